@@ -1,13 +1,8 @@
 package anthropic
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"mime"
 
 	"hermes"
 	"hermes/internal/fault"
@@ -20,7 +15,7 @@ import (
 // message_stop, or after a stop reason if a compatible service omits that.
 type answer struct {
 	ids     base.Fresh
-	yield   func(hermes.Delta) bool
+	yield   base.Yield
 	open    map[int]*openBlock
 	calls   int
 	named   int // the calls with a tool name
@@ -31,83 +26,31 @@ type answer struct {
 	stopped bool
 }
 
-func newAnswer(yield func(hermes.Delta) bool, history []hermes.Message) *answer {
-	return &answer{yield: yield, ids: base.FreshAfter(history), open: map[int]*openBlock{}}
+func newAnswer(r *hermes.Request, yield base.Yield) *answer {
+	return &answer{yield: yield, ids: base.FreshAfter(r.Messages), open: map[int]*openBlock{}}
 }
 
-// read reads the whole answer and yields it.
-func (a *answer) read(x *httpc.Exchange) error {
-	body := bufio.NewReader(x.Response.Body)
-	kind, _, _ := mime.ParseMediaType(x.Response.Header.Get("Content-Type"))
-	var err error
-	switch {
-	case kind == "text/event-stream":
-		err = a.stream(sse.NewReader(body, sse.Limits{}), x)
-	case begins(body, '{'):
-		err = a.whole(body)
-	case begins(body, '<'):
-		err = fault.ErrNotAPI
-	default:
-		err = a.stream(sse.NewReader(body, sse.Limits{}), x)
+// Event processes one event of a stream.
+func (a *answer) Event(e sse.Event, x *httpc.Exchange) (last bool, err error) {
+	if e.Name != "ping" { // a ping is no progress
+		x.Alive()
 	}
-	if errors.Is(err, base.ErrStopped) {
-		return err
-	}
-	return a.close(err)
-}
-
-// begins reports whether c is the first byte that is not blank.
-func begins(body *bufio.Reader, c byte) bool {
-	for n := 1; n <= 64; n++ {
-		head, err := body.Peek(n)
-		if err != nil {
-			return false
-		}
-		if b := head[n-1]; b != ' ' && b != '\t' && b != '\r' && b != '\n' {
-			return b == c
-		}
-	}
-	return false
-}
-
-func (a *answer) stream(r *sse.Reader, x *httpc.Exchange) error {
-	for !a.stopped {
-		ev, err := r.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if ev.Name != "ping" { // a ping is no progress
-			x.Alive()
-		}
-		if err := a.raw(ev.Name, ev.Data, ev.Cut); err != nil {
-			return err
-		}
-	}
-	return nil
+	err = a.raw(e.Name, bytes.TrimSpace(e.Data), e.Cut)
+	return a.stopped, err
 }
 
 // raw processes one event.
 func (a *answer) raw(name string, data []byte, cut bool) error {
-	data = bytes.TrimSpace(data)
 	if len(data) == 0 || string(data) == "[DONE]" {
 		return nil
 	}
 	if text, ok := plainText(data); ok {
 		a.events++
-		return a.say(hermes.Delta{Text: text})
+		return a.yield(hermes.Delta{Text: text})
 	}
 	var e event
-	if err := json.Unmarshal(data, &e); err != nil {
-		if _, odd := errors.AsType[*json.UnmarshalTypeError](err); !odd {
-			if cut {
-				return fault.ErrCut
-			}
-			const shown = 200
-			return fmt.Errorf("%w: an event is not JSON: %.*q", fault.ErrGarbage, shown, data[:min(len(data), shown)])
-		}
+	if err := base.Decode(data, cut, &e); err != nil {
+		return err
 	}
 	a.events++
 	if e.Type == "" {
@@ -127,7 +70,7 @@ func (a *answer) event(e *event) error {
 		}
 		a.count(e.Message.Usage)
 		if a.counted { // report it at once, in case the answer is cut off
-			return a.say(hermes.Delta{Usage: a.usage.tokens()})
+			return a.yield(hermes.Delta{Usage: a.usage.tokens()})
 		}
 	case "content_block_start":
 		if e.ContentBlock != nil {
@@ -150,27 +93,12 @@ func (a *answer) event(e *event) error {
 	return nil // ping, and unknown events
 }
 
-func (a *answer) say(d hermes.Delta) error {
-	if !a.yield(d) {
-		return base.ErrStopped
-	}
-	return nil
-}
-
-// maxWhole bounds an answer that does not stream, in bytes.
-const maxWhole = 64 << 20
-
-// whole processes an answer that does not stream, as the equivalent events.
-func (a *answer) whole(body io.Reader) error {
-	raw, err := io.ReadAll(io.LimitReader(body, maxWhole))
+// Whole processes an answer that does not stream, as the equivalent events.
+func (a *answer) Whole(body io.Reader) error {
+	var msg message
+	raw, err := base.ReadWhole(body, &msg)
 	if err != nil {
 		return err
-	}
-	var msg message
-	if err := json.Unmarshal(raw, &msg); err != nil {
-		if _, odd := errors.AsType[*json.UnmarshalTypeError](err); !odd {
-			return fault.ErrCut
-		}
 	}
 	if msg.Type == "error" || len(msg.Error) > 0 || msg.StopReason == "" && len(msg.Content) == 0 {
 		return &fault.Failure{Status: 200, Body: raw}
@@ -190,28 +118,15 @@ func (a *answer) whole(body io.Reader) error {
 	return nil
 }
 
-// close yields the end of the answer, and decides whether it is complete.
-func (a *answer) close(err error) error {
-	if _, failed := errors.AsType[*fault.Failure](err); a.finish != "" && len(a.open) == 0 && !failed {
-		err = nil // the answer is complete; how the connection ended does not matter
-	}
-	if err == nil && !a.stopped && (a.finish == "" || len(a.open) > 0) {
-		err = fault.ErrCut
-		if a.events == 0 {
-			err = fault.ErrEmpty
-		}
-	}
+// Close yields the end of the answer, and decides whether it is complete.
+func (a *answer) Close(err error) error {
+	err = base.Close(err, a.finish != "" && len(a.open) == 0 || a.stopped && err == nil, a.events > 0)
 	if err == nil {
 		err = base.Named(a.calls, a.named)
 	}
 	if a.counted {
-		if err := a.say(hermes.Delta{Usage: a.usage.tokens()}); err != nil {
-			return err
-		}
-		if cost := base.Cost(a.usage.Cost, a.usage.CostDetails.Upstream, a.usage.BYOK); cost != nil {
-			if err := a.say(hermes.Delta{Cost: cost}); err != nil {
-				return err
-			}
+		if stop := a.yield.Spent(a.usage.tokens(), base.Cost(a.usage.Cost, a.usage.CostDetails.Upstream, a.usage.BYOK)); stop != nil {
+			return stop
 		}
 	}
 	if err != nil {
@@ -223,7 +138,7 @@ func (a *answer) close(err error) error {
 			a.finish = hermes.FinishCalls
 		}
 	}
-	return a.say(hermes.Delta{Finish: a.finish})
+	return a.yield(hermes.Delta{Finish: a.finish})
 }
 
 func finishOf(reason string) hermes.Finish {

@@ -16,13 +16,13 @@
 package anthropic
 
 import (
-	"bytes"
 	"context"
 	"iter"
 	"net/http"
 	"strings"
 
 	"hermes"
+	"hermes/internal/httpc"
 	"hermes/internal/transport/base"
 )
 
@@ -79,47 +79,34 @@ func (m *Model) ID() string { return m.cfg.ID }
 
 // Stream sends the request when the iteration begins; see hermes.Model.
 func (m *Model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
-	return m.cfg.Stream(ctx, r, func(yield base.Yield) error {
-		return m.ask(ctx, r, func(d hermes.Delta) bool { return yield(d) == nil })
-	})
+	return m.cfg.Stream(ctx, r, func(yield base.Yield) error { return m.ask(ctx, r, yield) })
 }
 
-// ask sends the request and yields the answer.
-func (m *Model) ask(ctx context.Context, r *hermes.Request, yield func(hermes.Delta) bool) error {
+func (m *Model) ask(ctx context.Context, r *hermes.Request, yield base.Yield) error {
 	body, err := m.encode(r)
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url, bytes.NewReader(body))
+	req, err := base.Post(ctx, m.url, body)
 	if err != nil {
 		return err
 	}
 	m.setHeader(req.Header)
-	x, err := m.cfg.Send(req)
-	if err != nil {
-		return err
-	}
-	defer x.Close()
-	err = newAnswer(yield, r.Messages).read(x)
-	base.Drain(x, err)
-	return err
+	return m.cfg.Ask(req, func(x *httpc.Exchange) error { return base.Read(x, newAnswer(r, yield)) })
 }
 
 // apiVersion is the protocol's version, as every request must name it.
 const apiVersion = "2023-06-01"
 
 func (m *Model) setHeader(h http.Header) {
-	h.Set("Content-Type", "application/json")
 	h.Set("Anthropic-Version", apiVersion)
 	q := m.cfg.Quirks
-	switch {
-	case m.cfg.Key == "":
-	case q.OAuth:
-		h.Set("Authorization", "Bearer "+m.cfg.Key.Reveal())
+	if q.OAuth && m.cfg.Key != "" {
 		h.Set("Anthropic-Beta", "oauth-2025-04-20")
-	case q.Bearer:
-		h.Set("Authorization", "Bearer "+m.cfg.Key.Reveal())
-	default:
-		h.Set("X-Api-Key", m.cfg.Key.Reveal())
 	}
+	header := "X-Api-Key"
+	if q.OAuth || q.Bearer {
+		header = ""
+	}
+	m.cfg.Sign(h, header)
 }

@@ -24,7 +24,7 @@ func (a *answer) begin(index int, c *content) error {
 	switch c.Type {
 	case "text":
 		if c.Text != "" {
-			return a.say(hermes.Delta{Text: c.Text})
+			return a.yield(hermes.Delta{Text: c.Text})
 		}
 	case "thinking":
 		return a.piece(index, &delta{Thinking: c.Thinking})
@@ -34,7 +34,7 @@ func (a *answer) begin(index int, c *content) error {
 		}
 		b.call = a.calls
 		a.calls++
-		return a.say(hermes.Delta{Call: &hermes.CallDelta{Index: b.call, ID: a.ids.ID(c.ID), Name: c.Name}})
+		return a.yield(hermes.Delta{Call: &hermes.CallDelta{Index: b.call, ID: a.ids.ID(c.ID), Name: c.Name}})
 	}
 	return nil
 }
@@ -49,14 +49,14 @@ func (a *answer) piece(index int, d *delta) error {
 	b.signature += d.Signature
 	if d.Thinking != "" {
 		b.thinking = append(b.thinking, d.Thinking...)
-		return a.say(hermes.Delta{Reasoning: d.Thinking})
+		return a.yield(hermes.Delta{Reasoning: d.Thinking})
 	}
 	if d.PartialJSON != "" && b.kind == "tool_use" {
 		b.pieces = true
-		return a.say(hermes.Delta{Call: &hermes.CallDelta{Index: b.call, Arguments: d.PartialJSON}})
+		return a.yield(hermes.Delta{Call: &hermes.CallDelta{Index: b.call, Arguments: d.PartialJSON}})
 	}
 	if d.Text != "" {
-		return a.say(hermes.Delta{Text: d.Text})
+		return a.yield(hermes.Delta{Text: d.Text})
 	}
 	return nil
 }
@@ -71,10 +71,10 @@ func (a *answer) end(index int) error {
 	switch b.kind {
 	case "thinking":
 		if b.signature != "" {
-			return a.say(hermes.Delta{Block: &hermes.Reasoning{Protocol: protocolName, Text: string(b.thinking), Signature: b.signature}})
+			return a.yield(hermes.Delta{Block: &hermes.Reasoning{Protocol: protocolName, Text: string(b.thinking), Signature: b.signature}})
 		}
 	case "redacted_thinking":
-		return a.say(hermes.Delta{Block: &hermes.Reasoning{Protocol: protocolName, Opaque: b.data}})
+		return a.yield(hermes.Delta{Block: &hermes.Reasoning{Protocol: protocolName, Opaque: b.data}})
 	case "tool_use":
 		if b.pieces {
 			return nil
@@ -83,7 +83,7 @@ func (a *answer) end(index int) error {
 		if len(b.input) > 0 && string(b.input) != "null" {
 			arguments = string(b.input)
 		}
-		return a.say(hermes.Delta{Call: &hermes.CallDelta{Index: b.call, Arguments: arguments}})
+		return a.yield(hermes.Delta{Call: &hermes.CallDelta{Index: b.call, Arguments: arguments}})
 	}
 	return nil
 }

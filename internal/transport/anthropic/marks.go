@@ -1,16 +1,13 @@
 package anthropic
 
-import "hermes"
+import "hermes/internal/transport/base"
 
 // setMarks marks the system prompt and the last three turns (four without a
 // system prompt), so that the next request reads the prefix up to there from the
 // cache. Thinking blocks cannot have a mark, so a turn is marked at its last other
 // block.
 func setMarks(system []block, turns []turn, ttl string) {
-	mk := &mark{Type: "ephemeral"}
-	if ttl == "1h" {
-		mk.TTL = ttl
-	}
+	mk := base.NewMark(ttl)
 	left := 4
 	if n := len(system); n > 0 {
 		system[n-1].CacheControl = mk
@@ -23,11 +20,7 @@ func setMarks(system []block, turns []turn, ttl string) {
 	}
 }
 
-// askedOnce reports a side task with a single message. A cache entry for it would
-// cost money and never be read.
-func askedOnce(r *hermes.Request) bool { return r.Purpose != "" && len(r.Messages) < 2 }
-
-func markLast(blocks []block, mk *mark) bool {
+func markLast(blocks []block, mk *base.Mark) bool {
 	for i := len(blocks) - 1; i >= 0; i-- {
 		switch blocks[i].Type {
 		case "thinking", "redacted_thinking":

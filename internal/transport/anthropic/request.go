@@ -14,11 +14,11 @@ import (
 func (m *Model) encode(r *hermes.Request) ([]byte, error) {
 	conversation := turns(r.Messages)
 	system := systemBlocks(r.System)
-	if m.cfg.Quirks.CacheTTL != "" && !askedOnce(r) {
+	if m.cfg.Quirks.CacheTTL != "" && !base.AskedOnce(r) {
 		setMarks(system, conversation, r.CacheTTL(m.cfg.Quirks.CacheTTL))
 	}
 	var b bytes.Buffer
-	b.Grow(2*len(r.System) + 512*len(r.Messages) + 1024)
+	b.Grow(base.Size(r))
 	b.WriteString(`{"model":`)
 	if err := base.JSON(&b, m.cfg.Model); err != nil {
 		return nil, err
@@ -37,16 +37,10 @@ func (m *Model) encode(r *hermes.Request) ([]byte, error) {
 			return nil, err
 		}
 	}
-	b.WriteString(`,"messages":[`)
-	for i, t := range conversation {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if err := base.JSON(&b, t); err != nil {
-			return nil, fmt.Errorf("encode turn %d: %w", i, err)
-		}
+	b.WriteString(`,"messages":`)
+	if err := base.List(&b, conversation); err != nil {
+		return nil, fmt.Errorf("encode the conversation: %w", err)
 	}
-	b.WriteByte(']')
 	m.writeTail(&b, r, thinkingMayBegin(conversation))
 	b.WriteByte('}')
 	return b.Bytes(), nil

@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -29,17 +28,13 @@ type (
 		ToolUseID    string          `json:"tool_use_id,omitempty"`
 		Content      []block         `json:"content,omitempty"`
 		IsError      bool            `json:"is_error,omitempty"`
-		CacheControl *mark           `json:"cache_control,omitempty"`
+		CacheControl *base.Mark      `json:"cache_control,omitempty"`
 	}
 	source struct {
 		Type      string `json:"type"`
 		MediaType string `json:"media_type,omitempty"`
 		Data      string `json:"data,omitempty"`
 		URL       string `json:"url,omitempty"`
-	}
-	mark struct {
-		Type string `json:"type"`
-		TTL  string `json:"ttl,omitempty"`
 	}
 )
 
@@ -127,11 +122,8 @@ func imageSource(img *hermes.Image) *source {
 	if len(img.Data) == 0 {
 		return &source{Type: "url", URL: img.URL}
 	}
-	kind := img.MediaType
-	if kind == "" {
-		kind = "image/png"
-	}
-	return &source{Type: "base64", MediaType: kind, Data: base64.StdEncoding.EncodeToString(img.Data)}
+	kind, data := base.Base64(img)
+	return &source{Type: "base64", MediaType: kind, Data: data}
 }
 
 func result(msg hermes.Message, ids *base.IDs) block {

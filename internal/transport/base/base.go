@@ -8,6 +8,7 @@
 package base
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -86,6 +87,42 @@ func (c Config) Stream(ctx context.Context, r *hermes.Request, ask func(Yield) e
 	}
 }
 
+// Post makes a request with a JSON body.
+func Post(ctx context.Context, url string, body []byte) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err == nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return req, err
+}
+
+// Sign puts the key, if there is one, as it is in the header of this name, or as a
+// bearer token in Authorization if the name is empty.
+func (c Config) Sign(h http.Header, name string) {
+	switch {
+	case c.Key == "":
+	case name != "":
+		h.Set(name, c.Key.Reveal())
+	default:
+		h.Set("Authorization", "Bearer "+c.Key.Reveal())
+	}
+}
+
+// Ask sends a request and lets read process the exchange of an answer with status
+// 200; see Send. Then it awaits the rest of the body for a moment: only then the
+// connection can be used again, also for the call that follows a failure.
+func (c Config) Ask(req *http.Request, read func(*httpc.Exchange) error) error {
+	x, err := c.Send(req)
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	if err = read(x); !errors.Is(err, ErrStopped) {
+		x.Drain(DrainTime)
+	}
+	return err
+}
+
 // Send sends a request and returns the exchange of an answer with status 200;
 // any other status is a *fault.Failure. The caller closes the exchange. The
 // headers of the configuration win over those of the request.
@@ -125,15 +162,6 @@ func NewAddress(no *httpc.RedirectError, baseURL, setting string) string {
 
 // DrainTime is how long the end of a stream may take after its last event.
 const DrainTime = 200 * time.Millisecond
-
-// Drain awaits the rest of a body for a moment, after its answer was read with this
-// outcome: only then the connection can be used again, also for the call that follows a
-// failure. A reader that has stopped does not wait. The caller still closes x.
-func Drain(x *httpc.Exchange, err error) {
-	if !errors.Is(err, ErrStopped) {
-		x.Drain(DrainTime)
-	}
-}
 
 // maxErrorBody bounds how much of an error answer is read, in bytes.
 const maxErrorBody = 64 << 10

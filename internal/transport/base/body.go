@@ -30,11 +30,11 @@ func First(body *bufio.Reader) byte {
 // maxWhole bounds an answer that does not stream, in bytes.
 const maxWhole = 64 << 20
 
-// ReadWhole reads an answer that does not stream into v.
+// ReadWhole reads an answer that does not stream, into v if it is not nil.
 func ReadWhole(body io.Reader, v any) (raw []byte, err error) {
 	raw, err = io.ReadAll(io.LimitReader(body, maxWhole))
-	if err != nil {
-		return nil, err
+	if err != nil || v == nil {
+		return raw, err
 	}
 	return raw, Decode(raw, true, v)
 }

@@ -14,7 +14,6 @@
 package bedrock
 
 import (
-	"bytes"
 	"context"
 	"iter"
 	"net/http"
@@ -73,26 +72,19 @@ func (m *Model) ask(ctx context.Context, r *hermes.Request, yield base.Yield) er
 	if err != nil {
 		return err
 	}
-	x, err := m.cfg.Send(req)
-	if err != nil {
-		return translate(err)
-	}
-	defer x.Close()
-	err = newAnswer(r, yield).read(x)
-	base.Drain(x, err)
-	return translate(err)
+	return translate(m.cfg.Ask(req, newAnswer(r, yield).read))
 }
 
 // request makes the signed request.
 func (m *Model) request(ctx context.Context, body []byte) (*http.Request, error) {
-	base := m.cfg.BaseURL
-	region := regionOf(base)
-	if base == "" {
+	address := m.cfg.BaseURL
+	region := regionOf(address)
+	if address == "" {
 		var err error
 		if region, err = m.signer.region(ctx); err != nil {
 			return nil, err
 		}
-		base = "https://bedrock-runtime." + region + ".amazonaws.com"
+		address = "https://bedrock-runtime." + region + ".amazonaws.com"
 	}
 	verb := "/converse-stream"
 	if m.cfg.Quirks.NoStream {
@@ -100,13 +92,12 @@ func (m *Model) request(ctx context.Context, body []byte) (*http.Request, error)
 	}
 	// The colon is escaped like in AWS's own clients: the signature covers it.
 	name := strings.ReplaceAll(url.PathEscape(m.cfg.Model), ":", "%3A")
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/model/"+name+verb, bytes.NewReader(body))
+	req, err := base.Post(ctx, address+"/model/"+name+verb, body)
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Content-Type", "application/json")
 	if m.cfg.Key != "" {
-		req.Header.Set("Authorization", "Bearer "+m.cfg.Key.Reveal())
+		m.cfg.Sign(req.Header, "")
 		return req, nil
 	}
 	return req, m.signer.sign(ctx, req, body, region, m.cfg.Now())

@@ -1,13 +1,8 @@
 package chat
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"mime"
 	"time"
 
 	"hermes"
@@ -21,7 +16,7 @@ import (
 // answer turns what a service sends into deltas. It is complete once the service
 // sent a finish reason, [DONE], or the usage that comes last.
 type answer struct {
-	yield   func(hermes.Delta) bool
+	yield   base.Yield
 	replay  string
 	scan    *texttool.Scanner // nil if the text cannot contain calls
 	calls   calls
@@ -35,7 +30,7 @@ type answer struct {
 	ended   bool // the service ended the answer
 }
 
-func newAnswer(r *hermes.Request, yield func(hermes.Delta) bool, replay string) *answer {
+func newAnswer(r *hermes.Request, yield base.Yield, replay string) *answer {
 	return &answer{yield: yield, replay: replay, calls: newCalls(r.Messages)}
 }
 
@@ -43,71 +38,36 @@ func newAnswer(r *hermes.Request, yield func(hermes.Delta) bool, replay string) 
 // after its finish reason.
 const graceAfterFinish = 5 * time.Second
 
-// read reads the whole answer and yields it.
-func (a *answer) read(x *httpc.Exchange) error {
-	body := bufio.NewReader(x.Response.Body)
-	// https://openrouter.ai/docs/guides/features/response-caching
-	a.cached = x.Response.Header.Get("X-OpenRouter-Cache-Status") == "HIT"
-	kind, _, _ := mime.ParseMediaType(x.Response.Header.Get("Content-Type"))
-	var err error
-	switch form(kind, body) {
-	case formWhole:
-		err = a.whole(body)
-	case formLines:
-		err = a.stream(sse.NewLineReader(body, sse.Limits{}), x)
-	case formPage:
-		err = fault.ErrNotAPI
-	default:
-		err = a.stream(sse.NewReader(body, sse.Limits{}), x)
+// Whole processes an answer that does not stream.
+func (a *answer) Whole(body io.Reader) error {
+	data, err := base.ReadWhole(body, nil)
+	if err == nil {
+		err = a.event(data, false)
 	}
-	if errors.Is(err, base.ErrStopped) {
-		return err
-	}
-	return a.close(err)
+	a.ended = err == nil
+	return err
 }
 
-// maxWhole bounds an answer that does not stream, in bytes.
-const maxWhole = 64 << 20
-
-func (a *answer) whole(body io.Reader) error {
-	raw, err := io.ReadAll(io.LimitReader(body, maxWhole))
-	if err != nil {
-		return err
+// Event processes one event of a stream.
+func (a *answer) Event(e sse.Event, x *httpc.Exchange) (last bool, err error) {
+	x.Alive()
+	data := bytes.TrimSpace(e.Data)
+	if string(data) == "[DONE]" {
+		a.events++
+		a.ended = true
+		return true, nil
 	}
-	if err := a.event(raw, false); err != nil {
-		return err
+	if e.Name == "error" {
+		return false, &fault.Failure{Status: 200, Body: bytes.Clone(data)}
 	}
-	a.ended = true
-	return nil
-}
-
-func (a *answer) stream(r *sse.Reader, x *httpc.Exchange) error {
-	for {
-		ev, err := r.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		x.Alive()
-		data := bytes.TrimSpace(ev.Data)
-		if string(data) == "[DONE]" {
-			a.events++
-			a.ended = true
-			return nil
-		}
-		if ev.Name == "error" {
-			return &fault.Failure{Status: 200, Body: bytes.Clone(data)}
-		}
-		finished := a.finish != ""
-		if err := a.event(data, ev.Cut); err != nil {
-			return err
-		}
-		if !finished && a.finish != "" {
-			x.Hurry(graceAfterFinish)
-		}
+	finished := a.finish != ""
+	if err := a.event(data, e.Cut); err != nil {
+		return false, err
 	}
+	if !finished && a.finish != "" {
+		x.Hurry(graceAfterFinish)
+	}
+	return false, nil
 }
 
 // event processes one chunk, or the whole answer.
@@ -120,11 +80,8 @@ func (a *answer) event(data []byte, cut bool) error {
 		return a.words(text)
 	}
 	var c chunk
-	if err := json.Unmarshal(data, &c); err != nil {
-		if _, odd := errors.AsType[*json.UnmarshalTypeError](err); !odd {
-			return unreadable(data, cut)
-		}
-		// A field of an unexpected type: the rest was read anyway.
+	if err := base.Decode(data, cut, &c); err != nil {
+		return err
 	}
 	a.events++
 	if c.failed() {
@@ -143,14 +100,6 @@ func (a *answer) event(data []byte, cut bool) error {
 		}
 	}
 	return nil
-}
-
-func unreadable(data []byte, cut bool) error {
-	if cut {
-		return fault.ErrCut
-	}
-	const shown = 200
-	return fmt.Errorf("%w: an event is not JSON: %.*q", fault.ErrGarbage, shown, data[:min(len(data), shown)])
 }
 
 func (a *answer) choice(c *choice) error {
@@ -172,13 +121,13 @@ func (a *answer) choice(c *choice) error {
 
 func (a *answer) said(s *said) error {
 	thought := s.thought()
-	if thought != "" && !a.yield(hermes.Delta{Reasoning: thought}) {
-		return base.ErrStopped
+	if err := a.thought(thought); err != nil {
+		return err
 	}
 	a.think.add(a.replay, thought, s.ReasoningDetails)
 	text, inner := s.Content.text, s.Content.thought
-	if inner != "" && !a.yield(hermes.Delta{Reasoning: inner}) {
-		return base.ErrStopped
+	if err := a.thought(inner); err != nil {
+		return err
 	}
 	if s.Refusal != "" {
 		a.refusal = true
@@ -191,9 +140,20 @@ func (a *answer) said(s *said) error {
 		s.ToolCalls = append(s.ToolCalls, callPiece{Function: *s.FunctionCall})
 	}
 	for i := range s.ToolCalls {
-		if d := a.calls.add(&s.ToolCalls[i], i); d != nil && !a.yield(hermes.Delta{Call: d}) {
-			return base.ErrStopped
+		d := a.calls.add(&s.ToolCalls[i], i)
+		if d == nil {
+			continue
+		}
+		if err := a.yield(hermes.Delta{Call: d}); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+func (a *answer) thought(text string) error {
+	if text == "" {
+		return nil
+	}
+	return a.yield(hermes.Delta{Reasoning: text})
 }

@@ -16,7 +16,6 @@
 package chat
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"iter"
@@ -24,6 +23,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/httpc"
 	"hermes/internal/transport/base"
 )
 
@@ -99,48 +99,35 @@ func (m *Model) ID() string { return m.cfg.ID }
 
 // Stream sends the request when the iteration begins; see hermes.Model.
 func (m *Model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
-	return m.cfg.Stream(ctx, r, func(yield base.Yield) error {
-		return m.ask(ctx, r, func(d hermes.Delta) bool { return yield(d) == nil })
-	})
+	return m.cfg.Stream(ctx, r, func(yield base.Yield) error { return m.ask(ctx, r, yield) })
 }
 
-// ask sends the request and yields the answer.
-func (m *Model) ask(ctx context.Context, r *hermes.Request, yield func(hermes.Delta) bool) error {
+func (m *Model) ask(ctx context.Context, r *hermes.Request, yield base.Yield) error {
 	body, err := m.encode(r)
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url, bytes.NewReader(body))
+	req, err := base.Post(ctx, m.url, body)
 	if err != nil {
 		return err
 	}
 	m.setHeader(req.Header, r)
-	x, err := m.cfg.Send(req)
-	if err != nil {
-		return err
-	}
-	defer x.Close()
 	a := newAnswer(r, yield, m.cfg.Quirks.Replay)
 	if m.cfg.Quirks.TextCalls {
 		a.scan = base.TextCalls(r)
 	}
-	err = a.read(x)
-	base.Drain(x, err)
-	return err
+	return m.cfg.Ask(req, func(x *httpc.Exchange) error {
+		// https://openrouter.ai/docs/guides/features/response-caching
+		a.cached = x.Response.Header.Get("X-OpenRouter-Cache-Status") == "HIT"
+		return base.Read(x, a)
+	})
 }
 
 func (m *Model) setHeader(h http.Header, r *hermes.Request) {
-	h.Set("Content-Type", "application/json")
 	if !m.cfg.Quirks.NoStream {
 		h.Set("Accept", "text/event-stream")
 	}
-	switch {
-	case m.cfg.Key == "":
-	case m.cfg.Quirks.KeyHeader != "":
-		h.Set(m.cfg.Quirks.KeyHeader, m.cfg.Key.Reveal())
-	default:
-		h.Set("Authorization", "Bearer "+m.cfg.Key.Reveal())
-	}
+	m.cfg.Sign(h, m.cfg.Quirks.KeyHeader)
 	if name := m.cfg.Quirks.SessionHeader; name != "" && r.Session != "" {
 		h.Set(name, r.Session)
 	}

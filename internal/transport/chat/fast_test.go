@@ -15,9 +15,9 @@ func slow(data []byte) (text string, only bool) {
 	}
 	a := newAnswer(&hermes.Request{}, nil, "")
 	var all []hermes.Delta
-	a.yield = func(d hermes.Delta) bool {
+	a.yield = func(d hermes.Delta) error {
 		all = append(all, d)
-		return true
+		return nil
 	}
 	var c chunk
 	if json.Unmarshal(data, &c) != nil || c.failed() || c.Usage != nil || len(c.Choices) != 1 || c.Choices[0].Index != 0 {

@@ -2,7 +2,6 @@ package chat
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 
 	"hermes"
@@ -10,49 +9,41 @@ import (
 	"hermes/internal/transport/base"
 )
 
-// close yields the end of the answer, and decides whether it is complete.
-func (a *answer) close(err error) error {
-	if a.finish != "" && !isFailure(err) {
-		err = nil // the answer is complete; how the connection ended does not matter
-	}
-	if err == nil && !a.ended && a.finish == "" {
-		err = fault.ErrCut
-		if a.events == 0 {
-			err = fault.ErrEmpty
-		}
-	}
+// Close yields the end of the answer, and decides whether it is complete.
+func (a *answer) Close(err error) error {
+	err = base.Close(err, a.finish != "" || a.ended && err == nil, a.events > 0)
 	if err == nil {
 		if stop := a.lastWords(); stop != nil {
 			return stop
 		}
 		err = a.calls.check()
 	}
-	if err == nil && !a.yieldAll(a.endings()) {
-		return base.ErrStopped
+	if err == nil {
+		for _, d := range a.endings() {
+			if stop := a.yield(d); stop != nil {
+				return stop
+			}
+		}
 	}
-	switch {
-	case a.cached && (a.usage == nil || *a.usage.tokens() == (hermes.Usage{Calls: 1})):
-		if !a.yield(hermes.Delta{Usage: &hermes.Usage{}}) {
-			return base.ErrStopped
-		}
-	case a.usage != nil:
-		cost := a.usage.cost()
-		if !a.yield(hermes.Delta{Usage: a.usage.tokens()}) || cost != nil && !a.yield(hermes.Delta{Cost: cost}) {
-			return base.ErrStopped
-		}
+	if stop := a.spent(); stop != nil {
+		return stop
 	}
 	if err != nil {
 		return err
 	}
-	if !a.yield(hermes.Delta{Finish: a.why()}) {
-		return base.ErrStopped
-	}
-	return nil
+	return a.yield(hermes.Delta{Finish: a.why()})
 }
 
-func isFailure(err error) bool {
-	_, ok := errors.AsType[*fault.Failure](err)
-	return ok
+// spent yields what the answer used. One from the cache of a router may use nothing,
+// not even a call.
+func (a *answer) spent() error {
+	switch {
+	case a.cached && (a.usage == nil || *a.usage.tokens() == (hermes.Usage{Calls: 1})):
+		return a.yield.Spent(&hermes.Usage{}, nil)
+	case a.usage != nil:
+		return a.yield.Spent(a.usage.tokens(), a.usage.cost())
+	}
+	return nil
 }
 
 func (a *answer) endings() []hermes.Delta {
@@ -61,15 +52,6 @@ func (a *answer) endings() []hermes.Delta {
 		ds = append(ds, hermes.Delta{Block: &b})
 	}
 	return ds
-}
-
-func (a *answer) yieldAll(ds []hermes.Delta) bool {
-	for _, d := range ds {
-		if !a.yield(d) {
-			return false
-		}
-	}
-	return true
 }
 
 func (a *answer) why() hermes.Finish {

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -20,17 +21,13 @@ type (
 		ToolCallID       string            `json:"tool_call_id,omitempty"`
 	}
 	part struct {
-		Type         string    `json:"type"`
-		Text         string    `json:"text,omitempty"`
-		ImageURL     *imageURL `json:"image_url,omitempty"`
-		CacheControl *mark     `json:"cache_control,omitempty"`
+		Type         string     `json:"type"`
+		Text         string     `json:"text,omitempty"`
+		ImageURL     *imageURL  `json:"image_url,omitempty"`
+		CacheControl *base.Mark `json:"cache_control,omitempty"`
 	}
 	imageURL struct {
 		URL string `json:"url"`
-	}
-	mark struct {
-		Type string `json:"type"`
-		TTL  string `json:"ttl,omitempty"`
 	}
 	toolCall struct {
 		ID       string   `json:"id"`
@@ -67,7 +64,7 @@ func (m *Model) messages(r *hermes.Request) []message {
 			out = append(out, m.assistant(msg, kept.Calls[i]))
 		case hermes.RoleTool:
 			if kept.Results[i] {
-				out = append(out, message{Role: "tool", ToolCallID: callID(msg.CallID), Content: orElse(msg.Text(), base.NoOutput)})
+				out = append(out, message{Role: "tool", ToolCallID: callID(msg.CallID), Content: cmp.Or(msg.Text(), base.NoOutput)})
 				shown = append(shown, images(msg)...)
 			}
 			if last := i+1 == len(msgs) || msgs[i+1].Role != hermes.RoleTool; last && len(shown) > 0 {
@@ -76,7 +73,7 @@ func (m *Model) messages(r *hermes.Request) []message {
 			}
 		}
 	}
-	if m.marks() && !askedOnce(r) {
+	if m.marks() && !base.AskedOnce(r) {
 		setMarks(out, r.CacheTTL(m.cfg.Quirks.CacheTTL))
 	}
 	return out
@@ -144,7 +141,7 @@ func reasoningText(msg hermes.Message) string {
 func userContent(msg hermes.Message) any {
 	pictures := images(msg)
 	if len(pictures) == 0 {
-		return orElse(msg.Text(), base.NoText)
+		return cmp.Or(msg.Text(), base.NoText)
 	}
 	var parts []part
 	if text := msg.Text(); text != "" {
@@ -155,28 +152,14 @@ func userContent(msg hermes.Message) any {
 
 func images(msg hermes.Message) []part {
 	var parts []part
-	for _, p := range msg.Parts {
-		if p.Image == nil {
-			continue
-		}
-		parts = append(parts, part{Type: "image_url", ImageURL: &imageURL{base.ImageURL(p.Image)}})
+	for _, img := range base.Images(msg) {
+		parts = append(parts, part{Type: "image_url", ImageURL: &imageURL{base.ImageURL(img)}})
 	}
 	return parts
 }
 
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
-
 // marks reports whether requests carry cache marks.
 func (m *Model) marks() bool { return m.cfg.Quirks.CacheTTL != "" && isClaude(m.cfg.Model) }
-
-// askedOnce reports a side task with a single message. A cache entry for it would
-// cost money and never be read.
-func askedOnce(r *hermes.Request) bool { return r.Purpose != "" && len(r.Messages) < 2 }
 
 // setMarks turns every content into a list of parts and marks the last part of
 // the system prompt and of the last three other messages that have content
@@ -187,10 +170,7 @@ func setMarks(list []message, ttl string) {
 			list[i].Content = []part{{Type: "text", Text: text}}
 		}
 	}
-	mk := &mark{Type: "ephemeral"}
-	if ttl == "1h" {
-		mk.TTL = ttl
-	}
+	mk := base.NewMark(ttl)
 	left := 4
 	for i := len(list) - 1; i >= 0 && left > 0; i-- {
 		parts, _ := list[i].Content.([]part)

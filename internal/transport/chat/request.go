@@ -2,7 +2,6 @@ package chat
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 
 	"hermes"
@@ -31,7 +30,7 @@ func (m *Model) encodeHead() []byte {
 // encode writes the whole body.
 func (m *Model) encode(r *hermes.Request) ([]byte, error) {
 	var b bytes.Buffer
-	b.Grow(len(m.head) + 2*len(r.System) + 512*len(r.Messages) + 1024)
+	b.Grow(base.Size(r))
 	b.Write(m.head)
 	if f := m.cfg.Quirks.SessionField; f != "" && r.Session != "" {
 		b.WriteByte(',')
@@ -44,19 +43,10 @@ func (m *Model) encode(r *hermes.Request) ([]byte, error) {
 		return nil, err
 	}
 	b.Write(list)
-	b.WriteString(`,"messages":[`)
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	for i, msg := range m.messages(r) {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if err := enc.Encode(msg); err != nil {
-			return nil, fmt.Errorf("encode message %d: %w", i, err)
-		}
-		b.Truncate(b.Len() - 1) // Encode ends with a line break
+	b.WriteString(`,"messages":`)
+	if err := base.List(&b, m.messages(r)); err != nil {
+		return nil, fmt.Errorf("encode the conversation: %w", err)
 	}
-	b.WriteByte(']')
 	m.writeTail(&b, r)
 	b.WriteByte('}')
 	return b.Bytes(), nil

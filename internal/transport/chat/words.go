@@ -3,7 +3,6 @@ package chat
 import (
 	"hermes"
 	"hermes/internal/texttool"
-	"hermes/internal/transport/base"
 )
 
 // words passes on visible text. Small local models write calls into it; with
@@ -28,10 +27,10 @@ func (a *answer) lastWords() error {
 }
 
 func (a *answer) say(text string) error {
-	if text != "" && !a.yield(hermes.Delta{Text: text}) {
-		return base.ErrStopped
+	if text == "" {
+		return nil
 	}
-	return nil
+	return a.yield(hermes.Delta{Text: text})
 }
 
 func (a *answer) found(prose string, calls []texttool.Call) error {
@@ -39,8 +38,8 @@ func (a *answer) found(prose string, calls []texttool.Call) error {
 		return err
 	}
 	for _, c := range calls {
-		if !a.yield(hermes.Delta{Call: a.calls.spelled(c)}) {
-			return base.ErrStopped
+		if err := a.yield(hermes.Delta{Call: a.calls.spelled(c)}); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -1,12 +1,9 @@
 package gemini
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"io"
-	"mime"
 	"strings"
 
 	"hermes"
@@ -34,56 +31,28 @@ func newAnswer(r *hermes.Request, yield base.Yield) *answer {
 	return &answer{yield: yield, ids: base.FreshAfter(r.Messages)}
 }
 
-// read reads the whole answer and yields it.
-func (a *answer) read(x *httpc.Exchange) error {
-	body := bufio.NewReader(x.Response.Body)
-	kind, _, _ := mime.ParseMediaType(x.Response.Header.Get("Content-Type"))
-	var err error
-	switch first := base.First(body); {
-	case kind == "text/event-stream":
-		err = a.stream(sse.NewReader(body, sse.Limits{}), x)
-	case first == '{', first == '[':
-		err = a.whole(body)
-	case first == '<':
-		err = fault.ErrNotAPI
-	default:
-		err = a.stream(sse.NewReader(body, sse.Limits{}), x)
+// Event processes one event of a stream.
+func (a *answer) Event(e sse.Event, x *httpc.Exchange) (last bool, err error) {
+	x.Alive()
+	data := bytes.TrimSpace(e.Data)
+	if len(data) == 0 || string(data) == "[DONE]" {
+		return false, nil
 	}
-	if errors.Is(err, base.ErrStopped) {
-		return err
+	var g generated
+	if err := base.Decode(data, e.Cut, &g); err != nil {
+		return false, err
 	}
-	return a.close(err)
+	if err := a.chunk(&g, data); err != nil {
+		return false, err
+	}
+	if a.finish != "" {
+		x.Hurry(base.DrainTime * 25) // at most one more chunk follows, with the usage
+	}
+	return false, nil
 }
 
-func (a *answer) stream(r *sse.Reader, x *httpc.Exchange) error {
-	for {
-		ev, err := r.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		x.Alive()
-		data := bytes.TrimSpace(ev.Data)
-		if len(data) == 0 || string(data) == "[DONE]" {
-			continue
-		}
-		var g generated
-		if err := base.Decode(data, ev.Cut, &g); err != nil {
-			return err
-		}
-		if err := a.chunk(&g, data); err != nil {
-			return err
-		}
-		if a.finish != "" {
-			x.Hurry(base.DrainTime * 25) // at most one more chunk follows, with the usage
-		}
-	}
-}
-
-// whole processes an answer that does not stream, or one that is a list of chunks.
-func (a *answer) whole(body io.Reader) error {
+// Whole processes an answer that does not stream, or one that is a list of chunks.
+func (a *answer) Whole(body io.Reader) error {
 	var chunks []json.RawMessage
 	raw, err := base.ReadWhole(body, &chunks)
 	if err != nil {
@@ -166,8 +135,8 @@ func (a *answer) call(p *piece) error {
 	return a.yield(hermes.Delta{Call: &d})
 }
 
-// close yields the end of the answer, and decides whether it is complete.
-func (a *answer) close(err error) error {
+// Close yields the end of the answer, and decides whether it is complete.
+func (a *answer) Close(err error) error {
 	err = base.Close(err, a.finish != "", a.events > 0)
 	if err == nil {
 		err = base.Named(a.calls, a.named)
@@ -179,7 +148,7 @@ func (a *answer) close(err error) error {
 		}
 	}
 	if a.usage != nil {
-		if stop := a.yield(hermes.Delta{Usage: a.usage.tokens()}); stop != nil {
+		if stop := a.yield.Spent(a.usage.tokens(), nil); stop != nil {
 			return stop
 		}
 	}

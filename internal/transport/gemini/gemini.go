@@ -14,14 +14,13 @@
 package gemini
 
 import (
-	"bytes"
 	"context"
 	"iter"
-	"net/http"
 	"net/url"
 	"strings"
 
 	"hermes"
+	"hermes/internal/httpc"
 	"hermes/internal/transport/base"
 )
 
@@ -73,24 +72,14 @@ func (m *Model) ask(ctx context.Context, r *hermes.Request, yield base.Yield) er
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url, bytes.NewReader(body))
+	req, err := base.Post(ctx, m.url, body)
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Content-Type", "application/json")
-	switch key := m.cfg.Key.Reveal(); {
-	case key == "":
-	case m.cfg.Quirks.Bearer:
-		req.Header.Set("Authorization", "Bearer "+key)
-	default:
-		req.Header.Set("X-Goog-Api-Key", key)
+	header := "X-Goog-Api-Key"
+	if m.cfg.Quirks.Bearer {
+		header = ""
 	}
-	x, err := m.cfg.Send(req)
-	if err != nil {
-		return translate(err)
-	}
-	defer x.Close()
-	err = newAnswer(r, yield).read(x)
-	base.Drain(x, err)
-	return translate(err)
+	m.cfg.Sign(req.Header, header)
+	return translate(m.cfg.Ask(req, func(x *httpc.Exchange) error { return base.Read(x, newAnswer(r, yield)) }))
 }

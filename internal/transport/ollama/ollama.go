@@ -14,7 +14,6 @@
 package ollama
 
 import (
-	"bytes"
 	"context"
 	"iter"
 	"net/http"
@@ -79,24 +78,13 @@ func (m *Model) ask(ctx context.Context, r *hermes.Request, yield base.Yield) er
 	if err != nil {
 		return err
 	}
-	x, err := m.cfg.Send(req)
-	if err != nil {
-		return err
-	}
-	defer x.Close()
-	err = newAnswer(r, yield).read(x)
-	base.Drain(x, err)
-	return err
+	return m.cfg.Ask(req, newAnswer(r, yield).read)
 }
 
 func (m *Model) post(ctx context.Context, path string, body []byte) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.base+path, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
+	req, err := base.Post(ctx, m.base+path, body)
+	if err == nil {
+		m.cfg.Sign(req.Header, "")
 	}
-	req.Header.Set("Content-Type", "application/json")
-	if m.cfg.Key != "" {
-		req.Header.Set("Authorization", "Bearer "+m.cfg.Key.Reveal())
-	}
-	return req, nil
+	return req, err
 }

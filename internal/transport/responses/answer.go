@@ -1,11 +1,9 @@
 package responses
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"io"
-	"mime"
 
 	"hermes"
 	"hermes/internal/fault"
@@ -33,42 +31,11 @@ func newAnswer(r *hermes.Request, yield base.Yield) *answer {
 	return &answer{yield: yield, ids: base.FreshAfter(r.Messages), items: map[int]*open{}}
 }
 
-// read reads the whole answer and yields it.
-func (a *answer) read(x *httpc.Exchange) error {
-	body := bufio.NewReader(x.Response.Body)
-	kind, _, _ := mime.ParseMediaType(x.Response.Header.Get("Content-Type"))
-	var err error
-	switch first := base.First(body); {
-	case kind == "text/event-stream":
-		err = a.stream(sse.NewReader(body, sse.Limits{}), x)
-	case first == '{':
-		err = a.whole(body)
-	case first == '<':
-		err = fault.ErrNotAPI
-	default:
-		err = a.stream(sse.NewReader(body, sse.Limits{}), x)
-	}
-	if errors.Is(err, base.ErrStopped) {
-		return err
-	}
-	return a.close(err)
-}
-
-func (a *answer) stream(r *sse.Reader, x *httpc.Exchange) error {
-	for !a.closed {
-		ev, err := r.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		x.Alive()
-		if err := a.raw(ev.Name, bytes.TrimSpace(ev.Data), ev.Cut); err != nil {
-			return err
-		}
-	}
-	return nil
+// Event processes one event of a stream.
+func (a *answer) Event(e sse.Event, x *httpc.Exchange) (last bool, err error) {
+	x.Alive()
+	err = a.raw(e.Name, bytes.TrimSpace(e.Data), e.Cut)
+	return a.closed, err
 }
 
 // raw processes one event.
@@ -124,8 +91,8 @@ func (a *answer) event(e *event) error {
 	return nil // progress, and unknown events
 }
 
-// whole processes an answer that does not stream.
-func (a *answer) whole(body io.Reader) error {
+// Whole processes an answer that does not stream.
+func (a *answer) Whole(body io.Reader) error {
 	var r response
 	raw, err := base.ReadWhole(body, &r)
 	if err != nil {
@@ -167,8 +134,8 @@ func (a *answer) response(r *response) error {
 	return nil
 }
 
-// close yields the end of the answer, and decides whether it is complete.
-func (a *answer) close(err error) error {
+// Close yields the end of the answer, and decides whether it is complete.
+func (a *answer) Close(err error) error {
 	err = base.Close(err, a.closed, a.events > 0)
 	if err == nil {
 		err = a.check()
@@ -177,13 +144,8 @@ func (a *answer) close(err error) error {
 		return err
 	}
 	if a.usage != nil {
-		if stop := a.yield(hermes.Delta{Usage: a.usage.tokens()}); stop != nil {
+		if stop := a.yield.Spent(a.usage.tokens(), a.usage.cost()); stop != nil {
 			return stop
-		}
-		if cost := a.usage.cost(); cost != nil {
-			if stop := a.yield(hermes.Delta{Cost: cost}); stop != nil {
-				return stop
-			}
 		}
 	}
 	if err != nil {

@@ -15,7 +15,6 @@
 package responses
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -24,6 +23,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/httpc"
 	"hermes/internal/transport/base"
 )
 
@@ -101,33 +101,19 @@ func (m *Model) ask(ctx context.Context, r *hermes.Request, yield base.Yield) er
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url, bytes.NewReader(body))
+	req, err := base.Post(ctx, m.url, body)
 	if err != nil {
 		return err
 	}
 	m.setHeader(req.Header, r)
-	x, err := m.cfg.Send(req)
-	if err != nil {
-		return err
-	}
-	defer x.Close()
-	err = newAnswer(r, yield).read(x)
-	base.Drain(x, err)
-	return err
+	return m.cfg.Ask(req, func(x *httpc.Exchange) error { return base.Read(x, newAnswer(r, yield)) })
 }
 
 func (m *Model) setHeader(h http.Header, r *hermes.Request) {
-	h.Set("Content-Type", "application/json")
 	if !m.cfg.Quirks.NoStream {
 		h.Set("Accept", "text/event-stream")
 	}
-	switch {
-	case m.cfg.Key == "":
-	case m.cfg.Quirks.KeyHeader != "":
-		h.Set(m.cfg.Quirks.KeyHeader, m.cfg.Key.Reveal())
-	default:
-		h.Set("Authorization", "Bearer "+m.cfg.Key.Reveal())
-	}
+	m.cfg.Sign(h, m.cfg.Quirks.KeyHeader)
 	if name := m.cfg.Quirks.SessionHeader; name != "" && r.Session != "" {
 		h.Set(name, r.Session)
 	}
