@@ -63,6 +63,7 @@ var layers = []layer{
 		{path: "internal/schema"},
 		{path: "internal/search"},
 		{path: "internal/skill/guard"},
+		{path: "internal/sqlitefile"},
 		{path: "internal/sse"},
 		{path: "internal/text"},
 		{path: "internal/texttool"},

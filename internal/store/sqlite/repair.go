@@ -11,6 +11,7 @@ import (
 
 	lib "modernc.org/sqlite/lib"
 
+	"hermes/internal/sqlitefile"
 	"hermes/internal/store"
 )
 
@@ -71,14 +72,14 @@ type repair struct {
 	cfg    Config
 	old    *sql.Conn
 	new    *Store
-	pages  *pages // of the damaged file, if they were read
+	file   *sqlitefile.File // the damaged file, if its pages were read
 	report store.Repaired
 }
 
 func (r *repair) copyTo(ctx context.Context, fresh Config) error {
 	defer func() { // last: closing the file drops the locks that SQLite holds on it
-		if r.pages != nil {
-			r.pages.close()
+		if r.file != nil {
+			r.file.Close()
 		}
 	}()
 	db, err := sql.Open("sqlite", r.cfg.dsn("locking_mode(exclusive)"))

@@ -62,5 +62,5 @@ func TestRepairKeepsTheFileLocked(t *testing.T) {
 	if !locked() {
 		t.Error("the file is not locked any more")
 	}
-	r.pages.close()
+	r.file.Close()
 }

@@ -1,4 +1,4 @@
-package sqlite
+package sqlitefile
 
 import (
 	"bytes"
@@ -9,10 +9,10 @@ import (
 )
 
 // pagesOf opens a file of these pages, of 512 bytes each, with a log if there is one.
-func pagesOf(t *testing.T, log []byte, list ...[]byte) *pages {
+func pagesOf(t *testing.T, log []byte, list ...[]byte) *File {
 	t.Helper()
 	head := make([]byte, 512)
-	copy(head, sqliteMagic)
+	copy(head, magic)
 	binary.BigEndian.PutUint16(head[16:], 512)
 	path := filepath.Join(t.TempDir(), "hermes.db")
 	if err := os.WriteFile(path, append(head, bytes.Join(list, nil)...), 0o600); err != nil {
@@ -23,11 +23,11 @@ func pagesOf(t *testing.T, log []byte, list ...[]byte) *pages {
 			t.Fatal(err)
 		}
 	}
-	p, err := openPages(path)
+	p, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.close)
+	t.Cleanup(p.Close)
 	return p
 }
 
@@ -80,7 +80,7 @@ func TestSalvageReadsAMultipleOfTheFileAtMost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := pagesOf(t, nil, append([][]byte{page}, circle(3, links)...)...)
-			if err := p.rows(func(int64, []any) error { return nil }); err != nil {
+			if err := p.Rows(func(int64, []any) error { return nil }); err != nil {
 				t.Fatal(err)
 			}
 			if most := maxFollowed * p.total(); p.followed > most {
@@ -101,7 +101,7 @@ func TestSalvageReadsOverlappingRowsAFewTimes(t *testing.T) {
 	t.Parallel()
 	cell := append([]byte{59, 1, 2, 12 + 2*57}, make([]byte, 57)...) // a head of 2 bytes and a blob of 57
 	rows := 0
-	if err := pagesOf(t, nil, leaf(cell, 180)).rows(func(int64, []any) error { rows++; return nil }); err != nil {
+	if err := pagesOf(t, nil, leaf(cell, 180)).Rows(func(int64, []any) error { rows++; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if rows == 0 || rows > maxOverlap*512/61 {
@@ -178,7 +178,7 @@ func TestSalvageBelievesOnlyWhatTheLogHas(t *testing.T) {
 			if b, err := p.page(3); err == nil && tt.more == 0 {
 				t.Errorf("page 3 of 2: %v", b)
 			}
-			if err := p.rows(func(int64, []any) error { return nil }); err != nil {
+			if err := p.Rows(func(int64, []any) error { return nil }); err != nil {
 				t.Error(err)
 			}
 		})

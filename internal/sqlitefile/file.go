@@ -1,19 +1,20 @@
-package sqlite
+// Package sqlitefile reads the rows of a damaged SQLite file without SQLite:
+// page by page, also where the schema or the pages above them are lost, as far
+// as the write-ahead log has committed changes. The format is that of
+// https://sqlite.org/fileformat2.html. It does not know which table a row is of.
+package sqlitefile
 
 import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
-	"math"
 	"os"
 	"slices"
 )
 
-// pages reads a database file page by page, without its schema, as far as its log has
-// committed changes. The format is that of https://sqlite.org/fileformat2.html.
-type pages struct {
+// File is an open database file. It must not be used concurrently.
+type File struct {
 	file     *os.File
 	size     int64           // of a page
 	usable   int             // bytes of a page that are not reserved
@@ -26,7 +27,7 @@ type pages struct {
 }
 
 const (
-	sqliteMagic     = "SQLite format 3\x00"
+	magic           = "SQLite format 3\x00"
 	logVersion      = 3007000
 	defaultPageSize = 4096
 	leafPage        = 0x0d
@@ -43,15 +44,16 @@ const (
 
 var errPage = errors.New("the page is damaged")
 
-// openPages opens a file for salvage. It guesses what the damaged first page does not say.
-func openPages(path string) (*pages, error) {
+// Open opens a file, with its log if there is one. It guesses what a damaged first page does
+// not say. The caller closes it.
+func Open(path string) (*File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	p := &pages{file: f, size: defaultPageSize, usable: defaultPageSize, vacuumed: true, logged: map[int64]int64{}}
+	p := &File{file: f, size: defaultPageSize, usable: defaultPageSize, vacuumed: true, logged: map[int64]int64{}}
 	head := make([]byte, 100)
-	if n, _ := f.ReadAt(head, 0); n == len(head) && string(head[:16]) == sqliteMagic {
+	if n, _ := f.ReadAt(head, 0); n == len(head) && string(head[:16]) == magic {
 		size := int64(binary.BigEndian.Uint16(head[16:]))
 		if size == 1 {
 			size = 65536
@@ -78,7 +80,8 @@ func openPages(path string) (*pages, error) {
 	return p, nil
 }
 
-func (p *pages) close() {
+// Close closes the file and its log. It also drops the locks that this process has on them.
+func (p *File) Close() {
 	p.file.Close()
 	if p.log != nil {
 		p.log.Close()
@@ -87,17 +90,17 @@ func (p *pages) close() {
 
 // readLog finds the committed pages of the write-ahead log, up to the first frame that is
 // not of this log or not whole.
-func (p *pages) readLog() {
+func (p *File) readLog() {
 	head := make([]byte, 32)
 	if _, err := io.ReadFull(p.log, head); err != nil {
 		return
 	}
-	magic := binary.BigEndian.Uint32(head)
-	if magic&^1 != 0x377f0682 || binary.BigEndian.Uint32(head[4:]) != logVersion || int64(binary.BigEndian.Uint32(head[8:])) != p.size {
+	kind := binary.BigEndian.Uint32(head)
+	if kind&^1 != 0x377f0682 || binary.BigEndian.Uint32(head[4:]) != logVersion || int64(binary.BigEndian.Uint32(head[8:])) != p.size {
 		return
 	}
 	var order binary.ByteOrder = binary.LittleEndian
-	if magic&1 == 1 {
+	if kind&1 == 1 {
 		order = binary.BigEndian
 	}
 	a, b := checksum(order, head[:24], 0, 0)
@@ -141,7 +144,7 @@ func checksum(order binary.ByteOrder, b []byte, s0, s1 uint32) (uint32, uint32) 
 }
 
 // page reads a page; the first has number 1.
-func (p *pages) page(n int64) ([]byte, error) {
+func (p *File) page(n int64) ([]byte, error) {
 	at, logged := p.logged[n]
 	if n < 1 || n > p.count && !logged {
 		return nil, errPage
@@ -156,7 +159,7 @@ func (p *pages) page(n int64) ([]byte, error) {
 }
 
 // free reports whether a page is certainly not part of a tree: what it holds was deleted.
-func (p *pages) free(n int64) bool {
+func (p *File) free(n int64) bool {
 	if !p.vacuumed || n < 3 {
 		return false
 	}
@@ -174,10 +177,11 @@ func (p *pages) free(n int64) bool {
 	return entry[0] >= 2 && entry[0] <= 4
 }
 
-// rows calls each with the rows of every leaf of a table that can be read. Values are nil,
-// int64, float64, string or []byte. It reads a multiple of the file at most, also if rows
-// share pages, which is damage.
-func (p *pages) rows(each func(key int64, values []any) error) error {
+// Rows calls each with the rows of every leaf of a table that can be read, the same row
+// several times if old copies of it were not erased. Values are nil, int64, float64, string
+// or []byte. It reads a multiple of the file at most, also if rows share pages, which is
+// damage. An error of each ends it and is returned.
+func (p *File) Rows(each func(key int64, values []any) error) error {
 	for n := range p.all {
 		b, err := p.page(n)
 		if err != nil || p.free(n) {
@@ -212,10 +216,10 @@ func (p *pages) rows(each func(key int64, values []any) error) error {
 }
 
 // total is the number of pages.
-func (p *pages) total() int64 { return p.count + int64(len(p.more)) }
+func (p *File) total() int64 { return p.count + int64(len(p.more)) }
 
 // all lists the numbers of the pages.
-func (p *pages) all(yield func(int64) bool) {
+func (p *File) all(yield func(int64) bool) {
 	for n := range p.count {
 		if !yield(n + 1) {
 			return
@@ -226,139 +230,4 @@ func (p *pages) all(yield func(int64) bool) {
 			return
 		}
 	}
-}
-
-// cell reads a row of a leaf. It also returns the bytes that the row has on the leaf, as far
-// as they were read.
-func (p *pages) cell(b []byte, at int) (key int64, values []any, onLeaf int, err error) {
-	b = b[:p.usable]
-	if at < 8 || at >= len(b) {
-		return 0, nil, 0, errPage
-	}
-	b = b[at:]
-	size, n := varint(b)
-	if n == 0 || size < 0 || size > min(maxRow, p.total()*int64(p.usable)) {
-		return 0, nil, 0, errPage
-	}
-	b = b[n:]
-	key, k := varint(b)
-	if k == 0 {
-		return 0, nil, 0, errPage
-	}
-	payload, local, err := p.payload(b[k:], int(size))
-	if err == nil {
-		values, err = record2values(payload)
-	}
-	return key, values, n + k + local, err
-}
-
-// payload joins the part of a row that is on its leaf with those on other pages. It also
-// returns the size of the first.
-func (p *pages) payload(b []byte, size int) (whole []byte, local int, err error) {
-	most := p.usable - 35
-	if size <= most {
-		if size > len(b) {
-			return nil, 0, errPage
-		}
-		return b[:size], size, nil
-	}
-	least := (p.usable-12)*32/255 - 23
-	local = least + (size-least)%(p.usable-4)
-	if local > most {
-		local = least
-	}
-	if local+4 > len(b) {
-		return nil, 0, errPage
-	}
-	whole = append(whole, b[:local]...)
-	next := int64(binary.BigEndian.Uint32(b[local:]))
-	for len(whole) < size {
-		if p.followed >= maxFollowed*p.total() {
-			return nil, local, errPage
-		}
-		p.followed++
-		page, err := p.page(next)
-		if err != nil {
-			return nil, local, err
-		}
-		next = int64(binary.BigEndian.Uint32(page))
-		whole = append(whole, page[4:4+min(p.usable-4, size-len(whole))]...)
-	}
-	return whole, local, nil
-}
-
-// varint reads a number of up to 9 bytes; n is 0 if it is not complete.
-func varint(b []byte) (v int64, n int) {
-	for n < 8 {
-		if n >= len(b) {
-			return 0, 0
-		}
-		v = v<<7 | int64(b[n]&0x7f)
-		n++
-		if b[n-1] < 0x80 {
-			return v, n
-		}
-	}
-	if n >= len(b) {
-		return 0, 0
-	}
-	return v<<8 | int64(b[n]), n + 1
-}
-
-// record2values reads the values of a record.
-func record2values(b []byte) ([]any, error) {
-	head, n := varint(b)
-	if n == 0 || head < int64(n) || head > int64(len(b)) {
-		return nil, errPage
-	}
-	kinds, body := b[n:head], b[head:]
-	var values []any
-	for len(kinds) > 0 {
-		kind, n := varint(kinds)
-		if n == 0 {
-			return nil, errPage
-		}
-		kinds = kinds[n:]
-		size, ok := sizeOf(kind)
-		if !ok || size > int64(len(body)) || len(values) == maxColumns {
-			return nil, errPage
-		}
-		values = append(values, valueOf(kind, body[:size]))
-		body = body[size:]
-	}
-	if len(body) > 0 {
-		return nil, fmt.Errorf("%w: a row is longer than its values", errPage)
-	}
-	return values, nil
-}
-
-// sizeOf returns the bytes of a value by its serial type.
-func sizeOf(kind int64) (int64, bool) {
-	switch {
-	case kind < 0 || kind == 10 || kind == 11:
-		return 0, false
-	case kind >= 12:
-		return (kind - 12) / 2, true
-	}
-	return [...]int64{0, 1, 2, 3, 4, 6, 8, 8, 0, 0}[kind], true
-}
-
-func valueOf(kind int64, b []byte) any {
-	switch {
-	case kind == 0:
-		return nil
-	case kind == 7:
-		return math.Float64frombits(binary.BigEndian.Uint64(b))
-	case kind >= 12 && kind%2 == 0:
-		return bytes.Clone(b)
-	case kind >= 12:
-		return string(b)
-	case kind >= 8:
-		return kind - 8
-	}
-	v := int64(int8(b[0]))
-	for _, x := range b[1:] {
-		v = v<<8 | int64(x)
-	}
-	return v
 }

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+
+	"hermes/internal/sqlitefile"
 )
 
 // shape says what the rows of a table look like, so that they are recognized without the
@@ -24,11 +26,11 @@ type column struct {
 // salvagePages copies the rows that the file's own tables do not lead to any more: the
 // schema, or the pages above them, are damaged. Rows that were copied before stay.
 func (r *repair) salvagePages(ctx context.Context, tables []string) (copied map[string]int, err error) {
-	p, err := openPages(r.cfg.Path)
+	file, err := sqlitefile.Open(r.cfg.Path)
 	if err != nil {
 		return nil, err
 	}
-	r.pages = p // copyTo closes them
+	r.file = file // copyTo closes them
 	shapes, err := r.shapes(ctx, tables)
 	if err != nil {
 		return nil, err
@@ -52,7 +54,7 @@ func (r *repair) salvagePages(ctx context.Context, tables []string) (copied map[
 		b.rows = nil
 		return err
 	}
-	err = p.rows(func(key int64, values []any) error {
+	err = file.Rows(func(key int64, values []any) error {
 		s, ok := recognize(shapes, values)
 		if !ok {
 			return ctx.Err()
