@@ -129,7 +129,7 @@ func New(o Options) *App {
 	a.mark = sync.OnceValue(a.makeMark)
 	a.leaseOwner = sync.OnceValue(a.makeLeaseOwner)
 	a.models = models.New(models.Config{
-		Providers: a.providers, Fixed: o.BaseURL != "", Watch: func(next hermes.Models) hermes.Models { return a.watch().Models(next) },
+		Providers: a.providers, Fixed: o.BaseURL != "", Watch: func(next hermes.Models) hermes.Models { return a.watch().Models(next) }, Log: a.log,
 	})
 	return a
 }

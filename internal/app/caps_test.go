@@ -246,7 +246,7 @@ func TestTheLimitsOfAServiceReachTheUser(t *testing.T) {
 	a := openHome(t, dear(t, server.URL, ""))
 	defer a.Close()
 	_, _ = say(t, a, "", "hello") // breaks off, and was answered all the same
-	list, now := a.Limits()
+	list, now := a.Models().Limits()
 	if len(list) != 1 || list[0].Service != "custom" || list[0].Windows[0].Left != 59 || !now.Equal(noon()) {
 		t.Errorf("the limits are %+v at %v", list, now)
 	}

@@ -2,10 +2,8 @@ package app
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"net/http"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -32,21 +30,10 @@ func (a *App) makeCredentials() *credential.Store {
 			return l.Config, ok
 		},
 		Keychain: keychain.New("hermes", a.opts.Getenv),
-		UserHome: cmp.Or(a.opts.Getenv("HOME"), a.opts.Getenv("USERPROFILE")), Getenv: a.opts.Getenv, Programs: a.programKeychain(),
+		UserHome: cmp.Or(a.opts.Getenv("HOME"), a.opts.Getenv("USERPROFILE")), Getenv: a.opts.Getenv, Programs: keychain.Programs(a.opts.Getenv),
 		Lent: func(s hermes.Secret) { a.mask().Add(s.Reveal()) },
 		Warn: func(text string, err error) { a.log().Warn(text, "err", err) },
 	})
-}
-
-// programKeychain reads logins of other programs from the keychain of macOS, where
-// they are stored under the user's name. Other systems have files instead.
-func (a *App) programKeychain() func(context.Context, string) (string, error) {
-	if runtime.GOOS != "darwin" {
-		return nil
-	}
-	return func(ctx context.Context, service string) (string, error) {
-		return keychain.New(service, a.opts.Getenv).Get(ctx, a.opts.Getenv("USER"))
-	}
 }
 
 // keys returns the credentials of a pool; nil if there is no home.
@@ -58,19 +45,10 @@ func (a *App) keys(pool string, given []hermes.Key) hermes.Keys {
 	return store.Pool(pool, given)
 }
 
-// closeCredentials writes the pools' pending changes to the file.
-func (a *App) closeCredentials() error {
-	store := a.credentials()
-	if store == nil {
-		return nil
-	}
-	return store.Close(context.Background())
-}
-
 // Pool returns the credentials of a service, by its name or alias, and the name of
 // their pool.
 func (a *App) Pool(name string) (string, *credential.Pool, error) {
-	models, err := a.Models()
+	models, err := a.models.Catalogue()
 	if err != nil {
 		return "", nil, err
 	}
@@ -83,7 +61,7 @@ func (a *App) Pool(name string) (string, *credential.Pool, error) {
 
 // PoolNames lists the services that have credentials from any source, sorted.
 func (a *App) PoolNames() ([]string, error) {
-	models, err := a.Models()
+	models, err := a.models.Catalogue()
 	if err != nil {
 		return nil, err
 	}

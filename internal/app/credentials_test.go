@@ -158,7 +158,7 @@ func TestThreeKeys(t *testing.T) {
 				}
 			}
 		}
-		models, err := a.Models()
+		models, err := a.Models().Catalogue()
 		if err != nil {
 			t.Fatal(err)
 		}

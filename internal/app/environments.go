@@ -43,8 +43,9 @@ func (a *App) environment(w hermes.Workspace) (hermes.Environment, error) {
 // variables says which variables of this process child processes may see, and marks
 // them as those of an agent.
 func (a *App) variables(cfg *config.Config) environment.LocalConfig {
-	whose := keyOf(cfg)
-	return environment.LocalConfig{Env: lineage.WithoutWidening(a.opts.Environ()), KeyOf: whose, Keys: a.serviceKeys(cfg, whose), Mark: a.mark()}
+	return environment.LocalConfig{
+		Env: lineage.WithoutWidening(a.opts.Environ()), KeyOf: keyOf(cfg), Keys: slices.Concat(cfg.ServiceKeys(), a.logins()), Mark: a.mark(),
+	}
 }
 
 // shellName returns the last part of a shell's path.

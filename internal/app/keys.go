@@ -26,25 +26,11 @@ func (a *App) secrets() []string {
 	return slices.Concat(cfg.Secrets(), a.logins(), environment.Secrets(a.opts.Environ(), services.KeyOf(cfg)))
 }
 
-// serviceKeys returns the keys of services that the settings, .env and logins
-// hold. They must not reach commands under any name.
-func (a *App) serviceKeys(cfg *config.Config, whose func(name string) string) []string {
-	out := append(cfg.ServiceKeys(), a.logins()...)
-	for _, name := range cfg.EnvNames() {
-		if whose(name) != "" {
-			out = append(out, cfg.Getenv(name), cfg.Stored(name))
-		}
-	}
-	return out
-}
-
 // logins returns the keys and tokens that were stored by logging in.
 func (a *App) logins() []string {
 	var out []string
-	if store := a.credentials(); store != nil {
-		for _, s := range store.Secrets() {
-			out = append(out, s.Reveal())
-		}
+	for _, s := range a.credentials().Secrets() {
+		out = append(out, s.Reveal())
 	}
 	return out
 }

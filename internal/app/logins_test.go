@@ -35,7 +35,7 @@ func TestLoginsOfTheSettingsWork(t *testing.T) {
 			t.Parallel()
 			none := app.New(app.Options{Home: t.TempDir(), Getenv: func(string) string { return "" }})
 			t.Cleanup(func() { none.Close() })
-			models, err := none.Models()
+			models, err := none.Models().Catalogue()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +87,7 @@ func TestLoginsOfTheSettingsWork(t *testing.T) {
 // askModel sends one message to a model and returns the answer or the error.
 func askModel(t *testing.T, a *app.App, ref string) (string, error) {
 	t.Helper()
-	models, err := a.Models()
+	models, err := a.Models().Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func TestALoginOfGeminiCLIGoesToGoogleOnly(t *testing.T) {
 		if _, err := pool.Add(t.Context(), credential.New{Program: "gemini-cli"}); err != nil {
 			t.Fatal(err)
 		}
-		models, err := a.Models()
+		models, err := a.Models().Catalogue()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -49,15 +49,11 @@ type Memory struct {
 
 // SetApproval sets memory.write_approval, also for running sessions.
 func (m *Memory) SetApproval(ctx context.Context, on bool) error {
-	cfg, err := m.app.loadConfig()
-	if err != nil {
-		return err
+	_, err := m.app.save(ctx, "memory.write_approval", fmt.Sprint(on))
+	if err == nil {
+		m.File.SetApproval(on)
 	}
-	if _, err := cfg.Set(ctx, "memory.write_approval", fmt.Sprint(on)); err != nil {
-		return err
-	}
-	m.File.SetApproval(on)
-	return nil
+	return err
 }
 
 // remembers reports whether a session has memory. Sub-agents have none, nor do runs

@@ -5,13 +5,13 @@ import (
 	"os"
 	"time"
 
-	"hermes/internal/config"
+	"hermes/internal/models"
 	"hermes/internal/provider"
 	"hermes/internal/services"
 )
 
-// Models returns the catalogue of model services with the user's settings.
-func (a *App) Models() (*provider.Catalogue, error) { return a.models.Catalogue() }
+// Models finds the models of runs and side tasks, and says what is known about them.
+func (a *App) Models() *models.Models { return a.models }
 
 // providers returns the configuration of the services: what the settings say, with the parts
 // of this program.
@@ -35,7 +35,7 @@ func (a *App) providers() (provider.Config, error) {
 	if err != nil {
 		return c, err
 	}
-	a.closing(a.closeCredentials)
+	a.closing(func() error { return a.credentials().Close(context.Background()) })
 	c.Programs = provider.Programs{Dir: cfg.Home().Cache("programs"), Guard: &a.guard, Mark: func() ([]string, []*os.File) {
 		m := a.mark()
 		return m.Environ(), m.Files()
@@ -49,13 +49,3 @@ func (a *App) providers() (provider.Config, error) {
 // unattendedWait is how long a model may ask to wait in an unattended run, where a
 // late result is better than none.
 const unattendedWait = 6 * time.Hour
-
-// Fallback returns the model that an entry of fallback_providers names; see
-// provider.Catalogue.Fallback.
-func (a *App) Fallback(ctx context.Context, f config.Fallback) (service, model string, err error) {
-	models, err := a.Models()
-	if err != nil {
-		return "", "", err
-	}
-	return models.Fallback(ctx, services.Fallback(f, nil))
-}

@@ -57,45 +57,6 @@ func (a *App) Toolsets(run hermes.RunSpec) (*toolbox.Catalogue, toolbox.Selectio
 	return a.catalogue(cfg, a.newSessionTools(cfg, func(string) {})), selection(cfg, run), nil
 }
 
-// CurrentModel returns the model that a new session would use, and which setting
-// says so.
-func (a *App) CurrentModel(ctx context.Context, c hermes.ModelChoice) (ref, source string, err error) {
-	m, err := a.models.Model(ctx, c)
-	if err != nil {
-		return "", "", err
-	}
-	cfg, err := a.config()
-	if err != nil {
-		return "", "", err
-	}
-	switch {
-	case c.Ref != "":
-		source = "command line"
-	case cfg.Model().Default != "":
-		source = "config.yaml"
-	default:
-		source = "found"
-	}
-	return m.ID(), source, nil
-}
-
-// ServiceModels asks one service for its models.
-func (a *App) ServiceModels(ctx context.Context, service string) ([]string, error) {
-	return a.models.Names(ctx, service)
-}
-
-// ModelReferences lists the models of the configured services, for a picker. It skips
-// services that do not answer.
-func (a *App) ModelReferences(ctx context.Context) ([]string, error) {
-	return a.models.References(ctx, a.log())
-}
-
-// ServiceTier returns the service tier that a model is asked for, "" for none.
-func (a *App) ServiceTier(ref string) string {
-	_, tier := a.models.Info(ref)
-	return tier
-}
-
 // Repair copies what can be read of a damaged database into a new one.
 func (a *App) Repair(ctx context.Context) (store.Repaired, error) {
 	cfg, err := a.config()

@@ -26,7 +26,7 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 	if err := a.CheckSpend(); err != nil {
 		return nil, err
 	}
-	if _, err := a.Models(); err != nil { // reported before anything is started
+	if _, err := a.models.Catalogue(); err != nil { // reported before anything is started
 		return nil, err
 	}
 	cfg, err := a.config()
@@ -51,7 +51,9 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 	a.sessions = session.NewManager(session.Config{
 		Store: store, Models: a.models, NewRuntime: a.newRuntime, Owner: leaseOwner,
 		Steps: int(agent.MaxTurns), Busy: session.Busy(cfg.Display().BusyInputMode), MaxResume: cfg.Sessions().MaxResumeMessages,
-		Effort: efforts(agent), MaxTokens: cfg.Model().MaxTokens,
+		Effort: func(model string) hermes.Effort { // reasoning_overrides, else reasoning_effort
+			return hermes.EffortOf(model, agent.ReasoningEffort, agent.ReasoningOverrides)
+		}, MaxTokens: cfg.Model().MaxTokens,
 		AskTimeout: cfg.Approvals().Timeout, QuestionTimeout: agent.ClarifyTimeout, Now: a.opts.Now, Log: a.log(),
 	})
 	unused := upkeep.Unused(ctx, store, a.opts.Now())

@@ -53,33 +53,13 @@ type Skills struct {
 	app *App
 }
 
-// Call reads the skills that a line begins with and returns the message that loads
-// them for the model; ok is false if there are none.
-func (s *Skills) Call(ctx context.Context, dir, line string) (parts []hermes.Part, ok bool, err error) {
-	e, ok, err := s.In(dir).Expand(ctx, line)
-	if !ok || err != nil {
-		return nil, false, err
-	}
-	return []hermes.Part{{Text: e.Text, Hidden: true, Provenance: e.Provenance}, {Text: line}}, true, nil
-}
-
-// Approval reports whether changes by the agent need the user's approval.
-func (s *Skills) Approval() bool {
-	cfg, err := s.app.loadConfig()
-	return err == nil && cfg.Skills().WriteApproval
-}
-
 // SetApproval sets skills.write_approval, also for running sessions.
 func (s *Skills) SetApproval(ctx context.Context, on bool) error {
-	cfg, err := s.app.loadConfig()
-	if err != nil {
-		return err
+	_, err := s.app.save(ctx, "skills.write_approval", fmt.Sprint(on))
+	if err == nil {
+		s.Library.SetApproval(on)
 	}
-	if _, err := cfg.Set(ctx, "skills.write_approval", fmt.Sprint(on)); err != nil {
-		return err
-	}
-	s.Library.SetApproval(on)
-	return nil
+	return err
 }
 
 // skillTools returns the toolset skills.

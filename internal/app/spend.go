@@ -2,27 +2,15 @@ package app
 
 import (
 	"context"
-	"time"
 
 	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/lease"
-	"hermes/internal/ratelimit"
 	"hermes/internal/spend"
 )
 
 // Spend returns the governor that meters every model call of this run.
 func (a *App) Spend() (*spend.Governor, error) { return a.meter() }
-
-// Limits returns what the services of this run said about the limits of their credentials, and
-// the time.
-func (a *App) Limits() ([]ratelimit.Status, time.Time) {
-	models, err := a.Models()
-	if err != nil {
-		return nil, time.Time{}
-	}
-	return models.Limits()
-}
 
 // CheckSpend returns an error, with exit status 2, if a value of the section spend is unknown or
 // invalid. A cap that the user wrote might not hold then, so no turn may start and no model

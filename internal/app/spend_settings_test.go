@@ -45,7 +45,7 @@ func TestNoModelIsCalledWithUnclearSpendSettings(t *testing.T) {
 	if _, err := a.Sessions(t.Context()); !wrongSpend(err) {
 		t.Errorf("a session: got %v", err)
 	}
-	models, err := a.Models()
+	models, err := a.Models().Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}

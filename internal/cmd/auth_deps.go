@@ -28,7 +28,7 @@ func authDeps(p Process, g *chat.Options) auth.Deps {
 			return err != nil || known && len(r.KeyVars) > 0
 		},
 		Program: func(pool string) string {
-			models, err := made().Models()
+			models, err := made().Models().Catalogue()
 			if err != nil {
 				return ""
 			}
@@ -39,7 +39,7 @@ func authDeps(p Process, g *chat.Options) auth.Deps {
 			return err == nil && known && r.Login
 		},
 		Missing: func(pool string) string {
-			models, err := made().Models()
+			models, err := made().Models().Catalogue()
 			if err != nil {
 				return err.Error()
 			}
@@ -53,7 +53,7 @@ func authDeps(p Process, g *chat.Options) auth.Deps {
 
 // rowOf returns the service of a pool, if it is one of the catalogue.
 func rowOf(a *app.App, pool string) (provider.Row, bool, error) {
-	models, err := a.Models()
+	models, err := a.Models().Catalogue()
 	if err != nil {
 		return provider.Row{}, false, err
 	}

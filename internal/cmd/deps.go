@@ -108,7 +108,7 @@ func doctorDeps(p Process, g *chat.Options) (setup.Deps, error) {
 			return errors.Join(db.Check(ctx), a.Close())
 		},
 		Model: func(ctx context.Context) (string, error) {
-			ref, source, err := app.New(g.App).CurrentModel(ctx, g.Run.Model)
+			ref, source, err := app.New(g.App).Models().Current(ctx, g.Run.Model)
 			return ref + " (" + source + ")", err
 		},
 		LookPath: exec.LookPath, Getenv: p.Getenv, Free: home.Free,
@@ -171,12 +171,12 @@ func modelDeps(p Process, g *chat.Options) model.Deps {
 		Current: func(ctx context.Context) (string, string, error) {
 			a := app.New(g.App)
 			defer a.Close()
-			return a.CurrentModel(ctx, g.Run.Model)
+			return a.Models().Current(ctx, g.Run.Model)
 		},
 		Services: func() ([]model.Service, error) {
 			a := app.New(g.App)
 			defer a.Close()
-			models, err := a.Models()
+			models, err := a.Models().Catalogue()
 			if err != nil {
 				return nil, err
 			}
@@ -199,12 +199,12 @@ func modelDeps(p Process, g *chat.Options) model.Deps {
 		Models: func(ctx context.Context, service string) ([]string, error) {
 			a := app.New(g.App)
 			defer a.Close()
-			return a.ServiceModels(ctx, service)
+			return a.Models().Names(ctx, service)
 		},
 		Resolve: func(ctx context.Context, ref string) (string, error) {
 			a := app.New(g.App)
 			defer a.Close()
-			models, err := a.Models()
+			models, err := a.Models().Catalogue()
 			if err != nil {
 				return "", err
 			}

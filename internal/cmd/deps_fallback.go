@@ -7,6 +7,7 @@ import (
 	"hermes/internal/cmd/chat"
 	"hermes/internal/cmd/fallback"
 	settings "hermes/internal/config"
+	"hermes/internal/services"
 )
 
 func fallbackDeps(g *chat.Options) fallback.Deps {
@@ -15,7 +16,11 @@ func fallbackDeps(g *chat.Options) fallback.Deps {
 		Look: func(ctx context.Context, f settings.Fallback) (provider, model, missing string, err error) {
 			a := app.New(g.App)
 			defer a.Close()
-			provider, model, err = a.Fallback(ctx, f)
+			models, err := a.Models().Catalogue()
+			if err != nil {
+				return "", "", "", err
+			}
+			provider, model, err = models.Fallback(ctx, services.Fallback(f, nil))
 			if err != nil && model != "" {
 				return provider, model, err.Error(), nil
 			}
@@ -24,7 +29,7 @@ func fallbackDeps(g *chat.Options) fallback.Deps {
 		Main: func(ctx context.Context) string {
 			a := app.New(g.App)
 			defer a.Close()
-			ref, _, err := a.CurrentModel(ctx, g.Run.Model)
+			ref, _, err := a.Models().Current(ctx, g.Run.Model)
 			if err != nil {
 				return "" // reported where it is needed
 			}

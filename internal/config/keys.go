@@ -22,10 +22,20 @@ func (c *Config) Secrets() []string {
 	return out
 }
 
-// ServiceKeys returns the keys of services that the settings hold. See
-// KeyVariables for what is not among them.
+// ServiceKeys returns the keys of services that the settings and .env hold: those of the
+// variables that never reach commands. See KeyVariables for what is not among them.
 func (c *Config) ServiceKeys() []string {
-	return c.secrets(func(path []string) bool { return !forChildren(path) })
+	out := c.secrets(func(path []string) bool { return !forChildren(path) })
+	if c.options.KeyOf == nil {
+		return out
+	}
+	whose := c.options.KeyOf(c)
+	for _, name := range c.EnvNames() {
+		if whose(name) != "" {
+			out = append(out, c.Getenv(name), c.Stored(name))
+		}
+	}
+	return out
 }
 
 func (c *Config) secrets(wanted func(path []string) bool) []string {

@@ -144,8 +144,11 @@ func (s *Store) Filled(given map[string][]hermes.Key) ([]string, error) {
 }
 
 // Secrets lists the secrets in the file, which must not be shown. An unreadable
-// file has none.
+// file and a nil Store have none.
 func (s *Store) Secrets() []hermes.Secret {
+	if s == nil {
+		return nil
+	}
 	doc, err := s.load()
 	if err != nil {
 		return nil
@@ -242,8 +245,11 @@ func (s *Store) update(ctx context.Context, change func(*document) error) error 
 }
 
 // Close writes the usage counts that least_used needs, and what could not be
-// written before.
+// written before. A nil Store has nothing to write.
 func (s *Store) Close(ctx context.Context) error {
+	if s == nil {
+		return nil
+	}
 	var errs []error
 	for id, pool := range s.pendingSecrets() {
 		errs = append(errs, s.save(ctx, pool, id))

@@ -2,7 +2,10 @@ package models
 
 import (
 	"context"
-	"log/slog"
+	"time"
+
+	"hermes"
+	"hermes/internal/ratelimit"
 )
 
 // Names asks a service for the names of its models.
@@ -28,7 +31,7 @@ func (m *Models) Names(ctx context.Context, service string) ([]string, error) {
 
 // References asks the configured services for their models, for a picker. Services that do
 // not answer are logged.
-func (m *Models) References(ctx context.Context, log *slog.Logger) ([]string, error) {
+func (m *Models) References(ctx context.Context) ([]string, error) {
 	models, err := m.catalogue()
 	if err != nil {
 		return nil, err
@@ -41,7 +44,7 @@ func (m *Models) References(ctx context.Context, log *slog.Logger) ([]string, er
 		}
 		list, err := p.List(ctx)
 		if err != nil {
-			log.Warn("list models", "provider", id, "err", err)
+			m.config.Log().Warn("list models", "provider", id, "err", err)
 			continue
 		}
 		for _, one := range list {
@@ -49,4 +52,34 @@ func (m *Models) References(ctx context.Context, log *slog.Logger) ([]string, er
 		}
 	}
 	return refs, nil
+}
+
+// Current returns the model that a new run would use, and what says so: the command line, the
+// settings, or what was found.
+func (m *Models) Current(ctx context.Context, c hermes.ModelChoice) (ref, source string, err error) {
+	model, err := m.Model(ctx, c)
+	if err != nil {
+		return "", "", err
+	}
+	pc, err := m.providers()
+	switch {
+	case err != nil:
+		return "", "", err
+	case c.Ref != "":
+		source = "command line"
+	case pc.Model != "":
+		source = "config.yaml"
+	default:
+		source = "found"
+	}
+	return model.ID(), source, nil
+}
+
+// Limits returns what the services said about the limits of their credentials, and the time.
+func (m *Models) Limits() ([]ratelimit.Status, time.Time) {
+	models, err := m.catalogue()
+	if err != nil {
+		return nil, time.Time{}
+	}
+	return models.Limits()
 }

@@ -8,6 +8,7 @@ package models
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"sync"
 
@@ -26,6 +27,7 @@ type Config struct {
 	Fixed bool
 	// Watch wraps the models of runs; nil wraps none.
 	Watch func(hermes.Models) hermes.Models
+	Log   func() *slog.Logger // nil discards
 }
 
 // Models finds models. It may be used concurrently.
@@ -48,6 +50,9 @@ func New(c Config) *Models {
 	m := &Models{config: c, providers: sync.OnceValues(c.Providers), services: lru.New[string, *provider.Catalogue](maxKept), tasks: lru.New[taskID, *provider.Catalogue](maxKept)}
 	if m.config.Watch == nil {
 		m.config.Watch = func(all hermes.Models) hermes.Models { return all }
+	}
+	if m.config.Log == nil {
+		m.config.Log = func() *slog.Logger { return slog.New(slog.DiscardHandler) }
 	}
 	m.catalogue = sync.OnceValues(func() (*provider.Catalogue, error) {
 		pc, err := m.providers()
@@ -129,6 +134,12 @@ func (m *Models) Info(ref string) (info hermes.ModelInfo, tier string) {
 func (m *Models) Window(ref string) int {
 	info, _ := m.Info(ref)
 	return info.ContextLength
+}
+
+// Tier returns the service tier that a model is asked for, "" for none.
+func (m *Models) Tier(ref string) string {
+	_, tier := m.Info(ref)
+	return tier
 }
 
 // Sees reports whether a model accepts pictures.

@@ -132,3 +132,13 @@ func describe(t hermes.SkillText) string {
 	}
 	return strings.TrimSpace(strings.TrimSpace(body) + "\n\n" + t.Notes())
 }
+
+// Call reads the skills that a line begins with, in a session of a folder, and returns the
+// message that loads them for the model; ok is false if there are none.
+func (l *Library) Call(ctx context.Context, dir, line string) (parts []hermes.Part, ok bool, err error) {
+	e, ok, err := l.In(dir).Expand(ctx, line)
+	if !ok || err != nil {
+		return nil, false, err
+	}
+	return []hermes.Part{{Text: e.Text, Hidden: true, Provenance: e.Provenance}, {Text: line}}, true, nil
+}

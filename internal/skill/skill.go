@@ -301,6 +301,9 @@ func (l *Library) Variables(ctx context.Context) ([]string, error) {
 	return slices.Compact(out), nil
 }
 
+// Approval reports whether changes of the agent wait for the user.
+func (l *Library) Approval() bool { return l.approve.Load() }
+
 // SetApproval sets whether changes of the agent wait for the user.
 func (l *Library) SetApproval(on bool) { l.approve.Store(on) }
 

@@ -92,7 +92,7 @@ func (o *Options) answer(ctx context.Context, text string, p tui.Printer) (done 
 	if len(done.Text) > 0 || done.Turn > 0 {
 		id = s.ID()
 		o.cost = costOf(context.WithoutCancel(ctx), a, id, done.Turn)
-		o.tier = a.ServiceTier(model)
+		o.tier = a.Models().Tier(model)
 	}
 	return done, id, model, outcome(done, err, p)
 }
