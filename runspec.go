@@ -1,5 +1,7 @@
 package hermes
 
+import "reflect"
+
 // RunSpec says everything about one run of a session: where it comes from, where it works, with
 // which model, tools and rights, and what it may cost. It is plain data, so one process can run
 // many sessions that differ in all of it. Zero fields mean what is configured.
@@ -146,3 +148,23 @@ func (r RunSpec) Resumed(session string, s StoredRun) RunSpec {
 	r.Session, r.Origin, r.Workspace, r.Tools, r.Prompt = session, s.Origin, s.Workspace, s.Tools, s.Prompt
 	return r
 }
+
+// StoredRun returns what is stored of the session's spec. For a session of an earlier version,
+// which stored no spec, it has what the other fields say. It needs a complete row, not one of a
+// list.
+func (s Session) StoredRun() StoredRun {
+	if !reflect.ValueOf(s.Run).IsZero() {
+		return s.Run
+	}
+	run := StoredRun{
+		Origin:    Origin{Platform: s.Platform, User: s.User, Parent: s.Parent, Provenance: s.Provenance},
+		Workspace: Workspace{Dir: s.Dir},
+	}
+	if s.Platform == PlatformChild {
+		run.Origin.Depth = 1
+	}
+	return run
+}
+
+// PlatformChild is the platform of the sessions that a session starts.
+const PlatformChild = "subagent"

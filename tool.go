@@ -91,11 +91,14 @@ type SessionRef struct {
 	User     string // the platform's id of the user; "" is the owner of this home
 	Dir      string // the working folder at the start of the session
 	Depth    int    // 0 for a conversation, 1 for its children, and so on
+	Model    string // the reference of its model now; "" is unknown
 	// Attended says that a user is there now who can be asked.
 	Attended bool
 	// IgnoreRules says that the session leaves out the user's rules and memory, as in
 	// [PromptChoice].
 	IgnoreRules bool
+	// MemoryScope says whose memory the session has, as in [PromptChoice].
+	MemoryScope string
 	// Provenance names the sources of untrusted text that the session has read
 	// so far, as in [Message]; empty means none.
 	Provenance string

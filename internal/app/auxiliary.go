@@ -64,6 +64,6 @@ func (a *App) judge(policy string) func(context.Context, hermes.SessionRef, herm
 		return nil
 	}
 	return func(ctx context.Context, s hermes.SessionRef, shown hermes.ApprovalRequest) (hermes.Decision, error) {
-		return a.aux().Judge(ctx, a.modelOf(ctx, s.ID), s.ID, policy, shown)
+		return a.aux().Judge(ctx, s.Model, s.ID, policy, shown)
 	}
 }

@@ -19,9 +19,12 @@ func Load(ctx context.Context, store Sessions, session string, which hermes.Rang
 		return Conversation{}, err
 	}
 	list, err := store.Messages(ctx, row.ID, which)
+	run := row.StoredRun()
 	return Conversation{
 		Session: hermes.SessionRef{
-			ID: row.ID, Turn: row.Turns, Platform: row.Platform, User: row.User, Dir: row.Dir, Provenance: hermes.AddProvenance(row.Provenance, hermes.TranscriptProvenance(list)),
+			ID: row.ID, Turn: row.Turns, Platform: run.Origin.Platform, User: run.Origin.User, Dir: run.Workspace.Dir, Depth: run.Origin.Depth,
+			IgnoreRules: run.Prompt.IgnoreRules, MemoryScope: run.Prompt.MemoryScope,
+			Provenance: hermes.AddProvenance(row.Provenance, hermes.TranscriptProvenance(list)),
 		},
 		Model: row.Model, Transcript: list,
 	}, err

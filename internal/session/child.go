@@ -1,7 +1,9 @@
 package session
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"hermes"
@@ -10,8 +12,8 @@ import (
 // spawn runs a task in a new child session until it ends. The child's context
 // is the call's, so it ends with its parent. It is unattended. The task may
 // hold untrusted text, so the child starts with its parent's provenance.
-func (m *Manager) spawn(ctx context.Context, parent hermes.SessionRef, run hermes.RunSpec, t hermes.Task) (hermes.Report, error) {
-	s, err := m.Open(ctx, Open{Run: childRun(parent, run, t)})
+func (m *Manager) spawn(ctx context.Context, run hermes.RunSpec, t hermes.Task) (hermes.Report, error) {
+	s, err := m.Open(ctx, Open{Run: run})
 	if err != nil {
 		return hermes.Report{}, fmt.Errorf("open the child session: %w", err)
 	}
@@ -38,21 +40,29 @@ func (m *Manager) spawn(ctx context.Context, parent hermes.SessionRef, run herme
 	}
 }
 
-// childPlatform is the platform of child sessions.
-const childPlatform = "subagent"
-
 // childRun returns the spec of a child session: its parent's, narrowed by the task. A child
-// never has more rights, tools or money than its parent.
-func childRun(parent hermes.SessionRef, run hermes.RunSpec, t hermes.Task) hermes.RunSpec {
+// never has more rights, tools, steps or money than its parent has left.
+func (t *calls) childRun(parent hermes.SessionRef, task hermes.Task) (hermes.RunSpec, error) {
+	run := t.session.runSpec
 	run.Session = ""
-	run.Origin = hermes.Origin{Platform: childPlatform, User: parent.User, Parent: parent.ID, Depth: parent.Depth + 1, Provenance: parent.Provenance}
+	run.Origin = hermes.Origin{Platform: hermes.PlatformChild, User: parent.User, Parent: parent.ID, Depth: parent.Depth + 1, Provenance: parent.Provenance}
 	run.Workspace.Dir = parent.Dir
-	run.Model = hermes.ModelChoice{Ref: t.Model}
-	if len(t.Toolsets) > 0 {
-		run.Tools.Enabled = t.Toolsets
+	run.Model.Ref = cmp.Or(task.Model, parent.Model)
+	run.Tools.Only = nil
+	for _, s := range t.tools.Specs() {
+		run.Tools.Only = append(run.Tools.Only, s.Name)
 	}
-	run.Budget.Steps = t.MaxSteps
-	return run
+	run.Tools.Enabled = task.Toolsets
+	if len(task.Toolsets) == 0 {
+		run.Tools.Enabled = run.Tools.Only
+	}
+	run.Budget.Steps = task.MaxSteps
+	if left := t.budget.Left(); left == 0 {
+		return run, errors.New("no steps are left for a child session; do the work yourself, or say what remains to be done")
+	} else if left > 0 && (task.MaxSteps <= 0 || task.MaxSteps > left) {
+		run.Budget.Steps = left
+	}
+	return run, nil
 }
 
 // provenanceOf returns the provenance of a child session. A child whose state

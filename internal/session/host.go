@@ -20,13 +20,14 @@ type calls struct {
 	tools   hermes.Tools
 	hooks   *hook.Hooks
 	ref     hermes.SessionRef
-	taint   *agent.Taint    // of the session; it grows with each result
+	taint   *agent.Taint // of the session; it grows with each result
+	budget  *agent.Budget
 	begun   map[string]bool // calls in the journal since an earlier turn
 	asking  asking
 }
 
 func (s *Session) newCalls(ref hermes.SessionRef, begun map[string]bool) *calls {
-	return &calls{session: s, tools: s.runtime.Tools, hooks: s.runtime.Hooks, ref: ref, taint: agent.NewTaint(ref.Provenance), begun: begun}
+	return &calls{session: s, tools: s.runtime.Tools, hooks: s.runtime.Hooks, ref: ref, taint: agent.NewTaint(ref.Provenance), budget: agent.NewBudget(s.steps()), begun: begun}
 }
 
 // host returns the host of one call.
@@ -91,10 +92,14 @@ func (h *host) Invoke(ctx context.Context, name string, arguments json.RawMessag
 
 func (h *host) Spawn(ctx context.Context, t hermes.Task) (hermes.Report, error) {
 	parent := h.Session()
+	run, err := h.childRun(parent, t)
+	if err != nil {
+		return hermes.Report{}, err
+	}
 	if err := h.hooks.ChildStart(ctx, parent, t); err != nil {
 		return hermes.Report{}, err
 	}
-	r, err := h.session.manager.spawn(ctx, parent, h.session.runSpec, t)
+	r, err := h.session.manager.spawn(ctx, run, t)
 	h.callTaint.Add(r.Provenance)
 	h.taint.Add(r.Provenance)
 	h.hooks.ChildEnd(ctx, parent, r)

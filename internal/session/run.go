@@ -11,43 +11,49 @@ import (
 // runOf returns the spec that a session runs with: what is stored of it, and the rest of
 // what its opener asks for.
 func runOf(asked hermes.RunSpec, row hermes.Session) hermes.RunSpec {
-	return asked.Resumed(row.ID, storedRun(asked, row))
+	run := row.StoredRun()
+	if !hasRun(row) { // an earlier version did not store these
+		run.Workspace.Backend, run.Workspace.Profile = asked.Workspace.Backend, asked.Workspace.Profile
+		run.Tools, run.Prompt = asked.Tools, asked.Prompt
+	}
+	return asked.Resumed(row.ID, run)
 }
 
-// storedRun returns the stored part of a session's spec. Earlier versions stored only some of
-// its fields, in the columns of the row; the others come from whoever opens it.
-func storedRun(asked hermes.RunSpec, row hermes.Session) hermes.StoredRun {
-	if row.Run.Origin.Platform != "" {
-		return row.Run
-	}
-	run := asked.Stored()
-	run.Origin = hermes.Origin{Platform: row.Platform, User: row.User, Parent: row.Parent, Provenance: row.Provenance}
-	if row.Platform == childPlatform {
-		run.Origin.Depth = 1
-	}
-	run.Workspace.Dir = row.Dir
-	return run
+// hasRun reports whether the spec of a session is stored.
+func hasRun(row hermes.Session) bool { return !reflect.ValueOf(row.Run).IsZero() }
+
+// Fixed is the error of opening a session with other tools or another prompt than it has,
+// worded for the user: they hold for its life.
+type Fixed struct {
+	Session string
+	// Parts names the fields of [hermes.RunSpec] that differ, such as Tools.Enabled.
+	Parts []string
 }
 
-// unchanged refuses to open a session with other tools or another prompt than it has: they hold
-// for its life.
+func (e *Fixed) Error() string {
+	return fmt.Sprintf("session %s keeps its tools and its prompt for its life; resume it without changing them, or start a new session", e.Session)
+}
+
+// unchanged refuses to open a session with other tools or another prompt than it has.
 func unchanged(asked hermes.RunSpec, row hermes.Session) error {
-	if row.Run.Origin.Platform == "" {
+	if !hasRun(row) {
 		return nil
 	}
-	other := func(a, b any) bool { return !reflect.ValueOf(a).IsZero() && !reflect.DeepEqual(a, b) }
-	what := ""
-	switch {
-	case other(asked.Tools, row.Run.Tools):
-		what = "its tools"
-	case other(asked.Prompt.Skills, row.Run.Prompt.Skills):
-		what = "the skills that it was started with"
-	case other(asked.Prompt, row.Run.Prompt):
-		what = "the settings of its prompt"
-	default:
+	e := &Fixed{Session: row.ID}
+	compare := func(part string, asked, has reflect.Value) {
+		for field, value := range asked.Fields() {
+			empty := value.IsZero() || value.Kind() == reflect.Slice && value.Len() == 0
+			if !empty && !reflect.DeepEqual(value.Interface(), has.FieldByIndex(field.Index).Interface()) {
+				e.Parts = append(e.Parts, part+"."+field.Name)
+			}
+		}
+	}
+	compare("Tools", reflect.ValueOf(asked.Tools), reflect.ValueOf(row.Run.Tools))
+	compare("Prompt", reflect.ValueOf(asked.Prompt), reflect.ValueOf(row.Run.Prompt))
+	if e.Parts == nil {
 		return nil
 	}
-	return fmt.Errorf("session %s keeps %s for its life; resume it without that option, or start a new session", row.ID, what)
+	return e
 }
 
 // adoptRun stores what an earlier version did not store of the spec, and takes the model that
@@ -57,12 +63,11 @@ func (s *Session) adoptRun() error {
 	if choice.Ref != "" || choice.Provider != "" {
 		s.row.Model = choice.Ref
 	}
-	run := s.runSpec.Stored()
-	if s.row.Run.Origin.Platform != "" || run.Origin.Platform == "" {
+	if hasRun(s.row) {
 		return nil
 	}
-	s.row.Run = run
-	return s.cfg.Store.UpdateSession(s.ctx, s.id, hermes.SessionChange{Run: &run})
+	s.row.Run = s.runSpec.Stored()
+	return s.cfg.Store.UpdateSession(s.ctx, s.id, hermes.SessionChange{Run: &s.row.Run})
 }
 
 // chosenModel makes the model that the spec or the row names.
@@ -82,9 +87,9 @@ func (s *Session) steps() int {
 
 // ref describes the session to tools and hooks.
 func (s *Session) ref(turn int64) hermes.SessionRef {
-	o := s.runSpec.Origin
+	o, p := s.runSpec.Origin, s.runSpec.Prompt
 	return hermes.SessionRef{
-		ID: s.row.ID, Turn: turn, Platform: o.Platform, User: o.User, Dir: s.row.Dir, Depth: o.Depth,
-		Attended: s.attended, IgnoreRules: s.runSpec.Prompt.IgnoreRules, Provenance: s.provenance(),
+		ID: s.row.ID, Turn: turn, Platform: o.Platform, User: o.User, Dir: s.row.Dir, Depth: o.Depth, Model: s.row.Model,
+		Attended: s.attended, IgnoreRules: p.IgnoreRules, MemoryScope: p.MemoryScope, Provenance: s.provenance(),
 	}
 }

@@ -114,7 +114,7 @@ func (s *Session) start(number int64) error {
 			Scope: hermes.Scope{Cap: s.runSpec.Budget.Money}, Attended: s.attended,
 		},
 		Transcript: s.transcript, Number: number, Context: hooks.Engine(s.runtime.Context, ref), Last: s.last, Counted: s.counted,
-		Budget: agent.NewBudget(s.steps()), Steer: t.note.take, Now: s.cfg.Now,
+		Budget: t.calls.budget, Steer: t.note.take, Now: s.cfg.Now,
 		End: func(ctx context.Context, o hermes.Outcome, turn []hermes.Message) string {
 			return hooks.TurnEnd(ctx, t.calls.now(), o, turn)
 		},

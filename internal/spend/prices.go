@@ -123,7 +123,7 @@ func Tree(ctx context.Context, store Sessions, session string) (hermes.Scope, er
 	scope := hermes.Scope{Tree: session}
 	for range maxDepth {
 		row, err := store.FindSession(ctx, scope.Tree)
-		if err != nil || row.Platform != "subagent" || row.Parent == "" {
+		if err != nil || row.StoredRun().Origin.Platform != hermes.PlatformChild || row.Parent == "" {
 			return scope, err
 		}
 		scope.Tree = row.Parent
