@@ -31,7 +31,7 @@ const (
 // working folder's own instructions are in the prompt. Each folder and each
 // text is shown once a session.
 func (t *Toolset) addHints(ctx context.Context, c *hermes.Call, r *hermes.Result) {
-	if r.Failed && !ran(r) || t.config.NoHints {
+	if r.Failed && !ran(r) || c.Host.Session().IgnoreRules {
 		return
 	}
 	files := c.Host.Environment().Files()

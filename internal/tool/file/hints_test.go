@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"hermes"
-	"hermes/internal/tool/file"
 )
 
 func TestHintsOfTouchedFolders(t *testing.T) {
@@ -170,12 +169,18 @@ func TestHintsThatSayNothingNew(t *testing.T) {
 
 func TestNoHintsWhereRulesAreIgnored(t *testing.T) {
 	t.Parallel()
-	w := newWorldWith(t, file.Config{NoHints: true})
+	w := newWorld(t)
+	w.env.ignore = true
 	w.put("svc/AGENTS.md", "use tabs")
 	r := hermes.Result{}
 	w.set.Hook().AfterTool(t.Context(), w.call("search_files", args{"path": "svc"}), &r)
 	if r.Text != "" {
 		t.Errorf("got %q", r.Text)
+	}
+	w.env.session, w.env.ignore = "other", false
+	w.set.Hook().AfterTool(t.Context(), w.call("search_files", args{"path": "svc"}), &r)
+	if !strings.Contains(r.Text, "use tabs") {
+		t.Errorf("another session of the process gets %q", r.Text)
 	}
 }
 

@@ -141,7 +141,9 @@ type host struct {
 	id  string
 }
 
-func (h host) Session() hermes.SessionRef      { return hermes.SessionRef{ID: h.id, Dir: h.env.began} }
+func (h host) Session() hermes.SessionRef {
+	return hermes.SessionRef{ID: h.id, Dir: h.env.began, IgnoreRules: h.env.ignore}
+}
 func (h host) Environment() hermes.Environment { return h.env }
 
 // environment runs commands and has the files of this machine. here says that
@@ -153,6 +155,7 @@ type environment struct {
 	here               bool
 	plain              bool // ripgrep is not available to commands
 	fold               bool // names that differ in case are the same file
+	ignore             bool // the session ignores rules
 	across             bool // renaming fails as between two disks
 	fail               func(path string) error
 }

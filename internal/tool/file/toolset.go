@@ -36,8 +36,6 @@ type Config struct {
 	// TrustWrites turns off the warning about files that changed since they
 	// were read.
 	TrustWrites bool
-	// NoHints leaves out the instruction files of a project's folders.
-	NoHints bool
 }
 
 // Toolset holds the four file tools and what they remember of each session.
