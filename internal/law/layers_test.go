@@ -28,6 +28,23 @@ var layers = []layer{
 	{1, "libraries", "general code that knows nothing of Hermes (only hermestest and faultserver know the core)", [][]row{{
 		{path: "internal/lru"}, // bounded maps for whatever remembers
 		{path: "internal/policy", deps: []string{"golang.org/x/text", "mvdan.cc/sh/v3"}}, // the table of protected paths, which policy/shell asks
+		{path: "internal/policy/shell/lex", deps: []string{"mvdan.cc/sh/v3"}},
+	}, {
+		{path: "internal/policy/shell/getopt"},
+	}, {
+		{path: "internal/policy/shell/code"},
+	}, {
+		{path: "internal/policy/shell/program"},
+	}, {
+		{path: "internal/policy/shell/track", deps: []string{"mvdan.cc/sh/v3"}},
+	}, {
+		{path: "internal/policy/shell/environ"},
+	}, {
+		{path: "internal/policy/shell/machine"},
+		{path: "internal/policy/shell/remote"},
+		{path: "internal/policy/shell/vcs"},
+	}, {
+		{path: "internal/policy/shell/files"},
 	}, {
 		{path: "hermestest", deps: []string{"github.com/google/go-cmp"}},
 		{path: "hermestest/faultserver"},
@@ -55,6 +72,7 @@ var layers = []layer{
 		{path: "internal/patch"},
 		{path: "internal/picture"},
 		{path: "internal/policy/shell", deps: []string{"mvdan.cc/sh/v3"}},
+		{path: "internal/policy/shell/inspect", deps: []string{"mvdan.cc/sh/v3"}},
 		{path: "internal/proc", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/ratelimit"},
 		{path: "internal/recallblock"},

@@ -10,7 +10,7 @@ import (
 
 	"hermes"
 	"hermes/internal/policy"
-	"hermes/internal/policy/shell"
+	"hermes/internal/policy/shell/inspect"
 )
 
 // chosen reports whether the result of a call comes from what the user chose: files
@@ -51,7 +51,7 @@ func (b *Toolbox) chosen(ctx context.Context, c *hermes.Call) bool {
 		}
 		return below(paths...)
 	case "terminal":
-		return in.Workdir == "" && below(append(shell.Paths(in.Command), ".")...) && shell.Local(in.Command)
+		return in.Workdir == "" && below(append(inspect.Paths(in.Command), ".")...) && inspect.Local(in.Command)
 	}
 	return false
 }
@@ -136,10 +136,10 @@ func ofFolder(source, dir string, below func(string) bool) bool {
 		paths = []string{what}
 	case "terminal":
 		line := strings.ReplaceAll(what, ", ", "; ") // see hermes.ProvenanceSource
-		if !shell.Local(line) {
+		if !inspect.Local(line) {
 			return false
 		}
-		paths = append(shell.Paths(line), ".")
+		paths = append(inspect.Paths(line), ".")
 	}
 	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p string) bool {
 		if !filepath.IsAbs(p) {

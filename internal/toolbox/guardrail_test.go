@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"hermes"
-	"hermes/internal/policy/shell"
+	"hermes/internal/policy/shell/inspect"
 	"hermes/internal/toolbox"
 )
 
@@ -42,7 +42,7 @@ func worldly() []hermes.Tool {
 	}
 	reads := func(raw json.RawMessage) bool {
 		var in struct{ Command string }
-		return json.Unmarshal(raw, &in) == nil && shell.ReadsOnly(in.Command)
+		return json.Unmarshal(raw, &in) == nil && inspect.ReadsOnly(in.Command)
 	}
 	return []hermes.Tool{
 		tool{spec: hermes.Spec{Name: "terminal", ReadsOnly: reads}, run: run},

@@ -3,88 +3,89 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"hermes/internal/policy/shell/environ"
+	"hermes/internal/policy/shell/files"
+	"hermes/internal/policy/shell/getopt"
+	"hermes/internal/policy/shell/lex"
+	"hermes/internal/policy/shell/machine"
+	"hermes/internal/policy/shell/program"
+	"hermes/internal/policy/shell/remote"
+	"hermes/internal/policy/shell/track"
 )
 
-// situation is how a command is run.
-type situation struct {
-	in         input
-	background bool
-	shadowed   bool // a function has the name of the program
-	xargs      bool // more arguments come from the input
-}
-
 // argv judges the words of one command: wrappers first, then the rules.
-func (j *judge) argv(args []string, s situation) {
+func (j *judge) argv(args []string, s track.Situation) {
 	if len(args) == 0 || args[0] == "" {
 		return
 	}
-	if j.depth >= maxDepth {
-		j.ask("too-deep", "commands are nested too deeply to check")
+	if j.Depth >= lex.MaxDepth {
+		j.Ask("too-deep", "commands are nested too deeply to check")
 		return
 	}
-	if !j.step() {
+	if !j.Step() {
 		return
 	}
 	if j.seen != nil {
 		j.seen(args)
 	}
-	j.depth++
-	defer func() { j.depth-- }()
-	name := program(args[0])
-	if strings.HasPrefix(args[0], deferred) { // judged when the function is called
+	j.Depth++
+	defer func() { j.Depth-- }()
+	name := lex.Program(args[0])
+	if strings.HasPrefix(args[0], lex.Deferred) { // judged when the function is called
 		j.hiddenWords(args[1:], s)
 		return
 	}
-	if dynamic(name) || strings.ContainsAny(name, "*?") || name != "[" && name != "[[" && strings.Contains(name, "[") {
-		j.ask("dynamic-command", "the program that it runs is only known at run time")
+	if lex.Dynamic(name) || strings.ContainsAny(name, "*?") || name != "[" && name != "[[" && strings.Contains(name, "[") {
+		j.Ask("dynamic-command", "the program that it runs is only known at run time")
 	}
 	for _, a := range args {
-		j.metadata(name, a)
+		remote.Metadata(j.Line, name, a)
 	}
-	if w, ok := wrapperOf(name); ok {
+	if w, ok := program.WrapperOf(name); ok {
 		j.wrapped(name, w, args[1:], s)
 		return
 	}
-	j.user(name, args[1:])
+	machine.User(j.Line, name, args[1:])
 	if j.launches(name, args[1:], s) || j.changesShell(name, args[1:]) {
 		return
 	}
 	switch name {
 	case "cd", "chdir", "pushd", "popd":
-		j.chdir(name, args[1:])
+		j.Chdir(name, args[1:])
 	case "read", "mapfile", "readarray", "getopts":
-		j.readsInto(args, s.in)
+		j.readsInto(args, s.In)
 	default:
 		j.rules(name, args, s)
 	}
 }
 
 // wrapped judges the command that a wrapper runs, and the wrapper itself.
-func (j *judge) wrapped(name string, w wrapper, args []string, s situation) {
-	inner := w.inner(args)
+func (j *judge) wrapped(name string, w getopt.Wrapper, args []string, s track.Situation) {
+	inner := w.Inner(args)
 	own := args[:len(args)-len(inner)]
-	if dir, ok := chosenFolder(name, own); ok {
-		j.inSubshell(func() {
-			j.changeTo(dir)
+	if dir, ok := program.ChosenFolder(name, own); ok {
+		j.InSubshell(func() {
+			j.ChangeTo(dir)
 			j.argv(inner, s)
 		})
 	}
 	if name == "sudo" || name == "doas" || name == "pkexec" || name == "runuser" {
-		j.rights++
-		defer func() { j.rights-- }()
+		j.Rights++
+		defer func() { j.Rights-- }()
 	}
-	j.outputs(own)
-	j.optionPrograms(name, own, s.in)
+	files.Outputs(j.Line, own)
+	j.optionPrograms(name, own, s.In)
 	switch name {
 	case "sudo":
-		j.sudo(own)
+		machine.Sudo(j.Line, own)
 	case "env":
-		if text, rest, ok := splitText(own, inner); ok {
-			j.script("env " + scriptText(text) + quoted(rest))
+		if text, rest, ok := program.SplitText(own, inner); ok {
+			j.script("env " + lex.ScriptText(text) + lex.Quoted(rest))
 			return
 		}
 	case "runuser":
-		if !hasShort(own, "u") && !hasLong(own, "--user") { // as su
+		if !getopt.HasShort(own, "u") && !getopt.HasLong(own, "--user") { // as su
 			j.launches("su", args, s)
 			return
 		}
@@ -93,107 +94,76 @@ func (j *judge) wrapped(name string, w wrapper, args []string, s situation) {
 			return
 		}
 	case "direnv", "mise":
-		j.persists(name, args)
+		machine.Persists(j.Line, name, args)
 	case "npx", "bunx", "pnpx", "uvx":
-		j.fetches(name, args)
+		remote.Fetches(j.Line, name, args)
 	case "uv", "poetry", "pipenv", "pdm", "hatch":
-		j.tools(name, args, s)
+		remote.Tools(j.Line, name, args, s)
 	case "systemd-run":
-		j.persists(name, own)
-		s.background = true
+		machine.Persists(j.Line, name, own)
+		s.Background = true
 	case "nohup", "setsid":
-		s.background = true
+		s.Background = true
 	case "xargs", "gxargs":
 		if len(inner) == 0 { // prints its input
 			return
 		}
 		s = j.fedByXargs(inner, s)
-		if len(inner) > 0 && !onlyReads(program(innermost(inner)), nil) || changesNamed(program(innermost(inner))) {
-			for _, folder := range s.in.below[:min(len(s.in.below), maxAlternatives)] {
-				j.name(folder + "/" + unknown)
+		if len(inner) > 0 && !program.OnlyReads(lex.Program(program.Innermost(inner)), nil) || program.ChangesNamed(lex.Program(program.Innermost(inner))) {
+			for _, folder := range s.In.Below[:min(len(s.In.Below), lex.MaxAlternatives)] {
+				j.Name(folder + "/" + lex.Unknown)
 			}
 		}
-		inner = xargs(own, inner, s.in)
-		s.in = input{}
+		inner = xargs(own, inner, s.In)
+		s.In = track.Input{}
 	}
 	j.hiddenTexts(name, own)
-	if w.unclear(own) {
+	if w.Unclear(own) {
 		j.hiddenWords(args, s)
 		j.hiddenTexts(name, inner[:min(1, len(inner))]) // which may be the option's value
 	}
 	for _, a := range own {
-		if name, value, ok := strings.Cut(a, "="); ok && isAssignment(a) {
-			j.assigned(name, value)
+		if name, value, ok := strings.Cut(a, "="); ok && lex.IsAssignment(a) {
+			environ.Assigned(j.Line, name, value)
 		}
 	}
-	if len(inner) == 0 && opensShell(name, own) {
+	if len(inner) == 0 && program.OpensShell(name, own) {
 		j.shellInput(s)
 	}
 	j.argv(inner, s)
 }
 
-// splitText returns the text that env -S splits into words, and the words after it.
-func splitText(own, inner []string) (text string, rest []string, ok bool) {
-	for i, a := range own {
-		option, value, attached := strings.Cut(a, "=")
-		if at := strings.IndexByte(a, 'S'); at > 0 && a[0] == '-' && strings.Trim(a[1:at], "i0v") == "" {
-			value, attached, ok = a[at+1:], at+1 < len(a), true
-		} else {
-			ok = len(option) > len("--") && strings.HasPrefix("--split-string", option)
-		}
-		switch rest = slices.Concat(own[i+1:], inner); {
-		case ok && !attached && len(rest) > 0:
-			return rest[0], rest[1:], true
-		case ok:
-			return value, rest, true
-		}
-	}
-	return "", nil, false
-}
-
-// opensShell reports whether a wrapper without a command runs a shell.
-func opensShell(name string, own []string) bool {
-	switch name {
-	case "sudo":
-		return hasShort(own, "si") || hasLong(own, "--shell") || hasLong(own, "--login")
-	case "chroot", "unshare", "nsenter":
-		return true
-	}
-	return false
-}
-
 // fedByXargs judges what the input of xargs may be to the command: the text of a
 // shell.
-func (j *judge) fedByXargs(inner []string, s situation) situation {
-	s.xargs = true
-	j.fromInput(inner, s.in)
-	if isShell(program(innermost(inner))) && s.in.known {
-		j.probe(func() { j.script(scriptText(s.in.text)) })
+func (j *judge) fedByXargs(inner []string, s track.Situation) track.Situation {
+	s.Xargs = true
+	files.FromInput(j.Line, inner, s.In)
+	if program.IsShell(lex.Program(program.Innermost(inner))) && s.In.Known {
+		j.Probe(func() { j.script(lex.ScriptText(s.In.Text)) })
 	}
 	return s
 }
 
-// innermost is the program behind all wrappers.
-func innermost(args []string) string {
-	for range maxDepth {
-		if len(args) == 0 {
-			return ""
-		}
-		w, ok := wrapperOf(program(args[0]))
-		if !ok {
-			return args[0]
-		}
-		args = w.inner(args[1:])
+// xargs returns the command with the arguments that come from the input.
+func xargs(own, inner []string, in track.Input) []string {
+	if getopt.HasShort(own, "a") || getopt.HasLong(own, "--arg-file") {
+		in = track.Input{}
 	}
-	return ""
-}
-
-// fromInput judges commands whose arguments come from unseen input.
-func (j *judge) fromInput(command []string, in input) {
-	if j.changesFiles(command) {
-		j.ask("xargs-delete", "deletes the files named by its input")
+	more := []string{lex.Several}
+	switch {
+	case in.Secret:
+		more = []string{lex.FromSecret}
+	case in.Pids:
+		more = []string{lex.FromSearch}
+	case in.Download:
+		more = []string{lex.FromDownload}
+	case in.Known:
+		more = strings.Fields(in.Text)
 	}
-	j.deletesListed(command, in.roots)
+	if mark := program.ReplaceMark(own); mark != "" && slices.ContainsFunc(inner, func(a string) bool { return strings.Contains(a, mark) }) {
+		return program.Replaced(inner, mark, strings.Join(more, " "))
+	}
+	return slices.Concat(inner, more)
 }
 
 // optionScript judges the shell text that su and its relatives get with -c, of
@@ -218,8 +188,111 @@ func (j *judge) optionScript(args []string) (found bool) {
 		default:
 			continue
 		}
-		j.shellText(text, nil, situation{})
+		j.shellText(text, nil, track.Situation{})
 		found = true
 	}
 	return found
+}
+
+// changesShell judges builtins that change what later commands of the line see:
+// positional parameters and variables. It reports false for other programs.
+func (j *judge) changesShell(name string, rest []string) bool {
+	switch name {
+	case "set":
+		j.SetParameters(rest)
+	case "shift":
+		j.ShiftParameters(rest)
+	case "unset":
+		for _, a := range getopt.PlainWords(rest) {
+			if lex.Dynamic(a) {
+				j.Forget()
+				continue
+			}
+			j.Set(a, track.Exactly(""))
+		}
+	case "export", "declare", "local", "typeset", "readonly", "nameref":
+		for _, a := range rest {
+			j.declareWord(name, a)
+		}
+	case "let":
+		for _, a := range rest {
+			if at := strings.IndexAny(a, "+-*/%=<>&|^ "); at > 0 {
+				j.Set(a[:at], track.Exactly(lex.Filled))
+			}
+		}
+	default:
+		return false
+	}
+	for _, a := range rest {
+		j.indexText(a)
+	}
+	j.hiddenTexts(name, rest)
+	return true
+}
+
+// readsInto judges read and mapfile: they set variables, and mapfile -C runs a
+// command for its lines.
+func (j *judge) readsInto(args []string, in track.Input) {
+	if strings.HasPrefix(args[0], "mapfile") || strings.HasPrefix(args[0], "readarray") {
+		j.optionText(args[1:], "-C")
+	}
+	value := lex.Unknown
+	if in.Fed || j.input.Fed {
+		value = lex.FromInput
+	}
+	if in.Secret {
+		value = lex.FromSecret + lex.FromInput[1:]
+	}
+	if slices.ContainsFunc(in.Roots, j.DestroysVital) {
+		value += lex.FromVital[1:]
+	}
+	for _, a := range args[1:] {
+		j.indexText(a)
+		environ.UnknownVariable(j.Line, a, value)
+	}
+}
+
+// optionText judges the value of a short option that is shell text.
+func (j *judge) optionText(args []string, option string) {
+	for i, a := range args {
+		text, joined := strings.CutPrefix(a, option)
+		switch {
+		case !joined:
+			continue
+		case text == "" && i+1 < len(args):
+			text = args[i+1]
+		}
+		j.Ask("shell-text", "runs shell commands given as an argument")
+		j.script(text)
+	}
+}
+
+// setsLater judges commands that set variables or code for later commands other
+// than by an assignment.
+func (j *judge) setsLater(name string, rest []string) {
+	switch name {
+	case "make", "gmake", "bmake", "configure", "cross-env":
+		environ.Assignments(j.Line, rest)
+	case "systemctl", "launchctl", "tmux", "setx", "dbus-update-activation-environment":
+		environ.SetsVariable(j.Line, name, rest)
+	case "printf":
+		if len(rest) > 1 && rest[0] == "-v" {
+			j.indexText(rest[1])
+			environ.UnknownVariable(j.Line, rest[1], lex.Unknown)
+		}
+	case "hash":
+		if getopt.HasShort(rest, "p") {
+			j.Ask("environment", "decides which file a program's name runs")
+		}
+	case "enable":
+		if getopt.HasShort(rest, "f") {
+			j.Ask("environment", "loads a library into the shell")
+		}
+	case "complete", "compgen":
+		j.optionText(rest, "-C")
+	case "bind":
+		if getopt.HasShort(rest, "x") {
+			j.Ask("shell-text", "runs shell commands given as an argument")
+		}
+	}
 }

@@ -5,10 +5,15 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"hermes/internal/policy/shell/environ"
+	"hermes/internal/policy/shell/lex"
+	"hermes/internal/policy/shell/program"
+	"hermes/internal/policy/shell/track"
 )
 
 // call judges a simple command and the assignments before it.
-func (j *judge) call(c *syntax.CallExpr, in input, background bool) {
+func (j *judge) call(c *syntax.CallExpr, in track.Input, background bool) {
 	for _, w := range c.Args {
 		j.substitutions(w)
 	}
@@ -18,10 +23,10 @@ func (j *judge) call(c *syntax.CallExpr, in input, background bool) {
 		return
 	}
 	j.assignedFor(c.Assigns, func() {
-		s := situation{in: in, background: background}
+		s := track.Situation{In: in, Background: background}
 		j.callAlias(c.Args[0].Lit(), args[1:])
-		if j.callFunction(args, s.in) {
-			s.shadowed = true
+		if j.callFunction(args, s.In) {
+			s.Shadowed = true
 		}
 		j.argv(args, s)
 		if len(args) == 1 && args[0] == "exec" { // its redirections hold for the rest
@@ -36,16 +41,16 @@ func (j *judge) assignedFor(list []*syntax.Assign, command func()) {
 		command()
 		return
 	}
-	before := make([]variable, len(list))
+	before := make([]track.Variable, len(list))
 	for i, a := range list {
 		if a.Name != nil {
-			before[i] = j.vars[a.Name.Value]
+			before[i] = j.Vars[a.Name.Value]
 		}
 	}
 	j.assign(list)
 	for _, a := range list {
 		if a.Name != nil {
-			value, _ := j.value(a.Name.Value)
+			value, _ := j.Value(a.Name.Value)
 			j.hiddenTexts("", []string{value})
 		}
 	}
@@ -53,19 +58,19 @@ func (j *judge) assignedFor(list []*syntax.Assign, command func()) {
 	for i, a := range slices.Backward(list) {
 		switch {
 		case a.Name == nil:
-		case before[i].equal(variable{}):
-			j.unset(a.Name.Value)
+		case before[i].Equal(track.Variable{}):
+			j.Unset(a.Name.Value)
 		default:
-			j.set(a.Name.Value, before[i])
+			j.Set(a.Name.Value, before[i])
 		}
 	}
 }
 
 // callFunction judges a call of a function of the line, in each of its forms. It
 // reports false if there is none.
-func (j *judge) callFunction(args []string, in input) bool {
-	bodies := j.funcs[args[0]]
-	if len(bodies) == 0 || j.depth >= maxDepth {
+func (j *judge) callFunction(args []string, in track.Input) bool {
+	bodies := j.Funcs[args[0]]
+	if len(bodies) == 0 || j.Depth >= lex.MaxDepth {
 		return false
 	}
 	var ways []func()
@@ -75,12 +80,12 @@ func (j *judge) callFunction(args []string, in input) bool {
 		}
 		ways = append(ways, func() { j.stmt(body, in) })
 	}
-	j.depth++
+	j.Depth++
 	active := j.active
 	j.active = append(slices.Clone(active), bodies...)
-	j.withParameters(args[1:], func() { j.branches(ways...) })
+	j.WithParameters(args[1:], func() { j.Branches(ways...) })
 	j.active = active
-	j.depth--
+	j.Depth--
 	return true
 }
 
@@ -106,15 +111,15 @@ func (j *judge) declareWord(verb, text string) {
 	j.hiddenTexts(verb, []string{text})
 	switch name, value, ok := strings.Cut(text, "="); {
 	case verb == "nameref", strings.HasPrefix(text, "-") && strings.Contains(text, "n") && verb != "export":
-		j.refs = true
-		j.forget()
+		j.Refs = true
+		j.Forget()
 	case strings.HasPrefix(text, "-"):
-	case dynamic(name):
-		j.forget()
-		j.ask("environment", "sets variables whose names are only known at run time")
+	case lex.Dynamic(name):
+		j.Forget()
+		j.Ask("environment", "sets variables whose names are only known at run time")
 	case ok:
-		j.set(strings.TrimSuffix(name, "+"), exactly(value))
-		j.assigned(name, value)
+		j.Set(strings.TrimSuffix(name, "+"), track.Exactly(value))
+		environ.Assigned(j.Line, name, value)
 	}
 }
 
@@ -134,61 +139,61 @@ func (j *judge) assign(list []*syntax.Assign) {
 			continue
 		}
 		name := a.Name.Value
-		var value variable
-		j.withUsualValue(name, func() { value = j.assignment(a) })
-		j.set(name, value)
-		text := unknown
-		if !value.array {
-			text = j.choose(value.may)
+		var value track.Variable
+		environ.WithUsualValue(j.Line, name, func() { value = j.assignment(a) })
+		j.Set(name, value)
+		text := lex.Unknown
+		if !value.Array {
+			text = j.Choose(value.May)
 		}
 		j.indexText(text)
-		j.assigned(name, text)
+		environ.Assigned(j.Line, name, text)
 	}
 }
 
 // assignment is the value that an assignment gives.
-func (j *judge) assignment(a *syntax.Assign) variable {
+func (j *judge) assignment(a *syntax.Assign) track.Variable {
 	name := a.Name.Value
 	switch {
 	case a.Array != nil:
 		var list []string
 		if a.Append {
-			if len(j.vars[name].may) > 0 {
-				return exactly(unknown)
+			if len(j.Vars[name].May) > 0 {
+				return track.Exactly(lex.Unknown)
 			}
-			list = slices.Clone(j.vars[name].list)
+			list = slices.Clone(j.Vars[name].List)
 		}
 		for _, e := range a.Array.Elems {
 			if e.Index != nil {
-				return exactly(unknown)
+				return track.Exactly(lex.Unknown)
 			}
 			list = append(list, j.words([]*syntax.Word{e.Value})...)
 		}
-		return elements(list)
+		return track.Elements(list)
 	case a.Index != nil:
 		return j.elementSet(a)
-	case a.Append && j.vars[name].array:
-		return exactly(unknown)
+	case a.Append && j.Vars[name].Array:
+		return track.Exactly(lex.Unknown)
 	case a.Append:
-		old, _ := j.value(name)
-		if _, ok := j.vars[name]; !ok {
-			old = unknown
+		old, _ := j.Value(name)
+		if _, ok := j.Vars[name]; !ok {
+			old = lex.Unknown
 		}
-		return exactly(old + j.word(a.Value))
+		return track.Exactly(old + j.word(a.Value))
 	case a.Value == nil:
-		return exactly("")
+		return track.Exactly("")
 	}
-	return exactly(j.word(a.Value))
+	return track.Exactly(j.word(a.Value))
 }
 
-func (j *judge) elementSet(a *syntax.Assign) variable {
-	at, ok := number(a.Index)
-	v := j.vars[a.Name.Value]
-	if !ok || a.Append || at < 0 || at > len(v.list) || len(v.may) > 0 {
-		return exactly(unknown)
+func (j *judge) elementSet(a *syntax.Assign) track.Variable {
+	at, ok := lex.Number(a.Index)
+	v := j.Vars[a.Name.Value]
+	if !ok || a.Append || at < 0 || at > len(v.List) || len(v.May) > 0 {
+		return track.Exactly(lex.Unknown)
 	}
-	list := slices.Clone(v.list)
-	return elements(append(list[:at], append([]string{j.word(a.Value)}, list[min(at+1, len(list)):]...)...))
+	list := slices.Clone(v.List)
+	return track.Elements(append(list[:at], append([]string{j.word(a.Value)}, list[min(at+1, len(list)):]...)...))
 }
 
 // indexText judges the index of an array in a text: where the text is used as a
@@ -196,5 +201,52 @@ func (j *judge) elementSet(a *syntax.Assign) variable {
 func (j *judge) indexText(text string) {
 	if strings.Contains(text, "[$(") || strings.Contains(text, "[`") {
 		j.hiddenTexts("", []string{text})
+	}
+}
+
+// alias judges the text of aliases and remembers them.
+func (j *judge) alias(words []string) {
+	for _, a := range words {
+		name, text, ok := strings.Cut(a, "=")
+		if !ok {
+			continue
+		}
+		j.InSubshell(func() { j.script(lex.ScriptText(text)) })
+		if j.aliases == nil {
+			j.aliases = map[string]string{}
+		}
+		if len(j.aliases) >= lex.MaxVariables || len(text) > lex.MaxValue {
+			j.Exhausted()
+			return
+		}
+		j.aliases[name] = lex.ScriptText(text)
+	}
+}
+
+// callAlias judges the text of an alias with the words after it. A shell does not
+// replace the same alias twice.
+func (j *judge) callAlias(name string, rest []string) {
+	text, ok := j.aliases[name]
+	if !ok || j.Depth >= lex.MaxDepth {
+		return
+	}
+	j.Depth++
+	delete(j.aliases, name)
+	j.script(text + lex.Quoted(rest))
+	j.aliases[name] = text
+	j.Depth--
+}
+
+// exportsFunction judges export -f: the shells that later commands start run the
+// function in place of the program with its name.
+func (j *judge) exportsFunction(c *syntax.DeclClause) {
+	exports := false
+	for _, a := range c.Args {
+		switch {
+		case a.Naked && a.Value != nil:
+			exports = exports || strings.HasPrefix(a.Value.Lit(), "-") && strings.Contains(a.Value.Lit(), "f") && c.Variant.Value == "export"
+		case exports && a.Name != nil && slices.Contains(program.EverydayPrograms, a.Name.Value):
+			j.Ask("environment", "lets a function run in place of "+a.Name.Value)
+		}
 	}
 }

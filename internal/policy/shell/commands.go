@@ -2,7 +2,9 @@ package shell
 
 import (
 	"slices"
-	"strings"
+
+	"hermes/internal/policy/shell/lex"
+	"hermes/internal/policy/shell/program"
 )
 
 // Commands calls yield with the words of every simple command in a line, as the
@@ -13,26 +15,26 @@ import (
 // time. Commands stops when yield returns false. It reports false if there are more
 // commands than it can list.
 func Commands(line string, yield func(words []string) bool) (complete bool) {
-	for _, text := range []string{line, normalize(line)} {
+	for _, text := range []string{line, lex.Normalize(line)} {
 		j := newJudge(Context{})
 		stopped := false
 		j.seen = func(words []string) {
-			if !stopped && !yield(withUnknown(words)) {
+			if !stopped && !yield(lex.WithUnknown(words)) {
 				stopped = true
-				j.steps = maxSteps // there is no need to read on
+				j.Steps = lex.MaxSteps // there is no need to read on
 			}
 		}
 		j.line(text)
 		if stopped {
 			return true
 		}
-		if j.steps > maxSteps || j.work > maxWork {
+		if j.Steps > lex.MaxSteps || j.Work > lex.MaxWork {
 			return false
 		}
-		if _, err := parse(withoutMarks(text)); err != nil {
+		if _, err := lex.Parse(lex.WithoutMarks(text)); err != nil {
 			j.commandsInCode(text)
 		}
-		if stopped || text == normalize(text) {
+		if stopped || text == lex.Normalize(text) {
 			return true
 		}
 	}
@@ -44,10 +46,10 @@ func Commands(line string, yield func(words []string) bool) (complete bool) {
 func StartsShell(line string) bool {
 	found := false
 	complete := Commands(line, func(words []string) bool {
-		name := program(words[0])
-		w, wraps := wrapperOf(name)
-		found = dynamic(words[0]) || isShell(name) || slices.Contains(shellStarters, name) ||
-			wraps && len(w.inner(words[1:])) == 0 && opensShell(name, words[1:])
+		name := lex.Program(words[0])
+		w, wraps := program.WrapperOf(name)
+		found = lex.Dynamic(words[0]) || program.IsShell(name) || slices.Contains(shellStarters, name) ||
+			wraps && len(w.Inner(words[1:])) == 0 && program.OpensShell(name, words[1:])
 		return !found
 	})
 	return found || !complete
@@ -55,20 +57,3 @@ func StartsShell(line string) bool {
 
 // shellStarters are the programs that start a shell elsewhere or for another user.
 var shellStarters = []string{"ssh", "docker", "podman", "kubectl", "su", "screen", "tmux"}
-
-// withUnknown returns words in which a zero byte is all that is known about a part.
-func withUnknown(words []string) []string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		if out[i] = w; !dynamic(w) {
-			continue
-		}
-		out[i] = strings.Map(func(r rune) rune {
-			if r != rune(unknown[0]) && strings.ContainsRune(marks, r) {
-				return -1
-			}
-			return r
-		}, w)
-	}
-	return out
-}

@@ -1,24 +1,31 @@
-// Package shell analyzes command lines without running them: whether one is
-// dangerous (judge.go), whether it only reads (reads.go), which command decides
-// its exit status (last.go), which paths it names and which folders it changes to
-// (mentions.go), which simple commands it runs (commands.go), and where sudo needs
-// a password (sudo.go).
+// Package shell judges command lines without running them: whether one is dangerous
+// ([Judge] in judge.go), which simple commands it runs (commands.go), and which of them
+// decides its exit status (status.go).
 //
-// It uses no network or state, no disk but through Context.Resolve, and knows
-// nothing of the agent. A command that is only known at run time counts as
-// dangerous. All functions may be called concurrently.
+// It uses no network or state, no disk but through Context.Resolve, and knows nothing of
+// the agent. A command that is only known at run time counts as dangerous. All functions
+// may be called concurrently.
 //
-// Start reading at [Judge] in judge.go. It parses the line, walks the statements
-// (walk.go), expands the words (word.go, value.go), removes wrappers such as sudo
-// (argv.go, wrap.go, launch.go) and applies the rules (rules.go, and one file for
-// each kind of danger). What it follows is bounded (limit.go); what is past the
-// bounds is unknown. A program that no rule knows may run its arguments (hidden.go),
-// and files that the line writes are remembered (files.go, written.go). What
-// destroys the root, the system or a home is one predicate (destroy.go). Paths are
-// judged by the table of internal/policy: sensitive.go says which paths a word may
-// mean, programs.go and named.go which words of a command are paths that it may
-// write, upload.go and secret.go how secrets leave the machine.
+// This package holds what is recursive: it walks the statements (walk.go), expands the
+// words (word.go), follows commands that run other commands (argv.go, launch.go, script.go,
+// hidden.go), and applies the rules to each (rules.go). The packages below it know no judge
+// and run downhill:
 //
-// Two files of lines hold the rules in place: each of testdata/hostile.txt has to
-// ask, and of testdata/everyday.txt nearly none may.
+//	lex      reads text: syntax, escapes, marks of what is unknown, limits
+//	getopt   reads arguments: options, values, verbs
+//	code     reads other languages: sed, awk, SQL, Python
+//	program  facts about programs, as tables
+//	track    what is known of the line: variables, folders, files, links, findings
+//	environ  variables and options that make a program run another one
+//	machine  rules: what changes this machine
+//	remote   rules: what reaches other machines
+//	vcs      rules: what version control loses or sends
+//	files    rules: what happens to files, folders and secrets
+//
+// A rule is a func that gets the [track.Line], the name of a program and its arguments. A
+// new one goes into the file of its kind of danger and a line in rules.go. Beside the judge,
+// package inspect answers other questions about a line.
+//
+// Two files of lines hold the rules in place: each of testdata/hostile.txt has to ask, and
+// of testdata/everyday.txt nearly none may.
 package shell

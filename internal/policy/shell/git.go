@@ -3,87 +3,206 @@ package shell
 import (
 	"slices"
 	"strings"
-)
 
-const sendsElsewhere = "changes where git sends the repository"
+	"hermes/internal/policy/shell/getopt"
+	"hermes/internal/policy/shell/lex"
+	"hermes/internal/policy/shell/program"
+	"hermes/internal/policy/shell/track"
+	"hermes/internal/policy/shell/vcs"
+)
 
 // git judges commands that discard work, here or on a server.
 func (j *judge) git(rest []string) {
-	own, words := gitCall(rest)
+	own, words := program.GitCall(rest)
 	j.gitRuns(own, words)
-	j.gitDiscards(own, words)
+	vcs.GitDiscards(j.Line, own, words)
 	if len(words) == 0 {
 		return
 	}
 	args := words[1:]
 	switch words[0] {
 	case "reset":
-		if hasLong(args, "--hard") {
-			j.ask("git-reset-hard", "discards uncommitted changes")
+		if getopt.HasLong(args, "--hard") {
+			j.Ask("git-reset-hard", "discards uncommitted changes")
 		}
 	case "push":
-		j.push(args)
+		vcs.Push(j.Line, args)
 	case "remote":
-		j.gitRemote(plainWords(args))
+		vcs.GitRemote(j.Line, getopt.PlainWords(args))
 	case "add", "stage", "commit":
-		all := hasShort(args, "aA") || hasLong(args, "--all") || slices.Contains(args, ".")
-		if slices.ContainsFunc(plainWords(withoutValues(args, "mFCct")), j.secretWord) || all && j.madeSecrets() {
-			j.ask("secret-commit", "puts a secret file into the repository")
+		all := getopt.HasShort(args, "aA") || getopt.HasLong(args, "--all") || slices.Contains(args, ".")
+		if slices.ContainsFunc(getopt.PlainWords(getopt.WithoutValues(args, "mFCct")), j.SecretWord) || all && j.MadeSecrets() {
+			j.Ask("secret-commit", "puts a secret file into the repository")
 		}
 	case "branch":
-		if (hasShort(args, "f") || hasLong(args, "--force")) && !hasShort(args, "dD") {
-			j.ask("git-branch-move", "moves a branch away from its commits")
+		if (getopt.HasShort(args, "f") || getopt.HasLong(args, "--force")) && !getopt.HasShort(args, "dD") {
+			j.Ask("git-branch-move", "moves a branch away from its commits")
 		}
 		// -d refuses to delete what is not merged; a branch of a server is only a copy.
-		if hasShort(args, "D") || (hasShort(args, "d") || hasLong(args, "--delete")) && (hasShort(args, "f") || hasLong(args, "--force")) {
-			j.ask("git-branch-delete", "deletes a branch")
+		if getopt.HasShort(args, "D") || (getopt.HasShort(args, "d") || getopt.HasLong(args, "--delete")) && (getopt.HasShort(args, "f") || getopt.HasLong(args, "--force")) {
+			j.Ask("git-branch-delete", "deletes a branch")
 		}
 	}
 }
 
-// gitCall splits the arguments of git into the options before the subcommand and
-// the rest.
-func gitCall(rest []string) (own, words []string) {
-	words = wrapper{values: "Cc", long: " --git-dir --work-tree --namespace --exec-path --config-env --attr-source --shallow-file --super-prefix "}.inner(rest)
-	return rest[:len(rest)-len(words)], words
-}
-
-func (j *judge) push(args []string) {
-	forced := hasShort(args, "f") || hasLong(args, "--force") || hasLong(args, "--force-with-lease") || hasLong(args, "--mirror")
-	deleted := hasShort(args, "d") || hasLong(args, "--delete") || hasLong(args, "--prune")
-	for _, ref := range plainWords(args) {
-		forced = forced || strings.HasPrefix(ref, "+")
-		deleted = deleted || len(ref) > 1 && ref[0] == ':'
+// gitConfig judges git config: a setting may run a program whenever git is used.
+func (j *judge) gitConfig(args []string) {
+	for _, file := range getopt.OptionValues(args, "-f", "--file") {
+		j.Write(file)
 	}
-	words := plainWords(args)
-	if len(words) > 0 && slices.Contains(j.remotes, words[0]) {
-		j.ask("git-remote", sendsElsewhere)
+	for _, reading := range []string{"--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "--unset", "--unset-all", "--remove-section", "--rename-section", "--edit", "-e"} {
+		if slices.Contains(args, reading) {
+			return
+		}
 	}
-	if len(words) > 0 && isAddress(words[0]) {
-		j.ask("git-push-address", "sends the repository to an address that is not one of its remotes")
+	words := getopt.Wrapper{Values: "ft", Long: " --file --type --blob --default --comment --value --url "}.Rest(args)
+	if len(words) > 0 {
+		switch words[0] {
+		case "get", "list", "unset", "edit", "remove-section", "rename-section":
+			return
+		case "set":
+			words = words[1:]
+		}
 	}
-	if forced {
-		j.ask("git-push-force", "overwrites history on the server")
-	}
-	if deleted {
-		j.ask("git-branch-delete", "deletes a branch on the server")
+	if len(words) > 1 {
+		j.gitSetting("git-config", words[0], words[1], nil)
 	}
 }
 
-// gitRemote judges a remote that gets another address, and remembers new ones.
-func (j *judge) gitRemote(words []string) {
-	switch {
-	case len(words) > 2 && words[0] == "set-url":
-		j.ask("git-remote", sendsElsewhere)
-	case len(words) > 1 && words[0] == "add" && len(j.remotes) >= maxFiles:
-		j.exhausted()
-	case len(words) > 1 && words[0] == "add":
-		j.remotes = append(j.remotes, words[len(words)-2])
+// gitSetting judges one setting. words is the command that it is given to; an
+// alias in it is followed.
+func (j *judge) gitSetting(key, name, value string, words []string) {
+	name = strings.ToLower(name)
+	section, _, _ := strings.Cut(name, ".")
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	if section == "alias" && !lex.Dynamic(value) {
+		j.gitAlias(value, words)
+		return
+	}
+	if section == "remote" && (last == "url" || last == "pushurl") || last == "pushremote" && program.IsAddress(value) {
+		j.Ask("git-remote", vcs.SendsElsewhere)
+	}
+	if lex.Dynamic(section) || lex.Dynamic(last) || vcs.SettingRuns(name, section, last, value) {
+		j.Ask(key, "changes a git setting that decides what runs")
 	}
 }
 
-// isAddress reports whether a word is the address of a repository, not the name
-// of a remote.
-func isAddress(word string) bool {
-	return strings.Contains(word, "://") || strings.Contains(word, "@") && strings.Contains(word, ":") || dynamic(word) && !strings.HasPrefix(word, "-")
+// gitAlias judges what an alias is short for: another git command, or shell text.
+func (j *judge) gitAlias(value string, words []string) {
+	if text, ok := strings.CutPrefix(value, "!"); ok {
+		j.Ask("git-exec", gitRunsProgram)
+		j.InSubshell(func() { j.script(text) })
+		return
+	}
+	j.InSubshell(func() {
+		j.script("git " + value)
+		if len(words) > 1 {
+			j.git(append(strings.Fields(value), words[1:]...))
+		}
+	})
+}
+
+// gitRuns judges options and subcommands with which git runs other programs. own
+// are the options before the subcommand, words the rest.
+func (j *judge) gitRuns(own, words []string) {
+	for i, a := range own {
+		setting, joined := strings.CutPrefix(a, "--config-env=")
+		if a == "--config-env" && i+1 < len(own) {
+			setting, joined = own[i+1], true
+		}
+		switch {
+		case joined:
+			name, _, _ := strings.Cut(setting, "=")
+			j.gitSetting("git-exec", name, lex.Unknown, words)
+		case a == "-c" && i+1 < len(own):
+			name, value, _ := strings.Cut(own[i+1], "=")
+			j.gitSetting("git-exec", name, value, words)
+		case strings.HasPrefix(a, "--exec-path="):
+			j.Ask("git-exec", gitRunsProgram)
+		}
+	}
+	for _, a := range words {
+		if strings.Contains(a, "ext::") || strings.Contains(a, "fd::") {
+			j.Ask("git-exec", gitRunsProgram)
+		}
+	}
+	if len(words) > 0 {
+		j.gitSubcommandRuns(words[0], words[1:])
+	}
+}
+
+const gitRunsProgram = "makes git run another program"
+
+func (j *judge) gitSubcommandRuns(verb string, args []string) {
+	switch verb {
+	case "clone", "init":
+		j.gitClone(verb, args)
+	case "fetch", "pull", "ls-remote", "fetch-pack", "push", "send-pack", "archive":
+		j.gitProgramOption(args, "--upload-pack", "--receive-pack", "--exec")
+	case "grep":
+		j.gitProgramOption(args, "-O", "--open-files-in-pager")
+	case "difftool":
+		j.gitProgramOption(args, "-x", "--extcmd")
+	case "mergetool", "filter-branch", "daemon", "instaweb", "send-email", "imap-send", "shell", "cvsserver":
+		j.Ask("git-exec", gitRunsProgram)
+	case "rebase":
+		j.gitText(getopt.OptionValues(args, "-x", "--exec"))
+	case "bisect":
+		if i := slices.Index(args, "run"); i >= 0 {
+			j.argv(args[i+1:], track.Situation{})
+		}
+	case "submodule":
+		if i := slices.Index(args, "foreach"); i >= 0 {
+			j.gitText([]string{strings.Join(getopt.PlainWords(args[i+1:]), " ")})
+		}
+	case "config":
+		j.gitConfig(args)
+	case "maintenance":
+		if slices.Contains(args, "start") || slices.Contains(args, "register") {
+			j.Ask("runs-later", "makes a program run later or at login")
+		}
+	}
+}
+
+// gitClone judges new repositories: their settings and hooks, and where they are
+// written.
+func (j *judge) gitClone(verb string, args []string) {
+	for _, setting := range getopt.OptionValues(args, "-c", "--config") {
+		name, value, _ := strings.Cut(setting, "=")
+		j.gitSetting("git-exec", name, value, nil)
+	}
+	j.gitProgramOption(args, "--template", "--upload-pack")
+	if verb == "clone" {
+		j.gitProgramOption(args, "-u")
+	}
+	words := getopt.Wrapper{Values: "cujbo", Long: " --config --upload-pack --template --branch --depth --origin --reference --jobs --filter --shallow-since --separate-git-dir --initial-branch --object-format "}.Rest(args)
+	if verb == "clone" && len(words) > 1 || verb == "init" && len(words) > 0 {
+		j.Write(words[len(words)-1])
+	}
+}
+
+// gitText judges text that git passes to a shell.
+func (j *judge) gitText(texts []string) {
+	for _, text := range texts {
+		if lex.Dynamic(text) {
+			j.Ask("git-exec", gitRunsProgram)
+			continue
+		}
+		j.InSubshell(func() { j.script(text) })
+	}
+}
+
+// gitProgramOption judges options whose value is a program.
+func (j *judge) gitProgramOption(args []string, options ...string) {
+	for _, a := range args {
+		for _, o := range options {
+			name, _, _ := strings.Cut(a, "=")
+			if strings.HasPrefix(o, "--") && getopt.HasLong([]string{name}, o) || !strings.HasPrefix(o, "--") && strings.HasPrefix(a, o) && !strings.HasPrefix(a, "--") {
+				j.Ask("git-exec", gitRunsProgram)
+			}
+		}
+		if a == "--" {
+			return
+		}
+	}
 }

@@ -3,39 +3,46 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"hermes/internal/policy/shell/environ"
+	"hermes/internal/policy/shell/files"
+	"hermes/internal/policy/shell/getopt"
+	"hermes/internal/policy/shell/lex"
+	"hermes/internal/policy/shell/program"
+	"hermes/internal/policy/shell/track"
 )
 
 // launches judges programs that run a command of their own arguments later, again
 // or elsewhere. It makes their command exact, where hidden would only guess it. It
 // reports false for other programs.
-func (j *judge) launches(name string, args []string, s situation) bool {
+func (j *judge) launches(name string, args []string, s track.Situation) bool {
 	switch name {
 	case "su":
 		if !j.optionScript(args) {
 			j.shellInput(s)
 		}
 	case "watch":
-		words := wrapper{values: "nq", long: " --interval --equexit "}.inner(args)
-		j.script(scriptText(strings.Join(words, " ")))
+		words := getopt.Wrapper{Values: "nq", Long: " --interval --equexit "}.Inner(args)
+		j.script(lex.ScriptText(strings.Join(words, " ")))
 	case "entr":
-		words := wrapper{}.inner(args)
-		if hasShort(args[:len(args)-len(words)], "s") {
-			j.script(scriptText(strings.Join(words, " ")))
+		words := getopt.Wrapper{}.Inner(args)
+		if getopt.HasShort(args[:len(args)-len(words)], "s") {
+			j.script(lex.ScriptText(strings.Join(words, " ")))
 			return true
 		}
-		j.argv(words, situation{})
+		j.argv(words, track.Situation{})
 	case "parallel":
 		j.parallel(args, s)
 	case "tmux":
 		j.tmux(args)
 		return false
 	case "trap":
-		if words := plainWords(args); len(words) > 1 {
-			j.inSubshell(func() { j.script(scriptText(words[0])) })
-			j.traps = append(j.traps, scriptText(words[0]))
+		if words := getopt.PlainWords(args); len(words) > 1 {
+			j.InSubshell(func() { j.script(lex.ScriptText(words[0])) })
+			j.traps = append(j.traps, lex.ScriptText(words[0]))
 		}
 	case "cmake":
-		inner := commandOfCmake(args)
+		inner := program.CommandOfCmake(args)
 		if len(inner) == 0 {
 			return false
 		}
@@ -50,133 +57,133 @@ func (j *judge) launches(name string, args []string, s situation) bool {
 	return true
 }
 
-// ssh judges a command on another machine.
-func (j *judge) ssh(args []string, s situation) {
-	words := j.sshOptions(args, sshValues)
-	j.uploads("ssh", args, s)
-	if len(words) == 0 {
-		j.shellInput(s)
-		return
-	}
-	j.inSubshell(func() {
-		j.enter("")
-		j.script(scriptText(strings.Join(words, " ")))
-		if isShell(program(words[0])) {
-			j.shell(program(words[0]), words[1:], s)
-		}
-	})
-}
-
-// commandOfCmake returns the command that cmake -E runs under another name.
-func commandOfCmake(args []string) []string {
-	if len(args) < 2 || args[0] != "-E" {
-		return nil
-	}
-	rest := args[2:]
-	as := func(words ...string) []string { return append(words, rest...) }
-	switch args[1] {
-	case "remove_directory":
-		return as("rm", "-r")
-	case "remove":
-		return as("rm")
-	case "rename":
-		return as("mv")
-	case "copy", "copy_if_different", "copy_directory", "copy_directory_if_different":
-		return as("cp")
-	case "create_symlink":
-		return as("ln", "-s")
-	case "create_hardlink":
-		return as("ln")
-	case "chdir":
-		return as("env", "-C")
-	case "make_directory":
-		return as("mkdir")
-	}
-	return args[1:] // rm, env, time, touch, tar, cat, echo
-}
-
 // parallel judges GNU parallel: the command is text, to which each input is added;
 // without one, each input is a command.
-func (j *judge) parallel(args []string, s situation) {
-	inner := wrapper{values: "jINansPSL", long: " --jobs --max-args --arg-file --colsep --delay --timeout --joblog --results --sshlogin --load --retries "}.inner(args)
+func (j *judge) parallel(args []string, s track.Situation) {
+	inner := getopt.Wrapper{Values: "jINansPSL", Long: " --jobs --max-args --arg-file --colsep --delay --timeout --joblog --results --sshlogin --load --retries "}.Inner(args)
 	at := slices.IndexFunc(inner, func(a string) bool { return strings.HasPrefix(a, ":::") })
-	command, inputs := inner, []string{unknown}
+	command, inputs := inner, []string{lex.Unknown}
 	switch {
 	case at >= 0:
 		command, inputs = inner[:at], inner[at+1:]
-	case s.in.known:
-		inputs = strings.Split(s.in.text, "\n")
+	case s.In.Known:
+		inputs = strings.Split(s.In.Text, "\n")
 	}
 	text := strings.Join(command, " ")
-	j.fromInput(command, s.in)
+	files.FromInput(j.Line, command, s.In)
 	for _, in := range inputs {
 		switch {
-		case !j.step() || strings.HasPrefix(in, ":::"):
+		case !j.Step() || strings.HasPrefix(in, ":::"):
 		case text == "":
-			j.script(scriptText(in))
+			j.script(lex.ScriptText(in))
 		case strings.Contains(text, "{"):
-			j.script(scriptText(replacements(in).Replace(text)))
+			j.script(lex.ScriptText(program.Replacements(in).Replace(text)))
 		default:
-			j.script(scriptText(text) + quoted([]string{in}))
+			j.script(lex.ScriptText(text) + lex.Quoted([]string{in}))
 		}
 	}
-}
-
-func replacements(in string) *strings.Replacer {
-	return strings.NewReplacer("{}", in, "{.}", in, "{/}", in, "{//}", in, "{/.}", in, "{1}", in, "{2}", unknown, "{3}", unknown)
 }
 
 // tmux judges the commands of tmux that start programs or type for the user.
 func (j *judge) tmux(args []string) {
-	words := wrapper{values: "cfLST"}.inner(args)
+	words := getopt.Wrapper{Values: "cfLST"}.Inner(args)
 	if len(words) == 0 {
 		return
 	}
-	inner := wrapper{values: "cefFnstxybltpS"}.inner(words[1:])
+	inner := getopt.Wrapper{Values: "cefFnstxybltpS"}.Inner(words[1:])
 	switch words[0] {
 	case "new", "new-session", "neww", "new-window", "splitw", "split-window", "respawnp", "respawn-pane", "respawnw", "respawn-window", "run", "run-shell", "popup", "display-popup", "if", "if-shell", "pipe-pane", "pipep":
-		j.script(scriptText(strings.Join(inner, " ")))
+		j.script(lex.ScriptText(strings.Join(inner, " ")))
 	case "send", "send-keys":
-		j.probe(func() { j.script(scriptText(strings.Join(inner, " "))) })
+		j.Probe(func() { j.script(lex.ScriptText(strings.Join(inner, " "))) })
 	}
 	j.hiddenTexts("tmux", inner)
 }
 
-// xargs returns the command with the arguments that come from the input.
-func xargs(own, inner []string, in input) []string {
-	if hasShort(own, "a") || hasLong(own, "--arg-file") {
-		in = input{}
+// ssh judges a command on another machine.
+func (j *judge) ssh(args []string, s track.Situation) {
+	words := j.sshOptions(args, sshValues)
+	files.Uploads(j.Line, "ssh", args, s)
+	if len(words) == 0 {
+		j.shellInput(s)
+		return
 	}
-	more := []string{several}
-	switch {
-	case in.secret:
-		more = []string{fromSecret}
-	case in.pids:
-		more = []string{fromSearch}
-	case in.download:
-		more = []string{fromDownload}
-	case in.known:
-		more = strings.Fields(in.text)
-	}
-	if mark := replaceMark(own); mark != "" && slices.ContainsFunc(inner, func(a string) bool { return strings.Contains(a, mark) }) {
-		return replaced(inner, mark, strings.Join(more, " "))
-	}
-	return slices.Concat(inner, more)
+	j.InSubshell(func() {
+		j.Enter("")
+		j.script(lex.ScriptText(strings.Join(words, " ")))
+		if program.IsShell(lex.Program(words[0])) {
+			j.shell(lex.Program(words[0]), words[1:], s)
+		}
+	})
 }
 
-// replaceMark is the text that xargs replaces by its input: the last one given.
-func replaceMark(own []string) string {
-	for i, a := range slices.Backward(own) {
-		switch {
-		case a == "-I" && i+1 < len(own):
-			return own[i+1]
-		case strings.HasPrefix(a, "-I"):
-			return a[2:]
-		case strings.HasPrefix(a, "--replace="):
-			return strings.TrimPrefix(a, "--replace=")
-		case strings.HasPrefix(a, "-i") && len(a) > 2:
-			return a[2:]
+// sshValues are the short options of ssh that take a value.
+const sshValues = "BbcDEeFIiJLlmOopQRSWw"
+
+// sshOptions judges options of ssh that run programs here, or let the other
+// machine connect back. They may come after the host, too. It returns the command
+// for the other machine.
+func (j *judge) sshOptions(args []string, valued string) (command []string) {
+	command = getopt.Wrapper{Values: valued, Words: 1}.Inner(args)
+	for option, value := range getopt.ShortOptions(args[:len(args)-len(command)], valued) {
+		j.sshOption(option, value)
+	}
+	return command
+}
+
+func (j *judge) sshOption(option byte, value string) {
+	switch option {
+	case 'R', 'w':
+		j.Ask("remote-access", "opens this machine to other machines")
+	case 'A':
+		j.Ask("agent-forwarding", "lets the other machine log in elsewhere with this user's keys")
+	case 'E':
+		j.Write(value)
+	case 'F':
+		if value != "/dev/null" && value != "none" {
+			j.Ask("option-exec", "uses settings that may run a program")
+		}
+	case 'I':
+		j.Ask("option-exec", "loads a library into ssh")
+	case 'o':
+		j.sshSetting(value)
+	}
+}
+
+func (j *judge) sshSetting(setting string) {
+	name, value := setting, ""
+	if i := strings.IndexAny(setting, "= "); i >= 0 {
+		name, value = setting[:i], strings.TrimLeft(setting[i:], "= ")
+	}
+	switch name = strings.ToLower(name); {
+	case name == "remoteforward" || name == "tunnel" && value != "no":
+		j.Ask("remote-access", "opens this machine to other machines")
+	case name == "forwardagent" && value != "no":
+		j.sshOption('A', "")
+	case name == "proxycommand" && (value == "none" || strings.HasPrefix(value, "ssh -W ")):
+	case name == "permitlocalcommand", name == "proxyjump", name == "localforward", name == "dynamicforward", name == "sendenv", name == "setenv", name == "forwardagent":
+	case !environ.HarmlessSSHOption(name):
+		j.Ask("option-exec", "runs a program that an option names")
+		j.InSubshell(func() { j.script(value) })
+	}
+}
+
+// optionPrograms judges options with which a program runs another one.
+func (j *judge) optionPrograms(name string, rest []string, in track.Input) {
+	kind := environ.Family(name)
+	for option := range strings.FieldsSeq(environ.ProgramOptions[kind]) {
+		for i, a := range rest {
+			if value, ok := getopt.OptionValue(kind, a, option, rest[i+1:]); ok && !environ.KnownProgram(kind, value) {
+				j.Ask("option-exec", "runs a program that an option names")
+			}
 		}
 	}
-	return "{}"
+	if kind == "scp" || kind == "sftp" {
+		for _, setting := range getopt.OptionValues(rest, "-o", "-o") {
+			j.sshSetting(setting)
+		}
+	}
+	if environ.RunsByOption(j.Line, kind, rest, in) {
+		j.Ask("option-exec", "runs a program that an option names")
+	}
 }

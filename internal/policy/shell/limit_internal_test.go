@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"hermes/internal/policy/shell/lex"
 )
 
 // TestPastABoundACommandIsUnknown: up to each bound a line is followed and needs no
@@ -21,20 +23,20 @@ func TestPastABoundACommandIsUnknown(t *testing.T) {
 		at   int
 		line func(n int) string
 	}{
-		"maxNesting":      {maxNesting, func(n int) string { return "echo '" + strings.Repeat("(", n) + "'" }},
-		"maxDepth":        {maxDepth - 2, func(n int) string { return strings.Repeat("nice ", n) + "ls" }},
-		"maxSteps":        {maxSteps / 2, func(n int) string { return strings.Repeat(":;", n) }},
-		"maxText":         {maxText / maxValue, func(n int) string { return "x=" + strings.Repeat("a", maxValue) + "; " + strings.Repeat("$x", n) }},
-		"maxValue":        {maxValue, func(n int) string { return "x=" + strings.Repeat("a", n) + "; $x" }},
-		"maxWords":        {maxWords - 1, func(n int) string { return "set -- " + strings.Repeat("a ", n) + "; $1" }},
+		"maxNesting":      {lex.MaxNesting, func(n int) string { return "echo '" + strings.Repeat("(", n) + "'" }},
+		"maxDepth":        {lex.MaxDepth - 2, func(n int) string { return strings.Repeat("nice ", n) + "ls" }},
+		"maxSteps":        {lex.MaxSteps / 2, func(n int) string { return strings.Repeat(":;", n) }},
+		"maxText":         {lex.MaxText / lex.MaxValue, func(n int) string { return "x=" + strings.Repeat("a", lex.MaxValue) + "; " + strings.Repeat("$x", n) }},
+		"maxValue":        {lex.MaxValue, func(n int) string { return "x=" + strings.Repeat("a", n) + "; $x" }},
+		"maxWords":        {lex.MaxWords - 1, func(n int) string { return "set -- " + strings.Repeat("a ", n) + "; $1" }},
 		"maxBraces":       {8, func(n int) string { return "rm " + strings.Repeat("{a,b}", n) }},
-		"maxVariables":    {maxVariables - 1, func(n int) string { return "x=a; " + numbered(n, "y%d=a; ") + "$x" }},
-		"maxAlternatives": {maxAlternatives, func(n int) string { return "x=0; " + numbered(n-1, "[ y ] && x=1%d; ") + "$x" }},
-		"maxFunction":     {maxFunction - 4, func(n int) string { return "f() { " + strings.Repeat("a", n-1) + "; }" }},
-		"maxIterations":   {maxIterations, func(n int) string { return "for x in " + numbered(n, "a%d ") + "; do $x; done" }},
-		"maxPositions":    {maxPositions, func(n int) string { return "frob " + strings.Repeat("1 ", n) }},
-		"maxTexts":        {maxTexts, func(n int) string { return "frob " + strings.Repeat("'1 2' ", n) }},
-		"maxFiles":        {maxFiles, func(n int) string { return numbered(n, "echo ls > f%d; ") + "sh f0" }},
+		"maxVariables":    {lex.MaxVariables - 1, func(n int) string { return "x=a; " + numbered(n, "y%d=a; ") + "$x" }},
+		"maxAlternatives": {lex.MaxAlternatives, func(n int) string { return "x=0; " + numbered(n-1, "[ y ] && x=1%d; ") + "$x" }},
+		"maxFunction":     {lex.MaxFunction - 4, func(n int) string { return "f() { " + strings.Repeat("a", n-1) + "; }" }},
+		"maxIterations":   {lex.MaxIterations, func(n int) string { return "for x in " + numbered(n, "a%d ") + "; do $x; done" }},
+		"maxPositions":    {lex.MaxPositions, func(n int) string { return "frob " + strings.Repeat("1 ", n) }},
+		"maxTexts":        {lex.MaxTexts, func(n int) string { return "frob " + strings.Repeat("'1 2' ", n) }},
+		"maxFiles":        {lex.MaxFiles, func(n int) string { return numbered(n, "echo ls > f%d; ") + "sh f0" }},
 	} {
 		for _, past := range []int{0, 1} {
 			v := Judge(bound.line(bound.at+past), Context{Home: "/home/ada", Dir: "/home/ada/work"})
@@ -50,10 +52,10 @@ func TestPastABoundACommandIsUnknown(t *testing.T) {
 func TestWhatIsNotFollowedIsStillFound(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]Level{
-		strings.Repeat(":;", maxSteps) + "rm -rf /": Refuse,
-		strings.Repeat(":;", maxSteps) + "ls":       Ask,
-		manyVariables() + "IFS=_; $(echo rm_-rf_/)": Ask,
-		"ln -s /etc /srv/d/x; echo > d/x/passwd":    Ask,
+		strings.Repeat(":;", lex.MaxSteps) + "rm -rf /": Refuse,
+		strings.Repeat(":;", lex.MaxSteps) + "ls":       Ask,
+		manyVariables() + "IFS=_; $(echo rm_-rf_/)":     Ask,
+		"ln -s /etc /srv/d/x; echo > d/x/passwd":        Ask,
 	} {
 		on := Context{Home: "/home/ada", Dir: "/home/ada/work", Resolve: func(p string) string {
 			return strings.Replace(p, "/home/ada/work/d/", "/srv/d/", 1)
@@ -66,7 +68,7 @@ func TestWhatIsNotFollowedIsStillFound(t *testing.T) {
 
 func manyVariables() string {
 	var b strings.Builder
-	for i := range maxVariables {
+	for i := range lex.MaxVariables {
 		fmt.Fprintf(&b, "y%d=a; ", i)
 	}
 	return b.String()
@@ -87,15 +89,15 @@ func FuzzWorkIsBounded(f *testing.F) {
 		}
 		j := newJudge(Context{Home: "/home/ada", Dir: "/home/ada/work"})
 		j.line(strings.Repeat(line+"\n", times+1))
-		if j.steps > maxSteps+maxText || j.work > maxWork+16*maxText {
-			t.Errorf("%d steps, %d bytes", j.steps, j.work)
+		if j.Steps > lex.MaxSteps+lex.MaxText || j.Work > lex.MaxWork+16*lex.MaxText {
+			t.Errorf("%d steps, %d bytes", j.Steps, j.Work)
 		}
-		if len(j.vars) > maxVariables || len(j.files) > maxFiles {
-			t.Errorf("%d variables, %d files", len(j.vars), len(j.files))
+		if len(j.Vars) > lex.MaxVariables || len(j.Files) > lex.MaxFiles {
+			t.Errorf("%d variables, %d files", len(j.Vars), len(j.Files))
 		}
-		for name, v := range j.vars {
-			if len(v.may) > maxAlternatives || len(strings.Join(v.may, "")) > maxAlternatives*maxValue || len(strings.Join(v.list, "")) > maxValue {
-				t.Errorf("%s has %d alternatives, %d elements", name, len(v.may), len(v.list))
+		for name, v := range j.Vars {
+			if len(v.May) > lex.MaxAlternatives || len(strings.Join(v.May, "")) > lex.MaxAlternatives*lex.MaxValue || len(strings.Join(v.List, "")) > lex.MaxValue {
+				t.Errorf("%s has %d alternatives, %d elements", name, len(v.May), len(v.List))
 			}
 		}
 	})

@@ -1,69 +1,83 @@
 package shell
 
-import "strings"
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"hermes/internal/policy/shell/code"
+	"hermes/internal/policy/shell/files"
+	"hermes/internal/policy/shell/getopt"
+	"hermes/internal/policy/shell/lex"
+	"hermes/internal/policy/shell/machine"
+	"hermes/internal/policy/shell/program"
+	"hermes/internal/policy/shell/remote"
+	"hermes/internal/policy/shell/track"
+	"hermes/internal/policy/shell/vcs"
+)
 
 // rules judges one command without its wrappers. args[0] is the command.
-func (j *judge) rules(name string, args []string, s situation) {
+func (j *judge) rules(name string, args []string, s track.Situation) {
 	rest := args[1:]
-	j.sql(name, rest, s.in)
-	j.ranAfterChmod(args)
+	remote.Sql(j.Line, name, rest, s.In)
+	files.RanAfterChmod(j.Line, args)
 	j.setsLater(name, rest)
-	j.otherVersioning(name, rest)
+	vcs.OtherVersioning(j.Line, name, rest)
 	j.remote(name, rest, s)
-	j.persists(name, rest)
-	j.accounts(name, rest)
-	j.system(name, rest)
-	j.tools(name, rest, s)
-	if !j.probing { // the program around it counts as a writer of all that it names
-		j.named(name, rest, s)
+	machine.Persists(j.Line, name, rest)
+	machine.Accounts(j.Line, name, rest)
+	machine.System(j.Line, name, rest)
+	remote.Tools(j.Line, name, rest, s)
+	if !j.Probing { // the program around it counts as a writer of all that it names
+		files.Named(j.Line, name, rest, s)
 	}
-	j.uploads(name, rest, s)
-	j.recursive(name, rest)
-	j.overwrites(name, rest, s)
-	j.loses(name, rest, s)
-	j.applies(name, rest, s)
+	files.Uploads(j.Line, name, rest, s)
+	files.Recursive(j.Line, name, rest)
+	files.Overwrites(j.Line, name, rest, s)
+	files.Loses(j.Line, name, rest, s)
+	remote.Applies(j.Line, name, rest, s)
 	j.builds(name, rest, s)
 	j.runsWritten(args)
-	j.scriptArguments(name, rest)
-	defer j.records(name, rest, s)
-	if !isShell(name) && !isInterpreter(name) {
+	files.ScriptArguments(j.Line, name, rest)
+	defer files.Records(j.Line, name, rest, s)
+	if !program.IsShell(name) && !code.IsInterpreter(name) {
 		j.hiddenTexts(name, rest)
 	}
 	j.otherAgent(name, rest)
-	j.optionPrograms(name, rest, s.in)
-	j.archives(name, rest)
-	j.machine(name, rest)
-	j.packageSources(name, rest)
+	j.optionPrograms(name, rest, s.In)
+	files.Archives(j.Line, name, rest)
+	machine.Machine(j.Line, name, rest)
+	machine.PackageSources(j.Line, name, rest)
 	switch name {
 	case "rm", "grm", "srm", "trash-rm", "wipe", "sdelete":
-		j.remove(rest)
+		files.Remove(j.Line, rest)
 	case "rimraf", "del-cli":
-		j.remove(append([]string{"-r"}, rest...))
+		files.Remove(j.Line, append([]string{"-r"}, rest...))
 	case "unlink", "shred":
-		j.shred(name, rest)
+		files.Shred(j.Line, name, rest)
 	case "del", "erase", "rd", "rmdir", "remove-item", "ri":
-		j.removeWindows(name, rest)
+		files.RemoveWindows(j.Line, name, rest)
 	case "chmod":
-		j.chmod(rest)
+		files.Chmod(j.Line, rest)
 	case "chown", "chgrp":
-		if hasShort(rest, "R") || hasLong(rest, "--recursive") {
-			j.ask("recursive-chown", "changes the owner of a folder and everything in it")
+		if getopt.HasShort(rest, "R") || getopt.HasLong(rest, "--recursive") {
+			j.Ask("recursive-chown", "changes the owner of a folder and everything in it")
 		}
 	case "dd":
-		j.dd(rest)
+		files.Dd(j.Line, rest)
 	case "tee", "sponge":
-		j.writeAll(plainWords(rest))
+		j.WriteAll(getopt.PlainWords(rest))
 	case "cp", "mv", "install", "ln", "rsync", "scp", "gcp", "gmv", "copy", "move":
-		j.copy(name, rest)
+		files.Copy(j.Line, name, rest)
 	case "sed", "gsed":
-		j.sed(rest)
-		if hasShort(rest, "i") || hasLong(rest, "--in-place") {
-			j.writeAll(plainWords(rest))
+		files.Sed(j.Line, rest)
+		if getopt.HasShort(rest, "i") || getopt.HasLong(rest, "--in-place") {
+			j.WriteAll(getopt.PlainWords(rest))
 		}
 	case "truncate":
-		j.writeAll(plainWords(rest))
+		j.WriteAll(getopt.PlainWords(rest))
 	case "curl", "wget":
-		j.download(name, rest)
+		files.Download(j.Line, name, rest)
 	case "find", "gfind":
 		j.search(rest, s)
 	case "fd", "fdfind":
@@ -71,11 +85,11 @@ func (j *judge) rules(name string, args []string, s situation) {
 	case "git":
 		j.git(rest)
 	case "kill":
-		j.kill(rest, s)
+		machine.Kill(j.Line, rest, s)
 	case "pkill", "killall", "killall5", "taskkill", "stop-process":
-		j.killByName(name, rest)
+		machine.KillByName(j.Line, name, rest)
 	case "hermes":
-		j.hermes(rest, s.background)
+		machine.Hermes(j.Line, rest, s.Background)
 	case "eval":
 		j.eval(rest)
 	case "source", ".":
@@ -86,33 +100,175 @@ func (j *judge) rules(name string, args []string, s situation) {
 }
 
 // moreRules applies the rules that cover families of names.
-func (j *judge) moreRules(name string, rest []string, s situation) {
+func (j *judge) moreRules(name string, rest []string, s track.Situation) {
 	switch {
-	case isShell(name):
+	case program.IsShell(name):
 		j.shell(name, rest, s)
-	case isInterpreter(name):
+	case code.IsInterpreter(name):
 		j.interpreter(name, rest, s)
 	case j.containers(name, rest, s):
-	case j.formats(name, rest), j.stops(name, rest), j.services(name, rest), j.packages(name, rest):
+	case machine.Formats(j.Line, name, rest), machine.Stops(j.Line, name, rest), machine.Services(j.Line, name, rest), machine.Packages(j.Line, name, rest):
 		j.afterMarker(rest, s)
 	default:
 		j.hidden(name, rest, s)
 	}
 }
 
-func (j *judge) sudo(own []string) {
-	if hasShort(own, "SA") || hasLong(own, "--stdin") || hasLong(own, "--askpass") {
-		j.ask("sudo-password", "passes a password to sudo")
+func (j *judge) eval(rest []string) {
+	text := strings.Join(rest, " ")
+	if strings.Contains(text, lex.FromDownload) {
+		j.Ask("download-to-shell", "runs a download as shell commands")
+	}
+	j.Ask("eval", "runs a command that is built at run time")
+	if !lex.Dynamic(text) {
+		j.script(text)
 	}
 }
 
-func (j *judge) eval(rest []string) {
-	text := strings.Join(rest, " ")
-	if strings.Contains(text, fromDownload) {
-		j.ask("download-to-shell", "runs a download as shell commands")
+// otherAgent judges programs that let another model work on this machine: it knows
+// neither the approvals nor the rules of this session.
+func (j *judge) otherAgent(name string, rest []string) {
+	switch name {
+	case "claude", "codex", "gemini", "aider", "opencode", "cursor-agent", "amp", "crush", "qwen", "auggie", "kiro-cli", "openhands", "interpreter":
+	case "gh":
+		if slices.Contains(getopt.PlainWords(rest), "alias") {
+			j.hiddenTexts("", rest)
+		}
+		return
+	default:
+		return
 	}
-	j.ask("eval", "runs a command that is built at run time")
-	if !dynamic(text) {
-		j.script(text)
+	if getopt.AsksHelp(rest) || getopt.CertainOption(rest, func(a string) bool { return a == "-v" || a == "-h" }) {
+		return
 	}
+	j.Ask("other-agent", "starts another agent, which does not know what this session may do")
+}
+
+// builds judges build tools: those that take their commands from a file that the
+// same line wrote, or from their input.
+func (j *judge) builds(name string, rest []string, s track.Situation) {
+	if words := getopt.PlainWords(rest); name == "go" && s.In.Fed && len(words) > 1 && words[0] == "run" && program.IsInput(words[1]) {
+		j.codeInput(s)
+	}
+	list := program.ProjectFiles(name)
+	if list == "" {
+		return
+	}
+	for file := range j.Files {
+		base := strings.ToLower(path.Base(file))
+		if strings.Contains(list, " "+base+" ") || strings.HasSuffix(base, ".mk") && strings.HasSuffix(name, "make") {
+			j.Ask("write-and-run", "runs commands from a file that the same command wrote")
+		}
+	}
+	if !strings.HasSuffix(name, "make") {
+		return
+	}
+	for i, a := range rest {
+		value, attached := strings.CutPrefix(a, "-f")
+		if long, ok := strings.CutPrefix(a, "--file="); ok {
+			value, attached = long, true
+		}
+		if long, ok := strings.CutPrefix(a, "--makefile="); ok {
+			value, attached = long, true
+		}
+		if (a == "-f" || a == "--file" || a == "--makefile") && i+1 < len(rest) {
+			value, attached = rest[i+1], true
+		}
+		if !attached {
+			continue
+		}
+		if program.IsInput(value) && s.In.Fed {
+			j.Ask("pipe-to-shell", "runs commands from its input")
+		}
+		j.runsFile(value, false, nil)
+	}
+}
+
+// remote judges commands that give another machine a shell here, or a way in.
+func (j *judge) remote(name string, rest []string, s track.Situation) {
+	if program.ShowsText(name) {
+		return
+	}
+	for _, a := range rest {
+		j.Socket(a)
+	}
+	if s.In.Shell && (program.IsNetcat(name) || name == "socat" || name == "telnet" || name == "openssl" || name == "websocat") {
+		j.Ask("remote-shell", "gives another machine a shell on this one")
+	}
+	switch {
+	case program.IsNetcat(name):
+		remote.Netcat(j.Line, rest)
+	case name == "socat":
+		remote.Socat(j.Line, rest)
+	case name == "autossh":
+		j.sshOptions(rest, sshValues+"M")
+	case remote.OpensAccess(name, rest):
+		j.Ask("remote-access", "opens this machine to other machines")
+	case strings.HasPrefix(name, "python") && slices.Contains(rest, "http.server"):
+		remote.Serves(j.Line, rest)
+	}
+}
+
+// containers judges docker and similar programs: another daemon, stopping and
+// removing containers, and commands inside them.
+func (j *judge) containers(name string, rest []string, s track.Situation) bool {
+	switch name {
+	case "docker-compose", "podman-compose":
+		rest = append([]string{"compose"}, rest...)
+	case "kubectl", "oc":
+		if i := slices.Index(rest, "--"); slices.Contains(rest, "exec") && i >= 0 {
+			j.inContainer(rest[i+1:], s)
+		}
+		return true
+	case "docker", "podman", "nerdctl":
+	default:
+		return false
+	}
+	words := getopt.Wrapper{Values: "Hclfp", Long: " --host --context --config --log-level --url --connection --identity --root --tlscacert --tlscert --tlskey --file --project-name --project-directory --profile --env-file "}.Inner(rest)
+	own := rest[:len(rest)-len(words)]
+	if getopt.HasShort(own, "H") || getopt.HasLong(own, "--host") || getopt.HasLong(own, "--context") || getopt.HasLong(own, "--url") || getopt.HasLong(own, "--connection") || getopt.HasShort(own, "c") && name == "docker" {
+		j.Ask("docker-daemon", "connects to another container daemon")
+	}
+	if len(words) == 0 {
+		return true
+	}
+	switch words[0] {
+	case "unshare":
+		j.argv(words[1:], s)
+	case "context":
+		if len(words) > 1 && (words[1] == "use" || words[1] == "rm" || words[1] == "update") {
+			j.Ask("docker-daemon", "switches to another container daemon")
+		}
+	case "exec":
+		in := getopt.Wrapper{Values: "euw", Long: " --env --env-file --user --workdir --detach-keys ", Words: 1}.Inner(words[1:])
+		j.inContainer(in, s)
+	case "compose":
+		inner := getopt.Wrapper{Values: "fp", Long: " --file --project-name --project-directory --profile --env-file "}.Inner(words[1:])
+		if len(inner) > 0 && program.StopsContainer(inner[0]) {
+			j.Ask("docker-lifecycle", "stops, restarts or removes containers")
+		}
+		if len(inner) > 0 && (inner[0] == "exec" || inner[0] == "run") {
+			remote.ContainerRights(j.Line, inner[1:])
+			j.inContainer(getopt.Wrapper{Values: "euwvpl", Long: " --env --user --workdir --index --volume --publish --label --name --entrypoint ", Words: 1}.Inner(inner[1:]), s)
+		}
+	case "run", "create":
+		remote.ContainerRights(j.Line, words[1:])
+		image, command := program.ContainerCommand(words[1:])
+		j.inContainer(command, s)
+		remote.Tools(j.Line, lex.Program(image), command, s) // the image of a tool
+	default:
+		if program.StopsContainer(words[0]) || len(words) > 1 && program.StopsContainer(words[1]) && program.IsContainerNoun(words[0]) {
+			j.Ask("docker-lifecycle", "stops, restarts or removes containers")
+		}
+	}
+	return true
+}
+
+// inContainer judges a command that runs in a container, whose folders are not
+// those of this machine.
+func (j *judge) inContainer(args []string, s track.Situation) {
+	j.InSubshell(func() {
+		j.Enter("")
+		j.argv(args, s)
+	})
 }

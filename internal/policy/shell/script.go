@@ -1,33 +1,20 @@
 package shell
 
 import (
+	"maps"
+	"path"
+	"slices"
 	"strings"
+
+	"hermes/internal/policy/shell/lex"
+	"hermes/internal/policy/shell/program"
+	"hermes/internal/policy/shell/track"
 )
-
-func isShell(name string) bool { return isPlainShell(name) || isOtherShell(name) }
-
-// isPlainShell reports whether a shell reads the language that the analysis
-// knows.
-func isPlainShell(name string) bool {
-	switch name {
-	case "sh", "bash", "zsh", "ksh", "ksh93", "dash", "ash", "mksh", "rbash", "yash", "osh", "lksh", "pdksh", "hush", "rksh", "rzsh", "bash5":
-		return true
-	}
-	return false
-}
-
-func isOtherShell(name string) bool {
-	switch name {
-	case "fish", "csh", "tcsh", "pwsh", "powershell", "cmd", "nu", "elvish", "xonsh", "oil", "ion", "rc", "es", "ysh":
-		return true
-	}
-	return false
-}
 
 // shell judges a shell that gets text as an argument, from a file or as its
 // input.
-func (j *judge) shell(name string, rest []string, s situation) {
-	if isOtherShell(name) && j.otherShell(name, rest) {
+func (j *judge) shell(name string, rest []string, s track.Situation) {
+	if program.IsOtherShell(name) && j.otherShell(name, rest) {
 		return
 	}
 	for i, a := range rest {
@@ -39,12 +26,12 @@ func (j *judge) shell(name string, rest []string, s situation) {
 			j.runsFile(value, true, nil)
 		}
 	}
-	text, file, after := shellWords(name, rest)
+	text, file, after := program.ShellWords(name, rest)
 	switch {
 	case text:
 		for i, w := range after {
 			j.shellText(w, after[min(i+2, len(after)):], s)
-			if i == 0 && !unclear(name, rest) {
+			if i == 0 && !program.Unclear(name, rest) {
 				break
 			}
 		}
@@ -55,80 +42,20 @@ func (j *judge) shell(name string, rest []string, s situation) {
 	}
 }
 
-// shellWords reads the options of a shell: whether it gets text or a file, and
-// the words from there on.
-func shellWords(name string, rest []string) (text, file bool, after []string) {
-	input := false
-	for i := 0; i < len(rest); i++ {
-		a := rest[i]
-		long := strings.HasPrefix(a, "--")
-		switch {
-		case a == "-" || a == "--":
-			return text, !text && !input && i+1 < len(rest), rest[i+1:]
-		case long && strings.Contains(a, "="):
-			if option, value, _ := strings.Cut(a, "="); isCommandOption(name, option) {
-				return true, false, append([]string{value}, rest[i+1:]...)
-			}
-		case long:
-			text = text || isCommandOption(name, a)
-			if a == "--rcfile" || a == "--init-file" {
-				i++
-			}
-		case len(a) > 1 && (a[0] == '-' || a[0] == '+'):
-			text, input = text || isCommandOption(name, a), input || a[0] == '-' && strings.Contains(a, "s")
-			i += strings.Count(strings.ToLower(a), "o") // each takes a word
-		default:
-			return text, !text && !input, rest[i:]
-		}
-	}
-	return false, false, nil
-}
-
-// unclear reports whether a shell gets an option that may take the next word, so
-// that any later word can be the script.
-func unclear(name string, rest []string) bool {
-	for _, a := range rest {
-		if a == "--" || a == "" || a[0] != '-' && a[0] != '+' {
-			continue
-		}
-		switch a {
-		case "--norc", "--noprofile", "--posix", "--login", "--verbose", "--restricted", "--noediting", "--command", "--rcfile", "--init-file", "-":
-			continue
-		}
-		if strings.HasPrefix(a, "--") || strings.Trim(a[1:], "abcdefhiklmnopqrstuvxBCDEHPTO") != "" {
-			return true
-		}
-	}
-	return false
-}
-
-// isCommandOption reports whether an option is -c, also in a cluster, or its
-// equivalent in other shells.
-func isCommandOption(name, a string) bool {
-	switch a {
-	case "--command", "--init-command", "--execute", "--commands", "--eval":
-		return true
-	}
-	if len(a) < 2 || a[0] != '-' && a[0] != '+' || a[1] == '-' { // bash +c is bash -c
-		return false
-	}
-	return strings.Contains(a, "c") || name == "fish" && strings.Contains(a, "C") || name == "nu" && strings.Contains(a, "e")
-}
-
 // otherShell judges text for shells whose language the analysis does not know.
 // It reports false if there is none.
 func (j *judge) otherShell(name string, rest []string) bool {
 	if (name == "powershell" || name == "pwsh") && len(rest) > 0 && rest[0] != "" && rest[0][0] != '-' && !strings.HasSuffix(rest[0], ".ps1") {
-		j.argv(rest, situation{})
+		j.argv(rest, track.Situation{})
 	}
 	for i, a := range rest {
 		low := strings.ToLower(a)
 		windows := name == "cmd" && (low == "/c" || low == "/k" || low == "/r")
 		power := name[0] == 'p' && len(low) > 1 && (strings.HasPrefix("-command", low) || strings.HasPrefix("-encodedcommand", low) || low == "-ec" || low == "-e")
-		if !windows && !power && !isCommandOption(name, a) {
+		if !windows && !power && !program.IsCommandOption(name, a) {
 			continue
 		}
-		j.ask("shell-text", "runs shell commands given as an argument")
+		j.Ask("shell-text", "runs shell commands given as an argument")
 		text := strings.Join(rest[i+1:], " ")
 		if !windows && !power && i+1 < len(rest) {
 			text = rest[i+1]
@@ -136,79 +63,70 @@ func (j *judge) otherShell(name string, rest []string) bool {
 		if _, value, ok := strings.Cut(a, "="); ok {
 			text = value
 		}
-		j.inSubshell(func() { j.script(scriptText(text)) })
+		j.InSubshell(func() { j.script(lex.ScriptText(text)) })
 		return true
 	}
 	return false
 }
 
 // shellText judges text that a shell gets as an argument.
-func (j *judge) shellText(text string, params []string, s situation) {
+func (j *judge) shellText(text string, params []string, s track.Situation) {
 	switch {
-	case strings.Contains(text, fromDownload):
-		j.ask("download-to-shell", "runs a download as shell commands")
-	case strings.Contains(text, deferred): // judged when the function is called
+	case strings.Contains(text, lex.FromDownload):
+		j.Ask("download-to-shell", "runs a download as shell commands")
+	case strings.Contains(text, lex.Deferred): // judged when the function is called
 		return
-	case dynamic(text):
-		j.ask("shell-text", "runs shell commands that are only known at run time")
-	case s.xargs && s.in.fed:
-		j.ask("pipe-to-shell", "runs its input as shell commands")
+	case lex.Dynamic(text):
+		j.Ask("shell-text", "runs shell commands that are only known at run time")
+	case s.Xargs && s.In.Fed:
+		j.Ask("pipe-to-shell", "runs its input as shell commands")
 	}
-	if strings.Trim(text, marks) == "" {
+	if strings.Trim(text, lex.Marks) == "" {
 		return
 	}
-	j.inSubshell(func() { j.withParameters(params, func() { j.script(scriptText(text)) }) })
+	j.InSubshell(func() { j.WithParameters(params, func() { j.script(lex.ScriptText(text)) }) })
 }
 
 // shellFile judges a script file and its arguments.
-func (j *judge) shellFile(words []string, s situation) {
+func (j *judge) shellFile(words []string, s track.Situation) {
 	file := words[0]
 	switch {
-	case isInput(file):
+	case program.IsInput(file):
 		j.shellInput(s)
 		return
-	case s.xargs && strings.HasPrefix(file, unknown):
+	case s.Xargs && strings.HasPrefix(file, lex.Unknown):
 		j.shellInput(s)
 		return
-	case strings.Contains(file, fromDownload):
-		j.ask("download-to-shell", "runs a download as shell commands")
-	case strings.HasPrefix(file, unknown) && strings.Contains(file, several[1:]):
-		j.ask("shell-text", "runs shell commands that are only known at run time")
+	case strings.Contains(file, lex.FromDownload):
+		j.Ask("download-to-shell", "runs a download as shell commands")
+	case strings.HasPrefix(file, lex.Unknown) && strings.Contains(file, lex.Several[1:]):
+		j.Ask("shell-text", "runs shell commands that are only known at run time")
 	}
 	j.runsFile(file, true, words[1:])
 	j.hiddenTexts("", words[1:])
-	j.hidden("", words[1:], situation{})
-}
-
-// isInput reports whether a file is the standard input.
-func isInput(file string) bool {
-	switch file {
-	case "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "/proc/thread-self/fd/0":
-		return true
-	}
-	return false
+	j.hidden("", words[1:], track.Situation{})
 }
 
 // shellInput judges a shell that reads its commands from a pipe or a
 // here-document.
-func (j *judge) shellInput(s situation) {
+func (j *judge) shellInput(s track.Situation) {
 	j.inputAsks(s)
-	if s.in.known {
-		j.inSubshell(func() { j.script(scriptText(s.in.text)) })
+	if s.In.Known {
+		j.InSubshell(func() { j.script(lex.ScriptText(s.In.Text)) })
 	}
 }
 
-func (j *judge) inputAsks(s situation) {
+func (j *judge) inputAsks(s track.Situation) {
 	switch {
-	case s.in.download:
-		j.ask("download-to-shell", "runs a download as shell commands")
-	case s.in.fed || s.xargs:
-		j.ask("pipe-to-shell", "runs its input as shell commands")
+	case s.In.Download:
+		j.Ask("download-to-shell", "runs a download as shell commands")
+	case s.In.Fed || s.Xargs:
+		j.Ask("pipe-to-shell", "runs its input as shell commands")
 	}
 }
 
 // source judges source and ".", which read a file or their input.
-func (j *judge) source(rest []string, s situation) {
+func (j *judge) source(rest []string, s track.Situation) {
 	if len(rest) > 0 && rest[0] == "--" {
 		rest = rest[1:]
 	}
@@ -217,21 +135,55 @@ func (j *judge) source(rest []string, s situation) {
 	}
 	text, ok := "", false
 	switch file := rest[0]; {
-	case isInput(file):
+	case program.IsInput(file):
 		j.inputAsks(s)
-		text, ok = scriptText(s.in.text), s.in.known
-	case strings.Contains(file, fromDownload):
-		j.ask("download-to-shell", "runs a download as shell commands")
+		text, ok = lex.ScriptText(s.In.Text), s.In.Known
+	case strings.Contains(file, lex.FromDownload):
+		j.Ask("download-to-shell", "runs a download as shell commands")
 		return
 	default:
-		text, ok = j.fileText(file, true)
+		text, ok = j.FileText(file, true)
 	}
 	switch {
 	case !ok:
-		j.forget() // it may set any variable
+		j.Forget() // it may set any variable
 	case len(rest) > 1:
-		j.withParameters(rest[1:], func() { j.script(text) })
+		j.WithParameters(rest[1:], func() { j.script(text) })
 	default:
 		j.script(text)
+	}
+}
+
+// runsFile judges a file that is run: one that the same line wrote may hold
+// anything. A shell reads the commands that the line put into it.
+func (j *judge) runsFile(file string, asShell bool, params []string) {
+	text, ok := j.FileText(file, asShell)
+	if ok {
+		j.InSubshell(func() { j.WithParameters(params, func() { j.script(text) }) })
+	}
+}
+
+// runsWritten judges a program that is named by its path, or by a name that the
+// line put where programs are searched, and files that the line wrote and that a
+// program gets as a script.
+func (j *judge) runsWritten(args []string) {
+	if len(j.Files) == 0 {
+		return
+	}
+	if strings.Contains(args[0], "/") {
+		j.runsFile(args[0], true, args[1:])
+		return
+	}
+	_, pathSet := j.Vars["PATH"]
+	for _, file := range slices.Sorted(maps.Keys(j.Files)) {
+		c := j.Files[file]
+		folder := path.Base(path.Dir(file))
+		if path.Base(file) == args[0] && (pathSet || folder == "bin" || folder == "sbin") {
+			if c.Known && !lex.Dynamic(c.Text) {
+				j.runsFile(file, true, args[1:])
+				continue
+			}
+			j.Ask("write-and-run", "runs a file that the same command wrote")
+		}
 	}
 }

@@ -1,50 +1,39 @@
 package shell
 
 import (
-	"errors"
 	"slices"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"hermes/internal/policy/shell/environ"
+	"hermes/internal/policy/shell/lex"
+	"hermes/internal/policy/shell/program"
+	"hermes/internal/policy/shell/track"
 )
 
-var errNested = errors.New("too many brackets")
-
-// input is what is known about the standard input of a command.
-type input struct {
-	fed      bool     // a pipe or a here-document, rather than a file or nothing
-	text     string   // its content, as far as the line shows it
-	known    bool     // text is all of it
-	download bool     // it comes from a download
-	pids     bool     // it comes from a search for processes
-	shell    bool     // it is what a shell prints
-	secret   bool     // it may hold a secret
-	roots    []string // it lists what is in these folders
-	below    []string // it lists some of what is in these folders
-}
-
-func (j *judge) stmts(list []*syntax.Stmt, in input) {
+func (j *judge) stmts(list []*syntax.Stmt, in track.Input) {
 	for _, s := range list {
 		j.stmt(s, in)
 	}
 }
 
-func (j *judge) stmt(s *syntax.Stmt, in input) {
-	if s == nil || !j.step() {
+func (j *judge) stmt(s *syntax.Stmt, in track.Input) {
+	if s == nil || !j.Step() {
 		return
 	}
-	if !in.fed && j.input.fed {
+	if !in.Fed && j.input.Fed {
 		in = j.input
 	}
 	if s.Background || s.Coprocess || s.Disown {
-		j.inSubshell(func() { j.command(s, in) })
+		j.InSubshell(func() { j.command(s, in) })
 		return
 	}
 	j.command(s, in)
 }
 
-func (j *judge) command(s *syntax.Stmt, in input) {
+func (j *judge) command(s *syntax.Stmt, in track.Input) {
 	if c, ok := s.Cmd.(*syntax.CallExpr); ok {
-		j.alternatives(func() {
+		j.Alternatives(func() {
 			j.call(c, j.redirects(s.Redirs, in), s.Background)
 			j.recordOutput(s, in)
 		})
@@ -52,18 +41,18 @@ func (j *judge) command(s *syntax.Stmt, in input) {
 	}
 	inner := in
 	if len(s.Redirs) > 0 {
-		j.alternatives(func() { inner = j.redirects(s.Redirs, in) })
+		j.Alternatives(func() { inner = j.redirects(s.Redirs, in) })
 	}
 	j.compound(s.Cmd, inner)
 	j.recordOutput(s, in)
 }
 
-func (j *judge) compound(cmd syntax.Command, in input) {
+func (j *judge) compound(cmd syntax.Command, in track.Input) {
 	switch c := cmd.(type) {
 	case *syntax.BinaryCmd:
 		j.binary(c, in)
 	case *syntax.Subshell:
-		j.inSubshell(func() { j.stmts(c.Stmts, in) })
+		j.InSubshell(func() { j.stmts(c.Stmts, in) })
 	case *syntax.Block:
 		j.stmts(c.Stmts, in)
 	case *syntax.IfClause:
@@ -79,19 +68,19 @@ func (j *judge) compound(cmd syntax.Command, in input) {
 	case *syntax.TimeClause:
 		j.stmt(c.Stmt, in)
 	case *syntax.CoprocClause:
-		j.inSubshell(func() { j.stmt(c.Stmt, input{fed: true}) })
+		j.InSubshell(func() { j.stmt(c.Stmt, track.Input{Fed: true}) })
 	case *syntax.DeclClause:
-		j.alternatives(func() { j.declare(c) })
+		j.Alternatives(func() { j.declare(c) })
 	case nil:
 	default: // tests and arithmetic run commands only in substitutions
 		j.substitutions(c)
-		j.arithmetic(c)
+		j.Arithmetic(c)
 		j.quotedIndex(c)
 	}
 }
 
 // condition judges if with all its branches.
-func (j *judge) condition(c *syntax.IfClause, in input) {
+func (j *judge) condition(c *syntax.IfClause, in track.Input) {
 	j.stmts(c.Cond, in)
 	var otherwise func()
 	switch {
@@ -101,23 +90,23 @@ func (j *judge) condition(c *syntax.IfClause, in input) {
 	default:
 		otherwise = func() { j.condition(c.Else, in) }
 	}
-	j.branches(func() { j.stmts(c.Then, in) }, otherwise)
+	j.Branches(func() { j.stmts(c.Then, in) }, otherwise)
 }
 
-func (j *judge) while(c *syntax.WhileClause, in input) {
+func (j *judge) while(c *syntax.WhileClause, in track.Input) {
 	j.endless(c)
 	round := func() {
 		j.stmts(c.Cond, in)
-		j.branches(func() { j.stmts(c.Do, in) }, nil)
+		j.Branches(func() { j.stmts(c.Do, in) }, nil)
 	}
-	changes := j.changes
+	changes := j.Changes
 	round()
-	if j.changes != changes { // the second round sees what the first one changed
+	if j.Changes != changes { // the second round sees what the first one changed
 		round()
 	}
 }
 
-func (j *judge) cases(c *syntax.CaseClause, in input) {
+func (j *judge) cases(c *syntax.CaseClause, in track.Input) {
 	j.substitutions(c.Word)
 	ways := []func(){nil}
 	for _, item := range c.Items {
@@ -126,19 +115,19 @@ func (j *judge) cases(c *syntax.CaseClause, in input) {
 		}
 		ways = append(ways, func() { j.stmts(item.Stmts, in) })
 	}
-	j.branches(ways...)
+	j.Branches(ways...)
 }
 
-func (j *judge) loop(c *syntax.ForClause, in input) {
+func (j *judge) loop(c *syntax.ForClause, in track.Input) {
 	iter, ok := c.Loop.(*syntax.WordIter)
 	if !ok {
 		j.substitutions(c.Loop)
-		j.arithmetic(c.Loop)
+		j.Arithmetic(c.Loop)
 		if style, ok := c.Loop.(*syntax.CStyleLoop); ok && style.Cond == nil {
 			j.startsWithoutEnd(c.Do)
 		}
 		for range 2 {
-			j.branches(func() { j.stmts(c.Do, in) }, nil)
+			j.Branches(func() { j.stmts(c.Do, in) }, nil)
 		}
 		return
 	}
@@ -146,126 +135,76 @@ func (j *judge) loop(c *syntax.ForClause, in input) {
 		j.substitutions(w)
 	}
 	var values []string
-	j.alternatives(func() { values = union(values, j.words(iter.Items)) })
+	j.Alternatives(func() { values = track.Union(values, j.words(iter.Items)) })
 	if !iter.InPos.IsValid() {
-		values, _ = j.list("@", nil)
+		values, _ = j.List("@", nil)
 	}
-	once := slices.ContainsFunc(values, func(v string) bool { return !dynamic(v) })
-	if len(values) == 0 || len(values) > maxIterations || c.Select {
-		values = []string{filled}
+	once := slices.ContainsFunc(values, func(v string) bool { return !lex.Dynamic(v) })
+	if len(values) == 0 || len(values) > lex.MaxIterations || c.Select {
+		values = []string{lex.Filled}
 	}
 	rounds := func() { j.rounds(iter.Name.Value, values, c.Do, in) }
 	if once {
 		rounds()
 		return
 	}
-	j.branches(rounds, nil)
+	j.Branches(rounds, nil)
 }
 
 // rounds judges the body of a loop for each value. A round may be the last one,
 // so what it changed stays possible.
-func (j *judge) rounds(name string, values []string, body []*syntax.Stmt, in input) {
-	var after []state
-	breaks := slices.ContainsFunc(body, func(s *syntax.Stmt) bool { return calls(s, "break") })
+func (j *judge) rounds(name string, values []string, body []*syntax.Stmt, in track.Input) {
+	var after []track.State
+	breaks := slices.ContainsFunc(body, func(s *syntax.Stmt) bool { return lex.Calls(s, "break") })
 	for _, v := range values {
-		j.set(name, exactly(v))
-		j.assigned(name, v)
-		changes := j.changes
+		j.Set(name, track.Exactly(v))
+		environ.Assigned(j.Line, name, v)
+		changes := j.Changes
 		j.stmts(body, in)
-		if breaks || j.changes != changes {
-			after = append(after, j.save())
+		if breaks || j.Changes != changes {
+			after = append(after, j.Save())
 		}
 	}
 	if len(after) == 0 {
 		return
 	}
-	end := j.save()
+	end := j.Save()
 	for _, s := range after {
-		end = merged(end, s)
+		end = track.Merged(end, s)
 	}
-	j.restore(end)
+	j.Restore(end)
 }
 
 // function judges the body of a function and stores it for calls. A function that
 // calls itself twice in a pipe, or in the background, is a fork bomb.
-func (j *judge) function(c *syntax.FuncDecl, in input) {
+func (j *judge) function(c *syntax.FuncDecl, in track.Input) {
 	if c.Name == nil || c.Body == nil {
 		return
 	}
 	name := c.Name.Value
-	if c.Body.End().Offset()-c.Body.Pos().Offset() > maxFunction {
-		j.exhausted()
+	if c.Body.End().Offset()-c.Body.Pos().Offset() > lex.MaxFunction {
+		j.Exhausted()
 		return
 	}
-	if multiplies(c.Body, name) {
-		j.refuse("fork-bomb", "starts endless copies of itself (a fork bomb)")
+	if lex.Multiplies(c.Body, name) {
+		j.Refuse("fork-bomb", "starts endless copies of itself (a fork bomb)")
 		return
 	}
-	if j.funcs == nil {
-		j.funcs = map[string][]*syntax.Stmt{}
+	if j.Funcs == nil {
+		j.Funcs = map[string][]*syntax.Stmt{}
 	}
-	if slices.Contains(j.funcs[name], c.Body) {
+	if slices.Contains(j.Funcs[name], c.Body) {
 		return
 	}
-	if len(j.funcs[name]) >= maxAlternatives || len(j.funcs) >= maxVariables {
-		j.exhausted()
+	if len(j.Funcs[name]) >= lex.MaxAlternatives || len(j.Funcs) >= lex.MaxVariables {
+		j.Exhausted()
 		return
 	}
-	j.inSubshell(func() {
-		j.params, j.open = nil, deferred
+	j.InSubshell(func() {
+		j.Params, j.Open = nil, lex.Deferred
 		j.stmt(c.Body, in)
 	})
-	j.funcs[name] = append(j.funcs[name], c.Body)
-}
-
-func multiplies(body *syntax.Stmt, name string) bool {
-	found := false
-	within := map[syntax.Command]bool{} // pipes that are part of a longer pipe
-	syntax.Walk(body, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.Stmt:
-			found = found || n.Background && calls(n, name)
-		case *syntax.BinaryCmd:
-			if n.Op != syntax.Pipe && n.Op != syntax.PipeAll {
-				break
-			}
-			if !within[n] {
-				found = found || callTwice(stages(nil, n), name)
-			}
-			within[n.X.Cmd], within[n.Y.Cmd] = true, true
-		}
-		return !found
-	})
-	return found
-}
-
-func callTwice(list []*syntax.Stmt, name string) bool {
-	n := 0
-	for _, s := range list {
-		if calls(s, name) {
-			n++
-		}
-	}
-	return n > 1
-}
-
-func calls(n syntax.Node, name string) bool {
-	found := false
-	syntax.Walk(n, func(n syntax.Node) bool {
-		c, ok := n.(*syntax.CallExpr)
-		found = found || ok && called(c) == name
-		return !found
-	})
-	return found
-}
-
-// called returns the name of the program that a command runs, "" if it is unknown.
-func called(c *syntax.CallExpr) string {
-	if len(c.Args) == 0 {
-		return ""
-	}
-	name, _ := literal(c.Args[0])
-	return name
+	j.Funcs[name] = append(j.Funcs[name], c.Body)
 }
 
 // substitutions judges the commands inside a word or another node.
@@ -279,10 +218,10 @@ func (j *judge) substitutions(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
-			j.within(n.Stmts, input{})
+			j.within(n.Stmts, track.Input{})
 			return false
 		case *syntax.ProcSubst:
-			j.within(n.Stmts, input{fed: n.Op == syntax.CmdOut})
+			j.within(n.Stmts, track.Input{Fed: n.Op == syntax.CmdOut})
 			return false
 		case *syntax.ArithmExp:
 			j.quotedIndex(n)
@@ -303,34 +242,103 @@ func (j *judge) quotedIndex(n syntax.Node) {
 }
 
 // within judges a list that runs in its own shell, as in $(…) and <(…).
-func (j *judge) within(list []*syntax.Stmt, in input) {
-	if j.depth >= maxDepth {
-		j.ask("too-deep", "commands are nested too deeply to check")
+func (j *judge) within(list []*syntax.Stmt, in track.Input) {
+	if j.Depth >= lex.MaxDepth {
+		j.Ask("too-deep", "commands are nested too deeply to check")
 		return
 	}
-	j.depth++
-	j.inSubshell(func() { j.stmts(list, in) })
-	j.depth--
+	j.Depth++
+	j.InSubshell(func() { j.stmts(list, in) })
+	j.Depth--
 }
 
-// arithmetic makes the variables that an arithmetic expression changes unknown.
-func (j *judge) arithmetic(n syntax.Node) {
-	forget := func(x syntax.ArithmExpr) {
-		if w, ok := x.(*syntax.Word); ok && w.Lit() != "" {
-			j.set(w.Lit(), exactly(filled))
+// binary judges pipes, and chains of && and ||.
+func (j *judge) binary(c *syntax.BinaryCmd, in track.Input) {
+	if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
+		for _, stage := range lex.Stages(nil, c) {
+			in = j.piped(stage, in)
 		}
+		return
 	}
-	syntax.Walk(n, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.BinaryArithm:
-			if n.Op == syntax.Assgn || n.Op >= syntax.AddAssgn && n.Op <= syntax.ShrAssgn {
-				forget(n.X)
+	var rest []*syntax.BinaryCmd // from right to left
+	for {
+		rest = append(rest, c)
+		inner, ok := c.X.Cmd.(*syntax.BinaryCmd)
+		if !ok || inner.Op == syntax.Pipe || inner.Op == syntax.PipeAll || len(c.X.Redirs) > 0 {
+			break
+		}
+		c = inner
+	}
+	slices.Reverse(rest)
+	j.stmt(c.X, in)
+	for len(rest) > 0 {
+		n := 1 // what follows && sees what the command before it did
+		for rest[0].Op == syntax.AndStmt && n < len(rest) && rest[n].Op == syntax.AndStmt {
+			n++
+		}
+		j.Branches(func() {
+			for _, link := range rest[:n] {
+				j.stmt(link.Y, in)
 			}
-		case *syntax.UnaryArithm:
-			if n.Op == syntax.Inc || n.Op == syntax.Dec {
-				forget(n.X)
+		}, nil)
+		rest = rest[n:]
+	}
+}
+
+// piped judges one stage of a pipe and returns the input of the next one.
+func (j *judge) piped(s *syntax.Stmt, in track.Input) track.Input {
+	out := track.Input{Fed: true, Download: in.Download, Pids: in.Pids, Secret: in.Secret || j.showsSecret(s)}
+	j.InSubshell(func() {
+		j.stmt(s, in)
+		call, ok := s.Cmd.(*syntax.CallExpr)
+		if !ok {
+			out.Text, out.Known = j.output([]*syntax.Stmt{s})
+			return
+		}
+		out.Text, out.Known = j.printed(call, s.Redirs, in)
+		if args := j.words(call.Args); len(args) > 0 {
+			out.Roots = program.ListedRoots(lex.Program(program.Innermost(args)), args[1:])
+			out.Below = append(slices.Clip(in.Below), program.SearchedFolders(args)...)
+			if program.PassesOn(lex.Program(args[0])) {
+				out.Roots = append(out.Roots, in.Roots...)
 			}
 		}
-		return true
 	})
+	for _, name := range j.CommandNames(s) {
+		out.Download = out.Download || program.IsDownload(name)
+		out.Pids = out.Pids || program.IsProcessSearch(name)
+		out.Shell = out.Shell || program.IsShell(name)
+	}
+	if out.Download {
+		out.Text, out.Known = "", false
+	}
+	return out
+}
+
+// endless judges a loop without an end that starts a process in each round and
+// waits for none.
+func (j *judge) endless(c *syntax.WhileClause) {
+	if len(c.Cond) != 1 || !lex.Always(c.Cond[0], c.Until) {
+		return
+	}
+	j.startsWithoutEnd(c.Do)
+}
+
+// startsWithoutEnd judges the body of a loop without an end.
+func (j *judge) startsWithoutEnd(body []*syntax.Stmt) {
+	starts, waits := false, false
+	for _, s := range body {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.Stmt:
+				starts = starts || n.Background
+			case *syntax.CallExpr:
+				waits = waits || lex.Within("sleep wait read break return exit inotifywait fswatch", lex.Called(n))
+			}
+			return true
+		})
+	}
+	if starts && !waits {
+		j.Ask("endless-processes", "starts processes without an end")
+	}
 }

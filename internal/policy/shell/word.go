@@ -2,61 +2,31 @@ package shell
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"hermes/internal/policy/shell/lex"
+	"hermes/internal/policy/shell/program"
+	"hermes/internal/policy/shell/track"
 )
-
-// Marks in the text of a word for parts that are only known at run time. They
-// cannot occur in a shell word: control characters of a line are replaced before
-// it is judged. A mark is a zero byte and what more is known about the part.
-const (
-	unknown      = "\x00"     // anything, or nothing
-	fromDownload = "\x00\x02" // the output of a download
-	fromSearch   = "\x00\x03" // process ids from a search
-	filled       = "\x00\x04" // anything, but not nothing
-	several      = "\x00\x05" // any number of words: an expansion without quotes
-	deferred     = "\x00\x06" // a parameter of a function that is only defined here
-	fromSecret   = "\x00\x07" // the content of a secret file, or credentials
-	fromInput    = "\x00\x08" // a line of the input of a loop
-	fromVital    = "\x00\x0e" // a path below the root, a system folder or a home
-	split        = "\x01"     // where an unquoted expansion is split
-
-	marks = "\x00\x02\x03\x04\x05\x06\x07\x08\x0e"
-)
-
-func dynamic(text string) bool { return strings.Contains(text, unknown) }
-
-// asPattern returns a text as a pattern in which any name may stand for a part
-// that is unknown.
-func asPattern(text string) string {
-	var b strings.Builder
-	for i := range len(text) {
-		switch {
-		case strings.IndexByte(marks, text[i]) < 0:
-			b.WriteByte(text[i])
-		case text[i] == unknown[0]:
-			b.WriteByte('*')
-		}
-	}
-	return b.String()
-}
 
 // words expands words as the shell would, as far as the result is known.
 func (j *judge) words(list []*syntax.Word) []string {
 	all := make([]string, 0, len(list))
 	for _, w := range list {
-		if len(all) > maxWords {
-			j.exhausted()
+		if len(all) > lex.MaxWords {
+			j.Exhausted()
 			break
 		}
-		if !mayHaveBraces(w) {
+		if !lex.MayHaveBraces(w) {
 			all = j.fields(all, w)
 			continue
 		}
-		alternatives, ok := j.braces(w)
+		alternatives, ok := j.Braces(w)
 		if !ok {
-			all = append(all, several)
+			all = append(all, lex.Several)
 		}
 		for _, parts := range alternatives {
 			all = j.fields(all, &syntax.Word{Parts: parts})
@@ -67,14 +37,14 @@ func (j *judge) words(list []*syntax.Word) []string {
 
 // fields adds the words that one word becomes.
 func (j *judge) fields(to []string, w *syntax.Word) []string {
-	text := j.expand(w, bare)
-	if text == "" && vanishes(w) {
+	text := j.expand(w, track.Bare)
+	if text == "" && lex.Vanishes(w) {
 		return to
 	}
-	if !strings.Contains(text, split) {
+	if !strings.Contains(text, lex.Split) {
 		return append(to, text)
 	}
-	for part := range strings.SplitSeq(text, split) {
+	for part := range strings.SplitSeq(text, lex.Split) {
 		if part != "" {
 			to = append(to, part)
 		}
@@ -82,48 +52,22 @@ func (j *judge) fields(to []string, w *syntax.Word) []string {
 	return to
 }
 
-// vanishes reports whether a word that expands to nothing is no word at all.
-func vanishes(w *syntax.Word) bool {
-	return !slices.ContainsFunc(w.Parts, func(part syntax.WordPart) bool {
-		switch p := part.(type) {
-		case *syntax.SglQuoted:
-			return true
-		case *syntax.DblQuoted:
-			if len(p.Parts) == 1 {
-				e, ok := p.Parts[0].(*syntax.ParamExp)
-				return !ok || e.Param == nil || e.Param.Value != "@" && indexText(e.Index) != "@"
-			}
-			return true
-		}
-		return false
-	})
-}
-
-// quoting is where in a line a word is.
-type quoting int
-
-const (
-	bare     quoting = iota // the shell splits what its expansions become
-	whole                   // it splits nothing: a value, the file of a redirection
-	inQuotes                // double quotes or a here-document: most backslashes stay
-)
-
 // word expands one word without splitting it.
-func (j *judge) word(w *syntax.Word) string { return j.unsplit(w, whole) }
+func (j *judge) word(w *syntax.Word) string { return j.unsplit(w, track.Whole) }
 
-func (j *judge) unsplit(w *syntax.Word, q quoting) string {
+func (j *judge) unsplit(w *syntax.Word, q track.Quoting) string {
 	if w == nil {
 		return ""
 	}
-	return strings.ReplaceAll(j.expand(w, q), split, " ")
+	return strings.ReplaceAll(j.expand(w, q), lex.Split, " ")
 }
 
 // expand returns the text of a word. Text that is too long is unknown.
-func (j *judge) expand(w *syntax.Word, q quoting) string {
+func (j *judge) expand(w *syntax.Word, q track.Quoting) string {
 	if len(w.Parts) == 1 {
-		if lit, ok := w.Parts[0].(*syntax.Lit); ok && len(lit.Value) < maxText && !strings.ContainsAny(lit.Value, `\~`) {
-			if !j.spend(len(lit.Value)) {
-				return several
+		if lit, ok := w.Parts[0].(*syntax.Lit); ok && len(lit.Value) < lex.MaxText && !strings.ContainsAny(lit.Value, `\~`) {
+			if !j.Spend(len(lit.Value)) {
+				return lex.Several
 			}
 			return lit.Value
 		}
@@ -131,98 +75,182 @@ func (j *judge) expand(w *syntax.Word, q quoting) string {
 	var b strings.Builder
 	for i, part := range w.Parts {
 		before := b.Len()
-		if lit, ok := part.(*syntax.Lit); ok && i == 0 && q != inQuotes && strings.HasPrefix(lit.Value, "~") {
-			b.WriteString(unescape(j.tilde(lit.Value), false))
+		if lit, ok := part.(*syntax.Lit); ok && i == 0 && q != track.InQuotes && strings.HasPrefix(lit.Value, "~") {
+			b.WriteString(lex.Unescape(j.Tilde(lit.Value), false))
 		} else {
 			j.part(&b, part, q)
 		}
-		if !j.spend(b.Len()-before) || b.Len() > maxText {
-			return several
+		if !j.Spend(b.Len()-before) || b.Len() > lex.MaxText {
+			return lex.Several
 		}
 	}
 	return b.String()
 }
 
-func (j *judge) part(b *strings.Builder, part syntax.WordPart, q quoting) {
+func (j *judge) part(b *strings.Builder, part syntax.WordPart, q track.Quoting) {
 	switch p := part.(type) {
 	case *syntax.Lit:
-		b.WriteString(unescape(p.Value, q == inQuotes))
+		b.WriteString(lex.Unescape(p.Value, q == track.InQuotes))
 	case *syntax.SglQuoted:
 		text := p.Value
 		if p.Dollar {
-			text, _ = ansiC(text)
+			text, _ = lex.AnsiC(text)
 		}
 		b.WriteString(text)
 	case *syntax.DblQuoted:
 		for _, inner := range p.Parts {
-			if j.part(b, inner, inQuotes); b.Len() > maxText {
+			if j.part(b, inner, track.InQuotes); b.Len() > lex.MaxText {
 				return
 			}
 		}
 	case *syntax.ParamExp:
-		b.WriteString(j.cut(j.parameter(p, q), q))
+		b.WriteString(j.Cut(j.parameter(p, q), q))
 	case *syntax.CmdSubst:
-		b.WriteString(j.cut(j.substituted(p.Stmts), q))
+		b.WriteString(j.Cut(j.substituted(p.Stmts), q))
 	case *syntax.ProcSubst:
 		b.WriteString(j.process(p))
 	case *syntax.ExtGlob:
 		b.WriteString("*")
 	case *syntax.BraceExp, *syntax.ArithmExp:
-		b.WriteString(filled)
+		b.WriteString(lex.Filled)
 	default:
-		b.WriteString(unknown)
+		b.WriteString(lex.Unknown)
 	}
 }
 
-// cut marks where the shell splits an expansion.
-func (j *judge) cut(text string, q quoting) string {
-	if q != bare || text == "" {
-		return text
+// parameter returns the value of $name, also of the forms with a default. Words
+// of a list are separated by split.
+func (j *judge) parameter(p *syntax.ParamExp, q track.Quoting) string {
+	if p.Param == nil || p.Names != 0 || p.NestedParam != nil {
+		return lex.Unknown
 	}
-	separators, known := j.value("IFS")
-	if !known {
-		return several
+	name := p.Param.Value
+	if p.Excl {
+		pointed, known := j.Value(name)
+		if !known || p.Index != nil || p.Exp != nil || !lex.IsAssignment(pointed+"=") {
+			return lex.Unknown
+		}
+		name = pointed
 	}
-	if strings.ContainsAny(text, separators) {
-		text = strings.Map(func(r rune) rune {
-			if strings.ContainsRune(separators, r) {
-				return rune(split[0])
-			}
-			return r
-		}, text)
+	if p.Length || p.Width || p.IsSet {
+		return lex.Filled
 	}
-	if strings.IndexByte(marks, text[len(text)-1]) >= 0 {
-		return text + several[1:]
+	if list, ok := j.List(name, p.Index); ok {
+		return j.Listed(list, name, p, q)
 	}
-	return text
+	value, known := j.Element(name, p.Index)
+	if p.Slice != nil || p.Repl != nil {
+		return lex.Unknown
+	}
+	if p.Exp == nil {
+		return value
+	}
+	return j.defaulted(p, name, value, known, max(q, track.Whole))
 }
 
-// literal returns the text of a word without expansions, with quotes and
-// backslashes removed. Patterns stay as they are.
-func literal(w *syntax.Word) (text string, ok bool) {
-	clone := &syntax.Word{Parts: slices.Clone(w.Parts)} // do not change the tree itself
-	syntax.SplitBraces(clone)
-	var b strings.Builder
-	for _, part := range clone.Parts {
-		switch p := part.(type) {
-		case *syntax.Lit:
-			b.WriteString(unescape(p.Value, false))
-		case *syntax.SglQuoted:
-			if p.Dollar {
-				return "", false
+// defaulted returns the value of ${name:-word} and its relatives.
+func (j *judge) defaulted(p *syntax.ParamExp, name, value string, known bool, q track.Quoting) string {
+	switch p.Exp.Op {
+	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull:
+		if !known || value == "" {
+			return j.unsplit(p.Exp.Word, q)
+		}
+		return value
+	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		if !known || value == "" {
+			value = j.unsplit(p.Exp.Word, q)
+			j.Set(name, track.Exactly(value))
+		}
+		return value
+	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
+		if text := j.unsplit(p.Exp.Word, q); known && value != "" || text == "" {
+			return text
+		}
+		return lex.Unknown
+	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
+		if value == lex.Unknown {
+			return lex.Filled
+		}
+		return value
+	case syntax.OtherParamOps:
+		if p.Exp.Word != nil && p.Exp.Word.Lit() == "P" { // expanded like a prompt, which runs $(…)
+			if lex.Dynamic(value) {
+				j.Ask("eval", "runs a command that is built at run time")
 			}
-			b.WriteString(p.Value)
-		case *syntax.DblQuoted:
-			for _, inner := range p.Parts {
-				l, plain := inner.(*syntax.Lit)
-				if !plain {
-					return "", false
-				}
-				b.WriteString(unescape(l.Value, true))
-			}
-		default: // expansions, and {-o,file}, which is two words
-			return "", false
+			j.hiddenTexts("", []string{value})
 		}
 	}
-	return b.String(), true
+	return lex.Unknown
+}
+
+// substituted returns the output of $(…), or a mark for its kind.
+func (j *judge) substituted(list []*syntax.Stmt) string {
+	if j.Depth >= lex.MaxDepth || !j.Step() {
+		return lex.Unknown
+	}
+	j.Depth++
+	defer func() { j.Depth-- }()
+	if len(list) == 1 {
+		if c, ok := list[0].Cmd.(*syntax.CallExpr); ok && !list[0].Background {
+			if text, ok := j.printed(c, list[0].Redirs, track.Input{}); ok {
+				return strings.TrimRight(text, "\n")
+			}
+		}
+	}
+	if j.showsSecret(list...) {
+		return lex.FromSecret
+	}
+	mark := lex.Unknown
+	for _, s := range list {
+		for _, name := range j.CommandNames(s) {
+			switch {
+			case program.IsDownload(name):
+				return lex.FromDownload
+			case program.IsProcessSearch(name) && name != "fuser":
+				return lex.FromSearch
+			case len(list) == 1 && program.PrintsSomething(name):
+				mark = lex.Filled
+			}
+		}
+	}
+	return mark
+}
+
+// process returns the path under which a process substitution can be read or
+// written, and records what is known about its output.
+func (j *judge) process(p *syntax.ProcSubst) string {
+	name := "/dev/fd/" + strconv.Itoa(64+len(j.Files))
+	c := track.Content{}
+	if p.Op == syntax.CmdIn {
+		c.Text, c.Known = j.output(p.Stmts)
+		c.Download, c.Secret = j.Downloads(p.Stmts), j.showsSecret(p.Stmts...)
+	} else {
+		c.Sends = j.Sends(p.Stmts)
+	}
+	j.Wrote(name, c)
+	return name
+}
+
+// showsSecret reports whether what a statement prints may hold a secret.
+func (j *judge) showsSecret(list ...*syntax.Stmt) bool {
+	found := false
+	for _, s := range list {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.CallExpr:
+				found = found || j.CallShowsSecret(j.words(n.Args))
+				return false
+			case *syntax.DeclClause: // export -p
+				found = found || len(n.Args) == 0 || slices.ContainsFunc(n.Args, func(a *syntax.Assign) bool { return a.Naked && a.Value != nil && a.Value.Lit() == "-p" })
+				return false
+			case *syntax.Redirect:
+				if n.Op == syntax.RdrIn || n.Op == syntax.WordHdoc {
+					found = found || j.SecretWord(j.word(n.Word))
+				}
+				return n.Hdoc != nil
+			}
+			return !found && j.Work <= lex.MaxWork
+		})
+	}
+	return found
 }

@@ -13,7 +13,7 @@ import (
 
 	"hermes"
 	"hermes/internal/policy"
-	"hermes/internal/policy/shell"
+	"hermes/internal/policy/shell/inspect"
 )
 
 const (
@@ -199,7 +199,7 @@ func touched(c *hermes.Call, root string) []string {
 	if here, ok := c.Host.Environment().Files().(hermes.HostFiles); ok && here.OnHost() {
 		most = maxNamedHere
 	}
-	for i, named := range shell.Paths(in.Command[:min(len(in.Command), maxScanned)]) {
+	for i, named := range inspect.Paths(in.Command[:min(len(in.Command), maxScanned)]) {
 		if i == most {
 			break
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"hermes"
-	"hermes/internal/policy/shell"
+	"hermes/internal/policy/shell/inspect"
 )
 
 // askFor is how long the user has to type a password.
@@ -31,7 +31,7 @@ type feeding struct {
 // configured, remembered or typed password. If sudo needs none, or there is
 // none, the line stays as it is. On a pseudo-terminal sudo asks itself.
 func (s *sudo) prepare(ctx context.Context, config Config, c *hermes.Call, in arguments) (string, *feeding, error) {
-	prepared, ok := shell.FeedSudo(in.Command)
+	prepared, ok := inspect.FeedSudo(in.Command)
 	if !ok || in.PTY || !needsPassword(ctx, c.Host.Environment()) {
 		return in.Command, nil, nil
 	}

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"hermes"
-	"hermes/internal/policy/shell"
+	"hermes/internal/policy/shell/inspect"
 )
 
 // Defaults for a Config.
@@ -119,7 +119,7 @@ func readsOnly(arguments json.RawMessage) bool {
 		Background bool
 		PTY        bool
 	}
-	return json.Unmarshal(arguments, &in) == nil && !in.Background && !in.PTY && shell.ReadsOnly(in.Command)
+	return json.Unmarshal(arguments, &in) == nil && !in.Background && !in.PTY && inspect.ReadsOnly(in.Command)
 }
 
 // StopAll ends all background processes. It returns when they are gone.

@@ -1,0 +1,102 @@
+// Package getopt reads the arguments of programs: plain words, short and long options
+// with their values, the command behind a wrapper, the verb of a tool. It knows how options
+// are written, not what those of a program mean; its callers say which take values.
+package getopt
+
+import (
+	"slices"
+	"strings"
+)
+
+// PlainWords returns the arguments that are not options. The caller must not
+// change them.
+func PlainWords(args []string) []string {
+	if !slices.ContainsFunc(args, func(a string) bool { return len(a) > 1 && a[0] == '-' }) {
+		return slices.Clip(args)
+	}
+	words := make([]string, 0, len(args))
+	for i, a := range args {
+		if a == "--" {
+			return append(words, args[i+1:]...)
+		}
+		if len(a) > 1 && a[0] == '-' {
+			continue
+		}
+		words = append(words, a)
+	}
+	return words
+}
+
+// HasShort reports whether one of the short options is given before --, alone or
+// in a cluster. Case matters.
+func HasShort(args []string, letters string) bool {
+	for _, a := range args {
+		if a == "--" {
+			return false
+		}
+		if len(a) > 1 && a[0] == '-' && a[1] != '-' && strings.ContainsAny(a[1:], letters) {
+			return true
+		}
+	}
+	return false
+}
+
+// HasLong reports whether a long option is given, also abbreviated or with a
+// value.
+func HasLong(args []string, option string) bool {
+	for _, a := range args {
+		if a == "--" {
+			return false
+		}
+		a, _, _ = strings.Cut(a, "=")
+		if len(a) >= 3 && strings.HasPrefix(option, strings.ToLower(a)) && strings.HasPrefix(a, "--") {
+			return true
+		}
+	}
+	return false
+}
+
+// HasOption reports whether one of the options may be given: a long option also
+// abbreviated, a short one also in a cluster.
+func HasOption(name string, args, options []string) bool {
+	for _, a := range args {
+		if a == "--" && name != "find" {
+			return false
+		}
+		long, _, _ := strings.Cut(a, "=")
+		if slices.ContainsFunc(options, func(o string) bool {
+			switch {
+			case name == "find":
+				return a == o
+			case strings.HasPrefix(o, "--"):
+				return len(long) > 2 && strings.HasPrefix(o, long)
+			}
+			return len(a) > 1 && a[0] == '-' && a[1] != '-' && strings.Contains(a[1:], o[1:])
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// OptionValue returns the value of an option, also of an abbreviated one.
+func OptionValue(kind, a, option string, after []string) (string, bool) {
+	next := ""
+	if len(after) > 0 {
+		next = after[0]
+	}
+	name, value, joined := strings.Cut(a, "=")
+	if !joined {
+		value = next
+	}
+	long := strings.HasPrefix(option, "--")
+	switch {
+	case name == option:
+		return value, true
+	case long && joined && len(name) > 5 && name != "--checkpoint" && strings.HasPrefix(option, name):
+		return value, true
+	case !long && len(option) == 2 && strings.HasPrefix(a, option) && len(a) > 2 && a[1] != '-' && kind != "go" && kind != "npm":
+		return a[2:], true
+	}
+	return "", false
+}

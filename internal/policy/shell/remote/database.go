@@ -1,0 +1,220 @@
+package remote
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"hermes/internal/policy/shell/getopt"
+	"hermes/internal/policy/shell/lex"
+	"hermes/internal/policy/shell/track"
+)
+
+const losesData = "deletes or resets data of a database, a queue or an index"
+
+// databases judges the tools of databases and of frameworks that manage one.
+func databases(l *track.Line, name string, rest []string, in track.Input) {
+	words := getopt.VerbWords(rest)
+	if in.Known && isClient(name) { // a client reads a command from each line
+		for line := range strings.SplitSeq(in.Text, "\n") {
+			if !l.Step() {
+				break
+			}
+			if dropsData(name, strings.Fields(line), []string{line}) {
+				l.Ask("database-reset", losesData)
+			}
+		}
+	}
+	if found := dropsData(name, words, rest) || resetsSchema(name, words, rest); found && !getopt.IsRehearsal(name, rest) {
+		l.Ask("database-reset", losesData)
+	}
+	if !isDatabaseClient(name) {
+		return
+	}
+	for _, text := range append([]string{in.Text}, rest...) {
+		if clientCode().MatchString(text) {
+			l.Ask("database-exec", "makes a database or its client run a program or write a file")
+		}
+		if buildsSQL().MatchString(text) {
+			l.Ask("dynamic-sql", "runs SQL that is built at run time")
+		}
+		if grantsRights().MatchString(text) {
+			l.Ask("database-rights", "changes who may use a database")
+		}
+		if updatesAll().MatchString(text) && !strings.Contains(strings.ToLower(text), "where") {
+			l.Ask("destructive-sql", "deletes database tables or all their rows")
+		}
+	}
+}
+
+// buildsSQL matches statements whose text is put together in the database.
+var buildsSQL = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\bexecute\s+(immediate\s+)?('[^']*'\s*\|\||format\s*\(|concat|\w*\s*\|\||immediate\b)|\bexec(ute)?\s*\(|\bsp_executesql\b|\bprepare\s+\w+\s+from\b|\\\\gexec\b`)
+})
+
+// dropsData reports whether the client or administration tool of a database
+// deletes data.
+func dropsData(name string, words, rest []string) bool {
+	line := strings.ToLower(strings.Join(rest, " "))
+	has := func(verbs ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(verbs, strings.ToLower(w)) })
+	}
+	switch strings.TrimSuffix(name, ".sh") {
+	case "dropdb", "dropuser", "pg_dropcluster", "pg_resetwal", "pg_resetxlog", "cbc-flush":
+		return len(rest) > 0
+	case "mysqladmin", "mariadb-admin":
+		return has("drop", "shutdown", "kill", "password", "flush-privileges")
+	case "redis-cli", "valkey-cli", "keydb-cli":
+		return redisLoses(words)
+	case "mongo", "mongosh":
+		return mongoLoses().MatchString(line)
+	case "mongorestore":
+		return getopt.HasLong(rest, "--drop")
+	case "pg_restore":
+		return getopt.HasShort(rest, "c") || getopt.HasLong(rest, "--clean")
+	case "influx":
+		return has("delete") || strings.Contains(line, "drop ")
+	case "cqlsh", "clickhouse-client", "clickhouse", "cypher-shell", "isql", "sqlcmd", "osql", "sqlplus", "bq", "duckdb", "trino", "presto", "snowsql", "hive", "beeline", "spark-sql":
+		return dropsAny().MatchString(line)
+	case "kafka-topics", "kafka-consumer-groups", "kafka-configs", "kafka-acls", "pulsar-admin":
+		return strings.Contains(line, "--delete") || strings.Contains(line, "--reset-offsets") || has("delete")
+	case "kafka-delete-records":
+		return true
+	case "rabbitmqctl", "rabbitmqadmin":
+		return len(words) > 0 && getopt.DeedOf(words[0], "") == getopt.Deletes
+	case "zkcli", "etcdctl":
+		return has("delete", "deleteall", "rmr", "del")
+	case "curl", "http", "https", "xh", "wget", "curlie":
+		return slices.ContainsFunc(requestMethods(rest), func(m string) bool { return strings.EqualFold(m, "DELETE") }) || len(words) > 0 && words[0] == "DELETE" || strings.Contains(line, "--method=delete") || strings.Contains(line, "_delete_by_query")
+	}
+	return false
+}
+
+// requestMethods returns the methods with which a client such as curl sends a
+// request.
+func requestMethods(rest []string) []string {
+	methods := getopt.OptionValues(rest, "--request", "--request")
+	for option, value := range getopt.ShortOptions(rest, "ACDEFHKPQTUXYbcdehmortuwxyz") {
+		if option == 'X' {
+			methods = append(methods, value)
+		}
+	}
+	return methods
+}
+
+// isClient reports whether a program reads commands for a database from its input.
+func isClient(name string) bool {
+	switch name {
+	case "mongo", "mongosh", "redis-cli", "valkey-cli", "keydb-cli", "influx", "cypher-shell", "zkCli.sh", "zkcli", "clickhouse-client":
+		return true
+	}
+	return false
+}
+
+// redisLoses reports whether a Redis command deletes everything, an unknown key,
+// or changes how the server works.
+func redisLoses(words []string) bool {
+	for i, w := range words {
+		switch strings.ToLower(w) {
+		case "flushall", "flushdb", "shutdown", "debug", "module", "slaveof", "replicaof", "swapdb", "migrate", "failover", "reset", "eval", "script", "function":
+			return true
+		case "config", "acl", "cluster":
+			return i+1 < len(words) && getopt.DeedOf(words[i+1], "resetstat nodes slots info getuser users") != getopt.Looks
+		case "del", "unlink":
+			return i+1 >= len(words) || lex.Dynamic(strings.Join(words[i+1:], " "))
+		case "get", "set", "ping", "info", "keys", "scan":
+			return false
+		}
+	}
+	return false
+}
+
+// resetsSchema reports whether a framework's command drops tables or undoes
+// migrations.
+func resetsSchema(name string, words, rest []string) bool {
+	first := func(at int) string {
+		if at < len(words) {
+			return strings.ToLower(words[at])
+		}
+		return ""
+	}
+	has := func(verbs ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(verbs, strings.ToLower(w)) })
+	}
+	switch name {
+	case "rails", "rake":
+		return slices.ContainsFunc(words, railsResets) || first(0) == "runner" && railsLoses().MatchString(strings.Join(rest, " "))
+	case "prisma":
+		return first(0) == "migrate" && first(1) == "reset" || getopt.HasLong(rest, "--force-reset") || getopt.HasLong(rest, "--accept-data-loss") || first(0) == "db" && first(1) == "execute"
+	case "sequelize", "sequelize-cli":
+		return has("db:drop", "db:migrate:undo", "db:migrate:undo:all")
+	case "knex":
+		return has("migrate:rollback", "migrate:down", "seed:run")
+	case "typeorm", "mikro-orm", "typeorm-ts-node-commonjs":
+		return has("schema:drop", "migration:revert", "migration:down", "schema:fresh", "migration:fresh", "database:drop")
+	case "drizzle-kit":
+		return has("drop") || first(0) == "push"
+	case "manage.py", "django-admin", "django-admin.py":
+		return has("flush", "reset_db", "sqlflush", "reset_schema", "clear_index") || has("migrate") && has("zero")
+	case "artisan":
+		return has("migrate:fresh", "migrate:reset", "migrate:refresh", "migrate:rollback", "db:wipe", "queue:flush", "queue:clear")
+	case "console":
+		return slices.ContainsFunc(words, func(w string) bool {
+			return strings.Contains(w, ":drop") || strings.Contains(w, ":purge") || strings.Contains(w, "fixtures:load")
+		})
+	case "alembic":
+		return has("downgrade")
+	case "flask":
+		return has("downgrade", "drop")
+	case "mix":
+		return has("ecto.drop", "ecto.reset", "ecto.rollback")
+	case "sqlx":
+		return first(0) == "database" && (first(1) == "drop" || first(1) == "reset") || first(1) == "revert"
+	case "diesel":
+		return first(0) == "database" && (first(1) == "reset" || first(1) == "drop") || first(1) == "revert" || first(1) == "redo"
+	case "dbmate", "goose", "migrate", "liquibase", "flyway", "atlas", "bytebase", "sql-migrate", "tern", "rambler", "hasura":
+		return has("drop", "down", "down-to", "reset", "rollback", "drop-all", "dropall", "clean", "reset-to", "rollback-count", "undo")
+	}
+	return false
+}
+
+func railsResets(task string) bool {
+	parts := strings.Split(task, ":")
+	return parts[0] == "db" && slices.ContainsFunc(parts[1:], func(p string) bool {
+		return slices.Contains([]string{"drop", "reset", "truncate_all", "load", "rollback", "down", "redo", "purge", "replant", "environment", "setup"}, p)
+	})
+}
+
+var mongoLoses = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`dropdatabase|\.drop(indexes|user|allusers)?\(|deletemany\(|\.remove\(|deleteone\(\s*\{\s*\}|shutdownserver|dropallroles`)
+})
+
+var dropsAny = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(drop|truncate)\s+\w|\bdelete\s+from\b|\bdetach\s+delete\b`)
+})
+
+var railsLoses = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)delete_all|destroy_all|drop_table|truncate|system\(|exec\(|%x[^a-f0-9]`)
+})
+
+var clientCode = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?is)(^|[\s;])\\!|\bcopy\b.*\b(from|to)\s+program\b|\binto\s+(out|dump)file\b|\bxp_cmdshell\b|^\s*\.(shell|system|load)\b|\blo_export\b|\bload_extension\s*\(|\bload\s+data\s+(local\s+)?infile\b|\bsys_exec\b|\bvacuum\s+into\b`)
+})
+
+var grantsRights = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?is)\b(grant|revoke)\s.+\s(to|from)\s|\b(create|alter)\s+(user|role)\b|\bset\s+password\b`)
+})
+
+var updatesAll = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?is)\bupdate\s+[\w."\[\]]+\s+set\s`)
+})
+
+// isDatabaseClient reports whether a program runs statements that it is given.
+func isDatabaseClient(name string) bool {
+	switch name {
+	case "psql", "mysql", "mariadb", "sqlite3", "sqlite", "duckdb", "sqlcmd", "isql", "osql", "sqlplus", "clickhouse-client", "mycli", "pgcli", "usql", "litecli", "cqlsh":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,95 @@
+package track
+
+import (
+	"slices"
+	"strings"
+
+	"hermes/internal/policy/shell/lex"
+	"hermes/internal/policy/shell/program"
+)
+
+// SecretPath reports whether the content of a path must not leave this machine
+// without a question.
+func (l *Line) SecretPath(p string) bool {
+	return l.protected().Secret(p)
+}
+
+// SecretWord reports whether a word is secret text, or names a file with a secret.
+func (l *Line) SecretWord(word string) bool {
+	if strings.Contains(word, lex.FromSecret) {
+		return true
+	}
+	if word == "" || len(word) > 4096 || strings.Contains(word, "://") && !strings.HasPrefix(word, "file:") {
+		return false
+	}
+	if len(l.Files)+len(l.Copies) > 0 {
+		if c, ok := l.Written(word); ok && c.Secret || l.Copies[l.FileKey(word)] {
+			return true
+		}
+	}
+	// Names of protected files have one of these, unless all of a folder is secret.
+	if !strings.ContainsAny(word, "./~_*?[") && !strings.Contains(l.Dir, "/.") && !lex.Dynamic(word) {
+		return false
+	}
+	if word[0] == '~' {
+		word = l.Tilde(word) // a program may expand it
+	}
+	return slices.ContainsFunc(l.spellings(word), l.SecretPath)
+}
+
+// SecretPart reports whether a word or a part of it names a secret: @file,
+// name=@file;type=…, --option=file, -Tfile, FILE:file.
+func (l *Line) SecretPart(word string) bool {
+	if l.SecretWord(word) {
+		return true
+	}
+	if strings.Contains(word, "://") && !strings.Contains(word, "file") {
+		return false
+	}
+	if len(word) > 2 && word[0] == '-' && word[1] != '-' && l.SecretWord(word[2:]) {
+		return true
+	}
+	parts := strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("@=<;,: ", r) })
+	return len(parts) < 64 && slices.ContainsFunc(parts, l.SecretWord)
+}
+
+// CallShowsSecret reports whether a command may print a secret: it reads a file
+// with one, or is a program that prints credentials.
+func (l *Line) CallShowsSecret(args []string) bool {
+	for range lex.MaxDepth {
+		if len(args) == 0 {
+			return false
+		}
+		w, ok := program.WrapperOf(lex.Program(args[0]))
+		if !ok {
+			break
+		}
+		if args = w.Inner(args[1:]); len(args) == 0 { // env alone prints the environment
+			return w.Assign
+		}
+	}
+	name, rest := lex.Program(args[0]), args[1:]
+	switch {
+	case program.PrintsCredentials(name, rest):
+		return true
+	case name == "git" && len(rest) > 0 && lex.Within("show cat-file diff log blame grep archive", rest[0]):
+	case program.ShowsNames(name):
+		return slices.ContainsFunc(rest, func(a string) bool { return strings.Contains(a, lex.FromSecret) })
+	}
+	for _, a := range program.WithoutKeys(name, rest) {
+		if l.SecretPart(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// MadeSecrets reports whether the line put a secret into a file.
+func (l *Line) MadeSecrets() bool {
+	for _, c := range l.Files {
+		if c.Secret {
+			return true
+		}
+	}
+	return len(l.Copies) > 0
+}
