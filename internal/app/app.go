@@ -65,38 +65,54 @@ type Options struct {
 	Now     func() time.Time
 }
 
-// App is one run of the program. It makes everything that a command may need on
-// first use. Its methods may be called concurrently.
+// App is one run of the program. What it has is made once, on first use, serves all sessions,
+// and is closed at the end, in reverse order. Its methods may be called concurrently.
 type App struct {
-	opts           Options
-	home           func() (home.Dir, error)
-	config         func() (*config.Config, error)
-	log            func() *slog.Logger
-	mask           func() *redact.Redactor
-	files          func() *file.Toolset
-	aux            func() *auxiliary.Client
-	watch          func() *prefixwatch.Watch
-	review         func() *review.Runner
-	meter          func() (*spend.Governor, error)
-	spendFault     func() error // what CheckSpend returns
+	opts Options
+	base
+	calls
+	knowledge
+	process
+
+	mu       sync.Mutex
+	opened   atomic.Pointer[store.Database] // read without mu, also while Close waits
+	sessions *session.Manager
+	closers  []func() error // called in reverse order
+}
+
+// base is what all other parts need.
+type base struct {
+	home        func() (home.Dir, error)
+	config      func() (*config.Config, error)
+	log         func() *slog.Logger
+	mask        func() *redact.Redactor
+	credentials func() *credential.Store // keys and logins; nil if there is no home
+}
+
+// calls is what calls of models go through.
+type calls struct {
+	models     *models.Models
+	aux        func() *auxiliary.Client
+	watch      func() *prefixwatch.Watch
+	meter      func() (*spend.Governor, error)
+	spendFault func() error // what CheckSpend returns
+}
+
+// knowledge is what is kept for later sessions, and what looks for it.
+type knowledge struct {
 	memoryFile     func() (*memory.File, error)
 	externalMemory func() hermes.MemoryProvider // nil if there is none
 	skills         func() (*skill.Library, error)
 	trials         func() *replay.Trials // of the skills that models write
-	models         *models.Models
-	// credentials are the keys and logins; nil if there is no home.
-	credentials func() *credential.Store
+	review         func() *review.Runner
+}
 
+// process is what the commands and tools of all sessions share.
+type process struct {
+	files      func() *file.Toolset
+	guard      proc.Guard // of the commands
+	mark       func() *lineage.Mark
 	leaseOwner func() string // names this process as the owner of leases
-
-	guard proc.Guard // of the commands of all sessions
-	mark  func() *lineage.Mark
-
-	mu       sync.Mutex
-	store    store.Database
-	opened   atomic.Pointer[store.Database] // the same store, for callers that must not wait for mu
-	sessions *session.Manager
-	closers  []func() error // called in reverse order
 }
 
 // New makes an app. It reads nothing yet.
@@ -185,13 +201,8 @@ func (a *App) Database(ctx context.Context) (store.Database, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.openStore(ctx)
-}
-
-// openStore is called with the lock held.
-func (a *App) openStore(ctx context.Context) (store.Database, error) {
-	if a.store != nil {
-		return a.store, nil
+	if s := a.opened.Load(); s != nil {
+		return *s, nil
 	}
 	cfg, err := a.config()
 	if err != nil {
@@ -201,23 +212,20 @@ func (a *App) openStore(ctx context.Context) (store.Database, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.store = s
-	a.opened.Store(&a.store)
+	var db store.Database = s
+	a.opened.Store(&db)
 	a.closers = append(a.closers, s.Close)
-	return s, nil
+	return db, nil
 }
 
 // Reader opens the database for reading. If nothing can be written, for example on a full
 // disk, it can still be read. The caller closes it.
 func (a *App) Reader(ctx context.Context) (store.Database, error) {
 	s, err := a.Database(ctx)
-	if err == nil {
-		return s, nil
+	if err == nil || !sqlite.Unwritable(err) {
+		return s, err
 	}
-	cfg, cfgErr := a.config()
-	if cfgErr != nil || !sqlite.Unwritable(err) {
-		return nil, err
-	}
+	cfg, _ := a.config() // it was read to open the database
 	if _, missing := os.Stat(cfg.Home().Database()); missing != nil {
 		return nil, err // there is nothing to read
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"hermes"
@@ -99,7 +98,7 @@ func (s *Skills) Replay(ctx context.Context, name, session string, turn int64) (
 	case err != nil:
 		return hermes.SkillTrial{}, err
 	}
-	return s.app.trials().Replay(ctx, name, replay.Conversation{Session: c.Session, Model: c.Model, Transcript: c.Transcript}, turn)
+	return s.app.trials().Replay(ctx, name, c, turn)
 }
 
 // reviewRuntime makes the runtime of one review: the memory tools, the skills tools
@@ -113,7 +112,7 @@ func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.
 	tools := a.newSessionTools(cfg, func(string) {})
 	b := review.Runtime{Close: tools.shell.Close}
 	skillTools := a.skillTools()
-	gate, err := a.trials().Gate(ctx, replay.Conversation{Session: t.Session, Model: t.Model, Transcript: t.Transcript})
+	gate, err := a.trials().Gate(ctx, t)
 	if err != nil {
 		return review.Runtime{}, errors.Join(err, b.Close())
 	}
@@ -180,29 +179,5 @@ func (a *App) reviewJob(cfg *config.Config, run hermes.RunSpec) jobs.Job {
 	if task.Defer != "never" {
 		wait = jobs.Defer{Quiet: reviewQuiet, MaxAge: task.DeferMaxAge}
 	}
-	return jobs.Review(reviewer{a.review(), a.trials()}, wait, a.opts.Now, a.log())
-}
-
-// reviewer reviews sessions, and first tries the skills that their models wrote.
-type reviewer struct {
-	*review.Runner
-	trials *replay.Trials
-}
-
-// Due reports whether a review or a trial is due.
-func (r reviewer) Due(ctx context.Context, c jobs.Conversation) bool {
-	return r.trials.Waiting(c.Session.ID) || r.Runner.Due(ctx, c)
-}
-
-// Review reviews a conversation.
-func (r reviewer) Review(ctx context.Context, c jobs.Conversation, asked bool) (string, error) {
-	if asked {
-		return r.Now(ctx, c)
-	}
-	tried, err := r.trials.Settle(ctx, replay.Conversation{Session: c.Session, Model: c.Model, Transcript: c.Transcript})
-	if err != nil {
-		return tried, err
-	}
-	said, err := r.Turn(ctx, c)
-	return strings.TrimSpace(tried + "\n\n" + said), err
+	return jobs.Review(a.trials().Before(a.review()), wait, a.opts.Now, a.log())
 }

@@ -33,8 +33,9 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.mark()                                   // before anything is started, and closed after the sessions
-	if _, err := a.Database(ctx); err != nil { // closed after the lease owner, which asks it
+	a.mark()                      // before anything is started, and closed after the sessions
+	store, err := a.Database(ctx) // closed after the lease owner, which asks it
+	if err != nil {
 		return nil, err
 	}
 	leaseOwner := a.leaseOwner()
@@ -42,10 +43,6 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 	defer a.mu.Unlock()
 	if a.sessions != nil {
 		return a.sessions, nil
-	}
-	store, err := a.openStore(ctx)
-	if err != nil {
-		return nil, err
 	}
 	agent := cfg.Agent()
 	a.sessions = session.NewManager(session.Config{

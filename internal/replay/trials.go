@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/session/jobs"
 	"hermes/internal/skill"
 )
 
@@ -33,13 +34,6 @@ type Trials struct {
 // NewTrials returns trials without drafts. It makes no calls.
 func NewTrials(c TrialsConfig) *Trials { return &Trials{cfg: c, drafts: NewDrafts()} }
 
-// Conversation is what a task is taken from. Session.Turn is its last turn.
-type Conversation struct {
-	Session    hermes.SessionRef
-	Model      string // reference of its model
-	Transcript []hermes.Message
-}
-
 // Watch returns a library that notes each saved draft for the end of its turn.
 func (t *Trials) Watch(l hermes.SkillLibrary) hermes.SkillLibrary { return t.drafts.Watch(l) }
 
@@ -48,7 +42,7 @@ func (t *Trials) Waiting(session string) bool { return t.drafts.Has(session) }
 
 // Gate returns the library of a conversation's folder for its review, in which drafts
 // are tried before they are kept; nil if replays are off.
-func (t *Trials) Gate(ctx context.Context, c Conversation) (*Gate, error) {
+func (t *Trials) Gate(ctx context.Context, c jobs.Conversation) (*Gate, error) {
 	if t.cfg.Off {
 		return nil, nil
 	}
@@ -66,7 +60,7 @@ func (t *Trials) Gate(ctx context.Context, c Conversation) (*Gate, error) {
 
 // source returns where a task of a conversation is taken from: its last turn, or the
 // hardest.
-func (t *Trials) source(ctx context.Context, c Conversation) Source {
+func (t *Trials) source(ctx context.Context, c jobs.Conversation) Source {
 	specs := t.cfg.Specs(ctx)
 	byName := map[string]hermes.Spec{}
 	for _, s := range specs {
@@ -94,7 +88,7 @@ const noTask = "no turn can be replayed to test it; that needs a turn with at le
 // Settle tries the drafts of a conversation's last turns, which are stored already, with
 // the user's approval. It records the outcomes, undoes a change that did harm, and
 // returns a report for the user, "" for none. What it did before an error is reported too.
-func (t *Trials) Settle(ctx context.Context, c Conversation) (report string, err error) {
+func (t *Trials) Settle(ctx context.Context, c jobs.Conversation) (report string, err error) {
 	drafts := t.drafts.Take(c.Session.ID)
 	if len(drafts) == 0 || t.cfg.Off {
 		return "", nil
@@ -167,7 +161,7 @@ func settle(ctx context.Context, lib *skill.Library, session string, d Draft, t 
 
 // Replay tests a skill on a turn of a conversation, the given one or the hardest for 0,
 // and records the outcome.
-func (t *Trials) Replay(ctx context.Context, name string, c Conversation, turn int64) (hermes.SkillTrial, error) {
+func (t *Trials) Replay(ctx context.Context, name string, c jobs.Conversation, turn int64) (hermes.SkillTrial, error) {
 	lib, err := t.cfg.Skills()
 	if err != nil {
 		return hermes.SkillTrial{}, err
@@ -191,4 +185,31 @@ func (t *Trials) Replay(ctx context.Context, name string, c Conversation, turn i
 		return trial, err
 	}
 	return trial, lib.RecordTrial(ctx, now.Skill.Name, trial)
+}
+
+// Before returns a reviewer that tries the drafts of a conversation and then lets another one
+// review it.
+func (t *Trials) Before(next jobs.Reviewer) jobs.Reviewer { return reviewer{next, t} }
+
+type reviewer struct {
+	jobs.Reviewer
+	trials *Trials
+}
+
+// Due reports whether a review or a trial is due.
+func (r reviewer) Due(ctx context.Context, c jobs.Conversation) bool {
+	return r.trials.Waiting(c.Session.ID) || r.Reviewer.Due(ctx, c)
+}
+
+// Review tries the drafts, unless the user asked for a review only, and reviews.
+func (r reviewer) Review(ctx context.Context, c jobs.Conversation, asked bool) (string, error) {
+	var tried string
+	if !asked {
+		var err error
+		if tried, err = r.trials.Settle(ctx, c); err != nil {
+			return tried, err
+		}
+	}
+	said, err := r.Reviewer.Review(ctx, c, asked)
+	return strings.TrimSpace(tried + "\n\n" + said), err
 }

@@ -173,7 +173,7 @@ func TestUnfinishedReviewsAreDoneLater(t *testing.T) {
 	if !next.Due(t.Context(), now) {
 		t.Fatal("the pending review is not due")
 	}
-	said, err := next.Turn(t.Context(), now)
+	said, err := next.Review(t.Context(), now, false)
 	if err != nil || !strings.Contains(said, "of an earlier session changed: memory") {
 		t.Errorf("%q, %v", said, err)
 	}
@@ -202,7 +202,7 @@ func TestAReviewThatWasBegunIsSaved(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	m := hermestest.NewScript(hermestest.Step{Check: func(*hermes.Request) error { leave(); return ctx.Err() }}, hermestest.Say("nothing to keep"))
 	r := configured(m, b, review.Pace{Turns: 10, Flush: 6})
-	if _, err := r.Now(ctx, chat(2, "")); err == nil { // it was asked for, and cut off
+	if _, err := r.Review(ctx, chat(2, ""), true); err == nil { // it was asked for, and cut off
 		t.Error("an interrupted review succeeded")
 	}
 	if err := r.Save(t.Context(), chat(2, ""), true); err != nil || m.Left() != 0 || b.reviewed["s"] != 2 {
@@ -219,7 +219,7 @@ func TestAProcessDoesOnlyAFewPendingReviews(t *testing.T) {
 	r := configured(hermestest.NewScript(hermestest.Say("nothing")).Forever(), b, review.Pace{Turns: 10})
 	now := review.Conversation{Session: hermes.SessionRef{ID: "new", Turn: 1}, Transcript: work(1, "")}
 	for range 9 {
-		if _, err := r.Turn(t.Context(), now); err != nil {
+		if _, err := r.Review(t.Context(), now, false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -249,7 +249,7 @@ func TestNotices(t *testing.T) {
 				return review.Runtime{Tools: &reviewTools{}, Trials: trials}, nil
 			}
 		})
-		said, err := r.Turn(t.Context(), chat(1, ""))
+		said, err := r.Review(t.Context(), chat(1, ""), false)
 		if err != nil || (said == "") != (want == nil) {
 			t.Errorf("%s: %q, %v", level, said, err)
 		}
@@ -261,7 +261,7 @@ func TestNotices(t *testing.T) {
 		if level == "on" && strings.Contains(said, "\n") {
 			t.Errorf("%q is more than a line", said)
 		}
-		if said, err = r.Now(t.Context(), chat(1, "")); err != nil || said == "" {
+		if said, err = r.Review(t.Context(), chat(1, ""), true); err != nil || said == "" {
 			t.Errorf("%s: a requested review reports %q, %v", level, said, err)
 		}
 	}

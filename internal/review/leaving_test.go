@@ -37,7 +37,7 @@ func TestWhatACompactionRemovesIsReviewed(t *testing.T) {
 		if due := r.Due(t.Context(), now); due != tt.want {
 			t.Errorf("%s: due %v", name, due)
 		}
-		if _, err := r.Turn(t.Context(), now); err != nil {
+		if _, err := r.Review(t.Context(), now, false); err != nil {
 			t.Fatal(err)
 		}
 		if !tt.want {
@@ -62,7 +62,7 @@ func TestReviewedMessagesMayLeave(t *testing.T) {
 	r := configured(m, newQueue(), review.Pace{Turns: 100, Steps: 100, Flush: 1})
 	c := chat(5, "")
 	c.Session.Attended = true
-	if _, err := r.Now(t.Context(), c); err != nil {
+	if _, err := r.Review(t.Context(), c, true); err != nil {
 		t.Fatal(err)
 	}
 	r.Hook().BeforeCompaction(t.Context(), c.Session, c.Transcript)
@@ -83,7 +83,7 @@ func TestWhatLeftIsBounded(t *testing.T) {
 		leaving.Turn = 1
 		r.Hook().BeforeCompaction(t.Context(), s, []hermes.Message{leaving})
 	}
-	if _, err := r.Now(t.Context(), review.Conversation{Session: s}); err != nil {
+	if _, err := r.Review(t.Context(), review.Conversation{Session: s}, true); err != nil {
 		t.Fatal(err)
 	}
 	text := m.Requests()[0].Messages[0].Text()

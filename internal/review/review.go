@@ -96,10 +96,15 @@ func New(c Config) *Runner {
 // Conversation is the conversation to review.
 type Conversation = jobs.Conversation
 
-// Turn is called after a turn that ended successfully. It runs a review if one
-// is due, else a pending review of another session. It returns the notice for
-// the user, "" for none. If another review is running, it does nothing.
-func (r *Runner) Turn(ctx context.Context, t Conversation) (string, error) {
+// Review is called after a turn that ended successfully, or because the user asked. After a
+// turn it runs a review if one is due, else a pending review of another session, and does
+// nothing if another review is running. If the user asked it reviews this conversation; if
+// another review is running, the error is ErrBusy. It returns the notice for the user, "" for
+// none.
+func (r *Runner) Review(ctx context.Context, t Conversation, asked bool) (string, error) {
+	if asked {
+		return r.asked(ctx, t)
+	}
 	var done outcome
 	var err error
 	if r.due(ctx, t) {
@@ -113,9 +118,7 @@ func (r *Runner) Turn(ctx context.Context, t Conversation) (string, error) {
 	return done.notice(r.cfg.Notices), err
 }
 
-// Now reviews a conversation because the user asked, and returns the notice. If
-// another review is running, the error is ErrBusy.
-func (r *Runner) Now(ctx context.Context, t Conversation) (string, error) {
+func (r *Runner) asked(ctx context.Context, t Conversation) (string, error) {
 	done, err := r.review(ctx, t)
 	if err != nil {
 		return "", err

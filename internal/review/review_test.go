@@ -79,7 +79,7 @@ func TestOnlyHardTurnsAreReviewed(t *testing.T) {
 		"": false, "ooo": false, "ffo": true, "fof": false, "fo": false, "oooooooo": true, "ooooooo": false,
 	} {
 		m := hermestest.NewScript(hermestest.Say("nothing to keep"))
-		said, err := newRunner(m, &reviewTools{}).Turn(t.Context(), review.Conversation{Session: ref(1), Transcript: work(1, calls)})
+		said, err := newRunner(m, &reviewTools{}).Review(t.Context(), review.Conversation{Session: ref(1), Transcript: work(1, calls)}, false)
 		if err != nil || (said != "") != want || (m.Left() == 0) != want {
 			t.Errorf("%q: %q, %v", calls, said, err)
 		}
@@ -91,7 +91,7 @@ func TestReviewsAreSeldom(t *testing.T) {
 	r := newRunner(hermestest.NewScript(hermestest.Say("nothing")).Forever(), &reviewTools{})
 	var at []int64
 	for turn := int64(1); turn <= 25; turn++ {
-		said, err := r.Turn(t.Context(), review.Conversation{Session: ref(turn), Transcript: work(turn, "ffo")})
+		said, err := r.Review(t.Context(), review.Conversation{Session: ref(turn), Transcript: work(turn, "ffo")}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestReviewKeepsAndReports(t *testing.T) {
 	m := hermestest.NewScript(calling("memory", `{"action":"add","target":"memory","content":"builds with make"}`),
 		calling("skill_manage", `{"action":"create","name":"make-build"}`), hermestest.Say("kept two things"))
 	b := &reviewTools{}
-	said, err := newRunner(m, b).Now(t.Context(), review.Conversation{Session: ref(3), Transcript: work(3, "f"), Focus: "the build"})
+	said, err := newRunner(m, b).Review(t.Context(), review.Conversation{Session: ref(3), Transcript: work(3, "f"), Focus: "the build"}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,12 +136,12 @@ func TestReviewKeepsAndReports(t *testing.T) {
 func TestWhatFailedIsNotReported(t *testing.T) {
 	t.Parallel()
 	m := hermestest.NewScript(calling("memory", `{"action":"add"}`), hermestest.Say("no"))
-	said, err := newRunner(m, &reviewTools{fails: true}).Now(t.Context(), review.Conversation{Session: ref(1), Transcript: work(1, "o")})
+	said, err := newRunner(m, &reviewTools{fails: true}).Review(t.Context(), review.Conversation{Session: ref(1), Transcript: work(1, "o")}, true)
 	if err != nil || !strings.Contains(said, "nothing to keep") {
 		t.Errorf("%q, %v", said, err)
 	}
 	m = hermestest.NewScript(hermestest.Step{Err: &hermes.ModelError{Class: hermes.ClassAuth, Message: "no such key"}})
-	if said, err = newRunner(m, &reviewTools{}).Now(t.Context(), review.Conversation{Session: ref(1), Transcript: work(1, "o")}); err == nil || said != "" {
+	if said, err = newRunner(m, &reviewTools{}).Review(t.Context(), review.Conversation{Session: ref(1), Transcript: work(1, "o")}, true); err == nil || said != "" {
 		t.Errorf("%q, %v", said, err)
 	}
 }
@@ -153,7 +153,7 @@ func TestLongConversationsAreReadFromTheEnd(t *testing.T) {
 		list = append(list, work(turn, "oooo")...)
 	}
 	m := hermestest.NewScript(hermestest.Say("nothing"))
-	if _, err := newRunner(m, &reviewTools{}).Now(t.Context(), review.Conversation{Session: ref(299), Transcript: list}); err != nil {
+	if _, err := newRunner(m, &reviewTools{}).Review(t.Context(), review.Conversation{Session: ref(299), Transcript: list}, true); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(m.Requests()[0].Messages[0].Text()); n > 52_000 || n < 40_000 {
@@ -168,13 +168,13 @@ func TestNeverTwoAtOnce(t *testing.T) {
 	r = review.New(review.Config{
 		Model: func(string) hermes.Model { return hermestest.NewScript(hermestest.Say("nothing")) },
 		NewRuntime: func(ctx context.Context, conversation review.Conversation) (review.Runtime, error) {
-			if _, err := r.Now(ctx, review.Conversation{Session: conversation.Session}); !errors.Is(err, review.ErrBusy) {
+			if _, err := r.Review(ctx, review.Conversation{Session: conversation.Session}, true); !errors.Is(err, review.ErrBusy) {
 				t.Errorf("a second review: %v", err)
 			}
 			return review.Runtime{Tools: b}, nil
 		},
 	})
-	if _, err := r.Now(t.Context(), review.Conversation{Session: ref(1), Transcript: work(1, "o")}); err != nil {
+	if _, err := r.Review(t.Context(), review.Conversation{Session: ref(1), Transcript: work(1, "o")}, true); err != nil {
 		t.Fatal(err)
 	}
 }
