@@ -55,6 +55,7 @@ var layers = []layer{
 		{path: "internal/dotenv"},
 		{path: "internal/errsig"},
 		{path: "internal/fault"},
+		{path: "internal/fulltext"},
 		{path: "internal/home", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/httpc", deps: []string{"golang.org/x/net"}},
 		{path: "internal/ioerr"},

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/fulltext"
 )
 
 var _ hermes.Recollections = (*Store)(nil)
@@ -74,7 +75,7 @@ func (s *Store) indexRecollections(ctx context.Context) error {
 }
 
 func (t *tx) indexRecollection(id int64, text string) error {
-	words, grams := split(text)
+	words, grams := fulltext.Split(text)
 	if words != "" {
 		if err := t.exec(`INSERT INTO recollection_words (rowid, text) VALUES (?, ?)`, id, words); err != nil {
 			return err
@@ -128,7 +129,7 @@ func (s *Store) recollect(ctx context.Context, q hermes.RecollectionQuery) ([]he
 	if q.Limit <= 0 {
 		q.Limit = 10
 	}
-	wanted := parseQuery(strings.ReplaceAll(q.Text, `"`, " ")).wanted()
+	wanted := fulltext.Parse(strings.ReplaceAll(q.Text, `"`, " ")).Terms()
 	if len(wanted) == 0 && len(q.Vector) == 0 {
 		return s.recollections(ctx, `(session <> ? OR session = '') ORDER BY at DESC, id DESC LIMIT ?`, q.Exclude, q.Limit)
 	}
@@ -185,17 +186,17 @@ func (s *Store) recollections(ctx context.Context, where string, args ...any) ([
 }
 
 // worded returns the texts that contain words of the query, best first.
-func (s *Store) worded(ctx context.Context, wanted []term) ([]int64, error) {
-	words, grams := byIndex(wanted)
+func (s *Store) worded(ctx context.Context, wanted []fulltext.Term) ([]int64, error) {
+	words, grams := fulltext.ByIndex(wanted)
 	var ids []int64
 	for _, look := range []struct {
 		table string
-		terms []term
+		terms []fulltext.Term
 	}{{"recollection_words", words}, {"recollection_grams", grams}} {
 		if len(look.terms) == 0 {
 			continue
 		}
-		rows, err := s.read.QueryContext(ctx, `SELECT rowid FROM `+look.table+` WHERE `+look.table+` MATCH ? ORDER BY rank LIMIT ?`, join(look.terms, "OR"), maxCandidates)
+		rows, err := s.read.QueryContext(ctx, `SELECT rowid FROM `+look.table+` WHERE `+look.table+` MATCH ? ORDER BY rank LIMIT ?`, fulltext.Join(look.terms, "OR"), maxCandidates)
 		if err != nil {
 			return nil, err
 		}

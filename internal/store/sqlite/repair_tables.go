@@ -164,17 +164,3 @@ func (r *repair) write(ctx context.Context, name string, columns []string, list 
 	})
 	return written, err
 }
-
-// reindex writes the index entries of a stored message.
-func (t *tx) reindex(id any) error {
-	var r record
-	if err := t.row(`SELECT `+messageColumns+` FROM messages WHERE id = ?`, []any{id}, r.fields()...); err != nil {
-		return err
-	}
-	m, err := r.message()
-	if err != nil {
-		return t.exec(`DELETE FROM messages WHERE id = ?`, id) // its body is damaged
-	}
-	words, grams := indexed(m)
-	return t.index(r.id, words, grams)
-}

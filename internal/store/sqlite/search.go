@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/fulltext"
 )
 
 // rankedMost is the number of messages up to which hits are ranked. Ranking reads
@@ -27,8 +28,8 @@ func (s *Store) search(ctx context.Context, q hermes.SearchQuery) ([]hermes.Hit,
 	if q.Limit <= 0 {
 		q.Limit = 20
 	}
-	parsed := parseQuery(q.Text)
-	if len(parsed.groups) == 0 {
+	parsed := fulltext.Parse(q.Text)
+	if len(parsed.Groups) == 0 {
 		return nil, nil
 	}
 	conn, err := s.read.Conn(ctx)
@@ -48,8 +49,8 @@ func (s *Store) search(ctx context.Context, q hermes.SearchQuery) ([]hermes.Hit,
 		}
 	}
 	hits, err := f.find(parsed)
-	if err == nil && len(hits) == 0 && parsed.simple && len(parsed.wanted()) > 1 {
-		hits, err = f.find(f.rarer(parsed.loose()))
+	if err == nil && len(hits) == 0 && parsed.Simple && len(parsed.Terms()) > 1 {
+		hits, err = f.find(f.rarer(parsed.Loose()))
 	}
 	if err != nil {
 		return nil, err
@@ -77,15 +78,15 @@ func (f *finder) within(session string) error {
 }
 
 // find returns the first hits in order, without snippets and surrounding messages.
-func (f *finder) find(q query) ([]found, error) {
-	if len(q.groups) == 0 {
+func (f *finder) find(q fulltext.Query) ([]found, error) {
+	if len(q.Groups) == 0 {
 		return nil, nil
 	}
 	all := f.query(q)
 	if f.oldest || f.wanted.Newest {
 		return f.collect(all, q)
 	}
-	rare, err := f.rare(q.wanted())
+	rare, err := f.rare(q.Terms())
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +138,7 @@ type found struct {
 }
 
 // collect fetches the messages of a list that pass the filters, up to the limit.
-func (f *finder) collect(all ids, q query) ([]found, error) {
+func (f *finder) collect(all ids, q fulltext.Query) ([]found, error) {
 	next, stop := iter.Pull2(all)
 	defer stop()
 	if f.lineages != nil {
@@ -164,7 +165,7 @@ func (f *finder) collect(all ids, q query) ([]found, error) {
 			return nil, err
 		}
 		for _, hit := range more {
-			if !q.holds(hit.Message) {
+			if !holds(q, hit.Message) {
 				continue
 			}
 			first, err := f.lineages.first(hit)
@@ -182,19 +183,19 @@ func (f *finder) collect(all ids, q query) ([]found, error) {
 }
 
 // holds checks that a run is contiguous, which the grams do not show.
-func (q query) holds(m hermes.Message) bool {
+func holds(q fulltext.Query, m hermes.Message) bool {
 	text := ""
-	has := func(t term) bool {
-		if t.run == "" {
+	has := func(t fulltext.Term) bool {
+		if t.Run == "" {
 			return true
 		}
 		if text == "" {
 			text = searchable(m)
 		}
-		return strings.Contains(text, t.run)
+		return strings.Contains(text, t.Run)
 	}
-	for _, g := range q.groups {
-		if !slices.ContainsFunc(g.must, func(t term) bool { return !has(t) }) {
+	for _, g := range q.Groups {
+		if !slices.ContainsFunc(g.Must, func(t fulltext.Term) bool { return !has(t) }) {
 			return true
 		}
 	}
@@ -263,11 +264,11 @@ func (f *finder) filter() (string, []any) {
 }
 
 // finish adds snippets and surrounding messages.
-func (f *finder) finish(list []found, q query) ([]hermes.Hit, error) {
-	wanted := q.wanted()
+func (f *finder) finish(list []found, q fulltext.Query) ([]hermes.Hit, error) {
+	wanted := q.Terms()
 	hits := make([]hermes.Hit, 0, len(list))
 	for _, h := range list {
-		h.Snippet = snippet(searchable(h.Message), wanted)
+		h.Snippet = fulltext.Snippet(searchable(h.Message), wanted)
 		if n := f.wanted.Context; n > 0 {
 			var err error
 			if h.Before, err = f.neighbours(h.key, `id < ?`, `DESC`, h.Message.ID, n); err != nil {

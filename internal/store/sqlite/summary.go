@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/fulltext"
 )
 
 var _ hermes.Summaries = (*Store)(nil)
@@ -48,7 +49,7 @@ func (s *Store) FindSummaries(ctx context.Context, text string, limit int) ([]he
 	var where []string
 	var args []any
 	for _, w := range strings.Fields(strings.ToLower(text)) {
-		if len(where) == maxTerms {
+		if len(where) == fulltext.MaxTerms {
 			break
 		}
 		where, args = append(where, "instr(m.words, ?) > 0"), append(args, w)

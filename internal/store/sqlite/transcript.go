@@ -134,19 +134,6 @@ func (t *tx) insert(key int64, e entry) (int64, error) {
 	return id, t.index(id, e.words, e.grams)
 }
 
-// index writes the index entries of a message.
-func (t *tx) index(id int64, words, grams string) error {
-	if words != "" {
-		if err := t.exec(`INSERT INTO words (rowid, text) VALUES (?, ?)`, id, words); err != nil {
-			return err
-		}
-	}
-	if grams != "" {
-		return t.exec(`INSERT INTO grams (rowid, text) VALUES (?, ?)`, id, grams)
-	}
-	return nil
-}
-
 // Messages returns the transcript in order, complete or a part of it.
 func (s *Store) Messages(ctx context.Context, session string, r hermes.Range) ([]hermes.Message, error) {
 	var key int64

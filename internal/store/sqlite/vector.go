@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/fulltext"
 )
 
 // The weights of the two ways to find a text.
@@ -15,20 +16,20 @@ const (
 
 // score says how well a text matches a query: the share of the query's terms that it
 // contains, and the similarity of the vectors.
-func score(r hermes.Recollection, wanted []term, vector []int8) float64 {
+func score(r hermes.Recollection, wanted []fulltext.Term, vector []int8) float64 {
 	like := likeness(vector, asBytes(r.Vector))
 	if len(wanted) == 0 {
 		return like
 	}
-	text := strings.Map(fold, r.Text)
+	text := fulltext.Fold(r.Text)
 	var all, held float64
 	for _, t := range wanted {
-		word := t.run
+		word := t.Run
 		if word == "" {
-			word = strings.Join(t.words, " ")
+			word = strings.Join(t.Words, " ")
 		}
 		weight := math.Sqrt(float64(len(word))) // long words matter more
-		if len(word) < 3 && t.run == "" {
+		if len(word) < 3 && t.Run == "" {
 			continue
 		}
 		all += weight

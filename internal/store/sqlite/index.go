@@ -3,8 +3,90 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"hermes"
+	"hermes/internal/fulltext"
 )
+
+// indexed returns the text of a message for each of the two indexes.
+func indexed(m hermes.Message) (words, grams string) {
+	return fulltext.Split(searchable(m))
+}
+
+// searchable returns the text of a message that can be found: what the user may see,
+// the name of its tool, the names and arguments of its calls.
+func searchable(m hermes.Message) string {
+	text := m.Visible()
+	if m.ToolName == "" && len(m.Calls) == 0 {
+		return text
+	}
+	parts := []string{text}
+	if m.ToolName != "" {
+		parts = append(parts, m.ToolName)
+	}
+	for _, c := range m.Calls {
+		parts = append(parts, c.Name)
+		parts = appendStrings(parts, c.Arguments)
+	}
+	return strings.Join(parts, "\n")
+}
+
+// appendStrings appends the string values of a JSON document.
+func appendStrings(list []string, document string) []string {
+	var v any
+	if json.Unmarshal([]byte(document), &v) != nil {
+		return append(list, document)
+	}
+	return appendValues(list, v)
+}
+
+func appendValues(list []string, v any) []string {
+	switch v := v.(type) {
+	case string:
+		return append(list, v)
+	case []any:
+		for _, e := range v {
+			list = appendValues(list, e)
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			list = appendValues(list, v[key])
+		}
+	}
+	return list
+}
+
+// index writes the index entries of a message.
+func (t *tx) index(id int64, words, grams string) error {
+	if words != "" {
+		if err := t.exec(`INSERT INTO words (rowid, text) VALUES (?, ?)`, id, words); err != nil {
+			return err
+		}
+	}
+	if grams != "" {
+		return t.exec(`INSERT INTO grams (rowid, text) VALUES (?, ?)`, id, grams)
+	}
+	return nil
+}
+
+// reindex writes the index entries of a stored message.
+func (t *tx) reindex(id any) error {
+	var r record
+	if err := t.row(`SELECT `+messageColumns+` FROM messages WHERE id = ?`, []any{id}, r.fields()...); err != nil {
+		return err
+	}
+	m, err := r.message()
+	if err != nil {
+		return t.exec(`DELETE FROM messages WHERE id = ?`, id) // its body is damaged
+	}
+	words, grams := indexed(m)
+	return t.index(r.id, words, grams)
+}
 
 const (
 	// oncePartly is the size in bytes beyond which earlier versions did not index.

@@ -1,4 +1,4 @@
-package sqlite
+package fulltext
 
 import "unicode"
 
@@ -11,9 +11,9 @@ const (
 		"wwwwwwwwwwxxxxyyzzzzzzhtwy......aaaaaaaaaaaaaaaaaaaaaaaaeeeeeeeeeeeeeeeeiiiioooooooooooooooooooooooouuuuuuuuuuuuuuyyyyyyyy......"
 )
 
-// fold returns a rune as the index stores it: lower case, without accents. It returns
+// foldRune returns a rune as the index stores it: lower case, without accents. It returns
 // -1 for a combining accent, which the index omits.
-func fold(r rune) rune {
+func foldRune(r rune) rune {
 	switch {
 	case r < 0x80:
 		if 'A' <= r && r <= 'Z' {

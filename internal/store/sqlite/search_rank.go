@@ -1,12 +1,16 @@
 package sqlite
 
-import "slices"
+import (
+	"slices"
+
+	"hermes/internal/fulltext"
+)
 
 // count returns the number of messages with a term, at most rankedMost+1.
-func (f *finder) count(t term) (int, error) {
+func (f *finder) count(t fulltext.Term) (int, error) {
 	var n int
 	err := f.conn.QueryRowContext(f.ctx,
-		`SELECT count(*) FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)`, t.fts(), rankedMost+1).Scan(&n)
+		`SELECT count(*) FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)`, t.FTS5(), rankedMost+1).Scan(&n)
 	return n, err
 }
 
@@ -15,15 +19,15 @@ const shortPrefix = 4
 
 // rare chooses terms to rank by, rarest first, as long as no more messages contain
 // them than can be ranked.
-func (f *finder) rare(list []term) ([]term, error) {
+func (f *finder) rare(list []fulltext.Term) ([]fulltext.Term, error) {
 	type counted struct {
-		term
+		fulltext.Term
 		n int
 	}
 	var counts []counted
-	words, _ := byIndex(list)
+	words, _ := fulltext.ByIndex(list)
 	for _, t := range words {
-		if t.prefix && len(t.words[len(t.words)-1]) < shortPrefix {
+		if t.Prefix && len(t.Words[len(t.Words)-1]) < shortPrefix {
 			continue // the index reads all words of a prefix before the first hit: once is enough
 		}
 		n, err := f.count(t)
@@ -33,14 +37,14 @@ func (f *finder) rare(list []term) ([]term, error) {
 		counts = append(counts, counted{t, n})
 	}
 	slices.SortStableFunc(counts, func(a, b counted) int { return a.n - b.n })
-	var rare []term
+	var rare []fulltext.Term
 	sum := 0
 	for _, c := range counts {
 		if sum += c.n; sum > rankedMost {
 			break
 		}
 		if c.n > 0 {
-			rare = append(rare, c.term)
+			rare = append(rare, c.Term)
 		}
 	}
 	return rare, nil
@@ -48,16 +52,16 @@ func (f *finder) rare(list []term) ([]term, error) {
 
 // rarer keeps the groups of single terms that are not too frequent; all of them if
 // every term is.
-func (f *finder) rarer(q query) query {
-	rare, err := f.rare(q.wanted())
+func (f *finder) rarer(q fulltext.Query) fulltext.Query {
+	rare, err := f.rare(q.Terms())
 	if err != nil || len(rare) == 0 {
 		return q
 	}
-	var kept query
-	for _, g := range q.groups {
-		t := g.must[0]
-		if t.run != "" || slices.ContainsFunc(rare, func(r term) bool { return r.fts() == t.fts() }) {
-			kept.groups = append(kept.groups, g)
+	var kept fulltext.Query
+	for _, g := range q.Groups {
+		t := g.Must[0]
+		if t.Run != "" || slices.ContainsFunc(rare, func(r fulltext.Term) bool { return r.FTS5() == t.FTS5() }) {
+			kept.Groups = append(kept.Groups, g)
 		}
 	}
 	return kept
@@ -65,11 +69,11 @@ func (f *finder) rarer(q query) query {
 
 // rank orders candidates, given newest first, by how well they match the terms and by
 // age. Those with none of the terms come last.
-func (f *finder) rank(candidates []int64, by []term) ([]int64, error) {
+func (f *finder) rank(candidates []int64, by []fulltext.Term) ([]int64, error) {
 	if len(candidates) == 0 {
 		return nil, nil
 	}
-	rows, err := f.conn.QueryContext(f.ctx, `SELECT rowid, bm25(words) FROM words WHERE words MATCH ?`, join(by, "OR"))
+	rows, err := f.conn.QueryContext(f.ctx, `SELECT rowid, bm25(words) FROM words WHERE words MATCH ?`, fulltext.Join(by, "OR"))
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"iter"
+
+	"hermes/internal/fulltext"
 )
 
 // ids yields message numbers in one direction, as an index returns them. An error
@@ -54,12 +56,12 @@ func (m matcher) match(table, expression string) ids {
 }
 
 // query yields the messages that match one of the groups.
-func (m matcher) query(q query) ids {
+func (m matcher) query(q fulltext.Query) ids {
 	if expression, ok := wordsOnly(q); ok {
 		return m.match("words", expression)
 	}
 	var all ids
-	for _, g := range q.groups {
+	for _, g := range q.Groups {
 		next := m.group(g)
 		if all == nil {
 			all = next
@@ -71,17 +73,17 @@ func (m matcher) query(q query) ids {
 }
 
 // wordsOnly writes a query that needs no grams as one expression.
-func wordsOnly(q query) (string, bool) {
+func wordsOnly(q fulltext.Query) (string, bool) {
 	expression := ""
-	for _, g := range q.groups {
-		_, must := byIndex(g.must)
-		_, not := byIndex(g.not)
+	for _, g := range q.Groups {
+		_, must := fulltext.ByIndex(g.Must)
+		_, not := fulltext.ByIndex(g.Not)
 		if len(must)+len(not) > 0 {
 			return "", false
 		}
-		part := "(" + join(g.must, "AND") + ")"
-		if len(g.not) > 0 {
-			part = "(" + part + " NOT (" + join(g.not, "OR") + "))"
+		part := "(" + fulltext.Join(g.Must, "AND") + ")"
+		if len(g.Not) > 0 {
+			part = "(" + part + " NOT (" + fulltext.Join(g.Not, "OR") + "))"
 		}
 		if expression != "" {
 			expression += " OR "
@@ -92,27 +94,27 @@ func wordsOnly(q query) (string, bool) {
 }
 
 // group reads both indexes in parallel.
-func (m matcher) group(g group) ids {
-	words, grams := byIndex(g.must)
+func (m matcher) group(g fulltext.Group) ids {
+	words, grams := fulltext.ByIndex(g.Must)
 	var all ids
 	if len(words) > 0 {
-		all = m.match("words", join(words, "AND"))
+		all = m.match("words", fulltext.Join(words, "AND"))
 	}
 	if len(grams) > 0 {
-		found := m.match("grams", join(grams, "AND"))
+		found := m.match("grams", fulltext.Join(grams, "AND"))
 		if all == nil {
 			all = found
 		} else {
 			all = m.merge(all, found, func(a, b bool) bool { return a && b })
 		}
 	}
-	words, grams = byIndex(g.not)
+	words, grams = fulltext.ByIndex(g.Not)
 	without := func(a, b bool) bool { return a && !b }
 	if len(words) > 0 {
-		all = m.merge(all, m.match("words", join(words, "OR")), without)
+		all = m.merge(all, m.match("words", fulltext.Join(words, "OR")), without)
 	}
 	if len(grams) > 0 {
-		all = m.merge(all, m.match("grams", join(grams, "OR")), without)
+		all = m.merge(all, m.match("grams", fulltext.Join(grams, "OR")), without)
 	}
 	return all
 }

@@ -1,4 +1,4 @@
-package sqlite
+package fulltext
 
 import (
 	"cmp"
@@ -17,9 +17,9 @@ const (
 // span is a range of a text.
 type span struct{ from, to int }
 
-// snippet shows the first match of a term, with matches between >>> and <<<. Without a
+// Snippet shows the first match of a term, with matches between >>> and <<<. Without a
 // match it shows the beginning of the text.
-func snippet(text string, wanted []term) string {
+func Snippet(text string, wanted []Term) string {
 	spans := spansOf(text, wanted, snippetAfter)
 	window := span{0, min(len(text), snippetBefore+snippetAfter)}
 	if len(spans) > 0 {
@@ -77,13 +77,13 @@ type token struct {
 
 // spansOf finds the first match of a term in a text, and the others that begin at most
 // reach bytes after it, in order. It reads no further, since a text may be long.
-func spansOf(text string, wanted []term, reach int) []span {
+func spansOf(text string, wanted []Term, reach int) []span {
 	end, longest := len(text), 0
 	for _, t := range wanted {
-		if i := strings.Index(text, t.run); t.run != "" && i >= 0 {
+		if i := strings.Index(text, t.Run); t.Run != "" && i >= 0 {
 			end = min(end, i+reach)
 		}
-		longest = max(longest, len(t.words))
+		longest = max(longest, len(t.Words))
 	}
 	var spans []span
 	var last []token // as many as the longest term has words
@@ -93,7 +93,7 @@ func spansOf(text string, wanted []term, reach int) []span {
 			if len(last) == longest {
 				last = append(last[:0], last[1:]...)
 			}
-			last = append(last, token{span{at, at + n}, foldWord(text[at : at+n])})
+			last = append(last, token{span{at, at + n}, Fold(text[at : at+n])})
 			for _, t := range wanted {
 				if from, ok := t.endsAt(last); ok {
 					spans = append(spans, span{from, at + n})
@@ -104,13 +104,13 @@ func spansOf(text string, wanted []term, reach int) []span {
 		at += n
 	}
 	for _, t := range wanted {
-		for at := 0; t.run != "" && at < end; {
-			i := strings.Index(text[at:], t.run)
+		for at := 0; t.Run != "" && at < end; {
+			i := strings.Index(text[at:], t.Run)
 			if i < 0 {
 				break
 			}
-			spans = append(spans, span{at + i, at + i + len(t.run)})
-			at += i + len(t.run)
+			spans = append(spans, span{at + i, at + i + len(t.Run)})
+			at += i + len(t.Run)
 		}
 	}
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(a.from-b.from, b.to-a.to) })
@@ -118,14 +118,14 @@ func spansOf(text string, wanted []term, reach int) []span {
 }
 
 // endsAt reports whether tokens end with the words of a term, and where it begins.
-func (t term) endsAt(tokens []token) (from int, ok bool) {
-	n := len(t.words)
+func (t Term) endsAt(tokens []token) (from int, ok bool) {
+	n := len(t.Words)
 	if n == 0 || len(tokens) < n {
 		return 0, false
 	}
 	tokens = tokens[len(tokens)-n:]
-	for i, w := range t.words {
-		if tokens[i].word != w && (i != n-1 || !t.prefix || !strings.HasPrefix(tokens[i].word, w)) {
+	for i, w := range t.Words {
+		if tokens[i].word != w && (i != n-1 || !t.Prefix || !strings.HasPrefix(tokens[i].word, w)) {
 			return 0, false
 		}
 	}

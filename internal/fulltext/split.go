@@ -1,69 +1,16 @@
-package sqlite
+package fulltext
 
 import (
-	"encoding/json"
-	"maps"
-	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"hermes"
 )
 
 // maxWord is the length in bytes of the longest word that is indexed.
 const maxWord = 128
 
-// indexed returns the text of a message for each of the two indexes.
-func indexed(m hermes.Message) (words, grams string) {
-	return split(searchable(m))
-}
-
-// searchable returns the text of a message that can be found: what the user may see,
-// the name of its tool, the names and arguments of its calls.
-func searchable(m hermes.Message) string {
-	text := m.Visible()
-	if m.ToolName == "" && len(m.Calls) == 0 {
-		return text
-	}
-	parts := []string{text}
-	if m.ToolName != "" {
-		parts = append(parts, m.ToolName)
-	}
-	for _, c := range m.Calls {
-		parts = append(parts, c.Name)
-		parts = appendStrings(parts, c.Arguments)
-	}
-	return strings.Join(parts, "\n")
-}
-
-// appendStrings appends the string values of a JSON document.
-func appendStrings(list []string, document string) []string {
-	var v any
-	if json.Unmarshal([]byte(document), &v) != nil {
-		return append(list, document)
-	}
-	return appendValues(list, v)
-}
-
-func appendValues(list []string, v any) []string {
-	switch v := v.(type) {
-	case string:
-		return append(list, v)
-	case []any:
-		for _, e := range v {
-			list = appendValues(list, e)
-		}
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			list = appendValues(list, v[key])
-		}
-	}
-	return list
-}
-
-// split splits a text into the part for the index of words, as it is, and the part for
+// Split splits a text into the part for the index of words, as it is, and the part for
 // the index of grams, as grams.
-func split(text string) (words, grams string) {
+func Split(text string) (words, grams string) {
 	if plain(text) {
 		return text, ""
 	}
