@@ -48,7 +48,7 @@ func RunHandoff(t *testing.T, w ModelProtocol, name string, check func(body []by
 			m := w.serve(t, func(rw http.ResponseWriter, r *http.Request) {
 				raw, _ := io.ReadAll(r.Body)
 				body = string(raw)
-				w.eventStream(w.Answer([]string{"ok"}, nil))(rw, r)
+				w.eventStream(w.Answer(Reply([]string{"ok"}, nil)))(rw, r)
 			})
 			r := contractRequest()
 			r.Messages = h.Messages

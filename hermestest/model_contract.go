@@ -22,9 +22,12 @@ import (
 type ModelProtocol struct {
 	// New returns a model at a server's address. It must not retry.
 	New func(baseURL string) hermes.Model
-	// Answer returns a whole streamed answer: text in these pieces, then calls
-	// with their arguments in pieces, and a usage.
-	Answer func(text []string, calls []hermes.ToolCall) string
+	// Plain returns a model that takes a temperature; nil means that New's does.
+	Plain func(baseURL string) hermes.Model
+	// Answer renders a whole answer as a stream.
+	Answer func(ModelAnswer) string
+	// Lacks names what the protocol cannot express, such as LacksFilter.
+	Lacks []string
 	// Failure returns an "overloaded" error event within a stream.
 	Failure func() string
 	// Refusal returns the body of a response with an error status.
@@ -39,7 +42,9 @@ type ModelProtocol struct {
 // RunModel is the contract suite of [hermes.Model] for models behind HTTP. It
 // runs a server and checks that the model keeps the contract.
 func RunModel(t *testing.T, w ModelProtocol) {
-	t.Run("answers are complete", w.testAnswer)
+	t.Run("every answer is understood", w.testAnswers)
+	t.Run("answers come in any pieces", w.testPieces)
+	t.Run("a temperature is sent", w.testTemperature)
 	t.Run("nothing is sent before the iteration", w.testLazy)
 	t.Run("a cut answer is never finished", w.testCut)
 	t.Run("failures are model errors, once and last", w.testFailures)
@@ -118,8 +123,9 @@ func fieldsSet(d hermes.Delta) int {
 	return n
 }
 
-func (w ModelProtocol) testAnswer(t *testing.T) {
-	whole := w.Answer(contractText, contractCalls)
+func (w ModelProtocol) testPieces(t *testing.T) {
+	a := Reply(contractText, contractCalls)
+	whole := w.Answer(a)
 	drip := func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Content-Type", cmp.Or(w.ContentType, "text/event-stream"))
 		for i := range len(whole) {
@@ -127,25 +133,11 @@ func (w ModelProtocol) testAnswer(t *testing.T) {
 			rw.(http.Flusher).Flush()
 		}
 	}
-	for name, h := range map[string]http.HandlerFunc{"at once": w.eventStream(whole), "byte by byte": drip} {
-		m, err := drain(t, w.serve(t, h), t.Context(), contractRequest())
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if got, want := m.Text(), strings.Join(contractText, ""); got != want {
-			t.Errorf("%s: text %q, want %q", name, got, want)
-		}
-		if !reflect.DeepEqual(m.Calls, contractCalls) {
-			t.Errorf("%s: calls %+v, want %+v", name, m.Calls, contractCalls)
-		}
-		if m.Finish != hermes.FinishCalls || m.Usage == nil || m.Usage.Calls != 1 || m.Usage.Total() == 0 {
-			t.Errorf("%s: finish %q, usage %+v", name, m.Finish, m.Usage)
-		}
+	got, err := drain(t, w.serve(t, drip), t.Context(), contractRequest())
+	if err != nil {
+		t.Fatal(err)
 	}
-	m, err := drain(t, w.serve(t, w.eventStream(w.Answer([]string{"ok"}, nil))), t.Context(), contractRequest())
-	if err != nil || m.Text() != "ok" || m.Finish != hermes.FinishStop {
-		t.Errorf("only text: %+v, %v", m, err)
-	}
+	a.check(t, got)
 }
 
 func (w ModelProtocol) testLazy(t *testing.T) {
@@ -163,7 +155,7 @@ func (w ModelProtocol) testLazy(t *testing.T) {
 // testCut ends the stream at many points, cleanly and by a broken connection.
 // The result must be an error or the whole answer.
 func (w ModelProtocol) testCut(t *testing.T) {
-	whole := w.Answer(contractText, contractCalls)
+	whole := w.Answer(Reply(contractText, contractCalls))
 	step := max(1, len(whole)/40)
 	for n := 0; n < len(whole); n += step {
 		for _, broken := range []bool{false, true} {
@@ -192,14 +184,15 @@ func (w ModelProtocol) testCut(t *testing.T) {
 }
 
 func (w ModelProtocol) testFailures(t *testing.T) {
-	status := func(code int, after string) http.HandlerFunc {
+	const tooLong = "This model's maximum context length is 8192 tokens, but the request has 9000 tokens. Please reduce the length of the messages."
+	status := func(code int, after string, message ...string) http.HandlerFunc {
 		return func(rw http.ResponseWriter, r *http.Request) {
 			rw.Header().Set("Content-Type", "application/json")
 			if after != "" {
 				rw.Header().Set("Retry-After", after)
 			}
 			rw.WriteHeader(code)
-			_, _ = io.WriteString(rw, w.Refusal("told you so"))
+			_, _ = io.WriteString(rw, w.Refusal(cmp.Or(strings.Join(message, ""), "told you so")))
 		}
 	}
 	tests := []struct {
@@ -209,6 +202,8 @@ func (w ModelProtocol) testFailures(t *testing.T) {
 		retry bool
 	}{
 		{"401", status(401, ""), hermes.ClassAuth, false},
+		{"too long", status(400, "", tooLong), hermes.ClassOverflow, false},
+		{"no such model", status(404, "", "The model `m` does not exist"), hermes.ClassModelNotFound, false},
 		{"429", status(429, "17"), hermes.ClassRateLimit, true},
 		{"500", status(500, ""), hermes.ClassServerError, true},
 		{"529", status(529, ""), hermes.ClassOverloaded, true},
@@ -239,7 +234,7 @@ func (w ModelProtocol) testFailures(t *testing.T) {
 // and reports that.
 func (w ModelProtocol) endless(t *testing.T) (hermes.Model, <-chan struct{}) {
 	gone := make(chan struct{})
-	whole := w.Answer(contractText, nil)
+	whole := w.Answer(Reply(contractText, nil))
 	half := whole[:len(whole)*2/3]
 	m := w.serve(t, func(rw http.ResponseWriter, r *http.Request) {
 		w.eventStream(half)(rw, r)
@@ -286,7 +281,7 @@ func (w ModelProtocol) testRequests(t *testing.T) {
 	m := w.serve(t, func(rw http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		bodies = append(bodies, body)
-		w.eventStream(w.Answer([]string{"ok"}, nil))(rw, r)
+		w.eventStream(w.Answer(Reply([]string{"ok"}, nil)))(rw, r)
 	})
 	r := contractRequest()
 	for step := range 4 {
@@ -329,7 +324,7 @@ func deepCopy(t *testing.T, r *hermes.Request) (out []hermes.Message) {
 }
 
 func (w ModelProtocol) testConcurrent(t *testing.T) {
-	m := w.serve(t, w.eventStream(w.Answer(contractText, contractCalls)))
+	m := w.serve(t, w.eventStream(w.Answer(Reply(contractText, contractCalls))))
 	r := contractRequest()
 	var wg sync.WaitGroup
 	for range 8 {
@@ -368,7 +363,7 @@ func (w ModelProtocol) connectionsOf(t *testing.T, calls int) int {
 	read := make(chan struct{}, 1)
 	m := w.serve(t, func(rw http.ResponseWriter, r *http.Request) {
 		from[r.RemoteAddr] = true
-		w.eventStream(w.Answer(contractText, nil))(rw, r)
+		w.eventStream(w.Answer(Reply(contractText, nil)))(rw, r)
 		_ = http.NewResponseController(rw).Flush()
 		select {
 		case <-read:

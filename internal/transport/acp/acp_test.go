@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
+	"hermes/hermestest"
 	"hermes/internal/httpc"
 	"hermes/internal/transport/acp"
 	"hermes/internal/transport/base"
@@ -359,11 +360,18 @@ func TestAProgramMayTalkBeforeItReads(t *testing.T) {
 	}
 }
 
-func TestHowAnAnswerEnds(t *testing.T) {
+// TestAnswers: the program runs its own tools, so no call of ours is in an answer. The
+// protocol has no temperature: the program chooses it.
+func TestAnswers(t *testing.T) {
 	t.Parallel()
-	for script, want := range map[string]hermes.Finish{"cut": hermes.FinishLength, "refuses": hermes.FinishFilter, "answers": hermes.FinishStop} {
-		if got, _, err := newProgram(t, script).ask(t.Context(), hello()); err != nil || got.Finish != want {
-			t.Errorf("%s: %q, %v", script, got.Finish, err)
+	hermestest.RunAnswers(t, func(t *testing.T, a hermestest.ModelAnswer) (hermes.Message, error) {
+		raw, err := json.Marshal(a)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
+		p := newProgram(t, "suite")
+		p.cfg.Env = append(p.cfg.Env, "FAKE_ANSWER="+string(raw))
+		got, _, err := p.ask(t.Context(), hello())
+		return got, err
+	}, hermestest.LacksCalls)
 }

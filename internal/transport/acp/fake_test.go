@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hermes"
+	"hermes/hermestest"
 )
 
 // TestMain is the tests or, as a child of theirs, a program that speaks the
@@ -141,6 +144,22 @@ func agent(script string) {
 			case "counts":
 				chunk("fine")
 				end += `,"usage":` + os.Getenv("FAKE_USAGE")
+			case "suite":
+				var a hermestest.ModelAnswer
+				if err := json.Unmarshal([]byte(os.Getenv("FAKE_ANSWER")), &a); err != nil {
+					panic(err)
+				}
+				for _, piece := range a.Thinking {
+					text, _ := json.Marshal(piece)
+					update(`{"sessionUpdate":"agent_thought_chunk","content":{"type":"text","text":` + string(text) + `}}`)
+				}
+				for _, piece := range a.Text {
+					text, _ := json.Marshal(piece)
+					update(`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":` + string(text) + `}}`)
+				}
+				stop := map[hermes.Finish]string{hermes.FinishStop: "end_turn", hermes.FinishLength: "max_tokens", hermes.FinishFilter: "refusal"}[a.Finish]
+				end = fmt.Sprintf(`"stopReason":%q,"usage":{"inputTokens":%d,"outputTokens":%d,"thoughtTokens":%d,"cachedReadTokens":%d}`,
+					stop, a.Usage.Input, a.Usage.Output-a.Usage.Reasoning, a.Usage.Reasoning, a.Usage.CacheRead)
 			case "refuses":
 				end = `"stopReason":"refusal"`
 			default:

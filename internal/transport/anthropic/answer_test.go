@@ -74,8 +74,6 @@ func TestAnswers(t *testing.T) {
 			Calls: []hermes.ToolCall{
 				{ID: "toolu_a", Name: "read_file", Arguments: `{"path": "a.go"}`},
 				{ID: "toolu_b", Name: "todo", Arguments: `{}`}}}},
-		{"length", hermes.Message{Parts: text("As long as"), Finish: "length", Usage: used(3)}},
-		{"refusal", hermes.Message{Parts: text("I cannot."), Finish: "content_filter", Usage: used(3)}},
 		{"whole", hermes.Message{Parts: text("Let me look."), Finish: "tool_calls",
 			Reasoning: []hermes.Reasoning{{Protocol: "anthropic", Text: "Hm.", Signature: "c2ln"}},
 			Calls:     []hermes.ToolCall{{ID: "toolu_w", Name: "read_file", Arguments: `{"path":"a"}`}},
@@ -106,14 +104,12 @@ func TestFailures(t *testing.T) {
 	}{
 		{"cut-text", hermes.ClassTimeout, fault.ErrCut, "Half of"},
 		{"cut-call", hermes.ClassTimeout, fault.ErrCut, ""},
-		{"empty", hermes.ClassServerError, fault.ErrEmpty, ""},
 		{"garbage", hermes.ClassServerError, fault.ErrGarbage, ""},
 		{"error-in-stream", hermes.ClassOverloaded, nil, "Begin"},
 		{"error-in-body", hermes.ClassAuth, nil, ""},
 		{"error-of-llama", hermes.ClassServerError, nil, ""},
 		{"overloaded", hermes.ClassOverloaded, nil, ""},
 		{"overflow", hermes.ClassOverflow, nil, ""},
-		{"page", hermes.ClassFormat, fault.ErrNotAPI, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {

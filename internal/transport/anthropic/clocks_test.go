@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/hermestest"
 	"hermes/internal/httpc"
 	"hermes/internal/transport/anthropic"
 	"hermes/internal/transport/base"
@@ -74,7 +75,7 @@ func TestFinishedStreamsNeedNoEnd(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = io.WriteString(w, answer([]string{"x"}, nil))
+		_, _ = io.WriteString(w, answer(hermestest.Reply([]string{"x"}, nil)))
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	}))
@@ -88,7 +89,7 @@ func TestFinishedStreamsNeedNoEnd(t *testing.T) {
 // TestUsageOfABrokenAnswerIsReported checks the counts of a broken answer.
 func TestUsageOfABrokenAnswerIsReported(t *testing.T) {
 	t.Parallel()
-	whole := answer([]string{"x", "y"}, nil)
+	whole := answer(hermestest.Reply([]string{"x", "y"}, nil))
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, whole[:len(whole)/2])

@@ -73,7 +73,6 @@ func TestAnswers(t *testing.T) {
 			Calls: []hermes.ToolCall{
 				{ID: "tooluse_a", Name: "read_file", Arguments: `{"path": "a.go"}`},
 				{ID: "tooluse_b", Name: "todo", Arguments: `{}`}}}},
-		{"length", hermes.Message{Parts: text("As long as"), Finish: "length", Usage: used(3)}},
 		{"guardrail", hermes.Message{Parts: text("I cannot."), Finish: "content_filter", Usage: used(3)}},
 		{"no-metadata", hermes.Message{Parts: text("ok"), Finish: "stop"}},
 		{"whole", hermes.Message{Parts: text("Let me look."), Finish: "tool_calls",
@@ -110,7 +109,6 @@ func TestFailures(t *testing.T) {
 	}{
 		{"cut-text", hermes.ClassTimeout, true, fault.ErrCut, "Half of"},
 		{"cut-call", hermes.ClassTimeout, true, fault.ErrCut, ""},
-		{"empty", hermes.ClassServerError, true, fault.ErrEmpty, ""},
 		{"malformed", hermes.ClassServerError, true, nil, ""},
 		{"throttled", hermes.ClassRateLimit, true, nil, "Begin"},
 		{"internal", hermes.ClassServerError, true, nil, ""},
@@ -123,7 +121,6 @@ func TestFailures(t *testing.T) {
 		{"expired", hermes.ClassAuth, false, nil, ""},
 		{"not-found", hermes.ClassModelNotFound, false, nil, ""},
 		{"model-failed", hermes.ClassServerError, true, nil, ""},
-		{"page", hermes.ClassFormat, false, fault.ErrNotAPI, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
@@ -142,7 +139,7 @@ func TestFailures(t *testing.T) {
 
 // FuzzAnswer feeds whole answers, streamed or not.
 func FuzzAnswer(f *testing.F) {
-	f.Add([]byte(answer([]string{"a", "b"}, []hermes.ToolCall{{ID: "c", Name: "n", Arguments: "{}"}})), true)
+	f.Add([]byte(answer(hermestest.Reply([]string{"a", "b"}, []hermes.ToolCall{{ID: "c", Name: "n", Arguments: "{}"}}))), true)
 	f.Add([]byte(`{"output":{"message":{"content":[{"toolUse":{"name":"a","input":[]}},{"reasoningContent":{}}]}},"stopReason":"x"}`), false)
 	f.Fuzz(func(t *testing.T, body []byte, events bool) {
 		kind := "application/json"

@@ -44,6 +44,7 @@ var contract = hermestest.ModelProtocol{
 	},
 	Refusal:     func(message string) string { return fmt.Sprintf(`{"message":%q}`, message) },
 	ContentType: frames,
+	Lacks:       []string{hermestest.LacksCounts},
 }
 
 func TestContract(t *testing.T) {
@@ -51,7 +52,7 @@ func TestContract(t *testing.T) {
 	hermestest.RunModel(t, contract)
 }
 
-func answer(text []string, calls []hermes.ToolCall) string {
+func answer(a hermestest.ModelAnswer) string {
 	var b strings.Builder
 	event := func(kind, format string, args ...any) {
 		b.WriteString(frame("event", kind, fmt.Sprintf(format, args...)))
@@ -61,28 +62,35 @@ func answer(text []string, calls []hermes.ToolCall) string {
 		return string(q)
 	}
 	event("messageStart", `{"role":"assistant"}`)
-	for _, piece := range text {
+	for i, piece := range append(a.Thinking, "") {
+		switch {
+		case len(a.Thinking) == 0:
+		case i < len(a.Thinking):
+			event("contentBlockDelta", `{"contentBlockIndex":9,"delta":{"reasoningContent":{"text":%s}}}`, quote(piece))
+		default:
+			event("contentBlockDelta", `{"contentBlockIndex":9,"delta":{"reasoningContent":{"signature":"c2ln"}}}`)
+			event("contentBlockStop", `{"contentBlockIndex":9}`)
+		}
+	}
+	for _, piece := range a.Text {
 		event("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":%s}}`, quote(piece))
 	}
 	event("contentBlockStop", `{"contentBlockIndex":0}`)
-	for i, c := range calls {
+	for i, c := range a.Calls {
 		event("contentBlockStart", `{"contentBlockIndex":%d,"start":{"toolUse":{"toolUseId":%q,"name":%q}}}`, i+1, c.ID, c.Name)
 	}
 	for half := range 2 { // interleaved
-		for i, c := range calls {
+		for i, c := range a.Calls {
 			n := len(c.Arguments) / 2
 			event("contentBlockDelta", `{"contentBlockIndex":%d,"delta":{"toolUse":{"input":%s}}}`, i+1, quote([]string{c.Arguments[:n], c.Arguments[n:]}[half]))
 		}
 	}
-	for i := range calls {
+	for i := range a.Calls {
 		event("contentBlockStop", `{"contentBlockIndex":%d}`, i+1)
 	}
-	stop := "end_turn"
-	if len(calls) > 0 {
-		stop = "tool_use"
-	}
+	stop := map[hermes.Finish]string{hermes.FinishStop: "end_turn", hermes.FinishCalls: "tool_use", hermes.FinishLength: "max_tokens", hermes.FinishFilter: "content_filtered"}[a.Finish]
 	event("messageStop", `{"stopReason":%q}`, stop)
-	event("metadata", `{"usage":{"inputTokens":10,"outputTokens":5,"totalTokens":15},"metrics":{"latencyMs":1}}`)
+	event("metadata", `{"usage":{"inputTokens":%d,"outputTokens":%d,"cacheReadInputTokens":%d},"metrics":{"latencyMs":1}}`, a.Usage.Input, a.Usage.Output, a.Usage.CacheRead)
 	return b.String()
 }
 

@@ -94,7 +94,6 @@ func TestAnswers(t *testing.T) {
 			Usage: &hermes.Usage{Input: 10, CacheRead: 40, Output: 20, Calls: 1}}},
 		{file: "no-done", want: hermes.Message{Parts: text("All of it."), Finish: "stop"}},
 		{file: "refusal", want: hermes.Message{Parts: text("I cannot do that."), Finish: "content_filter"}},
-		{file: "length", want: hermes.Message{Parts: text("As long as"), Finish: "length"}},
 		{file: "whole", want: hermes.Message{
 			Parts: text("Let me look."), Finish: "tool_calls", Reasoning: []hermes.Reasoning{{Text: "Hm."}},
 			Calls: []hermes.ToolCall{{ID: "call_w", Name: "read_file", Arguments: `{"path":"a"}`}},
@@ -141,7 +140,6 @@ func TestFailures(t *testing.T) {
 		{"cut-text", hermes.ClassTimeout, fault.ErrCut, "Half of"},
 		{"cut-event", hermes.ClassTimeout, fault.ErrCut, "Half of"},
 		{"cut-call", hermes.ClassTimeout, fault.ErrCut, ""},
-		{"empty", hermes.ClassServerError, fault.ErrEmpty, ""},
 		{"calls-all-nameless", hermes.ClassServerError, fault.ErrGarbage, ""},
 		{"garbage", hermes.ClassServerError, fault.ErrGarbage, "A"},
 		{"error-in-stream", hermes.ClassRateLimit, nil, "Begin"},
@@ -149,7 +147,6 @@ func TestFailures(t *testing.T) {
 		{"error-in-body", hermes.ClassModelNotFound, nil, ""},
 		{"rate-limit", hermes.ClassRateLimit, nil, ""},
 		{"overflow", hermes.ClassOverflow, nil, ""},
-		{"page", hermes.ClassFormat, fault.ErrNotAPI, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {

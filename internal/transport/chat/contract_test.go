@@ -26,29 +26,30 @@ func TestContract(t *testing.T) {
 	hermestest.RunModel(t, contract)
 }
 
-func answer(text []string, calls []hermes.ToolCall) string {
+func answer(a hermestest.ModelAnswer) string {
 	var b strings.Builder
 	event := func(format string, args ...any) { fmt.Fprintf(&b, "data: "+format+"\n\n", args...) }
-	for _, piece := range text {
+	for _, piece := range a.Thinking {
+		quoted, _ := json.Marshal(piece)
+		event(`{"choices":[{"index":0,"delta":{"reasoning_content":%s},"finish_reason":null}]}`, quoted)
+	}
+	for _, piece := range a.Text {
 		quoted, _ := json.Marshal(piece)
 		event(`{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":%s},"finish_reason":null}]}`, quoted)
 	}
-	for i, c := range calls {
+	for i, c := range a.Calls {
 		event(`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":""}}]}}]}`, i, c.ID, c.Name)
 	}
 	for half := range 2 { // interleaved
-		for i, c := range calls {
+		for i, c := range a.Calls {
 			n := len(c.Arguments) / 2
 			piece, _ := json.Marshal([]string{c.Arguments[:n], c.Arguments[n:]}[half])
 			event(`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":%d,"function":{"arguments":%s}}]}}]}`, i, piece)
 		}
 	}
-	finish := "stop"
-	if len(calls) > 0 {
-		finish = "tool_calls"
-	}
-	event(`{"choices":[{"index":0,"delta":{},"finish_reason":%q}]}`, finish)
-	event(`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":5}}`)
+	event(`{"choices":[{"index":0,"delta":{},"finish_reason":%q}]}`, a.Finish)
+	event(`{"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"prompt_tokens_details":{"cached_tokens":%d},"completion_tokens_details":{"reasoning_tokens":%d}}}`,
+		a.Usage.Input+a.Usage.CacheRead, a.Usage.Output, a.Usage.CacheRead, a.Usage.Reasoning)
 	event(`[DONE]`)
 	return b.String()
 }

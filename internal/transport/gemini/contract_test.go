@@ -1,6 +1,7 @@
 package gemini_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,9 @@ var contract = hermestest.ModelProtocol{
 	New: func(url string) hermes.Model {
 		return gemini.New(gemini.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "gemini-3-flash-preview", BaseURL: url}})
 	},
+	Plain: func(url string) hermes.Model {
+		return gemini.New(gemini.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "gemini-2.5-flash", BaseURL: url}})
+	},
 	Answer: answer,
 	Failure: func() string {
 		return "data: {\"error\":{\"code\":503,\"message\":\"The model is overloaded.\",\"status\":\"UNAVAILABLE\"}}\n\n"
@@ -32,19 +36,25 @@ func TestContract(t *testing.T) {
 	hermestest.RunModel(t, contract)
 }
 
-func answer(text []string, calls []hermes.ToolCall) string {
+func answer(a hermestest.ModelAnswer) string {
 	var b strings.Builder
 	chunk := func(format string, args ...any) {
-		fmt.Fprintf(&b, "data: {\"candidates\":[{%s}],\"usageMetadata\":{\"promptTokenCount\":10,\"candidatesTokenCount\":5}}\r\n\r\n", fmt.Sprintf(format, args...))
+		fmt.Fprintf(&b, "data: {\"candidates\":[{%s}],\"usageMetadata\":{\"promptTokenCount\":%d,\"candidatesTokenCount\":%d,\"cachedContentTokenCount\":%d,\"thoughtsTokenCount\":%d}}\r\n\r\n", fmt.Sprintf(format, args...),
+			a.Usage.Input+a.Usage.CacheRead, a.Usage.Output-a.Usage.Reasoning, a.Usage.CacheRead, a.Usage.Reasoning)
 	}
-	for _, piece := range text {
+	for _, piece := range a.Thinking {
+		quoted, _ := json.Marshal(piece)
+		chunk(`"content":{"parts":[{"text":%s,"thought":true}],"role":"model"},"index":0`, quoted)
+	}
+	for _, piece := range a.Text {
 		quoted, _ := json.Marshal(piece)
 		chunk(`"content":{"parts":[{"text":%s}],"role":"model"},"index":0`, quoted)
 	}
-	for _, c := range calls {
+	for _, c := range a.Calls {
 		chunk(`"content":{"parts":[{"functionCall":{"id":%q,"name":%q,"args":%s}}],"role":"model"},"index":0`, c.ID, c.Name, c.Arguments)
 	}
-	chunk(`"content":{"parts":[{"text":""}],"role":"model"},"finishReason":"STOP","index":0`)
+	stop := map[hermes.Finish]string{hermes.FinishLength: "MAX_TOKENS", hermes.FinishFilter: "SAFETY"}[a.Finish]
+	chunk(`"content":{"parts":[{"text":""}],"role":"model"},"finishReason":%q,"index":0`, cmp.Or(stop, "STOP"))
 	return b.String()
 }
 

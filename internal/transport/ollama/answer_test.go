@@ -50,7 +50,6 @@ func TestAnswers(t *testing.T) {
 			Calls: []hermes.ToolCall{{Name: "read_file", Arguments: `{"path": "a"}`}}}},
 		{"spelled-json", hermes.Message{Finish: "tool_calls", Usage: used(1837, 15), Calls: []hermes.ToolCall{{Name: "todo", Arguments: `{}`}}}},
 		{"spelled-unknown", hermes.Message{Parts: text(`<tool_call>{"name": "fly", "arguments": {}}</tool_call>`), Finish: "stop", Usage: used(1837, 15)}},
-		{"length", hermes.Message{Parts: text("As long as"), Finish: "length", Usage: used(10, 3)}},
 		{"whole", hermes.Message{Parts: text("Let me look."), Finish: "tool_calls", Usage: used(11, 7),
 			Reasoning: []hermes.Reasoning{{Protocol: "ollama", Text: "Hm."}},
 			Calls:     []hermes.ToolCall{{ID: "call_w", Name: "read_file", Arguments: `{"path":"a"}`}}}},
@@ -93,7 +92,6 @@ func TestFailures(t *testing.T) {
 	}{
 		{"cut-text", hermes.ClassTimeout, fault.ErrCut, "Half of"},
 		{"cut-line", hermes.ClassTimeout, fault.ErrCut, "Half of"},
-		{"empty", hermes.ClassServerError, fault.ErrEmpty, ""},
 		{"load", hermes.ClassServerError, fault.ErrEmpty, ""},
 		{"garbage", hermes.ClassServerError, fault.ErrGarbage, ""},
 		{"error-in-stream", hermes.ClassUnknown, nil, "Begin"},
@@ -101,7 +99,6 @@ func TestFailures(t *testing.T) {
 		{"no-tools", hermes.ClassFormat, nil, ""},
 		{"overflow", hermes.ClassOverflow, nil, ""},
 		{"busy", hermes.ClassOverloaded, nil, ""},
-		{"page", hermes.ClassFormat, fault.ErrNotAPI, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
@@ -120,7 +117,7 @@ func TestFailures(t *testing.T) {
 
 // FuzzAnswer feeds whole answers.
 func FuzzAnswer(f *testing.F) {
-	f.Add([]byte(answer([]string{"a", "b"}, []hermes.ToolCall{{ID: "c", Name: "n", Arguments: "{}"}})))
+	f.Add([]byte(answer(hermestest.Reply([]string{"a", "b"}, []hermes.ToolCall{{ID: "c", Name: "n", Arguments: "{}"}}))))
 	f.Add([]byte(`{"message":{"content":"<tool_call>{\"name\":\"todo\"}","tool_calls":[{"function":{"name":"x","arguments":"y"}}]},"done":true}`))
 	f.Add([]byte("{\"error\":{}}\n[]\n{\"done\":1}"))
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -133,6 +130,6 @@ func FuzzShow(f *testing.F) {
 	f.Add([]byte(qwen))
 	f.Add([]byte(`{"parameters":"num_ctx x\nnum_ctx 9","model_info":{"a.context_length":1e99},"capabilities":"x"}`))
 	f.Fuzz(func(t *testing.T, says []byte) {
-		hermestest.CheckAnswer(t, ollama.New(config(string(says), &hermestest.Recorded{Raw: []byte(answer(nil, nil)), Kind: "application/x-ndjson"})))
+		hermestest.CheckAnswer(t, ollama.New(config(string(says), &hermestest.Recorded{Raw: []byte(answer(hermestest.ModelAnswer{Finish: hermes.FinishStop, Usage: hermes.Usage{Input: 10, Output: 5}})), Kind: "application/x-ndjson"})))
 	})
 }

@@ -8,5 +8,5 @@ import (
 )
 
 func BenchmarkRequest2000(b *testing.B) {
-	hermestest.BenchmarkCall(b, ollama.New(config(qwen, &hermestest.Recorded{Raw: []byte(answer([]string{"ok"}, nil)), Kind: "application/x-ndjson"})), hermestest.LongSession(2000))
+	hermestest.BenchmarkCall(b, ollama.New(config(qwen, &hermestest.Recorded{Raw: []byte(answer(hermestest.Reply([]string{"ok"}, nil))), Kind: "application/x-ndjson"})), hermestest.LongSession(2000))
 }

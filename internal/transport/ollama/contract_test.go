@@ -43,6 +43,7 @@ var contract = hermestest.ModelProtocol{
 	Failure:     func() string { return `{"error":"the server is overloaded"}` + "\n" },
 	Refusal:     func(message string) string { return fmt.Sprintf(`{"error":%q}`, message) },
 	ContentType: "application/x-ndjson",
+	Lacks:       []string{hermestest.LacksFilter, hermestest.LacksCache, hermestest.LacksCounts},
 }
 
 func TestContract(t *testing.T) {
@@ -50,19 +51,23 @@ func TestContract(t *testing.T) {
 	hermestest.RunModel(t, contract)
 }
 
-func answer(text []string, calls []hermes.ToolCall) string {
+func answer(a hermestest.ModelAnswer) string {
 	var b strings.Builder
 	line := func(format string, args ...any) {
 		fmt.Fprintf(&b, `{"model":"m","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant"%s`+"\n", fmt.Sprintf(format, args...))
 	}
-	for _, piece := range text {
+	for _, piece := range a.Thinking {
+		quoted, _ := json.Marshal(piece)
+		line(`,"content":"","thinking":%s},"done":false}`, quoted)
+	}
+	for _, piece := range a.Text {
 		quoted, _ := json.Marshal(piece)
 		line(`,"content":%s},"done":false}`, quoted)
 	}
-	for _, c := range calls {
+	for _, c := range a.Calls {
 		line(`,"content":"","tool_calls":[{"id":%q,"function":{"index":0,"name":%q,"arguments":%s}}]},"done":false}`, c.ID, c.Name, c.Arguments)
 	}
-	line(`,"content":""},"done":true,"done_reason":"stop","prompt_eval_count":10,"eval_count":5}`)
+	line(`,"content":""},"done":true,"done_reason":%q,"prompt_eval_count":%d,"eval_count":%d}`, map[bool]string{true: "length", false: "stop"}[a.Finish == hermes.FinishLength], a.Usage.Input, a.Usage.Output)
 	return b.String()
 }
 

@@ -127,7 +127,7 @@ func TestTheModelIsAskedForOnce(t *testing.T) {
 		paths = append(paths, r.URL.Path)
 		switch {
 		case r.URL.Path == "/api/chat":
-			_, _ = w.Write([]byte(answer([]string{"ok"}, nil)))
+			_, _ = w.Write([]byte(answer(hermestest.Reply([]string{"ok"}, nil))))
 		case len(paths) == 1:
 			http.Error(w, "{}", http.StatusInternalServerError)
 		default:

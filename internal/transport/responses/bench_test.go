@@ -8,5 +8,5 @@ import (
 )
 
 func BenchmarkRequest2000(b *testing.B) {
-	hermestest.BenchmarkCall(b, responses.New(config(&hermestest.Recorded{Raw: []byte(answer([]string{"ok"}, nil)), Kind: "text/event-stream"})), hermestest.LongSession(2000))
+	hermestest.BenchmarkCall(b, responses.New(config(&hermestest.Recorded{Raw: []byte(answer(hermestest.Reply([]string{"ok"}, nil))), Kind: "text/event-stream"})), hermestest.LongSession(2000))
 }
