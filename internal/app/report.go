@@ -9,7 +9,7 @@ import (
 	"hermes/internal/session"
 	"hermes/internal/store"
 	"hermes/internal/store/sqlite"
-	"hermes/internal/toolbox"
+	"hermes/internal/toolset"
 )
 
 // Measure builds the prompt and the tools of a new session, without calling a model or
@@ -49,10 +49,10 @@ func (a *App) ModelFacts(run hermes.RunSpec) (ref string, window int, price *her
 
 // Toolsets returns all toolsets of this program, and which of them a session would
 // select.
-func (a *App) Toolsets(run hermes.RunSpec) (*toolbox.Catalogue, toolbox.Selection, error) {
+func (a *App) Toolsets(run hermes.RunSpec) (*toolset.Catalogue, toolset.Selection, error) {
 	cfg, err := a.config()
 	if err != nil {
-		return nil, toolbox.Selection{}, err
+		return nil, toolset.Selection{}, err
 	}
 	return a.catalogue(cfg, a.newSessionTools(cfg, func(string) {})), selection(cfg, run), nil
 }

@@ -17,6 +17,7 @@ import (
 	"hermes/internal/store"
 	"hermes/internal/tool/skills"
 	"hermes/internal/toolbox"
+	"hermes/internal/toolset"
 )
 
 // reviewQuiet is how long the user must be idle before a review.
@@ -133,7 +134,7 @@ func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.
 		b.Environment, b.Close = env, func() error { return errors.Join(tools.shell.Close(), env.Close()) }
 	}
 	sets := append([]hermes.Toolset{a.memoryTools(), skillTools}, tools.sets...) // the first of two with the same name is used
-	set, err := toolbox.NewCatalogue(sets, nil, a.opts.Now).Select(ctx, toolbox.Selection{Enabled: append(names, extra...), Platform: t.Session.Platform})
+	set, err := toolset.NewCatalogue(sets, nil, a.opts.Now).Select(ctx, toolset.Selection{Enabled: append(names, extra...), Platform: t.Session.Platform})
 	if err != nil {
 		return review.Runtime{}, errors.Join(err, b.Close())
 	}
@@ -162,7 +163,7 @@ func (a *App) reading(ctx context.Context, cfg *config.Config, tools *sessionToo
 // specs lists all tools of a kit.
 func (a *App) specs(ctx context.Context, cfg *config.Config, tools *sessionTools) []hermes.Spec {
 	table := a.catalogue(cfg, tools)
-	set, err := table.Select(ctx, toolbox.Selection{Enabled: table.Names()})
+	set, err := table.Select(ctx, toolset.Selection{Enabled: table.Names()})
 	if err != nil { // only because ctx has ended, which the caller sees too
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 	"hermes/internal/prompt"
 	"hermes/internal/skill"
 	"hermes/internal/tool/skills"
-	"hermes/internal/toolbox"
+	"hermes/internal/toolset"
 	"hermes/internal/undo"
 )
 
@@ -121,7 +121,7 @@ func (a *App) offer(ctx context.Context, specs []hermes.Spec) skill.Offer {
 	for _, s := range specs {
 		o.Tools = append(o.Tools, s.Name)
 	}
-	table := toolbox.NewCatalogue(nil, nil, a.opts.Now)
+	table := toolset.NewCatalogue(nil, nil, a.opts.Now)
 	o.Has = func(toolset string) bool {
 		tools, _ := table.Expand(ctx, toolset)
 		return slices.ContainsFunc(tools, func(t string) bool { return slices.Contains(o.Tools, t) })

@@ -14,7 +14,7 @@ import (
 	"hermes/internal/tool/sessionsearch"
 	"hermes/internal/tool/terminal"
 	"hermes/internal/tool/todo"
-	"hermes/internal/toolbox"
+	"hermes/internal/toolset"
 )
 
 // sessionTools is the tools of one session, before selection.
@@ -87,14 +87,14 @@ func sudoPassword(cfg *config.Config) func() (hermes.Secret, bool) {
 }
 
 // catalogue joins the toolsets with the table of names.
-func (a *App) catalogue(cfg *config.Config, k *sessionTools) *toolbox.Catalogue {
-	return toolbox.NewCatalogue(k.sets, toolbox.ParseCustom(cfg.CustomToolsets()), a.opts.Now)
+func (a *App) catalogue(cfg *config.Config, k *sessionTools) *toolset.Catalogue {
+	return toolset.NewCatalogue(k.sets, toolset.ParseCustom(cfg.CustomToolsets()), a.opts.Now)
 }
 
 // selection returns which toolsets a session gets: those of its run, else of the platform,
 // else of the setting toolsets.
-func selection(cfg *config.Config, run hermes.RunSpec) toolbox.Selection {
-	s := toolbox.Selection{
+func selection(cfg *config.Config, run hermes.RunSpec) toolset.Selection {
+	s := toolset.Selection{
 		Enabled: run.Tools.Enabled, Disabled: slices.Concat(cfg.Agent().DisabledToolsets, run.Tools.Disabled), Only: run.Tools.Only,
 		Platform: presetOf(run.Origin.Platform),
 	}

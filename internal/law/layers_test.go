@@ -48,6 +48,7 @@ var layers = []layer{
 	}, {
 		{path: "hermestest", deps: []string{"github.com/google/go-cmp"}},
 		{path: "hermestest/faultserver"},
+		{path: "internal/argument"},
 		{path: "internal/atomicfile", deps: []string{"github.com/gofrs/flock"}},
 		{path: "internal/chatserver"},
 		{path: "internal/chooser", deps: []string{"github.com/clipperhouse/displaywidth", "golang.org/x/term"}},
@@ -127,6 +128,7 @@ var layers = []layer{
 		{path: "internal/tool/skills"},
 		{path: "internal/tool/terminal"},
 		{path: "internal/tool/todo"},
+		{path: "internal/toolset"},
 		{path: "internal/transcript"},
 		{path: "internal/transport/acp"},
 		{path: "internal/transport/anthropic"},

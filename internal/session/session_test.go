@@ -18,6 +18,7 @@ import (
 	"hermes/hermestest"
 	"hermes/internal/session"
 	"hermes/internal/toolbox"
+	"hermes/internal/toolset"
 )
 
 // toolTable is a toolbox whose tools are funcs.
@@ -62,7 +63,7 @@ func newToolTable(tools ...tool) *toolTable {
 
 // newTools returns a toolbox of tools.
 func newTools(o toolbox.Options, g group) *toolTable {
-	set, err := toolbox.NewCatalogue([]hermes.Toolset{g}, nil, nil).Select(context.Background(), toolbox.Selection{Enabled: []string{"test"}})
+	set, err := toolset.NewCatalogue([]hermes.Toolset{g}, nil, nil).Select(context.Background(), toolset.Selection{Enabled: []string{"test"}})
 	if err != nil { // only if the context ends
 		panic(err)
 	}

@@ -8,12 +8,14 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/argument"
+	"hermes/internal/toolset"
 )
 
 // prepare finds the tool of a call and fits the arguments to its schema. The
 // problem is a text for the model that says why the call cannot run.
 func (b *Toolbox) prepare(c *hermes.Call) (ready *call, problem string) {
-	m, ok := b.set.member(c.Name)
+	m, ok := b.set.Find(c.Name)
 	if !ok {
 		return nil, b.unknown(c.Name)
 	}
@@ -21,20 +23,20 @@ func (b *Toolbox) prepare(c *hermes.Call) (ready *call, problem string) {
 	if problem != "" {
 		return nil, problem
 	}
-	return &call{Call: &hermes.Call{ID: c.ID, Name: m.spec.Name, Arguments: arguments, Host: c.Host}, member: m}, ""
+	return &call{Call: &hermes.Call{ID: c.ID, Name: m.Spec.Name, Arguments: arguments, Host: c.Host}, Entry: m}, ""
 }
 
 // fitted returns arguments in canonical form. The problem is a text for the
 // model that says why they are refused: two readers could understand them in two
 // ways, they are no object, or a required one is missing.
-func fitted(m member, raw json.RawMessage) (json.RawMessage, string) {
-	arguments, problem := object(m.spec.Name, raw)
+func fitted(m toolset.Entry, raw json.RawMessage) (json.RawMessage, string) {
+	arguments, problem := object(m.Spec.Name, raw)
 	if problem != "" {
 		return nil, problem
 	}
-	fit, problem := coerce(arguments, m.shape)
+	fit, problem := argument.Fit(arguments, m.Shape)
 	if problem != "" {
-		return nil, fmt.Sprintf("%s, so %s was not run; send each argument once, spelled as in the schema", problem, m.spec.Name)
+		return nil, fmt.Sprintf("%s, so %s was not run; send each argument once, spelled as in the schema", problem, m.Spec.Name)
 	}
 	if problem = missing(m, raw, fit); problem != "" {
 		return nil, problem
@@ -64,8 +66,8 @@ func object(tool string, arguments json.RawMessage) (json.RawMessage, string) {
 
 // missing returns a text that names the required arguments that the call lacks
 // in canonical form, or "". sent is what the model wrote.
-func missing(m member, sent, arguments json.RawMessage) string {
-	required, _ := m.shape["required"].([]any)
+func missing(m toolset.Entry, sent, arguments json.RawMessage) string {
+	required, _ := m.Shape["required"].([]any)
 	if len(required) == 0 {
 		return ""
 	}
@@ -83,8 +85,8 @@ func missing(m member, sent, arguments json.RawMessage) string {
 	if len(lacking) == 0 {
 		return ""
 	}
-	properties, _ := m.shape["properties"].(map[string]any)
-	if object, _ := object(m.spec.Name, sent); object != nil {
+	properties, _ := m.Shape["properties"].(map[string]any)
+	if object, _ := object(m.Spec.Name, sent); object != nil {
 		_ = json.Unmarshal(object, &given) // it is valid: the names that were dropped
 	}
 	for name := range given {
@@ -93,9 +95,9 @@ func missing(m member, sent, arguments json.RawMessage) string {
 		}
 	}
 	slices.Sort(strange)
-	text := fmt.Sprintf("%s needs %s, which the call lacks", m.spec.Name, quoted(lacking))
+	text := fmt.Sprintf("%s needs %s, which the call lacks", m.Spec.Name, quoted(lacking))
 	if len(strange) > 0 {
-		text += fmt.Sprintf(" (it has %s, which %s does not accept)", quoted(strange), m.spec.Name)
+		text += fmt.Sprintf(" (it has %s, which %s does not accept)", quoted(strange), m.Spec.Name)
 	}
 	return text + "; it was not run: send it again with all required arguments"
 }

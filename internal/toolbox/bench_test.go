@@ -9,6 +9,7 @@ import (
 	"hermes"
 	"hermes/internal/redact"
 	"hermes/internal/toolbox"
+	"hermes/internal/toolset"
 )
 
 func BenchmarkRun(b *testing.B) {
@@ -17,7 +18,7 @@ func BenchmarkRun(b *testing.B) {
 	offered := []hermes.Tool{tool{spec: spec, run: func(context.Context, *hermes.Call) (hermes.Result, error) {
 		return hermes.Result{Text: text}, nil
 	}}}
-	set, err := toolbox.NewCatalogue([]hermes.Toolset{&group{name: "terminal", tools: offered}}, nil, nil).Select(context.Background(), toolbox.Selection{})
+	set, err := toolset.NewCatalogue([]hermes.Toolset{&group{name: "terminal", tools: offered}}, nil, nil).Select(context.Background(), toolset.Selection{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,3 +1,12 @@
+// Package toolbox runs the calls of one session through the tool chain.
+//
+// chain.go lists the layers in order; start there. Each layer has its own file or
+// a part of one. Every problem becomes a result that tells the model what to try
+// next; Run never fails.
+//
+// Package toolset selects the tools. This one knows no particular tool, frontend
+// or store. It is handed what it needs of them: hooks, approval rules, a store for
+// large results.
 package toolbox
 
 import (
@@ -9,11 +18,12 @@ import (
 
 	"hermes"
 	"hermes/internal/hook"
+	"hermes/internal/toolset"
 )
 
 // Options configures a Toolbox.
 type Options struct {
-	Set       *Set
+	Set       *toolset.Set
 	Hooks     *hook.Hooks // nil is none
 	Approvals Approvals
 	Guardrail Guardrail
@@ -39,7 +49,7 @@ type Options struct {
 // Toolbox is the tools of one session behind the tool chain. Its methods may be
 // called concurrently.
 type Toolbox struct {
-	set          *Set
+	set          *toolset.Set
 	hooks        *hook.Hooks
 	limits       Limits
 	spill        Spill
@@ -59,7 +69,7 @@ type Toolbox struct {
 // call is a call on its way through the chain.
 type call struct {
 	*hermes.Call
-	member
+	toolset.Entry
 	// subject and open are set by the layer permission, for approval: what the call
 	// acts on, and the risks that need approval.
 	subject hermes.Subject
@@ -79,7 +89,7 @@ func New(o Options) *Toolbox {
 		streaks: newStreaks(o.Guardrail),
 	}
 	if b.set == nil {
-		b.set = &Set{}
+		b.set = &toolset.Set{}
 	}
 	if b.clean == nil {
 		b.clean = func(s string) string { return s }
@@ -122,14 +132,14 @@ func (b *Toolbox) Specs() []hermes.Spec { return b.set.Specs() }
 
 // Spec returns the description of a tool, found by its name or an alias.
 func (b *Toolbox) Spec(name string) (hermes.Spec, bool) {
-	m, ok := b.set.member(name)
-	return m.spec, ok
+	m, ok := b.set.Find(name)
+	return m.Spec, ok
 }
 
 // Preview returns the main argument of a call, shortened for display and
 // without secrets; "" if there is nothing to show.
 func (b *Toolbox) Preview(c hermes.ToolCall) string {
-	return b.clean(preview(aliased(c.Name), json.RawMessage(c.Arguments), b.limits.Preview))
+	return b.clean(preview(toolset.Canonical(c.Name), json.RawMessage(c.Arguments), b.limits.Preview))
 }
 
 // Canonical returns the arguments of a call in the one form that is assessed,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/argument"
 )
 
 // Guardrail says after how many repeats the model is warned, and after how many
@@ -64,7 +65,7 @@ type signature struct {
 
 func sign(c *hermes.Call) signature {
 	text := []byte(c.Arguments)
-	if canonical, err := plainJSON(decodeJSON(text)); err == nil {
+	if canonical, err := argument.Encode(argument.Decode(text)); err == nil {
 		text = canonical
 	}
 	return signature{c.Name, sha256.Sum256(text)}
@@ -102,7 +103,7 @@ func attended(c *hermes.Call) bool { return c.Host != nil && c.Host.Session().At
 // changes reports whether a call may have changed what an earlier failure
 // depended on.
 func changes(c *call) bool {
-	return c.spec.Name != "" && !slices.Contains(bystanders, c.spec.Name) && c.spec.EffectOf(c.Arguments) != hermes.EffectNone
+	return c.Spec.Name != "" && !slices.Contains(bystanders, c.Spec.Name) && c.Spec.EffectOf(c.Arguments) != hermes.EffectNone
 }
 
 // The guardrail's texts for the model.

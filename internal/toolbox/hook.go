@@ -13,7 +13,7 @@ import (
 func (b *Toolbox) beforeTool(next runner) runner {
 	return func(ctx context.Context, c *call) hermes.Result {
 		ready, answer := b.hooks.BeforeTool(ctx, c.Call, func(raw json.RawMessage) (json.RawMessage, error) {
-			arguments, problem := fitted(c.member, raw)
+			arguments, problem := fitted(c.Entry, raw)
 			if problem != "" {
 				return nil, errors.New(problem)
 			}

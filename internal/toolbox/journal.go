@@ -13,7 +13,7 @@ import (
 func (b *Toolbox) journal(next runner) runner {
 	return func(ctx context.Context, c *call) hermes.Result {
 		j, ok := c.Host.(hermes.CallJournal)
-		if !ok || c.spec.EffectOf(c.Arguments) == hermes.EffectNone {
+		if !ok || c.Spec.EffectOf(c.Arguments) == hermes.EffectNone {
 			return next(ctx, c)
 		}
 		stored := hermes.ToolCall{ID: c.ID, Name: c.Name, Arguments: string(c.Arguments)}

@@ -4,11 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"hermes"
+	"hermes/internal/argument"
 	"hermes/internal/policy"
+	"hermes/internal/policy/shell/inspect"
 )
 
 // maxSource limits how much of a call is named as the source of its result,
@@ -19,14 +23,14 @@ const maxSource = 200
 // trusted. It is the innermost layer, so a call that did not run has no source.
 func (b *Toolbox) provenance(next runner) runner {
 	return func(ctx context.Context, c *call) hermes.Result {
-		if c.spec.Trusted {
+		if c.Spec.Trusted {
 			return next(ctx, c)
 		}
 		chosen := b.chosen(ctx, c.Call) // before the call can change what its paths lead to
 		r := next(ctx, c)
 		named := r.Provenance != ""
 		if !named {
-			r.Provenance = hermes.ProvenanceSource(c.spec.Name, b.clean(preview(c.spec.Name, c.Arguments, maxSource)))
+			r.Provenance = hermes.ProvenanceSource(c.Spec.Name, b.clean(preview(c.Spec.Name, c.Arguments, maxSource)))
 		}
 		r.Provenance = hermes.MarkChosen(r.Provenance, func(string) bool { return chosen && !named && !policy.ShowsFetched(r.Text) })
 		return r
@@ -37,10 +41,10 @@ func (b *Toolbox) provenance(next runner) runner {
 // after this session has read untrusted text, which may have asked for the
 // change. Text of trusted folders does not count for what is only remembered. Each kind of change has its own key.
 func (b *Toolbox) taint(c *call) (hermes.Risk, bool) {
-	if c.spec.Persists == nil || c.Host == nil {
+	if c.Spec.Persists == nil || c.Host == nil {
 		return hermes.Risk{}, false
 	}
-	kind := c.spec.Persists(c.Arguments)
+	kind := c.Spec.Persists(c.Arguments)
 	if kind == "" {
 		return hermes.Risk{}, false
 	}
@@ -59,14 +63,14 @@ func (b *Toolbox) taint(c *call) (hermes.Risk, bool) {
 // could be asked, and there is no other risk.
 func (c *call) canPropose(decision hermes.Decision) bool {
 	unanswered := decision == hermes.Unattended || decision == hermes.TimedOut
-	return unanswered && c.spec.CanPropose && !slices.ContainsFunc(c.open, func(r hermes.Risk) bool { return !r.NoRemember })
+	return unanswered && c.Spec.CanPropose && !slices.ContainsFunc(c.open, func(r hermes.Risk) bool { return !r.NoRemember })
 }
 
 // spelled lists all arguments of a call for the user: one per line, with longer
 // texts indented below their name, so that no text looks like an argument.
 func spelled(arguments json.RawMessage) string {
 	var b strings.Builder
-	given, ok := decodeJSON(arguments).(map[string]any)
+	given, ok := argument.Decode(arguments).(map[string]any)
 	if !ok {
 		return string(arguments)
 	}
@@ -104,10 +108,146 @@ func spellValue(b *strings.Builder, v any, indent string) {
 			b.WriteString(indent + strings.TrimRight(line, "\n") + "\n")
 		}
 	default:
-		text, err := plainJSON(v)
+		text, err := argument.Encode(v)
 		if err != nil { // what was decoded has a JSON form
 			text = json.RawMessage("?")
 		}
 		b.WriteString(" " + string(text) + "\n")
 	}
+}
+
+// chosen reports whether the result of a call comes from what the user chose: files
+// of a trusted folder, and commands that run there and fetch nothing. All else is
+// text from outside.
+func (b *Toolbox) chosen(ctx context.Context, c *hermes.Call) bool {
+	if b.trusted == nil || c.Host == nil || c.Host.Environment() == nil {
+		return false
+	}
+	files := c.Host.Environment().Files()
+	below := func(paths ...string) bool {
+		for _, p := range paths {
+			full, err := files.Resolve(p)
+			if err != nil || ctx.Err() != nil || !b.trusted(full) {
+				return false
+			}
+		}
+		return len(paths) > 0
+	}
+	var in struct {
+		Path    string `json:"path"`
+		Patch   string `json:"patch"`
+		Command string `json:"command"`
+		Workdir string `json:"workdir"`
+	}
+	if json.Unmarshal(c.Arguments, &in) != nil {
+		return false
+	}
+	switch c.Name {
+	case "read_file":
+		return in.Path != "" && below(in.Path)
+	case "search_files":
+		return below(orHere(in.Path))
+	case "patch":
+		paths := filesOfPatch(in.Patch)
+		if in.Path != "" {
+			paths = append(paths, in.Path)
+		}
+		return below(paths...)
+	case "terminal":
+		return in.Workdir == "" && below(append(inspect.Paths(in.Command), ".")...) && inspect.Local(in.Command)
+	}
+	return false
+}
+
+func orHere(path string) string {
+	if path == "" {
+		return "."
+	}
+	return path
+}
+
+var patchFile = regexp.MustCompile(`(?m)^\*\*\* (?:(?:Add|Update|Delete) File|Move to): *(.+?) *$`)
+
+// filesOfPatch returns the files that a patch names.
+func filesOfPatch(patch string) []string {
+	var paths []string
+	for _, m := range patchFile.FindAllStringSubmatch(patch, -1) {
+		paths = append(paths, m[1])
+	}
+	return paths
+}
+
+// chosenNotes marks the project files among the sources that a hook added, if they
+// are in a trusted folder.
+func (b *Toolbox) chosenNotes(c *hermes.Call, provenance string) string {
+	here := ""
+	if b.trusted != nil && provenance != "" {
+		here = folder(c)
+	}
+	return hermes.MarkChosen(provenance, func(source string) bool {
+		return here != "" && hermes.IsProjectFile(source) && b.trusted(here)
+	})
+}
+
+// outside returns the sources that need approval for a change of this kind. What the
+// user chose may be remembered; a skill is also run, so it needs approval even then.
+func outside(kind, provenance string) string {
+	from := provenance
+	if remembered(kind) {
+		from = hermes.OutsideProvenance(provenance)
+	}
+	return strings.TrimSpace(from)
+}
+
+// remembered reports whether a kind of change is only remembered, not run.
+func remembered(kind string) bool { return kind == "memory" || kind == "learning" }
+
+// lessAsking tells the user how to be asked less about a change, if all sources seem
+// to be files or commands of the working folder. It goes by the names of the sources,
+// which are cut short, so it is good for advice only.
+func (b *Toolbox) lessAsking(c *call) string {
+	if b.trustCommand == nil || c.Spec.Persists == nil || c.Host == nil {
+		return ""
+	}
+	kind, here := c.Spec.Persists(c.Arguments), folder(c.Call)
+	from := c.Host.Session().Provenance
+	if from == "" || !remembered(kind) || b.trusted != nil && b.trusted(here) {
+		return ""
+	}
+	below := policy.Trusted([]string{here}, filepath.EvalSymlinks)
+	if hermes.OutsideProvenance(hermes.MarkChosen(from, func(source string) bool { return ofFolder(source, here, below) })) != "" {
+		return ""
+	}
+	command := b.trustCommand(here)
+	if command == "" {
+		return ""
+	}
+	return "To be asked less about text of this folder, the user can trust it, from the next session on: " + command
+}
+
+// ofFolder reports whether a source seems to be of a folder.
+func ofFolder(source, dir string, below func(string) bool) bool {
+	if hermes.IsProjectFile(source) {
+		return true
+	}
+	tool, what, _ := strings.Cut(strings.TrimSuffix(source, "…"), " ")
+	var paths []string
+	switch tool {
+	case "search_files":
+		return true
+	case "read_file", "patch":
+		paths = []string{what}
+	case "terminal":
+		line := strings.ReplaceAll(what, ", ", "; ") // see hermes.ProvenanceSource
+		if !inspect.Local(line) {
+			return false
+		}
+		paths = append(inspect.Paths(line), ".")
+	}
+	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p string) bool {
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(dir, p)
+		}
+		return !below(p)
+	})
 }

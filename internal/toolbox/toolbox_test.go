@@ -13,6 +13,7 @@ import (
 	"hermes"
 	"hermes/internal/hook"
 	"hermes/internal/toolbox"
+	"hermes/internal/toolset"
 )
 
 // group is a toolset of given tools.
@@ -141,7 +142,7 @@ func (f *files) Write(_ context.Context, path string, data []byte, _ fs.FileMode
 // mustToolbox makes a toolbox of the given tools, in a toolset named "own".
 func mustToolbox(t *testing.T, o toolbox.Options, tools ...hermes.Tool) *toolbox.Toolbox {
 	t.Helper()
-	set, err := toolbox.NewCatalogue([]hermes.Toolset{&group{name: "own", tools: tools}}, nil, nil).Select(t.Context(), toolbox.Selection{})
+	set, err := toolset.NewCatalogue([]hermes.Toolset{&group{name: "own", tools: tools}}, nil, nil).Select(t.Context(), toolset.Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes/internal/config"
-	"hermes/internal/toolbox"
+	"hermes/internal/toolset"
 )
 
 // Deps are what the verbs need.
@@ -31,8 +31,8 @@ type Deps struct {
 
 // Opened is what Deps.Open returns.
 type Opened struct {
-	Catalogue *toolbox.Catalogue
-	Selection toolbox.Selection
+	Catalogue *toolset.Catalogue
+	Selection toolset.Selection
 }
 
 const cli = "cli"
@@ -110,7 +110,7 @@ func runList(ctx context.Context, o *ListOptions) error {
 	return nil
 }
 
-func (o *ListOptions) summary(states []toolbox.State, set *toolbox.Set) error {
+func (o *ListOptions) summary(states []toolset.State, set *toolset.Set) error {
 	on, off := 0, 0
 	for _, s := range states {
 		switch {
@@ -126,6 +126,6 @@ func (o *ListOptions) summary(states []toolbox.State, set *toolbox.Set) error {
 }
 
 // selected lists the tools of a toolset that the set contains.
-func selected(set *toolbox.Set, toolset string) []string {
+func selected(set *toolset.Set, toolset string) []string {
 	return slices.DeleteFunc(set.Names(), func(tool string) bool { return set.Toolset(tool) != toolset })
 }

@@ -14,7 +14,7 @@ import (
 	"hermes/internal/cmd/tools"
 	"hermes/internal/config"
 	"hermes/internal/home"
-	"hermes/internal/toolbox"
+	"hermes/internal/toolset"
 )
 
 // set is a toolset with tools that do nothing.
@@ -56,12 +56,12 @@ func run(t *testing.T, yaml, args string) (out, after string, err error) {
 				enabled = c.General().Toolsets
 			}
 			return tools.Opened{
-				Catalogue: toolbox.NewCatalogue([]hermes.Toolset{
+				Catalogue: toolset.NewCatalogue([]hermes.Toolset{
 					set{name: "file", tools: []string{"read_file", "write_file"}},
 					set{name: "terminal", tools: []string{"terminal", "process"}},
 					set{name: "web", off: "no key is set", tools: []string{"web_search"}},
 				}, nil, nil),
-				Selection: toolbox.Selection{Enabled: enabled, Disabled: c.Agent().DisabledToolsets, Platform: platform},
+				Selection: toolset.Selection{Enabled: enabled, Disabled: c.Agent().DisabledToolsets, Platform: platform},
 			}, func() error { return nil }, nil
 		},
 	})

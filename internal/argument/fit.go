@@ -1,4 +1,9 @@
-package toolbox
+// Package argument brings the arguments of a tool call into the one form that their
+// JSON Schema asks for, as far as the model's meaning is clear.
+//
+// Values in, values out: it knows neither tools nor calls. fit.go converts, kinds.go
+// reads the types of a schema.
+package argument
 
 import (
 	"bytes"
@@ -9,7 +14,7 @@ import (
 	"strings"
 )
 
-// coerce fits arguments to a tool's schema: arguments that the schema does not
+// Fit fits arguments to a tool's schema: arguments that the schema does not
 // have are dropped, and values of the wrong type are converted where the model
 // clearly meant them: "5" for 5, "[1]" for [1], "null" for null, a bare value for
 // a list of one. Values that do not fit, have no schema or are declared as
@@ -18,14 +23,14 @@ import (
 // A name that is there twice, or that differs from the schema's only in case, is
 // a problem: some readers take the first, others the last, encoding/json either
 // spelling.
-func coerce(arguments json.RawMessage, schema map[string]any) (fit json.RawMessage, problem string) {
+func Fit(arguments json.RawMessage, schema map[string]any) (fit json.RawMessage, problem string) {
 	if name, twice := repeated(arguments); twice {
 		return nil, fmt.Sprintf("the argument %q is there twice", name)
 	}
 	if schema == nil {
 		return arguments, ""
 	}
-	value, ok := decodeJSON(arguments).(map[string]any)
+	value, ok := Decode(arguments).(map[string]any)
 	if !ok {
 		return arguments, ""
 	}
@@ -37,7 +42,7 @@ func coerce(arguments json.RawMessage, schema map[string]any) (fit json.RawMessa
 	if !c.changed {
 		return arguments, ""
 	}
-	text, err := plainJSON(fitted)
+	text, err := Encode(fitted)
 	if err != nil {
 		return arguments, ""
 	}
@@ -76,7 +81,9 @@ func repeated(text []byte) (name string, twice bool) {
 	}
 }
 
-func decodeJSON(text []byte) any {
+// Decode returns a JSON text as maps, lists, texts and json.Number, or nil if it is not
+// valid.
+func Decode(text []byte) any {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var v any
@@ -84,6 +91,17 @@ func decodeJSON(text []byte) any {
 		return nil
 	}
 	return v
+}
+
+// Encode returns v as JSON with sorted names, without escaping <, > and &.
+func Encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 type coercer struct {
@@ -287,5 +305,5 @@ func decodeWhole(text string) any {
 	if text == "" || text[0] != '[' && text[0] != '{' || !json.Valid([]byte(text)) {
 		return nil
 	}
-	return decodeJSON([]byte(text))
+	return Decode([]byte(text))
 }

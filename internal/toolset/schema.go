@@ -1,8 +1,10 @@
-package toolbox
+package toolset
 
 import (
 	"bytes"
 	"encoding/json"
+
+	"hermes/internal/argument"
 )
 
 // canonical returns equal schemas as equal bytes. It removes white space and
@@ -30,20 +32,9 @@ func canonical(schema json.RawMessage, foreign bool) json.RawMessage {
 	if shape["properties"] == nil {
 		shape["properties"] = map[string]any{}
 	}
-	text, err := plainJSON(shape)
+	text, err := argument.Encode(shape)
 	if err != nil {
 		return none
 	}
 	return text
-}
-
-// plainJSON encodes v with sorted names and without escaping <, > and &.
-func plainJSON(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

@@ -1,4 +1,4 @@
-package toolbox
+package toolset
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/argument"
 )
 
 // Selection names the tools that a session should have.
@@ -32,7 +33,7 @@ type Off struct {
 // Set is the fixed list of tools of a session. It does not change and may be
 // used concurrently.
 type Set struct {
-	tools []member // sorted by name
+	tools []Entry // sorted by name
 	// Off are the requested toolsets that are not available.
 	Off []Off
 	// Unknown are names that no toolset and no tool has.
@@ -41,11 +42,12 @@ type Set struct {
 	Shadowed []string
 }
 
-type member struct {
-	spec    hermes.Spec
-	shape   map[string]any // the schema, decoded once; never changed
-	tool    hermes.Tool
-	toolset string
+// Entry is one tool of a Set.
+type Entry struct {
+	Spec    hermes.Spec    // with a canonical schema
+	Shape   map[string]any // the schema, decoded once; it must not be changed
+	Tool    hermes.Tool
+	Toolset string // the name of its group
 }
 
 // Select resolves a selection: the enabled tools, minus the disabled ones, as
@@ -59,7 +61,7 @@ func (c *Catalogue) Select(ctx context.Context, sel Selection) (*Set, error) {
 		}
 		s.join(ctx, c, place, wanted)
 	}
-	slices.SortFunc(s.tools, func(a, b member) int { return strings.Compare(a.spec.Name, b.spec.Name) })
+	slices.SortFunc(s.tools, func(a, b Entry) int { return strings.Compare(a.Spec.Name, b.Spec.Name) })
 	return s, nil
 }
 
@@ -94,7 +96,7 @@ func (s *Set) join(ctx context.Context, c *Catalogue, place int, wanted map[stri
 		s.Off = append(s.Off, Off{ts.Name(), err.Error()})
 		return
 	}
-	tools = slices.DeleteFunc(slices.Clone(tools), func(t hermes.Tool) bool { return !wanted[aliased(t.Spec().Name)] })
+	tools = slices.DeleteFunc(slices.Clone(tools), func(t hermes.Tool) bool { return !wanted[Canonical(t.Spec().Name)] })
 	if len(tools) == 0 {
 		return
 	}
@@ -105,13 +107,13 @@ func (s *Set) join(ctx context.Context, c *Catalogue, place int, wanted map[stri
 	_, ours := find(ts.Name())
 	for _, t := range tools {
 		spec := t.Spec()
-		if _, taken := s.member(spec.Name); taken {
+		if _, taken := s.Find(spec.Name); taken {
 			s.Shadowed = append(s.Shadowed, ts.Name()+": "+spec.Name)
 			continue
 		}
 		spec.Schema = canonical(spec.Schema, !ours)
-		shape, _ := decodeJSON(spec.Schema).(map[string]any)
-		s.tools = append(s.tools, member{spec: spec, shape: shape, tool: t, toolset: ts.Name()})
+		shape, _ := argument.Decode(spec.Schema).(map[string]any)
+		s.tools = append(s.tools, Entry{Spec: spec, Shape: shape, Tool: t, Toolset: ts.Name()})
 	}
 }
 
@@ -120,7 +122,7 @@ func (s *Set) join(ctx context.Context, c *Catalogue, place int, wanted map[stri
 func (s *Set) Specs() []hermes.Spec {
 	specs := make([]hermes.Spec, len(s.tools))
 	for i, m := range s.tools {
-		specs[i] = m.spec
+		specs[i] = m.Spec
 	}
 	return specs
 }
@@ -129,25 +131,25 @@ func (s *Set) Specs() []hermes.Spec {
 func (s *Set) Names() []string {
 	names := make([]string, len(s.tools))
 	for i, m := range s.tools {
-		names[i] = m.spec.Name
+		names[i] = m.Spec.Name
 	}
 	return names
 }
 
 // Toolset names the toolset that a tool came from, "" if there is no such tool.
 func (s *Set) Toolset(tool string) string {
-	m, _ := s.member(tool)
-	return m.toolset
+	m, _ := s.Find(tool)
+	return m.Toolset
 }
 
-// member finds a tool by its name, also by its newer or older name.
-func (s *Set) member(name string) (member, bool) {
+// Find finds a tool by its name, also by its newer or older name.
+func (s *Set) Find(name string) (Entry, bool) {
 	for _, m := range s.tools {
-		if m.spec.Name == name || m.spec.Name == aliased(name) || aliased(m.spec.Name) == name {
+		if m.Spec.Name == name || m.Spec.Name == Canonical(name) || Canonical(m.Spec.Name) == name {
 			return m, true
 		}
 	}
-	return member{}, false
+	return Entry{}, false
 }
 
 // State is the state of a toolset, for lists that users read.

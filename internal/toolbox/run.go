@@ -30,7 +30,7 @@ func (b *Toolbox) recoverPanic(next runner) runner {
 // core runs the tool itself and turns its error into text for the model. It
 // keeps the partial output of a failed or stopped call.
 func (b *Toolbox) core(ctx context.Context, c *call) hermes.Result {
-	r, err := c.tool.Run(ctx, c.Call)
+	r, err := c.Tool.Run(ctx, c.Call)
 	r.Text = strings.ToValidUTF8(r.Text, "\ufffd")
 	if err == nil {
 		return r
@@ -53,4 +53,15 @@ func stopped(ctx context.Context, err error) bool {
 		return false
 	}
 	return errors.Is(err, hermes.ErrInterrupted) || errors.Is(err, context.Canceled) || errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))
+}
+
+// redact masks secrets in a tool's result before anything else sees it, so that
+// results are stored, shown and sent without them.
+func (b *Toolbox) redact(next runner) runner {
+	return func(ctx context.Context, c *call) hermes.Result {
+		r := next(ctx, c)
+		r.Text = b.clean(r.Text)
+		r.Shown = b.clean(r.Shown)
+		return r
+	}
 }

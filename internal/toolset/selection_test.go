@@ -1,4 +1,4 @@
-package toolbox_test
+package toolset_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
-	"hermes/internal/toolbox"
+	"hermes/internal/toolset"
 )
 
 func program() []hermes.Toolset {
@@ -32,39 +32,39 @@ func TestSelect(t *testing.T) {
 	with := func(more ...string) []string {
 		return slices.Sorted(slices.Values(append(slices.Clone(files), more...)))
 	}
-	custom := map[string]toolbox.Custom{
+	custom := map[string]toolset.Custom{
 		"mine": {Tools: []string{"todo_list"}, Includes: []string{"ours", "file"}},
 		"ours": {Includes: []string{"mine"}},
 	}
 	for _, tt := range []struct {
 		name    string
-		sel     toolbox.Selection
+		sel     toolset.Selection
 		want    []string
 		unknown []string
 	}{
-		{name: "preset with servers", sel: toolbox.Selection{Platform: "cli"}, want: with("kanban_list", "mcp__github__issues", "process", "terminal", "todo")},
-		{name: "unknown platform", sel: toolbox.Selection{Platform: "pigeon"}, want: with("kanban_list", "mcp__github__issues", "process", "terminal", "todo")},
-		{name: "like the command line", sel: toolbox.Selection{Enabled: []string{"hermes-telegram"}}, want: with("kanban_list", "process", "terminal", "todo")},
-		{name: "webhook", sel: toolbox.Selection{Platform: "webhook", Disabled: []string{"mcp-github"}}, want: nil},
-		{name: "one", sel: toolbox.Selection{Enabled: []string{"file"}}, want: files},
-		{name: "blanks", sel: toolbox.Selection{Enabled: []string{" file ", ""}}, want: files},
-		{name: "composite", sel: toolbox.Selection{Enabled: []string{"debugging"}}, want: with("process", "terminal")},
-		{name: "old name", sel: toolbox.Selection{Enabled: []string{"terminal_tools"}}, want: []string{"process", "terminal"}},
-		{name: "circle and alias", sel: toolbox.Selection{Enabled: []string{"mine"}}, want: with("todo")},
-		{name: "single tool", sel: toolbox.Selection{Enabled: []string{"read_file", "todo_list"}}, want: []string{"read_file", "todo"}},
-		{name: "server by bare name", sel: toolbox.Selection{Enabled: []string{"github"}}, want: []string{"mcp__github__issues"}},
-		{name: "all leaves opt-ins", sel: toolbox.Selection{Enabled: []string{"all"}}, want: with("mcp__github__issues", "process", "terminal", "todo")},
-		{name: "star and an opt-in", sel: toolbox.Selection{Enabled: []string{"*", "kanban"}}, want: with("kanban_list", "mcp__github__issues", "process", "terminal", "todo")},
-		{name: "disabled wins", sel: toolbox.Selection{Enabled: []string{"file", "terminal"}, Disabled: []string{"terminal", "patch"}}, want: []string{"read_file", "search_files", "write_file"}},
-		{name: "a disabled tool with the name of an old toolset", sel: toolbox.Selection{Enabled: []string{"terminal"}, Disabled: []string{" process "}}, want: []string{"terminal"}},
-		{name: "its newer name", sel: toolbox.Selection{Enabled: []string{"file", "terminal_tools"}, Disabled: []string{"process_manage"}}, want: with("terminal")},
-		{name: "the toolset is disabled whole", sel: toolbox.Selection{Enabled: []string{"file", "terminal"}, Disabled: []string{"terminal_tools"}}, want: files},
-		{name: "a disabled tool of a preset", sel: toolbox.Selection{Platform: "cli", Disabled: []string{"process", "mcp-github", "kanban"}}, want: with("terminal", "todo")},
-		{name: "all disabled", sel: toolbox.Selection{Enabled: []string{"file"}, Disabled: []string{"all"}}, want: nil},
-		{name: "unknown gives none", sel: toolbox.Selection{Enabled: []string{"flies"}}, want: nil, unknown: []string{"flies"}},
-		{name: "a child has no more", sel: toolbox.Selection{Platform: "cli", Only: []string{"read_file", "todo"}}, want: []string{"read_file", "todo"}},
+		{name: "preset with servers", sel: toolset.Selection{Platform: "cli"}, want: with("kanban_list", "mcp__github__issues", "process", "terminal", "todo")},
+		{name: "unknown platform", sel: toolset.Selection{Platform: "pigeon"}, want: with("kanban_list", "mcp__github__issues", "process", "terminal", "todo")},
+		{name: "like the command line", sel: toolset.Selection{Enabled: []string{"hermes-telegram"}}, want: with("kanban_list", "process", "terminal", "todo")},
+		{name: "webhook", sel: toolset.Selection{Platform: "webhook", Disabled: []string{"mcp-github"}}, want: nil},
+		{name: "one", sel: toolset.Selection{Enabled: []string{"file"}}, want: files},
+		{name: "blanks", sel: toolset.Selection{Enabled: []string{" file ", ""}}, want: files},
+		{name: "composite", sel: toolset.Selection{Enabled: []string{"debugging"}}, want: with("process", "terminal")},
+		{name: "old name", sel: toolset.Selection{Enabled: []string{"terminal_tools"}}, want: []string{"process", "terminal"}},
+		{name: "circle and alias", sel: toolset.Selection{Enabled: []string{"mine"}}, want: with("todo")},
+		{name: "single tool", sel: toolset.Selection{Enabled: []string{"read_file", "todo_list"}}, want: []string{"read_file", "todo"}},
+		{name: "server by bare name", sel: toolset.Selection{Enabled: []string{"github"}}, want: []string{"mcp__github__issues"}},
+		{name: "all leaves opt-ins", sel: toolset.Selection{Enabled: []string{"all"}}, want: with("mcp__github__issues", "process", "terminal", "todo")},
+		{name: "star and an opt-in", sel: toolset.Selection{Enabled: []string{"*", "kanban"}}, want: with("kanban_list", "mcp__github__issues", "process", "terminal", "todo")},
+		{name: "disabled wins", sel: toolset.Selection{Enabled: []string{"file", "terminal"}, Disabled: []string{"terminal", "patch"}}, want: []string{"read_file", "search_files", "write_file"}},
+		{name: "a disabled tool with the name of an old toolset", sel: toolset.Selection{Enabled: []string{"terminal"}, Disabled: []string{" process "}}, want: []string{"terminal"}},
+		{name: "its newer name", sel: toolset.Selection{Enabled: []string{"file", "terminal_tools"}, Disabled: []string{"process_manage"}}, want: with("terminal")},
+		{name: "the toolset is disabled whole", sel: toolset.Selection{Enabled: []string{"file", "terminal"}, Disabled: []string{"terminal_tools"}}, want: files},
+		{name: "a disabled tool of a preset", sel: toolset.Selection{Platform: "cli", Disabled: []string{"process", "mcp-github", "kanban"}}, want: with("terminal", "todo")},
+		{name: "all disabled", sel: toolset.Selection{Enabled: []string{"file"}, Disabled: []string{"all"}}, want: nil},
+		{name: "unknown gives none", sel: toolset.Selection{Enabled: []string{"flies"}}, want: nil, unknown: []string{"flies"}},
+		{name: "a child has no more", sel: toolset.Selection{Platform: "cli", Only: []string{"read_file", "todo"}}, want: []string{"read_file", "todo"}},
 	} {
-		set, err := toolbox.NewCatalogue(program(), custom, nil).Select(t.Context(), tt.sel)
+		set, err := toolset.NewCatalogue(program(), custom, nil).Select(t.Context(), tt.sel)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,11 +84,11 @@ func TestUnavailableToolsetsSayWhy(t *testing.T) {
 		&group{name: "tts", tools: named("text_to_speech"), check: func() string { panic("no sound") }},
 		&group{name: "mcp-x", err: errors.New("the server does not answer")},
 	}
-	set, err := toolbox.NewCatalogue(sets, nil, nil).Select(t.Context(), toolbox.Selection{})
+	set, err := toolset.NewCatalogue(sets, nil, nil).Select(t.Context(), toolset.Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []toolbox.Off{{"browser", "no browser is installed"}, {"tts", "its check failed: no sound"}, {"mcp-x", "the server does not answer"}}
+	want := []toolset.Off{{"browser", "no browser is installed"}, {"tts", "its check failed: no sound"}, {"mcp-x", "the server does not answer"}}
 	if diff := cmp.Diff(set.Off, want); diff != "" || len(set.Names()) != 0 {
 		t.Errorf("off (-got +want):\n%s\ntools %v", diff, set.Names())
 	}
@@ -98,7 +98,7 @@ func TestAvailabilityIsAskedOnceInAWhile(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
 	g := &group{name: "file", tools: named("read_file")}
-	c := toolbox.NewCatalogue([]hermes.Toolset{g}, nil, func() time.Time { return now })
+	c := toolset.NewCatalogue([]hermes.Toolset{g}, nil, func() time.Time { return now })
 	for _, tt := range []struct {
 		after time.Duration
 		asked int
@@ -125,7 +125,7 @@ func TestOfferedToolsAreSortedCanonicalAndFirstComeFirstServed(t *testing.T) {
 	}
 	var first []hermes.Spec
 	for _, schema := range []string{`{"b":1,"a":{"y":1,"x":"<"}}`, `{ "a": {"x":"<","y":1}, "b": 1 }`} {
-		set, err := toolbox.NewCatalogue(foreign(schema), nil, nil).Select(context.Background(), toolbox.Selection{})
+		set, err := toolset.NewCatalogue(foreign(schema), nil, nil).Select(context.Background(), toolset.Selection{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package toolbox
+package argument
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 )
 
 func shape(schema string) map[string]any {
-	m, _ := decodeJSON([]byte(schema)).(map[string]any)
+	m, _ := Decode([]byte(schema)).(map[string]any)
 	return m
 }
 
@@ -56,7 +56,7 @@ func TestCoerce(t *testing.T) {
 		{"map", `{"type":"object","additionalProperties":{"type":"integer"}}`, `{"x":"1"}`, `{"x":1}`},
 	} {
 		schema := `{"type":"object","properties":{"v":` + tt.schema + `},"$defs":{"n":{"type":"integer"},"loop":{"$ref":"#/$defs/loop"}}}`
-		got, problem := coerce(json.RawMessage(`{"v":`+tt.value+`}`), shape(schema))
+		got, problem := Fit(json.RawMessage(`{"v":`+tt.value+`}`), shape(schema))
 		if want := `{"v":` + tt.want + `}`; string(got) != want || problem != "" {
 			t.Errorf("%s: got %s (%s), want %s", tt.name, got, problem, want)
 		}
@@ -67,7 +67,7 @@ func TestCoerceKeepsTheBytesOfWhatFits(t *testing.T) {
 	t.Parallel()
 	arguments := `{ "z": 1, "a": "<b>" , "big": 12345678901234567890}`
 	for _, schema := range []string{`{"type":"object","properties":{"z":{"type":"integer"}},"additionalProperties":true}`, ``, `null`, `true`} {
-		if got, problem := coerce(json.RawMessage(arguments), shape(schema)); string(got) != arguments || problem != "" {
+		if got, problem := Fit(json.RawMessage(arguments), shape(schema)); string(got) != arguments || problem != "" {
 			t.Errorf("schema %q: got %s (%s)", schema, got, problem)
 		}
 	}
@@ -77,14 +77,14 @@ func FuzzCoerce(f *testing.F) {
 	f.Add(`{"v":"[1]"}`, `{"type":"object","properties":{"v":{"type":"array","items":{"$ref":"#"}}}}`)
 	f.Add(`{"v":{"v":"{}"}}`, `{"properties":{"v":{"$ref":"#","anyOf":[{"type":"null"}]}}}`)
 	f.Fuzz(func(t *testing.T, arguments, schema string) {
-		got, problem := coerce(json.RawMessage(arguments), shape(schema))
+		got, problem := Fit(json.RawMessage(arguments), shape(schema))
 		if !json.Valid([]byte(arguments)) || problem != "" {
 			return
 		}
 		if !json.Valid(got) {
 			t.Errorf("%s with %s became invalid: %s", arguments, schema, got)
 		}
-		again, problem := coerce(got, shape(schema))
+		again, problem := Fit(got, shape(schema))
 		if string(again) != string(got) || problem != "" {
 			t.Errorf("%s with %s is not canonical: %s becomes %s (%s)", arguments, schema, got, again, problem)
 		}

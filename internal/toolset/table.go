@@ -1,4 +1,4 @@
-package toolbox
+package toolset
 
 import "slices"
 
@@ -121,8 +121,8 @@ func renamed(name string) string {
 	return name
 }
 
-// aliased maps newer tool names to the ones used here.
-func aliased(tool string) string {
+// Canonical returns the name of a tool that is used here, also for a newer name.
+func Canonical(tool string) string {
 	switch tool {
 	case "todo_list":
 		return "todo"

@@ -1,4 +1,4 @@
-package toolbox
+package argument
 
 import "strings"
 

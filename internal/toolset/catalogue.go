@@ -1,4 +1,9 @@
-package toolbox
+// Package toolset decides which tools a session has.
+//
+// table.go is the static table of toolsets, composites and platform presets. A
+// [Catalogue] joins it with the toolsets that this program has, and its Select makes a
+// fixed [Set] for a session. The package runs no tool: see package toolbox.
+package toolset
 
 import (
 	"context"
@@ -109,7 +114,7 @@ func (c *Catalogue) expandDisabled(ctx context.Context, names []string) (tools, 
 	var rest []string
 	for _, name := range names {
 		name = strings.TrimSpace(name)
-		if tool := aliased(name); renamed(tool) != tool && inTable(tool) {
+		if tool := Canonical(name); renamed(tool) != tool && inTable(tool) {
 			tools = append(tools, tool)
 			continue
 		}
@@ -164,7 +169,7 @@ func (e *expansion) table(name string) bool {
 
 func (e *expansion) row(tools, includes []string) {
 	for _, t := range tools {
-		e.tools[aliased(t)] = true
+		e.tools[Canonical(t)] = true
 	}
 	for _, name := range includes {
 		e.add(name)
@@ -179,7 +184,7 @@ func (e *expansion) running(name string) bool {
 		if s.Name() == name || s.Name() == "mcp-"+name {
 			known = true
 			for _, t := range e.toolsOf(s) {
-				e.tools[aliased(t.Spec().Name)] = true
+				e.tools[Canonical(t.Spec().Name)] = true
 			}
 		}
 	}
@@ -188,7 +193,7 @@ func (e *expansion) running(name string) bool {
 
 // tool adds a single tool that is named instead of a toolset.
 func (e *expansion) tool(name string) bool {
-	name = aliased(name)
+	name = Canonical(name)
 	for _, r := range table {
 		if slices.Contains(r.tools, name) {
 			e.tools[name] = true
@@ -197,7 +202,7 @@ func (e *expansion) tool(name string) bool {
 	}
 	for _, s := range e.catalogue.sets {
 		for _, t := range e.toolsOf(s) {
-			if aliased(t.Spec().Name) == name {
+			if Canonical(t.Spec().Name) == name {
 				e.tools[name] = true
 				return true
 			}

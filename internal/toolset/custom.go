@@ -1,4 +1,4 @@
-package toolbox
+package toolset
 
 // Custom is a toolset that the user defined: tools and other toolsets.
 type Custom struct {
