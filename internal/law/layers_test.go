@@ -147,6 +147,7 @@ var layers = []layer{
 		{path: "internal/toolbox"},
 	}, {
 		{path: "internal/session/jobs"},
+		{path: "internal/session/turn"},
 	}, {
 		{path: "internal/models"},
 		{path: "internal/replay"},

@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"hermes"
+	"hermes/internal/agent"
+	"hermes/internal/session/turn"
 )
 
 // spawn runs a task in a new child session until it ends. The child's context
@@ -42,14 +44,14 @@ func (m *Manager) spawn(ctx context.Context, run hermes.RunSpec, t hermes.Task) 
 
 // childRun returns the spec of a child session: its parent's, narrowed by the task. A child
 // never has more rights, tools, steps or money than its parent has left.
-func (t *calls) childRun(parent hermes.SessionRef, task hermes.Task) (hermes.RunSpec, error) {
-	run := t.session.runSpec
+func (l lender) childRun(parent hermes.SessionRef, task hermes.Task) (hermes.RunSpec, error) {
+	run := l.run
 	run.Session = ""
 	run.Origin = hermes.Origin{Platform: hermes.PlatformChild, User: parent.User, Parent: parent.ID, Depth: parent.Depth + 1, Provenance: parent.Provenance}
 	run.Workspace.Dir = parent.Dir
 	run.Model.Ref = cmp.Or(task.Model, parent.Model)
 	run.Tools.Only = nil
-	for _, s := range t.tools.Specs() {
+	for _, s := range l.tools.Specs() {
 		run.Tools.Only = append(run.Tools.Only, s.Name)
 	}
 	run.Tools.Enabled = task.Toolsets
@@ -57,13 +59,43 @@ func (t *calls) childRun(parent hermes.SessionRef, task hermes.Task) (hermes.Run
 		run.Tools.Enabled = run.Tools.Only
 	}
 	run.Budget.Steps = task.MaxSteps
-	if left := t.budget.Left(); left == 0 {
+	if left := l.budget.Left(); left == 0 {
 		return run, errors.New("no steps are left for a child session; do the work yourself, or say what remains to be done")
 	} else if left > 0 && (task.MaxSteps <= 0 || task.MaxSteps > left) {
 		run.Budget.Steps = left
 	}
 	return run, nil
 }
+
+// lender is the session as the calls of a turn see it.
+type lender struct {
+	session *Session
+	run     hermes.RunSpec
+	tools   hermes.Tools
+	budget  *agent.Budget
+}
+
+// Ask asks the user. The settings limit the wait.
+func (l lender) Ask(ctx context.Context, asked hermes.Asked, call string) (turn.Reply, error) {
+	cfg := l.session.cfg
+	q, wait := newQuestion(asked), cfg.AskTimeout
+	if q.call = call; asked.Question != nil {
+		wait = cfg.QuestionTimeout
+	}
+	return l.session.askUser(ctx, q, wait)
+}
+
+// Spawn runs a child session.
+func (l lender) Spawn(ctx context.Context, parent hermes.SessionRef, t hermes.Task) (hermes.Report, error) {
+	run, err := l.childRun(parent, t)
+	if err != nil {
+		return hermes.Report{}, err
+	}
+	return l.session.manager.spawn(ctx, run, t)
+}
+
+// Publish passes an event to the subscribers.
+func (l lender) Publish(e hermes.Event) { l.session.publish(e) }
 
 // provenanceOf returns the provenance of a child session. A child whose state
 // cannot be read counts as tainted.

@@ -2,6 +2,13 @@ package session
 
 import "hermes"
 
+// choice is the model of a session.
+type choice struct {
+	model  hermes.Model // nil until the first turn
+	once   hermes.Model // for the next turn only; may be nil
+	effort hermes.Effort
+}
+
 // setModel changes the model from the next turn on, or for the next turn only.
 func (s *Session) setModel(op SetModel) error {
 	m, err := s.cfg.Models.Model(s.ctx, hermes.ModelChoice{Ref: op.Ref})
@@ -9,22 +16,19 @@ func (s *Session) setModel(op SetModel) error {
 		return err
 	}
 	if op.Once {
-		s.once = m
+		s.model.once = m
 		return nil
 	}
-	s.model, s.once = m, nil
-	s.row.Model = m.ID()
-	if !s.stored {
-		return nil
-	}
-	return s.cfg.Store.UpdateSession(s.ctx, s.row.ID, hermes.SessionChange{Model: &s.row.Model})
+	s.model.model, s.model.once = m, nil
+	s.record.Row.Model = m.ID()
+	return s.record.Update(s.ctx, hermes.SessionChange{Model: &s.record.Row.Model})
 }
 
 // nextModel returns the model of the turn that begins now.
 func (s *Session) nextModel() hermes.Model {
-	m := s.model
-	if s.once != nil {
-		m, s.once = s.once, nil
+	m := s.model.model
+	if s.model.once != nil {
+		m, s.model.once = s.model.once, nil
 	}
 	return m
 }
@@ -32,8 +36,8 @@ func (s *Session) nextModel() hermes.Model {
 // effortOf returns the effort for a model: what the user set in this session,
 // else what is configured.
 func (s *Session) effortOf(model string) hermes.Effort {
-	if s.effort != "" || s.cfg.Effort == nil {
-		return s.effort
+	if s.model.effort != "" || s.cfg.Effort == nil {
+		return s.model.effort
 	}
 	return s.cfg.Effort(model)
 }

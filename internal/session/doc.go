@@ -10,8 +10,10 @@
 // It gets models, tools and prompts from its [Config] and does not know
 // frontends: they submit ops and subscribe to events.
 //
-// What goes on beside and after turns is in its package jobs.
+// A turn is prepared and run in goroutines of its own: package turn. What goes on
+// beside and after turns is in package jobs.
 //
 // Start at session.go (the actor), then op.go (what it accepts), exchange.go
-// (what it does with messages), turn.go, host.go, recover.go and manager.go.
+// (what it does with messages), begin.go and prepare.go (how a turn begins and
+// ends), question.go and manager.go.
 package session

@@ -6,40 +6,46 @@ import (
 	"slices"
 
 	"hermes"
+	"hermes/internal/session/turn"
 )
 
 // say begins a turn with the message. If a turn runs, the busy mode decides.
-func (s *Session) say(op Say) error {
+func (s *Session) say(op Say, reply func(error)) {
 	m := hermes.Message{Role: hermes.RoleUser, Synthetic: op.Synthetic}
-	m.Parts, m.Provenance = splitProvenance(op.Parts)
+	m.Parts, m.Provenance = turn.SplitProvenance(op.Parts)
 	for i := range m.Parts {
 		m.Parts[i].Anchors = nil // only a context engine sets them
 	}
-	if m.Text() == "" && !hasImage(m) {
-		return errors.New("the message is empty")
-	}
 	switch {
+	case m.Text() == "" && !hasImage(m):
+		reply(errors.New("the message is empty"))
 	case s.turn == nil && op.Synthetic && s.waiting(): // the program must not drop a question to the user
-		return s.enqueue(m)
+		reply(s.enqueue(m))
 	case s.turn == nil && (op.Synthetic || s.waiting()):
-		return s.begin(m)
+		s.begin(&m, reply)
 	case s.turn == nil:
 		m, ids := s.withWaiting(m)
-		return s.begin(m, ids...)
+		s.begin(&m, reply, ids...)
+	default:
+		reply(s.sayMeanwhile(m, op.Busy))
 	}
-	switch cmp.Or(op.Busy, s.cfg.Busy, BusyInterrupt) {
+}
+
+// sayMeanwhile takes a message while a turn runs.
+func (s *Session) sayMeanwhile(m hermes.Message, busy Busy) error {
+	switch cmp.Or(busy, s.cfg.Busy, BusyInterrupt) {
 	case BusySteer:
-		if m.Provenance == "" {
-			return s.steer(m.Text())
+		if m.Provenance == "" && m.Text() != "" {
+			return s.note(m.Text())
 		}
 	case BusyInterrupt:
-		if !op.Synthetic {
+		if !m.Synthetic {
 			q, err := s.storeWaiting(m, true)
 			if err != nil {
 				return err
 			}
 			s.queue = slices.Insert(s.queue, 0, q)
-			s.turn.cancel(hermes.ErrInterrupted)
+			s.turn.Stop(hermes.ErrInterrupted)
 			return nil
 		}
 	}
@@ -48,16 +54,22 @@ func (s *Session) say(op Say) error {
 
 // steer adds a note to the next result of the running turn. Without a turn the
 // text is a message.
-func (s *Session) steer(text string) error {
-	if s.turn == nil {
-		return s.say(Say{Parts: []hermes.Part{{Text: text}}})
+func (s *Session) steer(text string, reply func(error)) {
+	switch {
+	case s.turn == nil:
+		s.say(Say{Parts: []hermes.Part{{Text: text}}}, reply)
+	case text == "":
+		reply(nil)
+	default:
+		reply(s.note(text))
 	}
-	if text == "" {
-		return nil
-	}
+}
+
+// note adds a text to the next result of the running turn.
+func (s *Session) note(text string) error {
 	q, err := s.storeWaiting(hermes.UserText(text), false)
 	if err == nil {
-		s.turn.note.add(q)
+		s.turn.Note.Add(q)
 	}
 	return err
 }
@@ -70,25 +82,25 @@ func (s *Session) stop(op Stop) error {
 		s.runtime.StopProcesses()
 	}
 	if s.turn != nil {
-		s.turn.cancel(hermes.ErrInterrupted)
+		s.turn.Stop(hermes.ErrInterrupted)
 	}
 	return err
 }
 
 // continueTurn runs a turn on the transcript as it is. If that ends with an
 // answer, it begins one with the first message that waits.
-func (s *Session) continueTurn() error {
-	if s.turn != nil {
-		return errors.New("a turn is running")
-	}
-	if !s.cut && len(s.queue) > 0 {
+func (s *Session) continueTurn(reply func(error)) {
+	switch {
+	case s.turn != nil:
+		reply(errors.New("a turn is running"))
+	case s.cut:
+		s.begin(nil, reply)
+	case len(s.queue) > 0:
 		s.next()
-		return nil
+		reply(nil)
+	default:
+		reply(errors.New("the last turn is finished; there is nothing to continue"))
 	}
-	if !s.cut {
-		return errors.New("the last turn is finished; there is nothing to continue")
-	}
-	return s.start(s.lastTurn())
 }
 
 // undo removes the last message of the user and everything after it from the
@@ -98,35 +110,67 @@ func (s *Session) undo() (hermes.Message, error) {
 		return hermes.Message{}, errors.New("a turn is running; stop it first with /stop")
 	}
 	s.jobs.Free()
-	for i := len(s.transcript) - 1; i >= 0; i-- {
-		m := s.transcript[i]
-		if m.Role != hermes.RoleUser || m.Synthetic {
-			continue
-		}
-		if err := s.cfg.Store.Rewind(s.ctx, s.lease, m.ID); err != nil {
-			return hermes.Message{}, s.writeFailed(err)
-		}
-		s.transcript = slices.Clip(s.transcript[:i])
-		s.cut = false
-		s.last, s.counted = lastCount(s.transcript)
-		if s.runtime != nil && s.runtime.Undone != nil {
+	m, ok, err := s.record.Rewind(s.ctx)
+	switch {
+	case err != nil:
+		return m, s.writeFailed(err)
+	case !ok:
+		return m, errors.New("there is no exchange to undo")
+	}
+	s.cut = false
+	if s.runtime != nil {
+		if s.runtime.Undone != nil {
 			s.runtime.Undone()
 		}
-		if s.runtime != nil {
-			s.runtime.Hooks.Compacted(s.ctx, s.ref(s.lastTurn()))
-		}
-		return m, nil
+		s.runtime.Hooks.Compacted(s.ctx, s.ref(s.record.LastTurn()))
 	}
-	return hermes.Message{}, errors.New("there is no exchange to undo")
+	return m, nil
 }
 
 // retry undoes the last exchange and sends its message again.
-func (s *Session) retry() error {
+func (s *Session) retry(reply func(error)) {
 	m, err := s.undo()
 	if err != nil {
+		reply(err)
+		return
+	}
+	s.begin(&hermes.Message{Role: hermes.RoleUser, Parts: m.Parts, Provenance: m.Provenance}, reply)
+}
+
+// compress shortens the transcript because the user asked for it. It runs as a
+// turn, so that it can be stopped.
+func (s *Session) compress(op Compress) error {
+	switch {
+	case s.turn != nil:
+		return errors.New("a turn is running; stop it first with /stop, or wait until it ends")
+	case s.waiting():
+		return errors.New("a question waits for your answer; use /continue to see it again")
+	case s.runtime == nil || s.runtime.Context == nil || s.record.Empty():
+		return errors.New("there is nothing to compress yet")
+	}
+	s.jobs.Busy()
+	if err := s.record.Load(s.ctx); err != nil {
 		return err
 	}
-	return s.begin(hermes.Message{Role: hermes.RoleUser, Parts: m.Parts, Provenance: m.Provenance})
+	u := s.usage()
+	u.Demand, u.Focus, u.Keep = true, op.Topic, op.Keep
+	s.turn = turn.New(s.ctx, s.record.LastTurn(), s.cfg.Now())
+	engine := s.runtime.Hooks.Engine(s.runtime.Context, s.ref(s.turn.Number))
+	s.turn.Compress(engine, s.record.Messages(), u, s.cfg.Now)
+	return nil
+}
+
+// usage says how full the window of the session's model is.
+func (s *Session) usage() hermes.ContextUsage {
+	last := s.record.Last
+	u := hermes.ContextUsage{
+		Model: s.record.Row.Model, Counted: s.record.Counted,
+		Used: int((last.Prompt() + last.Output) / max(last.Calls, 1)), // failed attempts had the same prompt
+	}
+	if s.runtime != nil && s.runtime.Window != nil {
+		u.Window = s.runtime.Window(u.Model)
+	}
+	return u
 }
 
 func hasImage(m hermes.Message) bool {

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"hermes"
 	"hermes/internal/session/jobs"
@@ -15,17 +14,31 @@ type owner struct{ *Session }
 // Snapshot describes the session at rest.
 func (o owner) Snapshot() jobs.Snapshot {
 	s := o.Session
-	return jobs.Snapshot{
-		Ref: s.ref(s.lastTurn()), Model: s.row.Model, Titled: s.row.Title != "", Transcript: slices.Clip(s.transcript),
+	snapshot := jobs.Snapshot{
+		Ref: s.ref(s.record.LastTurn()), Model: s.record.Row.Model, Titled: s.record.Row.Title != "", Transcript: s.record.Messages(),
 		Usage: s.usage(), Cut: s.cut, Answered: s.answered,
 	}
+	if !s.record.Whole() {
+		snapshot.Read = s.record.Reader()
+	}
+	return snapshot
 }
 
 // TakeTitle sets the title that was found.
 func (o owner) TakeTitle(title string) error { return o.takeTitle(title) }
 
 // TakeCompaction stores a shortened transcript.
-func (o owner) TakeCompaction(r hermes.CompactResult) error { return o.compact(r) }
+func (o owner) TakeCompaction(r hermes.CompactResult) error {
+	if err := o.record.Load(o.ctx); err != nil {
+		return err
+	}
+	defer o.record.Trim()
+	if err := o.record.Compact(o.ctx, r); err != nil {
+		return o.writeFailed(err)
+	}
+	o.compacted()
+	return nil
+}
 
 // Publish passes an event to the subscribers.
 func (o owner) Publish(e hermes.Event) { o.publish(e) }
@@ -38,7 +51,7 @@ func (s *Session) post(ctx context.Context, f func()) {
 // review begins a review because the user asked for it.
 func (s *Session) review(op Review) error {
 	switch {
-	case len(s.transcript) == 0:
+	case s.record.Empty():
 		return errors.New("the session has no messages yet")
 	case s.turn != nil:
 		return errors.New("a turn is running; try again when it ends")

@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/agent"
 	"hermes/internal/session/jobs"
+	"hermes/internal/session/turn"
 )
 
 // Manager holds the live sessions of a process. Its methods may be called
@@ -87,7 +89,7 @@ func (m *Manager) Open(ctx context.Context, o Open) (*Session, error) {
 		m.forget(row.ID, p)
 	} else {
 		go func() { // ends with the session, which Close waits for
-			p.session.run()
+			p.session.live()
 			m.forget(row.ID, p)
 		}()
 	}
@@ -190,16 +192,17 @@ func (m *Manager) newSession(ctx context.Context, o Open, row hermes.Session, tr
 	s := &Session{
 		cfg: &m.cfg, id: row.ID, manager: m,
 		inbox: make(chan envelope), closing: make(chan struct{}), done: make(chan struct{}),
-		row: row, stored: o.Run.Session != "", transcript: transcript,
-		notify: o.Waiting, questions: map[string]*question{}, attended: o.Attended, effort: o.Run.Model.Effort,
 	}
-	s.runSpec = runOf(o.Run, row)
-	s.jobs = jobs.NewRunner(owner{s}, s.post)
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	if !s.stored {
+	s.actor = actor{
+		record: turn.NewRecord(m.cfg.Store, m.cfg.Owner, m.cfg.Now, row, o.Run.Session != "", transcript),
+		run:    runOf(o.Run, row), notify: o.Waiting, attended: o.Attended, model: choice{effort: o.Run.Model.Effort},
+		questions: questions{open: map[string]*question{}}, jobs: jobs.NewRunner(owner{s}, s.post, m.cfg.Log),
+	}
+	if !s.record.Stored() {
 		return s, nil
 	}
-	if err := s.resume(ctx, o); err != nil {
+	if err := s.resume(ctx); err != nil {
 		_ = s.free() // the first error says what went wrong
 		s.cancel()
 		return nil, err
@@ -207,30 +210,36 @@ func (m *Manager) newSession(ctx context.Context, o Open, row hermes.Session, tr
 	return s, nil
 }
 
-// resume makes a stored session ready to continue where it stopped.
-func (s *Session) resume(ctx context.Context, o Open) error {
-	if err := s.persist(); err != nil {
+// resume makes a stored session ready to continue where it stopped. It runs in the goroutine of
+// whoever opens the session.
+func (s *Session) resume(ctx context.Context) error {
+	if err := s.record.Persist(s.ctx); err != nil {
 		return err
 	}
 	if err := s.adoptRun(); err != nil {
 		return err
 	}
 	var err error
-	if s.specs, err = decodeSpecs(s.row.Tools); err != nil {
+	if s.specs, err = turn.DecodeSpecs(s.record.Row.Tools); err != nil {
 		return err
 	}
-	if err := s.loadRuntime(); err != nil {
+	p := s.prepare(nil)
+	if err := p.makeRuntime(s.ctx); err != nil {
 		return err
 	}
-	if err := s.restore(); err != nil {
+	if err := s.adopt(p); err != nil {
 		return err
 	}
-	if !s.row.Ended.IsZero() {
-		if err := s.cfg.Store.UpdateSession(s.ctx, s.id, hermes.SessionChange{Reopen: true}); err != nil {
+	if s.runtime.Restore != nil {
+		if err := s.record.Restore(s.ctx, s.runtime.Restore); err != nil {
 			return err
 		}
 	}
-	s.last, s.counted = lastCount(s.transcript)
+	if !s.record.Row.Ended.IsZero() {
+		if err := s.record.Update(s.ctx, hermes.SessionChange{Reopen: true}); err != nil {
+			return err
+		}
+	}
 	if err := s.loadQueue(); err != nil {
 		return err
 	}
@@ -238,28 +247,33 @@ func (s *Session) resume(ctx context.Context, o Open) error {
 		return err
 	}
 	s.jobs.Rest(nil)
+	s.record.Trim()
 	return nil
 }
 
-// loadRuntime builds the session's runtime, once.
-func (s *Session) loadRuntime() error {
-	if s.runtime != nil {
-		return nil
-	}
-	runtime, err := s.cfg.NewRuntime(s.ctx, s.runSpec, s.wakeUp)
-	if err != nil {
-		return err
-	}
-	if err := runtime.Hooks.SessionStart(s.ctx, s.ref(s.lastTurn())); err != nil {
-		if runtime.Close != nil {
-			err = errors.Join(err, runtime.Close())
+// rerunTime limits a call that runs again when a session is resumed.
+const rerunTime = 10 * time.Second
+
+// recover adds results for the calls that an earlier process left open. A question to the user
+// stays open, with the calls after it, until the user continues or says something else. Calls
+// that run again end with waits, the context of the caller that waits.
+func (s *Session) recover(waits context.Context) error {
+	err := s.record.CloseCalls(s.ctx, s.runtime.Tools, true, func(c hermes.ToolCall, begun bool) hermes.Message {
+		ctx, cancel := context.WithTimeout(s.ctx, rerunTime)
+		defer cancel()
+		defer context.AfterFunc(waits, cancel)() // Ctrl+C ends it
+		if s.notify != nil {
+			s.notify(fmt.Sprintf("%s was cut off and runs again; this may take up to %v", c.Name, rerunTime))
 		}
-		return err
-	}
-	s.runtime = runtime
-	s.jobs.Add(runtime.Jobs...)
-	s.environment = runtime.Environment
-	return nil
+		var journaled []string
+		if begun {
+			journaled = append(journaled, c.ID)
+		}
+		calls := turn.NewCalls(s.lent(agent.NewBudget(s.steps())), s.ref(s.record.LastTurn()), journaled...)
+		return hermes.ToolMessage(c, agent.RunCall(ctx, s.runtime.Tools, calls.Host, c))
+	})
+	s.cut = s.record.Unanswered() || s.waiting()
+	return err
 }
 
 // wakeUp sends the session a message from the program. It may be called from

@@ -1,55 +1,198 @@
 package session
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"hermes"
+	"hermes/internal/session/turn"
 )
 
-// prepare makes sure that the session has its runtime, model, system prompt,
-// row and lease.
-func (s *Session) prepare() error {
-	if err := s.loadRuntime(); err != nil {
-		return err
-	}
-	if s.model == nil {
-		m, err := s.chosenModel(s.ctx)
-		if err != nil {
-			return err
-		}
-		s.model = m
-		s.row.Model = m.ID()
-	}
-	if s.row.System == "" {
-		if err := s.fixPrefix(); err != nil {
-			return err
-		}
-	}
-	return s.persist()
+const (
+	// recallTime is how long a turn waits for the memory at most.
+	recallTime = 2 * time.Second
+	// surroundingsTime is how long Runtime.Surroundings may take.
+	surroundingsTime = 500 * time.Millisecond
+)
+
+// preparation is what a turn needs before its first request. It is made in a goroutine of its
+// own, from copies: a slow tool server, prompt or memory delays the turn and nothing else.
+type preparation struct {
+	session *Session // only what does not belong to its goroutine is used
+	run     hermes.RunSpec
+	row     hermes.Session
+	ref     hermes.SessionRef
+	message *hermes.Message // of the user or the program; nil if the turn goes on with the transcript
+
+	runtime    *Runtime // made if it is nil
+	model      hermes.Model
+	system     *hermes.SystemPrompt // of a session without one
+	tools      json.RawMessage
+	specs      []hermes.Spec
+	read       func(context.Context) ([]hermes.Message, error) // the whole transcript; nil if it is in memory
+	transcript []hermes.Message
+	background func(func(context.Context))
 }
 
-// fixPrefix builds the system prompt and the list of tools. They never change
-// afterwards.
-func (s *Session) fixPrefix() error {
-	tools, err := encodeSpecs(s.runtime.Tools.Specs())
+// prepare returns what the next turn needs, to be made.
+func (s *Session) prepare(m *hermes.Message) *preparation {
+	number := s.record.LastTurn()
+	if m != nil {
+		number++
+	}
+	p := &preparation{
+		session: s, run: s.run, row: s.record.Row, ref: s.ref(number), message: m,
+		runtime: s.runtime, model: s.model.model, transcript: s.record.Messages(), background: s.jobs.Go,
+	}
+	if !s.record.Whole() {
+		p.read = s.record.Reader()
+	}
+	return p
+}
+
+// make does the slow work. What it made stays in the preparation also after an error.
+func (p *preparation) make(ctx context.Context) error {
+	if err := p.makeRuntime(ctx); err != nil {
+		return err
+	}
+	if err := p.makePrefix(ctx); err != nil {
+		return err
+	}
+	if p.read != nil {
+		var err error
+		if p.transcript, err = p.read(ctx); err != nil {
+			return err
+		}
+	}
+	return p.complete(ctx)
+}
+
+// makeRuntime builds the session's runtime, once.
+func (p *preparation) makeRuntime(ctx context.Context) error {
+	if p.runtime != nil {
+		return nil
+	}
+	cfg := p.session.cfg
+	runtime, err := cfg.NewRuntime(ctx, p.run, p.session.wakeUp)
 	if err != nil {
 		return err
 	}
-	specs, err := decodeSpecs(tools) // the same values that a resumed session reads
-	if err != nil {
+	if err := runtime.Hooks.SessionStart(ctx, p.ref); err != nil {
+		if runtime.Close != nil {
+			err = errors.Join(err, runtime.Close())
+		}
 		return err
 	}
-	system, err := s.runtime.System(s.ctx, s.row, specs)
+	p.runtime = runtime
+	return nil
+}
+
+// makePrefix finds the model, and builds the system prompt and the list of tools of a session
+// that has none. They never change afterwards.
+func (p *preparation) makePrefix(ctx context.Context) (err error) {
+	if p.model == nil {
+		c := p.run.Model
+		c.Ref = p.row.Model
+		if p.model, err = p.session.cfg.Models.Model(ctx, c); err != nil {
+			return err
+		}
+		p.row.Model = p.model.ID()
+	}
+	if p.row.System != "" {
+		return nil
+	}
+	if p.tools, err = turn.EncodeSpecs(p.runtime.Tools.Specs()); err != nil {
+		return err
+	}
+	if p.specs, err = turn.DecodeSpecs(p.tools); err != nil { // the same values that a resumed session reads
+		return err
+	}
+	system, err := p.runtime.System(ctx, p.row, p.specs)
 	if err != nil {
 		return fmt.Errorf("build the system prompt: %w", err)
 	}
-	for _, w := range system.Warnings {
-		s.publish(hermes.Notice{Level: hermes.NoticeWarning, Text: w})
-	}
-	provenance := hermes.AddProvenance(s.row.Provenance, system.Provenance)
-	s.specs, s.row.Tools, s.row.System, s.row.Layers, s.row.Provenance = specs, tools, system.Text, system.Layers, provenance
-	if !s.stored {
+	p.system = &system
+	return nil
+}
+
+// complete adds to the message what the model should read with it.
+func (p *preparation) complete(ctx context.Context) error {
+	m := p.message
+	if m == nil {
 		return nil
 	}
-	return s.cfg.Store.UpdateSession(s.ctx, s.row.ID, hermes.SessionChange{System: &system.Text, Tools: &tools, Layers: &system.Layers, Provenance: &provenance})
+	m.Turn = p.ref.Turn
+	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), turn.Recalled) // a retried message has an old block
+	if said := strings.TrimSpace(m.Visible()); p.runtime.Recall != nil && !m.Synthetic && said != "" {
+		turn.AddRecalled(m, p.recall(ctx, said), p.transcript)
+	}
+	if p.runtime.Surroundings != nil && !m.Synthetic {
+		limited, cancel := context.WithTimeout(ctx, surroundingsTime)
+		defer cancel()
+		turn.AddSurroundings(m, p.runtime.Surroundings(limited))
+	}
+	parts, err := p.runtime.Hooks.TurnStart(ctx, p.ref, *m)
+	if err != nil {
+		return err
+	}
+	turn.AddParts(m, parts)
+	return nil
+}
+
+// recall asks the memory and waits for at most recallTime. A memory that hangs is left to the
+// end of the session.
+func (p *preparation) recall(ctx context.Context, said string) hermes.Recalled {
+	found := make(chan hermes.Recalled, 1)
+	ask, log := p.runtime.Recall, p.session.cfg.Log
+	p.background(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, recallTime)
+		defer cancel()
+		known, err := ask(ctx, hermes.RecallQuery{Session: p.ref, Text: said})
+		if err != nil {
+			log.Warn("recall memory", "session", p.ref.ID, "err", err)
+		}
+		found <- known
+	})
+	late := time.NewTimer(recallTime)
+	defer late.Stop()
+	select {
+	case known := <-found:
+		return known
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	return hermes.Recalled{}
+}
+
+// adopt makes what was prepared the session's.
+func (s *Session) adopt(p *preparation) error {
+	if s.runtime == nil && p.runtime != nil {
+		s.runtime = p.runtime
+		s.jobs.Add(p.runtime.Jobs...)
+	}
+	if p.model == nil || p.row.System == "" && p.system == nil {
+		return nil // it came no further
+	}
+	row := &s.record.Row
+	s.model.model, row.Model = p.model, p.row.Model
+	if p.system != nil {
+		for _, w := range p.system.Warnings {
+			s.publish(hermes.Notice{Level: hermes.NoticeWarning, Text: w})
+		}
+		s.specs, row.Tools, row.System, row.Layers = p.specs, p.tools, p.system.Text, p.system.Layers
+		row.Provenance = hermes.AddProvenance(row.Provenance, p.system.Provenance)
+		change := hermes.SessionChange{System: &row.System, Tools: &row.Tools, Layers: &row.Layers, Provenance: &row.Provenance}
+		if err := s.record.Update(s.ctx, change); err != nil {
+			return err
+		}
+	}
+	if p.read != nil && len(p.transcript) > 0 {
+		return s.record.Fill(p.transcript)
+	}
+	return nil
 }

@@ -7,22 +7,33 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/session/turn"
 )
 
-var (
-	errUnattended = errors.New("this session is unattended")
-	errNoAnswer   = errors.New("the user did not answer in time")
-)
+// questions are the questions of the running turn.
+type questions struct {
+	open    map[string]*question    // by id
+	pending map[string]*pendingCall // by call
+	asked   int
+}
+
+// load takes what the journal has of the calls that are open when a turn begins.
+func (qs *questions) load(steps []hermes.Step) {
+	qs.pending = map[string]*pendingCall{}
+	for _, st := range steps {
+		qs.pending[st.Call.ID] = &pendingCall{PendingCall: st.Pending}
+	}
+}
 
 // question is a question or approval that waits for the user.
 type question struct {
 	asked  hermes.Asked
 	call   string // the call that asks, if the journal keeps the question
-	answer chan Reply
+	answer chan turn.Reply
 }
 
 func newQuestion(asked hermes.Asked) *question {
-	return &question{asked: asked, answer: make(chan Reply, 1)}
+	return &question{asked: asked, answer: make(chan turn.Reply, 1)}
 }
 
 // askOp opens a question; dropOp closes one without an answer.
@@ -39,10 +50,10 @@ func (dropOp) op() {}
 
 // askUser asks the user and waits for the answer. Tools call it from their
 // goroutines. A wait of 0 means no timeout.
-func (s *Session) askUser(ctx context.Context, q *question, wait time.Duration) (Reply, error) {
+func (s *Session) askUser(ctx context.Context, q *question, wait time.Duration) (turn.Reply, error) {
 	op := askOp{q: q, id: make(chan string, 1)}
 	if err := s.Submit(ctx, op); err != nil {
-		return Reply{}, err
+		return turn.Reply{}, err
 	}
 	id := <-op.id
 	var timeout <-chan time.Time
@@ -51,7 +62,7 @@ func (s *Session) askUser(ctx context.Context, q *question, wait time.Duration) 
 		defer timer.Stop()
 		timeout = timer.C
 	}
-	late := errNoAnswer
+	late := turn.ErrNoAnswer
 	select {
 	case r := <-q.answer:
 		return r, nil
@@ -64,7 +75,7 @@ func (s *Session) askUser(ctx context.Context, q *question, wait time.Duration) 
 	case r := <-q.answer: // it came just before
 		return r, nil
 	default:
-		return Reply{}, late
+		return turn.Reply{}, late
 	}
 }
 
@@ -72,18 +83,18 @@ func (s *Session) askUser(ctx context.Context, q *question, wait time.Duration) 
 func (s *Session) ask(op askOp) error {
 	q := op.q
 	if a := s.earlierAnswer(q); a != nil {
-		q.answer <- Reply{Answer: *a}
+		q.answer <- turn.Reply{Answer: *a}
 		op.id <- ""
 		return nil
 	}
 	if !s.attended {
-		return errUnattended
+		return turn.ErrUnattended
 	}
 	s.savePending(q)
-	s.asked++
-	id := strconv.Itoa(s.asked)
+	s.questions.asked++
+	id := strconv.Itoa(s.questions.asked)
 	q.asked.ID = id
-	s.questions[id] = q
+	s.questions.open[id] = q
 	op.id <- id
 	s.publish(q.asked)
 	return nil
@@ -91,30 +102,30 @@ func (s *Session) ask(op askOp) error {
 
 // reply answers an open question.
 func (s *Session) reply(r Reply) error {
-	q, ok := s.questions[r.ID]
+	q, ok := s.questions.open[r.ID]
 	if !ok {
 		return errors.New("this question is no longer open")
 	}
 	if err := s.saveAnswer(q, r); err != nil {
 		return err
 	}
-	q.answer <- r
+	q.answer <- turn.Reply{Answer: r.Answer, Approval: r.Approval}
 	s.drop(r.ID)
 	return nil
 }
 
 // drop closes a question, answered or not.
 func (s *Session) drop(id string) {
-	if _, ok := s.questions[id]; !ok {
+	if _, ok := s.questions.open[id]; !ok {
 		return
 	}
-	delete(s.questions, id)
+	delete(s.questions.open, id)
 	s.publish(hermes.AnswerTaken{ID: id})
 }
 
 // dropAll closes every question when their turn has ended.
 func (s *Session) dropAll() {
-	for id := range s.questions {
+	for id := range s.questions.open {
 		s.drop(id)
 	}
 }

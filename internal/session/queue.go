@@ -7,29 +7,23 @@ import (
 	"slices"
 
 	"hermes"
+	"hermes/internal/session/turn"
 	"hermes/internal/text"
 )
 
 // maxQueue is how many messages may wait for the end of a turn.
 const maxQueue = 100
 
-// queued is a message that waits for a turn, with the ids of the stored
-// messages that it is made of.
-type queued struct {
-	ids     []int64
-	message hermes.Message
-}
-
 // storeWaiting stores a message before anybody is told that it waits.
-func (s *Session) storeWaiting(m hermes.Message, urgent bool) (queued, error) {
-	id, err := s.cfg.Store.AddWaiting(context.WithoutCancel(s.ctx), s.lease, hermes.WaitingMessage{Message: m, Urgent: urgent})
+func (s *Session) storeWaiting(m hermes.Message, urgent bool) (turn.Queued, error) {
+	id, err := s.cfg.Store.AddWaiting(context.WithoutCancel(s.ctx), s.record.Lease(), hermes.WaitingMessage{Message: m, Urgent: urgent})
 	if errors.Is(err, hermes.ErrStaleLease) {
 		s.lost()
 	}
 	if err != nil {
-		return queued{}, fmt.Errorf("the message could not be stored, so it does not wait: %w", err)
+		return turn.Queued{}, fmt.Errorf("the message could not be stored, so it does not wait: %w", err)
 	}
-	return queued{[]int64{id}, m}, nil
+	return turn.Queued{IDs: []int64{id}, Message: m}, nil
 }
 
 // enqueue makes a message wait for the end of the turn.
@@ -50,7 +44,7 @@ func (s *Session) enqueue(m hermes.Message) error {
 func (s *Session) loadQueue() error {
 	list, err := s.cfg.Store.WaitingMessages(s.ctx, s.id)
 	for _, w := range list {
-		s.queue = append(s.queue, queued{[]int64{w.ID}, w.Message})
+		s.queue = append(s.queue, turn.Queued{IDs: []int64{w.ID}, Message: w.Message})
 	}
 	return err
 }
@@ -59,23 +53,23 @@ func (s *Session) loadQueue() error {
 func (s *Session) dropQueue() error {
 	var ids []int64
 	for _, q := range s.queue {
-		ids = append(ids, q.ids...)
+		ids = append(ids, q.IDs...)
 	}
 	if s.turn != nil {
-		ids = append(ids, s.turn.note.rest().ids...)
+		ids = append(ids, s.turn.Note.Rest().IDs...)
 	}
 	s.queue = nil
 	s.publish(hermes.Queued{})
 	if len(ids) == 0 {
 		return nil
 	}
-	return s.cfg.Store.DropWaiting(context.WithoutCancel(s.ctx), s.lease, ids...)
+	return s.cfg.Store.DropWaiting(context.WithoutCancel(s.ctx), s.record.Lease(), ids...)
 }
 
 // taken removes stored messages from the queue that are in the transcript now.
 func (s *Session) taken(ids []int64) {
 	n := len(s.queue)
-	s.queue = slices.DeleteFunc(s.queue, func(q queued) bool { return slices.Contains(ids, q.ids[0]) })
+	s.queue = slices.DeleteFunc(s.queue, func(q turn.Queued) bool { return slices.Contains(ids, q.IDs[0]) })
 	if len(s.queue) < n {
 		s.publish(hermes.Queued{Waiting: len(s.queue)})
 	}
@@ -89,12 +83,12 @@ func (s *Session) withWaiting(m hermes.Message) (hermes.Message, []int64) {
 	var parts []hermes.Part
 	n := 0
 	for _, q := range s.queue {
-		if q.message.Synthetic {
+		if q.Message.Synthetic {
 			continue
 		}
 		n++
-		ids, parts = append(ids, q.ids...), append(parts, q.message.Parts...)
-		m.Provenance = hermes.AddProvenance(m.Provenance, q.message.Provenance)
+		ids, parts = append(ids, q.IDs...), append(parts, q.Message.Parts...)
+		m.Provenance = hermes.AddProvenance(m.Provenance, q.Message.Provenance)
 	}
 	if n > 0 {
 		m.Parts = append(parts, m.Parts...)
@@ -113,7 +107,10 @@ func (s *Session) next() {
 	if len(s.queue) == 0 || s.ctx.Err() != nil {
 		return
 	}
-	if err := s.begin(s.queue[0].message, s.queue[0].ids...); err != nil {
-		s.publish(hermes.TurnDone{Turn: s.lastTurn(), Outcome: hermes.OutcomeFailed, Err: err})
-	}
+	first := s.queue[0]
+	s.begin(&first.Message, func(err error) {
+		if err != nil {
+			s.publish(hermes.TurnDone{Turn: s.record.LastTurn(), Outcome: hermes.OutcomeFailed, Err: err})
+		}
+	}, first.IDs...)
 }

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"fmt"
 	"reflect"
 
@@ -59,37 +58,30 @@ func unchanged(asked hermes.RunSpec, row hermes.Session) error {
 // adoptRun stores what an earlier version did not store of the spec, and takes the model that
 // was asked for.
 func (s *Session) adoptRun() error {
-	choice := s.runSpec.Model
-	if choice.Ref != "" || choice.Provider != "" {
-		s.row.Model = choice.Ref
+	row := &s.record.Row
+	if c := s.run.Model; c.Ref != "" || c.Provider != "" {
+		row.Model = c.Ref
 	}
-	if hasRun(s.row) {
+	if hasRun(*row) {
 		return nil
 	}
-	s.row.Run = s.runSpec.Stored()
-	return s.cfg.Store.UpdateSession(s.ctx, s.id, hermes.SessionChange{Run: &s.row.Run})
-}
-
-// chosenModel makes the model that the spec or the row names.
-func (s *Session) chosenModel(ctx context.Context) (hermes.Model, error) {
-	choice := s.runSpec.Model
-	choice.Ref = s.row.Model
-	return s.cfg.Models.Model(ctx, choice)
+	row.Run = s.run.Stored()
+	return s.record.Update(s.ctx, hermes.SessionChange{Run: &row.Run})
 }
 
 // steps returns how many model calls a turn may make; 0 or less means no limit.
 func (s *Session) steps() int {
-	if s.runSpec.Budget.Steps != 0 {
-		return s.runSpec.Budget.Steps
+	if s.run.Budget.Steps != 0 {
+		return s.run.Budget.Steps
 	}
 	return s.cfg.Steps
 }
 
 // ref describes the session to tools and hooks.
 func (s *Session) ref(turn int64) hermes.SessionRef {
-	o, p := s.runSpec.Origin, s.runSpec.Prompt
+	o, p := s.run.Origin, s.run.Prompt
 	return hermes.SessionRef{
-		ID: s.row.ID, Turn: turn, Platform: o.Platform, User: o.User, Dir: s.row.Dir, Depth: o.Depth, Model: s.row.Model,
-		Attended: s.attended, IgnoreRules: p.IgnoreRules, MemoryScope: p.MemoryScope, Provenance: s.provenance(),
+		ID: s.id, Turn: turn, Platform: o.Platform, User: o.User, Dir: s.record.Row.Dir, Depth: o.Depth, Model: s.record.Row.Model,
+		Attended: s.attended, IgnoreRules: p.IgnoreRules, MemoryScope: p.MemoryScope, Provenance: s.record.Provenance(),
 	}
 }

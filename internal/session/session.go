@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"hermes"
 	"hermes/internal/session/jobs"
+	"hermes/internal/session/turn"
 )
-
-// leaseTime is how long a lease is valid. It is renewed after a third of that.
-const leaseTime = 60 * time.Second
 
 // ErrClosed means that the session has ended; open it again.
 var ErrClosed = errors.New("the session is closed")
@@ -29,36 +26,28 @@ type Session struct {
 	done    chan struct{} // closed when the actor has ended
 	err     error         // of closing; read after done
 	manager *Manager
-	// environment is set before the first turn and read by its tools.
-	environment hermes.Environment
-	// sharedLease is the lease for the calls of a turn.
-	sharedLease atomic.Pointer[hermes.Lease]
+	ctx     context.Context // ends when the session does
+	cancel  context.CancelFunc
 
-	// The following fields belong to the actor's goroutine.
-	ctx          context.Context // ends when the session does
-	cancel       context.CancelFunc
-	row          hermes.Session
-	stored       bool
-	lease        hermes.Lease
-	transcript   []hermes.Message
-	runtime      *Runtime
-	specs        []hermes.Spec
-	model        hermes.Model
-	once         hermes.Model // for the next turn only
-	effort       hermes.Effort
-	turn         *turn
-	jobs         *jobs.Runner
-	queue        []queued     // stored, too
-	notify       func(string) // Open.Waiting; may be nil
-	questions    map[string]*question
-	pendingCalls map[string]*pendingCall
-	asked        int
-	last         hermes.Usage
-	counted      int // messages that last covers
-	runSpec      hermes.RunSpec
-	attended     bool // a frontend is attached whose user can answer
-	cut          bool // the last turn was cut off
-	answered     bool // a turn was answered, and none failed or met a cap since
+	actor // belongs to the session's goroutine
+}
+
+// actor is what the goroutine of a session works with.
+type actor struct {
+	record    *turn.Record
+	run       hermes.RunSpec
+	runtime   *Runtime // nil until the first turn
+	specs     []hermes.Spec
+	model     choice
+	turn      *turn.Turn // nil while none runs
+	jobs      *jobs.Runner
+	queue     []turn.Queued // stored, too
+	deferred  []envelope    // ops that wait until the turn is prepared
+	questions questions
+	attended  bool         // a frontend is attached whose user can answer
+	cut       bool         // the last turn was cut off
+	answered  bool         // a turn was answered, and none failed or met a cap since
+	notify    func(string) // Open.Waiting; may be nil
 }
 
 // envelope carries an op, or a func that reads the state, to the actor.
@@ -73,13 +62,6 @@ type envelope struct {
 // the session it returns ErrClosed.
 func (s *Session) Submit(ctx context.Context, op Op) error {
 	return s.send(ctx, envelope{op: op, reply: make(chan error, 1)})
-}
-
-// State returns a snapshot of the session.
-func (s *Session) State(ctx context.Context) (State, error) {
-	var st State
-	err := s.send(ctx, envelope{read: func(s *Session) { st = s.state() }, reply: make(chan error, 1)})
-	return st, err
 }
 
 // ID returns the session's id.
@@ -123,11 +105,11 @@ func (s *Session) send(ctx context.Context, e envelope) error {
 	}
 }
 
-// run is the actor: it handles one op or event after another until the session
-// is closed.
-func (s *Session) run() {
+// live handles one op or event after another until the session is closed. It is the
+// session's goroutine.
+func (s *Session) live() {
 	defer close(s.done)
-	renew := time.NewTicker(leaseTime / 3)
+	renew := time.NewTicker(turn.LeaseTime / 3)
 	defer renew.Stop()
 	idle := newIdleTimer(s.cfg.IdleAfter)
 	defer idle.stop()
@@ -137,7 +119,7 @@ func (s *Session) run() {
 			s.handle(e)
 			idle.touch()
 		case e := <-s.turnEvents():
-			s.turnEvent(e)
+			s.take(e)
 			idle.touch()
 		case <-renew.C:
 			s.renew()
@@ -155,32 +137,53 @@ func (s *Session) run() {
 }
 
 func (s *Session) handle(e envelope) {
-	if e.read != nil {
+	switch {
+	case e.read != nil:
 		e.read(s)
 		e.reply <- nil
-		return
+	case s.turn != nil && !s.turn.Running && waitsForTurn(e.op):
+		s.deferred = append(s.deferred, e)
+	default:
+		s.do(e.op, func(err error) { e.reply <- err })
 	}
-	e.reply <- s.do(e.op)
 }
 
-// do carries out an op.
-func (s *Session) do(op Op) error {
+// waitsForTurn reports whether an op waits while a turn is being prepared: it would change what
+// the turn is made of.
+func waitsForTurn(op Op) bool {
+	switch op.(type) {
+	case Stop, Reply, SetTitle, askOp, dropOp:
+		return false
+	}
+	return true
+}
+
+// do carries out an op and calls reply once with its error. A message is replied to when it is stored.
+func (s *Session) do(op Op, reply func(error)) {
 	switch op := op.(type) {
 	case Say:
-		return s.say(op)
+		s.say(op, reply)
 	case Steer:
-		return s.steer(op.Text)
+		s.steer(op.Text, reply)
+	case Continue:
+		s.continueTurn(reply)
+	case Retry:
+		s.retry(reply)
+	default:
+		reply(s.change(op))
+	}
+}
+
+// change carries out an op that begins no turn.
+func (s *Session) change(op Op) error {
+	switch op := op.(type) {
 	case Stop:
 		return s.stop(op)
 	case Reply:
 		return s.reply(op)
-	case Continue:
-		return s.continueTurn()
 	case Undo:
 		_, err := s.undo()
 		return err
-	case Retry:
-		return s.retry()
 	case Compress:
 		return s.compress(op)
 	case Review:
@@ -188,7 +191,7 @@ func (s *Session) do(op Op) error {
 	case SetModel:
 		return s.setModel(op)
 	case SetEffort:
-		s.effort = op.Effort
+		s.model.effort = op.Effort
 		return nil
 	case SetTitle:
 		return s.setTitle(op.Title)
@@ -207,17 +210,17 @@ func (s *Session) publish(e hermes.Event) { s.subs.publish(e) }
 func (s *Session) shutdown() {
 	s.jobs.Free()
 	if s.turn != nil {
-		s.turn.cancel(hermes.ErrInterrupted)
+		s.turn.Stop(hermes.ErrInterrupted)
 		for s.turn != nil {
 			select {
-			case e := <-s.turn.events:
-				s.turnEvent(e)
+			case e := <-s.turn.Events():
+				s.take(e)
 			case e := <-s.inbox:
 				s.refuse(e)
 			}
 		}
 	}
-	s.jobs.Close(&s.manager.closing, s.cfg.Log)
+	s.jobs.Close(&s.manager.closing)
 	s.err = s.free()
 	s.publish(hermes.Closed{})
 	s.subs.close()
@@ -238,14 +241,40 @@ func (s *Session) refuse(e envelope) {
 func (s *Session) free() error {
 	var errs []error
 	if s.runtime != nil {
-		s.runtime.Hooks.SessionEnd(s.ctx, s.ref(s.lastTurn()))
+		s.runtime.Hooks.SessionEnd(s.ctx, s.ref(s.record.LastTurn()))
+		if s.runtime.Close != nil {
+			errs = append(errs, s.runtime.Close())
+		}
 	}
-	if s.runtime != nil && s.runtime.Close != nil {
-		errs = append(errs, s.runtime.Close())
+	return errors.Join(append(errs, s.record.Release(s.ctx))...)
+}
+
+// renew renews the lease. If it is lost, another process runs the session, and
+// this one stops at once and writes nothing more.
+func (s *Session) renew() {
+	err := s.record.Renew(s.ctx)
+	switch {
+	case errors.Is(err, hermes.ErrStaleLease):
+		s.lost()
+	case err != nil:
+		s.cfg.Log.Warn("renew the lease", "session", s.id, "err", err)
 	}
-	if s.lease.Fence > 0 { // mark it as ended, so that retention counts its age; a resume opens it again
-		ctx := context.WithoutCancel(s.ctx)
-		errs = append(errs, s.cfg.Store.UpdateSession(ctx, s.id, hermes.SessionChange{End: "closed"}), s.cfg.Store.Release(ctx, s.lease))
+}
+
+func (s *Session) lost() {
+	s.record.Lose()
+	s.publish(hermes.Notice{Level: hermes.NoticeWarning, Text: "Another Hermes process took this session over. This one stops."})
+	if s.turn != nil {
+		s.turn.Stop(hermes.ErrStaleLease)
 	}
-	return errors.Join(errs...)
+	s.close.Do(func() { close(s.closing) })
+}
+
+// writeFailed words an error of the store for the user.
+func (s *Session) writeFailed(err error) error {
+	if errors.Is(err, hermes.ErrStaleLease) {
+		s.lost()
+		return err
+	}
+	return fmt.Errorf("the conversation could not be stored, so the turn was stopped: %w", err)
 }

@@ -1,9 +1,10 @@
 package session
 
 import (
-	"slices"
+	"context"
 
 	"hermes"
+	"hermes/internal/session/turn"
 )
 
 // State is a snapshot of a session, for frontends.
@@ -34,25 +35,47 @@ type State struct {
 	Tools  []hermes.Spec
 }
 
+// Recalled reports whether a part of a message is what a memory knew.
+func Recalled(p hermes.Part) bool { return turn.Recalled(p) }
+
+// IsSurroundings reports whether a part of a message holds the surroundings.
+func IsSurroundings(p hermes.Part) bool { return turn.IsSurroundings(p) }
+
+// State returns a snapshot of the session.
+func (s *Session) State(ctx context.Context) (State, error) {
+	var st State
+	var read func(context.Context) ([]hermes.Message, error)
+	err := s.send(ctx, envelope{read: func(s *Session) {
+		if st = s.state(); !s.record.Whole() {
+			read = s.record.Reader()
+		}
+	}, reply: make(chan error, 1)})
+	if err != nil || read == nil {
+		return st, err
+	}
+	st.Transcript, err = read(ctx) // not in the session's goroutine
+	return st, err
+}
+
 // state returns a snapshot. It shares nothing that the actor changes later.
 func (s *Session) state() State {
 	st := State{
-		Row: s.row, Transcript: slices.Clip(s.transcript), Running: s.turn != nil, Queued: len(s.queue),
-		Cut: s.cut, Asking: s.waiting(), Last: s.last, Tools: s.specs, Effort: s.effortOf(s.row.Model),
+		Row: s.record.Row, Transcript: s.record.Messages(), Running: s.turn != nil, Queued: len(s.queue),
+		Cut: s.cut, Asking: s.waiting(), Last: s.record.Last, Tools: s.specs, Effort: s.effortOf(s.record.Row.Model),
 	}
-	if s.once != nil {
-		st.Next = s.once.ID()
+	if s.model.once != nil {
+		st.Next = s.model.once.ID()
 	}
 	if s.runtime == nil {
 		return st
 	}
 	if s.runtime.Window != nil {
-		st.Window = s.runtime.Window(s.row.Model)
+		st.Window = s.runtime.Window(st.Row.Model)
 	}
 	if t, ok := s.runtime.Context.(interface {
 		Threshold(model string, window int) int
 	}); ok {
-		st.Threshold = t.Threshold(s.row.Model, st.Window)
+		st.Threshold = t.Threshold(st.Row.Model, st.Window)
 	}
 	if s.runtime.Prefix != nil {
 		st.Broken, st.Breaks = s.runtime.Prefix()

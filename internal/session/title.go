@@ -13,7 +13,7 @@ const maxTitleTries = 20
 // A title that another session has gets a number.
 func (s *Session) takeTitle(title string) error {
 	for range maxTitleTries {
-		if s.row.Title != "" {
+		if s.record.Row.Title != "" {
 			return nil
 		}
 		err := s.setTitle(title)
@@ -28,17 +28,17 @@ func (s *Session) takeTitle(title string) error {
 // setTitle renames the session. The store may change the form of the title. If
 // another session has it, the error is ErrTitleTaken.
 func (s *Session) setTitle(title string) error {
-	if !s.stored {
+	if !s.record.Stored() {
 		return errors.New("the session has no messages yet; give it a title after the first one")
 	}
-	if err := s.cfg.Store.UpdateSession(s.ctx, s.row.ID, hermes.SessionChange{Title: &title}); err != nil {
+	if err := s.cfg.Store.UpdateSession(s.ctx, s.id, hermes.SessionChange{Title: &title}); err != nil {
 		return err
 	}
-	row, err := s.cfg.Store.FindSession(s.ctx, s.row.ID)
+	row, err := s.cfg.Store.FindSession(s.ctx, s.id)
 	if err != nil {
 		return err
 	}
-	s.row.Title = row.Title
+	s.record.Row.Title = row.Title
 	s.publish(hermes.Titled{Title: row.Title})
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"hermes"
 )
 
 const (
@@ -18,7 +20,7 @@ const (
 // for it, for a few seconds.
 type Final struct {
 	What  string // for the log
-	Run   func(ctx context.Context) error
+	Run   func(ctx context.Context, transcript []hermes.Message) error
 	Limit time.Duration
 	// After, if set, is a pause before, for work that can be done another time. If the
 	// program ends meanwhile, Run gets a context that has ended or ends soon.
@@ -44,7 +46,7 @@ func (c *Closing) start() {
 }
 
 // run does a work in the background.
-func (c *Closing) run(f *Final, session string, log *slog.Logger) {
+func (c *Closing) run(f *Final, s Snapshot, log *slog.Logger) {
 	c.start()
 	c.wg.Go(func() {
 		ctx, cancel := context.WithCancel(c.ctx)
@@ -62,8 +64,12 @@ func (c *Closing) run(f *Final, session string, log *slog.Logger) {
 		}
 		ctx, done := context.WithTimeout(ctx, f.Limit)
 		defer done()
-		if err := f.Run(ctx); err != nil {
-			log.Info(f.What, "session", session, "err", err)
+		err := s.load(context.WithoutCancel(ctx)) // it is short, and what is queued needs it
+		if err == nil {
+			err = f.Run(ctx, s.Transcript)
+		}
+		if err != nil {
+			log.Info(f.What, "session", s.Ref.ID, "err", err)
 		}
 	})
 }

@@ -23,6 +23,9 @@ import (
 
 // Snapshot is a session at rest. Its transcript must not be changed.
 type Snapshot struct {
+	// Read reads the whole transcript; nil if Transcript, the newest messages, is all of it.
+	// A task gets a snapshot with the whole.
+	Read       func(ctx context.Context) ([]hermes.Message, error)
 	Ref        hermes.SessionRef // of the last turn
 	Model      string            // reference
 	Titled     bool
@@ -31,6 +34,14 @@ type Snapshot struct {
 	// Cut says that the last turn is not finished. Answered says that a turn was
 	// answered, and none failed or met a cap since.
 	Cut, Answered bool
+}
+
+// load makes sure that the snapshot has the whole transcript.
+func (s *Snapshot) load(ctx context.Context) (err error) {
+	if s.Read != nil {
+		s.Transcript, err = s.Read(ctx)
+	}
+	return err
 }
 
 // Session is what the result of a job may change. Its methods are called in the
@@ -80,6 +91,7 @@ const Grace = 10 * time.Second
 type Runner struct {
 	session Session
 	post    Post
+	log     *slog.Logger
 	slots   []*slot
 	ctx     context.Context // ends with the session
 	cancel  context.CancelFunc
@@ -109,8 +121,8 @@ type running struct {
 }
 
 // NewRunner returns a runner without jobs.
-func NewRunner(s Session, post Post) *Runner {
-	r := &Runner{session: s, post: post}
+func NewRunner(s Session, post Post, log *slog.Logger) *Runner {
+	r := &Runner{session: s, post: post, log: log}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.late, r.endLate = context.WithCancel(context.Background())
 	return r
@@ -173,13 +185,19 @@ func (r *Runner) begin(sl *slot, t *Task) {
 		r.Go(func(ctx context.Context) { t.Run(ctx, s) })
 		return
 	}
+	log := r.log
 	ctx, cancel := context.WithCancel(r.ctx)
 	now := &running{task: t, cancel: cancel, done: make(chan struct{})}
 	sl.running = now
 	go func() { // ends when the session has the result, or with stop
 		defer close(now.done)
 		defer cancel()
-		finish := t.Run(ctx, s)
+		var finish func(Session)
+		if err := s.load(ctx); err != nil {
+			log.Warn("read the conversation", "session", s.Ref.ID, "err", err)
+		} else {
+			finish = t.Run(ctx, s)
+		}
 		now.whole = ctx.Err() == nil
 		r.post(ctx, func() {
 			if sl.running = nil; finish != nil {
@@ -230,7 +248,7 @@ func (r *Runner) Go(f func(ctx context.Context)) {
 }
 
 // Close stops all work and hands what is left to the program.
-func (r *Runner) Close(c *Closing, log *slog.Logger) {
+func (r *Runner) Close(c *Closing) {
 	r.cancel()
 	cut := make([]bool, len(r.slots))
 	for i, sl := range r.slots {
@@ -247,7 +265,7 @@ func (r *Runner) Close(c *Closing, log *slog.Logger) {
 	s := r.session.Snapshot()
 	for i, sl := range r.slots {
 		if f := sl.job.End(s, cut[i]); f != nil {
-			c.run(f, s.Ref.ID, log)
+			c.run(f, s, r.log)
 		}
 	}
 }

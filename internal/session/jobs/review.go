@@ -109,7 +109,8 @@ func (j *review) End(s Snapshot, cut bool) *Final {
 		return nil
 	}
 	cut = cut || !j.due.IsZero()
-	return &Final{What: "review a session that has ended", Limit: saveTime, After: savePause, Run: func(ctx context.Context) error {
+	return &Final{What: "review a session that has ended", Limit: saveTime, After: savePause, Run: func(ctx context.Context, transcript []hermes.Message) error {
+		s.Transcript = transcript
 		return j.reviewer.Save(ctx, s.conversation(""), cut)
 	}}
 }

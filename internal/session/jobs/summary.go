@@ -31,14 +31,20 @@ func (j *summary) End(s Snapshot, _ bool) *Final {
 	if !s.Answered || !s.Ref.Attended || len(s.Transcript) < sumUpMessages {
 		return nil
 	}
-	exchanges := 0
-	for _, m := range s.Transcript {
+	return &Final{What: "sum up a session", Limit: sumUpTime, Run: func(ctx context.Context, transcript []hermes.Message) error {
+		if exchanges(transcript) < sumUpExchanges {
+			return nil
+		}
+		return j.sumUp(ctx, s.Model, transcript)
+	}}
+}
+
+// exchanges counts the messages of the user.
+func exchanges(transcript []hermes.Message) (n int) {
+	for _, m := range transcript {
 		if m.Role == hermes.RoleUser && !m.Synthetic {
-			exchanges++
+			n++
 		}
 	}
-	if exchanges < sumUpExchanges {
-		return nil
-	}
-	return &Final{What: "sum up a session", Limit: sumUpTime, Run: func(ctx context.Context) error { return j.sumUp(ctx, s.Model, s.Transcript) }}
+	return n
 }

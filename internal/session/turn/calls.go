@@ -1,0 +1,230 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"hermes"
+	"hermes/internal/agent"
+	"hermes/internal/hook"
+)
+
+var (
+	// ErrUnattended means that no user can be asked.
+	ErrUnattended = errors.New("this session is unattended")
+	// ErrNoAnswer means that the user did not answer in time.
+	ErrNoAnswer = errors.New("the user did not answer in time")
+)
+
+// Session is what the calls of a turn use of their session. Its methods may be called
+// concurrently.
+type Session interface {
+	// Ask asks the user and waits for the answer. call, if set, is the call whose question
+	// the journal keeps. The error is ErrUnattended, ErrNoAnswer or the cause of ctx.
+	Ask(ctx context.Context, asked hermes.Asked, call string) (Reply, error)
+	// Spawn runs a task in a child session and waits for its report.
+	Spawn(ctx context.Context, parent hermes.SessionRef, t hermes.Task) (hermes.Report, error)
+	Publish(e hermes.Event)
+}
+
+// Reply is the user's answer to a question or an approval.
+type Reply struct {
+	Answer   hermes.Answer
+	Approval hermes.ApprovalAnswer
+}
+
+// Lent is what a session lends to the calls of a turn.
+type Lent struct {
+	Session     Session
+	Record      *Record // only its lease and its journal are used
+	Tools       hermes.Tools
+	Hooks       *hook.Hooks
+	Environment hermes.Environment
+	// Unattended reports whether a call with this risk may run where no user can be
+	// asked; nil allows none. Child sessions do not ask it: everything is refused there.
+	Unattended func(hermes.Risk) bool
+	Log        *slog.Logger
+}
+
+// Calls is what the calls of a turn share. The goroutines of a turn use it.
+type Calls struct {
+	lent    Lent
+	journal hermes.Journal
+	lease   *atomic.Pointer[hermes.Lease]
+	ref     hermes.SessionRef
+	taint   *agent.Taint    // of the session; it grows with each result
+	begun   map[string]bool // calls in the journal since an earlier turn
+	asking  asking
+}
+
+// NewCalls returns the hosts for the calls of a turn. begun are the calls that the journal
+// has since an earlier turn.
+func NewCalls(l Lent, ref hermes.SessionRef, begun ...string) *Calls {
+	t := &Calls{lent: l, journal: l.Record.store, lease: l.Record.lease, ref: ref, taint: agent.NewTaint(ref.Provenance), begun: map[string]bool{}}
+	for _, id := range begun {
+		t.begun[id] = true
+	}
+	return t
+}
+
+// Asking marks calls that ask the user, so that they stay open if the turn ends.
+func (t *Calls) Asking(calls ...string) {
+	for _, id := range calls {
+		t.asking.set(id, true)
+	}
+}
+
+// Host returns the host of one call.
+func (t *Calls) Host(c hermes.ToolCall, r *agent.Running) hermes.Host {
+	return &host{Calls: t, Running: r, call: c}
+}
+
+// Now returns the session with its current provenance, which grows during a turn.
+func (t *Calls) Now() hermes.SessionRef {
+	ref := t.ref
+	ref.Provenance = t.taint.String()
+	return ref
+}
+
+// host is the [hermes.Host] of one call.
+type host struct {
+	*Calls
+	*agent.Running
+	callTaint     agent.Taint // from other tools and child sessions that the call ran
+	call          hermes.ToolCall
+	journaled     bool        // it is in the journal
+	asks          bool        // it only asks: its questions stay open after the turn
+	approvalAsked atomic.Bool // approval was requested
+}
+
+// BeginCall writes a call to the journal, unless an earlier turn has begun it.
+func (h *host) BeginCall(ctx context.Context, c hermes.ToolCall) error {
+	if !h.begun[c.ID] {
+		if err := h.journal.BeginCall(context.WithoutCancel(ctx), held(h.lease), c); err != nil {
+			return err
+		}
+	}
+	spec, _ := h.lent.Tools.Spec(c.Name)
+	h.journaled, h.asks = true, spec.Effect == hermes.EffectAsk && !h.Invoked()
+	h.asking.set(c.ID, h.asks)
+	return nil
+}
+
+// EndCall writes the result of a call to the journal. A call whose question is open
+// when the turn ends gets no result: it is parked.
+func (h *host) EndCall(ctx context.Context, c hermes.ToolCall, r hermes.Result) error {
+	if h.asks && r.Failed && ctx.Err() != nil {
+		return nil
+	}
+	h.asking.set(c.ID, false)
+	r.Provenance = hermes.AddProvenance(h.callTaint.String(), r.Provenance)
+	return h.journal.EndCall(context.WithoutCancel(ctx), held(h.lease), c.ID, hermes.ToolMessage(h.call, r))
+}
+
+// Finish adds the provenance of a call's result to the session's.
+func (h *host) Finish(r *hermes.Result) {
+	if !h.journaled { // a call that did not come as far as its question asks nothing
+		h.asking.set(h.call.ID, false)
+	}
+	r.Provenance = hermes.AddProvenance(h.callTaint.String(), r.Provenance)
+	h.taint.Add(r.Provenance)
+}
+
+func (h *host) Session() hermes.SessionRef { return h.Now() }
+
+func (h *host) Environment() hermes.Environment { return h.lent.Environment }
+
+func (h *host) Invoke(ctx context.Context, name string, arguments json.RawMessage) (hermes.Result, error) {
+	r, err := h.Running.Invoke(ctx, name, arguments)
+	h.callTaint.Add(r.Provenance)
+	return r, err
+}
+
+func (h *host) Spawn(ctx context.Context, t hermes.Task) (hermes.Report, error) {
+	parent := h.Session()
+	if err := h.lent.Hooks.ChildStart(ctx, parent, t); err != nil {
+		return hermes.Report{}, err
+	}
+	r, err := h.lent.Session.Spawn(ctx, parent, t)
+	h.callTaint.Add(r.Provenance)
+	h.taint.Add(r.Provenance)
+	h.lent.Hooks.ChildEnd(ctx, parent, r)
+	return r, err
+}
+
+func (h *host) Approve(ctx context.Context, a hermes.ApprovalRequest) (hermes.ApprovalAnswer, error) {
+	kept := ""
+	if h.journaled && a.CallID == h.call.ID && !h.approvalAsked.Swap(true) {
+		kept = h.call.ID // the call asks for approval first: nothing has run so far
+	}
+	r, err := h.lent.Session.Ask(ctx, hermes.Asked{Approval: &a}, kept)
+	switch {
+	case errors.Is(err, ErrUnattended):
+		return hermes.ApprovalAnswer{Decision: h.unattended(a)}, nil
+	case errors.Is(err, ErrNoAnswer):
+		return hermes.ApprovalAnswer{Decision: hermes.TimedOut}, nil
+	case err != nil:
+		return hermes.ApprovalAnswer{Decision: hermes.Deny}, err
+	}
+	return r.Approval, nil
+}
+
+// unattended is the decision where there is no user to ask. Every risk of the call
+// must be allowed.
+func (h *host) unattended(a hermes.ApprovalRequest) hermes.Decision {
+	allowed := h.lent.Unattended
+	if allowed == nil || h.ref.Depth > 0 || len(a.Risks) == 0 {
+		return hermes.Unattended
+	}
+	why := make([]string, len(a.Risks))
+	for i, r := range a.Risks {
+		if !allowed(r) {
+			return hermes.Unattended
+		}
+		why[i] = r.Reason
+	}
+	text := fmt.Sprintf("%s was allowed without asking, as configured: %s", a.Tool, strings.Join(why, "; "))
+	h.lent.Log.Warn(text, "session", h.ref.ID, "call", a.CallID)
+	h.lent.Session.Publish(hermes.Notice{Level: hermes.NoticeWarning, Text: text})
+	return hermes.AllowOnce
+}
+
+func (h *host) Ask(ctx context.Context, q hermes.Question) (hermes.Answer, error) {
+	kept := ""
+	if h.asks && !q.Secret {
+		kept = h.call.ID
+	}
+	r, err := h.lent.Session.Ask(ctx, hermes.Asked{Question: &q}, kept)
+	if errors.Is(err, ErrNoAnswer) {
+		return hermes.Answer{TimedOut: true}, nil
+	}
+	return r.Answer, err
+}
+
+// asking holds the calls of a turn that only ask the user and have no result
+// yet. It may be used concurrently.
+type asking struct {
+	mu   sync.Mutex
+	open map[string]bool
+}
+
+func (a *asking) set(call string, open bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.open == nil {
+		a.open = map[string]bool{}
+	}
+	a.open[call] = open
+}
+
+func (a *asking) is(call string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.open[call]
+}
