@@ -3,16 +3,14 @@ package app
 import (
 	"cmp"
 	"maps"
-	"net/http"
 	"slices"
-	"strings"
 
 	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/credential"
+	"hermes/internal/environment"
 	"hermes/internal/keychain"
 	"hermes/internal/oauth"
-	"hermes/internal/provider"
 	"hermes/internal/services"
 )
 
@@ -26,7 +24,7 @@ func (a *App) makeCredentials() *credential.Store {
 	return credential.Open(credential.Config{
 		Path: cfg.Home().Auth(), Strategies: cfg.PoolStrategies(), Now: a.opts.Now,
 		Login: func(pool string) (oauth.Config, bool) {
-			l, ok := a.login(cfg, pool)
+			l, ok := a.logins(cfg).Of(pool)
 			return l.Config, ok
 		},
 		Keychain: keychain.New("hermes", a.opts.Getenv),
@@ -79,44 +77,35 @@ func (a *App) Login(pool string) (credential.Login, bool) {
 	if err != nil {
 		return credential.Login{Provider: pool}, false
 	}
-	return a.login(cfg, pool)
+	return a.logins(cfg).Of(pool)
 }
 
-// loginLacks lists the settings that the login of a pool still needs.
-func (a *App) loginLacks(pool string) []string {
+func (a *App) logins(cfg *config.Config) services.Logins {
+	return services.Logins{Config: cfg, UserAgent: "hermes/" + Version, Now: a.opts.Now, Log: a.log}
+}
+
+// keyOf returns the func that says whose key a variable holds, "" if it holds no key
+// of Hermes. Variables with such keys never reach commands.
+func keyOf(cfg *config.Config) func(name string) string {
+	ofService := services.KeyOf(cfg)
+	return func(name string) string { return cmp.Or(environment.KeyOf(name), ofService(name)) }
+}
+
+// secrets returns the values that are masked wherever they would be shown: of
+// settings, of variables, and of logins.
+func (a *App) secrets() []string {
 	cfg, err := a.config()
-	if err != nil {
-		return nil // reported where the configuration is used
-	}
-	l, _ := a.login(cfg, pool)
-	return l.Lacks()
-}
-
-// login returns the login of a provider, and whether it is complete.
-func (a *App) login(cfg *config.Config, pool string) (credential.Login, bool) {
-	l := services.Login(cfg, pool)
-	l.Client, l.Now = loginClient(cfg), a.opts.Now
-	if on(cfg.Getenv("HERMES_OAUTH_TRACE")) {
-		l.Trace = a.log()
-	}
-	return l, len(l.Lacks()) == 0
-}
-
-// on reports whether a variable that switches something on does so.
-func on(value string) bool {
-	switch strings.ToLower(strings.TrimSpace(value)) {
-	case "1", "true", "yes", "on":
-		return true
-	}
-	return false
-}
-
-// loginClient makes the HTTP client for logins, with the configured proxy. An
-// invalid proxy setting is reported where models are made.
-func loginClient(cfg *config.Config) *http.Client {
-	c, err := provider.Client(cfg.Getenv, "hermes/"+Version)
 	if err != nil {
 		return nil
 	}
-	return c
+	return slices.Concat(cfg.Secrets(), a.stored(), environment.Secrets(a.opts.Environ(), services.KeyOf(cfg)))
+}
+
+// stored returns the keys and tokens that were stored by logging in.
+func (a *App) stored() []string {
+	var out []string
+	for _, s := range a.credentials().Secrets() {
+		out = append(out, s.Reveal())
+	}
+	return out
 }

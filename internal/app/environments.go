@@ -44,7 +44,7 @@ func (a *App) environment(w hermes.Workspace) (hermes.Environment, error) {
 // them as those of an agent.
 func (a *App) variables(cfg *config.Config) environment.LocalConfig {
 	return environment.LocalConfig{
-		Env: lineage.WithoutWidening(a.opts.Environ()), KeyOf: keyOf(cfg), Keys: slices.Concat(cfg.ServiceKeys(), a.logins()), Mark: a.mark(),
+		Env: lineage.WithoutWidening(a.opts.Environ()), KeyOf: keyOf(cfg), Keys: slices.Concat(cfg.ServiceKeys(), a.stored()), Mark: a.mark(),
 	}
 }
 

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"time"
 
 	"hermes"
 	"hermes/internal/home"
@@ -91,21 +90,8 @@ func (l *Learned) Approve(ctx context.Context, id string) (saved hermes.Learning
 	return saved, replaced, l.Reject(id)
 }
 
-// recordTime limits one access to a record of the journal.
-const recordTime = 10 * time.Second
-
 // changes returns the journal of changes that can be undone.
 func (a *App) changes(h home.Dir) *undo.Journal {
-	return undo.New(h.Join("undo"), a.opts.Now).With(client.Source, undo.Source{
-		Read: func(name string) ([]byte, error) {
-			ctx, cancel := context.WithTimeout(context.Background(), recordTime)
-			defer cancel()
-			return a.learned().ReadRecord(ctx, name)
-		},
-		Write: func(name string, content []byte) error {
-			ctx, cancel := context.WithTimeout(context.Background(), recordTime)
-			defer cancel()
-			return a.learned().WriteRecord(ctx, name, content)
-		},
-	})
+	l := a.learned()
+	return undo.New(h.Join("undo"), a.opts.Now).With(client.Source, undo.Source{Read: l.ReadRecord, Write: l.WriteRecord})
 }

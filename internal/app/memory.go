@@ -8,6 +8,7 @@ import (
 	"hermes"
 	"hermes/internal/memory"
 	"hermes/internal/prompt"
+	"hermes/internal/services"
 	"hermes/internal/undo"
 )
 
@@ -70,7 +71,7 @@ func (a *App) MemoryServices() []memory.External {
 	}
 	return memory.Externals(memory.ExternalConfig{
 		Open:   func(ctx context.Context) (hermes.Recollections, error) { return a.Database(ctx) },
-		Getenv: cfg.Getenv, Client: func() *http.Client { return loginClient(cfg) }, User: "hermes-" + cfg.Home().Profile(), Mask: a.Mask,
+		Getenv: cfg.Getenv, Client: func() *http.Client { return services.Client(cfg, "hermes/"+Version) }, User: "hermes-" + cfg.Home().Profile(), Mask: a.Mask,
 	})
 }
 

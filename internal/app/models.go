@@ -41,7 +41,7 @@ func (a *App) providers() (provider.Config, error) {
 		return m.Environ(), m.Files()
 	}}
 	c.AskWindows, c.UnattendedWait = true, unattendedWait
-	c.Keys, c.LoginLacks = a.keys, a.loginLacks
+	c.Keys, c.LoginLacks = a.keys, a.logins(cfg).Lacks
 	c.Caps, c.Meter = meter.Caps, meter.Meter
 	return c, nil
 }

@@ -2,10 +2,8 @@ package app
 
 import (
 	"context"
-	"net"
 	"os"
 	"path/filepath"
-	"time"
 
 	"hermes"
 	"hermes/internal/config"
@@ -63,13 +61,9 @@ func (a *App) webGuard() (*netguard.Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &netguard.Guard{Private: cfg.Security().AllowPrivateURLs || netguard.On(cfg.Getenv("HERMES_ALLOW_PRIVATE_URLS"))}
-	if cfg.Network().ForceIPv4 {
-		g.Connect = func(ctx context.Context, _, address string) (net.Conn, error) {
-			d := net.Dialer{Timeout: 10 * time.Second}
-			return d.DialContext(ctx, "tcp4", address)
-		}
-	}
-	g.Proxy, err = httpc.ProxiesOf(cfg.Getenv).Func()
-	return g, err
+	choose, err := httpc.ProxiesOf(cfg.Getenv).Func()
+	return &netguard.Guard{
+		Private: cfg.Security().AllowPrivateURLs || netguard.On(cfg.Getenv("HERMES_ALLOW_PRIVATE_URLS")),
+		IPv4:    cfg.Network().ForceIPv4, Proxy: choose,
+	}, err
 }

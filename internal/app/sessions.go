@@ -84,7 +84,7 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec, wake func(stri
 		recall = p.Recall
 	}
 	return &session.Runtime{
-		Recall: recall, Environment: env, Tools: tb, Hooks: tools.hooks, Unattended: unattended(cfg.Approvals(), run.Rights.WhenUnattended),
+		Recall: recall, Environment: env, Tools: tb, Hooks: tools.hooks, Unattended: toolbox.UnattendedOf(cfg.Approvals().UnattendedMode, run.Rights),
 		System: func(ctx context.Context, row hermes.Session, specs []hermes.Spec) (hermes.SystemPrompt, error) {
 			p := a.prompt(ctx, cfg, run, row, specs)
 			own := trusted(cfg)(run.Workspace.Dir)
@@ -157,28 +157,10 @@ func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *session
 // approvals returns the approval rules of a run.
 func (a *App) approvals(cfg *config.Config, rights hermes.Rights) toolbox.Approvals {
 	ap := cfg.Approvals()
-	mode := toolbox.ParseMode(ap.Mode)
-	switch {
-	case rights.Mode == hermes.ModeYolo:
-		mode = toolbox.ModeOff
-	case rights.Approver != "":
-		mode = toolbox.ParseMode(string(rights.Approver))
-	case rights.Mode == hermes.ModeAsk && mode == toolbox.ModeOff:
-		mode = toolbox.ModeManual
-	}
 	return toolbox.Approvals{
-		Mode: mode, Deny: ap.Deny, Allowed: slices.Concat(cfg.General().CommandAllowlist, rights.Allow), Breaker: ap.DenialBreakerThreshold,
+		Mode: toolbox.ModeOf(ap.Mode, rights), Deny: ap.Deny, Allowed: slices.Concat(cfg.General().CommandAllowlist, rights.Allow), Breaker: ap.DenialBreakerThreshold,
 		Grants: a.permissions(cfg), Judge: a.judge(ap.SmartPolicy),
 	}
-}
-
-// unattended returns which risks are allowed where no user can be asked; nil allows
-// none.
-func unattended(ap config.Approvals, chosen hermes.Unattendance) func(hermes.Risk) bool {
-	if cmp.Or(string(chosen), ap.UnattendedMode) != string(hermes.UnattendedApprove) {
-		return nil
-	}
-	return toolbox.AllowedUnattended
 }
 
 // Permissions returns what the user has allowed for good, and the risks that the

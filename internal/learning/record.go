@@ -74,8 +74,14 @@ func (b *Store) record(ctx context.Context, name string) (l hermes.Learning, kno
 	return l, false, isCounts, err
 }
 
-// ReadRecord returns the content of a record, nil if there is none.
-func (b *Store) ReadRecord(ctx context.Context, name string) ([]byte, error) {
+// recordTime limits one access to a record of the journal.
+const recordTime = 10 * time.Second
+
+// ReadRecord returns the content of a record, nil if there is none. It takes at most ten
+// seconds.
+func (b *Store) ReadRecord(name string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), recordTime)
+	defer cancel()
 	l, known, isCounts, err := b.record(ctx, name)
 	if err != nil || !known {
 		return nil, err
@@ -93,8 +99,10 @@ func (b *Store) ReadRecord(ctx context.Context, name string) ([]byte, error) {
 }
 
 // WriteRecord restores a content that ReadRecord returned. nil removes the
-// learning.
-func (b *Store) WriteRecord(ctx context.Context, name string, content []byte) error {
+// learning. It takes at most ten seconds.
+func (b *Store) WriteRecord(name string, content []byte) error {
+	ctx, cancel := context.WithTimeout(context.Background(), recordTime)
+	defer cancel()
 	l, known, isCounts, err := b.record(ctx, name)
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ func newFixture(t *testing.T) *fixture {
 			h.whats = append(h.whats, by+": "+what)
 			h.before = map[string][]byte{}
 			for _, name := range records {
-				data, err := h.store.ReadRecord(ctx, name)
+				data, err := h.store.ReadRecord(name)
 				if err != nil {
 					return err
 				}
@@ -53,7 +53,7 @@ func newFixture(t *testing.T) *fixture {
 func (h *fixture) undo() {
 	h.t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(h.before)) {
-		if err := h.store.WriteRecord(h.t.Context(), name, h.before[name]); err != nil {
+		if err := h.store.WriteRecord(name, h.before[name]); err != nil {
 			h.t.Fatal(err)
 		}
 	}

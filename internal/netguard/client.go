@@ -151,6 +151,9 @@ func (g *Guard) connect(ctx context.Context, network, address string) (net.Conn,
 	if g.Connect != nil {
 		return g.Connect(ctx, network, address)
 	}
+	if g.IPv4 {
+		network = "tcp4"
+	}
 	d := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	return d.DialContext(ctx, network, address)
 }

@@ -261,3 +261,22 @@ func TestOtherAddressesOfANameAreTried(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 }
+
+func TestIPv4Only(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp6", "[::1]:0")
+	if err != nil {
+		t.Skip(err)
+	}
+	s := httptest.NewUnstartedServer(says("hello"))
+	_ = s.Listener.Close()
+	s.Listener = l
+	s.Start()
+	defer s.Close()
+	for only, want := range map[bool]bool{false: true, true: false} {
+		c := client(t, &netguard.Guard{Private: true, IPv4: only}, netguard.Limits{})
+		if text, err := get(t, c, s.URL); (err == nil && text == "hello") != want {
+			t.Errorf("IPv4 only is %t: %q, %v", only, text, err)
+		}
+	}
+}

@@ -37,6 +37,8 @@ type Guard struct {
 	// is none. A proxy resolves names itself. So for a proxied request only the
 	// URL is checked, and the addresses if the name resolves here too.
 	Proxy func(*http.Request) (*url.URL, error)
+	// IPv4 connects over IPv4 only.
+	IPv4 bool
 	// Connect opens a connection to an address that was checked, or to a proxy;
 	// nil uses the network.
 	Connect func(ctx context.Context, network, address string) (net.Conn, error)

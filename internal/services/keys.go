@@ -1,13 +1,10 @@
 package services
 
 import (
-	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
 	"hermes/internal/config"
-	"hermes/internal/credential"
 	"hermes/internal/provider"
 )
 
@@ -47,31 +44,4 @@ func signsWithAWS(cfg *config.Config) bool {
 		return true
 	}
 	return slices.ContainsFunc(cfg.Fallback(), func(f config.Fallback) bool { return bedrock(f.Provider, f.Model) })
-}
-
-// Login returns how to log in to the service of a pool; the settings override the built-in
-// values.
-func Login(cfg *config.Config, pool string) credential.Login {
-	l := credential.Login{Provider: pool}
-	rows := credential.Logins()
-	if i := slices.IndexFunc(rows, func(r credential.Login) bool { return r.Provider == pool }); i >= 0 {
-		l = rows[i]
-	}
-	set := cfg.Providers()[strings.TrimPrefix(pool, "custom:")].OAuth
-	l.ClientID = cmp.Or(set.ClientID, l.ClientID)
-	l.ClientSecret = cmp.Or(set.ClientSecret.Reveal(), l.ClientSecret)
-	l.AuthURL = cmp.Or(set.AuthURL, l.AuthURL)
-	l.TokenURL = cmp.Or(set.TokenURL, l.TokenURL)
-	l.DeviceURL = cmp.Or(set.DeviceURL, l.DeviceURL)
-	l.Redirect = cmp.Or(set.Redirect, l.Redirect)
-	if len(set.Scopes) > 0 {
-		l.Scopes = set.Scopes
-	}
-	if len(set.Params) > 0 {
-		params := map[string]string{}
-		maps.Copy(params, l.Params)
-		maps.Copy(params, set.Params)
-		l.Params = params
-	}
-	return l
 }

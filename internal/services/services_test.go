@@ -106,11 +106,12 @@ func TestKeyOf(t *testing.T) {
 func TestTheSettingsOverrideALogin(t *testing.T) {
 	t.Parallel()
 	cfg := mustConfig(t, nil, "providers:\n  openrouter:\n    oauth: {redirect_uri: 'http://localhost:4711/back'}\n")
-	l := services.Login(cfg, "openrouter")
+	logins := services.Logins{Config: cfg}
+	l, _ := logins.Of("openrouter")
 	if l.Redirect != "http://localhost:4711/back" || l.Form != oauth.FormKey || len(l.Lacks()) > 0 {
 		t.Errorf("%+v", l)
 	}
-	if l := services.Login(cfg, "zai"); len(l.Lacks()) == 0 {
+	if l, complete := logins.Of("zai"); complete || len(logins.Lacks("zai")) == 0 {
 		t.Errorf("an invented login: %+v", l)
 	}
 }
