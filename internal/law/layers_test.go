@@ -38,7 +38,7 @@ var layers = []layer{
 	}, {
 		{path: "internal/policy/shell/track", deps: []string{"mvdan.cc/sh/v3"}},
 	}, {
-		{path: "internal/policy/shell/environ"},
+		{path: "internal/policy/shell/environ", deps: []string{"mvdan.cc/sh/v3"}},
 	}, {
 		{path: "internal/policy/shell/machine"},
 		{path: "internal/policy/shell/remote"},
@@ -74,7 +74,6 @@ var layers = []layer{
 		{path: "internal/patch"},
 		{path: "internal/picture"},
 		{path: "internal/policy/shell", deps: []string{"mvdan.cc/sh/v3"}},
-		{path: "internal/policy/shell/inspect", deps: []string{"mvdan.cc/sh/v3"}},
 		{path: "internal/proc", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/ratelimit"},
 		{path: "internal/recallblock"},
@@ -94,6 +93,7 @@ var layers = []layer{
 		{path: "internal/yamledit", deps: []string{"go.yaml.in/yaml/v3"}},
 	}, {
 		{path: "internal/git"}, // it starts git with proc
+		{path: "internal/policy/shell/inspect", deps: []string{"mvdan.cc/sh/v3"}},
 	}}},
 
 	{2, "components", "each can be built, tested and replaced alone", [][]row{{

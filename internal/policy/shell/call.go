@@ -8,7 +8,6 @@ import (
 
 	"hermes/internal/policy/shell/environ"
 	"hermes/internal/policy/shell/lex"
-	"hermes/internal/policy/shell/program"
 	"hermes/internal/policy/shell/track"
 )
 
@@ -91,7 +90,7 @@ func (j *judge) callFunction(args []string, in track.Input) bool {
 
 // declare judges export, local and their relatives.
 func (j *judge) declare(c *syntax.DeclClause) {
-	j.exportsFunction(c)
+	environ.ExportsFunction(j.Line, c)
 	if c.Variant.Value == "nameref" {
 		j.declareWord("nameref", "")
 	}
@@ -235,18 +234,4 @@ func (j *judge) callAlias(name string, rest []string) {
 	j.script(text + lex.Quoted(rest))
 	j.aliases[name] = text
 	j.Depth--
-}
-
-// exportsFunction judges export -f: the shells that later commands start run the
-// function in place of the program with its name.
-func (j *judge) exportsFunction(c *syntax.DeclClause) {
-	exports := false
-	for _, a := range c.Args {
-		switch {
-		case a.Naked && a.Value != nil:
-			exports = exports || strings.HasPrefix(a.Value.Lit(), "-") && strings.Contains(a.Value.Lit(), "f") && c.Variant.Value == "export"
-		case exports && a.Name != nil && slices.Contains(program.EverydayPrograms, a.Name.Value):
-			j.Ask("environment", "lets a function run in place of "+a.Name.Value)
-		}
-	}
 }

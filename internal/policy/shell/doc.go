@@ -1,6 +1,5 @@
 // Package shell judges command lines without running them: whether one is dangerous
-// ([Judge] in judge.go), which simple commands it runs (commands.go), and which of them
-// decides its exit status (status.go).
+// ([Judge]) and which simple commands it runs ([Commands]); both are in judge.go.
 //
 // It uses no network or state, no disk but through Context.Resolve, and knows nothing of
 // the agent. A command that is only known at run time counts as dangerous. All functions

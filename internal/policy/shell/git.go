@@ -90,7 +90,7 @@ func (j *judge) gitSetting(key, name, value string, words []string) {
 // gitAlias judges what an alias is short for: another git command, or shell text.
 func (j *judge) gitAlias(value string, words []string) {
 	if text, ok := strings.CutPrefix(value, "!"); ok {
-		j.Ask("git-exec", gitRunsProgram)
+		j.Ask("git-exec", vcs.RunsProgram)
 		j.InSubshell(func() { j.script(text) })
 		return
 	}
@@ -118,12 +118,12 @@ func (j *judge) gitRuns(own, words []string) {
 			name, value, _ := strings.Cut(own[i+1], "=")
 			j.gitSetting("git-exec", name, value, words)
 		case strings.HasPrefix(a, "--exec-path="):
-			j.Ask("git-exec", gitRunsProgram)
+			j.Ask("git-exec", vcs.RunsProgram)
 		}
 	}
 	for _, a := range words {
 		if strings.Contains(a, "ext::") || strings.Contains(a, "fd::") {
-			j.Ask("git-exec", gitRunsProgram)
+			j.Ask("git-exec", vcs.RunsProgram)
 		}
 	}
 	if len(words) > 0 {
@@ -131,20 +131,18 @@ func (j *judge) gitRuns(own, words []string) {
 	}
 }
 
-const gitRunsProgram = "makes git run another program"
-
 func (j *judge) gitSubcommandRuns(verb string, args []string) {
 	switch verb {
 	case "clone", "init":
 		j.gitClone(verb, args)
 	case "fetch", "pull", "ls-remote", "fetch-pack", "push", "send-pack", "archive":
-		j.gitProgramOption(args, "--upload-pack", "--receive-pack", "--exec")
+		vcs.ProgramOption(j.Line, args, "--upload-pack", "--receive-pack", "--exec")
 	case "grep":
-		j.gitProgramOption(args, "-O", "--open-files-in-pager")
+		vcs.ProgramOption(j.Line, args, "-O", "--open-files-in-pager")
 	case "difftool":
-		j.gitProgramOption(args, "-x", "--extcmd")
+		vcs.ProgramOption(j.Line, args, "-x", "--extcmd")
 	case "mergetool", "filter-branch", "daemon", "instaweb", "send-email", "imap-send", "shell", "cvsserver":
-		j.Ask("git-exec", gitRunsProgram)
+		j.Ask("git-exec", vcs.RunsProgram)
 	case "rebase":
 		j.gitText(getopt.OptionValues(args, "-x", "--exec"))
 	case "bisect":
@@ -171,9 +169,9 @@ func (j *judge) gitClone(verb string, args []string) {
 		name, value, _ := strings.Cut(setting, "=")
 		j.gitSetting("git-exec", name, value, nil)
 	}
-	j.gitProgramOption(args, "--template", "--upload-pack")
+	vcs.ProgramOption(j.Line, args, "--template", "--upload-pack")
 	if verb == "clone" {
-		j.gitProgramOption(args, "-u")
+		vcs.ProgramOption(j.Line, args, "-u")
 	}
 	words := getopt.Wrapper{Values: "cujbo", Long: " --config --upload-pack --template --branch --depth --origin --reference --jobs --filter --shallow-since --separate-git-dir --initial-branch --object-format "}.Rest(args)
 	if verb == "clone" && len(words) > 1 || verb == "init" && len(words) > 0 {
@@ -185,24 +183,9 @@ func (j *judge) gitClone(verb string, args []string) {
 func (j *judge) gitText(texts []string) {
 	for _, text := range texts {
 		if lex.Dynamic(text) {
-			j.Ask("git-exec", gitRunsProgram)
+			j.Ask("git-exec", vcs.RunsProgram)
 			continue
 		}
 		j.InSubshell(func() { j.script(text) })
-	}
-}
-
-// gitProgramOption judges options whose value is a program.
-func (j *judge) gitProgramOption(args []string, options ...string) {
-	for _, a := range args {
-		for _, o := range options {
-			name, _, _ := strings.Cut(a, "=")
-			if strings.HasPrefix(o, "--") && getopt.HasLong([]string{name}, o) || !strings.HasPrefix(o, "--") && strings.HasPrefix(a, o) && !strings.HasPrefix(a, "--") {
-				j.Ask("git-exec", gitRunsProgram)
-			}
-		}
-		if a == "--" {
-			return
-		}
 	}
 }

@@ -2,11 +2,16 @@ package shell
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
+	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"hermes/internal/policy/shell/files"
 	"hermes/internal/policy/shell/lex"
+	"hermes/internal/policy/shell/program"
 	"hermes/internal/policy/shell/track"
 )
 
@@ -108,4 +113,96 @@ func JudgeText(text string, on Context) Verdict {
 	j := newJudge(on)
 	j.NameAll(text)
 	return Verdict{Findings: j.Findings}
+}
+
+// Words expands the words of a command as far as they are known without the line
+// around it.
+func Words(list []*syntax.Word) []string { return newJudge(Context{}).words(list) }
+
+// Commands calls yield with the words of every simple command in a line, as the
+// shell would run it: behind wrappers such as sudo and with them, in
+// substitutions, functions, here-documents for a shell and text for another shell.
+// Words of unknown programs that may form a command are listed, too, and texts in
+// what is no shell command. A zero byte is a part that is only known at run
+// time. Commands stops when yield returns false. It reports false if there are more
+// commands than it can list.
+func Commands(line string, yield func(words []string) bool) (complete bool) {
+	for _, text := range []string{line, lex.Normalize(line)} {
+		j := newJudge(Context{})
+		stopped := false
+		j.seen = func(words []string) {
+			if !stopped && !yield(lex.WithUnknown(words)) {
+				stopped = true
+				j.Steps = lex.MaxSteps // there is no need to read on
+			}
+		}
+		j.line(text)
+		if stopped {
+			return true
+		}
+		if j.Steps > lex.MaxSteps || j.Work > lex.MaxWork {
+			return false
+		}
+		if _, err := lex.Parse(lex.WithoutMarks(text)); err != nil {
+			j.commandsInCode(text)
+		}
+		if stopped || text == lex.Normalize(text) {
+			return true
+		}
+	}
+	return true
+}
+
+// StartsShell reports whether a line may start a program that reads its input as
+// shell commands, on this machine or in another place. An unknown program may.
+func StartsShell(line string) bool {
+	found := false
+	complete := Commands(line, func(words []string) bool {
+		name := lex.Program(words[0])
+		w, wraps := program.WrapperOf(name)
+		found = lex.Dynamic(words[0]) || program.IsShell(name) || slices.Contains(shellStarters, name) ||
+			wraps && len(w.Inner(words[1:])) == 0 && program.OpensShell(name, words[1:])
+		return !found
+	})
+	return found || !complete
+}
+
+// shellStarters are the programs that start a shell elsewhere or for another user.
+var shellStarters = []string{"ssh", "docker", "podman", "kubectl", "su", "screen", "tmux"}
+
+// textPattern is an expression for text that cannot be parsed.
+type textPattern struct {
+	level  Level
+	key    string
+	reason string
+	words  string // one of these is in any text that matches
+	expr   *regexp.Regexp
+}
+
+// textPatterns are expressions for text that cannot be parsed as shell. They are
+// deliberately coarse: such text needs approval anyway.
+var textPatterns = sync.OnceValue(func() []textPattern {
+	const start = `(?im)(?:^|[;&|({]|\$\(|` + "`" + `)\s*(?:(?:sudo|env|nohup|setsid|exec|command|time)\s+(?:-\S+\s+)*)*(?:\S*/)?`
+	const vital = `(?:/|/\*|~/?\*?|\$\{?HOME\}?/?\*?|/(?:bin|boot|dev|etc|home|lib|lib64|opt|root|sbin|sys|usr|var)/?\*?)`
+	return []textPattern{
+		{Refuse, "delete-root", files.DeletesRoot, "rm", regexp.MustCompile(start + `rm\s+(?:-\S+\s+)*-\S*[rR]\S*\s+(?:-\S+\s+)*["']?` + vital + `["']?(?:\s|;|&|\||$)`)},
+		{Refuse, "format", "wipes or formats a disk", "mkfs", regexp.MustCompile(start + `mkfs\S*\s[^;&|]*/dev/`)},
+		{Refuse, "raw-device", "overwrites a disk", "/dev/", regexp.MustCompile(`(?i)(?:\bof=|>\s*)/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|disk)`)},
+		{Refuse, "fork-bomb", "starts endless copies of itself (a fork bomb)", "()", regexp.MustCompile(`(\S+)\s*\(\)\s*\{\s*\S+\s*\|\s*\S+\s*&\s*\}\s*;`)},
+		{Refuse, "kill-all", "kills every process", "kill", regexp.MustCompile(start + `kill\s+(?:-\S+\s+)+-1(?:\s|;|$)`)},
+		{Refuse, "shutdown", "shuts down or restarts the machine", "shutdown reboot halt poweroff", regexp.MustCompile(start + `(?:shutdown|reboot|halt|poweroff)(?:\s|;|$)`)},
+		{Ask, "recursive-delete", "deletes files recursively", "rm", regexp.MustCompile(`(?i)\brm\s+(?:-\S+\s+)*-\S*r`)},
+		{Ask, "world-writable", "makes files writable by every user of this machine", "chmod", regexp.MustCompile(`(?i)\bchmod\s+(?:-\S+\s+)*(?:[0-7]*[2367]\b|[ugo]*[oa][ugo]*[+=]\S*w)`)},
+		{Ask, "download-to-shell", "runs a download as shell commands", "curl wget", regexp.MustCompile(`(?i)\b(?:curl|wget)\b[^;]*\|\s*(?:sudo\s+)?(?:\S*/)?(?:ba|z|k|da)?sh\b`)},
+	}
+})
+
+// matchText judges text that cannot be parsed as shell.
+func (j *judge) matchText(text string) {
+	low := strings.ToLower(text)
+	for _, p := range textPatterns() {
+		if lex.Mentions(low, p.words) && p.expr.MatchString(text) {
+			j.Find(Finding{Level: p.level, Key: p.key, Reason: p.reason})
+		}
+	}
 }

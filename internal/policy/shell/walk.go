@@ -94,7 +94,9 @@ func (j *judge) condition(c *syntax.IfClause, in track.Input) {
 }
 
 func (j *judge) while(c *syntax.WhileClause, in track.Input) {
-	j.endless(c)
+	if len(c.Cond) == 1 && lex.Always(c.Cond[0], c.Until) {
+		j.endless(c.Do)
+	}
 	round := func() {
 		j.stmts(c.Cond, in)
 		j.Branches(func() { j.stmts(c.Do, in) }, nil)
@@ -124,7 +126,7 @@ func (j *judge) loop(c *syntax.ForClause, in track.Input) {
 		j.substitutions(c.Loop)
 		j.Arithmetic(c.Loop)
 		if style, ok := c.Loop.(*syntax.CStyleLoop); ok && style.Cond == nil {
-			j.startsWithoutEnd(c.Do)
+			j.endless(c.Do)
 		}
 		for range 2 {
 			j.Branches(func() { j.stmts(c.Do, in) }, nil)
@@ -315,30 +317,9 @@ func (j *judge) piped(s *syntax.Stmt, in track.Input) track.Input {
 	return out
 }
 
-// endless judges a loop without an end that starts a process in each round and
-// waits for none.
-func (j *judge) endless(c *syntax.WhileClause) {
-	if len(c.Cond) != 1 || !lex.Always(c.Cond[0], c.Until) {
-		return
-	}
-	j.startsWithoutEnd(c.Do)
-}
-
-// startsWithoutEnd judges the body of a loop without an end.
-func (j *judge) startsWithoutEnd(body []*syntax.Stmt) {
-	starts, waits := false, false
-	for _, s := range body {
-		syntax.Walk(s, func(n syntax.Node) bool {
-			switch n := n.(type) {
-			case *syntax.Stmt:
-				starts = starts || n.Background
-			case *syntax.CallExpr:
-				waits = waits || lex.Within("sleep wait read break return exit inotifywait fswatch", lex.Called(n))
-			}
-			return true
-		})
-	}
-	if starts && !waits {
+// endless judges the body of a loop without an end.
+func (j *judge) endless(body []*syntax.Stmt) {
+	if lex.StartsWithoutEnd(body) {
 		j.Ask("endless-processes", "starts processes without an end")
 	}
 }

@@ -3,7 +3,7 @@ package terminal
 import (
 	"slices"
 
-	"hermes/internal/policy/shell"
+	"hermes/internal/policy/shell/inspect"
 )
 
 // meaning explains an exit code that is not a failure, or that has a special
@@ -13,7 +13,7 @@ func meaning(line string, code int) (note string, benign bool) {
 	if code == 0 {
 		return "", false
 	}
-	args := shell.StatusCommand(line)
+	args := inspect.StatusCommand(line)
 	if len(args) == 0 {
 		return "", false
 	}

@@ -180,3 +180,21 @@ func HasPattern(w *syntax.Word) bool {
 		return ok && strings.ContainsAny(l.Value, "*?[")
 	})
 }
+
+// StartsWithoutEnd reports whether the body of a loop without an end starts a process in
+// each round and waits for none.
+func StartsWithoutEnd(body []*syntax.Stmt) bool {
+	starts, waits := false, false
+	for _, s := range body {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.Stmt:
+				starts = starts || n.Background
+			case *syntax.CallExpr:
+				waits = waits || Within("sleep wait read break return exit inotifywait fswatch", Called(n))
+			}
+			return true
+		})
+	}
+	return starts && !waits
+}

@@ -64,10 +64,7 @@ func reads(name string, rest []string) bool {
 		return true
 	}
 	words := getopt.PlainWords(rest)
-	verb := ""
-	if len(words) > 0 {
-		verb = words[0]
-	}
+	verb := getopt.At(words, 0)
 	switch name {
 	case "fdisk", "sfdisk":
 		return getopt.CertainShort(rest, "ld", "bcCHLNoOStuwWXY") || getopt.HasLong(rest, "--list") || getopt.HasLong(rest, "--dump")

@@ -57,10 +57,7 @@ func PackageSources(l *track.Line, name string, rest []string) {
 
 func addsSource(name string, rest []string) bool {
 	words := getopt.PlainWords(rest)
-	verb := ""
-	if len(words) > 0 {
-		verb = words[0]
-	}
+	verb := getopt.At(words, 0)
 	switch name {
 	case "apt-key", "rpmkeys":
 		return verb == "add" || verb == "adv" || getopt.HasLong(rest, "--import")
@@ -87,9 +84,5 @@ func addsSource(name string, rest []string) bool {
 }
 
 func installsPackages(name string) bool {
-	switch strings.TrimRight(name, "0123456789.") {
-	case "pip", "pipx", "uv", "npm", "pnpm", "yarn", "bun", "npx", "gem", "cargo", "dpkg", "rpm", "yum", "dnf", "zypper", "apt", "apt-get", "pacman", "apk", "brew", "conda", "mamba", "go", "easy_install", "luarocks", "cpan", "cpanm":
-		return true
-	}
-	return false
+	return lex.Within("pip pipx uv npm pnpm yarn bun npx gem cargo dpkg rpm yum dnf zypper apt apt-get pacman apk brew conda mamba go easy_install luarocks cpan cpanm", strings.TrimRight(name, "0123456789."))
 }

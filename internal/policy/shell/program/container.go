@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hermes/internal/policy/shell/getopt"
+	"hermes/internal/policy/shell/lex"
 )
 
 // ContainerPaths returns the paths of this machine that a container may write, and
@@ -81,18 +82,10 @@ func takesContainerValue(option string) bool {
 
 // StopsContainer reports whether a verb of docker stops or removes something.
 func StopsContainer(verb string) bool {
-	switch verb {
-	case "stop", "kill", "rm", "rmi", "restart", "prune", "down", "remove":
-		return true
-	}
-	return false
+	return lex.Within("stop kill rm rmi restart prune down remove", verb)
 }
 
 // IsContainerNoun reports whether a word of docker comes before the verb.
 func IsContainerNoun(word string) bool {
-	switch word {
-	case "container", "image", "volume", "network", "system", "builder", "pod", "machine", "stack", "service", "buildx":
-		return true
-	}
-	return false
+	return lex.Within("container image volume network system builder pod machine stack service buildx", word)
 }

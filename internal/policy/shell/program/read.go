@@ -58,11 +58,7 @@ var justReads = sync.OnceValue(func() map[string]string {
 // ChangesNamed reports whether a program whose writes have rules of their own
 // changes all files that it names.
 func ChangesNamed(name string) bool {
-	switch name {
-	case "tee", "sponge", "truncate", "rm", "grm", "srm", "unlink", "shred":
-		return true
-	}
-	return false
+	return lex.Within("tee sponge truncate rm grm srm unlink shred", name)
 }
 
 // SearchedFolders returns the folders in which a command looks for the files whose
@@ -111,31 +107,19 @@ func WritesHere(name string, rest []string) bool {
 // IsExtractor reports whether a program writes files whose names the command does
 // not show.
 func IsExtractor(name string) bool {
-	switch name {
-	case "tar", "gtar", "bsdtar", "unzip", "cpio", "7z", "7za", "7zr", "7zz", "unrar":
-		return true
-	}
-	return false
+	return lex.Within("tar gtar bsdtar unzip cpio 7z 7za 7zr 7zz unrar", name)
 }
 
 // ReadsScript reports whether a program reads commands from its input that may
 // name files.
 func ReadsScript(name string) bool {
-	switch name {
-	case "sqlite3", "ed", "ex", "vi", "vim", "nvim", "patch", "gdb", "psql", "mysql", "ftp", "sftp", "m4", "bc", "gnuplot":
-		return true
-	}
-	return code.IsInterpreter(name)
+	return lex.Within("sqlite3 ed ex vi vim nvim patch gdb psql mysql ftp sftp m4 bc gnuplot", name) || code.IsInterpreter(name)
 }
 
 // NamesOutput reports whether an option says where to write.
 func NamesOutput(w string) bool {
-	switch w {
-	case "-o", "--output", "--out", "--outfile", "--out-file", "--output-file", "--output-dir", "--outdir", "--out-dir", "--dest", "--destination", "--target-dir",
-		"-out", "-d", "-D", "--directory", "--to", "-t", "--target":
-		return true
-	}
-	return false
+	return lex.Within("-o --output --out --outfile --out-file --output-file --output-dir --outdir --out-dir --dest --destination --target-dir -out -d -D --directory --to -t "+
+		"--target", w)
 }
 
 // NamesInput reports whether an option, or one with its value, says what to read.
@@ -220,4 +204,41 @@ func ChmodPaths(rest []string) []string {
 // IsOctal reports whether a word is a mode of chmod in digits.
 func IsOctal(s string) bool {
 	return len(s) >= 3 && len(s) <= 5 && strings.Trim(s, "01234567") == ""
+}
+
+// GitCall splits the arguments of git into the options before the subcommand and
+// the rest.
+func GitCall(rest []string) (own, words []string) {
+	words = getopt.Wrapper{Values: "Cc", Long: " --git-dir --work-tree --namespace --exec-path --config-env --attr-source --shallow-file --super-prefix "}.Inner(rest)
+	return rest[:len(rest)-len(words)], words
+}
+
+// GitPaths returns the paths outside of the repository's files that git writes.
+func GitPaths(rest []string) []string {
+	words := getopt.Wrapper{Values: "Cc", Long: " --git-dir --work-tree --namespace --exec-path --config-env "}.Inner(rest)
+	own := rest[:len(rest)-len(words)]
+	if len(words) == 0 || !gitWrites(words) {
+		return nil
+	}
+	out := slices.DeleteFunc(slices.Clone(own), func(w string) bool { return w == ".git" || strings.HasSuffix(w, "=.git") })
+	switch words[0] {
+	case "clone", "init", "worktree", "submodule", "archive", "bundle", "mv", "rm", "config", "format-patch", "checkout-index", "apply", "diff", "log", "show":
+		return append(out, words...)
+	}
+	return out
+}
+
+// gitWrites reports whether a subcommand of git changes files, other than those
+// git keeps for itself.
+func gitWrites(words []string) bool {
+	switch words[0] {
+	case "clone", "init", "worktree", "submodule", "archive", "bundle", "mv", "rm", "format-patch", "checkout-index", "apply", "am", "pull", "merge", "rebase",
+		"checkout", "switch", "restore", "reset", "cherry-pick", "revert", "stash", "clean", "read-tree", "filter-branch", "sparse-checkout":
+		return !getopt.HasLong(words, "--cached")
+	case "config":
+		return getopt.HasShort(words, "f") || getopt.HasLong(words, "--file")
+	case "diff", "log", "show":
+		return getopt.HasLong(words, "--output")
+	}
+	return false
 }

@@ -86,10 +86,7 @@ type Sender int
 // SenderOf returns how a program is told what to send.
 func SenderOf(name string, rest []string) Sender {
 	words := getopt.PlainWords(rest)
-	verb := ""
-	if len(words) > 0 {
-		verb = words[0]
-	}
+	verb := getopt.At(words, 0)
 	switch name {
 	case "curl", "wget", "wget2", "curlie", "aria2c", "grpcurl", "websocat", "wscat", "hurl":
 		return SendsOptions

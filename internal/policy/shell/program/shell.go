@@ -2,6 +2,8 @@ package program
 
 import (
 	"strings"
+
+	"hermes/internal/policy/shell/lex"
 )
 
 // IsShell reports whether a program is a shell of any language.
@@ -10,20 +12,12 @@ func IsShell(name string) bool { return IsPlainShell(name) || IsOtherShell(name)
 // IsPlainShell reports whether a shell reads the language that the analysis
 // knows.
 func IsPlainShell(name string) bool {
-	switch name {
-	case "sh", "bash", "zsh", "ksh", "ksh93", "dash", "ash", "mksh", "rbash", "yash", "osh", "lksh", "pdksh", "hush", "rksh", "rzsh", "bash5":
-		return true
-	}
-	return false
+	return lex.Within("sh bash zsh ksh ksh93 dash ash mksh rbash yash osh lksh pdksh hush rksh rzsh bash5", name)
 }
 
 // IsOtherShell reports whether a program is a shell whose language the analysis does not know.
 func IsOtherShell(name string) bool {
-	switch name {
-	case "fish", "csh", "tcsh", "pwsh", "powershell", "cmd", "nu", "elvish", "xonsh", "oil", "ion", "rc", "es", "ysh":
-		return true
-	}
-	return false
+	return lex.Within("fish csh tcsh pwsh powershell cmd nu elvish xonsh oil ion rc es ysh", name)
 }
 
 // ShellWords reads the options of a shell: whether it gets text or a file, and
@@ -88,9 +82,5 @@ func IsCommandOption(name, a string) bool {
 
 // IsInput reports whether a file is the standard input.
 func IsInput(file string) bool {
-	switch file {
-	case "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "/proc/thread-self/fd/0":
-		return true
-	}
-	return false
+	return lex.Within("- /dev/stdin /dev/fd/0 /proc/self/fd/0 /proc/thread-self/fd/0", file)
 }

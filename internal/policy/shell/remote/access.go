@@ -43,10 +43,7 @@ func Socat(l *track.Line, rest []string) {
 // servers for logins, shared terminals.
 func OpensAccess(name string, rest []string) bool {
 	words := getopt.PlainWords(rest)
-	verb := ""
-	if len(words) > 0 {
-		verb = words[0]
-	}
+	verb := getopt.At(words, 0)
 	switch name {
 	case "ngrok", "chisel", "frpc", "frps", "bore", "lt", "localtunnel", "ttyd", "gotty", "wetty", "tmate", "upterm", "sshx", "x11vnc", "vncserver", "x0vncserver", "tigervncserver",
 		"tightvncserver", "sshd", "dropbear", "telnetd", "in.telnetd", "utelnetd", "inetd", "xinetd", "msfconsole", "msfvenom", "evil-winrm", "dnscat", "dnscat2", "iodine", "ptunnel",

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hermes/internal/policy/shell/getopt"
+	"hermes/internal/policy/shell/lex"
 	"hermes/internal/policy/shell/program"
 	"hermes/internal/policy/shell/track"
 )
@@ -112,10 +113,7 @@ func transfers(l *track.Line, words []string) {
 // remoteRun judges programs that run commands on other machines, or set them up.
 func remoteRun(l *track.Line, name string, rest []string) {
 	words := getopt.PlainWords(rest)
-	verb := ""
-	if len(words) > 0 {
-		verb = words[0]
-	}
+	verb := getopt.At(words, 0)
 	found := false
 	switch name {
 	case "ansible", "ansible-playbook", "ansible-pull", "ansible-console", "salt", "salt-call", "salt-ssh", "pssh", "parallel-ssh", "pdsh", "clush", "dsh", "fab", "chef-client", "mco", "bolt", "psexec", "winrs":
@@ -149,5 +147,25 @@ func Metadata(l *track.Line, name, arg string) {
 			l.Ask("cloud-metadata", "accesses the cloud metadata service, which hands out credentials")
 			return
 		}
+	}
+}
+
+// Tools judges tools that change things elsewhere. A package manager or a language
+// may start them: `npx prisma migrate reset` is judged as `prisma migrate reset`.
+func Tools(l *track.Line, name string, rest []string, s track.Situation) {
+	name = program.ToolName(name)
+	cloud(l, name, rest)
+	remoteRun(l, name, rest)
+	cluster(l, name, rest)
+	publishes(l, name, rest)
+	Fetches(l, name, rest)
+	databases(l, name, rest, s.In)
+	if program.ConsoleCode(name, rest) {
+		l.Ask("inline-code", "runs program code given in the command")
+	}
+	if inner := program.Started(name, rest); len(inner) > 0 && l.Depth < lex.MaxDepth {
+		l.Depth++
+		Tools(l, lex.Program(inner[0]), inner[1:], s)
+		l.Depth--
 	}
 }

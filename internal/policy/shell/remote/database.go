@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"hermes/internal/policy/shell/code"
 	"hermes/internal/policy/shell/getopt"
 	"hermes/internal/policy/shell/lex"
 	"hermes/internal/policy/shell/track"
@@ -105,11 +106,7 @@ func requestMethods(rest []string) []string {
 
 // isClient reports whether a program reads commands for a database from its input.
 func isClient(name string) bool {
-	switch name {
-	case "mongo", "mongosh", "redis-cli", "valkey-cli", "keydb-cli", "influx", "cypher-shell", "zkCli.sh", "zkcli", "clickhouse-client":
-		return true
-	}
-	return false
+	return lex.Within("mongo mongosh redis-cli valkey-cli keydb-cli influx cypher-shell zkCli.sh zkcli clickhouse-client", name)
 }
 
 // redisLoses reports whether a Redis command deletes everything, an unknown key,
@@ -212,9 +209,25 @@ var updatesAll = sync.OnceValue(func() *regexp.Regexp {
 
 // isDatabaseClient reports whether a program runs statements that it is given.
 func isDatabaseClient(name string) bool {
+	return lex.Within("psql mysql mariadb sqlite3 sqlite duckdb sqlcmd isql osql sqlplus clickhouse-client mycli pgcli usql litecli cqlsh", name)
+}
+
+// Sql looks for statements that delete tables or all their rows in the arguments
+// and input of a command. It skips programs that only show, search or store
+// text: to them it is data.
+func Sql(l *track.Line, name string, args []string, in track.Input) {
 	switch name {
-	case "psql", "mysql", "mariadb", "sqlite3", "sqlite", "duckdb", "sqlcmd", "isql", "osql", "sqlplus", "clickhouse-client", "mycli", "pgcli", "usql", "litecli", "cqlsh":
-		return true
+	case "echo", "printf", "cat", "grep", "egrep", "fgrep", "rg", "ag", "ack", "git", "gh", "tee", "sed", "awk", "less", "head", "tail", "find", "ls", "truncate":
+		return
 	}
-	return false
+	texts := args
+	if code.IsStatement(name) {
+		texts = []string{name + " " + strings.Join(args, " ")}
+	}
+	for _, text := range append([]string{in.Text}, texts...) {
+		if len(text) > 8 && code.Destroys(text) {
+			l.Ask("destructive-sql", "deletes database tables or all their rows")
+			return
+		}
+	}
 }

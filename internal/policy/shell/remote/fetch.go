@@ -82,11 +82,7 @@ func codeWords(name, verbs string, rest []string) []string {
 // takesValue reports whether the word after an option is its value, not the code
 // that is started.
 func takesValue(option string) bool {
-	switch option {
-	case "-p", "--package", "--from", "--with", "--spec", "-c", "--config", "--import-map", "--python":
-		return true
-	}
-	return false
+	return lex.Within("-p --package --from --with --spec -c --config --import-map --python", option)
 }
 
 // isFetchedModule reports whether go run gets a module of another machine, other

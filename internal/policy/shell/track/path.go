@@ -67,11 +67,7 @@ func (l *Line) Vital(word string) bool {
 
 // matchesAll reports whether a pattern matches everything in a folder.
 func matchesAll(pattern string) bool {
-	switch pattern {
-	case "*", "**", ".*", "?*", "*?", ".??*", ".[!.]*", ".[^.]*", "[!.]*", "*.*":
-		return true
-	}
-	return false
+	return lex.Within("* ** .* ?* *? .??* .[!.]* .[^.]* [!.]* *.*", pattern)
 }
 
 // matchesVital reports whether a pattern in a folder matches a vital folder.

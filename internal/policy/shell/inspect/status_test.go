@@ -1,11 +1,11 @@
-package shell_test
+package inspect_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"hermes/internal/policy/shell"
+	"hermes/internal/policy/shell/inspect"
 )
 
 // TestStatusCommand is about the status of a line that failed: it names a command
@@ -77,7 +77,7 @@ func TestStatusCommand(t *testing.T) {
 		"":                                   nil,
 		"A=1":                                nil,
 	} {
-		if diff := cmp.Diff(shell.StatusCommand(line), want); diff != "" {
+		if diff := cmp.Diff(inspect.StatusCommand(line), want); diff != "" {
 			t.Errorf("%q: got (-) want (+)\n%s", line, diff)
 		}
 	}
@@ -86,7 +86,7 @@ func TestStatusCommand(t *testing.T) {
 func FuzzStatusCommand(f *testing.F) {
 	f.Add("a && b | ! c; { grep x; } || timeout 3 git -C . grep y 2>&1")
 	f.Fuzz(func(t *testing.T, line string) {
-		args := shell.StatusCommand(line)
+		args := inspect.StatusCommand(line)
 		if args != nil && (len(args) == 0 || args[0] == "") {
 			t.Fatalf("%q: %q", line, args)
 		}

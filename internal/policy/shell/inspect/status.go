@@ -1,10 +1,11 @@
-package shell
+package inspect
 
 import (
 	"slices"
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"hermes/internal/policy/shell"
 	"hermes/internal/policy/shell/lex"
 	"hermes/internal/policy/shell/program"
 )
@@ -27,7 +28,7 @@ func StatusCommand(line string) []string {
 	case *syntax.TestClause:
 		return []string{"[["}
 	case *syntax.CallExpr:
-		return unwrapped(newJudge(Context{}).words(c.Args))
+		return unwrapped(shell.Words(c.Args))
 	}
 	return nil
 }

@@ -7,7 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"hermes/internal/policy/shell/environ"
 	"hermes/internal/policy/shell/getopt"
+	"hermes/internal/policy/shell/lex"
+	"hermes/internal/policy/shell/program"
 	"hermes/internal/policy/shell/track"
 )
 
@@ -110,10 +113,7 @@ func expires(subcommand, verb string, args []string) bool {
 // OtherVersioning judges Mercurial and Subversion.
 func OtherVersioning(l *track.Line, name string, rest []string) {
 	words := getopt.PlainWords(rest)
-	verb := ""
-	if len(words) > 0 {
-		verb = words[0]
-	}
+	verb := getopt.At(words, 0)
 	switch name {
 	case "hg":
 		if getopt.HasLong(rest, "--config") {
@@ -127,5 +127,104 @@ func OtherVersioning(l *track.Line, name string, rest []string) {
 		gitDiscard(l, verb == "revert")
 	case "bfg":
 		l.Ask("git-expire", "deletes commits or names of commits that could still be restored")
+	}
+}
+
+// Push judges git push.
+func Push(l *track.Line, args []string) {
+	forced := getopt.HasShort(args, "f") || getopt.HasLong(args, "--force") || getopt.HasLong(args, "--force-with-lease") || getopt.HasLong(args, "--mirror")
+	deleted := getopt.HasShort(args, "d") || getopt.HasLong(args, "--delete") || getopt.HasLong(args, "--prune")
+	for _, ref := range getopt.PlainWords(args) {
+		forced = forced || strings.HasPrefix(ref, "+")
+		deleted = deleted || len(ref) > 1 && ref[0] == ':'
+	}
+	words := getopt.PlainWords(args)
+	if len(words) > 0 && slices.Contains(l.Remotes, words[0]) {
+		l.Ask("git-remote", SendsElsewhere)
+	}
+	if len(words) > 0 && program.IsAddress(words[0]) {
+		l.Ask("git-push-address", "sends the repository to an address that is not one of its remotes")
+	}
+	if forced {
+		l.Ask("git-push-force", "overwrites history on the server")
+	}
+	if deleted {
+		l.Ask("git-branch-delete", "deletes a branch on the server")
+	}
+}
+
+// GitRemote judges a remote that gets another address, and remembers new ones.
+func GitRemote(l *track.Line, words []string) {
+	switch {
+	case len(words) > 2 && words[0] == "set-url":
+		l.Ask("git-remote", SendsElsewhere)
+	case len(words) > 1 && words[0] == "add" && len(l.Remotes) >= lex.MaxFiles:
+		l.Exhausted()
+	case len(words) > 1 && words[0] == "add":
+		l.Remotes = append(l.Remotes, words[len(words)-2])
+	}
+}
+
+// SendsElsewhere is why a change of a remote asks.
+const SendsElsewhere = "changes where git sends the repository"
+
+// SettingRuns reports whether a git setting makes git run a program that it would
+// not run without it.
+func SettingRuns(name, section, last, value string) bool {
+	switch {
+	case section == "alias":
+		return true
+	case strings.Contains(value, "ext::") || strings.Contains(value, "fd::"):
+		return true
+	case value == "" || value == "/dev/null":
+		return false
+	case section == "pager" || last == "pager":
+		return value != "true" && value != "false" && !environ.HarmlessCommand(environ.PagerCommand, value)
+	case last == "editor":
+		return !environ.HarmlessCommand(environ.EditorCommand, value)
+	case last == "sshcommand":
+		return !environ.HarmlessCommand(environ.SshCommand, value)
+	case last == "fsmonitor":
+		return value != "true" && value != "false"
+	case section == "credential" && last == "helper":
+		return !slices.Contains([]string{"cache", "store", "osxkeychain", "manager", "manager-core", "wincred", "libsecret"}, strings.Fields(value)[0])
+	case last == "insteadof" || last == "pushinsteadof":
+		return program.Host(strings.TrimSuffix(strings.TrimPrefix(name, "url."), "."+last)) != program.Host(value)
+	case section == "protocol":
+		return name == "protocol.allow" || strings.HasPrefix(name, "protocol.ext") || strings.HasPrefix(name, "protocol.fd")
+	case section == "submodule" && last == "update":
+		return strings.HasPrefix(value, "!") || lex.Dynamic(value)
+	case last == "program":
+		return !slices.Contains([]string{"gpg", "gpg2", "gpgsm", "ssh-keygen", "op-ssh-sign"}, value)
+	}
+	return slices.Contains(runningSections, section) || slices.Contains(runningSettings, last)
+}
+
+// runningSections are sections of git's settings that name programs or other
+// files with settings.
+var runningSections = []string{"include", "includeif", "filter", "hook", "guitool", "browser", "man", "instaweb", "web"}
+
+// runningSettings are last parts of settings whose value is a program, or a
+// folder with programs.
+var runningSettings = []string{
+	"hookspath", "askpass", "gitproxy", "alternaterefscommand", "external", "textconv", "command", "cmd", "driver", "difffilter", "templatedir", "uploadpack", "receivepack",
+	"vcs", "tunnel", "packobjectshook", "smtpserver", "sendmailcmd", "tocmd", "cccmd", "headercmd", "defaultkeycommand", "helper", "execpath", "httpd",
+}
+
+// RunsProgram is why git with another program asks.
+const RunsProgram = "makes git run another program"
+
+// ProgramOption judges options whose value is a program.
+func ProgramOption(l *track.Line, args []string, options ...string) {
+	for _, a := range args {
+		for _, o := range options {
+			name, _, _ := strings.Cut(a, "=")
+			if strings.HasPrefix(o, "--") && getopt.HasLong([]string{name}, o) || !strings.HasPrefix(o, "--") && strings.HasPrefix(a, o) && !strings.HasPrefix(a, "--") {
+				l.Ask("git-exec", RunsProgram)
+			}
+		}
+		if a == "--" {
+			return
+		}
 	}
 }
