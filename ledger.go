@@ -63,8 +63,6 @@ type Scope struct {
 	// Tree is the session at the root of a tree of sub-agents; empty means the
 	// session itself.
 	Tree string
-	// Cap bounds what the tree may cost in total, beside the configured caps; 0 adds no bound.
-	Cap Money
 	// Call is set below the layer that keeps to the caps: the running call that
 	// an attempt belongs to, a number of that layer; 0 elsewhere.
 	Call int64

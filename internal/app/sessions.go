@@ -68,6 +68,11 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec, wake func(stri
 		return nil, fmt.Errorf("the session is of the profile %s; open it with `hermes --profile %s`", profile, profile)
 	}
 	id := run.Session
+	meter, err := a.meter()
+	if err != nil {
+		return nil, err
+	}
+	meter.Bound(id, run.Budget.Money)
 	env, err := a.environment(run.Workspace)
 	if err != nil {
 		return nil, err

@@ -113,7 +113,7 @@ func (s *Session) work(ref hermes.SessionRef, calls *turn.Calls) agent.Turn {
 		Request: hermes.Request{
 			System: row.System, Tools: s.specs, Session: row.ID,
 			Effort: s.effortOf(model.ID()), MaxTokens: cmp.Or(s.run.Model.MaxTokens, s.cfg.MaxTokens), Temperature: s.run.Model.Temperature,
-			Scope: hermes.Scope{Cap: s.run.Budget.Money}, Attended: s.attended,
+			Attended: s.attended,
 		},
 		Transcript: s.record.Messages(), Number: ref.Turn, Context: hooks.Engine(s.runtime.Context, ref),
 		Last: s.record.Last, Counted: s.record.Counted,

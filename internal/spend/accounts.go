@@ -28,6 +28,7 @@ func (g *Governor) remember(ctx context.Context, session string) *memory {
 		scope, err := g.cfg.Scope(ctx, session)
 		if err != nil {
 			g.cfg.Log.Warn("look up what a session belongs to", "session", session, "err", err)
+			return m
 		}
 		m.scope = scope
 	}
@@ -40,7 +41,7 @@ func (g *Governor) remember(ctx context.Context, session string) *memory {
 // each with its cap.
 func (g *Governor) limits(ctx context.Context, r *hermes.Request) []hermes.Limit {
 	list := make([]hermes.Limit, 0, 6)
-	var own hermes.Money // of the run
+	var own hermes.Money // the bound of the run
 	add := func(kind hermes.AccountKind, name string) {
 		limit := hermes.Limit{Account: hermes.Account{Kind: kind, Name: name}, Cap: g.cfg.Caps[kind]}
 		if kind == hermes.AccountTree && own > 0 && (limit.Cap.Money == 0 || own < limit.Cap.Money) {
@@ -57,7 +58,6 @@ func (g *Governor) limits(ctx context.Context, r *hermes.Request) []hermes.Limit
 		if scope.Job == "" {
 			scope.Job = known.scope.Job
 		}
-		own = g.runCap(r, known)
 		if turn := g.turn(r, known); turn > 0 {
 			add(hermes.AccountTurn, turnName(r.Session, turn))
 		}
@@ -65,6 +65,7 @@ func (g *Governor) limits(ctx context.Context, r *hermes.Request) []hermes.Limit
 		if scope.Tree == "" {
 			scope.Tree = r.Session
 		}
+		own = g.bound(r.Session, scope.Tree)
 		add(hermes.AccountTree, scope.Tree)
 	}
 	if scope.Job != "" {
@@ -91,15 +92,29 @@ func (g *Governor) turn(r *hermes.Request, m *memory) int64 {
 	return m.turn
 }
 
-// runCap returns the cap of the run that a request belongs to. Only the conversation itself
-// says it; it also holds for the side tasks of the session.
-func (g *Governor) runCap(r *hermes.Request, m *memory) hermes.Money {
+// Bound limits what a session and its children may cost in total, beside the caps and for its
+// side tasks too, until it is called again; 0 sets no bound.
+func (g *Governor) Bound(session string, most hermes.Money) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if r.Purpose == "" && len(r.Messages) > 0 {
-		m.scope.Cap = r.Scope.Cap
+	if most <= 0 {
+		delete(g.bounds, session)
+		return
 	}
-	return m.scope.Cap
+	g.bounds[session] = most
+}
+
+// bound returns the smallest bound of the sessions; 0 is none.
+func (g *Governor) bound(sessions ...string) hermes.Money {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var least hermes.Money
+	for _, s := range sessions {
+		if b := g.bounds[s]; b > 0 && (least == 0 || b < least) {
+			least = b
+		}
+	}
+	return least
 }
 
 func turnName(session string, turn int64) string {

@@ -354,3 +354,53 @@ func TestAFullDiskStopsAnAnswerUnderACap(t *testing.T) {
 		t.Errorf("%d tokens arrived, %q", arrived, text)
 	}
 }
+
+// TestABoundHoldsForTheTree: the bound of a session counts for its children and side tasks,
+// beside the caps, and may change.
+func TestABoundHoldsForTheTree(t *testing.T) {
+	t.Parallel()
+	l := hermestest.NewLedger()
+	cfg := config(l, noon(), spend.Caps{hermes.AccountTree: {Money: hermes.USD(1000)}})
+	lookups := 0
+	cfg.Scope = func(_ context.Context, session string) (hermes.Scope, error) {
+		lookups++
+		if lookups == 1 {
+			return hermes.Scope{}, errors.New("the database is busy")
+		}
+		return hermes.Scope{Tree: strings.TrimPrefix(session, "child of ")}, nil
+	}
+	g := spend.New(cfg)
+	m := layers(g, hermestest.NewScript(said(30, 10)).Named("p:m").Forever())
+	ask := func(session, purpose string) error {
+		r := request(session, 1)
+		r.Purpose = purpose
+		_, err := hermes.Collect(m.Stream(t.Context(), r))
+		return err
+	}
+	refused := func(session, purpose string) {
+		t.Helper()
+		err := ask(session, purpose)
+		if hermes.ClassOf(err) != hermes.ClassBudget || !strings.Contains(err.Error(), "the budget of this session is reached") || !strings.Contains(err.Error(), "larger budget") {
+			t.Errorf("%s %s: %v", session, purpose, err)
+		}
+	}
+	_ = ask("child of root", "") // what it belongs to could not be looked up
+	g.Bound("root", hermes.USD(1))
+	refused("root", "title") // before any other call of the session
+	refused("child of root", "")
+	refused("child of root", "compression")
+	g.Bound("child of root", hermes.USD(2000)) // a child never has more
+	refused("child of root", "")
+	if err := ask("another", ""); err != nil {
+		t.Errorf("a bound of one session stops another: %v", err)
+	}
+	g.Bound("root", 0)
+	if err := ask("root", ""); err != nil {
+		t.Errorf("a bound that was removed: %v", err)
+	}
+	g.Bound("child of root", hermes.USD(1))
+	refused("child of root", "")
+	if err := ask("root", ""); err != nil {
+		t.Errorf("a bound of a child stops its parent: %v", err)
+	}
+}

@@ -53,7 +53,7 @@ type Config struct {
 	// hermes.Request, or another value for five minutes.
 	CacheTTL string
 	// Scope returns what a session belongs to; it is called once for each
-	// session. nil, or an error, means nothing.
+	// session, and again after an error. nil, or an error, means nothing.
 	Scope func(ctx context.Context, session string) (hermes.Scope, error)
 	// Owner identifies this process among all that use the ledger.
 	Owner string
@@ -76,6 +76,7 @@ type Governor struct {
 	sessions *lru.Map[string, *memory] // by session
 	outputs  *lru.Map[string, float64] // tokens of a typical answer, by model
 	warned   *lru.Map[string, bool]    // models with a warning about their unknown price
+	bounds   map[string]hermes.Money   // by session; none is forgotten
 	calls    map[int64]*call           // running, by the number in Scope.Call
 	last     int64                     // of those numbers
 }
@@ -110,7 +111,7 @@ func New(cfg Config) *Governor {
 	if cfg.Longest == nil {
 		cfg.Longest = func(string, int64) int64 { return 0 }
 	}
-	return &Governor{cfg: cfg, calls: map[int64]*call{}, sessions: lru.New[string, *memory](maxSessions), outputs: lru.New[string, float64](maxModels), warned: lru.New[string, bool](maxModels)}
+	return &Governor{cfg: cfg, bounds: map[string]hermes.Money{}, calls: map[int64]*call{}, sessions: lru.New[string, *memory](maxSessions), outputs: lru.New[string, float64](maxModels), warned: lru.New[string, bool](maxModels)}
 }
 
 // openLedger opens the ledger on first use.

@@ -32,6 +32,10 @@ func (g *Governor) capText(over *hermes.OverCap, now time.Time, cut bool) string
 		raise = fmt.Sprintf("%d tokens", g.cfg.Caps[kind].Tokens)
 	}
 	text := fmt.Sprintf("the spend cap for %s is reached: %s of %s used", nameOf(kind), used, cap)
+	ofRun := kind == hermes.AccountTree && !over.Tokens && over.Cap.Money-over.Balance.Raised.Money != g.cfg.Caps[kind].Money
+	if ofRun {
+		text = fmt.Sprintf("the budget of this session is reached: %s of %s used", used, cap)
+	}
 	switch {
 	case cut:
 		text += "; the answer was stopped there. "
@@ -42,6 +46,9 @@ func (g *Governor) capText(over *hermes.OverCap, now time.Time, cut bool) string
 	}
 	if end := g.ends(kind, now); !end.IsZero() {
 		text += fmt.Sprintf("It applies until %s. ", end.Format("2006-01-02 15:04 MST"))
+	}
+	if ofRun {
+		return text + "Open the session again with a larger budget to go on."
 	}
 	forGood := fmt.Sprintf("`hermes config set spend.%s.%s %s`", kind, key, double)
 	switch kind {
