@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -21,8 +20,11 @@ func (a *App) environment(w hermes.Workspace) (hermes.Environment, error) {
 		return nil, err
 	}
 	t := cfg.Terminal()
-	if b := cmp.Or(w.Backend, t.Backend); !local(b) {
-		return nil, fmt.Errorf("terminal.backend is %q, which this version does not support; use `hermes config set terminal.backend local`", b)
+	switch {
+	case w.Backend != "" && !local(w.Backend):
+		return nil, fmt.Errorf("the session is to run commands in %q, which this version does not support; open it with the backend local", w.Backend)
+	case w.Backend == "" && !local(t.Backend):
+		return nil, fmt.Errorf("terminal.backend is %q, which this version does not support; use `hermes config set terminal.backend local`", t.Backend)
 	}
 	dir := w.Dir
 	if t.Cwd != "" && t.Cwd != "." {

@@ -89,16 +89,30 @@ func (a *App) makeExternalMemory() hermes.MemoryProvider {
 	return p
 }
 
-// perUser reports whether each user has a separate memory.
+// perUser reports whether each user has a separate memory, if their session says nothing.
 func (a *App) perUser() bool {
 	cfg, err := a.config()
 	return err == nil && cfg.Memory().Scope == "user"
 }
 
+// sessionOf returns what the memory knows of a session before it runs.
+func sessionOf(run hermes.RunSpec) hermes.SessionRef {
+	return hermes.SessionRef{ID: run.Session, Platform: run.Origin.Platform, User: run.Origin.User, MemoryScope: run.Prompt.MemoryScope}
+}
+
+// checkScope refuses a memory scope that does not exist: it would give users each other's memory.
+func checkScope(scope string) error {
+	switch scope {
+	case "", memory.ScopeUser, memory.ScopeShared:
+		return nil
+	}
+	return fmt.Errorf("unknown memory scope %q; use %s or %s", scope, memory.ScopeUser, memory.ScopeShared)
+}
+
 // externalMemoryOf returns the service for a session, nil without one. It knows only the
 // owner: if each user has a separate memory, others have none.
 func (a *App) externalMemoryOf(run hermes.RunSpec) hermes.MemoryProvider {
-	if !remembers(run) || run.Origin.User != "" && a.perUser() {
+	if !remembers(run) || run.Origin.User != "" && memory.PerUser(sessionOf(run), a.perUser()) {
 		return nil
 	}
 	return a.externalMemory()
@@ -111,10 +125,8 @@ func (a *App) memoryTools() hermes.Toolset {
 	if b, err := a.memoryFile(); err == nil && (b.Has(memory.Notes) || b.Has(memory.User)) {
 		providers = append(providers, memory.Builtin{File: b})
 	}
-	if p := a.externalMemory(); p != nil && a.perUser() {
-		providers = append(providers, memory.OwnersOnly(p))
-	} else {
-		providers = append(providers, p)
+	if p := a.externalMemory(); p != nil {
+		providers = append(providers, memory.OwnersOnly(p, a.perUser()))
 	}
 	return memory.New(providers...)
 }
@@ -126,7 +138,7 @@ func (a *App) rememberIn(ctx context.Context, in *prompt.Input, run hermes.RunSp
 	if err != nil || !remembers(run) {
 		return
 	}
-	b = b.For(run.Origin.Platform, run.Origin.User)
+	b = b.For(sessionOf(run))
 	for _, s := range specs {
 		if s.Name == "memory" {
 			in.Guides = append(in.Guides, prompt.Section{Name: "memory-guide", Tier: prompt.Stable, Text: memory.Guide()})

@@ -33,7 +33,7 @@ func (a *App) makeReview() *review.Runner {
 			if err != nil {
 				return ""
 			}
-			known, _ := memory.Builtin{File: f.For(of.Platform, of.User)}.SystemBlock(ctx) // what can be read
+			known, _ := memory.Builtin{File: f.For(of)}.SystemBlock(ctx) // what can be read
 			return known
 		},
 		Cost: func(ctx context.Context, session string) (hermes.Money, bool) {

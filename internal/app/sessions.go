@@ -67,6 +67,9 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec, wake func(stri
 	if profile := run.Workspace.Profile; profile != "" && profile != cfg.Home().Profile() {
 		return nil, fmt.Errorf("the session is of the profile %s; open it with `hermes --profile %s`", profile, profile)
 	}
+	if err := checkScope(run.Prompt.MemoryScope); err != nil {
+		return nil, err
+	}
 	id := run.Session
 	meter, err := a.meter()
 	if err != nil {

@@ -72,7 +72,7 @@ func (b *File) run(ctx context.Context, c *hermes.Call, in toolArgs) (hermes.Res
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	b = b.For(who.Platform, who.User)
+	b = b.For(who)
 	if in.Action == "read" && len(in.Operations) == 0 {
 		s, err := b.Read(target)
 		if err != nil {

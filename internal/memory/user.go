@@ -10,16 +10,33 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"hermes"
 )
 
-// For returns the memory of a user on a platform. With Config.PerUser it has the
-// user's own USER.md instead of the owner's. Without a user it is the owner's.
-// MEMORY.md is the same for all.
-func (b *File) For(platform, user string) *File {
-	if !b.cfg.PerUser || user == "" {
+// For returns the memory of a session. If each user has their own, it has that user's
+// USER.md instead of the owner's. Without a user it is the owner's. MEMORY.md is the
+// same for all.
+func (b *File) For(s hermes.SessionRef) *File {
+	if s.User == "" || !PerUser(s, b.cfg.PerUser) {
 		return b
 	}
-	return b.of(platform + ":" + user)
+	return b.of(s.Platform + ":" + s.User)
+}
+
+// The values of [hermes.PromptChoice.MemoryScope] and of the setting memory.scope.
+const (
+	ScopeUser   = "user"   // each user has their own memory
+	ScopeShared = "shared" // all have the same
+)
+
+// PerUser reports whether each user has their own memory in a session. configured is what
+// holds if the session says nothing.
+func PerUser(s hermes.SessionRef, configured bool) bool {
+	if s.MemoryScope == "" {
+		return configured
+	}
+	return s.MemoryScope != ScopeShared
 }
 
 // of returns the memory of the user with the name that Who returns.

@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"strings"
@@ -47,7 +48,7 @@ func TestEachUserHasAProfileOfTheirOwn(t *testing.T) {
 		{"cli", "", "Name: Ada"}, {"telegram", "", "Name: Ada"}, {"telegram", "7", "Name: Bob"}, {"signal", "7", "Name: Cem"},
 		{"telegram", "../../7", "Name: Dan"}, {"telegram", "8", ""},
 	} {
-		b := h.For(c.platform, c.user)
+		b := h.For(hermes.SessionRef{Platform: c.platform, User: c.user})
 		if got := h.texts(t, b, memory.User); got != c.want {
 			t.Errorf("%s %s: got %q, want %q", c.platform, c.user, got, c.want)
 		}
@@ -81,7 +82,7 @@ func TestOneProfileIsSharedByDefault(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	h.says(t, "telegram", "7", map[string]any{"target": "user", "action": "add", "content": "Name: Bob"})
-	if got := h.file(t, "USER.md"); got != "Name: Bob\n" || h.For("signal", "9") != h.File {
+	if got := h.file(t, "USER.md"); got != "Name: Bob\n" || h.For(hermes.SessionRef{Platform: "signal", User: "9"}) != h.File {
 		t.Errorf("got %q", got)
 	}
 }
@@ -97,7 +98,7 @@ func TestApprovalChangesTheRightUsersFile(t *testing.T) {
 	}
 	_, err = h.Approve(t.Context(), list[0].ID) // by the owner
 	must(t, err)
-	if got := h.texts(t, h.For("telegram", "7"), memory.User); got != "Name: Bob" || h.file(t, "USER.md") != "" {
+	if got := h.texts(t, h.For(hermes.SessionRef{Platform: "telegram", User: "7"}), memory.User); got != "Name: Bob" || h.file(t, "USER.md") != "" {
 		t.Errorf("got %q, the owner's file is %q", got, h.file(t, "USER.md"))
 	}
 }
@@ -127,4 +128,44 @@ func TestListsOfOtherAgentsAreImported(t *testing.T) {
 			t.Errorf("%s was taken: %d", bad, n)
 		}
 	}
+}
+
+// TestASessionSaysWhoseMemoryItHas: what a session says goes before the setting.
+func TestASessionSaysWhoseMemoryItHas(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		perUser bool
+		scope   string
+		own     bool
+	}{
+		"shared": {false, "", false}, "own": {true, "", true},
+		"own against the setting": {false, memory.ScopeUser, true}, "shared against the setting": {true, memory.ScopeShared, false},
+		"unknown is not shared": {false, "mine", true},
+	} {
+		h := newFixture(t, func(c *memory.Config) { c.PerUser = tt.perUser })
+		bob := hermes.SessionRef{ID: "s", Platform: "telegram", User: "7", MemoryScope: tt.scope}
+		raw := json.RawMessage(`{"target":"user","action":"add","content":"Name: Bob"}`)
+		_, err := memory.Builtin{File: h.File}.Tools()[0].Run(t.Context(), &hermes.Call{Name: "memory", Arguments: raw, Host: host{ref: bob}})
+		must(t, err)
+		if got := h.texts(t, h.File, memory.User) == ""; got != tt.own || (h.For(bob) != h.File) != tt.own {
+			t.Errorf("%s: the memory is their own: %v", name, got)
+		}
+		for _, user := range []string{"", "7"} {
+			bob.User = user
+			external := memory.OwnersOnly(oneTool{}, tt.perUser)
+			_, err := external.Tools()[0].Run(t.Context(), &hermes.Call{Name: "recall", Arguments: json.RawMessage(`{}`), Host: host{ref: bob}})
+			if (err != nil) != (tt.own && user != "") {
+				t.Errorf("%s: the service for %q: %v", name, user, err)
+			}
+		}
+	}
+}
+
+// oneTool is an external service with one tool.
+type oneTool struct{ hermes.MemoryProvider }
+
+func (oneTool) Tools() []hermes.Tool {
+	return []hermes.Tool{hermes.NewTool(hermes.Spec{Name: "recall"}, func(context.Context, *hermes.Call, struct{}) (hermes.Result, error) {
+		return hermes.Result{Text: "what it knows"}, nil
+	})}
 }

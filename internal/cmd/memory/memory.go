@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/memory"
 	"hermes/internal/text"
@@ -65,7 +66,7 @@ func forUser(b *memory.File, whose string) (*memory.File, error) {
 	if !ok || platform == "" || user == "" {
 		return nil, fmt.Errorf("invalid --for %q: use platform:user, such as telegram:12345", whose)
 	}
-	of := b.For(platform, user)
+	of := b.For(hermes.SessionRef{Platform: platform, User: user})
 	if of == b {
 		return nil, errors.New("all users share one USER.md; give each their own with `hermes config set memory.scope user`")
 	}
