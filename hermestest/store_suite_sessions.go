@@ -37,6 +37,12 @@ func rowComesBack(t *testing.T, s hermes.Store) {
 		System: "You are Hermes.\n\n<&>", Tools: json.RawMessage(`[{"name":"terminal"}]`),
 		Usage: hermes.Usage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 5, Calls: 6}, Turns: 3,
 		Archived: true, Pinned: true, EndReason: "done", Ended: day.Add(time.Hour), Active: day.Add(time.Minute),
+		Run: hermes.StoredRun{
+			Origin:    hermes.Origin{Platform: "telegram", Label: "bot", User: "u7", Parent: parent.ID, Depth: 1, Provenance: "a page"},
+			Workspace: hermes.Workspace{Dir: "/home/me/project", Backend: "local", Profile: "work"},
+			Tools:     hermes.ToolChoice{Enabled: []string{"file"}, Disabled: []string{"web"}, Only: []string{"read_file"}},
+			Prompt:    hermes.PromptChoice{Extra: "<&>", Skills: []string{"x"}, IgnoreRules: true, PassSessionID: true, MemoryScope: "user"},
+		},
 	}
 	begin(t, s, want, 1)
 	want.Started = day.Add(time.Minute)
@@ -197,13 +203,13 @@ func changes(t *testing.T, s hermes.Store) {
 	begin(t, s, hermes.Session{ID: "a", Model: "old", Usage: hermes.Usage{Input: 10}}, 0)
 	err := s.UpdateSession(t.Context(), "a", hermes.SessionChange{
 		Title: ptr("t"), Model: ptr("new"), System: ptr("sys"), Tools: ptr(json.RawMessage(`[1]`)), Layers: ptr(layers), Dir: ptr("/d"),
-		Archived: ptr(true), Pinned: ptr(true),
+		Archived: ptr(true), Pinned: ptr(true), Run: ptr(hermes.StoredRun{Origin: hermes.Origin{Platform: "cli"}}),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := hermes.Session{ID: "a", Started: day, Title: "t", Model: "new", System: "sys", Tools: json.RawMessage(`[1]`), Layers: layers, Dir: "/d",
-		Archived: true, Pinned: true,
+		Archived: true, Pinned: true, Run: hermes.StoredRun{Origin: hermes.Origin{Platform: "cli"}},
 		Usage: hermes.Usage{Input: 10}}
 	same(t, find(t, s, "a"), want)
 	if err := s.UpdateSession(t.Context(), "a", hermes.SessionChange{}); err != nil {

@@ -101,17 +101,18 @@ func (s *Store) FindSession(ctx context.Context, ref string) (hermes.Session, er
 	if err != nil {
 		return hermes.Session{}, s.cfg.explain(err)
 	}
-	var system, tools, layers, run string
+	var system, tools, layers string
+	var run sql.NullString
 	row, err := scanSession(s.read.QueryRowContext(ctx, `SELECT `+sessionColumns+`,
 		coalesce((SELECT text FROM prompts WHERE id = s.system), ''),
 		coalesce((SELECT text FROM prompts WHERE id = s.tools), ''),
-		coalesce((SELECT text FROM prompts WHERE id = s.layers), ''), coalesce(s.run, '')
+		coalesce((SELECT text FROM prompts WHERE id = s.layers), ''), s.run
 		FROM sessions s WHERE s.id = ?`, id).Scan, &system, &tools, &layers, &run)
-	if err == nil && run != "" {
-		err = json.Unmarshal([]byte(run), &row.Run)
-	}
 	if err != nil {
 		return hermes.Session{}, s.cfg.explain(notFound(err, ref))
+	}
+	if row.Run, err = decodeRun(run); err != nil {
+		return hermes.Session{}, fmt.Errorf("session %s cannot be used: the tools and the prompt that it was started with are damaged (%w); start a new session", id, err)
 	}
 	row.System = system
 	if tools != "" {
@@ -130,6 +131,21 @@ func encodeRun(r hermes.StoredRun) sql.NullString {
 		return sql.NullString{}
 	}
 	return sql.NullString{String: string(raw), Valid: true}
+}
+
+// decodeRun reads what encodeRun stored. NULL is a session of an earlier version; a value that says
+// nothing is damaged, and must not stand for a session without limits.
+func decodeRun(stored sql.NullString) (run hermes.StoredRun, err error) {
+	if !stored.Valid {
+		return run, nil
+	}
+	if err := json.Unmarshal([]byte(stored.String), &run); err != nil {
+		return run, err
+	}
+	if !encodeRun(run).Valid {
+		return run, errors.New("it is empty")
+	}
+	return run, nil
 }
 
 func encodeLayers(layers []hermes.PromptLayer) string {
