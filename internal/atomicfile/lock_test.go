@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hermes/internal/atomicfile"
@@ -36,21 +37,51 @@ func TestBusyErrorNamesTheHolder(t *testing.T) {
 	must(t, second.Release())
 }
 
+// TestAWaiterGetsTheLockWhenItIsFree: not before, and not only at the end of its wait.
 func TestAWaiterGetsTheLockWhenItIsFree(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f")
-	first, err := atomicfile.Acquire(t.Context(), path, "one", 0)
-	must(t, err)
-	got := make(chan error, 1)
-	go func() {
-		second, err := atomicfile.Acquire(context.Background(), path, "two", 10*time.Second)
-		if err == nil {
-			err = second.Release()
+	synctest.Test(t, func(t *testing.T) {
+		first, err := atomicfile.Acquire(t.Context(), path, "one", 0)
+		must(t, err)
+		start, got := time.Now(), make(chan error, 1)
+		go func() {
+			second, err := atomicfile.Acquire(context.Background(), path, "two", 10*time.Second)
+			if err == nil {
+				err = second.Release()
+			}
+			got <- err
+		}()
+		time.Sleep(time.Second) // of the test's clock
+		select {
+		case err := <-got:
+			t.Fatalf("the waiter ended while the lock was held: %v", err)
+		default:
 		}
-		got <- err
-	}()
-	must(t, first.Release())
-	must(t, <-got)
+		must(t, first.Release())
+		must(t, <-got)
+		if waited := time.Since(start); waited > 2*time.Second {
+			t.Errorf("the lock was free after a second and taken after %v", waited)
+		}
+	})
+}
+
+// TestTheWaitEnds after the time that was asked for, and without a wait at once.
+func TestTheWaitEnds(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "f")
+	synctest.Test(t, func(t *testing.T) {
+		first, err := atomicfile.Acquire(t.Context(), path, "one", 0)
+		must(t, err)
+		defer first.Release()
+		for _, wait := range []time.Duration{0, 10 * time.Second} {
+			_, err := atomicfile.Acquire(t.Context(), path, "two", wait)
+			var busy *atomicfile.BusyError
+			if !errors.As(err, &busy) || busy.Waited != wait {
+				t.Errorf("a wait of %v ended with %v", wait, err)
+			}
+		}
+	})
 }
 
 func TestCancelEndsTheWait(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +67,30 @@ func TestAChildHasNoMoreThanItsParent(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestDepthCountsTheSessionsAbove: a child of a child is deeper than its parent.
+func TestDepthCountsTheSessionsAbove(t *testing.T) {
+	t.Parallel()
+	delegate := tool{hermes.Spec{Name: "delegate", Schema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, c *hermes.Call) hermes.Result {
+		r, err := c.Host.Spawn(ctx, hermes.Task{Goal: "g"})
+		return hermes.Result{Text: fmt.Sprint(c.Host.Session().Depth, r.Summary, err)}
+	}}
+	m := hermestest.NewScript(hermestest.CallTool("delegate", `{}`), hermestest.CallTool("delegate", `{}`),
+		hermestest.Say("a grandchild"), hermestest.Say("a child"), hermestest.Say("done"))
+	var depths []int
+	h := newFixture(t, m, newToolTable(delegate), func(c *session.Config) {
+		next := c.NewRuntime
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
+			depths = append(depths, run.Origin.Depth)
+			return next(ctx, run, wake)
+		}
+	})
+	s := h.open(t, session.Open{})
+	turnOf(t, s, say("go"))
+	if diff := cmp.Diff([]int{0, 1, 2}, depths); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -482,10 +482,13 @@ func TestALongAnswerKeepsItsReservation(t *testing.T) {
 	other := config(l, c, caps)
 	other.Owner = "you"
 	second := layers(spend.New(other), hermestest.NewScript(said(5, 5)).Named("p:m"))
-	step := hermestest.Step{Deltas: []hermes.Delta{{Text: "a"}, {Text: "b"}, {Text: "c"}, {Text: "d"}}}
+	step := hermestest.Step{Deltas: []hermes.Delta{{Text: "a"}, {Text: "b"}, {Text: "c"}, {Text: "d"}}, Usage: &hermes.Usage{Input: 1, Output: 1, Calls: 1}}
 	first := layers(spend.New(config(l, c, caps)), hermestest.NewScript(step).Named("p:m"))
 	asked := 0
-	for d := range first.Stream(t.Context(), request("s", 1)) {
+	for d, err := range first.Stream(t.Context(), request("s", 1)) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		if d.Text == "" {
 			continue
 		}
@@ -493,6 +496,44 @@ func TestALongAnswerKeepsItsReservation(t *testing.T) {
 		if asked++; asked > 1 {
 			mustRefuse(t, second, request("s", 1))
 		}
+	}
+	if asked != len(step.Deltas) {
+		t.Errorf("the answer had %d pieces, want %d", asked, len(step.Deltas))
+	}
+	mustAsk(t, second, request("s", 1)) // what was reserved is free again
+}
+
+// extending counts how often a reservation is prolonged.
+type extending struct {
+	*hermestest.Ledger
+	times int
+}
+
+func (e *extending) Extend(ctx context.Context, id int64, until time.Time, more hermes.Amount, limits ...hermes.Limit) error {
+	e.times++
+	return e.Ledger.Extend(ctx, id, until, more, limits...)
+}
+
+// TestAReservationIsProlongedRarely: not with each piece of an answer.
+func TestAReservationIsProlongedRarely(t *testing.T) {
+	t.Parallel()
+	l, c := &extending{Ledger: hermestest.NewLedger()}, noon()
+	step := hermestest.Step{Usage: &hermes.Usage{Input: 1, Output: 1, Calls: 1}}
+	for range 100 {
+		step.Deltas = append(step.Deltas, hermes.Delta{Text: "a"})
+	}
+	m := layers(spend.New(config(l, c, nil)), hermestest.NewScript(step).Named("p:m"))
+	n := 0
+	for _, err := range m.Stream(t.Context(), request("s", 1)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n++; n == 50 {
+			c.set(c.now().Add(35 * time.Minute))
+		}
+	}
+	if l.times != 1 {
+		t.Errorf("an answer of 35 minutes prolonged its reservation %d times", l.times)
 	}
 }
 

@@ -70,3 +70,26 @@ func TestSmartModeLetsAModelJudge(t *testing.T) {
 		}
 	}
 }
+
+// TestASafeVerdictEndsTheRefusalsInARow: also one of a model.
+func TestASafeVerdictEndsTheRefusalsInARow(t *testing.T) {
+	t.Parallel()
+	ran, verdict := 0, hermes.Deny
+	tools := mustToolbox(t, toolbox.Options{Guardrail: toolbox.Guardrail{Quiet: true}, Approvals: toolbox.Approvals{
+		Mode: toolbox.ModeSmart, Breaker: 2,
+		Judge: func(context.Context, hermes.SessionRef, hermes.ApprovalRequest) (hermes.Decision, error) {
+			return verdict, nil
+		},
+	}}, terminal(&ran))
+	run := func() bool {
+		return strings.Contains(tools.Run(t.Context(), command("rm -r a", &host{})).Text, "stop calling tools now")
+	}
+	first := run()
+	verdict = hermes.AllowOnce
+	run()
+	verdict = hermes.Deny
+	second := run()
+	if third := run(); first || second || !third || ran != 1 {
+		t.Errorf("told to stop: %v, %v, %v; %d calls ran", first, second, third, ran)
+	}
+}
