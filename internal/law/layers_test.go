@@ -142,6 +142,8 @@ var layers = []layer{
 	}}},
 
 	{3, "engine", "the agent loop, the tool chain, the model chain; the work beside turns; reviews and replays", [][]row{{
+		{path: "internal/chain"}, // layers that know no service; provider puts them in order
+	}, {
 		{path: "internal/agent"},
 		{path: "internal/provider"},
 		{path: "internal/toolbox"},

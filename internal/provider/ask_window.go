@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/chain"
 	"hermes/internal/transport/base"
 )
 
@@ -23,7 +24,7 @@ const (
 // The list is fetched beside the first answer, after its first words. Only Messages,
 // which names a limit in each request that overrides the server's own, must know the
 // window before.
-func (c *Catalogue) askWindow(ch choice, key hermes.Key) Layer {
+func (c *Catalogue) askWindow(ch choice, key hermes.Key) chain.Layer {
 	switch {
 	case !c.ownModel(ch), len(ch.argv) > 0, c.window(ch) > 0:
 		return nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/chain"
 	"hermes/internal/credential"
 	"hermes/internal/provider"
 	"hermes/internal/spend"
@@ -47,7 +48,7 @@ func BenchmarkChain(b *testing.B) {
 	b.Run("bare", func(b *testing.B) {
 		ask(b, chat.New(chat.Config{Config: base.Config{ID: "test:m", Model: "m", BaseURL: "http://box.example", Key: "k", Client: client}}), r)
 	})
-	whole := func(b *testing.B, caps, meter provider.Layer) {
+	whole := func(b *testing.B, caps, meter chain.Layer) {
 		store := credential.Open(credential.Config{Path: filepath.Join(b.TempDir(), "auth.json")})
 		defer func() { _ = store.Close(context.Background()) }()
 		for i := range 3 {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
+	"hermes/internal/chain"
 	"hermes/internal/provider"
 )
 
@@ -154,23 +155,6 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-func TestBackoff(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		try  int
-		r    float64
-		want time.Duration
-	}{
-		{0, 0, 5 * time.Second}, {1, 0, 10 * time.Second}, {4, 0, 80 * time.Second}, {5, 0, 120 * time.Second}, {60, 0, 120 * time.Second},
-		{0, 1, 7500 * time.Millisecond}, {9, 1, 180 * time.Second},
-	}
-	for _, tt := range tests {
-		if got := provider.Backoff(5*time.Second, tt.try, tt.r); got != tt.want {
-			t.Errorf("try %d with %v: %v, want %v", tt.try, tt.r, got, tt.want)
-		}
-	}
-}
-
 func TestInterruptEndsTheWait(t *testing.T) {
 	t.Parallel()
 	srv, _ := scripted(t, fails(500, ""))
@@ -193,7 +177,7 @@ func TestInterruptEndsTheWait(t *testing.T) {
 func TestLayersStandInOrder(t *testing.T) {
 	t.Parallel()
 	var order []string
-	layer := func(name string) provider.Layer {
+	layer := func(name string) chain.Layer {
 		return func(next hermes.Model) hermes.Model {
 			order = append(order, name)
 			return next

@@ -9,9 +9,3 @@ func NameFor(row, name string) string {
 	}
 	return ""
 }
-
-// Backoff is the wait before a retry.
-var Backoff = backoff
-
-// Without takes fields out of a body.
-var Without = without

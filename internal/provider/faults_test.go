@@ -103,8 +103,8 @@ var helped = map[string]struct {
 	"proxy is down":                {hermes.ClassTimeout, "wait"},
 }
 
-// chain is the real one before a server that fails. Nobody waits for real.
-func chain(t *testing.T, server *faultserver.Server, path string, stale time.Duration, keys, others int) hermes.Model {
+// chainBefore is the real chain before a server that fails. Nobody waits for real.
+func chainBefore(t *testing.T, server *faultserver.Server, path string, stale time.Duration, keys, others int) hermes.Model {
 	t.Helper()
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	cfg := provider.Config{
@@ -170,7 +170,7 @@ func TestEachFaultIsWithstood(t *testing.T) {
 						stale = 2 * time.Second
 					}
 					server.Plan(f)
-					m := chain(t, server, path, stale, s.keys, s.more)
+					m := chainBefore(t, server, path, stale, s.keys, s.more)
 					got, err := hermes.Collect(m.Stream(t.Context(), everything(t)))
 					if met++; server.Count().Faults[f.Name] != met {
 						t.Errorf("%s, %s: the fault was not met", path, s.name)
@@ -210,7 +210,7 @@ func TestFaultsThatStay(t *testing.T) {
 			server := faultserver.New(func([]byte) faultserver.Answer { return faultserver.Answer{Text: "never said"} })
 			t.Cleanup(server.Close)
 			server.Plan(slices.Repeat([]faultserver.Fault{f}, 20)...)
-			_, err := hermes.Collect(chain(t, server, "/v1", time.Minute, 0, 0).Stream(t.Context(), everything(t)))
+			_, err := hermes.Collect(chainBefore(t, server, "/v1", time.Minute, 0, 0).Stream(t.Context(), everything(t)))
 			e, ok := errors.AsType[*hermes.ModelError](err)
 			if !ok || e.Class != helped[f.Name].class || !strings.Contains(err.Error(), "box") {
 				t.Fatalf("error %v of class %s, want %s", err, hermes.ClassOf(err), helped[f.Name].class)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/chain"
 	"hermes/internal/tokens"
 )
 
@@ -18,7 +19,7 @@ import (
 // request: some chat templates have no place for them, and the server says
 // nothing. The model can only talk then. The user is told once for each model.
 // It is for the user's own servers; services refuse such a request.
-func (c *Catalogue) watchTools(ch choice) Layer {
+func (c *Catalogue) watchTools(ch choice) chain.Layer {
 	switch ch.Protocol {
 	case ProtocolChat, ProtocolAnthropic, ProtocolResponses:
 	default:

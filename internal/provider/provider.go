@@ -1,6 +1,7 @@
 // Package provider owns the catalogue of model services, the resolution of
 // references such as "openrouter:vendor/name", the search for local model
-// servers, and the model chain: the layers that every model is wrapped in.
+// servers, what they say about their models, and the order of the model chain. The
+// layers that need no service are in package chain.
 //
 // Settings and the environment come in as values (Config); the package reads
 // neither. It is the only package that names the protocols (transports.go). It must
@@ -22,6 +23,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/chain"
 	"hermes/internal/httpc"
 	"hermes/internal/ratelimit"
 )
@@ -71,7 +73,7 @@ type Config struct {
 
 	// Caps is the outermost layer of the chain, Meter the innermost, which sees
 	// every attempt; nil means none.
-	Caps, Meter Layer
+	Caps, Meter chain.Layer
 	// Keys returns the credentials of a pool, joined with those from the
 	// settings and the environment, in their order. The empty pool has no
 	// others. If Keys is nil, only the given keys are used.
@@ -149,8 +151,8 @@ type Catalogue struct {
 
 	learned  *learnedInfo // what servers reported about their models
 	bases    *learnedBases
-	quirks   quirkTable      // what endpoints refuse
-	failover *failover       // which model answers each turn, and which ones pause
+	quirks   chain.Table     // what endpoints refuse
+	failover *chain.Failover // which model answers each turn, and which ones pause
 	limits   *ratelimit.Book // what services said about their limits
 
 	mu       sync.Mutex
@@ -192,7 +194,7 @@ func New(cfg Config) (*Catalogue, error) {
 	if cfg.Local == nil {
 		cfg.Local = usualPorts()
 	}
-	c := &Catalogue{cfg: cfg, rows: catalogue(), index: map[string]int{}, learned: newLearnedInfo(cfg.Answers), failover: newFailover(), limits: ratelimit.NewBook()}
+	c := &Catalogue{cfg: cfg, rows: catalogue(), index: map[string]int{}, learned: newLearnedInfo(cfg.Answers), failover: chain.NewFailover(), limits: ratelimit.NewBook()}
 	c.bases = newLearnedBases(c.learned)
 	for i, r := range c.rows {
 		c.index[r.Name] = i

@@ -186,36 +186,6 @@ func TestRemediesComeToAnEnd(t *testing.T) {
 	}
 }
 
-func TestWithout(t *testing.T) {
-	t.Parallel()
-	tests := []struct{ body, want string }{
-		{`{"a":1,"b":{"x":[1,2]},"c":"<&>"}`, `{"a":1,"c":"<&>"}`},
-		{`{"b":1,"a":2}`, `{"a":2}`},
-		{`{"a":2,"B":1}`, `{"a":2}`},
-		{`{"b":1}`, `{}`},
-		{`{"a":{"b":1}}`, `{"a":{"b":1}}`},     // top level only
-		{`{ "a" : 1 , "b" : 2 }`, `{"a" : 1}`}, // blanks may go
-		{`[1]`, `[1]`},
-		{`{"a":`, `{"a":`},
-		{``, ``},
-	}
-	for _, tt := range tests {
-		if got := string(provider.Without([]byte(tt.body), []string{"b"})); got != tt.want {
-			t.Errorf("%s: got %s, want %s", tt.body, got, tt.want)
-		}
-	}
-}
-
-func FuzzWithout(f *testing.F) {
-	f.Add([]byte(`{"a":1,"b":{"x":[1,2]},"c":"<&>"}`))
-	f.Fuzz(func(t *testing.T, body []byte) {
-		got := provider.Without(body, []string{"b"})
-		if json.Valid(body) && !json.Valid(got) {
-			t.Errorf("%q became %q", body, got)
-		}
-	})
-}
-
 func TestAnswersThatAreNoneAreAskedAgain(t *testing.T) {
 	t.Parallel()
 	raw := func(chunk string) http.HandlerFunc {

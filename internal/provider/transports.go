@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/chain"
 	"hermes/internal/httpc"
 	"hermes/internal/transport/anthropic"
 	"hermes/internal/transport/base"
@@ -55,7 +56,7 @@ func (c *Catalogue) transports(ch choice) (func(hermes.Key) hermes.Model, error)
 	if err != nil {
 		return nil, err
 	}
-	client = amended(client, c.quirks.of(ch))
+	client = chain.Amended(client, c.quirks.Of(ch.ref()+" "+ch.BaseURL))
 	header := ch.header()
 	c.setCache(ch, header)
 	return func(key hermes.Key) hermes.Model { return c.transport(ch, key, client, header) }, nil

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"hermes"
+	"hermes/internal/chain"
 	"hermes/internal/fault"
 	"hermes/internal/modelinfo"
 	"hermes/internal/transport/base"
@@ -22,7 +23,7 @@ func (c *Catalogue) lengths(ch choice) (window, output int) {
 // refused a request as too long. If the refusal names it, it is kept for the
 // model and address. If not, it is guessed from the size of the request, one step
 // down at a time.
-func (c *Catalogue) findWindow(ch choice) Layer {
+func (c *Catalogue) findWindow(ch choice) chain.Layer {
 	return func(next hermes.Model) hermes.Model { return &windowFinder{Model: next, c: c, ch: ch} }
 }
 
@@ -62,7 +63,7 @@ func (m *windowFinder) learn(e *hermes.ModelError, size int) {
 		}
 		return
 	}
-	if m.c.window(m.ch) > 0 || farBelow(size, known) {
+	if m.c.window(m.ch) > 0 || chain.FarBelow(size, known) {
 		return // the user knows it, or the refusal is wrong
 	}
 	size += size / 4 // the estimate may be too low
@@ -74,20 +75,11 @@ func (m *windowFinder) learn(e *hermes.ModelError, size int) {
 	}
 }
 
-// farBelow reports whether a request of so many tokens is much smaller than the
-// window, so that it cannot be too long. No window is smaller than 4,096 tokens.
-func farBelow(size, window int) bool {
-	if window <= 0 {
-		return size < 2048
-	}
-	return size < window/2
-}
-
 // boundAnswer is the layer that keeps an answer within the window: it lowers a
 // limit that does not fit, and sets one for the user's own servers if the request
 // has none. Such a server lets a small model repeat itself until the window is
 // full, or for ever. Services have limits of their own.
-func (c *Catalogue) boundAnswer(ch choice) Layer {
+func (c *Catalogue) boundAnswer(ch choice) chain.Layer {
 	return func(next hermes.Model) hermes.Model {
 		return &bounding{Model: next, c: c, ch: ch, own: c.ownModel(ch)}
 	}

@@ -1,4 +1,4 @@
-package provider
+package chain
 
 import (
 	"bytes"
@@ -17,10 +17,10 @@ import (
 // The longest real outputs are a tenth of it.
 const maxAnswer = 8 << 20
 
-// examine is the layer that turns useless answers into failures, although the
+// Examine is the layer that turns useless answers into failures, although the
 // protocol calls them complete: empty ones, reasoning without text, tokens of a
 // chat template, and absurdly long ones.
-func examine(next hermes.Model) hermes.Model { return &examining{next} }
+func Examine(next hermes.Model) hermes.Model { return &examining{next} }
 
 type examining struct{ hermes.Model }
 

@@ -1,4 +1,4 @@
-package provider
+package chain
 
 import (
 	"hash/maphash"
@@ -10,7 +10,7 @@ import (
 
 // messages returns the transcript as this endpoint accepts it. The caller holds
 // the lock.
-func (k *learnedQuirks) messages(in []hermes.Message, withoutImages bool) []hermes.Message {
+func (k *Quirks) messages(in []hermes.Message, withoutImages bool) []hermes.Message {
 	out := make([]hermes.Message, 0, len(in)+1)
 	var moved []hermes.Part // images of results
 	for i, msg := range in {
@@ -48,7 +48,7 @@ func apart(parts, moved []hermes.Part) (rest, images []hermes.Part) {
 }
 
 // parts shrinks images, or replaces them with a note.
-func (k *learnedQuirks) parts(in []hermes.Part, without bool) []hermes.Part {
+func (k *Quirks) parts(in []hermes.Part, without bool) []hermes.Part {
 	if !k.smallImages && !k.noImages && !without || !slices.ContainsFunc(in, func(p hermes.Part) bool { return p.Image != nil }) {
 		return in
 	}
@@ -83,7 +83,7 @@ const (
 
 // small returns a smaller copy of the image, the image itself if it is small, or
 // nil if it cannot be read.
-func (k *learnedQuirks) small(img *hermes.Image) *hermes.Image {
+func (k *Quirks) small(img *hermes.Image) *hermes.Image {
 	w, h, err := picture.Size(img.Data)
 	if len(img.Data) <= smallBytes && (err != nil || max(w, h) <= smallSide) {
 		return img

@@ -1,4 +1,4 @@
-package provider
+package chain
 
 import (
 	"context"
@@ -31,7 +31,9 @@ type rotating struct {
 	made *lru.Map[hermes.Key, hermes.Model]
 }
 
-func newRotating(id string, keys hermes.Keys, with func(hermes.Key) hermes.Model) *rotating {
+// Rotate returns a model that chooses a key for each call; with is the model that has
+// that key.
+func Rotate(id string, keys hermes.Keys, with func(hermes.Key) hermes.Model) hermes.Model {
 	return &rotating{id: id, keys: keys, with: with, made: lru.New[hermes.Key, hermes.Model](mostTransports)}
 }
 

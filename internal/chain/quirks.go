@@ -1,4 +1,4 @@
-package provider
+package chain
 
 import (
 	"hash/maphash"
@@ -11,28 +11,28 @@ import (
 	"hermes/internal/schema"
 )
 
-// quirkTable holds what was learned about endpoints while the program runs.
-type quirkTable struct {
+// Table holds what was learned about endpoints while the program runs.
+type Table struct {
 	mu  sync.Mutex
-	all *lru.Map[string, *learnedQuirks]
+	all *lru.Map[string, *Quirks]
 }
 
 // maxEndpoints bounds the endpoints of which something is remembered.
 const maxEndpoints = 256
 
-func (l *quirkTable) of(ch choice) *learnedQuirks {
+func (l *Table) Of(endpoint string) *Quirks {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.all == nil {
-		l.all = lru.New[string, *learnedQuirks](maxEndpoints)
+		l.all = lru.New[string, *Quirks](maxEndpoints)
 	}
-	return l.all.Make(ch.ref()+" "+ch.BaseURL, newLearnedQuirks)
+	return l.all.Make(endpoint, newQuirks)
 }
 
-// learnedQuirks is what one endpoint refuses, and what is therefore changed before
+// Quirks is what one endpoint refuses, and what is therefore changed before
 // each call. It may be used concurrently. Its methods return false if they
 // learned nothing new.
-type learnedQuirks struct {
+type Quirks struct {
 	seed   maphash.Seed // of the fingerprints below
 	any    atomic.Bool  // something was learned
 	stalls atomic.Int32 // answers in a row that stalled
@@ -61,15 +61,15 @@ const (
 	maxFields    = 16
 )
 
-func newLearnedQuirks() *learnedQuirks {
-	return &learnedQuirks{
+func newQuirks() *Quirks {
+	return &Quirks{
 		seed:      maphash.MakeSeed(),
 		forgotten: lru.New[uint64, bool](maxForgotten), shrunk: lru.New[uint64, *hermes.Image](maxShrunk),
 	}
 }
 
 // accept records the size of a request that was answered.
-func (k *learnedQuirks) accept(size int) {
+func (k *Quirks) accept(size int) {
 	for {
 		old := k.taken.Load()
 		if int64(size) <= old || k.taken.CompareAndSwap(old, int64(size)) {
@@ -79,14 +79,14 @@ func (k *learnedQuirks) accept(size int) {
 }
 
 // accepts reports whether a request of about this size was answered before.
-func (k *learnedQuirks) accepts(size int) bool {
+func (k *Quirks) accepts(size int) bool {
 	taken := k.taken.Load()
 	return taken > 0 && int64(size) <= taken+taken/8
 }
 
 // learn sets a quirk. It returns false if the quirk was known already and thus
 // did not help.
-func (k *learnedQuirks) learn(quirk *bool) bool {
+func (k *Quirks) learn(quirk *bool) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if *quirk {
@@ -98,7 +98,7 @@ func (k *learnedQuirks) learn(quirk *bool) bool {
 }
 
 // drop adds a field that is left out from now on.
-func (k *learnedQuirks) drop(field string) bool {
+func (k *Quirks) drop(field string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.fields) >= maxFields || slices.Contains(k.fields, field) {
@@ -111,7 +111,7 @@ func (k *learnedQuirks) drop(field string) bool {
 
 // forget records the reasoning of these messages as refused. Newer reasoning is
 // still sent.
-func (k *learnedQuirks) forget(messages []hermes.Message) bool {
+func (k *Quirks) forget(messages []hermes.Message) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	news := false
@@ -130,11 +130,11 @@ func (k *learnedQuirks) forget(messages []hermes.Message) bool {
 	return news
 }
 
-func (k *learnedQuirks) blockID(b hermes.Reasoning) uint64 { return maphash.Comparable(k.seed, b) }
+func (k *Quirks) blockID(b hermes.Reasoning) uint64 { return maphash.Comparable(k.seed, b) }
 
 // unsent returns what is left out of the HTTP request: body fields, and the
 // header of the long context.
-func (k *learnedQuirks) unsent() (fields []string, noLongContext bool) {
+func (k *Quirks) unsent() (fields []string, noLongContext bool) {
 	if !k.any.Load() {
 		return nil, false
 	}
@@ -145,7 +145,7 @@ func (k *learnedQuirks) unsent() (fields []string, noLongContext bool) {
 
 // apply returns the request as this endpoint takes it; r itself if nothing has
 // to change.
-func (k *learnedQuirks) apply(r *hermes.Request, withoutImages bool) *hermes.Request {
+func (k *Quirks) apply(r *hermes.Request, withoutImages bool) *hermes.Request {
 	if !withoutImages && !k.any.Load() {
 		return r
 	}
@@ -172,7 +172,7 @@ func (k *learnedQuirks) apply(r *hermes.Request, withoutImages bool) *hermes.Req
 
 // plainTools removes the schema keywords that llama.cpp cannot turn into a
 // grammar. The last list is kept, since a session sends the same one each time.
-func (k *learnedQuirks) plainTools(tools []hermes.Spec) []hermes.Spec {
+func (k *Quirks) plainTools(tools []hermes.Spec) []hermes.Spec {
 	same := func(a, b hermes.Spec) bool { return a.Name == b.Name && string(a.Schema) == string(b.Schema) }
 	if len(tools) == len(k.tools) && slices.EqualFunc(tools, k.tools, same) {
 		return k.plain

@@ -1,30 +1,29 @@
-package provider
+package chain
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
+	"slices"
 
 	"hermes"
 	"hermes/internal/fault"
+	"hermes/internal/transport/base"
 )
 
-// repair is the layer that changes what a service refuses and retries at once.
+// Repair returns the layer that changes what a service refuses and retries at once.
 // It remembers what helped for the endpoint while the program runs, so that the
-// next call starts with it. Each remedy is tried once per call, with a notice.
-func (c *Catalogue) repair(ch choice) Layer {
-	known := c.quirks.of(ch)
-	return func(next hermes.Model) hermes.Model {
-		return &repairing{Model: next, known: known, protocol: ch.Protocol}
-	}
+// next call starts with it. Each remedy is tried once per call, with a notice. Fields
+// of the body for which needed is true are never left out.
+func Repair(known *Quirks, needed func(field string) bool) Layer {
+	return func(next hermes.Model) hermes.Model { return &repairing{next, known, needed} }
 }
 
 type repairing struct {
 	hermes.Model
-	known    *learnedQuirks
-	protocol string
+	known  *Quirks
+	needed func(field string) bool
 }
 
 // maxRepairs bounds the remedies of one call, for a service that refuses one
@@ -127,22 +126,12 @@ func (m *repairing) withoutAbility(err error, r *hermes.Request, tried map[strin
 // withoutParameter leaves out a field that the service refused by name.
 func (m *repairing) withoutParameter(err error, tried map[string]bool) (name, note string) {
 	field := fault.Parameter(err)
-	if field == "" || tried["field "+field] || field == routingField || strings.HasPrefix(field, routingField+".") || m.protocol == ProtocolAnthropic && field == "max_tokens" {
-		return "", ""
-	}
-	if !m.known.drop(field) {
+	if field == "" || tried["field "+field] || m.needed(field) || !m.known.drop(field) {
 		return "", ""
 	}
 	return "field " + field, fmt.Sprintf("the service does not accept %q; retrying without it", field)
 }
 
 func hasImages(r *hermes.Request) bool {
-	for _, msg := range r.Messages {
-		for _, p := range msg.Parts {
-			if p.Image != nil {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Messages, base.HasImages)
 }

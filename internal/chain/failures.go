@@ -1,4 +1,4 @@
-package provider
+package chain
 
 import (
 	"errors"
@@ -76,6 +76,6 @@ func (t *try) notice(next string) string {
 	if last.err != nil {
 		return fmt.Sprintf("%s: %s%s; using %s for this turn", last.ref, brief(last.err), unasked, next)
 	}
-	wait := t.m.c.failover.rests(t.chain[0].ref, t.m.c.cfg.Now())
-	return fmt.Sprintf("%s is unavailable for another %v%s; using %s", t.chain[0].ref, wait.Round(time.Second), unasked, next)
+	wait := t.m.Failover.rests(t.chain[0].Ref, t.m.Now())
+	return fmt.Sprintf("%s is unavailable for another %v%s; using %s", t.chain[0].Ref, wait.Round(time.Second), unasked, next)
 }

@@ -1,4 +1,4 @@
-package provider
+package chain
 
 import (
 	"context"
@@ -30,11 +30,11 @@ const (
 // limit, and endless repetitions, cost as much as an answer can.
 var maxGoOn = map[error]int{errOnlyThought: 3, errUsedUp: 1, errEndless: 1}
 
-// goOn is the layer that goes on after an answer which is only thinking, or which
+// GoOn is the layer that goes on after an answer which is only thinking, or which
 // was stopped because it repeated itself: it appends the thinking and a note,
 // instead of sending the same request again. What it appends is not stored; the
 // thinking is part of the answer.
-func goOn(next hermes.Model) hermes.Model { return &goingOn{next} }
+func GoOn(next hermes.Model) hermes.Model { return &goingOn{next} }
 
 type goingOn struct{ hermes.Model }
 

@@ -1,4 +1,4 @@
-package provider
+package chain
 
 import (
 	"bytes"
@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// amended returns a client that leaves out what an endpoint refuses: fields of
+// Amended returns a client that leaves out what an endpoint refuses: fields of
 // the body and the header of the long context. It sends requests unchanged
 // until something was refused.
-func amended(client *http.Client, known *learnedQuirks) *http.Client {
+func Amended(client *http.Client, known *Quirks) *http.Client {
 	own := *client
 	own.Transport = &amending{base: client.Transport, known: known}
 	return &own
@@ -20,7 +20,7 @@ func amended(client *http.Client, known *learnedQuirks) *http.Client {
 
 type amending struct {
 	base  http.RoundTripper // nil is http.DefaultTransport
-	known *learnedQuirks
+	known *Quirks
 }
 
 func (a *amending) RoundTrip(req *http.Request) (*http.Response, error) {

@@ -1,4 +1,4 @@
-package provider
+package chain
 
 import (
 	"context"
@@ -11,8 +11,10 @@ import (
 	"hermes/internal/repetition"
 )
 
-// stopEndless is the layer that ends an answer which repeats itself without end.
-func (c *Catalogue) stopEndless(next hermes.Model) hermes.Model { return &endless{next, c.cfg.Now} }
+// StopEndless returns the layer that ends an answer which repeats itself without end.
+func StopEndless(now func() time.Time) Layer {
+	return func(next hermes.Model) hermes.Model { return &endless{next, now} }
+}
 
 type endless struct {
 	hermes.Model

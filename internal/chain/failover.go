@@ -1,4 +1,4 @@
-package provider
+package chain
 
 import (
 	"sync"
@@ -8,9 +8,9 @@ import (
 	"hermes/internal/lru"
 )
 
-// failover remembers, while the program runs, which model answers in which turn
+// Failover remembers, while the program runs, which model answers in which turn
 // and which models are paused until when.
-type failover struct {
+type Failover struct {
 	mu      sync.Mutex
 	turns   *lru.Map[turnKey, turnState]
 	resting map[string]pause
@@ -39,8 +39,9 @@ type pause struct {
 	length time.Duration
 }
 
-func newFailover() *failover {
-	return &failover{turns: lru.New[turnKey, turnState](mostTurns), resting: map[string]pause{}, models: map[string]hermes.Model{}}
+// NewFailover returns an empty memory. It may be used concurrently.
+func NewFailover() *Failover {
+	return &Failover{turns: lru.New[turnKey, turnState](mostTurns), resting: map[string]pause{}, models: map[string]hermes.Model{}}
 }
 
 // turnOf returns the turn that a request belongs to.
@@ -54,7 +55,7 @@ func turnOf(ref string, r *hermes.Request) turnKey {
 
 // answers returns the index in the chain of the model that answers this turn:
 // the first one, unless another took over.
-func (s *failover) answers(k turnKey) int {
+func (s *Failover) answers(k turnKey) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	state, ok := s.turns.Get(k.session0())
@@ -65,7 +66,7 @@ func (s *failover) answers(k turnKey) int {
 }
 
 // answer records which model answers.
-func (s *failover) answer(k turnKey, at int) {
+func (s *Failover) answer(k turnKey, at int) {
 	if k.session == "" || k.turn == 0 {
 		return
 	}
@@ -82,7 +83,7 @@ func (s *failover) answer(k turnKey, at int) {
 func (k turnKey) session0() turnKey { return turnKey{session: k.session, ref: k.ref} }
 
 // rest records how long a model asked not to be called.
-func (s *failover) rest(ref string, length time.Duration, now time.Time) {
+func (s *Failover) rest(ref string, length time.Duration, now time.Time) {
 	if length <= 0 {
 		return
 	}
@@ -93,7 +94,7 @@ func (s *failover) rest(ref string, length time.Duration, now time.Time) {
 
 // rests returns how long a model is still paused; 0 means available. If more is
 // left than the pause was long, the clock was set back, and the pause ends.
-func (s *failover) rests(ref string, now time.Time) time.Duration {
+func (s *Failover) rests(ref string, now time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p, ok := s.resting[ref]
@@ -108,8 +109,9 @@ func (s *failover) rests(ref string, now time.Time) time.Duration {
 	return left
 }
 
-// model caches the models of the chain, with what they learned about their keys.
-func (s *failover) model(id string, build func() (hermes.Model, error)) (hermes.Model, error) {
+// Model returns the model of this id, which keeps what it learned about its keys, or
+// builds it.
+func (s *Failover) Model(id string, build func() (hermes.Model, error)) (hermes.Model, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if m, ok := s.models[id]; ok {

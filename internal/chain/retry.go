@@ -1,4 +1,4 @@
-package provider
+package chain
 
 import (
 	"context"
@@ -19,66 +19,40 @@ const (
 	backoffLocal = time.Second // the user's own server either runs or does not
 	backoffCap   = 120 * time.Second
 	jitter       = 0.5 // adds at most this share
-	// longestWait is the longest wait that a service may ask for by default.
-	// Beyond it the failure goes to another key or model, or to the user.
-	longestWait = 10 * time.Minute
-	// longestBeforeOther is the same if a fallback model is configured.
-	longestBeforeOther = time.Minute
-	// longestSame is the same if another key could be used at once. That key
-	// is used after one retry anyway, however short the wait.
+	// longestSame is the longest wait that a service may ask for if another key
+	// could be used at once. That key is used after one retry anyway, however
+	// short the wait.
 	longestSame = 10 * time.Second
 )
 
-// retrying retries a call when the failure says that this may help.
+// RetryConfig says how a layer of one model retries.
+type RetryConfig struct {
+	Tries int  // after the first
+	Own   bool // the user's own server, which either runs or does not: the waits are short
+	// Spare reports whether another key could be used instead; nil means no.
+	Spare func() bool
+	// Longest is the longest wait that a service may ask for before it serves a
+	// request. Beyond it the failure goes to another key or model, or to the user.
+	Longest func(*hermes.Request) time.Duration
+	Quirks  *Quirks
+	Window  func() int // the model's context length in tokens, 0 if unknown
+	Sleep   func(context.Context, time.Duration) error
+	Rand    func() float64
+}
+
 type retrying struct {
 	hermes.Model
-	tries int // after the first
-	// spare reports whether another key could be used instead; nil means no.
-	spare   func() bool
-	base    time.Duration
-	longest func(*hermes.Request) time.Duration // the longest wait that a service may ask for
-	known   *learnedQuirks
-	window  func() int // the model's context length in tokens, 0 if unknown
-	sleep   func(context.Context, time.Duration) error
-	rand    func() float64
+	RetryConfig
 }
 
 // maxStalls is how many answers of an endpoint may stall in a row before it is
 // no longer retried. Each of them costs minutes.
 const maxStalls = 5
 
-// longestFor returns the longest wait that a service may ask for before it serves a request.
-func (c *Config) longestFor(r *hermes.Request) time.Duration {
-	if r.Attended || r.Purpose != "" {
-		return c.LongestWait
-	}
-	return c.UnattendedWait
-}
-
-func (c *Catalogue) retry(ch choice, key hermes.Key) Layer {
-	tries := c.cfg.Retries
-	if tries == 0 {
-		tries = 3
-	}
-	wait := backoffBase
-	if isLocal(ch.BaseURL) {
-		wait = backoffLocal
-	}
-	longest := c.cfg.longestFor
-	if len(c.cfg.Fallback) > 0 {
-		longest = func(r *hermes.Request) time.Duration { return min(c.cfg.longestFor(r), longestBeforeOther) }
-	}
-	var spare func() bool
-	if ch.keys != nil {
-		spare = func() bool { return ch.keys.Spare(key) }
-	}
-	return func(next hermes.Model) hermes.Model {
-		return &retrying{
-			Model: next, tries: tries, spare: spare, base: wait, longest: longest, known: c.quirks.of(ch),
-			window: func() int { n, _ := c.lengths(ch); return n },
-			sleep:  c.cfg.Sleep, rand: c.cfg.Rand,
-		}
-	}
+// Retry returns the layer that retries a call when the failure says that this may
+// help.
+func Retry(c RetryConfig) Layer {
+	return func(next hermes.Model) hermes.Model { return &retrying{next, c} }
 }
 
 // Stream reports what it waits for (Notice), and withdraws what was already
@@ -93,8 +67,8 @@ func (m *retrying) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[herm
 		for try := 0; ; try++ {
 			a := attempt{spent: spent}
 			if !a.run(m.Model.Stream(ctx, r), yield) {
-				m.known.stalls.Store(0)
-				m.known.accept(base.Size(r))
+				m.Quirks.stalls.Store(0)
+				m.Quirks.accept(base.Size(r))
 				return
 			}
 			m.judge(&a, r)
@@ -114,45 +88,12 @@ func (m *retrying) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[herm
 			if !yield(hermes.Delta{Notice: m.notice(a.err, wait, try)}, nil) {
 				return
 			}
-			if err := m.sleep(ctx, wait); err != nil {
+			if err := m.Sleep(ctx, wait); err != nil {
 				yield(hermes.Delta{}, err)
 				return
 			}
 		}
 	}
-}
-
-// attempt is one call of the model below.
-type attempt struct {
-	spent hermes.Usage
-	usage hermes.Usage
-	shown bool // something was yielded that must be withdrawn
-	err   error
-}
-
-// run passes the deltas on. It returns true if the attempt failed, false if
-// there is nothing more to do.
-func (a *attempt) run(answer iter.Seq2[hermes.Delta, error], yield func(hermes.Delta, error) bool) bool {
-	for d, err := range answer {
-		if err != nil {
-			a.err = err
-			return true
-		}
-		switch {
-		case d.Reset != "":
-			a.shown = false
-		case d.Text != "", d.Reasoning != "", d.Call != nil, d.Block != nil:
-			a.shown = true
-		case d.Usage != nil:
-			a.usage = *d.Usage
-			all := a.spent.Add(a.usage)
-			d.Usage = &all
-		}
-		if !yield(d, nil) {
-			return false
-		}
-	}
-	return false
 }
 
 // judge corrects the class of a failure: a connection that broke is no sign of a
@@ -163,7 +104,7 @@ func (m *retrying) judge(a *attempt, r *hermes.Request) {
 	if !ok || e.Class != hermes.ClassOverflow || e.Status != 0 {
 		return
 	}
-	if !a.shown && !m.known.accepts(base.Size(r)) && !m.fits(r) {
+	if !a.shown && !m.Quirks.accepts(base.Size(r)) && !m.fits(r) {
 		return
 	}
 	c := *e
@@ -173,7 +114,7 @@ func (m *retrying) judge(a *attempt, r *hermes.Request) {
 
 // fits reports whether a request is well within the known window.
 func (m *retrying) fits(r *hermes.Request) bool {
-	window := m.window()
+	window := m.Window()
 	return window > 0 && base.Estimate(r) < window/10*6
 }
 
@@ -188,7 +129,7 @@ func (m *retrying) refusedWrongly(e *hermes.ModelError, r *hermes.Request) bool 
 	case hermes.ClassPayloadTooLarge, hermes.ClassLongContextTier:
 		return true
 	}
-	return farBelow(base.Estimate(r), m.window())
+	return FarBelow(base.Estimate(r), m.Window())
 }
 
 // counted adds to a failure how many attempts in a row ended with it.
@@ -207,13 +148,13 @@ func (m *retrying) stalled(e *hermes.ModelError) bool {
 	if !errors.Is(e, httpc.ErrTimeout) {
 		return false
 	}
-	return m.known.stalls.Add(1) >= maxStalls
+	return m.Quirks.stalls.Add(1) >= maxStalls
 }
 
 // patience decides whether to retry, and after how long.
 func (m *retrying) patience(ctx context.Context, err error, try int, r *hermes.Request) (time.Duration, bool) {
 	e, ok := errors.AsType[*hermes.ModelError](err)
-	if !ok || ctx.Err() != nil || m.stalled(e) || try >= m.tries || e.RetryAfter > m.longest(r) {
+	if !ok || ctx.Err() != nil || m.stalled(e) || try >= m.Tries || e.RetryAfter > m.Longest(r) {
 		return 0, false
 	}
 	// "too long" is believed when it is said again. A side task, whose answer can be
@@ -222,14 +163,17 @@ func (m *retrying) patience(ctx context.Context, err error, try int, r *hermes.R
 	if !e.Retry && !m.refusedWrongly(e, r) || once && try > 0 {
 		return 0, false
 	}
-	if e.Rotate && (try > 0 || e.RetryAfter > longestSame) && m.spare != nil && m.spare() {
+	if e.Rotate && (try > 0 || e.RetryAfter > longestSame) && m.Spare != nil && m.Spare() {
 		return 0, false
 	}
-	wait := m.base
+	wait := backoffBase
+	if m.Own {
+		wait = backoffLocal
+	}
 	if errors.Is(e, fault.ErrEmpty) {
 		wait = min(wait, backoffLocal) // the service is not overloaded
 	}
-	share := m.rand()
+	share := m.Rand()
 	// Callers that got the same wait must not come back at the same moment.
 	stated := e.RetryAfter + time.Duration(share*float64(min(e.RetryAfter/10, backoffBase)))
 	return max(backoff(wait, try, share), stated), true
@@ -251,7 +195,7 @@ func (m *retrying) notice(err error, wait time.Duration, try int) string {
 	if e, ok := errors.AsType[*hermes.ModelError](err); ok {
 		why = reason(e)
 	}
-	return fmt.Sprintf("%s: %s; retrying in %v (%d of %d)", m.ID(), why, wait.Round(100*time.Millisecond), try+1, m.tries)
+	return fmt.Sprintf("%s: %s; retrying in %v (%d of %d)", m.ID(), why, wait.Round(100*time.Millisecond), try+1, m.Tries)
 }
 
 // reason describes a failure in a few plain words.
@@ -270,4 +214,13 @@ func reason(e *hermes.ModelError) string {
 		return "the service did not answer in time"
 	}
 	return e.Message
+}
+
+// FarBelow reports whether a request of so many tokens is much smaller than the
+// window, so that it cannot be too long. No window is smaller than 4,096 tokens.
+func FarBelow(size, window int) bool {
+	if window <= 0 {
+		return size < 2048
+	}
+	return size < window/2
 }

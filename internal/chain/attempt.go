@@ -1,0 +1,40 @@
+package chain
+
+import (
+	"iter"
+
+	"hermes"
+)
+
+// attempt is one call of the model below.
+type attempt struct {
+	spent hermes.Usage
+	usage hermes.Usage
+	shown bool // something was yielded that must be withdrawn
+	err   error
+}
+
+// run passes the deltas on. It returns true if the attempt failed, false if
+// there is nothing more to do.
+func (a *attempt) run(answer iter.Seq2[hermes.Delta, error], yield func(hermes.Delta, error) bool) bool {
+	for d, err := range answer {
+		if err != nil {
+			a.err = err
+			return true
+		}
+		switch {
+		case d.Reset != "":
+			a.shown = false
+		case d.Text != "", d.Reasoning != "", d.Call != nil, d.Block != nil:
+			a.shown = true
+		case d.Usage != nil:
+			a.usage = *d.Usage
+			all := a.spent.Add(a.usage)
+			d.Usage = &all
+		}
+		if !yield(d, nil) {
+			return false
+		}
+	}
+	return false
+}
