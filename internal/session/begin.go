@@ -61,7 +61,7 @@ func (s *Session) start(t *turn.Turn, p *preparation, take []int64) error {
 		if err := s.record.CloseUnanswered(s.ctx); err != nil {
 			return s.writeFailed(err)
 		}
-		if err := s.record.Append(s.ctx, m, take...); err != nil {
+		if err := s.record.Append(s.ctx, m, hermes.Change{TakeWaiting: take}); err != nil {
 			return s.writeFailed(err)
 		}
 		s.taken(take)
@@ -181,7 +181,7 @@ func (s *Session) endTurn() {
 	}
 	s.cut = done.Outcome == hermes.OutcomeFailed && s.record.Unanswered() || s.waiting()
 	s.answered = done.Outcome == hermes.OutcomeDone || s.answered && done.Outcome == hermes.OutcomeInterrupted
-	if err := s.record.AddUsage(s.ctx, done.Usage); err != nil {
+	if err := s.record.AddUsage(s.ctx, t.Unstored(done.Usage)); err != nil {
 		s.cfg.Log.Warn("store the usage", "session", s.id, "err", err)
 	}
 	if rest := t.Note.Rest(); len(rest.IDs) > 0 { // it came after the last batch

@@ -241,3 +241,36 @@ func TestAMessageThatCannotBeStoredDoesNotWait(t *testing.T) {
 		t.Errorf("running is %v, %d wait, %v", st.Running, st.Queued, err)
 	}
 }
+
+// TestUsageIsStoredWithItsAnswer: what a turn used is known also if the process dies in it.
+func TestUsageIsStoredWithItsAnswer(t *testing.T) {
+	t.Parallel()
+	wait, entered, leave := gate("wait")
+	first, second := hermestest.CallTool("wait", `{}`), hermestest.Say("done")
+	first.Usage, second.Usage = &hermes.Usage{Input: 100, Output: 7, CacheRead: 3, CacheWrite: 2, Reasoning: 1, Calls: 1}, &hermes.Usage{Input: 50, Output: 5, Calls: 1}
+	h := newFixture(t, hermestest.NewScript(first, second), newToolTable(wait))
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	usage := func() hermes.Usage {
+		t.Helper()
+		row, err := h.store.FindSession(t.Context(), s.ID())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return row.Usage
+	}
+	submit(t, s, say("go"))
+	<-entered
+	if diff := cmp.Diff(*first.Usage, usage()); diff != "" {
+		t.Errorf("while the call runs: %s", diff)
+	}
+	close(leave)
+	until[hermes.TurnDone](e)
+	want := first.Usage.Add(*second.Usage)
+	if diff := cmp.Diff(want, usage()); diff != "" {
+		t.Errorf("after the turn: %s", diff)
+	}
+	if st, err := s.State(t.Context()); err != nil || st.Row.Usage != want {
+		t.Errorf("the session says %+v, %v", st.Row.Usage, err)
+	}
+}

@@ -145,17 +145,19 @@ func (r *Record) Update(ctx context.Context, c hermes.SessionChange) error {
 }
 
 // Append stores a message and only then makes it part of the transcript. The message
-// gets its id and time. It takes the waiting messages of these ids, which it is made of.
-func (r *Record) Append(ctx context.Context, m *hermes.Message, take ...int64) error {
+// gets its id and time. The rest of the change is stored with it.
+func (r *Record) Append(ctx context.Context, m *hermes.Message, c hermes.Change) error {
 	if m.Time.IsZero() {
 		m.Time = r.now()
 	}
-	done, err := r.store.Commit(context.WithoutCancel(ctx), r.Lease(), hermes.Change{TakeWaiting: take, Append: []hermes.Message{*m}})
+	c.Append = []hermes.Message{*m}
+	done, err := r.store.Commit(context.WithoutCancel(ctx), r.Lease(), c)
 	if err != nil {
 		return err
 	}
 	m.ID = done.IDs[0]
 	r.messages = append(r.messages, *m)
+	r.Row.Usage = r.Row.Usage.Add(c.Usage)
 	return nil
 }
 
@@ -196,7 +198,7 @@ func (r *Record) CloseUnanswered(ctx context.Context) error {
 		return nil
 	}
 	m := hermes.Message{Role: hermes.RoleAssistant, Turn: r.messages[n-1].Turn, Parts: []hermes.Part{{Text: unanswered}}, Synthetic: true}
-	return r.Append(ctx, &m)
+	return r.Append(ctx, &m, hermes.Change{})
 }
 
 // unanswered is stored where a turn ended without an answer, so that user and

@@ -48,7 +48,7 @@ func (r *Record) CloseCalls(ctx context.Context, tools hermes.Tools, asking bool
 			m = r.resultOf(tools, c, st, again)
 		}
 		m.Turn = turn
-		if err := r.Append(ctx, &m); err != nil {
+		if err := r.Append(ctx, &m, hermes.Change{}); err != nil {
 			return err
 		}
 	}

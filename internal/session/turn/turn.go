@@ -27,6 +27,7 @@ type Turn struct {
 	calls   *Calls
 	steered bool // the next message of the loop has the notes that it took
 	used    hermes.Usage
+	stored  hermes.Usage // the part of used that the session's row has
 	final   *hermes.TurnDone
 	broken  error // why the session stopped the loop
 }
@@ -160,15 +161,27 @@ func (t *Turn) appended(r *Record, m *hermes.Message) error {
 	if m.Role == hermes.RoleTool && t.parked(m.CallID) {
 		return ErrParked
 	}
-	if !t.steered {
-		return r.Append(t.ctx, m)
+	c := hermes.Change{Usage: t.Unstored(t.used)}
+	if t.steered {
+		c.TakeWaiting = t.Note.ids()
 	}
-	err := r.Append(t.ctx, m, t.Note.ids()...)
-	if err == nil {
+	if err := r.Append(t.ctx, m, c); err != nil {
+		return err
+	}
+	t.stored = t.used
+	if t.steered {
 		t.Note.stored()
 		t.steered = false
 	}
-	return err
+	return nil
+}
+
+// Unstored returns the part of a usage of the turn that no message of it was stored with.
+func (t *Turn) Unstored(u hermes.Usage) hermes.Usage {
+	return hermes.Usage{
+		Input: u.Input - t.stored.Input, Output: u.Output - t.stored.Output, Reasoning: u.Reasoning - t.stored.Reasoning,
+		CacheRead: u.CacheRead - t.stored.CacheRead, CacheWrite: u.CacheWrite - t.stored.CacheWrite, Calls: u.Calls - t.stored.Calls,
+	}
 }
 
 // parked reports whether a call stays open when the turn ends.
