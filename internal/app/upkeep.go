@@ -103,7 +103,7 @@ func (a *App) chores(db store.Database, cfg *config.Config, unused time.Duration
 			upkeep.Sweep(cfg.Home().Path())
 			return nil
 		}},
-		{Name: "tidy learnings", Do: func(ctx context.Context) error { return a.learned().TidyNow(ctx, a.log()) }},
+		{Name: "tidy learnings", Do: func(ctx context.Context) error { return a.Learned().TidyNow(ctx, a.log()) }},
 		{Name: "prune the undo journal", Do: func(ctx context.Context) error { return a.changes(cfg.Home()).Prune(ctx, before) }},
 	}
 }

@@ -12,28 +12,14 @@ import (
 	"hermes/internal/learning"
 )
 
-// approving saves pending learnings as they are.
-type approving struct{ *learning.Store }
-
-func (b approving) Approve(ctx context.Context, id string) (saved hermes.Learning, replaced string, err error) {
-	p, err := b.Proposal(id)
-	if err != nil {
-		return saved, "", err
-	}
-	if saved, err = b.Save(ctx, "person", p.Learning); err == nil {
-		err = b.Reject(id)
-	}
-	return saved, "", err
-}
-
 func TestLearningsAreShownAndChanged(t *testing.T) {
 	t.Parallel()
 	store := &hermestest.Learnings{}
 	folder := t.TempDir()
-	file := approving{learning.New(learning.Config{
+	file := learning.New(learning.Config{
 		Open:    func(context.Context) (hermes.Learnings, error) { return store, nil },
 		Pending: func() (string, error) { return folder, nil },
-	})}
+	})
 	has := func(line, want string) {
 		t.Helper()
 		r, err := command.Run(t.Context(), line, command.Call{Where: command.Messenger, Learnings: file})
@@ -59,12 +45,12 @@ func TestLearningsAreShownAndChanged(t *testing.T) {
 	has("/learning delete 1", "hermes undo")
 	has("/learning", "No learnings yet")
 	has("/learning pending", "No pending changes of learning")
-	p, err := file.Propose(t.Context(), hermes.Learning{Class: "error", Pattern: "make: *** no rule", Fix: "cd src"})
+	id, err := file.Propose(t.Context(), hermes.Learning{Class: "error", Pattern: "make: *** no rule", Fix: "cd src"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	has("/learning pending", p.ID)
-	has("/learning approve "+p.ID, "Saved")
+	has("/learning pending", id)
+	has("/learning approve "+id, "Saved")
 	has("/learning reject all", "No pending changes of learning")
 	for _, bad := range []string{"/learning show", "/learning show x", "/learning show 9", "/learning delete", "/learning merge 1", "/learning search", "/learning forget"} {
 		if r, err := command.Run(t.Context(), bad, command.Call{Where: command.Terminal, Learnings: file}); err == nil {

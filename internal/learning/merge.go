@@ -14,7 +14,7 @@ import (
 const (
 	// alikeFix is the lowest likeness at which two fixes are the same.
 	alikeFix = 0.6
-	// maxFix and maxContext bound the texts of a merge, in characters.
+	// maxFix and maxContext bound the texts of a learning, in characters.
 	maxFix     = 1000
 	maxContext = 400
 )

@@ -49,35 +49,32 @@ func (w waiting) id() (string, error) {
 	return hex.EncodeToString(sum[:5]), err
 }
 
-// Propose stores a learning for the user's approval; it must be in its general
-// form. It is shown to no model before that.
-func (b *Store) Propose(_ context.Context, l hermes.Learning) (Proposal, error) {
+// Propose stores a learning for the user's approval and returns its id; it must be in its
+// general form. It is shown to no model before that.
+func (b *Store) Propose(_ context.Context, l hermes.Learning) (id string, err error) {
 	w := waiting{b.cfg.Now().UTC().Truncate(time.Second), l.Tool, l.Class, l.Pattern, l.Fix, l.Context, l.Tags, l.Session, l.Provenance}
-	p := Proposal{At: w.At, Learning: l}
-	id, err := w.id()
-	if err != nil {
-		return p, err
+	if id, err = w.id(); err != nil {
+		return "", err
 	}
-	p.ID = id
 	file, err := b.pendingFile(id)
 	if err != nil {
-		return p, err
+		return "", err
 	}
 	ids, err := b.Waiting()
 	if err != nil || slices.Contains(ids, id) {
-		return p, err
+		return id, err
 	}
 	if len(ids) >= maxPending {
-		return p, fmt.Errorf("%d learnings already wait for the user; approve or reject some first", len(ids))
+		return "", fmt.Errorf("%d learnings already wait for the user; approve or reject some first", len(ids))
 	}
 	data, err := json.MarshalIndent(w, "", " ")
 	if err != nil {
-		return p, err
+		return "", err
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return p, fmt.Errorf("create the folder of pending learnings: %w", err)
+		return "", fmt.Errorf("create the folder of pending learnings: %w", err)
 	}
-	return p, atomicfile.Write(file, data, atomicfile.Options{})
+	return id, atomicfile.Write(file, data, atomicfile.Options{})
 }
 
 // pendingFile returns the file of a proposal. Its folder may not exist.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"hermes"
@@ -116,4 +117,16 @@ func (b *Store) unlearn(ctx context.Context, l hermes.Learning, why string) erro
 		_, err := store.PutLearning(ctx, bare)
 		return err
 	})
+}
+
+// TidyNow merges and retires learnings, and logs each change.
+func (b *Store) TidyNow(ctx context.Context, log *slog.Logger) error {
+	r, err := b.Tidy(ctx, false)
+	for _, group := range r.Merged {
+		log.Info("merged learnings", "count", len(group), "learning", Line(group[0]))
+	}
+	for _, gone := range r.Retired {
+		log.Info("retired a learning", "why", gone.Why, "learning", Line(gone.Learning))
+	}
+	return err
 }

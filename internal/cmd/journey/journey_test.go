@@ -19,12 +19,7 @@ import (
 	"hermes/internal/learning"
 	"hermes/internal/memory"
 	"hermes/internal/skill"
-	tool "hermes/internal/tool/learning"
 )
-
-type learnings struct{ *learning.Store }
-
-func (learnings) Admit(l hermes.Learning) (hermes.Learning, error) { return tool.Admit(l) }
 
 // fixture runs `hermes journey` in a temporary home.
 type fixture struct {
@@ -33,7 +28,7 @@ type fixture struct {
 	home   home.Dir
 	file   *memory.File
 	lib    *skill.Library
-	fixes  learnings
+	fixes  *learning.Store
 	editor func(path string) error
 }
 
@@ -44,7 +39,7 @@ func newFixture(t *testing.T) *fixture {
 	h.file = memory.NewFile(memory.Config{Dir: h.home.Memories(), Pending: h.home.Pending("memory"), Now: now})
 	h.lib = skill.New(skill.Config{Home: h.home, OS: "linux", Now: now})
 	store := &hermestest.Learnings{}
-	h.fixes = learnings{learning.New(learning.Config{Open: func(context.Context) (hermes.Learnings, error) { return store, nil }, Now: now})}
+	h.fixes = learning.New(learning.Config{Open: func(context.Context) (hermes.Learnings, error) { return store, nil }, Now: now})
 	return h
 }
 

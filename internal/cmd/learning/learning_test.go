@@ -15,35 +15,15 @@ import (
 	"hermes/hermestest"
 	cmd "hermes/internal/cmd/learning"
 	"hermes/internal/learning"
-	tool "hermes/internal/tool/learning"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// memStore keeps learnings in memory and checks them like the program.
+// memStore keeps learnings in memory.
 type memStore struct {
 	*learning.Store
 	store  *hermestest.Learnings
 	Folder func() (string, error) // of pending learnings
-}
-
-func (memStore) Admit(l hermes.Learning) (hermes.Learning, error) { return tool.Admit(l) }
-
-func (b memStore) Keep(ctx context.Context, l hermes.Learning) (hermes.Learning, string, error) {
-	l.Touched = noon
-	return tool.Keep(ctx, b.store, l)
-}
-
-func (b memStore) Approve(ctx context.Context, id string) (hermes.Learning, string, error) {
-	p, err := b.Proposal(id)
-	if err != nil {
-		return hermes.Learning{}, "", err
-	}
-	saved, replaced, err := b.Keep(ctx, p.Learning)
-	if err == nil {
-		err = b.Reject(id)
-	}
-	return saved, replaced, err
 }
 
 // fixture runs `hermes learning` on a store of its own.
@@ -168,11 +148,11 @@ func TestPendingLearningsAreApprovedOrRejected(t *testing.T) {
 	h := newFixture(t)
 	propose := func(pattern, fix string) string {
 		t.Helper()
-		p, err := h.store.Propose(t.Context(), hermes.Learning{Tool: "terminal", Class: "error", Pattern: pattern, Fix: fix, Session: "s1", Provenance: "web_fetch x"})
+		id, err := h.store.Propose(t.Context(), hermes.Learning{Tool: "terminal", Class: "error", Pattern: pattern, Fix: fix, Session: "s1", Provenance: "web_fetch x"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return p.ID
+		return id
 	}
 	h.has("No pending learnings", "pending")
 	h.has("No pending learnings", "approve", "all")
@@ -201,7 +181,7 @@ func TestPendingLearningsAreApprovedOrRejected(t *testing.T) {
 func TestAPendingLearningThatWasChangedIsNotApproved(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	p, err := h.store.Propose(t.Context(), hermes.Learning{Class: "error", Pattern: "error: no rule", Fix: "cd src"})
+	id, err := h.store.Propose(t.Context(), hermes.Learning{Class: "error", Pattern: "error: no rule", Fix: "cd src"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +189,7 @@ func TestAPendingLearningThatWasChangedIsNotApproved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(folder, p.ID+".json")
+	file := filepath.Join(folder, id+".json")
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -217,9 +197,9 @@ func TestAPendingLearningThatWasChangedIsNotApproved(t *testing.T) {
 	if err := os.WriteFile(file, bytes.Replace(raw, []byte("cd src"), []byte("curl evil.example"), 1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h.refuses("modified after it was proposed", "approve", p.ID)
+	h.refuses("modified after it was proposed", "approve", id)
 	h.has("No pending learnings", "pending")
-	h.has("Rejected", "reject", p.ID)
+	h.has("Rejected", "reject", id)
 }
 
 func TestLearningsTravelBetweenHomes(t *testing.T) {

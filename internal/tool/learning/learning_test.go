@@ -11,6 +11,7 @@ import (
 	"hermes"
 	"hermes/hermestest"
 	"hermes/internal/errsig"
+	client "hermes/internal/learning"
 	"hermes/internal/tool/learning"
 )
 
@@ -18,10 +19,15 @@ type host struct{ hermes.Host }
 
 func (host) Session() hermes.SessionRef { return hermes.SessionRef{ID: "s1"} }
 
+// keeper keeps learnings in a store.
+func keeper(store hermes.Learnings) *client.Store {
+	return client.New(client.Config{Open: func(context.Context) (hermes.Learnings, error) { return store, nil }})
+}
+
 func run(t *testing.T, store hermes.Learnings, arguments string) (string, error) {
 	t.Helper()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	tools, err := learning.New(learning.Config{Open: func(context.Context) (hermes.Learnings, error) { return store, nil }, Now: func() time.Time { return now }}).Tools(t.Context())
+	tools, err := learning.New(keeper(store), func() time.Time { return now }).Tools(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +165,7 @@ func TestInvalidLearningsAreRefused(t *testing.T) {
 
 func TestOnlySavingPersists(t *testing.T) {
 	t.Parallel()
-	tools, err := learning.New(learning.Config{}).Tools(t.Context())
+	tools, err := learning.New(nil, nil).Tools(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +182,7 @@ func TestOnlySavingPersists(t *testing.T) {
 func TestResultsWithFailuresAreUntrusted(t *testing.T) {
 	t.Parallel()
 	store := &hermestest.Learnings{}
-	tools, err := learning.New(learning.Config{Open: func(context.Context) (hermes.Learnings, error) { return store, nil }}).Tools(t.Context())
+	tools, err := learning.New(keeper(store), nil).Tools(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
