@@ -1,8 +1,8 @@
 package remote
 
 import (
-	"slices"
 	"strings"
+	"sync"
 
 	"hermes/internal/policy/shell/getopt"
 	"hermes/internal/policy/shell/lex"
@@ -41,27 +41,19 @@ func Socat(l *track.Line, rest []string) {
 
 // OpensAccess reports whether a program lets others in: tunnels, remote desktops,
 // servers for logins, shared terminals.
-func OpensAccess(name string, rest []string) bool {
-	words := getopt.PlainWords(rest)
-	verb := getopt.At(words, 0)
-	switch name {
-	case "ngrok", "chisel", "frpc", "frps", "bore", "lt", "localtunnel", "ttyd", "gotty", "wetty", "tmate", "upterm", "sshx", "x11vnc", "vncserver", "x0vncserver", "tigervncserver",
-		"tightvncserver", "sshd", "dropbear", "telnetd", "in.telnetd", "utelnetd", "inetd", "xinetd", "msfconsole", "msfvenom", "evil-winrm", "dnscat", "dnscat2", "iodine", "ptunnel",
-		"revsocks", "openvpn", "wg-quick", "websocat", "gsocket", "gs-netcat", "pwncat", "pwncat-cs", "pwncat-vl", "proot-sshd", "rathole", "inlets", "pagekite", "zrok":
-		return verb != "version" && verb != "help" && !getopt.AsksHelp(rest)
-	case "cloudflared":
-		return verb == "tunnel" || verb == "access"
-	case "tailscale":
-		return slices.Contains([]string{"up", "serve", "funnel", "set", "file", "login"}, verb)
-	case "zerotier-cli":
-		return verb == "join"
-	case "code", "code-insiders", "codium", "cursor":
-		return verb == "tunnel" || verb == "serve-web"
-	case "xhost":
-		return len(words) > 0 || slices.Contains(rest, "+")
-	}
-	return false
-}
+func OpensAccess(name string, rest []string) bool { return openers().Has(name, rest) }
+
+var openers = sync.OnceValue(func() getopt.Table {
+	return getopt.NewTable(`
+		ngrok chisel frpc frps bore lt localtunnel ttyd gotty wetty tmate upterm sshx rathole inlets pagekite zrok: !0=version,help&!help
+		x11vnc vncserver x0vncserver tigervncserver tightvncserver sshd dropbear telnetd in.telnetd utelnetd inetd xinetd proot-sshd: !0=version,help&!help
+		msfconsole msfvenom evil-winrm dnscat dnscat2 iodine ptunnel revsocks openvpn wg-quick websocat gsocket gs-netcat pwncat pwncat-cs pwncat-vl: !0=version,help&!help
+		cloudflared: 0=tunnel,access
+		tailscale: 0=up,serve,funnel,set,file,login
+		zerotier-cli: 0=join
+		code code-insiders codium cursor: 0=tunnel,serve-web
+		xhost: 0`)
+})
 
 // Serves judges a web server for a folder that holds more than a project.
 func Serves(l *track.Line, rest []string) {

@@ -5,6 +5,7 @@ package remote
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"hermes/internal/policy/shell/getopt"
 	"hermes/internal/policy/shell/lex"
@@ -110,28 +111,6 @@ func transfers(l *track.Line, words []string) {
 	l.Ask("cloud-change", "changes what runs in a cloud or at a service")
 }
 
-// remoteRun judges programs that run commands on other machines, or set them up.
-func remoteRun(l *track.Line, name string, rest []string) {
-	words := getopt.PlainWords(rest)
-	verb := getopt.At(words, 0)
-	found := false
-	switch name {
-	case "ansible", "ansible-playbook", "ansible-pull", "ansible-console", "salt", "salt-call", "salt-ssh", "pssh", "parallel-ssh", "pdsh", "clush", "dsh", "fab", "chef-client", "mco", "bolt", "psexec", "winrs":
-		found = len(rest) > 0
-	case "puppet":
-		found = verb == "apply" || verb == "agent"
-	case "knife":
-		found = slices.Contains(words, "delete") || verb == "ssh" || verb == "bootstrap"
-	case "packer":
-		found = verb == "build"
-	case "vagrant":
-		found = verb == "destroy" || verb == "halt" || verb == "ssh" || verb == "snapshot" && !slices.Contains(words, "list")
-	}
-	if found && !getopt.IsRehearsal(name, rest) {
-		l.Ask("remote-run", "runs commands on other machines, or removes them")
-	}
-}
-
 // Metadata recognizes the addresses at which clouds hand out credentials.
 func Metadata(l *track.Line, name, arg string) {
 	switch name {
@@ -169,3 +148,19 @@ func Tools(l *track.Line, name string, rest []string, s track.Situation) {
 		l.Depth--
 	}
 }
+
+// remoteRun judges programs that run commands on other machines, or set them up.
+func remoteRun(l *track.Line, name string, rest []string) {
+	if elsewhere().Has(name, rest) && !getopt.IsRehearsal(name, rest) {
+		l.Ask("remote-run", "runs commands on other machines, or removes them")
+	}
+}
+
+var elsewhere = sync.OnceValue(func() getopt.Table {
+	return getopt.NewTable(`
+		ansible ansible-playbook ansible-pull ansible-console salt salt-call salt-ssh pssh parallel-ssh pdsh clush dsh fab chef-client mco bolt psexec winrs: args
+		puppet: 0=apply,agent
+		knife: any=delete 0=ssh,bootstrap
+		packer: 0=build
+		vagrant: 0=destroy,halt,ssh 0=snapshot&!any=list`)
+})

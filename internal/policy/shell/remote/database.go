@@ -130,51 +130,36 @@ func redisLoses(words []string) bool {
 // resetsSchema reports whether a framework's command drops tables or undoes
 // migrations.
 func resetsSchema(name string, words, rest []string) bool {
-	first := func(at int) string {
-		if at < len(words) {
-			return strings.ToLower(words[at])
-		}
-		return ""
-	}
-	has := func(verbs ...string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(verbs, strings.ToLower(w)) })
-	}
 	switch name {
 	case "rails", "rake":
-		return slices.ContainsFunc(words, railsResets) || first(0) == "runner" && railsLoses().MatchString(strings.Join(rest, " "))
-	case "prisma":
-		return first(0) == "migrate" && first(1) == "reset" || getopt.HasLong(rest, "--force-reset") || getopt.HasLong(rest, "--accept-data-loss") || first(0) == "db" && first(1) == "execute"
-	case "sequelize", "sequelize-cli":
-		return has("db:drop", "db:migrate:undo", "db:migrate:undo:all")
-	case "knex":
-		return has("migrate:rollback", "migrate:down", "seed:run")
-	case "typeorm", "mikro-orm", "typeorm-ts-node-commonjs":
-		return has("schema:drop", "migration:revert", "migration:down", "schema:fresh", "migration:fresh", "database:drop")
-	case "drizzle-kit":
-		return has("drop") || first(0) == "push"
-	case "manage.py", "django-admin", "django-admin.py":
-		return has("flush", "reset_db", "sqlflush", "reset_schema", "clear_index") || has("migrate") && has("zero")
-	case "artisan":
-		return has("migrate:fresh", "migrate:reset", "migrate:refresh", "migrate:rollback", "db:wipe", "queue:flush", "queue:clear")
+		return slices.ContainsFunc(words, railsResets) || strings.EqualFold(getopt.At(words, 0), "runner") && railsLoses().MatchString(strings.Join(rest, " "))
 	case "console":
-		return slices.ContainsFunc(words, func(w string) bool {
-			return strings.Contains(w, ":drop") || strings.Contains(w, ":purge") || strings.Contains(w, "fixtures:load")
-		})
-	case "alembic":
-		return has("downgrade")
-	case "flask":
-		return has("downgrade", "drop")
-	case "mix":
-		return has("ecto.drop", "ecto.reset", "ecto.rollback")
-	case "sqlx":
-		return first(0) == "database" && (first(1) == "drop" || first(1) == "reset") || first(1) == "revert"
-	case "diesel":
-		return first(0) == "database" && (first(1) == "reset" || first(1) == "drop") || first(1) == "revert" || first(1) == "redo"
-	case "dbmate", "goose", "migrate", "liquibase", "flyway", "atlas", "bytebase", "sql-migrate", "tern", "rambler", "hasura":
-		return has("drop", "down", "down-to", "reset", "rollback", "drop-all", "dropall", "clean", "reset-to", "rollback-count", "undo")
+		return getopt.Fits(words, rest, "any=*:drop*,*:purge*,*fixtures:load*")
 	}
-	return false
+	pattern, known := resets()[name]
+	lower := make([]string, len(words))
+	for i, w := range words {
+		lower[i] = strings.ToLower(w)
+	}
+	return known && getopt.Fits(lower, rest, pattern)
 }
+
+var resets = sync.OnceValue(func() getopt.Table {
+	return getopt.NewTable(`
+		prisma: 0=migrate&1=reset --force-reset --accept-data-loss 0=db&1=execute
+		sequelize sequelize-cli: any=db:drop,db:migrate:undo,db:migrate:undo:all
+		knex: any=migrate:rollback,migrate:down,seed:run
+		typeorm mikro-orm typeorm-ts-node-commonjs: any=schema:drop,migration:revert,migration:down,schema:fresh,migration:fresh,database:drop
+		drizzle-kit: any=drop 0=push
+		manage.py django-admin django-admin.py: any=flush,reset_db,sqlflush,reset_schema,clear_index any=migrate&any=zero
+		artisan: any=migrate:fresh,migrate:reset,migrate:refresh,migrate:rollback,db:wipe,queue:flush,queue:clear
+		alembic: any=downgrade
+		flask: any=downgrade,drop
+		mix: any=ecto.drop,ecto.reset,ecto.rollback
+		sqlx: 0=database&1=drop,reset 1=revert
+		diesel: 0=database&1=reset,drop 1=revert,redo
+		dbmate goose migrate liquibase flyway atlas bytebase sql-migrate tern rambler hasura: any=drop,down,down-to,reset,rollback,drop-all,dropall,clean,reset-to,rollback-count,undo`)
+})
 
 func railsResets(task string) bool {
 	parts := strings.Split(task, ":")
