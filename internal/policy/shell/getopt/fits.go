@@ -91,19 +91,38 @@ func isOneOf(word, list string) bool {
 // for their arguments, see [Fits].
 type Table map[string]string
 
-// NewTable reads a table. It panics if a line has no colon.
+// NewTable reads a table. It panics if a line has no colon, a program is named twice, or
+// a condition is not one of those of [Fits].
 func NewTable(text string) Table {
 	t := Table{}
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
-		names, pattern, ok := strings.Cut(line, ": ")
-		if !ok {
-			panic("getopt: a line of a table without a colon: " + line)
+		names, pattern, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		if !ok || !readable(pattern) {
+			panic("getopt: cannot read the line of a table: " + line)
 		}
 		for name := range strings.FieldsSeq(names) {
-			t[name] = strings.TrimSpace(pattern)
+			if t[name] != "" {
+				panic("getopt: a table names a program twice: " + name)
+			}
+			t[name] = pattern
 		}
 	}
 	return t
+}
+
+// readable reports whether all conditions of a pattern are known.
+func readable(pattern string) bool {
+	for condition := range strings.FieldsFuncSeq(pattern, func(r rune) bool { return r == ' ' || r == '&' }) {
+		kind, _, _ := strings.Cut(strings.TrimPrefix(condition, "!"), "=")
+		switch kind {
+		case "always", "args", "help", "any", "last", "arg", "arg0", "has", "text":
+			continue
+		}
+		if _, err := strconv.ParseUint(kind, 10, 8); err != nil && !strings.HasPrefix(kind, "-") {
+			return false
+		}
+	}
+	return true
 }
 
 // Has reports whether a call is in the table.

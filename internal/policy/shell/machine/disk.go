@@ -3,6 +3,7 @@ package machine
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"hermes/internal/policy/shell/getopt"
 	"hermes/internal/policy/shell/lex"
@@ -64,49 +65,37 @@ func reads(name string, rest []string) bool {
 		return true
 	}
 	words := getopt.PlainWords(rest)
-	verb := getopt.At(words, 0)
 	switch name {
-	case "fdisk", "sfdisk":
-		return getopt.CertainShort(rest, "ld", "bcCHLNoOStuwWXY") || getopt.HasLong(rest, "--list") || getopt.HasLong(rest, "--dump")
 	case "parted":
 		return getopt.CertainShort(rest, "l", "a") || getopt.HasLong(rest, "--list") || len(words) > 1 && !slices.ContainsFunc(words[1:], func(w string) bool { return !lex.Within(partedShows, w) })
-	case "partprobe":
-		return getopt.HasShort(rest, "d") || getopt.HasLong(rest, "--dry-run")
-	case "gdisk":
+	case "gdisk", "tune2fs":
 		return onlyOptions(rest, "-l")
 	case "sgdisk":
 		return onlyOptions(rest, "-p", "--print", "-i", "--info")
-	case "wipefs":
-		return !getopt.HasShort(rest, "ao") && !getopt.HasLong(rest, "--all") && !getopt.HasLong(rest, "--offset")
 	case "hdparm", "sdparm":
 		return !slices.ContainsFunc(rest, hdparmDestroys)
 	case "cryptsetup":
-		return !slices.Contains([]string{"luksformat", "erase", "lukserase", "reencrypt", "lukskillslot", "luksremovekey", "luksheaderrestore", "format", "tcryptconvert"}, strings.ToLower(verb))
-	case "nvme":
-		return !slices.Contains([]string{"format", "sanitize", "delete-ns", "detach-ns", "create-ns", "write", "write-zeroes", "write-uncor", "dsm", "fw-download", "fw-commit", "security-send", "copy", "admin-passthru", "io-passthru"}, verb)
+		return !lex.Within("luksformat erase lukserase reencrypt lukskillslot luksremovekey luksheaderrestore format tcryptconvert", strings.ToLower(getopt.At(words, 0)))
 	case "format": // also the name of code formatters
-		return !slices.ContainsFunc(rest, func(a string) bool { return program.Drive(a) })
-	case "badblocks":
-		return !getopt.HasShort(rest, "w")
-	case "mdadm":
-		return !getopt.HasLong(rest, "--zero-superblock") && !getopt.HasLong(rest, "--create") && !getopt.HasLong(rest, "--remove") && !getopt.HasLong(rest, "--stop") && !getopt.HasLong(rest, "--fail") && !getopt.HasLong(rest, "--grow") && !getopt.HasShort(rest, "CrfSG")
-	case "zpool":
-		return !slices.Contains([]string{"create", "destroy", "labelclear", "remove", "detach", "split", "replace", "export", "offline", "add", "attach", "reguid", "upgrade"}, verb)
-	case "zfs":
-		return !slices.Contains([]string{"destroy", "rollback", "receive", "recv", "rename", "promote", "unload-key", "change-key"}, verb)
-	case "dmsetup":
-		return !slices.Contains([]string{"remove", "remove_all", "wipe_table", "clear", "load", "create", "suspend"}, verb)
-	case "efibootmgr":
-		return !getopt.HasShort(rest, "BbcoOnN") && !getopt.HasLong(rest, "--delete-bootnum") && !getopt.HasLong(rest, "--create")
-	case "flashrom":
-		return !getopt.HasShort(rest, "wE") && !getopt.HasLong(rest, "--write") && !getopt.HasLong(rest, "--erase")
-	case "tune2fs":
-		return onlyOptions(rest, "-l")
-	case "debugfs":
-		return !getopt.HasShort(rest, "w")
+		return !slices.ContainsFunc(rest, program.Drive)
 	}
-	return false
+	return shows().Has(name, rest)
 }
+
+var shows = sync.OnceValue(func() getopt.Table {
+	return getopt.NewTable(`
+		fdisk sfdisk: -ld/bcCHLNoOStuwWXY --list --dump
+		partprobe: -d --dry-run
+		wipefs: !-ao&!--all&!--offset
+		nvme: !0=format,sanitize,delete-ns,detach-ns,create-ns,write,write-zeroes,write-uncor,dsm,fw-download,fw-commit,security-send,copy,admin-passthru,io-passthru
+		badblocks debugfs: !-w
+		mdadm: !--zero-superblock&!--create&!--remove&!--stop&!--fail&!--grow&!-CrfSG
+		zpool: !0=create,destroy,labelclear,remove,detach,split,replace,export,offline,add,attach,reguid,upgrade
+		zfs: !0=destroy,rollback,receive,recv,rename,promote,unload-key,change-key
+		dmsetup: !0=remove,remove_all,wipe_table,clear,load,create,suspend
+		efibootmgr: !-BbcoOnN&!--delete-bootnum&!--create
+		flashrom: !-wE&!--write&!--erase`)
+})
 
 // partedShows are the commands of parted that change nothing, with their arguments.
 const partedShows = "print free unit s B kB MB GB TB KiB MiB GiB TiB % compact chs cyl help quit"

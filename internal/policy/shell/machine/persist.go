@@ -3,6 +3,7 @@ package machine
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"hermes/internal/policy/shell/environ"
 	"hermes/internal/policy/shell/getopt"
@@ -32,40 +33,29 @@ func Persists(l *track.Line, name string, rest []string) {
 // schedules reports whether a command registers a program with a scheduler or a
 // service manager.
 func schedules(name, verb string, rest []string) bool {
-	switch name {
-	case "crontab":
-		return !getopt.CertainShort(rest, "l", "u")
-	case "at", "incrontab", "fcrontab":
-		return !getopt.CertainShort(rest, "lcV", "fqt") && len(rest) > 0
-	case "batch", "crond", "anacron", "insserv", "systemd-run":
-		return true
-	case "systemctl":
-		return slices.Contains([]string{"enable", "reenable", "link", "edit", "preset", "preset-all", "set-default", "add-wants", "add-requires", "import-environment"}, verb)
-	case "launchctl":
-		return slices.Contains([]string{"load", "bootstrap", "submit", "enable", "asuser"}, verb)
-	case "loginctl":
-		return verb == "enable-linger"
-	case "update-rc.d":
-		return true
-	case "chkconfig":
-		return verb != "" && !getopt.HasLong(rest, "--list")
-	case "rc-update":
-		return verb == "add" || verb == "del" || verb == "delete"
-	case "pm2":
-		return verb == "startup" || verb == "save"
-	case "schtasks":
+	if name == "schtasks" {
 		return slices.ContainsFunc(rest, func(a string) bool { return strings.EqualFold(a, "/create") || strings.EqualFold(a, "/change") })
-	case "sc":
-		return verb == "create" || verb == "config"
-	case "reg":
-		return verb == "add" || verb == "import"
-	case "new-service", "register-scheduledtask", "register-scheduledjob", "new-scheduledtask", "set-service":
-		return true
-	case "defaults":
-		return verb == "write" && strings.Contains(strings.ToLower(strings.Join(rest, " ")), "login")
 	}
-	return false
+	pattern, known := schedulers()[name]
+	return known && getopt.Fits([]string{verb}, rest, pattern)
 }
+
+var schedulers = sync.OnceValue(func() getopt.Table {
+	return getopt.NewTable(`
+		crontab: !-l/u
+		at incrontab fcrontab: !-lcV/fqt&args
+		batch crond anacron insserv systemd-run update-rc.d: always
+		new-service register-scheduledtask register-scheduledjob new-scheduledtask set-service: always
+		systemctl: 0=enable,reenable,link,edit,preset,preset-all,set-default,add-wants,add-requires,import-environment
+		launchctl: 0=load,bootstrap,submit,enable,asuser
+		loginctl: 0=enable-linger
+		chkconfig: !0=&!--list
+		rc-update: 0=add,del,delete
+		pm2: 0=startup,save
+		sc: 0=create,config
+		reg: 0=add,import
+		defaults: 0=write&text=login`)
+})
 
 // changesTool reports whether a command changes what a tool runs from now on, or
 // where it gets programs.

@@ -3,6 +3,7 @@ package remote
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"hermes/internal/policy/shell/getopt"
 	"hermes/internal/policy/shell/lex"
@@ -84,32 +85,24 @@ func forge(l *track.Line, name string, words, rest []string) {
 	if len(words) == 0 || getopt.IsRehearsal(name, rest) {
 		return
 	}
-	noun, verb := words[0], ""
-	if len(words) > 1 {
-		verb = words[1]
-	}
-	found := false
-	switch noun {
-	case "repo", "release", "secret", "variable", "ssh-key", "gpg-key", "deploy-key", "ruleset", "cache", "label", "environment":
-		found = slices.Contains([]string{"delete", "create", "edit", "upload", "delete-asset", "set", "add", "archive", "unarchive", "rename", "transfer", "deploy-key", "remove", "sync", "mirror"}, verb) &&
-			!(noun == "repo" && (verb == "set-default" || verb == "sync")) && !(noun == "label" && verb != "delete")
-	case "gist", "snippet":
-		found = verb == "create" || verb == "edit" || verb == "delete"
-	case "workflow", "run", "pipeline", "ci":
-		found = verb == "run" || verb == "disable" || verb == "delete" || verb == "enable" || verb == "trigger"
-	case "api":
-		found = apiWrites(rest)
-	case "auth":
-		found = verb == "token" || getopt.HasLong(rest, "--show-token") || getopt.HasShort(rest, "t") && verb == "status"
-	case "codespace", "cs":
-		found = verb == "delete" || verb == "ssh" || verb == "cp" || verb == "create"
-	case "pr", "mr", "issue":
-		found = verb == "delete" || verb == "transfer" || verb == "merge" && getopt.HasLong(rest, "--admin")
-	}
-	if found {
+	if pattern, known := forges()[words[0]]; known && getopt.Fits(words, rest, pattern) || words[0] == "api" && apiWrites(rest) {
 		l.Ask("publish", "publishes something, or changes who may")
 	}
 }
+
+// forges are the nouns of these tools with what changes something.
+var forges = sync.OnceValue(func() getopt.Table {
+	const verbs = "1=delete,create,edit,upload,delete-asset,set,add,archive,unarchive,rename,transfer,deploy-key,remove,mirror"
+	return getopt.NewTable(`
+		repo: ` + verbs + `
+		label: 1=delete
+		release secret variable ssh-key gpg-key deploy-key ruleset cache environment: ` + verbs + `,sync
+		gist snippet: 1=create,edit,delete
+		workflow run pipeline ci: 1=run,disable,delete,enable,trigger
+		auth: 1=token --show-token -t&1=status
+		codespace cs: 1=delete,ssh,cp,create
+		pr mr issue: 1=delete,transfer 1=merge&--admin`)
+})
 
 // apiWrites reports whether a call of an API may change something.
 func apiWrites(rest []string) bool {
