@@ -7,54 +7,36 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"hermes/internal/httpc"
 )
 
 // Amended returns a client that leaves out what an endpoint refuses: fields of
 // the body and the header of the long context. It sends requests unchanged
 // until something was refused.
 func Amended(client *http.Client, known *Quirks) *http.Client {
-	own := *client
-	own.Transport = &amending{base: client.Transport, known: known}
-	return &own
-}
-
-type amending struct {
-	base  http.RoundTripper // nil is http.DefaultTransport
-	known *Quirks
-}
-
-func (a *amending) RoundTrip(req *http.Request) (*http.Response, error) {
-	base := a.base
-	if base == nil {
-		base = http.DefaultTransport
-	}
-	fields, noLongContext := a.known.unsent()
-	if len(fields) == 0 && !noLongContext || req.Method != http.MethodPost || signed(req) {
-		return base.RoundTrip(req)
-	}
-	req = req.Clone(req.Context()) // a RoundTripper must not change its request
-	if noLongContext {
-		dropBeta(req.Header, "context-1m")
-	}
-	if len(fields) > 0 && req.Body != nil {
-		body, err := io.ReadAll(req.Body)
-		_ = req.Body.Close()
-		if err != nil {
-			return nil, err
+	return httpc.Through(client, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
+		fields, shortContext := known.unsent()
+		if len(fields) == 0 && !shortContext || req.Method != http.MethodPost || signed(req) {
+			return next.RoundTrip(req)
 		}
-		body = without(body, fields)
-		req.Body = io.NopCloser(bytes.NewReader(body))
-		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-		req.ContentLength = int64(len(body))
-	}
-	return base.RoundTrip(req)
-}
-
-// CloseIdleConnections lets http.Client close the connections kept for reuse.
-func (a *amending) CloseIdleConnections() {
-	if c, ok := a.base.(interface{ CloseIdleConnections() }); ok {
-		c.CloseIdleConnections()
-	}
+		req = req.Clone(req.Context()) // a RoundTripper must not change its request
+		if shortContext {
+			dropBeta(req.Header, "context-1m")
+		}
+		if len(fields) > 0 && req.Body != nil {
+			body, err := io.ReadAll(req.Body)
+			_ = req.Body.Close()
+			if err != nil {
+				return nil, err
+			}
+			body = without(body, fields)
+			req.Body = io.NopCloser(bytes.NewReader(body))
+			req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+			req.ContentLength = int64(len(body))
+		}
+		return next.RoundTrip(req)
+	})
 }
 
 // signed reports whether the body is covered by a signature.

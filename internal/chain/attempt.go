@@ -38,3 +38,15 @@ func (a *attempt) run(answer iter.Seq2[hermes.Delta, error], yield func(hermes.D
 	}
 	return false
 }
+
+const cutOff = "the answer was cut off"
+
+// again prepares another attempt after one that failed: it withdraws what was shown,
+// and tells the user what happens next. It returns false if the reader has stopped.
+func (a *attempt) again(yield func(hermes.Delta, error) bool, reset, notice string) bool {
+	if a.shown && !yield(hermes.Delta{Reset: reset}, nil) || notice != "" && !yield(hermes.Delta{Notice: notice}, nil) {
+		return false
+	}
+	*a = attempt{spent: a.spent.Add(a.usage)}
+	return true
+}

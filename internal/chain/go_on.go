@@ -41,10 +41,9 @@ type goingOn struct{ hermes.Model }
 // Stream reports that it goes on (Notice).
 func (m *goingOn) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
-		var spent hermes.Usage
+		var a attempt
 		left := maps.Clone(maxGoOn)
 		for asked := *r; ; {
-			a := attempt{spent: spent}
 			thoughts := listen(m.Model.Stream(ctx, &asked))
 			if !a.run(thoughts.answer, yield) {
 				return
@@ -55,11 +54,8 @@ func (m *goingOn) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[herme
 				return
 			}
 			left[why]--
-			spent = spent.Add(a.usage)
-			if thoughts.discard && !yield(hermes.Delta{Reset: why.Error()}, nil) {
-				return
-			}
-			if !yield(hermes.Delta{Notice: fmt.Sprintf("%s: %s; asking it to go on", m.ID(), why)}, nil) {
+			a.shown = thoughts.discard
+			if !a.again(yield, why.Error(), fmt.Sprintf("%s: %s; asking it to go on", m.ID(), why)) {
 				return
 			}
 			asked.Messages = append(slices.Clip(asked.Messages),

@@ -29,6 +29,21 @@ func (l *Table) Of(endpoint string) *Quirks {
 	return l.all.Make(endpoint, newQuirks)
 }
 
+// refusal is something that an endpoint refuses, so that it is changed or left out.
+type refusal int
+
+const (
+	smallImages   refusal = iota // large images
+	textResults                  // images in results
+	plainSchemas                 // patterns in schemas
+	mustThink                    // an answer without thinking
+	noLongContext                // the beta header of the long context
+	noTools
+	noThinking
+	noImages
+	refusals // their number
+)
+
 // Quirks is what one endpoint refuses, and what is therefore changed before
 // each call. It may be used concurrently. Its methods return false if they
 // learned nothing new.
@@ -38,20 +53,13 @@ type Quirks struct {
 	stalls atomic.Int32 // answers in a row that stalled
 	taken  atomic.Int64 // the size of the largest request that was answered, in bytes
 
-	mu            sync.Mutex
-	smallImages   bool
-	textResults   bool
-	plainSchemas  bool
-	mustThink     bool
-	noLongContext bool
-	noTools       bool
-	noThinking    bool
-	noImages      bool
-	fields        []string // body fields to leave out
-	forgotten     *lru.Map[uint64, bool]
-	shrunk        *lru.Map[uint64, *hermes.Image] // nil: it cannot be made smaller
-	tools         []hermes.Spec                   // the last list
-	plain         []hermes.Spec                   // and its plain form
+	mu        sync.Mutex
+	refused   [refusals]bool
+	fields    []string // body fields to leave out
+	forgotten *lru.Map[uint64, bool]
+	shrunk    *lru.Map[uint64, *hermes.Image] // nil: it cannot be made smaller
+	tools     []hermes.Spec                   // the last list
+	plain     []hermes.Spec                   // and its plain form
 }
 
 // The bounds of what is remembered about an endpoint.
@@ -84,15 +92,15 @@ func (k *Quirks) accepts(size int) bool {
 	return taken > 0 && int64(size) <= taken+taken/8
 }
 
-// learn sets a quirk. It returns false if the quirk was known already and thus
-// did not help.
-func (k *Quirks) learn(quirk *bool) bool {
+// learn records a refusal. It returns false if it was known already and thus did
+// not help.
+func (k *Quirks) learn(what refusal) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if *quirk {
+	if k.refused[what] {
 		return false
 	}
-	*quirk = true
+	k.refused[what] = true
 	k.any.Store(true)
 	return true
 }
@@ -134,13 +142,13 @@ func (k *Quirks) blockID(b hermes.Reasoning) uint64 { return maphash.Comparable(
 
 // unsent returns what is left out of the HTTP request: body fields, and the
 // header of the long context.
-func (k *Quirks) unsent() (fields []string, noLongContext bool) {
+func (k *Quirks) unsent() (fields []string, shortContext bool) {
 	if !k.any.Load() {
 		return nil, false
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.fields, k.noLongContext
+	return k.fields, k.refused[noLongContext]
 }
 
 // apply returns the request as this endpoint takes it; r itself if nothing has
@@ -152,19 +160,19 @@ func (k *Quirks) apply(r *hermes.Request, withoutImages bool) *hermes.Request {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	out := *r
-	if k.mustThink && (r.Effort == "" || r.Effort == hermes.EffortNone) {
+	if k.refused[mustThink] && (r.Effort == "" || r.Effort == hermes.EffortNone) {
 		out.Effort = hermes.EffortMinimal
 	}
-	if k.noThinking {
+	if k.refused[noThinking] {
 		out.Effort = ""
 	}
-	if k.plainSchemas {
+	if k.refused[plainSchemas] {
 		out.Tools = k.plainTools(r.Tools)
 	}
-	if k.noTools {
+	if k.refused[noTools] {
 		out.Tools = nil
 	}
-	if k.smallImages || k.noImages || withoutImages || k.textResults || k.forgotten.Len() > 0 {
+	if k.refused[smallImages] || k.refused[noImages] || withoutImages || k.refused[textResults] || k.forgotten.Len() > 0 {
 		out.Messages = k.messages(r.Messages, withoutImages)
 	}
 	return &out

@@ -21,7 +21,7 @@ func (k *Quirks) messages(in []hermes.Message, withoutImages bool) []hermes.Mess
 			})
 		}
 		msg.Parts = k.parts(msg.Parts, withoutImages)
-		if k.textResults && msg.Role == hermes.RoleTool {
+		if k.refused[textResults] && msg.Role == hermes.RoleTool {
 			msg.Parts, moved = apart(msg.Parts, moved)
 		}
 		out = append(out, msg)
@@ -49,7 +49,7 @@ func apart(parts, moved []hermes.Part) (rest, images []hermes.Part) {
 
 // parts shrinks images, or replaces them with a note.
 func (k *Quirks) parts(in []hermes.Part, without bool) []hermes.Part {
-	if !k.smallImages && !k.noImages && !without || !slices.ContainsFunc(in, func(p hermes.Part) bool { return p.Image != nil }) {
+	if !k.refused[smallImages] && !k.refused[noImages] && !without || !slices.ContainsFunc(in, func(p hermes.Part) bool { return p.Image != nil }) {
 		return in
 	}
 	out := slices.Clone(in)
@@ -57,12 +57,12 @@ func (k *Quirks) parts(in []hermes.Part, without bool) []hermes.Part {
 		if p.Image == nil {
 			continue
 		}
-		if k.noImages {
+		if k.refused[noImages] {
 			out[i] = hermes.Part{Text: "[Image omitted: the model takes no images.]", Hidden: p.Hidden}
 			continue
 		}
 		img := p.Image
-		if k.smallImages && len(img.Data) > 0 {
+		if k.refused[smallImages] && len(img.Data) > 0 {
 			img = k.small(img)
 		}
 		if img == nil || without {

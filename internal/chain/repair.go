@@ -33,11 +33,10 @@ const maxRepairs = 8
 // Stream reports what was changed (Notice).
 func (m *repairing) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
-		var spent hermes.Usage
+		var a attempt
 		tried := map[string]bool{}
 		without := false // images are left out of this call
 		for {
-			a := attempt{spent: spent}
 			if !a.run(m.Model.Stream(ctx, m.known.apply(r, without)), yield) {
 				return
 			}
@@ -48,11 +47,7 @@ func (m *repairing) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[her
 			}
 			tried[name] = true
 			without = without || name == leaveOutImages
-			spent = spent.Add(a.usage)
-			if a.shown && !yield(hermes.Delta{Reset: "the answer was cut off"}, nil) {
-				return
-			}
-			if !yield(hermes.Delta{Notice: fmt.Sprintf("%s: %s", m.ID(), note)}, nil) {
+			if !a.again(yield, cutOff, m.ID()+": "+note) {
 				return
 			}
 		}
@@ -74,7 +69,7 @@ func (m *repairing) remedy(err error, r *hermes.Request, tried map[string]bool) 
 	case hermes.ClassImageTooLarge:
 		switch {
 		case !hasImages(r):
-		case !tried["images"] && k.learn(&k.smallImages):
+		case !tried["images"] && k.learn(smallImages):
 			return "images", "the images are too large for the service; retrying with smaller ones"
 		case !tried[leaveOutImages]:
 			return leaveOutImages, "the images are still too large; retrying without them"
@@ -84,19 +79,19 @@ func (m *repairing) remedy(err error, r *hermes.Request, tried map[string]bool) 
 			return "thinking", "the service rejects its own earlier thinking; retrying without it"
 		}
 	case hermes.ClassGrammar:
-		if !tried["grammar"] && len(r.Tools) > 0 && k.learn(&k.plainSchemas) {
+		if !tried["grammar"] && len(r.Tools) > 0 && k.learn(plainSchemas) {
 			return "grammar", "the server cannot read the patterns in the tool schemas; retrying without them"
 		}
 	case hermes.ClassMultimodalTool:
-		if !tried["results"] && hasImages(r) && k.learn(&k.textResults) {
+		if !tried["results"] && hasImages(r) && k.learn(textResults) {
 			return "results", "the service does not accept images in tool results; retrying with the images after them"
 		}
 	case hermes.ClassReasoningRequired:
-		if !tried["effort"] && k.learn(&k.mustThink) {
+		if !tried["effort"] && k.learn(mustThink) {
 			return "effort", "the model cannot answer without thinking; retrying with minimal effort"
 		}
 	case hermes.ClassOAuthLongContext:
-		if !tried["beta"] && k.learn(&k.noLongContext) {
+		if !tried["beta"] && k.learn(noLongContext) {
 			return "beta", "this login may not use the long context; retrying without it"
 		}
 	case hermes.ClassFormat:
@@ -113,11 +108,11 @@ func (m *repairing) withoutAbility(err error, r *hermes.Request, tried map[strin
 	k := m.known
 	switch missing := fault.Missing(err); {
 	case tried["no "+missing]:
-	case missing == "tools" && len(r.Tools) > 0 && k.learn(&k.noTools):
+	case missing == "tools" && len(r.Tools) > 0 && k.learn(noTools):
 		return "no tools", "the model cannot use tools; going on without them. It can only talk: choose another one with /model"
-	case missing == "thinking" && r.Effort != "" && k.learn(&k.noThinking):
+	case missing == "thinking" && r.Effort != "" && k.learn(noThinking):
 		return "no thinking", "the model cannot think on request; going on without it"
-	case missing == "images" && hasImages(r) && k.learn(&k.noImages):
+	case missing == "images" && hasImages(r) && k.learn(noImages):
 		return "no images at all", "the model takes no images; going on without them"
 	}
 	return "", ""

@@ -60,12 +60,11 @@ func Retry(c RetryConfig) Layer {
 func (m *retrying) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
 		var (
-			spent hermes.Usage // of attempts that failed
-			last  hermes.Class
-			same  int // attempts in a row that failed like the last one
+			a    attempt
+			last hermes.Class
+			same int // attempts in a row that failed like the last one
 		)
 		for try := 0; ; try++ {
-			a := attempt{spent: spent}
 			if !a.run(m.Model.Stream(ctx, r), yield) {
 				m.Quirks.stalls.Store(0)
 				m.Quirks.accept(base.Size(r))
@@ -81,11 +80,7 @@ func (m *retrying) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[herm
 				yield(hermes.Delta{}, counted(a.err, same))
 				return
 			}
-			spent = spent.Add(a.usage)
-			if a.shown && !yield(hermes.Delta{Reset: "the answer was cut off"}, nil) {
-				return
-			}
-			if !yield(hermes.Delta{Notice: m.notice(a.err, wait, try)}, nil) {
+			if !a.again(yield, cutOff, m.notice(a.err, wait, try)) {
 				return
 			}
 			if err := m.Sleep(ctx, wait); err != nil {

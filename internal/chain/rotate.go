@@ -45,8 +45,8 @@ func (m *rotating) ID() string { return m.id }
 func (m *rotating) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
 		var (
-			spent hermes.Usage // of attempts that failed
-			last  error
+			a    attempt
+			last error
 		)
 		for range mostRotations {
 			key, err := m.keys.Next(ctx, r.Session)
@@ -57,7 +57,6 @@ func (m *rotating) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[herm
 			if last != nil && !yield(hermes.Delta{Notice: m.notice(last, key)}, nil) {
 				return
 			}
-			a := attempt{spent: spent}
 			stopped := false
 			failed := a.run(m.model(key).Stream(ctx, r), func(d hermes.Delta, err error) bool {
 				stopped = !yield(d, err)
@@ -74,8 +73,8 @@ func (m *rotating) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[herm
 				yield(hermes.Delta{}, a.err)
 				return
 			}
-			last, spent = a.err, spent.Add(a.usage)
-			if a.shown && !yield(hermes.Delta{Reset: "the answer was cut off"}, nil) {
+			last = a.err
+			if !a.again(yield, cutOff, "") {
 				return
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/httpc"
 	"hermes/internal/ratelimit"
 )
 
@@ -19,33 +20,11 @@ func (c *Catalogue) Limits() ([]ratelimit.Status, time.Time) {
 // watched returns a client that reads the limits in the headers of each answer,
 // also of a refusal.
 func (c *Catalogue) watched(client *http.Client, ch choice, key hermes.Key) *http.Client {
-	own := *client
-	own.Transport = &watching{base: client.Transport, read: func(h http.Header) {
-		c.limits.Read(ch.id, cmp.Or(key.Label, key.ID), h, c.cfg.Now())
-	}}
-	return &own
-}
-
-type watching struct {
-	base http.RoundTripper // nil is http.DefaultTransport
-	read func(http.Header)
-}
-
-func (w *watching) RoundTrip(req *http.Request) (*http.Response, error) {
-	base := w.base
-	if base == nil {
-		base = http.DefaultTransport
-	}
-	resp, err := base.RoundTrip(req)
-	if err == nil {
-		w.read(resp.Header)
-	}
-	return resp, err
-}
-
-// CloseIdleConnections lets http.Client close the connections kept for reuse.
-func (w *watching) CloseIdleConnections() {
-	if c, ok := w.base.(interface{ CloseIdleConnections() }); ok {
-		c.CloseIdleConnections()
-	}
+	return httpc.Through(client, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
+		resp, err := next.RoundTrip(req)
+		if err == nil {
+			c.limits.Read(ch.id, cmp.Or(key.Label, key.ID), resp.Header, c.cfg.Now())
+		}
+		return resp, err
+	})
 }

@@ -10,8 +10,6 @@ import (
 	"hermes"
 	"hermes/internal/transport/base"
 	"hermes/internal/transport/bedrock"
-	"hermes/internal/transport/gemini"
-	"hermes/internal/transport/ollama"
 	"hermes/internal/transport/responses"
 )
 
@@ -77,17 +75,6 @@ func (c *Catalogue) responses(ch choice, w base.Config, key hermes.Key) hermes.M
 		w.Header.Set("ChatGPT-Account-Id", key.Account)
 	}
 	return responses.New(responses.Config{Config: w, Quirks: q})
-}
-
-func (c *Catalogue) gemini(ch choice, w base.Config) hermes.Model {
-	return gemini.New(gemini.Config{Config: w, Quirks: gemini.Quirks{NoStream: c.noStream(ch), Bearer: ch.Bearer}})
-}
-
-func (c *Catalogue) ollama(ch choice, w base.Config) hermes.Model {
-	return ollama.New(ollama.Config{
-		Config: w, Quirks: ollama.Quirks{NoStream: c.noStream(ch)},
-		Learn: func(context int) { c.learned.set(ch.BaseURL, ch.model, context) },
-	})
 }
 
 // bedrock uses a key or the AWS variables. The transport searches the rest of

@@ -14,6 +14,8 @@ import (
 	"hermes/internal/transport/anthropic"
 	"hermes/internal/transport/base"
 	"hermes/internal/transport/chat"
+	"hermes/internal/transport/gemini"
+	"hermes/internal/transport/ollama"
 )
 
 // Timeouts are the time limits of model calls. Zero means the catalogue's
@@ -87,9 +89,12 @@ func (c *Catalogue) transport(ch choice, key hermes.Key, client *http.Client, he
 	case ProtocolResponses:
 		return c.noted(ch, w, c.responses(ch, w, key))
 	case ProtocolGemini:
-		return c.gemini(ch, w)
+		return gemini.New(gemini.Config{Config: w, Quirks: gemini.Quirks{NoStream: c.noStream(ch), Bearer: ch.Bearer}})
 	case ProtocolOllama:
-		return c.ollama(ch, w)
+		return ollama.New(ollama.Config{
+			Config: w, Quirks: ollama.Quirks{NoStream: c.noStream(ch)},
+			Learn: func(context int) { c.learned.set(ch.BaseURL, ch.model, context) },
+		})
 	case ProtocolBedrock:
 		return c.bedrock(ch, w)
 	case ProtocolACP:

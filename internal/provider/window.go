@@ -93,13 +93,7 @@ type bounding struct {
 }
 
 func (m *bounding) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
-	return func(yield func(hermes.Delta, error) bool) {
-		for d, err := range m.Model.Stream(ctx, m.bound(r)) {
-			if !yield(d, err) {
-				return
-			}
-		}
-	}
+	return func(yield func(hermes.Delta, error) bool) { m.Model.Stream(ctx, m.bound(r))(yield) }
 }
 
 func (m *bounding) bound(r *hermes.Request) *hermes.Request {
