@@ -47,3 +47,67 @@ func TestMaxResumeMessages(t *testing.T) {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
 }
+
+// TestASessionKeepsItsOptions: options that hold for the life of a session are refused when it is
+// resumed with others, and need not be given again.
+func TestASessionKeepsItsOptions(t *testing.T) {
+	t.Parallel()
+	var sent []chatserver.Request
+	p := newUser(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
+		sent = append(sent, *r)
+		return chatserver.Answer{Text: fmt.Sprintf("answer %d", len(r.Messages))}, nil
+	})...)
+	ask := func(args ...string) (errs string, status int) {
+		t.Helper()
+		_, errs, status = p.run(append([]string{"-z", "hello", "-m", "played"}, args...)...)
+		return errs, status
+	}
+	if errs, status := ask("-t", "file,todo", "--pass-session-id", "--source", "tool"); status != 0 {
+		t.Fatalf("status %d: %s", status, errs)
+	}
+	list, err := p.store().ListSessions(t.Context(), hermes.SessionFilter{Platform: "tool", Limit: -1})
+	if err != nil || len(list) != 1 {
+		t.Fatalf("stored %+v, %v", list, err)
+	}
+	id := list[0].ID
+	if row, err := p.store().FindSession(t.Context(), id); err != nil || row.Run.Origin.Platform != "oneshot" || row.Run.Origin.Label != "tool" {
+		t.Errorf("the run is %+v, %v", row.Run, err)
+	}
+	if system := sent[0].Messages[0].Text(); !strings.Contains(system, id) {
+		t.Errorf("the prompt does not have the id %s:\n%s", id, system)
+	}
+	keeps := ": session " + id + " keeps the tools and the prompt that it was started with; resume it without "
+	for _, tt := range []struct {
+		args []string
+		want string // "" if it is resumed
+	}{
+		{args: nil},
+		{args: []string{"-t", "file,todo"}},
+		{args: []string{"--pass-session-id", "-t", "file,todo"}},
+		{args: []string{"--yolo", "--max-turns", "3", "--source", "other"}},
+		{[]string{"-t", "file"}, "--toolsets" + keeps + "--toolsets, or"},
+		{[]string{"-t", "terminal", "--ignore-rules"}, "--toolsets and --ignore-rules" + keeps + "--toolsets and --ignore-rules, or"},
+		{[]string{"--ignore-rules"}, "--ignore-rules" + keeps + "--ignore-rules, or"},
+		{[]string{"-s", "debugging"}, "--skills" + keeps + "--skills, or"},
+	} {
+		before := len(sent)
+		errs, status := ask(append([]string{"--resume", id}, tt.args...)...)
+		if tt.want == "" && (status != 0 || len(sent) != before+1 || len(sent[before].Tools) != len(sent[0].Tools)) {
+			t.Errorf("%q: status %d, %d requests: %s", tt.args, status, len(sent)-before, errs)
+		}
+		if tt.want != "" && (status != 2 || !strings.Contains(errs, tt.want) || len(sent) != before) {
+			t.Errorf("%q: status %d, %d requests: %s", tt.args, status, len(sent)-before, errs)
+		}
+	}
+	branch, errs, status := p.run("sessions", "branch", id)
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, errs)
+	}
+	copied, err := p.store().ListSessions(t.Context(), hermes.SessionFilter{Parent: id, Limit: -1})
+	if err != nil || len(copied) != 1 {
+		t.Fatalf("branches %+v, %v: %s", copied, err, branch)
+	}
+	if errs, status := ask("--resume", copied[0].ID, "-t", "file"); status != 2 || !strings.Contains(errs, "--toolsets: session "+copied[0].ID) {
+		t.Errorf("the branch: status %d, %s", status, errs)
+	}
+}

@@ -257,7 +257,23 @@ func (o *Options) open(ctx context.Context, a *app.App, run hermes.RunSpec, titl
 	if errors.Is(err, hermes.ErrNotFound) {
 		return nil, fmt.Errorf("there is no session %q; list them with `hermes sessions list`", want.Run.Session)
 	}
+	if fixed, ok := errors.AsType[*session.Fixed](err); ok {
+		return nil, refused(fixed)
+	}
 	return s, err
+}
+
+// refused says which options a session that is resumed cannot have.
+func refused(fixed *session.Fixed) error {
+	names := map[string]string{
+		"Tools.Enabled": "--toolsets", "Prompt.Skills": "--skills", "Prompt.IgnoreRules": "--ignore-rules", "Prompt.PassSessionID": "--pass-session-id",
+	}
+	var options []string
+	for _, part := range fixed.Parts {
+		options = append(options, names[part])
+	}
+	these := strings.Join(options, " and ")
+	return usage("%s: session %s keeps the tools and the prompt that it was started with; resume it without %s, or start a new session", these, fixed.Session, these)
 }
 
 // platform names the frontend.
