@@ -31,6 +31,8 @@ func (d Deps) shown() mask {
 // calls, results, and where these came from.
 func (k mask) session(row *hermes.Session, list []hermes.Message) {
 	row.Title, row.System = k(row.Title), k(row.System)
+	run := &row.Run
+	run.Prompt.Extra, run.Origin.Provenance = k(run.Prompt.Extra), k(run.Origin.Provenance)
 	k.messages(list)
 }
 

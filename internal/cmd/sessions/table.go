@@ -138,10 +138,12 @@ type rowJSON struct {
 	Pinned    bool         `json:"pinned,omitempty"`
 	Asking    bool         `json:"asking,omitempty"` // a question waits for the user
 	System    string       `json:"system,omitempty"`
+	// Run is what holds for its life: its tools, its prompt and where it comes from.
+	Run hermes.StoredRun `json:"run,omitzero"`
 }
 
 func toJSON(r hermes.Session) rowJSON {
 	return rowJSON{ID: r.ID, Title: r.Title, Platform: r.Platform, Model: r.Model, Parent: r.Parent, Dir: r.Dir, Branch: r.Branch,
 		Started: r.Started, Active: active(r), Ended: r.Ended, EndReason: r.EndReason, Messages: r.Messages, Calls: r.Calls,
-		Turns: r.Turns, Usage: r.Usage, Archived: r.Archived, Pinned: r.Pinned, Asking: r.Asking, System: r.System}
+		Turns: r.Turns, Usage: r.Usage, Archived: r.Archived, Pinned: r.Pinned, Asking: r.Asking, System: r.System, Run: r.Run}
 }
