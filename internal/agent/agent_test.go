@@ -209,11 +209,13 @@ func TestCallsWithoutOrWithEqualIDsGetTheirOwn(t *testing.T) {
 		hermes.ToolCall{ID: "x", Name: "echo", Arguments: `{"n":2}`},
 		hermes.ToolCall{ID: "x", Name: "echo", Arguments: `{"n":3}`},
 		hermes.ToolCall{ID: "x/1", Name: "echo", Arguments: `{"n":4}`}, // as if x had invoked it
+		hermes.ToolCall{ID: "y/1", Name: "echo", Arguments: `{"n":5}`},
+		hermes.ToolCall{ID: "y", Name: "echo", Arguments: `{"n":6}`},
 	), words("ok"))
 	_, transcript, _ := play(t, t.Context(), turn(m, toolTable{"echo": {hermes.Spec{Name: "echo"}, echo}}))
 	seen := map[string]bool{}
 	for i, c := range transcript[1].Calls {
-		if c.ID == "" || seen[c.ID] || c.ID == "x/1" {
+		if c.ID == "" || seen[c.ID] || c.ID == "x/1" || c.ID == "y" {
 			t.Errorf("call %d has id %q", i, c.ID)
 		}
 		seen[c.ID] = true

@@ -165,3 +165,42 @@ func TestHookCannotChangeACallThatIsRunning(t *testing.T) {
 		t.Errorf("ran %s, %d hooks", ran, len(kept))
 	}
 }
+
+// TestLayersBeforeTheJournal has calls that end before they count as begun.
+func TestLayersBeforeTheJournal(t *testing.T) {
+	t.Parallel()
+	j := &journaling{}
+	fails := tool{spec: hermes.Spec{Name: "fails"}, run: func(context.Context, *hermes.Call) (hermes.Result, error) {
+		return hermes.Result{}, errors.New("no")
+	}}
+	no := hermes.Hook{BeforeTool: func(_ context.Context, c *hermes.Call) (*hermes.Result, error) {
+		if c.Name == "refused" {
+			return nil, errors.New("not today")
+		}
+		return nil, nil
+	}}
+	tools := mustToolbox(t, toolbox.Options{Hooks: hook.New(nil, no), Guardrail: toolbox.Guardrail{HardStop: true, BlockExact: 1}}, append(named("refused"), fails)...)
+	run := func(name string) string {
+		c := call(name, `{}`)
+		c.Host = j
+		return tools.Run(t.Context(), c).Text
+	}
+	run("fails")
+	if text := run("fails"); !strings.Contains(text, exactBlock) || len(j.seen) != 2 {
+		t.Errorf("a blocked call: %q, journal %q", text, j.seen)
+	}
+	run("refused")
+	if text := run("refused"); !strings.Contains(text, exactBlock) || len(j.seen) != 2 {
+		t.Errorf("a refused call that is repeated: %q, journal %q", text, j.seen)
+	}
+}
+
+func TestPanicOfAnAssessmentIsAResult(t *testing.T) {
+	t.Parallel()
+	j := &journaling{}
+	panics := risky{tool{spec: hermes.Spec{Name: "odd"}}, func(*hermes.Call) []hermes.Risk { panic("odd") }}
+	r := mustToolbox(t, toolbox.Options{}, panics).Run(t.Context(), &hermes.Call{ID: "1", Name: "odd", Arguments: json.RawMessage(`{}`), Host: j})
+	if !r.Failed || !strings.Contains(r.Text, "crashed") || len(j.seen) != 2 {
+		t.Errorf("result %q, journal %q", r.Text, j.seen)
+	}
+}
