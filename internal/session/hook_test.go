@@ -14,6 +14,7 @@ import (
 	"hermes/hermestest"
 	"hermes/internal/hook"
 	"hermes/internal/session"
+	"hermes/internal/session/jobs"
 	"hermes/internal/toolbox"
 )
 
@@ -84,12 +85,13 @@ func (p *points) hook() hermes.Hook {
 	}
 }
 
-// once is a context engine that drops the first message on demand.
-type once struct{}
+// once is a context engine that drops the first message on demand, when the session is
+// idle, and when the transcript has this many messages.
+type once struct{ at int }
 
 func (once) Name() string { return "once" }
-func (once) Fit(_ context.Context, list []hermes.Message, p hermes.ContextUsage) (hermes.CompactResult, error) {
-	if !p.Demand {
+func (o once) Fit(_ context.Context, list []hermes.Message, p hermes.ContextUsage) (hermes.CompactResult, error) {
+	if !p.Demand && !p.Idle && len(list) != o.at {
 		return hermes.CompactResult{Messages: list}, nil
 	}
 	f := hermes.CompactResult{Messages: list[1:]}
@@ -225,5 +227,49 @@ func TestHooksRefuse(t *testing.T) {
 				t.Errorf("stored %q", got)
 			}
 		})
+	}
+}
+
+// TestCompactionsAreToldToHooks compacts during a turn, and while the session is idle.
+func TestCompactionsAreToldToHooks(t *testing.T) {
+	t.Parallel()
+	var p points
+	hooks := hook.New(nil, p.hook())
+	b, use := hooked(hooks)
+	h := newFixture(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two")), b, use, func(c *session.Config) {
+		newRuntime := c.NewRuntime
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, run, wake)
+			runtime.Context = once{at: 3} // the request to go on
+			return runtime, err
+		}
+	})
+	turnOf(t, h.open(t, session.Open{}), say("go"))
+	list := []hermes.Message{hermes.UserText("idle"), hermes.UserText("end")}
+	jobs.Compaction(once{}, hooks, 0, nil).Rest(jobs.Snapshot{}, nil).Run(t.Context(), jobs.Snapshot{Transcript: list})
+	var told []string
+	for _, point := range p.seen {
+		if strings.Contains(point, "Compact") || strings.Contains(point, "Compaction") {
+			told = append(told, point)
+		}
+	}
+	if diff := cmp.Diff([]string{"BeforeCompaction go", "Compacted", "BeforeCompaction idle"}, told); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestHookMayRefuseACallThatWasBegun refuses a question that an earlier process asked:
+// it is not open any more.
+func TestHookMayRefuseACallThatWasBegun(t *testing.T) {
+	t.Parallel()
+	st, l := crashed(t, toolCall("1", "clarify"))
+	begun(t, st, l, toolCall("1", "clarify"), hermes.PendingCall{Answers: []hermes.AskedQuestion{{Question: hermes.Question{Text: "which?"}}}})
+	no := hermes.Hook{BeforeTool: func(context.Context, *hermes.Call) (*hermes.Result, error) { return nil, errors.New("not today") }}
+	b, use := hooked(hook.New(nil, no), asker(1))
+	h := newFixture(t, hermestest.NewScript(hermestest.Say("well then")), b, use, func(c *session.Config) { c.Store = st })
+	s := h.open(t, session.Open{Run: hermes.RunSpec{Session: "s1"}, Attended: true})
+	turnOf(t, s, session.Continue{})
+	if got := stored(t, st, "s1"); len(got) != 4 || got[2] != `tool: {"error":"not today"}` {
+		t.Errorf("stored %q", got)
 	}
 }

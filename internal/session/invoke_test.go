@@ -98,11 +98,33 @@ func TestQuestionOfAnInvokedCallEndsWithItsTurn(t *testing.T) {
 	submit(t, s, say("go"))
 	until[hermes.Asked](e)
 	submit(t, s, session.Stop{})
+	if done := until[hermes.CallDone](e); done.Call.Name != "clarify" {
+		t.Errorf("the first call that is done is %+v", done.Call)
+	}
 	until[hermes.TurnDone](e)
 	if list := transcript(t, h.store, s.ID()); len(hermes.OpenCalls(list)) > 0 {
 		t.Errorf("open calls in %+v", list)
 	}
 	if st, err := s.State(t.Context()); err != nil || st.Asking {
 		t.Errorf("asking %v, %v", st.Asking, err)
+	}
+}
+
+// TestJournalKnowsWhatInvokedCallsRead looks into the journal when the call has ended and
+// its result is not in the transcript yet.
+func TestJournalKnowsWhatInvokedCallsRead(t *testing.T) {
+	t.Parallel()
+	var steps []hermes.Step
+	var h *fixture
+	look := echo("look")
+	look.run = func(ctx context.Context, c *hermes.Call) hermes.Result {
+		steps, _ = h.store.OpenSteps(ctx, c.Host.Session().ID)
+		return hermes.Result{Text: "looked"}
+	}
+	both := hermestest.Step{Calls: []hermes.ToolCall{toolCall("1", "script"), toolCall("2", "look")}}
+	h = newFixture(t, hermestest.NewScript(both, hermestest.Say("ok")), newToolTable(invokes("fetch"), fetch(), look))
+	turnOf(t, h.open(t, session.Open{}), say("go"))
+	if len(steps) == 0 || steps[0].Call.Name != "script" || steps[0].Result == nil || steps[0].Result.Provenance != "fetch page" {
+		t.Errorf("the journal had %+v", steps)
 	}
 }
