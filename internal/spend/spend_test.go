@@ -503,6 +503,65 @@ func TestALongAnswerKeepsItsReservation(t *testing.T) {
 	mustAsk(t, second, request("s", 1)) // what was reserved is free again
 }
 
+// TestCallsAtOnceAreToldApart: each attempt is booked on its own call, whichever began last.
+func TestCallsAtOnceAreToldApart(t *testing.T) {
+	t.Parallel()
+	l := hermestest.NewLedger()
+	g := spend.New(config(l, noon(), spend.Caps{hermes.AccountSession: dollars(20)}))
+	var rests []func()
+	for session, tokens := range map[string]int64{"a": 5, "b": 9} {
+		m := layers(g, hermestest.NewScript(said(tokens-1, 1)).Named("p:m"))
+		next, stop := iter.Pull2(m.Stream(t.Context(), request(session, 1)))
+		defer stop()
+		if d, err, _ := next(); err != nil || d.Notice == "" { // a warning, before its first attempt
+			t.Fatalf("got %+v, %v", d, err)
+		}
+		rests = append(rests, func() {
+			for _, err, more := next(); more; _, err, more = next() {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+	for _, rest := range rests {
+		rest()
+	}
+	for session, want := range map[string]int64{"a": 5, "b": 9} {
+		if got := spent(t, l, hermes.AccountSession, session); got.Spent.Tokens != want || got.Calls != 1 {
+			t.Errorf("session %s: %+v, want %d tokens in one call", session, got, want)
+		}
+	}
+}
+
+// TestWhateverComesIsHeldToTheCap: text, thinking and the arguments of calls.
+func TestWhateverComesIsHeldToTheCap(t *testing.T) {
+	t.Parallel()
+	words := strings.Repeat("word ", 10)
+	for name, d := range map[string]hermes.Delta{
+		"text": {Text: words}, "thinking": {Reasoning: words}, "arguments": {Call: &hermes.CallDelta{Name: "write", Arguments: words}},
+	} {
+		step := hermestest.Step{Deltas: slices.Repeat([]hermes.Delta{d}, 50)}
+		g := spend.New(config(hermestest.NewLedger(), noon(), spend.Caps{hermes.AccountSession: dollars(30)}))
+		if _, err := ask(t, layers(g, hermestest.NewScript(step).Named("p:m")), request("s", 1)); hermes.ClassOf(err) != hermes.ClassBudget {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// TestAFaultInTheCapsRefusesCalls: no call is made if it is not known what it may cost.
+func TestAFaultInTheCapsRefusesCalls(t *testing.T) {
+	t.Parallel()
+	fault := errors.New("spend.day.usd is no number")
+	cfg := config(hermestest.NewLedger(), noon(), nil)
+	cfg.Fault = fault
+	asked := false
+	m := layers(spend.New(cfg), model{hermestest.NewScript(said(1, 1)).Named("p:m"), func() { asked = true }})
+	if _, err := ask(t, m, request("s", 1)); !errors.Is(err, fault) || asked {
+		t.Errorf("asked %v, %v", asked, err)
+	}
+}
+
 // extending counts how often a reservation is prolonged.
 type extending struct {
 	*hermestest.Ledger
