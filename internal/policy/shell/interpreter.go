@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"hermes/internal/policy/shell/code"
-	"hermes/internal/policy/shell/files"
 	"hermes/internal/policy/shell/getopt"
 	"hermes/internal/policy/shell/lex"
 	"hermes/internal/policy/shell/program"
@@ -169,11 +168,11 @@ func (j *judge) destructiveCode(text string) {
 	}
 	for _, m := range code.Destroyers().FindAllStringSubmatch(text, lex.MaxIterations) {
 		if code.Homes().MatchString(m[1]) {
-			j.Refuse("delete-root", files.DeletesRoot)
+			j.Refuse("delete-root", track.DeletesRoot)
 		}
 		for _, path := range code.QuotedText().FindAllString(m[1], lex.MaxAlternatives) {
 			if j.Vital(strings.Trim(path, "\"'`")) {
-				j.Refuse("delete-root", files.DeletesRoot)
+				j.Refuse("delete-root", track.DeletesRoot)
 			}
 		}
 	}

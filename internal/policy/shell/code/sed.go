@@ -1,12 +1,11 @@
 package code
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"hermes/internal/policy/shell/getopt"
+	"hermes/internal/policy/shell/lex"
 )
 
 // SedScripts returns the scripts in the arguments of sed.
@@ -138,9 +137,7 @@ func (s *SedScript) until(ends string) string {
 }
 
 // everyText is what sed's s looks for and puts there to delete the text of a line.
-var everyText = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^s(.)\^?\.[*+]\$?(.)(.)`)
-})
+var everyText = lex.Pattern(`^s(.)\^?\.[*+]\$?(.)(.)`)
 
 // everyLine reports whether an address means all lines.
 func everyLine(address string) bool {

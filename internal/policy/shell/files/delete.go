@@ -21,7 +21,7 @@ func Remove(l *track.Line, rest []string) {
 			l.Ask("xargs-delete", "deletes files that are only known at run time")
 		}
 		if recursive && l.DestroysVital(target) || strings.Contains(target, lex.FromVital[1:]) {
-			l.Refuse("delete-root", DeletesRoot)
+			l.Refuse("delete-root", track.DeletesRoot)
 		}
 		if p, ok := l.Absolute(target); ok && track.OfSystem(p) {
 			l.Ask("delete-system-file", "deletes a system file")
@@ -57,18 +57,15 @@ func RemoveWindows(l *track.Line, name string, rest []string) {
 	l.Ask("recursive-delete", "deletes files recursively")
 	for _, target := range getopt.PlainWords(rest) {
 		if l.DestroysVital(target) {
-			l.Refuse("delete-root", DeletesRoot)
+			l.Refuse("delete-root", track.DeletesRoot)
 		}
 	}
 }
 
-// DeletesRoot is why a command that deletes what must stay is refused.
-const DeletesRoot = "deletes the root folder, a system folder or a home folder"
-
 // DestroysFound refuses to delete everything below a vital folder.
 func DestroysFound(l *track.Line, root string, narrowed bool) {
 	if !narrowed && l.DestroysVital(root) {
-		l.Refuse("delete-root", DeletesRoot)
+		l.Refuse("delete-root", track.DeletesRoot)
 	}
 }
 

@@ -211,7 +211,7 @@ func overwritesByCopy(l *track.Line, name string, rest []string) {
 // something else, or that it deletes.
 func ReplacesFile(l *track.Line, file string, empty bool) {
 	if strings.Contains(file, lex.FromVital[1:]) {
-		l.Refuse("delete-root", DeletesRoot)
+		l.Refuse("delete-root", track.DeletesRoot)
 	}
 	if empty {
 		emptiesFile(l, file)

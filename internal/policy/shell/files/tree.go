@@ -68,7 +68,7 @@ func Recursive(l *track.Line, name string, rest []string) {
 
 func destroysTree(l *track.Line, p string) {
 	if p != "" && l.DestroysVital(p) {
-		l.Refuse("delete-root", DeletesRoot)
+		l.Refuse("delete-root", track.DeletesRoot)
 	}
 }
 

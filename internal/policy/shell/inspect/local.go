@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -151,7 +150,7 @@ func localCommand(name string, args []string) bool {
 	case "cd":
 		return len(args) == 1 && args[0] != "-" && args[0] != ""
 	case "make":
-		return !slices.ContainsFunc(args, func(a string) bool { return !makeOption.MatchString(a) && !isBuild(a) })
+		return !slices.ContainsFunc(args, func(a string) bool { return !makeOption().MatchString(a) && !isBuild(a) })
 	case "sed":
 		return localSed(args)
 	}
@@ -163,7 +162,7 @@ func localCommand(name string, args []string) bool {
 	case "git":
 		return localGit(verb, rest)
 	case "go":
-		return !slices.ContainsFunc(rest, func(a string) bool { return goOption.MatchString(a) || otherModule(a) })
+		return !slices.ContainsFunc(rest, func(a string) bool { return goOption().MatchString(a) || otherModule(a) })
 	case "cargo":
 		return !optionBegins(rest, "--config", "-Z", "-C") && !slices.ContainsFunc(rest, otherModule)
 	}
@@ -205,31 +204,31 @@ func ofRemote(word string) bool {
 	return slices.ContainsFunc([]string{"fetch_head", "merge_head", "origin", "upstream", "remote", "@{u", "@{p", "refs/pull", "refs/merge"}, func(s string) bool { return strings.Contains(word, s) })
 }
 
-var modulePath = regexp.MustCompile(`^[^./-][^/]*\.[^/]*/`)
+var modulePath = lex.Pattern(`^[^./-][^/]*\.[^/]*/`)
 
 // otherModule reports whether a word may name what has to be fetched.
 func otherModule(word string) bool {
-	return strings.Contains(word, "@") || modulePath.MatchString(word)
+	return strings.Contains(word, "@") || modulePath().MatchString(word)
 }
 
 var (
 	// goOption is an option of go with which it runs another program, fetches, or
 	// works elsewhere.
-	goOption   = regexp.MustCompile(`^--?(exec|toolexec|vettool|overlay|modfile|mod|m|u|w|C)(=|$)`)
-	makeOption = regexp.MustCompile(`^-(j[0-9]*|[ksnB]+)$`)
-	buildName  = regexp.MustCompile(`^(all|bench|build|check|clean|compile|cover|coverage|fmt|format|lint|test|tests|typecheck|unit|vet)$`)
+	goOption   = lex.Pattern(`^--?(exec|toolexec|vettool|overlay|modfile|mod|m|u|w|C)(=|$)`)
+	makeOption = lex.Pattern(`^-(j[0-9]*|[ksnB]+)$`)
+	buildName  = lex.Pattern(`^(all|bench|build|check|clean|compile|cover|coverage|fmt|format|lint|test|tests|typecheck|unit|vet)$`)
 )
 
 // isBuild reports whether the first part of a name says that it builds or tests.
 func isBuild(name string) bool {
 	first, _, _ := strings.Cut(strings.NewReplacer(":", "-", "_", "-").Replace(name), "-")
-	return !strings.Contains(name, "=") && buildName.MatchString(first)
+	return !strings.Contains(name, "=") && buildName().MatchString(first)
 }
 
 // sedCommand is a command of sed that only prints, deletes or replaces.
-var sedCommand = regexp.MustCompile(`^\s*(([0-9]+|\$)?(,\s*[+]?([0-9]+|\$))?\s*[pdq=]|/[^/\\;]*/[pd]|s([/|#,])[^/|#,;\\]*([/|#,])[^/|#,;\\]*([/|#,])[gpI0-9]*)\s*$`)
+var sedCommand = lex.Pattern(`^\s*(([0-9]+|\$)?(,\s*[+]?([0-9]+|\$))?\s*[pdq=]|/[^/\\;]*/[pd]|s([/|#,])[^/|#,;\\]*([/|#,])[^/|#,;\\]*([/|#,])[gpI0-9]*)\s*$`)
 
-var sedOption = regexp.MustCompile(`^-([nErsu]+|[nErsu]*e)$`)
+var sedOption = lex.Pattern(`^-([nErsu]+|[nErsu]*e)$`)
 
 // localSed accepts simple scripts that stand in the line: others may run programs and
 // read other files.
@@ -239,12 +238,12 @@ func localSed(args []string) bool {
 		switch {
 		case i > 0 && strings.HasPrefix(args[i-1], "-") && strings.HasSuffix(args[i-1], "e"), !ok && !strings.HasPrefix(a, "-"):
 			script, ok = script+";"+a, true
-		case strings.HasPrefix(a, "-") && !sedOption.MatchString(a):
+		case strings.HasPrefix(a, "-") && !sedOption().MatchString(a):
 			return false
 		}
 	}
 	for c := range strings.SplitSeq(strings.TrimPrefix(script, ";"), ";") {
-		if !sedCommand.MatchString(c) {
+		if !sedCommand().MatchString(c) {
 			return false
 		}
 	}

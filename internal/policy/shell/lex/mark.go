@@ -1,6 +1,10 @@
 package lex
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
 
 // Marks in the text of a word for parts that are only known at run time. They
 // cannot occur in a shell word: control characters of a line are replaced before
@@ -170,4 +174,10 @@ func Mentions(text, words string) bool {
 		}
 	}
 	return false
+}
+
+// Pattern returns a func that compiles an expression when it is first called: most
+// programs never judge a command that needs it.
+func Pattern(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -2,9 +2,7 @@ package track
 
 import (
 	"path"
-	"regexp"
 	"strings"
-	"sync"
 
 	"hermes/internal/policy/shell/lex"
 )
@@ -94,9 +92,7 @@ func (l *Line) throughOne(p string) (string, bool) {
 }
 
 // processLink matches other names of the root folder and of the current folder.
-var processLink = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^/+proc/+([^/]+)/+(?:task/+[^/]+/+)?(root|cwd)(/|$)`)
-})
+var processLink = lex.Pattern(`^/+proc/+([^/]+)/+(?:task/+[^/]+/+)?(root|cwd)(/|$)`)
 
 // throughProcess replaces the names of the root and of the current folder below
 // /proc, as if the process were one of this line.

@@ -108,6 +108,9 @@ func InFolder(p, folder string) bool {
 	return ok && folder != "" && (rest == "" || rest[0] == '/')
 }
 
+// DeletesRoot is why a command that deletes what must stay is refused.
+const DeletesRoot = "deletes the root folder, a system folder or a home folder"
+
 // DestroysVital reports whether a recursive change of a path hits the root, a
 // system folder or a home folder. A part that is unknown may be empty, so
 // "$X"/* is everything in the root.
