@@ -63,11 +63,7 @@ func losesOutside(l *track.Line, file string) {
 // movesAway judges files that mv takes from one place outside of the current
 // folder to another.
 func movesAway(l *track.Line, rest []string) {
-	target, rest := getopt.TargetFolder(getopt.WithoutValues(rest, getopt.CopyValues("mv")))
-	sources := getopt.PlainWords(rest)
-	if target == "" && len(sources) > 1 {
-		target, sources = sources[len(sources)-1], sources[:len(sources)-1]
-	}
+	target, sources, _ := getopt.Copied(rest, getopt.CopyValues("mv"))
 	if p, ok := l.Absolute(target); !ok || !track.Temporary(p) && l.Owns(target) {
 		return
 	}
@@ -193,11 +189,7 @@ func Overwrites(l *track.Line, name string, rest []string, s track.Situation) {
 }
 
 func overwritesByCopy(l *track.Line, name string, rest []string) {
-	target, rest := getopt.TargetFolder(getopt.WithoutValues(rest, getopt.CopyValues(name)))
-	sources := getopt.PlainWords(rest)
-	if target == "" && len(sources) > 1 {
-		target, sources = sources[len(sources)-1], sources[:len(sources)-1]
-	}
+	target, sources, _ := getopt.Copied(rest, getopt.CopyValues(name))
 	for _, source := range sources {
 		ReplacesFile(l, target, source == "/dev/null")
 		ReplacesFile(l, target+"/"+path.Base(source), source == "/dev/null")

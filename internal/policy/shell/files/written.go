@@ -51,12 +51,7 @@ func Records(l *track.Line, name string, rest []string, s track.Situation) {
 
 // recordCopies remembers the targets of cp and its relatives.
 func recordCopies(l *track.Line, name string, rest []string) {
-	target, rest := getopt.TargetFolder(getopt.WithoutValues(rest, getopt.CopyValues(name)))
-	sources := getopt.PlainWords(rest)
-	folder := target != ""
-	if !folder && len(sources) > 1 {
-		target, sources = sources[len(sources)-1], sources[:len(sources)-1]
-	}
+	target, sources, folder := getopt.Copied(rest, getopt.CopyValues(name))
 	if target == "" {
 		return
 	}

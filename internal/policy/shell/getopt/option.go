@@ -155,6 +155,17 @@ func WithoutExcluded(rest []string) []string {
 	return out
 }
 
+// Copied returns what cp and its like copy, and where: to the folder that an option names,
+// or to the last word. valued are the short options with a value.
+func Copied(args []string, valued string) (target string, sources []string, folder bool) {
+	target, args = TargetFolder(WithoutValues(args, valued))
+	sources = PlainWords(args)
+	if target != "" || len(sources) < 2 {
+		return target, sources, target != ""
+	}
+	return sources[len(sources)-1], sources[:len(sources)-1], false
+}
+
 // TargetFolder returns the folder that -t names, and the other arguments.
 func TargetFolder(rest []string) (dir string, others []string) {
 	for i := 0; i < len(rest); i++ {
