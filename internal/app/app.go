@@ -189,6 +189,9 @@ func (a *App) Home() (home.Dir, error) { return a.home() }
 // Config returns the configuration, read on first use.
 func (a *App) Config() (*config.Config, error) { return a.config() }
 
+// ReadConfig reads the configuration again, for commands that change it.
+func (a *App) ReadConfig() (*config.Config, error) { return a.loadConfig() }
+
 // Store opens the database on first use. The app closes it.
 func (a *App) Store(ctx context.Context) (hermes.Store, error) {
 	return a.Database(ctx)
@@ -219,7 +222,7 @@ func (a *App) Database(ctx context.Context) (store.Database, error) {
 }
 
 // Reader opens the database for reading. If nothing can be written, for example on a full
-// disk, it can still be read. The caller closes it.
+// disk, it can still be read. The app closes it.
 func (a *App) Reader(ctx context.Context) (store.Database, error) {
 	s, err := a.Database(ctx)
 	if err == nil || !sqlite.Unwritable(err) {
@@ -233,6 +236,7 @@ func (a *App) Reader(ctx context.Context) (store.Database, error) {
 	if readErr != nil {
 		return nil, readErr // it also says why nothing can be written
 	}
+	a.closing(r.Close)
 	return r, nil
 }
 

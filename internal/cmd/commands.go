@@ -3,7 +3,6 @@ package cmd
 import (
 	"github.com/spf13/cobra"
 
-	"hermes/internal/app"
 	"hermes/internal/cmd/auth"
 	"hermes/internal/cmd/chat"
 	"hermes/internal/cmd/config"
@@ -24,37 +23,36 @@ import (
 	"hermes/internal/cmd/spend"
 	"hermes/internal/cmd/tools"
 	"hermes/internal/cmd/undo"
-	"hermes/internal/home"
-	"hermes/internal/setup"
 )
 
 // commands is the list of all commands besides the chat.
-func commands(p Process, g *chat.Options) []*cobra.Command {
+func commands(g *chat.Options) []*cobra.Command {
+	f := g.Factory
 	return []*cobra.Command{
 		chat.NewCmd(g, false),
 		demo.NewCmd(&demo.Options{}, func(o *demo.Options) {
-			o.App = g.App
+			o.App = f.Global
 			o.Display, o.Width = g.Appearance()
 		}),
-		model.NewCmd(modelDeps(p, g), nil),
-		fallback.NewCmd(fallbackDeps(g)),
-		auth.NewCmd(authDeps(p, g)),
-		config.NewCmd(configDeps(p, g)),
-		sessions.NewCmd(sessionDeps(p, g)),
-		memory.NewCmd(memoryDeps(g)),
-		learning.NewCmd(learningDeps(g)),
-		skills.NewCmd(skillDeps(p, g)),
-		skills.NewCuratorCmd(skillDeps(p, g)),
-		skills.NewBundlesCmd(skillDeps(p, g)),
-		journey.NewCmd(journeyDeps(p, g)),
-		permissions.NewCmd(permissionDeps(g)),
-		profile.NewCmd(profile.Deps{Home: func() (home.Dir, error) { return app.New(g.App).Home() }}),
-		tools.NewCmd(toolsDeps(g)),
-		doctor.NewCmd(func() (setup.Deps, error) { return doctorDeps(p, g) }, nil),
-		logs.NewCmd(logsDeps(g), nil),
-		undo.NewCmd(undoDeps(p, g), nil),
-		promptsize.New(measure(g)),
-		spend.NewCmd(spendDeps(p, g)),
-		insights.NewCmd(insightsDeps(g)),
+		model.NewCmd(f, nil),
+		fallback.NewCmd(f, nil),
+		auth.NewCmd(f, nil),
+		config.NewCmd(f),
+		sessions.NewCmd(f),
+		memory.NewCmd(f, nil),
+		learning.NewCmd(f, nil),
+		skills.NewCmd(f, nil),
+		skills.NewCuratorCmd(f, nil),
+		skills.NewBundlesCmd(f, nil),
+		journey.NewCmd(f, nil),
+		permissions.NewCmd(f),
+		profile.NewCmd(f, nil),
+		tools.NewCmd(f, nil),
+		doctor.NewCmd(f, nil, nil),
+		logs.NewCmd(f, nil),
+		undo.NewCmd(f, nil),
+		promptsize.NewCmd(f, nil),
+		spend.NewCmd(f, nil),
+		insights.NewCmd(f),
 	}
 }

@@ -1,6 +1,9 @@
 package cmd
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+	"hermes/internal/cmd/factory"
+)
 
 // effect is what a command line does to Hermes itself.
 type effect int
@@ -58,7 +61,7 @@ func withArguments(_ *cobra.Command, args []string) effect {
 
 // choosing is a command that also lets the user choose on a terminal.
 func choosing(c *cobra.Command, args []string) effect {
-	if terminal(c.InOrStdin()) {
+	if factory.IsTerminal(c.InOrStdin()) {
 		return changes
 	}
 	return withArguments(c, args)

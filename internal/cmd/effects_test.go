@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hermes/internal/app"
 	"hermes/internal/cmd/chat"
 	"hermes/internal/lineage"
 	"hermes/internal/policy/shell"
@@ -33,11 +32,13 @@ func tree(root *cobra.Command) map[string]*cobra.Command {
 	return all
 }
 
+func testRoot(p Process) *cobra.Command { return newRoot(p, newFactory(p)) }
+
 // TestEveryCommandSaysWhetherItChangesHermes keeps the table whole: a new command
 // needs a row there.
 func TestEveryCommandSaysWhetherItChangesHermes(t *testing.T) {
 	t.Parallel()
-	all, rows := tree(newRoot(Process{Getenv: noVariables})), effects()
+	all, rows := tree(testRoot(Process{Getenv: noVariables})), effects()
 	for path := range all {
 		if rows[path] == nil {
 			t.Errorf("`hermes %s` is not in the table of effects: does it only read, or does it change settings, memory, skills, credentials or records?", path)
@@ -57,7 +58,7 @@ func TestWordsOfChangeAreChanges(t *testing.T) {
 		"login", "logout", "merge", "migrate", "off", "pin", "prune", "purge", "raise", "remove", "rename", "repair", "reset",
 		"restore", "revoke", "rollback", "set", "trust", "unattended", "undo", "uninstall", "unset", "update", "use"}
 	rows := effects()
-	for path, c := range tree(newRoot(Process{Getenv: noVariables})) {
+	for path, c := range tree(testRoot(Process{Getenv: noVariables})) {
 		if slices.Contains(words, c.Name()) && rows[path] != nil && rows[path](c, []string{"x"}) != changes {
 			t.Errorf("`hermes %s` counts as harmless", path)
 		}
@@ -76,14 +77,14 @@ func underAgent(t *testing.T, above lineage.Above, add *cobra.Command, args ...s
 		return ""
 	}
 	p := Process{Getenv: getenv, Above: func() lineage.Above { return above }, Stdin: strings.NewReader("")}
-	root := newRoot(p)
+	root := testRoot(p)
 	if add != nil {
 		root.AddCommand(add)
 	}
 	for _, c := range tree(root) {
 		c.Run, c.RunE = nil, func(*cobra.Command, []string) error { done = true; return nil }
 	}
-	(&wall{process: p, options: &chat.Options{App: app.Options{Getenv: getenv}}}).guard(root)
+	(&wall{process: p, options: &chat.Options{Factory: newFactory(p)}}).guard(root)
 	root.SetArgs(args)
 	return done, root.Execute()
 }
@@ -134,7 +135,7 @@ func TestAgentOfAnUnknownHomeMayNotBeAsked(t *testing.T) {
 func TestShellPolicyAsksAboutChangesToo(t *testing.T) {
 	t.Parallel()
 	lines := []string{"hermes doctor --fix", "hermes config get OPENAI_API_KEY --reveal"}
-	all := tree(newRoot(Process{Getenv: noVariables, Stdin: strings.NewReader("")}))
+	all := tree(testRoot(Process{Getenv: noVariables, Stdin: strings.NewReader("")}))
 	for path, of := range effects() {
 		if of(all[path], []string{"x"}) == changes {
 			lines = append(lines, "hermes "+path+" x")

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"hermes"
 	"hermes/internal/app"
 	"hermes/internal/cmd/chat"
+	"hermes/internal/cmd/factory"
 	settings "hermes/internal/config"
 	"hermes/internal/lineage"
 	"hermes/internal/proc"
@@ -60,23 +62,25 @@ func Main(p Process) int {
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
-	root := newRoot(p)
+	f := newFactory(p)
+	root := newRoot(p, f)
 	out := &watched{w: p.Stdout}
 	root.SetOut(out)
 	root.SetArgs(p.Args)
-	err := root.ExecuteContext(ctx)
+	err := errors.Join(root.ExecuteContext(ctx), f.Close())
 	if err == nil && out.err != nil {
 		err = fmt.Errorf("could not write all output: %w", out.err)
 	}
 	return status(err, p)
 }
 
+func newFactory(p Process) *factory.Factory {
+	return factory.New(app.Options{Extra: p.Extra, Getenv: p.Getenv, Announce: p.Announce}, factory.IO{In: p.Stdin, Out: p.Stdout, Err: p.Stderr})
+}
+
 // newRoot makes the root command. Without a subcommand it is the chat.
-func newRoot(p Process) *cobra.Command {
-	g := &chat.Options{
-		App: app.Options{Extra: p.Extra, Getenv: p.Getenv, Announce: p.Announce},
-		IO:  chat.IO{In: p.Stdin, Out: p.Stdout, Err: p.Stderr},
-	}
+func newRoot(p Process, fac *factory.Factory) *cobra.Command {
+	g := &chat.Options{Factory: fac}
 	root := chat.NewCmd(g, true)
 	root.Use = "hermes"
 	root.Short = "An AI agent in your terminal that uses your tools and remembers what it learns"
@@ -96,13 +100,13 @@ func newRoot(p Process) *cobra.Command {
 	})
 	f := root.PersistentFlags()
 	f.BoolP("version", "V", false, "print the version")
-	f.StringVarP(&g.App.Profile, "profile", "p", "", "use this profile")
-	f.BoolVar(&g.App.IgnoreUserConfig, "ignore-user-config", false, "use the built-in defaults instead of config.yaml")
+	f.StringVarP(&g.Global.Profile, "profile", "p", "", "use this profile")
+	f.BoolVar(&g.Global.IgnoreUserConfig, "ignore-user-config", false, "use the built-in defaults instead of config.yaml")
 	f.BoolVar(&g.Run.Prompt.IgnoreRules, "ignore-rules", false, "skip SOUL.md, memory and project files such as AGENTS.md")
 	f.BoolVar(&g.Yolo, "yolo", false, "run dangerous commands without asking")
-	root.AddCommand(commands(p, g)...)
+	root.AddCommand(commands(g)...)
 	completion(root)
-	root.PersistentPostRun = func(c *cobra.Command, _ []string) { warnBroken(c, g, p.Stderr) }
+	root.PersistentPostRun = func(c *cobra.Command, _ []string) { warnBroken(c, fac) }
 	checkArguments(root)
 	w := &wall{process: p, options: g}
 	g.MayAttend = w.attend
@@ -124,20 +128,20 @@ func completion(root *cobra.Command) {
 
 // warnBroken warns after a successful command if it ran without a configuration
 // because the file is broken. It skips the commands that report this themselves.
-func warnBroken(c *cobra.Command, g *chat.Options, to io.Writer) {
+func warnBroken(c *cobra.Command, f *factory.Factory) {
 	for c.HasParent() && c.Parent().HasParent() {
 		c = c.Parent()
 	}
 	if !c.HasParent() || slices.Contains([]string{"chat", "config", "doctor", "demo", "help", "completion"}, c.Name()) {
 		return
 	}
-	cfg, err := app.New(g.App).Config()
+	cfg, err := f.Config()
 	if err != nil {
 		return // the command did without
 	}
 	for _, p := range cfg.FileProblems() {
 		if p.Severity >= settings.Severe {
-			fmt.Fprintln(to, "hermes:", p)
+			fmt.Fprintln(f.Err, "hermes:", p)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"hermes/internal/app"
 	"hermes/internal/cmd/chat"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/home"
 	"hermes/internal/lineage"
 )
@@ -82,7 +83,7 @@ func (w *wall) run(c *cobra.Command) error {
 	if name := below(c); name != "" {
 		what += " " + name
 	}
-	o := w.options.App
+	o := w.options.Global
 	switch {
 	case w.options.Yolo:
 		return w.refuse(what+" --yolo", "it runs commands without asking")
@@ -98,7 +99,7 @@ func (w *wall) run(c *cobra.Command) error {
 	if !above.Agent() {
 		return nil
 	}
-	own, err := app.New(o).Home()
+	own, err := w.options.App().Home()
 	if err != nil {
 		return nil // reported by the command
 	}
@@ -125,7 +126,7 @@ func (w *wall) refuse(what, why string) error {
 	switch {
 	case above.Agent():
 		return w.refusal(above, what, why)
-	case above.Err != nil && !terminal(w.process.Stdin):
+	case above.Err != nil && !factory.IsTerminal(w.process.Stdin):
 		return fmt.Errorf("cannot tell whether an agent started `%s` (%w), and %s. Run it in a terminal", what, above.Err, why)
 	}
 	return nil
@@ -141,7 +142,7 @@ func (w *wall) refusal(above lineage.Above, what, why string) error {
 
 // log writes the refusal to the log of the agent's home, else of this run's.
 func (w *wall) log(above lineage.Above, what, why string) {
-	o := w.options.App
+	o := w.options.Global
 	for _, h := range above.Homes {
 		if home.At(h).Exists() {
 			o.Home = h

@@ -26,13 +26,13 @@ func TestUserAtATerminalIsBelieved(t *testing.T) {
 	}
 	t.Cleanup(func() { pty.Close() })
 	above := lineage.Above{Err: errors.New("no /proc")}
-	w := &wall{process: Process{Stdin: pty.Slave(), Above: func() lineage.Above { return above }}, options: &chat.Options{}}
+	w := &wall{process: Process{Stdin: pty.Slave(), Above: func() lineage.Above { return above }}, options: &chat.Options{Factory: newFactory(Process{})}}
 	if err := w.refuse("hermes config set", "it changes Hermes itself"); err != nil {
 		t.Error(err)
 	}
 	above.Signs = []string{"a sign"} // an agent can open a terminal, too
 	home := t.TempDir()
-	w.options.App = app.Options{Home: home}
+	w.options.Global = app.Options{Home: home}
 	if err := w.refuse("hermes config set", "it changes Hermes itself"); err == nil {
 		t.Error("an agent with a terminal was believed")
 	}

@@ -15,7 +15,7 @@ func (p position) below(q position) bool {
 
 // positionOf looks a package up in the table.
 func positionOf(folder string) (position, bool) {
-	if strings.HasPrefix(folder, strings.TrimSuffix(nouns, "*")) {
+	if noun, ok := strings.CutPrefix(folder, strings.TrimSuffix(nouns, "*")); ok && noun != "factory" {
 		folder = nouns
 	}
 	for _, l := range layers {

@@ -177,6 +177,8 @@ var layers = []layer{
 	}}},
 
 	{8, "command line", "one folder below cmd/ for each noun, such as sessions or memory", [][]row{{
+		{path: "internal/cmd/factory"}, // what all commands work with
+	}, {
 		{path: "internal/cmd/*"},
 	}, {
 		{path: "internal/cmd"},

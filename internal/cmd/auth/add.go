@@ -17,8 +17,9 @@ import (
 
 // addOptions are the flags and arguments of `auth add`.
 type addOptions struct {
-	Deps
-	IO
+	noun
+	In        io.Reader
+	Out, Err  io.Writer
 	Provider  string
 	Key       string // "-" reads it
 	KeyGiven  bool
@@ -31,8 +32,8 @@ type addOptions struct {
 	Yes       bool   // consent to that
 }
 
-func newAddCmd(d Deps) *cobra.Command {
-	o := &addOptions{Deps: d}
+func newAddCmd(n noun) *cobra.Command {
+	o := &addOptions{noun: n}
 	var priority int
 	c := &cobra.Command{
 		Use:   "add PROVIDER",
@@ -44,22 +45,22 @@ func newAddCmd(d Deps) *cobra.Command {
 		Example: "  hermes auth add openrouter\n  hermes auth add anthropic --from claude-code\n  pass show openrouter | hermes auth add openrouter --label work\n  hermes auth add openrouter --type oauth",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			o.IO, o.Provider, o.KeyGiven = of(c), args[0], c.Flags().Changed("api-key")
+			o.In, o.Out, o.Err, o.Provider, o.KeyGiven = c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr(), args[0], c.Flags().Changed("api-key")
 			if c.Flags().Changed("priority") {
 				o.Priority = &priority
 			}
 			return add(c.Context(), o)
 		},
 	}
-	f := c.Flags()
-	f.StringVar(&o.Key, "api-key", "", "the key, or - to read it from standard input (others may see command-line arguments)")
-	f.StringVar(&o.Type, "type", "", "what to add: api-key or oauth (default: what the service accepts)")
-	f.StringVar(&o.Label, "label", "", "your name for it")
-	f.IntVar(&priority, "priority", 0, "priority: the smallest number is used first (default: last)")
-	f.BoolVar(&o.Keychain, "keychain", false, "store the key in the system keychain instead of auth.json")
-	f.StringVar(&o.From, "from", "", "use the login of this program: "+strings.Join(programs(), ", "))
-	f.BoolVarP(&o.Yes, "yes", "y", false, "with --from: consent without being asked")
-	f.BoolVar(&o.NoBrowser, "no-browser", false, "print the address instead of opening a browser")
+	flags := c.Flags()
+	flags.StringVar(&o.Key, "api-key", "", "the key, or - to read it from standard input (others may see command-line arguments)")
+	flags.StringVar(&o.Type, "type", "", "what to add: api-key or oauth (default: what the service accepts)")
+	flags.StringVar(&o.Label, "label", "", "your name for it")
+	flags.IntVar(&priority, "priority", 0, "priority: the smallest number is used first (default: last)")
+	flags.BoolVar(&o.Keychain, "keychain", false, "store the key in the system keychain instead of auth.json")
+	flags.StringVar(&o.From, "from", "", "use the login of this program: "+strings.Join(programs(), ", "))
+	flags.BoolVarP(&o.Yes, "yes", "y", false, "with --from: consent without being asked")
+	flags.BoolVar(&o.NoBrowser, "no-browser", false, "print the address instead of opening a browser")
 	return c
 }
 
@@ -137,10 +138,11 @@ func (o *addOptions) byLogin(name string, login credential.Login, known bool) (b
 	case "api-key", "apikey", "key":
 		return false, nil
 	case "":
-		if o.KeyGiven || o.Takes(name) {
+		keys, loginOnly := o.Accepts(name)
+		if o.KeyGiven || keys {
 			return false, nil
 		}
-		if !known && o.LoginOnly(name) {
+		if !known && loginOnly {
 			return false, unknownLogin(name, login)
 		}
 		return known, nil

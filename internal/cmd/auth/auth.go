@@ -7,56 +7,52 @@
 package auth
 
 import (
-	"context"
-	"io"
-	"time"
-
 	"github.com/spf13/cobra"
+	"io"
 
+	"hermes/internal/cmd/factory"
 	"hermes/internal/credential"
 )
 
-// Deps are what the verbs need.
-type Deps struct {
+// Services are the model services and their credentials.
+type Services interface {
 	// Pool returns the credentials of a service by its name or alias, and the
 	// name that they have.
-	Pool func(provider string) (name string, p *credential.Pool, err error)
-	// Pools lists the services that have credentials.
-	Pools func() ([]string, error)
+	Pool(provider string) (name string, p *credential.Pool, err error)
+	// PoolNames lists the services that have credentials.
+	PoolNames() ([]string, error)
 	// Login returns how to log in at a service, and whether enough of that is
 	// known.
-	Login func(pool string) (credential.Login, bool)
-	// Takes reports whether a service accepts keys, not only logins.
-	Takes func(pool string) bool
-	// LoginOnly reports whether a service is used with a login, not a key.
-	LoginOnly func(pool string) bool
+	Login(pool string) (credential.Login, bool)
+	// Accepts reports whether a service accepts keys, and whether it is used with a
+	// login only.
+	Accepts(pool string) (keys, loginOnly bool)
 	// Program returns the command of a service that is a program, "" for others.
-	Program func(pool string) string
+	Program(pool string) string
 	// Missing says what a service lacks to be usable, or "".
-	Missing func(pool string) string
-	// Browse opens an address in the user's browser; nil opens none.
-	Browse func(ctx context.Context, address string) error
-	// Terminal reports whether the user can be asked.
-	Terminal func() bool
-	// Hidden reads a line without showing it.
-	Hidden func() (string, error)
-	Now    func() time.Time
+	Missing(pool string) string
 }
 
-// IO is where a verb reads and writes.
-type IO struct {
-	In       io.Reader
-	Out, Err io.Writer
+// noun makes the verbs.
+type noun struct {
+	*factory.Factory
+	Services
 }
 
-func of(c *cobra.Command) IO { return IO{c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr()} }
+// streams are what a verb writes to.
+type streams struct{ Out, Err io.Writer }
+
+func of(c *cobra.Command) streams { return streams{c.OutOrStdout(), c.ErrOrStderr()} }
 
 // NewCmd makes `hermes auth`; without a verb it is `hermes auth status`.
-func NewCmd(d Deps) *cobra.Command {
-	if d.Now == nil {
-		d.Now = time.Now
+//
+// The services replace those of the app in tests.
+func NewCmd(f *factory.Factory, s Services) *cobra.Command {
+	if s == nil {
+		s = catalogue{f}
 	}
-	status := newStatusCmd(d)
+	n := noun{f, s}
+	status := newStatusCmd(n)
 	c := &cobra.Command{
 		Use:   "auth",
 		Short: "Manage keys and logins of model services",
@@ -68,6 +64,6 @@ func NewCmd(d Deps) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE:    status.RunE,
 	}
-	c.AddCommand(newAddCmd(d), newListCmd(d), newRemoveCmd(d), newResetCmd(d), newPriorityCmd(d), newRefreshCmd(d), status, newLogoutCmd(d))
+	c.AddCommand(newAddCmd(n), newListCmd(n), newRemoveCmd(n), newResetCmd(n), newPriorityCmd(n), newRefreshCmd(n), status, newLogoutCmd(n))
 	return c
 }

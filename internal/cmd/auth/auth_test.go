@@ -17,7 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
+	"hermes/internal/app"
 	"hermes/internal/cmd/auth"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/credential"
 	"hermes/internal/oauth"
 	"hermes/internal/oauthserver"
@@ -43,14 +45,14 @@ func newWorld(t *testing.T) *world {
 	w.store = credential.Open(credential.Config{
 		Path: w.path, Now: func() time.Time { return w.now },
 		Login: func(pool string) (oauth.Config, bool) {
-			l, ok := w.login(pool)
+			l, ok := w.Login(pool)
 			return l.Config, ok
 		},
 	})
 	return w
 }
 
-func (w *world) login(pool string) (credential.Login, bool) {
+func (w *world) Login(pool string) (credential.Login, bool) {
 	c := oauth.Config{ClientID: "c", TokenURL: w.srv.URL + "/token", Now: func() time.Time { return w.now },
 		Sleep: func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }}
 	switch pool {
@@ -66,7 +68,7 @@ func (w *world) login(pool string) (credential.Login, bool) {
 	return credential.Login{Provider: pool, Config: c, Note: "A note about " + pool + "."}, true
 }
 
-func (w *world) pool(name string) (string, *credential.Pool, error) {
+func (w *world) Pool(name string) (string, *credential.Pool, error) {
 	switch name {
 	case "keys", "both", "device", "browser", "far", "account", "anthropic", "agent":
 		var given []hermes.Key
@@ -78,22 +80,26 @@ func (w *world) pool(name string) (string, *credential.Pool, error) {
 	return "", nil, fmt.Errorf("provider %q is unknown", name)
 }
 
+func (w *world) PoolNames() ([]string, error) {
+	names, err := w.store.Pools()
+	if len(w.env) > 0 && len(names) == 0 {
+		names = []string{"keys"}
+	}
+	return names, err
+}
+
+func (w *world) Accepts(pool string) (keys, loginOnly bool) {
+	return pool == "keys" || pool == "both" || pool == "anthropic", pool == "account"
+}
+
+func (w *world) Missing(string) string { return "" }
+
+func (w *world) Program(pool string) string { return map[string]string{"agent": "copilot"}[pool] }
+
 // run runs the command once and returns its output without ids and ports.
 func (w *world) run(stdin io.Reader, args ...string) (string, error) {
 	w.t.Helper()
-	c := auth.NewCmd(auth.Deps{
-		Pool: w.pool,
-		Pools: func() ([]string, error) {
-			names, err := w.store.Pools()
-			if len(w.env) > 0 && len(names) == 0 {
-				names = []string{"keys"}
-			}
-			return names, err
-		},
-		Login: w.login, Takes: func(pool string) bool { return pool == "keys" || pool == "both" || pool == "anthropic" },
-		Missing:   func(string) string { return "" },
-		Program:   func(pool string) string { return map[string]string{"agent": "copilot"}[pool] },
-		LoginOnly: func(pool string) bool { return pool == "account" },
+	f := factory.New(app.Options{}, factory.IO{
 		Browse: func(_ context.Context, address string) error {
 			if w.browse == nil {
 				return io.EOF
@@ -103,8 +109,9 @@ func (w *world) run(stdin io.Reader, args ...string) (string, error) {
 		},
 		Terminal: func() bool { return w.hidden != "" },
 		Hidden:   func() (string, error) { return w.hidden + "\n", nil },
-		Now:      func() time.Time { return w.now },
 	})
+	f.Now = func() time.Time { return w.now }
+	c := auth.NewCmd(f, w)
 	var out bytes.Buffer
 	c.SetIn(stdin)
 	c.SetOut(&out)
@@ -184,7 +191,7 @@ func TestPausedKeysAreExplained(t *testing.T) {
 	w := newWorld(t)
 	w.env = []hermes.Key{{Source: "env:MY_KEY", Secret: "sk-env0-middle-of-the-secret-0004"}}
 	w.must("", "add", "keys", "--api-key", "sk-aaaa-middle-of-the-secret-0001", "--label", "one\x1b[31m")
-	_, p, err := w.pool("keys")
+	_, p, err := w.Pool("keys")
 	if err != nil {
 		t.Fatal(err)
 	}

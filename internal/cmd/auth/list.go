@@ -20,22 +20,22 @@ type named struct {
 }
 
 // look returns the pool of one service, or all pools with entries.
-func look(d Deps, args []string) ([]named, error) {
+func look(n noun, args []string) ([]named, error) {
 	if len(args) > 0 {
-		name, p, err := d.Pool(args[0])
+		name, p, err := n.Pool(args[0])
 		if err != nil {
 			return nil, err
 		}
 		entries, err := p.Entries()
 		return []named{{name, entries}}, err
 	}
-	names, err := d.Pools()
+	names, err := n.PoolNames()
 	if err != nil {
 		return nil, err
 	}
 	var out []named
 	for _, name := range names {
-		more, err := look(d, []string{name})
+		more, err := look(n, []string{name})
 		if err != nil {
 			return nil, err
 		}
@@ -44,28 +44,28 @@ func look(d Deps, args []string) ([]named, error) {
 	return out, nil
 }
 
-func newListCmd(d Deps) *cobra.Command {
+func newListCmd(n noun) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "list [PROVIDER]", Aliases: []string{"ls"}, Short: "List keys and logins in the order of use",
 		Example: "  hermes auth list openrouter",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			pools, err := look(d, args)
+			pools, err := look(n, args)
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return writeJSON(of(c), pools, d.Now())
+				return writeJSON(of(c), pools, n.Now())
 			}
-			return writeTable(of(c), pools, d.Now())
+			return writeTable(of(c), pools, n.Now())
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return c
 }
 
-func writeTable(io IO, pools []named, now time.Time) error {
+func writeTable(io streams, pools []named, now time.Time) error {
 	if len(pools) == 0 {
 		fmt.Fprintln(io.Out, "No keys or logins. Add one with `hermes auth add PROVIDER`; `hermes model list --all` shows the providers.")
 		return nil
@@ -172,7 +172,7 @@ type entryJSON struct {
 	LastUsed  time.Time `json:"last_used,omitzero"`
 }
 
-func writeJSON(io IO, pools []named, _ time.Time) error {
+func writeJSON(io streams, pools []named, _ time.Time) error {
 	rows := []entryJSON{}
 	for _, p := range pools {
 		for n, e := range p.entries {

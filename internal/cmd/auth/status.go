@@ -9,25 +9,25 @@ import (
 	"hermes/internal/credential"
 )
 
-func newStatusCmd(d Deps) *cobra.Command {
+func newStatusCmd(n noun) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "status [PROVIDER]", Short: "Show which keys and logins are usable, and what is wrong with the others",
 		Example: "  hermes auth status",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			pools, err := look(d, args)
+			pools, err := look(n, args)
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return writeJSON(of(c), pools, d.Now())
+				return writeJSON(of(c), pools, n.Now())
 			}
 			if len(pools) == 0 {
-				return writeTable(of(c), pools, d.Now())
+				return writeTable(of(c), pools, n.Now())
 			}
 			for _, p := range pools {
-				report(of(c), d, p)
+				report(of(c), n, p)
 			}
 			return nil
 		},
@@ -36,8 +36,8 @@ func newStatusCmd(d Deps) *cobra.Command {
 	return c
 }
 
-func report(io IO, d Deps, p named) {
-	now := d.Now()
+func report(io streams, n noun, p named) {
+	now := n.Now()
 	usable := 0
 	for _, e := range p.entries {
 		if !e.Revoked && !e.Resting && e.Renew == "" {
@@ -45,8 +45,8 @@ func report(io IO, d Deps, p named) {
 		}
 	}
 	switch {
-	case len(p.entries) == 0 && d.Program(p.name) != "":
-		fmt.Fprintf(io.Out, "%s: the program %s keeps its own login\n", p.name, d.Program(p.name))
+	case len(p.entries) == 0 && n.Program(p.name) != "":
+		fmt.Fprintf(io.Out, "%s: the program %s keeps its own login\n", p.name, n.Program(p.name))
 	case len(p.entries) == 0:
 		fmt.Fprintf(io.Out, "%s: no key or login; add one with `hermes auth add %s`\n", p.name, p.name)
 	case usable == len(p.entries):

@@ -10,10 +10,9 @@ import (
 	"os/signal"
 	"strings"
 
-	"golang.org/x/term"
-
 	"hermes"
 	"hermes/internal/app"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/ioerr"
 	"hermes/internal/tui"
 )
@@ -33,25 +32,25 @@ func (o *Options) bare(ctx context.Context, text string) error {
 	}
 	done, id, model, err := o.answer(ctx, text, o.final())
 	if reportErr := o.report(done, id, model, err); reportErr != nil {
-		fmt.Fprintln(o.IO.Err, "hermes: could not write the usage report:", ioerr.Text(reportErr))
+		fmt.Fprintln(o.Err, "hermes: could not write the usage report:", ioerr.Text(reportErr))
 	}
 	return err
 }
 
 // ask answers one question and shows the work.
 func (o *Options) ask(ctx context.Context, text string) error {
-	a := app.New(o.App)
+	a := o.App()
 	d, err := o.display(a)
 	if err != nil {
 		return err
 	}
-	p := tui.NewPrinter(o.IO.Out, o.IO.Err, d, o.Width(), nil)
+	p := tui.NewPrinter(o.Out, o.Err, d, o.Width(), nil)
 	if o.Quiet {
 		p = o.final()
 	}
 	_, id, _, err := o.answer(ctx, text, p)
 	if id != "" && !o.Quiet {
-		fmt.Fprintf(o.IO.Err, "\nSession %s. Resume it with: hermes --resume %s\n", id, id)
+		fmt.Fprintf(o.Err, "\nSession %s. Resume it with: hermes --resume %s\n", id, id)
 	}
 	return err
 }
@@ -61,9 +60,7 @@ func (o *Options) ask(ctx context.Context, text string) error {
 func (o *Options) answer(ctx context.Context, text string, p tui.Printer) (done hermes.TurnDone, id, model string, err error) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
-	o.App.Note = func(text string) { fmt.Fprintln(o.IO.Err, "hermes:", text) }
-	a := app.New(o.App)
-	defer func() { err = errors.Join(err, a.Close()) }()
+	a := o.App()
 	if err := a.CheckSpend(); err != nil {
 		return done, "", "", err
 	}
@@ -77,7 +74,7 @@ func (o *Options) answer(ctx context.Context, text string, p tui.Printer) (done 
 	if err != nil {
 		return done, "", "", err
 	}
-	waiting := func(text string) { fmt.Fprintln(o.IO.Err, text) }
+	waiting := func(text string) { fmt.Fprintln(o.Err, text) }
 	if o.Quiet {
 		waiting = nil
 	}
@@ -166,7 +163,7 @@ func (o *Options) display(a *app.App) (tui.Display, error) {
 	d := tui.Display{
 		Reasoning: c.ShowReasoning, Calls: tui.CallsShown(c.ToolProgress), PreviewLength: c.ToolPreviewLength,
 		Summary: c.TurnSummary, BellDone: c.BellOnComplete, BellAsk: c.BellOnPrompt,
-		NoColor: cfg.Getenv("NO_COLOR") != "", Plain: !terminal(o.IO.Out),
+		NoColor: cfg.Getenv("NO_COLOR") != "", Plain: !factory.IsTerminal(o.Out),
 	}
 	if o.Verbose {
 		d.Calls = tui.CallsVerbose
@@ -177,21 +174,11 @@ func (o *Options) display(a *app.App) (tui.Display, error) {
 // Appearance returns how other commands show the work of the agent, and how wide
 // the terminal is.
 func (o *Options) Appearance() (tui.Display, int) {
-	d, err := o.display(app.New(o.App))
+	d, err := o.display(o.App())
 	if err != nil { // reported where the configuration is needed
-		d = tui.Display{Plain: !terminal(o.IO.Out)}
+		d = tui.Display{Plain: !factory.IsTerminal(o.Out)}
 	}
 	return d, o.Width()
-}
-
-// Width is the width of the terminal, 80 without one.
-func (o *Options) Width() int {
-	if f, ok := o.IO.Out.(*os.File); ok {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			return w
-		}
-	}
-	return 80
 }
 
 // warn prints the problems of the configuration, at every start.
@@ -201,6 +188,6 @@ func (o *Options) warn(a *app.App) {
 		return // reported where it is needed
 	}
 	for _, p := range cfg.Warnings() {
-		fmt.Fprintln(o.IO.Err, "hermes:", p)
+		fmt.Fprintln(o.Err, "hermes:", p)
 	}
 }

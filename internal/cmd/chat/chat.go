@@ -17,25 +17,16 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"hermes"
 	"hermes/internal/app"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/session"
 )
 
-// IO are the streams of the command.
-type IO struct {
-	In       io.Reader
-	Out, Err io.Writer
-}
-
 // Options are the flags of the chat and of the root command.
 type Options struct {
-	App app.Options
-	// Run is what the flags say about the session.
-	Run hermes.RunSpec
-	IO  IO
+	*factory.Factory
 
 	Query, QueryFile string
 	Oneshot, Quiet   bool
@@ -115,6 +106,9 @@ func run(ctx context.Context, o *Options, args []string) error {
 	if err := o.enter(); err != nil {
 		return err
 	}
+	if o.finite() {
+		o.Global.Note = func(text string) { fmt.Fprintln(o.Err, "hermes:", text) }
+	}
 	if err := o.knownToolsets(ctx); err != nil {
 		return err
 	}
@@ -150,7 +144,7 @@ func (o *Options) knownToolsets(ctx context.Context) error {
 	if len(o.Run.Tools.Enabled) == 0 {
 		return nil
 	}
-	known, _, err := app.New(o.App).Toolsets(o.Run)
+	known, _, err := o.App().Toolsets(o.Run)
 	if err != nil {
 		return nil // reported where it is needed
 	}
@@ -186,7 +180,7 @@ func (o *Options) settle(args []string) error {
 	if o.asked.maxTurns {
 		o.Run.Budget.Steps = cmp.Or(o.MaxTurns, -1)
 	}
-	if o.Yolo || o.App.Getenv("HERMES_YOLO_MODE") == "1" {
+	if o.Yolo || o.Global.Getenv("HERMES_YOLO_MODE") == "1" {
 		o.Run.Rights.Mode = hermes.ModeYolo
 	}
 	return nil
@@ -194,7 +188,7 @@ func (o *Options) settle(args []string) error {
 
 // finite reports whether to give one answer instead of a chat.
 func (o *Options) finite() bool {
-	return o.Oneshot || o.Quiet || len(o.Images) > 0 || !terminal(o.IO.In) || !terminal(o.IO.Out)
+	return o.Oneshot || o.Quiet || len(o.Images) > 0 || !factory.IsTerminal(o.In) || !factory.IsTerminal(o.Out)
 }
 
 // message is the first message: the text of the flag, the file or the prompt,
@@ -212,8 +206,8 @@ func (o *Options) message() (text string, given bool, err error) {
 		}
 		text = string(raw)
 	}
-	if (fromStdin || !terminal(o.IO.In)) && o.IO.In != nil {
-		piped, err := io.ReadAll(io.LimitReader(o.IO.In, maxPiped+1))
+	if (fromStdin || !factory.IsTerminal(o.In)) && o.In != nil {
+		piped, err := io.ReadAll(io.LimitReader(o.In, maxPiped+1))
 		if err != nil {
 			return "", false, fmt.Errorf("read standard input: %w", err)
 		}
@@ -284,15 +278,6 @@ func platform(attended bool) string {
 	return "oneshot"
 }
 
-// RunOn returns what the flags say about a session, as one of a platform in the process's folder.
-func (o *Options) RunOn(platform string) (hermes.RunSpec, error) {
-	run := o.Run
-	run.Origin.Platform = platform
-	var err error
-	run.Workspace.Dir, err = os.Getwd()
-	return run, err
-}
-
 // resume is the reference of the session to resume, or empty.
 func (o *Options) resume(ctx context.Context, a *app.App, dir string) (string, error) {
 	switch {
@@ -309,11 +294,6 @@ func (o *Options) resume(ctx context.Context, a *app.App, dir string) (string, e
 	}
 	row, err := session.Latest(ctx, store, dir)
 	return row.ID, err
-}
-
-func terminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 func usage(format string, args ...any) error {

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"hermes/internal/cmd/factory"
 	"io"
 
 	"hermes"
@@ -11,8 +12,8 @@ import (
 // final prints only the final text. Warnings go to standard error; if that is a
 // terminal, so does what the run waits for.
 func (o *Options) final() tui.Printer {
-	p := tui.NewFinalPrinter(o.IO.Out)
-	return noting{p, o.IO.Err, terminal(o.IO.Err)}
+	p := tui.NewFinalPrinter(o.Out)
+	return noting{p, o.Err, factory.IsTerminal(o.Err)}
 }
 
 // noting is a printer that also prints warnings to notes, and what the run waits

@@ -14,8 +14,8 @@ import (
 
 // runChat runs the chat in the terminal.
 func (o *Options) runChat(ctx context.Context, first string) (err error) {
-	in, inOK := o.IO.In.(*os.File)
-	out, outOK := o.IO.Out.(*os.File)
+	in, inOK := o.In.(*os.File)
+	out, outOK := o.Out.(*os.File)
 	if !inOK || !outOK {
 		return errors.New("the chat needs a terminal")
 	}
@@ -24,8 +24,7 @@ func (o *Options) runChat(ctx context.Context, first string) (err error) {
 			return err
 		}
 	}
-	a := app.New(o.App)
-	defer func() { err = errors.Join(err, a.Close()) }()
+	a := o.App()
 	if err := a.CheckSpend(); err != nil {
 		return err
 	}
@@ -71,7 +70,7 @@ func (o *Options) runChat(ctx context.Context, first string) (err error) {
 		},
 	})
 	if id != "" {
-		fmt.Fprintf(o.IO.Out, "Resume this session with: hermes --resume %s\n", id)
+		fmt.Fprintf(o.Out, "Resume this session with: hermes --resume %s\n", id)
 	}
 	return err
 }

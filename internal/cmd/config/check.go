@@ -6,19 +6,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hermes/internal/cmd/factory"
 	settings "hermes/internal/config"
 )
 
 // CheckOptions are the flags of `config check`.
 type CheckOptions struct {
-	Deps
+	*factory.Factory
 	Out  io.Writer
 	JSON bool
 }
 
 // NewCheckCmd makes `config check`; tests replace its work with runF.
-func NewCheckCmd(d Deps, runF func(*CheckOptions) error) *cobra.Command {
-	o := &CheckOptions{Deps: d}
+func NewCheckCmd(f *factory.Factory, runF func(*CheckOptions) error) *cobra.Command {
+	o := &CheckOptions{Factory: f}
 	if runF == nil {
 		runF = runCheck
 	}
@@ -37,7 +38,7 @@ func NewCheckCmd(d Deps, runF func(*CheckOptions) error) *cobra.Command {
 }
 
 func runCheck(o *CheckOptions) error {
-	c, err := o.Load()
+	c, err := o.Config()
 	if err != nil {
 		return err
 	}

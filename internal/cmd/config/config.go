@@ -8,7 +8,6 @@ package config
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,21 +15,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hermes/internal/cmd/factory"
 	settings "hermes/internal/config"
 )
 
-// Deps are what the verbs need.
-type Deps struct {
-	// Load reads the configuration again at every call.
-	Load func() (*settings.Config, error)
-	// Edit opens a file in the user's editor and returns when the editor ends;
-	// nil means that there is no editor.
-	Edit func(ctx context.Context, path string) error
-}
-
 // NewCmd makes `hermes config`; without a verb it shows the settings.
-func NewCmd(d Deps) *cobra.Command {
-	show := NewShowCmd(d, nil)
+func NewCmd(f *factory.Factory) *cobra.Command {
+	show := NewShowCmd(f, nil)
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Show and change settings",
@@ -45,14 +36,14 @@ func NewCmd(d Deps) *cobra.Command {
 	cmd.Flags().AddFlagSet(show.Flags())
 	cmd.AddCommand(
 		show,
-		NewGetCmd(d, nil),
-		NewSetCmd(d, nil),
-		NewUnsetCmd(d, nil),
-		NewEditCmd(d, nil),
-		NewPathCmd(d),
-		NewEnvPathCmd(d),
-		NewCheckCmd(d, nil),
-		NewMigrateCmd(d, nil),
+		NewGetCmd(f, nil),
+		NewSetCmd(f, nil),
+		NewUnsetCmd(f, nil),
+		NewEditCmd(f, nil),
+		NewPathCmd(f),
+		NewEnvPathCmd(f),
+		NewCheckCmd(f, nil),
+		NewMigrateCmd(f, nil),
 	)
 	return cmd
 }

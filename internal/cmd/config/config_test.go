@@ -11,7 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"hermes/internal/app"
 	"hermes/internal/cmd/config"
+	"hermes/internal/cmd/factory"
 	settings "hermes/internal/config"
 	"hermes/internal/home"
 )
@@ -37,12 +39,11 @@ func newWorld(t *testing.T, yaml, env string) *world {
 // run runs the command and returns its output, with $HOME for the home.
 func (w *world) run(t *testing.T, stdin string, args ...string) (out, errs string, err error) {
 	t.Helper()
-	cmd := config.NewCmd(config.Deps{
-		Load: func() (*settings.Config, error) {
-			return settings.Load(w.home, settings.Options{Managed: "-", LookupEnv: func(string) (string, bool) { return "", false }}), nil
-		},
-		Edit: w.edit,
-	})
+	f := factory.New(app.Options{Getenv: func(string) string { return "" }}, factory.IO{Edit: w.edit})
+	f.Config = func() (*settings.Config, error) {
+		return settings.Load(w.home, settings.Options{Managed: "-", LookupEnv: func(string) (string, bool) { return "", false }}), nil
+	}
+	cmd := config.NewCmd(f)
 	var stdout, stderr bytes.Buffer
 	cmd.SetIn(strings.NewReader(stdin))
 	cmd.SetOut(&stdout)
@@ -140,7 +141,7 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 		{"bad value", yaml, "set agent.max_turns lots", "must be a number, or none (no limit)"},
 		{"broken file", "a: [\n", "set agent.max_turns 5", "hermes config edit"},
 		{"faults", "agent: {max_turns: lots}\n", "check", "problems in the settings: 1"},
-		{"no editor", yaml, "edit", "no editor available; open $HOME/config.yaml yourself"},
+		{"no editor", yaml, "edit", "no terminal for an editor; use `hermes config set KEY VALUE`, or open $HOME/config.yaml yourself"},
 		{"no value", yaml, "set agent.max_turns", "no value on standard input"},
 		{"too many words", yaml, "set a b c", "accepts between 1 and 2 arg(s)"},
 	}
@@ -202,13 +203,15 @@ func TestEditMakesTheFileAndChecksIt(t *testing.T) {
 func TestOverridingEnvironmentIsShown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "", "A=file\nB=file\nC=same\n")
-	cmd := config.NewCmd(config.Deps{Load: func() (*settings.Config, error) {
+	f := factory.New(app.Options{}, factory.IO{})
+	f.Config = func() (*settings.Config, error) {
 		set := map[string]string{"A": "mine", "C": "same", "D": "not in .env"}
 		return settings.Load(w.home, settings.Options{Managed: "-", LookupEnv: func(name string) (string, bool) {
 			v, ok := set[name]
 			return v, ok
 		}}), nil
-	}})
+	}
+	cmd := config.NewCmd(f)
 	var out bytes.Buffer
 	cmd.SetOut(&out)
 	cmd.SetArgs([]string{"show"})

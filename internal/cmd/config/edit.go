@@ -11,19 +11,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes/internal/atomicfile"
+	"hermes/internal/cmd/factory"
 	settings "hermes/internal/config"
 )
 
 // EditOptions are the flags of `config edit`.
 type EditOptions struct {
-	Deps
+	*factory.Factory
 	Out, Err io.Writer
 	Env      bool
 }
 
 // NewEditCmd makes `config edit`; tests replace its work with runF.
-func NewEditCmd(d Deps, runF func(context.Context, *EditOptions) error) *cobra.Command {
-	o := &EditOptions{Deps: d}
+func NewEditCmd(f *factory.Factory, runF func(context.Context, *EditOptions) error) *cobra.Command {
+	o := &EditOptions{Factory: f}
 	if runF == nil {
 		runF = runEdit
 	}
@@ -50,16 +51,13 @@ const firstConfig = `# Hermes settings. List every key and its default: hermes c
 const firstEnv = "# Hermes secrets, one NAME=value per line.\n"
 
 func runEdit(ctx context.Context, o *EditOptions) error {
-	c, err := o.Load()
+	c, err := o.Config()
 	if err != nil {
 		return err
 	}
 	path, first := c.Home().Config(), firstConfig
 	if o.Env {
 		path, first = c.Home().Env(), firstEnv
-	}
-	if o.Edit == nil {
-		return fmt.Errorf("no editor available; open %s yourself", path)
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := c.Home().Make(c.Home().Path()); err != nil {
@@ -72,7 +70,7 @@ func runEdit(ctx context.Context, o *EditOptions) error {
 	if err := o.Edit(ctx, path); err != nil {
 		return err
 	}
-	if c, err = o.Load(); err != nil {
+	if c, err = o.Config(); err != nil {
 		return err
 	}
 	problems := c.Check()
@@ -87,20 +85,20 @@ func runEdit(ctx context.Context, o *EditOptions) error {
 }
 
 // NewPathCmd makes `config path`.
-func NewPathCmd(d Deps) *cobra.Command {
-	return pathCmd("path", "Print the path of config.yaml", d, func(c *settings.Config) string { return c.Home().Config() })
+func NewPathCmd(f *factory.Factory) *cobra.Command {
+	return pathCmd("path", "Print the path of config.yaml", f, func(c *settings.Config) string { return c.Home().Config() })
 }
 
 // NewEnvPathCmd makes `config env-path`.
-func NewEnvPathCmd(d Deps) *cobra.Command {
-	return pathCmd("env-path", "Print the path of .env", d, func(c *settings.Config) string { return c.Home().Env() })
+func NewEnvPathCmd(f *factory.Factory) *cobra.Command {
+	return pathCmd("env-path", "Print the path of .env", f, func(c *settings.Config) string { return c.Home().Env() })
 }
 
-func pathCmd(use, short string, d Deps, path func(*settings.Config) string) *cobra.Command {
+func pathCmd(use, short string, f *factory.Factory, path func(*settings.Config) string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: cobra.NoArgs, Example: "  hermes config " + use,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := d.Load()
+			c, err := f.Config()
 			if err != nil {
 				return err
 			}

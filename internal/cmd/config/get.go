@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hermes/internal/cmd/factory"
 	settings "hermes/internal/config"
 	"hermes/internal/redact"
 	"hermes/internal/yamledit"
@@ -14,7 +15,7 @@ import (
 
 // GetOptions are the flags and arguments of `config get`.
 type GetOptions struct {
-	Deps
+	*factory.Factory
 	Out, Err io.Writer
 	Key      string
 	JSON     bool
@@ -22,8 +23,8 @@ type GetOptions struct {
 }
 
 // NewGetCmd makes `config get`; tests replace its work with runF.
-func NewGetCmd(d Deps, runF func(*GetOptions) error) *cobra.Command {
-	o := &GetOptions{Deps: d}
+func NewGetCmd(f *factory.Factory, runF func(*GetOptions) error) *cobra.Command {
+	o := &GetOptions{Factory: f}
 	if runF == nil {
 		runF = runGet
 	}
@@ -44,7 +45,7 @@ func NewGetCmd(d Deps, runF func(*GetOptions) error) *cobra.Command {
 }
 
 func runGet(o *GetOptions) error {
-	c, err := o.Load()
+	c, err := o.Config()
 	if err != nil {
 		return err
 	}

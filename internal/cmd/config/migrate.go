@@ -6,17 +6,18 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"hermes/internal/cmd/factory"
 )
 
 // MigrateOptions are what `config migrate` works with.
 type MigrateOptions struct {
-	Deps
+	*factory.Factory
 	Out io.Writer
 }
 
 // NewMigrateCmd makes `config migrate`; tests replace its work with runF.
-func NewMigrateCmd(d Deps, runF func(context.Context, *MigrateOptions) error) *cobra.Command {
-	o := &MigrateOptions{Deps: d}
+func NewMigrateCmd(f *factory.Factory, runF func(context.Context, *MigrateOptions) error) *cobra.Command {
+	o := &MigrateOptions{Factory: f}
 	if runF == nil {
 		runF = runMigrate
 	}
@@ -33,7 +34,7 @@ func NewMigrateCmd(d Deps, runF func(context.Context, *MigrateOptions) error) *c
 }
 
 func runMigrate(ctx context.Context, o *MigrateOptions) error {
-	c, err := o.Load()
+	c, err := o.Config()
 	if err != nil {
 		return err
 	}

@@ -5,11 +5,12 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"hermes/internal/cmd/factory"
 )
 
 // SetOptions are the arguments of `config set`.
 type SetOptions struct {
-	Deps
+	*factory.Factory
 	In         io.Reader
 	Out, Err   io.Writer
 	Key, Value string
@@ -17,8 +18,8 @@ type SetOptions struct {
 }
 
 // NewSetCmd makes `config set`; tests replace its work with runF.
-func NewSetCmd(d Deps, runF func(context.Context, *SetOptions) error) *cobra.Command {
-	o := &SetOptions{Deps: d}
+func NewSetCmd(f *factory.Factory, runF func(context.Context, *SetOptions) error) *cobra.Command {
+	o := &SetOptions{Factory: f}
 	if runF == nil {
 		runF = runSet
 	}
@@ -44,7 +45,7 @@ func NewSetCmd(d Deps, runF func(context.Context, *SetOptions) error) *cobra.Com
 }
 
 func runSet(ctx context.Context, o *SetOptions) error {
-	c, err := o.Load()
+	c, err := o.Config()
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hermes/internal/cmd/factory"
 	settings "hermes/internal/config"
 	"hermes/internal/redact"
 	"hermes/internal/yamledit"
@@ -18,7 +19,7 @@ import (
 
 // ShowOptions are the flags and arguments of `config show`.
 type ShowOptions struct {
-	Deps
+	*factory.Factory
 	Out, Err io.Writer
 	Key      string // a section or a key; "" is everything
 	All      bool
@@ -26,8 +27,8 @@ type ShowOptions struct {
 }
 
 // NewShowCmd makes `config show`; tests replace its work with runF.
-func NewShowCmd(d Deps, runF func(*ShowOptions) error) *cobra.Command {
-	o := &ShowOptions{Deps: d}
+func NewShowCmd(f *factory.Factory, runF func(*ShowOptions) error) *cobra.Command {
+	o := &ShowOptions{Factory: f}
 	if runF == nil {
 		runF = runShow
 	}
@@ -51,7 +52,7 @@ func NewShowCmd(d Deps, runF func(*ShowOptions) error) *cobra.Command {
 }
 
 func runShow(o *ShowOptions) error {
-	c, err := o.Load()
+	c, err := o.Config()
 	if err != nil {
 		return err
 	}

@@ -6,18 +6,19 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"hermes/internal/cmd/factory"
 )
 
 // UnsetOptions are the arguments of `config unset`.
 type UnsetOptions struct {
-	Deps
+	*factory.Factory
 	Out io.Writer
 	Key string
 }
 
 // NewUnsetCmd makes `config unset`; tests replace its work with runF.
-func NewUnsetCmd(d Deps, runF func(context.Context, *UnsetOptions) error) *cobra.Command {
-	o := &UnsetOptions{Deps: d}
+func NewUnsetCmd(f *factory.Factory, runF func(context.Context, *UnsetOptions) error) *cobra.Command {
+	o := &UnsetOptions{Factory: f}
 	if runF == nil {
 		runF = runUnset
 	}
@@ -35,7 +36,7 @@ func NewUnsetCmd(d Deps, runF func(context.Context, *UnsetOptions) error) *cobra
 }
 
 func runUnset(ctx context.Context, o *UnsetOptions) error {
-	c, err := o.Load()
+	c, err := o.Config()
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hermes/internal/cmd/factory"
 	"hermes/internal/ioerr"
 	"hermes/internal/markup"
 	"hermes/internal/setup"
@@ -28,8 +29,11 @@ type Options struct {
 	width int // of the terminal; 0 is none
 }
 
-// NewCmd makes the command; runF replaces its work in tests.
-func NewCmd(deps func() (setup.Deps, error), runF func(context.Context, *Options) error) *cobra.Command {
+// NewCmd makes the command; deps replace those of the app, and runF its work, in tests.
+func NewCmd(f *factory.Factory, deps func() (setup.Deps, error), runF func(context.Context, *Options) error) *cobra.Command {
+	if deps == nil {
+		deps = func() (setup.Deps, error) { return fromApp(f) }
+	}
 	o := &Options{Deps: deps}
 	if runF == nil {
 		runF = run

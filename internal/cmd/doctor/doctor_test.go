@@ -11,7 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"hermes/internal/app"
 	"hermes/internal/cmd/doctor"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/config"
 	"hermes/internal/home"
 	"hermes/internal/setup"
@@ -21,7 +23,7 @@ func run(t *testing.T, free uint64, args ...string) (string, error) {
 	t.Helper()
 	h := home.At(filepath.Join(t.TempDir(), "h"))
 	none := func(string) (string, bool) { return "", false }
-	cmd := doctor.NewCmd(func() (setup.Deps, error) {
+	cmd := doctor.NewCmd(factory.New(app.Options{}, factory.IO{}), func() (setup.Deps, error) {
 		return setup.Deps{
 			Home:     h,
 			Load:     func() *config.Config { return config.Load(h, config.Options{Managed: "-", LookupEnv: none}) },
@@ -74,7 +76,7 @@ func TestLongTextsStayInTheirColumn(t *testing.T) {
 	t.Parallel()
 	h := home.At(filepath.Join(t.TempDir(), "h"))
 	none := func(string) (string, bool) { return "", false }
-	cmd := doctor.NewCmd(func() (setup.Deps, error) {
+	cmd := doctor.NewCmd(factory.New(app.Options{}, factory.IO{}), func() (setup.Deps, error) {
 		return setup.Deps{
 			Home: h, LookPath: func(name string) (string, error) { return "/bin/" + name, nil }, Getenv: func(string) string { return "" },
 			Load: func() *config.Config { return config.Load(h, config.Options{Managed: "-", LookupEnv: none}) },
@@ -105,7 +107,7 @@ func TestLongTextsStayInTheirColumn(t *testing.T) {
 
 func TestWithoutAHomeItSaysWhy(t *testing.T) {
 	t.Parallel()
-	cmd := doctor.NewCmd(func() (setup.Deps, error) { return setup.Deps{}, errors.New("no home") }, nil)
+	cmd := doctor.NewCmd(factory.New(app.Options{}, factory.IO{}), func() (setup.Deps, error) { return setup.Deps{}, errors.New("no home") }, nil)
 	cmd.SetArgs(nil)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	if err := cmd.Execute(); err == nil || err.Error() != "no home" {

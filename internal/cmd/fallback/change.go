@@ -16,14 +16,14 @@ import (
 
 // addOptions are the flags and arguments of `fallback add`.
 type addOptions struct {
-	Deps
+	noun
 	Out   io.Writer
 	Ref   string
 	Entry config.Fallback
 }
 
-func newAddCmd(d Deps) *cobra.Command {
-	o := &addOptions{Deps: d}
+func newAddCmd(n noun) *cobra.Command {
+	o := &addOptions{noun: n}
 	cmd := &cobra.Command{
 		Use: "add PROVIDER:MODEL", Short: "Add a fallback model at the end of the list", Args: cobra.ExactArgs(1),
 		Example: "  hermes fallback add anthropic:claude-sonnet-4-5\n  hermes fallback add local:qwen3 --base-url http://127.0.0.1:8000/v1",
@@ -39,7 +39,7 @@ func newAddCmd(d Deps) *cobra.Command {
 }
 
 func (o *addOptions) run(ctx context.Context) error {
-	c, err := o.Load()
+	c, err := o.Config()
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (o *addOptions) run(ctx context.Context) error {
 	}
 	entry := o.Entry
 	entry.Model = o.Ref
-	provider, model, missing, err := o.Look(ctx, entry)
+	provider, model, missing, err := o.models.Look(ctx, entry)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (o *addOptions) run(ctx context.Context) error {
 	if slices.ContainsFunc(c.Fallback(), func(f config.Fallback) bool { return name(f) == name(entry) && f.BaseURL == entry.BaseURL }) {
 		return fmt.Errorf("%s is already a fallback; see `hermes fallback list`", name(entry))
 	}
-	if entry.BaseURL == "" && name(entry) == o.Main(ctx) {
+	if entry.BaseURL == "" && name(entry) == o.models.Main(ctx) {
 		return fmt.Errorf("%s is already the main model; choose another one", name(entry))
 	}
 	list = append(slices.Clone(list), fields(entry))
@@ -84,12 +84,12 @@ func fields(f config.Fallback) map[string]any {
 	return m
 }
 
-func newRemoveCmd(d Deps) *cobra.Command {
+func newRemoveCmd(n noun) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NUMBER|PROVIDER:MODEL", Aliases: []string{"rm"}, Short: "Remove a fallback model", Args: cobra.ExactArgs(1),
 		Example: "  hermes fallback remove 2",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := d.Load()
+			c, err := n.Config()
 			if err != nil {
 				return err
 			}
@@ -141,12 +141,12 @@ func which(list []config.Fallback, word string) (int, error) {
 	return at, nil
 }
 
-func newClearCmd(d Deps) *cobra.Command {
+func newClearCmd(n noun) *cobra.Command {
 	return &cobra.Command{
 		Use: "clear", Short: "Remove all fallback models", Args: cobra.NoArgs,
 		Example: "  hermes fallback clear",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := d.Load()
+			c, err := n.Config()
 			if err != nil {
 				return err
 			}

@@ -4,37 +4,49 @@
 // They are kept in config.yaml as fallback_providers. The verbs change single
 // entries and keep the rest of the file, including its comments. The package does
 // not know what an entry means or whether it is usable; the catalogue does
-// (Deps.Look). Start at NewCmd.
+// (Models.Look). Start at NewCmd.
 package fallback
 
 import (
 	"context"
 	"fmt"
+	"hermes"
+	"hermes/internal/services"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"hermes/internal/cmd/factory"
 	"hermes/internal/config"
 )
 
 const key = "fallback_providers"
 
-// Deps are what the verbs work with.
-type Deps struct {
-	// Load reads the configuration again at every call.
-	Load func() (*config.Config, error)
+// Models are the models that the verbs ask about.
+type Models interface {
 	// Look finds the model of an entry. Without a provider the model may be a
 	// full reference. missing says what the model lacks to be usable now. An
 	// error means that there is no such model.
-	Look func(ctx context.Context, f config.Fallback) (provider, model, missing string, err error)
+	Look(ctx context.Context, f config.Fallback) (provider, model, missing string, err error)
 	// Main is the reference of the model that new sessions use, "" if there is none.
-	Main func(ctx context.Context) string
+	Main(ctx context.Context) string
 }
 
-// NewCmd makes `hermes fallback`; without a verb it lists.
-func NewCmd(d Deps) *cobra.Command {
-	list := newListCmd(d)
+// noun makes the verbs.
+type noun struct {
+	*factory.Factory
+	models Models
+}
+
+// NewCmd makes `hermes fallback`; without a verb it lists. Models replace those of the
+// app in tests.
+func NewCmd(f *factory.Factory, m Models) *cobra.Command {
+	if m == nil {
+		m = catalogue{f}
+	}
+	n := noun{f, m}
+	list := newListCmd(n)
 	cmd := &cobra.Command{
 		Use:     "fallback",
 		Short:   "Manage the models to try when the chosen one fails",
@@ -42,16 +54,16 @@ func NewCmd(d Deps) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE:    list.RunE,
 	}
-	cmd.AddCommand(list, newAddCmd(d), newRemoveCmd(d), newClearCmd(d))
+	cmd.AddCommand(list, newAddCmd(n), newRemoveCmd(n), newClearCmd(n))
 	return cmd
 }
 
-func newListCmd(d Deps) *cobra.Command {
+func newListCmd(n noun) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List the fallback models in order", Args: cobra.NoArgs,
 		Example: "  hermes fallback list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := d.Load()
+			c, err := n.Config()
 			if err != nil {
 				return err
 			}
@@ -60,19 +72,19 @@ func newListCmd(d Deps) *cobra.Command {
 				fmt.Fprintln(cmd.ErrOrStderr(), "No fallbacks. Add one with `hermes fallback add PROVIDER:MODEL`.")
 				return nil
 			}
-			d.print(cmd.Context(), cmd.OutOrStdout(), list)
+			n.print(cmd.Context(), cmd.OutOrStdout(), list)
 			return nil
 		},
 	}
 }
 
-func (d Deps) print(ctx context.Context, out io.Writer, list []config.Fallback) {
+func (n noun) print(ctx context.Context, out io.Writer, list []config.Fallback) {
 	for i, f := range list {
 		line := fmt.Sprintf("%d  %s", i+1, name(f))
 		if f.BaseURL != "" {
 			line += "  at " + f.BaseURL
 		}
-		_, _, missing, err := d.Look(ctx, f)
+		_, _, missing, err := n.models.Look(ctx, f)
 		switch {
 		case err != nil:
 			line += "\n   skipped: " + err.Error()
@@ -104,3 +116,26 @@ func written(c *config.Config) []any {
 
 // undoHint says how to undo a change.
 const undoHint = "Run `hermes undo` to undo this."
+
+// catalogue is the Models of the app.
+type catalogue struct{ f *factory.Factory }
+
+func (c catalogue) Look(ctx context.Context, f config.Fallback) (provider, model, missing string, err error) {
+	models, err := c.f.App().Models().Catalogue()
+	if err != nil {
+		return "", "", "", err
+	}
+	provider, model, err = models.Fallback(ctx, services.Fallback(f, nil))
+	if err != nil && model != "" {
+		return provider, model, err.Error(), nil
+	}
+	return provider, model, "", err
+}
+
+func (c catalogue) Main(ctx context.Context) string {
+	ref, _, err := c.f.App().Models().Current(ctx, hermes.ModelChoice{})
+	if err != nil {
+		return "" // reported where it is needed
+	}
+	return ref
+}

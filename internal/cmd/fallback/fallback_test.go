@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"hermes/internal/app"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/cmd/fallback"
 	"hermes/internal/config"
 	"hermes/internal/home"
@@ -44,25 +46,30 @@ func newUser(t *testing.T, yaml string) user {
 	return p
 }
 
+// models has some; those of deepseek need a key.
+type models struct{}
+
+func (models) Look(_ context.Context, f config.Fallback) (provider, model, missing string, err error) {
+	ref := strings.TrimPrefix(f.Provider+":"+f.Model, ":")
+	provider, model, found := strings.Cut(ref, ":")
+	if !found {
+		return "", "", "", errors.New("no provider is known for the model " + ref)
+	}
+	if provider == "deepseek" {
+		missing = "it needs a key"
+	}
+	return provider, model, missing, nil
+}
+
+func (models) Main(context.Context) string { return "openrouter:big" }
+
 func (p user) run(args ...string) (out, errs string, err error) {
 	p.t.Helper()
-	cmd := fallback.NewCmd(fallback.Deps{
-		Load: func() (*config.Config, error) {
-			return config.Load(p.home, config.Options{Managed: "-", LookupEnv: func(string) (string, bool) { return "", false }}), nil
-		},
-		Look: func(_ context.Context, f config.Fallback) (provider, model, missing string, err error) {
-			ref := strings.TrimPrefix(f.Provider+":"+f.Model, ":")
-			provider, model, found := strings.Cut(ref, ":")
-			if !found {
-				return "", "", "", errors.New("no provider is known for the model " + ref)
-			}
-			if provider == "deepseek" {
-				missing = "it needs a key"
-			}
-			return provider, model, missing, nil
-		},
-		Main: func(context.Context) string { return "openrouter:big" },
-	})
+	f := factory.New(app.Options{}, factory.IO{})
+	f.Config = func() (*config.Config, error) {
+		return config.Load(p.home, config.Options{Managed: "-", LookupEnv: func(string) (string, bool) { return "", false }}), nil
+	}
+	cmd := fallback.NewCmd(f, models{})
 	var stdout, stderr bytes.Buffer
 	cmd.SetOut(&stdout)
 	cmd.SetErr(&stderr)

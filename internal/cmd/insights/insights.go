@@ -2,7 +2,7 @@
 // days, as sessions by source, tokens and cost by model, and tools by use. It
 // reads the store and changes nothing.
 //
-// [Deps] opens the store only when the command runs. Start at NewCmd; print.go
+// The factory opens the store only when the command runs. Start at NewCmd; print.go
 // formats the report.
 package insights
 
@@ -17,26 +17,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/usage"
 )
 
-// Store is what the command reads.
-type Store interface {
-	hermes.Activity
-	hermes.Ledger
-	Close() error
-}
-
-// Deps is what the command works with.
-type Deps struct {
-	// Open opens the store; the command closes it.
-	Open func(ctx context.Context) (Store, error)
-	Now  func() time.Time // nil is time.Now
-}
-
 // Options are the options of `hermes insights`.
 type Options struct {
-	Deps
+	*factory.Factory
 	Out      io.Writer
 	Days     int
 	Platform string
@@ -44,8 +31,8 @@ type Options struct {
 }
 
 // NewCmd makes the command.
-func NewCmd(d Deps) *cobra.Command {
-	o := &Options{Deps: d}
+func NewCmd(f *factory.Factory) *cobra.Command {
+	o := &Options{Factory: f}
 	cmd := &cobra.Command{
 		Use:     "insights",
 		Short:   "Show activity, tokens and cost of the last days",
@@ -56,31 +43,22 @@ func NewCmd(d Deps) *cobra.Command {
 			return o.run(cmd.Context())
 		},
 	}
-	f := cmd.Flags()
-	f.IntVar(&o.Days, "days", 30, "number of days to include")
-	f.StringVar(&o.Platform, "source", "", "show only sessions of this source: cli, telegram, cron, subagent, …")
-	f.BoolVar(&o.JSON, "json", false, "print JSON")
+	flags := cmd.Flags()
+	flags.IntVar(&o.Days, "days", 30, "number of days to include")
+	flags.StringVar(&o.Platform, "source", "", "show only sessions of this source: cli, telegram, cron, subagent, …")
+	flags.BoolVar(&o.JSON, "json", false, "print JSON")
 	return cmd
 }
 
-func (o *Options) run(ctx context.Context) (err error) {
+func (o *Options) run(ctx context.Context) error {
 	if o.Days < 1 {
 		return usage.Errorf("invalid --days %d: use at least 1", o.Days)
 	}
-	now := time.Now
-	if o.Now != nil {
-		now = o.Now
-	}
-	since := now().Add(-time.Duration(o.Days) * 24 * time.Hour)
-	s, err := o.Open(ctx)
+	since := o.Now().Add(-time.Duration(o.Days) * 24 * time.Hour)
+	s, err := o.Reader(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if closing := s.Close(); err == nil {
-			err = closing
-		}
-	}()
 	active, err := s.Activity(ctx, since, o.Platform)
 	if err != nil {
 		return err
@@ -92,7 +70,7 @@ func (o *Options) run(ctx context.Context) (err error) {
 	r := sum(active, costs)
 	r.Since, r.Days, r.Platform = since, o.Days, o.Platform
 	if o.JSON {
-		return r.writeJSON(o.Out)
+		return factory.WriteJSON(o.Out, r)
 	}
 	return r.write(o.Out)
 }

@@ -10,38 +10,36 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/app"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/cmd/insights"
+	"hermes/internal/store"
 )
 
-// store answers with what it was given.
-type store struct {
-	hermes.Ledger
+// ledger answers with what it was given.
+type ledger struct {
+	store.Database // the methods that are not called
+
 	active hermes.Active
 	spent  []hermes.Spending
 	since  time.Time
 	source string
-	closed bool
 }
 
-func (s *store) Activity(_ context.Context, since time.Time, source string) (hermes.Active, error) {
+func (s *ledger) Activity(_ context.Context, since time.Time, source string) (hermes.Active, error) {
 	s.since, s.source = since, source
 	return s.active, nil
 }
 
-func (s *store) Spent(_ context.Context, q hermes.SpendQuery) ([]hermes.Spending, error) {
+func (s *ledger) Spent(_ context.Context, q hermes.SpendQuery) ([]hermes.Spending, error) {
 	if !q.After.Equal(s.since) || q.Platform != s.source {
 		return nil, errors.New("the ledger is asked about another time or source")
 	}
 	return s.spent, nil
 }
 
-func (s *store) Close() error {
-	s.closed = true
-	return nil
-}
-
-func busy() *store {
-	return &store{
+func busy() *ledger {
+	return &ledger{
 		active: hermes.Active{
 			Sessions: 4, Turns: 9, Messages: 30, Calls: 8, Usage: hermes.Usage{Input: 3000, Output: 1000, Calls: 9},
 			ByPlatform: map[string]int{"cli": 3, "telegram": 1},
@@ -55,12 +53,12 @@ func busy() *store {
 	}
 }
 
-func run(t *testing.T, s *store, args ...string) (string, error) {
+func run(t *testing.T, s *ledger, args ...string) (string, error) {
 	t.Helper()
-	cmd := insights.NewCmd(insights.Deps{
-		Open: func(context.Context) (insights.Store, error) { return s, nil },
-		Now:  func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local) },
-	})
+	f := factory.New(app.Options{}, factory.IO{})
+	f.Reader = func(context.Context) (store.Database, error) { return s, nil }
+	f.Now = func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local) }
+	cmd := insights.NewCmd(f)
 	var out bytes.Buffer
 	cmd.SetOut(&out)
 	cmd.SetErr(&out)
@@ -81,8 +79,8 @@ func TestInsightsShowSharesAndCost(t *testing.T) {
 			t.Errorf("%q is not in:\n%s", want, out)
 		}
 	}
-	if !s.closed || s.source != "cli" || !s.since.Equal(time.Date(2026, 11, 13, 12, 0, 0, 0, time.Local)) {
-		t.Errorf("the store was asked for %q since %v, closed %v", s.source, s.since, s.closed)
+	if s.source != "cli" || !s.since.Equal(time.Date(2026, 11, 13, 12, 0, 0, 0, time.Local)) {
+		t.Errorf("the store was asked for %q since %v", s.source, s.since)
 	}
 }
 
@@ -117,14 +115,14 @@ func TestInsightsAsJSON(t *testing.T) {
 
 func TestInsightsWithoutActivity(t *testing.T) {
 	t.Parallel()
-	out, err := run(t, &store{})
+	out, err := run(t, &ledger{})
 	if err != nil || !strings.Contains(out, "No activity") {
 		t.Errorf("got %q, %v", out, err)
 	}
-	if out, err = run(t, &store{}, "--json"); err != nil || !strings.Contains(out, `"by_model": []`) {
+	if out, err = run(t, &ledger{}, "--json"); err != nil || !strings.Contains(out, `"by_model": []`) {
 		t.Errorf("got %q, %v", out, err)
 	}
-	if _, err := run(t, &store{}, "--days", "0"); err == nil {
+	if _, err := run(t, &ledger{}, "--days", "0"); err == nil {
 		t.Error("--days 0 was accepted")
 	}
 }

@@ -1,7 +1,6 @@
 package insights
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -46,13 +45,6 @@ func (r report) write(out io.Writer) error {
 		fmt.Fprintf(w, "  %s\t%d\t%s\t%d\n", t.Name, t.Calls, percent(t.Share), t.Failed)
 	}
 	return w.Flush()
-}
-
-func (r report) writeJSON(out io.Writer) error {
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", share*100) }

@@ -1,7 +1,6 @@
 package journey
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -109,9 +108,9 @@ func (c *call) fix(ctx context.Context, number string) (editable, error) {
 	}, nil
 }
 
-func (d Deps) remove() *cobra.Command {
+func (n noun) remove() *cobra.Command {
 	var yes bool
-	cmd := d.verb("delete REF…", "Delete entries", "hermes journey delete skill:release-notes", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
+	cmd := n.verb("delete REF…", "Delete entries", "hermes journey delete skill:release-notes", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
 		var things []editable
 		for _, ref := range c.args { // look up all before deleting the first
 			t, err := c.find(ctx, ref)
@@ -120,8 +119,10 @@ func (d Deps) remove() *cobra.Command {
 			}
 			things = append(things, t)
 		}
-		if err := d.confirm(c, yes); err != nil {
-			return err
+		if !yes {
+			if err := n.Confirm(c.in, c.out, "Delete "+strings.Join(c.args, ", ")+"?"); err != nil {
+				return err
+			}
 		}
 		for i, t := range things {
 			if err := t.remove(ctx); err != nil {
@@ -136,33 +137,14 @@ func (d Deps) remove() *cobra.Command {
 	return cmd
 }
 
-// confirm asks the user, unless yes is set. Without a terminal the answer is no.
-func (d Deps) confirm(c *call, yes bool) error {
-	if yes {
-		return nil
-	}
-	if !d.Terminal() {
-		return errors.New("no terminal to ask on; use --yes to confirm")
-	}
-	fmt.Fprintf(c.out, "Delete %s? [y/N] ", strings.Join(c.args, ", "))
-	answer, err := bufio.NewReader(c.in).ReadString('\n')
-	if err != nil && answer == "" {
-		return errors.New("no answer; nothing was changed")
-	}
-	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return errors.New("canceled; nothing was changed")
-	}
-	return nil
-}
-
-func (d Deps) edit() *cobra.Command {
+func (n noun) edit() *cobra.Command {
 	var from string
-	cmd := d.verb("edit REF [TEXT]", "Edit a memory entry, a skill or a fix", "hermes journey edit learning:3 \"use uv instead\"", cobra.RangeArgs(1, 2), func(ctx context.Context, c *call) error {
+	cmd := n.verb("edit REF [TEXT]", "Edit a memory entry, a skill or a fix", "hermes journey edit learning:3 \"use uv instead\"", cobra.RangeArgs(1, 2), func(ctx context.Context, c *call) error {
 		t, err := c.find(ctx, c.args[0])
 		if err != nil {
 			return err
 		}
-		text, err := d.written(ctx, c, from, t.text)
+		text, err := n.written(ctx, c, from, t.text)
 		if err != nil {
 			return err
 		}
@@ -181,9 +163,9 @@ func (d Deps) edit() *cobra.Command {
 }
 
 // written returns the new text: from the command line, a file or the editor.
-func (d Deps) written(ctx context.Context, c *call, from, before string) (string, error) {
+func (n noun) written(ctx context.Context, c *call, from, before string) (string, error) {
 	if len(c.args) < 2 {
-		return compose.Composer{From: from, In: c.in, Name: "text.md", Terminal: d.Terminal, Edit: d.Edit}.Text(ctx, before)
+		return compose.Composer{From: from, In: c.in, Name: "text.md", Terminal: n.Terminal, Edit: n.Edit}.Text(ctx, before)
 	}
 	if from != "" {
 		return "", errors.New("use either the text or --from-file, not both")

@@ -9,8 +9,6 @@ package journey
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -22,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/memory"
 	"hermes/internal/skill"
 	"hermes/internal/usage"
@@ -43,26 +42,37 @@ type Sources struct {
 	Learnings Learnings
 }
 
-// Deps are what the verbs need.
-type Deps struct {
-	// Open opens the sources; done closes them.
-	Open func() (s Sources, done func() error, err error)
-	// Edit opens a file in the user's editor.
-	Edit func(ctx context.Context, path string) error
-	// Terminal reports whether the user can be asked.
-	Terminal func() bool
+// noun makes the verbs.
+type noun struct {
+	*factory.Factory
+	open func() (Sources, error)
 }
 
-// NewCmd makes `hermes journey`. Without a verb it lists.
-func NewCmd(d Deps) *cobra.Command {
-	list := d.list()
+// NewCmd makes `hermes journey`. Without a verb it lists. open replaces the sources of
+// the app in tests.
+func NewCmd(f *factory.Factory, open func() (Sources, error)) *cobra.Command {
+	if open == nil {
+		open = func() (Sources, error) {
+			file, err := f.App().Memory()
+			if err != nil {
+				return Sources{}, err
+			}
+			skills, err := f.App().Skills()
+			if err != nil {
+				return Sources{}, err
+			}
+			return Sources{Memory: file.File, Library: skills.Library, Learnings: f.App().Learned()}, nil
+		}
+	}
+	n := noun{f, open}
+	list := n.list()
 	cmd := &cobra.Command{
 		Use: "journey", Short: "Show and change what the agent learned, day by day", Args: cobra.NoArgs, RunE: list.RunE,
 		Long:    "Show what the agent learned: memory entries, skills, and fixes for errors. REF names an entry as in the list,\nsuch as skill:release-notes. Changes can be undone with `hermes undo`.",
 		Example: "  hermes journey\n  hermes journey --kind skill",
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
-	cmd.AddCommand(list, d.remove(), d.edit())
+	cmd.AddCommand(list, n.remove(), n.edit())
 	return cmd
 }
 
@@ -85,21 +95,20 @@ func (c *call) say(format string, args ...any) {
 }
 
 // verb makes a command that works with the sources.
-func (d Deps) verb(use, short, example string, args cobra.PositionalArgs, work func(ctx context.Context, c *call) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Example: "  " + example, Args: args, RunE: func(cmd *cobra.Command, args []string) (err error) {
-		s, done, err := d.Open()
+func (n noun) verb(use, short, example string, args cobra.PositionalArgs, work func(ctx context.Context, c *call) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Example: "  " + example, Args: args, RunE: func(cmd *cobra.Command, args []string) error {
+		s, err := n.open()
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, done()) }()
 		return work(cmd.Context(), &call{s, cmd.OutOrStdout(), cmd.InOrStdin(), args})
 	}}
 }
 
-func (d Deps) list() *cobra.Command {
+func (n noun) list() *cobra.Command {
 	var asJSON bool
 	var kind string
-	cmd := d.verb("list", "List what was learned, oldest first", "hermes journey list --kind learning", cobra.NoArgs, func(ctx context.Context, c *call) error {
+	cmd := n.verb("list", "List what was learned, oldest first", "hermes journey list --kind learning", cobra.NoArgs, func(ctx context.Context, c *call) error {
 		steps, err := c.steps(ctx)
 		if err != nil {
 			return err
@@ -111,10 +120,7 @@ func (d Deps) list() *cobra.Command {
 			steps = slices.DeleteFunc(steps, func(s step) bool { return s.Kind != kind })
 		}
 		if asJSON {
-			enc := json.NewEncoder(c.out)
-			enc.SetEscapeHTML(false)
-			enc.SetIndent("", "  ")
-			return enc.Encode(steps)
+			return factory.WriteJSON(c.out, steps)
 		}
 		c.print(steps)
 		return nil

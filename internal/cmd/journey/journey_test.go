@@ -14,6 +14,8 @@ import (
 
 	"hermes"
 	"hermes/hermestest"
+	"hermes/internal/app"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/cmd/journey"
 	"hermes/internal/home"
 	"hermes/internal/learning"
@@ -66,12 +68,12 @@ func (h *fixture) fill() {
 
 func (h *fixture) run(in string, args ...string) (string, error) {
 	h.t.Helper()
-	c := journey.NewCmd(journey.Deps{
-		Open: func() (journey.Sources, func() error, error) {
-			return journey.Sources{Memory: h.file, Library: h.lib, Learnings: h.fixes}, func() error { return nil }, nil
-		},
+	f := factory.New(app.Options{}, factory.IO{
 		Terminal: func() bool { return h.editor != nil },
 		Edit:     func(_ context.Context, path string) error { return h.editor(path) },
+	})
+	c := journey.NewCmd(f, func() (journey.Sources, error) {
+		return journey.Sources{Memory: h.file, Library: h.lib, Learnings: h.fixes}, nil
 	})
 	var out bytes.Buffer
 	c.SetOut(&out)

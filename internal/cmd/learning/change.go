@@ -11,9 +11,9 @@ import (
 	learnings "hermes/internal/learning"
 )
 
-func (d Deps) add() *cobra.Command {
+func (n noun) add() *cobra.Command {
 	var l hermes.Learning
-	cmd := d.verb("add ERROR FIX", "Add a fix for an error", "hermes learning add \"externally-managed-environment\" \"use uv\"", cobra.ExactArgs(2), func(ctx context.Context, c *call) error {
+	cmd := n.verb("add ERROR FIX", "Add a fix for an error", "hermes learning add \"externally-managed-environment\" \"use uv\"", cobra.ExactArgs(2), func(ctx context.Context, c *call) error {
 		l.Pattern, l.Fix = c.args[0], c.args[1]
 		admitted, err := c.Admit(l)
 		if err != nil {
@@ -36,8 +36,8 @@ func (d Deps) add() *cobra.Command {
 	return cmd
 }
 
-func (d Deps) remove() *cobra.Command {
-	cmd := d.verb("delete ID…", "Delete learnings", "hermes learning delete 3", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
+func (n noun) remove() *cobra.Command {
+	cmd := n.verb("delete ID…", "Delete learnings", "hermes learning delete 3", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
 		ids, err := c.ids()
 		if err != nil {
 			return err
@@ -56,9 +56,9 @@ func (d Deps) remove() *cobra.Command {
 	return cmd
 }
 
-func (d Deps) merge() *cobra.Command {
+func (n noun) merge() *cobra.Command {
 	var dry bool
-	cmd := d.verb("merge [ID ID…]", "Merge learnings that say the same", "hermes learning merge 3 7\n  hermes learning merge --dry-run", cobra.ArbitraryArgs, func(ctx context.Context, c *call) error {
+	cmd := n.verb("merge [ID ID…]", "Merge learnings that say the same", "hermes learning merge 3 7\n  hermes learning merge --dry-run", cobra.ArbitraryArgs, func(ctx context.Context, c *call) error {
 		ids, err := c.ids()
 		if err != nil {
 			return err

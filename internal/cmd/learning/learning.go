@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/cmd/factory"
 	learnings "hermes/internal/learning"
 )
 
@@ -37,15 +38,22 @@ type Store interface {
 	Import(ctx context.Context, r io.Reader, admit func(hermes.Learning) (hermes.Learning, error)) (int, error)
 }
 
-// Deps are what the verbs need.
-type Deps struct {
-	// Open opens the store; done closes it.
-	Open func() (b Store, done func() error, err error)
+// noun makes the verbs.
+type noun struct {
+	*factory.Factory
+	store func() Store
 }
 
-// NewCmd makes `hermes learning`. Without a verb it lists.
-func NewCmd(d Deps) *cobra.Command {
-	list := d.list()
+// NewCmd makes `hermes learning`. Without a verb it lists. A store replaces that of the
+// app in tests.
+func NewCmd(f *factory.Factory, s Store) *cobra.Command {
+	n := noun{f, func() Store {
+		if s != nil {
+			return s
+		}
+		return f.App().Learned()
+	}}
+	list := n.list()
 	cmd := &cobra.Command{
 		Use: "learning", Short: "Show and change fixes learned from errors", Args: cobra.NoArgs, RunE: list.RunE,
 		Long: "A learning is an error of a tool and its fix. When the error occurs again, the model is shown the fix.\n" +
@@ -53,7 +61,7 @@ func NewCmd(d Deps) *cobra.Command {
 		Example: "  hermes learning list\n  hermes learning add \"externally-managed-environment\" \"use uv\"",
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
-	cmd.AddCommand(list, d.show(), d.search(), d.add(), d.remove(), d.merge(), d.pending(), d.approve(), d.reject(), d.export(), d.importCmd())
+	cmd.AddCommand(list, n.show(), n.search(), n.add(), n.remove(), n.merge(), n.pending(), n.approve(), n.reject(), n.export(), n.importCmd())
 	return cmd
 }
 
@@ -68,18 +76,9 @@ type call struct {
 func (c *call) say(format string, args ...any) { fmt.Fprintf(c.out, format+"\n", args...) }
 
 // verb makes a command that works with the store.
-func (d Deps) verb(use, short, example string, args cobra.PositionalArgs, work func(ctx context.Context, c *call) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Example: "  " + example, Args: args, RunE: func(cmd *cobra.Command, args []string) (err error) {
-		b, done, err := d.Open()
-		if err != nil {
-			return err
-		}
-		defer func() {
-			if e := done(); err == nil {
-				err = e
-			}
-		}()
-		return work(cmd.Context(), &call{b, cmd.OutOrStdout(), cmd.InOrStdin(), args})
+func (n noun) verb(use, short, example string, args cobra.PositionalArgs, work func(ctx context.Context, c *call) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Example: "  " + example, Args: args, RunE: func(cmd *cobra.Command, args []string) error {
+		return work(cmd.Context(), &call{n.store(), cmd.OutOrStdout(), cmd.InOrStdin(), args})
 	}}
 }
 

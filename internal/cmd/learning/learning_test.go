@@ -13,6 +13,8 @@ import (
 
 	"hermes"
 	"hermes/hermestest"
+	"hermes/internal/app"
+	"hermes/internal/cmd/factory"
 	cmd "hermes/internal/cmd/learning"
 	"hermes/internal/learning"
 )
@@ -28,9 +30,8 @@ type memStore struct {
 
 // fixture runs `hermes learning` on a store of its own.
 type fixture struct {
-	t      *testing.T
-	store  memStore
-	opened int
+	t     *testing.T
+	store memStore
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -45,10 +46,7 @@ func newFixture(t *testing.T) *fixture {
 
 func (h *fixture) run(in string, args ...string) (string, error) {
 	h.t.Helper()
-	c := cmd.NewCmd(cmd.Deps{Open: func() (cmd.Store, func() error, error) {
-		h.opened++
-		return h.store, func() error { h.opened--; return nil }, nil
-	}})
+	c := cmd.NewCmd(factory.New(app.Options{}, factory.IO{}), h.store)
 	var out bytes.Buffer
 	c.SetOut(&out)
 	c.SetErr(&out)
@@ -56,9 +54,6 @@ func (h *fixture) run(in string, args ...string) (string, error) {
 	c.SetArgs(args)
 	c.SilenceUsage, c.SilenceErrors = true, true
 	err := c.ExecuteContext(h.t.Context())
-	if h.opened != 0 {
-		h.t.Errorf("%v left the store open", args)
-	}
 	return out.String(), err
 }
 

@@ -8,8 +8,8 @@ import (
 	learnings "hermes/internal/learning"
 )
 
-func (d Deps) pending() *cobra.Command {
-	return d.verb("pending", "List learnings that wait for your approval", "hermes learning pending", cobra.NoArgs, func(_ context.Context, c *call) error {
+func (n noun) pending() *cobra.Command {
+	return n.verb("pending", "List learnings that wait for your approval", "hermes learning pending", cobra.NoArgs, func(_ context.Context, c *call) error {
 		list, err := c.Proposals()
 		if err != nil {
 			return err
@@ -24,8 +24,8 @@ func (d Deps) pending() *cobra.Command {
 	})
 }
 
-func (d Deps) approve() *cobra.Command {
-	return d.decide("approve", "Save pending learnings", func(ctx context.Context, c *call, id string) error {
+func (n noun) approve() *cobra.Command {
+	return n.decide("approve", "Save pending learnings", func(ctx context.Context, c *call, id string) error {
 		saved, replaced, err := c.Approve(ctx, id)
 		if err != nil {
 			return err
@@ -38,8 +38,8 @@ func (d Deps) approve() *cobra.Command {
 	})
 }
 
-func (d Deps) reject() *cobra.Command {
-	return d.decide("reject", "Discard pending learnings", func(_ context.Context, c *call, id string) error {
+func (n noun) reject() *cobra.Command {
+	return n.decide("reject", "Discard pending learnings", func(_ context.Context, c *call, id string) error {
 		err := c.Reject(id)
 		if err == nil {
 			c.say("Rejected %s.", id)
@@ -49,8 +49,8 @@ func (d Deps) reject() *cobra.Command {
 }
 
 // decide makes a verb for pending learnings: the given ones, or all.
-func (d Deps) decide(verb, short string, do func(ctx context.Context, c *call, id string) error) *cobra.Command {
-	return d.verb(verb+" ID…|all", short, "hermes learning "+verb+" all", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
+func (n noun) decide(verb, short string, do func(ctx context.Context, c *call, id string) error) *cobra.Command {
+	return n.verb(verb+" ID…|all", short, "hermes learning "+verb+" all", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
 		ids := c.args
 		if len(ids) == 1 && ids[0] == "all" {
 			var err error

@@ -2,18 +2,18 @@ package learning
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/cmd/factory"
 )
 
-func (d Deps) list() *cobra.Command {
+func (n noun) list() *cobra.Command {
 	var q hermes.LearningQuery
 	var all, asJSON bool
-	cmd := d.verb("list", "List fixes, most recent error first", "hermes learning list --tool terminal", cobra.NoArgs, func(ctx context.Context, c *call) error {
+	cmd := n.verb("list", "List fixes, most recent error first", "hermes learning list --tool terminal", cobra.NoArgs, func(ctx context.Context, c *call) error {
 		q.Known = !all
 		return c.found(ctx, q, asJSON)
 	})
@@ -26,10 +26,10 @@ func (d Deps) list() *cobra.Command {
 	return cmd
 }
 
-func (d Deps) search() *cobra.Command {
+func (n noun) search() *cobra.Command {
 	q := hermes.LearningQuery{}
 	var asJSON bool
-	cmd := d.verb("search WORDS…", "Search learnings that contain all words", "hermes learning search pip environment", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
+	cmd := n.verb("search WORDS…", "Search learnings that contain all words", "hermes learning search pip environment", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
 		q.Text = strings.Join(c.args, " ")
 		return c.found(ctx, q, asJSON)
 	})
@@ -65,15 +65,12 @@ func (c *call) json(list []hermes.Learning) error {
 	for _, l := range list {
 		views = append(views, viewOf(l))
 	}
-	enc := json.NewEncoder(c.out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(views)
+	return factory.WriteJSON(c.out, views)
 }
 
-func (d Deps) show() *cobra.Command {
+func (n noun) show() *cobra.Command {
 	var asJSON bool
-	cmd := d.verb("show ID…", "Show learnings in full", "hermes learning show 3", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
+	cmd := n.verb("show ID…", "Show learnings in full", "hermes learning show 3", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
 		ids, err := c.ids()
 		if err != nil {
 			return err

@@ -12,8 +12,8 @@ import (
 	"hermes/internal/text"
 )
 
-func (d Deps) export() *cobra.Command {
-	return d.verb("export [FILE]", "Export learnings as JSON lines", "hermes learning export learnings.jsonl", cobra.MaximumNArgs(1), func(ctx context.Context, c *call) error {
+func (n noun) export() *cobra.Command {
+	return n.verb("export [FILE]", "Export learnings as JSON lines", "hermes learning export learnings.jsonl", cobra.MaximumNArgs(1), func(ctx context.Context, c *call) error {
 		var b bytes.Buffer
 		n, err := c.Export(ctx, &b)
 		if err != nil {
@@ -31,8 +31,8 @@ func (d Deps) export() *cobra.Command {
 	})
 }
 
-func (d Deps) importCmd() *cobra.Command {
-	return d.verb("import FILE|-", "Import learnings from JSON lines", "hermes learning import learnings.jsonl", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+func (n noun) importCmd() *cobra.Command {
+	return n.verb("import FILE|-", "Import learnings from JSON lines", "hermes learning import learnings.jsonl", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		var in io.Reader = c.in
 		if c.args[0] != "-" {
 			f, err := os.Open(c.args[0])

@@ -10,30 +10,18 @@ import (
 	"io"
 	"log/slog"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"hermes/internal/cmd/factory"
 	"hermes/internal/logfile"
 	"hermes/internal/text"
 	"hermes/internal/usage"
 )
 
-// Deps are what the command needs.
-type Deps struct {
-	// Folder is where the logs are.
-	Folder func() (string, error)
-	// Mask removes secrets from what is printed, in case an older file has some.
-	// Nil prints the records as they are.
-	Mask func(string) string
-	Now  func() time.Time
-	// Tick starts a clock for --follow; nil ticks four times a second.
-	Tick func() (tick <-chan time.Time, stop func())
-}
-
 // Options are the options of `hermes logs`.
 type Options struct {
-	Deps
+	*factory.Factory
 	Out, Err  io.Writer
 	Log       string
 	Lines     int
@@ -46,8 +34,8 @@ type Options struct {
 }
 
 // NewCmd makes the command; runF replaces its work in tests.
-func NewCmd(d Deps, runF func(context.Context, *Options) error) *cobra.Command {
-	o := &Options{Deps: d}
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Factory: f}
 	if runF == nil {
 		runF = run
 	}
@@ -66,14 +54,14 @@ func NewCmd(d Deps, runF func(context.Context, *Options) error) *cobra.Command {
 			return runF(cmd.Context(), o)
 		},
 	}
-	f := cmd.Flags()
-	f.IntVarP(&o.Lines, "lines", "n", 50, "number of records")
-	f.BoolVarP(&o.Follow, "follow", "f", false, "print new records until interrupted")
-	f.BoolVar(&o.JSON, "json", false, "print the records as stored, in JSON")
-	f.StringVar(&o.Level, "level", "", "minimum level: debug, info, warn or error")
-	f.StringVar(&o.Session, "session", "", "only this session (id or its beginning)")
-	f.StringVar(&o.Component, "component", "", "only this component: gateway, agent, tools, cli or cron")
-	f.StringVar(&o.Since, "since", "", "only records since this age (30m, 1h, 2d) or time (2026-11-20 15:04)")
+	flags := cmd.Flags()
+	flags.IntVarP(&o.Lines, "lines", "n", 50, "number of records")
+	flags.BoolVarP(&o.Follow, "follow", "f", false, "print new records until interrupted")
+	flags.BoolVar(&o.JSON, "json", false, "print the records as stored, in JSON")
+	flags.StringVar(&o.Level, "level", "", "minimum level: debug, info, warn or error")
+	flags.StringVar(&o.Session, "session", "", "only this session (id or its beginning)")
+	flags.StringVar(&o.Component, "component", "", "only this component: gateway, agent, tools, cli or cron")
+	flags.StringVar(&o.Since, "since", "", "only records since this age (30m, 1h, 2d) or time (2026-11-20 15:04)")
 	return cmd
 }
 
@@ -82,10 +70,11 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	folder, err := o.Folder()
+	h, err := o.App().Home()
 	if err != nil {
 		return err
 	}
+	folder := h.Logs()
 	if o.Log == "list" {
 		return o.list(folder)
 	}
@@ -105,21 +94,13 @@ func run(ctx context.Context, o *Options) error {
 		}
 		return nil
 	}
-	tick, stop := o.ticks()
+	tick, stop := o.Tick()
 	defer stop()
 	return logfile.Follow(ctx, folder, o.Log, size, tick, func(e logfile.Entry) {
 		if filter.Match(e) {
 			o.show(e)
 		}
 	})
-}
-
-func (o *Options) ticks() (<-chan time.Time, func()) {
-	if o.Tick != nil {
-		return o.Tick()
-	}
-	t := time.NewTicker(time.Second / 4)
-	return t.C, t.Stop
 }
 
 // known refuses an unknown log, so that a typo does not look like an empty log.
@@ -178,12 +159,8 @@ func (o *Options) list(folder string) error {
 
 // show prints a record on one line.
 func (o *Options) show(e logfile.Entry) {
-	mask := o.Mask
-	if mask == nil {
-		mask = func(s string) string { return s }
-	}
 	if o.JSON || e.Time.IsZero() {
-		fmt.Fprintln(o.Out, mask(e.Raw))
+		fmt.Fprintln(o.Out, o.Mask(e.Raw))
 		return
 	}
 	var b strings.Builder
@@ -198,7 +175,7 @@ func (o *Options) show(e logfile.Entry) {
 	for _, f := range e.Fields {
 		b.WriteString(" " + f.Name + "=" + quoted(f.Value))
 	}
-	fmt.Fprintln(o.Out, mask(b.String()))
+	fmt.Fprintln(o.Out, o.Mask(b.String()))
 }
 
 // oneLine replaces control characters of a record.

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"hermes/internal/app"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/cmd/logs"
 	"hermes/internal/logfile"
 )
@@ -27,15 +29,18 @@ func now() time.Time { return time.Date(2026, 11, 20, 17, 0, 0, 0, time.UTC) }
 
 func run(t *testing.T, args ...string) (out, errs string, err error) {
 	t.Helper()
-	folder := t.TempDir()
+	home := t.TempDir()
+	folder := filepath.Join(home, "logs")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(folder, "agent.log"), []byte(records), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := logs.NewCmd(logs.Deps{
-		Folder: func() (string, error) { return folder, nil },
-		Mask:   func(s string) string { return strings.ReplaceAll(s, "hush", "***") },
-		Now:    now,
-	}, nil)
+	f := factory.New(app.Options{Home: home}, factory.IO{})
+	f.Mask = func(s string) string { return strings.ReplaceAll(s, "hush", "***") }
+	f.Now = now
+	cmd := logs.NewCmd(f, nil)
 	var stdout, stderr bytes.Buffer
 	cmd.SetOut(&stdout)
 	cmd.SetErr(&stderr)
@@ -111,18 +116,21 @@ func (o *output) Write(p []byte) (int, error) {
 
 func TestFollow(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
+	home := t.TempDir()
+	folder := filepath.Join(home, "logs")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	h := logfile.New(logfile.Options{Folder: folder})
 	defer h.Close()
 	log := slog.New(h)
 	log.Info("before")
 	ctx, cancel := context.WithCancel(t.Context())
 	tick := make(chan time.Time)
-	cmd := logs.NewCmd(logs.Deps{
-		Folder: func() (string, error) { return folder, nil },
-		Now:    now,
-		Tick:   func() (<-chan time.Time, func()) { return tick, func() {} },
-	}, nil)
+	f := factory.New(app.Options{Home: home}, factory.IO{})
+	f.Now = now
+	f.Tick = func() (<-chan time.Time, func()) { return tick, func() {} }
+	cmd := logs.NewCmd(f, nil)
 	var out output
 	cmd.SetOut(&out)
 	cmd.SetArgs([]string{"-f", "--level", "info"})

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,20 +10,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hermes/internal/cmd/factory"
 	"hermes/internal/memory"
 )
 
-func newListCmd(d Deps) *cobra.Command {
+func newListCmd(n noun) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "list [memory|user]", Short: "List entries and where they come from", Args: cobra.MaximumNArgs(1), Example: "  hermes memory list user",
-		RunE: func(cmd *cobra.Command, args []string) error { return list(d, cmd.OutOrStdout(), args, asJSON) },
+		RunE: func(cmd *cobra.Command, args []string) error { return list(n, cmd.OutOrStdout(), args, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-func list(d Deps, out io.Writer, args []string, asJSON bool) error {
+func list(n noun, out io.Writer, args []string, asJSON bool) error {
 	targets := memory.Targets()
 	if len(args) > 0 {
 		t, err := memory.ParseTarget(args[0])
@@ -33,7 +33,7 @@ func list(d Deps, out io.Writer, args []string, asJSON bool) error {
 		}
 		targets = []memory.Target{t}
 	}
-	b, err := d.File()
+	b, err := n.file()
 	if err != nil {
 		return err
 	}
@@ -46,10 +46,7 @@ func list(d Deps, out io.Writer, args []string, asJSON bool) error {
 		states = append(states, s)
 	}
 	if asJSON {
-		enc := json.NewEncoder(out)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(states)
+		return factory.WriteJSON(out, states)
 	}
 	for _, s := range states {
 		fmt.Fprintf(out, "%s [%s]\n", s.Target, s.Usage())
@@ -76,12 +73,12 @@ func printable(text string) string {
 }
 
 // changeByUser changes a target as the user, without approval.
-func changeByUser(ctx context.Context, d Deps, out io.Writer, target string, o memory.Operation) error {
+func changeByUser(ctx context.Context, n noun, out io.Writer, target string, o memory.Operation) error {
 	t, err := memory.ParseTarget(target)
 	if err != nil {
 		return err
 	}
-	b, err := d.File()
+	b, err := n.file()
 	if err != nil {
 		return err
 	}
@@ -98,36 +95,36 @@ func changeByUser(ctx context.Context, d Deps, out io.Writer, target string, o m
 
 const targetHelp = "memory to change: memory (notes) or user (about you)"
 
-func newAddCmd(d Deps) *cobra.Command {
+func newAddCmd(n noun) *cobra.Command {
 	var target string
 	cmd := &cobra.Command{
 		Use: "add TEXT", Short: "Add an entry", Args: cobra.MinimumNArgs(1), Example: "  hermes memory add \"uses uv, not pip\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeByUser(cmd.Context(), d, cmd.OutOrStdout(), target, memory.Operation{Action: "add", Content: strings.Join(args, " ")})
+			return changeByUser(cmd.Context(), n, cmd.OutOrStdout(), target, memory.Operation{Action: "add", Content: strings.Join(args, " ")})
 		},
 	}
 	cmd.Flags().StringVar(&target, "target", "memory", targetHelp)
 	return cmd
 }
 
-func newReplaceCmd(d Deps) *cobra.Command {
+func newReplaceCmd(n noun) *cobra.Command {
 	var target string
 	cmd := &cobra.Command{
 		Use: "replace OLD NEW", Short: "Replace the entry that contains OLD", Args: cobra.ExactArgs(2), Example: "  hermes memory replace \"uses uv\" \"uses pixi\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeByUser(cmd.Context(), d, cmd.OutOrStdout(), target, memory.Operation{Action: "replace", OldText: args[0], Content: args[1]})
+			return changeByUser(cmd.Context(), n, cmd.OutOrStdout(), target, memory.Operation{Action: "replace", OldText: args[0], Content: args[1]})
 		},
 	}
 	cmd.Flags().StringVar(&target, "target", "memory", targetHelp)
 	return cmd
 }
 
-func newRemoveCmd(d Deps) *cobra.Command {
+func newRemoveCmd(n noun) *cobra.Command {
 	var target string
 	cmd := &cobra.Command{
 		Use: "remove TEXT", Short: "Remove the entry that contains TEXT", Args: cobra.MinimumNArgs(1), Example: "  hermes memory remove \"uses uv\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeByUser(cmd.Context(), d, cmd.OutOrStdout(), target, memory.Operation{Action: "remove", OldText: strings.Join(args, " ")})
+			return changeByUser(cmd.Context(), n, cmd.OutOrStdout(), target, memory.Operation{Action: "remove", OldText: strings.Join(args, " ")})
 		},
 	}
 	cmd.Flags().StringVar(&target, "target", "memory", targetHelp)

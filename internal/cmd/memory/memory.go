@@ -15,49 +15,65 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
-	"hermes/internal/config"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/memory"
 	"hermes/internal/text"
 )
 
-// Deps are what the verbs need.
-type Deps struct {
+// Source is where the memory comes from.
+type Source interface {
 	// File opens the memory files.
-	File func() (*memory.File, error)
-	// Load reads the configuration again at every call.
-	Load func() (*config.Config, error)
-	// Services lists the memory services that can be configured.
-	Services func() []Service
+	File() (*memory.File, error)
+	// Services lists the external services that can remember in addition.
+	Services() []memory.External
 }
 
-// Service is an external service that can remember in addition to the files.
-type Service struct {
-	Name, Title string
-	// Missing says what it needs before it can be used; "" if nothing.
-	Missing string
-}
+// fromApp is the Source of the app.
+type fromApp struct{ *factory.Factory }
 
-// NewCmd makes `hermes memory`. Without a verb it shows the status.
-func NewCmd(d Deps) *cobra.Command {
-	var whose string
-	file := d.File
-	d.File = func() (*memory.File, error) {
-		b, err := file()
-		if err != nil || whose == "" {
-			return b, err
-		}
-		return forUser(b, whose)
+func (f fromApp) File() (*memory.File, error) {
+	m, err := f.App().Memory()
+	if err != nil {
+		return nil, err
 	}
-	status := newStatusCmd(d)
+	return m.File, nil
+}
+
+func (f fromApp) Services() []memory.External { return f.App().MemoryServices() }
+
+// noun makes the verbs.
+type noun struct {
+	*factory.Factory
+	Source
+	whose *string // the user of a platform, "" for the owner
+}
+
+// NewCmd makes `hermes memory`. Without a verb it shows the status. A source replaces
+// the app in tests.
+func NewCmd(f *factory.Factory, s Source) *cobra.Command {
+	if s == nil {
+		s = fromApp{f}
+	}
+	n := noun{f, s, new("")}
+	status := newStatusCmd(n)
 	cmd := &cobra.Command{
 		Use: "memory", Short: "Show and change what Hermes remembers", Args: cobra.NoArgs,
 		RunE:    status.RunE,
 		Example: "  hermes memory list\n  hermes memory add \"prefers tabs\"\n  hermes memory pending",
 	}
-	cmd.PersistentFlags().StringVar(&whose, "for", "", "use the USER.md of `platform:user` (default: the owner's; see memory.scope)")
-	cmd.AddCommand(status, newListCmd(d), newAddCmd(d), newReplaceCmd(d), newRemoveCmd(d),
-		newPendingCmd(d), newApproveCmd(d), newRejectCmd(d), newExportCmd(d), newImportCmd(d), newSetupCmd(d), newOffCmd(d))
+	cmd.PersistentFlags().StringVar(n.whose, "for", "", "use the USER.md of `platform:user` (default: the owner's; see memory.scope)")
+	cmd.AddCommand(status, newListCmd(n), newAddCmd(n), newReplaceCmd(n), newRemoveCmd(n),
+		newPendingCmd(n), newApproveCmd(n), newRejectCmd(n), newExportCmd(n), newImportCmd(n), newSetupCmd(n), newOffCmd(n))
 	return cmd
+}
+
+// file opens the memory files of the user whom --for names.
+func (n noun) file() (*memory.File, error) {
+	b, err := n.File()
+	if err != nil || *n.whose == "" {
+		return b, err
+	}
+	return forUser(b, *n.whose)
 }
 
 // forUser returns the memory of a user of a messaging platform.
@@ -73,15 +89,15 @@ func forUser(b *memory.File, whose string) (*memory.File, error) {
 	return of, nil
 }
 
-func newStatusCmd(d Deps) *cobra.Command {
+func newStatusCmd(n noun) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show how full memory is and which service is used", Args: cobra.NoArgs, Example: "  hermes memory status",
-		RunE: func(cmd *cobra.Command, _ []string) error { return status(d, cmd.OutOrStdout()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return status(n, cmd.OutOrStdout()) },
 	}
 }
 
-func status(d Deps, out io.Writer) error {
-	b, err := d.File()
+func status(n noun, out io.Writer) error {
+	b, err := n.file()
 	if err != nil {
 		return err
 	}
@@ -108,11 +124,11 @@ func status(d Deps, out io.Writer) error {
 		fmt.Fprintf(out, ", %d pending (hermes memory pending)", len(waiting))
 	}
 	fmt.Fprintln(out)
-	cfg, err := d.Load()
+	cfg, err := n.Config()
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "service  %s\n", service(d, cfg.Memory().Provider))
+	fmt.Fprintf(out, "service  %s\n", service(n, cfg.Memory().Provider))
 	return nil
 }
 
@@ -126,11 +142,11 @@ func listUsers(b *memory.File, out io.Writer) error {
 }
 
 // service describes the configured service and whether it can be used.
-func service(d Deps, name string) string {
+func service(n noun, name string) string {
 	if name == "" {
 		return "none (set one with: hermes memory setup NAME)"
 	}
-	for _, s := range d.Services() {
+	for _, s := range n.Services() {
 		if s.Name != name {
 			continue
 		}
@@ -149,17 +165,17 @@ func onOff(on bool) string {
 	return "off"
 }
 
-func newSetupCmd(d Deps) *cobra.Command {
+func newSetupCmd(n noun) *cobra.Command {
 	return &cobra.Command{
 		Use: "setup [NAME]", Short: "List memory services or choose one", Args: cobra.MaximumNArgs(1), Example: "  hermes memory setup local",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				for _, s := range d.Services() {
+				for _, s := range n.Services() {
 					fmt.Fprintf(cmd.OutOrStdout(), "%-12s %s%s\n", s.Name, s.Title, bracketed(s.Missing))
 				}
 				return nil
 			}
-			return choose(cmd.Context(), d, cmd.OutOrStdout(), args[0])
+			return choose(cmd.Context(), n, cmd.OutOrStdout(), args[0])
 		},
 	}
 }
@@ -171,12 +187,12 @@ func bracketed(text string) string {
 	return " (" + text + ")"
 }
 
-func choose(ctx context.Context, d Deps, out io.Writer, name string) error {
-	for _, s := range d.Services() {
+func choose(ctx context.Context, n noun, out io.Writer, name string) error {
+	for _, s := range n.Services() {
 		if s.Name != name {
 			continue
 		}
-		if err := set(ctx, d, "memory.provider", name); err != nil {
+		if err := set(ctx, n, "memory.provider", name); err != nil {
 			return err
 		}
 		fmt.Fprintf(out, "The service %s is used from the next session on.\n", name)
@@ -188,12 +204,12 @@ func choose(ctx context.Context, d Deps, out io.Writer, name string) error {
 	return fmt.Errorf("there is no memory service %q; list them with `hermes memory setup`", name)
 }
 
-func newOffCmd(d Deps) *cobra.Command {
+func newOffCmd(n noun) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use: "off", Short: "Turn off the memory service, or all memory", Args: cobra.NoArgs, Example: "  hermes memory off --all",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := set(cmd.Context(), d, "memory.provider", ""); err != nil {
+			if err := set(cmd.Context(), n, "memory.provider", ""); err != nil {
 				return err
 			}
 			if !all {
@@ -201,7 +217,7 @@ func newOffCmd(d Deps) *cobra.Command {
 				return nil
 			}
 			for _, key := range []string{"memory.memory_enabled", "memory.user_profile_enabled"} {
-				if err := set(cmd.Context(), d, key, "false"); err != nil {
+				if err := set(cmd.Context(), n, key, "false"); err != nil {
 					return err
 				}
 			}
@@ -213,8 +229,8 @@ func newOffCmd(d Deps) *cobra.Command {
 	return cmd
 }
 
-func set(ctx context.Context, d Deps, key, value string) error {
-	cfg, err := d.Load()
+func set(ctx context.Context, n noun, key, value string) error {
+	cfg, err := n.Config()
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"hermes/internal/app"
+	"hermes/internal/cmd/factory"
 	cmd "hermes/internal/cmd/memory"
 	"hermes/internal/config"
 	"hermes/internal/home"
@@ -27,17 +29,19 @@ func newFixture(t *testing.T) *fixture {
 	return &fixture{t, h, memory.NewFile(memory.Config{Dir: h.Memories(), Pending: h.Pending("memory")})}
 }
 
+func (h *fixture) File() (*memory.File, error) { return h.file, nil }
+
+func (h *fixture) Services() []memory.External {
+	return []memory.External{{Name: "elsewhere", Title: "a service", Missing: "set ELSEWHERE_KEY"}}
+}
+
 func (h *fixture) run(in string, args ...string) (string, error) {
 	h.t.Helper()
-	c := cmd.NewCmd(cmd.Deps{
-		File: func() (*memory.File, error) { return h.file, nil },
-		Load: func() (*config.Config, error) {
-			return config.Load(h.home, config.Options{LookupEnv: func(string) (string, bool) { return "", false }}), nil
-		},
-		Services: func() []cmd.Service {
-			return []cmd.Service{{Name: "elsewhere", Title: "a service", Missing: "set ELSEWHERE_KEY"}}
-		},
-	})
+	f := factory.New(app.Options{}, factory.IO{})
+	f.Config = func() (*config.Config, error) {
+		return config.Load(h.home, config.Options{LookupEnv: func(string) (string, bool) { return "", false }}), nil
+	}
+	c := cmd.NewCmd(f, h)
 	var out bytes.Buffer
 	c.SetOut(&out)
 	c.SetErr(&out)

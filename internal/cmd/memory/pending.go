@@ -9,11 +9,11 @@ import (
 	"hermes/internal/memory"
 )
 
-func newPendingCmd(d Deps) *cobra.Command {
+func newPendingCmd(n noun) *cobra.Command {
 	return &cobra.Command{
 		Use: "pending", Short: "List changes that wait for your approval", Args: cobra.NoArgs, Example: "  hermes memory pending",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			b, err := d.File()
+			b, err := n.file()
 			if err != nil {
 				return err
 			}
@@ -37,8 +37,8 @@ func pending(b *memory.File, out io.Writer) error {
 	return nil
 }
 
-func newApproveCmd(d Deps) *cobra.Command {
-	return newDecideCmd(d, "approve", "Apply pending changes", func(cmd *cobra.Command, b *memory.File, id string) error {
+func newApproveCmd(n noun) *cobra.Command {
+	return newDecideCmd(n, "approve", "Apply pending changes", func(cmd *cobra.Command, b *memory.File, id string) error {
 		s, err := b.Approve(cmd.Context(), id)
 		if err == nil {
 			fmt.Fprintf(cmd.OutOrStdout(), "Approved %s. %s [%s]\n", id, s.Target, s.Usage())
@@ -47,8 +47,8 @@ func newApproveCmd(d Deps) *cobra.Command {
 	})
 }
 
-func newRejectCmd(d Deps) *cobra.Command {
-	return newDecideCmd(d, "reject", "Discard pending changes", func(cmd *cobra.Command, b *memory.File, id string) error {
+func newRejectCmd(n noun) *cobra.Command {
+	return newDecideCmd(n, "reject", "Discard pending changes", func(cmd *cobra.Command, b *memory.File, id string) error {
 		err := b.Reject(id)
 		if err == nil {
 			fmt.Fprintf(cmd.OutOrStdout(), "Rejected %s.\n", id)
@@ -57,11 +57,11 @@ func newRejectCmd(d Deps) *cobra.Command {
 	})
 }
 
-func newDecideCmd(d Deps, verb, short string, decide func(*cobra.Command, *memory.File, string) error) *cobra.Command {
+func newDecideCmd(n noun, verb, short string, decide func(*cobra.Command, *memory.File, string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: verb + " ID…|all", Short: short, Args: cobra.MinimumNArgs(1), Example: "  hermes memory " + verb + " all",
 		RunE: func(cmd *cobra.Command, ids []string) error {
-			b, err := d.File()
+			b, err := n.file()
 			if err != nil {
 				return err
 			}

@@ -13,11 +13,11 @@ import (
 	"hermes/internal/text"
 )
 
-func newExportCmd(d Deps) *cobra.Command {
+func newExportCmd(n noun) *cobra.Command {
 	return &cobra.Command{
 		Use: "export [FILE]", Short: "Export all entries as JSON", Args: cobra.MaximumNArgs(1), Example: "  hermes memory export memory.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			b, err := d.File()
+			b, err := n.file()
 			if err != nil {
 				return err
 			}
@@ -38,7 +38,7 @@ func newExportCmd(d Deps) *cobra.Command {
 	}
 }
 
-func newImportCmd(d Deps) *cobra.Command {
+func newImportCmd(n noun) *cobra.Command {
 	var target string
 	cmd := &cobra.Command{
 		Use: "import FILE|-", Short: "Import entries from an export or a text file", Args: cobra.ExactArgs(1), Example: "  hermes memory import memory.json\n  hermes memory import notes.md --target memory",
@@ -47,7 +47,7 @@ func newImportCmd(d Deps) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			b, err := d.File()
+			b, err := n.file()
 			if err != nil {
 				return err
 			}

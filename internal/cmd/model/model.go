@@ -1,8 +1,7 @@
 // Package model is the command `hermes model`, which shows, lists and chooses
 // models.
 //
-// It does not know the catalogue or the configuration; the root package passes
-// them in as Deps. Start at NewCmd.
+// It does not know how services are found and asked; the app does. Start at NewCmd.
 package model
 
 import (
@@ -13,26 +12,21 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"hermes/internal/cmd/factory"
 )
 
-// Deps is what the command works with.
-type Deps struct {
+// Catalogue are the models and their services.
+type Catalogue interface {
 	// Current is the configured model, and a text that says where it is set.
-	Current func(ctx context.Context) (ref, source string, err error)
+	Current(ctx context.Context) (ref, source string, err error)
 	// Services lists the services of the catalogue.
-	Services func() ([]Service, error)
+	Services() ([]Service, error)
 	// Models asks one service for its models.
-	Models func(ctx context.Context, service string) ([]string, error)
+	Models(ctx context.Context, service string) ([]string, error)
 	// Resolve checks a reference and returns it in full.
-	Resolve func(ctx context.Context, ref string) (string, error)
+	Resolve(ctx context.Context, ref string) (string, error)
 	// Save makes a reference the default and returns what was written where.
-	Save func(ctx context.Context, ref string) (string, error)
-	// Terminal reports whether the user can be asked.
-	Terminal func() bool
-	// Choose shows a list to choose from and returns the index of the choice, or
-	// -1. current is the index of the model in use, or -1. With nil the user is
-	// asked line by line.
-	Choose func(title string, items []string, current int) (int, error)
+	Save(ctx context.Context, ref string) (string, error)
 }
 
 // Service is a row of the catalogue. Missing says what the service lacks, and is
@@ -46,7 +40,8 @@ type Service struct {
 
 // Options are the flags and arguments of the command.
 type Options struct {
-	Deps
+	*factory.Factory
+	Catalogue
 	In       io.Reader
 	Out      io.Writer
 	Ref      string
@@ -54,9 +49,12 @@ type Options struct {
 	All      bool
 }
 
-// NewCmd makes the command.
-func NewCmd(d Deps, runF func(context.Context, *Options) error) *cobra.Command {
-	o := &Options{Deps: d}
+// NewCmd makes the command; a catalogue replaces that of the app in tests.
+func NewCmd(f *factory.Factory, k Catalogue) *cobra.Command {
+	if k == nil {
+		k = catalogue{f}
+	}
+	o := &Options{Factory: f, Catalogue: k}
 	c := &cobra.Command{
 		Use:   "model [REFERENCE]",
 		Short: "Show or choose the model",
@@ -68,9 +66,6 @@ func NewCmd(d Deps, runF func(context.Context, *Options) error) *cobra.Command {
 			o.In, o.Out = c.InOrStdin(), c.OutOrStdout()
 			if len(args) > 0 {
 				o.Ref = args[0]
-			}
-			if runF != nil {
-				return runF(c.Context(), o)
 			}
 			return run(c.Context(), o)
 		},

@@ -3,47 +3,68 @@ package model
 import (
 	"context"
 	"errors"
+	"hermes/internal/app"
+	"hermes/internal/cmd/factory"
 	"strings"
 	"testing"
 )
 
-func deps(saved *string, terminal bool) Deps {
-	return Deps{
-		Current: func(context.Context) (string, string, error) { return "local:a", "config.yaml", nil },
-		Services: func() ([]Service, error) {
-			return []Service{{Name: "local", Title: "Local"}, {Name: "far", Title: "Far", Missing: "set FAR_API_KEY"}}, nil
-		},
-		Models: func(context.Context, string) ([]string, error) {
-			return []string{"llama-3", "qwen-coder", "qwen-chat"}, nil
-		},
-		Resolve: func(_ context.Context, ref string) (string, error) {
-			if ref == "bad" {
-				return "", errors.New("unknown model")
-			}
-			return ref, nil
-		},
-		Save:     func(_ context.Context, ref string) (string, error) { *saved = ref; return "config.yaml", nil },
-		Terminal: func() bool { return terminal },
+// fake is a catalogue with three models of one service.
+type fake struct {
+	current  string
+	services []Service
+	fails    func(service string) bool // a service that does not answer
+	saved    string
+}
+
+func newFake() *fake {
+	return &fake{current: "local:a", services: []Service{{Name: "local", Title: "Local"}, {Name: "far", Title: "Far", Missing: "set FAR_API_KEY"}}}
+}
+
+func (k *fake) Current(context.Context) (string, string, error) { return k.current, "config.yaml", nil }
+
+func (k *fake) Services() ([]Service, error) { return k.services, nil }
+
+func (k *fake) Models(_ context.Context, service string) ([]string, error) {
+	if k.fails != nil && k.fails(service) {
+		return nil, errors.New("no answer")
 	}
+	return []string{"llama-3", "qwen-coder", "qwen-chat"}, nil
+}
+
+func (k *fake) Resolve(_ context.Context, ref string) (string, error) {
+	if ref == "bad" {
+		return "", errors.New("unknown model")
+	}
+	return ref, nil
+}
+
+func (k *fake) Save(_ context.Context, ref string) (string, error) {
+	k.saved = ref
+	return "config.yaml", nil
+}
+
+// on makes a factory with a terminal or none.
+func on(terminal bool) *factory.Factory {
+	return factory.New(app.Options{}, factory.IO{Terminal: func() bool { return terminal }})
 }
 
 func TestListIsShownOnATerminal(t *testing.T) {
 	t.Parallel()
 	for want, index := range map[string]int{"local:qwen-coder": 1, "": -1} {
-		var saved string
-		d := deps(&saved, true)
-		d.Current = func(context.Context) (string, string, error) { return "local:qwen-chat", "config.yaml", nil }
-		d.Choose = func(_ string, items []string, current int) (int, error) {
+		k, f := newFake(), on(true)
+		k.current = "local:qwen-chat"
+		f.Choose = func(_ string, items []string, current int) (int, error) {
 			if len(items) != 3 || current != 2 {
 				t.Errorf("shown %q, in use %d", items, current)
 			}
 			return index, nil
 		}
-		c := NewCmd(d, nil)
+		c := NewCmd(f, k)
 		c.SetArgs(nil)
 		c.SetOut(&strings.Builder{})
-		if err := c.ExecuteContext(t.Context()); err != nil || saved != want {
-			t.Errorf("saved %q, %v, want %q", saved, err, want)
+		if err := c.ExecuteContext(t.Context()); err != nil || k.saved != want {
+			t.Errorf("saved %q, %v, want %q", k.saved, err, want)
 		}
 	}
 }
@@ -51,21 +72,12 @@ func TestListIsShownOnATerminal(t *testing.T) {
 // TestServerThatDoesNotRunIsNotReady covers servers that Hermes looks for on their usual ports.
 func TestServerThatDoesNotRunIsNotReady(t *testing.T) {
 	t.Parallel()
-	var saved string
-	d := deps(&saved, false)
-	d.Services = func() ([]Service, error) {
-		return []Service{{Name: "local"}, {Name: "ollama", Guessed: true}, {Name: "vllm", Guessed: true}}, nil
-	}
-	models := d.Models
-	d.Models = func(ctx context.Context, name string) ([]string, error) {
-		if name == "ollama" {
-			return nil, errors.New("no server")
-		}
-		return models(ctx, name)
-	}
+	k, f := newFake(), on(false)
+	k.services = []Service{{Name: "local"}, {Name: "ollama", Guessed: true}, {Name: "vllm", Guessed: true}}
+	k.fails = func(name string) bool { return name == "ollama" }
 	for args, want := range map[string]string{"": "Ready services: local, vllm\n", "list --all": "ollama  no such server is running on this machine\n"} {
 		var out strings.Builder
-		c := NewCmd(d, nil)
+		c := NewCmd(f, k)
 		c.SetArgs(strings.Fields(args))
 		c.SetOut(&out)
 		if err := c.ExecuteContext(t.Context()); err != nil || !strings.HasSuffix(out.String(), want) {
@@ -94,9 +106,9 @@ func TestModel(t *testing.T) {
 		"list":                             {args: []string{"list"}, says: "local:llama-3"},
 		"list --all shows what is missing": {args: []string{"list", "--all"}, says: "set FAR_API_KEY"},
 	} {
-		var saved string
+		k := newFake()
 		var out strings.Builder
-		c := NewCmd(deps(&saved, tt.terminal), nil)
+		c := NewCmd(on(tt.terminal), k)
 		c.SetArgs(tt.args)
 		c.SetIn(strings.NewReader(tt.in))
 		c.SetOut(&out)
@@ -105,8 +117,8 @@ func TestModel(t *testing.T) {
 		if bad := name == "an unknown one is not"; bad != (err != nil) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if saved != tt.saved || !strings.Contains(out.String(), tt.says) {
-			t.Errorf("%s: saved %q, said %s", name, saved, out.String())
+		if k.saved != tt.saved || !strings.Contains(out.String(), tt.says) {
+			t.Errorf("%s: saved %q, said %s", name, k.saved, out.String())
 		}
 	}
 }
@@ -119,40 +131,28 @@ func TestATypoInTheNameIsReported(t *testing.T) {
 		"local:qwen-codre": `does not list "qwen-codre". It has: llama-3, qwen-coder, qwen-chat.`,
 		"local:llama-3":    "", "paid:qwen-codre": "", "down:qwen-codre": "",
 	} {
-		var saved string
-		d := deps(&saved, false)
-		d.Services = func() ([]Service, error) {
-			return []Service{{Name: "local", Own: true}, {Name: "down", Own: true}, {Name: "paid"}}, nil
-		}
-		models := d.Models
-		d.Models = func(ctx context.Context, name string) ([]string, error) {
-			if name != "local" {
-				return nil, errors.New("no answer")
-			}
-			return models(ctx, name)
-		}
+		k, f := newFake(), on(false)
+		k.services = []Service{{Name: "local", Own: true}, {Name: "down", Own: true}, {Name: "paid"}}
+		k.fails = func(name string) bool { return name != "local" }
 		var out strings.Builder
-		c := NewCmd(d, nil)
+		c := NewCmd(f, k)
 		c.SetArgs([]string{ref})
 		c.SetOut(&out)
-		if err := c.ExecuteContext(t.Context()); err != nil || saved != ref || !strings.Contains(out.String(), want) || want == "" && strings.Contains(out.String(), "Note") {
-			t.Errorf("%s: saved %q, %v, printed %q", ref, saved, err, out.String())
+		if err := c.ExecuteContext(t.Context()); err != nil || k.saved != ref || !strings.Contains(out.String(), want) || want == "" && strings.Contains(out.String(), "Note") {
+			t.Errorf("%s: saved %q, %v, printed %q", ref, k.saved, err, out.String())
 		}
 	}
 }
 
 func TestListOfAllServicesIsATable(t *testing.T) {
 	t.Parallel()
-	var saved string
-	d := deps(&saved, false)
-	d.Services = func() ([]Service, error) {
-		return []Service{
-			{Name: "far", Missing: `provider "far" needs a key`},
-			{Name: "a-service-with-a-long-name", Missing: "needs a login"},
-		}, nil
+	k, f := newFake(), on(false)
+	k.services = []Service{
+		{Name: "far", Missing: `provider "far" needs a key`},
+		{Name: "a-service-with-a-long-name", Missing: "needs a login"},
 	}
 	var out strings.Builder
-	c := NewCmd(d, nil)
+	c := NewCmd(f, k)
 	c.SetArgs([]string{"list", "--all"})
 	c.SetOut(&out)
 	if err := c.ExecuteContext(t.Context()); err != nil {

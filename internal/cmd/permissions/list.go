@@ -27,12 +27,12 @@ type view struct {
 	Expires    *time.Time `json:"expires,omitempty"`
 }
 
-func (d Deps) list() *cobra.Command {
+func (n noun) list() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List what runs without asking", Example: "  hermes permissions list", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f, allowlist, err := d.Open()
+			f, allowlist, err := n.App().Permissions()
 			if err != nil {
 				return err
 			}

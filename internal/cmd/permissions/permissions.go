@@ -14,21 +14,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/markup"
 	"hermes/internal/permission"
 	"hermes/internal/text"
 )
 
-// Deps are what the verbs need.
-type Deps struct {
-	// Open returns the permissions of the home, and the risks that the setting
-	// command_allowlist allows.
-	Open func() (f *permission.File, allowlist []string, err error)
-}
+// noun makes the verbs.
+type noun struct{ *factory.Factory }
 
 // NewCmd makes `hermes permissions`; without a verb it lists.
-func NewCmd(d Deps) *cobra.Command {
-	list := d.list()
+func NewCmd(f *factory.Factory) *cobra.Command {
+	n := noun{f}
+	list := n.list()
 	cmd := &cobra.Command{
 		Use: "permissions", Short: "Show and revoke what runs without asking", Args: cobra.NoArgs, RunE: list.RunE,
 		Long: "A permission is made when you answer \"always\" to an approval. It is kept in permissions.yaml of your home\n" +
@@ -36,11 +34,11 @@ func NewCmd(d Deps) *cobra.Command {
 		Example: "  hermes permissions\n  hermes permissions revoke 1a2b3c4d",
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
-	cmd.AddCommand(list, d.revoke(), d.unattended())
+	cmd.AddCommand(list, n.revoke(), n.unattended())
 	return cmd
 }
 
-func (d Deps) revoke() *cobra.Command {
+func (n noun) revoke() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use: "revoke ID…", Short: "Ask again before such calls", Example: "  hermes permissions revoke 1a2b3c4d\n  hermes permissions revoke --all",
@@ -51,7 +49,7 @@ func (d Deps) revoke() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, _, err := d.Open()
+			f, _, err := n.App().Permissions()
 			if err != nil {
 				return err
 			}
@@ -92,13 +90,13 @@ func revoke(ctx context.Context, out io.Writer, f *permission.File, ids []string
 	return nil
 }
 
-func (d Deps) unattended() *cobra.Command {
+func (n noun) unattended() *cobra.Command {
 	var off bool
 	cmd := &cobra.Command{
 		Use: "unattended ID", Short: "Let a permission hold where no user can be asked", Args: cobra.ExactArgs(1),
 		Example: "  hermes permissions unattended 1a2b3c4d\n  hermes permissions unattended 1a2b3c4d --off",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, _, err := d.Open()
+			f, _, err := n.App().Permissions()
 			if err != nil {
 				return err
 			}

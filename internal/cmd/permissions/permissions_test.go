@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/app"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/cmd/permissions"
 	"hermes/internal/permission"
 )
@@ -17,12 +19,17 @@ import (
 // desk runs `hermes permissions` on a file with two grants.
 type desk struct {
 	t    *testing.T
+	home string
 	file *permission.File
 }
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	d := &desk{t, permission.New(filepath.Join(t.TempDir(), permission.Name), nil, nil)}
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, "config.yaml"), []byte("command_allowlist: [chmod]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := &desk{t, home, permission.New(filepath.Join(home, permission.Name), nil, nil)}
 	day := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	err := d.file.Add(t.Context(),
 		hermes.Grant{Tool: "terminal", Key: "recursive-delete", Subject: "rm -rf build\nrm \x1b[2Jx", Dir: "/work", Platform: "cli", Created: day},
@@ -36,7 +43,7 @@ func newDesk(t *testing.T) *desk {
 func (d *desk) run(args ...string) (string, error) {
 	d.t.Helper()
 	var out bytes.Buffer
-	cmd := permissions.NewCmd(permissions.Deps{Open: func() (*permission.File, []string, error) { return d.file, []string{"chmod"}, nil }})
+	cmd := permissions.NewCmd(factory.New(app.Options{Home: d.home}, factory.IO{}))
 	cmd.SetArgs(args)
 	cmd.SetOut(&out)
 	cmd.SetErr(&out)

@@ -17,7 +17,7 @@ import (
 
 // CreateOptions are the flags and arguments of `profile create`.
 type CreateOptions struct {
-	Deps
+	base
 	Out   io.Writer
 	Name  string
 	Clone bool   // copy settings, secrets, identity, skills and memory
@@ -27,8 +27,8 @@ type CreateOptions struct {
 }
 
 // NewCreateCmd makes `profile create`; tests replace its work with runF.
-func NewCreateCmd(d Deps, runF func(*CreateOptions) error) *cobra.Command {
-	o := &CreateOptions{Deps: d}
+func NewCreateCmd(b base, runF func(*CreateOptions) error) *cobra.Command {
+	o := &CreateOptions{base: b}
 	if runF == nil {
 		runF = runCreate
 	}

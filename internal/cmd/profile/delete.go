@@ -16,7 +16,7 @@ import (
 
 // DeleteOptions are the flags and arguments of `profile delete`.
 type DeleteOptions struct {
-	Deps
+	base
 	In   io.Reader
 	Out  io.Writer
 	Name string
@@ -24,15 +24,15 @@ type DeleteOptions struct {
 }
 
 // NewDeleteCmd makes `profile delete`; tests replace its work with runF.
-func NewDeleteCmd(d Deps, runF func(*DeleteOptions) error) *cobra.Command {
-	o := &DeleteOptions{Deps: d}
+func NewDeleteCmd(b base, runF func(*DeleteOptions) error) *cobra.Command {
+	o := &DeleteOptions{base: b}
 	if runF == nil {
 		runF = runDelete
 	}
 	cmd := &cobra.Command{
 		Use: "delete NAME", Aliases: []string{"rm"}, Short: "Delete a profile and everything in it",
 		Example: "  hermes profile delete work",
-		Args:    cobra.ExactArgs(1), ValidArgsFunction: completeNames(d),
+		Args:    cobra.ExactArgs(1), ValidArgsFunction: completeNames(b),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.In, o.Out, o.Name = cmd.InOrStdin(), cmd.OutOrStdout(), args[0]
 			return runF(o)
@@ -54,8 +54,8 @@ func runDelete(o *DeleteOptions) error {
 	if p.Profile() == home.Default {
 		return errors.New("the default profile cannot be deleted; it is the main home")
 	}
-	if o.Used != nil {
-		used, err := o.Used(p)
+	if o.used != nil {
+		used, err := o.used(p)
 		if err != nil {
 			return err
 		}

@@ -10,14 +10,14 @@ import (
 
 // ListOptions are the flags of `profile list`.
 type ListOptions struct {
-	Deps
+	base
 	Out  io.Writer
 	JSON bool
 }
 
 // NewListCmd makes `profile list`; tests replace its work with runF.
-func NewListCmd(d Deps, runF func(*ListOptions) error) *cobra.Command {
-	o := &ListOptions{Deps: d}
+func NewListCmd(b base, runF func(*ListOptions) error) *cobra.Command {
+	o := &ListOptions{base: b}
 	if runF == nil {
 		runF = runList
 	}

@@ -15,23 +15,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hermes/internal/cmd/factory"
 	"hermes/internal/home"
 )
 
-// Deps are what the verbs need.
-type Deps struct {
-	// Home is the home of this run, like home.Find. With a *home.ProfileError it
-	// also returns the main home. That is enough here, since these commands repair
-	// the choice of a missing profile.
-	Home func() (home.Dir, error)
-	// Used reports whether a process has a profile open, so that it must not be
-	// deleted; nil means unknown.
-	Used func(home.Dir) (bool, error)
+// base is the factory with ways to find profiles.
+type base struct {
+	*factory.Factory
+	used func(home.Dir) (bool, error)
 }
 
-// NewCmd makes `hermes profile`; without a verb it lists.
-func NewCmd(d Deps) *cobra.Command {
-	list := NewListCmd(d, nil)
+// NewCmd makes `hermes profile`; without a verb it lists. used reports whether a process
+// has a profile open, so that it must not be deleted; nil means unknown.
+func NewCmd(f *factory.Factory, used func(home.Dir) (bool, error)) *cobra.Command {
+	b := base{f, used}
+	list := NewListCmd(b, nil)
 	cmd := &cobra.Command{
 		Use:   "profile",
 		Short: "Manage profiles with separate settings, sessions, memory and skills",
@@ -41,13 +39,14 @@ func NewCmd(d Deps) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE:    list.RunE,
 	}
-	cmd.AddCommand(list, NewShowCmd(d, nil), NewUseCmd(d, nil), NewCreateCmd(d, nil), NewDeleteCmd(d, nil))
+	cmd.AddCommand(list, NewShowCmd(b, nil), NewUseCmd(b, nil), NewCreateCmd(b, nil), NewDeleteCmd(b, nil))
 	return cmd
 }
 
-// home is the home to work from.
-func (d Deps) home() (home.Dir, error) {
-	h, err := d.Home()
+// home is the home to work from. With a *home.ProfileError there is also the main home.
+// That is enough here, since these commands repair the choice of a missing profile.
+func (b base) home() (home.Dir, error) {
+	h, err := b.App().Home()
 	if _, missing := errors.AsType[*home.ProfileError](err); missing && h != (home.Dir{}) {
 		return h, nil
 	}
@@ -67,9 +66,9 @@ func existing(root home.Dir, name string) (home.Dir, error) {
 }
 
 // completeNames offers the names of the profiles.
-func completeNames(d Deps) cobra.CompletionFunc {
+func completeNames(b base) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		h, err := d.home()
+		h, err := b.home()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"hermes/internal/app"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/cmd/profile"
 	"hermes/internal/home"
 )
@@ -34,14 +36,10 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) run(t *testing.T, stdin, args string) (string, error) {
 	t.Helper()
-	cmd := profile.NewCmd(profile.Deps{
-		Home: func() (home.Dir, error) {
-			return home.Find(home.Source{Getenv: func(name string) string {
-				return map[string]string{"HERMES_HOME": w.root.Path()}[name]
-			}})
-		},
-		Used: func(home.Dir) (bool, error) { return w.used, nil },
-	})
+	getenv := func(name string) string {
+		return map[string]string{"HERMES_HOME": w.root.Path()}[name]
+	}
+	cmd := profile.NewCmd(factory.New(app.Options{Getenv: getenv}, factory.IO{}), func(home.Dir) (bool, error) { return w.used, nil })
 	var out bytes.Buffer
 	cmd.SetIn(strings.NewReader(stdin))
 	cmd.SetOut(&out)

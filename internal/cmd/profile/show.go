@@ -12,19 +12,19 @@ import (
 
 // ShowOptions are the arguments of `profile show`.
 type ShowOptions struct {
-	Deps
+	base
 	Out  io.Writer
 	Name string // "" is the current one
 }
 
 // NewShowCmd makes `profile show`; tests replace its work with runF.
-func NewShowCmd(d Deps, runF func(*ShowOptions) error) *cobra.Command {
-	o := &ShowOptions{Deps: d}
+func NewShowCmd(b base, runF func(*ShowOptions) error) *cobra.Command {
+	o := &ShowOptions{base: b}
 	if runF == nil {
 		runF = runShow
 	}
 	return &cobra.Command{
-		Use: "show [NAME]", Short: "Show the files and the size of a profile", Args: cobra.MaximumNArgs(1), ValidArgsFunction: completeNames(d),
+		Use: "show [NAME]", Short: "Show the files and the size of a profile", Args: cobra.MaximumNArgs(1), ValidArgsFunction: completeNames(b),
 		Example: "  hermes profile show work",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Out = cmd.OutOrStdout()

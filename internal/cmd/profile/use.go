@@ -15,21 +15,21 @@ import (
 
 // UseOptions are the arguments of `profile use`.
 type UseOptions struct {
-	Deps
+	base
 	Out  io.Writer
 	Name string
 }
 
 // NewUseCmd makes `profile use`; tests replace its work with runF.
-func NewUseCmd(d Deps, runF func(*UseOptions) error) *cobra.Command {
-	o := &UseOptions{Deps: d}
+func NewUseCmd(b base, runF func(*UseOptions) error) *cobra.Command {
+	o := &UseOptions{base: b}
 	if runF == nil {
 		runF = runUse
 	}
 	return &cobra.Command{
 		Use: "use NAME", Short: "Use a profile from now on", Args: cobra.ExactArgs(1),
 		Example:           "  hermes profile use work\n  hermes profile use default",
-		ValidArgsFunction: completeNames(d),
+		ValidArgsFunction: completeNames(b),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Out, o.Name = cmd.OutOrStdout(), args[0]
 			return runF(o)

@@ -2,9 +2,8 @@
 // share of the window and cost of each section of the system prompt and of each
 // tool. It works offline and calls no model.
 //
-// New takes a func that builds the prompt, so the package knows neither the
-// configuration nor how sessions are composed. Start at New; print.go formats the
-// report.
+// It does not know how a prompt is composed; the app does. Start at NewCmd; print.go
+// formats the report.
 package promptsize
 
 import (
@@ -12,11 +11,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/prompt"
 	"hermes/internal/tokens"
 )
@@ -33,8 +32,11 @@ type Measured struct {
 	Price  *hermes.Price // nil if unknown
 }
 
-// New makes the command.
-func New(measure Measure) *cobra.Command {
+// NewCmd makes the command; measure replaces that of the app in tests.
+func NewCmd(f *factory.Factory, measure Measure) *cobra.Command {
+	if measure == nil {
+		measure = measureWith(f)
+	}
 	var platform string
 	var asJSON bool
 	c := &cobra.Command{
@@ -56,7 +58,7 @@ func New(measure Measure) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return r.writeJSON(c.OutOrStdout())
+				return factory.WriteJSON(c.OutOrStdout(), r)
 			}
 			return r.write(c.OutOrStdout())
 		},
@@ -64,6 +66,20 @@ func New(measure Measure) *cobra.Command {
 	c.Flags().StringVar(&platform, "platform", "cli", "measure this platform: cli, telegram, cron, …")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// measureWith measures with the app.
+func measureWith(f *factory.Factory) Measure {
+	return func(ctx context.Context, platform string) (Measured, error) {
+		run, err := f.RunOn(platform)
+		if err != nil {
+			return Measured{}, err
+		}
+		p, specs, err := f.App().Measure(ctx, run)
+		m := Measured{Prompt: p, Tools: specs}
+		m.Model, m.Window, m.Price = f.App().ModelFacts(run)
+		return m, err
+	}
 }
 
 // report is the result, as --json prints it. All sizes are in bytes.
@@ -168,11 +184,4 @@ func wireSize(s hermes.Spec) (int, error) {
 		Function function `json:"function"`
 	}{"function", function{s.Name, s.Description, s.Schema}})
 	return len(bytes.TrimSpace(b.Bytes())), err
-}
-
-func (r report) writeJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"hermes"
+	"hermes/internal/app"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/cmd/promptsize"
 	"hermes/internal/prompt"
 )
@@ -36,7 +38,7 @@ func measure(_ context.Context, platform string) (promptsize.Measured, error) {
 func run(t *testing.T, arguments ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	c := promptsize.New(measure)
+	c := promptsize.NewCmd(factory.New(app.Options{}, factory.IO{}), measure)
 	c.SetArgs(arguments)
 	c.SetOut(&out)
 	c.SetErr(&out)

@@ -10,20 +10,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/session"
 	"hermes/internal/text"
 )
 
 // BranchOptions are the options of `hermes sessions branch`.
 type BranchOptions struct {
-	Deps
+	base
 	Out        io.Writer
 	Ref, Title string
 }
 
 // NewBranchCmd makes the verb; runF replaces its work in tests.
-func NewBranchCmd(d Deps, runF func(context.Context, *BranchOptions) error) *cobra.Command {
-	o := &BranchOptions{Deps: d}
+func NewBranchCmd(f *factory.Factory, runF func(context.Context, *BranchOptions) error) *cobra.Command {
+	o := &BranchOptions{base: base{f}}
 	if runF == nil {
 		runF = runBranch
 	}
@@ -46,7 +47,7 @@ func runBranch(ctx context.Context, o *BranchOptions) error {
 		if err != nil {
 			return err
 		}
-		row, err := session.Branch(ctx, s, o.now(), from.ID, o.Title)
+		row, err := session.Branch(ctx, s, o.Now(), from.ID, o.Title)
 		if errors.Is(err, hermes.ErrTitleTaken) {
 			return fmt.Errorf("another session already has the title %q; choose another, such as %q: %w", o.Title, hermes.NextTitle(o.Title), err)
 		}
@@ -55,7 +56,7 @@ func runBranch(ctx context.Context, o *BranchOptions) error {
 		}
 		called := row.ID
 		if row.Title != "" {
-			called += fmt.Sprintf(" %q", o.shown()(row.Title))
+			called += fmt.Sprintf(" %q", o.Shown(row.Title))
 		}
 		fmt.Fprintf(o.Out, "Created %s with %s. Continue it with: hermes --resume %s\n", called, text.Plural(row.Messages, "message", "messages"), row.ID)
 		return nil

@@ -8,12 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/text"
 )
 
 // DeleteOptions are the options of `hermes sessions delete`.
 type DeleteOptions struct {
-	Deps
+	base
 	In   io.Reader
 	Out  io.Writer
 	Refs []string
@@ -21,8 +22,8 @@ type DeleteOptions struct {
 }
 
 // NewDeleteCmd makes the verb; runF replaces its work in tests.
-func NewDeleteCmd(d Deps, runF func(context.Context, *DeleteOptions) error) *cobra.Command {
-	o := &DeleteOptions{Deps: d}
+func NewDeleteCmd(f *factory.Factory, runF func(context.Context, *DeleteOptions) error) *cobra.Command {
+	o := &DeleteOptions{base: base{f}}
 	if runF == nil {
 		runF = runDelete
 	}
@@ -59,10 +60,10 @@ func runDelete(ctx context.Context, o *DeleteOptions) error {
 			if len(rows) == 1 {
 				what = "Delete " + rows[0].ID
 				if rows[0].Title != "" {
-					what += fmt.Sprintf(" %q", o.shown()(rows[0].Title))
+					what += fmt.Sprintf(" %q", o.Shown(rows[0].Title))
 				}
 			}
-			if err := o.confirm(o.In, o.Out, fmt.Sprintf("%s with %s?", what, text.Plural(messages, "message", "messages"))); err != nil {
+			if err := o.Confirm(o.In, o.Out, fmt.Sprintf("%s with %s?", what, text.Plural(messages, "message", "messages"))); err != nil {
 				return err
 			}
 		}

@@ -34,7 +34,7 @@ func TestTrajectoryHasNoEscapes(t *testing.T) {
 		if _, err := s.Commit(t.Context(), hermes.Lease{Session: "20261119_090000_bbbbbb"}, hermes.Change{Append: list}); err != nil {
 			t.Fatal(err)
 		}
-		out := mustRun(t, kept{s}, "export", "-", "--format", "trajectory", "--session", "20261119", "--redact")
+		out := mustRun(t, s, "export", "-", "--format", "trajectory", "--session", "20261119", "--redact")
 		got := readShared(t, out)[0].Conversations
 		call := got[1].Value
 		if !strings.Contains(call, `{"arguments":`+want+`,"name":"terminal"}`) {

@@ -12,13 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/text"
 	"hermes/internal/usage"
 )
 
 // ExportOptions are the options of `hermes sessions export`.
 type ExportOptions struct {
-	Deps
+	base
 	Out      io.Writer
 	To       string
 	Format   string
@@ -36,8 +37,8 @@ type ExportOptions struct {
 }
 
 // NewExportCmd makes the verb; runF replaces its work in tests.
-func NewExportCmd(d Deps, runF func(context.Context, *ExportOptions) error) *cobra.Command {
-	o := &ExportOptions{Deps: d}
+func NewExportCmd(f *factory.Factory, runF func(context.Context, *ExportOptions) error) *cobra.Command {
+	o := &ExportOptions{base: base{f}}
 	if runF == nil {
 		runF = runExport
 	}
@@ -55,18 +56,18 @@ func NewExportCmd(d Deps, runF func(context.Context, *ExportOptions) error) *cob
 			return runF(cmd.Context(), o)
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&o.Format, "format", "", "jsonl, md, html or trajectory (default: by file extension, else jsonl)")
-	f.StringSliceVar(&o.Sessions, "session", nil, "export this session: id, title or latest (repeatable)")
-	f.StringVar(&o.Platform, "source", "", "only sessions of this source")
-	f.StringVar(&o.After, "newer-than", "", "only sessions active since this `date` or age (7d)")
-	f.StringVar(&o.Before, "older-than", "", "only sessions last active before this `date` or age (90d)")
-	f.StringVar(&o.Title, "title", "", "only sessions whose title contains this text")
-	f.BoolVar(&o.Archived, "include-archived", false, "include archived sessions")
-	f.StringVar(&o.Only, "only", "", "user-prompts: export only what the user wrote")
-	f.BoolVar(&o.Redact, "redact", true, "mask secrets; given explicitly, also remove encrypted thoughts; with =false, mask nothing")
-	f.BoolVar(&o.Force, "force", false, "overwrite an existing file")
-	f.BoolVar(&o.DryRun, "dry-run", false, "show what would be exported, and write nothing")
+	flags := cmd.Flags()
+	flags.StringVar(&o.Format, "format", "", "jsonl, md, html or trajectory (default: by file extension, else jsonl)")
+	flags.StringSliceVar(&o.Sessions, "session", nil, "export this session: id, title or latest (repeatable)")
+	flags.StringVar(&o.Platform, "source", "", "only sessions of this source")
+	flags.StringVar(&o.After, "newer-than", "", "only sessions active since this `date` or age (7d)")
+	flags.StringVar(&o.Before, "older-than", "", "only sessions last active before this `date` or age (90d)")
+	flags.StringVar(&o.Title, "title", "", "only sessions whose title contains this text")
+	flags.BoolVar(&o.Archived, "include-archived", false, "include archived sessions")
+	flags.StringVar(&o.Only, "only", "", "user-prompts: export only what the user wrote")
+	flags.BoolVar(&o.Redact, "redact", true, "mask secrets; given explicitly, also remove encrypted thoughts; with =false, mask nothing")
+	flags.BoolVar(&o.Force, "force", false, "overwrite an existing file")
+	flags.BoolVar(&o.DryRun, "dry-run", false, "show what would be exported, and write nothing")
 	return cmd
 }
 
@@ -107,12 +108,13 @@ func runExport(ctx context.Context, o *ExportOptions) error {
 
 // fits returns an error if a session is too long to be exported.
 func (o *ExportOptions) fits(rows []hermes.Session) error {
-	if o.MaxExport == nil {
-		return nil
-	}
-	most, err := o.MaxExport()
-	if err != nil || most <= 0 {
+	cfg, err := o.Config()
+	if err != nil {
 		return err
+	}
+	most := cfg.Sessions().MaxExportMessages
+	if most <= 0 {
+		return nil
 	}
 	for _, r := range rows {
 		if r.Messages > most {
@@ -159,10 +161,10 @@ func (o *ExportOptions) rows(ctx context.Context, s hermes.Store) ([]hermes.Sess
 	}
 	f := hermes.SessionFilter{Platform: o.Platform, Title: o.Title, Archived: o.Archived, NonEmpty: true, Limit: -1}
 	var err error
-	if f.After, err = moment(o.After, o.now()); err != nil {
+	if f.After, err = moment(o.After, o.Now()); err != nil {
 		return nil, err
 	}
-	if f.Before, err = moment(o.Before, o.now()); err != nil {
+	if f.Before, err = moment(o.Before, o.Now()); err != nil {
 		return nil, err
 	}
 	return s.ListSessions(ctx, f)
@@ -221,10 +223,10 @@ func (o *ExportOptions) clean(row *hermes.Session, list []hermes.Message) {
 	switch {
 	case !o.Redact:
 	case o.chosen:
-		o.masked().session(row, list)
+		mask(o.Mask).session(row, list)
 		unsigned(list)
 	default:
-		o.shown().session(row, list)
+		mask(o.Shown).session(row, list)
 	}
 }
 

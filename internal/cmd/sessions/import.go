@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/text"
 	"hermes/internal/transcript"
 	"hermes/internal/usage"
@@ -21,15 +22,15 @@ import (
 
 // ImportOptions are the options of `hermes sessions import`.
 type ImportOptions struct {
-	Deps
+	base
 	Out   io.Writer
 	From  string
 	Files []string
 }
 
 // NewImportCmd makes the verb; runF replaces its work in tests.
-func NewImportCmd(d Deps, runF func(context.Context, *ImportOptions) error) *cobra.Command {
-	o := &ImportOptions{Deps: d}
+func NewImportCmd(f *factory.Factory, runF func(context.Context, *ImportOptions) error) *cobra.Command {
+	o := &ImportOptions{base: base{f}}
 	if runF == nil {
 		runF = runImport
 	}
@@ -85,7 +86,7 @@ func importFile(ctx context.Context, s hermes.Store, o *ImportOptions, path stri
 	}
 	row := r.Session
 	if row.Started.IsZero() {
-		row.Started = o.now()
+		row.Started = o.Now()
 	}
 	sum := sha256.Sum256([]byte(origin))
 	row.ID = row.Started.UTC().Format("20060102_150405") + "_" + hex.EncodeToString(sum[:4])

@@ -1,7 +1,6 @@
 package sessions_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,9 +21,8 @@ func TestAFileIsImportedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := hermestest.NewStore()
-	open := func(context.Context) (hermes.Store, error) { return keepOpen{store}, nil }
 	run := func(args ...string) (string, error) {
-		c := sessions.NewCmd(sessions.Deps{Open: open})
+		c := sessions.NewCmd(on(store))
 		var out strings.Builder
 		c.SetArgs(args)
 		c.SetOut(&out)
@@ -48,8 +46,3 @@ func TestAFileIsImportedOnce(t *testing.T) {
 		t.Error("a missing file was imported")
 	}
 }
-
-// keepOpen is a store that stays open when the verb closes it.
-type keepOpen struct{ hermes.Store }
-
-func (keepOpen) Close() error { return nil }

@@ -13,12 +13,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/usage"
 )
 
 // ListOptions are the options of `hermes sessions list`.
 type ListOptions struct {
-	Deps
+	base
 	Out, Err  io.Writer
 	Platform  string
 	Workspace string
@@ -30,8 +31,8 @@ type ListOptions struct {
 }
 
 // NewListCmd makes the verb; runF replaces its work in tests.
-func NewListCmd(d Deps, runF func(context.Context, *ListOptions) error) *cobra.Command {
-	o := &ListOptions{Deps: d}
+func NewListCmd(f *factory.Factory, runF func(context.Context, *ListOptions) error) *cobra.Command {
+	o := &ListOptions{base: base{f}}
 	if runF == nil {
 		runF = runList
 	}
@@ -49,14 +50,14 @@ func NewListCmd(d Deps, runF func(context.Context, *ListOptions) error) *cobra.C
 			return runF(cmd.Context(), o)
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&o.Platform, "source", "", "only sessions of this source (cli, telegram, …)")
-	f.StringVar(&o.Workspace, "workspace", "", "only sessions started in this `folder`")
-	f.StringVar(&o.Title, "title", "", "only sessions whose title contains this text")
-	f.IntVar(&o.Limit, "limit", 20, "maximum number of sessions")
-	f.BoolVar(&o.All, "all", false, "include one-shot, tool and subagent sessions")
-	f.BoolVar(&o.Archived, "include-archived", false, "include archived sessions")
-	f.BoolVar(&o.JSON, "json", false, "print JSON")
+	flags := cmd.Flags()
+	flags.StringVar(&o.Platform, "source", "", "only sessions of this source (cli, telegram, …)")
+	flags.StringVar(&o.Workspace, "workspace", "", "only sessions started in this `folder`")
+	flags.StringVar(&o.Title, "title", "", "only sessions whose title contains this text")
+	flags.IntVar(&o.Limit, "limit", 20, "maximum number of sessions")
+	flags.BoolVar(&o.All, "all", false, "include one-shot, tool and subagent sessions")
+	flags.BoolVar(&o.Archived, "include-archived", false, "include archived sessions")
+	flags.BoolVar(&o.JSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -79,7 +80,7 @@ func runList(ctx context.Context, o *ListOptions) error {
 		if o.JSON {
 			list := make([]rowJSON, 0, len(rows))
 			for _, r := range rows {
-				o.shown().session(&r, nil)
+				mask(o.Shown).session(&r, nil)
 				list = append(list, toJSON(r))
 			}
 			return printJSON(o.Out, list)
@@ -92,11 +93,12 @@ func runList(ctx context.Context, o *ListOptions) error {
 }
 
 // abs returns the absolute path of a folder, as sessions store it.
-func (d Deps) abs(dir string) (string, error) {
-	if d.Dir != "" && !filepath.IsAbs(dir) {
-		return filepath.Join(d.Dir, dir), nil
+func (b base) abs(dir string) (string, error) {
+	if filepath.IsAbs(dir) {
+		return filepath.Clean(dir), nil
 	}
-	return filepath.Abs(dir)
+	here, err := b.Dir()
+	return filepath.Join(here, dir), err
 }
 
 // explainNone prints why a list is empty and how to see more.
@@ -147,14 +149,14 @@ func word(n int, one, many string) string {
 func (o *ListOptions) print(ctx context.Context, s hermes.Store, rows []hermes.Session) error {
 	lines := [][]string{{"ID", "ACTIVE", "SOURCE", "STATE", "MSGS", "TITLE"}}
 	for _, r := range rows {
-		title, err := titleOf(ctx, s, r, o.shown())
+		title, err := titleOf(ctx, s, r, mask(o.Shown))
 		if err != nil {
 			return err
 		}
 		if r.Pinned {
 			title = "* " + title
 		}
-		lines = append(lines, []string{r.ID, ago(active(r), o.now()), r.Platform, state(r), strconv.Itoa(r.Messages), title})
+		lines = append(lines, []string{r.ID, ago(active(r), o.Now()), r.Platform, state(r), strconv.Itoa(r.Messages), title})
 	}
 	table(o.Out, lines)
 	return nil

@@ -5,27 +5,10 @@ import (
 	"strings"
 
 	"hermes"
-	"hermes/internal/redact"
 )
 
 // mask removes secrets from a text.
 type mask func(string) string
-
-// masked returns the mask for what is given away, whatever the settings say.
-func (d Deps) masked() mask {
-	if d.Mask == nil {
-		return redact.Text
-	}
-	return d.Mask
-}
-
-// shown returns the mask for what the user is shown.
-func (d Deps) shown() mask {
-	if d.Shown == nil {
-		return d.masked()
-	}
-	return d.Shown
-}
 
 // session masks a session and its messages: prompts, answers, thoughts, arguments of
 // calls, results, and where these came from.

@@ -10,7 +10,6 @@ import (
 
 	"hermes"
 	"hermes/hermestest"
-	"hermes/internal/cmd/sessions"
 	"hermes/internal/redact"
 )
 
@@ -63,9 +62,6 @@ func leaks(text string) (found []string) {
 
 func TestTranscriptsAreShownAndExportedWithoutSecrets(t *testing.T) {
 	t.Parallel()
-	d := sessions.Deps{Now: func() time.Time { return now }, Dir: "/work", Mask: func(text string) string {
-		return redact.New(redact.Options{Known: []string{phrase}}).Text(text)
-	}}
 	for _, args := range [][]string{
 		{"export", "-"}, {"export", "-", "--redact"}, {"export", "-", "--format", "md"}, {"export", "-", "--format", "html"}, {"export", "-", "--format", "trajectory"},
 		{"export", "-", "--only", "user-prompts"}, {"show", "latest"}, {"show", "latest", "--full"}, {"show", "latest", "--json"},
@@ -73,7 +69,10 @@ func TestTranscriptsAreShownAndExportedWithoutSecrets(t *testing.T) {
 		{"prune", "--older-than", "1s", "--dry-run"}, {"delete", "latest"}, {"branch", "latest"}, {"show", "about"},
 	} {
 		s := leaky(t)
-		d.Open = func(context.Context) (hermes.Store, error) { return kept{s}, nil }
+		d := on(s)
+		d.Mask = redact.New(redact.Options{Known: []string{phrase}}).Text
+		d.Shown = d.Mask
+		d.Terminal = func() bool { return true } // delete asks
 		out, errs, err := runWith(t, d, "", args...)
 		if refused := args[0] == "delete" || slices.Contains(args, "about"); err != nil && !refused {
 			t.Fatalf("%v: %v", args, err)
@@ -87,10 +86,10 @@ func TestTranscriptsAreShownAndExportedWithoutSecrets(t *testing.T) {
 }
 
 // marking marks the word that was searched for as the database does, within a secret too.
-type marking struct{ kept }
+type marking struct{ *hermestest.Store }
 
 func (m marking) Search(ctx context.Context, q hermes.SearchQuery) ([]hermes.Hit, error) {
-	hits, err := m.kept.Search(ctx, q)
+	hits, err := m.Store.Search(ctx, q)
 	for i, h := range hits {
 		hits[i].Snippet = strings.ReplaceAll(h.Message.Visible(), q.Text, ">>>"+q.Text+"<<<")
 	}
@@ -109,10 +108,9 @@ func TestWhatIsCutIsMaskedBefore(t *testing.T) {
 	if _, err := s.Commit(t.Context(), hermes.Lease{Session: long.ID}, hermes.Change{Append: []hermes.Message{hermes.UserText("For the shop, which has its own password, take " + phrase)}}); err != nil {
 		t.Fatal(err)
 	}
-	d := sessions.Deps{
-		Open: func(context.Context) (hermes.Store, error) { return marking{kept{s}}, nil }, Now: func() time.Time { return now }, Dir: "/work",
-		Mask: redact.New(redact.Options{Known: []string{phrase}}).Text,
-	}
+	d := on(marking{s})
+	d.Mask = redact.New(redact.Options{Known: []string{phrase}}).Text
+	d.Shown = d.Mask
 	for _, args := range []string{"list", "search anchor", "search anchor --json"} {
 		out, _, err := runWith(t, d, "", strings.Fields(args)...)
 		if err != nil {
@@ -129,10 +127,9 @@ func TestWhatIsCutIsMaskedBefore(t *testing.T) {
 func TestMaskedArgumentsAreJSONWhateverTheMaskDoes(t *testing.T) {
 	t.Parallel()
 	s := leaky(t)
-	d := sessions.Deps{
-		Open: func(context.Context) (hermes.Store, error) { return kept{s}, nil }, Now: func() time.Time { return now }, Dir: "/work",
-		Mask: func(text string) string { return strings.ReplaceAll(text, `"`, "") },
-	}
+	d := on(s)
+	d.Mask = func(text string) string { return strings.ReplaceAll(text, `"`, "") }
+	d.Shown = d.Mask
 	out, _, err := runWith(t, d, "", "export", "-")
 	var doc struct{ Messages []hermes.Message }
 	if err != nil || json.Unmarshal([]byte(out), &doc) != nil {
@@ -159,7 +156,7 @@ func TestAQuestionIsShownWithoutSecrets(t *testing.T) {
 	if err := s.SavePending(t.Context(), l, "ask", hermes.PendingCall{Answers: []hermes.AskedQuestion{{Question: q}}}); err != nil {
 		t.Fatal(err)
 	}
-	out := mustRun(t, kept{s}, "show", "latest")
+	out := mustRun(t, s, "show", "latest")
 	if found := leaks(strings.ReplaceAll(out, phrase, "")); len(found) > 0 || !strings.Contains(out, "2. none") {
 		t.Errorf("shows %q:\n%s", found, out)
 	}
@@ -169,7 +166,7 @@ func TestExportsKeepWhatWasAskedFor(t *testing.T) {
 	t.Parallel()
 	export := func(args ...string) (out string) {
 		t.Helper()
-		return mustRun(t, kept{leaky(t)}, append([]string{"export", "-"}, args...)...)
+		return mustRun(t, leaky(t), append([]string{"export", "-"}, args...)...)
 	}
 	whole := export("--redact=false")
 	for _, want := range []string{formed, phrase, "signed-1", "signed-2", "signed-3", "signed-4"} {
@@ -195,10 +192,8 @@ func TestExportsKeepWhatWasAskedFor(t *testing.T) {
 func TestTheSettingDecidesWhatTheUserIsShown(t *testing.T) {
 	t.Parallel()
 	s := leaky(t)
-	d := sessions.Deps{
-		Open: func(context.Context) (hermes.Store, error) { return kept{s}, nil }, Now: func() time.Time { return now }, Dir: "/work",
-		Shown: func(text string) string { return text },
-	}
+	d := on(s)
+	d.Shown = func(text string) string { return text }
 	for args, want := range map[string]bool{"show latest": true, "export -": true, "export - --redact": false} {
 		out, _, err := runWith(t, d, "", strings.Fields(args)...)
 		if err != nil || strings.Contains(out, formed) != want || strings.Contains(out, "bob:hunter2") != want {

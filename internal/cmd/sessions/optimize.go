@@ -2,25 +2,24 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
-	"hermes"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/text"
 )
 
 // OptimizeOptions are the options of `hermes sessions optimize`.
 type OptimizeOptions struct {
-	Deps
+	base
 	Out io.Writer
 }
 
 // NewOptimizeCmd makes the verb; runF replaces its work in tests.
-func NewOptimizeCmd(d Deps, runF func(context.Context, *OptimizeOptions) error) *cobra.Command {
-	o := &OptimizeOptions{Deps: d}
+func NewOptimizeCmd(f *factory.Factory, runF func(context.Context, *OptimizeOptions) error) *cobra.Command {
+	o := &OptimizeOptions{base: base{f}}
 	if runF == nil {
 		runF = runOptimize
 	}
@@ -36,43 +35,36 @@ func NewOptimizeCmd(d Deps, runF func(context.Context, *OptimizeOptions) error) 
 	}
 }
 
-// optimizer is a store that can be optimized.
-type optimizer interface {
-	Optimize(ctx context.Context) error
-}
-
 func runOptimize(ctx context.Context, o *OptimizeOptions) error {
-	return o.with(ctx, func(s hermes.Store) error {
-		db, ok := s.(optimizer)
-		if !ok {
-			return errors.New("this store cannot be optimized")
-		}
-		before, err := s.Stats(ctx)
-		if err != nil {
-			return err
-		}
-		if err := db.Optimize(ctx); err != nil {
-			return err
-		}
-		after, err := s.Stats(ctx)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(o.Out, "Size on disk: %s before, %s now.\n", size(before.FileBytes), size(after.FileBytes))
-		return nil
-	})
+	s, err := o.Store(ctx)
+	if err != nil {
+		return err
+	}
+	before, err := s.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.Optimize(ctx); err != nil {
+		return err
+	}
+	after, err := s.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(o.Out, "Size on disk: %s before, %s now.\n", size(before.FileBytes), size(after.FileBytes))
+	return nil
 }
 
 // NewRepairCmd makes the verb that recovers what can be read of a damaged
 // database.
-func NewRepairCmd(d Deps) *cobra.Command {
+func NewRepairCmd(f *factory.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:     "repair",
 		Short:   "Recover sessions from a damaged database",
 		Example: "  hermes sessions repair",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			r, err := d.Repair(cmd.Context())
+			r, err := f.Repair(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -10,13 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/text"
 	"hermes/internal/usage"
 )
 
 // PruneOptions are the options of `hermes sessions prune`.
 type PruneOptions struct {
-	Deps
+	base
 	In          io.Reader
 	Out         io.Writer
 	OlderThan   string
@@ -37,8 +38,8 @@ type PruneOptions struct {
 }
 
 // NewPruneCmd makes the verb; runF replaces its work in tests.
-func NewPruneCmd(d Deps, runF func(context.Context, *PruneOptions) error) *cobra.Command {
-	o := &PruneOptions{Deps: d}
+func NewPruneCmd(f *factory.Factory, runF func(context.Context, *PruneOptions) error) *cobra.Command {
+	o := &PruneOptions{base: base{f}}
 	if runF == nil {
 		runF = runPrune
 	}
@@ -57,19 +58,19 @@ func NewPruneCmd(d Deps, runF func(context.Context, *PruneOptions) error) *cobra
 			return runF(cmd.Context(), o)
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&o.OlderThan, "older-than", "", "only sessions inactive for this `age` (90d, 12h)")
-	f.StringVar(&o.Before, "before", "", "only sessions last active before this `date`")
-	f.StringVar(&o.Platform, "source", "", "only sessions of this source")
-	f.StringVar(&o.Title, "title", "", "only sessions whose title contains this text")
-	f.StringVar(&o.Model, "model", "", "only sessions whose model name contains this text")
-	f.StringVar(&o.Reason, "end-reason", "", "only sessions that ended for this reason")
-	f.StringVar(&o.Dir, "cwd", "", "only sessions started in this `folder`")
-	f.IntVar(&o.MinMessages, "min-messages", 0, "only sessions with at least `N` messages")
-	f.IntVar(&o.MaxMessages, "max-messages", -1, "only sessions with at most `N` messages")
-	f.BoolVar(&o.Archived, "include-archived", false, "include archived sessions")
-	f.BoolVar(&o.DryRun, "dry-run", false, "show what would be deleted, and change nothing")
-	f.BoolVarP(&o.Yes, "yes", "y", false, "do not ask for confirmation")
+	flags := cmd.Flags()
+	flags.StringVar(&o.OlderThan, "older-than", "", "only sessions inactive for this `age` (90d, 12h)")
+	flags.StringVar(&o.Before, "before", "", "only sessions last active before this `date`")
+	flags.StringVar(&o.Platform, "source", "", "only sessions of this source")
+	flags.StringVar(&o.Title, "title", "", "only sessions whose title contains this text")
+	flags.StringVar(&o.Model, "model", "", "only sessions whose model name contains this text")
+	flags.StringVar(&o.Reason, "end-reason", "", "only sessions that ended for this reason")
+	flags.StringVar(&o.Dir, "cwd", "", "only sessions started in this `folder`")
+	flags.IntVar(&o.MinMessages, "min-messages", 0, "only sessions with at least `N` messages")
+	flags.IntVar(&o.MaxMessages, "max-messages", -1, "only sessions with at most `N` messages")
+	flags.BoolVar(&o.Archived, "include-archived", false, "include archived sessions")
+	flags.BoolVar(&o.DryRun, "dry-run", false, "show what would be deleted, and change nothing")
+	flags.BoolVarP(&o.Yes, "yes", "y", false, "do not ask for confirmation")
 	return cmd
 }
 
@@ -93,7 +94,7 @@ func runPrune(ctx context.Context, o *PruneOptions) error {
 			return nil
 		}
 		if !o.Yes {
-			if err := o.confirm(o.In, o.Out, "Delete "+text.Plural(len(rows), "session", "sessions")+" permanently?"); err != nil {
+			if err := o.Confirm(o.In, o.Out, "Delete "+text.Plural(len(rows), "session", "sessions")+" permanently?"); err != nil {
 				return err
 			}
 		}
@@ -117,7 +118,7 @@ func (o *PruneOptions) filter() (hermes.SessionFilter, error) {
 		old = "90d"
 	}
 	var err error
-	if f.Before, err = moment(old, o.now()); err != nil {
+	if f.Before, err = moment(old, o.Now()); err != nil {
 		return f, err
 	}
 	if o.Dir != "" {
@@ -142,7 +143,7 @@ func (o *PruneOptions) fitting(rows []hermes.Session) []hermes.Session {
 func (o *PruneOptions) show(rows []hermes.Session) {
 	lines := [][]string{{"ID", "ACTIVE", "SOURCE", "MSGS", "TITLE"}}
 	for _, r := range rows {
-		lines = append(lines, []string{r.ID, ago(active(r), o.now()), r.Platform, strconv.Itoa(r.Messages), oneLine(o.shown()(r.Title), 60)})
+		lines = append(lines, []string{r.ID, ago(active(r), o.Now()), r.Platform, strconv.Itoa(r.Messages), oneLine(o.Shown(r.Title), 60)})
 	}
 	table(o.Out, lines)
 	fmt.Fprintf(o.Out, "\nWould delete %s. Nothing was changed.\n", text.Plural(len(rows), "session", "sessions"))

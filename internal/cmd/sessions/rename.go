@@ -10,18 +10,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/cmd/factory"
 )
 
 // RenameOptions are the options of `hermes sessions rename`.
 type RenameOptions struct {
-	Deps
+	base
 	Out        io.Writer
 	Ref, Title string
 }
 
 // NewRenameCmd makes the verb; runF replaces its work in tests.
-func NewRenameCmd(d Deps, runF func(context.Context, *RenameOptions) error) *cobra.Command {
-	o := &RenameOptions{Deps: d}
+func NewRenameCmd(f *factory.Factory, runF func(context.Context, *RenameOptions) error) *cobra.Command {
+	o := &RenameOptions{base: base{f}}
 	if runF == nil {
 		runF = runRename
 	}
@@ -69,16 +70,16 @@ var marked = map[string]string{
 }
 
 // newMarkCmd makes a verb that sets one mark on sessions.
-func newMarkCmd(d Deps, verb, short string, change hermes.SessionChange) *cobra.Command {
+func newMarkCmd(f *factory.Factory, verb, short string, change hermes.SessionChange) *cobra.Command {
 	return &cobra.Command{
 		Use:     verb + " ID|TITLE|latest…",
 		Short:   short,
 		Example: "  hermes sessions " + verb + " latest",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return d.with(cmd.Context(), func(s hermes.Store) error {
+			return base{f}.with(cmd.Context(), func(s hermes.Store) error {
 				for _, ref := range args {
-					row, err := d.resolve(cmd.Context(), s, ref)
+					row, err := base{f}.resolve(cmd.Context(), s, ref)
 					if err != nil {
 						return err
 					}

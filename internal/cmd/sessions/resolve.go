@@ -17,9 +17,9 @@ func hiddenPlatforms() []string { return []string{"oneshot", "kanban", "tool", "
 
 // resolve finds the session that ref means: an id, the unique beginning of one, a
 // title, or "latest" (see session.Latest).
-func (d Deps) resolve(ctx context.Context, s hermes.Sessions, ref string) (hermes.Session, error) {
+func (b base) resolve(ctx context.Context, s hermes.Sessions, ref string) (hermes.Session, error) {
 	if ref == "latest" {
-		here, err := d.abs(".")
+		here, err := b.abs(".")
 		if err != nil {
 			return hermes.Session{}, err
 		}
@@ -31,7 +31,7 @@ func (d Deps) resolve(ctx context.Context, s hermes.Sessions, ref string) (herme
 	row, err := s.FindSession(ctx, ref)
 	switch {
 	case errors.Is(err, hermes.ErrNotFound):
-		return row, d.unknown(ctx, s, ref)
+		return row, b.unknown(ctx, s, ref)
 	case errors.Is(err, hermes.ErrAmbiguous):
 		return row, fmt.Errorf("%q matches several sessions (%w); use more of the id", ref, err)
 	}
@@ -39,7 +39,7 @@ func (d Deps) resolve(ctx context.Context, s hermes.Sessions, ref string) (herme
 }
 
 // unknown reports that there is no such session and suggests similar ones.
-func (d Deps) unknown(ctx context.Context, s hermes.Sessions, ref string) error {
+func (b base) unknown(ctx context.Context, s hermes.Sessions, ref string) error {
 	rows, err := s.ListSessions(ctx, hermes.SessionFilter{Archived: true, Limit: 500})
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (d Deps) unknown(ctx context.Context, s hermes.Sessions, ref string) error 
 	var near []string
 	for _, r := range rows {
 		if len(near) < 3 && similar(ref, r) {
-			near = append(near, strings.TrimSpace(r.ID+" "+d.shown()(r.Title)))
+			near = append(near, strings.TrimSpace(r.ID+" "+b.Shown(r.Title)))
 		}
 	}
 	if len(near) == 0 {

@@ -10,13 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/text"
 	"hermes/internal/usage"
 )
 
 // SearchOptions are the options of `hermes sessions search`.
 type SearchOptions struct {
-	Deps
+	base
 	Out, Err  io.Writer
 	Query     string
 	Session   string
@@ -31,8 +32,8 @@ type SearchOptions struct {
 }
 
 // NewSearchCmd makes the verb; runF replaces its work in tests.
-func NewSearchCmd(d Deps, runF func(context.Context, *SearchOptions) error) *cobra.Command {
-	o := &SearchOptions{Deps: d}
+func NewSearchCmd(f *factory.Factory, runF func(context.Context, *SearchOptions) error) *cobra.Command {
+	o := &SearchOptions{base: base{f}}
 	if runF == nil {
 		runF = runSearch
 	}
@@ -50,16 +51,16 @@ func NewSearchCmd(d Deps, runF func(context.Context, *SearchOptions) error) *cob
 			return runF(cmd.Context(), o)
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&o.Session, "session", "", "only in this session: id, title or latest")
-	f.StringSliceVar(&o.Platforms, "source", nil, "only sessions of these sources")
-	f.StringSliceVar(&o.Roles, "role", nil, "only messages of these roles: user, assistant, tool")
-	f.StringVar(&o.After, "after", "", "only messages since this `date` or age (2026-11-20, 7d)")
-	f.StringVar(&o.Before, "before", "", "only messages before this `date` or age")
-	f.IntVar(&o.Limit, "limit", 20, "maximum number of results")
-	f.IntVarP(&o.Context, "context", "C", 0, "number of messages to show before and after each")
-	f.BoolVar(&o.Oldest, "oldest", false, "sort by age, oldest first")
-	f.BoolVar(&o.JSON, "json", false, "print JSON")
+	flags := cmd.Flags()
+	flags.StringVar(&o.Session, "session", "", "only in this session: id, title or latest")
+	flags.StringSliceVar(&o.Platforms, "source", nil, "only sessions of these sources")
+	flags.StringSliceVar(&o.Roles, "role", nil, "only messages of these roles: user, assistant, tool")
+	flags.StringVar(&o.After, "after", "", "only messages since this `date` or age (2026-11-20, 7d)")
+	flags.StringVar(&o.Before, "before", "", "only messages before this `date` or age")
+	flags.IntVar(&o.Limit, "limit", 20, "maximum number of results")
+	flags.IntVarP(&o.Context, "context", "C", 0, "number of messages to show before and after each")
+	flags.BoolVar(&o.Oldest, "oldest", false, "sort by age, oldest first")
+	flags.BoolVar(&o.JSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -69,10 +70,10 @@ func runSearch(ctx context.Context, o *SearchOptions) error {
 		q.Roles = append(q.Roles, hermes.Role(r))
 	}
 	var err error
-	if q.After, err = moment(o.After, o.now()); err != nil {
+	if q.After, err = moment(o.After, o.Now()); err != nil {
 		return err
 	}
-	if q.Before, err = moment(o.Before, o.now()); err != nil {
+	if q.Before, err = moment(o.Before, o.Now()); err != nil {
 		return err
 	}
 	return o.reading(ctx, func(s hermes.Store) error {
@@ -87,7 +88,7 @@ func runSearch(ctx context.Context, o *SearchOptions) error {
 		if err != nil {
 			return err
 		}
-		k := o.shown()
+		k := mask(o.Shown)
 		for i, h := range hits {
 			hits[i].Session.Title, hits[i].Snippet, hits[i].Message = k(h.Session.Title), k.snippet(h.Snippet), k.message(h.Message)
 			k.messages(h.Before)
@@ -111,7 +112,7 @@ func runSearch(ctx context.Context, o *SearchOptions) error {
 
 func (o *SearchOptions) hit(h hermes.Hit) {
 	fmt.Fprintln(o.Out, strings.TrimRight(fmt.Sprintf("%s  #%d  %s  %s  %s", h.Session.ID, h.Message.ID, h.Message.Role,
-		ago(h.Message.Time, o.now()), oneLine(h.Session.Title, 60)), " "))
+		ago(h.Message.Time, o.Now()), oneLine(h.Session.Title, 60)), " "))
 	for _, m := range h.Before {
 		fmt.Fprintf(o.Out, "    %s: %s\n", m.Role, oneLine(m.Visible(), 200))
 	}

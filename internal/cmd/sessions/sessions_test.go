@@ -16,20 +16,20 @@ import (
 
 	"hermes"
 	"hermes/hermestest"
+	"hermes/internal/app"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/cmd/sessions"
+	"hermes/internal/config"
+	"hermes/internal/home"
+	"hermes/internal/redact"
 	"hermes/internal/store"
 )
 
 var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local)
 
-// kept is a store that a command cannot close.
-type kept struct{ *hermestest.Store }
-
-func (kept) Close() error { return nil }
-
 // optimized counts its optimizations.
 type optimized struct {
-	kept
+	*hermestest.Store
 	times *int
 }
 
@@ -75,13 +75,37 @@ func filled(t *testing.T) *hermestest.Store {
 // run plays a command line against the store.
 func run(t *testing.T, s hermes.Store, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
-	return runWith(t, sessions.Deps{Open: func(context.Context) (hermes.Store, error) { return s, nil },
-		Now: func() time.Time { return now }, Dir: "/work"}, "", args...)
+	return runWith(t, on(s), "", args...)
 }
 
-func runWith(t *testing.T, d sessions.Deps, in string, args ...string) (stdout, stderr string, err error) {
+// database makes a whole database of a store.
+type database struct {
+	hermes.Store
+	rest
+}
+
+// rest are the methods that are not called.
+type rest struct{ store.Database }
+
+func (d database) Optimize(ctx context.Context) error {
+	return d.Store.(interface{ Optimize(context.Context) error }).Optimize(ctx)
+}
+
+// on makes a factory that opens a store, in the folder /work without a terminal.
+func on(s hermes.Store) *factory.Factory {
+	f := factory.New(app.Options{}, factory.IO{})
+	f.Store = func(context.Context) (store.Database, error) { return database{Store: s}, nil }
+	f.Reader = f.Store
+	f.Now = func() time.Time { return now }
+	f.Dir = func() (string, error) { return "/work", nil }
+	f.Mask, f.Shown = redact.Text, redact.Text
+	f.Config = func() (*config.Config, error) { return config.Load(home.At("/nowhere"), config.Options{}), nil }
+	return f
+}
+
+func runWith(t *testing.T, f *factory.Factory, in string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
-	cmd := sessions.NewCmd(d)
+	cmd := sessions.NewCmd(f)
 	var out, errs bytes.Buffer
 	cmd.SetOut(&out)
 	cmd.SetErr(&errs)
@@ -104,7 +128,7 @@ func mustRun(t *testing.T, s hermes.Store, args ...string) string {
 func TestList(t *testing.T) {
 	t.Parallel()
 	s := filled(t)
-	got := mustRun(t, kept{s}, "list")
+	got := mustRun(t, s, "list")
 	want := `ID                      ACTIVE      SOURCE    STATE  MSGS  TITLE
 20261120_090000_aaaaaa  1 h ago     cli       open   4     Fix the build
 20261119_090000_bbbbbb  1 d ago     telegram  open   1     “what is the weather”
@@ -124,7 +148,7 @@ func TestList(t *testing.T) {
 		{[]string{"list", "--limit", "1"}, []string{"aaaaaa"}},
 		{[]string{"list", "--title", "OLD"}, []string{"cccccc"}},
 	} {
-		out := mustRun(t, kept{s}, append(c.args, "--json")...)
+		out := mustRun(t, s, append(c.args, "--json")...)
 		var rows []struct{ ID string }
 		if err := json.Unmarshal([]byte(out), &rows); err != nil {
 			t.Fatal(err)
@@ -137,14 +161,14 @@ func TestList(t *testing.T) {
 			t.Errorf("%v: %s", c.args, d)
 		}
 	}
-	if _, _, err := run(t, kept{s}, "list", "--limit", "0"); err == nil {
+	if _, _, err := run(t, s, "list", "--limit", "0"); err == nil {
 		t.Error("a limit of 0 was taken")
 	}
-	_, stderr, err := run(t, kept{hermestest.NewStore()}, "list")
+	_, stderr, err := run(t, hermestest.NewStore(), "list")
 	if err != nil || !strings.Contains(stderr, "No sessions yet") {
 		t.Errorf("an empty store is listed as %q, %v", stderr, err)
 	}
-	_, stderr, _ = run(t, kept{s}, "list", "--source", "none")
+	_, stderr, _ = run(t, s, "list", "--source", "none")
 	if !strings.Contains(stderr, "None of the 5 sessions match") {
 		t.Errorf("a list without rows says %q", stderr)
 	}
@@ -159,12 +183,12 @@ func TestListAfterOneShotsOnlySaysHowToSeeThem(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, stderr, err := run(t, kept{s}, "list")
+	_, stderr, err := run(t, s, "list")
 	want := "No sessions to show, but 2 sessions are from oneshot, 1 session is from subagent. Include them with: hermes sessions list --all\n"
 	if err != nil || stderr != want {
 		t.Errorf("got %q, %v, want %q", stderr, err, want)
 	}
-	if got := mustRun(t, kept{s}, "list", "--all"); strings.Count(got, "oneshot") != 2 {
+	if got := mustRun(t, s, "list", "--all"); strings.Count(got, "oneshot") != 2 {
 		t.Errorf("the command that the text names shows:\n%s", got)
 	}
 }
@@ -188,7 +212,8 @@ func TestLatestIsTheLastActiveOneOfTheFolderAndOneShotsCount(t *testing.T) {
 		}
 	}
 	for where, want := range map[string]string{dir: "bbbbbb", t.TempDir(): "dddddd"} {
-		d := sessions.Deps{Open: func(context.Context) (hermes.Store, error) { return kept{s}, nil }, Dir: where}
+		d := on(s)
+		d.Dir = func() (string, error) { return where, nil }
 		out, _, err := runWith(t, d, "", "show", "latest")
 		if err != nil || !strings.Contains(out, want) {
 			t.Errorf("in %s: got %s, %v, want %s", where, out, err, want)
@@ -199,7 +224,7 @@ func TestLatestIsTheLastActiveOneOfTheFolderAndOneShotsCount(t *testing.T) {
 func TestShow(t *testing.T) {
 	t.Parallel()
 	s := filled(t)
-	got := mustRun(t, kept{s}, "show", "latest")
+	got := mustRun(t, s, "show", "latest")
 	for _, want := range []string{"Fix the build", "openrouter:m", "── you", "please fix <the> build", "→ terminal {\"command\":\"make\"}",
 		"── result of terminal (failed)", "more lines (show with --full)", "Done: the build"} {
 		if !strings.Contains(got, want) {
@@ -209,7 +234,7 @@ func TestShow(t *testing.T) {
 	if strings.Contains(got, "recalled memory") {
 		t.Error("a hidden part is shown")
 	}
-	full := mustRun(t, kept{s}, "show", "Fix the build", "--full")
+	full := mustRun(t, s, "show", "Fix the build", "--full")
 	if strings.Contains(full, "more lines") || strings.Contains(full, "\x1b") || !strings.Contains(full, "[31mred") {
 		t.Error("the full text is cut or steers the terminal")
 	}
@@ -217,7 +242,7 @@ func TestShow(t *testing.T) {
 		Session  struct{ ID, System string }
 		Messages []hermes.Message
 	}
-	out := mustRun(t, kept{s}, "show", "20261120", "--json", "--last", "2")
+	out := mustRun(t, s, "show", "20261120", "--json", "--last", "2")
 	if err := json.Unmarshal([]byte(out), &d); err != nil {
 		t.Fatal(err)
 	}
@@ -237,21 +262,21 @@ func TestSessionThatWaitsForAnAnswer(t *testing.T) {
 	if err := s.BeginCall(t.Context(), l, hermes.ToolCall{ID: "ask", Name: "clarify"}); err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(mustRun(t, kept{s}, "list"), "asks you") {
+	if strings.Contains(mustRun(t, s, "list"), "asks you") {
 		t.Error("a call without a question counts as one")
 	}
 	q := hermes.Question{Text: "Which \x1b[31mport?", Choices: []string{"80", "8080"}}
 	if err := s.SavePending(t.Context(), l, "ask", hermes.PendingCall{Answers: []hermes.AskedQuestion{{Question: q}}}); err != nil {
 		t.Fatal(err)
 	}
-	if out := mustRun(t, kept{s}, "list"); strings.Count(out, "asks you") != 1 {
+	if out := mustRun(t, s, "list"); strings.Count(out, "asks you") != 1 {
 		t.Errorf("listed as %s", out)
 	}
-	out := mustRun(t, kept{s}, "show", id, "--last", "1")
+	out := mustRun(t, s, "show", id, "--last", "1")
 	if !strings.HasSuffix(out, "── asks you\nWhich [31mport?\n  1. 80\n  2. 8080\nAnswer with: hermes --resume "+id+"\n") {
 		t.Errorf("shown as %s", out)
 	}
-	if out := mustRun(t, kept{s}, "show", id, "--json"); !strings.Contains(out, `"asking": true`) {
+	if out := mustRun(t, s, "show", id, "--json"); !strings.Contains(out, `"asking": true`) {
 		t.Errorf("shown as %s", out)
 	}
 }
@@ -268,16 +293,16 @@ func TestUnknownSessions(t *testing.T) {
 		{"2026", "use more of the id"},
 		{"", "no session given"},
 	} {
-		_, _, err := run(t, kept{s}, "show", c.ref)
+		_, _, err := run(t, s, "show", c.ref)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v", c.ref, err)
 		}
 	}
-	_, _, err := run(t, kept{s}, "rename", "zzz", "new")
+	_, _, err := run(t, s, "rename", "zzz", "new")
 	if !errors.Is(err, hermes.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
-	if _, _, err := run(t, kept{hermestest.NewStore()}, "show", "latest"); err == nil || !strings.Contains(err.Error(), "no sessions yet") {
+	if _, _, err := run(t, hermestest.NewStore(), "show", "latest"); err == nil || !strings.Contains(err.Error(), "no sessions yet") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -285,7 +310,7 @@ func TestUnknownSessions(t *testing.T) {
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	s := filled(t)
-	got := mustRun(t, kept{s}, "search", "weather")
+	got := mustRun(t, s, "search", "weather")
 	for _, want := range []string{"20261119_090000_bbbbbb", "user", ">>>weather<<<"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in %q", want, got)
@@ -306,7 +331,7 @@ func TestSearch(t *testing.T) {
 		{[]string{"build", "--limit", "1"}, 1},
 		{[]string{"build", "--limit", "0"}, -1},
 	} {
-		out, _, err := run(t, kept{s}, append([]string{"search", "--json"}, c.args...)...)
+		out, _, err := run(t, s, append([]string{"search", "--json"}, c.args...)...)
 		if c.hits < 0 {
 			if err == nil {
 				t.Errorf("%v gave no error", c.args)
@@ -318,11 +343,11 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%v: %d hits, want %d, %v", c.args, len(hits), c.hits, err)
 		}
 	}
-	_, stderr, err := run(t, kept{s}, "search", "nowhere")
+	_, stderr, err := run(t, s, "search", "nowhere")
 	if err != nil || !strings.Contains(stderr, "No messages found") {
 		t.Errorf("an empty search says %q, %v", stderr, err)
 	}
-	if out := mustRun(t, kept{s}, "search", "Done", "-C", "1"); !strings.Contains(out, "tool: line") {
+	if out := mustRun(t, s, "search", "Done", "-C", "1"); !strings.Contains(out, "tool: line") {
 		t.Errorf("the neighbours are not in %q", out)
 	}
 }
@@ -330,24 +355,24 @@ func TestSearch(t *testing.T) {
 func TestRenameAndMarks(t *testing.T) {
 	t.Parallel()
 	s := filled(t)
-	mustRun(t, kept{s}, "rename", "latest", "a", "new", " title")
-	mustRun(t, kept{s}, "pin", "a new title", "20261119")
-	if out := mustRun(t, kept{s}, "archive", "latest"); !strings.HasSuffix(out, " is archived.\n") {
+	mustRun(t, s, "rename", "latest", "a", "new", " title")
+	mustRun(t, s, "pin", "a new title", "20261119")
+	if out := mustRun(t, s, "archive", "latest"); !strings.HasSuffix(out, " is archived.\n") {
 		t.Errorf("got %q", out)
 	}
 	row, err := s.FindSession(t.Context(), "a new title")
 	if err != nil || !row.Pinned || !row.Archived {
 		t.Errorf("%+v, %v", row, err)
 	}
-	mustRun(t, kept{s}, "unpin", "a new title")
-	mustRun(t, kept{s}, "unarchive", "a new title")
+	mustRun(t, s, "unpin", "a new title")
+	mustRun(t, s, "unarchive", "a new title")
 	if row, _ = s.FindSession(t.Context(), "a new title"); row.Pinned || row.Archived {
 		t.Errorf("%+v", row)
 	}
-	if _, _, err := run(t, kept{s}, "rename", "20261119", "a new title"); err == nil || !strings.Contains(err.Error(), `"a new title #2"`) {
+	if _, _, err := run(t, s, "rename", "20261119", "a new title"); err == nil || !strings.Contains(err.Error(), `"a new title #2"`) {
 		t.Errorf("a taken title: %v", err)
 	}
-	if _, _, err := run(t, kept{s}, "rename", "20261119", strings.Repeat("x", 101)); err == nil {
+	if _, _, err := run(t, s, "rename", "20261119", strings.Repeat("x", 101)); err == nil {
 		t.Error("a long title was taken")
 	}
 }
@@ -355,7 +380,7 @@ func TestRenameAndMarks(t *testing.T) {
 func TestDeleteAsks(t *testing.T) {
 	t.Parallel()
 	s := filled(t)
-	d := sessions.Deps{Open: func(context.Context) (hermes.Store, error) { return kept{s}, nil }, Now: func() time.Time { return now }}
+	d := on(s)
 	if _, _, err := runWith(t, d, "y\n", "delete", "latest"); err == nil || !strings.Contains(err.Error(), "--yes") {
 		t.Errorf("without a terminal: %v", err)
 	}
@@ -376,27 +401,27 @@ func TestDeleteAsks(t *testing.T) {
 	if _, err := s.FindSession(t.Context(), "Fix the build"); !errors.Is(err, hermes.ErrNotFound) {
 		t.Errorf("after a yes: %v", err)
 	}
-	mustRun(t, kept{s}, "delete", "-y", "20261119", "20261118")
+	mustRun(t, s, "delete", "-y", "20261119", "20261118")
 }
 
 func TestPrune(t *testing.T) {
 	t.Parallel()
 	s := filled(t)
-	if out := mustRun(t, kept{s}, "prune", "--dry-run"); !strings.Contains(out, "cccccc") || strings.Contains(out, "eeeeee") || !strings.Contains(out, "Would delete 1 session.") {
+	if out := mustRun(t, s, "prune", "--dry-run"); !strings.Contains(out, "cccccc") || strings.Contains(out, "eeeeee") || !strings.Contains(out, "Would delete 1 session.") {
 		t.Errorf("a dry run says %q", out)
 	}
 	for _, none := range [][]string{{"--source", "telegram"}, {"--model", "x"}, {"--min-messages", "2"}, {"--end-reason", "new"}, {"--older-than", "400d"}, {"--cwd", "/no"}, {"--max-messages", "0"}} {
-		if out := mustRun(t, kept{s}, append([]string{"prune", "-y"}, none...)...); !strings.Contains(out, "Nothing to prune") {
+		if out := mustRun(t, s, append([]string{"prune", "-y"}, none...)...); !strings.Contains(out, "Nothing to prune") {
 			t.Errorf("%v: %q", none, out)
 		}
 	}
-	if _, _, err := run(t, kept{s}, "prune", "--older-than", "1d", "--before", "2026-01-01"); err == nil {
+	if _, _, err := run(t, s, "prune", "--older-than", "1d", "--before", "2026-01-01"); err == nil {
 		t.Error("two ages were taken")
 	}
-	if _, _, err := run(t, kept{s}, "prune"); err == nil {
+	if _, _, err := run(t, s, "prune"); err == nil {
 		t.Error("it did not ask")
 	}
-	mustRun(t, kept{s}, "prune", "-y", "--end-reason", "exit")
+	mustRun(t, s, "prune", "-y", "--end-reason", "exit")
 	if _, err := s.FindSession(t.Context(), "Old things"); !errors.Is(err, hermes.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
@@ -409,18 +434,18 @@ func TestPrune(t *testing.T) {
 func TestStatsOptimizeRepair(t *testing.T) {
 	t.Parallel()
 	s := filled(t)
-	out := mustRun(t, kept{s}, "stats")
+	out := mustRun(t, s, "stats")
 	for _, want := range []string{"sessions    5\n", "messages    6\n", "tool calls  1\n", "  cli       3\n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in:\n%s", want, out)
 		}
 	}
 	var stats struct{ Sessions int }
-	if err := json.Unmarshal([]byte(mustRun(t, kept{s}, "stats", "--json")), &stats); err != nil || stats.Sessions != 5 {
+	if err := json.Unmarshal([]byte(mustRun(t, s, "stats", "--json")), &stats); err != nil || stats.Sessions != 5 {
 		t.Errorf("%+v, %v", stats, err)
 	}
 	times := 0
-	mustRun(t, optimized{kept{s}, &times}, "optimize")
+	mustRun(t, optimized{s, &times}, "optimize")
 	if times != 1 {
 		t.Errorf("the store was optimized %d times", times)
 	}
@@ -439,7 +464,8 @@ func TestRepairSaysWhatMayBeMissing(t *testing.T) {
 		"2 parts of the damaged file could not be read.\nThe backup b.db has no more messages. " + newer:       {Lost: 2, Backup: "b.db"},
 	} {
 		r.Sessions, r.Messages, r.Kept = 2, 3, "old.db"
-		d := sessions.Deps{Repair: func(context.Context) (store.Repaired, error) { return r, nil }}
+		d := on(nil)
+		d.Repair = func(context.Context) (store.Repaired, error) { return r, nil }
 		want = "Recovered 2 sessions with 3 messages.\n" + want + "The damaged file is kept as old.db.\n"
 		if out, _, err := runWith(t, d, "", "repair"); err != nil || out != want {
 			t.Errorf("%+v: %v\n%s\nwant:\n%s", r, err, out, want)
@@ -452,11 +478,11 @@ func TestExport(t *testing.T) {
 	s := filled(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "out.jsonl")
-	mustRun(t, kept{s}, "export", file)
-	if _, _, err := run(t, kept{s}, "export", file); err == nil || !strings.Contains(err.Error(), "--force") {
+	mustRun(t, s, "export", file)
+	if _, _, err := run(t, s, "export", file); err == nil || !strings.Contains(err.Error(), "--force") {
 		t.Errorf("an existing file: %v", err)
 	}
-	mustRun(t, kept{s}, "export", file, "--force")
+	mustRun(t, s, "export", file, "--force")
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -474,43 +500,39 @@ func TestExport(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 
-	markdown := mustRun(t, kept{s}, "export", "-", "--session", "latest", "--format", "md")
+	markdown := mustRun(t, s, "export", "-", "--session", "latest", "--format", "md")
 	for _, want := range []string{"# Fix the build\n", "## You\n", "## terminal (failed)\n", "```json\n{\"command\":\"make\"}\n```"} {
 		if !strings.Contains(markdown, want) {
 			t.Errorf("%q is not in:\n%s", want, markdown)
 		}
 	}
-	page := mustRun(t, kept{s}, "export", "-", "--session", "latest", "--format", "html")
+	page := mustRun(t, s, "export", "-", "--session", "latest", "--format", "html")
 	if !strings.Contains(page, "please fix &lt;the&gt; build") || strings.Contains(page, "<the>") || strings.Contains(page, "recalled memory") {
 		t.Errorf("the page is:\n%s", page)
 	}
-	safe := mustRun(t, kept{s}, "export", "-", "--session", "latest", "--redact")
+	safe := mustRun(t, s, "export", "-", "--session", "latest", "--redact")
 	if strings.Contains(safe, "abcdefghijklmnopqrstuvwxyz") {
 		t.Errorf("a secret is in %s", safe)
 	}
-	asked := mustRun(t, kept{s}, "export", "-", "--session", "latest", "--only", "user-prompts")
+	asked := mustRun(t, s, "export", "-", "--session", "latest", "--only", "user-prompts")
 	if strings.Contains(asked, "make") || strings.Contains(asked, "You are Hermes") || !strings.Contains(asked, "please fix") {
 		t.Errorf("user prompts are %s", asked)
 	}
-	if out := mustRun(t, kept{s}, "export", filepath.Join(dir, "never.md"), "--dry-run", "--newer-than", "2d"); !strings.Contains(out, "2 sessions with 5 messages") {
+	if out := mustRun(t, s, "export", filepath.Join(dir, "never.md"), "--dry-run", "--newer-than", "2d"); !strings.Contains(out, "2 sessions with 5 messages") {
 		t.Errorf("a dry run says %q", out)
 	}
 	for _, bad := range [][]string{{"--format", "pdf"}, {"--only", "x"}, {"--source", "none"}, {"--newer-than", "x"}, {"--session", "zzz"}} {
-		if _, _, err := run(t, kept{s}, append([]string{"export", "-"}, bad...)...); err == nil {
+		if _, _, err := run(t, s, append([]string{"export", "-"}, bad...)...); err == nil {
 			t.Errorf("%v gave no error", bad)
 		}
 	}
 }
 
-func TestTheStoreIsClosedAndItsFailureReported(t *testing.T) {
+func TestTheFailureOfTheStoreIsReported(t *testing.T) {
 	t.Parallel()
-	s := filled(t)
-	mustRun(t, s, "list")
-	if _, err := s.Stats(t.Context()); err == nil {
-		t.Error("the store was not closed")
-	}
 	broken := fmt.Errorf("broken")
-	d := sessions.Deps{Open: func(context.Context) (hermes.Store, error) { return nil, broken }}
+	d := on(nil)
+	d.Reader = func(context.Context) (store.Database, error) { return nil, broken }
 	if _, _, err := runWith(t, d, "", "list"); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
@@ -519,7 +541,7 @@ func TestTheStoreIsClosedAndItsFailureReported(t *testing.T) {
 func TestFlagsReachTheWork(t *testing.T) {
 	t.Parallel()
 	var got *sessions.ListOptions
-	cmd := sessions.NewListCmd(sessions.Deps{}, func(_ context.Context, o *sessions.ListOptions) error { got = o; return nil })
+	cmd := sessions.NewListCmd(on(nil), func(_ context.Context, o *sessions.ListOptions) error { got = o; return nil })
 	cmd.SetArgs([]string{"--source", "cli", "--limit", "7", "--workspace", ".", "--all", "--include-archived", "--json"})
 	if err := cmd.ExecuteContext(t.Context()); err != nil {
 		t.Fatal(err)

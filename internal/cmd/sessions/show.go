@@ -10,12 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/text"
 )
 
 // ShowOptions are the options of `hermes sessions show`.
 type ShowOptions struct {
-	Deps
+	base
 	Out   io.Writer
 	Ref   string
 	Last  int
@@ -25,8 +26,8 @@ type ShowOptions struct {
 }
 
 // NewShowCmd makes the verb; runF replaces its work in tests.
-func NewShowCmd(d Deps, runF func(context.Context, *ShowOptions) error) *cobra.Command {
-	o := &ShowOptions{Deps: d}
+func NewShowCmd(f *factory.Factory, runF func(context.Context, *ShowOptions) error) *cobra.Command {
+	o := &ShowOptions{base: base{f}}
 	if runF == nil {
 		runF = runShow
 	}
@@ -40,11 +41,11 @@ func NewShowCmd(d Deps, runF func(context.Context, *ShowOptions) error) *cobra.C
 			return runF(cmd.Context(), o)
 		},
 	}
-	f := cmd.Flags()
-	f.IntVar(&o.Last, "last", 0, "show only the last `N` messages")
-	f.BoolVar(&o.Full, "full", false, "show tool results in full")
-	f.BoolVar(&o.Undid, "undone", false, "include messages that were undone")
-	f.BoolVar(&o.JSON, "json", false, "print JSON")
+	flags := cmd.Flags()
+	flags.IntVar(&o.Last, "last", 0, "show only the last `N` messages")
+	flags.BoolVar(&o.Full, "full", false, "show tool results in full")
+	flags.BoolVar(&o.Undid, "undone", false, "include messages that were undone")
+	flags.BoolVar(&o.JSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -58,7 +59,7 @@ func runShow(ctx context.Context, o *ShowOptions) error {
 		if err != nil {
 			return err
 		}
-		o.shown().session(&row, list)
+		mask(o.Shown).session(&row, list)
 		if o.JSON {
 			return printJSON(o.Out, documentJSON{Session: toJSON(row), Messages: list})
 		}
@@ -90,7 +91,7 @@ func (o *ShowOptions) head(r hermes.Session) {
 	add("branch", r.Branch)
 	add("parent", r.Parent)
 	add("started", r.Started.Local().Format(time.DateTime))
-	add("active", active(r).Local().Format(time.DateTime)+" ("+ago(active(r), o.now())+")")
+	add("active", active(r).Local().Format(time.DateTime)+" ("+ago(active(r), o.Now())+")")
 	if !r.Ended.IsZero() {
 		add("ended", strings.TrimSpace(r.Ended.Local().Format(time.DateTime)+" "+r.EndReason))
 	}
@@ -108,7 +109,7 @@ func (o *ShowOptions) open(ctx context.Context, s hermes.Journal, r hermes.Sessi
 	if err != nil {
 		return err
 	}
-	k := o.shown()
+	k := mask(o.Shown)
 	for _, st := range steps {
 		if q := st.Pending.Open(); q != nil && st.Result == nil {
 			fmt.Fprintf(o.Out, "\n── asks you\n%s\n", safe(k(q.Text)))

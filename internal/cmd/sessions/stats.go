@@ -13,18 +13,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/cmd/factory"
 )
 
 // StatsOptions are the options of `hermes sessions stats`.
 type StatsOptions struct {
-	Deps
+	base
 	Out  io.Writer
 	JSON bool
 }
 
 // NewStatsCmd makes the verb; runF replaces its work in tests.
-func NewStatsCmd(d Deps, runF func(context.Context, *StatsOptions) error) *cobra.Command {
-	o := &StatsOptions{Deps: d}
+func NewStatsCmd(f *factory.Factory, runF func(context.Context, *StatsOptions) error) *cobra.Command {
+	o := &StatsOptions{base: base{f}}
 	if runF == nil {
 		runF = runStats
 	}
@@ -73,7 +74,7 @@ func runStats(ctx context.Context, o *StatsOptions) error {
 			{"on disk", size(stats.FileBytes)},
 		}
 		if !stats.Oldest.IsZero() {
-			rows = append(rows, []string{"oldest", ago(stats.Oldest, o.now())}, []string{"newest", ago(stats.Newest, o.now())})
+			rows = append(rows, []string{"oldest", ago(stats.Oldest, o.Now())}, []string{"newest", ago(stats.Newest, o.Now())})
 		}
 		table(o.Out, rows)
 		o.platforms(stats.ByPlatform)

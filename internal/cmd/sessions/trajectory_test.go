@@ -32,7 +32,7 @@ func readShared(t *testing.T, out string) []shared {
 func TestTrajectoryIsShareGPT(t *testing.T) {
 	t.Parallel()
 	s := filled(t)
-	got := readShared(t, mustRun(t, kept{s}, "export", "-", "--format", "trajectory", "--session", "latest"))
+	got := readShared(t, mustRun(t, s, "export", "-", "--format", "trajectory", "--session", "latest"))
 	if len(got) != 1 || got[0].Model != "openrouter:m" || !got[0].Completed {
 		t.Fatalf("%+v", got)
 	}
@@ -68,7 +68,7 @@ func TestTrajectoryGroupsResultsKeepsThinkingAndRedacts(t *testing.T) {
 	if _, err := s.Commit(t.Context(), hermes.Lease{Session: "20261119_090000_bbbbbb"}, hermes.Change{Append: list}); err != nil {
 		t.Fatal(err)
 	}
-	open := mustRun(t, kept{s}, "export", "-", "--format", "trajectory", "--session", "20261119", "--redact=false")
+	open := mustRun(t, s, "export", "-", "--format", "trajectory", "--session", "20261119", "--redact=false")
 	got := readShared(t, open)[0]
 	if n := len(got.Conversations); n != 3 || got.Completed {
 		t.Fatalf("%+v", got)
@@ -79,7 +79,7 @@ func TestTrajectoryGroupsResultsKeepsThinkingAndRedacts(t *testing.T) {
 	if v := got.Conversations[2].Value; strings.Count(v, "<tool_response>") != 2 {
 		t.Errorf("results %q", v)
 	}
-	redacted := mustRun(t, kept{s}, "export", "-", "--format", "trajectory", "--redact")
+	redacted := mustRun(t, s, "export", "-", "--format", "trajectory", "--redact")
 	if !strings.Contains(open, key) || strings.Contains(redacted, "cdefghijklmnopqrstuvwxyz") {
 		t.Errorf("redacted: %s", redacted)
 	}

@@ -7,26 +7,28 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hermes/internal/cmd/factory"
 	"hermes/internal/skill"
 )
 
 // NewBundlesCmd makes `hermes bundles`. Without a verb it lists the bundles.
-func NewBundlesCmd(d Deps) *cobra.Command {
-	list := d.bundles("list", "List bundles", "hermes bundles list", cobra.NoArgs)
+func NewBundlesCmd(f *factory.Factory, s Source) *cobra.Command {
+	n := newNoun(f, s)
+	list := n.bundles("list", "List bundles", "hermes bundles list", cobra.NoArgs)
 	cmd := &cobra.Command{
 		Use: "bundles", Short: "Group skills that are used together", Args: cobra.NoArgs, RunE: list.RunE,
 		Long:    "A bundle is a name for several skills. In the chat, /NAME loads them all.",
 		Example: "  hermes bundles create release --skill github-release --skill technical-docs",
 	}
-	cmd.AddCommand(list, d.bundles("show NAME", "Show a bundle", "hermes bundles show release", cobra.ExactArgs(1)), d.createBundle(),
-		d.named("delete NAME", "Delete a bundle, but not its skills", "hermes bundles delete release", func(_ context.Context, c *call, name string) (string, error) {
+	cmd.AddCommand(list, n.bundles("show NAME", "Show a bundle", "hermes bundles show release", cobra.ExactArgs(1)), n.createBundle(),
+		n.named("delete NAME", "Delete a bundle, but not its skills", "hermes bundles delete release", func(_ context.Context, c *call, name string) (string, error) {
 			return "Deleted the bundle " + name + ". Its skills are kept.", c.lib.DeleteBundle(name)
 		}))
 	return cmd
 }
 
-func (d Deps) bundles(use, short, example string, args cobra.PositionalArgs) *cobra.Command {
-	return d.verb(use, short, example, args, func(_ context.Context, c *call) error {
+func (n noun) bundles(use, short, example string, args cobra.PositionalArgs) *cobra.Command {
+	return n.verb(use, short, example, args, func(_ context.Context, c *call) error {
 		all, err := c.lib.Bundles()
 		shown := 0
 		for _, b := range all {
@@ -51,10 +53,10 @@ func (d Deps) bundles(use, short, example string, args cobra.PositionalArgs) *co
 	})
 }
 
-func (d Deps) createBundle() *cobra.Command {
+func (n noun) createBundle() *cobra.Command {
 	var b skill.Bundle
 	var force bool
-	cmd := d.verb("create NAME", "Create a bundle", "hermes bundles create release --skill github-release --skill technical-docs", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+	cmd := n.verb("create NAME", "Create a bundle", "hermes bundles create release --skill github-release --skill technical-docs", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		b.Name = c.args[0]
 		for _, name := range b.Skills {
 			if _, err := c.lib.View(ctx, name, ""); err != nil {

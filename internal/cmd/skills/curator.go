@@ -8,43 +8,45 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hermes/internal/cmd/factory"
 	"hermes/internal/skill"
 	"hermes/internal/text"
 )
 
 // NewCuratorCmd makes `hermes curator`. Without a verb it shows the status.
-func NewCuratorCmd(d Deps) *cobra.Command {
-	status := d.curatorStatus()
+func NewCuratorCmd(f *factory.Factory, s Source) *cobra.Command {
+	n := newNoun(f, s)
+	status := n.curatorStatus()
 	cmd := &cobra.Command{
 		Use: "curator", Short: "Archive and restore skills that the agent made", Args: cobra.NoArgs, RunE: status.RunE,
 		Example: "  hermes curator status\n  hermes curator run --dry-run",
 	}
 	cmd.AddCommand(
-		status, d.curate(), d.backup(), d.rollback(), d.ledger(), d.purge(), d.unmanaged(),
-		d.named("adopt NAME", "Let the curator manage a skill that you wrote", "hermes curator adopt release-notes", func(ctx context.Context, c *call, name string) (string, error) {
+		status, n.curate(), n.backup(), n.rollback(), n.ledger(), n.purge(), n.unmanaged(),
+		n.named("adopt NAME", "Let the curator manage a skill that you wrote", "hermes curator adopt release-notes", func(ctx context.Context, c *call, name string) (string, error) {
 			return "The curator now manages " + name + ". Keep it with: hermes curator pin " + name, c.lib.Adopt(ctx, name)
 		}),
-		d.named("pin NAME", "Keep the curator from archiving a skill", "hermes curator pin release-notes", func(ctx context.Context, c *call, name string) (string, error) {
+		n.named("pin NAME", "Keep the curator from archiving a skill", "hermes curator pin release-notes", func(ctx context.Context, c *call, name string) (string, error) {
 			return "Pinned " + name + ".", c.lib.Pin(ctx, name, true)
 		}),
-		d.named("unpin NAME", "Let the curator archive a skill again", "hermes curator unpin release-notes", func(ctx context.Context, c *call, name string) (string, error) {
+		n.named("unpin NAME", "Let the curator archive a skill again", "hermes curator unpin release-notes", func(ctx context.Context, c *call, name string) (string, error) {
 			return "Unpinned " + name + ".", c.lib.Pin(ctx, name, false)
 		}),
-		d.named("archive NAME", "Archive a skill", "hermes curator archive release-notes", func(ctx context.Context, c *call, name string) (string, error) {
+		n.named("archive NAME", "Archive a skill", "hermes curator archive release-notes", func(ctx context.Context, c *call, name string) (string, error) {
 			return "Archived " + name + ". Restore it with: hermes curator restore " + name, c.lib.Archive(ctx, name, "archived by hand")
 		}),
-		d.named("restore NAME", "Restore an archived skill", "hermes curator restore release-notes", func(ctx context.Context, c *call, name string) (string, error) {
+		n.named("restore NAME", "Restore an archived skill", "hermes curator restore release-notes", func(ctx context.Context, c *call, name string) (string, error) {
 			return "Restored " + name + ".", c.lib.Restore(ctx, name)
 		}),
-		d.archived(),
-		d.paused("pause", "Stop the curator from running by itself", "hermes curator pause", true),
-		d.paused("resume", "Let the curator run by itself again", "hermes curator resume", false),
+		n.archived(),
+		n.paused("pause", "Stop the curator from running by itself", "hermes curator pause", true),
+		n.paused("resume", "Let the curator run by itself again", "hermes curator resume", false),
 	)
 	return cmd
 }
 
-func (d Deps) named(use, short, example string, do func(ctx context.Context, c *call, name string) (string, error)) *cobra.Command {
-	return d.verb(use, short, example, cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+func (n noun) named(use, short, example string, do func(ctx context.Context, c *call, name string) (string, error)) *cobra.Command {
+	return n.verb(use, short, example, cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		said, err := do(ctx, c, c.args[0])
 		if err == nil {
 			c.say("%s", said)
@@ -53,9 +55,9 @@ func (d Deps) named(use, short, example string, do func(ctx context.Context, c *
 	})
 }
 
-func (d Deps) curatorStatus() *cobra.Command {
-	return d.verb("status", "Show the skills that the curator manages", "hermes curator status", cobra.NoArgs, func(ctx context.Context, c *call) error {
-		cur, err := d.Curation()
+func (n noun) curatorStatus() *cobra.Command {
+	return n.verb("status", "Show the skills that the curator manages", "hermes curator status", cobra.NoArgs, func(ctx context.Context, c *call) error {
+		cur, err := n.Curation()
 		if err != nil {
 			return err
 		}
@@ -103,10 +105,10 @@ func rules(c skill.Curation) string {
 
 func days(d time.Duration) string { return text.Plural(int(d.Hours()/24), "day", "days") }
 
-func (d Deps) curate() *cobra.Command {
+func (n noun) curate() *cobra.Command {
 	var dry bool
-	cmd := d.verb("run", "Archive unused skills now", "hermes curator run --dry-run", cobra.NoArgs, func(ctx context.Context, c *call) error {
-		cur, err := d.Curation()
+	cmd := n.verb("run", "Archive unused skills now", "hermes curator run --dry-run", cobra.NoArgs, func(ctx context.Context, c *call) error {
+		cur, err := n.Curation()
 		if err != nil {
 			return err
 		}
@@ -139,8 +141,8 @@ func (d Deps) curate() *cobra.Command {
 	return cmd
 }
 
-func (d Deps) archived() *cobra.Command {
-	return d.verb("list-archived", "List archived skills", "hermes curator list-archived", cobra.NoArgs, func(_ context.Context, c *call) error {
+func (n noun) archived() *cobra.Command {
+	return n.verb("list-archived", "List archived skills", "hermes curator list-archived", cobra.NoArgs, func(_ context.Context, c *call) error {
 		all, err := c.lib.ListArchived()
 		if err != nil {
 			return err
@@ -155,9 +157,9 @@ func (d Deps) archived() *cobra.Command {
 	})
 }
 
-func (d Deps) backup() *cobra.Command {
-	return d.verb("backup", "Back up all skills", "hermes curator backup", cobra.NoArgs, func(_ context.Context, c *call) error {
-		cur, err := d.Curation()
+func (n noun) backup() *cobra.Command {
+	return n.verb("backup", "Back up all skills", "hermes curator backup", cobra.NoArgs, func(_ context.Context, c *call) error {
+		cur, err := n.Curation()
 		if err != nil {
 			return err
 		}
@@ -169,10 +171,10 @@ func (d Deps) backup() *cobra.Command {
 	})
 }
 
-func (d Deps) rollback() *cobra.Command {
+func (n noun) rollback() *cobra.Command {
 	var list, yes bool
 	var id, entry string
-	cmd := d.verb("rollback", "Restore the skills of a backup, or undo one change", "hermes curator rollback --list\n  hermes curator rollback --id 20261120-101500", cobra.NoArgs, func(ctx context.Context, c *call) error {
+	cmd := n.verb("rollback", "Restore the skills of a backup, or undo one change", "hermes curator rollback --list\n  hermes curator rollback --id 20261120-101500", cobra.NoArgs, func(ctx context.Context, c *call) error {
 		if list {
 			all, err := c.lib.Backups()
 			for _, name := range all {
@@ -184,9 +186,9 @@ func (d Deps) rollback() *cobra.Command {
 			return err
 		}
 		if entry != "" {
-			return d.undoChange(ctx, c, entry, yes)
+			return n.undoChange(ctx, c, entry, yes)
 		}
-		if err := d.confirm(c, yes, "Overwrite the current skills with those of the backup?"); err != nil {
+		if err := n.confirm(c, yes, "Overwrite the current skills with those of the backup?"); err != nil {
 			return err
 		}
 		got, err := c.lib.Rollback(ctx, id)
@@ -203,8 +205,8 @@ func (d Deps) rollback() *cobra.Command {
 	return cmd
 }
 
-func (d Deps) paused(use, short, example string, on bool) *cobra.Command {
-	return d.verb(use, short, example, cobra.NoArgs, func(ctx context.Context, c *call) error {
+func (n noun) paused(use, short, example string, on bool) *cobra.Command {
+	return n.verb(use, short, example, cobra.NoArgs, func(ctx context.Context, c *call) error {
 		if err := c.lib.PauseCurator(ctx, on); err != nil {
 			return err
 		}

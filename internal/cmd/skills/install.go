@@ -16,23 +16,23 @@ import (
 	"hermes/internal/text"
 )
 
-func (d Deps) install() *cobra.Command {
+func (n noun) install() *cobra.Command {
 	var o skill.InstallOptions
 	var yes bool
-	cmd := d.verb("install IDENTIFIER", "Scan and install a skill from a registry", "hermes skills install anthropics/skills/pdf", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
-		p, err := d.fetch(ctx, c.args[0])
+	cmd := n.verb("install IDENTIFIER", "Scan and install a skill from a registry", "hermes skills install anthropics/skills/pdf", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+		p, err := n.fetch(ctx, c.args[0])
 		if err != nil {
 			return err
 		}
 		c.printRights(skill.RightsOf(p.Files))
 		if p.Trust == guard.Community {
-			if err := d.confirm(c, yes, fmt.Sprintf("Install %s? Anyone can publish there. It is scanned first.", p.Identifier)); err != nil {
+			if err := n.confirm(c, yes, fmt.Sprintf("Install %s? Anyone can publish there. It is scanned first.", p.Identifier)); err != nil {
 				return err
 			}
 		}
 		r, err := c.lib.Install(ctx, p, o)
 		if err != nil {
-			return d.refused(c, r, err)
+			return n.refused(c, r, err)
 		}
 		c.printInstall(r)
 		return nil
@@ -46,7 +46,7 @@ func (d Deps) install() *cobra.Command {
 }
 
 // refused prints the findings that led to a refusal.
-func (d Deps) refused(c *call, r skill.InstallReport, err error) error {
+func (n noun) refused(c *call, r skill.InstallReport, err error) error {
 	if _, ok := errors.AsType[*skill.RefusedError](err); ok {
 		c.printReport(r.Report)
 	}
@@ -84,8 +84,8 @@ func (c *call) installed() (skill.Lock, []string, error) {
 	return lock, slices.Sorted(maps.Keys(lock.Skills)), nil
 }
 
-func (d Deps) check() *cobra.Command {
-	return d.verb("check [NAME…]", "Check installed skills for updates and local changes", "hermes skills check", cobra.ArbitraryArgs, func(ctx context.Context, c *call) error {
+func (n noun) check() *cobra.Command {
+	return n.verb("check [NAME…]", "Check installed skills for updates and local changes", "hermes skills check", cobra.ArbitraryArgs, func(ctx context.Context, c *call) error {
 		lock, names, err := c.installed()
 		if err != nil {
 			return err
@@ -97,7 +97,7 @@ func (d Deps) check() *cobra.Command {
 				return err
 			}
 			news := "up to date"
-			p, err := d.fetch(ctx, rec.Identifier)
+			p, err := n.fetch(ctx, rec.Identifier)
 			if err == nil {
 				p, err = p.Named(name)
 			}
@@ -119,17 +119,17 @@ func (d Deps) check() *cobra.Command {
 	})
 }
 
-func (d Deps) update() *cobra.Command {
+func (n noun) update() *cobra.Command {
 	var o skill.InstallOptions
 	var diff bool
-	cmd := d.verb("update [NAME…]", "Update installed skills", "hermes skills update --diff", cobra.ArbitraryArgs, func(ctx context.Context, c *call) error {
+	cmd := n.verb("update [NAME…]", "Update installed skills", "hermes skills update --diff", cobra.ArbitraryArgs, func(ctx context.Context, c *call) error {
 		lock, names, err := c.installed()
 		if err != nil {
 			return err
 		}
 		var faults []error
 		for _, name := range names {
-			p, err := d.fetch(ctx, lock.Skills[name].Identifier)
+			p, err := n.fetch(ctx, lock.Skills[name].Identifier)
 			if err != nil {
 				faults = append(faults, err)
 				continue
@@ -161,8 +161,8 @@ func (d Deps) update() *cobra.Command {
 	return cmd
 }
 
-func (d Deps) audit() *cobra.Command {
-	return d.verb("audit", "Scan the installed skills again", "hermes skills audit", cobra.NoArgs, func(ctx context.Context, c *call) error {
+func (n noun) audit() *cobra.Command {
+	return n.verb("audit", "Scan the installed skills again", "hermes skills audit", cobra.NoArgs, func(ctx context.Context, c *call) error {
 		all, err := c.lib.Audit(ctx)
 		if err != nil {
 			return err
@@ -185,8 +185,8 @@ func (d Deps) audit() *cobra.Command {
 	})
 }
 
-func (d Deps) uninstall() *cobra.Command {
-	return d.verb("uninstall NAME", "Uninstall a skill", "hermes skills uninstall pdf", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+func (n noun) uninstall() *cobra.Command {
+	return n.verb("uninstall NAME", "Uninstall a skill", "hermes skills uninstall pdf", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		if _, _, err := c.installed(); err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package skills
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -25,11 +24,11 @@ type entry struct {
 }
 
 // ledger lists the changes of skills in the undo journal.
-func (d Deps) ledger() *cobra.Command {
+func (n noun) ledger() *cobra.Command {
 	var asJSON, all bool
 	var limit int
-	cmd := d.verb("ledger", "List changes to skills and who made them", "hermes curator ledger --all", cobra.NoArgs, func(_ context.Context, c *call) error {
-		changes, err := d.changes(limit, all)
+	cmd := n.verb("ledger", "List changes to skills and who made them", "hermes curator ledger --all", cobra.NoArgs, func(_ context.Context, c *call) error {
+		changes, err := n.changes(limit, all)
 		if err != nil {
 			return err
 		}
@@ -70,8 +69,8 @@ func (d Deps) ledger() *cobra.Command {
 	return cmd
 }
 
-func (d Deps) changes(limit int, all bool) ([]undo.Change, error) {
-	j, done, err := d.Journal()
+func (n noun) changes(limit int, all bool) ([]undo.Change, error) {
+	j, err := n.Journal()
 	if err != nil {
 		return nil, err
 	}
@@ -82,16 +81,15 @@ func (d Deps) changes(limit int, all bool) ([]undo.Change, error) {
 			out = append(out, c)
 		}
 	}
-	return out, errors.Join(err, done())
+	return out, err
 }
 
 // undoChange undoes one change of skills.
-func (d Deps) undoChange(ctx context.Context, c *call, id string, yes bool) (err error) {
-	j, done, err := d.Journal()
+func (n noun) undoChange(ctx context.Context, c *call, id string, yes bool) error {
+	j, err := n.Journal()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, done()) }()
 	list, err := j.List(time.Time{})
 	if err != nil {
 		return err
@@ -103,7 +101,7 @@ func (d Deps) undoChange(ctx context.Context, c *call, id string, yes bool) (err
 		if ch.Undone {
 			return fmt.Errorf("%s is already undone", id)
 		}
-		if err := d.confirm(c, yes, "Undo: "+printable(ch.What)+"?"); err != nil {
+		if err := n.confirm(c, yes, "Undo: "+printable(ch.What)+"?"); err != nil {
 			return err
 		}
 		if _, err := j.Undo(ctx, []undo.Change{ch}, "person", false); err != nil {
@@ -115,10 +113,10 @@ func (d Deps) undoChange(ctx context.Context, c *call, id string, yes bool) (err
 	return fmt.Errorf("there is no change %q of skills; list them with `hermes curator ledger --all`", id)
 }
 
-func (d Deps) purge() *cobra.Command {
+func (n noun) purge() *cobra.Command {
 	var older int
 	var yes, dry bool
-	cmd := d.verb("purge [NAME…]", "Delete archived skills", "hermes curator purge --older-than 90", cobra.ArbitraryArgs, func(ctx context.Context, c *call) error {
+	cmd := n.verb("purge [NAME…]", "Delete archived skills", "hermes curator purge --older-than 90", cobra.ArbitraryArgs, func(ctx context.Context, c *call) error {
 		if older < 0 {
 			return fmt.Errorf("invalid --older-than %d: use a number of days, or 0 for all", older)
 		}
@@ -132,7 +130,7 @@ func (d Deps) purge() *cobra.Command {
 			return nil
 		}
 		if !dry {
-			if err := d.confirm(c, yes, "Delete "+names(list)+" from the archive?"); err != nil {
+			if err := n.confirm(c, yes, "Delete "+names(list)+" from the archive?"); err != nil {
 				return err
 			}
 			if list, err = c.lib.Purge(ctx, age, c.args, false); err != nil {
@@ -166,8 +164,8 @@ func names(list []skill.Archived) string {
 	return strings.Join(out, ", ")
 }
 
-func (d Deps) unmanaged() *cobra.Command {
-	return d.verb("list-unmanaged", "List your skills that the curator does not manage", "hermes curator list-unmanaged", cobra.NoArgs, func(ctx context.Context, c *call) error {
+func (n noun) unmanaged() *cobra.Command {
+	return n.verb("list-unmanaged", "List your skills that the curator does not manage", "hermes curator list-unmanaged", cobra.NoArgs, func(ctx context.Context, c *call) error {
 		list, err := c.lib.Unmanaged(ctx)
 		for _, s := range list {
 			c.say("%-24s %s", s.Name, skill.Short(s.Description))

@@ -13,10 +13,10 @@ import (
 	"hermes/internal/text"
 )
 
-func (d Deps) list() *cobra.Command {
+func (n noun) list() *cobra.Command {
 	var source, category string
 	var all bool
-	cmd := d.verb("list", "List skills and where they come from", "hermes skills list --source hub", cobra.NoArgs, func(ctx context.Context, c *call) error {
+	cmd := n.verb("list", "List skills and where they come from", "hermes skills list --source hub", cobra.NoArgs, func(ctx context.Context, c *call) error {
 		states, err := c.lib.States(ctx)
 		if err != nil {
 			return err
@@ -42,7 +42,7 @@ func (d Deps) list() *cobra.Command {
 		if waiting, err := c.lib.Waiting(); err == nil && len(waiting) > 0 {
 			c.say("%s for your approval. Review with: hermes skills pending", text.Plural(len(waiting), "change waits", "changes wait"))
 		}
-		return d.hintProject(c)
+		return n.hintProject(c)
 	})
 	cmd.Aliases = []string{"ls"}
 	cmd.Flags().StringVar(&source, "source", "", "show only this source: user, hub, bundled, project or external")
@@ -59,8 +59,8 @@ func orElse(s, other string) string {
 }
 
 // hintProject mentions skills in the working folder that are not trusted.
-func (d Deps) hintProject(c *call) error {
-	dir, err := d.Dir()
+func (n noun) hintProject(c *call) error {
+	dir, err := n.Dir()
 	if err != nil {
 		return err
 	}
@@ -70,10 +70,10 @@ func (d Deps) hintProject(c *call) error {
 	return nil
 }
 
-func (d Deps) inspect() *cobra.Command {
-	cmd := d.verb("inspect NAME|IDENTIFIER", "Show a skill, installed or in a registry", "hermes skills inspect debugging\n  hermes skills inspect anthropics/skills/pdf", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+func (n noun) inspect() *cobra.Command {
+	cmd := n.verb("inspect NAME|IDENTIFIER", "Show a skill, installed or in a registry", "hermes skills inspect debugging\n  hermes skills inspect anthropics/skills/pdf", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		if strings.ContainsAny(c.args[0], "/:") {
-			return d.inspectRemote(ctx, c)
+			return n.inspectRemote(ctx, c)
 		}
 		t, err := c.lib.View(ctx, c.args[0], "")
 		if err != nil {
@@ -109,18 +109,18 @@ func (c *call) printInstalled(s hermes.Skill) error {
 	return nil
 }
 
-func (d Deps) config() *cobra.Command {
+func (n noun) config() *cobra.Command {
 	cmd := &cobra.Command{Use: "config", Short: "Enable and disable skills", Example: "  hermes skills config disable profiling"}
 	cmd.AddCommand(
-		d.switched("disable NAME…", "Disable skills", "hermes skills config disable profiling", true),
-		d.switched("enable NAME…", "Enable skills again", "hermes skills config enable profiling", false),
+		n.switched("disable NAME…", "Disable skills", "hermes skills config disable profiling", true),
+		n.switched("enable NAME…", "Enable skills again", "hermes skills config enable profiling", false),
 	)
 	return cmd
 }
 
-func (d Deps) switched(use, short, example string, off bool) *cobra.Command {
-	return d.verb(use, short, example, cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
-		cfg, err := d.Load()
+func (n noun) switched(use, short, example string, off bool) *cobra.Command {
+	return n.verb(use, short, example, cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
+		cfg, err := n.Config()
 		if err != nil {
 			return err
 		}

@@ -34,11 +34,11 @@ metadata:
 ## Verification
 `
 
-func (d Deps) create() *cobra.Command {
+func (n noun) create() *cobra.Command {
 	var category, from string
-	cmd := d.verb("create NAME", "Create a skill in the editor or from a file", "hermes skills create release-notes --from-file SKILL.md", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+	cmd := n.verb("create NAME", "Create a skill in the editor or from a file", "hermes skills create release-notes --from-file SKILL.md", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		name := c.args[0]
-		text, err := d.written(ctx, c, from, fmt.Sprintf(draft, name, name))
+		text, err := n.written(ctx, c, from, fmt.Sprintf(draft, name, name))
 		if err != nil {
 			return err
 		}
@@ -50,14 +50,14 @@ func (d Deps) create() *cobra.Command {
 	return cmd
 }
 
-func (d Deps) edit() *cobra.Command {
+func (n noun) edit() *cobra.Command {
 	var from, file string
-	cmd := d.verb("edit NAME", "Edit a skill in the editor or from a file", "hermes skills edit release-notes", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+	cmd := n.verb("edit NAME", "Edit a skill in the editor or from a file", "hermes skills edit release-notes", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		now, err := c.lib.View(ctx, c.args[0], file)
 		if err != nil && (file == "" || !errors.Is(err, hermes.ErrNotFound)) {
 			return err
 		}
-		text, err := d.written(ctx, c, from, now.Content)
+		text, err := n.written(ctx, c, from, now.Content)
 		if err != nil {
 			return err
 		}
@@ -74,8 +74,8 @@ func (d Deps) edit() *cobra.Command {
 }
 
 // written reads the new text from a file or the editor.
-func (d Deps) written(ctx context.Context, c *call, from, before string) (string, error) {
-	return compose.Composer{From: from, In: c.in, Name: "SKILL.md", Terminal: d.Terminal, Edit: d.Edit}.Text(ctx, before)
+func (n noun) written(ctx context.Context, c *call, from, before string) (string, error) {
+	return compose.Composer{From: from, In: c.in, Name: "SKILL.md", Terminal: n.Terminal, Edit: n.Edit}.Text(ctx, before)
 }
 
 func (c *call) printSaved(out hermes.SkillOutcome, err error) error {
@@ -89,13 +89,13 @@ func (c *call) printSaved(out hermes.SkillOutcome, err error) error {
 	return nil
 }
 
-func (d Deps) remove() *cobra.Command {
+func (n noun) remove() *cobra.Command {
 	var yes bool
-	cmd := d.verb("delete NAME", "Delete a skill (it can be restored)", "hermes skills delete release-notes", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+	cmd := n.verb("delete NAME", "Delete a skill (it can be restored)", "hermes skills delete release-notes", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		if _, err := c.lib.View(ctx, c.args[0], ""); err != nil {
 			return err
 		}
-		if err := d.confirm(c, yes, "Delete the skill "+c.args[0]+"?"); err != nil {
+		if err := n.confirm(c, yes, "Delete the skill "+c.args[0]+"?"); err != nil {
 			return err
 		}
 		out, err := c.lib.Remove(ctx, hermes.SkillRemoval{Name: c.args[0]})
@@ -109,9 +109,9 @@ func (d Deps) remove() *cobra.Command {
 	return cmd
 }
 
-func (d Deps) reset() *cobra.Command {
+func (n noun) reset() *cobra.Command {
 	var restore, yes bool
-	cmd := d.verb("reset NAME", "Reset a skill to its bundled version", "hermes skills reset debugging", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+	cmd := n.verb("reset NAME", "Reset a skill to its bundled version", "hermes skills reset debugging", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		name := c.args[0]
 		if restore {
 			if err := c.lib.Restore(ctx, name); err != nil {
@@ -131,7 +131,7 @@ func (d Deps) reset() *cobra.Command {
 			c.say("%s is already the bundled version.", name)
 			return nil
 		}
-		if err := d.confirm(c, yes, "Archive your version of "+name+"?"); err != nil {
+		if err := n.confirm(c, yes, "Archive your version of "+name+"?"); err != nil {
 			return err
 		}
 		if err := c.lib.Archive(ctx, name, "reset to the bundled version"); err != nil {
@@ -145,8 +145,8 @@ func (d Deps) reset() *cobra.Command {
 	return cmd
 }
 
-func (d Deps) optOut() *cobra.Command {
-	return d.verb("opt-out", "Stop offering the bundled skills", "hermes skills opt-out", cobra.NoArgs, func(_ context.Context, c *call) error {
+func (n noun) optOut() *cobra.Command {
+	return n.verb("opt-out", "Stop offering the bundled skills", "hermes skills opt-out", cobra.NoArgs, func(_ context.Context, c *call) error {
 		if err := c.lib.OptOut(true); err != nil {
 			return err
 		}
@@ -155,8 +155,8 @@ func (d Deps) optOut() *cobra.Command {
 	})
 }
 
-func (d Deps) optIn() *cobra.Command {
-	return d.verb("opt-in", "Offer the bundled skills again", "hermes skills opt-in", cobra.NoArgs, func(_ context.Context, c *call) error {
+func (n noun) optIn() *cobra.Command {
+	return n.verb("opt-in", "Offer the bundled skills again", "hermes skills opt-in", cobra.NoArgs, func(_ context.Context, c *call) error {
 		if err := c.lib.OptOut(false); err != nil {
 			return err
 		}
@@ -165,10 +165,10 @@ func (d Deps) optIn() *cobra.Command {
 	})
 }
 
-func (d Deps) trust() *cobra.Command {
+func (n noun) trust() *cobra.Command {
 	var yes bool
-	cmd := d.verb("trust [FOLDER]", "Trust the skills of a project as they are now", "hermes skills trust", cobra.MaximumNArgs(1), func(ctx context.Context, c *call) error {
-		dir, err := d.folder(c)
+	cmd := n.verb("trust [FOLDER]", "Trust the skills of a project as they are now", "hermes skills trust", cobra.MaximumNArgs(1), func(ctx context.Context, c *call) error {
+		dir, err := n.folder(c)
 		if err != nil {
 			return err
 		}
@@ -187,7 +187,7 @@ func (d Deps) trust() *cobra.Command {
 			}
 		}
 		if len(folders) > 0 {
-			if err := d.confirm(c, yes, "Trust these skills as they are now? If they change, you are asked again."); err != nil {
+			if err := n.confirm(c, yes, "Trust these skills as they are now? If they change, you are asked again."); err != nil {
 				return err
 			}
 		}
@@ -201,9 +201,9 @@ func (d Deps) trust() *cobra.Command {
 	return cmd
 }
 
-func (d Deps) untrust() *cobra.Command {
-	return d.verb("untrust [FOLDER]", "Stop using the skills of a project", "hermes skills untrust", cobra.MaximumNArgs(1), func(ctx context.Context, c *call) error {
-		dir, err := d.folder(c)
+func (n noun) untrust() *cobra.Command {
+	return n.verb("untrust [FOLDER]", "Stop using the skills of a project", "hermes skills untrust", cobra.MaximumNArgs(1), func(ctx context.Context, c *call) error {
+		dir, err := n.folder(c)
 		if err != nil {
 			return err
 		}
@@ -216,9 +216,9 @@ func (d Deps) untrust() *cobra.Command {
 	})
 }
 
-func (d Deps) folder(c *call) (string, error) {
+func (n noun) folder(c *call) (string, error) {
 	if len(c.args) > 0 {
 		return filepath.Abs(strings.TrimSpace(c.args[0]))
 	}
-	return d.Dir()
+	return n.Dir()
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (d Deps) pending() *cobra.Command {
-	return d.verb("pending", "List changes by the agent that wait for your approval", "hermes skills pending", cobra.NoArgs, func(_ context.Context, c *call) error {
+func (n noun) pending() *cobra.Command {
+	return n.verb("pending", "List changes by the agent that wait for your approval", "hermes skills pending", cobra.NoArgs, func(_ context.Context, c *call) error {
 		list, err := c.lib.Waiting()
 		if err != nil {
 			return err
@@ -30,8 +30,8 @@ func (d Deps) pending() *cobra.Command {
 	})
 }
 
-func (d Deps) diff() *cobra.Command {
-	return d.verb("diff ID", "Show a pending change as a diff", "hermes skills diff k3f9ab", cobra.ExactArgs(1), func(_ context.Context, c *call) error {
+func (n noun) diff() *cobra.Command {
+	return n.verb("diff ID", "Show a pending change as a diff", "hermes skills diff k3f9ab", cobra.ExactArgs(1), func(_ context.Context, c *call) error {
 		diff, err := c.lib.Diff(c.args[0])
 		if err == nil {
 			fmt.Fprint(c.out, diff)
@@ -40,8 +40,8 @@ func (d Deps) diff() *cobra.Command {
 	})
 }
 
-func (d Deps) approve() *cobra.Command {
-	return d.verb("approve ID…|all", "Apply pending changes", "hermes skills approve k3f9ab", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
+func (n noun) approve() *cobra.Command {
+	return n.verb("approve ID…|all", "Apply pending changes", "hermes skills approve k3f9ab", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
 		return c.each(func(id string) error {
 			out, err := c.lib.Approve(ctx, id)
 			if err == nil {
@@ -52,8 +52,8 @@ func (d Deps) approve() *cobra.Command {
 	})
 }
 
-func (d Deps) reject() *cobra.Command {
-	return d.verb("reject ID…|all", "Discard pending changes", "hermes skills reject k3f9ab", cobra.MinimumNArgs(1), func(_ context.Context, c *call) error {
+func (n noun) reject() *cobra.Command {
+	return n.verb("reject ID…|all", "Discard pending changes", "hermes skills reject k3f9ab", cobra.MinimumNArgs(1), func(_ context.Context, c *call) error {
 		return c.each(func(id string) error {
 			err := c.lib.Reject(id)
 			if err == nil {

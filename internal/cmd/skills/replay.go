@@ -10,15 +10,15 @@ import (
 	"hermes"
 )
 
-func (d Deps) replay() *cobra.Command {
+func (n noun) replay() *cobra.Command {
 	var session string
 	var turn int64
 	var asJSON bool
-	cmd := d.verb("replay NAME --session ID", "Compare a recorded task with and without a skill", "hermes skills replay release-notes --session latest", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+	cmd := n.verb("replay NAME --session ID", "Compare a recorded task with and without a skill", "hermes skills replay release-notes --session latest", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		if session == "" {
 			return errors.New("no session given; use --session ID (list them with `hermes sessions list`)")
 		}
-		t, err := d.Replay(ctx, c.args[0], session, turn)
+		t, err := n.Replay(ctx, c.args[0], session, turn)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package skills_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 
@@ -15,7 +14,7 @@ func TestReplayPrintsTheComparison(t *testing.T) {
 		Verdict: hermes.SkillLost, Why: "only without it the recorded end was reached", Session: "s1", Turn: 4, Tokens: 5000,
 		With: hermes.SkillRun{Steps: 9, Failed: 3, Tokens: 3000}, Without: hermes.SkillRun{Reached: true, Steps: 4, Tokens: 1900},
 	}
-	r.deps.Replay = func(_ context.Context, name, session string, turn int64) (hermes.SkillTrial, error) {
+	r.trial = func(name, session string, turn int64) (hermes.SkillTrial, error) {
 		if name != "build" || session != "s1" || turn != 4 {
 			return trial, errors.New("no such session")
 		}

@@ -13,20 +13,20 @@ import (
 	"hermes/internal/text"
 )
 
-func (d Deps) search() *cobra.Command {
-	cmd := d.searching("search QUERY", "Search the registries for skills", "hermes skills search pdf", cobra.MinimumNArgs(1))
+func (n noun) search() *cobra.Command {
+	cmd := n.searching("search QUERY", "Search the registries for skills", "hermes skills search pdf", cobra.MinimumNArgs(1))
 	return cmd
 }
 
-func (d Deps) browse() *cobra.Command {
-	return d.searching("browse [QUERY]", "Browse the registries", "hermes skills browse --source github", cobra.ArbitraryArgs)
+func (n noun) browse() *cobra.Command {
+	return n.searching("browse [QUERY]", "Browse the registries", "hermes skills browse --source github", cobra.ArbitraryArgs)
 }
 
-func (d Deps) searching(use, short, example string, args cobra.PositionalArgs) *cobra.Command {
+func (n noun) searching(use, short, example string, args cobra.PositionalArgs) *cobra.Command {
 	var source string
 	var limit int
-	cmd := d.verb(use, short, example, args, func(ctx context.Context, c *call) error {
-		h, err := d.Hub()
+	cmd := n.verb(use, short, example, args, func(ctx context.Context, c *call) error {
+		h, err := n.Hub()
 		if err != nil {
 			return err
 		}
@@ -53,8 +53,8 @@ func (d Deps) searching(use, short, example string, args cobra.PositionalArgs) *
 }
 
 // inspectRemote shows a skill of a registry without installing it.
-func (d Deps) inspectRemote(ctx context.Context, c *call) error {
-	p, err := d.fetch(ctx, c.args[0])
+func (n noun) inspectRemote(ctx context.Context, c *call) error {
+	p, err := n.fetch(ctx, c.args[0])
 	if err != nil {
 		return err
 	}
@@ -100,8 +100,8 @@ func printable(s string) string {
 }
 
 // fetch gets a skill from a registry, for the library.
-func (d Deps) fetch(ctx context.Context, identifier string) (skill.Package, error) {
-	h, err := d.Hub()
+func (n noun) fetch(ctx context.Context, identifier string) (skill.Package, error) {
+	h, err := n.Hub()
 	if err != nil {
 		return skill.Package{}, err
 	}

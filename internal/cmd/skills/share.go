@@ -17,10 +17,10 @@ import (
 	"hermes/internal/text"
 )
 
-func (d Deps) tap() *cobra.Command {
+func (n noun) tap() *cobra.Command {
 	cmd := &cobra.Command{Use: "tap", Short: "Manage the repositories that are searched for skills", Example: "  hermes skills tap add octo/skills"}
 	cmd.AddCommand(
-		d.verb("list", "List the repositories", "hermes skills tap list", cobra.NoArgs, func(_ context.Context, c *call) error {
+		n.verb("list", "List the repositories", "hermes skills tap list", cobra.NoArgs, func(_ context.Context, c *call) error {
 			lock, err := c.lib.Installed()
 			if err != nil {
 				return err
@@ -33,14 +33,14 @@ func (d Deps) tap() *cobra.Command {
 			}
 			return nil
 		}),
-		d.tapping("add OWNER/REPO", "Add a repository", "hermes skills tap add octo/skills", true),
-		d.tapping("remove OWNER/REPO", "Remove a repository", "hermes skills tap remove octo/skills", false),
+		n.tapping("add OWNER/REPO", "Add a repository", "hermes skills tap add octo/skills", true),
+		n.tapping("remove OWNER/REPO", "Remove a repository", "hermes skills tap remove octo/skills", false),
 	)
 	return cmd
 }
 
-func (d Deps) tapping(use, short, example string, on bool) *cobra.Command {
-	return d.verb(use, short, example, cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+func (n noun) tapping(use, short, example string, on bool) *cobra.Command {
+	return n.verb(use, short, example, cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		source, repo := hub.Resolve(c.args[0])
 		if source != "github" {
 			return fmt.Errorf("%q is not a GitHub repository; use OWNER/REPO", c.args[0])
@@ -70,10 +70,10 @@ type snapshotSkill struct {
 	Hash       string `json:"hash"`
 }
 
-func (d Deps) snapshot() *cobra.Command {
+func (n noun) snapshot() *cobra.Command {
 	cmd := &cobra.Command{Use: "snapshot", Short: "Export the list of installed skills, and install it on another machine", Example: "  hermes skills snapshot export skills.json"}
 	cmd.AddCommand(
-		d.verb("export [FILE]", "Export the list of installed skills", "hermes skills snapshot export skills.json", cobra.MaximumNArgs(1), func(_ context.Context, c *call) error {
+		n.verb("export [FILE]", "Export the list of installed skills", "hermes skills snapshot export skills.json", cobra.MaximumNArgs(1), func(_ context.Context, c *call) error {
 			lock, err := c.lib.Installed()
 			if err != nil {
 				return err
@@ -96,14 +96,14 @@ func (d Deps) snapshot() *cobra.Command {
 			c.say("Exported %s to %s.", text.Plural(len(s.Skills), "skill", "skills"), c.args[0])
 			return nil
 		}),
-		d.importCmd(),
+		n.importCmd(),
 	)
 	return cmd
 }
 
-func (d Deps) importCmd() *cobra.Command {
+func (n noun) importCmd() *cobra.Command {
 	var force bool
-	cmd := d.verb("import FILE", "Install the skills of a snapshot", "hermes skills snapshot import skills.json", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+	cmd := n.verb("import FILE", "Install the skills of a snapshot", "hermes skills snapshot import skills.json", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		raw, err := os.ReadFile(c.args[0])
 		if err != nil {
 			return err
@@ -117,7 +117,7 @@ func (d Deps) importCmd() *cobra.Command {
 			faults = append(faults, c.lib.Tap(ctx, t, true))
 		}
 		for _, k := range s.Skills {
-			p, err := d.fetch(ctx, k.Identifier)
+			p, err := n.fetch(ctx, k.Identifier)
 			if err == nil {
 				p, err = p.Named(k.Name)
 			}
@@ -141,10 +141,10 @@ func (d Deps) importCmd() *cobra.Command {
 	return cmd
 }
 
-func (d Deps) publish() *cobra.Command {
+func (n noun) publish() *cobra.Command {
 	var repo string
 	var yes bool
-	cmd := d.verb("publish NAME --repo OWNER/REPO", "Publish a skill as a pull request", "hermes skills publish release-notes --repo octo/skills", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+	cmd := n.verb("publish NAME --repo OWNER/REPO", "Publish a skill as a pull request", "hermes skills publish release-notes --repo octo/skills", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		if repo == "" {
 			return errors.New("no repository given; use --repo OWNER/REPO")
 		}
@@ -167,10 +167,10 @@ func (d Deps) publish() *cobra.Command {
 		for _, f := range files {
 			c.say("  %s (%d bytes)", f.Path, len(f.Data))
 		}
-		if err := d.confirm(c, yes, fmt.Sprintf("Publish these files of %s to %s, where everyone can see them?", t.Skill.Name, repo)); err != nil {
+		if err := n.confirm(c, yes, fmt.Sprintf("Publish these files of %s to %s, where everyone can see them?", t.Skill.Name, repo)); err != nil {
 			return err
 		}
-		h, err := d.Hub()
+		h, err := n.Hub()
 		if err != nil {
 			return err
 		}

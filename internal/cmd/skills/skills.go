@@ -8,57 +8,90 @@
 package skills
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"hermes"
-	"hermes/internal/config"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/skill"
 	"hermes/internal/skill/hub"
 	"hermes/internal/undo"
 )
 
-// Deps are what the verbs need.
-type Deps struct {
+// Source is where skills come from.
+type Source interface {
 	// Open returns the library as seen from the working folder.
-	Open func() (*skill.Library, error)
+	Open() (*skill.Library, error)
 	// Hub returns the registries.
-	Hub func() (*hub.Hub, error)
-	// Load reads the configuration again at every call.
-	Load func() (*config.Config, error)
+	Hub() (*hub.Hub, error)
 	// Curation returns the configured rules of the curator.
-	Curation func() (skill.Curation, error)
-	// Journal opens the record of changes that can be undone; done closes it.
-	Journal func() (j *undo.Journal, done func() error, err error)
-	// Dir is the working folder.
-	Dir func() (string, error)
-	// Edit opens a file in the user's editor.
-	Edit func(ctx context.Context, path string) error
-	// Terminal reports whether the user can be asked.
-	Terminal func() bool
+	Curation() (skill.Curation, error)
+	// Journal returns the record of changes that can be undone.
+	Journal() (*undo.Journal, error)
 	// Replay tries a skill on a recorded session and records the outcome. Turn 0
 	// means the turn with the most calls.
-	Replay func(ctx context.Context, name, session string, turn int64) (hermes.SkillTrial, error)
+	Replay(ctx context.Context, name, session string, turn int64) (hermes.SkillTrial, error)
 }
 
-// NewCmd makes `hermes skills`. Without a verb it lists the skills.
-func NewCmd(d Deps) *cobra.Command {
-	list := d.list()
+// fromApp is the Source of the app.
+type fromApp struct{ *factory.Factory }
+
+func (f fromApp) Open() (*skill.Library, error) {
+	lib, err := f.App().Skills()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := f.Dir()
+	if err != nil {
+		return nil, err
+	}
+	return lib.In(dir), nil
+}
+
+func (f fromApp) Hub() (*hub.Hub, error) { return f.App().SkillHub() }
+
+func (f fromApp) Curation() (skill.Curation, error) { return f.App().Curation() }
+
+func (f fromApp) Journal() (*undo.Journal, error) { return f.App().Changes() }
+
+func (f fromApp) Replay(ctx context.Context, name, session string, turn int64) (t hermes.SkillTrial, err error) {
+	lib, err := f.App().Skills()
+	if err != nil {
+		return t, err
+	}
+	return lib.Replay(ctx, name, session, turn)
+}
+
+// noun makes the verbs.
+type noun struct {
+	*factory.Factory
+	Source
+}
+
+func newNoun(f *factory.Factory, s Source) noun {
+	if s == nil {
+		s = fromApp{f}
+	}
+	return noun{f, s}
+}
+
+// NewCmd makes `hermes skills`. Without a verb it lists the skills. A source replaces
+// the app in tests.
+func NewCmd(f *factory.Factory, s Source) *cobra.Command {
+	n := newNoun(f, s)
+	list := n.list()
 	cmd := &cobra.Command{
 		Use: "skills", Short: "List, search, install and write skills", Args: cobra.NoArgs, RunE: list.RunE,
 		Example: "  hermes skills list\n  hermes skills search pdf\n  hermes skills install anthropics/skills/pdf",
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
 	cmd.AddCommand(
-		list, d.inspect(), d.browse(), d.search(), d.install(), d.check(), d.update(), d.audit(), d.uninstall(),
-		d.create(), d.edit(), d.remove(), d.reset(), d.optOut(), d.optIn(), d.config(),
-		d.pending(), d.diff(), d.approve(), d.reject(), d.replay(), d.trust(), d.untrust(), d.tap(), d.snapshot(), d.publish(),
+		list, n.inspect(), n.browse(), n.search(), n.install(), n.check(), n.update(), n.audit(), n.uninstall(),
+		n.create(), n.edit(), n.remove(), n.reset(), n.optOut(), n.optIn(), n.config(),
+		n.pending(), n.diff(), n.approve(), n.reject(), n.replay(), n.trust(), n.untrust(), n.tap(), n.snapshot(), n.publish(),
 	)
 	return cmd
 }
@@ -80,9 +113,9 @@ func (c *call) say(format string, args ...any) {
 }
 
 // verb makes a command that works with the library.
-func (d Deps) verb(use, short, example string, args cobra.PositionalArgs, work run) *cobra.Command {
+func (n noun) verb(use, short, example string, args cobra.PositionalArgs, work run) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Example: "  " + example, Args: args, RunE: func(cmd *cobra.Command, args []string) error {
-		lib, err := d.Open()
+		lib, err := n.Open()
 		if err != nil {
 			return err
 		}
@@ -90,21 +123,10 @@ func (d Deps) verb(use, short, example string, args cobra.PositionalArgs, work r
 	}}
 }
 
-// confirm asks the user, unless yes is set. Without a terminal the answer is no.
-func (d Deps) confirm(c *call, yes bool, question string) error {
+// confirm asks the user, unless yes is set.
+func (n noun) confirm(c *call, yes bool, question string) error {
 	if yes {
 		return nil
 	}
-	if !d.Terminal() {
-		return errors.New("no terminal to ask on; use --yes to confirm")
-	}
-	fmt.Fprintf(c.out, "%s [y/N] ", question)
-	line, err := bufio.NewReader(c.in).ReadString('\n')
-	if err != nil && line == "" {
-		return errors.New("no answer; nothing was changed")
-	}
-	if a := strings.ToLower(strings.TrimSpace(line)); a != "y" && a != "yes" {
-		return errors.New("canceled; nothing was changed")
-	}
-	return nil
+	return n.Confirm(c.in, c.out, question)
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/app"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/cmd/skills"
 	"hermes/internal/config"
 	"hermes/internal/home"
@@ -26,7 +28,9 @@ import (
 // rig runs the commands on a temporary home and a server with skills.
 type rig struct {
 	t       *testing.T
-	deps    skills.Deps
+	factory *factory.Factory
+	hub     *hub.Hub
+	trial   func(name, session string, turn int64) (hermes.SkillTrial, error)
 	lib     *skill.Library
 	journal *undo.Journal
 	dir     string
@@ -52,28 +56,32 @@ func newRig(t *testing.T) *rig {
 	r.lib = skill.New(skill.Config{Home: h, OS: "linux", Record: func(ctx context.Context, by, what string, paths []string, write func() error) error {
 		return r.journal.Record(ctx, undo.Note{Kind: "skill", Actor: by, What: what}, paths, write)
 	}})
-	r.deps = skills.Deps{
-		Open: func() (*skill.Library, error) { return r.lib.In(r.dir), nil },
-		Hub: func() (*hub.Hub, error) {
-			return hub.New(hub.Config{Client: s.Client(), Sites: []string{s.URL}, Bases: hub.Bases{GitHub: s.URL, Raw: s.URL, ClawHub: s.URL, SkillsSh: s.URL, LobeHub: s.URL}}), nil
-		},
-		Load: func() (*config.Config, error) { return config.Load(h, config.Options{}), nil },
-		Curation: func() (skill.Curation, error) {
-			return skill.Curation{StaleAfter: 30 * 24 * time.Hour, ArchiveAfter: 90 * 24 * time.Hour, Consolidate: true, Copies: true}, nil
-		},
-		Journal:  func() (*undo.Journal, func() error, error) { return r.journal, func() error { return nil }, nil },
-		Dir:      func() (string, error) { return r.dir, nil },
-		Edit:     func(context.Context, string) error { return errors.New("no editor") },
-		Terminal: func() bool { return false },
-	}
+	r.hub = hub.New(hub.Config{Client: s.Client(), Sites: []string{s.URL}, Bases: hub.Bases{GitHub: s.URL, Raw: s.URL, ClawHub: s.URL, SkillsSh: s.URL, LobeHub: s.URL}})
+	r.factory = factory.New(app.Options{}, factory.IO{Edit: func(context.Context, string) error { return errors.New("no editor") }})
+	r.factory.Config = func() (*config.Config, error) { return config.Load(h, config.Options{}), nil }
+	r.factory.Dir = func() (string, error) { return r.dir, nil }
 	return r
+}
+
+func (r *rig) Open() (*skill.Library, error) { return r.lib.In(r.dir), nil }
+
+func (r *rig) Hub() (*hub.Hub, error) { return r.hub, nil }
+
+func (r *rig) Curation() (skill.Curation, error) {
+	return skill.Curation{StaleAfter: 30 * 24 * time.Hour, ArchiveAfter: 90 * 24 * time.Hour, Consolidate: true, Copies: true}, nil
+}
+
+func (r *rig) Journal() (*undo.Journal, error) { return r.journal, nil }
+
+func (r *rig) Replay(_ context.Context, name, session string, turn int64) (hermes.SkillTrial, error) {
+	return r.trial(name, session, turn)
 }
 
 // run runs a command line and returns its output and error.
 func (r *rig) run(line ...string) string {
 	r.t.Helper()
 	root := &cobra.Command{Use: "hermes", SilenceErrors: true, SilenceUsage: true}
-	root.AddCommand(skills.NewCmd(r.deps), skills.NewCuratorCmd(r.deps), skills.NewBundlesCmd(r.deps))
+	root.AddCommand(skills.NewCmd(r.factory, r), skills.NewCuratorCmd(r.factory, r), skills.NewBundlesCmd(r.factory, r))
 	var out bytes.Buffer
 	root.SetOut(&out)
 	root.SetErr(&out)

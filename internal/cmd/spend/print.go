@@ -2,7 +2,6 @@ package spend
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/spend"
 	"hermes/internal/text"
 )
@@ -164,10 +164,7 @@ func (r report) writeJSON(out io.Writer) error {
 	for _, g := range r.groups {
 		j.Groups = append(j.Groups, toGroup(g))
 	}
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(j)
+	return factory.WriteJSON(out, j)
 }
 
 func toGroup(g hermes.Spending) groupJSON {

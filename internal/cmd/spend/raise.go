@@ -15,15 +15,15 @@ import (
 
 // raiseOptions are the options of `spend raise`.
 type raiseOptions struct {
-	Deps
+	governor
 	Out    io.Writer
 	Kind   string
 	Amount string
 	Name   string
 }
 
-func newRaiseCmd(d Deps) *cobra.Command {
-	o := &raiseOptions{Deps: d}
+func newRaiseCmd(g governor) *cobra.Command {
+	o := &raiseOptions{governor: g}
 	cmd := &cobra.Command{
 		Use:   "raise KIND AMOUNT",
 		Short: "Raise a cap temporarily",
@@ -41,7 +41,7 @@ func newRaiseCmd(d Deps) *cobra.Command {
 	return cmd
 }
 
-func (o *raiseOptions) run(ctx context.Context) (err error) {
+func (o *raiseOptions) run(ctx context.Context) error {
 	kind := hermes.AccountKind(strings.ToLower(o.Kind))
 	if err := o.check(kind); err != nil {
 		return err
@@ -50,11 +50,10 @@ func (o *raiseOptions) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	g, done, err := o.Open(ctx)
+	g, err := o.open()
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, done()) }()
 	if err := g.Raise(ctx, "", o.Name, kind, by); err != nil {
 		return err
 	}

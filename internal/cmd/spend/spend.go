@@ -1,6 +1,6 @@
 // Package spend holds the command `hermes spend`: it shows what was spent and how
 // much of each cap is used, and raises caps. The ledger and the caps belong to the
-// governor in internal/spend; [Deps] opens it only when the command runs. Start at
+// governor in internal/spend, which is opened only when the command runs. Start at
 // NewCmd; raise.go raises caps, print.go prints the tables.
 package spend
 
@@ -14,22 +14,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/cmd/factory"
+	"hermes/internal/session"
 	"hermes/internal/spend"
 	"hermes/internal/usage"
 )
 
-// Deps is what the command works with.
-type Deps struct {
-	// Open makes the governor; done closes what it opened.
-	Open func(ctx context.Context) (g *spend.Governor, done func() error, err error)
-	// Session returns the id of the session that ref means (an id, a title or
-	// latest), or hermes.ErrNotFound. If nil, every ref is an id.
-	Session func(ctx context.Context, ref string) (id string, err error)
+// governor opens the governor.
+type governor struct {
+	*factory.Factory
+	open func() (*spend.Governor, error)
 }
 
 // Options are the options of `hermes spend`.
 type Options struct {
-	Deps
+	governor
 	Out     io.Writer
 	Days    int
 	By      string
@@ -37,9 +36,19 @@ type Options struct {
 	JSON    bool
 }
 
-// NewCmd makes the command with its verb.
-func NewCmd(d Deps) *cobra.Command {
-	o := &Options{Deps: d}
+// NewCmd makes the command with its verb; a governor replaces that of the app in tests.
+func NewCmd(f *factory.Factory, replaced *spend.Governor) *cobra.Command {
+	g := governor{f, func() (*spend.Governor, error) {
+		if replaced != nil {
+			return replaced, nil
+		}
+		g, err := f.App().Spend()
+		if fault := f.App().CheckSpend(); err == nil && fault != nil { // a cap may be missing in what is shown
+			fmt.Fprintln(f.Err, "hermes:", fault)
+		}
+		return g, err
+	}}
+	o := &Options{governor: g}
 	cmd := &cobra.Command{
 		Use:   "spend",
 		Short: "Show what model calls cost and how much of each cap is used",
@@ -53,16 +62,16 @@ func NewCmd(d Deps) *cobra.Command {
 			return o.run(cmd.Context())
 		},
 	}
-	f := cmd.Flags()
-	f.IntVar(&o.Days, "days", 30, "number of days to include, with today")
-	f.StringVar(&o.By, "by", "model", "group by model, session, day or purpose")
-	f.StringVar(&o.Session, "session", "", "show only this `session` (id, title or latest), with its caps")
-	f.BoolVar(&o.JSON, "json", false, "print JSON")
-	cmd.AddCommand(newRaiseCmd(d))
+	flags := cmd.Flags()
+	flags.IntVar(&o.Days, "days", 30, "number of days to include, with today")
+	flags.StringVar(&o.By, "by", "model", "group by model, session, day or purpose")
+	flags.StringVar(&o.Session, "session", "", "show only this `session` (id, title or latest), with its caps")
+	flags.BoolVar(&o.JSON, "json", false, "print JSON")
+	cmd.AddCommand(newRaiseCmd(g))
 	return cmd
 }
 
-func (o *Options) run(ctx context.Context) (err error) {
+func (o *Options) run(ctx context.Context) error {
 	if o.Days < 1 {
 		return usage.Errorf("invalid --days %d: use at least 1", o.Days)
 	}
@@ -73,11 +82,10 @@ func (o *Options) run(ctx context.Context) (err error) {
 		return usage.Errorf("invalid --by %s: use model, session, day or purpose", o.By)
 	}
 	unknown := o.resolve(ctx)
-	g, done, err := o.Open(ctx)
+	g, err := o.open()
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, done()) }()
 	r := report{Since: g.Midnight(o.Days - 1), Days: o.Days, By: o.By}
 	if r.lines, err = g.Status(ctx, o.Session, 0); err != nil {
 		return err
@@ -105,18 +113,35 @@ func (o *Options) run(ctx context.Context) (err error) {
 
 // resolve replaces the reference to a session by its id.
 func (o *Options) resolve(ctx context.Context) error {
-	if o.Session == "" || o.Deps.Session == nil {
+	if o.Session == "" {
 		return nil
 	}
-	id, err := o.Deps.Session(ctx, o.Session)
-	switch {
-	case errors.Is(err, hermes.ErrNotFound):
-		return fmt.Errorf("there is no session %q; list them with `hermes sessions list --all`", o.Session)
-	case err != nil:
+	db, err := o.Store(ctx)
+	if err != nil {
 		return err
 	}
-	o.Session = id
+	var row hermes.Session
+	if o.Session == "latest" {
+		here, err := o.Dir()
+		if err != nil {
+			return err
+		}
+		row, err = session.Latest(ctx, db, here)
+		if err != nil {
+			return notFound(o.Session, err)
+		}
+	} else if row, err = db.FindSession(ctx, o.Session); err != nil {
+		return notFound(o.Session, err)
+	}
+	o.Session = row.ID
 	return nil
+}
+
+func notFound(ref string, err error) error {
+	if errors.Is(err, hermes.ErrNotFound) {
+		return fmt.Errorf("there is no session %q; list them with `hermes sessions list --all`", ref)
+	}
+	return err
 }
 
 // report is the result of the command.
@@ -127,11 +152,4 @@ type report struct {
 	lines  []spend.Line
 	total  hermes.Spending
 	groups []hermes.Spending
-}
-
-func firstError(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }

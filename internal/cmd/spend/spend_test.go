@@ -10,8 +10,11 @@ import (
 
 	"hermes"
 	"hermes/hermestest"
+	"hermes/internal/app"
+	"hermes/internal/cmd/factory"
 	cmd "hermes/internal/cmd/spend"
 	"hermes/internal/spend"
+	"hermes/internal/store"
 )
 
 // run executes the command on a ledger with two sessions.
@@ -31,9 +34,9 @@ func run(t *testing.T, caps spend.Caps, args ...string) (string, error) {
 			t.Fatal(err)
 		}
 	}
-	root := cmd.NewCmd(cmd.Deps{Session: known, Open: func(context.Context) (*spend.Governor, func() error, error) {
-		return g, func() error { return nil }, nil
-	}})
+	f := factory.New(app.Options{}, factory.IO{})
+	f.Store = func(context.Context) (store.Database, error) { return sessions{}, nil }
+	root := cmd.NewCmd(f, g)
 	var out bytes.Buffer
 	root.SetOut(&out)
 	root.SetErr(&out)
@@ -136,12 +139,14 @@ func TestRaising(t *testing.T) {
 	}
 }
 
-// known finds the session s1 by its title, and no other.
-func known(_ context.Context, ref string) (string, error) {
+// sessions finds the session s1 by its title, and no other.
+type sessions struct{ store.Database }
+
+func (sessions) FindSession(_ context.Context, ref string) (hermes.Session, error) {
 	if ref == "a title" {
-		return "s1", nil
+		return hermes.Session{ID: "s1"}, nil
 	}
-	return "", hermes.ErrNotFound
+	return hermes.Session{}, hermes.ErrNotFound
 }
 
 func TestSpendOfOneSession(t *testing.T) {

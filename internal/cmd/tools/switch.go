@@ -14,7 +14,7 @@ import (
 
 // SwitchOptions are the flags and arguments of `tools enable` and `tools disable`.
 type SwitchOptions struct {
-	Deps
+	noun
 	Out      io.Writer
 	Names    []string
 	On       bool
@@ -22,13 +22,13 @@ type SwitchOptions struct {
 }
 
 // NewEnableCmd makes `tools enable`; tests replace its work with runF.
-func NewEnableCmd(d Deps, runF func(context.Context, *SwitchOptions) error) *cobra.Command {
-	return newSwitchCmd("enable NAME…", "Turn on toolsets or single tools", &SwitchOptions{Deps: d, On: true}, runF)
+func NewEnableCmd(n noun, runF func(context.Context, *SwitchOptions) error) *cobra.Command {
+	return newSwitchCmd("enable NAME…", "Turn on toolsets or single tools", &SwitchOptions{noun: n, On: true}, runF)
 }
 
 // NewDisableCmd makes `tools disable`; tests replace its work with runF.
-func NewDisableCmd(d Deps, runF func(context.Context, *SwitchOptions) error) *cobra.Command {
-	return newSwitchCmd("disable NAME…", "Turn off toolsets or single tools", &SwitchOptions{Deps: d}, runF)
+func NewDisableCmd(n noun, runF func(context.Context, *SwitchOptions) error) *cobra.Command {
+	return newSwitchCmd("disable NAME…", "Turn off toolsets or single tools", &SwitchOptions{noun: n}, runF)
 }
 
 func newSwitchCmd(use, short string, o *SwitchOptions, runF func(context.Context, *SwitchOptions) error) *cobra.Command {
@@ -51,15 +51,14 @@ func runSwitch(ctx context.Context, o *SwitchOptions) error {
 	if platform == "" {
 		platform = cli
 	}
-	opened, done, err := o.Open(ctx, platform)
+	opened, err := o.open(platform)
 	if err != nil {
 		return err
 	}
-	defer done()
 	if _, unknown := opened.Catalogue.Expand(ctx, o.Names...); len(unknown) > 0 {
 		return fmt.Errorf("unknown toolset or tool %q; list them with `hermes tools`", unknown[0])
 	}
-	c, err := o.Load()
+	c, err := o.Config()
 	if err != nil {
 		return err
 	}

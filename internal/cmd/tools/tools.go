@@ -16,20 +16,21 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hermes/internal/config"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/toolset"
 )
 
-// Deps are what the verbs need.
-type Deps struct {
-	// Open returns the toolsets of this program and the selection of a session on
-	// a platform. done frees what was opened.
-	Open func(ctx context.Context, platform string) (o Opened, done func() error, err error)
-	// Load reads the configuration again at every call.
-	Load func() (*config.Config, error)
+// Open returns the toolsets of this program and the selection of a session on a
+// platform.
+type Open func(platform string) (Opened, error)
+
+// noun makes the verbs.
+type noun struct {
+	*factory.Factory
+	open Open
 }
 
-// Opened is what Deps.Open returns.
+// Opened is what Open returns.
 type Opened struct {
 	Catalogue *toolset.Catalogue
 	Selection toolset.Selection
@@ -37,9 +38,21 @@ type Opened struct {
 
 const cli = "cli"
 
-// NewCmd makes `hermes tools`; without a verb it lists.
-func NewCmd(d Deps) *cobra.Command {
-	list := NewListCmd(d, nil)
+// NewCmd makes `hermes tools`; without a verb it lists. open replaces the toolsets of the
+// app in tests.
+func NewCmd(f *factory.Factory, open Open) *cobra.Command {
+	if open == nil {
+		open = func(platform string) (Opened, error) {
+			run, err := f.RunOn(platform)
+			if err != nil {
+				return Opened{}, err
+			}
+			c, sel, err := f.App().Toolsets(run)
+			return Opened{c, sel}, err
+		}
+	}
+	n := noun{f, open}
+	list := NewListCmd(n, nil)
 	cmd := &cobra.Command{
 		Use:     "tools",
 		Short:   "List toolsets and turn them on or off",
@@ -48,21 +61,21 @@ func NewCmd(d Deps) *cobra.Command {
 		RunE:    list.RunE,
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
-	cmd.AddCommand(list, NewEnableCmd(d, nil), NewDisableCmd(d, nil))
+	cmd.AddCommand(list, NewEnableCmd(n, nil), NewDisableCmd(n, nil))
 	return cmd
 }
 
 // ListOptions are the flags of `tools list`.
 type ListOptions struct {
-	Deps
+	noun
 	Out      io.Writer
 	Platform string
 	Summary  bool
 }
 
 // NewListCmd makes `tools list`; tests replace its work with runF.
-func NewListCmd(d Deps, runF func(context.Context, *ListOptions) error) *cobra.Command {
-	o := &ListOptions{Deps: d}
+func NewListCmd(n noun, runF func(context.Context, *ListOptions) error) *cobra.Command {
+	o := &ListOptions{noun: n}
 	if runF == nil {
 		runF = runList
 	}
@@ -80,11 +93,10 @@ func NewListCmd(d Deps, runF func(context.Context, *ListOptions) error) *cobra.C
 }
 
 func runList(ctx context.Context, o *ListOptions) error {
-	opened, done, err := o.Open(ctx, o.Platform)
+	opened, err := o.open(o.Platform)
 	if err != nil {
 		return err
 	}
-	defer done()
 	set, err := opened.Catalogue.Select(ctx, opened.Selection)
 	if err != nil {
 		return err

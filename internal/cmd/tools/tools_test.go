@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
+	"hermes/internal/app"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/cmd/tools"
 	"hermes/internal/config"
 	"hermes/internal/home"
@@ -47,23 +49,22 @@ func run(t *testing.T, yaml, args string) (out, after string, err error) {
 	load := func() (*config.Config, error) {
 		return config.Load(h, config.Options{Managed: "-", LookupEnv: func(string) (string, bool) { return "", false }}), nil
 	}
-	cmd := tools.NewCmd(tools.Deps{
-		Load: load,
-		Open: func(_ context.Context, platform string) (tools.Opened, func() error, error) {
-			c, _ := load()
-			enabled := c.PlatformToolsets()[platform]
-			if len(enabled) == 0 {
-				enabled = c.General().Toolsets
-			}
-			return tools.Opened{
-				Catalogue: toolset.NewCatalogue([]hermes.Toolset{
-					set{name: "file", tools: []string{"read_file", "write_file"}},
-					set{name: "terminal", tools: []string{"terminal", "process"}},
-					set{name: "web", off: "no key is set", tools: []string{"web_search"}},
-				}, nil, nil),
-				Selection: toolset.Selection{Enabled: enabled, Disabled: c.Agent().DisabledToolsets, Platform: platform},
-			}, func() error { return nil }, nil
-		},
+	f := factory.New(app.Options{}, factory.IO{})
+	f.Config = load
+	cmd := tools.NewCmd(f, func(platform string) (tools.Opened, error) {
+		c, _ := load()
+		enabled := c.PlatformToolsets()[platform]
+		if len(enabled) == 0 {
+			enabled = c.General().Toolsets
+		}
+		return tools.Opened{
+			Catalogue: toolset.NewCatalogue([]hermes.Toolset{
+				set{name: "file", tools: []string{"read_file", "write_file"}},
+				set{name: "terminal", tools: []string{"terminal", "process"}},
+				set{name: "web", off: "no key is set", tools: []string{"web_search"}},
+			}, nil, nil),
+			Selection: toolset.Selection{Enabled: enabled, Disabled: c.Agent().DisabledToolsets, Platform: platform},
+		}, nil
 	})
 	var b bytes.Buffer
 	cmd.SetOut(&b)

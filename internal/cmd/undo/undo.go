@@ -5,32 +5,23 @@
 package undo
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"hermes/internal/cmd/factory"
 	"hermes/internal/text"
 	"hermes/internal/undo"
 	"hermes/internal/usage"
 )
 
-// Deps is what the command works with.
-type Deps struct {
-	// Open opens the journal; done closes it.
-	Open     func() (j *undo.Journal, done func() error, err error)
-	Terminal func() bool // whether the user can be asked
-	Now      func() time.Time
-}
-
 // Options are the options of the command.
 type Options struct {
-	Deps
+	*factory.Factory
 	In    io.Reader
 	Out   io.Writer
 	ID    string
@@ -42,8 +33,8 @@ type Options struct {
 }
 
 // NewCmd makes the command; runF replaces its work in tests.
-func NewCmd(d Deps, runF func(context.Context, *Options) error) *cobra.Command {
-	o := &Options{Deps: d}
+func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Factory: f}
 	c := &cobra.Command{
 		Use:   "undo [ID]",
 		Short: "Undo changes to memory, skills, learnings or settings",
@@ -62,21 +53,20 @@ func NewCmd(d Deps, runF func(context.Context, *Options) error) *cobra.Command {
 			return run(c.Context(), o)
 		},
 	}
-	f := c.Flags()
-	f.StringVar(&o.Since, "since", "", "undo all changes since a `time` (10:00), a day (2026-11-20) or within a duration (2h)")
-	f.BoolVar(&o.List, "list", false, "list the changes that can be undone")
-	f.BoolVar(&o.Show, "preview", false, "show what would be undone, and change nothing")
-	f.BoolVarP(&o.Yes, "yes", "y", false, "do not ask for confirmation")
-	f.BoolVar(&o.Force, "force", false, "undo even if a file was changed since then")
+	flags := c.Flags()
+	flags.StringVar(&o.Since, "since", "", "undo all changes since a `time` (10:00), a day (2026-11-20) or within a duration (2h)")
+	flags.BoolVar(&o.List, "list", false, "list the changes that can be undone")
+	flags.BoolVar(&o.Show, "preview", false, "show what would be undone, and change nothing")
+	flags.BoolVarP(&o.Yes, "yes", "y", false, "do not ask for confirmation")
+	flags.BoolVar(&o.Force, "force", false, "undo even if a file was changed since then")
 	return c
 }
 
-func run(ctx context.Context, o *Options) (err error) {
-	j, done, err := o.Open()
+func run(ctx context.Context, o *Options) error {
+	j, err := o.App().Changes()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, done()) }()
 	all, err := j.List(time.Time{})
 	if err != nil {
 		return err
@@ -102,8 +92,14 @@ func run(ctx context.Context, o *Options) (err error) {
 	if o.Show {
 		return nil
 	}
-	if yes, err := confirm(o, len(chosen)); !yes {
-		return err
+	if !o.Yes {
+		err := o.Confirm(o.In, o.Out, "Undo "+text.Plural(len(chosen), "change", "changes")+"?")
+		if errors.Is(err, factory.ErrCanceled) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 	}
 	n, err := j.Undo(ctx, chosen, "person", o.Force)
 	if n > 0 {
@@ -168,20 +164,4 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 		}
 	}
 	return time.Time{}, usage.Errorf("invalid --since %q: use a time such as 10:00, 2026-11-20 or 2h", text)
-}
-
-// confirm asks the user. Without a terminal the answer is no.
-func confirm(o *Options, n int) (bool, error) {
-	if o.Yes {
-		return true, nil
-	}
-	if !o.Terminal() {
-		return false, fmt.Errorf("no terminal to ask on; use --yes to undo this")
-	}
-	fmt.Fprintf(o.Out, "Undo %s? [y/N] ", text.Plural(n, "change", "changes"))
-	line, err := bufio.NewReader(o.In).ReadString('\n')
-	if err != nil && line == "" {
-		return false, nil
-	}
-	return strings.EqualFold(strings.TrimSpace(line), "y"), nil
 }
