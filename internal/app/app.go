@@ -163,8 +163,13 @@ func (a *App) loadConfig() (*config.Config, error) {
 		return nil, err
 	}
 	return config.Load(h, config.Options{
-		IgnoreUser: a.opts.IgnoreUserConfig, LookupEnv: a.lookup, Now: a.opts.Now, Toolset: a.toolset,
-		KeyOf: keyOf,
+		IgnoreUser: a.opts.IgnoreUserConfig, Now: a.opts.Now, Toolset: func(cfg *config.Config, name string) (bool, []string) {
+			return a.catalogue(cfg, a.newSessionTools(cfg, func(string) {})).Known(name)
+		},
+		KeyOf: keyOf, LookupEnv: func(name string) (string, bool) { // an empty variable is not set
+			v := a.opts.Getenv(name)
+			return v, v != ""
+		},
 		Journal: func(ctx context.Context, what, path string, write func() error) error {
 			return a.changes(h).Record(ctx, undo.Note{Kind: "config", Actor: "person", What: what}, []string{path}, write)
 		},
@@ -175,12 +180,6 @@ func (a *App) loadConfig() (*config.Config, error) {
 func (a *App) Changes() (*undo.Journal, error) {
 	h, err := a.home()
 	return a.changes(h), err
-}
-
-// lookup reads the environment like os.LookupEnv; an empty variable is not set.
-func (a *App) lookup(name string) (string, bool) {
-	v := a.opts.Getenv(name)
-	return v, v != ""
 }
 
 // Home returns the home of this run: the root home or a profile.

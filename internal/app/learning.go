@@ -7,14 +7,11 @@ import (
 	"hermes/internal/home"
 	failures "hermes/internal/hook/learning"
 	client "hermes/internal/learning"
-	"hermes/internal/tool/learning"
 	"hermes/internal/undo"
 )
 
 // learnings opens the store of learnings from failures.
 func (a *App) learnings(ctx context.Context) (hermes.Learnings, error) { return a.Database(ctx) }
-
-func (a *App) learningTools() hermes.Toolset { return learning.New(a.Learned(), a.opts.Now) }
 
 // learningHook adds known fixes to failures that were seen before.
 func (a *App) learningHook() hermes.Hook {

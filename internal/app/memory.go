@@ -100,15 +100,6 @@ func sessionOf(run hermes.RunSpec) hermes.SessionRef {
 	return hermes.SessionRef{ID: run.Session, Platform: run.Origin.Platform, User: run.Origin.User, MemoryScope: run.Prompt.MemoryScope}
 }
 
-// checkScope refuses a memory scope that does not exist: it would give users each other's memory.
-func checkScope(scope string) error {
-	switch scope {
-	case "", memory.ScopeUser, memory.ScopeShared:
-		return nil
-	}
-	return fmt.Errorf("unknown memory scope %q; use %s or %s", scope, memory.ScopeUser, memory.ScopeShared)
-}
-
 // externalMemoryOf returns the service for a session, nil without one. It knows only the
 // owner: if each user has a separate memory, others have none.
 func (a *App) externalMemoryOf(run hermes.RunSpec) hermes.MemoryProvider {
@@ -144,27 +135,11 @@ func (a *App) rememberIn(ctx context.Context, in *prompt.Input, run hermes.RunSp
 			in.Guides = append(in.Guides, prompt.Section{Name: "memory-guide", Tier: prompt.Stable, Text: memory.Guide()})
 		}
 	}
-	for _, t := range memory.Targets() {
-		block, err := b.Block(ctx, t)
-		if err != nil {
-			a.log().Warn("system prompt", "session", run.Session, "warning", err)
-		}
-		if block != "" {
-			in.Memories = append(in.Memories, prompt.Section{
-				Name: string(t), Tier: prompt.Context, Text: block,
-				Shorten: func(most int) string { return memory.Shorter(block, most) },
-			})
-		}
+	blocks, err := memory.Blocks(ctx, b, a.externalMemoryOf(run))
+	if err != nil {
+		a.log().Warn("system prompt", "session", run.Session, "warning", err)
 	}
-	if p := a.externalMemoryOf(run); p != nil {
-		block, err := p.SystemBlock(ctx)
-		if err != nil {
-			a.log().Warn("system prompt", "session", run.Session, "warning", err)
-		}
-		if block != "" {
-			in.Memories = append(in.Memories, prompt.Section{
-				Name: "outside-memory", Tier: prompt.Context, Text: block, Provenance: hermes.ProvenanceSource("memory service", p.Name()),
-			})
-		}
+	for _, k := range blocks {
+		in.Memories = append(in.Memories, prompt.Section{Name: k.Name, Tier: prompt.Context, Text: k.Text, Provenance: k.Provenance, Shorten: k.Shorten})
 	}
 }

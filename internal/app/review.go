@@ -84,7 +84,7 @@ func (a *App) makeTrials() *replay.Trials {
 	c.Specs = func(ctx context.Context) []hermes.Spec {
 		tools := a.newSessionTools(cfg, func(string) {})
 		defer tools.shell.Close() // nothing was started
-		return a.specs(ctx, cfg, tools)
+		return a.catalogue(cfg, tools).All(ctx)
 	}
 	return replay.NewTrials(c)
 }
@@ -149,7 +149,7 @@ func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.
 // reading keeps those of the named tools that certainly change nothing, because no
 // user watches a review.
 func (a *App) reading(ctx context.Context, cfg *config.Config, tools *sessionTools, names []string) []string {
-	specs := a.specs(ctx, cfg, tools)
+	specs := a.catalogue(cfg, tools).All(ctx)
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		at := slices.IndexFunc(specs, func(s hermes.Spec) bool { return s.Name == name })
 		if at >= 0 && specs[at].Effect == hermes.EffectNone {
@@ -158,16 +158,6 @@ func (a *App) reading(ctx context.Context, cfg *config.Config, tools *sessionToo
 		a.log().Warn("a tool of auxiliary."+auxiliary.Review+".extra_tools is ignored: it is unknown or not read-only", "tool", name)
 		return true
 	})
-}
-
-// specs lists all tools of a kit.
-func (a *App) specs(ctx context.Context, cfg *config.Config, tools *sessionTools) []hermes.Spec {
-	table := a.catalogue(cfg, tools)
-	set, err := table.Select(ctx, toolset.Selection{Enabled: table.Names()})
-	if err != nil { // only because ctx has ended, which the caller sees too
-		return nil
-	}
-	return set.Specs()
 }
 
 // reviewJob reviews a session, nil if that is off or makes no sense for its platform.

@@ -13,6 +13,7 @@ import (
 	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/hook"
+	"hermes/internal/memory"
 	"hermes/internal/permission"
 	"hermes/internal/prompt"
 	"hermes/internal/session"
@@ -67,7 +68,7 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec, wake func(stri
 	if profile := run.Workspace.Profile; profile != "" && profile != cfg.Home().Profile() {
 		return nil, fmt.Errorf("the session is of the profile %s; open it with `hermes --profile %s`", profile, profile)
 	}
-	if err := checkScope(run.Prompt.MemoryScope); err != nil {
+	if err := memory.CheckScope(run.Prompt.MemoryScope); err != nil {
 		return nil, err
 	}
 	id := run.Session
@@ -100,7 +101,8 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec, wake func(stri
 			return hermes.SystemPrompt{Text: p.Text(), Layers: p.Layers(), Provenance: from, Warnings: p.Warnings}, nil
 		},
 		Restore: func(transcript []hermes.Message) {
-			tools.restore(id, transcript)
+			tools.todo.Restore(id, transcript)
+			tools.shell.Restore(transcript)
 			surroundings.Restore(transcript)
 		},
 		Context: engine, Compacted: func() {
@@ -112,7 +114,7 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec, wake func(stri
 		Prefix: func() (*hermes.PrefixBreak, int) { return a.watch().Broken(id) },
 		Window: a.models.Window, Jobs: a.jobs(cfg, run, engine, tools.hooks),
 		Surroundings:  report,
-		StopProcesses: tools.stopProcesses,
+		StopProcesses: tools.shell.StopAll,
 		Close: func() error {
 			a.watch().Forget(id)
 			return errors.Join(tools.shell.Close(), env.Close())

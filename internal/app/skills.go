@@ -70,7 +70,7 @@ func (a *App) skillTools() hermes.Toolset {
 			if err != nil { // reported where the configuration is used
 				return skill.New(skill.Config{})
 			}
-			return a.trials().Watch(lib.On(presetOf(s.Platform)).In(s.Dir))
+			return a.trials().Watch(lib.On(toolset.Preset(s.Platform)).In(s.Dir))
 		},
 		Waits: func(name string) bool {
 			lib, err := a.skills()
@@ -95,7 +95,7 @@ func (a *App) skillsIn(ctx context.Context, in *prompt.Input, run hermes.RunSpec
 	if err != nil || run.Prompt.IgnoreRules {
 		return
 	}
-	lib = lib.On(presetOf(run.Origin.Platform)).In(run.Workspace.Dir)
+	lib = lib.On(toolset.Preset(run.Origin.Platform)).In(run.Workspace.Dir)
 	if len(run.Prompt.Skills) > 0 && run.Origin.Platform != "subagent" {
 		e, err := lib.Load(ctx, run.Prompt.Skills)
 		if err != nil {
@@ -106,7 +106,11 @@ func (a *App) skillsIn(ctx context.Context, in *prompt.Input, run hermes.RunSpec
 	if !slices.ContainsFunc(specs, func(s hermes.Spec) bool { return s.Name == "skill_view" }) {
 		return
 	}
-	list, err := lib.Listing(ctx, a.offer(ctx, specs))
+	var names []string
+	for _, s := range specs {
+		names = append(names, s.Name)
+	}
+	list, err := lib.Listing(ctx, skill.Offer{Tools: names, Has: toolset.Has(ctx, names)})
 	if err != nil {
 		a.log().Warn("list skills", "session", run.Session, "err", err)
 	}
@@ -115,25 +119,8 @@ func (a *App) skillsIn(ctx context.Context, in *prompt.Input, run hermes.RunSpec
 	}
 }
 
-// offer describes a session to the library.
-func (a *App) offer(ctx context.Context, specs []hermes.Spec) skill.Offer {
-	var o skill.Offer
-	for _, s := range specs {
-		o.Tools = append(o.Tools, s.Name)
-	}
-	table := toolset.NewCatalogue(nil, nil, a.opts.Now)
-	o.Has = func(toolset string) bool {
-		tools, _ := table.Expand(ctx, toolset)
-		return slices.ContainsFunc(tools, func(t string) bool { return slices.Contains(o.Tools, t) })
-	}
-	return o
-}
-
 // CheckSkills returns an error if a skill of a run cannot be loaded.
 func (a *App) CheckSkills(ctx context.Context, run hermes.RunSpec) error {
-	if len(run.Prompt.Skills) == 0 {
-		return nil
-	}
 	lib, err := a.skills()
 	if err != nil {
 		return err

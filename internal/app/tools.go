@@ -4,13 +4,13 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/hook"
 	"hermes/internal/tool/clarify"
 	"hermes/internal/tool/file"
+	"hermes/internal/tool/learning"
 	"hermes/internal/tool/sessionsearch"
 	"hermes/internal/tool/terminal"
 	"hermes/internal/tool/todo"
@@ -39,11 +39,15 @@ func (a *App) newSessionTools(cfg *config.Config, wake func(string)) *sessionToo
 		files: a.files(),
 		shell: terminal.New(terminal.Config{
 			Home: userHome, Hermes: cfg.Home().Root(), PID: os.Getpid(), Timeout: cfg.Terminal().Timeout,
-			MaxOutput: cfg.ToolOutput().MaxBytes, SudoPassword: sudoPassword(cfg), Wake: wake, Now: a.opts.Now,
+			MaxOutput: cfg.ToolOutput().MaxBytes, Wake: wake, Now: a.opts.Now,
+			SudoPassword: func() (hermes.Secret, bool) { // which may be empty
+				v, ok := cfg.LookupEnv("SUDO_PASSWORD")
+				return hermes.Secret(v), ok
+			},
 		}),
 		todo: todo.New(),
 	}
-	k.sets = append([]hermes.Toolset{k.files, k.shell, k.todo, sessionsearch.New(a.searched, a.opts.Now), a.memoryTools(), clarify.New(), a.skillTools(), a.learningTools()}, a.opts.Extra...)
+	k.sets = append([]hermes.Toolset{k.files, k.shell, k.todo, sessionsearch.New(a.searched, a.opts.Now), a.memoryTools(), clarify.New(), a.skillTools(), learning.New(a.Learned(), a.opts.Now)}, a.opts.Extra...)
 	k.hooks = hook.New(a.log(), k.files.Hook(), a.learningHook(), a.review().Hook())
 	return k
 }
@@ -66,67 +70,15 @@ func (a *App) makeFiles() *file.Toolset {
 	return file.New(c)
 }
 
-// restore restores the state of the tools from a stored transcript.
-func (k *sessionTools) restore(session string, transcript []hermes.Message) {
-	k.todo.Restore(session, transcript)
-	k.shell.Restore(transcript)
-}
-
-// stopProcesses ends the background processes of a session.
-func (k *sessionTools) stopProcesses() { k.shell.StopAll() }
-
 // searched opens the store for session_search.
 func (a *App) searched(ctx context.Context) (sessionsearch.Store, error) { return a.Store(ctx) }
-
-// sudoPassword returns the configured password, which may be empty.
-func sudoPassword(cfg *config.Config) func() (hermes.Secret, bool) {
-	return func() (hermes.Secret, bool) {
-		v, ok := cfg.LookupEnv("SUDO_PASSWORD")
-		return hermes.Secret(v), ok
-	}
-}
 
 // catalogue joins the toolsets with the table of names.
 func (a *App) catalogue(cfg *config.Config, k *sessionTools) *toolset.Catalogue {
 	return toolset.NewCatalogue(k.sets, toolset.ParseCustom(cfg.CustomToolsets()), a.opts.Now)
 }
 
-// selection returns which toolsets a session gets: those of its run, else of the platform,
-// else of the setting toolsets.
+// selection returns which toolsets a session gets.
 func selection(cfg *config.Config, run hermes.RunSpec) toolset.Selection {
-	s := toolset.Selection{
-		Enabled: run.Tools.Enabled, Disabled: slices.Concat(cfg.Agent().DisabledToolsets, run.Tools.Disabled), Only: run.Tools.Only,
-		Platform: presetOf(run.Origin.Platform),
-	}
-	if run.Prompt.IgnoreRules {
-		s.Disabled = append(s.Disabled, "memory")
-	}
-	if len(s.Enabled) == 0 {
-		s.Enabled = cfg.PlatformToolsets()[s.Platform]
-	}
-	if len(s.Enabled) == 0 {
-		s.Enabled = cfg.General().Toolsets
-	}
-	return s
-}
-
-// presetOf returns the platform whose toolsets a session gets: those of the chat for a question
-// on the command line and for a child, whose parent narrows them.
-func presetOf(platform string) string {
-	switch platform {
-	case "", "oneshot", "demo", "subagent":
-		return "cli"
-	}
-	return platform
-}
-
-// toolset reports whether a toolset or tool has a name, and lists all names.
-func (a *App) toolset(cfg *config.Config, name string) (known bool, names []string) {
-	c := a.catalogue(cfg, a.newSessionTools(cfg, func(string) {}))
-	if names = c.Names(); slices.Contains(names, name) { // without loading any tools
-		return true, names
-	}
-	_, unknown := c.Expand(context.Background(), name)
-	tools, _ := c.Expand(context.Background(), "all")
-	return len(unknown) == 0, append(names, tools...)
+	return toolset.Choose(run, toolset.Defaults{Platforms: cfg.PlatformToolsets(), Always: cfg.General().Toolsets, Disabled: cfg.Agent().DisabledToolsets})
 }

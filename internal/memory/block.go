@@ -2,10 +2,12 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
+	"hermes"
 	"hermes/internal/redact"
 )
 
@@ -55,6 +57,35 @@ func Shorter(block string, most int) string {
 			return short
 		}
 	}
+}
+
+// PromptBlock is a part of memory in the prompt of a session.
+type PromptBlock struct {
+	Name, Text string
+	Provenance string                // as in [hermes.Message]
+	Shorten    func(most int) string // nil if it cannot be shortened
+}
+
+// Blocks returns what a session's prompt shows: the two files, and what an external service
+// says; a nil service is none. What can be read is returned with the error of the rest.
+func Blocks(ctx context.Context, b *File, external hermes.MemoryProvider) ([]PromptBlock, error) {
+	var list []PromptBlock
+	var errs []error
+	for _, t := range Targets() {
+		block, err := b.Block(ctx, t)
+		errs = append(errs, err)
+		if block != "" {
+			list = append(list, PromptBlock{Name: string(t), Text: block, Shorten: func(most int) string { return Shorter(block, most) }})
+		}
+	}
+	if external != nil {
+		block, err := external.SystemBlock(ctx)
+		errs = append(errs, err)
+		if block != "" {
+			list = append(list, PromptBlock{Name: "outside-memory", Text: block, Provenance: hermes.ProvenanceSource("memory service", external.Name())})
+		}
+	}
+	return list, errors.Join(errs...)
 }
 
 // fit prepares entries for a prompt: safe, without secrets, and bounded.

@@ -39,6 +39,15 @@ func PerUser(s hermes.SessionRef, configured bool) bool {
 	return s.MemoryScope != ScopeShared
 }
 
+// CheckScope refuses a scope that does not exist: it would give users each other's memory.
+func CheckScope(scope string) error {
+	switch scope {
+	case "", ScopeUser, ScopeShared:
+		return nil
+	}
+	return fmt.Errorf("unknown memory scope %q; use %s or %s", scope, ScopeUser, ScopeShared)
+}
+
 // of returns the memory of the user with the name that Who returns.
 func (b *File) of(who string) *File {
 	if who == b.who {
