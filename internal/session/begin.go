@@ -36,6 +36,9 @@ func (s *Session) prepared(t *turn.Turn, p *preparation, err error, reply func(e
 	if err == nil {
 		err = s.start(t, p, take)
 	}
+	if _, ok := errors.AsType[refused](err); ok { // it must not come again with the next message
+		err = errors.Join(err, s.dropWaiting(take))
+	}
 	if err != nil {
 		t.Stop(err)
 		s.turn = nil

@@ -273,3 +273,37 @@ func TestHookMayRefuseACallThatWasBegun(t *testing.T) {
 		t.Errorf("stored %q", got)
 	}
 }
+
+// TestRefusedMessageDoesNotWait refuses a message that waited for a turn: it is gone, and
+// the one after it is answered.
+func TestRefusedMessageDoesNotWait(t *testing.T) {
+	t.Parallel()
+	no := hermes.Hook{TurnStart: func(_ context.Context, _ hermes.SessionRef, m hermes.Message) ([]hermes.Part, error) {
+		if strings.Contains(m.Visible(), "secret") {
+			return nil, errors.New("not today")
+		}
+		return nil, nil
+	}}
+	wait, entered, leave := gate("wait")
+	b, use := hooked(hook.New(nil, no), wait)
+	h := newFixture(t, hermestest.NewScript(hermestest.CallTool("wait", `{}`), hermestest.Say("one"), hermestest.Say("three")), b, use)
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	submit(t, s, say("first"))
+	<-entered
+	for _, text := range []string{"a secret", "third"} {
+		submit(t, s, session.Say{Parts: []hermes.Part{{Text: text}}, Busy: session.BusyQueue})
+	}
+	close(leave)
+	for _, want := range []string{"one", "", "three"} {
+		if done := until[hermes.TurnDone](e); done.Text != want || (done.Err != nil) != (want == "") {
+			t.Errorf("done %+v, want %q", done, want)
+		}
+	}
+	if list, err := h.store.WaitingMessages(t.Context(), s.ID()); err != nil || len(list) > 0 {
+		t.Errorf("waiting: %+v, %v", list, err)
+	}
+	if all := strings.Join(stored(t, h.store, s.ID()), "\n"); strings.Contains(all, "secret") {
+		t.Errorf("stored %s", all)
+	}
+}

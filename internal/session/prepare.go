@@ -138,11 +138,16 @@ func (p *preparation) complete(ctx context.Context) error {
 	}
 	parts, err := p.runtime.Hooks.TurnStart(ctx, p.ref, *m)
 	if err != nil {
-		return err
+		return refused{err}
 	}
 	turn.AddParts(m, parts)
 	return nil
 }
+
+// refused is the error of a message that a hook refused.
+type refused struct{ error }
+
+func (e refused) Unwrap() error { return e.error }
 
 // recall asks the memory and waits for at most recallTime. A memory that hangs is left to the
 // end of the session.

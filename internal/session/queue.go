@@ -60,10 +60,7 @@ func (s *Session) dropQueue() error {
 	}
 	s.queue = nil
 	s.publish(hermes.Queued{})
-	if len(ids) == 0 {
-		return nil
-	}
-	return s.cfg.Store.DropWaiting(context.WithoutCancel(s.ctx), s.record.Lease(), ids...)
+	return s.dropWaiting(ids)
 }
 
 // taken removes stored messages from the queue that are in the transcript now.
@@ -73,6 +70,15 @@ func (s *Session) taken(ids []int64) {
 	if len(s.queue) < n {
 		s.publish(hermes.Queued{Waiting: len(s.queue)})
 	}
+}
+
+// dropWaiting deletes stored messages that will not be answered.
+func (s *Session) dropWaiting(ids []int64) error {
+	s.taken(ids)
+	if len(ids) == 0 {
+		return nil
+	}
+	return s.cfg.Store.DropWaiting(context.WithoutCancel(s.ctx), s.record.Lease(), ids...)
 }
 
 // withWaiting puts the user's messages that wait, although no turn runs, before
@@ -111,6 +117,9 @@ func (s *Session) next() {
 	s.begin(&first.Message, func(err error) {
 		if err != nil {
 			s.publish(hermes.TurnDone{Turn: s.record.LastTurn(), Outcome: hermes.OutcomeFailed, Err: err})
+		}
+		if _, ok := errors.AsType[refused](err); ok { // it is gone: the next one may go on
+			s.next()
 		}
 	}, first.IDs...)
 }
