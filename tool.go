@@ -189,6 +189,27 @@ type BatchFinisher interface {
 	FinishBatch(ctx context.Context, calls []*Call, results []*Result)
 }
 
+// Optional methods of a [Toolset]. A toolset exists once in the program and learns the session
+// from [Call.Host]; one that holds a connection or a process is also an io.Closer, which is
+// called once, after the last session.
+type (
+	// Restorer rebuilds the state of a session that is resumed from its stored transcript,
+	// before the session runs.
+	Restorer interface {
+		Restore(s SessionRef, transcript []Message)
+	}
+	// Stopper ends what runs for a session in the background. It returns when that is gone.
+	Stopper interface {
+		Stop(s SessionRef)
+	}
+	// Changer reports that its list of tools, or whether it is available, has changed.
+	Changer interface {
+		// Changes returns the same channel each time. A value on it means any number of
+		// changes.
+		Changes() <-chan struct{}
+	}
+)
+
 // NewTool returns a tool that runs a function. The schema comes from the
 // argument struct In; see [SchemaOf] for the tags. If spec has a Schema, that
 // is used instead. NewTool panics if In has no schema, because that is a

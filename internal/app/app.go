@@ -29,7 +29,7 @@ import (
 	"hermes/internal/spend"
 	"hermes/internal/store"
 	"hermes/internal/store/sqlite"
-	"hermes/internal/tool/file"
+	"hermes/internal/toolset"
 	"hermes/internal/undo"
 )
 
@@ -109,7 +109,7 @@ type knowledge struct {
 
 // process is what the commands and tools of all sessions share.
 type process struct {
-	files      func() *file.Toolset
+	tooling    func() *tooling
 	guard      proc.Guard // of the commands
 	mark       func() *lineage.Mark
 	leaseOwner func() string // names this process as the owner of leases
@@ -131,7 +131,7 @@ func New(o Options) *App {
 	a.config = sync.OnceValues(a.loadConfig)
 	a.mask = sync.OnceValue(a.makeMask)
 	a.log = sync.OnceValue(a.makeLog)
-	a.files = sync.OnceValue(a.makeFiles)
+	a.tooling = sync.OnceValue(a.makeTooling)
 	a.memoryFile = sync.OnceValues(a.makeMemoryFile)
 	a.externalMemory = sync.OnceValue(a.makeExternalMemory)
 	a.skills = sync.OnceValues(a.makeSkills)
@@ -164,7 +164,7 @@ func (a *App) loadConfig() (*config.Config, error) {
 	}
 	return config.Load(h, config.Options{
 		IgnoreUser: a.opts.IgnoreUserConfig, Now: a.opts.Now, Toolset: func(cfg *config.Config, name string) (bool, []string) {
-			return a.catalogue(cfg, a.newSessionTools(cfg, func(string) {})).Known(name)
+			return toolset.NewCatalogue(a.tooling().sets, toolset.ParseCustom(cfg.CustomToolsets()), a.opts.Now).Known(name)
 		},
 		KeyOf: keyOf, LookupEnv: func(name string) (string, bool) { // an empty variable is not set
 			v := a.opts.Getenv(name)

@@ -45,7 +45,7 @@ func (a *App) repository(cfg *config.Config, dir string) git.Repository {
 
 // newSurroundings watches what changes around a session. A one-shot question and the
 // demo get no reports.
-func (a *App) newSurroundings(cfg *config.Config, run hermes.RunSpec, k *sessionTools, env hermes.Environment) (w *surroundings.Watch, report func(context.Context) string) {
+func (a *App) newSurroundings(cfg *config.Config, run hermes.RunSpec, k *tooling, env hermes.Environment) (w *surroundings.Watch, report func(context.Context) string) {
 	w = surroundings.New(surroundings.Config{
 		Session: run.Session, Environment: env, Files: k.files, Processes: k.shell, Git: a.repository(cfg, run.Workspace.Dir), Mask: a.Mask,
 	})

@@ -19,8 +19,7 @@ func (a *App) Measure(ctx context.Context, run hermes.RunSpec) (prompt.Prompt, [
 	if err != nil {
 		return prompt.Prompt{}, nil, err
 	}
-	tools := a.newSessionTools(cfg, func(string) {})
-	set, err := a.catalogue(cfg, tools).Select(ctx, selection(cfg, run))
+	set, err := a.tooling().catalogue.Select(ctx, selection(cfg, run))
 	if err != nil {
 		return prompt.Prompt{}, nil, err
 	}
@@ -54,7 +53,7 @@ func (a *App) Toolsets(run hermes.RunSpec) (*toolset.Catalogue, toolset.Selectio
 	if err != nil {
 		return nil, toolset.Selection{}, err
 	}
-	return a.catalogue(cfg, a.newSessionTools(cfg, func(string) {})), selection(cfg, run), nil
+	return a.tooling().catalogue, selection(cfg, run), nil
 }
 
 // Repair copies what can be read of a damaged database into a new one.

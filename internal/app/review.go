@@ -81,11 +81,7 @@ func (a *App) makeTrials() *replay.Trials {
 	c.Tokens = int64(cfg.Skills().ReplayMaxTokens)
 	c.Off, c.Drop = cfg.Skills().Replay == "off" || !cfg.Auxiliary(auxiliary.Replay).Enabled, cfg.Skills().ReplayLosers == "drop"
 	c.Quiet = review.ParseNotices(cfg.Display().MemoryNotifications) == review.Off
-	c.Specs = func(ctx context.Context) []hermes.Spec {
-		tools := a.newSessionTools(cfg, func(string) {})
-		defer tools.shell.Close() // nothing was started
-		return a.catalogue(cfg, tools).All(ctx)
-	}
+	c.Specs = func(ctx context.Context) []hermes.Spec { return a.tooling().catalogue.All(ctx) }
 	return replay.NewTrials(c)
 }
 
@@ -110,12 +106,11 @@ func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.
 	if err != nil {
 		return review.Runtime{}, err
 	}
-	tools := a.newSessionTools(cfg, func(string) {})
-	b := review.Runtime{Close: tools.shell.Close}
+	var b review.Runtime
 	skillTools := a.skillTools()
 	gate, err := a.trials().Gate(ctx, t)
 	if err != nil {
-		return review.Runtime{}, errors.Join(err, b.Close())
+		return review.Runtime{}, err
 	}
 	if gate != nil {
 		b.Trials = gate.Trials
@@ -125,18 +120,21 @@ func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.
 		})
 	}
 	names := []string{"memory", "skills"}
-	extra := a.reading(ctx, cfg, tools, cfg.Auxiliary(auxiliary.Review).ExtraTools)
+	extra := a.reading(ctx, cfg.Auxiliary(auxiliary.Review).ExtraTools)
 	if len(extra) > 0 {
 		env, err := a.environment(hermes.Workspace{Dir: t.Session.Dir})
 		if err != nil {
-			return review.Runtime{}, errors.Join(err, b.Close())
+			return review.Runtime{}, err
 		}
-		b.Environment, b.Close = env, func() error { return errors.Join(tools.shell.Close(), env.Close()) }
+		b.Environment, b.Close = env, env.Close
 	}
-	sets := append([]hermes.Toolset{a.memoryTools(), skillTools}, tools.sets...) // the first of two with the same name is used
+	sets := append([]hermes.Toolset{skillTools}, a.tooling().sets...) // the first of two with the same name is used
 	set, err := toolset.NewCatalogue(sets, nil, a.opts.Now).Select(ctx, toolset.Selection{Enabled: append(names, extra...), Platform: t.Session.Platform})
 	if err != nil {
-		return review.Runtime{}, errors.Join(err, b.Close())
+		if b.Close != nil {
+			err = errors.Join(err, b.Close())
+		}
+		return review.Runtime{}, err
 	}
 	o := toolbox.Options{Set: set, Approvals: a.approvals(cfg, hermes.Rights{}), Log: a.log(), Now: a.opts.Now}
 	if cfg.Security().RedactSecrets {
@@ -148,8 +146,8 @@ func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.
 
 // reading keeps those of the named tools that certainly change nothing, because no
 // user watches a review.
-func (a *App) reading(ctx context.Context, cfg *config.Config, tools *sessionTools, names []string) []string {
-	specs := a.catalogue(cfg, tools).All(ctx)
+func (a *App) reading(ctx context.Context, names []string) []string {
+	specs := a.tooling().catalogue.All(ctx)
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		at := slices.IndexFunc(specs, func(s hermes.Spec) bool { return s.Name == name })
 		if at >= 0 && specs[at].Effect == hermes.EffectNone {

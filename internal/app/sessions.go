@@ -40,6 +40,7 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 		return nil, err
 	}
 	leaseOwner := a.leaseOwner()
+	a.tooling() // closed after the sessions
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.sessions != nil {
@@ -60,7 +61,7 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 }
 
 // newRuntime makes the runtime of a session.
-func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
+func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runtime, error) {
 	cfg, err := a.config()
 	if err != nil {
 		return nil, err
@@ -71,7 +72,7 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec, wake func(stri
 	if err := memory.CheckScope(run.Prompt.MemoryScope); err != nil {
 		return nil, err
 	}
-	id := run.Session
+	id, ref := run.Session, hermes.SessionRef{ID: run.Session, Platform: run.Origin.Platform, User: run.Origin.User, Dir: run.Workspace.Dir, Depth: run.Origin.Depth}
 	meter, err := a.meter()
 	if err != nil {
 		return nil, err
@@ -81,7 +82,7 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec, wake func(stri
 	if err != nil {
 		return nil, err
 	}
-	tools := a.newSessionTools(cfg, wake)
+	tools := a.tooling()
 	tb, err := a.newToolbox(ctx, cfg, tools, run)
 	if err != nil {
 		return nil, errors.Join(err, env.Close())
@@ -101,8 +102,7 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec, wake func(stri
 			return hermes.SystemPrompt{Text: p.Text(), Layers: p.Layers(), Provenance: from, Warnings: p.Warnings}, nil
 		},
 		Restore: func(transcript []hermes.Message) {
-			tools.todo.Restore(id, transcript)
-			tools.shell.Restore(transcript)
+			tools.restore(ref, transcript)
 			surroundings.Restore(transcript)
 		},
 		Context: engine, Compacted: func() {
@@ -114,10 +114,10 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec, wake func(stri
 		Prefix: func() (*hermes.PrefixBreak, int) { return a.watch().Broken(id) },
 		Window: a.models.Window, Jobs: a.jobs(cfg, run, engine, tools.hooks),
 		Surroundings:  report,
-		StopProcesses: tools.shell.StopAll,
+		StopProcesses: func() { tools.stop(ref) },
 		Close: func() error {
 			a.watch().Forget(id)
-			return errors.Join(tools.shell.Close(), env.Close())
+			return env.Close()
 		},
 	}, nil
 }
@@ -144,8 +144,8 @@ func (a *App) jobs(cfg *config.Config, run hermes.RunSpec, engine hermes.Context
 }
 
 // newToolbox puts the selected tools behind the tool chain.
-func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *sessionTools, run hermes.RunSpec) (*toolbox.Toolbox, error) {
-	set, err := a.catalogue(cfg, tools).Select(ctx, selection(cfg, run))
+func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *tooling, run hermes.RunSpec) (*toolbox.Toolbox, error) {
+	set, err := tools.catalogue.Select(ctx, selection(cfg, run))
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *session
 		Log:    a.log(), Now: a.opts.Now, Trusted: trusted(cfg), TrustCommand: trustCommand(cfg),
 	}
 	if cfg.Agent().PlanReminders {
-		o.Remind = func(c *hermes.Call, r hermes.Result) string { return tools.todo.Remind(run.Session, c.Name, r.Failed) }
+		o.Remind = tools.remind
 	}
 	if cfg.Security().RedactSecrets {
 		o.Redact = a.Mask

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -17,48 +18,100 @@ import (
 	"hermes/internal/toolset"
 )
 
-// sessionTools is the tools of one session, before selection.
-type sessionTools struct {
-	sets  []hermes.Toolset
-	hooks *hook.Hooks
-
-	files *file.Toolset
-	shell *terminal.Toolset
-	todo  *todo.Toolset
+// tooling is the tools of the program and what watches them. All sessions share it.
+type tooling struct {
+	sets      []hermes.Toolset
+	hooks     *hook.Hooks
+	catalogue *toolset.Catalogue
+	files     *file.Toolset
+	shell     *terminal.Toolset
 }
 
-// newSessionTools makes the toolsets of a session. It is the only list of all
-// toolsets.
-func (a *App) newSessionTools(cfg *config.Config, wake func(string)) *sessionTools {
-	userHome, _ := os.UserHomeDir()   // without one, commands are judged only by their text
-	if cfg.Security().RedactSecrets { // the output of a background process is no tool result
-		told := wake
-		wake = func(text string) { told(a.Mask(text)) }
-	}
-	k := &sessionTools{
-		files: a.files(),
-		shell: terminal.New(terminal.Config{
-			Home: userHome, Hermes: cfg.Home().Root(), PID: os.Getpid(), Timeout: cfg.Terminal().Timeout,
-			MaxOutput: cfg.ToolOutput().MaxBytes, Wake: wake, Now: a.opts.Now,
-			SudoPassword: func() (hermes.Secret, bool) { // which may be empty
-				v, ok := cfg.LookupEnv("SUDO_PASSWORD")
-				return hermes.Secret(v), ok
-			},
-		}),
-		todo: todo.New(),
-	}
-	k.sets = append([]hermes.Toolset{k.files, k.shell, k.todo, sessionsearch.New(a.searched, a.opts.Now), a.memoryTools(), clarify.New(), a.skillTools(), learning.New(a.Learned(), a.opts.Now)}, a.opts.Extra...)
-	k.hooks = hook.New(a.log(), k.files.Hook(), a.learningHook(), a.review().Hook())
-	return k
-}
-
-// makeFiles makes the file tools of the process. All sessions share them, so that
-// they see each other's writes.
-func (a *App) makeFiles() *file.Toolset {
+// makeTooling makes the toolsets. It is the only list of all toolsets and hooks, and starts
+// nothing.
+func (a *App) makeTooling() *tooling {
 	cfg, err := a.config()
 	if err != nil { // reported where the configuration is used
-		return file.New(file.Config{})
+		return &tooling{catalogue: toolset.NewCatalogue(nil, nil, a.opts.Now)}
 	}
+	files, shell := a.newFiles(cfg), a.newTerminal(cfg)
+	sets := append([]hermes.Toolset{
+		files, shell, todo.New(), sessionsearch.New(a.searched, a.opts.Now), a.memoryTools(), clarify.New(), a.skillTools(), learning.New(a.Learned(), a.opts.Now),
+	}, a.opts.Extra...)
+	for _, set := range sets {
+		if c, ok := set.(io.Closer); ok {
+			a.closing(c.Close)
+		}
+	}
+	return &tooling{
+		sets: sets, files: files, shell: shell,
+		hooks:     hook.New(a.log(), files.Hook(), shell.Hook(), a.learningHook(), a.review().Hook()),
+		catalogue: toolset.NewCatalogue(sets, toolset.ParseCustom(cfg.CustomToolsets()), a.opts.Now),
+	}
+}
+
+// restore rebuilds what the toolsets know of a session.
+func (t *tooling) restore(s hermes.SessionRef, transcript []hermes.Message) {
+	for _, set := range t.sets {
+		if r, ok := set.(hermes.Restorer); ok {
+			r.Restore(s, transcript)
+		}
+	}
+}
+
+// stop ends what runs for a session in the background.
+func (t *tooling) stop(s hermes.SessionRef) {
+	for _, set := range t.sets {
+		if r, ok := set.(hermes.Stopper); ok {
+			r.Stop(s)
+		}
+	}
+}
+
+// remind returns what a toolset wants to say below the result of a call, "" for nothing.
+func (t *tooling) remind(c *hermes.Call, r hermes.Result) string {
+	for _, set := range t.sets {
+		if s, ok := set.(interface {
+			Remind(session, tool string, failed bool) string
+		}); ok {
+			if text := s.Remind(c.Host.Session().ID, c.Name, r.Failed); text != "" {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+// newTerminal makes the tools for commands.
+func (a *App) newTerminal(cfg *config.Config) *terminal.Toolset {
+	userHome, _ := os.UserHomeDir() // without one, commands are judged only by their text
+	wake := a.wake
+	if cfg.Security().RedactSecrets { // the output of a background process is no tool result
+		wake = func(session, text string) { a.wake(session, a.Mask(text)) }
+	}
+	return terminal.New(terminal.Config{
+		Home: userHome, Hermes: cfg.Home().Root(), PID: os.Getpid(), Timeout: cfg.Terminal().Timeout,
+		MaxOutput: cfg.ToolOutput().MaxBytes, Wake: wake, Now: a.opts.Now,
+		SudoPassword: func() (hermes.Secret, bool) { // which may be empty
+			v, ok := cfg.LookupEnv("SUDO_PASSWORD")
+			return hermes.Secret(v), ok
+		},
+	})
+}
+
+// wake sends a live session a message from the program.
+func (a *App) wake(session, text string) {
+	a.mu.Lock()
+	m := a.sessions
+	a.mu.Unlock()
+	if m != nil {
+		m.Wake(session, text)
+	}
+}
+
+// newFiles makes the file tools. All sessions share them, so that they see each other's
+// writes.
+func (a *App) newFiles(cfg *config.Config) *file.Toolset {
 	out := cfg.ToolOutput()
 	c := file.Config{
 		ReadMaxChars: cfg.General().FileReadMaxChars, MaxLines: out.MaxLines, MaxLineLength: out.MaxLineLength,
@@ -72,11 +125,6 @@ func (a *App) makeFiles() *file.Toolset {
 
 // searched opens the store for session_search.
 func (a *App) searched(ctx context.Context) (sessionsearch.Store, error) { return a.Store(ctx) }
-
-// catalogue joins the toolsets with the table of names.
-func (a *App) catalogue(cfg *config.Config, k *sessionTools) *toolset.Catalogue {
-	return toolset.NewCatalogue(k.sets, toolset.ParseCustom(cfg.CustomToolsets()), a.opts.Now)
-}
 
 // selection returns which toolsets a session gets.
 func selection(cfg *config.Config, run hermes.RunSpec) toolset.Selection {

@@ -17,8 +17,8 @@ import (
 func summed(do func(ctx context.Context, model string, transcript []hermes.Message) error) func(*session.Config) {
 	return func(c *session.Config) {
 		newRuntime := c.NewRuntime
-		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
-			runtime, err := newRuntime(ctx, run, wake)
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, run)
 			if runtime != nil {
 				runtime.Jobs = append(runtime.Jobs, jobs.Summary(do))
 			}

@@ -27,8 +27,8 @@ func compressing(t *testing.T, path string, restored *[]hermes.Message) func(*se
 	return func(c *session.Config) {
 		c.Store = st
 		newRuntime := c.NewRuntime
-		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
-			runtime, err := newRuntime(ctx, run, wake)
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, run)
 			if err == nil {
 				runtime.Context = contextengine.New(contextengine.Options{Summarize: func(context.Context, int64, string, int) (string, error) { return "THE SUMMARY", nil }})
 				runtime.Window = func(string) int { return 100_000 }

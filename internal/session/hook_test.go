@@ -110,8 +110,8 @@ func hooked(hooks *hook.Hooks, tools ...tool) (hermes.Tools, func(*session.Confi
 	b := newTools(toolbox.Options{Hooks: hooks}, g)
 	return b, func(c *session.Config) {
 		newRuntime := c.NewRuntime
-		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
-			runtime, err := newRuntime(ctx, run, wake)
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, run)
 			if err == nil {
 				runtime.Hooks, runtime.Context = hooks, once{}
 			}
@@ -238,8 +238,8 @@ func TestCompactionsAreToldToHooks(t *testing.T) {
 	b, use := hooked(hooks)
 	h := newFixture(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two")), b, use, func(c *session.Config) {
 		newRuntime := c.NewRuntime
-		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
-			runtime, err := newRuntime(ctx, run, wake)
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, run)
 			runtime.Context = once{at: 3} // the request to go on
 			return runtime, err
 		}

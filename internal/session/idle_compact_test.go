@@ -20,8 +20,8 @@ import (
 func idling(sum contextengine.Summarize) func(*session.Config) {
 	return func(c *session.Config) {
 		newRuntime := c.NewRuntime
-		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
-			runtime, err := newRuntime(ctx, run, wake)
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, run)
 			if err == nil {
 				runtime.Context = contextengine.New(contextengine.Options{Summarize: sum})
 				runtime.Window = func(string) int { return 100_000 }
@@ -245,8 +245,8 @@ func TestWindowIsFilledByOneAttempt(t *testing.T) {
 	m := hermestest.NewScript(hermestest.Step{Text: "one", Usage: &hermes.Usage{Input: 80_000, Output: 20, Calls: 2}})
 	h := newFixture(t, m, newToolTable(), func(c *session.Config) {
 		newRuntime := c.NewRuntime
-		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
-			runtime, err := newRuntime(ctx, run, wake)
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, run)
 			if err == nil {
 				runtime.Context = e
 			}

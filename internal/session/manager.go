@@ -276,13 +276,22 @@ func (s *Session) recover(waits context.Context) error {
 	return err
 }
 
-// wakeUp sends the session a message from the program. It may be called from
-// any goroutine and does not wait.
-func (s *Session) wakeUp(text string) {
+// Wake sends a live session a message from the program, for example when a background process
+// has ended. It does not wait. A session that is not live gets nothing.
+func (m *Manager) Wake(session, text string) {
+	m.mu.Lock()
+	p := m.live[session]
+	m.mu.Unlock()
+	if p == nil {
+		return
+	}
 	go func() { // ends when the session has taken the message or is closed
+		if <-p.ready; p.err != nil {
+			return
+		}
 		say := Say{Parts: []hermes.Part{{Text: text, Provenance: "a background process"}}, Busy: BusyQueue, Synthetic: true}
-		if err := s.Submit(context.Background(), say); err != nil && !errors.Is(err, ErrClosed) {
-			s.cfg.Log.Warn("send a message to the session", "session", s.id, "err", err)
+		if err := p.session.Submit(context.Background(), say); err != nil && !errors.Is(err, ErrClosed) {
+			m.cfg.Log.Warn("send a message to the session", "session", session, "err", err)
 		}
 	}()
 }

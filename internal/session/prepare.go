@@ -78,7 +78,7 @@ func (p *preparation) makeRuntime(ctx context.Context) error {
 		return nil
 	}
 	cfg := p.session.cfg
-	runtime, err := cfg.NewRuntime(ctx, p.run, p.session.wakeUp)
+	runtime, err := cfg.NewRuntime(ctx, p.run)
 	if err != nil {
 		return err
 	}

@@ -22,8 +22,8 @@ import (
 func slow(begun chan<- string) func(*session.Config) {
 	return func(c *session.Config) {
 		newRuntime := c.NewRuntime
-		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
-			r, err := newRuntime(ctx, run, wake)
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec) (*session.Runtime, error) {
+			r, err := newRuntime(ctx, run)
 			if err != nil || run.Origin.Platform != "slow" {
 				return r, err
 			}
@@ -189,7 +189,7 @@ func BenchmarkIdleSession(b *testing.B) {
 	for i := range sessions {
 		talked(b, st, fmt.Sprintf("s%d", i), each)
 	}
-	manager := session.NewManager(session.Config{Store: st, Models: models{hermestest.NewScript()}, Owner: "here", NewRuntime: func(context.Context, hermes.RunSpec, func(string)) (*session.Runtime, error) {
+	manager := session.NewManager(session.Config{Store: st, Models: models{hermestest.NewScript()}, Owner: "here", NewRuntime: func(context.Context, hermes.RunSpec) (*session.Runtime, error) {
 		return &session.Runtime{Tools: newToolTable(echo("echo"))}, nil
 	}})
 	for b.Loop() {

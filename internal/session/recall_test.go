@@ -19,8 +19,8 @@ import (
 func remembering(recall func(context.Context, hermes.RecallQuery) (hermes.Recalled, error), observe func(context.Context, hermes.MemoryTurn) error) func(*session.Config) {
 	return func(c *session.Config) {
 		newRuntime := c.NewRuntime
-		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
-			runtime, err := newRuntime(ctx, run, wake)
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, run)
 			if err == nil {
 				runtime.Recall = recall
 				if observe != nil {

@@ -44,9 +44,9 @@ func TestAChildHasNoMoreThanItsParent(t *testing.T) {
 			var runs []hermes.RunSpec
 			h := newFixture(t, m, newToolTable(delegate, echo("other")), func(c *session.Config) {
 				next := c.NewRuntime
-				c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
+				c.NewRuntime = func(ctx context.Context, run hermes.RunSpec) (*session.Runtime, error) {
 					runs = append(runs, run)
-					return next(ctx, run, wake)
+					return next(ctx, run)
 				}
 			})
 			parent := hermes.RunSpec{
@@ -82,9 +82,9 @@ func TestDepthCountsTheSessionsAbove(t *testing.T) {
 	var depths []int
 	h := newFixture(t, m, newToolTable(delegate), func(c *session.Config) {
 		next := c.NewRuntime
-		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec) (*session.Runtime, error) {
 			depths = append(depths, run.Origin.Depth)
-			return next(ctx, run, wake)
+			return next(ctx, run)
 		}
 	})
 	s := h.open(t, session.Open{})
@@ -123,9 +123,9 @@ func TestASessionKeepsItsToolsAndPrompt(t *testing.T) {
 	var last hermes.RunSpec
 	h := newFixture(t, hermestest.NewScript(hermestest.Say("yes")), newToolTable(), func(c *session.Config) {
 		next := c.NewRuntime
-		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec) (*session.Runtime, error) {
 			last = run
-			return next(ctx, run, wake)
+			return next(ctx, run)
 		}
 	})
 	s := h.open(t, session.Open{Run: stored})

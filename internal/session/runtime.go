@@ -49,10 +49,9 @@ type Models interface {
 // ErrNoReview means that this session has no background review.
 var ErrNoReview = jobs.ErrNoReview
 
-// NewRuntime builds the runtime of a session, whose id is in the spec. wake sends the session a message
-// from the program, for example when a background process has ended. It may be
-// called at any time and does not wait.
-type NewRuntime func(ctx context.Context, run hermes.RunSpec, wake func(text string)) (*Runtime, error)
+// NewRuntime builds the runtime of a session, whose id is in the spec. It is not called in a
+// session's goroutine and may take its time.
+type NewRuntime func(ctx context.Context, run hermes.RunSpec) (*Runtime, error)
 
 // Runtime is what a session works with. Tools and System must be set; other
 // nil functions are skipped. The session calls Close when it ends.

@@ -18,8 +18,8 @@ import (
 func withRuntime(change func(*session.Runtime)) func(*session.Config) {
 	return func(c *session.Config) {
 		newRuntime := c.NewRuntime
-		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
-			runtime, err := newRuntime(ctx, run, wake)
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, run)
 			if runtime != nil {
 				change(runtime)
 			}

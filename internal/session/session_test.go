@@ -100,7 +100,7 @@ func newFixture(t *testing.T, m hermes.Model, b hermes.Tools, change ...func(*se
 	h := &fixture{store: hermestest.NewStore(), system: "You are a test."}
 	cfg := session.Config{
 		Store: h.store, Models: models{m}, Owner: "here",
-		NewRuntime: func(context.Context, hermes.RunSpec, func(string)) (*session.Runtime, error) {
+		NewRuntime: func(context.Context, hermes.RunSpec) (*session.Runtime, error) {
 			return &session.Runtime{Tools: b, System: func(context.Context, hermes.Session, []hermes.Spec) (hermes.SystemPrompt, error) {
 				h.built++
 				return hermes.SystemPrompt{Text: h.system, Provenance: h.provenance, Layers: []hermes.PromptLayer{{Name: "identity", Bytes: len(h.system)}}}, nil
@@ -433,8 +433,8 @@ func TestUnattendedApprovalNeedsEveryRisk(t *testing.T) {
 		h := newFixture(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newToolTable(ask),
 			func(c *session.Config) {
 				newRuntime := c.NewRuntime
-				c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
-					r, err := newRuntime(ctx, run, wake)
+				c.NewRuntime = func(ctx context.Context, run hermes.RunSpec) (*session.Runtime, error) {
+					r, err := newRuntime(ctx, run)
 					if err == nil {
 						r.Unattended = func(r hermes.Risk) bool { return r == good }
 					}

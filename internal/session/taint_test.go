@@ -169,8 +169,8 @@ func TestASummaryInheritsWhatItIsMadeOf(t *testing.T) {
 	compacting := func(c *session.Config) {
 		c.Store = st
 		newRuntime := c.NewRuntime
-		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
-			runtime, err := newRuntime(ctx, run, wake)
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, run)
 			runtime.Context = forgetful{}
 			return runtime, err
 		}

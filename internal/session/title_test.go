@@ -15,8 +15,8 @@ import (
 func titled(find func(ctx context.Context, model string, transcript []hermes.Message) (string, error)) func(*session.Config) {
 	return func(c *session.Config) {
 		newRuntime := c.NewRuntime
-		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
-			runtime, err := newRuntime(ctx, run, wake)
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, run)
 			if err == nil {
 				runtime.Jobs = append(runtime.Jobs, jobs.Title(find, quietLog))
 			}

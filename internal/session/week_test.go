@@ -242,7 +242,7 @@ func lives(t *testing.T, path string, w *worker, sum contextengine.Summarize, li
 	}})
 	m = session.NewManager(session.Config{
 		Store: st, Models: w, Owner: fmt.Sprint("life ", life),
-		NewRuntime: func(_ context.Context, run hermes.RunSpec, _ func(string)) (*session.Runtime, error) {
+		NewRuntime: func(_ context.Context, run hermes.RunSpec) (*session.Runtime, error) {
 			return &session.Runtime{
 				Tools: tools,
 				System: func(context.Context, hermes.Session, []hermes.Spec) (hermes.SystemPrompt, error) {
@@ -250,7 +250,7 @@ func lives(t *testing.T, path string, w *worker, sum contextengine.Summarize, li
 				},
 				Context: contextengine.New(contextengine.Options{Summarize: sum}),
 				Window:  func(model string) int { return w.window[model] },
-				Restore: func(tr []hermes.Message) { lists.Restore(run.Session, tr) },
+				Restore: func(tr []hermes.Message) { lists.Restore(hermes.SessionRef{ID: run.Session}, tr) },
 			}, nil
 		},
 	})

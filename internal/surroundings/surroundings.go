@@ -28,7 +28,7 @@ type Files interface {
 // Processes knows the background processes of a session.
 type Processes interface {
 	// News says what happened to them since it was last called, "" if nothing.
-	News() string
+	News(session string) string
 }
 
 // Config says what a watch looks at. All fields must be set.
@@ -70,7 +70,7 @@ func (w *Watch) Report(ctx context.Context) string {
 	if changed := w.config.Files.Changed(w.config.Session); len(changed) > 0 {
 		notes = append(notes, "changed by others since you read them: "+strings.Join(changed, ", "))
 	}
-	if news := w.config.Processes.News(); news != "" {
+	if news := w.config.Processes.News(w.config.Session); news != "" {
 		notes = append(notes, news)
 	}
 	if dir := folder(w.config.Environment); dir != "" && dir != w.dir {

@@ -28,7 +28,7 @@ func (a *around) Changed(session string) []string {
 	return out
 }
 
-func (a *around) News() string {
+func (a *around) News(string) string {
 	out := a.news
 	a.news = ""
 	return out

@@ -106,9 +106,9 @@ func TestManyCountersAreElided(t *testing.T) {
 func TestWatchSeesEveryState(t *testing.T) {
 	t.Parallel()
 	var told []string
-	set := New(Config{Wake: func(text string) { told = append(told, text) }, Now: func() time.Time { return time.Unix(1, 0) }})
+	set := New(Config{Wake: func(_, text string) { told = append(told, text) }, Now: func() time.Time { return time.Unix(1, 0) }})
 	j := &job{id: "p", out: newBuffer(100)}
-	j.out.watch = set.newWatcher(j, []string{"ERROR"})
+	j.out.watch = set.of("s").newWatcher(j, []string{"ERROR"})
 	for i := range 1000 {
 		fmt.Fprintf(j.out, "step %d of 1000\r", i)
 	}

@@ -32,7 +32,7 @@ type follower struct {
 
 // followLinks returns the func that a command line's paths are followed with, nil
 // if the files are not on this machine.
-func (t *Toolset) followLinks(e hermes.Environment) func(string) string {
+func (t *shellOf) followLinks(e hermes.Environment) func(string) string {
 	if e == nil || runtime.GOOS == "windows" { // there the shell's paths are not those of the system
 		return nil
 	}

@@ -20,11 +20,8 @@ const (
 	noneNote    = "nothing runs in the background any more"
 )
 
-// News reports what changed among the background processes since the last call:
-// which ones run now, which ended without notice to the model, and which ended
-// with an earlier run of the program. It is "" if nothing changed, and always
-// short.
-func (t *Toolset) News() string {
+// news is [Toolset.News] for one session.
+func (t *shellOf) news() string {
 	var running, ended, ids []string
 	jobs := t.all()
 	slices.SortStableFunc(jobs, func(a, b *job) int { return a.started.Compare(b.started) })

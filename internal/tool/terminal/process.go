@@ -40,7 +40,7 @@ type report struct {
 }
 
 // process is the tool process.
-func (t *Toolset) process(ctx context.Context, _ *hermes.Call, in processArguments) (hermes.Result, error) {
+func (t *shellOf) process(ctx context.Context, _ *hermes.Call, in processArguments) (hermes.Result, error) {
 	if in.Action == "list" {
 		return t.list()
 	}
@@ -70,7 +70,7 @@ func (t *Toolset) process(ctx context.Context, _ *hermes.Call, in processArgumen
 	return hermes.Result{}, fmt.Errorf("action %q is unknown; use list, poll, log, wait, kill, write, submit or close", in.Action)
 }
 
-func (t *Toolset) list() (hermes.Result, error) {
+func (t *shellOf) list() (hermes.Result, error) {
 	jobs := t.all()
 	all := make([]report, 0, len(jobs))
 	for _, j := range jobs {
@@ -83,7 +83,7 @@ func (t *Toolset) list() (hermes.Result, error) {
 
 // report returns the state of a process. If it has ended, the model needs no
 // notice any more.
-func (t *Toolset) report(j *job) report {
+func (t *shellOf) report(j *job) report {
 	r := report{ID: j.id, Command: j.command, PID: j.process.PID(), Status: "running"}
 	end := t.config.Now()
 	if j.over() {
@@ -97,7 +97,7 @@ func (t *Toolset) report(j *job) report {
 	return r
 }
 
-func (t *Toolset) poll(j *job) (hermes.Result, error) {
+func (t *shellOf) poll(j *job) (hermes.Result, error) {
 	r := t.report(j)
 	r.Command = ""
 	j.addNew(&r)
@@ -115,7 +115,7 @@ func (j *job) addNew(r *report) {
 	}
 }
 
-func (t *Toolset) log(j *job, in processArguments) (hermes.Result, error) {
+func (t *shellOf) log(j *job, in processArguments) (hermes.Result, error) {
 	lines, cut := j.out.lines()
 	limit := in.Limit
 	if limit <= 0 {
@@ -145,7 +145,7 @@ func cutMiddle(text string, most int) string {
 }
 
 // wait returns when the process ends or the time is up.
-func (t *Toolset) wait(ctx context.Context, j *job, in processArguments) (hermes.Result, error) {
+func (t *shellOf) wait(ctx context.Context, j *job, in processArguments) (hermes.Result, error) {
 	timeout := t.config.Timeout
 	var note string
 	if in.Timeout > 0 {
@@ -186,7 +186,7 @@ func (j *job) unmarkReported() {
 	j.reported = false
 }
 
-func (t *Toolset) kill(j *job) (hermes.Result, error) {
+func (t *shellOf) kill(j *job) (hermes.Result, error) {
 	if j.over() {
 		r := t.report(j)
 		r.Status = "already_exited"
@@ -200,7 +200,7 @@ func (t *Toolset) kill(j *job) (hermes.Result, error) {
 	return hermes.JSONResult(r)
 }
 
-func (t *Toolset) input(j *job, data string) (hermes.Result, error) {
+func (t *shellOf) input(j *job, data string) (hermes.Result, error) {
 	if data == "" {
 		return hermes.Result{}, errors.New("data is empty; give the text to send")
 	}
@@ -239,7 +239,7 @@ func (j *job) typed() (sent, line string) {
 	}
 }
 
-func (t *Toolset) closeInput(j *job) (hermes.Result, error) {
+func (t *shellOf) closeInput(j *job) (hermes.Result, error) {
 	if j.over() {
 		return failed(report{ID: j.id, Status: "already_exited", ExitCode: &j.exit.Code})
 	}

@@ -215,7 +215,7 @@ func TestProcessesAreBounded(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "64") {
 		t.Errorf("error %v", err)
 	}
-	b.set.StopAll()
+	b.set.Stop(hermes.SessionRef{ID: "s"})
 	for _, p := range b.process("list", "", nil).Processes {
 		if p.Status == "running" {
 			t.Errorf("it survived StopAll: %+v", p)
@@ -325,5 +325,35 @@ func TestSudoWithoutPasswordIsUnchanged(t *testing.T) {
 	b = withSudo(t, terminal.Config{SudoPassword: configured("geheim")}, "NOPASSWD="+mark)
 	if a := b.run("echo data | cat; sudo cat"); a.Output != "data\nas root:\n" {
 		t.Errorf("a password went to a sudo that wants none: %+v", a)
+	}
+}
+
+// TestASessionSeesItsOwnProcessesOnly: another session of the program neither lists nor ends nor
+// reads a process, and its end does not end it.
+func TestASessionSeesItsOwnProcessesOnly(t *testing.T) {
+	b := mustFixture(t, terminal.Config{})
+	id := b.must("terminal", map[string]any{"command": "sleep 300", "background": true}).ID
+	mine := b.host
+	b.host = &host{environment: mine.environment, id: "other"}
+	if list := b.must("process", map[string]any{"action": "list"}); len(list.Processes) > 0 {
+		t.Errorf("another session lists %+v", list.Processes)
+	}
+	for _, action := range []string{"kill", "poll", "log", "wait"} {
+		if a, err := b.call(t.Context(), "process", map[string]any{"action": action, "session_id": id, "timeout": 1}); err == nil && !a.failed && a.Error == "" {
+			t.Errorf("another session could %s it: %+v", action, a)
+		}
+	}
+	b.set.Stop(hermes.SessionRef{ID: "other"})
+	b.set.Hook().SessionEnd(t.Context(), hermes.SessionRef{ID: "other"})
+	if news := b.set.News("other"); news != "" {
+		t.Errorf("another session hears %q", news)
+	}
+	b.host = mine
+	if list := b.must("process", map[string]any{"action": "list"}); len(list.Processes) != 1 || list.Processes[0].Status != "running" {
+		t.Errorf("its own session lists %+v", list.Processes)
+	}
+	b.set.Hook().SessionEnd(t.Context(), hermes.SessionRef{ID: "s"})
+	if list := b.must("process", map[string]any{"action": "list"}); len(list.Processes) != 0 {
+		t.Errorf("after its end the session lists %+v", list.Processes)
 	}
 }

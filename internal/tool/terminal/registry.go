@@ -43,7 +43,7 @@ type job struct {
 }
 
 // start is terminal with background=true.
-func (t *Toolset) start(ctx context.Context, e hermes.Environment, in arguments, line string, fed *feeding) (hermes.Result, error) {
+func (t *shellOf) start(ctx context.Context, e hermes.Environment, in arguments, line string, fed *feeding) (hermes.Result, error) {
 	s, ok := e.(hermes.Starter)
 	if !ok {
 		return hermes.Result{}, errors.New("this environment cannot run background processes; run it in the foreground with a timeout")
@@ -87,7 +87,7 @@ func (t *Toolset) start(ctx context.Context, e hermes.Environment, in arguments,
 }
 
 // add registers a job, unless the toolset is closed.
-func (t *Toolset) add(j *job) bool {
+func (t *shellOf) add(j *job) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
@@ -99,7 +99,7 @@ func (t *Toolset) add(j *job) bool {
 }
 
 // follow waits for the end of a process and notifies the session.
-func (t *Toolset) follow(j *job) {
+func (t *shellOf) follow(j *job) {
 	defer t.active.Done()
 	exit, err := j.process.Wait(context.Background())
 	j.exit, j.err, j.ended = exit, err, t.config.Now()
@@ -113,7 +113,7 @@ func (t *Toolset) follow(j *job) {
 	wake = wake && !t.closed
 	t.mu.Unlock()
 	if wake {
-		t.config.Wake(j.notice())
+		t.wake(j.notice())
 	}
 }
 
@@ -128,7 +128,7 @@ func (j *job) notice() string {
 
 // reserve makes sure that another process fits. It forgets processes that ended
 // long ago, and the oldest ended one if there are too many.
-func (t *Toolset) reserve() error {
+func (t *shellOf) reserve() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.prune()
@@ -144,13 +144,13 @@ func (t *Toolset) reserve() error {
 }
 
 // prune forgets processes that ended long ago. Call it with the lock held.
-func (t *Toolset) prune() {
+func (t *shellOf) prune() {
 	now := t.config.Now()
 	t.jobs = slices.DeleteFunc(t.jobs, func(j *job) bool { return j.over() && now.Sub(j.ended) > keepEnded })
 }
 
 // find returns a job and marks it as used.
-func (t *Toolset) find(id string) *job {
+func (t *shellOf) find(id string) *job {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.prune()
@@ -163,14 +163,14 @@ func (t *Toolset) find(id string) *job {
 	return j
 }
 
-func (t *Toolset) all() []*job {
+func (t *shellOf) all() []*job {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.prune()
 	return slices.Clone(t.jobs)
 }
 
-func (t *Toolset) running() []*job {
+func (t *shellOf) running() []*job {
 	return slices.DeleteFunc(t.all(), (*job).over)
 }
 

@@ -15,10 +15,8 @@ const (
 	lostNote1 = "no longer running, since the program that had begun them ended: "
 )
 
-// Restore finds background processes in a transcript that the model believes are
-// running although they ended with an earlier run of the program, so that News
-// reports them once. Call it before the session runs.
-func (t *Toolset) Restore(transcript []hermes.Message) {
+// restore is [Toolset.Restore] for one session.
+func (t *shellOf) restore(transcript []hermes.Message) {
 	commands := map[string]string{} // by call
 	var ids []string
 	lost := map[string]string{}

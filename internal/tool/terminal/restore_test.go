@@ -34,11 +34,11 @@ func TestProcessesOfAnEarlierRunAreReportedOnce(t *testing.T) {
 		"the foreground only": {[]hermes.Message{hermes.UserText("nothing runs in the background any more")}, ""},
 	} {
 		set := terminal.New(terminal.Config{})
-		set.Restore(append(begun("c1", "proc_1", "serve; exit 3"), tt.after...))
-		if got := set.News(); got != tt.want {
+		set.Restore(hermes.SessionRef{ID: "s"}, append(begun("c1", "proc_1", "serve; exit 3"), tt.after...))
+		if got := set.News("s"); got != tt.want {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
 		}
-		if got := set.News(); got != "" {
+		if got := set.News("s"); got != "" {
 			t.Errorf("%s: reported twice: %q", name, got)
 		}
 	}

@@ -25,7 +25,7 @@ func (r riskAssessed) AssessRisk(_ context.Context, c *hermes.Call) []hermes.Ris
 func (r riskAssessed) Subject(_ context.Context, c *hermes.Call) hermes.Subject { return r.subject(c) }
 
 // commandSubject is the command and the folder in which it would run.
-func (t *Toolset) commandSubject(c *hermes.Call) hermes.Subject {
+func (t *shellOf) commandSubject(c *hermes.Call) hermes.Subject {
 	var in arguments
 	if json.Unmarshal(c.Arguments, &in) != nil {
 		return hermes.Subject{Text: string(c.Arguments)} // the tool itself refuses it
@@ -45,7 +45,7 @@ func (t *Toolset) commandSubject(c *hermes.Call) hermes.Subject {
 
 // inputSubject is the input, with the line that it goes on with, and the process
 // that gets it.
-func (t *Toolset) inputSubject(c *hermes.Call) hermes.Subject {
+func (t *shellOf) inputSubject(c *hermes.Call) hermes.Subject {
 	var in processArguments
 	if json.Unmarshal(c.Arguments, &in) != nil {
 		return hermes.Subject{Text: string(c.Arguments)} // the tool itself refuses it
@@ -68,7 +68,7 @@ func folderOf(c *hermes.Call, workdir string) string {
 	return workdir
 }
 
-func (t *Toolset) assessCommand(c *hermes.Call) []hermes.Risk {
+func (t *shellOf) assessCommand(c *hermes.Call) []hermes.Risk {
 	var in arguments
 	if json.Unmarshal(c.Arguments, &in) != nil {
 		return nil // the tool itself refuses it
@@ -89,7 +89,7 @@ func (t *Toolset) assessCommand(c *hermes.Call) []hermes.Risk {
 // assessInput judges input for a process. Only a shell reads it as commands, so
 // for other programs it ignores that the text is not valid shell. They may write
 // the files that the text names.
-func (t *Toolset) assessInput(c *hermes.Call) []hermes.Risk {
+func (t *shellOf) assessInput(c *hermes.Call) []hermes.Risk {
 	var in processArguments
 	if json.Unmarshal(c.Arguments, &in) != nil || in.Action != "write" && in.Action != "submit" {
 		return nil
@@ -127,7 +127,7 @@ func added(found []hermes.Risk, sent, data string, on shell.Context) []hermes.Ri
 	})
 }
 
-func (t *Toolset) shellContext(e hermes.Environment, dir string) shell.Context {
+func (t *shellOf) shellContext(e hermes.Environment, dir string) shell.Context {
 	return shell.Context{Home: t.config.Home, Hermes: t.config.Hermes, Dir: dir, Resolve: t.followLinks(e), PID: t.config.PID, Gateway: t.config.Gateway}
 }
 

@@ -41,7 +41,7 @@ type outcome struct {
 }
 
 // run is the tool terminal.
-func (t *Toolset) run(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
+func (t *shellOf) run(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
 	if err := in.check(); err != nil {
 		return hermes.Result{}, err
 	}
@@ -84,7 +84,7 @@ func isMeta(r rune) bool {
 	return unicode.IsControl(r) || strings.ContainsRune(";&|$`<>*?!'\"{}[]()#", r)
 }
 
-func (t *Toolset) foreground(ctx context.Context, c *hermes.Call, e hermes.Environment, in arguments, line string, fed *feeding) (hermes.Result, error) {
+func (t *shellOf) foreground(ctx context.Context, c *hermes.Call, e hermes.Environment, in arguments, line string, fed *feeding) (hermes.Result, error) {
 	timeout := t.config.Timeout
 	if in.Timeout > 0 {
 		timeout = time.Duration(in.Timeout) * time.Second

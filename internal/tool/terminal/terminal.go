@@ -1,7 +1,7 @@
 // Package terminal is the toolset with the tools terminal and process: shell
 // commands in the foreground, and background processes.
 //
-// One Toolset serves one session. Commands run in the session's
+// One Toolset serves all sessions, each with a shell of its own. Commands run in the session's
 // [hermes.Environment], which also remembers the folder and variables; the
 // package knows no shell. risk.go asks internal/policy/shell which commands are
 // dangerous; the package does not know who approves them. All output passes
@@ -14,6 +14,8 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -37,7 +39,7 @@ var (
 	processDoc string
 )
 
-// Config is what the tools of a session need.
+// Config is what the tools need.
 type Config struct {
 	// Home is the user's home folder and Hermes the program's own folder, for
 	// judging commands.
@@ -53,17 +55,68 @@ type Config struct {
 	// SudoPassword returns the configured password, which may be empty, and
 	// whether there is one. Nil means none.
 	SudoPassword func() (hermes.Secret, bool)
-	// Wake notifies the session about a background process, outside of any call.
+	// Wake notifies a session about a background process, outside of any call.
 	// It must not block. Nil drops notices.
-	Wake func(text string)
+	Wake func(session, text string)
 	// Now is the clock for ages and rates; nil is time.Now.
 	Now func() time.Time
 }
 
-// Toolset holds the background processes of one session. It may be used
-// concurrently. Its creator calls Close before closing the environment.
+// Toolset is the shells of all sessions of a program. It may be used concurrently. A
+// session sees its own processes only; they end with it, at the latest when the program
+// closes the toolset.
 type Toolset struct {
 	config Config
+
+	mu     sync.Mutex
+	shells map[string]*shellOf // by session
+	closed bool
+}
+
+var (
+	_ hermes.Toolset  = (*Toolset)(nil)
+	_ hermes.Restorer = (*Toolset)(nil)
+	_ hermes.Stopper  = (*Toolset)(nil)
+)
+
+// New makes the toolset. It starts nothing.
+func New(c Config) *Toolset {
+	c.Timeout = min(cmp.Or(c.Timeout, defaultTimeout), longestWait)
+	c.MaxOutput = cmp.Or(c.MaxOutput, defaultOutput)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Wake == nil {
+		c.Wake = func(string, string) {}
+	}
+	return &Toolset{config: c, shells: map[string]*shellOf{}}
+}
+
+// of returns the shell of a session, made on first use.
+func (t *Toolset) of(session string) *shellOf {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.shells[session]
+	if s == nil {
+		s = &shellOf{config: t.config, closed: t.closed, wake: func(text string) { t.config.Wake(session, text) }}
+		t.shells[session] = s
+	}
+	return s
+}
+
+// by returns the shell of the session that a call belongs to.
+func (t *Toolset) by(c *hermes.Call) *shellOf {
+	if c.Host == nil {
+		return t.of("")
+	}
+	return t.of(c.Host.Session().ID)
+}
+
+// shellOf is the shell of one session: its background processes, and what it remembers of
+// sudo.
+type shellOf struct {
+	config Config
+	wake   func(text string)
 	sudo   sudo
 
 	mu     sync.Mutex
@@ -73,21 +126,6 @@ type Toolset struct {
 	closed bool
 	active sync.WaitGroup
 	notify limiter
-}
-
-var _ hermes.Toolset = (*Toolset)(nil)
-
-// New makes the toolset of a session. It starts nothing.
-func New(c Config) *Toolset {
-	c.Timeout = min(cmp.Or(c.Timeout, defaultTimeout), longestWait)
-	c.MaxOutput = cmp.Or(c.MaxOutput, defaultOutput)
-	if c.Now == nil {
-		c.Now = time.Now
-	}
-	if c.Wake == nil {
-		c.Wake = func(string) {}
-	}
-	return &Toolset{config: c}
 }
 
 // Name is "terminal".
@@ -103,11 +141,19 @@ func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 			Name:        "terminal",
 			Description: strings.TrimSpace(terminalDoc),
 			ReadsOnly:   readsOnly,
-		}, t.run), t.assessCommand, t.commandSubject},
+		}, func(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
+			return t.by(c).run(ctx, c, in)
+		}),
+			func(c *hermes.Call) []hermes.Risk { return t.by(c).assessCommand(c) },
+			func(c *hermes.Call) hermes.Subject { return t.by(c).commandSubject(c) }},
 		riskAssessed{hermes.NewTool(hermes.Spec{
 			Name:        "process",
 			Description: strings.TrimSpace(processDoc),
-		}, t.process), t.assessInput, t.inputSubject},
+		}, func(ctx context.Context, c *hermes.Call, in processArguments) (hermes.Result, error) {
+			return t.by(c).process(ctx, c, in)
+		}),
+			func(c *hermes.Call) []hermes.Risk { return t.by(c).assessInput(c) },
+			func(c *hermes.Call) hermes.Subject { return t.by(c).inputSubject(c) }},
 	}, nil
 }
 
@@ -122,8 +168,50 @@ func readsOnly(arguments json.RawMessage) bool {
 	return json.Unmarshal(arguments, &in) == nil && !in.Background && !in.PTY && inspect.ReadsOnly(in.Command)
 }
 
-// StopAll ends all background processes. It returns when they are gone.
-func (t *Toolset) StopAll() {
+// Restore finds background processes in a transcript that the model believes are
+// running although they ended with an earlier run of the program, so that News
+// reports them once.
+func (t *Toolset) Restore(s hermes.SessionRef, transcript []hermes.Message) {
+	t.of(s.ID).restore(transcript)
+}
+
+// News reports what changed among the background processes of a session since the last
+// call: which ones run now, which ended without notice to the model, and which ended
+// with an earlier run of the program. It is "" if nothing changed, and always
+// short.
+func (t *Toolset) News(session string) string { return t.of(session).news() }
+
+// Stop ends all background processes of a session. It returns when they are gone.
+func (t *Toolset) Stop(s hermes.SessionRef) { t.of(s.ID).stop() }
+
+// Hook ends the processes of a session with it, without notifying it.
+func (t *Toolset) Hook() hermes.Hook {
+	return hermes.Hook{Name: "terminal", SessionEnd: func(_ context.Context, s hermes.SessionRef) {
+		t.mu.Lock()
+		of := t.shells[s.ID]
+		delete(t.shells, s.ID)
+		t.mu.Unlock()
+		if of != nil {
+			of.close()
+		}
+	}}
+}
+
+// Close ends all background processes and starts no others.
+func (t *Toolset) Close() error {
+	t.mu.Lock()
+	t.closed = true
+	shells := slices.Collect(maps.Values(t.shells))
+	clear(t.shells)
+	t.mu.Unlock()
+	for _, s := range shells {
+		s.close()
+	}
+	return nil
+}
+
+// stop ends all background processes. It returns when they are gone.
+func (t *shellOf) stop() {
 	var w sync.WaitGroup
 	for _, j := range t.running() {
 		w.Go(func() { j.kill() })
@@ -131,16 +219,15 @@ func (t *Toolset) StopAll() {
 	w.Wait()
 }
 
-// Close ends all background processes and forgets them, without notifying the
+// close ends all background processes and forgets them, without notifying the
 // session.
-func (t *Toolset) Close() error {
+func (t *shellOf) close() {
 	t.mu.Lock()
 	t.closed = true
 	t.mu.Unlock()
-	t.StopAll()
+	t.stop()
 	t.active.Wait()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.jobs = nil
-	return nil
 }

@@ -3,6 +3,7 @@
 package terminal_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,6 +27,7 @@ type host struct {
 	hermes.Host
 	environment hermes.Environment
 	answers     []string
+	id          string // of the session; "s" if it is empty
 
 	mu    sync.Mutex
 	asked []hermes.Question
@@ -33,7 +35,7 @@ type host struct {
 }
 
 func (h *host) Environment() hermes.Environment { return h.environment }
-func (h *host) Session() hermes.SessionRef      { return hermes.SessionRef{ID: "s"} }
+func (h *host) Session() hermes.SessionRef      { return hermes.SessionRef{ID: cmp.Or(h.id, "s")} }
 
 func (h *host) Progress(text string) {
 	h.mu.Lock()
@@ -80,7 +82,7 @@ func mustFixture(t testing.TB, c terminal.Config, env ...string) *fixture {
 		t.Fatal(err)
 	}
 	b := &fixture{t: t, dir: dir, host: &host{environment: e}, tools: map[string]hermes.Tool{}, wake: make(chan struct{}, 1000)}
-	c.Wake = func(text string) {
+	c.Wake = func(_, text string) {
 		b.mu.Lock()
 		b.woken = append(b.woken, text)
 		b.mu.Unlock()

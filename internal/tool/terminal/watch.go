@@ -39,11 +39,11 @@ type watcher struct {
 	off     bool
 }
 
-func (t *Toolset) newWatcher(j *job, patterns []string) *watcher {
+func (t *shellOf) newWatcher(j *job, patterns []string) *watcher {
 	return &watcher{
 		job:      j,
 		patterns: slices.DeleteFunc(slices.Clone(patterns), func(p string) bool { return p == "" }),
-		now:      t.config.Now, wake: t.config.Wake, limit: &t.notify,
+		now:      t.config.Now, wake: t.wake, limit: &t.notify,
 	}
 }
 

@@ -126,12 +126,12 @@ func TestTheCountSurvivesARestart(t *testing.T) {
 	pass(8)
 
 	fresh := todo.New()
-	fresh.Restore("s", transcript)
+	fresh.Restore(hermes.SessionRef{ID: "s"}, transcript)
 	if at, _ := after(fresh, 10, false); !slices.Equal(at, []int{3}) {
 		t.Errorf("lines at %v, want the third", at)
 	}
 	fresh = todo.New()
-	fresh.Restore("s", transcript)
+	fresh.Restore(hermes.SessionRef{ID: "s"}, transcript)
 	if text := said(t, fresh, `{}`); !strings.Contains(text, `"calls_since_update":13`) {
 		t.Errorf("got %s", text)
 	}

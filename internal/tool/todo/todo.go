@@ -113,7 +113,8 @@ func (t *Toolset) of(session string) *entry {
 
 // Restore loads a session's list from its transcript, if it is not in memory and
 // the transcript has one.
-func (t *Toolset) Restore(session string, transcript []hermes.Message) {
+func (t *Toolset) Restore(s hermes.SessionRef, transcript []hermes.Message) {
+	session := s.ID
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if _, known := t.lists.Get(session); known {
