@@ -389,3 +389,39 @@ func TestARunKeepsToItsBudget(t *testing.T) {
 }
 
 func saying(text string) session.Say { return session.Say{Parts: []hermes.Part{{Text: text}}} }
+
+// TestARunThatIsNotPossibleIsRefused: a run never gets something else than it asks for.
+func TestARunThatIsNotPossibleIsRefused(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(&chatserver.Handler{Model: "played", Decide: func(*chatserver.Request) (chatserver.Answer, error) {
+		t.Error("the model was asked")
+		return chatserver.Answer{Text: "no"}, nil
+	}})
+	defer server.Close()
+	a := openHome(t, capped(t, server.URL, ""))
+	defer a.Close()
+	for _, tt := range []struct {
+		run  hermes.RunSpec
+		want string
+	}{
+		{hermes.RunSpec{Workspace: hermes.Workspace{Profile: "work"}}, "the session is of the profile work; open it with `hermes --profile work`"},
+		{hermes.RunSpec{Workspace: hermes.Workspace{Backend: "docker"}}, `the session is to run commands in "docker", which this version does not support; open it with the backend local`},
+		{hermes.RunSpec{Prompt: hermes.PromptChoice{MemoryScope: "mine"}}, `unknown memory scope "mine"; use user or shared`},
+	} {
+		tt.run.Origin.Platform, tt.run.Workspace.Dir = "telegram", t.TempDir()
+		s := mustOpen(t, a, session.Open{Run: tt.run})
+		events, cancel := s.Subscribe(0)
+		defer cancel()
+		err := s.Submit(t.Context(), saying("hello"))
+		for err == nil {
+			e, ok := <-events
+			if done, is := e.(hermes.TurnDone); is || !ok {
+				err = done.Err
+				break
+			}
+		}
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%+v: %v", tt.run, err)
+		}
+	}
+}
