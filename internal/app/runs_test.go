@@ -221,14 +221,15 @@ agent: {disabled_toolsets: [session_search]}
 	round := func(name string, a *app.App) {
 		t.Helper()
 		o.mu.Lock()
-		o.seen, o.started, o.first = map[string]wanted{}, map[string]bool{}, &sync.WaitGroup{}
+		o.seen, o.started, o.ids, o.first = map[string]wanted{}, map[string]bool{}, map[string]string{}, &sync.WaitGroup{}
 		o.first.Add(len(opens))
 		o.mu.Unlock()
 		live := map[string]*session.Session{}
-		o.ids = map[string]string{}
 		for who, open := range opens {
 			live[who] = mustOpen(t, a, open)
+			o.mu.Lock()
 			o.ids[who] = live[who].ID()
+			o.mu.Unlock()
 			if err := os.MkdirAll(filepath.Join(dir, "victim-"+who), 0o700); err != nil {
 				t.Fatal(err)
 			}
