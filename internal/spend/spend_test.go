@@ -549,6 +549,21 @@ func TestWhateverComesIsHeldToTheCap(t *testing.T) {
 	}
 }
 
+// TestThePriceHasTheRateOfTheCache: an hour costs more to write than five minutes.
+func TestThePriceHasTheRateOfTheCache(t *testing.T) {
+	t.Parallel()
+	for ttl, want := range map[string]hermes.Money{"": hermes.USD(2), "5m": hermes.USD(2), "1h": hermes.USD(3)} {
+		cfg := config(hermestest.NewLedger(), noon(), nil)
+		cfg.CacheTTL = ttl
+		cfg.Price = func(string) (hermes.Price, bool) {
+			return hermes.Price{CacheWrite: hermes.USD(2), CacheWriteLong: hermes.USD(3)}, true
+		}
+		if p, ok := spend.New(cfg).Price("p:m"); !ok || p.CacheWrite != want {
+			t.Errorf("%q: got %v, %v, want %v", ttl, p.CacheWrite, ok, want)
+		}
+	}
+}
+
 // TestAFaultInTheCapsRefusesCalls: no call is made if it is not known what it may cost.
 func TestAFaultInTheCapsRefusesCalls(t *testing.T) {
 	t.Parallel()
