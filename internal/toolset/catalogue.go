@@ -45,12 +45,10 @@ func NewCatalogue(sets []hermes.Toolset, custom map[string]Custom, now func() ti
 }
 
 // available returns why the toolset at an index of sets cannot be used, "" if it
-// can. The answer is cached. A check that panics counts as failed.
+// can. The answer is cached until the toolset reports a change. A check that panics counts as failed.
 func (c *Catalogue) available(ctx context.Context, place int) string {
 	now := c.now()
-	c.mu.Lock()
-	last, known := c.checks[place]
-	c.mu.Unlock()
+	last, known := c.checked(place)
 	if known && now.Sub(last.at) < availableFor {
 		return last.why
 	}
@@ -59,6 +57,21 @@ func (c *Catalogue) available(ctx context.Context, place int) string {
 	c.checks[place] = check{why: why, at: now}
 	c.mu.Unlock()
 	return why
+}
+
+// checked returns the cached check of a toolset. One that reports a change has none.
+func (c *Catalogue) checked(place int) (last check, known bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if set, ok := c.sets[place].(hermes.Changer); ok {
+		select {
+		case <-set.Changes():
+			delete(c.checks, place)
+		default:
+		}
+	}
+	last, known = c.checks[place]
+	return last, known
 }
 
 func ask(ctx context.Context, s hermes.Toolset) (why string) {
