@@ -51,7 +51,7 @@ func runCheck(o *CheckOptions) error {
 	}
 	switch {
 	case o.JSON:
-		if err := printJSON(o.Out, asJSON(problems)); err != nil {
+		if err := factory.WriteJSON(o.Out, asJSON(problems)); err != nil {
 			return err
 		}
 	case len(problems) == 0:

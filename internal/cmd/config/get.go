@@ -65,7 +65,7 @@ func runGet(o *GetOptions) error {
 	}
 	value := o.value(entries, o.Key)
 	if o.JSON {
-		return printJSON(o.Out, value)
+		return factory.WriteJSON(o.Out, value)
 	}
 	if m, ok := value.(map[string]any); ok && len(m) == 0 {
 		return fmt.Errorf("%s is not set", o.Key)
@@ -84,7 +84,7 @@ func (o *GetOptions) variable(c *settings.Config) error {
 		value = redact.Mask(value)
 	}
 	if o.JSON {
-		return printJSON(o.Out, value)
+		return factory.WriteJSON(o.Out, value)
 	}
 	fmt.Fprintln(o.Out, value)
 	return nil

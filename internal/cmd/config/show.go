@@ -1,7 +1,6 @@
 package config
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -67,7 +66,7 @@ func runShow(o *ShowOptions) error {
 		entries = slices.DeleteFunc(entries, func(e settings.Entry) bool { return e.Source == settings.FromDefault })
 	}
 	if o.JSON {
-		return printJSON(o.Out, tree(entries, settings.Entry.Masked))
+		return factory.WriteJSON(o.Out, tree(entries, settings.Entry.Masked))
 	}
 	for _, e := range entries {
 		fmt.Fprintf(o.Out, "%s: %s  # %s\n", e.Key, written(e.Masked()), remark(e))
@@ -165,13 +164,6 @@ func tree(entries []settings.Entry, shown func(settings.Entry) any) map[string]a
 		at[path[len(path)-1]] = shown(e)
 	}
 	return root
-}
-
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }
 
 // text is a value for scripts: a string without quotes, a list one item per line.

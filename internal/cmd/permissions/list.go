@@ -1,7 +1,6 @@
 package permissions
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hermes/internal/cmd/factory"
 	"hermes/internal/markup"
 	"hermes/internal/permission"
 )
@@ -59,10 +59,7 @@ func printJSON(out io.Writer, list []permission.Stored) error {
 	for _, s := range list {
 		views = append(views, view{s.ID, s.Tool, s.Key, s.Subject, s.Dir, s.Platform, s.Unattended, s.By, moment(s.Created), moment(s.Expires)})
 	}
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(views)
+	return factory.WriteJSON(out, views)
 }
 
 func moment(t time.Time) *time.Time {

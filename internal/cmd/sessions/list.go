@@ -83,7 +83,7 @@ func runList(ctx context.Context, o *ListOptions) error {
 				mask(o.Shown).session(&r, nil)
 				list = append(list, toJSON(r))
 			}
-			return printJSON(o.Out, list)
+			return factory.WriteJSON(o.Out, list)
 		}
 		if len(rows) == 0 {
 			return o.explainNone(ctx, s, filter)

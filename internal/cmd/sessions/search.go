@@ -95,7 +95,7 @@ func runSearch(ctx context.Context, o *SearchOptions) error {
 			k.messages(h.After)
 		}
 		if o.JSON {
-			return printJSON(o.Out, hitsJSON(hits))
+			return factory.WriteJSON(o.Out, hitsJSON(hits))
 		}
 		if len(hits) == 0 {
 			fmt.Fprintf(o.Err, "No messages found for %q. Try fewer words, or a prefix such as word*.\n", o.Query)

@@ -61,7 +61,7 @@ func runShow(ctx context.Context, o *ShowOptions) error {
 		}
 		mask(o.Shown).session(&row, list)
 		if o.JSON {
-			return printJSON(o.Out, documentJSON{Session: toJSON(row), Messages: list})
+			return factory.WriteJSON(o.Out, documentJSON{Session: toJSON(row), Messages: list})
 		}
 		o.head(row)
 		for _, m := range list {

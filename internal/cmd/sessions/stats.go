@@ -63,7 +63,7 @@ func runStats(ctx context.Context, o *StatsOptions) error {
 			return err
 		}
 		if o.JSON {
-			return printJSON(o.Out, statsJSON(stats))
+			return factory.WriteJSON(o.Out, statsJSON(stats))
 		}
 		rows := [][]string{
 			{"sessions", strconv.Itoa(stats.Sessions)},

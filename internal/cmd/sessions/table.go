@@ -1,7 +1,6 @@
 package sessions
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -107,14 +106,6 @@ func state(r hermes.Session) string {
 		return "ended"
 	}
 	return r.EndReason
-}
-
-// printJSON prints a value as indented JSON.
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }
 
 // rowJSON is a session as --json prints it.
