@@ -12,6 +12,7 @@ import (
 	"hermes/internal/httpc"
 	"hermes/internal/netguard"
 	"hermes/internal/policy"
+	"hermes/internal/prefixwatch"
 	"hermes/internal/reference"
 	"hermes/internal/surroundings"
 )
@@ -43,17 +44,45 @@ func (a *App) repository(cfg *config.Config, dir string) git.Repository {
 	return git.Repository{Dir: dir, Env: func() []string { return environment.Variables(a.variables(cfg)) }, Files: a.mark().Files()}
 }
 
-// newSurroundings watches what changes around a session. A one-shot question and the
-// demo get no reports.
-func (a *App) newSurroundings(cfg *config.Config, run hermes.RunSpec, k *tooling, env hermes.Environment) (w *surroundings.Watch, report func(context.Context) string) {
-	w = surroundings.New(surroundings.Config{
-		Session: run.Session, Environment: env, Files: k.files, Processes: k.shell, Git: a.repository(cfg, run.Workspace.Dir), Mask: a.Mask,
-	})
-	if run.Origin.Platform == "oneshot" || run.Origin.Platform == "demo" {
-		return w, nil
+// follow follows a session: its toolsets, what changes around it, and the prefix of its requests.
+func (a *App) follow(cfg *config.Config, s hermes.SessionRef, tools *tooling, env hermes.Environment) *follower {
+	return &follower{
+		ref: s, tools: tools, watch: a.watch(), around: surroundings.New(surroundings.Config{
+			Session: s.ID, Environment: env, Files: tools.files, Processes: tools.shell, Git: a.repository(cfg, s.Dir), Mask: a.Mask,
+		}),
 	}
-	return w, w.Report
 }
+
+// follower is a session.Follower.
+type follower struct {
+	ref    hermes.SessionRef
+	tools  *tooling
+	watch  *prefixwatch.Watch
+	around *surroundings.Watch
+}
+
+// Restore rebuilds the state of the toolsets.
+func (f *follower) Restore(transcript []hermes.Message) {
+	f.tools.restore(f.ref, transcript)
+	f.around.Restore(transcript)
+}
+
+// Surroundings reports what changed. A one-shot question and the demo get no reports.
+func (f *follower) Surroundings(ctx context.Context) string {
+	if f.ref.Platform == "oneshot" || f.ref.Platform == "demo" {
+		return ""
+	}
+	return f.around.Report(ctx)
+}
+
+// Rewritten says that the next request begins otherwise, and why.
+func (f *follower) Rewritten(why string) { f.watch.Expect(f.ref.ID, why) }
+
+// Prefix returns the last request that did not begin with the one before it.
+func (f *follower) Prefix() (*hermes.PrefixBreak, int) { return f.watch.Broken(f.ref.ID) }
+
+// Stop ends what runs in the background.
+func (f *follower) Stop() { f.tools.stop(f.ref) }
 
 // webGuard makes the guard that decides which addresses may be fetched.
 func (a *App) webGuard() (*netguard.Guard, error) {

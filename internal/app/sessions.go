@@ -72,12 +72,12 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runt
 	if err := memory.CheckScope(run.Prompt.MemoryScope); err != nil {
 		return nil, err
 	}
-	id, ref := run.Session, hermes.SessionRef{ID: run.Session, Platform: run.Origin.Platform, User: run.Origin.User, Dir: run.Workspace.Dir, Depth: run.Origin.Depth}
+	ref := hermes.SessionRef{ID: run.Session, Platform: run.Origin.Platform, User: run.Origin.User, Dir: run.Workspace.Dir, Depth: run.Origin.Depth}
 	meter, err := a.meter()
 	if err != nil {
 		return nil, err
 	}
-	meter.Bound(id, run.Budget.Money)
+	meter.Bound(run.Session, run.Budget.Money)
 	env, err := a.environment(run.Workspace)
 	if err != nil {
 		return nil, err
@@ -87,39 +87,31 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runt
 	if err != nil {
 		return nil, errors.Join(err, env.Close())
 	}
-	surroundings, report := a.newSurroundings(cfg, run, tools, env)
 	engine := a.contextEngine(cfg, run)
-	var recall func(context.Context, hermes.RecallQuery) (hermes.Recalled, error)
-	if p := a.externalMemoryOf(run); p != nil {
-		recall = p.Recall
+	r := &session.Runtime{
+		Environment: env, Tools: tb, Hooks: tools.hooks, Prompt: prompter{a, cfg, run}, Follower: a.follow(cfg, ref, tools, env),
+		Context: engine, Window: a.models.Window, Unattended: toolbox.UnattendedOf(cfg.Approvals().UnattendedMode, run.Rights),
+		Jobs: a.jobs(cfg, run, engine, tools.hooks), Close: env.Close,
 	}
-	return &session.Runtime{
-		Recall: recall, Environment: env, Tools: tb, Hooks: tools.hooks, Unattended: toolbox.UnattendedOf(cfg.Approvals().UnattendedMode, run.Rights),
-		System: func(ctx context.Context, row hermes.Session, specs []hermes.Spec) (hermes.SystemPrompt, error) {
-			p := a.prompt(ctx, cfg, run, row, specs)
-			own := trusted(cfg)(run.Workspace.Dir)
-			from := hermes.MarkChosen(p.Provenance(), func(source string) bool { return own && hermes.IsProjectFile(source) })
-			return hermes.SystemPrompt{Text: p.Text(), Layers: p.Layers(), Provenance: from, Warnings: p.Warnings}, nil
-		},
-		Restore: func(transcript []hermes.Message) {
-			tools.restore(ref, transcript)
-			surroundings.Restore(transcript)
-		},
-		Context: engine, Compacted: func() {
-			a.watch().Expect(id, "compression")
-		},
-		Undone: func() {
-			a.watch().Expect(id, "undo")
-		},
-		Prefix: func() (*hermes.PrefixBreak, int) { return a.watch().Broken(id) },
-		Window: a.models.Window, Jobs: a.jobs(cfg, run, engine, tools.hooks),
-		Surroundings:  report,
-		StopProcesses: func() { tools.stop(ref) },
-		Close: func() error {
-			a.watch().Forget(id)
-			return env.Close()
-		},
-	}, nil
+	if p := a.externalMemoryOf(run); p != nil {
+		r.Memory = p
+	}
+	return r, nil
+}
+
+// prompter builds the system prompts of one run.
+type prompter struct {
+	app *App
+	cfg *config.Config
+	run hermes.RunSpec
+}
+
+// Prompt builds the system prompt.
+func (b prompter) Prompt(ctx context.Context, row hermes.Session, specs []hermes.Spec) (hermes.SystemPrompt, error) {
+	p := b.app.prompt(ctx, b.cfg, b.run, row, specs)
+	own := trusted(b.cfg)(b.run.Workspace.Dir)
+	from := hermes.MarkChosen(p.Provenance(), func(source string) bool { return own && hermes.IsProjectFile(source) })
+	return hermes.SystemPrompt{Text: p.Text(), Layers: p.Layers(), Provenance: from, Warnings: p.Warnings}, nil
 }
 
 // jobs lists what goes on beside and after the turns of a session.

@@ -45,7 +45,7 @@ func (a *App) makeTooling() *tooling {
 	}
 	return &tooling{
 		sets: sets, files: files, shell: shell,
-		hooks:     hook.New(a.log(), files.Hook(), shell.Hook(), a.learningHook(), a.review().Hook()),
+		hooks:     hook.New(a.log(), files.Hook(), shell.Hook(), a.watch().Hook(), a.learningHook(), a.review().Hook()),
 		catalogue: toolset.NewCatalogue(sets, toolset.ParseCustom(cfg.CustomToolsets()), a.opts.Now),
 	}
 }

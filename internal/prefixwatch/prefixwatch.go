@@ -144,6 +144,11 @@ func (w *Watch) Broken(id string) (last *hermes.PrefixBreak, count int) {
 	return &b, s.breaks
 }
 
+// Hook forgets a session with its end.
+func (w *Watch) Hook() hermes.Hook {
+	return hermes.Hook{Name: "prefix", SessionEnd: func(_ context.Context, s hermes.SessionRef) { w.Forget(s.ID) }}
+}
+
 // Forget drops a session that has ended.
 func (w *Watch) Forget(id string) {
 	w.mu.Lock()

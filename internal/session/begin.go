@@ -116,7 +116,7 @@ func (s *Session) work(ref hermes.SessionRef, calls *turn.Calls) agent.Turn {
 		Request: hermes.Request{
 			System: row.System, Tools: s.specs, Session: row.ID,
 			Effort: s.effortOf(model.ID()), MaxTokens: cmp.Or(s.run.Model.MaxTokens, s.cfg.MaxTokens), Temperature: s.run.Model.Temperature,
-			Attended: s.attended,
+			Attended: s.attended || s.watched,
 		},
 		Transcript: s.record.Messages(), Number: ref.Turn, Context: hooks.Engine(s.runtime.Context, ref),
 		Last: s.record.Last, Counted: s.record.Counted,
@@ -128,7 +128,7 @@ func (s *Session) work(ref hermes.SessionRef, calls *turn.Calls) agent.Turn {
 	if window := s.runtime.Window; window != nil {
 		work.Window = func() int { return window(model.ID()) }
 	}
-	if s.runtime.Recall != nil {
+	if s.runtime.Memory != nil {
 		work.Model = turn.Scrubbed{Model: model}
 	}
 	work.Model = hooks.Model(work.Model, ref)
@@ -161,8 +161,8 @@ func (s *Session) happened(e hermes.Event) {
 
 // compacted tells the runtime that the transcript was shortened.
 func (s *Session) compacted() {
-	if s.runtime.Compacted != nil {
-		s.runtime.Compacted()
+	if s.runtime.Follower != nil {
+		s.runtime.Follower.Rewritten("compression")
 	}
 	s.runtime.Hooks.Compacted(s.ctx, s.ref(s.record.LastTurn()))
 }

@@ -14,8 +14,8 @@ import (
 // spawn runs a task in a new child session until it ends. The child's context
 // is the call's, so it ends with its parent. It is unattended. The task may
 // hold untrusted text, so the child starts with its parent's provenance.
-func (m *Manager) spawn(ctx context.Context, run hermes.RunSpec, t hermes.Task) (hermes.Report, error) {
-	s, err := m.Open(ctx, Open{Run: run})
+func (m *Manager) spawn(ctx context.Context, run hermes.RunSpec, watched bool, t hermes.Task) (hermes.Report, error) {
+	s, err := m.Open(ctx, Open{Run: run, watched: watched})
 	if err != nil {
 		return hermes.Report{}, fmt.Errorf("open the child session: %w", err)
 	}
@@ -91,7 +91,7 @@ func (l lender) Spawn(ctx context.Context, parent hermes.SessionRef, t hermes.Ta
 	if err != nil {
 		return hermes.Report{}, err
 	}
-	return l.session.manager.spawn(ctx, run, t)
+	return l.session.manager.spawn(ctx, run, parent.Attended, t)
 }
 
 // Publish passes an event to the subscribers.

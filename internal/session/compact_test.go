@@ -32,7 +32,7 @@ func compressing(t *testing.T, path string, restored *[]hermes.Message) func(*se
 			if err == nil {
 				runtime.Context = contextengine.New(contextengine.Options{Summarize: func(context.Context, int64, string, int) (string, error) { return "THE SUMMARY", nil }})
 				runtime.Window = func(string) int { return 100_000 }
-				runtime.Restore = func(list []hermes.Message) { *restored = append(*restored, list...) }
+				runtime.Follower = restorer(func(list []hermes.Message) { *restored = append(*restored, list...) })
 			}
 			return runtime, err
 		}

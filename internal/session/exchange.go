@@ -78,8 +78,8 @@ func (s *Session) note(text string) error {
 func (s *Session) stop(op Stop) error {
 	err := s.dropQueue()
 	s.jobs.Free()
-	if op.Processes && s.runtime != nil && s.runtime.StopProcesses != nil {
-		s.runtime.StopProcesses()
+	if op.Processes && s.runtime != nil && s.runtime.Follower != nil {
+		s.runtime.Follower.Stop()
 	}
 	if s.turn != nil {
 		s.turn.Stop(hermes.ErrInterrupted)
@@ -119,8 +119,8 @@ func (s *Session) undo() (hermes.Message, error) {
 	}
 	s.cut = false
 	if s.runtime != nil {
-		if s.runtime.Undone != nil {
-			s.runtime.Undone()
+		if s.runtime.Follower != nil {
+			s.runtime.Follower.Rewritten("undo")
 		}
 		s.runtime.Hooks.Compacted(s.ctx, s.ref(s.record.LastTurn()))
 	}

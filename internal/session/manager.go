@@ -57,6 +57,7 @@ type Open struct {
 	// If several callers open the same session, only the one that starts it
 	// gets the calls.
 	Waiting func(string)
+	watched bool // a user attends the parent of a child session
 }
 
 // Open returns the live session, or starts it if it is not live. If another
@@ -196,7 +197,7 @@ func (m *Manager) newSession(ctx context.Context, o Open, row hermes.Session, tr
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	s.actor = actor{
 		record: turn.NewRecord(m.cfg.Store, m.cfg.Owner, m.cfg.Now, row, o.Run.Session != "", transcript),
-		run:    runOf(o.Run, row), notify: o.Waiting, attended: o.Attended, model: choice{effort: o.Run.Model.Effort},
+		run:    runOf(o.Run, row), notify: o.Waiting, attended: o.Attended, watched: o.watched, model: choice{effort: o.Run.Model.Effort},
 		questions: questions{open: map[string]*question{}}, jobs: jobs.NewRunner(owner{s}, s.post, m.cfg.Log),
 	}
 	if !s.record.Stored() {
@@ -230,8 +231,8 @@ func (s *Session) resume(ctx context.Context) error {
 	if err := s.adopt(p); err != nil {
 		return err
 	}
-	if s.runtime.Restore != nil {
-		if err := s.record.Restore(s.ctx, s.runtime.Restore); err != nil {
+	if s.runtime.Follower != nil {
+		if err := s.record.Restore(s.ctx, s.runtime.Follower.Restore); err != nil {
 			return err
 		}
 	}

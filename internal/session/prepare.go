@@ -112,7 +112,7 @@ func (p *preparation) makePrefix(ctx context.Context) (err error) {
 	if p.specs, err = turn.DecodeSpecs(p.tools); err != nil { // the same values that a resumed session reads
 		return err
 	}
-	system, err := p.runtime.System(ctx, p.row, p.specs)
+	system, err := p.runtime.Prompt.Prompt(ctx, p.row, p.specs)
 	if err != nil {
 		return fmt.Errorf("build the system prompt: %w", err)
 	}
@@ -128,13 +128,13 @@ func (p *preparation) complete(ctx context.Context) error {
 	}
 	m.Turn = p.ref.Turn
 	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), turn.Recalled) // a retried message has an old block
-	if said := strings.TrimSpace(m.Visible()); p.runtime.Recall != nil && !m.Synthetic && said != "" {
+	if said := strings.TrimSpace(m.Visible()); p.runtime.Memory != nil && !m.Synthetic && said != "" {
 		turn.AddRecalled(m, p.recall(ctx, said), p.transcript)
 	}
-	if p.runtime.Surroundings != nil && !m.Synthetic {
+	if p.runtime.Follower != nil && !m.Synthetic {
 		limited, cancel := context.WithTimeout(ctx, surroundingsTime)
 		defer cancel()
-		turn.AddSurroundings(m, p.runtime.Surroundings(limited))
+		turn.AddSurroundings(m, p.runtime.Follower.Surroundings(limited))
 	}
 	parts, err := p.runtime.Hooks.TurnStart(ctx, p.ref, *m)
 	if err != nil {
@@ -153,11 +153,11 @@ func (e refused) Unwrap() error { return e.error }
 // end of the session.
 func (p *preparation) recall(ctx context.Context, said string) hermes.Recalled {
 	found := make(chan hermes.Recalled, 1)
-	ask, log := p.runtime.Recall, p.session.cfg.Log
+	memory, log := p.runtime.Memory, p.session.cfg.Log
 	p.background(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, recallTime)
 		defer cancel()
-		known, err := ask(ctx, hermes.RecallQuery{Session: p.ref, Text: said})
+		known, err := memory.Recall(ctx, hermes.RecallQuery{Session: p.ref, Text: said})
 		if err != nil {
 			log.Warn("recall memory", "session", p.ref.ID, "err", err)
 		}

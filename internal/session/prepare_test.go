@@ -33,11 +33,11 @@ func slow(begun chan<- string) func(*session.Config) {
 			case <-ctx.Done():
 				return nil, context.Cause(ctx)
 			}
-			r.Recall = func(ctx context.Context, _ hermes.RecallQuery) (hermes.Recalled, error) {
+			r.Memory = recaller(func(ctx context.Context, _ hermes.RecallQuery) (hermes.Recalled, error) {
 				begun <- "memory"
 				<-ctx.Done()
 				return hermes.Recalled{}, ctx.Err()
-			}
+			})
 			return r, nil
 		}
 	}

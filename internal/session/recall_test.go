@@ -22,7 +22,7 @@ func remembering(recall func(context.Context, hermes.RecallQuery) (hermes.Recall
 		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec) (*session.Runtime, error) {
 			runtime, err := newRuntime(ctx, run)
 			if err == nil {
-				runtime.Recall = recall
+				runtime.Memory = recaller(recall)
 				if observe != nil {
 					runtime.Jobs = append(runtime.Jobs, jobs.Memory(observe, time.Now, quietLog))
 				}

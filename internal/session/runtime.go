@@ -53,45 +53,61 @@ var ErrNoReview = jobs.ErrNoReview
 // session's goroutine and may take its time.
 type NewRuntime func(ctx context.Context, run hermes.RunSpec) (*Runtime, error)
 
-// Runtime is what a session works with. Tools and System must be set; other
-// nil functions are skipped. The session calls Close when it ends.
+// Runtime is what a session works with. Tools and Prompt must be set; the other parts may be
+// nil.
 type Runtime struct {
 	Environment hermes.Environment
 	Tools       hermes.Tools
-	Hooks       *hook.Hooks // nil is none
+	Hooks       *hook.Hooks
+	Prompt      Prompter
+	Memory      Recaller
+	Follower    Follower
+	// Context decides which part of the transcript is sent; nil sends all.
+	Context hermes.ContextEngine
+	// Window returns the model's context length in tokens as it is known now, 0
+	// if unknown. It may be called concurrently.
+	Window func(model string) int
 	// Unattended reports whether a call with this risk may run where no user
 	// can be asked; nil allows none. Child sessions do not ask it: everything is
 	// refused there.
 	Unattended func(hermes.Risk) bool
-	// System builds the system prompt for the model of the row. It is called once
-	// in the life of a session, before its first turn.
-	System func(ctx context.Context, row hermes.Session, specs []hermes.Spec) (hermes.SystemPrompt, error)
-	// Restore rebuilds the state that tools keep from a stored transcript.
-	Restore func(transcript []hermes.Message)
-	// Context decides which part of the transcript is sent; nil sends all.
-	Context hermes.ContextEngine
-	// Compacted is called after the transcript was shortened.
-	Compacted func()
-	// Undone is called after the last exchange was removed from the transcript.
-	Undone func()
-	// Prefix returns the last request that did not begin with the one before
-	// it, and how many there were.
-	Prefix func() (last *hermes.PrefixBreak, count int)
-	// Window returns the model's context length in tokens as it is known now, 0
-	// if unknown. It may be called concurrently.
-	Window func(model string) int
-	// Recall returns what the memory knows about a message of the user. It is
-	// sent with the message in a recall block but not shown. Its context ends
-	// after two seconds.
-	Recall func(ctx context.Context, q hermes.RecallQuery) (hermes.Recalled, error)
-	// Surroundings returns what changed around the session since its last call:
-	// files, the state of the repository. It is sent in brackets at the end of
-	// a user message and not shown; "" adds nothing. It must be fast: its
-	// context ends after half a second.
-	Surroundings func(ctx context.Context) string
 	// Jobs are what goes on beside and after the turns.
 	Jobs []jobs.Job
-	// StopProcesses ends all background processes.
-	StopProcesses func()
-	Close         func() error
+	// Close frees what belongs to this session only. It is called once, when the
+	// session ends.
+	Close func() error
+}
+
+// Prompter builds the system prompt of a session.
+type Prompter interface {
+	// Prompt builds it for the model of the row. It is called once in the life of
+	// a session, before its first turn.
+	Prompt(ctx context.Context, row hermes.Session, specs []hermes.Spec) (hermes.SystemPrompt, error)
+}
+
+// Recaller is a memory that is asked about each message of the user.
+type Recaller interface {
+	// Recall returns what it knows about a message. That is sent with the message
+	// in a recall block but not shown. The context ends after two seconds.
+	Recall(ctx context.Context, q hermes.RecallQuery) (hermes.Recalled, error)
+}
+
+// Follower knows what is around a session, and follows what becomes of its transcript. Its
+// methods are called one after another, Prefix and Stop also beside the others.
+type Follower interface {
+	// Restore rebuilds the state that tools keep from a stored transcript.
+	Restore(transcript []hermes.Message)
+	// Surroundings returns what changed around the session since its last call:
+	// files, the state of the repository. It is sent in brackets at the end of
+	// a user message and not shown; "" adds nothing. The context ends after half
+	// a second.
+	Surroundings(ctx context.Context) string
+	// Rewritten is called after messages were removed from the transcript; why is
+	// the reason, such as undo.
+	Rewritten(why string)
+	// Prefix returns the last request that did not begin with the one before
+	// it, and how many there were.
+	Prefix() (last *hermes.PrefixBreak, count int)
+	// Stop ends all background processes.
+	Stop()
 }

@@ -45,6 +45,7 @@ type actor struct {
 	deferred  []envelope    // ops that wait until the turn is prepared
 	questions questions
 	attended  bool         // a frontend is attached whose user can answer
+	watched   bool         // or one to its parent, whose user waits for it
 	cut       bool         // the last turn was cut off
 	answered  bool         // a turn was answered, and none failed or met a cap since
 	notify    func(string) // Open.Waiting; may be nil

@@ -86,6 +86,29 @@ func (m models) Model(context.Context, hermes.ModelChoice) (hermes.Model, error)
 	return m.m, nil
 }
 
+// prompter is a func that builds system prompts.
+type prompter func() (hermes.SystemPrompt, error)
+
+func (p prompter) Prompt(context.Context, hermes.Session, []hermes.Spec) (hermes.SystemPrompt, error) {
+	return p()
+}
+
+// recaller is a func that knows what a memory knows.
+type recaller func(context.Context, hermes.RecallQuery) (hermes.Recalled, error)
+
+func (r recaller) Recall(ctx context.Context, q hermes.RecallQuery) (hermes.Recalled, error) {
+	return r(ctx, q)
+}
+
+// restorer follows a session only by rebuilding state.
+type restorer func([]hermes.Message)
+
+func (r restorer) Restore(transcript []hermes.Message) { r(transcript) }
+func (restorer) Surroundings(context.Context) string   { return "" }
+func (restorer) Rewritten(string)                      {}
+func (restorer) Prefix() (*hermes.PrefixBreak, int)    { return nil, 0 }
+func (restorer) Stop()                                 {}
+
 // fixture is a manager with its store and prompt.
 type fixture struct {
 	*session.Manager
@@ -101,10 +124,10 @@ func newFixture(t *testing.T, m hermes.Model, b hermes.Tools, change ...func(*se
 	cfg := session.Config{
 		Store: h.store, Models: models{m}, Owner: "here",
 		NewRuntime: func(context.Context, hermes.RunSpec) (*session.Runtime, error) {
-			return &session.Runtime{Tools: b, System: func(context.Context, hermes.Session, []hermes.Spec) (hermes.SystemPrompt, error) {
+			return &session.Runtime{Tools: b, Prompt: prompter(func() (hermes.SystemPrompt, error) {
 				h.built++
 				return hermes.SystemPrompt{Text: h.system, Provenance: h.provenance, Layers: []hermes.PromptLayer{{Name: "identity", Bytes: len(h.system)}}}, nil
-			}}, nil
+			})}, nil
 		},
 	}
 	for _, c := range change {
@@ -820,10 +843,15 @@ func TestSpawnRunsAChildUntilItEnds(t *testing.T) {
 	}}
 	m := hermestest.NewScript(hermestest.CallTool("delegate", `{}`), hermestest.Say("two words"), hermestest.Say("done"))
 	h := newFixture(t, m, newToolTable(spawn))
-	s := h.open(t, session.Open{})
+	s := h.open(t, session.Open{Attended: true})
 	e := listen(t, s)
 	submit(t, s, say("go"))
 	until[hermes.TurnDone](e)
+	for i, r := range m.Requests() {
+		if !r.Attended { // nor may the child wait for hours while the user does
+			t.Errorf("request %d says that no user waits", i)
+		}
+	}
 	if got := stored(t, h.store, s.ID())[2]; got != "tool: completed two words <nil>" {
 		t.Error(got)
 	}

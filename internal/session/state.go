@@ -77,8 +77,8 @@ func (s *Session) state() State {
 	}); ok {
 		st.Threshold = t.Threshold(st.Row.Model, st.Window)
 	}
-	if s.runtime.Prefix != nil {
-		st.Broken, st.Breaks = s.runtime.Prefix()
+	if s.runtime.Follower != nil {
+		st.Broken, st.Breaks = s.runtime.Follower.Prefix()
 	}
 	return st
 }

@@ -245,12 +245,12 @@ func lives(t *testing.T, path string, w *worker, sum contextengine.Summarize, li
 		NewRuntime: func(_ context.Context, run hermes.RunSpec) (*session.Runtime, error) {
 			return &session.Runtime{
 				Tools: tools,
-				System: func(context.Context, hermes.Session, []hermes.Spec) (hermes.SystemPrompt, error) {
+				Prompt: prompter(func() (hermes.SystemPrompt, error) {
 					return hermes.SystemPrompt{Text: "You are a test."}, nil
-				},
-				Context: contextengine.New(contextengine.Options{Summarize: sum}),
-				Window:  func(model string) int { return w.window[model] },
-				Restore: func(tr []hermes.Message) { lists.Restore(hermes.SessionRef{ID: run.Session}, tr) },
+				}),
+				Context:  contextengine.New(contextengine.Options{Summarize: sum}),
+				Window:   func(model string) int { return w.window[model] },
+				Follower: restorer(func(tr []hermes.Message) { lists.Restore(hermes.SessionRef{ID: run.Session}, tr) }),
 			}, nil
 		},
 	})

@@ -189,11 +189,14 @@ func (t *Toolset) Hook() hermes.Hook {
 	return hermes.Hook{Name: "terminal", SessionEnd: func(_ context.Context, s hermes.SessionRef) {
 		t.mu.Lock()
 		of := t.shells[s.ID]
+		t.mu.Unlock()
+		if of == nil {
+			return
+		}
+		of.close() // a call that comes too late starts nothing
+		t.mu.Lock()
 		delete(t.shells, s.ID)
 		t.mu.Unlock()
-		if of != nil {
-			of.close()
-		}
 	}}
 }
 
