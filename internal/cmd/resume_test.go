@@ -2,7 +2,9 @@ package cmd_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"hermes"
@@ -52,11 +54,19 @@ func TestMaxResumeMessages(t *testing.T) {
 // resumed with others, and need not be given again.
 func TestASessionKeepsItsOptions(t *testing.T) {
 	t.Parallel()
-	var sent []chatserver.Request
+	var mu sync.Mutex
+	var all []chatserver.Request
 	p := newUser(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
-		sent = append(sent, *r)
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, *r)
 		return chatserver.Answer{Text: fmt.Sprintf("answer %d", len(r.Messages))}, nil
 	})...)
+	requests := func() []chatserver.Request {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(all)
+	}
 	ask := func(args ...string) (errs string, status int) {
 		t.Helper()
 		_, errs, status = p.run(append([]string{"-z", "hello", "-m", "played"}, args...)...)
@@ -73,7 +83,7 @@ func TestASessionKeepsItsOptions(t *testing.T) {
 	if row, err := p.store().FindSession(t.Context(), id); err != nil || row.Run.Origin.Platform != "oneshot" || row.Run.Origin.Label != "tool" {
 		t.Errorf("the run is %+v, %v", row.Run, err)
 	}
-	if system := sent[0].Messages[0].Text(); !strings.Contains(system, id) {
+	if system := requests()[0].Messages[0].Text(); !strings.Contains(system, id) {
 		t.Errorf("the prompt does not have the id %s:\n%s", id, system)
 	}
 	keeps := ": session " + id + " keeps the tools and the prompt that it was started with; resume it without "
@@ -90,8 +100,9 @@ func TestASessionKeepsItsOptions(t *testing.T) {
 		{[]string{"--ignore-rules"}, "--ignore-rules" + keeps + "--ignore-rules, or"},
 		{[]string{"-s", "debugging"}, "--skills" + keeps + "--skills, or"},
 	} {
-		before := len(sent)
+		before := len(requests())
 		errs, status := ask(append([]string{"--resume", id}, tt.args...)...)
+		sent := requests()
 		if tt.want == "" && (status != 0 || len(sent) != before+1 || len(sent[before].Tools) != len(sent[0].Tools)) {
 			t.Errorf("%q: status %d, %d requests: %s", tt.args, status, len(sent)-before, errs)
 		}
