@@ -48,6 +48,10 @@ func (s *Session) prepared(t *turn.Turn, p *preparation, err error, reply func(e
 	waited := s.deferred
 	s.deferred = nil
 	for _, e := range waited {
+		if s.ending() {
+			s.refuse(e)
+			continue
+		}
 		s.handle(e)
 	}
 }

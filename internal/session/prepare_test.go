@@ -123,6 +123,38 @@ func TestOpsWaitWhileATurnIsPrepared(t *testing.T) {
 	})
 }
 
+// TestClosingBeginsNoTurn: a session that is closed while a turn is prepared begins no turn for
+// what waited meanwhile.
+func TestClosingBeginsNoTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		begun := make(chan string, 8)
+		m := hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"))
+		h := newFixture(t, m, newToolTable(), slow(begun))
+		s := h.open(t, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "slow"}}})
+		said := make(chan error, 2)
+		go func() { said <- s.Submit(context.Background(), say("first")) }()
+		<-begun
+		go func() { said <- s.Submit(context.Background(), say("second")) }()
+		synctest.Wait()
+		start := time.Now()
+		if err := s.Close(); err != nil || time.Since(start) > time.Second {
+			t.Errorf("closing took %v, %v", time.Since(start), err)
+		}
+		for range 2 {
+			if err := <-said; !errors.Is(err, hermes.ErrInterrupted) && !errors.Is(err, session.ErrClosed) {
+				t.Errorf("a message: %v", err)
+			}
+		}
+		if n := len(m.Requests()); n > 0 {
+			t.Errorf("%d requests", n)
+		}
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // talked stores a session of so many messages, which read text from outside first.
 func talked(t testing.TB, st hermes.Store, id string, messages int) []hermes.Message {
 	t.Helper()

@@ -105,12 +105,7 @@ func (s *Session) withWaiting(m hermes.Message) (hermes.Message, []int64) {
 
 // next begins a turn with the first message of the queue.
 func (s *Session) next() {
-	select {
-	case <-s.closing:
-		return
-	default:
-	}
-	if len(s.queue) == 0 || s.ctx.Err() != nil {
+	if len(s.queue) == 0 || s.ending() {
 		return
 	}
 	first := s.queue[0]

@@ -228,6 +228,16 @@ func (s *Session) shutdown() {
 	s.cancel()
 }
 
+// ending reports whether the session is being closed.
+func (s *Session) ending() bool {
+	select {
+	case <-s.closing:
+		return true
+	default:
+		return s.ctx.Err() != nil
+	}
+}
+
 // refuse answers ops that arrive while the session ends, so that a tool that
 // drops its question does not hang.
 func (s *Session) refuse(e envelope) {
