@@ -1,8 +1,8 @@
 package config
 
 import (
+	"context"
 	"fmt"
-	"io"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -16,86 +16,53 @@ import (
 	"hermes/internal/yamledit"
 )
 
-// ShowOptions are the flags and arguments of `config show`.
-type ShowOptions struct {
-	*factory.Factory
-	Out, Err io.Writer
-	Key      string // a section or a key; "" is everything
-	All      bool
-	JSON     bool
-}
-
-// NewShowCmd makes `config show`; tests replace its work with runF.
-func NewShowCmd(f *factory.Factory, runF func(*ShowOptions) error) *cobra.Command {
-	o := &ShowOptions{Factory: f}
-	if runF == nil {
-		runF = runShow
-	}
-	cmd := &cobra.Command{
-		Use:               "show [SECTION]",
-		Short:             "Show the settings and where they are set; secrets are masked",
-		Example:           "  hermes config show\n  hermes config show agent",
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: completeKeys,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Out, o.Err = cmd.OutOrStdout(), cmd.ErrOrStderr()
-			if len(args) > 0 {
-				o.Key = args[0]
+func (n noun) show() *cobra.Command {
+	var all, asJSON bool
+	cmd := n.verb("show [SECTION]", "Show the settings and where they are set; secrets are masked", "hermes config show\n  hermes config show agent", cobra.MaximumNArgs(1), func(_ context.Context, c *call) (err error) {
+		entries := c.cfg.Entries()
+		switch key := c.Arg(0); {
+		case key != "":
+			if entries, err = below(c.cfg, key); err != nil {
+				return err
 			}
-			return runF(o)
-		},
-	}
-	cmd.Flags().BoolVarP(&o.All, "all", "a", false, "also show the defaults")
-	cmd.Flags().BoolVar(&o.JSON, "json", false, "print as JSON")
+		case !all:
+			entries = slices.DeleteFunc(entries, func(e settings.Entry) bool { return e.Source == settings.FromDefault })
+		}
+		if asJSON {
+			return factory.WriteJSON(c.Out, tree(entries, settings.Entry.Masked))
+		}
+		for _, e := range entries {
+			c.Say("%s: %s  # %s", e.Key, yamledit.Flow(e.Masked()), remark(e))
+		}
+		variables := 0
+		if c.Arg(0) == "" {
+			variables = c.printVariables()
+		}
+		if len(entries)+variables == 0 {
+			c.Say("No settings; the defaults apply. List them with `hermes config show --all`.\nSettings go to %s.", c.cfg.Home().Config())
+		}
+		printProblems(c.Err, c.cfg.Warnings())
+		return nil
+	})
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "also show the defaults")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
 }
 
-func runShow(o *ShowOptions) error {
-	c, err := o.Config()
-	if err != nil {
-		return err
-	}
-	entries := c.Entries()
-	if o.Key != "" {
-		if entries, err = below(c, o.Key); err != nil {
-			return err
-		}
-		o.All = true
-	}
-	if !o.All {
-		entries = slices.DeleteFunc(entries, func(e settings.Entry) bool { return e.Source == settings.FromDefault })
-	}
-	if o.JSON {
-		return factory.WriteJSON(o.Out, tree(entries, settings.Entry.Masked))
-	}
-	for _, e := range entries {
-		fmt.Fprintf(o.Out, "%s: %s  # %s\n", e.Key, written(e.Masked()), remark(e))
-	}
-	variables := 0
-	if o.Key == "" {
-		variables = o.variables(c)
-	}
-	if len(entries)+variables == 0 {
-		fmt.Fprintf(o.Out, "No settings; the defaults apply. List them with `hermes config show --all`.\nSettings go to %s.\n", c.Home().Config())
-	}
-	printProblems(o.Err, c.Warnings())
-	return nil
-}
-
-// variables prints the variables of .env with their effective values, and returns
-// how many there are.
-func (o *ShowOptions) variables(c *settings.Config) int {
-	names := c.EnvNames()
+// printVariables prints the variables of .env with their effective values, and
+// returns how many there are.
+func (c *call) printVariables() int {
+	names := c.cfg.EnvNames()
 	for _, name := range names {
-		value := c.Getenv(name)
+		value := c.cfg.Getenv(name)
 		if redact.SecretName(name) {
 			value = redact.Mask(value)
 		}
 		from := ".env"
-		if c.Overridden(name) {
+		if c.cfg.Overridden(name) {
 			from = "environment, overrides .env"
 		}
-		fmt.Fprintf(o.Out, "%s=%s  # %s\n", name, value, from)
+		c.Say("%s=%s  # %s", name, value, from)
 	}
 	return len(names)
 }
@@ -122,27 +89,20 @@ func hint(key string) string {
 
 // remark says where a value comes from and what it waits for.
 func remark(e settings.Entry) string {
-	if e.NoEffect == "" {
-		return origin(e)
-	}
-	return origin(e) + "; " + e.NoEffect
-}
-
-// origin says where a value comes from.
-func origin(e settings.Entry) string {
+	from := string(e.Source)
 	switch {
 	case e.Source == settings.FromDefault:
-		return "default"
+		from = "default"
 	case e.Env != "":
-		return e.Env
+		from = e.Env
 	case e.File != "":
-		return fmt.Sprintf("%s line %d", filepath.Base(e.File), e.Line)
+		from = fmt.Sprintf("%s line %d", filepath.Base(e.File), e.Line)
 	}
-	return string(e.Source)
+	if e.NoEffect != "" {
+		from += "; " + e.NoEffect
+	}
+	return from
 }
-
-// written is a value in the syntax of config.yaml.
-func written(v any) string { return yamledit.Flow(v) }
 
 // tree nests the entries by their keys; shown returns the value of an entry.
 func tree(entries []settings.Entry, shown func(settings.Entry) any) map[string]any {
@@ -182,7 +142,7 @@ func text(v any) string {
 	case map[string]any:
 		lines := make([]string, 0, len(v))
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			lines = append(lines, k+": "+written(v[k]))
+			lines = append(lines, k+": "+yamledit.Flow(v[k]))
 		}
 		return strings.Join(lines, "\n")
 	}

@@ -1,0 +1,41 @@
+package factory
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// Call is one use of a command: its streams and its arguments.
+type Call struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Args     []string
+}
+
+// Arg is the argument at a position from 0, "" if it was not given.
+func (c *Call) Arg(i int) string {
+	if i < len(c.Args) {
+		return c.Args[i]
+	}
+	return ""
+}
+
+// Say prints a line of output.
+func (c *Call) Say(format string, args ...any) { fmt.Fprintf(c.Out, format+"\n", args...) }
+
+// Note prints a line to the error stream.
+func (c *Call) Note(format string, args ...any) { fmt.Fprintf(c.Err, format+"\n", args...) }
+
+// Verb makes a command that does one thing. Its flags are bound by the caller, to what
+// do reads. Lines of the example after the first begin with two spaces.
+func Verb(use, short, example string, args cobra.PositionalArgs, do func(ctx context.Context, c *Call) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Example: "  " + example, Args: args,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return do(cmd.Context(), &Call{cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args})
+		},
+	}
+}
