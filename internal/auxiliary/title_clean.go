@@ -2,12 +2,12 @@ package auxiliary
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"hermes"
+	"hermes/internal/lazy"
 	"hermes/internal/thinktag"
 )
 
@@ -191,14 +191,14 @@ func withoutLabel(text string) string {
 // Prose of a model in place of a title: words before an answer, refusals, and
 // remarks on its task. A title may begin with the same words.
 var (
-	answerOpening = regexp.MustCompile(`(?i)^(?:sure|okay|ok|certainly|of course|sorry|absolutely|alright|got it)[,!.:;—-]+\s`)
-	answerWords   = regexp.MustCompile(`(?i)^(?:here is|here's|here’s|here are|as an ai|this conversation|the conversation|let me (?:think|write|see|try|know|create|generate|help)\b|` +
+	answerOpening = lazy.Regexp(`(?i)^(?:sure|okay|ok|certainly|of course|sorry|absolutely|alright|got it)[,!.:;—-]+\s`)
+	answerWords   = lazy.Regexp(`(?i)^(?:here is|here's|here’s|here are|as an ai|this conversation|the conversation|let me (?:think|write|see|try|know|create|generate|help)\b|` +
 		`the user (?:wants?|wanted|asks?|asked|is|was|has|had|needs?|needed|says?|said|would|greets?|greeted|requests?|requested|seems|provided|just)\b|` +
 		`(?:i|we)(?:['’](?:ll|m|ve|d|re))? (?:think|will|would|should|could|am|are|have|need to|want to|believe|suggest|apologi[sz]e|understand|see)\b|` +
 		`(?:i|we)['’](?:ll|m|ve|d|re)\b|` +
 		`i (?:cannot|can['’]?t|can not|won['’]?t|do not|don['’]?t) (?:create|write|give|provide|generate|help|assist|answer|do|comply|fulfill?|have|title|name|see|summari[sz]e|know)\b)`)
-	aboutTask = regexp.MustCompile(`(?i)\b(?:title|conversation|this chat|the chat)\b`)
-	bareFirst = regexp.MustCompile(`(?i)^(?:i|we|based on|let me|sorry|sure|okay|ok|please|it|this)\b`)
+	aboutTask = lazy.Regexp(`(?i)\b(?:title|conversation|this chat|the chat)\b`)
+	bareFirst = lazy.Regexp(`(?i)^(?:i|we|based on|let me|sorry|sure|okay|ok|please|it|this)\b`)
 )
 
 // isSentence reports whether a text is prose and not a title: it is too long,
@@ -209,10 +209,10 @@ func isSentence(text string) bool {
 	switch {
 	case words > maxTitleWords, ended && words > 7, words > 7 && twoSentences(text):
 		return true
-	case answerOpening.MatchString(text), answerWords.MatchString(text):
+	case answerOpening().MatchString(text), answerWords().MatchString(text):
 		return true
 	}
-	return bareFirst.MatchString(text) && aboutTask.MatchString(text)
+	return bareFirst().MatchString(text) && aboutTask().MatchString(text)
 }
 
 // twoSentences reports whether a sentence ends within a text: a full stop after a

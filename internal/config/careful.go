@@ -37,7 +37,7 @@ func meantCareful(path, known []string) bool {
 // might not hold.
 func (c *Config) SpendProblems() []Problem {
 	list := slices.Clone(c.spendLost)
-	for _, p := range c.Check() {
+	for _, p := range c.checked() {
 		path, err := yamledit.Split(p.Key)
 		if err != nil || p.Severity < Warning || p.Planned {
 			continue
@@ -149,8 +149,9 @@ func (c *Config) refused(src []byte, path []string) error {
 	if err != nil || root == nil {
 		return nil // edit reports the broken file
 	}
-	trial := &Config{home: c.home, options: c.options, env: c.env, layers: []layer{{FromFile, c.home.Config(), root}}}
-	for _, p := range trial.Check() {
+	trial := newConfig(c.home, c.options)
+	trial.env, trial.layers = c.env, []layer{{FromFile, c.home.Config(), root}}
+	for _, p := range trial.checked() {
 		at, err := yamledit.Split(p.Key)
 		within := err == nil && len(at) >= len(path) && slices.Equal(at[:len(path)], path)
 		if !within || p.Severity < Warning || p.Planned || p.unset != "" {

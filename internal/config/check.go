@@ -69,7 +69,7 @@ func (p Problem) String() string {
 }
 
 // Warnings lists what the user should see at every start: files and values that
-// are not used. It reads every setting; call it once.
+// are not used.
 func (c *Config) Warnings() []Problem {
 	return slices.DeleteFunc(c.Check(), func(p Problem) bool { return p.Severity < Warning })
 }
@@ -77,7 +77,9 @@ func (c *Config) Warnings() []Problem {
 // Check looks at every setting of every file. It reports broken files, values that
 // cannot be used, unknown variables, unknown keys, repeated keys and old names.
 // Problems of files come first, the rest in the order of the file.
-func (c *Config) Check() []Problem {
+func (c *Config) Check() []Problem { return slices.Clone(c.checked()) }
+
+func (c *Config) check() []Problem {
 	problems := append(slices.Clone(c.problems), c.env().problems...)
 	files := len(problems)
 	add := func(p Problem) {

@@ -51,7 +51,8 @@ type Options struct {
 
 // Config is the configuration that was read. It does not change and may be used
 // concurrently. Environment variables are looked up at every call, so a section
-// that is read later has their later values.
+// that is read later has their later values. What it takes a look at every setting to
+// know (Check, Secrets and the like) is found out once.
 type Config struct {
 	home     home.Dir
 	options  Options
@@ -61,6 +62,8 @@ type Config struct {
 	spendLost []Problem
 	broken    bool
 	env       func() envFile
+	keys      func() keys
+	checked   func() []Problem
 }
 
 // Load reads the configuration of a home. It never fails: what cannot be used is
@@ -77,13 +80,19 @@ func Load(h home.Dir, o Options) *Config {
 	if o.Managed == "" {
 		o.Managed = ManagedFile()
 	}
-	c := &Config{home: h, options: o}
+	c := newConfig(h, o)
 	c.env = sync.OnceValue(c.readEnv)
 	c.loadManaged()
 	c.loadFlags()
 	if !o.IgnoreUser {
 		c.loadUser()
 	}
+	return c
+}
+
+func newConfig(h home.Dir, o Options) *Config {
+	c := &Config{home: h, options: o}
+	c.keys, c.checked = sync.OnceValue(c.readKeys), sync.OnceValue(c.check)
 	return c
 }
 

@@ -108,20 +108,18 @@ func (d *decoder) structure(at []layeredNode, v reflect.Value, f field, path []s
 	at = d.sections(at, f.scalar, path)
 	var known []string
 	rest := -1
-	for i := range v.NumField() {
-		sf := v.Type().Field(i)
-		if sf.Anonymous {
-			inner := v.Field(i)
-			for j := range inner.NumField() {
-				known = append(known, d.child(at, inner.Type().Field(j), j, inner, field{}, path)...)
+	for i, child := range tags(v.Type()) {
+		switch inner := v.Field(i); {
+		case child.anonymous:
+			for _, child := range tags(inner.Type()) {
+				known = append(known, d.child(at, inner, child, path)...)
 			}
-			continue
-		}
-		if sf.Tag.Get("key") == restKey {
+		case child.key == restKey:
 			rest = i
-			continue
+		default:
+			child.prefix = cmp.Or(f.prefix, child.prefix)
+			known = append(known, d.child(at, v, child, path)...)
 		}
-		known = append(known, d.child(at, sf, i, v, f, path)...)
 	}
 	if rest >= 0 {
 		d.remains(at, v.Field(rest), path, known)
@@ -130,14 +128,10 @@ func (d *decoder) structure(at []layeredNode, v reflect.Value, f field, path []s
 	d.unknownKeys(at, path, known)
 }
 
-// child decodes one field and returns its names.
-func (d *decoder) child(at []layeredNode, sf reflect.StructField, i int, v reflect.Value, section field, path []string) []string {
-	f := tags(sf, i)
-	if section.prefix != "" {
-		f.prefix = section.prefix
-	}
+// child decodes one field of v and returns its names.
+func (d *decoder) child(at []layeredNode, v reflect.Value, f field, path []string) []string {
 	below := append(slices.Clip(path), f.key)
-	d.value(d.children(at, f.key, f.also, below), v.Field(i), f, below)
+	d.value(d.children(at, f.key, f.also, below), v.Field(f.index), f, below)
 	if f.also != "" {
 		return []string{f.key, f.also}
 	}

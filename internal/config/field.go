@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"reflect"
 	"strings"
+	"sync"
 )
 
 // field is a key with its tags.
 type field struct {
 	index                                          int
+	anonymous                                      bool
 	key, def, oneof, min, max, env, prefix, scalar string
 	planned, promises, wrong, override, also       string
 }
@@ -81,15 +83,13 @@ func (f field) item() field { return field{min: f.min, max: f.max, planned: f.pl
 
 func fieldOf(t reflect.Type, name string) (found, bool) {
 	var rest *found
-	for i := range t.NumField() {
-		sf := t.Field(i)
-		if sf.Anonymous {
-			if inner, ok := fieldOf(sf.Type, name); ok {
+	for i, f := range tags(t) {
+		if f.anonymous {
+			if inner, ok := fieldOf(t.Field(i).Type, name); ok {
 				return inner, true
 			}
 			continue
 		}
-		f := tags(sf, i)
 		switch {
 		case f.key == name || f.also != "" && f.also == name:
 			return found{field: f, owner: t}, true
@@ -103,7 +103,21 @@ func fieldOf(t reflect.Type, name string) (found, bool) {
 	return found{}, false
 }
 
-func tags(sf reflect.StructField, i int) field {
-	get := sf.Tag.Get
-	return field{i, get("key"), get("default"), get("oneof"), get("min"), get("max"), get("env"), get("prefix"), get("scalar"), get("planned"), get("promises"), get("wrong"), get("override"), get("also")}
+// tagsOf has the fields of every struct type of the settings that was read: to parse the
+// tags again for each value took a third of the program's start.
+var tagsOf sync.Map // of reflect.Type to []field
+
+// tags returns the fields of a struct type in order.
+func tags(t reflect.Type) []field {
+	if known, ok := tagsOf.Load(t); ok {
+		return known.([]field)
+	}
+	fields := make([]field, t.NumField())
+	for i := range fields {
+		sf := t.Field(i)
+		get := sf.Tag.Get
+		fields[i] = field{i, sf.Anonymous, get("key"), get("default"), get("oneof"), get("min"), get("max"), get("env"), get("prefix"), get("scalar"), get("planned"), get("promises"), get("wrong"), get("override"), get("also")}
+	}
+	tagsOf.Store(t, fields)
+	return fields
 }

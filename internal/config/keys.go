@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 // Secrets returns every value that must never be shown: of settings that hold a
 // secret or have a name that suggests one, and of such variables of .env.
 func (c *Config) Secrets() []string {
-	out := c.secrets(func([]string) bool { return true })
+	out := slices.Concat(c.keys().secrets, c.keys().children)
 	for _, name := range c.EnvNames() {
 		if redact.SecretName(name) {
 			out = append(out, c.Getenv(name), c.Stored(name))
@@ -25,7 +26,7 @@ func (c *Config) Secrets() []string {
 // ServiceKeys returns the keys of services that the settings and .env hold: those of the
 // variables that never reach commands. See KeyVariables for what is not among them.
 func (c *Config) ServiceKeys() []string {
-	out := c.secrets(func(path []string) bool { return !forChildren(path) })
+	out := slices.Clone(c.keys().secrets)
 	if c.options.KeyOf == nil {
 		return out
 	}
@@ -38,17 +39,41 @@ func (c *Config) ServiceKeys() []string {
 	return out
 }
 
-func (c *Config) secrets(wanted func(path []string) bool) []string {
-	var out []string
+// keys is what the settings say about secrets.
+type keys struct {
+	secrets  []string          // values
+	children []string          // values that are meant for child processes
+	of       map[string]string // variables that hold secrets, with the setting that says so
+}
+
+// readKeys looks at every setting, once.
+func (c *Config) readKeys() keys {
+	out := keys{of: map[string]string{}}
 	d := decoder{c: c, left: maxUnfold}
 	d.visit = func(l leaf) {
-		if wanted(l.path) {
-			out = append(out, secretsIn(l.value.Interface(), isSecret(l))...)
+		found := secretsIn(l.value.Interface(), isSecret(l))
+		found = slices.DeleteFunc(found, func(s string) bool { return s == "" || strings.HasPrefix(s, "${") })
+		if forChildren(l.path) {
+			out.children = append(out.children, found...)
+			return
+		}
+		out.secrets = append(out.secrets, found...)
+		var names []string
+		switch {
+		case lastOf(l.path) == "key_env":
+			name, _ := l.value.Interface().(string)
+			names = append(names, name)
+		case isSecret(l):
+			names = append(c.references(l.path), l.env)
+		}
+		for _, name := range names {
+			if name != "" {
+				out.of[name] = yamledit.Join(l.path)
+			}
 		}
 	}
 	d.value(d.nodes(nil), reflect.ValueOf(&Settings{}).Elem(), field{}, nil)
-	slices.Sort(out)
-	return slices.DeleteFunc(slices.Compact(out), func(s string) bool { return s == "" || strings.HasPrefix(s, "${") })
+	return out
 }
 
 // isSecret reports whether a setting has a secret: by its type, or by its name in
@@ -88,29 +113,7 @@ func secretsIn(v any, secret bool) []string {
 // settings, each with the setting that says so: those that a key_env names, and
 // those that a secret setting takes its value from. Keys of MCP servers and skills
 // are not among them: those are meant for child processes.
-func (c *Config) KeyVariables() map[string]string {
-	out := map[string]string{}
-	d := decoder{c: c, left: maxUnfold}
-	d.visit = func(l leaf) {
-		key := yamledit.Join(l.path)
-		switch {
-		case forChildren(l.path):
-		case lastOf(l.path) == "key_env":
-			if name, ok := l.value.Interface().(string); ok && name != "" {
-				out[name] = key
-			}
-		case isSecret(l):
-			if l.env != "" {
-				out[l.env] = key
-			}
-			for _, name := range c.references(l.path) {
-				out[name] = key
-			}
-		}
-	}
-	d.value(d.nodes(nil), reflect.ValueOf(&Settings{}).Elem(), field{}, nil)
-	return out
-}
+func (c *Config) KeyVariables() map[string]string { return maps.Clone(c.keys().of) }
 
 // forChildren reports whether a setting's secrets are meant for child processes.
 func forChildren(path []string) bool {

@@ -79,3 +79,14 @@ func TestKeysThatAreNotPassedOnAreReported(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestAChangeOfSpendLooksAtTheKeysOfOtherSections(t *testing.T) {
+	t.Parallel()
+	h := setup(t, "providers: {box: {base_url: 'http://127.0.0.1:9/v1', key_env: BOX_KEY}}\nterminal: {env_passthrough: [BOX_KEY]}\n", "")
+	c := config.Load(h, config.Options{Managed: "-", LookupEnv: lookup(), KeyOf: func(c *config.Config) func(string) string {
+		return func(name string) string { return c.KeyVariables()[name] }
+	}})
+	if _, err := c.Set(t.Context(), "spend.turn.usd", "1"); err != nil {
+		t.Error(err)
+	}
+}

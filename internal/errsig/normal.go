@@ -1,10 +1,11 @@
 package errsig
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"hermes/internal/lazy"
 )
 
 // Normal returns a message without the parts that are known to vary from one time
@@ -34,10 +35,10 @@ const punctuation = `"'` + "`([{<>)]},;:.!?"
 var (
 	beforeNumber = []string{"line", "column", "col", "pid", "process", "attempt", "try", "retry", "took", "offset", "position", "byte", "thread", "elapsed"}
 	afterNumber  = []string{"bytes", "kb", "mb", "gb", "ms", "milliseconds", "seconds", "secs", "sec", "minutes", "times", "attempts", "retries", "lines", "items", "files", "passed", "failed", "warnings", "errors", "tests", "occurrences"}
-	duration     = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?(ns|µs|us|ms|s|m|h|%)$`)
+	duration     = lazy.Regexp(`^[0-9]+(\.[0-9]+)?(ns|µs|us|ms|s|m|h|%)$`)
 	// position is a line in a file, not the port of a host.
-	position  = regexp.MustCompile(`^(.*[/\\].*[^0-9:]|.*\.(?:go|py|js|mjs|ts|tsx|jsx|rs|c|h|cc|cpp|hpp|cs|java|kt|rb|sh|php|pl|lua|swift|scala|yml|yaml|json|toml|md|css|html|sql|tex|txt))(?::[0-9]+){1,2}$`)
-	processID = regexp.MustCompile(`^([a-z][a-z0-9_.-]*)\[[0-9]+\]?$`)
+	position  = lazy.Regexp(`^(.*[/\\].*[^0-9:]|.*\.(?:go|py|js|mjs|ts|tsx|jsx|rs|c|h|cc|cpp|hpp|cs|java|kt|rb|sh|php|pl|lua|swift|scala|yml|yaml|json|toml|md|css|html|sql|tex|txt))(?::[0-9]+){1,2}$`)
+	processID = lazy.Regexp(`^([a-z][a-z0-9_.-]*)\[[0-9]+\]?$`)
 )
 
 // varying replaces a word that is known to vary. before and after are its neighbours.
@@ -50,10 +51,10 @@ func varying(core, before, after string) string {
 		}
 		return scheme + "://" + rest[strings.LastIndexByte(rest, '@')+1:]
 	}
-	if m := position.FindStringSubmatch(core); m != nil {
+	if m := position().FindStringSubmatch(core); m != nil {
 		return withoutRandom(m[1]) + ":<n>"
 	}
-	if temporary.MatchString(core) { // no time or number
+	if temporary().MatchString(core) { // no time or number
 		return withoutRandom(core)
 	}
 	switch {
@@ -61,10 +62,10 @@ func varying(core, before, after string) string {
 		return "<time>"
 	case isHex(core) && (strings.HasPrefix(core, "0x") || strings.ContainsAny(core, "abcdef")):
 		return "<hex>"
-	case duration.MatchString(core), digits(core) && (slices.Contains(beforeNumber, before) || slices.Contains(afterNumber, after)):
+	case duration().MatchString(core), digits(core) && (slices.Contains(beforeNumber, before) || slices.Contains(afterNumber, after)):
 		return numbers(core)
 	}
-	if m := processID.FindStringSubmatch(core); m != nil {
+	if m := processID().FindStringSubmatch(core); m != nil {
 		return m[1] + "[<n>]"
 	}
 	return core

@@ -1,28 +1,29 @@
 package errsig
 
 import (
-	"regexp"
 	"strings"
+
+	"hermes/internal/lazy"
 )
 
 var (
 	// temporary is the folder of temporary files at the beginning of a path. On
 	// macOS its own name is random.
-	temporary = regexp.MustCompile(`^(?:/tmp/|/var/tmp/|(?:/private)?/var/folders/[^/]+/[^/]+/t/|/dev/shm/|[a-z]:[\\/].*?[\\/]temp[\\/])`)
+	temporary = lazy.Regexp(`^(?:/tmp/|/var/tmp/|(?:/private)?/var/folders/[^/]+/[^/]+/t/|/dev/shm/|[a-z]:[\\/].*?[\\/]temp[\\/])`)
 	// afterTmp is what mktemp (tmp.XXXXXXXXXX) and Python (tmpXXXXXXXX) make up.
-	afterTmp = regexp.MustCompile(`^tmp(?:\.[a-z0-9]{10}|[a-z0-9_]{8})(\.[a-z0-9]+)?$`)
+	afterTmp = lazy.Regexp(`^tmp(?:\.[a-z0-9]{10}|[a-z0-9_]{8})(\.[a-z0-9]+)?$`)
 	// pieces and turns find letters and digits in turn, as in a1b2c3 but not in server12.
-	pieces = regexp.MustCompile(`[a-z0-9]{6,}`)
-	turns  = regexp.MustCompile(`[a-z][0-9]+[a-z]|[0-9][a-z]+[0-9]`)
+	pieces = lazy.Regexp(`[a-z0-9]{6,}`)
+	turns  = lazy.Regexp(`[a-z][0-9]+[a-z]|[0-9][a-z]+[0-9]`)
 	// inFolder and inFile are the numbers that programs add: in a folder short ones, too.
-	inFolder = regexp.MustCompile(`[0-9]{3,}|-[0-9]+$`)
-	inFile   = regexp.MustCompile(`[0-9]{6,}|\.[0-9]{3,}$`)
+	inFolder = lazy.Regexp(`[0-9]{3,}|-[0-9]+$`)
+	inFile   = lazy.Regexp(`[0-9]{6,}|\.[0-9]{3,}$`)
 )
 
 // withoutRandom replaces by * what programs make up in the path of a temporary file.
 // The names beside it are part of what failed.
 func withoutRandom(path string) string {
-	root := temporary.FindString(path)
+	root := temporary().FindString(path)
 	if root == "" {
 		return path
 	}
@@ -32,14 +33,14 @@ func withoutRandom(path string) string {
 		if i == len(names)-1 {
 			numbers = inFile
 		}
-		name = afterTmp.ReplaceAllString(name, "tmp*$1")
-		name = pieces.ReplaceAllStringFunc(name, func(p string) string {
-			if turns.MatchString(p) {
+		name = afterTmp().ReplaceAllString(name, "tmp*$1")
+		name = pieces().ReplaceAllStringFunc(name, func(p string) string {
+			if turns().MatchString(p) {
 				return "*"
 			}
 			return p
 		})
-		names[i] = numbers.ReplaceAllString(name, "*")
+		names[i] = numbers().ReplaceAllString(name, "*")
 	}
 	if strings.Contains(root, "/var/folders/") {
 		root = "/var/folders/*/"

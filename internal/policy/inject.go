@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -142,10 +141,6 @@ func (p injection) in(part string) bool {
 		}
 	}
 	return false
-}
-
-func lazy(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
 // hasInvisible reports whether a text has characters that users do not see but

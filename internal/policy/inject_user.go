@@ -1,5 +1,7 @@
 package policy
 
+import "hermes/internal/lazy"
+
 // Parts of the expressions: being told no, what a model does, and being asked.
 const (
 	refused  = `^(?:never|not|don't|no|must\s+not|cannot|can't|nothing|avoid)\b`
@@ -16,23 +18,23 @@ var againstUser = []injection{
 	{
 		name: "sys_prompt_override", // the head of a message that no service sent
 		stem: []string{"[system]", "[developer]", "[admin]", "<system>", "<developer>", "system:", "system :"},
-		expr: lazy(`(?:^|\n)\s*(?:#+\s*)?(?:\[(?:system|developer|admin)\]|<(?:system|developer)>|system\s*:)\s*[^\n]{0,160}\b(?:you|your|session|approvals?|guard|priority|obey|restrictions)\b`),
+		expr: lazy.Regexp(`(?:^|\n)\s*(?:#+\s*)?(?:\[(?:system|developer|admin)\]|<(?:system|developer)>|system\s*:)\s*[^\n]{0,160}\b(?:you|your|session|approvals?|guard|priority|obey|restrictions)\b`),
 	},
 	{
 		name: "sys_prompt_override", // the end of a file that goes on
 		stem: []string{"end of "},
-		expr: lazy(`\bend\s+of\s+(?:the\s+)?(?:\w+\s+)?(?:file|prompt|context|instructions|document)\b[^\n]*\n+\s*(?:user|human|system|assistant)\s*:`),
+		expr: lazy.Regexp(`\bend\s+of\s+(?:the\s+)?(?:\w+\s+)?(?:file|prompt|context|instructions|document)\b[^\n]*\n+\s*(?:user|human|system|assistant)\s*:`),
 	},
 	{
 		name:   "sys_prompt_override", // what the model was told, to be written down
 		stem:   []string{"your system", "your full", "your entire", "your whole", "your complete", "your own", "your initial", "your hidden", "your tool"},
-		expr:   lazy(`(?:\b(?:never|not|don't)\s+)?\b(?:reveal|print|repeat|output|show|leak|dump|send|disclose|write|copy|paste)\s+(?:out\s+)?your\s+(?:\w+\s+){0,2}(?:system[\s-]+(?:prompt|message|instructions?)|(?:initial|hidden)\s+(?:prompt|instructions)|tool\s+definitions)`),
-		unless: lazy(refused),
+		expr:   lazy.Regexp(`(?:\b(?:never|not|don't)\s+)?\b(?:reveal|print|repeat|output|show|leak|dump|send|disclose|write|copy|paste)\s+(?:out\s+)?your\s+(?:\w+\s+){0,2}(?:system[\s-]+(?:prompt|message|instructions?)|(?:initial|hidden)\s+(?:prompt|instructions)|tool\s+definitions)`),
+		unless: lazy.Regexp(refused),
 	},
 	{
 		name: "deception_hide",
 		stem: []string{"speak about", "talk about", "say nothing", "saying anything", "tell no", "telling any", "to yourself", "summary", "need not", "needn't", "need to know", "needs to know", "no need", "not necessary", "unnecessary", "let the", "let any", "its output", "deny", "pretend", "alarmed", "suspicious", "the user isn't", "the user won't", "the user will not", "the user does not", "the user doesn't", "the user is not"},
-		expr: lazy(`\b(?:never|not|don't)\s+(?:to\s+)?(?:speak|talk|say\s+anything)\s+about\s+` + thisOne +
+		expr: lazy.Regexp(`\b(?:never|not|don't)\s+(?:to\s+)?(?:speak|talk|say\s+anything)\s+about\s+` + thisOne +
 			`|\bsay\s+nothing\s+(?:about\s+(?:` + thisOne + `)|to\s+(?:the|any)\s+` + userWords + `)` +
 			`|\btell\s+no(?:body|\s+one|t\s+any)\b|\bwithout\s+(?:telling|informing|saying\s+anything\s+to)\s+any(?:one|body)\b` +
 			`|\bkeep\s+` + thisOne + `\s+(?:(?:all|only|strictly)\s+)?to\s+yourself\b|\bkeep\s+` + thisOne + `\s+out\s+of\s+(?:your|the)\s+(?:summary|report|answer|reply)` +
@@ -46,24 +48,24 @@ var againstUser = []injection{
 	{
 		name: "bypass_restrictions",
 		stem: []string{"your real", "your true", "your actual", "your hidden", "your secret", "the user asks", "the user says", "the user wants"},
-		expr: lazy(`\byour\s+(?:real|true|actual|hidden|secret)\s+(?:task|goal|job|mission|purpose|objective)\s+(?:is|here|in)\b|\bwhat(?:ever)?\s+the\s+user\s+(?:asks|says|wants)\s+(?:comes?\s+(?:second|later|last)|does\s+not\s+matter|doesn't\s+matter|is\s+irrelevant)`),
+		expr: lazy.Regexp(`\byour\s+(?:real|true|actual|hidden|secret)\s+(?:task|goal|job|mission|purpose|objective)\s+(?:is|here|in)\b|\bwhat(?:ever)?\s+the\s+user\s+(?:asks|says|wants)\s+(?:comes?\s+(?:second|later|last)|does\s+not\s+matter|doesn't\s+matter|is\s+irrelevant)`),
 	},
 	{
 		name: "config_tampering",
 		stem: []string{"without", "no approval", "no confirmation", "no permission", "ask ", "asking", "pre-approved", "preapproved", "in advance", "already approved", "already agreed", "permission prompt", "approval prompt", "sandbox"},
-		expr: lazy(negation + `\b(?:run|execute|accept|approve|allow|perform)\s+(?:all|any|every|each)\s+(?:\w+\s+){0,2}` + acts + `\b[^\n.]{0,60}\bwithout\s+(?:any\s+)?` + asking +
+		expr: lazy.Regexp(negation + `\b(?:run|execute|accept|approve|allow|perform)\s+(?:all|any|every|each)\s+(?:\w+\s+){0,2}` + acts + `\b[^\n.]{0,60}\bwithout\s+(?:any\s+)?` + asking +
 			`|` + negation + `\b(?:all|any|every|each|shell)\s+` + acts + `\s+(?:to\s+|must\s+|can\s+|may\s+|should\s+|will\s+|be\s+|are\s+){0,3}(?:run|executed?|accepted|performed)\s+(?:\w+\s+){0,3}without\s+(?:any\s+)?` + asking +
 			`|` + negation + `\b(?:trusted|safe)\b[^\n.]{0,40}\b(?:run|executed)\s+without\s+(?:any\s+)?` + asking +
 			`|\b` + acts + `\s+(?:need|require)s?\s+no\s+(?:more\s+|further\s+)?(?:approval|confirmation|permission)` +
 			`|\b(?:not|don't|never)\s+ask\s+(?:(?:the|your|any)\s+` + userWords + `\s+|me\s+|anyone\s+)?(?:for\s+(?:approval|confirmation|permission)\s+)?before\s+(?:you\s+)?(?:run|runn|execut)(?:e|ing)?\s+(?:any\s+|shell\s+|all\s+|the\s+)?commands` +
 			`|\b(?:pre-?approved|already\s+(?:approved|agreed\s+to))\s+(?:all|any|every)\w*\b|\b(?:approvals?|permissions?)\s+(?:is|are|was|were|have\s+been)\s+(?:granted|given)\s+in\s+advance` +
 			`|` + negation + `\b(?:disable|turn\s+off|switch\s+off)\s+(?:the\s+|all\s+)?(?:sandbox|(?:approval|permission|confirmation)\s+prompts?)\b[^\n.]{0,60}\b(?:session|workspace|repository|repo)\b`),
-		unless: lazy(refused),
+		unless: lazy.Regexp(refused),
 	},
 	{
 		name:   "run_download",
 		stem:   []string{"http"},
-		expr:   lazy(negation + `\b(?:fetch|download|open|read|get|load)\s+(?:\S+\s+){0,3}<?https?://\S+\s+and\s+(?:then\s+)?(?:carry\s+out|obey|execute|do|perform)\s+(?:what|whatever|(?:the|its|all|every|each)\s+(?:commands?|orders?|tasks?|steps?))\b`),
-		unless: lazy(refused),
+		expr:   lazy.Regexp(negation + `\b(?:fetch|download|open|read|get|load)\s+(?:\S+\s+){0,3}<?https?://\S+\s+and\s+(?:then\s+)?(?:carry\s+out|obey|execute|do|perform)\s+(?:what|whatever|(?:the|its|all|every|each)\s+(?:commands?|orders?|tasks?|steps?))\b`),
+		unless: lazy.Regexp(refused),
 	},
 }

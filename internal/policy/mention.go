@@ -1,6 +1,10 @@
 package policy
 
-import "strings"
+import (
+	"strings"
+
+	"hermes/internal/lazy"
+)
 
 // withoutMentions returns a text without the phrases that it only quotes: what is
 // in quotation marks, code or a block quote, in a paragraph that speaks about
@@ -28,13 +32,13 @@ func withoutMentions(text string) string {
 }
 
 // speaking matches words with which a text speaks about attacks.
-var speaking = lazy(`\b(?:injections?|inject(?:s|ed|ing)|jailbreaks?|attack(?:s|ers?|ing)?|malicious|adversarial|hostile|untrusted|suspicious|phrases?|wordings?|detect(?:s|ed|ion|or|ors)?|scann(?:er|ers|ing)|blocklist|red[ -]team(?:ing)?|payloads?|manipulat\w+|spoof\w*|phishing|exfiltration|quote[sd]?|quoting|` +
+var speaking = lazy.Regexp(`\b(?:injections?|inject(?:s|ed|ing)|jailbreaks?|attack(?:s|ers?|ing)?|malicious|adversarial|hostile|untrusted|suspicious|phrases?|wordings?|detect(?:s|ed|ion|or|ors)?|scann(?:er|ers|ing)|blocklist|red[ -]team(?:ing)?|payloads?|manipulat\w+|spoof\w*|phishing|exfiltration|quote[sd]?|quoting|` +
 	`scans?|guards?\s+(?:returns?|finds?|stops?|reports?)|honeypots?|(?:text|phrase|prompt|message|string|sentence|entr(?:y|ie))s?\b[^.\n]{0,60}\brefus(?:es?|ed)|` +
 	`(?:customers|users|people|students|attackers|someone|somebody|the\s+villain)\s+(?:\w+\s+)?(?:writes?|types?|says?|hides?|sends?|tr(?:y|ies)|wrote|typed|said|hid|sent|tried)|` +
 	`filter\w*|erkenn(?:t|en)|(?:sätze|texte)\s+wie)\b`)
 
 // titles matches headings of sections about attacks.
-var titles = lazy(`\b(?:injections?|jailbreaks?|attacks?|red[ -]team(?:ing)?|threats?|incidents?|post-?mortems?|scann(?:er|ers|ing)|\w*filters?|moderation|honeypots?|fuzz(?:ing)?|eval(?:uation)?\s+sets?|filtre)\b`)
+var titles = lazy.Regexp(`\b(?:injections?|jailbreaks?|attacks?|red[ -]team(?:ing)?|threats?|incidents?|post-?mortems?|scann(?:er|ers|ing)|\w*filters?|moderation|honeypots?|fuzz(?:ing)?|eval(?:uation)?\s+sets?|filtre)\b`)
 
 // heading returns the first line of a paragraph if that is a heading, or "".
 func heading(part string) string {
@@ -46,10 +50,10 @@ func heading(part string) string {
 }
 
 // code matches code, which a page shows as it is.
-var code = lazy("(?s)```.*?```|`[^`\n]{1,400}`")
+var code = lazy.Regexp("(?s)```.*?```|`[^`\n]{1,400}`")
 
 // quoted matches quotation marks and code with what is in them, in one paragraph.
-var quoted = lazy("(?s)```.*?```|`[^`\n]{1,400}`|\"[^\"]{1,400}\"|\u201c[^\u201d]{1,400}\u201d|\u201e[^\u201c\u201d]{1,400}[\u201c\u201d]|\u00ab[^\u00bb]{1,400}\u00bb|(?:^|[\\s(])'[^'\n]{3,400}'")
+var quoted = lazy.Regexp("(?s)```.*?```|`[^`\n]{1,400}`|\"[^\"]{1,400}\"|\u201c[^\u201d]{1,400}\u201d|\u201e[^\u201c\u201d]{1,400}[\u201c\u201d]|\u00ab[^\u00bb]{1,400}\u00bb|(?:^|[\\s(])'[^'\n]{3,400}'")
 
 // paragraphs splits a text at blank lines, but not inside a fenced block.
 func paragraphs(text string) []string {

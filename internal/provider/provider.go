@@ -237,8 +237,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // KeyVariables returns the variables that hold keys of the services of the
-// catalogue, each with the title of the service.
-func KeyVariables() map[string]string {
+// catalogue, each with the title of the service. The map is shared: do not change it.
+var KeyVariables = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
 	for _, r := range catalogue() {
 		for _, name := range r.KeyVars {
@@ -246,7 +246,7 @@ func KeyVariables() map[string]string {
 		}
 	}
 	return out
-}
+})
 
 // Known reports whether the catalogue has a service with a name or alias, in any case.
 func Known(name string) bool {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -131,17 +132,17 @@ func located(en *entry, source hermes.SkillSource, category, name, folder string
 
 // builtin adds the bundled skills.
 func (l *Library) builtin(to []item) []item {
+	buf := make([]byte, 16<<10)
 	_ = fs.WalkDir(l.cfg.Bundled, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || d.Name() != mainFile {
 			return nil // an embedded set has no unreadable files
 		}
 		folder := path.Dir(p)
-		raw, err := fs.ReadFile(l.cfg.Bundled, p)
+		at, err := contentStamp(l.cfg.Bundled, p, buf)
 		if err != nil {
 			return nil
 		}
-		at := stamp{int64(crc32.ChecksumIEEE(raw)), int64(len(raw))}
-		en := l.memory.entry("bundled:"+p, at, func() ([]byte, error) { return raw, nil })
+		en := l.memory.entry("bundled:"+p, at, func() ([]byte, error) { return fs.ReadFile(l.cfg.Bundled, p) })
 		sub, err := fs.Sub(l.cfg.Bundled, folder)
 		if err != nil {
 			return nil
@@ -155,6 +156,19 @@ func (l *Library) builtin(to []item) []item {
 		return nil
 	})
 	return to
+}
+
+// contentStamp identifies a file by its content, for one that has no date. It reads
+// through buf: a start looks at all files and needs the text of none.
+func contentStamp(from fs.FS, name string, buf []byte) (stamp, error) {
+	f, err := from.Open(name)
+	if err != nil {
+		return stamp{}, err
+	}
+	defer f.Close()
+	sum := crc32.NewIEEE()
+	n, err := io.CopyBuffer(sum, f, buf)
+	return stamp{int64(sum.Sum32()), n}, err
 }
 
 // optedOut reports whether the user opted out of the bundled skills.

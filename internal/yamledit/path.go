@@ -34,11 +34,13 @@ func Split(key string) ([]string, error) {
 	return parts, nil
 }
 
+var quote = strings.NewReplacer(`\`, `\\`, `.`, `\.`)
+
 // Join is the inverse of Split.
 func Join(path []string) string {
 	quoted := make([]string, len(path))
 	for i, p := range path {
-		quoted[i] = strings.NewReplacer(`\`, `\\`, `.`, `\.`).Replace(p)
+		quoted[i] = quote.Replace(p)
 	}
 	return strings.Join(quoted, ".")
 }
