@@ -32,7 +32,7 @@ func run(t *testing.T, free uint64, args ...string) (string, error) {
 			Free:     func(string) (uint64, error) { return free, nil },
 			Now:      time.Now,
 		}, nil
-	}, nil)
+	})
 	var out bytes.Buffer
 	cmd.SetOut(&out)
 	cmd.SetErr(&out)
@@ -86,7 +86,7 @@ func TestLongTextsStayInTheirColumn(t *testing.T) {
 			},
 			Terminal: setup.Terminal{Output: true, Columns: 52}, Now: time.Now,
 		}, nil
-	}, nil)
+	})
 	var out bytes.Buffer
 	cmd.SetOut(&out)
 	cmd.SetArgs(nil)
@@ -107,7 +107,7 @@ func TestLongTextsStayInTheirColumn(t *testing.T) {
 
 func TestWithoutAHomeItSaysWhy(t *testing.T) {
 	t.Parallel()
-	cmd := doctor.NewCmd(factory.New(app.Options{}, factory.IO{}), func() (setup.Deps, error) { return setup.Deps{}, errors.New("no home") }, nil)
+	cmd := doctor.NewCmd(factory.New(app.Options{}, factory.IO{}), func() (setup.Deps, error) { return setup.Deps{}, errors.New("no home") })
 	cmd.SetArgs(nil)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	if err := cmd.Execute(); err == nil || err.Error() != "no home" {

@@ -39,3 +39,14 @@ func Verb(use, short, example string, args cobra.PositionalArgs, do func(ctx con
 		},
 	}
 }
+
+// VerbOn makes a command that opens what its noun is about, and does one thing with it.
+func VerbOn[T any](open func() (T, error), use, short, example string, args cobra.PositionalArgs, do func(ctx context.Context, c *Call, on T) error) *cobra.Command {
+	return Verb(use, short, example, args, func(ctx context.Context, c *Call) error {
+		on, err := open()
+		if err != nil {
+			return err
+		}
+		return do(ctx, c, on)
+	})
+}

@@ -4,70 +4,57 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"hermes/internal/cmd/factory"
 	"hermes/internal/config"
 	"hermes/internal/usage"
 )
 
-// addOptions are the flags and arguments of `fallback add`.
-type addOptions struct {
-	noun
-	Out   io.Writer
-	Ref   string
-	Entry config.Fallback
-}
+// errOld means that the list is under its old name, under which it cannot be changed.
+var errOld = errors.New("config.yaml uses the old key fallback_model; run `hermes config migrate` first")
 
-func newAddCmd(n noun) *cobra.Command {
-	o := &addOptions{noun: n}
-	cmd := &cobra.Command{
-		Use: "add PROVIDER:MODEL", Short: "Add a fallback model at the end of the list", Args: cobra.ExactArgs(1),
-		Example: "  hermes fallback add anthropic:claude-sonnet-4-5\n  hermes fallback add local:qwen3 --base-url http://127.0.0.1:8000/v1",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Out, o.Ref = cmd.OutOrStdout(), args[0]
-			return o.run(cmd.Context())
-		},
-	}
+func (n noun) add() *cobra.Command {
+	var entry config.Fallback
+	cmd := factory.VerbOn(n.Config, "add PROVIDER:MODEL", "Add a fallback model at the end of the list",
+		"hermes fallback add anthropic:claude-sonnet-4-5\n  hermes fallback add local:qwen3 --base-url http://127.0.0.1:8000/v1",
+		cobra.ExactArgs(1), func(ctx context.Context, c *factory.Call, cfg *config.Config) error {
+			entry.Model = c.Args[0]
+			return n.append(ctx, c, cfg, entry)
+		})
 	f := cmd.Flags()
-	f.StringVar(&o.Entry.BaseURL, "base-url", "", "the address of your own server")
-	f.StringVar(&o.Entry.KeyEnv, "key-env", "", "the environment variable with its key")
+	f.StringVar(&entry.BaseURL, "base-url", "", "the address of your own server")
+	f.StringVar(&entry.KeyEnv, "key-env", "", "the environment variable with its key")
 	return cmd
 }
 
-func (o *addOptions) run(ctx context.Context) error {
-	c, err := o.Config()
-	if err != nil {
-		return err
+func (n noun) append(ctx context.Context, c *factory.Call, cfg *config.Config, entry config.Fallback) error {
+	list, used := written(cfg), cfg.Fallback()
+	if len(list) == 0 && len(used) > 0 {
+		return errOld
 	}
-	list := written(c)
-	if len(list) == 0 && len(c.Fallback()) > 0 {
-		return errors.New("config.yaml uses the old key fallback_model; run `hermes config migrate` first")
-	}
-	entry := o.Entry
-	entry.Model = o.Ref
-	provider, model, missing, err := o.models.Look(ctx, entry)
+	provider, model, missing, err := n.models.Look(ctx, entry)
 	if err != nil {
 		return err
 	}
 	entry.Provider, entry.Model = provider, model
-	if slices.ContainsFunc(c.Fallback(), func(f config.Fallback) bool { return name(f) == name(entry) && f.BaseURL == entry.BaseURL }) {
+	if slices.ContainsFunc(used, func(f config.Fallback) bool { return name(f) == name(entry) && f.BaseURL == entry.BaseURL }) {
 		return fmt.Errorf("%s is already a fallback; see `hermes fallback list`", name(entry))
 	}
-	if entry.BaseURL == "" && name(entry) == o.models.Main(ctx) {
+	if entry.BaseURL == "" && name(entry) == n.models.Main(ctx) {
 		return fmt.Errorf("%s is already the main model; choose another one", name(entry))
 	}
 	list = append(slices.Clone(list), fields(entry))
-	change, err := c.Put(ctx, key, list)
+	change, err := cfg.Put(ctx, key, list)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Out, "Added fallback %d: %s (%s).\n", len(list), name(entry), change.File)
+	c.Say("Added fallback %d: %s (%s).", len(list), name(entry), change.File)
 	if missing != "" {
-		fmt.Fprintf(o.Out, "It is not usable yet: %s.\n", missing)
+		c.Say("It is not usable yet: %s.", missing)
 	}
 	return nil
 }
@@ -84,34 +71,28 @@ func fields(f config.Fallback) map[string]any {
 	return m
 }
 
-func newRemoveCmd(n noun) *cobra.Command {
-	return &cobra.Command{
-		Use: "remove NUMBER|PROVIDER:MODEL", Aliases: []string{"rm"}, Short: "Remove a fallback model", Args: cobra.ExactArgs(1),
-		Example: "  hermes fallback remove 2",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := n.Config()
-			if err != nil {
-				return err
-			}
-			list, entries := written(c), c.Fallback()
-			at, err := which(entries, args[0])
-			switch {
-			case err != nil:
-				return err
-			case len(list) != len(entries):
-				return errors.New("config.yaml uses the old key fallback_model; run `hermes config migrate` first")
-			}
-			if len(list) == 1 {
-				_, err = c.Unset(cmd.Context(), key)
-			} else {
-				_, err = c.Put(cmd.Context(), key, slices.Delete(slices.Clone(list), at, at+1))
-			}
-			if err == nil {
-				fmt.Fprintf(cmd.OutOrStdout(), "Removed fallback %s. %s\n", name(entries[at]), undoHint)
-			}
+func (n noun) remove() *cobra.Command {
+	cmd := factory.VerbOn(n.Config, "remove NUMBER|PROVIDER:MODEL", "Remove a fallback model", "hermes fallback remove 2", cobra.ExactArgs(1), func(ctx context.Context, c *factory.Call, cfg *config.Config) error {
+		list, entries := written(cfg), cfg.Fallback()
+		at, err := which(entries, c.Args[0])
+		if err == nil && len(list) != len(entries) {
+			err = errOld
+		}
+		if err != nil {
 			return err
-		},
-	}
+		}
+		if len(list) == 1 {
+			_, err = cfg.Unset(ctx, key)
+		} else {
+			_, err = cfg.Put(ctx, key, slices.Delete(slices.Clone(list), at, at+1))
+		}
+		if err == nil {
+			c.Say("Removed fallback %s. %s", name(entries[at]), undoHint)
+		}
+		return err
+	})
+	cmd.Aliases = []string{"rm"}
+	return cmd
 }
 
 // which finds an entry by its number, from 1, or by its name.
@@ -141,27 +122,20 @@ func which(list []config.Fallback, word string) (int, error) {
 	return at, nil
 }
 
-func newClearCmd(n noun) *cobra.Command {
-	return &cobra.Command{
-		Use: "clear", Short: "Remove all fallback models", Args: cobra.NoArgs,
-		Example: "  hermes fallback clear",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := n.Config()
-			if err != nil {
-				return err
-			}
-			n := len(c.Fallback())
-			if n == 0 {
-				fmt.Fprintln(cmd.ErrOrStderr(), "No fallbacks to clear.")
-				return nil
-			}
-			if _, err := c.Unset(cmd.Context(), key); errors.Is(err, config.ErrNotSet) {
-				return errors.New("config.yaml uses the old key fallback_model; run `hermes config migrate` first")
-			} else if err != nil {
-				return err
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "Removed all fallbacks (%d). %s\n", n, undoHint)
+func (n noun) clear() *cobra.Command {
+	return factory.VerbOn(n.Config, "clear", "Remove all fallback models", "hermes fallback clear", cobra.NoArgs, func(ctx context.Context, c *factory.Call, cfg *config.Config) error {
+		entries := len(cfg.Fallback())
+		if entries == 0 {
+			c.Note("No fallbacks to clear.")
 			return nil
-		},
-	}
+		}
+		_, err := cfg.Unset(ctx, key)
+		if errors.Is(err, config.ErrNotSet) {
+			return errOld
+		}
+		if err == nil {
+			c.Say("Removed all fallbacks (%d). %s", entries, undoHint)
+		}
+		return err
+	})
 }

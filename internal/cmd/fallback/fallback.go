@@ -10,15 +10,14 @@ package fallback
 import (
 	"context"
 	"fmt"
-	"hermes"
-	"hermes/internal/services"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"hermes"
 	"hermes/internal/cmd/factory"
 	"hermes/internal/config"
+	"hermes/internal/services"
 )
 
 const key = "fallback_providers"
@@ -46,7 +45,7 @@ func NewCmd(f *factory.Factory, m Models) *cobra.Command {
 		m = catalogue{f}
 	}
 	n := noun{f, m}
-	list := newListCmd(n)
+	list := n.list()
 	cmd := &cobra.Command{
 		Use:     "fallback",
 		Short:   "Manage the models to try when the chosen one fails",
@@ -54,45 +53,34 @@ func NewCmd(f *factory.Factory, m Models) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE:    list.RunE,
 	}
-	cmd.AddCommand(list, newAddCmd(n), newRemoveCmd(n), newClearCmd(n))
+	cmd.AddCommand(list, n.add(), n.remove(), n.clear())
 	return cmd
 }
 
-func newListCmd(n noun) *cobra.Command {
-	return &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List the fallback models in order", Args: cobra.NoArgs,
-		Example: "  hermes fallback list",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := n.Config()
+func (n noun) list() *cobra.Command {
+	cmd := factory.VerbOn(n.Config, "list", "List the fallback models in order", "hermes fallback list", cobra.NoArgs, func(ctx context.Context, c *factory.Call, cfg *config.Config) error {
+		list := cfg.Fallback()
+		if len(list) == 0 {
+			c.Note("No fallbacks. Add one with `hermes fallback add PROVIDER:MODEL`.")
+		}
+		for i, f := range list {
+			line := fmt.Sprintf("%d  %s", i+1, name(f))
+			if f.BaseURL != "" {
+				line += "  at " + f.BaseURL
+			}
+			_, _, missing, err := n.models.Look(ctx, f)
 			if err != nil {
-				return err
+				missing = err.Error()
 			}
-			list := c.Fallback()
-			if len(list) == 0 {
-				fmt.Fprintln(cmd.ErrOrStderr(), "No fallbacks. Add one with `hermes fallback add PROVIDER:MODEL`.")
-				return nil
+			if missing != "" {
+				line += "\n   skipped: " + missing
 			}
-			n.print(cmd.Context(), cmd.OutOrStdout(), list)
-			return nil
-		},
-	}
-}
-
-func (n noun) print(ctx context.Context, out io.Writer, list []config.Fallback) {
-	for i, f := range list {
-		line := fmt.Sprintf("%d  %s", i+1, name(f))
-		if f.BaseURL != "" {
-			line += "  at " + f.BaseURL
+			c.Say("%s", line)
 		}
-		_, _, missing, err := n.models.Look(ctx, f)
-		switch {
-		case err != nil:
-			line += "\n   skipped: " + err.Error()
-		case missing != "":
-			line += "\n   skipped: " + missing
-		}
-		fmt.Fprintln(out, line)
-	}
+		return nil
+	})
+	cmd.Aliases = []string{"ls"}
+	return cmd
 }
 
 // name is an entry as it is written on the command line.

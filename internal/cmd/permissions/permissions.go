@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -38,79 +37,61 @@ func NewCmd(f *factory.Factory) *cobra.Command {
 	return cmd
 }
 
+func (n noun) file() (*permission.File, error) {
+	f, _, err := n.App().Permissions()
+	return f, err
+}
+
 func (n noun) revoke() *cobra.Command {
 	var all bool
-	cmd := &cobra.Command{
-		Use: "revoke ID…", Short: "Ask again before such calls", Example: "  hermes permissions revoke 1a2b3c4d\n  hermes permissions revoke --all",
-		Args: func(_ *cobra.Command, args []string) error {
-			if all != (len(args) == 0) {
-				return errors.New("name the permissions to revoke, or use --all; list them with `hermes permissions list`")
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f, _, err := n.App().Permissions()
+	named := func(_ *cobra.Command, args []string) error {
+		if all != (len(args) == 0) {
+			return errors.New("name the permissions to revoke, or use --all; list them with `hermes permissions list`")
+		}
+		return nil
+	}
+	cmd := factory.VerbOn(n.file, "revoke ID…", "Ask again before such calls", "hermes permissions revoke 1a2b3c4d\n  hermes permissions revoke --all", named, func(ctx context.Context, c *factory.Call, f *permission.File) error {
+		ids := c.Args
+		if all {
+			list, _, err := f.List()
 			if err != nil {
 				return err
 			}
-			if all {
-				if args, err = ids(f); err != nil {
-					return err
-				}
+			for _, s := range list {
+				ids = append(ids, s.ID)
 			}
-			return revoke(cmd.Context(), cmd.OutOrStdout(), f, args)
-		},
-	}
+		}
+		gone, err := f.Revoke(ctx, ids...)
+		if err != nil {
+			return listed(err)
+		}
+		for _, s := range gone {
+			c.Say("Revoked %s: %s %s", s.ID, markup.Visible(s.Tool), markup.Visible(s.Key))
+		}
+		if len(gone) == 0 {
+			c.Say("There are no permissions.")
+			return nil
+		}
+		c.Say("%s ended. Sessions that are open ask again, too.", text.Plural(len(gone), "permission", "permissions"))
+		return nil
+	})
 	cmd.Flags().BoolVar(&all, "all", false, "revoke all permissions")
 	return cmd
 }
 
-func ids(f *permission.File) ([]string, error) {
-	list, _, err := f.List()
-	var ids []string
-	for _, s := range list {
-		ids = append(ids, s.ID)
-	}
-	return ids, err
-}
-
-func revoke(ctx context.Context, out io.Writer, f *permission.File, ids []string) error {
-	gone, err := f.Revoke(ctx, ids...)
-	if err != nil {
-		return listed(err)
-	}
-	for _, s := range gone {
-		fmt.Fprintf(out, "Revoked %s: %s %s\n", s.ID, markup.Visible(s.Tool), markup.Visible(s.Key))
-	}
-	if len(gone) == 0 {
-		fmt.Fprintln(out, "There are no permissions.")
-		return nil
-	}
-	fmt.Fprintf(out, "%s ended. Sessions that are open ask again, too.\n", text.Plural(len(gone), "permission", "permissions"))
-	return nil
-}
-
 func (n noun) unattended() *cobra.Command {
 	var off bool
-	cmd := &cobra.Command{
-		Use: "unattended ID", Short: "Let a permission hold where no user can be asked", Args: cobra.ExactArgs(1),
-		Example: "  hermes permissions unattended 1a2b3c4d\n  hermes permissions unattended 1a2b3c4d --off",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f, _, err := n.App().Permissions()
-			if err != nil {
-				return err
-			}
-			if err := f.SetUnattended(cmd.Context(), args[0], !off); err != nil {
-				return listed(err)
-			}
-			where := "also where no user can be asked"
-			if off {
-				where = "only where the user can be asked"
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s holds %s.\n", args[0], where)
-			return nil
-		},
-	}
+	cmd := factory.VerbOn(n.file, "unattended ID", "Let a permission hold where no user can be asked", "hermes permissions unattended 1a2b3c4d\n  hermes permissions unattended 1a2b3c4d --off", cobra.ExactArgs(1), func(ctx context.Context, c *factory.Call, f *permission.File) error {
+		if err := f.SetUnattended(ctx, c.Args[0], !off); err != nil {
+			return listed(err)
+		}
+		where := "also where no user can be asked"
+		if off {
+			where = "only where the user can be asked"
+		}
+		c.Say("%s holds %s.", c.Args[0], where)
+		return nil
+	})
 	cmd.Flags().BoolVar(&off, "off", false, "hold only where the user can be asked")
 	return cmd
 }

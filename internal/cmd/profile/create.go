@@ -3,7 +3,6 @@ package profile
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,39 +14,6 @@ import (
 	"hermes/internal/home"
 )
 
-// CreateOptions are the flags and arguments of `profile create`.
-type CreateOptions struct {
-	base
-	Out   io.Writer
-	Name  string
-	Clone bool   // copy settings, secrets, identity, skills and memory
-	All   bool   // copy everything but history
-	From  string // the profile to copy; "" is the current one
-	Use   bool
-}
-
-// NewCreateCmd makes `profile create`; tests replace its work with runF.
-func NewCreateCmd(b base, runF func(*CreateOptions) error) *cobra.Command {
-	o := &CreateOptions{base: b}
-	if runF == nil {
-		runF = runCreate
-	}
-	cmd := &cobra.Command{
-		Use: "create NAME", Short: "Create a profile", Args: cobra.ExactArgs(1),
-		Example: "  hermes profile create work --clone",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Out, o.Name = cmd.OutOrStdout(), args[0]
-			return runF(o)
-		},
-	}
-	f := cmd.Flags()
-	f.BoolVar(&o.Clone, "clone", false, "copy settings, secrets, SOUL.md, skills and memory")
-	f.BoolVar(&o.All, "clone-all", false, "copy everything except sessions, checkpoints, jobs, logs and caches")
-	f.StringVar(&o.From, "clone-from", "", "profile to copy from (default: the current one)")
-	f.BoolVar(&o.Use, "use", false, "use the new profile from now on")
-	return cmd
-}
-
 // cloned are the parts that --clone copies.
 var cloned = []string{"config.yaml", ".env", "SOUL.md", "skills", "memories"}
 
@@ -57,12 +23,27 @@ var history = []string{
 	"state-snapshots", "terminal-sessions", "profiles", "active_profile", "pending", "pairing", "history", "sandboxes",
 }
 
-func runCreate(o *CreateOptions) error {
-	h, err := o.home()
-	if err != nil {
-		return err
-	}
-	p, err := h.Sub(o.Name)
+// plan says what a new profile begins with.
+type plan struct {
+	clone bool   // copy settings, secrets, identity, skills and memory
+	all   bool   // copy everything but history
+	from  string // the profile to copy; "" is the current one
+	use   bool
+}
+
+func (n noun) create() *cobra.Command {
+	var o plan
+	cmd := n.verb("create NAME", "Create a profile", "hermes profile create work --clone", cobra.ExactArgs(1), func(c *call) error { return c.create(o) })
+	f := cmd.Flags()
+	f.BoolVar(&o.clone, "clone", false, "copy settings, secrets, SOUL.md, skills and memory")
+	f.BoolVar(&o.all, "clone-all", false, "copy everything except sessions, checkpoints, jobs, logs and caches")
+	f.StringVar(&o.from, "clone-from", "", "profile to copy from (default: the current one)")
+	f.BoolVar(&o.use, "use", false, "use the new profile from now on")
+	return cmd
+}
+
+func (c *call) create(o plan) error {
+	p, err := c.home.Sub(c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -72,29 +53,29 @@ func runCreate(o *CreateOptions) error {
 	if p.Exists() {
 		return fmt.Errorf("profile %s already exists (%s)", p.Profile(), p.Path())
 	}
-	from := h
-	if o.From != "" {
-		if from, err = existing(h, o.From); err != nil {
+	from := c.home
+	if o.from != "" {
+		if from, err = c.existing(o.from); err != nil {
 			return err
 		}
-		o.Clone = o.Clone || !o.All
+		o.clone = o.clone || !o.all
 	}
 	if err := o.make(p, from); err != nil {
 		// Remove the incomplete profile.
 		return errors.Join(err, os.RemoveAll(p.Path()))
 	}
-	fmt.Fprintf(o.Out, "Created profile %s in %s. Use it with `hermes -p %s`.\n", p.Profile(), p.Path(), p.Profile())
-	if !o.Use {
+	c.Say("Created profile %s in %s. Use it with `hermes -p %s`.", p.Profile(), p.Path(), p.Profile())
+	if !o.use {
 		return nil
 	}
 	return stick(p)
 }
 
-func (o *CreateOptions) make(p, from home.Dir) error {
+func (o plan) make(p, from home.Dir) error {
 	if err := p.Make(p.Path()); err != nil {
 		return err
 	}
-	if !o.Clone && !o.All {
+	if !o.clone && !o.all {
 		return nil
 	}
 	entries, err := os.ReadDir(from.Path())
@@ -102,15 +83,16 @@ func (o *CreateOptions) make(p, from home.Dir) error {
 		return err
 	}
 	for _, e := range entries {
-		wanted := slices.Contains(cloned, e.Name())
-		if o.All {
-			wanted = !slices.Contains(history, e.Name()) && filepath.Ext(e.Name()) != ".lock" && filepath.Ext(e.Name()) != ".pid"
+		name := e.Name()
+		wanted := slices.Contains(cloned, name)
+		if o.all {
+			wanted = !slices.Contains(history, name) && filepath.Ext(name) != ".lock" && filepath.Ext(name) != ".pid"
 		}
 		if !wanted {
 			continue
 		}
-		if err := copyTree(filepath.Join(from.Path(), e.Name()), filepath.Join(p.Path(), e.Name())); err != nil {
-			return fmt.Errorf("copy %s: %w", e.Name(), err)
+		if err := copyTree(filepath.Join(from.Path(), name), filepath.Join(p.Path(), name)); err != nil {
+			return fmt.Errorf("copy %s: %w", name, err)
 		}
 	}
 	return nil

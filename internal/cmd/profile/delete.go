@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -14,76 +13,50 @@ import (
 	"hermes/internal/text"
 )
 
-// DeleteOptions are the flags and arguments of `profile delete`.
-type DeleteOptions struct {
-	base
-	In   io.Reader
-	Out  io.Writer
-	Name string
-	Yes  bool
-}
-
-// NewDeleteCmd makes `profile delete`; tests replace its work with runF.
-func NewDeleteCmd(b base, runF func(*DeleteOptions) error) *cobra.Command {
-	o := &DeleteOptions{base: b}
-	if runF == nil {
-		runF = runDelete
-	}
-	cmd := &cobra.Command{
-		Use: "delete NAME", Aliases: []string{"rm"}, Short: "Delete a profile and everything in it",
-		Example: "  hermes profile delete work",
-		Args:    cobra.ExactArgs(1), ValidArgsFunction: completeNames(b),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.In, o.Out, o.Name = cmd.InOrStdin(), cmd.OutOrStdout(), args[0]
-			return runF(o)
-		},
-	}
-	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "skip the confirmation")
+func (n noun) remove() *cobra.Command {
+	var yes bool
+	cmd := n.verb("delete NAME", "Delete a profile and everything in it", "hermes profile delete work", cobra.ExactArgs(1), func(c *call) error { return n.erase(c, yes) })
+	cmd.Aliases, cmd.ValidArgsFunction = []string{"rm"}, n.completeNames
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation")
 	return cmd
 }
 
-func runDelete(o *DeleteOptions) error {
-	h, err := o.home()
-	if err != nil {
-		return err
-	}
-	p, err := existing(h, o.Name)
+func (n noun) erase(c *call, yes bool) error {
+	p, err := c.existing(c.Args[0])
 	if err != nil {
 		return err
 	}
 	if p.Profile() == home.Default {
 		return errors.New("the default profile cannot be deleted; it is the main home")
 	}
-	if o.used != nil {
-		used, err := o.used(p)
-		if err != nil {
+	if n.used != nil {
+		if used, err := n.used(p); err != nil {
 			return err
-		}
-		if used {
+		} else if used {
 			return fmt.Errorf("profile %s is in use by a running Hermes; quit that first", p.Profile())
 		}
 	}
 	files, bytes := weigh(p.Path())
-	if !o.Yes {
-		fmt.Fprintf(o.Out, "Delete profile %s with %s (%s) in %s? Type its name to confirm: ", p.Profile(), text.Plural(files, "file", "files"), mib(bytes), p.Path())
-		answer, _ := bufio.NewReader(o.In).ReadString('\n')
+	if !yes {
+		fmt.Fprintf(c.Out, "Delete profile %s with %s (%s) in %s? Type its name to confirm: ", p.Profile(), text.Plural(files, "file", "files"), mib(bytes), p.Path())
+		answer, _ := bufio.NewReader(c.In).ReadString('\n')
 		if strings.TrimSpace(answer) != p.Profile() {
 			if !strings.HasSuffix(answer, "\n") { // the input ended without Enter
-				fmt.Fprintln(o.Out)
+				fmt.Fprintln(c.Out)
 			}
 			return errors.New("nothing was deleted; type the name of the profile, or use --yes")
 		}
 	}
-	if sticky, err := h.Sub(h.Sticky()); err == nil && sticky == p {
-		root, _ := h.Sub(home.Default)
+	if sticky, err := c.home.Sub(c.home.Sticky()); err == nil && sticky == p {
+		root, _ := c.home.Sub(home.Default)
 		if err := stick(root); err != nil {
 			return err
 		}
-		fmt.Fprintln(o.Out, "It was the current profile. The default profile is used now.")
+		c.Say("It was the current profile. The default profile is used now.")
 	}
 	if err := os.RemoveAll(p.Path()); err != nil {
 		return fmt.Errorf("delete the profile: %w", err)
 	}
-	fmt.Fprintf(o.Out, "Deleted profile %s.\n", p.Profile())
+	c.Say("Deleted profile %s.", p.Profile())
 	return nil
 }

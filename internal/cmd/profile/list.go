@@ -1,37 +1,17 @@
 package profile
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"hermes/internal/cmd/factory"
+	"hermes/internal/home"
+	"hermes/internal/text"
 )
-
-// ListOptions are the flags of `profile list`.
-type ListOptions struct {
-	base
-	Out  io.Writer
-	JSON bool
-}
-
-// NewListCmd makes `profile list`; tests replace its work with runF.
-func NewListCmd(b base, runF func(*ListOptions) error) *cobra.Command {
-	o := &ListOptions{base: b}
-	if runF == nil {
-		runF = runList
-	}
-	cmd := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List profiles; * is the current one", Args: cobra.NoArgs,
-		Example: "  hermes profile list",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.Out = cmd.OutOrStdout()
-			return runF(o)
-		},
-	}
-	cmd.Flags().BoolVar(&o.JSON, "json", false, "print as JSON")
-	return cmd
-}
 
 type rowJSON struct {
 	Name   string `json:"name"`
@@ -40,41 +20,94 @@ type rowJSON struct {
 	Sticky bool   `json:"default"`
 }
 
-func runList(o *ListOptions) error {
-	h, err := o.home()
-	if err != nil {
-		return err
-	}
-	names, err := h.Profiles()
-	if err != nil {
-		return err
-	}
-	sticky, err := h.Sub(h.Sticky())
-	if err != nil {
-		sticky, _ = h.Sub("")
-	}
-	var rows []rowJSON
-	for _, name := range names {
-		p, err := h.Sub(name)
+func (n noun) list() *cobra.Command {
+	var asJSON bool
+	cmd := n.verb("list", "List profiles; * is the current one", "hermes profile list", cobra.NoArgs, func(c *call) error {
+		names, err := c.home.Profiles()
 		if err != nil {
-			continue
+			return err
 		}
-		rows = append(rows, rowJSON{name, p.Path(), name == h.Profile(), name == sticky.Profile()})
-	}
-	if o.JSON {
-		e := json.NewEncoder(o.Out)
-		e.SetIndent("", "  ")
-		return e.Encode(rows)
-	}
-	for _, r := range rows {
-		mark, note := " ", ""
-		if r.InUse {
-			mark = "*"
+		sticky, err := c.home.Sub(c.home.Sticky())
+		if err != nil {
+			sticky, _ = c.home.Sub("")
 		}
-		if r.Sticky && r.Name != "default" {
-			note = "  (set by `hermes profile use`)"
+		var rows []rowJSON
+		for _, name := range names {
+			if p, err := c.home.Sub(name); err == nil {
+				rows = append(rows, rowJSON{name, p.Path(), name == c.home.Profile(), name == sticky.Profile()})
+			}
 		}
-		fmt.Fprintf(o.Out, "%s %-16s %s%s\n", mark, r.Name, r.Path, note)
-	}
-	return nil
+		if asJSON {
+			return factory.WriteJSON(c.Out, rows)
+		}
+		for _, r := range rows {
+			mark, note := " ", ""
+			if r.InUse {
+				mark = "*"
+			}
+			if r.Sticky && r.Name != home.Default {
+				note = "  (set by `hermes profile use`)"
+			}
+			c.Say("%s %-16s %s%s", mark, r.Name, r.Path, note)
+		}
+		return nil
+	})
+	cmd.Aliases = []string{"ls"}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	return cmd
 }
+
+func (n noun) show() *cobra.Command {
+	cmd := n.verb("show [NAME]", "Show the files and the size of a profile", "hermes profile show work", cobra.MaximumNArgs(1), func(c *call) (err error) {
+		p := c.home
+		if len(c.Args) > 0 {
+			if p, err = c.existing(c.Args[0]); err != nil {
+				return err
+			}
+		}
+		rows := [][2]string{
+			{"profile", p.Profile()},
+			{"home", p.Path()},
+			{"settings", there(p.Config())},
+			{"secrets", there(p.Env())},
+			{"identity", there(p.Soul())},
+			{"sessions", there(p.Database())},
+		}
+		if p.Profile() == home.Default {
+			names, _ := p.Profiles()
+			rows = append(rows, [2]string{"profiles", fmt.Sprint(len(names))})
+		}
+		files, bytes := weigh(p.Path())
+		rows = append(rows, [2]string{"size", fmt.Sprintf("%s in %s", mib(bytes), text.Plural(files, "file", "files"))})
+		for _, r := range rows {
+			c.Say("%-9s %s", r[0], r[1])
+		}
+		return nil
+	})
+	cmd.ValidArgsFunction = n.completeNames
+	return cmd
+}
+
+func there(path string) string {
+	if _, err := os.Stat(path); err != nil {
+		return "none"
+	}
+	return path
+}
+
+// weigh sums the sizes of the files below a folder.
+func weigh(folder string) (files int, bytes int64) {
+	_ = filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return nil
+		}
+		if info, err := e.Info(); err == nil {
+			files++
+			bytes += info.Size()
+		}
+		return nil
+	})
+	return files, bytes
+}
+
+func mib(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20)) }

@@ -7,29 +7,35 @@
 package profile
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"hermes/internal/atomicfile"
 	"hermes/internal/cmd/factory"
 	"hermes/internal/home"
 )
 
-// base is the factory with ways to find profiles.
-type base struct {
+// noun makes the verbs.
+type noun struct {
 	*factory.Factory
 	used func(home.Dir) (bool, error)
+}
+
+// call is one use of a verb, with the home to work from.
+type call struct {
+	*factory.Call
+	home home.Dir
 }
 
 // NewCmd makes `hermes profile`; without a verb it lists. used reports whether a process
 // has a profile open, so that it must not be deleted; nil means unknown.
 func NewCmd(f *factory.Factory, used func(home.Dir) (bool, error)) *cobra.Command {
-	b := base{f, used}
-	list := NewListCmd(b, nil)
+	n := noun{f, used}
+	list := n.list()
 	cmd := &cobra.Command{
 		Use:   "profile",
 		Short: "Manage profiles with separate settings, sessions, memory and skills",
@@ -39,64 +45,75 @@ func NewCmd(f *factory.Factory, used func(home.Dir) (bool, error)) *cobra.Comman
 		Args:    cobra.NoArgs,
 		RunE:    list.RunE,
 	}
-	cmd.AddCommand(list, NewShowCmd(b, nil), NewUseCmd(b, nil), NewCreateCmd(b, nil), NewDeleteCmd(b, nil))
+	cmd.AddCommand(list, n.show(), n.use(), n.create(), n.remove())
 	return cmd
+}
+
+// verb makes a command that works with the home.
+func (n noun) verb(use, short, example string, args cobra.PositionalArgs, do func(*call) error) *cobra.Command {
+	return factory.Verb(use, short, example, args, func(_ context.Context, c *factory.Call) error {
+		h, err := n.home()
+		if err != nil {
+			return err
+		}
+		return do(&call{c, h})
+	})
 }
 
 // home is the home to work from. With a *home.ProfileError there is also the main home.
 // That is enough here, since these commands repair the choice of a missing profile.
-func (b base) home() (home.Dir, error) {
-	h, err := b.App().Home()
+func (n noun) home() (home.Dir, error) {
+	h, err := n.App().Home()
 	if _, missing := errors.AsType[*home.ProfileError](err); missing && h != (home.Dir{}) {
 		return h, nil
 	}
 	return h, err
 }
 
-// existing returns a profile that exists.
-func existing(root home.Dir, name string) (home.Dir, error) {
-	p, err := root.Sub(name)
-	if err != nil {
-		return home.Dir{}, err
-	}
-	if p.Profile() != home.Default && !p.Exists() {
-		return home.Dir{}, &home.ProfileError{Name: p.Profile(), Missing: true}
-	}
-	return p, nil
-}
-
 // completeNames offers the names of the profiles.
-func completeNames(b base) cobra.CompletionFunc {
-	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		h, err := b.home()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		names, _ := h.Profiles()
-		return names, cobra.ShellCompDirectiveNoFileComp
+func (n noun) completeNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	if h, err := n.home(); err == nil {
+		names, _ = h.Profiles()
 	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// weigh sums the sizes of the files below a folder.
-func weigh(folder string) (files int, bytes int64) {
-	_ = filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() {
-			return nil
+// existing returns a profile that exists.
+func (c *call) existing(name string) (home.Dir, error) {
+	p, err := c.home.Sub(name)
+	if err == nil && p.Profile() != home.Default && !p.Exists() {
+		err = &home.ProfileError{Name: p.Profile(), Missing: true}
+	}
+	return p, err
+}
+
+func (n noun) use() *cobra.Command {
+	cmd := n.verb("use NAME", "Use a profile from now on", "hermes profile use work\n  hermes profile use default", cobra.ExactArgs(1), func(c *call) error {
+		p, err := c.existing(c.Args[0])
+		if err != nil {
+			return err
 		}
-		if info, err := e.Info(); err == nil {
-			files++
-			bytes += info.Size()
+		if err := stick(p); err != nil {
+			return err
 		}
+		c.Say("Using profile %s from now on (%s).", p.Profile(), p.Path())
 		return nil
 	})
-	return files, bytes
+	cmd.ValidArgsFunction = n.completeNames
+	return cmd
 }
 
-func there(path string) string {
-	if _, err := os.Stat(path); err != nil {
-		return "none"
+// stick makes a profile the default for runs without -p.
+func stick(p home.Dir) error {
+	if p.Profile() == home.Default {
+		if err := os.Remove(p.StickyFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
 	}
-	return path
+	if err := p.Make(p.Root()); err != nil {
+		return err
+	}
+	return atomicfile.Write(p.StickyFile(), []byte(p.Profile()+"\n"), atomicfile.Options{})
 }
-
-func mib(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20)) }

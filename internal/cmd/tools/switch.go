@@ -1,113 +1,75 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"hermes/internal/cmd/factory"
 	"hermes/internal/config"
 )
 
-// SwitchOptions are the flags and arguments of `tools enable` and `tools disable`.
-type SwitchOptions struct {
-	noun
-	Out      io.Writer
-	Names    []string
-	On       bool
-	Platform string // "" is all platforms
+// change turns toolsets or single tools on or off.
+type change struct {
+	names    []string
+	on       bool
+	platform string // "" is all platforms
 }
 
-// NewEnableCmd makes `tools enable`; tests replace its work with runF.
-func NewEnableCmd(n noun, runF func(context.Context, *SwitchOptions) error) *cobra.Command {
-	return newSwitchCmd("enable NAME…", "Turn on toolsets or single tools", &SwitchOptions{noun: n, On: true}, runF)
-}
-
-// NewDisableCmd makes `tools disable`; tests replace its work with runF.
-func NewDisableCmd(n noun, runF func(context.Context, *SwitchOptions) error) *cobra.Command {
-	return newSwitchCmd("disable NAME…", "Turn off toolsets or single tools", &SwitchOptions{noun: n}, runF)
-}
-
-func newSwitchCmd(use, short string, o *SwitchOptions, runF func(context.Context, *SwitchOptions) error) *cobra.Command {
-	if runF == nil {
-		runF = runSwitch
-	}
-	cmd := &cobra.Command{
-		Use: use, Short: short, Args: cobra.MinimumNArgs(1), Example: "  hermes tools " + strings.ReplaceAll(use, "NAME…", "terminal"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Out, o.Names = cmd.OutOrStdout(), args
-			return runF(cmd.Context(), o)
-		},
-	}
-	cmd.Flags().StringVar(&o.Platform, "platform", "", "change only this platform (cli, telegram, …); default is all")
+// switched makes `tools enable` and `tools disable`.
+func (n noun) switched(verb, short string, on bool) *cobra.Command {
+	var platform string
+	cmd := factory.Verb(verb+" NAME…", short, "hermes tools "+verb+" terminal", cobra.MinimumNArgs(1), func(ctx context.Context, c *factory.Call) error {
+		opened, err := n.open(cmp.Or(platform, cli))
+		if err != nil {
+			return err
+		}
+		if _, unknown := opened.Catalogue.Expand(ctx, c.Args...); len(unknown) > 0 {
+			return fmt.Errorf("unknown toolset or tool %q; list them with `hermes tools`", unknown[0])
+		}
+		cfg, err := n.Config()
+		if err != nil {
+			return err
+		}
+		o, where := change{c.Args, on, platform}, ""
+		if platform == "" {
+			err = o.everywhere(ctx, cfg)
+		} else {
+			err, where = o.onPlatform(ctx, cfg, opened), " on "+platform
+		}
+		if err != nil {
+			return err
+		}
+		for _, name := range c.Args {
+			c.Say("Turned %s %s%s for new sessions.", map[bool]string{true: "on", false: "off"}[on], name, where)
+		}
+		return nil
+	})
+	cmd.Flags().StringVar(&platform, "platform", "", "change only this platform (cli, telegram, …); default is all")
 	return cmd
-}
-
-func runSwitch(ctx context.Context, o *SwitchOptions) error {
-	platform := o.Platform
-	if platform == "" {
-		platform = cli
-	}
-	opened, err := o.open(platform)
-	if err != nil {
-		return err
-	}
-	if _, unknown := opened.Catalogue.Expand(ctx, o.Names...); len(unknown) > 0 {
-		return fmt.Errorf("unknown toolset or tool %q; list them with `hermes tools`", unknown[0])
-	}
-	c, err := o.Config()
-	if err != nil {
-		return err
-	}
-	if o.Platform != "" {
-		err = o.platform(ctx, c, opened)
-	} else {
-		err = o.everywhere(ctx, c)
-	}
-	if err != nil {
-		return err
-	}
-	for _, name := range o.Names {
-		fmt.Fprintf(o.Out, "Turned %s %s%s for new sessions.\n", onOff(o.On), name, where(o.Platform))
-	}
-	return nil
-}
-
-func onOff(on bool) string {
-	if on {
-		return "on"
-	}
-	return "off"
-}
-
-func where(platform string) string {
-	if platform == "" {
-		return ""
-	}
-	return " on " + platform
 }
 
 // everywhere changes the list of disabled names, which wins over every other list.
 // Enabled names are also added to the list of enabled ones, if there is one.
-func (o *SwitchOptions) everywhere(ctx context.Context, c *config.Config) error {
+func (o change) everywhere(ctx context.Context, c *config.Config) error {
 	off := c.Agent().DisabledToolsets
-	if err := put(ctx, c, "agent.disabled_toolsets", off, changed(off, o.Names, !o.On)); err != nil {
+	if err := put(ctx, c, "agent.disabled_toolsets", off, changed(off, o.names, !o.on)); err != nil {
 		return err
 	}
 	on := c.General().Toolsets
-	if !o.On || len(on) == 0 {
+	if !o.on || len(on) == 0 {
 		return nil
 	}
-	return put(ctx, c, "toolsets", on, changed(on, o.Names, true))
+	return put(ctx, c, "toolsets", on, changed(on, o.names, true))
 }
 
-// platform changes the list of one platform. A new list starts with the toolsets
+// onPlatform changes the list of one platform. A new list starts with the toolsets
 // that a session on it has now.
-func (o *SwitchOptions) platform(ctx context.Context, c *config.Config, opened Opened) error {
-	was := c.PlatformToolsets()[o.Platform]
+func (o change) onPlatform(ctx context.Context, c *config.Config, opened Opened) error {
+	was := c.PlatformToolsets()[o.platform]
 	list := was
 	if len(list) == 0 {
 		set, err := opened.Catalogue.Select(ctx, opened.Selection)
@@ -121,16 +83,16 @@ func (o *SwitchOptions) platform(ctx context.Context, c *config.Config, opened O
 		}
 	}
 	off := c.Agent().DisabledToolsets
-	for _, name := range o.Names {
-		if o.On && slices.Contains(off, name) {
+	for _, name := range o.names {
+		if o.on && slices.Contains(off, name) {
 			return fmt.Errorf("%s is off on all platforms (agent.disabled_toolsets); first run `hermes tools enable %s`", name, name)
 		}
 	}
-	list = changed(list, o.Names, o.On)
+	list = changed(list, o.names, o.on)
 	if len(list) == 0 {
-		return fmt.Errorf("%s would have no tools, and an empty list means the preset; turn off fewer toolsets", o.Platform)
+		return fmt.Errorf("%s would have no tools, and an empty list means the preset; turn off fewer toolsets", o.platform)
 	}
-	return put(ctx, c, "platform_toolsets."+o.Platform, was, list)
+	return put(ctx, c, "platform_toolsets."+o.platform, was, list)
 }
 
 func changed(list, names []string, in bool) []string {

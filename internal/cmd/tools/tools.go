@@ -10,7 +10,6 @@ package tools
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -24,16 +23,16 @@ import (
 // platform.
 type Open func(platform string) (Opened, error)
 
-// noun makes the verbs.
-type noun struct {
-	*factory.Factory
-	open Open
-}
-
 // Opened is what Open returns.
 type Opened struct {
 	Catalogue *toolset.Catalogue
 	Selection toolset.Selection
+}
+
+// noun makes the verbs.
+type noun struct {
+	*factory.Factory
+	open Open
 }
 
 const cli = "cli"
@@ -52,7 +51,7 @@ func NewCmd(f *factory.Factory, open Open) *cobra.Command {
 		}
 	}
 	n := noun{f, open}
-	list := NewListCmd(n, nil)
+	list := n.list()
 	cmd := &cobra.Command{
 		Use:     "tools",
 		Short:   "List toolsets and turn them on or off",
@@ -61,80 +60,54 @@ func NewCmd(f *factory.Factory, open Open) *cobra.Command {
 		RunE:    list.RunE,
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
-	cmd.AddCommand(list, NewEnableCmd(n, nil), NewDisableCmd(n, nil))
+	cmd.AddCommand(list, n.switched("enable", "Turn on toolsets or single tools", true), n.switched("disable", "Turn off toolsets or single tools", false))
 	return cmd
 }
 
-// ListOptions are the flags of `tools list`.
-type ListOptions struct {
-	noun
-	Out      io.Writer
-	Platform string
-	Summary  bool
-}
-
-// NewListCmd makes `tools list`; tests replace its work with runF.
-func NewListCmd(n noun, runF func(context.Context, *ListOptions) error) *cobra.Command {
-	o := &ListOptions{noun: n}
-	if runF == nil {
-		runF = runList
-	}
-	cmd := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List toolsets: ✓ on, – off, ✗ not available", Args: cobra.NoArgs,
-		Example: "  hermes tools list --platform telegram",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.Out = cmd.OutOrStdout()
-			return runF(cmd.Context(), o)
-		},
-	}
-	cmd.Flags().StringVar(&o.Platform, "platform", cli, "platform of the session (cli, telegram, …)")
-	cmd.Flags().BoolVar(&o.Summary, "summary", false, "print only a summary")
+func (n noun) list() *cobra.Command {
+	var platform string
+	var summary bool
+	cmd := factory.Verb("list", "List toolsets: ✓ on, – off, ✗ not available", "hermes tools list --platform telegram", cobra.NoArgs, func(ctx context.Context, c *factory.Call) error {
+		opened, err := n.open(platform)
+		if err != nil {
+			return err
+		}
+		set, err := opened.Catalogue.Select(ctx, opened.Selection)
+		if err != nil {
+			return err
+		}
+		states := opened.Catalogue.States(ctx)
+		var on, off int
+		var lines []string
+		for _, s := range states {
+			mark, rest := "✓", selected(set, s.Name)
+			switch {
+			case s.Off != "":
+				mark, rest = "✗", []string{s.Off}
+				off++
+			case len(rest) == 0:
+				mark, rest = "–", s.Tools
+			default:
+				on++
+			}
+			lines = append(lines, fmt.Sprintf("%s %-16s %s", mark, s.Name, strings.Join(rest, ", ")))
+		}
+		if summary {
+			c.Say("%s: %d of %d toolsets are on (tools: %d, not available: %d).", platform, on, len(states), len(set.Names()), off)
+			return nil
+		}
+		for _, name := range set.Unknown {
+			lines = append(lines, fmt.Sprintf("? %-16s is in the settings, but no toolset or tool has this name", name))
+		}
+		for _, line := range lines {
+			c.Say("%s", line)
+		}
+		return nil
+	})
+	cmd.Aliases = []string{"ls"}
+	cmd.Flags().StringVar(&platform, "platform", cli, "platform of the session (cli, telegram, …)")
+	cmd.Flags().BoolVar(&summary, "summary", false, "print only a summary")
 	return cmd
-}
-
-func runList(ctx context.Context, o *ListOptions) error {
-	opened, err := o.open(o.Platform)
-	if err != nil {
-		return err
-	}
-	set, err := opened.Catalogue.Select(ctx, opened.Selection)
-	if err != nil {
-		return err
-	}
-	states := opened.Catalogue.States(ctx)
-	if o.Summary {
-		return o.summary(states, set)
-	}
-	for _, s := range states {
-		on := selected(set, s.Name)
-		switch {
-		case s.Off != "":
-			fmt.Fprintf(o.Out, "✗ %-16s %s\n", s.Name, s.Off)
-		case len(on) == 0:
-			fmt.Fprintf(o.Out, "– %-16s %s\n", s.Name, strings.Join(s.Tools, ", "))
-		default:
-			fmt.Fprintf(o.Out, "✓ %-16s %s\n", s.Name, strings.Join(on, ", "))
-		}
-	}
-	for _, name := range set.Unknown {
-		fmt.Fprintf(o.Out, "? %-16s is in the settings, but no toolset or tool has this name\n", name)
-	}
-	return nil
-}
-
-func (o *ListOptions) summary(states []toolset.State, set *toolset.Set) error {
-	on, off := 0, 0
-	for _, s := range states {
-		switch {
-		case s.Off != "":
-			off++
-		case len(selected(set, s.Name)) > 0:
-			on++
-		}
-	}
-	fmt.Fprintf(o.Out, "%s: %d of %d toolsets are on (tools: %d, not available: %d).\n",
-		o.Platform, on, len(states), len(set.Names()), off)
-	return nil
 }
 
 // selected lists the tools of a toolset that the set contains.

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,51 +18,31 @@ import (
 	"hermes/internal/usage"
 )
 
-// Options are the options of the command.
-type Options struct {
-	*factory.Factory
-	In    io.Reader
-	Out   io.Writer
-	ID    string
-	Since string
-	List  bool
-	Yes   bool
-	Force bool
-	Show  bool
+// options are the flags of the command.
+type options struct {
+	since                     string
+	list, preview, yes, force bool
 }
 
-// NewCmd makes the command; runF replaces its work in tests.
-func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	o := &Options{Factory: f}
-	c := &cobra.Command{
-		Use:   "undo [ID]",
-		Short: "Undo changes to memory, skills, learnings or settings",
-		Long: "Undo the last change, the change with an ID, or with --since all changes after a time.\n" +
-			"A preview is shown first. An undo can be undone by its ID.",
-		Example: "  hermes undo\n  hermes undo --list\n  hermes undo --since 2h --preview",
-		Args:    cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			o.In, o.Out = c.InOrStdin(), c.OutOrStdout()
-			if len(args) > 0 {
-				o.ID = args[0]
-			}
-			if runF != nil {
-				return runF(c.Context(), o)
-			}
-			return run(c.Context(), o)
-		},
-	}
-	flags := c.Flags()
-	flags.StringVar(&o.Since, "since", "", "undo all changes since a `time` (10:00), a day (2026-11-20) or within a duration (2h)")
-	flags.BoolVar(&o.List, "list", false, "list the changes that can be undone")
-	flags.BoolVar(&o.Show, "preview", false, "show what would be undone, and change nothing")
-	flags.BoolVarP(&o.Yes, "yes", "y", false, "do not ask for confirmation")
-	flags.BoolVar(&o.Force, "force", false, "undo even if a file was changed since then")
-	return c
+// NewCmd makes the command.
+func NewCmd(f *factory.Factory) *cobra.Command {
+	var o options
+	cmd := factory.Verb("undo [ID]", "Undo changes to memory, skills, learnings or settings", "hermes undo\n  hermes undo --list\n  hermes undo --since 2h --preview", cobra.MaximumNArgs(1), func(ctx context.Context, c *factory.Call) error {
+		return run(ctx, f, c, o)
+	})
+	cmd.Long = "Undo the last change, the change with an ID, or with --since all changes after a time.\n" +
+		"A preview is shown first. An undo can be undone by its ID."
+	flags := cmd.Flags()
+	flags.StringVar(&o.since, "since", "", "undo all changes since a `time` (10:00), a day (2026-11-20) or within a duration (2h)")
+	flags.BoolVar(&o.list, "list", false, "list the changes that can be undone")
+	flags.BoolVar(&o.preview, "preview", false, "show what would be undone, and change nothing")
+	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
+	flags.BoolVar(&o.force, "force", false, "undo even if a file was changed since then")
+	return cmd
 }
 
-func run(ctx context.Context, o *Options) error {
-	j, err := o.App().Changes()
+func run(ctx context.Context, f *factory.Factory, c *factory.Call, o options) error {
+	j, err := f.App().Changes()
 	if err != nil {
 		return err
 	}
@@ -71,29 +50,30 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if o.List {
-		return list(o.Out, all)
+	if o.list {
+		list(c, all)
+		return nil
 	}
-	chosen, err := choose(o, all)
+	chosen, err := choose(all, c.Arg(0), o.since, f.Now())
 	if err != nil {
 		return err
 	}
 	if len(chosen) == 0 {
-		fmt.Fprintln(o.Out, "Nothing to undo. To redo an undone change, use its ID from: hermes undo --list")
+		c.Say("Nothing to undo. To redo an undone change, use its ID from: hermes undo --list")
 		return nil
 	}
 	previews, err := j.Preview(chosen)
 	if err != nil {
 		return err
 	}
-	for i, c := range chosen {
-		fmt.Fprintf(o.Out, "%s  %s  %s\n%s", c.Time.Local().Format("2006-01-02 15:04"), c.Kind, c.What, previews[i])
+	for i, ch := range chosen {
+		fmt.Fprintf(c.Out, "%s  %s  %s\n%s", ch.Time.Local().Format("2006-01-02 15:04"), ch.Kind, ch.What, previews[i])
 	}
-	if o.Show {
+	if o.preview {
 		return nil
 	}
-	if !o.Yes {
-		err := o.Confirm(o.In, o.Out, "Undo "+text.Plural(len(chosen), "change", "changes")+"?")
+	if !o.yes {
+		err := f.Confirm(c.In, c.Out, "Undo "+text.Plural(len(chosen), "change", "changes")+"?")
 		if errors.Is(err, factory.ErrCanceled) {
 			return nil
 		}
@@ -101,67 +81,64 @@ func run(ctx context.Context, o *Options) error {
 			return err
 		}
 	}
-	n, err := j.Undo(ctx, chosen, "person", o.Force)
+	n, err := j.Undo(ctx, chosen, "person", o.force)
 	if n > 0 {
-		fmt.Fprintf(o.Out, "Undid %s.\n", text.Plural(n, "change", "changes"))
+		c.Say("Undid %s.", text.Plural(n, "change", "changes"))
 	}
 	return err
 }
 
-func list(out io.Writer, all []undo.Change) error {
-	for _, c := range all {
+func list(c *factory.Call, all []undo.Change) {
+	for _, ch := range all {
 		state := ""
-		if c.Undone {
+		if ch.Undone {
 			state = "  (undone)"
 		}
-		fmt.Fprintf(out, "%s  %s  %-7s %s%s\n", c.ID, c.Time.Local().Format("2006-01-02 15:04"), c.Kind, c.What, state)
+		c.Say("%s  %s  %-7s %s%s", ch.ID, ch.Time.Local().Format("2006-01-02 15:04"), ch.Kind, ch.What, state)
 	}
 	if len(all) == 0 {
-		fmt.Fprintln(out, "Nothing to undo.")
+		c.Say("Nothing to undo.")
 	}
-	return nil
 }
 
-// choose returns the changes to undo, newest first.
-func choose(o *Options, all []undo.Change) ([]undo.Change, error) {
+// choose returns the changes to undo, newest first: the one with an id, those after a
+// time, or the last one.
+func choose(all []undo.Change, id, after string, now time.Time) ([]undo.Change, error) {
 	var since time.Time
-	if o.Since != "" {
+	if after != "" {
 		var err error
-		if since, err = parseSince(o.Since, o.Now()); err != nil {
+		if since, err = parseSince(after, now); err != nil {
 			return nil, err
 		}
 	}
 	var out []undo.Change
 	for _, c := range all {
 		switch {
-		case o.ID != "":
-			if c.ID == o.ID {
+		case id != "":
+			if c.ID == id {
 				return []undo.Change{c}, nil
 			}
 		case c.Undone || c.Of != "": // an undo is undone by its id only
-		case o.Since == "":
+		case after == "":
 			return []undo.Change{c}, nil
 		case !c.Time.Before(since):
 			out = append(out, c)
 		}
 	}
-	if o.ID != "" {
-		return nil, fmt.Errorf("there is no change %q; list them with `hermes undo --list`", o.ID)
+	if id != "" {
+		return nil, fmt.Errorf("there is no change %q; list them with `hermes undo --list`", id)
 	}
 	return out, nil
 }
 
-func parseSince(text string, now time.Time) (time.Time, error) {
-	if d, err := time.ParseDuration(text); err == nil {
-		return now.Add(-d), nil
-	}
-	if t, err := time.ParseInLocation("15:04", text, now.Location()); err == nil {
+// parseSince parses a time of today, or what [text.Moment] does.
+func parseSince(since string, now time.Time) (time.Time, error) {
+	if t, err := time.ParseInLocation("15:04", since, now.Location()); err == nil {
 		return time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), 0, 0, now.Location()), nil
 	}
-	for _, layout := range []string{"2006-01-02", "2006-01-02 15:04", time.RFC3339} {
-		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
-			return t, nil
-		}
+	t, err := text.Moment(since, now)
+	if err != nil {
+		return t, usage.Errorf("invalid --since %q: use a time such as 10:00, 2026-11-20 or 2h", since)
 	}
-	return time.Time{}, usage.Errorf("invalid --since %q: use a time such as 10:00, 2026-11-20 or 2h", text)
+	return t, nil
 }
