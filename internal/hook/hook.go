@@ -11,6 +11,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,13 +52,16 @@ func (h *Hooks) all() []hermes.Hook {
 	return h.list
 }
 
-// SessionStart calls the hooks of that name. The first error refuses the session.
+// SessionStart calls the hooks of that name. The first error, or the end of ctx, refuses
+// the session: then SessionEnd of the hooks before follows.
 func (h *Hooks) SessionStart(ctx context.Context, s hermes.SessionRef) error {
-	for _, k := range h.all() {
+	for i, k := range h.all() {
 		if k.SessionStart == nil {
 			continue
 		}
-		if err := h.ask(ctx, k, "session start", func(ctx context.Context) error { return k.SessionStart(ctx, s) }); err != nil {
+		err := h.ask(ctx, k, "session start", func(ctx context.Context) error { return k.SessionStart(ctx, s) })
+		if err = cmp.Or(err, context.Cause(ctx)); err != nil {
+			(&Hooks{h.list[:i], h.log}).SessionEnd(ctx, s)
 			return err
 		}
 	}

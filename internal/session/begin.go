@@ -12,7 +12,8 @@ import (
 )
 
 // begin prepares a turn with a message, which takes the waiting ones of these ids; without a
-// message the turn goes on with the transcript as it is. reply gets an error when the message is
+// message the turn goes on with the transcript as it is. A message with an id takes the place of
+// the one that has it, and of all that came after it. reply gets an error when the message is
 // stored, or why it is not.
 func (s *Session) begin(m *hermes.Message, reply func(error), take ...int64) {
 	s.jobs.Busy()
@@ -36,13 +37,11 @@ func (s *Session) prepared(t *turn.Turn, p *preparation, err error, reply func(e
 	if err == nil {
 		err = s.start(t, p, take)
 	}
-	if _, ok := errors.AsType[refused](err); ok { // it must not come again with the next message
-		err = errors.Join(err, s.dropWaiting(take))
-	}
 	if err != nil {
 		t.Stop(err)
 		s.turn = nil
 		s.cut = s.record.Unanswered() || s.waiting()
+		s.jobs.Rest(nil)
 	}
 	reply(err)
 	waited := s.deferred
@@ -62,8 +61,14 @@ func (s *Session) start(t *turn.Turn, p *preparation, take []int64) error {
 		return err
 	}
 	if m := p.message; m != nil {
+		if m.ID != 0 {
+			if err := s.rewind(m.ID); err != nil {
+				return err
+			}
+			m.ID = 0
+		}
 		if err := s.record.CloseCalls(s.ctx, s.runtime.Tools, false, nil); err != nil {
-			return err
+			return s.writeFailed(err)
 		}
 		if err := s.record.CloseUnanswered(s.ctx); err != nil {
 			return s.writeFailed(err)
@@ -186,8 +191,10 @@ func (s *Session) endTurn() {
 	case broken != nil:
 		done.Outcome, done.Err = hermes.OutcomeFailed, s.writeFailed(broken)
 	}
-	s.cut = done.Outcome == hermes.OutcomeFailed && s.record.Unanswered() || s.waiting()
-	s.answered = done.Outcome == hermes.OutcomeDone || s.answered && done.Outcome == hermes.OutcomeInterrupted
+	if !t.Compression { // that is no exchange
+		s.cut = done.Outcome == hermes.OutcomeFailed && s.record.Unanswered() || s.waiting()
+		s.answered = done.Outcome == hermes.OutcomeDone || s.answered && done.Outcome == hermes.OutcomeInterrupted
+	}
 	if err := s.record.AddUsage(s.ctx, t.Unstored(done.Usage)); err != nil {
 		s.cfg.Log.Warn("store the usage", "session", s.id, "err", err)
 	}
@@ -195,15 +202,12 @@ func (s *Session) endTurn() {
 		s.queue = slices.Insert(s.queue, 0, rest)
 	}
 	s.publish(done)
-	if t.Compression { // no exchange
+	if t.Compression {
 		s.jobs.Rest(nil)
 	} else {
 		s.jobs.Rest(&done)
 	}
 	s.next()
-	if s.turn == nil {
-		s.record.Trim()
-	}
 }
 
 // stillOpen is the notice for a question that was not answered.

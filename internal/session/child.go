@@ -20,6 +20,7 @@ func (m *Manager) spawn(ctx context.Context, run hermes.RunSpec, watched bool, t
 		return hermes.Report{}, fmt.Errorf("open the child session: %w", err)
 	}
 	defer s.Close()
+	defer context.AfterFunc(ctx, func() { _ = s.Close() })() // also while its turn is prepared
 	events, cancel := s.Subscribe(16)
 	defer cancel()
 	if err := s.Submit(ctx, Say{Parts: []hermes.Part{{Text: taskText(t)}}}); err != nil {

@@ -77,6 +77,10 @@ func (s *Session) note(text string) error {
 // stop interrupts the turn and empties the queue.
 func (s *Session) stop(op Stop) error {
 	err := s.dropQueue()
+	for _, e := range s.deferred {
+		e.reply <- hermes.ErrInterrupted
+	}
+	s.deferred = nil
 	s.jobs.Free()
 	if op.Processes && s.runtime != nil && s.runtime.Follower != nil {
 		s.runtime.Follower.Stop()
@@ -103,38 +107,56 @@ func (s *Session) continueTurn(reply func(error)) {
 	}
 }
 
-// undo removes the last message of the user and everything after it from the
-// transcript, and returns that message.
-func (s *Session) undo() (hermes.Message, error) {
+// lastSaid returns the last message of the user, unless a turn runs.
+func (s *Session) lastSaid() (hermes.Message, error) {
 	if s.turn != nil {
 		return hermes.Message{}, errors.New("a turn is running; stop it first with /stop")
 	}
+	m, ok, err := s.record.LastSaid(s.ctx)
+	if err == nil && !ok {
+		err = errors.New("there is no exchange to undo")
+	}
+	return m, err
+}
+
+// undo removes the last message of the user and everything after it from the
+// transcript.
+func (s *Session) undo() error {
+	m, err := s.lastSaid()
+	if err != nil {
+		return err
+	}
 	s.jobs.Free()
-	m, ok, err := s.record.Rewind(s.ctx)
-	switch {
-	case err != nil:
-		return m, s.writeFailed(err)
-	case !ok:
-		return m, errors.New("there is no exchange to undo")
+	if err := s.rewind(m.ID); err != nil {
+		return err
 	}
 	s.cut = false
+	return nil
+}
+
+// rewind removes a message and everything after it from the transcript.
+func (s *Session) rewind(id int64) error {
+	if err := s.record.Rewind(s.ctx, id); err != nil {
+		return s.writeFailed(err)
+	}
 	if s.runtime != nil {
 		if s.runtime.Follower != nil {
 			s.runtime.Follower.Rewritten("undo")
 		}
 		s.runtime.Hooks.Compacted(s.ctx, s.ref(s.record.LastTurn()))
 	}
-	return m, nil
+	return nil
 }
 
-// retry undoes the last exchange and sends its message again.
+// retry sends the last message of the user again. The exchange is undone when its turn is
+// prepared: if that fails, nothing has changed.
 func (s *Session) retry(reply func(error)) {
-	m, err := s.undo()
+	m, err := s.lastSaid()
 	if err != nil {
 		reply(err)
 		return
 	}
-	s.begin(&hermes.Message{Role: hermes.RoleUser, Parts: m.Parts, Provenance: m.Provenance}, reply)
+	s.begin(&hermes.Message{ID: m.ID, Role: hermes.RoleUser, Parts: m.Parts, Provenance: m.Provenance}, reply)
 }
 
 // compress shortens the transcript because the user asked for it. It runs as a

@@ -32,7 +32,6 @@ func (o owner) TakeCompaction(r hermes.CompactResult) error {
 	if err := o.record.Load(o.ctx); err != nil {
 		return err
 	}
-	defer o.record.Trim()
 	if err := o.record.Compact(o.ctx, r); err != nil {
 		return o.writeFailed(err)
 	}

@@ -69,33 +69,42 @@ func (m *Manager) Open(ctx context.Context, o Open) (*Session, error) {
 	if o.Attended {
 		m.attended.Store(true)
 	}
-	row, transcript, err := m.load(ctx, o)
+	row, err := m.rowOf(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	p, ours, err := m.claim(row.ID)
-	if err != nil {
-		return nil, err
-	}
-	if !ours {
-		select {
-		case <-p.ready:
-			return p.attend(ctx, o)
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+	for {
+		p, ours, err := m.claim(row.ID)
+		if err != nil {
+			return nil, err
+		}
+		if ours {
+			return m.start(ctx, o, row, p)
+		}
+		if s, err := p.join(ctx, o); !errors.Is(err, ErrClosed) {
+			return s, err
 		}
 	}
-	p.session, p.err = m.newSession(ctx, o, row, transcript)
-	if p.err != nil {
+}
+
+// start starts the session of an entry.
+func (m *Manager) start(ctx context.Context, o Open, row hermes.Session, p *liveSession) (*Session, error) {
+	defer close(p.ready)
+	s, err := m.newSession(ctx, o, row)
+	if err != nil {
 		m.forget(row.ID, p)
-	} else {
-		go func() { // ends with the session, which Close waits for
-			p.session.live()
-			m.forget(row.ID, p)
-		}()
+		if p.err = err; ctx.Err() != nil {
+			p.err = ErrClosed // whoever waits may still want it
+		}
+		return nil, err
 	}
-	close(p.ready)
-	return p.session, p.err
+	p.session = s
+	go func() { // ends with the session, which Close waits for
+		defer close(s.done)
+		s.live()
+		m.forget(row.ID, p)
+	}()
+	return s, nil
 }
 
 // supported refuses the modes that are not built yet: a session that ran with fewer
@@ -117,14 +126,43 @@ type liveSession struct {
 	err     error
 }
 
-// attend returns the live session to another caller. If that is a frontend whose user can
-// answer, the session is attended from now on.
-func (p *liveSession) attend(ctx context.Context, o Open) (*Session, error) {
-	if p.err != nil || !o.Attended {
-		return p.session, p.err
+// join returns the live session to another caller. If that is a frontend whose user can
+// answer, the session is attended from now on. If the session is ending, join waits for that
+// and returns ErrClosed.
+func (p *liveSession) join(ctx context.Context, o Open) (*Session, error) {
+	select {
+	case <-p.ready:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
-	err := p.session.send(ctx, envelope{read: func(s *Session) { s.attended = true }, reply: make(chan error, 1)})
-	return p.session, err
+	if p.err != nil {
+		return nil, p.err
+	}
+	err := p.session.Submit(ctx, joinOp{o.Attended})
+	if errors.Is(err, ErrClosed) {
+		select {
+		case <-p.session.done:
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.session, nil
+}
+
+// joinOp says that one more caller has the session.
+type joinOp struct{ attended bool }
+
+func (joinOp) op() {}
+
+func (s *Session) join(op joinOp) error {
+	if s.ending() {
+		return ErrClosed
+	}
+	s.attended = s.attended || op.attended
+	return nil
 }
 
 // claim returns the entry of a session. If ours is true, it is new and the
@@ -143,28 +181,26 @@ func (m *Manager) claim(id string) (p *liveSession, ours bool, err error) {
 	return p, true, nil
 }
 
-// load reads the row and the transcript of an old session, or makes the row
-// of a new one.
-func (m *Manager) load(ctx context.Context, o Open) (hermes.Session, []hermes.Message, error) {
+// rowOf finds the row of an old session, or makes the one of a new session.
+func (m *Manager) rowOf(ctx context.Context, o Open) (hermes.Session, error) {
 	if o.Run.Session == "" {
 		origin := o.Run.Origin
 		return hermes.Session{
 			ID: NewID(m.cfg.Now()), Platform: cmp.Or(origin.Label, origin.Platform), User: origin.User, Title: o.Title, Parent: origin.Parent,
 			Dir: o.Run.Workspace.Dir, Model: o.Run.Model.Ref, Started: m.cfg.Now(), Provenance: origin.Provenance, Run: o.Run.Stored(),
-		}, nil, nil
+		}, nil
 	}
 	row, err := m.cfg.Store.FindSession(ctx, o.Run.Session)
 	if err != nil {
-		return row, nil, err
+		return row, err
 	}
 	if err := unchanged(o.Run, row); err != nil {
-		return row, nil, err
+		return row, err
 	}
 	if most := m.cfg.MaxResume; most > 0 && row.Messages > most && !m.isLive(row.ID) {
-		return row, nil, tooLong{row.ID, row.Messages, most}
+		return row, tooLong{row.ID, row.Messages, most}
 	}
-	transcript, err := m.cfg.Store.Messages(ctx, row.ID, hermes.Range{})
-	return row, transcript, err
+	return row, nil
 }
 
 // Attended reports whether a user attends, or attended, a session of this manager.
@@ -189,21 +225,26 @@ func (e tooLong) Error() string {
 }
 
 // newSession returns the actor of a session; the caller starts it.
-func (m *Manager) newSession(ctx context.Context, o Open, row hermes.Session, transcript []hermes.Message) (*Session, error) {
+func (m *Manager) newSession(ctx context.Context, o Open, row hermes.Session) (*Session, error) {
 	s := &Session{
 		cfg: &m.cfg, id: row.ID, manager: m,
 		inbox: make(chan envelope), closing: make(chan struct{}), done: make(chan struct{}),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	s.actor = actor{
-		record: turn.NewRecord(m.cfg.Store, m.cfg.Owner, m.cfg.Now, row, o.Run.Session != "", transcript),
+		record: turn.NewRecord(m.cfg.Store, m.cfg.Owner, m.cfg.Now, row, o.Run.Session != ""),
 		run:    runOf(o.Run, row), notify: o.Waiting, attended: o.Attended, watched: o.watched, model: choice{effort: o.Run.Model.Effort},
 		questions: questions{open: map[string]*question{}}, jobs: jobs.NewRunner(owner{s}, s.post, m.cfg.Log),
 	}
 	if !s.record.Stored() {
 		return s, nil
 	}
-	if err := s.resume(ctx); err != nil {
+	wanted := context.AfterFunc(ctx, s.cancel) // Ctrl+C ends it
+	err := s.resume()
+	if !wanted() {
+		err = cmp.Or(err, context.Cause(ctx))
+	}
+	if err != nil {
 		_ = s.free() // the first error says what went wrong
 		s.cancel()
 		return nil, err
@@ -213,8 +254,11 @@ func (m *Manager) newSession(ctx context.Context, o Open, row hermes.Session, tr
 
 // resume makes a stored session ready to continue where it stopped. It runs in the goroutine of
 // whoever opens the session.
-func (s *Session) resume(ctx context.Context) error {
+func (s *Session) resume() error {
 	if err := s.record.Persist(s.ctx); err != nil {
+		return err
+	}
+	if err := s.record.Read(s.ctx); err != nil { // with the lease: no one adds to it any more
 		return err
 	}
 	if err := s.adoptRun(); err != nil {
@@ -244,11 +288,10 @@ func (s *Session) resume(ctx context.Context) error {
 	if err := s.loadQueue(); err != nil {
 		return err
 	}
-	if err := s.recover(ctx); err != nil {
+	if err := s.recover(); err != nil {
 		return err
 	}
 	s.jobs.Rest(nil)
-	s.record.Trim()
 	return nil
 }
 
@@ -256,13 +299,11 @@ func (s *Session) resume(ctx context.Context) error {
 const rerunTime = 10 * time.Second
 
 // recover adds results for the calls that an earlier process left open. A question to the user
-// stays open, with the calls after it, until the user continues or says something else. Calls
-// that run again end with waits, the context of the caller that waits.
-func (s *Session) recover(waits context.Context) error {
+// stays open, with the calls after it, until the user continues or says something else.
+func (s *Session) recover() error {
 	err := s.record.CloseCalls(s.ctx, s.runtime.Tools, true, func(c hermes.ToolCall, begun bool) hermes.Message {
 		ctx, cancel := context.WithTimeout(s.ctx, rerunTime)
 		defer cancel()
-		defer context.AfterFunc(waits, cancel)() // Ctrl+C ends it
 		if s.notify != nil {
 			s.notify(fmt.Sprintf("%s was cut off and runs again; this may take up to %v", c.Name, rerunTime))
 		}
@@ -291,7 +332,7 @@ func (m *Manager) Wake(session, text string) {
 			return
 		}
 		say := Say{Parts: []hermes.Part{{Text: text, Provenance: "a background process"}}, Busy: BusyQueue, Synthetic: true}
-		if err := p.session.Submit(context.Background(), say); err != nil && !errors.Is(err, ErrClosed) {
+		if err := p.session.Submit(context.Background(), say); err != nil && !errors.Is(err, ErrClosed) && !errors.Is(err, hermes.ErrInterrupted) {
 			m.cfg.Log.Warn("send a message to the session", "session", session, "err", err)
 		}
 	}()
@@ -312,13 +353,16 @@ func (m *Manager) Close() error {
 	m.closed = true
 	all := slices.Collect(maps.Values(m.live))
 	m.mu.Unlock()
-	var errs []error
-	for _, p := range all {
-		<-p.ready
-		if p.session != nil {
-			errs = append(errs, p.session.Close())
-		}
+	errs := make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, p := range all {
+		wg.Go(func() {
+			if <-p.ready; p.session != nil {
+				errs[i] = p.session.Close()
+			}
+		})
 	}
+	wg.Wait()
 	m.closing.Wait()
 	return errors.Join(errs...)
 }

@@ -127,9 +127,13 @@ func (p *preparation) complete(ctx context.Context) error {
 		return nil
 	}
 	m.Turn = p.ref.Turn
+	before := p.transcript
+	if i := slices.IndexFunc(before, func(b hermes.Message) bool { return b.ID == m.ID }); m.ID != 0 && i >= 0 {
+		before = before[:i]
+	}
 	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), turn.Recalled) // a retried message has an old block
 	if said := strings.TrimSpace(m.Visible()); p.runtime.Memory != nil && !m.Synthetic && said != "" {
-		turn.AddRecalled(m, p.recall(ctx, said), p.transcript)
+		turn.AddRecalled(m, p.recall(ctx, said), before)
 	}
 	if p.runtime.Follower != nil && !m.Synthetic {
 		limited, cancel := context.WithTimeout(ctx, surroundingsTime)
@@ -189,12 +193,12 @@ func (s *Session) adopt(p *preparation) error {
 		for _, w := range p.system.Warnings {
 			s.publish(hermes.Notice{Level: hermes.NoticeWarning, Text: w})
 		}
-		s.specs, row.Tools, row.System, row.Layers = p.specs, p.tools, p.system.Text, p.system.Layers
-		row.Provenance = hermes.AddProvenance(row.Provenance, p.system.Provenance)
-		change := hermes.SessionChange{System: &row.System, Tools: &row.Tools, Layers: &row.Layers, Provenance: &row.Provenance}
+		from := hermes.AddProvenance(row.Provenance, p.system.Provenance)
+		change := hermes.SessionChange{System: &p.system.Text, Tools: &p.tools, Layers: &p.system.Layers, Provenance: &from}
 		if err := s.record.Update(s.ctx, change); err != nil {
 			return err
 		}
+		s.specs, row.Tools, row.System, row.Layers, row.Provenance = p.specs, p.tools, p.system.Text, p.system.Layers, from
 	}
 	if p.read != nil && len(p.transcript) > 0 {
 		return s.record.Fill(p.transcript)

@@ -180,12 +180,23 @@ func talked(t testing.TB, st hermes.Store, id string, messages int) []hermes.Mes
 	return list
 }
 
+// counting is a store that counts how often a transcript is read.
+type counting struct {
+	hermes.Store
+	reads int
+}
+
+func (c *counting) Messages(ctx context.Context, id string, r hermes.Range) ([]hermes.Message, error) {
+	c.reads++
+	return c.Store.Messages(ctx, id, r)
+}
+
 // TestIdleSessionsSendTheWholeTranscript: a session that keeps only its newest messages in
 // memory sends all of them, knows what it has read, shows all of them, and undoes and reviews
 // as before.
 func TestIdleSessionsSendTheWholeTranscript(t *testing.T) {
 	t.Parallel()
-	st := hermestest.NewStore()
+	st := &counting{Store: hermestest.NewStore()}
 	before := talked(t, st, "s1", 500)
 	m := hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"), hermestest.Say("three"))
 	h := newFixture(t, m, newToolTable(), func(c *session.Config) { c.Store = st })
@@ -206,6 +217,10 @@ func TestIdleSessionsSendTheWholeTranscript(t *testing.T) {
 	submit(t, s, session.Undo{})
 	submit(t, s, session.Undo{})
 	submit(t, s, session.Undo{})
+	reads := st.reads
+	if state, err := s.State(t.Context()); err != nil || len(state.Transcript) != 498 || st.reads != reads+1 {
+		t.Errorf("after the undo: %d messages, %d reads, %v", len(state.Transcript), st.reads-reads, err)
+	}
 	submit(t, s, say("again"))
 	until[hermes.TurnDone](e)
 	if sent := m.Requests()[2].Messages; len(sent) != 499 || sent[497].Text() != "answer 248" {

@@ -110,10 +110,18 @@ func (s *Session) next() {
 	}
 	first := s.queue[0]
 	s.begin(&first.Message, func(err error) {
-		if err != nil {
-			s.publish(hermes.TurnDone{Turn: s.record.LastTurn(), Outcome: hermes.OutcomeFailed, Err: err})
+		_, dropped := errors.AsType[refused](err)
+		if dropped { // it must not come again with the next message
+			err = errors.Join(err, s.dropWaiting(first.IDs))
 		}
-		if _, ok := errors.AsType[refused](err); ok { // it is gone: the next one may go on
+		switch done := (hermes.TurnDone{Turn: s.record.LastTurn(), Outcome: hermes.OutcomeInterrupted}); {
+		case errors.Is(err, hermes.ErrInterrupted):
+			s.publish(done)
+		case err != nil:
+			done.Outcome, done.Err = hermes.OutcomeFailed, err
+			s.publish(done)
+		}
+		if dropped {
 			s.next()
 		}
 	}, first.IDs...)

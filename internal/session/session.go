@@ -109,12 +109,14 @@ func (s *Session) send(ctx context.Context, e envelope) error {
 // live handles one op or event after another until the session is closed. It is the
 // session's goroutine.
 func (s *Session) live() {
-	defer close(s.done)
 	renew := time.NewTicker(turn.LeaseTime / 3)
 	defer renew.Stop()
 	idle := newIdleTimer(s.cfg.IdleAfter)
 	defer idle.stop()
 	for {
+		if s.turn == nil {
+			s.record.Trim()
+		}
 		select {
 		case e := <-s.inbox:
 			s.handle(e)
@@ -153,7 +155,7 @@ func (s *Session) handle(e envelope) {
 // the turn is made of.
 func waitsForTurn(op Op) bool {
 	switch op.(type) {
-	case Stop, Reply, SetTitle, askOp, dropOp:
+	case Stop, Reply, SetTitle, askOp, dropOp, joinOp:
 		return false
 	}
 	return true
@@ -183,8 +185,7 @@ func (s *Session) change(op Op) error {
 	case Reply:
 		return s.reply(op)
 	case Undo:
-		_, err := s.undo()
-		return err
+		return s.undo()
 	case Compress:
 		return s.compress(op)
 	case Review:
@@ -201,6 +202,8 @@ func (s *Session) change(op Op) error {
 	case dropOp:
 		s.drop(op.id)
 		return nil
+	case joinOp:
+		return s.join(op)
 	}
 	return fmt.Errorf("unknown op %T", op)
 }
@@ -274,11 +277,13 @@ func (s *Session) renew() {
 
 func (s *Session) lost() {
 	s.record.Lose()
-	s.publish(hermes.Notice{Level: hermes.NoticeWarning, Text: "Another Hermes process took this session over. This one stops."})
 	if s.turn != nil {
 		s.turn.Stop(hermes.ErrStaleLease)
 	}
-	s.close.Do(func() { close(s.closing) })
+	s.close.Do(func() {
+		s.publish(hermes.Notice{Level: hermes.NoticeWarning, Text: "Another Hermes process took this session over. This one stops."})
+		close(s.closing)
+	})
 }
 
 // writeFailed words an error of the store for the user.

@@ -80,6 +80,19 @@ func TestCtrlCInterruptsAndTwiceQuits(t *testing.T) {
 	r.wantDo(quitDo{})
 }
 
+// A turn that is being prepared has not begun: a tool server starts, or a memory is asked.
+func TestCtrlCStopsThePreparationOfATurn(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.keys("go<enter>").wait(time.Second)
+	r.keys("<ctrl+c>")
+	r.wantDo(say("go"), submitDo{session.Stop{}})
+	r.send(submittedMsg{op: session.Say{Parts: []hermes.Part{{Text: "go"}}}, err: hermes.ErrInterrupted})
+	r.shows("› go")
+	r.wait(3 * time.Second).keys("<ctrl+c>")
+	r.wantDo() // it clears the input
+}
+
 func TestSecondCtrlCMuchLaterOnlyStops(t *testing.T) {
 	t.Parallel()
 	r := openRig(t, 80, 24)

@@ -60,11 +60,15 @@ func (m *model) interrupt() []any {
 		m.present()
 		return nil
 	}
-	if !m.busy && (!m.input.empty() || m.draft != nil) {
+	preparing := m.opened && !m.busy && len(m.waiting) > 0 // a message was sent, and its turn has not begun
+	if !m.busy && !preparing && (!m.input.empty() || m.draft != nil) {
 		m.input = newEditor()
 		return nil
 	}
 	m.quitting, m.quitBy = true, now.Add(quitTime)
+	if preparing { // the text comes back when the session has stopped
+		return []any{submitDo{session.Stop{}}}
+	}
 	if !m.busy {
 		return nil
 	}

@@ -201,7 +201,11 @@ func Ask(ctx context.Context, s Session, parts []hermes.Part, p Printer) (hermes
 func follow(ctx context.Context, s Session, op session.Op, p Printer) (hermes.TurnDone, error) {
 	events, cancel := s.Subscribe(256)
 	defer cancel()
-	if err := s.Submit(ctx, op); err != nil {
+	// A turn that is being prepared ends, too.
+	begun := context.AfterFunc(ctx, func() { _ = s.Submit(context.WithoutCancel(ctx), session.Stop{}) })
+	err := s.Submit(ctx, op)
+	begun()
+	if err != nil {
 		return hermes.TurnDone{}, err
 	}
 	stop := ctx.Done()

@@ -112,6 +112,30 @@ func TestAskInterruptsWhenItsContextEnds(t *testing.T) {
 	}
 }
 
+// preparing is a session whose turn is being prepared until it is stopped.
+type preparing struct {
+	*fakeSession
+	begun func()
+}
+
+func (p preparing) Submit(ctx context.Context, op session.Op) error {
+	if _, ok := op.(session.Say); !ok {
+		return p.fakeSession.Submit(ctx, op)
+	}
+	p.begun()
+	<-p.stopped
+	return hermes.ErrInterrupted
+}
+
+func TestAskEndsWhileItsTurnIsPrepared(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	s := preparing{newFake(nil), cancel}
+	if _, err := Ask(ctx, s, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&bytes.Buffer{})); !errors.Is(err, hermes.ErrInterrupted) {
+		t.Errorf("err = %v", err)
+	}
+}
+
 // brokenPipe fails every write.
 type brokenPipe struct{}
 

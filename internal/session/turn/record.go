@@ -38,12 +38,20 @@ type Record struct {
 	from     string // their provenance
 }
 
-// NewRecord returns the record of a session. stored says that the store has its row,
-// and messages are its transcript.
-func NewRecord(store hermes.Store, owner string, now func() time.Time, row hermes.Session, stored bool, messages []hermes.Message) *Record {
-	r := &Record{Row: row, store: store, owner: owner, now: now, stored: stored, lease: &atomic.Pointer[hermes.Lease]{}, messages: messages}
-	r.Last, r.Counted = lastCount(messages)
-	return r
+// NewRecord returns the record of a session without its messages. stored says that the
+// store has its row; see [Record.Read].
+func NewRecord(store hermes.Store, owner string, now func() time.Time, row hermes.Session, stored bool) *Record {
+	return &Record{Row: row, store: store, owner: owner, now: now, stored: stored, lease: &atomic.Pointer[hermes.Lease]{}}
+}
+
+// Read reads the row and the whole transcript of a stored session.
+func (r *Record) Read(ctx context.Context) (err error) {
+	if r.Row, err = r.store.FindSession(ctx, r.Row.ID); err != nil {
+		return err
+	}
+	r.messages, err = r.Reader()(ctx)
+	r.Last, r.Counted = lastCount(r.messages)
+	return err
 }
 
 // Stored reports whether the session has a row.
@@ -171,24 +179,31 @@ func (r *Record) AddUsage(ctx context.Context, u hermes.Usage) error {
 	return err
 }
 
-// Rewind undoes everything from the last message of the user on, and returns that
-// message; ok is false if there is none.
-func (r *Record) Rewind(ctx context.Context) (m hermes.Message, ok bool, err error) {
+// LastSaid returns the last message of the user; ok is false if there is none.
+func (r *Record) LastSaid(ctx context.Context) (m hermes.Message, ok bool, err error) {
 	if err := r.Load(ctx); err != nil {
 		return m, false, err
 	}
-	for i, m := range slices.Backward(r.messages) {
-		if m.Role != hermes.RoleUser || m.Synthetic {
-			continue
+	for _, m := range slices.Backward(r.messages) {
+		if m.Role == hermes.RoleUser && !m.Synthetic {
+			return m, true, nil
 		}
-		if err := r.store.Rewind(ctx, r.Lease(), m.ID); err != nil {
-			return m, false, err
-		}
-		r.messages = slices.Clip(r.messages[:i])
-		r.Last, r.Counted = lastCount(r.messages)
-		return m, true, nil
 	}
 	return m, false, nil
+}
+
+// Rewind removes a message of the transcript and everything after it.
+func (r *Record) Rewind(ctx context.Context, id int64) error {
+	if err := r.Load(ctx); err != nil {
+		return err
+	}
+	if err := r.store.Rewind(ctx, r.Lease(), id); err != nil {
+		return err
+	}
+	i := slices.IndexFunc(r.messages, func(m hermes.Message) bool { return m.ID == id })
+	r.messages = slices.Clip(r.messages[:i])
+	r.Last, r.Counted = lastCount(r.messages)
+	return nil
 }
 
 // CloseUnanswered appends an answer to a last user message that has none.
