@@ -1,8 +1,9 @@
 package chooser
 
 import (
-	"slices"
 	"strings"
+
+	"hermes/internal/order"
 )
 
 // Match returns the indexes of the items that match a query, best first. Each
@@ -19,7 +20,7 @@ func Match(items []string, query string) []int {
 			fit = append(fit, found{index, score})
 		}
 	}
-	slices.SortStableFunc(fit, func(a, b found) int { return b.score - a.score })
+	order.By(fit, func(a, b found) int { return b.score - a.score })
 	indexes := make([]int, len(fit))
 	for i, f := range fit {
 		indexes[i] = f.index

@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"hermes/internal/order"
 	"hermes/internal/yamledit"
 )
 
@@ -114,7 +115,7 @@ func (c *Config) check() []Problem {
 		oldNames(l, add)
 		goneKeys(l, add)
 	}
-	slices.SortStableFunc(problems[files:], func(a, b Problem) int {
+	order.By(problems[files:], func(a, b Problem) int {
 		if a.File != b.File {
 			return strings.Compare(b.File, a.File)
 		}

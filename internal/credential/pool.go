@@ -12,6 +12,7 @@ import (
 
 	"hermes"
 	"hermes/internal/lru"
+	"hermes/internal/order"
 )
 
 // Pool lends the credentials of one service. It is a hermes.Keys.
@@ -164,7 +165,7 @@ func (p *Pool) records() []record {
 		}
 	}
 	p.sh.overlay(all)
-	slices.SortStableFunc(all, func(a, b record) int { return cmp.Compare(a.priority, b.priority) })
+	order.By(all, func(a, b record) int { return cmp.Compare(a.priority, b.priority) })
 	return all
 }
 

@@ -2,10 +2,11 @@ package fulltext
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"hermes/internal/order"
 )
 
 // Limits of a snippet in bytes, before and after the first word found.
@@ -113,7 +114,7 @@ func spansOf(text string, wanted []Term, reach int) []span {
 			at += i + len(t.Run)
 		}
 	}
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(a.from-b.from, b.to-a.to) })
+	order.By(spans, func(a, b span) int { return cmp.Or(a.from-b.from, b.to-a.to) })
 	return spans
 }
 

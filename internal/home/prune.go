@@ -7,8 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
+
+	"hermes/internal/order"
 )
 
 // Class is one kind of files that accumulate, with its limits. A zero limit means
@@ -116,7 +117,7 @@ func scan(root *os.Root) (found []artefact, total int64) {
 		total += info.Size()
 		return nil
 	})
-	slices.SortFunc(found, func(a, b artefact) int {
+	order.By(found, func(a, b artefact) int {
 		return cmp.Or(a.changed.Compare(b.changed), cmp.Compare(a.path, b.path))
 	})
 	return found, total

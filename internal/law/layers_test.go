@@ -27,6 +27,7 @@ var layers = []layer{
 
 	{1, "libraries", "general code that knows nothing of Hermes (only hermestest and faultserver know the core)", [][]row{{
 		{path: "internal/lazy"},
+		{path: "internal/order"},
 	}, {
 		{path: "internal/lru"}, // bounded maps for whatever remembers
 		{path: "internal/policy", deps: []string{"golang.org/x/text", "mvdan.cc/sh/v3"}}, // the table of protected paths, which policy/shell asks

@@ -9,6 +9,7 @@ import (
 
 	"hermes"
 	"hermes/internal/errsig"
+	"hermes/internal/order"
 )
 
 const (
@@ -26,7 +27,7 @@ const (
 // one group: the user decides which is right.
 func Groups(list []hermes.Learning) [][]hermes.Learning {
 	sorted := slices.Clone(list)
-	slices.SortStableFunc(sorted, better)
+	order.By(sorted, better)
 	var groups [][]hermes.Learning
 	for _, l := range sorted {
 		at := slices.IndexFunc(groups, func(g []hermes.Learning) bool { return same(g[0], l) })
@@ -75,7 +76,7 @@ func plain(fix string) string {
 // long.
 func Join(list []hermes.Learning) (hermes.Learning, error) {
 	sorted := slices.Clone(list)
-	slices.SortStableFunc(sorted, better)
+	order.By(sorted, better)
 	one := sorted[0]
 	fixes, contexts := []string{}, []string{}
 	one.Tags = nil

@@ -16,6 +16,7 @@ import (
 
 	"hermes"
 	"hermes/internal/atomicfile"
+	"hermes/internal/order"
 )
 
 // maxPending bounds the pending learnings.
@@ -128,7 +129,7 @@ func (b *Store) Proposals() ([]Proposal, error) {
 			list = append(list, p)
 		}
 	}
-	slices.SortStableFunc(list, func(x, y Proposal) int { return x.At.Compare(y.At) })
+	order.By(list, func(x, y Proposal) int { return x.At.Compare(y.At) })
 	return list, nil
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"hermes"
 	"hermes/internal/atomicfile"
+	"hermes/internal/order"
 )
 
 // maxPending bounds the pending changes.
@@ -144,7 +145,7 @@ func (b *File) Proposals() ([]Proposal, error) {
 			list = append(list, p)
 		}
 	}
-	slices.SortStableFunc(list, func(x, y Proposal) int { return x.At.Compare(y.At) })
+	order.By(list, func(x, y Proposal) int { return x.At.Compare(y.At) })
 	return list, nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"hermes/internal/order"
 )
 
 const (
@@ -78,7 +80,7 @@ func candidates(doc *document, wanted string) []candidate {
 		}
 		line++
 	}
-	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
+	order.By(list, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
 	return list
 }
 

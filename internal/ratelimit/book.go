@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hermes/internal/lru"
+	"hermes/internal/order"
 )
 
 // Status is what a service said last about one credential.
@@ -56,6 +57,6 @@ func (b *Book) Now(now time.Time) []Status {
 			list = append(list, s)
 		}
 	}
-	slices.SortFunc(list, func(a, b Status) int { return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.Key, b.Key)) })
+	order.By(list, func(a, b Status) int { return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.Key, b.Key)) })
 	return list
 }

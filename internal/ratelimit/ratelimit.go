@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"hermes/internal/order"
 )
 
 // Window is one limit of a service and how far it is used.
@@ -71,7 +73,7 @@ func Parse(h http.Header, now time.Time) []Window {
 			list = append(list, w)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Window) int {
+	order.By(list, func(a, b Window) int {
 		if a.Plan != b.Plan {
 			if a.Plan {
 				return -1

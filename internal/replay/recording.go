@@ -8,6 +8,7 @@ import (
 
 	"hermes"
 	"hermes/internal/agent"
+	"hermes/internal/order"
 )
 
 const (
@@ -178,7 +179,7 @@ func offered(used map[string]bool, specs []hermes.Spec) []hermes.Spec {
 		}
 		out = append(out, spec)
 	}
-	slices.SortFunc(out, func(a, b hermes.Spec) int { return strings.Compare(a.Name, b.Name) })
+	order.By(out, func(a, b hermes.Spec) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 

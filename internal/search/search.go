@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"hermes/internal/order"
 )
 
 // A Query says what to look for and where.
@@ -80,7 +81,7 @@ func Search(ctx context.Context, q Query) (Found, error) {
 	}
 	c.found.Partial = c.found.Partial || ctx.Err() != nil
 	stamp(c.found.Files)
-	slices.SortFunc(c.found.Files, func(a, b File) int {
+	order.By(c.found.Files, func(a, b File) int {
 		if !a.ModTime.Equal(b.ModTime) {
 			return b.ModTime.Compare(a.ModTime)
 		}

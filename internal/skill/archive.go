@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"hermes/internal/order"
+
 	"hermes"
 )
 
@@ -107,7 +109,7 @@ func (l *Library) ListArchived() ([]Archived, error) {
 		a.Name, a.Folder = name, folder
 		out = append(out, a)
 	}
-	slices.SortStableFunc(out, func(a, b Archived) int { return b.At.Compare(a.At) })
+	order.By(out, func(a, b Archived) int { return b.At.Compare(a.At) })
 	return out, nil
 }
 

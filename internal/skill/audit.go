@@ -8,9 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
+	"hermes/internal/order"
 	"hermes/internal/skill/guard"
 )
 
@@ -67,7 +67,7 @@ func (l *Library) Audit(ctx context.Context) ([]Audited, error) {
 		}
 		out = append(out, a)
 	}
-	slices.SortFunc(out, func(a, b Audited) int { return strings.Compare(a.Name, b.Name) })
+	order.By(out, func(a, b Audited) int { return strings.Compare(a.Name, b.Name) })
 	return out, nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"hermes"
 	"hermes/internal/errsig"
+	"hermes/internal/order"
 )
 
 const (
@@ -41,7 +42,7 @@ func (l *Library) twins(ctx context.Context, all []Curated) ([]Twin, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(all, func(a, b Curated) int { return -cmp.Compare(a.worth(), b.worth()) })
+	order.By(all, func(a, b Curated) int { return -cmp.Compare(a.worth(), b.worth()) })
 	var out []Twin
 	texts := make([]hermes.SkillText, len(all))
 	for i, cu := range all {

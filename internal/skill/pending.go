@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"hermes"
 	"hermes/internal/atomicfile"
+	"hermes/internal/order"
 	"hermes/internal/patch"
 )
 
@@ -134,7 +134,7 @@ func (l *Library) Waiting() ([]Pending, error) {
 		p.ID = id
 		out = append(out, p)
 	}
-	slices.SortStableFunc(out, func(a, b Pending) int { return a.At.Compare(b.At) })
+	order.By(out, func(a, b Pending) int { return a.At.Compare(b.At) })
 	return out, nil
 }
 

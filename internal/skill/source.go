@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"hermes/internal/order"
+
 	"hermes"
 )
 
@@ -80,7 +82,7 @@ func firstOfEach(all []item) []item {
 			out = append(out, it)
 		}
 	}
-	slices.SortFunc(out, func(a, b item) int {
+	order.By(out, func(a, b item) int {
 		return cmp.Or(strings.Compare(a.category, b.category), strings.Compare(a.meta.Name, b.meta.Name))
 	})
 	return out

@@ -9,6 +9,7 @@ import (
 
 	"hermes"
 	"hermes/internal/argument"
+	"hermes/internal/order"
 	"hermes/internal/toolset"
 )
 
@@ -147,7 +148,7 @@ func nearest(name string, names []string) []string {
 			guesses = append(guesses, guess{n, far})
 		}
 	}
-	slices.SortStableFunc(guesses, func(a, b guess) int { return a.far - b.far })
+	order.By(guesses, func(a, b guess) int { return a.far - b.far })
 	var near []string
 	for _, g := range guesses[:min(3, len(guesses))] {
 		near = append(near, g.name)

@@ -7,6 +7,7 @@ import (
 
 	"hermes"
 	"hermes/internal/argument"
+	"hermes/internal/order"
 )
 
 // Selection names the tools that a session should have.
@@ -61,7 +62,7 @@ func (c *Catalogue) Select(ctx context.Context, sel Selection) (*Set, error) {
 		}
 		s.join(ctx, c, place, wanted)
 	}
-	slices.SortFunc(s.tools, func(a, b Entry) int { return strings.Compare(a.Spec.Name, b.Spec.Name) })
+	order.By(s.tools, func(a, b Entry) int { return strings.Compare(a.Spec.Name, b.Spec.Name) })
 	return s, nil
 }
 

@@ -3,10 +3,10 @@ package tui
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"hermes/internal/command"
+	"hermes/internal/order"
 )
 
 const (
@@ -93,7 +93,7 @@ func paths(word, dir string) []choice {
 		}
 		list = append(list, choice{insert: mark + folder + name, label: name, more: more})
 	}
-	slices.SortFunc(list, func(a, b choice) int { return strings.Compare(a.label, b.label) })
+	order.By(list, func(a, b choice) int { return strings.Compare(a.label, b.label) })
 	return list[:min(len(list), maxChoices)]
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"hermes/internal/atomicfile"
+	"hermes/internal/order"
 )
 
 // Bounds of one change.
@@ -185,7 +186,7 @@ func changed(before, after map[string]state) []File {
 }
 
 func sortFiles(list []File) {
-	slices.SortFunc(list, func(a, b File) int { return bytes.Compare([]byte(a.Path), []byte(b.Path)) })
+	order.By(list, func(a, b File) int { return bytes.Compare([]byte(a.Path), []byte(b.Path)) })
 }
 
 func (j *Journal) records() string { return filepath.Join(j.dir, "records.jsonl") }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 
+	"hermes/internal/order"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -238,7 +240,7 @@ func change(src []byte, path []string, value any, op operation) ([]byte, error) 
 
 // apply makes the replacements, which must not overlap.
 func (d *Document) apply(way []splice) ([]byte, bool) {
-	slices.SortStableFunc(way, func(a, b splice) int { return a.from - b.from })
+	order.By(way, func(a, b splice) int { return a.from - b.from })
 	var out bytes.Buffer
 	at := 0
 	for _, s := range way {

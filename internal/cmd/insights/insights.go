@@ -18,6 +18,7 @@ import (
 
 	"hermes"
 	"hermes/internal/cmd/factory"
+	"hermes/internal/order"
 	"hermes/internal/usage"
 )
 
@@ -123,7 +124,7 @@ func sum(a hermes.Active, costs []hermes.Spending) report {
 		n := a.ByPlatform[name]
 		r.Platforms = append(r.Platforms, platformRow{cmp.Or(name, "(none)"), n, share(int64(n), int64(a.Sessions))})
 	}
-	slices.SortStableFunc(r.Platforms, func(a, b platformRow) int { return cmp.Compare(b.Sessions, a.Sessions) })
+	order.By(r.Platforms, func(a, b platformRow) int { return cmp.Compare(b.Sessions, a.Sessions) })
 	r.models(a, costs)
 	used := 0
 	for _, t := range a.Tools {
@@ -168,7 +169,7 @@ func (r *report) models(a hermes.Active, costs []hermes.Spending) {
 			r.Models = append(r.Models, *m)
 		}
 	}
-	slices.SortStableFunc(r.Models, func(a, b model) int { return cmp.Compare(b.Tokens, a.Tokens) })
+	order.By(r.Models, func(a, b model) int { return cmp.Compare(b.Tokens, a.Tokens) })
 }
 
 func share(part, all int64) float64 {

@@ -5,13 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"hermes"
 	"hermes/internal/learning"
 	"hermes/internal/memory"
+	"hermes/internal/order"
 	"hermes/internal/skill"
 )
 
@@ -43,7 +43,7 @@ func (c *call) steps(ctx context.Context) ([]step, error) {
 		}
 		out = append(out, more...)
 	}
-	slices.SortStableFunc(out, when)
+	order.By(out, when)
 	return out, nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"hermes/internal/order"
+
 	"hermes"
 )
 
@@ -29,7 +31,7 @@ func (r report) write(out io.Writer) error {
 	w.row()
 	w.row(fmt.Sprintf("Tools (%d)", r.Tools.Count))
 	list := slices.Clone(r.Tools.Tools)
-	slices.SortStableFunc(list, func(a, b tool) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	order.By(list, func(a, b tool) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	for _, t := range list {
 		line(t.Name, "", t.Bytes, t.Tokens)
 	}

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"text/tabwriter"
 	"time"
 
 	"hermes"
 	"hermes/internal/cmd/factory"
+	"hermes/internal/order"
 	"hermes/internal/spend"
 	"hermes/internal/text"
 )
@@ -28,7 +28,7 @@ func (r report) write(out io.Writer) error {
 	}
 	fmt.Fprintf(w, "\nSince %s\tcalls\ttokens\tcost\n", r.Since.Format(time.DateOnly))
 	if r.By == string(hermes.SpendByDay) {
-		slices.SortFunc(r.groups, func(a, b hermes.Spending) int { return cmp.Compare(b.Name, a.Name) })
+		order.By(r.groups, func(a, b hermes.Spending) int { return cmp.Compare(b.Name, a.Name) })
 	}
 	for _, g := range r.groups {
 		fmt.Fprintf(w, "  %s\t%d\t%s\t%s\n", name(r.By, g.Name), g.Calls, tokens(g.Usage.Total()), cost(g))

@@ -10,8 +10,9 @@ package guard
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+
+	"hermes/internal/order"
 )
 
 // Severity is how bad a finding is.
@@ -130,7 +131,7 @@ func Scan(files []File, o Options) Report {
 			r.Findings = append(r.Findings, Finding{Pattern: name, Severity: Critical, File: f.Path, Reason: "contains instructions to the model or hidden text (" + name + ")"})
 		}
 	}
-	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return int(b.Severity - a.Severity) })
+	order.By(r.Findings, func(a, b Finding) int { return int(b.Severity - a.Severity) })
 	return r
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"hermes"
 	"hermes/internal/fulltext"
+	"hermes/internal/order"
 )
 
 var _ hermes.Recollections = (*Store)(nil)
@@ -159,7 +160,7 @@ func (s *Store) recollect(ctx context.Context, q hermes.RecollectionQuery) ([]he
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b hermes.Recollection) int {
+	order.By(found, func(a, b hermes.Recollection) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), b.At.Compare(a.At), cmp.Compare(b.ID, a.ID))
 	})
 	return found[:min(len(found), q.Limit)], nil
@@ -248,7 +249,7 @@ func (s *Store) nearest(ctx context.Context, vector []int8) (map[int64]float64, 
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(best, func(a, b near) int { return cmp.Compare(b.by, a.by) })
+	order.By(best, func(a, b near) int { return cmp.Compare(b.by, a.by) })
 	out := map[int64]float64{}
 	for _, n := range best[:min(len(best), maxCandidates)] {
 		out[n.id] = n.by

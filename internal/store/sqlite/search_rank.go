@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"hermes/internal/fulltext"
+	"hermes/internal/order"
 )
 
 // count returns the number of messages with a term, at most rankedMost+1.
@@ -36,7 +37,7 @@ func (f *finder) rare(list []fulltext.Term) ([]fulltext.Term, error) {
 		}
 		counts = append(counts, counted{t, n})
 	}
-	slices.SortStableFunc(counts, func(a, b counted) int { return a.n - b.n })
+	order.By(counts, func(a, b counted) int { return a.n - b.n })
 	var rare []fulltext.Term
 	sum := 0
 	for _, c := range counts {

@@ -2,8 +2,9 @@ package file
 
 import (
 	"io/fs"
-	"slices"
 	"strings"
+
+	"hermes/internal/order"
 )
 
 // shownSimilar bounds the names suggested for a missing file.
@@ -32,7 +33,7 @@ func similarNames(name string, entries []fs.DirEntry) []string {
 			list = append(list, candidate{e.Name(), rank})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b candidate) int {
+	order.By(list, func(a, b candidate) int {
 		if a.rank != b.rank {
 			if a.rank > b.rank {
 				return -1
