@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"hermes/internal/text"
 	"slices"
 	"strings"
 	"unicode"
@@ -96,7 +97,7 @@ func unknown(name string, where Where) error {
 			continue
 		}
 		for _, n := range append([]string{c.Name}, c.Aliases...) {
-			if d := edits(name, n); d < distance {
+			if d := text.Edits(name, n); d < distance {
 				best, distance = n, d
 			}
 		}
@@ -105,30 +106,6 @@ func unknown(name string, where Where) error {
 		return fmt.Errorf("unknown command /%s; did you mean /%s?", name, best)
 	}
 	return fmt.Errorf("unknown command /%s; use /help to list commands", name)
-}
-
-// edits counts the letters to change, add, drop or swap to get from a to b.
-func edits(a, b string) int {
-	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
-	var older []int
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		older, before, row = before, row, make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(before[j]+1, row[j-1]+1, before[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], older[j-2]+1)
-			}
-		}
-	}
-	return row[len(b)]
 }
 
 // agreed removes the words that mean "do not ask" from the arguments and reports

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"hermes/internal/order"
+	"hermes/internal/text"
 	"hermes/internal/yamledit"
 )
 
@@ -268,37 +269,9 @@ func elsewhere(name string) string {
 func nearest(name string, names []string) string {
 	best, least := "", max(1, len(name)/3)+1
 	for _, n := range names {
-		if d := distance(strings.ToLower(name), n); d < least {
+		if d := text.Edits(strings.ToLower(name), n); d < least {
 			best, least = n, d
 		}
 	}
 	return best
-}
-
-// distance counts the letters to insert, remove, replace or swap.
-func distance(a, b string) int {
-	if len(a) > 100 || len(b) > 100 {
-		return len(a) + len(b)
-	}
-	var before []int
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		next := make([]int, len(b)+1)
-		next[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				next[j] = min(next[j], before[j-2]+1)
-			}
-		}
-		before, row = row, next
-	}
-	return row[len(b)]
 }

@@ -134,7 +134,7 @@ func (b *Toolbox) ask(ctx context.Context, c *call) (note string, refused *herme
 			r := hermes.ErrorResult("interrupted: the turn was stopped before this call was approved; it did not run")
 			return "", &r
 		case err != nil:
-			b.log.Warn("ask for approval", "tool", c.Name, "call", c.ID, "err", err)
+			b.o.Log.Warn("ask for approval", "tool", c.Name, "call", c.ID, "err", err)
 			answer = hermes.ApprovalAnswer{Decision: hermes.Deny}
 		}
 	}
@@ -149,7 +149,7 @@ func (b *Toolbox) ask(ctx context.Context, c *call) (note string, refused *herme
 		return "", &r
 	}
 	if err := b.approvals.grant(ctx, c, b.counted(answer, c)); err != nil {
-		b.log.Warn("store a permission", "tool", c.Name, "call", c.ID, "err", err)
+		b.o.Log.Warn("store a permission", "tool", c.Name, "call", c.ID, "err", err)
 		note = "the permission could not be stored and holds for this session only: " + err.Error()
 		c.Host.Progress(note)
 	}
@@ -197,7 +197,8 @@ func (a *approvals) refusal(outcome, why string, open []hermes.Risk) hermes.Resu
 	return blocked(outcome, text, reasons(open))
 }
 
-func (a *approvals) newTurn() {
+// agreed forgets the refusals in a row.
+func (a *approvals) agreed() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.refused = 0
@@ -238,15 +239,15 @@ func (b *Toolbox) judge(ctx context.Context, c *call, shown hermes.ApprovalReque
 	verdict, err := b.approvals.rules.Judge(ctx, c.Host.Session(), shown)
 	if err != nil {
 		if ctx.Err() == nil {
-			b.log.Warn("judge a call", "tool", c.Name, "call", c.ID, "err", err)
+			b.o.Log.Warn("judge a call", "tool", c.Name, "call", c.ID, "err", err)
 		}
 		return false, nil
 	}
-	b.log.Info("judged a call", "tool", c.Name, "call", c.ID, "verdict", string(verdict), "reason", reasons(shown.Risks))
+	b.o.Log.Info("judged a call", "tool", c.Name, "call", c.ID, "verdict", string(verdict), "reason", reasons(shown.Risks))
 	switch verdict {
 	case hermes.AllowOnce:
 		c.Host.Progress("judged safe, running without asking: " + reasons(shown.Risks))
-		b.approvals.allowOnce()
+		b.approvals.agreed()
 		return true, nil
 	case hermes.Deny:
 		r := b.approvals.refusal("denied", "an automatic check judged it too dangerous to run or to ask about.", shown.Risks)
@@ -259,11 +260,4 @@ func (a *approvals) smart() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.mode == ModeSmart
-}
-
-// allowOnce resets the count of refusals in a row.
-func (a *approvals) allowOnce() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.refused = 0
 }

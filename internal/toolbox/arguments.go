@@ -10,13 +10,14 @@ import (
 	"hermes"
 	"hermes/internal/argument"
 	"hermes/internal/order"
+	"hermes/internal/text"
 	"hermes/internal/toolset"
 )
 
 // prepare finds the tool of a call and fits the arguments to its schema. The
 // problem is a text for the model that says why the call cannot run.
 func (b *Toolbox) prepare(c *hermes.Call) (ready *call, problem string) {
-	m, ok := b.set.Find(c.Name)
+	m, ok := b.o.Set.Find(c.Name)
 	if !ok {
 		return nil, b.unknown(c.Name)
 	}
@@ -105,7 +106,7 @@ func missing(m toolset.Entry, sent, arguments json.RawMessage) string {
 
 // unknown tells the model that a tool does not exist and lists those that do.
 func (b *Toolbox) unknown(name string) string {
-	names := b.set.Names()
+	names := b.o.Set.Names()
 	if len(names) == 0 {
 		return fmt.Sprintf("there is no tool %q: this session has no tools; answer in text", name)
 	}
@@ -140,7 +141,7 @@ func nearest(name string, names []string) []string {
 	var guesses []guess
 	for _, n := range names {
 		p := plain(n)
-		far := distance(word, p)
+		far := text.Edits(word, p)
 		if strings.Contains(p, word) || strings.Contains(word, p) {
 			far = min(far, 1)
 		}
@@ -154,28 +155,6 @@ func nearest(name string, names []string) []string {
 		near = append(near, g.name)
 	}
 	return near
-}
-
-// distance is the number of edits between two words, at most 64 bytes of each.
-func distance(a, b string) int {
-	a, b = a[:min(64, len(a))], b[:min(64, len(b))]
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := before
-			if a[i] != b[j] {
-				cost++
-			}
-			before = row[j+1]
-			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 func quoted(names []string) string {

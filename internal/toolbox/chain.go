@@ -49,17 +49,7 @@ type Options struct {
 // Toolbox is the tools of one session behind the tool chain. Its methods may be
 // called concurrently.
 type Toolbox struct {
-	set          *toolset.Set
-	hooks        *hook.Hooks
-	limits       Limits
-	spill        Spill
-	remind       func(c *hermes.Call, r hermes.Result) string
-	clean        func(string) string
-	trusted      func(path string) bool
-	trustCommand func(folder string) string
-	log          *slog.Logger
-	now          func() time.Time
-
+	o         Options // with their defaults
 	approvals *approvals
 	streaks   *streaks
 	spent     spent
@@ -84,23 +74,20 @@ type layer func(next runner) runner
 
 // New returns the toolbox of a session.
 func New(o Options) *Toolbox {
-	b := &Toolbox{
-		set: o.Set, hooks: o.Hooks, limits: o.Limits.orDefaults(), spill: o.Spill, remind: o.Remind, clean: o.Redact, trusted: o.Trusted, trustCommand: o.TrustCommand, log: o.Log, now: o.Now,
-		streaks: newStreaks(o.Guardrail),
+	if o.Set == nil {
+		o.Set = &toolset.Set{}
 	}
-	if b.set == nil {
-		b.set = &toolset.Set{}
+	if o.Redact == nil {
+		o.Redact = func(s string) string { return s }
 	}
-	if b.clean == nil {
-		b.clean = func(s string) string { return s }
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if b.log == nil {
-		b.log = slog.New(slog.DiscardHandler)
+	if o.Now == nil {
+		o.Now = time.Now
 	}
-	if b.now == nil {
-		b.now = time.Now
-	}
-	b.approvals = newApprovals(o.Approvals, b.now)
+	o.Limits = o.Limits.orDefaults()
+	b := &Toolbox{o: o, approvals: newApprovals(o.Approvals, o.Now), streaks: newStreaks(o.Guardrail)}
 	b.run = b.chain()
 	return b
 }
@@ -128,18 +115,18 @@ func (b *Toolbox) chain() runner {
 }
 
 // Specs returns the tools to offer, sorted by name.
-func (b *Toolbox) Specs() []hermes.Spec { return b.set.Specs() }
+func (b *Toolbox) Specs() []hermes.Spec { return b.o.Set.Specs() }
 
 // Spec returns the description of a tool, found by its name or an alias.
 func (b *Toolbox) Spec(name string) (hermes.Spec, bool) {
-	m, ok := b.set.Find(name)
+	m, ok := b.o.Set.Find(name)
 	return m.Spec, ok
 }
 
 // Preview returns the main argument of a call, shortened for display and
 // without secrets; "" if there is nothing to show.
 func (b *Toolbox) Preview(c hermes.ToolCall) string {
-	return b.clean(preview(toolset.Canonical(c.Name), json.RawMessage(c.Arguments), b.limits.Preview))
+	return b.o.Redact(preview(toolset.Canonical(c.Name), json.RawMessage(c.Arguments), b.o.Limits.Preview))
 }
 
 // Canonical returns the arguments of a call in the one form that is assessed,
@@ -157,7 +144,7 @@ func (b *Toolbox) Canonical(c hermes.ToolCall) string {
 // TurnStarted resets everything that is counted per turn.
 func (b *Toolbox) TurnStarted() {
 	b.streaks.reset()
-	b.approvals.newTurn()
+	b.approvals.agreed()
 	b.spent.reset()
 }
 

@@ -26,7 +26,7 @@ func (b *Toolbox) scopes(c *call) (session, always []hermes.GrantScope) {
 	if b.approvals.rules.Grants == nil || anyNoRemember(c.open) {
 		return session, nil
 	}
-	if on.Text != "" && len(on.Text) <= maxStored && b.clean(on.Text) == on.Text {
+	if on.Text != "" && len(on.Text) <= maxStored && b.o.Redact(on.Text) == on.Text {
 		always = append(always, hermes.ScopeCall)
 	}
 	return session, append(always, hermes.ScopeKind)

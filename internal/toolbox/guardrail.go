@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"fmt"
 	"slices"
 	"time"
 
@@ -84,12 +83,12 @@ func (b *Toolbox) guardrail(next runner) runner {
 		if why := b.streaks.take(c.Call); why != "" {
 			return hermes.ErrorResult(why)
 		}
-		began := b.now()
+		began := b.o.Now()
 		r := next(ctx, c)
 		if ctx.Err() != nil {
 			return r // an interrupted call says nothing about the next
 		}
-		if warning := b.streaks.count(sig, changes(c), b.now().Sub(began) >= slow, r); warning != "" {
+		if warning := b.streaks.count(sig, changes(c), b.o.Now().Sub(began) >= slow, r); warning != "" {
 			r.Text += "\n\n" + warning
 		}
 		r.StopReason = b.streaks.stop() // may be set by a call that this one made
@@ -107,34 +106,13 @@ func changes(c *call) bool {
 }
 
 // The guardrail's texts for the model.
-func exactBlock(tool string, n int) string {
-	return fmt.Sprintf("blocked (repeated_exact_failure_block): this same call of %s failed %d times; change the arguments or the approach, or tell the user what the problem is", tool, n)
-}
-
-func progressBlock(tool string, n int) string {
-	return fmt.Sprintf("blocked (idempotent_no_progress_block): this call of %s returned the same result %d times; use that result", tool, n)
-}
-
-func equalBlock(tool string, n int) string {
-	return fmt.Sprintf("blocked (repeated_success_block): this call of %s succeeded %d times with the same result, and nothing else was new; use that result, wait for a change with one longer call, or tell the user what is missing", tool, n)
-}
-
-func equalWarning(n int) string {
-	return fmt.Sprintf("[repeated_success_warning: this call gave the same result %d times, and nothing else is new. Go on with it, or wait for a change with one longer call.]", n)
-}
-
-func toolStop(tool string, n int) string {
-	return fmt.Sprintf("same_tool_failure_halt: %s failed %d times in a row", tool, n)
-}
-
-func exactWarning(n int) string {
-	return fmt.Sprintf("[repeated_exact_failure_warning: this same call failed %d times. Do not send it again unchanged: read the error, then change the arguments or the approach.]", n)
-}
-
-func toolWarning(tool string, n int) string {
-	return fmt.Sprintf("[same_tool_failure_warning: %s failed %d times in a row. Check what it needs before the next call, or use another tool.]", tool, n)
-}
-
-func progressWarning(n int) string {
-	return fmt.Sprintf("[idempotent_no_progress_warning: this call returned the same result %d times. Use it, or ask for something else.]", n)
-}
+const (
+	exactBlock      = "blocked (repeated_exact_failure_block): this same call of %s failed %d times; change the arguments or the approach, or tell the user what the problem is"
+	progressBlock   = "blocked (idempotent_no_progress_block): this call of %s returned the same result %d times; use that result"
+	equalBlock      = "blocked (repeated_success_block): this call of %s succeeded %d times with the same result, and nothing else was new; use that result, wait for a change with one longer call, or tell the user what is missing"
+	equalWarning    = "[repeated_success_warning: this call gave the same result %d times, and nothing else is new. Go on with it, or wait for a change with one longer call.]"
+	toolStop        = "same_tool_failure_halt: %s failed %d times in a row"
+	exactWarning    = "[repeated_exact_failure_warning: this same call failed %d times. Do not send it again unchanged: read the error, then change the arguments or the approach.]"
+	toolWarning     = "[same_tool_failure_warning: %s failed %d times in a row. Check what it needs before the next call, or use another tool.]"
+	progressWarning = "[idempotent_no_progress_warning: this call returned the same result %d times. Use it, or ask for something else.]"
+)

@@ -12,7 +12,7 @@ import (
 // again, so that the same bytes are judged, shown, journaled and run.
 func (b *Toolbox) beforeTool(next runner) runner {
 	return func(ctx context.Context, c *call) hermes.Result {
-		ready, answer := b.hooks.BeforeTool(ctx, c.Call, func(raw json.RawMessage) (json.RawMessage, error) {
+		ready, answer := b.o.Hooks.BeforeTool(ctx, c.Call, func(raw json.RawMessage) (json.RawMessage, error) {
 			arguments, problem := fitted(c.Entry, raw)
 			if problem != "" {
 				return nil, errors.New(problem)
@@ -20,7 +20,7 @@ func (b *Toolbox) beforeTool(next runner) runner {
 			return arguments, nil
 		})
 		if c.Call = ready; answer != nil {
-			answer.Text, answer.Shown = b.clean(answer.Text), b.clean(answer.Shown)
+			answer.Text, answer.Shown = b.o.Redact(answer.Text), b.o.Redact(answer.Shown)
 			return b.answered(ctx, c, *answer)
 		}
 		return next(ctx, c)
@@ -31,8 +31,8 @@ func (b *Toolbox) beforeTool(next runner) runner {
 // ended meanwhile.
 func (b *Toolbox) beforeRun(next runner) runner {
 	return func(ctx context.Context, c *call) hermes.Result {
-		if answer := b.hooks.BeforeRun(ctx, c.Call); answer != nil {
-			answer.Text = b.clean(answer.Text)
+		if answer := b.o.Hooks.BeforeRun(ctx, c.Call); answer != nil {
+			answer.Text = b.o.Redact(answer.Text)
 			return *answer
 		}
 		if ctx.Err() != nil {
@@ -46,9 +46,9 @@ func (b *Toolbox) beforeRun(next runner) runner {
 // never remove one.
 func (b *Toolbox) afterTool(next runner) runner {
 	return func(ctx context.Context, c *call) hermes.Result {
-		return b.hooks.AfterTool(ctx, c.Call, next(ctx, c), func(was, now hermes.Result) hermes.Result {
+		return b.o.Hooks.AfterTool(ctx, c.Call, next(ctx, c), func(was, now hermes.Result) hermes.Result {
 			if now.Text != was.Text || now.Shown != was.Shown {
-				now.Text, now.Shown = b.clean(now.Text), b.clean(now.Shown)
+				now.Text, now.Shown = b.o.Redact(now.Text), b.o.Redact(now.Shown)
 			}
 			added := hermes.WithoutSources(now.Provenance, was.Provenance)
 			now.Provenance = hermes.AddProvenance(was.Provenance, b.chosenNotes(c.Call, added))

@@ -22,7 +22,7 @@ func (b *Toolbox) journal(next runner) runner {
 		}
 		r := next(ctx, c)
 		if err := j.EndCall(ctx, stored, r); err != nil {
-			b.log.Warn("record the end of a call", "tool", c.Name, "call", c.ID, "err", err)
+			b.o.Log.Warn("record the end of a call", "tool", c.Name, "call", c.ID, "err", err)
 		}
 		return r
 	}

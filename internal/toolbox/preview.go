@@ -55,7 +55,7 @@ func preview(tool string, arguments json.RawMessage, limit int) string {
 		text = first(given, usual)
 	}
 	if tool == "patch" && strings.HasPrefix(strings.TrimSpace(text), "***") {
-		text = patched(text)
+		text = strings.Join(filesOfPatch(text), ", ")
 	}
 	if action, ok := given["action"].(string); ok && text != action {
 		text = strings.TrimSpace(action + " " + text)
@@ -99,18 +99,6 @@ func todoPreview(given map[string]any) string {
 		return verb + " 1 item"
 	}
 	return fmt.Sprintf("%s %d items", verb, len(items))
-}
-
-// patched lists the files that a V4A patch names.
-func patched(patch string) string {
-	var files []string
-	for line := range strings.Lines(patch) {
-		head, file, ok := strings.Cut(strings.TrimSpace(line), " File: ")
-		if ok && strings.HasPrefix(head, "*** ") {
-			files = append(files, file)
-		}
-	}
-	return strings.Join(files, ", ")
 }
 
 // shorten joins a text into one line and cuts it at limit characters.

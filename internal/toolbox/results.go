@@ -40,7 +40,7 @@ type Spill interface {
 func (b *Toolbox) truncate(next runner) runner {
 	return func(ctx context.Context, c *call) hermes.Result {
 		r := next(ctx, c)
-		if limit := cmp.Or(c.Spec.ResultLimit, b.limits.Result); storable(c.Spec) && len(r.Text) > limit {
+		if limit := cmp.Or(c.Spec.ResultLimit, b.o.Limits.Result); storable(c.Spec) && len(r.Text) > limit {
 			r.Text = b.store(ctx, c.Call, r.Text, limit)
 		}
 		return r
@@ -51,15 +51,15 @@ func storable(s hermes.Spec) bool { return s.ResultLimit >= 0 && s.Name != "read
 
 func (b *Toolbox) store(ctx context.Context, c *hermes.Call, text string, limit int) string {
 	err := errNoSpill
-	if b.spill != nil {
+	if b.o.Spill != nil {
 		var path string
-		if path, err = b.spill.Keep(context.WithoutCancel(ctx), c, text); err == nil {
+		if path, err = b.o.Spill.Keep(context.WithoutCancel(ctx), c, text); err == nil {
 			return fmt.Sprintf("%s\n\n[The result has %d bytes, too many to show; these were the first %d. The whole result is in %s: read the parts you need with read_file (offset and limit), or search it with search_files.]",
-				cut(text, b.limits.Head), len(text), len(cut(text, b.limits.Head)), path)
+				cut(text, b.o.Limits.Head), len(text), len(cut(text, b.o.Limits.Head)), path)
 		}
-		b.log.Warn("store a large result", "tool", c.Name, "call", c.ID, "err", err)
+		b.o.Log.Warn("store a large result", "tool", c.Name, "call", c.ID, "err", err)
 	}
-	head := cut(text, min(limit, b.limits.Result))
+	head := cut(text, min(limit, b.o.Limits.Result))
 	return fmt.Sprintf("%s\n\n[Cut: the result has %d bytes; these are the first %d. The rest could not be stored (%v). Ask for less at a time.]",
 		head, len(text), len(head), err)
 }
@@ -99,14 +99,14 @@ func (b *Toolbox) FinishBatch(ctx context.Context, calls []*hermes.Call, results
 		sum += len(r.Text)
 	}
 	tried := make([]bool, len(results))
-	for b.spent.bytes+sum > b.limits.Turn {
+	for b.spent.bytes+sum > b.o.Limits.Turn {
 		i := b.largest(calls, results, tried)
 		if i < 0 {
 			break
 		}
 		tried[i] = true
 		before := len(results[i].Text)
-		results[i].Text = b.store(ctx, calls[i], results[i].Text, b.limits.Head)
+		results[i].Text = b.store(ctx, calls[i], results[i].Text, b.o.Limits.Head)
 		sum += len(results[i].Text) - before
 	}
 	b.spent.bytes += sum
@@ -116,12 +116,12 @@ func (b *Toolbox) FinishBatch(ctx context.Context, calls []*hermes.Call, results
 // addReminders adds lines below results. They come last, so that they are not
 // stored with a large result, and are not part of what the guardrail compares.
 func (b *Toolbox) addReminders(ctx context.Context, calls []*hermes.Call, results []*hermes.Result) {
-	if b.remind == nil || ctx.Err() != nil {
+	if b.o.Remind == nil || ctx.Err() != nil {
 		return
 	}
 	for i, r := range results {
-		if line := b.remind(calls[i], *r); line != "" {
-			line = "\n\n" + b.clean(line)
+		if line := b.o.Remind(calls[i], *r); line != "" {
+			line = "\n\n" + b.o.Redact(line)
 			r.Text += line
 			b.spent.bytes += len(line)
 		}
@@ -132,8 +132,8 @@ func (b *Toolbox) addReminders(ctx context.Context, calls []*hermes.Call, result
 func (b *Toolbox) largest(calls []*hermes.Call, results []*hermes.Result, tried []bool) int {
 	at := -1
 	for i, r := range results {
-		m, _ := b.set.Find(calls[i].Name)
-		if tried[i] || len(r.Text) <= 2*b.limits.Head || !storable(m.Spec) {
+		m, _ := b.o.Set.Find(calls[i].Name)
+		if tried[i] || len(r.Text) <= 2*b.o.Limits.Head || !storable(m.Spec) {
 			continue
 		}
 		if at < 0 || len(r.Text) > len(results[at].Text) {

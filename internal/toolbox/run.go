@@ -20,7 +20,7 @@ func (b *Toolbox) recoverPanic(next runner) runner {
 			if p == nil {
 				return
 			}
-			b.log.Error("tool panicked", "tool", c.Name, "call", c.ID, "panic", p, "stack", string(debug.Stack()))
+			b.o.Log.Error("tool panicked", "tool", c.Name, "call", c.ID, "panic", p, "stack", string(debug.Stack()))
 			r = hermes.ErrorResult(fmt.Sprintf("%s crashed on this call (a program error, which is logged); do not repeat the call unchanged, try another way", c.Name))
 		}()
 		return next(ctx, c)
@@ -60,8 +60,8 @@ func stopped(ctx context.Context, err error) bool {
 func (b *Toolbox) redact(next runner) runner {
 	return func(ctx context.Context, c *call) hermes.Result {
 		r := next(ctx, c)
-		r.Text = b.clean(r.Text)
-		r.Shown = b.clean(r.Shown)
+		r.Text = b.o.Redact(r.Text)
+		r.Shown = b.o.Redact(r.Shown)
 		return r
 	}
 }

@@ -83,13 +83,13 @@ func (s *streaks) blocked(sig signature, attended bool) (hermes.Result, bool) {
 	case s.stopReason != "":
 		why = "not run (" + s.stopReason + "): tools are off for the rest of this turn"
 	case s.exact[sig] >= s.limits.BlockExact:
-		why = exactBlock(sig.tool, s.exact[sig])
+		why = fmt.Sprintf(exactBlock, sig.tool, s.exact[sig])
 		s.fell(sig)
 	case s.same[sig].count >= s.limits.BlockProgress:
-		why = progressBlock(sig.tool, s.same[sig].count)
+		why = fmt.Sprintf(progressBlock, sig.tool, s.same[sig].count)
 		s.fell(sig)
 	case s.spins(sig) >= s.limits.BlockEqual:
-		why = equalBlock(sig.tool, s.spins(sig))
+		why = fmt.Sprintf(equalBlock, sig.tool, s.spins(sig))
 		s.fell(sig)
 	default:
 		return hermes.Result{}, false
@@ -142,7 +142,7 @@ func (s *streaks) count(sig signature, changed, waited bool, r hermes.Result) st
 		warning = s.succeeded(sig, changed, r)
 		waited = waited || sig.tool == "delegate_task" // it has a cap of its own
 		if n := s.spin(sig, waited, r); warning == "" && n >= s.limits.WarnEqual {
-			warning = equalWarning(n)
+			warning = fmt.Sprintf(equalWarning, n)
 		}
 	}
 	if s.limits.Quiet {
@@ -155,10 +155,10 @@ func (s *streaks) failed(sig signature) string {
 	s.exact[sig]++
 	n := s.fell(sig)
 	if e := s.exact[sig]; e >= s.limits.WarnExact {
-		return exactWarning(e)
+		return fmt.Sprintf(exactWarning, e)
 	}
 	if n >= s.limits.WarnTool {
-		return toolWarning(sig.tool, n)
+		return fmt.Sprintf(toolWarning, sig.tool, n)
 	}
 	return ""
 }
@@ -181,7 +181,7 @@ func (s *streaks) fell(sig signature) int {
 		n = f.equal
 	}
 	if s.hard && s.stopReason == "" && n >= s.limits.StopTool {
-		s.stopReason = toolStop(sig.tool, n)
+		s.stopReason = fmt.Sprintf(toolStop, sig.tool, n)
 	}
 	return f.count
 }
@@ -245,7 +245,7 @@ func (s *streaks) read(sig signature, r hermes.Result) string {
 	last.count++
 	s.same[sig] = last
 	if last.count >= s.limits.WarnSame {
-		return progressWarning(last.count)
+		return fmt.Sprintf(progressWarning, last.count)
 	}
 	return ""
 }

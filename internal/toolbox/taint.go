@@ -1,6 +1,7 @@
 package toolbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -30,7 +31,7 @@ func (b *Toolbox) provenance(next runner) runner {
 		r := next(ctx, c)
 		named := r.Provenance != ""
 		if !named {
-			r.Provenance = hermes.ProvenanceSource(c.Spec.Name, b.clean(preview(c.Spec.Name, c.Arguments, maxSource)))
+			r.Provenance = hermes.ProvenanceSource(c.Spec.Name, b.o.Redact(preview(c.Spec.Name, c.Arguments, maxSource)))
 		}
 		r.Provenance = hermes.MarkChosen(r.Provenance, func(string) bool { return chosen && !named && !policy.ShowsFetched(r.Text) })
 		return r
@@ -120,14 +121,14 @@ func spellValue(b *strings.Builder, v any, indent string) {
 // of a trusted folder, and commands that run there and fetch nothing. All else is
 // text from outside.
 func (b *Toolbox) chosen(ctx context.Context, c *hermes.Call) bool {
-	if b.trusted == nil || c.Host == nil || c.Host.Environment() == nil {
+	if b.o.Trusted == nil || c.Host == nil || c.Host.Environment() == nil {
 		return false
 	}
 	files := c.Host.Environment().Files()
 	below := func(paths ...string) bool {
 		for _, p := range paths {
 			full, err := files.Resolve(p)
-			if err != nil || ctx.Err() != nil || !b.trusted(full) {
+			if err != nil || ctx.Err() != nil || !b.o.Trusted(full) {
 				return false
 			}
 		}
@@ -146,7 +147,7 @@ func (b *Toolbox) chosen(ctx context.Context, c *hermes.Call) bool {
 	case "read_file":
 		return in.Path != "" && below(in.Path)
 	case "search_files":
-		return below(orHere(in.Path))
+		return below(cmp.Or(in.Path, "."))
 	case "patch":
 		paths := filesOfPatch(in.Patch)
 		if in.Path != "" {
@@ -157,13 +158,6 @@ func (b *Toolbox) chosen(ctx context.Context, c *hermes.Call) bool {
 		return in.Workdir == "" && below(append(inspect.Paths(in.Command), ".")...) && inspect.Local(in.Command)
 	}
 	return false
-}
-
-func orHere(path string) string {
-	if path == "" {
-		return "."
-	}
-	return path
 }
 
 var patchFile = regexp.MustCompile(`(?m)^\*\*\* (?:(?:Add|Update|Delete) File|Move to): *(.+?) *$`)
@@ -181,11 +175,11 @@ func filesOfPatch(patch string) []string {
 // are in a trusted folder.
 func (b *Toolbox) chosenNotes(c *hermes.Call, provenance string) string {
 	here := ""
-	if b.trusted != nil && provenance != "" {
+	if b.o.Trusted != nil && provenance != "" {
 		here = folder(c)
 	}
 	return hermes.MarkChosen(provenance, func(source string) bool {
-		return here != "" && hermes.IsProjectFile(source) && b.trusted(here)
+		return here != "" && hermes.IsProjectFile(source) && b.o.Trusted(here)
 	})
 }
 
@@ -206,19 +200,19 @@ func remembered(kind string) bool { return kind == "memory" || kind == "learning
 // to be files or commands of the working folder. It goes by the names of the sources,
 // which are cut short, so it is good for advice only.
 func (b *Toolbox) lessAsking(c *call) string {
-	if b.trustCommand == nil || c.Spec.Persists == nil || c.Host == nil {
+	if b.o.TrustCommand == nil || c.Spec.Persists == nil || c.Host == nil {
 		return ""
 	}
 	kind, here := c.Spec.Persists(c.Arguments), folder(c.Call)
 	from := c.Host.Session().Provenance
-	if from == "" || !remembered(kind) || b.trusted != nil && b.trusted(here) {
+	if from == "" || !remembered(kind) || b.o.Trusted != nil && b.o.Trusted(here) {
 		return ""
 	}
 	below := policy.Trusted([]string{here}, filepath.EvalSymlinks)
 	if hermes.OutsideProvenance(hermes.MarkChosen(from, func(source string) bool { return ofFolder(source, here, below) })) != "" {
 		return ""
 	}
-	command := b.trustCommand(here)
+	command := b.o.TrustCommand(here)
 	if command == "" {
 		return ""
 	}

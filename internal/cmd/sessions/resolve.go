@@ -8,6 +8,7 @@ import (
 
 	"hermes"
 	"hermes/internal/session"
+	"hermes/internal/text"
 	"hermes/internal/usage"
 )
 
@@ -69,30 +70,8 @@ func similar(ref string, r hermes.Session) bool {
 	if len(ref) > day && strings.HasPrefix(r.ID, ref[:min(len(ref)-1, len(ref)*3/4)]) {
 		return true
 	}
-	if distance(ref, strings.ToLower(r.ID)) <= 2 {
+	if text.Edits(ref, strings.ToLower(r.ID)) <= 2 {
 		return true
 	}
-	return title != "" && (strings.Contains(title, ref) || distance(ref, title) <= max(2, len(title)/5))
-}
-
-// distance is the number of characters to add, remove or change between two texts.
-func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range x {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range y {
-			cost := diagonal
-			if x[i] != y[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(y)]
+	return title != "" && (strings.Contains(title, ref) || text.Edits(ref, title) <= max(2, len(title)/5))
 }
