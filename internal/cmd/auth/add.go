@@ -11,68 +11,58 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/credential"
 	"hermes/internal/usage"
 )
 
-// addOptions are the flags and arguments of `auth add`.
-type addOptions struct {
+// addition is one use of `auth add`.
+type addition struct {
 	noun
-	In        io.Reader
-	Out, Err  io.Writer
-	Provider  string
-	Key       string // "-" reads it
-	KeyGiven  bool
-	Type      string
-	Label     string
-	Priority  *int
-	Keychain  bool
-	NoBrowser bool
-	From      string // a program whose login is taken over
-	Yes       bool   // consent to that
+	*factory.Call
+	key       string // "-" reads it
+	keyGiven  bool
+	kind      string
+	from      string // a program whose login is taken over
+	yes       bool   // consent to that
+	noBrowser bool
+	credential.New
 }
 
-func newAddCmd(n noun) *cobra.Command {
-	o := &addOptions{noun: n}
+func (n noun) add() *cobra.Command {
+	o := &addition{noun: n}
 	var priority int
-	c := &cobra.Command{
-		Use:   "add PROVIDER",
-		Short: "Add a key or log in",
-		Long: "Add a key for a service. Without --api-key, Hermes asks for the key without showing it, or\n" +
-			"reads the first line of a pipe. With --type oauth, log in with a browser on this or another machine.\n\n" +
-			"With --from, use the login of another program: claude-code, codex, gemini-cli or qwen-code. Hermes\n" +
-			"reads it where that program stores it and never changes it. It asks for your consent first.",
-		Example: "  hermes auth add openrouter\n  hermes auth add anthropic --from claude-code\n  pass show openrouter | hermes auth add openrouter --label work\n  hermes auth add openrouter --type oauth",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			o.In, o.Out, o.Err, o.Provider, o.KeyGiven = c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr(), args[0], c.Flags().Changed("api-key")
-			if c.Flags().Changed("priority") {
+	var cmd *cobra.Command
+	cmd = n.verb("add PROVIDER", "Add a key or log in",
+		"hermes auth add openrouter\n  hermes auth add anthropic --from claude-code\n  pass show openrouter | hermes auth add openrouter --label work\n  hermes auth add openrouter --type oauth",
+		cobra.ExactArgs(1), func(ctx context.Context, c *factory.Call, name string, p *credential.Pool) error {
+			o.Call, o.keyGiven = c, cmd.Flags().Changed("api-key")
+			if cmd.Flags().Changed("priority") {
 				o.Priority = &priority
 			}
-			return add(c.Context(), o)
-		},
-	}
-	flags := c.Flags()
-	flags.StringVar(&o.Key, "api-key", "", "the key, or - to read it from standard input (others may see command-line arguments)")
-	flags.StringVar(&o.Type, "type", "", "what to add: api-key or oauth (default: what the service accepts)")
+			return o.add(ctx, name, p)
+		})
+	cmd.Long = "Add a key for a service. Without --api-key, Hermes asks for the key without showing it, or\n" +
+		"reads the first line of a pipe. With --type oauth, log in with a browser on this or another machine.\n\n" +
+		"With --from, use the login of another program: claude-code, codex, gemini-cli or qwen-code. Hermes\n" +
+		"reads it where that program stores it and never changes it. It asks for your consent first."
+	flags := cmd.Flags()
+	flags.StringVar(&o.key, "api-key", "", "the key, or - to read it from standard input (others may see command-line arguments)")
+	flags.StringVar(&o.kind, "type", "", "what to add: api-key or oauth (default: what the service accepts)")
 	flags.StringVar(&o.Label, "label", "", "your name for it")
 	flags.IntVar(&priority, "priority", 0, "priority: the smallest number is used first (default: last)")
 	flags.BoolVar(&o.Keychain, "keychain", false, "store the key in the system keychain instead of auth.json")
-	flags.StringVar(&o.From, "from", "", "use the login of this program: "+strings.Join(programs(), ", "))
-	flags.BoolVarP(&o.Yes, "yes", "y", false, "with --from: consent without being asked")
-	flags.BoolVar(&o.NoBrowser, "no-browser", false, "print the address instead of opening a browser")
-	return c
+	flags.StringVar(&o.from, "from", "", "use the login of this program: "+strings.Join(programs(), ", "))
+	flags.BoolVarP(&o.yes, "yes", "y", false, "with --from: consent without being asked")
+	flags.BoolVar(&o.noBrowser, "no-browser", false, "print the address instead of opening a browser")
+	return cmd
 }
 
-func add(ctx context.Context, o *addOptions) error {
-	name, pool, err := o.Pool(o.Provider)
-	if err != nil {
-		return err
-	}
+func (o *addition) add(ctx context.Context, name string, pool *credential.Pool) error {
 	if name == "" {
 		return errors.New("a server without a name cannot have keys; name it under providers: in config.yaml and use custom:NAME")
 	}
-	if program := o.Program(name); program != "" {
+	if program := o.noun.Program(name); program != "" {
 		return fmt.Errorf("%s is a program, which keeps its own login; start %s in a terminal and log in there", name, program)
 	}
 	taken, err := o.takeOver(ctx, name, pool)
@@ -84,39 +74,35 @@ func add(ctx context.Context, o *addOptions) error {
 	if err != nil {
 		return err
 	}
-	n := credential.New{Label: o.Label, Priority: o.Priority, Keychain: o.Keychain}
 	if byLogin {
-		token, err := enter(ctx, o, login)
+		token, err := o.enter(ctx, login)
 		if err != nil {
 			return fmt.Errorf("log in at %s: %w", name, err)
 		}
-		n.Token = &token
-	} else if n.Secret, err = o.readKey(name); err != nil {
+		o.Token = &token
+	} else if o.Secret, err = o.readKey(name); err != nil {
 		return err
 	}
-	e, err := pool.Add(ctx, n)
+	e, err := pool.Add(ctx, o.New)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Out, "Added %q to %s%s. ", plain(e.Label), name, inKeychain(o.Keychain))
+	where := ""
+	if o.Keychain {
+		where = ", in the keychain"
+	}
+	fmt.Fprintf(o.Out, "Added %q to %s%s. ", plain(e.Label), name, where)
 	o.next(name)
 	return nil
 }
 
 // next says what to do with a service that has a new credential.
-func (o *addOptions) next(name string) {
+func (o *addition) next(name string) {
 	if why := o.Missing(name); why != "" {
-		fmt.Fprintf(o.Out, "But %s\n", why)
+		o.Say("But %s", why)
 		return
 	}
-	fmt.Fprintf(o.Out, "List its models with `hermes model list %s`.\n", name)
-}
-
-func inKeychain(yes bool) string {
-	if yes {
-		return ", in the keychain"
-	}
-	return ""
+	o.Say("List its models with `hermes model list %s`.", name)
 }
 
 // unknownLogin says what a login lacks.
@@ -125,10 +111,10 @@ func unknownLogin(name string, login credential.Login) error {
 }
 
 // byLogin decides between a key and a login.
-func (o *addOptions) byLogin(name string, login credential.Login, known bool) (bool, error) {
-	switch strings.ReplaceAll(strings.ToLower(o.Type), "_", "-") {
+func (o *addition) byLogin(name string, login credential.Login, known bool) (bool, error) {
+	switch strings.ReplaceAll(strings.ToLower(o.kind), "_", "-") {
 	case "oauth", "login":
-		if o.KeyGiven {
+		if o.keyGiven {
 			return false, usage.Errorf("use --api-key or --type oauth, not both")
 		}
 		if !known {
@@ -139,7 +125,7 @@ func (o *addOptions) byLogin(name string, login credential.Login, known bool) (b
 		return false, nil
 	case "":
 		keys, loginOnly := o.Accepts(name)
-		if o.KeyGiven || keys {
+		if o.keyGiven || keys {
 			return false, nil
 		}
 		if !known && loginOnly {
@@ -147,16 +133,16 @@ func (o *addOptions) byLogin(name string, login credential.Login, known bool) (b
 		}
 		return known, nil
 	}
-	return false, fmt.Errorf("unknown type %q; use api-key or oauth", o.Type)
+	return false, fmt.Errorf("unknown type %q; use api-key or oauth", o.kind)
 }
 
 // maxKey is the maximum size of a key that is read, in bytes.
 const maxKey = 64 << 10
 
 // readKey takes the key from the flag, asks for it, or reads it from a pipe.
-func (o *addOptions) readKey(name string) (hermes.Secret, error) {
-	if o.KeyGiven && o.Key != "-" {
-		return hermes.Secret(o.Key), nil
+func (o *addition) readKey(name string) (hermes.Secret, error) {
+	if o.keyGiven && o.key != "-" {
+		return hermes.Secret(o.key), nil
 	}
 	if o.Terminal() {
 		fmt.Fprintf(o.Err, "Key for %s (hidden): ", name)

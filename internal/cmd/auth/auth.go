@@ -7,8 +7,9 @@
 package auth
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
-	"io"
 
 	"hermes/internal/cmd/factory"
 	"hermes/internal/credential"
@@ -39,10 +40,16 @@ type noun struct {
 	Services
 }
 
-// streams are what a verb writes to.
-type streams struct{ Out, Err io.Writer }
-
-func of(c *cobra.Command) streams { return streams{c.OutOrStdout(), c.ErrOrStderr()} }
+// verb makes a command for the credentials of the service that its first argument names.
+func (n noun) verb(use, short, example string, args cobra.PositionalArgs, do func(ctx context.Context, c *factory.Call, name string, p *credential.Pool) error) *cobra.Command {
+	return factory.Verb(use, short, example, args, func(ctx context.Context, c *factory.Call) error {
+		name, p, err := n.Pool(c.Args[0])
+		if err != nil {
+			return err
+		}
+		return do(ctx, c, name, p)
+	})
+}
 
 // NewCmd makes `hermes auth`; without a verb it is `hermes auth status`.
 //
@@ -52,7 +59,7 @@ func NewCmd(f *factory.Factory, s Services) *cobra.Command {
 		s = catalogue{f}
 	}
 	n := noun{f, s}
-	status := newStatusCmd(n)
+	status := n.status()
 	c := &cobra.Command{
 		Use:   "auth",
 		Short: "Manage keys and logins of model services",
@@ -64,6 +71,6 @@ func NewCmd(f *factory.Factory, s Services) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE:    status.RunE,
 	}
-	c.AddCommand(newAddCmd(n), newListCmd(n), newRemoveCmd(n), newResetCmd(n), newPriorityCmd(n), newRefreshCmd(n), status, newLogoutCmd(n))
+	c.AddCommand(n.add(), n.list(), n.remove(), n.reset(), n.priority(), n.refresh(), status, n.logout())
 	return c
 }

@@ -1,128 +1,86 @@
 package auth
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"hermes/internal/cmd/factory"
+	"hermes/internal/credential"
+	"hermes/internal/text"
 )
 
-func newRemoveCmd(n noun) *cobra.Command {
-	return &cobra.Command{
-		Use: "remove PROVIDER WHICH", Aliases: []string{"rm"}, Short: "Remove a key or login by position, id or label",
-		Example: "  hermes auth remove openrouter work",
-		Args:    cobra.ExactArgs(2),
-		RunE: func(c *cobra.Command, args []string) error {
-			name, p, err := n.Pool(args[0])
-			if err != nil {
-				return err
-			}
-			e, err := p.Remove(c.Context(), args[1])
-			if err != nil {
-				return fmt.Errorf("remove %q of %s: %w", args[1], name, err)
-			}
-			fmt.Fprintf(c.OutOrStdout(), "Removed %q from %s. The service still accepts it. Revoke it there if others may have seen it.\n", plain(e.Label), name)
-			return nil
-		},
-	}
+func (n noun) remove() *cobra.Command {
+	cmd := n.verb("remove PROVIDER WHICH", "Remove a key or login by position, id or label", "hermes auth remove openrouter work", cobra.ExactArgs(2), func(ctx context.Context, c *factory.Call, name string, p *credential.Pool) error {
+		e, err := p.Remove(ctx, c.Args[1])
+		if err != nil {
+			return fmt.Errorf("remove %q of %s: %w", c.Args[1], name, err)
+		}
+		c.Say("Removed %q from %s. The service still accepts it. Revoke it there if others may have seen it.", plain(e.Label), name)
+		return nil
+	})
+	cmd.Aliases = []string{"rm"}
+	return cmd
 }
 
-func newResetCmd(n noun) *cobra.Command {
-	return &cobra.Command{
-		Use: "reset PROVIDER [WHICH]", Short: "Make paused keys and logins usable again",
-		Long:    "Make the paused keys and logins of a service usable again, or only one (position, id or label).",
-		Example: "  hermes auth reset openrouter",
-		Args:    cobra.RangeArgs(1, 2),
-		RunE: func(c *cobra.Command, args []string) error {
-			name, p, err := n.Pool(args[0])
-			if err != nil {
-				return err
-			}
-			which := ""
-			if len(args) > 1 {
-				which = args[1]
-			}
-			freed, err := p.Reset(c.Context(), which)
-			if err != nil {
-				return err
-			}
-			if freed == 0 {
-				fmt.Fprintf(c.OutOrStdout(), "Nothing to reset for %s.\n", name)
-				return nil
-			}
-			fmt.Fprintf(c.OutOrStdout(), "%s again for %s.\n", count(freed, "usable"), name)
-			return nil
-		},
-	}
+func (n noun) reset() *cobra.Command {
+	cmd := n.verb("reset PROVIDER [WHICH]", "Make paused keys and logins usable again", "hermes auth reset openrouter", cobra.RangeArgs(1, 2), func(ctx context.Context, c *factory.Call, name string, p *credential.Pool) error {
+		freed, err := p.Reset(ctx, c.Arg(1))
+		switch {
+		case err != nil:
+			return err
+		case freed == 0:
+			c.Say("Nothing to reset for %s.", name)
+		default:
+			c.Say("%s usable again for %s.", text.Plural(freed, "credential", "credentials"), name)
+		}
+		return nil
+	})
+	cmd.Long = "Make the paused keys and logins of a service usable again, or only one (position, id or label)."
+	return cmd
 }
 
-func newPriorityCmd(n noun) *cobra.Command {
-	return &cobra.Command{
-		Use: "priority PROVIDER WHICH NUMBER", Short: "Set the priority; the smallest number is used first",
-		Long:    "Set the priority of a key or login (position, id or label). The smallest number is used first.",
-		Example: "  hermes auth priority openrouter work 1",
-		Args:    cobra.ExactArgs(3),
-		RunE: func(c *cobra.Command, args []string) error {
-			number, err := strconv.Atoi(args[2])
-			if err != nil {
-				return fmt.Errorf("priority %q is not a whole number", args[2])
-			}
-			name, p, err := n.Pool(args[0])
-			if err != nil {
-				return err
-			}
-			e, err := p.Prefer(c.Context(), args[1], number)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(c.OutOrStdout(), "Set the priority of %q of %s to %d.\n", plain(e.Label), name, number)
-			return nil
-		},
-	}
+func (n noun) priority() *cobra.Command {
+	cmd := n.verb("priority PROVIDER WHICH NUMBER", "Set the priority; the smallest number is used first", "hermes auth priority openrouter work 1", cobra.ExactArgs(3), func(ctx context.Context, c *factory.Call, name string, p *credential.Pool) error {
+		number, err := strconv.Atoi(c.Args[2])
+		if err != nil {
+			return fmt.Errorf("priority %q is not a whole number", c.Args[2])
+		}
+		e, err := p.Prefer(ctx, c.Args[1], number)
+		if err == nil {
+			c.Say("Set the priority of %q of %s to %d.", plain(e.Label), name, number)
+		}
+		return err
+	})
+	cmd.Long = "Set the priority of a key or login (position, id or label). The smallest number is used first."
+	return cmd
 }
 
-func newRefreshCmd(n noun) *cobra.Command {
-	return &cobra.Command{
-		Use: "refresh PROVIDER WHICH", Short: "Renew a login now",
-		Example: "  hermes auth refresh openrouter 1",
-		Args:    cobra.ExactArgs(2),
-		RunE: func(c *cobra.Command, args []string) error {
-			name, p, err := n.Pool(args[0])
-			if err != nil {
-				return err
-			}
-			e, err := p.Renew(c.Context(), args[1])
-			if err != nil {
-				return fmt.Errorf("renew %q of %s: %w", args[1], name, err)
-			}
-			fmt.Fprintf(c.OutOrStdout(), "Renewed %q of %s: %s.\n", plain(e.Label), name, validity(e.Expires, n.Now()))
-			return nil
-		},
-	}
+func (n noun) refresh() *cobra.Command {
+	return n.verb("refresh PROVIDER WHICH", "Renew a login now", "hermes auth refresh openrouter 1", cobra.ExactArgs(2), func(ctx context.Context, c *factory.Call, name string, p *credential.Pool) error {
+		e, err := p.Renew(ctx, c.Args[1])
+		if err != nil {
+			return fmt.Errorf("renew %q of %s: %w", c.Args[1], name, err)
+		}
+		c.Say("Renewed %q of %s: %s.", plain(e.Label), name, validity(e.Expires, n.Now()))
+		return nil
+	})
 }
 
-func newLogoutCmd(n noun) *cobra.Command {
-	return &cobra.Command{
-		Use: "logout PROVIDER", Short: "Remove the logins of a service and keep its keys",
-		Example: "  hermes auth logout openrouter",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			name, p, err := n.Pool(args[0])
-			if err != nil {
-				return err
-			}
-			gone, err := p.Logout(c.Context())
-			if err != nil {
-				return err
-			}
-			if len(gone) == 0 {
-				fmt.Fprintf(c.OutOrStdout(), "No login at %s.\n", name)
-				return nil
-			}
-			for _, e := range gone {
-				fmt.Fprintf(c.OutOrStdout(), "Removed the login %q at %s.\n", plain(e.Label), name)
-			}
-			return nil
-		},
-	}
+func (n noun) logout() *cobra.Command {
+	return n.verb("logout PROVIDER", "Remove the logins of a service and keep its keys", "hermes auth logout openrouter", cobra.ExactArgs(1), func(ctx context.Context, c *factory.Call, name string, p *credential.Pool) error {
+		gone, err := p.Logout(ctx)
+		if err != nil {
+			return err
+		}
+		for _, e := range gone {
+			c.Say("Removed the login %q at %s.", plain(e.Label), name)
+		}
+		if len(gone) == 0 {
+			c.Say("No login at %s.", name)
+		}
+		return nil
+	})
 }

@@ -1,8 +1,9 @@
 package auth
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/credential"
 )
 
@@ -44,50 +46,49 @@ func look(n noun, args []string) ([]named, error) {
 	return out, nil
 }
 
-func newListCmd(n noun) *cobra.Command {
-	var asJSON bool
-	c := &cobra.Command{
-		Use: "list [PROVIDER]", Aliases: []string{"ls"}, Short: "List keys and logins in the order of use",
-		Example: "  hermes auth list openrouter",
-		Args:    cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			pools, err := look(n, args)
-			if err != nil {
+func (n noun) list() *cobra.Command {
+	cmd := n.lister("list [PROVIDER]", "List keys and logins in the order of use", "hermes auth list openrouter", func(c *factory.Call, pools []named) error {
+		for i, p := range pools {
+			if i > 0 {
+				fmt.Fprintln(c.Out)
+			}
+			c.Say("%s", p.name)
+			if len(p.entries) == 0 {
+				c.Say("  none; add one with `hermes auth add %s`", p.name)
+				continue
+			}
+			w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+			for i, e := range p.entries {
+				fmt.Fprintf(w, "  %d\t%s\t%s\t%s\t%s\t%s\n", i+1, e.ID, plain(e.Label), kind(e), e.Hint, condition(e, n.Now()))
+			}
+			if err := w.Flush(); err != nil {
 				return err
 			}
-			if asJSON {
-				return writeJSON(of(c), pools, n.Now())
-			}
-			return writeTable(of(c), pools, n.Now())
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	return c
+		}
+		return nil
+	})
+	cmd.Aliases = []string{"ls"}
+	return cmd
 }
 
-func writeTable(io streams, pools []named, now time.Time) error {
-	if len(pools) == 0 {
-		fmt.Fprintln(io.Out, "No keys or logins. Add one with `hermes auth add PROVIDER`; `hermes model list --all` shows the providers.")
-		return nil
-	}
-	for i, p := range pools {
-		if i > 0 {
-			fmt.Fprintln(io.Out)
-		}
-		fmt.Fprintln(io.Out, p.name)
-		if len(p.entries) == 0 {
-			fmt.Fprintf(io.Out, "  none; add one with `hermes auth add %s`\n", p.name)
-			continue
-		}
-		w := tabwriter.NewWriter(io.Out, 0, 0, 2, ' ', 0)
-		for n, e := range p.entries {
-			fmt.Fprintf(w, "  %d\t%s\t%s\t%s\t%s\t%s\n", n+1, e.ID, plain(e.Label), kind(e), e.Hint, condition(e, now))
-		}
-		if err := w.Flush(); err != nil {
+// lister makes a verb that shows the credentials of one service or of all.
+func (n noun) lister(use, short, example string, show func(*factory.Call, []named) error) *cobra.Command {
+	var asJSON bool
+	cmd := factory.Verb(use, short, example, cobra.MaximumNArgs(1), func(_ context.Context, c *factory.Call) error {
+		pools, err := look(n, c.Args)
+		switch {
+		case err != nil:
 			return err
+		case asJSON:
+			return writeJSON(c.Out, pools)
+		case len(pools) == 0:
+			c.Say("No keys or logins. Add one with `hermes auth add PROVIDER`; `hermes model list --all` shows the providers.")
+			return nil
 		}
-	}
-	return nil
+		return show(c, pools)
+	})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	return cmd
 }
 
 // kind says what a credential is and where it is stored.
@@ -172,7 +173,7 @@ type entryJSON struct {
 	LastUsed  time.Time `json:"last_used,omitzero"`
 }
 
-func writeJSON(io streams, pools []named, _ time.Time) error {
+func writeJSON(out io.Writer, pools []named) error {
 	rows := []entryJSON{}
 	for _, p := range pools {
 		for n, e := range p.entries {
@@ -190,7 +191,5 @@ func writeJSON(io streams, pools []named, _ time.Time) error {
 			})
 		}
 	}
-	enc := json.NewEncoder(io.Out)
-	enc.SetIndent("", "  ")
-	return enc.Encode(rows)
+	return factory.WriteJSON(out, rows)
 }

@@ -15,7 +15,7 @@ import (
 const loginTime = 15 * time.Minute
 
 // enter guides the user through a login.
-func enter(ctx context.Context, o *addOptions, l credential.Login) (oauth.Token, error) {
+func (o *addition) enter(ctx context.Context, l credential.Login) (oauth.Token, error) {
 	if o.Keychain {
 		return oauth.Token{}, errors.New("a login cannot be stored in the keychain, since several processes renew it; only keys can")
 	}
@@ -25,13 +25,13 @@ func enter(ctx context.Context, o *addOptions, l credential.Login) (oauth.Token,
 	ctx, cancel := context.WithTimeoutCause(ctx, loginTime, oauth.ErrExpired)
 	defer cancel()
 	if l.DeviceURL != "" {
-		return byCode(ctx, o, l)
+		return o.byCode(ctx, l)
 	}
-	return byBrowser(ctx, o, l)
+	return o.byBrowser(ctx, l)
 }
 
 // byCode shows a code to enter in a browser on any machine.
-func byCode(ctx context.Context, o *addOptions, l credential.Login) (oauth.Token, error) {
+func (o *addition) byCode(ctx context.Context, l credential.Login) (oauth.Token, error) {
 	d, err := l.Device(ctx)
 	if err != nil {
 		return oauth.Token{}, err
@@ -47,7 +47,7 @@ func byCode(ctx context.Context, o *addOptions, l credential.Login) (oauth.Token
 
 // byBrowser sends the user to the service. It waits until the browser is
 // redirected back, or until the user pastes its final address.
-func byBrowser(ctx context.Context, o *addOptions, l credential.Login) (oauth.Token, error) {
+func (o *addition) byBrowser(ctx context.Context, l credential.Login) (oauth.Token, error) {
 	login, err := l.Begin()
 	if err != nil {
 		return oauth.Token{}, err
@@ -74,7 +74,7 @@ func byBrowser(ctx context.Context, o *addOptions, l credential.Login) (oauth.To
 
 // paste offers lines to the login until it accepts one, and reports whether it
 // did.
-func (o *addOptions) paste(login *oauth.Login) bool {
+func (o *addition) paste(login *oauth.Login) bool {
 	lines := bufio.NewScanner(o.In)
 	for lines.Scan() {
 		if lines.Text() == "" {
@@ -89,8 +89,8 @@ func (o *addOptions) paste(login *oauth.Login) bool {
 	return false
 }
 
-func (o *addOptions) browse(ctx context.Context, address string) {
-	if o.NoBrowser || o.Browse == nil {
+func (o *addition) browse(ctx context.Context, address string) {
+	if o.noBrowser || o.Browse == nil {
 		return
 	}
 	if err := o.Browse(ctx, address); err != nil {

@@ -6,37 +6,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hermes/internal/cmd/factory"
 	"hermes/internal/credential"
+	"hermes/internal/text"
 )
 
-func newStatusCmd(n noun) *cobra.Command {
-	var asJSON bool
-	c := &cobra.Command{
-		Use: "status [PROVIDER]", Short: "Show which keys and logins are usable, and what is wrong with the others",
-		Example: "  hermes auth status",
-		Args:    cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			pools, err := look(n, args)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return writeJSON(of(c), pools, n.Now())
-			}
-			if len(pools) == 0 {
-				return writeTable(of(c), pools, n.Now())
-			}
-			for _, p := range pools {
-				report(of(c), n, p)
-			}
-			return nil
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	return c
+func (n noun) status() *cobra.Command {
+	return n.lister("status [PROVIDER]", "Show which keys and logins are usable, and what is wrong with the others", "hermes auth status", func(c *factory.Call, pools []named) error {
+		for _, p := range pools {
+			n.report(c, p)
+		}
+		return nil
+	})
 }
 
-func report(io streams, n noun, p named) {
+func (n noun) report(c *factory.Call, p named) {
 	now := n.Now()
 	usable := 0
 	for _, e := range p.entries {
@@ -44,23 +28,24 @@ func report(io streams, n noun, p named) {
 			usable++
 		}
 	}
+	total := text.Plural(len(p.entries), "credential", "credentials")
 	switch {
 	case len(p.entries) == 0 && n.Program(p.name) != "":
-		fmt.Fprintf(io.Out, "%s: the program %s keeps its own login\n", p.name, n.Program(p.name))
+		c.Say("%s: the program %s keeps its own login", p.name, n.Program(p.name))
 	case len(p.entries) == 0:
-		fmt.Fprintf(io.Out, "%s: no key or login; add one with `hermes auth add %s`\n", p.name, p.name)
+		c.Say("%s: no key or login; add one with `hermes auth add %s`", p.name, p.name)
 	case usable == len(p.entries):
-		fmt.Fprintf(io.Out, "%s: %s\n", p.name, count(usable, "usable"))
+		c.Say("%s: %s usable", p.name, total)
 	default:
-		fmt.Fprintf(io.Out, "%s: %d of %s\n", p.name, usable, count(len(p.entries), "usable"))
+		c.Say("%s: %d of %s usable", p.name, usable, total)
 	}
 	for _, e := range p.entries {
 		if e.Revoked || e.Resting {
-			fmt.Fprintf(io.Out, "  %s: %s%s\n", who(e), condition(e, now), remedy(p.name, e))
+			c.Say("  %s: %s%s", who(e), condition(e, now), remedy(p.name, e))
 		} else if e.Program != "" {
-			fmt.Fprintf(io.Out, "  %s: %s\n", who(e), ownValidity(e, now))
+			c.Say("  %s: %s", who(e), ownValidity(e, now))
 		} else if e.Kind == credential.KindOAuth {
-			fmt.Fprintf(io.Out, "  login %q: %s\n", plain(e.Label), validity(e.Expires, now))
+			c.Say("  login %q: %s", plain(e.Label), validity(e.Expires, now))
 		}
 	}
 }
@@ -71,13 +56,6 @@ func who(e credential.Entry) string {
 		return kind(e)
 	}
 	return fmt.Sprintf("%s %q", kind(e), plain(e.Label))
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 credential " + what
-	}
-	return fmt.Sprintf("%d credentials %s", n, what)
 }
 
 // validity says when a login's token is renewed, which happens automatically.
