@@ -223,7 +223,7 @@ func (b *built) look(t *testing.T) {
 	b.usage = all["build-it"]
 	_, err = lib.View(t.Context(), "build-it", "")
 	b.kept = err == nil
-	if b.wait, err = lib.Waiting(); err != nil {
+	if b.wait, err = lib.Proposals(); err != nil {
 		t.Fatal(err)
 	}
 	if b.gone, err = lib.ListArchived(); err != nil {

@@ -18,7 +18,8 @@ type Skills interface {
 	// Call returns the message of a line that starts with names of skills; ok is
 	// false for any other line. dir is the session's folder.
 	Call(ctx context.Context, dir, line string) (parts []hermes.Part, ok bool, err error)
-	Waiting() ([]skill.Pending, error)
+	Proposals() ([]skill.Pending, error)
+	Waiting() ([]string, error)
 	Diff(id string) (string, error)
 	Approve(ctx context.Context, id string) (hermes.SkillOutcome, error)
 	Reject(id string) error
@@ -60,16 +61,9 @@ func skills(ctx context.Context, c *Call) (Result, error) {
 
 func pendingSkillChanges(s Skills) pendingChanges {
 	return pendingChanges{
-		noun: "skills", use: skillsUse, approval: s.Approval, set: s.SetApproval,
+		noun: "skills", use: skillsUse, ids: s.Waiting, approval: s.Approval, set: s.SetApproval,
 		on:  "Skill changes by the agent need your approval.",
 		off: "The agent changes its own skills without asking. Changes to other skills need your approval.",
-		ids: func() (ids []string, err error) {
-			list, err := s.Waiting()
-			for _, p := range list {
-				ids = append(ids, p.ID)
-			}
-			return ids, err
-		},
 	}
 }
 
@@ -119,7 +113,7 @@ func viewSkill(ctx context.Context, s Skills, name string) (Result, error) {
 }
 
 func pendingSkills(s Skills, w pendingChanges) (Result, error) {
-	list, err := s.Waiting()
+	list, err := s.Proposals()
 	if err != nil {
 		return Result{}, err
 	}

@@ -41,10 +41,17 @@ func (l *library) Call(_ context.Context, dir, line string) ([]hermes.Part, bool
 	return []hermes.Part{{Text: "The steps.", Hidden: true}, {Text: line}}, true, nil
 }
 
-func (l *library) Waiting() ([]skill.Pending, error) { return l.pending, nil }
-func (l *library) Diff(id string) (string, error)    { return "+new " + id + "\n", nil }
-func (l *library) Reject(id string) error            { l.done = append(l.done, "-"+id); return nil }
-func (l *library) Approval() bool                    { return l.approval }
+func (l *library) Waiting() (ids []string, err error) {
+	for _, p := range l.pending {
+		ids = append(ids, p.ID)
+	}
+	return ids, nil
+}
+
+func (l *library) Proposals() ([]skill.Pending, error) { return l.pending, nil }
+func (l *library) Diff(id string) (string, error)      { return "+new " + id + "\n", nil }
+func (l *library) Reject(id string) error              { l.done = append(l.done, "-"+id); return nil }
+func (l *library) Approval() bool                      { return l.approval }
 
 func (l *library) Approve(_ context.Context, id string) (hermes.SkillOutcome, error) {
 	l.done = append(l.done, "+"+id)

@@ -44,7 +44,7 @@ func TestTwinsAreProposedAndNeverRemovedByThemselves(t *testing.T) {
 	}
 	_, err := r.Curate(t.Context(), c, false)
 	must(t, err)
-	wait, err := r.Waiting()
+	wait, err := r.Proposals()
 	if err != nil || len(wait) != 1 || wait[0].What() != "remove the skill publish" || !strings.Contains(wait[0].Why(), "the same as release") {
 		t.Fatalf("waiting: %+v, %v", wait, err)
 	}
@@ -64,7 +64,7 @@ func TestTwinsAreProposedAndNeverRemovedByThemselves(t *testing.T) {
 	change(" Tell everybody.")
 	_, err = r.Curate(t.Context(), c, false)
 	must(t, err)
-	wait, err = r.Waiting()
+	wait, err = r.Proposals()
 	if err != nil || len(wait) != 1 {
 		t.Fatalf("after a change: %+v, %v", wait, err)
 	}

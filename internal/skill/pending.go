@@ -107,8 +107,17 @@ func (l *Library) current(name, file string) []byte {
 	return raw
 }
 
-// Waiting lists the pending changes, oldest first.
-func (l *Library) Waiting() ([]Pending, error) {
+// Waiting returns the ids of the pending changes, oldest first.
+func (l *Library) Waiting() (ids []string, err error) {
+	list, err := l.Proposals()
+	for _, p := range list {
+		ids = append(ids, p.ID)
+	}
+	return ids, err
+}
+
+// Proposals returns the pending changes, oldest first.
+func (l *Library) Proposals() ([]Pending, error) {
 	folder := l.cfg.Home.Pending("skills")
 	entries, err := os.ReadDir(folder)
 	if os.IsNotExist(err) {
@@ -139,7 +148,7 @@ func (l *Library) Waiting() ([]Pending, error) {
 }
 
 func (l *Library) waiting(id string) (Pending, error) {
-	all, err := l.Waiting()
+	all, err := l.Proposals()
 	if err != nil {
 		return Pending{}, err
 	}

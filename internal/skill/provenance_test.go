@@ -18,7 +18,7 @@ func TestAProposedChangeWaitsWhateverIsConfigured(t *testing.T) {
 	from := "read_file notes.md"
 	out, err := r.Save(t.Context(), hermes.SkillEdit{Name: "a", New: true, Agent: true, Propose: true, Provenance: from, Content: doc("a", "d", "b")})
 	must(t, err)
-	waiting, err := r.Waiting()
+	waiting, err := r.Proposals()
 	must(t, err)
 	if out.Pending == "" || len(r.names()) > 0 || len(waiting) != 1 || waiting[0].Provenance() != from {
 		t.Fatalf("%+v, waiting %+v", out, waiting)
@@ -67,7 +67,7 @@ func TestPendingChangesKeepTheirStoredKeys(t *testing.T) {
 	for id, text := range stored {
 		must(t, os.WriteFile(filepath.Join(folder, id+".json"), []byte(text), 0o600))
 	}
-	waiting, err := r.Waiting()
+	waiting, err := r.Proposals()
 	must(t, err)
 	if len(waiting) != 2 || waiting[0].Provenance() != "read_file a" || !waiting[0].Edit.Propose || waiting[1].Provenance() != "read_file b" || !waiting[1].Removal.Propose {
 		t.Fatalf("got %+v", waiting)

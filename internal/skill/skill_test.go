@@ -450,7 +450,7 @@ func TestApprovalOfWhatTheAgentWrites(t *testing.T) {
 	if len(r.names()) > 0 || out.Pending == "" {
 		t.Fatalf("written without approval: %+v", out)
 	}
-	waiting, err := r.Waiting()
+	waiting, err := r.Proposals()
 	if err != nil || len(waiting) != 1 || waiting[0].What() != "create the skill a" {
 		t.Errorf("%+v, %v", waiting, err)
 	}

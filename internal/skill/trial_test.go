@@ -39,7 +39,7 @@ func TestALosingDraftWaitsWithItsFigures(t *testing.T) {
 	r := newRig(t, nil)
 	out, err := r.Save(t.Context(), proven("a", hermes.SkillLost))
 	must(t, err)
-	list, err := r.Waiting()
+	list, err := r.Proposals()
 	must(t, err)
 	if out.Pending == "" || len(list) != 1 || !strings.Contains(list[0].Why(), "lost its replay: 3 steps instead of 6") {
 		t.Fatalf("%+v, %+v", out, list)

@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
+
+	"hermes/internal/atomicfile"
 )
 
 // Call is one use of a command: its streams and its arguments.
@@ -28,6 +31,24 @@ func (c *Call) Say(format string, args ...any) { fmt.Fprintf(c.Out, format+"\n",
 
 // Note prints a line to the error stream.
 func (c *Call) Note(format string, args ...any) { fmt.Fprintf(c.Err, format+"\n", args...) }
+
+// Input opens a file, or the input of the command for "-".
+func (c *Call) Input(path string) (io.ReadCloser, error) {
+	if path == "-" {
+		return io.NopCloser(c.In), nil
+	}
+	return os.Open(path)
+}
+
+// Export writes data to a file, or to the output of the command for "-" and "". It reports
+// whether it was a file.
+func (c *Call) Export(path string, data []byte) (toFile bool, err error) {
+	if path == "" || path == "-" {
+		_, err = c.Out.Write(data)
+		return false, err
+	}
+	return true, atomicfile.Write(path, data, atomicfile.Options{})
+}
 
 // Verb makes a command that does one thing. Its flags are bound by the caller, to what
 // do reads. Lines of the example after the first begin with two spaces.

@@ -61,7 +61,8 @@ func NewCmd(f *factory.Factory, s Store) *cobra.Command {
 		Example: "  hermes learning list\n  hermes learning add \"externally-managed-environment\" \"use uv\"",
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
-	cmd.AddCommand(list, n.show(), n.search(), n.add(), n.remove(), n.merge(), n.pending(), n.approve(), n.reject(), n.export(), n.importCmd())
+	cmd.AddCommand(list, n.show(), n.search(), n.add(), n.remove(), n.merge(), n.export(), n.importCmd())
+	cmd.AddCommand(n.pending().Verbs()...)
 	return cmd
 }
 

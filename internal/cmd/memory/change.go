@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"unicode"
 
@@ -14,52 +13,42 @@ import (
 	"hermes/internal/memory"
 )
 
-func newListCmd(n noun) *cobra.Command {
+func (n noun) list() *cobra.Command {
 	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "list [memory|user]", Short: "List entries and where they come from", Args: cobra.MaximumNArgs(1), Example: "  hermes memory list user",
-		RunE: func(cmd *cobra.Command, args []string) error { return list(n, cmd.OutOrStdout(), args, asJSON) },
-	}
+	cmd := factory.VerbOn(n.file, "list [memory|user]", "List entries and where they come from", "hermes memory list user", cobra.MaximumNArgs(1), func(_ context.Context, c *factory.Call, b *memory.File) error {
+		targets := memory.Targets()
+		if len(c.Args) > 0 {
+			t, err := memory.ParseTarget(c.Args[0])
+			if err != nil {
+				return err
+			}
+			targets = []memory.Target{t}
+		}
+		var states []memory.State
+		for _, t := range targets {
+			s, err := b.Read(t)
+			if err != nil {
+				return err
+			}
+			states = append(states, s)
+		}
+		if asJSON {
+			return factory.WriteJSON(c.Out, states)
+		}
+		for _, s := range states {
+			c.Say("%s [%s]", s.Target, s.Usage())
+			for _, e := range s.Entries {
+				note := e.Origin.String()
+				if threat := memory.Scan(e.Text); threat != "" {
+					note += "; looks like " + string(threat) + ", so it is masked or left out of prompts"
+				}
+				c.Say("  %s\n    (%s)", strings.ReplaceAll(printable(e.Text), "\n", "\n  "), note)
+			}
+		}
+		return nil
+	})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
-}
-
-func list(n noun, out io.Writer, args []string, asJSON bool) error {
-	targets := memory.Targets()
-	if len(args) > 0 {
-		t, err := memory.ParseTarget(args[0])
-		if err != nil {
-			return err
-		}
-		targets = []memory.Target{t}
-	}
-	b, err := n.file()
-	if err != nil {
-		return err
-	}
-	var states []memory.State
-	for _, t := range targets {
-		s, err := b.Read(t)
-		if err != nil {
-			return err
-		}
-		states = append(states, s)
-	}
-	if asJSON {
-		return factory.WriteJSON(out, states)
-	}
-	for _, s := range states {
-		fmt.Fprintf(out, "%s [%s]\n", s.Target, s.Usage())
-		for _, e := range s.Entries {
-			fmt.Fprintf(out, "  %s\n", strings.ReplaceAll(printable(e.Text), "\n", "\n  "))
-			note := e.Origin.String()
-			if threat := memory.Scan(e.Text); threat != "" {
-				note += "; looks like " + string(threat) + ", so it is masked or left out of prompts"
-			}
-			fmt.Fprintf(out, "    (%s)\n", note)
-		}
-	}
-	return nil
 }
 
 // printable replaces control characters, so that an entry cannot steer the terminal.
@@ -72,61 +61,41 @@ func printable(text string) string {
 	}, text)
 }
 
-// changeByUser changes a target as the user, without approval.
-func changeByUser(ctx context.Context, n noun, out io.Writer, target string, o memory.Operation) error {
-	t, err := memory.ParseTarget(target)
-	if err != nil {
-		return err
-	}
-	b, err := n.file()
-	if err != nil {
-		return err
-	}
-	s, err := b.Change(ctx, t, []memory.Operation{o}, memory.Origin{By: "person"})
-	if refused, ok := errors.AsType[*memory.Refused](err); ok && refused.Full {
-		return fmt.Errorf("not stored: %s is full (%s). Shorten or remove an entry first; list them with `hermes memory list`", t, refused.State.Usage())
-	}
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "%s [%s]\n", strings.Join(s.Notes, "; "), s.Usage())
-	return nil
-}
-
-const targetHelp = "memory to change: memory (notes) or user (about you)"
-
-func newAddCmd(n noun) *cobra.Command {
+// change makes a verb that changes a target as the user, without approval.
+func (n noun) change(use, short, example string, args cobra.PositionalArgs, of func(args []string) memory.Operation) *cobra.Command {
 	var target string
-	cmd := &cobra.Command{
-		Use: "add TEXT", Short: "Add an entry", Args: cobra.MinimumNArgs(1), Example: "  hermes memory add \"uses uv, not pip\"",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeByUser(cmd.Context(), n, cmd.OutOrStdout(), target, memory.Operation{Action: "add", Content: strings.Join(args, " ")})
-		},
-	}
-	cmd.Flags().StringVar(&target, "target", "memory", targetHelp)
+	cmd := factory.VerbOn(n.file, use, short, example, args, func(ctx context.Context, c *factory.Call, b *memory.File) error {
+		t, err := memory.ParseTarget(target)
+		if err != nil {
+			return err
+		}
+		s, err := b.Change(ctx, t, []memory.Operation{of(c.Args)}, memory.Origin{By: "person"})
+		if refused, ok := errors.AsType[*memory.Refused](err); ok && refused.Full {
+			return fmt.Errorf("not stored: %s is full (%s). Shorten or remove an entry first; list them with `hermes memory list`", t, refused.State.Usage())
+		}
+		if err == nil {
+			c.Say("%s [%s]", strings.Join(s.Notes, "; "), s.Usage())
+		}
+		return err
+	})
+	cmd.Flags().StringVar(&target, "target", "memory", "memory to change: memory (notes) or user (about you)")
 	return cmd
 }
 
-func newReplaceCmd(n noun) *cobra.Command {
-	var target string
-	cmd := &cobra.Command{
-		Use: "replace OLD NEW", Short: "Replace the entry that contains OLD", Args: cobra.ExactArgs(2), Example: "  hermes memory replace \"uses uv\" \"uses pixi\"",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeByUser(cmd.Context(), n, cmd.OutOrStdout(), target, memory.Operation{Action: "replace", OldText: args[0], Content: args[1]})
-		},
-	}
-	cmd.Flags().StringVar(&target, "target", "memory", targetHelp)
-	return cmd
+func (n noun) add() *cobra.Command {
+	return n.change("add TEXT", "Add an entry", "hermes memory add \"uses uv, not pip\"", cobra.MinimumNArgs(1), func(args []string) memory.Operation {
+		return memory.Operation{Action: "add", Content: strings.Join(args, " ")}
+	})
 }
 
-func newRemoveCmd(n noun) *cobra.Command {
-	var target string
-	cmd := &cobra.Command{
-		Use: "remove TEXT", Short: "Remove the entry that contains TEXT", Args: cobra.MinimumNArgs(1), Example: "  hermes memory remove \"uses uv\"",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeByUser(cmd.Context(), n, cmd.OutOrStdout(), target, memory.Operation{Action: "remove", OldText: strings.Join(args, " ")})
-		},
-	}
-	cmd.Flags().StringVar(&target, "target", "memory", targetHelp)
-	return cmd
+func (n noun) replace() *cobra.Command {
+	return n.change("replace OLD NEW", "Replace the entry that contains OLD", "hermes memory replace \"uses uv\" \"uses pixi\"", cobra.ExactArgs(2), func(args []string) memory.Operation {
+		return memory.Operation{Action: "replace", OldText: args[0], Content: args[1]}
+	})
+}
+
+func (n noun) remove() *cobra.Command {
+	return n.change("remove TEXT", "Remove the entry that contains TEXT", "hermes memory remove \"uses uv\"", cobra.MinimumNArgs(1), func(args []string) memory.Operation {
+		return memory.Operation{Action: "remove", OldText: strings.Join(args, " ")}
+	})
 }

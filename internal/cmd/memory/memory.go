@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -55,15 +54,15 @@ func NewCmd(f *factory.Factory, s Source) *cobra.Command {
 		s = fromApp{f}
 	}
 	n := noun{f, s, new("")}
-	status := newStatusCmd(n)
+	status := n.status()
 	cmd := &cobra.Command{
 		Use: "memory", Short: "Show and change what Hermes remembers", Args: cobra.NoArgs,
 		RunE:    status.RunE,
 		Example: "  hermes memory list\n  hermes memory add \"prefers tabs\"\n  hermes memory pending",
 	}
 	cmd.PersistentFlags().StringVar(n.whose, "for", "", "use the USER.md of `platform:user` (default: the owner's; see memory.scope)")
-	cmd.AddCommand(status, newListCmd(n), newAddCmd(n), newReplaceCmd(n), newRemoveCmd(n),
-		newPendingCmd(n), newApproveCmd(n), newRejectCmd(n), newExportCmd(n), newImportCmd(n), newSetupCmd(n), newOffCmd(n))
+	cmd.AddCommand(status, n.list(), n.add(), n.replace(), n.remove(), n.export(), n.importCmd(), n.setup(), n.off())
+	cmd.AddCommand(n.pending().Verbs()...)
 	return cmd
 }
 
@@ -89,147 +88,119 @@ func forUser(b *memory.File, whose string) (*memory.File, error) {
 	return of, nil
 }
 
-func newStatusCmd(n noun) *cobra.Command {
-	return &cobra.Command{
-		Use: "status", Short: "Show how full memory is and which service is used", Args: cobra.NoArgs, Example: "  hermes memory status",
-		RunE: func(cmd *cobra.Command, _ []string) error { return status(n, cmd.OutOrStdout()) },
-	}
-}
-
-func status(n noun, out io.Writer) error {
-	b, err := n.file()
-	if err != nil {
-		return err
-	}
-	for _, t := range memory.Targets() {
-		if !b.Has(t) {
-			fmt.Fprintf(out, "%-8s off\n", t)
-			continue
+func (n noun) status() *cobra.Command {
+	return factory.VerbOn(n.file, "status", "Show how full memory is and which service is used", "hermes memory status", cobra.NoArgs, func(_ context.Context, c *factory.Call, b *memory.File) error {
+		for _, t := range memory.Targets() {
+			if !b.Has(t) {
+				c.Say("%-8s off", t)
+				continue
+			}
+			s, err := b.Read(t)
+			if err != nil {
+				return err
+			}
+			c.Say("%-8s %s   %s", t, text.Plural(len(s.Entries), "entry", "entries"), s.Usage())
 		}
-		s, err := b.Read(t)
+		users, err := b.Users()
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "%-8s %s   %s\n", t, text.Plural(len(s.Entries), "entry", "entries"), s.Usage())
-	}
-	if err := listUsers(b, out); err != nil {
-		return err
-	}
-	waiting, err := b.Proposals()
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "approval %s", onOff(b.Approval()))
-	if len(waiting) > 0 {
-		fmt.Fprintf(out, ", %d pending (hermes memory pending)", len(waiting))
-	}
-	fmt.Fprintln(out)
-	cfg, err := n.Config()
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "service  %s\n", service(n, cfg.Memory().Provider))
-	return nil
-}
-
-// listUsers prints the users who have their own USER.md.
-func listUsers(b *memory.File, out io.Writer) error {
-	list, err := b.Users()
-	if err == nil && len(list) > 0 {
-		fmt.Fprintf(out, "users    %s (--for NAME)\n", strings.Join(list, ", "))
-	}
-	return err
+		if len(users) > 0 {
+			c.Say("users    %s (--for NAME)", strings.Join(users, ", "))
+		}
+		waiting, err := b.Proposals()
+		if err != nil {
+			return err
+		}
+		approval := map[bool]string{true: "on", false: "off"}[b.Approval()]
+		if len(waiting) > 0 {
+			approval += fmt.Sprintf(", %d pending (hermes memory pending)", len(waiting))
+		}
+		c.Say("approval %s", approval)
+		cfg, err := n.Config()
+		if err != nil {
+			return err
+		}
+		c.Say("service  %s", n.service(cfg.Memory().Provider))
+		return nil
+	})
 }
 
 // service describes the configured service and whether it can be used.
-func service(n noun, name string) string {
+func (n noun) service(name string) string {
 	if name == "" {
 		return "none (set one with: hermes memory setup NAME)"
 	}
+	s, err := n.find(name)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("%s (unknown; list services with: hermes memory setup)", name)
+	case s.Missing != "":
+		return fmt.Sprintf("%s, not ready: %s", name, s.Missing)
+	}
+	return name
+}
+
+// find returns a service by its name.
+func (n noun) find(name string) (memory.External, error) {
 	for _, s := range n.Services() {
-		if s.Name != name {
-			continue
+		if s.Name == name {
+			return s, nil
 		}
-		if s.Missing != "" {
-			return fmt.Sprintf("%s, not ready: %s", name, s.Missing)
-		}
-		return name
 	}
-	return fmt.Sprintf("%s (unknown; list services with: hermes memory setup)", name)
+	return memory.External{}, fmt.Errorf("there is no memory service %q; list them with `hermes memory setup`", name)
 }
 
-func onOff(on bool) string {
-	if on {
-		return "on"
-	}
-	return "off"
-}
-
-func newSetupCmd(n noun) *cobra.Command {
-	return &cobra.Command{
-		Use: "setup [NAME]", Short: "List memory services or choose one", Args: cobra.MaximumNArgs(1), Example: "  hermes memory setup local",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				for _, s := range n.Services() {
-					fmt.Fprintf(cmd.OutOrStdout(), "%-12s %s%s\n", s.Name, s.Title, bracketed(s.Missing))
+func (n noun) setup() *cobra.Command {
+	return factory.Verb("setup [NAME]", "List memory services or choose one", "hermes memory setup local", cobra.MaximumNArgs(1), func(ctx context.Context, c *factory.Call) error {
+		if len(c.Args) == 0 {
+			for _, s := range n.Services() {
+				missing := ""
+				if s.Missing != "" {
+					missing = " (" + s.Missing + ")"
 				}
-				return nil
+				c.Say("%-12s %s%s", s.Name, s.Title, missing)
 			}
-			return choose(cmd.Context(), n, cmd.OutOrStdout(), args[0])
-		},
-	}
-}
-
-func bracketed(text string) string {
-	if text == "" {
-		return ""
-	}
-	return " (" + text + ")"
-}
-
-func choose(ctx context.Context, n noun, out io.Writer, name string) error {
-	for _, s := range n.Services() {
-		if s.Name != name {
-			continue
+			return nil
 		}
-		if err := set(ctx, n, "memory.provider", name); err != nil {
+		s, err := n.find(c.Args[0])
+		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "The service %s is used from the next session on.\n", name)
+		if err := n.set(ctx, "memory.provider", s.Name); err != nil {
+			return err
+		}
+		c.Say("The service %s is used from the next session on.", s.Name)
 		if s.Missing != "" {
-			fmt.Fprintf(out, "Before that: %s\n", s.Missing)
+			c.Say("Before that: %s", s.Missing)
 		}
 		return nil
-	}
-	return fmt.Errorf("there is no memory service %q; list them with `hermes memory setup`", name)
+	})
 }
 
-func newOffCmd(n noun) *cobra.Command {
+func (n noun) off() *cobra.Command {
 	var all bool
-	cmd := &cobra.Command{
-		Use: "off", Short: "Turn off the memory service, or all memory", Args: cobra.NoArgs, Example: "  hermes memory off --all",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := set(cmd.Context(), n, "memory.provider", ""); err != nil {
+	cmd := factory.Verb("off", "Turn off the memory service, or all memory", "hermes memory off --all", cobra.NoArgs, func(ctx context.Context, c *factory.Call) error {
+		if err := n.set(ctx, "memory.provider", ""); err != nil {
+			return err
+		}
+		if !all {
+			c.Say("No memory service is used from the next session on.")
+			return nil
+		}
+		for _, key := range []string{"memory.memory_enabled", "memory.user_profile_enabled"} {
+			if err := n.set(ctx, key, "false"); err != nil {
 				return err
 			}
-			if !all {
-				fmt.Fprintln(cmd.OutOrStdout(), "No memory service is used from the next session on.")
-				return nil
-			}
-			for _, key := range []string{"memory.memory_enabled", "memory.user_profile_enabled"} {
-				if err := set(cmd.Context(), n, key, "false"); err != nil {
-					return err
-				}
-			}
-			fmt.Fprintln(cmd.OutOrStdout(), "Memory is off from the next session on. The files are kept.")
-			return nil
-		},
-	}
+		}
+		c.Say("Memory is off from the next session on. The files are kept.")
+		return nil
+	})
 	cmd.Flags().BoolVar(&all, "all", false, "turn off MEMORY.md and USER.md too")
 	return cmd
 }
 
-func set(ctx context.Context, n noun, key, value string) error {
+func (n noun) set(ctx context.Context, key, value string) error {
 	cfg, err := n.Config()
 	if err != nil {
 		return err

@@ -117,8 +117,16 @@ func TestWhatWaitsIsApprovedOrRejected(t *testing.T) {
 	}
 	h.has("1 pending", "status")
 	h.has(p.ID, "pending")
-	h.has("Approved "+p.ID, "approve", "all")
+	out, err := h.run("", "approve", "99", p.ID)
+	if err == nil || !strings.Contains(out, "Approved "+p.ID) {
+		t.Errorf("one that fails keeps the next from being approved: %v, %q", err, out)
+	}
 	h.has("likes tea\n    (by the agent", "list")
+	if _, err := h.file.Propose(t.Context(), memory.Notes, []memory.Operation{{Action: "add", Content: "likes jam"}}, memory.Origin{By: "agent"}); err != nil {
+		t.Fatal(err)
+	}
+	h.has("Approved ", "approve", "all")
+	h.has("likes jam", "list")
 	if _, err := h.run("", "reject", p.ID); err == nil {
 		t.Error("rejected after it was approved")
 	}

@@ -2,72 +2,47 @@ package memory
 
 import (
 	"bytes"
-	"fmt"
-	"io"
-	"os"
+	"context"
 
 	"github.com/spf13/cobra"
 
-	"hermes/internal/atomicfile"
+	"hermes/internal/cmd/factory"
 	"hermes/internal/memory"
 	"hermes/internal/text"
 )
 
-func newExportCmd(n noun) *cobra.Command {
-	return &cobra.Command{
-		Use: "export [FILE]", Short: "Export all entries as JSON", Args: cobra.MaximumNArgs(1), Example: "  hermes memory export memory.json",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			b, err := n.file()
-			if err != nil {
-				return err
-			}
-			var out bytes.Buffer
-			if err := b.Export(&out); err != nil {
-				return err
-			}
-			if len(args) == 0 || args[0] == "-" {
-				_, err = cmd.OutOrStdout().Write(out.Bytes())
-				return err
-			}
-			if err := atomicfile.Write(args[0], out.Bytes(), atomicfile.Options{}); err != nil {
-				return err
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "Exported all entries to %s.\n", args[0])
-			return nil
-		},
-	}
+func (n noun) export() *cobra.Command {
+	return factory.VerbOn(n.file, "export [FILE]", "Export all entries as JSON", "hermes memory export memory.json", cobra.MaximumNArgs(1), func(_ context.Context, c *factory.Call, b *memory.File) error {
+		var out bytes.Buffer
+		if err := b.Export(&out); err != nil {
+			return err
+		}
+		toFile, err := c.Export(c.Arg(0), out.Bytes())
+		if err == nil && toFile {
+			c.Say("Exported all entries to %s.", c.Args[0])
+		}
+		return err
+	})
 }
 
-func newImportCmd(n noun) *cobra.Command {
+func (n noun) importCmd() *cobra.Command {
 	var target string
-	cmd := &cobra.Command{
-		Use: "import FILE|-", Short: "Import entries from an export or a text file", Args: cobra.ExactArgs(1), Example: "  hermes memory import memory.json\n  hermes memory import notes.md --target memory",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := memory.ParseTarget(target)
-			if err != nil {
-				return err
-			}
-			b, err := n.file()
-			if err != nil {
-				return err
-			}
-			var in io.Reader = cmd.InOrStdin()
-			if args[0] != "-" {
-				f, err := os.Open(args[0])
-				if err != nil {
-					return err
-				}
-				defer f.Close()
-				in = f
-			}
-			n, err := b.Import(cmd.Context(), in, t)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "Imported %s.\n", text.Plural(n, "new entry", "new entries"))
-			return nil
-		},
-	}
+	cmd := factory.VerbOn(n.file, "import FILE|-", "Import entries from an export or a text file", "hermes memory import memory.json\n  hermes memory import notes.md --target memory", cobra.ExactArgs(1), func(ctx context.Context, c *factory.Call, b *memory.File) error {
+		t, err := memory.ParseTarget(target)
+		if err != nil {
+			return err
+		}
+		in, err := c.Input(c.Args[0])
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		entries, err := b.Import(ctx, in, t)
+		if err == nil {
+			c.Say("Imported %s.", text.Plural(entries, "new entry", "new entries"))
+		}
+		return err
+	})
 	cmd.Flags().StringVar(&target, "target", "memory", "memory for the entries of a text file: memory or user")
 	return cmd
 }

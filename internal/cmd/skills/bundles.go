@@ -21,8 +21,8 @@ func NewBundlesCmd(f *factory.Factory, s Source) *cobra.Command {
 		Example: "  hermes bundles create release --skill github-release --skill technical-docs",
 	}
 	cmd.AddCommand(list, n.bundles("show NAME", "Show a bundle", "hermes bundles show release", cobra.ExactArgs(1)), n.createBundle(),
-		n.named("delete NAME", "Delete a bundle, but not its skills", "hermes bundles delete release", func(_ context.Context, c *call, name string) (string, error) {
-			return "Deleted the bundle " + name + ". Its skills are kept.", c.lib.DeleteBundle(name)
+		n.simple("delete NAME", "Delete a bundle, but not its skills", "hermes bundles delete release", cobra.ExactArgs(1), func(_ context.Context, c *call) (string, error) {
+			return "Deleted the bundle " + c.Args[0] + ". Its skills are kept.", c.lib.DeleteBundle(c.Args[0])
 		}))
 	return cmd
 }
@@ -32,20 +32,20 @@ func (n noun) bundles(use, short, example string, args cobra.PositionalArgs) *co
 		all, err := c.lib.Bundles()
 		shown := 0
 		for _, b := range all {
-			if len(c.args) > 0 && b.Name != c.args[0] {
+			if len(c.Args) > 0 && b.Name != c.Args[0] {
 				continue
 			}
 			shown++
 			c.say("%s", strings.TrimRight(fmt.Sprintf("%-20s %s  %s", b.Name, strings.Join(b.Skills, ", "), b.Description), " "))
-			if len(c.args) > 0 && b.Instruction != "" {
+			if len(c.Args) > 0 && b.Instruction != "" {
 				c.say("  %s", b.Instruction)
 			}
 		}
 		switch {
 		case err != nil:
 			return err
-		case shown == 0 && len(c.args) > 0:
-			return fmt.Errorf("there is no bundle %q; list them with `hermes bundles list`", c.args[0])
+		case shown == 0 && len(c.Args) > 0:
+			return fmt.Errorf("there is no bundle %q; list them with `hermes bundles list`", c.Args[0])
 		case shown == 0:
 			c.say("No bundles yet. Create one with: hermes bundles create NAME --skill A --skill B")
 		}
@@ -57,7 +57,7 @@ func (n noun) createBundle() *cobra.Command {
 	var b skill.Bundle
 	var force bool
 	cmd := n.verb("create NAME", "Create a bundle", "hermes bundles create release --skill github-release --skill technical-docs", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
-		b.Name = c.args[0]
+		b.Name = c.Args[0]
 		for _, name := range b.Skills {
 			if _, err := c.lib.View(ctx, name, ""); err != nil {
 				return err

@@ -21,38 +21,33 @@ func NewCuratorCmd(f *factory.Factory, s Source) *cobra.Command {
 		Use: "curator", Short: "Archive and restore skills that the agent made", Args: cobra.NoArgs, RunE: status.RunE,
 		Example: "  hermes curator status\n  hermes curator run --dry-run",
 	}
+	one := cobra.ExactArgs(1)
 	cmd.AddCommand(
 		status, n.curate(), n.backup(), n.rollback(), n.ledger(), n.purge(), n.unmanaged(),
-		n.named("adopt NAME", "Let the curator manage a skill that you wrote", "hermes curator adopt release-notes", func(ctx context.Context, c *call, name string) (string, error) {
-			return "The curator now manages " + name + ". Keep it with: hermes curator pin " + name, c.lib.Adopt(ctx, name)
+		n.simple("adopt NAME", "Let the curator manage a skill that you wrote", "hermes curator adopt release-notes", one, func(ctx context.Context, c *call) (string, error) {
+			return "The curator now manages " + c.Args[0] + ". Keep it with: hermes curator pin " + c.Args[0], c.lib.Adopt(ctx, c.Args[0])
 		}),
-		n.named("pin NAME", "Keep the curator from archiving a skill", "hermes curator pin release-notes", func(ctx context.Context, c *call, name string) (string, error) {
-			return "Pinned " + name + ".", c.lib.Pin(ctx, name, true)
+		n.simple("pin NAME", "Keep the curator from archiving a skill", "hermes curator pin release-notes", one, func(ctx context.Context, c *call) (string, error) {
+			return "Pinned " + c.Args[0] + ".", c.lib.Pin(ctx, c.Args[0], true)
 		}),
-		n.named("unpin NAME", "Let the curator archive a skill again", "hermes curator unpin release-notes", func(ctx context.Context, c *call, name string) (string, error) {
-			return "Unpinned " + name + ".", c.lib.Pin(ctx, name, false)
+		n.simple("unpin NAME", "Let the curator archive a skill again", "hermes curator unpin release-notes", one, func(ctx context.Context, c *call) (string, error) {
+			return "Unpinned " + c.Args[0] + ".", c.lib.Pin(ctx, c.Args[0], false)
 		}),
-		n.named("archive NAME", "Archive a skill", "hermes curator archive release-notes", func(ctx context.Context, c *call, name string) (string, error) {
-			return "Archived " + name + ". Restore it with: hermes curator restore " + name, c.lib.Archive(ctx, name, "archived by hand")
+		n.simple("archive NAME", "Archive a skill", "hermes curator archive release-notes", one, func(ctx context.Context, c *call) (string, error) {
+			return "Archived " + c.Args[0] + ". Restore it with: hermes curator restore " + c.Args[0], c.lib.Archive(ctx, c.Args[0], "archived by hand")
 		}),
-		n.named("restore NAME", "Restore an archived skill", "hermes curator restore release-notes", func(ctx context.Context, c *call, name string) (string, error) {
-			return "Restored " + name + ".", c.lib.Restore(ctx, name)
+		n.simple("restore NAME", "Restore an archived skill", "hermes curator restore release-notes", one, func(ctx context.Context, c *call) (string, error) {
+			return "Restored " + c.Args[0] + ".", c.lib.Restore(ctx, c.Args[0])
 		}),
 		n.archived(),
-		n.paused("pause", "Stop the curator from running by itself", "hermes curator pause", true),
-		n.paused("resume", "Let the curator run by itself again", "hermes curator resume", false),
+		n.simple("pause", "Stop the curator from running by itself", "hermes curator pause", cobra.NoArgs, func(ctx context.Context, c *call) (string, error) {
+			return "The curator is paused.", c.lib.PauseCurator(ctx, true)
+		}),
+		n.simple("resume", "Let the curator run by itself again", "hermes curator resume", cobra.NoArgs, func(ctx context.Context, c *call) (string, error) {
+			return "The curator is running again.", c.lib.PauseCurator(ctx, false)
+		}),
 	)
 	return cmd
-}
-
-func (n noun) named(use, short, example string, do func(ctx context.Context, c *call, name string) (string, error)) *cobra.Command {
-	return n.verb(use, short, example, cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
-		said, err := do(ctx, c, c.args[0])
-		if err == nil {
-			c.say("%s", said)
-		}
-		return err
-	})
 }
 
 func (n noun) curatorStatus() *cobra.Command {
@@ -158,16 +153,13 @@ func (n noun) archived() *cobra.Command {
 }
 
 func (n noun) backup() *cobra.Command {
-	return n.verb("backup", "Back up all skills", "hermes curator backup", cobra.NoArgs, func(_ context.Context, c *call) error {
+	return n.simple("backup", "Back up all skills", "hermes curator backup", cobra.NoArgs, func(_ context.Context, c *call) (string, error) {
 		cur, err := n.Curation()
 		if err != nil {
-			return err
+			return "", err
 		}
 		at, err := c.lib.Backup(max(cur.Backups, 1))
-		if err == nil {
-			c.say("Backed up to %s", at)
-		}
-		return err
+		return "Backed up to " + at, err
 	})
 }
 
@@ -203,14 +195,4 @@ func (n noun) rollback() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("list", "id", "entry")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
 	return cmd
-}
-
-func (n noun) paused(use, short, example string, on bool) *cobra.Command {
-	return n.verb(use, short, example, cobra.NoArgs, func(ctx context.Context, c *call) error {
-		if err := c.lib.PauseCurator(ctx, on); err != nil {
-			return err
-		}
-		c.say("The curator is %s.", map[bool]string{true: "paused", false: "running again"}[on])
-		return nil
-	})
 }

@@ -20,7 +20,7 @@ func (n noun) install() *cobra.Command {
 	var o skill.InstallOptions
 	var yes bool
 	cmd := n.verb("install IDENTIFIER", "Scan and install a skill from a registry", "hermes skills install anthropics/skills/pdf", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
-		p, err := n.fetch(ctx, c.args[0])
+		p, err := n.fetch(ctx, c.Args[0])
 		if err != nil {
 			return err
 		}
@@ -32,7 +32,10 @@ func (n noun) install() *cobra.Command {
 		}
 		r, err := c.lib.Install(ctx, p, o)
 		if err != nil {
-			return n.refused(c, r, err)
+			if _, ok := errors.AsType[*skill.RefusedError](err); ok { // show why
+				c.printReport(r.Report)
+			}
+			return err
 		}
 		c.printInstall(r)
 		return nil
@@ -43,14 +46,6 @@ func (n noun) install() *cobra.Command {
 	cmd.Flags().BoolVar(&o.Accept, "accept-rights", false, "accept a new version that uses more tools, hosts, files or variables")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
 	return cmd
-}
-
-// refused prints the findings that led to a refusal.
-func (n noun) refused(c *call, r skill.InstallReport, err error) error {
-	if _, ok := errors.AsType[*skill.RefusedError](err); ok {
-		c.printReport(r.Report)
-	}
-	return err
 }
 
 func (c *call) printInstall(r skill.InstallReport) {
@@ -67,19 +62,23 @@ func (c *call) printInstall(r skill.InstallReport) {
 	}
 }
 
-// installed returns the names given on the command line, or all.
+// installed returns the names given on the command line, or all. It says so if there are
+// none.
 func (c *call) installed() (skill.Lock, []string, error) {
 	lock, err := c.lib.Installed()
 	if err != nil {
 		return lock, nil, err
 	}
-	for _, name := range c.args {
+	for _, name := range c.Args {
 		if _, ok := lock.Skills[name]; !ok {
 			return lock, nil, fmt.Errorf("the skill %q was not installed from a registry; list those that were with `hermes skills list --source hub`: %w", name, hermes.ErrNotFound)
 		}
 	}
-	if len(c.args) > 0 {
-		return lock, c.args, nil
+	if len(c.Args) > 0 {
+		return lock, c.Args, nil
+	}
+	if len(lock.Skills) == 0 {
+		c.say("No skills are installed from registries.")
 	}
 	return lock, slices.Sorted(maps.Keys(lock.Skills)), nil
 }
@@ -111,9 +110,6 @@ func (n noun) check() *cobra.Command {
 				}
 			}
 			c.say("%-24s %-12s %s", name, state, news)
-		}
-		if len(names) == 0 {
-			c.say("No skills are installed from registries.")
 		}
 		return nil
 	})
@@ -150,9 +146,6 @@ func (n noun) update() *cobra.Command {
 			}
 			c.printInstall(r)
 		}
-		if len(names) == 0 {
-			c.say("No skills are installed from registries.")
-		}
 		return errors.Join(faults...)
 	})
 	cmd.Flags().BoolVar(&o.Force, "force", false, "overwrite local changes; the old files go to the archive")
@@ -186,15 +179,11 @@ func (n noun) audit() *cobra.Command {
 }
 
 func (n noun) uninstall() *cobra.Command {
-	return n.verb("uninstall NAME", "Uninstall a skill", "hermes skills uninstall pdf", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+	return n.simple("uninstall NAME", "Uninstall a skill", "hermes skills uninstall pdf", cobra.ExactArgs(1), func(ctx context.Context, c *call) (string, error) {
 		if _, _, err := c.installed(); err != nil {
-			return err
+			return "", err
 		}
-		out, err := c.lib.Remove(ctx, hermes.SkillRemoval{Name: c.args[0]})
-		if err != nil {
-			return err
-		}
-		c.say("Uninstalled %s. The files are archived in %s.", c.args[0], out.Path)
-		return nil
+		out, err := c.lib.Remove(ctx, hermes.SkillRemoval{Name: c.Args[0]})
+		return fmt.Sprintf("Uninstalled %s. The files are archived in %s.", c.Args[0], out.Path), err
 	})
 }

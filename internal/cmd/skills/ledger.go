@@ -2,13 +2,13 @@ package skills
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"hermes/internal/cmd/factory"
 	"hermes/internal/skill"
 	"hermes/internal/undo"
 )
@@ -41,9 +41,7 @@ func (n noun) ledger() *cobra.Command {
 			entries = append(entries, e)
 		}
 		if asJSON {
-			enc := json.NewEncoder(c.out)
-			enc.SetIndent("", "  ")
-			return enc.Encode(entries)
+			return factory.WriteJSON(c.Out, entries)
 		}
 		for _, e := range entries {
 			state := ""
@@ -121,7 +119,7 @@ func (n noun) purge() *cobra.Command {
 			return fmt.Errorf("invalid --older-than %d: use a number of days, or 0 for all", older)
 		}
 		age := time.Duration(older) * 24 * time.Hour
-		list, err := c.lib.Purge(ctx, age, c.args, true)
+		list, err := c.lib.Purge(ctx, age, c.Args, true)
 		if err != nil {
 			return err
 		}
@@ -133,7 +131,7 @@ func (n noun) purge() *cobra.Command {
 			if err := n.confirm(c, yes, "Delete "+names(list)+" from the archive?"); err != nil {
 				return err
 			}
-			if list, err = c.lib.Purge(ctx, age, c.args, false); err != nil {
+			if list, err = c.lib.Purge(ctx, age, c.Args, false); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -28,7 +29,7 @@ func (n noun) list() *cobra.Command {
 			}
 			if s.Category != last {
 				last = s.Category
-				c.say("%s", orElse(last, "other"))
+				c.say("%s", cmp.Or(last, "other"))
 			}
 			mark := "[" + string(s.Source) + "]"
 			if s.Hidden != "" {
@@ -51,13 +52,6 @@ func (n noun) list() *cobra.Command {
 	return cmd
 }
 
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
-
 // hintProject mentions skills in the working folder that are not trusted.
 func (n noun) hintProject(c *call) error {
 	dir, err := n.Dir()
@@ -72,10 +66,10 @@ func (n noun) hintProject(c *call) error {
 
 func (n noun) inspect() *cobra.Command {
 	cmd := n.verb("inspect NAME|IDENTIFIER", "Show a skill, installed or in a registry", "hermes skills inspect debugging\n  hermes skills inspect anthropics/skills/pdf", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
-		if strings.ContainsAny(c.args[0], "/:") {
+		if strings.ContainsAny(c.Args[0], "/:") {
 			return n.inspectRemote(ctx, c)
 		}
-		t, err := c.lib.View(ctx, c.args[0], "")
+		t, err := c.lib.View(ctx, c.Args[0], "")
 		if err != nil {
 			return err
 		}
@@ -125,7 +119,7 @@ func (n noun) switched(use, short, example string, off bool) *cobra.Command {
 			return err
 		}
 		list := slices.Clone(cfg.Skills().Disabled)
-		for _, name := range c.args {
+		for _, name := range c.Args {
 			if off && !slices.Contains(list, name) {
 				states, err := c.lib.States(ctx)
 				if err != nil {
@@ -143,7 +137,7 @@ func (n noun) switched(use, short, example string, off bool) *cobra.Command {
 		if _, err := cfg.Put(ctx, "skills.disabled", list); err != nil {
 			return err
 		}
-		c.say("Disabled from the next session on: %s", orElse(strings.Join(list, ", "), "none"))
+		c.say("Disabled from the next session on: %s", cmp.Or(strings.Join(list, ", "), "none"))
 		return nil
 	})
 }

@@ -37,7 +37,7 @@ metadata:
 func (n noun) create() *cobra.Command {
 	var category, from string
 	cmd := n.verb("create NAME", "Create a skill in the editor or from a file", "hermes skills create release-notes --from-file SKILL.md", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
-		name := c.args[0]
+		name := c.Args[0]
 		text, err := n.written(ctx, c, from, fmt.Sprintf(draft, name, name))
 		if err != nil {
 			return err
@@ -53,7 +53,7 @@ func (n noun) create() *cobra.Command {
 func (n noun) edit() *cobra.Command {
 	var from, file string
 	cmd := n.verb("edit NAME", "Edit a skill in the editor or from a file", "hermes skills edit release-notes", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
-		now, err := c.lib.View(ctx, c.args[0], file)
+		now, err := c.lib.View(ctx, c.Args[0], file)
 		if err != nil && (file == "" || !errors.Is(err, hermes.ErrNotFound)) {
 			return err
 		}
@@ -65,7 +65,7 @@ func (n noun) edit() *cobra.Command {
 			c.say("No changes.")
 			return nil
 		}
-		out, err := c.lib.Save(ctx, hermes.SkillEdit{Name: c.args[0], File: file, Content: text, Base: now.Hash})
+		out, err := c.lib.Save(ctx, hermes.SkillEdit{Name: c.Args[0], File: file, Content: text, Base: now.Hash})
 		return c.printSaved(out, err)
 	})
 	cmd.Flags().StringVar(&from, "from-file", "", "read the content from this `file`; - is standard input")
@@ -75,7 +75,7 @@ func (n noun) edit() *cobra.Command {
 
 // written reads the new text from a file or the editor.
 func (n noun) written(ctx context.Context, c *call, from, before string) (string, error) {
-	return compose.Composer{From: from, In: c.in, Name: "SKILL.md", Terminal: n.Terminal, Edit: n.Edit}.Text(ctx, before)
+	return compose.Composer{From: from, In: c.In, Name: "SKILL.md", Terminal: n.Terminal, Edit: n.Edit}.Text(ctx, before)
 }
 
 func (c *call) printSaved(out hermes.SkillOutcome, err error) error {
@@ -92,17 +92,17 @@ func (c *call) printSaved(out hermes.SkillOutcome, err error) error {
 func (n noun) remove() *cobra.Command {
 	var yes bool
 	cmd := n.verb("delete NAME", "Delete a skill (it can be restored)", "hermes skills delete release-notes", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
-		if _, err := c.lib.View(ctx, c.args[0], ""); err != nil {
+		if _, err := c.lib.View(ctx, c.Args[0], ""); err != nil {
 			return err
 		}
-		if err := n.confirm(c, yes, "Delete the skill "+c.args[0]+"?"); err != nil {
+		if err := n.confirm(c, yes, "Delete the skill "+c.Args[0]+"?"); err != nil {
 			return err
 		}
-		out, err := c.lib.Remove(ctx, hermes.SkillRemoval{Name: c.args[0]})
+		out, err := c.lib.Remove(ctx, hermes.SkillRemoval{Name: c.Args[0]})
 		if err != nil {
 			return err
 		}
-		c.say("Deleted %s. Restore it with: hermes curator restore %s (archived in %s)", c.args[0], c.args[0], out.Path)
+		c.say("Deleted %s. Restore it with: hermes curator restore %s (archived in %s)", c.Args[0], c.Args[0], out.Path)
 		return nil
 	})
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
@@ -112,7 +112,7 @@ func (n noun) remove() *cobra.Command {
 func (n noun) reset() *cobra.Command {
 	var restore, yes bool
 	cmd := n.verb("reset NAME", "Reset a skill to its bundled version", "hermes skills reset debugging", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
-		name := c.args[0]
+		name := c.Args[0]
 		if restore {
 			if err := c.lib.Restore(ctx, name); err != nil {
 				return err
@@ -146,22 +146,14 @@ func (n noun) reset() *cobra.Command {
 }
 
 func (n noun) optOut() *cobra.Command {
-	return n.verb("opt-out", "Stop offering the bundled skills", "hermes skills opt-out", cobra.NoArgs, func(_ context.Context, c *call) error {
-		if err := c.lib.OptOut(true); err != nil {
-			return err
-		}
-		c.say("The bundled skills are no longer offered. Offer them again with: hermes skills opt-in")
-		return nil
+	return n.simple("opt-out", "Stop offering the bundled skills", "hermes skills opt-out", cobra.NoArgs, func(_ context.Context, c *call) (string, error) {
+		return "The bundled skills are no longer offered. Offer them again with: hermes skills opt-in", c.lib.OptOut(true)
 	})
 }
 
 func (n noun) optIn() *cobra.Command {
-	return n.verb("opt-in", "Offer the bundled skills again", "hermes skills opt-in", cobra.NoArgs, func(_ context.Context, c *call) error {
-		if err := c.lib.OptOut(false); err != nil {
-			return err
-		}
-		c.say("The bundled skills are offered again.")
-		return nil
+	return n.simple("opt-in", "Offer the bundled skills again", "hermes skills opt-in", cobra.NoArgs, func(_ context.Context, c *call) (string, error) {
+		return "The bundled skills are offered again.", c.lib.OptOut(false)
 	})
 }
 
@@ -202,23 +194,19 @@ func (n noun) trust() *cobra.Command {
 }
 
 func (n noun) untrust() *cobra.Command {
-	return n.verb("untrust [FOLDER]", "Stop using the skills of a project", "hermes skills untrust", cobra.MaximumNArgs(1), func(ctx context.Context, c *call) error {
+	return n.simple("untrust [FOLDER]", "Stop using the skills of a project", "hermes skills untrust", cobra.MaximumNArgs(1), func(ctx context.Context, c *call) (string, error) {
 		dir, err := n.folder(c)
 		if err != nil {
-			return err
+			return "", err
 		}
 		root, err := c.lib.Trust(ctx, dir, false)
-		if err != nil {
-			return err
-		}
-		c.say("The skills of %s are no longer used.", root)
-		return nil
+		return "The skills of " + root + " are no longer used.", err
 	})
 }
 
 func (n noun) folder(c *call) (string, error) {
-	if len(c.args) > 0 {
-		return filepath.Abs(strings.TrimSpace(c.args[0]))
+	if len(c.Args) > 0 {
+		return filepath.Abs(strings.TrimSpace(c.Args[0]))
 	}
 	return n.Dir()
 }

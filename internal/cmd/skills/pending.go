@@ -2,84 +2,50 @@ package skills
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"hermes/internal/cmd/factory"
+	"hermes/internal/skill"
 )
 
-func (n noun) pending() *cobra.Command {
-	return n.verb("pending", "List changes by the agent that wait for your approval", "hermes skills pending", cobra.NoArgs, func(_ context.Context, c *call) error {
-		list, err := c.lib.Waiting()
-		if err != nil {
+// pending makes the verbs for changes that wait for approval.
+func (n noun) pending() factory.Pending[*skill.Library] {
+	return factory.Pending[*skill.Library]{
+		Noun: "skills", What: "changes", Whose: " by the agent", Do: "Apply", ID: "k3f9ab",
+		Open: n.Open,
+		List: func(lib *skill.Library) (lines []string, err error) {
+			list, err := lib.Proposals()
+			for _, p := range list {
+				text := []string{fmt.Sprintf("%s  %s  %s", p.ID, p.At.Local().Format("2006-01-02 15:04"), p.What())}
+				if why := p.Why(); why != "" {
+					text = append(text, "    "+why)
+				}
+				if o := p.Provenance(); o != "" {
+					text = append(text, "    proposed after reading "+o)
+				}
+				lines = append(lines, printable(strings.Join(text, "\n")))
+			}
+			return lines, err
+		},
+		Approve: func(ctx context.Context, c *factory.Call, lib *skill.Library, id string) error {
+			out, err := lib.Approve(ctx, id)
+			if err == nil {
+				c.Say("Approved %s: %s", id, printable(out.Path))
+			}
 			return err
-		}
-		for _, p := range list {
-			c.say("%s  %s  %s", p.ID, p.At.Local().Format("2006-01-02 15:04"), p.What())
-			if why := p.Why(); why != "" {
-				c.say("    %s", why)
-			}
-			if o := p.Provenance(); o != "" {
-				c.say("    proposed after reading %s", o)
-			}
-		}
-		if len(list) == 0 {
-			c.say("No pending changes.")
-		}
-		return nil
-	})
+		},
+	}
 }
 
 func (n noun) diff() *cobra.Command {
 	return n.verb("diff ID", "Show a pending change as a diff", "hermes skills diff k3f9ab", cobra.ExactArgs(1), func(_ context.Context, c *call) error {
-		diff, err := c.lib.Diff(c.args[0])
+		diff, err := c.lib.Diff(c.Args[0])
 		if err == nil {
-			fmt.Fprint(c.out, diff)
+			fmt.Fprint(c.Out, diff)
 		}
 		return err
 	})
-}
-
-func (n noun) approve() *cobra.Command {
-	return n.verb("approve ID…|all", "Apply pending changes", "hermes skills approve k3f9ab", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
-		return c.each(func(id string) error {
-			out, err := c.lib.Approve(ctx, id)
-			if err == nil {
-				c.say("Approved %s: %s", id, out.Path)
-			}
-			return err
-		})
-	})
-}
-
-func (n noun) reject() *cobra.Command {
-	return n.verb("reject ID…|all", "Discard pending changes", "hermes skills reject k3f9ab", cobra.MinimumNArgs(1), func(_ context.Context, c *call) error {
-		return c.each(func(id string) error {
-			err := c.lib.Reject(id)
-			if err == nil {
-				c.say("Rejected %s.", id)
-			}
-			return err
-		})
-	})
-}
-
-// each runs do for every change that is named, or for all.
-func (c *call) each(do func(id string) error) error {
-	ids := c.args
-	if len(ids) == 1 && ids[0] == "all" {
-		list, err := c.lib.Waiting()
-		if err != nil {
-			return err
-		}
-		ids = nil
-		for _, p := range list {
-			ids = append(ids, p.ID)
-		}
-	}
-	var faults []error
-	for _, id := range ids {
-		faults = append(faults, do(id))
-	}
-	return errors.Join(faults...)
 }

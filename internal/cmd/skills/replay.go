@@ -2,12 +2,12 @@ package skills
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/cmd/factory"
 )
 
 func (n noun) replay() *cobra.Command {
@@ -18,16 +18,14 @@ func (n noun) replay() *cobra.Command {
 		if session == "" {
 			return errors.New("no session given; use --session ID (list them with `hermes sessions list`)")
 		}
-		t, err := n.Replay(ctx, c.args[0], session, turn)
+		t, err := n.Replay(ctx, c.Args[0], session, turn)
 		if err != nil {
 			return err
 		}
 		if asJSON {
-			e := json.NewEncoder(c.out)
-			e.SetIndent("", "  ")
-			return e.Encode(t)
+			return factory.WriteJSON(c.Out, t)
 		}
-		c.printTrial(c.args[0], t)
+		c.printTrial(c.Args[0], t)
 		return nil
 	})
 	cmd.Flags().StringVar(&session, "session", "", "session with the task: an `id`, the beginning of one, or a title")

@@ -81,6 +81,6 @@ func (c *call) printFile(ctx context.Context, name, file string, files []guard.F
 		c.say("  %s: %s", file, verb)
 		return nil
 	}
-	fmt.Fprint(c.out, printable(patch.Unified(name+"/"+file, name+"/"+file, before.Content, string(after))))
+	fmt.Fprint(c.Out, printable(patch.Unified(name+"/"+file, name+"/"+file, before.Content, string(after))))
 	return nil
 }

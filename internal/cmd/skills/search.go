@@ -9,18 +9,8 @@ import (
 
 	"hermes/internal/skill"
 	"hermes/internal/skill/guard"
-	"hermes/internal/skill/hub"
 	"hermes/internal/text"
 )
-
-func (n noun) search() *cobra.Command {
-	cmd := n.searching("search QUERY", "Search the registries for skills", "hermes skills search pdf", cobra.MinimumNArgs(1))
-	return cmd
-}
-
-func (n noun) browse() *cobra.Command {
-	return n.searching("browse [QUERY]", "Browse the registries", "hermes skills browse --source github", cobra.ArbitraryArgs)
-}
 
 func (n noun) searching(use, short, example string, args cobra.PositionalArgs) *cobra.Command {
 	var source string
@@ -30,7 +20,7 @@ func (n noun) searching(use, short, example string, args cobra.PositionalArgs) *
 		if err != nil {
 			return err
 		}
-		list, err := h.Search(ctx, strings.Join(c.args, " "), source, limit)
+		list, err := h.Search(ctx, strings.Join(c.Args, " "), source, limit)
 		if len(list) == 0 && err != nil {
 			return err
 		}
@@ -54,7 +44,7 @@ func (n noun) searching(use, short, example string, args cobra.PositionalArgs) *
 
 // inspectRemote shows a skill of a registry without installing it.
 func (n noun) inspectRemote(ctx context.Context, c *call) error {
-	p, err := n.fetch(ctx, c.args[0])
+	p, err := n.fetch(ctx, c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -67,9 +57,7 @@ func (n noun) inspectRemote(ctx context.Context, c *call) error {
 	for _, f := range p.Files {
 		c.say("  %s (%d bytes)", f.Path, len(f.Data))
 	}
-	if rights := skill.RightsOf(p.Files).Lines(); len(rights) > 0 {
-		c.say("It asks for: %s", strings.Join(rights, ", "))
-	}
+	c.printRights(skill.RightsOf(p.Files))
 	c.printReport(skill.Scan(p.Files))
 	return nil
 }
@@ -109,9 +97,5 @@ func (n noun) fetch(ctx context.Context, identifier string) (skill.Package, erro
 		return skill.Package{}, fmt.Errorf("%s is built in; show it with: hermes skills inspect %s", identifier, rest[strings.LastIndex(rest, "/")+1:])
 	}
 	p, err := h.Fetch(ctx, identifier)
-	return fromHub(p), err
-}
-
-func fromHub(p hub.Package) skill.Package {
-	return skill.Package{Source: p.Source, Identifier: p.Identifier, Version: p.Version, Trust: p.Trust, Files: p.Files}
+	return skill.Package(p), err
 }

@@ -33,27 +33,19 @@ func (n noun) tap() *cobra.Command {
 			}
 			return nil
 		}),
-		n.tapping("add OWNER/REPO", "Add a repository", "hermes skills tap add octo/skills", true),
-		n.tapping("remove OWNER/REPO", "Remove a repository", "hermes skills tap remove octo/skills", false),
+		n.tapping("add OWNER/REPO", "Add a repository", "hermes skills tap add octo/skills", "Added %s. It is searched from now on.", true),
+		n.tapping("remove OWNER/REPO", "Remove a repository", "hermes skills tap remove octo/skills", "Removed %s. It is no longer searched.", false),
 	)
 	return cmd
 }
 
-func (n noun) tapping(use, short, example string, on bool) *cobra.Command {
-	return n.verb(use, short, example, cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
-		source, repo := hub.Resolve(c.args[0])
+func (n noun) tapping(use, short, example, done string, on bool) *cobra.Command {
+	return n.simple(use, short, example, cobra.ExactArgs(1), func(ctx context.Context, c *call) (string, error) {
+		source, repo := hub.Resolve(c.Args[0])
 		if source != "github" {
-			return fmt.Errorf("%q is not a GitHub repository; use OWNER/REPO", c.args[0])
+			return "", fmt.Errorf("%q is not a GitHub repository; use OWNER/REPO", c.Args[0])
 		}
-		if err := c.lib.Tap(ctx, repo, on); err != nil {
-			return err
-		}
-		if on {
-			c.say("Added %s. It is searched from now on.", repo)
-		} else {
-			c.say("Removed %s. It is no longer searched.", repo)
-		}
-		return nil
+		return fmt.Sprintf(done, repo), c.lib.Tap(ctx, repo, on)
 	})
 }
 
@@ -86,15 +78,11 @@ func (n noun) snapshot() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if len(c.args) == 0 || c.args[0] == "-" {
-				c.say("%s", raw)
-				return nil
+			toFile, err := c.Export(c.Arg(0), append(raw, '\n'))
+			if err == nil && toFile {
+				c.say("Exported %s to %s.", text.Plural(len(s.Skills), "skill", "skills"), c.Args[0])
 			}
-			if err := os.WriteFile(c.args[0], append(raw, '\n'), 0o600); err != nil {
-				return err
-			}
-			c.say("Exported %s to %s.", text.Plural(len(s.Skills), "skill", "skills"), c.args[0])
-			return nil
+			return err
 		}),
 		n.importCmd(),
 	)
@@ -104,13 +92,13 @@ func (n noun) snapshot() *cobra.Command {
 func (n noun) importCmd() *cobra.Command {
 	var force bool
 	cmd := n.verb("import FILE", "Install the skills of a snapshot", "hermes skills snapshot import skills.json", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
-		raw, err := os.ReadFile(c.args[0])
+		raw, err := os.ReadFile(c.Args[0])
 		if err != nil {
 			return err
 		}
 		var s snapshot
 		if err := json.Unmarshal(raw, &s); err != nil || s.Version != 1 {
-			return fmt.Errorf("%s is not a snapshot; create one with `hermes skills snapshot export`", c.args[0])
+			return fmt.Errorf("%s is not a snapshot; create one with `hermes skills snapshot export`", c.Args[0])
 		}
 		var faults []error
 		for _, t := range s.Taps {
@@ -148,12 +136,12 @@ func (n noun) publish() *cobra.Command {
 		if repo == "" {
 			return errors.New("no repository given; use --repo OWNER/REPO")
 		}
-		t, err := c.lib.View(ctx, c.args[0], "")
+		t, err := c.lib.View(ctx, c.Args[0], "")
 		if err != nil {
 			return err
 		}
 		if t.Folder == "" {
-			return fmt.Errorf("%q is a bundled skill; only your own can be published", c.args[0])
+			return fmt.Errorf("%q is a bundled skill; only your own can be published", c.Args[0])
 		}
 		files, err := guard.Read(t.Folder)
 		if err != nil {

@@ -10,7 +10,6 @@ package skills
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -89,38 +88,44 @@ func NewCmd(f *factory.Factory, s Source) *cobra.Command {
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
 	cmd.AddCommand(
-		list, n.inspect(), n.browse(), n.search(), n.install(), n.check(), n.update(), n.audit(), n.uninstall(),
-		n.create(), n.edit(), n.remove(), n.reset(), n.optOut(), n.optIn(), n.config(),
-		n.pending(), n.diff(), n.approve(), n.reject(), n.replay(), n.trust(), n.untrust(), n.tap(), n.snapshot(), n.publish(),
+		list, n.inspect(), n.install(), n.check(), n.update(), n.audit(), n.uninstall(),
+		n.searching("search QUERY", "Search the registries for skills", "hermes skills search pdf", cobra.MinimumNArgs(1)),
+		n.searching("browse [QUERY]", "Browse the registries", "hermes skills browse --source github", cobra.ArbitraryArgs),
+		n.create(), n.edit(), n.remove(), n.reset(), n.optOut(), n.optIn(), n.config(), n.diff(),
+		n.replay(), n.trust(), n.untrust(), n.tap(), n.snapshot(), n.publish(),
 	)
+	cmd.AddCommand(n.pending().Verbs()...)
 	return cmd
 }
 
 // run is the work of a verb.
 type run func(ctx context.Context, c *call) error
 
-// call is one use of a verb.
+// call is one use of a verb, with the library.
 type call struct {
-	lib  *skill.Library
-	out  io.Writer
-	in   io.Reader
-	args []string
+	*factory.Call
+	lib *skill.Library
 }
 
 // say prints a line without control characters, since skills come from strangers.
-func (c *call) say(format string, args ...any) {
-	fmt.Fprintln(c.out, printable(fmt.Sprintf(format, args...)))
-}
+func (c *call) say(format string, args ...any) { c.Say("%s", printable(fmt.Sprintf(format, args...))) }
 
 // verb makes a command that works with the library.
 func (n noun) verb(use, short, example string, args cobra.PositionalArgs, work run) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Example: "  " + example, Args: args, RunE: func(cmd *cobra.Command, args []string) error {
-		lib, err := n.Open()
-		if err != nil {
-			return err
+	return factory.VerbOn(n.Open, use, short, example, args, func(ctx context.Context, c *factory.Call, lib *skill.Library) error {
+		return work(ctx, &call{c, lib})
+	})
+}
+
+// simple makes a command that does one thing and says so, if it did.
+func (n noun) simple(use, short, example string, args cobra.PositionalArgs, do func(ctx context.Context, c *call) (said string, err error)) *cobra.Command {
+	return n.verb(use, short, example, args, func(ctx context.Context, c *call) error {
+		said, err := do(ctx, c)
+		if err == nil {
+			c.say("%s", said)
 		}
-		return work(cmd.Context(), &call{lib: lib, out: cmd.OutOrStdout(), in: cmd.InOrStdin(), args: args})
-	}}
+		return err
+	})
 }
 
 // confirm asks the user, unless yes is set.
@@ -128,5 +133,5 @@ func (n noun) confirm(c *call, yes bool, question string) error {
 	if yes {
 		return nil
 	}
-	return n.Confirm(c.in, c.out, question)
+	return n.Confirm(c.In, c.Out, question)
 }
