@@ -118,6 +118,7 @@ var layers = []layer{
 		{path: "internal/prefixwatch"},
 		{path: "internal/prompt"},
 		{path: "internal/reference"},
+		{path: "internal/serverinfo"}, // what model servers say about their models
 		{path: "internal/skill"},
 		{path: "internal/skill/hub"},
 		{path: "internal/spend"},

@@ -77,7 +77,7 @@ func (m *windowAsker) before(ctx context.Context) {
 	if window, _ := m.c.lengths(m.ch); window > 0 {
 		return
 	}
-	if ok, _ := m.c.learned.mayList(m.ch.BaseURL); !ok {
+	if ok, _ := m.c.learned.MayList(m.ch.BaseURL); !ok {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, listTime)
@@ -90,11 +90,11 @@ func (m *windowAsker) beside(ctx context.Context) *listing {
 	if !m.c.cfg.AskWindows {
 		return nil
 	}
-	ok, again := m.c.learned.mayList(m.ch.BaseURL)
+	ok, again := m.c.learned.MayList(m.ch.BaseURL)
 	if !ok {
 		return nil
 	}
-	l := &listing{done: make(chan struct{}), cut: func() { m.c.learned.askAgain(m.ch.BaseURL) }}
+	l := &listing{done: make(chan struct{}), cut: func() { m.c.learned.AskAgain(m.ch.BaseURL) }}
 	if !again {
 		l.linger = listLinger
 	}

@@ -23,7 +23,7 @@ func (c *Catalogue) Info(ref string) hermes.ModelInfo {
 
 // infoOf is Info for a choice.
 func (c *Catalogue) infoOf(ch choice) hermes.ModelInfo {
-	info, _ := c.learned.of(ch.BaseURL, ch.model)
+	info, _ := c.learned.Of(ch.BaseURL, ch.model)
 	info.ID = ch.ref()
 	service, local := ch.Name, isLocal(ch.BaseURL)
 	if like, known := c.rowByHost(ch.BaseURL); known {
@@ -36,7 +36,7 @@ func (c *Catalogue) infoOf(ch choice) hermes.ModelInfo {
 		known.ContextLength, known.OutputLimit = info.ContextLength, info.OutputLimit
 		known.Price = c.localPrice(ch, known.Price)
 	}
-	if n := c.learned.guess(ch.BaseURL, ch.model); n > 0 && (known.ContextLength == 0 || n < known.ContextLength) {
+	if n := c.learned.Guess(ch.BaseURL, ch.model); n > 0 && (known.ContextLength == 0 || n < known.ContextLength) {
 		known.ContextLength = n
 	}
 	known.ContextLength = cmp.Or(c.window(ch), known.ContextLength)

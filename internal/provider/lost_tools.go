@@ -12,6 +12,7 @@ import (
 
 	"hermes"
 	"hermes/internal/chain"
+	"hermes/internal/serverinfo"
 	"hermes/internal/tokens"
 )
 
@@ -127,7 +128,7 @@ const (
 func (c *Catalogue) template(ctx context.Context, e endpoint) template {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	root := strings.TrimSuffix(strings.TrimRight(e.BaseURL, "/"), apiPath)
+	root := strings.TrimSuffix(strings.TrimRight(e.BaseURL, "/"), serverinfo.APIPath)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, root+"/props", nil)
 	if err != nil {
 		return unknownTemplate

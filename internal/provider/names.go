@@ -45,7 +45,7 @@ func familyOf(name string) lineage {
 // nameFor writes a model's name as a service wants it: as its list of models has it,
 // or as the rules of its row say.
 func (c *Catalogue) nameFor(e endpoint, name string) string {
-	if _, listed := c.learned.of(e.BaseURL, name); listed {
+	if _, listed := c.learned.Of(e.BaseURL, name); listed {
 		return name
 	}
 	return nameFor(e.Row, name)

@@ -53,7 +53,7 @@ func gpt5(model string) bool {
 func (c *Catalogue) common(ch choice, key hermes.Key, client *http.Client, header http.Header) base.Config {
 	address := ch.BaseURL
 	if ch.Protocol == ProtocolChat || ch.Protocol == ProtocolResponses {
-		address = strings.TrimRight(address, "/") + c.bases.of(address)
+		address = strings.TrimRight(address, "/") + c.learned.Path(address)
 	}
 	return base.Config{
 		ID: ch.ref(), Provider: ch.Name, Model: ch.model, BaseURL: address, Setting: ch.setting(), Key: key.Secret,

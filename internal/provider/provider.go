@@ -26,6 +26,7 @@ import (
 	"hermes/internal/chain"
 	"hermes/internal/httpc"
 	"hermes/internal/ratelimit"
+	"hermes/internal/serverinfo"
 )
 
 // Config holds the user's settings. The zero value of each field means "not set".
@@ -149,11 +150,10 @@ type Catalogue struct {
 	rows  []Row
 	index map[string]int // of rows, by name and alias
 
-	learned  *learnedInfo // what servers reported about their models
-	bases    *learnedBases
-	quirks   chain.Table     // what endpoints refuse
-	failover *chain.Failover // which model answers each turn, and which ones pause
-	limits   *ratelimit.Book // what services said about their limits
+	learned  *serverinfo.Book // what servers said about their models
+	quirks   chain.Table      // what endpoints refuse
+	failover *chain.Failover  // which model answers each turn, and which ones pause
+	limits   *ratelimit.Book  // what services said about their limits
 
 	mu       sync.Mutex
 	found    []found             // local servers that answered
@@ -194,8 +194,7 @@ func New(cfg Config) (*Catalogue, error) {
 	if cfg.Local == nil {
 		cfg.Local = usualPorts()
 	}
-	c := &Catalogue{cfg: cfg, rows: catalogue(), index: map[string]int{}, learned: newLearnedInfo(cfg.Answers), failover: chain.NewFailover(), limits: ratelimit.NewBook()}
-	c.bases = newLearnedBases(c.learned)
+	c := &Catalogue{cfg: cfg, rows: catalogue(), index: map[string]int{}, learned: serverinfo.NewBook(cfg.Answers), failover: chain.NewFailover(), limits: ratelimit.NewBook()}
 	for i, r := range c.rows {
 		c.index[r.Name] = i
 		for _, a := range r.Aliases {

@@ -12,7 +12,6 @@ import (
 	"hermes/internal/chain"
 	"hermes/internal/httpc"
 	"hermes/internal/transport/anthropic"
-	"hermes/internal/transport/base"
 	"hermes/internal/transport/chat"
 	"hermes/internal/transport/gemini"
 	"hermes/internal/transport/ollama"
@@ -93,7 +92,7 @@ func (c *Catalogue) transport(ch choice, key hermes.Key, client *http.Client, he
 	case ProtocolOllama:
 		return ollama.New(ollama.Config{
 			Config: w, Quirks: ollama.Quirks{NoStream: c.noStream(ch)},
-			Learn: func(context int) { c.learned.set(ch.BaseURL, ch.model, context) },
+			Learn: func(context int) { c.learned.Set(ch.BaseURL, ch.model, context) },
 		})
 	case ProtocolBedrock:
 		return c.bedrock(ch, w)
@@ -119,14 +118,6 @@ func (c *Catalogue) transport(ch choice, key hermes.Key, client *http.Client, he
 		}
 		return c.noted(ch, w, chat.New(chat.Config{Config: w, Quirks: q}))
 	}
-}
-
-// noted is learnedBases.noted for a transport of Chat or Responses.
-func (c *Catalogue) noted(ch choice, w base.Config, m hermes.Model) hermes.Model {
-	if !hasBelow(ch.BaseURL) {
-		return m
-	}
-	return c.bases.noted(m, ch.BaseURL, strings.TrimPrefix(w.BaseURL, strings.TrimRight(ch.BaseURL, "/")))
 }
 
 // noStream reports whether answers of a choice are requested without streaming.

@@ -53,13 +53,13 @@ func (m *windowFinder) learn(e *hermes.ModelError, size int) {
 		limit = modelinfo.LimitIn(e.Error())
 	}
 	if limit > 0 {
-		m.c.learned.lower(m.ch.BaseURL, m.ch.model, limit)
+		m.c.learned.Lower(m.ch.BaseURL, m.ch.model, limit)
 		return
 	}
 	known, _ := m.c.lengths(m.ch)
 	if limit := fault.Allowance(e); limit > 0 { // of this key, and not of the model: not for the next run
 		if known == 0 || limit < known {
-			m.c.learned.setGuess(m.ch.BaseURL, m.ch.model, limit)
+			m.c.learned.SetGuess(m.ch.BaseURL, m.ch.model, limit)
 		}
 		return
 	}
@@ -71,7 +71,7 @@ func (m *windowFinder) learn(e *hermes.ModelError, size int) {
 		size = min(size, known)
 	}
 	if step := modelinfo.StepDown(size); step > 0 && size > 0 {
-		m.c.learned.setGuess(m.ch.BaseURL, m.ch.model, step)
+		m.c.learned.SetGuess(m.ch.BaseURL, m.ch.model, step)
 	}
 }
 
