@@ -67,8 +67,20 @@ func (c *Catalogue) OnOwnServer(ref string) bool {
 	return ok && isLocal(ch.BaseURL)
 }
 
-// quietly resolves a reference without asking any server.
+// quietly resolves a reference without asking any server. What was found is kept: each
+// request asks several times.
 func (c *Catalogue) quietly(ref string) (choice, bool) {
+	if ch, ok := c.known.Load(ref); ok {
+		return ch.(choice), true
+	}
+	ch, ok := c.guessed(ref)
+	if ok {
+		c.known.Store(ref, ch)
+	}
+	return ch, ok
+}
+
+func (c *Catalogue) guessed(ref string) (choice, bool) {
 	ref = cmp.Or(strings.TrimSpace(ref), strings.TrimSpace(c.cfg.Model))
 	if real, ok := c.cfg.Aliases[ref]; ok {
 		ref = strings.TrimSpace(real)

@@ -160,6 +160,8 @@ type Catalogue struct {
 	asked    map[string][]string // models of the user's own servers, by address
 	reported bool                // Note was called
 	judged   map[string]bool     // models whose tools were looked for
+
+	known sync.Map // choices that quietly returned, by reference; few, because users write them
 }
 
 // New returns a catalogue. It does no I/O; it fails if a proxy setting is

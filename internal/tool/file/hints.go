@@ -42,13 +42,20 @@ func (t *Toolset) addHints(ctx context.Context, c *hermes.Call, r *hermes.Result
 	if err != nil {
 		return
 	}
+	paths := slices.DeleteFunc(touched(c, root), func(path string) bool {
+		p, err := files.Resolve(path)
+		return err != nil || p == root
+	})
+	if len(paths) == 0 {
+		return // as for most commands
+	}
 	realRoot, err := realPath(ctx, files, root)
 	if err != nil {
 		return
 	}
 	t.knowRoot(ctx, c, realRoot)
 	full := len(r.Text) + maxHints
-	for _, path := range touched(c, root) {
+	for _, path := range paths {
 		p, err := t.locate(ctx, c.Host, path)
 		if err != nil || p.info == nil {
 			continue
