@@ -78,12 +78,11 @@ type lender struct {
 
 // Ask asks the user. The settings limit the wait.
 func (l lender) Ask(ctx context.Context, asked hermes.Asked, call string) (turn.Reply, error) {
-	cfg := l.session.cfg
-	q, wait := newQuestion(asked), cfg.AskTimeout
-	if q.call = call; asked.Question != nil {
-		wait = cfg.QuestionTimeout
+	wait := l.session.cfg.AskTimeout
+	if asked.Question != nil {
+		wait = l.session.cfg.QuestionTimeout
 	}
-	return l.session.askUser(ctx, q, wait)
+	return l.session.askUser(ctx, &question{asked, call, make(chan turn.Reply, 1)}, wait)
 }
 
 // Spawn runs a child session.

@@ -24,9 +24,6 @@ func (o owner) Snapshot() jobs.Snapshot {
 	return snapshot
 }
 
-// TakeTitle sets the title that was found.
-func (o owner) TakeTitle(title string) error { return o.takeTitle(title) }
-
 // TakeCompaction stores a shortened transcript.
 func (o owner) TakeCompaction(r hermes.CompactResult) error {
 	if err := o.record.Load(o.ctx); err != nil {
@@ -44,7 +41,7 @@ func (o owner) Publish(e hermes.Event) { o.publish(e) }
 
 // post runs a func in the session's goroutine, unless the session ends before.
 func (s *Session) post(ctx context.Context, f func()) {
-	_ = s.send(ctx, envelope{read: func(*Session) { f() }, reply: make(chan error, 1)}) // a session that ends needs no result
+	_ = s.Submit(ctx, action(func(*Session) error { f(); return nil })) // a session that ends needs no result
 }
 
 // review begins a review because the user asked for it.

@@ -138,7 +138,13 @@ func (p *liveSession) join(ctx context.Context, o Open) (*Session, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	err := p.session.Submit(ctx, joinOp{o.Attended})
+	err := p.session.Submit(ctx, action(func(s *Session) error {
+		if s.ending() {
+			return ErrClosed
+		}
+		s.attended = s.attended || o.Attended
+		return nil
+	}))
 	if errors.Is(err, ErrClosed) {
 		select {
 		case <-p.session.done:
@@ -150,19 +156,6 @@ func (p *liveSession) join(ctx context.Context, o Open) (*Session, error) {
 		return nil, err
 	}
 	return p.session, nil
-}
-
-// joinOp says that one more caller has the session.
-type joinOp struct{ attended bool }
-
-func (joinOp) op() {}
-
-func (s *Session) join(op joinOp) error {
-	if s.ending() {
-		return ErrClosed
-	}
-	s.attended = s.attended || op.attended
-	return nil
 }
 
 // claim returns the entry of a session. If ours is true, it is new and the

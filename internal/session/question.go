@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -32,30 +33,12 @@ type question struct {
 	answer chan turn.Reply
 }
 
-func newQuestion(asked hermes.Asked) *question {
-	return &question{asked: asked, answer: make(chan turn.Reply, 1)}
-}
-
-// askOp opens a question; dropOp closes one without an answer.
-type (
-	askOp struct {
-		q  *question
-		id chan string
-	}
-	dropOp struct{ id string }
-)
-
-func (askOp) op()  {}
-func (dropOp) op() {}
-
 // askUser asks the user and waits for the answer. Tools call it from their
 // goroutines. A wait of 0 means no timeout.
 func (s *Session) askUser(ctx context.Context, q *question, wait time.Duration) (turn.Reply, error) {
-	op := askOp{q: q, id: make(chan string, 1)}
-	if err := s.Submit(ctx, op); err != nil {
+	if err := s.Submit(ctx, action(func(s *Session) error { return s.ask(q) })); err != nil {
 		return turn.Reply{}, err
 	}
-	id := <-op.id
 	var timeout <-chan time.Time
 	if wait > 0 {
 		timer := time.NewTimer(wait)
@@ -70,7 +53,7 @@ func (s *Session) askUser(ctx context.Context, q *question, wait time.Duration) 
 	case <-ctx.Done():
 		late = context.Cause(ctx)
 	}
-	_ = s.Submit(context.WithoutCancel(ctx), dropOp{id}) // a closed session has no questions
+	s.post(context.WithoutCancel(ctx), func() { s.drop(q.asked.ID) }) // a closed session has no questions
 	select {
 	case r := <-q.answer: // it came just before
 		return r, nil
@@ -80,11 +63,12 @@ func (s *Session) askUser(ctx context.Context, q *question, wait time.Duration) 
 }
 
 // ask opens a question, unless an earlier turn has its answer.
-func (s *Session) ask(op askOp) error {
-	q := op.q
+func (s *Session) ask(q *question) error {
+	if s.ending() {
+		return ErrClosed
+	}
 	if a := s.earlierAnswer(q); a != nil {
 		q.answer <- turn.Reply{Answer: *a}
-		op.id <- ""
 		return nil
 	}
 	if !s.attended {
@@ -92,10 +76,8 @@ func (s *Session) ask(op askOp) error {
 	}
 	s.savePending(q)
 	s.questions.asked++
-	id := strconv.Itoa(s.questions.asked)
-	q.asked.ID = id
-	s.questions.open[id] = q
-	op.id <- id
+	q.asked.ID = strconv.Itoa(s.questions.asked)
+	s.questions.open[q.asked.ID] = q
 	s.publish(q.asked)
 	return nil
 }
@@ -129,3 +111,78 @@ func (s *Session) dropAll() {
 		s.drop(id)
 	}
 }
+
+// pendingCall is what the journal keeps of a call that asks the user. It
+// belongs to the actor and exists during one turn.
+type pendingCall struct {
+	hermes.PendingCall
+	at int // how many questions the call has asked in this turn
+}
+
+// pendingFor returns the pending state of a question's call, or nil if the
+// journal does not keep it.
+func (s *Session) pendingFor(q *question) *pendingCall {
+	if q.call == "" {
+		return nil
+	}
+	h := s.questions.pending[q.call]
+	if h == nil {
+		h = &pendingCall{}
+		s.questions.pending[q.call] = h
+	}
+	return h
+}
+
+// earlierAnswer returns the user's answer to this question in an earlier turn,
+// or nil.
+func (s *Session) earlierAnswer(q *question) *hermes.Answer {
+	h := s.pendingFor(q)
+	if h == nil || q.asked.Question == nil || h.at >= len(h.Answers) || h.Answers[h.at].Answer == nil {
+		return nil
+	}
+	h.at++
+	return h.Answers[h.at-1].Answer
+}
+
+// savePending stores that the user is being asked. If that fails, the question
+// is asked anyway: it is lost only if the process dies before the answer.
+func (s *Session) savePending(q *question) {
+	h := s.pendingFor(q)
+	switch {
+	case h == nil:
+		return
+	case q.asked.Approval != nil:
+		h.AwaitingApproval = true
+	default:
+		h.Answers = append(h.Answers[:h.at:h.at], hermes.AskedQuestion{Question: *q.asked.Question})
+	}
+	if err := s.record.SavePending(s.ctx, q.call, h.PendingCall); err != nil {
+		s.cfg.Log.Warn("store a question", "session", s.id, "call", q.call, "err", err)
+	}
+}
+
+// saveAnswer stores the answer before the call acts on it. An approval that
+// cannot be stored does not count: after a crash the call would look as if it
+// had never begun.
+func (s *Session) saveAnswer(q *question, r Reply) error {
+	h := s.pendingFor(q)
+	switch {
+	case h == nil:
+		return nil
+	case q.asked.Approval != nil:
+		h.AwaitingApproval = false
+		if err := s.record.SavePending(s.ctx, q.call, h.PendingCall); err != nil && r.Approval.Allowed() {
+			return fmt.Errorf("the answer could not be stored, so it does not count: %w", err)
+		}
+		return nil
+	}
+	h.Answers[h.at].Answer = &r.Answer
+	h.at++
+	if err := s.record.SavePending(s.ctx, q.call, h.PendingCall); err != nil {
+		s.cfg.Log.Warn("store an answer", "session", s.id, "call", q.call, "err", err)
+	}
+	return nil
+}
+
+// waiting reports whether a question of a turn that has ended is still open.
+func (s *Session) waiting() bool { return s.turn == nil && s.record.Waiting() }

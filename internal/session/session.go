@@ -1,9 +1,11 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -51,18 +53,41 @@ type actor struct {
 	notify    func(string) // Open.Waiting; may be nil
 }
 
-// envelope carries an op, or a func that reads the state, to the actor.
+// envelope carries an op to the actor.
 type envelope struct {
 	op    Op
-	read  func(*Session)
 	reply chan error
 }
+
+// action is an op of the program itself: a func that the actor calls, also while a turn is
+// prepared or the session ends.
+type action func(*Session) error
+
+func (action) op() {}
 
 // Submit sends the session an op. It returns when the session has accepted or
 // refused it; the error of a refusal is worded for the user. After the end of
 // the session it returns ErrClosed.
 func (s *Session) Submit(ctx context.Context, op Op) error {
-	return s.send(ctx, envelope{op: op, reply: make(chan error, 1)})
+	e := envelope{op, make(chan error, 1)}
+	select {
+	case s.inbox <- e:
+	case <-s.done:
+		return ErrClosed
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	select {
+	case err := <-e.reply:
+		return err
+	case <-s.done:
+	}
+	select { // it may have been answered just before the end
+	case err := <-e.reply:
+		return err
+	default:
+		return ErrClosed
+	}
 }
 
 // ID returns the session's id.
@@ -85,34 +110,15 @@ func (s *Session) Close() error {
 	return s.err
 }
 
-func (s *Session) send(ctx context.Context, e envelope) error {
-	select {
-	case s.inbox <- e:
-	case <-s.done:
-		return ErrClosed
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	select {
-	case err := <-e.reply:
-		return err
-	case <-s.done:
-	}
-	select { // it may have been answered just before the end
-	case err := <-e.reply:
-		return err
-	default:
-		return ErrClosed
-	}
-}
-
 // live handles one op or event after another until the session is closed. It is the
 // session's goroutine.
 func (s *Session) live() {
 	renew := time.NewTicker(turn.LeaseTime / 3)
 	defer renew.Stop()
-	idle := newIdleTimer(s.cfg.IdleAfter)
-	defer idle.stop()
+	const never = math.MaxInt64
+	after := cmp.Or(max(s.cfg.IdleAfter, 0), never)
+	idle := time.NewTimer(after)
+	defer idle.Stop()
 	for {
 		if s.turn == nil {
 			s.record.Trim()
@@ -120,42 +126,37 @@ func (s *Session) live() {
 		select {
 		case e := <-s.inbox:
 			s.handle(e)
-			idle.touch()
 		case e := <-s.turnEvents():
 			s.take(e)
-			idle.touch()
 		case <-renew.C:
 			s.renew()
-		case <-idle.C():
+			continue
+		case <-idle.C:
 			if s.turn == nil && s.subs.empty() {
 				s.shutdown()
 				return
 			}
-			idle.touch()
 		case <-s.closing:
 			s.shutdown()
 			return
 		}
+		idle.Reset(after)
 	}
 }
 
 func (s *Session) handle(e envelope) {
-	switch {
-	case e.read != nil:
-		e.read(s)
-		e.reply <- nil
-	case s.turn != nil && !s.turn.Running && waitsForTurn(e.op):
+	if s.turn != nil && !s.turn.Running && waitsForTurn(e.op) {
 		s.deferred = append(s.deferred, e)
-	default:
-		s.do(e.op, func(err error) { e.reply <- err })
+		return
 	}
+	s.do(e.op, func(err error) { e.reply <- err })
 }
 
 // waitsForTurn reports whether an op waits while a turn is being prepared: it would change what
 // the turn is made of.
 func waitsForTurn(op Op) bool {
 	switch op.(type) {
-	case Stop, Reply, SetTitle, askOp, dropOp, joinOp:
+	case Stop, Reply, SetTitle, action:
 		return false
 	}
 	return true
@@ -197,13 +198,8 @@ func (s *Session) change(op Op) error {
 		return nil
 	case SetTitle:
 		return s.setTitle(op.Title)
-	case askOp:
-		return s.ask(op)
-	case dropOp:
-		s.drop(op.id)
-		return nil
-	case joinOp:
-		return s.join(op)
+	case action:
+		return op(s)
 	}
 	return fmt.Errorf("unknown op %T", op)
 }
@@ -241,15 +237,13 @@ func (s *Session) ending() bool {
 	}
 }
 
-// refuse answers ops that arrive while the session ends, so that a tool that
-// drops its question does not hang.
+// refuse answers ops that arrive while the session ends.
 func (s *Session) refuse(e envelope) {
-	if e.read != nil {
-		e.read(s)
-		e.reply <- nil
-		return
+	err := ErrClosed
+	if do, ok := e.op.(action); ok {
+		err = do(s)
 	}
-	e.reply <- ErrClosed
+	e.reply <- err
 }
 
 func (s *Session) free() error {

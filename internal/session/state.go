@@ -45,11 +45,12 @@ func IsSurroundings(p hermes.Part) bool { return turn.IsSurroundings(p) }
 func (s *Session) State(ctx context.Context) (State, error) {
 	var st State
 	var read func(context.Context) ([]hermes.Message, error)
-	err := s.send(ctx, envelope{read: func(s *Session) {
+	err := s.Submit(ctx, action(func(s *Session) error {
 		if st = s.state(); !s.record.Whole() {
 			read = s.record.Reader()
 		}
-	}, reply: make(chan error, 1)})
+		return nil
+	}))
 	if err != nil || read == nil {
 		return st, err
 	}

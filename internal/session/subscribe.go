@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"sync"
 
 	"hermes"
@@ -49,12 +50,7 @@ func (s *subscribers) remove(sub *subscription) {
 	sub.cancel.Do(func() { close(sub.canceled) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i, x := range s.list {
-		if x == sub {
-			s.list = append(s.list[:i:i], s.list[i+1:]...)
-			return
-		}
-	}
+	s.list = slices.DeleteFunc(s.list, func(x *subscription) bool { return x == sub })
 }
 
 func (s *subscribers) empty() bool {

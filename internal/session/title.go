@@ -9,14 +9,14 @@ import (
 // maxTitleTries is how many numbers are tried for a title that is taken.
 const maxTitleTries = 20
 
-// takeTitle sets the title that was found, unless the user set one meanwhile.
+// TakeTitle sets the title that was found, unless the user set one meanwhile.
 // A title that another session has gets a number.
-func (s *Session) takeTitle(title string) error {
+func (o owner) TakeTitle(title string) error {
 	for range maxTitleTries {
-		if s.record.Row.Title != "" {
+		if o.record.Row.Title != "" {
 			return nil
 		}
-		err := s.setTitle(title)
+		err := o.setTitle(title)
 		if !errors.Is(err, hermes.ErrTitleTaken) {
 			return err
 		}

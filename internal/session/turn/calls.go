@@ -60,7 +60,7 @@ type Calls struct {
 	ref     hermes.SessionRef
 	taint   *agent.Taint    // of the session; it grows with each result
 	begun   map[string]bool // calls in the journal since an earlier turn
-	asking  asking
+	asking  sync.Map        // by id, calls that only ask the user: whether they have no result yet
 }
 
 // NewCalls returns the hosts for the calls of a turn. begun are the calls that the journal
@@ -76,7 +76,7 @@ func NewCalls(l Lent, ref hermes.SessionRef, begun ...string) *Calls {
 // Asking marks calls that ask the user, so that they stay open if the turn ends.
 func (t *Calls) Asking(calls ...string) {
 	for _, id := range calls {
-		t.asking.set(id, true)
+		t.asking.Store(id, true)
 	}
 }
 
@@ -112,7 +112,7 @@ func (h *host) BeginCall(ctx context.Context, c hermes.ToolCall) error {
 	}
 	spec, _ := h.lent.Tools.Spec(c.Name)
 	h.journaled, h.asks = true, spec.Effect == hermes.EffectAsk && !h.Invoked()
-	h.asking.set(c.ID, h.asks)
+	h.asking.Store(c.ID, h.asks)
 	return nil
 }
 
@@ -122,7 +122,7 @@ func (h *host) EndCall(ctx context.Context, c hermes.ToolCall, r hermes.Result) 
 	if h.asks && r.Failed && ctx.Err() != nil {
 		return nil
 	}
-	h.asking.set(c.ID, false)
+	h.asking.Store(c.ID, false)
 	r.Provenance = hermes.AddProvenance(h.callTaint.String(), r.Provenance)
 	return h.journal.EndCall(context.WithoutCancel(ctx), held(h.lease), c.ID, hermes.ToolMessage(h.call, r))
 }
@@ -130,7 +130,7 @@ func (h *host) EndCall(ctx context.Context, c hermes.ToolCall, r hermes.Result) 
 // Finish adds the provenance of a call's result to the session's.
 func (h *host) Finish(r *hermes.Result) {
 	if !h.journaled { // a call that did not come as far as its question asks nothing
-		h.asking.set(h.call.ID, false)
+		h.asking.Store(h.call.ID, false)
 	}
 	r.Provenance = hermes.AddProvenance(h.callTaint.String(), r.Provenance)
 	h.taint.Add(r.Provenance)
@@ -205,26 +205,4 @@ func (h *host) Ask(ctx context.Context, q hermes.Question) (hermes.Answer, error
 		return hermes.Answer{TimedOut: true}, nil
 	}
 	return r.Answer, err
-}
-
-// asking holds the calls of a turn that only ask the user and have no result
-// yet. It may be used concurrently.
-type asking struct {
-	mu   sync.Mutex
-	open map[string]bool
-}
-
-func (a *asking) set(call string, open bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.open == nil {
-		a.open = map[string]bool{}
-	}
-	a.open[call] = open
-}
-
-func (a *asking) is(call string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.open[call]
 }

@@ -185,7 +185,13 @@ func (t *Turn) Unstored(u hermes.Usage) hermes.Usage {
 }
 
 // parked reports whether a call stays open when the turn ends.
-func (t *Turn) parked(call string) bool { return t.calls != nil && t.calls.asking.is(call) }
+func (t *Turn) parked(call string) bool {
+	if t.calls == nil {
+		return false
+	}
+	open, _ := t.calls.asking.Load(call)
+	return open == true
+}
 
 // Done returns the outcome of a turn that is over. If the session stopped the loop before it
 // had one, err says why, and the outcome is an interruption.
