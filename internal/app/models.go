@@ -24,8 +24,9 @@ func (a *App) providers() (provider.Config, error) {
 	c.UserAgent, c.Now, c.Note = "hermes/"+Version, a.opts.Now, a.opts.Note
 	if a.opts.BaseURL != "" { // this run has its own service, such as the demo
 		return provider.Config{
-			Model: a.opts.BaseModel, BaseURL: a.opts.BaseURL, Key: "none", Retries: c.Retries, Timeouts: c.Timeouts,
-			UserAgent: c.UserAgent, Now: c.Now, Getenv: func(string) string { return "" },
+			Selection: provider.Selection{Model: a.opts.BaseModel, BaseURL: a.opts.BaseURL, Key: "none"},
+			Patience:  provider.Patience{Retries: c.Retries, Timeouts: c.Timeouts},
+			System:    provider.System{UserAgent: c.UserAgent, Now: c.Now, Getenv: func(string) string { return "" }},
 		}, nil
 	}
 	if err != nil {

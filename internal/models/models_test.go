@@ -44,7 +44,7 @@ func TestASideTaskNeverGetsTheKeyOfAnotherService(t *testing.T) {
 	own, ownKey := service(t)
 	entry, entryKey := service(t)
 	pc := provider.Config{
-		Model: "m", Provider: "custom", BaseURL: main, Key: "main-key", Retries: -1,
+		Selection: provider.Selection{Model: "m", Provider: "custom", BaseURL: main, Key: "main-key"}, Patience: provider.Patience{Retries: -1},
 		Custom: map[string]provider.Custom{"box": {BaseURL: entry, Key: "box-key", Model: "m"}},
 	}
 	for name, tt := range map[string]struct {
@@ -88,8 +88,8 @@ func TestARunMayNameItsService(t *testing.T) {
 	t.Parallel()
 	main, _ := service(t)
 	pc := provider.Config{
-		Model: "custom:m", BaseURL: main, Key: "k",
-		Custom: map[string]provider.Custom{"box": {BaseURL: "http://127.0.0.1:9/v1", Model: "big"}},
+		Selection: provider.Selection{Model: "custom:m", BaseURL: main, Key: "k"},
+		Custom:    map[string]provider.Custom{"box": {BaseURL: "http://127.0.0.1:9/v1", Model: "big"}},
 	}
 	all := of(pc, nil)
 	fixed := models.New(models.Config{Providers: func() (provider.Config, error) { return pc, nil }, Fixed: true})
@@ -114,7 +114,7 @@ func TestARunMayNameItsService(t *testing.T) {
 func TestLastResort(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{"OPENROUTER_API_KEY": "k", "ZAI_API_KEY": "k", "GROQ_API_KEY": "k"} // groq has no default model
-	pc := provider.Config{Model: "m", Provider: "custom", BaseURL: "http://127.0.0.1:9/v1"}
+	pc := provider.Config{Selection: provider.Selection{Model: "m", Provider: "custom", BaseURL: "http://127.0.0.1:9/v1"}}
 	got := of(pc, env).LastResort("anthropic", "custom", "openrouter", "*")
 	want := []auxiliary.Choice{{Provider: "custom", Model: "m"}, {Provider: "openrouter"}, {Provider: "zai"}}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -79,7 +79,7 @@ func TestALimitOfZeroIsNotWaitedFor(t *testing.T) {
 				if !tt.fallback {
 					cfg.Keys = func(string, []hermes.Key) hermes.Keys { return keys }
 				} else {
-					cfg.Fallback = []provider.Fallback{{Model: "other", BaseURL: srv.URL + "/v1", Key: "k"}}
+					cfg.Fallback = []provider.Selection{{Model: "other", BaseURL: srv.URL + "/v1", Key: "k"}}
 				}
 			})
 			_, _, err := collect(t, c)

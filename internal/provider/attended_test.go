@@ -19,7 +19,7 @@ func TestAttendedRequestsWaitLess(t *testing.T) {
 			c, waits := patient(t, srv.URL, func(cfg *provider.Config) {
 				cfg.UnattendedWait = 6 * time.Hour
 				if fallback { // which fails, too, so that the chain waits for the first
-					cfg.Fallback = []provider.Fallback{{Provider: "unknown", Model: "n"}}
+					cfg.Fallback = []provider.Selection{{Provider: "unknown", Model: "n"}}
 					now := time.Unix(0, 0)
 					sleep := cfg.Sleep
 					cfg.Now = func() time.Time { return now }

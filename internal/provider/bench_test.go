@@ -57,10 +57,10 @@ func BenchmarkChain(b *testing.B) {
 			}
 		}
 		c, err := provider.New(provider.Config{
-			Model: "box:m", Custom: map[string]provider.Custom{"box": {BaseURL: "http://box.example"}}, Client: client,
-			Keys:     func(pool string, given []hermes.Key) hermes.Keys { return store.Pool(pool, given) },
-			Fallback: []provider.Fallback{{Provider: "other", Model: "n", BaseURL: "http://other.example"}},
-			Caps:     caps, Meter: meter,
+			Selection: provider.Selection{Model: "box:m"}, Custom: map[string]provider.Custom{"box": {BaseURL: "http://box.example"}}, System: provider.System{Client: client},
+			Credentials: provider.Credentials{Keys: func(pool string, given []hermes.Key) hermes.Keys { return store.Pool(pool, given) }},
+			Fallback:    []provider.Selection{{Provider: "other", Model: "n", BaseURL: "http://other.example"}},
+			Spending:    provider.Spending{Caps: caps, Meter: meter},
 		})
 		if err != nil {
 			b.Fatal(err)
@@ -100,8 +100,8 @@ func BenchmarkLongRequest(b *testing.B) {
 	}
 	for _, path := range []string{"/v1", "/anthropic"} {
 		c, err := provider.New(provider.Config{
-			Model: "box:claude-sonnet-4-6", Custom: map[string]provider.Custom{"box": {BaseURL: "http://box.example" + path}},
-			Client: &http.Client{Transport: dropping{path}}, Timeouts: provider.Timeouts{Call: time.Minute},
+			Selection: provider.Selection{Model: "box:claude-sonnet-4-6"}, Custom: map[string]provider.Custom{"box": {BaseURL: "http://box.example" + path}},
+			System: provider.System{Client: &http.Client{Transport: dropping{path}}}, Patience: provider.Patience{Timeouts: provider.Timeouts{Call: time.Minute}},
 		})
 		if err != nil {
 			b.Fatal(err)

@@ -75,7 +75,7 @@ func TestTheWindowIsListedBesideTheFirstAnswer(t *testing.T) {
 			t.Cleanup(s.Close)
 			c, _ := patient(t, "", func(cfg *provider.Config) {
 				cfg.Model, cfg.BaseURL, cfg.AskWindows = "box:m", "", true
-				cfg.Custom = map[string]provider.Custom{"box": {BaseURL: s.URL + tt.path, Key: "own", ContextLength: tt.set}}
+				cfg.Custom = map[string]provider.Custom{"box": {BaseURL: s.URL + tt.path, Key: "own", Limits: provider.Limits{ContextLength: tt.set}}}
 			})
 			m, err := c.Model(t.Context(), "")
 			if err != nil {

@@ -65,12 +65,11 @@ func patient(t *testing.T, base string, change func(*provider.Config)) (*provide
 	t.Helper()
 	var waits []time.Duration
 	cfg := provider.Config{
-		BaseURL: base, Model: "m", Key: "k",
-		Sleep: func(ctx context.Context, d time.Duration) error {
+		Selection: provider.Selection{BaseURL: base, Model: "m", Key: "k"},
+		System: provider.System{Sleep: func(ctx context.Context, d time.Duration) error {
 			waits = append(waits, d)
 			return context.Cause(ctx)
-		},
-		Rand: func() float64 { return 0 },
+		}, Rand: func() float64 { return 0 }},
 	}
 	if change != nil {
 		change(&cfg)
@@ -183,7 +182,7 @@ func TestLayersStandInOrder(t *testing.T) {
 			return next
 		}
 	}
-	c := mustNew(t, provider.Config{BaseURL: "http://127.0.0.1:9", Model: "m", Caps: layer("caps"), Meter: layer("meter")})
+	c := mustNew(t, provider.Config{Selection: provider.Selection{BaseURL: "http://127.0.0.1:9", Model: "m"}, Spending: provider.Spending{Caps: layer("caps"), Meter: layer("meter")}})
 	if _, err := c.Model(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
@@ -200,16 +199,24 @@ func TestKeysGoWhereTheyBelong(t *testing.T) {
 		name, ref, path, key string
 		cfg                  func(base string) provider.Config
 	}{
-		{"base URL", "m", "/v1/chat/completions", "Bearer openai-key", func(base string) provider.Config { return provider.Config{BaseURL: base + "/v1"} }},
-		{"base URL with a key", "m", "/v1/chat/completions", "Bearer mine", func(base string) provider.Config { return provider.Config{BaseURL: base + "/v1", Key: "mine"} }},
-		{"base URL ending in anthropic", "claude-x", "/anthropic/v1/messages", "openai-key", func(base string) provider.Config { return provider.Config{BaseURL: base + "/anthropic"} }},
+		{"base URL", "m", "/v1/chat/completions", "Bearer openai-key", func(base string) provider.Config {
+			return provider.Config{Selection: provider.Selection{BaseURL: base + "/v1"}}
+		}},
+		{"base URL with a key", "m", "/v1/chat/completions", "Bearer mine", func(base string) provider.Config {
+			return provider.Config{Selection: provider.Selection{BaseURL: base + "/v1", Key: "mine"}}
+		}},
+		{"base URL ending in anthropic", "claude-x", "/anthropic/v1/messages", "openai-key", func(base string) provider.Config {
+			return provider.Config{Selection: provider.Selection{BaseURL: base + "/anthropic"}}
+		}},
 		{"named variable", "box:m", "/chat/completions", "Bearer box-key", func(base string) provider.Config {
 			return provider.Config{Custom: map[string]provider.Custom{"box": {BaseURL: base, KeyEnv: "BOX_KEY"}}}
 		}},
 		{"no key of another", "box:m", "/chat/completions", "", func(base string) provider.Config {
 			return provider.Config{Custom: map[string]provider.Custom{"box": {BaseURL: base}}}
 		}},
-		{"anthropic elsewhere", "anthropic:claude-x", "/v1/messages", "claude-key", func(base string) provider.Config { return provider.Config{Provider: "anthropic", BaseURL: base} }},
+		{"anthropic elsewhere", "anthropic:claude-x", "/v1/messages", "claude-key", func(base string) provider.Config {
+			return provider.Config{Selection: provider.Selection{Provider: "anthropic", BaseURL: base}}
+		}},
 		{"settings of a known one", "openrouter:x/y", "/chat/completions", "Bearer router-key", func(base string) provider.Config {
 			return provider.Config{Custom: map[string]provider.Custom{"openrouter": {BaseURL: base}}}
 		}},
@@ -242,7 +249,7 @@ func TestExtraFieldsAndHeaders(t *testing.T) {
 		}
 		says("ok")(w, r)
 	})
-	c := mustNew(t, provider.Config{UserAgent: "hermes/test", Custom: map[string]provider.Custom{"box": {
+	c := mustNew(t, provider.Config{System: provider.System{UserAgent: "hermes/test"}, Custom: map[string]provider.Custom{"box": {
 		BaseURL: srv.URL, Header: map[string]string{"X-Team": "blue"}, Extra: map[string]json.RawMessage{"top_k": json.RawMessage(`5`)},
 	}}})
 	m, err := c.Model(t.Context(), "box:m")

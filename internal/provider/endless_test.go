@@ -61,7 +61,7 @@ func TestEndlessRepetitionIsLeftToAnotherModel(t *testing.T) {
 	bad, _ := scripted(t, stuck, stuck)
 	good, _ := scripted(t, says("ok"))
 	c, _ := patient(t, bad.URL, func(cfg *provider.Config) {
-		cfg.Fallback = []provider.Fallback{{Provider: "other", Model: "n", BaseURL: good.URL}}
+		cfg.Fallback = []provider.Selection{{Provider: "other", Model: "n", BaseURL: good.URL}}
 	})
 	if lines, m, err := collect(t, c); err != nil || m.Text() != "ok" {
 		t.Errorf("got %q, %v, shown %q", m.Text(), err, fmt.Sprint(lines))

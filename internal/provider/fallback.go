@@ -11,27 +11,15 @@ import (
 	"hermes/internal/chain"
 )
 
-// Fallback is one entry of fallback_providers: a model that answers if the
-// requested one cannot. BaseURL, keys and mode override the provider's.
-type Fallback struct {
-	Provider, Model string
-	BaseURL         string
-	KeyEnv          string
-	Key             hermes.Secret
-	APIMode         string
-	ContextLength   int
-	Fault           error // why the entry must not be used; see Custom.Fault
-}
-
 // Fallback returns the model that an entry means. If that model cannot be called
 // now, it is still returned, and the error says what is missing.
-func (c *Catalogue) Fallback(ctx context.Context, f Fallback) (provider, model string, err error) {
+func (c *Catalogue) Fallback(ctx context.Context, f Selection) (provider, model string, err error) {
 	ch, err := c.meant(ctx, f)
 	return ch.id, ch.model, err
 }
 
 // meant resolves an entry. It does no I/O.
-func (c *Catalogue) meant(ctx context.Context, f Fallback) (choice, error) {
+func (c *Catalogue) meant(ctx context.Context, f Selection) (choice, error) {
 	var (
 		ch  choice
 		err error

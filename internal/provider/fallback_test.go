@@ -45,13 +45,11 @@ func chained(t *testing.T, first string, others ...string) (hermes.Model, *time.
 	t.Helper()
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	cfg := provider.Config{
-		BaseURL: first, Model: "m", Key: "k", Retries: -1,
-		Now:   func() time.Time { return now },
-		Rand:  func() float64 { return 0 },
-		Sleep: func(ctx context.Context, d time.Duration) error { now = now.Add(d); return context.Cause(ctx) },
+		Selection: provider.Selection{BaseURL: first, Model: "m", Key: "k"}, Patience: provider.Patience{Retries: -1},
+		System: provider.System{Now: func() time.Time { return now }, Rand: func() float64 { return 0 }, Sleep: func(ctx context.Context, d time.Duration) error { now = now.Add(d); return context.Cause(ctx) }},
 	}
 	for i, base := range others {
-		cfg.Fallback = append(cfg.Fallback, provider.Fallback{Provider: "box" + string(rune('1'+i)), Model: "n", BaseURL: base, Key: "k"})
+		cfg.Fallback = append(cfg.Fallback, provider.Selection{Provider: "box" + string(rune('1'+i)), Model: "n", BaseURL: base, Key: "k"})
 	}
 	m, err := mustNew(t, cfg).Model(t.Context(), "")
 	if err != nil {
@@ -203,9 +201,9 @@ func TestFallbacksAreResolvedLikeReferences(t *testing.T) {
 	first, _ := scripted(t, fails(401, ""))
 	box, asked := scripted(t, says("ok"))
 	cfg := provider.Config{
-		BaseURL: first.URL, Model: "m", Getenv: vars{"BOX": "from-box"}.get,
+		Selection: provider.Selection{BaseURL: first.URL, Model: "m"}, System: provider.System{Getenv: vars{"BOX": "from-box"}.get},
 		Custom:   map[string]provider.Custom{"box": {BaseURL: box.URL, KeyEnv: "BOX"}},
-		Fallback: []provider.Fallback{{Provider: "anthropic", Model: "claude-x"}, {Provider: "nobody", Model: "x"}, {Provider: "custom:box", Model: "n"}},
+		Fallback: []provider.Selection{{Provider: "anthropic", Model: "claude-x"}, {Provider: "nobody", Model: "x"}, {Provider: "custom:box", Model: "n"}},
 	}
 	m, err := mustNew(t, cfg).Model(t.Context(), "")
 	if err != nil {

@@ -108,13 +108,10 @@ func chainBefore(t *testing.T, server *faultserver.Server, path string, stale ti
 	t.Helper()
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	cfg := provider.Config{
-		Model:    "box:claude-sonnet-4-6",
-		Custom:   map[string]provider.Custom{"box": {BaseURL: server.URL + path}},
-		Client:   server.Client(),
-		Timeouts: provider.Timeouts{Stale: stale},
-		Now:      func() time.Time { return now },
-		Rand:     func() float64 { return 0.5 },
-		Sleep:    func(ctx context.Context, d time.Duration) error { now = now.Add(d); return context.Cause(ctx) },
+		Selection: provider.Selection{Model: "box:claude-sonnet-4-6"},
+		Custom:    map[string]provider.Custom{"box": {BaseURL: server.URL + path}},
+		System:    provider.System{Client: server.Client(), Now: func() time.Time { return now }, Rand: func() float64 { return 0.5 }, Sleep: func(ctx context.Context, d time.Duration) error { now = now.Add(d); return context.Cause(ctx) }},
+		Patience:  provider.Patience{Timeouts: provider.Timeouts{Stale: stale}},
 	}
 	if keys > 0 {
 		store := credential.Open(credential.Config{Path: filepath.Join(t.TempDir(), "auth.json"), Now: cfg.Now})
@@ -127,7 +124,7 @@ func chainBefore(t *testing.T, server *faultserver.Server, path string, stale ti
 		cfg.Keys = func(pool string, given []hermes.Key) hermes.Keys { return store.Pool(pool, given) }
 	}
 	for i := range others {
-		cfg.Fallback = append(cfg.Fallback, provider.Fallback{Provider: fmt.Sprint("other", i), Model: "n", BaseURL: server.URL + "/v1"})
+		cfg.Fallback = append(cfg.Fallback, provider.Selection{Provider: fmt.Sprint("other", i), Model: "n", BaseURL: server.URL + "/v1"})
 	}
 	m, err := mustNew(t, cfg).Model(t.Context(), "")
 	if err != nil {

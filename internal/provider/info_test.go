@@ -57,7 +57,7 @@ func TestInfoAsksTheUserThenTheServerThenTheSnapshot(t *testing.T) {
 		{"id":"odd/price","context_length":1000,"pricing":"ask"}, {"id":"router/auto","pricing":{"prompt":"-1","completion":"-1"}}]}`, "")
 	dir := filepath.Join(t.TempDir(), "models")
 	cfg := provider.Config{Answers: dir, Custom: map[string]provider.Custom{
-		"openrouter": {BaseURL: s.URL, Models: map[string]provider.ModelSettings{"new/model": {ContextLength: 32_000}}},
+		"openrouter": {BaseURL: s.URL, Models: map[string]provider.ModelSettings{"new/model": {Limits: provider.Limits{ContextLength: 32_000}}}},
 		"far":        {BaseURL: "https://models.example/v1"},
 	}}
 	c := mustKnow(t, cfg)
@@ -91,7 +91,7 @@ func TestInfoAsksTheUserThenTheServerThenTheSnapshot(t *testing.T) {
 
 func TestServersOfOnesOwnCostNothing(t *testing.T) {
 	t.Parallel()
-	c := mustKnow(t, provider.Config{BaseURL: "http://127.0.0.1:9/v1", Model: "qwen3:32b", ContextLength: 5000})
+	c := mustKnow(t, provider.Config{Selection: provider.Selection{BaseURL: "http://127.0.0.1:9/v1", Model: "qwen3:32b", ContextLength: 5000}})
 	if m := c.Info(""); m.Price == nil || m.Price.Input != 0 || m.ContextLength != 5000 {
 		t.Errorf("got %+v", m)
 	}
@@ -135,7 +135,7 @@ func TestARefusalTeachesTheLimit(t *testing.T) {
 	s := listing(t, `{"data":[{"id":"big","context_length":100000}]}`,
 		`{"error":{"message":"This model's maximum context length is 16384 tokens. However, your messages resulted in 20000 tokens."}}`)
 	dir := t.TempDir()
-	cfg := provider.Config{Answers: dir, Retries: -1, Custom: map[string]provider.Custom{"x": {BaseURL: s.URL}}}
+	cfg := provider.Config{Answers: dir, Patience: provider.Patience{Retries: -1}, Custom: map[string]provider.Custom{"x": {BaseURL: s.URL}}}
 	c := mustKnow(t, cfg)
 	mustList(t, c, "x")
 	for _, model := range []string{"big", "other"} {

@@ -86,17 +86,17 @@ func TestAKeyStaysWithTheAddressOfItsEntry(t *testing.T) {
 		{"a key in a header", "openrouter:a/b", provider.Config{Custom: custom("openrouter", provider.Custom{Header: map[string]string{"authorization": "Bearer private"}})}, vars{"OPENROUTER_BASE_URL": other, "OPENROUTER_API_KEY": "env"}, nil, "OPENROUTER_BASE_URL"},
 		{"a variable has the same server", "openrouter:a/b", provider.Config{Custom: custom("openrouter", keyed)}, vars{"OPENROUTER_BASE_URL": "https://openrouter.ai/api/v2"}, []string{"https://openrouter.ai private"}, ""},
 		{"a local server may be anywhere", "vllm:m", provider.Config{Custom: custom("vllm", keyed)}, vars{"VLLM_BASE_URL": other}, []string{"https://other.example private"}, ""},
-		{"model.base_url is another", "", provider.Config{Model: "m", Provider: "openai", BaseURL: other, Custom: custom("openai", keyed)}, nil, nil, "model.base_url"},
-		{"model.api_key goes with model.base_url", "", provider.Config{Model: "m", Provider: "openai", BaseURL: other, Key: "mine", Custom: custom("openai", keyed)}, nil, []string{"https://other.example mine"}, ""},
-		{"model.api_key and a variable", "", provider.Config{Model: "a/b", Provider: "openrouter", Key: "mine"}, vars{"OPENROUTER_BASE_URL": other}, nil, "model.api_key"},
-		{"model.api_key is not for OPENAI_BASE_URL", "custom:m", provider.Config{Provider: "openrouter", Key: "mine"}, vars{"OPENAI_BASE_URL": other, "OPENAI_API_KEY": "env"}, []string{"https://other.example env"}, ""},
-		{"model.api_key without an address", "m", provider.Config{Key: "mine"}, vars{"OPENAI_BASE_URL": other}, nil, "model.base_url"},
-		{"provider custom means the variable", "m", provider.Config{Provider: "custom", Key: "mine"}, vars{"OPENAI_BASE_URL": other}, []string{"https://other.example mine"}, ""},
-		{"the vendor's host without encryption", "", provider.Config{Model: "m", BaseURL: "http://openrouter.ai/api/v1"}, vars{"OPENROUTER_API_KEY": "env"}, []string{"http://openrouter.ai "}, ""},
+		{"model.base_url is another", "", provider.Config{Selection: provider.Selection{Model: "m", Provider: "openai", BaseURL: other}, Custom: custom("openai", keyed)}, nil, nil, "model.base_url"},
+		{"model.api_key goes with model.base_url", "", provider.Config{Selection: provider.Selection{Model: "m", Provider: "openai", BaseURL: other, Key: "mine"}, Custom: custom("openai", keyed)}, nil, []string{"https://other.example mine"}, ""},
+		{"model.api_key and a variable", "", provider.Config{Selection: provider.Selection{Model: "a/b", Provider: "openrouter", Key: "mine"}}, vars{"OPENROUTER_BASE_URL": other}, nil, "model.api_key"},
+		{"model.api_key is not for OPENAI_BASE_URL", "custom:m", provider.Config{Selection: provider.Selection{Provider: "openrouter", Key: "mine"}}, vars{"OPENAI_BASE_URL": other, "OPENAI_API_KEY": "env"}, []string{"https://other.example env"}, ""},
+		{"model.api_key without an address", "m", provider.Config{Selection: provider.Selection{Key: "mine"}}, vars{"OPENAI_BASE_URL": other}, nil, "model.base_url"},
+		{"provider custom means the variable", "m", provider.Config{Selection: provider.Selection{Provider: "custom", Key: "mine"}}, vars{"OPENAI_BASE_URL": other}, []string{"https://other.example mine"}, ""},
+		{"the vendor's host without encryption", "", provider.Config{Selection: provider.Selection{Model: "m", BaseURL: "http://openrouter.ai/api/v1"}}, vars{"OPENROUTER_API_KEY": "env"}, []string{"http://openrouter.ai "}, ""},
 		{"a fault stops its entry", "openai:m", provider.Config{Custom: custom("openai", provider.Custom{Key: "private", Fault: unclear})}, vars{"OPENAI_API_KEY": "env"}, nil, "unclear"},
 		{"a fault stops the choice of a service", "", provider.Config{Custom: custom("openai", provider.Custom{Key: "private", Fault: unclear})}, vars{"OPENROUTER_API_KEY": "env"}, nil, "unclear"},
-		{"a fault of the section model", "m", provider.Config{Provider: "openai", Key: "mine", Fault: unclear}, vars{"OPENAI_API_KEY": "env"}, nil, "unclear"},
-		{"a fault of the section model, no provider", "gpt-5", provider.Config{Key: "mine", Fault: unclear}, vars{"OPENAI_API_KEY": "env"}, nil, "unclear"},
+		{"a fault of the section model", "m", provider.Config{Selection: provider.Selection{Provider: "openai", Key: "mine", Fault: unclear}}, vars{"OPENAI_API_KEY": "env"}, nil, "unclear"},
+		{"a fault of the section model, no provider", "gpt-5", provider.Config{Selection: provider.Selection{Key: "mine", Fault: unclear}}, vars{"OPENAI_API_KEY": "env"}, nil, "unclear"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestAFallbackGetsItsOwnKey(t *testing.T) {
 	t.Parallel()
 	const other = "https://other.example/v1"
 	private := map[string]provider.Custom{"openai": {Key: "private"}, "box": {BaseURL: "http://127.0.0.1:9/v1", Key: "private"}}
-	for name, f := range map[string]provider.Fallback{
+	for name, f := range map[string]provider.Selection{
 		"a service of the catalogue": {Provider: "openai", Model: "m", BaseURL: other},
 		"an own service":             {Provider: "custom:box", Model: "m", BaseURL: other},
 		"an own service, short":      {Provider: "box", Model: "m", BaseURL: other},
@@ -148,8 +148,8 @@ func TestAFallbackGetsItsOwnKey(t *testing.T) {
 			t.Parallel()
 			w := &wire{}
 			c := mustNew(t, provider.Config{
-				Custom: private, Keys: stored, Client: &http.Client{Transport: w}, Retries: -1, Model: "first:m",
-				Fallback: []provider.Fallback{f}, Getenv: vars{}.get, Provider: "deepseek", Key: "first",
+				Custom: private, Credentials: provider.Credentials{Keys: stored}, System: provider.System{Client: &http.Client{Transport: w}, Getenv: vars{}.get}, Patience: provider.Patience{Retries: -1}, Selection: provider.Selection{Model: "first:m", Provider: "deepseek", Key: "first"},
+				Fallback: []provider.Selection{f},
 			})
 			m, err := c.Model(t.Context(), "deepseek:m")
 			if err != nil {
@@ -170,9 +170,9 @@ func TestAFallbackGetsItsOwnKey(t *testing.T) {
 func TestAKeyWithAnAddressIsListedThere(t *testing.T) {
 	t.Parallel()
 	w := &wire{}
-	c := mustNew(t, provider.Config{Client: &http.Client{Transport: w}, Getenv: vars{}.get, Keys: func(string, []hermes.Key) hermes.Keys {
+	c := mustNew(t, provider.Config{System: provider.System{Client: &http.Client{Transport: w}, Getenv: vars{}.get}, Credentials: provider.Credentials{Keys: func(string, []hermes.Key) hermes.Keys {
 		return &joined{keys: []hermes.Key{{Secret: "login", BaseURL: "https://portal.example/v1"}}}
-	}})
+	}}})
 	p, err := c.Provider("qwen-oauth")
 	if err != nil {
 		t.Fatal(err)

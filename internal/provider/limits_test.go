@@ -40,11 +40,10 @@ func TestLimitsAreKeptForEachKey(t *testing.T) {
 		}
 	}
 	cfg := provider.Config{
-		Model: "box:m", Custom: map[string]provider.Custom{"box": {BaseURL: first.URL + "/v1"}}, Retries: -1,
-		Keys: func(pool string, given []hermes.Key) hermes.Keys { return store.Pool(pool, given) },
-		Now:  func() time.Time { return now }, Rand: func() float64 { return 0 },
-		Sleep:    func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) },
-		Fallback: []provider.Fallback{{Provider: "other", Model: "n", BaseURL: second.URL + "/v1", Key: "k"}},
+		Selection: provider.Selection{Model: "box:m"}, Custom: map[string]provider.Custom{"box": {BaseURL: first.URL + "/v1"}}, Patience: provider.Patience{Retries: -1},
+		Credentials: provider.Credentials{Keys: func(pool string, given []hermes.Key) hermes.Keys { return store.Pool(pool, given) }},
+		System:      provider.System{Now: func() time.Time { return now }, Rand: func() float64 { return 0 }, Sleep: func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }},
+		Fallback:    []provider.Selection{{Provider: "other", Model: "n", BaseURL: second.URL + "/v1", Key: "k"}},
 	}
 	c := mustNew(t, cfg)
 	if list, _ := c.Limits(); len(list) > 0 {

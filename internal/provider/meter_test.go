@@ -48,7 +48,7 @@ func TestEveryAttemptOfTheChainIsBooked(t *testing.T) {
 	var l hermes.Ledger
 	c, _ := patient(t, first.URL+"/v1", func(cfg *provider.Config) {
 		l = metered(cfg, nil)
-		cfg.Fallback = []provider.Fallback{{Provider: "box", Model: "n", BaseURL: second.URL + "/v1", Key: "k"}}
+		cfg.Fallback = []provider.Selection{{Provider: "box", Model: "n", BaseURL: second.URL + "/v1", Key: "k"}}
 	})
 	_, m, err := collect(t, c)
 	if err != nil || m.Text() != "ok" {

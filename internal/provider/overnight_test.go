@@ -134,16 +134,14 @@ func TestOvernight(t *testing.T) {
 		}
 	}
 	cfg := provider.Config{
-		Model:    "box:claude-sonnet-4-6",
-		Custom:   map[string]provider.Custom{"box": {BaseURL: server.URL + "/anthropic"}},
-		Keys:     func(pool string, given []hermes.Key) hermes.Keys { return store.Pool(pool, given) },
-		Client:   server.Client(),
-		Timeouts: provider.Timeouts{Stale: 3 * time.Second}, LongestWait: 6 * time.Hour, // no real waiting
-		Now: clock, Rand: func() float64 { return 0.5 },
-		Sleep: func(ctx context.Context, d time.Duration) error { now = now.Add(d); return context.Cause(ctx) },
+		Selection:   provider.Selection{Model: "box:claude-sonnet-4-6"},
+		Custom:      map[string]provider.Custom{"box": {BaseURL: server.URL + "/anthropic"}},
+		Credentials: provider.Credentials{Keys: func(pool string, given []hermes.Key) hermes.Keys { return store.Pool(pool, given) }},
+		System:      provider.System{Client: server.Client(), Now: clock, Rand: func() float64 { return 0.5 }, Sleep: func(ctx context.Context, d time.Duration) error { now = now.Add(d); return context.Cause(ctx) }},
+		Patience:    provider.Patience{Timeouts: provider.Timeouts{Stale: 3 * time.Second}, LongestWait: 6 * time.Hour},
 	}
 	for i := range 4 {
-		cfg.Fallback = append(cfg.Fallback, provider.Fallback{Provider: fmt.Sprint("other", i), Model: "n", BaseURL: server.URL + "/v1"})
+		cfg.Fallback = append(cfg.Fallback, provider.Selection{Provider: fmt.Sprint("other", i), Model: "n", BaseURL: server.URL + "/v1"})
 	}
 	model, err := mustNew(t, cfg).Model(t.Context(), "")
 	if err != nil {

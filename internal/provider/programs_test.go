@@ -40,7 +40,7 @@ func TestWhichProgramAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			looked := ""
-			c := mustNew(t, provider.Config{Custom: tt.custom, Getenv: tt.env.get, Programs: provider.Programs{Dir: t.TempDir(), Find: func(program string) error {
+			c := mustNew(t, provider.Config{Custom: tt.custom, System: provider.System{Getenv: tt.env.get}, Programs: provider.Programs{Dir: t.TempDir(), Find: func(program string) error {
 				looked = program
 				if program == "absent" {
 					return errors.New("no")

@@ -49,7 +49,9 @@ func TestProtocols(t *testing.T) {
 		"OPENAI_API_KEY": "o", "GEMINI_API_KEY": "g", "ANTHROPIC_API_KEY": "a", "COPILOT_GITHUB_TOKEN": "github_pat_x", "AWS_BEARER_TOKEN_BEDROCK": "b",
 		"AZURE_OPENAI_ENDPOINT": "https://res.openai.azure.com/", "AZURE_OPENAI_API_KEY": "z",
 	}
-	own := func(base string) provider.Config { return provider.Config{BaseURL: base} }
+	own := func(base string) provider.Config {
+		return provider.Config{Selection: provider.Selection{BaseURL: base}}
+	}
 	tests := []struct {
 		name, ref, url string
 		header, value  string
@@ -59,16 +61,16 @@ func TestProtocols(t *testing.T) {
 		{"older models there", "openai:gpt-4.1", "https://api.openai.com/v1/chat/completions", "Authorization", "Bearer o", provider.Config{}},
 		{"the o series there", "openai:o3", "https://api.openai.com/v1/chat/completions", "", "", provider.Config{}},
 		{"codex models there", "openai:codex-mini-latest", "https://api.openai.com/v1/responses", "", "", provider.Config{}},
-		{"what was set wins", "openai:gpt-5.1", "https://api.openai.com/v1/chat/completions", "", "", provider.Config{Provider: "openai", APIMode: provider.ProtocolChat}},
+		{"what was set wins", "openai:gpt-5.1", "https://api.openai.com/v1/chat/completions", "", "", provider.Config{Selection: provider.Selection{Provider: "openai", APIMode: provider.ProtocolChat}}},
 		{"gpt-5 behind another address", "gpt-5.1", "https://llm.example.org/v1/chat/completions", "", "", own("https://llm.example.org/v1")},
 		{"its address without a name", "gpt-5.1", "https://api.openai.com/v1/responses", "", "", own("https://api.openai.com/v1")},
 		{"Anthropic by address", "m", "https://llm.example.org/anthropic/v1/models https://llm.example.org/anthropic/models https://llm.example.org/anthropic/v1/messages", "", "", own("https://llm.example.org/anthropic")},
 		{"Responses by address", "m", "https://llm.example.org/v1/responses", "", "", own("https://llm.example.org/v1/responses")},
 		{"Ollama by its port", "m", "http://10.0.0.2:11434/api/show http://10.0.0.2:11434/api/chat", "", "", own("http://10.0.0.2:11434/v1")},
 		{"Gemini", "gemini:gemini-3-flash-preview", "https://generativelanguage.googleapis.com/v1beta/models/gemini-3-flash-preview:streamGenerateContent?alt=sse", "X-Goog-Api-Key", "g", provider.Config{}},
-		{"Gemini in its other form", "m", "https://generativelanguage.googleapis.com/v1beta/openai/chat/completions", "Authorization", "Bearer g", provider.Config{Provider: "gemini", BaseURL: "https://generativelanguage.googleapis.com/v1beta/openai"}},
+		{"Gemini in its other form", "m", "https://generativelanguage.googleapis.com/v1beta/openai/chat/completions", "Authorization", "Bearer g", provider.Config{Selection: provider.Selection{Provider: "gemini", BaseURL: "https://generativelanguage.googleapis.com/v1beta/openai"}}},
 		{"Ollama", "ollama:qwen3:8b", "http://127.0.0.1:11434/api/show http://127.0.0.1:11434/api/chat", "Authorization", "", provider.Config{}},
-		{"Ollama, if one wants it so", "qwen3:8b", "http://127.0.0.1:11434/v1/chat/completions", "", "", provider.Config{Provider: "ollama", APIMode: provider.ProtocolChat}},
+		{"Ollama, if one wants it so", "qwen3:8b", "http://127.0.0.1:11434/v1/chat/completions", "", "", provider.Config{Selection: provider.Selection{Provider: "ollama", APIMode: provider.ProtocolChat}}},
 		{"Copilot, gpt-5", "copilot:gpt-5.1", "https://api.githubcopilot.com/responses", "X-Initiator", "user", provider.Config{}},
 		{"Copilot, the mini of 5", "copilot:gpt-5-mini", "https://api.githubcopilot.com/chat/completions", "X-Initiator", "user", provider.Config{}},
 		{"Copilot, others", "copilot:claude-sonnet-4-6", "https://api.githubcopilot.com/chat/completions", "Openai-Intent", "conversation-edits", provider.Config{}},
@@ -103,7 +105,7 @@ func TestBedrockIsSigned(t *testing.T) {
 	t.Parallel()
 	a := &asked{}
 	env := vars{"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "s"}
-	c := mustNew(t, provider.Config{Getenv: env.get, Client: &http.Client{Transport: a}, Retries: -1})
+	c := mustNew(t, provider.Config{System: provider.System{Getenv: env.get, Client: &http.Client{Transport: a}}, Patience: provider.Patience{Retries: -1}})
 	if why := c.Ready("bedrock"); why != "" {
 		t.Errorf("not ready: %s", why)
 	}
@@ -137,7 +139,7 @@ func TestCopilotCountsWhatTheUserBegins(t *testing.T) {
 	for _, model := range []string{"gpt-5.1", "gpt-4.1"} {
 		for _, tt := range tests {
 			a := &asked{}
-			c := mustNew(t, provider.Config{Getenv: vars{"COPILOT_GITHUB_TOKEN": "github_pat_x"}.get, Client: &http.Client{Transport: a}, Retries: -1})
+			c := mustNew(t, provider.Config{System: provider.System{Getenv: vars{"COPILOT_GITHUB_TOKEN": "github_pat_x"}.get, Client: &http.Client{Transport: a}}, Patience: provider.Patience{Retries: -1}})
 			m, err := c.Model(t.Context(), "copilot:"+model)
 			if err != nil {
 				t.Fatal(err)
@@ -148,7 +150,7 @@ func TestCopilotCountsWhatTheUserBegins(t *testing.T) {
 			}
 		}
 	}
-	classic := mustNew(t, provider.Config{Getenv: vars{"GITHUB_TOKEN": "ghp_x"}.get})
+	classic := mustNew(t, provider.Config{System: provider.System{Getenv: vars{"GITHUB_TOKEN": "ghp_x"}.get}})
 	if why := classic.Ready("copilot"); !strings.Contains(why, "fine-grained") {
 		t.Errorf("a classic token: %q", why)
 	}
@@ -162,7 +164,7 @@ func TestGoogleListsItsModels(t *testing.T) {
 	a := &asked{says: func(*http.Request) string {
 		return `{"models":[{"name":"models/gemini-3-pro-preview","displayName":"Gemini 3 Pro","inputTokenLimit":1048576,"outputTokenLimit":65536,"supportedGenerationMethods":["generateContent","countTokens"],"thinking":true},{"name":"models/text-embedding-004","supportedGenerationMethods":["embedContent"]}]}`
 	}}
-	p, err := mustNew(t, provider.Config{Getenv: vars{"GEMINI_API_KEY": "g"}.get, Client: &http.Client{Transport: a}}).Provider("gemini")
+	p, err := mustNew(t, provider.Config{System: provider.System{Getenv: vars{"GEMINI_API_KEY": "g"}.get, Client: &http.Client{Transport: a}}}).Provider("gemini")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +191,7 @@ func TestOllamasContextIsLearned(t *testing.T) {
 		}
 	}))
 	defer srv.Close()
-	c := mustNew(t, provider.Config{Timeouts: provider.Timeouts{Probe: time.Minute}, Local: []provider.LocalServer{{Provider: "ollama", BaseURL: srv.URL + "/v1"}}})
+	c := mustNew(t, provider.Config{Patience: provider.Patience{Timeouts: provider.Timeouts{Probe: time.Minute}}, Local: []provider.LocalServer{{Provider: "ollama", BaseURL: srv.URL + "/v1"}}})
 	m, err := c.Model(t.Context(), "")
 	if err != nil || m.ID() != "ollama:qwen3:8b" {
 		t.Fatalf("%v, %v", m, err)
@@ -230,7 +232,7 @@ func TestAFailedStreamGivesItsConnectionBack(t *testing.T) {
 			}))
 			t.Cleanup(srv.Close)
 			c := mustNew(t, provider.Config{Custom: map[string]provider.Custom{"box": {BaseURL: srv.URL, APIMode: protocol}},
-				Sleep: func(context.Context, time.Duration) error { return nil }})
+				System: provider.System{Sleep: func(context.Context, time.Duration) error { return nil }}})
 			m, err := c.Model(t.Context(), "box:m")
 			if err != nil {
 				t.Fatal(err)
@@ -270,7 +272,7 @@ func TestServicesGetTheirHeaders(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := mustNew(t, provider.Config{Client: client, UserAgent: "hermes/test", Retries: -1, Custom: map[string]provider.Custom{
+			c := mustNew(t, provider.Config{System: provider.System{Client: client, UserAgent: "hermes/test"}, Patience: provider.Patience{Retries: -1}, Custom: map[string]provider.Custom{
 				service: {Key: "k", Header: map[string]string{"X-Team": "blue"}},
 			}})
 			m, err := c.Model(t.Context(), service+":a/b")

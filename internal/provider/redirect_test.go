@@ -45,7 +45,7 @@ func TestNoProtocolFollowsARedirectToAnotherHost(t *testing.T) {
 			env := vars{"AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": "eu-west-1"}
 			c, waits := patient(t, "", func(cfg *provider.Config) {
 				*cfg = provider.Config{
-					Getenv: env.get, Client: &http.Client{Transport: net}, Sleep: cfg.Sleep, Rand: cfg.Rand,
+					System: provider.System{Getenv: env.get, Client: &http.Client{Transport: net}, Sleep: cfg.Sleep, Rand: cfg.Rand},
 					Custom: map[string]provider.Custom{"box": {
 						BaseURL: "https://box.test/v1", Key: "canary-key", APIMode: protocol, Header: map[string]string{"X-Own": "canary-own"},
 					}},
@@ -75,7 +75,7 @@ func TestNoProtocolFollowsARedirectToAnotherHost(t *testing.T) {
 func TestModelListsFollowNoRedirectToAnotherHost(t *testing.T) {
 	t.Parallel()
 	net := &moved{}
-	c := mustNew(t, provider.Config{Client: &http.Client{Transport: net}, Custom: map[string]provider.Custom{"box": {BaseURL: "https://box.test/v1", Key: "canary-key"}}})
+	c := mustNew(t, provider.Config{System: provider.System{Client: &http.Client{Transport: net}}, Custom: map[string]provider.Custom{"box": {BaseURL: "https://box.test/v1", Key: "canary-key"}}})
 	p, err := c.Provider("custom:box")
 	if err != nil {
 		t.Fatal(err)

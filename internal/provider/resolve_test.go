@@ -62,22 +62,22 @@ func TestReferences(t *testing.T) {
 		{"nothing named", "", "openrouter:anthropic/claude-sonnet-4.6", provider.Config{}, all},
 		{"nothing named, one key", "", "zai:glm-4.6", provider.Config{}, vars{"Z_AI_API_KEY": "z"}},
 		{"alias of the configuration", "fast", "deepseek:deepseek-chat", provider.Config{Aliases: map[string]string{"fast": "deepseek:deepseek-chat"}}, all},
-		{"configured default", "", "deepseek:deepseek-reasoner", provider.Config{Model: "deepseek:deepseek-reasoner"}, all},
-		{"configured provider", "", "anthropic:claude-sonnet-4-6", provider.Config{Provider: "anthropic"}, all},
-		{"configured provider keeps vendors", "openai/gpt-5", "openrouter:openai/gpt-5", provider.Config{Provider: "openrouter"}, all},
-		{"a reference beats the configured provider", "anthropic:claude-haiku-4.5", "anthropic:claude-haiku-4-5", provider.Config{Provider: "openrouter"}, all},
-		{"a provider for this run beats the configured model", "", "anthropic:claude-sonnet-4-6", provider.Config{Provider: "anthropic", Forced: true, Model: "deepseek:deepseek-chat"}, all},
-		{"and keeps its own", "", "anthropic:claude-haiku-4-5", provider.Config{Provider: "anthropic", Forced: true, Model: "claude:claude-haiku-4.5"}, all},
-		{"provider auto is none", "gpt-5", "openai-api:gpt-5", provider.Config{Provider: "auto"}, all},
+		{"configured default", "", "deepseek:deepseek-reasoner", provider.Config{Selection: provider.Selection{Model: "deepseek:deepseek-reasoner"}}, all},
+		{"configured provider", "", "anthropic:claude-sonnet-4-6", provider.Config{Selection: provider.Selection{Provider: "anthropic"}}, all},
+		{"configured provider keeps vendors", "openai/gpt-5", "openrouter:openai/gpt-5", provider.Config{Selection: provider.Selection{Provider: "openrouter"}}, all},
+		{"a reference beats the configured provider", "anthropic:claude-haiku-4.5", "anthropic:claude-haiku-4-5", provider.Config{Selection: provider.Selection{Provider: "openrouter"}}, all},
+		{"a provider for this run beats the configured model", "", "anthropic:claude-sonnet-4-6", provider.Config{Selection: provider.Selection{Provider: "anthropic", Model: "deepseek:deepseek-chat"}, Forced: true}, all},
+		{"and keeps its own", "", "anthropic:claude-haiku-4-5", provider.Config{Selection: provider.Selection{Provider: "anthropic", Model: "claude:claude-haiku-4.5"}, Forced: true}, all},
+		{"provider auto is none", "gpt-5", "openai-api:gpt-5", provider.Config{Selection: provider.Selection{Provider: "auto"}}, all},
 		{"custom:name:model", "custom:box:small:7b", "custom:box:small:7b", provider.Config{Custom: own}, all},
 		{"custom:name", "custom:box", "custom:box:big", provider.Config{Custom: own}, all},
 		{"only its name", "box:small", "custom:box:small", provider.Config{Custom: own}, all},
 		{"custom is taken before keys", "", "custom:box:big", provider.Config{Custom: own}, all},
 		{"the user's own address", "llama3:8b", "custom:llama3:8b", provider.Config{}, vars{"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "OPENROUTER_API_KEY": "r"}},
 		{"its own id", "custom:llama3:8b", "custom:llama3:8b", provider.Config{}, vars{"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}},
-		{"configured address", "", "custom:m", provider.Config{BaseURL: "http://127.0.0.1:9/v1", Model: "m"}, all},
-		{"provider custom", "", "custom:m", provider.Config{Provider: "custom", BaseURL: "http://127.0.0.1:9/v1", Model: "m"}, all},
-		{"address for a known provider", "", "anthropic:claude-x", provider.Config{Provider: "anthropic", BaseURL: "http://127.0.0.1:9", Model: "claude-x"}, all},
+		{"configured address", "", "custom:m", provider.Config{Selection: provider.Selection{BaseURL: "http://127.0.0.1:9/v1", Model: "m"}}, all},
+		{"provider custom", "", "custom:m", provider.Config{Selection: provider.Selection{Provider: "custom", BaseURL: "http://127.0.0.1:9/v1", Model: "m"}}, all},
+		{"address for a known provider", "", "anthropic:claude-x", provider.Config{Selection: provider.Selection{Provider: "anthropic", BaseURL: "http://127.0.0.1:9", Model: "claude-x"}}, all},
 		{"local server named", "ollama:qwen3:8b", "ollama:qwen3:8b", provider.Config{}, vars{}},
 		{"the vendor's own name belongs to the id", "nvidia/llama-3.1-nemotron-ultra-253b-v1", "nvidia:nvidia/llama-3.1-nemotron-ultra-253b-v1", provider.Config{}, vars{"NVIDIA_API_KEY": "n"}},
 		{"a provider that serves open weights", "groq/llama-3.3-70b-versatile", "groq:llama-3.3-70b-versatile", provider.Config{}, vars{"GROQ_API_KEY": "g", "OPENROUTER_API_KEY": "r"}},
@@ -115,20 +115,20 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 		{"no model", "", provider.Config{}, vars{"NVIDIA_API_KEY": "n"}, hermes.ErrNoModel, []string{"nvidia", "-m nvidia:MODEL"}},
 		{"address without a model", "", provider.Config{}, vars{"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}, hermes.ErrNoModel, []string{"-m custom:MODEL"}},
 		{"unknown name", "frobnicator-9", provider.Config{}, nil, hermes.ErrNoModel, []string{"provider:model"}},
-		{"unknown provider", "x", provider.Config{Provider: "nonsense"}, nil, nil, []string{"nonsense", "hermes model"}},
-		{"unknown custom", "x", provider.Config{Provider: "custom:nonsense"}, nil, nil, []string{"nonsense", "config.yaml"}},
-		{"login not known", "nous:hermes-4", provider.Config{LoginLacks: lacks("client_id", "token_url")}, nil, nil,
+		{"unknown provider", "x", provider.Config{Selection: provider.Selection{Provider: "nonsense"}}, nil, nil, []string{"nonsense", "hermes model"}},
+		{"unknown custom", "x", provider.Config{Selection: provider.Selection{Provider: "custom:nonsense"}}, nil, nil, []string{"nonsense", "config.yaml"}},
+		{"login not known", "nous:hermes-4", provider.Config{Credentials: provider.Credentials{LoginLacks: lacks("client_id", "token_url")}}, nil, nil,
 			[]string{"nous", "set providers.nous.base_url, providers.nous.oauth.client_id and providers.nous.oauth.token_url in", "hermes auth add nous"}},
-		{"login half known", "grok-oauth:grok-4", provider.Config{LoginLacks: lacks("client_id"), Custom: map[string]provider.Custom{"xai-oauth": {BaseURL: "https://x.example/v1"}}}, nil,
+		{"login half known", "grok-oauth:grok-4", provider.Config{Credentials: provider.Credentials{LoginLacks: lacks("client_id")}, Custom: map[string]provider.Custom{"xai-oauth": {BaseURL: "https://x.example/v1"}}}, nil,
 			hermes.ErrNoModel, []string{"set providers.xai-oauth.oauth.client_id in config.yaml", "hermes auth add xai-oauth"}},
-		{"login known, address not", "minimax-oauth:m", provider.Config{LoginLacks: lacks()}, nil, nil, []string{"set providers.minimax-oauth.base_url in"}},
-		{"key in place of a login", "google-gemini-cli:m", provider.Config{LoginLacks: lacks("client_id"), Custom: map[string]provider.Custom{"google-gemini-cli": {Key: "k"}}}, nil,
+		{"login known, address not", "minimax-oauth:m", provider.Config{Credentials: provider.Credentials{LoginLacks: lacks()}}, nil, nil, []string{"set providers.minimax-oauth.base_url in"}},
+		{"key in place of a login", "google-gemini-cli:m", provider.Config{Credentials: provider.Credentials{LoginLacks: lacks("client_id")}, Custom: map[string]provider.Custom{"google-gemini-cli": {Key: "k"}}}, nil,
 			nil, []string{"has no address", "set providers.google-gemini-cli.base_url"}},
 		{"login missing", "qwen-oauth:coder", provider.Config{}, nil, nil, []string{"needs a login", "hermes auth add qwen-oauth"}},
 		{"address not known", "actual:x", provider.Config{}, nil, nil, []string{"providers.actual.base_url"}},
-		{"mode not built", "", provider.Config{BaseURL: "http://127.0.0.1:9", Model: "m", APIMode: "codex_app_server"}, nil, nil, []string{"codex_app_server", "chat_completions"}},
-		{"no address", "", provider.Config{BaseURL: "localhost:8000", Model: "m"}, nil, nil, []string{"https://host/v1"}},
-		{"custom without address", "", provider.Config{Provider: "custom", Model: "m"}, nil, hermes.ErrNoModel, []string{"OPENAI_BASE_URL"}},
+		{"mode not built", "", provider.Config{Selection: provider.Selection{BaseURL: "http://127.0.0.1:9", Model: "m", APIMode: "codex_app_server"}}, nil, nil, []string{"codex_app_server", "chat_completions"}},
+		{"no address", "", provider.Config{Selection: provider.Selection{BaseURL: "localhost:8000", Model: "m"}}, nil, nil, []string{"https://host/v1"}},
+		{"custom without address", "", provider.Config{Selection: provider.Selection{Provider: "custom", Model: "m"}}, nil, hermes.ErrNoModel, []string{"OPENAI_BASE_URL"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -164,9 +164,9 @@ func TestServerWithOneModelNeedsNoModelName(t *testing.T) {
 		says []string
 	}{
 		{"in the environment", vars{"OPENAI_BASE_URL": one.URL}, provider.Config{}, "custom:small:7b", []string{"custom:small:7b", one.URL}},
-		{"in the configuration", nil, provider.Config{BaseURL: one.URL, Provider: "custom"}, "custom:small:7b", []string{"small:7b"}},
-		{"the user's own provider", nil, provider.Config{Provider: "box", Custom: map[string]provider.Custom{"box": {BaseURL: one.URL}}}, "custom:box:small:7b", []string{"small:7b"}},
-		{"a server on this machine", vars{"VLLM_BASE_URL": one.URL}, provider.Config{Provider: "vllm"}, "vllm:small:7b", []string{"small:7b"}},
+		{"in the configuration", nil, provider.Config{Selection: provider.Selection{BaseURL: one.URL, Provider: "custom"}}, "custom:small:7b", []string{"small:7b"}},
+		{"the user's own provider", nil, provider.Config{Selection: provider.Selection{Provider: "box"}, Custom: map[string]provider.Custom{"box": {BaseURL: one.URL}}}, "custom:box:small:7b", []string{"small:7b"}},
+		{"a server on this machine", vars{"VLLM_BASE_URL": one.URL}, provider.Config{Selection: provider.Selection{Provider: "vllm"}}, "vllm:small:7b", []string{"small:7b"}},
 		{"several", vars{"OPENAI_BASE_URL": several.URL}, provider.Config{}, "", []string{"a, b", "-m a", "hermes model custom:a"}},
 		{"none", vars{"OPENAI_BASE_URL": none.URL}, provider.Config{}, "", []string{"has no chat model"}},
 		{"no list", vars{"OPENAI_BASE_URL": broken.URL}, provider.Config{}, "", []string{"cannot list the models", "-m custom:MODEL"}},
@@ -278,7 +278,7 @@ func TestLocalServersAreFound(t *testing.T) {
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "<html>") }))
 	defer page.Close()
 	studio := models(t, "/v1/models", "text-embedding-nomic", "qwen3-8b")
-	cfg := provider.Config{Timeouts: provider.Timeouts{Probe: time.Minute}, Local: []provider.LocalServer{
+	cfg := provider.Config{Patience: provider.Patience{Timeouts: provider.Timeouts{Probe: time.Minute}}, Local: []provider.LocalServer{
 		{Provider: "ollama", BaseURL: "http://127.0.0.1:1/v1"},
 		{Provider: "llamacpp", BaseURL: page.URL + "/v1"},
 		{Provider: "lmstudio", BaseURL: studio.URL + "/v1"},
@@ -332,7 +332,7 @@ func TestTheAddressOfTheListIsThatOfTheChat(t *testing.T) {
 		t.Cleanup(srv.Close)
 		dir := t.TempDir()
 		for _, again := range []bool{false, true} { // the second catalogue is that of the next start
-			cfg := provider.Config{Custom: map[string]provider.Custom{"box": {BaseURL: srv.URL + "/"}}, Answers: dir, Retries: -1}
+			cfg := provider.Config{Custom: map[string]provider.Custom{"box": {BaseURL: srv.URL + "/"}}, Answers: dir, Patience: provider.Patience{Retries: -1}}
 			c, asked := mustNew(t, cfg), &asked
 			if p, err := c.Provider("box"); err != nil {
 				t.Fatal(err)
@@ -378,7 +378,7 @@ func TestAListingMovesNoAddressThatAnswers(t *testing.T) {
 		t.Cleanup(srv.Close)
 		dir := t.TempDir()
 		start := func() *provider.Catalogue {
-			return mustNew(t, provider.Config{Model: "box:m", Custom: map[string]provider.Custom{"box": {BaseURL: srv.URL}}, Answers: dir, Retries: -1})
+			return mustNew(t, provider.Config{Selection: provider.Selection{Model: "box:m"}, Custom: map[string]provider.Custom{"box": {BaseURL: srv.URL}}, Answers: dir, Patience: provider.Patience{Retries: -1}})
 		}
 		c := start()
 		mustList(t, c, "box") // where the chat is
@@ -466,7 +466,7 @@ func TestEveryRowIsUsableOrSaysWhy(t *testing.T) {
 func TestConfigured(t *testing.T) {
 	t.Parallel()
 	c := mustNew(t, provider.Config{
-		Getenv: vars{"GEMINI_API_KEY": "g", "XAI_API_KEY": "x"}.get,
+		System: provider.System{Getenv: vars{"GEMINI_API_KEY": "g", "XAI_API_KEY": "x"}.get},
 		Custom: map[string]provider.Custom{"box": {BaseURL: "http://10.0.0.2/v1"}, "deepseek": {Key: "d"}, "empty": {}},
 	})
 	want := []string{"custom:box", "gemini", "xai", "deepseek", "ollama", "lmstudio", "llamacpp", "vllm"}

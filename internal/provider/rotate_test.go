@@ -173,10 +173,10 @@ func TestKeysOfAPool(t *testing.T) {
 		given     []string
 	}{
 		{"a service", "anthropic:claude-x", provider.Config{}, "anthropic", []string{"env:ANTHROPIC_API_KEY a", "env:ANTHROPIC_AUTH_TOKEN b"}},
-		{"a key in the settings is the only one", "anthropic:claude-x", provider.Config{Provider: "anthropic", Key: "k"}, "anthropic", []string{"config k"}},
+		{"a key in the settings is the only one", "anthropic:claude-x", provider.Config{Selection: provider.Selection{Provider: "anthropic", Key: "k"}}, "anthropic", []string{"config k"}},
 		{"the user's own service", "box:m", provider.Config{Custom: map[string]provider.Custom{"box": {BaseURL: "https://box.example/v1", KeyEnv: "BOX"}}}, "custom:box", []string{"env:BOX c"}},
-		{"an address without a name has no pool", "m", provider.Config{BaseURL: "https://box.example/v1"}, "", []string{"env:OPENAI_API_KEY d"}},
-		{"an address that is known", "x/y", provider.Config{BaseURL: "https://openrouter.ai/api/v1"}, "openrouter", []string{"env:OPENAI_API_KEY d"}},
+		{"an address without a name has no pool", "m", provider.Config{Selection: provider.Selection{BaseURL: "https://box.example/v1"}}, "", []string{"env:OPENAI_API_KEY d"}},
+		{"an address that is known", "x/y", provider.Config{Selection: provider.Selection{BaseURL: "https://openrouter.ai/api/v1"}}, "openrouter", []string{"env:OPENAI_API_KEY d"}},
 	}
 	env := vars{"ANTHROPIC_API_KEY": "a", "ANTHROPIC_AUTH_TOKEN": "b", "BOX": "c", "OPENAI_API_KEY": "d"}
 	for _, tt := range tests {

@@ -16,7 +16,8 @@ const (
 	ProtocolACP       = "acp" // of a program; the configuration names its command instead
 )
 
-// Row is one service of the catalogue.
+// Row is one service of the catalogue. It has many fields because it is a row of one
+// table (catalogue.go), in which most services fill only the first few.
 type Row struct {
 	Name    string
 	Title   string // as shown to users
@@ -40,17 +41,7 @@ type Row struct {
 	Protocol string // empty is ProtocolChat
 	// Model is the default model; empty if none is a safe choice.
 	Model string
-	// Aggregator services name models with their vendor.
-	Aggregator bool
-	// Vendors are the names of vendors at this service where they differ from those
-	// of OpenRouter.
-	Vendors map[string]string
-	// Like is the name of the row that the user's own entry has its address and rules
-	// from; empty means none.
-	Like string
-	// Keeps lists the models whose ids begin with the service's own name and a slash:
-	// "groq/compound". "*" is all.
-	Keeps  []string
+	Naming
 	Header map[string]string
 	// Chat and Responses hold the service's quirks for these protocols.
 	Chat      chat.Quirks
@@ -64,12 +55,31 @@ type Row struct {
 	Tiers tiers
 	// CacheMarks puts cache marks on requests to Claude models.
 	CacheMarks bool
-	// Command is the program that answers, if the service is one: an agent that
-	// speaks the Agent Client Protocol. CommandVars are variables that replace
-	// the program, ArgsVars its arguments; Env are the variables that it gets
-	// beside those that any program gets.
-	Command                    []string
-	CommandVars, ArgsVars, Env []string
+	Program
 	// Unavailable says why the service cannot be used yet, and what to do.
 	Unavailable string
+}
+
+// Naming says how a service writes the names of models.
+type Naming struct {
+	// Aggregator services name models with their vendor.
+	Aggregator bool
+	// Vendors are the names of vendors at this service where they differ from those
+	// of OpenRouter.
+	Vendors map[string]string
+	// Like is the name of the row that the user's own entry has its address and rules
+	// from; empty means none.
+	Like string
+	// Keeps lists the models whose ids begin with the service's own name and a slash:
+	// "groq/compound". "*" is all.
+	Keeps []string
+}
+
+// Program is the program that answers, if the service is one: an agent that speaks the
+// Agent Client Protocol.
+type Program struct {
+	Command     []string
+	CommandVars []string // variables that replace the program
+	ArgsVars    []string // variables that replace its arguments
+	Env         []string // variables that it gets beside those that any program gets
 }

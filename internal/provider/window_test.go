@@ -128,7 +128,7 @@ func TestTheWindowIsFound(t *testing.T) {
 			dir := t.TempDir()
 			change := func(cfg *provider.Config) {
 				cfg.Model, cfg.BaseURL, cfg.Answers = "box:m", "", dir
-				cfg.Custom = map[string]provider.Custom{"box": {BaseURL: s.URL + "/v1", ContextLength: tt.set}}
+				cfg.Custom = map[string]provider.Custom{"box": {BaseURL: s.URL + "/v1", Limits: provider.Limits{ContextLength: tt.set}}}
 			}
 			c, _ := patient(t, "", change)
 			m, err := c.Model(t.Context(), "")
@@ -284,7 +284,7 @@ func TestAnAnswerFitsTheWindow(t *testing.T) {
 			t.Cleanup(s.Close)
 			c, _ := patient(t, "", func(cfg *provider.Config) {
 				cfg.Model, cfg.BaseURL = "box:m", ""
-				cfg.Custom = map[string]provider.Custom{"box": {BaseURL: s.URL + tt.path, ContextLength: tt.set}}
+				cfg.Custom = map[string]provider.Custom{"box": {BaseURL: s.URL + tt.path, Limits: provider.Limits{ContextLength: tt.set}}}
 			})
 			m, err := c.Model(t.Context(), "")
 			if err != nil {

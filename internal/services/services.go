@@ -22,11 +22,20 @@ import (
 func Providers(cfg *config.Config) (provider.Config, error) {
 	m, agent, t, faults := cfg.Model(), cfg.Agent(), cfg.Timeouts(), cfg.AddressFaults()
 	c := provider.Config{
-		Model: m.Default, Provider: m.Provider, BaseURL: m.BaseURL, Key: m.APIKey, APIMode: m.APIMode,
-		Fault: faults["model"], ContextLength: m.ContextLength, Aliases: m.Aliases, NoStream: !m.Streaming, StreamOnly: cfg.StreamOnlyURLs(),
-		CacheTTL: cfg.PromptCaching().CacheTTL, Retries: retries(agent.APIMaxRetries), ServiceTier: agent.ServiceTier, OpenRouter: openRouter(cfg),
-		Timeouts: provider.Timeouts{Read: t.StreamRead, Stale: t.StreamStale, CallStale: t.CallStale, Call: t.Call, LocalStale: agent.LocalStreamStale},
-		Answers:  cfg.Home().Cache("models"), Getenv: cfg.Getenv,
+		Selection: provider.Selection{
+			Model: m.Default, Provider: m.Provider, BaseURL: m.BaseURL, Key: m.APIKey, APIMode: m.APIMode,
+			ContextLength: m.ContextLength, Fault: faults["model"],
+		},
+		Aliases: m.Aliases,
+		Requests: provider.Requests{
+			NoStream: !m.Streaming, StreamOnly: cfg.StreamOnlyURLs(), CacheTTL: cfg.PromptCaching().CacheTTL,
+			ServiceTier: agent.ServiceTier, OpenRouter: openRouter(cfg),
+		},
+		Patience: provider.Patience{Retries: retries(agent.APIMaxRetries), Timeouts: provider.Timeouts{
+			Read: t.StreamRead, Stale: t.StreamStale, CallStale: t.CallStale, Call: t.Call, LocalStale: agent.LocalStreamStale,
+		}},
+		Answers: cfg.Home().Cache("models"),
+		System:  provider.System{Getenv: cfg.Getenv},
 	}
 	for i, f := range cfg.Fallback() {
 		c.Fallback = append(c.Fallback, Fallback(f, faults["fallback_providers."+strconv.Itoa(i)]))
@@ -45,8 +54,8 @@ func Providers(cfg *config.Config) (provider.Config, error) {
 
 // Fallback converts one entry of fallback_providers. fault says why its address must not be
 // used, nil for nothing.
-func Fallback(f config.Fallback, fault error) provider.Fallback {
-	return provider.Fallback{
+func Fallback(f config.Fallback, fault error) provider.Selection {
+	return provider.Selection{
 		Provider: f.Provider, Model: f.Model, BaseURL: f.BaseURL, KeyEnv: f.KeyEnv, Key: f.APIKey,
 		APIMode: f.APIMode, ContextLength: f.ContextLength, Fault: fault,
 	}
@@ -86,7 +95,7 @@ func customProviders(all map[string]config.Provider, faults map[string]error) (m
 	for name, p := range all {
 		c := provider.Custom{
 			BaseURL: p.BaseURL, Key: p.APIKey, KeyEnv: p.KeyEnv, APIMode: p.APIMode, Model: p.DefaultModel, Command: p.Command, Args: p.Args,
-			ContextLength: p.ContextLength, Header: p.Headers, Timeout: p.RequestTimeout, Stale: p.StaleTimeout,
+			Limits: provider.Limits{ContextLength: p.ContextLength, Timeout: p.RequestTimeout, Stale: p.StaleTimeout}, Header: p.Headers,
 			Fault: faults[yamledit.Join([]string{"providers", name})], Insecure: !p.VerifyTLS, Models: map[string]provider.ModelSettings{}, Extra: map[string]json.RawMessage{},
 		}
 		for k, v := range p.ExtraBody {
@@ -97,7 +106,7 @@ func customProviders(all map[string]config.Provider, faults map[string]error) (m
 			c.Extra[k] = raw
 		}
 		for id, m := range p.Models {
-			c.Models[id] = provider.ModelSettings{Timeout: m.Timeout, Stale: m.StaleTimeout, ContextLength: m.ContextLength, Vision: m.SupportsVision}
+			c.Models[id] = provider.ModelSettings{Limits: provider.Limits{Timeout: m.Timeout, Stale: m.StaleTimeout, ContextLength: m.ContextLength}, Vision: m.SupportsVision}
 		}
 		if p.CACert != "" {
 			pem, err := os.ReadFile(p.CACert)
