@@ -7,6 +7,10 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/spf13/cobra"
+
+	"hermes/internal/cmd/factory"
 )
 
 // probeTime is how long a server on this machine may take to answer.
@@ -14,7 +18,7 @@ const probeTime = time.Second
 
 // running filters out guessed servers that do not answer. It asks all of them at
 // the same time.
-func running(ctx context.Context, o *Options, services []Service) []Service {
+func (n noun) running(ctx context.Context, services []Service) []Service {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	silent := make([]bool, len(services))
@@ -22,7 +26,7 @@ func running(ctx context.Context, o *Options, services []Service) []Service {
 	for i, s := range services {
 		if s.Guessed && s.Missing == "" {
 			wg.Go(func() {
-				_, err := o.Models(ctx, s.Name)
+				_, err := n.Models(ctx, s.Name)
 				silent[i] = err != nil
 			})
 		}
@@ -38,22 +42,19 @@ func running(ctx context.Context, o *Options, services []Service) []Service {
 }
 
 // ready lists the references of all models of all ready services.
-func ready(ctx context.Context, o *Options) ([]string, error) {
-	services, err := o.Services()
+func (n noun) ready(ctx context.Context, c *factory.Call) ([]string, error) {
+	services, err := n.Services()
 	if err != nil {
 		return nil, err
 	}
 	var refs []string
 	for _, s := range services {
-		if s.Missing != "" || o.Provider != "" && s.Name != o.Provider {
+		if s.Missing != "" {
 			continue
 		}
-		list, err := o.Models(ctx, s.Name)
-		if err != nil {
-			if !s.Guessed {
-				fmt.Fprintln(o.Out, err)
-			}
-			continue
+		list, err := n.Models(ctx, s.Name)
+		if err != nil && !s.Guessed {
+			c.Say("%v", err)
 		}
 		for _, m := range list {
 			refs = append(refs, s.Name+":"+m)
@@ -62,29 +63,36 @@ func ready(ctx context.Context, o *Options) ([]string, error) {
 	return refs, nil
 }
 
-func listModels(ctx context.Context, o *Options) error {
-	if o.Provider != "" {
-		list, err := o.Models(ctx, o.Provider)
-		if err != nil {
+func (n noun) list() *cobra.Command {
+	var all bool
+	cmd := factory.Verb("list [PROVIDER]", "List the models of all ready services, or of one service", "hermes model list\n  hermes model list openrouter", cobra.MaximumNArgs(1), func(ctx context.Context, c *factory.Call) error {
+		if service := c.Arg(0); service != "" {
+			models, err := n.Models(ctx, service)
+			for _, m := range models {
+				c.Say("%s:%s", service, m)
+			}
 			return err
 		}
-		for _, m := range list {
-			fmt.Fprintln(o.Out, o.Provider+":"+m)
+		refs, err := n.ready(ctx, c)
+		for _, r := range refs {
+			c.Say("%s", r)
 		}
-		return nil
-	}
-	refs, err := ready(ctx, o)
+		if err != nil || !all {
+			return err
+		}
+		return n.printMissing(ctx, c)
+	})
+	cmd.Flags().BoolVar(&all, "all", false, "also list the services that are not ready")
+	return cmd
+}
+
+// printMissing lists the services that are not ready, and why.
+func (n noun) printMissing(ctx context.Context, c *factory.Call) error {
+	services, err := n.Services()
 	if err != nil {
 		return err
 	}
-	for _, r := range refs {
-		fmt.Fprintln(o.Out, r)
-	}
-	services, err := o.Services()
-	if err != nil || !o.All {
-		return err
-	}
-	there := running(ctx, o, services)
+	there := n.running(ctx, services)
 	width := 0
 	for _, s := range services {
 		width = max(width, len(s.Name))
@@ -93,9 +101,9 @@ func listModels(ctx context.Context, o *Options) error {
 		switch {
 		case s.Missing != "":
 			// The row already names the service.
-			fmt.Fprintf(o.Out, "%-*s  %s\n", width, s.Name, strings.TrimPrefix(s.Missing, fmt.Sprintf("provider %q ", s.Name)))
+			c.Say("%-*s  %s", width, s.Name, strings.TrimPrefix(s.Missing, fmt.Sprintf("provider %q ", s.Name)))
 		case !slices.Contains(there, s):
-			fmt.Fprintf(o.Out, "%-*s  no such server is running on this machine\n", width, s.Name)
+			c.Say("%-*s  no such server is running on this machine", width, s.Name)
 		}
 	}
 	return nil

@@ -7,11 +7,11 @@ package model
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
 	"hermes/internal/cmd/factory"
 )
 
@@ -38,15 +38,10 @@ type Service struct {
 	Guessed, Own         bool
 }
 
-// Options are the flags and arguments of the command.
-type Options struct {
+// noun makes the verbs.
+type noun struct {
 	*factory.Factory
 	Catalogue
-	In       io.Reader
-	Out      io.Writer
-	Ref      string
-	Provider string
-	All      bool
 }
 
 // NewCmd makes the command; a catalogue replaces that of the app in tests.
@@ -54,89 +49,54 @@ func NewCmd(f *factory.Factory, k Catalogue) *cobra.Command {
 	if k == nil {
 		k = catalogue{f}
 	}
-	o := &Options{Factory: f, Catalogue: k}
-	c := &cobra.Command{
-		Use:   "model [REFERENCE]",
-		Short: "Show or choose the model",
-		Long: "Show the model in use and the ready services, and choose a model on a terminal.\n" +
-			"With a reference such as openrouter:vendor/name, make that model the default.",
-		Example: "  hermes model\n  hermes model anthropic:claude-sonnet-4-5",
-		Args:    cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			o.In, o.Out = c.InOrStdin(), c.OutOrStdout()
-			if len(args) > 0 {
-				o.Ref = args[0]
+	n := noun{f, k}
+	cmd := factory.Verb("model [REFERENCE]", "Show or choose the model", "hermes model\n  hermes model anthropic:claude-sonnet-4-5", cobra.MaximumNArgs(1), func(ctx context.Context, c *factory.Call) error {
+		ref := c.Arg(0)
+		if ref == "" {
+			if err := n.show(ctx, c); err != nil || !n.Terminal() {
+				return err
 			}
-			return run(c.Context(), o)
-		},
-	}
-	list := &cobra.Command{
-		Use:     "list [PROVIDER]",
-		Short:   "List the models of all ready services, or of one service",
-		Example: "  hermes model list\n  hermes model list openrouter",
-		Args:    cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			o.Out = c.OutOrStdout()
-			if len(args) > 0 {
-				o.Provider = args[0]
+			refs, err := n.ready(ctx, c)
+			if err != nil || len(refs) == 0 {
+				return err
 			}
-			return listModels(c.Context(), o)
-		},
-	}
-	list.Flags().BoolVar(&o.All, "all", false, "also list the services that are not ready")
-	c.AddCommand(list)
-	return c
-}
-
-func run(ctx context.Context, o *Options) error {
-	if o.Ref != "" {
-		return choose(ctx, o, o.Ref)
-	}
-	if err := show(ctx, o); err != nil {
-		return err
-	}
-	if !o.Terminal() {
-		return nil
-	}
-	refs, err := ready(ctx, o)
-	if err != nil || len(refs) == 0 {
-		return err
-	}
-	ref, err := ask(ctx, o, refs)
-	if err != nil || ref == "" {
-		return err
-	}
-	return choose(ctx, o, ref)
+			if ref, err = n.ask(ctx, c, refs); err != nil || ref == "" {
+				return err
+			}
+		}
+		return n.choose(ctx, c, ref)
+	})
+	cmd.Long = "Show the model in use and the ready services, and choose a model on a terminal.\n" +
+		"With a reference such as openrouter:vendor/name, make that model the default."
+	cmd.AddCommand(n.list())
+	return cmd
 }
 
 // ask lets the user choose from a list; an empty answer chooses nothing.
-func ask(ctx context.Context, o *Options, refs []string) (string, error) {
-	if o.Choose == nil {
-		return chooseModel(o.In, o.Out, refs)
+func (n noun) ask(ctx context.Context, c *factory.Call, refs []string) (string, error) {
+	if n.Choose == nil {
+		return chooseModel(c.In, c.Out, refs)
 	}
-	current, _, err := o.Current(ctx)
-	if err != nil { // show has reported it
-		current = ""
-	}
-	index, err := o.Choose("Model", refs, slices.Index(refs, current))
+	current, _, _ := n.Current(ctx) // show has reported the error
+	index, err := n.Choose("Model", refs, slices.Index(refs, current))
 	if err != nil || index < 0 {
 		return "", err
 	}
 	return refs[index], nil
 }
 
-func choose(ctx context.Context, o *Options, ref string) error {
-	full, err := o.Resolve(ctx, ref)
+func (n noun) choose(ctx context.Context, c *factory.Call, ref string) error {
+	full, err := n.Resolve(ctx, ref)
 	if err != nil {
 		return err
 	}
-	where, err := o.Save(ctx, full)
+	where, err := n.Save(ctx, full)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Out, "New sessions use %s (%s).\n", full, where)
-	if note := unlisted(ctx, o, full); note != "" {
-		fmt.Fprintln(o.Out, note)
+	c.Say("New sessions use %s (%s).", full, where)
+	if note := n.unlisted(ctx, full); note != "" {
+		c.Say("%s", note)
 	}
 	return nil
 }
@@ -144,8 +104,8 @@ func choose(ctx context.Context, o *Options, ref string) error {
 // unlisted warns if the user's own server does not list the model. This is most
 // likely a typo, though some servers accept any name. It is "" if the server does
 // not answer, and for public services, which are not asked.
-func unlisted(ctx context.Context, o *Options, full string) string {
-	services, err := o.Services()
+func (n noun) unlisted(ctx context.Context, full string) string {
+	services, err := n.Services()
 	if err != nil {
 		return ""
 	}
@@ -156,7 +116,7 @@ func unlisted(ctx context.Context, o *Options, full string) string {
 		}
 		ctx, cancel := context.WithTimeout(ctx, probeTime)
 		defer cancel()
-		list, err := o.Models(ctx, s.Name)
+		list, err := n.Models(ctx, s.Name)
 		if err != nil || len(list) == 0 || slices.Contains(list, name) {
 			return ""
 		}
@@ -178,27 +138,27 @@ func (s Service) shown() string {
 	return s.Name + " (" + s.Title + ")"
 }
 
-func show(ctx context.Context, o *Options) error {
-	ref, source, err := o.Current(ctx)
+func (n noun) show(ctx context.Context, c *factory.Call) error {
+	ref, source, err := n.Current(ctx)
 	if err != nil {
-		fmt.Fprintln(o.Out, err)
+		c.Say("%v", err)
 	} else {
-		fmt.Fprintf(o.Out, "Model: %s (%s)\n", ref, source)
+		c.Say("Model: %s (%s)", ref, source)
 	}
-	services, err := o.Services()
+	services, err := n.Services()
 	if err != nil {
 		return err
 	}
 	var names []string
-	for _, s := range running(ctx, o, services) {
+	for _, s := range n.running(ctx, services) {
 		if s.Missing == "" {
 			names = append(names, s.shown())
 		}
 	}
 	if len(names) == 0 {
-		fmt.Fprintln(o.Out, "No service is set up. Run `hermes model list --all` to see all services and what they need.")
+		c.Say("No service is set up. Run `hermes model list --all` to see all services and what they need.")
 		return nil
 	}
-	fmt.Fprintln(o.Out, "Ready services:", strings.Join(names, ", "))
+	c.Say("Ready services: %s", strings.Join(names, ", "))
 	return nil
 }

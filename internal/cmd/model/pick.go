@@ -4,9 +4,10 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
+
+	"hermes/internal/chooser"
 )
 
 // shown is how many candidates are listed at once.
@@ -36,41 +37,17 @@ func chooseModel(in io.Reader, out io.Writer, refs []string) (string, error) {
 		if n, err := strconv.Atoi(word); err == nil && n >= 1 && n <= min(len(left), shown) {
 			return left[n-1], nil
 		}
-		found := match(refs, word)
-		if len(found) == 0 {
+		found := chooser.Match(refs, word)
+		switch len(found) {
+		case 0:
 			fmt.Fprintf(out, "No match for %q.\n", word)
 			continue
+		case 1:
+			return refs[found[0]], nil
 		}
-		if len(found) == 1 {
-			return found[0], nil
-		}
-		left = found
-	}
-}
-
-// match finds the references that contain the letters of word in order. Those
-// that contain the whole word come first.
-func match(refs []string, word string) []string {
-	word = strings.ToLower(word)
-	var whole, spread []string
-	for _, r := range refs {
-		switch lower := strings.ToLower(r); {
-		case strings.Contains(lower, word):
-			whole = append(whole, r)
-		case inOrder(lower, word):
-			spread = append(spread, r)
+		left = nil
+		for _, i := range found {
+			left = append(left, refs[i])
 		}
 	}
-	return slices.Concat(whole, spread)
-}
-
-func inOrder(text, letters string) bool {
-	for _, l := range letters {
-		i := strings.IndexRune(text, l)
-		if i < 0 {
-			return false
-		}
-		text = text[i+len(string(l)):]
-	}
-	return true
 }
