@@ -30,10 +30,7 @@ func commands(g *chat.Options) []*cobra.Command {
 	f := g.Factory
 	return []*cobra.Command{
 		chat.NewCmd(g, false),
-		demo.NewCmd(&demo.Options{}, func(o *demo.Options) {
-			o.App = f.Global
-			o.Display, o.Width = g.Appearance()
-		}),
+		demo.NewCmd(f, g.Appearance),
 		model.NewCmd(f, nil),
 		fallback.NewCmd(f, nil),
 		auth.NewCmd(f, nil),

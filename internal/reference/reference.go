@@ -59,6 +59,22 @@ type Expanded struct {
 	Provenance string
 }
 
+// Parts are what a message gets in addition: the content, which is sent and stored but not
+// shown, and what could not be attached and what to know, which the user sees too.
+func (e Expanded) Parts() []hermes.Part {
+	var parts []hermes.Part
+	if e.Attached != "" {
+		parts = append(parts, hermes.Part{Text: e.Attached, Hidden: true, Provenance: e.Provenance})
+	}
+	if len(e.Warnings) > 0 {
+		parts = append(parts, hermes.Part{Text: "[Not attached: " + strings.Join(e.Warnings, "; ") + "]"})
+	}
+	if len(e.Notes) > 0 {
+		parts = append(parts, hermes.Part{Text: "[Attached: " + strings.Join(e.Notes, "; ") + "]"})
+	}
+	return parts
+}
+
 // defaultWindow replaces an unknown context length, in tokens.
 const defaultWindow = 128_000
 

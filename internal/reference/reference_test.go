@@ -147,3 +147,16 @@ func FuzzFind(f *testing.F) {
 		}
 	})
 }
+
+// TestPartsShowWhatIsMissing: the content is hidden and keeps its source, the rest is shown.
+func TestPartsShowWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	got := reference.Expanded{Attached: "text", Provenance: "notes.md", Warnings: []string{"no a", "no b"}, Notes: []string{"long"}}.Parts()
+	want := []hermes.Part{{Text: "text", Hidden: true, Provenance: "notes.md"}, {Text: "[Not attached: no a; no b]"}, {Text: "[Attached: long]"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := (reference.Expanded{}).Parts(); len(got) > 0 {
+		t.Errorf("nothing gives %v", got)
+	}
+}

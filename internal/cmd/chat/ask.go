@@ -39,8 +39,7 @@ func (o *Options) bare(ctx context.Context, text string) error {
 
 // ask answers one question and shows the work.
 func (o *Options) ask(ctx context.Context, text string) error {
-	a := o.App()
-	d, err := o.display(a)
+	d, err := o.display()
 	if err != nil {
 		return err
 	}
@@ -64,7 +63,7 @@ func (o *Options) answer(ctx context.Context, text string, p tui.Printer) (done 
 	if err := a.CheckSpend(); err != nil {
 		return done, "", "", err
 	}
-	o.warn(a)
+	o.warn()
 	cfg, err := a.Config()
 	if err != nil {
 		return done, "", "", err
@@ -78,7 +77,7 @@ func (o *Options) answer(ctx context.Context, text string, p tui.Printer) (done 
 	if o.Quiet {
 		waiting = nil
 	}
-	s, err := o.open(ctx, a, o.Run, "", false, waiting)
+	s, err := o.open(ctx, o.Run, "", false, waiting)
 	if err != nil {
 		return done, "", "", err
 	}
@@ -154,8 +153,8 @@ func readImage(path string) (*hermes.Image, error) {
 
 // display says how to show things, according to the configuration, the flags and
 // the terminal.
-func (o *Options) display(a *app.App) (tui.Display, error) {
-	cfg, err := a.Config()
+func (o *Options) display() (tui.Display, error) {
+	cfg, err := o.App().Config()
 	if err != nil {
 		return tui.Display{}, err
 	}
@@ -174,7 +173,7 @@ func (o *Options) display(a *app.App) (tui.Display, error) {
 // Appearance returns how other commands show the work of the agent, and how wide
 // the terminal is.
 func (o *Options) Appearance() (tui.Display, int) {
-	d, err := o.display(o.App())
+	d, err := o.display()
 	if err != nil { // reported where the configuration is needed
 		d = tui.Display{Plain: !factory.IsTerminal(o.Out)}
 	}
@@ -182,8 +181,8 @@ func (o *Options) Appearance() (tui.Display, int) {
 }
 
 // warn prints the problems of the configuration, at every start.
-func (o *Options) warn(a *app.App) {
-	cfg, err := a.Config()
+func (o *Options) warn() {
+	cfg, err := o.App().Config()
 	if err != nil {
 		return // reported where it is needed
 	}

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -214,7 +215,8 @@ func (o *Options) message() (text string, given bool, err error) {
 		if len(piped) > maxPiped {
 			return "", false, usage("standard input is larger than %d MB; save it to a file and mention the file instead", maxPiped>>20)
 		}
-		text = under(text, strings.ToValidUTF8(string(piped), "\uFFFD"))
+		both := []string{text, strings.ToValidUTF8(string(piped), "\uFFFD")}
+		text = strings.Join(slices.DeleteFunc(both, func(s string) bool { return strings.TrimSpace(s) == "" }), "\n\n")
 	}
 	return text, strings.TrimSpace(text) != "" || len(o.Images) > 0, nil
 }
@@ -222,19 +224,10 @@ func (o *Options) message() (text string, given bool, err error) {
 // maxPiped is how much is read from standard input, in bytes.
 const maxPiped = 8 << 20
 
-func under(text, piped string) string {
-	if strings.TrimSpace(piped) == "" {
-		return text
-	}
-	if strings.TrimSpace(text) == "" {
-		return piped
-	}
-	return text + "\n\n" + piped
-}
-
 // open opens the session of a run, the one that the flags ask for. waiting, if not nil, is called
 // with what it waits for.
-func (o *Options) open(ctx context.Context, a *app.App, run hermes.RunSpec, title string, attended bool, waiting func(string)) (*session.Session, error) {
+func (o *Options) open(ctx context.Context, run hermes.RunSpec, title string, attended bool, waiting func(string)) (*session.Session, error) {
+	a := o.App()
 	m, err := a.Sessions(ctx)
 	if err != nil {
 		return nil, err
@@ -243,8 +236,11 @@ func (o *Options) open(ctx context.Context, a *app.App, run hermes.RunSpec, titl
 		return nil, err
 	}
 	want := session.Open{Run: run, Title: title, Attended: attended, Waiting: waiting}
-	want.Run.Origin.Platform = platform(attended)
-	if want.Run.Session, err = o.resume(ctx, a, o.Run.Workspace.Dir); err != nil {
+	want.Run.Origin.Platform = "oneshot"
+	if attended {
+		want.Run.Origin.Platform = "cli"
+	}
+	if want.Run.Session, err = o.resume(ctx); err != nil {
 		return nil, err
 	}
 	s, err := m.Open(ctx, want)
@@ -270,16 +266,8 @@ func refused(fixed *session.Fixed) error {
 	return usage("%s: session %s keeps the tools and the prompt that it was started with; resume it without %s, or start a new session", these, fixed.Session, these)
 }
 
-// platform names the frontend.
-func platform(attended bool) string {
-	if attended {
-		return "cli"
-	}
-	return "oneshot"
-}
-
 // resume is the reference of the session to resume, or empty.
-func (o *Options) resume(ctx context.Context, a *app.App, dir string) (string, error) {
+func (o *Options) resume(ctx context.Context) (string, error) {
 	switch {
 	case o.Resume != "" && o.Resume != "latest":
 		return o.Resume, nil
@@ -288,11 +276,11 @@ func (o *Options) resume(ctx context.Context, a *app.App, dir string) (string, e
 	case o.Resume == "" && !o.asked.carryOn:
 		return "", nil
 	}
-	store, err := a.Store(ctx)
+	store, err := o.App().Store(ctx)
 	if err != nil {
 		return "", err
 	}
-	row, err := session.Latest(ctx, store, dir)
+	row, err := session.Latest(ctx, store, o.Run.Workspace.Dir)
 	return row.ID, err
 }
 

@@ -28,8 +28,8 @@ func (o *Options) runChat(ctx context.Context, first string) (err error) {
 	if err := a.CheckSpend(); err != nil {
 		return err
 	}
-	o.warn(a)
-	d, err := o.display(a)
+	o.warn()
+	d, err := o.display()
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (o *Options) runChat(ctx context.Context, first string) (err error) {
 			if !w.First && w.Resume != "" { // it has tools and a prompt of its own
 				run.Tools, run.Prompt = hermes.ToolChoice{}, hermes.PromptChoice{}
 			}
-			s, err := o.open(ctx, a, run, w.Title, true, w.Waiting)
+			s, err := o.open(ctx, run, w.Title, true, w.Waiting)
 			if err != nil {
 				return nil, false, err
 			}

@@ -33,22 +33,18 @@ func (l *answer) Event(e hermes.Event) {
 	if demo.Expected(a.Approval.Tool) {
 		reply.Approval.Decision = hermes.AllowOnce
 	}
-	l.show(a.Approval.Tool, reply.Approval.Decision)
+	word := "no"
+	if reply.Approval.Decision.Allowed() {
+		word = "yes"
+	}
+	if l.asked++; l.asked == 1 {
+		fmt.Fprint(l.runner.out, l.runner.demo.Answer(a.Approval.Tool, word))
+	} else {
+		fmt.Fprintf(l.runner.out, "▌ Allow %s to make this change? The demo answers: %s.\n", a.Approval.Tool, word)
+	}
 	if err := l.session.Submit(l.ctx, reply); err != nil && l.err == nil {
 		l.err = fmt.Errorf("answer a question of the agent: %w", err)
 	}
-}
-
-func (l *answer) show(tool string, c hermes.Decision) {
-	answer := "yes"
-	if !c.Allowed() {
-		answer = "no"
-	}
-	if l.asked++; l.asked == 1 {
-		fmt.Fprint(l.runner.o.Out, l.runner.o.Demo.Answer(tool, answer))
-		return
-	}
-	fmt.Fprintf(l.runner.o.Out, "▌ Allow %s to make this change? The demo answers: %s.\n", tool, answer)
 }
 
 // Err is the first error of writing or of answering.

@@ -12,58 +12,47 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hermes/internal/app"
-	"hermes/internal/demo"
-	"hermes/internal/tui"
-
 	"hermes"
+	"hermes/internal/app"
+	"hermes/internal/cmd/factory"
+	"hermes/internal/demo"
 	"hermes/internal/session"
+	"hermes/internal/tui"
 )
 
-// Options are the flags of the command.
-type Options struct {
-	App   app.Options
-	Serve bool
-	Demo  demo.Options
-	Out   io.Writer
-	Err   io.Writer
-	// Display is how the work is shown, and Width how wide.
-	Display tui.Display
-	Width   int
-}
-
-// NewCmd makes the command. show sets how to show things when the command runs.
-func NewCmd(o *Options, show func(*Options)) *cobra.Command {
-	c := &cobra.Command{
-		Use:     "demo",
-		Short:   "Watch the agent fix a small project and remember it, without a key or network",
-		Example: "  hermes demo\n  hermes demo --serve",
-		Args:    cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			o.Out, o.Err = c.OutOrStdout(), c.ErrOrStderr()
-			show(o)
-			o.Demo.Width = o.Width
-			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
-			defer stop()
-			if o.Serve {
-				return demo.Serve(ctx, o.Out, o.Demo)
-			}
-			return demo.Run(ctx, runner{o}, o.Out, o.Demo)
-		},
-	}
-	c.Flags().BoolVar(&o.Serve, "serve", false, "only serve the scripted model, for any client")
-	c.Flags().BoolVar(&o.Demo.Fast, "fast", false, "skip the pauses of a real model")
-	c.Flags().StringVar(&o.Demo.Addr, "addr", "", "address to listen on (default: a free port of 127.0.0.1)")
-	return c
+// NewCmd makes the command. appearance says how the work is shown, and how wide.
+func NewCmd(f *factory.Factory, appearance func() (tui.Display, int)) *cobra.Command {
+	var o demo.Options
+	var serve bool
+	cmd := factory.Verb("demo", "Watch the agent fix a small project and remember it, without a key or network", "hermes demo\n  hermes demo --serve", cobra.NoArgs, func(ctx context.Context, c *factory.Call) error {
+		ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+		defer stop()
+		r := runner{out: c.Out, global: f.Global}
+		r.display, o.Width = appearance()
+		r.demo = o
+		if serve {
+			return demo.Serve(ctx, c.Out, o)
+		}
+		return demo.Run(ctx, r, c.Out, o)
+	})
+	cmd.Flags().BoolVar(&serve, "serve", false, "only serve the scripted model, for any client")
+	cmd.Flags().BoolVar(&o.Fast, "fast", false, "skip the pauses of a real model")
+	cmd.Flags().StringVar(&o.Addr, "addr", "", "address to listen on (default: a free port of 127.0.0.1)")
+	return cmd
 }
 
 // runner is the real agent with the scripted model.
-type runner struct{ o *Options }
+type runner struct {
+	global  app.Options
+	demo    demo.Options
+	out     io.Writer
+	display tui.Display
+}
 
 // Run does the task in a new session of the demo's home. Like a new start of the program, it shares
 // only what was stored.
 func (r runner) Run(ctx context.Context, task demo.Task) (out demo.Answer, err error) {
-	a := app.New(app.Options{Home: task.Home, BaseURL: task.BaseURL, BaseModel: task.Model, Getenv: r.o.App.Getenv, Announce: r.o.App.Announce})
+	a := app.New(app.Options{Home: task.Home, BaseURL: task.BaseURL, BaseModel: task.Model, Getenv: r.global.Getenv, Announce: r.global.Announce})
 	defer func() { err = errors.Join(err, a.Close()) }()
 	m, err := a.Sessions(ctx)
 	if err != nil {
@@ -77,7 +66,7 @@ func (r runner) Run(ctx context.Context, task demo.Task) (out demo.Answer, err e
 	if err != nil {
 		return out, err
 	}
-	p := &answer{Printer: tui.NewPrinter(r.o.Out, r.o.Out, r.o.Display, r.o.Width, nil), runner: r, session: s, ctx: ctx}
+	p := &answer{Printer: tui.NewPrinter(r.out, r.out, r.display, r.demo.Width, nil), runner: r, session: s, ctx: ctx}
 	done, err := tui.Ask(ctx, s, []hermes.Part{{Text: task.Prompt}}, p)
 	if err == nil {
 		err = done.Err
