@@ -168,7 +168,7 @@ func TestPrefixNeverChanges(t *testing.T) {
 
 func around(b []byte, at int) []byte { return b[max(at-60, 0):min(at+60, len(b))] }
 
-func writeFile(t *testing.T, path, text string) {
+func writeFile(t testing.TB, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"hermes/internal/lru"
+
 	"hermes"
 )
 
@@ -28,7 +30,12 @@ type Catalogue struct {
 
 	mu     sync.Mutex
 	checks map[int]check // by index in sets
+	// schemas are those that were read, so that the sessions of a program share them.
+	schemas *lru.Map[string, readSchema]
 }
+
+// maxSchemas bounds how many schemas are remembered: those of some large MCP servers.
+const maxSchemas = 1024
 
 type check struct {
 	why string
@@ -41,7 +48,7 @@ func NewCatalogue(sets []hermes.Toolset, custom map[string]Custom, now func() ti
 	if now == nil {
 		now = time.Now
 	}
-	return &Catalogue{sets: sets, custom: custom, now: now, checks: map[int]check{}}
+	return &Catalogue{sets: sets, custom: custom, now: now, checks: map[int]check{}, schemas: lru.New[string, readSchema](maxSchemas)}
 }
 
 // available returns why the toolset at an index of sets cannot be used, "" if it

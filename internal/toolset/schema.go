@@ -3,9 +3,28 @@ package toolset
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 
 	"hermes/internal/argument"
 )
+
+// readSchema is a schema in both forms that are needed of it.
+type readSchema struct {
+	text  json.RawMessage
+	shape map[string]any
+}
+
+// schema reads the schema of a tool. What it returns is shared: do not change it.
+func (c *Catalogue) schema(raw json.RawMessage, foreign bool) readSchema {
+	key := fmt.Sprint(foreign, string(raw))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.schemas.Make(key, func() readSchema {
+		text := canonical(raw, foreign)
+		shape, _ := argument.Decode(text).(map[string]any)
+		return readSchema{text, shape}
+	})
+}
 
 // canonical returns equal schemas as equal bytes. It removes white space and
 // sorts the names of foreign schemas, since a server may list them in any

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"hermes"
-	"hermes/internal/argument"
 	"hermes/internal/order"
 )
 
@@ -112,9 +111,9 @@ func (s *Set) join(ctx context.Context, c *Catalogue, place int, wanted map[stri
 			s.Shadowed = append(s.Shadowed, ts.Name()+": "+spec.Name)
 			continue
 		}
-		spec.Schema = canonical(spec.Schema, !ours)
-		shape, _ := argument.Decode(spec.Schema).(map[string]any)
-		s.tools = append(s.tools, Entry{Spec: spec, Shape: shape, Tool: t, Toolset: ts.Name()})
+		read := c.schema(spec.Schema, !ours)
+		spec.Schema = read.text
+		s.tools = append(s.tools, Entry{Spec: spec, Shape: read.shape, Tool: t, Toolset: ts.Name()})
 	}
 }
 
