@@ -14,6 +14,9 @@ import (
 	"hermes/internal/policy/shell/track"
 )
 
+// Command judges the words of a command of which nothing but them is known.
+func (j *judge) Command(words []string) { j.argv(words, track.Situation{}) }
+
 // argv judges the words of one command: wrappers first, then the rules.
 func (j *judge) argv(args []string, s track.Situation) {
 	if len(args) == 0 || args[0] == "" {
@@ -81,7 +84,7 @@ func (j *judge) wrapped(name string, w getopt.Wrapper, args []string, s track.Si
 		machine.Sudo(j.Line, own)
 	case "env":
 		if text, rest, ok := program.SplitText(own, inner); ok {
-			j.script("env " + lex.ScriptText(text) + lex.Quoted(rest))
+			j.Script("env " + lex.ScriptText(text) + lex.Quoted(rest))
 			return
 		}
 	case "runuser":
@@ -139,7 +142,7 @@ func (j *judge) fedByXargs(inner []string, s track.Situation) track.Situation {
 	s.Xargs = true
 	files.FromInput(j.Line, inner, s.In)
 	if program.IsShell(lex.Program(program.Innermost(inner))) && s.In.Known {
-		j.Probe(func() { j.script(lex.ScriptText(s.In.Text)) })
+		j.Probe(func() { j.Script(lex.ScriptText(s.In.Text)) })
 	}
 	return s
 }
@@ -263,7 +266,7 @@ func (j *judge) optionText(args []string, option string) {
 			text = args[i+1]
 		}
 		j.Ask("shell-text", "runs shell commands given as an argument")
-		j.script(text)
+		j.Script(text)
 	}
 }
 

@@ -210,7 +210,7 @@ func (j *judge) alias(words []string) {
 		if !ok {
 			continue
 		}
-		j.InSubshell(func() { j.script(lex.ScriptText(text)) })
+		j.InSubshell(func() { j.Script(lex.ScriptText(text)) })
 		if j.aliases == nil {
 			j.aliases = map[string]string{}
 		}
@@ -231,7 +231,7 @@ func (j *judge) callAlias(name string, rest []string) {
 	}
 	j.Depth++
 	delete(j.aliases, name)
-	j.script(text + lex.Quoted(rest))
+	j.Script(text + lex.Quoted(rest))
 	j.aliases[name] = text
 	j.Depth--
 }

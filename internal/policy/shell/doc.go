@@ -18,12 +18,13 @@
 //	environ  variables and options that make a program run another one
 //	machine  rules: what changes this machine
 //	remote   rules: what reaches other machines
-//	vcs      rules: what version control loses or sends
+//	vcs      rules: what version control loses, sends or runs
 //	files    rules: what happens to files, folders and secrets
 //
 // A rule is a func that gets the [track.Line], the name of a program and its arguments. A
-// new one goes into the file of its kind of danger and a line in rules.go. Beside the judge,
-// package inspect answers other questions about a line.
+// new one goes into the file of its kind of danger and a line in rules.go. If its arguments
+// have other commands in them, it gives these back to the judge, its [track.Runner]. Beside
+// the judge, package inspect answers other questions about a line.
 //
 // Two files of lines hold the rules in place: each of testdata/hostile.txt has to ask, and
 // of testdata/everyday.txt nearly none may.

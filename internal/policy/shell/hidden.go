@@ -29,7 +29,7 @@ func (j *judge) hidden(name string, rest []string, s track.Situation) {
 	case s.In.Download:
 		j.Ask("download-to-shell", "passes a download to a program that may run it")
 	case s.In.Known && s.In.Text != "":
-		j.Probe(func() { j.script(lex.ScriptText(s.In.Text)) })
+		j.Probe(func() { j.Script(lex.ScriptText(s.In.Text)) })
 		j.hiddenText(s.In.Text)
 	}
 	for i, a := range rest {
@@ -119,7 +119,7 @@ func (j *judge) hiddenText(text string) {
 		case '!': // which programs read as: the rest is a command
 			rest := strings.TrimSpace(text[i+1:])
 			if lex.IsName(rest) {
-				j.Probe(func() { j.argv([]string{rest}, track.Situation{}) })
+				j.Probe(func() { j.Command([]string{rest}) })
 			}
 			j.hiddenScript(rest)
 			places++
@@ -137,6 +137,6 @@ func (j *judge) hiddenScript(text string) {
 		text = text[:end] // the end of what the text is in
 	}
 	if strings.ContainsAny(text, " \t\n;|&") {
-		j.Probe(func() { j.script(lex.ScriptText(text)) })
+		j.Probe(func() { j.Script(lex.ScriptText(text)) })
 	}
 }

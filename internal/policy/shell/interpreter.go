@@ -186,7 +186,7 @@ func (j *judge) commandsInCode(text string) {
 	end := 0
 	judge := func() {
 		if len(words) > 1 {
-			j.Never(func() { j.argv(words, track.Situation{}) })
+			j.Never(func() { j.Command(words) })
 		}
 		words = nil
 	}
@@ -197,7 +197,7 @@ func (j *judge) commandsInCode(text string) {
 		word := text[at[0]+1 : at[1]-1]
 		words, end = append(words, word), at[1]
 		if strings.ContainsAny(word, " \t") {
-			j.Never(func() { j.script(word) })
+			j.Never(func() { j.Script(word) })
 		}
 	}
 	judge()

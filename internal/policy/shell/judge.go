@@ -74,21 +74,21 @@ func Judge(line string, on Context) Verdict {
 
 // line judges a whole line and what it leaves to run at its end.
 func (j *judge) line(text string) {
-	j.script(lex.WithoutMarks(text))
+	j.Script(lex.WithoutMarks(text))
 	for i := 0; i < len(j.traps); i++ { // a trap may set another
 		if i == lex.MaxAlternatives {
 			j.Exhausted()
 			break
 		}
-		j.script(j.traps[i])
+		j.Script(j.traps[i])
 	}
 	if j.Steps > lex.MaxSteps || j.Work > lex.MaxWork {
 		j.MatchText(text)
 	}
 }
 
-// script judges text that a shell will read.
-func (j *judge) script(text string) {
+// Script judges text that a shell will read.
+func (j *judge) Script(text string) {
 	if j.Depth >= lex.MaxDepth {
 		j.Ask("too-deep", "commands are nested too deeply to check")
 		return

@@ -9,6 +9,7 @@ import (
 	"hermes/internal/policy/shell/getopt"
 	"hermes/internal/policy/shell/lex"
 	"hermes/internal/policy/shell/program"
+	"hermes/internal/policy/shell/remote"
 	"hermes/internal/policy/shell/track"
 )
 
@@ -23,14 +24,14 @@ func (j *judge) launches(name string, args []string, s track.Situation) bool {
 		}
 	case "watch":
 		words := getopt.Wrapper{Values: "nq", Long: " --interval --equexit "}.Inner(args)
-		j.script(lex.ScriptText(strings.Join(words, " ")))
+		j.Script(lex.ScriptText(strings.Join(words, " ")))
 	case "entr":
 		words := getopt.Wrapper{}.Inner(args)
 		if getopt.HasShort(args[:len(args)-len(words)], "s") {
-			j.script(lex.ScriptText(strings.Join(words, " ")))
+			j.Script(lex.ScriptText(strings.Join(words, " ")))
 			return true
 		}
-		j.argv(words, track.Situation{})
+		j.Command(words)
 	case "parallel":
 		j.parallel(args, s)
 	case "tmux":
@@ -38,7 +39,7 @@ func (j *judge) launches(name string, args []string, s track.Situation) bool {
 		return false
 	case "trap":
 		if words := getopt.PlainWords(args); len(words) > 1 {
-			j.InSubshell(func() { j.script(lex.ScriptText(words[0])) })
+			j.InSubshell(func() { j.Script(lex.ScriptText(words[0])) })
 			j.traps = append(j.traps, lex.ScriptText(words[0]))
 		}
 	case "cmake":
@@ -75,11 +76,11 @@ func (j *judge) parallel(args []string, s track.Situation) {
 		switch {
 		case !j.Step() || strings.HasPrefix(in, ":::"):
 		case text == "":
-			j.script(lex.ScriptText(in))
+			j.Script(lex.ScriptText(in))
 		case strings.Contains(text, "{"):
-			j.script(lex.ScriptText(program.Replacements(in).Replace(text)))
+			j.Script(lex.ScriptText(program.Replacements(in).Replace(text)))
 		default:
-			j.script(lex.ScriptText(text) + lex.Quoted([]string{in}))
+			j.Script(lex.ScriptText(text) + lex.Quoted([]string{in}))
 		}
 	}
 }
@@ -93,16 +94,16 @@ func (j *judge) tmux(args []string) {
 	inner := getopt.Wrapper{Values: "cefFnstxybltpS"}.Inner(words[1:])
 	switch words[0] {
 	case "new", "new-session", "neww", "new-window", "splitw", "split-window", "respawnp", "respawn-pane", "respawnw", "respawn-window", "run", "run-shell", "popup", "display-popup", "if", "if-shell", "pipe-pane", "pipep":
-		j.script(lex.ScriptText(strings.Join(inner, " ")))
+		j.Script(lex.ScriptText(strings.Join(inner, " ")))
 	case "send", "send-keys":
-		j.Probe(func() { j.script(lex.ScriptText(strings.Join(inner, " "))) })
+		j.Probe(func() { j.Script(lex.ScriptText(strings.Join(inner, " "))) })
 	}
 	j.hiddenTexts("tmux", inner)
 }
 
 // ssh judges a command on another machine.
 func (j *judge) ssh(args []string, s track.Situation) {
-	words := j.sshOptions(args, sshValues)
+	words := remote.SSHOptions(j.Line, j, args, "")
 	files.Uploads(j.Line, "ssh", args, s)
 	if len(words) == 0 {
 		j.shellInput(s)
@@ -110,62 +111,11 @@ func (j *judge) ssh(args []string, s track.Situation) {
 	}
 	j.InSubshell(func() {
 		j.Enter("")
-		j.script(lex.ScriptText(strings.Join(words, " ")))
+		j.Script(lex.ScriptText(strings.Join(words, " ")))
 		if program.IsShell(lex.Program(words[0])) {
 			j.shell(lex.Program(words[0]), words[1:], s)
 		}
 	})
-}
-
-// sshValues are the short options of ssh that take a value.
-const sshValues = "BbcDEeFIiJLlmOopQRSWw"
-
-// sshOptions judges options of ssh that run programs here, or let the other
-// machine connect back. They may come after the host, too. It returns the command
-// for the other machine.
-func (j *judge) sshOptions(args []string, valued string) (command []string) {
-	command = getopt.Wrapper{Values: valued, Words: 1}.Inner(args)
-	for option, value := range getopt.ShortOptions(args[:len(args)-len(command)], valued) {
-		j.sshOption(option, value)
-	}
-	return command
-}
-
-func (j *judge) sshOption(option byte, value string) {
-	switch option {
-	case 'R', 'w':
-		j.Ask("remote-access", "opens this machine to other machines")
-	case 'A':
-		j.Ask("agent-forwarding", "lets the other machine log in elsewhere with this user's keys")
-	case 'E':
-		j.Write(value)
-	case 'F':
-		if value != "/dev/null" && value != "none" {
-			j.Ask("option-exec", "uses settings that may run a program")
-		}
-	case 'I':
-		j.Ask("option-exec", "loads a library into ssh")
-	case 'o':
-		j.sshSetting(value)
-	}
-}
-
-func (j *judge) sshSetting(setting string) {
-	name, value := setting, ""
-	if i := strings.IndexAny(setting, "= "); i >= 0 {
-		name, value = setting[:i], strings.TrimLeft(setting[i:], "= ")
-	}
-	switch name = strings.ToLower(name); {
-	case name == "remoteforward" || name == "tunnel" && value != "no":
-		j.Ask("remote-access", "opens this machine to other machines")
-	case name == "forwardagent" && value != "no":
-		j.sshOption('A', "")
-	case name == "proxycommand" && (value == "none" || strings.HasPrefix(value, "ssh -W ")):
-	case name == "permitlocalcommand", name == "proxyjump", name == "localforward", name == "dynamicforward", name == "sendenv", name == "setenv", name == "forwardagent":
-	case !environ.HarmlessSSHOption(name):
-		j.Ask("option-exec", "runs a program that an option names")
-		j.InSubshell(func() { j.script(value) })
-	}
 }
 
 // optionPrograms judges options with which a program runs another one.
@@ -180,7 +130,7 @@ func (j *judge) optionPrograms(name string, rest []string, in track.Input) {
 	}
 	if kind == "scp" || kind == "sftp" {
 		for _, setting := range getopt.OptionValues(rest, "-o", "-o") {
-			j.sshSetting(setting)
+			remote.SSHSetting(j.Line, j, setting)
 		}
 	}
 	if environ.RunsByOption(j.Line, kind, rest, in) {

@@ -83,7 +83,7 @@ func (j *judge) rules(name string, args []string, s track.Situation) {
 	case "fd", "fdfind":
 		j.searchWithFd(rest, s)
 	case "git":
-		j.git(rest)
+		vcs.Git(j.Line, j, rest)
 	case "kill":
 		machine.Kill(j.Line, rest, s)
 	case "pkill", "killall", "killall5", "taskkill", "stop-process":
@@ -121,7 +121,7 @@ func (j *judge) eval(rest []string) {
 	}
 	j.Ask("eval", "runs a command that is built at run time")
 	if !lex.Dynamic(text) {
-		j.script(text)
+		j.Script(text)
 	}
 }
 
@@ -201,7 +201,7 @@ func (j *judge) remote(name string, rest []string, s track.Situation) {
 	case name == "socat":
 		remote.Socat(j.Line, rest)
 	case name == "autossh":
-		j.sshOptions(rest, sshValues+"M")
+		remote.SSHOptions(j.Line, j, rest, "M")
 	case remote.OpensAccess(name, rest):
 		j.Ask("remote-access", "opens this machine to other machines")
 	case strings.HasPrefix(name, "python") && slices.Contains(rest, "http.server"):

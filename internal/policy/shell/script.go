@@ -46,7 +46,7 @@ func (j *judge) shell(name string, rest []string, s track.Situation) {
 // It reports false if there is none.
 func (j *judge) otherShell(name string, rest []string) bool {
 	if (name == "powershell" || name == "pwsh") && len(rest) > 0 && rest[0] != "" && rest[0][0] != '-' && !strings.HasSuffix(rest[0], ".ps1") {
-		j.argv(rest, track.Situation{})
+		j.Command(rest)
 	}
 	for i, a := range rest {
 		low := strings.ToLower(a)
@@ -63,7 +63,7 @@ func (j *judge) otherShell(name string, rest []string) bool {
 		if _, value, ok := strings.Cut(a, "="); ok {
 			text = value
 		}
-		j.InSubshell(func() { j.script(lex.ScriptText(text)) })
+		j.InSubshell(func() { j.Script(lex.ScriptText(text)) })
 		return true
 	}
 	return false
@@ -84,7 +84,7 @@ func (j *judge) shellText(text string, params []string, s track.Situation) {
 	if strings.Trim(text, lex.Marks) == "" {
 		return
 	}
-	j.InSubshell(func() { j.WithParameters(params, func() { j.script(lex.ScriptText(text)) }) })
+	j.InSubshell(func() { j.WithParameters(params, func() { j.Script(lex.ScriptText(text)) }) })
 }
 
 // shellFile judges a script file and its arguments.
@@ -112,7 +112,7 @@ func (j *judge) shellFile(words []string, s track.Situation) {
 func (j *judge) shellInput(s track.Situation) {
 	j.inputAsks(s)
 	if s.In.Known {
-		j.InSubshell(func() { j.script(lex.ScriptText(s.In.Text)) })
+		j.InSubshell(func() { j.Script(lex.ScriptText(s.In.Text)) })
 	}
 }
 
@@ -148,9 +148,9 @@ func (j *judge) source(rest []string, s track.Situation) {
 	case !ok:
 		j.Forget() // it may set any variable
 	case len(rest) > 1:
-		j.WithParameters(rest[1:], func() { j.script(text) })
+		j.WithParameters(rest[1:], func() { j.Script(text) })
 	default:
-		j.script(text)
+		j.Script(text)
 	}
 }
 
@@ -159,7 +159,7 @@ func (j *judge) source(rest []string, s track.Situation) {
 func (j *judge) runsFile(file string, asShell bool, params []string) {
 	text, ok := j.FileText(file, asShell)
 	if ok {
-		j.InSubshell(func() { j.WithParameters(params, func() { j.script(text) }) })
+		j.InSubshell(func() { j.WithParameters(params, func() { j.Script(text) }) })
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package vcs judges what version control loses or sends: changes that are thrown away,
-// history that is overwritten, settings that run programs.
+// history that is overwritten (git.go), settings and options that run programs (run.go).
 package vcs
 
 import (
@@ -14,8 +14,8 @@ import (
 	"hermes/internal/policy/shell/track"
 )
 
-// GitDiscards judges subcommands that throw away changes or commits.
-func GitDiscards(l *track.Line, own, words []string) {
+// discards judges subcommands that throw away changes or commits.
+func discards(l *track.Line, own, words []string) {
 	if len(words) == 0 {
 		return
 	}
@@ -130,8 +130,8 @@ func OtherVersioning(l *track.Line, name string, rest []string) {
 	}
 }
 
-// Push judges git push.
-func Push(l *track.Line, args []string) {
+// push judges git push.
+func push(l *track.Line, args []string) {
 	forced := getopt.HasShort(args, "f") || getopt.HasLong(args, "--force") || getopt.HasLong(args, "--force-with-lease") || getopt.HasLong(args, "--mirror")
 	deleted := getopt.HasShort(args, "d") || getopt.HasLong(args, "--delete") || getopt.HasLong(args, "--prune")
 	for _, ref := range getopt.PlainWords(args) {
@@ -140,7 +140,7 @@ func Push(l *track.Line, args []string) {
 	}
 	words := getopt.PlainWords(args)
 	if len(words) > 0 && slices.Contains(l.Remotes, words[0]) {
-		l.Ask("git-remote", SendsElsewhere)
+		l.Ask("git-remote", sendsElsewhere)
 	}
 	if len(words) > 0 && program.IsAddress(words[0]) {
 		l.Ask("git-push-address", "sends the repository to an address that is not one of its remotes")
@@ -153,11 +153,11 @@ func Push(l *track.Line, args []string) {
 	}
 }
 
-// GitRemote judges a remote that gets another address, and remembers new ones.
-func GitRemote(l *track.Line, words []string) {
+// remote judges a remote that gets another address, and remembers new ones.
+func remote(l *track.Line, words []string) {
 	switch {
 	case len(words) > 2 && words[0] == "set-url":
-		l.Ask("git-remote", SendsElsewhere)
+		l.Ask("git-remote", sendsElsewhere)
 	case len(words) > 1 && words[0] == "add" && len(l.Remotes) >= lex.MaxFiles:
 		l.Exhausted()
 	case len(words) > 1 && words[0] == "add":
@@ -165,12 +165,12 @@ func GitRemote(l *track.Line, words []string) {
 	}
 }
 
-// SendsElsewhere is why a change of a remote asks.
-const SendsElsewhere = "changes where git sends the repository"
+// sendsElsewhere is why a change of a remote asks.
+const sendsElsewhere = "changes where git sends the repository"
 
-// SettingRuns reports whether a git setting makes git run a program that it would
+// settingRuns reports whether a git setting makes git run a program that it would
 // not run without it.
-func SettingRuns(name, section, last, value string) bool {
+func settingRuns(name, section, last, value string) bool {
 	switch {
 	case section == "alias":
 		return true
@@ -211,16 +211,16 @@ var runningSettings = []string{
 	"vcs", "tunnel", "packobjectshook", "smtpserver", "sendmailcmd", "tocmd", "cccmd", "headercmd", "defaultkeycommand", "helper", "execpath", "httpd",
 }
 
-// RunsProgram is why git with another program asks.
-const RunsProgram = "makes git run another program"
+// runsProgram is why git with another program asks.
+const runsProgram = "makes git run another program"
 
-// ProgramOption judges options whose value is a program.
-func ProgramOption(l *track.Line, args []string, options ...string) {
+// programOption judges options whose value is a program.
+func programOption(l *track.Line, args []string, options ...string) {
 	for _, a := range args {
 		for _, o := range options {
 			name, _, _ := strings.Cut(a, "=")
 			if strings.HasPrefix(o, "--") && getopt.HasLong([]string{name}, o) || !strings.HasPrefix(o, "--") && strings.HasPrefix(a, o) && !strings.HasPrefix(a, "--") {
-				l.Ask("git-exec", RunsProgram)
+				l.Ask("git-exec", runsProgram)
 			}
 		}
 		if a == "--" {
