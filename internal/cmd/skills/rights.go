@@ -2,16 +2,10 @@ package skills
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"unicode/utf8"
 
-	"hermes"
-	"hermes/internal/patch"
 	"hermes/internal/skill"
-	"hermes/internal/skill/guard"
 )
 
 // printRights prints what a skill asks for, so that the user can decide. Nothing
@@ -35,7 +29,7 @@ func (c *call) printUpdate(ctx context.Context, name string, p skill.Package, re
 		}
 		return nil
 	}
-	now, err := c.lib.View(ctx, name, "")
+	changes, err := c.lib.Compare(ctx, name, p)
 	if err != nil {
 		return err
 	}
@@ -43,44 +37,12 @@ func (c *call) printUpdate(ctx context.Context, name string, p skill.Package, re
 	if wider := skill.RightsOf(p.Files).Wider(rec.Rights); len(wider) > 0 {
 		c.say("  it asks for more: %s", strings.Join(wider, ", "))
 	}
-	files := append([]string{now.File}, now.Files...)
-	for _, f := range p.Files {
-		if !slices.Contains(files, f.Path) {
-			files = append(files, f.Path)
+	for _, f := range changes {
+		if diff && f.Diff != "" {
+			fmt.Fprint(c.Out, printable(f.Diff))
+		} else {
+			c.say("  %s: %s", f.Path, f.What)
 		}
 	}
-	for _, file := range files {
-		if err := c.printFile(ctx, name, file, p.Files, diff); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// printFile prints how a file changes, if it does.
-func (c *call) printFile(ctx context.Context, name, file string, files []guard.File, diff bool) error {
-	at := slices.IndexFunc(files, func(f guard.File) bool { return f.Path == file })
-	var after []byte
-	if at >= 0 {
-		after = files[at].Data
-	}
-	before, err := c.lib.View(ctx, name, file)
-	missing := errors.Is(err, hermes.ErrNotFound)
-	verb := "changed"
-	switch {
-	case missing:
-		verb = "new"
-	case err != nil: // not a text file: it cannot be compared
-		verb = "not a text file, may have changed"
-	case at < 0:
-		verb = "removed"
-	case before.Content == string(after):
-		return nil
-	}
-	if !diff || err != nil && !missing || !utf8.Valid(after) {
-		c.say("  %s: %s", file, verb)
-		return nil
-	}
-	fmt.Fprint(c.Out, printable(patch.Unified(name+"/"+file, name+"/"+file, before.Content, string(after))))
 	return nil
 }

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -49,19 +47,6 @@ func (n noun) tapping(use, short, example, done string, on bool) *cobra.Command 
 	})
 }
 
-// snapshot is the file that lists the installed skills for another machine.
-type snapshot struct {
-	Version int             `json:"version"`
-	Skills  []snapshotSkill `json:"skills"`
-	Taps    []string        `json:"taps,omitempty"`
-}
-
-type snapshotSkill struct {
-	Name       string `json:"name"`
-	Identifier string `json:"identifier"`
-	Hash       string `json:"hash"`
-}
-
 func (n noun) snapshot() *cobra.Command {
 	cmd := &cobra.Command{Use: "snapshot", Short: "Export the list of installed skills, and install it on another machine", Example: "  hermes skills snapshot export skills.json"}
 	cmd.AddCommand(
@@ -70,17 +55,13 @@ func (n noun) snapshot() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s := snapshot{Version: 1, Taps: lock.Taps}
-			for _, name := range slices.Sorted(maps.Keys(lock.Skills)) {
-				s.Skills = append(s.Skills, snapshotSkill{name, lock.Skills[name].Identifier, lock.Skills[name].Hash})
-			}
-			raw, err := json.MarshalIndent(s, "", "  ")
+			raw, err := json.MarshalIndent(lock.Snapshot(), "", "  ")
 			if err != nil {
 				return err
 			}
 			toFile, err := c.Export(c.Arg(0), append(raw, '\n'))
 			if err == nil && toFile {
-				c.say("Exported %s to %s.", text.Plural(len(s.Skills), "skill", "skills"), c.Args[0])
+				c.say("Exported %s to %s.", text.Plural(len(lock.Skills), "skill", "skills"), c.Args[0])
 			}
 			return err
 		}),
@@ -96,9 +77,9 @@ func (n noun) importCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var s snapshot
-		if err := json.Unmarshal(raw, &s); err != nil || s.Version != 1 {
-			return fmt.Errorf("%s is not a snapshot; create one with `hermes skills snapshot export`", c.Args[0])
+		s, err := skill.ParseSnapshot(c.Args[0], raw)
+		if err != nil {
+			return err
 		}
 		var faults []error
 		for _, t := range s.Taps {
