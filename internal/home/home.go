@@ -4,8 +4,8 @@
 // A home has a root and may have profiles, each a complete home below
 // profiles/<name>. Find decides which one a run uses. The path methods of Dir do
 // not touch the disk, except CacheInUse; Make creates a folder (mode 0700) before
-// a write. Prune and its classes (prune.go) limit the size and age of files that
-// accumulate.
+// a write, and Create a whole profile (clone.go). Prune and its classes (prune.go) limit
+// the size and age of files that accumulate.
 //
 // The package does not know the content of the files. Start at Find.
 package home

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"hermes/internal/atomicfile"
 )
 
 // Default is the name of the root home among the profiles.
@@ -81,6 +83,35 @@ func (d Dir) Sticky() string {
 	name := make([]byte, maxStickySize)
 	n, _ := f.Read(name)
 	return strings.TrimSpace(string(name[:n]))
+}
+
+// Stick makes a profile the one to use if none is given.
+func (d Dir) Stick() error {
+	if d.profile == "" {
+		if err := os.Remove(d.StickyFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	if err := d.Make(d.root); err != nil {
+		return err
+	}
+	return atomicfile.Write(d.StickyFile(), []byte(d.profile+"\n"), atomicfile.Options{})
+}
+
+// Weigh counts the files of a home and sums their sizes. It skips what cannot be read.
+func (d Dir) Weigh() (files int, bytes int64) {
+	_ = filepath.WalkDir(d.Path(), func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return nil
+		}
+		if info, err := e.Info(); err == nil {
+			files++
+			bytes += info.Size()
+		}
+		return nil
+	})
+	return files, bytes
 }
 
 // validName accepts names that work as a folder on every system and as a command.

@@ -29,6 +29,7 @@ var layers = []layer{
 		{path: "internal/lazy"},
 		{path: "internal/order"},
 	}, {
+		{path: "internal/atomicfile", deps: []string{"github.com/gofrs/flock"}},
 		{path: "internal/lru"}, // bounded maps for whatever remembers
 		{path: "internal/policy", deps: []string{"golang.org/x/text", "mvdan.cc/sh/v3"}}, // the table of protected paths, which policy/shell asks
 		{path: "internal/policy/shell/lex", deps: []string{"mvdan.cc/sh/v3"}},
@@ -52,7 +53,6 @@ var layers = []layer{
 		{path: "hermestest", deps: []string{"github.com/google/go-cmp"}},
 		{path: "hermestest/faultserver"},
 		{path: "internal/argument"},
-		{path: "internal/atomicfile", deps: []string{"github.com/gofrs/flock"}},
 		{path: "internal/chatserver"},
 		{path: "internal/chooser", deps: []string{"github.com/clipperhouse/displaywidth", "golang.org/x/term"}},
 		{path: "internal/compose"},

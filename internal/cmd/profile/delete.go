@@ -36,7 +36,7 @@ func (n noun) erase(c *call, yes bool) error {
 			return fmt.Errorf("profile %s is in use by a running Hermes; quit that first", p.Profile())
 		}
 	}
-	files, bytes := weigh(p.Path())
+	files, bytes := p.Weigh()
 	if !yes {
 		fmt.Fprintf(c.Out, "Delete profile %s with %s (%s) in %s? Type its name to confirm: ", p.Profile(), text.Plural(files, "file", "files"), mib(bytes), p.Path())
 		answer, _ := bufio.NewReader(c.In).ReadString('\n')
@@ -49,7 +49,7 @@ func (n noun) erase(c *call, yes bool) error {
 	}
 	if sticky, err := c.home.Sub(c.home.Sticky()); err == nil && sticky == p {
 		root, _ := c.home.Sub(home.Default)
-		if err := stick(root); err != nil {
+		if err := root.Stick(); err != nil {
 			return err
 		}
 		c.Say("It was the current profile. The default profile is used now.")

@@ -2,9 +2,7 @@ package profile
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -77,7 +75,7 @@ func (n noun) show() *cobra.Command {
 			names, _ := p.Profiles()
 			rows = append(rows, [2]string{"profiles", fmt.Sprint(len(names))})
 		}
-		files, bytes := weigh(p.Path())
+		files, bytes := p.Weigh()
 		rows = append(rows, [2]string{"size", fmt.Sprintf("%s in %s", mib(bytes), text.Plural(files, "file", "files"))})
 		for _, r := range rows {
 			c.Say("%-9s %s", r[0], r[1])
@@ -93,21 +91,6 @@ func there(path string) string {
 		return "none"
 	}
 	return path
-}
-
-// weigh sums the sizes of the files below a folder.
-func weigh(folder string) (files int, bytes int64) {
-	_ = filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() {
-			return nil
-		}
-		if info, err := e.Info(); err == nil {
-			files++
-			bytes += info.Size()
-		}
-		return nil
-	})
-	return files, bytes
 }
 
 func mib(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20)) }

@@ -9,12 +9,9 @@ package profile
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
-	"hermes/internal/atomicfile"
 	"hermes/internal/cmd/factory"
 	"hermes/internal/home"
 )
@@ -94,7 +91,7 @@ func (n noun) use() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := stick(p); err != nil {
+		if err := p.Stick(); err != nil {
 			return err
 		}
 		c.Say("Using profile %s from now on (%s).", p.Profile(), p.Path())
@@ -102,18 +99,4 @@ func (n noun) use() *cobra.Command {
 	})
 	cmd.ValidArgsFunction = n.completeNames
 	return cmd
-}
-
-// stick makes a profile the default for runs without -p.
-func stick(p home.Dir) error {
-	if p.Profile() == home.Default {
-		if err := os.Remove(p.StickyFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
-	}
-	if err := p.Make(p.Root()); err != nil {
-		return err
-	}
-	return atomicfile.Write(p.StickyFile(), []byte(p.Profile()+"\n"), atomicfile.Options{})
 }
