@@ -27,7 +27,7 @@ func (j *judge) call(c *syntax.CallExpr, in track.Input, background bool) {
 		if j.callFunction(args, s.In) {
 			s.Shadowed = true
 		}
-		j.argv(args, s)
+		j.Command(args, s)
 		if len(args) == 1 && args[0] == "exec" { // its redirections hold for the rest
 			j.input = in
 		}

@@ -6,7 +6,7 @@
 // may be called concurrently.
 //
 // This package holds what is recursive: it walks the statements (walk.go), expands the
-// words (word.go), follows commands that run other commands (argv.go, launch.go, script.go,
+// words (word.go), follows commands that run other commands (command.go, launch.go, script.go,
 // hidden.go), and applies the rules to each (rules.go). The packages below it know no judge
 // and run downhill:
 //

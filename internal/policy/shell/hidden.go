@@ -56,9 +56,9 @@ func (j *judge) hiddenWords(rest []string, s track.Situation) {
 			j.Ask("hidden-command", "may start a shell in another program")
 		}
 		j.Files = maps.Clone(before)
-		j.Probe(func() { j.argv(inner, s) })
+		j.Probe(func() { j.Command(inner, s) })
 		if len(inner) > 2 && inner[1] == "--" { // which ends the options of the program around it
-			j.Probe(func() { j.argv(slices.Delete(slices.Clone(inner), 1, 2), s) })
+			j.Probe(func() { j.Command(slices.Delete(slices.Clone(inner), 1, 2), s) })
 		}
 		maps.Copy(written, j.Files)
 	}
@@ -75,7 +75,7 @@ func (j *judge) afterMarker(rest []string, s track.Situation) {
 		case "--", "exec", "run", "-c", "-x", "--exec", "--command", "dlx", "shell", "ssh":
 			for k := i + 1; k < min(i+4, len(rest)-1); k++ {
 				if lex.IsName(rest[k]) && j.Step() {
-					j.Probe(func() { j.argv(rest[k:], s) })
+					j.Probe(func() { j.Command(rest[k:], s) })
 				}
 			}
 		}
@@ -119,7 +119,7 @@ func (j *judge) hiddenText(text string) {
 		case '!': // which programs read as: the rest is a command
 			rest := strings.TrimSpace(text[i+1:])
 			if lex.IsName(rest) {
-				j.Probe(func() { j.Command([]string{rest}) })
+				j.Probe(func() { j.Command([]string{rest}, track.Situation{}) })
 			}
 			j.hiddenScript(rest)
 			places++

@@ -186,7 +186,7 @@ func (j *judge) commandsInCode(text string) {
 	end := 0
 	judge := func() {
 		if len(words) > 1 {
-			j.Never(func() { j.Command(words) })
+			j.Never(func() { j.Command(words, track.Situation{}) })
 		}
 		words = nil
 	}

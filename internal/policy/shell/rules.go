@@ -79,9 +79,9 @@ func (j *judge) rules(name string, args []string, s track.Situation) {
 	case "curl", "wget":
 		files.Download(j.Line, name, rest)
 	case "find", "gfind":
-		j.search(rest, s)
+		files.Find(j.Line, j, rest, s)
 	case "fd", "fdfind":
-		j.searchWithFd(rest, s)
+		files.Fd(j.Line, j, rest, s)
 	case "git":
 		vcs.Git(j.Line, j, rest)
 	case "kill":
@@ -106,7 +106,7 @@ func (j *judge) moreRules(name string, rest []string, s track.Situation) {
 		j.shell(name, rest, s)
 	case code.IsInterpreter(name):
 		j.interpreter(name, rest, s)
-	case j.containers(name, rest, s):
+	case remote.Containers(j.Line, j, name, rest, s):
 	case machine.Formats(j.Line, name, rest), machine.Stops(j.Line, name, rest), machine.Services(j.Line, name, rest), machine.Packages(j.Line, name, rest):
 		j.afterMarker(rest, s)
 	default:
@@ -207,68 +207,4 @@ func (j *judge) remote(name string, rest []string, s track.Situation) {
 	case strings.HasPrefix(name, "python") && slices.Contains(rest, "http.server"):
 		remote.Serves(j.Line, rest)
 	}
-}
-
-// containers judges docker and similar programs: another daemon, stopping and
-// removing containers, and commands inside them.
-func (j *judge) containers(name string, rest []string, s track.Situation) bool {
-	switch name {
-	case "docker-compose", "podman-compose":
-		rest = append([]string{"compose"}, rest...)
-	case "kubectl", "oc":
-		if i := slices.Index(rest, "--"); slices.Contains(rest, "exec") && i >= 0 {
-			j.inContainer(rest[i+1:], s)
-		}
-		return true
-	case "docker", "podman", "nerdctl":
-	default:
-		return false
-	}
-	words := getopt.Wrapper{Values: "Hclfp", Long: " --host --context --config --log-level --url --connection --identity --root --tlscacert --tlscert --tlskey --file --project-name --project-directory --profile --env-file "}.Inner(rest)
-	own := rest[:len(rest)-len(words)]
-	if getopt.HasShort(own, "H") || getopt.HasLong(own, "--host") || getopt.HasLong(own, "--context") || getopt.HasLong(own, "--url") || getopt.HasLong(own, "--connection") || getopt.HasShort(own, "c") && name == "docker" {
-		j.Ask("docker-daemon", "connects to another container daemon")
-	}
-	if len(words) == 0 {
-		return true
-	}
-	switch words[0] {
-	case "unshare":
-		j.argv(words[1:], s)
-	case "context":
-		if len(words) > 1 && (words[1] == "use" || words[1] == "rm" || words[1] == "update") {
-			j.Ask("docker-daemon", "switches to another container daemon")
-		}
-	case "exec":
-		in := getopt.Wrapper{Values: "euw", Long: " --env --env-file --user --workdir --detach-keys ", Words: 1}.Inner(words[1:])
-		j.inContainer(in, s)
-	case "compose":
-		inner := getopt.Wrapper{Values: "fp", Long: " --file --project-name --project-directory --profile --env-file "}.Inner(words[1:])
-		if len(inner) > 0 && program.StopsContainer(inner[0]) {
-			j.Ask("docker-lifecycle", "stops, restarts or removes containers")
-		}
-		if len(inner) > 0 && (inner[0] == "exec" || inner[0] == "run") {
-			remote.ContainerRights(j.Line, inner[1:])
-			j.inContainer(getopt.Wrapper{Values: "euwvpl", Long: " --env --user --workdir --index --volume --publish --label --name --entrypoint ", Words: 1}.Inner(inner[1:]), s)
-		}
-	case "run", "create":
-		remote.ContainerRights(j.Line, words[1:])
-		image, command := program.ContainerCommand(words[1:])
-		j.inContainer(command, s)
-		remote.Tools(j.Line, lex.Program(image), command, s) // the image of a tool
-	default:
-		if program.StopsContainer(words[0]) || len(words) > 1 && program.StopsContainer(words[1]) && program.IsContainerNoun(words[0]) {
-			j.Ask("docker-lifecycle", "stops, restarts or removes containers")
-		}
-	}
-	return true
-}
-
-// inContainer judges a command that runs in a container, whose folders are not
-// those of this machine.
-func (j *judge) inContainer(args []string, s track.Situation) {
-	j.InSubshell(func() {
-		j.Enter("")
-		j.argv(args, s)
-	})
 }

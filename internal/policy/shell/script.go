@@ -46,7 +46,7 @@ func (j *judge) shell(name string, rest []string, s track.Situation) {
 // It reports false if there is none.
 func (j *judge) otherShell(name string, rest []string) bool {
 	if (name == "powershell" || name == "pwsh") && len(rest) > 0 && rest[0] != "" && rest[0][0] != '-' && !strings.HasSuffix(rest[0], ".ps1") {
-		j.Command(rest)
+		j.Command(rest, track.Situation{})
 	}
 	for i, a := range rest {
 		low := strings.ToLower(a)

@@ -62,8 +62,8 @@ func RemoveWindows(l *track.Line, name string, rest []string) {
 	}
 }
 
-// DestroysFound refuses to delete everything below a vital folder.
-func DestroysFound(l *track.Line, root string, narrowed bool) {
+// destroysFound refuses to delete everything below a vital folder.
+func destroysFound(l *track.Line, root string, narrowed bool) {
 	if !narrowed && l.DestroysVital(root) {
 		l.Refuse("delete-root", track.DeletesRoot)
 	}
@@ -75,7 +75,7 @@ func deletesListed(l *track.Line, command []string, roots []string) {
 		return
 	}
 	for _, root := range roots {
-		DestroysFound(l, root, false)
+		destroysFound(l, root, false)
 	}
 }
 
@@ -85,12 +85,4 @@ func FromInput(l *track.Line, command []string, in track.Input) {
 		l.Ask("xargs-delete", "deletes the files named by its input")
 	}
 	deletesListed(l, command, in.Roots)
-}
-
-// FoundBy returns a mark for the files that a search finds.
-func FoundBy(l *track.Line, search []string) string {
-	if slices.ContainsFunc(search, l.SecretWord) {
-		return lex.FromSecret
-	}
-	return lex.Filled
 }

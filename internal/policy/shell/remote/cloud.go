@@ -1,5 +1,5 @@
 // Package remote judges commands that reach other machines: clouds, clusters, databases,
-// registries, code that is fetched, and connections that let others in.
+// containers, registries, code that is fetched, and connections that let others in.
 package remote
 
 import (

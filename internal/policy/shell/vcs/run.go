@@ -153,7 +153,7 @@ func (g git) subcommandRuns(verb string, args []string) {
 		g.texts(getopt.OptionValues(args, "-x", "--exec"))
 	case "bisect":
 		if i := slices.Index(args, "run"); i >= 0 {
-			g.Command(args[i+1:])
+			g.Command(args[i+1:], track.Situation{})
 		}
 	case "submodule":
 		if i := slices.Index(args, "foreach"); i >= 0 {

@@ -14,11 +14,8 @@ import (
 	"hermes/internal/policy/shell/track"
 )
 
-// Command judges the words of a command of which nothing but them is known.
-func (j *judge) Command(words []string) { j.argv(words, track.Situation{}) }
-
-// argv judges the words of one command: wrappers first, then the rules.
-func (j *judge) argv(args []string, s track.Situation) {
+// Command judges the words of one command: wrappers first, then the rules.
+func (j *judge) Command(args []string, s track.Situation) {
 	if len(args) == 0 || args[0] == "" {
 		return
 	}
@@ -70,7 +67,7 @@ func (j *judge) wrapped(name string, w getopt.Wrapper, args []string, s track.Si
 	if dir, ok := program.ChosenFolder(name, own); ok {
 		j.InSubshell(func() {
 			j.ChangeTo(dir)
-			j.argv(inner, s)
+			j.Command(inner, s)
 		})
 	}
 	if name == "sudo" || name == "doas" || name == "pkexec" || name == "runuser" {
@@ -133,7 +130,7 @@ func (j *judge) wrapped(name string, w getopt.Wrapper, args []string, s track.Si
 	if len(inner) == 0 && program.OpensShell(name, own) {
 		j.shellInput(s)
 	}
-	j.argv(inner, s)
+	j.Command(inner, s)
 }
 
 // fedByXargs judges what the input of xargs may be to the command: the text of a
