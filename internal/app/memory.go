@@ -7,6 +7,11 @@ import (
 
 	"hermes"
 	"hermes/internal/memory"
+	"hermes/internal/memory/external"
+	"hermes/internal/memory/external/honcho"
+	localmemory "hermes/internal/memory/external/local"
+	"hermes/internal/memory/external/mem0"
+	"hermes/internal/memory/external/supermemory"
 	"hermes/internal/prompt"
 	"hermes/internal/services"
 	"hermes/internal/undo"
@@ -64,15 +69,20 @@ func remembers(run hermes.RunSpec) bool {
 }
 
 // MemoryServices lists the external memory services.
-func (a *App) MemoryServices() []memory.External {
+func (a *App) MemoryServices() []external.Service {
 	cfg, err := a.config()
 	if err != nil {
 		return nil
 	}
-	return memory.Externals(memory.ExternalConfig{
-		Open:   func(ctx context.Context) (hermes.Recollections, error) { return a.Database(ctx) },
-		Getenv: cfg.Getenv, Client: func() *http.Client { return services.Client(cfg, "hermes/"+Version) }, User: "hermes-" + cfg.Home().Profile(), Mask: a.Mask,
-	})
+	e := external.Env{
+		Getenv: cfg.Getenv, Client: func() *http.Client { return services.Client(cfg, "hermes/"+Version) }, User: "hermes-" + cfg.Home().Profile(),
+	}
+	return []external.Service{
+		localmemory.NewService(func(ctx context.Context) (hermes.Recollections, error) { return a.Database(ctx) }),
+		honcho.NewService(e),
+		mem0.NewService(e),
+		supermemory.NewService(e),
+	}
 }
 
 // makeExternalMemory makes the configured service, nil if there is none or it cannot
@@ -82,7 +92,7 @@ func (a *App) makeExternalMemory() hermes.MemoryProvider {
 	if err != nil || cfg.Memory().Provider == "" {
 		return nil
 	}
-	p, err := memory.OpenExternal(a.MemoryServices(), cfg.Memory().Provider)
+	p, err := external.Open(a.MemoryServices(), cfg.Memory().Provider, a.Mask)
 	if err != nil {
 		a.log().Warn("memory", "service", cfg.Memory().Provider, "err", err)
 	}

@@ -139,9 +139,11 @@ func frontend(folder string) bool {
 // transportBase is what all transports share. It is not a transport itself.
 const transportBase = "internal/transport/base"
 
-// shared reports whether a component is the base of others: transports, or database engines
-// and their suite.
-func shared(folder string) bool { return folder == transportBase || folder == "internal/store" }
+// shared reports whether a component is the base of others: transports, memory services, or
+// database engines and their suite.
+func shared(folder string) bool {
+	return folder == transportBase || folder == "internal/memory/external" || folder == "internal/store"
+}
 
 // implementation reports whether a folder holds one implementation of an interface that has
 // several.
@@ -150,7 +152,7 @@ func implementation(folder string) bool {
 		return false
 	}
 	return folder == "internal/environment" || slices.ContainsFunc(
-		[]string{"internal/tool/", "internal/transport/", "internal/hook/", "internal/platform/", "internal/store/"},
+		[]string{"internal/tool/", "internal/transport/", "internal/hook/", "internal/memory/external/", "internal/platform/", "internal/store/"},
 		func(prefix string) bool { return strings.HasPrefix(folder, prefix) },
 	)
 }

@@ -96,10 +96,12 @@ var layers = []layer{
 		{path: "internal/yamledit", deps: []string{"go.yaml.in/yaml/v3"}},
 	}, {
 		{path: "internal/git"}, // it starts git with proc
+		{path: "internal/memory/scan"},
 		{path: "internal/policy/shell/inspect", deps: []string{"mvdan.cc/sh/v3"}},
 	}}},
 
 	{2, "components", "each can be built, tested and replaced alone", [][]row{{
+		{path: "internal/memory/external"},
 		{path: "internal/store"},
 		{path: "internal/transport/base"},
 	}, {
@@ -114,6 +116,10 @@ var layers = []layer{
 		{path: "internal/learning"},
 		{path: "internal/lease"},
 		{path: "internal/memory"},
+		{path: "internal/memory/external/honcho"},
+		{path: "internal/memory/external/local"},
+		{path: "internal/memory/external/mem0"},
+		{path: "internal/memory/external/supermemory"},
 		{path: "internal/permission"},
 		{path: "internal/prefixwatch"},
 		{path: "internal/prompt"},

@@ -15,6 +15,7 @@ func TestWhatIsBuiltIsListed(t *testing.T) {
 	for _, point := range []struct{ folder, list string }{
 		{"internal/tool", "internal/app"},
 		{"internal/hook", "internal/app"},
+		{"internal/memory/external", "internal/app"},
 		{"internal/platform", "internal/app"},
 		{"internal/store", "internal/app"},
 		{"internal/transport", "internal/provider"}, // but internal/transport/base, which all of them share

@@ -8,7 +8,9 @@ import (
 	"unicode/utf8"
 
 	"hermes"
+	"hermes/internal/memory/scan"
 	"hermes/internal/redact"
+	"hermes/internal/text"
 )
 
 // maxBlock bounds how much of a file that was edited by hand goes into a prompt,
@@ -93,25 +95,13 @@ func (b *File) fit(t Target, entries []string) []string {
 	out := make([]string, 0, len(entries))
 	free := maxBlock * b.limit(t)
 	for i, e := range entries {
-		if threat := scanOrders(e); threat != "" {
-			e = fmt.Sprintf("[BLOCKED: an entry looks like %s (%s) and is omitted. `hermes memory list` shows it.]", threat.kind(), threat)
+		if threat := scan.Orders(e); threat != "" {
+			e = fmt.Sprintf("[BLOCKED: an entry looks like %s (%s) and is omitted. `hermes memory list` shows it.]", threat.Kind(), threat)
 		}
 		if free -= size([]string{e}); free < 0 && i > 0 {
 			return append(out, fmt.Sprintf("[%d more entries are omitted: the file is far over its limit. Merge and remove entries.]", len(entries)-i))
 		}
-		out = append(out, cut(redact.Text(e), maxBlock*b.limit(t)))
+		out = append(out, text.Cut(redact.Text(e), maxBlock*b.limit(t)))
 	}
 	return out
-}
-
-// cut bounds a text in characters and marks the cut.
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	runes := []rune(text)
-	if len(runes) <= most {
-		return text
-	}
-	return string(runes[:most]) + " … [cut]"
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"hermes/internal/memory/scan"
 )
 
 // Operation is one change of a target.
@@ -148,8 +150,8 @@ func admit(content string) (string, error) {
 			return "", fmt.Errorf("a line with only %s separates entries; add several entries with operations instead", section)
 		}
 	}
-	if threat := Scan(content); threat != "" {
-		return "", fmt.Errorf("refused: this looks like %s (%s). Memory is part of every later prompt, so it takes only plain facts about the user and the environment: write it as such a fact, or omit it", threat.kind(), threat)
+	if threat := scan.Text(content); threat != "" {
+		return "", fmt.Errorf("refused: this looks like %s (%s). Memory is part of every later prompt, so it takes only plain facts about the user and the environment: write it as such a fact, or omit it", threat.Kind(), threat)
 	}
 	return content, nil
 }

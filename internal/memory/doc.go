@@ -1,6 +1,5 @@
 // Package memory keeps what Hermes remembers beyond a session: the two small
-// files MEMORY.md (the agent's notes) and USER.md (who the user is), and the
-// memories of an external service.
+// files MEMORY.md (the agent's notes) and USER.md (who the user is).
 //
 // The files are plain text to read and edit by hand: entries separated by lines
 // with a section sign. A separate file records who wrote an entry and when.
@@ -9,7 +8,7 @@
 // change; the tool shows the live state.
 //
 // The package must not know sessions or prompts. Start at file.go (the files),
-// then change.go (operations), scan.go (refused content), write.go (storage,
-// with an undo record) and tool.go (what the model sees). Each external service
-// has its own file.
+// then change.go (operations), write.go (storage, with an undo record) and
+// tool.go (what the model sees). Refused content is in the folder scan, external
+// services are below the folder external.
 package memory

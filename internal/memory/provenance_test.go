@@ -1,13 +1,11 @@
 package memory_test
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 	"testing"
 
 	"hermes"
-	"hermes/hermestest"
 	"hermes/internal/memory"
 )
 
@@ -56,27 +54,5 @@ func TestAPendingChangeKeepsItsProvenance(t *testing.T) {
 	must(t, err)
 	if got := s.Entries[0].Origin.String(); !strings.HasSuffix(got, "after reading read_file notes.md") {
 		t.Errorf("the entry comes from %q", got)
-	}
-}
-
-func TestLocalKnowsWhichTurnsHadReadUntrustedText(t *testing.T) {
-	t.Parallel()
-	store := &hermestest.Recollections{}
-	p := memory.NewLocal(func(context.Context) (hermes.Recollections, error) { return store, nil })
-	clean, tainted, wordless := turnOf("Our invoices are due on the 14th", "noted"), turnOf("Which printer does the office have?", "the heron 300"), turnOf("The garden gate has code word tulip", "")
-	tainted.Session.Provenance, wordless.Session.Provenance = "read_file printers.md", "read_file gate.md"
-	for _, turn := range []hermes.MemoryTurn{clean, tainted, wordless} {
-		must(t, p.Observe(t.Context(), turn))
-	}
-	for question, want := range map[string]string{
-		"when are the invoices due?":                "",
-		"which printer does the office have?":       "read_file printers.md",
-		"what is the code word of the garden gate?": "", // the user's own words
-	} {
-		got, err := p.Recall(t.Context(), hermes.RecallQuery{Session: hermes.SessionRef{ID: "other"}, Text: question})
-		must(t, err)
-		if got.Text == "" || got.Provenance != want {
-			t.Errorf("%s: recalled %+v, want from %q", question, got, want)
-		}
 	}
 }

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -131,4 +132,35 @@ func (b *File) Users() ([]string, error) {
 	}
 	slices.Sort(out)
 	return out, nil
+}
+
+// OwnersOnly restricts the tools of a service to the owner where each user has their own
+// memory, as configured or as a session says: they refuse sessions of other users.
+func OwnersOnly(p hermes.MemoryProvider, perUser bool) hermes.MemoryProvider {
+	return ownersOnly{p, perUser}
+}
+
+type ownersOnly struct {
+	hermes.MemoryProvider
+	perUser bool
+}
+
+func (o ownersOnly) Tools() []hermes.Tool {
+	var out []hermes.Tool
+	for _, t := range o.MemoryProvider.Tools() {
+		out = append(out, ownersTool{t, o.perUser})
+	}
+	return out
+}
+
+type ownersTool struct {
+	hermes.Tool
+	perUser bool
+}
+
+func (t ownersTool) Run(ctx context.Context, c *hermes.Call) (hermes.Result, error) {
+	if s := c.Host.Session(); s.User != "" && PerUser(s, t.perUser) {
+		return hermes.Result{}, errors.New("this memory belongs to the owner; say what you need to know, or use the memory tool")
+	}
+	return t.Tool.Run(ctx, c)
 }

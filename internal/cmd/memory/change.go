@@ -11,6 +11,7 @@ import (
 
 	"hermes/internal/cmd/factory"
 	"hermes/internal/memory"
+	"hermes/internal/memory/scan"
 )
 
 func (n noun) list() *cobra.Command {
@@ -39,7 +40,7 @@ func (n noun) list() *cobra.Command {
 			c.Say("%s [%s]", s.Target, s.Usage())
 			for _, e := range s.Entries {
 				note := e.Origin.String()
-				if threat := memory.Scan(e.Text); threat != "" {
+				if threat := scan.Text(e.Text); threat != "" {
 					note += "; looks like " + string(threat) + ", so it is masked or left out of prompts"
 				}
 				c.Say("  %s\n    (%s)", strings.ReplaceAll(printable(e.Text), "\n", "\n  "), note)

@@ -16,6 +16,7 @@ import (
 	"hermes"
 	"hermes/internal/cmd/factory"
 	"hermes/internal/memory"
+	"hermes/internal/memory/external"
 	"hermes/internal/text"
 )
 
@@ -24,7 +25,7 @@ type Source interface {
 	// File opens the memory files.
 	File() (*memory.File, error)
 	// Services lists the external services that can remember in addition.
-	Services() []memory.External
+	Services() []external.Service
 }
 
 // fromApp is the Source of the app.
@@ -38,7 +39,7 @@ func (f fromApp) File() (*memory.File, error) {
 	return m.File, nil
 }
 
-func (f fromApp) Services() []memory.External { return f.App().MemoryServices() }
+func (f fromApp) Services() []external.Service { return f.App().MemoryServices() }
 
 // noun makes the verbs.
 type noun struct {
@@ -142,13 +143,13 @@ func (n noun) service(name string) string {
 }
 
 // find returns a service by its name.
-func (n noun) find(name string) (memory.External, error) {
+func (n noun) find(name string) (external.Service, error) {
 	for _, s := range n.Services() {
 		if s.Name == name {
 			return s, nil
 		}
 	}
-	return memory.External{}, fmt.Errorf("there is no memory service %q; list them with `hermes memory setup`", name)
+	return external.Service{}, fmt.Errorf("there is no memory service %q; list them with `hermes memory setup`", name)
 }
 
 func (n noun) setup() *cobra.Command {

@@ -14,6 +14,7 @@ import (
 	"hermes/internal/config"
 	"hermes/internal/home"
 	"hermes/internal/memory"
+	"hermes/internal/memory/external"
 )
 
 // fixture runs `hermes memory` in a temporary home.
@@ -31,8 +32,8 @@ func newFixture(t *testing.T) *fixture {
 
 func (h *fixture) File() (*memory.File, error) { return h.file, nil }
 
-func (h *fixture) Services() []memory.External {
-	return []memory.External{{Name: "elsewhere", Title: "a service", Missing: "set ELSEWHERE_KEY"}}
+func (h *fixture) Services() []external.Service {
+	return []external.Service{{Name: "elsewhere", Title: "a service", Missing: "set ELSEWHERE_KEY"}}
 }
 
 func (h *fixture) run(in string, args ...string) (string, error) {

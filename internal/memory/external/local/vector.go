@@ -1,4 +1,4 @@
-package memory
+package local
 
 import (
 	"hash/fnv"
@@ -50,17 +50,4 @@ func addFeature(sum *[dimensions]float64, feature string, weight float64) {
 		weight = -weight
 	}
 	sum[n%dimensions] += weight
-}
-
-// paragraphs splits a service's text into lines, without list marks and
-// headings.
-func paragraphs(text string) []string {
-	var out []string
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "-*•"))
-		if line != "" && !strings.HasPrefix(line, "#") {
-			out = append(out, line)
-		}
-	}
-	return out
 }

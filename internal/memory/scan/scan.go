@@ -1,4 +1,8 @@
-package memory
+// Package scan looks for text that must not get into the prompts of later sessions:
+// orders to the model, ways to leak secrets, hidden text, and secrets themselves. It is
+// asked of everything that is remembered, by hand or by a service, and knows nothing of
+// where that is stored.
+package scan
 
 import (
 	"regexp"
@@ -23,7 +27,8 @@ const (
 	secret          Threat = "embedded_secret"
 )
 
-func (t Threat) kind() string {
+// Kind says what the threat is, for people and the model.
+func (t Threat) Kind() string {
 	switch t {
 	case secret:
 		return "a secret; write where it is stored instead of the secret itself"
@@ -39,11 +44,11 @@ func (t Threat) kind() string {
 	return "an order to the model"
 }
 
-// Scan looks for content that must not get into later prompts: orders, ways to
+// Text looks for content that must not get into later prompts: orders, ways to
 // leak secrets, hidden text, and secrets themselves. Text that only mentions
 // such things passes.
-func Scan(text string) Threat {
-	if t := scanOrders(text); t != "" {
+func Text(text string) Threat {
+	if t := Orders(text); t != "" {
 		return t
 	}
 	if redact.Text(text) != text {
@@ -52,8 +57,8 @@ func Scan(text string) Threat {
 	return ""
 }
 
-// scanOrders is Scan without the check for secrets.
-func scanOrders(text string) Threat {
+// Orders is Text without the check for secrets.
+func Orders(text string) Threat {
 	if name := policy.Injection(text); name != "" {
 		return Threat(name)
 	}

@@ -1,4 +1,4 @@
-package memory_test
+package external_test
 
 import (
 	"net/http"
@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"hermes"
-	"hermes/internal/memory"
+	"hermes/internal/memory/external"
 )
 
 // TestServicesFollowNoRedirectToAnotherHost lets each service move to another
@@ -28,7 +28,7 @@ func TestServicesFollowNoRedirectToAnotherHost(t *testing.T) {
 				http.Redirect(w, req, away.URL+req.URL.Path, http.StatusTemporaryRedirect)
 			}))
 			t.Cleanup(home.Close)
-			p := r.open(memory.Service{BaseURL: home.URL, Key: "key-1", User: "ada", Agent: "hermes", Client: &http.Client{}, Pause: time.Nanosecond})
+			p := r.open(external.Access{BaseURL: home.URL, Key: "key-1", User: "ada", Agent: "hermes", HTTP: &http.Client{}, Pause: time.Nanosecond})
 			err := p.Observe(t.Context(), hermes.MemoryTurn{Session: hermes.SessionRef{ID: "s"}, Said: "I like tea", Answer: "noted"})
 			if err == nil || !strings.Contains(err.Error(), strings.TrimPrefix(away.URL, "http://")) || !strings.Contains(err.Error(), "base URL") {
 				t.Errorf("error %v", err)

@@ -1,4 +1,4 @@
-package memory
+package external
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 // slowService answers after a time that a test sets, with the text it was asked about.
 type slowService struct {
-	Builtin
+	hermes.MemoryProvider
 	takes time.Duration
 
 	mu    sync.Mutex

@@ -1,4 +1,4 @@
-package memory
+package external
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/memory/scan"
+	"hermes/internal/text"
 )
 
 //go:embed memory_search.md
@@ -22,8 +24,8 @@ type searchReport struct {
 	Note     string   `json:"note,omitempty"`
 }
 
-// searchTool lets the model search what a memory service remembers.
-func searchTool(find func(ctx context.Context, query string, limit int) ([]string, error)) hermes.Tool {
+// SearchTool lets the model search what a memory service remembers.
+func SearchTool(find func(ctx context.Context, query string, limit int) ([]string, error)) hermes.Tool {
 	return hermes.NewTool(hermes.Spec{
 		Name: "memory_search", Description: strings.TrimSpace(searchDoc), Mode: hermes.ModeParallel, Effect: hermes.EffectNone,
 	}, func(ctx context.Context, c *hermes.Call, in searchArgs) (hermes.Result, error) {
@@ -42,8 +44,8 @@ func searchTool(find func(ctx context.Context, query string, limit int) ([]strin
 		}
 		r := searchReport{Memories: []string{}}
 		for _, m := range found {
-			if m = strings.TrimSpace(m); m != "" && scanOrders(m) == "" && len(r.Memories) < in.Limit {
-				r.Memories = append(r.Memories, cut(m, 2000))
+			if m = strings.TrimSpace(m); m != "" && scan.Orders(m) == "" && len(r.Memories) < in.Limit {
+				r.Memories = append(r.Memories, text.Cut(m, 2000))
 			}
 		}
 		if len(r.Memories) == 0 {

@@ -1,4 +1,6 @@
-package memory
+// Package local is the memory that needs no service: words and similarity in the
+// profile's own database.
+package local
 
 import (
 	"context"
@@ -6,6 +8,9 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/memory/external"
+	"hermes/internal/memory/scan"
+	"hermes/internal/text"
 )
 
 var _ hermes.MemoryProvider = (*Local)(nil)
@@ -28,8 +33,16 @@ type Local struct {
 	open func(ctx context.Context) (hermes.Recollections, error)
 }
 
-// NewLocal makes the provider over a store that is opened when it is needed.
-func NewLocal(open func(ctx context.Context) (hermes.Recollections, error)) *Local {
+// NewService describes it. The store is opened when it is needed.
+func NewService(open func(ctx context.Context) (hermes.Recollections, error)) external.Service {
+	return external.Service{
+		Name: "local", Title: "search by words and similarity, in this profile's database, offline",
+		Make: func() hermes.MemoryProvider { return New(open) },
+	}
+}
+
+// New makes the provider over a store that is opened when it is needed.
+func New(open func(ctx context.Context) (hermes.Recollections, error)) *Local {
 	return &Local{open}
 }
 
@@ -41,7 +54,7 @@ func (*Local) SystemBlock(context.Context) (string, error) { return "", nil }
 
 // Tools is memory_search.
 func (l *Local) Tools() []hermes.Tool {
-	return []hermes.Tool{searchTool(func(ctx context.Context, query string, limit int) ([]string, error) {
+	return []hermes.Tool{external.SearchTool(func(ctx context.Context, query string, limit int) ([]string, error) {
 		found, _, err := l.find(ctx, hermes.RecollectionQuery{Text: query, Vector: vector(query), Limit: limit, Least: 0.1})
 		return found, err
 	})}
@@ -59,7 +72,7 @@ func (l *Local) Recall(ctx context.Context, q hermes.RecallQuery) (hermes.Recall
 	if err != nil {
 		return hermes.Recalled{}, err
 	}
-	return hermes.Recalled{Text: bullets(found), Provenance: provenance}, nil
+	return hermes.Recalled{Text: external.Bullets(found), Provenance: provenance}, nil
 }
 
 // find returns texts and their provenance: an answer in a session that had seen
@@ -90,19 +103,19 @@ func (l *Local) Observe(ctx context.Context, t hermes.MemoryTurn) error {
 	if len([]rune(said)) < minSaid || strings.HasPrefix(said, "/") {
 		return nil
 	}
-	text, provenance := "The user said: "+outgoing(cut(said, maxSaid)), ""
+	kept, provenance := "The user said: "+external.Outgoing(text.Cut(said, maxSaid)), ""
 	if answer != "" {
 		provenance = t.Session.Provenance
-		text += "\nThe answer was: " + outgoing(cut(answer, maxAnswer))
+		kept += "\nThe answer was: " + external.Outgoing(text.Cut(answer, maxAnswer))
 	}
-	if scanOrders(text) != "" {
+	if scan.Orders(kept) != "" {
 		return nil
 	}
 	store, err := l.open(ctx)
 	if err != nil {
 		return err
 	}
-	return store.Remember(ctx, maxKept, hermes.Recollection{Session: t.Session.ID, At: t.At, Text: text, Vector: vector(text), Provenance: provenance})
+	return store.Remember(ctx, maxKept, hermes.Recollection{Session: t.Session.ID, At: t.At, Text: kept, Vector: vector(kept), Provenance: provenance})
 }
 
 // withoutCommon drops the words that are too common to search for.

@@ -1,4 +1,4 @@
-package memory_test
+package external_test
 
 import (
 	"context"
@@ -7,16 +7,22 @@ import (
 	"testing"
 
 	"hermes"
-	"hermes/internal/memory"
+	"hermes/internal/memory/external"
+	"hermes/internal/memory/external/honcho"
+	"hermes/internal/memory/external/local"
+	"hermes/internal/memory/external/mem0"
+	"hermes/internal/memory/external/supermemory"
 )
 
-func externals(env map[string]string, store hermes.Recollections) []memory.External {
-	return memory.Externals(memory.ExternalConfig{
-		Open:   func(context.Context) (hermes.Recollections, error) { return store, nil },
-		Getenv: func(name string) string { return env[name] }, Client: func() *http.Client { return nil }, User: "hermes-default",
-		Mask: func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") },
-	})
+func services(env map[string]string, store hermes.Recollections) []external.Service {
+	e := external.Env{Getenv: func(name string) string { return env[name] }, Client: func() *http.Client { return nil }, User: "hermes-default"}
+	return []external.Service{
+		local.NewService(func(context.Context) (hermes.Recollections, error) { return store, nil }),
+		honcho.NewService(e), mem0.NewService(e), supermemory.NewService(e),
+	}
 }
+
+func mask(text string) string { return strings.ReplaceAll(text, "hunter2", "***") }
 
 func TestAServiceNeedsAKeyOrAnAddress(t *testing.T) {
 	t.Parallel()
@@ -30,7 +36,7 @@ func TestAServiceNeedsAKeyOrAnAddress(t *testing.T) {
 		"supermemory": {env: map[string]string{"SUPERMEMORY_BASE_URL": "http://127.0.0.1:9"}},
 		"unknown":     {says: "hermes memory setup"},
 	} {
-		p, err := memory.OpenExternal(externals(tt.env, nil), name)
+		p, err := external.Open(services(tt.env, nil), name, mask)
 		if tt.says == "" && (err != nil || p.Name() != name) || tt.says != "" && (err == nil || p != nil || !strings.Contains(err.Error(), tt.says)) {
 			t.Errorf("%s: %v, %v", name, p, err)
 		}
@@ -58,7 +64,7 @@ func (r *remembered) Recollect(_ context.Context, q hermes.RecollectionQuery) ([
 func TestNoSecretIsSentToAService(t *testing.T) {
 	t.Parallel()
 	store := &remembered{}
-	p, err := memory.OpenExternal(externals(nil, store), "local")
+	p, err := external.Open(services(nil, store), "local", mask)
 	must(t, err)
 	must(t, p.Observe(t.Context(), hermes.MemoryTurn{Said: "the password of the shop is hunter2, please log in", Answer: "I am logged in to the shop with hunter2 now", At: noon}))
 	_, err = p.Recall(t.Context(), hermes.RecallQuery{Text: "what did I buy with the password hunter2 in the shop"})

@@ -1,4 +1,4 @@
-package memory_test
+package external_test
 
 import (
 	"encoding/json"
