@@ -142,6 +142,14 @@ func (r RunSpec) Stored() StoredRun {
 	return StoredRun{Origin: r.Origin, Workspace: r.Workspace, Tools: r.Tools, Prompt: r.Prompt}
 }
 
+// Ref describes the session of the run as far as its spec does.
+func (r RunSpec) Ref() SessionRef {
+	return SessionRef{
+		ID: r.Session, Platform: r.Origin.Platform, User: r.Origin.User, Dir: r.Workspace.Dir, Depth: r.Origin.Depth,
+		IgnoreRules: r.Prompt.IgnoreRules, MemoryScope: r.Prompt.MemoryScope,
+	}
+}
+
 // Resumed returns the spec of a session that is opened again: what was stored, and the model,
 // the rights and the budget of r.
 func (r RunSpec) Resumed(session string, s StoredRun) RunSpec {

@@ -129,7 +129,7 @@ func New(o Options) *App {
 	a := &App{opts: o}
 	a.home = sync.OnceValues(a.findHome)
 	a.config = sync.OnceValues(a.loadConfig)
-	a.mask = sync.OnceValue(a.makeMask)
+	a.mask = sync.OnceValue(func() *redact.Redactor { return redact.New(redact.Options{Known: a.secrets()}) })
 	a.log = sync.OnceValue(a.makeLog)
 	a.tooling = sync.OnceValue(a.makeTooling)
 	a.memoryFile = sync.OnceValues(a.makeMemoryFile)
@@ -191,12 +191,7 @@ func (a *App) Config() (*config.Config, error) { return a.config() }
 // ReadConfig reads the configuration again, for commands that change it.
 func (a *App) ReadConfig() (*config.Config, error) { return a.loadConfig() }
 
-// Store opens the database on first use. The app closes it.
-func (a *App) Store(ctx context.Context) (hermes.Store, error) {
-	return a.Database(ctx)
-}
-
-// Database is Store with all views of the database.
+// Database opens the database on first use. The app closes it.
 func (a *App) Database(ctx context.Context) (store.Database, error) {
 	if s := a.opened.Load(); s != nil { // also while Close waits for callers of Database
 		return *s, nil
@@ -267,11 +262,6 @@ func (a *App) closing(f func() error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.closers = append(a.closers, f)
-}
-
-// makeMask makes the redactor, which knows all secrets that are set.
-func (a *App) makeMask() *redact.Redactor {
-	return redact.New(redact.Options{Known: a.secrets()})
 }
 
 // Mask removes secrets from text.

@@ -145,7 +145,7 @@ func TestOneAnswerCannotPassACap(t *testing.T) {
 	if !strings.HasPrefix(done.Text, "wordword") {
 		t.Errorf("what had arrived is lost: %.80q", done.Text)
 	}
-	store, err := a.Store(t.Context())
+	store, err := a.Database(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestChildrenAndProcessesShareACapInAnswers(t *testing.T) {
 	home := dear(t, server.URL, "spend: {day: {usd: 0.50}, PRICES}\n")
 	a := openHome(t, home)
 	defer a.Close()
-	if _, err := a.Store(t.Context()); err != nil { // the schema, once
+	if _, err := a.Database(t.Context()); err != nil { // the schema, once
 		t.Fatal(err)
 	}
 	self, err := os.Executable()

@@ -38,7 +38,7 @@ func (a *App) contextEngine(cfg *config.Config, run hermes.RunSpec) hermes.Conte
 
 // modelOf returns the model that a session uses now; "" is the default one.
 func (a *App) modelOf(ctx context.Context, session string) string {
-	store, err := a.Store(ctx)
+	store, err := a.Database(ctx)
 	if err != nil {
 		return ""
 	}

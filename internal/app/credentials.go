@@ -98,14 +98,5 @@ func (a *App) secrets() []string {
 	if err != nil {
 		return nil
 	}
-	return slices.Concat(cfg.Secrets(), a.stored(), environment.Secrets(a.opts.Environ(), services.KeyOf(cfg)))
-}
-
-// stored returns the keys and tokens that were stored by logging in.
-func (a *App) stored() []string {
-	var out []string
-	for _, s := range a.credentials().Secrets() {
-		out = append(out, s.Reveal())
-	}
-	return out
+	return slices.Concat(cfg.Secrets(), a.credentials().Secrets(), environment.Secrets(a.opts.Environ(), services.KeyOf(cfg)))
 }

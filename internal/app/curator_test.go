@@ -28,7 +28,7 @@ func TestTheCuratorWaitsUntilTheHomeIsIdle(t *testing.T) {
 		t.Helper()
 		a := app.New(o)
 		mustOpen(t, a, session.Open{Attended: true})
-		store, err := a.Store(t.Context())
+		store, err := a.Database(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestTheCuratorWaitsUntilTheHomeIsIdle(t *testing.T) {
 	ahead := now
 	now = now.AddDate(1, 0, 0) // by a clock that was wrong
 	a := app.New(o)
-	store, err := a.Store(t.Context())
+	store, err := a.Database(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

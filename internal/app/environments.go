@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"hermes"
@@ -46,16 +45,8 @@ func (a *App) environment(w hermes.Workspace) (hermes.Environment, error) {
 // them as those of an agent.
 func (a *App) variables(cfg *config.Config) environment.LocalConfig {
 	return environment.LocalConfig{
-		Env: lineage.WithoutWidening(a.opts.Environ()), KeyOf: keyOf(cfg), Keys: slices.Concat(cfg.ServiceKeys(), a.stored()), Mark: a.mark(),
+		Env: lineage.WithoutWidening(a.opts.Environ()), KeyOf: keyOf(cfg), Keys: slices.Concat(cfg.ServiceKeys(), a.credentials().Secrets()), Mark: a.mark(),
 	}
-}
-
-// shellName returns the last part of a shell's path.
-func shellName(path string) string {
-	if path == "" {
-		return ""
-	}
-	return filepath.Base(path)
 }
 
 // makeMark announces this process as one that runs an agent, and makes the mark of

@@ -105,15 +105,10 @@ func (a *App) perUser() bool {
 	return err == nil && cfg.Memory().Scope == "user"
 }
 
-// sessionOf returns what the memory knows of a session before it runs.
-func sessionOf(run hermes.RunSpec) hermes.SessionRef {
-	return hermes.SessionRef{ID: run.Session, Platform: run.Origin.Platform, User: run.Origin.User, MemoryScope: run.Prompt.MemoryScope}
-}
-
 // externalMemoryOf returns the service for a session, nil without one. It knows only the
 // owner: if each user has a separate memory, others have none.
 func (a *App) externalMemoryOf(run hermes.RunSpec) hermes.MemoryProvider {
-	if !remembers(run) || run.Origin.User != "" && memory.PerUser(sessionOf(run), a.perUser()) {
+	if !remembers(run) || run.Origin.User != "" && memory.PerUser(run.Ref(), a.perUser()) {
 		return nil
 	}
 	return a.externalMemory()
@@ -139,7 +134,7 @@ func (a *App) rememberIn(ctx context.Context, in *prompt.Input, run hermes.RunSp
 	if err != nil || !remembers(run) {
 		return
 	}
-	b = b.For(sessionOf(run))
+	b = b.For(run.Ref())
 	for _, s := range specs {
 		if s.Name == "memory" {
 			in.Guides = append(in.Guides, prompt.Section{Name: "memory-guide", Tier: prompt.Stable, Text: memory.Guide()})

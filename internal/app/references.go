@@ -15,6 +15,7 @@ import (
 	"hermes/internal/prefixwatch"
 	"hermes/internal/reference"
 	"hermes/internal/surroundings"
+	"hermes/internal/toolset"
 )
 
 // References expands the references of a message, relative to a working folder.
@@ -26,7 +27,7 @@ func (a *App) References(ctx context.Context, text, dir, model string, tell func
 	}
 	s := reference.Sources{
 		Dir: dir, Rules: pathRules(cfg), Git: a.repository(cfg, dir), Guard: a.webGuard, UserAgent: "hermes/" + Version, Mask: a.Mask, Tell: tell,
-		Store: func(ctx context.Context) (reference.Sessions, error) { return a.Store(ctx) },
+		Store: func(ctx context.Context) (reference.Sessions, error) { return a.Database(ctx) },
 	}
 	return s.Expand(ctx, text, a.models.Window(model))
 }
@@ -47,7 +48,7 @@ func (a *App) repository(cfg *config.Config, dir string) git.Repository {
 // follow follows a session: its toolsets, what changes around it, and the prefix of its requests.
 func (a *App) follow(cfg *config.Config, s hermes.SessionRef, tools *tooling, env hermes.Environment) *follower {
 	return &follower{
-		ref: s, tools: tools, watch: a.watch(), around: surroundings.New(surroundings.Config{
+		ref: s, tools: tools.catalogue, watch: a.watch(), around: surroundings.New(surroundings.Config{
 			Session: s.ID, Environment: env, Files: tools.files, Processes: tools.shell, Git: a.repository(cfg, s.Dir), Mask: a.Mask,
 		}),
 	}
@@ -56,14 +57,14 @@ func (a *App) follow(cfg *config.Config, s hermes.SessionRef, tools *tooling, en
 // follower is a session.Follower.
 type follower struct {
 	ref    hermes.SessionRef
-	tools  *tooling
+	tools  *toolset.Catalogue
 	watch  *prefixwatch.Watch
 	around *surroundings.Watch
 }
 
 // Restore rebuilds the state of the toolsets.
 func (f *follower) Restore(transcript []hermes.Message) {
-	f.tools.restore(f.ref, transcript)
+	f.tools.Restore(f.ref, transcript)
 	f.around.Restore(transcript)
 }
 
@@ -82,7 +83,7 @@ func (f *follower) Rewritten(why string) { f.watch.Expect(f.ref.ID, why) }
 func (f *follower) Prefix() (*hermes.PrefixBreak, int) { return f.watch.Broken(f.ref.ID) }
 
 // Stop ends what runs in the background.
-func (f *follower) Stop() { f.tools.stop(f.ref) }
+func (f *follower) Stop() { f.tools.Stop(f.ref) }
 
 // webGuard makes the guard that decides which addresses may be fetched.
 func (a *App) webGuard() (*netguard.Guard, error) {

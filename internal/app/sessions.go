@@ -72,7 +72,6 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runt
 	if err := memory.CheckScope(run.Prompt.MemoryScope); err != nil {
 		return nil, err
 	}
-	ref := hermes.SessionRef{ID: run.Session, Platform: run.Origin.Platform, User: run.Origin.User, Dir: run.Workspace.Dir, Depth: run.Origin.Depth}
 	meter, err := a.meter()
 	if err != nil {
 		return nil, err
@@ -89,7 +88,7 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runt
 	}
 	engine := a.contextEngine(cfg, run)
 	r := &session.Runtime{
-		Environment: env, Tools: tb, Hooks: tools.hooks, Prompt: prompter{a, cfg, run}, Follower: a.follow(cfg, ref, tools, env),
+		Environment: env, Tools: tb, Hooks: tools.hooks, Prompt: prompter{a, cfg, run}, Follower: a.follow(cfg, run.Ref(), tools, env),
 		Context: engine, Window: a.models.Window, Unattended: toolbox.UnattendedOf(cfg.Approvals().UnattendedMode, run.Rights),
 		Jobs: a.jobs(cfg, run, engine, tools.hooks), Close: env.Close,
 	}
@@ -148,7 +147,7 @@ func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *tooling
 		Log:    a.log(), Now: a.opts.Now, Trusted: trusted(cfg), TrustCommand: trustCommand(cfg),
 	}
 	if cfg.Agent().PlanReminders {
-		o.Remind = tools.remind
+		o.Remind = tools.catalogue.Remind
 	}
 	if cfg.Security().RedactSecrets {
 		o.Redact = a.Mask
@@ -200,7 +199,7 @@ func (a *App) prompt(ctx context.Context, cfg *config.Config, run hermes.RunSpec
 		Soul: cfg.Home().Soul(), IgnoreRules: run.Prompt.IgnoreRules,
 		Window: a.models.Window(row.Model), Share: cfg.Context().PromptShare, Limits: cfg.Context().Layers,
 		MaxChars: cfg.General().ContextFileMaxChars, ReadTimeout: cfg.General().ContextFileReadTimeout,
-		Environment: prompt.Environment{OS: runtime.GOOS + " (" + runtime.GOARCH + ")", Home: userHome, Dir: run.Workspace.Dir, Shell: shellName(a.opts.Getenv("SHELL"))},
+		Environment: prompt.Environment{OS: runtime.GOOS + " (" + runtime.GOARCH + ")", Home: userHome, Dir: run.Workspace.Dir, Shell: a.opts.Getenv("SHELL")},
 	}
 	if text := cfg.OwnPrompt(); text != "" {
 		in.Guides = append(in.Guides, prompt.Section{Name: "own", Tier: prompt.Context, Text: text})

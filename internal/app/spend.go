@@ -47,11 +47,11 @@ func (a *App) makeSpend() (*spend.Governor, error) {
 		},
 		WarnAt: s.Percentages(), Price: prices.Of, Stated: prices.Stated, Longest: prices.Longest, CacheTTL: cfg.PromptCaching().CacheTTL,
 		Scope: func(ctx context.Context, session string) (hermes.Scope, error) {
-			store, err := a.Store(ctx)
+			db, err := a.Database(ctx)
 			if err != nil {
 				return hermes.Scope{}, err
 			}
-			return spend.Tree(ctx, store, session)
+			return spend.Tree(ctx, db, session)
 		},
 		Owner: lease.NewName(), Location: cfg.General().Location(), Now: a.opts.Now, Log: a.log(),
 	}), nil

@@ -265,7 +265,7 @@ func TestProcessesShareACap(t *testing.T) {
 	home := capped(t, server.URL, fmt.Sprintf("  day: {tokens: %d}\n", limit))
 	a := openHome(t, home)
 	defer a.Close()
-	if _, err := a.Store(t.Context()); err != nil { // the schema, once
+	if _, err := a.Database(t.Context()); err != nil { // the schema, once
 		t.Fatal(err)
 	}
 	self, err := os.Executable()

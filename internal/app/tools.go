@@ -36,7 +36,7 @@ func (a *App) makeTooling() *tooling {
 	}
 	files, shell := a.newFiles(cfg), a.newTerminal(cfg)
 	sets := append([]hermes.Toolset{
-		files, shell, todo.New(), sessionsearch.New(a.searched, a.opts.Now), a.memoryTools(), clarify.New(), a.skillTools(), learning.New(a.Learned(), a.opts.Now),
+		files, shell, todo.New(), sessionsearch.New(func(ctx context.Context) (sessionsearch.Store, error) { return a.Database(ctx) }, a.opts.Now), a.memoryTools(), clarify.New(), a.skillTools(), learning.New(a.Learned(), a.opts.Now),
 	}, a.opts.Extra...)
 	for _, set := range sets {
 		if c, ok := set.(io.Closer); ok {
@@ -48,38 +48,6 @@ func (a *App) makeTooling() *tooling {
 		hooks:     hook.New(a.log(), files.Hook(), shell.Hook(), a.watch().Hook(), a.learningHook(), a.review().Hook()),
 		catalogue: toolset.NewCatalogue(sets, toolset.ParseCustom(cfg.CustomToolsets()), a.opts.Now),
 	}
-}
-
-// restore rebuilds what the toolsets know of a session.
-func (t *tooling) restore(s hermes.SessionRef, transcript []hermes.Message) {
-	for _, set := range t.sets {
-		if r, ok := set.(hermes.Restorer); ok {
-			r.Restore(s, transcript)
-		}
-	}
-}
-
-// stop ends what runs for a session in the background.
-func (t *tooling) stop(s hermes.SessionRef) {
-	for _, set := range t.sets {
-		if r, ok := set.(hermes.Stopper); ok {
-			r.Stop(s)
-		}
-	}
-}
-
-// remind returns what a toolset wants to say below the result of a call, "" for nothing.
-func (t *tooling) remind(c *hermes.Call, r hermes.Result) string {
-	for _, set := range t.sets {
-		if s, ok := set.(interface {
-			Remind(session, tool string, failed bool) string
-		}); ok {
-			if text := s.Remind(c.Host.Session().ID, c.Name, r.Failed); text != "" {
-				return text
-			}
-		}
-	}
-	return ""
 }
 
 // newTerminal makes the tools for commands.
@@ -122,9 +90,6 @@ func (a *App) newFiles(cfg *config.Config) *file.Toolset {
 	}
 	return file.New(c)
 }
-
-// searched opens the store for session_search.
-func (a *App) searched(ctx context.Context) (sessionsearch.Store, error) { return a.Store(ctx) }
 
 // selection returns which toolsets a session gets.
 func selection(cfg *config.Config, run hermes.RunSpec) toolset.Selection {

@@ -9,7 +9,6 @@ import (
 	"hermes/internal/lease"
 	"hermes/internal/skill"
 	"hermes/internal/store"
-	"hermes/internal/store/sqlite"
 	"hermes/internal/upkeep"
 )
 
@@ -39,13 +38,7 @@ func (a *App) upkeep(db store.Database, cfg *config.Config) (stop func() error) 
 	s := cfg.Database()
 	return upkeep.Start(db, upkeep.Config{
 		Path: cfg.Home().Database(), Keep: s.Backups, Every: time.Duration(s.BackupHours) * time.Hour, Log: a.log(),
-		Newest: func() (time.Time, error) {
-			list, err := StoreConfig(cfg).BackupFiles()
-			if err != nil || len(list) == 0 {
-				return time.Time{}, err
-			}
-			return sqlite.BackupTime(list[0]), nil
-		},
+		Newest: StoreConfig(cfg).NewestBackup,
 	})
 }
 

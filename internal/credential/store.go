@@ -145,7 +145,7 @@ func (s *Store) Filled(given map[string][]hermes.Key) ([]string, error) {
 
 // Secrets lists the secrets in the file, which must not be shown. An unreadable
 // file and a nil Store have none.
-func (s *Store) Secrets() []hermes.Secret {
+func (s *Store) Secrets() []string {
 	if s == nil {
 		return nil
 	}
@@ -153,13 +153,13 @@ func (s *Store) Secrets() []hermes.Secret {
 	if err != nil {
 		return nil
 	}
-	var out []hermes.Secret
+	var out []string
 	for _, records := range doc.pools {
 		for _, r := range records {
-			out = append(out, r.secret, r.refresh)
+			out = append(out, r.secret.Reveal(), r.refresh.Reveal())
 		}
 	}
-	return slices.DeleteFunc(out, func(s hermes.Secret) bool { return s == "" })
+	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }
 
 // announce calls Lent with a secret before its first use.

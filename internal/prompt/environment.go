@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 )
 
@@ -11,8 +12,12 @@ func environment(p Environment) string {
 	if p.Backend != "" && p.Backend != "local" {
 		lines = append(lines, strings.ReplaceAll(text("remote"), "{backend}", p.Backend))
 	}
+	shell := p.Shell
+	if shell != "" {
+		shell = filepath.Base(shell)
+	}
 	for _, f := range [...]struct{ name, value string }{
-		{"System", p.OS}, {"User", p.User}, {"Home folder", p.Home}, {"Working folder", p.Dir}, {"Shell", p.Shell},
+		{"System", p.OS}, {"User", p.User}, {"Home folder", p.Home}, {"Working folder", p.Dir}, {"Shell", shell},
 	} {
 		if f.value != "" {
 			lines = append(lines, fmt.Sprintf("%s: %s", f.name, oneLine(f.value)))

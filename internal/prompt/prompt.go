@@ -127,7 +127,7 @@ type Environment struct {
 	OS      string // such as "Linux 6.1 (amd64)"
 	Home    string
 	Dir     string
-	Shell   string
+	Shell   string // a name or a path, of which the name is shown
 	User    string
 }
 

@@ -79,9 +79,8 @@ func (s *Session) steps() int {
 
 // ref describes the session to tools and hooks.
 func (s *Session) ref(turn int64) hermes.SessionRef {
-	o, p := s.run.Origin, s.run.Prompt
-	return hermes.SessionRef{
-		ID: s.id, Turn: turn, Platform: o.Platform, User: o.User, Dir: s.record.Row.Dir, Depth: o.Depth, Model: s.record.Row.Model,
-		Attended: s.attended, IgnoreRules: p.IgnoreRules, MemoryScope: p.MemoryScope, Provenance: s.record.Provenance(),
-	}
+	ref := s.run.Ref()
+	ref.ID, ref.Turn, ref.Dir, ref.Model = s.id, turn, s.record.Row.Dir, s.record.Row.Model
+	ref.Attended, ref.Provenance = s.attended, s.record.Provenance()
+	return ref
 }

@@ -276,7 +276,7 @@ func (o *Options) resume(ctx context.Context) (string, error) {
 	case o.Resume == "" && !o.asked.carryOn:
 		return "", nil
 	}
-	store, err := o.App().Store(ctx)
+	store, err := o.Store(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -120,8 +120,8 @@ func (s *Store) PostponeBackup(ctx context.Context) error {
 	})
 }
 
-// BackupTime is when a file of BackupFiles was begun, by its name.
-func BackupTime(path string) time.Time {
+// backupAt is when a file of BackupFiles was begun, by its name.
+func backupAt(path string) time.Time {
 	name := filepath.Base(path)
 	at, _ := time.ParseInLocation(backupPrefix+backupTime+backupSuffix, name, time.Local)
 	return at
@@ -143,6 +143,15 @@ func (c Config) removeParts() {
 // wrongClock is how far in the future a copy is dated by a clock that was wrong. Less may be
 // another time zone: names have the local time.
 const wrongClock = 26 * time.Hour
+
+// NewestBackup is when the newest of BackupFiles was begun, zero if there is none.
+func (c Config) NewestBackup() (time.Time, error) {
+	list, err := c.BackupFiles()
+	if err != nil || len(list) == 0 {
+		return time.Time{}, err
+	}
+	return backupAt(list[0]), nil
+}
 
 // BackupFiles returns the complete copies in the folder for backups, newest first. Copies that
 // are dated in the future come last, as they are older than those since the clock was set back.

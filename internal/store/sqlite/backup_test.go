@@ -61,7 +61,8 @@ func TestAPostponedBackupWaitsForItsPeriod(t *testing.T) {
 		now = now.Add(time.Hour)
 	}
 	list, err := cfg.BackupFiles()
-	if err != nil || len(list) != 1 || !sqlite.BackupTime(list[0]).Equal(now.Add(-time.Hour)) {
+	newest, newestErr := cfg.NewestBackup()
+	if err != nil || newestErr != nil || len(list) != 1 || !newest.Equal(now.Add(-time.Hour)) {
 		t.Errorf("%v, %v", list, err)
 	}
 }
