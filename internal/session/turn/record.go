@@ -31,7 +31,7 @@ type Record struct {
 	owner  string // of the lease
 	now    func() time.Time
 	stored bool
-	lease  *atomic.Pointer[hermes.Lease] // nil, or the zero lease, is none; the calls of a turn read it
+	lease  *atomic.Pointer[hermes.Lease] // one without a fence is none; the calls of a turn read it
 
 	messages []hermes.Message
 	skipped  int    // older messages that only the store has
@@ -130,7 +130,7 @@ func (r *Record) Renew(ctx context.Context) error {
 }
 
 // Lose forgets the lease: another process has it.
-func (r *Record) Lose() { r.lease.Store(&hermes.Lease{}) }
+func (r *Record) Lose() { r.lease.Store(&hermes.Lease{Session: r.Row.ID}) }
 
 // Release marks the session as ended, so that retention counts its age, and ends the
 // lease. A resume opens it again.
