@@ -196,9 +196,13 @@ func TestACompressionSaysHowItEnded(t *testing.T) {
 		fit  engine
 		want hermes.TurnDone
 	}{
-		"nothing to do": {func(context.Context, []hermes.Message) (hermes.CompactResult, error) { return hermes.CompactResult{}, nil },
+		"nothing to do": {func(context.Context, []hermes.Message) (hermes.CompactResult, error) {
+			return hermes.CompactResult{}, nil
+		},
 			hermes.TurnDone{Outcome: hermes.OutcomeDone, Text: "The conversation is too short to compress."}},
-		"failed": {func(context.Context, []hermes.Message) (hermes.CompactResult, error) { return hermes.CompactResult{}, down },
+		"failed": {func(context.Context, []hermes.Message) (hermes.CompactResult, error) {
+			return hermes.CompactResult{}, down
+		},
 			hermes.TurnDone{Outcome: hermes.OutcomeFailed, Err: down}},
 		"not stored": {func(_ context.Context, list []hermes.Message) (hermes.CompactResult, error) {
 			return hermes.CompactResult{Messages: list, From: []hermes.MessageOrigin{}, Note: "short"}, nil
