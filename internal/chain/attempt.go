@@ -25,7 +25,7 @@ func (a *attempt) run(answer iter.Seq2[hermes.Delta, error], yield func(hermes.D
 		switch {
 		case d.Reset != "":
 			a.shown = false
-		case d.Text != "", d.Reasoning != "", d.Call != nil, d.Block != nil:
+		case HasContent(d):
 			a.shown = true
 		case d.Usage != nil:
 			a.usage = *d.Usage
@@ -37,6 +37,11 @@ func (a *attempt) run(answer iter.Seq2[hermes.Delta, error], yield func(hermes.D
 		}
 	}
 	return false
+}
+
+// HasContent reports whether a delta is a part of an answer.
+func HasContent(d hermes.Delta) bool {
+	return d.Text != "" || d.Reasoning != "" || d.Call != nil || d.Block != nil
 }
 
 const cutOff = "the answer was cut off"

@@ -56,7 +56,7 @@ func (m *windowAsker) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[h
 		var list *listing
 		begun := false
 		for d, err := range m.Model.Stream(ctx, r) {
-			if err == nil && !begun && hasContent(d) {
+			if err == nil && !begun && chain.HasContent(d) {
 				begun, list = true, m.beside(ctx)
 			}
 			if !yield(d, err) {
@@ -139,9 +139,4 @@ func (l *listing) end(linger bool) {
 	}
 	l.cancel()
 	<-l.done
-}
-
-// hasContent reports whether a delta is a part of an answer.
-func hasContent(d hermes.Delta) bool {
-	return d.Text != "" || d.Reasoning != "" || d.Call != nil || d.Block != nil
 }

@@ -22,6 +22,7 @@ func (c *Catalogue) wrap(ch choice, transport func(hermes.Key) hermes.Model) her
 
 // single returns the chain of one model, without its fallbacks.
 func (c *Catalogue) single(ch choice, transport func(hermes.Key) hermes.Model) hermes.Model {
+	info := func() hermes.ModelInfo { return c.infoOf(ch) }
 	quirks := c.quirks.Of(ch.ref() + " " + ch.BaseURL)
 	return c.rotate(ch, func(key hermes.Key) hermes.Model { // tries the next key
 		inner := []chain.Layer{
@@ -32,7 +33,7 @@ func (c *Catalogue) single(ch choice, transport func(hermes.Key) hermes.Model) h
 			c.findWindow(ch),                       // remembers the context length that a refusal shows
 			chain.Repair(quirks, neededFields(ch)), // changes what the service refuses, and retries
 			c.askWindow(ch, key),                   // asks the user's own server for the window
-			c.boundAnswer(ch),                      // keeps an answer within the window
+			chain.Bound(c.ownModel(ch), info),      // keeps an answer within the window
 			c.watchTools(ch),                       // warns of a server that leaves out the tools
 			c.cfg.Meter,                            // books every attempt
 		}

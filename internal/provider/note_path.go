@@ -1,13 +1,12 @@
 package provider
 
 import (
-	"context"
 	"errors"
-	"iter"
 	"net/http"
 	"strings"
 
 	"hermes"
+	"hermes/internal/chain"
 	"hermes/internal/fault"
 	"hermes/internal/serverinfo"
 	"hermes/internal/transport/base"
@@ -19,29 +18,15 @@ func (c *Catalogue) noted(ch choice, w base.Config, m hermes.Model) hermes.Model
 	if !serverinfo.HasPath(ch.BaseURL) {
 		return m
 	}
-	return &pathNoter{m, c.learned, ch.BaseURL, strings.TrimPrefix(w.BaseURL, strings.TrimRight(ch.BaseURL, "/"))}
-}
-
-type pathNoter struct {
-	hermes.Model
-	book          *serverinfo.Book
-	address, path string
-}
-
-func (m *pathNoter) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
-	return func(yield func(hermes.Delta, error) bool) {
-		for d, err := range m.Model.Stream(ctx, r) {
-			switch {
-			case err != nil && nothingThere(err):
-				m.book.Gone(m.address, m.path)
-			case err == nil && hasContent(d):
-				m.book.Answered(m.address, m.path)
-			}
-			if !yield(d, err) {
-				return
-			}
+	path := strings.TrimPrefix(w.BaseURL, strings.TrimRight(ch.BaseURL, "/"))
+	return chain.Watch(func(_ *hermes.Request, d hermes.Delta, err error) {
+		switch {
+		case err != nil && nothingThere(err):
+			c.learned.Gone(ch.BaseURL, path)
+		case err == nil && chain.HasContent(d):
+			c.learned.Answered(ch.BaseURL, path)
 		}
-	}
+	})(m)
 }
 
 // nothingThere reports that an address has no API.
