@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
+
+	"hermes/internal/transport/chat"
 
 	"hermes"
 )
@@ -101,7 +104,7 @@ func (c *Catalogue) settle(e endpoint) (endpoint, error) {
 	if u, err := url.Parse(e.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return e, fmt.Errorf("the base URL %q of provider %q is not a valid address; write it as https://host/v1", e.BaseURL, e.Name)
 	}
-	protocol, err := apiMode(cmp.Or(e.custom.APIMode, ""), e.Protocol, e.BaseURL)
+	protocol, err := apiMode(e.custom.APIMode, e.Protocol, e.BaseURL)
 	if err != nil {
 		return e, err
 	}
@@ -255,6 +258,14 @@ func (c *Catalogue) rowByHost(base string) (Row, bool) {
 	return Row{}, false
 }
 
+// rowAt returns the service that an address belongs to, or an unknown one.
+func (c *Catalogue) rowAt(base string) Row {
+	if like, ok := c.rowByHost(base); ok {
+		return like
+	}
+	return Row{Name: "custom", Title: hostOf(base), NoKey: true, Chat: chat.Quirks{Effort: "effort"}}
+}
+
 func hostOf(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -277,12 +288,12 @@ func isLocal(base string) bool {
 // apiMode chooses the protocol: the one that was set, then the provider's, then
 // the one that the address implies, then Chat Completions.
 func apiMode(set, provider, base string) (string, error) {
-	switch set {
-	case "":
-	case ProtocolChat, ProtocolAnthropic, ProtocolResponses, ProtocolBedrock, ProtocolGemini, ProtocolOllama:
+	modes := []string{ProtocolChat, ProtocolAnthropic, ProtocolResponses, ProtocolBedrock, ProtocolGemini, ProtocolOllama}
+	switch {
+	case slices.Contains(modes, set):
 		return set, nil
-	default:
-		return "", fmt.Errorf("unknown API mode %q; use one of %s", set, strings.Join([]string{ProtocolChat, ProtocolAnthropic, ProtocolResponses, ProtocolBedrock, ProtocolGemini, ProtocolOllama}, ", "))
+	case set != "":
+		return "", fmt.Errorf("unknown API mode %q; use one of %s", set, strings.Join(modes, ", "))
 	}
 	whole := strings.TrimRight(base, "/")
 	if provider == ProtocolGemini && strings.HasSuffix(whole, "/openai") {

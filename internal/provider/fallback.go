@@ -20,18 +20,13 @@ func (c *Catalogue) Fallback(ctx context.Context, f Selection) (provider, model 
 
 // meant resolves an entry. It does no I/O.
 func (c *Catalogue) meant(ctx context.Context, f Selection) (choice, error) {
-	var (
-		ch  choice
-		err error
-	)
+	var ch choice
+	var err error
 	switch name := strings.ToLower(strings.TrimSpace(f.Provider)); {
 	case f.Fault != nil:
 		return ch, f.Fault
 	case f.BaseURL != "":
-		row := Row{Name: "custom", Title: hostOf(f.BaseURL), NoKey: true, Chat: plainQuirks()}
-		if like, ok := c.rowByHost(f.BaseURL); ok {
-			row = like
-		}
+		row := c.rowAt(f.BaseURL)
 		ch = choice{endpoint{Row: row, id: cmp.Or(name, "custom"), home: row.BaseURL, custom: Custom{BaseURL: f.BaseURL}}, nameFor(row, f.Model)}
 	case name == "" || name == "auto":
 		ch, err = c.resolve(ctx, f.Model)

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"cmp"
-	"strings"
 
 	"hermes"
 	"hermes/internal/modelinfo"
@@ -73,30 +72,12 @@ func (c *Catalogue) quietly(ref string) (choice, bool) {
 	if ch, ok := c.known.Load(ref); ok {
 		return ch.(choice), true
 	}
-	ch, ok := c.guessed(ref)
-	if ok {
-		c.known.Store(ref, ch)
-	}
-	return ch, ok
-}
-
-func (c *Catalogue) guessed(ref string) (choice, bool) {
-	ref = cmp.Or(strings.TrimSpace(ref), strings.TrimSpace(c.cfg.Model))
-	if real, ok := c.cfg.Aliases[ref]; ok {
-		ref = strings.TrimSpace(real)
-	}
-	var ch choice
-	var err error
-	if name, model, ok := c.split(ref); ok {
-		ch, err = c.named(name, model)
-	} else if p := strings.ToLower(c.cfg.Provider); p != "" && p != "auto" {
-		ch, err = c.named(p, ref)
-	} else if c.baseURL() != "" {
-		ch, err = c.explicit(ref)
-	} else {
+	ch, _, err := c.placed(ref)
+	if err != nil || ch.id == "" {
 		return choice{}, false
 	}
-	return ch, err == nil
+	c.known.Store(ref, ch)
+	return ch, true
 }
 
 // fromSnapshot fills in what is still unknown.

@@ -48,9 +48,6 @@ func (s *service) List(ctx context.Context) ([]hermes.ModelInfo, error) {
 	return s.c.list(ctx, s.e)
 }
 
-// maxList bounds a list of models, in bytes.
-const maxList = 16 << 20
-
 // list tries /models and then /v1/models below the service's address.
 func (c *Catalogue) list(ctx context.Context, e endpoint) ([]hermes.ModelInfo, error) {
 	if len(e.argv) > 0 { // a program is not started to be asked
@@ -114,16 +111,28 @@ func (e *unlisted) why() string {
 }
 
 func (c *Catalogue) listAt(ctx context.Context, e endpoint, lent hermes.Key, url string) ([]hermes.ModelInfo, error) {
+	header := e.header()
+	if lent.BaseURL != "" && !sameServer(lent.BaseURL, e.custom.BaseURL) {
+		header = withoutSecrets(header)
+	}
+	body, err := c.get(ctx, e, lent, header, url)
+	if err != nil {
+		return nil, err
+	}
+	return serverinfo.ParseList(body)
+}
+
+// maxList bounds such an answer, in bytes.
+const maxList = 16 << 20
+
+// get asks a server something about its models, with a key and headers.
+func (c *Catalogue) get(ctx context.Context, e endpoint, key hermes.Key, header http.Header, url string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
 	}
-	if key := lent.Secret.Reveal(); key != "" {
-		e.setKey(req.Header, key)
-	}
-	header := e.header()
-	if lent.BaseURL != "" && !sameServer(lent.BaseURL, e.custom.BaseURL) {
-		header = withoutSecrets(header)
+	if secret := key.Secret.Reveal(); secret != "" {
+		e.setKey(req.Header, secret)
 	}
 	maps.Copy(req.Header, header)
 	client, err := c.client(e)
@@ -136,13 +145,10 @@ func (c *Catalogue) listAt(ctx context.Context, e endpoint, lent hermes.Key, url
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxList))
-	if err != nil {
-		return nil, err
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = &fault.Failure{Status: resp.StatusCode, Header: resp.Header, Body: body}
 	}
-	if resp.StatusCode != http.StatusOK {
-		return nil, &fault.Failure{Status: resp.StatusCode, Header: resp.Header, Body: body}
-	}
-	return serverinfo.ParseList(body)
+	return body, err
 }
 
 // setKey sets the header in which the service expects the key.

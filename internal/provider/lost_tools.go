@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"iter"
-	"net/http"
 	"strings"
 	"time"
 
@@ -104,14 +102,9 @@ func (c *Catalogue) watchOnce(ch choice) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	id := ch.BaseURL + "\n" + ch.model
-	if c.judged[id] {
-		return false
-	}
-	if c.judged == nil {
-		c.judged = map[string]bool{}
-	}
+	before := c.judged[id]
 	c.judged[id] = true
-	return true
+	return !before
 }
 
 // template says what is known about a chat template.
@@ -129,33 +122,16 @@ func (c *Catalogue) template(ctx context.Context, e endpoint) template {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	root := strings.TrimSuffix(strings.TrimRight(e.BaseURL, "/"), serverinfo.APIPath)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, root+"/props", nil)
-	if err != nil {
-		return unknownTemplate
-	}
 	key, err := e.lend(ctx)
 	if err != nil || key.BaseURL != "" && key.BaseURL != e.BaseURL {
 		return unknownTemplate
 	}
-	if secret := key.Secret.Reveal(); secret != "" {
-		e.setKey(req.Header, secret)
-	}
-	client, err := c.client(e)
-	if err != nil {
-		return unknownTemplate
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return unknownTemplate
-	}
-	defer resp.Body.Close()
-	const maxProps = 1 << 20
 	var props struct {
 		Template string           `json:"chat_template"`
 		Caps     map[string]*bool `json:"chat_template_caps"`
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxProps))
-	if err != nil || resp.StatusCode != http.StatusOK || json.Unmarshal(body, &props) != nil {
+	body, err := c.get(ctx, e, key, nil, root+"/props")
+	if err != nil || json.Unmarshal(body, &props) != nil {
 		return unknownTemplate
 	}
 	tools, calls := props.Caps["supports_tools"], props.Caps["supports_tool_calls"]

@@ -54,9 +54,6 @@ func (c *Catalogue) served(ctx context.Context, e endpoint) ([]string, error) {
 		return nil, err
 	}
 	names := talking(list)
-	if c.asked == nil {
-		c.asked = map[string][]string{}
-	}
 	c.asked[e.BaseURL] = names
 	return names, nil
 }

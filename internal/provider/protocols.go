@@ -84,13 +84,14 @@ func (c *Catalogue) bedrock(ch choice, w base.Config) hermes.Model {
 	if client, err := c.client(ch.endpoint); err == nil {
 		w.Client = client // nothing may change a request once it is signed
 	}
-	if region := c.firstVar([]string{"AWS_REGION", "AWS_DEFAULT_REGION"}); ch.BaseURL == bedrockURL && region != usualRegion {
+	region := c.firstVar([]string{"AWS_REGION", "AWS_DEFAULT_REGION"})
+	if ch.BaseURL == bedrockURL && region != usualRegion {
 		w.BaseURL = "" // the region's own address
 	}
 	return bedrock.New(bedrock.Config{
 		Config: w, Quirks: bedrock.Quirks{NoStream: c.noStream(ch), CacheTTL: c.cacheTTL(ch)},
 		Access: bedrock.Access{
-			Region: c.firstVar([]string{"AWS_REGION", "AWS_DEFAULT_REGION"}), Profile: get("AWS_PROFILE"),
+			Region: region, Profile: get("AWS_PROFILE"),
 			KeyID: get("AWS_ACCESS_KEY_ID"), Secret: hermes.Secret(get("AWS_SECRET_ACCESS_KEY")), Token: hermes.Secret(get("AWS_SESSION_TOKEN")),
 		},
 	})

@@ -79,7 +79,10 @@ func New(cfg Config) (*Catalogue, error) {
 	if cfg.Local == nil {
 		cfg.Local = usualPorts()
 	}
-	c := &Catalogue{cfg: cfg, rows: catalogue(), index: map[string]int{}, learned: serverinfo.NewBook(cfg.Answers), failover: chain.NewFailover(), limits: ratelimit.NewBook()}
+	c := &Catalogue{
+		cfg: cfg, rows: catalogue(), index: map[string]int{}, learned: serverinfo.NewBook(cfg.Answers), failover: chain.NewFailover(), limits: ratelimit.NewBook(),
+		asked: map[string][]string{}, judged: map[string]bool{},
+	}
 	for i, r := range c.rows {
 		c.index[r.Name] = i
 		for _, a := range r.Aliases {

@@ -44,33 +44,42 @@ func (c *Catalogue) Model(ctx context.Context, ref string) (hermes.Model, error)
 }
 
 func (c *Catalogue) resolve(ctx context.Context, ref string) (choice, error) {
+	ch, model, err := c.placed(ref)
+	switch {
+	case err != nil || ch.id != "":
+		return ch, err
+	case model == "":
+		return c.anything(ctx)
+	}
+	return c.byName(ctx, model)
+}
+
+// placed resolves a reference whose service is named, by itself or by the settings. It
+// does no I/O. If no service is named, the choice is zero, and model is what to look for.
+func (c *Catalogue) placed(ref string) (ch choice, model string, err error) {
 	asked := strings.TrimSpace(ref) != ""
 	ref = cmp.Or(strings.TrimSpace(ref), strings.TrimSpace(c.cfg.Model))
 	if real, ok := c.cfg.Aliases[ref]; ok {
 		ref = strings.TrimSpace(real)
 	}
 	if c.cfg.Fault != nil && !asked {
-		return choice{}, c.cfg.Fault
+		return choice{}, "", c.cfg.Fault
 	}
-	if name, model, ok := c.split(ref); ok {
-		if forced := strings.ToLower(c.cfg.Provider); c.cfg.Forced && !asked && !c.same(name, forced) {
-			return c.named(forced, "")
-		}
-		return c.named(name, model)
+	set := strings.ToLower(c.cfg.Provider)
+	name, model, named := c.split(ref)
+	switch {
+	case named && c.cfg.Forced && !asked && !c.same(name, set):
+		ch, err = c.named(set, "")
+	case named:
+		ch, err = c.named(name, model)
+	case c.cfg.Fault != nil:
+		err = c.cfg.Fault
+	case set != "" && set != "auto":
+		ch, err = c.named(set, ref)
+	case c.baseURL() != "":
+		ch, err = c.explicit(ref)
 	}
-	if c.cfg.Fault != nil {
-		return choice{}, c.cfg.Fault
-	}
-	if p := strings.ToLower(c.cfg.Provider); p != "" && p != "auto" {
-		return c.named(p, ref)
-	}
-	if c.baseURL() != "" {
-		return c.explicit(ref)
-	}
-	if ref == "" {
-		return c.anything(ctx)
-	}
-	return c.byName(ctx, ref)
+	return ch, ref, err
 }
 
 // same reports whether two names are those of one service.
@@ -180,12 +189,8 @@ func (c *Catalogue) explicit(model string) (choice, error) {
 	if base == "" {
 		return choice{}, fmt.Errorf("%w: provider \"custom\" has no address; set model.base_url in config.yaml or OPENAI_BASE_URL", hermes.ErrNoModel)
 	}
-	row := Row{Name: "custom", Title: hostOf(base), NoKey: true, Chat: plainQuirks()}
-	if like, ok := c.rowByHost(base); ok {
-		like.NoKey = false
-		row = like
-		row.URLVars = nil
-	}
+	row := c.rowAt(base)
+	row.NoKey, row.URLVars = row.Name == "custom", nil
 	row.KeyVars = append([]string{"OPENAI_API_KEY"}, row.KeyVars...)
 	key := c.cfg.Key
 	if p := strings.ToLower(c.cfg.Provider); key != "" && c.cfg.BaseURL == "" && p != "custom" {

@@ -30,9 +30,6 @@ type Timeouts struct {
 	Probe      time.Duration // for a server that may run on this machine
 }
 
-// plainQuirks are the quirks of an unknown address.
-func plainQuirks() chat.Quirks { return chat.Quirks{Effort: "effort"} }
-
 // build makes the transport of a choice and wraps it in its chain.
 func (c *Catalogue) build(ch choice) (hermes.Model, error) {
 	transport, err := c.transports(ch)
