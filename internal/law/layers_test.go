@@ -75,6 +75,7 @@ var layers = []layer{
 		{path: "internal/oauth"},
 		{path: "internal/oauthserver"},
 		{path: "internal/patch"},
+		{path: "internal/pending"},
 		{path: "internal/picture"},
 		{path: "internal/policy/shell", deps: []string{"mvdan.cc/sh/v3"}},
 		{path: "internal/proc", deps: []string{"golang.org/x/sys"}},

@@ -2,25 +2,15 @@ package learning
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"hermes"
-	"hermes/internal/atomicfile"
-	"hermes/internal/order"
+	"hermes/internal/pending"
 )
-
-// maxPending bounds the pending learnings.
-const maxPending = 100
 
 // Proposal is a learning that waits for the user's approval. Its id is made from
 // its content, so that exactly what was proposed is approved.
@@ -46,8 +36,15 @@ type waiting struct {
 func (w waiting) id() (string, error) {
 	w.At = time.Time{} // the same learning proposed again is the same proposal
 	data, err := json.Marshal(w)
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:5]), err
+	return pending.ID(data), err
+}
+
+func (b *Store) pending() pending.Folder {
+	path := b.cfg.Pending
+	if path == nil {
+		path = func() (string, error) { return "", errors.New("learnings cannot wait for approval here") }
+	}
+	return pending.Folder{Path: path, What: "learning", List: "hermes learning pending", None: hermes.ErrNotFound}
 }
 
 // Propose stores a learning for the user's approval and returns its id; it must be in its
@@ -57,41 +54,14 @@ func (b *Store) Propose(_ context.Context, l hermes.Learning) (id string, err er
 	if id, err = w.id(); err != nil {
 		return "", err
 	}
-	file, err := b.pendingFile(id)
-	if err != nil {
-		return "", err
-	}
-	ids, err := b.Waiting()
+	ids, err := b.pending().Waiting()
 	if err != nil || slices.Contains(ids, id) {
 		return id, err
 	}
-	if len(ids) >= maxPending {
+	if len(ids) >= pending.Most {
 		return "", fmt.Errorf("%d learnings already wait for the user; approve or reject some first", len(ids))
 	}
-	data, err := json.MarshalIndent(w, "", " ")
-	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return "", fmt.Errorf("create the folder of pending learnings: %w", err)
-	}
-	return id, atomicfile.Write(file, data, atomicfile.Options{})
-}
-
-// pendingFile returns the file of a proposal. Its folder may not exist.
-func (b *Store) pendingFile(id string) (string, error) {
-	if b.cfg.Pending == nil {
-		return "", errors.New("learnings cannot wait for approval here")
-	}
-	if id == "" || strings.ContainsFunc(id, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') }) {
-		return "", noProposal(id)
-	}
-	folder, err := b.cfg.Pending()
-	return filepath.Join(folder, id+".json"), err
-}
-
-func noProposal(id string) error {
-	return fmt.Errorf("there is no pending learning %q; `hermes learning pending` lists them: %w", id, hermes.ErrNotFound)
+	return id, b.pending().Add(id, w)
 }
 
 // Waiting returns the ids of all pending learnings, also of damaged ones.
@@ -99,60 +69,27 @@ func (b *Store) Waiting() ([]string, error) {
 	if b.cfg.Pending == nil {
 		return nil, nil
 	}
-	folder, err := b.cfg.Pending()
-	if err != nil {
-		return nil, err
-	}
-	files, err := os.ReadDir(folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var ids []string
-	for _, f := range files {
-		if id, ok := strings.CutSuffix(f.Name(), ".json"); ok && !strings.HasPrefix(id, ".") {
-			ids = append(ids, id)
-		}
-	}
-	return ids, err
+	return b.pending().Waiting()
 }
 
 // Proposals returns the pending learnings, oldest first. It skips files that were
 // changed since they were proposed.
 func (b *Store) Proposals() ([]Proposal, error) {
-	ids, err := b.Waiting()
-	if err != nil {
-		return nil, err
+	if b.cfg.Pending == nil {
+		return nil, nil
 	}
-	var list []Proposal
-	for _, id := range ids {
-		if p, err := b.Proposal(id); err == nil {
-			list = append(list, p)
-		}
-	}
-	order.By(list, func(x, y Proposal) int { return x.At.Compare(y.At) })
-	return list, nil
+	return pending.All(b.pending(), b.Proposal, func(p Proposal) time.Time { return p.At })
 }
 
 // Proposal returns one pending learning. If its file was changed since it was
 // proposed, it returns an error.
 func (b *Store) Proposal(id string) (Proposal, error) {
-	file, err := b.pendingFile(id)
-	if err != nil {
+	var w waiting
+	if err := b.pending().Read(id, &w); err != nil {
 		return Proposal{}, err
 	}
-	data, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Proposal{}, noProposal(id)
-	}
-	if err != nil {
-		return Proposal{}, fmt.Errorf("read the pending learning %s: %w", id, err)
-	}
-	var w waiting
-	if err := json.Unmarshal(data, &w); err != nil {
-		return Proposal{}, fmt.Errorf("the pending learning %s is damaged; reject it: %w", id, err)
-	}
 	if now, err := w.id(); err != nil || now != id {
-		return Proposal{}, fmt.Errorf("the pending learning %s was modified after it was proposed and cannot be approved; reject it", id)
+		return Proposal{}, b.pending().Modified(id)
 	}
 	return Proposal{ID: id, At: w.At, Learning: hermes.Learning{
 		Tool: w.Tool, Class: w.Class, Pattern: w.Pattern, Fix: w.Fix, Context: w.Context, Tags: w.Tags, Session: w.Session, Provenance: w.Provenance,
@@ -160,18 +97,7 @@ func (b *Store) Proposal(id string) (Proposal, error) {
 }
 
 // Reject deletes a pending learning, also a damaged one.
-func (b *Store) Reject(id string) error {
-	file, err := b.pendingFile(id)
-	if err != nil {
-		return err
-	}
-	if err := os.Remove(file); errors.Is(err, fs.ErrNotExist) {
-		return noProposal(id)
-	} else if err != nil {
-		return err
-	}
-	return nil
-}
+func (b *Store) Reject(id string) error { return b.pending().Reject(id) }
 
 // Describe is what the user approves, on two lines.
 func (p Proposal) Describe() string {

@@ -2,25 +2,15 @@ package memory
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"hermes"
-	"hermes/internal/atomicfile"
-	"hermes/internal/order"
+	"hermes/internal/pending"
 )
-
-// maxPending bounds the pending changes.
-const maxPending = 100
 
 // Proposal is a change that waits for the user. Its id is derived from its
 // content, so that exactly the proposed change is approved.
@@ -58,13 +48,13 @@ func (p Proposal) Describe() string {
 	return b.String()
 }
 
-func (p Proposal) encode() ([]byte, string, error) {
+func (p Proposal) id() (string, error) {
 	data, err := json.MarshalIndent(p, "", " ")
-	if err != nil {
-		return nil, "", err
-	}
-	sum := sha256.Sum256(data)
-	return data, hex.EncodeToString(sum[:5]), nil
+	return pending.ID(data), err
+}
+
+func (b *File) pending() pending.Folder {
+	return pending.Folder{Path: func() (string, error) { return b.cfg.Pending, nil }, What: "change", List: "hermes memory pending", None: hermes.ErrNotFound}
 }
 
 // Propose checks operations as Change does, but stores them for the user's
@@ -116,56 +106,27 @@ func (b *File) savePending(p *Proposal) error {
 	if err != nil {
 		return err
 	}
-	if len(waiting) >= maxPending {
+	if len(waiting) >= pending.Most {
 		return &Refused{Reason: fmt.Sprintf("%d memory changes already wait for the user; approve or reject some first", len(waiting))}
 	}
-	data, id, err := p.encode()
-	if err != nil {
+	if p.ID, err = p.id(); err != nil {
 		return err
 	}
-	p.ID = id
-	if err := os.MkdirAll(b.cfg.Pending, 0o700); err != nil {
-		return fmt.Errorf("create the folder of pending memory changes: %w", err)
-	}
-	return atomicfile.Write(b.proposal(id), data, atomicfile.Options{})
+	return b.pending().Add(p.ID, p)
 }
-
-func (b *File) proposal(id string) string { return filepath.Join(b.cfg.Pending, id+".json") }
 
 // Proposals returns the pending changes, oldest first. It skips files that were
 // changed since they were proposed.
 func (b *File) Proposals() ([]Proposal, error) {
-	ids, err := b.Waiting()
-	if err != nil {
-		return nil, err
-	}
-	var list []Proposal
-	for _, id := range ids {
-		if p, err := b.readProposal(id); err == nil {
-			list = append(list, p)
-		}
-	}
-	order.By(list, func(x, y Proposal) int { return x.At.Compare(y.At) })
-	return list, nil
+	return pending.All(b.pending(), b.readProposal, func(p Proposal) time.Time { return p.At })
 }
 
-func (b *File) readProposal(id string) (Proposal, error) {
-	var p Proposal
-	if id == "" || strings.ContainsFunc(id, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') }) {
-		return p, fmt.Errorf("there is no pending change %q; `hermes memory pending` lists them: %w", id, hermes.ErrNotFound)
+func (b *File) readProposal(id string) (p Proposal, err error) {
+	if err := b.pending().Read(id, &p); err != nil {
+		return p, err
 	}
-	data, err := os.ReadFile(b.proposal(id))
-	if errors.Is(err, fs.ErrNotExist) {
-		return p, fmt.Errorf("there is no pending change %q; `hermes memory pending` lists them: %w", id, hermes.ErrNotFound)
-	}
-	if err != nil {
-		return p, fmt.Errorf("read the pending change %s: %w", id, err)
-	}
-	if err := json.Unmarshal(data, &p); err != nil {
-		return p, fmt.Errorf("the pending change %s is damaged; reject it: %w", id, err)
-	}
-	if _, now, err := p.encode(); err != nil || now != id {
-		return p, fmt.Errorf("the pending change %s was modified after it was proposed and cannot be approved; reject it", id)
+	if now, err := p.id(); err != nil || now != id {
+		return p, b.pending().Modified(id)
 	}
 	p.ID = id
 	return p, nil
@@ -210,31 +171,7 @@ func (b *File) stillThere(p Proposal) error {
 }
 
 // Reject deletes a proposal, even a damaged one.
-func (b *File) Reject(id string) error {
-	if strings.ContainsAny(id, `/\.`) || id == "" {
-		return fmt.Errorf("there is no pending change %q; `hermes memory pending` lists them: %w", id, hermes.ErrNotFound)
-	}
-	err := os.Remove(b.proposal(id))
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no pending change %q; `hermes memory pending` lists them: %w", id, hermes.ErrNotFound)
-	}
-	return err
-}
+func (b *File) Reject(id string) error { return b.pending().Reject(id) }
 
 // Waiting returns the ids of all pending changes, including damaged ones.
-func (b *File) Waiting() ([]string, error) {
-	files, err := os.ReadDir(b.cfg.Pending)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("list pending memory changes: %w", err)
-	}
-	var ids []string
-	for _, f := range files {
-		if id, ok := strings.CutSuffix(f.Name(), ".json"); ok && !strings.HasPrefix(id, ".") {
-			ids = append(ids, id)
-		}
-	}
-	return ids, nil
-}
+func (b *File) Waiting() ([]string, error) { return b.pending().Waiting() }

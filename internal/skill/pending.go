@@ -4,18 +4,14 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"hermes"
-	"hermes/internal/atomicfile"
-	"hermes/internal/order"
 	"hermes/internal/patch"
+	"hermes/internal/pending"
 )
 
 // Pending is a change that waits for the user's approval.
@@ -78,15 +74,11 @@ func (l *Library) savePending(p Pending) (string, error) {
 		e.Base = hash(l.current(e.Name, e.File))
 		p.Edit = &e
 	}
-	folder := l.cfg.Home.Pending("skills")
-	if err := l.cfg.Home.Make(folder); err != nil {
-		return "", err
-	}
-	raw, err := json.MarshalIndent(p, "", "  ")
-	if err != nil {
-		return "", err
-	}
-	return p.ID, atomicfile.Write(filepath.Join(folder, p.ID+".json"), raw, atomicfile.Options{})
+	return p.ID, l.pending().Add(p.ID, p)
+}
+
+func (l *Library) pending() pending.Folder {
+	return pending.Folder{Path: func() (string, error) { return l.cfg.Home.Pending("skills"), nil }, What: "change", List: "hermes skills pending", None: hermes.ErrNotFound}
 }
 
 // current returns the present content of a file, nil if there is none.
@@ -107,62 +99,23 @@ func (l *Library) current(name, file string) []byte {
 	return raw
 }
 
-// Waiting returns the ids of the pending changes, oldest first.
-func (l *Library) Waiting() (ids []string, err error) {
-	list, err := l.Proposals()
-	for _, p := range list {
-		ids = append(ids, p.ID)
-	}
-	return ids, err
-}
+// Waiting returns the ids of the pending changes, also of damaged ones.
+func (l *Library) Waiting() ([]string, error) { return l.pending().Waiting() }
 
-// Proposals returns the pending changes, oldest first.
+// Proposals returns the pending changes, oldest first. It skips damaged files.
 func (l *Library) Proposals() ([]Pending, error) {
-	folder := l.cfg.Home.Pending("skills")
-	entries, err := os.ReadDir(folder)
-	if os.IsNotExist(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var out []Pending
-	for _, e := range entries {
-		id, ok := strings.CutSuffix(e.Name(), ".json")
-		if !ok {
-			continue
-		}
-		raw, err := os.ReadFile(filepath.Join(folder, e.Name()))
-		if err != nil {
-			return nil, err
-		}
-		p := Pending{}
-		if err := json.Unmarshal(raw, &p); err != nil {
-			return nil, fmt.Errorf("the pending change %s is damaged (%w); delete the file to continue", filepath.Join(folder, e.Name()), err)
-		}
-		p.ID = id
-		out = append(out, p)
-	}
-	order.By(out, func(a, b Pending) int { return a.At.Compare(b.At) })
-	return out, nil
+	return pending.All(l.pending(), l.proposal, func(p Pending) time.Time { return p.At })
 }
 
-func (l *Library) waiting(id string) (Pending, error) {
-	all, err := l.Proposals()
-	if err != nil {
-		return Pending{}, err
-	}
-	for _, p := range all {
-		if p.ID == id {
-			return p, nil
-		}
-	}
-	return Pending{}, fmt.Errorf("there is no pending change %q; list them to see their ids: %w", id, hermes.ErrNotFound)
+func (l *Library) proposal(id string) (p Pending, err error) {
+	err = l.pending().Read(id, &p)
+	p.ID = id
+	return p, err
 }
 
 // Diff returns a pending change as a unified diff.
 func (l *Library) Diff(id string) (string, error) {
-	p, err := l.waiting(id)
+	p, err := l.proposal(id)
 	if err != nil {
 		return "", err
 	}
@@ -179,7 +132,7 @@ func (l *Library) Diff(id string) (string, error) {
 
 // Approve applies a pending change as it was shown.
 func (l *Library) Approve(ctx context.Context, id string) (hermes.SkillOutcome, error) {
-	p, err := l.waiting(id)
+	p, err := l.proposal(id)
 	if err != nil {
 		return hermes.SkillOutcome{}, err
 	}
@@ -214,10 +167,5 @@ func (l *Library) apply(ctx context.Context, p Pending) (hermes.SkillOutcome, er
 	return hermes.SkillOutcome{}, errors.New("the pending change is empty")
 }
 
-// Reject discards a pending change.
-func (l *Library) Reject(id string) error {
-	if _, err := l.waiting(id); err != nil {
-		return err
-	}
-	return os.Remove(filepath.Join(l.cfg.Home.Pending("skills"), id+".json"))
-}
+// Reject discards a pending change, also a damaged one.
+func (l *Library) Reject(id string) error { return l.pending().Reject(id) }
