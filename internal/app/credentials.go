@@ -63,10 +63,7 @@ func (a *App) PoolNames() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := a.config()
-	if err != nil {
-		return nil, err
-	}
+	cfg, _ := a.config() // the catalogue has read it
 	return a.credentials().Filled(models.Pools(slices.Collect(maps.Keys(cfg.Providers()))...))
 }
 

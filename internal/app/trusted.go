@@ -12,7 +12,7 @@ import (
 // trusted returns whether the user trusts the text of a file or folder. A path of
 // another machine or a container is not the file of that name here.
 func trusted(cfg *config.Config) func(path string) bool {
-	if !onHost(cfg) {
+	if !local(cfg.Terminal().Backend) {
 		return func(string) bool { return false }
 	}
 	userHome, _ := os.UserHomeDir() // without one ~ stays as it is
@@ -23,11 +23,6 @@ func trusted(cfg *config.Config) func(path string) bool {
 	return policy.Trusted(folders, filepath.EvalSymlinks)
 }
 
-// onHost reports whether sessions work with the files of this machine.
-func onHost(cfg *config.Config) bool {
-	return local(cfg.Terminal().Backend)
-}
-
 // local reports whether a backend is this machine.
 func local(backend string) bool { return backend == "" || backend == "local" }
 
@@ -36,7 +31,7 @@ func local(backend string) bool { return backend == "" || backend == "local" }
 func trustCommand(cfg *config.Config) func(folder string) string {
 	return func(folder string) string {
 		userHome, err := os.UserHomeDir()
-		if err != nil || !onHost(cfg) {
+		if err != nil || !local(cfg.Terminal().Backend) {
 			return ""
 		}
 		return policy.TrustCommand(cfg.Security().TrustedFolders, folder, userHome, filepath.EvalSymlinks)
