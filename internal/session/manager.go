@@ -191,7 +191,8 @@ func (m *Manager) rowOf(ctx context.Context, o Open) (hermes.Session, error) {
 		return row, err
 	}
 	if most := m.cfg.MaxResume; most > 0 && row.Messages > most && !m.isLive(row.ID) {
-		return row, tooLong{row.ID, row.Messages, most}
+		return row, fmt.Errorf("session %s is too long to resume: it has %d messages, and sessions.max_resume_messages is %d; "+
+			"start a new session, or raise the limit with `hermes config set sessions.max_resume_messages %d`", row.ID, row.Messages, most, 2*row.Messages)
 	}
 	return row, nil
 }
@@ -204,17 +205,6 @@ func (m *Manager) isLive(id string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.live[id] != nil
-}
-
-// tooLong is the error of a session that is too long to resume, worded for the user.
-type tooLong struct {
-	id         string
-	has, limit int
-}
-
-func (e tooLong) Error() string {
-	return fmt.Sprintf("session %s is too long to resume: it has %d messages, and sessions.max_resume_messages is %d; "+
-		"start a new session, or raise the limit with `hermes config set sessions.max_resume_messages %d`", e.id, e.has, e.limit, 2*e.has)
 }
 
 // newSession returns the actor of a session; the caller starts it.

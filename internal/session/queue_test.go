@@ -128,6 +128,18 @@ func TestWaitingMessagesGoWithTheNextOne(t *testing.T) {
 	}
 }
 
+// TestWhatTheProgramSaysGoesAlone: the user's messages still wait for the user.
+func TestWhatTheProgramSaysGoesAlone(t *testing.T) {
+	t.Parallel()
+	h, s := leftWaiting(t, hermestest.NewScript(hermestest.Say("seen"), hermestest.Step{Wait: make(chan struct{})}), false)
+	e := listen(t, s)
+	submit(t, s, session.Say{Parts: []hermes.Part{{Text: "a process ended"}}, Synthetic: true})
+	if m := until[hermes.TurnStarted](e).Message; m.Text() != "a process ended" {
+		t.Errorf("the turn is about %q", m.Text())
+	}
+	wantWaiting(t, h.store, s.ID(), "two", "from a process", "three\na page", "four")
+}
+
 // TestContinueAnswersWhatWaits: after the turn that was cut off, each in a turn of its own.
 func TestContinueAnswersWhatWaits(t *testing.T) {
 	t.Parallel()
