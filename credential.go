@@ -1,6 +1,9 @@
 package hermes
 
-import "context"
+import (
+	"context"
+	"log/slog"
+)
 
 // Key is a credential for one call. The zero value means that the service
 // needs none.
@@ -37,3 +40,27 @@ type Keys interface {
 	// Spare reports whether a credential other than k is usable now.
 	Spare(k Key) bool
 }
+
+// Secret is a text that must not be shown. It prints, logs and marshals as
+// "***". Only Reveal returns its value, so that every use is easy to find.
+type Secret string
+
+// Reveal returns the secret itself.
+func (s Secret) Reveal() string { return string(s) }
+
+// String hides the value.
+func (s Secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return "***"
+}
+
+// GoString hides the value from %#v.
+func (s Secret) GoString() string { return s.String() }
+
+// MarshalText hides the value in JSON, YAML and other encodings.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// LogValue hides the value in logs.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }

@@ -5,6 +5,22 @@ import (
 	"strings"
 )
 
+// Effort is how much a reasoning model should think; empty means the model's
+// default.
+type Effort string
+
+// The levels of effort, lowest first. A transport uses the nearest level that
+// its model has.
+const (
+	EffortNone    Effort = "none"
+	EffortMinimal Effort = "minimal"
+	EffortLow     Effort = "low"
+	EffortMedium  Effort = "medium"
+	EffortHigh    Effort = "high"
+	EffortXHigh   Effort = "xhigh"
+	EffortMax     Effort = "max"
+)
+
 // Efforts returns all levels, lowest first.
 func Efforts() []Effort {
 	return []Effort{EffortNone, EffortMinimal, EffortLow, EffortMedium, EffortHigh, EffortXHigh, EffortMax}

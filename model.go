@@ -64,22 +64,6 @@ func (r *Request) CacheTTL(set string) string {
 	return "5m"
 }
 
-// Effort is how much a reasoning model should think; empty means the model's
-// default.
-type Effort string
-
-// The levels of effort, lowest first. A transport uses the nearest level that
-// its model has.
-const (
-	EffortNone    Effort = "none"
-	EffortMinimal Effort = "minimal"
-	EffortLow     Effort = "low"
-	EffortMedium  Effort = "medium"
-	EffortHigh    Effort = "high"
-	EffortXHigh   Effort = "xhigh"
-	EffortMax     Effort = "max"
-)
-
 // Delta is a piece of an answer. Exactly one field is set.
 type Delta struct {
 	Text      string
