@@ -5,14 +5,15 @@ import (
 
 	"hermes"
 	"hermes/hermestest"
+	"hermes/hermestest/storesuite"
 )
 
 func TestLearningsKeepTheirPromises(t *testing.T) {
 	t.Parallel()
-	hermestest.RunLearnings(t, func(*testing.T) hermes.Learnings { return &hermestest.Learnings{} })
+	storesuite.RunLearnings(t, func(*testing.T) hermes.Learnings { return &hermestest.Learnings{} })
 }
 
 func TestRecollectionsKeepTheirPromises(t *testing.T) {
 	t.Parallel()
-	hermestest.RunRecollections(t, func(*testing.T) hermes.Recollections { return &hermestest.Recollections{} })
+	storesuite.RunRecollections(t, func(*testing.T) hermes.Recollections { return &hermestest.Recollections{} })
 }

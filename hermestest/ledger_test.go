@@ -5,9 +5,10 @@ import (
 
 	"hermes"
 	"hermes/hermestest"
+	"hermes/hermestest/storesuite"
 )
 
 func TestLedgerInMemoryKeepsThePromises(t *testing.T) {
 	t.Parallel()
-	hermestest.RunLedger(t, func(*testing.T) hermes.Ledger { return hermestest.NewLedger() })
+	storesuite.RunLedger(t, func(*testing.T) hermes.Ledger { return hermestest.NewLedger() })
 }

@@ -34,7 +34,7 @@ func RunMemory(t *testing.T, open func(t *testing.T) hermes.MemoryProvider) {
 }
 
 func memoryTurn(session, said string) hermes.MemoryTurn {
-	return hermes.MemoryTurn{Session: hermes.SessionRef{ID: session, Turn: 1, Platform: "cli"}, Said: said, Answer: "I will keep that in mind.", At: day}
+	return hermes.MemoryTurn{Session: hermes.SessionRef{ID: session, Turn: 1, Platform: "cli"}, Said: said, Answer: "I will keep that in mind.", At: time.Date(2026, 11, 20, 9, 30, 0, 123456789, time.UTC)}
 }
 
 func observe(t *testing.T, p hermes.MemoryProvider, turn hermes.MemoryTurn) {

@@ -163,3 +163,50 @@ func fits(m hermes.Message, terms []searchTerm) (snippet string, ok bool) {
 	before, after, _ := strings.Cut(strings.TrimSpace(flat), first)
 	return before + ">>>" + first + "<<<" + after, true
 }
+
+var _ hermes.Summaries = (*Store)(nil)
+
+// SaveSummary stores the summary of a session.
+func (s *Store) SaveSummary(ctx context.Context, m hermes.Summary) error {
+	return s.change(ctx, "SaveSummary", func() error {
+		r, err := s.byID(m.Session)
+		if err != nil {
+			return err
+		}
+		r.summary = m
+		return nil
+	})
+}
+
+// Summaries returns the summaries of sessions.
+func (s *Store) Summaries(ctx context.Context, sessions ...string) (map[string]hermes.Summary, error) {
+	out := map[string]hermes.Summary{}
+	return out, s.view(ctx, func() error {
+		for _, r := range s.sessions {
+			if r.summary.Text != "" && slices.Contains(sessions, r.row.ID) {
+				out[r.row.ID] = r.summary
+			}
+		}
+		return nil
+	})
+}
+
+// FindSummaries finds summaries by their words.
+func (s *Store) FindSummaries(ctx context.Context, text string, limit int) (list []hermes.Summary, err error) {
+	if limit <= 0 {
+		limit = 20
+	}
+	words := strings.Fields(strings.ToLower(text))
+	err = s.view(ctx, func() error {
+		for _, r := range slices.Backward(s.sessions) {
+			lower := strings.ToLower(r.summary.Text)
+			if len(words) > 0 && lower != "" && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(lower, w) }) {
+				list = append(list, r.summary)
+			}
+		}
+		slices.SortStableFunc(list, func(a, b hermes.Summary) int { return b.At.Compare(a.At) })
+		list = list[:min(limit, len(list))]
+		return nil
+	})
+	return list, err
+}

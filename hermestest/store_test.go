@@ -7,11 +7,12 @@ import (
 
 	"hermes"
 	"hermes/hermestest"
+	"hermes/hermestest/storesuite"
 )
 
 func TestStoreInMemoryKeepsThePromises(t *testing.T) {
 	t.Parallel()
-	hermestest.RunStore(t, func(*testing.T) hermes.Store { return hermestest.NewStore() })
+	storesuite.Run(t, func(*testing.T) hermes.Store { return hermestest.NewStore() })
 }
 
 func TestStoreFailsWhenAsked(t *testing.T) {
@@ -37,5 +38,5 @@ func TestStoreFailsWhenAsked(t *testing.T) {
 
 func TestStoreKeepsSummaries(t *testing.T) {
 	t.Parallel()
-	hermestest.RunSummaries(t, func(*testing.T) hermestest.SummarizedStore { return hermestest.NewStore() })
+	storesuite.RunSummaries(t, func(*testing.T) storesuite.SummarizedStore { return hermestest.NewStore() })
 }

@@ -25,7 +25,7 @@ var layers = []layer{
 		{path: "."},
 	}}},
 
-	{1, "libraries", "general code that knows nothing of Hermes (only hermestest and faultserver know the core)", [][]row{{
+	{1, "libraries", "general code that knows nothing of Hermes (only hermestest and what is below it know the core)", [][]row{{
 		{path: "internal/lazy"},
 		{path: "internal/order"},
 	}, {
@@ -50,8 +50,10 @@ var layers = []layer{
 	}, {
 		{path: "internal/policy/shell/files"},
 	}, {
-		{path: "hermestest", deps: []string{"github.com/google/go-cmp"}},
+		{path: "hermestest"},
 		{path: "hermestest/faultserver"},
+		{path: "hermestest/modelsuite"},
+		{path: "hermestest/storesuite", deps: []string{"github.com/google/go-cmp"}},
 		{path: "internal/argument"},
 		{path: "internal/chatserver"},
 		{path: "internal/chooser", deps: []string{"github.com/clipperhouse/displaywidth", "golang.org/x/term"}},

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
-	"hermes/hermestest"
+	"hermes/hermestest/storesuite"
 	"hermes/internal/store"
 )
 
@@ -23,19 +23,19 @@ type Open func(t *testing.T, at string) store.Database
 func Run(t *testing.T, open Open) {
 	t.Helper()
 	t.Run("store", func(t *testing.T) {
-		hermestest.RunStore(t, func(t *testing.T) hermes.Store { return open(t, t.TempDir()) })
+		storesuite.Run(t, func(t *testing.T) hermes.Store { return open(t, t.TempDir()) })
 	})
 	t.Run("ledger", func(t *testing.T) {
-		hermestest.RunLedger(t, func(t *testing.T) hermes.Ledger { return open(t, t.TempDir()) })
+		storesuite.RunLedger(t, func(t *testing.T) hermes.Ledger { return open(t, t.TempDir()) })
 	})
 	t.Run("learnings", func(t *testing.T) {
-		hermestest.RunLearnings(t, func(t *testing.T) hermes.Learnings { return open(t, t.TempDir()) })
+		storesuite.RunLearnings(t, func(t *testing.T) hermes.Learnings { return open(t, t.TempDir()) })
 	})
 	t.Run("recollections", func(t *testing.T) {
-		hermestest.RunRecollections(t, func(t *testing.T) hermes.Recollections { return open(t, t.TempDir()) })
+		storesuite.RunRecollections(t, func(t *testing.T) hermes.Recollections { return open(t, t.TempDir()) })
 	})
 	t.Run("summaries", func(t *testing.T) {
-		hermestest.RunSummaries(t, func(t *testing.T) hermestest.SummarizedStore { return open(t, t.TempDir()) })
+		storesuite.RunSummaries(t, func(t *testing.T) storesuite.SummarizedStore { return open(t, t.TempDir()) })
 	})
 	for name, run := range map[string]func(*testing.T, Open){
 		"what waits survives": waitingSurvives, "reviews are pending until they are done": pendingReviews,

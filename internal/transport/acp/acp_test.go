@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
-	"hermes/hermestest"
+	"hermes/hermestest/modelsuite"
 	"hermes/internal/httpc"
 	"hermes/internal/transport/acp"
 	"hermes/internal/transport/base"
@@ -364,7 +364,7 @@ func TestAProgramMayTalkBeforeItReads(t *testing.T) {
 // protocol has no temperature: the program chooses it.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	hermestest.RunAnswers(t, func(t *testing.T, a hermestest.ModelAnswer) (hermes.Message, error) {
+	modelsuite.RunAnswers(t, func(t *testing.T, a modelsuite.Answer) (hermes.Message, error) {
 		raw, err := json.Marshal(a)
 		if err != nil {
 			t.Fatal(err)
@@ -373,5 +373,5 @@ func TestAnswers(t *testing.T) {
 		p.cfg.Env = append(p.cfg.Env, "FAKE_ANSWER="+string(raw))
 		got, _, err := p.ask(t.Context(), hello())
 		return got, err
-	}, hermestest.LacksCalls)
+	}, modelsuite.LacksCalls)
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"hermes"
-	"hermes/hermestest"
+	"hermes/hermestest/modelsuite"
 )
 
 // TestMain is the tests or, as a child of theirs, a program that speaks the
@@ -145,7 +145,7 @@ func agent(script string) {
 				chunk("fine")
 				end += `,"usage":` + os.Getenv("FAKE_USAGE")
 			case "suite":
-				var a hermestest.ModelAnswer
+				var a modelsuite.Answer
 				if err := json.Unmarshal([]byte(os.Getenv("FAKE_ANSWER")), &a); err != nil {
 					panic(err)
 				}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"hermes"
-	"hermes/hermestest"
+	"hermes/hermestest/modelsuite"
 	"hermes/internal/httpc"
 	"hermes/internal/transport/anthropic"
 	"hermes/internal/transport/base"
@@ -75,7 +75,7 @@ func TestFinishedStreamsNeedNoEnd(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = io.WriteString(w, answer(hermestest.Reply([]string{"x"}, nil)))
+		_, _ = io.WriteString(w, answer(modelsuite.Reply([]string{"x"}, nil)))
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	}))
@@ -89,7 +89,7 @@ func TestFinishedStreamsNeedNoEnd(t *testing.T) {
 // TestUsageOfABrokenAnswerIsReported checks the counts of a broken answer.
 func TestUsageOfABrokenAnswerIsReported(t *testing.T) {
 	t.Parallel()
-	whole := answer(hermestest.Reply([]string{"x", "y"}, nil))
+	whole := answer(modelsuite.Reply([]string{"x", "y"}, nil))
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, whole[:len(whole)/2])

@@ -7,17 +7,17 @@ import (
 	"testing"
 
 	"hermes"
-	"hermes/hermestest"
+	"hermes/hermestest/modelsuite"
 	"hermes/internal/transport/anthropic"
 	"hermes/internal/transport/base"
 )
 
-var contract = hermestest.ModelProtocol{
+var contract = modelsuite.Protocol{
 	New: func(url string) hermes.Model {
 		return anthropic.New(anthropic.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "claude-sonnet-4-6", BaseURL: url}})
 	},
 	Answer: answer,
-	Lacks:  []string{hermestest.LacksCounts},
+	Lacks:  []string{modelsuite.LacksCounts},
 	Failure: func() string {
 		return "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n"
 	},
@@ -28,10 +28,10 @@ var contract = hermestest.ModelProtocol{
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	hermestest.RunModel(t, contract)
+	modelsuite.Run(t, contract)
 }
 
-func answer(a hermestest.ModelAnswer) string {
+func answer(a modelsuite.Answer) string {
 	var b strings.Builder
 	event := func(kind, format string, args ...any) {
 		fmt.Fprintf(&b, "event: %s\ndata: {\"type\":%q%s}\n\n", kind, kind, fmt.Sprintf(format, args...))

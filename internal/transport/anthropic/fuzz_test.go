@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"hermes"
-	"hermes/hermestest"
+	"hermes/hermestest/modelsuite"
 	"hermes/internal/transport/anthropic"
 )
 
 // FuzzAnswer feeds whole streams: whatever comes, there is one error at most,
 // it is the last item, and it is a model error; or the answer has a finish.
 func FuzzAnswer(f *testing.F) {
-	f.Add([]byte(answer(hermestest.Reply([]string{"a", "b"}, []hermes.ToolCall{{ID: "c", Name: "n", Arguments: "{}"}}))), true)
+	f.Add([]byte(answer(modelsuite.Reply([]string{"a", "b"}, []hermes.ToolCall{{ID: "c", Name: "n", Arguments: "{}"}}))), true)
 	f.Add([]byte(`{"content":[{"type":"tool_use","input":[]},{"type":"thinking","signature":"s"}],"stop_reason":"x"}`), false)
 	f.Add([]byte("data: {\"type\":\"content_block_delta\",\"index\":-1,\"delta\":{\"partial_json\":\"x\"}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":7}"), true)
 	f.Fuzz(func(t *testing.T, body []byte, events bool) {

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"hermes/hermestest"
+	"hermes/hermestest/modelsuite"
 )
 
 var callID = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 func TestHandoff(t *testing.T) {
 	t.Parallel()
-	hermestest.RunHandoff(t, contract, "anthropic", refuse)
+	modelsuite.RunHandoff(t, contract, "anthropic", refuse)
 }
 
 // refuse says what the service would not take.

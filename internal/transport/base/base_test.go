@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
-	"hermes/hermestest"
+	"hermes/hermestest/modelsuite"
 	"hermes/internal/fault"
 	"hermes/internal/transport/base"
 )
@@ -135,7 +135,7 @@ func TestClose(t *testing.T) {
 
 func TestTheKeyIsHidden(t *testing.T) {
 	t.Parallel()
-	rt := &hermestest.Recorded{T: t, Raw: []byte("x")}
+	rt := &modelsuite.Recorded{T: t, Raw: []byte("x")}
 	c := base.Config{ID: "p:m", Provider: "p", Model: "m", Key: "sk-secret-123", Client: &http.Client{Transport: rt}, Now: func() time.Time { return time.Unix(0, 0) }}.Ready()
 	said := &fault.Failure{Status: 401, Body: []byte(`{"error":{"message":"bad key sk-secret-123"}}`)}
 	var failed error

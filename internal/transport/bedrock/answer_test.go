@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
-	"hermes/hermestest"
+	"hermes/hermestest/modelsuite"
 	"hermes/internal/fault"
 	"hermes/internal/transport/base"
 	"hermes/internal/transport/bedrock"
@@ -31,11 +31,11 @@ func config(rt http.RoundTripper) bedrock.Config {
 
 // recording reads testdata: an exchange, or the events of a stream, one a line,
 // which are put into the frames that they come in.
-func recording(t *testing.T, file string) *hermestest.Recorded {
+func recording(t *testing.T, file string) *modelsuite.Recorded {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("testdata", file+".events"))
 	if os.IsNotExist(err) {
-		return &hermestest.Recorded{T: t, File: file}
+		return &modelsuite.Recorded{T: t, File: file}
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func recording(t *testing.T, file string) *hermestest.Recorded {
 		name, payload, _ := strings.Cut(rest, " ")
 		b.WriteString(frame(kind, name, strings.TrimSpace(payload)))
 	}
-	return &hermestest.Recorded{T: t, Raw: []byte(b.String()), Kind: frames}
+	return &modelsuite.Recorded{T: t, Raw: []byte(b.String()), Kind: frames}
 }
 
 func ask(t *testing.T, file string) (hermes.Message, error) {
@@ -139,14 +139,14 @@ func TestFailures(t *testing.T) {
 
 // FuzzAnswer feeds whole answers, streamed or not.
 func FuzzAnswer(f *testing.F) {
-	f.Add([]byte(answer(hermestest.Reply([]string{"a", "b"}, []hermes.ToolCall{{ID: "c", Name: "n", Arguments: "{}"}}))), true)
+	f.Add([]byte(answer(modelsuite.Reply([]string{"a", "b"}, []hermes.ToolCall{{ID: "c", Name: "n", Arguments: "{}"}}))), true)
 	f.Add([]byte(`{"output":{"message":{"content":[{"toolUse":{"name":"a","input":[]}},{"reasoningContent":{}}]}},"stopReason":"x"}`), false)
 	f.Fuzz(func(t *testing.T, body []byte, events bool) {
 		kind := "application/json"
 		if events {
 			kind = frames
 		}
-		hermestest.CheckAnswer(t, bedrock.New(config(&hermestest.Recorded{Raw: body, Kind: kind})))
+		modelsuite.CheckAnswer(t, bedrock.New(config(&modelsuite.Recorded{Raw: body, Kind: kind})))
 	})
 }
 
@@ -160,6 +160,6 @@ func FuzzEvents(f *testing.F) {
 			return // header names of frames are short
 		}
 		body := frame(kind, name, payload) + frame("event", next, second) + frame("event", "messageStop", `{"stopReason":"end_turn"}`)
-		hermestest.CheckAnswer(t, bedrock.New(config(&hermestest.Recorded{Raw: []byte(body), Kind: frames})))
+		modelsuite.CheckAnswer(t, bedrock.New(config(&modelsuite.Recorded{Raw: []byte(body), Kind: frames})))
 	})
 }

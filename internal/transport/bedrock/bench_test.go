@@ -3,10 +3,10 @@ package bedrock_test
 import (
 	"testing"
 
-	"hermes/hermestest"
+	"hermes/hermestest/modelsuite"
 	"hermes/internal/transport/bedrock"
 )
 
 func BenchmarkRequest2000(b *testing.B) {
-	hermestest.BenchmarkCall(b, bedrock.New(config(&hermestest.Recorded{Raw: []byte(answer(hermestest.Reply([]string{"ok"}, nil))), Kind: frames})), hermestest.LongSession(2000))
+	modelsuite.BenchmarkCall(b, bedrock.New(config(&modelsuite.Recorded{Raw: []byte(answer(modelsuite.Reply([]string{"ok"}, nil))), Kind: frames})), modelsuite.LongSession(2000))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
 
 	"hermes"
-	"hermes/hermestest"
+	"hermes/hermestest/modelsuite"
 	"hermes/internal/transport/base"
 	"hermes/internal/transport/bedrock"
 )
@@ -31,7 +31,7 @@ func frame(kind, name, payload string) string {
 	return b.String()
 }
 
-var contract = hermestest.ModelProtocol{
+var contract = modelsuite.Protocol{
 	New: func(url string) hermes.Model {
 		return bedrock.New(bedrock.Config{
 			Config: base.Config{ID: "test:m", Provider: "test", Model: "anthropic.claude-sonnet-4-5-20250929-v1:0", BaseURL: url},
@@ -44,15 +44,15 @@ var contract = hermestest.ModelProtocol{
 	},
 	Refusal:     func(message string) string { return fmt.Sprintf(`{"message":%q}`, message) },
 	ContentType: frames,
-	Lacks:       []string{hermestest.LacksCounts},
+	Lacks:       []string{modelsuite.LacksCounts},
 }
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	hermestest.RunModel(t, contract)
+	modelsuite.Run(t, contract)
 }
 
-func answer(a hermestest.ModelAnswer) string {
+func answer(a modelsuite.Answer) string {
 	var b strings.Builder
 	event := func(kind, format string, args ...any) {
 		b.WriteString(frame("event", kind, fmt.Sprintf(format, args...)))
@@ -96,7 +96,7 @@ func answer(a hermestest.ModelAnswer) string {
 
 func TestHandoff(t *testing.T) {
 	t.Parallel()
-	hermestest.RunHandoff(t, contract, "bedrock", refuse)
+	modelsuite.RunHandoff(t, contract, "bedrock", refuse)
 }
 
 var callID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)

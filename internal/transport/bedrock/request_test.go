@@ -12,12 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
-	"hermes/hermestest"
+	"hermes/hermestest/modelsuite"
 	"hermes/internal/transport/bedrock"
 )
 
 // sent returns the exchange that a request becomes.
-func sent(t *testing.T, change func(*bedrock.Config), r *hermes.Request) *hermestest.Recorded {
+func sent(t *testing.T, change func(*bedrock.Config), r *hermes.Request) *modelsuite.Recorded {
 	t.Helper()
 	rt := recording(t, "length")
 	cfg := config(rt)
@@ -216,7 +216,7 @@ func TestWhoAsks(t *testing.T) {
 
 func TestWholeAnswers(t *testing.T) {
 	t.Parallel()
-	rt := &hermestest.Recorded{T: t, File: "whole"}
+	rt := &modelsuite.Recorded{T: t, File: "whole"}
 	cfg := config(rt)
 	cfg.Quirks.NoStream = true
 	cfg.Header = http.Header{"X-Extra": {"1"}}

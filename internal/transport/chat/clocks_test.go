@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"hermes"
-	"hermes/hermestest"
+	"hermes/hermestest/modelsuite"
 	"hermes/internal/httpc"
 	"hermes/internal/transport/base"
 	"hermes/internal/transport/chat"
@@ -87,7 +87,7 @@ func TestFinishedStreamsNeedNoEnd(t *testing.T) {
 // FuzzAnswer feeds whole streams: whatever comes, there is one error at most,
 // it is the last item, and it is a model error; or the answer has a finish.
 func FuzzAnswer(f *testing.F) {
-	f.Add([]byte(answer(hermestest.Reply([]string{"a", "b"}, []hermes.ToolCall{{ID: "c", Name: "n", Arguments: "{}"}}))), true)
+	f.Add([]byte(answer(modelsuite.Reply([]string{"a", "b"}, []hermes.ToolCall{{ID: "c", Name: "n", Arguments: "{}"}}))), true)
 	f.Add([]byte(`{"choices":[{"message":{"content":[{"thinking":[]}],"tool_calls":[{"function":{"arguments":{}}}]}}]}`), false)
 	f.Add([]byte("data: {\"choices\":[{\"delta\":{\"reasoning_details\":[{\"type\":1},null,{\"text\":2}]}}]}\n\ndata: [DONE]"), true)
 	f.Fuzz(func(t *testing.T, body []byte, events bool) {

@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"hermes"
-	"hermes/hermestest"
+	"hermes/hermestest/modelsuite"
 	"hermes/internal/transport/base"
 	"hermes/internal/transport/chat"
 )
 
-var contract = hermestest.ModelProtocol{
+var contract = modelsuite.Protocol{
 	New: func(url string) hermes.Model {
 		return chat.New(chat.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "m", BaseURL: url}})
 	},
@@ -23,10 +23,10 @@ var contract = hermestest.ModelProtocol{
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	hermestest.RunModel(t, contract)
+	modelsuite.Run(t, contract)
 }
 
-func answer(a hermestest.ModelAnswer) string {
+func answer(a modelsuite.Answer) string {
 	var b strings.Builder
 	event := func(format string, args ...any) { fmt.Fprintf(&b, "data: "+format+"\n\n", args...) }
 	for _, piece := range a.Thinking {

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"testing"
 
-	"hermes/hermestest"
+	"hermes/hermestest/modelsuite"
 )
 
 func TestHandoff(t *testing.T) {
 	t.Parallel()
-	hermestest.RunHandoff(t, contract, "chat", refuse)
+	modelsuite.RunHandoff(t, contract, "chat", refuse)
 }
 
 // refuse says what the strictest services would not take.

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
-	"hermes/hermestest"
+	"hermes/hermestest/modelsuite"
 	"hermes/internal/fault"
 	"hermes/internal/transport/base"
 	"hermes/internal/transport/gemini"
@@ -26,7 +26,7 @@ func config(rt http.RoundTripper) gemini.Config {
 
 func ask(t *testing.T, file string) (hermes.Message, error) {
 	t.Helper()
-	m := gemini.New(config(&hermestest.Recorded{T: t, File: file}))
+	m := gemini.New(config(&modelsuite.Recorded{T: t, File: file}))
 	return hermes.Collect(m.Stream(t.Context(), &hermes.Request{Messages: []hermes.Message{hermes.UserText("hi")}}))
 }
 
@@ -112,7 +112,7 @@ func TestFailures(t *testing.T) {
 
 // FuzzAnswer feeds whole answers, streamed or not.
 func FuzzAnswer(f *testing.F) {
-	f.Add([]byte(answer(hermestest.Reply([]string{"a", "b"}, []hermes.ToolCall{{ID: "c", Name: "n", Arguments: "{}"}}))), true)
+	f.Add([]byte(answer(modelsuite.Reply([]string{"a", "b"}, []hermes.ToolCall{{ID: "c", Name: "n", Arguments: "{}"}}))), true)
 	f.Add([]byte(`[{"candidates":[{"content":{"parts":[{"functionCall":{"name":"a","args":[]}},null]},"finishReason":"STOP"}]},{"error":{}}]`), false)
 	f.Add([]byte("data: {\"promptFeedback\":{\"blockReason\":1}}\n\ndata: {\"candidates\":[{\"index\":7}]}"), true)
 	f.Fuzz(func(t *testing.T, body []byte, events bool) {
@@ -120,6 +120,6 @@ func FuzzAnswer(f *testing.F) {
 		if events {
 			kind = "text/event-stream"
 		}
-		hermestest.CheckAnswer(t, gemini.New(config(&hermestest.Recorded{Raw: body, Kind: kind})))
+		modelsuite.CheckAnswer(t, gemini.New(config(&modelsuite.Recorded{Raw: body, Kind: kind})))
 	})
 }

@@ -3,10 +3,10 @@ package gemini_test
 import (
 	"testing"
 
-	"hermes/hermestest"
+	"hermes/hermestest/modelsuite"
 	"hermes/internal/transport/gemini"
 )
 
 func BenchmarkRequest2000(b *testing.B) {
-	hermestest.BenchmarkCall(b, gemini.New(config(&hermestest.Recorded{Raw: []byte(answer(hermestest.Reply([]string{"ok"}, nil))), Kind: "text/event-stream"})), hermestest.LongSession(2000))
+	modelsuite.BenchmarkCall(b, gemini.New(config(&modelsuite.Recorded{Raw: []byte(answer(modelsuite.Reply([]string{"ok"}, nil))), Kind: "text/event-stream"})), modelsuite.LongSession(2000))
 }

@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"hermes"
-	"hermes/hermestest"
+	"hermes/hermestest/modelsuite"
 	"hermes/internal/transport/base"
 	"hermes/internal/transport/gemini"
 )
 
-var contract = hermestest.ModelProtocol{
+var contract = modelsuite.Protocol{
 	New: func(url string) hermes.Model {
 		return gemini.New(gemini.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "gemini-3-flash-preview", BaseURL: url}})
 	},
@@ -33,10 +33,10 @@ var contract = hermestest.ModelProtocol{
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	hermestest.RunModel(t, contract)
+	modelsuite.Run(t, contract)
 }
 
-func answer(a hermestest.ModelAnswer) string {
+func answer(a modelsuite.Answer) string {
 	var b strings.Builder
 	chunk := func(format string, args ...any) {
 		fmt.Fprintf(&b, "data: {\"candidates\":[{%s}],\"usageMetadata\":{\"promptTokenCount\":%d,\"candidatesTokenCount\":%d,\"cachedContentTokenCount\":%d,\"thoughtsTokenCount\":%d}}\r\n\r\n", fmt.Sprintf(format, args...),
@@ -60,7 +60,7 @@ func answer(a hermestest.ModelAnswer) string {
 
 func TestHandoff(t *testing.T) {
 	t.Parallel()
-	hermestest.RunHandoff(t, contract, "gemini", refuse)
+	modelsuite.RunHandoff(t, contract, "gemini", refuse)
 }
 
 // refuse says what the service would not take.

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
-	"hermes/hermestest"
+	"hermes/hermestest/modelsuite"
 	"hermes/internal/fault"
 	"hermes/internal/transport/base"
 	"hermes/internal/transport/ollama"
@@ -28,7 +28,7 @@ var tools = []hermes.Spec{{Name: "read_file", Description: "Reads."}, {Name: "to
 
 func ask(t *testing.T, file string, wordsOnly bool) (hermes.Message, error) {
 	t.Helper()
-	m := ollama.New(config(qwen, &hermestest.Recorded{T: t, File: file}))
+	m := ollama.New(config(qwen, &modelsuite.Recorded{T: t, File: file}))
 	return hermes.Collect(m.Stream(t.Context(), &hermes.Request{Messages: []hermes.Message{hermes.UserText("hi")}, Tools: tools, WordsOnly: wordsOnly}))
 }
 
@@ -117,11 +117,11 @@ func TestFailures(t *testing.T) {
 
 // FuzzAnswer feeds whole answers.
 func FuzzAnswer(f *testing.F) {
-	f.Add([]byte(answer(hermestest.Reply([]string{"a", "b"}, []hermes.ToolCall{{ID: "c", Name: "n", Arguments: "{}"}}))))
+	f.Add([]byte(answer(modelsuite.Reply([]string{"a", "b"}, []hermes.ToolCall{{ID: "c", Name: "n", Arguments: "{}"}}))))
 	f.Add([]byte(`{"message":{"content":"<tool_call>{\"name\":\"todo\"}","tool_calls":[{"function":{"name":"x","arguments":"y"}}]},"done":true}`))
 	f.Add([]byte("{\"error\":{}}\n[]\n{\"done\":1}"))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		hermestest.CheckAnswer(t, ollama.New(config(qwen, &hermestest.Recorded{Raw: body, Kind: "application/x-ndjson"})))
+		modelsuite.CheckAnswer(t, ollama.New(config(qwen, &modelsuite.Recorded{Raw: body, Kind: "application/x-ndjson"})))
 	})
 }
 
@@ -130,6 +130,6 @@ func FuzzShow(f *testing.F) {
 	f.Add([]byte(qwen))
 	f.Add([]byte(`{"parameters":"num_ctx x\nnum_ctx 9","model_info":{"a.context_length":1e99},"capabilities":"x"}`))
 	f.Fuzz(func(t *testing.T, says []byte) {
-		hermestest.CheckAnswer(t, ollama.New(config(string(says), &hermestest.Recorded{Raw: []byte(answer(hermestest.ModelAnswer{Finish: hermes.FinishStop, Usage: hermes.Usage{Input: 10, Output: 5}})), Kind: "application/x-ndjson"})))
+		modelsuite.CheckAnswer(t, ollama.New(config(string(says), &modelsuite.Recorded{Raw: []byte(answer(modelsuite.Answer{Finish: hermes.FinishStop, Usage: hermes.Usage{Input: 10, Output: 5}})), Kind: "application/x-ndjson"})))
 	})
 }

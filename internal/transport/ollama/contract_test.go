@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"hermes"
-	"hermes/hermestest"
+	"hermes/hermestest/modelsuite"
 	"hermes/internal/transport/base"
 	"hermes/internal/transport/ollama"
 )
@@ -34,7 +34,7 @@ func (s shows) RoundTrip(req *http.Request) (*http.Response, error) {
 const qwen = `{"modelfile":"…","parameters":"stop                           \"<|im_end|>\"\ntemperature                    0.6","details":{"family":"qwen3"},` +
 	`"model_info":{"general.architecture":"qwen3","qwen3.context_length":40960,"qwen3.embedding_length":4096,"tokenizer.ggml.tokens":null},"capabilities":["completion","tools","thinking"]}`
 
-var contract = hermestest.ModelProtocol{
+var contract = modelsuite.Protocol{
 	New: func(url string) hermes.Model {
 		client := &http.Client{Transport: shows{qwen, http.DefaultTransport}}
 		return ollama.New(ollama.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "m", BaseURL: url, Client: client}})
@@ -43,15 +43,15 @@ var contract = hermestest.ModelProtocol{
 	Failure:     func() string { return `{"error":"the server is overloaded"}` + "\n" },
 	Refusal:     func(message string) string { return fmt.Sprintf(`{"error":%q}`, message) },
 	ContentType: "application/x-ndjson",
-	Lacks:       []string{hermestest.LacksFilter, hermestest.LacksCache, hermestest.LacksCounts},
+	Lacks:       []string{modelsuite.LacksFilter, modelsuite.LacksCache, modelsuite.LacksCounts},
 }
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	hermestest.RunModel(t, contract)
+	modelsuite.Run(t, contract)
 }
 
-func answer(a hermestest.ModelAnswer) string {
+func answer(a modelsuite.Answer) string {
 	var b strings.Builder
 	line := func(format string, args ...any) {
 		fmt.Fprintf(&b, `{"model":"m","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant"%s`+"\n", fmt.Sprintf(format, args...))
@@ -73,7 +73,7 @@ func answer(a hermestest.ModelAnswer) string {
 
 func TestHandoff(t *testing.T) {
 	t.Parallel()
-	hermestest.RunHandoff(t, contract, "ollama", refuse)
+	modelsuite.RunHandoff(t, contract, "ollama", refuse)
 }
 
 // refuse says what the server would not take, or not understand.

@@ -10,15 +10,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
-	"hermes/hermestest"
+	"hermes/hermestest/modelsuite"
 	"hermes/internal/transport/base"
 	"hermes/internal/transport/ollama"
 )
 
 // sent returns the exchange that a request becomes.
-func sent(t *testing.T, says string, change func(*ollama.Config), r *hermes.Request) *hermestest.Recorded {
+func sent(t *testing.T, says string, change func(*ollama.Config), r *hermes.Request) *modelsuite.Recorded {
 	t.Helper()
-	rt := &hermestest.Recorded{T: t, File: "length"}
+	rt := &modelsuite.Recorded{T: t, File: "length"}
 	cfg := config(says, rt)
 	if change != nil {
 		change(&cfg)
@@ -127,7 +127,7 @@ func TestTheModelIsAskedForOnce(t *testing.T) {
 		paths = append(paths, r.URL.Path)
 		switch {
 		case r.URL.Path == "/api/chat":
-			_, _ = w.Write([]byte(answer(hermestest.Reply([]string{"ok"}, nil))))
+			_, _ = w.Write([]byte(answer(modelsuite.Reply([]string{"ok"}, nil))))
 		case len(paths) == 1:
 			http.Error(w, "{}", http.StatusInternalServerError)
 		default:

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
-	"hermes/hermestest"
+	"hermes/hermestest/modelsuite"
 	"hermes/internal/fault"
 	"hermes/internal/transport/base"
 	"hermes/internal/transport/responses"
@@ -26,7 +26,7 @@ func config(rt http.RoundTripper) responses.Config {
 
 func ask(t *testing.T, file string) (hermes.Message, error) {
 	t.Helper()
-	m := responses.New(config(&hermestest.Recorded{T: t, File: file}))
+	m := responses.New(config(&modelsuite.Recorded{T: t, File: file}))
 	return hermes.Collect(m.Stream(t.Context(), &hermes.Request{Messages: []hermes.Message{hermes.UserText("hi")}}))
 }
 
@@ -87,7 +87,7 @@ func TestCallsWithoutPiecesOrIDs(t *testing.T) {
 
 func TestUsedIDsAreReplaced(t *testing.T) {
 	t.Parallel()
-	m := responses.New(config(&hermestest.Recorded{T: t, File: "reasoning-and-calls"}))
+	m := responses.New(config(&modelsuite.Recorded{T: t, File: "reasoning-and-calls"}))
 	got, err := hermes.Collect(m.Stream(t.Context(), &hermes.Request{Messages: []hermes.Message{
 		hermes.UserText("hi"),
 		{Role: hermes.RoleAssistant, Calls: []hermes.ToolCall{{ID: "call_a", Name: "todo"}}},
@@ -145,7 +145,7 @@ func TestFailures(t *testing.T) {
 
 // FuzzAnswer feeds whole answers, streamed or not.
 func FuzzAnswer(f *testing.F) {
-	f.Add([]byte(answer(hermestest.Reply([]string{"a", "b"}, []hermes.ToolCall{{ID: "c", Name: "n", Arguments: "{}"}}))), true)
+	f.Add([]byte(answer(modelsuite.Reply([]string{"a", "b"}, []hermes.ToolCall{{ID: "c", Name: "n", Arguments: "{}"}}))), true)
 	f.Add([]byte(`{"object":"response","status":"completed","output":[{"type":"function_call","name":1},{"type":"message","phase":"commentary","content":[{}]}]}`), false)
 	f.Add([]byte("data: {\"type\":\"response.output_text.delta\",\"output_index\":-1,\"delta\":\"x\"}\n\ndata: [DONE]"), true)
 	f.Add([]byte("data: {\"type\":\"response.output_item.done\",\"item\":{\"type\":\"function_call\",\"name\":\"n\"}}\n\ndata: {\"type\":\"response.output_item.done\",\"item\":{\"type\":\"reasoning\"}}\n\ndata: [DONE]"), true)
@@ -154,6 +154,6 @@ func FuzzAnswer(f *testing.F) {
 		if events {
 			kind = "text/event-stream"
 		}
-		hermestest.CheckAnswer(t, responses.New(config(&hermestest.Recorded{Raw: body, Kind: kind})))
+		modelsuite.CheckAnswer(t, responses.New(config(&modelsuite.Recorded{Raw: body, Kind: kind})))
 	})
 }

@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"hermes"
-	"hermes/hermestest"
+	"hermes/hermestest/modelsuite"
 	"hermes/internal/transport/base"
 	"hermes/internal/transport/responses"
 )
 
-var contract = hermestest.ModelProtocol{
+var contract = modelsuite.Protocol{
 	New: func(url string) hermes.Model {
 		return responses.New(responses.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "gpt-5.2", BaseURL: url}})
 	},
@@ -29,10 +29,10 @@ var contract = hermestest.ModelProtocol{
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	hermestest.RunModel(t, contract)
+	modelsuite.Run(t, contract)
 }
 
-func answer(a hermestest.ModelAnswer) string {
+func answer(a modelsuite.Answer) string {
 	var b strings.Builder
 	event := func(kind, format string, args ...any) {
 		fmt.Fprintf(&b, "event: %s\ndata: {\"type\":%q%s}\n\n", kind, kind, fmt.Sprintf(format, args...))
@@ -78,5 +78,5 @@ func answer(a hermestest.ModelAnswer) string {
 
 func TestHandoff(t *testing.T) {
 	t.Parallel()
-	hermestest.RunHandoff(t, contract, "responses", func([]byte) error { return nil })
+	modelsuite.RunHandoff(t, contract, "responses", func([]byte) error { return nil })
 }

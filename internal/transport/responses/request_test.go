@@ -9,14 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
-	"hermes/hermestest"
+	"hermes/hermestest/modelsuite"
 	"hermes/internal/transport/responses"
 )
 
 // sent returns the exchange that a request becomes.
-func sent(t *testing.T, change func(*responses.Config), r *hermes.Request) *hermestest.Recorded {
+func sent(t *testing.T, change func(*responses.Config), r *hermes.Request) *modelsuite.Recorded {
 	t.Helper()
-	rt := &hermestest.Recorded{T: t, File: "length"}
+	rt := &modelsuite.Recorded{T: t, File: "length"}
 	cfg := config(rt)
 	if change != nil {
 		change(&cfg)

@@ -1,4 +1,4 @@
-package hermestest
+package storesuite
 
 import (
 	"errors"
@@ -10,9 +10,9 @@ import (
 	"hermes"
 )
 
-// RunStore is the contract suite of [hermes.Store]. open returns an empty
+// Run is the contract suite of [hermes.Store]. open returns an empty
 // store; the suite closes it. No case waits for a clock.
-func RunStore(t *testing.T, open func(t *testing.T) hermes.Store) {
+func Run(t *testing.T, open func(t *testing.T) hermes.Store) {
 	t.Helper()
 	cases := append(sessionCases(), transcriptCases()...)
 	cases = append(cases, waitingCases()...)

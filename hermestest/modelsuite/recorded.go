@@ -1,4 +1,4 @@
-package hermestest
+package modelsuite
 
 import (
 	"bufio"

@@ -1,4 +1,4 @@
-package hermestest
+package storesuite
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package hermestest
+package modelsuite
 
 import (
 	"cmp"
@@ -13,9 +13,9 @@ import (
 	"hermes"
 )
 
-// ModelAnswer is an answer that a service gives. A protocol renders it in its wire
+// Answer is an answer that a service gives. A protocol renders it in its wire
 // format.
-type ModelAnswer struct {
+type Answer struct {
 	Thinking []string // in these pieces, before the text
 	Text     []string // in these pieces
 	// Calls come after the text. Where the protocol allows it, their arguments come
@@ -26,7 +26,7 @@ type ModelAnswer struct {
 	Usage hermes.Usage
 }
 
-// What a protocol may lack, for [RunAnswers] and [ModelProtocol].
+// What a protocol may lack, for [RunAnswers] and [Protocol].
 const (
 	LacksThinking = "thinking" // shows no thinking
 	LacksCalls    = "calls"    // a program runs its own tools
@@ -38,31 +38,31 @@ const (
 // answers is the table of [RunAnswers], by what each is about. Needs names what a
 // protocol must not lack.
 func answers() map[string]struct {
-	answer ModelAnswer
+	answer Answer
 	needs  []string
 } {
 	type entry = struct {
-		answer ModelAnswer
+		answer Answer
 		needs  []string
 	}
 	one, two := contractCalls[0], contractCalls[1]
 	three := hermes.ToolCall{ID: "call_three", Name: "terminal", Arguments: `{}`}
 	used := hermes.Usage{Input: 10, Output: 5}
 	return map[string]entry{
-		"text":                    {ModelAnswer{Text: contractText, Finish: hermes.FinishStop, Usage: used}, nil},
-		"one character":           {ModelAnswer{Text: []string{"4"}, Finish: hermes.FinishStop, Usage: used}, nil},
-		"blanks and line breaks":  {ModelAnswer{Text: []string{" a", "\n\n", "\tb ", "\r\n"}, Finish: hermes.FinishStop, Usage: used}, nil},
-		"thinking":                {ModelAnswer{Thinking: []string{"Let me ", "see.\n"}, Text: []string{"4"}, Finish: hermes.FinishStop, Usage: used}, []string{LacksThinking}},
-		"a call":                  {ModelAnswer{Calls: []hermes.ToolCall{one}, Finish: hermes.FinishCalls, Usage: used}, []string{LacksCalls}},
-		"a call without argument": {ModelAnswer{Calls: []hermes.ToolCall{three}, Finish: hermes.FinishCalls, Usage: used}, []string{LacksCalls}},
-		"text and calls":          {ModelAnswer{Text: contractText, Calls: []hermes.ToolCall{one, two}, Finish: hermes.FinishCalls, Usage: used}, []string{LacksCalls}},
-		"three calls at once":     {ModelAnswer{Calls: []hermes.ToolCall{one, two, three}, Finish: hermes.FinishCalls, Usage: used}, []string{LacksCalls}},
-		"all of it": {ModelAnswer{Thinking: []string{"Hm."}, Text: contractText, Calls: contractCalls, Finish: hermes.FinishCalls, Usage: used},
+		"text":                    {Answer{Text: contractText, Finish: hermes.FinishStop, Usage: used}, nil},
+		"one character":           {Answer{Text: []string{"4"}, Finish: hermes.FinishStop, Usage: used}, nil},
+		"blanks and line breaks":  {Answer{Text: []string{" a", "\n\n", "\tb ", "\r\n"}, Finish: hermes.FinishStop, Usage: used}, nil},
+		"thinking":                {Answer{Thinking: []string{"Let me ", "see.\n"}, Text: []string{"4"}, Finish: hermes.FinishStop, Usage: used}, []string{LacksThinking}},
+		"a call":                  {Answer{Calls: []hermes.ToolCall{one}, Finish: hermes.FinishCalls, Usage: used}, []string{LacksCalls}},
+		"a call without argument": {Answer{Calls: []hermes.ToolCall{three}, Finish: hermes.FinishCalls, Usage: used}, []string{LacksCalls}},
+		"text and calls":          {Answer{Text: contractText, Calls: []hermes.ToolCall{one, two}, Finish: hermes.FinishCalls, Usage: used}, []string{LacksCalls}},
+		"three calls at once":     {Answer{Calls: []hermes.ToolCall{one, two, three}, Finish: hermes.FinishCalls, Usage: used}, []string{LacksCalls}},
+		"all of it": {Answer{Thinking: []string{"Hm."}, Text: contractText, Calls: contractCalls, Finish: hermes.FinishCalls, Usage: used},
 			[]string{LacksThinking, LacksCalls}},
-		"cut by length": {ModelAnswer{Text: []string{"As long", " as"}, Finish: hermes.FinishLength, Usage: used}, nil},
-		"filtered":      {ModelAnswer{Text: []string{"I"}, Finish: hermes.FinishFilter, Usage: used}, []string{LacksFilter}},
-		"from a cache":  {ModelAnswer{Text: []string{"4"}, Finish: hermes.FinishStop, Usage: hermes.Usage{Input: 37, CacheRead: 1800, Output: 15}}, []string{LacksCache}},
-		"counted thinking": {ModelAnswer{Thinking: []string{"Hm."}, Text: []string{"4"}, Finish: hermes.FinishStop, Usage: hermes.Usage{Input: 37, Output: 89, Reasoning: 64}},
+		"cut by length": {Answer{Text: []string{"As long", " as"}, Finish: hermes.FinishLength, Usage: used}, nil},
+		"filtered":      {Answer{Text: []string{"I"}, Finish: hermes.FinishFilter, Usage: used}, []string{LacksFilter}},
+		"from a cache":  {Answer{Text: []string{"4"}, Finish: hermes.FinishStop, Usage: hermes.Usage{Input: 37, CacheRead: 1800, Output: 15}}, []string{LacksCache}},
+		"counted thinking": {Answer{Thinking: []string{"Hm."}, Text: []string{"4"}, Finish: hermes.FinishStop, Usage: hermes.Usage{Input: 37, Output: 89, Reasoning: 64}},
 			[]string{LacksThinking, LacksCounts}},
 	}
 }
@@ -70,7 +70,7 @@ func answers() map[string]struct {
 // RunAnswers is the suite of what every model makes of every answer. ask renders an
 // answer in the wire format of its protocol, and returns what the model made of it.
 // lacks names what the protocol cannot express.
-func RunAnswers(t *testing.T, ask func(*testing.T, ModelAnswer) (hermes.Message, error), lacks ...string) {
+func RunAnswers(t *testing.T, ask func(*testing.T, Answer) (hermes.Message, error), lacks ...string) {
 	for name, entry := range answers() {
 		if slices.ContainsFunc(entry.needs, func(need string) bool { return slices.Contains(lacks, need) }) {
 			continue
@@ -87,7 +87,7 @@ func RunAnswers(t *testing.T, ask func(*testing.T, ModelAnswer) (hermes.Message,
 
 // check compares what a model made of the answer with it. How the reasoning is kept
 // for later requests is the protocol's own business.
-func (a ModelAnswer) check(t *testing.T, got hermes.Message) {
+func (a Answer) check(t *testing.T, got hermes.Message) {
 	t.Helper()
 	if text := strings.Join(a.Text, ""); got.Text() != text {
 		t.Errorf("text %q, want %q", got.Text(), text)
@@ -117,23 +117,23 @@ func (a ModelAnswer) check(t *testing.T, got hermes.Message) {
 }
 
 // Reply returns an answer of text, in these pieces, and calls, with a usage.
-func Reply(text []string, calls []hermes.ToolCall) ModelAnswer {
-	a := ModelAnswer{Text: text, Calls: calls, Finish: hermes.FinishStop, Usage: hermes.Usage{Input: 10, Output: 5}}
+func Reply(text []string, calls []hermes.ToolCall) Answer {
+	a := Answer{Text: text, Calls: calls, Finish: hermes.FinishStop, Usage: hermes.Usage{Input: 10, Output: 5}}
 	if len(calls) > 0 {
 		a.Finish = hermes.FinishCalls
 	}
 	return a
 }
 
-func (w ModelProtocol) testAnswers(t *testing.T) {
-	RunAnswers(t, func(t *testing.T, a ModelAnswer) (hermes.Message, error) {
+func (w Protocol) testAnswers(t *testing.T) {
+	RunAnswers(t, func(t *testing.T, a Answer) (hermes.Message, error) {
 		return drain(t, w.serve(t, w.eventStream(w.Answer(a))), t.Context(), contractRequest())
 	}, w.Lacks...)
 }
 
 // testTemperature checks that a temperature is sent, as a number of that name
 // somewhere in the body, and none if none is asked for.
-func (w ModelProtocol) testTemperature(t *testing.T) {
+func (w Protocol) testTemperature(t *testing.T) {
 	var body []byte
 	model := w.New
 	if w.Plain != nil {

@@ -1,4 +1,4 @@
-package hermestest
+package modelsuite
 
 import (
 	"encoding/json"
@@ -41,7 +41,7 @@ func Handoffs() []Handoff {
 // RunHandoff lets a model continue every conversation of [Handoffs]. name is
 // the protocol's name in its reasoning blocks. check checks the body of each
 // request and returns what the service would refuse.
-func RunHandoff(t *testing.T, w ModelProtocol, name string, check func(body []byte) error) {
+func RunHandoff(t *testing.T, w Protocol, name string, check func(body []byte) error) {
 	for _, h := range Handoffs() {
 		t.Run(h.Name, func(t *testing.T) {
 			var body string

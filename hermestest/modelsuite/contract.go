@@ -1,4 +1,4 @@
-package hermestest
+package modelsuite
 
 import (
 	"bytes"
@@ -18,14 +18,14 @@ import (
 	"hermes"
 )
 
-// ModelProtocol describes a protocol for [RunModel].
-type ModelProtocol struct {
+// Protocol describes a protocol for [Run].
+type Protocol struct {
 	// New returns a model at a server's address. It must not retry.
 	New func(baseURL string) hermes.Model
 	// Plain returns a model that takes a temperature; nil means that New's does.
 	Plain func(baseURL string) hermes.Model
 	// Answer renders a whole answer as a stream.
-	Answer func(ModelAnswer) string
+	Answer func(Answer) string
 	// Lacks names what the protocol cannot express, such as LacksFilter.
 	Lacks []string
 	// Failure returns an "overloaded" error event within a stream.
@@ -39,9 +39,9 @@ type ModelProtocol struct {
 	Messages string
 }
 
-// RunModel is the contract suite of [hermes.Model] for models behind HTTP. It
+// Run is the contract suite of [hermes.Model] for models behind HTTP. It
 // runs a server and checks that the model keeps the contract.
-func RunModel(t *testing.T, w ModelProtocol) {
+func Run(t *testing.T, w Protocol) {
 	t.Run("every answer is understood", w.testAnswers)
 	t.Run("answers come in any pieces", w.testPieces)
 	t.Run("a temperature is sent", w.testTemperature)
@@ -72,7 +72,7 @@ func contractRequest() *hermes.Request {
 }
 
 // serve answers every request with the handler until the test ends.
-func (w ModelProtocol) serve(t *testing.T, h http.HandlerFunc) hermes.Model {
+func (w Protocol) serve(t *testing.T, h http.HandlerFunc) hermes.Model {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body) // a server must read the body to notice that its client has gone
@@ -83,7 +83,7 @@ func (w ModelProtocol) serve(t *testing.T, h http.HandlerFunc) hermes.Model {
 	return w.New(srv.URL)
 }
 
-func (w ModelProtocol) eventStream(body string) http.HandlerFunc {
+func (w Protocol) eventStream(body string) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Content-Type", cmp.Or(w.ContentType, "text/event-stream"))
 		_, _ = io.WriteString(rw, body)
@@ -123,7 +123,7 @@ func fieldsSet(d hermes.Delta) int {
 	return n
 }
 
-func (w ModelProtocol) testPieces(t *testing.T) {
+func (w Protocol) testPieces(t *testing.T) {
 	a := Reply(contractText, contractCalls)
 	whole := w.Answer(a)
 	drip := func(rw http.ResponseWriter, r *http.Request) {
@@ -140,7 +140,7 @@ func (w ModelProtocol) testPieces(t *testing.T) {
 	a.check(t, got)
 }
 
-func (w ModelProtocol) testLazy(t *testing.T) {
+func (w Protocol) testLazy(t *testing.T) {
 	asked := 0
 	m := w.serve(t, func(rw http.ResponseWriter, r *http.Request) { asked++ })
 	if m.ID() == "" || asked != 0 {
@@ -154,7 +154,7 @@ func (w ModelProtocol) testLazy(t *testing.T) {
 
 // testCut ends the stream at many points, cleanly and by a broken connection.
 // The result must be an error or the whole answer.
-func (w ModelProtocol) testCut(t *testing.T) {
+func (w Protocol) testCut(t *testing.T) {
 	whole := w.Answer(Reply(contractText, contractCalls))
 	step := max(1, len(whole)/40)
 	for n := 0; n < len(whole); n += step {
@@ -183,7 +183,7 @@ func (w ModelProtocol) testCut(t *testing.T) {
 	}
 }
 
-func (w ModelProtocol) testFailures(t *testing.T) {
+func (w Protocol) testFailures(t *testing.T) {
 	const tooLong = "This model's maximum context length is 8192 tokens, but the request has 9000 tokens. Please reduce the length of the messages."
 	status := func(code int, after string, message ...string) http.HandlerFunc {
 		return func(rw http.ResponseWriter, r *http.Request) {
@@ -232,7 +232,7 @@ func (w ModelProtocol) testFailures(t *testing.T) {
 
 // endless sends the beginning of an answer, then waits until the client goes
 // and reports that.
-func (w ModelProtocol) endless(t *testing.T) (hermes.Model, <-chan struct{}) {
+func (w Protocol) endless(t *testing.T) (hermes.Model, <-chan struct{}) {
 	gone := make(chan struct{})
 	whole := w.Answer(Reply(contractText, nil))
 	half := whole[:len(whole)*2/3]
@@ -245,7 +245,7 @@ func (w ModelProtocol) endless(t *testing.T) (hermes.Model, <-chan struct{}) {
 	return m, gone
 }
 
-func (w ModelProtocol) testStop(t *testing.T) {
+func (w Protocol) testStop(t *testing.T) {
 	m, gone := w.endless(t)
 	for d, err := range m.Stream(t.Context(), contractRequest()) {
 		if err != nil {
@@ -258,7 +258,7 @@ func (w ModelProtocol) testStop(t *testing.T) {
 	<-gone
 }
 
-func (w ModelProtocol) testCancel(t *testing.T) {
+func (w Protocol) testCancel(t *testing.T) {
 	m, gone := w.endless(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
@@ -276,7 +276,7 @@ func (w ModelProtocol) testCancel(t *testing.T) {
 }
 
 // testRequests grows a session and compares what is sent, byte by byte.
-func (w ModelProtocol) testRequests(t *testing.T) {
+func (w Protocol) testRequests(t *testing.T) {
 	var bodies [][]byte
 	m := w.serve(t, func(rw http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -323,7 +323,7 @@ func deepCopy(t *testing.T, r *hermes.Request) (out []hermes.Message) {
 	return out
 }
 
-func (w ModelProtocol) testConcurrent(t *testing.T) {
+func (w Protocol) testConcurrent(t *testing.T) {
 	m := w.serve(t, w.eventStream(w.Answer(Reply(contractText, contractCalls))))
 	r := contractRequest()
 	var wg sync.WaitGroup
@@ -342,7 +342,7 @@ func (w ModelProtocol) testConcurrent(t *testing.T) {
 // body comes after its last event. The end is awaited for a short time only, and
 // a machine that stalls for longer costs the connection; so one run of several
 // must succeed. A transport that does not read to the end fails in all of them.
-func (w ModelProtocol) testReuse(t *testing.T) {
+func (w Protocol) testReuse(t *testing.T) {
 	const runs = 5
 	var connections []int
 	for range runs {
@@ -357,7 +357,7 @@ func (w ModelProtocol) testReuse(t *testing.T) {
 
 // connectionsOf counts the connections of calls in a row. The server ends each
 // body when the model has yielded the whole text.
-func (w ModelProtocol) connectionsOf(t *testing.T, calls int) int {
+func (w Protocol) connectionsOf(t *testing.T, calls int) int {
 	t.Helper()
 	from := map[string]bool{}
 	read := make(chan struct{}, 1)
