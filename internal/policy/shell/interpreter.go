@@ -20,7 +20,15 @@ func (j *judge) interpreter(name string, rest []string, s track.Situation) {
 	lang, _ := code.LanguageOf(name)
 	unclear := false // whether the last option may take the next word
 	given, inPlace := false, false
-	for i := 0; i < len(rest); i++ {
+	i := 0
+	next := func(value string) string { // the value of an option, which may be the next word
+		if value == "" && i+1 < len(rest) {
+			i++
+			return rest[i]
+		}
+		return value
+	}
+	for ; i < len(rest); i++ {
 		a := rest[i]
 		switch {
 		case given && !unclear && (len(a) < 2 || a[0] != '-' || a == "--"): // an argument of the code
@@ -44,12 +52,7 @@ func (j *judge) interpreter(name string, rest []string, s track.Situation) {
 		case len(a) > 1 && a[0] == '-':
 			at := strings.IndexAny(a[1:], lang.Code+lang.Values) + 1
 			if at > 0 && strings.IndexByte(lang.Code, a[at]) >= 0 {
-				text := a[at+1:]
-				if text == "" && i+1 < len(rest) {
-					i++
-					text = rest[i]
-				}
-				j.code(name, text)
+				j.code(name, next(a[at+1:]))
 				if lang.Code == "c" { // what follows are arguments
 					return
 				}
@@ -61,12 +64,7 @@ func (j *judge) interpreter(name string, rest []string, s track.Situation) {
 				return
 			}
 			if at > 0 {
-				value := a[at+1:]
-				if value == "" && i+1 < len(rest) {
-					i++
-					value = rest[i]
-				}
-				j.loads(value)
+				j.loads(next(a[at+1:]))
 			}
 			inPlace = inPlace || code.EditsInPlace(name, a)
 			unclear = at == 0 && strings.Trim(a[1:], lang.Alone) != ""
@@ -149,7 +147,7 @@ func (j *judge) awk(rest []string) {
 		if lex.Dynamic(a) && strings.Contains(a, lex.Several[1:]) && i == 0 {
 			j.Ask("inline-code", "runs program code that is only known at run time")
 		}
-		if strings.Contains(a, "system") || strings.Contains(a, "| \"") || strings.Contains(a, "|\"") || strings.Contains(a, "|&") || strings.Contains(a, "getline") && strings.Contains(a, "|") || strings.Contains(a, "@load") {
+		if code.AwkRuns(a) {
 			j.inlineCode(a)
 			continue
 		}

@@ -49,7 +49,7 @@ func (j *judge) inputOf(list []*syntax.Redirect, in track.Input) track.Input {
 		case syntax.DplIn:
 			if fd := j.word(r.Word); fd != "-" && fd != "0" {
 				c, _ := j.Written("/dev/fd/" + fd)
-				in = track.Input{Fed: true, Text: c.Text, Known: c.Known, Download: c.Download, Secret: c.Secret}
+				in = c.Input()
 			}
 		case syntax.Hdoc, syntax.DashHdoc:
 			in = track.Input{Fed: true, Known: true}

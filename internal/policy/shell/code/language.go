@@ -4,6 +4,7 @@
 package code
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -60,6 +61,13 @@ func IsCodeOption(a string) bool {
 // EditsInPlace reports whether options make perl or ruby change their files.
 func EditsInPlace(name, cluster string) bool {
 	return (strings.HasPrefix(name, "perl") || strings.HasPrefix(name, "ruby")) && strings.Contains(cluster, "i")
+}
+
+// AwkRuns reports whether a program of awk may run commands or load libraries.
+func AwkRuns(text string) bool {
+	runs := []string{"system", `| "`, `|"`, "|&", "@load"}
+	return slices.ContainsFunc(runs, func(s string) bool { return strings.Contains(text, s) }) ||
+		strings.Contains(text, "getline") && strings.Contains(text, "|")
 }
 
 // AwkTargets are the files that print > "file" writes.

@@ -45,6 +45,11 @@ type Content struct {
 // Content returns what a file holds that is written with this input.
 func (in Input) Content() Content { return Content{in.Text, in.Known, in.Download, in.Secret, false} }
 
+// Input is the input of a command that reads the file.
+func (c Content) Input() Input {
+	return Input{Fed: true, Text: c.Text, Known: c.Known, Download: c.Download, Secret: c.Secret}
+}
+
 // Wrote records that the line wrote a file.
 func (l *Line) Wrote(target string, c Content) {
 	switch target {
