@@ -5,8 +5,8 @@
 //
 // It must not know Hermes and does no I/O. The table is parsed on first use.
 // Unknown values are zero, an unknown price is nil: nothing is guessed. Start at
-// Find; names.go finds a model under its many spellings, and limits.go reads
-// limits out of the error texts of services.
+// Find; names.go finds a model under its many spellings, family.go says who made it,
+// and limits.go reads limits out of the error texts of services.
 package modelinfo
 
 import (

@@ -5,6 +5,7 @@ import (
 
 	"hermes"
 	"hermes/internal/modelinfo"
+	"hermes/internal/serverinfo"
 )
 
 // Info returns what is known about a model: the user's settings, else what its
@@ -15,7 +16,7 @@ import (
 func (c *Catalogue) Info(ref string) hermes.ModelInfo {
 	ch, ok := c.quietly(ref)
 	if !ok {
-		return fromSnapshot("", ref, hermes.ModelInfo{ID: ref})
+		return serverinfo.Complete("", ref, hermes.ModelInfo{ID: ref})
 	}
 	return c.infoOf(ch)
 }
@@ -30,7 +31,7 @@ func (c *Catalogue) infoOf(ch choice) hermes.ModelInfo {
 	} else if ch.id != ch.Name {
 		service = ch.id // the user's own service has its own prices
 	}
-	known := fromSnapshot(service, ch.model, info)
+	known := serverinfo.Complete(service, ch.model, info)
 	if local {
 		known.ContextLength, known.OutputLimit = info.ContextLength, info.OutputLimit
 		known.Price = c.localPrice(ch, known.Price)
@@ -78,36 +79,4 @@ func (c *Catalogue) quietly(ref string) (choice, bool) {
 	}
 	c.known.Store(ref, ch)
 	return ch, true
-}
-
-// fromSnapshot fills in what is still unknown.
-func fromSnapshot(service, model string, info hermes.ModelInfo) hermes.ModelInfo {
-	m, known := modelinfo.Find(service, model)
-	if !known {
-		return info
-	}
-	info.ContextLength = cmp.Or(info.ContextLength, m.Context)
-	info.OutputLimit = cmp.Or(info.OutputLimit, m.Output)
-	info.Vision = info.Vision || m.Vision
-	info.Reasoning = info.Reasoning || m.Reasoning
-	info.Tools = info.Tools || m.Tools
-	if m.Price == nil {
-		return info
-	}
-	p := rates(*m.Price)
-	for _, t := range m.Price.Above {
-		p.Above = append(p.Above, hermes.PriceTier{Prompt: t.Prompt, Price: rates(t.Price)})
-	}
-	// Lists of services leave out what long prompts and long caches cost.
-	if said := info.Price; said == nil || said.Input == p.Input && said.Output == p.Output && said.CacheWrite == p.CacheWrite {
-		info.Price = &p
-	}
-	return info
-}
-
-func rates(p modelinfo.Price) hermes.Price {
-	return hermes.Price{
-		Input: hermes.Money(p.Input), Output: hermes.Money(p.Output), CacheRead: hermes.Money(p.CacheRead),
-		CacheWrite: hermes.Money(p.CacheWrite), CacheWriteLong: hermes.Money(p.CacheWriteLong),
-	}
 }

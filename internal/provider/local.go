@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"hermes"
+	"hermes/internal/serverinfo"
 )
 
 // LocalServer is a model server that may run on this machine.
@@ -67,11 +66,5 @@ func (c *Catalogue) ask(ctx context.Context, s LocalServer) []string {
 	if err != nil {
 		return nil // no server, or not a model server
 	}
-	return talking(list)
-}
-
-// onlyEmbeds reports whether a model cannot chat.
-func onlyEmbeds(m hermes.ModelInfo) bool {
-	name := strings.ToLower(m.ID)
-	return strings.Contains(name, "embed") || strings.Contains(name, "rerank")
+	return serverinfo.Chatting(list)
 }

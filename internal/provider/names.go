@@ -4,43 +4,9 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"hermes/internal/modelinfo"
 )
-
-// lineage says where a family of models comes from.
-type lineage struct {
-	prefix string // of the bare name
-	vendor string // as aggregators write it
-	home   string // the maker's own service
-}
-
-// familyOf finds the lineage of a bare name; the zero value if unknown.
-func familyOf(name string) lineage {
-	name = strings.ToLower(name)
-	for _, l := range []lineage{
-		{"claude", "anthropic", "anthropic"},
-		{"gpt-oss", "openai", ""},
-		{"gpt-", "openai", "openai-api"}, {"chatgpt", "openai", "openai-api"}, {"codex", "openai", "openai-api"},
-		{"o1", "openai", "openai-api"}, {"o3", "openai", "openai-api"}, {"o4", "openai", "openai-api"},
-		{"gemini", "google", "gemini"}, {"gemma", "google", ""},
-		{"grok", "x-ai", "xai"},
-		{"deepseek", "deepseek", "deepseek"},
-		{"glm", "z-ai", "zai"},
-		{"kimi", "moonshotai", "kimi-coding"},
-		{"qwen", "qwen", "alibaba"},
-		{"minimax", "minimax", "minimax"},
-		{"llama", "meta-llama", ""},
-		{"mistral", "mistralai", "mistral"}, {"devstral", "mistralai", "mistral"}, {"codestral", "mistralai", "mistral"},
-		{"hermes", "nousresearch", ""},
-		{"mimo", "xiaomi", "xiaomi"},
-		{"step-", "stepfun", "stepfun"},
-		{"nemotron", "nvidia", "nvidia"},
-	} {
-		if strings.HasPrefix(name, l.prefix) {
-			return l
-		}
-	}
-	return lineage{}
-}
 
 // nameFor writes a model's name as a service wants it: as its list of models has it,
 // or as the rules of its row say.
@@ -82,7 +48,7 @@ func withVendor(r Row, name string) string {
 	}
 	vendor, model, given := strings.Cut(name, "/")
 	if !given {
-		vendor, model = familyOf(name).vendor, name
+		vendor, model = modelinfo.FamilyOf(name).Vendor, name
 		if vendor == "" {
 			return name
 		}
@@ -96,7 +62,7 @@ func (r Row) vendor(given, model string) string {
 	if own := r.Vendors[given]; own != "" {
 		return own
 	}
-	usual := familyOf(model).vendor
+	usual := modelinfo.FamilyOf(model).Vendor
 	if r.Vendors[usual] == "" && given == vercelVendors()[usual] {
 		return usual
 	}
@@ -128,7 +94,7 @@ func withoutOwn(r Row, name string) string {
 // keeps reports whether the id of a model is known to begin with the service's own
 // name.
 func (r Row) keeps(model string) bool {
-	return slices.ContainsFunc(r.Keeps, func(k string) bool { return k == model || k == "*" && familyOf(model).home == r.service() })
+	return slices.ContainsFunc(r.Keeps, func(k string) bool { return k == model || k == "*" && modelinfo.FamilyOf(model).Home == r.service() })
 }
 
 // service returns the name of the service whose rules apply.

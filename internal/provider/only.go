@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"hermes/internal/serverinfo"
+
 	"hermes"
 )
 
@@ -53,20 +55,9 @@ func (c *Catalogue) served(ctx context.Context, e endpoint) ([]string, error) {
 		}
 		return nil, err
 	}
-	names := talking(list)
+	names := serverinfo.Chatting(list)
 	c.asked[e.BaseURL] = names
 	return names, nil
-}
-
-// talking leaves out the models that cannot chat.
-func talking(list []hermes.ModelInfo) []string {
-	var names []string
-	for _, m := range list {
-		if !onlyEmbeds(m) {
-			names = append(names, m.ID)
-		}
-	}
-	return names
 }
 
 func (c *Catalogue) note(text string) {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"hermes/internal/modelinfo"
+
 	"hermes"
 )
 
@@ -211,8 +213,8 @@ func (c *Catalogue) byName(ctx context.Context, ref string) (choice, error) {
 	vendor, rest, slash := strings.Cut(ref, "/")
 	home := strings.ToLower(vendor)
 	if !slash {
-		home = familyOf(ref).home
-	} else if l := familyOf(rest); l.vendor == home && l.home == "" {
+		home = modelinfo.FamilyOf(ref).Home
+	} else if f := modelinfo.FamilyOf(rest); f.Vendor == home && f.Home == "" {
 		home = "" // open weights: their maker does not serve them
 	}
 	direct, err := c.named(home, ref) // the service's own name may belong to the id

@@ -4,7 +4,8 @@
 // which the API is (path.go).
 //
 // It asks no server and must not know services or their settings; package provider
-// does. Facts that are built in are in package modelinfo. Start reading at Book.
+// does. Facts that are built in are in package modelinfo; complete.go adds them to what
+// a server said. Start reading at Book.
 package serverinfo
 
 import (

@@ -35,8 +35,11 @@ type listed struct {
 	} `json:"meta"`
 	Parameters []string        `json:"supported_parameters"`
 	Pricing    json.RawMessage `json:"pricing"` // in many forms
+	google
+}
 
-	// Google's own names.
+// google has Google's own names.
+type google struct {
 	Display   string   `json:"displayName"`
 	MaxPrompt int      `json:"inputTokenLimit"`
 	MaxAnswer int      `json:"outputTokenLimit"`
@@ -138,4 +141,15 @@ func ParseList(body []byte) ([]hermes.ModelInfo, error) {
 		return nil, fmt.Errorf("%w: the list of models is empty", fault.ErrGarbage)
 	}
 	return out, nil
+}
+
+// Chatting returns the ids of the models of a list that can chat.
+func Chatting(list []hermes.ModelInfo) []string {
+	var ids []string
+	for _, m := range list {
+		if name := strings.ToLower(m.ID); !strings.Contains(name, "embed") && !strings.Contains(name, "rerank") {
+			ids = append(ids, m.ID)
+		}
+	}
+	return ids
 }
