@@ -25,7 +25,7 @@ func (c *chat) do(do any) {
 	case submitDo:
 		c.submit(s, do.op)
 	case commandDo:
-		call := command.Call{Session: s, Sessions: c.o.Sessions, Where: command.Terminal, Confirmed: do.confirmed, Models: c.o.Models, Settings: c.o.Settings, Memory: c.o.Memory, Learnings: c.o.Learnings, Skills: c.o.Skills, Spend: c.o.Spend, Limits: c.o.Limits}
+		call := c.o.call(s, do.confirmed)
 		c.later(func(ctx context.Context) any {
 			r, err := command.Run(ctx, do.line, call)
 			return ranMsg{do.line, r, err}

@@ -119,7 +119,7 @@ func newModel(o Options, width, height int) *model {
 		dir:      o.Dir, trusted: o.Trusted, height: height,
 		input: newEditor(),
 		past:  history{path: o.History},
-		skill: sync.OnceValue(func() []choice { return skillChoices(o.Skills) }),
+		skill: sync.OnceValue(func() []choice { return skillChoices(o.Commands.Skills) }),
 	}
 }
 

@@ -150,7 +150,7 @@ func (c *plainChat) take(ctx context.Context, line string) (quit bool, err error
 
 func (c *plainChat) command(ctx context.Context, line string, confirmed bool) (bool, error) {
 	s := &deferring{Session: c.session}
-	r, err := command.Run(ctx, line, command.Call{Session: s, Sessions: c.o.Sessions, Where: command.Terminal, Confirmed: confirmed, Models: c.o.Models, Settings: c.o.Settings, Memory: c.o.Memory, Learnings: c.o.Learnings, Skills: c.o.Skills, Spend: c.o.Spend, Limits: c.o.Limits})
+	r, err := command.Run(ctx, line, c.o.call(s, confirmed))
 	if err != nil {
 		c.out.write(markup.Visible(err.Error()) + "\n")
 		return false, nil

@@ -12,7 +12,6 @@ import (
 
 	"hermes"
 	"hermes/internal/command"
-	"hermes/internal/ratelimit"
 	"hermes/internal/session"
 )
 
@@ -43,24 +42,19 @@ type Options struct {
 	Dir string
 	// Trusted skips the confirmation of commands such as /new.
 	Trusted bool
-	// Models lists references for /model; nil lists none.
-	Models func(ctx context.Context) ([]string, error)
-	// Settings saves what commands keep for later sessions.
-	Settings command.Settings
-	// Memory is what /memory shows; nil has none.
-	Memory    command.Memory
-	Learnings command.Learnings // nil has none
-	// Skills are shown by /skills and can be called by name; nil has none.
-	Skills command.Skills
-	// Sessions are the stored conversations; nil has none.
-	Sessions func(ctx context.Context) (command.Sessions, error)
-	// Spend gives /budget and /usage the costs; nil shows none.
-	Spend command.Spend
-	// Limits gives /usage the limits of the services; nil shows none.
-	Limits func() ([]ratelimit.Status, time.Time)
-	Now    func() time.Time // nil is time.Now
+	// Commands is what the program lends to each command. The chat sets its
+	// Session, Where and Confirmed.
+	Commands command.Call
+	Now      func() time.Time // nil is time.Now
 	// Term is the value of TERM; with "dumb" the chat works line by line.
 	Term string
+}
+
+// call is a call of a command in a session.
+func (o *Options) call(s Session, confirmed bool) command.Call {
+	c := o.Commands
+	c.Session, c.Where, c.Confirmed = s, command.Terminal, confirmed
+	return c
 }
 
 // Want says which session to open.

@@ -24,7 +24,7 @@ func (shelf) Find(_ context.Context, ref string) (hermes.Session, error) {
 // open elsewhere.
 func twoSessions(first, second *fakeSession) Options {
 	return Options{
-		Sessions: func(context.Context) (command.Sessions, error) { return shelf{}, nil },
+		Commands: command.Call{Sessions: func(context.Context) (command.Sessions, error) { return shelf{}, nil }},
 		Open: func(_ context.Context, w Want) (Session, bool, error) {
 			switch {
 			case w.First:

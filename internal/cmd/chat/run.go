@@ -52,8 +52,11 @@ func (o *Options) runChat(ctx context.Context, first string) (err error) {
 	id, err := tui.Run(ctx, tui.Options{
 		In: in, Out: out, First: first, Display: d, Dir: o.Run.Workspace.Dir, History: cfg.Home().History(),
 		Greeting: []string{"Hermes " + app.Version + "   /help for commands, Ctrl+C to stop a turn, Ctrl+D to quit"},
-		Trusted:  !cfg.Approvals().DestructiveSlashConfirm, Models: a.Models().References, Settings: a.Settings(), Memory: remembered, Learnings: a.Learned(), Skills: skills, Spend: spent, Limits: a.Models().Limits, Term: cfg.Getenv("TERM"),
-		Sessions: func(ctx context.Context) (command.Sessions, error) { return a.Sessions(ctx) },
+		Trusted:  !cfg.Approvals().DestructiveSlashConfirm, Term: cfg.Getenv("TERM"),
+		Commands: command.Call{
+			Models: a.Models().References, Limits: a.Models().Limits, Settings: a.Settings(), Memory: remembered, Learnings: a.Learned(), Skills: skills, Spend: spent,
+			Sessions: func(ctx context.Context) (command.Sessions, error) { return a.Sessions(ctx) },
+		},
 		Open: func(ctx context.Context, w tui.Want) (tui.Session, bool, error) {
 			if !w.First {
 				o.Resume, o.asked.carryOn = w.Resume, false
