@@ -138,12 +138,12 @@ func (p *rawPrinter) text(s string) {
 		p.renderer.lastText = ""
 	}
 	p.out.write(s)
-	p.renderer.received.WriteString(s)
+	p.renderer.step.received.WriteString(s)
 }
 
 func (p *rawPrinter) done(e hermes.TurnDone) {
 	p.out.endLine()
-	said := strings.TrimSpace(p.renderer.received.String())
+	said := strings.TrimSpace(p.renderer.step.received.String())
 	if text := strings.TrimSpace(e.Text); text != "" && !strings.Contains(said, text) && text != p.renderer.noted && e.Outcome != hermes.OutcomeFailed {
 		p.out.write(e.Text)
 		p.out.endLine()
@@ -151,7 +151,7 @@ func (p *rawPrinter) done(e hermes.TurnDone) {
 	if e.Outcome == hermes.OutcomeInterrupted {
 		p.notes.write("interrupted\n")
 	}
-	p.renderer.received.Reset()
+	p.renderer.step.received.Reset()
 	p.renderer.noted = ""
 }
 

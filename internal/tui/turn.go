@@ -85,7 +85,7 @@ func (t *renderer) compacted(e hermes.Compacted) {
 func (t *renderer) turnDone(e hermes.TurnDone) {
 	t.flush()
 	t.calls = nil
-	t.writing = hermes.CallDeltaSeen{}
+	t.step.writing = hermes.CallDeltaSeen{}
 	t.lastCall = ""
 	if text := strings.TrimSpace(e.Text); text != "" && e.Outcome != hermes.OutcomeFailed && !strings.Contains(t.lastText, text) && text != t.noted {
 		t.say(markup.Render(text, t.prose(t.width))...)

@@ -210,9 +210,7 @@ func (m *model) reset() {
 	m.opened, m.busy, m.stopping = false, false, false
 	m.waiting, m.asks, m.calls, m.queued = nil, nil, nil, 0
 	m.unstash()
-	m.answer, m.thinking = nil, nil
-	m.received.Reset()
-	m.rest = ""
+	m.step = step{}
 	m.title, m.id = "", ""
 }
 

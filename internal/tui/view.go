@@ -113,14 +113,14 @@ func (m *model) activity() string {
 	switch {
 	case m.stopping:
 		what = "stopping"
-	case m.writing.Name != "":
-		what = "writing " + m.writing.Name
-		if m.writing.Bytes >= 1024 {
-			what += fmt.Sprintf(" (%d KB)", m.writing.Bytes/1024)
+	case m.step.writing.Name != "":
+		what = "writing " + m.step.writing.Name
+		if m.step.writing.Bytes >= 1024 {
+			what += fmt.Sprintf(" (%d KB)", m.step.writing.Bytes/1024)
 		}
 	case len(m.calls) > 0:
 		what = "running " + text.Plural(len(m.calls), "tool", "tools")
-	case m.thought:
+	case m.step.thought:
 		what = "thinking"
 	}
 	parts := []string{what, took(m.now().Sub(m.began).Truncate(time.Second))}
@@ -128,7 +128,7 @@ func (m *model) activity() string {
 		parts[1] = "0 s"
 	}
 	parts[1] = strings.Replace(parts[1], ".0 s", " s", 1)
-	if n := m.usage.Total() + int64(m.streamed/4); n > 0 {
+	if n := m.usage.Total() + int64(m.step.streamed/4); n > 0 {
 		parts = append(parts, tokens(n)+" tokens")
 	}
 	mark := spinner[m.spin%len(spinner)]
