@@ -65,7 +65,7 @@ func (a *ask) chooses() bool { return a.approval != nil || a.confirm != "" }
 // choose handles a key at such a question. Typed text never answers alone: it
 // selects, and Enter confirms. Text that is no choice selects the refusal.
 func (m *model) choose(a *ask, k keyMsg) []any {
-	m.stash()
+	m.input.stash()
 	reason := a.reason(m.input.value())
 	switch k.name {
 	case "enter", "kpenter":
@@ -92,7 +92,8 @@ func (m *model) choose(a *ask, k keyMsg) []any {
 		if k.name == "up" || k.name == "down" {
 			a.moved = m.now()
 		}
-		m.input, a.pasted = newEditor(), false
+		m.input.clear()
+		a.pasted = false
 		a.at = (a.at + by) % len(a.options)
 		return nil
 	}
@@ -112,11 +113,9 @@ func (m *model) chosen(a *ask, o option, reason string) []any {
 		}
 		return m.resolve(session.Reply{ID: a.id, Approval: answer}, recorded(answer))
 	}
-	m.asks = m.asks[1:]
-	m.unstash()
-	m.present()
+	m.closeAsk()
 	if o.key == "y" {
-		return m.later(commandDo{line: a.confirm, confirmed: true})
+		return m.conv.later(commandDo{line: a.confirm, confirmed: true})
 	}
 	m.input.insert(reason) // the user began to write something else
 	return nil

@@ -231,3 +231,10 @@ func (a *ask) strip(t theme, width int) []string {
 	}
 	return parts
 }
+
+func maxTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -93,6 +93,39 @@ func TestCtrlCStopsThePreparationOfATurn(t *testing.T) {
 	r.wantDo() // it clears the input
 }
 
+func TestCtrlCStopsThePreparationOfWhatWaited(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")})
+	r.keys("one<enter>two<enter>").wants()
+	r.send(submittedMsg{op: say("one").op}, submittedMsg{op: say("two").op}, hermes.TurnDone{Turn: 1}).wants()
+	r.wait(time.Second).keys("half<ctrl+c>")
+	r.wantDo(submitDo{session.Stop{}}) // the text is kept
+	r.shows("Stopping. Press Ctrl+C again to quit.")
+	r.send(hermes.Queued{}, submittedMsg{op: session.Stop{}}, hermes.TurnDone{Turn: 1, Outcome: hermes.OutcomeInterrupted}).wants()
+	if got := r.m.input.value(); got != "one\n\ntwo\n\nhalf" {
+		t.Errorf("the input is %q", got)
+	}
+	r.wait(3 * time.Second).keys("<ctrl+c>").wantDo() // nothing is left to stop
+}
+
+func TestCtrlCStopsThePreparationOfARepeatedTurn(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"/retry", "/continue"} {
+		r := openRig(t, 80, 24)
+		r.keys(line + "<enter>").wait(time.Second).keys("<ctrl+c>")
+		r.wantDo(commandDo{line: line}, submitDo{session.Stop{}})
+		r.send(submittedMsg{op: session.Stop{}}, ranMsg{line: line, err: hermes.ErrInterrupted})
+		r.shows("interrupted").wait(3 * time.Second).keys("x<ctrl+c>")
+		r.wantDo() // it clears the input
+	}
+	r := newRig(t, 80, 24, Display{})
+	r.send(openedMsg{id: "x", state: session.State{Asking: true}}).wantDo(submitDo{session.Continue{}})
+	r.keys("<ctrl+c>").wantDo(submitDo{session.Stop{}})
+	r.send(submittedMsg{op: session.Continue{}, err: hermes.ErrInterrupted}, submittedMsg{op: session.Stop{}})
+	r.wait(3 * time.Second).keys("<ctrl+c>").wantDo()
+}
+
 func TestSecondCtrlCMuchLaterOnlyStops(t *testing.T) {
 	t.Parallel()
 	r := openRig(t, 80, 24)
@@ -526,8 +559,8 @@ func TestSecretAnswerIsNeverShown(t *testing.T) {
 	r.wait(time.Second).keys("hunter2").hides("hunter2")
 	r.keys("<enter>").hides("hunter2")
 	r.wantDo(submitDo{session.Reply{ID: "q", Answer: hermes.Answer{Texts: []string{"hunter2"}}}})
-	if len(r.m.past.entries) > 0 {
-		t.Errorf("the history holds %q", r.m.past.entries)
+	if len(r.m.input.past.entries) > 0 {
+		t.Errorf("the history holds %q", r.m.input.past.entries)
 	}
 }
 
@@ -606,7 +639,7 @@ func TestPathCompletion(t *testing.T) {
 	t.Parallel()
 	r := openRig(t, 80, 30)
 	for _, name := range []string{"source/main.go", "source/main_test.go", "readme.md", ".hidden"} {
-		path := filepath.Join(r.m.dir, name)
+		path := filepath.Join(r.m.input.dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -645,7 +678,7 @@ func TestHistoryGoesBackForthAndSearches(t *testing.T) {
 			t.Errorf("%s: %q, want %q", step.keys, got, step.want)
 		}
 	}
-	again := history{path: r.m.past.path}
+	again := history{path: r.m.input.past.path}
 	again.load()
 	if got := strings.Join(again.entries, "|"); got != "first thing|second thing|two\nrows" {
 		t.Errorf("the file holds %q", got)
@@ -679,7 +712,7 @@ func TestRefusedLinesOfAPasteAreNotListedAsWaiting(t *testing.T) {
 			r.send(submittedMsg{op: say(line).op, err: refused})
 		}
 	}
-	if n := len(r.m.waiting); n != 100 {
+	if n := len(r.m.conv.waiting); n != 100 {
 		t.Errorf("%d texts are listed as waiting, want 100", n)
 	}
 	if n := strings.Count(r.v.text(), refused.Error()); n != 1 {
@@ -699,8 +732,8 @@ func TestTextsGoBackToTheInputWhenTheQueueIsFull(t *testing.T) {
 	c.doAll(r.wants())
 	r.draw()
 	r.shows("the session is not responding; press Ctrl+C twice to quit", "› hello")
-	if len(r.m.waiting) != 0 {
-		t.Errorf("still listed: %q", r.m.waiting)
+	if len(r.m.conv.waiting) != 0 {
+		t.Errorf("still listed: %q", r.m.conv.waiting)
 	}
 }
 

@@ -1,42 +1,69 @@
 package tui
 
 import (
-	"os"
-	"path/filepath"
-	"strings"
-
+	"context"
 	"hermes/internal/command"
 	"hermes/internal/order"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 )
 
-const (
-	maxChoices = 200 // most entries of a folder that are offered
-	menuRows   = 8   // most entries that are shown at once
-)
-
-// choice is an entry of the completion menu.
-type choice struct {
-	insert string // what replaces the word
-	label  string
-	help   string
-	more   bool // the word goes on after it: a folder, or a command with arguments
+// suggest updates the menu of commands for the text so far.
+func (l *inputLine) suggest() {
+	l.menu.close()
+	if l.draft != nil || l.cur != len(l.text) {
+		return
+	}
+	line := string(l.text)
+	list := append(commands(line), l.calledSkills(line)...)
+	if len(list) == 1 && list[0].insert == line && !list[0].more {
+		return
+	}
+	l.menu.choices = list
 }
 
-// menu is the list of completions below the input.
-type menu struct {
-	choices []choice
-	at      int
-	from    int  // index in the text where the word begins
-	chosen  bool // the user has moved in the menu
+// complete is Tab: it completes the word before the cursor as a path, as far
+// as it is unambiguous, and offers the candidates.
+func (l *inputLine) complete() {
+	from := l.blankLeft()
+	word := string(l.text[from:l.cur])
+	if strings.ContainsAny(word, " \n\t") || word == "" {
+		return
+	}
+	list := paths(word, l.dir)
+	switch {
+	case len(list) == 0:
+		l.hint = "No match"
+		return
+	case len(list) == 1:
+		l.menu = menu{choices: list, from: from}
+		l.accept(list[0])
+		return
+	}
+	if prefix := common(list); len(prefix) > len(word) {
+		l.cut(from, l.cur, false)
+		l.insert(prefix)
+	}
+	l.menu = menu{choices: list, from: from}
 }
 
-func (m *menu) open() bool { return len(m.choices) > 0 }
-
-func (m *menu) close() { *m = menu{} }
-
-func (m *menu) step(by int) {
-	m.at = (m.at + by + len(m.choices)) % len(m.choices)
-	m.chosen = true
+// accept replaces the word with a choice.
+func (l *inputLine) accept(c choice) {
+	from := l.menu.from
+	l.menu.close()
+	l.cut(from, l.cur, false)
+	l.insert(c.insert)
+	switch {
+	case !c.more:
+		l.insert(" ")
+	case strings.HasPrefix(c.insert, "/") && from == 0 && !strings.HasSuffix(c.insert, "/"):
+		l.insert(" ")
+	default: // a folder: offer what is in it
+		from = l.blankLeft()
+		l.menu = menu{choices: paths(string(l.text[from:l.cur]), l.dir), from: from}
+	}
 }
 
 // commands offers the slash commands that start with the line.
@@ -106,4 +133,38 @@ func common(list []choice) string {
 		}
 	}
 	return strings.ToValidUTF8(prefix, "")
+}
+
+// skillChoices are the skills that can be called by name. A skill with the name
+// of a command is not among them: the command wins.
+func skillChoices(s command.Skills) []choice {
+	if s == nil {
+		return nil
+	}
+	all, err := s.List(context.Background()) // reads only a few files
+	if err != nil {
+		return nil
+	}
+	var list []choice
+	for _, k := range all {
+		if strings.Contains(k.Name, ".") || slices.ContainsFunc(command.Table(), func(c command.Command) bool { return c.Name == k.Name }) {
+			continue
+		}
+		list = append(list, choice{insert: "/" + k.Name, label: "/" + k.Name, help: k.Description, more: true})
+	}
+	return list
+}
+
+// calledSkills offers the skills whose names start with the text.
+func (l *inputLine) calledSkills(text string) []choice {
+	if !strings.HasPrefix(text, "/") || strings.ContainsAny(text, " \n") {
+		return nil
+	}
+	var list []choice
+	for _, c := range l.skills() {
+		if strings.HasPrefix(c.insert, text) {
+			list = append(list, c)
+		}
+	}
+	return list
 }

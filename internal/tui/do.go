@@ -179,7 +179,7 @@ func (c *chat) drop() {
 // suspend gives the terminal back to the shell until the chat is continued.
 func (c *chat) suspend() {
 	if !canSuspend {
-		c.model.hint = "Suspending is not supported on this system"
+		c.model.input.hint = "Suspending is not supported on this system"
 		return
 	}
 	_ = c.screen.stop()

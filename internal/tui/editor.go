@@ -201,3 +201,49 @@ func (e *editor) lineEnd() int {
 	}
 	return i
 }
+
+// edit handles the keys that change only the text or the cursor. It reports
+// whether the key is one of them.
+func (e *editor) edit(name string) bool {
+	switch name {
+	case "left", "ctrl+b":
+		e.move(e.left())
+	case "right", "ctrl+f":
+		e.move(e.right())
+	case "alt+left", "ctrl+left", "alt+b":
+		e.move(e.wordLeft())
+	case "alt+right", "ctrl+right", "alt+f":
+		e.move(e.wordRight())
+	case "home", "ctrl+a":
+		e.move(e.lineStart())
+	case "end", "ctrl+e":
+		e.move(e.lineEnd())
+	case "ctrl+home":
+		e.move(0)
+	case "ctrl+end":
+		e.move(len(e.text))
+	case "backspace", "ctrl+h", "shift+backspace":
+		e.cut(e.left(), e.cur, false)
+	case "delete":
+		e.cut(e.cur, e.right(), false)
+	case "ctrl+w":
+		e.cut(e.blankLeft(), e.cur, true)
+	case "alt+backspace", "ctrl+backspace":
+		e.cut(e.wordLeft(), e.cur, true)
+	case "alt+d", "ctrl+delete", "alt+delete":
+		e.cut(e.cur, e.wordRight(), true)
+	case "ctrl+u":
+		e.cut(e.lineStart(), e.cur, true)
+	case "ctrl+k":
+		if end := e.lineEnd(); end > e.cur {
+			e.cut(e.cur, end, true)
+		} else {
+			e.cut(e.cur, min(e.cur+1, len(e.text)), true)
+		}
+	case "ctrl+y":
+		e.insertRunes(e.yank)
+	default:
+		return false
+	}
+	return true
+}

@@ -10,11 +10,10 @@ import (
 // key handles a key press. The open question, search or menu gets it first,
 // then the input.
 func (m *model) key(k keyMsg) []any {
-	last := m.lastKey
-	m.lastKey = m.now()
-	m.hint = ""
+	last, now := m.input.pressed(m.now()), m.now()
+	m.input.hint = ""
 	if k.name != "ctrl+c" {
-		m.quitting = false
+		m.leave.asked = false
 	}
 	switch k.name {
 	case "ctrl+c":
@@ -26,61 +25,50 @@ func (m *model) key(k keyMsg) []any {
 	}
 	gone := m.gone
 	m.gone = time.Time{}
-	if (k.name == "enter" || k.name == "kpenter") && m.lastKey.Sub(gone) < settle {
+	if (k.name == "enter" || k.name == "kpenter") && now.Sub(gone) < settle {
 		return nil // it was meant for the question
 	}
 	if a := m.ask(); a != nil {
-		a.arm(last, m.now())
+		a.arm(last, now)
 		if do, taken := m.askKey(a, k); taken {
 			return do
 		}
 	}
-	if m.find != nil && m.searchKey(k) {
-		return nil
+	switch m.input.key(k, textWidth(m.cols())) {
+	case wishSend:
+		return m.send()
+	case wishQuit:
+		return []any{quitDo{}}
 	}
-	if m.menu.open() {
-		if do, taken := m.menuKey(k); taken {
-			return do
-		}
-	}
-	return m.inputKey(k)
+	return nil
 }
 
 // interrupt is Ctrl+C: it stops the turn. Pressed twice it quits.
 func (m *model) interrupt() []any {
 	now := m.now()
-	if m.quitting && now.Before(m.quitBy) {
+	if m.leave.wanted(now) {
 		return []any{quitDo{}}
 	}
-	m.menu.close()
-	m.find = nil
+	m.input.close()
 	if a := m.ask(); a != nil && a.confirm != "" {
-		m.asks = m.asks[1:]
-		m.unstash()
-		m.present()
+		m.closeAsk()
 		return nil
 	}
-	preparing := m.opened && !m.busy && len(m.waiting) > 0 // a message was sent, and its turn has not begun
-	if !m.busy && !preparing && (!m.input.empty() || m.draft != nil) {
-		m.input = newEditor()
+	preparing := !m.turn.busy && m.conv.preparing()
+	if !m.turn.busy && !preparing && (!m.input.empty() || m.input.draft != nil) {
+		m.input.clear()
 		return nil
 	}
-	m.quitting, m.quitBy = true, now.Add(quitTime)
+	m.leave.begin(now)
+	if !m.turn.busy && !preparing {
+		return nil
+	}
+	m.turn.stopping = true
 	if preparing { // the text comes back when the session has stopped
 		return []any{submitDo{session.Stop{}}}
 	}
-	if !m.busy {
-		return nil
-	}
-	m.stopping = true
-	m.unstash()
-	if len(m.waiting) > 0 && m.input.empty() {
-		m.input.set(strings.Join(m.waiting, "\n\n"))
-	} else if len(m.waiting) > 0 {
-		m.input.cur = 0
-		m.input.insert(strings.Join(m.waiting, "\n\n") + "\n\n")
-	}
-	m.waiting = nil
+	m.input.unstash()
+	m.input.before(m.conv.takeBack())
 	var do []any
 	for _, a := range m.asks {
 		if a.approval != nil {
@@ -90,6 +78,23 @@ func (m *model) interrupt() []any {
 	m.asks = nil
 	return append(do, submitDo{session.Stop{}})
 }
+
+// quitTime is how long after Ctrl+C a second one quits.
+const quitTime = 2 * time.Second
+
+// leaving is the wish to quit: Ctrl+C was pressed once, not long ago.
+type leaving struct {
+	asked bool
+	until time.Time
+}
+
+// wanted reports whether one more Ctrl+C quits.
+func (l *leaving) wanted(now time.Time) bool { return l.asked && now.Before(l.until) }
+
+func (l *leaving) begin(now time.Time) { l.asked, l.until = true, now.Add(quitTime) }
+
+// tick ends the wish when its time is over.
+func (l *leaving) tick(now time.Time) { l.asked = l.asked && !now.After(l.until) }
 
 // askKey offers a key to the question. It reports whether the question took
 // it; else the input gets it.
@@ -120,7 +125,7 @@ func (m *model) choiceKey(a *ask, k keyMsg) ([]any, bool) {
 	case "enter":
 		if a.at == a.other() {
 			a.typing = true
-			m.stash()
+			m.input.stash()
 			return nil, true
 		}
 		texts := a.chosen()
@@ -152,7 +157,7 @@ func (m *model) choiceText(a *ask, k keyMsg) ([]any, bool) {
 		return nil, true
 	}
 	a.typing = true
-	m.stash()
+	m.input.stash()
 	return nil, false
 }
 
@@ -172,7 +177,7 @@ func (m *model) answerKey(a *ask, k keyMsg) ([]any, bool) {
 		switch {
 		case len(a.options) > 0:
 			a.typing = false
-			m.unstash()
+			m.input.unstash()
 		case a.armed && m.input.empty():
 			return m.resolve(a.dismissal(), "skipped"), true
 		}
@@ -185,72 +190,4 @@ func (m *model) answerKey(a *ask, k keyMsg) ([]any, bool) {
 		return nil, true
 	}
 	return nil, false
-}
-
-func (m *model) searchKey(k keyMsg) bool {
-	f := m.find
-	switch k.name {
-	case "ctrl+r":
-		f.again(&m.past, f.at)
-	case "backspace":
-		if r := []rune(f.text); len(r) > 0 {
-			f.text = string(r[:len(r)-1])
-		}
-		f.again(&m.past, len(m.past.entries))
-	case "esc", "ctrl+g":
-		m.find = nil
-	case "enter", "tab", "right", "left", "up", "down", "home", "end":
-		if f.found != "" {
-			m.input.set(f.found)
-		}
-		m.find = nil
-	default:
-		if k.text == "" {
-			m.find = nil
-			return false
-		}
-		f.text += k.text
-		f.again(&m.past, len(m.past.entries))
-	}
-	return true
-}
-
-func (f *search) again(h *history, from int) {
-	found, at, ok := h.search(f.text, from)
-	if ok {
-		f.found, f.at = found, at
-		return
-	}
-	if from == len(h.entries) {
-		f.found = ""
-	}
-}
-
-// menuKey moves in the completion menu and accepts an entry.
-func (m *model) menuKey(k keyMsg) ([]any, bool) {
-	switch k.name {
-	case "up":
-		m.menu.step(-1)
-	case "down":
-		m.menu.step(1)
-	case "tab":
-		m.accept(m.menu.choices[m.menu.at])
-	case "shift+tab":
-		m.menu.step(-1)
-	case "esc":
-		m.menu.close()
-	case "enter":
-		if !m.menu.chosen {
-			return nil, false
-		}
-		c := m.menu.choices[m.menu.at]
-		m.accept(c)
-		if c.more || !strings.HasPrefix(c.insert, "/") || m.menu.from > 0 {
-			return nil, true
-		}
-		return m.send(), true
-	default:
-		return nil, false
-	}
-	return nil, true
 }

@@ -104,3 +104,37 @@ func (e *editor) vertical(step, width int) bool {
 	e.cur, e.goal = at, goal
 	return true
 }
+
+// textWidth is the width of the text in a line of a width.
+func textWidth(width int) int { return max(width-markup.Width(inputMark), 4) }
+
+// rows draws the text, or the search that replaces it, and returns where the
+// cursor is. A secret is hidden.
+func (l *inputLine) rows(t theme, width int, secret bool) (rows []string, row, col int) {
+	if l.find != nil {
+		return l.find.rows(t, width)
+	}
+	laid, row, col := l.layout(textWidth(width))
+	first := max(row-maxInputRows+1, 0)
+	last := min(first+maxInputRows, len(laid))
+	for i := first; i < last; i++ {
+		var b strings.Builder
+		mark := strings.Repeat(" ", markup.Width(inputMark))
+		if i == 0 {
+			mark = t.accent(inputMark)
+		}
+		b.WriteString(mark)
+		for _, p := range laid[i].runes {
+			switch {
+			case secret:
+				b.WriteString(strings.Repeat("•", p.width))
+			case len(p.shown) > 7 && strings.HasPrefix(p.shown, "[paste "):
+				b.WriteString(t.faint(p.shown))
+			default:
+				b.WriteString(p.shown)
+			}
+		}
+		rows = append(rows, b.String())
+	}
+	return rows, row - first, min(col+markup.Width(inputMark), width-1)
+}

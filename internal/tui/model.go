@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"sync"
 	"time"
 
 	"hermes"
@@ -66,60 +65,21 @@ type (
 // model is the whole state of the chat.
 type model struct {
 	*renderer
-	dir     string // for the completion of paths
-	trusted bool   // destructive commands are not confirmed
-	height  int
-
-	input editor
-	draft *editor // the unsent text when a question came
-	past  history
-	menu  menu
-	find  *search
-	asks  []*ask // open questions; the first is shown
-
-	opened  bool
-	id      string
-	spoken  bool // the session has at least one message
-	title   string
-	window  int
-	early   []any           // actions that wait until the session is open
-	skill   func() []choice // skills that can be called by name
-	waiting []string        // messages that were sent and not yet started
-	queued  int             // how many messages the session reports as waiting
-
-	busy     bool
-	began    time.Time
-	stopping bool
-	quitting bool // Ctrl+C was pressed once
-	quitBy   time.Time
-	spin     int
-	hint     string
-	lastKey  time.Time
-	gone     time.Time // when a question closed without an answer from here
-
-	sent  time.Time // when something was sent last
-	burst bool      // it came faster after another than a user types
-
-	complaint  string // the last error that was shown
-	complained time.Time
-
-	closed bool // the session has ended
-}
-
-// search is the search in the history.
-type search struct {
-	text  string
-	at    int
-	found string
+	input     inputLine
+	conv      conversation
+	turn      runningTurn
+	leave     leaving
+	asks      []*ask    // open questions; the first is shown
+	gone      time.Time // when a question closed without an answer from here
+	complaint complaint
+	height    int
+	trusted   bool // destructive commands are not confirmed
 }
 
 func newModel(o Options, width, height int) *model {
 	return &model{
-		renderer: newRenderer(o.Display, width-1, o.Now),
-		dir:      o.Dir, trusted: o.Trusted, height: height,
-		input: newEditor(),
-		past:  history{path: o.History},
-		skill: sync.OnceValue(func() []choice { return skillChoices(o.Commands.Skills) }),
+		renderer: newRenderer(o.Display, width-1, o.Now), input: newInputLine(o),
+		trusted: o.Trusted, height: height,
 	}
 }
 
@@ -128,7 +88,9 @@ func newModel(o Options, width, height int) *model {
 func (m *model) cols() int { return max(m.width, 10) }
 
 // moving reports whether something on the screen changes with time.
-func (m *model) moving() bool { return m.busy || m.quitting || !m.opened && len(m.waiting) > 0 }
+func (m *model) moving() bool {
+	return m.turn.busy || m.leave.asked || !m.conv.opened && len(m.conv.waiting) > 0
+}
 
 // ask is the question on the screen, or nil.
 func (m *model) ask() *ask {
@@ -136,12 +98,4 @@ func (m *model) ask() *ask {
 		return nil
 	}
 	return m.asks[0]
-}
-
-// stored is the id of the session, if there is something to resume.
-func (m *model) stored() string {
-	if !m.spoken {
-		return ""
-	}
-	return m.id
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/charmbracelet/x/xpty"
 
 	"hermes"
+	"hermes/internal/session"
 )
 
 // console is the chat on a real pseudo terminal, shown on the test terminal.
@@ -189,6 +190,28 @@ func TestInterruptOnARealTerminal(t *testing.T) {
 	}
 	c.press("\x04") // a second Ctrl+C quits only soon after the first
 	c.ended()
+}
+
+func TestInterruptedPreparationOnARealTerminal(t *testing.T) {
+	t.Parallel()
+	f := newFake(nil)
+	c := newConsole(t)
+	go func() {
+		_, err := Run(t.Context(), Options{
+			In: c.pty.Slave(), Out: c.pty.Slave(), Term: "xterm-256color", Dir: t.TempDir(),
+			Open: func(context.Context, Want) (Session, bool, error) { return preparing{f, func() {}}, false, nil },
+		})
+		c.end <- err
+	}()
+	c.shows("maker/model-1")
+	c.press("go\r\x03")
+	c.shows("interrupted")
+	c.shows("› go")
+	c.press("\x15\x04") // Ctrl+U, Ctrl+D
+	c.ended()
+	if ops := f.did(); len(ops) != 1 || ops[0] != (session.Stop{}) {
+		t.Errorf("the session got %v", ops)
+	}
 }
 
 func TestQuitBeforeTheSessionIsOpen(t *testing.T) {

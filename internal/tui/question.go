@@ -13,8 +13,7 @@ func (m *model) asked(e hermes.Asked) []any {
 	m.flush()
 	m.say(a.lines(m.theme, m.width)...)
 	m.asks = append(m.asks, a)
-	m.menu.close()
-	m.find = nil
+	m.input.close()
 	if a == m.ask() {
 		m.present()
 	}
@@ -32,30 +31,7 @@ func (m *model) present() {
 	}
 	a.shown = m.now()
 	if a.typing {
-		m.stash()
-	}
-}
-
-// stash keeps the unsent text and empties the input for an answer.
-func (m *model) stash() {
-	if m.draft == nil {
-		draft := m.input
-		m.draft = &draft
-		m.input = newEditor()
-	}
-}
-
-// answerText is what is typed as the answer to the question, not the draft.
-func (m *model) answerText() string {
-	if m.draft == nil {
-		return ""
-	}
-	return m.input.value()
-}
-
-func (m *model) unstash() {
-	if m.draft != nil {
-		m.input, m.draft = *m.draft, nil
+		m.input.stash()
 	}
 }
 
@@ -68,16 +44,21 @@ func (m *model) answered(id string) {
 	m.asks = slices.Delete(m.asks, i, i+1)
 	if i == 0 {
 		m.gone = m.now()
-		m.unstash()
+		m.input.unstash()
 		m.present()
 	}
 }
 
 // resolve answers the question that is shown and records the answer.
 func (m *model) resolve(reply session.Reply, words string) []any {
-	m.asks = m.asks[1:]
-	m.unstash()
 	m.say(m.faint(markup.Clip("  "+words, m.width)))
-	m.present()
+	m.closeAsk()
 	return []any{submitDo{reply}}
+}
+
+// closeAsk closes the question that is shown.
+func (m *model) closeAsk() {
+	m.asks = m.asks[1:]
+	m.input.unstash()
+	m.present()
 }

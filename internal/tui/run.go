@@ -159,7 +159,7 @@ func (c *chat) run(ctx context.Context) (string, error) {
 	for _, closed := range c.closing {
 		<-closed
 	}
-	return c.model.stored(), errors.Join(err, stopped)
+	return c.model.conv.stored(), errors.Join(err, stopped)
 }
 
 func (c *chat) loop(ctx context.Context, keys <-chan any) error {

@@ -1,8 +1,7 @@
 package tui
 
 import (
-	"slices"
-	"strings"
+	"errors"
 	"time"
 
 	"hermes"
@@ -13,85 +12,76 @@ import (
 
 // send sends the input as a message, or runs it as a command.
 func (m *model) send() []any {
-	text := strings.TrimSpace(m.input.value())
+	text := m.input.send(m.now())
 	if text == "" {
 		return nil
 	}
-	m.input = newEditor()
-	m.menu.close()
-	m.burst = m.now().Sub(m.sent) < settle
-	m.sent = m.now()
-	if err := m.past.add(text); err != nil {
-		m.hint = "History not saved: " + err.Error()
+	name, args, ok := command.Split(text)
+	if !ok {
+		return m.speak(text)
 	}
-	if name, args, ok := command.Split(text); ok {
-		switch c, _ := command.Find(name, command.Terminal); {
-		case c.Name == "queue" && m.busy && args != "":
-			m.waiting = append(m.waiting, args)
-		case c.Name != "steer" || !m.busy: // steering text is shown when the turn takes it
-			m.say(m.faint(markup.Clip("› "+oneLine(text), m.width)))
-		}
-		return m.later(commandDo{line: text, confirmed: m.trusted})
+	switch c, _ := command.Find(name, command.Terminal); {
+	case c.Name == "queue" && m.turn.busy && args != "":
+		m.conv.waiting = append(m.conv.waiting, args)
+	case c.Name != "steer" || !m.turn.busy: // steering text is shown when the turn takes it
+		m.say(m.faint(markup.Clip("› "+oneLine(text), m.width)))
 	}
-	return m.speak(text)
+	return m.conv.later(commandDo{line: text, confirmed: m.trusted})
 }
 
 // speak sends a text as a message, never as a command.
 func (m *model) speak(text string) []any {
-	m.waiting = append(m.waiting, text)
-	return m.later(submitDo{session.Say{Parts: []hermes.Part{{Text: text}}}})
+	return m.submit([]hermes.Part{{Text: text}})
 }
 
-// later returns an action now, or keeps it until the session is open. Quitting
-// needs no session.
-func (m *model) later(do any) []any {
-	if c, ok := do.(commandDo); ok && !m.opened {
-		if name, _, _ := command.Split(c.line); name == "quit" || name == "exit" {
-			return []any{quitDo{}}
-		}
-	}
-	if m.opened {
-		return []any{do}
-	}
-	m.early = append(m.early, do)
-	return nil
+// submit sends a message.
+func (m *model) submit(parts []hermes.Part) []any {
+	m.conv.waiting = append(m.conv.waiting, hermes.Message{Parts: parts}.Visible())
+	return m.conv.later(submitDo{session.Say{Parts: parts}})
 }
 
 // submitted shows why the session could not take an op, and puts the text back
-// into the input. It does not do so for lines that a terminal pastes as if they
-// were typed; those are in the history.
+// into the input.
 func (m *model) submitted(msg submittedMsg) {
+	m.conv.taken(submitDo{msg.op})
+	if _, ok := msg.op.(session.Stop); ok && m.turn.stopping && !m.turn.busy { // no turn began, so none ends
+		m.turn.end()
+		m.input.before(m.conv.takeBack())
+	}
 	if msg.err == nil {
 		return
 	}
 	if say, ok := msg.op.(session.Say); ok && len(say.Parts) > 0 {
 		text := hermes.Message{Parts: say.Parts}.Visible()
-		m.begun(text)
-		if m.input.empty() && !m.burst {
-			m.input.set(text)
-		}
+		m.conv.begun(text)
+		m.input.restore(text)
 	}
 	m.complain(msg.err)
 }
 
-// begun removes a message from those that wait. Attached text may follow the
-// text of the user.
-func (m *model) begun(text string) {
-	if i := slices.IndexFunc(m.waiting, func(w string) bool { return w == text || strings.HasPrefix(text, w+"\n") }); i >= 0 {
-		m.waiting = slices.Delete(m.waiting, i, i+1)
-	}
-}
-
 // complain shows an error, but a repeated error only once.
 func (m *model) complain(err error) {
-	text, last := err.Error(), m.complained
-	m.complained = m.now()
-	if text == m.complaint && m.complained.Sub(last) < complaintTime {
-		return
+	switch text := err.Error(); {
+	case m.complaint.repeats(text, m.now()):
+	case errors.Is(err, hermes.ErrInterrupted):
+		m.say(m.warn("interrupted"))
+	default:
+		m.say(m.errorLines(text)...)
 	}
-	m.complaint = text
-	m.say(m.errorLines(text)...)
 }
 
 // complaintTime is how long the same error must be absent to be shown again.
 const complaintTime = 2 * time.Second
+
+// complaint is the last error that was shown.
+type complaint struct {
+	text string
+	at   time.Time
+}
+
+// repeats reports whether an error was just shown, and keeps it.
+func (c *complaint) repeats(text string, now time.Time) bool {
+	same := text == c.text && now.Sub(c.at) < complaintTime
+	c.text, c.at = text, now
+	return same
+}

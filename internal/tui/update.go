@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"time"
-
 	"hermes"
 	"hermes/internal/command"
 	"hermes/internal/markup"
@@ -10,24 +8,19 @@ import (
 	"hermes/internal/text"
 )
 
-// quitTime is how long after Ctrl+C a second one quits.
-const quitTime = 2 * time.Second
-
 // update changes the model by a message and returns the actions to carry out.
 func (m *model) update(msg any) []any {
 	switch msg := msg.(type) {
 	case keyMsg:
 		return m.key(msg)
 	case pasteMsg:
-		m.pasted(string(msg))
+		m.paste(string(msg))
 	case sizeMsg:
 		m.height = msg.height
 		m.resize(msg.width - 1)
 	case tickMsg:
-		m.spin++
-		if m.quitting && m.now().After(m.quitBy) {
-			m.quitting = false
-		}
+		m.turn.spin++
+		m.leave.tick(m.now())
 	case eventMsg:
 		return m.happened(msg.event)
 	case waitingMsg:
@@ -48,26 +41,23 @@ func (m *model) update(msg any) []any {
 func (m *model) isOpen(msg openedMsg) []any {
 	if msg.err != nil {
 		m.say(m.errorLines(msg.err.Error())...)
-		m.waiting, m.early = nil, nil
+		m.conv = conversation{}
 		return []any{quitDo{}}
 	}
-	m.opened, m.closed, m.busy = true, false, msg.state.Running
-	m.id, m.usage, m.last = msg.id, hermes.Usage{}, msg.state.Last
-	m.spoken = msg.resumed
+	early := m.conv.open(msg)
+	m.turn.busy, m.usage, m.last = msg.state.Running, hermes.Usage{}, msg.state.Last
 	m.setState(msg.state)
 	if msg.resumed {
 		m.resumed(msg.state)
 	}
-	early := m.early
-	m.early = nil
 	if msg.state.Asking && len(early) == 0 { // a first message replaces the open question
-		return []any{submitDo{session.Continue{}}}
+		return m.conv.later(submitDo{session.Continue{}})
 	}
 	return early
 }
 
 func (m *model) setState(st session.State) {
-	m.title, m.window = st.Row.Title, st.Window
+	m.conv.learn(st)
 	if st.Row.Model != "" {
 		m.model = st.Row.Model
 	}
@@ -117,48 +107,55 @@ func (m *model) happened(e hermes.Event) []any {
 	m.event(e)
 	switch e := e.(type) {
 	case hermes.TurnStarted:
-		m.busy, m.stopping, m.began, m.spoken = true, false, m.now(), true
-		m.begun(e.Message.Visible())
+		m.started()
+		m.conv.begun(e.Message.Visible())
 	case hermes.StepStarted, hermes.CallStarted: // a continued turn has no TurnStarted
-		if !m.busy {
-			m.busy, m.stopping, m.began, m.spoken = true, false, m.now(), true
+		if !m.turn.busy {
+			m.started()
 		}
 	case hermes.Steered:
-		m.begun(e.Text)
+		m.conv.begun(e.Text)
 	case hermes.Queued:
-		m.queued = e.Waiting
-		if e.Waiting == 0 && m.busy {
-			m.waiting = nil
+		m.conv.queued = e.Waiting
+		if e.Waiting == 0 && m.turn.busy {
+			m.conv.waiting = nil
 		}
 	case hermes.Titled:
-		m.title = e.Title
+		m.conv.title = e.Title
 	case hermes.Asked:
 		return m.asked(e)
 	case hermes.AnswerTaken:
 		m.answered(e.ID)
 	case hermes.TurnDone:
-		m.busy, m.stopping = false, false
+		m.turn.end()
 		if m.d.BellDone {
 			return []any{stateDo{}, bellDo{}}
 		}
 		return []any{stateDo{}}
 	case hermes.Closed:
-		m.closed, m.busy = true, false
+		m.conv.closed, m.turn.busy = true, false
 	}
 	return nil
+}
+
+// started notes that a turn runs.
+func (m *model) started() {
+	m.turn.start(m.now())
+	m.conv.spoken = true
 }
 
 // ran shows the result of a slash command and runs the action that only the
 // chat can carry out.
 func (m *model) ran(msg ranMsg) []any {
+	m.conv.taken(commandDo{line: msg.line})
 	if msg.err != nil {
 		_, args, _ := command.Split(msg.line)
-		m.begun(args)
+		m.conv.begun(args)
 		m.complain(msg.err)
 		return nil
 	}
-	if name, _, _ := command.Split(msg.line); !m.busy && isStop(name) {
-		m.waiting, m.queued = nil, 0 // nothing waits any more
+	if !m.turn.busy && runs(msg.line, "stop") {
+		m.conv.waiting, m.conv.queued = nil, 0 // nothing waits any more
 	}
 	if q := msg.result.Confirm; q != "" {
 		var lines []string
@@ -186,17 +183,11 @@ func (m *model) ran(msg ranMsg) []any {
 	case command.Redraw:
 		return []any{redrawDo{}}
 	case command.Send:
-		m.waiting = append(m.waiting, hermes.Message{Parts: msg.result.Message}.Visible())
-		return m.later(submitDo{session.Say{Parts: msg.result.Message}})
+		return m.submit(msg.result.Message)
 	case command.Thinking:
 		m.d.Reasoning = msg.result.Arg == "show"
 	}
 	return []any{stateDo{}}
-}
-
-func isStop(name string) bool {
-	c, _ := command.Find(name, command.Terminal)
-	return c.Name == "stop"
 }
 
 func (m *model) newSession(title string) []any {
@@ -207,22 +198,17 @@ func (m *model) newSession(title string) []any {
 
 // reset forgets everything of the current session.
 func (m *model) reset() {
-	m.opened, m.busy, m.stopping = false, false, false
-	m.waiting, m.asks, m.calls, m.queued = nil, nil, nil, 0
-	m.unstash()
-	m.step = step{}
-	m.title, m.id = "", ""
+	m.conv, m.turn = conversation{early: m.conv.early}, runningTurn{}
+	m.asks, m.calls, m.step = nil, nil, step{}
+	m.input.unstash()
 }
 
-func (m *model) pasted(text string) {
-	last := m.lastKey
-	m.lastKey = m.now()
+// paste takes a pasted text, which never chooses the answer to a question.
+func (m *model) paste(text string) {
+	last := m.input.pressed(m.now())
 	if a := m.ask(); a != nil && a.chooses() && (a.confirm != "" || a.arm(last, m.now())) {
-		m.stash()
+		m.input.stash()
 		a.pasted, a.at = true, len(a.options)-1
 	}
-	if !m.input.paste(text) {
-		m.hint = "Too long to paste. Save it to a file and mention the file."
-	}
-	m.suggest()
+	m.input.pasted(text)
 }

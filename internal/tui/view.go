@@ -25,7 +25,11 @@ var spinner = [...]string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧"
 // view is the frame of the live region.
 func (m *model) view() frame {
 	width := m.cols()
-	input, row, col := m.inputRows(width)
+	input, row, col := []string{""}, -1, 0
+	if !m.hidesInput() {
+		secret := m.ask() != nil && m.ask().typing && m.ask().question.Secret
+		input, row, col = m.input.rows(m.theme, width, secret)
+	}
 	below := m.belowRows(width)
 	above := m.aboveRows(width)
 	limit := min(m.height-1-len(input)-len(below)-len(above), (m.height-6)/2+1)
@@ -74,7 +78,7 @@ func (m *model) aboveRows(width int) []string {
 			rows = append(rows, m.faint(markup.Clip("  "+oneLine(lastLine(c.progress)), width)))
 		}
 	}
-	if m.busy && m.ask() == nil {
+	if m.turn.busy && m.ask() == nil {
 		rows = append(rows, markup.Clip(m.activity(), width))
 	}
 	rows = append(rows, m.waitingRows(width)...)
@@ -82,25 +86,25 @@ func (m *model) aboveRows(width int) []string {
 		if a.question != nil && len(m.asks) > 1 {
 			rows = append(rows, m.faint(fmt.Sprintf("  %d more to answer after this", len(m.asks)-1)))
 		}
-		rows = append(rows, a.rows(m.theme, width, m.answerText())...)
+		rows = append(rows, a.rows(m.theme, width, m.input.answer())...)
 	}
 	return rows
 }
 
 func (m *model) waitingRows(width int) []string {
 	var rows []string
-	for i, text := range m.waiting {
+	for i, text := range m.conv.waiting {
 		if i == maxWaitingRows {
-			rows = append(rows, m.faint(fmt.Sprintf("  and %d more", len(m.waiting)-i)))
+			rows = append(rows, m.faint(fmt.Sprintf("  and %d more", len(m.conv.waiting)-i)))
 			break
 		}
 		mark := "  next: "
-		if !m.busy {
+		if !m.turn.busy {
 			mark = "  "
 		}
 		rows = append(rows, m.faint(markup.Clip(mark+oneLine(text), width)))
 	}
-	if more := m.queued - len(m.waiting); m.busy && more > 0 {
+	if more := m.conv.queued - len(m.conv.waiting); m.turn.busy && more > 0 {
 		rows = append(rows, m.faint(fmt.Sprintf("  %d queued", more)))
 	}
 	return rows
@@ -111,7 +115,7 @@ func (m *model) waitingRows(width int) []string {
 func (m *model) activity() string {
 	what := "working"
 	switch {
-	case m.stopping:
+	case m.turn.stopping:
 		what = "stopping"
 	case m.step.writing.Name != "":
 		what = "writing " + m.step.writing.Name
@@ -123,7 +127,7 @@ func (m *model) activity() string {
 	case m.step.thought:
 		what = "thinking"
 	}
-	parts := []string{what, took(m.now().Sub(m.began).Truncate(time.Second))}
+	parts := []string{what, took(m.now().Sub(m.turn.began).Truncate(time.Second))}
 	if strings.HasSuffix(parts[1], " ms") {
 		parts[1] = "0 s"
 	}
@@ -131,68 +135,30 @@ func (m *model) activity() string {
 	if n := m.usage.Total() + int64(m.step.streamed/4); n > 0 {
 		parts = append(parts, tokens(n)+" tokens")
 	}
-	mark := spinner[m.spin%len(spinner)]
+	mark := spinner[m.turn.spin%len(spinner)]
 	return m.accent(mark) + " " + m.faint(strings.Join(parts, " · "))
 }
 
-// inputWidth is the width of the input's text.
-func (m *model) inputWidth() int { return max(m.cols()-markup.Width(inputMark), 4) }
-
-// inputRows draw the input, or the search that replaces it, and return where
-// the cursor is.
-func (m *model) inputRows(width int) (rows []string, row, col int) {
-	if f := m.find; f != nil {
-		head := "search: " + f.text
-		rows = []string{m.accent(markup.Clip(head, width))}
-		if f.found != "" {
-			rows = append(rows, m.faint(markup.Clip("  "+oneLine(f.found), width)))
-		}
-		return rows, 0, min(markup.Width(head), width-1)
-	}
-	if a := m.ask(); a != nil && !a.typing && (a.approval == nil || m.input.empty()) {
-		return []string{""}, -1, 0
-	}
-	laid, row, col := m.input.layout(m.inputWidth())
-	secret := m.ask() != nil && m.ask().typing && m.ask().question.Secret
-	first := max(row-maxInputRows+1, 0)
-	last := min(first+maxInputRows, len(laid))
-	for i := first; i < last; i++ {
-		var b strings.Builder
-		mark := strings.Repeat(" ", markup.Width(inputMark))
-		if i == 0 {
-			mark = m.accent(inputMark)
-		}
-		b.WriteString(mark)
-		for _, p := range laid[i].runes {
-			if secret {
-				b.WriteString(strings.Repeat("•", p.width))
-				continue
-			}
-			if len(p.shown) > 7 && strings.HasPrefix(p.shown, "[paste ") {
-				b.WriteString(m.faint(p.shown))
-				continue
-			}
-			b.WriteString(p.shown)
-		}
-		rows = append(rows, b.String())
-	}
-	return rows, row - first, min(col+markup.Width(inputMark), width-1)
+// hidesInput reports whether the question that is shown takes no text.
+func (m *model) hidesInput() bool {
+	a := m.ask()
+	return m.input.find == nil && a != nil && !a.typing && (a.approval == nil || m.input.empty())
 }
 
 // belowRows are the menu or the status line.
 func (m *model) belowRows(width int) []string {
-	if m.menu.open() && m.find == nil {
-		return m.menuLines(width)
+	if m.input.menu.open() && m.input.find == nil {
+		return m.input.menu.rows(m.theme, width)
 	}
 	text := m.status()
 	switch {
-	case m.quitting && m.stopping:
+	case m.leave.asked && m.turn.stopping:
 		text = "Stopping. Press Ctrl+C again to quit."
-	case m.quitting:
+	case m.leave.asked:
 		text = "Press Ctrl+C again to quit."
-	case m.hint != "":
-		text = m.hint
-	case m.find != nil:
+	case m.input.hint != "":
+		text = m.input.hint
+	case m.input.find != nil:
 		text = "Enter to use it, Ctrl+R for an older one, Esc to close"
 	case m.ask() != nil && m.ask().approval != nil:
 		text = "Letter or arrow to choose, Enter to confirm, Esc to deny"
@@ -202,57 +168,25 @@ func (m *model) belowRows(width int) []string {
 	return []string{m.faint(markup.Clip("  "+oneLine(text), width))}
 }
 
-func (m *model) menuLines(width int) []string {
-	list := m.menu.choices
-	first := min(max(m.menu.at-menuRows/2, 0), max(len(list)-menuRows, 0))
-	last := min(first+menuRows, len(list))
-	wide := 0
-	for _, c := range list[first:last] {
-		wide = max(wide, markup.Width(c.label))
-	}
-	wide = min(wide, width*2/3)
-	var rows []string
-	for i := first; i < last; i++ {
-		c := list[i]
-		label := markup.Clip(oneLine(c.label), wide)
-		fill := strings.Repeat(" ", max(wide-markup.Width(label), 0))
-		help := markup.Clip(c.help, max(width-wide-6, 0))
-		mark := "  "
-		if i == m.menu.at {
-			mark = m.accent("› ")
-			label = m.strong(label)
-		}
-		line := mark + label
-		if help != "" {
-			line += fill + "  " + m.faint(help)
-		}
-		rows = append(rows, line)
-	}
-	if more := len(list) - last; more > 0 {
-		rows = append(rows, m.faint(fmt.Sprintf("  %d more below", more)))
-	}
-	return rows
-}
-
 // status is the line below the input.
 func (m *model) status() string {
-	if !m.opened {
+	if !m.conv.opened {
 		return "Opening the session…"
 	}
-	if m.closed {
+	if m.conv.closed {
 		return "The session has ended. Use /new to start another."
 	}
 	var parts []string
 	if m.model != "" {
 		parts = append(parts, m.model)
 	}
-	if used := m.last.Prompt() + m.last.Output; used > 0 && m.window > 0 {
-		parts = append(parts, fmt.Sprintf("%d %% of context", used*100/int64(m.window)))
+	if used := m.last.Prompt() + m.last.Output; used > 0 && m.conv.window > 0 {
+		parts = append(parts, fmt.Sprintf("%d %% of context", used*100/int64(m.conv.window)))
 	}
-	if m.title != "" {
-		parts = append(parts, m.title)
+	if m.conv.title != "" {
+		parts = append(parts, m.conv.title)
 	}
-	if m.busy {
+	if m.turn.busy {
 		return strings.Join(append(parts, "Ctrl+C to stop"), " · ")
 	}
 	return strings.Join(append(parts, "/help"), " · ")
