@@ -727,7 +727,7 @@ func TestRefusedLinesOfAPasteAreNotListedAsWaiting(t *testing.T) {
 func TestTextsGoBackToTheInputWhenTheQueueIsFull(t *testing.T) {
 	t.Parallel()
 	r := openRig(t, 80, 24)
-	c := &chat{model: r.m, session: newFake(nil), ops: make(chan func(context.Context))} // a full queue
+	c := &chat{model: r.m, attached: attached{session: newFake(nil)}, background: &background{ops: make(chan func(context.Context))}} // a full queue
 	r.keys("hello<enter>")
 	c.doAll(r.wants())
 	r.draw()

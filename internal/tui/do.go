@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 
 	"hermes/internal/command"
 	"hermes/internal/session"
@@ -56,7 +55,11 @@ func (c *chat) do(do any) {
 		c.screen.forget()
 		_ = c.screen.write("\x1b[H\x1b[2J")
 	case suspendDo:
-		c.suspend()
+		if !canSuspend {
+			c.model.input.hint = "Suspending is not supported on this system"
+		} else if c.suspend(c.model) != nil {
+			c.quitting = true
+		}
 	case quitDo:
 		c.quitting = true
 	}
@@ -67,7 +70,7 @@ func (c *chat) submit(s Session, op session.Op) {
 	work := func(ctx context.Context) any { return submittedMsg{op, s.Submit(ctx, op)} }
 	switch op.(type) {
 	case session.Stop, session.Reply:
-		c.urgent.Go(func() { c.report(work(c.ctx)) })
+		c.now(work)
 	default:
 		c.later(work, func(err error) any { return submittedMsg{op, err} })
 	}
@@ -81,64 +84,16 @@ func needsSession(do any) bool {
 	return false
 }
 
-// report sends a message to the loop, as long as it runs.
-func (c *chat) report(msg any) {
-	if msg == nil {
-		return
-	}
-	select {
-	case c.msgs <- msg:
-	case <-c.done:
-		if got, ok := msg.(gotSession); ok && got.session != nil {
-			_ = got.session.Close() // too late to be used; the session logs its own errors
-		}
-	}
-}
-
-// errNoAnswer refuses work when the queue of 256 requests is full.
-var errNoAnswer = errors.New("the session is not responding; press Ctrl+C twice to quit")
-
-// later queues work that reports with a message. refused makes the message
-// for work that could not be queued; nil shows only the error.
+// later queues work in the background. refused makes the message for work that
+// could not be queued; nil shows only the error.
 func (c *chat) later(work func(context.Context) any, refused func(error) any) {
-	job := func(ctx context.Context) { c.report(work(ctx)) }
-	select {
-	case c.ops <- job:
+	switch {
+	case c.background.later(work):
+	case refused == nil:
+		c.model.complain(errNoAnswer)
 	default:
-		if refused == nil {
-			c.model.complain(errNoAnswer)
-			return
-		}
 		c.doAll(c.model.update(refused(errNoAnswer)))
 	}
-}
-
-// work runs the queued work in order until the chat ends.
-func (c *chat) work(ctx context.Context, ended chan<- struct{}) {
-	defer close(ended)
-	for {
-		select {
-		case job := <-c.ops:
-			job(ctx)
-		case <-c.done:
-			return
-		}
-	}
-}
-
-// gotSession is the result of opening a session.
-type gotSession struct {
-	session Session
-	opened  openedMsg
-}
-
-func openSession(ctx context.Context, open func(context.Context, Want) (Session, bool, error), w Want) any {
-	s, resumed, err := open(ctx, w)
-	if err != nil {
-		return gotSession{opened: openedMsg{err: err}}
-	}
-	st, err := s.State(ctx)
-	return gotSession{s, openedMsg{id: s.ID(), state: st, resumed: resumed, err: err}}
 }
 
 // adopt makes a session the current one.
@@ -152,46 +107,10 @@ func (c *chat) adopt(got gotSession) {
 		c.model.reset()
 	}
 	if got.session != nil {
-		c.session = got.session
-		c.events, c.unsubscribe = got.session.Subscribe(256)
+		c.attached.take(got.session)
 	}
 	c.doAll(c.model.update(got.opened))
 	if got.opened.err != nil {
 		c.quitting = true
 	}
-}
-
-// drop releases the session and closes it in the background.
-func (c *chat) drop() {
-	if c.session == nil {
-		return
-	}
-	s, closed := c.session, make(chan struct{})
-	c.unsubscribe()
-	c.session, c.events = nil, nil
-	c.closing = append(c.closing, closed)
-	go func() { // awaited before Run returns
-		defer close(closed)
-		_ = s.Close() // the session logs its own errors
-	}()
-}
-
-// suspend gives the terminal back to the shell until the chat is continued.
-func (c *chat) suspend() {
-	if !canSuspend {
-		c.model.input.hint = "Suspending is not supported on this system"
-		return
-	}
-	_ = c.screen.stop()
-	c.tty.restore()
-	suspendProcess()
-	if err := c.tty.raw(); err != nil {
-		c.quitting = true
-		return
-	}
-	width, height := c.tty.size()
-	c.screen.width = width
-	_ = c.screen.start()
-	c.doAll(c.model.update(sizeMsg{width, height}))
-	c.draw()
 }

@@ -12,6 +12,9 @@
 // tests can drive it. The loop in run.go carries out its actions, and a
 // [screen] draws.
 //
-// Start at run.go, then update.go (with send.go and question.go), view.go and
-// renderer.go, which turns events into lines for the chat and the printers.
+// Start at run.go, the loop, which draws (draw.go), holds the session (attached.go)
+// and gives slow work away (background.go). Then update.go, with the parts of the
+// model: line.go is what the user types into, conversation.go what is known of the
+// session, and question.go what it asks. renderer.go, with step.go, turns events
+// into lines for the chat and the printers.
 package tui

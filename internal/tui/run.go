@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/charmbracelet/x/term"
@@ -66,14 +65,6 @@ type Want struct {
 	Waiting func(string)
 }
 
-// How often the chat draws: at most thirty frames a second, ten for the spinner.
-const (
-	frameTime = 33 * time.Millisecond
-	slowTime  = 500 * time.Millisecond // between frames on a slow terminal
-	tickTime  = 100 * time.Millisecond
-	calmTime  = 60 * time.Millisecond // since the last change of the size
-)
-
 // Run chats until the user quits. It returns the id of the last session if it
 // has messages, so that it can be resumed. If In or Out is not a terminal, the
 // chat works line by line. The last session is closed before Run returns.
@@ -91,8 +82,8 @@ func Run(ctx context.Context, o Options) (id string, err error) {
 	}
 	width, height := tty.size()
 	c := &chat{
-		o: o, tty: tty, screen: &screen{w: o.Out, width: width}, model: newModel(o, width, height),
-		msgs: make(chan any), ops: make(chan func(context.Context), 256), done: make(chan struct{}),
+		o: o, model: newModel(o, width, height),
+		drawing: drawing{tty: tty, screen: &screen{w: o.Out, width: width}},
 	}
 	return c.run(ctx)
 }
@@ -100,33 +91,17 @@ func Run(ctx context.Context, o Options) (id string, err error) {
 // chat is the loop around the model: it reads keys and events, draws, and
 // carries out the actions of the model.
 type chat struct {
-	o      Options
-	tty    *terminal
-	screen *screen
-	model  *model
-
-	msgs    chan any                   // from the goroutines of the chat
-	ops     chan func(context.Context) // work that runs one after another in the background
-	done    chan struct{}              // closed when the loop has ended
-	session Session
-	events  <-chan hermes.Event
-	// unsubscribe ends the subscription to events.
-	unsubscribe func()
-	closing     []chan struct{} // sessions that are being closed
-	urgent      sync.WaitGroup  // ops that skipped the queue
-	ctx         context.Context // of the chat, for urgent ops
-
-	dirty    bool
-	drawn    time.Time
-	cost     time.Duration // of the last frame: a slow terminal gets fewer
-	sized    time.Time
+	o     Options
+	model *model
+	drawing
+	attached
+	*background
 	quitting bool
 }
 
 func (c *chat) run(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	c.ctx = ctx
 	defer func() { // the shell must get its terminal back in any case
 		_ = c.screen.stop()
 		c.tty.restore()
@@ -135,30 +110,26 @@ func (c *chat) run(ctx context.Context) (string, error) {
 		return "", err
 	}
 	c.model.greet(c.o.Greeting)
-	c.draw()
+	c.show()
 	keys, err := c.tty.read(ctx)
 	if err != nil {
 		return "", err
 	}
-	worked := make(chan struct{})
-	go c.work(ctx, worked)
+	c.background = newBackground(ctx)
 	c.do(openDo{Want{First: true}})
 	if c.o.First != "" {
 		c.doAll(c.model.speak(c.o.First))
 	}
 	err = c.loop(ctx, keys)
-	c.draw()
+	c.show()
 	stopped := c.screen.stop()
 	c.tty.restore()
 	close(c.done)
 	c.drop()
 	cancel()
-	<-worked
-	c.urgent.Wait()
+	c.background.wait()
 	c.tty.stop()
-	for _, closed := range c.closing {
-		<-closed
-	}
+	c.attached.wait()
 	return c.model.conv.stored(), errors.Join(err, stopped)
 }
 
@@ -204,31 +175,13 @@ func (c *chat) loop(ctx context.Context, keys <-chan any) error {
 		if !c.dirty {
 			continue
 		}
-		if wait := max(frameTime, min(4*c.cost, slowTime)) - time.Since(c.drawn); wait > 0 {
+		if wait := c.drawing.wait(c.model); wait > 0 {
 			frame.Reset(wait)
 			continue
 		}
-		c.fit()
-		if wait := calmTime - time.Since(c.sized); wait > 0 {
-			frame.Reset(wait)
-			continue
-		}
-		c.draw()
+		c.show()
 	}
 	return nil
-}
-
-// fit adopts the size of the terminal. While the size changes nothing is
-// drawn: the terminal wraps its rows again at its own pace, and a frame written
-// meanwhile would stay on the screen as garbage.
-func (c *chat) fit() {
-	w, h := c.tty.size()
-	if w == c.screen.width && h == c.model.height {
-		return
-	}
-	_ = c.screen.resize(w) // the next draw reports a lost terminal
-	c.model.update(sizeMsg{w, h})
-	c.sized = time.Now()
 }
 
 // take passes a message of a goroutine on to the model.
@@ -240,12 +193,9 @@ func (c *chat) take(msg any) {
 	c.doAll(c.model.update(msg))
 }
 
-func (c *chat) draw() {
-	c.dirty = false
-	start := time.Now()
-	if c.screen.draw(c.model.take(), c.model.view()) != nil {
-		c.quitting = true // the terminal is gone
+// show draws the model, and quits if the terminal is gone.
+func (c *chat) show() {
+	if c.draw(c.model) != nil {
+		c.quitting = true
 	}
-	c.drawn = time.Now()
-	c.cost = c.drawn.Sub(start)
 }
