@@ -175,3 +175,14 @@ func TestUnmarkedChildrenAreFound(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+func TestLargeStructsAreFound(t *testing.T) {
+	t.Parallel()
+	h := mustParse(t, map[string]string{
+		"x/a.go": "package x\ntype part struct{ a int }\ntype full struct {\n\tpart\n\ta, b, c, d, e, f, g, h, i, j, k, l, m int\n\tn string\n}\n" +
+			"type over struct {\n\tpart\n\ta, b, c, d, e, f, g, h, i, j, k, l, m int\n\tn, o string\n}\n",
+	})
+	if got := largeStructs(h.fset, h.find("x")); len(got) != 1 || !strings.HasPrefix(got[0], "x/a.go:8:") {
+		t.Errorf("got %q, want only the struct of 16 fields", got)
+	}
+}
