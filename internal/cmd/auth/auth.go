@@ -59,18 +59,11 @@ func NewCmd(f *factory.Factory, s Services) *cobra.Command {
 		s = catalogue{f}
 	}
 	n := noun{f, s}
-	status := n.status()
-	c := &cobra.Command{
-		Use:   "auth",
-		Short: "Manage keys and logins of model services",
-		Long: "Manage keys and logins. A service can have several. When one reaches a limit or has no credit, it is\n" +
-			"paused and the next one is used. They are stored in auth.json in the Hermes home, readable only by you.\n" +
-			"Keys in the environment or in .env are used from there. WHICH is a position, an id or a label in\n" +
-			"`hermes auth list`.",
-		Example: "  hermes auth add openrouter\n  hermes auth status",
-		Args:    cobra.NoArgs,
-		RunE:    status.RunE,
-	}
-	c.AddCommand(n.add(), n.list(), n.remove(), n.reset(), n.priority(), n.refresh(), status, n.logout())
-	return c
+	cmd := factory.Noun("auth", "Manage keys and logins of model services", "hermes auth add openrouter\n  hermes auth status",
+		n.status(), n.add(), n.list(), n.remove(), n.reset(), n.priority(), n.refresh(), n.logout())
+	cmd.Long = "Manage keys and logins. A service can have several. When one reaches a limit or has no credit, it is\n" +
+		"paused and the next one is used. They are stored in auth.json in the Hermes home, readable only by you.\n" +
+		"Keys in the environment or in .env are used from there. WHICH is a position, an id or a label in\n" +
+		"`hermes auth list`."
+	return cmd
 }

@@ -30,19 +30,14 @@ type call struct {
 func NewCmd(f *factory.Factory) *cobra.Command {
 	n := noun{f}
 	show := n.show()
-	cmd := &cobra.Command{
-		Use:   "config",
-		Short: "Show and change settings",
-		Long: "Show and change settings. Settings are in config.yaml and secrets in .env, both in the home of the profile.\n" +
-			"Flags take precedence over config.yaml, then .env, then the defaults.",
-		Example: "  hermes config set model.default anthropic/claude-opus-4.6\n" +
-			"  hermes config set OPENROUTER_API_KEY -\n" +
+	cmd := factory.Noun("config", "Show and change settings",
+		"hermes config set model.default anthropic/claude-opus-4.6\n"+
+			"  hermes config set OPENROUTER_API_KEY -\n"+
 			"  hermes config get agent.max_turns",
-		Args: cobra.NoArgs,
-		RunE: show.RunE,
-	}
+		show, n.get(), n.set(), n.unset(), n.edit(), n.path(), n.envPath(), n.check(), n.migrate())
+	cmd.Long = "Show and change settings. Settings are in config.yaml and secrets in .env, both in the home of the profile.\n" +
+		"Flags take precedence over config.yaml, then .env, then the defaults."
 	cmd.Flags().AddFlagSet(show.Flags())
-	cmd.AddCommand(show, n.get(), n.set(), n.unset(), n.edit(), n.path(), n.envPath(), n.check(), n.migrate())
 	return cmd
 }
 

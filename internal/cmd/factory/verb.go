@@ -71,3 +71,11 @@ func VerbOn[T any](open func() (T, error), use, short, example string, args cobr
 		return do(ctx, c, on)
 	})
 }
+
+// Noun makes a command of verbs. Without a verb it does what the first one does.
+func Noun(use, short, example string, first *cobra.Command, more ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Example: "  " + example, Args: cobra.NoArgs, RunE: first.RunE}
+	cmd.AddCommand(first)
+	cmd.AddCommand(more...)
+	return cmd
+}

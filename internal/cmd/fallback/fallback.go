@@ -45,16 +45,9 @@ func NewCmd(f *factory.Factory, m Models) *cobra.Command {
 		m = catalogue{f}
 	}
 	n := noun{f, m}
-	list := n.list()
-	cmd := &cobra.Command{
-		Use:     "fallback",
-		Short:   "Manage the models to try when the chosen one fails",
-		Example: "  hermes fallback add openrouter:deepseek/deepseek-chat\n  hermes fallback list",
-		Args:    cobra.NoArgs,
-		RunE:    list.RunE,
-	}
-	cmd.AddCommand(list, n.add(), n.remove(), n.clear())
-	return cmd
+	return factory.Noun("fallback", "Manage the models to try when the chosen one fails",
+		"hermes fallback add openrouter:deepseek/deepseek-chat\n  hermes fallback list",
+		n.list(), n.add(), n.remove(), n.clear())
 }
 
 func (n noun) list() *cobra.Command {

@@ -55,14 +55,10 @@ func NewCmd(f *factory.Factory, s Source) *cobra.Command {
 		s = fromApp{f}
 	}
 	n := noun{f, s, new("")}
-	status := n.status()
-	cmd := &cobra.Command{
-		Use: "memory", Short: "Show and change what Hermes remembers", Args: cobra.NoArgs,
-		RunE:    status.RunE,
-		Example: "  hermes memory list\n  hermes memory add \"prefers tabs\"\n  hermes memory pending",
-	}
+	cmd := factory.Noun("memory", "Show and change what Hermes remembers",
+		"hermes memory list\n  hermes memory add \"prefers tabs\"\n  hermes memory pending",
+		n.status(), n.list(), n.add(), n.replace(), n.remove(), n.export(), n.importCmd(), n.setup(), n.off())
 	cmd.PersistentFlags().StringVar(n.whose, "for", "", "use the USER.md of `platform:user` (default: the owner's; see memory.scope)")
-	cmd.AddCommand(status, n.list(), n.add(), n.replace(), n.remove(), n.export(), n.importCmd(), n.setup(), n.off())
 	cmd.AddCommand(n.pending().Verbs()...)
 	return cmd
 }

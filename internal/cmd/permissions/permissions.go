@@ -26,14 +26,12 @@ type noun struct{ *factory.Factory }
 func NewCmd(f *factory.Factory) *cobra.Command {
 	n := noun{f}
 	list := n.list()
-	cmd := &cobra.Command{
-		Use: "permissions", Short: "Show and revoke what runs without asking", Args: cobra.NoArgs, RunE: list.RunE,
-		Long: "A permission is made when you answer \"always\" to an approval. It is kept in permissions.yaml of your home\n" +
-			"and holds in new sessions on the same platform, but not where no user can be asked.",
-		Example: "  hermes permissions\n  hermes permissions revoke 1a2b3c4d",
-	}
+	cmd := factory.Noun("permissions", "Show and revoke what runs without asking",
+		"hermes permissions\n  hermes permissions revoke 1a2b3c4d",
+		list, n.revoke(), n.unattended())
+	cmd.Long = "A permission is made when you answer \"always\" to an approval. It is kept in permissions.yaml of your home\n" +
+		"and holds in new sessions on the same platform, but not where no user can be asked."
 	cmd.Flags().AddFlagSet(list.Flags())
-	cmd.AddCommand(list, n.revoke(), n.unattended())
 	return cmd
 }
 

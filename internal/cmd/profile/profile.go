@@ -32,17 +32,11 @@ type call struct {
 // has a profile open, so that it must not be deleted; nil means unknown.
 func NewCmd(f *factory.Factory, used func(home.Dir) (bool, error)) *cobra.Command {
 	n := noun{f, used}
-	list := n.list()
-	cmd := &cobra.Command{
-		Use:   "profile",
-		Short: "Manage profiles with separate settings, sessions, memory and skills",
-		Long: "Manage profiles. A profile is a separate home in profiles/ of the main home. Use one for a single run\n" +
-			"with `-p NAME`, or from now on with `hermes profile use NAME`. A profile is not a sandbox.",
-		Example: "  hermes profile create work --clone\n  hermes profile use work",
-		Args:    cobra.NoArgs,
-		RunE:    list.RunE,
-	}
-	cmd.AddCommand(list, n.show(), n.use(), n.create(), n.remove())
+	cmd := factory.Noun("profile", "Manage profiles with separate settings, sessions, memory and skills",
+		"hermes profile create work --clone\n  hermes profile use work",
+		n.list(), n.show(), n.use(), n.create(), n.remove())
+	cmd.Long = "Manage profiles. A profile is a separate home in profiles/ of the main home. Use one for a single run\n" +
+		"with `-p NAME`, or from now on with `hermes profile use NAME`. A profile is not a sandbox."
 	return cmd
 }
 

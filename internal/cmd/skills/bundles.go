@@ -14,16 +14,14 @@ import (
 // NewBundlesCmd makes `hermes bundles`. Without a verb it lists the bundles.
 func NewBundlesCmd(f *factory.Factory, s Source) *cobra.Command {
 	n := newNoun(f, s)
-	list := n.bundles("list", "List bundles", "hermes bundles list", cobra.NoArgs)
-	cmd := &cobra.Command{
-		Use: "bundles", Short: "Group skills that are used together", Args: cobra.NoArgs, RunE: list.RunE,
-		Long:    "A bundle is a name for several skills. In the chat, /NAME loads them all.",
-		Example: "  hermes bundles create release --skill github-release --skill technical-docs",
-	}
-	cmd.AddCommand(list, n.bundles("show NAME", "Show a bundle", "hermes bundles show release", cobra.ExactArgs(1)), n.createBundle(),
+	cmd := factory.Noun("bundles", "Group skills that are used together",
+		"hermes bundles create release --skill github-release --skill technical-docs",
+		n.bundles("list", "List bundles", "hermes bundles list", cobra.NoArgs),
+		n.bundles("show NAME", "Show a bundle", "hermes bundles show release", cobra.ExactArgs(1)), n.createBundle(),
 		n.simple("delete NAME", "Delete a bundle, but not its skills", "hermes bundles delete release", cobra.ExactArgs(1), func(_ context.Context, c *call) (string, error) {
 			return "Deleted the bundle " + c.Args[0] + ". Its skills are kept.", c.lib.DeleteBundle(c.Args[0])
 		}))
+	cmd.Long = "A bundle is a name for several skills. In the chat, /NAME loads them all."
 	return cmd
 }
 

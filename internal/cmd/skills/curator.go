@@ -16,14 +16,9 @@ import (
 // NewCuratorCmd makes `hermes curator`. Without a verb it shows the status.
 func NewCuratorCmd(f *factory.Factory, s Source) *cobra.Command {
 	n := newNoun(f, s)
-	status := n.curatorStatus()
-	cmd := &cobra.Command{
-		Use: "curator", Short: "Archive and restore skills that the agent made", Args: cobra.NoArgs, RunE: status.RunE,
-		Example: "  hermes curator status\n  hermes curator run --dry-run",
-	}
 	one := cobra.ExactArgs(1)
-	cmd.AddCommand(
-		status, n.curate(), n.backup(), n.rollback(), n.ledger(), n.purge(), n.unmanaged(),
+	return factory.Noun("curator", "Archive and restore skills that the agent made", "hermes curator status\n  hermes curator run --dry-run",
+		n.curatorStatus(), n.curate(), n.backup(), n.rollback(), n.ledger(), n.purge(), n.unmanaged(),
 		n.simple("adopt NAME", "Let the curator manage a skill that you wrote", "hermes curator adopt release-notes", one, func(ctx context.Context, c *call) (string, error) {
 			return "The curator now manages " + c.Args[0] + ". Keep it with: hermes curator pin " + c.Args[0], c.lib.Adopt(ctx, c.Args[0])
 		}),
@@ -47,7 +42,6 @@ func NewCuratorCmd(f *factory.Factory, s Source) *cobra.Command {
 			return "The curator is running again.", c.lib.PauseCurator(ctx, false)
 		}),
 	)
-	return cmd
 }
 
 func (n noun) curatorStatus() *cobra.Command {

@@ -125,26 +125,8 @@ func (n noun) update() *cobra.Command {
 		}
 		var faults []error
 		for _, name := range names {
-			p, err := n.fetch(ctx, lock.Skills[name].Identifier)
-			if err != nil {
-				faults = append(faults, err)
-				continue
-			}
 			o.Name = name
-			p.Trust = lock.Skills[name].Trust
-			if err := c.printUpdate(ctx, name, p, lock.Skills[name], diff); err != nil {
-				faults = append(faults, err)
-				continue
-			}
-			if diff {
-				continue
-			}
-			r, err := c.lib.Install(ctx, p, o)
-			if err != nil {
-				faults = append(faults, err)
-				continue
-			}
-			c.printInstall(r)
+			faults = append(faults, n.renew(ctx, c, lock.Skills[name], o, diff))
 		}
 		return errors.Join(faults...)
 	})
@@ -152,6 +134,28 @@ func (n noun) update() *cobra.Command {
 	cmd.Flags().BoolVar(&o.Accept, "accept-rights", false, "accept new versions that use more tools, hosts, files or variables")
 	cmd.Flags().BoolVar(&diff, "diff", false, "show what would change, and change nothing")
 	return cmd
+}
+
+// renew installs the present version of a skill, or only shows what it changes.
+func (n noun) renew(ctx context.Context, c *call, rec skill.Installed, o skill.InstallOptions, diff bool) error {
+	p, err := n.fetch(ctx, rec.Identifier)
+	if err != nil {
+		return err
+	}
+	p.Trust = rec.Trust
+	if err := c.printUpdate(ctx, o.Name, p, rec, diff); err != nil || diff {
+		return err
+	}
+	return c.put(ctx, p, o)
+}
+
+// put installs a package and says so.
+func (c *call) put(ctx context.Context, p skill.Package, o skill.InstallOptions) error {
+	r, err := c.lib.Install(ctx, p, o)
+	if err == nil {
+		c.printInstall(r)
+	}
+	return err
 }
 
 func (n noun) audit() *cobra.Command {

@@ -86,28 +86,27 @@ func (n noun) importCmd() *cobra.Command {
 			faults = append(faults, c.lib.Tap(ctx, t, true))
 		}
 		for _, k := range s.Skills {
-			p, err := n.fetch(ctx, k.Identifier)
-			if err == nil {
-				p, err = p.Named(k.Name)
-			}
-			if err != nil {
-				faults = append(faults, err)
-				continue
-			}
-			if p.Hash() != k.Hash {
-				c.say("%s has changed since the snapshot. The new version is scanned.", k.Name)
-			}
-			r, err := c.lib.Install(ctx, p, skill.InstallOptions{Name: k.Name, Force: force})
-			if err != nil {
-				faults = append(faults, err)
-				continue
-			}
-			c.printInstall(r)
+			faults = append(faults, n.again(ctx, c, k, force))
 		}
 		return errors.Join(faults...)
 	})
 	cmd.Flags().BoolVar(&force, "force", false, "install skills rated caution too, but never dangerous ones")
 	return cmd
+}
+
+// again installs a skill of a snapshot.
+func (n noun) again(ctx context.Context, c *call, k skill.Identified, force bool) error {
+	p, err := n.fetch(ctx, k.Identifier)
+	if err == nil {
+		p, err = p.Named(k.Name)
+	}
+	if err != nil {
+		return err
+	}
+	if p.Hash() != k.Hash {
+		c.say("%s has changed since the snapshot. The new version is scanned.", k.Name)
+	}
+	return c.put(ctx, p, skill.InstallOptions{Name: k.Name, Force: force})
 }
 
 func (n noun) publish() *cobra.Command {

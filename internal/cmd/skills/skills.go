@@ -82,12 +82,8 @@ func newNoun(f *factory.Factory, s Source) noun {
 func NewCmd(f *factory.Factory, s Source) *cobra.Command {
 	n := newNoun(f, s)
 	list := n.list()
-	cmd := &cobra.Command{
-		Use: "skills", Short: "List, search, install and write skills", Args: cobra.NoArgs, RunE: list.RunE,
-		Example: "  hermes skills list\n  hermes skills search pdf\n  hermes skills install anthropics/skills/pdf",
-	}
-	cmd.Flags().AddFlagSet(list.Flags())
-	cmd.AddCommand(
+	cmd := factory.Noun("skills", "List, search, install and write skills",
+		"hermes skills list\n  hermes skills search pdf\n  hermes skills install anthropics/skills/pdf",
 		list, n.inspect(), n.install(), n.check(), n.update(), n.audit(), n.uninstall(),
 		n.searching("search QUERY", "Search the registries for skills", "hermes skills search pdf", cobra.MinimumNArgs(1)),
 		n.searching("browse [QUERY]", "Browse the registries", "hermes skills browse --source github", cobra.ArbitraryArgs),
@@ -95,6 +91,7 @@ func NewCmd(f *factory.Factory, s Source) *cobra.Command {
 		n.replay(), n.trust(), n.untrust(), n.tap(), n.snapshot(), n.publish(),
 	)
 	cmd.AddCommand(n.pending().Verbs()...)
+	cmd.Flags().AddFlagSet(list.Flags())
 	return cmd
 }
 

@@ -52,15 +52,10 @@ func NewCmd(f *factory.Factory, open Open) *cobra.Command {
 	}
 	n := noun{f, open}
 	list := n.list()
-	cmd := &cobra.Command{
-		Use:     "tools",
-		Short:   "List toolsets and turn them on or off",
-		Example: "  hermes tools\n  hermes tools disable terminal --platform telegram",
-		Args:    cobra.NoArgs,
-		RunE:    list.RunE,
-	}
+	cmd := factory.Noun("tools", "List toolsets and turn them on or off",
+		"hermes tools\n  hermes tools disable terminal --platform telegram",
+		list, n.switched("enable", "Turn on toolsets or single tools", true), n.switched("disable", "Turn off toolsets or single tools", false))
 	cmd.Flags().AddFlagSet(list.Flags())
-	cmd.AddCommand(list, n.switched("enable", "Turn on toolsets or single tools", true), n.switched("disable", "Turn off toolsets or single tools", false))
 	return cmd
 }
 
