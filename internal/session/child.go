@@ -20,10 +20,12 @@ func (m *Manager) spawn(ctx context.Context, run hermes.RunSpec, watched bool, t
 		return hermes.Report{}, fmt.Errorf("open the child session: %w", err)
 	}
 	defer s.Close()
-	defer context.AfterFunc(ctx, func() { _ = s.Close() })() // also while its turn is prepared
 	events, cancel := s.Subscribe(16)
 	defer cancel()
-	if err := s.Submit(ctx, Say{Parts: []hermes.Part{{Text: taskText(t)}}}); err != nil {
+	begun := context.AfterFunc(ctx, func() { _ = s.Close() }) // a turn that is prepared ends, too
+	err = s.Submit(ctx, Say{Parts: []hermes.Part{{Text: taskText(t)}}})
+	begun()
+	if err != nil {
 		return hermes.Report{}, err
 	}
 	for {

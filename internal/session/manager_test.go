@@ -131,6 +131,22 @@ func TestSessionsCloseAtOnce(t *testing.T) {
 	})
 }
 
+// TestWake sends a live session a message of its own; one that is not live gets nothing.
+func TestWake(t *testing.T) {
+	t.Parallel()
+	m := hermestest.NewScript(hermestest.Say("one"), hermestest.Say("seen"))
+	h := newFixture(t, m, newToolTable())
+	s := h.open(t, session.Open{})
+	turnOf(t, s, say("go"))
+	e := listen(t, s)
+	h.Wake("another", "nothing")
+	h.Wake(s.ID(), "it has ended")
+	if got := until[hermes.TurnStarted](e).Message; got.Text() != "it has ended" || !got.Synthetic || got.Provenance != "a background process" {
+		t.Errorf("the message is %+v", got)
+	}
+	until[hermes.TurnDone](e)
+}
+
 // TestOpenEndsWithItsContext: a user who does not want to wait for a tool server need not. Who
 // wants the same session gets it.
 func TestOpenEndsWithItsContext(t *testing.T) {

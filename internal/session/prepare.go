@@ -47,9 +47,11 @@ func (s *Session) prepare(m *hermes.Message) *preparation {
 	}
 	p := &preparation{
 		session: s, run: s.run, row: s.record.Row, ref: s.ref(number), message: m,
-		runtime: s.runtime, model: s.model.model, transcript: s.record.Messages(), background: s.jobs.Go,
+		runtime: s.runtime, model: s.model.model, background: s.jobs.Go,
 	}
-	if !s.record.Whole() {
+	if s.record.Whole() {
+		p.transcript = s.record.Messages()
+	} else {
 		p.read = s.record.Reader()
 	}
 	return p

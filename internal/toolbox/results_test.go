@@ -148,6 +148,7 @@ func TestPreview(t *testing.T) {
 		{"todo", `{}`, "read"},
 		{"patch", `{"mode":"patch","patch":"*** Begin Patch\n*** Update File: a.go\n@@\n*** Add File: b\n*** End Patch"}`, "a.go, b"},
 		{"web_extract", `{"urls":["http://a","http://b"]}`, "http://a (+1)"},
+		{"web_extract", `{"urls":["http://a"]}`, "http://a"},
 		{"mcp__x__y", `{"name":"n"}`, "n"},
 		{"mcp__x__y", `{"zzz":"n"}`, ""},
 		{"terminal", `{"command":"  "}`, ""},
