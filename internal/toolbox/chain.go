@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"hermes"
@@ -52,8 +53,10 @@ type Toolbox struct {
 	o         Options // with their defaults
 	approvals *approvals
 	streaks   *streaks
-	spent     spent
 	run       runner // the whole chain
+
+	mu    sync.Mutex
+	spent int // bytes of results that this turn has put into the context
 }
 
 // call is a call on its way through the chain.
@@ -145,7 +148,9 @@ func (b *Toolbox) Canonical(c hermes.ToolCall) string {
 func (b *Toolbox) TurnStarted() {
 	b.streaks.reset()
 	b.approvals.agreed()
-	b.spent.reset()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.spent = 0
 }
 
 // Run passes a call through the chain. It never fails: an error becomes a

@@ -1,6 +1,7 @@
 package toolbox
 
 import (
+	"cmp"
 	"path"
 	"strings"
 
@@ -17,7 +18,7 @@ func denied(command string, globs []string) string {
 	if len(globs) == 0 || command == "" {
 		return ""
 	}
-	found := firstMatch(globs, strings.ToLower(strings.Join(strings.Fields(command), " ")))
+	found := firstMatch(globs, plain(command))
 	complete := shell.Commands(command, func(words []string) bool {
 		if found == "" {
 			found = matchWords(globs, words)
@@ -32,25 +33,23 @@ func denied(command string, globs []string) string {
 
 // plainGlobs returns the globs in lower case, with single spaces.
 func plainGlobs(globs []string) []string {
-	var plain []string
+	var list []string
 	for _, g := range globs {
-		if g = strings.ToLower(strings.Join(strings.Fields(g), " ")); g != "" {
-			plain = append(plain, g)
+		if g = plain(g); g != "" {
+			list = append(list, g)
 		}
 	}
-	return plain
+	return list
 }
+
+// plain returns a text in lower case, with single spaces.
+func plain(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
 
 // matchWords matches a simple command, with and without the folder of its program.
 func matchWords(globs, words []string) string {
-	name, rest := strings.ToLower(words[0]), ""
-	if len(words) > 1 {
-		rest = " " + strings.ToLower(strings.Join(words[1:], " "))
-	}
-	if glob := firstMatch(globs, name+rest); glob != "" {
-		return glob
-	}
-	return firstMatch(globs, path.Base(name)+rest)
+	line := strings.ToLower(strings.Join(words, " "))
+	program := path.Base(strings.ToLower(words[0]))
+	return cmp.Or(firstMatch(globs, line), firstMatch(globs, program+line[len(strings.ToLower(words[0])):]))
 }
 
 func firstMatch(globs []string, text string) string {

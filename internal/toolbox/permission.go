@@ -141,13 +141,6 @@ var ownRisks = []string{"self-", "own-", "path:own-", "write-hermes"}
 // asked. It never covers what only the user may allow, nor what would change the
 // settings themselves.
 func AllowedUnattended(r hermes.Risk) bool {
-	if r.Deny || r.NoRemember {
-		return false
-	}
-	for _, own := range ownRisks {
-		if strings.HasPrefix(r.Key, own) {
-			return false
-		}
-	}
-	return true
+	own := func(prefix string) bool { return strings.HasPrefix(r.Key, prefix) }
+	return !r.Deny && !r.NoRemember && !slices.ContainsFunc(ownRisks, own)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"sync"
 	"unicode/utf8"
 
 	"hermes"
@@ -75,31 +74,19 @@ func cut(text string, n int) string {
 	return text[:n]
 }
 
-// spent counts the bytes of results that a turn has put into the context.
-type spent struct {
-	mu    sync.Mutex
-	bytes int
-}
-
-func (s *spent) reset() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.bytes = 0
-}
-
 // FinishBatch keeps the results of a turn within their total limit. While the
 // results of a batch do not fit into what is left of it, the largest is stored
 // outside the context. Results too small to save anything stay. Last it adds the
 // reminders.
 func (b *Toolbox) FinishBatch(ctx context.Context, calls []*hermes.Call, results []*hermes.Result) {
-	b.spent.mu.Lock()
-	defer b.spent.mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	sum := 0
 	for _, r := range results {
 		sum += len(r.Text)
 	}
 	tried := make([]bool, len(results))
-	for b.spent.bytes+sum > b.o.Limits.Turn {
+	for b.spent+sum > b.o.Limits.Turn {
 		i := b.largest(calls, results, tried)
 		if i < 0 {
 			break
@@ -109,7 +96,7 @@ func (b *Toolbox) FinishBatch(ctx context.Context, calls []*hermes.Call, results
 		results[i].Text = b.store(ctx, calls[i], results[i].Text, b.o.Limits.Head)
 		sum += len(results[i].Text) - before
 	}
-	b.spent.bytes += sum
+	b.spent += sum
 	b.addReminders(ctx, calls, results)
 }
 
@@ -123,7 +110,7 @@ func (b *Toolbox) addReminders(ctx context.Context, calls []*hermes.Call, result
 		if line := b.o.Remind(calls[i], *r); line != "" {
 			line = "\n\n" + b.o.Redact(line)
 			r.Text += line
-			b.spent.bytes += len(line)
+			b.spent += len(line)
 		}
 	}
 }
