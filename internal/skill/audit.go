@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"hermes/internal/order"
+	"hermes/internal/policy"
 	"hermes/internal/skill/guard"
 )
 
@@ -85,4 +86,10 @@ func (l *Library) logInstall(what, name string, p Package, v guard.Verdict) {
 	}
 	_, _ = f.Write(append(line, '\n'))
 	_ = f.Close()
+}
+
+// Scan looks in the files of a skill for what may do harm, also for orders to the
+// model.
+func Scan(files []guard.File) guard.Report {
+	return guard.Scan(files, guard.Options{Injection: policy.Injection, Fold: policy.Fold})
 }

@@ -3,6 +3,7 @@ package skill
 import (
 	"cmp"
 	"context"
+	"embed"
 	"hash/crc32"
 	"io"
 	"io/fs"
@@ -12,9 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"hermes/internal/order"
-
 	"hermes"
+	"hermes/internal/order"
 )
 
 // item is a skill that was found. Its entry is shared and must not be changed.
@@ -212,4 +212,16 @@ func (l *Library) bundledItem(name string) (item, bool) {
 		return item{}, false
 	}
 	return all[at], true
+}
+
+//go:embed all:bundled
+var bundledFiles embed.FS
+
+// bundledSet returns the built-in skills.
+func bundledSet() fs.FS {
+	sub, err := fs.Sub(bundledFiles, "bundled")
+	if err != nil {
+		panic(err) // the folder is embedded
+	}
+	return sub
 }
