@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/lint"
 	"hermes/internal/patch"
 	"hermes/internal/text"
 )
@@ -48,11 +49,11 @@ func (w write) restore(ctx context.Context) error {
 
 // changed is the part of a result that says what happened to the files.
 type changed struct {
-	Modified []string         `json:"files_modified,omitempty"`
-	Created  []string         `json:"files_created,omitempty"`
-	Deleted  []string         `json:"files_deleted,omitempty"`
-	Lint     map[string]*lint `json:"lint,omitempty"`
-	Warning  string           `json:"_warning,omitempty"`
+	Modified []string                `json:"files_modified,omitempty"`
+	Created  []string                `json:"files_created,omitempty"`
+	Deleted  []string                `json:"files_deleted,omitempty"`
+	Lint     map[string]*lint.Result `json:"lint,omitempty"`
+	Warning  string                  `json:"_warning,omitempty"`
 }
 
 // write writes the content to the file and notes what the model needs to know.
@@ -81,7 +82,7 @@ func (t *Toolset) write(ctx context.Context, session string, w write, done *chan
 	} else {
 		done.Created = append(done.Created, w.path)
 	}
-	done.lint(w.path, checkSyntax(w.path, w.old, w.new))
+	done.lint(w.path, lint.Check(w.path, w.old, w.new))
 	return nil
 }
 
@@ -116,12 +117,12 @@ func (c *changed) join(other changed) {
 	}
 }
 
-func (c *changed) lint(path string, l *lint) {
+func (c *changed) lint(path string, l *lint.Result) {
 	if l == nil {
 		return
 	}
 	if c.Lint == nil {
-		c.Lint = map[string]*lint{}
+		c.Lint = map[string]*lint.Result{}
 	}
 	c.Lint[path] = l
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"hermes"
+	"hermes/internal/document"
 	"hermes/internal/policy"
 )
 
@@ -195,7 +196,7 @@ func (p location) open(ctx context.Context) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, p.failure("read", err)
 	}
-	if extract := extractorFor(p.path); extract != nil {
+	if extract := document.Extractor(p.path); extract != nil {
 		defer f.Close()
 		text, err := extract(f, p.info.Size())
 		if err != nil {

@@ -1,4 +1,6 @@
-package file
+// Package lint checks the syntax of a file that was changed, if its format is known: JSON,
+// YAML, TOML, Go. It reads no files.
+package lint
 
 import (
 	"bytes"
@@ -9,6 +11,7 @@ import (
 	"go/scanner"
 	"go/token"
 	"io"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -23,16 +26,16 @@ const (
 	shownErrors = 5
 )
 
-// lint is the result of a syntax check, as the model reads it.
-type lint struct {
+// Result is the result of a check, as the model reads it.
+type Result struct {
 	Status string   `json:"status"` // ok or error
 	Errors []string `json:"errors,omitempty"`
 }
 
-// checkSyntax checks the new text of a file if its format is known. It reports
+// Check checks the new text of a file if its format is known. It reports
 // only errors that the old text did not have, and nil if there is nothing to
 // check.
-func checkSyntax(path, old, new string) *lint {
+func Check(path, old, new string) *Result {
 	check := checkerFor(path)
 	if check == nil || len(new) > maxChecked || len(old) > maxChecked {
 		return nil
@@ -42,9 +45,9 @@ func checkSyntax(path, old, new string) *lint {
 		found = withoutKnown(found, check(strings.TrimPrefix(old, "\ufeff")))
 	}
 	if len(found) == 0 {
-		return &lint{Status: "ok"}
+		return &Result{Status: "ok"}
 	}
-	return &lint{Status: "error", Errors: found[:min(len(found), shownErrors)]}
+	return &Result{Status: "error", Errors: found[:min(len(found), shownErrors)]}
 }
 
 // withoutKnown drops errors that were there before, even if their line changed.
@@ -66,7 +69,7 @@ func withoutKnown(found, known []string) []string {
 }
 
 func checkerFor(path string) func(string) []string {
-	_, name := splitPath(path)
+	name := filepath.Base(path)
 	switch {
 	case strings.HasPrefix(name, "tsconfig"), strings.HasPrefix(name, "jsconfig"), strings.Contains(path, ".vscode"):
 		return nil // JSON with comments

@@ -1,4 +1,7 @@
-package file
+// Package document turns documents into text: notebooks, and the text documents, sheets
+// and slides of office programs. It knows neither files nor tools, and bounds what it reads
+// and unpacks.
+package document
 
 import (
 	"archive/zip"
@@ -19,8 +22,10 @@ const (
 	maxParts = 10_000
 )
 
-// extractorFor returns the function that turns a document into text, or nil for plain files.
-func extractorFor(path string) func(r io.Reader, size int64) (string, error) {
+// Extractor returns the function that turns a document with this name into text, or nil for
+// plain files. The function reads size bytes, and its error goes on after the name of the
+// file, as in "is too large to extract".
+func Extractor(path string) func(r io.Reader, size int64) (string, error) {
 	i := strings.LastIndexByte(path, '.')
 	if i < 0 {
 		return nil
