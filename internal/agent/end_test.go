@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 
@@ -27,5 +28,33 @@ func TestATurnGoesOnOnce(t *testing.T) {
 	}
 	if wish := transcript[2]; wish.Text() != "check it" || !wish.Synthetic || wish.Role != hermes.RoleUser {
 		t.Errorf("the wish is %+v", wish)
+	}
+}
+
+// idle is a context engine that changes nothing.
+type idle struct{ err error }
+
+func (idle) Name() string { return "idle" }
+func (i idle) Fit(context.Context, []hermes.Message, hermes.ContextUsage) (hermes.CompactResult, error) {
+	return hermes.CompactResult{Note: "looked at it"}, i.err
+}
+
+// TestAnEngineThatChangesNothing returns no transcript: what is sent is all of it. If it fails, the turn does.
+func TestAnEngineThatChangesNothing(t *testing.T) {
+	t.Parallel()
+	down := errors.New("down")
+	for _, err := range []error{nil, down} {
+		m := says(words("hi"))
+		tr := turn(m, nil)
+		tr.Context = idle{err}
+		events, _, done := play(t, t.Context(), tr)
+		for _, e := range events {
+			if _, ok := e.(hermes.Compacted); ok {
+				t.Error("the transcript was shortened")
+			}
+		}
+		if err == nil && (len(m.asked) != 1 || len(m.asked[0].Messages) != 1) || err != nil && len(m.asked) > 0 || !errors.Is(done.Err, err) {
+			t.Errorf("with %v: sent %+v, done %+v", err, m.asked, done)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -64,6 +65,35 @@ func TestPersistentChangesNeedApprovalAfterUntrustedText(t *testing.T) {
 		r := tools.Run(t.Context(), &hermes.Call{ID: "c", Name: "diary", Arguments: json.RawMessage(tt.call), Host: h})
 		if got := strings.Join(did, " "); got != tt.did || len(h.asked) != tt.asks || !strings.Contains(r.Text, tt.text) {
 			t.Errorf("%s: did %q, asked %d times: %s", tt.name, got, len(h.asked), r.Text)
+		}
+	}
+}
+
+// TestAdviceToTrustAFolder is given only if all that was read seems to be of that folder.
+func TestAdviceToTrustAFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for source, advised := range map[string]bool{
+		"project file AGENTS.md":                     true,
+		"read_file main.go":                          true,
+		"read_file " + filepath.Join(dir, "main.go"): true,
+		"read_file ../main.go":                       false,
+		"search_files x":                             true,
+		"patch main.go":                              true,
+		"terminal ls":                                true,
+		"terminal cat ../x":                          false,
+		"terminal curl http://x.example":             false,
+		"web_extract http://x.example":               false,
+		"a picture":                                  false,
+		"read_file main.go; web_search x":            false,
+		"read_file main.go; project file AGENTS.md; search_files x": true,
+	} {
+		var did []string
+		h := &host{provenance: source, dir: dir}
+		tools := mustToolbox(t, toolbox.Options{TrustCommand: func(folder string) string { return "trust " + folder }}, diary(&did, true))
+		tools.Run(t.Context(), &hermes.Call{ID: "c", Name: "diary", Host: h, Arguments: json.RawMessage(`{}`)})
+		if reason := h.asked[0].Risks[0].Reason; strings.Contains(reason, "from the next session on: trust "+dir) != advised {
+			t.Errorf("after %s the reason is %q", source, reason)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package toolbox_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -80,12 +81,13 @@ type host struct {
 	files      *files
 	provenance string
 	platform   string
+	dir        string // empty is /work
 	said       string // by Progress
 	alone      bool   // no user attends
 }
 
 func (h *host) Session() hermes.SessionRef {
-	return hermes.SessionRef{ID: "s1", Dir: "/work", Provenance: h.provenance, Platform: h.platform, Attended: !h.alone}
+	return hermes.SessionRef{ID: "s1", Dir: cmp.Or(h.dir, "/work"), Provenance: h.provenance, Platform: h.platform, Attended: !h.alone}
 }
 func (h *host) Environment() hermes.Environment {
 	if h.files == nil {
