@@ -96,6 +96,7 @@ func TestAKeyStaysWithTheAddressOfItsEntry(t *testing.T) {
 		{"a fault stops its entry", "openai:m", provider.Config{Custom: custom("openai", provider.Custom{Key: "private", Fault: unclear})}, vars{"OPENAI_API_KEY": "env"}, nil, "unclear"},
 		{"a fault stops the choice of a service", "", provider.Config{Custom: custom("openai", provider.Custom{Key: "private", Fault: unclear})}, vars{"OPENROUTER_API_KEY": "env"}, nil, "unclear"},
 		{"a fault of the section model", "m", provider.Config{Selection: provider.Selection{Provider: "openai", Key: "mine", Fault: unclear}}, vars{"OPENAI_API_KEY": "env"}, nil, "unclear"},
+		{"a fault of the section model, whose model names one", "", provider.Config{Selection: provider.Selection{Model: "openrouter:a/b", Fault: unclear}}, vars{"OPENROUTER_API_KEY": "env"}, nil, "unclear"},
 		{"a fault of the section model, no provider", "gpt-5", provider.Config{Selection: provider.Selection{Key: "mine", Fault: unclear}}, vars{"OPENAI_API_KEY": "env"}, nil, "unclear"},
 	}
 	for _, tt := range tests {
@@ -148,8 +149,12 @@ func TestAFallbackGetsItsOwnKey(t *testing.T) {
 			t.Parallel()
 			w := &wire{}
 			c := mustNew(t, provider.Config{
-				Custom: private, Credentials: provider.Credentials{Keys: stored}, System: provider.System{Client: &http.Client{Transport: w}, Getenv: vars{}.get}, Patience: provider.Patience{Retries: -1}, Selection: provider.Selection{Model: "first:m", Provider: "deepseek", Key: "first"},
-				Fallback: []provider.Selection{f},
+				Selection:   provider.Selection{Model: "first:m", Provider: "deepseek", Key: "first"},
+				Custom:      private,
+				Fallback:    []provider.Selection{f},
+				Patience:    provider.Patience{Retries: -1},
+				Credentials: provider.Credentials{Keys: stored},
+				System:      provider.System{Client: &http.Client{Transport: w}, Getenv: vars{}.get},
 			})
 			m, err := c.Model(t.Context(), "deepseek:m")
 			if err != nil {
@@ -165,19 +170,30 @@ func TestAFallbackGetsItsOwnKey(t *testing.T) {
 	}
 }
 
-// TestAKeyWithAnAddressIsListedThere is about a login that names the address that its
-// key is for.
-func TestAKeyWithAnAddressIsListedThere(t *testing.T) {
+// TestAKeyWithAnAddressIsUsedThere is about a login that names the address that its
+// key is for. A key in a header of the settings stays here.
+func TestAKeyWithAnAddressIsUsedThere(t *testing.T) {
 	t.Parallel()
 	w := &wire{}
-	c := mustNew(t, provider.Config{System: provider.System{Client: &http.Client{Transport: w}, Getenv: vars{}.get}, Credentials: provider.Credentials{Keys: func(string, []hermes.Key) hermes.Keys {
-		return &joined{keys: []hermes.Key{{Secret: "login", BaseURL: "https://portal.example/v1"}}}
-	}}})
+	login := func(string, []hermes.Key) hermes.Keys {
+		key := hermes.Key{Secret: "login", BaseURL: "https://portal.example/v1"}
+		return &joined{keys: []hermes.Key{key, key}}
+	}
+	c := mustNew(t, provider.Config{
+		Custom:      map[string]provider.Custom{"qwen-oauth": {Header: map[string]string{"x-api-key": "mine"}}},
+		System:      provider.System{Client: &http.Client{Transport: w}, Getenv: vars{}.get},
+		Credentials: provider.Credentials{Keys: login},
+	})
 	p, err := c.Provider("qwen-oauth")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.List(t.Context())
+	m, err := c.Model(t.Context(), "qwen-oauth:m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hermes.Collect(m.Stream(t.Context(), &hermes.Request{Messages: []hermes.Message{hermes.UserText("hi")}}))
 	if len(w.sent) != 1 || w.sent[0] != "https://portal.example login" {
 		t.Errorf("sent %q", w.sent)
 	}

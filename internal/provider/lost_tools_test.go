@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hermes"
+	"hermes/internal/provider"
 )
 
 // toolServer answers with some prompt tokens. It has /props if that is not empty.
@@ -36,6 +37,13 @@ func toolServer(t *testing.T, prompt int, props, chunk string) (url string, aske
 	return srv.URL + "/v1", asked
 }
 
+func toolRequest() *hermes.Request {
+	return &hermes.Request{
+		System: strings.Repeat("You help with programs. ", 100), Messages: []hermes.Message{hermes.UserText("hi")},
+		Tools: []hermes.Spec{{Name: "look", Description: strings.Repeat("Looks at things in a folder. ", 200), Schema: json.RawMessage(`{"type":"object"}`)}},
+	}
+}
+
 // TestLostToolsAreNoticed: a chat template without tools is reported once for each
 // model, and never if the server has the tools.
 func TestLostToolsAreNoticed(t *testing.T) {
@@ -46,10 +54,6 @@ func TestLostToolsAreNoticed(t *testing.T) {
 		no    = `{"chat_template":"{{ messages }}","chat_template_caps":{"supports_tools":false,"supports_tool_calls":false}}`
 		yes   = `{"chat_template":"{{ messages }}","chat_template_caps":{"supports_tools":true}}`
 	)
-	request := &hermes.Request{
-		System: strings.Repeat("You help with programs. ", 100), Messages: []hermes.Message{hermes.UserText("hi")},
-		Tools: []hermes.Spec{{Name: "look", Description: strings.Repeat("Looks at things in a folder. ", 200), Schema: json.RawMessage(`{"type":"object"}`)}},
-	}
 	for _, tt := range []struct {
 		name         string
 		prompt       int
@@ -77,13 +81,13 @@ func TestLostToolsAreNoticed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := *request
+			r := toolRequest()
 			if tt.without {
 				r.Tools = nil
 			}
 			var warnings []string
 			for range 3 {
-				for d, err := range m.Stream(t.Context(), &r) {
+				for d, err := range m.Stream(t.Context(), r) {
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -96,5 +100,28 @@ func TestLostToolsAreNoticed(t *testing.T) {
 				t.Errorf("warned %q, asked for the template %d times", warnings, *asked)
 			}
 		})
+	}
+}
+
+// TestAKeyWithAnAddressAsksForNoTemplateElsewhere: the server of the entry gets neither
+// the key nor a question.
+func TestAKeyWithAnAddressAsksForNoTemplateElsewhere(t *testing.T) {
+	t.Parallel()
+	portal, _ := toolServer(t, 610, "", `{"delta":{"content":"ok"},"finish_reason":"stop"}`)
+	box := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("asked for %s with %q", r.URL, r.Header.Get("Authorization"))
+	}))
+	t.Cleanup(box.Close)
+	key := hermes.Key{Secret: "k", BaseURL: portal}
+	c := mustNew(t, provider.Config{
+		Custom:      map[string]provider.Custom{"box": {BaseURL: box.URL + "/v1"}},
+		Credentials: provider.Credentials{Keys: func(string, []hermes.Key) hermes.Keys { return &joined{keys: []hermes.Key{key, key}} }},
+	})
+	m, err := c.Model(t.Context(), "box:m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := hermes.Collect(m.Stream(t.Context(), toolRequest())); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -128,6 +128,7 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 		{"address not known", "actual:x", provider.Config{}, nil, nil, []string{"providers.actual.base_url"}},
 		{"mode not built", "", provider.Config{Selection: provider.Selection{BaseURL: "http://127.0.0.1:9", Model: "m", APIMode: "codex_app_server"}}, nil, nil, []string{"codex_app_server", "chat_completions"}},
 		{"no address", "", provider.Config{Selection: provider.Selection{BaseURL: "localhost:8000", Model: "m"}}, nil, nil, []string{"https://host/v1"}},
+		{"a service by its address, without a key", "", provider.Config{Selection: provider.Selection{BaseURL: "https://api.openai.com/v1", Model: "m"}}, nil, hermes.ErrNoModel, []string{"OPENAI_API_KEY"}},
 		{"custom without address", "", provider.Config{Selection: provider.Selection{Provider: "custom", Model: "m"}}, nil, hermes.ErrNoModel, []string{"OPENAI_BASE_URL"}},
 	}
 	for _, tt := range tests {
