@@ -9,6 +9,7 @@ import (
 
 	"hermes"
 	"hermes/internal/spend"
+	"hermes/internal/text"
 )
 
 // Spend reports costs and raises caps. *spend.Governor implements it.
@@ -56,7 +57,7 @@ func showBudget(ctx context.Context, c *Call) (Result, error) {
 		if l.Balance.Unpriced > 0 {
 			money += " plus calls without a known price"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", l.Name, money, Tokens(used.Tokens), limit(l), full)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", l.Name, money, text.Tokens(used.Tokens), limit(l), full)
 	}
 	if capped {
 		b.WriteString("\nRaise a cap with `/budget raise session 5`.")
@@ -72,7 +73,7 @@ func limit(l spend.Line) string {
 		parts = append(parts, l.Cap.Money.String())
 	}
 	if l.Cap.Tokens > 0 {
-		parts = append(parts, Tokens(l.Cap.Tokens)+" tokens")
+		parts = append(parts, text.Tokens(l.Cap.Tokens)+" tokens")
 	}
 	return strings.Join(parts, ", ")
 }

@@ -9,6 +9,7 @@ import (
 	"hermes"
 	"hermes/internal/prompt"
 	"hermes/internal/session"
+	"hermes/internal/text"
 )
 
 // contextUse shows what fills the window, how much of it was cached, what it
@@ -26,7 +27,7 @@ func contextUse(ctx context.Context, c *Call) (Result, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Context: %s", filled(st, list))
 	if st.Threshold > 0 {
-		fmt.Fprintf(&b, "; compresses at %s", Tokens(int64(st.Threshold)))
+		fmt.Fprintf(&b, "; compresses at %s", text.Tokens(int64(st.Threshold)))
 	}
 	b.WriteString("\n\n")
 	t := pricesOf(c, st)
@@ -54,11 +55,11 @@ func filled(st session.State, list []portion) string {
 	for _, p := range list {
 		sum += p.tokens
 	}
-	text := "about " + Tokens(int64(sum))
+	all := "about " + text.Tokens(int64(sum))
 	if st.Window > 0 {
-		return fmt.Sprintf("%s of %s tokens (%s)", text, Tokens(int64(st.Window)), percent(sum, float64(st.Window)))
+		return fmt.Sprintf("%s of %s tokens (%s)", all, text.Tokens(int64(st.Window)), percent(sum, float64(st.Window)))
 	}
-	return text + " tokens (window size unknown)"
+	return all + " tokens (window size unknown)"
 }
 
 // writePortions writes the table. It has no cost column without known prices.
@@ -88,7 +89,7 @@ func writePortions(b *strings.Builder, st session.State, list []portion, t price
 		if p.name == "" {
 			name = "**total**"
 		}
-		row(name, Tokens(int64(p.tokens+0.5)), share(p.tokens, whole), cachedOf(p, st), t.cost(p))
+		row(name, text.Tokens(int64(p.tokens+0.5)), share(p.tokens, whole), cachedOf(p, st), t.cost(p))
 	}
 }
 
@@ -122,11 +123,11 @@ func cacheLine(what string, u hermes.Usage) string {
 	if u.Prompt() == 0 {
 		return ""
 	}
-	line := fmt.Sprintf("Cache in %s: %s read, ", what, Tokens(u.CacheRead))
+	line := fmt.Sprintf("Cache in %s: %s read, ", what, text.Tokens(u.CacheRead))
 	if u.CacheWrite > 0 {
-		line += Tokens(u.CacheWrite) + " written, "
+		line += text.Tokens(u.CacheWrite) + " written, "
 	}
-	return line + fmt.Sprintf("%s uncached (%d %% cached)", Tokens(u.Input), u.CacheRead*100/u.Prompt())
+	return line + fmt.Sprintf("%s uncached (%d %% cached)", text.Tokens(u.Input), u.CacheRead*100/u.Prompt())
 }
 
 // broken says where the cache was last broken.
@@ -213,7 +214,7 @@ func usage(ctx context.Context, c *Call) (Result, error) {
 	fmt.Fprintf(&b, "| tokens | session | last turn |\n|---|---:|---:|\n")
 	row := func(name string, last, all int64) {
 		if all > 0 || last > 0 {
-			fmt.Fprintf(&b, "| %s | %s | %s |\n", name, Tokens(max(all, last)), Tokens(last))
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", name, text.Tokens(max(all, last)), text.Tokens(last))
 		}
 	}
 	row("uncached input", turn.Input, u.Input)

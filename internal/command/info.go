@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hermes/internal/session"
+	"hermes/internal/text"
 )
 
 func help(_ context.Context, c *Call) (Result, error) {
@@ -98,22 +99,9 @@ func window(st session.State) string {
 	case used == 0 && st.Window == 0:
 		return "not known yet"
 	case st.Window == 0:
-		return Tokens(used) + " tokens (window size unknown)"
+		return text.Tokens(used) + " tokens (window size unknown)"
 	}
-	return fmt.Sprintf("%s of %s tokens (%d %%)", Tokens(used), Tokens(int64(st.Window)), used*100/int64(st.Window))
-}
-
-// Tokens writes a number of tokens short: 950, 12.3k, 1.2M.
-func Tokens(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprint(n)
-	case n < 100_000:
-		return fmt.Sprintf("%.1fk", float64(n)/1000)
-	case n < 1_000_000:
-		return fmt.Sprintf("%dk", n/1000)
-	}
-	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	return fmt.Sprintf("%s of %s tokens (%d %%)", text.Tokens(used), text.Tokens(int64(st.Window)), used*100/int64(st.Window))
 }
 
 // code formats a text as Markdown code.

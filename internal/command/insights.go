@@ -34,7 +34,7 @@ func insights(ctx context.Context, c *Call) (Result, error) {
 		all.Unpriced += g.Unpriced
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "In the last %s: %s, %s, %s, %s tokens, %s.\n", text.Plural(days, "day", "days"), text.Plural(int(a.Sessions), "session", "sessions"), text.Plural(int(a.Turns), "turn", "turns"), text.Plural(int(a.Calls), "tool call", "tool calls"), Tokens(a.Usage.Total()), money(all))
+	fmt.Fprintf(&b, "In the last %s: %s, %s, %s, %s tokens, %s.\n", text.Plural(days, "day", "days"), text.Plural(int(a.Sessions), "session", "sessions"), text.Plural(int(a.Turns), "turn", "turns"), text.Plural(int(a.Calls), "tool call", "tool calls"), text.Tokens(a.Usage.Total()), money(all))
 	if len(costs) > 0 {
 		b.WriteString("\n| model | calls | tokens | cost |\n|---|---:|---:|---:|\n")
 	}
@@ -42,7 +42,7 @@ func insights(ctx context.Context, c *Call) (Result, error) {
 		if i == mostModels {
 			break
 		}
-		fmt.Fprintf(&b, "| %s | %d | %s | %s |\n", code(g.Name), g.Calls, Tokens(g.Usage.Total()), money(g))
+		fmt.Fprintf(&b, "| %s | %d | %s | %s |\n", code(g.Name), g.Calls, text.Tokens(g.Usage.Total()), money(g))
 	}
 	if len(a.Tools) > 0 {
 		b.WriteString("\n| tool | calls | failed |\n|---|---:|---:|\n")

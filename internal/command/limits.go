@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hermes/internal/ratelimit"
+	"hermes/internal/text"
 )
 
 // limits lists what the services said about their limits; empty if none did.
@@ -48,11 +49,11 @@ func left(w ratelimit.Window) string {
 	case w.Left < 0 && w.Limit < 0:
 		return ""
 	case w.Left < 0:
-		return "of " + Tokens(w.Limit)
+		return "of " + text.Tokens(w.Limit)
 	case w.Limit < 0:
-		return Tokens(w.Left)
+		return text.Tokens(w.Left)
 	}
-	return Tokens(w.Left) + " of " + Tokens(w.Limit)
+	return text.Tokens(w.Left) + " of " + text.Tokens(w.Limit)
 }
 
 // resets says when a window begins again: near times as a wait, far ones as a date.

@@ -2,7 +2,10 @@
 // people and models. It does not know what the sentences are about.
 package text
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+)
 
 // Plural returns a number with its noun: Plural(1, "entry", "entries") is
 // "1 entry", Plural(3, "entry", "entries") is "3 entries".
@@ -11,4 +14,17 @@ func Plural[N int | int64](n N, one, many string) string {
 		return "1 " + one
 	}
 	return strconv.FormatInt(int64(n), 10) + " " + many
+}
+
+// Tokens writes a number of tokens short: 950, 12.3k, 1.2M.
+func Tokens(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 100_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1000)
+	case n < 1_000_000:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"hermes/internal/command"
 	"hermes/internal/markup"
 )
 
@@ -104,5 +103,3 @@ func took(d time.Duration) string {
 	}
 	return fmt.Sprintf("%d h %02d m", int(d.Hours()), int(d.Minutes())%60)
 }
-
-func tokens(n int64) string { return command.Tokens(n) }

@@ -126,7 +126,7 @@ func summary(e hermes.TurnDone) string {
 		parts = append(parts, text.Plural(e.Steps, "step", "steps"))
 	}
 	if n := e.Usage.Total(); n > 0 {
-		parts = append(parts, tokens(n)+" tokens")
+		parts = append(parts, text.Tokens(n)+" tokens")
 	}
 	return strings.Join(parts, " · ")
 }

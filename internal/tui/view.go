@@ -133,7 +133,7 @@ func (m *model) activity() string {
 	}
 	parts[1] = strings.Replace(parts[1], ".0 s", " s", 1)
 	if n := m.usage.Total() + int64(m.step.streamed/4); n > 0 {
-		parts = append(parts, tokens(n)+" tokens")
+		parts = append(parts, text.Tokens(n)+" tokens")
 	}
 	mark := spinner[m.turn.spin%len(spinner)]
 	return m.accent(mark) + " " + m.faint(strings.Join(parts, " · "))

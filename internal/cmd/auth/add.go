@@ -13,6 +13,7 @@ import (
 	"hermes"
 	"hermes/internal/cmd/factory"
 	"hermes/internal/credential"
+	"hermes/internal/markup"
 	"hermes/internal/usage"
 )
 
@@ -91,7 +92,7 @@ func (o *addition) add(ctx context.Context, name string, pool *credential.Pool) 
 	if o.Keychain {
 		where = ", in the keychain"
 	}
-	fmt.Fprintf(o.Out, "Added %q to %s%s. ", plain(e.Label), name, where)
+	fmt.Fprintf(o.Out, "Added %q to %s%s. ", markup.Visible(e.Label), name, where)
 	o.next(name)
 	return nil
 }

@@ -204,7 +204,7 @@ func TestPausedKeysAreExplained(t *testing.T) {
 	}
 	want := "keys: 0 of 2 credentials usable\n" +
 		"  key from MY_KEY: paused until 12:00 on 2 May (no credit); to use it now, run `hermes auth reset keys $ID`\n" +
-		"  key \"one[31m\": no longer valid (refused); replace it, or run `hermes auth reset keys $ID` if it is correct\n"
+		"  key \"one␛[31m\": no longer valid (refused); replace it, or run `hermes auth reset keys $ID` if it is correct\n"
 	if diff := cmp.Diff(w.must("", "status"), want); diff != "" {
 		t.Error(diff)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"hermes/internal/cmd/factory"
 	"hermes/internal/credential"
+	"hermes/internal/markup"
 	"hermes/internal/text"
 )
 
@@ -18,7 +19,7 @@ func (n noun) remove() *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("remove %q of %s: %w", c.Args[1], name, err)
 		}
-		c.Say("Removed %q from %s. The service still accepts it. Revoke it there if others may have seen it.", plain(e.Label), name)
+		c.Say("Removed %q from %s. The service still accepts it. Revoke it there if others may have seen it.", markup.Visible(e.Label), name)
 		return nil
 	})
 	cmd.Aliases = []string{"rm"}
@@ -50,7 +51,7 @@ func (n noun) priority() *cobra.Command {
 		}
 		e, err := p.Prefer(ctx, c.Args[1], number)
 		if err == nil {
-			c.Say("Set the priority of %q of %s to %d.", plain(e.Label), name, number)
+			c.Say("Set the priority of %q of %s to %d.", markup.Visible(e.Label), name, number)
 		}
 		return err
 	})
@@ -64,7 +65,7 @@ func (n noun) refresh() *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("renew %q of %s: %w", c.Args[1], name, err)
 		}
-		c.Say("Renewed %q of %s: %s.", plain(e.Label), name, validity(e.Expires, n.Now()))
+		c.Say("Renewed %q of %s: %s.", markup.Visible(e.Label), name, validity(e.Expires, n.Now()))
 		return nil
 	})
 }
@@ -76,7 +77,7 @@ func (n noun) logout() *cobra.Command {
 			return err
 		}
 		for _, e := range gone {
-			c.Say("Removed the login %q at %s.", plain(e.Label), name)
+			c.Say("Removed the login %q at %s.", markup.Visible(e.Label), name)
 		}
 		if len(gone) == 0 {
 			c.Say("No login at %s.", name)

@@ -13,6 +13,7 @@ import (
 	"hermes"
 	"hermes/internal/cmd/factory"
 	"hermes/internal/credential"
+	"hermes/internal/markup"
 )
 
 // named is the pool of a service with what is in it.
@@ -59,7 +60,7 @@ func (n noun) list() *cobra.Command {
 			}
 			w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 			for i, e := range p.entries {
-				fmt.Fprintf(w, "  %d\t%s\t%s\t%s\t%s\t%s\n", i+1, e.ID, plain(e.Label), kind(e), e.Hint, condition(e, n.Now()))
+				fmt.Fprintf(w, "  %d\t%s\t%s\t%s\t%s\t%s\n", i+1, e.ID, markup.Visible(e.Label), kind(e), e.Hint, condition(e, n.Now()))
 			}
 			if err := w.Flush(); err != nil {
 				return err
@@ -142,16 +143,6 @@ func clock(t, now time.Time) string {
 		return t.Format("15:04")
 	}
 	return t.Format("15:04 on 2 January")
-}
-
-// plain removes control characters from a label.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
-			return -1
-		}
-		return r
-	}, s)
 }
 
 // entryJSON is a credential in JSON output. No field holds a secret.

@@ -8,6 +8,7 @@ import (
 
 	"hermes/internal/cmd/factory"
 	"hermes/internal/credential"
+	"hermes/internal/markup"
 	"hermes/internal/text"
 )
 
@@ -45,7 +46,7 @@ func (n noun) report(c *factory.Call, p named) {
 		} else if e.Program != "" {
 			c.Say("  %s: %s", who(e), ownValidity(e, now))
 		} else if e.Kind == credential.KindOAuth {
-			c.Say("  login %q: %s", plain(e.Label), validity(e.Expires, now))
+			c.Say("  login %q: %s", markup.Visible(e.Label), validity(e.Expires, now))
 		}
 	}
 }
@@ -55,7 +56,7 @@ func who(e credential.Entry) string {
 	if e.Source == "config" || e.Source == "env:"+e.Label || e.Program != "" && e.Label == e.Program {
 		return kind(e)
 	}
-	return fmt.Sprintf("%s %q", kind(e), plain(e.Label))
+	return fmt.Sprintf("%s %q", kind(e), markup.Visible(e.Label))
 }
 
 // validity says when a login's token is renewed, which happens automatically.

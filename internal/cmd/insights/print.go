@@ -6,6 +6,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"hermes/internal/text"
+
 	"hermes"
 )
 
@@ -24,9 +26,9 @@ func (r report) write(out io.Writer) error {
 		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "\n  sessions\t%d\n  turns\t%d\n  messages\t%d\n  tool calls\t%d\n  tokens\t%s\n", r.Sessions, r.Turns, r.Messages, r.Calls, tokens(r.Tokens))
+	fmt.Fprintf(w, "\n  sessions\t%d\n  turns\t%d\n  messages\t%d\n  tool calls\t%d\n  tokens\t%s\n", r.Sessions, r.Turns, r.Messages, r.Calls, text.Tokens(r.Tokens))
 	fmt.Fprintf(w, "    input\t%s\n    from cache\t%s\n    to cache\t%s\n    output\t%s\n",
-		tokens(r.Usage.Input), tokens(r.Usage.CacheRead), tokens(r.Usage.CacheWrite), tokens(r.Usage.Output))
+		text.Tokens(r.Usage.Input), text.Tokens(r.Usage.CacheRead), text.Tokens(r.Usage.CacheWrite), text.Tokens(r.Usage.Output))
 	fmt.Fprintf(w, "  cost\t%s\n", cost(r.Cost, r.Unpriced))
 	fmt.Fprint(w, "\nBy source\tsessions\tshare\n")
 	for _, s := range r.Platforms {
@@ -34,7 +36,7 @@ func (r report) write(out io.Writer) error {
 	}
 	fmt.Fprint(w, "\nBy model\ttokens\tshare\tcost\n")
 	for _, m := range r.Models {
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", m.Name, tokens(m.Tokens), percent(m.Share), cost(m.Cost, m.Unpriced))
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", m.Name, text.Tokens(m.Tokens), percent(m.Share), cost(m.Cost, m.Unpriced))
 	}
 	fmt.Fprint(w, "\nTools\tcalls\tshare\tfailed\n")
 	for i, t := range r.Tools {
@@ -59,15 +61,4 @@ func cost(dollars float64, unpriced int64) string {
 		return "unknown"
 	}
 	return fmt.Sprintf("more than %s (%d calls without a known price)", money, unpriced)
-}
-
-// tokens formats a number of tokens.
-func tokens(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprint(n)
-	case n < 1_000_000:
-		return fmt.Sprintf("%.1fk", float64(n)/1e3)
-	}
-	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }

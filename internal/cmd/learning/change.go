@@ -9,6 +9,7 @@ import (
 
 	"hermes"
 	learnings "hermes/internal/learning"
+	"hermes/internal/markup"
 )
 
 func (n noun) add() *cobra.Command {
@@ -23,9 +24,9 @@ func (n noun) add() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		c.say("Added %d: %s", saved.ID, clean(learnings.Line(saved)))
+		c.say("Added %d: %s", saved.ID, markup.Visible(learnings.Line(saved)))
 		if replaced != "" {
-			c.say("This replaces the fix %q. Undo with: hermes undo", clean(replaced))
+			c.say("This replaces the fix %q. Undo with: hermes undo", markup.Visible(replaced))
 		}
 		return nil
 	})
@@ -47,7 +48,7 @@ func (n noun) remove() *cobra.Command {
 			return err
 		}
 		for _, l := range gone {
-			c.say("Deleted %d: %s", l.ID, clean(learnings.Line(l)))
+			c.say("Deleted %d: %s", l.ID, markup.Visible(learnings.Line(l)))
 		}
 		c.say("Undo the last deletion with: hermes undo")
 		return nil
@@ -71,7 +72,7 @@ func (n noun) merge() *cobra.Command {
 		}
 		one, err := c.Merge(ctx, "person", ids...)
 		if err == nil {
-			c.say("Merged into %d: %s (%s)", one.ID, clean(learnings.Line(one)), tally(one))
+			c.say("Merged into %d: %s (%s)", one.ID, markup.Visible(learnings.Line(one)), tally(one))
 		}
 		return err
 	})
@@ -90,7 +91,7 @@ func (c *call) wouldMerge(ctx context.Context, ids []int64) error {
 	}
 	one, err := learnings.Join(list)
 	if err == nil {
-		c.say("Would merge into %d: %s", one.ID, clean(one.Fix))
+		c.say("Would merge into %d: %s", one.ID, markup.Visible(one.Fix))
 	}
 	return err
 }
@@ -102,10 +103,10 @@ func (c *call) tidy(ctx context.Context, dry bool) error {
 		merged, retired = "Would merge", "Would retire"
 	}
 	for _, g := range r.Merged {
-		c.say("%s %d: %s", merged, len(g), clean(learnings.Line(g[0])))
+		c.say("%s %d: %s", merged, len(g), markup.Visible(learnings.Line(g[0])))
 	}
 	for _, gone := range r.Retired {
-		c.say("%s (%s): %d %s", retired, gone.Why, gone.Learning.ID, clean(learnings.Line(gone.Learning)))
+		c.say("%s (%s): %d %s", retired, gone.Why, gone.Learning.ID, markup.Visible(learnings.Line(gone.Learning)))
 	}
 	if err == nil && len(r.Merged)+len(r.Retired) == 0 {
 		c.say("Nothing to merge or retire.")

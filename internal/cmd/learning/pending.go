@@ -6,6 +6,7 @@ import (
 
 	"hermes/internal/cmd/factory"
 	learnings "hermes/internal/learning"
+	"hermes/internal/markup"
 )
 
 // pending makes the verbs for learnings that wait for approval.
@@ -16,7 +17,7 @@ func (n noun) pending() factory.Pending[Store] {
 		List: func(s Store) (lines []string, err error) {
 			list, err := s.Proposals()
 			for _, p := range list {
-				lines = append(lines, fmt.Sprintf("%s   %s, session %s\n%s", p.ID, p.At.Local().Format("2006-01-02 15:04"), orElse(clean(p.Learning.Session), "unknown"), clean(p.Describe())))
+				lines = append(lines, fmt.Sprintf("%s   %s, session %s\n%s", p.ID, p.At.Local().Format("2006-01-02 15:04"), orElse(markup.Visible(p.Learning.Session), "unknown"), markup.Visible(p.Describe())))
 			}
 			return lines, err
 		},
@@ -25,9 +26,9 @@ func (n noun) pending() factory.Pending[Store] {
 			if err != nil {
 				return err
 			}
-			c.Say("Approved %s as %d: %s", id, saved.ID, clean(learnings.Line(saved)))
+			c.Say("Approved %s as %d: %s", id, saved.ID, markup.Visible(learnings.Line(saved)))
 			if replaced != "" {
-				c.Say("This replaces the fix %q. Undo with: hermes undo", clean(replaced))
+				c.Say("This replaces the fix %q. Undo with: hermes undo", markup.Visible(replaced))
 			}
 			return nil
 		},

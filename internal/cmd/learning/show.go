@@ -8,6 +8,7 @@ import (
 
 	"hermes"
 	"hermes/internal/cmd/factory"
+	"hermes/internal/markup"
 )
 
 func (n noun) list() *cobra.Command {
@@ -52,7 +53,7 @@ func (c *call) found(ctx context.Context, q hermes.LearningQuery, asJSON bool) e
 		if fix == "" {
 			fix = "(no known fix)"
 		}
-		c.say("%4d  %s\n      %s: %s\n      %s", l.ID, clean(l.Pattern), orElse(l.Tool, "any tool"), strings.ReplaceAll(clean(fix), "\n", "\n      "), tally(l))
+		c.say("%4d  %s\n      %s: %s\n      %s", l.ID, markup.Visible(l.Pattern), orElse(l.Tool, "any tool"), strings.ReplaceAll(markup.Visible(fix), "\n", "\n      "), tally(l))
 	}
 	if len(list) == 0 {
 		c.say("No learnings found.")
@@ -99,7 +100,7 @@ func (c *call) details(l hermes.Learning) {
 		{"first", l.Created.Local().Format(when)}, {"last", l.Touched.Local().Format(when)}, {"counts", tally(l)},
 	} {
 		if line[1] != "" {
-			c.say("%-9s %s", line[0], strings.ReplaceAll(clean(line[1]), "\n", "\n          "))
+			c.say("%-9s %s", line[0], strings.ReplaceAll(markup.Visible(line[1]), "\n", "\n          "))
 		}
 	}
 }

@@ -3,8 +3,6 @@ package learning
 import (
 	"fmt"
 	"strconv"
-	"strings"
-	"unicode"
 
 	"hermes"
 )
@@ -35,14 +33,4 @@ func orElse(text, other string) string {
 		return other
 	}
 	return text
-}
-
-// clean replaces control characters, since the text comes from tools.
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
-			return '�'
-		}
-		return r
-	}, text)
 }

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"hermes/internal/cmd/factory"
+	"hermes/internal/markup"
 	"hermes/internal/memory"
 	"hermes/internal/memory/scan"
 )
@@ -43,23 +43,13 @@ func (n noun) list() *cobra.Command {
 				if threat := scan.Text(e.Text); threat != "" {
 					note += "; looks like " + string(threat) + ", so it is masked or left out of prompts"
 				}
-				c.Say("  %s\n    (%s)", strings.ReplaceAll(printable(e.Text), "\n", "\n  "), note)
+				c.Say("  %s\n    (%s)", strings.ReplaceAll(markup.Visible(e.Text), "\n", "\n  "), note)
 			}
 		}
 		return nil
 	})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
-}
-
-// printable replaces control characters, so that an entry cannot steer the terminal.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
-			return '�'
-		}
-		return r
-	}, text)
 }
 
 // change makes a verb that changes a target as the user, without approval.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"hermes/internal/cmd/factory"
+	"hermes/internal/markup"
 	"hermes/internal/memory"
 )
 
@@ -16,7 +17,7 @@ func (n noun) pending() factory.Pending[*memory.File] {
 		List: func(b *memory.File) (lines []string, err error) {
 			list, err := b.Proposals()
 			for _, p := range list {
-				lines = append(lines, fmt.Sprintf("%s   %s, %s\n%s", p.ID, p.At.Local().Format("2006-01-02 15:04"), p.By, printable(p.Describe())))
+				lines = append(lines, fmt.Sprintf("%s   %s, %s\n%s", p.ID, p.At.Local().Format("2006-01-02 15:04"), p.By, markup.Visible(p.Describe())))
 			}
 			return lines, err
 		},

@@ -11,6 +11,7 @@ import (
 
 	"hermes"
 	"hermes/internal/cmd/factory"
+	"hermes/internal/markup"
 	"hermes/internal/text"
 	"hermes/internal/usage"
 )
@@ -116,7 +117,7 @@ func (o *SearchOptions) hit(h hermes.Hit) {
 	for _, m := range h.Before {
 		fmt.Fprintf(o.Out, "    %s: %s\n", m.Role, oneLine(m.Visible(), 200))
 	}
-	fmt.Fprintln(o.Out, "    "+safe(h.Snippet))
+	fmt.Fprintln(o.Out, "    "+markup.Visible(h.Snippet))
 	for _, m := range h.After {
 		fmt.Fprintf(o.Out, "    %s: %s\n", m.Role, oneLine(m.Visible(), 200))
 	}

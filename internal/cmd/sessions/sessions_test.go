@@ -273,7 +273,7 @@ func TestSessionThatWaitsForAnAnswer(t *testing.T) {
 		t.Errorf("listed as %s", out)
 	}
 	out := mustRun(t, s, "show", id, "--last", "1")
-	if !strings.HasSuffix(out, "── asks you\nWhich [31mport?\n  1. 80\n  2. 8080\nAnswer with: hermes --resume "+id+"\n") {
+	if !strings.HasSuffix(out, "── asks you\nWhich ␛[31mport?\n  1. 80\n  2. 8080\nAnswer with: hermes --resume "+id+"\n") {
 		t.Errorf("shown as %s", out)
 	}
 	if out := mustRun(t, s, "show", id, "--json"); !strings.Contains(out, `"asking": true`) {

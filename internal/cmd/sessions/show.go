@@ -11,6 +11,7 @@ import (
 
 	"hermes"
 	"hermes/internal/cmd/factory"
+	"hermes/internal/markup"
 	"hermes/internal/text"
 )
 
@@ -112,9 +113,9 @@ func (o *ShowOptions) open(ctx context.Context, s hermes.Journal, r hermes.Sessi
 	k := mask(o.Shown)
 	for _, st := range steps {
 		if q := st.Pending.Open(); q != nil && st.Result == nil {
-			fmt.Fprintf(o.Out, "\n── asks you\n%s\n", safe(k(q.Text)))
+			fmt.Fprintf(o.Out, "\n── asks you\n%s\n", markup.Visible(k(q.Text)))
 			for i, c := range q.Choices {
-				fmt.Fprintf(o.Out, "  %d. %s\n", i+1, safe(k(c)))
+				fmt.Fprintf(o.Out, "  %d. %s\n", i+1, markup.Visible(k(c)))
 			}
 			fmt.Fprintf(o.Out, "Answer with: hermes --resume %s\n", r.ID)
 		}
@@ -141,7 +142,7 @@ func (o *ShowOptions) message(m hermes.Message) {
 		}
 	}
 	fmt.Fprintf(o.Out, "\n── %s · %s · #%d\n", who, m.Time.Local().Format("15:04:05"), m.ID)
-	text := safe(m.Visible())
+	text := markup.Visible(m.Visible())
 	if m.Role == hermes.RoleTool && !o.Full {
 		text = shorten(text, resultLines)
 	}
@@ -158,7 +159,7 @@ func (o *ShowOptions) message(m hermes.Message) {
 		if !o.Full {
 			arguments = oneLine(arguments, 200)
 		}
-		fmt.Fprintln(o.Out, "→ "+safe(c.Name+" "+arguments))
+		fmt.Fprintln(o.Out, "→ "+markup.Visible(c.Name+" "+arguments))
 	}
 }
 

@@ -45,16 +45,6 @@ func oneLine(s string, most int) string {
 	return strings.TrimSpace(string([]rune(s)[:most-1])) + "…"
 }
 
-// safe removes control characters.
-func safe(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return -1
-		}
-		return r
-	}, s)
-}
-
 // ago formats how long ago a time was.
 func ago(t, now time.Time) string {
 	switch d := now.Sub(t); {

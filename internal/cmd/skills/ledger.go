@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes/internal/cmd/factory"
+	"hermes/internal/markup"
 	"hermes/internal/skill"
 	"hermes/internal/undo"
 )
@@ -99,7 +100,7 @@ func (n noun) undoChange(ctx context.Context, c *call, id string, yes bool) erro
 		if ch.Undone {
 			return fmt.Errorf("%s is already undone", id)
 		}
-		if err := n.confirm(c, yes, "Undo: "+printable(ch.What)+"?"); err != nil {
+		if err := n.confirm(c, yes, "Undo: "+markup.Visible(ch.What)+"?"); err != nil {
 			return err
 		}
 		if _, err := j.Undo(ctx, []undo.Change{ch}, "person", false); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes/internal/cmd/factory"
+	"hermes/internal/markup"
 	"hermes/internal/skill"
 )
 
@@ -26,14 +27,14 @@ func (n noun) pending() factory.Pending[*skill.Library] {
 				if o := p.Provenance(); o != "" {
 					text = append(text, "    proposed after reading "+o)
 				}
-				lines = append(lines, printable(strings.Join(text, "\n")))
+				lines = append(lines, markup.Visible(strings.Join(text, "\n")))
 			}
 			return lines, err
 		},
 		Approve: func(ctx context.Context, c *factory.Call, lib *skill.Library, id string) error {
 			out, err := lib.Approve(ctx, id)
 			if err == nil {
-				c.Say("Approved %s: %s", id, printable(out.Path))
+				c.Say("Approved %s: %s", id, markup.Visible(out.Path))
 			}
 			return err
 		},

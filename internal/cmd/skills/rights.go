@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"hermes/internal/markup"
 	"hermes/internal/skill"
 )
 
@@ -39,7 +40,7 @@ func (c *call) printUpdate(ctx context.Context, name string, p skill.Package, re
 	}
 	for _, f := range changes {
 		if diff && f.Diff != "" {
-			fmt.Fprint(c.Out, printable(f.Diff))
+			fmt.Fprint(c.Out, markup.Visible(f.Diff))
 		} else {
 			c.say("  %s: %s", f.Path, f.What)
 		}

@@ -77,16 +77,6 @@ func (c *call) printReport(r guard.Report) {
 	}
 }
 
-// printable replaces control characters, so that strangers cannot steer the terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x2069 {
-			return '·'
-		}
-		return r
-	}, s)
-}
-
 // fetch gets a skill from a registry, for the library.
 func (n noun) fetch(ctx context.Context, identifier string) (skill.Package, error) {
 	h, err := n.Hub()

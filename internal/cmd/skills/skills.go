@@ -15,6 +15,7 @@ import (
 
 	"hermes"
 	"hermes/internal/cmd/factory"
+	"hermes/internal/markup"
 	"hermes/internal/skill"
 	"hermes/internal/skill/hub"
 	"hermes/internal/undo"
@@ -105,7 +106,9 @@ type call struct {
 }
 
 // say prints a line without control characters, since skills come from strangers.
-func (c *call) say(format string, args ...any) { c.Say("%s", printable(fmt.Sprintf(format, args...))) }
+func (c *call) say(format string, args ...any) {
+	c.Say("%s", markup.Visible(fmt.Sprintf(format, args...)))
+}
 
 // verb makes a command that works with the library.
 func (n noun) verb(use, short, example string, args cobra.PositionalArgs, work run) *cobra.Command {

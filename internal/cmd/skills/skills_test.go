@@ -259,7 +259,7 @@ func TestStrangersCannotSteerTheTerminal(t *testing.T) {
 	r := newRig(t)
 	r.pages["/.well-known/skills/index.json"] = `{"skills":[{"name":"x","description":"a\u001b[2Jb\u202ec","files":[]}]}`
 	got := r.run("skills", "browse", "--source", "well-known")
-	if strings.ContainsAny(got, "\x1b\u202e") || !strings.Contains(got, "a·[2Jb·c") {
+	if strings.ContainsAny(got, "\x1b\u202e") || !strings.Contains(got, "a␛[2Jb<U+202E>c") {
 		t.Errorf("got %q", got)
 	}
 }

@@ -31,9 +31,9 @@ func (r report) write(out io.Writer) error {
 		order.By(r.groups, func(a, b hermes.Spending) int { return cmp.Compare(b.Name, a.Name) })
 	}
 	for _, g := range r.groups {
-		fmt.Fprintf(w, "  %s\t%d\t%s\t%s\n", name(r.By, g.Name), g.Calls, tokens(g.Usage.Total()), cost(g))
+		fmt.Fprintf(w, "  %s\t%d\t%s\t%s\n", name(r.By, g.Name), g.Calls, text.Tokens(g.Usage.Total()), cost(g))
 	}
-	fmt.Fprintf(w, "  total\t%d\t%s\t%s\n", r.total.Calls, tokens(r.total.Usage.Total()), cost(r.total))
+	fmt.Fprintf(w, "  total\t%d\t%s\t%s\n", r.total.Calls, text.Tokens(r.total.Usage.Total()), cost(r.total))
 	if err := w.Flush(); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func name(by, group string) string {
 func used(l spend.Line) string {
 	u := l.Balance.Used()
 	if l.Cap.Tokens > 0 && l.Cap.Money == 0 {
-		return tokens(u.Tokens)
+		return text.Tokens(u.Tokens)
 	}
 	return u.Money.String()
 }
@@ -67,11 +67,11 @@ func used(l spend.Line) string {
 func limit(l spend.Line) string {
 	switch {
 	case l.Cap.Money > 0 && l.Cap.Tokens > 0:
-		return fmt.Sprintf("%v, %s tokens", l.Cap.Money, tokens(l.Cap.Tokens))
+		return fmt.Sprintf("%v, %s tokens", l.Cap.Money, text.Tokens(l.Cap.Tokens))
 	case l.Cap.Money > 0:
 		return l.Cap.Money.String()
 	case l.Cap.Tokens > 0:
-		return tokens(l.Cap.Tokens) + " tokens"
+		return text.Tokens(l.Cap.Tokens) + " tokens"
 	}
 	return "none"
 }
@@ -99,17 +99,6 @@ func cost(g hermes.Spending) string {
 		return "unknown"
 	}
 	return "more than " + g.Money.String()
-}
-
-// tokens formats a number of tokens.
-func tokens(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprint(n)
-	case n < 1_000_000:
-		return fmt.Sprintf("%.1fk", float64(n)/1e3)
-	}
-	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
 // What --json prints, with money in US dollars.

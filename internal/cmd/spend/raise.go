@@ -10,6 +10,7 @@ import (
 
 	"hermes"
 	"hermes/internal/spend"
+	"hermes/internal/text"
 	"hermes/internal/usage"
 )
 
@@ -59,7 +60,7 @@ func (o *raiseOptions) run(ctx context.Context) error {
 	}
 	what := by.Money.String()
 	if by.Tokens != 0 {
-		what = tokens(by.Tokens) + " tokens"
+		what = text.Tokens(by.Tokens) + " tokens"
 	}
 	fmt.Fprintf(o.Out, "Raised the %s cap by %s.\n", kind, what)
 	return nil

@@ -68,7 +68,7 @@ func TestSpendShowsCapsAndGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantIn(t, out, append(words, "today", "$3.00", "$10.00", "30 %", "until 2026-11-21 00:00", "100.0k tokens", "Since 2026-11-18", "does not include 1 call without a known price")...)
+		wantIn(t, out, append(words, "today", "$3.00", "$10.00", "30 %", "until 2026-11-21 00:00", "100k tokens", "Since 2026-11-18", "does not include 1 call without a known price")...)
 	}
 	out, err := run(t, nil)
 	if err != nil {
