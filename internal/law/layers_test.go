@@ -180,6 +180,8 @@ var layers = []layer{
 	}}},
 
 	{6, "frontends", "they reach the agent through the session only", [][]row{{
+		{path: "internal/tui/input"}, // what the user types into
+	}, {
 		{path: "internal/demo"},
 		{path: "internal/tui"},
 	}}},

@@ -56,6 +56,8 @@ func TestForbiddenImports(t *testing.T) {
 		{"internal/tui", "internal/session", ""},
 		{"internal/tui", "internal/command", ""},
 		{"internal/tui", "internal/markup", ""},
+		{"internal/tui", "internal/tui/input", ""},
+		{"internal/tui/input", "internal/tui", "lower layer"},
 		{"internal/tui", "internal/agent", "through internal/session"},
 		{"internal/tui", "internal/provider", "through internal/session"},
 		{"internal/redact", ".", "does not know what Hermes is"},

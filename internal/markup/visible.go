@@ -71,3 +71,9 @@ func hidden(r rune) bool {
 	}
 	return unicode.In(r, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) && r != ' ' || r == 0x2800
 }
+
+// OneLine folds blanks and line breaks into single spaces and makes hidden
+// characters visible, for a text from outside within a line.
+func OneLine(text string) string {
+	return Visible(strings.Join(strings.Fields(text), " "))
+}

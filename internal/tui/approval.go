@@ -8,6 +8,7 @@ import (
 	"hermes"
 	"hermes/internal/markup"
 	"hermes/internal/session"
+	"hermes/internal/tui/input"
 )
 
 // approvalOptions are the answers to an approval, the refusal last.
@@ -64,10 +65,10 @@ func (a *ask) chooses() bool { return a.approval != nil || a.confirm != "" }
 
 // choose handles a key at such a question. Typed text never answers alone: it
 // selects, and Enter confirms. Text that is no choice selects the refusal.
-func (m *model) choose(a *ask, k keyMsg) []any {
-	m.input.stash()
-	reason := a.reason(m.input.value())
-	switch k.name {
+func (m *model) choose(a *ask, k input.Key) []any {
+	m.input.Stash()
+	reason := a.reason(m.input.Value())
+	switch k.Name {
 	case "enter", "kpenter":
 		if m.now().Sub(a.moved) < settle {
 			return nil // Up and Enter, by habit, repeat the last message
@@ -76,31 +77,31 @@ func (m *model) choose(a *ask, k keyMsg) []any {
 	case "esc":
 		return m.chosen(a, a.options[len(a.options)-1], "")
 	case "ctrl+d":
-		if m.input.empty() && a.approval != nil {
+		if m.input.Empty() && a.approval != nil {
 			return []any{quitDo{}} // the question stays open
 		}
 		return nil
 	case "left", "up", "shift+tab", "right", "down", "tab":
 		if reason != "" {
-			m.input.edit(k.name)
+			m.input.Edit(k.Name)
 			return nil
 		}
 		by := 1
-		if k.name == "left" || k.name == "up" || k.name == "shift+tab" {
+		if k.Name == "left" || k.Name == "up" || k.Name == "shift+tab" {
 			by = len(a.options) - 1
 		}
-		if k.name == "up" || k.name == "down" {
+		if k.Name == "up" || k.Name == "down" {
 			a.moved = m.now()
 		}
-		m.input.clear()
+		m.input.Clear()
 		a.pasted = false
 		a.at = (a.at + by) % len(a.options)
 		return nil
 	}
-	if !m.input.edit(k.name) && k.text != "" {
-		m.input.insert(k.text)
+	if !m.input.Edit(k.Name) && k.Text != "" {
+		m.input.Insert(k.Text)
 	}
-	a.selectTyped(m.input.value())
+	a.selectTyped(m.input.Value())
 	return nil
 }
 
@@ -117,7 +118,7 @@ func (m *model) chosen(a *ask, o option, reason string) []any {
 	if o.key == "y" {
 		return m.conv.later(commandDo{line: a.confirm, confirmed: true})
 	}
-	m.input.insert(reason) // the user began to write something else
+	m.input.Insert(reason) // the user began to write something else
 	return nil
 }
 
@@ -146,7 +147,7 @@ func recorded(a hermes.ApprovalAnswer) string {
 	case a.Decision == hermes.AllowAlways:
 		return "always allowed, this call in this folder"
 	case a.Reason != "":
-		return "denied: " + oneLine(a.Reason)
+		return "denied: " + markup.OneLine(a.Reason)
 	}
 	return "denied"
 }
@@ -188,7 +189,7 @@ func (a *ask) scope(s hermes.GrantScope) string {
 	}
 	var risks []string
 	for _, r := range a.approval.Risks {
-		risks = append(risks, oneLine(r.Reason))
+		risks = append(risks, markup.OneLine(r.Reason))
 	}
 	return fmt.Sprintf("every call of %s with this risk, in any folder (%s)", a.approval.Tool, strings.Join(risks, "; "))
 }
@@ -198,7 +199,7 @@ func (a *ask) explained(t theme, width int, text string) []string {
 	rows := a.strip(t, width)
 	reason := a.reason(text)
 	for _, row := range wrapPlain(a.covers(a.options[a.at], reason), max(width-4, 8)) {
-		rows = append(rows, t.faint(markup.Clip("  "+row, width)))
+		rows = append(rows, t.Faint(markup.Clip("  "+row, width)))
 	}
 	return rows
 }

@@ -131,16 +131,16 @@ func (a *ask) lines(t theme, width int) []string {
 	if q := a.question; q != nil {
 		lines := markup.Render(q.Text, t.prose(width))
 		if q.Of > 1 {
-			lines = append([]string{t.faint(fmt.Sprintf("Question %d of %d", q.Number, q.Of))}, lines...)
+			lines = append([]string{t.Faint(fmt.Sprintf("Question %d of %d", q.Number, q.Of))}, lines...)
 		}
 		return lines
 	}
 	head := heading(a.approval.Tool)
 	if a.approval.Dir != "" {
-		head += t.faint("  in " + markup.Visible(a.approval.Dir))
+		head += t.Faint("  in " + markup.Visible(a.approval.Dir))
 	}
-	lines := []string{t.warn("▌ ") + t.strong(head)}
-	bar := t.warn("▌ ")
+	lines := []string{t.Warn("▌ ") + t.Strong(head)}
+	bar := t.Warn("▌ ")
 	for raw := range strings.SplitSeq(markup.Visible(a.approval.Subject), "\n") {
 		for _, row := range markup.Fold(strings.ReplaceAll(raw, "\t", "    "), max(width-4, 8)) {
 			lines = append(lines, bar+"  "+row)
@@ -150,13 +150,13 @@ func (a *ask) lines(t theme, width int) []string {
 		lines = append(lines, bar)
 		for raw := range strings.SplitSeq(markup.Visible(a.approval.Detail), "\n") {
 			for _, row := range markup.Fold(strings.ReplaceAll(raw, "\t", "    "), max(width-4, 8)) {
-				lines = append(lines, bar+"  "+t.faint(row))
+				lines = append(lines, bar+"  "+t.Faint(row))
 			}
 		}
 	}
 	for _, r := range a.approval.Risks {
-		for _, row := range wrapPlain(oneLine(r.Reason), max(width-4, 8)) {
-			lines = append(lines, bar+t.warn(row))
+		for _, row := range wrapPlain(markup.OneLine(r.Reason), max(width-4, 8)) {
+			lines = append(lines, bar+t.Warn(row))
 		}
 	}
 	return lines
@@ -186,7 +186,7 @@ func (a *ask) rows(t theme, width int, text string) []string {
 	for i, o := range a.options {
 		mark := "  "
 		if i == a.at && !a.typing {
-			mark = t.accent("› ")
+			mark = t.Accent("› ")
 		}
 		box := ""
 		if a.question.Multiple && i < a.other() {
@@ -195,7 +195,7 @@ func (a *ask) rows(t theme, width int, text string) []string {
 				box = "[x] "
 			}
 		}
-		label := fmt.Sprintf("%s. %s%s", o.key, box, oneLine(o.label))
+		label := fmt.Sprintf("%s. %s%s", o.key, box, markup.OneLine(o.label))
 		rows = append(rows, mark+markup.Clip(label, width-2))
 	}
 	if a.typing || len(rows) == 0 {
@@ -205,7 +205,7 @@ func (a *ask) rows(t theme, width int, text string) []string {
 	if a.question.Multiple {
 		hint = "Space to mark, Enter to confirm, Esc to skip"
 	}
-	return append(rows, t.faint(markup.Clip("  "+hint, width)))
+	return append(rows, t.Faint(markup.Clip("  "+hint, width)))
 }
 
 // strip draws the options in one row, or one below another where the row is

@@ -27,29 +27,29 @@ type running struct {
 // callLine is the line of a call: a bar, the tool, its main argument, how long
 // it took, and what went wrong.
 func (t theme) callLine(name, preview, tail, failure string, width int) string {
-	mark, style := "┊", t.faint
+	mark, style := "┊", t.Faint
 	if failure != "" {
-		mark, style = "✗", t.bad
+		mark, style = "✗", t.Bad
 	}
 	left := width - 2 - markup.Width(name) - 2 - markup.Width(tail) - 2
 	if failure != "" {
-		failure = markup.Clip(oneLine(failure), max(left/2, 16))
+		failure = markup.Clip(markup.OneLine(failure), max(left/2, 16))
 		left -= markup.Width(failure) + 2
 	}
-	preview = oneLine(preview)
+	preview = markup.OneLine(preview)
 	if limit := t.d.PreviewLength; limit > 0 {
 		preview = markup.Clip(preview, limit)
 	}
 	var b strings.Builder
 	b.WriteString(style(mark) + " " + name)
 	if preview = markup.Clip(preview, left); preview != "" {
-		b.WriteString("  " + t.faint(preview))
+		b.WriteString("  " + t.Faint(preview))
 	}
 	if failure != "" {
-		b.WriteString("  " + t.bad(failure))
+		b.WriteString("  " + t.Bad(failure))
 	}
 	if tail != "" {
-		b.WriteString("  " + t.faint(tail))
+		b.WriteString("  " + t.Faint(tail))
 	}
 	return b.String()
 }
@@ -85,11 +85,11 @@ func (t theme) block(text string, width int) []string {
 	var lines []string
 	for i, l := range all {
 		if i == maxShownLines {
-			lines = append(lines, "  "+t.faint(fmt.Sprintf("… %d more lines", len(all)-i)))
+			lines = append(lines, "  "+t.Faint(fmt.Sprintf("… %d more lines", len(all)-i)))
 			break
 		}
 		l = strings.ReplaceAll(markup.Visible(strings.TrimRight(l, "\r")), "\t", "    ")
-		lines = append(lines, "  "+t.faint(markup.Clip(l, width-2)))
+		lines = append(lines, "  "+t.Faint(markup.Clip(l, width-2)))
 	}
 	return lines
 }

@@ -15,6 +15,7 @@ import (
 	"hermes/internal/command"
 	"hermes/internal/markup"
 	"hermes/internal/session"
+	"hermes/internal/tui/input"
 )
 
 func widthOf(row string) int { return markup.Width(row) }
@@ -103,7 +104,7 @@ func TestCtrlCStopsThePreparationOfWhatWaited(t *testing.T) {
 	r.wantDo(submitDo{session.Stop{}}) // the text is kept
 	r.shows("Stopping. Press Ctrl+C again to quit.")
 	r.send(hermes.Queued{}, submittedMsg{op: session.Stop{}}, hermes.TurnDone{Turn: 1, Outcome: hermes.OutcomeInterrupted}).wants()
-	if got := r.m.input.value(); got != "one\n\ntwo\n\nhalf" {
+	if got := r.m.input.Value(); got != "one\n\ntwo\n\nhalf" {
 		t.Errorf("the input is %q", got)
 	}
 	r.wait(3 * time.Second).keys("<ctrl+c>").wantDo() // nothing is left to stop
@@ -306,7 +307,7 @@ func TestWordsAtAnApprovalDeny(t *testing.T) {
 		r.keys("<enter>")
 		r.wantDo(submitDo{session.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: words}}})
 		r.shows("denied: " + words)
-		if got := r.m.input.value(); got != "half a draft" {
+		if got := r.m.input.Value(); got != "half a draft" {
 			t.Errorf("%q: the draft became %q", words, got)
 		}
 	}
@@ -336,7 +337,7 @@ func TestPastedTextNeverAllows(t *testing.T) {
 	r = openRig(t, 80, 24)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")})
 	r.wait(time.Second).keys("see ").send(approval(), pasteMsg("this")) // while the user is typing
-	if got := r.m.input.value(); got != "see this" {
+	if got := r.m.input.Value(); got != "see this" {
 		t.Errorf("the draft is %q", got)
 	}
 }
@@ -377,7 +378,7 @@ func TestCtrlCAtAYesOrNoKeepsTheDraft(t *testing.T) {
 	r := openRig(t, 80, 24)
 	r.keys("half").send(ranMsg{line: "/new", result: command.Result{Confirm: "Begin a new session?"}})
 	r.keys("y<ctrl+c>").wantDo()
-	if got := r.m.input.value(); got != "half" {
+	if got := r.m.input.Value(); got != "half" {
 		t.Errorf("the draft became %q", got)
 	}
 }
@@ -443,8 +444,8 @@ func TestYesAndNoNeedEnter(t *testing.T) {
 	r := openRig(t, 80, 24)
 	r.send(ranMsg{line: "/undo", result: command.Result{Confirm: "Undo?"}})
 	r.keys("yet another thing<enter>")
-	if r.wantDo(); r.m.input.value() != "yet another thing" {
-		t.Errorf("what was typed became %q", r.m.input.value())
+	if r.wantDo(); r.m.input.Value() != "yet another thing" {
+		t.Errorf("what was typed became %q", r.m.input.Value())
 	}
 }
 
@@ -457,7 +458,7 @@ func TestKeysWhileTypingDoNotAnswer(t *testing.T) {
 		r.wait(100 * time.Millisecond).keys(k)
 	}
 	r.wantDo()
-	if got := r.m.input.value(); got != "that o" {
+	if got := r.m.input.Value(); got != "that o" {
 		t.Errorf("the input holds %q", got)
 	}
 	if got := r.m.ask().options[r.m.ask().at].answer.Decision; got != hermes.Deny {
@@ -501,7 +502,7 @@ func TestClarify(t *testing.T) {
 		r.wait(time.Second).shows("Which one?")
 		r.keys(c.keys)
 		r.wantDo(submitDo{session.Reply{ID: "q", Answer: hermes.Answer{Texts: c.want}}})
-		if got := r.m.input.value(); got != "draft" {
+		if got := r.m.input.Value(); got != "draft" {
 			t.Errorf("%q: the draft became %q", c.keys, got)
 		}
 	}
@@ -559,8 +560,12 @@ func TestSecretAnswerIsNeverShown(t *testing.T) {
 	r.wait(time.Second).keys("hunter2").hides("hunter2")
 	r.keys("<enter>").hides("hunter2")
 	r.wantDo(submitDo{session.Reply{ID: "q", Answer: hermes.Answer{Texts: []string{"hunter2"}}}})
-	if len(r.m.input.past.entries) > 0 {
-		t.Errorf("the history holds %q", r.m.input.past.entries)
+	r.keys("<up>")
+	if got := r.m.input.Value(); got != "" {
+		t.Errorf("the history holds %q", got)
+	}
+	if kept, err := os.ReadFile(r.o.History); err == nil {
+		t.Errorf("the file of the history holds %q", kept)
 	}
 }
 
@@ -573,7 +578,7 @@ func TestQueuedTextSurvivesCtrlCAtAnApproval(t *testing.T) {
 		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")})
 		r.keys("second<enter>").shows("next: second")
 		r.keys(draft).send(approval()).wait(time.Second).keys("n<backspace><ctrl+c>")
-		if got := r.m.input.value(); !strings.Contains(got, "second") || !strings.Contains(got, draft) {
+		if got := r.m.input.Value(); !strings.Contains(got, "second") || !strings.Contains(got, draft) {
 			t.Errorf("draft %q: the input holds %q", draft, got)
 		}
 	}
@@ -588,7 +593,7 @@ func TestEnterForAQuestionThatIsGoneSendsNothing(t *testing.T) {
 	r.keys("half a message").send(approval()).wait(time.Second).keys("n").send(hermes.AnswerTaken{ID: "q1"})
 	r.wants()
 	r.wait(100 * time.Millisecond).keys("<enter>").wantDo()
-	if got := r.m.input.value(); got != "half a message" {
+	if got := r.m.input.Value(); got != "half a message" {
 		t.Errorf("the input holds %q", got)
 	}
 	r.wait(time.Second).keys("<enter>").wantDo(say("half a message"))
@@ -625,12 +630,12 @@ func TestCommandMenu(t *testing.T) {
 	r.keys("/st").shows("/status", "/steer PROMPT", "/stop")
 	r.keys("<esc>").hides("/steer PROMPT")
 	r.keys("o").shows("/stop").keys("<tab>")
-	if got := r.m.input.value(); got != "/stop " {
+	if got := r.m.input.Value(); got != "/stop " {
 		t.Errorf("Tab made %q", got)
 	}
 	r.keys("<ctrl+u>/st<down><down><enter>").wantDo(commandDo{line: "/stop"})
 	r.keys("/st<down><enter>").wantDo()
-	if got := r.m.input.value(); got != "/steer " {
+	if got := r.m.input.Value(); got != "/steer " {
 		t.Errorf("Enter on a command that needs words made %q", got)
 	}
 }
@@ -639,7 +644,7 @@ func TestPathCompletion(t *testing.T) {
 	t.Parallel()
 	r := openRig(t, 80, 30)
 	for _, name := range []string{"source/main.go", "source/main_test.go", "readme.md", ".hidden"} {
-		path := filepath.Join(r.m.input.dir, name)
+		path := filepath.Join(r.o.Dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -648,15 +653,15 @@ func TestPathCompletion(t *testing.T) {
 		}
 	}
 	r.keys("see re<tab>")
-	if got := r.m.input.value(); got != "see readme.md " {
+	if got := r.m.input.Value(); got != "see readme.md " {
 		t.Errorf("a single fit made %q", got)
 	}
 	r.keys("@so<tab>").shows("main.go", "main_test.go").keys("<esc>m<tab>")
-	if got, want := r.m.input.value(), "see readme.md @source"+string(filepath.Separator)+"main"; got != want {
+	if got, want := r.m.input.Value(), "see readme.md @source"+string(filepath.Separator)+"main"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	r.keys("<down><tab>")
-	if got := r.m.input.value(); !strings.HasSuffix(got, "main_test.go ") {
+	if got := r.m.input.Value(); !strings.HasSuffix(got, "main_test.go ") {
 		t.Errorf("the menu gave %q", got)
 	}
 	r.keys("zzz<tab>").shows("No match").hides(".hidden")
@@ -674,14 +679,17 @@ func TestHistoryGoesBackForthAndSearches(t *testing.T) {
 		{"<ctrl+r>nothing like it<enter>", "first thing"}, {"<ctrl+r>x<esc>", "first thing"},
 	} {
 		r.keys(step.keys)
-		if got := r.m.input.value(); got != step.want {
+		if got := r.m.input.Value(); got != step.want {
 			t.Errorf("%s: %q, want %q", step.keys, got, step.want)
 		}
 	}
-	again := history{path: r.m.input.past.path}
-	again.load()
-	if got := strings.Join(again.entries, "|"); got != "first thing|second thing|two\nrows" {
-		t.Errorf("the file holds %q", got)
+	again := input.New("", r.o.History, nil) // another chat
+	for _, want := range []string{"two\nrows", "second thing", "first thing", "first thing"} {
+		again.Press(input.Key{Name: "ctrl+home"}, 80)
+		again.Press(input.Key{Name: "up"}, 80)
+		if got := again.Value(); got != want {
+			t.Errorf("the file holds %q, want %q", got, want)
+		}
 	}
 }
 
@@ -718,8 +726,8 @@ func TestRefusedLinesOfAPasteAreNotListedAsWaiting(t *testing.T) {
 	if n := strings.Count(r.v.text(), refused.Error()); n != 1 {
 		t.Errorf("the refusal appears %d times", n)
 	}
-	if !r.m.input.empty() {
-		t.Errorf("%q is in the prompt, between the pasted lines", r.m.input.value())
+	if !r.m.input.Empty() {
+		t.Errorf("%q is in the prompt, between the pasted lines", r.m.input.Value())
 	}
 	r.send(ranMsg{line: "/stop"}).hides("line 0", "more")
 }

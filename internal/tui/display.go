@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"hermes/internal/markup"
@@ -54,39 +53,33 @@ func (t theme) paint(s markup.Style, text string) string {
 	return s.Paint(text)
 }
 
-// faint is for secondary text: gray, or dim without colours.
-func (t theme) faint(text string) string {
+// Faint is for secondary text: gray, or dim without colours.
+func (t theme) Faint(text string) string {
 	if t.d.NoColor {
 		return t.paint(markup.Style{Attr: markup.Dim}, text)
 	}
 	return t.paint(markup.Style{Color: markup.Gray}, text)
 }
 
-func (t theme) strong(text string) string {
+func (t theme) Strong(text string) string {
 	return t.paint(markup.Style{Attr: markup.Bold}, text)
 }
 
-func (t theme) warn(text string) string {
+func (t theme) Warn(text string) string {
 	return t.paint(markup.Style{Color: markup.Yellow}, text)
 }
 
-func (t theme) bad(text string) string {
+func (t theme) Bad(text string) string {
 	return t.paint(markup.Style{Color: markup.Red}, text)
 }
 
-func (t theme) accent(text string) string {
+func (t theme) Accent(text string) string {
 	return t.paint(markup.Style{Color: markup.Cyan}, text)
 }
 
 // prose are the options for text of the model at a width.
 func (t theme) prose(width int) markup.Options {
 	return markup.Options{Width: min(width, maxProse), NoColor: t.d.NoColor, Plain: t.d.Plain}
-}
-
-// oneLine folds spaces and line breaks into single spaces and makes hidden
-// characters visible.
-func oneLine(text string) string {
-	return markup.Visible(strings.Join(strings.Fields(text), " "))
 }
 
 // took writes a duration for people: 12 ms, 3.4 s, 2 m 05 s.

@@ -56,7 +56,7 @@ func (c *chat) do(do any) {
 		_ = c.screen.write("\x1b[H\x1b[2J")
 	case suspendDo:
 		if !canSuspend {
-			c.model.input.hint = "Suspending is not supported on this system"
+			c.model.input.Hint = "Suspending is not supported on this system"
 		} else if c.suspend(c.model) != nil {
 			c.quitting = true
 		}

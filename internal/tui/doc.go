@@ -14,7 +14,7 @@
 //
 // Start at run.go, the loop, which draws (draw.go), holds the session (attached.go)
 // and gives slow work away (background.go). Then update.go, with the parts of the
-// model: line.go is what the user types into, conversation.go what is known of the
-// session, and question.go what it asks. renderer.go, with step.go, turns events
+// model: input.Line is what the user types into, conversation.go what is known of
+// the session, and question.go what it asks. renderer.go, with step.go, turns events
 // into lines for the chat and the printers.
 package tui

@@ -4,18 +4,20 @@ import (
 	"strings"
 	"time"
 
+	"hermes/internal/markup"
 	"hermes/internal/session"
+	"hermes/internal/tui/input"
 )
 
 // key handles a key press. The open question, search or menu gets it first,
 // then the input.
-func (m *model) key(k keyMsg) []any {
-	last, now := m.input.pressed(m.now()), m.now()
-	m.input.hint = ""
-	if k.name != "ctrl+c" {
+func (m *model) key(k input.Key) []any {
+	last, now := m.input.Pressed(m.now()), m.now()
+	m.input.Hint = ""
+	if k.Name != "ctrl+c" {
 		m.leave.asked = false
 	}
-	switch k.name {
+	switch k.Name {
 	case "ctrl+c":
 		return m.interrupt()
 	case "ctrl+z":
@@ -25,7 +27,7 @@ func (m *model) key(k keyMsg) []any {
 	}
 	gone := m.gone
 	m.gone = time.Time{}
-	if (k.name == "enter" || k.name == "kpenter") && now.Sub(gone) < settle {
+	if (k.Name == "enter" || k.Name == "kpenter") && now.Sub(gone) < settle {
 		return nil // it was meant for the question
 	}
 	if a := m.ask(); a != nil {
@@ -34,10 +36,10 @@ func (m *model) key(k keyMsg) []any {
 			return do
 		}
 	}
-	switch m.input.key(k, textWidth(m.cols())) {
-	case wishSend:
+	switch m.input.Press(k, m.cols()) {
+	case input.Send:
 		return m.send()
-	case wishQuit:
+	case input.Quit:
 		return []any{quitDo{}}
 	}
 	return nil
@@ -49,14 +51,14 @@ func (m *model) interrupt() []any {
 	if m.leave.wanted(now) {
 		return []any{quitDo{}}
 	}
-	m.input.close()
+	m.input.Close()
 	if a := m.ask(); a != nil && a.confirm != "" {
 		m.closeAsk()
 		return nil
 	}
 	preparing := !m.turn.busy && m.conv.preparing()
-	if !m.turn.busy && !preparing && (!m.input.empty() || m.input.draft != nil) {
-		m.input.clear()
+	if !m.turn.busy && !preparing && (!m.input.Empty() || m.input.Stashed()) {
+		m.input.Clear()
 		return nil
 	}
 	m.leave.begin(now)
@@ -67,8 +69,8 @@ func (m *model) interrupt() []any {
 	if preparing { // the text comes back when the session has stopped
 		return []any{submitDo{session.Stop{}}}
 	}
-	m.input.unstash()
-	m.input.before(m.conv.takeBack())
+	m.input.Unstash()
+	m.input.Before(m.conv.takeBack())
 	var do []any
 	for _, a := range m.asks {
 		if a.approval != nil {
@@ -98,7 +100,7 @@ func (l *leaving) tick(now time.Time) { l.asked = l.asked && !now.After(l.until)
 
 // askKey offers a key to the question. It reports whether the question took
 // it; else the input gets it.
-func (m *model) askKey(a *ask, k keyMsg) ([]any, bool) {
+func (m *model) askKey(a *ask, k input.Key) ([]any, bool) {
 	switch {
 	case a.confirm != "", a.approval != nil && a.armed:
 		return m.choose(a, k), true
@@ -112,8 +114,8 @@ func (m *model) askKey(a *ask, k keyMsg) ([]any, bool) {
 	return nil, true
 }
 
-func (m *model) choiceKey(a *ask, k keyMsg) ([]any, bool) {
-	switch k.name {
+func (m *model) choiceKey(a *ask, k input.Key) ([]any, bool) {
+	switch k.Name {
 	case "up", "shift+tab":
 		a.at = (a.at + len(a.options) - 1) % len(a.options)
 	case "down", "tab":
@@ -125,7 +127,7 @@ func (m *model) choiceKey(a *ask, k keyMsg) ([]any, bool) {
 	case "enter":
 		if a.at == a.other() {
 			a.typing = true
-			m.input.stash()
+			m.input.Stash()
 			return nil, true
 		}
 		texts := a.chosen()
@@ -141,9 +143,9 @@ func (m *model) choiceKey(a *ask, k keyMsg) ([]any, bool) {
 }
 
 // choiceText chooses by number; other text starts a typed answer.
-func (m *model) choiceText(a *ask, k keyMsg) ([]any, bool) {
+func (m *model) choiceText(a *ask, k input.Key) ([]any, bool) {
 	for i, o := range a.options {
-		if k.text != o.key {
+		if k.Text != o.key {
 			continue
 		}
 		a.at = i
@@ -151,24 +153,24 @@ func (m *model) choiceText(a *ask, k keyMsg) ([]any, bool) {
 			a.marked[i] = !a.marked[i]
 			return nil, true
 		}
-		return m.choiceKey(a, keyMsg{name: "enter"})
+		return m.choiceKey(a, input.Key{Name: "enter"})
 	}
-	if k.text == "" {
+	if k.Text == "" {
 		return nil, true
 	}
 	a.typing = true
-	m.input.stash()
+	m.input.Stash()
 	return nil, false
 }
 
-func (m *model) answerKey(a *ask, k keyMsg) ([]any, bool) {
-	switch k.name {
+func (m *model) answerKey(a *ask, k input.Key) ([]any, bool) {
+	switch k.Name {
 	case "enter":
-		text := strings.TrimSpace(m.input.value())
+		text := strings.TrimSpace(m.input.Value())
 		if text == "" {
 			return nil, true
 		}
-		words := oneLine(text)
+		words := markup.OneLine(text)
 		if a.question.Secret {
 			words = "••••••"
 		}
@@ -177,13 +179,13 @@ func (m *model) answerKey(a *ask, k keyMsg) ([]any, bool) {
 		switch {
 		case len(a.options) > 0:
 			a.typing = false
-			m.input.unstash()
-		case a.armed && m.input.empty():
+			m.input.Unstash()
+		case a.armed && m.input.Empty():
 			return m.resolve(a.dismissal(), "skipped"), true
 		}
 		return nil, true
 	case "ctrl+d":
-		if m.input.empty() {
+		if m.input.Empty() {
 			return []any{quitDo{}}, true
 		}
 	case "up", "down", "tab", "ctrl+r":

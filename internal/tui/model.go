@@ -6,13 +6,11 @@ import (
 	"hermes"
 	"hermes/internal/command"
 	"hermes/internal/session"
+	"hermes/internal/tui/input"
 )
 
-// The messages: what happens to the chat.
+// The messages: what happens to the chat. A key is an input.Key.
 type (
-	// keyMsg is a key: its name such as "enter" or "ctrl+c", and the text it
-	// types, if any.
-	keyMsg struct{ name, text string }
 	// pasteMsg is text that was pasted.
 	pasteMsg string
 	// sizeMsg is the size of the terminal, in cells.
@@ -65,7 +63,7 @@ type (
 // model is the whole state of the chat.
 type model struct {
 	*renderer
-	input     inputLine
+	input     input.Line
 	conv      conversation
 	turn      runningTurn
 	leave     leaving
@@ -78,7 +76,7 @@ type model struct {
 
 func newModel(o Options, width, height int) *model {
 	return &model{
-		renderer: newRenderer(o.Display, width-1, o.Now), input: newInputLine(o),
+		renderer: newRenderer(o.Display, width-1, o.Now), input: input.New(o.Dir, o.History, o.Commands.Skills),
 		trusted: o.Trusted, height: height,
 	}
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,7 +83,7 @@ func runPlain(ctx context.Context, o Options) (id string, err error) {
 
 // open opens a session and reports whether it waits for an answer.
 func (c *plainChat) open(ctx context.Context, w Want) (waits bool, err error) {
-	w.Waiting = func(text string) { c.out.write(oneLine(markup.Visible(text)) + "\n") }
+	w.Waiting = func(text string) { c.out.write(markup.OneLine(text) + "\n") }
 	s, resumed, err := c.o.Open(ctx, w)
 	if err != nil {
 		return false, err
@@ -94,20 +95,13 @@ func (c *plainChat) open(ctx context.Context, w Want) (waits bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		c.out.write(fmt.Sprintf("Resumed: %s\n", oneLine(markup.Visible(firstOf(st.Row.Title, st.Row.ID)))))
+		c.out.write(fmt.Sprintf("Resumed: %s\n", markup.OneLine(cmp.Or(st.Row.Title, st.Row.ID))))
 		if left := leftWaiting(st); left != "" {
 			c.out.write(left + "\n")
 		}
 		waits = st.Asking
 	}
 	return waits, nil
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func (c *plainChat) read(ctx context.Context) {
@@ -281,7 +275,7 @@ func (c *plainChat) reply(ctx context.Context, q *ask) (session.Reply, bool) {
 		return q.denial(q.reason(line)), true
 	}
 	for _, o := range q.options {
-		c.out.write("  " + o.key + ". " + oneLine(o.label) + "\n")
+		c.out.write("  " + o.key + ". " + markup.OneLine(o.label) + "\n")
 	}
 	c.out.write("Answer: ")
 	line, ok := c.line(ctx)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/markup"
 	"hermes/internal/session"
 )
 
@@ -162,7 +163,7 @@ func (p *rawPrinter) note(e hermes.Event) {
 	case hermes.Compacted:
 		p.renderer.compacted(e)
 	case hermes.Reset:
-		p.renderer.say("The answer starts again: " + oneLine(e.Reason))
+		p.renderer.say("The answer starts again: " + markup.OneLine(e.Reason))
 	}
 	p.flushNotes()
 }

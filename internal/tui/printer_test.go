@@ -273,3 +273,23 @@ func TestChatLineByLineQuits(t *testing.T) {
 		}
 	}
 }
+
+func TestWrapKeeping(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		line string
+		want string
+	}{
+		{"", ""},
+		{"short", "short"},
+		{"find out why, fix", "find out|why, fix"},
+		{"0123456789abcdef", "0123456789|abcdef"},
+		{"  keep   in", "  keep|in"},
+		{"汉字汉字汉字汉字", "汉字汉字汉|字汉字"},
+		{"0123456789 next", "0123456789|next"},
+	} {
+		if got := strings.Join(wrapKeeping(c.line, 10), "|"); got != c.want {
+			t.Errorf("%q: %q, want %q", c.line, got, c.want)
+		}
+	}
+}

@@ -13,7 +13,7 @@ func (m *model) asked(e hermes.Asked) []any {
 	m.flush()
 	m.say(a.lines(m.theme, m.width)...)
 	m.asks = append(m.asks, a)
-	m.input.close()
+	m.input.Close()
 	if a == m.ask() {
 		m.present()
 	}
@@ -31,7 +31,7 @@ func (m *model) present() {
 	}
 	a.shown = m.now()
 	if a.typing {
-		m.input.stash()
+		m.input.Stash()
 	}
 }
 
@@ -44,14 +44,14 @@ func (m *model) answered(id string) {
 	m.asks = slices.Delete(m.asks, i, i+1)
 	if i == 0 {
 		m.gone = m.now()
-		m.input.unstash()
+		m.input.Unstash()
 		m.present()
 	}
 }
 
 // resolve answers the question that is shown and records the answer.
 func (m *model) resolve(reply session.Reply, words string) []any {
-	m.say(m.faint(markup.Clip("  "+words, m.width)))
+	m.say(m.Faint(markup.Clip("  "+words, m.width)))
 	m.closeAsk()
 	return []any{submitDo{reply}}
 }
@@ -59,6 +59,6 @@ func (m *model) resolve(reply session.Reply, words string) []any {
 // closeAsk closes the question that is shown.
 func (m *model) closeAsk() {
 	m.asks = m.asks[1:]
-	m.input.unstash()
+	m.input.Unstash()
 	m.present()
 }

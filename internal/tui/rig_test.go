@@ -12,6 +12,7 @@ import (
 
 	"hermes"
 	"hermes/internal/session"
+	"hermes/internal/tui/input"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -25,6 +26,7 @@ type rig struct {
 	v     *vt
 	clock time.Time
 	do    []any
+	o     Options
 }
 
 func newRig(t *testing.T, width, height int, d Display) *rig {
@@ -32,6 +34,7 @@ func newRig(t *testing.T, width, height int, d Display) *rig {
 	r := &rig{t: t, v: newVT(width, height), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	r.s = &screen{w: r.v, width: width}
 	o := Options{Display: d, Dir: t.TempDir(), Now: func() time.Time { return r.clock }, History: filepath.Join(t.TempDir(), "history")}
+	r.o = o
 	r.m = newModel(o, width, height)
 	return r
 }
@@ -86,7 +89,7 @@ func (r *rig) keys(text string) *rig {
 	for text != "" {
 		if text[0] == '<' {
 			end := strings.IndexByte(text, '>')
-			r.send(keyMsg{name: text[1:end]})
+			r.send(input.Key{Name: text[1:end]})
 			text = text[end+1:]
 			continue
 		}
@@ -95,7 +98,7 @@ func (r *rig) keys(text string) *rig {
 			if c == ' ' {
 				name = "space"
 			}
-			r.send(keyMsg{name: name, text: string(c)})
+			r.send(input.Key{Name: name, Text: string(c)})
 			text = text[len(string(c)):]
 			break
 		}

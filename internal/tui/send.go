@@ -12,7 +12,7 @@ import (
 
 // send sends the input as a message, or runs it as a command.
 func (m *model) send() []any {
-	text := m.input.send(m.now())
+	text := m.input.Send(m.now())
 	if text == "" {
 		return nil
 	}
@@ -24,7 +24,7 @@ func (m *model) send() []any {
 	case c.Name == "queue" && m.turn.busy && args != "":
 		m.conv.waiting = append(m.conv.waiting, args)
 	case c.Name != "steer" || !m.turn.busy: // steering text is shown when the turn takes it
-		m.say(m.faint(markup.Clip("› "+oneLine(text), m.width)))
+		m.say(m.Faint(markup.Clip("› "+markup.OneLine(text), m.width)))
 	}
 	return m.conv.later(commandDo{line: text, confirmed: m.trusted})
 }
@@ -46,7 +46,7 @@ func (m *model) submitted(msg submittedMsg) {
 	m.conv.taken(submitDo{msg.op})
 	if _, ok := msg.op.(session.Stop); ok && m.turn.stopping && !m.turn.busy { // no turn began, so none ends
 		m.turn.end()
-		m.input.before(m.conv.takeBack())
+		m.input.Before(m.conv.takeBack())
 	}
 	if msg.err == nil {
 		return
@@ -54,7 +54,7 @@ func (m *model) submitted(msg submittedMsg) {
 	if say, ok := msg.op.(session.Say); ok && len(say.Parts) > 0 {
 		text := hermes.Message{Parts: say.Parts}.Visible()
 		m.conv.begun(text)
-		m.input.restore(text)
+		m.input.Restore(text)
 	}
 	m.complain(msg.err)
 }
@@ -64,7 +64,7 @@ func (m *model) complain(err error) {
 	switch text := err.Error(); {
 	case m.complaint.repeats(text, m.now()):
 	case errors.Is(err, hermes.ErrInterrupted):
-		m.say(m.warn("interrupted"))
+		m.say(m.Warn("interrupted"))
 	default:
 		m.say(m.errorLines(text)...)
 	}

@@ -131,7 +131,7 @@ func (t *renderer) reset(reason string) {
 	printed := t.step.printed
 	t.step = step{}
 	if printed {
-		t.say(t.faint(markup.Clip("The answer starts again: "+cmp.Or(oneLine(reason), "the connection was lost"), t.width)))
+		t.say(t.Faint(markup.Clip("The answer starts again: "+cmp.Or(markup.OneLine(reason), "the connection was lost"), t.width)))
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/term"
 	"github.com/muesli/cancelreader"
+
+	"hermes/internal/tui/input"
 )
 
 // terminal is the input and output of the terminal, and its earlier state.
@@ -119,7 +121,7 @@ func translate(e uv.Event) any {
 		if mods != 0 {
 			text = ""
 		}
-		return keyMsg{name: strings.ToLower(keyName(k)), text: text}
+		return input.Key{Name: strings.ToLower(keyName(k)), Text: text}
 	case uv.PasteEvent:
 		return pasteMsg(e.Content)
 	}

@@ -44,28 +44,28 @@ func (t *renderer) prefixed(first, rest, text string) []string {
 		for _, row := range wrapKeeping(raw, max(min(t.width, maxProse)-2, 8)) {
 			prefix := rest
 			if len(lines) == 0 {
-				prefix = t.accent(first)
+				prefix = t.Accent(first)
 			}
-			lines = append(lines, prefix+t.strong(row))
+			lines = append(lines, prefix+t.Strong(row))
 		}
 	}
 	if more := len(lines) - most; more > 2 {
-		lines = append(lines[:most], rest+t.faint(fmt.Sprintf("… %d more lines", more)))
+		lines = append(lines[:most], rest+t.Faint(fmt.Sprintf("… %d more lines", more)))
 	}
 	return lines
 }
 
 func (t *renderer) notice(e hermes.Notice) {
 	if e.Level == hermes.NoticeWaiting {
-		t.say(t.faint(markup.Clip(oneLine(e.Text), t.width*2)))
+		t.say(t.Faint(markup.Clip(markup.OneLine(e.Text), t.width*2)))
 		return
 	}
 	var lines []string
 	for _, l := range markup.Render(e.Text, markup.Options{Width: min(t.width, maxProse), Plain: true}) {
 		if e.Level == hermes.NoticeWarning {
-			l = t.warn(l)
+			l = t.Warn(l)
 		} else {
-			l = t.faint(l)
+			l = t.Faint(l)
 		}
 		lines = append(lines, l)
 	}
@@ -99,12 +99,12 @@ func (t *renderer) turnDone(e hermes.TurnDone) {
 		}
 		t.say(t.errorLines(text)...)
 	case hermes.OutcomeInterrupted:
-		t.say(t.warn("interrupted") + t.faint(" after "+took(e.Duration)))
+		t.say(t.Warn("interrupted") + t.Faint(" after "+took(e.Duration)))
 	default:
 		// No summary for a turn without a model call that took no time, such as
 		// a compression with nothing to do.
 		if t.d.Summary && (e.Steps > 0 || e.Usage.Total() > 0 || e.Duration >= time.Second) {
-			t.say(t.faint(summary(e)))
+			t.say(t.Faint(summary(e)))
 		}
 	}
 }
@@ -114,7 +114,7 @@ func (t *renderer) errorLines(text string) []string {
 	var lines []string
 	for _, raw := range strings.Split(markup.Visible(strings.TrimSpace(text)), "\n") {
 		for _, l := range wrapPlain(raw, min(t.width, maxProse)) {
-			lines = append(lines, t.bad(l))
+			lines = append(lines, t.Bad(l))
 		}
 	}
 	return lines

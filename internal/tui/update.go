@@ -6,12 +6,13 @@ import (
 	"hermes/internal/markup"
 	"hermes/internal/session"
 	"hermes/internal/text"
+	"hermes/internal/tui/input"
 )
 
 // update changes the model by a message and returns the actions to carry out.
 func (m *model) update(msg any) []any {
 	switch msg := msg.(type) {
-	case keyMsg:
+	case input.Key:
 		return m.key(msg)
 	case pasteMsg:
 		m.paste(string(msg))
@@ -24,7 +25,7 @@ func (m *model) update(msg any) []any {
 	case eventMsg:
 		return m.happened(msg.event)
 	case waitingMsg:
-		m.say(m.faint(markup.Clip(oneLine(markup.Visible(string(msg))), m.width)))
+		m.say(m.Faint(markup.Clip(markup.OneLine(string(msg)), m.width)))
 	case openedMsg:
 		return m.isOpen(msg)
 	case stateMsg:
@@ -75,7 +76,7 @@ func (m *model) resumed(st session.State) {
 			shown = append(shown, msg)
 		}
 	}
-	m.say(m.faint(markup.Clip("Resumed: "+oneLine(name)+", "+text.Plural(len(shown), "message", "messages"), m.width)))
+	m.say(m.Faint(markup.Clip("Resumed: "+markup.OneLine(name)+", "+text.Plural(len(shown), "message", "messages"), m.width)))
 	for _, msg := range shown[max(len(shown)-2, 0):] {
 		if msg.Role == hermes.RoleUser {
 			m.say(m.userLines(msg)...)
@@ -85,12 +86,12 @@ func (m *model) resumed(st session.State) {
 	}
 	switch {
 	case st.Asking:
-		m.say(m.warn("Waiting for your answer."))
+		m.say(m.Warn("Waiting for your answer."))
 	case st.Cut:
-		m.say(m.warn("The last turn was cut off. Use /continue to resume it."))
+		m.say(m.Warn("The last turn was cut off. Use /continue to resume it."))
 	}
 	if left := leftWaiting(st); left != "" {
-		m.say(m.warn(left))
+		m.say(m.Warn(left))
 	}
 }
 
@@ -160,7 +161,7 @@ func (m *model) ran(msg ranMsg) []any {
 	if q := msg.result.Confirm; q != "" {
 		var lines []string
 		for _, l := range wrapPlain(markup.Visible(q), max(min(m.width, maxProse)-2, 8)) {
-			lines = append(lines, m.warn("▌ ")+l)
+			lines = append(lines, m.Warn("▌ ")+l)
 		}
 		m.say(lines...)
 		m.asks = append(m.asks, newConfirm(msg.line, m.now()))
@@ -192,7 +193,7 @@ func (m *model) ran(msg ranMsg) []any {
 
 func (m *model) newSession(title string) []any {
 	m.reset()
-	m.say(m.faint("New session"))
+	m.say(m.Faint("New session"))
 	return []any{openDo{Want{Title: title}}}
 }
 
@@ -200,15 +201,15 @@ func (m *model) newSession(title string) []any {
 func (m *model) reset() {
 	m.conv, m.turn = conversation{early: m.conv.early}, runningTurn{}
 	m.asks, m.calls, m.step = nil, nil, step{}
-	m.input.unstash()
+	m.input.Unstash()
 }
 
 // paste takes a pasted text, which never chooses the answer to a question.
 func (m *model) paste(text string) {
-	last := m.input.pressed(m.now())
+	last := m.input.Pressed(m.now())
 	if a := m.ask(); a != nil && a.chooses() && (a.confirm != "" || a.arm(last, m.now())) {
-		m.input.stash()
+		m.input.Stash()
 		a.pasted, a.at = true, len(a.options)-1
 	}
-	m.input.pasted(text)
+	m.input.Paste(text)
 }

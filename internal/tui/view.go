@@ -13,10 +13,8 @@ import (
 // half of the terminal. When the terminal becomes narrower, rows wrap, and rows
 // that no longer fit would scroll into the scrollback and stay there.
 const (
-	maxInputRows   = 12
 	maxWaitingRows = 3
 	maxCallRows    = 8
-	inputMark      = "› "
 )
 
 // spinner turns once a second.
@@ -25,14 +23,14 @@ var spinner = [...]string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧"
 // view is the frame of the live region.
 func (m *model) view() frame {
 	width := m.cols()
-	input, row, col := []string{""}, -1, 0
+	typed, row, col := []string{""}, -1, 0
 	if !m.hidesInput() {
 		secret := m.ask() != nil && m.ask().typing && m.ask().question.Secret
-		input, row, col = m.input.rows(m.theme, width, secret)
+		typed, row, col = m.input.Rows(m.theme, width, secret)
 	}
 	below := m.belowRows(width)
 	above := m.aboveRows(width)
-	limit := min(m.height-1-len(input)-len(below)-len(above), (m.height-6)/2+1)
+	limit := min(m.height-1-len(typed)-len(below)-len(above), (m.height-6)/2+1)
 	tail := m.tailRows(width, limit)
 	var rows []string
 	rows = append(rows, tail...)
@@ -40,12 +38,12 @@ func (m *model) view() frame {
 	if (len(tail) > 0 || m.needBlank) && !inList {
 		above = append([]string{""}, above...)
 	}
-	if over := len(rows) + len(above) + len(input) + len(below) - (m.height - 1); over > 0 {
+	if over := len(rows) + len(above) + len(typed) + len(below) - (m.height - 1); over > 0 {
 		rows = rows[min(over, len(rows)):]
 	}
 	rows = append(rows, above...)
 	at := len(rows) + row
-	rows = append(append(rows, input...), below...)
+	rows = append(append(rows, typed...), below...)
 	for i := range rows {
 		rows[i] = markup.Clip(rows[i], width)
 	}
@@ -70,12 +68,12 @@ func (m *model) aboveRows(width int) []string {
 	var rows []string
 	for i, c := range m.calls {
 		if i == maxCallRows {
-			rows = append(rows, m.faint(fmt.Sprintf("  and %d more", len(m.calls)-i)))
+			rows = append(rows, m.Faint(fmt.Sprintf("  and %d more", len(m.calls)-i)))
 			break
 		}
 		rows = append(rows, m.callLine(c.call.Name, c.preview, took(m.now().Sub(c.since).Truncate(time.Second)), "", width))
 		if c.progress != "" {
-			rows = append(rows, m.faint(markup.Clip("  "+oneLine(lastLine(c.progress)), width)))
+			rows = append(rows, m.Faint(markup.Clip("  "+markup.OneLine(lastLine(c.progress)), width)))
 		}
 	}
 	if m.turn.busy && m.ask() == nil {
@@ -84,9 +82,9 @@ func (m *model) aboveRows(width int) []string {
 	rows = append(rows, m.waitingRows(width)...)
 	if a := m.ask(); a != nil {
 		if a.question != nil && len(m.asks) > 1 {
-			rows = append(rows, m.faint(fmt.Sprintf("  %d more to answer after this", len(m.asks)-1)))
+			rows = append(rows, m.Faint(fmt.Sprintf("  %d more to answer after this", len(m.asks)-1)))
 		}
-		rows = append(rows, a.rows(m.theme, width, m.input.answer())...)
+		rows = append(rows, a.rows(m.theme, width, m.input.Answer())...)
 	}
 	return rows
 }
@@ -95,17 +93,17 @@ func (m *model) waitingRows(width int) []string {
 	var rows []string
 	for i, text := range m.conv.waiting {
 		if i == maxWaitingRows {
-			rows = append(rows, m.faint(fmt.Sprintf("  and %d more", len(m.conv.waiting)-i)))
+			rows = append(rows, m.Faint(fmt.Sprintf("  and %d more", len(m.conv.waiting)-i)))
 			break
 		}
 		mark := "  next: "
 		if !m.turn.busy {
 			mark = "  "
 		}
-		rows = append(rows, m.faint(markup.Clip(mark+oneLine(text), width)))
+		rows = append(rows, m.Faint(markup.Clip(mark+markup.OneLine(text), width)))
 	}
 	if more := m.conv.queued - len(m.conv.waiting); m.turn.busy && more > 0 {
-		rows = append(rows, m.faint(fmt.Sprintf("  %d queued", more)))
+		rows = append(rows, m.Faint(fmt.Sprintf("  %d queued", more)))
 	}
 	return rows
 }
@@ -136,19 +134,19 @@ func (m *model) activity() string {
 		parts = append(parts, text.Tokens(n)+" tokens")
 	}
 	mark := spinner[m.turn.spin%len(spinner)]
-	return m.accent(mark) + " " + m.faint(strings.Join(parts, " · "))
+	return m.Accent(mark) + " " + m.Faint(strings.Join(parts, " · "))
 }
 
 // hidesInput reports whether the question that is shown takes no text.
 func (m *model) hidesInput() bool {
 	a := m.ask()
-	return m.input.find == nil && a != nil && !a.typing && (a.approval == nil || m.input.empty())
+	return !m.input.Searching() && a != nil && !a.typing && (a.approval == nil || m.input.Empty())
 }
 
 // belowRows are the menu or the status line.
 func (m *model) belowRows(width int) []string {
-	if m.input.menu.open() && m.input.find == nil {
-		return m.input.menu.rows(m.theme, width)
+	if rows := m.input.MenuRows(m.theme, width); rows != nil {
+		return rows
 	}
 	text := m.status()
 	switch {
@@ -156,16 +154,16 @@ func (m *model) belowRows(width int) []string {
 		text = "Stopping. Press Ctrl+C again to quit."
 	case m.leave.asked:
 		text = "Press Ctrl+C again to quit."
-	case m.input.hint != "":
-		text = m.input.hint
-	case m.input.find != nil:
+	case m.input.Hint != "":
+		text = m.input.Hint
+	case m.input.Searching():
 		text = "Enter to use it, Ctrl+R for an older one, Esc to close"
 	case m.ask() != nil && m.ask().approval != nil:
 		text = "Letter or arrow to choose, Enter to confirm, Esc to deny"
 	case m.ask() != nil && m.ask().question != nil && len(m.ask().options) == 0:
 		text = "Enter to answer, Esc to skip"
 	}
-	return []string{m.faint(markup.Clip("  "+oneLine(text), width))}
+	return []string{m.Faint(markup.Clip("  "+markup.OneLine(text), width))}
 }
 
 // status is the line below the input.

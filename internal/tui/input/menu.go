@@ -1,9 +1,10 @@
-package tui
+package input
 
 import (
 	"fmt"
-	"hermes/internal/markup"
 	"strings"
+
+	"hermes/internal/markup"
 )
 
 const (
@@ -37,8 +38,8 @@ func (m *menu) step(by int) {
 }
 
 // menuKey moves in the completion menu and accepts an entry.
-func (l *inputLine) menuKey(k keyMsg) (wish, bool) {
-	switch k.name {
+func (l *Line) menuKey(k Key) (Wish, bool) {
+	switch k.Name {
 	case "up":
 		l.menu.step(-1)
 	case "down":
@@ -51,22 +52,29 @@ func (l *inputLine) menuKey(k keyMsg) (wish, bool) {
 		l.menu.close()
 	case "enter":
 		if !l.menu.chosen {
-			return wishNothing, false
+			return Nothing, false
 		}
 		c := l.menu.choices[l.menu.at]
 		l.accept(c)
 		if c.more || !strings.HasPrefix(c.insert, "/") || l.menu.from > 0 {
-			return wishNothing, true
+			return Nothing, true
 		}
-		return wishSend, true
+		return Send, true
 	default:
-		return wishNothing, false
+		return Nothing, false
 	}
-	return wishNothing, true
+	return Nothing, true
 }
 
-// rows draws the choices around the one that is selected.
-func (m *menu) rows(t theme, width int) []string {
+// MenuRows draws the menu around the selected choice; nil without one.
+func (l *Line) MenuRows(t Theme, width int) []string {
+	if !l.menu.open() || l.find != nil {
+		return nil
+	}
+	return l.menu.rows(t, width)
+}
+
+func (m *menu) rows(t Theme, width int) []string {
 	list := m.choices
 	first := min(max(m.at-menuRows/2, 0), max(len(list)-menuRows, 0))
 	last := min(first+menuRows, len(list))
@@ -78,22 +86,22 @@ func (m *menu) rows(t theme, width int) []string {
 	var rows []string
 	for i := first; i < last; i++ {
 		c := list[i]
-		label := markup.Clip(oneLine(c.label), wide)
+		label := markup.Clip(markup.OneLine(c.label), wide)
 		fill := strings.Repeat(" ", max(wide-markup.Width(label), 0))
 		help := markup.Clip(c.help, max(width-wide-6, 0))
 		mark := "  "
 		if i == m.at {
-			mark = t.accent("› ")
-			label = t.strong(label)
+			mark = t.Accent("› ")
+			label = t.Strong(label)
 		}
 		line := mark + label
 		if help != "" {
-			line += fill + "  " + t.faint(help)
+			line += fill + "  " + t.Faint(help)
 		}
 		rows = append(rows, line)
 	}
 	if more := len(list) - last; more > 0 {
-		rows = append(rows, t.faint(fmt.Sprintf("  %d more below", more)))
+		rows = append(rows, t.Faint(fmt.Sprintf("  %d more below", more)))
 	}
 	return rows
 }

@@ -1,4 +1,4 @@
-package tui
+package input
 
 import (
 	"fmt"
@@ -105,23 +105,28 @@ func (e *editor) vertical(step, width int) bool {
 	return true
 }
 
+const (
+	maxRows   = 12 // most rows of the text that are shown
+	inputMark = "› "
+)
+
 // textWidth is the width of the text in a line of a width.
 func textWidth(width int) int { return max(width-markup.Width(inputMark), 4) }
 
-// rows draws the text, or the search that replaces it, and returns where the
+// Rows draws the text, or the search that replaces it, and returns where the
 // cursor is. A secret is hidden.
-func (l *inputLine) rows(t theme, width int, secret bool) (rows []string, row, col int) {
+func (l *Line) Rows(t Theme, width int, secret bool) (rows []string, row, col int) {
 	if l.find != nil {
 		return l.find.rows(t, width)
 	}
 	laid, row, col := l.layout(textWidth(width))
-	first := max(row-maxInputRows+1, 0)
-	last := min(first+maxInputRows, len(laid))
+	first := max(row-maxRows+1, 0)
+	last := min(first+maxRows, len(laid))
 	for i := first; i < last; i++ {
 		var b strings.Builder
 		mark := strings.Repeat(" ", markup.Width(inputMark))
 		if i == 0 {
-			mark = t.accent(inputMark)
+			mark = t.Accent(inputMark)
 		}
 		b.WriteString(mark)
 		for _, p := range laid[i].runes {
@@ -129,7 +134,7 @@ func (l *inputLine) rows(t theme, width int, secret bool) (rows []string, row, c
 			case secret:
 				b.WriteString(strings.Repeat("•", p.width))
 			case len(p.shown) > 7 && strings.HasPrefix(p.shown, "[paste "):
-				b.WriteString(t.faint(p.shown))
+				b.WriteString(t.Faint(p.shown))
 			default:
 				b.WriteString(p.shown)
 			}

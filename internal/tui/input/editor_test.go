@@ -1,4 +1,4 @@
-package tui
+package input
 
 import (
 	"strings"
@@ -27,11 +27,11 @@ func TestEditing(t *testing.T) {
 		{"ab<home><delete>", "|b"},
 		{"<backspace><delete><left><right><ctrl+w><ctrl+k><ctrl+y>a", "a|"},
 	} {
-		r := openRig(t, 40, 20)
+		e := New("", "", nil)
 		for rest := c.keys; rest != ""; {
 			if rest[0] == '<' {
 				end := strings.IndexByte(rest, '>')
-				r.keys(rest[:end+1])
+				e.Press(Key{Name: rest[1:end]}, 40)
 				rest = rest[end+1:]
 				continue
 			}
@@ -39,10 +39,9 @@ func TestEditing(t *testing.T) {
 			if next < 0 {
 				next = len(rest)
 			}
-			r.send(pasteMsg(rest[:next])) // joined characters come as one
+			e.Paste(rest[:next]) // joined characters come as one
 			rest = rest[next:]
 		}
-		e := r.m.input
 		if got := string(e.text[:e.cur]) + "|" + string(e.text[e.cur:]); got != c.want {
 			t.Errorf("%s: %q, want %q", c.keys, got, c.want)
 		}
@@ -52,7 +51,7 @@ func TestEditing(t *testing.T) {
 func TestUpAndDownKeepTheColumnAcrossWrappedRows(t *testing.T) {
 	t.Parallel()
 	e := newEditor()
-	e.insert("0123456789abcdefghij\nxy\n汉字汉字汉字")
+	e.Insert("0123456789abcdefghij\nxy\n汉字汉字汉字")
 	e.move(17) // row 1 of width 10, column 7
 	for _, step := range []struct {
 		by, row, col int
@@ -69,26 +68,6 @@ func TestUpAndDownKeepTheColumnAcrossWrappedRows(t *testing.T) {
 	}
 }
 
-func TestWrapKeeping(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		line string
-		want string
-	}{
-		{"", ""},
-		{"short", "short"},
-		{"find out why, fix", "find out|why, fix"},
-		{"0123456789abcdef", "0123456789|abcdef"},
-		{"  keep   in", "  keep|in"},
-		{"汉字汉字汉字汉字", "汉字汉字汉|字汉字"},
-		{"0123456789 next", "0123456789|next"},
-	} {
-		if got := strings.Join(wrapKeeping(c.line, 10), "|"); got != c.want {
-			t.Errorf("%q: %q, want %q", c.line, got, c.want)
-		}
-	}
-}
-
 func FuzzEditor(f *testing.F) {
 	f.Add("abc", []byte{1, 2, 3, 200, 5}, 10)
 	f.Add("汉字\n👨\u200d👩\u200d👧\te\u0301", []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, 5)
@@ -102,7 +81,7 @@ func FuzzEditor(f *testing.F) {
 		for _, k := range keys[:min(len(keys), 200)] {
 			switch {
 			case int(k) < len(names):
-				e.edit(names[k])
+				e.Edit(names[k])
 			case k < 100:
 				e.vertical(1, width)
 			case k < 150:
@@ -110,7 +89,7 @@ func FuzzEditor(f *testing.F) {
 			case k < 200:
 				e.paste(strings.Repeat(text, int(k)%12))
 			default:
-				e.insert(text)
+				e.Insert(text)
 			}
 			if len(e.text) > 5000 {
 				break
@@ -135,7 +114,7 @@ func FuzzEditor(f *testing.F) {
 		if breaks := strings.Count(string(e.text), "\n"); shown+breaks != len(e.text) {
 			t.Fatalf("%d characters and %d breaks are shown of %d", shown, breaks, len(e.text))
 		}
-		if v := e.value(); !utf8.ValidString(v) {
+		if v := e.Value(); !utf8.ValidString(v) {
 			t.Fatalf("the value is broken: %q", v)
 		}
 	})

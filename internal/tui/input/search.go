@@ -1,4 +1,4 @@
-package tui
+package input
 
 import "hermes/internal/markup"
 
@@ -11,9 +11,9 @@ type search struct {
 
 // searchKey handles a key while the user searches. It reports false for one
 // that ends the search and is meant for the text.
-func (l *inputLine) searchKey(k keyMsg) bool {
+func (l *Line) searchKey(k Key) bool {
 	f := l.find
-	switch k.name {
+	switch k.Name {
 	case "ctrl+r":
 		f.again(&l.past, f.at)
 	case "backspace":
@@ -29,11 +29,11 @@ func (l *inputLine) searchKey(k keyMsg) bool {
 		}
 		l.find = nil
 	default:
-		if k.text == "" {
+		if k.Text == "" {
 			l.find = nil
 			return false
 		}
-		f.text += k.text
+		f.text += k.Text
 		f.again(&l.past, len(l.past.entries))
 	}
 	return true
@@ -51,11 +51,11 @@ func (f *search) again(h *history, from int) {
 }
 
 // rows draws the search, and returns where the cursor is.
-func (f *search) rows(t theme, width int) (rows []string, row, col int) {
+func (f *search) rows(t Theme, width int) (rows []string, row, col int) {
 	head := "search: " + f.text
-	rows = []string{t.accent(markup.Clip(head, width))}
+	rows = []string{t.Accent(markup.Clip(head, width))}
 	if f.found != "" {
-		rows = append(rows, t.faint(markup.Clip("  "+oneLine(f.found), width)))
+		rows = append(rows, t.Faint(markup.Clip("  "+markup.OneLine(f.found), width)))
 	}
 	return rows, 0, min(markup.Width(head), width-1)
 }

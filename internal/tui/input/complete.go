@@ -1,17 +1,18 @@
-package tui
+package input
 
 import (
 	"context"
-	"hermes/internal/command"
-	"hermes/internal/order"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"hermes/internal/command"
+	"hermes/internal/order"
 )
 
 // suggest updates the menu of commands for the text so far.
-func (l *inputLine) suggest() {
+func (l *Line) suggest() {
 	l.menu.close()
 	if l.draft != nil || l.cur != len(l.text) {
 		return
@@ -26,7 +27,7 @@ func (l *inputLine) suggest() {
 
 // complete is Tab: it completes the word before the cursor as a path, as far
 // as it is unambiguous, and offers the candidates.
-func (l *inputLine) complete() {
+func (l *Line) complete() {
 	from := l.blankLeft()
 	word := string(l.text[from:l.cur])
 	if strings.ContainsAny(word, " \n\t") || word == "" {
@@ -35,7 +36,7 @@ func (l *inputLine) complete() {
 	list := paths(word, l.dir)
 	switch {
 	case len(list) == 0:
-		l.hint = "No match"
+		l.Hint = "No match"
 		return
 	case len(list) == 1:
 		l.menu = menu{choices: list, from: from}
@@ -44,22 +45,22 @@ func (l *inputLine) complete() {
 	}
 	if prefix := common(list); len(prefix) > len(word) {
 		l.cut(from, l.cur, false)
-		l.insert(prefix)
+		l.Insert(prefix)
 	}
 	l.menu = menu{choices: list, from: from}
 }
 
 // accept replaces the word with a choice.
-func (l *inputLine) accept(c choice) {
+func (l *Line) accept(c choice) {
 	from := l.menu.from
 	l.menu.close()
 	l.cut(from, l.cur, false)
-	l.insert(c.insert)
+	l.Insert(c.insert)
 	switch {
 	case !c.more:
-		l.insert(" ")
+		l.Insert(" ")
 	case strings.HasPrefix(c.insert, "/") && from == 0 && !strings.HasSuffix(c.insert, "/"):
-		l.insert(" ")
+		l.Insert(" ")
 	default: // a folder: offer what is in it
 		from = l.blankLeft()
 		l.menu = menu{choices: paths(string(l.text[from:l.cur]), l.dir), from: from}
@@ -156,7 +157,7 @@ func skillChoices(s command.Skills) []choice {
 }
 
 // calledSkills offers the skills whose names start with the text.
-func (l *inputLine) calledSkills(text string) []choice {
+func (l *Line) calledSkills(text string) []choice {
 	if !strings.HasPrefix(text, "/") || strings.ContainsAny(text, " \n") {
 		return nil
 	}

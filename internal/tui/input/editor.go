@@ -1,4 +1,4 @@
-package tui
+package input
 
 import (
 	"slices"
@@ -31,8 +31,8 @@ type editor struct {
 
 func newEditor() editor { return editor{goal: -1} }
 
-// value is the text with folded pastes expanded.
-func (e *editor) value() string {
+// Value is the text with folded pastes expanded.
+func (e *editor) Value() string {
 	var b strings.Builder
 	for _, r := range e.text {
 		if i, ok := e.foldOf(r); ok {
@@ -49,7 +49,7 @@ func (e *editor) foldOf(r rune) (int, bool) {
 	return i, r >= foldBase && i < len(e.folds)
 }
 
-func (e *editor) empty() bool { return len(e.text) == 0 }
+func (e *editor) Empty() bool { return len(e.text) == 0 }
 
 // set replaces the text and puts the cursor at its end.
 func (e *editor) set(text string) {
@@ -57,7 +57,7 @@ func (e *editor) set(text string) {
 	e.cur, e.goal, e.folds = len(e.text), -1, nil
 }
 
-func (e *editor) insert(text string) {
+func (e *editor) Insert(text string) {
 	e.insertRunes([]rune(cleanInput(text)))
 }
 
@@ -70,11 +70,11 @@ func (e *editor) insertRunes(r []rune) {
 // paste inserts a text, folded if it is long. It reports whether it fit.
 func (e *editor) paste(text string) bool {
 	text = cleanInput(text)
-	if len(text)+len(e.value()) > maxInput {
+	if len(text)+len(e.Value()) > maxInput {
 		return false
 	}
 	if len(text) < foldBytes && strings.Count(text, "\n") < foldLines || len(e.folds) >= 0x1000 {
-		e.insert(text)
+		e.Insert(text)
 		return true
 	}
 	e.folds = append(e.folds, text)
@@ -202,9 +202,9 @@ func (e *editor) lineEnd() int {
 	return i
 }
 
-// edit handles the keys that change only the text or the cursor. It reports
+// Edit handles the keys that change only the text or the cursor. It reports
 // whether the key is one of them.
-func (e *editor) edit(name string) bool {
+func (e *editor) Edit(name string) bool {
 	switch name {
 	case "left", "ctrl+b":
 		e.move(e.left())
