@@ -2,9 +2,7 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,44 +13,23 @@ import (
 	"hermes/internal/text"
 )
 
-// BranchOptions are the options of `hermes sessions branch`.
-type BranchOptions struct {
-	base
-	Out        io.Writer
-	Ref, Title string
+func newBranch(f *factory.Factory) *cobra.Command {
+	o := &base{Factory: f}
+	cmd := o.verb("branch ID|TITLE|latest [NEW TITLE…]", "Copy a session to continue it in another direction", "hermes sessions branch latest \"try another way\"", cobra.MinimumNArgs(1), o.branch)
+	cmd.Aliases = []string{"fork"}
+	return cmd
 }
 
-// NewBranchCmd makes the verb; runF replaces its work in tests.
-func NewBranchCmd(f *factory.Factory, runF func(context.Context, *BranchOptions) error) *cobra.Command {
-	o := &BranchOptions{base: base{f}}
-	if runF == nil {
-		runF = runBranch
-	}
-	return &cobra.Command{
-		Use:     "branch ID|TITLE|latest [NEW TITLE…]",
-		Aliases: []string{"fork"},
-		Short:   "Copy a session to continue it in another direction",
-		Example: "  hermes sessions branch latest \"try another way\"",
-		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Out, o.Ref, o.Title = cmd.OutOrStdout(), args[0], strings.Join(args[1:], " ")
-			return runF(cmd.Context(), o)
-		},
-	}
-}
-
-func runBranch(ctx context.Context, o *BranchOptions) error {
+func (o *base) branch(ctx context.Context) error {
+	title := strings.Join(o.Args[1:], " ")
 	return o.with(ctx, func(s hermes.Store) error {
-		from, err := o.resolve(ctx, s, o.Ref)
+		from, err := o.resolve(ctx, s, o.Args[0])
 		if err != nil {
 			return err
 		}
-		row, err := session.Branch(ctx, s, o.Now(), from.ID, o.Title)
-		if errors.Is(err, hermes.ErrTitleTaken) {
-			return fmt.Errorf("another session already has the title %q; choose another, such as %q: %w", o.Title, hermes.NextTitle(o.Title), err)
-		}
+		row, err := session.Branch(ctx, s, o.Now(), from.ID, title)
 		if err != nil {
-			return err
+			return titleError(title, err)
 		}
 		called := row.ID
 		if row.Title != "" {

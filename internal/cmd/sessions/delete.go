@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -12,42 +11,26 @@ import (
 	"hermes/internal/text"
 )
 
-// DeleteOptions are the options of `hermes sessions delete`.
-type DeleteOptions struct {
+// deleteOptions are the options of `hermes sessions delete`.
+type deleteOptions struct {
 	base
-	In   io.Reader
-	Out  io.Writer
-	Refs []string
-	Yes  bool
+	Yes bool
 }
 
-// NewDeleteCmd makes the verb; runF replaces its work in tests.
-func NewDeleteCmd(f *factory.Factory, runF func(context.Context, *DeleteOptions) error) *cobra.Command {
-	o := &DeleteOptions{base: base{f}}
-	if runF == nil {
-		runF = runDelete
-	}
-	cmd := &cobra.Command{
-		Use:     "delete ID|TITLE|latest…",
-		Aliases: []string{"rm"},
-		Short:   "Delete sessions permanently",
-		Example: "  hermes sessions delete 20261120_101500_a1b2c3",
-		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.In, o.Out, o.Refs = cmd.InOrStdin(), cmd.OutOrStdout(), args
-			return runF(cmd.Context(), o)
-		},
-	}
+func newDelete(f *factory.Factory) *cobra.Command {
+	o := &deleteOptions{base: base{Factory: f}}
+	cmd := o.verb("delete ID|TITLE|latest…", "Delete sessions permanently", "hermes sessions delete 20261120_101500_a1b2c3", cobra.MinimumNArgs(1), o.run)
+	cmd.Aliases = []string{"rm"}
 	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "do not ask for confirmation")
 	return cmd
 }
 
-// runDelete finds all sessions before it removes the first.
-func runDelete(ctx context.Context, o *DeleteOptions) error {
+// run finds all sessions before it removes the first.
+func (o *deleteOptions) run(ctx context.Context) error {
 	return o.with(ctx, func(s hermes.Store) error {
 		var rows []hermes.Session
 		messages := 0
-		for _, ref := range o.Refs {
+		for _, ref := range o.Args {
 			row, err := o.resolve(ctx, s, ref)
 			if err != nil {
 				return err

@@ -17,11 +17,9 @@ import (
 	"hermes/internal/usage"
 )
 
-// ExportOptions are the options of `hermes sessions export`.
-type ExportOptions struct {
+// exportOptions are the options of `hermes sessions export`.
+type exportOptions struct {
 	base
-	Out      io.Writer
-	To       string
 	Format   string
 	Sessions []string
 	Platform string
@@ -36,26 +34,14 @@ type ExportOptions struct {
 	DryRun   bool
 }
 
-// NewExportCmd makes the verb; runF replaces its work in tests.
-func NewExportCmd(f *factory.Factory, runF func(context.Context, *ExportOptions) error) *cobra.Command {
-	o := &ExportOptions{base: base{f}}
-	if runF == nil {
-		runF = runExport
-	}
-	cmd := &cobra.Command{
-		Use:   "export FILE|-",
-		Short: "Export sessions as jsonl, md, html or trajectory",
-		Long: "Export sessions with their messages to a file, or with - to standard output.\n" +
-			"Without --session or a filter, all sessions are exported. In jsonl and trajectory, each line\n" +
-			"is one session; trajectory is the ShareGPT format for training. Secrets in prompts, calls and\n" +
-			"results are masked; --redact=false keeps them, for a backup that only you can read.",
-		Example: "  hermes sessions export chat.md --session latest\n  hermes sessions export all.jsonl --newer-than 30d",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Out, o.To, o.chosen = cmd.OutOrStdout(), args[0], cmd.Flags().Changed("redact")
-			return runF(cmd.Context(), o)
-		},
-	}
+func newExport(f *factory.Factory) *cobra.Command {
+	o := &exportOptions{base: base{Factory: f}}
+	cmd := o.verb("export FILE|-", "Export sessions as jsonl, md, html or trajectory", "hermes sessions export chat.md --session latest\n  hermes sessions export all.jsonl --newer-than 30d", cobra.ExactArgs(1), o.run)
+	cmd.Long = "Export sessions with their messages to a file, or with - to standard output.\n" +
+		"Without --session or a filter, all sessions are exported. In jsonl and trajectory, each line\n" +
+		"is one session; trajectory is the ShareGPT format for training. Secrets in prompts, calls and\n" +
+		"results are masked; --redact=false keeps them, for a backup that only you can read."
+	cmd.PreRun = func(cmd *cobra.Command, _ []string) { o.chosen = cmd.Flags().Changed("redact") }
 	flags := cmd.Flags()
 	flags.StringVar(&o.Format, "format", "", "jsonl, md, html or trajectory (default: by file extension, else jsonl)")
 	flags.StringSliceVar(&o.Sessions, "session", nil, "export this session: id, title or latest (repeatable)")
@@ -71,7 +57,7 @@ func NewExportCmd(f *factory.Factory, runF func(context.Context, *ExportOptions)
 	return cmd
 }
 
-func runExport(ctx context.Context, o *ExportOptions) error {
+func (o *exportOptions) run(ctx context.Context) error {
 	write, err := o.writer()
 	if err != nil {
 		return err
@@ -92,7 +78,7 @@ func runExport(ctx context.Context, o *ExportOptions) error {
 			for _, r := range rows {
 				messages += r.Messages
 			}
-			fmt.Fprintf(o.Out, "Would export %s with %s to %s.\n", text.Plural(len(rows), "session", "sessions"), text.Plural(messages, "message", "messages"), o.To)
+			fmt.Fprintf(o.Out, "Would export %s with %s to %s.\n", text.Plural(len(rows), "session", "sessions"), text.Plural(messages, "message", "messages"), o.Args[0])
 			return nil
 		}
 		return o.into(func(w io.Writer) error {
@@ -107,7 +93,7 @@ func runExport(ctx context.Context, o *ExportOptions) error {
 }
 
 // fits returns an error if a session is too long to be exported.
-func (o *ExportOptions) fits(rows []hermes.Session) error {
+func (o *exportOptions) fits(rows []hermes.Session) error {
 	cfg, err := o.Config()
 	if err != nil {
 		return err
@@ -126,13 +112,13 @@ func (o *ExportOptions) fits(rows []hermes.Session) error {
 }
 
 // writer returns the function for the chosen format.
-func (o *ExportOptions) writer() (func(w io.Writer, d document) error, error) {
+func (o *exportOptions) writer() (func(w io.Writer, d document) error, error) {
 	if o.Only != "" && o.Only != "user-prompts" {
 		return nil, usage.Errorf("invalid --only %q: use user-prompts", o.Only)
 	}
 	format := o.Format
 	if format == "" {
-		format = map[string]string{".md": "md", ".markdown": "md", ".html": "html", ".htm": "html"}[filepath.Ext(o.To)]
+		format = map[string]string{".md": "md", ".markdown": "md", ".html": "html", ".htm": "html"}[filepath.Ext(o.Args[0])]
 	}
 	switch format {
 	case "", "jsonl":
@@ -147,7 +133,7 @@ func (o *ExportOptions) writer() (func(w io.Writer, d document) error, error) {
 	return nil, usage.Errorf("invalid --format %q: use jsonl, md, html or trajectory", format)
 }
 
-func (o *ExportOptions) rows(ctx context.Context, s hermes.Store) ([]hermes.Session, error) {
+func (o *exportOptions) rows(ctx context.Context, s hermes.Store) ([]hermes.Session, error) {
 	if len(o.Sessions) > 0 {
 		var rows []hermes.Session
 		for _, ref := range o.Sessions {
@@ -172,35 +158,35 @@ func (o *ExportOptions) rows(ctx context.Context, s hermes.Store) ([]hermes.Sess
 
 // into calls write with standard output or a temporary file, which is renamed when
 // everything is written.
-func (o *ExportOptions) into(write func(io.Writer) error, sessions int) error {
-	if o.To == "-" {
+func (o *exportOptions) into(write func(io.Writer) error, sessions int) error {
+	if o.Args[0] == "-" {
 		w := bufio.NewWriter(o.Out)
 		return errors.Join(write(w), w.Flush())
 	}
-	to, err := o.abs(o.To)
+	to, err := o.abs(o.Args[0])
 	if err != nil {
 		return err
 	}
 	if _, err := os.Stat(to); err == nil && !o.Force {
-		return fmt.Errorf("%s already exists; choose another name, or use --force to overwrite it", o.To)
+		return fmt.Errorf("%s already exists; choose another name, or use --force to overwrite it", o.Args[0])
 	}
 	file, err := os.CreateTemp(filepath.Dir(to), ".hermes-export-*")
 	if err != nil {
-		return fmt.Errorf("export to %s: %w", o.To, err)
+		return fmt.Errorf("export to %s: %w", o.Args[0], err)
 	}
 	defer os.Remove(file.Name()) // does nothing after the rename
 	w := bufio.NewWriter(file)
 	if err := errors.Join(write(w), w.Flush(), file.Close()); err != nil {
-		return fmt.Errorf("export to %s: %w", o.To, err)
+		return fmt.Errorf("export to %s: %w", o.Args[0], err)
 	}
 	if err := os.Rename(file.Name(), to); err != nil {
-		return fmt.Errorf("export to %s: %w", o.To, err)
+		return fmt.Errorf("export to %s: %w", o.Args[0], err)
 	}
-	fmt.Fprintf(o.Out, "Exported %s to %s.\n", text.Plural(sessions, "session", "sessions"), o.To)
+	fmt.Fprintf(o.Out, "Exported %s to %s.\n", text.Plural(sessions, "session", "sessions"), o.Args[0])
 	return nil
 }
 
-func (o *ExportOptions) one(ctx context.Context, s hermes.Store, id string, index int, write func(io.Writer, document) error, w io.Writer) error {
+func (o *exportOptions) one(ctx context.Context, s hermes.Store, id string, index int, write func(io.Writer, document) error, w io.Writer) error {
 	row, err := s.FindSession(ctx, id)
 	if err != nil {
 		return err
@@ -219,7 +205,7 @@ func (o *ExportOptions) one(ctx context.Context, s hermes.Store, id string, inde
 
 // clean masks secrets, unless the user or the settings want them. With the flag
 // --redact it also removes what cannot be read.
-func (o *ExportOptions) clean(row *hermes.Session, list []hermes.Message) {
+func (o *exportOptions) clean(row *hermes.Session, list []hermes.Message) {
 	switch {
 	case !o.Redact:
 	case o.chosen:

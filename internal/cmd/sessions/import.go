@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,35 +19,20 @@ import (
 	"hermes/internal/usage"
 )
 
-// ImportOptions are the options of `hermes sessions import`.
-type ImportOptions struct {
+// importOptions are the options of `hermes sessions import`.
+type importOptions struct {
 	base
-	Out   io.Writer
-	From  string
-	Files []string
+	From string
 }
 
-// NewImportCmd makes the verb; runF replaces its work in tests.
-func NewImportCmd(f *factory.Factory, runF func(context.Context, *ImportOptions) error) *cobra.Command {
-	o := &ImportOptions{base: base{f}}
-	if runF == nil {
-		runF = runImport
-	}
-	c := &cobra.Command{
-		Use:     "import FILE…",
-		Short:   "Import conversations from Claude Code or Codex",
-		Example: "  hermes sessions import ~/.claude/projects/app/*.jsonl",
-		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Out, o.Files = cmd.OutOrStdout(), args
-			return runF(cmd.Context(), o)
-		},
-	}
-	c.Flags().StringVar(&o.From, "from", "", "format of the files: claude or codex (default: detected)")
-	return c
+func newImport(f *factory.Factory) *cobra.Command {
+	o := &importOptions{base: base{Factory: f}}
+	cmd := o.verb("import FILE…", "Import conversations from Claude Code or Codex", "hermes sessions import ~/.claude/projects/app/*.jsonl", cobra.MinimumNArgs(1), o.run)
+	cmd.Flags().StringVar(&o.From, "from", "", "format of the files: claude or codex (default: detected)")
+	return cmd
 }
 
-func runImport(ctx context.Context, o *ImportOptions) error {
+func (o *importOptions) run(ctx context.Context) error {
 	switch f := transcript.Format(o.From); f {
 	case "", transcript.Claude, transcript.Codex:
 	default:
@@ -56,7 +40,7 @@ func runImport(ctx context.Context, o *ImportOptions) error {
 	}
 	return o.with(ctx, func(s hermes.Store) error {
 		var errs []error
-		for _, path := range o.Files {
+		for _, path := range o.Args {
 			if err := importFile(ctx, s, o, path); err != nil {
 				if _, missing := errors.AsType[*fs.PathError](err); !missing { // the error contains the path already
 					err = fmt.Errorf("%s: %w", path, err)
@@ -70,7 +54,7 @@ func runImport(ctx context.Context, o *ImportOptions) error {
 
 // importFile stores one file as a session. The id is derived from the id in the
 // file, so that a file is not imported twice.
-func importFile(ctx context.Context, s hermes.Store, o *ImportOptions, path string) error {
+func importFile(ctx context.Context, s hermes.Store, o *importOptions, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -17,10 +16,9 @@ import (
 	"hermes/internal/usage"
 )
 
-// ListOptions are the options of `hermes sessions list`.
-type ListOptions struct {
+// listOptions are the options of `hermes sessions list`.
+type listOptions struct {
 	base
-	Out, Err  io.Writer
 	Platform  string
 	Workspace string
 	Title     string
@@ -30,26 +28,10 @@ type ListOptions struct {
 	JSON      bool
 }
 
-// NewListCmd makes the verb; runF replaces its work in tests.
-func NewListCmd(f *factory.Factory, runF func(context.Context, *ListOptions) error) *cobra.Command {
-	o := &ListOptions{base: base{f}}
-	if runF == nil {
-		runF = runList
-	}
-	cmd := &cobra.Command{
-		Use:     "list",
-		Aliases: []string{"ls"},
-		Short:   "List sessions, most recent first",
-		Example: "  hermes sessions list --title build",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.Limit < 1 {
-				return usage.Errorf("--limit must be at least 1")
-			}
-			o.Out, o.Err = cmd.OutOrStdout(), cmd.ErrOrStderr()
-			return runF(cmd.Context(), o)
-		},
-	}
+func newList(f *factory.Factory) *cobra.Command {
+	o := &listOptions{base: base{Factory: f}}
+	cmd := o.verb("list", "List sessions, most recent first", "hermes sessions list --title build", cobra.NoArgs, o.run)
+	cmd.Aliases = []string{"ls"}
 	flags := cmd.Flags()
 	flags.StringVar(&o.Platform, "source", "", "only sessions of this source (cli, telegram, …)")
 	flags.StringVar(&o.Workspace, "workspace", "", "only sessions started in this `folder`")
@@ -61,7 +43,10 @@ func NewListCmd(f *factory.Factory, runF func(context.Context, *ListOptions) err
 	return cmd
 }
 
-func runList(ctx context.Context, o *ListOptions) error {
+func (o *listOptions) run(ctx context.Context) error {
+	if o.Limit < 1 {
+		return usage.Errorf("--limit must be at least 1")
+	}
 	filter := hermes.SessionFilter{Platform: o.Platform, Title: o.Title, Limit: o.Limit, Archived: o.Archived}
 	if !o.All && o.Platform == "" {
 		filter.Exclude = hiddenPlatforms()
@@ -102,7 +87,7 @@ func (b base) abs(dir string) (string, error) {
 }
 
 // explainNone prints why a list is empty and how to see more.
-func (o *ListOptions) explainNone(ctx context.Context, s hermes.Store, filter hermes.SessionFilter) error {
+func (o *listOptions) explainNone(ctx context.Context, s hermes.Store, filter hermes.SessionFilter) error {
 	stats, err := s.Stats(ctx)
 	if err != nil {
 		return err
@@ -146,7 +131,7 @@ func word(n int, one, many string) string {
 	return many
 }
 
-func (o *ListOptions) print(ctx context.Context, s hermes.Store, rows []hermes.Session) error {
+func (o *listOptions) print(ctx context.Context, s hermes.Store, rows []hermes.Session) error {
 	lines := [][]string{{"ID", "ACTIVE", "SOURCE", "STATE", "MSGS", "TITLE"}}
 	for _, r := range rows {
 		title, err := titleOf(ctx, s, r, mask(o.Shown))

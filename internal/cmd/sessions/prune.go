@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -15,11 +14,9 @@ import (
 	"hermes/internal/usage"
 )
 
-// PruneOptions are the options of `hermes sessions prune`.
-type PruneOptions struct {
+// pruneOptions are the options of `hermes sessions prune`.
+type pruneOptions struct {
 	base
-	In          io.Reader
-	Out         io.Writer
 	OlderThan   string
 	Before      string
 	Platform    string
@@ -37,26 +34,15 @@ type PruneOptions struct {
 	Narrowed bool
 }
 
-// NewPruneCmd makes the verb; runF replaces its work in tests.
-func NewPruneCmd(f *factory.Factory, runF func(context.Context, *PruneOptions) error) *cobra.Command {
-	o := &PruneOptions{base: base{f}}
-	if runF == nil {
-		runF = runPrune
-	}
-	cmd := &cobra.Command{
-		Use:   "prune",
-		Short: "Delete old sessions that have ended",
-		Long: "Delete sessions that have ended and are not pinned. Without a filter, only those\n" +
-			"inactive for 90 days are deleted; any filter replaces that limit.",
-		Example: "  hermes sessions prune --older-than 30d --dry-run",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, name := range []string{"older-than", "before", "source", "title", "model", "end-reason", "cwd", "min-messages", "max-messages"} {
-				o.Narrowed = o.Narrowed || cmd.Flags().Changed(name)
-			}
-			o.In, o.Out = cmd.InOrStdin(), cmd.OutOrStdout()
-			return runF(cmd.Context(), o)
-		},
+func newPrune(f *factory.Factory) *cobra.Command {
+	o := &pruneOptions{base: base{Factory: f}}
+	cmd := o.verb("prune", "Delete old sessions that have ended", "hermes sessions prune --older-than 30d --dry-run", cobra.NoArgs, o.run)
+	cmd.Long = "Delete sessions that have ended and are not pinned. Without a filter, only those\n" +
+		"inactive for 90 days are deleted; any filter replaces that limit."
+	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
+		for _, name := range []string{"older-than", "before", "source", "title", "model", "end-reason", "cwd", "min-messages", "max-messages"} {
+			o.Narrowed = o.Narrowed || cmd.Flags().Changed(name)
+		}
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.OlderThan, "older-than", "", "only sessions inactive for this `age` (90d, 12h)")
@@ -74,7 +60,7 @@ func NewPruneCmd(f *factory.Factory, runF func(context.Context, *PruneOptions) e
 	return cmd
 }
 
-func runPrune(ctx context.Context, o *PruneOptions) error {
+func (o *pruneOptions) run(ctx context.Context) error {
 	filter, err := o.filter()
 	if err != nil {
 		return err
@@ -108,7 +94,7 @@ func runPrune(ctx context.Context, o *PruneOptions) error {
 	})
 }
 
-func (o *PruneOptions) filter() (hermes.SessionFilter, error) {
+func (o *pruneOptions) filter() (hermes.SessionFilter, error) {
 	f := hermes.SessionFilter{Platform: o.Platform, Title: o.Title, Ended: new(true), Archived: o.Archived, Limit: -1}
 	if o.OlderThan != "" && o.Before != "" {
 		return f, usage.Errorf("use either --older-than or --before, not both")
@@ -128,7 +114,7 @@ func (o *PruneOptions) filter() (hermes.SessionFilter, error) {
 }
 
 // fitting returns the rows that pass the conditions that the store's filter lacks.
-func (o *PruneOptions) fitting(rows []hermes.Session) []hermes.Session {
+func (o *pruneOptions) fitting(rows []hermes.Session) []hermes.Session {
 	var kept []hermes.Session
 	for _, r := range rows {
 		if r.Pinned || !strings.Contains(r.Model, o.Model) || o.Reason != "" && r.EndReason != o.Reason ||
@@ -140,7 +126,7 @@ func (o *PruneOptions) fitting(rows []hermes.Session) []hermes.Session {
 	return kept
 }
 
-func (o *PruneOptions) show(rows []hermes.Session) {
+func (o *pruneOptions) show(rows []hermes.Session) {
 	lines := [][]string{{"ID", "ACTIVE", "SOURCE", "MSGS", "TITLE"}}
 	for _, r := range rows {
 		lines = append(lines, []string{r.ID, ago(active(r), o.Now()), r.Platform, strconv.Itoa(r.Messages), oneLine(o.Shown(r.Title), 60)})

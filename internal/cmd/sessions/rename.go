@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,47 +12,23 @@ import (
 	"hermes/internal/cmd/factory"
 )
 
-// RenameOptions are the options of `hermes sessions rename`.
-type RenameOptions struct {
-	base
-	Out        io.Writer
-	Ref, Title string
+func newRename(f *factory.Factory) *cobra.Command {
+	o := &base{Factory: f}
+	return o.verb("rename ID|TITLE|latest NEW TITLE…", "Rename a session", "hermes sessions rename latest \"fix the build\"", cobra.MinimumNArgs(2), o.rename)
 }
 
-// NewRenameCmd makes the verb; runF replaces its work in tests.
-func NewRenameCmd(f *factory.Factory, runF func(context.Context, *RenameOptions) error) *cobra.Command {
-	o := &RenameOptions{base: base{f}}
-	if runF == nil {
-		runF = runRename
-	}
-	return &cobra.Command{
-		Use:     "rename ID|TITLE|latest NEW TITLE…",
-		Short:   "Rename a session",
-		Example: "  hermes sessions rename latest \"fix the build\"",
-		Args:    cobra.MinimumNArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Out, o.Ref, o.Title = cmd.OutOrStdout(), args[0], strings.Join(args[1:], " ")
-			return runF(cmd.Context(), o)
-		},
-	}
-}
-
-func runRename(ctx context.Context, o *RenameOptions) error {
-	title, err := hermes.CleanTitle(o.Title)
+func (o *base) rename(ctx context.Context) error {
+	title, err := hermes.CleanTitle(strings.Join(o.Args[1:], " "))
 	if err != nil {
 		return err
 	}
 	return o.with(ctx, func(s hermes.Store) error {
-		row, err := o.resolve(ctx, s, o.Ref)
+		row, err := o.resolve(ctx, s, o.Args[0])
 		if err != nil {
 			return err
 		}
-		err = s.UpdateSession(ctx, row.ID, hermes.SessionChange{Title: &title})
-		if errors.Is(err, hermes.ErrTitleTaken) {
-			return fmt.Errorf("another session already has the title %q; choose another, such as %q: %w", title, hermes.NextTitle(title), err)
-		}
-		if err != nil {
-			return err
+		if err := s.UpdateSession(ctx, row.ID, hermes.SessionChange{Title: &title}); err != nil {
+			return titleError(title, err)
 		}
 		if title == "" {
 			fmt.Fprintf(o.Out, "%s has no title now.\n", row.ID)
@@ -64,32 +39,30 @@ func runRename(ctx context.Context, o *RenameOptions) error {
 	})
 }
 
-// marked says what each verb makes of a session.
-var marked = map[string]string{
-	"pin": "pinned", "unpin": "no longer pinned", "archive": "archived", "unarchive": "no longer archived",
+// titleError suggests another title if this one is taken.
+func titleError(title string, err error) error {
+	if errors.Is(err, hermes.ErrTitleTaken) {
+		return fmt.Errorf("another session already has the title %q; choose another, such as %q: %w", title, hermes.NextTitle(title), err)
+	}
+	return err
 }
 
-// newMarkCmd makes a verb that sets one mark on sessions.
-func newMarkCmd(f *factory.Factory, verb, short string, change hermes.SessionChange) *cobra.Command {
-	return &cobra.Command{
-		Use:     verb + " ID|TITLE|latest…",
-		Short:   short,
-		Example: "  hermes sessions " + verb + " latest",
-		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return base{f}.with(cmd.Context(), func(s hermes.Store) error {
-				for _, ref := range args {
-					row, err := base{f}.resolve(cmd.Context(), s, ref)
-					if err != nil {
-						return err
-					}
-					if err := s.UpdateSession(cmd.Context(), row.ID, change); err != nil {
-						return err
-					}
-					fmt.Fprintf(cmd.OutOrStdout(), "%s is %s.\n", row.ID, marked[verb])
+// newMark makes a verb that sets one mark on sessions; marked says what they are then.
+func newMark(f *factory.Factory, verb, short, marked string, change hermes.SessionChange) *cobra.Command {
+	o := &base{Factory: f}
+	return o.verb(verb+" ID|TITLE|latest…", short, "hermes sessions "+verb+" latest", cobra.MinimumNArgs(1), func(ctx context.Context) error {
+		return o.with(ctx, func(s hermes.Store) error {
+			for _, ref := range o.Args {
+				row, err := o.resolve(ctx, s, ref)
+				if err != nil {
+					return err
 				}
-				return nil
-			})
-		},
-	}
+				if err := s.UpdateSession(ctx, row.ID, change); err != nil {
+					return err
+				}
+				o.Say("%s is %s.", row.ID, marked)
+			}
+			return nil
+		})
+	})
 }

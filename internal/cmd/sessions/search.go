@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -16,11 +15,9 @@ import (
 	"hermes/internal/usage"
 )
 
-// SearchOptions are the options of `hermes sessions search`.
-type SearchOptions struct {
+// searchOptions are the options of `hermes sessions search`.
+type searchOptions struct {
 	base
-	Out, Err  io.Writer
-	Query     string
 	Session   string
 	Platforms []string
 	Roles     []string
@@ -32,26 +29,10 @@ type SearchOptions struct {
 	JSON      bool
 }
 
-// NewSearchCmd makes the verb; runF replaces its work in tests.
-func NewSearchCmd(f *factory.Factory, runF func(context.Context, *SearchOptions) error) *cobra.Command {
-	o := &SearchOptions{base: base{f}}
-	if runF == nil {
-		runF = runSearch
-	}
-	cmd := &cobra.Command{
-		Use:     "search WORDS…",
-		Short:   "Search messages",
-		Long:    "Search messages for words. Use \"quotes\" for a phrase, word* for a prefix, and NOT and OR.",
-		Example: "  hermes sessions search docker network\n  hermes sessions search \"\\\"exact phrase\\\" OR deploy*\" --after 7d",
-		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.Limit < 1 {
-				return usage.Errorf("--limit must be at least 1")
-			}
-			o.Out, o.Err, o.Query = cmd.OutOrStdout(), cmd.ErrOrStderr(), strings.Join(args, " ")
-			return runF(cmd.Context(), o)
-		},
-	}
+func newSearch(f *factory.Factory) *cobra.Command {
+	o := &searchOptions{base: base{Factory: f}}
+	cmd := o.verb("search WORDS…", "Search messages", "hermes sessions search docker network\n  hermes sessions search \"\\\"exact phrase\\\" OR deploy*\" --after 7d", cobra.MinimumNArgs(1), o.run)
+	cmd.Long = "Search messages for words. Use \"quotes\" for a phrase, word* for a prefix, and NOT and OR."
 	flags := cmd.Flags()
 	flags.StringVar(&o.Session, "session", "", "only in this session: id, title or latest")
 	flags.StringSliceVar(&o.Platforms, "source", nil, "only sessions of these sources")
@@ -65,8 +46,12 @@ func NewSearchCmd(f *factory.Factory, runF func(context.Context, *SearchOptions)
 	return cmd
 }
 
-func runSearch(ctx context.Context, o *SearchOptions) error {
-	q := hermes.SearchQuery{Text: o.Query, Platforms: o.Platforms, Oldest: o.Oldest, Limit: o.Limit, Context: o.Context}
+func (o *searchOptions) run(ctx context.Context) error {
+	if o.Limit < 1 {
+		return usage.Errorf("--limit must be at least 1")
+	}
+	query := strings.Join(o.Args, " ")
+	q := hermes.SearchQuery{Text: query, Platforms: o.Platforms, Oldest: o.Oldest, Limit: o.Limit, Context: o.Context}
 	for _, r := range o.Roles {
 		q.Roles = append(q.Roles, hermes.Role(r))
 	}
@@ -99,7 +84,7 @@ func runSearch(ctx context.Context, o *SearchOptions) error {
 			return factory.WriteJSON(o.Out, hitsJSON(hits))
 		}
 		if len(hits) == 0 {
-			fmt.Fprintf(o.Err, "No messages found for %q. Try fewer words, or a prefix such as word*.\n", o.Query)
+			fmt.Fprintf(o.Err, "No messages found for %q. Try fewer words, or a prefix such as word*.\n", query)
 		}
 		for i, h := range hits {
 			if i > 0 {
@@ -111,7 +96,7 @@ func runSearch(ctx context.Context, o *SearchOptions) error {
 	})
 }
 
-func (o *SearchOptions) hit(h hermes.Hit) {
+func (o *searchOptions) hit(h hermes.Hit) {
 	fmt.Fprintln(o.Out, strings.TrimRight(fmt.Sprintf("%s  #%d  %s  %s  %s", h.Session.ID, h.Message.ID, h.Message.Role,
 		ago(h.Message.Time, o.Now()), oneLine(h.Session.Title, 60)), " "))
 	for _, m := range h.Before {

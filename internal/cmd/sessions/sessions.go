@@ -16,8 +16,19 @@ import (
 	"hermes/internal/cmd/factory"
 )
 
-// base is the factory with ways to find sessions.
-type base struct{ *factory.Factory }
+// base is what every verb works with: the factory and, while it runs, its call.
+type base struct {
+	*factory.Factory
+	*factory.Call
+}
+
+// verb makes a command that sets the call and runs.
+func (b *base) verb(use, short, example string, args cobra.PositionalArgs, run func(context.Context) error) *cobra.Command {
+	return factory.Verb(use, short, example, args, func(ctx context.Context, c *factory.Call) error {
+		b.Call = c
+		return run(ctx)
+	})
+}
 
 // NewCmd makes `hermes sessions` with all its verbs.
 func NewCmd(f *factory.Factory) *cobra.Command {
@@ -30,22 +41,22 @@ func NewCmd(f *factory.Factory) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
-		NewListCmd(f, nil),
-		NewShowCmd(f, nil),
-		NewSearchCmd(f, nil),
-		NewExportCmd(f, nil),
-		NewBranchCmd(f, nil),
-		NewRenameCmd(f, nil),
-		NewImportCmd(f, nil),
-		NewDeleteCmd(f, nil),
-		newMarkCmd(f, "pin", "Protect sessions from pruning", hermes.SessionChange{Pinned: new(true)}),
-		newMarkCmd(f, "unpin", "Allow sessions to be pruned again", hermes.SessionChange{Pinned: new(false)}),
-		newMarkCmd(f, "archive", "Hide sessions from lists", hermes.SessionChange{Archived: new(true)}),
-		newMarkCmd(f, "unarchive", "Show archived sessions in lists again", hermes.SessionChange{Archived: new(false)}),
-		NewStatsCmd(f, nil),
-		NewPruneCmd(f, nil),
-		NewOptimizeCmd(f, nil),
-		NewRepairCmd(f),
+		newList(f),
+		newShow(f),
+		newSearch(f),
+		newExport(f),
+		newBranch(f),
+		newRename(f),
+		newImport(f),
+		newDelete(f),
+		newMark(f, "pin", "Protect sessions from pruning", "pinned", hermes.SessionChange{Pinned: new(true)}),
+		newMark(f, "unpin", "Allow sessions to be pruned again", "no longer pinned", hermes.SessionChange{Pinned: new(false)}),
+		newMark(f, "archive", "Hide sessions from lists", "archived", hermes.SessionChange{Archived: new(true)}),
+		newMark(f, "unarchive", "Show archived sessions in lists again", "no longer archived", hermes.SessionChange{Archived: new(false)}),
+		newStats(f),
+		newPrune(f),
+		newOptimize(f),
+		newRepair(f),
 	)
 	return cmd
 }

@@ -538,15 +538,35 @@ func TestTheFailureOfTheStoreIsReported(t *testing.T) {
 	}
 }
 
+// filtering keeps the filter of a list.
+type filtering struct {
+	hermes.Store
+	got *hermes.SessionFilter
+}
+
+func (s filtering) ListSessions(_ context.Context, f hermes.SessionFilter) ([]hermes.Session, error) {
+	*s.got = f
+	return nil, nil
+}
+
 func TestFlagsReachTheWork(t *testing.T) {
 	t.Parallel()
-	var got *sessions.ListOptions
-	cmd := sessions.NewListCmd(on(nil), func(_ context.Context, o *sessions.ListOptions) error { got = o; return nil })
-	cmd.SetArgs([]string{"--source", "cli", "--limit", "7", "--workspace", ".", "--all", "--include-archived", "--json"})
-	if err := cmd.ExecuteContext(t.Context()); err != nil {
+	var got hermes.SessionFilter
+	dir, err := on(nil).Dir()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Platform != "cli" || got.Limit != 7 || got.Workspace != "." || !got.All || !got.Archived || !got.JSON {
+	out := mustRun(t, filtering{hermestest.NewStore(), &got}, "list", "--source", "cli", "--title", "x", "--limit", "7", "--workspace", ".", "--all", "--include-archived", "--json")
+	want := hermes.SessionFilter{Platform: "cli", Title: "x", Limit: 7, Dir: dir, Archived: true}
+	if diff := cmp.Diff(want, got); diff != "" || out != "[]\n" {
+		t.Errorf("%s%s", diff, out)
+	}
+	mustRun(t, filtering{hermestest.NewStore(), &got}, "list", "--json")
+	if got.Limit != 20 || got.Archived || len(got.Exclude) == 0 {
+		t.Errorf("%+v", got)
+	}
+	mustRun(t, filtering{hermestest.NewStore(), &got}, "list", "--json", "--all")
+	if len(got.Exclude) > 0 {
 		t.Errorf("%+v", got)
 	}
 }

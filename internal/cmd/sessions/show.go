@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -15,33 +14,18 @@ import (
 	"hermes/internal/text"
 )
 
-// ShowOptions are the options of `hermes sessions show`.
-type ShowOptions struct {
+// showOptions are the options of `hermes sessions show`.
+type showOptions struct {
 	base
-	Out   io.Writer
-	Ref   string
 	Last  int
 	Full  bool
 	JSON  bool
 	Undid bool
 }
 
-// NewShowCmd makes the verb; runF replaces its work in tests.
-func NewShowCmd(f *factory.Factory, runF func(context.Context, *ShowOptions) error) *cobra.Command {
-	o := &ShowOptions{base: base{f}}
-	if runF == nil {
-		runF = runShow
-	}
-	cmd := &cobra.Command{
-		Use:     "show ID|TITLE|latest",
-		Short:   "Show a session and its messages",
-		Example: "  hermes sessions show latest --last 10",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Out, o.Ref = cmd.OutOrStdout(), args[0]
-			return runF(cmd.Context(), o)
-		},
-	}
+func newShow(f *factory.Factory) *cobra.Command {
+	o := &showOptions{base: base{Factory: f}}
+	cmd := o.verb("show ID|TITLE|latest", "Show a session and its messages", "hermes sessions show latest --last 10", cobra.ExactArgs(1), o.run)
 	flags := cmd.Flags()
 	flags.IntVar(&o.Last, "last", 0, "show only the last `N` messages")
 	flags.BoolVar(&o.Full, "full", false, "show tool results in full")
@@ -50,9 +34,9 @@ func NewShowCmd(f *factory.Factory, runF func(context.Context, *ShowOptions) err
 	return cmd
 }
 
-func runShow(ctx context.Context, o *ShowOptions) error {
+func (o *showOptions) run(ctx context.Context) error {
 	return o.reading(ctx, func(s hermes.Store) error {
-		row, err := o.resolve(ctx, s, o.Ref)
+		row, err := o.resolve(ctx, s, o.Args[0])
 		if err != nil {
 			return err
 		}
@@ -78,7 +62,7 @@ type documentJSON struct {
 	Messages []hermes.Message `json:"messages"`
 }
 
-func (o *ShowOptions) head(r hermes.Session) {
+func (o *showOptions) head(r hermes.Session) {
 	rows := [][]string{{"id", r.ID}}
 	add := func(name, value string) {
 		if value != "" {
@@ -102,7 +86,7 @@ func (o *ShowOptions) head(r hermes.Session) {
 }
 
 // open prints the question that waits for the user.
-func (o *ShowOptions) open(ctx context.Context, s hermes.Journal, r hermes.Session) error {
+func (o *showOptions) open(ctx context.Context, s hermes.Journal, r hermes.Session) error {
 	if !r.Asking {
 		return nil
 	}
@@ -130,7 +114,7 @@ func tokens(u hermes.Usage) string {
 // resultLines limits the lines of a tool result without --full.
 const resultLines = 12
 
-func (o *ShowOptions) message(m hermes.Message) {
+func (o *showOptions) message(m hermes.Message) {
 	who := map[hermes.Role]string{hermes.RoleUser: "you", hermes.RoleAssistant: "hermes", hermes.RoleTool: "result"}[m.Role]
 	if m.Synthetic {
 		who = "notice"

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -16,29 +15,15 @@ import (
 	"hermes/internal/cmd/factory"
 )
 
-// StatsOptions are the options of `hermes sessions stats`.
-type StatsOptions struct {
+// statsOptions are the options of `hermes sessions stats`.
+type statsOptions struct {
 	base
-	Out  io.Writer
 	JSON bool
 }
 
-// NewStatsCmd makes the verb; runF replaces its work in tests.
-func NewStatsCmd(f *factory.Factory, runF func(context.Context, *StatsOptions) error) *cobra.Command {
-	o := &StatsOptions{base: base{f}}
-	if runF == nil {
-		runF = runStats
-	}
-	cmd := &cobra.Command{
-		Use:     "stats",
-		Short:   "Show how much is stored",
-		Example: "  hermes sessions stats",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.Out = cmd.OutOrStdout()
-			return runF(cmd.Context(), o)
-		},
-	}
+func newStats(f *factory.Factory) *cobra.Command {
+	o := &statsOptions{base: base{Factory: f}}
+	cmd := o.verb("stats", "Show how much is stored", "hermes sessions stats", cobra.NoArgs, o.run)
 	cmd.Flags().BoolVar(&o.JSON, "json", false, "print JSON")
 	return cmd
 }
@@ -56,7 +41,7 @@ type statsJSON struct {
 	Newest     time.Time      `json:"newest,omitzero"`
 }
 
-func runStats(ctx context.Context, o *StatsOptions) error {
+func (o *statsOptions) run(ctx context.Context) error {
 	return o.reading(ctx, func(s hermes.Store) error {
 		stats, err := s.Stats(ctx)
 		if err != nil {
@@ -83,7 +68,7 @@ func runStats(ctx context.Context, o *StatsOptions) error {
 }
 
 // platforms prints the counts by source, largest first.
-func (o *StatsOptions) platforms(counts map[string]int) {
+func (o *statsOptions) platforms(counts map[string]int) {
 	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b))
 	})
