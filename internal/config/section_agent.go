@@ -1,6 +1,7 @@
 package config
 
 import (
+	"strings"
 	"time"
 
 	"hermes"
@@ -124,3 +125,10 @@ func (c *Config) Goals() Goals { return section[Goals](c, "goals") }
 
 // Delegation returns the section delegation.
 func (c *Config) Delegation() Delegation { return section[Delegation](c, "delegation") }
+
+// OwnPrompt returns the user's own text for the system prompt: agent.system_prompt and the
+// chosen personality.
+func (c *Config) OwnPrompt() string {
+	agent := c.Agent()
+	return strings.TrimSpace(strings.TrimSpace(agent.SystemPrompt) + "\n\n" + strings.TrimSpace(agent.Personalities[c.Display().Personality]))
+}

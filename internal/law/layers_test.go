@@ -54,6 +54,7 @@ var layers = []layer{
 		{path: "hermestest/faultserver"},
 		{path: "hermestest/modelsuite"},
 		{path: "hermestest/storesuite", deps: []string{"github.com/google/go-cmp"}},
+		{path: "internal/ansi"},
 		{path: "internal/argument"},
 		{path: "internal/chatserver"},
 		{path: "internal/chooser", deps: []string{"github.com/clipperhouse/displaywidth", "golang.org/x/term"}},

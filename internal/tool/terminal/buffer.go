@@ -3,6 +3,8 @@ package terminal
 import (
 	"strings"
 	"sync"
+
+	"hermes/internal/ansi"
 )
 
 // buffer keeps the end of a background process's output, in order of writing,
@@ -11,7 +13,7 @@ type buffer struct {
 	watch *watcher // nil: none; set before the first write
 
 	mu    sync.Mutex
-	strip stripper
+	strip ansi.Stripper
 	most  int
 	text  []byte
 	seen  int64 // bytes of text written so far
@@ -22,7 +24,7 @@ func newBuffer(most int) *buffer { return &buffer{most: most} }
 // Write adds a piece of output. It never fails.
 func (b *buffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
-	text := b.strip.text(p)
+	text := b.strip.Text(p)
 	b.seen += int64(len(text))
 	b.text = append(b.text, text...)
 	if over := len(b.text) - b.most; over > b.most {
@@ -54,7 +56,7 @@ func (b *buffer) end(most int) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	kept := b.kept()
-	return readable(cutBegin(string(kept[max(0, len(kept)-most):])))
+	return ansi.Readable(cutBegin(string(kept[max(0, len(kept)-most):])))
 }
 
 // since returns what was written after a position, at most its last bytes, and
@@ -64,14 +66,14 @@ func (b *buffer) since(at int64, most int) (text string, now, lost int64) {
 	defer b.mu.Unlock()
 	kept := b.kept()
 	size := min(b.seen-at, int64(len(kept)), int64(most))
-	return readable(cutBegin(string(kept[int64(len(kept))-size:]))), b.seen, b.seen - at - size
+	return ansi.Readable(cutBegin(string(kept[int64(len(kept))-size:]))), b.seen, b.seen - at - size
 }
 
 // lines returns the stored lines, and whether earlier ones were dropped.
 func (b *buffer) lines() (lines []string, cut bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	text := strings.TrimSuffix(readable(cutBegin(string(b.kept()))), "\n")
+	text := strings.TrimSuffix(ansi.Readable(cutBegin(string(b.kept()))), "\n")
 	if text == "" {
 		return nil, false
 	}

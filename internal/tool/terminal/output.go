@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 	"unicode/utf8"
+
+	"hermes/internal/ansi"
 )
 
 // headShare is the part of the limit for the beginning of an output. The end,
@@ -14,7 +16,7 @@ const headShare = 0.4
 // twice its limit, however much is written.
 type window struct {
 	mu    sync.Mutex
-	strip stripper
+	strip ansi.Stripper
 	most  int
 	head  []byte
 	tail  []byte
@@ -34,7 +36,7 @@ func (w *window) Write(p []byte) (int, error) {
 	for rest := p; len(rest) > 0; {
 		piece := rest[:min(len(rest), 16<<10)]
 		rest = rest[len(piece):]
-		w.add(w.strip.text(piece))
+		w.add(w.strip.Text(piece))
 	}
 	return len(p), nil
 }
@@ -58,13 +60,13 @@ func (w *window) Text() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.seen <= int64(w.most) {
-		return readable(string(w.head) + string(w.tail))
+		return ansi.Readable(string(w.head) + string(w.tail))
 	}
 	head := cutEnd(string(w.head))
 	tail := cutBegin(string(w.tail[max(0, len(w.tail)-w.last):]))
 	missing := w.seen - int64(len(head)) - int64(len(tail))
-	return readable(head) + fmt.Sprintf("\n\n[… %d of %d bytes left out here; to see more, narrow the command, or write its output to a file and read that …]\n\n",
-		missing, w.seen) + readable(tail)
+	return ansi.Readable(head) + fmt.Sprintf("\n\n[… %d of %d bytes left out here; to see more, narrow the command, or write its output to a file and read that …]\n\n",
+		missing, w.seen) + ansi.Readable(tail)
 }
 
 // cutEnd and cutBegin drop an incomplete character at the end or beginning.
@@ -87,10 +89,4 @@ func cutBegin(s string) string {
 		}
 	}
 	return s
-}
-
-// plain is a single piece of output without escape sequences.
-func plain(b []byte) string {
-	var s stripper
-	return readable(string(s.text(b)))
 }

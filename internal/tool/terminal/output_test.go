@@ -1,55 +1,45 @@
 package terminal
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
-func TestSequencesAreRemoved(t *testing.T) {
+// TestProgressIsShownAsItsLastState: wherever the output is cut, in both kinds of command.
+func TestProgressIsShownAsItsLastState(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{
-		"\x1b[31mred\x1b[0m":                        "red",
-		"\x1b[38;2;1;2;3mx\x1b[?25l":                "x",
-		"\x1b]0;title\x07a\x1b]8;;u\x1b\\b":         "ab",
-		"\x1bP1$r0m\x1b\\x\x1b_app\x1b\\y":          "xy",
-		"\x1b(Bx\x1b=y\x1b7z\x1bM":                  "xyz",
-		"\u009b31mx\u009d0;t\x07y":                  "xy",
-		"\x9b31mx\x9d0;t\x07y":                      "xy",
-		"[31m not one [0]":                          "[31m not one [0]",
-		"a\x00b\x07c\x08d\x7fe":                     "abcde",
-		"tab\there\r\n":                             "tab\there\r\n",
-		"naïve ÂÀ Â £ €\u00a0日本 \U0001f600":         "naïve ÂÀ Â £ €\u00a0日本 \U0001f600",
-		"\x1b]0;never ends\nnext line":              "\nnext line",
-		"\x1b[12\nx":                                "\nx",
-		"\x1b\x1b[1mx":                              "x",
-		"\x1b]0;" + strings.Repeat("x", 5000) + "y": strings.Repeat("x", 5000-longestString+2) + "y",
-		"end\x1b": "end",
-	} {
-		var s stripper
-		if got := string(s.text([]byte(in))); got != want {
-			t.Errorf("%.60q: got %.60q (%d), want %.60q (%d)", in, got, len(got), want, len(want))
-		}
+	const in, want = "\x1b[1mget\x1b[0m a 10%\rget a 20%\x1b[K\rwarning: slow\r\n", "get a 20%\nwarning: slow\n"
+	w, b := newWindow(1000), newBuffer(1000)
+	for _, c := range []byte(in) {
+		_, _ = w.Write([]byte{c})
+		_, _ = b.Write([]byte{c})
+	}
+	if got := w.Text(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, _, _ := b.since(0, 1000); got != want {
+		t.Errorf("in the background: got %q, want %q", got, want)
 	}
 }
 
-func FuzzStripDoesNotDependOnTheCut(f *testing.F) {
-	f.Add([]byte("\x1b[31mred\x1b]0;t\x07 \u009b1mé\x9b2mx\xc2"), 5)
-	f.Fuzz(func(t *testing.T, in []byte, at int) {
-		if at < 0 || at > len(in) {
-			return
-		}
-		var whole, cut stripper
-		want := string(whole.text(in))
-		got := string(cut.text(in[:at]))
-		got += string(cut.text(in[at:]))
-		if got != want {
-			t.Errorf("cut at %d: %q, whole %q", at, got, want)
-		}
-		if strings.ContainsRune(want, 0x1b) {
-			t.Errorf("an escape is left in %q", want)
-		}
-	})
+// TestWatchSeesEveryState: a line that ends in a carriage return is searched too,
+// and a long row of states hides nothing.
+func TestWatchSeesEveryState(t *testing.T) {
+	t.Parallel()
+	var told []string
+	set := New(Config{Wake: func(_, text string) { told = append(told, text) }, Now: func() time.Time { return time.Unix(1, 0) }})
+	j := &job{id: "p", out: newBuffer(100)}
+	j.out.watch = set.of("s").newWatcher(j, []string{"ERROR"})
+	for i := range 1000 {
+		fmt.Fprintf(j.out, "step %d of 1000\r", i)
+	}
+	fmt.Fprint(j.out, "ERROR: no space\rstep 1000 of 1000\n")
+	if len(told) != 1 || !strings.Contains(told[0], "no space") || strings.Contains(told[0], "step") {
+		t.Errorf("got %q", told)
+	}
 }
 
 func FuzzWindow(f *testing.F) {

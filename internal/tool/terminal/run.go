@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"hermes"
+	"hermes/internal/ansi"
 )
 
 // The exit codes of commands that were stopped early.
@@ -192,7 +193,7 @@ func lastLine(b []byte) string {
 	if len(b) > 4*most {
 		b = b[len(b)-4*most:]
 	}
-	text := plain(b)
+	text := ansi.Plain(b)
 	for text != "" {
 		line := text
 		i := strings.LastIndexByte(strings.TrimRight(text, "\n"), '\n')

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"hermes/internal/ansi"
 )
 
 // How often the session is notified of lines that match.
@@ -62,7 +64,7 @@ func (w *watcher) see(text []byte) {
 			}
 			continue
 		}
-		line := readable(string(w.line))
+		line := ansi.Readable(string(w.line))
 		w.line = w.line[:0]
 		for _, p := range w.patterns {
 			if strings.Contains(line, p) {

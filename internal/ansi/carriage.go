@@ -1,4 +1,4 @@
-package terminal
+package ansi
 
 import (
 	"fmt"
@@ -15,10 +15,10 @@ const erased = '\x18'
 // maxState bounds what may be a state of a progress display, in bytes.
 const maxState = 4096
 
-// readable converts stripped output to text: valid UTF-8 with plain line ends.
+// Readable converts stripped output to text: valid UTF-8 with plain line ends.
 // Of a progress display that overwrites itself with carriage returns the last
 // state is left. Other text that a terminal would overwrite stays, as lines.
-func readable(s string) string {
+func Readable(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	if !strings.ContainsAny(s, "\r\x18") {
 		return s

@@ -1,13 +1,15 @@
-package terminal
+// Package ansi turns what a program writes to a terminal into plain text: without control
+// sequences, and with the last state of a line that was overwritten. Start at strip.go.
+package ansi
 
 // longestString is the length at which an unterminated string sequence is given up.
 const longestString = 4 << 10
 
-// stripper removes ECMA-48 sequences and control characters from a stream,
+// Stripper removes ECMA-48 sequences and control characters from a stream,
 // wherever its pieces are cut. Line ends, carriage returns and tabs stay, and so
 // do brackets without an escape before them. Going back to the first column
 // becomes a carriage return, and erasing a line becomes the mark erased.
-type stripper struct {
+type Stripper struct {
 	state  stripState
 	length int  // of the string sequence
 	params int  // of the control sequence: its number, -1 if it has another form
@@ -27,8 +29,8 @@ const (
 	inStringEscape
 )
 
-// text returns the text of a piece. The result is valid until the next call.
-func (s *stripper) text(p []byte) []byte {
+// Text returns the text of a piece. The result is valid until the next call.
+func (s *Stripper) Text(p []byte) []byte {
 	if n := len(s.out); n > 0 {
 		s.last = s.out[n-1]
 	}
@@ -61,7 +63,7 @@ func ordinary(p []byte) int {
 
 // take handles one byte. It returns false if the state changed and the byte must
 // be handled again.
-func (s *stripper) take(b byte) bool {
+func (s *Stripper) take(b byte) bool {
 	switch s.state {
 	case inEscape:
 		return s.escape(b)
@@ -100,7 +102,7 @@ func (s *stripper) take(b byte) bool {
 }
 
 // param takes a byte before the end of a control sequence.
-func (s *stripper) param(b byte) {
+func (s *Stripper) param(b byte) {
 	if b < '0' || b > '9' || s.params > 99 {
 		s.params = -1
 	}
@@ -110,7 +112,7 @@ func (s *stripper) param(b byte) {
 }
 
 // move keeps what a control sequence does to the line.
-func (s *stripper) move(final byte) {
+func (s *Stripper) move(final byte) {
 	last := s.last
 	if n := len(s.out); n > 0 {
 		last = s.out[n-1]
@@ -123,7 +125,7 @@ func (s *stripper) move(final byte) {
 	}
 }
 
-func (s *stripper) escape(b byte) bool {
+func (s *Stripper) escape(b byte) bool {
 	s.state = inText
 	switch {
 	case b == '[':
@@ -139,7 +141,7 @@ func (s *stripper) escape(b byte) bool {
 	return true
 }
 
-func (s *stripper) plain(b byte) {
+func (s *Stripper) plain(b byte) {
 	if s.lead {
 		s.lead = false
 		if b >= 0x80 && b <= 0x9f {
@@ -179,11 +181,17 @@ func (s *stripper) plain(b byte) {
 }
 
 // control handles an 8-bit control character.
-func (s *stripper) control(b byte) {
+func (s *Stripper) control(b byte) {
 	switch b {
 	case 0x9b:
 		s.state, s.params = inControl, 0
 	case 0x90, 0x98, 0x9d, 0x9e, 0x9f:
 		s.state, s.length = inString, 0
 	}
+}
+
+// Plain is a single piece of output without escape sequences.
+func Plain(b []byte) string {
+	var s Stripper
+	return Readable(string(s.Text(b)))
 }

@@ -1,10 +1,9 @@
-package terminal
+package ansi
 
 import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestCarriageReturns: progress collapses to its last state, and text that a
@@ -60,17 +59,16 @@ func TestCarriageReturns(t *testing.T) {
 		{"moved to the first column", "10%\x1b[1G20%\x1b[0G\x1b[0K30%\n", "30%\n"},
 		{"states without an end", "get 10%\rget 20%\r", "get 20%"},
 	} {
-		w := newWindow(1000)
+		var cut Stripper
+		var text []byte
 		for _, b := range []byte(tt.in) { // in the smallest pieces
-			_, _ = w.Write([]byte{b})
+			text = append(text, cut.Text([]byte{b})...)
 		}
-		if got := w.Text(); got != tt.want {
+		if got := Readable(string(text)); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
-		b := newBuffer(1000)
-		_, _ = b.Write([]byte(tt.in))
-		if got, _, _ := b.since(0, 1000); got != tt.want {
-			t.Errorf("%s, in the background: got %q, want %q", tt.name, got, tt.want)
+		if got := Plain([]byte(tt.in)); got != tt.want {
+			t.Errorf("%s, in one piece: got %q, want %q", tt.name, got, tt.want)
 		}
 	}
 }
@@ -79,7 +77,7 @@ func TestCarriageReturns(t *testing.T) {
 func TestLongRowsAreNoProgress(t *testing.T) {
 	t.Parallel()
 	row := strings.Repeat("x", 4096)
-	if got, want := plain([]byte(row+" 10%\r"+row+" 20%\r")), row+" 10%\n"+row+" 20%"; got != want {
+	if got, want := Plain([]byte(row+" 10%\r"+row+" 20%\r")), row+" 10%\n"+row+" 20%"; got != want {
 		t.Errorf("%d bytes are left of %d", len(got), len(want))
 	}
 }
@@ -92,7 +90,7 @@ func TestManyCountersAreElided(t *testing.T) {
 	for i := range 500 {
 		fmt.Fprintf(&in, "row %d\r", i)
 	}
-	got := plain([]byte(in.String()))
+	got := Plain([]byte(in.String()))
 	if !strings.HasPrefix(got, "row 0\n") || !strings.HasSuffix(got, "row 499") || !strings.Contains(got, "that differ only in numbers") {
 		t.Errorf("got %q", got)
 	}
@@ -101,27 +99,10 @@ func TestManyCountersAreElided(t *testing.T) {
 	}
 }
 
-// TestWatchSeesEveryState: a line that ends in a carriage return is searched too,
-// and a long row of states hides nothing.
-func TestWatchSeesEveryState(t *testing.T) {
-	t.Parallel()
-	var told []string
-	set := New(Config{Wake: func(_, text string) { told = append(told, text) }, Now: func() time.Time { return time.Unix(1, 0) }})
-	j := &job{id: "p", out: newBuffer(100)}
-	j.out.watch = set.of("s").newWatcher(j, []string{"ERROR"})
-	for i := range 1000 {
-		fmt.Fprintf(j.out, "step %d of 1000\r", i)
-	}
-	fmt.Fprint(j.out, "ERROR: no space\rstep 1000 of 1000\n")
-	if len(told) != 1 || !strings.Contains(told[0], "no space") || strings.Contains(told[0], "step") {
-		t.Errorf("got %q", told)
-	}
-}
-
 func FuzzReadable(f *testing.F) {
 	f.Add("a\rb\r\nc 10%\rc 20%\x1b[K\r\x1b[2Kd\r\r  \n")
 	f.Fuzz(func(t *testing.T, in string) {
-		got := plain([]byte(in))
+		got := Plain([]byte(in))
 		if strings.ContainsAny(got, "\r\x18\x1b") {
 			t.Fatalf("%q: %q", in, got)
 		}
