@@ -2,7 +2,8 @@
 // program: every package has a layer and imports only lower ones, libraries know
 // nothing of Hermes, frontends reach the agent through the session, the process
 // environment is read in few packages, nothing happens in init, no package
-// variable is written, every tool, transport and hook is in the composition, and
+// variable is written, every tool, transport and hook is in the composition, a
+// package of more than 15 files has a reason in docs/architecture.md, and
 // names and words that were replaced do not come back.
 //
 // The package has no code of its own. Start at layers_test.go: a new package

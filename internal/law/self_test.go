@@ -1,6 +1,7 @@
 package law_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -186,5 +187,29 @@ func TestLargeStructsAreFound(t *testing.T) {
 	})
 	if got := largeStructs(h.fset, h.find("x")); len(got) != 1 || !strings.HasPrefix(got[0], "x/a.go:8:") {
 		t.Errorf("got %q, want only the struct of 16 fields", got)
+	}
+}
+
+func TestLargePackagesWithoutAReasonAreFound(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"internal/small/a.go": "package small", "a.go": "package hermes"}
+	for i := range mostFiles + 1 {
+		files[fmt.Sprintf("internal/large/f%d.go", i)] = "package large"
+		files[fmt.Sprintf("f%d.go", i)] = "package hermes"
+	}
+	h := mustParse(t, files)
+	table := "# Page\n" + largeTable + "\n| package | why it is one |\n|---|---|\n"
+	whole := table + "| `hermes` | all use it |\n| `internal/large` | one story |\n"
+	for page, want := range map[string]string{
+		whole:                                 "",
+		table + "| `hermes` | all use it |\n": "internal/large has 16 files",
+		whole + "| `internal/small` | it was large |\n":            "internal/small has at most 15 files",
+		whole + "| `internal/gone` | it was here |\n":              "internal/gone has at most 15 files",
+		whole + "\n## Next\n\n| `internal/small` | a file of it |": "",
+	} {
+		got := strings.Join(unexplained(h, page), "\n")
+		if (want == "") != (got == "") || !strings.HasPrefix(got, want) {
+			t.Errorf("%s\ngot %q, want %q", page, got, want)
+		}
 	}
 }
