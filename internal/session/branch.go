@@ -64,19 +64,18 @@ func withoutOpenCalls(list []hermes.Message) []hermes.Message {
 // createTitled stores the row. A title that the user chose must be free; a
 // title made from another one gets the next free number.
 func createTitled(ctx context.Context, store hermes.Store, row *hermes.Session, lineage string) error {
-	if row.Title != "" {
+	create := func(title string) error {
+		row.Title = title
 		return store.CreateSession(ctx, *row)
 	}
-	row.Title = hermes.NextTitle(lineage)
-	for range maxTitleTries {
-		err := store.CreateSession(ctx, *row)
-		if !errors.Is(err, hermes.ErrTitleTaken) {
-			return err
-		}
-		row.Title = hermes.NextTitle(row.Title)
+	if row.Title != "" {
+		return create(row.Title)
 	}
-	row.Title = "" // too many numbers: the title job finds a new title
-	return store.CreateSession(ctx, *row)
+	err := numbered(hermes.NextTitle(lineage), create)
+	if errors.Is(err, hermes.ErrTitleTaken) { // too many numbers: the title job finds a new title
+		return create("")
+	}
+	return err
 }
 
 // fill appends the messages. The session stays open, so that retention keeps

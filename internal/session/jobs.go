@@ -15,7 +15,7 @@ type owner struct{ *Session }
 func (o owner) Snapshot() jobs.Snapshot {
 	s := o.Session
 	snapshot := jobs.Snapshot{
-		Ref: s.ref(s.record.LastTurn()), Model: s.record.Row.Model, Titled: s.record.Row.Title != "", Transcript: s.record.Messages(),
+		Ref: s.ref(s.record.LastTurn()), Titled: s.record.Row.Title != "", Transcript: s.record.Messages(),
 		Usage: s.usage(), Cut: s.cut, Answered: s.answered,
 	}
 	if !s.record.Whole() {

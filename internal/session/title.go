@@ -10,14 +10,17 @@ import (
 const maxTitleTries = 20
 
 // TakeTitle sets the title that was found, unless the user set one meanwhile.
-// A title that another session has gets a number.
 func (o owner) TakeTitle(title string) error {
+	if o.record.Row.Title != "" {
+		return nil
+	}
+	return numbered(title, o.setTitle)
+}
+
+// numbered takes a title. One that another session has gets a number.
+func numbered(title string, take func(string) error) error {
 	for range maxTitleTries {
-		if o.record.Row.Title != "" {
-			return nil
-		}
-		err := o.setTitle(title)
-		if !errors.Is(err, hermes.ErrTitleTaken) {
+		if err := take(title); !errors.Is(err, hermes.ErrTitleTaken) {
 			return err
 		}
 		title = hermes.NextTitle(title)

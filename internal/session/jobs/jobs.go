@@ -27,7 +27,6 @@ type Snapshot struct {
 	// A task gets a snapshot with the whole.
 	Read       func(ctx context.Context) ([]hermes.Message, error)
 	Ref        hermes.SessionRef // of the last turn
-	Model      string            // reference
 	Titled     bool
 	Transcript []hermes.Message
 	Usage      hermes.ContextUsage

@@ -63,7 +63,7 @@ type review struct {
 }
 
 func (s Snapshot) conversation(focus string) Conversation {
-	return Conversation{Session: s.Ref, Model: s.Model, Transcript: s.Transcript, Focus: focus}
+	return Conversation{Session: s.Ref, Model: s.Ref.Model, Transcript: s.Transcript, Focus: focus}
 }
 
 func (j *review) Rest(s Snapshot, done *hermes.TurnDone) *Task {

@@ -35,7 +35,7 @@ func (j *summary) End(s Snapshot, _ bool) *Final {
 		if exchanges(transcript) < sumUpExchanges {
 			return nil
 		}
-		return j.sumUp(ctx, s.Model, transcript)
+		return j.sumUp(ctx, s.Ref.Model, transcript)
 	}}
 }
 

@@ -28,7 +28,7 @@ func (j *title) Rest(s Snapshot, done *hermes.TurnDone) *Task {
 	}
 	j.tried = true
 	return &Task{Run: func(ctx context.Context, s Snapshot) func(Session) {
-		text, err := j.find(ctx, s.Model, s.Transcript)
+		text, err := j.find(ctx, s.Ref.Model, s.Transcript)
 		if err != nil {
 			j.log.Info("find a title", "session", s.Ref.ID, "err", err)
 		}
