@@ -61,11 +61,10 @@ func (s *Session) start(t *turn.Turn, p *preparation, take []int64) error {
 		return err
 	}
 	if m := p.message; m != nil {
-		if m.ID != 0 {
-			if err := s.rewind(m.ID); err != nil {
+		if p.replaces != 0 {
+			if err := s.rewind(p.replaces); err != nil {
 				return err
 			}
-			m.ID = 0
 		}
 		if err := s.record.CloseCalls(s.ctx, s.runtime.Tools, false, nil); err != nil {
 			return s.writeFailed(err)

@@ -28,6 +28,8 @@ type preparation struct {
 	row     hermes.Session
 	ref     hermes.SessionRef
 	message *hermes.Message // of the user or the program; nil if the turn goes on with the transcript
+	// replaces is the id of the message in whose place it comes; 0 is none.
+	replaces int64
 
 	runtime    *Runtime // made if it is nil
 	model      hermes.Model
@@ -42,11 +44,13 @@ type preparation struct {
 // prepare returns what the next turn needs, to be made.
 func (s *Session) prepare(m *hermes.Message) *preparation {
 	number := s.record.LastTurn()
+	replaces := int64(0)
 	if m != nil {
 		number++
+		replaces, m.ID = m.ID, 0
 	}
 	p := &preparation{
-		session: s, run: s.run, row: s.record.Row, ref: s.ref(number), message: m,
+		session: s, run: s.run, row: s.record.Row, ref: s.ref(number), message: m, replaces: replaces,
 		runtime: s.runtime, model: s.model.model, background: s.jobs.Go,
 	}
 	if s.record.Whole() {
@@ -130,7 +134,7 @@ func (p *preparation) complete(ctx context.Context) error {
 	}
 	m.Turn = p.ref.Turn
 	before := p.transcript
-	if i := slices.IndexFunc(before, func(b hermes.Message) bool { return b.ID == m.ID }); m.ID != 0 && i >= 0 {
+	if i := slices.IndexFunc(before, func(b hermes.Message) bool { return b.ID == p.replaces }); i >= 0 {
 		before = before[:i]
 	}
 	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), turn.Recalled) // a retried message has an old block
