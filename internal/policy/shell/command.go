@@ -16,21 +16,19 @@ import (
 
 // Command judges the words of one command: wrappers first, then the rules.
 func (j *judge) Command(args []string, s track.Situation) {
-	if len(args) == 0 || args[0] == "" {
-		return
+	if len(args) > 0 && args[0] != "" {
+		j.deeper(func() { j.simple(args, s) })
 	}
-	if j.Depth >= lex.MaxDepth {
-		j.Ask("too-deep", "commands are nested too deeply to check")
-		return
-	}
+}
+
+// simple judges a simple command, whose first word is not empty.
+func (j *judge) simple(args []string, s track.Situation) {
 	if !j.Step() {
 		return
 	}
 	if j.seen != nil {
 		j.seen(args)
 	}
-	j.Depth++
-	defer func() { j.Depth-- }()
 	name := lex.Program(args[0])
 	if strings.HasPrefix(args[0], lex.Deferred) { // judged when the function is called
 		j.hiddenWords(args[1:], s)
@@ -108,14 +106,8 @@ func (j *judge) wrapped(name string, w getopt.Wrapper, args []string, s track.Si
 		if len(inner) == 0 { // prints its input
 			return
 		}
-		s = j.fedByXargs(inner, s)
-		if len(inner) > 0 && !program.OnlyReads(lex.Program(program.Innermost(inner)), nil) || program.ChangesNamed(lex.Program(program.Innermost(inner))) {
-			for _, folder := range s.In.Below[:min(len(s.In.Below), lex.MaxAlternatives)] {
-				j.Name(folder + "/" + lex.Unknown)
-			}
-		}
-		inner = xargs(own, inner, s.In)
-		s.In = track.Input{}
+		inner = j.xargs(own, inner, s.In)
+		s.Xargs, s.In = true, track.Input{}
 	}
 	j.hiddenTexts(name, own)
 	if w.Unclear(own) {
@@ -133,19 +125,19 @@ func (j *judge) wrapped(name string, w getopt.Wrapper, args []string, s track.Si
 	j.Command(inner, s)
 }
 
-// fedByXargs judges what the input of xargs may be to the command: the text of a
-// shell.
-func (j *judge) fedByXargs(inner []string, s track.Situation) track.Situation {
-	s.Xargs = true
-	files.FromInput(j.Line, inner, s.In)
-	if program.IsShell(lex.Program(program.Innermost(inner))) && s.In.Known {
-		j.Probe(func() { j.Script(lex.ScriptText(s.In.Text)) })
+// xargs judges what the input of xargs may be to the command, such as the text of a
+// shell, and returns the command with the arguments that come from it.
+func (j *judge) xargs(own, inner []string, in track.Input) []string {
+	name := lex.Program(program.Innermost(inner))
+	files.FromInput(j.Line, inner, in)
+	if program.IsShell(name) && in.Known {
+		j.Probe(func() { j.Script(lex.ScriptText(in.Text)) })
 	}
-	return s
-}
-
-// xargs returns the command with the arguments that come from the input.
-func xargs(own, inner []string, in track.Input) []string {
+	if !program.OnlyReads(name, nil) || program.ChangesNamed(name) {
+		for _, folder := range in.Below[:min(len(in.Below), lex.MaxAlternatives)] {
+			j.Name(folder + "/" + lex.Unknown)
+		}
+	}
 	if getopt.HasShort(own, "a") || getopt.HasLong(own, "--arg-file") {
 		in = track.Input{}
 	}

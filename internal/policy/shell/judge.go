@@ -89,18 +89,25 @@ func (j *judge) line(text string) {
 
 // Script judges text that a shell will read.
 func (j *judge) Script(text string) {
+	j.deeper(func() {
+		list, err := lex.Parse(text)
+		j.stmts(list, track.Input{})
+		if err != nil {
+			j.Ask("unreadable", "the command cannot be parsed (unbalanced quotes or brackets)")
+			j.MatchText(text)
+		}
+	})
+}
+
+// deeper judges what is inside of something else, unless that is too deep to check.
+func (j *judge) deeper(inside func()) {
 	if j.Depth >= lex.MaxDepth {
 		j.Ask("too-deep", "commands are nested too deeply to check")
 		return
 	}
 	j.Depth++
-	defer func() { j.Depth-- }()
-	list, err := lex.Parse(text)
-	j.stmts(list, track.Input{})
-	if err != nil {
-		j.Ask("unreadable", "the command cannot be parsed (unbalanced quotes or brackets)")
-		j.MatchText(text)
-	}
+	inside()
+	j.Depth--
 }
 
 // JudgeText judges text for a program that is not a shell, such as a line for a

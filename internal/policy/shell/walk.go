@@ -245,13 +245,7 @@ func (j *judge) quotedIndex(n syntax.Node) {
 
 // within judges a list that runs in its own shell, as in $(…) and <(…).
 func (j *judge) within(list []*syntax.Stmt, in track.Input) {
-	if j.Depth >= lex.MaxDepth {
-		j.Ask("too-deep", "commands are nested too deeply to check")
-		return
-	}
-	j.Depth++
-	j.InSubshell(func() { j.stmts(list, in) })
-	j.Depth--
+	j.deeper(func() { j.InSubshell(func() { j.stmts(list, in) }) })
 }
 
 // binary judges pipes, and chains of && and ||.
