@@ -88,8 +88,8 @@ func TestCtrlCStopsThePreparationOfATurn(t *testing.T) {
 	r.keys("go<enter>").wait(time.Second)
 	r.keys("<ctrl+c>")
 	r.wantDo(say("go"), submitDo{session.Stop{}})
-	r.send(submittedMsg{op: session.Say{Parts: []hermes.Part{{Text: "go"}}}, err: hermes.ErrInterrupted})
-	r.shows("› go")
+	r.send(submittedMsg{op: say("go").op, err: hermes.ErrInterrupted}, submittedMsg{op: session.Stop{}})
+	r.shows("interrupted", "› go")
 	r.wait(3 * time.Second).keys("<ctrl+c>")
 	r.wantDo() // it clears the input
 }
@@ -108,6 +108,21 @@ func TestCtrlCStopsThePreparationOfWhatWaited(t *testing.T) {
 		t.Errorf("the input is %q", got)
 	}
 	r.wait(3 * time.Second).keys("<ctrl+c>").wantDo() // nothing is left to stop
+}
+
+// The session answers the stop and the messages in any order.
+func TestAllMessagesComeBackWhenAPreparationIsStopped(t *testing.T) {
+	t.Parallel()
+	one, two := submittedMsg{op: say("one").op, err: hermes.ErrInterrupted}, submittedMsg{op: say("two").op, err: hermes.ErrInterrupted}
+	stop := submittedMsg{op: session.Stop{}}
+	for _, order := range [][]any{{one, two, stop}, {one, stop, two}, {stop, one, two}} {
+		r := openRig(t, 80, 24)
+		r.keys("one<enter>").wait(time.Second).keys("two<enter>").wait(time.Second).keys("<ctrl+c>")
+		r.send(order...)
+		if got := r.m.input.Value(); got != "one\n\ntwo" {
+			t.Errorf("%v: the input is %q", order, got)
+		}
+	}
 }
 
 func TestCtrlCStopsThePreparationOfARepeatedTurn(t *testing.T) {

@@ -44,14 +44,16 @@ func (m *model) submit(parts []hermes.Part) []any {
 // into the input.
 func (m *model) submitted(msg submittedMsg) {
 	m.conv.taken(submitDo{msg.op})
-	if _, ok := msg.op.(session.Stop); ok && m.turn.stopping && !m.turn.busy { // no turn began, so none ends
+	stopped := m.turn.stopping && !m.turn.busy // no turn began, so none ends
+	if _, ok := msg.op.(session.Stop); ok && stopped {
 		m.turn.end()
 		m.input.Before(m.conv.takeBack())
 	}
 	if msg.err == nil {
 		return
 	}
-	if say, ok := msg.op.(session.Say); ok && len(say.Parts) > 0 {
+	stopped = stopped && errors.Is(msg.err, hermes.ErrInterrupted) // the text comes back when the stop is done
+	if say, ok := msg.op.(session.Say); ok && len(say.Parts) > 0 && !stopped {
 		text := hermes.Message{Parts: say.Parts}.Visible()
 		m.conv.begun(text)
 		m.input.Restore(text)
