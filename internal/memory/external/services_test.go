@@ -251,6 +251,7 @@ func TestAServiceThatFailsSaysWhatToDo(t *testing.T) {
 				{401, `{"error":"bad key"}`, "_API_KEY"},
 				{429, `{"error":"slow down"}`, "limit is reached"},
 				{500, "<html>oops</html>", "it answered 500"},
+				{500, "{\n    \"error\":\t\"down\"\n}", `it answered 500: { "error": "down" }`},
 				{200, "not JSON", "cannot be read"},
 			} {
 				s, p := r.start(t)
