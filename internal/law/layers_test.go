@@ -28,6 +28,7 @@ var layers = []layer{
 	{1, "libraries", "general code that knows nothing of Hermes (only hermestest and what is below it know the core)", [][]row{{
 		{path: "internal/lazy"},
 		{path: "internal/order"},
+		{path: "internal/text"},
 	}, {
 		{path: "internal/atomicfile", deps: []string{"github.com/gofrs/flock"}},
 		{path: "internal/lru"}, // bounded maps for whatever remembers
@@ -93,7 +94,6 @@ var layers = []layer{
 		{path: "internal/skill/guard"},
 		{path: "internal/sqlitefile"},
 		{path: "internal/sse"},
-		{path: "internal/text"},
 		{path: "internal/texttool"},
 		{path: "internal/thinktag"},
 		{path: "internal/tokens"},
@@ -112,6 +112,7 @@ var layers = []layer{
 		{path: "internal/transport/base"},
 	}, {
 		{path: "bench/instant"},
+		{path: "internal/archive"},
 		{path: "internal/auxiliary"},
 		{path: "internal/config"},
 		{path: "internal/contextengine"},

@@ -3,6 +3,7 @@ package text
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // OneLine replaces line breaks and other control characters by spaces, so that a name
@@ -18,4 +19,14 @@ func OneLine(s string, most int) string {
 		return string(runes[:most]) + "…"
 	}
 	return s
+}
+
+// Line joins a text to one line without control characters, of at most this
+// many characters.
+func Line(s string, most int) string {
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return strings.TrimSpace(string([]rune(s)[:most-1])) + "…"
 }

@@ -4,6 +4,6 @@
 //
 // It converts a file to a session and its messages. Open calls get a result,
 // orphaned results are dropped, and unreadable lines, such as a truncated last
-// line, are skipped and counted. The package reads only its reader and stores
-// nothing. Start at File.
+// line, are skipped and counted. Start at File, which only reads; Store makes it a
+// session that the user can continue.
 package transcript

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/archive"
 	"hermes/internal/cmd/factory"
 	"hermes/internal/text"
 	"hermes/internal/usage"
@@ -112,7 +113,7 @@ func (o *exportOptions) fits(rows []hermes.Session) error {
 }
 
 // writer returns the function for the chosen format.
-func (o *exportOptions) writer() (func(w io.Writer, d document) error, error) {
+func (o *exportOptions) writer() (archive.Writer, error) {
 	if o.Only != "" && o.Only != "user-prompts" {
 		return nil, usage.Errorf("invalid --only %q: use user-prompts", o.Only)
 	}
@@ -120,15 +121,8 @@ func (o *exportOptions) writer() (func(w io.Writer, d document) error, error) {
 	if format == "" {
 		format = map[string]string{".md": "md", ".markdown": "md", ".html": "html", ".htm": "html"}[filepath.Ext(o.Args[0])]
 	}
-	switch format {
-	case "", "jsonl":
-		return writeJSONL, nil
-	case "md":
-		return writeMarkdown, nil
-	case "html":
-		return writeHTML, nil
-	case "trajectory", "trace":
-		return writeTrajectory, nil
+	if w := archive.WriterOf(format); w != nil {
+		return w, nil
 	}
 	return nil, usage.Errorf("invalid --format %q: use jsonl, md, html or trajectory", format)
 }
@@ -186,7 +180,7 @@ func (o *exportOptions) into(write func(io.Writer) error, sessions int) error {
 	return nil
 }
 
-func (o *exportOptions) one(ctx context.Context, s hermes.Store, id string, index int, write func(io.Writer, document) error, w io.Writer) error {
+func (o *exportOptions) one(ctx context.Context, s hermes.Store, id string, index int, write archive.Writer, w io.Writer) error {
 	row, err := s.FindSession(ctx, id)
 	if err != nil {
 		return err
@@ -196,11 +190,11 @@ func (o *exportOptions) one(ctx context.Context, s hermes.Store, id string, inde
 		return err
 	}
 	if o.Only != "" {
-		list = prompts(list)
+		list = archive.Prompts(list)
 		row.System, row.Tools = "", nil
 	}
 	o.clean(&row, list)
-	return write(w, document{Session: row, Messages: list, index: index})
+	return write(w, archive.Document{Session: row, Messages: list, Index: index})
 }
 
 // clean masks secrets, unless the user or the settings want them. With the flag
@@ -209,21 +203,9 @@ func (o *exportOptions) clean(row *hermes.Session, list []hermes.Message) {
 	switch {
 	case !o.Redact:
 	case o.chosen:
-		mask(o.Mask).session(row, list)
-		unsigned(list)
+		archive.Mask(o.Mask).Session(row, list)
+		archive.Unsign(list)
 	default:
-		mask(o.Shown).session(row, list)
+		archive.Mask(o.Shown).Session(row, list)
 	}
-}
-
-// prompts returns the messages of the user, without hidden additions.
-func prompts(list []hermes.Message) []hermes.Message {
-	var kept []hermes.Message
-	for _, m := range list {
-		if m.Role == hermes.RoleUser && !m.Synthetic {
-			m.Parts = []hermes.Part{{Text: m.Visible()}}
-			kept = append(kept, m)
-		}
-	}
-	return kept
 }

@@ -2,8 +2,6 @@ package sessions
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -52,8 +50,7 @@ func (o *importOptions) run(ctx context.Context) error {
 	})
 }
 
-// importFile stores one file as a session. The id is derived from the id in the
-// file, so that a file is not imported twice.
+// importFile stores one file as a session.
 func importFile(ctx context.Context, s hermes.Store, o *importOptions, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -64,31 +61,9 @@ func importFile(ctx context.Context, s hermes.Store, o *importOptions, path stri
 	if err != nil {
 		return err
 	}
-	origin := r.Origin
-	if origin == "" {
-		origin = filepath.Base(path)
-	}
-	row := r.Session
-	if row.Started.IsZero() {
-		row.Started = o.Now()
-	}
-	sum := sha256.Sum256([]byte(origin))
-	row.ID = row.Started.UTC().Format("20060102_150405") + "_" + hex.EncodeToString(sum[:4])
-	row.Platform = "import"
-	if old, err := s.FindSession(ctx, row.ID); err == nil && old.ID == row.ID {
-		return fmt.Errorf("already imported as session %s", row.ID)
-	}
-	if row.Title, err = freeTitle(ctx, s, row.Title); err != nil {
+	row, err := transcript.Store(ctx, s, r, filepath.Base(path), o.Now())
+	if err != nil {
 		return err
-	}
-	if err := s.CreateSession(ctx, row); err != nil {
-		return err
-	}
-	for i := range r.Messages { // imported messages are untrusted, whatever their role
-		r.Messages[i].Provenance = hermes.ProvenanceSource("import of", filepath.Base(path))
-	}
-	if _, err := s.Commit(ctx, hermes.Lease{Session: row.ID}, hermes.Change{Append: r.Messages}); err != nil {
-		return errors.Join(err, s.DeleteSession(ctx, row.ID))
 	}
 	fmt.Fprintf(o.Out, "%s: %s as session %s", path, text.Plural(len(r.Messages), "message", "messages"), row.ID)
 	if r.Skipped > 0 {
@@ -96,23 +71,4 @@ func importFile(ctx context.Context, s hermes.Store, o *importOptions, path stri
 	}
 	fmt.Fprintln(o.Out)
 	return nil
-}
-
-// freeTitle cleans a title and adds a number if another session has it.
-func freeTitle(ctx context.Context, s hermes.Store, title string) (string, error) {
-	title, err := hermes.CleanTitle(title)
-	if err != nil || title == "" {
-		return "", nil // no title is better than a bad one
-	}
-	for range 100 {
-		row, err := s.FindSession(ctx, title)
-		if errors.Is(err, hermes.ErrNotFound) || err == nil && row.Title != title {
-			return title, nil
-		}
-		if err != nil {
-			return "", err
-		}
-		title = hermes.NextTitle(title)
-	}
-	return "", nil
 }

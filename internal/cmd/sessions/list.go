@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/archive"
 	"hermes/internal/cmd/factory"
+	"hermes/internal/text"
 	"hermes/internal/usage"
 )
 
@@ -63,10 +65,10 @@ func (o *listOptions) run(ctx context.Context) error {
 			return err
 		}
 		if o.JSON {
-			list := make([]rowJSON, 0, len(rows))
+			list := make([]archive.Session, 0, len(rows))
 			for _, r := range rows {
-				mask(o.Shown).session(&r, nil)
-				list = append(list, toJSON(r))
+				archive.Mask(o.Shown).Session(&r, nil)
+				list = append(list, archive.SessionOf(r))
 			}
 			return factory.WriteJSON(o.Out, list)
 		}
@@ -134,14 +136,14 @@ func word(n int, one, many string) string {
 func (o *listOptions) print(ctx context.Context, s hermes.Store, rows []hermes.Session) error {
 	lines := [][]string{{"ID", "ACTIVE", "SOURCE", "STATE", "MSGS", "TITLE"}}
 	for _, r := range rows {
-		title, err := titleOf(ctx, s, r, mask(o.Shown))
+		title, err := titleOf(ctx, s, r, archive.Mask(o.Shown))
 		if err != nil {
 			return err
 		}
 		if r.Pinned {
 			title = "* " + title
 		}
-		lines = append(lines, []string{r.ID, ago(active(r), o.Now()), r.Platform, state(r), strconv.Itoa(r.Messages), title})
+		lines = append(lines, []string{r.ID, ago(archive.LastActive(r), o.Now()), r.Platform, state(r), strconv.Itoa(r.Messages), title})
 	}
 	table(o.Out, lines)
 	return nil
@@ -151,9 +153,9 @@ func (o *listOptions) print(ctx context.Context, s hermes.Store, rows []hermes.S
 const peekMost = 400
 
 // titleOf returns a session's title, or the beginning of the first user message.
-func titleOf(ctx context.Context, s hermes.Transcript, r hermes.Session, k mask) (string, error) {
+func titleOf(ctx context.Context, s hermes.Transcript, r hermes.Session, k archive.Mask) (string, error) {
 	if r.Title != "" || r.Messages == 0 || r.Messages > peekMost {
-		return oneLine(k(r.Title), 60), nil
+		return text.Line(k(r.Title), 60), nil
 	}
 	list, err := s.Messages(ctx, r.ID, hermes.Range{})
 	if err != nil {
@@ -161,7 +163,7 @@ func titleOf(ctx context.Context, s hermes.Transcript, r hermes.Session, k mask)
 	}
 	for _, m := range list {
 		if m.Role == hermes.RoleUser && m.Visible() != "" {
-			return "“" + oneLine(k(m.Visible()), 58) + "”", nil
+			return "“" + text.Line(k(m.Visible()), 58) + "”", nil
 		}
 	}
 	return "", nil

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/archive"
 	"hermes/internal/cmd/factory"
 	"hermes/internal/text"
 	"hermes/internal/usage"
@@ -129,7 +130,7 @@ func (o *pruneOptions) fitting(rows []hermes.Session) []hermes.Session {
 func (o *pruneOptions) show(rows []hermes.Session) {
 	lines := [][]string{{"ID", "ACTIVE", "SOURCE", "MSGS", "TITLE"}}
 	for _, r := range rows {
-		lines = append(lines, []string{r.ID, ago(active(r), o.Now()), r.Platform, strconv.Itoa(r.Messages), oneLine(o.Shown(r.Title), 60)})
+		lines = append(lines, []string{r.ID, ago(archive.LastActive(r), o.Now()), r.Platform, strconv.Itoa(r.Messages), text.Line(o.Shown(r.Title), 60)})
 	}
 	table(o.Out, lines)
 	fmt.Fprintf(o.Out, "\nWould delete %s. Nothing was changed.\n", text.Plural(len(rows), "session", "sessions"))

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/archive"
 	"hermes/internal/cmd/factory"
 	"hermes/internal/markup"
 	"hermes/internal/text"
@@ -74,11 +75,11 @@ func (o *searchOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		k := mask(o.Shown)
+		k := archive.Mask(o.Shown)
 		for i, h := range hits {
-			hits[i].Session.Title, hits[i].Snippet, hits[i].Message = k(h.Session.Title), k.snippet(h.Snippet), k.message(h.Message)
-			k.messages(h.Before)
-			k.messages(h.After)
+			hits[i].Session.Title, hits[i].Snippet, hits[i].Message = k(h.Session.Title), k.Snippet(h.Snippet), k.Message(h.Message)
+			k.Messages(h.Before)
+			k.Messages(h.After)
 		}
 		if o.JSON {
 			return factory.WriteJSON(o.Out, hitsJSON(hits))
@@ -98,13 +99,13 @@ func (o *searchOptions) run(ctx context.Context) error {
 
 func (o *searchOptions) hit(h hermes.Hit) {
 	fmt.Fprintln(o.Out, strings.TrimRight(fmt.Sprintf("%s  #%d  %s  %s  %s", h.Session.ID, h.Message.ID, h.Message.Role,
-		ago(h.Message.Time, o.Now()), oneLine(h.Session.Title, 60)), " "))
+		ago(h.Message.Time, o.Now()), text.Line(h.Session.Title, 60)), " "))
 	for _, m := range h.Before {
-		fmt.Fprintf(o.Out, "    %s: %s\n", m.Role, oneLine(m.Visible(), 200))
+		fmt.Fprintf(o.Out, "    %s: %s\n", m.Role, text.Line(m.Visible(), 200))
 	}
 	fmt.Fprintln(o.Out, "    "+markup.Visible(h.Snippet))
 	for _, m := range h.After {
-		fmt.Fprintf(o.Out, "    %s: %s\n", m.Role, oneLine(m.Visible(), 200))
+		fmt.Fprintf(o.Out, "    %s: %s\n", m.Role, text.Line(m.Visible(), 200))
 	}
 }
 

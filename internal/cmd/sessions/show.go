@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/archive"
 	"hermes/internal/cmd/factory"
 	"hermes/internal/markup"
 	"hermes/internal/text"
@@ -44,9 +45,9 @@ func (o *showOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		mask(o.Shown).session(&row, list)
+		archive.Mask(o.Shown).Session(&row, list)
 		if o.JSON {
-			return factory.WriteJSON(o.Out, documentJSON{Session: toJSON(row), Messages: list})
+			return factory.WriteJSON(o.Out, archive.Record{Session: archive.SessionOf(row), Messages: list})
 		}
 		o.head(row)
 		for _, m := range list {
@@ -54,12 +55,6 @@ func (o *showOptions) run(ctx context.Context) error {
 		}
 		return o.open(ctx, s, row)
 	})
-}
-
-// documentJSON is a session with its messages, as show and export print it.
-type documentJSON struct {
-	Session  rowJSON          `json:"session"`
-	Messages []hermes.Message `json:"messages"`
 }
 
 func (o *showOptions) head(r hermes.Session) {
@@ -76,7 +71,7 @@ func (o *showOptions) head(r hermes.Session) {
 	add("branch", r.Branch)
 	add("parent", r.Parent)
 	add("started", r.Started.Local().Format(time.DateTime))
-	add("active", active(r).Local().Format(time.DateTime)+" ("+ago(active(r), o.Now())+")")
+	add("active", archive.LastActive(r).Local().Format(time.DateTime)+" ("+ago(archive.LastActive(r), o.Now())+")")
 	if !r.Ended.IsZero() {
 		add("ended", strings.TrimSpace(r.Ended.Local().Format(time.DateTime)+" "+r.EndReason))
 	}
@@ -94,7 +89,7 @@ func (o *showOptions) open(ctx context.Context, s hermes.Journal, r hermes.Sessi
 	if err != nil {
 		return err
 	}
-	k := mask(o.Shown)
+	k := archive.Mask(o.Shown)
 	for _, st := range steps {
 		if q := st.Pending.Open(); q != nil && st.Result == nil {
 			fmt.Fprintf(o.Out, "\n── asks you\n%s\n", markup.Visible(k(q.Text)))
@@ -126,12 +121,12 @@ func (o *showOptions) message(m hermes.Message) {
 		}
 	}
 	fmt.Fprintf(o.Out, "\n── %s · %s · #%d\n", who, m.Time.Local().Format("15:04:05"), m.ID)
-	text := markup.Visible(m.Visible())
+	said := markup.Visible(m.Visible())
 	if m.Role == hermes.RoleTool && !o.Full {
-		text = shorten(text, resultLines)
+		said = shorten(said, resultLines)
 	}
-	if text != "" {
-		fmt.Fprintln(o.Out, strings.TrimRight(text, "\n"))
+	if said != "" {
+		fmt.Fprintln(o.Out, strings.TrimRight(said, "\n"))
 	}
 	for _, p := range m.Parts {
 		if p.Image != nil {
@@ -141,7 +136,7 @@ func (o *showOptions) message(m hermes.Message) {
 	for _, c := range m.Calls {
 		arguments := c.Arguments
 		if !o.Full {
-			arguments = oneLine(arguments, 200)
+			arguments = text.Line(arguments, 200)
 		}
 		fmt.Fprintln(o.Out, "→ "+markup.Visible(c.Name+" "+arguments))
 	}

@@ -1,4 +1,4 @@
-package sessions
+package archive
 
 import (
 	"encoding/json"
@@ -9,23 +9,55 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/text"
 )
 
-// document is a session to be exported; index counts from 0.
-type document struct {
+// Document is a session to be written; Index counts those of a file from 0.
+type Document struct {
 	Session  hermes.Session
 	Messages []hermes.Message
-	index    int
+	Index    int
 }
 
-func writeJSONL(w io.Writer, d document) error {
+// Writer writes one document of a file. It does not close the file.
+type Writer func(io.Writer, Document) error
+
+// WriterOf returns the writer of a format: jsonl (also ""), md, html or trajectory. It is
+// nil for an unknown one.
+func WriterOf(format string) Writer {
+	switch format {
+	case "", "jsonl":
+		return writeJSONL
+	case "md":
+		return writeMarkdown
+	case "html":
+		return writeHTML
+	case "trajectory", "trace":
+		return writeTrajectory
+	}
+	return nil
+}
+
+// Prompts returns the messages of the user, without hidden additions.
+func Prompts(list []hermes.Message) []hermes.Message {
+	var kept []hermes.Message
+	for _, m := range list {
+		if m.Role == hermes.RoleUser && !m.Synthetic {
+			m.Parts = []hermes.Part{{Text: m.Visible()}}
+			kept = append(kept, m)
+		}
+	}
+	return kept
+}
+
+func writeJSONL(w io.Writer, d Document) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
-	return e.Encode(documentJSON{Session: toJSON(d.Session), Messages: d.Messages})
+	return e.Encode(Record{Session: SessionOf(d.Session), Messages: d.Messages})
 }
 
 // heading returns the title of a session, or its id.
-func (d document) heading() string {
+func (d Document) heading() string {
 	if d.Session.Title != "" {
 		return d.Session.Title
 	}
@@ -47,21 +79,21 @@ func speaker(m hermes.Message) string {
 	return "You"
 }
 
-func writeMarkdown(w io.Writer, d document) error {
+func writeMarkdown(w io.Writer, d Document) error {
 	var b strings.Builder
-	if d.index > 0 {
+	if d.Index > 0 {
 		b.WriteString("\n---\n\n")
 	}
-	fmt.Fprintf(&b, "# %s\n\n", oneLine(d.heading(), 200))
+	fmt.Fprintf(&b, "# %s\n\n", text.Line(d.heading(), 200))
 	fmt.Fprintf(&b, "`%s` · %s · %s · %s\n", d.Session.ID, d.Session.Platform, d.Session.Model, d.Session.Started.Format(time.RFC3339))
 	for _, m := range d.Messages {
 		fmt.Fprintf(&b, "\n## %s\n\n", speaker(m))
-		text := strings.TrimRight(m.Visible(), "\n")
+		said := strings.TrimRight(m.Visible(), "\n")
 		if m.Role == hermes.RoleTool {
-			text = fenced(text, "")
+			said = fenced(said, "")
 		}
-		if text != "" {
-			b.WriteString(text + "\n")
+		if said != "" {
+			b.WriteString(said + "\n")
 		}
 		for _, c := range m.Calls {
 			fmt.Fprintf(&b, "\n→ `%s`\n\n%s\n", c.Name, fenced(c.Arguments, "json"))
@@ -91,18 +123,18 @@ pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.3rem 0;font-family:inher
 </style>
 `
 
-func writeHTML(w io.Writer, d document) error {
+func writeHTML(w io.Writer, d Document) error {
 	var b strings.Builder
-	if d.index == 0 {
+	if d.Index == 0 {
 		b.WriteString(htmlHead)
-		fmt.Fprintf(&b, "<title>%s</title>\n", html.EscapeString(oneLine(d.heading(), 200)))
+		fmt.Fprintf(&b, "<title>%s</title>\n", html.EscapeString(text.Line(d.heading(), 200)))
 	}
-	fmt.Fprintf(&b, "<h1>%s</h1>\n<small>%s</small>\n", html.EscapeString(oneLine(d.heading(), 200)),
+	fmt.Fprintf(&b, "<h1>%s</h1>\n<small>%s</small>\n", html.EscapeString(text.Line(d.heading(), 200)),
 		html.EscapeString(strings.Join([]string{d.Session.ID, d.Session.Platform, d.Session.Model, d.Session.Started.Format(time.RFC3339)}, " · ")))
 	for _, m := range d.Messages {
 		fmt.Fprintf(&b, "<article class=%q><small>%s · %s</small>\n", m.Role, html.EscapeString(speaker(m)), m.Time.Format(time.DateTime))
-		if text := m.Visible(); text != "" {
-			fmt.Fprintf(&b, "<pre>%s</pre>\n", html.EscapeString(strings.ToValidUTF8(text, "\uFFFD")))
+		if said := m.Visible(); said != "" {
+			fmt.Fprintf(&b, "<pre>%s</pre>\n", html.EscapeString(strings.ToValidUTF8(said, "\uFFFD")))
 		}
 		for _, c := range m.Calls {
 			fmt.Fprintf(&b, "<div class=\"call\">→ %s %s</div>\n", html.EscapeString(c.Name), html.EscapeString(c.Arguments))

@@ -1,4 +1,4 @@
-package sessions
+package archive
 
 import (
 	"encoding/json"
@@ -7,27 +7,28 @@ import (
 	"hermes"
 )
 
-// mask removes secrets from a text.
-type mask func(string) string
+// Mask removes secrets from a text, and from what has texts. It keeps nothing.
+type Mask func(string) string
 
-// session masks a session and its messages: prompts, answers, thoughts, arguments of
+// Session masks a session and its messages in place: prompts, answers, thoughts, arguments of
 // calls, results, and where these came from.
-func (k mask) session(row *hermes.Session, list []hermes.Message) {
+func (k Mask) Session(row *hermes.Session, list []hermes.Message) {
 	row.Title, row.System = k(row.Title), k(row.System)
 	run := &row.Run
 	run.Prompt.Extra, run.Origin.Provenance = k(run.Prompt.Extra), k(run.Origin.Provenance)
-	k.messages(list)
+	k.Messages(list)
 }
 
-func (k mask) messages(list []hermes.Message) {
+// Messages masks messages in place.
+func (k Mask) Messages(list []hermes.Message) {
 	for i := range list {
-		list[i] = k.message(list[i])
+		list[i] = k.Message(list[i])
 	}
 }
 
-// message returns a masked copy of a message. A block whose text was changed loses
+// Message returns a masked copy of a message. A block whose text was changed loses
 // its signature, which would be wrong.
-func (k mask) message(m hermes.Message) hermes.Message {
+func (k Mask) Message(m hermes.Message) hermes.Message {
 	parts, calls, thoughts := m.Parts, m.Calls, m.Reasoning
 	m.Parts, m.Calls, m.Reasoning = nil, nil, nil
 	m.Provenance = k(m.Provenance)
@@ -57,7 +58,7 @@ func (k mask) message(m hermes.Message) hermes.Message {
 
 // json masks a text that may be JSON, which stays valid. A secret that is written
 // with escapes is masked, too.
-func (k mask) json(text string) string {
+func (k Mask) json(text string) string {
 	if !json.Valid([]byte(text)) {
 		return k(text)
 	}
@@ -70,9 +71,9 @@ func (k mask) json(text string) string {
 	return `{"masked":true}`
 }
 
-// snippet masks a part of a message in which marks show what was found. A mark may
+// Snippet masks a part of a message in which marks show what was found. A mark may
 // cut a secret; such a snippet loses its marks.
-func (k mask) snippet(text string) string {
+func (k Mask) Snippet(text string) string {
 	plain := strings.NewReplacer(">>>", "", "<<<", "").Replace(text)
 	if masked := k(plain); masked != plain {
 		return masked
@@ -80,8 +81,8 @@ func (k mask) snippet(text string) string {
 	return k(text)
 }
 
-// unsigned removes the blocks that cannot be read, and so cannot be masked.
-func unsigned(list []hermes.Message) {
+// Unsign removes the blocks that cannot be read, and so cannot be masked.
+func Unsign(list []hermes.Message) {
 	for i := range list {
 		for j := range list[i].Calls {
 			list[i].Calls[j].Signature = ""

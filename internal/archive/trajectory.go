@@ -1,4 +1,4 @@
-package sessions
+package archive
 
 import (
 	"encoding/json"
@@ -24,7 +24,7 @@ type turn struct {
 // writeTrajectory writes a session as one line. Every turn of the model begins
 // with its thinking, which may be empty. The tool results for one message are one
 // turn.
-func writeTrajectory(w io.Writer, d document) error {
+func writeTrajectory(w io.Writer, d Document) error {
 	t := trajectory{
 		Timestamp: d.Session.Started.Format("2006-01-02T15:04:05"), Model: d.Session.Model,
 		Conversations: []turn{}, Completed: ends(d.Messages),

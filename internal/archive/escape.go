@@ -1,4 +1,4 @@
-package sessions
+package archive
 
 import (
 	"encoding/json"
