@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 )
 
 // background does the slow work of the chat. Each piece of work reports with a
@@ -15,6 +16,7 @@ type background struct {
 	done   chan struct{}              // closed when the loop has ended
 	urgent sync.WaitGroup             // work that skipped the queue
 	worked sync.WaitGroup             // the worker
+	stops  atomic.Int64               // how often the user stopped the session
 }
 
 func newBackground(ctx context.Context) *background {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 
+	"hermes"
 	"hermes/internal/command"
 	"hermes/internal/session"
 )
@@ -25,10 +26,15 @@ func (c *chat) do(do any) {
 		c.submit(s, do.op)
 	case commandDo:
 		call := c.o.call(s, do.confirmed)
-		c.later(func(ctx context.Context) any {
+		work := func(ctx context.Context) any {
 			r, err := command.Run(ctx, do.line, call)
 			return ranMsg{do.line, r, err}
-		}, func(err error) any { return ranMsg{do.line, command.Result{}, err} })
+		}
+		if runs(do.line, "stop") {
+			c.stop(work)
+			return
+		}
+		c.request(work, func(err error) any { return ranMsg{do.line, command.Result{}, err} })
 	case stateDo:
 		c.later(func(ctx context.Context) any {
 			st, err := s.State(ctx)
@@ -69,11 +75,32 @@ func (c *chat) do(do any) {
 func (c *chat) submit(s Session, op session.Op) {
 	work := func(ctx context.Context) any { return submittedMsg{op, s.Submit(ctx, op)} }
 	switch op.(type) {
-	case session.Stop, session.Reply:
+	case session.Stop:
+		c.stop(work)
+	case session.Reply:
 		c.now(work)
 	default:
-		c.later(work, func(err error) any { return submittedMsg{op, err} })
+		c.request(work, func(err error) any { return submittedMsg{op, err} })
 	}
+}
+
+// stop does work that stops the session, before all that is queued, which is not
+// done then.
+func (c *chat) stop(work func(context.Context) any) {
+	c.stops.Add(1)
+	c.now(work)
+}
+
+// request queues work that a stop drops. refused makes the message for work that
+// is not done.
+func (c *chat) request(work func(context.Context) any, refused func(error) any) {
+	before := c.stops.Load()
+	c.later(func(ctx context.Context) any {
+		if c.stops.Load() != before {
+			return refused(hermes.ErrInterrupted)
+		}
+		return work(ctx)
+	}, refused)
 }
 
 func needsSession(do any) bool {

@@ -195,6 +195,34 @@ func TestInterruptOnARealTerminal(t *testing.T) {
 func TestInterruptedPreparationOnARealTerminal(t *testing.T) {
 	t.Parallel()
 	f := newFake(nil)
+	said := make(chan struct{}, 8)
+	begun := func() { said <- struct{}{} }
+	c := newConsole(t)
+	go func() {
+		_, err := Run(t.Context(), Options{
+			In: c.pty.Slave(), Out: c.pty.Slave(), Term: "xterm-256color", Dir: t.TempDir(),
+			Open: func(context.Context, Want) (Session, bool, error) { return preparing{f, begun}, false, nil },
+		})
+		c.end <- err
+	}()
+	c.shows("maker/model-1")
+	c.press("one\r")
+	<-said
+	c.press("two\r/retry\r")
+	c.shows("› /retry")
+	c.press("\x03")
+	c.shows("interrupted")
+	c.shows("› one\n\n  two")
+	c.press("\x03") // quits
+	c.ended()
+	if ops := f.did(); len(ops) != 1 || ops[0] != (session.Stop{}) || len(said) > 0 {
+		t.Errorf("the session got %v and %d messages after the first", ops, len(said))
+	}
+}
+
+func TestStopCommandOnARealTerminal(t *testing.T) {
+	t.Parallel()
+	f := newFake(nil)
 	c := newConsole(t)
 	go func() {
 		_, err := Run(t.Context(), Options{
@@ -204,14 +232,10 @@ func TestInterruptedPreparationOnARealTerminal(t *testing.T) {
 		c.end <- err
 	}()
 	c.shows("maker/model-1")
-	c.press("go\r\x03")
+	c.press("one\r/stop\r")
 	c.shows("interrupted")
-	c.shows("› go")
-	c.press("\x15\x04") // Ctrl+U, Ctrl+D
+	c.press("\x03\x03\x03")
 	c.ended()
-	if ops := f.did(); len(ops) != 1 || ops[0] != (session.Stop{}) {
-		t.Errorf("the session got %v", ops)
-	}
 }
 
 func TestQuitBeforeTheSessionIsOpen(t *testing.T) {
