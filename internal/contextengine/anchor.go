@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/text"
 )
 
 // Limits of the anchors. Their total size also depends on the window.
@@ -92,7 +93,7 @@ func clipEnds(s string, n int) string {
 		return s
 	}
 	tail := s[len(s)-n/3:]
-	return clip(s[:n-n/3], n-n/3-1) + " " + strings.ToValidUTF8(tail, "")
+	return text.Clip(s[:n-n/3], n-n/3-1) + " " + strings.ToValidUTF8(tail, "")
 }
 
 func (a *anchors) call(c hermes.ToolCall) {
@@ -170,7 +171,7 @@ func (a *anchors) plan(m hermes.Message) {
 		if !wanted[t.ID] {
 			continue
 		}
-		t.ID, t.Content = oneSpaced(t.ID), clip(oneSpaced(t.Content), itemBytes)
+		t.ID, t.Content = oneSpaced(t.ID), text.Clip(oneSpaced(t.Content), itemBytes)
 		if !wanted[t.Parent] {
 			t.Parent = ""
 		}

@@ -269,7 +269,7 @@ func (e *Engine) summary(ctx context.Context, w *work, c cut, b budget, p hermes
 	if ctx.Err() != nil {
 		return hermes.Part{}, false, context.Cause(ctx)
 	}
-	words = clip(clean(words), 6*most) // some models ignore the limit
+	words = text.Clip(clean(words), 6*most) // some models ignore the limit
 	if err == nil && words == "" {
 		err = errors.New("the summary was empty")
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/text"
 )
 
 const (
@@ -62,21 +63,21 @@ func (w *work) pruneResult(i int, m hermes.Message, text string, c hermes.ToolCa
 }
 
 // oneLine says what a call did, in a form for its tool.
-func oneLine(c hermes.ToolCall, m hermes.Message, text string) string {
+func oneLine(c hermes.ToolCall, m hermes.Message, result string) string {
 	var args map[string]any
 	_ = json.Unmarshal([]byte(c.Arguments), &args) // without arguments the line is only shorter
 	arg := func(keys ...string) string {
 		for _, k := range keys {
 			if s, ok := args[k].(string); ok && s != "" {
-				return clip(strings.Join(strings.Fields(s), " "), 120)
+				return text.Clip(strings.Join(strings.Fields(s), " "), 120)
 			}
 		}
 		return ""
 	}
-	lines := strings.Count(text, "\n") + strings.Count(text, `\n`) + 1
+	lines := strings.Count(result, "\n") + strings.Count(result, `\n`) + 1
 	state := ""
 	if m.Failed {
-		state = ", failed: " + clip(strings.Join(strings.Fields(text), " "), 160)
+		state = ", failed: " + text.Clip(strings.Join(strings.Fields(result), " "), 160)
 	}
 	name := c.Name
 	if name == "" {
@@ -84,7 +85,7 @@ func oneLine(c hermes.ToolCall, m hermes.Message, text string) string {
 	}
 	switch name {
 	case "terminal":
-		return fmt.Sprintf("[terminal ran `%s`: %d lines of output%s]", arg("command"), lines, exitState(text, state))
+		return fmt.Sprintf("[terminal ran `%s`: %d lines of output%s]", arg("command"), lines, exitState(result, state))
 	case "read_file":
 		return fmt.Sprintf("[read_file %s: %d lines, read it again if needed%s]", arg("path"), lines, state)
 	case "write_file", "patch":
@@ -92,10 +93,10 @@ func oneLine(c hermes.ToolCall, m hermes.Message, text string) string {
 	case "search_files":
 		return fmt.Sprintf("[search_files for %q in %s: %d lines of results%s]", arg("pattern"), arg("path"), lines, state)
 	case "web_search":
-		return fmt.Sprintf("[web_search for %q: %d bytes of results%s]", arg("query"), len(text), state)
+		return fmt.Sprintf("[web_search for %q: %d bytes of results%s]", arg("query"), len(result), state)
 	}
 	main := arg("path", "url", "query", "name", "command", "goal", "action")
-	return fmt.Sprintf("[%s %s: %d bytes of result, shortened%s]", name, main, len(text), state)
+	return fmt.Sprintf("[%s %s: %d bytes of result, shortened%s]", name, main, len(result), state)
 }
 
 // exitState returns the non-zero exit status of a result, else the state.
@@ -160,7 +161,7 @@ func shrinkValue(v any, depth int) any {
 	switch v := v.(type) {
 	case string:
 		if len(v) > 2*keepValue {
-			return clip(v, keepValue) + fmt.Sprintf(" [%d bytes shortened]", len(v)-keepValue)
+			return text.Clip(v, keepValue) + fmt.Sprintf(" [%d bytes shortened]", len(v)-keepValue)
 		}
 	case []any:
 		if len(v) > 20 {
@@ -176,12 +177,4 @@ func shrinkValue(v any, depth int) any {
 		}
 	}
 	return v
-}
-
-// clip cuts s to at most n bytes at the end of a character.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/text"
 	"hermes/internal/thinktag"
 )
 
@@ -146,20 +147,20 @@ func describeAll(list []hermes.Message, most int) string {
 }
 
 func describe(m hermes.Message, limit int) string {
-	text := m.Text()
+	said := m.Text()
 	if _, rest, ok := splitSummary(m); ok {
-		text = rest
+		said = rest
 	}
 	var b strings.Builder
-	if text != "" {
+	if said != "" {
 		name := string(m.Role)
 		if m.Role == hermes.RoleTool {
 			name = "result of " + m.ToolName
 		}
-		fmt.Fprintf(&b, "%s: %s\n", name, clip(text, limit))
+		fmt.Fprintf(&b, "%s: %s\n", name, text.Clip(said, limit))
 	}
 	for _, c := range m.Calls {
-		fmt.Fprintf(&b, "%s calls %s %s\n", m.Role, c.Name, clip(c.Arguments, limit))
+		fmt.Fprintf(&b, "%s calls %s %s\n", m.Role, c.Name, text.Clip(c.Arguments, limit))
 	}
 	return b.String()
 }

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"hermes/internal/lazy"
+	"hermes/internal/text"
 )
 
 // Normal returns a message without the parts that are known to vary from one time
@@ -14,7 +15,7 @@ import (
 // in the names of temporary files becomes *. All else that it names is part of what
 // failed and stays.
 func Normal(message string) string {
-	words := strings.Fields(strings.ToLower(clip(message)))
+	words := strings.Fields(strings.ToLower(text.Prefix(message, maxMessage)))
 	out := make([]string, len(words))
 	for i, w := range words {
 		before, after := "", ""
@@ -80,7 +81,7 @@ func digits(w string) bool {
 // <n>, <hex> and <time> for all such words.
 func generalForm(message string) string {
 	var out []string
-	for _, w := range strings.Fields(strings.ToLower(clip(message))) {
+	for _, w := range strings.Fields(strings.ToLower(text.Prefix(message, maxMessage))) {
 		w = general(w)
 		if n := len(out); n > 0 && out[n-1] == w && strings.HasPrefix(w, "<") {
 			continue

@@ -11,7 +11,8 @@ package errsig
 import (
 	"encoding/json"
 	"strings"
-	"unicode/utf8"
+
+	"hermes/internal/text"
 )
 
 // Signature identifies a kind of failure.
@@ -101,10 +102,10 @@ var telltale = []string{
 }
 
 // failureLine returns the last line with a telltale word, else the last line.
-func failureLine(text string) string {
+func failureLine(output string) string {
 	last, found := "", ""
 	n := 0
-	for line := range strings.Lines(tail(text)) {
+	for line := range strings.Lines(tail(output)) {
 		line = strings.TrimSpace(line)
 		if line == "" {
 			continue
@@ -124,7 +125,7 @@ func failureLine(text string) string {
 	if found == "" {
 		found = last
 	}
-	return clip(found)
+	return text.Prefix(found, maxMessage)
 }
 
 // tail returns the end of a text, so that long outputs stay cheap.
@@ -134,17 +135,6 @@ func tail(text string) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[len(text)-most:], "")
-}
-
-func clip(line string) string {
-	if len(line) <= maxMessage {
-		return line
-	}
-	n := maxMessage
-	for n > 0 && !utf8.RuneStart(line[n]) {
-		n--
-	}
-	return line[:n]
 }
 
 // program returns the program of a shell command in the arguments, or "".

@@ -3,6 +3,8 @@ package patch
 import (
 	"fmt"
 	"strings"
+
+	"hermes/internal/text"
 )
 
 const (
@@ -84,7 +86,7 @@ func cutLines(s string) string {
 	if i := strings.LastIndexByte(s[:maxDiffed], '\n'); i >= 0 {
 		return s[:i+1]
 	}
-	return clip(s, maxDiffed)
+	return text.Clip(s, maxDiffed)
 }
 
 // withoutCutEnd drops the change that only comes from cutting both texts, unless

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"hermes/internal/text"
 )
 
 // checkEscapeDrift refuses quotes that were escaped by mistake: both texts have
@@ -41,7 +43,7 @@ var errRogueIndent = errors.New("is indented far deeper than the lines around it
 // checkRogueIndent refuses a merged text in which a fresh line (fresh[i]: not
 // copied from the file) is indented far deeper than the line before it,
 // although that line opens no block.
-func checkRogueIndent(doc *document, s span, text string, fresh []bool) error {
+func checkRogueIndent(doc *document, s span, merged string, fresh []bool) error {
 	unit := indentUnit(doc)
 	far := max(8, 2*unit)
 	deepest := 0
@@ -51,16 +53,16 @@ func checkRogueIndent(doc *document, s span, text string, fresh []bool) error {
 	first := doc.lineOf(s.start)
 	before := previousLine(doc, first.start)
 	depth := brackets(before)
-	for i, line := range strings.Split(text, "\n") {
+	for i, line := range strings.Split(merged, "\n") {
 		if i == 0 {
-			line = clip(doc.text[first.start:s.start], maxLead) + line
+			line = text.Clip(doc.text[first.start:s.start], maxLead) + line
 		}
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
 		at := columns(indentOf(line), unit)
 		if fresh[i] && depth <= 0 && at > deepest && at-columns(indentOf(before), unit) >= far && !opens(before) {
-			return fmt.Errorf("line %d of new_string (%q) %w", i+1, clip(strings.TrimSpace(line), 60), errRogueIndent)
+			return fmt.Errorf("line %d of new_string (%q) %w", i+1, text.Clip(strings.TrimSpace(line), 60), errRogueIndent)
 		}
 		depth = max(depth, 0) + brackets(line)
 		before = line

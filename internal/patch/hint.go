@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hermes/internal/order"
+	"hermes/internal/text"
 )
 
 const (
@@ -122,7 +123,7 @@ func excerpt(doc *document, p candidate, above, below int) string {
 	above = min(above, p.line)
 	var out []string
 	for s := range doc.linesFrom(doc.back(p.start, above)) {
-		out = append(out, fmt.Sprintf("%5d| %s", p.line-above+len(out)+1, clip(doc.at(s), 200)))
+		out = append(out, fmt.Sprintf("%5d| %s", p.line-above+len(out)+1, text.Clip(doc.at(s), 200)))
 		if len(out) == above+below {
 			break
 		}

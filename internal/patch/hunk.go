@@ -3,6 +3,8 @@ package patch
 import (
 	"fmt"
 	"strings"
+
+	"hermes/internal/text"
 )
 
 // A hunkText is one @@ group of an Update section.
@@ -56,23 +58,23 @@ func (p *parser) update(s *section) error {
 // add reads one line of a hunk. A line without its leading space counts as
 // context, since models often leave the space out.
 func (h *hunkText) add(line string) error {
-	sign, text := byte(' '), line
+	sign, rest := byte(' '), line
 	if line != "" {
 		switch line[0] {
 		case ' ', '+', '-':
-			sign, text = line[0], line[1:]
+			sign, rest = line[0], line[1:]
 		case '*', '\\':
 			if strings.HasPrefix(line, `\ No newline`) {
 				return nil
 			}
-			return fmt.Errorf("%q is not a line of this format; lines of a hunk begin with a space, + or -", clip(line, 80))
+			return fmt.Errorf("%q is not a line of this format; lines of a hunk begin with a space, + or -", text.Clip(line, 80))
 		}
 	}
 	if sign != '+' {
-		h.old = append(h.old, text)
+		h.old = append(h.old, rest)
 	}
 	if sign != '-' {
-		h.new = append(h.new, text)
+		h.new = append(h.new, rest)
 	}
 	h.changed = h.changed || sign != ' '
 	return nil

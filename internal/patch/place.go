@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"hermes/internal/text"
 )
 
 // maxFailed bounds the hunks of a file that are reported, and so the time that
@@ -75,23 +77,23 @@ func (h hunkText) apply(content string, cursor int) (applied, error) {
 	if found.applied {
 		return h.skipped(doc, s, cursor), nil
 	}
-	text, err := found.renderer(doc, old, new).render(s)
+	fresh, err := found.renderer(doc, old, new).render(s)
 	if err != nil {
 		return applied{}, err
 	}
 	if len(h.new) == 0 {
 		s = withLineBreak(doc, s)
 	}
-	next := doc.apply([]edit{{s, text}})
+	next := doc.apply([]edit{{s, fresh}})
 	if next == content {
 		return h.skipped(doc, s, cursor), nil
 	}
 	done := applied{content: next, end: len(next) - (len(content) - doc.original(s.end))}
 	switch line := doc.lineAt(s.start) + 1; {
 	case missing != "":
-		done.note = fmt.Sprintf("was applied in line %d, the only place where its lines fit; its hint @@ %s is not there", line, clip(missing, 120))
+		done.note = fmt.Sprintf("was applied in line %d, the only place where its lines fit; its hint @@ %s is not there", line, text.Clip(missing, 120))
 	case s.start < hinted:
-		done.note = fmt.Sprintf("was applied in line %d, the only place where its lines fit; its hint @@ %s is below it", line, clip(h.hints[len(h.hints)-1], 120))
+		done.note = fmt.Sprintf("was applied in line %d, the only place where its lines fit; its hint @@ %s is below it", line, text.Clip(h.hints[len(h.hints)-1], 120))
 	}
 	return done, nil
 }
@@ -170,7 +172,7 @@ func (h hunkText) hinted(doc *document, from int) (at int, missing string) {
 }
 
 func (h hunkText) noHint(missing string) error {
-	return fmt.Errorf("its hint @@ %s @@ is not in the file, and its lines alone do not say where it belongs: add context lines, or write @@ with a line that is above the place", clip(missing, 120))
+	return fmt.Errorf("its hint @@ %s @@ is not in the file, and its lines alone do not say where it belongs: add context lines, or write @@ with a line that is above the place", text.Clip(missing, 120))
 }
 
 // lineWith returns the start of the first line from an offset on that equals

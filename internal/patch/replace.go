@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"hermes/internal/text"
 )
 
 // AlreadyApplied is the Strategy of a Replacement that had nothing to do.
@@ -177,19 +179,8 @@ func ambiguous(doc *document, f finding) error {
 			fmt.Fprintf(&list, "\n  … and %d more", f.count-i)
 			break
 		}
-		fmt.Fprintf(&list, "\n  L%d: %s", doc.lineAt(s.start)+1, clip(strings.TrimSpace(doc.at(doc.lineOf(s.start))), 120))
+		fmt.Fprintf(&list, "\n  L%d: %s", doc.lineAt(s.start)+1, text.Clip(strings.TrimSpace(doc.at(doc.lineOf(s.start))), 120))
 	}
 	return fmt.Errorf("old_string matches %d places (%s), nothing was changed: add surrounding lines to make it unique, or set replace_all to change them all%s",
 		f.count, f.strategy, list.String())
-}
-
-// clip shortens s to at most n bytes at a character boundary and marks the cut.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n] + "…"
 }

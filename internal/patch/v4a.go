@@ -3,6 +3,8 @@ package patch
 import (
 	"fmt"
 	"strings"
+
+	"hermes/internal/text"
 )
 
 // An Action is what one section of a patch does to its file.
@@ -156,7 +158,7 @@ func (p *parser) mark(line string) bool {
 func (p *parser) section(line string) error {
 	action, path, ok := sectionMark(line)
 	if !ok {
-		return p.errorf("expected *** Update File:, *** Add File:, *** Delete File:, *** Move File: or %q, found %q", markEnd, clip(line, 80))
+		return p.errorf("expected *** Update File:, *** Add File:, *** Delete File:, *** Move File: or %q, found %q", markEnd, text.Clip(line, 80))
 	}
 	s := section{action: action, path: path}
 	if action == Move {
@@ -209,7 +211,7 @@ func (p *parser) content() (string, error) {
 			continue
 		}
 		if line[0] != '+' {
-			return "", p.errorf("every line of an added file begins with +, found %q", clip(line, 80))
+			return "", p.errorf("every line of an added file begins with +, found %q", text.Clip(line, 80))
 		}
 		out.WriteString(line[1:] + "\n")
 	}

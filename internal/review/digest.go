@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/text"
 )
 
 const (
@@ -68,31 +69,23 @@ func digest(t Conversation, left []string, known string, tokens int) string {
 var plain = strings.NewReplacer("<work>", "", "</work>", "", "<remembered>", "", "</remembered>", "")
 
 func describe(m hermes.Message) string {
-	text := strings.TrimSpace(m.Visible())
+	said := strings.TrimSpace(m.Visible())
 	switch {
 	case m.Role == hermes.RoleTool && m.Failed:
-		return "  failed: " + cut(text, maxFailure)
+		return "  failed: " + text.Short(said, maxFailure)
 	case m.Role == hermes.RoleTool:
-		return "  result: " + cut(text, maxResult)
+		return "  result: " + text.Short(said, maxResult)
 	case m.Role == hermes.RoleUser && m.Synthetic:
-		return cut("Notice: "+text, maxSaid)
+		return text.Short("Notice: "+said, maxSaid)
 	case m.Role == hermes.RoleUser:
-		return "User: " + cut(text, maxSaid)
+		return "User: " + text.Short(said, maxSaid)
 	}
 	var parts []string
-	if text != "" {
-		parts = append(parts, "Agent: "+cut(text, maxSaid))
+	if said != "" {
+		parts = append(parts, "Agent: "+text.Short(said, maxSaid))
 	}
 	for _, c := range m.Calls {
-		parts = append(parts, "  call: "+c.Name+" "+cut(c.Arguments, maxCall))
+		parts = append(parts, "  call: "+c.Name+" "+text.Short(c.Arguments, maxCall))
 	}
 	return strings.Join(parts, "\n")
-}
-
-func cut(text string, n int) string {
-	runes := []rune(text)
-	if len(runes) <= n {
-		return text
-	}
-	return string(runes[:n]) + "…"
 }

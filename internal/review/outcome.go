@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/text"
 )
 
 // Notices says how much the user is told about a review.
@@ -94,12 +95,12 @@ func changed(e hermes.CallDone) (change, bool) {
 	case e.Call.Name == "memory" && in.Action == "read":
 		return change{}, false
 	case e.Call.Name == "memory":
-		c.what, c.detail = "memory", cut(e.Call.Arguments, maxCall)
+		c.what, c.detail = "memory", text.Short(e.Call.Arguments, maxCall)
 		if in.Target == "user" {
 			c.what = "your profile"
 		}
 		if in.Action == "add" && in.Content != "" {
-			c.detail = "+ " + cut(in.Content, maxCall)
+			c.detail = "+ " + text.Short(in.Content, maxCall)
 		}
 	case e.Call.Name == "skill_manage":
 		c.what, c.skill, c.detail = strings.TrimSpace("skill "+in.Name), in.Name, strings.TrimSpace(in.Action+" "+in.Name)

@@ -17,3 +17,21 @@ func TestPlural(t *testing.T) {
 		}
 	}
 }
+
+func TestCuts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		in                  string
+		prefix, clip, short string // after 3
+	}{
+		{"", "", "", ""},
+		{"abc", "abc", "abc", "abc"},
+		{"abcd", "abc", "abc…", "abc…"},
+		{"äöü", "ä", "ä…", "äöü"},
+		{"äöüx", "ä", "ä…", "äöü…"},
+	} {
+		if p, k, s := text.Prefix(c.in, 3), text.Clip(c.in, 3), text.Short(c.in, 3); p != c.prefix || k != c.clip || s != c.short {
+			t.Errorf("%q is %q, %q and %q", c.in, p, k, s)
+		}
+	}
+}

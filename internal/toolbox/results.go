@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"unicode/utf8"
 
 	"hermes"
+	"hermes/internal/text"
 )
 
 // Limits bound what tools put into the context. A zero number means the default
@@ -48,30 +48,19 @@ func (b *Toolbox) truncate(next runner) runner {
 
 func storable(s hermes.Spec) bool { return s.ResultLimit >= 0 && s.Name != "read_file" }
 
-func (b *Toolbox) store(ctx context.Context, c *hermes.Call, text string, limit int) string {
+func (b *Toolbox) store(ctx context.Context, c *hermes.Call, result string, limit int) string {
 	err := errNoSpill
 	if b.o.Spill != nil {
 		var path string
-		if path, err = b.o.Spill.Keep(context.WithoutCancel(ctx), c, text); err == nil {
+		if path, err = b.o.Spill.Keep(context.WithoutCancel(ctx), c, result); err == nil {
 			return fmt.Sprintf("%s\n\n[The result has %d bytes, too many to show; these were the first %d. The whole result is in %s: read the parts you need with read_file (offset and limit), or search it with search_files.]",
-				cut(text, b.o.Limits.Head), len(text), len(cut(text, b.o.Limits.Head)), path)
+				text.Prefix(result, b.o.Limits.Head), len(result), len(text.Prefix(result, b.o.Limits.Head)), path)
 		}
 		b.o.Log.Warn("store a large result", "tool", c.Name, "call", c.ID, "err", err)
 	}
-	head := cut(text, min(limit, b.o.Limits.Result))
+	head := text.Prefix(result, min(limit, b.o.Limits.Result))
 	return fmt.Sprintf("%s\n\n[Cut: the result has %d bytes; these are the first %d. The rest could not be stored (%v). Ask for less at a time.]",
-		head, len(text), len(head), err)
-}
-
-// cut returns at most the first n bytes, without splitting a character.
-func cut(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
+		head, len(result), len(head), err)
 }
 
 // FinishBatch keeps the results of a turn within their total limit. While the

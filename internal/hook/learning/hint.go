@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/text"
 )
 
 const (
@@ -34,26 +35,18 @@ func known(l hermes.Learning, exact bool, times int) string {
 	if !exact {
 		head = fmt.Sprintf("This is similar to an earlier failure (%q)", l.Pattern)
 	}
-	text := fmt.Sprintf("\n\n[%s. What helped then: %s", head, short(l.Fix))
+	hint := fmt.Sprintf("\n\n[%s. What helped then: %s", head, text.Short(l.Fix, maxFix))
 	if l.Context != "" {
-		text += " (" + short(l.Context) + ")"
+		hint += " (" + text.Short(l.Context, maxFix) + ")"
 	}
-	text += "]"
+	hint += "]"
 	if times >= skillAfter {
-		text += fmt.Sprintf("\n[It has come up %d times: consider adding it to the pitfalls of a skill.]", times)
+		hint += fmt.Sprintf("\n[It has come up %d times: consider adding it to the pitfalls of a skill.]", times)
 	}
-	return text
+	return hint
 }
 
 // unknown returns the text to append for a repeated failure without a fix.
 func unknown(l hermes.Learning) string {
 	return fmt.Sprintf("\n\n[This failure has come up %d times without a known fix. Once you find what helps, save it with learning (action save).]", l.Seen)
-}
-
-func short(text string) string {
-	runes := []rune(text)
-	if len(runes) <= maxFix {
-		return text
-	}
-	return string(runes[:maxFix]) + "…"
 }

@@ -1,10 +1,10 @@
 package sessionsearch
 
 import (
-	"strings"
 	"time"
 
 	"hermes"
+	"hermes/internal/text"
 )
 
 // Bounds of the text shown of a message, in bytes.
@@ -26,12 +26,12 @@ type message struct {
 func render(list []hermes.Message, size int) []message {
 	var out []message
 	for _, m := range list {
-		x := message{ID: m.ID, Role: string(m.Role), Text: clip(m.Visible(), size), Tool: m.ToolName}
+		x := message{ID: m.ID, Role: string(m.Role), Text: text.Clip(m.Visible(), size), Tool: m.ToolName}
 		if m.Role == hermes.RoleTool {
-			x.Text = clip(x.Text, shortText)
+			x.Text = text.Clip(x.Text, shortText)
 		}
 		for _, c := range m.Calls {
-			x.Calls = append(x.Calls, c.Name+" "+clip(c.Arguments, 200))
+			x.Calls = append(x.Calls, c.Name+" "+text.Clip(c.Arguments, 200))
 		}
 		if x.Text != "" || len(x.Calls) > 0 {
 			out = append(out, x)
@@ -46,11 +46,4 @@ func (t *Toolset) when(at time.Time) string {
 		return ""
 	}
 	return at.In(t.now().Location()).Format("2006-01-02 15:04")
-}
-
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
 }
