@@ -46,7 +46,7 @@ func commands(g *chat.Options) []*cobra.Command {
 		profile.NewCmd(f, nil),
 		tools.NewCmd(f, nil),
 		doctor.NewCmd(f, nil),
-		logs.NewCmd(f, nil),
+		logs.NewCmd(f),
 		undo.NewCmd(f),
 		promptsize.NewCmd(f, nil),
 		spend.NewCmd(f, nil),

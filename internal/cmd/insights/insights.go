@@ -9,7 +9,6 @@ package insights
 import (
 	"cmp"
 	"context"
-	"io"
 	"maps"
 	"slices"
 	"time"
@@ -25,7 +24,6 @@ import (
 // Options are the options of `hermes insights`.
 type Options struct {
 	*factory.Factory
-	Out      io.Writer
 	Days     int
 	Platform string
 	JSON     bool
@@ -34,16 +32,7 @@ type Options struct {
 // NewCmd makes the command.
 func NewCmd(f *factory.Factory) *cobra.Command {
 	o := &Options{Factory: f}
-	cmd := &cobra.Command{
-		Use:     "insights",
-		Short:   "Show activity, tokens and cost of the last days",
-		Example: "  hermes insights --days 7",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.Out = cmd.OutOrStdout()
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := factory.Verb("insights", "Show activity, tokens and cost of the last days", "hermes insights --days 7", cobra.NoArgs, o.run)
 	flags := cmd.Flags()
 	flags.IntVar(&o.Days, "days", 30, "number of days to include")
 	flags.StringVar(&o.Platform, "source", "", "show only sessions of this source: cli, telegram, cron, subagent, …")
@@ -51,7 +40,7 @@ func NewCmd(f *factory.Factory) *cobra.Command {
 	return cmd
 }
 
-func (o *Options) run(ctx context.Context) error {
+func (o *Options) run(ctx context.Context, c *factory.Call) error {
 	if o.Days < 1 {
 		return usage.Errorf("invalid --days %d: use at least 1", o.Days)
 	}
@@ -71,9 +60,9 @@ func (o *Options) run(ctx context.Context) error {
 	r := sum(active, costs)
 	r.Since, r.Days, r.Platform = since, o.Days, o.Platform
 	if o.JSON {
-		return factory.WriteJSON(o.Out, r)
+		return factory.WriteJSON(c.Out, r)
 	}
-	return r.write(o.Out)
+	return r.write(c.Out)
 }
 
 // report is the result, as --json prints it. Shares are between 0 and 1. Money is

@@ -7,8 +7,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,7 +22,7 @@ import (
 // Options are the options of `hermes logs`.
 type Options struct {
 	*factory.Factory
-	Out, Err  io.Writer
+	*factory.Call
 	Log       string
 	Lines     int
 	Follow    bool
@@ -33,27 +33,18 @@ type Options struct {
 	Since     string
 }
 
-// NewCmd makes the command; runF replaces its work in tests.
-func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+// NewCmd makes the command.
+func NewCmd(f *factory.Factory) *cobra.Command {
 	o := &Options{Factory: f}
-	if runF == nil {
-		runF = run
-	}
-	cmd := &cobra.Command{
-		Use:       "logs [agent|errors|list]",
-		Short:     "Show the latest log records",
-		Long:      "Show the latest records of a log, by default the agent log. A record must match all filters.",
-		Example:   "  hermes logs\n  hermes logs errors --since 1h\n  hermes logs -f --level warn",
-		Args:      cobra.MaximumNArgs(1),
-		ValidArgs: []string{logfile.Agent, logfile.Errors, "list"},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Out, o.Err, o.Log = cmd.OutOrStdout(), cmd.ErrOrStderr(), logfile.Agent
-			if len(args) > 0 {
-				o.Log = args[0]
-			}
-			return runF(cmd.Context(), o)
-		},
-	}
+	cmd := factory.Verb("logs [agent|errors|list]", "Show the latest log records", "hermes logs\n  hermes logs errors --since 1h\n  hermes logs -f --level warn", cobra.MaximumNArgs(1), func(ctx context.Context, c *factory.Call) error {
+		o.Call, o.Log = c, logfile.Agent
+		if len(c.Args) > 0 {
+			o.Log = c.Args[0]
+		}
+		return o.run(ctx)
+	})
+	cmd.Long = "Show the latest records of a log, by default the agent log. A record must match all filters."
+	cmd.ValidArgs = []string{logfile.Agent, logfile.Errors, "list"}
 	flags := cmd.Flags()
 	flags.IntVarP(&o.Lines, "lines", "n", 50, "number of records")
 	flags.BoolVarP(&o.Follow, "follow", "f", false, "print new records until interrupted")
@@ -65,7 +56,7 @@ func NewCmd(f *factory.Factory, runF func(context.Context, *Options) error) *cob
 	return cmd
 }
 
-func run(ctx context.Context, o *Options) error {
+func (o *Options) run(ctx context.Context) error {
 	filter, err := o.filter()
 	if err != nil {
 		return err
@@ -113,10 +104,8 @@ func (o *Options) known(folder string) error {
 	for _, l := range logs {
 		names = append(names, l.Name)
 	}
-	for _, name := range names {
-		if name == o.Log {
-			return nil
-		}
+	if slices.Contains(names, o.Log) {
+		return nil
 	}
 	return fmt.Errorf("there is no log %q; list them with `hermes logs list`", o.Log)
 }

@@ -40,7 +40,7 @@ func run(t *testing.T, args ...string) (out, errs string, err error) {
 	f := factory.New(app.Options{Home: home}, factory.IO{})
 	f.Mask = func(s string) string { return strings.ReplaceAll(s, "hush", "***") }
 	f.Now = now
-	cmd := logs.NewCmd(f, nil)
+	cmd := logs.NewCmd(f)
 	var stdout, stderr bytes.Buffer
 	cmd.SetOut(&stdout)
 	cmd.SetErr(&stderr)
@@ -130,7 +130,7 @@ func TestFollow(t *testing.T) {
 	f := factory.New(app.Options{Home: home}, factory.IO{})
 	f.Now = now
 	f.Tick = func() (<-chan time.Time, func()) { return tick, func() {} }
-	cmd := logs.NewCmd(f, nil)
+	cmd := logs.NewCmd(f)
 	var out output
 	cmd.SetOut(&out)
 	cmd.SetArgs([]string{"-f", "--level", "info"})
