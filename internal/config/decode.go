@@ -45,10 +45,15 @@ const maxUnfold = 50_000
 // section decodes the part of the settings at a path into a T.
 func section[T any](c *Config, path ...string) T {
 	var out T
+	c.decode(reflect.ValueOf(&out).Elem(), path)
+	return out
+}
+
+// decode is section without its type, which is compiled once.
+func (c *Config) decode(into reflect.Value, path []string) {
 	d := decoder{c: c, left: maxUnfold}
 	_, f, _ := lookup(path)
-	d.value(d.nodes(path), reflect.ValueOf(&out).Elem(), f, path)
-	return out
+	d.value(d.nodes(path), into, f, path)
 }
 
 // Settings returns everything at once.

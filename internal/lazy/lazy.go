@@ -10,6 +10,8 @@ import (
 // Regexp returns a func that compiles a regular expression at its first call. It panics at
 // that call if the expression is invalid, so a test must reach it. The func may be called
 // concurrently.
+//
+//go:noinline
 func Regexp(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -5,8 +5,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
-	"slices"
 	"strings"
+
+	"hermes/internal/order"
 )
 
 const (
@@ -61,10 +62,10 @@ func newIndex(values []string) *index {
 	}
 	longestFirst := func(a, b form) int { return len(b.text) - len(a.text) }
 	for _, list := range x.long {
-		slices.SortStableFunc(list, longestFirst)
+		order.By(list, longestFirst)
 	}
 	for _, list := range x.short {
-		slices.SortStableFunc(list, longestFirst)
+		order.By(list, longestFirst)
 	}
 	return x
 }

@@ -7,8 +7,8 @@ package scan
 import (
 	"regexp"
 	"strings"
-	"sync"
 
+	"hermes/internal/lazy"
 	"hermes/internal/policy"
 	"hermes/internal/redact"
 )
@@ -102,58 +102,54 @@ func (p pattern) found(low string) bool {
 	return false
 }
 
-func lazy(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
-
 // secretLocation matches files and folders of secrets, but not public keys.
 const secretLocation = `(?:\.ssh/|id_rsa|id_ed25519|id_ecdsa|\.env\b|\.aws/|\.gnupg|\.netrc|\.pgpass|\.kube/config|/etc/shadow|/etc/passwd|auth\.json|credentials)`
 
 var patterns = []pattern{
 	{
 		threat: secretFiles, stems: []string{"cat ", "less ", "more ", "head ", "tail ", "base64 ", "xxd ", "strings ", "type "},
-		expr:   lazy(`\b(?:cat|less|more|head|tail|base64|xxd|strings|type)\s+(?:-\S+\s+)*["']?[~$./\w{}-]*` + secretLocation + `\S*`),
-		unless: lazy(`\.pub\b|\.ssh/config|\.env[\w.-]*\.(?:example|sample|template|dist)|/etc/passwd`),
+		expr:   lazy.Regexp(`\b(?:cat|less|more|head|tail|base64|xxd|strings|type)\s+(?:-\S+\s+)*["']?[~$./\w{}-]*` + secretLocation + `\S*`),
+		unless: lazy.Regexp(`\.pub\b|\.ssh/config|\.env[\w.-]*\.(?:example|sample|template|dist)|/etc/passwd`),
 	},
 	{
 		threat: exfiltration, stems: []string{"curl", "wget", "nc ", "ncat", "netcat", "scp", "rsync", "sftp", "ftp"},
-		expr:   lazy(`\b(?:curl|wget|nc|ncat|netcat|scp|rsync|sftp|ftp)\s[^\n]*` + secretLocation + `|` + secretLocation + `[^\n]*\|\s*(?:curl|wget|nc|ncat|netcat)\b`),
-		unless: lazy(`\.pub\b|--netrc|ssh/config`),
+		expr:   lazy.Regexp(`\b(?:curl|wget|nc|ncat|netcat|scp|rsync|sftp|ftp)\s[^\n]*` + secretLocation + `|` + secretLocation + `[^\n]*\|\s*(?:curl|wget|nc|ncat|netcat)\b`),
+		unless: lazy.Regexp(`\.pub\b|--netrc|ssh/config`),
 	},
 	{
 		threat: exfiltration, stems: []string{"send", "upload", "post", "forward", "exfiltrat", "transmit", "leak", "mail", "push", "copy"},
-		expr: lazy(`\b(?:send|upload|post|forward|exfiltrate|transmit|leak|e?mail|push|copy)(?:ing)?\b[^\n.]{0,60}` +
+		expr: lazy.Regexp(`\b(?:send|upload|post|forward|exfiltrate|transmit|leak|e?mail|push|copy)(?:ing)?\b[^\n.]{0,60}` +
 			`(?:password|passphrase|secret|token|api[ _-]?key|credential|private key|\.env\b|\.ssh|conversation|chat history|transcript|memor(?:y|ies))s?\b[^\n]{0,60}(?:https?://|\bto\s+\S+@\S+|\bto\s+\d+\.\d+\.\d+\.\d+)`),
-		unless: lazy(`header|bearer|authorization|placeholder`),
+		unless: lazy.Regexp(`header|bearer|authorization|placeholder`),
 	},
 	{
 		threat: exfiltration, stems: []string{"!["},
-		expr: lazy(`!\[[^\]]*\]\(https?://[^)\s]*[?&/=][^)\s]*(?:\{|\$|%7b|<)`),
+		expr: lazy.Regexp(`!\[[^\]]*\]\(https?://[^)\s]*[?&/=][^)\s]*(?:\{|\$|%7b|<)`),
 	},
 	{
 		threat: sshBackdoor, stems: []string{".ssh"},
-		expr:   lazy(`(?:\b(?:cp|mv|install|ln|tee|rsync|scp|curl|wget|cat|echo|printf|ssh-copy-id)\b[^\n|;]*\s|>>?\s*)["']?[~$./\w{}-]*\.ssh/\S*`),
-		unless: lazy(`^(?:cat|scp|rsync)\b|\.pub\b|\.ssh/(?:config|known_hosts)`),
+		expr:   lazy.Regexp(`(?:\b(?:cp|mv|install|ln|tee|rsync|scp|curl|wget|cat|echo|printf|ssh-copy-id)\b[^\n|;]*\s|>>?\s*)["']?[~$./\w{}-]*\.ssh/\S*`),
+		unless: lazy.Regexp(`^(?:cat|scp|rsync)\b|\.pub\b|\.ssh/(?:config|known_hosts)`),
 	},
 	{
 		threat: sshBackdoor, stems: []string{"authorized_keys", "sshd_config"},
-		expr: lazy(`(?:>>?|\btee\b|\b(?:add|append|write|put|insert|install|echo|copy|place)\b)[^\n]{0,200}(?:authorized_keys|sshd_config)` +
+		expr: lazy.Regexp(`(?:>>?|\btee\b|\b(?:add|append|write|put|insert|install|echo|copy|place)\b)[^\n]{0,200}(?:authorized_keys|sshd_config)` +
 			`|(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-\S+)\s+aaaa[^\n]*authorized_keys|authorized_keys[^\n]*(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-\S+)\s+aaaa`),
 	},
 	{
 		threat: rolePlay, stems: []string{"you are now", "you're now", "from now on", "pretend", "act as", "behave as", "respond as", "your new identity", "your new persona"},
-		expr: lazy(`\byou(?:'re|\s+are)\s+now\s+(?:an?|the|my|dan|free|unrestricted|uncensored|jailbroken)\b` +
+		expr: lazy.Regexp(`\byou(?:'re|\s+are)\s+now\s+(?:an?|the|my|dan|free|unrestricted|uncensored|jailbroken)\b` +
 			`|\bpretend\s+(?:to\s+be|that\s+you|you(?:'re|\s+are))` +
 			`|\b(?:act|behave|respond)\s+as\s+(?:if\s+you|though\s+you|dan\b|root\b|an?\s+(?:unrestricted|uncensored|unfiltered|evil|jailbroken|different)|the\s+(?:system|developer|administrator))` +
 			`|\bfrom\s+now\s+on,?\s+you(?:'re|\s+are|\s+will|\s+must|\s+have|\s+shall)\b|\byour\s+new\s+(?:identity|persona)\b`),
 	},
 	{
 		threat: configTampering, stems: []string{"soul.md", ".hermes", "hermes config", "command_allowlist", "approvals", "hermes_yolo"},
-		expr: lazy(`(?:^|\b(?:always|must|silently|secretly|automatically|first|then|please|and)\s+)(?:edit|modify|overwrite|rewrite|append|write|insert|change|patch|update|add|set|replace|delete)\b[^\n]{0,80}(?:soul\.md|\.hermes\b|hermes\s+config|command_allowlist|approvals\.)` +
+		expr: lazy.Regexp(`(?:^|\b(?:always|must|silently|secretly|automatically|first|then|please|and)\s+)(?:edit|modify|overwrite|rewrite|append|write|insert|change|patch|update|add|set|replace|delete)\b[^\n]{0,80}(?:soul\.md|\.hermes\b|hermes\s+config|command_allowlist|approvals\.)` +
 			`|\bapprovals\.mode\s*(?:[:=]|to)\s*["']?(?:off|never|auto)|\bhermes_yolo_mode\s*=`),
 	},
 	{
 		threat: configTampering, stems: []string{"approval", "guardrail", "safety", "security", "sandbox", "redaction", "permission"},
-		expr: lazy(`\b(?:disable|turn\s+off|switch\s+off|bypass|circumvent|evade)\s+(?:\w+\s+){0,3}(?:approvals?|guardrails?|(?:safety|security|permission)\s+(?:check|prompt|rule|filter)s?|sandbox(?:ing)?|redaction)\b`),
+		expr: lazy.Regexp(`\b(?:disable|turn\s+off|switch\s+off|bypass|circumvent|evade)\s+(?:\w+\s+){0,3}(?:approvals?|guardrails?|(?:safety|security|permission)\s+(?:check|prompt|rule|filter)s?|sandbox(?:ing)?|redaction)\b`),
 	},
 }

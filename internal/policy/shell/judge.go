@@ -6,6 +6,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"hermes/internal/order"
 	"hermes/internal/policy/shell/lex"
 	"hermes/internal/policy/shell/program"
 	"hermes/internal/policy/shell/track"
@@ -68,7 +69,7 @@ func Judge(line string, on Context) Verdict {
 			j.Find(f)
 		}
 	}
-	slices.SortStableFunc(j.Findings, func(a, b Finding) int { return cmp.Compare(b.Level, a.Level) })
+	order.By(j.Findings, func(a, b Finding) int { return cmp.Compare(b.Level, a.Level) })
 	return Verdict{Findings: j.Findings}
 }
 
