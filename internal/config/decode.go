@@ -19,7 +19,8 @@ type decoder struct {
 	visit func(leaf)
 	// unknown is called for keys of a file that match no field.
 	unknown func(in layer, key, value *yaml.Node, path []string, known []string)
-	left    int // values that sections without fixed keys may still expand to
+	unset   bool // leaves out defaults
+	left    int  // values that sections without fixed keys may still expand to
 }
 
 // leaf is one setting as it was found.
@@ -111,36 +112,31 @@ func (d *decoder) value(at []layeredNode, v reflect.Value, f field, path []strin
 
 func (d *decoder) structure(at []layeredNode, v reflect.Value, f field, path []string) {
 	at = d.sections(at, f.scalar, path)
-	var known []string
 	rest := -1
 	for i, child := range tags(v.Type()) {
 		switch inner := v.Field(i); {
 		case child.anonymous:
 			for _, child := range tags(inner.Type()) {
-				known = append(known, d.child(at, inner, child, path)...)
+				d.child(at, inner, child, path)
 			}
 		case child.key == restKey:
 			rest = i
 		default:
 			child.prefix = cmp.Or(f.prefix, child.prefix)
-			known = append(known, d.child(at, v, child, path)...)
+			d.child(at, v, child, path)
 		}
 	}
 	if rest >= 0 {
-		d.remains(at, v.Field(rest), path, known)
+		d.remains(at, v.Field(rest), path, names(v.Type()))
 		return
 	}
-	d.unknownKeys(at, path, known)
+	d.unknownKeys(at, path, names(v.Type()))
 }
 
-// child decodes one field of v and returns its names.
-func (d *decoder) child(at []layeredNode, v reflect.Value, f field, path []string) []string {
+// child decodes one field of v.
+func (d *decoder) child(at []layeredNode, v reflect.Value, f field, path []string) {
 	below := append(slices.Clip(path), f.key)
 	d.value(d.children(at, f.key, f.also, below), v.Field(f.index), f, below)
-	if f.also != "" {
-		return []string{f.key, f.also}
-	}
-	return []string{f.key}
 }
 
 // children returns the nodes of one key; if a file has only its other or its old
@@ -293,7 +289,7 @@ func (d *decoder) leaf(at []layeredNode, v reflect.Value, f field, path []string
 			Served: "it is ignored", Do: "Fix or unset the variable"})
 	}
 	v.SetZero()
-	if f.def != "" {
+	if f.def != "" && !d.unset {
 		put(scalarOf(f.def), f.def, v, f)
 	}
 }

@@ -105,9 +105,31 @@ func fieldOf(t reflect.Type, name string) (found, bool) {
 
 // tagsOf has the fields of every struct type of the settings that was read: to parse the
 // tags again for each value took a third of the program's start.
-var tagsOf sync.Map // of reflect.Type to []field
+var tagsOf, namesOf sync.Map // of reflect.Type to []field, and to []string
 
-// tags returns the fields of a struct type in order.
+// names returns the names of the fields of a struct type and of those embedded in it. The
+// list is shared.
+func names(t reflect.Type) []string {
+	if known, ok := namesOf.Load(t); ok {
+		return known.([]string)
+	}
+	var list []string
+	for _, f := range tags(t) {
+		switch {
+		case f.anonymous:
+			list = append(list, names(t.Field(f.index).Type)...)
+		case f.key == restKey:
+		case f.also != "":
+			list = append(list, f.key, f.also)
+		default:
+			list = append(list, f.key)
+		}
+	}
+	namesOf.Store(t, list)
+	return list
+}
+
+// tags returns the fields of a struct type in order. The list is shared.
 func tags(t reflect.Type) []field {
 	if known, ok := tagsOf.Load(t); ok {
 		return known.([]field)

@@ -49,7 +49,7 @@ type keys struct {
 // readKeys looks at every setting, once.
 func (c *Config) readKeys() keys {
 	out := keys{of: map[string]string{}}
-	d := decoder{c: c, left: maxUnfold}
+	d := decoder{c: c, unset: true, left: maxUnfold} // no default is a secret
 	d.visit = func(l leaf) {
 		found := secretsIn(l.value.Interface(), isSecret(l))
 		found = slices.DeleteFunc(found, func(s string) bool { return s == "" || strings.HasPrefix(s, "${") })

@@ -54,19 +54,19 @@ func put(n *yaml.Node, text string, v reflect.Value, f field) string {
 	if quoted, ok := read.(string); ok && v.Kind() != reflect.String {
 		read = yamledit.Plain(strings.TrimSpace(quoted)) // "90" in quotes is still a number
 	}
-	wrong := "must be " + wanted(v.Type(), f) + ", not " + strconv.Quote(short(text))
+	wrong := func() string { return "must be " + wanted(v.Type(), f) + ", not " + strconv.Quote(short(text)) }
 	switch v.Type() {
 	case reflect.TypeFor[time.Duration]():
 		length, ok := duration(read, text)
 		if !ok || outside(length.Seconds(), f) {
-			return wrong
+			return wrong()
 		}
 		v.SetInt(int64(length))
 		return ""
 	case reflect.TypeFor[Limit]():
 		i, ok := limit(read, text)
 		if !ok {
-			return wrong
+			return wrong()
 		}
 		v.SetInt(i)
 		return ""
@@ -75,31 +75,31 @@ func put(n *yaml.Node, text string, v reflect.Value, f field) string {
 	case reflect.String:
 		chosen, ok := choice(text, f.oneof)
 		if !ok {
-			return wrong
+			return wrong()
 		}
 		v.SetString(chosen)
 	case reflect.Bool:
 		b, ok := truth(read)
 		if !ok {
-			return wrong
+			return wrong()
 		}
 		v.SetBool(b)
 	case reflect.Int:
 		i, ok := whole(read)
 		if !ok || outside(float64(i), f) {
-			return wrong
+			return wrong()
 		}
 		v.SetInt(i)
 	case reflect.Float64:
 		x, ok := number(read)
 		if !ok || outside(x, f) {
-			return wrong
+			return wrong()
 		}
 		v.SetFloat(x)
 	case reflect.Slice:
 		v.Set(reflect.ValueOf(commaList(text)))
 	default:
-		return wrong
+		return wrong()
 	}
 	return ""
 }

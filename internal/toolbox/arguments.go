@@ -36,7 +36,7 @@ func fitted(m toolset.Entry, raw json.RawMessage) (json.RawMessage, string) {
 	if problem != "" {
 		return nil, problem
 	}
-	fit, problem := argument.Fit(arguments, m.Shape)
+	fit, problem := argument.Fit(arguments, m.Shape())
 	if problem != "" {
 		return nil, fmt.Sprintf("%s, so %s was not run; send each argument once, spelled as in the schema", problem, m.Spec.Name)
 	}
@@ -69,7 +69,7 @@ func object(tool string, arguments json.RawMessage) (json.RawMessage, string) {
 // missing returns a text that names the required arguments that the call lacks
 // in canonical form, or "". sent is what the model wrote.
 func missing(m toolset.Entry, sent, arguments json.RawMessage) string {
-	required, _ := m.Shape["required"].([]any)
+	required, _ := m.Shape()["required"].([]any)
 	if len(required) == 0 {
 		return ""
 	}
@@ -87,7 +87,7 @@ func missing(m toolset.Entry, sent, arguments json.RawMessage) string {
 	if len(lacking) == 0 {
 		return ""
 	}
-	properties, _ := m.Shape["properties"].(map[string]any)
+	properties, _ := m.Shape()["properties"].(map[string]any)
 	if object, _ := object(m.Spec.Name, sent); object != nil {
 		_ = json.Unmarshal(object, &given) // it is valid: the names that were dropped
 	}

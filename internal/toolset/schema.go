@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	"hermes/internal/argument"
 )
@@ -11,7 +12,7 @@ import (
 // readSchema is a schema in both forms that are needed of it.
 type readSchema struct {
 	text  json.RawMessage
-	shape map[string]any
+	shape func() map[string]any
 }
 
 // schema reads the schema of a tool. What it returns is shared: do not change it.
@@ -21,8 +22,10 @@ func (c *Catalogue) schema(raw json.RawMessage, foreign bool) readSchema {
 	defer c.mu.Unlock()
 	return c.schemas.Make(key, func() readSchema {
 		text := canonical(raw, foreign)
-		shape, _ := argument.Decode(text).(map[string]any)
-		return readSchema{text, shape}
+		return readSchema{text, sync.OnceValue(func() map[string]any {
+			shape, _ := argument.Decode(text).(map[string]any)
+			return shape
+		})}
 	})
 }
 
@@ -32,18 +35,18 @@ func (c *Catalogue) schema(raw json.RawMessage, foreign bool) readSchema {
 // A schema that is missing or not an object becomes one without arguments.
 func canonical(schema json.RawMessage, foreign bool) json.RawMessage {
 	none := json.RawMessage(`{"type":"object","properties":{}}`)
+	if !foreign {
+		var b bytes.Buffer
+		if json.Compact(&b, schema) != nil || !bytes.HasPrefix(b.Bytes(), []byte("{")) {
+			return none
+		}
+		return b.Bytes()
+	}
 	var shape map[string]any
 	d := json.NewDecoder(bytes.NewReader(schema))
 	d.UseNumber()
 	if len(schema) == 0 || d.Decode(&shape) != nil || shape == nil {
 		return none
-	}
-	if !foreign {
-		var b bytes.Buffer
-		if json.Compact(&b, schema) != nil {
-			return none
-		}
-		return b.Bytes()
 	}
 	if shape["type"] == nil {
 		shape["type"] = "object"

@@ -44,8 +44,8 @@ type Set struct {
 
 // Entry is one tool of a Set.
 type Entry struct {
-	Spec    hermes.Spec    // with a canonical schema
-	Shape   map[string]any // the schema, decoded once; it must not be changed
+	Spec    hermes.Spec           // with a canonical schema
+	Shape   func() map[string]any // the schema, decoded once at its first use; it must not be changed
 	Tool    hermes.Tool
 	Toolset string // the name of its group
 }
