@@ -3,13 +3,14 @@ package archive
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"hermes/internal/lazy"
 )
 
 // jsonString matches a string in valid JSON.
-var jsonString = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+var jsonString = lazy.Regexp(`"(?:[^"\\]|\\.)*"`)
 
 // unescaped returns valid JSON with its characters as they are: only what JSON must
 // escape stays escaped. Order, numbers and blanks do not change.
@@ -17,7 +18,7 @@ func unescaped(text string) string {
 	if !strings.Contains(text, `\`) {
 		return text
 	}
-	return jsonString.ReplaceAllStringFunc(text, func(quoted string) string {
+	return jsonString().ReplaceAllStringFunc(text, func(quoted string) string {
 		var s string
 		if json.Unmarshal([]byte(quoted), &s) != nil {
 			return quoted

@@ -5,9 +5,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"strings"
 	"time"
+
+	"hermes/internal/lazy"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 )
 
 // temporaryName matches the names of temporary files; see temporary.
-var temporaryName = regexp.MustCompile(`^\..+\.[A-Z2-7]{12}\.tmp$`)
+var temporaryName = lazy.Regexp(`^\..+\.[A-Z2-7]{12}\.tmp$`)
 
 // Sweep removes from a folder the temporary files of writers that were killed: those that
 // are at least an hour old, belong to this user, and are locked by no process. It returns
@@ -51,7 +52,7 @@ func sweep(folder *os.Root, prefix string) (removed int) {
 		names, err := f.Readdirnames(1000)
 		read += len(names)
 		for _, name := range names {
-			if strings.HasPrefix(name, prefix) && temporaryName.MatchString(name) && abandoned(folder, name) && folder.Remove(name) == nil {
+			if strings.HasPrefix(name, prefix) && temporaryName().MatchString(name) && abandoned(folder, name) && folder.Remove(name) == nil {
 				removed++
 			}
 		}

@@ -7,12 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"strings"
 
 	"hermes"
 	"hermes/internal/app"
 	"hermes/internal/ioerr"
+	"hermes/internal/lazy"
 	"hermes/internal/usage"
 )
 
@@ -61,7 +61,7 @@ func unread(err error, stdout io.Writer) bool {
 }
 
 // endless matches words that are too long to show in full.
-var endless = regexp.MustCompile(`[!-~]{300,}`)
+var endless = lazy.Regexp(`[!-~]{300,}`)
 
 // plain makes one paragraph of an error chain. It adds advice if the error itself
 // gives none.
@@ -70,7 +70,7 @@ func plain(err error) string {
 	if errors.Is(err, hermes.ErrNotFound) { // the text before it already says so
 		text = strings.TrimSuffix(text, ": "+hermes.ErrNotFound.Error())
 	}
-	text = endless.ReplaceAllStringFunc(text, func(word string) string { return word[:60] + "…" + word[len(word)-20:] })
+	text = endless().ReplaceAllStringFunc(text, func(word string) string { return word[:60] + "…" + word[len(word)-20:] })
 	if advice := ioerr.Advice(err); advice != "" && !strings.Contains(text, "HERMES_HOME") {
 		text += ". " + advice
 	}

@@ -3,11 +3,11 @@ package contextengine
 import (
 	_ "embed"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"hermes"
+	"hermes/internal/lazy"
 	"hermes/internal/text"
 	"hermes/internal/thinktag"
 )
@@ -206,7 +206,7 @@ func plainLine(line string) string {
 // unframed changes the brackets of what begins or ends a frame, in any case and
 // spacing. Nothing is removed, so that no nested marker becomes whole.
 func unframed(text string) string {
-	return frameMarks.ReplaceAllStringFunc(text, func(s string) string { return "(" + s[1:] })
+	return frameMarks().ReplaceAllStringFunc(text, func(s string) string { return "(" + s[1:] })
 }
 
-var frameMarks = regexp.MustCompile(`(?i)\[\s*(?:END\s+OF\s+SUMMARY|SUMMARY\s+OF\s+EARLIER\s+TURNS|YOUR\s+TASK\s+LIST,\s+KEPT)`)
+var frameMarks = lazy.Regexp(`(?i)\[\s*(?:END\s+OF\s+SUMMARY|SUMMARY\s+OF\s+EARLIER\s+TURNS|YOUR\s+TASK\s+LIST,\s+KEPT)`)

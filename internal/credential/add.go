@@ -7,12 +7,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"hermes"
+	"hermes/internal/lazy"
 	"hermes/internal/oauth"
 )
 
@@ -81,7 +81,7 @@ func (p *Pool) Add(ctx context.Context, n New) (Entry, error) {
 }
 
 // variable matches the beginning of a line of an .env file. Keys may only end in =.
-var variable = regexp.MustCompile(`^(?:[A-Z][A-Z0-9]*_)+[A-Z0-9]+=.`)
+var variable = lazy.Regexp(`^(?:[A-Z][A-Z0-9]*_)+[A-Z0-9]+=.`)
 
 func (p *Pool) record(ctx context.Context, n New) (record, error) {
 	if p.name == "" {
@@ -113,7 +113,7 @@ func (p *Pool) record(ctx context.Context, n New) (record, error) {
 	if strings.ContainsAny(text, "\"'`") {
 		return record{}, errors.New("the key contains a quotation mark; copy it without quotes")
 	}
-	if variable.MatchString(text) {
+	if variable().MatchString(text) {
 		return record{}, errors.New("this begins with the name of a variable; paste only the part after the =")
 	}
 	r.secret = hermes.Secret(text)

@@ -3,11 +3,11 @@ package demo
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"hermes/internal/chatserver"
+	"hermes/internal/lazy"
 )
 
 // facts are the facts of a request, by the names that the script uses for them. A fact that the request
@@ -33,7 +33,7 @@ func gather(r *chatserver.Request) facts {
 	return f
 }
 
-var inQuotes = regexp.MustCompile("`([^`]+)`")
+var inQuotes = lazy.Regexp("`([^`]+)`")
 
 // prompt finds the note among the notes of memory, and the skill in the list of skills.
 func (f facts) prompt(text string) {
@@ -43,7 +43,7 @@ func (f facts) prompt(text string) {
 		switch {
 		case strings.HasPrefix(line, noteBegins):
 			f["note"] = line
-			if m := inQuotes.FindStringSubmatch(line); m != nil {
+			if m := inQuotes().FindStringSubmatch(line); m != nil {
 				f["command"] = m[1]
 			}
 		case listed && strings.HasPrefix(what, skillFor):
@@ -63,11 +63,11 @@ func (f facts) result(tool, text string) {
 	}
 }
 
-var numbered = regexp.MustCompile(`(?m)^\d+\. (.+)$`)
+var numbered = lazy.Regexp(`(?m)^\d+\. (.+)$`)
 
 // skill takes the last step of the skill.
 func (f facts) skill(text string) {
-	if steps := numbered.FindAllStringSubmatch(text, -1); len(steps) > 0 {
+	if steps := numbered().FindAllStringSubmatch(text, -1); len(steps) > 0 {
 		f["advice"] = steps[len(steps)-1][1]
 	}
 }
@@ -94,28 +94,28 @@ func (f facts) search(text string) {
 		}
 	}
 	for _, m := range found.Messages {
-		if lines := numbered.FindAllString(m.Text, -1); fmt.Sprint(m.ID) == f["message"] && len(lines) > 0 {
+		if lines := numbered().FindAllString(m.Text, -1); fmt.Sprint(m.ID) == f["message"] && len(lines) > 0 {
 			f["found"] = "> " + strings.Join(lines, "\n> ")
 		}
 	}
 }
 
 var (
-	verdict = regexp.MustCompile(`all \d+ tests passed`)
-	rate    = regexp.MustCompile(`error rate: \d+ percent`)
+	verdict = lazy.Regexp(`all \d+ tests passed`)
+	rate    = lazy.Regexp(`error rate: \d+ percent`)
 )
 
 // output takes the results of the tests and the report.
 func (f facts) output(text string) {
-	if v := verdict.FindString(text); v != "" {
+	if v := verdict().FindString(text); v != "" {
 		f["verdict"] = v
 	}
-	if v := rate.FindString(text); v != "" {
+	if v := rate().FindString(text); v != "" {
 		f["rate"] = strings.Replace(v, ":", " of", 1)
 	}
 }
 
-var named = regexp.MustCompile(`\{[a-z]+\}`)
+var named = lazy.Regexp(`\{[a-z]+\}`)
 
 // fill puts the facts into a line of the script; missing names a missing fact.
 func (f facts) fill(line string) (text, missing string) {
@@ -131,7 +131,7 @@ func (f facts) fillJSON(arguments string) (text, missing string) {
 }
 
 func (f facts) replace(line string, as func(string) string) (text, missing string) {
-	text = named.ReplaceAllStringFunc(line, func(name string) string {
+	text = named().ReplaceAllStringFunc(line, func(name string) string {
 		name = strings.Trim(name, "{}")
 		v, ok := f[name]
 		if !ok {

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"hermes/internal/lazy"
 )
 
 // Window returns the context length, in tokens, that a field of a refusal names,
@@ -45,10 +47,10 @@ func Allowance(err error) int {
 // Gemini "limit: 0, model: x", Anthropic "rate limit of 0 input tokens per minute", GitHub
 // "Rate limit of 0 per 60s".
 func (f *facts) barred() bool {
-	return f.failure != nil && (f.rated() || f.has("quota")) && zero.MatchString(f.whole)
+	return f.failure != nil && (f.rated() || f.has("quota")) && zero().MatchString(f.whole)
 }
 
-var zero = regexp.MustCompile(`\blimit(?: for your organization)?(?: \([^()]*\))?(?: of| is|:)? ?0(?:[^0-9.,]|[.,](?:[^0-9]|$)|$)`)
+var zero = lazy.Regexp(`\blimit(?: for your organization)?(?: \([^()]*\))?(?: of| is|:)? ?0(?:[^0-9.,]|[.,](?:[^0-9]|$)|$)`)
 
 // neverFits reports a limit of tokens in a time that one request exceeds.
 func (f *facts) neverFits() bool {
@@ -60,8 +62,8 @@ func (f *facts) neverFits() bool {
 }
 
 var (
-	allowed = regexp.MustCompile(`\blimit\b:? ?([0-9][0-9,_]*)`)
-	wanted  = regexp.MustCompile(`\brequested\b:? ?(?:about |~)?([0-9][0-9,_]*)`)
+	allowed = lazy.Regexp(`\blimit\b:? ?([0-9][0-9,_]*)`)
+	wanted  = lazy.Regexp(`\brequested\b:? ?(?:about |~)?([0-9][0-9,_]*)`)
 )
 
 // allowance reads "Limit 30000, Requested 45000" of OpenAI, Groq and others, in lower
@@ -78,7 +80,7 @@ func allowance(text string) (limit, requested int) {
 		}
 		return n
 	}
-	return number(allowed), number(wanted)
+	return number(allowed()), number(wanted())
 }
 
 // Missing returns what the model or its server cannot do at all, although the

@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"hermes"
 	"hermes/internal/errsig"
+	"hermes/internal/lazy"
 	"hermes/internal/policy"
 	"hermes/internal/redact"
 )
@@ -74,7 +74,7 @@ func (b *Store) Approve(ctx context.Context, id string) (saved hermes.Learning, 
 }
 
 // programName is what a pattern may begin with: the program that failed.
-var programName = regexp.MustCompile(`^[a-z0-9_.+-]+$`)
+var programName = lazy.Regexp(`^[a-z0-9_.+-]+$`)
 
 // failureOf finds the failure that a message is about: the same one, with or without
 // the program, or one without a fix in other words. Among equals it takes the latest.
@@ -83,7 +83,7 @@ func failureOf(list []hermes.Learning, pattern string) (best hermes.Learning, ok
 	closest, programs := errsig.Other, 0
 	for _, other := range list {
 		name, bare, _ := strings.Cut(other.Pattern, ": ")
-		if other.Class == "command_not_found" || !programName.MatchString(name) {
+		if other.Class == "command_not_found" || !programName().MatchString(name) {
 			bare = "" // the name is what failed
 		}
 		if bare == pattern {

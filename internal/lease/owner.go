@@ -13,11 +13,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"hermes/internal/lazy"
 	"hermes/internal/liveness"
 )
 
@@ -71,11 +71,11 @@ func (o *Owner) Close(owners func(context.Context) ([]string, error)) error {
 }
 
 // numberOfOwner is the number at the end of an owner's name.
-var numberOfOwner = regexp.MustCompile(`:([0-9a-f]{16})$`)
+var numberOfOwner = lazy.Regexp(`:([0-9a-f]{16})$`)
 
 // file is the lock file of an owner, "" if it cannot have one.
 func file(dir, owner string) string {
-	number := numberOfOwner.FindStringSubmatch(owner)
+	number := numberOfOwner().FindStringSubmatch(owner)
 	if number == nil {
 		return ""
 	}

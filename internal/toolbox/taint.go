@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"hermes"
 	"hermes/internal/argument"
+	"hermes/internal/lazy"
 	"hermes/internal/policy"
 	"hermes/internal/policy/shell/inspect"
 )
@@ -160,12 +160,12 @@ func (b *Toolbox) chosen(ctx context.Context, c *hermes.Call) bool {
 	return false
 }
 
-var patchFile = regexp.MustCompile(`(?m)^\*\*\* (?:(?:Add|Update|Delete) File|Move to): *(.+?) *$`)
+var patchFile = lazy.Regexp(`(?m)^\*\*\* (?:(?:Add|Update|Delete) File|Move to): *(.+?) *$`)
 
 // filesOfPatch returns the files that a patch names.
 func filesOfPatch(patch string) []string {
 	var paths []string
-	for _, m := range patchFile.FindAllStringSubmatch(patch, -1) {
+	for _, m := range patchFile().FindAllStringSubmatch(patch, -1) {
 		paths = append(paths, m[1])
 	}
 	return paths
