@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,11 +57,11 @@ func (n noun) list() *cobra.Command {
 				c.Say("  none; add one with `hermes auth add %s`", p.name)
 				continue
 			}
-			w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+			var rows factory.Table
 			for i, e := range p.entries {
-				fmt.Fprintf(w, "  %d\t%s\t%s\t%s\t%s\t%s\n", i+1, e.ID, markup.Visible(e.Label), kind(e), e.Hint, condition(e, n.Now()))
+				rows.Row(fmt.Sprintf("  %d", i+1), e.ID, markup.Visible(e.Label), kind(e), e.Hint, condition(e, n.Now()))
 			}
-			if err := w.Flush(); err != nil {
+			if err := rows.Print(c.Out); err != nil {
 				return err
 			}
 		}

@@ -1,11 +1,12 @@
 package insights
 
 import (
+	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
+	"hermes/internal/cmd/factory"
 	"hermes/internal/text"
 
 	"hermes"
@@ -25,28 +26,38 @@ func (r report) write(out io.Writer) error {
 		_, err := fmt.Fprintln(out, "\nNo activity in this time.")
 		return err
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "\n  sessions\t%d\n  turns\t%d\n  messages\t%d\n  tool calls\t%d\n  tokens\t%s\n", r.Sessions, r.Turns, r.Messages, r.Calls, text.Tokens(r.Tokens))
-	fmt.Fprintf(w, "    input\t%s\n    from cache\t%s\n    to cache\t%s\n    output\t%s\n",
-		text.Tokens(r.Usage.Input), text.Tokens(r.Usage.CacheRead), text.Tokens(r.Usage.CacheWrite), text.Tokens(r.Usage.Output))
-	fmt.Fprintf(w, "  cost\t%s\n", cost(r.Cost, r.Unpriced))
-	fmt.Fprint(w, "\nBy source\tsessions\tshare\n")
+	var all, sources, models, tools factory.Table
+	all.Row()
+	all.Row("  sessions", r.Sessions)
+	all.Row("  turns", r.Turns)
+	all.Row("  messages", r.Messages)
+	all.Row("  tool calls", r.Calls)
+	all.Row("  tokens", text.Tokens(r.Tokens))
+	all.Row("    input", text.Tokens(r.Usage.Input))
+	all.Row("    from cache", text.Tokens(r.Usage.CacheRead))
+	all.Row("    to cache", text.Tokens(r.Usage.CacheWrite))
+	all.Row("    output", text.Tokens(r.Usage.Output))
+	all.Row("  cost", cost(r.Cost, r.Unpriced))
+	all.Row()
+	sources.Row("By source", "sessions", "share")
 	for _, s := range r.Platforms {
-		fmt.Fprintf(w, "  %s\t%d\t%s\n", s.Name, s.Sessions, percent(s.Share))
+		sources.Row("  "+s.Name, s.Sessions, percent(s.Share))
 	}
-	fmt.Fprint(w, "\nBy model\ttokens\tshare\tcost\n")
+	sources.Row()
+	models.Row("By model", "tokens", "share", "cost")
 	for _, m := range r.Models {
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", m.Name, text.Tokens(m.Tokens), percent(m.Share), cost(m.Cost, m.Unpriced))
+		models.Row("  "+m.Name, text.Tokens(m.Tokens), percent(m.Share), cost(m.Cost, m.Unpriced))
 	}
-	fmt.Fprint(w, "\nTools\tcalls\tshare\tfailed\n")
+	models.Row()
+	tools.Row("Tools", "calls", "share", "failed")
 	for i, t := range r.Tools {
 		if i == mostTools {
-			fmt.Fprintf(w, "  … and %d more\n", len(r.Tools)-mostTools)
+			tools.Row(fmt.Sprintf("  … and %d more", len(r.Tools)-mostTools))
 			break
 		}
-		fmt.Fprintf(w, "  %s\t%d\t%s\t%d\n", t.Name, t.Calls, percent(t.Share), t.Failed)
+		tools.Row("  "+t.Name, t.Calls, percent(t.Share), t.Failed)
 	}
-	return w.Flush()
+	return errors.Join(all.Print(out), sources.Print(out), models.Print(out), tools.Print(out))
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", share*100) }

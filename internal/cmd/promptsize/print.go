@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
-	"strings"
 
+	"hermes/internal/cmd/factory"
 	"hermes/internal/order"
 
 	"hermes"
@@ -15,60 +14,33 @@ import (
 
 // write prints the report as text, largest tools first.
 func (r report) write(out io.Writer) error {
-	w := &table{}
+	w := factory.Table{Numbers: 2}
 	share := ""
 	if r.Window > 0 {
 		share = "window"
 	}
 	line := func(name, tier string, bytes, tokens int) {
-		w.row("  "+name, tier, strconv.Itoa(bytes), strconv.Itoa(tokens), r.share(tokens))
+		w.Row("  "+name, tier, bytes, tokens, r.share(tokens))
 	}
-	w.row("System prompt ("+r.Platform+")", "", "bytes", "tokens", share)
+	w.Row("System prompt ("+r.Platform+")", "", "bytes", "tokens", share)
 	for _, s := range r.System.Sections {
 		line(s.Name, s.Tier, s.Bytes, s.Tokens)
 	}
 	line("total", "", r.System.Bytes, r.System.Tokens)
-	w.row()
-	w.row(fmt.Sprintf("Tools (%d)", r.Tools.Count))
+	w.Row()
+	w.Row(fmt.Sprintf("Tools (%d)", r.Tools.Count))
 	list := slices.Clone(r.Tools.Tools)
 	order.By(list, func(a, b tool) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	for _, t := range list {
 		line(t.Name, "", t.Bytes, t.Tokens)
 	}
 	line("total", "", r.Tools.Bytes, r.Tools.Tokens)
-	_, err := fmt.Fprintf(out, "%s\nEvery request begins with %d bytes, about %d tokens%s.\n%s", w, r.Total, r.Tokens, r.ofWindow(), r.money())
+	err := w.Print(out)
+	fmt.Fprintf(out, "\nEvery request begins with %d bytes, about %d tokens%s.\n%s", r.Total, r.Tokens, r.ofWindow(), r.money())
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(out, "Note: %s.\n", warning)
 	}
 	return err
-}
-
-// table has rows of two text cells followed by right-aligned numbers. Both parts
-// of the report share its columns.
-type table struct{ rows [][]string }
-
-func (t *table) row(cells ...string) { t.rows = append(t.rows, cells) }
-
-func (t *table) String() string {
-	var wide [5]int
-	for _, r := range t.rows {
-		for i, c := range r {
-			wide[i] = max(wide[i], len(c))
-		}
-	}
-	var out strings.Builder
-	for _, r := range t.rows {
-		var line strings.Builder
-		for i, c := range r {
-			if i < 2 {
-				fmt.Fprintf(&line, "%-*s  ", wide[i], c)
-			} else {
-				fmt.Fprintf(&line, "%*s  ", wide[i], c)
-			}
-		}
-		out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-	}
-	return out.String()
 }
 
 // share is a part of the window in percent, "" if the window is unknown.

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -134,7 +133,8 @@ func word(n int, one, many string) string {
 }
 
 func (o *listOptions) print(ctx context.Context, s hermes.Store, rows []hermes.Session) error {
-	lines := [][]string{{"ID", "ACTIVE", "SOURCE", "STATE", "MSGS", "TITLE"}}
+	var lines factory.Table
+	lines.Row("ID", "ACTIVE", "SOURCE", "STATE", "MSGS", "TITLE")
 	for _, r := range rows {
 		title, err := titleOf(ctx, s, r, archive.Mask(o.Shown))
 		if err != nil {
@@ -143,10 +143,9 @@ func (o *listOptions) print(ctx context.Context, s hermes.Store, rows []hermes.S
 		if r.Pinned {
 			title = "* " + title
 		}
-		lines = append(lines, []string{r.ID, ago(archive.LastActive(r), o.Now()), r.Platform, state(r), strconv.Itoa(r.Messages), title})
+		lines.Row(r.ID, ago(archive.LastActive(r), o.Now()), r.Platform, state(r), r.Messages, title)
 	}
-	table(o.Out, lines)
-	return nil
+	return lines.Print(o.Out)
 }
 
 // peekMost limits the length of a session whose first message is read as a title.

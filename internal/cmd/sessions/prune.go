@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -77,8 +76,7 @@ func (o *pruneOptions) run(ctx context.Context) error {
 			return nil
 		}
 		if o.DryRun {
-			o.show(rows)
-			return nil
+			return o.show(rows)
 		}
 		if !o.Yes {
 			if err := o.Confirm(o.In, o.Out, "Delete "+text.Plural(len(rows), "session", "sessions")+" permanently?"); err != nil {
@@ -127,11 +125,13 @@ func (o *pruneOptions) fitting(rows []hermes.Session) []hermes.Session {
 	return kept
 }
 
-func (o *pruneOptions) show(rows []hermes.Session) {
-	lines := [][]string{{"ID", "ACTIVE", "SOURCE", "MSGS", "TITLE"}}
+func (o *pruneOptions) show(rows []hermes.Session) error {
+	var lines factory.Table
+	lines.Row("ID", "ACTIVE", "SOURCE", "MSGS", "TITLE")
 	for _, r := range rows {
-		lines = append(lines, []string{r.ID, ago(archive.LastActive(r), o.Now()), r.Platform, strconv.Itoa(r.Messages), text.Line(o.Shown(r.Title), 60)})
+		lines.Row(r.ID, ago(archive.LastActive(r), o.Now()), r.Platform, r.Messages, text.Line(o.Shown(r.Title), 60))
 	}
-	table(o.Out, lines)
+	err := lines.Print(o.Out)
 	fmt.Fprintf(o.Out, "\nWould delete %s. Nothing was changed.\n", text.Plural(len(rows), "session", "sessions"))
+	return err
 }

@@ -49,7 +49,9 @@ func (o *showOptions) run(ctx context.Context) error {
 		if o.JSON {
 			return factory.WriteJSON(o.Out, archive.Record{Session: archive.SessionOf(row), Messages: list})
 		}
-		o.head(row)
+		if err := o.head(row); err != nil {
+			return err
+		}
 		for _, m := range list {
 			o.message(m)
 		}
@@ -57,11 +59,12 @@ func (o *showOptions) run(ctx context.Context) error {
 	})
 }
 
-func (o *showOptions) head(r hermes.Session) {
-	rows := [][]string{{"id", r.ID}}
+func (o *showOptions) head(r hermes.Session) error {
+	var rows factory.Table
+	rows.Row("id", r.ID)
 	add := func(name, value string) {
 		if value != "" {
-			rows = append(rows, []string{name, value})
+			rows.Row(name, value)
 		}
 	}
 	add("title", r.Title)
@@ -77,7 +80,7 @@ func (o *showOptions) head(r hermes.Session) {
 	}
 	add("messages", fmt.Sprintf("%d, tool calls %d", r.Messages, r.Calls))
 	add("tokens", tokens(r.Usage))
-	table(o.Out, rows)
+	return rows.Print(o.Out)
 }
 
 // open prints the question that waits for the user.

@@ -3,10 +3,10 @@ package sessions
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -50,34 +50,31 @@ func (o *statsOptions) run(ctx context.Context) error {
 		if o.JSON {
 			return factory.WriteJSON(o.Out, statsJSON(stats))
 		}
-		rows := [][]string{
-			{"sessions", strconv.Itoa(stats.Sessions)},
-			{"messages", strconv.Itoa(stats.Messages)},
-			{"tool calls", strconv.Itoa(stats.Calls)},
-			{"tokens", tokens(stats.Usage)},
-			{"text", size(stats.TextBytes)},
-			{"on disk", size(stats.FileBytes)},
-		}
+		var rows factory.Table
+		rows.Row("sessions", stats.Sessions)
+		rows.Row("messages", stats.Messages)
+		rows.Row("tool calls", stats.Calls)
+		rows.Row("tokens", tokens(stats.Usage))
+		rows.Row("text", size(stats.TextBytes))
+		rows.Row("on disk", size(stats.FileBytes))
 		if !stats.Oldest.IsZero() {
-			rows = append(rows, []string{"oldest", ago(stats.Oldest, o.Now())}, []string{"newest", ago(stats.Newest, o.Now())})
+			rows.Row("oldest", ago(stats.Oldest, o.Now()))
+			rows.Row("newest", ago(stats.Newest, o.Now()))
 		}
-		table(o.Out, rows)
-		o.platforms(stats.ByPlatform)
-		return nil
+		return errors.Join(rows.Print(o.Out), o.platforms(stats.ByPlatform))
 	})
 }
 
 // platforms prints the counts by source, largest first.
-func (o *statsOptions) platforms(counts map[string]int) {
-	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b))
-	})
-	rows := [][]string{}
-	for _, name := range names {
-		rows = append(rows, []string{"  " + cmp.Or(name, "(none)"), strconv.Itoa(counts[name])})
-	}
-	if len(rows) > 0 {
+func (o *statsOptions) platforms(counts map[string]int) error {
+	if len(counts) > 0 {
 		fmt.Fprintln(o.Out, "\nby source")
-		table(o.Out, rows)
 	}
+	var rows factory.Table
+	for _, name := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b))
+	}) {
+		rows.Row("  "+cmp.Or(name, "(none)"), counts[name])
+	}
+	return rows.Print(o.Out)
 }

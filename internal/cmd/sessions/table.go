@@ -2,36 +2,10 @@ package sessions
 
 import (
 	"fmt"
-	"io"
-	"strings"
 	"time"
 
 	"hermes"
-	"hermes/internal/markup"
 )
-
-// table prints rows in aligned columns.
-func table(w io.Writer, rows [][]string) {
-	var widths []int
-	for _, row := range rows {
-		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], markup.Width(cell))
-		}
-	}
-	for _, row := range rows {
-		var b strings.Builder
-		for i, cell := range row {
-			b.WriteString(cell)
-			if i < len(row)-1 {
-				b.WriteString(strings.Repeat(" ", widths[i]-markup.Width(cell)+2))
-			}
-		}
-		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
-	}
-}
 
 // ago formats how long ago a time was.
 func ago(t, now time.Time) string {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"hermes"
@@ -16,25 +15,29 @@ import (
 
 // write prints the report as text.
 func (r report) write(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "Caps\tused\tcap\t\t")
+	var caps, costs factory.Table
+	caps.Row("Caps", "used", "cap")
 	capped := false
 	for _, l := range r.lines {
 		capped = capped || l.Percent() >= 0
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", l.Name, used(l), limit(l), percent(l), until(l))
+		caps.Row("  "+l.Name, used(l), limit(l), percent(l), until(l))
+	}
+	if err := caps.Print(out); err != nil {
+		return err
 	}
 	if !capped {
-		fmt.Fprintln(w, "\nNo caps are set. Set one with: hermes config set spend.day.usd 10")
+		fmt.Fprintln(out, "\nNo caps are set. Set one with: hermes config set spend.day.usd 10")
 	}
-	fmt.Fprintf(w, "\nSince %s\tcalls\ttokens\tcost\n", r.Since.Format(time.DateOnly))
+	fmt.Fprintln(out)
+	costs.Row("Since "+r.Since.Format(time.DateOnly), "calls", "tokens", "cost")
 	if r.By == string(hermes.SpendByDay) {
 		order.By(r.groups, func(a, b hermes.Spending) int { return cmp.Compare(b.Name, a.Name) })
 	}
 	for _, g := range r.groups {
-		fmt.Fprintf(w, "  %s\t%d\t%s\t%s\n", name(r.By, g.Name), g.Calls, text.Tokens(g.Usage.Total()), cost(g))
+		costs.Row("  "+name(r.By, g.Name), g.Calls, text.Tokens(g.Usage.Total()), cost(g))
 	}
-	fmt.Fprintf(w, "  total\t%d\t%s\t%s\n", r.total.Calls, text.Tokens(r.total.Usage.Total()), cost(r.total))
-	if err := w.Flush(); err != nil {
+	costs.Row("  total", r.total.Calls, text.Tokens(r.total.Usage.Total()), cost(r.total))
+	if err := costs.Print(out); err != nil {
 		return err
 	}
 	if n := r.total.Unpriced; n > 0 {
