@@ -1,12 +1,15 @@
 package thinktag
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // position is where in a Markdown text the next byte is.
 type position struct {
-	midline bool   // the line has text already
-	tail    string // the last bytes of the line, for the character before a tag
-	word    byte   // the last byte of the line that is no blank
+	midline bool          // the line has text already
+	last    [maxTail]byte // of the line, for the character before a tag; zeros first
+	word    byte          // the last byte of the line that is no blank
 
 	fence  run  // the open code block
 	head   bool // the line has more than indentation
@@ -28,16 +31,20 @@ const minFence = 3
 // maxTail is enough for what quoted looks for before a tag, in bytes.
 const maxTail = 8
 
-func (p *position) write(text string) {
-	for i := range len(text) {
-		p.next(text[i])
+func (p *position) write(text []byte) {
+	for _, c := range text {
+		p.next(c)
 	}
-	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
-		p.tail, text = "", text[i+1:]
+	if i := bytes.LastIndexByte(text, '\n'); i >= 0 {
+		p.last, text = [maxTail]byte{}, text[i+1:]
 	}
-	p.tail += text[max(0, len(text)-maxTail):]
-	p.tail = p.tail[max(0, len(p.tail)-maxTail):]
+	text = text[max(0, len(text)-maxTail):]
+	copy(p.last[:], p.last[len(text):])
+	copy(p.last[maxTail-len(text):], text)
 }
+
+// tail returns the last bytes of the line.
+func (p *position) tail() string { return strings.TrimLeft(string(p.last[:]), "\x00") }
 
 func (p *position) next(c byte) {
 	if p.run.length > 0 && c == p.run.of {
@@ -105,32 +112,33 @@ func (p *position) inCode() bool {
 // quoted reports whether a tag here, with this text after it, is in quotation
 // marks, brackets or emphasis, or alone in a cell of a table or in a pattern.
 func (p *position) quoted(after string) bool {
+	tail := p.tail()
 	for _, q := range [...][2]string{{`"`, `"`}, {"'", "'"}, {"(", ")"}, {"[", "]"}, {"“", "”"}, {"„", "“"}, {"‘", "’"}, {"«", "»"}, {"/", "/"}, {"|", "|"}} {
-		if strings.HasSuffix(p.tail, q[0]) && after != "" && after[0] == q[1][0] {
+		if strings.HasSuffix(tail, q[0]) && after != "" && after[0] == q[1][0] {
 			return true
 		}
 	}
 	if after == "" {
 		return false
 	}
-	if strings.HasSuffix(p.tail, "<code>") && after[0] == '<' {
+	if strings.HasSuffix(tail, "<code>") && after[0] == '<' {
 		return true
 	}
 	// Emphasis that begins before the tag and ends after it, as in **<think>**. Marks
 	// behind a word end what came before.
-	before := strings.TrimRight(p.tail, "*_")
-	return len(before) < len(p.tail) && (before == "" || strings.HasSuffix(before, " ")) && (after[0] == '*' || after[0] == '_')
+	before := strings.TrimRight(tail, "*_")
+	return len(before) < len(tail) && (before == "" || strings.HasSuffix(before, " ")) && (after[0] == '*' || after[0] == '_')
 }
 
 // escaped reports whether a tag here begins a string that goes on with an escape, as
 // in "</think>\n".
 func (p *position) escaped(after string) bool {
-	return (strings.HasSuffix(p.tail, `"`) || strings.HasSuffix(p.tail, "'")) && strings.HasPrefix(after, `\`)
+	return (strings.HasSuffix(p.tail(), `"`) || strings.HasSuffix(p.tail(), "'")) && strings.HasPrefix(after, `\`)
 }
 
 // named reports whether a tag here, with this text after it, is only named: in
 // the middle of a sentence, with blanks around it.
 func (p *position) named(after string) bool {
-	return strings.HasSuffix(p.tail, " ") && !strings.ContainsRune(".!?:", rune(p.word)) && p.midline &&
+	return strings.HasSuffix(p.tail(), " ") && !strings.ContainsRune(".!?:", rune(p.word)) && p.midline &&
 		(after == "" || strings.ContainsRune(" .,;:!?)", rune(after[0])))
 }

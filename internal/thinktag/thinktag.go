@@ -34,12 +34,13 @@ type Splitter struct {
 	open   bool   // a block is open
 	trim   bool   // line breaks that follow a block are left out
 	begun  bool   // visible text other than line breaks came
-	where  position
 
 	// since is the visible text since the last block, which began at base.
 	since    []byte
 	base     position
 	returned int // bytes of since that earlier calls returned
+	where    position
+	placed   int // bytes of since that where is past
 	// inner is an opening tag in since, within a line: a block only if its end
 	// comes.
 	inner *opening
@@ -59,8 +60,9 @@ type opening struct {
 // Feed takes the next piece of the text and returns what is decided.
 func (s *Splitter) Feed(text string) Piece {
 	if s.buffer == "" && !s.open && nextTag(text) < 0 {
-		s.show(text)
-		return s.piece()
+		p := Piece{Visible: s.show(text)}
+		s.returned = len(s.since)
+		return p
 	}
 	s.buffer += text
 	for s.step(false) {
@@ -119,13 +121,16 @@ func (s *Splitter) step(last bool) bool {
 
 // take obeys a tag. It returns false if the tag is content.
 func (s *Splitter) take(t tag, after string) bool {
-	switch {
-	case s.open:
+	if s.open {
 		if t.closes {
 			s.open = false
 			s.restart()
 		}
 		return t.closes
+	}
+	s.where.write(s.since[s.placed:])
+	s.placed = len(s.since)
+	switch {
 	case s.where.inCode() || s.where.quoted(after):
 		return false
 	case t.closes && s.where.escaped(after):
@@ -177,7 +182,7 @@ func (s *Splitter) takeEnd(named bool) bool {
 // restart begins the visible text before or after a block.
 func (s *Splitter) restart() {
 	s.fixed.Write(s.since[s.returned:])
-	s.since, s.returned, s.inner, s.base = s.since[:0], 0, nil, s.where
+	s.since, s.returned, s.placed, s.inner, s.base = s.since[:0], 0, 0, nil, s.where
 	s.trim = !s.where.midline
 }
 
@@ -190,16 +195,16 @@ func (s *Splitter) pass(text string) {
 	s.show(text)
 }
 
-func (s *Splitter) show(text string) {
+// show adds visible text, and returns it without the line breaks that are left out.
+func (s *Splitter) show(text string) string {
 	if s.trim || !s.begun {
 		text = strings.TrimLeft(text, "\r\n")
 	}
-	if text == "" {
-		return
+	if text != "" {
+		s.trim, s.begun = false, true
+		s.since = append(s.since, text...)
 	}
-	s.trim, s.begun = false, true
-	s.since = append(s.since, text...)
-	s.where.write(text)
+	return text
 }
 
 // Answer returns the visible text of a whole answer, trimmed. Unlike Split it
