@@ -28,7 +28,7 @@ func (m *endless) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[herme
 			if !yield(d, err) || err != nil {
 				return
 			}
-			if err := seen.take(d, m.now()); err != nil {
+			if err := seen.take(d, m.now); err != nil {
 				err.Provider, err.Model, _ = strings.Cut(m.ID(), ":")
 				yield(hermes.Delta{}, err)
 				return
@@ -44,7 +44,7 @@ type repetitions struct {
 	arguments      map[int]*repetition.Detector // by call
 }
 
-func (s *repetitions) take(d hermes.Delta, now time.Time) *hermes.ModelError {
+func (s *repetitions) take(d hermes.Delta, now func() time.Time) *hermes.ModelError {
 	switch {
 	case d.Reset != "":
 		*s = repetitions{}
@@ -68,7 +68,7 @@ func (s *repetitions) take(d hermes.Delta, now time.Time) *hermes.ModelError {
 	return nil
 }
 
-func repeats(what string, in *repetition.Detector, text string, now time.Time) *hermes.ModelError {
+func repeats(what string, in *repetition.Detector, text string, now func() time.Time) *hermes.ModelError {
 	const shown = 40
 	unit, times := in.Add(text, now)
 	if times == 0 {

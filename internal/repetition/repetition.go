@@ -56,11 +56,11 @@ type Detector struct {
 	since  time.Time // when the run was found
 }
 
-// Add takes the next piece of the text, which came now. If the text now ends in a
+// Add takes the next piece of the text. It asks for the time only now and then. If the text now ends in a
 // repetition that exceeds the limits, Add returns the repeated unit and how often it
 // came. What came before the repetition, and how long that took, does not matter, nor
 // how the text is cut into pieces.
-func (d *Detector) Add(text string, now time.Time) (unit string, times int) {
+func (d *Detector) Add(text string, clock func() time.Time) (unit string, times int) {
 	for text != "" {
 		n := min(step-d.grown, len(text))
 		d.tail = append(d.tail, text[:n]...)
@@ -70,6 +70,7 @@ func (d *Detector) Add(text string, now time.Time) (unit string, times int) {
 		}
 		d.grown = 0
 		d.checks++
+		now := clock()
 		d.look(now)
 		if unit, times = d.exceeds(now); times > 0 {
 			return unit, times

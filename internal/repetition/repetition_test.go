@@ -15,12 +15,13 @@ import (
 func found(l repetition.Limits, text string, size int, slow bool) (at int, unit string) {
 	d := repetition.Detector{Limits: l}
 	now := time.Unix(0, 0)
+	clock := func() time.Time { return now }
 	for i := 0; i < len(text); i += size {
 		end := min(i+size, len(text))
 		if slow {
 			now = now.Add(time.Hour)
 		}
-		if unit, times := d.Add(text[i:end], now); times > 0 {
+		if unit, times := d.Add(text[i:end], clock); times > 0 {
 			return end, unit
 		}
 	}
@@ -143,22 +144,23 @@ func TestLongTextsThatRepeatThemselvesAreWhole(t *testing.T) {
 func TestOnlyTheRepetitionMustBeSlow(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
+	clock := func() time.Time { return now }
 	for _, limits := range []repetition.Limits{repetition.Text, repetition.Arguments} {
 		d := repetition.Detector{Limits: limits}
 		for i := range 1000 {
 			now = now.Add(time.Second)
-			d.Add(fmt.Sprintf("Row %d is about something else. ", i), now)
+			d.Add(fmt.Sprintf("Row %d is about something else. ", i), clock)
 		}
 		row, slow := "| 0 | 0 |\n", 0
 		for range 2 * limits.SlowBytes / len(row) {
 			now = now.Add(time.Millisecond)
-			if unit, times := d.Add(row, now); times > 0 {
+			if unit, times := d.Add(row, clock); times > 0 {
 				t.Fatalf("a fast table was stopped: %q %d times", unit, times)
 			}
 		}
 		now = now.Add(repetition.SlowAfter)
 		for ; slow < 100; slow++ {
-			if _, times := d.Add(row, now); times > 0 {
+			if _, times := d.Add(row, clock); times > 0 {
 				break
 			}
 		}
@@ -189,7 +191,7 @@ func BenchmarkDetector(b *testing.B) {
 	for b.Loop() {
 		d := repetition.Detector{Limits: repetition.Text}
 		for i := 0; i < len(text); i += 4 {
-			d.Add(text[i:min(i+4, len(text))], time.Time{})
+			d.Add(text[i:min(i+4, len(text))], time.Now)
 		}
 	}
 }
