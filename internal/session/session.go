@@ -140,7 +140,9 @@ func (s *Session) live() {
 			s.shutdown()
 			return
 		}
-		idle.Reset(after)
+		if s.turn == nil {
+			idle.Reset(after)
+		}
 	}
 }
 

@@ -23,6 +23,7 @@ type subscribers struct {
 type subscription struct {
 	mu       sync.Mutex
 	pending  []hermes.Event
+	more     []byte // text that belongs to the last pending event
 	wake     chan struct{}
 	ended    bool // no more events will come
 	out      chan hermes.Event
@@ -83,29 +84,56 @@ func (s *subscription) put(e hermes.Event) {
 	if s.join(e) || len(s.pending) >= maxPending && isDelta(e) {
 		return
 	}
+	s.settle()
 	s.pending = append(s.pending, e)
 	s.signal()
 }
+
+// maxJoined is the size from which a piece of text is joined no more, in bytes.
+const maxJoined = 4096
 
 // join adds text to the last pending event if that is text too.
 func (s *subscription) join(e hermes.Event) bool {
 	if len(s.pending) == 0 {
 		return false
 	}
-	last := &s.pending[len(s.pending)-1]
-	switch e := e.(type) {
+	var before, text string
+	switch last := s.pending[len(s.pending)-1].(type) {
 	case hermes.TextDelta:
-		if before, ok := (*last).(hermes.TextDelta); ok && len(before.Text) < 4096 {
-			*last = hermes.TextDelta{Text: before.Text + e.Text}
-			return true
+		d, ok := e.(hermes.TextDelta)
+		if !ok {
+			return false
 		}
+		before, text = last.Text, d.Text
 	case hermes.ReasoningDelta:
-		if before, ok := (*last).(hermes.ReasoningDelta); ok && len(before.Text) < 4096 {
-			*last = hermes.ReasoningDelta{Text: before.Text + e.Text}
-			return true
+		d, ok := e.(hermes.ReasoningDelta)
+		if !ok {
+			return false
 		}
+		before, text = last.Text, d.Text
+	default:
+		return false
 	}
-	return false
+	if len(before)+len(s.more) >= maxJoined {
+		return false
+	}
+	s.more = append(s.more, text...)
+	return true
+}
+
+// settle completes the last pending event, so that it can be read.
+func (s *subscription) settle() {
+	if len(s.more) == 0 {
+		return
+	}
+	last := &s.pending[len(s.pending)-1]
+	switch d := (*last).(type) {
+	case hermes.TextDelta:
+		*last = hermes.TextDelta{Text: d.Text + string(s.more)}
+	case hermes.ReasoningDelta:
+		*last = hermes.ReasoningDelta{Text: d.Text + string(s.more)}
+	}
+	s.more = s.more[:0]
 }
 
 func isDelta(e hermes.Event) bool {
@@ -158,6 +186,7 @@ func (s *subscription) pump() {
 func (s *subscription) take() ([]hermes.Event, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.settle()
 	batch := s.pending
 	s.pending = nil
 	return batch, s.ended
