@@ -24,7 +24,7 @@ var readDoc string
 type readArgs struct {
 	Path   string  `json:"path" doc:"Absolute, relative or ~ path"`
 	Offset *number `json:"offset,omitempty" doc:"First line" default:"1" min:"1"`
-	Limit  *number `json:"limit,omitempty" doc:"Lines" default:"500" min:"1" max:"2000"`
+	Limit  *number `json:"limit,omitempty" default:"500" min:"1" max:"2000"`
 }
 
 // readResult is what the model reads. Empty fields are left out.

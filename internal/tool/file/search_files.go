@@ -31,12 +31,12 @@ var searchDoc string
 type searchArgs struct {
 	Pattern    string  `json:"pattern"`
 	Target     string  `json:"target,omitempty" enum:"content,files" default:"content"`
-	Path       string  `json:"path,omitempty" doc:"Folder or file" default:"."`
+	Path       string  `json:"path,omitempty" default:"."`
 	FileGlob   string  `json:"file_glob,omitempty" doc:"Only files such as *.{ts,tsx}"`
 	OutputMode string  `json:"output_mode,omitempty" enum:"content,files_only,count" default:"content"`
-	Context    *number `json:"context,omitempty" doc:"Lines around each match" default:"0"`
+	Context    *number `json:"context,omitempty" doc:"Lines around each match"`
 	Limit      *number `json:"limit,omitempty" default:"50"`
-	Offset     *number `json:"offset,omitempty" default:"0"`
+	Offset     *number `json:"offset,omitempty"`
 }
 
 // searchResult is what the model reads. One of Matches, Files and Counts is set.

@@ -17,8 +17,8 @@ const nameWrite = "write_file"
 var writeDoc string
 
 type writeArgs struct {
-	Path    string `json:"path" doc:"Absolute, relative or ~ path"`
-	Content string `json:"content" doc:"The whole text"`
+	Path    string `json:"path"`
+	Content string `json:"content"`
 }
 
 type writeResult struct {

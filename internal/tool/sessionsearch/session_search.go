@@ -20,7 +20,7 @@ type arguments struct {
 	Window  int    `json:"window,omitempty" doc:"messages on each side" default:"10" min:"1" max:"50"`
 	Limit   int    `json:"limit,omitempty" doc:"sessions" default:"3" min:"1" max:"20"`
 	Sort    string `json:"sort,omitempty" enum:"relevance,newest,oldest"`
-	Roles   string `json:"role_filter,omitempty" doc:"comma separated" default:"user,assistant"`
+	Roles   string `json:"role_filter,omitempty" default:"user,assistant"`
 	Detail  string `json:"detail,omitempty" enum:"adaptive,full"`
 	// After and Before bound the time of messages, or in the list that of the last activity.
 	After    string `json:"after,omitempty" doc:"2026-11-20, or 7d ago"`

@@ -25,7 +25,7 @@ type arguments struct {
 	Command    string   `json:"command"`
 	Workdir    string   `json:"workdir,omitempty" doc:"Folder for this call only"`
 	Timeout    int      `json:"timeout,omitempty" min:"1" doc:"Seconds; default 180, max 600"`
-	PTY        bool     `json:"pty,omitempty" doc:"Use a pseudo-terminal"`
+	PTY        bool     `json:"pty,omitempty"`
 	Background bool     `json:"background,omitempty" doc:"Return at once; see process"`
 	Notify     bool     `json:"notify_on_complete,omitempty" doc:"Background: notify on exit"`
 	Patterns   []string `json:"watch_patterns,omitempty" doc:"Background: notify if a line contains one (not with notify_on_complete)"`

@@ -52,7 +52,7 @@ type Item struct {
 	ID      string `json:"id"`
 	Content string `json:"content,omitempty"`
 	Status  Status `json:"status,omitempty" enum:"pending,in_progress,completed,cancelled"`
-	Parent  string `json:"parent,omitempty" doc:"Parent id"`
+	Parent  string `json:"parent,omitempty"`
 }
 
 // UnmarshalJSON also accepts numbers as ids.

@@ -34,7 +34,7 @@ var doc string
 
 type args struct {
 	Todos items `json:"todos,omitempty"`
-	Merge bool  `json:"merge,omitempty" default:"false"`
+	Merge bool  `json:"merge,omitempty"`
 }
 
 // items also accepts the list as a JSON string, as some models send it.
