@@ -198,6 +198,27 @@ func TestOneShotDoesRealWork(t *testing.T) {
 	}
 }
 
+// TestFirstRequestIsSmall sees what every user pays for with every new session.
+func TestFirstRequestIsSmall(t *testing.T) {
+	t.Parallel()
+	const limit = 15_000
+	var size int
+	p := newUser(t)
+	p.env = append(p.env, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
+		for _, folder := range []string{p.home, p.dir} { // as long as each test makes them
+			size -= strings.Count(string(r.Body), folder) * len(folder)
+		}
+		size += len(r.Body)
+		return chatserver.Answer{Text: "Hello."}, nil
+	})...)
+	if _, errs, status := p.run("-z", "hello", "-m", "played"); status != 0 {
+		t.Fatalf("status %d: %s", status, errs)
+	}
+	if size < limit/2 || size > limit {
+		t.Errorf("the first request has %d bytes beside the names of folders, want at most %d", size, limit)
+	}
+}
+
 func TestPipedTextIsPartOfTheMessage(t *testing.T) {
 	t.Parallel()
 	env := serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
