@@ -103,7 +103,7 @@ func (s Sources) newFile(path string) (content, why string) {
 	case !st.Mode().IsRegular():
 		return "", "not a regular file"
 	case st.Size() > maxUntrackedFile:
-		return "", fmt.Sprintf("%.1f KB, not shown", float64(st.Size())/1024)
+		return "", text.Size(st.Size()) + ", not shown"
 	}
 	raw, err := os.ReadFile(path)
 	switch {

@@ -11,6 +11,7 @@ import (
 
 	"hermes/internal/config"
 	"hermes/internal/ioerr"
+	"hermes/internal/text"
 )
 
 // homeCheck checks that the home is writable and belongs to the user.
@@ -187,7 +188,7 @@ func databaseCheck(d Deps) Check {
 		if err := d.Database(ctx); err != nil {
 			return Finding{Fail, ioerr.Text(err), "First make a copy of " + d.Home.Database()}
 		}
-		return Finding{OK, "no damage, " + size(uint64(info.Size())), ""}
+		return Finding{OK, "no damage, " + text.Size(info.Size()), ""}
 	}}
 }
 

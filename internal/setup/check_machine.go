@@ -108,11 +108,11 @@ func diskCheck(d Deps) Check {
 		case free == 0:
 			return Finding{Fail, "the disk is full; nothing can be stored", "Free space on the disk of " + folder}
 		case free < criticalSpace:
-			return Finding{Fail, "only " + size(free) + " left, too little to work safely", "Free space on the disk of " + folder}
+			return Finding{Fail, "only " + text.Size(int64(free)) + " left, too little to work safely", "Free space on the disk of " + folder}
 		case free < elevatedSpace:
-			return Finding{Warn, "only " + size(free) + " left", "Free space on the disk of " + folder}
+			return Finding{Warn, "only " + text.Size(int64(free)) + " left", "Free space on the disk of " + folder}
 		}
-		return Finding{OK, size(free) + " free", ""}
+		return Finding{OK, text.Size(int64(free)) + " free", ""}
 	}}
 }
 
@@ -133,7 +133,7 @@ func sizeCheck(d Deps) Check {
 			if len(over) > 0 {
 				return Finding{Warn, "over quota: " + strings.Join(over, ", "), "`hermes doctor --fix` removes the oldest files"}
 			}
-			return Finding{OK, fmt.Sprintf("logs %s, caches within their quotas", size(uint64(total))), ""}
+			return Finding{OK, fmt.Sprintf("logs %s, caches within their quotas", text.Size(total)), ""}
 		},
 		Fix: func(context.Context) (string, error) {
 			var freed home.Amount
@@ -145,7 +145,7 @@ func sizeCheck(d Deps) Check {
 				freed.Files += one.Files
 				freed.Bytes += one.Bytes
 			}
-			return fmt.Sprintf("removed %s, %s", text.Plural(freed.Files, "old file", "old files"), size(uint64(freed.Bytes))), nil
+			return fmt.Sprintf("removed %s, %s", text.Plural(freed.Files, "old file", "old files"), text.Size(freed.Bytes)), nil
 		},
 	}
 }
@@ -155,7 +155,7 @@ func overQuota(d Deps) []string {
 	for _, c := range home.Classes() {
 		use, err := d.Home.Usage(c)
 		if err == nil && (c.Bytes > 0 && use.Bytes > c.Bytes || c.Files > 0 && use.Files > c.Files) {
-			over = append(over, fmt.Sprintf("%s (%s)", c.Name, size(uint64(use.Bytes))))
+			over = append(over, fmt.Sprintf("%s (%s)", c.Name, text.Size(use.Bytes)))
 		}
 	}
 	return over
@@ -179,19 +179,4 @@ func clockCheck(d Deps) Check {
 		}
 		return Finding{OK, now.Format("2006-01-02 15:04 MST"), ""}
 	}}
-}
-
-func size(bytes uint64) string {
-	switch {
-	case bytes >= 1<<30:
-		return fmt.Sprintf("%.1f GB", float64(bytes)/(1<<30))
-	case bytes >= 1<<20:
-		return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20))
-	case bytes >= 1<<10:
-		return fmt.Sprintf("%.1f KB", float64(bytes)/(1<<10))
-	}
-	if bytes == 1 {
-		return "1 byte"
-	}
-	return fmt.Sprintf("%d bytes", bytes)
 }

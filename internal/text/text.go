@@ -28,3 +28,16 @@ func Tokens(n int64) string {
 	}
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
+
+// Size writes a number of bytes short: 950 B, 1.5 KB, 12.3 MB. A KB is 1,024 bytes.
+func Size(n int64) string {
+	const unit = 1024
+	if n < unit {
+		return fmt.Sprintf("%d B", n)
+	}
+	value, names := float64(n)/unit, []string{"KB", "MB", "GB", "TB"}
+	for value >= unit && len(names) > 1 {
+		value, names = value/unit, names[1:]
+	}
+	return fmt.Sprintf("%.1f %s", value, names[0])
+}

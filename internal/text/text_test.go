@@ -35,3 +35,12 @@ func TestCuts(t *testing.T) {
 		}
 	}
 }
+
+func TestSize(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KB", 1536: "1.5 KB", 12_900_000: "12.3 MB", 3 << 40: "3.0 TB", 5000 << 40: "5000.0 TB"} {
+		if got := text.Size(n); got != want {
+			t.Errorf("%d: got %q, want %q", n, got, want)
+		}
+	}
+}

@@ -38,7 +38,7 @@ func (n noun) erase(c *call, yes bool) error {
 	}
 	files, bytes := p.Weigh()
 	if !yes {
-		fmt.Fprintf(c.Out, "Delete profile %s with %s (%s) in %s? Type its name to confirm: ", p.Profile(), text.Plural(files, "file", "files"), mib(bytes), p.Path())
+		fmt.Fprintf(c.Out, "Delete profile %s with %s (%s) in %s? Type its name to confirm: ", p.Profile(), text.Plural(files, "file", "files"), text.Size(bytes), p.Path())
 		answer, _ := bufio.NewReader(c.In).ReadString('\n')
 		if strings.TrimSpace(answer) != p.Profile() {
 			if !strings.HasSuffix(answer, "\n") { // the input ended without Enter

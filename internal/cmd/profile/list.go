@@ -76,7 +76,7 @@ func (n noun) show() *cobra.Command {
 			rows = append(rows, [2]string{"profiles", fmt.Sprint(len(names))})
 		}
 		files, bytes := p.Weigh()
-		rows = append(rows, [2]string{"size", fmt.Sprintf("%s in %s", mib(bytes), text.Plural(files, "file", "files"))})
+		rows = append(rows, [2]string{"size", fmt.Sprintf("%s in %s", text.Size(bytes), text.Plural(files, "file", "files"))})
 		for _, r := range rows {
 			c.Say("%-9s %s", r[0], r[1])
 		}
@@ -92,5 +92,3 @@ func there(path string) string {
 	}
 	return path
 }
-
-func mib(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20)) }

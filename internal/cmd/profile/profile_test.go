@@ -79,8 +79,8 @@ func TestProfileLifecycle(t *testing.T) {
 		{"use default", "", "Using profile default from now on ($HOME).\n"},
 		{"", "", "* default          $HOME\n  dev              $HOME/profiles/dev\n"},
 		{"use dev", "", "Using profile dev from now on ($HOME/profiles/dev).\n"},
-		{"show", "", "profile   dev\nhome      $HOME/profiles/dev\nsettings  none\nsecrets   none\nidentity  none\nsessions  none\nsize      0.0 MB in 0 files\n"},
-		{"delete dev", "dev\n", "Delete profile dev with 0 files (0.0 MB) in $HOME/profiles/dev? Type its name to confirm: " +
+		{"show", "", "profile   dev\nhome      $HOME/profiles/dev\nsettings  none\nsecrets   none\nidentity  none\nsessions  none\nsize      0 B in 0 files\n"},
+		{"delete dev", "dev\n", "Delete profile dev with 0 files (0 B) in $HOME/profiles/dev? Type its name to confirm: " +
 			"It was the current profile. The default profile is used now.\nDeleted profile dev.\n"},
 		{"list", "", "* default          $HOME\n"},
 	}

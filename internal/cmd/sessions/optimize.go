@@ -31,7 +31,7 @@ func (o *base) optimize(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Out, "Size on disk: %s before, %s now.\n", size(before.FileBytes), size(after.FileBytes))
+	fmt.Fprintf(o.Out, "Size on disk: %s before, %s now.\n", text.Size(before.FileBytes), text.Size(after.FileBytes))
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"hermes"
 	"hermes/internal/cmd/factory"
+	"hermes/internal/text"
 )
 
 // statsOptions are the options of `hermes sessions stats`.
@@ -55,8 +56,8 @@ func (o *statsOptions) run(ctx context.Context) error {
 		rows.Row("messages", stats.Messages)
 		rows.Row("tool calls", stats.Calls)
 		rows.Row("tokens", tokens(stats.Usage))
-		rows.Row("text", size(stats.TextBytes))
-		rows.Row("on disk", size(stats.FileBytes))
+		rows.Row("text", text.Size(stats.TextBytes))
+		rows.Row("on disk", text.Size(stats.FileBytes))
 		if !stats.Oldest.IsZero() {
 			rows.Row("oldest", ago(stats.Oldest, o.Now()))
 			rows.Row("newest", ago(stats.Newest, o.Now()))

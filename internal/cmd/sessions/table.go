@@ -24,19 +24,6 @@ func ago(t, now time.Time) string {
 	return t.Local().Format(time.DateOnly)
 }
 
-// size formats a number of bytes.
-func size(n int64) string {
-	const unit = 1024
-	if n < unit {
-		return fmt.Sprintf("%d B", n)
-	}
-	value, names := float64(n)/unit, []string{"KB", "MB", "GB", "TB"}
-	for value >= unit && len(names) > 1 {
-		value, names = value/unit, names[1:]
-	}
-	return fmt.Sprintf("%.1f %s", value, names[0])
-}
-
 // state returns the state of a session in a word.
 func state(r hermes.Session) string {
 	switch {
