@@ -87,7 +87,7 @@ func tools(ctx context.Context, c *Call) (Result, error) {
 		if i := strings.Index(what, ". "); i > 0 {
 			what = what[:i]
 		}
-		fmt.Fprintf(&b, "- `%s` %s\n", t.Name, plain(strings.TrimSuffix(short(what, 90), ".")))
+		fmt.Fprintf(&b, "- `%s` %s\n", t.Name, plain(strings.TrimSuffix(text.Line(what, 90), ".")))
 	}
 	return Result{Text: b.String()}, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"hermes"
 	"hermes/internal/session"
+	"hermes/internal/text"
 )
 
 func newSession(ctx context.Context, c *Call) (Result, error) {
@@ -131,7 +132,7 @@ func undo(ctx context.Context, c *Call) (Result, error) {
 		}
 	}
 	if !c.agreed() && c.Where == Terminal && last != "" && !st.Running {
-		return Result{Confirm: "Undo the last exchange, starting at “" + short(last, 60) + "”? Files are not changed."}, nil
+		return Result{Confirm: "Undo the last exchange, starting at “" + text.Line(last, 60) + "”? Files are not changed."}, nil
 	}
 	if err := c.Session.Submit(ctx, session.Undo{}); err != nil {
 		return Result{}, err
@@ -184,15 +185,6 @@ func count(arg string, otherwise int) (int, error) {
 		return 0, fmt.Errorf("%q is not a whole number of 1 or more", arg)
 	}
 	return n, nil
-}
-
-// short shortens a text to one line of at most n characters.
-func short(s string, n int) string {
-	runes := []rune(strings.Join(strings.Fields(s), " "))
-	if len(runes) <= n {
-		return string(runes)
-	}
-	return string(runes[:n-1]) + "…"
 }
 
 // plain keeps a text from being read as Markdown.

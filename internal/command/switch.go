@@ -168,12 +168,12 @@ func recent(ctx context.Context, c *Call, all Sessions, most int) ([]hermes.Sess
 	return out, nil
 }
 
-func searchSessions(ctx context.Context, all Sessions, text string) (Result, error) {
-	if text == "" {
+func searchSessions(ctx context.Context, all Sessions, words string) (Result, error) {
+	if words == "" {
 		return Result{}, errors.New("add words to search for: /sessions search WORDS")
 	}
 	hits, err := all.Search(ctx, hermes.SearchQuery{
-		Text: text, Roles: []hermes.Role{hermes.RoleUser, hermes.RoleAssistant}, Exclude: hiddenPlatforms(), Limit: 4 * someSessions,
+		Text: words, Roles: []hermes.Role{hermes.RoleUser, hermes.RoleAssistant}, Exclude: hiddenPlatforms(), Limit: 4 * someSessions,
 	})
 	if err != nil {
 		return Result{}, err
@@ -185,7 +185,7 @@ func searchSessions(ctx context.Context, all Sessions, text string) (Result, err
 			continue
 		}
 		seen[h.Session.ID] = true
-		fmt.Fprintf(&b, "- %s, %s: %s\n", named(h.Session), stamp(h.Message.Time), plain(short(h.Snippet, 140)))
+		fmt.Fprintf(&b, "- %s, %s: %s\n", named(h.Session), stamp(h.Message.Time), plain(text.Line(h.Snippet, 140)))
 	}
 	if len(seen) == 0 {
 		return Result{Text: "No matches. Try fewer or other words, or the beginning of a word with `*`."}, nil

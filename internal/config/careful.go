@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/text"
 	"hermes/internal/yamledit"
 )
 
@@ -109,9 +110,9 @@ func (c *Config) checkSpend(l leaf, add func(Problem)) {
 	case v.Kind() == reflect.Float64 && v.Float() > 0 && hermes.USD(v.Float()) == 0:
 		p.Text = "must be at least 0.000001, or 0 for none"
 	case l.path[1] == "warn_at":
-		for _, text := range v.Interface().([]string) {
-			if _, ok := percentage(text); !ok {
-				p.Text = "must list percentages from 1 to 100, not " + strconv.Quote(short(text))
+		for _, written := range v.Interface().([]string) {
+			if _, ok := percentage(written); !ok {
+				p.Text = "must list percentages from 1 to 100, not " + strconv.Quote(text.Clip(written, shownValue))
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"hermes/internal/text"
 	"hermes/internal/yamledit"
 )
 
@@ -48,23 +49,28 @@ func (d *decoder) put(p layeredNode, v reflect.Value, f field, path []string) st
 	return "must be " + wanted(v.Type(), f) + ", not a list or a section"
 }
 
-// put stores one scalar; text is what the file has, n says how YAML reads it.
-func put(n *yaml.Node, text string, v reflect.Value, f field) string {
+// shownValue is how much of a wrong value an error shows, in bytes.
+const shownValue = 40
+
+// put stores one scalar; written is what the file has, n says how YAML reads it.
+func put(n *yaml.Node, written string, v reflect.Value, f field) string {
 	read := yamledit.Scalar(n)
 	if quoted, ok := read.(string); ok && v.Kind() != reflect.String {
 		read = yamledit.Plain(strings.TrimSpace(quoted)) // "90" in quotes is still a number
 	}
-	wrong := func() string { return "must be " + wanted(v.Type(), f) + ", not " + strconv.Quote(short(text)) }
+	wrong := func() string {
+		return "must be " + wanted(v.Type(), f) + ", not " + strconv.Quote(text.Clip(written, shownValue))
+	}
 	switch v.Type() {
 	case reflect.TypeFor[time.Duration]():
-		length, ok := duration(read, text)
+		length, ok := duration(read, written)
 		if !ok || outside(length.Seconds(), f) {
 			return wrong()
 		}
 		v.SetInt(int64(length))
 		return ""
 	case reflect.TypeFor[Limit]():
-		i, ok := limit(read, text)
+		i, ok := limit(read, written)
 		if !ok {
 			return wrong()
 		}
@@ -73,7 +79,7 @@ func put(n *yaml.Node, text string, v reflect.Value, f field) string {
 	}
 	switch v.Kind() {
 	case reflect.String:
-		chosen, ok := choice(text, f.oneof)
+		chosen, ok := choice(written, f.oneof)
 		if !ok {
 			return wrong()
 		}
@@ -97,7 +103,7 @@ func put(n *yaml.Node, text string, v reflect.Value, f field) string {
 		}
 		v.SetFloat(x)
 	case reflect.Slice:
-		v.Set(reflect.ValueOf(commaList(text)))
+		v.Set(reflect.ValueOf(commaList(written)))
 	default:
 		return wrong()
 	}
@@ -129,13 +135,6 @@ func wanted(t reflect.Type, f field) string {
 		return "a list"
 	}
 	return "text"
-}
-
-func short(text string) string {
-	if len(text) > 40 {
-		return strings.ToValidUTF8(text[:40], "") + "…"
-	}
-	return text
 }
 
 func outside(x float64, f field) bool {

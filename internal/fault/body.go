@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
+
+	"hermes/internal/text"
 )
 
 // reading is what was found in a body.
@@ -27,7 +27,7 @@ type reading struct {
 }
 
 const (
-	maxMessage = 600
+	maxMessage = 600 // characters
 	maxText    = 16 << 10
 	maxJSON    = 256 << 10
 	maxDepth   = 8 // gateways that wrap gateways
@@ -240,16 +240,4 @@ func jsonText(v any) string {
 }
 
 // shorten makes a message fit on one line.
-func shorten(s string) string {
-	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s[:min(len(s), maxText)], "\uFFFD"), func(c rune) bool {
-		return unicode.IsSpace(c) || unicode.IsControl(c)
-	}), " ")
-	if len(s) <= maxMessage {
-		return s
-	}
-	cut := maxMessage
-	for !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
-}
+func shorten(s string) string { return text.Line(s[:min(len(s), maxText)], maxMessage) }

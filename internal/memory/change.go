@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hermes/internal/memory/scan"
+	"hermes/internal/text"
 )
 
 // Operation is one change of a target.
@@ -61,7 +62,7 @@ func (d *draft) do(o Operation) error {
 		if err != nil {
 			return err
 		}
-		d.note("removed: " + shorten(d.entries[at], 80))
+		d.note("removed: " + text.Line(d.entries[at], 80))
 		d.entries = slices.Delete(d.entries, at, at+1)
 		return nil
 	}
@@ -109,33 +110,33 @@ func (d *draft) replace(old, content string) error {
 	return nil
 }
 
-// locate finds the entry that a text names: the one that equals it, or else the
-// only one that contains it.
-func locate(entries []string, text string) (int, error) {
-	text = strings.TrimSpace(text)
-	if text == "" {
+// locate finds the entry that some words name: the one that equals them, or else the
+// only one that contains them.
+func locate(entries []string, words string) (int, error) {
+	words = strings.TrimSpace(words)
+	if words == "" {
 		return 0, fmt.Errorf("old_text is blank; send a few words that are unique to the entry")
 	}
-	if at := slices.Index(entries, text); at >= 0 {
+	if at := slices.Index(entries, words); at >= 0 {
 		return at, nil
 	}
 	var found []int
 	for i, e := range entries {
-		if strings.Contains(e, text) {
+		if strings.Contains(e, words) {
 			found = append(found, i)
 		}
 	}
 	switch len(found) {
 	case 0:
-		return 0, fmt.Errorf("no entry contains %q; list the entries with read", shorten(text, 80))
+		return 0, fmt.Errorf("no entry contains %q; list the entries with read", text.Line(words, 80))
 	case 1:
 		return found[0], nil
 	}
 	var list strings.Builder
 	for _, i := range found[:min(len(found), 5)] {
-		fmt.Fprintf(&list, "\n- %s", shorten(entries[i], 80))
+		fmt.Fprintf(&list, "\n- %s", text.Line(entries[i], 80))
 	}
-	return 0, fmt.Errorf("multiple entries (%d) contain %q; send more words of the one you mean:%s", len(found), shorten(text, 80), list.String())
+	return 0, fmt.Errorf("multiple entries (%d) contain %q; send more words of the one you mean:%s", len(found), text.Line(words, 80), list.String())
 }
 
 // admit turns content into an entry, or returns the reason why it is refused.

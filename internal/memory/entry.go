@@ -93,12 +93,3 @@ func grouped(n int) string {
 	}
 	return s
 }
-
-// shorten cuts a text to n characters on one line.
-func shorten(text string, n int) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > n {
-		return string(runes[:n-1]) + "…"
-	}
-	return text
-}

@@ -10,6 +10,7 @@ import (
 
 	"hermes"
 	"hermes/internal/pending"
+	"hermes/internal/text"
 )
 
 // Proposal is a change that waits for the user. Its id is derived from its
@@ -163,7 +164,7 @@ func (b *File) stillThere(p Proposal) error {
 	existing := s.Texts()
 	for _, o := range p.Operations {
 		if o.Action != "add" && !slices.Contains(existing, o.OldText) {
-			return fmt.Errorf("the entry %q has changed since this was proposed; reject %s", shorten(o.OldText, 60), p.ID)
+			return fmt.Errorf("the entry %q has changed since this was proposed; reject %s", text.Line(o.OldText, 60), p.ID)
 		}
 		existing = append(existing, o.Content)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hermes/internal/atomicfile"
+	"hermes/internal/text"
 )
 
 // archived is a line of ARCHIVE.jsonl.
@@ -62,7 +63,7 @@ func (b *File) write(ctx context.Context, t Target, d draft, evicted []string, b
 	if record == nil {
 		record = func(_ context.Context, _ Origin, _ string, _ []string, write func() error) error { return write() }
 	}
-	what := fmt.Sprintf("%s: %s", b.nameOf(t), shorten(strings.Join(d.notes, "; "), 100))
+	what := fmt.Sprintf("%s: %s", b.nameOf(t), text.Line(strings.Join(d.notes, "; "), 100))
 	if err := record(ctx, by, what, []string{b.path(t)}, write); err != nil {
 		return State{}, err
 	}

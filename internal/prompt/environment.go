@@ -4,13 +4,18 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"hermes/internal/text"
 )
+
+// longestName bounds a name from outside, such as that of a folder, in characters.
+const longestName = 500
 
 // environment describes where commands run.
 func environment(p Environment) string {
 	var lines []string
 	if p.Backend != "" && p.Backend != "local" {
-		lines = append(lines, strings.ReplaceAll(text("remote"), "{backend}", p.Backend))
+		lines = append(lines, strings.ReplaceAll(fixed("remote"), "{backend}", p.Backend))
 	}
 	shell := p.Shell
 	if shell != "" {
@@ -20,7 +25,7 @@ func environment(p Environment) string {
 		{"System", p.OS}, {"User", p.User}, {"Home folder", p.Home}, {"Working folder", p.Dir}, {"Shell", shell},
 	} {
 		if f.value != "" {
-			lines = append(lines, fmt.Sprintf("%s: %s", f.name, oneLine(f.value)))
+			lines = append(lines, fmt.Sprintf("%s: %s", f.name, text.OneLine(f.value, longestName)))
 		}
 	}
 	if len(lines) == 0 {
@@ -37,22 +42,7 @@ func session(in Input) string {
 		parts = append(parts, "This session began on "+in.Started.Format("Monday, 2 January 2006")+".")
 	}
 	if in.SessionID != "" {
-		parts = append(parts, "Its id is "+oneLine(in.SessionID)+".")
+		parts = append(parts, "Its id is "+text.OneLine(in.SessionID, longestName)+".")
 	}
 	return strings.Join(parts, " ")
-}
-
-// oneLine keeps a name, such as that of a folder, from forging prompt lines.
-func oneLine(s string) string {
-	const longest = 500
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\ufffd"))
-	if len(s) > longest {
-		s = strings.ToValidUTF8(s[:longest], "") + "…"
-	}
-	return s
 }

@@ -15,17 +15,17 @@ func enforcement(model, mode string) string {
 	case "never", "false", "off":
 		return ""
 	case "always", "true", "on":
-		return text("enforcement")
+		return fixed("enforcement")
 	case "", "auto":
 		if !ofFamily(name, talkers) {
 			return ""
 		}
-		return text("enforcement")
+		return fixed("enforcement")
 	}
 	if !ofFamily(name, strings.Split(mode, ",")) {
 		return ""
 	}
-	return text("enforcement")
+	return fixed("enforcement")
 }
 
 // guidance is extra text for single model families.
@@ -33,9 +33,9 @@ func guidance(model string) string {
 	name := modelName(model)
 	switch {
 	case ofFamily(name, []string{"gpt", "codex"}):
-		return text("openai")
+		return fixed("openai")
 	case ofFamily(name, []string{"gemini", "gemma"}):
-		return text("google")
+		return fixed("google")
 	}
 	return ""
 }

@@ -50,7 +50,7 @@ func (n notes) provenance() string {
 
 // each shows every file with at most limit characters.
 func (n notes) each(limit int) string {
-	parts := []string{text("project")}
+	parts := []string{fixed("project")}
 	for _, f := range n {
 		parts = append(parts, "## "+f.name+separator+f.within(limit))
 	}
@@ -64,7 +64,7 @@ const leastNote = 400
 // shared evenly: short files stay whole and the others share what is left. If
 // there is too little for each, the last files are only named.
 func (n notes) within(most int) string {
-	space := most - utf8.RuneCountInString(text("project"))
+	space := most - utf8.RuneCountInString(fixed("project"))
 	shown := n
 	for len(shown) > 1 && space-shown.frames() < leastNote*len(shown) {
 		shown = shown[:len(shown)-1]

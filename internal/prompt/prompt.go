@@ -136,8 +136,8 @@ type Environment struct {
 func Build(ctx context.Context, in Input, files Files) Prompt {
 	b := builder{Input: in, files: bounded{files, in.ReadTimeout}}
 	b.identity(ctx)
-	b.add("working", Stable, text("working"))
-	b.add("platform", Stable, text("platform/"+platformName(in.Platform)))
+	b.add("working", Stable, fixed("working"))
+	b.add("platform", Stable, fixed("platform/"+platformName(in.Platform)))
 	b.add("environment", Context, environment(in.Environment))
 	b.add("enforcement", Stable, enforcement(in.Model, in.Enforce))
 	b.add("model", Stable, guidance(in.Model))
@@ -170,7 +170,7 @@ func (b *builder) warn(text string) { b.out.Warnings = append(b.out.Warnings, te
 
 // identity adds the user's SOUL.md, or the built-in text.
 func (b *builder) identity(ctx context.Context) {
-	own := text("identity")
+	own := fixed("identity")
 	if b.Soul == "" || b.IgnoreRules {
 		b.add("identity", Stable, own)
 		return
@@ -194,8 +194,8 @@ func (b *builder) identity(ctx context.Context) {
 	}
 }
 
-// text returns an embedded text by its name, "" if there is none.
-func text(name string) string {
+// fixed returns an embedded text by its name, "" if there is none.
+func fixed(name string) string {
 	t, err := texts.ReadFile("text/" + name + ".md")
 	if err != nil {
 		return ""

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hermes/internal/policy"
+	"hermes/internal/text"
 )
 
 // maxChars is the default limit of characters shown per file.
@@ -132,7 +133,7 @@ func (b *builder) admit(name string, raw []byte) note {
 	if b.Redact != nil {
 		content = b.Redact(content)
 	}
-	n := note{name: oneLine(filepath.ToSlash(name)), content: content}
+	n := note{name: text.OneLine(filepath.ToSlash(name), longestName), content: content}
 	if content == "" {
 		return n
 	}

@@ -1,10 +1,11 @@
 package ratelimit
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"hermes/internal/text"
 )
 
 // words describes a limit in numbers by its key: "requests", "tokens-minute",
@@ -50,7 +51,7 @@ func planName(key string) string {
 	if err != nil || n <= 0 || unit == "" {
 		return ""
 	}
-	name := plural(n, unit)
+	name := text.Plural(n, unit, unit+"s")
 	if rest != "" {
 		name += ", " + strings.ReplaceAll(rest, "_", " ")
 	}
@@ -70,18 +71,11 @@ func period(minutes, key string) string {
 	case err != nil || n <= 0 || n > 1e6:
 		return strings.ReplaceAll(key, "-", " ")
 	case n%(24*60) == 0:
-		return plural(n/(24*60), "day") + own
+		return text.Plural(n/(24*60), "day", "days") + own
 	case n%60 == 0:
-		return plural(n/60, "hour") + own
+		return text.Plural(n/60, "hour", "hours") + own
 	}
-	return plural(n, "minute") + own
-}
-
-func plural(n int, unit string) string {
-	if n == 1 {
-		return "1 " + unit
-	}
-	return fmt.Sprintf("%d %ss", n, unit)
+	return text.Plural(n, "minute", "minutes") + own
 }
 
 // length orders the names of windows of a plan; unknown ones come last.

@@ -24,7 +24,8 @@ func OneLine(s string, most int) string {
 // Line joins a text to one line without control characters, of at most this
 // many characters.
 func Line(s string, most int) string {
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	apart := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), apart), " ")
 	if utf8.RuneCountInString(s) <= most {
 		return s
 	}

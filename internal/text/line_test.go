@@ -24,7 +24,7 @@ func TestOneLine(t *testing.T) {
 func TestLine(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"": "", " a \n\t b\x1b[m": "a b [m", "äöüßéè": "äöüßéè", "äöüßéèx": "äöüßé…", "abcd efg": "abcd…",
+		"": "", " a \n\t b\x1b[m": "a b [m", "äöüßéè": "äöüßéè", "äöüßéèx": "äöüßé…", "abcd efg": "abcd…", "a\xffb": "a\uFFFDb",
 	} {
 		if got := text.Line(in, 6); got != want {
 			t.Errorf("%q is %q, want %q", in, got, want)

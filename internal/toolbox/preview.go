@@ -4,7 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"hermes/internal/text"
 )
 
 // mainArguments names, for each tool, the arguments that best describe a call:
@@ -50,17 +51,20 @@ func preview(tool string, arguments json.RawMessage, limit int) string {
 	if tool == "todo" {
 		return todoPreview(given)
 	}
-	text := first(given, mainArguments[tool])
+	shown := first(given, mainArguments[tool])
 	if _, known := mainArguments[tool]; !known {
-		text = first(given, usual)
+		shown = first(given, usual)
 	}
-	if tool == "patch" && strings.HasPrefix(strings.TrimSpace(text), "***") {
-		text = strings.Join(filesOfPatch(text), ", ")
+	if tool == "patch" && strings.HasPrefix(strings.TrimSpace(shown), "***") {
+		shown = strings.Join(filesOfPatch(shown), ", ")
 	}
-	if action, ok := given["action"].(string); ok && text != action {
-		text = strings.TrimSpace(action + " " + text)
+	if action, ok := given["action"].(string); ok && shown != action {
+		shown = strings.TrimSpace(action + " " + shown)
 	}
-	return shorten(text, limit)
+	if limit <= 0 {
+		limit = len(shown)
+	}
+	return text.Line(shown, limit)
 }
 
 func first(given map[string]any, names []string) string {
@@ -99,14 +103,4 @@ func todoPreview(given map[string]any) string {
 		return verb + " 1 item"
 	}
 	return fmt.Sprintf("%s %d items", verb, len(items))
-}
-
-// shorten joins a text into one line and cuts it at limit characters.
-func shorten(text string, limit int) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\ufffd")), " ")
-	if limit <= 0 || utf8.RuneCountInString(text) <= limit {
-		return text
-	}
-	runes := []rune(text)
-	return strings.TrimSpace(string(runes[:limit-1])) + "…"
 }

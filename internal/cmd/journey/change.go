@@ -11,7 +11,9 @@ import (
 
 	"hermes"
 	"hermes/internal/compose"
+	"hermes/internal/markup"
 	"hermes/internal/memory"
+	"hermes/internal/text"
 )
 
 // editable is an entry that can be edited or deleted.
@@ -128,7 +130,7 @@ func (n noun) remove() *cobra.Command {
 			if err := t.remove(ctx); err != nil {
 				return err
 			}
-			c.say("Deleted %s: %s", c.args[i], line(t.text))
+			c.say("Deleted %s: %s", c.args[i], text.Short(markup.OneLine(t.text), shownLine))
 		}
 		c.say("Undo the last change with: hermes undo")
 		return nil

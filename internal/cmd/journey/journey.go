@@ -134,6 +134,9 @@ func (n noun) list() *cobra.Command {
 // only its own line.
 const widest = 36
 
+// shownLine is how much of a text a line shows, in characters.
+const shownLine = 90
+
 func (c *call) print(steps []step) {
 	wide := 0
 	for _, s := range steps {

@@ -124,7 +124,7 @@ func TestWhatWasLearnedIsListedByTime(t *testing.T) {
 	}
 	rest := out
 	for _, want := range []string{
-		"unknown date (edited by hand)", "remembered: Name: Ada�[31m", "2026-11-20", "remembered: uses uv", "in session s1",
+		"unknown date (edited by hand)", "remembered: Name: Ada␛[31m", "2026-11-20", "remembered: uses uv", "in session s1",
 		"skill:release", "learned release: Release it (helped once)", "in session s2",
 		"learning:1", "fix for pip: error: managed → use uv (not used yet)", "in session s3",
 	} {

@@ -5,14 +5,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"strings"
 	"time"
 
 	"hermes"
 	"hermes/internal/learning"
+	"hermes/internal/markup"
 	"hermes/internal/memory"
 	"hermes/internal/order"
 	"hermes/internal/skill"
+	"hermes/internal/text"
 )
 
 // step is one thing that was learned.
@@ -57,7 +58,7 @@ func (c *call) remembered(context.Context) ([]step, error) {
 		for _, e := range s.Entries {
 			out = append(out, step{
 				Ref: refOf(t, e.Text), Kind: string(t), Date: e.Origin.At, By: e.Origin.By, Session: e.Origin.Session,
-				Text: e.Text, what: "remembered: " + line(e.Text),
+				Text: e.Text, what: "remembered: " + text.Short(markup.OneLine(e.Text), shownLine),
 			})
 		}
 	}
@@ -121,13 +122,4 @@ func (c *call) learned(ctx context.Context) ([]step, error) {
 		})
 	}
 	return out, nil
-}
-
-// line shortens a text to one line.
-func line(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > 90 {
-		return string(runes[:89]) + "…"
-	}
-	return text
 }

@@ -160,30 +160,20 @@ func (o *Options) show(e logfile.Entry) {
 	if e.Component != "" {
 		b.WriteString(" " + e.Component + ":")
 	}
-	b.WriteString(" " + oneLine(e.Message))
+	b.WriteString(" " + text.OneLine(e.Message, len(e.Message)))
 	for _, f := range e.Fields {
 		b.WriteString(" " + f.Name + "=" + quoted(f.Value))
 	}
 	fmt.Fprintln(o.Out, o.Mask(b.String()))
 }
 
-// oneLine replaces control characters of a record.
-func oneLine(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, text)
-}
-
 func quoted(value string) string {
-	if value != "" && !strings.ContainsAny(value, " \"=\n\t\x1b") && oneLine(value) == value {
+	if value != "" && !strings.ContainsAny(value, " \"=\n\t\x1b") && text.OneLine(value, len(value)) == value {
 		return value
 	}
-	text, err := json.Marshal(value)
+	raw, err := json.Marshal(value)
 	if err != nil {
-		return oneLine(value)
+		return text.OneLine(value, len(value))
 	}
-	return string(text)
+	return string(raw)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"hermes/internal/text"
 )
 
 // Limits of the report on background processes.
@@ -68,7 +70,7 @@ func named(list []string) string {
 
 // short is the command on one line.
 func (j *job) short() string {
-	return shorten(strings.Join(strings.Fields(j.command), " "), namedLength)
+	return text.Line(j.command, namedLength)
 }
 
 // unreported reports whether the model does not know of the end yet and gets no

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/text"
 )
 
 // Limits of what the tool process shows.
@@ -75,7 +76,7 @@ func (t *shellOf) list() (hermes.Result, error) {
 	all := make([]report, 0, len(jobs))
 	for _, j := range jobs {
 		r := t.report(j)
-		r.Command = shorten(r.Command, 200)
+		r.Command = text.Line(r.Command, 200)
 		all = append(all, r)
 	}
 	return hermes.JSONResult(map[string]any{"processes": all})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/text"
 )
 
 // Limits of the background processes of a session.
@@ -119,7 +120,7 @@ func (t *shellOf) follow(j *job) {
 
 // notice is the text for the session when a process has ended.
 func (j *job) notice() string {
-	text := fmt.Sprintf("[IMPORTANT: Background process %s completed (exit code %d)]\nCommand: %s", j.id, j.exit.Code, shorten(j.command, 300))
+	text := fmt.Sprintf("[IMPORTANT: Background process %s completed (exit code %d)]\nCommand: %s", j.id, j.exit.Code, text.Line(j.command, 300))
 	if tail := strings.TrimSpace(j.out.end(noticeTail)); tail != "" {
 		text += "\nOutput:\n" + tail
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/text"
 )
 
 // lostNote begins the report on processes of an earlier run of the program.
@@ -33,7 +34,7 @@ func (t *shellOf) restore(transcript []hermes.Message) {
 			forget(lost, m.Text())
 		case m.Role != hermes.RoleTool || json.Unmarshal([]byte(m.Text()), &r) != nil || r.ID == "":
 		case m.ToolName == "terminal" && r.Status == "running" && commands[m.CallID] != "":
-			lost[r.ID] = shorten(strings.Join(strings.Fields(commands[m.CallID]), " "), namedLength)
+			lost[r.ID] = text.Line(commands[m.CallID], namedLength)
 			ids = append(ids, r.ID)
 		case m.ToolName == "process" && r.Status != "" && r.Status != "running":
 			delete(lost, r.ID)

@@ -11,6 +11,7 @@ import (
 
 	"hermes"
 	"hermes/internal/ansi"
+	"hermes/internal/text"
 )
 
 // The exit codes of commands that were stopped early.
@@ -193,26 +194,18 @@ func lastLine(b []byte) string {
 	if len(b) > 4*most {
 		b = b[len(b)-4*most:]
 	}
-	text := ansi.Plain(b)
-	for text != "" {
-		line := text
-		i := strings.LastIndexByte(strings.TrimRight(text, "\n"), '\n')
+	rest := ansi.Plain(b)
+	for rest != "" {
+		line := rest
+		i := strings.LastIndexByte(strings.TrimRight(rest, "\n"), '\n')
 		if i >= 0 {
-			line, text = text[i+1:], text[:i]
+			line, rest = rest[i+1:], rest[:i]
 		} else {
-			text = ""
+			rest = ""
 		}
 		if line = strings.TrimSpace(line); line != "" {
-			return shorten(line, most)
+			return text.Line(line, most)
 		}
 	}
 	return ""
-}
-
-func shorten(s string, most int) string {
-	r := []rune(s)
-	if len(r) <= most {
-		return s
-	}
-	return string(r[:most-1]) + "…"
 }

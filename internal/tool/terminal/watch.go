@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hermes/internal/ansi"
+	"hermes/internal/text"
 )
 
 // How often the session is notified of lines that match.
@@ -92,17 +93,17 @@ func (w *watcher) found(pattern, line string) {
 		w.strikes = 0
 	}
 	w.hits++
-	text := fmt.Sprintf("[IMPORTANT: Background process %s matched %q]\n%s", w.job.id, pattern, shorten(line, noticeTail))
+	notice := fmt.Sprintf("[IMPORTANT: Background process %s matched %q]\n%s", w.job.id, pattern, text.Short(line, noticeTail))
 	if w.dropped > 0 {
-		text += fmt.Sprintf("\n(%d more matching lines came before it)", w.dropped)
+		notice += fmt.Sprintf("\n(%d more matching lines came before it)", w.dropped)
 	}
 	if w.strikes >= watchStrikes || w.hits >= watchHits {
 		w.off = true
 		w.job.promote()
-		text += "\n(Too many matches: it is no longer watched. You will be notified when it ends.)"
+		notice += "\n(Too many matches: it is no longer watched. You will be notified when it ends.)"
 	}
 	w.last, w.dropped = now, 0
-	w.wake(text)
+	w.wake(notice)
 }
 
 // limiter limits the notices of all processes of a session.
