@@ -2,6 +2,7 @@ package provider
 
 import (
 	"cmp"
+	"sync/atomic"
 
 	"hermes"
 	"hermes/internal/modelinfo"
@@ -14,11 +15,29 @@ import (
 // Unknown values are zero, an unknown price is nil. The snapshot's limits are not
 // used for the user's own servers, which set their own. Info does no network I/O.
 func (c *Catalogue) Info(ref string) hermes.ModelInfo {
-	ch, ok := c.quietly(ref)
+	k, ok := c.quietly(ref)
 	if !ok {
 		return serverinfo.Complete("", ref, hermes.ModelInfo{ID: ref})
 	}
-	return c.infoOf(ch)
+	edition := c.learned.Edition()
+	if have := k.info.Load(); have != nil && have.edition == edition {
+		return have.ModelInfo
+	}
+	info := c.infoOf(k.choice)
+	k.info.Store(&editedInfo{info, edition})
+	return info
+}
+
+// known is a reference that was resolved, with what was last returned about its model.
+type known struct {
+	choice
+	info atomic.Pointer[editedInfo]
+}
+
+// editedInfo is what is known about a model at an edition of the book.
+type editedInfo struct {
+	hermes.ModelInfo
+	edition int64
 }
 
 // infoOf is Info for a choice.
@@ -63,20 +82,20 @@ func (c *Catalogue) Window(ref string) int { return c.Info(ref).ContextLength }
 // OnOwnServer reports whether the server of a model is on this machine or in its
 // network.
 func (c *Catalogue) OnOwnServer(ref string) bool {
-	ch, ok := c.quietly(ref)
-	return ok && isLocal(ch.BaseURL)
+	k, ok := c.quietly(ref)
+	return ok && isLocal(k.BaseURL)
 }
 
 // quietly resolves a reference without asking any server. What was found is kept: each
 // request asks several times.
-func (c *Catalogue) quietly(ref string) (choice, bool) {
-	if ch, ok := c.known.Load(ref); ok {
-		return ch.(choice), true
+func (c *Catalogue) quietly(ref string) (*known, bool) {
+	if k, ok := c.known.Load(ref); ok {
+		return k.(*known), true
 	}
 	ch, _, err := c.placed(ref)
 	if err != nil || ch.id == "" {
-		return choice{}, false
+		return nil, false
 	}
-	c.known.Store(ref, ch)
-	return ch, true
+	k, _ := c.known.LoadOrStore(ref, &known{choice: ch})
+	return k.(*known), true
 }

@@ -44,7 +44,7 @@ type Catalogue struct {
 	reported bool                // Note was called
 	judged   map[string]bool     // models whose tools were looked for
 
-	known sync.Map // choices that quietly returned, by reference; few, because users write them
+	known sync.Map // what quietly returned, by reference; few, because users write them
 }
 
 // New returns a catalogue. It does no I/O; it fails if a proxy setting is

@@ -120,15 +120,15 @@ func (c *Catalogue) tierOf(ch choice) string {
 
 // Tier returns the service tier that requests to a model ask for, "" for none.
 func (c *Catalogue) Tier(ref string) string {
-	ch, ok := c.quietly(ref)
+	k, ok := c.quietly(ref)
 	if !ok {
 		return ""
 	}
 	var tier string
-	if raw, own := ch.custom.Extra["service_tier"]; own && json.Unmarshal(raw, &tier) == nil {
+	if raw, own := k.custom.Extra["service_tier"]; own && json.Unmarshal(raw, &tier) == nil {
 		return tier
 	}
-	return c.tierOf(ch)
+	return c.tierOf(k.choice)
 }
 
 // Tiers lists the values that the setting of the service tier may have.

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"hermes"
 	"hermes/internal/atomicfile"
@@ -35,7 +36,8 @@ const (
 // errors of the disk only mean that the next run does not know it. It may be used
 // concurrently.
 type Book struct {
-	dir string // "" keeps nothing on disk
+	dir     string // "" keeps nothing on disk
+	edition atomic.Int64
 
 	mu    sync.Mutex
 	texts *lru.Map[string, string] // by address; "" means there is no file
@@ -55,6 +57,9 @@ func NewBook(dir string) *Book {
 	}
 }
 
+// Edition counts the changes of what Of and Guess return.
+func (b *Book) Edition() int64 { return b.edition.Load() }
+
 // Guess returns the context length that was guessed for a model, 0 for none.
 func (b *Book) Guess(address, model string) int {
 	b.mu.Lock()
@@ -68,6 +73,7 @@ func (b *Book) SetGuess(address, model string, window int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.guesses.Put(address+"\n"+model, window)
+	b.edition.Add(1)
 }
 
 // MayList reports, once for each address, that it was not asked yet. again says that
@@ -121,6 +127,7 @@ func (b *Book) text(address string) string {
 // setText replaces it.
 func (b *Book) setText(address, text string) {
 	b.texts.Put(address, text)
+	b.edition.Add(1)
 	b.store(b.file(address, ".tsv"), text[1:])
 }
 
