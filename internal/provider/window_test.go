@@ -135,6 +135,9 @@ func TestTheWindowIsFound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if got := c.Window("box:m"); got != tt.set {
+				t.Errorf("before the first request the window is %d", got)
+			}
 			for i, n := range tt.tokens {
 				if _, err := hermes.Collect(m.Stream(t.Context(), sized(n))); hermes.ClassOf(err) != hermes.ClassOverflow {
 					t.Fatalf("%v", err)
