@@ -57,7 +57,7 @@ func TestAFailureIsTheExitStatus(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	out, err = run(t, 1, "--json")
-	if err == nil || !strings.Contains(out, `{"name":"disk","verdict":"fail","text":"only 1 byte left`) {
+	if err == nil || !strings.Contains(out, `{"name":"disk","verdict":"fail","text":"only 1 B left`) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
