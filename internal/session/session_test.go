@@ -835,6 +835,70 @@ func TestIdleSessionsCloseAndComeBack(t *testing.T) {
 	})
 }
 
+// TestASessionInUseIsNotIdle: the time counts from the last use, however long a turn or a
+// reader took before.
+func TestASessionInUseIsNotIdle(t *testing.T) {
+	t.Parallel()
+	slow := tool{hermes.Spec{Name: "slow", Schema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *hermes.Call) hermes.Result {
+		time.Sleep(5 * time.Minute) // of the bubble's clock
+		return hermes.Result{Text: "late"}
+	}}
+	for name, use := range map[string]func(t *testing.T, s *session.Session){
+		"a turn": func(t *testing.T, s *session.Session) {
+			submit(t, s, say("go"))
+			time.Sleep(5 * time.Minute)
+		},
+		"a reader": func(t *testing.T, s *session.Session) {
+			_, cancel := s.Subscribe(0)
+			time.Sleep(5*time.Minute + 30*time.Second)
+			cancel()
+			if _, err := s.State(t.Context()); err != nil {
+				t.Error(err)
+			}
+		},
+		"questions": func(t *testing.T, s *session.Session) {
+			for range 8 {
+				if _, err := s.State(t.Context()); err != nil {
+					t.Error(err)
+				}
+				time.Sleep(40 * time.Second)
+			}
+			if _, err := s.State(t.Context()); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := hermestest.NewScript(hermestest.CallTool("slow", `{}`), hermestest.Say("done"))
+				h := newFixture(t, m, newToolTable(slow), func(c *session.Config) { c.IdleAfter = time.Minute })
+				s := h.open(t, session.Open{})
+				use(t, s)
+				synctest.Wait()
+				over := func() bool {
+					select {
+					case <-s.Done():
+						return true
+					default:
+						return false
+					}
+				}
+				time.Sleep(59 * time.Second)
+				if over() {
+					t.Error("it was closed before its time")
+				}
+				time.Sleep(2 * time.Second)
+				synctest.Wait()
+				if !over() {
+					t.Error("it stays open")
+					s.Close()
+				}
+			})
+		})
+	}
+}
+
 func TestSpawnRunsAChildUntilItEnds(t *testing.T) {
 	t.Parallel()
 	spawn := tool{hermes.Spec{Name: "delegate", Schema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, c *hermes.Call) hermes.Result {
