@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
-	"sync"
+
+	"hermes/internal/lazy"
 )
 
 // maxImport bounds an imported file, in bytes.
@@ -161,7 +161,7 @@ func texts(data string) ([]string, error) {
 }
 
 // bullet matches the beginning of a list item.
-var bullet = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?`) })
+var bullet = lazy.Regexp(`^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?`)
 
 // listed splits a text at section signs or, if it is written as a list, into its
 // items and the paragraphs between them. It drops headings.

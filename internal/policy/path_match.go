@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"hermes/internal/lazy"
+
 	"mvdan.cc/sh/v3/pattern"
 )
 
@@ -133,7 +135,7 @@ func matchWild(pattern, name string) bool {
 }
 
 // brackets finds the letters between brackets in a pattern of a shell.
-var brackets = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[!^]?\]?(?:\[:\w+:\]|[^\]])*\]`) })
+var brackets = lazy.Regexp(`\[[!^]?\]?(?:\[:\w+:\]|[^\]])*\]`)
 
 // meet reports whether some name matches both of two patterns of * and ?. Its work
 // grows with the product of their lengths.

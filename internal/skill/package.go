@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"hermes/internal/lazy"
 	"hermes/internal/skill/guard"
 	"hermes/internal/yamledit"
 )
@@ -104,7 +103,7 @@ type Rights struct {
 }
 
 // hostPattern finds links.
-var hostPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`https?://[^\s"'<>)\]` + "`" + `]+`) })
+var hostPattern = lazy.Regexp(`https?://[^\s"'<>)\]` + "`" + `]+`)
 
 // RightsOf finds the rights that the files of a skill ask for.
 func RightsOf(files []guard.File) Rights {

@@ -2,9 +2,9 @@ package texttool
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
-	"sync"
+
+	"hermes/internal/lazy"
 )
 
 // tag is a form of call that begins with a fixed text at the start of a line
@@ -172,12 +172,8 @@ func object(candidates ...json.RawMessage) (string, bool) {
 }
 
 var (
-	functionForm = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?s)^\s*<function=([A-Za-z0-9_.\-]+)>(.*?)(?:</function>)?\s*$`)
-	})
-	parameterForm = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?s)<parameter=([A-Za-z0-9_.\-]+)>(.*?)</parameter>`)
-	})
+	functionForm  = lazy.Regexp(`(?s)^\s*<function=([A-Za-z0-9_.\-]+)>(.*?)(?:</function>)?\s*$`)
+	parameterForm = lazy.Regexp(`(?s)<parameter=([A-Za-z0-9_.\-]+)>(.*?)</parameter>`)
 )
 
 // parameters reads <function=name><parameter=key>value</parameter></function>.

@@ -7,11 +7,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
 	"hermes"
+	"hermes/internal/lazy"
 	"hermes/internal/skill/guard"
 )
 
@@ -24,9 +23,7 @@ func (*address) name() string { return "url" }
 func (*address) search(context.Context, string, int) ([]Listing, error) { return nil, nil }
 
 // named finds the files that the text of a skill mentions.
-var named = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(?:references|templates|scripts|assets)/[\w./-]*[\w-]`)
-})
+var named = lazy.Regexp(`\b(?:references|templates|scripts|assets)/[\w./-]*[\w-]`)
 
 func (a *address) fetch(ctx context.Context, id string) (Package, error) {
 	base, err := url.Parse(id)

@@ -3,14 +3,14 @@ package code
 import (
 	"strings"
 
-	"hermes/internal/policy/shell/lex"
+	"hermes/internal/lazy"
 )
 
-var destructiveSQL = lex.Pattern(`(?i)\b(drop\s+(table|database|schema|(materialized\s+)?view|index|role|user|tablespace|owned|trigger|function|procedure|type|sequence|extension|policy|column|constraint|keyspace)|truncate\s+(table\s+)?[\w."` + "`" + `\[]+|delete\s+from\s)`)
+var destructiveSQL = lazy.Regexp(`(?i)\b(drop\s+(table|database|schema|(materialized\s+)?view|index|role|user|tablespace|owned|trigger|function|procedure|type|sequence|extension|policy|column|constraint|keyspace)|truncate\s+(table\s+)?[\w."` + "`" + `\[]+|delete\s+from\s)`)
 
-var sqlComment = lex.Pattern(`(?s)/\*.*?\*/`)
+var sqlComment = lazy.Regexp(`(?s)/\*.*?\*/`)
 
-var narrowedDelete = lex.Pattern(`(?is)^delete\s+from\s[^;]*\bwhere\b`)
+var narrowedDelete = lazy.Regexp(`(?is)^delete\s+from\s[^;]*\bwhere\b`)
 
 // IsStatement reports whether the name of a program is a word of SQL that deletes.
 func IsStatement(name string) bool { return name == "drop" || name == "delete" || name == "truncate" }
@@ -39,13 +39,13 @@ func mentionsSQL(text string) bool {
 
 // Destroyers are functions of programming languages that delete what a path
 // names and everything in it.
-var Destroyers = lex.Pattern(`(?i)(?:rmtree|removeall|rm_rf|rm_r|remove_entry\w*|rmsync|rmdirsync|rimraf\w*|remove_dir\w*|removesync|deno\.remove|unlink|remove_tree|remove_all|deltree|delete_recursive\w*|\bfs(?:\.promises)?\.rm\w*|\brm|deletedirectory|delete_dir\w*|remove-item)\s*[(\s]([^;\n]{0,400})`)
+var Destroyers = lazy.Regexp(`(?i)(?:rmtree|removeall|rm_rf|rm_r|remove_entry\w*|rmsync|rmdirsync|rimraf\w*|remove_dir\w*|removesync|deno\.remove|unlink|remove_tree|remove_all|deltree|delete_recursive\w*|\bfs(?:\.promises)?\.rm\w*|\brm|deletedirectory|delete_dir\w*|remove-item)\s*[(\s]([^;\n]{0,400})`)
 
 // Homes are expressions for a home folder.
-var Homes = lex.Pattern(`(?i)^\s*(?:[\w.:]+\()?\s*(?:expanduser\(\s*["']~/?["']\s*\)|os\.path\.expanduser\(\s*["']~/?["']\s*\)|(?:pathlib\.)?path\.home\(\)|os\.homedir\(\)|(?:require\(["']os["']\)\.)?homedir\(\)|dir\.home|\$?env\[?[({."']*home["']?[\])}]?|os\.environ\[["']home["']\]|os\.getenv\(["']home["']\)|process\.env\.home|env\[["']home["']\])\s*[,)]`)
+var Homes = lazy.Regexp(`(?i)^\s*(?:[\w.:]+\()?\s*(?:expanduser\(\s*["']~/?["']\s*\)|os\.path\.expanduser\(\s*["']~/?["']\s*\)|(?:pathlib\.)?path\.home\(\)|os\.homedir\(\)|(?:require\(["']os["']\)\.)?homedir\(\)|dir\.home|\$?env\[?[({."']*home["']?[\])}]?|os\.environ\[["']home["']\]|os\.getenv\(["']home["']\)|process\.env\.home|env\[["']home["']\])\s*[,)]`)
 
 // QuotedText matches a text in quotes, as most languages write it.
-var QuotedText = lex.Pattern(`"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|` + "`[^`\n]*`")
+var QuotedText = lazy.Regexp(`"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|` + "`[^`\n]*`")
 
 // RunsPrograms reports whether a text looks like code that starts programs or
 // deletes folders.

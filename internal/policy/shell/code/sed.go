@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"hermes/internal/lazy"
 	"hermes/internal/policy/shell/getopt"
-	"hermes/internal/policy/shell/lex"
 )
 
 // SedScripts returns the scripts in the arguments of sed.
@@ -137,7 +137,7 @@ func (s *SedScript) until(ends string) string {
 }
 
 // everyText is what sed's s looks for and puts there to delete the text of a line.
-var everyText = lex.Pattern(`^s(.)\^?\.[*+]\$?(.)(.)`)
+var everyText = lazy.Regexp(`^s(.)\^?\.[*+]\$?(.)(.)`)
 
 // everyLine reports whether an address means all lines.
 func everyLine(address string) bool {

@@ -6,6 +6,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"hermes/internal/lazy"
 	"hermes/internal/policy/shell/lex"
 )
 
@@ -204,7 +205,7 @@ func ofRemote(word string) bool {
 	return slices.ContainsFunc([]string{"fetch_head", "merge_head", "origin", "upstream", "remote", "@{u", "@{p", "refs/pull", "refs/merge"}, func(s string) bool { return strings.Contains(word, s) })
 }
 
-var modulePath = lex.Pattern(`^[^./-][^/]*\.[^/]*/`)
+var modulePath = lazy.Regexp(`^[^./-][^/]*\.[^/]*/`)
 
 // otherModule reports whether a word may name what has to be fetched.
 func otherModule(word string) bool {
@@ -214,9 +215,9 @@ func otherModule(word string) bool {
 var (
 	// goOption is an option of go with which it runs another program, fetches, or
 	// works elsewhere.
-	goOption   = lex.Pattern(`^--?(exec|toolexec|vettool|overlay|modfile|mod|m|u|w|C)(=|$)`)
-	makeOption = lex.Pattern(`^-(j[0-9]*|[ksnB]+)$`)
-	buildName  = lex.Pattern(`^(all|bench|build|check|clean|compile|cover|coverage|fmt|format|lint|test|tests|typecheck|unit|vet)$`)
+	goOption   = lazy.Regexp(`^--?(exec|toolexec|vettool|overlay|modfile|mod|m|u|w|C)(=|$)`)
+	makeOption = lazy.Regexp(`^-(j[0-9]*|[ksnB]+)$`)
+	buildName  = lazy.Regexp(`^(all|bench|build|check|clean|compile|cover|coverage|fmt|format|lint|test|tests|typecheck|unit|vet)$`)
 )
 
 // isBuild reports whether the first part of a name says that it builds or tests.
@@ -226,9 +227,9 @@ func isBuild(name string) bool {
 }
 
 // sedCommand is a command of sed that only prints, deletes or replaces.
-var sedCommand = lex.Pattern(`^\s*(([0-9]+|\$)?(,\s*[+]?([0-9]+|\$))?\s*[pdq=]|/[^/\\;]*/[pd]|s([/|#,])[^/|#,;\\]*([/|#,])[^/|#,;\\]*([/|#,])[gpI0-9]*)\s*$`)
+var sedCommand = lazy.Regexp(`^\s*(([0-9]+|\$)?(,\s*[+]?([0-9]+|\$))?\s*[pdq=]|/[^/\\;]*/[pd]|s([/|#,])[^/|#,;\\]*([/|#,])[^/|#,;\\]*([/|#,])[gpI0-9]*)\s*$`)
 
-var sedOption = lex.Pattern(`^-([nErsu]+|[nErsu]*e)$`)
+var sedOption = lazy.Regexp(`^-([nErsu]+|[nErsu]*e)$`)
 
 // localSed accepts simple scripts that stand in the line: others may run programs and
 // read other files.

@@ -1,9 +1,7 @@
 package lex
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 )
 
 // Marks in the text of a word for parts that are only known at run time. They
@@ -174,10 +172,4 @@ func Mentions(text, words string) bool {
 		}
 	}
 	return false
-}
-
-// Pattern returns a func that compiles an expression when it is first called: most
-// programs never judge a command that needs it.
-func Pattern(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

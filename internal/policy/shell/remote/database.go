@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"hermes/internal/lazy"
 	"hermes/internal/policy/shell/code"
 	"hermes/internal/policy/shell/getopt"
 	"hermes/internal/policy/shell/lex"
@@ -49,7 +50,7 @@ func databases(l *track.Line, name string, rest []string, in track.Input) {
 }
 
 // buildsSQL matches statements whose text is put together in the database.
-var buildsSQL = lex.Pattern(`(?i)\bexecute\s+(immediate\s+)?('[^']*'\s*\|\||format\s*\(|concat|\w*\s*\|\||immediate\b)|\bexec(ute)?\s*\(|\bsp_executesql\b|\bprepare\s+\w+\s+from\b|\\\\gexec\b`)
+var buildsSQL = lazy.Regexp(`(?i)\bexecute\s+(immediate\s+)?('[^']*'\s*\|\||format\s*\(|concat|\w*\s*\|\||immediate\b)|\bexec(ute)?\s*\(|\bsp_executesql\b|\bprepare\s+\w+\s+from\b|\\\\gexec\b`)
 
 // dropsData reports whether the client or administration tool of a database
 // deletes data.
@@ -165,17 +166,17 @@ func railsResets(task string) bool {
 	})
 }
 
-var mongoLoses = lex.Pattern(`dropdatabase|\.drop(indexes|user|allusers)?\(|deletemany\(|\.remove\(|deleteone\(\s*\{\s*\}|shutdownserver|dropallroles`)
+var mongoLoses = lazy.Regexp(`dropdatabase|\.drop(indexes|user|allusers)?\(|deletemany\(|\.remove\(|deleteone\(\s*\{\s*\}|shutdownserver|dropallroles`)
 
-var dropsAny = lex.Pattern(`\b(drop|truncate)\s+\w|\bdelete\s+from\b|\bdetach\s+delete\b`)
+var dropsAny = lazy.Regexp(`\b(drop|truncate)\s+\w|\bdelete\s+from\b|\bdetach\s+delete\b`)
 
-var railsLoses = lex.Pattern(`(?i)delete_all|destroy_all|drop_table|truncate|system\(|exec\(|%x[^a-f0-9]`)
+var railsLoses = lazy.Regexp(`(?i)delete_all|destroy_all|drop_table|truncate|system\(|exec\(|%x[^a-f0-9]`)
 
-var clientCode = lex.Pattern(`(?is)(^|[\s;])\\!|\bcopy\b.*\b(from|to)\s+program\b|\binto\s+(out|dump)file\b|\bxp_cmdshell\b|^\s*\.(shell|system|load)\b|\blo_export\b|\bload_extension\s*\(|\bload\s+data\s+(local\s+)?infile\b|\bsys_exec\b|\bvacuum\s+into\b`)
+var clientCode = lazy.Regexp(`(?is)(^|[\s;])\\!|\bcopy\b.*\b(from|to)\s+program\b|\binto\s+(out|dump)file\b|\bxp_cmdshell\b|^\s*\.(shell|system|load)\b|\blo_export\b|\bload_extension\s*\(|\bload\s+data\s+(local\s+)?infile\b|\bsys_exec\b|\bvacuum\s+into\b`)
 
-var grantsRights = lex.Pattern(`(?is)\b(grant|revoke)\s.+\s(to|from)\s|\b(create|alter)\s+(user|role)\b|\bset\s+password\b`)
+var grantsRights = lazy.Regexp(`(?is)\b(grant|revoke)\s.+\s(to|from)\s|\b(create|alter)\s+(user|role)\b|\bset\s+password\b`)
 
-var updatesAll = lex.Pattern(`(?is)\bupdate\s+[\w."\[\]]+\s+set\s`)
+var updatesAll = lazy.Regexp(`(?is)\bupdate\s+[\w."\[\]]+\s+set\s`)
 
 // isDatabaseClient reports whether a program runs statements that it is given.
 func isDatabaseClient(name string) bool {

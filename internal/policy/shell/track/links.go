@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"hermes/internal/lazy"
 	"hermes/internal/policy/shell/lex"
 )
 
@@ -92,7 +93,7 @@ func (l *Line) throughOne(p string) (string, bool) {
 }
 
 // processLink matches other names of the root folder and of the current folder.
-var processLink = lex.Pattern(`^/+proc/+([^/]+)/+(?:task/+[^/]+/+)?(root|cwd)(/|$)`)
+var processLink = lazy.Regexp(`^/+proc/+([^/]+)/+(?:task/+[^/]+/+)?(root|cwd)(/|$)`)
 
 // throughProcess replaces the names of the root and of the current folder below
 // /proc, as if the process were one of this line.
