@@ -69,7 +69,7 @@ func oneLine(c hermes.ToolCall, m hermes.Message, result string) string {
 	arg := func(keys ...string) string {
 		for _, k := range keys {
 			if s, ok := args[k].(string); ok && s != "" {
-				return text.Clip(strings.Join(strings.Fields(s), " "), 120)
+				return text.Line(s, 120)
 			}
 		}
 		return ""
@@ -77,7 +77,7 @@ func oneLine(c hermes.ToolCall, m hermes.Message, result string) string {
 	lines := strings.Count(result, "\n") + strings.Count(result, `\n`) + 1
 	state := ""
 	if m.Failed {
-		state = ", failed: " + text.Clip(strings.Join(strings.Fields(result), " "), 160)
+		state = ", failed: " + text.Line(result, 160)
 	}
 	name := c.Name
 	if name == "" {

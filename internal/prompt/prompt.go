@@ -194,7 +194,7 @@ func (b *builder) identity(ctx context.Context) {
 	}
 }
 
-// fixed returns an embedded text by its name, "" if there is none.
+// fixed returns the embedded text of a name, or "".
 func fixed(name string) string {
 	t, err := texts.ReadFile("text/" + name + ".md")
 	if err != nil {

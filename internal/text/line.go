@@ -21,8 +21,8 @@ func OneLine(s string, most int) string {
 	return s
 }
 
-// Line joins a text to one line without control characters, of at most this
-// many characters.
+// Line joins a text to one line without control characters, of at most this many
+// characters, one or more. A cut is marked with "…", which counts.
 func Line(s string, most int) string {
 	apart := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), apart), " ")

@@ -8,7 +8,7 @@ import (
 // position is where in a Markdown text the next byte is.
 type position struct {
 	midline bool          // the line has text already
-	last    [maxTail]byte // of the line, for the character before a tag; zeros first
+	last    [maxTail]byte // the last bytes of the line, after zeros if it is shorter
 	word    byte          // the last byte of the line that is no blank
 
 	fence  run  // the open code block
@@ -35,9 +35,7 @@ func (p *position) write(text []byte) {
 	for _, c := range text {
 		p.next(c)
 	}
-	if i := bytes.LastIndexByte(text, '\n'); i >= 0 {
-		p.last, text = [maxTail]byte{}, text[i+1:]
-	}
+	text = text[bytes.LastIndexByte(text, '\n')+1:]
 	text = text[max(0, len(text)-maxTail):]
 	copy(p.last[:], p.last[len(text):])
 	copy(p.last[maxTail-len(text):], text)

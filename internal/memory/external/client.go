@@ -162,7 +162,7 @@ func (c *Client) Do(ctx context.Context, method, path string, query url.Values, 
 }
 
 func (c *Client) refusal(status int, body []byte) error {
-	said := redact.Text(text.OneLine(strings.Join(strings.Fields(string(body)), " "), 199))
+	said := redact.Text(text.Line(string(body), 200))
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return &Failure{status, c.name, fmt.Sprintf("it refused the key (%d); check %s", status, c.env)}

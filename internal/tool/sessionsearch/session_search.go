@@ -300,7 +300,7 @@ func (s *search) browse(ctx context.Context) (hermes.Result, error) {
 			continue
 		}
 		if first, err := s.store.Messages(ctx, r.ID, hermes.Range{First: 1, Raw: true}); err == nil && len(first) > 0 {
-			l.Begins = text.Clip(strings.Join(strings.Fields(first[0].Visible()), " "), 120)
+			l.Begins = text.Line(first[0].Visible(), 120)
 		}
 		out = append(out, l)
 	}

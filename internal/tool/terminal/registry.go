@@ -120,11 +120,11 @@ func (t *shellOf) follow(j *job) {
 
 // notice is the text for the session when a process has ended.
 func (j *job) notice() string {
-	text := fmt.Sprintf("[IMPORTANT: Background process %s completed (exit code %d)]\nCommand: %s", j.id, j.exit.Code, text.Line(j.command, 300))
+	notice := fmt.Sprintf("[IMPORTANT: Background process %s completed (exit code %d)]\nCommand: %s", j.id, j.exit.Code, text.Line(j.command, 300))
 	if tail := strings.TrimSpace(j.out.end(noticeTail)); tail != "" {
-		text += "\nOutput:\n" + tail
+		notice += "\nOutput:\n" + tail
 	}
-	return text
+	return notice
 }
 
 // reserve makes sure that another process fits. It forgets processes that ended

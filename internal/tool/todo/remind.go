@@ -62,11 +62,7 @@ func (l List) inProgress() string {
 		if item.Status != InProgress {
 			continue
 		}
-		line := []rune(item.ID + ". " + strings.Join(strings.Fields(item.Content), " "))
-		if len(line) > shownItem {
-			return string(line[:shownItem-1]) + "…"
-		}
-		return string(line)
+		return text.Line(item.ID+". "+item.Content, shownItem)
 	}
 	return ""
 }
