@@ -28,7 +28,7 @@ type preparation struct {
 	row     hermes.Session
 	ref     hermes.SessionRef
 	message *hermes.Message // of the user or the program; nil if the turn goes on with the transcript
-	// replaces is the id of the message in whose place it comes; 0 is none.
+	// replaces is the id of the stored message that a retry repeats, else 0.
 	replaces int64
 
 	runtime    *Runtime // made if it is nil

@@ -81,7 +81,12 @@ func TestAStoppedQueuedMessageHasNotFailed(t *testing.T) {
 func TestARetryThatDoesNotBeginChangesNothing(t *testing.T) {
 	t.Parallel()
 	no := error(nil)
-	hooks := hook.New(nil, hermes.Hook{TurnStart: func(context.Context, hermes.SessionRef, hermes.Message) ([]hermes.Part, error) { return nil, no }})
+	hooks := hook.New(nil, hermes.Hook{TurnStart: func(_ context.Context, _ hermes.SessionRef, m hermes.Message) ([]hermes.Part, error) {
+		if m.ID != 0 { // it is not stored yet, also at a retry
+			t.Errorf("a hook was shown message %d", m.ID)
+		}
+		return nil, no
+	}})
 	b, use := hooked(hooks)
 	h := newFixture(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"), hermestest.Say("three")), b, use)
 	s := h.open(t, session.Open{})

@@ -34,6 +34,19 @@ func TestText(t *testing.T) {
 	}
 }
 
+// TestPlainTextCountsAsOtherText: wherever other characters stand between plain ones.
+func TestPlainTextCountsAsOtherText(t *testing.T) {
+	t.Parallel()
+	for at := range 20 {
+		for other, want := range map[string]int{"é": 20, "日": 23, "\xff": 20} {
+			text := strings.Repeat("x", at) + other + strings.Repeat("x", 19-at)
+			if got := tokens.Quarters(text); got != want {
+				t.Errorf("Quarters(%q) = %d, want %d", text, got, want)
+			}
+		}
+	}
+}
+
 func TestAnchor(t *testing.T) {
 	t.Parallel()
 	a := tokens.Anchor{Counted: 1200, Estimated: 1000}
