@@ -24,10 +24,16 @@ func Store(ctx context.Context, s hermes.Store, r Read, name string, now time.Ti
 	sum := sha256.Sum256([]byte(origin))
 	row.ID = row.Started.UTC().Format("20060102_150405") + "_" + hex.EncodeToString(sum[:4])
 	row.Platform = "import"
-	if old, err := s.FindSession(ctx, row.ID); err == nil && old.ID == row.ID {
+	old, err := s.FindSession(ctx, row.ID)
+	switch {
+	case err != nil || old.ID != row.ID:
+	case old.Messages > 0:
 		return row, fmt.Errorf("already imported as session %s", row.ID)
+	default: // the program ended before its messages were stored
+		if err := s.DeleteSession(ctx, row.ID); err != nil {
+			return row, err
+		}
 	}
-	var err error
 	if row.Title, err = freeTitle(ctx, s, row.Title); err != nil {
 		return row, err
 	}
@@ -38,7 +44,7 @@ func Store(ctx context.Context, s hermes.Store, r Read, name string, now time.Ti
 		r.Messages[i].Provenance = hermes.ProvenanceSource("import of", name)
 	}
 	if _, err := s.Commit(ctx, hermes.Lease{Session: row.ID}, hermes.Change{Append: r.Messages}); err != nil {
-		return row, errors.Join(err, s.DeleteSession(ctx, row.ID))
+		return row, errors.Join(err, s.DeleteSession(context.WithoutCancel(ctx), row.ID))
 	}
 	return row, nil
 }

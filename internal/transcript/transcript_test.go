@@ -1,13 +1,16 @@
 package transcript_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
+	"hermes/hermestest"
 	"hermes/internal/transcript"
 )
 
@@ -100,4 +103,54 @@ func FuzzFile(f *testing.F) {
 			t.Errorf("open calls %v", open)
 		}
 	})
+}
+
+// cutStore is a store in which the import of the messages is cut.
+type cutStore struct {
+	hermes.Store
+	cut    context.CancelFunc
+	killed bool // nothing is done after it
+}
+
+func (s *cutStore) Commit(ctx context.Context, _ hermes.Lease, _ hermes.Change) (hermes.Committed, error) {
+	s.cut()
+	return hermes.Committed{}, ctx.Err()
+}
+
+func (s *cutStore) DeleteSession(ctx context.Context, id string) error {
+	if s.killed || ctx.Err() != nil {
+		return errors.New("not deleted")
+	}
+	return s.Store.DeleteSession(ctx, id)
+}
+
+// TestACutImportCanBeRepeated: after Ctrl+C nothing is left of it, and what is left when the
+// program is killed is replaced.
+func TestACutImportCanBeRepeated(t *testing.T) {
+	t.Parallel()
+	for name, killed := range map[string]bool{"stopped": false, "killed": true} {
+		store := hermestest.NewStore()
+		r, err := transcript.File(strings.NewReader(claude), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cut := context.WithCancel(t.Context())
+		row, err := transcript.Store(ctx, &cutStore{store, cut, killed}, r, "a.jsonl", time.Now())
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if _, err := store.FindSession(t.Context(), row.ID); errors.Is(err, hermes.ErrNotFound) == killed {
+			t.Errorf("%s: the session is found: %v", name, err)
+		}
+		for i, already := range []bool{false, true} {
+			row, err := transcript.Store(t.Context(), store, r, "a.jsonl", time.Now())
+			if (err != nil) != already {
+				t.Errorf("%s: import %d: %v", name, i, err)
+			}
+			list, err := store.Messages(t.Context(), row.ID, hermes.Range{})
+			if err != nil || len(list) != len(r.Messages) {
+				t.Errorf("%s: import %d stored %d of %d messages: %v", name, i, len(list), len(r.Messages), err)
+			}
+		}
+	}
 }
