@@ -3,7 +3,8 @@
 // nothing of Hermes, frontends reach the agent through the session, the process
 // environment is read in few packages, nothing happens in init, no package
 // variable is written, every tool, transport and hook is in the composition, a
-// package of more than 15 files has a reason in docs/architecture.md, and
+// package of more than 15 files has a reason in docs/architecture.md, expressions
+// that are compiled at first use are valid, and
 // names and words that were replaced do not come back.
 //
 // The package has no code of its own. Start at layers_test.go: a new package

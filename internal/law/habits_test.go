@@ -2,7 +2,10 @@ package law_test
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
+	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -143,6 +146,57 @@ func hasKey(c *ast.CompositeLit, name string) bool {
 		pair, ok := e.(*ast.KeyValueExpr)
 		return ok && isName(pair.Key, name)
 	})
+}
+
+// TestLazyExpressionsAreValid compiles every expression of lazy.Regexp, which would fail only
+// when it is first used.
+func TestLazyExpressionsAreValid(t *testing.T) {
+	t.Parallel()
+	h, all := mustTree(t), 0
+	for _, p := range h.pkgs {
+		n, faults := lazyExpressions(h.fset, p)
+		all += n
+		for _, fault := range faults {
+			t.Error(fault)
+		}
+	}
+	if all < 100 {
+		t.Errorf("only %d expressions were found", all)
+	}
+}
+
+// lazyExpressions counts the calls of lazy.Regexp in a package and reports expressions that are
+// not valid, or not constant.
+func lazyExpressions(fset *token.FileSet, p *pkg) (n int, faults []string) {
+	var calls []*ast.CallExpr
+	for _, f := range p.files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && len(call.Args) == 1 {
+				if sel, ok := call.Fun.(*ast.SelectorExpr); ok && isName(sel.X, "lazy") && sel.Sel.Name == "Regexp" {
+					calls = append(calls, call)
+				}
+			}
+			return true
+		})
+	}
+	if len(calls) == 0 {
+		return 0, nil
+	}
+	info := types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
+	config := types.Config{Importer: noImports{}, Error: func(error) {}} // constants need no other package
+	_, _ = config.Check(p.path, fset, p.files, &info)
+	for _, call := range calls {
+		at := fset.Position(call.Pos()).String()
+		expr := info.Types[call.Args[0]].Value
+		if expr == nil || expr.Kind() != constant.String {
+			faults = append(faults, at+": write the expression as a constant of this package, so that it can be checked")
+			continue
+		}
+		if _, err := regexp.Compile(constant.StringVal(expr)); err != nil {
+			faults = append(faults, at+": "+err.Error())
+		}
+	}
+	return len(calls), faults
 }
 
 // TestNoTemplates names the imports that undo the linker's work before the gate in CI counts bytes.

@@ -154,6 +154,20 @@ func TestOwnClientsAreFound(t *testing.T) {
 	}
 }
 
+func TestWrongLazyExpressionsAreFound(t *testing.T) {
+	t.Parallel()
+	h := mustParse(t, map[string]string{
+		"x/a.go": "package x\nimport \"hermes/internal/lazy\"\nconst part = \"(a\"\nvar _ = lazy.Regexp(part + `b)`)\n" +
+			"var _ = lazy.Regexp(part)\nfunc f(s string) { lazy.Regexp(s) }\nvar _ = []any{lazy.Regexp(`[`)}",
+	})
+	n, faults := lazyExpressions(h.fset, h.find("x"))
+	for i, line := range []string{"x/a.go:5:", "x/a.go:6:", "x/a.go:7:"} {
+		if n != 4 || len(faults) != 3 || !strings.HasPrefix(faults[i], line) {
+			t.Fatalf("got %d calls and %q, want lines 5 to 7", n, faults)
+		}
+	}
+}
+
 func TestForgottenLineIsFound(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{
