@@ -16,14 +16,14 @@ type RiskAssessor interface {
 type Risk struct {
 	// Key names the pattern that was found: approval of one pattern does not
 	// cover another.
-	Key string
+	Key string `json:"key"`
 	// Reason says in plain words what is dangerous.
-	Reason string
+	Reason string `json:"reason"`
 	// Deny marks a call that is never allowed, in any mode.
-	Deny bool
+	Deny bool `json:"deny,omitempty"`
 	// NoRemember marks a call that only the user may allow, for this session at
 	// most: no model judges it, and no grant is kept after the session.
-	NoRemember bool
+	NoRemember bool `json:"no_remember,omitempty"`
 }
 
 // SubjectNamer is implemented by tools that can say best what a call acts on.
@@ -49,27 +49,28 @@ type Subject struct {
 
 // ApprovalRequest is what the user is asked to allow.
 type ApprovalRequest struct {
-	CallID  string
-	Tool    string
-	Subject string // as in [Subject], with invisible characters spelled out
-	Detail  string // as in [Subject], with invisible characters spelled out
-	Dir     string
-	Risks   []Risk
+	CallID  string `json:"call_id"`
+	Tool    string `json:"tool"`
+	Subject string `json:"subject"`          // as in [Subject], with invisible characters spelled out
+	Detail  string `json:"detail,omitempty"` // as in [Subject], with invisible characters spelled out
+	Dir     string `json:"dir,omitempty"`
+	Risks   []Risk `json:"risks,omitempty"`
 	// Session and Always list the scopes that AllowSession and AllowAlways may
 	// have, the default first. Without a scope the decision is not offered.
-	Session, Always []GrantScope
+	Session []GrantScope `json:"session,omitempty"`
+	Always  []GrantScope `json:"always,omitempty"`
 	// Stored names the file that keeps an AllowAlways, for the user.
-	Stored string
+	Stored string `json:"stored,omitempty"`
 }
 
 // ApprovalAnswer is the user's answer to an ApprovalRequest.
 type ApprovalAnswer struct {
-	Decision Decision
+	Decision Decision `json:"decision"`
 	// Scope is one of the scopes that the request offers for the decision; an
 	// empty one means the first, any other allows only this call.
-	Scope GrantScope
+	Scope GrantScope `json:"scope,omitempty"`
 	// Reason is what the user said when refusing, for the model.
-	Reason string
+	Reason string `json:"reason,omitempty"`
 }
 
 // Allowed reports whether the call may run.

@@ -25,7 +25,53 @@ var (
 	ErrNoModel = errors.New("no model is configured")
 	// ErrInterrupted is the cause of a turn's context when the user stopped it.
 	ErrInterrupted = errors.New("interrupted")
+	// ErrClosed means that the session is not live, or has ended; open it.
+	ErrClosed = errors.New("the session is closed")
 )
+
+// ErrAnswered is the error of answering a question that was answered before.
+type ErrAnswered struct {
+	By From
+}
+
+func (e ErrAnswered) Error() string { return "already answered by " + e.By.String() }
+
+// Failure is why a turn or a command failed, in a form that travels to any frontend.
+type Failure struct {
+	Class Class  `json:"class"`
+	Text  string `json:"text"`           // for the user
+	Hint  string `json:"hint,omitempty"` // what to do next, if something helps
+}
+
+// FailureOf returns an error as a Failure, or nil for nil.
+func FailureOf(err error) *Failure {
+	if err == nil {
+		return nil
+	}
+	if f, ok := errors.AsType[*Failure](err); ok {
+		return f
+	}
+	f := &Failure{Class: ClassOf(err), Text: err.Error()}
+	if e, ok := errors.AsType[*ModelError](err); ok {
+		if advice := e.advice(); advice != "" {
+			if text, ok := strings.CutSuffix(f.Text, advice); ok {
+				f.Text, f.Hint = text, strings.TrimPrefix(advice, "; ")
+			}
+		}
+	}
+	if errors.Is(err, ErrStaleLease) {
+		f.Class = ClassTakenOver
+	}
+	return f
+}
+
+// Error says what failed and what to do next.
+func (f *Failure) Error() string {
+	if f.Hint == "" {
+		return f.Text
+	}
+	return f.Text + "; " + f.Hint
+}
 
 // Class is the kind of failure of a model call: what went wrong, not what to
 // do about it. A transport's classifier sets it; layers read the flags of
@@ -62,6 +108,8 @@ const (
 	// stopped. What came before the error is a part of an answer.
 	ClassRepetition Class = "endless_repetition"
 	ClassUnknown    Class = "unknown"
+	// ClassTakenOver means that another process took the session over.
+	ClassTakenOver Class = "taken_over"
 )
 
 // ModelError is a failed model call. Its flags say what may help; several may

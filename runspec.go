@@ -12,14 +12,14 @@ import "reflect"
 type RunSpec struct {
 	// Session is the id of the session. To open one, it is an id, a unique prefix of one or a
 	// title; empty opens a new session.
-	Session   string
-	Origin    Origin
-	Workspace Workspace
-	Model     ModelChoice
-	Tools     ToolChoice
-	Rights    Rights
-	Prompt    PromptChoice
-	Budget    RunBudget
+	Session   string       `json:"session,omitempty"`
+	Origin    Origin       `json:"origin,omitzero"`
+	Workspace Workspace    `json:"workspace,omitzero"`
+	Model     ModelChoice  `json:"model,omitzero"`
+	Tools     ToolChoice   `json:"tools,omitzero"`
+	Rights    Rights       `json:"rights,omitzero"`
+	Prompt    PromptChoice `json:"prompt,omitzero"`
+	Budget    RunBudget    `json:"budget,omitzero"`
 }
 
 // Origin says where a session comes from.
@@ -49,13 +49,13 @@ type Workspace struct {
 
 // ModelChoice is the model of a run.
 type ModelChoice struct {
-	Ref string // a reference; empty is the stored one, or the default
+	Ref string `json:"ref,omitempty"` // a reference; empty is the stored one, or the default
 	// Provider is the service to use if Ref does not name one. Without a Ref it is the
 	// service's default model.
-	Provider    string
-	Effort      Effort
-	Temperature *float64 // nil is the model's default
-	MaxTokens   int      // of an answer
+	Provider    string   `json:"provider,omitempty"`
+	Effort      Effort   `json:"effort,omitempty"`
+	Temperature *float64 `json:"temperature,omitempty"` // nil is the model's default
+	MaxTokens   int      `json:"max_tokens,omitempty"`  // of an answer
 }
 
 // ToolChoice narrows the tools of a session: nothing that it names adds a right.
@@ -68,12 +68,12 @@ type ToolChoice struct {
 
 // Rights says what a run may do without asking.
 type Rights struct {
-	Mode     RightsMode
-	Approver Approver
+	Mode     RightsMode `json:"mode,omitempty"`
+	Approver Approver   `json:"approver,omitempty"`
 	// Allow lists the keys of risks that are approved, in any folder, where a user attends.
-	Allow []string
+	Allow []string `json:"allow,omitempty"`
 	// WhenUnattended decides where no user can be asked.
-	WhenUnattended Unattendance
+	WhenUnattended Unattendance `json:"when_unattended,omitempty"`
 }
 
 // RightsMode is how risky calls are treated; empty is [ModeAsk].
@@ -123,10 +123,10 @@ type PromptChoice struct {
 type RunBudget struct {
 	// Steps is how many model calls a turn may make; 0 means what is configured, less than 0 no
 	// limit.
-	Steps int
+	Steps int `json:"steps,omitempty"`
 	// Money is how much the session and its children may cost in total, beside the configured
-	// caps; 0 adds no cap.
-	Money Money
+	// caps; 0 adds no cap. In JSON it is in millionths of a dollar.
+	Money Money `json:"money_micros,omitempty"`
 }
 
 // StoredRun is the part of a RunSpec that is stored with its session.

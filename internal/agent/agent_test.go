@@ -113,8 +113,8 @@ func play(t *testing.T, ctx context.Context, tr agent.Turn) ([]hermes.Event, []h
 			transcript = append(transcript, e.Message)
 		case hermes.TurnDone:
 			done = e
-			if !errors.Is(err, e.Err) {
-				t.Errorf("the last event's error is %v, TurnDone says %v", err, e.Err)
+			if (err == nil) != (e.Failure == nil) || err != nil && err.Error() != e.Failure.Error() {
+				t.Errorf("the last event's error is %v, TurnDone says %v", err, e.Err())
 			}
 		}
 	}
@@ -340,7 +340,7 @@ func TestInterruptLeavesNoOpenCall(t *testing.T) {
 	b := toolTable{"wait": {hermes.Spec{Name: "wait"}, run}}
 	m := says(calls(hermes.ToolCall{ID: "1", Name: "wait"}, hermes.ToolCall{ID: "2", Name: "wait"}), words("never"))
 	_, transcript, done := play(t, ctx, turn(m, b))
-	if done.Outcome != hermes.OutcomeInterrupted || done.Err != nil {
+	if done.Outcome != hermes.OutcomeInterrupted || done.Err() != nil {
 		t.Errorf("done = %+v", done)
 	}
 	if len(m.asked) != 1 {
@@ -425,7 +425,7 @@ func TestBudgetEndsInWords(t *testing.T) {
 		tr := turn(m, b)
 		tr.Budget = agent.NewBudget(1)
 		_, _, done := play(t, t.Context(), tr)
-		if done.Outcome != hermes.OutcomeFailed || done.Err == nil {
+		if done.Outcome != hermes.OutcomeFailed || done.Err() == nil {
 			t.Errorf("done = %+v", done)
 		}
 	})
@@ -823,7 +823,7 @@ func TestCapEndsTheTurnInWords(t *testing.T) {
 	m := says(calls(hermes.ToolCall{ID: "1", Name: "echo"}), nil)
 	m.fail = map[int]error{1: &hermes.ModelError{Class: hermes.ClassBudget, Message: "the cap of the day is reached; raise it with /budget"}}
 	_, transcript, done := play(t, t.Context(), turn(m, b))
-	if done.Outcome != hermes.OutcomeBudget || done.Err != nil || !strings.Contains(done.Text, "/budget") {
+	if done.Outcome != hermes.OutcomeBudget || done.Err() != nil || !strings.Contains(done.Text, "/budget") {
 		t.Errorf("done = %+v", done)
 	}
 	last := transcript[len(transcript)-1]

@@ -289,7 +289,7 @@ func (l *loop) finish(ctx context.Context, err error) {
 	}
 	l.yield(hermes.TurnDone{
 		Turn: l.Number, Outcome: l.outcome, Text: l.text, Steps: l.steps,
-		Usage: l.usage, Duration: l.Now().Sub(l.began), Err: err,
+		Usage: l.usage, Duration: l.Now().Sub(l.began), Failure: hermes.FailureOf(err),
 	}, err)
 }
 

@@ -19,7 +19,7 @@ func TestSmartPolicyReachesTheJudge(t *testing.T) {
 	for settings, want := range map[string]bool{"": false, "approvals: {smart_policy: \"" + rule + "\"}\n": true, "approvals: {mode: manual, smart_policy: \"" + rule + "\"}\n": false} {
 		var told atomic.Bool
 		got := asksToDelete(t, settings, &told, rule, func(ctx context.Context, s *session.Session, id string) error {
-			return s.Submit(ctx, session.Reply{ID: id, Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}})
+			return s.Do(ctx, hermes.From{}, hermes.Reply{ID: id, Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}})
 		})
 		if told.Load() != want || got.Outcome != hermes.OutcomeDone {
 			t.Errorf("%q: the judge was told %v, want %v; the turn ended with %+v", settings, told.Load(), want, got)
@@ -59,7 +59,7 @@ func asksToDelete(t *testing.T, settings string, told *atomic.Bool, rule string,
 	writeFile(t, home+"/config.yaml", "model: {default: played, provider: custom, base_url: \""+server.URL+"/v1\"}\n"+settings)
 	a := openHome(t, home)
 	defer a.Close()
-	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}}, Attended: true})
+	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}}, From: hermes.From{Attends: true}})
 	events := mustSay(t, s, "clean up")
 	for e := range events {
 		switch e := e.(type) {

@@ -60,8 +60,8 @@ func titleOf(t *testing.T, home, source string, env map[string]string) string {
 			case hermes.Titled:
 				return e.Title
 			case hermes.TurnDone:
-				if e.Err != nil {
-					t.Fatal(e.Err)
+				if e.Failure != nil {
+					t.Fatal(e.Err())
 				}
 				if source == "oneshot" {
 					return ""
@@ -166,8 +166,8 @@ func TestTheVariableNamesTheModelOfTheProcess(t *testing.T) {
 			defer a.Close()
 			for e := range mustSay(t, mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Model: hermes.ModelChoice{Ref: tt.flag}}}), "hello") {
 				if done, ok := e.(hermes.TurnDone); ok {
-					if done.Err != nil {
-						t.Fatal(done.Err)
+					if done.Failure != nil {
+						t.Fatal(done.Err())
 					}
 					break
 				}

@@ -25,10 +25,10 @@ func letters(t *testing.T, settings string, exchanges, size int) (compacted *cha
 	a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
 	defer a.Close()
 	live := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}}})
-	events, cancel := live.Subscribe(0)
+	events, cancel := subscribe(live, 0)
 	defer cancel()
 	for i := range exchanges {
-		if err := live.Submit(t.Context(), session.Say{Parts: []hermes.Part{{Text: fmt.Sprintf("letter %d %s", i, strings.Repeat("text", size))}}}); err != nil {
+		if err := live.Do(t.Context(), hermes.From{}, hermes.Say{Parts: []hermes.Part{{Text: fmt.Sprintf("letter %d %s", i, strings.Repeat("text", size))}}}); err != nil {
 			t.Fatal(err)
 		}
 		for e := range events {
@@ -36,8 +36,8 @@ func letters(t *testing.T, settings string, exchanges, size int) (compacted *cha
 				notes = append(notes, c.Note)
 			}
 			if done, ok := e.(hermes.TurnDone); ok {
-				if done.Err != nil {
-					t.Fatal(done.Err)
+				if done.Failure != nil {
+					t.Fatal(done.Err())
 				}
 				break
 			}
@@ -138,9 +138,9 @@ func TestSummaryTimeouts(t *testing.T) {
 				id, _ = say(t, a, id, "go on")
 			}
 			live := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Session: id}})
-			events, cancel := live.Subscribe(0)
+			events, cancel := subscribe(live, 0)
 			defer cancel()
-			if err := live.Submit(t.Context(), session.Compress{}); err != nil {
+			if err := live.Do(t.Context(), hermes.From{}, hermes.Compress{}); err != nil {
 				t.Fatal(err)
 			}
 			late := time.After(time.Minute)
@@ -148,8 +148,8 @@ func TestSummaryTimeouts(t *testing.T) {
 				select {
 				case e := <-events:
 					if done, ok := e.(hermes.TurnDone); ok {
-						if done.Err == nil || !strings.Contains(done.Err.Error(), "which is unchanged") {
-							t.Errorf("ended with %v", done.Err)
+						if done.Failure == nil || !strings.Contains(done.Err().Error(), "which is unchanged") {
+							t.Errorf("ended with %v", done.Err())
 						}
 						return
 					}
@@ -196,8 +196,8 @@ func TestProactivePrune(t *testing.T) {
 			}
 			a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
 			defer a.Close()
-			if _, done := sayIn(t, a, dir, "read all"); done.Err != nil {
-				t.Fatal(done.Err)
+			if _, done := sayIn(t, a, dir, "read all"); done.Failure != nil {
+				t.Fatal(done.Err())
 			}
 			pruned := strings.Contains(string(last.Body), "[read_file f0.txt:")
 			if pruned != want || !strings.Contains(string(last.Body), "file 7 has this line") {

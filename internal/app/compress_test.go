@@ -23,10 +23,10 @@ func TestTheCurrentModelWritesTheSummary(t *testing.T) {
 		id, _ = say(t, a, id, "go on")
 	}
 	live := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Session: id}})
-	events, cancel := live.Subscribe(0)
+	events, cancel := subscribe(live, 0)
 	defer cancel()
-	for _, op := range []session.Op{session.SetModel{Ref: "custom:second"}, session.Compress{}} {
-		if err := live.Submit(t.Context(), op); err != nil {
+	for _, op := range []hermes.Op{hermes.SetModel{Ref: "custom:second"}, hermes.Compress{}} {
+		if err := live.Do(t.Context(), hermes.From{}, op); err != nil {
 			t.Fatal(err)
 		}
 	}

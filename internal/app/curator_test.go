@@ -27,7 +27,7 @@ func TestTheCuratorWaitsUntilTheHomeIsIdle(t *testing.T) {
 	left := func() bool { // whether the old skill is still there after a chat
 		t.Helper()
 		a := app.New(o)
-		mustOpen(t, a, session.Open{Attended: true})
+		mustOpen(t, a, session.Open{From: hermes.From{Attends: true}})
 		store, err := a.Database(t.Context())
 		if err != nil {
 			t.Fatal(err)

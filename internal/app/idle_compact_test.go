@@ -22,8 +22,8 @@ func TestIdleCompactAfterSeconds(t *testing.T) {
 		"auxiliary: {title_generation: {enabled: false}, background_review: {enabled: false}}\n")
 	a := openHome(t, home)
 	defer a.Close()
-	live := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}}, Attended: true})
-	events, cancel := live.Subscribe(0)
+	live := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}}, From: hermes.From{Attends: true}})
+	events, cancel := subscribe(live, 0)
 	defer cancel()
 	quiet := &pausing{}
 	for i := range 15 { // less than the threshold of 27,200 tokens

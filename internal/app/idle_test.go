@@ -70,15 +70,15 @@ func idle(t testing.TB, sessions, messages int) float64 {
 		if err != nil {
 			t.Fatal(err)
 		}
-		events, cancel := s.Subscribe(0)
+		events, cancel := subscribe(s, 0)
 		defer cancel()
-		if err := s.Submit(t.Context(), saying("Hello.")); err != nil {
+		if err := s.Do(t.Context(), hermes.From{}, saying("Hello.")); err != nil {
 			t.Fatal(err)
 		}
 		for e := range events {
 			if done, ok := e.(hermes.TurnDone); ok {
-				if done.Err != nil {
-					t.Fatal(done.Err)
+				if done.Failure != nil {
+					t.Fatal(done.Err())
 				}
 				break
 			}

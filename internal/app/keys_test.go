@@ -61,7 +61,7 @@ func TestNoKeyOfHermesReachesACommand(t *testing.T) {
 		},
 	})
 	t.Cleanup(func() { _ = a.Close() })
-	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: p.dir}}, Attended: true})
+	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: p.dir}}, From: hermes.From{Attends: true}})
 	got := turn(t, s, "$ env", &pausing{}).Text
 	for _, name := range withheld {
 		if strings.Contains(got, name+"=") {

@@ -28,9 +28,9 @@ func mustOpen(t *testing.T, a *app.App, o session.Open) *session.Session {
 // mustSay sends a message to a session and returns what happens from then on.
 func mustSay(t *testing.T, s *session.Session, text string) <-chan hermes.Event {
 	t.Helper()
-	events, cancel := s.Subscribe(0)
+	events, cancel := subscribe(s, 0)
 	t.Cleanup(cancel)
-	if err := s.Submit(t.Context(), session.Say{Parts: []hermes.Part{{Text: text}}}); err != nil {
+	if err := s.Do(t.Context(), hermes.From{}, hermes.Say{Parts: []hermes.Part{{Text: text}}}); err != nil {
 		t.Fatal(err)
 	}
 	return events
@@ -63,8 +63,8 @@ func runUnattended(t *testing.T, home, dir string) {
 	t.Cleanup(func() { _ = a.Close() })
 	for e := range mustSay(t, mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: dir}}}), "go") {
 		if done, ok := e.(hermes.TurnDone); ok {
-			if done.Err != nil {
-				t.Fatal(done.Err)
+			if done.Failure != nil {
+				t.Fatal(done.Err())
 			}
 			return
 		}

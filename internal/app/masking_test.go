@@ -43,7 +43,7 @@ func TestNoticesOfBackgroundProcessesAreMasked(t *testing.T) {
 	p := &playing{dir: dir}
 	a := p.newApp(t, home, server.URL+"/v1", &pausing{})
 	t.Cleanup(func() { _ = a.Close() })
-	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: dir}}, Attended: true})
+	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: dir}}, From: hermes.From{Attends: true}})
 	events := mustSay(t, s, "go")
 	for {
 		select {
@@ -85,7 +85,7 @@ func TestMemoryServicesGetNoSecrets(t *testing.T) {
 	writeFile(t, filepath.Join(home, "config.yaml"), "memory: {provider: mem0}\nauxiliary: {title_generation: {enabled: false}}\n")
 	writeFile(t, filepath.Join(home, ".env"), "SHOP_TOKEN="+canaryPhrase+"\nMEM0_BASE_URL="+service.URL+"\nMEM0_API_KEY=key-1\n")
 	a := app.New(app.Options{Home: home, BaseURL: server.URL + "/v1", BaseModel: "played", Getenv: func(string) string { return "" }})
-	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: p.dir}}, Attended: true})
+	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: p.dir}}, From: hermes.From{Attends: true}})
 	turn(t, s, "please log in to the shop with "+canaryPhrase+" and tell me what is new", &pausing{})
 	if err := a.Close(); err != nil { // waits for what is sent
 		t.Fatal(err)

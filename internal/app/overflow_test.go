@@ -106,15 +106,15 @@ func TestTooLongAfterThreeCalls(t *testing.T) {
 			}
 			a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
 			defer a.Close()
-			live := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: dir}}, Attended: true})
+			live := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: dir}}, From: hermes.From{Attends: true}})
 			for e := range mustSay(t, live, "read the three files") {
 				done, ok := e.(hermes.TurnDone)
 				if !ok {
 					continue
 				}
 				n.mu.Lock()
-				if done.Err != nil || done.Text != "read them all" || n.refused == 0 {
-					t.Errorf("the turn ended with %q, %v after %d refusals; accepted sizes %v", done.Text, done.Err, n.refused, n.accepted)
+				if done.Failure != nil || done.Text != "read them all" || n.refused == 0 {
+					t.Errorf("the turn ended with %q, %v after %d refusals; accepted sizes %v", done.Text, done.Err(), n.refused, n.accepted)
 				}
 				n.mu.Unlock()
 				break

@@ -85,15 +85,15 @@ func (p *playing) newApp(t *testing.T, home, url string, extra hermes.Toolset) *
 
 func turn(t *testing.T, s *session.Session, text string, pause *pausing) hermes.TurnDone {
 	t.Helper()
-	events, cancel := s.Subscribe(0)
+	events, cancel := subscribe(s, 0)
 	defer cancel()
-	if err := s.Submit(t.Context(), session.Say{Parts: []hermes.Part{{Text: text}}}); err != nil {
+	if err := s.Do(t.Context(), hermes.From{}, hermes.Say{Parts: []hermes.Part{{Text: text}}}); err != nil {
 		t.Fatal(err)
 	}
 	for {
 		select {
 		case <-pause.entered:
-			if err := s.Submit(t.Context(), session.Steer{Text: "a note in the middle"}); err != nil {
+			if err := s.Do(t.Context(), hermes.From{}, hermes.Steer{Text: "a note in the middle"}); err != nil {
 				t.Fatal(err)
 			}
 			pause.release <- struct{}{}
@@ -102,8 +102,8 @@ func turn(t *testing.T, s *session.Session, text string, pause *pausing) hermes.
 				t.Fatal("the session ended")
 			}
 			if done, ok := e.(hermes.TurnDone); ok {
-				if done.Err != nil {
-					t.Fatal(done.Err)
+				if done.Failure != nil {
+					t.Fatal(done.Err())
 				}
 				return done
 			}
@@ -137,7 +137,7 @@ func TestPrefixNeverChanges(t *testing.T) {
 				writeFile(t, filepath.Join(p.dir, "AGENTS.md"), "Use spaces.")
 				a = p.newApp(t, home, server.URL+"/v1", pause)
 			}
-			s = mustOpen(t, a, session.Open{Run: hermes.RunSpec{Session: id, Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: p.dir}}, Attended: true})
+			s = mustOpen(t, a, session.Open{Run: hermes.RunSpec{Session: id, Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: p.dir}}, From: hermes.From{Attends: true}})
 			id = s.ID()
 		}
 		turn(t, s, fmt.Sprintf("turn %d <&>", i), pause)
@@ -193,7 +193,7 @@ func TestSurroundingChangesAreSentAtTheTail(t *testing.T) {
 	pause := &pausing{entered: make(chan struct{}, 1), release: make(chan struct{})}
 	a := p.newApp(t, t.TempDir(), server.URL+"/v1", pause)
 	defer a.Close()
-	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: p.dir}}, Attended: true})
+	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: p.dir}}, From: hermes.From{Attends: true}})
 	turn(t, s, "read it", pause)
 	if got := turn(t, s, "quiet", pause).Text; got != "quiet" {
 		t.Errorf("nothing changed, and yet: %q", got)

@@ -50,8 +50,8 @@ func TestAProgramIsAModel(t *testing.T) {
 			notices = append(notices, n.Text)
 		}
 		if done, ok := e.(hermes.TurnDone); ok {
-			if text = done.Text; done.Err != nil {
-				t.Fatal(done.Err)
+			if text = done.Text; done.Failure != nil {
+				t.Fatal(done.Err())
 			}
 			break
 		}

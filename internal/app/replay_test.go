@@ -174,12 +174,12 @@ func (b *built) visit(t *testing.T, home string, meanwhile func(line int, e herm
 	a := app.New(app.Options{Home: home, Extra: []hermes.Toolset{building{b.runs, b.foreign}}, Getenv: func(string) string { return "" }})
 	t.Cleanup(func() { _ = a.Close() })
 	b.app = a
-	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}}, Attended: true})
+	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}}, From: hermes.From{Attends: true}})
 	b.id = s.ID()
-	events, cancel := s.Subscribe(0)
+	events, cancel := subscribe(s, 0)
 	defer cancel()
 	for i, line := range lines {
-		if err := s.Submit(t.Context(), session.Say{Parts: []hermes.Part{{Text: line}}}); err != nil {
+		if err := s.Do(t.Context(), hermes.From{}, hermes.Say{Parts: []hermes.Part{{Text: line}}}); err != nil {
 			t.Fatal(err)
 		}
 		for e := range events {

@@ -68,7 +68,7 @@ auxiliary:
 `+cmp.Or(settings, "  background_review: {defer: never}\n"))
 	a := app.New(app.Options{Home: home, Extra: []hermes.Toolset{looping{}}, Getenv: func(string) string { return "" }})
 	defer a.Close()
-	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}}, Attended: true})
+	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}}, From: hermes.From{Attends: true}})
 	events := mustSay(t, s, "build the parser")
 	done := false
 	for e := range events {

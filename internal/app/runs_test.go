@@ -176,12 +176,12 @@ agent: {disabled_toolsets: [session_search]}
 	half := 0.5
 	work := hermes.Workspace{Dir: dir}
 	opens := map[string]session.Open{
-		"terminal": {Attended: true, Run: hermes.RunSpec{
+		"terminal": {From: hermes.From{Attends: true}, Run: hermes.RunSpec{
 			Origin: hermes.Origin{Platform: "cli"}, Workspace: work, Model: hermes.ModelChoice{Ref: "custom:one"},
 			Tools: hermes.ToolChoice{Enabled: []string{"terminal", "file", "looping"}}, Rights: hermes.Rights{Mode: hermes.ModeYolo},
 			Prompt: hermes.PromptChoice{Extra: "EXTRA-TERMINAL", PassSessionID: true}, Budget: hermes.RunBudget{Steps: 3},
 		}},
-		"telegram": {Attended: true, Run: hermes.RunSpec{
+		"telegram": {From: hermes.From{Attends: true}, Run: hermes.RunSpec{
 			Origin: hermes.Origin{Platform: "telegram", User: "7"}, Workspace: work,
 			Model:  hermes.ModelChoice{Ref: "custom:two", Effort: hermes.EffortLow, Temperature: &half, MaxTokens: 777},
 			Tools:  hermes.ToolChoice{Enabled: []string{"terminal", "file", "memory", "looping", "narrowing"}, Disabled: []string{"process"}},
@@ -189,7 +189,7 @@ agent: {disabled_toolsets: [session_search]}
 			Prompt: hermes.PromptChoice{Extra: "EXTRA-TELEGRAM", Skills: []string{"demo-skill"}, MemoryScope: "user"},
 			Budget: hermes.RunBudget{Steps: 5},
 		}},
-		"discord": {Attended: true, Run: hermes.RunSpec{
+		"discord": {From: hermes.From{Attends: true}, Run: hermes.RunSpec{
 			Origin: hermes.Origin{Platform: "discord", User: "7"}, Workspace: work, Model: hermes.ModelChoice{Ref: "custom:three"},
 			Tools: hermes.ToolChoice{Enabled: []string{"terminal", "read_file", "looping"}}, Budget: hermes.RunBudget{Steps: 4},
 		}},
@@ -299,9 +299,9 @@ agent: {disabled_toolsets: [session_search]}
 
 // order has a session follow one order and refuses what it asks.
 func (o *observed) order(t *testing.T, s *session.Session, who, order string) (done hermes.TurnDone) {
-	events, cancel := s.Subscribe(0)
+	events, cancel := subscribe(s, 0)
 	defer cancel()
-	if err := s.Submit(t.Context(), session.Say{Parts: []hermes.Part{{Text: who + ": " + order}}}); err != nil {
+	if err := s.Do(t.Context(), hermes.From{}, hermes.Say{Parts: []hermes.Part{{Text: who + ": " + order}}}); err != nil {
 		t.Error(err)
 		return done
 	}
@@ -309,12 +309,12 @@ func (o *observed) order(t *testing.T, s *session.Session, who, order string) (d
 		switch e := e.(type) {
 		case hermes.Asked:
 			o.note(who, func(w *wanted) { w.Asked = true })
-			if err := s.Submit(t.Context(), session.Reply{ID: e.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}}); err != nil {
+			if err := s.Do(t.Context(), hermes.From{}, hermes.Reply{ID: e.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}}); err != nil {
 				t.Error(err)
 			}
 		case hermes.TurnDone:
-			if e.Err != nil {
-				t.Errorf("%s %s: %v", who, order, e.Err)
+			if e.Failure != nil {
+				t.Errorf("%s %s: %v", who, order, e.Err())
 			}
 			return e
 		}
@@ -342,13 +342,13 @@ func TestARunKeepsToItsBudget(t *testing.T) {
 		return mustOpen(t, a, session.Open{Run: hermes.RunSpec{
 			Session: id, Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()},
 			Tools: hermes.ToolChoice{Enabled: []string{"looping"}}, Budget: hermes.RunBudget{Money: hermes.USD(float64(most) / 1e6)},
-		}, Attended: true})
+		}, From: hermes.From{Attends: true}})
 	}
-	run := func(s *session.Session, op session.Op) hermes.TurnDone {
+	run := func(s *session.Session, op hermes.Op) hermes.TurnDone {
 		t.Helper()
-		events, cancel := s.Subscribe(0)
+		events, cancel := subscribe(s, 0)
 		defer cancel()
-		if err := s.Submit(t.Context(), op); err != nil {
+		if err := s.Do(t.Context(), hermes.From{}, op); err != nil {
 			t.Fatal(err)
 		}
 		for e := range events {
@@ -364,7 +364,7 @@ func TestARunKeepsToItsBudget(t *testing.T) {
 	mustStop(t, run(s, saying("fan out")), "the budget of this session is reached")
 	near(t, model, budget)
 	asked, _, _ := model.count()
-	run(s, session.Compress{}) // a side task
+	run(s, hermes.Compress{}) // a side task
 	mustStop(t, run(s, saying("go on")), "the budget of this session is reached")
 	if now, _, _ := model.count(); now != asked {
 		t.Errorf("the model was called %d times after the budget was used up", now-asked)
@@ -375,7 +375,7 @@ func TestARunKeepsToItsBudget(t *testing.T) {
 	a = openHome(t, home)
 	defer a.Close()
 	s = open(a, s.ID(), budget)
-	run(s, session.Compress{}) // before anything else is asked
+	run(s, hermes.Compress{}) // before anything else is asked
 	if now, _, _ := model.count(); now != asked {
 		t.Errorf("a side task after the resume called the model %d times", now-asked)
 	}
@@ -389,7 +389,7 @@ func TestARunKeepsToItsBudget(t *testing.T) {
 	near(t, model, 3*budget)
 }
 
-func saying(text string) session.Say { return session.Say{Parts: []hermes.Part{{Text: text}}} }
+func saying(text string) hermes.Say { return hermes.Say{Parts: []hermes.Part{{Text: text}}} }
 
 // TestARunThatIsNotPossibleIsRefused: a run never gets something else than it asks for.
 func TestARunThatIsNotPossibleIsRefused(t *testing.T) {
@@ -411,13 +411,13 @@ func TestARunThatIsNotPossibleIsRefused(t *testing.T) {
 	} {
 		tt.run.Origin.Platform, tt.run.Workspace.Dir = "telegram", t.TempDir()
 		s := mustOpen(t, a, session.Open{Run: tt.run})
-		events, cancel := s.Subscribe(0)
+		events, cancel := subscribe(s, 0)
 		defer cancel()
-		err := s.Submit(t.Context(), saying("hello"))
+		err := s.Do(t.Context(), hermes.From{}, saying("hello"))
 		for err == nil {
 			e, ok := <-events
 			if done, is := e.(hermes.TurnDone); is || !ok {
-				err = done.Err
+				err = done.Err()
 				break
 			}
 		}

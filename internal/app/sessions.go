@@ -49,7 +49,7 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 	agent := cfg.Agent()
 	a.sessions = session.NewManager(session.Config{
 		Store: store, Models: a.models, NewRuntime: a.newRuntime, Owner: leaseOwner,
-		Steps: int(agent.MaxTurns), Busy: session.Busy(cfg.Display().BusyInputMode), MaxResume: cfg.Sessions().MaxResumeMessages,
+		Steps: int(agent.MaxTurns), Busy: hermes.Busy(cfg.Display().BusyInputMode), MaxResume: cfg.Sessions().MaxResumeMessages,
 		Effort: func(model string) hermes.Effort { // reasoning_overrides, else reasoning_effort
 			return hermes.EffortOf(model, agent.ReasoningEffort, agent.ReasoningOverrides)
 		}, MaxTokens: cfg.Model().MaxTokens,

@@ -34,7 +34,7 @@ func TestVacuumAfterPrune(t *testing.T) {
 				fill(t, home, i, now.AddDate(0, 0, -200))
 				before := size(t, home)
 				a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }, Now: func() time.Time { return now }})
-				mustOpen(t, a, session.Open{Attended: true})
+				mustOpen(t, a, session.Open{From: hermes.From{Attends: true}})
 				if err := a.Close(); err != nil {
 					t.Fatal(err)
 				}
@@ -95,8 +95,8 @@ func TestSystemPromptOfTheSettings(t *testing.T) {
 		writeFile(t, filepath.Join(home, "config.yaml"), "model: {default: m, provider: custom, base_url: \""+server.URL+"/v1\"}\nauxiliary: {title_generation: {enabled: false}}\n"+settings)
 		a := openHome(t, home)
 		_, done := say(t, a, "", "hello")
-		if err := a.Close(); err != nil || done.Err != nil {
-			t.Fatal(err, done.Err)
+		if err := a.Close(); err != nil || done.Failure != nil {
+			t.Fatal(err, done.Err())
 		}
 		var got []string
 		system := server.seen[0].Messages[0].Text()

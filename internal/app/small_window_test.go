@@ -33,7 +33,7 @@ func TestASmallWindowWithAModelThatCannotSummarize(t *testing.T) {
 	writeFile(t, filepath.Join(home, "config.yaml"), "model: {default: m, provider: custom, base_url: \""+server.URL+"/v1\", context_length: 8192}\nauxiliary: {title_generation: {enabled: false}, background_review: {enabled: false}}\n")
 	a := openHome(t, home)
 	defer a.Close()
-	live := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}}, Attended: true})
+	live := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}}, From: hermes.From{Attends: true}})
 	compacted, told := 0, 0
 	for range 12 {
 		for e := range mustSay(t, live, strings.Repeat("go on with the story ", 20)) {
@@ -47,8 +47,8 @@ func TestASmallWindowWithAModelThatCannotSummarize(t *testing.T) {
 			}
 			told += strings.Count(text, "tokens of this model's window")
 			if done, ok := e.(hermes.TurnDone); ok {
-				if done.Err != nil {
-					t.Fatal(done.Err)
+				if done.Failure != nil {
+					t.Fatal(done.Err())
 				}
 				break
 			}

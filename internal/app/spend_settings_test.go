@@ -100,7 +100,7 @@ func TestWarnAtSaysWhenYouAreTold(t *testing.T) {
 // notices runs one turn and returns the texts of its notices.
 func notices(t *testing.T, a *app.App) (texts []string) {
 	t.Helper()
-	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}}, Attended: true})
+	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}}, From: hermes.From{Attends: true}})
 	events := mustSay(t, s, "go on for ever")
 	for e := range events {
 		switch e := e.(type) {

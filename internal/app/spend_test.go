@@ -109,10 +109,10 @@ func noon() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local) 
 // say runs one turn and returns how it ended.
 func say(t *testing.T, a *app.App, resume, text string) (id string, done hermes.TurnDone) {
 	t.Helper()
-	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Session: resume, Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}}, Attended: true})
-	events, cancel := s.Subscribe(0)
+	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Session: resume, Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}}, From: hermes.From{Attends: true}})
+	events, cancel := subscribe(s, 0)
 	defer cancel()
-	if err := s.Submit(t.Context(), session.Say{Parts: []hermes.Part{{Text: text}}}); err != nil {
+	if err := s.Do(t.Context(), hermes.From{}, hermes.Say{Parts: []hermes.Part{{Text: text}}}); err != nil {
 		t.Fatal(err)
 	}
 	for e := range events {
@@ -128,10 +128,10 @@ func say(t *testing.T, a *app.App, resume, text string) (id string, done hermes.
 func mustStop(t *testing.T, done hermes.TurnDone, words string) {
 	t.Helper()
 	text := done.Text
-	if done.Err != nil {
-		text += done.Err.Error()
-		if hermes.ClassOf(done.Err) != hermes.ClassBudget {
-			t.Fatalf("the turn ended with %v", done.Err)
+	if done.Failure != nil {
+		text += done.Err().Error()
+		if hermes.ClassOf(done.Err()) != hermes.ClassBudget {
+			t.Fatalf("the turn ended with %v", done.Err())
 		}
 	}
 	if done.Outcome == hermes.OutcomeDone || !strings.Contains(text, words) {
@@ -235,8 +235,8 @@ func TestMain(m *testing.M) {
 		var s *session.Session
 		if s, err = manager.Open(context.Background(), session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: os.TempDir()}}}); err == nil {
 			fmt.Println("begun")
-			events, _ := s.Subscribe(0)
-			err = s.Submit(context.Background(), session.Say{Parts: []hermes.Part{{Text: "go on for ever"}}})
+			events, _ := subscribe(s, 0)
+			err = s.Do(context.Background(), hermes.From{}, hermes.Say{Parts: []hermes.Part{{Text: "go on for ever"}}})
 			for e := range events {
 				if _, done := e.(hermes.TurnDone); done || err != nil {
 					break

@@ -23,11 +23,11 @@ model: {default: m, provider: custom, base_url: "`+server.URL+`/v1"}
 auxiliary: {title_generation: {enabled: false}}
 `+settings)
 	a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
-	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: source}}, Attended: true})
-	events, cancel := s.Subscribe(0)
+	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: source}}, From: hermes.From{Attends: true}})
+	events, cancel := subscribe(s, 0)
 	defer cancel()
 	for range exchanges {
-		if err := s.Submit(t.Context(), session.Say{Parts: []hermes.Part{{Text: "go on"}}}); err != nil {
+		if err := s.Do(t.Context(), hermes.From{}, hermes.Say{Parts: []hermes.Part{{Text: "go on"}}}); err != nil {
 			t.Fatal(err)
 		}
 		for e := range events {

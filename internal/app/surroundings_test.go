@@ -81,7 +81,7 @@ func TestSurroundingsAreSentAtTheTailOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s, err = m.Open(t.Context(), session.Open{Run: hermes.RunSpec{Session: id, Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: dir}}, Attended: true}); err != nil {
+		if s, err = m.Open(t.Context(), session.Open{Run: hermes.RunSpec{Session: id, Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: dir}}, From: hermes.From{Attends: true}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -186,12 +186,12 @@ auxiliary:
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.live, err = m.Open(s.t.Context(), session.Open{Run: hermes.RunSpec{Session: s.session, Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: s.dir}}, Attended: s.answer != ""})
+	s.live, err = m.Open(s.t.Context(), session.Open{Run: hermes.RunSpec{Session: s.session, Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: s.dir}}, From: hermes.From{Attends: s.answer != ""}})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	s.session = s.live.ID()
-	s.events, _ = s.live.Subscribe(0)
+	s.events, _ = subscribe(s.live, 0)
 }
 
 // fresh begins another session in the same program.
@@ -204,11 +204,11 @@ func (s *scene) fresh() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if s.live, err = m.Open(s.t.Context(), session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: s.dir}}, Attended: s.answer != ""}); err != nil {
+	if s.live, err = m.Open(s.t.Context(), session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: s.dir}}, From: hermes.From{Attends: true}}); err != nil {
 		s.t.Fatal(err)
 	}
 	s.session = s.live.ID()
-	s.events, _ = s.live.Subscribe(0)
+	s.events, _ = subscribe(s.live, 0)
 }
 
 // system is the system prompt of the newest request.
@@ -231,12 +231,12 @@ func (s *scene) quit() {
 
 // do sends an op to the session and answers its questions until the turn is done, or
 // until a notice after it if one is expected.
-func (s *scene) do(op session.Op, notice bool) {
+func (s *scene) do(op hermes.Op, notice bool) {
 	s.t.Helper()
 	if s.app == nil {
 		s.enter()
 	}
-	if err := s.live.Submit(s.t.Context(), op); err != nil {
+	if err := s.live.Do(s.t.Context(), hermes.From{}, op); err != nil {
 		s.t.Fatal(err)
 	}
 	late := time.After(2 * time.Minute)
@@ -253,12 +253,12 @@ func (s *scene) do(op session.Op, notice bool) {
 					s.t.Fatalf("asked %+v", e)
 				}
 				s.asked = append(s.asked, *e.Approval)
-				if err := s.live.Submit(s.t.Context(), session.Reply{ID: e.ID, Approval: hermes.ApprovalAnswer{Decision: s.answer}}); err != nil {
+				if err := s.live.Do(s.t.Context(), hermes.From{}, hermes.Reply{ID: e.ID, Approval: hermes.ApprovalAnswer{Decision: s.answer}}); err != nil {
 					s.t.Fatal(err)
 				}
 			case hermes.TurnDone:
-				if e.Err != nil {
-					s.t.Fatal(e.Err)
+				if e.Failure != nil {
+					s.t.Fatal(e.Err())
 				}
 				if done = true; !notice {
 					return
@@ -280,7 +280,7 @@ func (s *scene) do(op session.Op, notice bool) {
 
 func (s *scene) say(lines ...string) {
 	s.t.Helper()
-	s.do(session.Say{Parts: []hermes.Part{{Text: strings.Join(lines, "\n")}}}, false)
+	s.do(hermes.Say{Parts: []hermes.Part{{Text: strings.Join(lines, "\n")}}}, false)
 }
 
 // kept lists what persists: "memory", "skill", "learning", sorted.
@@ -351,7 +351,7 @@ func TestTheObedientModelKeepsNothing(t *testing.T) {
 			if err != nil {
 				s.t.Fatal(err)
 			}
-			s.do(session.Say{Parts: []hermes.Part{{Text: obey + " @file:notes.md"}, {Text: e.Attached, Hidden: true, Provenance: e.Provenance}}}, false)
+			s.do(hermes.Say{Parts: []hermes.Part{{Text: obey + " @file:notes.md"}, {Text: e.Attached, Hidden: true, Provenance: e.Provenance}}}, false)
 		},
 		"an earlier turn": func(s *scene) {
 			s.say(readNotes)
@@ -369,7 +369,7 @@ func TestTheObedientModelKeepsNothing(t *testing.T) {
 			for range 4 {
 				s.say("go on")
 			}
-			s.do(session.Compress{Keep: 1}, false)
+			s.do(hermes.Compress{Keep: 1}, false)
 			s.quit()
 			s.say(obey)
 		},
@@ -437,7 +437,7 @@ func TestTheReviewerKeepsNothingThatUntrustedTextAskedFor(t *testing.T) {
 	for i := range 8 {
 		lines = append(lines, fmt.Sprintf(`CALL again {"n":%d}`, i))
 	}
-	s.do(session.Say{Parts: []hermes.Part{{Text: strings.Join(lines, "\n")}}}, true)
+	s.do(hermes.Say{Parts: []hermes.Part{{Text: strings.Join(lines, "\n")}}}, true)
 	if kept := s.kept(); len(kept) > 0 || s.model.tried < 2 {
 		t.Errorf("kept %q after %d tries", kept, s.model.tried)
 	}

@@ -51,13 +51,13 @@ func TestAToolsetExistsOnceInTheProgram(t *testing.T) {
 		ids = append(ids, s.ID())
 		for e := range mustSay(t, s, "go") {
 			if done, ok := e.(hermes.TurnDone); ok {
-				if done.Err != nil {
-					t.Fatal(done.Err)
+				if done.Failure != nil {
+					t.Fatal(done.Err())
 				}
 				break
 			}
 		}
-		if err := s.Submit(t.Context(), session.Stop{Processes: true}); err != nil {
+		if err := s.Do(t.Context(), hermes.From{}, hermes.Stop{Processes: true}); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Close(); err != nil {

@@ -60,18 +60,18 @@ func harms(t *testing.T, settings, text string, chosen hermes.Unattendance, atte
 		Run: hermes.RunSpec{
 			Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: dir}, Rights: hermes.Rights{WhenUnattended: chosen},
 		},
-		Attended: attended,
+		From: hermes.From{Attends: attended},
 	})
 	events := mustSay(t, s, text)
 	for e := range events {
 		switch e := e.(type) {
 		case hermes.Asked:
-			if err := s.Submit(t.Context(), session.Reply{ID: e.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}}); err != nil {
+			if err := s.Do(t.Context(), hermes.From{}, hermes.Reply{ID: e.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}}); err != nil {
 				t.Fatal(err)
 			}
 		case hermes.TurnDone:
-			if e.Err != nil {
-				t.Fatal(e.Err)
+			if e.Failure != nil {
+				t.Fatal(e.Err())
 			}
 			_, gone := os.Stat(victim)
 			_, written := os.Stat(filepath.Join(o.Home, "skills", "evil", "SKILL.md"))

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"hermes"
-	"hermes/internal/session"
 )
 
 // TestAfterAnUndoAFileIsShownAgain: what was read in the exchange that is gone is no
@@ -17,12 +16,12 @@ func TestAfterAnUndoAFileIsShownAgain(t *testing.T) {
 	read := `CALL read_file {"path":"plan.md"}`
 	for _, again := range []func(){
 		func() {
-			if err := s.live.Submit(t.Context(), session.Undo{}); err != nil {
+			if err := s.live.Do(t.Context(), hermes.From{}, hermes.Undo{}); err != nil {
 				t.Fatal(err)
 			}
 			s.say(read)
 		},
-		func() { s.do(session.Retry{}, false) },
+		func() { s.do(hermes.Retry{}, false) },
 	} {
 		s.say(read)
 		again()
@@ -31,7 +30,7 @@ func TestAfterAnUndoAFileIsShownAgain(t *testing.T) {
 			t.Errorf("the model reads %s", got)
 		}
 		s.model.mu.Unlock()
-		if err := s.live.Submit(t.Context(), session.Undo{}); err != nil {
+		if err := s.live.Do(t.Context(), hermes.From{}, hermes.Undo{}); err != nil {
 			t.Fatal(err)
 		}
 	}

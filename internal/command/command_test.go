@@ -17,19 +17,19 @@ import (
 // fake is a session that records its ops.
 type fake struct {
 	state session.State
-	ops   []session.Op
+	ops   []hermes.Op
 	err   error
 }
 
 func (f *fake) ID() string { return f.state.Row.ID }
 
-func (f *fake) Submit(_ context.Context, op session.Op) error {
+func (f *fake) Submit(_ context.Context, op hermes.Op) error {
 	if f.err == nil {
 		f.ops = append(f.ops, op)
-		if t, ok := op.(session.SetTitle); ok {
+		if t, ok := op.(hermes.SetTitle); ok {
 			f.state.Row.Title = t.Title
 		}
-		if m, ok := op.(session.SetModel); ok {
+		if m, ok := op.(hermes.SetModel); ok {
 			f.state.Row.Model = m.Ref
 		}
 	}
@@ -140,25 +140,25 @@ func TestUnknownCommandSuggests(t *testing.T) {
 
 func TestCommandsSubmitTheirOps(t *testing.T) {
 	t.Parallel()
-	for line, want := range map[string]session.Op{
-		"/retry":            session.Retry{},
-		"/undo now":         session.Undo{},
-		"/continue":         session.Continue{},
-		"/title My talk":    session.SetTitle{Title: "My talk"},
-		"/model a/b":        session.SetModel{Ref: "a/b"},
-		"/queue do x":       session.Say{Parts: []hermes.Part{{Text: "do x"}}, Busy: session.BusyQueue},
-		"/q do x":           session.Say{Parts: []hermes.Part{{Text: "do x"}}, Busy: session.BusyQueue},
-		"/steer not that":   session.Steer{Text: "not that"},
-		"/stop":             session.Stop{Processes: true},
-		"/refine the build": session.Review{Focus: "the build"},
-		"/STOP":             session.Stop{Processes: true},
-		"/steer  two\nrows": session.Steer{Text: "two\nrows"},
+	for line, want := range map[string]hermes.Op{
+		"/retry":            hermes.Retry{},
+		"/undo now":         hermes.Undo{},
+		"/continue":         hermes.Continue{},
+		"/title My talk":    hermes.SetTitle{Title: "My talk"},
+		"/model a/b":        hermes.SetModel{Ref: "a/b"},
+		"/queue do x":       hermes.Say{Parts: []hermes.Part{{Text: "do x"}}, Busy: hermes.BusyQueue},
+		"/q do x":           hermes.Say{Parts: []hermes.Part{{Text: "do x"}}, Busy: hermes.BusyQueue},
+		"/steer not that":   hermes.Steer{Text: "not that"},
+		"/stop":             hermes.Stop{Processes: true},
+		"/refine the build": hermes.StartReview{Focus: "the build"},
+		"/STOP":             hermes.Stop{Processes: true},
+		"/steer  two\nrows": hermes.Steer{Text: "two\nrows"},
 	} {
 		f := &fake{state: session.State{Transcript: talk()}}
 		if _, err := command.Run(t.Context(), line, command.Call{Session: f, Where: command.Terminal}); err != nil {
 			t.Errorf("%s: %v", line, err)
 		}
-		if diff := cmp.Diff([]session.Op{want}, f.ops); diff != "" {
+		if diff := cmp.Diff([]hermes.Op{want}, f.ops); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", line, diff)
 		}
 	}
@@ -170,22 +170,22 @@ func TestActionsAndConfirmation(t *testing.T) {
 		line      string
 		confirmed bool
 		empty     bool
-		want      command.Action
+		want      hermes.CommandAction
 		arg       string
 		asks      bool
 	}{
 		{line: "/new", asks: true},
-		{line: "/new", confirmed: true, want: command.New},
-		{line: "/new", empty: true, want: command.New},
-		{line: "/new my plan now", want: command.New, arg: "my plan"},
-		{line: "/new --yes", want: command.New},
-		{line: "/clear -y", want: command.Clear},
+		{line: "/new", confirmed: true, want: hermes.ActionNew},
+		{line: "/new", empty: true, want: hermes.ActionNew},
+		{line: "/new my plan now", want: hermes.ActionNew, arg: "my plan"},
+		{line: "/new --yes", want: hermes.ActionNew},
+		{line: "/clear -y", want: hermes.ActionClear},
 		{line: "/clear", asks: true},
 		{line: "/undo", asks: true},
-		{line: "/quit", want: command.Quit},
-		{line: "/redraw", want: command.Redraw},
-		{line: "/copy", want: command.Copy, arg: "second answer"},
-		{line: "/copy 2", want: command.Copy, arg: "first answer"},
+		{line: "/quit", want: hermes.ActionQuit},
+		{line: "/redraw", want: hermes.ActionRedraw},
+		{line: "/copy", want: hermes.ActionCopy, arg: "second answer"},
+		{line: "/copy 2", want: hermes.ActionCopy, arg: "first answer"},
 	} {
 		f := &fake{state: session.State{Transcript: talk()}}
 		if c.empty {

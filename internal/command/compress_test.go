@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"hermes"
+
 	"github.com/google/go-cmp/cmp"
 
 	"hermes/internal/command"
@@ -12,7 +14,7 @@ import (
 
 func TestCompressSaysWhatToKeep(t *testing.T) {
 	t.Parallel()
-	for line, want := range map[string]session.Compress{
+	for line, want := range map[string]hermes.Compress{
 		"/compress":                     {},
 		"/compress the login redirects": {Topic: "the login redirects"},
 		"/compress here":                {Keep: 2},
@@ -24,7 +26,7 @@ func TestCompressSaysWhatToKeep(t *testing.T) {
 		if _, err := command.Run(t.Context(), line, command.Call{Session: f, Where: command.Messenger}); err != nil {
 			t.Errorf("%s: %v", line, err)
 		}
-		if diff := cmp.Diff([]session.Op{want}, f.ops); diff != "" {
+		if diff := cmp.Diff([]hermes.Op{want}, f.ops); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", line, diff)
 		}
 	}

@@ -108,11 +108,14 @@ func unknown(name string, where Where) error {
 	return fmt.Errorf("unknown command /%s; use /help to list commands", name)
 }
 
+// Agreed is the word at the end of a line that says that the user was asked and agrees.
+const Agreed = "--yes"
+
 // agreed removes the words that mean "do not ask" from the arguments and reports
 // whether the command may go ahead without asking.
 func (c *Call) agreed() bool {
 	fields := strings.Fields(c.Args)
-	kept := slices.DeleteFunc(slices.Clone(fields), func(f string) bool { return f == "now" || f == "--yes" || f == "-y" })
+	kept := slices.DeleteFunc(slices.Clone(fields), func(f string) bool { return f == "now" || f == Agreed || f == "-y" })
 	if len(kept) < len(fields) {
 		c.Args = strings.Join(kept, " ")
 		return true

@@ -8,7 +8,6 @@ import (
 
 	"hermes"
 	"hermes/internal/chooser"
-	"hermes/internal/session"
 )
 
 // Settings saves what commands keep for later sessions.
@@ -105,7 +104,7 @@ func model(ctx context.Context, c *Call) (Result, error) {
 // switchTo changes the model. An unknown name is matched against the available
 // models: a single match is used, several are listed in the error.
 func switchTo(ctx context.Context, c *Call, s switching) error {
-	err := c.Session.Submit(ctx, session.SetModel{Ref: s.ref, Once: s.once})
+	err := c.Session.Submit(ctx, hermes.SetModel{Ref: s.ref, Once: s.once})
 	if !errors.Is(err, hermes.ErrNoModel) || c.Models == nil {
 		return err
 	}
@@ -117,7 +116,7 @@ func switchTo(ctx context.Context, c *Call, s switching) error {
 	case 0:
 		return err
 	case 1:
-		return c.Session.Submit(ctx, session.SetModel{Ref: list[fit[0]], Once: s.once})
+		return c.Session.Submit(ctx, hermes.SetModel{Ref: list[fit[0]], Once: s.once})
 	default:
 		var names []string
 		for _, i := range fit[:min(len(fit), 5)] {
@@ -174,11 +173,11 @@ func reasoning(ctx context.Context, c *Call) (Result, error) {
 	case "":
 		return showEffort(ctx, c)
 	case "show", "full":
-		return Result{Text: "Thinking is shown.", Action: Thinking, Arg: "show"}, nil
+		return Result{Text: "Thinking is shown.", Action: hermes.ActionThinking, Arg: "show"}, nil
 	case "hide", "clamp":
-		return Result{Text: "Thinking is hidden.", Action: Thinking, Arg: "hide"}, nil
+		return Result{Text: "Thinking is hidden.", Action: hermes.ActionThinking, Arg: "hide"}, nil
 	case "default", "reset":
-		if err := c.Session.Submit(ctx, session.SetEffort{}); err != nil {
+		if err := c.Session.Submit(ctx, hermes.SetEffort{}); err != nil {
 			return Result{}, err
 		}
 		return showEffort(ctx, c)
@@ -190,7 +189,7 @@ func reasoning(ctx context.Context, c *Call) (Result, error) {
 	if global && c.Settings.Save == nil {
 		return Result{}, errors.New("the default cannot be changed here; omit --global to change only this session")
 	}
-	if err := c.Session.Submit(ctx, session.SetEffort{Effort: effort}); err != nil {
+	if err := c.Session.Submit(ctx, hermes.SetEffort{Effort: effort}); err != nil {
 		return Result{}, err
 	}
 	text := "Reasoning effort is " + code(string(effort)) + " from the next turn on, if the model supports it."

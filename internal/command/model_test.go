@@ -33,27 +33,27 @@ func TestModelIsSwitched(t *testing.T) {
 	def := [][2]string{{"model.default", "a:b"}}
 	for line, tt := range map[string]struct {
 		keepModel bool
-		op        session.Op
+		op        hermes.Op
 		saved     [][2]string
 		says      string
 	}{
-		"/model a:b":                      {false, session.SetModel{Ref: "a:b"}, nil, "now uses `a:b`"},
-		"/model a:b --session":            {true, session.SetModel{Ref: "a:b"}, nil, "now uses"},
-		"/model a:b --once":               {true, session.SetModel{Ref: "a:b", Once: true}, nil, "next turn"},
-		"/model --once a:b":               {false, session.SetModel{Ref: "a:b", Once: true}, nil, "next turn"},
-		"/model a:b --global":             {false, session.SetModel{Ref: "a:b"}, def, "New sessions use it"},
-		"/model  a:b ":                    {true, session.SetModel{Ref: "a:b"}, def, "config.yaml"},
-		"/model b --provider a":           {false, session.SetModel{Ref: "a:b"}, nil, "now uses"},
-		"/model --provider=a b --refresh": {false, session.SetModel{Ref: "a:b"}, nil, "now uses"},
-		"/model --provider a":             {false, session.SetModel{Ref: "a:"}, nil, "now uses"},
-		"/model custom:own:m":             {false, session.SetModel{Ref: "custom:own:m"}, nil, "now uses"},
+		"/model a:b":                      {false, hermes.SetModel{Ref: "a:b"}, nil, "now uses `a:b`"},
+		"/model a:b --session":            {true, hermes.SetModel{Ref: "a:b"}, nil, "now uses"},
+		"/model a:b --once":               {true, hermes.SetModel{Ref: "a:b", Once: true}, nil, "next turn"},
+		"/model --once a:b":               {false, hermes.SetModel{Ref: "a:b", Once: true}, nil, "next turn"},
+		"/model a:b --global":             {false, hermes.SetModel{Ref: "a:b"}, def, "New sessions use it"},
+		"/model  a:b ":                    {true, hermes.SetModel{Ref: "a:b"}, def, "config.yaml"},
+		"/model b --provider a":           {false, hermes.SetModel{Ref: "a:b"}, nil, "now uses"},
+		"/model --provider=a b --refresh": {false, hermes.SetModel{Ref: "a:b"}, nil, "now uses"},
+		"/model --provider a":             {false, hermes.SetModel{Ref: "a:"}, nil, "now uses"},
+		"/model custom:own:m":             {false, hermes.SetModel{Ref: "custom:own:m"}, nil, "now uses"},
 	} {
 		f, k := &fake{}, &keeper{}
 		r, err := command.Run(t.Context(), line, command.Call{Session: f, Where: command.Everywhere, Settings: k.settings(tt.keepModel)})
 		if err != nil || !strings.Contains(r.Text, tt.says) {
 			t.Errorf("%s: %q, %v", line, r.Text, err)
 		}
-		if diff := cmp.Diff([]session.Op{tt.op}, f.ops); diff != "" {
+		if diff := cmp.Diff([]hermes.Op{tt.op}, f.ops); diff != "" {
 			t.Errorf("%s: %s", line, diff)
 		}
 		if diff := cmp.Diff(tt.saved, k.saved); diff != "" {
@@ -91,20 +91,20 @@ func TestModelThatCannotBeSwitchedIsNotSaved(t *testing.T) {
 func TestReasoning(t *testing.T) {
 	t.Parallel()
 	for line, tt := range map[string]struct {
-		ops    []session.Op
+		ops    []hermes.Op
 		saved  [][2]string
-		action command.Action
+		action hermes.CommandAction
 		arg    string
 		says   string
 	}{
 		"/reasoning":              {says: "Reasoning effort: the model's default."},
-		"/reasoning HIGH":         {ops: []session.Op{session.SetEffort{Effort: hermes.EffortHigh}}, says: "`high`"},
-		"/reasoning none":         {ops: []session.Op{session.SetEffort{Effort: hermes.EffortNone}}, says: "`none`"},
-		"/reasoning ultra":        {ops: []session.Op{session.SetEffort{Effort: hermes.EffortMax}}, says: "`max`"},
-		"/reasoning low --global": {ops: []session.Op{session.SetEffort{Effort: hermes.EffortLow}}, saved: [][2]string{{"agent.reasoning_effort", "low"}}, says: "config.yaml"},
-		"/reasoning default":      {ops: []session.Op{session.SetEffort{}}, says: "Reasoning effort: the model's default."},
-		"/reasoning show":         {action: command.Thinking, arg: "show", says: "shown"},
-		"/reasoning hide":         {action: command.Thinking, arg: "hide", says: "hidden"},
+		"/reasoning HIGH":         {ops: []hermes.Op{hermes.SetEffort{Effort: hermes.EffortHigh}}, says: "`high`"},
+		"/reasoning none":         {ops: []hermes.Op{hermes.SetEffort{Effort: hermes.EffortNone}}, says: "`none`"},
+		"/reasoning ultra":        {ops: []hermes.Op{hermes.SetEffort{Effort: hermes.EffortMax}}, says: "`max`"},
+		"/reasoning low --global": {ops: []hermes.Op{hermes.SetEffort{Effort: hermes.EffortLow}}, saved: [][2]string{{"agent.reasoning_effort", "low"}}, says: "config.yaml"},
+		"/reasoning default":      {ops: []hermes.Op{hermes.SetEffort{}}, says: "Reasoning effort: the model's default."},
+		"/reasoning show":         {action: hermes.ActionThinking, arg: "show", says: "shown"},
+		"/reasoning hide":         {action: hermes.ActionThinking, arg: "hide", says: "hidden"},
 	} {
 		f, k := &fake{}, &keeper{}
 		r, err := command.Run(t.Context(), line, command.Call{Session: f, Where: command.Everywhere, Settings: k.settings(false)})
@@ -154,8 +154,8 @@ func TestUsageShowsWhatTheLastTurnReadFromTheCache(t *testing.T) {
 // choosy is a session that knows only full references.
 type choosy struct{ fake }
 
-func (c *choosy) Submit(ctx context.Context, op session.Op) error {
-	if m, ok := op.(session.SetModel); ok && !strings.Contains(m.Ref, ":") {
+func (c *choosy) Submit(ctx context.Context, op hermes.Op) error {
+	if m, ok := op.(hermes.SetModel); ok && !strings.Contains(m.Ref, ":") {
 		return fmt.Errorf("%w: no provider is known", hermes.ErrNoModel)
 	}
 	return c.fake.Submit(ctx, op)

@@ -8,22 +8,21 @@ import (
 	"strings"
 
 	"hermes"
-	"hermes/internal/session"
 	"hermes/internal/text"
 )
 
 func newSession(ctx context.Context, c *Call) (Result, error) {
-	return begin(ctx, c, New, "Start a new session? This one is saved and can be resumed.")
+	return begin(ctx, c, hermes.ActionNew, "Start a new session? This one is saved and can be resumed.")
 }
 
 func clearSession(ctx context.Context, c *Call) (Result, error) {
-	return begin(ctx, c, Clear, "Clear the screen and start a new session? This one is saved and can be resumed.")
+	return begin(ctx, c, hermes.ActionClear, "Clear the screen and start a new session? This one is saved and can be resumed.")
 }
 
-func begin(ctx context.Context, c *Call, action Action, question string) (Result, error) {
+func begin(ctx context.Context, c *Call, action hermes.CommandAction, question string) (Result, error) {
 	agreed := c.agreed()
 	st, err := c.Session.State(ctx)
-	if err != nil && !errors.Is(err, session.ErrClosed) {
+	if err != nil && !errors.Is(err, hermes.ErrClosed) {
 		return Result{}, err
 	}
 	if !agreed && len(st.Transcript) > 0 {
@@ -43,7 +42,7 @@ func title(ctx context.Context, c *Call) (Result, error) {
 		}
 		return Result{Text: "Title: " + plain(st.Row.Title)}, nil
 	}
-	err := c.Session.Submit(ctx, session.SetTitle{Title: c.Args})
+	err := c.Session.Submit(ctx, hermes.SetTitle{Title: c.Args})
 	if errors.Is(err, hermes.ErrTitleTaken) {
 		return Result{}, fmt.Errorf("another session has the title %q; choose another", c.Args)
 	}
@@ -110,14 +109,14 @@ func copyAnswer(ctx context.Context, c *Call) (Result, error) {
 			continue
 		}
 		if n--; n == 0 {
-			return Result{Text: "Copied.", Action: Copy, Arg: shown[i].Visible()}, nil
+			return Result{Text: "Copied.", Action: hermes.ActionCopy, Arg: shown[i].Visible()}, nil
 		}
 	}
 	return Result{}, errors.New("no such answer to copy")
 }
 
 func retry(ctx context.Context, c *Call) (Result, error) {
-	return Result{}, c.Session.Submit(ctx, session.Retry{})
+	return Result{}, c.Session.Submit(ctx, hermes.Retry{})
 }
 
 func undo(ctx context.Context, c *Call) (Result, error) {
@@ -134,28 +133,28 @@ func undo(ctx context.Context, c *Call) (Result, error) {
 	if !c.agreed() && c.Where == Terminal && last != "" && !st.Running {
 		return Result{Confirm: "Undo the last exchange, starting at “" + text.Line(last, 60) + "”? Files are not changed."}, nil
 	}
-	if err := c.Session.Submit(ctx, session.Undo{}); err != nil {
+	if err := c.Session.Submit(ctx, hermes.Undo{}); err != nil {
 		return Result{}, err
 	}
 	return Result{Text: "Removed the last exchange."}, nil
 }
 
 func goOn(ctx context.Context, c *Call) (Result, error) {
-	return Result{}, c.Session.Submit(ctx, session.Continue{})
+	return Result{}, c.Session.Submit(ctx, hermes.Continue{})
 }
 
 func queue(ctx context.Context, c *Call) (Result, error) {
 	if c.Args == "" {
 		return Result{}, errors.New("add a message: /queue PROMPT")
 	}
-	return Result{}, c.Session.Submit(ctx, session.Say{Parts: hermes.UserText(c.Args).Parts, Busy: session.BusyQueue})
+	return Result{}, c.Session.Submit(ctx, hermes.Say{Parts: hermes.UserText(c.Args).Parts, Busy: hermes.BusyQueue})
 }
 
 func steer(ctx context.Context, c *Call) (Result, error) {
 	if c.Args == "" {
 		return Result{}, errors.New("add a message: /steer PROMPT")
 	}
-	return Result{}, c.Session.Submit(ctx, session.Steer{Text: c.Args})
+	return Result{}, c.Session.Submit(ctx, hermes.Steer{Text: c.Args})
 }
 
 func stop(ctx context.Context, c *Call) (Result, error) {
@@ -163,7 +162,7 @@ func stop(ctx context.Context, c *Call) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if err := c.Session.Submit(ctx, session.Stop{Processes: true}); err != nil {
+	if err := c.Session.Submit(ctx, hermes.Stop{Processes: true}); err != nil {
 		return Result{}, err
 	}
 	if st.Running {
@@ -172,9 +171,9 @@ func stop(ctx context.Context, c *Call) (Result, error) {
 	return Result{Text: "Stopped the background processes."}, nil
 }
 
-func redraw(context.Context, *Call) (Result, error) { return Result{Action: Redraw}, nil }
+func redraw(context.Context, *Call) (Result, error) { return Result{Action: hermes.ActionRedraw}, nil }
 
-func quit(context.Context, *Call) (Result, error) { return Result{Action: Quit}, nil }
+func quit(context.Context, *Call) (Result, error) { return Result{Action: hermes.ActionQuit}, nil }
 
 func count(arg string, otherwise int) (int, error) {
 	if arg == "" {
@@ -206,18 +205,18 @@ func compress(ctx context.Context, c *Call) (Result, error) {
 }
 
 // readCompress reads "", "here", "here 3" or a topic.
-func readCompress(args string) (session.Compress, error) {
+func readCompress(args string) (hermes.Compress, error) {
 	word, rest, _ := strings.Cut(args, " ")
 	if !strings.EqualFold(word, "here") {
-		return session.Compress{Topic: args}, nil
+		return hermes.Compress{Topic: args}, nil
 	}
 	rest = strings.TrimSpace(rest)
 	if rest == "" {
-		return session.Compress{Keep: keptHere}, nil
+		return hermes.Compress{Keep: keptHere}, nil
 	}
 	n, err := strconv.Atoi(rest)
 	if err != nil || n < 1 {
-		return session.Compress{}, fmt.Errorf("%q is not a number of exchanges; use /compress here 2 or /compress TOPIC", rest)
+		return hermes.Compress{}, fmt.Errorf("%q is not a number of exchanges; use /compress here 2 or /compress TOPIC", rest)
 	}
-	return session.Compress{Keep: n}, nil
+	return hermes.Compress{Keep: n}, nil
 }

@@ -145,7 +145,7 @@ func learn(_ context.Context, c *Call) (Result, error) {
 	if what == "" {
 		what = "what was done in this conversation"
 	}
-	return Result{Action: Send, Message: []hermes.Part{{Text: learnText + what, Hidden: true}, {Text: strings.TrimSpace("/learn " + c.Args)}}}, nil
+	return Result{Message: []hermes.Part{{Text: learnText + what, Hidden: true}, {Text: strings.TrimSpace("/learn " + c.Args)}}}, nil
 }
 
 // refineText is what /refine asks the model.
@@ -155,7 +155,7 @@ const refineText = "[The user asks for a review of this conversation, for what t
 // refine reviews the session in the background. Without a background review it
 // asks the session's own model.
 func refine(ctx context.Context, c *Call) (Result, error) {
-	err := c.Session.Submit(ctx, session.Review{Focus: c.Args})
+	err := c.Session.Submit(ctx, hermes.StartReview{Focus: c.Args})
 	if err == nil {
 		return Result{Text: "Reviewing this conversation in the background. You will see the result."}, nil
 	}
@@ -166,7 +166,7 @@ func refine(ctx context.Context, c *Call) (Result, error) {
 	if c.Args != "" {
 		text += " Focus on: " + c.Args
 	}
-	return Result{Action: Send, Message: []hermes.Part{{Text: text, Hidden: true}, {Text: strings.TrimSpace("/refine " + c.Args)}}}, nil
+	return Result{Message: []hermes.Part{{Text: text, Hidden: true}, {Text: strings.TrimSpace("/refine " + c.Args)}}}, nil
 }
 
 // called returns the message of a line that starts with names of skills.
@@ -184,5 +184,5 @@ func called(ctx context.Context, line string, c *Call) (Result, bool, error) {
 	if !ok || err != nil {
 		return Result{}, false, err
 	}
-	return Result{Action: Send, Message: parts}, true, nil
+	return Result{Message: parts}, true, nil
 }

@@ -102,7 +102,7 @@ func TestASkillIsCalledByItsName(t *testing.T) {
 		"/ti":              false, // a prefix of a command
 	} {
 		r, err := command.Run(t.Context(), line, command.Call{Session: f, Where: command.Terminal, Skills: l})
-		if err != nil || (r.Action == command.Send) != want {
+		if err != nil || (len(r.Message) > 0) != want {
 			t.Errorf("%s: %+v, %v", line, r, err)
 		}
 		if want && (l.dir != "/work" || !r.Message[0].Hidden || r.Message[1].Text != line) {
@@ -115,7 +115,7 @@ func TestASkillIsCalledByItsName(t *testing.T) {
 	single := &fake{state: f.state, err: session.ErrNoReview}
 	for _, line := range []string{"/learn docs/", "/learn", "/refine", "/refine tests"} {
 		r, err := command.Run(t.Context(), line, command.Call{Session: single, Where: command.Terminal})
-		if err != nil || r.Action != command.Send || r.Message[1].Text != line {
+		if err != nil || len(r.Message) < 2 || r.Message[1].Text != line {
 			t.Errorf("%s: %+v, %v", line, r, err)
 		}
 	}

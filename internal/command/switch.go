@@ -70,7 +70,7 @@ func branch(ctx context.Context, c *Call) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Action: Switch, Arg: row.ID, Text: "Branched to " + named(row) + ". To go back, use " + code("/resume "+c.Session.ID())}, nil
+	return Result{Action: hermes.ActionSwitch, Arg: row.ID, Text: "Branched to " + named(row) + ". To go back, use " + code("/resume "+c.Session.ID())}, nil
 }
 
 // resume switches to another session.
@@ -82,7 +82,7 @@ func resume(ctx context.Context, c *Call) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if _, err := c.idle(ctx); err != nil && !errors.Is(err, session.ErrClosed) {
+	if _, err := c.idle(ctx); err != nil && !errors.Is(err, hermes.ErrClosed) {
 		return Result{}, err
 	}
 	row, err := c.meant(ctx, all)
@@ -92,7 +92,7 @@ func resume(ctx context.Context, c *Call) (Result, error) {
 	if row.ID == c.Session.ID() {
 		return Result{Text: "You are already in this session."}, nil
 	}
-	return Result{Action: Switch, Arg: row.ID}, nil
+	return Result{Action: hermes.ActionSwitch, Arg: row.ID}, nil
 }
 
 // meant finds the session by its number in the list, its id or its title.

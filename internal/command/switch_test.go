@@ -59,7 +59,7 @@ func TestResumeFindsTheSession(t *testing.T) {
 		"/resume 20260102": "20260102_new", "/resume here": "", "/resume plan": "",
 	} {
 		r, err := in(t, m, session.State{}, line)
-		if err != nil || r.Arg != want || (want != "") != (r.Action == command.Switch) {
+		if err != nil || r.Arg != want || (want != "") != (r.Action == hermes.ActionSwitch) {
 			t.Errorf("%s: %+v, %v", line, r, err)
 		}
 	}
@@ -79,7 +79,7 @@ func TestBranchSwitchesToTheCopy(t *testing.T) {
 	t.Parallel()
 	m := archive(t)
 	r, err := in(t, m, session.State{Transcript: talk()}, "/branch")
-	if err != nil || r.Action != command.Switch {
+	if err != nil || r.Action != hermes.ActionSwitch {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	row, err := m.Find(t.Context(), r.Arg)

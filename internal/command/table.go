@@ -4,7 +4,7 @@
 //
 // A command acts on a session through the session's ops and returns Markdown
 // text. The package knows no frontend. For what only a frontend can do (quit,
-// clear the screen, start another session) a command returns an [Action].
+// clear the screen, start another session) a command returns an action.
 //
 // Start at table.go; [Run] finds the command of a line and runs it.
 package command
@@ -39,10 +39,10 @@ type Command struct {
 	run     func(ctx context.Context, c *Call) (Result, error)
 }
 
-// Session is what commands need of a session. *session.Session implements it.
+// Session is what commands need of a session, for the frontend that sent the command.
 type Session interface {
 	ID() string
-	Submit(ctx context.Context, op session.Op) error
+	Submit(ctx context.Context, op hermes.Op) error
 	State(ctx context.Context) (session.State, error)
 }
 
@@ -75,31 +75,16 @@ type Call struct {
 
 // Result is the outcome of a command.
 type Result struct {
-	Text   string // Markdown for the user; may be empty
-	Action Action
-	Arg    string // what the action needs
-	// Message is what the action Send sends.
+	Text string // Markdown for the user; may be empty
+	// Action is what the frontend has to do, and Arg what that needs.
+	Action hermes.CommandAction
+	Arg    string
+	// Message is sent to the session as a message of the user, unless it is empty.
 	Message []hermes.Part
-	// Confirm is a question. If the user says yes, run the line again with
-	// Call.Confirmed. Nothing has been done yet.
+	// Confirm is a question. If the user says yes, run the line again with [Agreed] at its
+	// end. Nothing has been done yet.
 	Confirm string
 }
-
-// Action is what the frontend must do after a command.
-type Action int
-
-// The actions.
-const (
-	Nothing  Action = iota
-	Quit            // quit the program
-	New             // start a new session, titled Arg unless it is empty
-	Clear           // clear the screen and start a new session
-	Switch          // switch to the session with the id Arg
-	Copy            // copy Arg to the clipboard
-	Redraw          // redraw the screen
-	Thinking        // show the model's thinking where Arg is "show", else hide it
-	Send            // send Message to the session as a message of the user
-)
 
 // Table returns all commands in the order of help.
 func Table() []Command {
@@ -142,5 +127,3 @@ func Table() []Command {
 		{Name: "quit", Aliases: []string{"exit"}, Group: "Terminal", Help: "Quit; the session can be resumed", Where: Terminal, run: quit},
 	}
 }
-
-var _ Session = (*session.Session)(nil)

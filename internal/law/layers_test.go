@@ -130,6 +130,7 @@ var layers = []layer{
 		{path: "internal/permission"},
 		{path: "internal/prefixwatch"},
 		{path: "internal/prompt"},
+		{path: "internal/protocol"},
 		{path: "internal/reference"},
 		{path: "internal/serverinfo"}, // what model servers say about their models
 		{path: "internal/skill"},

@@ -165,7 +165,7 @@ func TestOvernight(t *testing.T) {
 		}
 		done := n.turn(t, i)
 		if done.Outcome != hermes.OutcomeDone || done.Text != "all is quiet" {
-			t.Fatalf("turn %d ended as %s with %q: %v", i, done.Outcome, done.Text, done.Err)
+			t.Fatalf("turn %d ended as %s with %q: %v", i, done.Outcome, done.Text, done.Err())
 		}
 		if i == 200 {
 			early = heap()

@@ -103,8 +103,8 @@ func once(ctx context.Context, c Config, m *counted, r Recording, skill string) 
 		if e, ok := e.(hermes.TurnDone); ok {
 			done = e
 		}
-		if err != nil && done.Err == nil {
-			done.Err = err
+		if err != nil && done.Failure == nil {
+			done.Failure = hermes.FailureOf(err)
 		}
 	}
 	run := hermes.SkillRun{Steps: done.Steps, Failed: t.failed, Missed: t.missed}
@@ -113,8 +113,8 @@ func once(ctx context.Context, c Config, m *counted, r Recording, skill string) 
 		return run, context.Cause(ctx)
 	case m.stopped() != nil:
 		return run, m.stopped()
-	case done.Err != nil:
-		return run, fmt.Errorf("the model call failed: %w", done.Err)
+	case done.Err() != nil:
+		return run, fmt.Errorf("the model call failed: %w", done.Err())
 	}
 	run.Tokens = m.used() - before
 	if done.Outcome != hermes.OutcomeDone || !t.touches() {

@@ -62,8 +62,8 @@ func (o *outcome) take(e hermes.Event) {
 	case hermes.TurnDone:
 		o.tokens = e.Usage.Total()
 		switch {
-		case e.Err != nil:
-			o.err = e.Err
+		case e.Err() != nil:
+			o.err = e.Err()
 		case e.Outcome == hermes.OutcomeInterrupted:
 			o.err = hermes.ErrInterrupted
 		case e.Outcome == hermes.OutcomeFailed:

@@ -15,9 +15,10 @@ import (
 // message the turn goes on with the transcript as it is. A message with an id takes the place of
 // the one that has it, and of all that came after it. reply gets an error when the message is
 // stored, or why it is not.
-func (s *Session) begin(m *hermes.Message, reply func(error), take ...int64) {
+func (s *Session) begin(m *hermes.Message, from hermes.From, reply func(error), take ...int64) {
 	s.jobs.Busy()
 	p := s.prepare(m)
+	p.from = from
 	t := turn.New(s.ctx, p.ref.Turn, s.cfg.Now())
 	s.turn, s.cut = t, false
 	go func() { // ends with the session's prepared, which the session waits for
@@ -60,6 +61,8 @@ func (s *Session) start(t *turn.Turn, p *preparation, take []int64) error {
 	if err := s.record.Persist(s.ctx); err != nil {
 		return err
 	}
+	s.feed.renumber(s.record.Lease().Fence)
+	s.configured()
 	if m := p.message; m != nil {
 		if p.replaces != 0 {
 			if err := s.rewind(p.replaces); err != nil {
@@ -76,7 +79,7 @@ func (s *Session) start(t *turn.Turn, p *preparation, take []int64) error {
 			return s.writeFailed(err)
 		}
 		s.taken(take)
-		s.publish(hermes.TurnStarted{Turn: m.Turn, Message: *m})
+		s.publish(hermes.TurnStarted{Turn: m.Turn, Message: *m, From: p.from})
 	}
 	ref := s.ref(t.Number) // with what the message brought
 	budget := agent.NewBudget(s.steps())
@@ -124,7 +127,7 @@ func (s *Session) work(ref hermes.SessionRef, calls *turn.Calls) agent.Turn {
 		Request: hermes.Request{
 			System: row.System, Tools: s.specs, Session: row.ID,
 			Effort: s.effortOf(model.ID()), MaxTokens: cmp.Or(s.run.Model.MaxTokens, s.cfg.MaxTokens), Temperature: s.run.Model.Temperature,
-			Attended: s.attended || s.watched,
+			Attended: s.watched(),
 		},
 		Transcript: s.record.Messages(), Number: ref.Turn, Context: hooks.Engine(s.runtime.Context, ref),
 		Last: s.record.Last, Counted: s.record.Counted,
@@ -188,7 +191,7 @@ func (s *Session) endTurn() {
 			s.publish(hermes.Notice{Level: hermes.NoticeInfo, Text: stillOpen})
 		}
 	case broken != nil:
-		done.Outcome, done.Err = hermes.OutcomeFailed, s.writeFailed(broken)
+		done.Outcome, done.Failure = hermes.OutcomeFailed, hermes.FailureOf(s.writeFailed(broken))
 	}
 	if !t.Compression { // that is no exchange
 		s.cut = done.Outcome == hermes.OutcomeFailed && s.record.Unanswered() || s.waiting()
@@ -200,7 +203,12 @@ func (s *Session) endTurn() {
 	if rest := t.Note.Rest(); len(rest.IDs) > 0 { // it came after the last batch
 		s.queue = slices.Insert(s.queue, 0, rest)
 	}
+	s.configured()
 	s.publish(done)
+	if s.over != nil {
+		s.over <- done // a child has one turn
+		s.over = nil
+	}
 	if t.Compression {
 		s.jobs.Rest(nil)
 	} else {

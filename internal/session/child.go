@@ -14,35 +14,30 @@ import (
 // spawn runs a task in a new child session until it ends. The child's context
 // is the call's, so it ends with its parent. It is unattended. The task may
 // hold untrusted text, so the child starts with its parent's provenance.
-func (m *Manager) spawn(ctx context.Context, run hermes.RunSpec, watched bool, t hermes.Task) (hermes.Report, error) {
-	s, err := m.Open(ctx, Open{Run: run, watched: watched})
+func (m *Manager) spawn(ctx context.Context, run hermes.RunSpec, parent *Session, t hermes.Task) (hermes.Report, error) {
+	over := make(chan hermes.TurnDone, 1)
+	s, err := m.Open(ctx, Open{Run: run, parent: parent, done: over})
 	if err != nil {
 		return hermes.Report{}, fmt.Errorf("open the child session: %w", err)
 	}
 	defer s.Close()
-	events, cancel := s.Subscribe(16)
-	defer cancel()
 	begun := context.AfterFunc(ctx, func() { _ = s.Close() }) // a turn that is prepared ends, too
-	err = s.Submit(ctx, Say{Parts: []hermes.Part{{Text: taskText(t)}}})
+	err = s.Do(ctx, hermes.From{}, hermes.Say{Parts: []hermes.Part{{Text: taskText(t)}}})
 	begun()
 	if err != nil {
 		return hermes.Report{}, err
 	}
-	for {
-		select {
-		case e, ok := <-events:
-			if !ok {
-				return hermes.Report{Session: s.id, Status: "interrupted"}, ErrClosed
-			}
-			if done, ok := e.(hermes.TurnDone); ok {
-				r := report(s.id, done)
-				r.Provenance = provenanceOf(ctx, s)
-				return r, nil
-			}
-		case <-ctx.Done():
-			return hermes.Report{Session: s.id, Status: "interrupted"}, context.Cause(ctx)
-		}
+	select {
+	case done := <-over:
+		r := report(s.id, done)
+		r.Provenance = provenanceOf(ctx, s)
+		return r, nil
+	case <-s.done:
+		err = hermes.ErrClosed
+	case <-ctx.Done():
+		err = context.Cause(ctx)
 	}
+	return hermes.Report{Session: s.id, Status: "interrupted"}, err
 }
 
 // childRun returns the spec of a child session: its parent's, narrowed by the task. A child
@@ -93,7 +88,7 @@ func (l lender) Spawn(ctx context.Context, parent hermes.SessionRef, t hermes.Ta
 	if err != nil {
 		return hermes.Report{}, err
 	}
-	return l.session.manager.spawn(ctx, run, parent.Attended, t)
+	return l.session.manager.spawn(ctx, run, l.session, t)
 }
 
 // Publish passes an event to the subscribers.
@@ -123,7 +118,7 @@ func report(id string, done hermes.TurnDone) hermes.Report {
 		r.Status = "interrupted"
 	case hermes.OutcomeFailed:
 		r.Status = "failed"
-		r.Summary = done.Err.Error()
+		r.Summary = done.Failure.Error()
 	}
 	return r
 }

@@ -10,7 +10,7 @@ type choice struct {
 }
 
 // setModel changes the model from the next turn on, or for the next turn only.
-func (s *Session) setModel(op SetModel) error {
+func (s *Session) setModel(op hermes.SetModel) error {
 	m, err := s.cfg.Models.Model(s.ctx, hermes.ModelChoice{Ref: op.Ref})
 	if err != nil {
 		return err

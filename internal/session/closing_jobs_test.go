@@ -46,13 +46,13 @@ func TestLongSessionsAreSummarized(t *testing.T) {
 		fails bool
 		want  int
 	}{
-		"a longer talk":                     {session.Open{Attended: true}, 3, 0, false, 1},
-		"a short talk":                      {session.Open{Attended: true}, 2, 0, false, 0},
+		"a longer talk":                     {session.Open{From: hermes.From{Attends: true}}, 3, 0, false, 1},
+		"a short talk":                      {session.Open{From: hermes.From{Attends: true}}, 2, 0, false, 0},
 		"unattended":                        {session.Open{}, 4, 0, false, 0},
-		"a talk that goes on":               {session.Open{Attended: true}, 3, 1, false, 2},
-		"a look into an old talk":           {session.Open{Attended: true}, 3, 0, false, 1},
-		"a model that cannot be asked":      {session.Open{Attended: true}, 3, 0, true, 0},
-		"a short talk that became a longer": {session.Open{Attended: true}, 2, 1, false, 1},
+		"a talk that goes on":               {session.Open{From: hermes.From{Attends: true}}, 3, 1, false, 2},
+		"a look into an old talk":           {session.Open{From: hermes.From{Attends: true}}, 3, 0, false, 1},
+		"a model that cannot be asked":      {session.Open{From: hermes.From{Attends: true}}, 3, 0, true, 0},
+		"a short talk that became a longer": {session.Open{From: hermes.From{Attends: true}}, 2, 1, false, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -99,7 +99,7 @@ func TestClosingDoesNotWaitForTheSummary(t *testing.T) {
 				close(cut)
 				return ctx.Err()
 			}))
-		s := h.open(t, session.Open{Attended: true})
+		s := h.open(t, session.Open{From: hermes.From{Attends: true}})
 		exchange(t, s, 3)
 		start := time.Now()
 		if err := s.Close(); err != nil || time.Since(start) > 0 {

@@ -62,7 +62,7 @@ func TestResumeAfterCompressionDoesNotCompressAgain(t *testing.T) {
 		submit(t, s, say("go on"))
 		until[hermes.TurnDone](e)
 	}
-	submit(t, s, session.Compress{})
+	submit(t, s, hermes.Compress{})
 	// The notice of the beginning comes before the outcome.
 	if n := until[hermes.Notice](e); !strings.HasPrefix(n.Text, "Compressing") {
 		t.Errorf("the beginning is reported as %q", n.Text)
@@ -117,7 +117,7 @@ func TestRestoreSeesWhatWasCompressed(t *testing.T) {
 		submit(t, s, say("go on"))
 		until[hermes.TurnDone](e)
 	}
-	submit(t, s, session.Compress{})
+	submit(t, s, hermes.Compress{})
 	until[hermes.TurnDone](e)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -148,7 +148,7 @@ func TestAFrontendSetsNoAnchors(t *testing.T) {
 	h := newFixture(t, hermestest.NewScript(hermestest.Step{Text: "ok"}), newToolTable())
 	s := h.open(t, session.Open{})
 	e := listen(t, s)
-	submit(t, s, session.Say{Parts: []hermes.Part{{Text: "hi", Anchors: &hermes.Anchors{Requests: []string{"send the keys"}}}}})
+	submit(t, s, hermes.Say{Parts: []hermes.Part{{Text: "hi", Anchors: &hermes.Anchors{Requests: []string{"send the keys"}}}}})
 	until[hermes.TurnDone](e)
 	all, err := h.store.Messages(t.Context(), s.ID(), hermes.Range{Raw: true})
 	if err != nil || len(all) == 0 {

@@ -10,7 +10,7 @@ import (
 )
 
 // say begins a turn with the message. If a turn runs, the busy mode decides.
-func (s *Session) say(op Say, reply func(error)) {
+func (s *Session) say(op hermes.Say, from hermes.From, reply func(error)) {
 	m := hermes.Message{Role: hermes.RoleUser, Synthetic: op.Synthetic}
 	m.Parts, m.Provenance = turn.SplitProvenance(op.Parts)
 	for i := range m.Parts {
@@ -20,27 +20,27 @@ func (s *Session) say(op Say, reply func(error)) {
 	case m.Text() == "" && !hasImage(m):
 		reply(errors.New("the message is empty"))
 	case s.turn == nil && op.Synthetic && s.waiting(): // the program must not drop a question to the user
-		reply(s.enqueue(m))
+		reply(s.enqueue(m, from))
 	case s.turn == nil && (op.Synthetic || s.waiting()):
-		s.begin(&m, reply)
+		s.begin(&m, from, reply)
 	case s.turn == nil:
 		m, ids := s.withWaiting(m)
-		s.begin(&m, reply, ids...)
+		s.begin(&m, from, reply, ids...)
 	default:
-		reply(s.sayMeanwhile(m, op.Busy))
+		reply(s.sayMeanwhile(m, from, op.Busy))
 	}
 }
 
 // sayMeanwhile takes a message while a turn runs.
-func (s *Session) sayMeanwhile(m hermes.Message, busy Busy) error {
-	switch cmp.Or(busy, s.cfg.Busy, BusyInterrupt) {
-	case BusySteer:
+func (s *Session) sayMeanwhile(m hermes.Message, from hermes.From, busy hermes.Busy) error {
+	switch cmp.Or(busy, s.cfg.Busy, hermes.BusyInterrupt) {
+	case hermes.BusySteer:
 		if m.Provenance == "" && m.Text() != "" {
-			return s.note(m.Text())
+			return s.note(m.Text(), from)
 		}
-	case BusyInterrupt:
+	case hermes.BusyInterrupt:
 		if !m.Synthetic {
-			q, err := s.storeWaiting(m, true)
+			q, err := s.storeWaiting(m, from, true)
 			if err != nil {
 				return err
 			}
@@ -49,25 +49,25 @@ func (s *Session) sayMeanwhile(m hermes.Message, busy Busy) error {
 			return nil
 		}
 	}
-	return s.enqueue(m)
+	return s.enqueue(m, from)
 }
 
 // steer adds a note to the next result of the running turn. Without a turn the
 // text is a message.
-func (s *Session) steer(text string, reply func(error)) {
+func (s *Session) steer(text string, from hermes.From, reply func(error)) {
 	switch {
 	case s.turn == nil:
-		s.say(Say{Parts: []hermes.Part{{Text: text}}}, reply)
+		s.say(hermes.Say{Parts: []hermes.Part{{Text: text}}}, from, reply)
 	case text == "":
 		reply(nil)
 	default:
-		reply(s.note(text))
+		reply(s.note(text, from))
 	}
 }
 
 // note adds a text to the next result of the running turn.
-func (s *Session) note(text string) error {
-	q, err := s.storeWaiting(hermes.UserText(text), false)
+func (s *Session) note(text string, from hermes.From) error {
+	q, err := s.storeWaiting(hermes.UserText(text), from, false)
 	if err == nil {
 		s.turn.Note.Add(q)
 	}
@@ -75,7 +75,7 @@ func (s *Session) note(text string) error {
 }
 
 // stop interrupts the turn and empties the queue.
-func (s *Session) stop(op Stop) error {
+func (s *Session) stop(op hermes.Stop) error {
 	err := s.dropQueue()
 	for _, e := range s.deferred {
 		e.reply <- hermes.ErrInterrupted
@@ -98,7 +98,7 @@ func (s *Session) continueTurn(reply func(error)) {
 	case s.turn != nil:
 		reply(errors.New("a turn is running"))
 	case s.cut:
-		s.begin(nil, reply)
+		s.begin(nil, hermes.From{}, reply)
 	case len(s.queue) > 0:
 		s.next()
 		reply(nil)
@@ -145,23 +145,24 @@ func (s *Session) rewind(id int64) error {
 		}
 		s.runtime.Hooks.Compacted(s.ctx, s.ref(s.record.LastTurn()))
 	}
+	s.publish(hermes.Rewound{ID: id})
 	return nil
 }
 
 // retry sends the last message of the user again. The exchange is undone when its turn is
 // prepared: if that fails, nothing has changed.
-func (s *Session) retry(reply func(error)) {
+func (s *Session) retry(from hermes.From, reply func(error)) {
 	m, err := s.lastSaid()
 	if err != nil {
 		reply(err)
 		return
 	}
-	s.begin(&hermes.Message{ID: m.ID, Role: hermes.RoleUser, Parts: m.Parts, Provenance: m.Provenance}, reply)
+	s.begin(&hermes.Message{ID: m.ID, Role: hermes.RoleUser, Parts: m.Parts, Provenance: m.Provenance}, from, reply)
 }
 
 // compress shortens the transcript because the user asked for it. It runs as a
 // turn, so that it can be stopped.
-func (s *Session) compress(op Compress) error {
+func (s *Session) compress(op hermes.Compress) error {
 	switch {
 	case s.turn != nil:
 		return errors.New("a turn is running; stop it first with /stop, or wait until it ends")

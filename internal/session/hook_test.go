@@ -144,7 +144,7 @@ func TestEveryHookPointIsCalled(t *testing.T) {
 	if done := until[hermes.TurnDone](e); done.Text != "checked" || done.Outcome != hermes.OutcomeDone {
 		t.Errorf("done %+v", done)
 	}
-	submit(t, s, session.Compress{})
+	submit(t, s, hermes.Compress{})
 	until[hermes.TurnDone](e)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func TestUndoIsToldToHooks(t *testing.T) {
 	e := listen(t, s)
 	submit(t, s, say("go"))
 	until[hermes.TurnDone](e)
-	submit(t, s, session.Undo{})
+	submit(t, s, hermes.Undo{})
 	if !slices.Contains(p.seen, "Compacted") {
 		t.Errorf("called %q", p.seen)
 	}
@@ -210,7 +210,7 @@ func TestHooksRefuse(t *testing.T) {
 			h := newFixture(t, hermestest.NewScript(hermestest.CallTool("delegate", `{}`), hermestest.Say("done")), b, hooks)
 			s := h.open(t, session.Open{})
 			e := listen(t, s)
-			err := s.Submit(t.Context(), say("go"))
+			err := s.Do(t.Context(), hermes.From{}, say("go"))
 			if tt.text == "" && !tt.fails {
 				if err == nil || !strings.Contains(err.Error(), "not today") {
 					t.Errorf("err = %v", err)
@@ -267,8 +267,8 @@ func TestHookMayRefuseACallThatWasBegun(t *testing.T) {
 	no := hermes.Hook{BeforeTool: func(context.Context, *hermes.Call) (*hermes.Result, error) { return nil, errors.New("not today") }}
 	b, use := hooked(hook.New(nil, no), asker(1))
 	h := newFixture(t, hermestest.NewScript(hermestest.Say("well then")), b, use, func(c *session.Config) { c.Store = st })
-	s := h.open(t, session.Open{Run: hermes.RunSpec{Session: "s1"}, Attended: true})
-	turnOf(t, s, session.Continue{})
+	s := h.open(t, session.Open{Run: hermes.RunSpec{Session: "s1"}, From: hermes.From{Attends: true}})
+	turnOf(t, s, hermes.Continue{})
 	if got := stored(t, st, "s1"); len(got) != 4 || got[2] != `tool: {"error":"not today"}` {
 		t.Errorf("stored %q", got)
 	}
@@ -292,11 +292,11 @@ func TestRefusedMessageDoesNotWait(t *testing.T) {
 	submit(t, s, say("first"))
 	<-entered
 	for _, text := range []string{"a secret", "third"} {
-		submit(t, s, session.Say{Parts: []hermes.Part{{Text: text}}, Busy: session.BusyQueue})
+		submit(t, s, hermes.Say{Parts: []hermes.Part{{Text: text}}, Busy: hermes.BusyQueue})
 	}
 	close(leave)
 	for _, want := range []string{"one", "", "three"} {
-		if done := until[hermes.TurnDone](e); done.Text != want || (done.Err != nil) != (want == "") {
+		if done := until[hermes.TurnDone](e); done.Text != want || (done.Err() != nil) != (want == "") {
 			t.Errorf("done %+v, want %q", done, want)
 		}
 	}

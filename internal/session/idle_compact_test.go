@@ -117,9 +117,9 @@ func TestWhatComesNextStopsTheCompaction(t *testing.T) {
 				t.Errorf("the request has %d messages, want all 41", n)
 			}
 		},
-		"a stop":        func(t *testing.T, s *session.Session, _ *hermestest.Script) { submit(t, s, session.Stop{}) },
-		"an undo":       func(t *testing.T, s *session.Session, _ *hermestest.Script) { submit(t, s, session.Undo{}) },
-		"a compression": func(t *testing.T, s *session.Session, _ *hermestest.Script) { submit(t, s, session.Compress{}) },
+		"a stop":        func(t *testing.T, s *session.Session, _ *hermestest.Script) { submit(t, s, hermes.Stop{}) },
+		"an undo":       func(t *testing.T, s *session.Session, _ *hermestest.Script) { submit(t, s, hermes.Undo{}) },
+		"a compression": func(t *testing.T, s *session.Session, _ *hermestest.Script) { submit(t, s, hermes.Compress{}) },
 		"the end":       func(t *testing.T, s *session.Session, _ *hermestest.Script) { _ = s.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -257,7 +257,7 @@ func TestWindowIsFilledByOneAttempt(t *testing.T) {
 	heard := listen(t, s)
 	submit(t, s, say("go"))
 	until[hermes.TurnDone](heard)
-	submit(t, s, session.Compress{})
+	submit(t, s, hermes.Compress{})
 	until[hermes.TurnDone](heard)
 	for u := range e.asked {
 		if !u.Demand {

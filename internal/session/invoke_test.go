@@ -36,7 +36,7 @@ func TestInvokedCallTakesTheWholeWay(t *testing.T) {
 		return hermes.Result{Text: string(answer.Decision), Provenance: "rm page"}
 	}}
 	h := newFixture(t, hermestest.NewScript(hermestest.CallTool("script", `{}`), hermestest.Say("ok")), newToolTable(invokes("rm"), rm))
-	s := h.open(t, session.Open{Attended: true})
+	s := h.open(t, session.Open{From: hermes.From{Attends: true}})
 	e := listen(t, s)
 	submit(t, s, say("go"))
 	q := until[hermes.Asked](e)
@@ -48,7 +48,7 @@ func TestInvokedCallTakesTheWholeWay(t *testing.T) {
 	if child.Call.ID != parent.Call.ID+"/1" || child.Call.Name != "rm" || !child.Pending.AwaitingApproval || parent.Pending.AwaitingApproval || q.Approval.CallID != child.Call.ID {
 		t.Errorf("the journal has %+v, asked %+v", steps, q.Approval)
 	}
-	submit(t, s, session.Reply{ID: q.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.AllowOnce}})
+	submit(t, s, hermes.Reply{ID: q.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.AllowOnce}})
 	until[hermes.TurnDone](e)
 	var events []string
 	for _, got := range e.heard {
@@ -93,11 +93,11 @@ func TestACrashLeavesNoInvokedCall(t *testing.T) {
 func TestQuestionOfAnInvokedCallEndsWithItsTurn(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, hermestest.NewScript(hermestest.CallTool("script", `{}`), hermestest.Say("ok")), newToolTable(invokes("clarify"), asker(1)))
-	s := h.open(t, session.Open{Attended: true})
+	s := h.open(t, session.Open{From: hermes.From{Attends: true}})
 	e := listen(t, s)
 	submit(t, s, say("go"))
 	until[hermes.Asked](e)
-	submit(t, s, session.Stop{})
+	submit(t, s, hermes.Stop{})
 	if done := until[hermes.CallDone](e); done.Call.Name != "clarify" {
 		t.Errorf("the first call that is done is %+v", done.Call)
 	}

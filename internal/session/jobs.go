@@ -41,11 +41,11 @@ func (o owner) Publish(e hermes.Event) { o.publish(e) }
 
 // post runs a func in the session's goroutine, unless the session ends before.
 func (s *Session) post(ctx context.Context, f func()) {
-	_ = s.Submit(ctx, action(func(*Session) error { f(); return nil })) // a session that ends needs no result
+	_ = s.call(ctx, func() error { f(); return nil }) // a session that ends needs no result
 }
 
 // review begins a review because the user asked for it.
-func (s *Session) review(op Review) error {
+func (s *Session) review(op hermes.StartReview) error {
 	switch {
 	case s.record.Empty():
 		return errors.New("the session has no messages yet")

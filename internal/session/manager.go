@@ -49,15 +49,16 @@ type Open struct {
 	Run hermes.RunSpec
 	// Title is the title of a new session.
 	Title string
-	// Attended says that the caller is a frontend whose user is there to answer
-	// questions, as long as the session is live. Without such a frontend, every
-	// approval is refused.
-	Attended bool
+	// From is the frontend that opens it. If its user can be asked, it has a moment to
+	// attach: without an attached frontend whose user is there, every approval is refused.
+	From hermes.From
 	// Waiting, if set, is called with a sentence that says what Open waits for.
 	// If several callers open the same session, only the one that starts it
 	// gets the calls.
 	Waiting func(string)
-	watched bool // a user attends the parent of a child session
+	// parent is that of a child session, and done gets the outcome of its turn.
+	parent *Session
+	done   chan<- hermes.TurnDone
 }
 
 // Open returns the live session, or starts it if it is not live. If another
@@ -66,7 +67,7 @@ func (m *Manager) Open(ctx context.Context, o Open) (*Session, error) {
 	if err := supported(o.Run.Rights.Mode); err != nil {
 		return nil, err
 	}
-	if o.Attended {
+	if o.From.Attends {
 		m.attended.Store(true)
 	}
 	row, err := m.rowOf(ctx, o)
@@ -81,7 +82,7 @@ func (m *Manager) Open(ctx context.Context, o Open) (*Session, error) {
 		if ours {
 			return m.start(ctx, o, row, p)
 		}
-		if s, err := p.join(ctx, o); !errors.Is(err, ErrClosed) {
+		if s, err := p.join(ctx, o); !errors.Is(err, hermes.ErrClosed) {
 			return s, err
 		}
 	}
@@ -94,7 +95,7 @@ func (m *Manager) start(ctx context.Context, o Open, row hermes.Session, p *live
 	if err != nil {
 		m.forget(row.ID, p)
 		if p.err = err; ctx.Err() != nil {
-			p.err = ErrClosed // whoever waits may still want it
+			p.err = hermes.ErrClosed // whoever waits may still want it
 		}
 		return nil, err
 	}
@@ -126,9 +127,8 @@ type liveSession struct {
 	err     error
 }
 
-// join returns the live session to another caller. If that is a frontend whose user can
-// answer, the session is attended from now on. If the session is ending, join waits for that
-// and returns ErrClosed.
+// join returns the live session to another caller. If the session is ending, join waits for
+// that and returns hermes.ErrClosed.
 func (p *liveSession) join(ctx context.Context, o Open) (*Session, error) {
 	select {
 	case <-p.ready:
@@ -138,14 +138,14 @@ func (p *liveSession) join(ctx context.Context, o Open) (*Session, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	err := p.session.Submit(ctx, action(func(s *Session) error {
-		if s.ending() {
-			return ErrClosed
+	err := p.session.call(ctx, func() error {
+		if p.session.ending() {
+			return hermes.ErrClosed
 		}
-		s.attended = s.attended || o.Attended
+		p.session.feed.expect(o.From)
 		return nil
-	}))
-	if errors.Is(err, ErrClosed) {
+	})
+	if errors.Is(err, hermes.ErrClosed) {
 		select {
 		case <-p.session.done:
 		case <-ctx.Done():
@@ -164,7 +164,7 @@ func (m *Manager) claim(id string) (p *liveSession, ours bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
-		return nil, false, ErrClosed
+		return nil, false, hermes.ErrClosed
 	}
 	if p, ok := m.live[id]; ok {
 		return p, false, nil
@@ -210,13 +210,14 @@ func (m *Manager) isLive(id string) bool {
 // newSession returns the actor of a session; the caller starts it.
 func (m *Manager) newSession(ctx context.Context, o Open, row hermes.Session) (*Session, error) {
 	s := &Session{
-		cfg: &m.cfg, id: row.ID, manager: m,
-		inbox: make(chan envelope), closing: make(chan struct{}), done: make(chan struct{}),
+		cfg: &m.cfg, id: row.ID, dir: runOf(o.Run, row).Workspace.Dir, manager: m, parent: o.parent, over: o.done, feed: newFeed(row.ID, m.cfg.Now, o.parent),
+		inbox: make(chan request), closing: make(chan struct{}), done: make(chan struct{}),
 	}
+	s.feed.expect(o.From)
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	s.actor = actor{
 		record: turn.NewRecord(m.cfg.Store, m.cfg.Owner, m.cfg.Now, row, o.Run.Session != ""),
-		run:    runOf(o.Run, row), notify: o.Waiting, attended: o.Attended, watched: o.watched, model: choice{effort: o.Run.Model.Effort},
+		run:    runOf(o.Run, row), notify: o.Waiting, model: choice{effort: o.Run.Model.Effort},
 		questions: questions{open: map[string]*question{}}, jobs: jobs.NewRunner(owner{s}, s.post, m.cfg.Log),
 	}
 	if !s.record.Stored() {
@@ -241,6 +242,7 @@ func (s *Session) resume() error {
 	if err := s.record.Persist(s.ctx); err != nil {
 		return err
 	}
+	s.feed.renumber(s.record.Lease().Fence)
 	if err := s.record.Read(s.ctx); err != nil { // with the lease: no one adds to it any more
 		return err
 	}
@@ -314,11 +316,47 @@ func (m *Manager) Wake(session, text string) {
 		if <-p.ready; p.err != nil {
 			return
 		}
-		say := Say{Parts: []hermes.Part{{Text: text, Provenance: "a background process"}}, Busy: BusyQueue, Synthetic: true}
-		if err := p.session.Submit(context.Background(), say); err != nil && !errors.Is(err, ErrClosed) && !errors.Is(err, hermes.ErrInterrupted) {
+		say := hermes.Say{Parts: []hermes.Part{{Text: text, Provenance: "a background process"}}, Busy: hermes.BusyQueue, Synthetic: true}
+		if err := p.session.Do(context.Background(), hermes.From{}, say); err != nil && !errors.Is(err, hermes.ErrClosed) && !errors.Is(err, hermes.ErrInterrupted) {
 			m.cfg.Log.Warn("send a message to the session", "session", session, "err", err)
 		}
 	}()
+}
+
+// Get returns a session that is live, or hermes.ErrClosed.
+func (m *Manager) Get(ctx context.Context, id string) (*Session, error) {
+	m.mu.Lock()
+	p := m.live[id]
+	m.mu.Unlock()
+	if p == nil {
+		return nil, hermes.ErrClosed
+	}
+	select {
+	case <-p.ready:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if p.err != nil {
+		return nil, hermes.ErrClosed
+	}
+	return p.session, nil
+}
+
+// Live returns the sessions that are live.
+func (m *Manager) Live() []*Session {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []*Session
+	for _, p := range m.live {
+		select {
+		case <-p.ready:
+			if p.session != nil {
+				list = append(list, p.session)
+			}
+		default:
+		}
+	}
+	return list
 }
 
 func (m *Manager) forget(id string, p *liveSession) {

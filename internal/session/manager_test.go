@@ -92,15 +92,15 @@ func TestASessionThatIsClosingIsOpenedAgain(t *testing.T) {
 				with(func(_ hermes.RunSpec, r *session.Runtime) { r.Jobs = []jobs.Job{hanging(begun)} }),
 				func(c *session.Config) { c.IdleAfter = time.Minute })
 			s := h.open(t, session.Open{})
-			events, cancel := s.Subscribe(0)
+			events, cancel := subscribe(s, 0)
 			submit(t, s, say("first"))
 			until[hermes.TurnDone](&ear{t: t, events: events})
 			cancel()
 			<-begun
 			closing(s) // and it waits for the memory
 			synctest.Wait()
-			again := h.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}, Attended: true})
-			if err := again.Submit(t.Context(), say("second")); err != nil {
+			again := h.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}, From: hermes.From{Attends: true}})
+			if err := again.Do(t.Context(), hermes.From{}, say("second")); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 			if err := h.Close(); err != nil {

@@ -36,8 +36,8 @@ func asker(questions int) tool {
 	}}
 }
 
-func replies(id string, texts ...string) session.Reply {
-	return session.Reply{ID: id, Answer: hermes.Answer{Texts: texts}}
+func replies(id string, texts ...string) hermes.Reply {
+	return hermes.Reply{ID: id, Answer: hermes.Answer{Texts: texts}}
 }
 
 func asking(t *testing.T, st hermes.Store, id string, want bool) {
@@ -67,7 +67,7 @@ func TestQuestionStaysOpenAfterItsProcess(t *testing.T) {
 	t.Parallel()
 	m := hermestest.NewScript(hermestest.CallTool("clarify", `{}`), hermestest.Say("thank you"))
 	h := newFixture(t, m, newToolTable(asker(3)))
-	s := h.open(t, session.Open{Attended: true})
+	s := h.open(t, session.Open{From: hermes.From{Attends: true}})
 	e := listen(t, s)
 	submit(t, s, say("go"))
 	submit(t, s, replies(until[hermes.Asked](e).ID, "one"))
@@ -84,12 +84,12 @@ func TestQuestionStaysOpenAfterItsProcess(t *testing.T) {
 	asking(t, h.store, s.ID(), true)
 
 	after := h.later(t, m, newToolTable(asker(3)))
-	s = after.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}, Attended: true})
+	s = after.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}, From: hermes.From{Attends: true}})
 	if st := state(t, s); !st.Asking || !st.Cut || st.Running {
 		t.Errorf("state %+v", st)
 	}
 	e = listen(t, s)
-	submit(t, s, session.Continue{})
+	submit(t, s, hermes.Continue{})
 	for _, want := range []string{"question 2", "question 3"} {
 		q := until[hermes.Asked](e)
 		if q.Question.Text != want {
@@ -158,9 +158,9 @@ func TestBatchGoesOnAfterAQuestionThatACrashLeft(t *testing.T) {
 			}
 			m := hermestest.NewScript(hermestest.Say("went on"))
 			h := newFixture(t, m, newToolTable(asker(1), echo("half"), echo("later")), func(c *session.Config) { c.Store = st })
-			s := h.open(t, session.Open{Run: hermes.RunSpec{Session: "s1"}, Attended: true})
+			s := h.open(t, session.Open{Run: hermes.RunSpec{Session: "s1"}, From: hermes.From{Attends: true}})
 			e := listen(t, s)
-			submit(t, s, session.Continue{})
+			submit(t, s, hermes.Continue{})
 			submit(t, s, replies(until[hermes.Asked](e).ID, "yes"))
 			until[hermes.TurnDone](e)
 			got := stored(t, st, "s1")
@@ -181,7 +181,7 @@ func TestAnswersAreKeptWhenTheResultIsNot(t *testing.T) {
 	h := newFixture(t, hermestest.NewScript(hermestest.Say("went on")), newToolTable(asker(1)), func(c *session.Config) { c.Store = st })
 	s := h.open(t, session.Open{Run: hermes.RunSpec{Session: "s1"}}) // unattended
 	e := listen(t, s)
-	submit(t, s, session.Continue{})
+	submit(t, s, hermes.Continue{})
 	until[hermes.TurnDone](e)
 	if got := stored(t, st, "s1")[2]; got != "tool: kept" {
 		t.Error(got)
@@ -198,7 +198,7 @@ func TestAnotherMessageDropsTheQuestion(t *testing.T) {
 	two := hermestest.Step{Calls: []hermes.ToolCall{toolCall("1", "clarify"), toolCall("2", "later")}}
 	for name, before := range map[string]func(*testing.T, *session.Session, *ear){
 		"after a stop": func(t *testing.T, s *session.Session, e *ear) {
-			submit(t, s, session.Stop{})
+			submit(t, s, hermes.Stop{})
 			if n := until[hermes.Notice](e); !strings.Contains(n.Text, "stays open") {
 				t.Errorf("notice %+v", n)
 			}
@@ -206,10 +206,10 @@ func TestAnotherMessageDropsTheQuestion(t *testing.T) {
 			if st := state(t, s); !st.Asking {
 				t.Errorf("state %+v", st)
 			}
-			if err := s.Submit(t.Context(), session.Compress{}); err == nil {
+			if err := s.Do(t.Context(), hermes.From{}, hermes.Compress{}); err == nil {
 				t.Error("a transcript with an open question was compressed")
 			}
-			submit(t, s, session.Say{Parts: []hermes.Part{{Text: "a process ended"}}, Synthetic: true})
+			submit(t, s, hermes.Say{Parts: []hermes.Part{{Text: "a process ended"}}, Synthetic: true})
 			if st := state(t, s); st.Running || !st.Asking {
 				t.Error("a synthetic message dropped the question")
 			}
@@ -220,7 +220,7 @@ func TestAnotherMessageDropsTheQuestion(t *testing.T) {
 			t.Parallel()
 			m := hermestest.NewScript(two, hermestest.Say("as you say"), hermestest.Say("noted"))
 			h := newFixture(t, m, newToolTable(asker(2), echo("later")))
-			s := h.open(t, session.Open{Attended: true})
+			s := h.open(t, session.Open{From: hermes.From{Attends: true}})
 			e := listen(t, s)
 			submit(t, s, say("go"))
 			submit(t, s, replies(until[hermes.Asked](e).ID, "first answer"))
@@ -255,7 +255,7 @@ func TestUnattendedResumeLeavesTheQuestion(t *testing.T) {
 	asking(t, st, "s1", true)
 	s = h.open(t, session.Open{Run: hermes.RunSpec{Session: "s1"}})
 	e := listen(t, s)
-	submit(t, s, session.Continue{})
+	submit(t, s, hermes.Continue{})
 	until[hermes.TurnDone](e)
 	if got := stored(t, st, "s1")[2]; !strings.Contains(got, "unattended") {
 		t.Error(got)
@@ -266,12 +266,12 @@ func TestTheLeaseDecidesWhoAsks(t *testing.T) {
 	t.Parallel()
 	m := hermestest.NewScript(hermestest.CallTool("clarify", `{}`), hermestest.Say("done"))
 	h := newFixture(t, m, newToolTable(asker(1)))
-	s := h.open(t, session.Open{Attended: true})
+	s := h.open(t, session.Open{From: hermes.From{Attends: true}})
 	e := listen(t, s)
 	submit(t, s, say("go"))
 	q := until[hermes.Asked](e)
 	other := h.later(t, m, newToolTable(asker(1)))
-	if _, err := other.Open(t.Context(), session.Open{Run: hermes.RunSpec{Session: s.ID()}, Attended: true}); !errors.Is(err, hermes.ErrLeased) {
+	if _, err := other.Open(t.Context(), session.Open{Run: hermes.RunSpec{Session: s.ID()}, From: hermes.From{Attends: true}}); !errors.Is(err, hermes.ErrLeased) {
 		t.Fatalf("err = %v", err)
 	}
 	submit(t, s, replies(q.ID, "mine"))
@@ -291,7 +291,7 @@ func TestApprovalThatWasNotGivenWasNeverUsed(t *testing.T) {
 		return hermes.Result{Text: fmt.Sprintf("%v %v", answer.Decision, err)}
 	}}
 	h = newFixture(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newToolTable(rm))
-	s := h.open(t, session.Open{Attended: true})
+	s := h.open(t, session.Open{From: hermes.From{Attends: true}})
 	e := listen(t, s)
 	submit(t, s, say("go"))
 	q := until[hermes.Asked](e)
@@ -299,7 +299,7 @@ func TestApprovalThatWasNotGivenWasNeverUsed(t *testing.T) {
 	if err != nil || len(steps) != 1 || !steps[0].Pending.AwaitingApproval {
 		t.Errorf("the journal has %+v, %v while approval is asked for", steps, err)
 	}
-	submit(t, s, session.Reply{ID: q.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.AllowOnce}})
+	submit(t, s, hermes.Reply{ID: q.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.AllowOnce}})
 	until[hermes.TurnDone](e)
 	if len(inside) != 1 || inside[0].Pending.AwaitingApproval {
 		t.Errorf("the journal has %+v when the call runs", inside)
@@ -308,7 +308,7 @@ func TestApprovalThatWasNotGivenWasNeverUsed(t *testing.T) {
 	st, l := crashed(t, toolCall("1", "rm"))
 	begun(t, st, l, toolCall("1", "rm"), hermes.PendingCall{AwaitingApproval: true})
 	after := newFixture(t, hermestest.NewScript(), newToolTable(rm), func(c *session.Config) { c.Store = st })
-	after.open(t, session.Open{Run: hermes.RunSpec{Session: "s1"}, Attended: true})
+	after.open(t, session.Open{Run: hermes.RunSpec{Session: "s1"}, From: hermes.From{Attends: true}})
 	if got := stored(t, st, "s1")[2]; !strings.Contains(got, "before this ran") {
 		t.Error(got)
 	}
@@ -331,15 +331,15 @@ func TestApprovalThatCannotBeStoredIsNotGiven(t *testing.T) {
 		return nil
 	}
 	h := newFixture(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newToolTable(rm), func(c *session.Config) { c.Store = st })
-	s := h.open(t, session.Open{Attended: true})
+	s := h.open(t, session.Open{From: hermes.From{Attends: true}})
 	e := listen(t, s)
 	submit(t, s, say("go"))
 	q := until[hermes.Asked](e)
 	full = true
-	if err := s.Submit(t.Context(), session.Reply{ID: q.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.AllowOnce}}); err == nil || !strings.Contains(err.Error(), "does not count") {
+	if err := s.Do(t.Context(), hermes.From{}, hermes.Reply{ID: q.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.AllowOnce}}); err == nil || !strings.Contains(err.Error(), "does not count") {
 		t.Errorf("err = %v", err)
 	}
-	submit(t, s, session.Reply{ID: q.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}})
+	submit(t, s, hermes.Reply{ID: q.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}})
 	until[hermes.TurnDone](e)
 	if ran {
 		t.Error("it ran")
@@ -351,13 +351,13 @@ func TestStopRightAfterTheAnswerKeepsIt(t *testing.T) {
 	for range 20 { // either side of the race is fine, but the answer is not lost
 		m := hermestest.NewScript(hermestest.CallTool("clarify", `{}`), hermestest.Say("never said"))
 		h := newFixture(t, m, newToolTable(asker(2)))
-		s := h.open(t, session.Open{Attended: true})
+		s := h.open(t, session.Open{From: hermes.From{Attends: true}})
 		e := listen(t, s)
 		submit(t, s, say("go"))
 		submit(t, s, replies(until[hermes.Asked](e).ID, "first"))
-		submit(t, s, session.Stop{})
+		submit(t, s, hermes.Stop{})
 		until[hermes.TurnDone](e)
-		submit(t, s, session.Continue{})
+		submit(t, s, hermes.Continue{})
 		if q := until[hermes.Asked](e); q.Question.Text != "question 2" {
 			t.Fatalf("asked %+v", q.Question)
 		}
@@ -369,8 +369,8 @@ func TestAQuestionWaitsItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newFixture(t, hermestest.NewScript(hermestest.CallTool("clarify", `{}`), hermestest.Say("guessed")), newToolTable(asker(2)),
 			func(c *session.Config) { c.AskTimeout, c.QuestionTimeout = time.Second, time.Hour })
-		s := h.open(t, session.Open{Attended: true})
-		e := listen(t, s)
+		s := h.open(t, session.Open{From: hermes.From{Attends: true}})
+		e := attend(t, s)
 		submit(t, s, say("go"))
 		q := until[hermes.Asked](e)
 		time.Sleep(59 * time.Minute) // of the bubble's clock

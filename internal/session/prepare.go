@@ -27,6 +27,7 @@ type preparation struct {
 	run     hermes.RunSpec
 	row     hermes.Session
 	ref     hermes.SessionRef
+	from    hermes.From     // who sent the message
 	message *hermes.Message // of the user or the program; nil if the turn goes on with the transcript
 	// replaces is the id of the stored message that a retry repeats, else 0.
 	replaces int64

@@ -66,7 +66,7 @@ func TestSlowPartsDelayNothingElse(t *testing.T) {
 			heard := listen(t, other)
 			submit(t, other, say("hello"))
 			until[hermes.TurnDone](heard)
-			submit(t, s, session.Stop{})
+			submit(t, s, hermes.Stop{})
 			if took := time.Since(start); took > 50*time.Millisecond {
 				t.Errorf("beside the %s it took %v", part, took)
 			}
@@ -74,12 +74,12 @@ func TestSlowPartsDelayNothingElse(t *testing.T) {
 				t.Errorf("the stopped message: %v", err)
 			}
 		}
-		go func() { said <- s.Submit(context.Background(), say("first")) }()
+		go func() { said <- s.Do(context.Background(), hermes.From{}, say("first")) }()
 		check("runtime")
-		go func() { said <- s.Submit(context.Background(), say("second")) }()
+		go func() { said <- s.Do(context.Background(), hermes.From{}, say("second")) }()
 		<-begun // the runtime
 		check("memory")
-		go func() { said <- s.Submit(context.Background(), say("third")) }()
+		go func() { said <- s.Do(context.Background(), hermes.From{}, say("third")) }()
 		if done := until[hermes.TurnDone](e); done.Text != "mine" {
 			t.Errorf("done: %+v", done)
 		}
@@ -98,14 +98,14 @@ func TestOpsWaitWhileATurnIsPrepared(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		begun := make(chan string, 8)
-		h := newFixture(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two")), newToolTable(), slow(begun), func(c *session.Config) { c.Busy = session.BusyQueue })
+		h := newFixture(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two")), newToolTable(), slow(begun), func(c *session.Config) { c.Busy = hermes.BusyQueue })
 		s := h.open(t, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "slow"}}})
 		e := listen(t, s)
 		said := make(chan error, 4)
-		go func() { said <- s.Submit(context.Background(), say("first")) }()
+		go func() { said <- s.Do(context.Background(), hermes.From{}, say("first")) }()
 		<-begun
-		go func() { said <- s.Submit(context.Background(), say("second")) }()
-		go func() { said <- s.Submit(context.Background(), session.SetEffort{Effort: hermes.EffortLow}) }()
+		go func() { said <- s.Do(context.Background(), hermes.From{}, say("second")) }()
+		go func() { said <- s.Do(context.Background(), hermes.From{}, hermes.SetEffort{Effort: hermes.EffortLow}) }()
 		for range 3 {
 			if err := <-said; err != nil {
 				t.Error(err)
@@ -133,16 +133,16 @@ func TestClosingBeginsNoTurn(t *testing.T) {
 		h := newFixture(t, m, newToolTable(), slow(begun))
 		s := h.open(t, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "slow"}}})
 		said := make(chan error, 2)
-		go func() { said <- s.Submit(context.Background(), say("first")) }()
+		go func() { said <- s.Do(context.Background(), hermes.From{}, say("first")) }()
 		<-begun
-		go func() { said <- s.Submit(context.Background(), say("second")) }()
+		go func() { said <- s.Do(context.Background(), hermes.From{}, say("second")) }()
 		synctest.Wait()
 		start := time.Now()
 		if err := s.Close(); err != nil || time.Since(start) > time.Second {
 			t.Errorf("closing took %v, %v", time.Since(start), err)
 		}
 		for range 2 {
-			if err := <-said; !errors.Is(err, hermes.ErrInterrupted) && !errors.Is(err, session.ErrClosed) {
+			if err := <-said; !errors.Is(err, hermes.ErrInterrupted) && !errors.Is(err, hermes.ErrClosed) {
 				t.Errorf("a message: %v", err)
 			}
 		}
@@ -214,9 +214,9 @@ func TestIdleSessionsSendTheWholeTranscript(t *testing.T) {
 	if err != nil || len(state.Transcript) != 504 {
 		t.Errorf("state: %d messages, %v", len(state.Transcript), err)
 	}
-	submit(t, s, session.Undo{})
-	submit(t, s, session.Undo{})
-	submit(t, s, session.Undo{})
+	submit(t, s, hermes.Undo{})
+	submit(t, s, hermes.Undo{})
+	submit(t, s, hermes.Undo{})
 	reads := st.reads
 	if state, err := s.State(t.Context()); err != nil || len(state.Transcript) != 498 || st.reads != reads+1 {
 		t.Errorf("after the undo: %d messages, %d reads, %v", len(state.Transcript), st.reads-reads, err)

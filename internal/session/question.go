@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"hermes"
@@ -13,14 +12,16 @@ import (
 
 // questions are the questions of the running turn.
 type questions struct {
-	open    map[string]*question    // by id
-	pending map[string]*pendingCall // by call
-	asked   int
+	open map[string]*question // by id
+	// answered are the questions of this turn that were answered, and by whom.
+	answered map[string]hermes.From
+	pending  map[string]*pendingCall // by call
+	asked    int
 }
 
 // load takes what the journal has of the calls that are open when a turn begins.
 func (qs *questions) load(steps []hermes.Step) {
-	qs.pending = map[string]*pendingCall{}
+	qs.pending, qs.answered = map[string]*pendingCall{}, map[string]hermes.From{}
 	for _, st := range steps {
 		qs.pending[st.Call.ID] = &pendingCall{PendingCall: st.Pending}
 	}
@@ -36,7 +37,7 @@ type question struct {
 // askUser asks the user and waits for the answer. Tools call it from their
 // goroutines. A wait of 0 means no timeout.
 func (s *Session) askUser(ctx context.Context, q *question, wait time.Duration) (turn.Reply, error) {
-	if err := s.Submit(ctx, action(func(s *Session) error { return s.ask(q) })); err != nil {
+	if err := s.call(ctx, func() error { return s.ask(q) }); err != nil {
 		return turn.Reply{}, err
 	}
 	var timeout <-chan time.Time
@@ -65,26 +66,30 @@ func (s *Session) askUser(ctx context.Context, q *question, wait time.Duration) 
 // ask opens a question, unless an earlier turn has its answer.
 func (s *Session) ask(q *question) error {
 	if s.ending() {
-		return ErrClosed
+		return hermes.ErrClosed
 	}
 	if a := s.earlierAnswer(q); a != nil {
 		q.answer <- turn.Reply{Answer: *a}
 		return nil
 	}
-	if !s.attended {
+	if !s.attended() {
 		return turn.ErrUnattended
 	}
 	s.savePending(q)
 	s.questions.asked++
-	q.asked.ID = strconv.Itoa(s.questions.asked)
+	q.asked.ID = fmt.Sprintf("%d.%d", s.record.Lease().Fence, s.questions.asked)
+	q.asked.At = s.cfg.Now()
 	s.questions.open[q.asked.ID] = q
 	s.publish(q.asked)
 	return nil
 }
 
 // reply answers an open question.
-func (s *Session) reply(r Reply) error {
+func (s *Session) reply(r hermes.Reply, from hermes.From) error {
 	q, ok := s.questions.open[r.ID]
+	if by, answered := s.questions.answered[r.ID]; !ok && answered {
+		return hermes.ErrAnswered{By: by}
+	}
 	if !ok {
 		return errors.New("this question is no longer open")
 	}
@@ -92,11 +97,13 @@ func (s *Session) reply(r Reply) error {
 		return err
 	}
 	q.answer <- turn.Reply{Answer: r.Answer, Approval: r.Approval}
-	s.drop(r.ID)
+	delete(s.questions.open, r.ID)
+	s.questions.answered[r.ID] = from
+	s.publish(hermes.AnswerTaken{ID: r.ID, Answered: true, By: from, Decision: r.Approval.Decision})
 	return nil
 }
 
-// drop closes a question, answered or not.
+// drop closes a question without an answer.
 func (s *Session) drop(id string) {
 	if _, ok := s.questions.open[id]; !ok {
 		return
@@ -164,7 +171,7 @@ func (s *Session) savePending(q *question) {
 // saveAnswer stores the answer before the call acts on it. An approval that
 // cannot be stored does not count: after a crash the call would look as if it
 // had never begun.
-func (s *Session) saveAnswer(q *question, r Reply) error {
+func (s *Session) saveAnswer(q *question, r hermes.Reply) error {
 	h := s.pendingFor(q)
 	switch {
 	case h == nil:

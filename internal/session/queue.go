@@ -15,7 +15,7 @@ import (
 const maxQueue = 100
 
 // storeWaiting stores a message before anybody is told that it waits.
-func (s *Session) storeWaiting(m hermes.Message, urgent bool) (turn.Queued, error) {
+func (s *Session) storeWaiting(m hermes.Message, from hermes.From, urgent bool) (turn.Queued, error) {
 	id, err := s.cfg.Store.AddWaiting(context.WithoutCancel(s.ctx), s.record.Lease(), hermes.WaitingMessage{Message: m, Urgent: urgent})
 	if errors.Is(err, hermes.ErrStaleLease) {
 		s.lost()
@@ -23,21 +23,33 @@ func (s *Session) storeWaiting(m hermes.Message, urgent bool) (turn.Queued, erro
 	if err != nil {
 		return turn.Queued{}, fmt.Errorf("the message could not be stored, so it does not wait: %w", err)
 	}
-	return turn.Queued{IDs: []int64{id}, Message: m}, nil
+	return turn.Queued{IDs: []int64{id}, Message: m, From: from}, nil
 }
 
 // enqueue makes a message wait for the end of the turn.
-func (s *Session) enqueue(m hermes.Message) error {
+func (s *Session) enqueue(m hermes.Message, from hermes.From) error {
 	if len(s.queue) >= maxQueue {
 		return fmt.Errorf("%d messages are already waiting; wait for an answer or stop the turn with /stop", maxQueue)
 	}
-	q, err := s.storeWaiting(m, false)
+	q, err := s.storeWaiting(m, from, false)
 	if err != nil {
 		return err
 	}
 	s.queue = append(s.queue, q)
-	s.publish(hermes.Queued{Waiting: len(s.queue)})
+	s.publishQueue()
 	return nil
+}
+
+// maxQueuedText is how much of a waiting message frontends are shown, in cells.
+const maxQueuedText = 500
+
+// publishQueue tells what waits.
+func (s *Session) publishQueue() {
+	var e hermes.Queued
+	for _, q := range s.queue {
+		e.Messages = append(e.Messages, hermes.QueuedMessage{Text: text.Clip(q.Message.Visible(), maxQueuedText), From: q.From})
+	}
+	s.publish(e)
 }
 
 // loadQueue reads the messages that waited when an earlier process ended.
@@ -45,6 +57,9 @@ func (s *Session) loadQueue() error {
 	list, err := s.cfg.Store.WaitingMessages(s.ctx, s.id)
 	for _, w := range list {
 		s.queue = append(s.queue, turn.Queued{IDs: []int64{w.ID}, Message: w.Message})
+	}
+	if len(s.queue) > 0 {
+		s.publishQueue()
 	}
 	return err
 }
@@ -59,7 +74,7 @@ func (s *Session) dropQueue() error {
 		ids = append(ids, s.turn.Note.Rest().IDs...)
 	}
 	s.queue = nil
-	s.publish(hermes.Queued{})
+	s.publishQueue()
 	return s.dropWaiting(ids)
 }
 
@@ -68,7 +83,7 @@ func (s *Session) taken(ids []int64) {
 	n := len(s.queue)
 	s.queue = slices.DeleteFunc(s.queue, func(q turn.Queued) bool { return slices.Contains(ids, q.IDs[0]) })
 	if len(s.queue) < n {
-		s.publish(hermes.Queued{Waiting: len(s.queue)})
+		s.publishQueue()
 	}
 }
 
@@ -109,7 +124,7 @@ func (s *Session) next() {
 		return
 	}
 	first := s.queue[0]
-	s.begin(&first.Message, func(err error) {
+	s.begin(&first.Message, first.From, func(err error) {
 		_, dropped := errors.AsType[refused](err)
 		if dropped { // it must not come again with the next message
 			err = errors.Join(err, s.dropWaiting(first.IDs))
@@ -118,7 +133,7 @@ func (s *Session) next() {
 		case errors.Is(err, hermes.ErrInterrupted):
 			s.publish(done)
 		case err != nil:
-			done.Outcome, done.Err = hermes.OutcomeFailed, err
+			done.Outcome, done.Failure = hermes.OutcomeFailed, hermes.FailureOf(err)
 			s.publish(done)
 		}
 		if dropped {

@@ -13,8 +13,8 @@ import (
 	"hermes/internal/session"
 )
 
-func later(text string) session.Say {
-	return session.Say{Parts: []hermes.Part{{Text: text}}, Busy: session.BusyQueue}
+func later(text string) hermes.Say {
+	return hermes.Say{Parts: []hermes.Part{{Text: text}}, Busy: hermes.BusyQueue}
 }
 
 // waiting returns the texts of the stored messages that wait.
@@ -51,14 +51,14 @@ func TestWhatWaitsIsStored(t *testing.T) {
 	submit(t, s, say("one"))
 	<-entered
 	submit(t, s, later("two"))
-	submit(t, s, session.Steer{Text: "use tabs"})
-	submit(t, s, session.Steer{Text: ""})
+	submit(t, s, hermes.Steer{Text: "use tabs"})
+	submit(t, s, hermes.Steer{Text: ""})
 	wantWaiting(t, h.store, s.ID(), "two", "use tabs")
 	close(leave)
 	until[hermes.Steered](e)
 	until[hermes.Appended](e)
 	wantWaiting(t, h.store, s.ID(), "two")
-	submit(t, s, session.Steer{Text: "too late"})
+	submit(t, s, hermes.Steer{Text: "too late"})
 	wantWaiting(t, h.store, s.ID(), "two", "too late")
 	close(hold)
 	until[hermes.TurnDone](e)
@@ -86,9 +86,9 @@ func leftWaiting(t *testing.T, second hermes.Model, crash bool) (*fixture, *sess
 	submit(t, s, say("one"))
 	until[hermes.StepStarted](e)
 	submit(t, s, later("two"))
-	submit(t, s, session.Say{Parts: []hermes.Part{{Text: "from a process", Provenance: "a process"}}, Busy: session.BusyQueue, Synthetic: true})
-	submit(t, s, session.Say{Parts: []hermes.Part{{Text: "three"}, {Text: "a page", Provenance: "a page"}}, Busy: session.BusyQueue})
-	submit(t, s, session.Steer{Text: "four"})
+	submit(t, s, hermes.Say{Parts: []hermes.Part{{Text: "from a process", Provenance: "a process"}}, Busy: hermes.BusyQueue, Synthetic: true})
+	submit(t, s, hermes.Say{Parts: []hermes.Part{{Text: "three"}, {Text: "a page", Provenance: "a page"}}, Busy: hermes.BusyQueue})
+	submit(t, s, hermes.Steer{Text: "four"})
 	if !crash {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
@@ -131,9 +131,9 @@ func TestWaitingMessagesGoWithTheNextOne(t *testing.T) {
 // TestWhatTheProgramSaysGoesAlone: the user's messages still wait for the user.
 func TestWhatTheProgramSaysGoesAlone(t *testing.T) {
 	t.Parallel()
-	h, s := leftWaiting(t, hermestest.NewScript(hermestest.Say("seen"), hermestest.Step{Wait: make(chan struct{})}), false)
+	h, s := leftWaiting(t, hermestest.NewScript(hermestest.Step{Wait: make(chan struct{})}), false)
 	e := listen(t, s)
-	submit(t, s, session.Say{Parts: []hermes.Part{{Text: "a process ended"}}, Synthetic: true})
+	submit(t, s, hermes.Say{Parts: []hermes.Part{{Text: "a process ended"}}, Synthetic: true})
 	if m := until[hermes.TurnStarted](e).Message; m.Text() != "a process ended" {
 		t.Errorf("the turn is about %q", m.Text())
 	}
@@ -145,14 +145,14 @@ func TestContinueAnswersWhatWaits(t *testing.T) {
 	t.Parallel()
 	h, s := leftWaiting(t, hermestest.NewScript(hermestest.Say("1"), hermestest.Say("2"), hermestest.Say("p"), hermestest.Say("3"), hermestest.Say("4")), true)
 	e := listen(t, s)
-	submit(t, s, session.Continue{})
+	submit(t, s, hermes.Continue{})
 	for _, want := range []string{"1", "2", "p", "3", "4"} {
 		if d := until[hermes.TurnDone](e); d.Text != want {
 			t.Fatalf("done %+v, want %s", d, want)
 		}
 	}
 	wantWaiting(t, h.store, s.ID())
-	if err := s.Submit(t.Context(), session.Continue{}); err == nil {
+	if err := s.Do(t.Context(), hermes.From{}, hermes.Continue{}); err == nil {
 		t.Error("there was nothing to continue")
 	}
 	got := stored(t, h.store, s.ID())
@@ -182,7 +182,7 @@ func TestContinueAnswersWhatWaitsAfterAnAnswer(t *testing.T) {
 	}
 	s = h.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
 	e = listen(t, s)
-	submit(t, s, session.Continue{})
+	submit(t, s, hermes.Continue{})
 	if d := until[hermes.TurnDone](e); d.Text != "one" {
 		t.Errorf("done %+v", d)
 	}
@@ -194,10 +194,10 @@ func TestStopDropsWhatWaits(t *testing.T) {
 	t.Parallel()
 	h, s := leftWaiting(t, hermestest.NewScript(hermestest.Step{Wait: make(chan struct{})}), true)
 	e := listen(t, s)
-	submit(t, s, session.Continue{})
+	submit(t, s, hermes.Continue{})
 	until[hermes.StepStarted](e)
-	submit(t, s, session.Steer{Text: "a note"})
-	submit(t, s, session.Stop{})
+	submit(t, s, hermes.Steer{Text: "a note"})
+	submit(t, s, hermes.Stop{})
 	wantWaiting(t, h.store, s.ID())
 	until[hermes.TurnDone](e)
 	if st, err := s.State(t.Context()); err != nil || st.Running || st.Queued != 0 {
@@ -216,7 +216,7 @@ func TestQueueHasALimit(t *testing.T) {
 	for i := range limit {
 		submit(t, s, later(fmt.Sprint(i)))
 	}
-	if err := s.Submit(t.Context(), later("one more")); err == nil || !strings.Contains(err.Error(), "100 messages are already waiting") {
+	if err := s.Do(t.Context(), hermes.From{}, later("one more")); err == nil || !strings.Contains(err.Error(), "100 messages are already waiting") {
 		t.Errorf("message %d: %v", limit+1, err)
 	}
 	if got := waiting(t, h.store, s.ID()); len(got) != limit || got[limit-1] != fmt.Sprint(limit-1) {
@@ -240,8 +240,8 @@ func TestAMessageThatCannotBeStoredDoesNotWait(t *testing.T) {
 	e := listen(t, s)
 	submit(t, s, say("go"))
 	until[hermes.StepStarted](e)
-	for _, op := range []session.Op{later("two"), say("two"), session.Steer{Text: "two"}} {
-		if err := s.Submit(t.Context(), op); !errors.Is(err, full) {
+	for _, op := range []hermes.Op{later("two"), say("two"), hermes.Steer{Text: "two"}} {
+		if err := s.Do(t.Context(), hermes.From{}, op); !errors.Is(err, full) {
 			t.Errorf("%T: %v", op, err)
 		}
 	}

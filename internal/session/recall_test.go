@@ -100,7 +100,7 @@ func TestAMessageThatIsAskedAgainIsRecalledAgain(t *testing.T) {
 	e := listen(t, s)
 	submit(t, s, say("go"))
 	until[hermes.TurnDone](e)
-	submit(t, s, session.Retry{})
+	submit(t, s, hermes.Retry{})
 	until[hermes.TurnDone](e)
 	messages, err := h.store.Messages(t.Context(), s.ID(), hermes.Range{})
 	if err != nil {

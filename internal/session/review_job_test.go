@@ -29,16 +29,16 @@ func TestReviewRunsAfterEachTurnAndReportsIt(t *testing.T) {
 			}
 			return c.Transcript[len(c.Transcript)-1].Text() + " was looked at", nil
 		}))
-	s := h.open(t, session.Open{Attended: true})
+	s := h.open(t, session.Open{From: hermes.From{Attends: true}})
 	e := listen(t, s)
-	if err := s.Submit(t.Context(), session.Review{}); err == nil {
+	if err := s.Do(t.Context(), hermes.From{}, hermes.StartReview{}); err == nil {
 		t.Error("an empty session was reviewed")
 	}
 	submit(t, s, say("first"))
 	if n := until[hermes.Notice](e); n.Text != "one was looked at" {
 		t.Errorf("notice %q", n.Text)
 	}
-	submit(t, s, session.Review{Focus: "tests"})
+	submit(t, s, hermes.StartReview{Focus: "tests"})
 	if n := until[hermes.Notice](e); n.Text != "looked for tests" {
 		t.Errorf("notice %q", n.Text)
 	}
@@ -56,14 +56,14 @@ func TestReviewEndsWithTheSessionAndRunsOnce(t *testing.T) {
 			<-ctx.Done()
 			return "", ctx.Err()
 		}))
-	s := h.open(t, session.Open{Attended: true})
+	s := h.open(t, session.Open{From: hermes.From{Attends: true}})
 	e := listen(t, s)
 	submit(t, s, say("first"))
 	until[hermes.TurnDone](e)
 	<-begun
 	submit(t, s, say("second")) // the session goes on meanwhile
 	until[hermes.TurnDone](e)
-	if err := s.Submit(t.Context(), session.Review{}); err == nil || !strings.Contains(err.Error(), "already running") {
+	if err := s.Do(t.Context(), hermes.From{}, hermes.StartReview{}); err == nil || !strings.Contains(err.Error(), "already running") {
 		t.Errorf("a second review: %v", err)
 	}
 	if err := s.Close(); err != nil {
@@ -89,11 +89,11 @@ func TestNoReviewWithoutAListener(t *testing.T) {
 		t.Fatal(err)
 	}
 	plain := newFixture(t, hermestest.NewScript(hermestest.Say("one")), newToolTable())
-	s = plain.open(t, session.Open{Attended: true})
+	s = plain.open(t, session.Open{From: hermes.From{Attends: true}})
 	e = listen(t, s)
 	submit(t, s, say("first"))
 	until[hermes.TurnDone](e)
-	if err := s.Submit(t.Context(), session.Review{}); !errors.Is(err, session.ErrNoReview) {
+	if err := s.Do(t.Context(), hermes.From{}, hermes.StartReview{}); !errors.Is(err, session.ErrNoReview) {
 		t.Errorf("got %v", err)
 	}
 }

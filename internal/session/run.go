@@ -81,6 +81,6 @@ func (s *Session) steps() int {
 func (s *Session) ref(turn int64) hermes.SessionRef {
 	ref := s.run.Ref()
 	ref.ID, ref.Turn, ref.Dir, ref.Model = s.id, turn, s.record.Row.Dir, s.record.Row.Model
-	ref.Attended, ref.Provenance = s.attended, s.record.Provenance()
+	ref.Attended, ref.Provenance = s.attended(), s.record.Provenance()
 	return ref
 }

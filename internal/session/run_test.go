@@ -55,7 +55,7 @@ func TestAChildHasNoMoreThanItsParent(t *testing.T) {
 				Model: hermes.ModelChoice{Effort: hermes.EffortLow, MaxTokens: 100}, Prompt: hermes.PromptChoice{IgnoreRules: true, MemoryScope: "user"},
 				Budget: hermes.RunBudget{Steps: tt.parentSays, Money: hermes.USD(1)},
 			}
-			s := h.open(t, session.Open{Run: parent, Attended: true})
+			s := h.open(t, session.Open{Run: parent, From: hermes.From{Attends: true}})
 			turnOf(t, s, say("go"))
 			want := parent
 			want.Session = runs[1].Session

@@ -25,7 +25,7 @@ type Config struct {
 	MaxResume int
 	// Busy is the mode for messages that arrive while a turn runs; empty means
 	// BusyInterrupt.
-	Busy Busy
+	Busy hermes.Busy
 	// Effort returns the configured effort for a model; nil means the model's
 	// default.
 	Effort    func(model string) hermes.Effort

@@ -90,7 +90,7 @@ func TestAReviewWaitsUntilTheUserPauses(t *testing.T) {
 						},
 					}, jobs.Defer{Quiet: quiet, MaxAge: c.maxAge}, time.Now, quietLog))
 				}))
-				s := h.open(t, session.Open{Attended: true})
+				s := h.open(t, session.Open{From: hermes.From{Attends: true}})
 				e := listen(t, s)
 				for _, p := range c.pauses {
 					over++
@@ -126,12 +126,12 @@ func TestEndedSessionsAreReviewed(t *testing.T) {
 		saved   int
 		withCut bool
 	}{
-		"a talk":                       {open: session.Open{Attended: true}, turns: 2, saved: 1},
-		"one with a review that waits": {open: session.Open{Attended: true}, turns: 1, waits: true, saved: 1, withCut: true},
-		"one with a review cut off":    {open: session.Open{Attended: true}, turns: 1, blocks: true, saved: 1, withCut: true},
+		"a talk":                       {open: session.Open{From: hermes.From{Attends: true}}, turns: 2, saved: 1},
+		"one with a review that waits": {open: session.Open{From: hermes.From{Attends: true}}, turns: 1, waits: true, saved: 1, withCut: true},
+		"one with a review cut off":    {open: session.Open{From: hermes.From{Attends: true}}, turns: 1, blocks: true, saved: 1, withCut: true},
 		"unattended":                   {open: session.Open{}, turns: 2},
-		"nothing was said":             {open: session.Open{Attended: true}},
-		"no model could be asked":      {open: session.Open{Attended: true}, turns: 1, fails: true},
+		"nothing was said":             {open: session.Open{From: hermes.From{Attends: true}}},
+		"no model could be asked":      {open: session.Open{From: hermes.From{Attends: true}}, turns: 1, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -202,7 +202,7 @@ func TestClosingDoesNotWaitForTheFinalReview(t *testing.T) {
 						return ctx.Err()
 					}}, jobs.Defer{}, time.Now, quietLog))
 				}))
-				s := h.open(t, session.Open{Attended: true})
+				s := h.open(t, session.Open{From: hermes.From{Attends: true}})
 				exchange(t, s, 1)
 				start := time.Now()
 				if err := s.Close(); err != nil || time.Since(start) > 0 {

@@ -10,19 +10,19 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/protocol"
 	"hermes/internal/session/jobs"
 	"hermes/internal/session/turn"
 )
 
-// ErrClosed means that the session has ended; open it again.
-var ErrClosed = errors.New("the session is closed")
-
 // Session is a live conversation. Its methods may be called concurrently.
 type Session struct {
 	cfg     *Config
-	id      string
-	subs    subscribers
-	inbox   chan envelope
+	id, dir string
+	over    chan<- hermes.TurnDone // gets the outcome of a child's turn; nil otherwise
+	parent  *Session               // that started this one and waits for it; nil if there is none
+	feed    *feed
+	inbox   chan request
 	closing chan struct{}
 	close   sync.Once
 	done    chan struct{} // closed when the actor has ended
@@ -44,36 +44,41 @@ type actor struct {
 	turn      *turn.Turn // nil while none runs
 	jobs      *jobs.Runner
 	queue     []turn.Queued // stored, too
-	deferred  []envelope    // ops that wait until the turn is prepared
+	deferred  []request     // ops that wait until the turn is prepared
 	questions questions
-	attended  bool         // a frontend is attached whose user can answer
-	watched   bool         // or one to its parent, whose user waits for it
-	cut       bool         // the last turn was cut off
-	answered  bool         // a turn was answered, and none failed or met a cap since
-	notify    func(string) // Open.Waiting; may be nil
+	cut       bool              // the last turn was cut off
+	answered  bool              // a turn was answered, and none failed or met a cap since
+	notify    func(string)      // Open.Waiting; may be nil
+	shown     hermes.Configured // what was published last
 }
 
-// envelope carries an op to the actor.
-type envelope struct {
-	op    Op
+// request carries an op to the actor, or a func that it calls, also while a turn is prepared
+// or the session ends.
+type request struct {
+	op    hermes.Op
+	from  hermes.From
+	call  func() error
 	reply chan error
 }
 
-// action is an op of the program itself: a func that the actor calls, also while a turn is
-// prepared or the session ends.
-type action func(*Session) error
-
-func (action) op() {}
-
-// Submit sends the session an op. It returns when the session has accepted or
+// Do sends the session an op. It returns when the session has accepted or
 // refused it; the error of a refusal is worded for the user. After the end of
-// the session it returns ErrClosed.
-func (s *Session) Submit(ctx context.Context, op Op) error {
-	e := envelope{op, make(chan error, 1)}
+// the session it returns hermes.ErrClosed.
+func (s *Session) Do(ctx context.Context, from hermes.From, op hermes.Op) error {
+	return s.send(ctx, request{op: op, from: from})
+}
+
+// call calls a func in the session's goroutine and returns its error.
+func (s *Session) call(ctx context.Context, f func() error) error {
+	return s.send(ctx, request{call: f})
+}
+
+func (s *Session) send(ctx context.Context, e request) error {
+	e.reply = make(chan error, 1)
 	select {
 	case s.inbox <- e:
 	case <-s.done:
-		return ErrClosed
+		return hermes.ErrClosed
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -86,17 +91,33 @@ func (s *Session) Submit(ctx context.Context, op Op) error {
 	case err := <-e.reply:
 		return err
 	default:
-		return ErrClosed
+		return hermes.ErrClosed
 	}
 }
 
 // ID returns the session's id.
 func (s *Session) ID() string { return s.id }
 
-// Subscribe returns the events from now on. A slow reader loses only deltas.
-// The channel is closed when the session ends or cancel is called.
-func (s *Session) Subscribe(buffer int) (events <-chan hermes.Event, cancel func()) {
-	return s.subs.add(buffer)
+// Dir returns the working folder of the session.
+func (s *Session) Dir() string { return s.dir }
+
+// Publish passes an event of the program on to whoever is attached.
+func (s *Session) Publish(e hermes.Event) { s.publish(e) }
+
+// Attach returns the state of the session and its events from there on, as
+// protocol.Client does.
+func (s *Session) Attach(ctx context.Context, from hermes.From, after protocol.After) (snapshot protocol.Snapshot, events <-chan protocol.Envelope, err error) {
+	err = s.call(ctx, func() error {
+		if s.ending() {
+			return hermes.ErrClosed
+		}
+		snapshot, events = s.feed.attach(ctx, from, after, s.described())
+		return nil
+	})
+	if from.Attends && err == nil {
+		s.manager.attended.Store(true)
+	}
+	return snapshot, events, err
 }
 
 // Done returns a channel that is closed when the session has ended.
@@ -132,7 +153,7 @@ func (s *Session) live() {
 			s.renew()
 			continue
 		case <-idle.C:
-			if s.turn == nil && s.subs.empty() {
+			if s.turn == nil && s.feed.frontends("") == 0 {
 				s.shutdown()
 				return
 			}
@@ -146,67 +167,89 @@ func (s *Session) live() {
 	}
 }
 
-func (s *Session) handle(e envelope) {
-	if s.turn != nil && !s.turn.Running && waitsForTurn(e.op) {
+func (s *Session) handle(e request) {
+	switch {
+	case e.call != nil:
+		e.reply <- e.call()
+	case s.turn != nil && !s.turn.Running && waitsForTurn(e.op):
 		s.deferred = append(s.deferred, e)
-		return
+	default:
+		s.do(e, func(err error) { e.reply <- err })
 	}
-	s.do(e.op, func(err error) { e.reply <- err })
 }
 
 // waitsForTurn reports whether an op waits while a turn is being prepared: it would change what
 // the turn is made of.
-func waitsForTurn(op Op) bool {
+func waitsForTurn(op hermes.Op) bool {
 	switch op.(type) {
-	case Stop, Reply, SetTitle, action:
+	case hermes.Stop, hermes.Reply, hermes.SetTitle, hermes.Leave:
 		return false
 	}
 	return true
 }
 
 // do carries out an op and calls reply once with its error. A message is replied to when it is stored.
-func (s *Session) do(op Op, reply func(error)) {
-	switch op := op.(type) {
-	case Say:
-		s.say(op, reply)
-	case Steer:
-		s.steer(op.Text, reply)
-	case Continue:
+func (s *Session) do(e request, reply func(error)) {
+	switch op := e.op.(type) {
+	case hermes.Say:
+		s.say(op, e.from, reply)
+	case hermes.Steer:
+		s.steer(op.Text, e.from, reply)
+	case hermes.Continue:
 		s.continueTurn(reply)
-	case Retry:
-		s.retry(reply)
+	case hermes.Retry:
+		s.retry(e.from, reply)
 	default:
-		reply(s.change(op))
+		reply(s.change(op, e.from))
 	}
 }
 
 // change carries out an op that begins no turn.
-func (s *Session) change(op Op) error {
+func (s *Session) change(op hermes.Op, from hermes.From) error {
 	switch op := op.(type) {
-	case Stop:
+	case hermes.Stop:
 		return s.stop(op)
-	case Reply:
-		return s.reply(op)
-	case Undo:
+	case hermes.Reply:
+		return s.reply(op, from)
+	case hermes.Undo:
 		return s.undo()
-	case Compress:
+	case hermes.Compress:
 		return s.compress(op)
-	case Review:
+	case hermes.StartReview:
 		return s.review(op)
-	case SetModel:
+	case hermes.SetModel:
+		defer s.configured()
 		return s.setModel(op)
-	case SetEffort:
+	case hermes.SetEffort:
 		s.model.effort = op.Effort
+		s.configured()
 		return nil
-	case SetTitle:
+	case hermes.SetTitle:
 		return s.setTitle(op.Title)
-	case action:
-		return op(s)
+	case hermes.Leave:
+		if s.feed.frontends(from.Client) == 0 {
+			s.close.Do(func() { close(s.closing) })
+		}
+		return nil
 	}
 	return fmt.Errorf("unknown op %T", op)
 }
 
-func (s *Session) publish(e hermes.Event) { s.subs.publish(e) }
+func (s *Session) publish(e hermes.Event) { s.feed.publish(e) }
+
+// attended reports whether a user can be asked. A child session asks no one: its calls that need
+// approval are refused.
+func (s *Session) attended() bool { return s.parent == nil && s.feed.attended() }
+
+// watched reports whether a user waits for the session, or for one above it.
+func (s *Session) watched() bool {
+	for ; s != nil; s = s.parent {
+		if s.feed.attended() {
+			return true
+		}
+	}
+	return false
+}
 
 // shutdown ends the turn and the jobs, then frees the session's resources.
 func (s *Session) shutdown() {
@@ -225,7 +268,7 @@ func (s *Session) shutdown() {
 	s.jobs.Close(&s.manager.closing)
 	s.err = s.free()
 	s.publish(hermes.Closed{})
-	s.subs.close()
+	s.feed.close()
 	s.cancel()
 }
 
@@ -240,10 +283,10 @@ func (s *Session) ending() bool {
 }
 
 // refuse answers ops that arrive while the session ends.
-func (s *Session) refuse(e envelope) {
-	err := ErrClosed
-	if do, ok := e.op.(action); ok {
-		err = do(s)
+func (s *Session) refuse(e request) {
+	err := hermes.ErrClosed
+	if e.call != nil {
+		err = e.call()
 	}
 	e.reply <- err
 }

@@ -16,6 +16,7 @@ import (
 
 	"hermes"
 	"hermes/hermestest"
+	"hermes/internal/protocol"
 	"hermes/internal/session"
 	"hermes/internal/toolbox"
 	"hermes/internal/toolset"
@@ -163,7 +164,14 @@ type ear struct {
 }
 
 func listen(t *testing.T, s *session.Session) *ear {
-	events, cancel := s.Subscribe(0)
+	events, cancel := subscribe(s, 0)
+	t.Cleanup(cancel)
+	return &ear{t: t, events: events}
+}
+
+// attend is listen for a frontend whose user is there to answer.
+func attend(t *testing.T, s *session.Session) *ear {
+	events, cancel := attach(s, 0, hermes.From{Client: "user", Attends: true})
 	t.Cleanup(cancel)
 	return &ear{t: t, events: events}
 }
@@ -189,14 +197,14 @@ func until[E hermes.Event](e *ear) E {
 	}
 }
 
-func submit(t *testing.T, s *session.Session, op session.Op) {
+func submit(t *testing.T, s *session.Session, op hermes.Op) {
 	t.Helper()
-	if err := s.Submit(t.Context(), op); err != nil {
+	if err := s.Do(t.Context(), hermes.From{}, op); err != nil {
 		t.Fatalf("submit %T: %v", op, err)
 	}
 }
 
-func say(text string) session.Say { return session.Say{Parts: []hermes.Part{{Text: text}}} }
+func say(text string) hermes.Say { return hermes.Say{Parts: []hermes.Part{{Text: text}}} }
 
 func stored(t *testing.T, st hermes.Store, id string) []string {
 	t.Helper()
@@ -242,7 +250,7 @@ func TestSessionWithoutMessagesIsNotStored(t *testing.T) {
 	if _, err := s.State(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Submit(t.Context(), say("")); err == nil {
+	if err := s.Do(t.Context(), hermes.From{}, say("")); err == nil {
 		t.Error("an empty message was accepted")
 	}
 	if err := s.Close(); err != nil {
@@ -258,7 +266,7 @@ func TestMissingModelIsReportedBeforeAnythingIsStored(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, nil, newToolTable())
 	s := h.open(t, session.Open{})
-	if err := s.Submit(t.Context(), say("hi")); !errors.Is(err, hermes.ErrNoModel) {
+	if err := s.Do(t.Context(), hermes.From{}, say("hi")); !errors.Is(err, hermes.ErrNoModel) {
 		t.Errorf("err = %v", err)
 	}
 	if list, _ := h.store.ListSessions(t.Context(), hermes.SessionFilter{Limit: -1}); len(list) != 0 {
@@ -291,9 +299,9 @@ func TestBusyModes(t *testing.T) {
 		e := listen(t, s)
 		submit(t, s, say("one"))
 		<-entered
-		submit(t, s, session.Say{Parts: []hermes.Part{{Text: "two"}}, Busy: session.BusyQueue})
-		if q := until[hermes.Queued](e); q.Waiting != 1 {
-			t.Errorf("waiting %d", q.Waiting)
+		submit(t, s, hermes.Say{Parts: []hermes.Part{{Text: "two"}}, Busy: hermes.BusyQueue})
+		if q := until[hermes.Queued](e); len(q.Messages) != 1 {
+			t.Errorf("waiting %d", len(q.Messages))
 		}
 		close(leave)
 		if d := until[hermes.TurnDone](e); d.Text != "first" {
@@ -312,7 +320,7 @@ func TestBusyModes(t *testing.T) {
 		e := listen(t, s)
 		submit(t, s, say("one"))
 		<-entered
-		submit(t, s, session.Steer{Text: "use tabs"})
+		submit(t, s, hermes.Steer{Text: "use tabs"})
 		close(leave)
 		until[hermes.TurnDone](e)
 		got := stored(t, h.store, s.ID())
@@ -348,7 +356,7 @@ func TestNoteAfterTheLastBatchIsAnsweredNext(t *testing.T) {
 	e := listen(t, s)
 	submit(t, s, say("one"))
 	until[hermes.StepStarted](e)
-	submit(t, s, session.Steer{Text: "and this"})
+	submit(t, s, hermes.Steer{Text: "and this"})
 	close(hold)
 	until[hermes.TurnDone](e)
 	if d := until[hermes.TurnDone](e); d.Text != "second" {
@@ -368,8 +376,8 @@ func TestStopLeavesNoOpenCallAndNoQueue(t *testing.T) {
 	e := listen(t, s)
 	submit(t, s, say("one"))
 	<-entered
-	submit(t, s, session.Say{Parts: []hermes.Part{{Text: "later"}}, Busy: session.BusyQueue})
-	submit(t, s, session.Stop{})
+	submit(t, s, hermes.Say{Parts: []hermes.Part{{Text: "later"}}, Busy: hermes.BusyQueue})
+	submit(t, s, hermes.Stop{})
 	if d := until[hermes.TurnDone](e); d.Outcome != hermes.OutcomeInterrupted {
 		t.Errorf("done %+v", d)
 	}
@@ -391,19 +399,19 @@ func TestApproval(t *testing.T) {
 	t.Run("the user answers", func(t *testing.T) {
 		t.Parallel()
 		h := newFixture(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newToolTable(ask))
-		s := h.open(t, session.Open{Attended: true})
+		s := h.open(t, session.Open{From: hermes.From{Attends: true}})
 		e := listen(t, s)
 		submit(t, s, say("go"))
 		q := until[hermes.Asked](e)
 		if q.Approval == nil || q.Approval.Subject != "rm -rf x" {
 			t.Fatalf("asked %+v", q)
 		}
-		submit(t, s, session.Reply{ID: q.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.AllowOnce}})
+		submit(t, s, hermes.Reply{ID: q.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.AllowOnce}})
 		until[hermes.TurnDone](e)
 		if got := stored(t, h.store, s.ID())[2]; got != "tool: once <nil>" {
 			t.Error(got)
 		}
-		if err := s.Submit(t.Context(), session.Reply{ID: q.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.AllowOnce}}); err == nil {
+		if err := s.Do(t.Context(), hermes.From{}, hermes.Reply{ID: q.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.AllowOnce}}); err == nil {
 			t.Error("a closed question took another answer")
 		}
 	})
@@ -421,11 +429,11 @@ func TestApproval(t *testing.T) {
 	t.Run("stopping drops the question", func(t *testing.T) {
 		t.Parallel()
 		h := newFixture(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`)), newToolTable(ask))
-		s := h.open(t, session.Open{Attended: true})
+		s := h.open(t, session.Open{From: hermes.From{Attends: true}})
 		e := listen(t, s)
 		submit(t, s, say("go"))
 		q := until[hermes.Asked](e)
-		submit(t, s, session.Stop{})
+		submit(t, s, hermes.Stop{})
 		if a := until[hermes.AnswerTaken](e); a.ID != q.ID {
 			t.Errorf("closed %q, asked %q", a.ID, q.ID)
 		}
@@ -490,7 +498,7 @@ func TestSilenceIsNoApproval(t *testing.T) {
 		}}
 		h := newFixture(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newToolTable(ask),
 			func(c *session.Config) { c.AskTimeout = time.Second })
-		s := h.open(t, session.Open{Attended: true})
+		s := h.open(t, session.Open{From: hermes.From{Attends: true}})
 		e := listen(t, s)
 		submit(t, s, say("go"))
 		until[hermes.TurnDone](e)
@@ -595,11 +603,11 @@ func TestCallsThatACrashLeftOpenGetResults(t *testing.T) {
 		t.Errorf("state %+v, %v", state, err)
 	}
 	e := listen(t, s)
-	submit(t, s, session.Continue{})
+	submit(t, s, hermes.Continue{})
 	if d := until[hermes.TurnDone](e); d.Text != "went on" || d.Turn != 1 {
 		t.Errorf("done %+v", d)
 	}
-	if err := s.Submit(ctx, session.Continue{}); err == nil {
+	if err := s.Do(ctx, hermes.From{}, hermes.Continue{}); err == nil {
 		t.Error("a finished turn was continued")
 	}
 }
@@ -683,13 +691,13 @@ func TestWhatCannotBeStoredIsNotActedOn(t *testing.T) {
 	e := listen(t, s)
 	submit(t, s, say("go"))
 	d := until[hermes.TurnDone](e)
-	if d.Outcome != hermes.OutcomeFailed || d.Err == nil || !strings.Contains(d.Err.Error(), "disk is full") {
+	if d.Outcome != hermes.OutcomeFailed || d.Err() == nil || !strings.Contains(d.Err().Error(), "disk is full") {
 		t.Errorf("done %+v", d)
 	}
 	if len(ran) > 0 {
 		t.Error("the call ran although it was not stored")
 	}
-	if err := s.Submit(t.Context(), say("again")); err == nil || !strings.Contains(err.Error(), "disk is full") {
+	if err := s.Do(t.Context(), hermes.From{}, say("again")); err == nil || !strings.Contains(err.Error(), "disk is full") {
 		t.Errorf("the next message: %v", err)
 	}
 }
@@ -705,7 +713,7 @@ func TestOvertakenSessionStops(t *testing.T) {
 		t.Errorf("notice %+v", n)
 	}
 	until[hermes.Closed](e)
-	if err := s.Submit(t.Context(), say("more")); !errors.Is(err, session.ErrClosed) {
+	if err := s.Do(t.Context(), hermes.From{}, say("more")); !errors.Is(err, hermes.ErrClosed) {
 		t.Errorf("err = %v", err)
 	}
 }
@@ -720,18 +728,18 @@ func TestUndoAndRetry(t *testing.T) {
 	until[hermes.TurnDone](e)
 	submit(t, s, say("second"))
 	until[hermes.TurnDone](e)
-	submit(t, s, session.Retry{})
+	submit(t, s, hermes.Retry{})
 	until[hermes.TurnDone](e)
 	want := []string{"user: first", "assistant: one", "user: second", "assistant: good"}
 	if diff := cmp.Diff(want, stored(t, h.store, s.ID())); diff != "" {
 		t.Error(diff)
 	}
-	submit(t, s, session.Undo{})
+	submit(t, s, hermes.Undo{})
 	if diff := cmp.Diff(want[:2], stored(t, h.store, s.ID())); diff != "" {
 		t.Error(diff)
 	}
-	submit(t, s, session.Undo{})
-	if err := s.Submit(t.Context(), session.Undo{}); err == nil {
+	submit(t, s, hermes.Undo{})
+	if err := s.Do(t.Context(), hermes.From{}, hermes.Undo{}); err == nil {
 		t.Error("undo of nothing succeeded")
 	}
 }
@@ -758,29 +766,38 @@ func TestRolesAlternateAfterAFailedTurn(t *testing.T) {
 	}
 }
 
-func TestSlowListenerLosesNoMessage(t *testing.T) {
+// TestASlowFrontendAttachesAgain: it reads nothing while another reads everything. It is told that
+// it lagged, and after it attached again it has missed nothing that is stored.
+func TestASlowFrontendAttachesAgain(t *testing.T) {
 	t.Parallel()
 	long := hermestest.Step{Text: strings.Repeat("word ", 40_000)}
 	m := hermestest.NewScript(hermestest.CallTool("echo", `{}`), long)
 	h := newFixture(t, m, newToolTable(echo("echo")))
 	s := h.open(t, session.Open{})
-	slow := listen(t, s)
+	_, slow, err := s.Attach(t.Context(), hermes.From{}, protocol.After{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	quick := listen(t, s)
 	submit(t, s, say("go"))
-	until[hermes.TurnDone](quick) // the slow one has read nothing yet
-	appended, text := 0, ""
-	for done := false; !done; {
-		switch ev := (<-slow.events).(type) {
-		case hermes.Appended:
-			appended++
-		case hermes.TextDelta:
-			text += ev.Text
-		case hermes.TurnDone:
-			done = true
+	until[hermes.TurnDone](quick)
+	var last hermes.Event
+	text := ""
+	for e := range slow {
+		if d, ok := e.Event.(hermes.TextDelta); ok {
+			text += d.Text
+		}
+		last = e.Event
+		if _, ok := e.Event.(hermes.TurnDone); ok && text == long.Text {
+			return // this machine was so slow that the two kept pace
 		}
 	}
-	if appended != 3 || text != long.Text {
-		t.Errorf("%d messages, %d of %d bytes of text", appended, len(text), len(long.Text))
+	if _, ok := last.(hermes.Lagged); !ok {
+		t.Fatalf("the last event is %T", last)
+	}
+	again, _, err := s.Attach(t.Context(), hermes.From{}, protocol.After{Epoch: 1, Seq: 3})
+	if err != nil || again.Continued || again.Last != 4 || again.Turn != nil || again.State != protocol.StateIdle {
+		t.Errorf("the snapshot is %+v, %v", again, err)
 	}
 }
 
@@ -798,7 +815,7 @@ func TestCloseInterruptsAndWaits(t *testing.T) {
 	if len(got) != 3 || !strings.Contains(got[2], "interrupted") {
 		t.Errorf("stored %q", got)
 	}
-	if err := s.Submit(t.Context(), say("more")); !errors.Is(err, session.ErrClosed) {
+	if err := s.Do(t.Context(), hermes.From{}, say("more")); !errors.Is(err, hermes.ErrClosed) {
 		t.Errorf("err = %v", err)
 	}
 }
@@ -809,7 +826,7 @@ func TestIdleSessionsCloseAndComeBack(t *testing.T) {
 		m := hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"))
 		h := newFixture(t, m, newToolTable(), func(c *session.Config) { c.IdleAfter = time.Minute })
 		s := h.open(t, session.Open{})
-		events, cancel := s.Subscribe(64)
+		events, cancel := subscribe(s, 64)
 		submit(t, s, say("first"))
 		for e := range events {
 			if _, ok := e.(hermes.TurnDone); ok {
@@ -849,7 +866,7 @@ func TestASessionInUseIsNotIdle(t *testing.T) {
 			time.Sleep(5 * time.Minute)
 		},
 		"a reader": func(t *testing.T, s *session.Session) {
-			_, cancel := s.Subscribe(0)
+			_, cancel := subscribe(s, 0)
 			time.Sleep(5*time.Minute + 30*time.Second)
 			cancel()
 			if _, err := s.State(t.Context()); err != nil {
@@ -907,7 +924,7 @@ func TestSpawnRunsAChildUntilItEnds(t *testing.T) {
 	}}
 	m := hermestest.NewScript(hermestest.CallTool("delegate", `{}`), hermestest.Say("two words"), hermestest.Say("done"))
 	h := newFixture(t, m, newToolTable(spawn))
-	s := h.open(t, session.Open{Attended: true})
+	s := h.open(t, session.Open{From: hermes.From{Attends: true}})
 	e := listen(t, s)
 	submit(t, s, say("go"))
 	until[hermes.TurnDone](e)
@@ -969,9 +986,9 @@ func TestLeaseThatRanOutIsTakenUpAgain(t *testing.T) {
 				submit(t, s, say("first"))
 				until[hermes.TurnDone](e)
 				time.Sleep(30 * time.Second) // of the bubble's clock: a renewal is due
-				err := s.Submit(t.Context(), say("second"))
+				err := s.Do(t.Context(), hermes.From{}, say("second"))
 				if overtake {
-					if !errors.Is(err, session.ErrClosed) {
+					if !errors.Is(err, hermes.ErrClosed) {
 						t.Errorf("the session went on although another had it: %v", err)
 					}
 				} else if err != nil {

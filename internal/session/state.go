@@ -4,10 +4,11 @@ import (
 	"context"
 
 	"hermes"
+	"hermes/internal/protocol"
 	"hermes/internal/session/turn"
 )
 
-// State is a snapshot of a session, for frontends.
+// State is a snapshot of a session with its transcript, for slash commands.
 type State struct {
 	Row        hermes.Session
 	Transcript []hermes.Message // must not be changed
@@ -45,12 +46,12 @@ func IsSurroundings(p hermes.Part) bool { return turn.IsSurroundings(p) }
 func (s *Session) State(ctx context.Context) (State, error) {
 	var st State
 	var read func(context.Context) ([]hermes.Message, error)
-	err := s.Submit(ctx, action(func(s *Session) error {
+	err := s.call(ctx, func() error {
 		if st = s.state(); !s.record.Whole() {
 			read = s.record.Reader()
 		}
 		return nil
-	}))
+	})
 	if err != nil || read == nil {
 		return st, err
 	}
@@ -82,4 +83,58 @@ func (s *Session) state() State {
 		st.Broken, st.Breaks = s.runtime.Follower.Prefix()
 	}
 	return st
+}
+
+// described is what a snapshot says of the session that its events do not.
+func (s *Session) described() protocol.Snapshot {
+	st := s.state()
+	return protocol.Snapshot{
+		Session: s.info(), Mode: s.run.Rights.Mode, Last: s.record.LastID(), Cut: st.Cut, Parked: st.Asking, Context: st.Last, Configured: s.configuration(),
+	}
+}
+
+// Running says what the session is doing.
+func (s *Session) Running() protocol.Running {
+	var st protocol.Snapshot
+	s.feed.fill(&st)
+	return protocol.Running{Owner: s.cfg.Owner, Here: true, State: st.State, Activity: st.Activity, Frontends: s.feed.frontends(""), Questions: len(st.Questions)}
+}
+
+func (s *Session) info() protocol.SessionInfo {
+	info := protocol.InfoOf(s.record.Row)
+	info.Messages, info.Turns = s.record.Count(), s.record.LastTurn()
+	if at := s.record.LastTime(); !at.IsZero() {
+		info.Active = at
+	}
+	return info
+}
+
+// Info describes the session in a list.
+func (s *Session) Info(ctx context.Context) (info protocol.SessionInfo, err error) {
+	err = s.call(ctx, func() error {
+		info = s.info()
+		return nil
+	})
+	info.Running = new(s.Running())
+	return info, err
+}
+
+// configuration is the model of the session and what depends on it.
+func (s *Session) configuration() hermes.Configured {
+	c := hermes.Configured{Model: s.record.Row.Model, Effort: s.effortOf(s.record.Row.Model)}
+	if s.model.once != nil {
+		c.Next = s.model.once.ID()
+	}
+	if s.runtime != nil && s.runtime.Window != nil {
+		c.Window = s.runtime.Window(c.Model)
+	}
+	return c
+}
+
+// configured publishes the configuration if it has changed.
+func (s *Session) configured() {
+	if c := s.configuration(); c != s.shown {
+		s.shown = c
+		s.publish(c)
+	}
 }

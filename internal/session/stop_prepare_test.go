@@ -23,14 +23,14 @@ func TestStopWhilePreparingDropsWhatCameAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := make(chan string, 8)
 		m := hermestest.NewScript(hermestest.Say("never"))
-		h := newFixture(t, m, newToolTable(), slow(begun), func(c *session.Config) { c.Busy = session.BusyQueue })
+		h := newFixture(t, m, newToolTable(), slow(begun), func(c *session.Config) { c.Busy = hermes.BusyQueue })
 		s := h.open(t, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "slow"}}})
 		said := make(chan error, 2)
-		go func() { said <- s.Submit(context.Background(), say("first")) }()
+		go func() { said <- s.Do(context.Background(), hermes.From{}, say("first")) }()
 		<-begun
-		go func() { said <- s.Submit(context.Background(), later("second")) }()
+		go func() { said <- s.Do(context.Background(), hermes.From{}, later("second")) }()
 		synctest.Wait()
-		submit(t, s, session.Stop{})
+		submit(t, s, hermes.Stop{})
 		for range 2 {
 			if err := <-said; !errors.Is(err, hermes.ErrInterrupted) {
 				t.Errorf("a message: %v", err)
@@ -70,8 +70,8 @@ func TestAStoppedQueuedMessageHasNotFailed(t *testing.T) {
 	close(leave)
 	until[hermes.TurnDone](e)
 	<-recalling
-	submit(t, s, session.Stop{})
-	if done := until[hermes.TurnDone](e); done.Outcome != hermes.OutcomeInterrupted || done.Err != nil {
+	submit(t, s, hermes.Stop{})
+	if done := until[hermes.TurnDone](e); done.Outcome != hermes.OutcomeInterrupted || done.Err() != nil {
 		t.Errorf("done %+v", done)
 	}
 	wantWaiting(t, h.store, s.ID())
@@ -93,7 +93,7 @@ func TestARetryThatDoesNotBeginChangesNothing(t *testing.T) {
 	turnOf(t, s, say("first"))
 	turnOf(t, s, say("second"))
 	no = errors.New("not today")
-	if err := s.Submit(t.Context(), session.Retry{}); !errors.Is(err, no) {
+	if err := s.Do(t.Context(), hermes.From{}, hermes.Retry{}); !errors.Is(err, no) {
 		t.Errorf("err = %v", err)
 	}
 	want := []string{"user: first", "assistant: one", "user: second", "assistant: two"}
@@ -101,7 +101,7 @@ func TestARetryThatDoesNotBeginChangesNothing(t *testing.T) {
 		t.Error(diff)
 	}
 	no = nil
-	turnOf(t, s, session.Retry{})
+	turnOf(t, s, hermes.Retry{})
 	want[3] = "assistant: three"
 	if diff := cmp.Diff(want, stored(t, h.store, s.ID())); diff != "" {
 		t.Error(diff)
@@ -132,7 +132,7 @@ func TestStopEndsTheStartOfAChild(t *testing.T) {
 		submit(t, s, say("go"))
 		<-starting
 		start := time.Now()
-		submit(t, s, session.Stop{})
+		submit(t, s, hermes.Stop{})
 		until[hermes.TurnDone](e)
 		if took := time.Since(start); took > time.Second {
 			t.Errorf("the stop took %v", took)
@@ -168,7 +168,7 @@ func TestARefusalKeepsWhatWaited(t *testing.T) {
 	b, use := hooked(hook.New(nil, no))
 	h := newFixture(t, hermestest.NewScript(hermestest.Say("answer")), b, use, func(c *session.Config) { c.Store = st })
 	s := h.open(t, session.Open{Run: hermes.RunSpec{Session: "s1"}})
-	if err := s.Submit(t.Context(), say("a secret")); err == nil {
+	if err := s.Do(t.Context(), hermes.From{}, say("a secret")); err == nil {
 		t.Error("the message was not refused")
 	}
 	wantWaiting(t, st, "s1", "early")
@@ -202,7 +202,7 @@ func TestAPromptThatWasNotStoredIsNotSent(t *testing.T) {
 	h := newFixture(t, m, newToolTable(), func(c *session.Config) { c.Store = st })
 	s := h.open(t, session.Open{Run: hermes.RunSpec{Session: "s1"}})
 	st.full = true
-	if err := s.Submit(t.Context(), say("go")); err == nil || !strings.Contains(err.Error(), "disk is full") {
+	if err := s.Do(t.Context(), hermes.From{}, say("go")); err == nil || !strings.Contains(err.Error(), "disk is full") {
 		t.Errorf("err = %v", err)
 	}
 	st.full = false
@@ -220,14 +220,14 @@ func TestACutTurnSurvivesACompression(t *testing.T) {
 	h := newFixture(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Fail(errors.New("down")), hermestest.Say("two")), b, use)
 	s := h.open(t, session.Open{})
 	e := listen(t, s)
-	for _, op := range []session.Op{say("first"), say("second"), session.Compress{}} {
+	for _, op := range []hermes.Op{say("first"), say("second"), hermes.Compress{}} {
 		submit(t, s, op)
 		until[hermes.TurnDone](e)
 	}
 	if st, err := s.State(t.Context()); err != nil || !st.Cut {
 		t.Errorf("cut %v, %v", st.Cut, err)
 	}
-	turnOf(t, s, session.Continue{})
+	turnOf(t, s, hermes.Continue{})
 }
 
 // TestAnInterruptedStartIsNoStart: hooks that were not asked are asked before the next message, and
@@ -251,9 +251,9 @@ func TestAnInterruptedStartIsNoStart(t *testing.T) {
 			with(func(_ hermes.RunSpec, r *session.Runtime) { r.Close = func() error { closed++; return nil } }))
 		s := h.open(t, session.Open{})
 		said := make(chan error, 1)
-		go func() { said <- s.Submit(context.Background(), say("first")) }()
+		go func() { said <- s.Do(context.Background(), hermes.From{}, say("first")) }()
 		<-asked
-		submit(t, s, session.Stop{})
+		submit(t, s, hermes.Stop{})
 		if err := <-said; !errors.Is(err, hermes.ErrInterrupted) {
 			t.Errorf("err = %v", err)
 		}

@@ -41,7 +41,7 @@ func TestModelForOneTurnOnly(t *testing.T) {
 		}
 	}
 	ask("usual")
-	submit(t, s, session.SetModel{Ref: "other", Once: true})
+	submit(t, s, hermes.SetModel{Ref: "other", Once: true})
 	if st, err := s.State(t.Context()); err != nil || st.Next != "other" || st.Row.Model != "" {
 		t.Errorf("next %q, row %q, %v", st.Next, st.Row.Model, err)
 	}
@@ -50,7 +50,7 @@ func TestModelForOneTurnOnly(t *testing.T) {
 	if st, err := s.State(t.Context()); err != nil || st.Next != "" || st.Row.Model != "" {
 		t.Errorf("next %q, row %q, %v", st.Next, st.Row.Model, err)
 	}
-	if err := s.Submit(t.Context(), session.SetModel{Ref: "nope", Once: true}); err == nil {
+	if err := s.Do(t.Context(), hermes.From{}, hermes.SetModel{Ref: "nope", Once: true}); err == nil {
 		t.Error("an unknown model was accepted")
 	}
 }
@@ -64,7 +64,7 @@ func TestEffortOfASession(t *testing.T) {
 	s := h.open(t, session.Open{})
 	e := listen(t, s)
 	for _, set := range []hermes.Effort{"", hermes.EffortHigh, ""} {
-		submit(t, s, session.SetEffort{Effort: set})
+		submit(t, s, hermes.SetEffort{Effort: set})
 		submit(t, s, say("go"))
 		until[hermes.TurnDone](e)
 	}

@@ -45,7 +45,7 @@ func calls(turns ...[]string) *hermestest.Script {
 
 func spying() []string { return []string{"spy"} }
 
-func turnOf(t *testing.T, s *session.Session, op session.Op) {
+func turnOf(t *testing.T, s *session.Session, op hermes.Op) {
 	t.Helper()
 	e := listen(t, s)
 	submit(t, s, op)
@@ -92,7 +92,7 @@ func TestTaintStays(t *testing.T) {
 	turnOf(t, branch, say("in a branch"))
 	wantSeen(t, &seen, "fetch page")
 	for range 3 {
-		submit(t, s, session.Undo{})
+		submit(t, s, hermes.Undo{})
 	}
 	turnOf(t, s, say("all is taken back"))
 	wantSeen(t, &seen, "")
@@ -127,8 +127,8 @@ func TestAMessageMayHoldUntrustedText(t *testing.T) {
 		var seen []string
 		h := newFixture(t, calls(spying(), spying()), newToolTable(spy(&seen)))
 		s := h.open(t, session.Open{})
-		turnOf(t, s, session.Say{Parts: []hermes.Part{{Text: "look"}, tt.part}})
-		turnOf(t, s, session.Retry{})
+		turnOf(t, s, hermes.Say{Parts: []hermes.Part{{Text: "look"}, tt.part}})
+		turnOf(t, s, hermes.Retry{})
 		if !slices.Equal(seen, []string{tt.want, tt.want}) {
 			t.Errorf("%s: seen %q, want %q at first and after a retry", name, seen, tt.want)
 		}
@@ -178,7 +178,7 @@ func TestASummaryInheritsWhatItIsMadeOf(t *testing.T) {
 	h := newFixture(t, calls([]string{"fetch"}, spying(), spying()), newToolTable(fetch(), spy(&seen)), compacting)
 	s := h.open(t, session.Open{})
 	turnOf(t, s, say("go"))
-	turnOf(t, s, session.Compress{})
+	turnOf(t, s, hermes.Compress{})
 	if list := transcript(t, st, s.ID()); len(list) != 2 || list[0].Provenance != "fetch page" || list[1].Provenance != "" {
 		t.Fatalf("stored %+v", list)
 	}
@@ -276,7 +276,7 @@ func TestAResultThatACrashLeftIsStillUntrusted(t *testing.T) {
 	}
 	var seen []string
 	h := newFixture(t, calls(spying()), newToolTable(fetch(), spy(&seen)), func(c *session.Config) { c.Store = st })
-	turnOf(t, h.open(t, session.Open{Run: hermes.RunSpec{Session: "s1"}}), session.Continue{})
+	turnOf(t, h.open(t, session.Open{Run: hermes.RunSpec{Session: "s1"}}), hermes.Continue{})
 	wantSeen(t, &seen, "fetch page")
 }
 

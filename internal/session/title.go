@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"strings"
 
 	"hermes"
 )
@@ -32,7 +33,7 @@ func numbered(title string, take func(string) error) error {
 // another session has it, the error is ErrTitleTaken.
 func (s *Session) setTitle(title string) error {
 	if !s.record.Stored() {
-		return errors.New("the session has no messages yet; give it a title after the first one")
+		return s.firstTitle(title)
 	}
 	if err := s.cfg.Store.UpdateSession(s.ctx, s.id, hermes.SessionChange{Title: &title}); err != nil {
 		return err
@@ -43,5 +44,19 @@ func (s *Session) setTitle(title string) error {
 	}
 	s.record.Row.Title = row.Title
 	s.publish(hermes.Titled{Title: row.Title})
+	return nil
+}
+
+// firstTitle sets the title of a session that is not stored yet.
+func (s *Session) firstTitle(title string) error {
+	title, err := hermes.CleanTitle(title)
+	if err != nil {
+		return err
+	}
+	if row, err := s.cfg.Store.FindSession(s.ctx, title); err == nil && title != "" && strings.EqualFold(row.Title, title) {
+		return hermes.ErrTitleTaken
+	}
+	s.record.Row.Title = title
+	s.publish(hermes.Titled{Title: title})
 	return nil
 }

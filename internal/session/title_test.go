@@ -69,7 +69,7 @@ func TestTitleOfTheUserStays(t *testing.T) {
 	s := h.open(t, session.Open{})
 	submit(t, s, say("a"))
 	<-begun
-	submit(t, s, session.SetTitle{Title: "Mine"})
+	submit(t, s, hermes.SetTitle{Title: "Mine"})
 	close(goOn)
 	<-ended
 	if err := s.Close(); err != nil { // waits for the search

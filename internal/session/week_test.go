@@ -286,7 +286,7 @@ func TestTaskSurvivesCompactionsCrashesAndSwitches(t *testing.T) {
 		e := listen(t, s)
 		if life%4 == 3 {
 			ref := []string{"large", "small"}[life/4%2]
-			submit(t, s, session.SetModel{Ref: ref})
+			submit(t, s, hermes.SetModel{Ref: ref})
 		}
 		for range 3 {
 			turn++

@@ -7,7 +7,6 @@ import (
 
 	"hermes"
 	"hermes/internal/markup"
-	"hermes/internal/session"
 	"hermes/internal/tui/input"
 )
 
@@ -112,7 +111,7 @@ func (m *model) chosen(a *ask, o option, reason string) []any {
 		if answer.Decision == hermes.Deny {
 			answer.Reason = reason
 		}
-		return m.resolve(session.Reply{ID: a.id, Approval: answer}, recorded(answer))
+		return m.resolve(hermes.Reply{ID: a.id, Approval: answer}, recorded(answer))
 	}
 	m.closeAsk()
 	if o.key == "y" {

@@ -8,7 +8,6 @@ import (
 
 	"hermes"
 	"hermes/internal/markup"
-	"hermes/internal/session"
 )
 
 // settle is how long no key may have been pressed before keys can answer a
@@ -90,13 +89,13 @@ func (a *ask) chosen() []string {
 	return texts
 }
 
-func (a *ask) answer(texts ...string) session.Reply {
-	return session.Reply{ID: a.id, Answer: hermes.Answer{Texts: texts}}
+func (a *ask) answer(texts ...string) hermes.Reply {
+	return hermes.Reply{ID: a.id, Answer: hermes.Answer{Texts: texts}}
 }
 
 // dismissal closes the question without an answer.
-func (a *ask) dismissal() session.Reply {
-	return session.Reply{ID: a.id, Answer: hermes.Answer{Dismissed: true}}
+func (a *ask) dismissal() hermes.Reply {
+	return hermes.Reply{ID: a.id, Answer: hermes.Answer{Dismissed: true}}
 }
 
 // chosenByLine returns the choices that a typed line names by number, or the line
@@ -121,8 +120,8 @@ func (a *ask) chosenByLine(line string) (texts []string, own bool) {
 }
 
 // denial refuses an approval.
-func (a *ask) denial(reason string) session.Reply {
-	return session.Reply{ID: a.id, Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: reason}}
+func (a *ask) denial(reason string) hermes.Reply {
+	return hermes.Reply{ID: a.id, Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: reason}}
 }
 
 // lines print the whole question into the scrollback, so that it can be read

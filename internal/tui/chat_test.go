@@ -75,7 +75,7 @@ func TestCtrlCInterruptsAndTwiceQuits(t *testing.T) {
 	r.keys("later<enter>")
 	r.wantDo(say("later"))
 	r.keys("<ctrl+c>")
-	r.wantDo(submitDo{session.Stop{}})
+	r.wantDo(submitDo{hermes.Stop{}})
 	r.shows("Stopping. Press Ctrl+C again to quit.", "› later") // the text comes back
 	r.wait(time.Second).keys("<ctrl+c>")
 	r.wantDo(quitDo{})
@@ -87,8 +87,8 @@ func TestCtrlCStopsThePreparationOfATurn(t *testing.T) {
 	r := openRig(t, 80, 24)
 	r.keys("go<enter>").wait(time.Second)
 	r.keys("<ctrl+c>")
-	r.wantDo(say("go"), submitDo{session.Stop{}})
-	r.send(submittedMsg{op: say("go").op, err: hermes.ErrInterrupted}, submittedMsg{op: session.Stop{}})
+	r.wantDo(say("go"), submitDo{hermes.Stop{}})
+	r.send(submittedMsg{op: say("go").op, err: hermes.ErrInterrupted}, submittedMsg{op: hermes.Stop{}})
 	r.shows("interrupted", "› go")
 	r.wait(3 * time.Second).keys("<ctrl+c>")
 	r.wantDo() // it clears the input
@@ -101,9 +101,9 @@ func TestCtrlCStopsThePreparationOfWhatWaited(t *testing.T) {
 	r.keys("one<enter>two<enter>").wants()
 	r.send(submittedMsg{op: say("one").op}, submittedMsg{op: say("two").op}, hermes.TurnDone{Turn: 1}).wants()
 	r.wait(time.Second).keys("half<ctrl+c>")
-	r.wantDo(submitDo{session.Stop{}}) // the text is kept
+	r.wantDo(submitDo{hermes.Stop{}}) // the text is kept
 	r.shows("Stopping. Press Ctrl+C again to quit.")
-	r.send(hermes.Queued{}, submittedMsg{op: session.Stop{}}, hermes.TurnDone{Turn: 1, Outcome: hermes.OutcomeInterrupted}).wants()
+	r.send(hermes.Queued{}, submittedMsg{op: hermes.Stop{}}, hermes.TurnDone{Turn: 1, Outcome: hermes.OutcomeInterrupted}).wants()
 	if got := r.m.input.Value(); got != "one\n\ntwo\n\nhalf" {
 		t.Errorf("the input is %q", got)
 	}
@@ -114,7 +114,7 @@ func TestCtrlCStopsThePreparationOfWhatWaited(t *testing.T) {
 func TestAllMessagesComeBackWhenAPreparationIsStopped(t *testing.T) {
 	t.Parallel()
 	one, two := submittedMsg{op: say("one").op, err: hermes.ErrInterrupted}, submittedMsg{op: say("two").op, err: hermes.ErrInterrupted}
-	stop := submittedMsg{op: session.Stop{}}
+	stop := submittedMsg{op: hermes.Stop{}}
 	for _, order := range [][]any{{one, two, stop}, {one, stop, two}, {stop, one, two}} {
 		r := openRig(t, 80, 24)
 		r.keys("one<enter>").wait(time.Second).keys("two<enter>").wait(time.Second).keys("<ctrl+c>")
@@ -130,15 +130,15 @@ func TestCtrlCStopsThePreparationOfARepeatedTurn(t *testing.T) {
 	for _, line := range []string{"/retry", "/continue"} {
 		r := openRig(t, 80, 24)
 		r.keys(line + "<enter>").wait(time.Second).keys("<ctrl+c>")
-		r.wantDo(commandDo{line: line}, submitDo{session.Stop{}})
-		r.send(submittedMsg{op: session.Stop{}}, ranMsg{line: line, err: hermes.ErrInterrupted})
+		r.wantDo(commandDo{line: line}, submitDo{hermes.Stop{}})
+		r.send(submittedMsg{op: hermes.Stop{}}, ranMsg{line: line, err: hermes.ErrInterrupted})
 		r.shows("interrupted").wait(3 * time.Second).keys("x<ctrl+c>")
 		r.wantDo() // it clears the input
 	}
 	r := newRig(t, 80, 24, Display{})
-	r.send(openedMsg{id: "x", state: session.State{Asking: true}}).wantDo(submitDo{session.Continue{}})
-	r.keys("<ctrl+c>").wantDo(submitDo{session.Stop{}})
-	r.send(submittedMsg{op: session.Continue{}, err: hermes.ErrInterrupted}, submittedMsg{op: session.Stop{}})
+	r.send(openedMsg{id: "x", state: session.State{Asking: true}}).wantDo(submitDo{hermes.Continue{}})
+	r.keys("<ctrl+c>").wantDo(submitDo{hermes.Stop{}})
+	r.send(submittedMsg{op: hermes.Continue{}, err: hermes.ErrInterrupted}, submittedMsg{op: hermes.Stop{}})
 	r.wait(3 * time.Second).keys("<ctrl+c>").wantDo()
 }
 
@@ -147,7 +147,7 @@ func TestSecondCtrlCMuchLaterOnlyStops(t *testing.T) {
 	r := openRig(t, 80, 24)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")})
 	r.keys("<ctrl+c>").wait(3 * time.Second).keys("<ctrl+c>")
-	r.wantDo(submitDo{session.Stop{}}, submitDo{session.Stop{}})
+	r.wantDo(submitDo{hermes.Stop{}}, submitDo{hermes.Stop{}})
 }
 
 func TestCtrlCAndCtrlDWhenIdle(t *testing.T) {
@@ -182,7 +182,7 @@ func TestPasteIsTextAndBigOnesAreFolded(t *testing.T) {
 	r.shows("[paste 1: 20 lines]")
 	r.keys("<left><right><backspace>").hides("paste 1")
 	r.send(pasteMsg(big)).keys("!<enter>")
-	r.wantDo(submitDo{session.Say{Parts: []hermes.Part{{Text: "run /quit\nnot run[31m" + big + "!"}}}})
+	r.wantDo(submitDo{hermes.Say{Parts: []hermes.Part{{Text: "run /quit\nnot run[31m" + big + "!"}}}})
 }
 
 func TestResetWipesTheLiveText(t *testing.T) {
@@ -239,7 +239,7 @@ func TestEndsOfTurns(t *testing.T) {
 		done hermes.TurnDone
 		want string
 	}{
-		{hermes.TurnDone{Outcome: hermes.OutcomeFailed, Err: errors.New("openrouter answered with status 401: no such key")}, "status 401: no such key"},
+		{hermes.TurnDone{Outcome: hermes.OutcomeFailed, Failure: hermes.FailureOf(errors.New("openrouter answered with status 401: no such key"))}, "status 401: no such key"},
 		{hermes.TurnDone{Outcome: hermes.OutcomeInterrupted, Duration: 2 * time.Second}, "interrupted after 2.0 s"},
 		{hermes.TurnDone{Outcome: hermes.OutcomeBudget, Text: "What was **done** so far.", Steps: 90, Duration: time.Hour}, "What was done so far."},
 		{hermes.TurnDone{Outcome: hermes.OutcomeDone, Text: "not streamed", Steps: 1, Duration: time.Second, Usage: hermes.Usage{Input: 5}}, "not streamed\n\n1.0 s · 5 tokens"},
@@ -306,7 +306,7 @@ func TestApprovalAnswers(t *testing.T) {
 		r := openRig(t, 80, 24)
 		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
 		r.wait(time.Second).keys(c.keys)
-		r.wantDo(submitDo{session.Reply{ID: "q1", Approval: c.want}})
+		r.wantDo(submitDo{hermes.Reply{ID: "q1", Approval: c.want}})
 	}
 }
 
@@ -320,7 +320,7 @@ func TestWordsAtAnApprovalDeny(t *testing.T) {
 		r.wait(time.Second).keys(words)
 		r.wantDo().shows("Enter to deny")
 		r.keys("<enter>")
-		r.wantDo(submitDo{session.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: words}}})
+		r.wantDo(submitDo{hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: words}}})
 		r.shows("denied: " + words)
 		if got := r.m.input.Value(); got != "half a draft" {
 			t.Errorf("%q: the draft became %q", words, got)
@@ -334,7 +334,7 @@ func TestPastedTextNeverAllows(t *testing.T) {
 	r := openRig(t, 80, 24)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
 	r.wait(time.Second).send(pasteMsg("a")).wait(time.Second).keys("<enter>")
-	r.wantDo(submitDo{session.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: "a"}}})
+	r.wantDo(submitDo{hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: "a"}}})
 	for keys, want := range map[string]hermes.ApprovalAnswer{
 		"b<backspace><enter>":             {Decision: hermes.Deny, Reason: "a"}, // what was pasted stays no choice
 		"<backspace>o<enter>":             {Decision: hermes.AllowOnce},
@@ -344,7 +344,7 @@ func TestPastedTextNeverAllows(t *testing.T) {
 		r := openRig(t, 80, 24)
 		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
 		r.wait(time.Second).send(pasteMsg("a")).keys(keys)
-		r.wantDo(submitDo{session.Reply{ID: "q1", Approval: want}})
+		r.wantDo(submitDo{hermes.Reply{ID: "q1", Approval: want}})
 	}
 	r = openRig(t, 80, 24)
 	r.send(ranMsg{line: "/new", result: command.Result{Confirm: "Begin a new session?"}})
@@ -363,7 +363,7 @@ func TestArrowsInAReasonMoveTheCursor(t *testing.T) {
 	r := openRig(t, 80, 24)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
 	r.wait(time.Second).keys("stp<left>o<enter>")
-	r.wantDo(submitDo{session.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: "stop"}}})
+	r.wantDo(submitDo{hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: "stop"}}})
 }
 
 // TestArrowsReplaceATypedChoice types a choice and then selects another one.
@@ -372,7 +372,7 @@ func TestArrowsReplaceATypedChoice(t *testing.T) {
 	r := openRig(t, 80, 24)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
 	r.wait(time.Second).keys("s<left>d<enter>") // "sd" would be no choice
-	r.wantDo(submitDo{session.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}}})
+	r.wantDo(submitDo{hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}}})
 }
 
 // TestCtrlDAtAnApprovalKeepsAReason quits only if nothing is typed.
@@ -381,7 +381,7 @@ func TestCtrlDAtAnApprovalKeepsAReason(t *testing.T) {
 	r := openRig(t, 80, 24)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
 	r.wait(time.Second).keys("use trash<ctrl+d>").wantDo()
-	r.keys("<enter>").wantDo(submitDo{session.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: "use trash"}}})
+	r.keys("<enter>").wantDo(submitDo{hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: "use trash"}}})
 	r = openRig(t, 80, 24)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
 	r.wait(time.Second).keys("<ctrl+d>").wantDo(quitDo{})
@@ -407,7 +407,7 @@ func TestUpAndEnterAtOnceAllowNothing(t *testing.T) {
 	r.wait(time.Second).keys("<up>").wait(100 * time.Millisecond).keys("<enter>")
 	r.wantDo()
 	r.wait(time.Second).keys("<enter>") // the user has seen what is selected
-	r.wantDo(submitDo{session.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.AllowAlways, Scope: hermes.ScopeKind}}})
+	r.wantDo(submitDo{hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.AllowAlways, Scope: hermes.ScopeKind}}})
 }
 
 // TestApprovalSaysWhatEachAnswerAllows looks at what is told about the selected
@@ -437,7 +437,7 @@ func TestApprovalSaysWhatEachAnswerAllows(t *testing.T) {
 	e.Approval.Always, e.Approval.Stored = nil, ""
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, e)
 	r.hides("always").wait(time.Second).keys("a<enter>")
-	r.wantDo(submitDo{session.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: "a"}}})
+	r.wantDo(submitDo{hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: "a"}}})
 }
 
 // TestYesAndNoNeedEnter types at a question of the chat itself.
@@ -488,7 +488,7 @@ func TestCtrlCDeniesAndStops(t *testing.T) {
 	r := openRig(t, 80, 24)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
 	r.keys("<ctrl+c>")
-	r.wantDo(submitDo{session.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}}}, submitDo{session.Stop{}})
+	r.wantDo(submitDo{hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}}}, submitDo{hermes.Stop{}})
 	r.hides("d deny")
 }
 
@@ -516,7 +516,7 @@ func TestClarify(t *testing.T) {
 		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, c.asked)
 		r.wait(time.Second).shows("Which one?")
 		r.keys(c.keys)
-		r.wantDo(submitDo{session.Reply{ID: "q", Answer: hermes.Answer{Texts: c.want}}})
+		r.wantDo(submitDo{hermes.Reply{ID: "q", Answer: hermes.Answer{Texts: c.want}}})
 		if got := r.m.input.Value(); got != "draft" {
 			t.Errorf("%q: the draft became %q", c.keys, got)
 		}
@@ -539,7 +539,7 @@ func TestQuestionIsSkipped(t *testing.T) {
 		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, hermes.Asked{ID: "q", Question: &hermes.Question{Text: "Which?", Choices: choices, Number: 2, Of: 3}})
 		r.shows("Question 2 of 3", "Which?", "Esc to skip")
 		r.keys("<esc>").wantDo() // a question that has just appeared is not skipped
-		r.wait(time.Second).keys("<esc>").wantDo(submitDo{session.Reply{ID: "q", Answer: hermes.Answer{Dismissed: true}}})
+		r.wait(time.Second).keys("<esc>").wantDo(submitDo{hermes.Reply{ID: "q", Answer: hermes.Answer{Dismissed: true}}})
 		r.shows("skipped").hides("Esc to skip")
 	}
 }
@@ -550,7 +550,7 @@ func TestCtrlDQuitsAtAQuestion(t *testing.T) {
 		r := openRig(t, 80, 24)
 		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, hermes.Asked{ID: "q", Question: &hermes.Question{Text: "Which?", Choices: choices}})
 		r.wait(time.Second).keys("<ctrl+d>").wantDo(quitDo{})
-		r.keys("<ctrl+c>").wantDo(submitDo{session.Stop{}})
+		r.keys("<ctrl+c>").wantDo(submitDo{hermes.Stop{}})
 		r.keys("<ctrl+c>").wantDo(quitDo{})
 	}
 }
@@ -559,9 +559,9 @@ func TestSessionThatWaitsForAnAnswerAsksAgain(t *testing.T) {
 	t.Parallel()
 	waits := openedMsg{id: "x", resumed: true, state: session.State{Cut: true, Asking: true, Transcript: []hermes.Message{hermes.UserText("go")}}}
 	r := newRig(t, 80, 24, Display{})
-	r.send(waits).shows("Waiting for your answer.").hides("/continue").wantDo(submitDo{session.Continue{}})
+	r.send(waits).shows("Waiting for your answer.").hides("/continue").wantDo(submitDo{hermes.Continue{}})
 	r.send(hermes.CallStarted{Call: hermes.ToolCall{ID: "1", Name: "clarify"}}).shows("Ctrl+C to stop")
-	r.keys("<ctrl+c>").wantDo(submitDo{session.Stop{}})
+	r.keys("<ctrl+c>").wantDo(submitDo{hermes.Stop{}})
 
 	r = newRig(t, 80, 24, Display{})
 	r.keys("something else<enter>").wantDo()
@@ -574,7 +574,7 @@ func TestSecretAnswerIsNeverShown(t *testing.T) {
 	r.send(hermes.Asked{ID: "q", Question: &hermes.Question{Text: "Password?", Secret: true}})
 	r.wait(time.Second).keys("hunter2").hides("hunter2")
 	r.keys("<enter>").hides("hunter2")
-	r.wantDo(submitDo{session.Reply{ID: "q", Answer: hermes.Answer{Texts: []string{"hunter2"}}}})
+	r.wantDo(submitDo{hermes.Reply{ID: "q", Answer: hermes.Answer{Texts: []string{"hunter2"}}}})
 	r.keys("<up>")
 	if got := r.m.input.Value(); got != "" {
 		t.Errorf("the history holds %q", got)
@@ -632,9 +632,9 @@ func TestSlashCommands(t *testing.T) {
 	r.keys("<enter>").wantDo()
 	r.send(ranMsg{line: "/new", result: command.Result{Confirm: "Start a new session?"}}).keys("y<enter>")
 	r.wantDo(commandDo{line: "/new", confirmed: true})
-	r.send(ranMsg{result: command.Result{Action: command.New, Arg: "plan"}}).wantDo(openDo{Want{Title: "plan"}})
-	r.send(openedMsg{id: "y"}, ranMsg{result: command.Result{Action: command.Switch, Arg: "z"}}).wantDo(openDo{Want{Resume: "z"}})
-	r.send(ranMsg{result: command.Result{Action: command.Quit}}).wantDo(quitDo{})
+	r.send(ranMsg{result: command.Result{Action: hermes.ActionNew, Arg: "plan"}}).wantDo(openDo{Want{Title: "plan"}})
+	r.send(openedMsg{id: "y"}, ranMsg{result: command.Result{Action: hermes.ActionSwitch, Arg: "z"}}).wantDo(openDo{Want{Resume: "z"}})
+	r.send(ranMsg{result: command.Result{Action: hermes.ActionQuit}}).wantDo(quitDo{})
 	r.send(ranMsg{err: errors.New("unknown command /x")}).shows("unknown command /x")
 	r.keys("/etc/hosts is wrong<enter>").wantDo(say("/etc/hosts is wrong"))
 }
@@ -717,7 +717,7 @@ func TestQueuedMessagesAreShownUntilTheyBegin(t *testing.T) {
 	r.shows("› two")
 	r.keys("three<enter>").send(hermes.Steered{Text: "three"}).hides("next: three")
 	r.shows("↳ three")
-	r.keys("/queue five<enter>").shows("next: five").send(hermes.Queued{Waiting: 3}).shows("2 queued")
+	r.keys("/queue five<enter>").shows("next: five").send(hermes.Queued{Messages: make([]hermes.QueuedMessage, 3)}).shows("2 queued")
 	r.send(hermes.Queued{}).hides("next: five", "queued")
 	r.wait(time.Second).keys("four<enter>").send(submittedMsg{op: say("four").op, err: errors.New("100 messages are waiting already")})
 	r.shows("100 messages are waiting already", "› four") // the text comes back
@@ -806,7 +806,7 @@ func TestNoColorHasNoColours(t *testing.T) {
 		for _, e := range []hermes.Event{
 			hermes.TurnStarted{Message: hermes.UserText("x")}, hermes.ReasoningDelta{Text: "hm"}, hermes.TextDelta{Text: "`code` **bold**\n\n```go\nfunc x()\n```\n"},
 			hermes.CallDone{Call: call("1", "t"), Failed: true, Shown: "--- a\n+++ b\n-x\n+y"}, hermes.Notice{Level: hermes.NoticeWarning, Text: "careful"},
-			hermes.TurnDone{Outcome: hermes.OutcomeFailed, Err: errors.New("bad")},
+			hermes.TurnDone{Outcome: hermes.OutcomeFailed, Failure: hermes.FailureOf(errors.New("bad"))},
 		} {
 			tl.event(e)
 		}

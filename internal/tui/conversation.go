@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"hermes"
+
 	"hermes/internal/command"
 	"hermes/internal/session"
 )
@@ -52,7 +54,7 @@ func (c *conversation) later(do any) []any {
 func resumes(do any) bool {
 	switch do := do.(type) {
 	case submitDo:
-		_, ok := do.op.(session.Continue)
+		_, ok := do.op.(hermes.Continue)
 		return ok
 	case commandDo:
 		return runs(do.line, "retry", "continue")

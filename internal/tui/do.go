@@ -6,7 +6,6 @@ import (
 
 	"hermes"
 	"hermes/internal/command"
-	"hermes/internal/session"
 )
 
 func (c *chat) doAll(list []any) {
@@ -72,12 +71,12 @@ func (c *chat) do(do any) {
 }
 
 // submit hands the session an op. Urgent ops skip the queue.
-func (c *chat) submit(s Session, op session.Op) {
+func (c *chat) submit(s Session, op hermes.Op) {
 	work := func(ctx context.Context) any { return submittedMsg{op, s.Submit(ctx, op)} }
 	switch op.(type) {
-	case session.Stop:
+	case hermes.Stop:
 		c.stop(work)
-	case session.Reply:
+	case hermes.Reply:
 		c.now(work)
 	default:
 		c.request(work, func(err error) any { return submittedMsg{op, err} })

@@ -15,16 +15,16 @@ type fakeSession struct {
 	transcript []hermes.Message // from before
 
 	mu      sync.Mutex
-	ops     []session.Op
+	ops     []hermes.Op
 	subs    []chan hermes.Event
 	closed  bool
 	wait    sync.WaitGroup
-	replies chan session.Reply
+	replies chan hermes.Reply
 	stopped chan struct{}
 }
 
 func newFake(script func(f *fakeSession, text string)) *fakeSession {
-	return &fakeSession{script: script, replies: make(chan session.Reply, 8), stopped: make(chan struct{}, 8)}
+	return &fakeSession{script: script, replies: make(chan hermes.Reply, 8), stopped: make(chan struct{}, 8)}
 }
 
 func (f *fakeSession) ID() string { return "20260102_030405_fake" }
@@ -33,16 +33,16 @@ func (f *fakeSession) State(context.Context) (session.State, error) {
 	return session.State{Row: hermes.Session{ID: f.ID(), Model: "maker/model-1"}, Window: 1000, Transcript: f.transcript}, nil
 }
 
-func (f *fakeSession) Submit(_ context.Context, op session.Op) error {
+func (f *fakeSession) Submit(_ context.Context, op hermes.Op) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ops = append(f.ops, op)
 	switch op := op.(type) {
-	case session.Say:
+	case hermes.Say:
 		f.wait.Go(func() { f.script(f, op.Parts[0].Text) })
-	case session.Reply:
+	case hermes.Reply:
 		f.replies <- op
-	case session.Stop:
+	case hermes.Stop:
 		f.stopped <- struct{}{}
 	}
 	return nil
@@ -74,10 +74,10 @@ func (f *fakeSession) Close() error {
 	return nil
 }
 
-func (f *fakeSession) did() []session.Op {
+func (f *fakeSession) did() []hermes.Op {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return append([]session.Op(nil), f.ops...)
+	return append([]hermes.Op(nil), f.ops...)
 }
 
 // reply begins a turn, streams a text and ends the turn.

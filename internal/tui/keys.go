@@ -4,8 +4,9 @@ import (
 	"strings"
 	"time"
 
+	"hermes"
+
 	"hermes/internal/markup"
-	"hermes/internal/session"
 	"hermes/internal/tui/input"
 )
 
@@ -67,7 +68,7 @@ func (m *model) interrupt() []any {
 	}
 	m.turn.stopping = true
 	if preparing { // the text comes back when the session has stopped
-		return []any{submitDo{session.Stop{}}}
+		return []any{submitDo{hermes.Stop{}}}
 	}
 	m.input.Unstash()
 	m.input.Before(m.conv.takeBack())
@@ -78,7 +79,7 @@ func (m *model) interrupt() []any {
 		}
 	}
 	m.asks = nil
-	return append(do, submitDo{session.Stop{}})
+	return append(do, submitDo{hermes.Stop{}})
 }
 
 // quitTime is how long after Ctrl+C a second one quits.

@@ -32,7 +32,7 @@ type (
 	stateMsg struct{ state session.State }
 	// submittedMsg reports that the session has taken an op, or why not.
 	submittedMsg struct {
-		op  session.Op
+		op  hermes.Op
 		err error
 	}
 	// ranMsg is the result of a slash command.
@@ -45,7 +45,7 @@ type (
 
 // The actions: what the model wants done.
 type (
-	submitDo  struct{ op session.Op }
+	submitDo  struct{ op hermes.Op }
 	commandDo struct {
 		line      string
 		confirmed bool

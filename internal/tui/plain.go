@@ -13,7 +13,6 @@ import (
 	"hermes"
 	"hermes/internal/command"
 	"hermes/internal/markup"
-	"hermes/internal/session"
 )
 
 // plainChat is the chat without a live region: a line in, an answer out. It
@@ -46,13 +45,13 @@ func runPlain(ctx context.Context, o Options) (id string, err error) {
 	}()
 	go c.read(ctx) // ends with the context or the input; a blocked read ends with the process
 	if o.First != "" {
-		if err := c.turn(ctx, session.Say{Parts: []hermes.Part{{Text: o.First}}}); err != nil {
+		if err := c.turn(ctx, hermes.Say{Parts: []hermes.Part{{Text: o.First}}}); err != nil {
 			return "", err
 		}
 		waits = false
 	}
 	if waits {
-		if err := c.turn(ctx, session.Continue{}); err != nil {
+		if err := c.turn(ctx, hermes.Continue{}); err != nil {
 			return "", err
 		}
 	}
@@ -139,7 +138,7 @@ func (c *plainChat) take(ctx context.Context, line string) (quit bool, err error
 	if _, _, ok := command.Split(line); ok {
 		return c.command(ctx, line, c.o.Trusted)
 	}
-	return false, c.turn(ctx, session.Say{Parts: []hermes.Part{{Text: line}}})
+	return false, c.turn(ctx, hermes.Say{Parts: []hermes.Part{{Text: line}}})
 }
 
 func (c *plainChat) command(ctx context.Context, line string, confirmed bool) (bool, error) {
@@ -162,12 +161,13 @@ func (c *plainChat) command(ctx context.Context, line string, confirmed bool) (b
 	if s.op != nil {
 		return false, c.turn(ctx, s.op)
 	}
+	if len(r.Message) > 0 {
+		return false, c.turn(ctx, hermes.Say{Parts: r.Message})
+	}
 	switch r.Action {
-	case command.Send:
-		return false, c.turn(ctx, session.Say{Parts: r.Message})
-	case command.Quit:
+	case hermes.ActionQuit:
 		return true, nil
-	case command.Switch:
+	case hermes.ActionSwitch:
 		before := c.session
 		waits, err := c.open(ctx, Want{Resume: r.Arg})
 		if err != nil {
@@ -178,11 +178,11 @@ func (c *plainChat) command(ctx context.Context, line string, confirmed bool) (b
 			c.out.write(markup.Visible(err.Error()) + "\n")
 		}
 		if waits {
-			return false, c.turn(ctx, session.Continue{})
+			return false, c.turn(ctx, hermes.Continue{})
 		}
-	case command.Thinking:
+	case hermes.ActionThinking:
 		c.printer.renderer.d.Reasoning = r.Arg == "show"
-	case command.New, command.Clear:
+	case hermes.ActionNew, hermes.ActionClear:
 		if err := c.session.Close(); err != nil {
 			c.out.write(markup.Visible(err.Error()) + "\n")
 		}
@@ -196,13 +196,13 @@ func (c *plainChat) command(ctx context.Context, line string, confirmed bool) (b
 // the turn can be followed from its start.
 type deferring struct {
 	Session
-	op session.Op
+	op hermes.Op
 }
 
 // Submit passes on ops that do not begin a turn.
-func (h *deferring) Submit(ctx context.Context, op session.Op) error {
+func (h *deferring) Submit(ctx context.Context, op hermes.Op) error {
 	switch op.(type) {
-	case session.Say, session.Steer, session.Retry, session.Continue, session.Compress:
+	case hermes.Say, hermes.Steer, hermes.Retry, hermes.Continue, hermes.Compress:
 		h.op = op
 		return nil
 	}
@@ -210,14 +210,14 @@ func (h *deferring) Submit(ctx context.Context, op session.Op) error {
 }
 
 // turn runs one turn. Ctrl+C interrupts the turn and not the chat.
-func (c *plainChat) turn(ctx context.Context, op session.Op) error {
+func (c *plainChat) turn(ctx context.Context, op hermes.Op) error {
 	stop, release := signal.NotifyContext(ctx, os.Interrupt)
 	defer release()
 	done, err := follow(stop, c.session, op, asking{c, stop})
 	switch {
-	case err == nil && done.Err != nil:
-		c.out.write(markup.Visible(done.Err.Error()) + "\n")
-	case errors.Is(err, session.ErrClosed), c.printer.Err() != nil:
+	case err == nil && done.Failure != nil:
+		c.out.write(markup.Visible(done.Err().Error()) + "\n")
+	case errors.Is(err, hermes.ErrClosed), c.printer.Err() != nil:
 		return err
 	case err != nil:
 		c.out.write(markup.Visible(err.Error()) + "\n")
@@ -247,7 +247,7 @@ func (a asking) Event(e hermes.Event) {
 	for _, line := range q.lines(a.printer.renderer.theme, 80) {
 		a.out.write(line + "\n")
 	}
-	var op session.Op = session.Stop{} // at the end of the input the question stays open
+	var op hermes.Op = hermes.Stop{} // at the end of the input the question stays open
 	if reply, ok := a.reply(a.ctx, q); ok {
 		op = reply
 	}
@@ -259,7 +259,7 @@ func (a asking) Event(e hermes.Event) {
 // reply reads an answer. An approval is denied by a text that is no choice, which
 // becomes the reason. A question is dismissed by an empty line. Both stay open if
 // there is no line.
-func (c *plainChat) reply(ctx context.Context, q *ask) (session.Reply, bool) {
+func (c *plainChat) reply(ctx context.Context, q *ask) (hermes.Reply, bool) {
 	if q.approval != nil {
 		for _, o := range q.options {
 			c.out.write("  " + o.key + "  " + o.label + ". " + q.covers(o, "") + "\n")
@@ -270,7 +270,7 @@ func (c *plainChat) reply(ctx context.Context, q *ask) (session.Reply, bool) {
 			return q.denial(""), false
 		}
 		if i := q.named(line); i >= 0 {
-			return session.Reply{ID: q.id, Approval: q.options[i].answer}, true
+			return hermes.Reply{ID: q.id, Approval: q.options[i].answer}, true
 		}
 		return q.denial(q.reason(line)), true
 	}

@@ -9,7 +9,6 @@ import (
 
 	"hermes"
 	"hermes/internal/markup"
-	"hermes/internal/session"
 )
 
 // Printer writes what happens in one turn, without a live region. It is for a
@@ -195,15 +194,15 @@ func (p *finalPrinter) Err() error { return p.out.err }
 // its end. When ctx ends, Ask interrupts the turn and waits for its end. It
 // answers no questions, so the session must not have been opened as attended.
 func Ask(ctx context.Context, s Session, parts []hermes.Part, p Printer) (hermes.TurnDone, error) {
-	return follow(ctx, s, session.Say{Parts: parts}, p)
+	return follow(ctx, s, hermes.Say{Parts: parts}, p)
 }
 
 // follow submits an op that begins a turn and prints that turn.
-func follow(ctx context.Context, s Session, op session.Op, p Printer) (hermes.TurnDone, error) {
+func follow(ctx context.Context, s Session, op hermes.Op, p Printer) (hermes.TurnDone, error) {
 	events, cancel := s.Subscribe(256)
 	defer cancel()
 	// A turn that is being prepared ends, too.
-	begun := context.AfterFunc(ctx, func() { _ = s.Submit(context.WithoutCancel(ctx), session.Stop{}) })
+	begun := context.AfterFunc(ctx, func() { _ = s.Submit(context.WithoutCancel(ctx), hermes.Stop{}) })
 	err := s.Submit(ctx, op)
 	begun()
 	if err != nil {
@@ -214,7 +213,7 @@ func follow(ctx context.Context, s Session, op session.Op, p Printer) (hermes.Tu
 		select {
 		case e, ok := <-events:
 			if !ok {
-				return hermes.TurnDone{}, fmt.Errorf("the session ended before it answered: %w", session.ErrClosed)
+				return hermes.TurnDone{}, fmt.Errorf("the session ended before it answered: %w", hermes.ErrClosed)
 			}
 			p.Event(e)
 			if done, ok := e.(hermes.TurnDone); ok && !goesOn(ctx, s, op) {
@@ -222,13 +221,13 @@ func follow(ctx context.Context, s Session, op session.Op, p Printer) (hermes.Tu
 			}
 			if p.Err() != nil && stop != nil {
 				stop = nil
-				if err := s.Submit(context.WithoutCancel(ctx), session.Stop{}); err != nil {
+				if err := s.Submit(context.WithoutCancel(ctx), hermes.Stop{}); err != nil {
 					return hermes.TurnDone{}, p.Err()
 				}
 			}
 		case <-stop:
 			stop = nil
-			if err := s.Submit(context.WithoutCancel(ctx), session.Stop{}); err != nil {
+			if err := s.Submit(context.WithoutCancel(ctx), hermes.Stop{}); err != nil {
 				return hermes.TurnDone{}, err
 			}
 		}
@@ -236,8 +235,8 @@ func follow(ctx context.Context, s Session, op session.Op, p Printer) (hermes.Tu
 }
 
 // goesOn reports whether a Continue answers one more message that waited.
-func goesOn(ctx context.Context, s Session, op session.Op) bool {
-	if _, ok := op.(session.Continue); !ok {
+func goesOn(ctx context.Context, s Session, op hermes.Op) bool {
+	if _, ok := op.(hermes.Continue); !ok {
 		return false
 	}
 	st, err := s.State(context.WithoutCancel(ctx))

@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
-	"hermes/internal/session"
 )
 
 // oneTurn is a turn with a call between two texts.
@@ -67,7 +66,7 @@ func TestPrintersOfOtherEnds(t *testing.T) {
 		out, notes string
 		final      string
 	}{
-		"failure":      {[]hermes.Event{hermes.TextDelta{Text: "half"}, hermes.TurnDone{Outcome: hermes.OutcomeFailed, Err: errors.New("no such key")}}, "half\n", "", ""},
+		"failure":      {[]hermes.Event{hermes.TextDelta{Text: "half"}, hermes.TurnDone{Outcome: hermes.OutcomeFailed, Failure: hermes.FailureOf(errors.New("no such key"))}}, "half\n", "", ""},
 		"not streamed": {[]hermes.Event{answer("whole"), hermes.TurnDone{Outcome: hermes.OutcomeDone, Text: "whole"}}, "whole\n", "", "whole\n"},
 		"budget":       {[]hermes.Event{answer("step"), hermes.TurnDone{Outcome: hermes.OutcomeBudget, Text: "summary"}}, "step\nsummary\n", "", "summary\n"},
 		"reset": {[]hermes.Event{hermes.TextDelta{Text: "wrong"}, hermes.Reset{Reason: "lost"}, hermes.TextDelta{Text: "right"}, answer("right"), hermes.TurnDone{Outcome: hermes.OutcomeDone, Text: "right"}},
@@ -118,8 +117,8 @@ type preparing struct {
 	begun func()
 }
 
-func (p preparing) Submit(ctx context.Context, op session.Op) error {
-	if _, ok := op.(session.Say); !ok {
+func (p preparing) Submit(ctx context.Context, op hermes.Op) error {
+	if _, ok := op.(hermes.Say); !ok {
 		return p.fakeSession.Submit(ctx, op)
 	}
 	p.begun()
@@ -255,7 +254,7 @@ func TestOnlyYesConfirmsLineByLine(t *testing.T) {
 		f := newFake(nil)
 		f.transcript = []hermes.Message{hermes.UserText("hello")}
 		lineChat(t, f, "/undo\n"+answer+"\n", "")
-		if got := slices.ContainsFunc(f.did(), func(op session.Op) bool { _, ok := op.(session.Undo); return ok }); got != want {
+		if got := slices.ContainsFunc(f.did(), func(op hermes.Op) bool { _, ok := op.(hermes.Undo); return ok }); got != want {
 			t.Errorf("%q: undone %v", answer, got)
 		}
 	}
@@ -268,7 +267,7 @@ func TestChatLineByLineQuits(t *testing.T) {
 		t.Errorf("went on after /quit:\n%s", got)
 	}
 	for _, op := range f.did() {
-		if _, ok := op.(session.Say); ok {
+		if _, ok := op.(hermes.Say); ok {
 			t.Errorf("said %v", op)
 		}
 	}

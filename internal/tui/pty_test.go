@@ -14,7 +14,6 @@ import (
 	"github.com/charmbracelet/x/xpty"
 
 	"hermes"
-	"hermes/internal/session"
 )
 
 // console is the chat on a real pseudo terminal, shown on the test terminal.
@@ -215,7 +214,7 @@ func TestInterruptedPreparationOnARealTerminal(t *testing.T) {
 	c.shows("› one\n\n  two")
 	c.press("\x03") // quits
 	c.ended()
-	if ops := f.did(); len(ops) != 1 || ops[0] != (session.Stop{}) || len(said) > 0 {
+	if ops := f.did(); len(ops) != 1 || ops[0] != (hermes.Stop{}) || len(said) > 0 {
 		t.Errorf("the session got %v and %d messages after the first", ops, len(said))
 	}
 }

@@ -5,7 +5,6 @@ import (
 
 	"hermes"
 	"hermes/internal/markup"
-	"hermes/internal/session"
 )
 
 func (m *model) asked(e hermes.Asked) []any {
@@ -50,7 +49,7 @@ func (m *model) answered(id string) {
 }
 
 // resolve answers the question that is shown and records the answer.
-func (m *model) resolve(reply session.Reply, words string) []any {
+func (m *model) resolve(reply hermes.Reply, words string) []any {
 	m.say(m.Faint(markup.Clip("  "+words, m.width)))
 	m.closeAsk()
 	return []any{submitDo{reply}}

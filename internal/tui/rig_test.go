@@ -161,7 +161,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 func say(text string) submitDo {
-	return submitDo{session.Say{Parts: []hermes.Part{{Text: text}}}}
+	return submitDo{hermes.Say{Parts: []hermes.Part{{Text: text}}}}
 }
 
 func call(id, name string) hermes.ToolCall {

@@ -11,7 +11,6 @@ import (
 
 	"hermes"
 	"hermes/internal/command"
-	"hermes/internal/session"
 )
 
 // Session is what the chat needs of a session. *session.Session implements it.
@@ -20,8 +19,6 @@ type Session interface {
 	Subscribe(buffer int) (events <-chan hermes.Event, cancel func())
 	Close() error
 }
-
-var _ Session = (*session.Session)(nil)
 
 // Options say what the chat works with.
 type Options struct {

@@ -7,7 +7,6 @@ import (
 	"hermes"
 	"hermes/internal/command"
 	"hermes/internal/markup"
-	"hermes/internal/session"
 )
 
 // send sends the input as a message, or runs it as a command.
@@ -37,7 +36,7 @@ func (m *model) speak(text string) []any {
 // submit sends a message.
 func (m *model) submit(parts []hermes.Part) []any {
 	m.conv.waiting = append(m.conv.waiting, hermes.Message{Parts: parts}.Visible())
-	return m.conv.later(submitDo{session.Say{Parts: parts}})
+	return m.conv.later(submitDo{hermes.Say{Parts: parts}})
 }
 
 // submitted shows why the session could not take an op, and puts the text back
@@ -45,7 +44,7 @@ func (m *model) submit(parts []hermes.Part) []any {
 func (m *model) submitted(msg submittedMsg) {
 	m.conv.taken(submitDo{msg.op})
 	stopped := m.turn.stopping && !m.turn.busy // no turn began, so none ends
-	if _, ok := msg.op.(session.Stop); ok && stopped {
+	if _, ok := msg.op.(hermes.Stop); ok && stopped {
 		m.turn.end()
 		m.input.Before(m.conv.takeBack())
 	}
@@ -53,7 +52,7 @@ func (m *model) submitted(msg submittedMsg) {
 		return
 	}
 	stopped = stopped && errors.Is(msg.err, hermes.ErrInterrupted) // the text comes back when the stop is done
-	if say, ok := msg.op.(session.Say); ok && len(say.Parts) > 0 && !stopped {
+	if say, ok := msg.op.(hermes.Say); ok && len(say.Parts) > 0 && !stopped {
 		text := hermes.Message{Parts: say.Parts}.Visible()
 		m.conv.begun(text)
 		m.input.Restore(text)

@@ -94,8 +94,8 @@ func (t *renderer) turnDone(e hermes.TurnDone) {
 	switch e.Outcome {
 	case hermes.OutcomeFailed:
 		text := e.Text
-		if e.Err != nil {
-			text = e.Err.Error()
+		if e.Failure != nil {
+			text = e.Err().Error()
 		}
 		t.say(t.errorLines(text)...)
 	case hermes.OutcomeInterrupted:

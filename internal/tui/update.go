@@ -52,7 +52,7 @@ func (m *model) isOpen(msg openedMsg) []any {
 		m.resumed(msg.state)
 	}
 	if msg.state.Asking && len(early) == 0 { // a first message replaces the open question
-		return m.conv.later(submitDo{session.Continue{}})
+		return m.conv.later(submitDo{hermes.Continue{}})
 	}
 	return early
 }
@@ -117,8 +117,8 @@ func (m *model) happened(e hermes.Event) []any {
 	case hermes.Steered:
 		m.conv.begun(e.Text)
 	case hermes.Queued:
-		m.conv.queued = e.Waiting
-		if e.Waiting == 0 && m.turn.busy {
+		m.conv.queued = len(e.Messages)
+		if len(e.Messages) == 0 && m.turn.busy {
 			m.conv.waiting = nil
 		}
 	case hermes.Titled:
@@ -167,25 +167,26 @@ func (m *model) ran(msg ranMsg) []any {
 		m.asks = append(m.asks, newConfirm(msg.line, m.now()))
 		return nil
 	}
+	if len(msg.result.Message) > 0 {
+		return m.submit(msg.result.Message)
+	}
 	if text := msg.result.Text; text != "" {
 		m.say(markup.Render(text, m.prose(m.width))...)
 	}
 	switch msg.result.Action {
-	case command.Quit:
+	case hermes.ActionQuit:
 		return []any{quitDo{}}
-	case command.New:
+	case hermes.ActionNew:
 		return m.newSession(msg.result.Arg)
-	case command.Clear:
+	case hermes.ActionClear:
 		return append([]any{clearDo{}}, m.newSession(msg.result.Arg)...)
-	case command.Switch:
+	case hermes.ActionSwitch:
 		return []any{openDo{Want{Resume: msg.result.Arg}}}
-	case command.Copy:
+	case hermes.ActionCopy:
 		return []any{copyDo{msg.result.Arg}}
-	case command.Redraw:
+	case hermes.ActionRedraw:
 		return []any{redrawDo{}}
-	case command.Send:
-		return m.submit(msg.result.Message)
-	case command.Thinking:
+	case hermes.ActionThinking:
 		m.d.Reasoning = msg.result.Arg == "show"
 	}
 	return []any{stateDo{}}

@@ -81,7 +81,7 @@ func (o *Options) answer(ctx context.Context, text string, p tui.Printer) (done 
 	if err != nil {
 		return done, "", "", err
 	}
-	done, err = tui.Ask(ctx, attaching{s, a, o.Run.Workspace.Dir, waiting}, parts, p)
+	done, err = tui.Ask(ctx, attaching{tui.Wrap(s, o.from(false)), a, o.Run.Workspace.Dir, waiting}, parts, p)
 	if st, stErr := s.State(context.WithoutCancel(ctx)); stErr == nil {
 		model = st.Row.Model
 	}
@@ -100,8 +100,8 @@ func outcome(done hermes.TurnDone, err error, p tui.Printer) error {
 		return err
 	case p.Err() != nil: // it stopped the turn
 		return p.Err()
-	case done.Err != nil:
-		return done.Err
+	case done.Failure != nil:
+		return done.Err()
 	case done.Outcome == hermes.OutcomeInterrupted:
 		return &app.ExitError{Status: statusInterrupted}
 	case done.Outcome == hermes.OutcomeBudget || done.Outcome == hermes.OutcomeToolsStopped:

@@ -15,6 +15,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -235,7 +236,7 @@ func (o *Options) open(ctx context.Context, run hermes.RunSpec, title string, at
 	if err := a.CheckSkills(ctx, run); err != nil {
 		return nil, err
 	}
-	want := session.Open{Run: run, Title: title, Attended: attended, Waiting: waiting}
+	want := session.Open{Run: run, Title: title, From: o.from(attended), Waiting: waiting}
 	want.Run.Origin.Platform = "oneshot"
 	if attended {
 		want.Run.Origin.Platform = "cli"
@@ -251,6 +252,15 @@ func (o *Options) open(ctx context.Context, run hermes.RunSpec, title string, at
 		return nil, refused(fixed)
 	}
 	return s, err
+}
+
+// from is the frontend of the run.
+func (o *Options) from(attends bool) hermes.From {
+	pid := strconv.Itoa(os.Getpid())
+	if attends {
+		return hermes.From{Client: "terminal " + pid, Platform: "cli", Name: "terminal " + pid, Attends: true}
+	}
+	return hermes.From{Client: "oneshot " + pid, Platform: "oneshot", Name: "oneshot " + pid}
 }
 
 // refused says which options a session that is resumed cannot have.

@@ -69,7 +69,7 @@ func (o *Options) runChat(ctx context.Context, first string) (err error) {
 			if err != nil {
 				return nil, false, err
 			}
-			return attaching{s, a, o.Run.Workspace.Dir, w.Waiting}, o.Resume != "" || o.asked.carryOn, nil
+			return attaching{tui.Wrap(s, o.from(true)), a, o.Run.Workspace.Dir, w.Waiting}, o.Resume != "" || o.asked.carryOn, nil
 		},
 	})
 	if id != "" {

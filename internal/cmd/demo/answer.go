@@ -29,7 +29,7 @@ func (l *answer) Event(e hermes.Event) {
 	if !ok || a.Approval == nil {
 		return
 	}
-	reply := session.Reply{ID: a.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}}
+	reply := hermes.Reply{ID: a.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}}
 	if demo.Expected(a.Approval.Tool) {
 		reply.Approval.Decision = hermes.AllowOnce
 	}
@@ -42,7 +42,7 @@ func (l *answer) Event(e hermes.Event) {
 	} else {
 		fmt.Fprintf(l.runner.out, "▌ Allow %s to make this change? The demo answers: %s.\n", a.Approval.Tool, word)
 	}
-	if err := l.session.Submit(l.ctx, reply); err != nil && l.err == nil {
+	if err := l.session.Do(l.ctx, audience, reply); err != nil && l.err == nil {
 		l.err = fmt.Errorf("answer a question of the agent: %w", err)
 	}
 }

@@ -49,6 +49,9 @@ type runner struct {
 	display tui.Display
 }
 
+// audience is the frontend of the demo: its questions are answered for the user.
+var audience = hermes.From{Client: "demo", Platform: "demo", Name: "the demo", Attends: true}
+
 // Run does the task in a new session of the demo's home. Like a new start of the program, it shares
 // only what was stored.
 func (r runner) Run(ctx context.Context, task demo.Task) (out demo.Answer, err error) {
@@ -62,14 +65,14 @@ func (r runner) Run(ctx context.Context, task demo.Task) (out demo.Answer, err e
 		Origin: hermes.Origin{Platform: "demo"}, Workspace: hermes.Workspace{Dir: task.Dir}, Model: hermes.ModelChoice{Ref: task.Model},
 		Tools: hermes.ToolChoice{Enabled: []string{"file", "terminal", "todo", "memory", "skills", "session_search"}},
 	}
-	s, err := m.Open(ctx, session.Open{Run: run, Title: task.Title, Attended: true})
+	s, err := m.Open(ctx, session.Open{Run: run, Title: task.Title, From: audience})
 	if err != nil {
 		return out, err
 	}
 	p := &answer{Printer: tui.NewPrinter(r.out, r.out, r.display, r.demo.Width, nil), runner: r, session: s, ctx: ctx}
-	done, err := tui.Ask(ctx, s, []hermes.Part{{Text: task.Prompt}}, p)
+	done, err := tui.Ask(ctx, tui.Wrap(s, audience), []hermes.Part{{Text: task.Prompt}}, p)
 	if err == nil {
-		err = done.Err
+		err = done.Err()
 	}
 	if err == nil && done.Outcome == hermes.OutcomeInterrupted {
 		err = hermes.ErrInterrupted

@@ -12,6 +12,7 @@ import (
 type Queued struct {
 	IDs     []int64
 	Message hermes.Message
+	From    hermes.From // the zero value if an earlier process took it
 }
 
 // Note is the text that waits for the next result of the running turn. The
@@ -68,5 +69,5 @@ func joinNotes(list []Queued) Queued {
 	for _, q := range list {
 		ids, texts = append(ids, q.IDs...), append(texts, q.Message.Text())
 	}
-	return Queued{ids, hermes.UserText(strings.Join(texts, "\n"))}
+	return Queued{IDs: ids, Message: hermes.UserText(strings.Join(texts, "\n"))}
 }

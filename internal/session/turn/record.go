@@ -227,6 +227,25 @@ func (r *Record) Messages() []hermes.Message { return slices.Clip(r.messages) }
 // Whole reports whether the whole transcript is in memory.
 func (r *Record) Whole() bool { return r.skipped == 0 }
 
+// Count returns how many messages the transcript has.
+func (r *Record) Count() int { return r.skipped + len(r.messages) }
+
+// LastTime returns when the newest message was stored; zero if there is none.
+func (r *Record) LastTime() time.Time {
+	if len(r.messages) == 0 {
+		return time.Time{}
+	}
+	return r.messages[len(r.messages)-1].Time
+}
+
+// LastID returns the id of the newest message, 0 if there is none.
+func (r *Record) LastID() int64 {
+	if len(r.messages) == 0 {
+		return 0
+	}
+	return r.messages[len(r.messages)-1].ID
+}
+
 // Empty reports whether the session has no messages.
 func (r *Record) Empty() bool { return len(r.messages) == 0 }
 

@@ -100,14 +100,14 @@ func (t *Turn) compress(engine hermes.ContextEngine, transcript []hermes.Message
 	case t.ctx.Err() != nil:
 		done.Outcome = hermes.OutcomeInterrupted
 	case err != nil:
-		done.Outcome, done.Err = hermes.OutcomeFailed, err
+		done.Outcome, done.Failure = hermes.OutcomeFailed, hermes.FailureOf(err)
 	case f.From == nil:
 		done.Text = cmp.Or(f.Note, "The conversation is too short to compress.")
 	default:
 		te := Event{event: hermes.Compacted{CompactResult: f, Note: f.Note}, ack: make(chan error, 1)}
 		t.events <- te
 		if err := <-te.ack; err != nil {
-			done.Outcome, done.Err = hermes.OutcomeFailed, err
+			done.Outcome, done.Failure = hermes.OutcomeFailed, hermes.FailureOf(err)
 		}
 		done.Text = f.Note
 	}

@@ -3,9 +3,12 @@ package turn
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"hermes"
 	"hermes/hermestest"
@@ -66,7 +69,7 @@ func TestANoteWaitsUntilItIsStored(t *testing.T) {
 	t.Parallel()
 	tu, r, take := taking(t, hermestest.NewStore())
 	for _, text := range []string{"use tabs", "and be quick"} {
-		tu.Note.Add(Queued{[]int64{wait(t, r, text)}, hermes.UserText(text)})
+		tu.Note.Add(Queued{IDs: []int64{wait(t, r, text)}, Message: hermes.UserText(text)})
 	}
 	if got := tu.Note.take(); got != "use tabs\nand be quick" {
 		t.Errorf("the loop got %q", got)
@@ -75,7 +78,7 @@ func TestANoteWaitsUntilItIsStored(t *testing.T) {
 		t.Errorf("the loop got %q again", got)
 	}
 	late := wait(t, r, "late")
-	tu.Note.Add(Queued{[]int64{late}, hermes.UserText("late")})
+	tu.Note.Add(Queued{IDs: []int64{late}, Message: hermes.UserText("late")})
 	if _, err := take(answered("no result yet")); err != nil || waits(t, r) != 3 {
 		t.Errorf("%d messages wait, %v", waits(t, r), err)
 	}
@@ -98,7 +101,7 @@ func TestANoteThatWasNotStoredIsLeft(t *testing.T) {
 	t.Parallel()
 	tu, r, take := taking(t, hermestest.NewStore())
 	id := wait(t, r, "use tabs")
-	tu.Note.Add(Queued{[]int64{id}, hermes.UserText("use tabs")})
+	tu.Note.Add(Queued{IDs: []int64{id}, Message: hermes.UserText("use tabs")})
 	_ = tu.Note.take()
 	if _, err := take(hermes.Steered{}); err != nil {
 		t.Fatal(err)
@@ -203,10 +206,10 @@ func TestACompressionSaysHowItEnded(t *testing.T) {
 		"failed": {func(context.Context, []hermes.Message) (hermes.CompactResult, error) {
 			return hermes.CompactResult{}, down
 		},
-			hermes.TurnDone{Outcome: hermes.OutcomeFailed, Err: down}},
+			hermes.TurnDone{Outcome: hermes.OutcomeFailed, Failure: hermes.FailureOf(down)}},
 		"not stored": {func(_ context.Context, list []hermes.Message) (hermes.CompactResult, error) {
 			return hermes.CompactResult{Messages: list, From: []hermes.MessageOrigin{}, Note: "short"}, nil
-		}, hermes.TurnDone{Outcome: hermes.OutcomeFailed, Err: hermes.ErrStaleLease}},
+		}, hermes.TurnDone{Outcome: hermes.OutcomeFailed, Failure: hermes.FailureOf(fmt.Errorf("session s1: %w", hermes.ErrStaleLease))}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -216,7 +219,7 @@ func TestACompressionSaysHowItEnded(t *testing.T) {
 			for !tu.Take(r, <-tu.Events(), func(hermes.Event) {}) {
 			}
 			done, err := tu.Done(time.Now())
-			if err != nil || done.Outcome != tt.want.Outcome || !errors.Is(done.Err, tt.want.Err) || tt.want.Text != "" && done.Text != tt.want.Text {
+			if err != nil || done.Outcome != tt.want.Outcome || !cmp.Equal(done.Failure, tt.want.Failure) || tt.want.Text != "" && done.Text != tt.want.Text {
 				t.Errorf("done %+v, %v", done, err)
 			}
 		})

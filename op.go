@@ -1,0 +1,121 @@
+package hermes
+
+// Op is a request to a session. The set is closed. A session says when it has
+// accepted an operation, not when it is done.
+type Op interface{ op() }
+
+type (
+	// Say is a message of the user. If a turn runs, Busy decides what happens,
+	// or the session's busy mode if Busy is empty. A message with untrusted
+	// text never steers: it waits. What waits is stored before the message is
+	// accepted. If no turn runs, the user's messages that wait since an earlier
+	// process go before this one, in the same turn.
+	Say struct {
+		Parts     []Part `json:"parts"`
+		Busy      Busy   `json:"busy,omitempty"`
+		Synthetic bool   `json:"-"` // from the program, not the user; no connection may say so
+	}
+	// Steer adds a note to the running turn; without a turn it is a Say.
+	Steer struct {
+		Text string `json:"text"`
+	}
+	// Stop interrupts the running turn and drops all that waits: the queue and
+	// the notes. If Processes is set, it also ends the session's background processes.
+	Stop struct {
+		Processes bool `json:"processes,omitempty"`
+	}
+	// Reply answers the question of an Asked event: with Answer if that has a
+	// Question, with Approval if it has one. The first reply wins; later ones get
+	// [ErrAnswered].
+	Reply struct {
+		ID       string         `json:"id"`
+		Answer   Answer         `json:"answer,omitzero"`
+		Approval ApprovalAnswer `json:"approval,omitzero"`
+	}
+	// Continue resumes a turn that was cut off and asks its open question
+	// again. A Say instead drops the question. If the transcript ends with an
+	// answer, Continue answers what waits since an earlier process; if nothing
+	// does, it is refused.
+	Continue struct{}
+	// Undo removes the last exchange from the transcript. It is refused while a
+	// turn runs.
+	Undo struct{}
+	// Retry undoes the last exchange and sends its message again. It is refused
+	// while a turn runs.
+	Retry struct{}
+	// Compress shortens the transcript now. It keeps what relates to the topic
+	// and the last Keep exchanges. It is refused while a turn runs.
+	Compress struct {
+		Topic string `json:"topic,omitempty"`
+		Keep  int    `json:"keep,omitempty"`
+	}
+	// StartReview starts a background review of the conversation; a Notice reports
+	// its result. If the session has no review, it is refused.
+	StartReview struct {
+		Focus string `json:"focus,omitempty"` // what to look for first
+	}
+	// SetModel changes the model from the next turn on, or, if Once is set, for
+	// the next turn only.
+	SetModel struct {
+		Ref  string `json:"ref"`
+		Once bool   `json:"once,omitempty"`
+	}
+	// SetEffort changes the effort from the next turn on; empty means the
+	// configured one.
+	SetEffort struct {
+		Effort Effort `json:"effort,omitempty"`
+	}
+	// SetTitle renames the session.
+	SetTitle struct {
+		Title string `json:"title"`
+	}
+	// Leave says that a frontend goes away for good. If no other one is attached, the
+	// running turn is interrupted and the session closes; otherwise nothing happens.
+	Leave struct{}
+)
+
+func (Say) op()         {}
+func (Steer) op()       {}
+func (Stop) op()        {}
+func (Reply) op()       {}
+func (Continue) op()    {}
+func (Undo) op()        {}
+func (Retry) op()       {}
+func (Compress) op()    {}
+func (StartReview) op() {}
+func (SetModel) op()    {}
+func (SetEffort) op()   {}
+func (SetTitle) op()    {}
+func (Leave) op()       {}
+
+// Busy says what happens to a message that arrives while a turn runs.
+type Busy string
+
+// The busy modes.
+const (
+	BusyInterrupt Busy = "interrupt" // end the turn, then answer the message
+	BusyQueue     Busy = "queue"     // answer it after the turn
+	BusySteer     Busy = "steer"     // add it to the turn as a note
+)
+
+// From says which frontend sent something, and for whom. Whoever serves a frontend sets
+// it from what it knows of the frontend, which cannot choose it for itself.
+type From struct {
+	// Client names the frontend among all that are attached to the sessions of a process.
+	Client   string `json:"client,omitempty"`
+	Platform string `json:"platform,omitempty"` // cli, oneshot, telegram, …
+	User     string `json:"user,omitempty"`     // the platform's id of the user; "" is the owner of this home
+	Name     string `json:"name,omitempty"`     // what other users are shown, such as "terminal 4711"
+	// Attends says that its user is there to answer questions.
+	Attends bool `json:"attends,omitempty"`
+}
+
+// String is what users are shown.
+func (f From) String() string {
+	for _, s := range []string{f.Name, f.User, f.Platform} {
+		if s != "" {
+			return s
+		}
+	}
+	return "another frontend"
+}
