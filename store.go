@@ -232,13 +232,23 @@ func (h PendingCall) Open() *Question {
 // session.
 type Leases interface {
 	// Acquire gives the session to the owner for ttl, or returns ErrLeased. An
-	// expired lease, or one of the same owner, is replaced by one with a
-	// greater fence.
-	Acquire(ctx context.Context, session, owner string, ttl time.Duration) (Lease, error)
+	// expired lease, one of an owner that has ended, or one of the same owner, is
+	// replaced by one with a greater fence.
+	Acquire(ctx context.Context, session string, owner Owner, ttl time.Duration) (Lease, error)
 	// Renew extends a valid lease, or returns ErrStaleLease.
 	Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error)
 	// Release ends a lease. Releasing a stale one is not an error.
 	Release(ctx context.Context, l Lease) error
+	// Leases returns all leases that have not expired, by session, without those
+	// of owners that are known to have ended.
+	Leases(ctx context.Context) ([]Lease, error)
+}
+
+// Owner is a process as the owner of leases.
+type Owner struct {
+	Name string // unique among all processes
+	// Address is where the process listens for frontends, "" if it does not.
+	Address string
 }
 
 // Lease is the right to write to a session. Writes carry its fence and are
@@ -246,8 +256,12 @@ type Leases interface {
 type Lease struct {
 	Session string
 	Owner   string
+	Address string // where the owner listens, "" if it does not
 	Fence   int64
 	Expires time.Time
+	// Replaced is the other owner that had the session and did not release it,
+	// as far as Acquire found one: it may have left its address behind.
+	Replaced Owner
 }
 
 // Search is the part of a [Store] for full-text search.

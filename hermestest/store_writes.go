@@ -282,18 +282,22 @@ func (s *Store) OpenSteps(ctx context.Context, session string) (list []hermes.St
 }
 
 // Acquire gives the session to the owner.
-func (s *Store) Acquire(ctx context.Context, session, owner string, ttl time.Duration) (l hermes.Lease, err error) {
+func (s *Store) Acquire(ctx context.Context, session string, owner hermes.Owner, ttl time.Duration) (l hermes.Lease, err error) {
 	err = s.change(ctx, "Acquire", func() error {
 		r, err := s.byID(session)
 		if err != nil {
 			return err
 		}
-		now := s.Now()
-		if r.lease.Fence > 0 && r.lease.Owner != owner && r.lease.Expires.After(now) {
-			return fmt.Errorf("session %s: %w (%s)", session, hermes.ErrLeased, r.lease.Owner)
+		now, old := s.Now(), r.lease
+		other := old.Fence > 0 && old.Owner != owner.Name
+		if other && old.Expires.After(now) {
+			return fmt.Errorf("session %s: %w (%s)", session, hermes.ErrLeased, old.Owner)
 		}
-		r.lease = hermes.Lease{Session: session, Owner: owner, Fence: r.lease.Fence + 1, Expires: now.Add(ttl)}
+		r.lease = hermes.Lease{Session: session, Owner: owner.Name, Address: owner.Address, Fence: old.Fence + 1, Expires: now.Add(ttl)}
 		l = r.lease
+		if other && !old.Expires.IsZero() {
+			l.Replaced = hermes.Owner{Name: old.Owner, Address: old.Address}
+		}
 		return nil
 	})
 	return l, err
@@ -326,4 +330,18 @@ func (s *Store) Release(ctx context.Context, l hermes.Lease) error {
 		}
 		return err
 	})
+}
+
+// Leases returns all leases that have not expired.
+func (s *Store) Leases(ctx context.Context) (list []hermes.Lease, err error) {
+	err = s.view(ctx, func() error {
+		for _, r := range s.sessions {
+			if r.lease.Expires.After(s.Now()) {
+				list = append(list, r.lease)
+			}
+		}
+		slices.SortFunc(list, func(a, b hermes.Lease) int { return cmp.Compare(a.Session, b.Session) })
+		return nil
+	})
+	return list, err
 }

@@ -17,6 +17,8 @@ func leaseCases() []storeCase {
 		{"renewing", renewing},
 		{"releasing", releasing},
 		{"a session never leased takes the zero lease", zeroLease},
+		{"a lease says where its owner listens", leaseAddress},
+		{"the owner who was replaced is named", replacedOwner},
 	}
 }
 
@@ -31,7 +33,7 @@ func oneOwner(t *testing.T, s hermes.Store) {
 	if l.Session != "a" || l.Owner != "me" || l.Fence <= 0 || l.Expires.IsZero() {
 		t.Errorf("the lease is %+v", l)
 	}
-	_, err := s.Acquire(t.Context(), "a", "you", time.Hour)
+	_, err := s.Acquire(t.Context(), "a", hermes.Owner{Name: "you"}, time.Hour)
 	wantErr(t, err, hermes.ErrLeased)
 	lease(t, s, "b", "you")
 	add(t, s, l, hermes.UserText("mine"))
@@ -39,7 +41,7 @@ func oneOwner(t *testing.T, s hermes.Store) {
 
 func expiredLease(t *testing.T, s hermes.Store) {
 	begin(t, s, hermes.Session{ID: "a"}, 0)
-	old, err := s.Acquire(t.Context(), "a", "me", -time.Second)
+	old, err := s.Acquire(t.Context(), "a", hermes.Owner{Name: "me"}, -time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +89,7 @@ func staleLease(t *testing.T, s hermes.Store) {
 	if err := s.Release(t.Context(), old); err != nil {
 		t.Errorf("releasing a stale lease: %v", err)
 	}
-	_, err = s.Acquire(t.Context(), "a", "you", time.Hour)
+	_, err = s.Acquire(t.Context(), "a", hermes.Owner{Name: "you"}, time.Hour)
 	wantErr(t, err, hermes.ErrLeased) // the newer one is still valid
 	add(t, s, l, hermes.UserText("mine"))
 }
@@ -130,4 +132,78 @@ func zeroLease(t *testing.T, s hermes.Store) {
 	lease(t, s, "a", "me")
 	_, err := s.Commit(t.Context(), zero, hermes.Change{Append: []hermes.Message{hermes.UserText("x")}})
 	wantErr(t, err, hermes.ErrStaleLease)
+}
+
+// owner returns an owner that listens.
+func owner(name string) hermes.Owner {
+	return hermes.Owner{Name: name, Address: "/run/" + name + ".sock"}
+}
+
+func leaseAddress(t *testing.T, s hermes.Store) {
+	for i, id := range []string{"c", "a", "b", "expired", "released", "never"} {
+		begin(t, s, hermes.Session{ID: id}, i)
+	}
+	acquire := func(session string, o hermes.Owner, ttl time.Duration) hermes.Lease {
+		t.Helper()
+		l, err := s.Acquire(t.Context(), session, o, ttl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, hermes.Owner{Name: l.Owner, Address: l.Address}, o)
+		return l
+	}
+	a, silent := acquire("a", owner("me"), time.Hour), acquire("b", hermes.Owner{Name: "silent"}, time.Hour)
+	acquire("c", hermes.Owner{Name: "me", Address: "elsewhere"}, time.Hour)
+	c := acquire("c", owner("me"), time.Hour) // it listens somewhere else now
+	acquire("expired", owner("me"), -time.Second)
+	if err := s.Release(t.Context(), acquire("released", owner("me"), time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	a, err := s.Renew(t.Context(), a, 2*time.Hour)
+	if err != nil || a.Address != "/run/me.sock" {
+		t.Errorf("renewed as %+v, %v", a, err)
+	}
+	list, err := s.Leases(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []hermes.Lease{a, silent, c}
+	for i := range want {
+		want[i].Expires = want[i].Expires.Round(0).UTC()
+	}
+	for i := range list {
+		list[i].Expires = list[i].Expires.Round(0).UTC()
+	}
+	same(t, list, want)
+	if err := s.DeleteSession(t.Context(), "c"); err != nil {
+		t.Fatal(err)
+	}
+	if list, err = s.Leases(t.Context()); err != nil || len(list) != 2 {
+		t.Errorf("a deleted session has a lease: %+v, %v", list, err)
+	}
+}
+
+func replacedOwner(t *testing.T, s hermes.Store) {
+	begin(t, s, hermes.Session{ID: "a"}, 0)
+	acquire := func(name string, ttl time.Duration, want hermes.Owner) hermes.Lease {
+		t.Helper()
+		l, err := s.Acquire(t.Context(), "a", owner(name), ttl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, l.Replaced, want)
+		return l
+	}
+	acquire("first", -time.Second, hermes.Owner{})
+	acquire("first", -time.Second, hermes.Owner{})
+	second := acquire("second", time.Hour, owner("first"))
+	second, err := s.Renew(t.Context(), second, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, second.Replaced, hermes.Owner{})
+	if err := s.Release(t.Context(), second); err != nil {
+		t.Fatal(err)
+	}
+	acquire("third", time.Hour, hermes.Owner{}) // the second has let it go
 }

@@ -309,7 +309,7 @@ func nothingThere(t *testing.T, s hermes.Store) {
 	errs["drop waiting"] = s.DropWaiting(ctx, l, 1)
 	_, errs["messages"] = s.Messages(ctx, "none", hermes.Range{})
 	_, errs["steps"] = s.OpenSteps(ctx, "none")
-	_, errs["acquire"] = s.Acquire(ctx, "none", "me", time.Hour)
+	_, errs["acquire"] = s.Acquire(ctx, "none", hermes.Owner{Name: "me"}, time.Hour)
 	_, errs["renew"] = s.Renew(ctx, l, time.Hour)
 	_, errs["search"] = s.Search(ctx, hermes.SearchQuery{Text: "x", Session: "none"})
 	for what, err := range errs {

@@ -53,7 +53,7 @@ func begin(t *testing.T, s hermes.Store, row hermes.Session, minutes int) {
 // lease acquires a session for an hour.
 func lease(t *testing.T, s hermes.Store, session, owner string) hermes.Lease {
 	t.Helper()
-	l, err := s.Acquire(t.Context(), session, owner, time.Hour)
+	l, err := s.Acquire(t.Context(), session, hermes.Owner{Name: owner}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}

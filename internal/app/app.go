@@ -112,7 +112,7 @@ type process struct {
 	tooling    func() *tooling
 	guard      proc.Guard // of the commands
 	mark       func() *lineage.Mark
-	leaseOwner func() string // names this process as the owner of leases
+	leaseOwner func() hermes.Owner // names this process as the owner of leases
 }
 
 // New makes an app. It reads nothing yet.

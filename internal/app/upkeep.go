@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/lease"
 	"hermes/internal/skill"
@@ -13,10 +14,10 @@ import (
 )
 
 // makeLeaseOwner names this process as the owner of leases.
-func (a *App) makeLeaseOwner() string {
+func (a *App) makeLeaseOwner() hermes.Owner {
 	h, err := a.home()
 	if err != nil {
-		return lease.NewName() // reported where the home is needed
+		return hermes.Owner{Name: lease.NewName()} // reported where the home is needed
 	}
 	o, err := lease.NewOwner(h.Join("run"))
 	if err != nil {
@@ -30,7 +31,7 @@ func (a *App) makeLeaseOwner() string {
 			return nil, nil
 		})
 	})
-	return o.Name
+	return hermes.Owner{Name: o.Name}
 }
 
 // upkeep starts what keeps the database well; stop ends it.

@@ -25,7 +25,7 @@ func archive(t *testing.T) *session.Manager {
 		if err := s.CreateSession(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
-		l, err := s.Acquire(t.Context(), r.ID, "me", time.Hour)
+		l, err := s.Acquire(t.Context(), r.ID, hermes.Owner{Name: "me"}, time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -81,7 +81,7 @@ func createTitled(ctx context.Context, store hermes.Store, row *hermes.Session, 
 // fill appends the messages. The session stays open, so that retention keeps
 // it until it was used.
 func fill(ctx context.Context, store hermes.Store, id string, list []hermes.Message) error {
-	l, err := store.Acquire(ctx, id, "branch "+id, turn.LeaseTime)
+	l, err := store.Acquire(ctx, id, hermes.Owner{Name: "branch " + id}, turn.LeaseTime)
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func storeWith(t *testing.T, row hermes.Session, list ...hermes.Message) hermes.
 	if err := s.CreateSession(t.Context(), row); err != nil {
 		t.Fatal(err)
 	}
-	l, err := s.Acquire(t.Context(), row.ID, "me", time.Hour)
+	l, err := s.Acquire(t.Context(), row.ID, hermes.Owner{Name: "me"}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func TestLatest(t *testing.T) {
 		if err := st.CreateSession(t.Context(), row); err != nil {
 			t.Fatal(err)
 		}
-		l, err := st.Acquire(t.Context(), row.ID, "test", time.Minute)
+		l, err := st.Acquire(t.Context(), row.ID, hermes.Owner{Name: "test"}, time.Minute)
 		if err != nil || row.ID == "empty" {
 			continue
 		}

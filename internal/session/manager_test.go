@@ -20,10 +20,10 @@ type overtaking struct {
 	meanwhile []hermes.Message
 }
 
-func (o *overtaking) Acquire(ctx context.Context, id, owner string, ttl time.Duration) (hermes.Lease, error) {
+func (o *overtaking) Acquire(ctx context.Context, id string, owner hermes.Owner, ttl time.Duration) (hermes.Lease, error) {
 	list := o.meanwhile
 	if o.meanwhile = nil; list != nil {
-		l, err := o.Store.Acquire(ctx, id, "other", ttl)
+		l, err := o.Store.Acquire(ctx, id, hermes.Owner{Name: "other"}, ttl)
 		if err != nil {
 			return l, err
 		}

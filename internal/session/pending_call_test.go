@@ -60,7 +60,7 @@ func state(t *testing.T, s *session.Session) session.State {
 // later is another process with the same store.
 func (h *fixture) later(t *testing.T, m hermes.Model, b *toolTable) *fixture {
 	t.Helper()
-	return newFixture(t, m, b, func(c *session.Config) { c.Store, c.Owner = h.store, "later" })
+	return newFixture(t, m, b, func(c *session.Config) { c.Store, c.Owner = h.store, hermes.Owner{Name: "later"} })
 }
 
 func TestQuestionStaysOpenAfterItsProcess(t *testing.T) {
@@ -118,7 +118,7 @@ func crashed(t *testing.T, calls ...hermes.ToolCall) (hermes.Store, hermes.Lease
 	if err := st.CreateSession(t.Context(), hermes.Session{ID: "s1", Platform: "test", Started: now, System: "x", Tools: json.RawMessage(`[]`)}); err != nil {
 		t.Fatal(err)
 	}
-	l, err := st.Acquire(t.Context(), "s1", "dead", time.Nanosecond)
+	l, err := st.Acquire(t.Context(), "s1", hermes.Owner{Name: "dead"}, time.Nanosecond)
 	if err != nil {
 		t.Fatal(err)
 	}

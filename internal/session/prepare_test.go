@@ -161,7 +161,7 @@ func talked(t testing.TB, st hermes.Store, id string, messages int) []hermes.Mes
 	if err := st.CreateSession(t.Context(), hermes.Session{ID: id, Platform: "test", System: "You are a test.", Started: time.Unix(1, 0)}); err != nil {
 		t.Fatal(err)
 	}
-	l, err := st.Acquire(t.Context(), id, "before", time.Minute)
+	l, err := st.Acquire(t.Context(), id, hermes.Owner{Name: "before"}, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func BenchmarkIdleSession(b *testing.B) {
 	for i := range sessions {
 		talked(b, st, fmt.Sprintf("s%d", i), each)
 	}
-	manager := session.NewManager(session.Config{Store: st, Models: models{hermestest.NewScript()}, Owner: "here", NewRuntime: func(context.Context, hermes.RunSpec) (*session.Runtime, error) {
+	manager := session.NewManager(session.Config{Store: st, Models: models{hermestest.NewScript()}, Owner: hermes.Owner{Name: "here"}, NewRuntime: func(context.Context, hermes.RunSpec) (*session.Runtime, error) {
 		return &session.Runtime{Tools: newToolTable(echo("echo"))}, nil
 	}})
 	for b.Loop() {

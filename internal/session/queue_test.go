@@ -173,7 +173,7 @@ func TestContinueAnswersWhatWaitsAfterAnAnswer(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	l, err := h.store.Acquire(t.Context(), s.ID(), "here", 0)
+	l, err := h.store.Acquire(t.Context(), s.ID(), hermes.Owner{Name: "here"}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,8 @@ type Config struct {
 	Models Models
 	// NewRuntime is called once for each session when it becomes live.
 	NewRuntime NewRuntime
-	// Owner names this process in leases; it must be unique among processes.
-	Owner string
+	// Owner is this process in leases; its name must be unique among processes.
+	Owner hermes.Owner
 	// Steps is how many model calls a turn may make; 0 or less means no limit.
 	Steps int
 	// MaxResume is how many messages the transcript of a stored session may have

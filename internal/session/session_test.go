@@ -123,7 +123,7 @@ func newFixture(t *testing.T, m hermes.Model, b hermes.Tools, change ...func(*se
 	t.Helper()
 	h := &fixture{store: hermestest.NewStore(), system: "You are a test."}
 	cfg := session.Config{
-		Store: h.store, Models: models{m}, Owner: "here",
+		Store: h.store, Models: models{m}, Owner: hermes.Owner{Name: "here"},
 		NewRuntime: func(context.Context, hermes.RunSpec) (*session.Runtime, error) {
 			return &session.Runtime{Tools: b, Prompt: prompter(func() (hermes.SystemPrompt, error) {
 				h.built++
@@ -541,7 +541,7 @@ func TestResumeKeepsThePrefix(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	later := newFixture(t, m, newToolTable(echo("new")), func(c *session.Config) { c.Store = h.store; c.Owner = "later" })
+	later := newFixture(t, m, newToolTable(echo("new")), func(c *session.Config) { c.Store = h.store; c.Owner = hermes.Owner{Name: "later"} })
 	later.system = "Something else."
 	s = later.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
 	e = listen(t, s)
@@ -567,7 +567,7 @@ func TestCallsThatACrashLeftOpenGetResults(t *testing.T) {
 	if err := st.CreateSession(ctx, hermes.Session{ID: "s1", Platform: "test", Started: now, System: "x", Tools: json.RawMessage(`[]`)}); err != nil {
 		t.Fatal(err)
 	}
-	l, err := st.Acquire(ctx, "s1", "dead", time.Nanosecond)
+	l, err := st.Acquire(ctx, "s1", hermes.Owner{Name: "dead"}, time.Nanosecond)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -621,7 +621,7 @@ func TestCallOfACutAnswerDoesNotRunAgain(t *testing.T) {
 	if err := st.CreateSession(t.Context(), hermes.Session{ID: "s1", Platform: "test", Started: now, System: "x", Tools: json.RawMessage(`[]`)}); err != nil {
 		t.Fatal(err)
 	}
-	l, err := st.Acquire(t.Context(), "s1", "dead", time.Nanosecond)
+	l, err := st.Acquire(t.Context(), "s1", hermes.Owner{Name: "dead"}, time.Nanosecond)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -646,7 +646,7 @@ func TestOneProcessRunsASession(t *testing.T) {
 	e := listen(t, s)
 	submit(t, s, say("first"))
 	until[hermes.TurnDone](e)
-	other := newFixture(t, m, newToolTable(), func(c *session.Config) { c.Store = h.store; c.Owner = "other" })
+	other := newFixture(t, m, newToolTable(), func(c *session.Config) { c.Store = h.store; c.Owner = hermes.Owner{Name: "other"} })
 	_, err := other.Open(t.Context(), session.Open{Run: hermes.RunSpec{Session: s.ID()}})
 	if !errors.Is(err, hermes.ErrLeased) || !strings.Contains(err.Error(), "open in another Hermes") || strings.Contains(err.Error(), "until") {
 		t.Errorf("err = %v", err)
@@ -961,7 +961,7 @@ func (n *napping) Renew(ctx context.Context, l hermes.Lease, ttl time.Duration) 
 		if err := n.Store.Release(ctx, l); err != nil {
 			return l, err
 		}
-		other, err := n.Store.Acquire(ctx, l.Session, "other", time.Minute)
+		other, err := n.Store.Acquire(ctx, l.Session, hermes.Owner{Name: "other"}, time.Minute)
 		if err != nil {
 			return l, err
 		}

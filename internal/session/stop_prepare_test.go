@@ -149,7 +149,7 @@ func TestARefusalKeepsWhatWaited(t *testing.T) {
 	t.Parallel()
 	st := hermestest.NewStore()
 	talked(t, st, "s1", 2)
-	l, err := st.Acquire(t.Context(), "s1", "before", time.Minute)
+	l, err := st.Acquire(t.Context(), "s1", hermes.Owner{Name: "before"}, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -201,7 +201,7 @@ type mortal struct {
 
 var errCrashed = errors.New("the process is dead")
 
-func (m *mortal) Acquire(ctx context.Context, id, owner string, ttl time.Duration) (hermes.Lease, error) {
+func (m *mortal) Acquire(ctx context.Context, id string, owner hermes.Owner, ttl time.Duration) (hermes.Lease, error) {
 	if m.crashed.Load() {
 		return hermes.Lease{}, errCrashed
 	}
@@ -241,7 +241,7 @@ func lives(t *testing.T, path string, w *worker, sum contextengine.Summarize, li
 		return r
 	}})
 	m = session.NewManager(session.Config{
-		Store: st, Models: w, Owner: fmt.Sprint("life ", life),
+		Store: st, Models: w, Owner: hermes.Owner{Name: fmt.Sprint("life ", life)},
 		NewRuntime: func(_ context.Context, run hermes.RunSpec) (*session.Runtime, error) {
 			return &session.Runtime{
 				Tools: tools,

@@ -23,7 +23,9 @@ type Database interface {
 	Reviews
 	Pruner
 	Upkeep
-	// LeaseOwners returns the owners of leases that have not expired, each once.
+	// LeaseOwners returns the owners of leases that have not expired, each once. Unlike
+	// Leases it includes owners that have ended: their leases still need the files that
+	// show it.
 	LeaseOwners(ctx context.Context) ([]string, error)
 }
 

@@ -240,7 +240,7 @@ func leaseOwners(t *testing.T, open Open) {
 		ttl   time.Duration
 	}{"a": {"me", time.Hour}, "b": {"me", time.Hour}, "c": {"gone", -time.Second}} {
 		create(t, s, hermes.Session{ID: id})
-		if _, err := s.Acquire(t.Context(), id, l.owner, l.ttl); err != nil {
+		if _, err := s.Acquire(t.Context(), id, hermes.Owner{Name: l.owner}, l.ttl); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -145,7 +145,7 @@ func TestMaskedArgumentsAreJSONWhateverTheMaskDoes(t *testing.T) {
 func TestAQuestionIsShownWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	s := leaky(t)
-	l, err := s.Acquire(t.Context(), "20261120_090000_aaaaaa", "test", time.Hour)
+	l, err := s.Acquire(t.Context(), "20261120_090000_aaaaaa", hermes.Owner{Name: "test"}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -255,7 +255,7 @@ func TestSessionThatWaitsForAnAnswer(t *testing.T) {
 	t.Parallel()
 	s := filled(t)
 	id := "20261120_090000_aaaaaa"
-	l, err := s.Acquire(t.Context(), id, "test", time.Hour)
+	l, err := s.Acquire(t.Context(), id, hermes.Owner{Name: "test"}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}

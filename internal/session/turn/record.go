@@ -28,7 +28,7 @@ type Record struct {
 	Counted int
 
 	store  hermes.Store
-	owner  string // of the lease
+	owner  hermes.Owner // of the lease
 	now    func() time.Time
 	stored bool
 	lease  *atomic.Pointer[hermes.Lease] // one without a fence is none; the calls of a turn read it
@@ -40,7 +40,7 @@ type Record struct {
 
 // NewRecord returns the record of a session without its messages. stored says that the
 // store has its row; see [Record.Read].
-func NewRecord(store hermes.Store, owner string, now func() time.Time, row hermes.Session, stored bool) *Record {
+func NewRecord(store hermes.Store, owner hermes.Owner, now func() time.Time, row hermes.Session, stored bool) *Record {
 	return &Record{Row: row, store: store, owner: owner, now: now, stored: stored, lease: &atomic.Pointer[hermes.Lease]{}}
 }
 

@@ -46,7 +46,7 @@ func (f *failing) Rewind(ctx context.Context, l hermes.Lease, id int64) error {
 // recorded returns the record of a new session with so many exchanges.
 func recorded(t *testing.T, st hermes.Store, exchanges int) *turn.Record {
 	t.Helper()
-	r := turn.NewRecord(st, "here", time.Now, hermes.Session{ID: "s1", Platform: "test"}, false)
+	r := turn.NewRecord(st, hermes.Owner{Name: "here"}, time.Now, hermes.Session{ID: "s1", Platform: "test"}, false)
 	if err := r.Persist(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func recorded(t *testing.T, st hermes.Store, exchanges int) *turn.Record {
 // again returns the record of the same session in another process, without its lease.
 func again(t *testing.T, st hermes.Store) *turn.Record {
 	t.Helper()
-	r := turn.NewRecord(st, "there", time.Now, hermes.Session{ID: "s1"}, true)
+	r := turn.NewRecord(st, hermes.Owner{Name: "there"}, time.Now, hermes.Session{ID: "s1"}, true)
 	if err := r.Read(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func recordedAgain(t *testing.T, st hermes.Store) *turn.Record {
 	if err := r.Persist(t.Context()); !errors.Is(err, hermes.ErrLeased) || !strings.Contains(err.Error(), "another Hermes process") {
 		t.Errorf("two processes have the session: %v", err)
 	}
-	l := turn.NewRecord(st, "here", time.Now, hermes.Session{ID: "s1"}, true)
+	l := turn.NewRecord(st, hermes.Owner{Name: "here"}, time.Now, hermes.Session{ID: "s1"}, true)
 	if err := l.Persist(t.Context()); err != nil { // the same owner may
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 // taking returns a turn and what Take does with one of its events: what is published, and what the loop hears.
 func taking(t *testing.T, st hermes.Store) (*Turn, *Record, func(hermes.Event) (published bool, err error)) {
 	t.Helper()
-	r := NewRecord(st, "here", time.Now, hermes.Session{ID: "s1"}, false)
+	r := NewRecord(st, hermes.Owner{Name: "here"}, time.Now, hermes.Session{ID: "s1"}, false)
 	if err := r.Persist(t.Context()); err != nil {
 		t.Fatal(err)
 	}

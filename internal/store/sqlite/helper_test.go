@@ -46,7 +46,7 @@ func child(role, path string) error {
 	case "write-for-ever":
 		return writeFor(ctx, s, "child", 1<<30, os.Stdout)
 	case "hold":
-		if _, err := s.Acquire(ctx, "shared", "the child", time.Hour); err != nil {
+		if _, err := s.Acquire(ctx, "shared", hermes.Owner{Name: "the child"}, time.Hour); err != nil {
 			return err
 		}
 		fmt.Println("held")
@@ -59,7 +59,7 @@ func child(role, path string) error {
 // writeFor appends numbered messages to a session, with a call begun before
 // each, and prints each id once it is stored.
 func writeFor(ctx context.Context, s *sqlite.Store, session string, n int, out *os.File) error {
-	l, err := s.Acquire(ctx, session, session, time.Hour)
+	l, err := s.Acquire(ctx, session, hermes.Owner{Name: session}, time.Hour)
 	if err != nil {
 		return err
 	}

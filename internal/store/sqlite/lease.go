@@ -3,31 +3,37 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"hermes"
 )
 
 // Acquire leases the session to the owner, with a fence greater than all earlier ones.
-func (s *Store) Acquire(ctx context.Context, session, owner string, ttl time.Duration) (hermes.Lease, error) {
-	lease := hermes.Lease{Session: session, Owner: owner}
+func (s *Store) Acquire(ctx context.Context, session string, owner hermes.Owner, ttl time.Duration) (hermes.Lease, error) {
+	lease := hermes.Lease{Session: session, Owner: owner.Name, Address: owner.Address}
 	err := s.update(ctx, func(t *tx) error {
 		now := s.cfg.Now()
 		var key, fence, expires int64
-		var holder string
-		err := t.row(`SELECT s.key, coalesce(l.fence, 0), coalesce(l.owner, ''), coalesce(l.expires, 0)
+		var holder hermes.Owner
+		err := t.row(`SELECT s.key, coalesce(l.fence, 0), coalesce(l.owner, ''), coalesce(l.address, ''), coalesce(l.expires, 0)
 			FROM sessions s LEFT JOIN leases l ON l.session = s.key WHERE s.id = ?`,
-			[]any{session}, &key, &fence, &holder, &expires)
+			[]any{session}, &key, &fence, &holder.Name, &holder.Address, &expires)
 		if err != nil {
 			return notFound(err, session)
 		}
-		if fence > 0 && holder != owner && expires > nanos(now) && !s.cfg.ownerGone(holder) {
-			return fmt.Errorf("session %s: %w (%s, until %s)", session, hermes.ErrLeased, holder,
+		other := fence > 0 && holder.Name != owner.Name
+		if other && expires > nanos(now) && !s.cfg.ownerGone(holder.Name) {
+			return fmt.Errorf("session %s: %w (%s, until %s)", session, hermes.ErrLeased, holder.Name,
 				timeOf(expires).Local().Format(time.TimeOnly))
 		}
+		lease.Replaced = hermes.Owner{} // the transaction may run again
+		if other && expires != 0 {
+			lease.Replaced = holder
+		}
 		lease.Fence, lease.Expires = fence+1, now.Add(ttl)
-		return t.exec(`INSERT OR REPLACE INTO leases (session, owner, fence, expires) VALUES (?, ?, ?, ?)`,
-			key, owner, lease.Fence, nanos(lease.Expires))
+		return t.exec(`INSERT OR REPLACE INTO leases (session, owner, address, fence, expires) VALUES (?, ?, ?, ?, ?)`,
+			key, owner.Name, owner.Address, lease.Fence, nanos(lease.Expires))
 	})
 	if err != nil {
 		return hermes.Lease{}, err
@@ -45,7 +51,7 @@ func (s *Store) Renew(ctx context.Context, l hermes.Lease, ttl time.Duration) (h
 		if err != nil {
 			return err
 		}
-		l.Expires = now.Add(ttl)
+		l.Expires, l.Replaced = now.Add(ttl), hermes.Owner{}
 		done, err := t.result(`UPDATE leases SET expires = ? WHERE session = ? AND expires > ?`, nanos(l.Expires), key, nanos(now))
 		if err != nil {
 			return err
@@ -79,7 +85,42 @@ func (s *Store) Release(ctx context.Context, l hermes.Lease) error {
 	})
 }
 
-// LeaseOwners returns the owners of all leases that have not expired.
+// Leases returns all leases that have not expired and whose owner has not ended.
+func (s *Store) Leases(ctx context.Context) ([]hermes.Lease, error) {
+	list, err := s.leases(ctx)
+	if err != nil {
+		return nil, s.cfg.explain(err)
+	}
+	gone := map[string]bool{} // each owner is asked about once
+	return slices.DeleteFunc(list, func(l hermes.Lease) bool {
+		if _, asked := gone[l.Owner]; !asked {
+			gone[l.Owner] = s.cfg.ownerGone(l.Owner)
+		}
+		return gone[l.Owner]
+	}), nil
+}
+
+func (s *Store) leases(ctx context.Context) ([]hermes.Lease, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT s.id, l.owner, l.address, l.fence, l.expires
+		FROM leases l JOIN sessions s ON s.key = l.session WHERE l.expires > ? ORDER BY s.id`, nanos(s.cfg.Now()))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var list []hermes.Lease
+	for rows.Next() {
+		var l hermes.Lease
+		var expires int64
+		if err := rows.Scan(&l.Session, &l.Owner, &l.Address, &l.Fence, &expires); err != nil {
+			return nil, err
+		}
+		l.Expires = timeOf(expires)
+		list = append(list, l)
+	}
+	return list, rows.Err()
+}
+
+// LeaseOwners returns the owners of all leases that have not expired, ended or not.
 func (s *Store) LeaseOwners(ctx context.Context) ([]string, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT DISTINCT owner FROM leases WHERE expires > ?`, nanos(s.cfg.Now()))
 	if err != nil {

@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,15 +23,24 @@ func TestLeaseOfAnOwnerThatEndedIsTakenOver(t *testing.T) {
 	if err := s.CreateSession(t.Context(), hermes.Session{ID: "s", Started: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
-	old, err := s.Acquire(t.Context(), "s", "gone", time.Hour)
+	old, err := s.Acquire(t.Context(), "s", hermes.Owner{Name: "gone", Address: "/gone.sock"}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	now, err := s.Acquire(t.Context(), "s", "here", time.Hour)
-	if err != nil || now.Fence <= old.Fence {
+	if list, err := s.Leases(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("an owner that ended has %+v, %v", list, err)
+	}
+	if owners, err := s.LeaseOwners(t.Context()); err != nil || !slices.Equal(owners, []string{"gone"}) {
+		t.Errorf("the owners of leases that have not expired are %q, %v", owners, err)
+	}
+	now, err := s.Acquire(t.Context(), "s", hermes.Owner{Name: "here"}, time.Hour)
+	if err != nil || now.Fence <= old.Fence || now.Replaced != (hermes.Owner{Name: "gone", Address: "/gone.sock"}) {
 		t.Fatalf("lease %+v, %v", now, err)
 	}
-	if _, err := s.Acquire(t.Context(), "s", "other", time.Hour); !errors.Is(err, hermes.ErrLeased) {
+	if list, err := s.Leases(t.Context()); err != nil || len(list) != 1 || list[0].Owner != "here" {
+		t.Errorf("the leases are %+v, %v", list, err)
+	}
+	if _, err := s.Acquire(t.Context(), "s", hermes.Owner{Name: "other"}, time.Hour); !errors.Is(err, hermes.ErrLeased) {
 		t.Errorf("the lease of a living owner: %v", err)
 	}
 }

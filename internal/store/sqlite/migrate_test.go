@@ -147,3 +147,38 @@ func TestConfigIsChecked(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestLeasesOfAnEarlierVersionAreKept opens a file from before leases had an address.
+func TestLeasesOfAnEarlierVersionAreKept(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "hermes.db")
+	steps, err := Config{}.steps()
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := Open(t.Context(), Config{Path: path, migrations: steps[:14]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := old.update(t.Context(), func(t *tx) error {
+		err := t.exec(`INSERT INTO sessions (key, id, source, started) VALUES (1, 'a', 'cli', 1)`)
+		return errors.Join(err, t.exec(`INSERT INTO leases (session, owner, fence, expires) VALUES (1, 'before', 7, ?)`, nanos(time.Now().Add(time.Hour))))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	list, err := s.Leases(t.Context())
+	if err != nil || len(list) != 1 || list[0].Owner != "before" || list[0].Fence != 7 || list[0].Address != "" {
+		t.Errorf("the leases are %+v, %v", list, err)
+	}
+	if _, err := s.Acquire(t.Context(), "a", hermes.Owner{Name: "me"}, time.Hour); !errors.Is(err, hermes.ErrLeased) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -53,7 +53,7 @@ func TestALeaseHoldsAgainstAnotherProcess(t *testing.T) {
 	if !out.Scan() {
 		t.Fatal("the other process printed nothing")
 	}
-	_, err := s.Acquire(t.Context(), "shared", "me", time.Hour)
+	_, err := s.Acquire(t.Context(), "shared", hermes.Owner{Name: "me"}, time.Hour)
 	if !errors.Is(err, hermes.ErrLeased) || !strings.Contains(err.Error(), "the child") {
 		t.Errorf("got %v", err)
 	}

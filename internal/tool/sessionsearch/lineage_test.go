@@ -16,7 +16,7 @@ func put(t *testing.T, s hermes.Store, row hermes.Session, texts ...string) {
 	if err := s.CreateSession(t.Context(), row); err != nil {
 		t.Fatal(err)
 	}
-	l, err := s.Acquire(t.Context(), row.ID, "me", time.Hour)
+	l, err := s.Acquire(t.Context(), row.ID, hermes.Owner{Name: "me"}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}

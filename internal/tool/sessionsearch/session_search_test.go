@@ -31,7 +31,7 @@ func newStore(t *testing.T) hermes.Store {
 		if err := s.CreateSession(t.Context(), hermes.Session{ID: id, Parent: parent, Title: title, Platform: "cli", Started: day}); err != nil {
 			t.Fatal(err)
 		}
-		l, err := s.Acquire(t.Context(), id, "me", time.Hour)
+		l, err := s.Acquire(t.Context(), id, hermes.Owner{Name: "me"}, time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +161,7 @@ func TestUnknownSessionSaysWhatToDo(t *testing.T) {
 func TestHiddenMessagesAreFoundAndRead(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	l, err := s.Acquire(t.Context(), "old", "me", time.Hour)
+	l, err := s.Acquire(t.Context(), "old", hermes.Owner{Name: "me"}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestHiddenMessagesAreFoundAndRead(t *testing.T) {
 func TestSessionsWithUntrustedTextTaintTheResult(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	l, err := s.Acquire(t.Context(), "old", "me", time.Hour)
+	l, err := s.Acquire(t.Context(), "old", hermes.Owner{Name: "me"}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
