@@ -16,6 +16,7 @@ type Store interface {
 	Waiting
 	Compactor
 	Journal
+	Questions
 	Leases
 	Search
 	// Close waits for writes under way and frees the database.
@@ -35,8 +36,8 @@ type Sessions interface {
 	ListSessions(ctx context.Context, f SessionFilter) ([]Session, error)
 	// UpdateSession changes the fields that are set in c.
 	UpdateSession(ctx context.Context, id string, c SessionChange) error
-	// DeleteSession deletes a session with its messages. Its children are kept
-	// without a parent.
+	// DeleteSession deletes a session with its messages and questions. Its
+	// children are kept without a parent.
 	DeleteSession(ctx context.Context, id string) error
 	// Stats counts the contents of the store.
 	Stats(ctx context.Context) (StoreStats, error)
@@ -226,6 +227,62 @@ func (h PendingCall) Open() *Question {
 		return &h.Answers[n-1].Question
 	}
 	return nil
+}
+
+// Questions is the part of a [Store] for what sessions ask the user, so that
+// other processes see what waits for an answer, and later ones who answered.
+type Questions interface {
+	// SaveQuestion stores a question, or replaces the stored one with the same
+	// session and id. A closed one does not change any more: the error is
+	// [ErrAnswered] if it was answered, else it wraps ErrNotFound.
+	SaveQuestion(ctx context.Context, l Lease, q StoredQuestion) error
+	// CloseQuestions closes all open questions of the lease's session without an
+	// answer. Whoever takes a session over closes what the process before it
+	// asked.
+	CloseQuestions(ctx context.Context, l Lease) error
+	// FindQuestion returns a question, open or closed.
+	FindQuestion(ctx context.Context, session, id string) (StoredQuestion, error)
+	// OpenQuestions returns the questions that are not closed, oldest first. The
+	// process that asked may have ended; see [Leases].
+	OpenQuestions(ctx context.Context, f QuestionFilter) ([]StoredQuestion, error)
+}
+
+// StoredQuestion is a question or approval that a session asked.
+type StoredQuestion struct {
+	Session string
+	// Asked has a Detail only while the question is open: afterwards the
+	// transcript has it.
+	Asked Asked
+	// Escalated is when the question was offered to all frontends of the user;
+	// zero if it was not.
+	Escalated time.Time
+	// Closed is when the question was answered or its time was over; zero while
+	// it is open.
+	Closed time.Time
+	// Answered says that the user answered with Reply through the frontend By.
+	// The Answer to a question that is secret is not stored.
+	Answered bool
+	Reply    Reply
+	By       From
+}
+
+// Storable returns the question without what a [Store] must not keep.
+func (q StoredQuestion) Storable() StoredQuestion {
+	if q.Asked.Question != nil && q.Asked.Question.Secret {
+		q.Reply.Answer = Answer{}
+	}
+	if a := q.Asked.Approval; a != nil && !q.Closed.IsZero() {
+		short := *a
+		short.Detail = ""
+		q.Asked.Approval = &short
+	}
+	return q
+}
+
+// QuestionFilter narrows a list of questions; zero fields do not narrow.
+type QuestionFilter struct {
+	Session   string
+	Escalated bool // only those that were escalated
 }
 
 // Leases is the part of a [Store] that lets only one process at a time run a

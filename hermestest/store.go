@@ -31,12 +31,13 @@ type Store struct {
 }
 
 type storedSession struct {
-	row      hermes.Session
-	messages []storedMessage
-	waiting  []hermes.WaitingMessage // in the order in which to answer them
-	steps    []storedStep
-	lease    hermes.Lease
-	summary  hermes.Summary
+	row       hermes.Session
+	messages  []storedMessage
+	waiting   []hermes.WaitingMessage // in the order in which to answer them
+	steps     []storedStep
+	questions []hermes.StoredQuestion
+	lease     hermes.Lease
+	summary   hermes.Summary
 }
 
 type storedMessage struct {

@@ -16,6 +16,7 @@ func Run(t *testing.T, open func(t *testing.T) hermes.Store) {
 	t.Helper()
 	cases := append(sessionCases(), transcriptCases()...)
 	cases = append(cases, waitingCases()...)
+	cases = append(cases, questionCases()...)
 	cases = append(cases, leaseCases()...)
 	cases = append(cases, searchCases()...)
 	cases = append(cases, compactCases()...)

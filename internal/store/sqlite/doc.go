@@ -11,7 +11,7 @@
 // The file as a whole: config, open, readonly, migrate, migrations/, errors; what
 // keeps it well: maintain, backup, index, repair, repair_tables, repair_pages.
 // Conversations: sessions, session_change, transcript, codec, compact, waiting,
-// journal, lease, stats. Search: search, search_match, search_rank,
+// journal, question, lease, stats. Search: search, search_match, search_rank,
 // search_lineages. Beside them: ledger, learning, recollection, summary, review.
 // The words of the index are known by fulltext, and files that SQLite cannot read
 // by sqlitefile.

@@ -44,3 +44,24 @@ func TestLeaseOfAnOwnerThatEndedIsTakenOver(t *testing.T) {
 		t.Errorf("the lease of a living owner: %v", err)
 	}
 }
+
+// TestADeletedSessionLeavesNoQuestion: its rows are gone from the file, not only from lists.
+func TestADeletedSessionLeavesNoQuestion(t *testing.T) {
+	t.Parallel()
+	path := tempPath(t)
+	s := mustOpen(t, sqlite.Config{Path: path})
+	if err := s.CreateSession(t.Context(), hermes.Session{ID: "s", Started: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	q := hermes.StoredQuestion{Asked: hermes.Asked{ID: "1.1", Question: &hermes.Question{Text: "Which?"}}}
+	if err := s.SaveQuestion(t.Context(), hermes.Lease{Session: "s"}, q); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DeleteSession(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := raw(t, path).QueryRow(`SELECT count(*) FROM questions`).Scan(&n); err != nil || n != 0 {
+		t.Errorf("%d questions stay, %v", n, err)
+	}
+}

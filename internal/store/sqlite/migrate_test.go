@@ -181,4 +181,11 @@ func TestLeasesOfAnEarlierVersionAreKept(t *testing.T) {
 	if _, err := s.Acquire(t.Context(), "a", hermes.Owner{Name: "me"}, time.Hour); !errors.Is(err, hermes.ErrLeased) {
 		t.Errorf("got %v", err)
 	}
+	l := hermes.Lease{Session: "a", Fence: 7}
+	if err := s.SaveQuestion(t.Context(), l, hermes.StoredQuestion{Asked: hermes.Asked{ID: "7.1"}}); err != nil {
+		t.Error(err)
+	}
+	if open, err := s.OpenQuestions(t.Context(), hermes.QuestionFilter{}); err != nil || len(open) != 1 {
+		t.Errorf("open are %+v, %v", open, err)
+	}
 }

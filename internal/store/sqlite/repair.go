@@ -120,7 +120,7 @@ type copied struct{ name, key string }
 
 // copiedTables are in the order in which they are copied.
 func copiedTables() []copied {
-	return []copied{{"prompts", "id"}, {"sessions", "key"}, {"messages", "id"}, {"steps", "id"}, {"waiting", "id"}, {"session_summaries", "session"},
+	return []copied{{"prompts", "id"}, {"sessions", "key"}, {"messages", "id"}, {"steps", "id"}, {"waiting", "id"}, {"questions", "id"}, {"session_summaries", "session"},
 		{"spend", "id"}, {"spend_accounts", "key"}, {"learnings", "id"}, {"recollections", "id"}}
 }
 
@@ -218,6 +218,7 @@ func (r *repair) dropDeleted(ctx context.Context) error {
 			`DELETE FROM session_summaries WHERE session NOT IN (SELECT key FROM sessions)`,
 			`DELETE FROM steps WHERE session NOT IN (SELECT key FROM sessions)`,
 			`DELETE FROM waiting WHERE session NOT IN (SELECT key FROM sessions)`,
+			`DELETE FROM questions WHERE session NOT IN (SELECT key FROM sessions)`,
 		} {
 			if err := t.exec(query); err != nil {
 				return err

@@ -131,6 +131,7 @@ func (t *tx) remove(key int64) error {
 		`DELETE FROM messages WHERE session = ?`,
 		`DELETE FROM waiting WHERE session = ?`,
 		`DELETE FROM steps WHERE session = ?`,
+		`DELETE FROM questions WHERE session = ?`,
 		`DELETE FROM leases WHERE session = ?`,
 		`UPDATE sessions SET parent = NULL WHERE parent = ?`,
 	} {
