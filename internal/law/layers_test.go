@@ -178,11 +178,13 @@ var layers = []layer{
 		{path: "internal/session"},
 	}}},
 
-	{5, "on sessions", "slash commands", [][]row{{
+	{5, "on sessions", "slash commands; sessions as frontends see them", [][]row{{
 		{path: "internal/command"},
+	}, {
+		{path: "internal/protocol/local"},
 	}}},
 
-	{6, "frontends", "they reach the agent through the session only", [][]row{{
+	{6, "frontends", "they reach the agent through the protocol's client", [][]row{{
 		{path: "internal/tui/input"}, // what the user types into
 	}, {
 		{path: "internal/demo"},

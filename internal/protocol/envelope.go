@@ -1,8 +1,10 @@
-// Package protocol is what frontends get of a session: the [Snapshot] that a frontend begins
-// with, and the [Envelope] that carries each event from there on.
+// Package protocol is how frontends reach sessions: the [Client] that each of them is given,
+// the [Snapshot] that a frontend begins with, and the [Envelope] that carries each event from
+// there on.
 //
-// The package knows no session, no store and no connection. Start at Envelope, then read
-// snapshot.go. view.go folds events into the state that a snapshot shows.
+// The package knows no session, no store and no connection. Start at Client, then read
+// snapshot.go. view.go folds events into the state that a snapshot shows, and watch.go keeps a
+// frontend attached.
 package protocol
 
 import (

@@ -31,7 +31,9 @@ type Snapshot struct {
 	Configured hermes.Configured `json:"configured,omitzero"`
 
 	// Turn is the running turn, or nil.
-	Turn      *Turn                  `json:"turn,omitempty"`
+	Turn *Turn `json:"turn,omitempty"`
+	// Done is the outcome of the last turn that ended in this process, or nil.
+	Done      *hermes.TurnDone       `json:"done,omitempty"`
 	Questions []OpenQuestion         `json:"questions,omitempty"`
 	Queue     []hermes.QueuedMessage `json:"queue,omitempty"`
 	Children  []Child                `json:"children,omitempty"`

@@ -14,6 +14,7 @@ import (
 type View struct {
 	last      int64
 	turn      *Turn
+	done      *hermes.TurnDone
 	text      strings.Builder
 	thinking  strings.Builder
 	questions []OpenQuestion
@@ -25,7 +26,7 @@ type View struct {
 // Fill sets the fields of a snapshot that the view knows. They share nothing with it.
 func (v *View) Fill(s *Snapshot) {
 	s.Last = max(s.Last, v.last)
-	s.Activity = v.activity
+	s.Activity, s.Done = v.activity, v.done
 	s.Questions, s.Queue = slices.Clone(v.questions), slices.Clone(v.queue)
 	s.Children = slices.Clone(v.children)
 	for i := range s.Children {
@@ -99,7 +100,7 @@ func (v *View) Apply(e Envelope) {
 			v.turn.Usage = d.Turn
 		}
 	case hermes.TurnDone:
-		v.turn, v.activity = nil, Activity{e.Time, "answered"}
+		v.turn, v.done, v.activity = nil, &d, Activity{e.Time, "answered"}
 		v.step()
 	case hermes.Queued:
 		v.queue = d.Messages

@@ -190,13 +190,6 @@ func (p *finalPrinter) Event(e hermes.Event) {
 
 func (p *finalPrinter) Err() error { return p.out.err }
 
-// Ask sends a message to a session, prints the turn until it ends, and returns
-// its end. When ctx ends, Ask interrupts the turn and waits for its end. It
-// answers no questions, so the session must not have been opened as attended.
-func Ask(ctx context.Context, s Session, parts []hermes.Part, p Printer) (hermes.TurnDone, error) {
-	return follow(ctx, s, hermes.Say{Parts: parts}, p)
-}
-
 // follow submits an op that begins a turn and prints that turn.
 func follow(ctx context.Context, s Session, op hermes.Op, p Printer) (hermes.TurnDone, error) {
 	events, cancel := s.Subscribe(256)

@@ -90,7 +90,7 @@ func TestAskReturnsTheEndOfTheTurn(t *testing.T) {
 	t.Parallel()
 	f := newFake(func(f *fakeSession, text string) { f.reply(text, "hello") })
 	var out bytes.Buffer
-	done, err := Ask(t.Context(), f, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&out))
+	done, err := Ask(t.Context(), overSession{s: f}, "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&out))
 	if err != nil || done.Text != "hello" || out.String() != "hello\n" {
 		t.Errorf("%+v, %v, %q", done, err, out.String())
 	}
@@ -105,7 +105,7 @@ func TestAskInterruptsWhenItsContextEnds(t *testing.T) {
 		<-f.stopped
 		f.emit(hermes.TurnDone{Outcome: hermes.OutcomeInterrupted})
 	})
-	done, err := Ask(ctx, f, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&bytes.Buffer{}))
+	done, err := Ask(ctx, overSession{s: f}, "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&bytes.Buffer{}))
 	if err != nil || done.Outcome != hermes.OutcomeInterrupted {
 		t.Errorf("%+v, %v", done, err)
 	}
@@ -130,7 +130,7 @@ func TestAskEndsWhileItsTurnIsPrepared(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	s := preparing{newFake(nil), cancel}
-	if _, err := Ask(ctx, s, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&bytes.Buffer{})); !errors.Is(err, hermes.ErrInterrupted) {
+	if _, err := Ask(ctx, overSession{s: s}, "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&bytes.Buffer{})); !errors.Is(err, hermes.ErrInterrupted) {
 		t.Errorf("err = %v", err)
 	}
 }
@@ -147,7 +147,7 @@ func TestAskStopsWhenOutputIsClosed(t *testing.T) {
 		<-f.stopped
 		f.emit(hermes.TurnDone{Outcome: hermes.OutcomeInterrupted})
 	})
-	_, err := Ask(t.Context(), f, []hermes.Part{{Text: "hi"}}, NewPrinter(brokenPipe{}, &bytes.Buffer{}, Display{Plain: true}, 80, time.Now))
+	_, err := Ask(t.Context(), overSession{s: f}, "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewPrinter(brokenPipe{}, &bytes.Buffer{}, Display{Plain: true}, 80, time.Now))
 	if !errors.Is(err, os.ErrClosed) {
 		t.Errorf("got %v", err)
 	}

@@ -14,6 +14,8 @@ import (
 	"hermes/internal/app"
 	"hermes/internal/cmd/factory"
 	"hermes/internal/ioerr"
+	"hermes/internal/protocol"
+	"hermes/internal/protocol/local"
 	"hermes/internal/tui"
 )
 
@@ -73,24 +75,41 @@ func (o *Options) answer(ctx context.Context, text string, p tui.Printer) (done 
 	if err != nil {
 		return done, "", "", err
 	}
-	waiting := func(text string) { fmt.Fprintln(o.Err, text) }
-	if o.Quiet {
-		waiting = nil
-	}
-	s, err := o.open(ctx, o.Run, "", false, waiting)
-	if err != nil {
+	if o.Run.Session, err = o.resume(ctx); err != nil {
 		return done, "", "", err
 	}
-	done, err = tui.Ask(ctx, attaching{tui.Wrap(s, o.from(false)), a, o.Run.Workspace.Dir, waiting}, parts, p)
-	if st, stErr := s.State(context.WithoutCancel(ctx)); stErr == nil {
-		model = st.Row.Model
+	client := o.client()
+	opened, err := client.Open(ctx, o.from(false), o.Run)
+	if err != nil {
+		return done, "", "", o.notOpen(err, o.Run.Session)
+	}
+	done, err = tui.Ask(ctx, client, opened.ID, o.from(false), parts, p)
+	live, liveErr := client.Sessions(context.WithoutCancel(ctx), protocol.Filter{ID: opened.ID, Live: true})
+	if liveErr == nil && len(live) > 0 {
+		model = live[0].Model
 	}
 	if len(done.Text) > 0 || done.Turn > 0 {
-		id = s.ID()
+		id = opened.ID
 		o.cost = costOf(context.WithoutCancel(ctx), a, id, done.Turn)
 		o.tier = a.Models().Tier(model)
 	}
 	return done, id, model, outcome(done, err, p)
+}
+
+// client is how the run reaches the sessions.
+func (o *Options) client() protocol.Client {
+	a := o.App()
+	c := local.Config{
+		Sessions: a.Sessions, Store: func(ctx context.Context) (hermes.Store, error) { return a.Database(ctx) }, Check: a.CheckSkills,
+		Expand: func(ctx context.Context, text, dir string, note func(string)) ([]hermes.Part, error) {
+			e, err := a.References(ctx, text, dir, "", note)
+			return e.Parts(), err
+		},
+	}
+	if !o.Quiet {
+		c.Waiting = func(text string) { fmt.Fprintln(o.Err, text) }
+	}
+	return local.New(c)
 }
 
 // outcome turns the outcome of a turn into the error of the command.

@@ -225,9 +225,9 @@ func (o *Options) message() (text string, given bool, err error) {
 // maxPiped is how much is read from standard input, in bytes.
 const maxPiped = 8 << 20
 
-// open opens the session of a run, the one that the flags ask for. waiting, if not nil, is called
+// open opens the session of a chat, the one that the flags ask for. waiting, if not nil, is called
 // with what it waits for.
-func (o *Options) open(ctx context.Context, run hermes.RunSpec, title string, attended bool, waiting func(string)) (*session.Session, error) {
+func (o *Options) open(ctx context.Context, run hermes.RunSpec, title string, waiting func(string)) (*session.Session, error) {
 	a := o.App()
 	m, err := a.Sessions(ctx)
 	if err != nil {
@@ -236,22 +236,24 @@ func (o *Options) open(ctx context.Context, run hermes.RunSpec, title string, at
 	if err := a.CheckSkills(ctx, run); err != nil {
 		return nil, err
 	}
-	want := session.Open{Run: run, Title: title, From: o.from(attended), Waiting: waiting}
-	want.Run.Origin.Platform = "oneshot"
-	if attended {
-		want.Run.Origin.Platform = "cli"
-	}
+	want := session.Open{Run: run, Title: title, From: o.from(true), Waiting: waiting}
+	want.Run.Origin.Platform = want.From.Platform
 	if want.Run.Session, err = o.resume(ctx); err != nil {
 		return nil, err
 	}
 	s, err := m.Open(ctx, want)
+	return s, o.notOpen(err, want.Run.Session)
+}
+
+// notOpen words the error of opening a session for the command line.
+func (o *Options) notOpen(err error, id string) error {
 	if errors.Is(err, hermes.ErrNotFound) {
-		return nil, fmt.Errorf("there is no session %q; list them with `hermes sessions list`", want.Run.Session)
+		return fmt.Errorf("there is no session %q; list them with `hermes sessions list`", id)
 	}
 	if fixed, ok := errors.AsType[*session.Fixed](err); ok {
-		return nil, refused(fixed)
+		return refused(fixed)
 	}
-	return s, err
+	return err
 }
 
 // from is the frontend of the run.

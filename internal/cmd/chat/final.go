@@ -2,8 +2,9 @@ package chat
 
 import (
 	"fmt"
-	"hermes/internal/cmd/factory"
 	"io"
+
+	"hermes/internal/cmd/factory"
 
 	"hermes"
 	"hermes/internal/tui"

@@ -65,7 +65,7 @@ func (o *Options) runChat(ctx context.Context, first string) (err error) {
 			if !w.First && w.Resume != "" { // it has tools and a prompt of its own
 				run.Tools, run.Prompt = hermes.ToolChoice{}, hermes.PromptChoice{}
 			}
-			s, err := o.open(ctx, run, w.Title, true, w.Waiting)
+			s, err := o.open(ctx, run, w.Title, w.Waiting)
 			if err != nil {
 				return nil, false, err
 			}

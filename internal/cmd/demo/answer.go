@@ -6,7 +6,7 @@ import (
 
 	"hermes"
 	"hermes/internal/demo"
-	"hermes/internal/session"
+	"hermes/internal/protocol"
 	"hermes/internal/tui"
 )
 
@@ -15,11 +15,12 @@ import (
 // session has read files.
 type answer struct {
 	tui.Printer
-	runner  runner
-	session *session.Session
-	ctx     context.Context // of the turn
-	asked   int
-	err     error
+	runner runner
+	client protocol.Client
+	id     string          // of the session
+	ctx    context.Context // of the turn
+	asked  int
+	err    error
 }
 
 // Event shows an event and answers a question.
@@ -42,7 +43,7 @@ func (l *answer) Event(e hermes.Event) {
 	} else {
 		fmt.Fprintf(l.runner.out, "▌ Allow %s to make this change? The demo answers: %s.\n", a.Approval.Tool, word)
 	}
-	if err := l.session.Do(l.ctx, audience, reply); err != nil && l.err == nil {
+	if err := l.client.Do(l.ctx, l.id, audience, reply); err != nil && l.err == nil {
 		l.err = fmt.Errorf("answer a question of the agent: %w", err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"hermes/internal/app"
 	"hermes/internal/cmd/factory"
 	"hermes/internal/demo"
-	"hermes/internal/session"
+	"hermes/internal/protocol/local"
 	"hermes/internal/tui"
 )
 
@@ -57,25 +57,25 @@ var audience = hermes.From{Client: "demo", Platform: "demo", Name: "the demo", A
 func (r runner) Run(ctx context.Context, task demo.Task) (out demo.Answer, err error) {
 	a := app.New(app.Options{Home: task.Home, BaseURL: task.BaseURL, BaseModel: task.Model, Getenv: r.global.Getenv, Announce: r.global.Announce})
 	defer func() { err = errors.Join(err, a.Close()) }()
-	m, err := a.Sessions(ctx)
-	if err != nil {
-		return out, err
-	}
+	client := local.New(local.Config{Sessions: a.Sessions, Store: func(ctx context.Context) (hermes.Store, error) { return a.Database(ctx) }})
 	run := hermes.RunSpec{
 		Origin: hermes.Origin{Platform: "demo"}, Workspace: hermes.Workspace{Dir: task.Dir}, Model: hermes.ModelChoice{Ref: task.Model},
 		Tools: hermes.ToolChoice{Enabled: []string{"file", "terminal", "todo", "memory", "skills", "session_search"}},
 	}
-	s, err := m.Open(ctx, session.Open{Run: run, Title: task.Title, From: audience})
+	s, err := client.Open(ctx, audience, run)
+	if err == nil {
+		err = client.Do(ctx, s.ID, audience, hermes.SetTitle{Title: task.Title})
+	}
 	if err != nil {
 		return out, err
 	}
-	p := &answer{Printer: tui.NewPrinter(r.out, r.out, r.display, r.demo.Width, nil), runner: r, session: s, ctx: ctx}
-	done, err := tui.Ask(ctx, tui.Wrap(s, audience), []hermes.Part{{Text: task.Prompt}}, p)
+	p := &answer{Printer: tui.NewPrinter(r.out, r.out, r.display, r.demo.Width, nil), runner: r, client: client, id: s.ID, ctx: ctx}
+	done, err := tui.Ask(ctx, client, s.ID, audience, []hermes.Part{{Text: task.Prompt}}, p)
 	if err == nil {
 		err = done.Err()
 	}
 	if err == nil && done.Outcome == hermes.OutcomeInterrupted {
 		err = hermes.ErrInterrupted
 	}
-	return demo.Answer{Session: s.ID(), Text: done.Text}, err
+	return demo.Answer{Session: s.ID, Text: done.Text}, err
 }
