@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"hermes"
@@ -115,5 +116,29 @@ func TestNoTitleIsFound(t *testing.T) {
 		if row, err := h.store.FindSession(t.Context(), s.ID()); err != nil || row.Title != "" {
 			t.Errorf("%s: stored %q, %v", name, row.Title, err)
 		}
+	}
+}
+
+// TestATitleBeforeTheFirstMessage is stored with it, unless another session has it.
+func TestATitleBeforeTheFirstMessage(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two")), newToolTable())
+	s := h.open(t, session.Open{})
+	submit(t, s, hermes.SetTitle{Title: " The\u200b bug "})
+	turnOf(t, s, say("go"))
+	row, err := h.store.FindSession(t.Context(), s.ID())
+	if err != nil || row.Title != "The bug" {
+		t.Errorf("stored as %q, %v", row.Title, err)
+	}
+	other := h.open(t, session.Open{})
+	if err := other.Do(t.Context(), hermes.From{}, hermes.SetTitle{Title: "the BUG"}); !errors.Is(err, hermes.ErrTitleTaken) {
+		t.Errorf("a title that is taken: %v", err)
+	}
+	if err := other.Do(t.Context(), hermes.From{}, hermes.SetTitle{Title: strings.Repeat("x", 200)}); err == nil {
+		t.Error("a title that is too long was taken")
+	}
+	turnOf(t, other, say("go"))
+	if row, err := h.store.FindSession(t.Context(), other.ID()); err != nil || row.Title != "" {
+		t.Errorf("stored as %q, %v", row.Title, err)
 	}
 }
