@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"hermes"
@@ -57,6 +58,7 @@ func Ask(ctx context.Context, c protocol.Client, id string, from hermes.From, pa
 type one struct {
 	p    Printer
 	text strings.Builder // of the current step, as far as it is printed
+	open []string        // the ids of open questions
 }
 
 // take prints an update. It returns the end of the turn.
@@ -75,6 +77,7 @@ func (o *one) take(u protocol.Update) *hermes.TurnDone {
 			o.event(hermes.Appended{Message: m})
 		}
 	}
+	o.questions(u.Snapshot)
 	t := u.Snapshot.Turn
 	if t == nil {
 		if u.Snapshot.Done == nil {
@@ -93,8 +96,32 @@ func (o *one) take(u protocol.Update) *hermes.TurnDone {
 	return nil
 }
 
+// questions opens and closes questions as a snapshot says.
+func (o *one) questions(s *protocol.Snapshot) {
+	var now []string
+	for _, q := range s.Questions {
+		if q.Session == s.Session.ID {
+			now = append(now, q.Asked.ID)
+		}
+	}
+	for _, id := range slices.Clone(o.open) {
+		if !slices.Contains(now, id) {
+			o.event(hermes.AnswerTaken{ID: id})
+		}
+	}
+	for _, q := range s.Questions {
+		if slices.Contains(now, q.Asked.ID) && !slices.Contains(o.open, q.Asked.ID) {
+			o.event(q.Asked)
+		}
+	}
+}
+
 func (o *one) event(e hermes.Event) *hermes.TurnDone {
 	switch d := e.(type) {
+	case hermes.Asked:
+		o.open = append(o.open, d.ID)
+	case hermes.AnswerTaken:
+		o.open = slices.DeleteFunc(o.open, func(id string) bool { return id == d.ID })
 	case hermes.TextDelta:
 		o.text.WriteString(d.Text)
 	case hermes.StepStarted, hermes.Reset:

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"hermes"
 	"hermes/internal/protocol"
 )
@@ -98,3 +100,27 @@ func TestAskPrintsWhatItMissed(t *testing.T) {
 		}
 	}
 }
+
+// TestAMissedQuestionIsAskedAndOneThatIsGoneIsClosed after events were lost.
+func TestAMissedQuestionIsAskedAndOneThatIsGoneIsClosed(t *testing.T) {
+	t.Parallel()
+	var got []hermes.Event
+	o := &one{p: recorder{&got}}
+	o.event(hermes.Asked{ID: "1.1"})
+	o.event(hermes.Asked{ID: "1.2"})
+	got = nil
+	o.take(protocol.Update{Snapshot: &protocol.Snapshot{
+		Session: protocol.SessionInfo{ID: "s"}, Turn: &protocol.Turn{},
+		Questions: []protocol.OpenQuestion{{Session: "s", Asked: hermes.Asked{ID: "1.2"}}, {Session: "s", Asked: hermes.Asked{ID: "1.3"}}, {Session: "child", Asked: hermes.Asked{ID: "2.1"}}},
+	}})
+	want := []hermes.Event{hermes.AnswerTaken{ID: "1.1"}, hermes.Asked{ID: "1.3"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// recorder keeps events.
+type recorder struct{ list *[]hermes.Event }
+
+func (r recorder) Event(e hermes.Event) { *r.list = append(*r.list, e) }
+func (recorder) Err() error             { return nil }
