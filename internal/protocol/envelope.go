@@ -78,6 +78,6 @@ type Envelope struct {
 	// where texts were joined.
 	Epoch int64        `json:"epoch"`
 	Seq   int64        `json:"seq"`
-	Time  time.Time    `json:"time"`
+	Time  time.Time    `json:"time,omitzero"`
 	Event hermes.Event `json:"event"`
 }
