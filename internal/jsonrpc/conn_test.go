@@ -322,7 +322,7 @@ func TestAMessageThatIsTooLarge(t *testing.T) {
 	lines := jsonrpc.NewLines(b, 1<<20)
 	for _, n := range []int{600, 2000} {
 		raw := []byte(`{"id":1,"method":"echo","params":"` + strings.Repeat("x", n) + `"}`)
-		go lines.Write(raw)
+		go b.Write(append(raw, '\n'))
 		if got, err := lines.Read(); err != nil || !bytes.Contains(got, []byte("too large")) {
 			t.Errorf("%d: %s, %v", n, got, err)
 		}

@@ -2,6 +2,7 @@ package jsonrpc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,13 +22,16 @@ type Request struct {
 	replied atomic.Bool
 }
 
+// Conn returns the connection that the request came on.
+func (r *Request) Conn() *Conn { return r.conn }
+
 // Notification reports whether the peer expects no reply.
 func (r *Request) Notification() bool { return r.id == nil }
 
 // Reply sends the outcome of a request, unless it has one already or is a notification. What
 // the caller sends after that comes after it. An error that is no [*Error] is an internal one
-// with its text. Reply waits while the peer does not read, and returns an error only if the
-// connection has ended.
+// with its text. Reply waits while the peer does not read. It returns an error if the connection
+// has ended, or if the peer got an error because the result cannot be sent.
 func (r *Request) Reply(result any, err error) error {
 	if r.Notification() || r.replied.Swap(true) {
 		return nil
@@ -95,9 +99,10 @@ func NoMethod(method string) *Error {
 
 // reply sends a response. A result that cannot be sent becomes an error.
 func (c *Conn) reply(id json.RawMessage, result any, err error) error {
+	var broken error
 	if err == nil {
-		raw, broken := json.Marshal(result)
-		if broken == nil {
+		var raw json.RawMessage
+		if raw, broken = json.Marshal(result); broken == nil {
 			broken = c.send(c.ctx, encodeReply(id, raw, nil))
 		}
 		if broken == nil || errors.Is(broken, ErrEnded) {
@@ -109,5 +114,5 @@ func (c *Conn) reply(id json.RawMessage, result any, err error) error {
 	if !ok {
 		refused = &Error{Code: CodeInternal, Message: err.Error()}
 	}
-	return c.send(c.ctx, encodeReply(id, nil, refused))
+	return cmp.Or(c.send(c.ctx, encodeReply(id, nil, refused)), broken)
 }
