@@ -183,6 +183,7 @@ var layers = []layer{
 		{path: "internal/command"},
 	}, {
 		{path: "internal/protocol/local"},
+		{path: "internal/protocol/remote"},
 	}}},
 
 	{6, "frontends", "they reach the agent through the protocol's client", [][]row{{
