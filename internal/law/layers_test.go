@@ -69,6 +69,7 @@ var layers = []layer{
 		{path: "internal/httpc", deps: []string{"golang.org/x/net"}},
 		{path: "internal/ioerr"},
 		{path: "internal/jsonrepair"},
+		{path: "internal/jsonrpc"},
 		{path: "internal/keychain", deps: []string{"github.com/zalando/go-keyring"}},
 		{path: "internal/law"},
 		{path: "internal/lineage", deps: []string{"golang.org/x/sys"}},
@@ -182,6 +183,7 @@ var layers = []layer{
 		{path: "internal/command"},
 	}, {
 		{path: "internal/protocol/local"},
+		{path: "internal/protocol/remote"},
 	}}},
 
 	{6, "frontends", "they reach the agent through the protocol's client", [][]row{{
