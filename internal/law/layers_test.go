@@ -74,6 +74,7 @@ var layers = []layer{
 		{path: "internal/lineage", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/lint", deps: []string{"github.com/pelletier/go-toml/v2", "go.yaml.in/yaml/v3"}},
 		{path: "internal/liveness", deps: []string{"github.com/gofrs/flock", "golang.org/x/sys"}},
+		{path: "internal/localsocket", deps: []string{"github.com/Microsoft/go-winio", "golang.org/x/sys"}},
 		{path: "internal/logfile"},
 		{path: "internal/markup", deps: []string{"github.com/clipperhouse/displaywidth", "github.com/yuin/goldmark"}},
 		{path: "internal/modelinfo"},
