@@ -69,6 +69,7 @@ var layers = []layer{
 		{path: "internal/httpc", deps: []string{"golang.org/x/net"}},
 		{path: "internal/ioerr"},
 		{path: "internal/jsonrepair"},
+		{path: "internal/jsonrpc"},
 		{path: "internal/keychain", deps: []string{"github.com/zalando/go-keyring"}},
 		{path: "internal/law"},
 		{path: "internal/lineage", deps: []string{"golang.org/x/sys"}},
@@ -179,10 +180,14 @@ var layers = []layer{
 		{path: "internal/session"},
 	}}},
 
-	{5, "on sessions", "slash commands; sessions as frontends see them", [][]row{{
+	{5, "on sessions", "slash commands; sessions as frontends see them, here and in other processes", [][]row{{
 		{path: "internal/command"},
 	}, {
 		{path: "internal/protocol/local"},
+		{path: "internal/protocol/remote"},
+	}, {
+		{path: "internal/owner"}, // this process as one that others reach
+		{path: "internal/protocol/router"},
 	}}},
 
 	{6, "frontends", "they reach the agent through the protocol's client", [][]row{{

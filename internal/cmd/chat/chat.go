@@ -250,7 +250,7 @@ func (o *Options) notOpen(err error, id string) error {
 	if errors.Is(err, hermes.ErrNotFound) {
 		return fmt.Errorf("there is no session %q; list them with `hermes sessions list`", id)
 	}
-	if fixed, ok := errors.AsType[*session.Fixed](err); ok {
+	if fixed, ok := errors.AsType[hermes.ErrFixed](err); ok {
 		return refused(fixed)
 	}
 	return err
@@ -266,7 +266,7 @@ func (o *Options) from(attends bool) hermes.From {
 }
 
 // refused says which options a session that is resumed cannot have.
-func refused(fixed *session.Fixed) error {
+func refused(fixed hermes.ErrFixed) error {
 	names := map[string]string{
 		"Tools.Enabled": "--toolsets", "Prompt.Skills": "--skills", "Prompt.IgnoreRules": "--ignore-rules", "Prompt.PassSessionID": "--pass-session-id",
 	}
