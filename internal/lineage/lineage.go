@@ -17,7 +17,7 @@
 // [Probe.LookAt] does the same for another process, before it may reach a session.
 //
 // The package does not know which commands are refused. What differs between
-// systems is in the files named chain, descriptors, mark, peer and announce. Start at
+// systems is in the files named chain, descriptors, mark, peer, announce and other. Start at
 // Look.
 package lineage
 
