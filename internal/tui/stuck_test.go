@@ -100,13 +100,13 @@ func TestAStuckTerminalLosesNothing(t *testing.T) {
 		}
 	}
 	say("go")
-	for u := range quick.link.updates {
-		if u.Envelope == nil {
-			continue
-		}
-		if _, ok := u.Envelope.Event.(hermes.TurnDone); ok {
-			break
-		}
+	over := false
+	whole := &catchup{emit: func(e protocol.Envelope) {
+		_, done := e.Event.(hermes.TurnDone)
+		over = over || done
+	}}
+	for whole.take(quick.update); !over; {
+		whole.take(<-quick.link.updates)
 	}
 	if _, stored := until(); stored != long {
 		t.Errorf("the stored answer has %d bytes, want %d", len(stored), len(long))
