@@ -46,13 +46,14 @@ class Connection:
 
 
 def connect(home, inbox):
-    """Connect to any process of a home."""
+    """Connect to all processes of a home."""
+    connections = []
     for address in glob.glob(os.path.join(glob.escape(home), "run", "*.sock")):
         try:
-            return Connection(home, address, inbox)
+            connections.append(Connection(home, address, inbox))
         except OSError:
             pass  # left behind by a process that was killed
-    sys.exit("No session is live. Start Hermes first.")
+    return connections or sys.exit("No session is live. Start Hermes first.")
 
 
 def show(text, end="\n"):
@@ -71,23 +72,23 @@ class Chat:
         self.home, self.inbox, self.questions = home, queue.Queue(), []
         self.position, self.last, self.written, self.busy = {}, 0, "", False
         self.run = {"session": session} if session else {"workspace": {"dir": os.getcwd()}}
-        self.connection = connect(home, self.inbox)
+        self.find()
         self.attach()
 
     def find(self):
-        """Connect to the process that runs the session, or have it opened."""
+        """Find the process that runs the session, or have it opened."""
+        connections = connect(self.home, self.inbox)
         if self.run.get("session"):
-            info = self.connection.call("sessions", filter={"id": self.run["session"]})["sessions"][0]
-            self.run = {"session": info["id"]}
-            if running := info.get("running"):
-                if not running.get("here"):
-                    self.connection = Connection(self.home, running["address"], self.inbox)
+            found = connections[0].call("sessions", filter={"id": self.run["session"]})["sessions"][0]
+            self.run = {"session": found["id"]}
+        for self.connection in connections:
+            live = {"id": self.run.get("session"), "live": True}
+            if live["id"] and self.connection.call("sessions", filter=live)["sessions"]:
                 return
         self.run = {"session": self.connection.call("open", run=self.run, attends=True)["session"]["id"]}
 
     def attach(self):
         """Attach where the chat was before, and show what it has missed."""
-        self.find()
         result = self.connection.call("attach", **self.run, after=self.position, attends=True)
         self.subscription, snapshot = result["subscription"], result["snapshot"]
         self.position = {"epoch": snapshot["epoch"], "seq": snapshot["seq"]}
@@ -159,6 +160,8 @@ class Chat:
             self.written = ""
         elif kind in ("notice", "command_done"):
             show(event.get("text") or event.get("failure", {}).get("text", ""))
+        elif kind == "closed":
+            sys.exit("\nThe session was closed.")
         elif kind == "turn_done":
             self.busy, self.written = False, ""
             show("" if event["outcome"] == "done" else f"\n[{event['outcome']}] {(event.get('failure') or event).get('text', '')}")
@@ -172,7 +175,7 @@ class Chat:
             if what == "line":
                 lines, ended = lines + [value] * bool(value), not value
             elif what == "lost" and value is self.connection:
-                self.connection = connect(self.home, self.inbox)
+                self.find()
                 self.attach()
             elif what in ("event", "detached") and value["subscription"] == self.subscription:
                 self.event(value["envelope"]) if what == "event" else self.attach()
@@ -195,9 +198,13 @@ def main():
     options = parser.parse_args()
     if options.what == "chat":
         return Chat(options.home, options.session).loop()
-    for session in connect(options.home, queue.Queue()).call("sessions")["sessions"]:
-        state = "live" if session.get("running") else "stored"
-        show(f"{session['id']}  {state:6}  {session.get('title', '')}")
+    sessions = {}
+    for connection in connect(options.home, queue.Queue()):
+        for session in connection.call("sessions")["sessions"]:
+            if session.get("running") or session["id"] not in sessions:
+                sessions[session["id"]] = session
+    for name, session in sessions.items():
+        print(name, "live  " if session.get("running") else "stored", session.get("title", ""))
 
 
 if __name__ == "__main__":
