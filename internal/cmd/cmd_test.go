@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(cmd.Main(cmd.Process{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Above: probe.Look,
+		Above: probe.Look, AboveOf: probe.LookAt,
 	}))
 }
 
