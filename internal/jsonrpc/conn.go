@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"strconv"
 	"sync"
@@ -310,6 +309,3 @@ func (c *Conn) answered(m message) {
 		w.over <- w.take(m.Result)
 	}
 }
-
-// Gone reports whether an error of a stream only says that the peer has ended it.
-func Gone(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }

@@ -184,6 +184,8 @@ var layers = []layer{
 	}, {
 		{path: "internal/protocol/local"},
 		{path: "internal/protocol/remote"},
+	}, {
+		{path: "internal/protocol/protocoltest"}, // the contract of the clients
 	}}},
 
 	{6, "frontends", "they reach the agent through the protocol's client", [][]row{{

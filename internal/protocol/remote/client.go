@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"hermes"
 	"hermes/internal/jsonrpc"
@@ -232,9 +233,15 @@ func (c *Client) endAll() {
 	}
 }
 
+// detachTime is how long a subscription that is not wanted any more waits for the server.
+const detachTime = 5 * time.Second
+
 // detach tells the server that a subscription is not wanted any more.
 func (c *Client) detach(id string) {
-	if c.unsubscribe(id) != nil {
-		_ = c.conn.Notify(context.Background(), methodDetach, subscriptionParams{id}) // it fails if the connection has ended
+	if c.unsubscribe(id) == nil {
+		return
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), detachTime)
+	defer cancel()
+	_ = c.conn.Call(ctx, methodDetach, subscriptionParams{id}, nil) // it fails if the connection has ended, and with it the subscription
 }
