@@ -170,13 +170,13 @@ func (c *Client) Attach(ctx context.Context, id string, from hermes.From, after 
 func (c *Client) Handle(_ context.Context, r *jsonrpc.Request) {
 	switch r.Method {
 	case noticeEvent:
-		var p eventParams
-		if err := json.Unmarshal(r.Params, &p); err != nil {
+		id, e, err := decodeEvent(r.Params)
+		if err != nil {
 			return // it is of a later version
 		}
-		if s := c.subscription(p.Subscription); s != nil {
-			c.replaceIn(&p.Envelope, s.from)
-			s.add(p.Envelope, len(r.Params))
+		if s := c.subscription(id); s != nil {
+			c.replaceIn(&e, s.from)
+			s.add(e, len(r.Params))
 		}
 	case noticeDetached:
 		var p subscriptionParams

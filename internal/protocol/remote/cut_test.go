@@ -286,7 +286,7 @@ func TestAConnectionThatIsCutAnywhereLosesNothing(t *testing.T) {
 						}
 					})
 				}
-		if n < 300 {
+				if n < 300 {
 					t.Errorf("it survived a cut after %d bytes: no conversation is that short", n)
 				}
 			})

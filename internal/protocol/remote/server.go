@@ -315,7 +315,7 @@ func (v *served) pass(ctx context.Context, conn *jsonrpc.Conn, id string, events
 		_ = conn.Notify(context.WithoutCancel(ctx), noticeDetached, subscriptionParams{id}) // it fails if the connection has ended
 	}()
 	for e := range events {
-		err := conn.Notify(ctx, noticeEvent, eventParams{id, e})
+		err := v.notify(ctx, conn, id, e)
 		switch {
 		case err == nil:
 		case ctx.Err() != nil || errors.Is(err, jsonrpc.ErrEnded):
@@ -324,6 +324,15 @@ func (v *served) pass(ctx context.Context, conn *jsonrpc.Conn, id string, events
 			v.log("an event cannot be sent", "session", e.Session, "err", err)
 		}
 	}
+}
+
+// notify sends one event. It is encoded once only: it may be large.
+func (v *served) notify(ctx context.Context, conn *jsonrpc.Conn, id string, e protocol.Envelope) error {
+	raw, err := e.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	return conn.Notify(ctx, noticeEvent, encodeEvent(id, raw))
 }
 
 func (v *served) log(text string, args ...any) {
