@@ -188,6 +188,7 @@ var layers = []layer{
 	}, {
 		{path: "internal/owner"}, // this process as one that others reach
 		{path: "internal/protocol/router"},
+		{path: "internal/protocol/protocoltest"}, // the contract of the clients
 	}}},
 
 	{6, "frontends", "they reach the agent through the protocol's client", [][]row{{
