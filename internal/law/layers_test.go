@@ -187,8 +187,8 @@ var layers = []layer{
 		{path: "internal/protocol/remote"},
 	}, {
 		{path: "internal/owner"}, // this process as one that others reach
-		{path: "internal/protocol/router"},
 		{path: "internal/protocol/protocoltest"}, // the contract of the clients
+		{path: "internal/protocol/router"},
 	}}},
 
 	{6, "frontends", "they reach the agent through the protocol's client", [][]row{{
