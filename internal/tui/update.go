@@ -112,7 +112,6 @@ func (m *model) lost(err error) {
 	if m.conv.lost = true; again {
 		return
 	}
-	m.flush()
 	m.say(m.Warn(markup.Clip(lostText(err), m.width)))
 }
 
