@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ func (o *Options) talk(ctx context.Context, t tui.Options) (id string, err error
 	if err != nil {
 		return "", err
 	}
-	t.From, t.Skills, t.History, t.Term = o.from(true), skills, cfg.Home().History(), cfg.Getenv("TERM")
+	t.From, t.Skills, t.History, t.Term = cmp.Or(t.From, o.from(true)), skills, cfg.Home().History(), cfg.Getenv("TERM")
 	end := "quit"
 	if t.Start.Attach != "" {
 		end = "detach; the session goes on"
