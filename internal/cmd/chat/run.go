@@ -31,16 +31,16 @@ func (o *Options) runChat(ctx context.Context, first string) (err error) {
 	if err != nil {
 		return err
 	}
-	id, err := o.talk(ctx, tui.Options{First: first, Client: client, Start: tui.Start{Run: o.Run, Resume: o.resume}, Notes: notes})
+	id, err := o.inTerminal(ctx, tui.Options{First: first, Client: client, Start: tui.Start{Run: o.Run, Resume: o.resume}, Notes: notes})
 	if id != "" {
 		fmt.Fprintf(o.Out, "Resume this session with: hermes --resume %s\n", id)
 	}
 	return err
 }
 
-// talk runs the chat in the terminal with a client and a session to begin with. It returns the id
+// inTerminal runs the chat in the terminal with a client and a session to begin with. It returns the id
 // of the last session if it has messages.
-func (o *Options) talk(ctx context.Context, t tui.Options) (id string, err error) {
+func (o *Options) inTerminal(ctx context.Context, t tui.Options) (id string, err error) {
 	var inOK, outOK bool
 	t.In, inOK = o.In.(*os.File)
 	t.Out, outOK = o.Out.(*os.File)
