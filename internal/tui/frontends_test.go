@@ -111,54 +111,96 @@ func TestASessionThatIsGoneCanBeLeft(t *testing.T) {
 	}
 }
 
+// joined is a chat that watches a real session, without its loop.
+type joined struct {
+	*chat
+	r *rig
+}
+
+// join starts a chat.
+func join(t *testing.T, c protocol.Client, from hermes.From, s Start) joined {
+	t.Helper()
+	r := newRig(t, 80, 30, Display{})
+	r.m.self = from.Client
+	ch := &chat{model: r.m, attached: attached{client: c, from: from}, o: Options{Start: s}}
+	ch.adopt(ch.open(t.Context(), s, want{first: true}))
+	t.Cleanup(ch.session.detach)
+	return joined{ch, r}
+}
+
+// shows reads what happens until the screen shows a text.
+func (j joined) shows(want string) {
+	j.r.t.Helper()
+	for j.r.draw(); !strings.Contains(j.r.v.text(), want); j.r.draw() {
+		select {
+		case u := <-j.updates():
+			j.follow(u)
+		case <-time.After(time.Minute):
+			j.r.t.Fatalf("no %q on the screen:\n%s", want, j.r.v.text())
+		}
+	}
+}
+
+// say sends a message.
+func (j joined) say(text string) {
+	j.r.t.Helper()
+	if err := j.client.Do(j.r.t.Context(), j.session.id, j.from, hermes.Say{Parts: []hermes.Part{{Text: text}}}); err != nil {
+		j.r.t.Fatal(err)
+	}
+}
+
+// TestAClosedSessionIsOpenedAgain and goes on.
+func TestAClosedSessionIsOpenedAgain(t *testing.T) {
+	t.Parallel()
+	c, m := mustReal(t, hermestest.Say("hello one"), hermestest.Say("hello two"))
+	j := join(t, c, me, Start{})
+	j.say("first")
+	j.shows("hello one")
+	s, err := m.Get(t.Context(), j.session.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	j.shows("The session was closed; opening it again…")
+	for j.model.conv.lost {
+		j.follow(<-j.updates())
+	}
+	j.say("second")
+	j.shows("hello two")
+	for _, once := range []string{"first", "hello one", "second", "hello two"} {
+		if n := strings.Count(j.r.v.text(), once); n != 1 {
+			t.Errorf("%q appears %d times:\n%s", once, n, j.r.v.text())
+		}
+	}
+}
+
 // TestTwoChatsOnOneSession: both see everything, in order, and who sent it.
 func TestTwoChatsOnOneSession(t *testing.T) {
 	t.Parallel()
-	c := mustReal(t, hermestest.Say("hello one"), hermestest.Say("hello two"))
-	join := func(from hermes.From, s Start) (*chat, func(want string)) {
-		r := newRig(t, 80, 30, Display{})
-		r.m.self = from.Client
-		ch := &chat{model: r.m, attached: attached{client: c, from: from}, o: Options{Start: s}}
-		ch.adopt(ch.open(t.Context(), s, want{first: true}))
-		t.Cleanup(ch.session.detach)
-		return ch, func(want string) {
-			t.Helper()
-			for r.draw(); !strings.Contains(r.v.text(), want); r.draw() {
-				select {
-				case u := <-ch.updates():
-					ch.follow(u)
-				case <-time.After(time.Minute):
-					t.Fatalf("no %q on the screen:\n%s", want, r.v.text())
-				}
-			}
-		}
-	}
-	one, oneShows := join(me, Start{})
-	two, twoShows := join(other, Start{Attach: one.session.id})
+	c, _ := mustReal(t, hermestest.Say("hello one"), hermestest.Say("hello two"))
+	one := join(t, c, me, Start{})
+	two := join(t, c, other, Start{Attach: one.session.id})
 	if !two.session.foreign || two.model.conv.id != one.session.id {
 		t.Fatalf("attached to %+v", two.session)
 	}
-	say := func(ch *chat, text string) {
-		if err := c.Do(t.Context(), ch.session.id, ch.from, hermes.Say{Parts: []hermes.Part{{Text: text}}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	say(one, "from the first")
-	oneShows("hello one")
-	twoShows("from terminal 1\n\nhello one")
-	say(two, "from the second")
-	twoShows("hello two")
-	oneShows("› from the second\n  from terminal 4711\n\nhello two")
+	one.say("from the first")
+	one.shows("hello one")
+	two.shows("from terminal 1\n\nhello one")
+	two.say("from the second")
+	two.shows("hello two")
+	one.shows("› from the second\n  from terminal 4711\n\nhello two")
 	if err := c.Command(t.Context(), one.session.id, me, "/title The bug"); err != nil {
 		t.Fatal(err)
 	}
-	twoShows("terminal 1 ran /title The bug")
+	two.shows("terminal 1 ran /title The bug")
 	if two.model.conv.title != "The bug" {
 		t.Errorf("the title is %q", two.model.conv.title)
 	}
 	one.drop()
 	one.attached.wait()
-	say(two, "a third") // the session goes on for the other one
+	two.say("a third") // the session goes on for the other one
 }
 
 // TestAttachOpensOnlyWhatIsNotLive, and what it opened it ends.
