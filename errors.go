@@ -36,6 +36,18 @@ type ErrAnswered struct {
 
 func (e ErrAnswered) Error() string { return "already answered by " + e.By.String() }
 
+// ErrFixed is the error of opening a session with other tools or another prompt than it has:
+// they hold for its life.
+type ErrFixed struct {
+	Session string
+	// Parts names the fields of [RunSpec] that differ, such as Tools.Enabled.
+	Parts []string
+}
+
+func (e ErrFixed) Error() string {
+	return fmt.Sprintf("session %s keeps its tools and its prompt for its life; resume it without changing them, or start a new session", e.Session)
+}
+
 // Failure is why a turn or a command failed, in a form that travels to any frontend.
 type Failure struct {
 	Class Class  `json:"class"`

@@ -48,9 +48,10 @@ type Options struct {
 	// Suggest lists the commands that are similar to a word; nil suggests none.
 	Suggest func(word string) []string
 
-	asked struct{ query, prompt, carryOn, maxTurns bool } // which flags were set
-	cost  *float64                                        // of a one-shot turn in US dollars; nil is unknown
-	tier  string                                          // the service tier that was asked for
+	asked  struct{ query, prompt, carryOn, maxTurns bool } // which flags were set
+	attach string                                          // the id of the running session to attach to
+	cost   *float64                                        // of a one-shot turn in US dollars; nil is unknown
+	tier   string                                          // the service tier that was asked for
 }
 
 // anySession is the value of -c without a title.
@@ -230,7 +231,7 @@ func (o *Options) notOpen(err error, id string) error {
 	if errors.Is(err, hermes.ErrNotFound) {
 		return fmt.Errorf("there is no session %q; list them with `hermes sessions list`", id)
 	}
-	if fixed, ok := errors.AsType[*session.Fixed](err); ok {
+	if fixed, ok := errors.AsType[hermes.ErrFixed](err); ok {
 		return refused(fixed)
 	}
 	return err
@@ -246,7 +247,7 @@ func (o *Options) from(attends bool) hermes.From {
 }
 
 // refused says which options a session that is resumed cannot have.
-func refused(fixed *session.Fixed) error {
+func refused(fixed hermes.ErrFixed) error {
 	names := map[string]string{
 		"Tools.Enabled": "--toolsets", "Prompt.Skills": "--skills", "Prompt.IgnoreRules": "--ignore-rules", "Prompt.PassSessionID": "--pass-session-id",
 	}

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 
 	"hermes"
 	"hermes/internal/app"
-	"hermes/internal/command"
 	"hermes/internal/protocol"
-	"hermes/internal/protocol/local"
+	"hermes/internal/protocol/router"
 	"hermes/internal/tui"
 )
 
@@ -27,14 +25,12 @@ func (o *Options) runChat(ctx context.Context, first string) (err error) {
 	}
 	o.warn()
 	notes := make(chan string, 16)
-	client, err := o.chatClient(notes)
-	if err != nil {
+	client := o.chatClient(notes)
+	if err := o.offer(ctx, client); err != nil {
 		return err
 	}
-	id, err := o.inTerminal(ctx, tui.Options{First: first, Client: client, Start: tui.Start{Run: o.Run, Resume: o.resume}, Notes: notes})
-	if id != "" {
-		fmt.Fprintf(o.Out, "Resume this session with: hermes --resume %s\n", id)
-	}
+	id, err := o.inTerminal(ctx, tui.Options{First: first, Client: client, Start: tui.Start{Run: o.Run, Resume: o.resume, Attach: o.attach}, Notes: notes})
+	o.goodbye(client, id)
 	return err
 }
 
@@ -69,42 +65,18 @@ func (o *Options) inTerminal(ctx context.Context, t tui.Options) (id string, err
 }
 
 // chatClient is how the chat reaches the sessions. What they wait for while they open goes to notes.
-func (o *Options) chatClient(notes chan<- string) (protocol.Client, error) {
-	a := o.App()
-	cfg, err := a.Config()
-	if err != nil {
-		return nil, err
-	}
-	remembered, err := a.Memory()
-	if err != nil {
-		return nil, err
-	}
-	skills, err := a.Skills()
-	if err != nil {
-		return nil, err
-	}
-	spent, err := a.Spend()
-	if err != nil {
-		return nil, err
-	}
-	c := o.sessions()
-	c.Waiting = func(text string) {
+func (o *Options) chatClient(notes chan<- string) explained {
+	return explained{o.App().Client(func(text string) {
 		select {
 		case notes <- text:
 		default: // the chat has more than it can show
 		}
-	}
-	c.Commands = command.Call{
-		Confirmed: !cfg.Approvals().DestructiveSlashConfirm,
-		Models:    a.Models().References, Limits: a.Models().Limits, Settings: a.Settings(), Memory: remembered, Learnings: a.Learned(), Skills: skills, Spend: spent,
-		Sessions: func(ctx context.Context) (command.Sessions, error) { return a.Sessions(ctx) },
-	}
-	return explained{local.New(c), o}, nil
+	}), o}
 }
 
 // explained is a client whose errors of opening a session are worded for the command line.
 type explained struct {
-	protocol.Client
+	*router.Client
 	o *Options
 }
 
