@@ -58,6 +58,53 @@ func TestQuestionsOfAChildAreAnsweredThere(t *testing.T) {
 	r.send(child(hermes.TurnDone{})).shows("stopping")
 }
 
+// TestTheSessionIsToldThatTheUserAnswers, now and then.
+func TestTheSessionIsToldThatTheUserAnswers(t *testing.T) {
+	t.Parallel()
+	for name, asked := range map[string]hermes.Asked{
+		"approval": approval(), "choice": {ID: "q1", Question: &hermes.Question{Text: "Which?", Choices: []string{"red", "green"}}}, "words": {ID: "q1", Question: &hermes.Question{Text: "Which?"}},
+	} {
+		r := openRig(t, 80, 30)
+		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, eventMsg{protocol.Envelope{Session: "c1", Parent: "x", Event: asked}})
+		r.do = nil
+		r.wait(time.Second).keys("<down>no<left>")
+		touch := submitDo{hermes.Touch{ID: "q1"}, "c1"}
+		if len(r.do) != 1 || r.do[0] != any(touch) {
+			t.Errorf("%s: done %v", name, r.do)
+		}
+		if r.wait(touchTime).keys("x"); len(r.do) != 2 {
+			t.Errorf("%s: later done %v", name, r.do)
+		}
+		r.send(submittedMsg{op: touch.op, err: hermes.ErrAnswered{By: other}}).hides("already answered")
+	}
+	r := openRig(t, 80, 30)
+	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}).wait(time.Second).keys("th").send(approval()).keys("at")
+	if len(r.do) > 0 {
+		t.Errorf("a draft touches the question: %v", r.do)
+	}
+}
+
+// TestAReplyGoesToTheSessionThatAsks, and what resumes another session keeps that one's tools.
+func TestAReplyGoesToTheSessionThatAsks(t *testing.T) {
+	t.Parallel()
+	parent, child := newFake(nil), newFake(nil)
+	client := &fakeClient{live: map[string]*fakeSession{"s": parent, "c1": child}, open: func(context.Context, hermes.RunSpec) (*fakeSession, error) { return parent, nil }}
+	c := &chat{attached: attached{client: client, from: me, session: &link{id: "s"}}, background: &background{ctx: t.Context(), msgs: make(chan any), done: make(chan struct{})}}
+	c.do(submitDo{hermes.Reply{ID: "q1"}, "c1"})
+	<-c.msgs
+	if len(child.did()) != 1 || len(parent.did()) != 0 {
+		t.Errorf("the child got %v, the parent %v", child.did(), parent.did())
+	}
+	run := hermes.RunSpec{Tools: hermes.ToolChoice{Enabled: []string{"file"}}, Model: hermes.ModelChoice{Ref: "m"}}
+	for _, w := range []want{{first: true}, {resume: "s"}} {
+		c.session = c.open(t.Context(), Start{Run: run}, w).link
+		c.session.detach()
+	}
+	if first, second := client.opened[0], client.opened[1]; first.Tools.Enabled == nil || second.Tools.Enabled != nil || second.Session != "s" || second.Model.Ref != "m" {
+		t.Errorf("opened %+v", client.opened)
+	}
+}
+
 func TestCommandsOfOthersAreOneLine(t *testing.T) {
 	t.Parallel()
 	r := openRig(t, 80, 24)
