@@ -71,10 +71,19 @@ func FailureOf(err error) *Failure {
 			}
 		}
 	}
-	if errors.Is(err, ErrStaleLease) {
+	switch {
+	case errors.Is(err, ErrStaleLease):
 		f.Class = ClassTakenOver
+	case errors.Is(err, ErrInterrupted):
+		f.Class = ClassInterrupted
 	}
 	return f
+}
+
+// Is makes a failure that has travelled match the error that it was made of, for
+// [ErrStaleLease] and [ErrInterrupted].
+func (f *Failure) Is(target error) bool {
+	return target == ErrStaleLease && f.Class == ClassTakenOver || target == ErrInterrupted && f.Class == ClassInterrupted
 }
 
 // Error says what failed and what to do next.
@@ -122,6 +131,8 @@ const (
 	ClassUnknown    Class = "unknown"
 	// ClassTakenOver means that another process took the session over.
 	ClassTakenOver Class = "taken_over"
+	// ClassInterrupted means that the user stopped it.
+	ClassInterrupted Class = "interrupted"
 )
 
 // ModelError is a failed model call. Its flags say what may help; several may

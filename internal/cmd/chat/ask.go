@@ -98,18 +98,23 @@ func (o *Options) answer(ctx context.Context, text string, p tui.Printer) (done 
 
 // client is how the run reaches the sessions.
 func (o *Options) client() protocol.Client {
+	c := o.sessions()
+	if !o.Quiet {
+		c.Waiting = func(text string) { fmt.Fprintln(o.Err, text) }
+	}
+	return local.New(c)
+}
+
+// sessions are the sessions of this process.
+func (o *Options) sessions() local.Config {
 	a := o.App()
-	c := local.Config{
+	return local.Config{
 		Sessions: a.Sessions, Store: func(ctx context.Context) (hermes.Store, error) { return a.Database(ctx) }, Check: a.CheckSkills,
 		Expand: func(ctx context.Context, text, dir string, note func(string)) ([]hermes.Part, error) {
 			e, err := a.References(ctx, text, dir, "", note)
 			return e.Parts(), err
 		},
 	}
-	if !o.Quiet {
-		c.Waiting = func(text string) { fmt.Fprintln(o.Err, text) }
-	}
-	return local.New(c)
 }
 
 // outcome turns the outcome of a turn into the error of the command.

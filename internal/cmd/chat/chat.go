@@ -225,26 +225,6 @@ func (o *Options) message() (text string, given bool, err error) {
 // maxPiped is how much is read from standard input, in bytes.
 const maxPiped = 8 << 20
 
-// open opens the session of a chat, the one that the flags ask for. waiting, if not nil, is called
-// with what it waits for.
-func (o *Options) open(ctx context.Context, run hermes.RunSpec, title string, waiting func(string)) (*session.Session, error) {
-	a := o.App()
-	m, err := a.Sessions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := a.CheckSkills(ctx, run); err != nil {
-		return nil, err
-	}
-	want := session.Open{Run: run, Title: title, From: o.from(true), Waiting: waiting}
-	want.Run.Origin.Platform = want.From.Platform
-	if want.Run.Session, err = o.resume(ctx); err != nil {
-		return nil, err
-	}
-	s, err := m.Open(ctx, want)
-	return s, o.notOpen(err, want.Run.Session)
-}
-
 // notOpen words the error of opening a session for the command line.
 func (o *Options) notOpen(err error, id string) error {
 	if errors.Is(err, hermes.ErrNotFound) {

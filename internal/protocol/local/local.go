@@ -24,6 +24,9 @@ type Config struct {
 	// called when they are first needed.
 	Sessions func(context.Context) (*session.Manager, error)
 	Store    func(context.Context) (hermes.Store, error)
+	// Made, if set, returns the manager if it has been made, else nil, so that only Open makes
+	// it: what asks about sessions of other processes needs no model, for example.
+	Made func() *session.Manager
 	// Commands is what the program lends to each slash command. The client sets its Session
 	// and Where.
 	Commands command.Call
@@ -130,18 +133,35 @@ func where(from hermes.From) command.Where {
 	return command.Messenger
 }
 
+// Here reports whether a session is live in this process.
+func (c *Client) Here(ctx context.Context, id string) bool {
+	_, err := c.live(ctx, id)
+	return err == nil
+}
+
 // live returns a session that is live here.
 func (c *Client) live(ctx context.Context, id string) (*session.Session, error) {
-	m, err := c.cfg.Sessions(ctx)
+	m, err := c.manager(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if m == nil {
+		return nil, hermes.ErrClosed
 	}
 	return m.Get(ctx, id)
 }
 
+// manager returns the manager; nil if there are no live sessions yet.
+func (c *Client) manager(ctx context.Context) (*session.Manager, error) {
+	if c.cfg.Made != nil {
+		return c.cfg.Made(), nil
+	}
+	return c.cfg.Sessions(ctx)
+}
+
 // Sessions lists stored sessions, and those that are live here.
 func (c *Client) Sessions(ctx context.Context, f protocol.Filter) ([]protocol.SessionInfo, error) {
-	m, err := c.cfg.Sessions(ctx)
+	m, err := c.manager(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +179,9 @@ func (c *Client) Sessions(ctx context.Context, f protocol.Filter) ([]protocol.Se
 	list := make([]protocol.SessionInfo, len(rows))
 	for i, row := range rows {
 		list[i] = protocol.InfoOf(row)
+		if m == nil {
+			continue
+		}
 		if s, err := m.Get(ctx, row.ID); err == nil {
 			list[i].Running = new(s.Running())
 		}
@@ -181,6 +204,9 @@ func rowsOf(ctx context.Context, store hermes.Store, f protocol.Filter) ([]herme
 
 // liveOnes lists the sessions that are live here, last active first.
 func liveOnes(ctx context.Context, m *session.Manager, f protocol.Filter) ([]protocol.SessionInfo, error) {
+	if m == nil {
+		return nil, nil
+	}
 	var list []protocol.SessionInfo
 	for _, s := range m.Live() {
 		info, err := s.Info(ctx)
