@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"strconv"
 	"sync"
@@ -159,7 +158,7 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 // handled: take gets it as Handler gets requests, and must return soon. Its error is that of the call. It is not called after
 // CallFunc has returned.
 func (c *Conn) CallFunc(ctx context.Context, method string, params any, take func(json.RawMessage) error) error {
-	raw, err := json.Marshal(params)
+	raw, err := marshal(params)
 	if err != nil {
 		return err
 	}
@@ -212,7 +211,7 @@ func (c *Conn) remove(id string) (*call, bool) {
 // Notify sends a notification. It waits while the peer does not read, at most until ctx ends:
 // then nothing was sent.
 func (c *Conn) Notify(ctx context.Context, method string, params any) error {
-	raw, err := json.Marshal(params)
+	raw, err := marshal(params)
 	if err != nil {
 		return err
 	}
@@ -310,6 +309,3 @@ func (c *Conn) answered(m message) {
 		w.over <- w.take(m.Result)
 	}
 }
-
-// Gone reports whether an error of a stream only says that the peer has ended it.
-func Gone(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }

@@ -3,11 +3,13 @@ package jsonrpc_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -84,6 +86,32 @@ func FuzzReader(f *testing.F) {
 			if !bytes.HasPrefix(line, []byte(`{"jsonrpc":"2.0","id":`)) || !bytes.HasSuffix(line, []byte("}\n")) {
 				t.Errorf("it wrote %q", line)
 			}
+		}
+	})
+}
+
+// FuzzMembers compares the members of valid objects with those that a decoder finds.
+func FuzzMembers(f *testing.F) {
+	for _, s := range []string{
+		`{}`, ` { } `, `{"a":1}`, `{"a":"\\\"","b":[{"c":"}]"},2],"d":null}`, `{"a":1,}`, `{"a"}`, `[]`, `{"a":"b`, `{"a\n":1}`, `{"a":{"b":[}`, `{"a":1 2}`, `{"":{}}`, `{"a":}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		got := map[string]json.RawMessage{}
+		ok := jsonrpc.Members(raw, func(name, value []byte) { got[string(name)] = value })
+		want := map[string]json.RawMessage{}
+		if json.Unmarshal(raw, &want) != nil || want == nil || !utf8.Valid(raw) {
+			return // it need not notice
+		}
+		if !ok {
+			if !bytes.Contains(raw, []byte(`\`)) {
+				t.Error("an object is none")
+			}
+			return
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
 		}
 	})
 }

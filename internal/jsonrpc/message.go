@@ -43,16 +43,39 @@ func decode(raw []byte) (m message, refused *Error) {
 	if len(raw) > 0 && raw[0] == '[' && json.Valid(raw) {
 		return m, &Error{Code: CodeInvalid, Message: "batches are not supported; send one message at a time"}
 	}
+	m, ok := fast(raw)
+	if ok {
+		return m, m.check()
+	}
 	if err := json.Unmarshal(raw, &m); err != nil {
 		if json.Valid(raw) {
 			return m, &Error{Code: CodeInvalid, Message: fmt.Sprintf("this is no message of JSON-RPC 2.0: %v", err)}
 		}
 		return m, &Error{Code: CodeParse, Message: fmt.Sprintf("this is not JSON: %v", err)}
 	}
+	return m, m.check()
+}
+
+// check refuses a request with an id that cannot be one.
+func (m message) check() *Error {
 	if m.Method != "" && len(m.ID) > 0 && (m.ID[0] == '{' || m.ID[0] == '[') {
-		return m, &Error{Code: CodeInvalid, Message: "the id of a request is a number or a text"}
+		return &Error{Code: CodeInvalid, Message: "the id of a request is a number or a text"}
 	}
-	return m, nil
+	return nil
+}
+
+// Raw is a value that is JSON already, on one line. It is sent as it is.
+type Raw []byte
+
+// MarshalJSON returns it.
+func (r Raw) MarshalJSON() ([]byte, error) { return r, nil }
+
+// marshal encodes params or a result.
+func marshal(v any) (json.RawMessage, error) {
+	if raw, ok := v.(Raw); ok {
+		return json.RawMessage(raw), nil
+	}
+	return json.Marshal(v)
 }
 
 // key is the id of a response as ours are: some peers return a number as a text.

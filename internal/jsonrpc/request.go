@@ -102,7 +102,7 @@ func (c *Conn) reply(id json.RawMessage, result any, err error) error {
 	var broken error
 	if err == nil {
 		var raw json.RawMessage
-		if raw, broken = json.Marshal(result); broken == nil {
+		if raw, broken = marshal(result); broken == nil {
 			broken = c.send(c.ctx, encodeReply(id, raw, nil))
 		}
 		if broken == nil || errors.Is(broken, ErrEnded) {

@@ -186,7 +186,8 @@ var layers = []layer{
 		{path: "internal/protocol/local"},
 		{path: "internal/protocol/remote"},
 	}, {
-		{path: "internal/owner"}, // this process as one that others reach
+		{path: "internal/owner"},                 // this process as one that others reach
+		{path: "internal/protocol/protocoltest"}, // the contract of the clients
 		{path: "internal/protocol/router"},
 	}}},
 

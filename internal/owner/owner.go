@@ -74,6 +74,10 @@ func (o *Owner) Address() string {
 	defer o.mu.Unlock()
 	if !o.began && !o.closed {
 		o.began = true
+		if _, err := localsocket.Key(o.ctx, o.cfg.Folder); err != nil { // a frontend reads it before it connects
+			o.cfg.Log.Warn("other terminals cannot attach to the sessions of this process", "error", err)
+			return ""
+		}
 		l, err := localsocket.Listen(address(o.cfg.Folder, o.cfg.Name))
 		if err != nil {
 			o.cfg.Log.Warn("other terminals cannot attach to the sessions of this process", "error", err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"hermes"
 	"hermes/internal/jsonrpc"
@@ -169,13 +170,13 @@ func (c *Client) Attach(ctx context.Context, id string, from hermes.From, after 
 func (c *Client) Handle(_ context.Context, r *jsonrpc.Request) {
 	switch r.Method {
 	case noticeEvent:
-		var p eventParams
-		if err := json.Unmarshal(r.Params, &p); err != nil {
+		id, e, err := decodeEvent(r.Params)
+		if err != nil {
 			return // it is of a later version
 		}
-		if s := c.subscription(p.Subscription); s != nil {
-			c.replaceIn(&p.Envelope, s.from)
-			s.add(p.Envelope, len(r.Params))
+		if s := c.subscription(id); s != nil {
+			c.replaceIn(&e, s.from)
+			s.add(e, len(r.Params))
 		}
 	case noticeDetached:
 		var p subscriptionParams
@@ -232,9 +233,15 @@ func (c *Client) endAll() {
 	}
 }
 
+// detachTime is how long a subscription that is not wanted any more waits for the server.
+const detachTime = 5 * time.Second
+
 // detach tells the server that a subscription is not wanted any more.
 func (c *Client) detach(id string) {
-	if c.unsubscribe(id) != nil {
-		_ = c.conn.Notify(context.Background(), methodDetach, subscriptionParams{id}) // it fails if the connection has ended
+	if c.unsubscribe(id) == nil {
+		return
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), detachTime)
+	defer cancel()
+	_ = c.conn.Call(ctx, methodDetach, subscriptionParams{id}, nil) // it fails if the connection has ended, and with it the subscription
 }

@@ -9,9 +9,11 @@ package remote
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 
 	"hermes"
+	"hermes/internal/jsonrpc"
 	"hermes/internal/protocol"
 )
 
@@ -104,9 +106,32 @@ type subscriptionParams struct {
 	Subscription string `json:"subscription"`
 }
 
-type eventParams struct {
-	Subscription string            `json:"subscription"`
-	Envelope     protocol.Envelope `json:"envelope"`
+// The params of an event are {"subscription": "…", "envelope": {…}}. There are many, so they are written
+// and read by hand.
+
+func encodeEvent(subscription string, envelope []byte) jsonrpc.Raw {
+	b := make([]byte, 0, len(envelope)+len(subscription)+40)
+	b = append(append(append(b, `{"subscription":"`...), subscription...), `","envelope":`...) // the name needs no escapes
+	return append(append(b, envelope...), '}')
+}
+
+func decodeEvent(params []byte) (subscription string, envelope protocol.Envelope, err error) {
+	var name, raw json.RawMessage
+	plain := jsonrpc.Members(params, func(member, value []byte) {
+		switch string(member) {
+		case "subscription":
+			name = value
+		case "envelope":
+			raw = value
+		}
+	})
+	if !plain {
+		return "", envelope, errors.New("the params of an event are an object")
+	}
+	if err := json.Unmarshal(name, &subscription); err != nil {
+		return "", envelope, err
+	}
+	return subscription, envelope, envelope.UnmarshalJSON(raw)
 }
 
 type doParams struct {

@@ -16,7 +16,7 @@ func admit(_ context.Context, h remote.Hello) (hermes.From, error) {
 	if h.Key != "key" {
 		return hermes.From{}, remote.ErrKey
 	}
-	return hermes.From{Platform: "cli", Name: h.Name}, nil
+	return hermes.From{Platform: h.Platform, Name: h.Name}, nil
 }
 
 // refuses is a client that fails with one error, and can be attached to.
@@ -30,22 +30,8 @@ func (r refuses) Do(context.Context, string, hermes.From, hermes.Op) error { ret
 // mustServe returns a client that is served by another one over a pipe.
 func mustServe(t *testing.T, c protocol.Client) *remote.Client {
 	t.Helper()
-	a, b := net.Pipe()
-	over := make(chan error, 1)
-	go func() {
-		over <- remote.Serve(context.Background(), remote.NewStream(a), remote.Server{Client: c, Admit: admit, Name: "test"})
-	}()
-	client, err := remote.Dial(t.Context(), remote.NewStream(b), remote.Hello{Key: "key", Name: "terminal 1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = client.Close()
-		if err := <-over; err != nil {
-			t.Errorf("served: %v", err)
-		}
-	})
-	return client
+	server, client := memory(t)
+	return mustConnect(t, c, server, client, remote.Hello{Key: "key", Name: "terminal 1", Platform: "cli"})
 }
 
 // TestErrorsAreTheSameOverAConnection for whoever decides by them, and in their words.

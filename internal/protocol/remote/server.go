@@ -10,7 +10,9 @@ import (
 	"io"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"hermes"
@@ -56,10 +58,15 @@ func Serve(ctx context.Context, stream jsonrpc.Stream, s Server) error {
 	switch {
 	case v.refused != nil:
 		return v.refused
-	case errors.Is(err, io.EOF):
+	case gone(err):
 		return nil
 	}
 	return err
+}
+
+// gone reports whether an error of a stream says that the peer has ended it.
+func gone(err error) bool {
+	return slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, syscall.EPIPE, syscall.ECONNRESET}, func(end error) bool { return errors.Is(err, end) })
 }
 
 // served is a connection that is served.
@@ -80,6 +87,7 @@ type served struct {
 type lent struct {
 	cancel  context.CancelFunc
 	attends bool
+	over    chan struct{} // closed when the session knows that it has ended
 }
 
 // Handle does what the peer asks for. Until the peer is known, that is nothing.
@@ -92,8 +100,6 @@ func (v *served) Handle(ctx context.Context, r *jsonrpc.Request) {
 		_ = r.Reply(nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalid, Message: "the connection is initialized already"})
 	case !known:
 		_ = r.Reply(nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalid, Message: "send initialize first"})
-	case r.Method == methodDetach:
-		_ = r.Reply(v.detach(r))
 	default:
 		v.request(r)
 	}
@@ -109,6 +115,8 @@ func (v *served) request(r *jsonrpc.Request) {
 		f = v.open
 	case methodAttach:
 		f = v.attach
+	case methodDetach:
+		f = v.detach
 	case methodDo:
 		f = v.do
 	case methodHistory:
@@ -249,7 +257,7 @@ func (v *served) attach(ctx context.Context, r *jsonrpc.Request) (any, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	id, err := v.reserve(&lent{cancel, p.Attends})
+	id, err := v.reserve(&lent{cancel, p.Attends, make(chan struct{})})
 	if err != nil {
 		cancel()
 		return nil, err
@@ -262,12 +270,14 @@ func (v *served) attach(ctx context.Context, r *jsonrpc.Request) (any, error) {
 		return nil, err
 	}
 	if err := r.Reply(attachResult{Subscription: id, Snapshot: snapshot}, nil); err != nil {
-		v.release(id)
-		return nil, err
+		cancel() // what follows is over at once
 	}
 	v.work.Go(func() { // ends with the subscription
-		defer v.release(id)
 		v.pass(ctx, r.Conn(), id, events)
+		cancel()
+		for range events { // it is closed when the session has forgotten the subscription
+		}
+		v.release(id)
 	})
 	return nil, nil
 }
@@ -285,14 +295,14 @@ func (v *served) reserve(l *lent) (string, error) {
 	return id, nil
 }
 
-// release ends a subscription.
+// release ends a subscription that the session has none of any more.
 func (v *served) release(id string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if l := v.subscriptions[id]; l != nil {
-		l.cancel()
-		delete(v.subscriptions, id)
-	}
+	l := v.subscriptions[id]
+	delete(v.subscriptions, id)
+	l.cancel()
+	close(l.over)
 }
 
 // pass passes the events of a subscription on. It waits while the peer does not read; the
@@ -305,7 +315,7 @@ func (v *served) pass(ctx context.Context, conn *jsonrpc.Conn, id string, events
 		_ = conn.Notify(context.WithoutCancel(ctx), noticeDetached, subscriptionParams{id}) // it fails if the connection has ended
 	}()
 	for e := range events {
-		err := conn.Notify(ctx, noticeEvent, eventParams{id, e})
+		err := v.notify(ctx, conn, id, e)
 		switch {
 		case err == nil:
 		case ctx.Err() != nil || errors.Is(err, jsonrpc.ErrEnded):
@@ -316,18 +326,38 @@ func (v *served) pass(ctx context.Context, conn *jsonrpc.Conn, id string, events
 	}
 }
 
+// notify sends one event. It is encoded once only: it may be large.
+func (v *served) notify(ctx context.Context, conn *jsonrpc.Conn, id string, e protocol.Envelope) error {
+	raw, err := e.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	return conn.Notify(ctx, noticeEvent, encodeEvent(id, raw))
+}
+
 func (v *served) log(text string, args ...any) {
 	if v.Log != nil {
 		v.Log.Error(text, args...)
 	}
 }
 
-// detach ends a subscription of the peer. One that has ended is not an error.
-func (v *served) detach(r *jsonrpc.Request) (any, error) {
+// detach ends a subscription of the peer and replies when the session knows. One that has
+// ended is not an error.
+func (v *served) detach(ctx context.Context, r *jsonrpc.Request) (any, error) {
 	var p subscriptionParams
 	if err := params(r, &p); err != nil {
 		return nil, err
 	}
-	v.release(p.Subscription)
+	v.mu.Lock()
+	l := v.subscriptions[p.Subscription]
+	v.mu.Unlock()
+	if l == nil {
+		return none{}, nil
+	}
+	l.cancel()
+	select {
+	case <-l.over:
+	case <-ctx.Done():
+	}
 	return none{}, nil
 }

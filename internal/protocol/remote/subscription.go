@@ -73,10 +73,11 @@ func (s *subscription) take() (batch []protocol.Envelope, end bool) {
 	return batch, s.over || s.lagged
 }
 
-// deliver hands the frontend its events until they end, or the frontend goes.
+// deliver hands the frontend its events until they end, or the frontend goes. Then the session
+// has forgotten it.
 func (s *subscription) deliver(ctx context.Context) {
-	defer s.client.detach(s.id)
 	defer close(s.out)
+	defer s.client.detach(s.id)
 	for {
 		select {
 		case <-s.wake:
