@@ -177,6 +177,7 @@ func testAnswers(t *testing.T, connect Connect) {
 	if q := late.Snapshot.Questions; len(q) != 1 || q[0].Session != a.ID || q[0].Asked.ID != asked.ID || late.Snapshot.State != protocol.StateAsking {
 		t.Errorf("attached while it asks: %+v", late.Snapshot)
 	}
+	a.Do(hermes.Touch{ID: asked.ID})
 	reply := hermes.Reply{ID: asked.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.AllowOnce}}
 	b.Do(reply)
 	taken, closed := Next[hermes.AnswerTaken](a), Next[hermes.AnswerTaken](b)
