@@ -14,6 +14,14 @@ type (
 		Parts     []Part `json:"parts"`
 		Busy      Busy   `json:"busy,omitempty"`
 		Synthetic bool   `json:"-"` // from the program, not the user; no connection may say so
+		// Key, if set, names the message: while the session is live, it takes a message once
+		// only, and answers a second one with the same key as it answered the first. So
+		// whoever lost the connection before the answer sends the same message again. If the
+		// epoch of the session has changed meanwhile, its process is another one, which knows
+		// no keys of the one before: first look whether the message is in the history, in
+		// the running turn or in the queue. A random text of 16 bytes or more is a good key;
+		// at most 128 bytes are allowed.
+		Key string `json:"key,omitempty"`
 	}
 	// Steer adds a note to the running turn; without a turn it is a Say.
 	Steer struct {
@@ -26,11 +34,17 @@ type (
 	}
 	// Reply answers the question of an Asked event: with Answer if that has a
 	// Question, with Approval if it has one. The first reply wins; later ones get
-	// [ErrAnswered].
+	// [ErrAnswered], also from a process that took the session over.
 	Reply struct {
 		ID       string         `json:"id"`
 		Answer   Answer         `json:"answer,omitzero"`
 		Approval ApprovalAnswer `json:"approval,omitzero"`
+	}
+	// Touch says that the user has begun to answer a question, or goes on with it. The time
+	// until it is escalated and the time that it waits both start again. For one that is
+	// closed, the error is that of a late Reply.
+	Touch struct {
+		ID string `json:"id"`
 	}
 	// Continue resumes a turn that was cut off and asks its open question
 	// again. A Say instead drops the question. If the transcript ends with an
@@ -78,6 +92,7 @@ func (Say) op()         {}
 func (Steer) op()       {}
 func (Stop) op()        {}
 func (Reply) op()       {}
+func (Touch) op()       {}
 func (Continue) op()    {}
 func (Undo) op()        {}
 func (Retry) op()       {}

@@ -1,11 +1,9 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 	"time"
 
@@ -46,6 +44,7 @@ type actor struct {
 	queue     []turn.Queued // stored, too
 	deferred  []request     // ops that wait until the turn is prepared
 	questions questions
+	said      said
 	cut       bool              // the last turn was cut off
 	answered  bool              // a turn was answered, and none failed or met a cap since
 	notify    func(string)      // Open.Waiting; may be nil
@@ -136,8 +135,7 @@ func (s *Session) Close() error {
 func (s *Session) live() {
 	renew := time.NewTicker(turn.LeaseTime / 3)
 	defer renew.Stop()
-	const never = math.MaxInt64
-	after := cmp.Or(max(s.cfg.IdleAfter, 0), never)
+	after := orNever(s.cfg.IdleAfter)
 	idle := time.NewTimer(after)
 	defer idle.Stop()
 	for {
@@ -182,7 +180,7 @@ func (s *Session) handle(e request) {
 // the turn is made of.
 func waitsForTurn(op hermes.Op) bool {
 	switch op.(type) {
-	case hermes.Stop, hermes.Reply, hermes.SetTitle, hermes.Leave:
+	case hermes.Stop, hermes.Reply, hermes.Touch, hermes.SetTitle, hermes.Leave:
 		return false
 	}
 	return true
@@ -192,7 +190,9 @@ func waitsForTurn(op hermes.Op) bool {
 func (s *Session) do(e request, reply func(error)) {
 	switch op := e.op.(type) {
 	case hermes.Say:
-		s.say(op, e.from, reply)
+		if reply := s.said.once(op.Key, reply); reply != nil {
+			s.say(op, e.from, reply)
+		}
 	case hermes.Steer:
 		s.steer(op.Text, e.from, reply)
 	case hermes.Continue:
@@ -211,6 +211,8 @@ func (s *Session) change(op hermes.Op, from hermes.From) error {
 		return s.stop(op)
 	case hermes.Reply:
 		return s.reply(op, from)
+	case hermes.Touch:
+		return s.touch(op.ID)
 	case hermes.Undo:
 		return s.undo()
 	case hermes.Compress:

@@ -18,9 +18,11 @@ const settle = 400 * time.Millisecond
 // no of the chat itself.
 type ask struct {
 	id       string
+	session  string // the child session that asks; "" is the session of the chat
+	origin   string // says so
 	approval *hermes.ApprovalRequest
 	question *hermes.Question
-	confirm  string // the command line that waits for a yes
+	confirm  string // the command line that a yes sends
 
 	options []option
 	at      int
@@ -30,6 +32,19 @@ type ask struct {
 	armed   bool      // no key was pressed for settle, so keys answer the question
 	pasted  bool      // a text was pasted, which is never a choice
 	moved   time.Time // when Up or Down was pressed last
+	touched time.Time // when the session was told last that the user answers
+}
+
+// touchTime is how often the session is told that the user answers a question.
+const touchTime = 15 * time.Second
+
+// touch returns the action that tells the session that the user answers, if it is time for that.
+func (a *ask) touch(now time.Time) []any {
+	if a.confirm != "" || now.Sub(a.touched) < touchTime {
+		return nil
+	}
+	a.touched = now
+	return []any{submitDo{hermes.Touch{ID: a.id}, a.session}}
 }
 
 // arm reports whether keys answer the question: no key was pressed for a while
@@ -127,6 +142,14 @@ func (a *ask) denial(reason string) hermes.Reply {
 // lines print the whole question into the scrollback, so that it can be read
 // however long it is.
 func (a *ask) lines(t theme, width int) []string {
+	lines := a.body(t, width)
+	if a.origin != "" {
+		lines = append([]string{t.Faint(markup.Clip(a.origin, width))}, lines...)
+	}
+	return lines
+}
+
+func (a *ask) body(t theme, width int) []string {
 	if q := a.question; q != nil {
 		lines := markup.Render(q.Text, t.prose(width))
 		if q.Of > 1 {

@@ -31,19 +31,24 @@ func (m *model) key(k input.Key) []any {
 	if (k.Name == "enter" || k.Name == "kpenter") && now.Sub(gone) < settle {
 		return nil // it was meant for the question
 	}
+	var touched []any
 	if a := m.ask(); a != nil {
 		a.arm(last, now)
-		if do, taken := m.askKey(a, k); taken {
-			return do
+		do, taken := m.askKey(a, k)
+		if len(do) == 0 && a == m.ask() && (a.armed || a.typing) {
+			touched = a.touch(now)
+		}
+		if taken {
+			return append(do, touched...)
 		}
 	}
 	switch m.input.Press(k, m.cols()) {
 	case input.Send:
-		return m.send()
+		return append(touched, m.send()...)
 	case input.Quit:
-		return []any{quitDo{}}
+		return append(touched, quitDo{})
 	}
-	return nil
+	return touched
 }
 
 // interrupt is Ctrl+C: it stops the turn. Pressed twice it quits.
@@ -68,18 +73,18 @@ func (m *model) interrupt() []any {
 	}
 	m.turn.stopping = true
 	if preparing { // the text comes back when the session has stopped
-		return []any{submitDo{hermes.Stop{}}}
+		return []any{submitDo{op: hermes.Stop{}}}
 	}
 	m.input.Unstash()
 	m.input.Before(m.conv.takeBack())
 	var do []any
 	for _, a := range m.asks {
 		if a.approval != nil {
-			do = append(do, submitDo{a.denial("")})
+			do = append(do, submitDo{a.denial(""), a.session})
 		}
 	}
 	m.asks = nil
-	return append(do, submitDo{hermes.Stop{}})
+	return append(do, submitDo{op: hermes.Stop{}})
 }
 
 // quitTime is how long after Ctrl+C a second one quits.
