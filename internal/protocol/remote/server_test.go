@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
+	"hermes/hermestest"
 	"hermes/internal/jsonrpc"
 	"hermes/internal/protocol"
 	"hermes/internal/protocol/protocoltest"
@@ -320,4 +321,50 @@ func FuzzServe(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestAPeerThatDoesNotRead is told what it missed when it reads again. Neither the session nor
+// its other frontends wait for it, and what is kept for it is bounded by the session's ring.
+func TestAPeerThatDoesNotRead(t *testing.T) {
+	t.Parallel()
+	const turns = 60
+	big := long(64)
+	w := protocoltest.NewWorldOf(t, hermestest.NewScript(hermestest.Say(big)).Forever())
+	f := protocoltest.Open(t, w.Client, hermes.From{Client: "f", Attends: true})
+	r := mustRaw(t, w.Client)
+	r.ask(hello)
+	r.ask(`{"jsonrpc":"2.0","id":1,"method":"attach","params":{"session":"` + f.ID + `"}}`)
+	for range turns {
+		f.Say("hello")
+		protocoltest.Next[hermes.TurnDone](f)
+	}
+	size, last, before := 0, "", ""
+	for !strings.Contains(last, `"method":"detached"`) {
+		line, err := r.lines.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		size, before, last = size+len(line), last, string(line)
+	}
+	if !strings.Contains(before, `"type":"lagged"`) || size > 4<<20 {
+		t.Errorf("after %d bytes: %s", size, before)
+	}
+	if got := r.ask(`{"jsonrpc":"2.0","id":1,"method":"attach","params":{"session":"` + f.ID + `"}}`); !strings.Contains(got, fmt.Sprintf(`"turns":%d`, turns)) {
+		t.Errorf("attached again: %.300s", got)
+	}
+	_ = r.conn.Close()
+	<-r.over
+}
+
+// TestAMessageThatIsTooLargeIsNotSent: the connection goes on.
+func TestAMessageThatIsTooLargeIsNotSent(t *testing.T) {
+	t.Parallel()
+	c := mustServe(t, &counting{})
+	err := c.Command(t.Context(), "s", hermes.From{}, long(32<<10))
+	if !errors.Is(err, jsonrpc.ErrTooLarge) || errors.Is(err, protocol.ErrConnection) {
+		t.Errorf("a large command: %v", err)
+	}
+	if err := c.Command(t.Context(), "s", hermes.From{}, long(1<<10)); err != nil {
+		t.Errorf("a smaller one: %v", err)
+	}
 }

@@ -1,8 +1,6 @@
 package acp
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -16,6 +14,7 @@ import (
 
 	"hermes/internal/fault"
 	"hermes/internal/httpc"
+	"hermes/internal/jsonrpc"
 	"hermes/internal/proc"
 )
 
@@ -24,8 +23,6 @@ const (
 	maxLine = 8 << 20
 	// maxErrors is how much of the program's error output is kept, in bytes.
 	maxErrors = 4 << 10
-	// maxOut is how many messages may wait until the program reads them.
-	maxOut = 64
 	// chunk is how much is written at once, in bytes: a program that reads slowly is
 	// given up only if it does not read that.
 	chunk = 32 << 10
@@ -33,43 +30,21 @@ const (
 	cancelTime = time.Second
 )
 
-// message is any message of JSON-RPC 2.0.
-type message struct {
-	Version string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id,omitempty"`
-	Method  string          `json:"method,omitempty"`
-	Params  json.RawMessage `json:"params,omitempty"`
-	Result  json.RawMessage `json:"result,omitempty"`
-	Error   *refusal        `json:"error,omitempty"`
-}
+// codeNeedsAuth is an error of the protocol.
+const codeNeedsAuth = -32000
 
-// refusal is an error of JSON-RPC.
-type refusal struct {
-	Code    int             `json:"code"`
-	Message string          `json:"message"`
-	Data    json.RawMessage `json:"data,omitempty"`
-}
+// errDeaf means that the program does not read what it is sent.
+var errDeaf = errors.New("the program takes no more input")
 
-// Codes of JSON-RPC and of the protocol.
-const (
-	codeNoMethod  = -32601
-	codeParams    = -32602
-	codeNeedsAuth = -32000
-)
-
-// conn is a running program. One goroutine uses it. Another writes, since a program may
-// say something before it reads on.
+// conn is a running program. One goroutine uses it.
 type conn struct {
 	process *proc.Process
 	program string
 	silence time.Duration
-	lines   chan []byte // closed when the output ends
-	out     *io.PipeReader
-	outbox  chan []byte
-	deaf    chan error    // why the program gets no more messages, at most one
-	gone    chan struct{} // closed with the connection
+	rpc     *jsonrpc.Conn
+	heard   chan struct{}         // holds one: the program has said something
+	asked   chan *jsonrpc.Request // what the program says by itself, in order
 	errs    *tail
-	serial  int
 	// session and answer are set once the prompt is sent: updates of this
 	// session belong to the answer.
 	session string
@@ -83,8 +58,9 @@ func (m *Model) start(ctx context.Context) (*conn, error) {
 		return nil, context.Cause(ctx)
 	}
 	read, write := io.Pipe()
-	c := &conn{program: m.cfg.Command[0], silence: m.silence(), lines: make(chan []byte), out: read, errs: &tail{},
-		outbox: make(chan []byte, maxOut), deaf: make(chan error, 1), gone: make(chan struct{})}
+	c := &conn{
+		program: m.cfg.Command[0], silence: m.silence(), errs: &tail{}, heard: make(chan struct{}, 1), asked: make(chan *jsonrpc.Request),
+	}
 	process, err := proc.Start(context.WithoutCancel(ctx), proc.Command{
 		Path: m.cfg.Command[0], Args: m.cfg.Command[1:], Dir: m.cfg.Dir, Env: m.cfg.Env, OpenInput: true, Stdout: write, Stderr: c.errs,
 		Files: m.cfg.Files, Guard: m.cfg.Guard,
@@ -97,63 +73,66 @@ func (m *Model) start(ctx context.Context) (*conn, error) {
 		<-process.Done()
 		write.Close()
 	}()
-	go c.read()  // ends with the output or the connection
-	go c.write() // ends with the program or the connection
+	lines := jsonrpc.NewLines(streams{read, process}, maxLine).Tolerant() // some programs also log there
+	c.rpc = jsonrpc.New(context.WithoutCancel(ctx), listened{lines, c.heard}, c, jsonrpc.Options{WriteTime: -1})
 	return c, nil
 }
 
 // close ends the program and everything that it started.
 func (c *conn) close() {
-	close(c.gone)
-	c.out.Close()
+	_ = c.rpc.Close()
 	c.process.Close()
+	_ = c.rpc.Wait()
 }
 
-// write passes messages on to the program.
-func (c *conn) write() {
-	for {
-		select {
-		case line := <-c.outbox:
-			for part := range slices.Chunk(line, chunk) {
-				if err := c.process.Input(part); err != nil {
-					c.deaf <- err
-					return
-				}
-			}
-		case <-c.gone:
-			_ = c.process.CloseInput()
-			return
-		}
-	}
+// streams are the standard output and input of the program.
+type streams struct {
+	*io.PipeReader
+	process *proc.Process
 }
 
-// read passes lines on until the output ends.
-func (c *conn) read() {
-	defer close(c.lines)
-	lines := bufio.NewScanner(c.out)
-	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
-	for lines.Scan() {
-		line := bytes.TrimSpace(lines.Bytes())
-		if !bytes.HasPrefix(line, []byte("{")) {
-			continue // some programs also log there
-		}
-		select {
-		case c.lines <- bytes.Clone(line):
-		case <-c.gone:
-			return
+// Write passes messages on to the program, which must read each chunk in a few seconds.
+func (s streams) Write(p []byte) (int, error) {
+	for part := range slices.Chunk(p, chunk) {
+		if err := s.process.Input(part); err != nil {
+			return 0, fmt.Errorf("%w: %w", errDeaf, err)
 		}
 	}
-	c.out.CloseWithError(lines.Err()) // the program must not block on a line that is too long
+	return len(p), nil
+}
+
+// listened is a stream that tells when something was read.
+type listened struct {
+	*jsonrpc.Lines
+	heard chan<- struct{}
+}
+
+// Read returns the next message.
+func (l listened) Read() ([]byte, error) {
+	line, err := l.Lines.Read()
+	select {
+	case l.heard <- struct{}{}:
+	default:
+	}
+	return line, err
+}
+
+// Handle hands what the program says to the goroutine that uses the connection.
+func (c *conn) Handle(ctx context.Context, r *jsonrpc.Request) {
+	select {
+	case c.asked <- r:
+	case <-ctx.Done():
+	}
 }
 
 // call sends a request and waits for its result. Meanwhile it passes updates on and
 // answers what the program asks.
 func (c *conn) call(ctx context.Context, method string, params, result any) error {
-	c.serial++
-	id := fmt.Sprint(c.serial)
-	if err := c.send(message{ID: json.RawMessage(id), Method: method}, params); err != nil {
-		return c.ended(err)
-	}
+	calling, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	var raw json.RawMessage // set before over
+	over := make(chan error, 1)
+	go func() { over <- c.rpc.Call(calling, method, params, &raw) }() // ends with calling
 	done := ctx.Done()
 	var stopped error // why the answer was cancelled
 	silence := time.NewTimer(c.silenceTime())
@@ -166,43 +145,38 @@ func (c *conn) call(ctx context.Context, method string, params, result any) erro
 			}
 			done, stopped = nil, context.Cause(ctx)
 			c.cancel(silence)
-		case err := <-c.deaf:
-			return cmp.Or(stopped, c.ended(err))
 		case <-silence.C:
 			if stopped != nil {
 				return stopped
 			}
 			return &httpc.TimeoutError{Phase: "stale", After: c.silence}
-		case line, open := <-c.lines:
-			if !open {
-				return cmp.Or(stopped, c.ended(nil))
-			}
+		case <-c.heard:
 			if stopped == nil {
 				silence.Reset(c.silenceTime())
 			}
-			m, mine, err := c.take(line, id, stopped != nil)
-			if err != nil && stopped == nil {
-				stopped = err // the reader has stopped, or an answer could not be sent
+		case r := <-c.asked:
+			if err := c.take(r, stopped != nil); err != nil && stopped == nil {
+				stopped = err // the reader has stopped
 				c.cancel(silence)
 			}
-			if !mine {
-				continue
-			}
-			if stopped != nil {
-				return stopped
-			}
-			if m.Error != nil {
-				return c.refused(m.Error)
-			}
-			if result == nil {
-				return nil
-			}
-			if err := json.Unmarshal(m.Result, result); err != nil {
-				return fmt.Errorf("%w: the result of %s", fault.ErrGarbage, method)
-			}
-			return nil
+		case err := <-over:
+			return cmp.Or(stopped, c.answered(method, raw, result, err))
 		}
 	}
+}
+
+// answered reads the result of a request.
+func (c *conn) answered(method string, raw json.RawMessage, result any, err error) error {
+	if refused, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		return c.refused(refused)
+	}
+	if err != nil {
+		return c.ended(err)
+	}
+	if result != nil && json.Unmarshal(raw, result) != nil {
+		return fmt.Errorf("%w: the result of %s", fault.ErrGarbage, method)
+	}
+	return nil
 }
 
 // silenceTime is how long to wait for the next message.
@@ -215,60 +189,26 @@ func (c *conn) silenceTime() time.Duration {
 
 // cancel asks the program to end its answer, and bounds the wait for that.
 func (c *conn) cancel(wait *time.Timer) {
-	_ = c.send(message{Method: "session/cancel"}, map[string]any{"sessionId": c.session}) // it is ended anyway
+	ctx, end := context.WithTimeout(context.Background(), cancelTime)
+	defer end()
+	_ = c.rpc.Notify(ctx, "session/cancel", map[string]any{"sessionId": c.session}) // it is ended anyway
 	wait.Reset(cancelTime)
 }
 
-// take handles one message of the program. mine says that it is the response to the
-// request with this id.
-func (c *conn) take(line []byte, id string, cancelled bool) (m message, mine bool, err error) {
-	if json.Unmarshal(line, &m) != nil {
-		return m, false, nil // a line of a log
-	}
+// take handles what the program says by itself. It gets nothing of ours.
+func (c *conn) take(r *jsonrpc.Request, cancelled bool) error {
 	switch {
-	case m.Method == "":
-		return m, string(m.ID) == id || string(m.ID) == `"`+id+`"`, nil
-	case len(m.ID) > 0 && string(m.ID) != "null":
-		return m, false, c.serve(m, cancelled)
-	case m.Method == "session/update" && c.answer != nil && !cancelled:
-		return m, false, c.answer.update(m.Params, c.session)
+	case r.Method == "session/request_permission" && !r.Notification():
+		return c.permission(r, cancelled)
+	case r.Method == "session/update" && c.answer != nil && !cancelled:
+		return c.answer.update(r.Params, c.session)
 	}
-	return m, false, nil
-}
-
-// serve answers a request of the program. It gets nothing of ours.
-func (c *conn) serve(m message, cancelled bool) error {
-	reply := message{ID: m.ID, Error: &refusal{Code: codeNoMethod, Message: "Hermes lends no " + m.Method}}
-	if m.Method == "session/request_permission" {
-		return c.permission(m, cancelled)
-	}
-	return c.send(reply, nil)
-}
-
-// send hands a message to the writer.
-func (c *conn) send(m message, params any) error {
-	m.Version = "2.0"
-	if params != nil {
-		raw, err := json.Marshal(params)
-		if err != nil {
-			return err
-		}
-		m.Params = raw
-	}
-	line, err := json.Marshal(m)
-	if err != nil {
-		return err
-	}
-	select {
-	case c.outbox <- append(line, '\n'):
-		return nil
-	default:
-		return errors.New("the process does not read its input")
-	}
+	_ = r.Reply(nil, &jsonrpc.Error{Code: jsonrpc.CodeNoMethod, Message: "Hermes lends no " + r.Method}) // the call sees the end
+	return nil
 }
 
 // refused makes an error of the program's. One that needs a login says where.
-func (c *conn) refused(e *refusal) error {
+func (c *conn) refused(e *jsonrpc.Error) error {
 	text := oneLine(e.Message)
 	if detail := detailOf(e.Data); detail != "" && !strings.Contains(text, detail) {
 		text += ": " + detail
@@ -276,7 +216,7 @@ func (c *conn) refused(e *refusal) error {
 	switch e.Code {
 	case codeNeedsAuth:
 		return failure(401, fmt.Sprintf("%s is not logged in (%s); start %s in a terminal and log in there", c.program, text, c.program))
-	case codeParams, codeNoMethod:
+	case jsonrpc.CodeParams, jsonrpc.CodeNoMethod:
 		return failure(400, text)
 	}
 	return failure(0, text)
@@ -302,7 +242,7 @@ func detailOf(raw json.RawMessage) string {
 // ended says how the program ended.
 func (c *conn) ended(cause error) error {
 	text := "the program " + c.program + " ended before it answered"
-	if cause != nil {
+	if errors.Is(cause, errDeaf) {
 		text = "the program " + c.program + " takes no more input"
 	}
 	if last := c.errs.last(); last != "" {

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"hermes"
+	"hermes/internal/jsonrpc"
 	"hermes/internal/transport/base"
 )
 
@@ -113,7 +114,7 @@ func (a *answer) finish(reason string, u *usage) error {
 
 // permission refuses what the program wants to do with its own tools: once, never
 // for good, since the program would remember that.
-func (c *conn) permission(m message, cancelled bool) error {
+func (c *conn) permission(r *jsonrpc.Request, cancelled bool) error {
 	var p struct {
 		Session string `json:"sessionId"`
 		Call    struct {
@@ -124,7 +125,7 @@ func (c *conn) permission(m message, cancelled bool) error {
 			Kind string `json:"kind"`
 		} `json:"options"`
 	}
-	_ = json.Unmarshal(m.Params, &p) // without options it is cancelled
+	_ = json.Unmarshal(r.Params, &p) // without options it is cancelled
 	outcome := map[string]any{"outcome": "cancelled"}
 	for _, o := range p.Options {
 		if o.Kind == "reject_once" && o.ID != "" && !cancelled {
@@ -132,12 +133,9 @@ func (c *conn) permission(m message, cancelled bool) error {
 			break
 		}
 	}
-	raw, err := json.Marshal(map[string]any{"outcome": outcome})
-	if err != nil {
-		return err
-	}
-	if err := c.send(message{ID: m.ID, Result: raw}, nil); err != nil || cancelled || c.answer == nil {
-		return err
+	_ = r.Reply(map[string]any{"outcome": outcome}, nil) // the call sees the end
+	if cancelled || c.answer == nil {
+		return nil
 	}
 	return c.answer.notice("was refused a tool of its own: " + oneLine(p.Call.Title))
 }
