@@ -196,3 +196,26 @@ func TestWithoutATerminalTheCommandIsSaid(t *testing.T) {
 		s.left()
 	}
 }
+
+// TestOfSeveralSessionsTheUserChoosesOne: the list begins with the last active one.
+func TestOfSeveralSessionsTheUserChoosesOne(t *testing.T) {
+	t.Parallel()
+	p, first, id := twoSeats(t)
+	other := p.sit("xterm-256color", "-m", "custom:played", "-q", "feed the fish")
+	other.shows("Done: feed the fish!")
+	s := p.sit("dumb", "attach") // it cannot show a list to choose from
+	s.shows("several sessions are open; name one of them")
+	s.shows("hermes attach " + id)
+	s.left()
+	s = p.sit("xterm-256color", "attach")
+	s.shows("Attach to")
+	s.shows(id)
+	s.press("\r")
+	s.shows("Attached")
+	s.press("and the cat\r")
+	other.shows("Done: and the cat!")
+	for _, each := range []*seat{s, other, first} {
+		each.press("\x04")
+		each.left()
+	}
+}

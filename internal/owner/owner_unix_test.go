@@ -128,3 +128,20 @@ func TestOwnerThatCannotListenHasNoAddress(t *testing.T) {
 		t.Errorf("it listens at %q", got)
 	}
 }
+
+// BenchmarkListen is what a process pays for being reachable: the first lease and the end.
+func BenchmarkListen(b *testing.B) {
+	folder := b.TempDir()
+	if err := os.Chmod(folder, 0o700); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		o := owner.New(owner.Config{Folder: folder, Name: "host:1:aa", Log: slog.New(slog.DiscardHandler)})
+		if o.Address() == "" {
+			b.Fatal("it does not listen")
+		}
+		if err := o.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

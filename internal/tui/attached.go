@@ -115,16 +115,37 @@ func (a *attached) watch(ctx context.Context, l *link, run hermes.RunSpec, resum
 	switch {
 	case !ok:
 		opened.err = context.Cause(ctx)
-	case first.Snapshot != nil && resumed:
-		opened.state = *first.Snapshot
-		opened.last, opened.err = lastSaid(ctx, a.client, l.id, first.Snapshot.Last)
 	case first.Snapshot != nil:
 		opened.state = *first.Snapshot
+	}
+	if opened.err == nil && resumed {
+		first.Missed, opened.last, opened.err = before(ctx, a.client, l.id, opened.state)
 	}
 	if opened.err != nil {
 		detach()
 	}
 	return gotSession{link: l, update: first, opened: opened}
+}
+
+// maxTurn is how many messages of a running turn are read when the chat attaches.
+const maxTurn = 200
+
+// before reads what was said before a snapshot: what there is of the running turn, and the last
+// messages before that.
+func before(ctx context.Context, c protocol.Client, id string, s protocol.Snapshot) (turn, last []hermes.Message, err error) {
+	until := s.Last
+	if t := s.Turn; t != nil && t.Said.ID != 0 {
+		turn, err = c.History(ctx, id, hermes.Range{After: t.Said.ID - 1, Before: s.Last + 1, Last: maxTurn})
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(turn) == 0 || turn[0].ID != t.Said.ID {
+			turn = slices.Insert(turn, 0, t.Said)
+		}
+		until = t.Said.ID - 1
+	}
+	last, err = lastSaid(ctx, c, id, until)
+	return turn, last, err
 }
 
 // How the end of a resumed conversation is looked for: so many messages at a time, and no

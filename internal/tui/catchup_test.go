@@ -48,7 +48,9 @@ func TestWhatWasMissedComesOnce(t *testing.T) {
 	said := stored(1, 1, hermes.RoleUser, "go")
 	begun := hermes.TurnStarted{Turn: 1, Message: said}
 	first := stored(2, 1, hermes.RoleAssistant, "I look.")
-	first.Calls = []hermes.ToolCall{call("a", "terminal"), call("b", "read_file")}
+	first.Calls = []hermes.ToolCall{{ID: "a", Name: "terminal", Arguments: `{"command":"make all"}`}, call("b", "read_file")}
+	thought := stored(2, 1, hermes.RoleAssistant, "I look.")
+	thought.Reasoning = []hermes.Reasoning{{Text: "It fails, "}, {Text: "so I look."}}
 	result := hermes.Message{ID: 5, Turn: 1, Role: hermes.RoleTool, CallID: "a", ToolName: "terminal", Time: at(5), Failed: true}
 	over := hermes.TurnDone{Turn: 1, Outcome: hermes.OutcomeDone, Text: "Done.", Duration: time.Second}
 	next := stored(9, 2, hermes.RoleUser, "and then?")
@@ -62,6 +64,18 @@ func TestWhatWasMissedComesOnce(t *testing.T) {
 			before:   []hermes.Event{begun, hermes.TextDelta{Text: "I lo"}},
 			snapshot: protocol.Snapshot{Turn: &protocol.Turn{Number: 1, Text: "I look at"}},
 			want:     []hermes.Event{hermes.TextDelta{Text: "ok at"}},
+		},
+		"the end of what it thought": {
+			before:   []hermes.Event{begun, hermes.ReasoningDelta{Text: "It fails"}},
+			snapshot: protocol.Snapshot{Turn: &protocol.Turn{Number: 1}},
+			missed:   []hermes.Message{thought},
+			want:     []hermes.Event{hermes.ReasoningDelta{Text: ", so I look."}, hermes.Appended{Message: thought}},
+		},
+		"what it thought, behind a text that came": {
+			before:   []hermes.Event{begun, hermes.ReasoningDelta{Text: "It fails, so I look."}, hermes.TextDelta{Text: "I"}},
+			snapshot: protocol.Snapshot{Turn: &protocol.Turn{Number: 1}},
+			missed:   []hermes.Message{thought},
+			want:     []hermes.Event{hermes.Appended{Message: thought}},
 		},
 		"nothing": {
 			before:   []hermes.Event{begun, hermes.ReasoningDelta{Text: "hm"}, hermes.TextDelta{Text: "I lo"}},
@@ -78,7 +92,7 @@ func TestWhatWasMissedComesOnce(t *testing.T) {
 			missed:   []hermes.Message{first, result, {ID: 6, Turn: 1, Role: hermes.RoleTool, CallID: "b", Time: at(5)}},
 			want: []hermes.Event{
 				hermes.Appended{Message: first},
-				hermes.CallDone{Call: first.Calls[0], Result: result, Failed: true, Duration: 3 * time.Second},
+				hermes.CallDone{Call: first.Calls[0], Preview: "make all", Result: result, Failed: true, Duration: 3 * time.Second},
 				hermes.CallDone{Call: first.Calls[1], Result: hermes.Message{ID: 6, Turn: 1, Role: hermes.RoleTool, CallID: "b", Time: at(5)}, Duration: 3 * time.Second},
 				hermes.TextDelta{Text: "It"},
 			},

@@ -133,6 +133,7 @@ func (c *chat) adopt(got gotSession) {
 	early := c.model.update(got.opened)
 	c.seen = catchup{emit: c.happened}
 	c.seen.take(got.update)
+	c.model.update(foundMsg{got.opened.state}) // the turn began earlier
 	c.doAll(early)
 }
 

@@ -15,7 +15,7 @@
 // [screen] draws.
 //
 // Start at run.go, the loop, which draws (draw.go), watches the session (attached.go)
-// and gives slow work away (background.go). catchup.go makes events of what was missed
+// and gives slow work away (background.go). catchup.go, with missed.go, makes events of what was missed
 // while the session was out of reach. Then update.go, with the parts of the
 // model: input.Line is what the user types into, conversation.go what is known of
 // the session, and question.go what it asks. renderer.go, with step.go, turns events

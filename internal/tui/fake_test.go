@@ -25,6 +25,7 @@ type fakeSession struct {
 	script     func(f *fakeSession, text string)
 	prepares   func()           // if set, the turn of each message is prepared until a stop
 	transcript []hermes.Message // from before
+	turn       *protocol.Turn   // that runs already
 
 	mu      sync.Mutex
 	ops     []hermes.Op
@@ -87,7 +88,7 @@ func (f *fakeSession) attach(ctx context.Context) (protocol.Snapshot, <-chan pro
 		}
 	}()
 	return protocol.Snapshot{
-		Epoch: 1, Seq: f.seq, State: protocol.StateIdle, Last: int64(len(f.transcript)),
+		Epoch: 1, Seq: f.seq, State: protocol.StateIdle, Turn: f.turn, Last: int64(len(f.transcript)),
 		Session:    protocol.SessionInfo{ID: f.ID(), Model: "maker/model-1", Messages: len(f.transcript)},
 		Configured: hermes.Configured{Model: "maker/model-1", Window: 1000},
 	}, out

@@ -280,6 +280,32 @@ func TestAttachOpensOnlyWhatIsNotLive(t *testing.T) {
 	}
 }
 
+// TestAttachingShowsTheRunningTurnFromItsBeginning, once, and goes on where it is.
+func TestAttachingShowsTheRunningTurnFromItsBeginning(t *testing.T) {
+	t.Parallel()
+	f := newFake(nil)
+	step := hermes.Message{ID: 4, Turn: 2, Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "I look."}}, Calls: []hermes.ToolCall{call("a", "terminal")}}
+	f.transcript = []hermes.Message{
+		stored(1, 1, hermes.RoleUser, "old"), stored(2, 1, hermes.RoleAssistant, "older answer"), stored(3, 2, hermes.RoleUser, "the question"), step,
+		{Turn: 2, Role: hermes.RoleTool, CallID: "a"},
+	}
+	f.turn = &protocol.Turn{Number: 2, Said: f.transcript[2], From: other, Text: "It is", Began: at(0)}
+	c := clientOf(f)
+	r := newRig(t, 80, 30, Display{})
+	ch := &chat{model: r.m, attached: attached{client: c, from: me}}
+	ch.adopt(ch.open(t.Context(), Start{Attach: "s"}, want{first: true}))
+	t.Cleanup(ch.session.detach)
+	j := joined{ch, r}
+	f.emit(hermes.TextDelta{Text: " done."})
+	j.shows("It is done.")
+	if got, want := strings.Split(r.v.text(), "\n\n"), []string{"› old", "older answer", "› the question\n  from terminal 4711", "I look.", "┊ terminal  0 ms"}; !slices.Equal(got[1:6], want) {
+		t.Errorf("the screen: %q", got)
+	}
+	if !r.m.turn.busy || !r.m.turn.began.Equal(at(0)) {
+		t.Errorf("the turn is %+v", r.m.turn)
+	}
+}
+
 // TestTheEndOfALongConversationIsFound behind many results of tools.
 func TestTheEndOfALongConversationIsFound(t *testing.T) {
 	t.Parallel()

@@ -104,7 +104,11 @@ func (t *renderer) turnDone(e hermes.TurnDone) {
 		}
 		t.say(t.errorLines(text)...)
 	case hermes.OutcomeInterrupted:
-		t.say(t.Warn("interrupted") + t.Faint(" after "+took(e.Duration)))
+		after := ""
+		if e.Duration > 0 { // else its process has ended
+			after = " after " + took(e.Duration)
+		}
+		t.say(t.Warn("interrupted") + t.Faint(after))
 	default:
 		// No summary for a turn without a model call that took no time, such as
 		// a compression with nothing to do.
