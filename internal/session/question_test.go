@@ -128,7 +128,9 @@ func TestAQuestionThatCannotBeStoredIsNotAsked(t *testing.T) {
 					return nil
 				}
 				h := newFixture(t, hermestest.NewScript(hermestest.CallTool(tt.tool.spec.Name, `{}`), hermestest.Say("ok")), newToolTable(tt.tool),
-					func(c *session.Config) { c.Store, c.Ask = st, session.AskTimes{Approval: time.Minute, Question: time.Minute} })
+					func(c *session.Config) {
+						c.Store, c.Ask = st, session.AskTimes{Approval: time.Minute, Question: time.Minute}
+					})
 				s := h.open(t, session.Open{From: hermes.From{Attends: true}})
 				e := attend(t, s)
 				submit(t, s, say("go"))

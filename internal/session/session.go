@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/agent"
 	"hermes/internal/protocol"
 	"hermes/internal/session/jobs"
 	"hermes/internal/session/turn"
@@ -19,15 +20,18 @@ type Session struct {
 	id, dir string
 	over    chan<- hermes.TurnDone // gets the outcome of a child's turn; nil otherwise
 	parent  *Session               // that started this one and waits for it; nil if there is none
-	feed    *feed
-	inbox   chan request
-	closing chan struct{}
-	close   sync.Once
-	done    chan struct{} // closed when the actor has ended
-	err     error         // of closing; read after done
-	manager *Manager
-	ctx     context.Context // ends when the session does
-	cancel  context.CancelFunc
+	budget  *agent.Budget          // of the parent's turn; nil if there is none, or no limit
+	// children is how many child sessions run; guarded by manager.mu.
+	children int
+	feed     *feed
+	inbox    chan request
+	closing  chan struct{}
+	close    sync.Once
+	done     chan struct{} // closed when the actor has ended
+	err      error         // of closing; read after done
+	manager  *Manager
+	ctx      context.Context // ends when the session does
+	cancel   context.CancelFunc
 
 	actor // belongs to the session's goroutine
 }
@@ -226,7 +230,7 @@ func (s *Session) change(op hermes.Op, from hermes.From) error {
 	case hermes.SetTitle:
 		return s.setTitle(op.Title)
 	case hermes.Leave:
-		if s.feed.frontends(from.Client) == 0 {
+		if s.parent == nil && s.feed.frontends(from.Client) == 0 { // a child is its parent's to close
 			s.close.Do(func() { close(s.closing) })
 		}
 		return nil
@@ -236,12 +240,9 @@ func (s *Session) change(op hermes.Op, from hermes.From) error {
 
 func (s *Session) publish(e hermes.Event) { s.feed.publish(e) }
 
-// attended reports whether a user can be asked. A child session asks no one: its calls that need
-// approval are refused.
-func (s *Session) attended() bool { return s.parent == nil && s.feed.attended() }
-
-// watched reports whether a user waits for the session, or for one above it.
-func (s *Session) watched() bool {
+// attended reports whether a user can be asked: one who attends the session or one above it, where
+// what a child asks is shown.
+func (s *Session) attended() bool {
 	for ; s != nil; s = s.parent {
 		if s.feed.attended() {
 			return true
