@@ -213,7 +213,7 @@ func (m *Manager) isLive(id string) bool {
 // newSession returns the actor of a session; the caller starts it.
 func (m *Manager) newSession(ctx context.Context, o Open, row hermes.Session) (*Session, error) {
 	s := &Session{
-		cfg: &m.cfg, id: row.ID, dir: runOf(o.Run, row).Workspace.Dir, manager: m, parent: o.parent, budget: o.budget, over: o.done,
+		cfg: &m.cfg, id: row.ID, dir: runOf(o.Run, row).Workspace.Dir, manager: m, kin: kin{parent: o.parent, budget: o.budget, over: o.done},
 		feed: newFeed(row.ID, m.cfg.Now, o.parent), inbox: make(chan request), closing: make(chan struct{}), done: make(chan struct{}),
 	}
 	s.feed.expect(o.From)

@@ -18,22 +18,26 @@ import (
 type Session struct {
 	cfg     *Config
 	id, dir string
-	over    chan<- hermes.TurnDone // gets the outcome of a child's turn; nil otherwise
-	parent  *Session               // that started this one and waits for it; nil if there is none
-	budget  *agent.Budget          // of the parent's turn; nil if there is none, or no limit
-	// children is how many child sessions run; guarded by manager.mu.
-	children int
-	feed     *feed
-	inbox    chan request
-	closing  chan struct{}
-	close    sync.Once
-	done     chan struct{} // closed when the actor has ended
-	err      error         // of closing; read after done
-	manager  *Manager
-	ctx      context.Context // ends when the session does
-	cancel   context.CancelFunc
+	feed    *feed
+	inbox   chan request
+	closing chan struct{}
+	close   sync.Once
+	done    chan struct{} // closed when the actor has ended
+	err     error         // of closing; read after done
+	manager *Manager
+	ctx     context.Context // ends when the session does
+	cancel  context.CancelFunc
 
+	kin
 	actor // belongs to the session's goroutine
+}
+
+// kin is what a session has to do with others.
+type kin struct {
+	parent   *Session               // that started this one and waits for it; nil if there is none
+	budget   *agent.Budget          // of the parent's turn; nil if there is none, or no limit
+	over     chan<- hermes.TurnDone // gets the outcome of a child's turn; nil otherwise
+	children int                    // how many child sessions run; guarded by manager.mu
 }
 
 // actor is what the goroutine of a session works with.
