@@ -23,7 +23,7 @@ import (
 // remover asks for approval and calls during with the answer before it ends.
 func remover(during func(c *hermes.Call, answer hermes.ApprovalAnswer)) tool {
 	return tool{hermes.Spec{Name: "rm", Schema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, c *hermes.Call) hermes.Result {
-		answer, err := c.Host.Approve(ctx, hermes.ApprovalRequest{CallID: c.ID, Tool: "rm", Subject: "rm -rf x", Detail: "all of it"})
+		answer, err := c.Host.Approve(ctx, hermes.ApprovalRequest{CallID: c.ID, Tool: "rm", Subject: "rm -rf x", Detail: "all of it", Risks: []hermes.Risk{{Key: "delete", Reason: "deletes"}}})
 		if during != nil {
 			during(c, answer)
 		}
