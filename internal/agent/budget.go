@@ -1,6 +1,9 @@
 package agent
 
-import "sync"
+import (
+	"math"
+	"sync"
+)
 
 // DefaultSteps is how many model calls a turn may make by default.
 const DefaultSteps = 90
@@ -8,6 +11,8 @@ const DefaultSteps = 90
 // Budget counts the remaining steps of one turn, or of a turn and its child
 // sessions together. It may be used concurrently. A nil Budget has no limit.
 type Budget struct {
+	up *Budget // of the turn that started the child session; nil if there is none
+
 	mu   sync.Mutex
 	left int
 	used int
@@ -21,6 +26,18 @@ func NewBudget(steps int) *Budget {
 	return &Budget{left: steps}
 }
 
+// Child returns the budget of a child session: so many steps, each of which is taken from b
+// too. With 0 or less the child has what b has left.
+func (b *Budget) Child(steps int) *Budget {
+	if b == nil {
+		return NewBudget(steps)
+	}
+	if steps <= 0 {
+		steps = math.MaxInt
+	}
+	return &Budget{up: b, left: steps}
+}
+
 // Take uses one step. It returns false if none is left.
 func (b *Budget) Take() bool {
 	if b == nil {
@@ -28,7 +45,7 @@ func (b *Budget) Take() bool {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.left == 0 {
+	if b.left == 0 || !b.up.Take() {
 		return false
 	}
 	b.left--
@@ -46,6 +63,7 @@ func (b *Budget) Refund() {
 	if b.used > 0 {
 		b.left++
 		b.used--
+		b.up.Refund()
 	}
 }
 
@@ -56,5 +74,8 @@ func (b *Budget) Left() int {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if up := b.up.Left(); up >= 0 {
+		return min(b.left, up)
+	}
 	return b.left
 }

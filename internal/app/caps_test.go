@@ -96,6 +96,7 @@ func dear(t *testing.T, url, rest string) string {
 	t.Helper()
 	home := t.TempDir()
 	writeFile(t, filepath.Join(home, "config.yaml"), `
+delegation: {max_concurrent_children: 8}
 model: {default: played, provider: custom, base_url: "`+url+`/v1", context_length: 200000}
 agent: {max_turns: none, api_max_retries: 0}
 compression: {enabled: false}

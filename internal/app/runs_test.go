@@ -211,7 +211,7 @@ agent: {disabled_toolsets: [session_search]}
 		"discord": {Model: "three", Tools: "again fan process read_file terminal", Prompt: []string{"PROJECT-RULES", "NAME-ADA"}, Hint: true, Asked: true, Steps: 5},
 		"cron":    {Model: "four", Tools: "again fan patch process read_file search_files terminal todo write_file", Deleted: true, Steps: 3},
 		"child": {
-			Model: "two", Temperature: 0.5, MaxTokens: 777, Effort: "low", Tools: "again fan terminal", Prompt: []string{"EXTRA-TELEGRAM", "PROJECT-RULES"},
+			Model: "two", Temperature: 0.5, MaxTokens: 777, Effort: "low", Tools: "again fan terminal", Prompt: []string{"EXTRA-TELEGRAM", "PROJECT-RULES"}, Asked: true,
 		},
 		"judge": {Model: "three", MaxTokens: 2000}, // of the chat that asks
 	}
@@ -227,6 +227,7 @@ agent: {disabled_toolsets: [session_search]}
 		live := map[string]*session.Session{}
 		for who, open := range opens {
 			live[who] = mustOpen(t, a, open)
+			answerChildren(t, a, live[who], hermes.Deny, func(hermes.Asked) { o.note("child", func(w *wanted) { w.Asked = true }) })
 			o.mu.Lock()
 			o.ids[who] = live[who].ID()
 			o.mu.Unlock()

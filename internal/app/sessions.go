@@ -40,20 +40,23 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 		return nil, err
 	}
 	leaseOwner, listening := a.leaseOwner(), a.listening()
-	a.tooling() // all three are closed after the sessions
+	tools := a.tooling() // all three are closed after the sessions
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.sessions != nil {
 		return a.sessions, nil
 	}
-	agent := cfg.Agent()
+	agent, children := cfg.Agent(), cfg.Delegation()
 	a.sessions = session.NewManager(session.Config{
 		Store: listening.Leasing(store), Models: a.models, NewRuntime: a.newRuntime, Owner: leaseOwner,
 		Steps: int(agent.MaxTurns), Busy: hermes.Busy(cfg.Display().BusyInputMode), MaxResume: cfg.Sessions().MaxResumeMessages,
 		Effort: func(model string) hermes.Effort { // reasoning_overrides, else reasoning_effort
 			return hermes.EffortOf(model, agent.ReasoningEffort, agent.ReasoningOverrides)
 		}, MaxTokens: cfg.Model().MaxTokens,
-		Ask: session.AskTimes{Approval: cfg.Approvals().Timeout, Question: agent.ClarifyTimeout, Escalate: cfg.Approvals().EscalateAfter}, Now: a.opts.Now, Log: a.log(),
+		Ask: session.AskTimes{Approval: cfg.Approvals().Timeout, Question: agent.ClarifyTimeout, Escalate: cfg.Approvals().EscalateAfter},
+		Children: session.Children{
+			Depth: children.MaxDepth, AtOnce: children.MaxConcurrent, Steps: int(children.MaxIterations), Toolsets: tools.catalogue.Narrowing,
+		}, Now: a.opts.Now, Log: a.log(),
 	})
 	unused := upkeep.Unused(ctx, store, a.opts.Now())
 	a.closers = append(a.closers, a.upkeep(store, cfg), a.tidy(store, cfg, unused), a.sessions.Close)

@@ -92,6 +92,7 @@ model: {default: played, provider: custom, base_url: "`+url+`/v1"}
 agent: {max_turns: none}
 tool_loop_guardrails: {warnings_enabled: false, hard_stop_enabled: false, non_interactive_hard_stop_enabled: false}
 compression: {enabled: false}
+delegation: {max_concurrent_children: 8, max_iterations: none}
 spend:
   prices: {played: {input: 1, output: 1, cache_read: 1, cache_write: 1}}
 `+caps)

@@ -192,6 +192,9 @@ auxiliary:
 	}
 	s.session = s.live.ID()
 	s.events, _ = subscribe(s.live, 0)
+	if s.answer != "" {
+		answerChildren(s.t, s.app, s.live, s.answer, nil)
+	}
 }
 
 // fresh begins another session in the same program.

@@ -62,6 +62,7 @@ func harms(t *testing.T, settings, text string, chosen hermes.Unattendance, atte
 		},
 		From: hermes.From{Attends: attended},
 	})
+	answerChildren(t, a, s, hermes.Deny, nil)
 	events := mustSay(t, s, text)
 	for e := range events {
 		switch e := e.(type) {

@@ -7,7 +7,8 @@ import "time"
 // The three modes say what happens to such a command where no user can be asked: deny
 // refuses it, approve lets it run and says so. Approve never covers what only the user
 // may allow (keeping what untrusted text asked for), what changes Hermes itself, what
-// Deny forbids, what is never allowed, or anything in a child session.
+// Deny forbids, what is never allowed, or anything in a child session. A child session asks
+// the user of the sessions above it.
 type Approvals struct {
 	Mode                    string        `key:"mode" default:"smart" oneof:"smart manual off" test:"internal/cmd.TestApprovalsMode"`
 	DenialBreakerThreshold  int           `key:"denial_breaker_threshold" default:"3" min:"0" test:"internal/cmd.TestDenialBreaker"` // refusals in a row after which the model is told to stop; 0: off

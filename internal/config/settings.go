@@ -45,7 +45,7 @@ type Settings struct {
 	Memory           Memory                `key:"memory"`
 	Skills           Skills                `key:"skills"`
 	Curator          Curator               `key:"curator"`
-	Delegation       Delegation            `key:"delegation" planned:"delegation"`
+	Delegation       Delegation            `key:"delegation"`
 	Checkpoints      Checkpoints           `key:"checkpoints" planned:"checkpoints"`
 	Display          Display               `key:"display"`
 	Approvals        Approvals             `key:"approvals"`

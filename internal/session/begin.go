@@ -82,7 +82,7 @@ func (s *Session) start(t *turn.Turn, p *preparation, take []int64) error {
 		s.publish(hermes.TurnStarted{Turn: m.Turn, Message: *m, From: p.from})
 	}
 	ref := s.ref(t.Number) // with what the message brought
-	budget := agent.NewBudget(s.steps())
+	budget := s.budget.Child(s.steps())
 	calls, err := s.newCalls(ref, budget)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (s *Session) work(ref hermes.SessionRef, calls *turn.Calls) agent.Turn {
 		Request: hermes.Request{
 			System: row.System, Tools: s.specs, Session: row.ID,
 			Effort: s.effortOf(model.ID()), MaxTokens: cmp.Or(s.run.Model.MaxTokens, s.cfg.MaxTokens), Temperature: s.run.Model.Temperature,
-			Attended: s.watched(),
+			Attended: s.attended(),
 		},
 		Transcript: s.record.Messages(), Number: ref.Turn, Context: hooks.Engine(s.runtime.Context, ref),
 		Last: s.record.Last, Counted: s.record.Counted,

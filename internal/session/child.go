@@ -5,18 +5,65 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"hermes"
 	"hermes/internal/agent"
 	"hermes/internal/session/turn"
 )
 
+// Children bounds the child sessions. Zero fields mean the defaults.
+type Children struct {
+	Depth  int // how deep they may be nested; a child of a conversation has depth 1
+	AtOnce int // how many a session may have at once
+	// Steps is how many model calls one may make; 0 or less means what its parent has left.
+	Steps int
+	// Toolsets refuses the toolsets of a task that are not there, among the tools of the
+	// parent, with an error for the model; nil accepts all.
+	Toolsets func(ctx context.Context, names, tools []string) error
+}
+
+// The default bounds, and how many child sessions a process may have at once.
+const (
+	DefaultChildDepth = 1
+	DefaultChildren   = 3
+	maxChildren       = 64
+)
+
+// admit counts a child of a session, until release is called. If there are too many, the error
+// is for the model.
+func (m *Manager) admit(parent *Session) (release func(), err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	most := cmp.Or(m.cfg.Children.AtOnce, DefaultChildren)
+	switch {
+	case parent.children >= most:
+		return nil, fmt.Errorf("this session runs %d child sessions already, and delegation.max_concurrent_children allows no more; wait until one has ended, or do the work yourself", most)
+	case m.children >= maxChildren:
+		return nil, fmt.Errorf("%d child sessions run in this program already, which is the limit; do the work yourself, or try again later", maxChildren)
+	}
+	parent.children++
+	m.children++
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		parent.children--
+		m.children--
+	}, nil
+}
+
 // spawn runs a task in a new child session until it ends. The child's context
-// is the call's, so it ends with its parent. It is unattended. The task may
-// hold untrusted text, so the child starts with its parent's provenance.
-func (m *Manager) spawn(ctx context.Context, run hermes.RunSpec, parent *Session, t hermes.Task) (hermes.Report, error) {
+// is the call's, so it ends with its parent. What it asks goes to its parent's
+// frontends. The task may hold untrusted text, so the child starts with its
+// parent's provenance.
+func (m *Manager) spawn(ctx context.Context, run hermes.RunSpec, l lender, t hermes.Task) (hermes.Report, error) {
+	release, err := m.admit(l.session)
+	if err != nil {
+		return hermes.Report{}, err
+	}
+	defer release()
 	over := make(chan hermes.TurnDone, 1)
-	s, err := m.Open(ctx, Open{Run: run, parent: parent, done: over})
+	s, err := m.Open(ctx, Open{Run: run, parent: l.session, budget: l.budget, done: over})
 	if err != nil {
 		return hermes.Report{}, fmt.Errorf("open the child session: %w", err)
 	}
@@ -24,28 +71,40 @@ func (m *Manager) spawn(ctx context.Context, run hermes.RunSpec, parent *Session
 	begun := context.AfterFunc(ctx, func() { _ = s.Close() }) // a turn that is prepared ends, too
 	err = s.Do(ctx, hermes.From{}, hermes.Say{Parts: []hermes.Part{{Text: taskText(t)}}})
 	begun()
-	if err != nil {
+	interrupted := hermes.Report{Session: s.id, Status: "interrupted"}
+	switch {
+	case err == nil:
+	case errors.Is(err, hermes.ErrInterrupted) && ctx.Err() == nil: // only this child was stopped
+		return interrupted, nil
+	default:
 		return hermes.Report{}, err
 	}
 	select {
 	case done := <-over:
-		r := report(s.id, done)
-		r.Provenance = provenanceOf(ctx, s)
-		return r, nil
-	case <-s.done:
-		err = hermes.ErrClosed
+		return s.reported(ctx, done), nil
 	case <-ctx.Done():
-		err = context.Cause(ctx)
+		return interrupted, context.Cause(ctx)
+	case <-s.done:
 	}
-	return hermes.Report{Session: s.id, Status: "interrupted"}, err
+	select {
+	case done := <-over: // just before its end
+		return s.reported(ctx, done), nil
+	default:
+		return interrupted, hermes.ErrClosed
+	}
 }
 
 // childRun returns the spec of a child session: its parent's, narrowed by the task. A child
-// never has more rights, tools, steps or money than its parent has left.
-func (l lender) childRun(parent hermes.SessionRef, task hermes.Task) (hermes.RunSpec, error) {
+// never has more rights, tools, steps or money than its parent has left. Which calls need the
+// user is decided with its depth; see package toolbox.
+func (l lender) childRun(ctx context.Context, parent hermes.SessionRef, task hermes.Task) (hermes.RunSpec, error) {
+	limits := l.session.cfg.Children
 	run := l.run
 	run.Session = ""
 	run.Origin = hermes.Origin{Platform: hermes.PlatformChild, User: parent.User, Parent: parent.ID, Depth: parent.Depth + 1, Provenance: parent.Provenance}
+	if most := cmp.Or(limits.Depth, DefaultChildDepth); run.Origin.Depth > most {
+		return run, fmt.Errorf("this session may start no child session: delegation.max_spawn_depth allows a depth of %d; do the work yourself", most)
+	}
 	run.Workspace.Dir = parent.Dir
 	run.Model.Ref = cmp.Or(task.Model, parent.Model)
 	run.Tools.Only = nil
@@ -55,14 +114,26 @@ func (l lender) childRun(parent hermes.SessionRef, task hermes.Task) (hermes.Run
 	run.Tools.Enabled = task.Toolsets
 	if len(task.Toolsets) == 0 {
 		run.Tools.Enabled = run.Tools.Only
+	} else if limits.Toolsets != nil {
+		if err := limits.Toolsets(ctx, task.Toolsets, run.Tools.Only); err != nil {
+			return run, err
+		}
 	}
-	run.Budget.Steps = task.MaxSteps
-	if left := l.budget.Left(); left == 0 {
+	left := l.budget.Left()
+	if left == 0 {
 		return run, errors.New("no steps are left for a child session; do the work yourself, or say what remains to be done")
-	} else if left > 0 && (task.MaxSteps <= 0 || task.MaxSteps > left) {
-		run.Budget.Steps = left
 	}
+	run.Budget.Steps = fewest(task.MaxSteps, limits.Steps, left)
 	return run, nil
+}
+
+// fewest returns the smallest limit; 0 or less is none, and -1 is returned if there is none.
+func fewest(limits ...int) int {
+	limits = slices.DeleteFunc(limits, func(n int) bool { return n <= 0 })
+	if len(limits) == 0 {
+		return -1
+	}
+	return slices.Min(limits)
 }
 
 // lender is the session as the calls of a turn see it.
@@ -84,11 +155,11 @@ func (l lender) Ask(ctx context.Context, asked hermes.Asked, call string) (turn.
 
 // Spawn runs a child session.
 func (l lender) Spawn(ctx context.Context, parent hermes.SessionRef, t hermes.Task) (hermes.Report, error) {
-	run, err := l.childRun(parent, t)
+	run, err := l.childRun(ctx, parent, t)
 	if err != nil {
 		return hermes.Report{}, err
 	}
-	return l.session.manager.spawn(ctx, run, l.session, t)
+	return l.session.manager.spawn(ctx, run, l, t)
 }
 
 // Publish passes an event to the subscribers.
@@ -111,8 +182,9 @@ func taskText(t hermes.Task) string {
 	return t.Goal + "\n\nWhat you need to know:\n" + t.Context
 }
 
-func report(id string, done hermes.TurnDone) hermes.Report {
-	r := hermes.Report{Session: id, Summary: done.Text, Status: "completed", Steps: done.Steps, Usage: done.Usage}
+// reported is what a child says of its turn.
+func (s *Session) reported(ctx context.Context, done hermes.TurnDone) hermes.Report {
+	r := hermes.Report{Session: s.id, Summary: done.Text, Status: "completed", Steps: done.Steps, Usage: done.Usage, Provenance: provenanceOf(ctx, s)}
 	switch done.Outcome {
 	case hermes.OutcomeInterrupted:
 		r.Status = "interrupted"

@@ -23,11 +23,12 @@ import (
 // Manager holds the live sessions of a process. Its methods may be called
 // concurrently. Close ends them all.
 type Manager struct {
-	cfg     Config
-	mu      sync.Mutex
-	live    map[string]*liveSession
-	closed  bool
-	closing jobs.Closing
+	cfg      Config
+	mu       sync.Mutex
+	live     map[string]*liveSession
+	closed   bool
+	closing  jobs.Closing
+	children int // running child sessions; guarded by mu
 	// attended says that a user attended a session.
 	attended atomic.Bool
 }
@@ -56,8 +57,10 @@ type Open struct {
 	// If several callers open the same session, only the one that starts it
 	// gets the calls.
 	Waiting func(string)
-	// parent is that of a child session, and done gets the outcome of its turn.
+	// parent is that of a child session, whose steps come from the budget; done gets the
+	// outcome of its turn.
 	parent *Session
+	budget *agent.Budget
 	done   chan<- hermes.TurnDone
 }
 
@@ -210,8 +213,8 @@ func (m *Manager) isLive(id string) bool {
 // newSession returns the actor of a session; the caller starts it.
 func (m *Manager) newSession(ctx context.Context, o Open, row hermes.Session) (*Session, error) {
 	s := &Session{
-		cfg: &m.cfg, id: row.ID, dir: runOf(o.Run, row).Workspace.Dir, manager: m, parent: o.parent, over: o.done, feed: newFeed(row.ID, m.cfg.Now, o.parent),
-		inbox: make(chan request), closing: make(chan struct{}), done: make(chan struct{}),
+		cfg: &m.cfg, id: row.ID, dir: runOf(o.Run, row).Workspace.Dir, manager: m, kin: kin{parent: o.parent, budget: o.budget, over: o.done},
+		feed: newFeed(row.ID, m.cfg.Now, o.parent), inbox: make(chan request), closing: make(chan struct{}), done: make(chan struct{}),
 	}
 	s.feed.expect(o.From)
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -299,7 +302,7 @@ func (s *Session) recover() error {
 		if begun {
 			journaled = append(journaled, c.ID)
 		}
-		calls := turn.NewCalls(s.lent(agent.NewBudget(s.steps())), s.ref(s.record.LastTurn()), journaled...)
+		calls := turn.NewCalls(s.lent(s.budget.Child(s.steps())), s.ref(s.record.LastTurn()), journaled...)
 		return hermes.ToolMessage(c, agent.RunCall(ctx, s.runtime.Tools, calls.Host, c))
 	})
 	s.cut = s.record.Unanswered() || s.waiting()

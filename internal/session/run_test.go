@@ -81,6 +81,7 @@ func TestDepthCountsTheSessionsAbove(t *testing.T) {
 		hermestest.Say("a grandchild"), hermestest.Say("a child"), hermestest.Say("done"))
 	var depths []int
 	h := newFixture(t, m, newToolTable(delegate), func(c *session.Config) {
+		c.Children.Depth = 2
 		next := c.NewRuntime
 		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec) (*session.Runtime, error) {
 			depths = append(depths, run.Origin.Depth)

@@ -31,6 +31,7 @@ type Config struct {
 	Effort    func(model string) hermes.Effort
 	MaxTokens int
 	Ask       AskTimes
+	Children  Children
 	// IdleAfter closes a session without subscribers after this time without
 	// work; 0 never closes it.
 	IdleAfter time.Duration

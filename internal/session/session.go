@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/agent"
 	"hermes/internal/protocol"
 	"hermes/internal/session/jobs"
 	"hermes/internal/session/turn"
@@ -17,8 +18,6 @@ import (
 type Session struct {
 	cfg     *Config
 	id, dir string
-	over    chan<- hermes.TurnDone // gets the outcome of a child's turn; nil otherwise
-	parent  *Session               // that started this one and waits for it; nil if there is none
 	feed    *feed
 	inbox   chan request
 	closing chan struct{}
@@ -29,7 +28,16 @@ type Session struct {
 	ctx     context.Context // ends when the session does
 	cancel  context.CancelFunc
 
+	kin
 	actor // belongs to the session's goroutine
+}
+
+// kin is what a session has to do with others.
+type kin struct {
+	parent   *Session               // that started this one and waits for it; nil if there is none
+	budget   *agent.Budget          // of the parent's turn; nil if there is none, or no limit
+	over     chan<- hermes.TurnDone // gets the outcome of a child's turn; nil otherwise
+	children int                    // how many child sessions run; guarded by manager.mu
 }
 
 // actor is what the goroutine of a session works with.
@@ -229,7 +237,7 @@ func (s *Session) change(op hermes.Op, from hermes.From) error {
 	case hermes.SetTitle:
 		return s.setTitle(op.Title)
 	case hermes.Leave:
-		if s.feed.frontends(from.Client) == 0 {
+		if s.parent == nil && s.feed.frontends(from.Client) == 0 { // a child is its parent's to close
 			s.close.Do(func() { close(s.closing) })
 		}
 		return nil
@@ -239,12 +247,9 @@ func (s *Session) change(op hermes.Op, from hermes.From) error {
 
 func (s *Session) publish(e hermes.Event) { s.feed.publish(e) }
 
-// attended reports whether a user can be asked. A child session asks no one: its calls that need
-// approval are refused.
-func (s *Session) attended() bool { return s.parent == nil && s.feed.attended() }
-
-// watched reports whether a user waits for the session, or for one above it.
-func (s *Session) watched() bool {
+// attended reports whether a user can be asked: one who attends the session or one above it, where
+// what a child asks is shown.
+func (s *Session) attended() bool {
 	for ; s != nil; s = s.parent {
 		if s.feed.attended() {
 			return true

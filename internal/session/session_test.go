@@ -116,7 +116,6 @@ type fixture struct {
 	store      hermes.Store
 	system     string // the next system prompt
 	provenance string // of the next system prompt
-	built      int
 }
 
 func newFixture(t *testing.T, m hermes.Model, b hermes.Tools, change ...func(*session.Config)) *fixture {
@@ -126,7 +125,6 @@ func newFixture(t *testing.T, m hermes.Model, b hermes.Tools, change ...func(*se
 		Store: h.store, Models: models{m}, Owner: hermes.Owner{Name: "here"},
 		NewRuntime: func(context.Context, hermes.RunSpec) (*session.Runtime, error) {
 			return &session.Runtime{Tools: b, Prompt: prompter(func() (hermes.SystemPrompt, error) {
-				h.built++
 				return hermes.SystemPrompt{Text: h.system, Provenance: h.provenance, Layers: []hermes.PromptLayer{{Name: "identity", Bytes: len(h.system)}}}, nil
 			})}, nil
 		},

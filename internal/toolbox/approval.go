@@ -47,7 +47,7 @@ type Approvals struct {
 	// Deny are globs of commands that are never run, in any mode.
 	Deny []string
 	// Allowed are the keys of risks that are already approved, in any folder.
-	// They do not hold where no user can be asked.
+	// They do not hold where no user can be asked, nor in child sessions.
 	Allowed []string
 	// Grants keeps what the user always allows; nil keeps it for the session
 	// only.
@@ -227,7 +227,7 @@ func reasons(found []hermes.Risk) string {
 // judge lets the model of the smart mode decide about one call and reports
 // whether it did. If it decided without a refusal, the call runs this once.
 func (b *Toolbox) judge(ctx context.Context, c *call, shown hermes.ApprovalRequest) (decided bool, refused *hermes.Result) {
-	if b.approvals.rules.Judge == nil || !attended(c.Call) || !b.approvals.smart() || anyNoRemember(shown.Risks) {
+	if b.approvals.rules.Judge == nil || !attended(c.Call) || inChild(c.Call) || !b.approvals.smart() || anyNoRemember(shown.Risks) {
 		return false, nil
 	}
 	c.Host.Progress("asking a model whether this is safe: " + reasons(shown.Risks))

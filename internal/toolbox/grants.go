@@ -73,18 +73,18 @@ func (a *approvals) open(c *call, found []hermes.Risk) []hermes.Risk {
 	if a.mode == ModeOff {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(found), func(f hermes.Risk) bool { return a.covered(a.described(c, f.Key)) })
+	return slices.DeleteFunc(slices.Clone(found), func(f hermes.Risk) bool { return a.covered(a.described(c, f.Key), inChild(c.Call)) })
 }
 
 // covered reports whether the session, the settings or a stored grant allow a
 // call with one risk.
-func (a *approvals) covered(call hermes.Grant) bool {
+func (a *approvals) covered(call hermes.Grant, child bool) bool {
 	inSession := call
 	inSession.Unattended = false // the session's own grants always hold in it
 	if slices.ContainsFunc(a.granted, func(g hermes.Grant) bool { return g.Covers(inSession, a.now()) }) {
 		return true
 	}
-	if !call.Unattended && slices.Contains(a.rules.Allowed, call.Key) {
+	if !call.Unattended && !child && slices.Contains(a.rules.Allowed, call.Key) {
 		return true
 	}
 	return a.rules.Grants != nil && a.rules.Grants.Covers(call)

@@ -77,7 +77,7 @@ func sign(c *hermes.Call) signature {
 func (b *Toolbox) guardrail(next runner) runner {
 	return func(ctx context.Context, c *call) hermes.Result {
 		sig := sign(c.Call)
-		if r, blocked := b.streaks.blocked(sig, attended(c.Call)); blocked {
+		if r, blocked := b.streaks.blocked(sig, attended(c.Call) && !inChild(c.Call)); blocked {
 			return r
 		}
 		if why := b.streaks.take(c.Call); why != "" {

@@ -84,10 +84,11 @@ type host struct {
 	dir        string // empty is /work
 	said       string // by Progress
 	alone      bool   // no user attends
+	depth      int    // of child sessions
 }
 
 func (h *host) Session() hermes.SessionRef {
-	return hermes.SessionRef{ID: "s1", Dir: cmp.Or(h.dir, "/work"), Provenance: h.provenance, Platform: h.platform, Attended: !h.alone}
+	return hermes.SessionRef{ID: "s1", Dir: cmp.Or(h.dir, "/work"), Provenance: h.provenance, Platform: h.platform, Attended: !h.alone, Depth: h.depth}
 }
 func (h *host) Environment() hermes.Environment {
 	if h.files == nil {

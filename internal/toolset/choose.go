@@ -2,7 +2,9 @@ package toolset
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"hermes"
 )
@@ -51,6 +53,30 @@ func (c *Catalogue) Known(name string) (known bool, names []string) {
 	_, unknown := c.Expand(context.Background(), name)
 	tools, _ := c.Expand(context.Background(), "all")
 	return len(unknown) == 0, append(names, tools...)
+}
+
+// Narrowing refuses toolsets that a child session is to have if one is unknown, or if they have
+// none of the tools of its parent. The error lists what there is, for a model.
+func (c *Catalogue) Narrowing(ctx context.Context, names, tools []string) error {
+	parents := func(list []string) bool {
+		return slices.ContainsFunc(list, func(t string) bool { return slices.Contains(tools, t) })
+	}
+	found, unknown := c.Expand(ctx, names...)
+	if len(unknown) == 0 && parents(found) {
+		return nil
+	}
+	var there []string
+	for _, s := range c.sets {
+		if list, _ := c.Expand(ctx, s.Name()); parents(list) {
+			there = append(there, s.Name())
+		}
+	}
+	slices.Sort(there)
+	use := "; use any of these: " + strings.Join(slices.Compact(there), ", ")
+	if len(unknown) > 0 {
+		return fmt.Errorf("there is no toolset %s%s", strings.Join(unknown, " and no "), use)
+	}
+	return fmt.Errorf("this session has no tool of %s%s", strings.Join(names, " or "), use)
 }
 
 // All returns the specs of all tools; none if ctx has ended.

@@ -77,6 +77,14 @@ func (c *Client) Attach(ctx context.Context, id string, from hermes.From, after 
 
 // Do sends an operation. A message of the user gets what it points at.
 func (c *Client) Do(ctx context.Context, id string, from hermes.From, op hermes.Op) error {
+	err := c.do(ctx, id, from, op)
+	if r, ok := op.(hermes.Reply); ok && errors.Is(err, hermes.ErrClosed) {
+		return c.late(ctx, id, r, err)
+	}
+	return err
+}
+
+func (c *Client) do(ctx context.Context, id string, from hermes.From, op hermes.Op) error {
 	s, err := c.live(ctx, id)
 	if err != nil {
 		return err
@@ -92,6 +100,18 @@ func (c *Client) Do(ctx context.Context, id string, from hermes.From, op hermes.
 		op = say
 	}
 	return s.Do(ctx, from, op)
+}
+
+// late is the error of a reply to a session that is not live, such as a child that has ended.
+func (c *Client) late(ctx context.Context, id string, r hermes.Reply, closed error) error {
+	store, err := c.cfg.Store(ctx)
+	if err != nil {
+		return closed
+	}
+	if q, err := store.FindQuestion(ctx, id, r.ID); err == nil && q.Answered {
+		return hermes.ErrAnswered{By: q.By}
+	}
+	return closed
 }
 
 // Command runs a slash command and publishes its outcome.

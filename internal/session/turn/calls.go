@@ -111,7 +111,8 @@ func (h *host) BeginCall(ctx context.Context, c hermes.ToolCall) error {
 		}
 	}
 	spec, _ := h.lent.Tools.Spec(c.Name)
-	h.journaled, h.asks = true, spec.Effect == hermes.EffectAsk && !h.Invoked()
+	h.journaled = true
+	h.asks = spec.Effect == hermes.EffectAsk && !h.Invoked() && h.ref.Depth == 0 // no user goes on with a child
 	h.asking.Store(c.ID, h.asks)
 	return nil
 }
