@@ -128,6 +128,11 @@ type (
 		By       From     `json:"by,omitzero"`
 		Decision Decision `json:"decision,omitempty"` // of an approval
 	}
+	// Escalated reports that no user of an attached frontend has begun to answer a question
+	// for some time, so that it is offered to all frontends of the user. Its time starts again.
+	Escalated struct {
+		ID string `json:"id"`
+	}
 	// Queued reports which messages wait for the end of the turn, first to be answered
 	// first.
 	Queued struct {
@@ -235,6 +240,7 @@ func (UsageUpdated) event()   {}
 func (TurnDone) event()       {}
 func (Asked) event()          {}
 func (AnswerTaken) event()    {}
+func (Escalated) event()      {}
 func (Queued) event()         {}
 func (Steered) event()        {}
 func (Rewound) event()        {}

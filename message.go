@@ -68,7 +68,7 @@ type Part struct {
 	Anchors *Anchors `json:"anchors,omitempty"`
 	// Provenance names the sources of untrusted text in a part of a new
 	// message. The session moves it to the message before storing it.
-	Provenance string `json:"-"`
+	Provenance string `json:"provenance,omitempty"`
 }
 
 // Image is a picture: a URL (http or https), or bytes with their media type.

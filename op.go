@@ -26,11 +26,17 @@ type (
 	}
 	// Reply answers the question of an Asked event: with Answer if that has a
 	// Question, with Approval if it has one. The first reply wins; later ones get
-	// [ErrAnswered].
+	// [ErrAnswered], also from a process that took the session over.
 	Reply struct {
 		ID       string         `json:"id"`
 		Answer   Answer         `json:"answer,omitzero"`
 		Approval ApprovalAnswer `json:"approval,omitzero"`
+	}
+	// Touch says that the user has begun to answer a question, or goes on with it. The time
+	// until it is escalated and the time that it waits both start again. For one that is
+	// closed, the error is that of a late Reply.
+	Touch struct {
+		ID string `json:"id"`
 	}
 	// Continue resumes a turn that was cut off and asks its open question
 	// again. A Say instead drops the question. If the transcript ends with an
@@ -78,6 +84,7 @@ func (Say) op()         {}
 func (Steer) op()       {}
 func (Stop) op()        {}
 func (Reply) op()       {}
+func (Touch) op()       {}
 func (Continue) op()    {}
 func (Undo) op()        {}
 func (Retry) op()       {}

@@ -167,15 +167,15 @@ type Insertion struct {
 
 // Range selects a part of a transcript; the zero value selects all of it.
 type Range struct {
-	After  int64 // ids greater than this
-	Before int64 // ids less than this, if not 0
-	Last   int   // only this many from the end, if not 0
-	First  int   // only this many from the beginning, if not 0; Last then counts from their end
+	After  int64 `json:"after,omitempty"`  // ids greater than this
+	Before int64 `json:"before,omitempty"` // ids less than this, if not 0
+	Last   int   `json:"last,omitempty"`   // only this many from the end, if not 0
+	First  int   `json:"first,omitempty"`  // only this many from the beginning, if not 0; Last then counts from their end
 	// Hidden includes messages that were undone or hidden by a compaction.
-	Hidden bool
+	Hidden bool `json:"hidden,omitempty"`
 	// Raw selects the original transcript: with the messages that compactions
 	// hid, without those that they inserted.
-	Raw bool
+	Raw bool `json:"raw,omitempty"`
 }
 
 // Journal records the calls that a turn has begun, so that no call runs twice

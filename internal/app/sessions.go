@@ -53,7 +53,7 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 		Effort: func(model string) hermes.Effort { // reasoning_overrides, else reasoning_effort
 			return hermes.EffortOf(model, agent.ReasoningEffort, agent.ReasoningOverrides)
 		}, MaxTokens: cfg.Model().MaxTokens,
-		AskTimeout: cfg.Approvals().Timeout, QuestionTimeout: agent.ClarifyTimeout, Now: a.opts.Now, Log: a.log(),
+		Ask: session.AskTimes{Approval: cfg.Approvals().Timeout, Question: agent.ClarifyTimeout, Escalate: cfg.Approvals().EscalateAfter}, Now: a.opts.Now, Log: a.log(),
 	})
 	unused := upkeep.Unused(ctx, store, a.opts.Now())
 	a.closers = append(a.closers, a.upkeep(store, cfg), a.tidy(store, cfg, unused), a.sessions.Close)

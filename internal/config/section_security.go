@@ -14,6 +14,7 @@ type Approvals struct {
 	Deny                    []string      `key:"deny" test:"internal/cmd.TestApprovalsDeny"`
 	SmartPolicy             string        `key:"smart_policy" test:"internal/app.TestSmartPolicyReachesTheJudge"`
 	Timeout                 time.Duration `key:"timeout" default:"300" min:"1" test:"internal/app.TestApprovalsTimeout"`
+	EscalateAfter           time.Duration `key:"escalate_after" default:"120" test:"internal/app.TestApprovalsEscalateAfter"`                   // until a question that no user has begun to answer is offered to all frontends, which starts timeout again; 0: never
 	CronMode                string        `key:"cron_mode" default:"deny" oneof:"deny approve" planned:"cron"`                                  // scheduled jobs
 	SingleQueryMode         string        `key:"single_query_mode" default:"deny" oneof:"deny approve" test:"internal/cmd.TestSingleQueryMode"` // a question on the command line: -z, -Q, a pipe
 	UnattendedMode          string        `key:"unattended_mode" default:"deny" oneof:"deny approve" test:"internal/app.TestUnattendedMode"`    // every other run without a user

@@ -68,16 +68,18 @@ type After struct {
 	Seq   int64 `json:"seq,omitempty"`
 }
 
-// Envelope carries an event of a session, or of one of its children.
+// Envelope carries an event of a session, or of one below it.
 type Envelope struct {
 	Session string `json:"session"`
-	// Parent is set on an event of a child session that is shown under its parent.
+	// Parent is set on an event of a child session that is shown under those above it: the
+	// session that started the child. Of what the child's model writes, an event without the
+	// text comes every few seconds.
 	Parent string `json:"parent,omitempty"`
 	// Epoch is the fencing number of the lease under which the session runs. Seq counts the
 	// events of the session that the frontend is attached to in that epoch, from 1. It jumps
 	// where texts were joined.
 	Epoch int64        `json:"epoch"`
 	Seq   int64        `json:"seq"`
-	Time  time.Time    `json:"time"`
+	Time  time.Time    `json:"time,omitzero"`
 	Event hermes.Event `json:"event"`
 }

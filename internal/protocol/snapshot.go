@@ -90,11 +90,15 @@ type Call struct {
 type OpenQuestion struct {
 	Session string       `json:"session"` // where the reply goes: a child has questions of its own
 	Asked   hermes.Asked `json:"asked"`
+	// Escalated is when it was offered to all frontends of the user; zero if it was not.
+	Escalated time.Time `json:"escalated,omitzero"`
 }
 
-// Child is a running child session.
+// Child is a running child session, or one that a child started. If its Activity is old, it makes
+// no progress: what it does changes that, also when it only thinks or writes.
 type Child struct {
 	ID         string    `json:"id"`
+	Parent     string    `json:"parent"` // the session that started it
 	Goal       string    `json:"goal,omitempty"`
 	Began      time.Time `json:"began,omitzero"`
 	ModelCalls int       `json:"model_calls,omitempty"`

@@ -54,20 +54,21 @@ func (v *View) Apply(e Envelope) {
 		if e.Parent == "" {
 			v.text.WriteString(d.Text)
 			v.activity = Activity{e.Time, "writing"}
+			return
 		}
-		return
 	case hermes.ReasoningDelta:
 		if e.Parent == "" {
 			v.thinking.WriteString(d.Text)
 			v.activity = Activity{e.Time, "thinking"}
+			return
 		}
-		return
 	}
-	if v.question(e) {
-		return
-	}
-	if e.Parent != "" {
+	_, escalated := e.Event.(hermes.Escalated) // no sign of life
+	switch asked := v.question(e); {
+	case e.Parent != "" && !escalated:
 		v.child(e)
+		return
+	case asked:
 		return
 	}
 	switch d := e.Event.(type) {
@@ -144,6 +145,11 @@ func (v *View) question(e Envelope) bool {
 			v.questions = slices.Delete(slices.Clone(v.questions), i, i+1)
 		}
 		v.activity = Activity{e.Time, "answered a question"}
+	case hermes.Escalated:
+		if i := find(d.ID); i >= 0 {
+			v.questions = slices.Clone(v.questions)
+			v.questions[i].Escalated = e.Time
+		}
 	default:
 		return false
 	}
@@ -183,12 +189,24 @@ func (v *View) child(e Envelope) {
 		return
 	}
 	if i < 0 {
-		v.children = append(v.children, Child{ID: e.Session, Began: e.Time})
+		v.children = append(v.children, Child{ID: e.Session, Parent: e.Parent, Began: e.Time})
 		i = len(v.children) - 1
 	}
 	c := &v.children[i]
 	c.Activity.At = e.Time
 	switch d := e.Event.(type) {
+	case hermes.TextDelta:
+		c.Activity.What = "writing"
+	case hermes.ReasoningDelta:
+		c.Activity.What = "thinking"
+	case hermes.CallDeltaSeen:
+		c.Activity.What = "writing a call of " + d.Name
+	case hermes.Asked:
+		c.Activity.What = "waiting for an answer"
+	case hermes.AnswerTaken:
+		c.Activity.What = "answered a question"
+	case hermes.TurnDone:
+		c.Calls, c.Activity.What = nil, "answered"
 	case hermes.TurnStarted:
 		c.Goal = d.Message.Visible()
 	case hermes.StepStarted:

@@ -75,11 +75,11 @@ type lender struct {
 
 // Ask asks the user. The settings limit the wait.
 func (l lender) Ask(ctx context.Context, asked hermes.Asked, call string) (turn.Reply, error) {
-	wait := l.session.cfg.AskTimeout
+	wait := l.session.cfg.Ask.Approval
 	if asked.Question != nil {
-		wait = l.session.cfg.QuestionTimeout
+		wait = l.session.cfg.Ask.Question
 	}
-	return l.session.askUser(ctx, &question{asked, call, make(chan turn.Reply, 1)}, wait)
+	return l.session.askUser(ctx, newQuestion(asked, call), wait)
 }
 
 // Spawn runs a child session.

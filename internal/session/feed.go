@@ -29,7 +29,8 @@ type feed struct {
 	mu      sync.Mutex
 	session string
 	now     func() time.Time
-	up      *feed // of the parent session, which shows what its children do; nil if there is none
+	up      *feed     // of the parent session, which shows what its children do; nil if there is none
+	signed  time.Time // when a text was last shown above
 	epoch   int64
 	seq     int64
 	ring
@@ -85,16 +86,50 @@ func (f *feed) publish(e hermes.Event) {
 	}
 	at := f.now()
 	f.add(f.session, "", at, e)
-	if f.up != nil && shownAbove(e) {
-		f.up.add(f.session, f.up.session, at, e)
+	if f.up == nil {
+		return
+	}
+	if e = f.above(at, e); e == nil {
+		return
+	}
+	for up := f.up; up != nil; up = up.up {
+		up.add(f.session, f.up.session, at, e)
 	}
 }
 
-// shownAbove reports whether an event of a child is shown under its parent. For the rest, a
+// signEvery is how often a child that only thinks or writes is shown above.
+const signEvery = 5 * time.Second
+
+// above returns what the sessions above are shown of an event, or nil. Of what the model writes
+// that is a sign of life now and then, without the text.
+func (f *feed) above(at time.Time, e hermes.Event) hermes.Event {
+	switch d := e.(type) {
+	case hermes.TextDelta:
+		e = hermes.TextDelta{}
+	case hermes.ReasoningDelta:
+		e = hermes.ReasoningDelta{}
+	case hermes.CallDeltaSeen:
+		e = hermes.CallDeltaSeen{Name: d.Name}
+	default:
+		if !shownAbove(e) {
+			return nil
+		}
+		return e
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if at.Sub(f.signed) < signEvery {
+		return nil
+	}
+	f.signed = at
+	return e
+}
+
+// shownAbove reports whether an event of a child is shown under its parents. For the rest, a
 // frontend attaches to the child.
 func shownAbove(e hermes.Event) bool {
 	switch e.(type) {
-	case hermes.TextDelta, hermes.ReasoningDelta, hermes.CallDeltaSeen, hermes.Appended, hermes.Compacted, hermes.Queued, hermes.Steered, hermes.Titled,
+	case hermes.Appended, hermes.Compacted, hermes.Queued, hermes.Steered, hermes.Titled,
 		hermes.Configured, hermes.CommandDone, hermes.Rewound, hermes.Reset:
 		return false
 	}

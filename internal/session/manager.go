@@ -243,6 +243,9 @@ func (s *Session) resume() error {
 		return err
 	}
 	s.feed.renumber(s.record.Lease().Fence)
+	if err := s.record.CloseQuestions(s.ctx); err != nil {
+		return err
+	}
 	if err := s.record.Read(s.ctx); err != nil { // with the lease: no one adds to it any more
 		return err
 	}

@@ -368,7 +368,7 @@ func TestAQuestionWaitsItsTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newFixture(t, hermestest.NewScript(hermestest.CallTool("clarify", `{}`), hermestest.Say("guessed")), newToolTable(asker(2)),
-			func(c *session.Config) { c.AskTimeout, c.QuestionTimeout = time.Second, time.Hour })
+			func(c *session.Config) { c.Ask = session.AskTimes{Approval: time.Second, Question: time.Hour} })
 		s := h.open(t, session.Open{From: hermes.From{Attends: true}})
 		e := attend(t, s)
 		submit(t, s, say("go"))

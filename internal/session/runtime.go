@@ -30,14 +30,21 @@ type Config struct {
 	// default.
 	Effort    func(model string) hermes.Effort
 	MaxTokens int
-	// AskTimeout limits the wait for an approval, QuestionTimeout the wait for
-	// an answer to a question; 0 means no limit.
-	AskTimeout, QuestionTimeout time.Duration
+	Ask       AskTimes
 	// IdleAfter closes a session without subscribers after this time without
 	// work; 0 never closes it.
 	IdleAfter time.Duration
 	Now       func() time.Time // nil is time.Now
 	Log       *slog.Logger     // nil discards
+}
+
+// AskTimes says how long the user is waited for; 0 means no limit.
+type AskTimes struct {
+	Approval time.Duration // for an approval
+	Question time.Duration // for an answer to a question
+	// Escalate is how long a question may wait without a user who begins to answer it until it
+	// is marked as escalated, which starts its time again; 0 marks none.
+	Escalate time.Duration
 }
 
 // Models finds the model that a run asks for. It may be used concurrently.

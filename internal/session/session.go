@@ -1,11 +1,9 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 	"time"
 
@@ -136,8 +134,7 @@ func (s *Session) Close() error {
 func (s *Session) live() {
 	renew := time.NewTicker(turn.LeaseTime / 3)
 	defer renew.Stop()
-	const never = math.MaxInt64
-	after := cmp.Or(max(s.cfg.IdleAfter, 0), never)
+	after := orNever(s.cfg.IdleAfter)
 	idle := time.NewTimer(after)
 	defer idle.Stop()
 	for {
@@ -182,7 +179,7 @@ func (s *Session) handle(e request) {
 // the turn is made of.
 func waitsForTurn(op hermes.Op) bool {
 	switch op.(type) {
-	case hermes.Stop, hermes.Reply, hermes.SetTitle, hermes.Leave:
+	case hermes.Stop, hermes.Reply, hermes.Touch, hermes.SetTitle, hermes.Leave:
 		return false
 	}
 	return true
@@ -211,6 +208,8 @@ func (s *Session) change(op hermes.Op, from hermes.From) error {
 		return s.stop(op)
 	case hermes.Reply:
 		return s.reply(op, from)
+	case hermes.Touch:
+		return s.touch(op.ID)
 	case hermes.Undo:
 		return s.undo()
 	case hermes.Compress:

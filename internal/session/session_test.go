@@ -497,7 +497,7 @@ func TestSilenceIsNoApproval(t *testing.T) {
 			return hermes.Result{Text: fmt.Sprintf("%v %v", answer.Decision, err)}
 		}}
 		h := newFixture(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newToolTable(ask),
-			func(c *session.Config) { c.AskTimeout = time.Second })
+			func(c *session.Config) { c.Ask.Approval = time.Second })
 		s := h.open(t, session.Open{From: hermes.From{Attends: true}})
 		e := listen(t, s)
 		submit(t, s, say("go"))

@@ -327,3 +327,18 @@ func (r *Record) Waiting() bool { return len(hermes.OpenCalls(r.messages)) > 0 }
 func (r *Record) SavePending(ctx context.Context, call string, p hermes.PendingCall) error {
 	return r.store.SavePending(context.WithoutCancel(ctx), r.Lease(), call, p)
 }
+
+// SaveQuestion stores a question, its answer, or that it is closed.
+func (r *Record) SaveQuestion(ctx context.Context, q hermes.StoredQuestion) error {
+	q.Session = r.Row.ID
+	return r.store.SaveQuestion(context.WithoutCancel(ctx), r.Lease(), q)
+}
+
+// CloseQuestions closes the open questions of the session without an answer, also those of the
+// process that had it before.
+func (r *Record) CloseQuestions(ctx context.Context) error {
+	if r.Lease().Fence == 0 {
+		return nil // another process has it, and has closed them
+	}
+	return r.store.CloseQuestions(context.WithoutCancel(ctx), r.Lease())
+}
