@@ -11,6 +11,13 @@ import (
 	"hermes/internal/protocol"
 )
 
+// EnvelopePrinter is a [Printer] that also gets the events as they travel, before Event gets them,
+// and those of child sessions.
+type EnvelopePrinter interface {
+	Printer
+	Envelope(e protocol.Envelope)
+}
+
 // Ask sends a message to a session that is live, prints the turn until it ends, and returns its
 // end. When ctx ends, Ask interrupts the turn and waits for its end. It answers no questions.
 func Ask(ctx context.Context, c protocol.Client, id string, from hermes.From, parts []hermes.Part, p Printer) (hermes.TurnDone, error) {
@@ -57,13 +64,15 @@ func Ask(ctx context.Context, c protocol.Client, id string, from hermes.From, pa
 // one prints one turn, also what was missed of it.
 type one struct {
 	p    Printer
-	text strings.Builder // of the current step, as far as it is printed
-	open []string        // the ids of open questions
+	text strings.Builder   // of the current step, as far as it is printed
+	open []string          // the ids of open questions
+	at   protocol.Envelope // of what a snapshot says; it has no event
 }
 
 // take prints an update. It returns the end of the turn.
 func (o *one) take(u protocol.Update) *hermes.TurnDone {
 	if u.Envelope != nil {
+		o.travels(*u.Envelope)
 		if u.Envelope.Parent != "" {
 			return nil
 		}
@@ -72,9 +81,10 @@ func (o *one) take(u protocol.Update) *hermes.TurnDone {
 	if u.Snapshot == nil || u.Snapshot.Continued {
 		return nil
 	}
+	o.at = protocol.Envelope{Session: u.Snapshot.Session.ID, Epoch: u.Snapshot.Epoch, Seq: u.Snapshot.Seq, Time: u.Snapshot.Activity.At}
 	for _, m := range u.Missed {
 		if m.Role != hermes.RoleUser {
-			o.event(hermes.Appended{Message: m})
+			o.missed(hermes.Appended{Message: m})
 		}
 	}
 	o.questions(u.Snapshot)
@@ -83,15 +93,15 @@ func (o *one) take(u protocol.Update) *hermes.TurnDone {
 		if u.Snapshot.Done == nil {
 			return &hermes.TurnDone{Outcome: hermes.OutcomeInterrupted}
 		}
-		return o.event(*u.Snapshot.Done)
+		return o.missed(*u.Snapshot.Done)
 	}
 	rest, goesOn := strings.CutPrefix(t.Text, o.text.String())
 	if !goesOn {
-		o.event(hermes.Reset{})
+		o.missed(hermes.Reset{})
 		rest = t.Text
 	}
 	if rest != "" {
-		o.event(hermes.TextDelta{Text: rest})
+		o.missed(hermes.TextDelta{Text: rest})
 	}
 	return nil
 }
@@ -106,13 +116,27 @@ func (o *one) questions(s *protocol.Snapshot) {
 	}
 	for _, id := range slices.Clone(o.open) {
 		if !slices.Contains(now, id) {
-			o.event(hermes.AnswerTaken{ID: id})
+			o.missed(hermes.AnswerTaken{ID: id})
 		}
 	}
 	for _, q := range s.Questions {
 		if slices.Contains(now, q.Asked.ID) && !slices.Contains(o.open, q.Asked.ID) {
-			o.event(q.Asked)
+			o.missed(q.Asked)
 		}
+	}
+}
+
+// missed prints an event that a snapshot tells of.
+func (o *one) missed(e hermes.Event) *hermes.TurnDone {
+	at := o.at
+	at.Event = e
+	o.travels(at)
+	return o.event(e)
+}
+
+func (o *one) travels(e protocol.Envelope) {
+	if p, ok := o.p.(EnvelopePrinter); ok {
+		p.Envelope(e)
 	}
 }
 
