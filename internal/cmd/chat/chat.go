@@ -259,7 +259,7 @@ func (o *Options) open(ctx context.Context, run hermes.RunSpec, title string, wa
 // notOpen words the error of opening a session for the command line.
 func (o *Options) notOpen(err error, id string) error {
 	if errors.Is(err, hermes.ErrNotFound) {
-		return fmt.Errorf("there is no session %q; list them with `hermes sessions list`", id)
+		return fmt.Errorf("there is no session %q; list them with `hermes sessions list`: %w", id, hermes.ErrNotFound)
 	}
 	if fixed, ok := errors.AsType[*session.Fixed](err); ok {
 		return refused(fixed)

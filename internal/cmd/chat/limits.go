@@ -18,7 +18,7 @@ type Limits struct {
 }
 
 func (l *Limits) flags(f *pflag.FlagSet) {
-	f.Float64Var(&l.USD, "max-usd", 0, "end the run when it has cost this much, in US dollars")
+	f.Float64Var(&l.USD, "max-usd", 0, "end the run when its session has cost this much in total, in US dollars")
 	f.StringArrayVar(&l.Allow, "allow-tools", nil, "run these calls without asking: tools, or rules such as 'terminal: go test*' (comma-separated, repeatable)")
 }
 

@@ -127,7 +127,7 @@ func cause(err error) error {
 func failureOf(err error) *hermes.Failure {
 	f := *hermes.FailureOf(err)
 	if f.Hint == "" {
-		f.Text = strings.TrimSpace(ioerr.Text(err))
+		f.Text = strings.TrimSuffix(strings.TrimSpace(ioerr.Text(err)), ": "+hermes.ErrNotFound.Error())
 	}
 	switch {
 	case errors.Is(err, hermes.ErrNoModel):
