@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -379,5 +381,65 @@ func TestSchema(t *testing.T) {
 				t.Errorf("status %d, %s", status, out)
 			}
 		})
+	}
+}
+
+// TestStreamLosesNothingForASlowReader reads nothing before the first answer has been taken in
+// whole. It is larger than a pipe, and the second one than what is kept for a slow reader.
+func TestStreamLosesNothingForASlowReader(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{1 << 20, 5 << 20} {
+		var long strings.Builder
+		for i := 0; long.Len() < size; i++ {
+			fmt.Fprintf(&long, "Line-%x-of-it,-which-is-one-long-word,-is-%d.\n", i*i, i)
+		}
+		text := long.String()
+		taken := make(chan struct{})
+		p := newUser(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
+			if results(r) == 0 {
+				a := call("terminal", map[string]string{"command": "true"})
+				a.Text = text
+				return a, nil
+			}
+			close(taken)
+			return chatserver.Answer{Text: "done"}, nil
+		})...)
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := p.command("-z", "go", "-m", "played", "--json-stream")
+		c.Stdout, c.Stderr = w, os.Stderr
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+		<-taken
+		raw, err := io.ReadAll(r)
+		if err := errors.Join(err, c.Wait()); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSuffix(string(raw), "\n"), "\n")
+		var streamed, stored string
+		for _, line := range lines[1 : len(lines)-1] {
+			var e protocol.Envelope
+			if err := json.Unmarshal([]byte(line), &e); err != nil {
+				t.Fatal(err)
+			}
+			switch d := e.Event.(type) {
+			case hermes.TextDelta:
+				streamed += d.Text
+			case hermes.Appended:
+				if d.Message.Role == hermes.RoleAssistant {
+					stored += d.Message.Visible()
+				}
+			}
+		}
+		if size == 1<<20 && streamed != text+"done" || stored != text+"done" {
+			t.Errorf("of %d bytes %d are streamed, %d in whole messages", len(text), len(streamed), len(stored))
+		}
+		if res := readResult(t, lines[len(lines)-1]+"\n"); res.Text != "done" {
+			t.Errorf("the result is %+v", res)
+		}
 	}
 }
