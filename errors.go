@@ -36,6 +36,18 @@ type ErrAnswered struct {
 
 func (e ErrAnswered) Error() string { return "already answered by " + e.By.String() }
 
+// ErrFixed is the error of opening a session with other tools or another prompt than it has:
+// they hold for its life.
+type ErrFixed struct {
+	Session string
+	// Parts names the fields of [RunSpec] that differ, such as Tools.Enabled.
+	Parts []string
+}
+
+func (e ErrFixed) Error() string {
+	return fmt.Sprintf("session %s keeps its tools and its prompt for its life; resume it without changing them, or start a new session", e.Session)
+}
+
 // Failure is why a turn or a command failed, in a form that travels to any frontend.
 type Failure struct {
 	Class Class  `json:"class"`
@@ -59,10 +71,19 @@ func FailureOf(err error) *Failure {
 			}
 		}
 	}
-	if errors.Is(err, ErrStaleLease) {
+	switch {
+	case errors.Is(err, ErrStaleLease):
 		f.Class = ClassTakenOver
+	case errors.Is(err, ErrInterrupted):
+		f.Class = ClassInterrupted
 	}
 	return f
+}
+
+// Is makes a failure that has travelled match the error that it was made of, for
+// [ErrStaleLease] and [ErrInterrupted].
+func (f *Failure) Is(target error) bool {
+	return target == ErrStaleLease && f.Class == ClassTakenOver || target == ErrInterrupted && f.Class == ClassInterrupted
 }
 
 // Error says what failed and what to do next.
@@ -110,6 +131,8 @@ const (
 	ClassUnknown    Class = "unknown"
 	// ClassTakenOver means that another process took the session over.
 	ClassTakenOver Class = "taken_over"
+	// ClassInterrupted means that the user stopped it.
+	ClassInterrupted Class = "interrupted"
 )
 
 // ModelError is a failed model call. Its flags say what may help; several may

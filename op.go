@@ -14,6 +14,14 @@ type (
 		Parts     []Part `json:"parts"`
 		Busy      Busy   `json:"busy,omitempty"`
 		Synthetic bool   `json:"-"` // from the program, not the user; no connection may say so
+		// Key, if set, names the message: while the session is live, it takes a message once
+		// only, and answers a second one with the same key as it answered the first. So
+		// whoever lost the connection before the answer sends the same message again. If the
+		// epoch of the session has changed meanwhile, its process is another one, which knows
+		// no keys of the one before: first look whether the message is in the history, in
+		// the running turn or in the queue. A random text of 16 bytes or more is a good key;
+		// at most 128 bytes are allowed.
+		Key string `json:"key,omitempty"`
 	}
 	// Steer adds a note to the running turn; without a turn it is a Say.
 	Steer struct {

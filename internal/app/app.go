@@ -19,6 +19,7 @@ import (
 	"hermes/internal/lineage"
 	"hermes/internal/memory"
 	"hermes/internal/models"
+	"hermes/internal/owner"
 	"hermes/internal/prefixwatch"
 	"hermes/internal/proc"
 	"hermes/internal/redact"
@@ -52,6 +53,10 @@ type Options struct {
 	// Announce makes the process known as one that runs an agent, before its first
 	// command; stop ends that. Nil announces nothing.
 	Announce func() (stop func(), err error)
+
+	// AboveOf looks for agents above a process that wants to reach the sessions; nil looks
+	// everywhere.
+	AboveOf func(pid int) lineage.Above
 
 	// Home, if set, is used instead of the home from the environment.
 	Home string
@@ -113,6 +118,7 @@ type process struct {
 	guard      proc.Guard // of the commands
 	mark       func() *lineage.Mark
 	leaseOwner func() hermes.Owner // names this process as the owner of leases
+	listening  func() *owner.Owner // where other processes reach its sessions
 }
 
 // New makes an app. It reads nothing yet.
@@ -144,6 +150,7 @@ func New(o Options) *App {
 	a.credentials = sync.OnceValue(a.makeCredentials)
 	a.mark = sync.OnceValue(a.makeMark)
 	a.leaseOwner = sync.OnceValue(a.makeLeaseOwner)
+	a.listening = sync.OnceValue(a.makeListening)
 	a.models = models.New(models.Config{
 		Providers: a.providers, Fixed: o.BaseURL != "", Watch: func(next hermes.Models) hermes.Models { return a.watch().Models(next) }, Log: a.log,
 	})

@@ -20,9 +20,9 @@ func (a *App) environment(w hermes.Workspace) (hermes.Environment, error) {
 	}
 	t := cfg.Terminal()
 	switch {
-	case w.Backend != "" && !local(w.Backend):
+	case w.Backend != "" && !onMachine(w.Backend):
 		return nil, fmt.Errorf("the session is to run commands in %q, which this version does not support; open it with the backend local", w.Backend)
-	case w.Backend == "" && !local(t.Backend):
+	case w.Backend == "" && !onMachine(t.Backend):
 		return nil, fmt.Errorf("terminal.backend is %q, which this version does not support; use `hermes config set terminal.backend local`", t.Backend)
 	}
 	dir := w.Dir

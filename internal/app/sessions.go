@@ -39,8 +39,8 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	leaseOwner := a.leaseOwner()
-	a.tooling() // closed after the sessions
+	leaseOwner, listening := a.leaseOwner(), a.listening()
+	a.tooling() // all three are closed after the sessions
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.sessions != nil {
@@ -48,7 +48,7 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 	}
 	agent := cfg.Agent()
 	a.sessions = session.NewManager(session.Config{
-		Store: store, Models: a.models, NewRuntime: a.newRuntime, Owner: leaseOwner,
+		Store: listening.Leasing(store), Models: a.models, NewRuntime: a.newRuntime, Owner: leaseOwner,
 		Steps: int(agent.MaxTurns), Busy: hermes.Busy(cfg.Display().BusyInputMode), MaxResume: cfg.Sessions().MaxResumeMessages,
 		Effort: func(model string) hermes.Effort { // reasoning_overrides, else reasoning_effort
 			return hermes.EffortOf(model, agent.ReasoningEffort, agent.ReasoningOverrides)

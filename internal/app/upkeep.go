@@ -8,6 +8,7 @@ import (
 	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/lease"
+	"hermes/internal/owner"
 	"hermes/internal/skill"
 	"hermes/internal/store"
 	"hermes/internal/upkeep"
@@ -62,8 +63,8 @@ func (a *App) chores(db store.Database, cfg *config.Config, unused time.Duration
 	before := a.opts.Now().AddDate(0, 0, -s.RetentionDays)
 	every := time.Duration(s.MinIntervalHours) * time.Hour
 	return []upkeep.Chore{
-		{Name: "remove lock files", Do: func(ctx context.Context) error {
-			return lease.Tidy(ctx, cfg.Home().Join("run"), db.LeaseOwners)
+		{Name: "remove locks and sockets", Do: func(ctx context.Context) error {
+			return errors.Join(lease.Tidy(ctx, cfg.Home().Join("run"), db.LeaseOwners), owner.Tidy(ctx, cfg.Home().Join("run")))
 		}},
 		{Name: "curate skills", Do: func(ctx context.Context) error {
 			lib, err := a.skills()

@@ -71,6 +71,8 @@ func (w *wall) check(of effectOf, c *cobra.Command, args []string) error {
 		return nil
 	case runs:
 		return w.run(c)
+	case attends:
+		return w.refuse(c.CommandPath(), "an agent must not speak to a session as its user")
 	case reveals:
 		return w.refuse(c.CommandPath(), "it shows a secret")
 	}
@@ -87,6 +89,8 @@ func (w *wall) run(c *cobra.Command) error {
 	switch {
 	case w.options.Yolo:
 		return w.refuse(what+" --yolo", "it runs commands without asking")
+	case len(w.options.Limits.Allow) > 0:
+		return w.refuse(what+" --allow-tools", "it runs calls without asking")
 	case o.IgnoreUserConfig:
 		return w.refuse(what+" --ignore-user-config", "it ignores the limits in config.yaml")
 	}

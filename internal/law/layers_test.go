@@ -69,12 +69,14 @@ var layers = []layer{
 		{path: "internal/httpc", deps: []string{"golang.org/x/net"}},
 		{path: "internal/ioerr"},
 		{path: "internal/jsonrepair"},
+		{path: "internal/jsonrpc"},
 		{path: "internal/jsonschema", deps: []string{"github.com/google/jsonschema-go"}},
 		{path: "internal/keychain", deps: []string{"github.com/zalando/go-keyring"}},
 		{path: "internal/law"},
 		{path: "internal/lineage", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/lint", deps: []string{"github.com/pelletier/go-toml/v2", "go.yaml.in/yaml/v3"}},
 		{path: "internal/liveness", deps: []string{"github.com/gofrs/flock", "golang.org/x/sys"}},
+		{path: "internal/localsocket", deps: []string{"github.com/Microsoft/go-winio", "golang.org/x/sys"}},
 		{path: "internal/logfile"},
 		{path: "internal/markup", deps: []string{"github.com/clipperhouse/displaywidth", "github.com/yuin/goldmark"}},
 		{path: "internal/modelinfo"},
@@ -179,10 +181,15 @@ var layers = []layer{
 		{path: "internal/session"},
 	}}},
 
-	{5, "on sessions", "slash commands; sessions as frontends see them", [][]row{{
+	{5, "on sessions", "slash commands; sessions as frontends see them, here and in other processes", [][]row{{
 		{path: "internal/command"},
 	}, {
 		{path: "internal/protocol/local"},
+		{path: "internal/protocol/remote"},
+	}, {
+		{path: "internal/owner"}, // this process as one that others reach
+		{path: "internal/protocol/router"},
+		{path: "internal/protocol/protocoltest"}, // the contract of the clients
 	}}},
 
 	{6, "frontends", "they reach the agent through the protocol's client", [][]row{{

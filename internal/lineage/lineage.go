@@ -14,8 +14,10 @@
 // A process can hide from one of them by accident and from all three on purpose:
 // this is no wall against a program that is written to pass it.
 //
+// [Probe.LookAt] does the same for another process, before it may reach a session.
+//
 // The package does not know which commands are refused. What differs between
-// systems is in the files named chain, descriptors, mark and announce. Start at
+// systems is in the files named chain, descriptors, mark, peer, announce and other. Start at
 // Look.
 package lineage
 
@@ -27,7 +29,7 @@ import (
 // Variable is the environment variable that names the home of the agent.
 const Variable = "HERMES_STARTED_BY_AGENT"
 
-// Probe says where to look; Getenv is required.
+// Probe says where to look; Look requires Getenv.
 type Probe struct {
 	Getenv func(string) string
 	// Top ends the way up: this process and its parents are not looked at. 0 is
@@ -69,6 +71,23 @@ func (p Probe) Look() Above {
 		a.add("an inherited file", m.home)
 	}
 	if home := p.Getenv(Variable); home != "" {
+		a.add("the variable "+Variable, home)
+	}
+	return a
+}
+
+// LookAt looks for agents above another process of this user, as far as they can be seen from
+// here. Err says that there is no such process.
+func (p Probe) LookAt(pid int) Above {
+	agents, err := climb(pid, p.Top, look)
+	a := Above{Err: err}
+	for _, n := range agents {
+		a.add("the parent process "+n.String(), n.homes()...)
+	}
+	for _, m := range seen(pid) {
+		a.add("an inherited file", m.home)
+	}
+	if home := variableOf(pid, Variable); home != "" {
 		a.add("the variable "+Variable, home)
 	}
 	return a

@@ -3,6 +3,7 @@ package lineage
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -14,13 +15,18 @@ import (
 )
 
 // TestMain makes the test binary a program that prints what it knows of the agents
-// above it, if its name is looker.
+// above it, if its name is looker, and one that prints its id and waits, if it is waiter.
 func TestMain(m *testing.M) {
 	if strings.HasSuffix(os.Args[0], "looker") {
 		top, _ := strconv.Atoi(os.Args[1]) // 0 is no number
 		a := Probe{Getenv: os.Getenv, Top: top}.Look()
 		fmt.Println(strings.Join(a.Signs, "; "))
 		fmt.Println(strings.Join(a.Homes, "; "))
+		os.Exit(0)
+	}
+	if strings.HasSuffix(os.Args[0], "waiter") {
+		fmt.Println(os.Getpid())
+		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}
 	os.Exit(m.Run())

@@ -65,6 +65,16 @@ func (r PathRules) CommandNames(paths ...string) PathVerdict {
 	return r.command(paths, func(k Kind) bool { return !k.Common })
 }
 
+// CommandReads judges a path that a command names, also if it is known to only read it. Only
+// few kinds of files ask then.
+func (r PathRules) CommandReads(paths ...string) PathVerdict {
+	v := r.command(paths, func(k Kind) bool { return k.Closed })
+	if v.Ask {
+		v.Reason = strings.Replace(v.Reason, "writes to", "uses", 1)
+	}
+	return v
+}
+
 // CommandReplaces judges a command that moves, deletes or replaces a path with
 // everything below it.
 func (r PathRules) CommandReplaces(paths ...string) PathVerdict {

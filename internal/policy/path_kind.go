@@ -27,6 +27,8 @@ type Kind struct {
 	Key, ShellKey string
 	// What completes "a file that …"; Instead says what to do after a refusal.
 	What, Instead string
+	// Closed paths are protected from commands that only read them, too.
+	Closed bool
 	// OwnHome limits questions about commands to the homes of the user who runs
 	// Hermes and of root. What another user's shell starts is that user's matter,
 	// and this user can rarely write it. Keys and credentials of other users are
@@ -94,6 +96,8 @@ var (
 // tools and commands that ask.
 var (
 	ownSecret = Kind{Read: Denied, Write: Denied, Key: "own-state", ShellKey: "write-hermes", What: "holds Hermes' own credentials", Instead: useHermes}
+	// What is in this folder lets a program answer questions in place of the user.
+	ownRun    = Kind{Read: Denied, Write: Denied, Key: "own-run", ShellKey: "own-run", Closed: true, What: "lets programs into running sessions, where only the user belongs", Instead: "tell the user to run `hermes attach`"}
 	ownState  = Kind{Read: Local, Write: Denied, Key: "own-state", ShellKey: "write-hermes", What: "holds Hermes' own configuration, rights or records", Instead: useHermes}
 	ownSkills = Kind{Write: Denied, Key: "own-skills", ShellKey: "write-hermes", What: "belongs to an installed skill", Instead: "use the skill_manage tool"}
 	ownCron   = Kind{Read: Local, Write: Denied, Key: "own-cron", ShellKey: "write-hermes", What: "holds scheduled jobs", Instead: "use the cronjob tool"}

@@ -103,6 +103,7 @@ var groups = [...]struct {
 		.config/1password/ .config/bitwarden?cli/ .config/keepassxc/`},
 
 	{free, AtState, "cache/ tmp/ workspace/ sandboxes/ work/"},
+	{ownRun, AtState, "run/"}, // before what a pattern may mean as well
 	{ownSecret, AtState, ".env auth.json .anthropic_oauth.json mcp-tokens/ pairing/"},
 	{ownSoul, AtState, "soul.md"},
 	{ownMemory, AtState, "memories/"},

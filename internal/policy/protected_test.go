@@ -27,7 +27,7 @@ func TestFileToolsAndShellProtectTheSame(t *testing.T) {
 		"/home/ada/.hermes/config.yaml", "/home/ada/.hermes/permissions.yaml", "/home/ada/.hermes/.env", "/home/ada/.hermes/auth.json",
 		"/home/ada/.hermes/hermes.db", "/home/ada/.hermes/hermes.db-wal", "/home/ada/.hermes/skills/a/SKILL.md", "/home/ada/.hermes/hooks/a.sh",
 		"/home/ada/.hermes/plugins/a/plugin.yaml", "/home/ada/.hermes/cron/jobs.json", "/home/ada/.hermes/memories/USER.md", "/home/ada/.hermes/SOUL.md",
-		"/home/ada/.hermes/scripts/a.sh", "/home/ada/.hermes/mcp-tokens/a", "/home/ada/.hermes/profiles/work/config.yaml", "/home/bob/.hermes/config.yaml",
+		"/home/ada/.hermes/run/key", "/home/ada/.hermes/run/0123456789abcdef.sock", "/home/ada/.hermes/profiles/work/run/key", "/home/ada/.hermes/scripts/a.sh", "/home/ada/.hermes/mcp-tokens/a", "/home/ada/.hermes/profiles/work/config.yaml", "/home/bob/.hermes/config.yaml",
 		"/srv/app/.env", "/srv/app/.env.production", "/srv/app/.envrc", "/srv/app/.git/hooks/pre-commit", "/srv/app/.git/config",
 		"/srv/app/.git/config.worktree", "/srv/app/.git/commondir", "/srv/app/.git/modules/a/hooks/b", "/srv/app/.git/worktrees/a/config.worktree", "/srv/app/.git",
 		"/srv/app/.vscode/tasks.json", "/srv/app/.idea/workspace.xml", "/srv/app/.devcontainer/devcontainer.json", "/srv/app/.husky/pre-commit",
@@ -197,6 +197,38 @@ func TestCommandVerdicts(t *testing.T) {
 	} {
 		if v := tt.judge(tt.path); v.Key != tt.want || v.Ask != (tt.want != "") || v.Deny {
 			t.Errorf("%s: %+v, want %q", tt.path, v, tt.want)
+		}
+	}
+}
+
+// TestNoCommandReachesRunningSessionsUnseen: their sockets and their key are not even read
+// without a question, since whoever has both answers in place of the user.
+func TestNoCommandReachesRunningSessionsUnseen(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		"cat ~/.hermes/run/key", "cat /home/ada/.hermes/run/key", "cat $HOME/.hermes/run/key", "cat \"$HERMES_HOME/run/key\"", "head -c 9 '~/.hermes/run/key'",
+		"cd ~/.hermes/run && cat key", "cd ~/.hermes; cat run/key", "K=$(cat ~/.hermes/run/key)", "K=$(<~/.hermes/run/key)", "read K < ~/.hermes/run/key",
+		"while read k; do echo $k; done < ~/.hermes/run/key", "h=~/.hermes; grep . $h/run/key", "cat ~/.hermes/r*/k*", "cat ~/.hermes/profiles/work/run/key",
+		"cp ~/.hermes/run/key /tmp/k", "ln -s ~/.hermes/run x", "bash -c 'cat ~/.hermes/run/key'", "find ~/.hermes/run -name key", "xxd ~/.hermes/run/key", "source ~/.hermes/run/key",
+		"nc -U ~/.hermes/run/0123456789abcdef.sock", "ncat -U ~/.hermes/run/a.sock", "socat - UNIX-CONNECT:/home/ada/.hermes/run/a.sock",
+		"curl --unix-socket ~/.hermes/run/a.sock http://x/", "curl --unix-socket=/home/ada/.hermes/run/a.sock http://x/",
+		`python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect("/home/ada/.hermes/run/a.sock")'`,
+		`python3 -c 'import os; print(open(os.path.expanduser("~/.hermes/run/key")).read())'`,
+		"python3 - <<'EOF'\nopen('/home/ada/.hermes/run/key')\nEOF", `node -e 'require("net").connect("/home/ada/.hermes/run/a.sock")'`, "rm ~/.hermes/run/a.sock", "ls ~/.hermes/run",
+	} {
+		v := judged(line)
+		if !slices.ContainsFunc(v.Findings, func(f shell.Finding) bool { return f.Key == "own-run" }) {
+			t.Errorf("%s: %+v", line, v.Findings)
+		}
+	}
+	for _, line := range []string{"cat run/key", "cat /srv/app/run/key", "ls ~/run", "ls ~/.hermes", "cat ~/.hermes/config.yaml", "cat ~/.hermes/logs/hermes.log", "cat ~/.hermes/cache/run/key"} {
+		if v := judged(line); v.Level() != shell.Allow {
+			t.Errorf("%s: %+v", line, v.Findings)
+		}
+	}
+	for _, path := range []string{"/home/ada/.hermes/run/key", "/home/ada/.hermes/run/a.sock", "/home/ada/.hermes/profiles/work/run/a.sock"} {
+		if !rules.Read(path).Deny || !rules.Write(path).Deny || !rules.Secret(path) {
+			t.Errorf("%s: read %+v, write %+v, secret %v", path, rules.Read(path), rules.Write(path), rules.Secret(path))
 		}
 	}
 }

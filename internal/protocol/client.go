@@ -46,7 +46,7 @@ type Filter struct {
 	Dir      string   `json:"dir,omitempty"`
 	Parent   string   `json:"parent,omitempty"`
 	Archived bool     `json:"archived,omitempty"` // include archived ones
-	Live     bool     `json:"live,omitempty"`     // only those that this process runs
+	Live     bool     `json:"live,omitempty"`     // only those that run; a server lists those of its own process
 	Limit    int      `json:"limit,omitempty"`    // 0 means 20, negative means all
 	Offset   int      `json:"offset,omitempty"`
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/jsonrpc"
 )
 
 // Version is the version of the protocol. It changes when a client that was written for the
@@ -108,26 +109,28 @@ type envelope struct {
 // MarshalJSON returns the envelope as JSON with the kind of its event. An envelope
 // without an event has neither.
 func (e Envelope) MarshalJSON() ([]byte, error) {
-	out := envelope{Session: e.Session, Parent: e.Parent, Epoch: e.Epoch, Seq: e.Seq, Time: e.Time}
-	if e.Event != nil {
-		i := slices.IndexFunc(events, func(k kind[hermes.Event]) bool { return k.of == reflect.TypeOf(e.Event) })
-		if i < 0 {
-			return nil, fmt.Errorf("the event %T has no form in JSON", e.Event)
-		}
-		raw, err := encode(e.Event)
-		if err != nil {
-			return nil, fmt.Errorf("encode the event %s: %w", events[i].name, err)
-		}
-		out.Type, out.Event = events[i].name, raw
+	head, err := encode(envelope{Session: e.Session, Parent: e.Parent, Epoch: e.Epoch, Seq: e.Seq, Time: e.Time})
+	if err != nil || e.Event == nil {
+		return head, err
 	}
-	return encode(out)
+	i := slices.IndexFunc(events, func(k kind[hermes.Event]) bool { return k.of == reflect.TypeOf(e.Event) })
+	if i < 0 {
+		return nil, fmt.Errorf("the event %T has no form in JSON", e.Event)
+	}
+	raw, err := encode(e.Event)
+	if err != nil {
+		return nil, fmt.Errorf("encode the event %s: %w", events[i].name, err)
+	}
+	b := slices.Grow(head[:len(head)-1], len(raw)+len(events[i].name)+24) // the event is not encoded twice
+	b = append(append(append(b, `,"type":"`...), events[i].name...), `","event":`...)
+	return append(append(b, raw...), '}'), nil
 }
 
 // UnmarshalJSON reads an envelope as a client does: fields that it does not know are ignored, and
 // an event of a kind that it does not know is nil.
 func (e *Envelope) UnmarshalJSON(raw []byte) error {
-	var in envelope
-	if err := json.Unmarshal(raw, &in); err != nil {
+	in, err := readEnvelope(raw)
+	if err != nil {
 		return err
 	}
 	*e = Envelope{Session: in.Session, Parent: in.Parent, Epoch: in.Epoch, Seq: in.Seq, Time: in.Time}
@@ -141,6 +144,28 @@ func (e *Envelope) UnmarshalJSON(raw []byte) error {
 	}
 	e.Event = decoded
 	return nil
+}
+
+// readEnvelope reads all but the event, which may be large and is decoded once only.
+func readEnvelope(raw []byte) (in envelope, err error) {
+	var event json.RawMessage
+	head := []byte{'{'}
+	plain := jsonrpc.Members(raw, func(name, value []byte) {
+		if string(name) == "event" {
+			event = value
+			return
+		}
+		if len(head) > 1 {
+			head = append(head, ',')
+		}
+		head = append(append(append(append(head, '"'), name...), `":`...), value...)
+	})
+	if !plain {
+		return in, json.Unmarshal(raw, &in)
+	}
+	err = json.Unmarshal(append(head, '}'), &in)
+	in.Event = event
+	return in, err
 }
 
 // EncodeOp returns an operation as a JSON object whose field type names its kind. A message of

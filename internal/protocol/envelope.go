@@ -53,7 +53,8 @@ type Running struct {
 	Owner string `json:"owner"` // the process, as the lease names it
 	// Address is where its owner listens; "" if it does not.
 	Address string `json:"address,omitempty"`
-	// Here says that the process of this client runs it. Only then the rest is known.
+	// Here says that the process of this client runs it. The rest is known then, and if the
+	// other process said so.
 	Here      bool     `json:"here,omitempty"`
 	State     State    `json:"state,omitempty"`
 	Activity  Activity `json:"activity,omitzero"`

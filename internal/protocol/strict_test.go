@@ -38,7 +38,7 @@ func TestAServerRefusesWhatItMayMisunderstand(t *testing.T) {
 		`{"type":"say","parts":[{"text":"a"},{"colour":1}]}`:              `parts[1].colour: there is no such field; there are text, image, hidden, anchors, provenance`,
 		`{"type":"say","parts":[{"image":{"URL":"a"}}]}`:                  `parts[0].image.URL: there is no such field; it is written url`,
 		`{"type":"say","parts":[{"text":"a","text":"b"}]}`:                `parts[0].text: it is there twice`,
-		`{"type":"say","parts":[],"synthetic":true}`:                      `synthetic: there is no such field; there are parts, busy, type`,
+		`{"type":"say","parts":[],"synthetic":true}`:                      `synthetic: there is no such field; there are parts, busy, key, type`,
 		`{"type":"say","parts":[{"text":"a","anchors":{"words":"b"}}]}`:   `parts: anchors are set by the session only`,
 		`{"type":"say","parts":{"text":"a"}}`:                             `parts: it must be a list`,
 		`{"type":"say","parts":["a"]}`:                                    `parts[0]: it must be an object`,

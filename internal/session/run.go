@@ -1,7 +1,6 @@
 package session
 
 import (
-	"fmt"
 	"reflect"
 
 	"hermes"
@@ -21,24 +20,12 @@ func runOf(asked hermes.RunSpec, row hermes.Session) hermes.RunSpec {
 // hasRun reports whether the spec of a session is stored.
 func hasRun(row hermes.Session) bool { return !reflect.ValueOf(row.Run).IsZero() }
 
-// Fixed is the error of opening a session with other tools or another prompt than it has,
-// worded for the user: they hold for its life.
-type Fixed struct {
-	Session string
-	// Parts names the fields of [hermes.RunSpec] that differ, such as Tools.Enabled.
-	Parts []string
-}
-
-func (e *Fixed) Error() string {
-	return fmt.Sprintf("session %s keeps its tools and its prompt for its life; resume it without changing them, or start a new session", e.Session)
-}
-
 // unchanged refuses to open a session with other tools or another prompt than it has.
 func unchanged(asked hermes.RunSpec, row hermes.Session) error {
 	if !hasRun(row) {
 		return nil
 	}
-	e := &Fixed{Session: row.ID}
+	e := hermes.ErrFixed{Session: row.ID}
 	compare := func(part string, asked, has reflect.Value) {
 		for field, value := range asked.Fields() {
 			empty := value.IsZero() || value.Kind() == reflect.Slice && value.Len() == 0

@@ -152,7 +152,7 @@ func TestASessionKeepsItsToolsAndPrompt(t *testing.T) {
 	} {
 		other.Session, other.Tools, other.Prompt = s.ID(), tt.tools, tt.prompt
 		again, err := h.Open(t.Context(), session.Open{Run: other})
-		if fixed, _ := errors.AsType[*session.Fixed](err); fixed != nil {
+		if fixed, ok := errors.AsType[hermes.ErrFixed](err); ok {
 			if !slices.Equal(fixed.Parts, tt.parts) || fixed.Session != s.ID() {
 				t.Errorf("%s: %+v", name, fixed)
 			}

@@ -44,6 +44,7 @@ type actor struct {
 	queue     []turn.Queued // stored, too
 	deferred  []request     // ops that wait until the turn is prepared
 	questions questions
+	said      said
 	cut       bool              // the last turn was cut off
 	answered  bool              // a turn was answered, and none failed or met a cap since
 	notify    func(string)      // Open.Waiting; may be nil
@@ -189,7 +190,9 @@ func waitsForTurn(op hermes.Op) bool {
 func (s *Session) do(e request, reply func(error)) {
 	switch op := e.op.(type) {
 	case hermes.Say:
-		s.say(op, e.from, reply)
+		if reply := s.said.once(op.Key, reply); reply != nil {
+			s.say(op, e.from, reply)
+		}
 	case hermes.Steer:
 		s.steer(op.Text, e.from, reply)
 	case hermes.Continue:

@@ -115,7 +115,7 @@ func (m *model) chosen(a *ask, o option, reason string) []any {
 	}
 	m.closeAsk()
 	if o.key == "y" {
-		return m.conv.later(commandDo{line: a.confirm, confirmed: true})
+		return m.conv.later(commandDo{a.confirm})
 	}
 	m.input.Insert(reason) // the user began to write something else
 	return nil

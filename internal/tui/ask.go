@@ -18,9 +18,11 @@ const settle = 400 * time.Millisecond
 // no of the chat itself.
 type ask struct {
 	id       string
+	session  string // the child session that asks; "" is the session of the chat
+	origin   string // says so
 	approval *hermes.ApprovalRequest
 	question *hermes.Question
-	confirm  string // the command line that waits for a yes
+	confirm  string // the command line that a yes sends
 
 	options []option
 	at      int
@@ -127,6 +129,14 @@ func (a *ask) denial(reason string) hermes.Reply {
 // lines print the whole question into the scrollback, so that it can be read
 // however long it is.
 func (a *ask) lines(t theme, width int) []string {
+	lines := a.body(t, width)
+	if a.origin != "" {
+		lines = append([]string{t.Faint(markup.Clip(a.origin, width))}, lines...)
+	}
+	return lines
+}
+
+func (a *ask) body(t theme, width int) []string {
 	if q := a.question; q != nil {
 		lines := markup.Render(q.Text, t.prose(width))
 		if q.Of > 1 {

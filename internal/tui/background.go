@@ -17,10 +17,11 @@ type background struct {
 	urgent sync.WaitGroup             // work that skipped the queue
 	worked sync.WaitGroup             // the worker
 	stops  atomic.Int64               // how often the user stopped the session
+	late   chan *link                 // sessions that were opened too late to be used
 }
 
 func newBackground(ctx context.Context) *background {
-	b := &background{ctx: ctx, msgs: make(chan any), ops: make(chan func(context.Context), 256), done: make(chan struct{})}
+	b := &background{ctx: ctx, msgs: make(chan any), ops: make(chan func(context.Context), 256), done: make(chan struct{}), late: make(chan *link, 256)}
 	b.worked.Go(b.work)
 	return b
 }
@@ -51,8 +52,8 @@ func (b *background) report(msg any) {
 	select {
 	case b.msgs <- msg:
 	case <-b.done:
-		if got, ok := msg.(gotSession); ok && got.session != nil {
-			_ = got.session.Close() // too late to be used; the session logs its own errors
+		if got, ok := msg.(gotSession); ok && got.link != nil {
+			b.late <- got.link
 		}
 	}
 }
@@ -70,8 +71,13 @@ func (b *background) work() {
 }
 
 // wait waits for the work, whose reports come too late. The loop and the
-// context must have ended.
-func (b *background) wait() {
+// context must have ended. It returns the sessions that were opened too late.
+func (b *background) wait() (late []*link) {
 	b.worked.Wait()
 	b.urgent.Wait()
+	close(b.late)
+	for l := range b.late {
+		late = append(late, l)
+	}
+	return late
 }

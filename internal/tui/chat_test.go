@@ -12,9 +12,8 @@ import (
 	"time"
 
 	"hermes"
-	"hermes/internal/command"
 	"hermes/internal/markup"
-	"hermes/internal/session"
+	"hermes/internal/protocol"
 	"hermes/internal/tui/input"
 )
 
@@ -45,7 +44,7 @@ func TestChatGolden(t *testing.T) {
 		golden(t, fmt.Sprintf("working.%d.golden", width), r.v.screenText())
 		r.send(answer("The sign was wrong:\n\n```go\nreturn a + b\n```\n\n| 汉字 | value |\n|---|--:|\n| a | 1 |\n"))
 		r.send(hermes.TurnDone{Turn: 1, Outcome: hermes.OutcomeDone, Text: "", Steps: 2, Usage: hermes.Usage{Input: 11000, Output: 1000}, Duration: 65 * time.Second})
-		r.send(stateMsg{session.State{Row: hermes.Session{Model: "maker/model-1", Title: "The bug"}, Window: 100_000}})
+		r.send(hermes.Titled{Title: "The bug"}, hermes.Configured{Model: "maker/model-1", Window: 100_000})
 		golden(t, fmt.Sprintf("done.%d.golden", width), r.v.text())
 	}
 }
@@ -75,7 +74,7 @@ func TestCtrlCInterruptsAndTwiceQuits(t *testing.T) {
 	r.keys("later<enter>")
 	r.wantDo(say("later"))
 	r.keys("<ctrl+c>")
-	r.wantDo(submitDo{hermes.Stop{}})
+	r.wantDo(submitDo{op: hermes.Stop{}})
 	r.shows("Stopping. Press Ctrl+C again to quit.", "› later") // the text comes back
 	r.wait(time.Second).keys("<ctrl+c>")
 	r.wantDo(quitDo{})
@@ -87,7 +86,7 @@ func TestCtrlCStopsThePreparationOfATurn(t *testing.T) {
 	r := openRig(t, 80, 24)
 	r.keys("go<enter>").wait(time.Second)
 	r.keys("<ctrl+c>")
-	r.wantDo(say("go"), submitDo{hermes.Stop{}})
+	r.wantDo(say("go"), submitDo{op: hermes.Stop{}})
 	r.send(submittedMsg{op: say("go").op, err: hermes.ErrInterrupted}, submittedMsg{op: hermes.Stop{}})
 	r.shows("interrupted", "› go")
 	r.wait(3 * time.Second).keys("<ctrl+c>")
@@ -101,7 +100,7 @@ func TestCtrlCStopsThePreparationOfWhatWaited(t *testing.T) {
 	r.keys("one<enter>two<enter>").wants()
 	r.send(submittedMsg{op: say("one").op}, submittedMsg{op: say("two").op}, hermes.TurnDone{Turn: 1}).wants()
 	r.wait(time.Second).keys("half<ctrl+c>")
-	r.wantDo(submitDo{hermes.Stop{}}) // the text is kept
+	r.wantDo(submitDo{op: hermes.Stop{}}) // the text is kept
 	r.shows("Stopping. Press Ctrl+C again to quit.")
 	r.send(hermes.Queued{}, submittedMsg{op: hermes.Stop{}}, hermes.TurnDone{Turn: 1, Outcome: hermes.OutcomeInterrupted}).wants()
 	if got := r.m.input.Value(); got != "one\n\ntwo\n\nhalf" {
@@ -130,14 +129,14 @@ func TestCtrlCStopsThePreparationOfARepeatedTurn(t *testing.T) {
 	for _, line := range []string{"/retry", "/continue"} {
 		r := openRig(t, 80, 24)
 		r.keys(line + "<enter>").wait(time.Second).keys("<ctrl+c>")
-		r.wantDo(commandDo{line: line}, submitDo{hermes.Stop{}})
+		r.wantDo(commandDo{line: line}, submitDo{op: hermes.Stop{}})
 		r.send(submittedMsg{op: hermes.Stop{}}, ranMsg{line: line, err: hermes.ErrInterrupted})
 		r.shows("interrupted").wait(3 * time.Second).keys("x<ctrl+c>")
 		r.wantDo() // it clears the input
 	}
 	r := newRig(t, 80, 24, Display{})
-	r.send(openedMsg{id: "x", state: session.State{Asking: true}}).wantDo(submitDo{hermes.Continue{}})
-	r.keys("<ctrl+c>").wantDo(submitDo{hermes.Stop{}})
+	r.send(openedMsg{id: "x", state: protocol.Snapshot{Parked: true}}).wantDo(submitDo{op: hermes.Continue{}})
+	r.keys("<ctrl+c>").wantDo(submitDo{op: hermes.Stop{}})
 	r.send(submittedMsg{op: hermes.Continue{}, err: hermes.ErrInterrupted}, submittedMsg{op: hermes.Stop{}})
 	r.wait(3 * time.Second).keys("<ctrl+c>").wantDo()
 }
@@ -147,7 +146,7 @@ func TestSecondCtrlCMuchLaterOnlyStops(t *testing.T) {
 	r := openRig(t, 80, 24)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")})
 	r.keys("<ctrl+c>").wait(3 * time.Second).keys("<ctrl+c>")
-	r.wantDo(submitDo{hermes.Stop{}}, submitDo{hermes.Stop{}})
+	r.wantDo(submitDo{op: hermes.Stop{}}, submitDo{op: hermes.Stop{}})
 }
 
 func TestCtrlCAndCtrlDWhenIdle(t *testing.T) {
@@ -182,7 +181,7 @@ func TestPasteIsTextAndBigOnesAreFolded(t *testing.T) {
 	r.shows("[paste 1: 20 lines]")
 	r.keys("<left><right><backspace>").hides("paste 1")
 	r.send(pasteMsg(big)).keys("!<enter>")
-	r.wantDo(submitDo{hermes.Say{Parts: []hermes.Part{{Text: "run /quit\nnot run[31m" + big + "!"}}}})
+	r.wantDo(submitDo{op: hermes.Say{Parts: []hermes.Part{{Text: "run /quit\nnot run[31m" + big + "!"}}}})
 }
 
 func TestResetWipesTheLiveText(t *testing.T) {
@@ -306,7 +305,7 @@ func TestApprovalAnswers(t *testing.T) {
 		r := openRig(t, 80, 24)
 		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
 		r.wait(time.Second).keys(c.keys)
-		r.wantDo(submitDo{hermes.Reply{ID: "q1", Approval: c.want}})
+		r.wantDo(submitDo{op: hermes.Reply{ID: "q1", Approval: c.want}})
 	}
 }
 
@@ -320,7 +319,7 @@ func TestWordsAtAnApprovalDeny(t *testing.T) {
 		r.wait(time.Second).keys(words)
 		r.wantDo().shows("Enter to deny")
 		r.keys("<enter>")
-		r.wantDo(submitDo{hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: words}}})
+		r.wantDo(submitDo{op: hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: words}}})
 		r.shows("denied: " + words)
 		if got := r.m.input.Value(); got != "half a draft" {
 			t.Errorf("%q: the draft became %q", words, got)
@@ -334,7 +333,7 @@ func TestPastedTextNeverAllows(t *testing.T) {
 	r := openRig(t, 80, 24)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
 	r.wait(time.Second).send(pasteMsg("a")).wait(time.Second).keys("<enter>")
-	r.wantDo(submitDo{hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: "a"}}})
+	r.wantDo(submitDo{op: hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: "a"}}})
 	for keys, want := range map[string]hermes.ApprovalAnswer{
 		"b<backspace><enter>":             {Decision: hermes.Deny, Reason: "a"}, // what was pasted stays no choice
 		"<backspace>o<enter>":             {Decision: hermes.AllowOnce},
@@ -344,10 +343,10 @@ func TestPastedTextNeverAllows(t *testing.T) {
 		r := openRig(t, 80, 24)
 		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
 		r.wait(time.Second).send(pasteMsg("a")).keys(keys)
-		r.wantDo(submitDo{hermes.Reply{ID: "q1", Approval: want}})
+		r.wantDo(submitDo{op: hermes.Reply{ID: "q1", Approval: want}})
 	}
 	r = openRig(t, 80, 24)
-	r.send(ranMsg{line: "/new", result: command.Result{Confirm: "Begin a new session?"}})
+	r.send(done(hermes.CommandDone{Line: "/new", Confirm: "Begin a new session?", ConfirmLine: "/new --yes"}))
 	r.send(pasteMsg("y")).keys("<enter>").wantDo()
 	r = openRig(t, 80, 24)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")})
@@ -363,7 +362,7 @@ func TestArrowsInAReasonMoveTheCursor(t *testing.T) {
 	r := openRig(t, 80, 24)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
 	r.wait(time.Second).keys("stp<left>o<enter>")
-	r.wantDo(submitDo{hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: "stop"}}})
+	r.wantDo(submitDo{op: hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: "stop"}}})
 }
 
 // TestArrowsReplaceATypedChoice types a choice and then selects another one.
@@ -372,7 +371,7 @@ func TestArrowsReplaceATypedChoice(t *testing.T) {
 	r := openRig(t, 80, 24)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
 	r.wait(time.Second).keys("s<left>d<enter>") // "sd" would be no choice
-	r.wantDo(submitDo{hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}}})
+	r.wantDo(submitDo{op: hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}}})
 }
 
 // TestCtrlDAtAnApprovalKeepsAReason quits only if nothing is typed.
@@ -381,7 +380,7 @@ func TestCtrlDAtAnApprovalKeepsAReason(t *testing.T) {
 	r := openRig(t, 80, 24)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
 	r.wait(time.Second).keys("use trash<ctrl+d>").wantDo()
-	r.keys("<enter>").wantDo(submitDo{hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: "use trash"}}})
+	r.keys("<enter>").wantDo(submitDo{op: hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: "use trash"}}})
 	r = openRig(t, 80, 24)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
 	r.wait(time.Second).keys("<ctrl+d>").wantDo(quitDo{})
@@ -391,7 +390,7 @@ func TestCtrlDAtAnApprovalKeepsAReason(t *testing.T) {
 func TestCtrlCAtAYesOrNoKeepsTheDraft(t *testing.T) {
 	t.Parallel()
 	r := openRig(t, 80, 24)
-	r.keys("half").send(ranMsg{line: "/new", result: command.Result{Confirm: "Begin a new session?"}})
+	r.keys("half").send(done(hermes.CommandDone{Line: "/new", Confirm: "Begin a new session?", ConfirmLine: "/new --yes"}))
 	r.keys("y<ctrl+c>").wantDo()
 	if got := r.m.input.Value(); got != "half" {
 		t.Errorf("the draft became %q", got)
@@ -407,7 +406,7 @@ func TestUpAndEnterAtOnceAllowNothing(t *testing.T) {
 	r.wait(time.Second).keys("<up>").wait(100 * time.Millisecond).keys("<enter>")
 	r.wantDo()
 	r.wait(time.Second).keys("<enter>") // the user has seen what is selected
-	r.wantDo(submitDo{hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.AllowAlways, Scope: hermes.ScopeKind}}})
+	r.wantDo(submitDo{op: hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.AllowAlways, Scope: hermes.ScopeKind}}})
 }
 
 // TestApprovalSaysWhatEachAnswerAllows looks at what is told about the selected
@@ -437,7 +436,7 @@ func TestApprovalSaysWhatEachAnswerAllows(t *testing.T) {
 	e.Approval.Always, e.Approval.Stored = nil, ""
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, e)
 	r.hides("always").wait(time.Second).keys("a<enter>")
-	r.wantDo(submitDo{hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: "a"}}})
+	r.wantDo(submitDo{op: hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: "a"}}})
 }
 
 // TestYesAndNoNeedEnter types at a question of the chat itself.
@@ -448,16 +447,16 @@ func TestYesAndNoNeedEnter(t *testing.T) {
 		"y": false, "<enter>": false, "n<enter>": false, "stay<enter>": false, "yikes<enter>": false, "<esc>": false, "y<esc>": false,
 	} {
 		r := openRig(t, 80, 24)
-		r.send(ranMsg{line: "/new", result: command.Result{Confirm: "Begin a new session?"}})
+		r.send(done(hermes.CommandDone{Line: "/new", Confirm: "Begin a new session?", ConfirmLine: "/new --yes"}))
 		r.keys(keys)
 		if want {
-			r.wantDo(commandDo{line: "/new", confirmed: true})
+			r.wantDo(commandDo{"/new --yes"})
 		} else {
 			r.wantDo()
 		}
 	}
 	r := openRig(t, 80, 24)
-	r.send(ranMsg{line: "/undo", result: command.Result{Confirm: "Undo?"}})
+	r.send(done(hermes.CommandDone{Line: "/undo", Confirm: "Undo?", ConfirmLine: "/undo --yes"}))
 	r.keys("yet another thing<enter>")
 	if r.wantDo(); r.m.input.Value() != "yet another thing" {
 		t.Errorf("what was typed became %q", r.m.input.Value())
@@ -488,7 +487,7 @@ func TestCtrlCDeniesAndStops(t *testing.T) {
 	r := openRig(t, 80, 24)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
 	r.keys("<ctrl+c>")
-	r.wantDo(submitDo{hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}}}, submitDo{hermes.Stop{}})
+	r.wantDo(submitDo{op: hermes.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}}}, submitDo{op: hermes.Stop{}})
 	r.hides("d deny")
 }
 
@@ -516,7 +515,7 @@ func TestClarify(t *testing.T) {
 		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, c.asked)
 		r.wait(time.Second).shows("Which one?")
 		r.keys(c.keys)
-		r.wantDo(submitDo{hermes.Reply{ID: "q", Answer: hermes.Answer{Texts: c.want}}})
+		r.wantDo(submitDo{op: hermes.Reply{ID: "q", Answer: hermes.Answer{Texts: c.want}}})
 		if got := r.m.input.Value(); got != "draft" {
 			t.Errorf("%q: the draft became %q", c.keys, got)
 		}
@@ -539,7 +538,7 @@ func TestQuestionIsSkipped(t *testing.T) {
 		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, hermes.Asked{ID: "q", Question: &hermes.Question{Text: "Which?", Choices: choices, Number: 2, Of: 3}})
 		r.shows("Question 2 of 3", "Which?", "Esc to skip")
 		r.keys("<esc>").wantDo() // a question that has just appeared is not skipped
-		r.wait(time.Second).keys("<esc>").wantDo(submitDo{hermes.Reply{ID: "q", Answer: hermes.Answer{Dismissed: true}}})
+		r.wait(time.Second).keys("<esc>").wantDo(submitDo{op: hermes.Reply{ID: "q", Answer: hermes.Answer{Dismissed: true}}})
 		r.shows("skipped").hides("Esc to skip")
 	}
 }
@@ -550,18 +549,18 @@ func TestCtrlDQuitsAtAQuestion(t *testing.T) {
 		r := openRig(t, 80, 24)
 		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, hermes.Asked{ID: "q", Question: &hermes.Question{Text: "Which?", Choices: choices}})
 		r.wait(time.Second).keys("<ctrl+d>").wantDo(quitDo{})
-		r.keys("<ctrl+c>").wantDo(submitDo{hermes.Stop{}})
+		r.keys("<ctrl+c>").wantDo(submitDo{op: hermes.Stop{}})
 		r.keys("<ctrl+c>").wantDo(quitDo{})
 	}
 }
 
 func TestSessionThatWaitsForAnAnswerAsksAgain(t *testing.T) {
 	t.Parallel()
-	waits := openedMsg{id: "x", resumed: true, state: session.State{Cut: true, Asking: true, Transcript: []hermes.Message{hermes.UserText("go")}}}
+	waits := openedMsg{id: "x", resumed: true, state: protocol.Snapshot{Cut: true, Parked: true}, last: []hermes.Message{hermes.UserText("go")}}
 	r := newRig(t, 80, 24, Display{})
-	r.send(waits).shows("Waiting for your answer.").hides("/continue").wantDo(submitDo{hermes.Continue{}})
+	r.send(waits).shows("Waiting for your answer.").hides("/continue").wantDo(submitDo{op: hermes.Continue{}})
 	r.send(hermes.CallStarted{Call: hermes.ToolCall{ID: "1", Name: "clarify"}}).shows("Ctrl+C to stop")
-	r.keys("<ctrl+c>").wantDo(submitDo{hermes.Stop{}})
+	r.keys("<ctrl+c>").wantDo(submitDo{op: hermes.Stop{}})
 
 	r = newRig(t, 80, 24, Display{})
 	r.keys("something else<enter>").wantDo()
@@ -574,7 +573,7 @@ func TestSecretAnswerIsNeverShown(t *testing.T) {
 	r.send(hermes.Asked{ID: "q", Question: &hermes.Question{Text: "Password?", Secret: true}})
 	r.wait(time.Second).keys("hunter2").hides("hunter2")
 	r.keys("<enter>").hides("hunter2")
-	r.wantDo(submitDo{hermes.Reply{ID: "q", Answer: hermes.Answer{Texts: []string{"hunter2"}}}})
+	r.wantDo(submitDo{op: hermes.Reply{ID: "q", Answer: hermes.Answer{Texts: []string{"hunter2"}}}})
 	r.keys("<up>")
 	if got := r.m.input.Value(); got != "" {
 		t.Errorf("the history holds %q", got)
@@ -626,16 +625,16 @@ func TestSlashCommands(t *testing.T) {
 	t.Parallel()
 	r := openRig(t, 80, 24)
 	r.keys("/help<enter>").wantDo(commandDo{line: "/help"})
-	r.send(ranMsg{line: "/help", result: command.Result{Text: "**Session**\n\n- `/new` begin"}}).shows("› /help", "• /new begin")
+	r.send(done(hermes.CommandDone{Line: "/help", Text: "**Session**\n\n- `/new` begin"})).shows("› /help", "• /new begin")
 	r.wants()
-	r.send(ranMsg{line: "/new", result: command.Result{Confirm: "Start a new session?"}}).shows("Start a new session?", "y yes")
+	r.send(done(hermes.CommandDone{Line: "/new", Confirm: "Start a new session?", ConfirmLine: "/new --yes"})).shows("Start a new session?", "y yes")
 	r.keys("<enter>").wantDo()
-	r.send(ranMsg{line: "/new", result: command.Result{Confirm: "Start a new session?"}}).keys("y<enter>")
-	r.wantDo(commandDo{line: "/new", confirmed: true})
-	r.send(ranMsg{result: command.Result{Action: hermes.ActionNew, Arg: "plan"}}).wantDo(openDo{Want{Title: "plan"}})
-	r.send(openedMsg{id: "y"}, ranMsg{result: command.Result{Action: hermes.ActionSwitch, Arg: "z"}}).wantDo(openDo{Want{Resume: "z"}})
-	r.send(ranMsg{result: command.Result{Action: hermes.ActionQuit}}).wantDo(quitDo{})
-	r.send(ranMsg{err: errors.New("unknown command /x")}).shows("unknown command /x")
+	r.send(done(hermes.CommandDone{Line: "/new", Confirm: "Start a new session?", ConfirmLine: "/new --yes"})).keys("y<enter>")
+	r.wantDo(commandDo{"/new --yes"})
+	r.send(done(hermes.CommandDone{Action: hermes.ActionNew, Arg: "plan"})).wantDo(openDo{want{title: "plan"}})
+	r.send(openedMsg{id: "y"}, done(hermes.CommandDone{Action: hermes.ActionSwitch, Arg: "z"})).wantDo(openDo{want{resume: "z"}})
+	r.send(done(hermes.CommandDone{Action: hermes.ActionQuit})).wantDo(quitDo{})
+	r.send(done(hermes.CommandDone{Line: "/x", Failure: hermes.FailureOf(errors.New("unknown command /x"))})).shows("unknown command /x")
 	r.keys("/etc/hosts is wrong<enter>").wantDo(say("/etc/hosts is wrong"))
 }
 
@@ -659,7 +658,7 @@ func TestPathCompletion(t *testing.T) {
 	t.Parallel()
 	r := openRig(t, 80, 30)
 	for _, name := range []string{"source/main.go", "source/main_test.go", "readme.md", ".hidden"} {
-		path := filepath.Join(r.o.Dir, name)
+		path := filepath.Join(r.o.Start.Run.Workspace.Dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -744,13 +743,13 @@ func TestRefusedLinesOfAPasteAreNotListedAsWaiting(t *testing.T) {
 	if !r.m.input.Empty() {
 		t.Errorf("%q is in the prompt, between the pasted lines", r.m.input.Value())
 	}
-	r.send(ranMsg{line: "/stop"}).hides("line 0", "more")
+	r.send(done(hermes.CommandDone{Line: "/stop"})).hides("line 0", "more")
 }
 
 func TestTextsGoBackToTheInputWhenTheQueueIsFull(t *testing.T) {
 	t.Parallel()
 	r := openRig(t, 80, 24)
-	c := &chat{model: r.m, attached: attached{session: newFake(nil)}, background: &background{ops: make(chan func(context.Context))}} // a full queue
+	c := &chat{model: r.m, attached: attached{session: &link{id: "x"}}, background: &background{ops: make(chan func(context.Context))}} // a full queue
 	r.keys("hello<enter>")
 	c.doAll(r.wants())
 	r.draw()
@@ -763,12 +762,10 @@ func TestTextsGoBackToTheInputWhenTheQueueIsFull(t *testing.T) {
 func TestResumedSessionShowsWhereItStopped(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 80, 24, Display{})
-	r.send(openedMsg{id: "x", resumed: true, state: session.State{Row: hermes.Session{ID: "x", Title: "The bug"}, Cut: true, Transcript: []hermes.Message{
-		hermes.UserText("old"), {Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "older answer"}}},
+	r.send(openedMsg{id: "x", resumed: true, state: protocol.Snapshot{Session: protocol.SessionInfo{ID: "x", Title: "The bug", Messages: 4}, Cut: true}, last: []hermes.Message{
 		hermes.UserText("question"), {Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "**answer**"}}},
-	}}})
+	}})
 	r.shows("Resumed: The bug, 4 messages", "› question", "answer", "/continue")
-	r.hides("older answer")
 }
 
 func TestCallsShown(t *testing.T) {
@@ -859,11 +856,11 @@ func BenchmarkStream20000(b *testing.B) {
 		m := newModel(Options{Now: time.Now}, 80, 40)
 		s := &screen{w: io.Discard, width: 80}
 		m.update(openedMsg{id: "x"})
-		m.update(eventMsg{hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}})
+		m.update(eventMsg{protocol.Envelope{Event: hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}}})
 		i := 0
 		for rest := text; rest != ""; i++ {
 			n := min(piece, len(rest))
-			m.update(eventMsg{hermes.TextDelta{Text: rest[:n]}})
+			m.update(eventMsg{protocol.Envelope{Event: hermes.TextDelta{Text: rest[:n]}}})
 			rest = rest[n:]
 			if i%66 == 0 {
 				if err := s.draw(m.renderer.take(), m.view()); err != nil {

@@ -7,19 +7,21 @@ import (
 	"hermes"
 
 	"hermes/internal/command"
-	"hermes/internal/session"
+	"hermes/internal/protocol"
 )
 
 // conversation is the session of the chat, as far as the chat knows it.
 type conversation struct {
-	opened, closed bool // closed: the session has ended
+	opened, closed bool // closed: the session is gone for good
+	lost           bool // it is out of reach; the chat attaches again
 	id, title      string
 	window         int
-	spoken         bool     // it has at least one message
-	early          []any    // actions that wait until it is open
-	waiting        []string // messages that were sent and not yet started
-	queued         int      // how many messages the session reports as waiting
-	resuming       int      // ops that resume or repeat a turn and are not yet taken
+	spoken         bool                   // it has at least one message
+	early          []any                  // actions that wait until it is open
+	waiting        []string               // messages that were sent and not yet started
+	queue          []hermes.QueuedMessage // what waits, as the session reports it
+	resuming       int                    // requests that may begin a turn and are not yet taken
+	children       map[string]string      // the goals of its child sessions, by id
 }
 
 // open adopts the opened session and returns the actions that waited for it.
@@ -29,38 +31,40 @@ func (c *conversation) open(msg openedMsg) (early []any) {
 	return early
 }
 
-// learn adopts what the session says about itself.
-func (c *conversation) learn(st session.State) { c.title, c.window = st.Row.Title, st.Window }
+// learn adopts what a snapshot says about the session.
+func (c *conversation) learn(s protocol.Snapshot) {
+	c.title, c.window, c.queue = s.Session.Title, s.Configured.Window, s.Queue
+}
 
-// later returns an action now, or keeps it until the session is open. Quitting
-// needs no session.
+// later returns an action now, or keeps it until the session is open.
 func (c *conversation) later(do any) []any {
-	if resumes(do) {
+	if begins(do) {
 		c.resuming++
 	}
 	if c.opened {
 		return []any{do}
 	}
-	if call, ok := do.(commandDo); ok {
-		if name, _, _ := command.Split(call.line); name == "quit" || name == "exit" {
-			return []any{quitDo{}}
-		}
-	}
 	c.early = append(c.early, do)
 	return nil
 }
 
-// resumes reports whether an action begins a turn without a message that waits.
-func resumes(do any) bool {
+// begins reports whether an action may begin a turn without a message that waits.
+func begins(do any) bool {
 	switch do := do.(type) {
 	case submitDo:
 		_, ok := do.op.(hermes.Continue)
 		return ok
 	case commandDo:
-		return runs(do.line, "retry", "continue")
+		_, isSkill := calledSkill(do.line)
+		return isSkill || runs(do.line, "retry", "continue", "learn", "refine")
 	}
 	return false
 }
+
+// The lines are run by the process of the session. What the chat knows of commands is their
+// names, from the table of the package command: it must know which lines skip the queue of its
+// requests (/stop), show at once what waits (/queue, /steer), or are done without the session
+// (/quit), before it has an outcome.
 
 // runs reports whether a line runs one of the commands.
 func runs(line string, names ...string) bool {
@@ -69,9 +73,19 @@ func runs(line string, names ...string) bool {
 	return slices.Contains(names, c.Name)
 }
 
+// calledSkill reports whether a line has no command of its own, so that it may call a skill.
+func calledSkill(line string) (name string, ok bool) {
+	name, _, ok = command.Split(line)
+	if !ok {
+		return "", false
+	}
+	c, _ := command.Find(name, command.Terminal)
+	return name, c.Name != name && !slices.Contains(c.Aliases, name)
+}
+
 // taken notes that the session took an action, or refused it.
 func (c *conversation) taken(do any) {
-	if resumes(do) {
+	if begins(do) {
 		c.resuming = max(c.resuming-1, 0) // it may be of the session before
 	}
 }
@@ -92,6 +106,17 @@ func (c *conversation) takeBack() string {
 	text := strings.Join(c.waiting, "\n\n")
 	c.waiting = nil
 	return text
+}
+
+// others are the waiting messages that other frontends sent.
+func (c *conversation) others(self string) []hermes.QueuedMessage {
+	var list []hermes.QueuedMessage
+	for _, q := range c.queue {
+		if q.From.Client != "" && q.From.Client != self {
+			list = append(list, q)
+		}
+	}
+	return list
 }
 
 // stored is the id of the session, if there is something to resume.

@@ -1,11 +1,12 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 
 	"hermes"
-	"hermes/internal/command"
+	"hermes/internal/protocol"
 )
 
 func (c *chat) doAll(list []any) {
@@ -16,38 +17,25 @@ func (c *chat) doAll(list []any) {
 
 // do carries out an action of the model. Slow work goes to the worker.
 func (c *chat) do(do any) {
-	s := c.session
-	if s == nil && needsSession(do) {
+	if c.session == nil && needsSession(do) {
 		return // it was for a session that is closed
 	}
 	switch do := do.(type) {
 	case submitDo:
-		c.submit(s, do.op)
+		c.submit(do)
 	case commandDo:
-		call := c.o.call(s, do.confirmed)
-		work := func(ctx context.Context) any {
-			r, err := command.Run(ctx, do.line, call)
-			return ranMsg{do.line, r, err}
-		}
+		id := c.session.id
+		work := func(ctx context.Context) any { return ranMsg{do.line, c.client.Command(ctx, id, c.from, do.line)} }
 		if runs(do.line, "stop") {
 			c.stop(work)
 			return
 		}
-		c.request(work, func(err error) any { return ranMsg{do.line, command.Result{}, err} })
-	case stateDo:
-		c.later(func(ctx context.Context) any {
-			st, err := s.State(ctx)
-			if err != nil {
-				return nil
-			}
-			return stateMsg{st}
-		}, nil)
+		c.request(work, func(err error) any { return ranMsg{do.line, err} })
 	case openDo:
-		if do.want.Resume == "" { // else the current one stays open until the other is ready
+		if do.want.resume == "" { // else the current one stays open until the other is ready
 			c.drop()
 		}
-		do.want.Waiting = func(text string) { c.report(waitingMsg(text)) }
-		c.later(func(ctx context.Context) any { return openSession(ctx, c.o.Open, do.want) }, nil)
+		c.later(func(ctx context.Context) any { return c.open(ctx, c.o.Start, do.want) }, nil)
 	case copyDo:
 		_ = c.screen.write("\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(do.text)) + "\x07")
 	case bellDo:
@@ -71,15 +59,16 @@ func (c *chat) do(do any) {
 }
 
 // submit hands the session an op. Urgent ops skip the queue.
-func (c *chat) submit(s Session, op hermes.Op) {
-	work := func(ctx context.Context) any { return submittedMsg{op, s.Submit(ctx, op)} }
-	switch op.(type) {
+func (c *chat) submit(do submitDo) {
+	id := cmp.Or(do.to, c.session.id)
+	work := func(ctx context.Context) any { return submittedMsg{do.op, c.client.Do(ctx, id, c.from, do.op)} }
+	switch do.op.(type) {
 	case hermes.Stop:
 		c.stop(work)
 	case hermes.Reply:
-		c.now(work)
+		c.background.now(work)
 	default:
-		c.request(work, func(err error) any { return submittedMsg{op, err} })
+		c.request(work, func(err error) any { return submittedMsg{do.op, err} })
 	}
 }
 
@@ -87,7 +76,7 @@ func (c *chat) submit(s Session, op hermes.Op) {
 // done then.
 func (c *chat) stop(work func(context.Context) any) {
 	c.stops.Add(1)
-	c.now(work)
+	c.background.now(work)
 }
 
 // request queues work that a stop drops. refused makes the message for work that
@@ -104,7 +93,7 @@ func (c *chat) request(work func(context.Context) any, refused func(error) any) 
 
 func needsSession(do any) bool {
 	switch do.(type) {
-	case submitDo, commandDo, stateDo:
+	case submitDo, commandDo:
 		return true
 	}
 	return false
@@ -124,6 +113,9 @@ func (c *chat) later(work func(context.Context) any, refused func(error) any) {
 
 // adopt makes a session the current one.
 func (c *chat) adopt(got gotSession) {
+	if got.opened.err != nil && got.link != nil {
+		c.leave(got.link)
+	}
 	if got.opened.err != nil && c.session != nil { // keep the current one
 		c.model.say(c.model.errorLines(got.opened.err.Error())...)
 		return
@@ -132,11 +124,32 @@ func (c *chat) adopt(got gotSession) {
 		c.drop()
 		c.model.reset()
 	}
-	if got.session != nil {
-		c.attached.take(got.session)
-	}
-	c.doAll(c.model.update(got.opened))
 	if got.opened.err != nil {
+		c.doAll(c.model.update(got.opened))
 		c.quitting = true
+		return
+	}
+	c.attached.take(got.link)
+	early := c.model.update(got.opened)
+	c.seen = catchup{emit: c.happened}
+	c.seen.take(got.update)
+	c.doAll(early)
+}
+
+// happened passes an event of the session on to the model.
+func (c *chat) happened(e protocol.Envelope) { c.doAll(c.model.update(eventMsg{e})) }
+
+// follow shows an update of the session.
+func (c *chat) follow(u protocol.Update) {
+	if u.Lost != nil {
+		c.model.update(lostMsg{u.Lost})
+	}
+	c.seen.take(u)
+	if u.Snapshot != nil {
+		c.model.update(foundMsg{*u.Snapshot})
+	}
+	if u.Failed != nil {
+		c.session.updates = nil
+		c.model.update(goneMsg{u.Failed})
 	}
 }

@@ -68,18 +68,18 @@ func (m *model) interrupt() []any {
 	}
 	m.turn.stopping = true
 	if preparing { // the text comes back when the session has stopped
-		return []any{submitDo{hermes.Stop{}}}
+		return []any{submitDo{op: hermes.Stop{}}}
 	}
 	m.input.Unstash()
 	m.input.Before(m.conv.takeBack())
 	var do []any
 	for _, a := range m.asks {
 		if a.approval != nil {
-			do = append(do, submitDo{a.denial("")})
+			do = append(do, submitDo{a.denial(""), a.session})
 		}
 	}
 	m.asks = nil
-	return append(do, submitDo{hermes.Stop{}})
+	return append(do, submitDo{op: hermes.Stop{}})
 }
 
 // quitTime is how long after Ctrl+C a second one quits.

@@ -4,8 +4,7 @@ import (
 	"time"
 
 	"hermes"
-	"hermes/internal/command"
-	"hermes/internal/session"
+	"hermes/internal/protocol"
 	"hermes/internal/tui/input"
 )
 
@@ -17,41 +16,45 @@ type (
 	sizeMsg struct{ width, height int }
 	// tickMsg comes about ten times a second while something changes.
 	tickMsg struct{}
-	// eventMsg is an event of the session.
-	eventMsg struct{ event hermes.Event }
-	// waitingMsg says what the opening session waits for.
-	waitingMsg string
+	// eventMsg is an event of the session, or of a child of it.
+	eventMsg struct{ protocol.Envelope }
+	// noteMsg is a note of the program, such as what the opening session waits for.
+	noteMsg string
 	// openedMsg reports that a session is open, or why not.
 	openedMsg struct {
-		id      string
-		state   session.State
-		resumed bool
-		err     error
+		id       string
+		state    protocol.Snapshot
+		last     []hermes.Message // the end of the conversation
+		resumed  bool
+		foreign  bool
+		untitled error // why it did not get its title
+		err      error
 	}
-	// stateMsg is the state of the session after something changed.
-	stateMsg struct{ state session.State }
+	// lostMsg says that the session is out of reach, and foundMsg that it no longer is.
+	lostMsg  struct{ err error }
+	foundMsg struct{ state protocol.Snapshot }
+	// goneMsg says that the session is gone for good, and why.
+	goneMsg struct{ err error }
 	// submittedMsg reports that the session has taken an op, or why not.
 	submittedMsg struct {
 		op  hermes.Op
 		err error
 	}
-	// ranMsg is the result of a slash command.
+	// ranMsg reports that a slash command has run, or why not. Its outcome is an event.
 	ranMsg struct {
-		line   string
-		result command.Result
-		err    error
+		line string
+		err  error
 	}
 )
 
 // The actions: what the model wants done.
 type (
-	submitDo  struct{ op hermes.Op }
-	commandDo struct {
-		line      string
-		confirmed bool
+	submitDo struct {
+		op hermes.Op
+		to string // the child session it is for; "" is the session of the chat
 	}
-	openDo    struct{ want Want }
-	stateDo   struct{}
+	commandDo struct{ line string }
+	openDo    struct{ want want }
 	copyDo    struct{ text string }
 	bellDo    struct{}
 	clearDo   struct{}
@@ -71,14 +74,12 @@ type model struct {
 	gone      time.Time // when a question closed without an answer from here
 	complaint complaint
 	height    int
-	trusted   bool // destructive commands are not confirmed
 }
 
 func newModel(o Options, width, height int) *model {
-	return &model{
-		renderer: newRenderer(o.Display, width-1, o.Now), input: input.New(o.Dir, o.History, o.Commands.Skills),
-		trusted: o.Trusted, height: height,
-	}
+	m := &model{renderer: newRenderer(o.Display, width-1, o.Now), input: input.New(o.Start.Run.Workspace.Dir, o.History, o.Skills), height: height}
+	m.self = o.From.Client
+	return m
 }
 
 // cols is the width that the live region may use. One column stays free,

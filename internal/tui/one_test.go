@@ -6,43 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"hermes"
 	"hermes/internal/protocol"
 )
-
-// overSession is a client for one session of a test.
-type overSession struct {
-	protocol.Client
-	s Session
-}
-
-func (c overSession) Attach(ctx context.Context, id string, _ hermes.From, _ protocol.After) (protocol.Snapshot, <-chan protocol.Envelope, error) {
-	events, cancel := c.s.Subscribe(0)
-	out := make(chan protocol.Envelope)
-	go func() {
-		defer close(out)
-		defer cancel()
-		for {
-			select {
-			case e := <-events:
-				select {
-				case out <- protocol.Envelope{Session: id, Event: e}:
-				case <-ctx.Done():
-					return
-				}
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return protocol.Snapshot{}, out, nil
-}
-
-func (c overSession) Do(ctx context.Context, _ string, _ hermes.From, op hermes.Op) error {
-	return c.s.Submit(ctx, op)
-}
 
 // lagging is a client that loses events in the middle of a turn.
 type lagging struct {
@@ -100,27 +66,3 @@ func TestAskPrintsWhatItMissed(t *testing.T) {
 		}
 	}
 }
-
-// TestAMissedQuestionIsAskedAndOneThatIsGoneIsClosed after events were lost.
-func TestAMissedQuestionIsAskedAndOneThatIsGoneIsClosed(t *testing.T) {
-	t.Parallel()
-	var got []hermes.Event
-	o := &one{p: recorder{&got}}
-	o.event(hermes.Asked{ID: "1.1"})
-	o.event(hermes.Asked{ID: "1.2"})
-	got = nil
-	o.take(protocol.Update{Snapshot: &protocol.Snapshot{
-		Session: protocol.SessionInfo{ID: "s"}, Turn: &protocol.Turn{},
-		Questions: []protocol.OpenQuestion{{Session: "s", Asked: hermes.Asked{ID: "1.2"}}, {Session: "s", Asked: hermes.Asked{ID: "1.3"}}, {Session: "child", Asked: hermes.Asked{ID: "2.1"}}},
-	}})
-	want := []hermes.Event{hermes.AnswerTaken{ID: "1.1"}, hermes.Asked{ID: "1.3"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-}
-
-// recorder keeps events.
-type recorder struct{ list *[]hermes.Event }
-
-func (r recorder) Event(e hermes.Event) { *r.list = append(*r.list, e) }
-func (recorder) Err() error             { return nil }

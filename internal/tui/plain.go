@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 
 	"hermes"
 	"hermes/internal/command"
 	"hermes/internal/markup"
+	"hermes/internal/protocol"
 )
 
 // plainChat is the chat without a live region: a line in, an answer out. It
@@ -22,26 +24,36 @@ type plainChat struct {
 	out     writer
 	printer *rawPrinter
 	lines   chan string // closed at the end of the input
-	session Session
-	spoken  bool // the session has at least one message
+	attached
+	seen   catchup
+	asks   []*ask              // questions that were not put to the user yet
+	done   *hermes.TurnDone    // the last turn that ended, since a request began
+	ran    *hermes.CommandDone // the outcome of the last command, since it was sent
+	queue  int                 // how many messages wait in the session
+	busy   bool                // a request runs, which asks the user
+	lost   bool
+	spoken bool // the session has at least one message
 }
 
 func runPlain(ctx context.Context, o Options) (id string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	c := &plainChat{o: o, out: writer{w: o.Out}, lines: make(chan string)}
+	c := &plainChat{o: o, out: writer{w: o.Out}, lines: make(chan string), attached: attached{client: o.Client, from: o.From}}
 	for _, line := range o.Greeting {
 		c.out.write(line + "\n")
 	}
-	waits, err := c.open(ctx, Want{First: true})
+	defer func() {
+		c.drop()
+		c.wait()
+	}()
+	waits, err := c.begin(ctx, want{first: true})
 	if err != nil {
 		return "", err
 	}
 	defer func() {
 		if c.spoken {
-			id = c.session.ID()
+			id = c.session.id
 		}
-		err = errors.Join(err, c.session.Close())
 	}()
 	go c.read(ctx) // ends with the context or the input; a blocked read ends with the process
 	if o.First != "" {
@@ -55,19 +67,33 @@ func runPlain(ctx context.Context, o Options) (id string, err error) {
 			return "", err
 		}
 	}
+	return "", c.talk(ctx)
+}
+
+// talk takes lines until the user quits.
+func (c *plainChat) talk(ctx context.Context) error {
 	for {
+		if err := c.ask(ctx); err != nil {
+			return err
+		}
 		c.out.write("> ")
 		if c.out.err != nil {
-			return "", c.out.err // the answers would not be seen
+			return c.out.err // the answers would not be seen
 		}
-		line, ok := c.line(ctx)
+		line, ok, err := c.line(ctx)
+		if err != nil {
+			return err
+		}
 		if !ok {
 			c.out.endLine()
-			return "", nil
+			return nil
 		}
 		for strings.HasSuffix(line, "\\") {
 			c.out.write("  ")
-			next, more := c.line(ctx)
+			next, more, err := c.line(ctx)
+			if err != nil {
+				return err
+			}
 			line = strings.TrimSuffix(line, "\\") + "\n" + next
 			if !more {
 				break
@@ -75,32 +101,56 @@ func runPlain(ctx context.Context, o Options) (id string, err error) {
 		}
 		quit, err := c.take(ctx, strings.TrimSpace(line))
 		if err != nil || quit {
-			return "", err
+			return err
 		}
 	}
 }
 
-// open opens a session and reports whether it waits for an answer.
-func (c *plainChat) open(ctx context.Context, w Want) (waits bool, err error) {
-	w.Waiting = func(text string) { c.out.write(markup.OneLine(text) + "\n") }
-	s, resumed, err := c.o.Open(ctx, w)
-	if err != nil {
-		return false, err
-	}
-	c.session, c.spoken = s, resumed
-	c.printer = &rawPrinter{out: writer{w: c.o.Out}, notes: writer{w: c.o.Out}, renderer: newRenderer(c.o.Display, 80, c.o.Now)}
-	if resumed {
-		st, err := s.State(ctx)
-		if err != nil {
-			return false, err
+// begin opens a session, leaves the one before, and reports whether the new one waits for an answer.
+func (c *plainChat) begin(ctx context.Context, w want) (waits bool, err error) {
+	got := c.opening(ctx, w)
+	if got.opened.err != nil {
+		if got.link != nil {
+			c.leave(got.link)
 		}
-		c.out.write(fmt.Sprintf("Resumed: %s\n", markup.OneLine(cmp.Or(st.Row.Title, st.Row.ID))))
-		if left := leftWaiting(st); left != "" {
+		return false, got.opened.err
+	}
+	c.drop()
+	c.attached.take(got.link)
+	opened, s := got.opened, got.opened.state
+	c.spoken, c.asks, c.lost = opened.resumed, nil, false
+	r := newRenderer(c.o.Display, 80, c.o.Now)
+	c.printer = &rawPrinter{out: writer{w: c.o.Out}, notes: writer{w: c.o.Out}, renderer: r}
+	if r.self = c.from.Client; opened.untitled != nil {
+		c.complain(opened.untitled)
+	}
+	if opened.resumed {
+		word := "Resumed"
+		if opened.foreign {
+			word = "Attached"
+		}
+		c.out.write(fmt.Sprintf("%s: %s\n", word, markup.OneLine(cmp.Or(s.Session.Title, s.Session.ID))))
+		if left := leftWaiting(s); left != "" {
 			c.out.write(left + "\n")
 		}
-		waits = st.Asking
 	}
-	return waits, nil
+	c.seen = catchup{emit: c.happened}
+	c.seen.take(got.update)
+	return s.Parked && !opened.foreign, nil
+}
+
+// opening opens a session and prints the notes that come meanwhile.
+func (c *plainChat) opening(ctx context.Context, w want) gotSession {
+	opened := make(chan gotSession, 1)
+	go func() { opened <- c.open(ctx, c.o.Start, w) }() // awaited below
+	for {
+		select {
+		case text := <-c.o.Notes:
+			c.out.write(markup.OneLine(text) + "\n")
+		case got := <-opened:
+			return got
+		}
+	}
 }
 
 func (c *plainChat) read(ctx context.Context) {
@@ -121,14 +171,93 @@ func (c *plainChat) read(ctx context.Context) {
 	}
 }
 
-func (c *plainChat) line(ctx context.Context) (string, bool) {
-	select {
-	case line, ok := <-c.lines:
-		return line, ok
-	case <-ctx.Done():
-		return "", false
+// line reads a line, and prints what happens in the session meanwhile.
+func (c *plainChat) line(ctx context.Context) (line string, ok bool, err error) {
+	for {
+		select {
+		case line, ok := <-c.lines:
+			return line, ok, nil
+		case u, ok := <-c.updates():
+			if err := c.follow(u, ok); err != nil {
+				return "", false, err
+			}
+		case <-ctx.Done():
+			return "", false, nil
+		}
 	}
 }
+
+// follow prints an update of the session.
+func (c *plainChat) follow(u protocol.Update, ok bool) error {
+	switch {
+	case !ok:
+		return hermes.ErrClosed
+	case u.Failed != nil:
+		return u.Failed
+	case u.Lost != nil && !c.lost:
+		c.lost = true
+		c.printer.out.endLine()
+		c.out.write(lostText(u.Lost) + "\n")
+	case u.Snapshot != nil:
+		c.lost = false
+	}
+	c.seen.take(u)
+	return nil
+}
+
+// happened prints an event of the session, or of a child of it.
+func (c *plainChat) happened(e protocol.Envelope) {
+	switch d := e.Event.(type) {
+	case hermes.Asked:
+		a := newAsk(d, c.o.Now())
+		if e.Parent != "" {
+			a.session, a.origin = e.Session, "A child session asks"
+		}
+		c.asks = append(c.asks, a)
+		if !c.busy {
+			c.printer.out.endLine()
+			c.out.write("A question waits for an answer. Press Enter to see it.\n")
+		}
+		return
+	case hermes.AnswerTaken:
+		c.answered(d, e)
+		return
+	}
+	if e.Parent != "" {
+		return
+	}
+	switch d := e.Event.(type) {
+	case hermes.TurnStarted:
+		c.spoken = true
+		if c.printer.renderer.ofOther(d.From) {
+			c.printer.out.endLine()
+			c.out.write(markup.OneLine(d.From.String()) + ": " + markup.Visible(d.Message.Visible()) + "\n")
+		}
+	case hermes.Queued:
+		c.queue = len(d.Messages)
+	case hermes.CommandDone:
+		if d.From.Client == c.from.Client {
+			c.ran = &d
+			return
+		}
+		c.printer.out.endLine()
+		c.out.write(markup.OneLine(d.From.String()+" ran "+d.Line) + "\n")
+	case hermes.TurnDone:
+		c.done = &d
+	}
+	c.printer.Event(e.Event)
+}
+
+// answered closes a question.
+func (c *plainChat) answered(d hermes.AnswerTaken, e protocol.Envelope) {
+	c.asks = slices.DeleteFunc(c.asks, func(a *ask) bool { return a.id == d.ID && (a.session == "" || a.session == e.Session) })
+	if d.Answered && c.printer.renderer.ofOther(d.By) {
+		c.printer.out.endLine()
+		c.out.write("answered by " + markup.OneLine(d.By.String()) + "\n")
+	}
+}
+
+func (c *plainChat) complain(err error) { c.out.write(markup.Visible(err.Error()) + "\n") }
 
 // take runs a line as a message or a command and reports whether to quit.
 func (c *plainChat) take(ctx context.Context, line string) (quit bool, err error) {
@@ -136,46 +265,44 @@ func (c *plainChat) take(ctx context.Context, line string) (quit bool, err error
 		return false, nil
 	}
 	if _, _, ok := command.Split(line); ok {
-		return c.command(ctx, line, c.o.Trusted)
+		return c.command(ctx, line)
 	}
 	return false, c.turn(ctx, hermes.Say{Parts: []hermes.Part{{Text: line}}})
 }
 
-func (c *plainChat) command(ctx context.Context, line string, confirmed bool) (bool, error) {
-	s := &deferring{Session: c.session}
-	r, err := command.Run(ctx, line, c.o.call(s, confirmed))
-	if err != nil {
-		c.out.write(markup.Visible(err.Error()) + "\n")
+// command runs a slash command, and prints the turn that it begins.
+func (c *plainChat) command(ctx context.Context, line string) (quit bool, err error) {
+	id := c.session.id
+	err = c.request(ctx, func(ctx context.Context) error { return c.client.Command(ctx, id, c.from, line) }, func() bool {
+		return c.ran != nil && (c.ran.Failure != nil || c.ran.Confirm != "" || c.done != nil || !c.seen.busy && !runs(line, "retry", "continue", "compress", "queue", "steer"))
+	})
+	if err != nil || c.ran == nil {
+		return false, err
+	}
+	r := *c.ran
+	if r.Failure != nil {
+		c.complain(r.Failure)
 		return false, nil
 	}
 	if r.Confirm != "" {
 		c.out.write(r.Confirm + " [y/N] ")
-		if answer, _ := c.line(ctx); newConfirm(line, c.o.Now()).named(answer) != 0 {
-			return false, nil
+		answer, _, err := c.line(ctx)
+		if err != nil || newConfirm(line, c.o.Now()).named(answer) != 0 {
+			return false, err
 		}
-		return c.command(ctx, line, true)
+		return c.command(ctx, r.ConfirmLine)
 	}
 	if r.Text != "" {
 		c.out.write(markup.Plain(r.Text, 80) + "\n")
-	}
-	if s.op != nil {
-		return false, c.turn(ctx, s.op)
-	}
-	if len(r.Message) > 0 {
-		return false, c.turn(ctx, hermes.Say{Parts: r.Message})
 	}
 	switch r.Action {
 	case hermes.ActionQuit:
 		return true, nil
 	case hermes.ActionSwitch:
-		before := c.session
-		waits, err := c.open(ctx, Want{Resume: r.Arg})
+		waits, err := c.begin(ctx, want{resume: r.Arg})
 		if err != nil {
-			c.out.write(markup.Visible(err.Error()) + "\n")
+			c.complain(err)
 			return false, nil
-		}
-		if err := before.Close(); err != nil {
-			c.out.write(markup.Visible(err.Error()) + "\n")
 		}
 		if waits {
 			return false, c.turn(ctx, hermes.Continue{})
@@ -183,110 +310,133 @@ func (c *plainChat) command(ctx context.Context, line string, confirmed bool) (b
 	case hermes.ActionThinking:
 		c.printer.renderer.d.Reasoning = r.Arg == "show"
 	case hermes.ActionNew, hermes.ActionClear:
-		if err := c.session.Close(); err != nil {
-			c.out.write(markup.Visible(err.Error()) + "\n")
-		}
-		_, err := c.open(ctx, Want{Title: r.Arg})
+		_, err := c.begin(ctx, want{title: r.Arg})
 		return false, err
 	}
 	return false, nil
 }
 
-// deferring keeps an op that begins a turn instead of submitting it, so that
-// the turn can be followed from its start.
-type deferring struct {
-	Session
-	op hermes.Op
-}
-
-// Submit passes on ops that do not begin a turn.
-func (h *deferring) Submit(ctx context.Context, op hermes.Op) error {
-	switch op.(type) {
-	case hermes.Say, hermes.Steer, hermes.Retry, hermes.Continue, hermes.Compress:
-		h.op = op
-		return nil
-	}
-	return h.Session.Submit(ctx, op)
-}
-
-// turn runs one turn. Ctrl+C interrupts the turn and not the chat.
+// turn runs one turn, and after a Continue those of the messages that waited.
 func (c *plainChat) turn(ctx context.Context, op hermes.Op) error {
-	stop, release := signal.NotifyContext(ctx, os.Interrupt)
+	id := c.session.id
+	_, all := op.(hermes.Continue)
+	return c.request(ctx, func(ctx context.Context) error { return c.client.Do(ctx, id, c.from, op) }, func() bool {
+		if c.done == nil || all && c.queue > 0 && c.done.Failure == nil {
+			return false
+		}
+		return true
+	})
+}
+
+// request sends something to the session and prints what happens until it is over. Ctrl+C
+// interrupts the turn and not the chat.
+func (c *plainChat) request(ctx context.Context, send func(context.Context) error, over func() bool) error {
+	ctx, release := signal.NotifyContext(ctx, os.Interrupt)
 	defer release()
-	done, err := follow(stop, c.session, op, asking{c, stop})
-	switch {
-	case err == nil && done.Failure != nil:
-		c.out.write(markup.Visible(done.Err().Error()) + "\n")
-	case errors.Is(err, hermes.ErrClosed), c.printer.Err() != nil:
-		return err
-	case err != nil:
-		c.out.write(markup.Visible(err.Error()) + "\n")
+	whole := context.WithoutCancel(ctx)
+	c.done, c.ran, c.busy = nil, nil, true
+	defer func() { c.busy = false }()
+	sent, interrupted := make(chan error, 1), ctx.Done()
+	go func() { sent <- send(whole) }() // ends when the session has answered
+	accepted := false
+	for !accepted || !over() {
+		select {
+		case err := <-sent:
+			if accepted = true; err != nil {
+				if errors.Is(err, hermes.ErrClosed) {
+					return err
+				}
+				c.complain(err)
+				return nil
+			}
+		case u, ok := <-c.updates():
+			if err := c.follow(u, ok); err != nil {
+				return err
+			}
+			if err := c.ask(ctx); err != nil {
+				return err
+			}
+			if c.printer.Err() != nil && interrupted != nil {
+				interrupted = nil
+				c.stop(whole)
+			}
+		case <-interrupted:
+			interrupted = nil
+			c.stop(whole)
+		}
+	}
+	if c.printer.Err() == nil && c.done != nil && c.done.Failure != nil {
+		c.complain(c.done.Err())
+	}
+	return c.printer.Err()
+}
+
+// stop interrupts the turn.
+func (c *plainChat) stop(ctx context.Context) {
+	if err := c.client.Do(ctx, c.session.id, c.from, hermes.Stop{}); err != nil {
+		c.complain(err)
+	}
+}
+
+// ask puts the open questions to the user. At the end of the input they stay open.
+func (c *plainChat) ask(ctx context.Context) error {
+	for len(c.asks) > 0 {
+		q := c.asks[0]
+		c.asks = c.asks[1:]
+		c.printer.out.endLine()
+		for _, line := range q.lines(c.printer.renderer.theme, 80) {
+			c.out.write(line + "\n")
+		}
+		reply, ok, err := c.reply(ctx, q)
+		if err != nil {
+			return err
+		}
+		var op hermes.Op = hermes.Stop{}
+		to := c.session.id
+		switch {
+		case ok:
+			op, to = reply, cmp.Or(q.session, to)
+		case !c.busy: // the turn of another frontend
+			return nil
+		}
+		if err := c.client.Do(context.WithoutCancel(ctx), to, c.from, op); err != nil {
+			c.complain(err)
+		}
 	}
 	return nil
-}
-
-// asking prints a turn and asks the user its questions.
-type asking struct {
-	*plainChat
-	ctx context.Context
-}
-
-func (a asking) Err() error { return a.printer.Err() }
-
-func (a asking) Event(e hermes.Event) {
-	if _, ok := e.(hermes.TurnStarted); ok {
-		a.spoken = true
-	}
-	asked, ok := e.(hermes.Asked)
-	if !ok {
-		a.printer.Event(e)
-		return
-	}
-	a.printer.out.endLine()
-	q := newAsk(asked, a.o.Now())
-	for _, line := range q.lines(a.printer.renderer.theme, 80) {
-		a.out.write(line + "\n")
-	}
-	var op hermes.Op = hermes.Stop{} // at the end of the input the question stays open
-	if reply, ok := a.reply(a.ctx, q); ok {
-		op = reply
-	}
-	if err := a.session.Submit(context.WithoutCancel(a.ctx), op); err != nil {
-		a.out.write(markup.Visible(err.Error()) + "\n")
-	}
 }
 
 // reply reads an answer. An approval is denied by a text that is no choice, which
 // becomes the reason. A question is dismissed by an empty line. Both stay open if
 // there is no line.
-func (c *plainChat) reply(ctx context.Context, q *ask) (hermes.Reply, bool) {
+func (c *plainChat) reply(ctx context.Context, q *ask) (r hermes.Reply, ok bool, err error) {
 	if q.approval != nil {
 		for _, o := range q.options {
 			c.out.write("  " + o.key + "  " + o.label + ". " + q.covers(o, "") + "\n")
 		}
 		c.out.write("Allow? [" + q.letters() + "]: ")
-		line, ok := c.line(ctx)
-		if !ok {
-			return q.denial(""), false
+		line, ok, err := c.line(ctx)
+		if err != nil || !ok {
+			return q.denial(""), false, err
 		}
 		if i := q.named(line); i >= 0 {
-			return hermes.Reply{ID: q.id, Approval: q.options[i].answer}, true
+			return hermes.Reply{ID: q.id, Approval: q.options[i].answer}, true, nil
 		}
-		return q.denial(q.reason(line)), true
+		return q.denial(q.reason(line)), true, nil
 	}
 	for _, o := range q.options {
 		c.out.write("  " + o.key + ". " + markup.OneLine(o.label) + "\n")
 	}
 	c.out.write("Answer: ")
-	line, ok := c.line(ctx)
+	line, ok, err := c.line(ctx)
 	texts, own := q.chosenByLine(strings.TrimSpace(line))
-	if own {
+	if own && err == nil {
 		c.out.write("Your answer: ")
-		line, ok = c.line(ctx)
+		line, ok, err = c.line(ctx)
 		texts = append(texts, strings.TrimSpace(line))
 	}
 	if strings.Join(texts, "") == "" {
-		return q.dismissal(), ok
+		return q.dismissal(), ok, err
 	}
-	return q.answer(texts...), ok
+	return q.answer(texts...), ok, err
 }

@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"context"
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -189,49 +187,3 @@ func (p *finalPrinter) Event(e hermes.Event) {
 }
 
 func (p *finalPrinter) Err() error { return p.out.err }
-
-// follow submits an op that begins a turn and prints that turn.
-func follow(ctx context.Context, s Session, op hermes.Op, p Printer) (hermes.TurnDone, error) {
-	events, cancel := s.Subscribe(256)
-	defer cancel()
-	// A turn that is being prepared ends, too.
-	begun := context.AfterFunc(ctx, func() { _ = s.Submit(context.WithoutCancel(ctx), hermes.Stop{}) })
-	err := s.Submit(ctx, op)
-	begun()
-	if err != nil {
-		return hermes.TurnDone{}, err
-	}
-	stop := ctx.Done()
-	for {
-		select {
-		case e, ok := <-events:
-			if !ok {
-				return hermes.TurnDone{}, fmt.Errorf("the session ended before it answered: %w", hermes.ErrClosed)
-			}
-			p.Event(e)
-			if done, ok := e.(hermes.TurnDone); ok && !goesOn(ctx, s, op) {
-				return done, p.Err()
-			}
-			if p.Err() != nil && stop != nil {
-				stop = nil
-				if err := s.Submit(context.WithoutCancel(ctx), hermes.Stop{}); err != nil {
-					return hermes.TurnDone{}, p.Err()
-				}
-			}
-		case <-stop:
-			stop = nil
-			if err := s.Submit(context.WithoutCancel(ctx), hermes.Stop{}); err != nil {
-				return hermes.TurnDone{}, err
-			}
-		}
-	}
-}
-
-// goesOn reports whether a Continue answers one more message that waited.
-func goesOn(ctx context.Context, s Session, op hermes.Op) bool {
-	if _, ok := op.(hermes.Continue); !ok {
-		return false
-	}
-	st, err := s.State(context.WithoutCancel(ctx))
-	return err == nil && st.Running
-}

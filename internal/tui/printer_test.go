@@ -90,7 +90,7 @@ func TestAskReturnsTheEndOfTheTurn(t *testing.T) {
 	t.Parallel()
 	f := newFake(func(f *fakeSession, text string) { f.reply(text, "hello") })
 	var out bytes.Buffer
-	done, err := Ask(t.Context(), overSession{s: f}, "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&out))
+	done, err := Ask(t.Context(), clientOf(f), "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&out))
 	if err != nil || done.Text != "hello" || out.String() != "hello\n" {
 		t.Errorf("%+v, %v, %q", done, err, out.String())
 	}
@@ -105,32 +105,18 @@ func TestAskInterruptsWhenItsContextEnds(t *testing.T) {
 		<-f.stopped
 		f.emit(hermes.TurnDone{Outcome: hermes.OutcomeInterrupted})
 	})
-	done, err := Ask(ctx, overSession{s: f}, "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&bytes.Buffer{}))
+	done, err := Ask(ctx, clientOf(f), "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&bytes.Buffer{}))
 	if err != nil || done.Outcome != hermes.OutcomeInterrupted {
 		t.Errorf("%+v, %v", done, err)
 	}
 }
 
-// preparing is a session whose turn is being prepared until it is stopped.
-type preparing struct {
-	*fakeSession
-	begun func()
-}
-
-func (p preparing) Submit(ctx context.Context, op hermes.Op) error {
-	if _, ok := op.(hermes.Say); !ok {
-		return p.fakeSession.Submit(ctx, op)
-	}
-	p.begun()
-	<-p.stopped
-	return hermes.ErrInterrupted
-}
-
 func TestAskEndsWhileItsTurnIsPrepared(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	s := preparing{newFake(nil), cancel}
-	if _, err := Ask(ctx, overSession{s: s}, "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&bytes.Buffer{})); !errors.Is(err, hermes.ErrInterrupted) {
+	s := newFake(nil)
+	s.prepares = cancel
+	if _, err := Ask(ctx, clientOf(s), "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&bytes.Buffer{})); !errors.Is(err, hermes.ErrInterrupted) {
 		t.Errorf("err = %v", err)
 	}
 }
@@ -147,7 +133,7 @@ func TestAskStopsWhenOutputIsClosed(t *testing.T) {
 		<-f.stopped
 		f.emit(hermes.TurnDone{Outcome: hermes.OutcomeInterrupted})
 	})
-	_, err := Ask(t.Context(), overSession{s: f}, "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewPrinter(brokenPipe{}, &bytes.Buffer{}, Display{Plain: true}, 80, time.Now))
+	_, err := Ask(t.Context(), clientOf(f), "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewPrinter(brokenPipe{}, &bytes.Buffer{}, Display{Plain: true}, 80, time.Now))
 	if !errors.Is(err, os.ErrClosed) {
 		t.Errorf("got %v", err)
 	}
@@ -170,8 +156,7 @@ func lineChat(t *testing.T, f *fakeSession, input, wantID string) string {
 	if _, err := in.Seek(0, 0); err != nil {
 		t.Fatal(err)
 	}
-	open := func(context.Context, Want) (Session, bool, error) { return f, false, nil }
-	id, err := Run(t.Context(), Options{In: in, Out: out, Open: open, Greeting: []string{"Hermes"}})
+	id, err := Run(t.Context(), Options{In: in, Out: out, Client: clientOf(f), From: me, Greeting: []string{"Hermes"}})
 	if err != nil || id != wantID || !f.closed {
 		t.Errorf("id %q, error %v, closed %v", id, err, f.closed)
 	}

@@ -52,19 +52,22 @@ func newConsole(t *testing.T) *console {
 
 // chat starts the chat; ended waits for its end.
 func (c *console) chat(f *fakeSession) {
-	c.chatAfter(f, func(Want) {})
+	c.chatAfter(f, nil, func() {})
 }
 
 // chatAfter starts the chat with a session that opens slowly.
-func (c *console) chatAfter(f *fakeSession, wait func(Want)) {
-	open := func(_ context.Context, w Want) (Session, bool, error) {
-		wait(w)
-		return f, false, nil
-	}
-	o := Options{
-		In: c.pty.Slave(), Out: c.pty.Slave(), Open: open, Greeting: []string{"Hermes"}, Term: "xterm-256color",
-		Display: Display{Summary: true}, Dir: c.t.TempDir(),
-	}
+func (c *console) chatAfter(f *fakeSession, notes <-chan string, wait func()) {
+	client := &fakeClient{open: func(context.Context, hermes.RunSpec) (*fakeSession, error) {
+		wait()
+		return f, nil
+	}}
+	c.run(Options{Client: client, Greeting: []string{"Hermes"}, Display: Display{Summary: true}, Notes: notes})
+}
+
+// run starts the chat.
+func (c *console) run(o Options) {
+	o.In, o.Out, o.Term, o.From = c.pty.Slave(), c.pty.Slave(), "xterm-256color", me
+	o.Start.Run.Workspace.Dir = c.t.TempDir()
 	go func() {
 		id, err := Run(c.t.Context(), o)
 		c.id = id
@@ -195,15 +198,9 @@ func TestInterruptedPreparationOnARealTerminal(t *testing.T) {
 	t.Parallel()
 	f := newFake(nil)
 	said := make(chan struct{}, 8)
-	begun := func() { said <- struct{}{} }
+	f.prepares = func() { said <- struct{}{} }
 	c := newConsole(t)
-	go func() {
-		_, err := Run(t.Context(), Options{
-			In: c.pty.Slave(), Out: c.pty.Slave(), Term: "xterm-256color", Dir: t.TempDir(),
-			Open: func(context.Context, Want) (Session, bool, error) { return preparing{f, begun}, false, nil },
-		})
-		c.end <- err
-	}()
+	c.run(Options{Client: clientOf(f)})
 	c.shows("maker/model-1")
 	c.press("one\r")
 	<-said
@@ -222,14 +219,9 @@ func TestInterruptedPreparationOnARealTerminal(t *testing.T) {
 func TestStopCommandOnARealTerminal(t *testing.T) {
 	t.Parallel()
 	f := newFake(nil)
+	f.prepares = func() {}
 	c := newConsole(t)
-	go func() {
-		_, err := Run(t.Context(), Options{
-			In: c.pty.Slave(), Out: c.pty.Slave(), Term: "xterm-256color", Dir: t.TempDir(),
-			Open: func(context.Context, Want) (Session, bool, error) { return preparing{f, func() {}}, false, nil },
-		})
-		c.end <- err
-	}()
+	c.run(Options{Client: clientOf(f)})
 	c.shows("maker/model-1")
 	c.press("one\r/stop\r")
 	c.shows("interrupted")
@@ -242,8 +234,9 @@ func TestQuitBeforeTheSessionIsOpen(t *testing.T) {
 	f := newFake(func(f *fakeSession, text string) { f.reply(text, text) })
 	opened := make(chan struct{})
 	c := newConsole(t)
-	c.chatAfter(f, func(w Want) {
-		w.Waiting("read_file was cut off\nand is run again")
+	notes := make(chan string, 1)
+	c.chatAfter(f, notes, func() {
+		notes <- "read_file was cut off\nand is run again"
 		<-opened
 	})
 	c.shows("Opening the session…")

@@ -7,8 +7,15 @@ import (
 	"hermes/internal/markup"
 )
 
-func (m *model) asked(e hermes.Asked) []any {
+// asked shows a question of the session, or of a child session.
+func (m *model) asked(e hermes.Asked, child string) []any {
 	a := newAsk(e, m.now())
+	if a.session = child; child != "" {
+		a.origin = "A child session asks"
+		if goal := m.conv.children[child]; goal != "" {
+			a.origin += ": " + markup.OneLine(goal)
+		}
+	}
 	m.flush()
 	m.say(a.lines(m.theme, m.width)...)
 	m.asks = append(m.asks, a)
@@ -35,10 +42,13 @@ func (m *model) present() {
 }
 
 // answered closes a question, no matter which frontend answered it.
-func (m *model) answered(id string) {
-	i := slices.IndexFunc(m.asks, func(a *ask) bool { return a.id == id && a.confirm == "" })
+func (m *model) answered(e hermes.AnswerTaken, child string) {
+	i := slices.IndexFunc(m.asks, func(a *ask) bool { return a.id == e.ID && a.session == child && a.confirm == "" })
 	if i < 0 {
 		return
+	}
+	if e.Answered && m.ofOther(e.By) {
+		m.say(m.Faint(markup.Clip("  answered by "+markup.OneLine(e.By.String()), m.width)))
 	}
 	m.asks = slices.Delete(m.asks, i, i+1)
 	if i == 0 {
@@ -51,8 +61,9 @@ func (m *model) answered(id string) {
 // resolve answers the question that is shown and records the answer.
 func (m *model) resolve(reply hermes.Reply, words string) []any {
 	m.say(m.Faint(markup.Clip("  "+words, m.width)))
+	to := m.ask().session
 	m.closeAsk()
-	return []any{submitDo{reply}}
+	return []any{submitDo{reply, to}}
 }
 
 // closeAsk closes the question that is shown.

@@ -13,6 +13,7 @@ type renderer struct {
 	theme
 	width int
 	now   func() time.Time
+	self  string // the client of the frontend; messages of others are shown with who sent them
 
 	scroll
 	step     step

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
-	"hermes/internal/session"
+	"hermes/internal/protocol"
 	"hermes/internal/tui/input"
 )
 
@@ -33,7 +33,7 @@ func newRig(t *testing.T, width, height int, d Display) *rig {
 	t.Helper()
 	r := &rig{t: t, v: newVT(width, height), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	r.s = &screen{w: r.v, width: width}
-	o := Options{Display: d, Dir: t.TempDir(), Now: func() time.Time { return r.clock }, History: filepath.Join(t.TempDir(), "history")}
+	o := Options{Display: d, From: me, Start: startIn(t.TempDir()), Now: func() time.Time { return r.clock }, History: filepath.Join(t.TempDir(), "history")}
 	r.o = o
 	r.m = newModel(o, width, height)
 	return r
@@ -42,7 +42,7 @@ func newRig(t *testing.T, width, height int, d Display) *rig {
 func openRig(t *testing.T, width, height int) *rig {
 	t.Helper()
 	r := newRig(t, width, height, Display{Reasoning: true, Summary: true})
-	r.send(openedMsg{id: "20260102_030405_abc", state: session.State{Row: hermes.Session{Model: "maker/model-1"}, Window: 100_000}})
+	r.send(openedMsg{id: "20260102_030405_abc", state: protocol.Snapshot{Configured: hermes.Configured{Model: "maker/model-1", Window: 100_000}}})
 	return r
 }
 
@@ -50,7 +50,7 @@ func (r *rig) send(msgs ...any) *rig {
 	r.t.Helper()
 	for _, msg := range msgs {
 		if e, ok := msg.(hermes.Event); ok {
-			msg = eventMsg{e}
+			msg = eventMsg{protocol.Envelope{Event: e}}
 		}
 		r.do = append(r.do, r.m.update(msg)...)
 	}
@@ -113,9 +113,9 @@ func (r *rig) wants() []any {
 	return do
 }
 
-func (r *rig) wantDo(want ...any) *rig {
+func (r *rig) wantDo(wanted ...any) *rig {
 	r.t.Helper()
-	if diff := cmp.Diff(want, r.wants(), cmp.AllowUnexported(submitDo{}, commandDo{}, openDo{}, copyDo{})); diff != "" {
+	if diff := cmp.Diff(wanted, r.wants(), cmp.AllowUnexported(submitDo{}, commandDo{}, openDo{}, copyDo{}, want{})); diff != "" {
 		r.t.Errorf("to be done (-want +got):\n%s", diff)
 	}
 	return r
@@ -161,7 +161,18 @@ func golden(t *testing.T, name, got string) {
 }
 
 func say(text string) submitDo {
-	return submitDo{hermes.Say{Parts: []hermes.Part{{Text: text}}}}
+	return submitDo{op: hermes.Say{Parts: []hermes.Part{{Text: text}}}}
+}
+
+// startIn begins with a new session in a folder.
+func startIn(dir string) Start {
+	return Start{Run: hermes.RunSpec{Workspace: hermes.Workspace{Dir: dir}}}
+}
+
+// done is the outcome of a command that the test sent.
+func done(d hermes.CommandDone) hermes.CommandDone {
+	d.From = me
+	return d
 }
 
 func call(id, name string) hermes.ToolCall {

@@ -10,23 +10,25 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"hermes"
-	"hermes/internal/command"
+	"hermes/internal/protocol"
+	"hermes/internal/tui/input"
 )
-
-// Session is what the chat needs of a session. *session.Session implements it.
-type Session interface {
-	command.Session
-	Subscribe(buffer int) (events <-chan hermes.Event, cancel func())
-	Close() error
-}
 
 // Options say what the chat works with.
 type Options struct {
 	In  *os.File
 	Out *os.File
-	// Open opens a session. It runs in the background, so that the prompt
-	// appears at once. resumed reports that the session has earlier messages.
-	Open func(ctx context.Context, w Want) (s Session, resumed bool, err error)
+	// Term is the value of TERM; with "dumb" the chat works line by line.
+	Term string
+	// Client reaches the sessions, for the frontend From: what the process of a session takes
+	// this one for.
+	Client protocol.Client
+	From   hermes.From
+	// Start says which session to begin with.
+	Start Start
+	// Notes are sentences of the program for the user, such as what the opening session waits
+	// for; nil has none.
+	Notes <-chan string
 	// Greeting is printed first, line by line.
 	Greeting []string
 	// First is sent as the first message, literally, never as a command.
@@ -34,37 +36,15 @@ type Options struct {
 	Display Display
 	// History is the file of sent messages; empty keeps none.
 	History string
-	// Dir is the folder that paths are completed from.
-	Dir string
-	// Trusted skips the confirmation of commands such as /new.
-	Trusted bool
-	// Commands is what the program lends to each command. The chat sets its
-	// Session, Where and Confirmed.
-	Commands command.Call
-	Now      func() time.Time // nil is time.Now
-	// Term is the value of TERM; with "dumb" the chat works line by line.
-	Term string
-}
-
-// call is a call of a command in a session.
-func (o *Options) call(s Session, confirmed bool) command.Call {
-	c := o.Commands
-	c.Session, c.Where, c.Confirmed = s, command.Terminal, confirmed
-	return c
-}
-
-// Want says which session to open.
-type Want struct {
-	First  bool   // the one that the command line asks for
-	Title  string // of a new session; may be empty
-	Resume string // the id of the session to resume
-	// Waiting shows the user a sentence while the session opens.
-	Waiting func(string)
+	// Skills are offered when the user types a slash; nil has none.
+	Skills input.Skills
+	Now    func() time.Time // nil is time.Now
 }
 
 // Run chats until the user quits. It returns the id of the last session if it
 // has messages, so that it can be resumed. If In or Out is not a terminal, the
-// chat works line by line. The last session is closed before Run returns.
+// chat works line by line. Before Run returns, the last session was told that the chat goes
+// away: without another frontend it closes.
 func Run(ctx context.Context, o Options) (id string, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -80,7 +60,7 @@ func Run(ctx context.Context, o Options) (id string, err error) {
 	width, height := tty.size()
 	c := &chat{
 		o: o, model: newModel(o, width, height),
-		drawing: drawing{tty: tty, screen: &screen{w: o.Out, width: width}},
+		drawing: drawing{tty: tty, screen: &screen{w: o.Out, width: width}}, attached: attached{client: o.Client, from: o.From},
 	}
 	return c.run(ctx)
 }
@@ -93,6 +73,7 @@ type chat struct {
 	drawing
 	attached
 	*background
+	seen     catchup // of the session
 	quitting bool
 }
 
@@ -113,7 +94,7 @@ func (c *chat) run(ctx context.Context) (string, error) {
 		return "", err
 	}
 	c.background = newBackground(ctx)
-	c.do(openDo{Want{First: true}})
+	c.do(openDo{want{first: true}})
 	if c.o.First != "" {
 		c.doAll(c.model.speak(c.o.First))
 	}
@@ -124,7 +105,9 @@ func (c *chat) run(ctx context.Context) (string, error) {
 	close(c.done)
 	c.drop()
 	cancel()
-	c.background.wait()
+	for _, l := range c.background.wait() {
+		c.leave(l)
+	}
 	c.tty.stop()
 	c.attached.wait()
 	return c.model.conv.stored(), errors.Join(err, stopped)
@@ -154,12 +137,14 @@ func (c *chat) loop(ctx context.Context, keys <-chan any) error {
 				c.doAll(c.model.update(msg))
 			}
 			c.dirty = true
-		case e, ok := <-c.events:
+		case u, ok := <-c.updates():
 			if !ok {
-				c.events = nil
-				e = hermes.Closed{}
+				return nil // ctx has ended
 			}
-			c.doAll(c.model.update(eventMsg{e}))
+			c.follow(u)
+			c.dirty = true
+		case text := <-c.o.Notes:
+			c.model.update(noteMsg(text))
 			c.dirty = true
 		case msg := <-c.msgs:
 			c.take(msg)

@@ -25,7 +25,27 @@ func (m *model) send() []any {
 	case c.Name != "steer" || !m.turn.busy: // steering text is shown when the turn takes it
 		m.say(m.Faint(markup.Clip("› "+markup.OneLine(text), m.width)))
 	}
-	return m.conv.later(commandDo{line: text, confirmed: m.trusted})
+	return m.run(text)
+}
+
+// run runs a line as a command. The process of the session does, except for what must work
+// without it.
+func (m *model) run(line string) []any {
+	if m.conv.opened && !m.conv.closed && !m.conv.lost {
+		return m.conv.later(commandDo{line})
+	}
+	_, args, _ := command.Split(line)
+	switch {
+	case runs(line, "quit"):
+		return []any{quitDo{}}
+	case m.conv.closed && runs(line, "new"):
+		return m.newSession(args)
+	case m.conv.closed && runs(line, "clear"):
+		return append([]any{clearDo{}}, m.newSession("")...)
+	case m.conv.closed && runs(line, "resume") && args != "":
+		return []any{openDo{want{resume: args}}}
+	}
+	return m.conv.later(commandDo{line})
 }
 
 // speak sends a text as a message, never as a command.
@@ -36,13 +56,13 @@ func (m *model) speak(text string) []any {
 // submit sends a message.
 func (m *model) submit(parts []hermes.Part) []any {
 	m.conv.waiting = append(m.conv.waiting, hermes.Message{Parts: parts}.Visible())
-	return m.conv.later(submitDo{hermes.Say{Parts: parts}})
+	return m.conv.later(submitDo{op: hermes.Say{Parts: parts}})
 }
 
 // submitted shows why the session could not take an op, and puts the text back
 // into the input.
 func (m *model) submitted(msg submittedMsg) {
-	m.conv.taken(submitDo{msg.op})
+	m.conv.taken(submitDo{op: msg.op})
 	stopped := m.turn.stopping && !m.turn.busy // no turn began, so none ends
 	if _, ok := msg.op.(hermes.Stop); ok && stopped {
 		m.turn.end()

@@ -23,18 +23,19 @@ func (shelf) Find(_ context.Context, ref string) (hermes.Session, error) {
 // twoSessions opens the first fake, then the second as "other"; "taken" is
 // open elsewhere.
 func twoSessions(first, second *fakeSession) Options {
-	return Options{
-		Commands: command.Call{Sessions: func(context.Context) (command.Sessions, error) { return shelf{}, nil }},
-		Open: func(_ context.Context, w Want) (Session, bool, error) {
-			switch {
-			case w.First:
-				return first, false, nil
-			case w.Resume == "other":
-				return second, true, nil
+	second.id = "other"
+	return Options{From: me, Client: &fakeClient{
+		commands: command.Call{Sessions: func(context.Context) (command.Sessions, error) { return shelf{}, nil }},
+		open: func(_ context.Context, run hermes.RunSpec) (*fakeSession, error) {
+			switch run.Session {
+			case "":
+				return first, nil
+			case "other":
+				return second, nil
 			}
-			return nil, false, errors.New("it is open in another Hermes")
+			return nil, errors.New("it is open in another Hermes")
 		},
-	}
+	}}
 }
 
 func speaking(words string) *fakeSession {
@@ -45,13 +46,7 @@ func TestSwitchKeepsTheSessionUntilTheOtherIsOpen(t *testing.T) {
 	t.Parallel()
 	first, second := speaking("first"), speaking("second")
 	c := newConsole(t)
-	o := twoSessions(first, second)
-	o.In, o.Out, o.Term, o.Dir = c.pty.Slave(), c.pty.Slave(), "xterm-256color", t.TempDir()
-	go func() {
-		id, err := Run(t.Context(), o)
-		c.id = id
-		c.end <- err
-	}()
+	c.run(twoSessions(first, second))
 	c.shows("maker/model-1")
 	c.press("/resume taken\r")
 	c.shows("open in another Hermes")

@@ -19,10 +19,15 @@ func (t *renderer) turnStarted(e hermes.TurnStarted) {
 		t.say(lines...)
 		return
 	}
-	if lines := t.userLines(e.Message); len(lines) > 0 {
-		t.say(lines...)
+	lines := t.userLines(e.Message)
+	if len(lines) > 0 && t.ofOther(e.From) {
+		lines = append(lines, t.Faint(markup.Clip("  from "+markup.OneLine(e.From.String()), t.width)))
 	}
+	t.say(lines...)
 }
+
+// ofOther reports whether something came from another frontend.
+func (t *renderer) ofOther(from hermes.From) bool { return from.Client != "" && from.Client != t.self }
 
 // userLines shows a message of the user.
 func (t *renderer) userLines(m hermes.Message) []string {

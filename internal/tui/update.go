@@ -1,10 +1,13 @@
 package tui
 
 import (
+	"cmp"
+	"errors"
+
 	"hermes"
 	"hermes/internal/command"
 	"hermes/internal/markup"
-	"hermes/internal/session"
+	"hermes/internal/protocol"
 	"hermes/internal/text"
 	"hermes/internal/tui/input"
 )
@@ -23,17 +26,21 @@ func (m *model) update(msg any) []any {
 		m.turn.spin++
 		m.leave.tick(m.now())
 	case eventMsg:
-		return m.happened(msg.event)
-	case waitingMsg:
+		return m.happened(msg.Envelope)
+	case noteMsg:
 		m.say(m.Faint(markup.Clip(markup.OneLine(string(msg)), m.width)))
 	case openedMsg:
 		return m.isOpen(msg)
-	case stateMsg:
-		m.setState(msg.state)
+	case lostMsg:
+		m.lost(msg.err)
+	case foundMsg:
+		m.found(msg.state)
+	case goneMsg:
+		m.isGone(msg.err)
 	case submittedMsg:
 		m.submitted(msg)
 	case ranMsg:
-		return m.ran(msg)
+		m.ran(msg)
 	}
 	return nil
 }
@@ -46,67 +53,118 @@ func (m *model) isOpen(msg openedMsg) []any {
 		return []any{quitDo{}}
 	}
 	early := m.conv.open(msg)
-	m.turn.busy, m.usage, m.last = msg.state.Running, hermes.Usage{}, msg.state.Last
-	m.setState(msg.state)
-	if msg.resumed {
-		m.resumed(msg.state)
+	m.turn, m.usage, m.last = runningTurn{}, hermes.Usage{}, msg.state.Context
+	if t := msg.state.Turn; t != nil {
+		m.turn.start(t.Began)
 	}
-	if msg.state.Asking && len(early) == 0 { // a first message replaces the open question
-		return m.conv.later(submitDo{hermes.Continue{}})
+	m.conv.learn(msg.state)
+	m.model = cmp.Or(msg.state.Configured.Model, msg.state.Session.Model, m.model)
+	if msg.resumed {
+		m.resumed(msg)
+	}
+	if msg.untitled != nil {
+		m.complain(msg.untitled)
+	}
+	// A first message replaces the open question. In a session of another process, its own
+	// frontend asks again.
+	if msg.state.Parked && len(early) == 0 && !msg.foreign {
+		return m.conv.later(submitDo{op: hermes.Continue{}})
 	}
 	return early
 }
 
-func (m *model) setState(st session.State) {
-	m.conv.learn(st)
-	if st.Row.Model != "" {
-		m.model = st.Row.Model
+// resumed shows where the session stopped that was resumed or attached to.
+func (m *model) resumed(msg openedMsg) {
+	s := msg.state
+	word := "Resumed: "
+	if msg.foreign {
+		word = "Attached: "
 	}
-}
-
-// resumed shows where the resumed session stopped.
-func (m *model) resumed(st session.State) {
-	name := st.Row.ID
-	if st.Row.Title != "" {
-		name = st.Row.Title
-	}
-	var shown []hermes.Message
-	for _, msg := range st.Transcript {
-		if msg.Role != hermes.RoleTool && !msg.Synthetic && msg.Visible() != "" {
-			shown = append(shown, msg)
-		}
-	}
-	m.say(m.Faint(markup.Clip("Resumed: "+markup.OneLine(name)+", "+text.Plural(len(shown), "message", "messages"), m.width)))
-	for _, msg := range shown[max(len(shown)-2, 0):] {
-		if msg.Role == hermes.RoleUser {
-			m.say(m.userLines(msg)...)
+	m.say(m.Faint(markup.Clip(word+markup.OneLine(cmp.Or(s.Session.Title, s.Session.ID))+", "+text.Plural(s.Session.Messages, "message", "messages"), m.width)))
+	for _, said := range msg.last {
+		if said.Role == hermes.RoleUser {
+			m.say(m.userLines(said)...)
 			continue
 		}
-		m.say(markup.Render(msg.Visible(), m.prose(m.width))...)
+		m.say(markup.Render(said.Visible(), m.prose(m.width))...)
 	}
-	switch {
-	case st.Asking:
-		m.say(m.Warn("Waiting for your answer."))
-	case st.Cut:
-		m.say(m.Warn("The last turn was cut off. Use /continue to resume it."))
-	}
-	if left := leftWaiting(st); left != "" {
+	m.stopped(s, !msg.foreign)
+	if left := leftWaiting(s); left != "" {
 		m.say(m.Warn(left))
 	}
 }
 
-// leftWaiting says what waits for an answer since an earlier process ended.
-func leftWaiting(st session.State) string {
-	if st.Queued == 0 || st.Running {
-		return ""
+// stopped says that the last turn did not come to its end.
+func (m *model) stopped(s protocol.Snapshot, asksAgain bool) {
+	switch {
+	case s.Parked && asksAgain:
+		m.say(m.Warn("Waiting for your answer."))
+	case s.Parked:
+		m.say(m.Warn("The last turn was cut off at a question. Use /continue to see it again."))
+	case s.Cut:
+		m.say(m.Warn("The last turn was cut off. Use /continue to resume it."))
 	}
-	return text.Plural(st.Queued, "message waits", "messages wait") + " for an answer. Your next message goes with it; /continue answers now, /stop drops it."
 }
 
-// happened handles an event of the session.
-func (m *model) happened(e hermes.Event) []any {
-	m.event(e)
-	switch e := e.(type) {
+// lost says that the session is out of reach.
+func (m *model) lost(err error) {
+	again := m.conv.lost
+	if m.conv.lost = true; again {
+		return
+	}
+	m.flush()
+	m.say(m.Warn(markup.Clip(lostText(err), m.width)))
+}
+
+// lostText says why a session is out of reach, and what is done.
+func lostText(err error) string {
+	if errors.Is(err, hermes.ErrClosed) {
+		return "The session was closed; opening it again…"
+	}
+	return "The connection to the session was lost; attaching again…"
+}
+
+// found notes that the session is back. What happened meanwhile came as events.
+func (m *model) found(s protocol.Snapshot) {
+	lost := m.conv.lost
+	if m.conv.lost = false; s.Continued {
+		return
+	}
+	m.last = s.Context
+	if t := s.Turn; t != nil && !t.Began.IsZero() {
+		m.turn.began = t.Began
+	}
+	if lost && !m.turn.busy {
+		m.stopped(s, false)
+	}
+}
+
+// isGone says why the session cannot be reached any more.
+func (m *model) isGone(err error) {
+	m.conv.closed, m.conv.lost = true, false
+	m.turn.end()
+	m.flush()
+	m.asks, m.calls = nil, nil
+	m.input.Unstash()
+	m.say(m.errorLines(err.Error())...)
+	m.say(m.Warn(markup.Clip("The session has ended. Use /new to start another, or /resume and its id to open it again.", m.width)))
+}
+
+// leftWaiting says what waits for an answer since an earlier process ended.
+func leftWaiting(s protocol.Snapshot) string {
+	if len(s.Queue) == 0 || s.Turn != nil {
+		return ""
+	}
+	return text.Plural(len(s.Queue), "message waits", "messages wait") + " for an answer. Your next message goes with it; /continue answers now, /stop drops it."
+}
+
+// happened handles an event of the session, or of a child of it.
+func (m *model) happened(e protocol.Envelope) []any {
+	if e.Parent != "" {
+		return m.inChild(e)
+	}
+	m.event(e.Event)
+	switch e := e.Event.(type) {
 	case hermes.TurnStarted:
 		m.started()
 		m.conv.begun(e.Message.Visible())
@@ -117,24 +175,43 @@ func (m *model) happened(e hermes.Event) []any {
 	case hermes.Steered:
 		m.conv.begun(e.Text)
 	case hermes.Queued:
-		m.conv.queued = len(e.Messages)
+		m.conv.queue = e.Messages
 		if len(e.Messages) == 0 && m.turn.busy {
 			m.conv.waiting = nil
 		}
 	case hermes.Titled:
 		m.conv.title = e.Title
+	case hermes.Configured:
+		m.conv.window, m.model = cmp.Or(e.Window, m.conv.window), cmp.Or(e.Model, m.model)
 	case hermes.Asked:
-		return m.asked(e)
+		return m.asked(e, "")
 	case hermes.AnswerTaken:
-		m.answered(e.ID)
+		m.answered(e, "")
+	case hermes.CommandDone:
+		return m.commandDone(e)
 	case hermes.TurnDone:
 		m.turn.end()
 		if m.d.BellDone {
-			return []any{stateDo{}, bellDo{}}
+			return []any{bellDo{}}
 		}
-		return []any{stateDo{}}
+	}
+	return nil
+}
+
+// inChild handles an event of a child session: its questions are shown here.
+func (m *model) inChild(e protocol.Envelope) []any {
+	switch d := e.Event.(type) {
+	case hermes.TurnStarted:
+		if m.conv.children == nil {
+			m.conv.children = map[string]string{}
+		}
+		m.conv.children[e.Session] = d.Message.Visible()
+	case hermes.Asked:
+		return m.asked(d, e.Session)
+	case hermes.AnswerTaken:
+		m.answered(d, e.Session)
 	case hermes.Closed:
-		m.conv.closed, m.turn.busy = true, false
+		delete(m.conv.children, e.Session)
 	}
 	return nil
 }
@@ -145,57 +222,73 @@ func (m *model) started() {
 	m.conv.spoken = true
 }
 
-// ran shows the result of a slash command and runs the action that only the
-// chat can carry out.
-func (m *model) ran(msg ranMsg) []any {
-	m.conv.taken(commandDo{line: msg.line})
+// ran notes that a command has run. Without an outcome it says why.
+func (m *model) ran(msg ranMsg) {
+	m.conv.taken(commandDo{msg.line})
 	if msg.err != nil {
-		_, args, _ := command.Split(msg.line)
-		m.conv.begun(args)
-		m.complain(msg.err)
+		m.failed(msg.line, msg.err)
+	}
+}
+
+// failed shows why a command failed.
+func (m *model) failed(line string, err error) {
+	_, args, _ := command.Split(line)
+	m.conv.begun(args)
+	if _, ok := calledSkill(line); ok && errors.Is(err, hermes.ErrInterrupted) {
+		m.input.Before(line)
+	}
+	m.complain(err)
+}
+
+// commandDone shows the outcome of a slash command and runs the action that only the
+// chat can carry out. Of a command of another frontend it shows that it was run.
+func (m *model) commandDone(e hermes.CommandDone) []any {
+	if e.From.Client != m.self {
+		m.say(m.Faint(markup.Clip(markup.OneLine(e.From.String()+" ran "+e.Line), m.width)))
 		return nil
 	}
-	if !m.turn.busy && runs(msg.line, "stop") {
-		m.conv.waiting, m.conv.queued = nil, 0 // nothing waits any more
+	if e.Failure != nil {
+		m.failed(e.Line, e.Failure)
+		return nil
 	}
-	if q := msg.result.Confirm; q != "" {
+	if !m.turn.busy && runs(e.Line, "stop") {
+		m.conv.waiting, m.conv.queue = nil, nil // nothing waits any more
+	}
+	if e.Confirm != "" {
 		var lines []string
-		for _, l := range wrapPlain(markup.Visible(q), max(min(m.width, maxProse)-2, 8)) {
+		for _, l := range wrapPlain(markup.Visible(e.Confirm), max(min(m.width, maxProse)-2, 8)) {
 			lines = append(lines, m.Warn("▌ ")+l)
 		}
 		m.say(lines...)
-		m.asks = append(m.asks, newConfirm(msg.line, m.now()))
+		m.asks = append(m.asks, newConfirm(e.ConfirmLine, m.now()))
 		return nil
 	}
-	if len(msg.result.Message) > 0 {
-		return m.submit(msg.result.Message)
+	if e.Text != "" {
+		m.say(markup.Render(e.Text, m.prose(m.width))...)
 	}
-	if text := msg.result.Text; text != "" {
-		m.say(markup.Render(text, m.prose(m.width))...)
-	}
-	switch msg.result.Action {
+	switch e.Action {
 	case hermes.ActionQuit:
 		return []any{quitDo{}}
 	case hermes.ActionNew:
-		return m.newSession(msg.result.Arg)
+		return m.newSession(e.Arg)
 	case hermes.ActionClear:
-		return append([]any{clearDo{}}, m.newSession(msg.result.Arg)...)
+		return append([]any{clearDo{}}, m.newSession(e.Arg)...)
 	case hermes.ActionSwitch:
-		return []any{openDo{Want{Resume: msg.result.Arg}}}
+		return []any{openDo{want{resume: e.Arg}}}
 	case hermes.ActionCopy:
-		return []any{copyDo{msg.result.Arg}}
+		return []any{copyDo{e.Arg}}
 	case hermes.ActionRedraw:
 		return []any{redrawDo{}}
 	case hermes.ActionThinking:
-		m.d.Reasoning = msg.result.Arg == "show"
+		m.d.Reasoning = e.Arg == "show"
 	}
-	return []any{stateDo{}}
+	return nil
 }
 
 func (m *model) newSession(title string) []any {
 	m.reset()
 	m.say(m.Faint("New session"))
-	return []any{openDo{Want{Title: title}}}
+	return []any{openDo{want{title: title}}}
 }
 
 // reset forgets everything of the current session.

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,9 +92,14 @@ func (m *model) aboveRows(width int) []string {
 
 func (m *model) waitingRows(width int) []string {
 	var rows []string
-	for i, text := range m.conv.waiting {
+	others := m.conv.others(m.self)
+	texts := slices.Clone(m.conv.waiting)
+	for _, q := range others {
+		texts = append(texts, q.Text+" · "+q.From.String())
+	}
+	for i, text := range texts {
 		if i == maxWaitingRows {
-			rows = append(rows, m.Faint(fmt.Sprintf("  and %d more", len(m.conv.waiting)-i)))
+			rows = append(rows, m.Faint(fmt.Sprintf("  and %d more", len(texts)-i)))
 			break
 		}
 		mark := "  next: "
@@ -102,7 +108,7 @@ func (m *model) waitingRows(width int) []string {
 		}
 		rows = append(rows, m.Faint(markup.Clip(mark+markup.OneLine(text), width)))
 	}
-	if more := m.conv.queued - len(m.conv.waiting); m.turn.busy && more > 0 {
+	if more := len(m.conv.queue) - len(texts); m.turn.busy && more > 0 {
 		rows = append(rows, m.Faint(fmt.Sprintf("  %d queued", more)))
 	}
 	return rows
@@ -113,6 +119,8 @@ func (m *model) waitingRows(width int) []string {
 func (m *model) activity() string {
 	what := "working"
 	switch {
+	case m.conv.lost:
+		what = "waiting for the session"
 	case m.turn.stopping:
 		what = "stopping"
 	case m.step.writing.Name != "":
@@ -173,6 +181,9 @@ func (m *model) status() string {
 	}
 	if m.conv.closed {
 		return "The session has ended. Use /new to start another."
+	}
+	if m.conv.lost {
+		return "Attaching to the session again…"
 	}
 	var parts []string
 	if m.model != "" {

@@ -16,7 +16,6 @@ import (
 	"hermes/internal/cmd/factory"
 	"hermes/internal/ioerr"
 	"hermes/internal/protocol"
-	"hermes/internal/protocol/local"
 	"hermes/internal/tui"
 )
 
@@ -156,18 +155,10 @@ func sum(a, b *float64) *float64 {
 
 // client is how the run reaches the sessions.
 func (o *Options) client() protocol.Client {
-	a := o.App()
-	c := local.Config{
-		Sessions: a.Sessions, Store: func(ctx context.Context) (hermes.Store, error) { return a.Database(ctx) }, Check: a.CheckSkills,
-		Expand: func(ctx context.Context, text, dir string, note func(string)) ([]hermes.Part, error) {
-			e, err := a.References(ctx, text, dir, "", note)
-			return e.Parts(), err
-		},
+	if o.Quiet {
+		return o.App().Client(nil)
 	}
-	if !o.Quiet {
-		c.Waiting = func(text string) { fmt.Fprintln(o.Err, text) }
-	}
-	return local.New(c)
+	return o.App().Client(func(text string) { fmt.Fprintln(o.Err, text) })
 }
 
 // outcome turns the outcome of a turn into the error of the command.

@@ -53,6 +53,7 @@ type Options struct {
 
 	asked  struct{ query, prompt, carryOn, maxTurns, maxUSD bool } // which flags were set
 	schema *jsonschema.Schema                                      // of the answer; nil is any text
+	attach string                                                  // the id of the running session to attach to
 }
 
 // anySession is the value of -c without a title.
@@ -236,32 +237,12 @@ func (o *Options) message() (text string, given bool, err error) {
 // maxPiped is how much is read from standard input, in bytes.
 const maxPiped = 8 << 20
 
-// open opens the session of a chat, the one that the flags ask for. waiting, if not nil, is called
-// with what it waits for.
-func (o *Options) open(ctx context.Context, run hermes.RunSpec, title string, waiting func(string)) (*session.Session, error) {
-	a := o.App()
-	m, err := a.Sessions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := a.CheckSkills(ctx, run); err != nil {
-		return nil, err
-	}
-	want := session.Open{Run: run, Title: title, From: o.from(true), Waiting: waiting}
-	want.Run.Origin.Platform = want.From.Platform
-	if want.Run.Session, err = o.resume(ctx); err != nil {
-		return nil, err
-	}
-	s, err := m.Open(ctx, want)
-	return s, o.notOpen(err, want.Run.Session)
-}
-
 // notOpen words the error of opening a session for the command line.
 func (o *Options) notOpen(err error, id string) error {
 	if errors.Is(err, hermes.ErrNotFound) {
 		return fmt.Errorf("there is no session %q; list them with `hermes sessions list`: %w", id, hermes.ErrNotFound)
 	}
-	if fixed, ok := errors.AsType[*session.Fixed](err); ok {
+	if fixed, ok := errors.AsType[hermes.ErrFixed](err); ok {
 		return refused(fixed)
 	}
 	return err
@@ -277,7 +258,7 @@ func (o *Options) from(attends bool) hermes.From {
 }
 
 // refused says which options a session that is resumed cannot have.
-func refused(fixed *session.Fixed) error {
+func refused(fixed hermes.ErrFixed) error {
 	names := map[string]string{
 		"Tools.Enabled": "--toolsets", "Prompt.Skills": "--skills", "Prompt.IgnoreRules": "--ignore-rules", "Prompt.PassSessionID": "--pass-session-id",
 	}

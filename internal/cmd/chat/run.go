@@ -3,12 +3,12 @@ package chat
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 
 	"hermes"
 	"hermes/internal/app"
-	"hermes/internal/command"
+	"hermes/internal/protocol"
+	"hermes/internal/protocol/router"
 	"hermes/internal/tui"
 )
 
@@ -37,43 +37,42 @@ func (o *Options) runChat(ctx context.Context, first string) (err error) {
 	if err != nil {
 		return err
 	}
-	remembered, err := a.Memory()
-	if err != nil {
-		return err
-	}
 	skills, err := a.Skills()
 	if err != nil {
 		return err
 	}
-	spent, err := a.Spend()
-	if err != nil {
+	notes := make(chan string, 16)
+	client := o.chatClient(notes)
+	if err := o.offer(ctx, client); err != nil {
 		return err
 	}
 	id, err := tui.Run(ctx, tui.Options{
-		In: in, Out: out, First: first, Display: d, Dir: o.Run.Workspace.Dir, History: cfg.Home().History(),
+		In: in, Out: out, First: first, Display: d, History: cfg.Home().History(), Term: cfg.Getenv("TERM"), Skills: skills,
+		Client: client, From: o.from(true), Start: tui.Start{Run: o.Run, Resume: o.resume, Attach: o.attach}, Notes: notes,
 		Greeting: []string{"Hermes " + app.Version + "   /help for commands, Ctrl+C to stop a turn, Ctrl+D to quit"},
-		Trusted:  !cfg.Approvals().DestructiveSlashConfirm, Term: cfg.Getenv("TERM"),
-		Commands: command.Call{
-			Models: a.Models().References, Limits: a.Models().Limits, Settings: a.Settings(), Memory: remembered, Learnings: a.Learned(), Skills: skills, Spend: spent,
-			Sessions: func(ctx context.Context) (command.Sessions, error) { return a.Sessions(ctx) },
-		},
-		Open: func(ctx context.Context, w tui.Want) (tui.Session, bool, error) {
-			if !w.First {
-				o.Resume, o.asked.carryOn = w.Resume, false
-			}
-			run := o.Run
-			if !w.First && w.Resume != "" { // it has tools and a prompt of its own
-				run.Tools, run.Prompt = hermes.ToolChoice{}, hermes.PromptChoice{}
-			}
-			s, err := o.open(ctx, run, w.Title, w.Waiting)
-			if err != nil {
-				return nil, false, err
-			}
-			return attaching{tui.Wrap(s, o.from(true)), a, o.Run.Workspace.Dir, w.Waiting}, o.Resume != "" || o.asked.carryOn, nil
-		},
 	})
-	if id != "" {
-		fmt.Fprintf(o.Out, "Resume this session with: hermes --resume %s\n", id)
-	}
+	o.goodbye(client, id)
 	return err
+}
+
+// chatClient is how the chat reaches the sessions. What they wait for while they open goes to notes.
+func (o *Options) chatClient(notes chan<- string) explained {
+	return explained{o.App().Client(func(text string) {
+		select {
+		case notes <- text:
+		default: // the chat has more than it can show
+		}
+	}), o}
+}
+
+// explained is a client whose errors of opening a session are worded for the command line.
+type explained struct {
+	*router.Client
+	o *Options
+}
+
+// Open makes a session live.
+func (c explained) Open(ctx context.Context, from hermes.From, run hermes.RunSpec) (protocol.SessionInfo, error) {
+	info, err := c.Client.Open(ctx, from, run)
+	return info, c.o.notOpen(err, run.Session)
 }

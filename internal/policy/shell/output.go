@@ -67,6 +67,7 @@ func (j *judge) inputOf(list []*syntax.Redirect, in track.Input) track.Input {
 				continue
 			}
 			j.Socket(file)
+			j.Read(file)
 			c, ok := j.Written(file)
 			in = track.Input{Fed: ok || lex.Dynamic(file), Text: c.Text, Known: c.Known, Download: c.Download, Secret: j.SecretWord(file)}
 		}

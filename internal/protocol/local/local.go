@@ -24,9 +24,12 @@ type Config struct {
 	// called when they are first needed.
 	Sessions func(context.Context) (*session.Manager, error)
 	Store    func(context.Context) (hermes.Store, error)
-	// Commands is what the program lends to each slash command. The client sets its Session
-	// and Where.
-	Commands command.Call
+	// Made, if set, returns the manager if it has been made, else nil, so that only Open makes
+	// it: what asks about sessions of other processes needs no model, for example.
+	Made func() *session.Manager
+	// Commands returns what the program lends to a slash command; nil lends nothing. The client
+	// sets its Session and Where.
+	Commands func() (command.Call, error)
 	// Expand returns the parts that a message of the user gets for what it points at with
 	// @file, @url and the like. note is called with what takes time. Nil adds none.
 	Expand func(ctx context.Context, text, dir string, note func(string)) ([]hermes.Part, error)
@@ -97,7 +100,12 @@ func (c *Client) Command(ctx context.Context, id string, from hermes.From, line 
 	if err != nil {
 		return err
 	}
-	call := c.cfg.Commands
+	var call command.Call
+	if c.cfg.Commands != nil {
+		if call, err = c.cfg.Commands(); err != nil {
+			return err
+		}
+	}
 	call.Session, call.Where = caller{s, from}, where(from)
 	r, err := command.Run(ctx, line, call)
 	if err == nil && len(r.Message) > 0 {
@@ -130,18 +138,35 @@ func where(from hermes.From) command.Where {
 	return command.Messenger
 }
 
+// Here reports whether a session is live in this process.
+func (c *Client) Here(ctx context.Context, id string) bool {
+	_, err := c.live(ctx, id)
+	return err == nil
+}
+
 // live returns a session that is live here.
 func (c *Client) live(ctx context.Context, id string) (*session.Session, error) {
-	m, err := c.cfg.Sessions(ctx)
+	m, err := c.manager(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if m == nil {
+		return nil, hermes.ErrClosed
 	}
 	return m.Get(ctx, id)
 }
 
+// manager returns the manager; nil if there are no live sessions yet.
+func (c *Client) manager(ctx context.Context) (*session.Manager, error) {
+	if c.cfg.Made != nil {
+		return c.cfg.Made(), nil
+	}
+	return c.cfg.Sessions(ctx)
+}
+
 // Sessions lists stored sessions, and those that are live here.
 func (c *Client) Sessions(ctx context.Context, f protocol.Filter) ([]protocol.SessionInfo, error) {
-	m, err := c.cfg.Sessions(ctx)
+	m, err := c.manager(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +184,9 @@ func (c *Client) Sessions(ctx context.Context, f protocol.Filter) ([]protocol.Se
 	list := make([]protocol.SessionInfo, len(rows))
 	for i, row := range rows {
 		list[i] = protocol.InfoOf(row)
+		if m == nil {
+			continue
+		}
 		if s, err := m.Get(ctx, row.ID); err == nil {
 			list[i].Running = new(s.Running())
 		}
@@ -181,6 +209,9 @@ func rowsOf(ctx context.Context, store hermes.Store, f protocol.Filter) ([]herme
 
 // liveOnes lists the sessions that are live here, last active first.
 func liveOnes(ctx context.Context, m *session.Manager, f protocol.Filter) ([]protocol.SessionInfo, error) {
+	if m == nil {
+		return nil, nil
+	}
 	var list []protocol.SessionInfo
 	for _, s := range m.Live() {
 		info, err := s.Info(ctx)

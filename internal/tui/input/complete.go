@@ -138,7 +138,7 @@ func common(list []choice) string {
 
 // skillChoices are the skills that can be called by name. A skill with the name
 // of a command is not among them: the command wins.
-func skillChoices(s command.Skills) []choice {
+func skillChoices(s Skills) []choice {
 	if s == nil {
 		return nil
 	}

@@ -7,12 +7,18 @@
 package input
 
 import (
+	"context"
 	"strings"
 	"sync"
 	"time"
 
-	"hermes/internal/command"
+	"hermes"
 )
+
+// Skills are the skills that can be called by name.
+type Skills interface {
+	List(ctx context.Context) ([]hermes.Skill, error)
+}
 
 // Line is what the user types into: a text with its completion, the history
 // and the search in it.
@@ -34,7 +40,7 @@ type Line struct {
 
 // New returns an empty line. Paths are completed from dir. What is sent is kept
 // in a file; an empty one keeps nothing. Skills may be nil.
-func New(dir, file string, skills command.Skills) Line {
+func New(dir, file string, skills Skills) Line {
 	return Line{
 		editor: newEditor(), past: history{path: file}, dir: dir,
 		skills: sync.OnceValue(func() []choice { return skillChoices(skills) }),

@@ -13,6 +13,11 @@ import (
 // Named judges the paths that a command names. A program that is not known to only
 // read them counts as one that writes them.
 func Named(l *track.Line, name string, rest []string, s track.Situation) {
+	for _, w := range rest {
+		for _, p := range l.PathsIn(w) {
+			l.Read(p)
+		}
+	}
 	words := mayWrite(l, name, rest)
 	seen := map[string]bool{}
 	for i, w := range words {

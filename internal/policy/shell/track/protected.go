@@ -71,6 +71,23 @@ func (l *Line) Name(word string) {
 	l.judgePath(word, policy.PathRules.CommandNames)
 }
 
+// Read judges a path that a command names, also if it only reads it. Links are not followed: a
+// command that makes one to such a path names it, too.
+func (l *Line) Read(word string) {
+	if rest, ok := strings.CutPrefix(word, "~/"); ok && l.Context.Home != "" {
+		word = l.Context.Home + "/" + rest // quoted, but the program may expand it
+	}
+	paths := []string{word}
+	if p, ok := l.Absolute(word); ok {
+		paths = []string{p}
+	} else if lex.Dynamic(word) {
+		paths = l.partlyKnown(word)
+	}
+	if v := l.protected().CommandReads(paths...); v.Ask {
+		l.Ask(v.Key, v.Reason)
+	}
+}
+
 func (l *Line) judgePath(word string, verdict func(policy.PathRules, ...string) policy.PathVerdict) {
 	rules := l.protected()
 	l.Socket(word)

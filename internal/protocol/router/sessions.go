@@ -1,0 +1,108 @@
+package router
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"hermes"
+	"hermes/internal/protocol"
+)
+
+// stateTime limits how long other processes are asked what their sessions do.
+const stateTime = 300 * time.Millisecond
+
+// Sessions lists stored sessions, last active first, and which of them run where. With Live it
+// lists those that run, in any process. What the sessions of other processes do is known if
+// these answer at once.
+func (c *Client) Sessions(ctx context.Context, f protocol.Filter) ([]protocol.SessionInfo, error) {
+	list, err := c.cfg.Local.Sessions(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	others, err := c.others(ctx)
+	if err != nil || len(others) == 0 {
+		return list, err
+	}
+	if f.Live {
+		if list, err = c.addLive(ctx, list, others, f); err != nil {
+			return nil, err
+		}
+	}
+	byAddress := map[string][]*protocol.SessionInfo{}
+	for i := range list {
+		s := &list[i]
+		if l, ok := others[s.ID]; ok && s.Running == nil {
+			s.Running = &protocol.Running{Owner: l.Owner, Address: l.Address}
+			if l.Address != "" {
+				byAddress[l.Address] = append(byAddress[l.Address], s)
+			}
+		}
+	}
+	c.addStates(ctx, byAddress)
+	return list, nil
+}
+
+// addLive adds the sessions that other processes run.
+func (c *Client) addLive(ctx context.Context, list []protocol.SessionInfo, others map[string]hermes.Lease, f protocol.Filter) ([]protocol.SessionInfo, error) {
+	store, err := c.cfg.Store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for id := range others {
+		if f.ID != "" && f.ID != id {
+			continue
+		}
+		row, err := store.FindSession(ctx, id)
+		switch {
+		case errors.Is(err, hermes.ErrNotFound):
+			continue // just deleted
+		case err != nil:
+			return nil, err
+		}
+		list = append(list, protocol.InfoOf(row))
+	}
+	slices.SortFunc(list, func(a, b protocol.SessionInfo) int {
+		return cmp.Or(b.Active.Compare(a.Active), cmp.Compare(b.ID, a.ID))
+	})
+	return list, nil
+}
+
+// addStates asks other processes what their sessions do, all at once.
+func (c *Client) addStates(ctx context.Context, byAddress map[string][]*protocol.SessionInfo) {
+	ctx, cancel := context.WithTimeout(ctx, stateTime)
+	defer cancel()
+	var asked sync.WaitGroup
+	for address, sessions := range byAddress {
+		asked.Go(func() {
+			for _, live := range c.ask(ctx, address) {
+				i := slices.IndexFunc(sessions, func(s *protocol.SessionInfo) bool { return s.ID == live.ID })
+				if i < 0 || live.Running == nil {
+					continue
+				}
+				s := sessions[i]
+				owner := s.Running.Owner
+				*s = live
+				s.Running = new(*live.Running)
+				s.Running.Owner, s.Running.Address, s.Running.Here = owner, address, false
+			}
+		})
+	}
+	asked.Wait()
+}
+
+// ask returns the sessions that the process at an address runs; none if it does not say so.
+func (c *Client) ask(ctx context.Context, address string) []protocol.SessionInfo {
+	r, err := c.connect(ctx, address, hermes.From{})
+	if err != nil {
+		return nil
+	}
+	list, err := r.Sessions(ctx, protocol.Filter{Live: true, Limit: -1})
+	if err != nil {
+		return nil
+	}
+	return list
+}
