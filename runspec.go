@@ -70,8 +70,13 @@ type ToolChoice struct {
 type Rights struct {
 	Mode     RightsMode `json:"mode,omitempty"`
 	Approver Approver   `json:"approver,omitempty"`
-	// Allow lists the keys of risks that are approved, in any folder, where a user attends.
+	// Allow lists rules for calls that run without asking in this run, also where no user can be
+	// asked: "tool" or "tool: subject", such as "terminal: go test*". A rule never covers what only
+	// the user may allow, what changes Hermes itself, what a rule of the configuration forbids, or
+	// what untrusted text may have asked for. A session with a rule that cannot be read is not opened.
 	Allow []string `json:"allow,omitempty"`
+	// Risks lists the keys of risks that are approved, in any folder, only where a user attends.
+	Risks []string `json:"risks,omitempty"`
 	// WhenUnattended decides where no user can be asked.
 	WhenUnattended Unattendance `json:"when_unattended,omitempty"`
 }

@@ -185,7 +185,7 @@ agent: {disabled_toolsets: [session_search]}
 			Origin: hermes.Origin{Platform: "telegram", User: "7"}, Workspace: work,
 			Model:  hermes.ModelChoice{Ref: "custom:two", Effort: hermes.EffortLow, Temperature: &half, MaxTokens: 777},
 			Tools:  hermes.ToolChoice{Enabled: []string{"terminal", "file", "memory", "looping", "narrowing"}, Disabled: []string{"process"}},
-			Rights: hermes.Rights{Allow: []string{"recursive-delete"}},
+			Rights: hermes.Rights{Risks: []string{"recursive-delete"}},
 			Prompt: hermes.PromptChoice{Extra: "EXTRA-TELEGRAM", Skills: []string{"demo-skill"}, MemoryScope: "user"},
 			Budget: hermes.RunBudget{Steps: 5},
 		}},

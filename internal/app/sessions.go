@@ -143,8 +143,12 @@ func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *tooling
 	if err != nil {
 		return nil, err
 	}
+	approvals := a.approvals(cfg, run.Rights)
+	if approvals.Rules, err = permission.ParseRules(run.Rights.Allow); err != nil {
+		return nil, err
+	}
 	o := toolbox.Options{
-		Set: set, Hooks: tools.hooks, Approvals: a.approvals(cfg, run.Rights), Guardrail: guardrail(cfg.Guardrails()),
+		Set: set, Hooks: tools.hooks, Approvals: approvals, Guardrail: guardrail(cfg.Guardrails()),
 		Limits: toolbox.Limits{Result: cfg.ToolBudget().SpillChars, Preview: cfg.Display().ToolPreviewLength},
 		Spill:  toolbox.Spillover{Dir: cfg.Home().Cache("spillover")},
 		Log:    a.log(), Now: a.opts.Now, Trusted: trusted(cfg), TrustCommand: trustCommand(cfg),
@@ -162,7 +166,7 @@ func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *tooling
 func (a *App) approvals(cfg *config.Config, rights hermes.Rights) toolbox.Approvals {
 	ap := cfg.Approvals()
 	return toolbox.Approvals{
-		Mode: toolbox.ModeOf(ap.Mode, rights), Deny: ap.Deny, Allowed: slices.Concat(cfg.General().CommandAllowlist, rights.Allow), Breaker: ap.DenialBreakerThreshold,
+		Mode: toolbox.ModeOf(ap.Mode, rights), Deny: ap.Deny, Allowed: slices.Concat(cfg.General().CommandAllowlist, rights.Risks), Breaker: ap.DenialBreakerThreshold,
 		Grants: a.permissions(cfg), Judge: a.judge(ap.SmartPolicy),
 	}
 }

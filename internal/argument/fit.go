@@ -24,7 +24,7 @@ import (
 // a problem: some readers take the first, others the last, encoding/json either
 // spelling.
 func Fit(arguments json.RawMessage, schema map[string]any) (fit json.RawMessage, problem string) {
-	if name, twice := repeated(arguments); twice {
+	if name, twice := Repeated(arguments); twice {
 		return nil, fmt.Sprintf("the argument %q is there twice", name)
 	}
 	if schema == nil {
@@ -49,8 +49,8 @@ func Fit(arguments json.RawMessage, schema map[string]any) (fit json.RawMessage,
 	return text, ""
 }
 
-// repeated returns a name that an object of a valid JSON text has twice.
-func repeated(text []byte) (name string, twice bool) {
+// Repeated returns a name that an object of a valid JSON text has twice.
+func Repeated(text []byte) (name string, twice bool) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var open []map[string]bool // the names of the objects around; nil for a list
@@ -237,7 +237,7 @@ func (c *coercer) text(v string, kinds kinds, schema map[string]any, depth int) 
 		}
 	}
 	if kinds.has("array") || kinds.has("object") {
-		if name, twice := repeated([]byte(word)); twice && decodeWhole(word) != nil {
+		if name, twice := Repeated([]byte(word)); twice && decodeWhole(word) != nil {
 			c.problem = fmt.Sprintf("the argument %q is there twice", name)
 			return v
 		}

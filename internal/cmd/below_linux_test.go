@@ -404,6 +404,7 @@ func TestAgentBelowAnAgentHasNoWiderRights(t *testing.T) {
 		"same home, a link":  {`ln -s "$HERMES_HOME" link; HERMES_HOME="$PWD/link" "$H"` + ask, ""},
 		"a demo":             {`"$H" demo --fast; echo "The answer to: are you there?"`, ""},
 		"yolo":               {`"$H" --yolo` + ask, "--yolo"},
+		"rules":              {`"$H" --allow-tools terminal` + ask, "--allow-tools"},
 		"yolo as a variable": {`HERMES_YOLO_MODE=1 "$H"` + ask, "HERMES_YOLO_MODE"},
 		"hooks":              {`HERMES_ACCEPT_HOOKS=1 "$H"` + ask, "HERMES_ACCEPT_HOOKS"},
 		"no settings":        {`"$H" --ignore-user-config` + ask, "--ignore-user-config"},

@@ -59,7 +59,7 @@ func TestLostOutputEndsInOrder(t *testing.T) {
 		t.Fatalf("status %d: %s", status, errs)
 	}
 	for _, args := range [][]string{
-		{"-z", "one"}, {"-q", "two"}, {"-q", "three", "-Q"}, {"chat", "-q", "four"}, {"-q", "five", "-v"},
+		{"-z", "one"}, {"-q", "two"}, {"-q", "three", "-Q"}, {"chat", "-q", "four"}, {"-q", "five", "-v"}, {"-z", "six", "--json"}, {"-q", "seven", "--json-stream"},
 		{"sessions", "list", "--all"}, {"sessions", "show", "latest"}, {"sessions", "export", "-"}, {"sessions", "stats"},
 		{"--help"}, {"sessions", "search", "answer"}, {"config", "show"}, {"tools"}, {"doctor"}, {"logs"}, {"insights"}, {"completion", "bash"},
 	} {
@@ -74,7 +74,7 @@ func TestLostOutputEndsInOrder(t *testing.T) {
 		}
 	}
 	rows, err := p.store().ListSessions(t.Context(), hermes.SessionFilter{Limit: -1})
-	if err != nil || len(rows) < 11 {
+	if err != nil || len(rows) < 15 {
 		t.Fatalf("%d sessions, %v", len(rows), err)
 	}
 	for _, r := range rows {

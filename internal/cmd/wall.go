@@ -89,6 +89,8 @@ func (w *wall) run(c *cobra.Command) error {
 	switch {
 	case w.options.Yolo:
 		return w.refuse(what+" --yolo", "it runs commands without asking")
+	case len(w.options.Limits.Allow) > 0:
+		return w.refuse(what+" --allow-tools", "it runs calls without asking")
 	case o.IgnoreUserConfig:
 		return w.refuse(what+" --ignore-user-config", "it ignores the limits in config.yaml")
 	}

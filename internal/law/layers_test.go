@@ -70,6 +70,7 @@ var layers = []layer{
 		{path: "internal/ioerr"},
 		{path: "internal/jsonrepair"},
 		{path: "internal/jsonrpc"},
+		{path: "internal/jsonschema", deps: []string{"github.com/google/jsonschema-go"}},
 		{path: "internal/keychain", deps: []string{"github.com/zalando/go-keyring"}},
 		{path: "internal/law"},
 		{path: "internal/lineage", deps: []string{"golang.org/x/sys"}},

@@ -51,7 +51,7 @@ func TestAChildHasNoMoreThanItsParent(t *testing.T) {
 			})
 			parent := hermes.RunSpec{
 				Origin: hermes.Origin{Platform: "telegram", Label: "bot", User: "7"}, Workspace: hermes.Workspace{Dir: "/work"},
-				Tools: hermes.ToolChoice{Disabled: []string{"web"}}, Rights: hermes.Rights{Approver: hermes.ApproverManual, Allow: []string{"delete"}},
+				Tools: hermes.ToolChoice{Disabled: []string{"web"}}, Rights: hermes.Rights{Approver: hermes.ApproverManual, Risks: []string{"delete"}, Allow: []string{"todo"}},
 				Model: hermes.ModelChoice{Effort: hermes.EffortLow, MaxTokens: 100}, Prompt: hermes.PromptChoice{IgnoreRules: true, MemoryScope: "user"},
 				Budget: hermes.RunBudget{Steps: tt.parentSays, Money: hermes.USD(1)},
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/permission"
 )
 
 // Mode says how dangerous calls are approved.
@@ -49,6 +50,9 @@ type Approvals struct {
 	// Allowed are the keys of risks that are already approved, in any folder.
 	// They do not hold where no user can be asked, nor in child sessions.
 	Allowed []string
+	// Rules allow calls without asking, also where no user can be asked; see
+	// [AllowedUnattended] for what they never cover.
+	Rules permission.Rules
 	// Grants keeps what the user always allows; nil keeps it for the session
 	// only.
 	Grants Grants
@@ -174,12 +178,24 @@ func (a *approvals) refuse(answer hermes.ApprovalAnswer, open []hermes.Risk) her
 	case hermes.TimedOut:
 		return a.refusal("timeout", "no answer came in time, which counts as a refusal.", open)
 	case hermes.Unattended:
-		return a.refusal("denied", "there is no user to ask in this session.", open)
+		return a.refusal("denied", "there is no user to ask in this session."+a.without(), open)
 	}
 	if reason := strings.TrimSpace(answer.Reason); reason != "" {
 		return a.refusal("denied", "the user refused and said: "+strconv.Quote(reason)+". Act on what the user said.", open)
 	}
 	return a.refusal("denied", "the user refused.", open)
+}
+
+// without names the calls that need no user, for the model.
+func (a *approvals) without() string {
+	if len(a.rules.Rules) == 0 {
+		return ""
+	}
+	list := make([]string, len(a.rules.Rules))
+	for i, r := range a.rules.Rules {
+		list[i] = strconv.Quote(r.String())
+	}
+	return " Without one only these calls run, each command by itself: " + strings.Join(list, ", ") + "."
 }
 
 func (a *approvals) refusal(outcome, why string, open []hermes.Risk) hermes.Result {

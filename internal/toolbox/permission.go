@@ -36,7 +36,7 @@ func (b *Toolbox) permission(next runner) runner {
 			if ok { // what is kept is shown whole
 				c.subject.Text, c.subject.Detail = spelled(c.Arguments), ""
 			}
-			c.open = b.approvals.open(c, found)
+			c.open = b.byRules(ctx, c, b.approvals.open(c, found))
 		}
 		return next(ctx, c)
 	}

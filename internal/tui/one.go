@@ -9,6 +9,13 @@ import (
 	"hermes/internal/protocol"
 )
 
+// EnvelopePrinter is a [Printer] that also gets the events as they travel, before Event gets them,
+// and those of child sessions.
+type EnvelopePrinter interface {
+	Printer
+	Envelope(e protocol.Envelope)
+}
+
 // Ask sends a message to a session that is live, prints the turn until it ends, and returns its
 // end. When ctx ends, Ask interrupts the turn and waits for its end. It answers no questions.
 func Ask(ctx context.Context, c protocol.Client, id string, from hermes.From, parts []hermes.Part, p Printer) (hermes.TurnDone, error) {
@@ -28,7 +35,11 @@ func Ask(ctx context.Context, c protocol.Client, id string, from hermes.From, pa
 		return hermes.TurnDone{}, err
 	}
 	var done *hermes.TurnDone
+	travels, _ := p.(EnvelopePrinter)
 	shown := catchup{emit: func(e protocol.Envelope) {
+		if travels != nil && done == nil {
+			travels.Envelope(e)
+		}
 		if e.Parent != "" || done != nil {
 			return
 		}

@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -18,81 +19,138 @@ import (
 	"hermes/internal/tui"
 )
 
-// The exit statuses of a run that ended without an error and without finishing:
-// the user stopped it, or a limit or a spend cap ended it.
+// The exit statuses of a run, beside 0. A run is unfinished if a limit or a spend cap ended it.
 const (
-	statusInterrupted = 130
+	statusFailed      = 1
 	statusUnfinished  = 1
+	statusNoModel     = 2
+	statusInterrupted = 130
 )
 
 // bare answers one prompt and prints only the final text.
 func (o *Options) bare(ctx context.Context, text string) error {
 	if strings.TrimSpace(text) == "" && len(o.Images) == 0 {
 		err := usage("nothing to answer: give a prompt after -z, or pipe text to standard input")
-		return errors.Join(err, o.report(hermes.TurnDone{}, "", "", err))
+		return errors.Join(err, o.report(answer{}, err))
 	}
-	done, id, model, err := o.answer(ctx, text, o.final())
-	if reportErr := o.report(done, id, model, err); reportErr != nil {
-		fmt.Fprintln(o.Err, "hermes: could not write the usage report:", ioerr.Text(reportErr))
-	}
-	return err
+	return o.answer(ctx, text, o.final())
 }
 
 // ask answers one question and shows the work.
 func (o *Options) ask(ctx context.Context, text string) error {
+	if o.Quiet || o.Output.formed() {
+		return o.answer(ctx, text, o.final())
+	}
 	d, err := o.display()
 	if err != nil {
 		return err
 	}
-	p := tui.NewPrinter(o.Out, o.Err, d, o.Width(), nil)
-	if o.Quiet {
-		p = o.final()
-	}
-	_, id, _, err := o.answer(ctx, text, p)
-	if id != "" && !o.Quiet {
-		fmt.Fprintf(o.Err, "\nSession %s. Resume it with: hermes --resume %s\n", id, id)
-	}
-	return err
+	return o.answer(ctx, text, tui.NewPrinter(o.Out, o.Err, d, o.Width(), nil))
 }
 
-// answer runs one turn until it ends, in a new session or in the resumed one.
-// Ctrl+C interrupts the turn.
-func (o *Options) answer(ctx context.Context, text string, p tui.Printer) (done hermes.TurnDone, id, model string, err error) {
+// answer is what came of a question.
+type answer struct {
+	done    hermes.TurnDone // of the last turn; steps, usage and time are those of all
+	session string          // empty if it was not stored
+	model   string
+	cost    *float64        // in US dollars; nil is unknown
+	tier    string          // the service tier that was asked for
+	value   json.RawMessage // the answer as JSON, with a schema
+	refused []refusal
+}
+
+// answer answers a question in a new session or in the resumed one, and reports what came of it.
+func (o *Options) answer(ctx context.Context, text string, p tui.Printer) error {
+	began := o.Now()
+	r := &recorder{Printer: p}
+	if o.Output.Stream {
+		r.lines = &lines{w: o.Out}
+	}
+	a, err := o.converse(ctx, text, r)
+	a.refused = r.refused
+	if reportErr := o.report(a, err); reportErr != nil {
+		fmt.Fprintln(o.Err, "hermes: could not write the usage report:", ioerr.Text(reportErr))
+	}
+	if !o.asked.prompt && !o.Quiet && !o.Output.formed() && a.session != "" {
+		fmt.Fprintf(o.Err, "\nSession %s. Resume it with: hermes --resume %s\n", a.session, a.session)
+	}
+	return o.printResult(a, o.Now().Sub(began), err)
+}
+
+// converse runs turns until there is an answer: one, and with a schema a second one if the first
+// answer does not fit. Ctrl+C interrupts the turn.
+func (o *Options) converse(ctx context.Context, text string, r *recorder) (a answer, err error) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
-	a := o.App()
-	if err := a.CheckSpend(); err != nil {
-		return done, "", "", err
+	if err := o.App().CheckSpend(); err != nil {
+		return a, err
 	}
 	o.warn()
-	cfg, err := a.Config()
-	if err != nil {
-		return done, "", "", err
+	if err := o.unattended(); err != nil {
+		return a, err
 	}
-	o.Run.Rights.WhenUnattended = hermes.Unattendance(cmp.Or(cfg.Approvals().SingleQueryMode, string(hermes.UnattendedDeny)))
 	parts, err := o.parts(text)
 	if err != nil {
-		return done, "", "", err
+		return a, err
 	}
 	if o.Run.Session, err = o.resume(ctx); err != nil {
-		return done, "", "", err
+		return a, err
 	}
 	client := o.client()
 	opened, err := client.Open(ctx, o.from(false), o.Run)
 	if err != nil {
-		return done, "", "", o.notOpen(err, o.Run.Session)
+		return a, o.notOpen(err, o.Run.Session)
 	}
-	done, err = tui.Ask(ctx, client, opened.ID, o.from(false), parts, p)
-	live, liveErr := client.Sessions(context.WithoutCancel(ctx), protocol.Filter{ID: opened.ID, Live: true})
+	r.begin(opened.ID)
+	err = o.turn(ctx, client, opened.ID, parts, r, &a)
+	if err != nil || o.schema == nil {
+		return a, err
+	}
+	return a, o.fit(ctx, client, opened.ID, r, &a)
+}
+
+// unattended says what happens to calls that need approval: no user can be asked. With rules of
+// its own, the run needs no setting that would allow more.
+func (o *Options) unattended() error {
+	cfg, err := o.App().Config()
+	if err != nil {
+		return err
+	}
+	o.Run.Rights.WhenUnattended = hermes.Unattendance(cmp.Or(cfg.Approvals().SingleQueryMode, string(hermes.UnattendedDeny)))
+	if len(o.Run.Rights.Allow) > 0 {
+		o.Run.Rights.Mode, o.Run.Rights.WhenUnattended = hermes.ModeAsk, hermes.UnattendedDeny
+	}
+	return nil
+}
+
+// turn runs one turn until it ends, and adds it to the answer.
+func (o *Options) turn(ctx context.Context, client protocol.Client, id string, parts []hermes.Part, r *recorder, a *answer) error {
+	done, err := tui.Ask(ctx, client, id, o.from(false), parts, r)
+	whole := context.WithoutCancel(ctx)
+	live, liveErr := client.Sessions(whole, protocol.Filter{ID: id, Live: true})
 	if liveErr == nil && len(live) > 0 {
-		model = live[0].Model
+		a.model = live[0].Model
 	}
 	if len(done.Text) > 0 || done.Turn > 0 {
-		id = opened.ID
-		o.cost = costOf(context.WithoutCancel(ctx), a, id, done.Turn)
-		o.tier = a.Models().Tier(model)
+		cost := costOf(whole, o.App(), id, done.Turn)
+		if a.session != "" {
+			cost = sum(a.cost, cost)
+		}
+		a.session, a.cost, a.tier = id, cost, o.App().Models().Tier(a.model)
 	}
-	return done, id, model, outcome(done, err, p)
+	before := a.done
+	a.done = done
+	a.done.Steps += before.Steps
+	a.done.Usage = a.done.Usage.Add(before.Usage)
+	return outcome(done, err, r)
+}
+
+// sum adds costs; nil is unknown.
+func sum(a, b *float64) *float64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	return new(*a + *b)
 }
 
 // client is how the run reaches the sessions.
@@ -132,6 +190,9 @@ func (o *Options) parts(text string) ([]hermes.Part, error) {
 			return nil, err
 		}
 		parts = append(parts, hermes.Part{Image: img})
+	}
+	if o.schema != nil {
+		parts = append(parts, hermes.Part{Text: asksFor(o.schema), Hidden: true})
 	}
 	return parts, nil
 }

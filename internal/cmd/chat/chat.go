@@ -23,6 +23,7 @@ import (
 	"hermes"
 	"hermes/internal/app"
 	"hermes/internal/cmd/factory"
+	"hermes/internal/jsonschema"
 	"hermes/internal/session"
 )
 
@@ -40,6 +41,8 @@ type Options struct {
 	Continue         string
 	MaxTurns         int
 	Yolo             bool
+	Output           Output
+	Limits           Limits
 
 	// MayAttend is asked before a chat in which the user answers questions and
 	// types slash commands; nil allows it.
@@ -48,10 +51,9 @@ type Options struct {
 	// Suggest lists the commands that are similar to a word; nil suggests none.
 	Suggest func(word string) []string
 
-	asked  struct{ query, prompt, carryOn, maxTurns bool } // which flags were set
-	attach string                                          // the id of the running session to attach to
-	cost   *float64                                        // of a one-shot turn in US dollars; nil is unknown
-	tier   string                                          // the service tier that was asked for
+	asked  struct{ query, prompt, carryOn, maxTurns, maxUSD bool } // which flags were set
+	schema *jsonschema.Schema                                      // of the answer; nil is any text
+	attach string                                                  // the id of the running session to attach to
 }
 
 // anySession is the value of -c without a title.
@@ -73,6 +75,7 @@ func NewCmd(o *Options, root bool) *cobra.Command {
 			o.asked.prompt = f.Lookup("prompt") != nil && f.Changed("prompt")
 			o.asked.carryOn = f.Changed("continue")
 			o.asked.maxTurns = f.Changed("max-turns")
+			o.asked.maxUSD = f.Changed("max-usd")
 			return run(c.Context(), o, args)
 		},
 	}
@@ -94,6 +97,8 @@ func NewCmd(o *Options, root bool) *cobra.Command {
 	f.IntVar(&o.MaxTurns, "max-turns", 0, "maximum model calls per turn; 0 is no limit")
 	f.StringVar(&o.Run.Origin.Label, "source", "", "label of the session in lists (default cli or oneshot)")
 	f.BoolVar(&o.Run.Prompt.PassSessionID, "pass-session-id", false, "give the model the id of the session")
+	o.Output.flags(f)
+	o.Limits.flags(f)
 	if root {
 		f.StringVarP(&o.Prompt, "prompt", "z", "", "answer this prompt and print only the final text")
 		f.StringVar(&o.UsageFile, "usage-file", "", "with -z: write the tokens and cost of the run to this JSON file")
@@ -113,6 +118,9 @@ func run(ctx context.Context, o *Options, args []string) error {
 		o.Global.Note = func(text string) { fmt.Fprintln(o.Err, "hermes:", text) }
 	}
 	if err := o.knownToolsets(ctx); err != nil {
+		return err
+	}
+	if err := o.readRules(ctx); err != nil {
 		return err
 	}
 	text, given, err := o.message()
@@ -186,12 +194,15 @@ func (o *Options) settle(args []string) error {
 	if o.Yolo || o.Global.Getenv("HERMES_YOLO_MODE") == "1" {
 		o.Run.Rights.Mode = hermes.ModeYolo
 	}
-	return nil
+	if err := o.cap(); err != nil {
+		return err
+	}
+	return o.readOutput()
 }
 
 // finite reports whether to give one answer instead of a chat.
 func (o *Options) finite() bool {
-	return o.Oneshot || o.Quiet || len(o.Images) > 0 || !factory.IsTerminal(o.In) || !factory.IsTerminal(o.Out)
+	return o.Oneshot || o.Quiet || o.Output.formed() || len(o.Images) > 0 || !factory.IsTerminal(o.In) || !factory.IsTerminal(o.Out)
 }
 
 // message is the first message: the text of the flag, the file or the prompt,
@@ -229,7 +240,7 @@ const maxPiped = 8 << 20
 // notOpen words the error of opening a session for the command line.
 func (o *Options) notOpen(err error, id string) error {
 	if errors.Is(err, hermes.ErrNotFound) {
-		return fmt.Errorf("there is no session %q; list them with `hermes sessions list`", id)
+		return fmt.Errorf("there is no session %q; list them with `hermes sessions list`: %w", id, hermes.ErrNotFound)
 	}
 	if fixed, ok := errors.AsType[hermes.ErrFixed](err); ok {
 		return refused(fixed)
@@ -278,5 +289,10 @@ func (o *Options) resume(ctx context.Context) (string, error) {
 }
 
 func usage(format string, args ...any) error {
-	return &app.ExitError{Status: 2, Err: fmt.Errorf(format, args...)}
+	return &app.ExitError{Status: 2, Err: wrongUse{fmt.Errorf(format, args...)}}
 }
+
+// wrongUse is the error of a wrong command line.
+type wrongUse struct{ error }
+
+func (e wrongUse) Unwrap() error { return e.error }

@@ -10,10 +10,13 @@ import (
 	"hermes/internal/tui"
 )
 
-// final prints only the final text. Warnings go to standard error; if that is a
-// terminal, so does what the run waits for.
+// final prints only the final text, or nothing if the answer has a form of its own. Warnings go to
+// standard error; if that is a terminal, so does what the run waits for.
 func (o *Options) final() tui.Printer {
 	p := tui.NewFinalPrinter(o.Out)
+	if o.Output.formed() {
+		p = tui.NewFinalPrinter(io.Discard)
+	}
 	return noting{p, o.Err, factory.IsTerminal(o.Err)}
 }
 

@@ -44,19 +44,19 @@ func costOf(ctx context.Context, a *app.App, session string, turn int64) *float6
 }
 
 // report writes the usage file if --usage-file is set, even if the run failed.
-func (o *Options) report(done hermes.TurnDone, id, model string, err error) error {
+func (o *Options) report(a answer, err error) error {
 	if o.UsageFile == "" {
 		return nil
 	}
-	u := done.Usage
+	u := a.done.Usage
 	r := usageReport{
-		EstimatedCost: o.cost,
+		EstimatedCost: a.cost,
 		Input:         u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Reasoning: u.Reasoning,
-		Total: u.Total(), Calls: u.Calls, Session: id, Completed: err == nil && done.Outcome == hermes.OutcomeDone, Failed: err != nil,
+		Total: u.Total(), Calls: u.Calls, Session: a.session, Completed: err == nil && a.done.Outcome == hermes.OutcomeDone, Failed: err != nil,
 	}
-	r.Provider, r.Model, _ = strings.Cut(model, ":")
-	if o.tier != "" {
-		r.ServiceTier = &o.tier
+	r.Provider, r.Model, _ = strings.Cut(a.model, ":")
+	if a.tier != "" {
+		r.ServiceTier = &a.tier
 	}
 	if err != nil {
 		r.Error = err.Error()
