@@ -76,7 +76,7 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// call calls a method. In an error, self stands for this frontend.
+// call calls a method. In an error, self is this frontend.
 func (c *Client) call(ctx context.Context, method string, params, result any, self hermes.From) error {
 	return c.failed(c.conn.Call(ctx, method, params, result), self)
 }
