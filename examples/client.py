@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A small client for Hermes, written from docs/protocol.md alone. It needs Python 3.11 and a live session.
 
     python3 examples/client.py [--home DIR] list
@@ -6,7 +5,7 @@
 
 In a chat, a line is a message, or the answer if a question is open. One that begins with / is a slash command.
 """
-import argparse, glob, itertools, json, os, queue, socket, sys, threading
+import argparse, contextlib, glob, itertools, json, os, queue, socket, sys, threading
 
 
 class Connection:
@@ -31,28 +30,23 @@ class Connection:
         return message["result"]
 
     def read(self):
-        try:
-            for line in self.socket.makefile(encoding="utf-8", newline="\n"):
-                message = json.loads(line)
+        with contextlib.suppress(OSError):
+            for message in map(json.loads, self.socket.makefile(encoding="utf-8", newline="\n")):
                 if "method" in message:
                     self.inbox.put((message["method"], message["params"]))
                 elif message["id"] in self.waiting:
                     self.waiting.pop(message["id"]).put(message)
-        except OSError:
-            pass  # as good as the end
         self.inbox.put(("lost", self))
         for answer in list(self.waiting.values()):
             answer.put({"error": {"message": "the connection was lost"}})
 
 
 def connect(home, inbox):
-    """Connect to all processes of a home."""
+    """Connect to all processes of a home; a socket may be left of one that was killed."""
     connections = []
     for address in glob.glob(os.path.join(glob.escape(home), "run", "*.sock")):
-        try:
+        with contextlib.suppress(OSError):
             connections.append(Connection(home, address, inbox))
-        except OSError:
-            pass  # left behind by a process that was killed
     return connections or sys.exit("No session is live. Start Hermes first.")
 
 
@@ -93,7 +87,7 @@ class Chat:
         self.subscription, snapshot = result["subscription"], result["snapshot"]
         self.position = {"epoch": snapshot["epoch"], "seq": snapshot["seq"]}
         if snapshot.get("continued"):
-            return  # nothing is missing
+            return
         show(f"Session {self.run['session']}")
         while self.last < snapshot.get("last", 0):
             page = {"after": self.last, "before": snapshot["last"] + 1, "first": 500, "raw": True}
@@ -101,8 +95,7 @@ class Chat:
                 self.last = message["id"]
                 if message["role"] != "tool" and visible(message):
                     show(("> " if message["role"] == "user" else "") + visible(message))
-        turn = snapshot.get("turn")
-        self.busy, self.written, self.questions = turn is not None, (turn or {}).get("text", ""), []
+        self.busy, self.written, self.questions = "turn" in snapshot, snapshot.get("turn", {}).get("text", ""), []
         show(self.written, end="")
         for question in snapshot.get("questions", []):
             self.ask(question["session"], question["asked"])
@@ -110,9 +103,8 @@ class Chat:
     def ask(self, session, asked):
         self.questions.append((session, asked["id"], asked.get("question")))
         if approval := asked.get("approval"):
-            reasons = [risk["reason"] for risk in approval.get("risks", [])]
-            show("\n".join(["", f"{approval['tool']}: {approval['subject']}", approval.get("detail", ""), *reasons]))
-            show("y allows it once, any other text refuses it: ", end="")
+            show(f"\n{approval['tool']}: {approval['subject']}\n{approval.get('detail', '')}")
+            show("\n".join([*(r["reason"] for r in approval.get("risks", [])), "y allows it once, any other text refuses it:"]))
         else:
             show("\n".join(["", asked["question"]["text"], *asked["question"].get("choices", [])]))
 
@@ -122,8 +114,8 @@ class Chat:
             session, number, question = self.questions[0]
             approval = {"decision": "once"} if text == "y" else {"decision": "denied", "reason": text}
             answer = {"answer": {"texts": [text]}} if question else {"approval": approval}
-            self.connection.call("do", session=session, op={"type": "reply", "id": number} | answer)
             self.questions = self.questions[1:]
+            self.connection.call("do", session=session, op={"type": "reply", "id": number, **answer})
         elif text.startswith("/"):
             self.connection.call("command", **self.run, line=text)
         elif text.strip():
@@ -136,13 +128,12 @@ class Chat:
         if kind != "lagged":
             self.position = {"epoch": envelope["epoch"], "seq": envelope["seq"]}
         who = event.get("from") or event.get("by") or {}
-        if kind in ("turn_started", "appended") and not envelope.get("parent"):
-            self.last = event["message"]["id"]
+        mine = who.get("client") == self.connection.me
         if kind == "asked":
             self.ask(envelope["session"], event)
         elif kind == "answer_taken":
             self.questions = [q for q in self.questions if q[:2] != (envelope["session"], event["id"])]
-            show("" if who.get("client") == self.connection.me else f"[answered by {who.get('name', 'no one')}]")
+            show("" if mine else f"[answered by {who.get('name', 'no one')}]")
         elif envelope.get("parent"):
             pass  # what else a child session does
         elif kind == "text_delta":
@@ -152,16 +143,15 @@ class Chat:
             self.written = ""
             show("\n[the model starts again]")
         elif kind == "turn_started":
-            self.busy = True
-            show("" if who.get("client") == self.connection.me else "> " + visible(event["message"]))
-        elif kind == "appended" and event["message"]["role"] == "assistant":
-            if text := visible(event["message"]):
+            self.busy, self.last = True, event["message"]["id"]
+            show("" if mine else "> " + visible(event["message"]))
+        elif kind == "appended":
+            self.last, text = event["message"]["id"], visible(event["message"])
+            if event["message"]["role"] == "assistant" and text:
                 show(text[len(self.written):] if text.startswith(self.written) else "\n" + text)
             self.written = ""
         elif kind in ("notice", "command_done"):
             show(event.get("text") or event.get("failure", {}).get("text", ""))
-        elif kind == "closed":
-            sys.exit("\nThe session was closed.")
         elif kind == "turn_done":
             self.busy, self.written = False, ""
             show("" if event["outcome"] == "done" else f"\n[{event['outcome']}] {(event.get('failure') or event).get('text', '')}")
@@ -186,7 +176,7 @@ class Chat:
                     show(f"[{refused}]")
 
     def read(self):
-        for line in itertools.chain(iter(sys.stdin.readline, ""), [""]):  # "" is the end
+        for line in itertools.chain(sys.stdin, [""]):  # "" is the end
             self.inbox.put(("line", line))
 
 
@@ -194,17 +184,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--home", default=os.environ.get("HERMES_HOME") or os.path.expanduser("~/.hermes"))
     parser.add_argument("what", choices=["list", "chat"])
-    parser.add_argument("session", nargs="?")
+    parser.add_argument("session", nargs="?", help="its id, the beginning of that, or its title; without it, a new one")
     options = parser.parse_args()
     if options.what == "chat":
         return Chat(options.home, options.session).loop()
-    sessions = {}
-    for connection in connect(options.home, queue.Queue()):
-        for session in connection.call("sessions")["sessions"]:
-            if session.get("running") or session["id"] not in sessions:
-                sessions[session["id"]] = session
-    for name, session in sessions.items():
-        print(name, "live  " if session.get("running") else "stored", session.get("title", ""))
+    listed = [s for c in connect(options.home, queue.Queue()) for s in c.call("sessions")["sessions"]]
+    for session in {s["id"]: s for s in sorted(listed, key=lambda s: "running" in s)}.values():
+        show(f"{session['id']} {'live  ' if 'running' in session else 'stored'} {session.get('title', '')}")
 
 
 if __name__ == "__main__":

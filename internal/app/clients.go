@@ -7,62 +7,63 @@ import (
 	"hermes/internal/command"
 	"hermes/internal/home"
 	"hermes/internal/owner"
-	"hermes/internal/protocol"
 	"hermes/internal/protocol/local"
 	"hermes/internal/protocol/router"
 	"hermes/internal/session"
 )
 
 // Client returns the client of all sessions of the home, in this process and in others. waiting,
-// if not nil, is called with a sentence that says what Open waits for. The caller must call
-// Close.
-func (a *App) Client(waiting func(string)) (*router.Client, error) {
-	here, err := a.Local(waiting)
-	if err != nil {
-		return nil, err
-	}
-	h, err := a.home()
-	if err != nil {
-		return nil, err
-	}
-	return router.New(router.Config{
-		Local: here, Store: func(ctx context.Context) (router.Store, error) { return a.Database(ctx) }, Own: func() string { return a.leaseOwner().Name },
+// if not nil, is called with a sentence that says what Open waits for. The app closes it.
+func (a *App) Client(waiting func(string)) *router.Client {
+	c := router.New(router.Config{
+		Local: a.Local(waiting), Store: func(ctx context.Context) (router.Store, error) { return a.Database(ctx) }, Own: func() string { return a.leaseOwner().Name },
 		Dial: func(ctx context.Context, address string, from hermes.From) (router.Remote, error) {
+			h, err := a.home()
+			if err != nil {
+				return nil, err
+			}
 			return owner.Dial(ctx, h.Join("run"), address, from)
 		},
-	}), nil
+	})
+	a.closing(c.Close)
+	return c
 }
 
 // Local returns the client of the sessions of this process. waiting is as for Client.
-func (a *App) Local(waiting func(string)) (*local.Client, error) {
-	cfg, err := a.config()
-	if err != nil {
-		return nil, err
-	}
-	remembered, err := a.Memory()
-	if err != nil {
-		return nil, err
-	}
-	skills, err := a.Skills()
-	if err != nil {
-		return nil, err
-	}
-	spent, err := a.Spend()
-	if err != nil {
-		return nil, err
-	}
+func (a *App) Local(waiting func(string)) *local.Client {
 	return local.New(local.Config{
 		Sessions: a.Sessions, Made: a.made, Store: func(ctx context.Context) (hermes.Store, error) { return a.Database(ctx) }, Check: a.CheckSkills, Waiting: waiting,
 		Expand: func(ctx context.Context, text, dir string, note func(string)) ([]hermes.Part, error) {
 			e, err := a.References(ctx, text, dir, "", note)
 			return e.Parts(), err
 		},
-		Commands: command.Call{
-			Confirmed: !cfg.Approvals().DestructiveSlashConfirm,
-			Models:    a.models.References, Limits: a.models.Limits, Settings: a.Settings(), Memory: remembered, Learnings: a.Learned(), Skills: skills, Spend: spent,
-			Sessions: func(ctx context.Context) (command.Sessions, error) { return a.Sessions(ctx) },
-		},
-	}), nil
+		Commands: a.lent,
+	})
+}
+
+// lent is what the program lends to slash commands.
+func (a *App) lent() (command.Call, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return command.Call{}, err
+	}
+	remembered, err := a.Memory()
+	if err != nil {
+		return command.Call{}, err
+	}
+	skills, err := a.Skills()
+	if err != nil {
+		return command.Call{}, err
+	}
+	spent, err := a.Spend()
+	if err != nil {
+		return command.Call{}, err
+	}
+	return command.Call{
+		Confirmed: !cfg.Approvals().DestructiveSlashConfirm,
+		Models:    a.models.References, Limits: a.models.Limits, Settings: a.Settings(), Memory: remembered, Learnings: a.Learned(), Skills: skills, Spend: spent,
+		Sessions: func(ctx context.Context) (command.Sessions, error) { return a.Sessions(ctx) },
+	}, nil
 }
 
 // made returns the manager of the sessions if it was made, else nil.
@@ -81,7 +82,7 @@ func (a *App) makeListening() *owner.Owner {
 	}
 	o := owner.New(owner.Config{
 		Folder: h.Join("run"), Name: a.leaseOwner().Name, Above: a.opts.AboveOf, Version: Version, Log: a.log(),
-		Client: func() (protocol.Client, error) { return a.Local(nil) },
+		Client: a.Local(nil),
 	})
 	a.closing(o.Close)
 	return o

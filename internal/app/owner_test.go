@@ -37,12 +37,7 @@ func neighbour(t *testing.T, home string, decide func(*chatserver.Request) (chat
 			t.Error(err)
 		}
 	})
-	c, err := a.Client(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	return a, c
+	return a, a.Client(nil)
 }
 
 // terminal is a frontend whose user attends.
@@ -205,11 +200,7 @@ func TestAttachingNeedsNoModel(t *testing.T) {
 	writeFile(t, filepath.Join(home, "config.yaml"), "model: {provider: no-such-provider}\n")
 	a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
 	defer a.Close()
-	second, err := a.Client(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer second.Close()
+	second := a.Client(nil)
 	events := attach(t, second, id, terminal("two"))
 	tell(t, second, id, terminal("two"), "And from here.")
 	until[hermes.TurnDone](t, events)

@@ -428,3 +428,53 @@ func TestAgentBelowAnAgentHasNoWiderRights(t *testing.T) {
 		})
 	}
 }
+
+// TestAgentCannotReachRunningSessions: neither its own nor those of the user, although its
+// commands can read the key, and in no way in which a script might try.
+func TestAgentCannotReachRunningSessions(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"plain":                `for s in "$R"/*.sock; do "$D" "$R" "$s"; done`,
+		"an empty environment": `for s in "$R"/*.sock; do env -i "$D" "$R" "$s"; done`,
+		"all closed and empty": `for s in "$R"/*.sock; do bash -c '` + closeAll + `; exec env -i "$0" "$1" "$2"' "$D" "$R" "$s"; done`,
+		"setsid":               `for s in "$R"/*.sock; do setsid -w nohup "$D" "$R" "$s" </dev/null; done`,
+		"an orphan":            `mkfifo ready; (setsid sh -c 'for s in "$1"/*.sock; do env -i "$0" "$1" "$s"; done >out 2>&1; echo >ready' "$D" "$R" &) ; read status <ready; cat out`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			needs(t, script)
+			w := newWorkplace(t)
+			s := w.sit("dumb", "-m", "custom:played", "-q", "hello")
+			s.shows("The answer to: hello")
+			d := w.link(dialer)
+			if out, err := exec.CommandContext(t.Context(), d, filepath.Join(w.home, "run"), w.sockets()[0]).CombinedOutput(); err != nil || !strings.Contains(string(out), "let in: 1") {
+				t.Fatalf("the user was told %s, %v", out, err)
+			}
+			said := w.agent("D='" + d + "'\nR='" + filepath.Join(w.home, "run") + "'\n" + script)
+			if strings.Count(said, "not let in: refused: only the user may reach running sessions") != 2 || strings.Contains(said, `\nlet in: `) {
+				t.Errorf("the agent was told %s", said)
+			}
+			if !strings.Contains(w.logged(), "refused a frontend") {
+				t.Errorf("the log of the home: %s", w.logged())
+			}
+			s.press("\x04")
+			s.left()
+		})
+	}
+}
+
+// TestAgentCannotAttach with the program: the command itself refuses, before it connects.
+func TestAgentCannotAttach(t *testing.T) {
+	t.Parallel()
+	w := newWorkplace(t)
+	s := w.sit("dumb", "-m", "custom:played", "-q", "hello")
+	s.shows("The answer to: hello")
+	for _, line := range []string{`"$H" attach`, `env -i $KEEP "$H" attach`} {
+		said := w.agent(line + " 2>&1")
+		if !strings.Contains(said, "an agent must not speak to a session as its user") || strings.Contains(said, "Attached") {
+			t.Errorf("%s: the agent was told %s", line, said)
+		}
+	}
+	s.press("\x04")
+	s.left()
+}

@@ -16,8 +16,8 @@ import (
 )
 
 // TestAStrangersClientJoinsAChat: examples/client.py, which was written from docs/protocol.md and
-// knows nothing else, lists the sessions, joins a chat of the program, speaks, and answers an
-// approval. The chat in the terminal shows all of it.
+// knows nothing else, lists the sessions, opens one, joins a chat of the program, speaks, and
+// answers approvals. The chat in the terminal shows all of it.
 func TestAStrangersClientJoinsAChat(t *testing.T) {
 	t.Parallel()
 	p := newUser(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
@@ -25,7 +25,7 @@ func TestAStrangersClientJoinsAChat(t *testing.T) {
 		switch {
 		case !r.Offers("terminal"): // a title, say
 			return chatserver.Answer{Text: "Old notes"}, nil
-		case last.Role == "tool" && strings.Contains(last.Text(), "refused"):
+		case last.Role == "tool" && strings.Contains(last.Text(), "not today"):
 			return chatserver.Answer{Text: "Then the folder stays."}, nil
 		case last.Role == "tool":
 			return chatserver.Answer{Text: "The folder is gone."}, nil
@@ -46,6 +46,15 @@ func TestAStrangersClientJoinsAChat(t *testing.T) {
 	id, rest, _ := strings.Cut(string(list), " ")
 	if err != nil || !strings.HasPrefix(rest, "live") {
 		t.Fatalf("the list is %q, %v", list, err)
+	}
+	own := p.pythonChat() // a session of its own
+	own.types("remove the folder")
+	own.shows("terminal: rm -rf old")
+	own.types("not today") // which refuses it, and is the reason for the model
+	own.shows("Then the folder stays.")
+	own.ends()
+	if _, err := os.Stat(filepath.Join(p.dir, "old")); err != nil {
+		t.Error(err)
 	}
 	c := p.pythonChat(id)
 	c.shows("> hi")

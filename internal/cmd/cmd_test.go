@@ -21,6 +21,8 @@ import (
 	"hermes/internal/chatserver"
 	"hermes/internal/cmd"
 	"hermes/internal/lineage"
+	"hermes/internal/owner"
+	"hermes/internal/protocol"
 	"hermes/internal/store/sqlite"
 )
 
@@ -30,6 +32,22 @@ const asProgram = "HERMES_TEST_AS_PROGRAM"
 
 // blind is a name of the program under which it does not look at its parents.
 const blind = "hermes-blind"
+
+// dialer is a name of a program that reaches running sessions in its own way: it shows the key
+// of a folder to what listens at an address.
+const dialer = "hermes-dialer"
+
+func dial(folder, address string) int {
+	c, err := owner.Dial(context.Background(), folder, address, hermes.From{Platform: "cli"})
+	if err != nil {
+		fmt.Println("not let in:", err)
+		return 1
+	}
+	list, err := c.Sessions(context.Background(), protocol.Filter{Live: true})
+	fmt.Println("let in:", len(list), err)
+	_ = c.Close()
+	return 0
+}
 
 // testsAt is the variable with the process that runs the tests. The program does not
 // look further up: the tests may be run by an agent.
@@ -41,6 +59,9 @@ func TestMain(m *testing.M) {
 		closeInherited()
 		os.Exit(m.Run())
 	}
+	if name == dialer {
+		os.Exit(dial(os.Args[1], os.Args[2]))
+	}
 	probe := lineage.Probe{Getenv: os.Getenv}
 	probe.Top, _ = strconv.Atoi(os.Getenv(testsAt)) // 0 without
 	if name == blind {
@@ -48,7 +69,7 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(cmd.Main(cmd.Process{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Above: probe.Look,
+		Above: probe.Look, AboveOf: probe.LookAt,
 	}))
 }
 

@@ -30,6 +30,7 @@ func commands(g *chat.Options) []*cobra.Command {
 	f := g.Factory
 	return []*cobra.Command{
 		chat.NewCmd(g, false),
+		chat.NewAttachCmd(g),
 		demo.NewCmd(f, g.Appearance),
 		model.NewCmd(f, nil),
 		fallback.NewCmd(f, nil),

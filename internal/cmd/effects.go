@@ -12,6 +12,7 @@ const (
 	changes effect = iota // settings, memory, skills, credentials or records; also what is not known
 	reads                 // changes none of these
 	reveals               // shows a secret
+	attends               // speaks to a session as its user
 	runs                  // runs an agent, with rights that the flags may widen
 )
 
@@ -71,9 +72,10 @@ func choosing(c *cobra.Command, args []string) effect {
 // here counts as changing.
 func effects() map[string]effectOf {
 	all := map[string]effectOf{
-		"":     always(runs),
-		"chat": always(runs),
-		"demo": always(runs),
+		"":       always(runs),
+		"chat":   always(runs),
+		"demo":   always(runs),
+		"attach": always(attends),
 
 		"config get":       with("reveal", reveals),
 		"curator purge":    unless("dry-run"),

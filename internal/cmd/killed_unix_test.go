@@ -59,7 +59,7 @@ func TestAKilledSessionIsResumedAtOnce(t *testing.T) {
 	if status != 0 || !strings.Contains(out, "done: and now") {
 		t.Errorf("the killed session: status %d: %s%s", status, out, errs)
 	}
-	if out, errs, status := p.run("--resume", one, "-z", "and now", "-m", "played"); status != 1 || !strings.Contains(errs, "is open in another Hermes") {
+	if out, errs, status := p.run("--resume", one, "-z", "and now", "-m", "played"); status != 1 || !strings.Contains(errs, "is open in process ") {
 		t.Errorf("the living session: status %d: %s%s", status, out, errs)
 	}
 	left, err := filepath.Glob(filepath.Join(p.home, "run", "*.lock"))

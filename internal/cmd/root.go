@@ -33,8 +33,10 @@ type Process struct {
 	// Announce makes the process known as one that runs an agent; see
 	// app.Options. Nil does so, and tests in one process do not.
 	Announce func() (stop func(), err error)
-	// Above looks for agents that started the process; nil looks everywhere.
-	Above func() lineage.Above
+	// Above looks for agents that started the process, and AboveOf for those that started
+	// another one; nil looks everywhere.
+	Above   func() lineage.Above
+	AboveOf func(pid int) lineage.Above
 }
 
 // announce is the Process.Announce of the program.
@@ -75,7 +77,7 @@ func Main(p Process) int {
 }
 
 func newFactory(p Process) *factory.Factory {
-	return factory.New(app.Options{Extra: p.Extra, Getenv: p.Getenv, Announce: p.Announce}, factory.IO{In: p.Stdin, Out: p.Stdout, Err: p.Stderr})
+	return factory.New(app.Options{Extra: p.Extra, Getenv: p.Getenv, Announce: p.Announce, AboveOf: p.AboveOf}, factory.IO{In: p.Stdin, Out: p.Stdout, Err: p.Stderr})
 }
 
 // newRoot makes the root command. Without a subcommand it is the chat.

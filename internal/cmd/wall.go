@@ -71,6 +71,8 @@ func (w *wall) check(of effectOf, c *cobra.Command, args []string) error {
 		return nil
 	case runs:
 		return w.run(c)
+	case attends:
+		return w.refuse(c.CommandPath(), "an agent must not speak to a session as its user")
 	case reveals:
 		return w.refuse(c.CommandPath(), "it shows a secret")
 	}

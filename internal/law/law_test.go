@@ -120,7 +120,7 @@ func forbidden(fromPath, toPath string) string {
 		return "a library does not know what Hermes is"
 	case from.layer == 2 && to.layer == 2 && !(shared(toPath) && strings.HasPrefix(fromPath, strings.TrimSuffix(toPath, "base"))):
 		return "a component imports the core and libraries only"
-	case frontend(fromPath) && to.layer > 1 && toPath != "internal/session" && toPath != "internal/command" && toPath != "internal/protocol" && !strings.HasPrefix(toPath, fromPath+"/"):
+	case frontend(fromPath) && to.layer > 1 && toPath != "internal/command" && toPath != "internal/protocol" && !strings.HasPrefix(toPath, fromPath+"/"):
 		return "a frontend reaches the agent through internal/protocol only"
 	case toPath == "internal/config" && from.layer < 7:
 		return "only app, setup and cmd read the configuration"

@@ -31,8 +31,8 @@ type Config struct {
 	Folder string
 	// Name is the name of this process in leases.
 	Name string
-	// Client returns what peers reach. It is called with the first one.
-	Client func() (protocol.Client, error)
+	// Client is what peers reach.
+	Client protocol.Client
 	// Above looks for agents above a process; nil looks everywhere.
 	Above func(pid int) lineage.Above
 	// Version is what peers are told about the program.
@@ -46,7 +46,6 @@ const maxPeers = 64
 // Owner is this process as the owner of sessions. Its methods may be called concurrently.
 type Owner struct {
 	cfg    Config
-	client func() (protocol.Client, error)
 	ctx    context.Context // of all connections
 	cancel context.CancelFunc
 	places chan struct{} // one for each peer
@@ -65,7 +64,7 @@ func New(cfg Config) *Owner {
 		cfg.Above = lineage.Probe{}.LookAt
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Owner{cfg: cfg, client: sync.OnceValues(cfg.Client), ctx: ctx, cancel: cancel, places: make(chan struct{}, maxPeers)}
+	return &Owner{cfg: cfg, ctx: ctx, cancel: cancel, places: make(chan struct{}, maxPeers)}
 }
 
 // Address begins to listen, once, and returns where. It is "" if that failed, which is logged,
@@ -156,12 +155,8 @@ func (o *Owner) serve(conn net.Conn) {
 		return
 	}
 	refused := o.refusal(peer, err)
-	client, err := o.client()
-	if err != nil && refused == nil {
-		refused = err
-	}
 	err = remote.Serve(o.ctx, remote.NewStream(conn), remote.Server{
-		Client: client, Admit: o.admit(peer, refused), Name: "hermes " + o.cfg.Version, Log: o.cfg.Log,
+		Client: o.cfg.Client, Admit: o.admit(peer, refused), Name: "hermes " + o.cfg.Version, Log: o.cfg.Log,
 	})
 	if err != nil && o.ctx.Err() == nil {
 		o.cfg.Log.Info("the connection of a frontend ended", "pid", peer.PID, "reason", err)

@@ -32,6 +32,19 @@ type ask struct {
 	armed   bool      // no key was pressed for settle, so keys answer the question
 	pasted  bool      // a text was pasted, which is never a choice
 	moved   time.Time // when Up or Down was pressed last
+	touched time.Time // when the session was told last that the user answers
+}
+
+// touchTime is how often the session is told that the user answers a question.
+const touchTime = 15 * time.Second
+
+// touch returns the action that tells the session that the user answers, if it is time for that.
+func (a *ask) touch(now time.Time) []any {
+	if a.confirm != "" || now.Sub(a.touched) < touchTime {
+		return nil
+	}
+	a.touched = now
+	return []any{submitDo{hermes.Touch{ID: a.id}, a.session}}
 }
 
 // arm reports whether keys answer the question: no key was pressed for a while

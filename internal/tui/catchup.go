@@ -131,7 +131,9 @@ func (c *catchup) update(s *protocol.Snapshot, missed []hermes.Message) {
 	}
 	c.turnOf(s)
 	c.questionsOf(s)
-	c.event(hermes.Queued{Messages: s.Queue})
+	if c.begun || len(s.Queue) > 0 { // what the user typed before waits, too
+		c.event(hermes.Queued{Messages: s.Queue})
+	}
 	c.event(s.Configured)
 	c.event(hermes.Titled{Title: s.Session.Title})
 	c.begun = true

@@ -856,11 +856,13 @@ func BenchmarkStream20000(b *testing.B) {
 		m := newModel(Options{Now: time.Now}, 80, 40)
 		s := &screen{w: io.Discard, width: 80}
 		m.update(openedMsg{id: "x"})
-		m.update(eventMsg{protocol.Envelope{Event: hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}}})
+		seen := catchup{emit: func(e protocol.Envelope) { m.update(eventMsg{e}) }}
+		happened := func(e hermes.Event) { seen.take(protocol.Update{Envelope: &protocol.Envelope{Event: e}}) }
+		happened(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")})
 		i := 0
 		for rest := text; rest != ""; i++ {
 			n := min(piece, len(rest))
-			m.update(eventMsg{protocol.Envelope{Event: hermes.TextDelta{Text: rest[:n]}}})
+			happened(hermes.TextDelta{Text: rest[:n]})
 			rest = rest[n:]
 			if i%66 == 0 {
 				if err := s.draw(m.renderer.take(), m.view()); err != nil {

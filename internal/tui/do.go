@@ -65,7 +65,7 @@ func (c *chat) submit(do submitDo) {
 	switch do.op.(type) {
 	case hermes.Stop:
 		c.stop(work)
-	case hermes.Reply:
+	case hermes.Reply, hermes.Touch:
 		c.background.now(work)
 	default:
 		c.request(work, func(err error) any { return submittedMsg{do.op, err} })

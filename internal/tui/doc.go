@@ -1,5 +1,7 @@
 // Package tui is the chat in a terminal, and the printers for a single question
-// and answer. It reaches the agent only through the session's ops and events.
+// and answer. It reaches sessions only through a [protocol.Client], so it works the
+// same whichever process runs the session. Of the package command it uses the names of
+// slash commands; the process of the session runs them.
 //
 // The chat is inline. Finished output is printed once into the terminal's
 // scrollback. Below it a small live region is redrawn as things change: the
@@ -12,8 +14,9 @@
 // tests can drive it. The loop in run.go carries out its actions, and a
 // [screen] draws.
 //
-// Start at run.go, the loop, which draws (draw.go), holds the session (attached.go)
-// and gives slow work away (background.go). Then update.go, with the parts of the
+// Start at run.go, the loop, which draws (draw.go), watches the session (attached.go)
+// and gives slow work away (background.go). catchup.go makes events of what was missed
+// while the session was out of reach. Then update.go, with the parts of the
 // model: input.Line is what the user types into, conversation.go what is known of
 // the session, and question.go what it asks. renderer.go, with step.go, turns events
 // into lines for the chat and the printers.

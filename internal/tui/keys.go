@@ -31,19 +31,24 @@ func (m *model) key(k input.Key) []any {
 	if (k.Name == "enter" || k.Name == "kpenter") && now.Sub(gone) < settle {
 		return nil // it was meant for the question
 	}
+	var touched []any
 	if a := m.ask(); a != nil {
 		a.arm(last, now)
-		if do, taken := m.askKey(a, k); taken {
-			return do
+		do, taken := m.askKey(a, k)
+		if len(do) == 0 && a == m.ask() && (a.armed || a.typing) {
+			touched = a.touch(now)
+		}
+		if taken {
+			return append(do, touched...)
 		}
 	}
 	switch m.input.Press(k, m.cols()) {
 	case input.Send:
-		return m.send()
+		return append(touched, m.send()...)
 	case input.Quit:
-		return []any{quitDo{}}
+		return append(touched, quitDo{})
 	}
-	return nil
+	return touched
 }
 
 // interrupt is Ctrl+C: it stops the turn. Pressed twice it quits.

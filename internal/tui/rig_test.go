@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -106,10 +107,18 @@ func (r *rig) keys(text string) *rig {
 	return r
 }
 
-// wants returns the actions since the last call.
+// wants returns the actions since the last call, without those that only say that the user
+// answers a question.
 func (r *rig) wants() []any {
-	do := r.do
+	do := slices.DeleteFunc(r.do, func(do any) bool {
+		submit, _ := do.(submitDo)
+		_, touch := submit.op.(hermes.Touch)
+		return touch
+	})
 	r.do = nil
+	if len(do) == 0 {
+		return nil
+	}
 	return do
 }
 

@@ -68,8 +68,8 @@ func (m *model) submitted(msg submittedMsg) {
 		m.turn.end()
 		m.input.Before(m.conv.takeBack())
 	}
-	if msg.err == nil {
-		return
+	if _, touch := msg.op.(hermes.Touch); touch || msg.err == nil {
+		return // that a question is closed is an event
 	}
 	stopped = stopped && errors.Is(msg.err, hermes.ErrInterrupted) // the text comes back when the stop is done
 	if say, ok := msg.op.(hermes.Say); ok && len(say.Parts) > 0 && !stopped {

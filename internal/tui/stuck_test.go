@@ -31,8 +31,8 @@ func (m oneModel) Model(context.Context, hermes.ModelChoice) (hermes.Model, erro
 	return m.model, nil
 }
 
-// mustReal returns a client over real sessions whose model says the steps.
-func mustReal(t *testing.T, steps ...hermestest.Step) *local.Client {
+// mustReal returns a client over real sessions whose model says the steps, and their manager.
+func mustReal(t *testing.T, steps ...hermestest.Step) (*local.Client, *session.Manager) {
 	t.Helper()
 	store := hermestest.NewStore()
 	m := session.NewManager(session.Config{
@@ -49,7 +49,7 @@ func mustReal(t *testing.T, steps ...hermestest.Step) *local.Client {
 	return local.New(local.Config{
 		Sessions: func(context.Context) (*session.Manager, error) { return m, nil },
 		Store:    func(context.Context) (hermes.Store, error) { return store, nil },
-	})
+	}), m
 }
 
 // TestAStuckTerminalLosesNothing: the chat reads nothing while more goes by than the session
@@ -57,7 +57,7 @@ func mustReal(t *testing.T, steps ...hermestest.Step) *local.Client {
 func TestAStuckTerminalLosesNothing(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("word ", 800_000) // 4 MB
-	c := mustReal(t, hermestest.Say(long), hermestest.Say("next"))
+	c, _ := mustReal(t, hermestest.Say(long), hermestest.Say("next"))
 	watch := func(from hermes.From) (gotSession, *[]hermes.Event, func()) {
 		a := &attached{client: c, from: from}
 		got := a.open(t.Context(), Start{}, want{})

@@ -15,7 +15,6 @@ import (
 	"hermes/internal/cmd/factory"
 	"hermes/internal/ioerr"
 	"hermes/internal/protocol"
-	"hermes/internal/protocol/local"
 	"hermes/internal/tui"
 )
 
@@ -98,23 +97,10 @@ func (o *Options) answer(ctx context.Context, text string, p tui.Printer) (done 
 
 // client is how the run reaches the sessions.
 func (o *Options) client() protocol.Client {
-	c := o.sessions()
-	if !o.Quiet {
-		c.Waiting = func(text string) { fmt.Fprintln(o.Err, text) }
+	if o.Quiet {
+		return o.App().Client(nil)
 	}
-	return local.New(c)
-}
-
-// sessions are the sessions of this process.
-func (o *Options) sessions() local.Config {
-	a := o.App()
-	return local.Config{
-		Sessions: a.Sessions, Store: func(ctx context.Context) (hermes.Store, error) { return a.Database(ctx) }, Check: a.CheckSkills,
-		Expand: func(ctx context.Context, text, dir string, note func(string)) ([]hermes.Part, error) {
-			e, err := a.References(ctx, text, dir, "", note)
-			return e.Parts(), err
-		},
-	}
+	return o.App().Client(func(text string) { fmt.Fprintln(o.Err, text) })
 }
 
 // outcome turns the outcome of a turn into the error of the command.

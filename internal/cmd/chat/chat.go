@@ -48,9 +48,10 @@ type Options struct {
 	// Suggest lists the commands that are similar to a word; nil suggests none.
 	Suggest func(word string) []string
 
-	asked struct{ query, prompt, carryOn, maxTurns bool } // which flags were set
-	cost  *float64                                        // of a one-shot turn in US dollars; nil is unknown
-	tier  string                                          // the service tier that was asked for
+	asked  struct{ query, prompt, carryOn, maxTurns bool } // which flags were set
+	attach string                                          // the id of the running session to attach to
+	cost   *float64                                        // of a one-shot turn in US dollars; nil is unknown
+	tier   string                                          // the service tier that was asked for
 }
 
 // anySession is the value of -c without a title.

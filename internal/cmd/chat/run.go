@@ -1,101 +1,82 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 
 	"hermes"
 	"hermes/internal/app"
-	"hermes/internal/command"
 	"hermes/internal/protocol"
-	"hermes/internal/protocol/local"
+	"hermes/internal/protocol/router"
 	"hermes/internal/tui"
 )
 
 // runChat runs the chat in the terminal.
 func (o *Options) runChat(ctx context.Context, first string) (err error) {
-	in, inOK := o.In.(*os.File)
-	out, outOK := o.Out.(*os.File)
-	if !inOK || !outOK {
-		return errors.New("the chat needs a terminal")
-	}
 	if o.MayAttend != nil {
 		if err := o.MayAttend(); err != nil {
 			return err
 		}
 	}
-	a := o.App()
-	if err := a.CheckSpend(); err != nil {
+	if err := o.App().CheckSpend(); err != nil {
 		return err
 	}
 	o.warn()
-	d, err := o.display()
-	if err != nil {
-		return err
-	}
-	cfg, err := a.Config()
-	if err != nil {
-		return err
-	}
-	skills, err := a.Skills()
-	if err != nil {
-		return err
-	}
 	notes := make(chan string, 16)
-	client, err := o.chatClient(notes)
-	if err != nil {
+	client := o.chatClient(notes)
+	if err := o.offer(ctx, client); err != nil {
 		return err
 	}
-	id, err := tui.Run(ctx, tui.Options{
-		In: in, Out: out, First: first, Display: d, History: cfg.Home().History(), Term: cfg.Getenv("TERM"), Skills: skills,
-		Client: client, From: o.from(true), Start: tui.Start{Run: o.Run, Resume: o.resume}, Notes: notes,
-		Greeting: []string{"Hermes " + app.Version + "   /help for commands, Ctrl+C to stop a turn, Ctrl+D to quit"},
-	})
-	if id != "" {
-		fmt.Fprintf(o.Out, "Resume this session with: hermes --resume %s\n", id)
-	}
+	id, err := o.inTerminal(ctx, tui.Options{First: first, Client: client, Start: tui.Start{Run: o.Run, Resume: o.resume, Attach: o.attach}, Notes: notes})
+	o.goodbye(client, id)
 	return err
 }
 
-// chatClient is how the chat reaches the sessions. What they wait for while they open goes to notes.
-func (o *Options) chatClient(notes chan<- string) (protocol.Client, error) {
+// inTerminal runs the chat in the terminal with a client and a session to begin with. It returns the id
+// of the last session if it has messages.
+func (o *Options) inTerminal(ctx context.Context, t tui.Options) (id string, err error) {
+	var inOK, outOK bool
+	t.In, inOK = o.In.(*os.File)
+	t.Out, outOK = o.Out.(*os.File)
+	if !inOK || !outOK {
+		return "", errors.New("the chat needs a terminal")
+	}
+	if t.Display, err = o.display(); err != nil {
+		return "", err
+	}
 	a := o.App()
 	cfg, err := a.Config()
 	if err != nil {
-		return nil, err
-	}
-	remembered, err := a.Memory()
-	if err != nil {
-		return nil, err
+		return "", err
 	}
 	skills, err := a.Skills()
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	spent, err := a.Spend()
-	if err != nil {
-		return nil, err
+	t.From, t.Skills, t.History, t.Term = cmp.Or(t.From, o.from(true)), skills, cfg.Home().History(), cfg.Getenv("TERM")
+	end := "quit"
+	if t.Start.Attach != "" {
+		end = "detach; the session goes on"
 	}
-	c := o.sessions()
-	c.Waiting = func(text string) {
+	t.Greeting = []string{"Hermes " + app.Version + "   /help for commands, Ctrl+C to stop a turn, Ctrl+D to " + end}
+	return tui.Run(ctx, t)
+}
+
+// chatClient is how the chat reaches the sessions. What they wait for while they open goes to notes.
+func (o *Options) chatClient(notes chan<- string) explained {
+	return explained{o.App().Client(func(text string) {
 		select {
 		case notes <- text:
 		default: // the chat has more than it can show
 		}
-	}
-	c.Commands = command.Call{
-		Confirmed: !cfg.Approvals().DestructiveSlashConfirm,
-		Models:    a.Models().References, Limits: a.Models().Limits, Settings: a.Settings(), Memory: remembered, Learnings: a.Learned(), Skills: skills, Spend: spent,
-		Sessions: func(ctx context.Context) (command.Sessions, error) { return a.Sessions(ctx) },
-	}
-	return explained{local.New(c), o}, nil
+	}), o}
 }
 
 // explained is a client whose errors of opening a session are worded for the command line.
 type explained struct {
-	protocol.Client
+	*router.Client
 	o *Options
 }
 

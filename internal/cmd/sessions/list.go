@@ -13,6 +13,7 @@ import (
 	"hermes"
 	"hermes/internal/archive"
 	"hermes/internal/cmd/factory"
+	"hermes/internal/protocol/router"
 	"hermes/internal/text"
 	"hermes/internal/usage"
 )
@@ -63,18 +64,22 @@ func (o *listOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		running, err := leasesOf(ctx, s)
+		if err != nil {
+			return err
+		}
 		if o.JSON {
-			list := make([]archive.Session, 0, len(rows))
+			list := make([]listed, 0, len(rows))
 			for _, r := range rows {
 				archive.Mask(o.Shown).Session(&r, nil)
-				list = append(list, archive.SessionOf(r))
+				list = append(list, listed{archive.SessionOf(r), runsIn(r, running)})
 			}
 			return factory.WriteJSON(o.Out, list)
 		}
 		if len(rows) == 0 {
 			return o.explainNone(ctx, s, filter)
 		}
-		return o.print(ctx, s, rows)
+		return o.print(ctx, s, rows, running)
 	})
 }
 
@@ -132,9 +137,48 @@ func word(n int, one, many string) string {
 	return many
 }
 
-func (o *listOptions) print(ctx context.Context, s hermes.Store, rows []hermes.Session) error {
+// listed is a session in the list of --json.
+type listed struct {
+	archive.Session
+	Running *running `json:"running,omitempty"` // nil if no process has it open
+}
+
+// running says which process has a session open.
+type running struct {
+	Where string `json:"where"`
+	Owner string `json:"owner"`
+	// Attachable says that `hermes attach` can join it.
+	Attachable bool `json:"attachable"`
+}
+
+// leasesOf returns the leases of all sessions that a process has open.
+func leasesOf(ctx context.Context, s hermes.Leases) (map[string]hermes.Lease, error) {
+	list, err := s.Leases(ctx)
+	leases := make(map[string]hermes.Lease, len(list))
+	for _, l := range list {
+		leases[l.Session] = l
+	}
+	return leases, err
+}
+
+// runsIn says which process has a session open; nil if none has.
+func runsIn(r hermes.Session, leases map[string]hermes.Lease) *running {
+	l, ok := leases[r.ID]
+	if !ok {
+		return nil
+	}
+	return &running{Where: router.Where(l.Owner, r.Platform), Owner: l.Owner, Attachable: l.Address != ""}
+}
+
+// print prints the list; with a column for where sessions are open if one is.
+func (o *listOptions) print(ctx context.Context, s hermes.Store, rows []hermes.Session, leases map[string]hermes.Lease) error {
+	open := slices.ContainsFunc(rows, func(r hermes.Session) bool { return runsIn(r, leases) != nil })
 	var lines factory.Table
-	lines.Row("ID", "ACTIVE", "SOURCE", "STATE", "MSGS", "TITLE")
+	head := []any{"ID", "ACTIVE", "SOURCE", "STATE", "MSGS", "TITLE"}
+	if open {
+		head = slices.Insert(head, 4, any("OPEN IN"))
+	}
+	lines.Row(head...)
 	for _, r := range rows {
 		title, err := titleOf(ctx, s, r, archive.Mask(o.Shown))
 		if err != nil {
@@ -143,7 +187,15 @@ func (o *listOptions) print(ctx context.Context, s hermes.Store, rows []hermes.S
 		if r.Pinned {
 			title = "* " + title
 		}
-		lines.Row(r.ID, ago(archive.LastActive(r), o.Now()), r.Platform, state(r), r.Messages, title)
+		cells := []any{r.ID, ago(archive.LastActive(r), o.Now()), r.Platform, state(r), r.Messages, title}
+		if open {
+			where := ""
+			if in := runsIn(r, leases); in != nil {
+				where = in.Where
+			}
+			cells = slices.Insert(cells, 4, any(where))
+		}
+		lines.Row(cells...)
 	}
 	return lines.Print(o.Out)
 }

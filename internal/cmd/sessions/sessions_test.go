@@ -174,6 +174,44 @@ func TestList(t *testing.T) {
 	}
 }
 
+// TestListSaysWhatIsOpenWhere, and which of it can be joined.
+func TestListSaysWhatIsOpenWhere(t *testing.T) {
+	t.Parallel()
+	s := filled(t)
+	for id, o := range map[string]hermes.Owner{
+		"20261120_090000_aaaaaa": {Name: "far:4711:00112233aabbccdd", Address: "/x.sock"}, "20261119_090000_bbbbbb": {Name: "far:12:00112233aabbccde"},
+	} {
+		if _, err := s.Acquire(t.Context(), id, o, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := `ID                      ACTIVE      SOURCE    STATE  OPEN IN               MSGS  TITLE
+20261120_090000_aaaaaa  1 h ago     cli       open   terminal 4711 on far  4     Fix the build
+20261119_090000_bbbbbb  1 d ago     telegram  open   process 12 on far     1     “what is the weather”
+20260101_090000_cccccc  2026-02-20  cli       exit                         1     Old things
+20260102_090000_eeeeee  2026-01-20  cli       empty                        0     * Pinned things
+`
+	if d := cmp.Diff(want, mustRun(t, s, "list")); d != "" {
+		t.Error(d)
+	}
+	type row struct {
+		Running *struct {
+			Where, Owner string
+			Attachable   bool
+		}
+	}
+	var rows []row
+	if err := json.Unmarshal([]byte(mustRun(t, s, "list", "--json")), &rows); err != nil || len(rows) != 4 {
+		t.Fatal(rows, err)
+	}
+	if r := rows[0].Running; r == nil || r.Where != "terminal 4711 on far" || r.Owner != "far:4711:00112233aabbccdd" || !r.Attachable {
+		t.Errorf("running: %+v", r)
+	}
+	if r := rows[1].Running; r == nil || r.Attachable || rows[2].Running != nil {
+		t.Errorf("running: %+v, %+v", r, rows[2].Running)
+	}
+}
+
 // TestListAfterOneShotsOnlySaysHowToSeeThem also covers subagent sessions.
 func TestListAfterOneShotsOnlySaysHowToSeeThem(t *testing.T) {
 	t.Parallel()

@@ -27,9 +27,9 @@ type Config struct {
 	// Made, if set, returns the manager if it has been made, else nil, so that only Open makes
 	// it: what asks about sessions of other processes needs no model, for example.
 	Made func() *session.Manager
-	// Commands is what the program lends to each slash command. The client sets its Session
-	// and Where.
-	Commands command.Call
+	// Commands returns what the program lends to a slash command; nil lends nothing. The client
+	// sets its Session and Where.
+	Commands func() (command.Call, error)
 	// Expand returns the parts that a message of the user gets for what it points at with
 	// @file, @url and the like. note is called with what takes time. Nil adds none.
 	Expand func(ctx context.Context, text, dir string, note func(string)) ([]hermes.Part, error)
@@ -100,7 +100,12 @@ func (c *Client) Command(ctx context.Context, id string, from hermes.From, line 
 	if err != nil {
 		return err
 	}
-	call := c.cfg.Commands
+	var call command.Call
+	if c.cfg.Commands != nil {
+		if call, err = c.cfg.Commands(); err != nil {
+			return err
+		}
+	}
 	call.Session, call.Where = caller{s, from}, where(from)
 	r, err := command.Run(ctx, line, call)
 	if err == nil && len(r.Message) > 0 {

@@ -29,9 +29,9 @@ func (e *Elsewhere) Error() string {
 // Unwrap returns hermes.ErrLeased.
 func (e *Elsewhere) Unwrap() error { return hermes.ErrLeased }
 
-// elsewhere returns where a session runs, by its id, a prefix of it or its title; nil if no
-// other process runs it.
-func (c *Client) elsewhere(ctx context.Context, ref string) error {
+// Elsewhere says where a session runs, by its id, a prefix of it or its title; nil if no other
+// process runs it.
+func (c *Client) Elsewhere(ctx context.Context, ref string) *Elsewhere {
 	store, err := c.cfg.Store(ctx)
 	if err != nil {
 		return nil // reported by what opens it
@@ -45,14 +45,6 @@ func (c *Client) elsewhere(ctx context.Context, ref string) error {
 		return nil
 	}
 	return &Elsewhere{Session: l.Session, Lease: l, Where: Where(l.Owner, row.Platform)}
-}
-
-// place is the error of a session whose owner does not listen.
-func (c *Client) place(ctx context.Context, l hermes.Lease) error {
-	if e := c.elsewhere(ctx, l.Session); e != nil {
-		return e
-	}
-	return hermes.ErrClosed // just now
 }
 
 // Where names the owner of a lease for people. platform is that of the session.

@@ -81,13 +81,13 @@ func (c *Client) Close() error {
 // Open makes a session live in this process. If another one runs it, the error is *[Elsewhere].
 func (c *Client) Open(ctx context.Context, from hermes.From, run hermes.RunSpec) (protocol.SessionInfo, error) {
 	if run.Session != "" && !c.cfg.Local.Here(ctx, run.Session) {
-		if e := c.elsewhere(ctx, run.Session); e != nil {
+		if e := c.Elsewhere(ctx, run.Session); e != nil {
 			return protocol.SessionInfo{}, e
 		}
 	}
 	info, err := c.cfg.Local.Open(ctx, from, run)
 	if errors.Is(err, hermes.ErrLeased) { // just now
-		if e := c.elsewhere(ctx, run.Session); e != nil {
+		if e := c.Elsewhere(ctx, run.Session); e != nil {
 			return info, e
 		}
 	}
@@ -165,7 +165,10 @@ func (c *Client) find(ctx context.Context, id string, from hermes.From) (protoco
 	case !ok:
 		return c.cfg.Local, nil
 	case l.Address == "":
-		return nil, c.place(ctx, l)
+		if e := c.Elsewhere(ctx, id); e != nil {
+			return nil, e
+		}
+		return c.cfg.Local, nil // just now
 	}
 	r, err := c.connect(ctx, l.Address, from)
 	if err != nil {
