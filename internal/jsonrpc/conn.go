@@ -155,8 +155,8 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 }
 
 // CallFunc is Call for a caller that must have seen the result before the next message is
-// handled: take gets it as Handler gets requests, and must return soon. Its error is that of the call. It is not called after
-// CallFunc has returned.
+// handled: take gets it as Handler gets requests, and must return soon. Its error is that of the
+// call. It is not called after CallFunc has returned.
 func (c *Conn) CallFunc(ctx context.Context, method string, params any, take func(json.RawMessage) error) error {
 	raw, err := marshal(params)
 	if err != nil {

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 )
 
-// Members calls each with the members of a JSON object, in order. It only looks for where they end, which
-// is many times faster than decoding: whoever uses a value must decode it, and learns then
-// whether it is JSON. It returns false if raw is not an object, or one
-// whose names have escapes, which takes a decoder.
+// Members calls each with the members of a JSON object, in order. It only looks for where they
+// end, which is many times faster than decoding: whoever uses a value must decode it, and learns
+// then whether it is JSON. It returns false if raw is not an object, or one whose names have
+// escapes, which takes a decoder.
 func Members(raw []byte, each func(name, value []byte)) bool {
 	i := space(raw, 0)
 	if i == len(raw) || raw[i] != '{' {

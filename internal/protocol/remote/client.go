@@ -13,14 +13,15 @@ import (
 	"hermes/internal/protocol"
 )
 
-// Client is a [protocol.Client] for the sessions of another process. When its connection is lost, its methods
-// return [protocol.ErrConnection] and all its subscriptions end. It does not connect again: its owner dials
-// a new one, and a frontend attaches there where it was. An operation whose Do
-// returned ErrConnection may have been accepted; see hermes.Say.Key for how to send a message again.
+// Client is a [protocol.Client] for the sessions of another process. When its connection is lost,
+// its methods return [protocol.ErrConnection] and all its subscriptions end. It does not connect
+// again: whoever dialed it dials a new one, and a frontend attaches there where it was. An
+// operation whose Do returned ErrConnection may have been accepted; hermes.Say.Key says how to
+// send a message again.
 //
 // To the server, all that goes over one connection comes from one frontend, so each frontend
-// needs its own. From of its methods says only whether the user attends; where the
-// server names this frontend in events, snapshots and errors, the caller finds the From that it passed.
+// needs its own. The From of a call says only whether the user attends. Where the server names
+// this frontend in events, snapshots and errors, the caller finds the From that it passed.
 type Client struct {
 	conn    *jsonrpc.Conn
 	welcome welcome
@@ -76,7 +77,7 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// call calls a method. In an error, self stands for this frontend.
+// call calls a method. In an error, self is this frontend.
 func (c *Client) call(ctx context.Context, method string, params, result any, self hermes.From) error {
 	return c.failed(c.conn.Call(ctx, method, params, result), self)
 }

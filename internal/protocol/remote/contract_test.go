@@ -23,7 +23,7 @@ import (
 // transport makes the two ends of a connection.
 type transport func(t testing.TB) (server, client jsonrpc.Stream)
 
-var transports = map[string]transport{"socket": socket, "pipes": pipes, "websocket": webSocket, "memory": memory}
+var transports = map[string]transport{"socket": socket, "pipes": pipes, "websocket": webSocket}
 
 func TestContract(t *testing.T) {
 	t.Parallel()

@@ -41,7 +41,8 @@ const (
 	// client.
 	MaxRequest = 32 << 20
 	MaxReply   = 64 << 20
-	// maxFirst is how large a message may be before the server knows its peer, and firstTime how long the peer may take until then.
+	// maxFirst is how large a message may be before the server knows its peer, and firstTime how
+	// long the peer may take until then.
 	maxFirst  = 64 << 10
 	firstTime = 10 * time.Second
 	// maxRequests is how many requests of a connection run at once, and maxSubscriptions how
@@ -106,8 +107,8 @@ type subscriptionParams struct {
 	Subscription string `json:"subscription"`
 }
 
-// The params of an event are {"subscription": "…", "envelope": {…}}. There are many, so they are written
-// and read by hand.
+// The params of an event are {"subscription": "…", "envelope": {…}}. There are many, so they are
+// written and read by hand.
 
 func encodeEvent(subscription string, envelope []byte) jsonrpc.Raw {
 	b := make([]byte, 0, len(envelope)+len(subscription)+40)

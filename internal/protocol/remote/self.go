@@ -7,8 +7,8 @@ import (
 	"hermes/internal/protocol"
 )
 
-// A server names this frontend as it knows it. Its user of the client knows it by another
-// From, under which it also talks to other servers; the client puts that in its place.
+// A server names this frontend as it knows it. Whoever uses the client knows it by another From,
+// under which it also talks to other servers. The client puts that in its place.
 
 // replace puts self in the place of what the server calls this frontend.
 func (c *Client) replace(f *hermes.From, self hermes.From) {
