@@ -37,7 +37,7 @@ func NewAttachCmd(o *Options) *cobra.Command {
 // user chooses one.
 func (o *Options) attachTo(ctx context.Context, ref string) error {
 	if !factory.IsTerminal(o.In) || !factory.IsTerminal(o.Out) {
-		return errors.New("`hermes attach` needs a terminal; give a running session one more task with `hermes --resume` when it has ended")
+		return errors.New("`hermes attach` needs a terminal: run it in one, or give the session its next task with `hermes --resume` when it is closed there")
 	}
 	client := o.App().Client(nil)
 	if ref == "" {

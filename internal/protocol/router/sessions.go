@@ -23,6 +23,9 @@ func (c *Client) Sessions(ctx context.Context, f protocol.Filter) ([]protocol.Se
 	if err != nil {
 		return nil, err
 	}
+	if f.ID != "" && len(list) == 1 && list[0].Running != nil && list[0].Running.Here {
+		return list, nil // the leases say nothing more
+	}
 	others, err := c.others(ctx)
 	if err != nil || len(others) == 0 {
 		return list, err
