@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"hermes"
@@ -27,6 +28,7 @@ func (o *Output) flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.JSON, "json", false, "answer once and print one JSON object with the answer and what it took")
 	f.BoolVar(&o.Stream, "json-stream", false, "answer once and print each event as a line of JSON, the object of --json last")
 	f.StringVar(&o.Schema, "schema", "", "answer once with JSON that fits the JSON Schema in this file")
+	_ = cobra.MarkFlagFilename(f, "schema", "json") // for completions; the flag exists
 }
 
 // formed reports whether the answer is printed in a form of its own.
