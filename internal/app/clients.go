@@ -17,12 +17,12 @@ import (
 func (a *App) Client(waiting func(string)) *router.Client {
 	c := router.New(router.Config{
 		Local: a.Local(waiting), Store: func(ctx context.Context) (router.Store, error) { return a.Database(ctx) }, Own: func() string { return a.leaseOwner().Name },
-		Dial: func(ctx context.Context, address string, from hermes.From) (router.Remote, error) {
+		Dial: func(ctx context.Context, to hermes.Owner, from hermes.From) (router.Remote, error) {
 			h, err := a.home()
 			if err != nil {
 				return nil, err
 			}
-			return owner.Dial(ctx, h.Join("run"), address, from)
+			return owner.Dialer{Folder: h.Join("run"), Above: a.opts.AboveOf}.Dial(ctx, to, from)
 		},
 	})
 	a.closing(c.Close)

@@ -241,7 +241,7 @@ func TestAgentsAndStrangersAreRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		c, err := owner.Dial(t.Context(), folder, leases[0].Address, tt.from)
+		c, err := owner.Dialer{Folder: folder, Above: func(int) lineage.Above { return lineage.Above{} }}.Dial(t.Context(), hermes.Owner{Name: leases[0].Owner, Address: leases[0].Address}, tt.from)
 		if err == nil {
 			_ = c.Close()
 		}

@@ -479,3 +479,22 @@ func TestAgentCannotAttach(t *testing.T) {
 	s.press("\x04")
 	s.left()
 }
+
+// TestAgentCannotTakeThePlaceOfASession: what listens at the socket instead is told nothing,
+// and the user is.
+func TestAgentCannotTakeThePlaceOfASession(t *testing.T) {
+	t.Parallel()
+	w := newWorkplace(t)
+	w.write("fake.sh", "'"+w.link(listener)+"' '"+filepath.Join(w.home, "run")+"'/*.sock >got 2>&1 &\n"+
+		"until grep -q . got; do :; done\ncat got\n")
+	s := w.sit("dumb", "-m", "custom:played", "-q", "run sh ./fake.sh")
+	s.shows("The answer to:")
+	user := w.sit("dumb", "attach")
+	user.shows("nothing was sent to what listens at")
+	user.left()
+	if got, err := os.ReadFile(filepath.Join(w.dir, "got")); err != nil || string(got) != "listening\n" {
+		t.Errorf("it was told %q, %v", got, err)
+	}
+	s.press("\x04")
+	s.left()
+}

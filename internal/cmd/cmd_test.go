@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -21,8 +23,9 @@ import (
 	"hermes/internal/chatserver"
 	"hermes/internal/cmd"
 	"hermes/internal/lineage"
-	"hermes/internal/owner"
+	"hermes/internal/localsocket"
 	"hermes/internal/protocol"
+	"hermes/internal/protocol/remote"
 	"hermes/internal/store/sqlite"
 )
 
@@ -37,8 +40,20 @@ const blind = "hermes-blind"
 // of a folder to what listens at an address.
 const dialer = "hermes-dialer"
 
+func reach(ctx context.Context, folder, address string) (*remote.Client, error) {
+	key, err := localsocket.Key(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := localsocket.Dial(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	return remote.Dial(ctx, remote.NewStream(conn), remote.Hello{Key: key, Platform: "cli"})
+}
+
 func dial(folder, address string) int {
-	c, err := owner.Dial(context.Background(), folder, address, hermes.From{Platform: "cli"})
+	c, err := reach(context.Background(), folder, address)
 	if err != nil {
 		fmt.Println("not let in:", err)
 		return 1
@@ -47,6 +62,28 @@ func dial(folder, address string) int {
 	fmt.Println("let in:", len(list), err)
 	_ = c.Close()
 	return 0
+}
+
+// listener is a name of a program that listens at an address in the place of an owner, and
+// writes to its output what it is told.
+const listener = "hermes-listener"
+
+func listen(address string) int {
+	_ = os.Remove(address)
+	l, err := net.Listen("unix", address)
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Println("listening")
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return 1
+		}
+		_, _ = io.Copy(os.Stdout, conn)
+		_ = conn.Close()
+	}
 }
 
 // testsAt is the variable with the process that runs the tests. The program does not
@@ -61,6 +98,9 @@ func TestMain(m *testing.M) {
 	}
 	if name == dialer {
 		os.Exit(dial(os.Args[1], os.Args[2]))
+	}
+	if name == listener {
+		os.Exit(listen(os.Args[1]))
 	}
 	probe := lineage.Probe{Getenv: os.Getenv}
 	probe.Top, _ = strconv.Atoi(os.Getenv(testsAt)) // 0 without

@@ -69,7 +69,7 @@ func Dial(ctx context.Context, address string) (net.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", address, err)
 	}
-	if err := checkServer(c); err != nil {
+	if _, err := ServerOf(c); errors.Is(err, ErrOtherUser) { // it may be hidden
 		_ = c.Close()
 		return nil, fmt.Errorf("connect to %s: %w", address, err)
 	}

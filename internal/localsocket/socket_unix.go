@@ -65,14 +65,8 @@ func dial(ctx context.Context, address string) (net.Conn, error) {
 	return c, plain(err)
 }
 
-// checkServer refuses a server of another user. Its process may be hidden.
-func checkServer(c net.Conn) error {
-	_, err := PeerOf(c)
-	if errors.Is(err, ErrOtherUser) {
-		return err
-	}
-	return nil
-}
+// ServerOf returns the process that listens at the other end of a connection that [Dial] made.
+func ServerOf(c net.Conn) (Peer, error) { return PeerOf(c) }
 
 // stale reports whether an error of dial says that there is a socket at which nothing listens.
 func stale(err error) bool { return errors.Is(err, unix.ECONNREFUSED) }

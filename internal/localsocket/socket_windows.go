@@ -61,13 +61,16 @@ func PeerOf(c net.Conn) (Peer, error) {
 	return Peer{PID: int(pid)}, nil
 }
 
-// checkServer refuses a server of another user.
-func checkServer(c net.Conn) error {
+// ServerOf returns the process that listens at the other end of a connection that [Dial] made.
+func ServerOf(c net.Conn) (Peer, error) {
 	var pid uint32
 	if err := ask(c, func(h windows.Handle) error { return windows.GetNamedPipeServerProcessId(h, &pid) }); err != nil {
-		return fmt.Errorf("find the process at the other end: %w", err)
+		return Peer{}, fmt.Errorf("find the process at the other end: %w", err)
 	}
-	return sameUser(pid)
+	if err := sameUser(pid); err != nil {
+		return Peer{}, err
+	}
+	return Peer{PID: int(pid)}, nil
 }
 
 func ask(c net.Conn, f func(windows.Handle) error) error {

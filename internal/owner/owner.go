@@ -3,14 +3,16 @@
 // A process listens on a local socket from its first lease on, and its leases say where
 // (store.go). Whoever connects must be a process of the same user that no agent started, and show the
 // key of the home (admit.go): every command of an agent belongs to the same user, so that
-// the user alone proves nothing. [Dial] is the other side.
+// the user alone proves nothing. [Dialer] is the other side.
 //
 // The package does not know what sessions are; it lends a protocol.Client. Start at New.
 package owner
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"os"
@@ -40,15 +42,25 @@ type Config struct {
 	Log     *slog.Logger
 }
 
-// maxPeers is how many peers are served at once.
-const maxPeers = 64
+const (
+	// maxPeers is how many peers are served at once.
+	maxPeers = 64
+	// maxLooks is how many are looked at at once; others wait until they are accepted.
+	maxLooks = 8
+	// maxRefused is how many are told at once why they are refused, and refusalTime how long
+	// they have to ask. They take no place of those who may connect.
+	maxRefused  = 4
+	refusalTime = time.Second
+)
 
 // Owner is this process as the owner of sessions. Its methods may be called concurrently.
 type Owner struct {
 	cfg    Config
 	ctx    context.Context // of all connections
 	cancel context.CancelFunc
-	places chan struct{} // one for each peer
+	looks  chan struct{} // one for each peer that is looked at
+	places chan struct{} // one for each peer that is served
+	turned chan struct{} // one for each peer that is refused
 	served sync.WaitGroup
 
 	mu       sync.Mutex
@@ -64,7 +76,7 @@ func New(cfg Config) *Owner {
 		cfg.Above = lineage.Probe{}.LookAt
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Owner{cfg: cfg, ctx: ctx, cancel: cancel, places: make(chan struct{}, maxPeers)}
+	return &Owner{cfg: cfg, ctx: ctx, cancel: cancel, looks: make(chan struct{}, maxLooks), places: make(chan struct{}, maxPeers), turned: make(chan struct{}, maxRefused)}
 }
 
 // Address begins to listen, once, and returns where. It is "" if that failed, which is logged,
@@ -134,28 +146,49 @@ func (o *Owner) accept(l *localsocket.Listener) {
 			continue
 		}
 		select {
-		case o.places <- struct{}{}:
-			o.served.Go(func() { // ends with the connection, or with Close
-				defer func() { <-o.places }()
-				o.serve(conn)
-			})
-		default:
-			o.cfg.Log.Warn("refused a frontend", "reason", "too many are connected", "most", maxPeers)
+		case o.looks <- struct{}{}:
+			o.served.Go(func() { o.meet(conn) }) // ends with the connection, or with Close
+		case <-o.ctx.Done():
 			_ = conn.Close()
 		}
 	}
 }
 
-// serve serves one connection until it ends.
-func (o *Owner) serve(conn net.Conn) {
+// meet looks at who connected and serves the connection if there is a place for such a peer.
+func (o *Owner) meet(conn net.Conn) {
 	peer, err := localsocket.PeerOf(conn)
-	if errors.Is(err, localsocket.ErrOtherUser) {
-		o.cfg.Log.Warn("refused a frontend", "reason", err)
+	refused := err
+	if !errors.Is(err, localsocket.ErrOtherUser) {
+		refused = o.refusal(peer, err)
+	}
+	<-o.looks
+	ctx, places := o.ctx, o.places
+	if refused != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(o.ctx, refusalTime)
+		defer cancel()
+		places = o.turned
+	}
+	select {
+	case places <- struct{}{}:
+		defer func() { <-places }()
+		o.serve(ctx, conn, peer, refused)
+	default:
+		o.cfg.Log.Warn("refused a frontend", "pid", peer.PID, "reason", cmp.Or(refused, errMany))
+		_ = conn.Close()
+	}
+}
+
+var errMany = fmt.Errorf("%d are connected, more than that are not served", maxPeers)
+
+// serve serves one connection until it ends.
+func (o *Owner) serve(ctx context.Context, conn net.Conn, peer localsocket.Peer, refused error) {
+	if errors.Is(refused, localsocket.ErrOtherUser) {
+		o.cfg.Log.Warn("refused a frontend", "reason", refused)
 		_ = conn.Close()
 		return
 	}
-	refused := o.refusal(peer, err)
-	err = remote.Serve(o.ctx, remote.NewStream(conn), remote.Server{
+	err := remote.Serve(ctx, remote.NewStream(conn), remote.Server{
 		Client: o.cfg.Client, Admit: o.admit(peer, refused), Name: "hermes " + o.cfg.Version, Log: o.cfg.Log,
 	})
 	if err != nil && o.ctx.Err() == nil {

@@ -12,7 +12,10 @@ import (
 const dialTime = 5 * time.Second
 
 // end is one end of a connection: all that goes over it comes from one frontend.
-type end struct{ address, client string }
+type end struct {
+	to     hermes.Owner
+	client string
+}
 
 // link is a connection that is made when it is needed, and again when it was lost.
 type link struct {
@@ -23,8 +26,8 @@ type link struct {
 // kept returns the connection to the owner of a session, if there is one.
 func (c *Client) kept(id string, from hermes.From) Remote {
 	c.mu.Lock()
-	address, known := c.routes[id]
-	l := c.links[end{address, from.Client}]
+	to, known := c.routes[id]
+	l := c.links[end{to, from.Client}]
 	c.mu.Unlock()
 	if !known || l == nil {
 		return nil
@@ -39,9 +42,9 @@ func (c *Client) forget(id string) {
 	delete(c.routes, id)
 }
 
-// connect returns the connection of a frontend to an address.
-func (c *Client) connect(ctx context.Context, address string, from hermes.From) (Remote, error) {
-	e := end{address, from.Client}
+// connect returns the connection of a frontend to an owner.
+func (c *Client) connect(ctx context.Context, to hermes.Owner, from hermes.From) (Remote, error) {
+	e := end{to, from.Client}
 	c.mu.Lock()
 	l := c.links[e]
 	if l == nil {
@@ -56,7 +59,7 @@ func (c *Client) connect(ctx context.Context, address string, from hermes.From) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
-	r, err := c.cfg.Dial(ctx, address, from)
+	r, err := c.cfg.Dial(ctx, to, from)
 	if err != nil {
 		c.drop(e, l)
 		return nil, err

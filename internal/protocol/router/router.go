@@ -44,9 +44,9 @@ type Config struct {
 	Store func(context.Context) (Store, error)
 	// Own returns the name of this process in leases.
 	Own func() string
-	// Dial connects a frontend to the process that listens at an address. If it cannot be
+	// Dial connects a frontend to the owner of a lease, at its address. If it cannot be
 	// reached, the error is protocol.ErrConnection; a refusal is another one.
-	Dial func(ctx context.Context, address string, from hermes.From) (Remote, error)
+	Dial func(ctx context.Context, to hermes.Owner, from hermes.From) (Remote, error)
 }
 
 // Client is a [protocol.Client] for all sessions of a home. The caller must call Close.
@@ -55,21 +55,21 @@ type Client struct {
 
 	mu     sync.Mutex
 	links  map[end]*link
-	routes map[string]string // session to the address of its owner
+	routes map[string]hermes.Owner // by session
 }
 
 var _ protocol.Client = (*Client)(nil)
 
 // New returns a client. It connects to nothing yet.
 func New(cfg Config) *Client {
-	return &Client{cfg: cfg, links: map[end]*link{}, routes: map[string]string{}}
+	return &Client{cfg: cfg, links: map[end]*link{}, routes: map[string]hermes.Owner{}}
 }
 
 // Close ends all connections. Sessions of this process go on.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	links := c.links
-	c.links, c.routes = map[end]*link{}, map[string]string{}
+	c.links, c.routes = map[end]*link{}, map[string]hermes.Owner{}
 	c.mu.Unlock()
 	var errs []error
 	for _, l := range links {
@@ -170,13 +170,14 @@ func (c *Client) find(ctx context.Context, id string, from hermes.From) (protoco
 		}
 		return c.cfg.Local, nil // just now
 	}
-	r, err := c.connect(ctx, l.Address, from)
+	to := hermes.Owner{Name: l.Owner, Address: l.Address}
+	r, err := c.connect(ctx, to, from)
 	if err != nil {
 		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.routes[id] = l.Address
+	c.routes[id] = to
 	return r, nil
 }
 

@@ -44,9 +44,10 @@ func newWorld(t *testing.T, here ...string) (*world, *router.Client) {
 		Local: &link{w: w, p: w.processes[""], done: make(chan struct{})},
 		Store: func(context.Context) (router.Store, error) { return w.store, nil },
 		Own:   func() string { return "me:1:0" },
-		Dial: func(_ context.Context, address string, from hermes.From) (router.Remote, error) {
+		Dial: func(_ context.Context, to hermes.Owner, from hermes.From) (router.Remote, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
+			address := to.Address
 			w.dialed = append(w.dialed, address)
 			p := w.processes[address]
 			switch {

@@ -35,17 +35,18 @@ func (c *Client) Sessions(ctx context.Context, f protocol.Filter) ([]protocol.Se
 			return nil, err
 		}
 	}
-	byAddress := map[string][]*protocol.SessionInfo{}
+	byOwner := map[hermes.Owner][]*protocol.SessionInfo{}
 	for i := range list {
 		s := &list[i]
 		if l, ok := others[s.ID]; ok && s.Running == nil {
 			s.Running = &protocol.Running{Owner: l.Owner, Address: l.Address}
 			if l.Address != "" {
-				byAddress[l.Address] = append(byAddress[l.Address], s)
+				to := hermes.Owner{Name: l.Owner, Address: l.Address}
+				byOwner[to] = append(byOwner[to], s)
 			}
 		}
 	}
-	c.addStates(ctx, byAddress)
+	c.addStates(ctx, byOwner)
 	return list, nil
 }
 
@@ -75,31 +76,30 @@ func (c *Client) addLive(ctx context.Context, list []protocol.SessionInfo, other
 }
 
 // addStates asks other processes what their sessions do, all at once.
-func (c *Client) addStates(ctx context.Context, byAddress map[string][]*protocol.SessionInfo) {
+func (c *Client) addStates(ctx context.Context, byOwner map[hermes.Owner][]*protocol.SessionInfo) {
 	ctx, cancel := context.WithTimeout(ctx, stateTime)
 	defer cancel()
 	var asked sync.WaitGroup
-	for address, sessions := range byAddress {
+	for to, sessions := range byOwner {
 		asked.Go(func() {
-			for _, live := range c.ask(ctx, address) {
+			for _, live := range c.ask(ctx, to) {
 				i := slices.IndexFunc(sessions, func(s *protocol.SessionInfo) bool { return s.ID == live.ID })
 				if i < 0 || live.Running == nil {
 					continue
 				}
 				s := sessions[i]
-				owner := s.Running.Owner
 				*s = live
 				s.Running = new(*live.Running)
-				s.Running.Owner, s.Running.Address, s.Running.Here = owner, address, false
+				s.Running.Owner, s.Running.Address, s.Running.Here = to.Name, to.Address, false
 			}
 		})
 	}
 	asked.Wait()
 }
 
-// ask returns the sessions that the process at an address runs; none if it does not say so.
-func (c *Client) ask(ctx context.Context, address string) []protocol.SessionInfo {
-	r, err := c.connect(ctx, address, hermes.From{})
+// ask returns the sessions that an owner runs; none if it does not say so.
+func (c *Client) ask(ctx context.Context, to hermes.Owner) []protocol.SessionInfo {
+	r, err := c.connect(ctx, to, hermes.From{})
 	if err != nil {
 		return nil
 	}
