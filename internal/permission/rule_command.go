@@ -148,13 +148,18 @@ func goesUp(word string) bool {
 	return slices.Contains(strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune(`/\=:,`, r) }), "..")
 }
 
-// foreign are the keys of risks that a program other than the one in the rule runs, or that no
-// one can say what runs. A pattern covers them only with each word of the command.
-var foreign = []string{
+// unmeant are the keys of risks that the author of a pattern did not mean by "any arguments": that a
+// program other than the one in the rule runs, now or later, that no one can say what runs, and
+// that secrets are sent. A pattern covers them only with each word of the command.
+var unmeant = []string{
 	"applies-download", "chmod-and-run", "database-exec", "download-to-shell", "dynamic-command", "dynamic-sql", "environment", "eval", "fetched-code",
-	"hg-exec", "hidden-command", "inline-code", "option-exec", "other-agent", "pipe-to-shell", "remote-shell", "runs-later", "shadow-program", "shell-text",
-	"svn-exec", "tool-settings", "too-deep", "unreadable", "write-and-run",
+	"git-config", "git-exec", "hg-exec", "hidden-command", "inline-code", "option-exec", "other-agent", "pipe-to-shell", "raw-device", "remote-shell",
+	"runs-later", "secret-commit", "secret-upload", "shadow-program", "shell-text", "svn-exec", "tool-settings", "too-deep", "types-for-user",
+	"unknown-path", "unreadable",
 }
+
+// unmeantBegin begins the keys of risks of writing a protected file, of which the same holds.
+const unmeantBegin = "write-"
 
 // allowLine reports whether the rules have every simple command of a line.
 func (rs Rules) allowLine(c Call, risk string) bool {
@@ -164,7 +169,7 @@ func (rs Rules) allowLine(c Call, risk string) bool {
 	}
 	for _, words := range commands {
 		fits, exact := rs.command(words)
-		if !fits || !exact && slices.Contains(foreign, risk) {
+		if !fits || !exact && (slices.Contains(unmeant, risk) || strings.HasPrefix(risk, unmeantBegin)) {
 			return false
 		}
 	}

@@ -1,6 +1,7 @@
 package permission_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -135,6 +136,27 @@ func TestOtherProgramsNeedEachWord(t *testing.T) {
 	}
 }
 
+// TestPatternsDoNotCoverWhatTheirAuthorDidNotMean: it needs a rule with each word.
+func TestPatternsDoNotCoverWhatTheirAuthorDidNotMean(t *testing.T) {
+	t.Parallel()
+	for line, words := range map[string]string{
+		"git -c core.pager=./x log": "git *", "git grep -O./x y": "git grep*", "git config core.hooksPath /tmp/x": "git config*", "go test -coverprofile=/etc/passwd": "go test*",
+		"tar xf x -C /": "tar *", "sed -i s/x/y/ /etc/x": "sed -i *", "curl -d @/etc/shadow x": "curl *", "tmux send-keys -t 0 y Enter": "tmux *",
+	} {
+		v := shell.Judge(line, shell.Context{Dir: "/w"})
+		if v.Level() != shell.Ask {
+			t.Errorf("%s: %+v", line, v)
+			continue
+		}
+		covers := func(rule string) bool {
+			return !slices.ContainsFunc(v.Findings, func(f shell.Finding) bool { return !rules(t, "terminal: "+rule).Allow(terminal(line), f.Key) })
+		}
+		if covers(words) || !covers(line) {
+			t.Errorf("%s: covered by %s %v, by all words %v", line, words, covers(words), covers(line))
+		}
+	}
+}
+
 func TestCommandsAreAllowedInTheWorkspaceOnly(t *testing.T) {
 	t.Parallel()
 	for dir, want := range map[string]bool{"/w": true, "/w/sub": true, "/": false, "/wx": false, "/w/../x": false, "": false, "w": false} {
@@ -233,7 +255,7 @@ func TestSplitRules(t *testing.T) {
 func FuzzRules(f *testing.F) {
 	for _, seed := range [][3]string{
 		{"terminal: go test*", "go test ./...", "rm -rf x"}, {"terminal: go test*", "rm x", "go test"}, {"terminal: a 'b c'", "a 'b c", "'"}, {"terminal: a *", "a <<EOF", "\nEOF"},
-		{"terminal: a/* x", "a/b x #", "y"}, {"write_file: ./**", "/w/x", ""}, {"terminal: timeout *", "timeout 5 rm -rf x", "timeout 1 b"}, {"terminal: a", "a \\", "\na"}, {"terminal: a*", "(a", ")"},
+		{"terminal: a/* x", "a/b x #", "y"}, {"write_file: ./**", "/w/x", ""}, {"terminal: timeout *", "timeout 5 rm -rf x", "timeout 1 b"}, {"terminal: a", "a \\", "\na"}, {"terminal: a*", "(a", ")"}, {"terminal: a", "a|", "a"},
 	} {
 		f.Add(seed[0], seed[1], seed[2])
 	}
@@ -263,9 +285,9 @@ func FuzzRules(f *testing.F) {
 }
 
 // separate reports whether both texts can be read by themselves, so that the second one adds
-// commands and does not end a quotation, a comment or a group of the first.
+// commands and does not end a quotation, a comment, a group or a list of the first.
 func separate(line, more string) bool {
-	if strings.ContainsAny(line, "'\"\\#`(<") || strings.TrimSpace(line) == "" {
+	if end := strings.TrimSpace(line); strings.ContainsAny(line, "'\"\\#`(<") || end == "" || strings.HasSuffix(end, "|") || strings.HasSuffix(end, "&") {
 		return false
 	}
 	return !strings.ContainsAny(more, "'\"\\`")

@@ -69,10 +69,10 @@ func (r PathRules) CommandNames(paths ...string) PathVerdict {
 // few kinds of files ask then.
 func (r PathRules) CommandReads(paths ...string) PathVerdict {
 	v := r.command(paths, func(k Kind) bool { return k.Closed })
-	if v.Ask {
-		v.Reason = strings.Replace(v.Reason, "writes to", "uses", 1)
+	if v.Allowed() {
+		v = strictest(paths, r.intoClosed)
 	}
-	return v
+	return used(v)
 }
 
 // CommandReplaces judges a command that moves, deletes or replaces a path with

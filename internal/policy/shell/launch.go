@@ -105,6 +105,11 @@ func (j *judge) tmux(args []string) {
 func (j *judge) ssh(args []string, s track.Situation) {
 	words := remote.SSHOptions(j.Line, j, args, "")
 	files.Uploads(j.Line, "ssh", args, s)
+	for _, w := range args[:len(args)-len(words)] {
+		for _, p := range j.PathsIn(w) { // such as that of a socket, after -L
+			j.Read(p)
+		}
+	}
 	if len(words) == 0 {
 		j.shellInput(s)
 		return

@@ -13,9 +13,16 @@ import (
 // Named judges the paths that a command names. A program that is not known to only
 // read them counts as one that writes them.
 func Named(l *track.Line, name string, rest []string, s track.Situation) {
+	read := l.Read
+	if program.ReadsTree(name, rest) {
+		read = l.ReadTree
+		if len(getopt.PlainWords(rest)) < 2 && l.Dir != "" {
+			read(l.Dir) // it may name no folder
+		}
+	}
 	for _, w := range rest {
 		for _, p := range l.PathsIn(w) {
-			l.Read(p)
+			read(p)
 		}
 	}
 	words := mayWrite(l, name, rest)

@@ -19,6 +19,14 @@ var User = track.Rules(
 		screencapture scrot grim maim gnome-screenshot spectacle arecord parecord pw-record fswebcam imagesnap logkeys xspy showkey: !--help&!--version
 		ffmpeg: -f=avfoundation,x11grab,alsa,pulse,v4l2,kmsgrab,gdigrab,dshow
 		xinput: arg0=test*`},
+	track.Rule{Key: "types-for-user", Reason: "types into a terminal or a window, where it may answer a question to the user", Calls: `
+		tmux: any=send*,paste*
+		screen: any=stuff,paste
+		kitty kitten: any=send-text,send-key
+		wezterm: any=send-text
+		zellij: any=write,write-chars,paste
+		xdotool: any=key,keydown,type,click
+		ydotool wtype cliclick: !--help&!--version`},
 	track.Rule{Key: "backup-delete", Reason: "deletes backups", Calls: `
 		restic: any=forget,prune&!-n&!--dry-run
 		borg: any=delete,prune&!-n&!--dry-run

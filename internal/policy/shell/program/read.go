@@ -242,3 +242,23 @@ func gitWrites(words []string) bool {
 	}
 	return false
 }
+
+// ReadsTree reports whether a program shows or copies the content of all files below the folders
+// that it names.
+func ReadsTree(name string, rest []string) bool {
+	switch name {
+	case "rg", "ag", "ack", "rgrep", "7z", "7za":
+		return true
+	case "grep", "egrep", "fgrep", "zgrep", "zegrep", "ggrep":
+		return getopt.HasShort(rest, "rR") || getopt.HasLong(rest, "--recursive") || getopt.HasLong(rest, "--dereference-recursive") || getopt.HasLong(rest, "--directories")
+	case "cp", "gcp", "rsync", "scp", "diff", "zip":
+		return getopt.HasShort(rest, "arR") || getopt.HasLong(rest, "--recursive") || getopt.HasLong(rest, "--archive")
+	case "find", "gfind", "fd", "fdfind":
+		return slices.ContainsFunc(rest, func(w string) bool {
+			return w == "-x" || w == "-X" || strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok") || strings.HasPrefix(w, "--exec")
+		})
+	case "tar", "gtar", "bsdtar":
+		return len(rest) > 0 && (!strings.HasPrefix(rest[0], "-") && strings.ContainsAny(rest[0], "cru")) || getopt.HasShort(rest, "cru") || getopt.HasLong(rest, "--create") || getopt.HasLong(rest, "--append") || getopt.HasLong(rest, "--update")
+	}
+	return false
+}

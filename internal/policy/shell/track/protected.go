@@ -73,7 +73,12 @@ func (l *Line) Name(word string) {
 
 // Read judges a path that a command names, also if it only reads it. Links are not followed: a
 // command that makes one to such a path names it, too.
-func (l *Line) Read(word string) {
+func (l *Line) Read(word string) { l.readBy(word, policy.PathRules.CommandReads) }
+
+// ReadTree judges a path that a command names and reads with all that is below.
+func (l *Line) ReadTree(word string) { l.readBy(word, policy.PathRules.CommandReadsTree) }
+
+func (l *Line) readBy(word string, verdict func(policy.PathRules, ...string) policy.PathVerdict) {
 	if rest, ok := strings.CutPrefix(word, "~/"); ok && l.Context.Home != "" {
 		word = l.Context.Home + "/" + rest // quoted, but the program may expand it
 	}
@@ -83,7 +88,7 @@ func (l *Line) Read(word string) {
 	} else if lex.Dynamic(word) {
 		paths = l.partlyKnown(word)
 	}
-	if v := l.protected().CommandReads(paths...); v.Ask {
+	if v := verdict(l.protected(), paths...); v.Ask {
 		l.Ask(v.Key, v.Reason)
 	}
 }
