@@ -23,7 +23,7 @@ var (
 
 // check refuses what the library accepts and cannot use.
 func check(root map[string]any) error {
-	c := checker{root: root, at: map[string]map[string]any{}, state: map[string]int{}}
+	c := checker{root: root, at: map[string]map[string]any{}, state: map[string]int{}, work: map[string]int{}}
 	if err := c.schema("#", root); err != nil {
 		return err
 	}
@@ -31,19 +31,34 @@ func check(root map[string]any) error {
 		if err := c.circle(path); err != nil {
 			return err
 		}
+		if c.work[path] > maxWork {
+			return fmt.Errorf("one value would be compared with more than %d schemas at %s; use fewer references in allOf, anyOf and the like", maxWork, path)
+		}
 	}
 	return nil
 }
+
+const (
+	// maxNesting is how deep schemas may be in each other. Far beyond it the library takes minutes.
+	maxNesting = 200
+	// maxWork is how many schemas one value may be compared with. Schemas that refer to the
+	// same one several times, in several levels, multiply.
+	maxWork = 50_000
+)
 
 // checker walks a schema. Paths are JSON pointers behind a #.
 type checker struct {
 	root  map[string]any
 	at    map[string]map[string]any // the schemas, by path
 	state map[string]int            // of each schema in the search for circles: 1 open, 2 done
+	work  map[string]int            // how many schemas a value is compared with for one, up to maxWork+1
 }
 
 // schema reads one schema and those below it.
 func (c *checker) schema(path string, s map[string]any) error {
+	if strings.Count(path, "/") > 2*maxNesting { // at most two for each schema
+		return fmt.Errorf("schemas are more than %d deep in each other", maxNesting)
+	}
 	c.at[path] = s
 	for _, keyword := range []string{"$dynamicRef", "$recursiveRef"} {
 		if s[keyword] != nil {
@@ -117,7 +132,8 @@ func knownType(path string, value any) error {
 // errCircle is a schema that asks only whether the value fits itself.
 var errCircle = errors.New("it refers to itself without going into the value")
 
-// circle finds schemas for a value that depend on themselves for the same value.
+// circle finds schemas for a value that depend on themselves for the same value, and counts
+// those that a schema depends on.
 func (c *checker) circle(path string) error {
 	switch c.state[path] {
 	case 1:
@@ -130,7 +146,8 @@ func (c *checker) circle(path string) error {
 		return nil
 	}
 	c.state[path] = 1
-	defer func() { c.state[path] = 2 }()
+	work := 1
+	defer func() { c.state[path], c.work[path] = 2, min(work, maxWork+1) }()
 	if ref, ok := s["$ref"].(string); ok {
 		target := "#" + strings.TrimPrefix(ref, "#")
 		if _, ok := c.at[target]; !ok {
@@ -139,12 +156,14 @@ func (c *checker) circle(path string) error {
 		if err := c.circle(target); err != nil {
 			return err
 		}
+		work += c.work[target]
 	}
 	for _, keyword := range same {
 		for _, below := range c.direct(path, keyword, s[keyword]) {
 			if err := c.circle(below); err != nil {
 				return err
 			}
+			work += c.work[below]
 		}
 	}
 	return nil

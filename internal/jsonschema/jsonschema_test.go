@@ -1,6 +1,7 @@
 package jsonschema_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -43,6 +44,26 @@ func TestReadRefusesWhatItCannotCheck(t *testing.T) {
 	} {
 		if _, err := jsonschema.Read([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.80s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestSchemasThatTakeMinutesAreRefused: a file of a few lines, or one that is deep.
+func TestSchemasThatTakeMinutesAreRefused(t *testing.T) {
+	t.Parallel()
+	var twice strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&twice, `"a%d":{"anyOf":[{"$ref":"#/$defs/a%d"},{"$ref":"#/$defs/a%d"}]},`, i+1, i, i)
+	}
+	nested := func(n int) string { return strings.Repeat(`{"allOf":[`, n) + "{}" + strings.Repeat("]}", n) }
+	for text, want := range map[string]string{
+		`{"properties":{"x":{"$ref":"#/$defs/a40"}},"$defs":{` + twice.String() + `"a0":{}}}`: "compared with more than",
+		nested(4000): "deep in each other",
+		nested(150):  "",
+		`{"$defs":{"a":{"type":"string"}},"anyOf":[{}` + strings.Repeat(`,{"$ref":"#/$defs/a"}`, 2000) + `]}`: "",
+	} {
+		if _, err := jsonschema.Read([]byte(text)); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60s: %v, want %q", text, err, want)
 		}
 	}
 }
