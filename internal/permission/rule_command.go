@@ -153,7 +153,7 @@ func goesUp(word string) bool {
 // that secrets are sent. A pattern covers them only with each word of the command.
 var unmeant = []string{
 	"applies-download", "chmod-and-run", "database-exec", "download-to-shell", "dynamic-command", "dynamic-sql", "environment", "eval", "fetched-code",
-	"git-config", "git-exec", "hg-exec", "hidden-command", "inline-code", "option-exec", "other-agent", "pipe-to-shell", "raw-device", "remote-shell",
+	"git-config", "git-exec", "hg-exec", "hidden-command", "inline-code", "option-exec", "other-agent", "other-process", "pipe-to-shell", "raw-device", "remote-shell",
 	"runs-later", "secret-commit", "secret-upload", "shadow-program", "shell-text", "svn-exec", "tool-settings", "too-deep", "types-for-user",
 	"unknown-path", "unreadable",
 }

@@ -110,6 +110,9 @@ func (j *judge) ssh(args []string, s track.Situation) {
 			j.Read(p)
 		}
 	}
+	if before := args[:len(args)-len(words)]; len(before) > 0 && thisMachine(before[len(before)-1]) {
+		j.Ask("runs-later", "runs a program outside of what Hermes has started, on this machine")
+	}
 	if len(words) == 0 {
 		j.shellInput(s)
 		return
@@ -121,6 +124,12 @@ func (j *judge) ssh(args []string, s track.Situation) {
 			j.shell(lex.Program(words[0]), words[1:], s)
 		}
 	})
+}
+
+// thisMachine reports whether a destination of ssh is certainly this machine.
+func thisMachine(destination string) bool {
+	destination = strings.TrimPrefix(destination, "ssh://")
+	return program.ThisMachine(destination[strings.LastIndexByte(destination, '@')+1:])
 }
 
 // optionPrograms judges options with which a program runs another one.

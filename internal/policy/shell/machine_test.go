@@ -15,6 +15,8 @@ func TestWhatChangesTheMachineIsAskedAbout(t *testing.T) {
 		{"types-for-user",
 			[]string{"tmux send-keys -t 0 y Enter", "tmux send -t 0 2 Enter", "tmux send-k Enter", "tmux -L x send-keys Enter", "tmux list-panes ';' send-keys y Enter", "tmux set-buffer y ';' paste-buffer -t 0", "screen -S x -X stuff y", "kitty @ send-text y", "wezterm cli send-text y", "zellij action write-chars y", "xdotool key Return", "ydotool type y", "wtype y"},
 			[]string{"tmux ls", "tmux attach -t x", "tmux capture-pane -p", "screen -ls", "xdotool getactivewindow"}},
+		{"other-process", []string{"gdb -p 12", "gdb --pid=12", "gdb ./x -p 12 -batch", "lldb -p 12", "reptyr 12", "dlv attach 12"}, []string{"gdb ./x core", "gdb --args ./x -v", "dlv test", "lldb ./x"}},
+		{"runs-later", []string{"ssh localhost hermes attach", "ssh me@127.0.0.1 id", "ssh -p 22 ::1 id", "ssh localhost"}, []string{"ssh h id", "ssh -p 22 me@h", "ssh -N -L 80:localhost:80 h"}},
 		{"endless-processes", []string{"while :; do sh & done", "while true; do ./x & done", "until false; do x & done"}, []string{"while true; do ./x & sleep 1; done", "while true; do ./x; sleep 5; done", "while read x; do ./y $x & done < z", "for i in 1 2 3; do ./x & done; wait"}},
 		{"package-source",
 			[]string{"add-apt-repository ppa:x/y", "apt-key add x", "rpm --import x", "dnf config-manager --add-repo x", "flatpak remote-add x y", "brew tap a/b https://c", "snap install --dangerous x", "pip install -i http://h/s x", "npm i --registry=http://h x", "npm i http://h/x.tgz", "dpkg -i http://h/x.deb", "apt-get --allow-unauthenticated install x"},

@@ -27,6 +27,10 @@ var User = track.Rules(
 		zellij: any=write,write-chars,paste
 		xdotool: any=key,keydown,type,click
 		ydotool wtype cliclick: !--help&!--version`},
+	track.Rule{Key: "other-process", Reason: "takes hold of a running program, which may be Hermes or a shell of the user", Calls: `
+		gdb lldb: -p --pid --attach-pid any=attach*
+		reptyr: always
+		dlv: arg0=attach`},
 	track.Rule{Key: "backup-delete", Reason: "deletes backups", Calls: `
 		restic: any=forget,prune&!-n&!--dry-run
 		borg: any=delete,prune&!-n&!--dry-run
