@@ -71,7 +71,7 @@ func (d Dialer) check(conn net.Conn, to hermes.Owner) error {
 	return nil
 }
 
-// processOf is the id of the process that a name in leases stands for, 0 if it has none.
+// processOf is the id of the process that a name in leases has, 0 if it has none.
 func processOf(name string) int {
 	name = name[:max(0, strings.LastIndexByte(name, ':'))]
 	pid, err := strconv.Atoi(name[strings.LastIndexByte(name, ':')+1:])
