@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"crypto/rand"
 	"time"
 
 	"hermes"
@@ -38,6 +39,7 @@ type (
 	// submittedMsg reports that the session has taken an op, or why not.
 	submittedMsg struct {
 		op  hermes.Op
+		at  int64 // the attachment at which it was sent
 		err error
 	}
 	// ranMsg reports that a slash command has run, or why not. Its outcome is an event.
@@ -74,10 +76,11 @@ type model struct {
 	gone      time.Time // when a question closed without an answer from here
 	complaint complaint
 	height    int
+	newKey    func() string // names a message; random
 }
 
 func newModel(o Options, width, height int) *model {
-	m := &model{renderer: newRenderer(o.Display, width-1, o.Now), input: input.New(o.Start.Run.Workspace.Dir, o.History, o.Skills), height: height}
+	m := &model{renderer: newRenderer(o.Display, width-1, o.Now), input: input.New(o.Start.Run.Workspace.Dir, o.History, o.Skills), height: height, newKey: rand.Text}
 	m.self = o.From.Client
 	return m
 }

@@ -1,0 +1,172 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	"hermes"
+	"hermes/internal/markup"
+)
+
+// sent is a text of the user that the session has not begun to answer.
+type sent struct {
+	text  string
+	say   hermes.Say // with the key by which the session takes it once only; the zero value for that of a command
+	state sending
+	at    int64 // unsure: at which attachment it was sent
+	swept bool  // on its way: the queue was emptied meanwhile
+}
+
+// sending says where a text is.
+type sending int
+
+const (
+	onItsWay sending = iota // the session has not answered yet
+	accepted                // the session has taken it
+	unsent                  // it was not sent: the session is out of reach
+	unsure                  // the session was lost before it answered
+)
+
+// wait adds a text that waits.
+func (c *conversation) wait(s sent) { c.waiting = append(c.waiting, s) }
+
+// texts are those that wait.
+func (c *conversation) texts() []string {
+	var list []string
+	for _, s := range c.waiting {
+		list = append(list, s.text)
+	}
+	return list
+}
+
+// find returns the message with a key, or nil if it does not wait.
+func (c *conversation) find(key string) *sent {
+	i := slices.IndexFunc(c.waiting, func(s sent) bool { return key != "" && s.say.Key == key })
+	if i < 0 {
+		return nil
+	}
+	return &c.waiting[i]
+}
+
+// begun removes a message from those that wait. Attached text may follow the
+// text of the user, and what waited longer goes before one that an earlier process took.
+func (c *conversation) begun(text string) {
+	i := slices.IndexFunc(c.waiting, func(s sent) bool { return s.text == text || strings.HasPrefix(text, s.text+"\n") })
+	if i < 0 {
+		i = slices.IndexFunc(c.waiting, func(s sent) bool { return s.state == unsure && strings.Contains("\n"+text+"\n", "\n"+s.text+"\n") })
+	}
+	if i >= 0 {
+		c.waiting = slices.Delete(c.waiting, i, i+1)
+	}
+}
+
+// drained notes that nothing waits in the session: what it took has begun, or was dropped.
+func (c *conversation) drained() {
+	c.waiting = slices.DeleteFunc(c.waiting, func(s sent) bool { return s.state == accepted || s.say.Key == "" })
+	for i := range c.waiting {
+		c.waiting[i].swept = c.waiting[i].state == onItsWay
+	}
+}
+
+// accept notes that the session has taken a message.
+func (c *conversation) accept(key string) {
+	s := c.find(key)
+	switch {
+	case s == nil: // it has begun already
+	case s.swept:
+		c.begun(s.text)
+	default:
+		s.state = accepted
+	}
+}
+
+// takeBack returns the messages that wait, which are dropped. One that the session may have taken
+// goes on waiting.
+func (c *conversation) takeBack() string {
+	var texts []string
+	c.waiting = slices.DeleteFunc(c.waiting, func(s sent) bool {
+		if s.state == unsure {
+			return false
+		}
+		texts = append(texts, s.text)
+		return true
+	})
+	return strings.Join(texts, "\n\n")
+}
+
+// giveUp returns the messages that the session will not take any more, or perhaps has taken.
+func (c *conversation) giveUp() string {
+	var texts []string
+	c.waiting = slices.DeleteFunc(c.waiting, func(s sent) bool {
+		if s.state != unsent && s.state != unsure {
+			return false
+		}
+		texts = append(texts, s.text)
+		return true
+	})
+	return strings.Join(texts, "\n\n")
+}
+
+// unanswered notes that the session was lost before it answered a message, which was sent
+// at an attachment.
+func (m *model) unanswered(key string, at int64) []any {
+	s := m.conv.find(key)
+	if s == nil {
+		return nil // it has begun
+	}
+	s.state, s.at = unsure, at
+	if m.conv.lost || at == m.conv.attachments {
+		return nil // until the session is in reach again
+	}
+	return m.settle()
+}
+
+// settle sends what could not be sent, now that the session is in reach. What it may have taken is
+// sent again if the same process would know it by its key. After another one took over, a
+// message that neither began nor waits there did not arrive, and goes back to the input.
+func (m *model) settle() []any {
+	var do []any
+	var back []string
+	queue := slices.Clone(m.conv.queue)
+	var rest []sent
+	for _, s := range m.conv.waiting {
+		switch {
+		case s.state == unsent, s.state == unsure && s.at >= m.conv.since:
+			s.state, s.swept = onItsWay, false
+			do = append(do, submitDo{op: s.say})
+		case s.state == unsure && inQueue(&queue, s.text):
+			s.state = accepted
+		case s.state == unsure:
+			back = append(back, s.text)
+			continue
+		}
+		rest = append(rest, s)
+	}
+	if m.conv.waiting = rest; len(back) > 0 {
+		m.notArrived(back)
+	}
+	return do
+}
+
+// inQueue reports whether a text waits in the session since an earlier process took it, and
+// removes it there. Long ones are cut there.
+func inQueue(queue *[]hermes.QueuedMessage, text string) bool {
+	i := slices.IndexFunc(*queue, func(q hermes.QueuedMessage) bool {
+		start, cut := strings.CutSuffix(q.Text, "…")
+		return q.From.Client == "" && (q.Text == text || cut && strings.HasPrefix(text, start))
+	})
+	if i >= 0 {
+		*queue = slices.Delete(*queue, i, i+1)
+	}
+	return i >= 0
+}
+
+// notArrived puts messages back into the input.
+func (m *model) notArrived(texts []string) {
+	what := "Your message did not arrive. It is"
+	if len(texts) > 1 {
+		what = "Your messages did not arrive. They are"
+	}
+	m.say(m.Warn(markup.Clip(what+" in the input again: press Enter to send.", m.width)))
+	m.input.Back(strings.Join(texts, "\n\n"))
+}
