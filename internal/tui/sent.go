@@ -121,6 +121,43 @@ func (m *model) unanswered(key string, at int64) []any {
 	return m.settle()
 }
 
+// fate is what became of a message whose answer was lost, now that the session is in reach.
+type fate int
+
+const (
+	notKnown   fate = iota // it has its answer, or will have it
+	hasBegun               // it is in the transcript
+	sendAgain              // its process takes it once, or it was never sent
+	waitsThere             // another process has it in its queue
+	notThere               // another process does not have it
+)
+
+// fate is that of a message that waits. What is found in the queue is removed there.
+func (c *conversation) fate(s sent, queue *[]hermes.QueuedMessage) fate {
+	switch {
+	case s.state == unsent, s.state == unsure && s.at >= c.since:
+		return sendAgain
+	case s.state != unsure:
+		return notKnown
+	case inQueue(queue, s.text):
+		return waitsThere
+	}
+	return notThere
+}
+
+// fateOfFirst is that of the only message.
+func (c *conversation) fateOfFirst() fate {
+	if len(c.waiting) == 0 {
+		return hasBegun
+	}
+	queue := slices.Clone(c.queue)
+	s := c.waiting[0]
+	if s.state == unsure && s.at == c.attachments {
+		return notKnown // the loss is not noticed yet
+	}
+	return c.fate(s, &queue)
+}
+
 // settle sends what could not be sent, now that the session is in reach. What it may have taken is
 // sent again if the same process would know it by its key. After another one took over, a
 // message that neither began nor waits there did not arrive, and goes back to the input.
@@ -130,13 +167,13 @@ func (m *model) settle() []any {
 	queue := slices.Clone(m.conv.queue)
 	var rest []sent
 	for _, s := range m.conv.waiting {
-		switch {
-		case s.state == unsent, s.state == unsure && s.at >= m.conv.since:
+		switch m.conv.fate(s, &queue) {
+		case sendAgain:
 			s.state, s.swept = onItsWay, false
 			do = append(do, submitDo{op: s.say})
-		case s.state == unsure && inQueue(&queue, s.text):
+		case waitsThere:
 			s.state = accepted
-		case s.state == unsure:
+		case notThere:
 			back = append(back, s.text)
 			continue
 		}

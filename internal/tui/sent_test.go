@@ -1,12 +1,16 @@
 package tui
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"hermes"
 	"hermes/hermestest"
@@ -256,6 +260,66 @@ func (j joined) until(want string) {
 			j.take(msg)
 		case <-j.r.t.Context().Done():
 			j.r.t.Fatalf("no %q on the screen:\n%s", want, j.r.v.text())
+		}
+	}
+}
+
+// TestALineOverACutConnectionArrivesOnce in a terminal without escape sequences, and so does what is
+// asked without a chat.
+func TestALineOverACutConnectionArrivesOnce(t *testing.T) {
+	t.Parallel()
+	for name, early := range map[string]bool{"before the session has it": true, "before its answer": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			direct, _ := mustReal(t, hermestest.Say("hello one"), hermestest.Say("hello two"))
+			c := &cutting{Client: direct, t: t, early: early, late: !early}
+			in, typed, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			shown, out, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := typed.WriteString("first\nsecond\n"); err != nil {
+				t.Fatal(err)
+			}
+			_ = typed.Close()
+			id, err := Run(t.Context(), Options{In: in, Out: out, Client: c, From: me})
+			_ = out.Close()
+			text, readErr := io.ReadAll(shown)
+			if err != nil || readErr != nil || strings.Count(string(text), "hello one") != 1 || strings.Count(string(text), "hello two") != 1 {
+				t.Errorf("%v, %v: %s", err, readErr, text)
+			}
+			if c.early || c.late {
+				t.Error("the connection was not cut")
+			}
+			list, err := c.History(t.Context(), id, hermes.Range{Raw: true})
+			if err != nil || len(list) != 4 {
+				t.Errorf("stored %+v, %v", list, err)
+			}
+		})
+	}
+}
+
+// TestAskOverACutConnection asks once.
+func TestAskOverACutConnection(t *testing.T) {
+	t.Parallel()
+	for _, early := range []bool{true, false} {
+		direct, _ := mustReal(t, hermestest.Say("hello one"), hermestest.Say("hello two"))
+		info, err := direct.Open(t.Context(), me, hermes.RunSpec{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &cutting{Client: direct, t: t, early: early, late: !early}
+		var out bytes.Buffer
+		done, err := Ask(t.Context(), c, info.ID, me, []hermes.Part{{Text: "first"}}, NewPrinter(&out, io.Discard, Display{Plain: true}, 80, time.Now))
+		if err != nil || done.Text != "hello one" || c.early || c.late {
+			t.Errorf("early %v: %+v, %v, printed %q", early, done, err, out.String())
+		}
+		list, err := direct.History(t.Context(), info.ID, hermes.Range{Raw: true})
+		if err != nil || len(list) != 2 {
+			t.Errorf("early %v: stored %+v, %v", early, list, err)
 		}
 	}
 }
