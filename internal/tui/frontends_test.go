@@ -377,3 +377,39 @@ func TestOthersLineByLine(t *testing.T) {
 		t.Error("the question is still open")
 	}
 }
+
+// TestWhatIsTypedAtAQuestionStays when another frontend answers it, and is not sent by an Enter that was
+// meant for the question. A secret is shown nowhere.
+func TestWhatIsTypedAtAQuestionStays(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		asked         hermes.Asked
+		before, typed string
+		want          string
+	}{
+		"a reason":              {approval(), "", "not that one", "not that one"},
+		"a reason over a draft": {approval(), "a draft", "not that one", "not that one\n\na draft"},
+		"a choice":              {approval(), "a draft", "o", "a draft"},
+		"an answer":             {hermes.Asked{ID: "q1", Question: &hermes.Question{Text: "Which port?"}}, "", "808", "808"},
+		"a secret":              {hermes.Asked{ID: "q1", Question: &hermes.Question{Text: "Password?", Secret: true}}, "", "hunter2", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := openRig(t, 80, 24)
+			r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}).keys(tt.before)
+			tt.asked.ID = "q1"
+			r.send(tt.asked).wait(2 * settle).keys(tt.typed).wants()
+			r.send(hermes.AnswerTaken{ID: "q1", Answered: true, By: other}).shows("answered by terminal 4711")
+			if got := r.m.input.Value(); got != tt.want {
+				t.Errorf("in the input: %q", got)
+			}
+			if tt.want == tt.before || tt.want == "" {
+				return
+			}
+			r.wait(time.Hour).keys("0<enter>").wantDo().shows("Press Enter again")
+			if r.wait(time.Hour).keys("<enter>"); len(r.wants()) != 1 {
+				t.Error("a second Enter did not send it")
+			}
+		})
+	}
+}

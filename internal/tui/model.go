@@ -74,6 +74,7 @@ type model struct {
 	leave     leaving
 	asks      []*ask    // open questions; the first is shown
 	gone      time.Time // when a question closed without an answer from here
+	unsent    bool      // the input holds what was typed at such a question
 	complaint complaint
 	height    int
 	newKey    func() string // names a message; random

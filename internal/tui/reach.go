@@ -41,7 +41,7 @@ func lostText(err error) string {
 func (m *model) found(s protocol.Snapshot) []any {
 	lost, other := m.conv.lost, m.conv.attached(s.Epoch)
 	if m.conv.lost = false; s.Continued {
-		return m.settle()
+		return m.deliver()
 	}
 	m.last = s.Context
 	if t := s.Turn; t != nil && !t.Began.IsZero() {
@@ -50,7 +50,7 @@ func (m *model) found(s protocol.Snapshot) []any {
 	if lost && !m.turn.busy {
 		m.stopped(s, false)
 	}
-	do := m.settle()
+	do := m.deliver()
 	if left := leftWaiting(s); lost && other && left != "" && len(do) == 0 {
 		m.say(m.Warn(left))
 	}

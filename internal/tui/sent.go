@@ -118,7 +118,7 @@ func (m *model) unanswered(key string, at int64) []any {
 	if m.conv.lost || at == m.conv.attachments {
 		return nil // until the session is in reach again
 	}
-	return m.settle()
+	return m.deliver()
 }
 
 // fate is what became of a message whose answer was lost, now that the session is in reach.
@@ -158,10 +158,10 @@ func (c *conversation) fateOfFirst() fate {
 	return c.fate(s, &queue)
 }
 
-// settle sends what could not be sent, now that the session is in reach. What it may have taken is
+// deliver sends what could not be sent, now that the session is in reach. What it may have taken is
 // sent again if the same process would know it by its key. After another one took over, a
 // message that neither began nor waits there did not arrive, and goes back to the input.
-func (m *model) settle() []any {
+func (m *model) deliver() []any {
 	var do []any
 	var back []string
 	queue := slices.Clone(m.conv.queue)

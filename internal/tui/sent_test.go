@@ -75,9 +75,9 @@ func TestAMessageIsLookedForInAnotherProcess(t *testing.T) {
 	}
 }
 
-// TestALateAnswerIsSettledToo: the session was lost and found before the chat learned that the message
+// TestALateAnswerCountsToo: the session was lost and found before the chat learned that the message
 // had no answer.
-func TestALateAnswerIsSettledToo(t *testing.T) {
+func TestALateAnswerCountsToo(t *testing.T) {
 	t.Parallel()
 	for epoch, want := range map[int64][]any{1: {say("hi")}, 2: nil} {
 		r := openRig(t, 80, 24)
@@ -110,7 +110,7 @@ func TestAMessageComesBackBehindAQuestion(t *testing.T) {
 	r := lostAnswer(t, "water them")
 	r.send(approval()).wait(2 * settle).keys("no way")
 	r.send(foundMsg{protocol.Snapshot{Epoch: 2}}).shows("no way").send(hermes.AnswerTaken{ID: "q1"})
-	if got := r.m.input.Value(); got != "water them" {
+	if got := r.m.input.Value(); got != "no way\n\nwater them" {
 		t.Errorf("in the input after the question: %q", got)
 	}
 }
