@@ -13,6 +13,7 @@ import (
 type conversation struct {
 	opened, closed bool // closed: the session is gone for good
 	lost           bool // it is out of reach; the chat attaches again
+	foreign        bool // it ran in another process when the chat attached
 	id, title      string
 	window         int
 	spoken         bool  // it has at least one message
@@ -27,7 +28,7 @@ type conversation struct {
 
 // open adopts the opened session and returns the actions that waited for it.
 func (c *conversation) open(msg openedMsg) (early []any) {
-	c.opened, c.closed, c.id, c.spoken = true, false, msg.id, msg.resumed
+	c.opened, c.closed, c.id, c.spoken, c.foreign = true, false, msg.id, msg.resumed, msg.foreign
 	early, c.early = c.early, nil
 	return early
 }

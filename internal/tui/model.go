@@ -92,7 +92,7 @@ func (m *model) cols() int { return max(m.width, 10) }
 
 // moving reports whether something on the screen changes with time.
 func (m *model) moving() bool {
-	return m.turn.busy || m.leave.asked || !m.conv.opened && len(m.conv.waiting) > 0
+	return m.turn.busy || m.leave.asked || m.conv.expects() || !m.conv.opened && len(m.conv.waiting) > 0
 }
 
 // ask is the question on the screen, or nil.

@@ -62,6 +62,9 @@ func (m *model) submit(parts []hermes.Part) []any {
 		m.conv.wait(s)
 		return nil
 	}
+	if m.conv.foreign {
+		s.since = m.now()
+	}
 	m.conv.wait(s)
 	return m.conv.later(submitDo{op: s.say})
 }

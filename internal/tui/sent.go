@@ -3,6 +3,7 @@ package tui
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"hermes"
 	"hermes/internal/markup"
@@ -13,8 +14,9 @@ type sent struct {
 	text  string
 	say   hermes.Say // with the key by which the session takes it once only; the zero value for that of a command
 	state sending
-	at    int64 // unsure: at which attachment it was sent
-	swept bool  // on its way: the queue was emptied meanwhile
+	at    int64     // unsure: at which attachment it was sent
+	swept bool      // on its way: the queue was emptied meanwhile
+	since time.Time // on its way: when it was sent; zero once the user was told that it takes long
 }
 
 // sending says where a text is.
@@ -105,6 +107,26 @@ func (c *conversation) giveUp() string {
 		return true
 	})
 	return strings.Join(texts, "\n\n")
+}
+
+// answerTime is how long the process of a session may take to answer until the user is told.
+const answerTime = 5 * time.Second
+
+// slow says that another process does not answer: it may be suspended.
+func (m *model) slow() {
+	for i := range m.conv.waiting {
+		s := &m.conv.waiting[i]
+		if s.state != onItsWay || s.since.IsZero() || m.now().Sub(s.since) < answerTime || m.conv.lost {
+			continue
+		}
+		s.since = time.Time{}
+		m.say(m.Warn(markup.Clip("The process of the session does not answer. It may be busy, or suspended. Ctrl+D detaches.", m.width)))
+	}
+}
+
+// expects reports whether a message is on its way to another process.
+func (c *conversation) expects() bool {
+	return slices.ContainsFunc(c.waiting, func(s sent) bool { return s.state == onItsWay && !s.since.IsZero() })
 }
 
 // unanswered notes that the session was lost before it answered a message, which was sent

@@ -115,6 +115,41 @@ func TestAMessageComesBackBehindAQuestion(t *testing.T) {
 	}
 }
 
+// TestAProcessThatDoesNotAnswerIsNoted once, and the user can leave.
+func TestAProcessThatDoesNotAnswerIsNoted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 100, 24, Display{})
+	r.send(openedMsg{id: "x", foreign: true, resumed: true}, foundMsg{protocol.Snapshot{Epoch: 1}}).keys("hi<enter>").wantDo(say("hi"))
+	if !r.m.moving() {
+		t.Error("no tick comes")
+	}
+	const line = "The process of the session does not answer."
+	r.send(tickMsg{}).hides(line).wait(answerTime).send(tickMsg{}, tickMsg{}).shows(line, "Ctrl+D detaches")
+	if n := strings.Count(r.v.text(), line); n != 1 || r.m.moving() {
+		t.Errorf("it is said %d times", n)
+	}
+	r.keys("<ctrl+d>").wantDo(quitDo{})
+}
+
+// TestOthersCannotWriteToTheTerminal: escape sequences in names, messages and commands are shown harmless.
+func TestOthersCannotWriteToTheTerminal(t *testing.T) {
+	t.Parallel()
+	bad := "x\x1b]0;title\x07\x1b[2J\u202e\u009b31m" + strings.Repeat("日本語", 40)
+	from := hermes.From{Client: "other", Name: bad}
+	r := openRig(t, 60, 24)
+	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText(bad), From: from}, hermes.CommandDone{Line: "/title " + bad, From: from})
+	many := make([]hermes.QueuedMessage, 100)
+	for i := range many {
+		many[i] = hermes.QueuedMessage{Text: bad, From: from}
+	}
+	r.send(hermes.Queued{Messages: many}).shows("and 97 more")
+	r.send(approval(), hermes.AnswerTaken{ID: "q1", Answered: true, By: from}, hermes.Titled{Title: bad})
+	r.send(submittedMsg{op: hermes.Reply{ID: "q1"}, err: hermes.ErrAnswered{By: from}}, hermes.TurnDone{Outcome: hermes.OutcomeDone, Text: bad})
+	if got := r.v.text(); strings.ContainsAny(got, "\x1b\x07\u202e\u009b") {
+		t.Errorf("on the screen: %q", got)
+	}
+}
+
 // cutting is a client of sessions over connections. It makes a new one after one was cut.
 type cutting struct {
 	protocol.Client // that serves

@@ -25,6 +25,7 @@ func (m *model) update(msg any) []any {
 	case tickMsg:
 		m.turn.spin++
 		m.leave.tick(m.now())
+		m.slow()
 	case eventMsg:
 		return m.happened(msg.Envelope)
 	case noteMsg:
