@@ -18,13 +18,16 @@ type conversation struct {
 	window         int
 	spoken         bool  // it has at least one message
 	early          []any // actions that wait until it is open
-	attachments    int64 // how often the chat attached to it, and at which one its process became the owner
-	since, epoch   int64
-	waiting        []sent                 // messages that were sent and not yet started
-	queue          []hermes.QueuedMessage // what waits, as the session reports it
-	resuming       int                    // requests that may begin a turn and are not yet taken
-	children       map[string]string      // the goals of its child sessions, by id
+	reached
+	waiting  []sent                 // messages that were sent and not yet started
+	queue    []hermes.QueuedMessage // what waits, as the session reports it
+	resuming int                    // requests that may begin a turn and are not yet taken
+	children map[string]string      // the goals of its child sessions, by id
 }
+
+// reached is how often the chat attached to the session, and since which one it is that of
+// an epoch.
+type reached struct{ attachments, since, epoch int64 }
 
 // open adopts the opened session and returns the actions that waited for it.
 func (c *conversation) open(msg openedMsg) (early []any) {
