@@ -22,6 +22,7 @@ type seat struct {
 	pty    *xpty.UnixPty
 	read   chan []byte
 	seen   strings.Builder
+	all    strings.Builder // also what shows has forgotten
 	end    chan error
 	signal func(os.Signal)
 }
@@ -74,6 +75,7 @@ func (s *seat) shows(want string) {
 		select {
 		case b := <-s.read:
 			s.seen.Write(b)
+			s.all.Write(b)
 		case <-limit:
 			s.t.Fatalf("%q was not shown:\n%q", want, s.seen.String())
 		}

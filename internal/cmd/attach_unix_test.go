@@ -219,3 +219,40 @@ func TestOfSeveralSessionsTheUserChoosesOne(t *testing.T) {
 		each.left()
 	}
 }
+
+// TestAnOwnerThatQuitsIsReplaced by the terminal that is attached, which says so.
+func TestAnOwnerThatQuitsIsReplaced(t *testing.T) {
+	t.Parallel()
+	for _, quit := range []string{"/quit\r", "\x04"} {
+		p, first, id := twoSeats(t)
+		second := p.sit("xterm-256color", "attach")
+		second.shows("Attached")
+		first.press(quit)
+		second.shows("opening it again")
+		second.press("water them\r")
+		second.shows("Done: water them!")
+		first.left()
+		second.press("\x04")
+		second.shows("Resume this session with: hermes --resume " + id)
+		second.left()
+		second.once("› plant roses", "Done: plant roses!", "› water them", "Done: water them!")
+	}
+}
+
+// TestASuspendedOwnerCanBeLeft: the terminal that is attached can quit, and its message arrives later.
+func TestASuspendedOwnerCanBeLeft(t *testing.T) {
+	t.Parallel()
+	p, first, _ := twoSeats(t)
+	second := p.sit("xterm-256color", "attach")
+	second.shows("Attached")
+	first.signal(syscall.SIGSTOP)
+	second.press("water them\r")
+	second.shows("  water them") // it waits
+	second.press("\x03")
+	second.press("\x04")
+	second.shows("Attach to it again with: hermes attach ")
+	second.left()
+	first.signal(syscall.SIGCONT)
+	first.press("cut them\r")
+	first.shows("Done: cut them!")
+}

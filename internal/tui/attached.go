@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"hermes"
@@ -36,6 +37,8 @@ type attached struct {
 	from    hermes.From
 	session *link // nil before a session is open
 	leaving []chan struct{}
+	// attachments is how often the chat attached to the session.
+	attachments atomic.Int64
 }
 
 // link is a session that the chat watches.

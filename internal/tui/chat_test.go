@@ -755,7 +755,7 @@ func TestTextsGoBackToTheInputWhenTheQueueIsFull(t *testing.T) {
 	r.draw()
 	r.shows("the session is not responding; press Ctrl+C twice to quit", "› hello")
 	if len(r.m.conv.waiting) != 0 {
-		t.Errorf("still listed: %q", r.m.conv.waiting)
+		t.Errorf("still listed: %v", r.m.conv.texts())
 	}
 }
 

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"slices"
-	"strings"
 
 	"hermes"
 
@@ -14,19 +13,25 @@ import (
 type conversation struct {
 	opened, closed bool // closed: the session is gone for good
 	lost           bool // it is out of reach; the chat attaches again
+	foreign        bool // it ran in another process when the chat attached
 	id, title      string
 	window         int
-	spoken         bool                   // it has at least one message
-	early          []any                  // actions that wait until it is open
-	waiting        []string               // messages that were sent and not yet started
-	queue          []hermes.QueuedMessage // what waits, as the session reports it
-	resuming       int                    // requests that may begin a turn and are not yet taken
-	children       map[string]string      // the goals of its child sessions, by id
+	spoken         bool  // it has at least one message
+	early          []any // actions that wait until it is open
+	reached
+	waiting  []sent                 // messages that were sent and not yet started
+	queue    []hermes.QueuedMessage // what waits, as the session reports it
+	resuming int                    // requests that may begin a turn and are not yet taken
+	children map[string]string      // the goals of its child sessions, by id
 }
+
+// reached is how often the chat attached to the session, and since which one it is that of
+// an epoch.
+type reached struct{ attachments, since, epoch int64 }
 
 // open adopts the opened session and returns the actions that waited for it.
 func (c *conversation) open(msg openedMsg) (early []any) {
-	c.opened, c.closed, c.id, c.spoken = true, false, msg.id, msg.resumed
+	c.opened, c.closed, c.id, c.spoken, c.foreign = true, false, msg.id, msg.resumed, msg.foreign
 	early, c.early = c.early, nil
 	return early
 }
@@ -34,6 +39,16 @@ func (c *conversation) open(msg openedMsg) (early []any) {
 // learn adopts what a snapshot says about the session.
 func (c *conversation) learn(s protocol.Snapshot) {
 	c.title, c.window, c.queue = s.Session.Title, s.Configured.Window, s.Queue
+}
+
+// attached notes that the chat is attached, and reports whether another process is the owner now.
+func (c *conversation) attached(epoch int64) bool {
+	c.attachments++
+	if epoch == c.epoch {
+		return false
+	}
+	c.epoch, c.since = epoch, c.attachments
+	return true
 }
 
 // later returns an action now, or keeps it until the session is open.
@@ -92,21 +107,6 @@ func (c *conversation) taken(do any) {
 
 // preparing reports whether a turn was asked for that has not begun.
 func (c *conversation) preparing() bool { return c.opened && (len(c.waiting) > 0 || c.resuming > 0) }
-
-// begun removes a message from those that wait. Attached text may follow the
-// text of the user.
-func (c *conversation) begun(text string) {
-	if i := slices.IndexFunc(c.waiting, func(w string) bool { return w == text || strings.HasPrefix(text, w+"\n") }); i >= 0 {
-		c.waiting = slices.Delete(c.waiting, i, i+1)
-	}
-}
-
-// takeBack returns the messages that wait, which are dropped.
-func (c *conversation) takeBack() string {
-	text := strings.Join(c.waiting, "\n\n")
-	c.waiting = nil
-	return text
-}
 
 // others are the waiting messages that other frontends sent.
 func (c *conversation) others(self string) []hermes.QueuedMessage {

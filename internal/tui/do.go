@@ -61,14 +61,17 @@ func (c *chat) do(do any) {
 // submit hands the session an op. Urgent ops skip the queue.
 func (c *chat) submit(do submitDo) {
 	id := cmp.Or(do.to, c.session.id)
-	work := func(ctx context.Context) any { return submittedMsg{do.op, c.client.Do(ctx, id, c.from, do.op)} }
+	work := func(ctx context.Context) any {
+		at := c.attachments.Load()
+		return submittedMsg{do.op, at, c.client.Do(ctx, id, c.from, do.op)}
+	}
 	switch do.op.(type) {
 	case hermes.Stop:
 		c.stop(work)
 	case hermes.Reply, hermes.Touch:
 		c.background.now(work)
 	default:
-		c.request(work, func(err error) any { return submittedMsg{do.op, err} })
+		c.request(work, func(err error) any { return submittedMsg{op: do.op, err: err} })
 	}
 }
 
@@ -133,12 +136,19 @@ func (c *chat) adopt(got gotSession) {
 	early := c.model.update(got.opened)
 	c.seen = catchup{emit: c.happened}
 	c.seen.take(got.update)
-	c.model.update(foundMsg{got.opened.state}) // the turn began earlier
+	c.found(got.opened.state) // the turn began earlier
 	c.doAll(early)
 }
 
 // happened passes an event of the session on to the model.
 func (c *chat) happened(e protocol.Envelope) { c.doAll(c.model.update(eventMsg{e})) }
+
+// found says that the session is in reach.
+func (c *chat) found(s protocol.Snapshot) {
+	do := c.model.update(foundMsg{s})
+	c.attachments.Store(c.model.conv.attachments)
+	c.doAll(do)
+}
 
 // follow shows an update of the session.
 func (c *chat) follow(u protocol.Update) {
@@ -147,7 +157,7 @@ func (c *chat) follow(u protocol.Update) {
 	}
 	c.seen.take(u)
 	if u.Snapshot != nil {
-		c.model.update(foundMsg{*u.Snapshot})
+		c.found(*u.Snapshot)
 	}
 	if u.Failed != nil {
 		c.session.updates = nil

@@ -129,10 +129,14 @@ func TestALostSessionIsFoundAgain(t *testing.T) {
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, hermes.TextDelta{Text: "first half"})
 	r.send(lostMsg{protocol.ErrConnection}, lostMsg{protocol.ErrConnection})
 	r.shows("The connection to the session was lost; attaching again…", "Attaching to the session again…", "waiting for the session")
-	r.keys("a draft").shows("› a draft").keys("<enter>").wantDo(say("a draft"))
-	r.send(submittedMsg{op: say("a draft").op, err: protocol.ErrConnection}).wait(time.Second).shows("› a draft") // the text comes back
+	r.keys("a draft").shows("› a draft").keys("<enter>").shows("next: a draft")
+	if do := r.wants(); do != nil {
+		t.Errorf("to be done while the session is out of reach: %v", do)
+	}
 	r.send(hermes.TextDelta{Text: " and the rest"}, foundMsg{protocol.Snapshot{Continued: true}}).hides("Attaching to the session", "waiting for the session")
+	r.wantDo(say("a draft")).send(submittedMsg{op: say("a draft").op}) // once it is back
 	r.send(answer("first half and the rest"), hermes.TurnDone{Outcome: hermes.OutcomeDone, Text: "first half and the rest"})
+	r.send(hermes.TurnStarted{Turn: 2, Message: hermes.UserText("a draft")}, hermes.TurnDone{Outcome: hermes.OutcomeDone})
 	got := r.v.text()
 	if strings.Count(got, "attaching again") != 1 || strings.Count(got, "first half and the rest") != 1 || strings.Count(got, "first half") != 1 {
 		t.Errorf("the screen:\n%s", got)
@@ -371,5 +375,41 @@ func TestOthersLineByLine(t *testing.T) {
 	}
 	if len(p.asks) > 0 {
 		t.Error("the question is still open")
+	}
+}
+
+// TestWhatIsTypedAtAQuestionStays when another frontend answers it, and is not sent by an Enter that was
+// meant for the question. A secret is shown nowhere.
+func TestWhatIsTypedAtAQuestionStays(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		asked         hermes.Asked
+		before, typed string
+		want          string
+	}{
+		"a reason":              {approval(), "", "not that one", "not that one"},
+		"a reason over a draft": {approval(), "a draft", "not that one", "not that one\n\na draft"},
+		"a choice":              {approval(), "a draft", "o", "a draft"},
+		"an answer":             {hermes.Asked{ID: "q1", Question: &hermes.Question{Text: "Which port?"}}, "", "808", "808"},
+		"a secret":              {hermes.Asked{ID: "q1", Question: &hermes.Question{Text: "Password?", Secret: true}}, "", "hunter2", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := openRig(t, 80, 24)
+			r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}).keys(tt.before)
+			tt.asked.ID = "q1"
+			r.send(tt.asked).wait(2 * settle).keys(tt.typed).wants()
+			r.send(hermes.AnswerTaken{ID: "q1", Answered: true, By: other}).shows("answered by terminal 4711")
+			if got := r.m.input.Value(); got != tt.want {
+				t.Errorf("in the input: %q", got)
+			}
+			if tt.want == tt.before || tt.want == "" {
+				return
+			}
+			r.wait(time.Hour).keys("0<enter>").wantDo().shows("Press Enter again")
+			if r.wait(time.Hour).keys("<enter>"); len(r.wants()) != 1 {
+				t.Error("a second Enter did not send it")
+			}
+		})
 	}
 }

@@ -42,6 +42,10 @@ func (m *model) key(k input.Key) []any {
 			return append(do, touched...)
 		}
 	}
+	if m.unsent = m.unsent && !m.input.Empty(); m.unsent && (k.Name == "enter" || k.Name == "kpenter") {
+		m.unsent, m.input.Hint = false, "You typed this for a question that is closed. Press Enter again to send it as a message."
+		return touched
+	}
 	switch m.input.Press(k, m.cols()) {
 	case input.Send:
 		return append(touched, m.send()...)

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"crypto/rand"
 	"time"
 
 	"hermes"
@@ -38,6 +39,7 @@ type (
 	// submittedMsg reports that the session has taken an op, or why not.
 	submittedMsg struct {
 		op  hermes.Op
+		at  int64 // the attachment at which it was sent
 		err error
 	}
 	// ranMsg reports that a slash command has run, or why not. Its outcome is an event.
@@ -72,12 +74,14 @@ type model struct {
 	leave     leaving
 	asks      []*ask    // open questions; the first is shown
 	gone      time.Time // when a question closed without an answer from here
+	unsent    bool      // the input holds what was typed at such a question
 	complaint complaint
 	height    int
+	newKey    func() string // names a message; random
 }
 
 func newModel(o Options, width, height int) *model {
-	m := &model{renderer: newRenderer(o.Display, width-1, o.Now), input: input.New(o.Start.Run.Workspace.Dir, o.History, o.Skills), height: height}
+	m := &model{renderer: newRenderer(o.Display, width-1, o.Now), input: input.New(o.Start.Run.Workspace.Dir, o.History, o.Skills), height: height, newKey: rand.Text}
 	m.self = o.From.Client
 	return m
 }
@@ -88,7 +92,7 @@ func (m *model) cols() int { return max(m.width, 10) }
 
 // moving reports whether something on the screen changes with time.
 func (m *model) moving() bool {
-	return m.turn.busy || m.leave.asked || !m.conv.opened && len(m.conv.waiting) > 0
+	return m.turn.busy || m.leave.asked || m.conv.expects() || !m.conv.opened && len(m.conv.waiting) > 0
 }
 
 // ask is the question on the screen, or nil.

@@ -3,6 +3,8 @@ package tui
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 
 	"hermes"
@@ -27,11 +29,14 @@ func Ask(ctx context.Context, c protocol.Client, id string, from hermes.From, pa
 	if first.Failed != nil {
 		return hermes.TurnDone{}, first.Failed
 	}
+	epoch := first.Snapshot.Epoch
 	stop := func() error { return c.Do(whole, id, from, hermes.Stop{}) }
 	begun := context.AfterFunc(ctx, func() { _ = stop() }) // a turn that is prepared ends, too
-	err := c.Do(whole, id, from, hermes.Say{Parts: parts})
+	say := hermes.Say{Parts: parts, Key: rand.Text()}
+	err := c.Do(whole, id, from, say)
 	begun()
-	if err != nil {
+	again := errors.Is(err, protocol.ErrConnection) // it may have been taken
+	if err != nil && !again {
 		return hermes.TurnDone{}, err
 	}
 	var done *hermes.TurnDone
@@ -53,8 +58,17 @@ func Ask(ctx context.Context, c protocol.Client, id string, from hermes.From, pa
 	for {
 		select {
 		case u := <-updates:
-			if err := cmp.Or(u.Lost, u.Failed); err != nil {
+			if err := cmp.Or(u.Lost, u.Failed); err != nil && !errors.Is(err, protocol.ErrConnection) {
 				return hermes.TurnDone{}, fmt.Errorf("the session ended before it answered: %w", err)
+			}
+			if u.Snapshot != nil && u.Snapshot.Epoch != epoch {
+				return hermes.TurnDone{}, errors.New("the process of the session ended before it answered")
+			}
+			if u.Snapshot != nil && again {
+				err := c.Do(whole, id, from, say) // its key makes that it is taken once
+				if again = errors.Is(err, protocol.ErrConnection); err != nil && !again {
+					return hermes.TurnDone{}, err
+				}
 			}
 			if shown.take(u); done != nil {
 				return *done, p.Err()

@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"errors"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"os/signal"
@@ -13,6 +13,7 @@ import (
 	"hermes"
 	"hermes/internal/command"
 	"hermes/internal/markup"
+	"hermes/internal/protocol"
 )
 
 // plainChat is the chat without a live region: a line in, an answer out. It
@@ -27,7 +28,7 @@ type plainChat struct {
 	asks   []*ask              // questions that were not put to the user yet
 	done   *hermes.TurnDone    // the last turn that ended, since a request began
 	ran    *hermes.CommandDone // the outcome of the last command, since it was sent
-	queue  int                 // how many messages wait in the session
+	conv   conversation        // the message that is being sent, and what the session reports
 	busy   bool                // a request runs, which asks the user
 	lost   bool
 	spoken bool // the session has at least one message
@@ -116,7 +117,8 @@ func (c *plainChat) begin(ctx context.Context, w want) (waits bool, err error) {
 	c.drop()
 	c.attached.take(got.link)
 	opened, s := got.opened, got.opened.state
-	c.spoken, c.asks, c.lost = opened.resumed, nil, false
+	c.spoken, c.asks, c.lost, c.conv = opened.resumed, nil, false, conversation{}
+	c.conv.attached(s.Epoch)
 	r := newRenderer(c.o.Display, 80, c.o.Now)
 	c.printer = &rawPrinter{out: writer{w: c.o.Out}, notes: writer{w: c.o.Out}, renderer: r}
 	if r.self = c.from.Client; opened.untitled != nil {
@@ -201,6 +203,9 @@ func (c *plainChat) take(ctx context.Context, line string) (quit bool, err error
 // command runs a slash command, and prints the turn that it begins.
 func (c *plainChat) command(ctx context.Context, line string) (quit bool, err error) {
 	id := c.session.id
+	if c.lost && runs(line, "quit") {
+		return true, nil
+	}
 	err = c.request(ctx, func(ctx context.Context) error { return c.client.Command(ctx, id, c.from, line) }, func() bool {
 		return c.ran != nil && (c.ran.Failure != nil || c.ran.Confirm != "" || c.done != nil || !c.seen.busy && !runs(line, "retry", "continue", "compress", "queue", "steer"))
 	})
@@ -248,8 +253,13 @@ func (c *plainChat) command(ctx context.Context, line string) (quit bool, err er
 func (c *plainChat) turn(ctx context.Context, op hermes.Op) error {
 	id := c.session.id
 	_, all := op.(hermes.Continue)
+	if say, ok := op.(hermes.Say); ok {
+		say.Key = rand.Text()
+		c.conv.wait(sent{text: hermes.Message{Parts: say.Parts}.Visible(), say: say})
+		op = say
+	}
 	return c.request(ctx, func(ctx context.Context) error { return c.client.Do(ctx, id, c.from, op) }, func() bool {
-		if c.done == nil || all && c.queue > 0 && c.done.Failure == nil {
+		if c.done == nil || all && len(c.conv.queue) > 0 && c.done.Failure == nil {
 			return false
 		}
 		return true
@@ -263,17 +273,22 @@ func (c *plainChat) request(ctx context.Context, send func(context.Context) erro
 	defer release()
 	whole := context.WithoutCancel(ctx)
 	c.done, c.ran, c.busy = nil, nil, true
-	defer func() { c.busy = false }()
-	sent, interrupted := make(chan error, 1), ctx.Done()
-	go func() { sent <- send(whole) }() // ends when the session has answered
-	accepted := false
-	for !accepted || !over() {
+	defer func() { c.busy, c.conv.waiting = false, nil }()
+	answered, interrupted := make(chan error, 1), ctx.Done()
+	begin := func() { go func() { answered <- send(whole) }() } // ends when the session has answered
+	begin()
+	said, at, taken := len(c.conv.waiting) > 0, c.conv.attachments, false
+	for !taken || !over() {
 		select {
-		case err := <-sent:
-			if accepted = true; err != nil {
-				if errors.Is(err, hermes.ErrClosed) {
-					return err
+		case err := <-answered:
+			switch {
+			case err == nil:
+				taken = true
+			case said && unreached(err):
+				if len(c.conv.waiting) > 0 { // else it has begun
+					c.conv.waiting[0].state, c.conv.waiting[0].at = unsure, at
 				}
+			default:
 				c.complain(err)
 				return nil
 			}
@@ -291,6 +306,22 @@ func (c *plainChat) request(ctx context.Context, send func(context.Context) erro
 		case <-interrupted:
 			interrupted = nil
 			c.stop(whole)
+		}
+		if taken || !said || c.lost {
+			continue
+		}
+		switch c.conv.fateOfFirst() {
+		case hasBegun:
+			taken = true
+		case sendAgain:
+			at, c.conv.waiting[0].state = c.conv.attachments, onItsWay
+			begin()
+		case waitsThere:
+			c.out.write(leftWaiting(protocol.Snapshot{Queue: c.conv.queue}) + "\n")
+			return nil
+		case notThere:
+			c.out.write("Your message did not arrive. Send it again.\n")
+			return nil
 		}
 	}
 	if c.printer.Err() == nil && c.done != nil && c.done.Failure != nil {

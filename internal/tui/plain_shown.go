@@ -24,6 +24,7 @@ func (c *plainChat) follow(u protocol.Update, ok bool) error {
 		c.out.write(lostText(u.Lost) + "\n")
 	case u.Snapshot != nil:
 		c.lost = false
+		c.conv.attached(u.Snapshot.Epoch)
 	}
 	c.seen.take(u)
 	return nil
@@ -53,12 +54,16 @@ func (c *plainChat) happened(e protocol.Envelope) {
 	switch d := e.Event.(type) {
 	case hermes.TurnStarted:
 		c.spoken = true
-		if c.printer.renderer.ofOther(d.From) {
-			c.printer.out.endLine()
-			c.out.write(markup.OneLine(d.From.String()) + ": " + markup.Visible(d.Message.Visible()) + "\n")
+		if !c.printer.renderer.ofOther(d.From) {
+			c.conv.begun(d.Message.Visible())
+			break
 		}
+		c.printer.out.endLine()
+		c.out.write(markup.OneLine(d.From.String()) + ": " + markup.Visible(d.Message.Visible()) + "\n")
+	case hermes.Steered:
+		c.conv.begun(d.Text)
 	case hermes.Queued:
-		c.queue = len(d.Messages)
+		c.conv.queue = d.Messages
 	case hermes.CommandDone:
 		if d.From.Client == c.from.Client {
 			c.ran = &d

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strings"
 
 	"hermes"
 	"hermes/internal/markup"
@@ -50,11 +51,29 @@ func (m *model) answered(e hermes.AnswerTaken, child string) {
 	if e.Answered && m.ofOther(e.By) {
 		m.say(m.Faint(markup.Clip("  answered by "+markup.OneLine(e.By.String()), m.width)))
 	}
+	a := m.asks[i]
 	m.asks = slices.Delete(m.asks, i, i+1)
 	if i == 0 {
 		m.gone = m.now()
-		m.input.Unstash()
+		m.keepTyped(a)
 		m.present()
+	}
+}
+
+// keepTyped keeps what was typed at a question that closes without an answer from here. The next Enter
+// does not send it: it was not meant as a message.
+func (m *model) keepTyped(a *ask) {
+	typed := m.input.Answer()
+	switch {
+	case a.chooses():
+		typed = a.reason(typed)
+	case a.question.Secret:
+		typed = ""
+	}
+	m.input.Unstash()
+	if typed = strings.TrimSpace(typed); typed != "" {
+		m.input.Before(typed)
+		m.unsent = true
 	}
 }
 

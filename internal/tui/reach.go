@@ -38,10 +38,10 @@ func lostText(err error) string {
 }
 
 // found notes that the session is back. What happened meanwhile came as events.
-func (m *model) found(s protocol.Snapshot) {
-	lost := m.conv.lost
+func (m *model) found(s protocol.Snapshot) []any {
+	lost, other := m.conv.lost, m.conv.attached(s.Epoch)
 	if m.conv.lost = false; s.Continued {
-		return
+		return m.deliver()
 	}
 	m.last = s.Context
 	if t := s.Turn; t != nil && !t.Began.IsZero() {
@@ -50,6 +50,11 @@ func (m *model) found(s protocol.Snapshot) {
 	if lost && !m.turn.busy {
 		m.stopped(s, false)
 	}
+	do := m.deliver()
+	if left := leftWaiting(s); lost && other && left != "" && len(do) == 0 {
+		m.say(m.Warn(left))
+	}
+	return do
 }
 
 // isGone says why the session cannot be reached any more.
@@ -59,6 +64,7 @@ func (m *model) isGone(err error) {
 	m.flush()
 	m.asks, m.calls = nil, nil
 	m.input.Unstash()
+	m.input.Back(m.conv.giveUp())
 	m.say(m.errorLines(err.Error())...)
 	m.say(m.Warn(markup.Clip("The session has ended. Use /new to start another, or /resume and its id to open it again.", m.width)))
 }

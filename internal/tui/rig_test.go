@@ -2,6 +2,7 @@ package tui
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,6 +28,7 @@ type rig struct {
 	v     *vt
 	clock time.Time
 	do    []any
+	keyed int // how many messages have a key
 	o     Options
 }
 
@@ -37,6 +39,7 @@ func newRig(t *testing.T, width, height int, d Display) *rig {
 	o := Options{Display: d, From: me, Start: startIn(t.TempDir()), Now: func() time.Time { return r.clock }, History: filepath.Join(t.TempDir(), "history")}
 	r.o = o
 	r.m = newModel(o, width, height)
+	r.m.newKey = func() string { r.keyed++; return fmt.Sprint("key ", r.keyed) }
 	return r
 }
 
@@ -53,10 +56,25 @@ func (r *rig) send(msgs ...any) *rig {
 		if e, ok := msg.(hermes.Event); ok {
 			msg = eventMsg{protocol.Envelope{Event: e}}
 		}
+		if s, ok := msg.(submittedMsg); ok {
+			s.op = r.keyedLike(s.op)
+			msg = s
+		}
 		r.do = append(r.do, r.m.update(msg)...)
 	}
 	r.draw()
 	return r
+}
+
+// keyedLike gives a message without a key that of the waiting one with its text.
+func (r *rig) keyedLike(op hermes.Op) hermes.Op {
+	say, ok := op.(hermes.Say)
+	for _, s := range r.m.conv.waiting {
+		if ok && say.Key == "" && s.text == (hermes.Message{Parts: say.Parts}).Visible() {
+			return s.say
+		}
+	}
+	return op
 }
 
 func (r *rig) draw() {
@@ -108,7 +126,7 @@ func (r *rig) keys(text string) *rig {
 }
 
 // wants returns the actions since the last call, without those that only say that the user
-// answers a question.
+// answers a question, and without the keys of messages.
 func (r *rig) wants() []any {
 	do := slices.DeleteFunc(r.do, func(do any) bool {
 		submit, _ := do.(submitDo)
@@ -116,6 +134,14 @@ func (r *rig) wants() []any {
 		return touch
 	})
 	r.do = nil
+	for i := range do {
+		if s, ok := do[i].(submitDo); ok {
+			if say, ok := s.op.(hermes.Say); ok {
+				say.Key = ""
+				do[i] = submitDo{say, s.to}
+			}
+		}
+	}
 	if len(do) == 0 {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"hermes"
 	"hermes/internal/command"
 	"hermes/internal/markup"
+	"hermes/internal/protocol"
 )
 
 // send sends the input as a message, or runs it as a command.
@@ -21,7 +22,7 @@ func (m *model) send() []any {
 	}
 	switch c, _ := command.Find(name, command.Terminal); {
 	case c.Name == "queue" && m.turn.busy && args != "":
-		m.conv.waiting = append(m.conv.waiting, args)
+		m.conv.wait(sent{text: args})
 	case c.Name != "steer" || !m.turn.busy: // steering text is shown when the turn takes it
 		m.say(m.Faint(markup.Clip("› "+markup.OneLine(text), m.width)))
 	}
@@ -55,13 +56,22 @@ func (m *model) speak(text string) []any {
 
 // submit sends a message.
 func (m *model) submit(parts []hermes.Part) []any {
-	m.conv.waiting = append(m.conv.waiting, hermes.Message{Parts: parts}.Visible())
-	return m.conv.later(submitDo{op: hermes.Say{Parts: parts}})
+	s := sent{text: hermes.Message{Parts: parts}.Visible(), say: hermes.Say{Parts: parts, Key: m.newKey()}}
+	if m.conv.lost {
+		s.state = unsent
+		m.conv.wait(s)
+		return nil
+	}
+	if m.conv.foreign {
+		s.since = m.now()
+	}
+	m.conv.wait(s)
+	return m.conv.later(submitDo{op: s.say})
 }
 
 // submitted shows why the session could not take an op, and puts the text back
 // into the input.
-func (m *model) submitted(msg submittedMsg) {
+func (m *model) submitted(msg submittedMsg) []any {
 	m.conv.taken(submitDo{op: msg.op})
 	stopped := m.turn.stopping && !m.turn.busy // no turn began, so none ends
 	if _, ok := msg.op.(hermes.Stop); ok && stopped {
@@ -69,7 +79,13 @@ func (m *model) submitted(msg submittedMsg) {
 		m.input.Before(m.conv.takeBack())
 	}
 	if _, touch := msg.op.(hermes.Touch); touch || msg.err == nil {
-		return // that a question is closed is an event
+		if say, ok := msg.op.(hermes.Say); ok {
+			m.conv.accept(say.Key)
+		}
+		return nil // that a question is closed is an event
+	}
+	if say, ok := msg.op.(hermes.Say); ok && unreached(msg.err) && !m.conv.closed {
+		return m.unanswered(say.Key, msg.at)
 	}
 	stopped = stopped && errors.Is(msg.err, hermes.ErrInterrupted) // the text comes back when the stop is done
 	if say, ok := msg.op.(hermes.Say); ok && len(say.Parts) > 0 && !stopped {
@@ -78,6 +94,13 @@ func (m *model) submitted(msg submittedMsg) {
 		m.input.Restore(text)
 	}
 	m.complain(msg.err)
+	return nil
+}
+
+// unreached reports whether a message may have been taken, or not: the connection was lost, or the
+// session was closed, before it answered.
+func unreached(err error) bool {
+	return errors.Is(err, protocol.ErrConnection) || errors.Is(err, hermes.ErrClosed)
 }
 
 // complain shows an error, but a repeated error only once.

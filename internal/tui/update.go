@@ -25,6 +25,7 @@ func (m *model) update(msg any) []any {
 	case tickMsg:
 		m.turn.spin++
 		m.leave.tick(m.now())
+		m.slow()
 	case eventMsg:
 		return m.happened(msg.Envelope)
 	case noteMsg:
@@ -34,11 +35,11 @@ func (m *model) update(msg any) []any {
 	case lostMsg:
 		m.lost(msg.err)
 	case foundMsg:
-		m.found(msg.state)
+		return m.found(msg.state)
 	case goneMsg:
 		m.isGone(msg.err)
 	case submittedMsg:
-		m.submitted(msg)
+		return m.submitted(msg)
 	case ranMsg:
 		m.ran(msg)
 	}
@@ -111,7 +112,9 @@ func (m *model) happened(e protocol.Envelope) []any {
 	switch e := e.Event.(type) {
 	case hermes.TurnStarted:
 		m.started()
-		m.conv.begun(e.Message.Visible())
+		if !m.ofOther(e.From) {
+			m.conv.begun(e.Message.Visible())
+		}
 	case hermes.StepStarted, hermes.CallStarted: // a continued turn has no TurnStarted
 		if !m.turn.busy {
 			m.started()
@@ -121,7 +124,7 @@ func (m *model) happened(e protocol.Envelope) []any {
 	case hermes.Queued:
 		m.conv.queue = e.Messages
 		if len(e.Messages) == 0 && m.turn.busy {
-			m.conv.waiting = nil
+			m.conv.drained()
 		}
 	case hermes.Titled:
 		m.conv.title = e.Title

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -93,7 +92,7 @@ func (m *model) aboveRows(width int) []string {
 func (m *model) waitingRows(width int) []string {
 	var rows []string
 	others := m.conv.others(m.self)
-	texts := slices.Clone(m.conv.waiting)
+	texts := m.conv.texts()
 	for _, q := range others {
 		texts = append(texts, q.Text+" · "+q.From.String())
 	}

@@ -54,7 +54,7 @@ func (o *Options) attachTo(ctx context.Context, ref string) error {
 	if e.Lease.Address == "" {
 		return e
 	}
-	o.attach = e.Session
+	o.attach, o.attachedIn = e.Session, e.Where
 	return o.runChat(ctx, "")
 }
 
@@ -142,7 +142,7 @@ func (o *Options) offer(ctx context.Context, client explained) error {
 	if answer = strings.ToLower(strings.TrimSpace(answer)); err != nil || answer != "" && answer != "y" && answer != "yes" {
 		return e
 	}
-	o.attach = e.Session
+	o.attach, o.attachedIn = e.Session, e.Where
 	return nil
 }
 

@@ -54,6 +54,8 @@ type Options struct {
 	asked  struct{ query, prompt, carryOn, maxTurns, maxUSD bool } // which flags were set
 	schema *jsonschema.Schema                                      // of the answer; nil is any text
 	attach string                                                  // the id of the running session to attach to
+	// attachedIn says where that one runs.
+	attachedIn string
 }
 
 // anySession is the value of -c without a title.

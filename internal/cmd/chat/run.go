@@ -56,11 +56,13 @@ func (o *Options) inTerminal(ctx context.Context, t tui.Options) (id string, err
 		return "", err
 	}
 	t.From, t.Skills, t.History, t.Term = cmp.Or(t.From, o.from(true)), skills, cfg.Home().History(), cfg.Getenv("TERM")
-	end := "quit"
+	t.Greeting = []string{"Hermes " + app.Version + "   /help for commands, Ctrl+C to stop a turn, Ctrl+D to quit"}
 	if t.Start.Attach != "" {
-		end = "detach; the session goes on"
+		t.Greeting = []string{
+			"Hermes " + app.Version + "   /help for commands, Ctrl+C to stop a turn",
+			"This session runs in " + o.attachedIn + ". Ctrl+D detaches; the session goes on there.",
+		}
 	}
-	t.Greeting = []string{"Hermes " + app.Version + "   /help for commands, Ctrl+C to stop a turn, Ctrl+D to " + end}
 	return tui.Run(ctx, t)
 }
 

@@ -12,7 +12,9 @@ import (
 type Table struct {
 	// Numbers is the first column that is aligned to the right; 0 means none.
 	Numbers int
-	rows    [][]string
+	// Fit is a width at which the last column is cut, but not below 20 cells; 0 cuts nothing.
+	Fit  int
+	rows [][]string
 }
 
 // Row adds a row; one without cells is an empty line.
@@ -26,6 +28,7 @@ func (t *Table) Row(cells ...any) {
 
 // Print writes the rows that were added, and forgets them.
 func (t *Table) Print(w io.Writer) error {
+	t.fit()
 	var widths []int
 	for _, row := range t.rows {
 		for i, cell := range row {
@@ -51,4 +54,27 @@ func (t *Table) Print(w io.Writer) error {
 	t.rows = nil
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// fit cuts the last column.
+func (t *Table) fit() {
+	if t.Fit == 0 || len(t.rows) == 0 {
+		return
+	}
+	last := len(t.rows[0]) - 1
+	left := t.Fit
+	for i := range last {
+		widest := 0
+		for _, row := range t.rows {
+			if i < len(row) {
+				widest = max(widest, markup.Width(row[i]))
+			}
+		}
+		left -= widest + 2
+	}
+	for _, row := range t.rows {
+		if len(row) == last+1 {
+			row[last] = markup.Clip(row[last], max(left, 20))
+		}
+	}
 }

@@ -174,6 +174,9 @@ func runsIn(r hermes.Session, leases map[string]hermes.Lease) *running {
 func (o *listOptions) print(ctx context.Context, s hermes.Store, rows []hermes.Session, leases map[string]hermes.Lease) error {
 	open := slices.ContainsFunc(rows, func(r hermes.Session) bool { return runsIn(r, leases) != nil })
 	var lines factory.Table
+	if factory.IsTerminal(o.Out) {
+		lines.Fit = o.Width()
+	}
 	head := []any{"ID", "ACTIVE", "SOURCE", "STATE", "MSGS", "TITLE"}
 	if open {
 		head = slices.Insert(head, 4, any("OPEN IN"))

@@ -194,6 +194,19 @@ func (l *Line) Before(text string) {
 	}
 }
 
+// Back puts a text that was sent before what is typed, also while an answer is typed.
+func (l *Line) Back(text string) {
+	if l.draft == nil {
+		l.Before(text)
+		return
+	}
+	answer := l.editor
+	l.editor = *l.draft
+	l.Before(text)
+	draft := l.editor
+	l.editor, l.draft = answer, &draft
+}
+
 // Clear empties the text.
 func (l *Line) Clear() { l.editor = newEditor() }
 
