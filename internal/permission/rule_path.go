@@ -23,7 +23,7 @@ func parsePath(text string) (pathPattern, error) {
 	case strings.HasPrefix(text, "~"):
 		return pathPattern{}, errors.New("write the whole path instead of ~")
 	case slices.Contains(strings.Split(text, "/"), ".."):
-		return pathPattern{}, errors.New("write the path without ..")
+		return pathPattern{}, errors.New("write the path without .. in it")
 	case strings.HasSuffix(text, "/"):
 		return pathPattern{}, errors.New("it names a folder; end it with /** for the files below it")
 	}
