@@ -47,7 +47,7 @@ func (c *Client) forget(id string) {
 // connect returns the connection of a frontend to an address.
 func (c *Client) connect(ctx context.Context, address string, from hermes.From) (Remote, error) {
 	l := c.use(end{address, from.Client})
-	defer c.leave(l)
+	defer c.unuse(l)
 	select {
 	case l.turn <- struct{}{}:
 		defer func() { <-l.turn }()
@@ -72,7 +72,7 @@ func (c *Client) connect(ctx context.Context, address string, from hermes.From) 
 	return r, nil
 }
 
-// use returns the link of an end, until leave.
+// use returns the link of an end, until unuse.
 func (c *Client) use(e end) *link {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,8 +85,8 @@ func (c *Client) use(e end) *link {
 	return l
 }
 
-// leave forgets all links that have no connection.
-func (c *Client) leave(l *link) {
+// unuse ends use, and forgets all links that have no connection.
+func (c *Client) unuse(l *link) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l.users--
