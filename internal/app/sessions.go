@@ -93,7 +93,12 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runt
 	r := &session.Runtime{
 		Environment: env, Tools: tb, Hooks: tools.hooks, Prompt: prompter{a, cfg, run}, Follower: a.follow(cfg, run.Ref(), tools, env),
 		Context: engine, Window: a.models.Window, Unattended: toolbox.UnattendedOf(cfg.Approvals().UnattendedMode, run.Rights),
-		Jobs: a.jobs(cfg, run, engine, tools.hooks), Close: env.Close,
+		Jobs: a.jobs(cfg, run, engine, tools.hooks), Close: func() error {
+			if run.Origin.Depth > 0 { // a child never runs again, and there may be many
+				meter.Bound(run.Session, 0)
+			}
+			return env.Close()
+		},
 	}
 	if p := a.externalMemoryOf(run); p != nil {
 		r.Memory = p

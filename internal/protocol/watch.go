@@ -65,6 +65,8 @@ type watch struct {
 	after After
 	last  int64 // the newest stored message that the frontend has
 	begun bool
+	// detach ends the last attachment.
+	detach context.CancelFunc
 }
 
 func (w *watch) run() {
@@ -75,6 +77,7 @@ func (w *watch) run() {
 			return
 		}
 		lost := w.follow(events)
+		w.detach()
 		if w.ctx.Err() != nil {
 			return
 		}
@@ -110,13 +113,20 @@ func again(err error) bool {
 }
 
 // try attaches once; a session that is not live is opened first.
-func (w *watch) try() (<-chan Envelope, error) {
-	snapshot, events, err := w.Client.Attach(w.ctx, w.Run.Session, w.From, w.after)
+func (w *watch) try() (_ <-chan Envelope, err error) {
+	ctx, detach := context.WithCancel(w.ctx)
+	w.detach = detach
+	defer func() {
+		if err != nil { // or the session would count this frontend twice
+			detach()
+		}
+	}()
+	snapshot, events, err := w.Client.Attach(ctx, w.Run.Session, w.From, w.after)
 	if errors.Is(err, hermes.ErrClosed) && w.begun {
 		if _, err := w.Client.Open(w.ctx, w.From, w.Run); err != nil {
 			return nil, err
 		}
-		snapshot, events, err = w.Client.Attach(w.ctx, w.Run.Session, w.From, w.after)
+		snapshot, events, err = w.Client.Attach(ctx, w.Run.Session, w.From, w.after)
 	}
 	if err != nil {
 		return nil, err

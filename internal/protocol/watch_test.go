@@ -3,6 +3,7 @@ package protocol_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -19,7 +20,8 @@ type attachment struct {
 	snapshot protocol.Snapshot
 	events   []protocol.Envelope
 	history  []hermes.Message
-	open     bool // the channel stays open
+	page     error // of History
+	open     bool  // the channel stays open
 }
 
 // scripted plays one attachment after another.
@@ -29,6 +31,7 @@ type scripted struct {
 	now    attachment
 	after  []protocol.After
 	asked  []hermes.Range
+	open   atomic.Int64 // attachments
 }
 
 func (s *scripted) Attach(ctx context.Context, _ string, _ hermes.From, after protocol.After) (protocol.Snapshot, <-chan protocol.Envelope, error) {
@@ -44,7 +47,8 @@ func (s *scripted) Attach(ctx context.Context, _ string, _ hermes.From, after pr
 	if !s.now.open {
 		close(events)
 	} else {
-		context.AfterFunc(ctx, func() { close(events) })
+		s.open.Add(1)
+		context.AfterFunc(ctx, func() { s.open.Add(-1); close(events) })
 	}
 	return s.now.snapshot, events, nil
 }
@@ -55,7 +59,7 @@ func (s *scripted) Open(context.Context, hermes.From, hermes.RunSpec) (protocol.
 
 func (s *scripted) History(_ context.Context, _ string, r hermes.Range) ([]hermes.Message, error) {
 	s.asked = append(s.asked, r)
-	return s.now.history, nil
+	return s.now.history, s.now.page
 }
 
 func message(id int64) hermes.Message { return hermes.Message{ID: id, Role: hermes.RoleAssistant} }
@@ -137,4 +141,29 @@ func TestWatchGivesUp(t *testing.T) {
 			t.Errorf("%s: the last update is %+v", name, last)
 		}
 	}
+}
+
+// TestWatchIsAttachedOnce: an attachment that it cannot use has ended before the next begins.
+func TestWatchIsAttachedOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &scripted{script: []attachment{
+			{snapshot: protocol.Snapshot{Epoch: 1, Seq: 1, Last: 1}, history: []hermes.Message{message(1)}},
+			{snapshot: protocol.Snapshot{Epoch: 1, Seq: 9, Last: 9}, page: protocol.ErrConnection, open: true},
+			{snapshot: protocol.Snapshot{Epoch: 1, Seq: 9, Last: 9}, history: []hermes.Message{message(9)}, open: true},
+		}}
+		ctx, cancel := context.WithCancel(t.Context())
+		updates := (protocol.Watched{Client: c, Run: hermes.RunSpec{Session: "s"}}).Watch(ctx)
+		for u := range updates {
+			if u.Snapshot != nil && u.Snapshot.Last == 9 {
+				break
+			}
+		}
+		synctest.Wait()
+		if n := c.open.Load(); n != 1 {
+			t.Errorf("it is attached %d times", n)
+		}
+		cancel()
+		synctest.Wait()
+	})
 }

@@ -223,11 +223,17 @@ func (f *feed) attach(ctx context.Context, from hermes.From, after protocol.Afte
 
 // find returns the number of the event after a position, if everything since then is in the ring.
 func (f *feed) find(after protocol.After) (int64, bool) {
-	if after.Epoch == 0 || after.Epoch != f.epoch {
+	switch {
+	case after.Epoch == 0 || after.Epoch != f.epoch:
 		return 0, false
-	}
-	if after == f.dropped || after.Seq == 0 && f.first == 0 {
+	case after == f.dropped:
 		return f.first, true
+	case after.Seq == 0: // before the first one of the epoch
+		i := slices.IndexFunc(f.list, func(e protocol.Envelope) bool { return e.Epoch == f.epoch })
+		if i < 0 {
+			i = len(f.list)
+		}
+		return f.first + int64(i), f.dropped.Epoch != f.epoch
 	}
 	for i, e := range slices.Backward(f.list) {
 		switch {

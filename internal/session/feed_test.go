@@ -126,6 +126,27 @@ func TestAPositionIsContinued(t *testing.T) {
 	}
 }
 
+// TestTheBeginningOfAnEpochIsAPosition: what came in the epoch before does not come again.
+func TestTheBeginningOfAnEpochIsAPosition(t *testing.T) {
+	t.Parallel()
+	f := mustFeed()
+	f.publish(hermes.Notice{Text: "before"})
+	f.renumber(4)
+	first, _ := f.attach(t.Context(), hermes.From{}, protocol.After{}, protocol.Snapshot{})
+	for _, n := range []int64{1, 2} {
+		f.publish(hermes.Notice{Text: "after"})
+		s, events := f.attach(t.Context(), hermes.From{}, protocol.After{Epoch: first.Epoch, Seq: first.Seq}, protocol.Snapshot{})
+		if list, _ := drain(t, events, n); !s.Continued || len(list) != int(n) || list[0].Epoch != 4 || list[0].Seq != 1 {
+			t.Errorf("%+v, then %+v", s, list)
+		}
+	}
+	for _, odd := range []protocol.After{{Epoch: 4, Seq: -1}, {Epoch: 4, Seq: 3}, {Epoch: 5}, {Epoch: -4, Seq: 1}, {Epoch: 1, Seq: 1}, {Seq: 1}} {
+		if s, _ := f.attach(t.Context(), hermes.From{}, odd, protocol.Snapshot{}); s.Continued {
+			t.Errorf("%+v is continued", odd)
+		}
+	}
+}
+
 // TestAFrontendThatStopsReadingCostsLittle: 100,000 events while it does not read take at most the
 // ring, and it is told.
 func TestAFrontendThatStopsReadingCostsLittle(t *testing.T) {
@@ -193,16 +214,79 @@ func TestTheViewIsTheSnapshot(t *testing.T) {
 	}
 }
 
-// BenchmarkPublish is what a session pays for an event with a frontend that reads.
-func BenchmarkPublish(b *testing.B) {
-	f := mustFeed()
-	_, events := f.attach(b.Context(), hermes.From{}, protocol.After{}, protocol.Snapshot{})
-	go func() {
-		for range events {
+// TestAViewAlwaysAgrees: whatever happens, and however texts were joined on the way, a view of
+// the events has at each of them what a snapshot of that moment had.
+func TestAViewAlwaysAgrees(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(10) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		f := mustFeed()
+		child := newFeed("c", time.Now, &Session{feed: f})
+		grandchild := newFeed("g", time.Now, &Session{feed: child})
+		_, events := f.attach(t.Context(), hermes.From{}, protocol.After{}, protocol.Snapshot{})
+		var want []protocol.Snapshot // by number of the event
+		for range 300 {
+			from := []*feed{f, f, f, child, grandchild}[r.IntN(5)]
+			from.publish(anyEvent(r))
+			for int64(len(want)) < f.seq { // not all of a child is shown above
+				want = append(want, filled(f.fill))
+			}
 		}
-	}()
-	b.ReportAllocs()
-	for b.Loop() {
-		f.publish(hermes.TextDelta{Text: "word "})
+		f.publish(hermes.Notice{})
+		want = append(want, filled(f.fill))
+		var view protocol.View
+		list, _ := drain(t, events, f.seq)
+		for _, e := range list {
+			view.Apply(e)
+			if diff := cmp.Diff(want[e.Seq-1], filled(view.Fill)); diff != "" {
+				t.Fatalf("seed %d, after %T: -snapshot +view:\n%s", seed, e.Event, diff)
+			}
+		}
+	}
+}
+
+func filled(fill func(*protocol.Snapshot)) (s protocol.Snapshot) {
+	fill(&s)
+	return s
+}
+
+// anyEvent returns one of all kinds, about few calls, questions and messages.
+func anyEvent(r *rand.Rand) hermes.Event {
+	id := fmt.Sprint(r.IntN(3))
+	call := hermes.ToolCall{ID: id, Name: "tool"}
+	list := []hermes.Event{
+		hermes.TextDelta{Text: id}, hermes.TextDelta{Text: "more"}, hermes.TextDelta{Text: "text"}, hermes.ReasoningDelta{Text: id}, hermes.CallDeltaSeen{Name: id},
+		hermes.TurnStarted{Turn: r.Int64N(3), Message: hermes.Message{ID: r.Int64N(99)}}, hermes.StepStarted{Step: 1}, hermes.Reset{}, hermes.Notice{Text: id},
+		hermes.CallStarted{Call: call}, hermes.CallProgress{CallID: id, Text: "p"}, hermes.CallDone{Call: call}, hermes.UsageUpdated{Turn: hermes.Usage{Input: 1}},
+		hermes.Appended{Message: hermes.Message{ID: r.Int64N(99), Role: hermes.RoleAssistant}}, hermes.TurnDone{Turn: 1}, hermes.Asked{ID: id}, hermes.AnswerTaken{ID: id},
+		hermes.Escalated{ID: id}, hermes.Queued{Messages: make([]hermes.QueuedMessage, r.IntN(3))}, hermes.Rewound{ID: 1}, hermes.Closed{}, hermes.Titled{}, hermes.Configured{},
+	}
+	return list[r.IntN(len(list))]
+}
+
+// BenchmarkPublish is what a session pays for an event, with frontends that read and with one that
+// does not.
+func BenchmarkPublish(b *testing.B) {
+	for _, bench := range []struct {
+		name           string
+		readers, stuck int
+	}{{"no reader", 0, 0}, {"1 reader", 1, 0}, {"3 readers", 3, 0}, {"2 readers and a stuck one", 2, 1}} {
+		b.Run(bench.name, func(b *testing.B) {
+			f := mustFeed()
+			f.publish(hermes.TurnStarted{Turn: 1})
+			for i := range bench.readers + bench.stuck {
+				_, events := f.attach(b.Context(), hermes.From{}, protocol.After{}, protocol.Snapshot{})
+				if i < bench.readers {
+					go func() {
+						for range events {
+						}
+					}()
+				}
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				f.publish(hermes.CallProgress{CallID: "c", Text: "working"})
+			}
+		})
 	}
 }

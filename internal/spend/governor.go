@@ -76,7 +76,7 @@ type Governor struct {
 	sessions *lru.Map[string, *memory] // by session
 	outputs  *lru.Map[string, float64] // tokens of a typical answer, by model
 	warned   *lru.Map[string, bool]    // models with a warning about their unknown price
-	bounds   map[string]hermes.Money   // by session; none is forgotten
+	bounds   map[string]hermes.Money   // by session; those of children are removed when they end
 	calls    map[int64]*call           // running, by the number in Scope.Call
 	last     int64                     // of those numbers
 }

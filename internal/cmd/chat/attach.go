@@ -74,7 +74,7 @@ func (o *Options) notRunning(ctx context.Context, ref string) error {
 // running returns the session that another process runs; of several, the one that the user
 // chooses, or "" for none.
 func (o *Options) running(ctx context.Context, client protocol.Client) (string, error) {
-	list, err := client.Sessions(ctx, protocol.Filter{Live: true})
+	list, err := client.Sessions(ctx, protocol.Filter{Live: true, Archived: true, Limit: -1})
 	if err != nil {
 		return "", err
 	}

@@ -16,7 +16,6 @@ import (
 	"hermes/internal/app"
 	"hermes/internal/cmd/factory"
 	"hermes/internal/demo"
-	"hermes/internal/protocol/local"
 	"hermes/internal/tui"
 )
 
@@ -57,7 +56,7 @@ var audience = hermes.From{Client: "demo", Platform: "demo", Name: "the demo", A
 func (r runner) Run(ctx context.Context, task demo.Task) (out demo.Answer, err error) {
 	a := app.New(app.Options{Home: task.Home, BaseURL: task.BaseURL, BaseModel: task.Model, Getenv: r.global.Getenv, Announce: r.global.Announce})
 	defer func() { err = errors.Join(err, a.Close()) }()
-	client := local.New(local.Config{Sessions: a.Sessions, Store: func(ctx context.Context) (hermes.Store, error) { return a.Database(ctx) }})
+	client := a.Local(nil)
 	run := hermes.RunSpec{
 		Origin: hermes.Origin{Platform: "demo"}, Workspace: hermes.Workspace{Dir: task.Dir}, Model: hermes.ModelChoice{Ref: task.Model},
 		Tools: hermes.ToolChoice{Enabled: []string{"file", "terminal", "todo", "memory", "skills", "session_search"}},

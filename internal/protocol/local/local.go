@@ -241,14 +241,9 @@ func liveOnes(ctx context.Context, m *session.Manager, f protocol.Filter) ([]pro
 		case err != nil:
 			return nil, err
 		}
-		if f.ID == "" || info.ID == f.ID {
-			list = append(list, info)
-		}
+		list = append(list, info)
 	}
-	slices.SortFunc(list, func(a, b protocol.SessionInfo) int {
-		return cmp.Or(b.Active.Compare(a.Active), cmp.Compare(b.ID, a.ID))
-	})
-	return list, nil
+	return f.Of(list), nil
 }
 
 // History returns a page of the stored transcript.
@@ -257,10 +252,10 @@ func (c *Client) History(ctx context.Context, id string, r hermes.Range) ([]herm
 	if err != nil {
 		return nil, err
 	}
-	if r.Last == 0 && r.First == 0 || r.First > protocol.MaxPage {
+	r.First, r.Last = min(max(r.First, 0), protocol.MaxPage), min(max(r.Last, 0), protocol.MaxPage)
+	if r.First == 0 && r.Last == 0 {
 		r.First = protocol.MaxPage
 	}
-	r.Last = min(r.Last, protocol.MaxPage)
 	list, err := store.Messages(ctx, id, r)
 	if err != nil {
 		if _, liveErr := c.live(ctx, id); liveErr == nil && errors.Is(err, hermes.ErrNotFound) {

@@ -225,4 +225,12 @@ func TestHistoryComesInPages(t *testing.T) {
 	if err != nil || len(newest) != 10 || newest[9].ID < 1200 {
 		t.Errorf("the newest: %d, %v", len(newest), err)
 	}
+	for _, r := range []hermes.Range{{First: -1}, {Last: -1}, {First: -1, Last: -1}, {First: 1 << 40}, {Last: 1 << 40}, {First: 1 << 40, Last: 1 << 40}, {After: -1, Before: 1 << 40}} {
+		if page, err := c.History(t.Context(), "s1", r); err != nil || len(page) == 0 || len(page) > protocol.MaxPage {
+			t.Errorf("%+v: a page of %d messages, %v", r, len(page), err)
+		}
+	}
+	if page, err := c.History(t.Context(), "s1", hermes.Range{After: 20, Before: 10}); err != nil || len(page) > 0 {
+		t.Errorf("between 20 and 10: %d, %v", len(page), err)
+	}
 }

@@ -79,8 +79,12 @@ func testAttach(t *testing.T, connect Connect) {
 				}
 				return
 			}
-			if text, err := f.read(); text != written(n) || err != nil {
-				t.Errorf("frontend %d read %d bytes of %d: %v", i, len(text), len(written(n)), err)
+			want := written(n)
+			if running := f.Snapshot.Turn; running != nil && f.Snapshot.Last > running.Said.ID {
+				want = "" // the answer is stored, and the turn about to end
+			}
+			if text, err := f.read(); text != want || err != nil {
+				t.Errorf("frontend %d read %d bytes of %d: %v", i, len(text), len(want), err)
 			}
 		})
 	}

@@ -264,8 +264,8 @@ func chat(t *testing.T, read, write int) (cut bool) {
 }
 
 // TestAConnectionThatIsCutAnywhereLosesNothing cuts the first connection of a conversation
-// after each number of bytes, in both directions; with the race detector, after every fourth
-// number.
+// after each number of bytes, in both directions; with the race detector, after some
+// of them.
 func TestAConnectionThatIsCutAnywhereLosesNothing(t *testing.T) {
 	t.Parallel()
 	const workers = 4

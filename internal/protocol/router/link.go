@@ -2,10 +2,13 @@ package router
 
 import (
 	"context"
-	"sync"
+	"errors"
+	"maps"
+	"sync/atomic"
 	"time"
 
 	"hermes"
+	"hermes/internal/protocol"
 )
 
 // dialTime limits how long a connection takes.
@@ -17,10 +20,12 @@ type end struct {
 	client string
 }
 
-// link is a connection that is made when it is needed, and again when it was lost.
+// link is a connection that is made when it is needed, and again when it was lost. No one waits
+// for a process that does not answer longer than its own context allows.
 type link struct {
-	mu     sync.Mutex // held while it connects
-	remote Remote
+	turn   chan struct{} // holds one while someone connects
+	users  int           // who connects or waits for that; guarded by Client.mu
+	remote atomic.Pointer[Remote]
 }
 
 // kept returns the connection to the owner of a session, if there is one.
@@ -44,55 +49,60 @@ func (c *Client) forget(id string) {
 
 // connect returns the connection of a frontend to an owner.
 func (c *Client) connect(ctx context.Context, to hermes.Owner, from hermes.From) (Remote, error) {
-	e := end{to, from.Client}
-	c.mu.Lock()
-	l := c.links[e]
-	if l == nil {
-		l = &link{}
-		c.links[e] = l
+	l := c.use(end{to, from.Client})
+	defer c.unuse(l)
+	select {
+	case l.turn <- struct{}{}:
+		defer func() { <-l.turn }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
-	c.mu.Unlock()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.remote != nil && !ended(l.remote) {
-		return l.remote, nil
+	if r := l.live(); r != nil {
+		return r, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
 	r, err := c.cfg.Dial(ctx, to, from)
 	if err != nil {
-		c.drop(e, l)
 		return nil, err
 	}
-	l.remote = r
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, errors.Join(protocol.ErrConnection, r.Close())
+	}
+	l.remote.Store(&r)
 	return r, nil
 }
 
-// drop removes a link that does not connect.
-func (c *Client) drop(e end, l *link) {
+// use returns the link of an end, until unuse.
+func (c *Client) use(e end) *link {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.links[e] == l {
-		delete(c.links, e)
+	l := c.links[e]
+	if l == nil {
+		l = &link{turn: make(chan struct{}, 1)}
+		c.links[e] = l
 	}
+	l.users++
+	return l
 }
 
+// unuse ends use, and forgets all links that have no connection.
+func (c *Client) unuse(l *link) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l.users--
+	maps.DeleteFunc(c.links, func(_ end, l *link) bool { return l.users == 0 && l.live() == nil })
+}
+
+// live returns the connection if there is one.
 func (l *link) live() Remote {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.remote == nil || ended(l.remote) {
+	r := l.remote.Load()
+	if r == nil || ended(*r) {
 		return nil
 	}
-	return l.remote
-}
-
-func (l *link) close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.remote == nil {
-		return nil
-	}
-	return l.remote.Close()
+	return *r
 }
 
 func ended(r Remote) bool {

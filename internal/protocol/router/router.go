@@ -54,6 +54,7 @@ type Client struct {
 	cfg Config
 
 	mu     sync.Mutex
+	closed bool
 	links  map[end]*link
 	routes map[string]hermes.Owner // by session
 }
@@ -69,11 +70,13 @@ func New(cfg Config) *Client {
 func (c *Client) Close() error {
 	c.mu.Lock()
 	links := c.links
-	c.links, c.routes = map[end]*link{}, map[string]hermes.Owner{}
+	c.closed, c.links, c.routes = true, map[end]*link{}, map[string]hermes.Owner{}
 	c.mu.Unlock()
 	var errs []error
 	for _, l := range links {
-		errs = append(errs, l.close())
+		if r := l.remote.Load(); r != nil {
+			errs = append(errs, (*r).Close())
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,6 +35,7 @@ type process struct {
 	runs   []string // ids of live sessions
 	refuse error    // what connecting fails with
 	hangs  bool     // it does not answer Sessions
+	silent bool     // it does not answer a connection
 	calls  []string
 	links  []*link
 }
@@ -44,12 +46,18 @@ func newWorld(t *testing.T, here ...string) (*world, *router.Client) {
 		Local: &link{w: w, p: w.processes[""], done: make(chan struct{})},
 		Store: func(context.Context) (router.Store, error) { return w.store, nil },
 		Own:   func() string { return "me:1:0" },
-		Dial: func(_ context.Context, to hermes.Owner, from hermes.From) (router.Remote, error) {
-			w.mu.Lock()
-			defer w.mu.Unlock()
+		Dial: func(ctx context.Context, to hermes.Owner, from hermes.From) (router.Remote, error) {
 			address := to.Address
+			w.mu.Lock()
 			w.dialed = append(w.dialed, address)
 			p := w.processes[address]
+			w.mu.Unlock()
+			if p != nil && p.silent {
+				<-ctx.Done()
+				return nil, context.Cause(ctx)
+			}
+			w.mu.Lock()
+			defer w.mu.Unlock()
 			switch {
 			case p == nil:
 				return nil, fmt.Errorf("%w: nothing listens", protocol.ErrConnection)
@@ -357,4 +365,46 @@ func TestConnectionsEndWithTheClient(t *testing.T) {
 			t.Error("a connection is still open")
 		}
 	}
+}
+
+// TestAProcessThatHangsHoldsNobodyUp: all that waits for it ends with its context, the list of
+// sessions after its 300 ms, and other processes answer meanwhile.
+func TestAProcessThatHangsHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, c := newWorld(t, "mine")
+		w.runs("A", "a").silent = true
+		w.runs("B", "b")
+		took := func(what string, within time.Duration, f func(context.Context) error) {
+			t.Helper()
+			begun := time.Now()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if err := f(ctx); time.Since(begun) > within {
+				t.Errorf("%s took %v, %v", what, time.Since(begun), err)
+			}
+		}
+		var waiting sync.WaitGroup
+		for _, from := range []hermes.From{me, {}} { // history has no frontend, as the list has none
+			waiting.Go(func() { _ = c.Do(t.Context(), "a", from, hermes.Stop{}) })
+		}
+		synctest.Wait()
+		took("the list", 300*time.Millisecond, func(ctx context.Context) error {
+			_, err := c.Sessions(ctx, protocol.Filter{})
+			return err
+		})
+		took("attach", time.Second, func(ctx context.Context) error {
+			_, _, err := c.Attach(ctx, "a", me, protocol.After{})
+			return err
+		})
+		took("history", time.Second, func(ctx context.Context) error {
+			_, err := c.History(ctx, "a", hermes.Range{})
+			return err
+		})
+		took("other sessions", 0, func(ctx context.Context) error {
+			return errors.Join(c.Do(ctx, "b", me, hermes.Stop{}), c.Do(ctx, "mine", me, hermes.Stop{}))
+		})
+		took("close", 0, func(context.Context) error { return c.Close() })
+		waiting.Wait()
+	})
 }

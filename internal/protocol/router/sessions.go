@@ -1,7 +1,6 @@
 package router
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -19,7 +18,11 @@ const stateTime = 300 * time.Millisecond
 // lists those that run, in any process. What the sessions of other processes do is known if
 // these answer at once.
 func (c *Client) Sessions(ctx context.Context, f protocol.Filter) ([]protocol.SessionInfo, error) {
-	list, err := c.cfg.Local.Sessions(ctx, f)
+	here := f
+	if f.Live { // a page of all, not of those here
+		here.Limit, here.Offset = -1, 0
+	}
+	list, err := c.cfg.Local.Sessions(ctx, here)
 	if err != nil {
 		return nil, err
 	}
@@ -57,9 +60,6 @@ func (c *Client) addLive(ctx context.Context, list []protocol.SessionInfo, other
 		return nil, err
 	}
 	for id := range others {
-		if f.ID != "" && f.ID != id {
-			continue
-		}
 		row, err := store.FindSession(ctx, id)
 		switch {
 		case errors.Is(err, hermes.ErrNotFound):
@@ -69,10 +69,7 @@ func (c *Client) addLive(ctx context.Context, list []protocol.SessionInfo, other
 		}
 		list = append(list, protocol.InfoOf(row))
 	}
-	slices.SortFunc(list, func(a, b protocol.SessionInfo) int {
-		return cmp.Or(b.Active.Compare(a.Active), cmp.Compare(b.ID, a.ID))
-	})
-	return list, nil
+	return f.Of(list), nil
 }
 
 // addStates asks other processes what their sessions do, all at once.
@@ -103,7 +100,7 @@ func (c *Client) ask(ctx context.Context, to hermes.Owner) []protocol.SessionInf
 	if err != nil {
 		return nil
 	}
-	list, err := r.Sessions(ctx, protocol.Filter{Live: true, Limit: -1})
+	list, err := r.Sessions(ctx, protocol.Filter{Live: true, Archived: true, Limit: -1})
 	if err != nil {
 		return nil
 	}
