@@ -176,14 +176,16 @@ func (f *ring) shrink(events, bytes int, before int64) {
 	f.list, f.weights, f.first = f.list[n:], f.weights[n:], f.first+int64(n)
 }
 
-// rest frees most of the ring when no turn runs. What a subscriber has not read stays.
+// rest frees most of the ring when no turn runs. What a subscriber can still read stays.
 func (f *feed) rest() {
 	if f.bytes <= idleRing || !f.view.Idle() {
 		return
 	}
 	read := f.end()
 	for _, s := range f.subs {
-		read = min(read, s.next)
+		if s.next >= f.first { // else it attaches again anyway
+			read = min(read, s.next)
+		}
 	}
 	if f.shrink(ringEvents, idleRing, read); cap(f.list) > 2*len(f.list)+64 {
 		f.list, f.weights = slices.Clone(f.list), slices.Clone(f.weights)

@@ -264,6 +264,22 @@ func anyEvent(r *rand.Rand) hermes.Event {
 	return list[r.IntN(len(list))]
 }
 
+// TestAFrontendThatLaggedKeepsNothing when the session rests: what it has not read is lost to it
+// anyway.
+func TestAFrontendThatLaggedKeepsNothing(t *testing.T) {
+	t.Parallel()
+	f := mustFeed()
+	f.attach(t.Context(), hermes.From{}, protocol.After{}, protocol.Snapshot{})
+	f.publish(hermes.TurnStarted{Turn: 1})
+	for range 2 * ringEvents {
+		f.publish(hermes.CallProgress{CallID: "c", Text: "working"})
+	}
+	f.publish(hermes.TurnDone{Turn: 1})
+	if f.bytes > idleRing {
+		t.Errorf("the ring of a session at rest has %d bytes, of %d at most", f.bytes, idleRing)
+	}
+}
+
 // BenchmarkPublish is what a session pays for an event, with frontends that read and with one that
 // does not.
 func BenchmarkPublish(b *testing.B) {
