@@ -1,4 +1,4 @@
-//go:build !race
+//go:build !race || everybyte
 
 package remote_test
 
