@@ -25,6 +25,7 @@ type seat struct {
 	all    strings.Builder // also what shows has forgotten
 	end    chan error
 	signal func(os.Signal)
+	pid    int
 }
 
 // sit starts the program on a pseudo terminal.
@@ -46,6 +47,7 @@ func (p *user) sit(term string, args ...string) *seat {
 	if err := c.Start(); err != nil {
 		p.t.Fatal(err)
 	}
+	s.pid = c.Process.Pid
 	s.signal = func(sig os.Signal) { _ = c.Process.Signal(sig) } // left notices a program that has ended
 	go func() { s.end <- c.Wait() }()
 	go func() { // ends when the pty is closed

@@ -239,13 +239,23 @@ func TestAnOwnerThatQuitsIsReplaced(t *testing.T) {
 	}
 }
 
+// suspend stops the program and waits until it has stopped.
+func (s *seat) suspend() {
+	s.t.Helper()
+	s.signal(syscall.SIGSTOP)
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(s.pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+		s.t.Fatalf("the program did not stop: %v, %v", status, err)
+	}
+}
+
 // TestASuspendedOwnerCanBeLeft: the terminal that is attached can quit, and its message arrives later.
 func TestASuspendedOwnerCanBeLeft(t *testing.T) {
 	t.Parallel()
 	p, first, _ := twoSeats(t)
 	second := p.sit("xterm-256color", "attach")
 	second.shows("Attached")
-	first.signal(syscall.SIGSTOP)
+	first.suspend()
 	second.press("water them\r")
 	second.shows("  water them") // it waits
 	second.press("\x03")
