@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -349,10 +350,18 @@ func TestSchema(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var said []string
+			var mu sync.Mutex
+			var asked []string
+			told := func() []string {
+				mu.Lock()
+				defer mu.Unlock()
+				return asked
+			}
 			p := newUser(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
-				said = append(said, r.Messages[len(r.Messages)-1].Text())
-				if len(said) == 1 {
+				mu.Lock()
+				defer mu.Unlock()
+				asked = append(asked, r.Messages[len(r.Messages)-1].Text())
+				if len(asked) == 1 {
 					return chatserver.Answer{Text: tt.first}, nil
 				}
 				return chatserver.Answer{Text: tt.second}, nil
@@ -362,10 +371,13 @@ func TestSchema(t *testing.T) {
 				t.Fatal(err)
 			}
 			run := func(args ...string) (string, string, int) {
-				said = nil
+				mu.Lock()
+				asked = nil
+				mu.Unlock()
 				return p.run(append([]string{"-z", "count", "-m", "played", "--schema", path}, args...)...)
 			}
 			out, errs, status := run()
+			said := told()
 			if (status == 0) != (tt.want != "") || status > 1 || tt.want != "" && out != tt.want+"\n" || tt.want == "" && (out != "" || !strings.Contains(errs, "does not fit the JSON Schema")) {
 				t.Errorf("status %d, out %q, errs %q", status, out, errs)
 			}
@@ -373,6 +385,7 @@ func TestSchema(t *testing.T) {
 				t.Errorf("the model was told %q", said)
 			}
 			out, _, status = run("--json")
+			said = told()
 			r := readResult(t, out)
 			if string(r.Structured) != tt.want || r.Status != status || r.Steps != len(said) || r.Usage.Calls != int64(len(said)) || (r.Failure != nil) != (tt.want == "") {
 				t.Errorf("status %d, %s", status, out)
