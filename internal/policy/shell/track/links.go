@@ -21,6 +21,7 @@ type links struct {
 	made     map[string]string // target by path, both absolute
 	followed map[string]string // result by path, since the last link was made
 	folders  map[string]string // where the protected folders lead
+	read     map[reading]bool  // what may be read without asking
 	count    int               // paths that were followed
 }
 

@@ -73,12 +73,21 @@ func (l *Line) Name(word string) {
 
 // Read judges a path that a command names, also if it only reads it. Links are not followed: a
 // command that makes one to such a path names it, too.
-func (l *Line) Read(word string) { l.readBy(word, policy.PathRules.CommandReads) }
+func (l *Line) Read(word string) { l.readBy(word, false) }
 
 // ReadTree judges a path that a command names and reads with all that is below.
-func (l *Line) ReadTree(word string) { l.readBy(word, policy.PathRules.CommandReadsTree) }
+func (l *Line) ReadTree(word string) { l.readBy(word, true) }
 
-func (l *Line) readBy(word string, verdict func(policy.PathRules, ...string) policy.PathVerdict) {
+// maxReads is how many names that may be read are remembered.
+const maxReads = 1000
+
+// reading is what a command reads: paths, joined by zero bytes, and perhaps all that is below.
+type reading struct {
+	paths string
+	tree  bool
+}
+
+func (l *Line) readBy(word string, tree bool) {
 	if rest, ok := strings.CutPrefix(word, "~/"); ok && l.Context.Home != "" {
 		word = l.Context.Home + "/" + rest // quoted, but the program may expand it
 	}
@@ -88,8 +97,23 @@ func (l *Line) readBy(word string, verdict func(policy.PathRules, ...string) pol
 	} else if lex.Dynamic(word) {
 		paths = l.partlyKnown(word)
 	}
+	read := reading{strings.Join(paths, "\x00"), tree}
+	if l.links.read[read] { // a loop names the same again and again
+		return
+	}
+	verdict := policy.PathRules.CommandReads
+	if tree {
+		verdict = policy.PathRules.CommandReadsTree
+	}
 	if v := verdict(l.protected(), paths...); v.Ask {
 		l.Ask(v.Key, v.Reason)
+		return
+	}
+	if l.links.read == nil {
+		l.links.read = map[reading]bool{}
+	}
+	if len(l.links.read) < maxReads {
+		l.links.read[read] = true
 	}
 }
 
