@@ -63,10 +63,6 @@ func (o *Owner) from(ctx context.Context, peer localsocket.Peer, h remote.Hello,
 	if !known {
 		return hermes.From{}, fmt.Errorf("unknown platform %.40q: a frontend on this machine is one of cli, oneshot, web and acp", h.Platform)
 	}
-	o.mu.Lock()
-	o.serial++
-	serial := o.serial
-	o.mu.Unlock()
 	name := fmt.Sprintf("%s %d", label, peer.PID)
-	return hermes.From{Client: fmt.Sprintf("%s, connection %d", name, serial), Platform: h.Platform, Name: name}, nil
+	return hermes.From{Client: name + ", " + h.Own(), Platform: h.Platform, Name: name}, nil
 }

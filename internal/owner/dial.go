@@ -37,7 +37,7 @@ func (d Dialer) Dial(ctx context.Context, to hermes.Owner, from hermes.From) (*r
 		_ = conn.Close()
 		return nil, err
 	}
-	return remote.Dial(ctx, remote.NewStream(conn), remote.Hello{Key: key, Name: from.Name, Platform: cmp.Or(from.Platform, "cli")})
+	return remote.Dial(ctx, remote.NewStream(conn), remote.Hello{Key: key, Name: from.Name, Platform: cmp.Or(from.Platform, "cli"), Client: from.Client})
 }
 
 // key returns the key to show if the process that listens is the owner.

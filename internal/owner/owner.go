@@ -66,7 +66,6 @@ type Owner struct {
 	mu       sync.Mutex
 	began    bool // to listen
 	closed   bool
-	serial   int // of the last peer
 	listener *localsocket.Listener
 }
 

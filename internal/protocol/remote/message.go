@@ -8,6 +8,7 @@
 package remote
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"time"
@@ -65,7 +66,23 @@ type Hello struct {
 	// frontend, such as "cli". A server need not believe them.
 	Name     string `json:"name,omitempty"`
 	Platform string `json:"platform,omitempty"`
+	// Client names the frontend on each of its connections, so that it knows as its own what it
+	// did before a connection was lost. It is at most 100 bytes. Without one, each connection is
+	// another frontend.
+	Client string `json:"client,omitempty"`
 }
+
+// Own returns the name of the frontend among those of the process, for From.Client. No frontend of
+// the process itself has such a name.
+func (h Hello) Own() string {
+	if h.Client == "" {
+		return "connection " + rand.Text()
+	}
+	return "client " + h.Client
+}
+
+// maxClient is how long Hello.Client may be, in bytes.
+const maxClient = 100
 
 // welcome is the result of initialize.
 type welcome struct {

@@ -3,7 +3,6 @@ package remote
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -166,8 +165,11 @@ func (v *served) admit(ctx context.Context, r *jsonrpc.Request) (hermes.From, er
 	if err := params(r, &h); err != nil {
 		return hermes.From{}, err
 	}
+	if len(h.Client) > maxClient {
+		return hermes.From{}, invalid(fmt.Errorf("client: it may have %d bytes at most", maxClient))
+	}
 	from, err := v.Admit(ctx, h)
-	from.Client = cmp.Or(from.Client, "connection "+rand.Text())
+	from.Client = cmp.Or(from.Client, h.Own())
 	from.Attends = false
 	return from, err
 }
