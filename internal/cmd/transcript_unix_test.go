@@ -86,7 +86,7 @@ func TestTheTranscriptInTheDocumentIsReal(t *testing.T) {
 	}
 	defer conn.Close()
 	w := &wire{t: t, conn: conn, lines: bufio.NewReader(conn)}
-	w.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"version":1,"key":%q,"platform":"cli"}}`, key)
+	w.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"version":1,"key":%q,"platform":"cli","client":"2b7e151628aed2a6"}}`, key)
 	w.until(`"id":1`)
 	w.send(`{"jsonrpc":"2.0","id":2,"method":"open","params":{"run":{"workspace":{"dir":%q}},"attends":true}}`, p.dir)
 	var opened struct {
