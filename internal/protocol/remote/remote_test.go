@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"testing"
 
 	"hermes"
@@ -84,5 +85,32 @@ func TestAClientNeedsTheKey(t *testing.T) {
 	}
 	if err := <-over; !errors.Is(err, remote.ErrKey) {
 		t.Errorf("served: %v", err)
+	}
+}
+
+// TestAFrontendIsKnownAgain on its next connection, if it names itself.
+func TestAFrontendIsKnownAgain(t *testing.T) {
+	t.Parallel()
+	known := func(client string) string {
+		server, stream := memory(t)
+		return mustConnect(t, refuses{}, server, stream, remote.Hello{Key: "key", Client: client}).From().Client
+	}
+	if a, b, other := known("a"), known("a"), known("b"); a != b || a == other {
+		t.Errorf("known as %q, %q and %q", a, b, other)
+	}
+	if a, b := known(""), known(""); a == b {
+		t.Errorf("two frontends without a name are both %q", a)
+	}
+	a, b := net.Pipe()
+	over := make(chan error, 1)
+	go func() { over <- remote.Serve(t.Context(), remote.NewStream(a), remote.Server{Admit: admit}) }()
+	if _, err := remote.Dial(t.Context(), remote.NewStream(b), remote.Hello{Key: "key", Client: strings.Repeat("x", 101)}); err == nil || !strings.Contains(err.Error(), "100 bytes") {
+		t.Errorf("a long name: %v", err)
+	}
+	<-over
+	for _, own := range []string{"", "terminal 1"} { // what a frontend of the process itself is called
+		if got := (remote.Hello{Client: own}).Own(); got == own {
+			t.Errorf("a peer is %q", got)
+		}
 	}
 }
