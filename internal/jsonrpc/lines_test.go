@@ -106,7 +106,7 @@ func FuzzMembers(f *testing.F) {
 		}
 		if !ok {
 			if !bytes.Contains(raw, []byte(`\`)) {
-				t.Error("an object is none")
+				t.Error("an object was refused")
 			}
 			return
 		}

@@ -13,7 +13,7 @@ import (
 const maxEnviron = 4 << 20
 
 // seen returns the marks among the open files of another process, as far as the system shows
-// them. A mark that the process made itself is none: it is closed when a program starts.
+// them. A mark that the process made itself does not count: it is closed when a program starts.
 func seen(pid int) []mark {
 	entries, err := os.ReadDir(proc(pid) + "/fd")
 	if err != nil {

@@ -242,13 +242,23 @@ const maxPiped = 8 << 20
 // notOpen words the error of opening a session for the command line.
 func (o *Options) notOpen(err error, id string) error {
 	if errors.Is(err, hermes.ErrNotFound) {
-		return fmt.Errorf("there is no session %q; list them with `hermes sessions list`: %w", id, hermes.ErrNotFound)
+		return noSession(id)
 	}
 	if fixed, ok := errors.AsType[hermes.ErrFixed](err); ok {
 		return refused(fixed)
 	}
 	return err
 }
+
+// noSession is the error of a reference to a session that does not exist.
+type noSession string
+
+func (e noSession) Error() string {
+	return fmt.Sprintf("there is no session %q; list them with `hermes sessions list`", string(e))
+}
+
+// Is reports whether this is [hermes.ErrNotFound].
+func (noSession) Is(target error) bool { return target == hermes.ErrNotFound }
 
 // from is the frontend of the run.
 func (o *Options) from(attends bool) hermes.From {
