@@ -73,8 +73,16 @@ func (t *terminal) Start(cmd *exec.Cmd) error {
 	if err := t.Pty.Start(cmd); err != nil {
 		return err
 	}
+	if side := t.Slave(); side != nil {
+		return side.Close()
+	}
+	return nil
+}
+
+// Slave returns the child's side, nil if the system has none that can be handed on.
+func (t *terminal) Slave() *os.File {
 	if u, ok := t.Pty.(interface{ Slave() *os.File }); ok {
-		return u.Slave().Close()
+		return u.Slave()
 	}
 	return nil
 }
