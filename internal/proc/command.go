@@ -43,6 +43,8 @@ type Command struct {
 	Limits Limits
 	// Guard ends the command if this process is killed. Nil means no guard.
 	Guard *Guard
+	// Launcher, if set, starts the program in its place instead of below this process.
+	Launcher Launcher
 }
 
 // Terminal is a pseudo-terminal that a child can be started on.

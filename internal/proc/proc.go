@@ -14,6 +14,7 @@ package proc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os/exec"
@@ -61,6 +62,9 @@ func Run(ctx context.Context, c Command) (Status, error) {
 func Start(ctx context.Context, c Command) (*Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
+	}
+	if c.Launcher != nil { // never start below this process what belongs elsewhere
+		return nil, errors.New("programs cannot be started inside of a sandbox yet")
 	}
 	cmd := exec.Command(c.Path, c.Args...)
 	cmd.Dir = c.Dir
