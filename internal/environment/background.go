@@ -54,7 +54,11 @@ func (b background) Wait(ctx context.Context) (hermes.Exit, error) {
 	if _, err := b.run.Wait(ctx); err != nil {
 		return hermes.Exit{}, err
 	}
-	return exit(b.finish()), nil
+	exit, cut := b.finish()
+	if cut && errors.Is(context.Cause(b.ctx), hermes.ErrTimeLimit) {
+		return exit, hermes.ErrTimeLimit
+	}
+	return exit, nil
 }
 
 // terminal is a pseudo-terminal. It closes the child's side once the child has

@@ -56,6 +56,8 @@ type LocalConfig struct {
 	// Mark tells programs that a command of an agent started them; nil tells
 	// them nothing. The caller closes it after the environment.
 	Mark *lineage.Mark
+	// Walls confine the commands; nil means none. Close closes them.
+	Walls Walls
 }
 
 // Local is this machine as an environment. Its methods may be called
@@ -63,6 +65,7 @@ type LocalConfig struct {
 type Local struct {
 	config LocalConfig
 	shell  func() (shell, error)
+	system func() string   // with its version
 	life   context.Context // ends with Close
 	end    context.CancelCauseFunc
 
@@ -87,6 +90,7 @@ func NewLocal(c LocalConfig) (*Local, error) {
 		dir:    dir,
 		env:    Variables(c),
 		shell:  sync.OnceValues(func() (shell, error) { return findShell(c.Shell) }),
+		system: sync.OnceValue(systemName),
 	}
 	l.life, l.end = context.WithCancelCause(context.Background())
 	return l, nil
@@ -101,11 +105,11 @@ func (l *Local) Exec(ctx context.Context, c hermes.Command) (hermes.Exit, error)
 	if err != nil {
 		return hermes.Exit{}, err
 	}
-	status := r.finish()
-	if status.Cut {
-		return exit(status), context.Cause(ctx)
+	exit, cut := r.finish()
+	if cut {
+		return exit, context.Cause(r.ctx)
 	}
-	return exit(status), nil
+	return exit, nil
 }
 
 // Files gives access to the files of this machine.
@@ -115,6 +119,7 @@ func (l *Local) Files() hermes.Files { return hostFiles{local: l} }
 // the temporary folders of earlier processes that were killed.
 func (l *Local) Close() error {
 	l.mu.Lock()
+	again := l.closed
 	l.closed = true
 	l.mu.Unlock()
 	l.end(errClosed)
@@ -124,13 +129,17 @@ func (l *Local) Close() error {
 	defer l.mu.Unlock()
 	endAll(l.left)
 	l.left = nil
+	var err error
+	if l.config.Walls != nil && !again {
+		err = l.config.Walls.Close()
+	}
 	if l.state == nil {
-		return nil
+		return err
 	}
 	liveness.Sweep(l.config.Temp, statePrefix) // those of processes that were killed
 	folder := l.state
 	l.state = nil
-	return folder.Remove()
+	return errors.Join(err, folder.Remove())
 }
 
 // bound returns a context that ends with ctx and with the environment.
