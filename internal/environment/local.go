@@ -21,7 +21,6 @@ import (
 
 	"hermes"
 	"hermes/internal/lineage"
-	"hermes/internal/liveness"
 	"hermes/internal/proc"
 )
 
@@ -72,9 +71,8 @@ type Local struct {
 	mu     sync.Mutex
 	dir    string
 	env    []string
-	state  *liveness.Folder // for state files; created when first needed
-	files  int              // number of file names used in it
-	left   []*proc.Process  // processes that still run after their command ended
+	named  namedFiles      // the files of shells, where they have names
+	left   []*proc.Process // processes that still run after their command ended
 	closed bool
 	active sync.WaitGroup // commands and background processes
 }
@@ -133,13 +131,7 @@ func (l *Local) Close() error {
 	if l.config.Walls != nil && !again {
 		err = l.config.Walls.Close()
 	}
-	if l.state == nil {
-		return err
-	}
-	liveness.Sweep(l.config.Temp, statePrefix) // those of processes that were killed
-	folder := l.state
-	l.state = nil
-	return errors.Join(err, folder.Remove())
+	return errors.Join(err, l.named.close(l))
 }
 
 // bound returns a context that ends with ctx and with the environment.

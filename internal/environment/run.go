@@ -26,7 +26,8 @@ type run struct {
 	cancel func()
 	inside Inside
 	extra  []string // variables that were set for this command only
-	state  string   // the file for its folder and variables; empty if they are not kept
+	state  *handed  // for its folder and variables; nil if they are not kept
+	line   *handed  // the command, if it is long
 	once   sync.Once
 	exit   hermes.Exit // set by finish
 }
@@ -71,22 +72,34 @@ func (l *Local) launch(ctx context.Context, sh shell, c hermes.Command, tty proc
 	}
 	r := &run{local: l}
 	if c.Keep && !c.Outside { // what runs outside leaves nothing behind for the inside
-		if r.state, err = l.stateFile(); err != nil {
+		if r.state, err = l.hand(stateAt); err != nil {
 			return nil, err
 		}
 	}
-	args, err := l.args(sh, c.Line, r.state)
-	if err != nil {
+	if err := r.begin(ctx, sh, c, dir, limits, tty, openInput); err != nil {
+		r.state.close()
+		r.line.close()
 		return nil, err
 	}
+	return r, nil
+}
+
+// begin starts the shell.
+func (r *run) begin(ctx context.Context, sh shell, c hermes.Command, dir string, limits proc.Limits, tty proc.Terminal, openInput bool) (err error) {
+	l, line := r.local, c.Line
+	if len(line) > maxArgument {
+		if line, r.line, err = l.tooLong(sh, line); err != nil {
+			return err
+		}
+	}
 	if r.inside, err = l.enter(ctx, c, dir); err != nil {
-		return nil, err
+		return err
 	}
 	r.ctx, r.cancel = limited(ctx, c.Limits.Time)
 	env := l.variables(r, c, dir)
 	r.Process, err = proc.Start(r.ctx, proc.Command{
 		Path:      sh.path,
-		Args:      args,
+		Args:      args(sh, line, r.state.called()),
 		Dir:       dir,
 		Env:       env,
 		Stdin:     c.Stdin,
@@ -94,7 +107,7 @@ func (l *Local) launch(ctx context.Context, sh shell, c hermes.Command, tty proc
 		Stdout:    c.Stdout,
 		Stderr:    c.Stderr,
 		Terminal:  tty,
-		Files:     l.config.Mark.Files(),
+		Files:     handOver(l.config.Mark.Files(), r.line, r.state),
 		Limits:    limits,
 		Guard:     l.config.Guard,
 		Launcher:  r.inside.Launcher,
@@ -102,9 +115,8 @@ func (l *Local) launch(ctx context.Context, sh shell, c hermes.Command, tty proc
 	if err != nil {
 		r.cancel()
 		r.inside.done(hermes.Exit{}, false)
-		return nil, err
 	}
-	return r, nil
+	return err
 }
 
 // variables are the whole environment of a command.
@@ -141,6 +153,7 @@ func (r *run) finish() (exit hermes.Exit, cut bool) {
 		defer r.local.active.Done()
 		r.cancel()
 		r.local.keep(r)
+		r.line.close()
 		r.exit = hermes.Exit{Code: status.Code, Duration: status.Duration}
 		r.exit.Refused = r.inside.done(r.exit, !status.Cut)
 		if !r.Left() {
