@@ -23,7 +23,7 @@ func Build(r Root) (Report, error) {
 	defer b.close()
 	// The mount points' modes are to be as written here.
 	defer unix.Umask(unix.Umask(0))
-	for _, step := range []func() error{b.begin, b.proc, b.dev, b.mounts, b.network, b.enter} {
+	for _, step := range []func() error{b.begin, b.proc, b.dev, b.mounts, b.network, b.hostname, b.seal, b.enter} {
 		if err := step(); err != nil {
 			return b.report, err
 		}
@@ -128,12 +128,27 @@ func (b *builder) place(tree int, name string, folder bool) error {
 	return nil
 }
 
-// enter makes the new root the root of this process and drops the old one.
-func (b *builder) enter() error {
+// seal removes what only the building needed, and makes the new root read-only.
+func (b *builder) seal() error {
+	if err := unix.Fchdir(b.blank); err != nil {
+		return err
+	}
+	// The covers stay: each is a mount of its own.
+	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
+		return fmt.Errorf("detach the empty folder: %w", err)
+	}
+	if err := unix.Unlinkat(b.new, blankName, unix.AT_REMOVEDIR); err != nil {
+		return fmt.Errorf("remove the empty folder: %w", err)
+	}
 	attr := &unix.MountAttr{Attr_set: readOnly}
 	if err := unix.MountSetattr(b.new, "", unix.AT_EMPTY_PATH, attr); err != nil {
 		return fmt.Errorf("make the new root read-only: %w", err)
 	}
+	return nil
+}
+
+// enter makes the new root the root of this process and drops the old one.
+func (b *builder) enter() error {
 	if err := unix.Fchdir(b.new); err != nil {
 		return err
 	}
@@ -152,15 +167,7 @@ func (b *builder) enter() error {
 	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
 		return fmt.Errorf("detach the old root: %w", err)
 	}
-	if err := unix.Chdir("/"); err != nil {
-		return err
-	}
-	if r := b.root.Hostname; r != "" {
-		if err := unix.Sethostname([]byte(r)); err != nil {
-			return unavailable("set the host name", err)
-		}
-	}
-	return nil
+	return unix.Chdir("/")
 }
 
 // ErrUnavailable is the kind of error that Build returns where the host does not

@@ -100,7 +100,8 @@ func drop() {
 		}
 		_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 		header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-		err = unix.Capset(&header, &[2]unix.CapUserData{}[0])
+		var none [2]unix.CapUserData
+		err = unix.Capset(&header, &none[0])
 	}
 	if err != nil {
 		panic(err)
@@ -113,7 +114,7 @@ func threadsWithCapabilities() int {
 	for _, file := range files {
 		text, _ := os.ReadFile(file)
 		for line := range strings.Lines(string(text)) {
-			if strings.HasPrefix(line, "Cap") && strings.Trim(line[7:], "0\n") != "" {
+			if strings.HasPrefix(line, "Cap") && strings.Trim(line[7:], "\t0\n") != "" {
 				n++
 				break
 			}

@@ -185,3 +185,13 @@ func (b *builder) network() error {
 	}
 	return nil
 }
+
+func (b *builder) hostname() error {
+	if b.root.Hostname == "" {
+		return nil
+	}
+	if err := unix.Sethostname([]byte(b.root.Hostname)); err != nil {
+		return unavailable("set the host name", err)
+	}
+	return nil
+}
