@@ -16,6 +16,8 @@ type control struct {
 	conn *net.UnixConn
 	most uint32 // bytes of a message that is read
 
+	socket *os.File // kept open for the program that is executed next; may be nil
+
 	mu sync.Mutex // one message at a time
 
 	oob   [24 + 4*maxFiles + 64]byte

@@ -23,13 +23,26 @@ const keeperName = "hermes-keeper"
 // controlFile is the descriptor of a keeper's control socket.
 const controlFile = 3
 
+// insideArg is the argument of a keeper that has its walls.
+const insideArg = "inside"
+
 // Main turns the process into a keeper if it was started as one, and does not return
 // then. Programs that use the package call it before anything else.
+//
+// A keeper starts twice. The first time it builds the walls around one of its threads,
+// since a kernel builds them around threads, and then executes itself: all threads of
+// the second time are inside.
 func Main() {
 	if len(os.Args) == 0 || os.Args[0] != keeperName {
 		return
 	}
-	if err := keep(); err != nil && !errors.Is(err, io.EOF) {
+	var err error
+	if len(os.Args) > 1 && os.Args[1] == insideArg {
+		err = keep()
+	} else {
+		err = enter()
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -50,28 +63,40 @@ type keeper struct {
 	stopped  map[int]bool   // by freeze
 }
 
-// keep runs a keeper until its owner has gone.
+// keep runs a keeper that has its walls, until its owner has gone.
 func keep() error {
 	debug.SetGCPercent(400) // it is small and lives long
-	f := os.NewFile(controlFile, "control")
-	conn, err := net.FileConn(f)
-	f.Close()
+	m, h, err := taken(os.Args[2:])
 	if err != nil {
-		return fmt.Errorf("a keeper is started by its owner only: %w", err)
-	}
-	unixConn, ok := conn.(*net.UnixConn)
-	if !ok {
-		return errors.New("a keeper is started by its owner only")
-	}
-	k := &keeper{control: &control{conn: unixConn, most: maxToKeeper}, children: map[int]uint32{}, groups: map[uint32]int{}, stopped: map[int]bool{}}
-	k.started = sync.NewCond(&k.mu)
-	if err := k.begin(); err != nil {
 		return err
 	}
+	o, err := orderOf(&m)
+	if err != nil {
+		return err
+	}
+	c, err := dialOwner()
+	if err != nil {
+		return err
+	}
+	k := &keeper{control: c, layer: o.policy.Layer, children: map[int]uint32{}, groups: map[uint32]int{}, stopped: map[int]bool{}}
+	k.started = sync.NewCond(&k.mu)
+	if k.null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
+		return err
+	}
+	// What runs inside may not look into this process. It holds no secret, but a
+	// keeper that is taken over can lie about how commands end.
+	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	if err := attackAll(k.layer, o.target); err != nil {
+		return k.fail(err)
+	}
+	if err := c.send(&message{Kind: ready, List: m.Env, Slots: h.slots()}, h.files()...); err != nil {
+		return err
+	}
+	closeAll(h.files())
 	go k.reap() // ends with the process
 	defer k.endAll()
 	for {
-		m, files, err := k.control.receive()
+		m, files, err := c.receive()
 		if err != nil {
 			return err
 		}
@@ -79,36 +104,25 @@ func keep() error {
 	}
 }
 
-// begin builds the walls that the first message names.
-func (k *keeper) begin() error {
-	m, files, err := k.control.receive()
+// dialOwner takes the control socket.
+func dialOwner() (*control, error) {
+	f := os.NewFile(controlFile, "control")
+	conn, err := net.FileConn(f)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("a keeper is started by its owner only: %w", err)
 	}
-	closeAll(files)
-	if k.null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
-		return err
+	f.Close()
+	c, ok := conn.(*net.UnixConn)
+	if !ok {
+		return nil, errors.New("a keeper is started by its owner only")
 	}
-	p, err := policyOf(&m)
-	if err != nil {
-		return err
-	}
-	k.layer = p.Layer
-	if p.Layer != A { // in layer A this is process 1 of its namespace
-		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-			return fmt.Errorf("adopt orphans: %w", err)
-		}
-	}
-	handed, lacks, err := raise(p)
-	if err != nil {
-		_ = k.control.send(&message{Kind: failed, Text: err.Error()})
-		return err
-	}
-	defer closeAll(handed.files())
-	// What runs inside may not look into this process. It holds no secret, but a
-	// keeper that is taken over can lie about how commands end.
-	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
-	return k.control.send(&message{Kind: ready, List: lacks, Slots: handed.slots()}, handed.files()...)
+	return &control{conn: c, most: maxToKeeper}, nil
+}
+
+// fail tells the owner why there is no keeper.
+func (k *keeper) fail(err error) error {
+	_ = k.control.send(&message{Kind: failed, Text: err.Error()})
+	return err
 }
 
 func (k *keeper) handle(m *message, files []*os.File) {

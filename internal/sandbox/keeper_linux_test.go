@@ -139,6 +139,7 @@ func BenchmarkCommand(b *testing.B) {
 	}{
 		{"fork", func() proc.Launcher { return nil }},
 		{"keeper", func() proc.Launcher { return mustStart(b, sandbox.Policy{}) }},
+		{"A", func() proc.Launcher { return mustStart(b, policyA(b)) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			l := c.keeper()

@@ -12,7 +12,7 @@ func TestMessagesTravelWhole(t *testing.T) {
 		{},
 		{Kind: launch, ID: 1<<32 - 1, N: -1, Flag: true, Text: "/bin/sh", Dir: "/a b", List: []string{"", "-c", "\xff\x00"}, Env: []string{"A=\n"},
 			Slots: []int64{0, -1, 2}, Limits: [4]uint64{1, 2, 3, 1<<64 - 1}},
-		*buildMessage(Policy{Layer: A, Read: []string{"/usr"}, Nested: true}),
+		*order{policy: Policy{Layer: A, Read: []string{"/usr"}, Nested: true}}.encode(),
 	} {
 		got, err := readMessage(bytes.NewReader(m.encode()), maxToKeeper)
 		if err != nil || !reflect.DeepEqual(got, m) {
@@ -30,9 +30,10 @@ func TestAPolicyTravelsWhole(t *testing.T) {
 	if n := reflect.TypeFor[Policy]().NumField(); n != 11 {
 		t.Fatalf("a policy has %d fields: carry the new one and set it here", n)
 	}
-	got, err := policyOf(buildMessage(p))
-	if err != nil || !reflect.DeepEqual(got, p) {
-		t.Errorf("got %+v, %v, want %+v", got, err, p)
+	o := order{p, Target{Canary: "/h/c", Port: 80, Owner: 7}, "hermes-agent"}
+	got, err := orderOf(o.encode())
+	if err != nil || !reflect.DeepEqual(got, o) {
+		t.Errorf("got %+v, %v, want %+v", got, err, o)
 	}
 }
 
@@ -49,7 +50,7 @@ func FuzzMessage(f *testing.F) {
 	f.Add((&message{Kind: exited, ID: 3, N: 137, Flag: true}).encode())
 	f.Add((&message{Kind: answer, Slots: []int64{80, 443}}).encode())
 	f.Add((&message{Kind: failed, N: 13, Text: "permission denied"}).encode())
-	f.Add(buildMessage(Policy{Read: []string{"/usr"}, Temp: "/tmp"}).encode())
+	f.Add(order{policy: Policy{Read: []string{"/usr"}, Temp: "/tmp"}}.encode().encode())
 	f.Add([]byte{255, 255, 255, 255, 1})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := readMessage(bytes.NewReader(b), maxFromKeeper)
@@ -60,8 +61,8 @@ func FuzzMessage(f *testing.F) {
 		if err != nil || !reflect.DeepEqual(m, again) {
 			t.Fatalf("%+v became %+v, %v", m, again, err)
 		}
-		if p, err := policyOf(&m); err == nil {
-			if q, err := policyOf(buildMessage(p)); err != nil || !reflect.DeepEqual(p, q) {
+		if p, err := orderOf(&m); err == nil {
+			if q, err := orderOf(p.encode()); err != nil || !reflect.DeepEqual(p, q) {
 				t.Fatalf("policy %+v became %+v, %v", p, q, err)
 			}
 		}

@@ -1,6 +1,13 @@
 package sandbox
 
-import "os"
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+
+	"hermes/internal/sandbox/mount"
+)
 
 // handed are the files that a keeper gives to its owner.
 type handed struct {
@@ -30,7 +37,51 @@ func (h handed) slots() []int64 {
 	return s
 }
 
-// raise builds the walls around this process.
-func raise(p Policy) (handed, []string, error) {
-	return handed{}, nil, nil
+// raise builds the walls around the calling thread, which is locked.
+func raise(p Policy, self int) (h handed, lacks []string, err error) {
+	if p.Layer == None {
+		return h, nil, nil
+	}
+	if p.Layer == A {
+		if lacks, err = ownRoot(p); err != nil {
+			return h, nil, err
+		}
+		if p.Network == Proxied {
+			if h.proxy, err = listenInside(); err != nil {
+				return h, nil, err
+			}
+		}
+		if err := mount.DropThread(); err != nil {
+			return h, nil, err
+		}
+	}
+	more, err := restrict(p, self)
+	if err != nil {
+		return h, nil, err
+	}
+	h.notify, err = filter(p)
+	return h, append(lacks, more...), err
+}
+
+// ownRoot replaces the root folder by one that holds what the policy names.
+func ownRoot(p Policy) (lacks []string, err error) {
+	report, err := mount.Build(mount.Root{
+		Read: p.Read, Write: p.Write, Protected: p.Protected, Hidden: p.Hidden, Temp: p.Temp, Home: p.Home, PrivateHome: p.PrivateHome, Devices: p.Devices,
+	})
+	for _, u := range report.Unprotected {
+		lacks = append(lacks, u.Path+" is not protected: "+u.Why)
+	}
+	return lacks, err
+}
+
+// listenInside makes the socket on which the proxy is reached in the new network.
+func listenInside() (*os.File, error) {
+	var c net.ListenConfig
+	c.SetMultipathTCP(false)
+	l, err := c.Listen(context.Background(), "tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen for the proxy: %w", err)
+	}
+	defer l.Close()
+	return l.(*net.TCPListener).File()
 }

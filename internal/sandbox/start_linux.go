@@ -25,6 +25,10 @@ const (
 // Config says what to start.
 type Config struct {
 	Policy Policy
+	// Name is what the keeper's process is called; empty keeps the program's.
+	Name string
+	// Target is what the keeper attacks first; Owner is filled in.
+	Target Target
 	// Refused is called, from several goroutines, with the address of a connection
 	// that the walls of layer B refused. Nil ignores it. In layer A there is no way
 	// out but the proxy.
@@ -128,7 +132,8 @@ func command(l Layer, control *os.File, stderr *tail) *exec.Cmd {
 
 // begin hands over the policy and takes what the keeper made.
 func (k *Keeper) begin(c Config) error {
-	if err := k.control.send(buildMessage(c.Policy)); err != nil {
+	c.Target.Owner = os.Getpid()
+	if err := k.control.send(order{c.Policy, c.Target, c.Name}.encode()); err != nil {
 		return err
 	}
 	m, files, err := k.control.receive()

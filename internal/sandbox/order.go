@@ -12,11 +12,20 @@ const (
 	tempLetter      = "t"
 	homeLetter      = "H"
 	privateLetter   = "P"
+	canaryLetter    = "c"
 )
 
-// buildMessage is the first message to a keeper.
-func buildMessage(p Policy) *message {
-	m := &message{Kind: build, N: int64(p.Layer), Flag: p.Nested, Slots: []int64{int64(p.Network)}}
+// order is what a keeper is to be.
+type order struct {
+	policy Policy
+	target Target
+	name   string // of the process; empty keeps its own
+}
+
+// encode makes the first message to a keeper.
+func (o order) encode() *message {
+	p := o.policy
+	m := &message{Kind: build, N: int64(p.Layer), Flag: p.Nested, Text: o.name, Slots: []int64{int64(p.Network), int64(o.target.Port), int64(o.target.Owner)}}
 	add := func(letter string, list ...string) {
 		for _, path := range list {
 			m.List = append(m.List, letter+path)
@@ -30,18 +39,20 @@ func buildMessage(p Policy) *message {
 	add(tempLetter, p.Temp)
 	add(homeLetter, p.Home)
 	add(privateLetter, p.PrivateHome)
+	add(canaryLetter, o.target.Canary)
 	return m
 }
 
-// policyOf reads it.
-func policyOf(m *message) (Policy, error) {
-	if m.Kind != build || len(m.Slots) != 1 {
-		return Policy{}, errMessage
+// orderOf reads it.
+func orderOf(m *message) (order, error) {
+	if m.Kind != build || len(m.Slots) != 3 {
+		return order{}, errMessage
 	}
 	p := Policy{Layer: Layer(m.N), Nested: m.Flag, Network: Network(m.Slots[0])}
+	t := Target{Port: int(m.Slots[1]), Owner: int(m.Slots[2])}
 	for _, entry := range m.List {
 		if entry == "" {
-			return Policy{}, errMessage
+			return order{}, errMessage
 		}
 		path := entry[1:]
 		switch entry[:1] {
@@ -61,12 +72,14 @@ func policyOf(m *message) (Policy, error) {
 			p.Home = path
 		case privateLetter:
 			p.PrivateHome = path
+		case canaryLetter:
+			t.Canary = path
 		default:
-			return Policy{}, errMessage
+			return order{}, errMessage
 		}
 		if strings.ContainsRune(path, 0) {
-			return Policy{}, errMessage
+			return order{}, errMessage
 		}
 	}
-	return p, nil
+	return order{p, t, m.Text}, nil
 }
