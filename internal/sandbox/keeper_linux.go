@@ -86,13 +86,17 @@ func keep() error {
 	// What runs inside may not look into this process. It holds no secret, but a
 	// keeper that is taken over can lie about how commands end.
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
-	if err := attackAll(k.layer, o.target); err != nil {
-		return k.fail(err)
-	}
 	if err := c.send(&message{Kind: ready, List: m.Env, Slots: h.slots()}, h.files()...); err != nil {
 		return err
 	}
 	closeAll(h.files())
+	if err := attackAll(k.layer, o.target); err != nil { // the owner judges connections by now
+		_ = c.send(&message{Kind: failed, Text: err.Error()})
+		return err
+	}
+	if err := c.send(&message{Kind: answer}); err != nil {
+		return err
+	}
 	go k.reap() // ends with the process
 	defer k.endAll()
 	for {
@@ -117,12 +121,6 @@ func dialOwner() (*control, error) {
 		return nil, errors.New("a keeper is started by its owner only")
 	}
 	return &control{conn: c, most: maxToKeeper}, nil
-}
-
-// fail tells the owner why there is no keeper.
-func (k *keeper) fail(err error) error {
-	_ = k.control.send(&message{Kind: failed, Text: err.Error()})
-	return err
 }
 
 func (k *keeper) handle(m *message, files []*os.File) {

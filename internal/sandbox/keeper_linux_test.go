@@ -140,6 +140,7 @@ func BenchmarkCommand(b *testing.B) {
 		{"fork", func() proc.Launcher { return nil }},
 		{"keeper", func() proc.Launcher { return mustStart(b, sandbox.Policy{}) }},
 		{"A", func() proc.Launcher { return mustStart(b, policyA(b)) }},
+		{"B", func() proc.Launcher { return mustStart(b, policyB(b)) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			l := c.keeper()

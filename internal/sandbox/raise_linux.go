@@ -1,8 +1,6 @@
 package sandbox
 
 import (
-	"context"
-	"fmt"
 	"net"
 	"os"
 
@@ -51,9 +49,10 @@ func raise(p Policy, self int) (h handed, lacks []string, err error) {
 				return h, nil, err
 			}
 		}
-		if err := mount.DropThread(); err != nil {
-			return h, nil, err
-		}
+	}
+	// Root keeps none either: with them it reads the memory of every process.
+	if err := mount.DropThread(); err != nil {
+		return h, nil, err
 	}
 	more, err := restrict(p, self)
 	if err != nil {
@@ -76,11 +75,9 @@ func ownRoot(p Policy) (lacks []string, err error) {
 
 // listenInside makes the socket on which the proxy is reached in the new network.
 func listenInside() (*os.File, error) {
-	var c net.ListenConfig
-	c.SetMultipathTCP(false)
-	l, err := c.Listen(context.Background(), "tcp4", "127.0.0.1:0")
+	l, err := listen()
 	if err != nil {
-		return nil, fmt.Errorf("listen for the proxy: %w", err)
+		return nil, err
 	}
 	defer l.Close()
 	return l.(*net.TCPListener).File()

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"hermes/internal/proc"
+	"hermes/internal/sandbox/seccomp"
 )
 
 // Times of a keeper.
@@ -47,7 +48,9 @@ type Keeper struct {
 	proxy    net.Listener
 	serving  sync.WaitGroup
 	stopping context.CancelFunc
-	gone     chan struct{} // closed when the keeper has ended
+	// supervisor makes the connections of layer B; nil in others.
+	supervisor *seccomp.Supervisor
+	gone       chan struct{} // closed when the keeper has ended
 
 	mu       sync.Mutex
 	next     uint32
@@ -136,19 +139,37 @@ func (k *Keeper) begin(c Config) error {
 	if err := k.control.send(order{c.Policy, c.Target, c.Name}.encode()); err != nil {
 		return err
 	}
-	m, files, err := k.control.receive()
+	m, files, err := k.expect(ready)
 	if err != nil {
 		return err
 	}
-	if m.Kind != ready || len(m.Slots) != 2 {
+	if len(m.Slots) != 2 {
 		closeAll(files)
-		if m.Kind == failed && m.Text != "" {
-			return errors.New(m.Text)
-		}
 		return errMessage
 	}
 	k.lacks = m.List
-	return k.take(c, m.Slots, files)
+	if err := k.take(c, m.Slots, files); err != nil {
+		return err
+	}
+	_, files, err = k.expect(answer) // after it has attacked its walls
+	closeAll(files)
+	return err
+}
+
+// expect receives a message of a kind.
+func (k *Keeper) expect(want kind) (message, []*os.File, error) {
+	m, files, err := k.control.receive()
+	if err == nil && m.Kind == want {
+		return m, files, nil
+	}
+	closeAll(files)
+	switch {
+	case err != nil:
+		return message{}, nil, err
+	case m.Kind == failed && m.Text != "":
+		return message{}, nil, errors.New(m.Text)
+	}
+	return message{}, nil, errMessage
 }
 
 // Layer is the layer in force.
@@ -273,10 +294,16 @@ func (k *Keeper) Dial(port int) (net.Conn, error) {
 	return net.FileConn(r.files[0])
 }
 
-// Ports lists the ports that programs of the keeper listen on, at most 1,024. In
-// layer B there is no network of their own: it lists those of the whole machine.
+// Ports lists the ports that programs of the keeper listen on, at most 1,024.
 func (k *Keeper) Ports() ([]int, error) {
 	const most = 1024
+	if k.supervisor != nil {
+		var list []int
+		for _, a := range k.supervisor.Listening() {
+			list = append(list, int(a.Port()))
+		}
+		return list, nil
+	}
 	r, err := k.ask(&message{Kind: ports})
 	if err != nil {
 		return nil, err

@@ -83,6 +83,12 @@ func (r Rules) build(abi int) (int, error) {
 			}
 		}
 	}
+	for _, open := range r.Open {
+		if err := grantOpen(int(fd), open, readRights&set.fs); err != nil {
+			unix.Close(int(fd))
+			return -1, fmt.Errorf("grant an open file by Landlock: %w", err)
+		}
+	}
 	return int(fd), nil
 }
 
@@ -102,6 +108,11 @@ func grant(set int, path string, rights uint64) error {
 		return err
 	}
 	defer unix.Close(fd)
+	return grantOpen(set, fd, rights)
+}
+
+// grantOpen adds a rule for what is open.
+func grantOpen(set, fd int, rights uint64) error {
 	var stat unix.Stat_t
 	if err := unix.Fstat(fd, &stat); err != nil {
 		return err

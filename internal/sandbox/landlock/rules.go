@@ -18,6 +18,8 @@ type Rules struct {
 	// Devices are device files, or folders of them, that may be read, written and
 	// sent commands (ioctl).
 	Devices []string
+	// Open are open files that may be read and executed, under whatever name.
+	Open []int
 	// NoTCP refuses TCP's bind and connect from ABI 4 on. It does not see listen
 	// without bind, MSG_FASTOPEN or MPTCP: package seccomp refuses those.
 	NoTCP bool

@@ -17,6 +17,9 @@ func DropThread() error {
 		if errors.Is(err, unix.EINVAL) && capability > 0 {
 			break // one more than the last that the kernel knows
 		}
+		if errors.Is(err, unix.EPERM) {
+			break // an ordinary user has none, and no_new_privs keeps it so
+		}
 		if err != nil {
 			return fmt.Errorf("drop capability %d from the bounding set: %w", capability, err)
 		}
