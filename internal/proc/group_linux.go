@@ -158,3 +158,14 @@ func Descendants(of int) []int {
 	}
 	return found
 }
+
+// Children lists the living children of a process, without zombies.
+func Children(of int) []int {
+	var found []int
+	for _, p := range processes() {
+		if p.parent == of && !p.zombie {
+			found = append(found, p.pid)
+		}
+	}
+	return found
+}

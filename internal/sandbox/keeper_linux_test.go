@@ -15,7 +15,7 @@ import (
 // mustStart starts a keeper and closes it with the test.
 func mustStart(t testing.TB, p sandbox.Policy) *sandbox.Keeper {
 	t.Helper()
-	k, err := sandbox.Start(t.Context(), sandbox.Config{Policy: p})
+	k, err := new(sandbox.Host).Start(t.Context(), sandbox.Config{Policy: p})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,14 +85,32 @@ func TestNothingIsLeftWhenAKeeperIsClosed(t *testing.T) {
 }
 
 func TestAKilledKeeperEndsItsCommands(t *testing.T) {
-	t.Parallel()
-	k := mustStart(t, sandbox.Policy{})
-	_, code := sh(t, k, "kill -9 $PPID; sleep 1000")
-	if code != 137 {
-		t.Errorf("the command ended with %d", code)
-	}
-	if _, err := proc.Run(t.Context(), proc.Command{Path: "/bin/true", Dir: "/", Launcher: k}); err == nil {
-		t.Error("a keeper that has ended ran a command")
+	stop := proc.AdoptOrphans() // as the program does
+	t.Cleanup(stop)
+	for _, p := range []sandbox.Policy{policyA(t), policyB(t)} {
+		k := mustStart(t, p)
+		dir := p.Write[0]
+		p, err := proc.Start(context.Background(), proc.Command{
+			Path: "/bin/sh", Args: []string{"-c", "(setsid sleep 1000 >/dev/null 2>&1 & echo $! > pid); read x; kill -9 $PPID; exec sleep 1000"},
+			Dir: dir, Env: []string{"PATH=/usr/bin:/bin"}, OpenInput: true, Launcher: k,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(p.Close)
+		if err := sandbox.KillKeeper(k); err != nil { // in layer A nothing inside can
+			t.Fatal(err)
+		}
+		s, err := p.Wait(t.Context())
+		if err != nil || s.Code != 137 {
+			t.Errorf("the command ended with %d, %v", s.Code, err)
+		}
+		if left := proc.Descendants(os.Getpid()); len(left) > 0 {
+			t.Errorf("layer %s left the processes %v", k.Layer(), left)
+		}
+		if _, err := proc.Run(t.Context(), proc.Command{Path: "/bin/true", Dir: "/", Launcher: k}); err == nil {
+			t.Error("a keeper that has ended ran a command")
+		}
 	}
 }
 
@@ -156,7 +174,7 @@ func BenchmarkCommand(b *testing.B) {
 
 func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
-		k, err := sandbox.Start(b.Context(), sandbox.Config{})
+		k, err := new(sandbox.Host).Start(b.Context(), sandbox.Config{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -43,7 +44,7 @@ func (k *keeper) freeze() error {
 	for range endRounds {
 		running := 0
 		for _, pid := range proc.Descendants(os.Getpid()) {
-			if isStopped(pid) {
+			if isStopped(pid, k.stopped[pid]) {
 				continue
 			}
 			running++
@@ -69,8 +70,13 @@ func (k *keeper) thaw() {
 }
 
 // isStopped reports whether all threads of a process are stopped. A process that has
-// gone counts as stopped.
-func isStopped(pid int) bool {
+// gone counts as stopped, and so does one that was told to stop and waits in the kernel:
+// it stops before it runs on. After vfork a program waits so for its stopped child.
+func isStopped(pid int, told bool) bool {
+	states := "TtZX"
+	if told {
+		states += "D"
+	}
 	folder := "/proc/" + strconv.Itoa(pid) + "/task"
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -81,7 +87,7 @@ func isStopped(pid int) bool {
 		if err != nil {
 			continue
 		}
-		if i := bytes.LastIndexByte(b, ')'); i < 0 || i+2 >= len(b) || !bytes.ContainsRune([]byte("TtZX"), rune(b[i+2])) {
+		if i := bytes.LastIndexByte(b, ')'); i < 0 || i+2 >= len(b) || !strings.ContainsRune(states, rune(b[i+2])) {
 			return false
 		}
 	}

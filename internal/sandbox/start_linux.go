@@ -40,6 +40,7 @@ type Config struct {
 // it says is not trusted. Its methods may be called concurrently; the owner must call
 // Close.
 type Keeper struct {
+	host     *Host
 	policy   Policy
 	lacks    []string
 	control  *control
@@ -70,14 +71,14 @@ var ErrGone = errors.New("the sandbox of this session has ended; the next comman
 
 // Start starts a keeper and returns when its walls stand. The program must call Main
 // first of all. ctx bounds the start only.
-func Start(ctx context.Context, c Config) (*Keeper, error) {
+func (h *Host) Start(ctx context.Context, c Config) (*Keeper, error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
 		return nil, err
 	}
 	defer theirs.Close()
 	k := &Keeper{
-		policy: c.Policy, control: &control{conn: ours, most: maxFromKeeper}, stderr: &tail{}, gone: make(chan struct{}),
+		host: h, policy: c.Policy, control: &control{conn: ours, most: maxFromKeeper}, stderr: &tail{}, gone: make(chan struct{}),
 		waiting: map[uint32]chan reply{}, children: map[uint32]*child{},
 	}
 	k.process = command(c.Policy.Layer, theirs, k.stderr)
@@ -86,6 +87,7 @@ func Start(ctx context.Context, c Config) (*Keeper, error) {
 		return nil, fmt.Errorf("start the keeper of the sandbox: %w", err)
 	}
 	theirs.Close()
+	h.add(k.process.Process.Pid)
 	limit, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
 	stop := context.AfterFunc(limit, func() { _ = ours.SetDeadline(time.Unix(1, 0)) })
@@ -339,6 +341,7 @@ func (k *Keeper) abandon() {
 		proc.SignalGroup(k.process.Process.Pid, true)
 		<-ended
 	}
+	k.host.ended(k.process.Process.Pid)
 	if k.stopping != nil {
 		k.stopping()
 	}
