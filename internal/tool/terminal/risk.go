@@ -128,7 +128,11 @@ func added(found []hermes.Risk, sent, data string, on shell.Context) []hermes.Ri
 }
 
 func (t *shellOf) shellContext(e hermes.Environment, dir string) shell.Context {
-	return shell.Context{Home: t.config.Home, Hermes: t.config.Hermes, Dir: dir, Resolve: t.followLinks(e), PID: t.config.PID, Gateway: t.config.Gateway}
+	home := t.config.Home
+	if e != nil {
+		home = cmp.Or(e.Describe(context.Background()).Home, home)
+	}
+	return shell.Context{Home: home, Hermes: t.config.Hermes, Dir: dir, Resolve: t.followLinks(e), PID: t.config.PID, Gateway: t.config.Gateway}
 }
 
 // risks lists what was found. A path that could not be followed may be any path, so
