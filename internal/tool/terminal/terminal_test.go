@@ -115,6 +115,8 @@ type answer struct {
 	Processes                               []answer
 	Command                                 string
 	failed                                  bool
+	Blocked                                 []string
+	Advice                                  string `json:"blocked_advice"`
 }
 
 func (b *fixture) call(ctx context.Context, tool string, arguments map[string]any) (answer, error) {
