@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"log/slog"
 	"math/big"
 	"net"
@@ -140,7 +141,7 @@ func (w *world) site(t *testing.T, a *authority, h http.Handler, names ...string
 	t.Helper()
 	s := httptest.NewUnstartedServer(h)
 	s.TLS = &tls.Config{Certificates: []tls.Certificate{a.certificate(t, names...)}, MinVersion: tls.VersionTLS12}
-	s.Config.ErrorLog = nil
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	w.at("443", s.Listener.Addr().String(), names...)
