@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"hermes/internal/egress"
 )
 
 // clientHello returns the first message of TLS for a server's name; "" sends none.
@@ -114,8 +116,10 @@ func TestTheNameInTLSMustBeTheHost(t *testing.T) {
 				w.listen(t, port, s.serve, "a.example", "ssh.example", "any.example")
 			}
 			config := w.config()
-			config.Limits.Handshake = time.Second
-			ch := w.allowed(t, "a.example", "a.example:8443", "a.example:22", "ssh.example:443/ssh", "any.example:443/any", public)
+			if !c.ok {
+				config.Limits.Handshake = time.Second
+			}
+			ch := start(t, config, egress.SessionConfig{Allow: rules(t, "a.example", "a.example:8443", "a.example:22", "ssh.example:443/ssh", "any.example:443/any", public)})
 			r, code, body := ch.tunnel(t, c.to)
 			if code != 200 {
 				t.Fatal(code, body)
@@ -340,5 +344,33 @@ func TestSocksOffersOnlyConnect(t *testing.T) {
 		if got, _ := io.ReadAll(r); len(got) != 0 {
 			t.Errorf("%q was answered with %q", text, got)
 		}
+	}
+}
+
+func TestBytesSentWithTheRequestBelongToTheTunnel(t *testing.T) {
+	t.Parallel()
+	w, s := newWorld(), &sink{}
+	w.listen(t, "443", s.serve, "a.example")
+	c := w.allowed(t, "a.example")
+	hello := clientHello(t, "a.example")
+	request := "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example\r\n" + c.auth() + "\r\n"
+	for _, cut := range []int{0, 1, 5, len(hello)} {
+		r := c.raw(t).send(request + string(hello[:cut]))
+		if code, body := r.answer("CONNECT"); code != 200 {
+			t.Fatal(code, body)
+		}
+		r.send(string(hello[cut:]))
+		if _, err := io.ReadFull(r, make([]byte, 2)); err != nil {
+			t.Errorf("cut at %d: %v", cut, err)
+		}
+	}
+	r := c.raw(t).send(request + string(clientHello(t, "b.example")))
+	r.answer("CONNECT")
+	_, _ = io.ReadAll(r)
+	if f := c.lastRefusal(t); !strings.Contains(f.Why, "b.example") {
+		t.Errorf("%+v", f)
+	}
+	if want := 4 * len(hello); s.size() != want {
+		t.Errorf("the server got %d bytes, want %d", s.size(), want)
 	}
 }

@@ -32,30 +32,30 @@ func (u *unreachable) Error() string { return u.target.String() + " could not be
 
 // dial connects to a target that is allowed, by way of this machine's own proxy if it needs
 // one.
-func (p *Proxy) dial(ctx context.Context, t target, g grant) (net.Conn, error) {
-	up, err := p.upstream(t, "https")
+func (s *Session) dial(ctx context.Context, t target, g grant) (net.Conn, error) {
+	up, err := s.proxy.upstream(t, "https")
 	if err != nil {
 		return nil, err
 	}
 	if up == nil {
-		return p.straight(ctx, t, g)
+		return s.straight(ctx, t, g)
 	}
-	if err := p.namedOnly(ctx, t, g); err != nil {
+	if err := s.namedOnly(ctx, t, g); err != nil {
 		return nil, err
 	}
-	return p.through(ctx, up, t)
+	return s.proxy.through(ctx, up, t)
 }
 
 // straight looks the name up once, judges every address, and connects to one of these. So no
 // DNS server can give another address in between.
-func (p *Proxy) straight(ctx context.Context, t target, g grant) (net.Conn, error) {
-	list, err := p.addresses(ctx, t, g)
+func (s *Session) straight(ctx context.Context, t target, g grant) (net.Conn, error) {
+	list, err := s.addresses(ctx, t, g)
 	if err != nil {
 		return nil, err
 	}
 	for _, a := range inTurn(list) {
 		var conn net.Conn
-		if conn, err = p.connect(ctx, target{a.String(), t.port}.String()); err == nil {
+		if conn, err = s.proxy.connect(ctx, target{a.String(), t.port}.String()); err == nil {
 			return conn, nil
 		}
 	}
@@ -64,8 +64,8 @@ func (p *Proxy) straight(ctx context.Context, t target, g grant) (net.Conn, erro
 
 // namedOnly judges a target whose name another proxy resolves: by its addresses only if the
 // name resolves here, too.
-func (p *Proxy) namedOnly(ctx context.Context, t target, g grant) error {
-	_, err := p.addresses(ctx, t, g)
+func (s *Session) namedOnly(ctx context.Context, t target, g grant) error {
+	_, err := s.addresses(ctx, t, g)
 	if _, ok := errors.AsType[*unreachable](err); ok {
 		return nil
 	}
@@ -84,15 +84,15 @@ func failed(t target, err error) error {
 }
 
 // addresses looks a host up and judges every address.
-func (p *Proxy) addresses(ctx context.Context, t target, g grant) ([]netip.Addr, error) {
+func (s *Session) addresses(ctx context.Context, t target, g grant) ([]netip.Addr, error) {
 	list := []netip.Addr(nil)
 	if a, ok := t.address(); ok {
 		list = append(list, a)
 	} else {
-		ctx, cancel := context.WithTimeout(ctx, p.config.Limits.Dial)
+		ctx, cancel := context.WithTimeout(ctx, s.proxy.config.Limits.Dial)
 		defer cancel()
 		var err error
-		if list, err = p.resolve(ctx, t.host); err != nil || len(list) == 0 {
+		if list, err = s.proxy.resolve(ctx, t.host); err != nil || len(list) == 0 {
 			return nil, &unreachable{t, "its name could not be resolved"}
 		}
 	}
@@ -105,22 +105,11 @@ func (p *Proxy) addresses(ctx context.Context, t target, g grant) ([]netip.Addr,
 		case class != netguard.Public && class != netguard.Private:
 			return nil, &refused{t, "its name leads to " + what, final}
 		}
-		if err := p.denied(t, list[i]); err != nil {
+		if err := s.denied(t, target{list[i].String(), t.port}); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
-}
-
-// denied asks the user's rules about an address that a name leads to.
-func (p *Proxy) denied(t target, a netip.Addr) error {
-	if p.config.Deny == nil {
-		return nil
-	}
-	if rule, denied := p.config.Deny(a.String(), t.port); denied {
-		return &refused{t, "the rule " + rule + " of the user forbids its address", final}
-	}
-	return nil
 }
 
 func (p *Proxy) resolve(ctx context.Context, host string) ([]netip.Addr, error) {

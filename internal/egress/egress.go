@@ -23,6 +23,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -98,10 +99,11 @@ func New(c Config) *Proxy {
 // Session returns a new session with its own token. The caller closes it. If the proxy is
 // closed, so is the session.
 func (p *Proxy) Session(c SessionConfig) *Session {
+	c.Deny = slices.Clone(c.Deny)
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Session{
 		proxy: p, config: c, token: hermes.Secret(rand.Text()), ctx: ctx, cancel: cancel,
-		allow: append([]Rule(nil), c.Allow...), deny: append([]Rule(nil), c.Deny...),
+		allow: slices.Clone(c.Allow),
 		conns: map[*conn]struct{}{}, listeners: map[net.Listener]struct{}{}, asking: map[target]*question{},
 		refusals: refusals{most: p.config.Limits.Refusals},
 	}

@@ -41,7 +41,7 @@ func TestAllowedHostsAreReachedByEveryProtocol(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := &http.Transport{Dial: d.Dial, DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: a.pool}}
+	tr := &http.Transport{DialContext: d.(proxy.ContextDialer).DialContext, DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: a.pool}}
 	for address, want := range map[string]string{"https://a.example/": "secure", "http://a.example/": "plain"} {
 		if code, body, err := fetch(&http.Client{Transport: tr}, address); err != nil || code != 200 || body != want {
 			t.Errorf("socks %s: %d %q %v", address, code, body, err)
@@ -89,14 +89,16 @@ func TestDenyWins(t *testing.T) {
 	t.Parallel()
 	w, a := newWorld(), newAuthority(t)
 	w.site(t, a, says("x"), "a.example", "bad.a.example", "listed.example", "by-address.example")
-	w.names["by-address.example"] = []string{"93.184.216.35"}
+	w.names["by-address.example"], w.names["by-nat64.example"] = []string{"93.184.216.35"}, []string{"64:ff9b::5db8:d823"}
+	w.names["by-rule.example"] = []string{"93.184.216.36"}
 	list := &hostlist.Source{Entries: []string{"listed.example", "93.184.216.35"}}
 	config := w.config()
 	config.Deny = list.Match
 	asked := 0
 	config.Decide = func(context.Context, egress.Request) egress.Verdict { asked++; return egress.Verdict{Allow: true} }
-	c := start(t, config, egress.SessionConfig{Allow: rules(t, "*"), Deny: rules(t, "bad.a.example")})
-	for to, want := range map[string]int{"a.example:443": 200, "bad.a.example:443": 403, "listed.example:443": 403, "by-address.example:443": 403} {
+	c := start(t, config, egress.SessionConfig{Allow: rules(t, "*"), Deny: rules(t, "bad.a.example", "93.184.216.36")})
+	for to, want := range map[string]int{"a.example:443": 200, "bad.a.example:443": 403, "listed.example:443": 403, "by-address.example:443": 403,
+		"by-nat64.example:443": 403, "by-rule.example:443": 403, "93.184.216.36:80": 403, "[64:ff9b::5db8:d823]:80": 403} {
 		if _, code, body := c.tunnel(t, to); code != want || want == 403 && !strings.Contains(body, "cannot be allowed by asking") {
 			t.Errorf("%s: %d %q", to, code, body)
 		}
@@ -363,14 +365,13 @@ func TestALimitOfConnectionsAndOfTime(t *testing.T) {
 	w := newWorld()
 	w.listen(t, "7000", func(c net.Conn) { _, _ = io.Copy(c, c) }, "a.example")
 	config := w.config()
-	config.Limits = egress.Limits{Conns: 3, Handshake: 300 * time.Millisecond, Idle: 400 * time.Millisecond, Header: 4096}
+	config.Limits = egress.Limits{Conns: 3, Handshake: time.Second, Idle: time.Second, Header: 4096}
 	c := start(t, config, egress.SessionConfig{Allow: rules(t, "a.example:7000")})
 	var held []*raw
 	for range 3 {
 		held = append(held, c.raw(t).send("CONNECT a.exa")) // never goes on
 	}
-	time.Sleep(20 * time.Millisecond) // until they are accepted
-	if _, code, _ := c.tunnel(t, "a.example:7000"); code != 0 {
+	if _, code, _ := c.tunnel(t, "a.example:7000"); code != 0 { // they are accepted in turn
 		t.Errorf("a fourth connection was served: %d", code)
 	}
 	for _, r := range held {
@@ -385,7 +386,7 @@ func TestALimitOfConnectionsAndOfTime(t *testing.T) {
 		t.Fatal(code)
 	}
 	for range 4 { // busy in one direction at least: it lives on
-		time.Sleep(150 * time.Millisecond)
+		time.Sleep(300 * time.Millisecond)
 		if _, err := io.ReadFull(r.send("x"), make([]byte, 1)); err != nil {
 			t.Fatal(err)
 		}

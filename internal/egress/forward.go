@@ -82,7 +82,7 @@ func (s *Session) carrier(t target, g grant) *http.Transport {
 		MaxResponseHeaderBytes: int64(limits.Header), ResponseHeaderTimeout: limits.Idle,
 		Proxy: func(*http.Request) (*url.URL, error) { return s.proxy.upstream(t, "http") },
 		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
-			conn, err := s.proxy.dialPlain(ctx, t, g, address)
+			conn, err := s.dialPlain(ctx, t, g, address)
 			if err != nil {
 				return nil, err
 			}
@@ -93,18 +93,18 @@ func (s *Session) carrier(t target, g grant) *http.Transport {
 
 // dialPlain connects for a request of plain HTTP: to the target, or to this machine's own
 // proxy, whose address the transport gives.
-func (p *Proxy) dialPlain(ctx context.Context, t target, g grant, address string) (net.Conn, error) {
-	up, err := p.upstream(t, "http")
+func (s *Session) dialPlain(ctx context.Context, t target, g grant, address string) (net.Conn, error) {
+	up, err := s.proxy.upstream(t, "http")
 	if err != nil {
 		return nil, err
 	}
 	if up == nil {
-		return p.straight(ctx, t, g)
+		return s.straight(ctx, t, g)
 	}
-	if err := p.namedOnly(ctx, t, g); err != nil {
+	if err := s.namedOnly(ctx, t, g); err != nil {
 		return nil, err
 	}
-	conn, err := p.connect(ctx, address)
+	conn, err := s.proxy.connect(ctx, address)
 	if err != nil {
 		return nil, &unreachable{t, "this machine's own proxy does not answer"}
 	}

@@ -35,7 +35,7 @@ import (
 // and port to a server on loopback.
 type world struct {
 	mu       sync.Mutex
-	names    map[string][]string // a name to its addresses; each look-up after the first takes the next if it begins with "then "
+	names    map[string][]string // the answers to the look-ups of a name, one after the other; the last stays
 	servers  map[string]string   // address:port to the address of a server
 	lookedUp []string
 	dialled  []string
@@ -210,7 +210,7 @@ func rules(t *testing.T, texts ...string) []egress.Rule {
 }
 
 func (w *world) config() egress.Config {
-	return egress.Config{Resolve: w.resolve, Connect: w.connect, Log: slog.New(slog.DiscardHandler), Limits: egress.Limits{Handshake: 2 * time.Second}}
+	return egress.Config{Resolve: w.resolve, Connect: w.connect, Log: slog.New(slog.DiscardHandler)}
 }
 
 func start(t *testing.T, c egress.Config, sc egress.SessionConfig) *child {

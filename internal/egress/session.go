@@ -33,7 +33,6 @@ type Session struct {
 	mu        sync.Mutex
 	closed    bool
 	allow     []Rule
-	deny      []Rule
 	conns     map[*conn]struct{}
 	listeners map[net.Listener]struct{}
 	asking    map[target]*question
@@ -181,7 +180,8 @@ func (s *Session) Refused(since time.Time) []Refusal {
 	return s.refusals.since(since)
 }
 
-// Close ends the connections of the session and its listeners, and waits for them.
+// Close ends the connections of the session and its listeners, and waits for them. So it must
+// not be called by Config.Decide or a Swapper.
 func (s *Session) Close() {
 	s.mu.Lock()
 	s.closed = true

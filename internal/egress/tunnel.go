@@ -46,7 +46,7 @@ func (s *Session) fail(err error) {
 
 // direct connects the client with the target.
 func (s *Session) direct(c *conn, t target, g grant, reply func(error) error) {
-	server, err := s.proxy.dial(s.ctx, t, g)
+	server, err := s.dial(s.ctx, t, g)
 	if err != nil {
 		s.fail(err)
 		_ = reply(err)
@@ -81,7 +81,7 @@ func (s *Session) swap(c *conn, t target, g grant) {
 		return
 	}
 	dial := func(ctx context.Context) (net.Conn, error) {
-		server, err := s.proxy.dial(ctx, t, g)
+		server, err := s.dial(ctx, t, g)
 		if err != nil {
 			s.fail(err)
 		}

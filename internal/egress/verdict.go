@@ -40,12 +40,10 @@ func (s *Session) judge(ctx context.Context, t target) (grant, error) {
 	if class == netguard.Metadata || class == netguard.Unusable {
 		return grant{}, &refused{t, "it is " + what, final}
 	}
-	if s.proxy.config.Deny != nil {
-		if rule, denied := s.proxy.config.Deny(t.host, t.port); denied {
-			return grant{}, &refused{t, "the rule " + rule + " of the user forbids it", final}
-		}
+	if err := s.denied(t, t); err != nil {
+		return grant{}, err
 	}
-	g, err := s.byRules(t)
+	g, err := s.allowed(t)
 	if err != errUndecided {
 		return s.local(t, g, err, class, what)
 	}
@@ -66,16 +64,26 @@ func (s *Session) local(t target, g grant, err error, class netguard.Class, what
 
 var errUndecided = errors.New("no rule covers the host")
 
-// byRules asks the session's own rules. Of several that allow, each adds what it permits, but
-// a protocol that is declared for the port counts before the one that is not.
-func (s *Session) byRules(t target) (grant, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, r := range s.deny {
-		if r.Pattern.Match(t.host, t.port) {
-			return grant{}, &refused{t, "the rule " + r.String() + " forbids it", final}
+// denied asks the rules that forbid about a target, or about an address that it leads to.
+func (s *Session) denied(t, leadsTo target) error {
+	if s.proxy.config.Deny != nil {
+		if rule, denied := s.proxy.config.Deny(leadsTo.host, leadsTo.port); denied {
+			return &refused{t, "the rule " + rule + " of the user forbids it", final}
 		}
 	}
+	for _, r := range s.config.Deny {
+		if r.Pattern.Match(leadsTo.host, leadsTo.port) {
+			return &refused{t, "the rule " + r.String() + " forbids it", final}
+		}
+	}
+	return nil
+}
+
+// allowed asks the rules that allow. Each adds what it permits, but a protocol that is declared
+// counts before the usual one of the port.
+func (s *Session) allowed(t target) (grant, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	g, err := grant{}, errUndecided
 	for _, r := range s.allow {
 		if !r.allows(t) {
