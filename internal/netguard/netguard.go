@@ -21,6 +21,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -37,6 +38,9 @@ type Guard struct {
 	// is none. A proxy resolves names itself. So for a proxied request only the
 	// URL is checked, and the addresses if the name resolves here too.
 	Proxy func(*http.Request) (*url.URL, error)
+	// Blocked names the rule of the user that forbids a host, in its plain form; nil forbids
+	// none. It is asked before a name is looked up, and for every redirect.
+	Blocked func(host string, port uint16) (rule string, blocked bool)
 	// IPv4 connects over IPv4 only.
 	IPv4 bool
 	// Connect opens a connection to an address that was checked, or to a proxy;
@@ -70,6 +74,9 @@ func (g *Guard) Judge(ctx context.Context, raw string) ([]netip.Addr, error) {
 	if err != nil {
 		return nil, &Refused{Why: err.Error()}
 	}
+	if err := g.forbidden(u); err != nil {
+		return nil, err
+	}
 	if proxied, err := g.proxied(&http.Request{Method: http.MethodGet, URL: u}); err != nil || proxied {
 		if err != nil {
 			return nil, err
@@ -77,6 +84,24 @@ func (g *Guard) Judge(ctx context.Context, raw string) ([]netip.Addr, error) {
 		return nil, g.byName(ctx, u.Hostname())
 	}
 	return g.addresses(ctx, u.Hostname())
+}
+
+// forbidden refuses a host that a rule of the user names. The host of u is in its plain form.
+func (g *Guard) forbidden(u *url.URL) error {
+	if g.Blocked == nil {
+		return nil
+	}
+	port, err := strconv.ParseUint(u.Port(), 10, 16)
+	if err != nil { // it names none
+		port = 443
+		if u.Scheme == "http" {
+			port = 80
+		}
+	}
+	if rule, blocked := g.Blocked(u.Hostname(), uint16(port)); blocked {
+		return &Refused{Host: u.Hostname(), Why: fmt.Sprintf("the rule %q of the user forbids it", rule)}
+	}
+	return nil
 }
 
 func (g *Guard) proxied(r *http.Request) (bool, error) {
@@ -104,7 +129,7 @@ func (g *Guard) addresses(ctx context.Context, host string) ([]netip.Addr, error
 	if a, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{a}, g.admit(host, a)
 	}
-	if k, what := judgeName(host); k != public && (k != private || !g.Private) {
+	if k, what := judgeName(host); k != Public && (k != Private || !g.Private) {
 		return nil, refuse(host, k, what)
 	}
 	ctx, cancel := context.WithTimeout(ctx, resolveTime)
@@ -138,14 +163,14 @@ func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 // admit refuses an address that must not be reached.
 func (g *Guard) admit(host string, a netip.Addr) error {
 	k, what := judge(a)
-	if k == public || k == private && g.Private {
+	if k == Public || k == Private && g.Private {
 		return nil
 	}
 	return refuse(host, k, what)
 }
 
-func refuse(host string, k kind, what string) error {
-	return &Refused{Host: host, Why: "it is " + what, Private: k == private}
+func refuse(host string, k Class, what string) error {
+	return &Refused{Host: host, Why: "it is " + what, Private: k == Private}
 }
 
 // On reads a switch that allows private addresses, from an environment variable
