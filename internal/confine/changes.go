@@ -1,0 +1,155 @@
+package confine
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"hermes"
+	"hermes/internal/sandbox"
+	"hermes/internal/sandbox/gitguard"
+	"hermes/internal/sandbox/plan"
+)
+
+// guard remembers what git and tools obey in the workspace, before a command. What was
+// changed while nothing ran inside is the user's doing. Call it with the lock held.
+func (w *Walls) guard() error {
+	if w.guarding && (w.running > 0 || w.busy()) {
+		return nil
+	}
+	var err error
+	if w.guarding {
+		w.before, err = w.before.Again()
+	} else {
+		w.before, err = gitguard.Take(w.config.Workspace)
+	}
+	w.guarding = err == nil
+	return err
+}
+
+// busy reports whether processes of earlier commands may still run.
+func (w *Walls) busy() bool {
+	for _, at := range w.places {
+		if !at.keeper.Empty() {
+			return true
+		}
+	}
+	return slices.ContainsFunc(w.old, func(at *place) bool { return !at.keeper.Empty() })
+}
+
+// changes looks at what a command changed of the files that git and the user's tools
+// obey. Harmless settings stay; the rest is restored and reported. Call it with the lock
+// held.
+func (v *visit) changes() []hermes.Refusal {
+	w := v.walls
+	now, err := w.before.Again()
+	if err != nil {
+		return nil // the workspace is gone
+	}
+	if !slices.ContainsFunc(now.Compare(w.before), v.watched) {
+		w.before = now
+		return nil
+	}
+	// Nothing may change them again while they are looked at.
+	thaw, err := v.freezeLocked()
+	if err != nil {
+		return []hermes.Refusal{{Kind: hermes.RefusedChange, Name: w.config.Workspace, Note: err.Error()}}
+	}
+	defer thaw()
+	if now, err = w.before.Again(); err != nil {
+		return nil
+	}
+	var out []hermes.Refusal
+	for _, c := range now.Compare(w.before) {
+		if v.watched(c) {
+			out = append(out, v.judge(c)...)
+		}
+	}
+	for _, at := range w.places { // they do not protect what is new
+		at.stale = true
+	}
+	if again, err := now.Again(); err == nil {
+		w.before = again
+	}
+	return out
+}
+
+// watched reports whether a change may be the command's. In layer A, what is mounted
+// read-only can only have been changed by the user.
+func (v *visit) watched(c gitguard.Change) bool {
+	if slices.ContainsFunc(v.write, func(g string) bool { return below(c.Path, g) }) {
+		return false
+	}
+	p := v.place.plan.Policy
+	return p.Layer != sandbox.A || !slices.ContainsFunc(p.Protected, func(path string) bool { return below(c.Path, path) })
+}
+
+func (v *visit) freezeLocked() (func(), error) {
+	v.walls.mu.Unlock()
+	defer v.walls.mu.Lock()
+	return v.walls.freeze()
+}
+
+// judge keeps or restores one change.
+func (v *visit) judge(c gitguard.Change) []hermes.Refusal {
+	name := c.Path
+	switch {
+	case c.Event == gitguard.NewRepository:
+		return []hermes.Refusal{{Kind: hermes.RefusedChange, Name: name, Note: "a new repository; its hooks and settings are protected from now on"}}
+	case c.Class == gitguard.GitConfig:
+		_, bad := c.Judge()
+		if len(bad) == 0 && (v.profile() == plan.GitConfig || c.Event == gitguard.Added) {
+			return nil
+		}
+		if len(bad) == 0 {
+			return nil
+		}
+		return []hermes.Refusal{v.restore(c, "git would run or obey "+keys(bad))}
+	case c.Class == gitguard.GitHook && c.Event == gitguard.Added && isSample(name):
+		return nil
+	case c.Class == gitguard.GitFolder && c.Event == gitguard.Added:
+		return nil // part of a new repository
+	}
+	return []hermes.Refusal{v.restore(c, "the user's own tools run or obey it")}
+}
+
+func (v *visit) profile() plan.Profile {
+	for k, at := range v.walls.places {
+		if at == v.place {
+			return k.profile
+		}
+	}
+	return plan.Command
+}
+
+// isSample reports whether a hook is one of those that git puts there as examples and
+// never runs, or their folder.
+func isSample(path string) bool {
+	return strings.HasSuffix(path, ".sample") || filepath.Base(path) == "hooks"
+}
+
+func keys(list []gitguard.Key) string {
+	var names []string
+	for _, k := range list {
+		names = append(names, k.Name)
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ", ")
+}
+
+// restore puts back what was there.
+func (v *visit) restore(c gitguard.Change, why string) hermes.Refusal {
+	r := hermes.Refusal{Kind: hermes.RefusedChange, Name: c.Path}
+	switch err := gitguard.Restore(c); {
+	case err == nil && c.Event == gitguard.Added:
+		r.Note = "removed again: " + why
+	case err == nil:
+		r.Note = "restored: " + why
+	case errors.Is(err, gitguard.ErrKeep):
+		r.Note = "NOT restored, tell the user: " + why
+	default:
+		r.Note = "could not be restored (" + err.Error() + "), tell the user: " + why
+	}
+	return r
+}

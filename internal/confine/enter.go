@@ -1,0 +1,222 @@
+package confine
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"hermes"
+	"hermes/internal/environment"
+	"hermes/internal/policy/shell"
+	"hermes/internal/sandbox/gitguard"
+	"hermes/internal/sandbox/plan"
+)
+
+var _ environment.Walls = (*Walls)(nil)
+
+// Enter readies the walls for a command; see [environment.Walls].
+func (w *Walls) Enter(ctx context.Context, c hermes.Command, dir string) (environment.Inside, error) {
+	if c.Outside {
+		return w.outside()
+	}
+	needs := slices.Concat(w.granted(), c.Need)
+	if changesGit(c.Line) {
+		return w.enterAlone(ctx, c, dir, needs)
+	}
+	v, err := w.visit(ctx, keyOf(plan.Command, needs), c, dir, needs)
+	if v == nil {
+		return environment.Inside{}, err
+	}
+	return environment.Inside{Launcher: v.place.keeper, Env: v.environ, Output: &v.output, Done: v.done}, nil
+}
+
+// changesGit reports whether a line has a git command that writes the configuration of a
+// repository.
+func changesGit(line string) bool {
+	if !strings.Contains(line, "git") {
+		return false
+	}
+	found := false
+	shell.Commands(line, func(words []string) bool {
+		found = gitguard.NeedsConfig(words)
+		return !found
+	})
+	return found
+}
+
+// enterAlone runs a command that may write the configuration of git: everything else
+// inside stands still meanwhile, and nothing of the command remains.
+func (w *Walls) enterAlone(ctx context.Context, c hermes.Command, dir string, needs []hermes.Need) (environment.Inside, error) {
+	w.alone.Lock()
+	thaw, err := w.freeze()
+	if err != nil {
+		w.alone.Unlock()
+		return environment.Inside{}, err
+	}
+	over := func() {
+		thaw()
+		w.alone.Unlock()
+	}
+	v, err := w.visit(ctx, keyOf(plan.GitConfig, needs), c, dir, needs)
+	if v == nil {
+		over()
+		return environment.Inside{}, err
+	}
+	done := func(ctx context.Context, exit hermes.Exit, ended bool) []hermes.Refusal {
+		defer over()
+		v.place.keeper.Close() // and with it what the command left running
+		return v.done(ctx, exit, ended)
+	}
+	return environment.Inside{Launcher: v.place.keeper, Env: v.environ, Output: &v.output, Done: done}, nil
+}
+
+// outside lets a command run without walls: what is inside stands still until it has
+// started, so that nothing is changed between the user's answer and the start.
+func (w *Walls) outside() (environment.Inside, error) {
+	thaw, err := w.freeze()
+	if err != nil {
+		return environment.Inside{}, err
+	}
+	return environment.Inside{Started: thaw}, nil
+}
+
+// freeze stops everything inside.
+func (w *Walls) freeze() (thaw func(), err error) {
+	w.mu.Lock()
+	all := slices.Clone(w.old)
+	for _, at := range w.places {
+		all = append(all, at)
+	}
+	w.mu.Unlock()
+	var thaws []func()
+	thaw = func() {
+		for _, t := range thaws {
+			t()
+		}
+	}
+	for _, at := range all {
+		t, err := at.keeper.Freeze()
+		select {
+		case <-at.keeper.Gone(): // nothing is left to be frozen
+			continue
+		default:
+		}
+		if err != nil {
+			thaw()
+			return nil, err
+		}
+		thaws = append(thaws, t)
+	}
+	return thaw, nil
+}
+
+// visit is one command inside.
+type visit struct {
+	walls  *Walls
+	place  *place
+	line   string
+	dir    string
+	write  []string // what the user allowed it to write
+	begin  time.Time
+	ports  []int
+	revoke []func()
+	output tail
+}
+
+// visit prepares a command inside. It returns nil if there are no walls, and need not be.
+func (w *Walls) visit(ctx context.Context, k key, c hermes.Command, dir string, needs []hermes.Need) (*visit, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at, err := w.at(ctx, k)
+	if at == nil {
+		return nil, err
+	}
+	if err := w.guard(); err != nil {
+		return nil, err
+	}
+	w.running++
+	v := &visit{walls: w, place: at, line: c.Line, dir: dir, write: grantsOf(k).Write, begin: time.Now()}
+	v.ports, _ = at.keeper.Ports() // those of a keeper that has gone are told when it is used
+	v.revoke = w.open(needs, c.Need)
+	w.forward(at, needs)
+	return v, nil
+}
+
+// environ changes the variables of a command. What the session itself has changed stays,
+// but for the way out.
+func (v *visit) environ(env []string) []string {
+	at := v.place
+	set := slices.Clone(at.plan.Set)
+	var proxy []string
+	if at.port > 0 {
+		proxy = v.walls.session.Environ(at.port)
+	}
+	original := values(v.walls.config.Environ)
+	now := values(env)
+	drop := map[string]bool{}
+	for _, name := range at.plan.Unset {
+		drop[name] = now[name] == original[name]
+	}
+	var add []string
+	for _, s := range set {
+		name, _, _ := strings.Cut(s, "=")
+		if now[name] == original[name] {
+			drop[name] = true
+			add = append(add, s)
+		}
+	}
+	for _, p := range proxy {
+		name, _, _ := strings.Cut(p, "=")
+		drop[name] = true
+		add = append(add, p)
+	}
+	out := slices.DeleteFunc(slices.Clone(env), func(s string) bool {
+		name, _, _ := strings.Cut(s, "=")
+		return drop[name]
+	})
+	return append(out, add...)
+}
+
+// values maps the names of variables to their last values.
+func values(env []string) map[string]string {
+	m := make(map[string]string, len(env))
+	for _, s := range env {
+		name, value, _ := strings.Cut(s, "=")
+		m[name] = value
+	}
+	return m
+}
+
+// done collects what the walls refused.
+func (v *visit) done(_ context.Context, exit hermes.Exit, _ bool) []hermes.Refusal {
+	for _, revoke := range v.revoke {
+		revoke()
+	}
+	w := v.walls
+	refused := w.hosts(v.begin)
+	if exit.Code != 0 {
+		refused = append(refused, v.paths()...)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running--
+	refused = append(refused, v.changes()...)
+	return append(refused, v.opened()...)
+}
+
+// opened reports the ports that the command, or another at the same time, opened.
+func (v *visit) opened() []hermes.Refusal {
+	ports, err := v.place.keeper.Ports()
+	if err != nil {
+		return nil
+	}
+	var out []hermes.Refusal
+	for _, p := range ports {
+		if p == v.place.port || slices.Contains(v.ports, p) || v.walls.forwards[p] != nil {
+			continue
+		}
+		out = append(out, openedPort(p))
+	}
+	return out
+}

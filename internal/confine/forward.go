@@ -1,0 +1,89 @@
+package confine
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"sync"
+
+	"hermes/internal/sandbox"
+)
+
+// forward makes a port inside reachable on the host's loopback, after the user allowed
+// it.
+type forward struct {
+	listener net.Listener
+	keeper   *sandbox.Keeper
+	work     sync.WaitGroup
+	mu       sync.Mutex
+	conns    map[net.Conn]struct{}
+}
+
+// maxForwarded is how many connections of one port are carried at once.
+const maxForwarded = 64
+
+// forwardPort begins to forward a port.
+func forwardPort(k *sandbox.Keeper, port int) (*forward, error) {
+	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return nil, fmt.Errorf("forward port %d of the sandbox: %w", port, err)
+	}
+	f := &forward{listener: l, keeper: k, conns: map[net.Conn]struct{}{}}
+	f.work.Go(func() { f.serve(port) })
+	return f, nil
+}
+
+func (f *forward) serve(port int) {
+	places := make(chan struct{}, maxForwarded)
+	for {
+		conn, err := f.listener.Accept()
+		if err != nil {
+			return
+		}
+		places <- struct{}{}
+		f.work.Go(func() {
+			f.carry(conn, port)
+			<-places
+		})
+	}
+}
+
+func (f *forward) carry(conn net.Conn, port int) {
+	inside, err := f.keeper.Dial(port)
+	if err != nil {
+		conn.Close()
+		return
+	}
+	f.mu.Lock()
+	f.conns[conn], f.conns[inside] = struct{}{}, struct{}{}
+	f.mu.Unlock()
+	var both sync.WaitGroup
+	both.Go(func() { copyOne(conn, inside) })
+	both.Go(func() { copyOne(inside, conn) })
+	both.Wait()
+	f.mu.Lock()
+	delete(f.conns, conn)
+	delete(f.conns, inside)
+	f.mu.Unlock()
+	conn.Close()
+	inside.Close()
+}
+
+func copyOne(to, from net.Conn) {
+	_, _ = io.Copy(to, from)
+	if t, ok := to.(*net.TCPConn); ok {
+		_ = t.CloseWrite()
+	}
+}
+
+// close ends the forwarding and its connections.
+func (f *forward) close() {
+	f.listener.Close()
+	f.mu.Lock()
+	for c := range f.conns {
+		c.Close()
+	}
+	f.mu.Unlock()
+	f.work.Wait()
+}

@@ -1,0 +1,125 @@
+package confine
+
+import (
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"hermes"
+	"hermes/internal/egress"
+	"hermes/internal/sandbox"
+)
+
+// open allows the hosts among needs until the returned funcs are called. once are those
+// of one command, which the user has just allowed.
+func (w *Walls) open(needs, once []hermes.Need) (revoke []func()) {
+	if w.session == nil {
+		return nil
+	}
+	for _, n := range needs {
+		if n.Kind != hermes.RefusedHost {
+			continue
+		}
+		r, err := egress.ParseRule(n.Name)
+		if err != nil {
+			continue // the proxy goes on to refuse it, and says so
+		}
+		r.Private = isAddress(n.Name) // the user saw which address it is
+		revoke = append(revoke, w.session.Allow(r))
+	}
+	return revoke
+}
+
+// isAddress reports whether host:port names an address or this machine.
+func isAddress(name string) bool {
+	host, _, err := net.SplitHostPort(name)
+	if err != nil {
+		return false
+	}
+	_, err = netip.ParseAddr(host)
+	return err == nil || host == "localhost"
+}
+
+// forward forwards the ports among needs. Call it with the lock held.
+func (w *Walls) forward(at *place, needs []hermes.Need) {
+	for _, n := range needs {
+		port, err := strconv.Atoi(n.Name)
+		if n.Kind != hermes.OpenedPort || err != nil || w.forwards[port] != nil || at.keeper.Layer() != sandbox.A {
+			continue
+		}
+		f, err := forwardPort(at.keeper, port)
+		if err != nil {
+			w.program.config.Log.Warn("forward a port of the sandbox", "port", port, "error", err)
+			continue
+		}
+		w.forwards[port] = f
+	}
+}
+
+// openedPort tells that a port is open inside.
+func openedPort(port int) hermes.Refusal {
+	return hermes.Refusal{
+		Kind: hermes.OpenedPort, Name: strconv.Itoa(port),
+		Note: "open for later commands of this session only; need it to open it to the user's browser at 127.0.0.1:" + strconv.Itoa(port),
+	}
+}
+
+// hosts lists the connections that were refused since a time.
+func (w *Walls) hosts(since time.Time) []hermes.Refusal {
+	var out []hermes.Refusal
+	if w.session != nil {
+		for _, r := range w.session.Refused(since) {
+			name := net.JoinHostPort(r.Host, strconv.Itoa(int(r.Port)))
+			note := r.Why
+			if !r.Askable {
+				note += "; this cannot be allowed"
+			}
+			out = append(out, hermes.Refusal{Kind: hermes.RefusedHost, Name: name, Note: note})
+		}
+	}
+	for _, a := range w.refused.since(since) {
+		if !slices.ContainsFunc(out, func(r hermes.Refusal) bool { return r.Name == a }) {
+			out = append(out, hermes.Refusal{Kind: hermes.RefusedHost, Name: a, Note: "the program did not use the proxy of the sandbox (HTTPS_PROXY)"})
+		}
+	}
+	return out
+}
+
+// addresses are connections past the proxy, which layer B refused: a bounded record.
+type addresses struct {
+	mu   sync.Mutex
+	list []refusedAddress
+}
+
+type refusedAddress struct {
+	address string
+	at      time.Time
+}
+
+// maxAddresses is how many refused addresses are remembered.
+const maxAddresses = 16
+
+func (w *Walls) refusedAddress(address string) {
+	a := &w.refused
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.list = slices.DeleteFunc(a.list, func(r refusedAddress) bool { return r.address == address })
+	if len(a.list) >= maxAddresses {
+		a.list = slices.Delete(a.list, 0, 1)
+	}
+	a.list = append(a.list, refusedAddress{address, time.Now()})
+}
+
+func (a *addresses) since(t time.Time) (out []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, r := range a.list {
+		if !r.at.Before(t) {
+			out = append(out, r.address)
+		}
+	}
+	return out
+}

@@ -1,0 +1,166 @@
+package confine
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"hermes"
+	"hermes/internal/policy/shell"
+	"hermes/internal/sandbox"
+)
+
+// maxRefused is how many paths are named for one command.
+const maxRefused = 8
+
+// paths finds out which files the walls kept from a command that failed. The kernel does
+// not tell: what the command said and what it names is compared with the policy. So it
+// can miss some, and may name a file that was not the reason.
+func (v *visit) paths() []hermes.Refusal {
+	said := v.output.String()
+	denied, written := signs(said)
+	if !denied {
+		return nil
+	}
+	var out []hermes.Refusal
+	for _, path := range v.named(said) {
+		n, ok := v.refusal(path, written)
+		if !ok || slices.ContainsFunc(out, func(r hermes.Refusal) bool { return r.Kind == n.Kind && r.Name == n.Name }) {
+			continue
+		}
+		if out = append(out, n); len(out) == maxRefused {
+			break
+		}
+	}
+	return out
+}
+
+// signs reports whether a text says that something was refused, and that it was to be
+// written.
+func signs(said string) (denied, written bool) {
+	said = strings.ToLower(said)
+	for _, s := range []string{"read-only file system", "erofs"} {
+		if strings.Contains(said, s) {
+			return true, true
+		}
+	}
+	for _, s := range []string{"permission denied", "operation not permitted", "eacces", "eperm", "no such file", "enoent", "cannot find", "not found", "access denied"} {
+		denied = denied || strings.Contains(said, s)
+	}
+	for _, s := range []string{"cannot create", "cannot touch", "cannot open", "write", "mkdir", "cannot make", "unable to create", "could not create"} {
+		written = written || strings.Contains(said, s)
+	}
+	return denied, written
+}
+
+// named lists the absolute paths in what a command said and in its words.
+func (v *visit) named(said string) []string {
+	var out []string
+	add := func(word string) {
+		word = strings.TrimRight(word, ".,:;)]}'\"`’”")
+		switch {
+		case strings.HasPrefix(word, "~/"):
+			word = filepath.Join(v.walls.program.config.Home, word[2:])
+		case strings.HasPrefix(word, "../"):
+			word = filepath.Join(v.dir, word)
+		}
+		if len(word) > 1 && filepath.IsAbs(word) && !strings.ContainsRune(word, 0) {
+			out = append(out, filepath.Clean(word))
+		}
+	}
+	for line := range strings.Lines(said) {
+		if denied, _ := signs(line); !denied {
+			continue
+		}
+		for _, word := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\r\n'\"`‘’“”()[]<>=:,", r) }) {
+			add(word)
+		}
+	}
+	shell.Commands(v.line, func(words []string) bool {
+		for _, word := range words[1:] {
+			add(word)
+			if _, value, ok := strings.Cut(word, "="); ok {
+				add(value)
+			}
+		}
+		return len(out) < 64
+	})
+	return out
+}
+
+// refusal compares a path with the policy.
+func (v *visit) refusal(path string, written bool) (hermes.Refusal, bool) {
+	for _, kernel := range []string{"/proc", "/sys", "/dev"} {
+		if below(path, kernel) {
+			return hermes.Refusal{}, false
+		}
+	}
+	p := v.place.plan.Policy
+	real, exists := realOf(path)
+	in := func(list []string) bool { return slices.ContainsFunc(list, func(f string) bool { return below(real, f) }) }
+	switch {
+	case p.Layer == sandbox.A && (below(path, "/tmp") || below(path, "/var/tmp")) && !in(p.Write):
+		return hermes.Refusal{Kind: hermes.RefusedRead, Name: path, Note: "commands have a /tmp of their own"}, exists
+	case in(p.Hidden):
+		return hermes.Refusal{Kind: hermes.RefusedRead, Name: path, Note: "it holds secrets"}, exists
+	case in(p.Protected) && exists:
+		return hermes.Refusal{Kind: hermes.RefusedWrite, Name: path, Note: "the user's own tools run or obey it"}, written
+	case in(p.Write) || in([]string{p.Temp, p.PrivateHome}):
+		return hermes.Refusal{}, false
+	case below(real, v.walls.program.config.State):
+		return hermes.Refusal{Kind: hermes.RefusedRead, Name: path, Note: "Hermes' own home is never open to commands"}, exists
+	case in(p.Read):
+		return hermes.Refusal{Kind: hermes.RefusedWrite, Name: path}, written
+	case !exists && written:
+		return hermes.Refusal{Kind: hermes.RefusedWrite, Name: filepath.Dir(path)}, isFolder(filepath.Dir(path))
+	}
+	return hermes.Refusal{Kind: hermes.RefusedRead, Name: path}, exists
+}
+
+// realOf follows the links of a path, also if its last name is missing.
+func realOf(path string) (real string, exists bool) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real, true
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path)), false
+	}
+	return path, false
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// tail keeps the last of what a command prints. It may be written concurrently.
+type tail struct {
+	mu sync.Mutex
+	b  []byte
+}
+
+// maxTail is in bytes.
+const maxTail = 8 << 10
+
+// Write never fails.
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := len(b)
+	if n > maxTail {
+		b = b[n-maxTail:]
+	}
+	t.b = append(t.b, b...)
+	if over := len(t.b) - maxTail; over > 0 {
+		t.b = append(t.b[:0], t.b[over:]...)
+	}
+	return n, nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.b)
+}

@@ -1,0 +1,141 @@
+package confine
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"hermes"
+	"hermes/internal/sandbox"
+	"hermes/internal/sandbox/plan"
+)
+
+// key says which walls a command needs: those of a profile with some paths beyond it.
+type key struct {
+	profile plan.Profile
+	paths   string // needs, one a line, sorted
+}
+
+// place is a keeper with the plan that it was started with.
+type place struct {
+	plan   plan.Plan
+	keeper *sandbox.Keeper
+	port   int  // of the proxy, as programs inside see it; 0 is none
+	stale  bool // the workspace has something now that it does not protect
+	fresh  bool // no command ran yet
+}
+
+// planError is an error of the session's folders, which a weaker layer would not mend.
+type planError struct{ error }
+
+func (e *planError) Unwrap() error { return e.error }
+
+// start plans and starts a keeper of a layer.
+func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, error) {
+	set := w.program.config
+	p, err := plan.Make(plan.Request{
+		Profile: k.profile, Layer: l, Network: w.network(), Workspace: w.config.Workspace, Home: set.Home, State: set.State, Cache: set.Cache,
+		Environ: w.config.Environ, Path: pathOf(w.config.Environ), Grants: grantsOf(k),
+	})
+	if err != nil {
+		return nil, &planError{err}
+	}
+	if err := p.Prepare(); err != nil {
+		return nil, &planError{err}
+	}
+	unprotect(&p.Policy, grantsOf(k).Write)
+	canary, err := w.canary()
+	if err != nil {
+		return nil, &planError{err}
+	}
+	host, err := listenOnHost()
+	if err != nil {
+		return nil, err
+	}
+	defer host.Close()
+	keeper, err := w.program.host.Start(ctx, sandbox.Config{
+		Policy: p.Policy, Name: set.Name, Refused: w.refusedAddress,
+		Target: sandbox.Target{Canary: canary, Port: host.Addr().(*net.TCPAddr).Port},
+	})
+	if err != nil {
+		return nil, err
+	}
+	at := &place{plan: p, keeper: keeper, fresh: true}
+	if l := keeper.Listener(); l != nil && w.session != nil {
+		at.port = l.Addr().(*net.TCPAddr).Port
+		w.serving.Go(func() { _ = w.session.Serve(l) }) // ends with the session or the keeper
+	}
+	return at, nil
+}
+
+// listenOnHost is a port of the host that nothing behind walls may reach.
+func listenOnHost() (net.Listener, error) { return net.Listen("tcp4", "127.0.0.1:0") }
+
+// canary makes a file that a keeper must not be able to read.
+func (w *Walls) canary() (string, error) {
+	dir, err := w.program.folder("canary")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "canary")
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	if err := os.WriteFile(path, []byte("If a command can read this file, its sandbox does not hold.\n"), 0o600); err != nil {
+		return "", fmt.Errorf("make a file for the sandbox to attack: %w", err)
+	}
+	return path, nil
+}
+
+// grantsOf are the paths that a key allows.
+func grantsOf(k key) (g plan.Grants) {
+	for line := range strings.Lines(k.paths) {
+		n, ok := hermes.ParseNeed(strings.TrimSuffix(line, "\n"))
+		switch {
+		case !ok:
+		case n.Kind == hermes.RefusedRead:
+			g.Read = append(g.Read, n.Name)
+		case n.Kind == hermes.RefusedWrite:
+			g.Write = append(g.Write, n.Name)
+		}
+	}
+	return g
+}
+
+// keyOf collects the paths among needs.
+func keyOf(p plan.Profile, needs []hermes.Need) key {
+	var lines []string
+	for _, n := range needs {
+		if (n.Kind == hermes.RefusedRead || n.Kind == hermes.RefusedWrite) && !strings.ContainsRune(n.Name, '\n') {
+			lines = append(lines, n.String()+"\n")
+		}
+	}
+	slices.Sort(lines)
+	return key{p, strings.Join(slices.Compact(lines), "")}
+}
+
+// unprotect opens what a user allowed to be written.
+func unprotect(p *sandbox.Policy, granted []string) {
+	p.Protected = slices.DeleteFunc(p.Protected, func(path string) bool {
+		return slices.ContainsFunc(granted, func(g string) bool { return below(path, g) })
+	})
+}
+
+// below reports whether a path is a folder or in it. Both are clean.
+func below(path, folder string) bool {
+	rest, ok := strings.CutPrefix(path, strings.TrimSuffix(folder, "/"))
+	return ok && (rest == "" || rest[0] == '/')
+}
+
+func pathOf(environ []string) []string {
+	for _, v := range slices.Backward(environ) {
+		if list, ok := strings.CutPrefix(v, "PATH="); ok {
+			return filepath.SplitList(list)
+		}
+	}
+	return nil
+}
