@@ -107,6 +107,10 @@ var layers = []layer{
 		{path: "internal/git"}, // it starts git with proc
 		{path: "internal/memory/scan"},
 		{path: "internal/policy/shell/inspect", deps: []string{"mvdan.cc/sh/v3"}},
+		{path: "internal/sandbox"},
+		{path: "internal/sandbox/gitguard"},
+	}, {
+		{path: "internal/sandbox/plan"},
 	}}},
 
 	{2, "components", "each can be built, tested and replaced alone", [][]row{{

@@ -108,6 +108,22 @@ func Keep(old, new []byte) (text []byte, suspicious []Key) {
 	return text, suspicious
 }
 
+// Harmless returns the settings of a configuration file that are harmless wherever they
+// are, without its comments. It is empty for a file that git could not read.
+func Harmless(text []byte) []byte {
+	all, err := parse(text)
+	if err != nil {
+		return nil
+	}
+	var out []byte
+	for _, e := range all {
+		if slices.Contains(plain, e.name) && printable(e.value) || strings.HasPrefix(e.name, "color.") && printable(e.value) {
+			out = append(out, write(e.name, e.value)...)
+		}
+	}
+	return out
+}
+
 // plain are settings whose values are numbers, words and colours. Those of color and
 // advice are all of this kind.
 var plain = strings.Fields(`
@@ -123,7 +139,7 @@ var plain = strings.Fields(`
 	log.date log.decorate log.abbrevcommit log.follow log.showroot commit.verbose commit.status commit.cleanup tag.sort branch.sort
 	branch.autosetupmerge branch.autosetuprebase checkout.defaultremote checkout.guess checkout.workers clone.defaultremotename column.ui column.branch column.status column.tag
 	help.autocorrect index.version index.threads index.sparse feature.manyfiles gc.auto gc.autodetach gc.pruneexpire maintenance.auto maintenance.strategy
-	submodule.recurse submodule.active submodule.fetchjobs blame.date grep.linenumber grep.patterntype grep.column lfs.repositoryformatversion`)
+	submodule.recurse submodule.active submodule.fetchjobs safe.directory blame.date grep.linenumber grep.patterntype grep.column lfs.repositoryformatversion`)
 
 // harmlessKey judges one setting; all is the whole new configuration.
 func harmlessKey(k Key, all map[string][]string) bool {

@@ -27,6 +27,35 @@ func Restore(c Change) error {
 	return nil
 }
 
+// RestoreAll restores everything that changed since a snapshot, save what keep accepts; nil
+// accepts nothing. It looks again afterwards, as a folder that was moved back may hold
+// more. It returns the changes, and an error for those that are still there.
+func RestoreAll(before Snapshot, keep func(Change) bool) ([]Change, error) {
+	const rounds = 3
+	var all []Change
+	var errs []error
+	for range rounds {
+		now, err := before.Again()
+		if err != nil {
+			return all, err
+		}
+		errs = nil
+		for _, c := range now.Compare(before) {
+			if keep != nil && keep(c) {
+				continue
+			}
+			if !slices.ContainsFunc(all, func(a Change) bool { return a.Path == c.Path }) {
+				all = append(all, c)
+			}
+			errs = append(errs, Restore(c))
+		}
+		if len(errs) == 0 {
+			break
+		}
+	}
+	return all, errors.Join(errs...)
+}
+
 func restore(c Change) error {
 	s := c.was
 	if c.Event == Added {
