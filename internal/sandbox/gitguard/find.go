@@ -145,14 +145,16 @@ func (f *Found) add(r *os.Root, rel string, seen folder) {
 func look(r *os.Root, root, rel string, before map[string]folder) folder {
 	now := time.Now()
 	info, err := os.Lstat(filepath.Join(root, rel))
-	if err != nil {
-		return folder{partial: !errors.Is(err, fs.ErrNotExist)}
+	if err != nil || !info.IsDir() {
+		return folder{partial: err != nil && !errors.Is(err, fs.ErrNotExist)}
 	}
 	s := stampOf(info, now)
 	if was, ok := before[rel]; ok && was.stamp.holds(s) {
 		return was
 	}
-	f, err := r.Open(rel)
+	// Not through r, which would ask for the type of each entry. A folder that becomes a
+	// link at this moment shows names of the outside, which are looked up through r.
+	f, err := os.Open(filepath.Join(root, rel))
 	if err != nil {
 		return folder{partial: !errors.Is(err, fs.ErrNotExist)}
 	}

@@ -99,24 +99,33 @@ func take(dir string, before map[string]folder) (Snapshot, error) {
 
 // outside reads a repository, which may be outside of the folder.
 func (r reader) outside(repo Repo) {
+	root, prefix := repo.Git, "."
 	if !repo.Outside {
-		if rel, err := filepath.Rel(r.root, repo.Git); err == nil && filepath.IsLocal(rel) {
-			r.repository(filepath.ToSlash(rel), 0)
+		rel, err := filepath.Rel(r.root, repo.Git)
+		if err != nil || !filepath.IsLocal(rel) {
+			return
 		}
-		return
+		root, prefix = r.root, filepath.ToSlash(rel)
 	}
-	root, err := os.OpenRoot(repo.Git)
+	var git *os.Root
+	var err error
+	if repo.Outside {
+		git, err = os.OpenRoot(root)
+	} else {
+		git, err = r.OpenRoot(prefix) // each step less in a path saves a system call
+	}
 	if err != nil {
 		return
 	}
-	defer root.Close()
-	reader{Root: root, root: repo.Git, states: r.states, left: r.left}.repository(".", 0)
+	defer git.Close()
+	reader{Root: git, root: root, prefix: prefix, states: r.states, left: r.left}.repository(".", 0)
 }
 
 // reader reads states below one folder.
 type reader struct {
 	*os.Root
-	root   string
+	root   string // the folder that changes are restored in
+	prefix string // of what is open, below root
 	states map[string]state
 	left   *int64 // bytes that may still be read
 }
@@ -133,11 +142,11 @@ func (r reader) repository(git string, depth int) {
 	r.tree(path.Join(git, "remotes"), GitRemote, new(maxInTree))
 	r.tree(path.Join(git, "branches"), GitRemote, new(maxInTree))
 	r.modules(path.Join(git, "modules"), depth)
-	for _, e := range r.entries(path.Join(git, "worktrees")) {
+	for _, tree := range r.entries(path.Join(git, "worktrees")) {
 		for _, name := range [...]string{"commondir", "gitdir"} {
-			r.put(path.Join(git, "worktrees", e.Name(), name), GitPointer)
+			r.put(path.Join(git, "worktrees", tree, name), GitPointer)
 		}
-		r.put(path.Join(git, "worktrees", e.Name(), "config.worktree"), GitConfig)
+		r.put(path.Join(git, "worktrees", tree, "config.worktree"), GitConfig)
 	}
 }
 
@@ -146,10 +155,12 @@ func (r reader) modules(dir string, depth int) {
 	if depth > maxDepth {
 		return
 	}
-	for _, e := range r.entries(dir) {
-		at := path.Join(dir, e.Name())
-		if e.Type()&fs.ModeSymlink != 0 {
-			r.put(at, GitFolder)
+	for _, name := range r.entries(dir) {
+		at := path.Join(dir, name)
+		if info, err := r.Lstat(at); err != nil || !info.IsDir() {
+			if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+				r.put(at, GitFolder)
+			}
 			continue
 		}
 		if _, err := r.Lstat(path.Join(at, "HEAD")); err == nil {
@@ -160,9 +171,8 @@ func (r reader) modules(dir string, depth int) {
 	}
 }
 
-// entries lists a folder, or none if it is none. A folder that is more than full is
-// put down as such.
-func (r reader) entries(dir string) []fs.DirEntry {
+// entries lists the names in a folder, up to a bound.
+func (r reader) entries(dir string) []string {
 	info, err := r.Lstat(dir)
 	if err != nil {
 		return nil
@@ -176,8 +186,8 @@ func (r reader) entries(dir string) []fs.DirEntry {
 		return nil
 	}
 	defer f.Close()
-	list, _ := f.ReadDir(maxInTree)
-	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	list, _ := f.Readdirnames(maxInTree)
+	slices.Sort(list)
 	return list
 }
 
@@ -191,25 +201,25 @@ func (r reader) tree(at string, class Class, left *int) {
 	if err != nil {
 		return
 	}
-	list, _ := f.ReadDir(*left + 1)
+	list, _ := f.Readdirnames(*left + 1) // asks for no types, put does
 	f.Close()
 	if len(list) > *left {
 		r.crowd(at)
 		list = nil // which ones are listed first may differ each time
 	}
 	*left -= len(list)
-	for _, e := range list {
+	for _, name := range list {
 		// git does not run samples, and each repository has a dozen.
-		if class == GitHook && strings.HasSuffix(e.Name(), ".sample") {
+		if class == GitHook && strings.HasSuffix(name, ".sample") {
 			continue
 		}
-		r.tree(path.Join(at, e.Name()), class, left)
+		r.tree(path.Join(at, name), class, left)
 	}
 }
 
 // crowd marks a folder as too full to be read.
 func (r reader) crowd(at string) {
-	key := filepath.Join(r.root, at)
+	key := filepath.Join(r.root, r.prefix, at)
 	s := r.states[key]
 	s.crowded = true
 	r.states[key] = s
@@ -221,7 +231,7 @@ func (r reader) put(at string, class Class) (fs.FileMode, bool) {
 	if err != nil || len(r.states) >= maxStates {
 		return 0, false
 	}
-	s := state{root: r.root, rel: at, class: class, mode: info.Mode(), inode: identity(info)}
+	s := state{root: r.root, rel: path.Join(r.prefix, at), class: class, mode: info.Mode(), inode: identity(info)}
 	switch {
 	case info.IsDir():
 		s.mode = fs.ModeDir
@@ -229,11 +239,11 @@ func (r reader) put(at string, class Class) (fs.FileMode, bool) {
 		s.link, _ = r.Readlink(at)
 	case info.Mode().IsRegular():
 		s.size = info.Size()
-		if err := r.read(&s, info); err != nil {
+		if err := r.read(&s, at, info); err != nil {
 			s.unread = true
 		}
 	}
-	r.states[filepath.Join(r.root, at)] = s
+	r.states[filepath.Join(r.root, r.prefix, at)] = s
 	return s.mode, true
 }
 
@@ -241,8 +251,8 @@ var errSwapped = errors.New("the file was replaced while it was read")
 
 // read fills in the content of a file, or the hash of a large one. A pipe that takes
 // the file's place is not waited for, and a link is not followed.
-func (r reader) read(s *state, info fs.FileInfo) error {
-	f, err := r.OpenFile(s.rel, os.O_RDONLY|waitless, 0)
+func (r reader) read(s *state, at string, info fs.FileInfo) error {
+	f, err := r.OpenFile(at, os.O_RDONLY|waitless, 0)
 	if err != nil {
 		return err
 	}
