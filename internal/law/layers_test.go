@@ -110,6 +110,10 @@ var layers = []layer{
 		{path: "internal/hostlist"}, // hosts as netguard writes them
 		{path: "internal/memory/scan"},
 		{path: "internal/policy/shell/inspect", deps: []string{"mvdan.cc/sh/v3"}},
+		{path: "internal/sandbox"},
+		{path: "internal/sandbox/gitguard"},
+	}, {
+		{path: "internal/sandbox/plan"},
 	}}},
 
 	{2, "components", "each can be built, tested and replaced alone", [][]row{{

@@ -1,0 +1,79 @@
+package gitguard
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Event says what happened to a file.
+type Event int
+
+// The events.
+const (
+	Added Event = iota
+	Changed
+	Removed
+	// NewRepository is a folder that became a repository. Restore does not delete it:
+	// it may hold work.
+	NewRepository
+)
+
+// String returns the event as users read it.
+func (e Event) String() string {
+	return [...]string{"added", "changed", "removed", "new repository"}[e]
+}
+
+// Change is one difference between two snapshots.
+type Change struct {
+	Path  string // absolute
+	Event Event
+	Class Class
+	// Old and New are the contents of a regular file, nil if it was none, or too large
+	// to be kept.
+	Old, New []byte
+
+	was, is state
+}
+
+// Compare lists what differs from an earlier snapshot of the same folder, sorted so
+// that a folder comes before what is in it.
+func (s Snapshot) Compare(before Snapshot) []Change {
+	var out []Change
+	for at, is := range s.states {
+		was, ok := before.states[at]
+		switch {
+		case !ok:
+			out = append(out, Change{Path: at, Event: eventOf(at, is), Class: is.class, New: is.content, is: is})
+		case !was.equal(is):
+			out = append(out, Change{Path: at, Event: Changed, Class: is.class, Old: was.content, New: is.content, was: was, is: is})
+		}
+	}
+	for at, was := range before.states {
+		if _, ok := s.states[at]; !ok {
+			out = append(out, Change{Path: at, Event: Removed, Class: was.class, Old: was.content, was: was})
+		}
+	}
+	out = append(out, s.bare(before)...)
+	slices.SortFunc(out, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
+	return out
+}
+
+// eventOf tells a new repository from a new file.
+func eventOf(at string, is state) Event {
+	if is.class == GitFolder && strings.EqualFold(filepath.Base(at), ".git") {
+		return NewRepository
+	}
+	return Added
+}
+
+// bare lists bare repositories that were none before. They have no entry of their own.
+func (s Snapshot) bare(before Snapshot) (out []Change) {
+	for _, r := range s.Found.Repos {
+		if r.Form == Bare && !slices.ContainsFunc(before.Found.Repos, func(b Repo) bool { return b.Form == Bare && b.Dir == r.Dir }) {
+			is := state{root: s.Found.Root, rel: r.Dir, class: GitFolder}
+			out = append(out, Change{Path: r.Git, Event: NewRepository, Class: GitFolder, is: is})
+		}
+	}
+	return out
+}

@@ -1,0 +1,48 @@
+package plan
+
+import "path/filepath"
+
+// grants adds what the user allowed. Hermes' home is never granted, whatever a grant
+// names: it holds the keys that decide who answers questions.
+func (p *planner) grants() {
+	for _, g := range p.Grants.Read {
+		if _, ok := p.grant(g); ok {
+			p.read(g)
+		}
+	}
+	for _, g := range p.Grants.Write {
+		if real, ok := p.grant(g); ok {
+			p.read(g)
+			p.Policy.Write = append(p.Policy.Write, real)
+		}
+	}
+}
+
+// grant checks one path, and remembers that it was named: a secret that is named itself
+// may be read.
+func (p *planner) grant(at string) (real string, ok bool) {
+	if !filepath.IsAbs(at) {
+		p.note("the grant %q is ignored: it needs an absolute path", at)
+		return "", false
+	}
+	real, err := filepath.EvalSymlinks(at)
+	if err != nil {
+		p.note("the grant %s is ignored: %s does not exist", at, at)
+		return "", false
+	}
+	if within(real, p.state) {
+		p.note("the grant %s is ignored: Hermes' own home is never granted", at)
+		return "", false
+	}
+	for _, s := range p.secrets {
+		if within(real, s) {
+			p.named = append(p.named, real)
+			p.note("%s is readable because a grant names it", at)
+			break
+		}
+	}
+	if within(p.state, real) {
+		p.note("the grant %s does not include Hermes' own home", at)
+	}
+	return real, true
+}

@@ -1,0 +1,277 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"hermes/internal/policy"
+	"hermes/internal/sandbox"
+	"hermes/internal/sandbox/gitguard"
+)
+
+// Profile is the kind of program that a keeper starts.
+type Profile int
+
+// The profiles.
+const (
+	// Command is what the model runs in the workspace.
+	Command Profile = iota
+	// GitConfig is a git command that writes the configuration of a repository. It is
+	// Command with that configuration writable; hooks are not.
+	GitConfig
+	// MCP is a server for tools. It reads the workspace, and has a home of its own.
+	MCP
+	// Hook is a program of the user that runs at events. It reads the workspace, and
+	// writes what it declared.
+	Hook
+	// Plugin reads and writes only what it declared.
+	Plugin
+	// Browser sees no files of the user. Its own sandbox needs user namespaces.
+	Browser
+	// OwnGit is git that Hermes itself calls. It writes nothing and has no network.
+	OwnGit
+)
+
+// String returns the name of the profile.
+func (p Profile) String() string {
+	return [...]string{"command", "git", "mcp", "hook", "plugin", "browser", "own-git"}[p]
+}
+
+// Grants are what the user allowed beyond the profile, or what a plugin declared.
+type Grants struct {
+	Read, Write []string // absolute files and folders
+	Devices     []string
+	Nested      bool
+}
+
+// Request is what a plan is made from.
+type Request struct {
+	Profile Profile
+	Layer   sandbox.Layer
+	Network sandbox.Network
+	// Name is that of the server, hook or plugin: each has its own private home.
+	Name string
+	// Workspace is the folder of the project, Home the user's home, State Hermes' own
+	// home, which nobody may read. Links need not be followed.
+	Workspace, Home, State string
+	// Cache is where private homes, caches and temporary files are made. It may be in
+	// State.
+	Cache string
+	// Environ are the variables that the programs get, as NAME=value.
+	Environ []string
+	// Path are the entries of PATH.
+	Path   []string
+	Grants Grants
+}
+
+// Plan is what programs may do, and what the caller tells the user.
+type Plan struct {
+	Policy sandbox.Policy
+	// Set are variables to set, as NAME=value, and Unset those to remove. Sorted.
+	Set, Unset []string
+	// Links are symbolic links on the way to what may be read. A new root needs them
+	// too.
+	Links []string
+	// Lacks are what programs do not get although they may expect it. Notes explain
+	// what is unusual about this plan.
+	Lacks, Notes []string
+	// Found is what git and tools obey in the workspace.
+	Found gitguard.Found
+
+	private private
+	files   []file
+}
+
+// planner is a plan in the making.
+type planner struct {
+	Request
+	Plan
+	home, state string // with links followed
+	home0       string // as it was given
+	secrets     []string
+	named       []string // what grants name
+	outside     []string // git folders outside of the workspace
+	made        []string // private folders: allowed, although they may be in state
+	rules       policy.PathRules
+	path        []string
+}
+
+// Make computes a plan. It fails if the workspace or the home is not a folder.
+func Make(r Request) (Plan, error) {
+	p, err := newPlanner(r)
+	if err != nil {
+		return Plan{}, err
+	}
+	p.folders()
+	p.system()
+	p.workspace()
+	p.grants()
+	p.tools()
+	p.variables()
+	p.repositories()
+	p.finish()
+	return p.Plan, nil
+}
+
+func newPlanner(r Request) (*planner, error) {
+	p := &planner{Request: r, home0: filepath.Clean(r.Home)}
+	for _, dir := range []struct {
+		name string
+		path string
+		into *string
+	}{{"home", r.Home, &p.home}, {"workspace", r.Workspace, &p.Workspace}} {
+		real, err := filepath.EvalSymlinks(dir.path)
+		if err != nil || !filepath.IsAbs(real) {
+			return nil, fmt.Errorf("plan the sandbox: the %s %q is not a folder with an absolute path", dir.name, dir.path)
+		}
+		*dir.into = real
+	}
+	if !filepath.IsAbs(r.State) || !filepath.IsAbs(r.Cache) {
+		return nil, fmt.Errorf("plan the sandbox: Hermes' home and cache need absolute paths")
+	}
+	p.state, p.Cache = followed(r.State), followed(r.Cache)
+	p.rules = policy.PathRules{Home: r.Home, RealHome: p.home, State: r.State, RealState: p.state}
+	p.secrets = secretsOf(p.home)
+	p.Policy.Layer, p.Policy.Network = r.Layer, r.Network
+	p.Policy.Nested = r.Grants.Nested || r.Profile == Browser
+	p.Policy.Devices = sorted(r.Grants.Devices)
+	if r.Profile == OwnGit {
+		p.Policy.Network = sandbox.Offline
+	}
+	return p, nil
+}
+
+// private are the folders that replace the user's own.
+type private struct {
+	root, home, temp, cache string
+}
+
+// folders names the private folders: one set for the commands of a project, one for
+// each server, hook and plugin.
+func (p *planner) folders() {
+	key := p.Workspace
+	kind := "project"
+	switch p.Profile {
+	case MCP, Hook, Plugin:
+		kind, key = p.Profile.String(), p.Name
+	case Browser, OwnGit:
+		kind = p.Profile.String()
+	}
+	sum := sha256.Sum256([]byte(key))
+	root := filepath.Join(p.Cache, kind+"-"+plainName(filepath.Base(key))+"-"+hex.EncodeToString(sum[:6]))
+	p.private = private{root: root, home: filepath.Join(root, "home"), temp: filepath.Join(root, "tmp"), cache: filepath.Join(root, "cache")}
+	p.Policy.Temp = p.private.temp
+	p.Policy.Home, p.Policy.PrivateHome = p.home0, p.private.home
+	p.made = []string{p.private.temp}
+	if p.Profile == OwnGit {
+		p.Policy.Write = append(p.Policy.Write, p.private.temp)
+		return
+	}
+	p.made = append(p.made, p.private.home, p.private.cache)
+	p.Policy.Write = append(p.Policy.Write, p.made...)
+}
+
+// plainName keeps a name short and free of what a shell or a path could misread.
+func plainName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '_'
+	}, name)
+	return name[:min(len(name), 24)]
+}
+
+func (p *planner) note(format string, args ...any) {
+	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
+}
+
+func (p *planner) lack(format string, args ...any) {
+	p.Lacks = append(p.Lacks, fmt.Sprintf(format, args...))
+}
+
+// read allows reading what exists, and remembers links on the way.
+func (p *planner) read(paths ...string) {
+	for _, at := range paths {
+		real, err := filepath.EvalSymlinks(at)
+		if err != nil {
+			continue
+		}
+		if real != at {
+			p.Links = append(p.Links, at)
+		}
+		if p.closed(real) {
+			continue
+		}
+		p.Policy.Read = append(p.Policy.Read, real)
+	}
+}
+
+// closed reports whether a path is Hermes' own, or one of the user's secrets that no
+// grant names.
+func (p *planner) closed(real string) bool {
+	if p.isState(real) {
+		return true
+	}
+	for _, s := range p.secrets {
+		if within(real, s) && !withinAny(real, p.named) {
+			return true
+		}
+	}
+	return false
+}
+
+// isState reports whether a path belongs to Hermes' home and is not free there, as
+// private folders and its own workspaces are.
+func (p *planner) isState(real string) bool {
+	if !within(real, p.state) || withinAny(real, p.made) {
+		return false
+	}
+	return real == p.state || !p.rules.Write(filepath.Join(real, "x")).Allowed()
+}
+
+// finish takes what is hidden out, and sorts everything.
+func (p *planner) finish() {
+	pol := &p.Policy
+	roots := append(append([]string{}, pol.Read...), pol.Write...)
+	hidden := append([]string{}, pol.Hidden...)
+	for _, s := range append([]string{p.state}, p.secrets...) {
+		if withinAny(s, roots) {
+			hidden = append(hidden, p.except(s)...)
+		}
+	}
+	pol.Hidden = merged(hidden)
+	pol.Write = merged(pol.Write)
+	if p.Layer != sandbox.A {
+		pol.Write = Carve(pol.Write, pol.Hidden)
+	}
+	read := merged(pol.Read)
+	if p.Layer != sandbox.A {
+		read = Carve(read, pol.Hidden)
+	}
+	pol.Read = nil
+	for _, r := range read {
+		if !withinAny(r, pol.Write) {
+			pol.Read = append(pol.Read, r)
+		}
+	}
+	pol.Protected = sorted(pol.Protected)
+	p.Set, p.Unset, p.Links = sorted(p.Set), sorted(p.Unset), sorted(p.Links)
+	p.Lacks, p.Notes = unique(p.Lacks), unique(p.Notes)
+}
+
+// except returns what to hide of a secret folder, without what is allowed in it: private
+// folders in Hermes' home, or a file in it that a grant names.
+func (p *planner) except(secret string) []string {
+	open := append([]string{}, p.named...)
+	if secret == p.state {
+		open = append([]string{}, p.made...)
+		if !p.isState(p.Workspace) {
+			open = append(open, p.Workspace)
+		}
+	}
+	return Carve([]string{secret}, open)
+}

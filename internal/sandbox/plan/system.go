@@ -1,0 +1,132 @@
+package plan
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"hermes/internal/policy"
+)
+
+// systemFolders are readable as a whole. /opt, /nix and /snap hold installed programs.
+// Of /var and /run only what programs need: package data, fonts, certificates, the
+// resolver's configuration. /proc, /sys and /dev are up to the walls.
+const systemFolders = `/usr /bin /sbin /lib /lib32 /lib64 /libx32 /opt /nix /snap /gnu/store
+	/var/lib/dpkg /var/lib/rpm /var/lib/pacman /var/lib/apt /var/lib/alternatives /var/lib/ca-certificates /var/cache/fontconfig /var/lib/snapd/snaps /var/lib/flatpak/exports
+	/run/current-system /run/opengl-driver /run/systemd/resolve /run/resolvconf`
+
+// etcSecrets are patterns below /etc of what holds passwords, keys and connections. The
+// table of protected paths adds its own. What others may not read is left out, too.
+const etcSecrets = `shadow* gshadow* *- sudoers* security/opasswd ssh/*_key ssl/private pki/private pki/tls/private letsencrypt acme* polkit-1
+	NetworkManager/system-connections wireguard ppp openvpn ipsec.secrets ipsec.d swanctl strongswan* tinc vpnc wpa_supplicant iwd netplan
+	krb5.keytab *.keytab docker containers/auth.json rancher kubernetes k3s crypttab cryptsetup-keys.d luks* samba/private cifs* *.credentials smbcredentials davfs2
+	exim4 postfix dovecot mysql mariadb redis postgresql bind rndc.key sssd ldap.secret libnss-ldap.secret pam_ldap.secret cloud apt/auth.conf apt/auth.conf.d
+	msmtprc ssmtp nullmailer snmp zabbix duo vault* consul* hermes gitea gitlab* grafana machine-id-secret credstore credstore.encrypted systemd/credstore`
+
+// system allows reading the system.
+func (p *planner) system() {
+	p.read(strings.Fields(systemFolders)...)
+	p.etc("/etc")
+}
+
+// etc allows every entry of /etc that holds no secret.
+func (p *planner) etc(dir string) {
+	entries, _ := os.ReadDir(dir)
+	var hidden []string
+	names := lister{}
+	for _, pattern := range etcPatterns() {
+		hidden = append(hidden, names.find(dir, strings.Split(strings.ToLower(pattern), "/"))...)
+	}
+	for _, e := range entries {
+		at := filepath.Join(dir, e.Name())
+		if e.Type()&os.ModeSymlink != 0 {
+			p.etcLink(at, dir, hidden)
+			continue
+		}
+		if info, err := e.Info(); err != nil || info.Mode().Perm()&0o004 == 0 {
+			continue // whoever made it did not mean it for everybody
+		}
+		p.Policy.Read = append(p.Policy.Read, Carve([]string{at}, hidden)...)
+	}
+}
+
+// etcLink allows what a link such as resolv.conf leads to, if it is a system file.
+func (p *planner) etcLink(at, dir string, hidden []string) {
+	real, err := filepath.EvalSymlinks(at)
+	if err != nil || withinAny(at, hidden) || withinAny(real, hidden) {
+		return
+	}
+	for _, safe := range []string{dir, "/usr", "/lib", "/run/systemd", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/nix/store", "/var/lib/dpkg", "/opt"} {
+		if within(real, safe) {
+			p.read(at)
+			return
+		}
+	}
+	p.Links = append(p.Links, at) // as mtab, which leads to /proc
+}
+
+func etcPatterns() []string {
+	out := strings.Fields(etcSecrets)
+	for _, row := range policy.Table() {
+		if rest, ok := strings.CutPrefix(row.Pattern, "etc/"); ok && row.Anchor == policy.AtRoot && row.Kind.Read == policy.Denied {
+			out = append(out, strings.TrimSuffix(rest, "/"))
+		}
+	}
+	return out
+}
+
+// secretsOf lists what exists in a home of what the table of protected paths keeps from
+// being read or sent: keys, credentials, browsers, histories. Links are followed.
+func secretsOf(home string) []string {
+	names := lister{}
+	var out []string
+	for _, row := range policy.Table() {
+		if row.Anchor != policy.AtHome || row.Kind.Read < policy.Local {
+			continue
+		}
+		for _, found := range names.find(home, strings.Split(strings.TrimSuffix(row.Pattern, "/"), "/")) {
+			out = append(out, found)
+			if real, err := filepath.EvalSymlinks(found); err == nil {
+				out = append(out, real)
+			}
+		}
+	}
+	return merged(out)
+}
+
+// lister remembers the names in folders, in lower case as the table has them.
+type lister map[string]map[string][]string
+
+func (l lister) find(dir string, pattern []string) (out []string) {
+	names, ok := l[dir]
+	if !ok {
+		names = map[string][]string{}
+		if f, err := os.Open(dir); err == nil {
+			list, _ := f.Readdirnames(4096)
+			f.Close()
+			for _, name := range list {
+				names[strings.ToLower(name)] = append(names[strings.ToLower(name)], name)
+			}
+		}
+		l[dir] = names
+	}
+	match := slices.Clone(names[pattern[0]])
+	if strings.ContainsAny(pattern[0], "*?") {
+		for lower, all := range names {
+			if ok, _ := path.Match(pattern[0], lower); ok {
+				match = append(match, all...)
+			}
+		}
+	}
+	for _, name := range match {
+		at := filepath.Join(dir, name)
+		if len(pattern) == 1 {
+			out = append(out, at)
+			continue
+		}
+		out = append(out, l.find(at, pattern[1:])...)
+	}
+	return out
+}

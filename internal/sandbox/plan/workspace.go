@@ -1,0 +1,220 @@
+package plan
+
+import (
+	"os"
+	"path/filepath"
+
+	"hermes/internal/sandbox"
+	"hermes/internal/sandbox/gitguard"
+)
+
+// writes reports whether programs of the profile change the workspace.
+func (p *planner) writes() bool { return p.Profile == Command || p.Profile == GitConfig }
+
+// reads reports whether they read it.
+func (p *planner) reads() bool { return p.Profile != Plugin && p.Profile != Browser }
+
+// workspace allows the workspace, and finds what must be protected in it.
+func (p *planner) workspace() {
+	if !p.reads() {
+		return
+	}
+	if p.isState(p.Workspace) {
+		p.lack("the workspace %s is part of Hermes' own home: choose another folder", p.Workspace)
+		return
+	}
+	for _, s := range p.secrets {
+		if within(p.Workspace, s) {
+			p.lack("the workspace %s holds credentials of the user: choose another folder", p.Workspace)
+			return
+		}
+	}
+	if found, err := gitguard.Find(p.Workspace); err == nil {
+		p.Found = found
+	}
+	if p.wide() {
+		p.entries()
+	} else {
+		p.Policy.Read = append(p.Policy.Read, p.Workspace)
+		if p.writes() {
+			p.Policy.Write = append(p.Policy.Write, p.Workspace)
+		}
+	}
+	p.env()
+}
+
+// wide reports whether the workspace is the home, or a folder above it or above
+// Hermes' home.
+func (p *planner) wide() bool {
+	return within(p.home, p.Workspace) || within(p.state, p.Workspace)
+}
+
+// entries allows the visible entries of a wide workspace one by one. What is made later
+// directly in it is not allowed: such a command asks to run outside.
+func (p *planner) entries() {
+	p.note("the workspace %s is or holds the home folder: only its visible entries that are not protected are open, and new ones directly in it are not", p.Workspace)
+	entries, _ := os.ReadDir(p.Workspace)
+	for _, e := range entries {
+		at := filepath.Join(p.Workspace, e.Name())
+		if e.Name()[0] == '.' || !e.IsDir() && !e.Type().IsRegular() || holds(at, []string{p.home, p.state, p.Cache}) || p.protected(at) {
+			continue
+		}
+		p.Policy.Read = append(p.Policy.Read, at)
+		if p.writes() && !holds(at, p.searched()) {
+			p.Policy.Write = append(p.Policy.Write, at)
+		}
+	}
+}
+
+// searched are the folders of PATH with links followed.
+func (p *planner) searched() (out []string) {
+	for _, dir := range p.Path {
+		if filepath.IsAbs(dir) {
+			out = append(out, followed(dir))
+		}
+	}
+	return out
+}
+
+// protected asks the table of protected paths about an entry of a wide workspace.
+func (p *planner) protected(at string) bool {
+	for _, path := range []string{at, filepath.Join(at, "x")} {
+		if !p.rules.Write(path).Allowed() || !p.rules.CommandWrite(path).Allowed() || p.rules.Secret(path) {
+			return true
+		}
+	}
+	return false
+}
+
+// env hides environment files with secrets. Layer B can only leave them out together
+// with the right to make files beside them, so there they are readable while no network
+// could send them away.
+func (p *planner) env() {
+	if p.Layer != sandbox.A && p.Policy.Network == sandbox.Offline || p.Profile == OwnGit {
+		return
+	}
+	for _, rel := range p.Found.Env {
+		at := filepath.Join(p.Workspace, filepath.FromSlash(rel))
+		if holds(at, p.Grants.Read) {
+			continue
+		}
+		p.Policy.Hidden = append(p.Policy.Hidden, at)
+		if p.Layer != sandbox.A && p.writes() {
+			p.lack("new files directly in %s: %s beside them is closed while the network is on", filepath.Dir(at), filepath.Base(at))
+		}
+	}
+}
+
+// repositories protects what git and tools obey, and opens the git folder of a worktree
+// or of a repository that the workspace is a part of.
+func (p *planner) repositories() {
+	for _, rel := range p.Found.Tools {
+		p.protect(filepath.Join(p.Workspace, filepath.FromSlash(rel)))
+	}
+	for _, r := range p.Found.Repos {
+		p.repository(r)
+	}
+	if len(p.Found.Unlooked) > 0 && p.writes() {
+		p.note("not every folder was searched for repositories: %d were skipped, as %s", len(p.Found.Unlooked), p.Found.Unlooked[0])
+	}
+	p.enclosing()
+}
+
+func (p *planner) repository(r gitguard.Repo) {
+	entry := filepath.Join(p.Workspace, filepath.FromSlash(r.Dir), r.Name)
+	switch {
+	case r.Form == gitguard.File:
+		p.protect(entry)
+	case r.Form == gitguard.Link:
+		p.note("%s is a link: it can be replaced, and is checked after each command", entry)
+	}
+	switch {
+	case r.Git == "":
+		p.note("%s leads out of the workspace and its target does not name it: git does not work there", entry)
+	case r.Outside && p.isState(r.Git):
+	case r.Outside:
+		p.note("%s is a worktree of %s, which is open as well", filepath.Dir(entry), filepath.Dir(r.Git))
+		p.Policy.Read = append(p.Policy.Read, r.Git)
+		if p.writes() {
+			p.Policy.Write = append(p.Policy.Write, r.Git)
+		}
+		p.obeyed(r.Git, 0)
+	default:
+		p.obeyed(r.Git, 0)
+	}
+}
+
+func (p *planner) protect(at string) {
+	if p.writes() && exists(at) {
+		p.Policy.Protected = append(p.Policy.Protected, at)
+	}
+}
+
+// obeyed protects what git runs or obeys in a git folder. A profile of git itself may
+// change settings, but no program that git runs, and not where git looks.
+func (p *planner) obeyed(git string, depth int) {
+	if p.Profile != GitConfig {
+		p.protect(filepath.Join(git, "config"))
+		p.protect(filepath.Join(git, "config.worktree"))
+	}
+	for _, name := range []string{"hooks", "commondir", "gitdir", "remotes", "branches"} {
+		p.protect(filepath.Join(git, name))
+	}
+	for _, tree := range folders(filepath.Join(git, "worktrees")) {
+		for _, name := range []string{"commondir", "gitdir", "config.worktree"} {
+			if name != "config.worktree" || p.Profile != GitConfig {
+				p.protect(filepath.Join(tree, name))
+			}
+		}
+	}
+	p.modules(filepath.Join(git, "modules"), depth)
+}
+
+// modules protects the git folders of submodules, whose names may hold slashes.
+func (p *planner) modules(dir string, depth int) {
+	if depth > 4 {
+		return
+	}
+	for _, sub := range folders(dir) {
+		if exists(filepath.Join(sub, "HEAD")) {
+			p.obeyed(sub, depth+1)
+			continue
+		}
+		p.modules(sub, depth+1)
+	}
+}
+
+// folders lists the folders in a folder, up to a bound.
+func folders(dir string) (out []string) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	entries, _ := f.ReadDir(256)
+	for _, e := range entries {
+		if e.IsDir() {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	return out
+}
+
+// enclosing opens, for reading, the git folder of the repository that the workspace is a
+// part of. Commits there ask to run outside.
+func (p *planner) enclosing() {
+	if !p.reads() || p.wide() || exists(filepath.Join(p.Workspace, ".git")) || len(p.Policy.Read) == 0 || p.isState(p.Workspace) {
+		return
+	}
+	for dir := filepath.Dir(p.Workspace); !within(p.home, dir) && !within(p.state, dir); dir = filepath.Dir(dir) {
+		git := filepath.Join(dir, ".git")
+		if info, err := os.Lstat(git); err == nil && info.IsDir() {
+			p.read(git)
+			p.note("the workspace is a part of the repository %s: git can read it but not commit; open that folder to commit", dir)
+			return
+		}
+		if dir == filepath.Dir(dir) {
+			return
+		}
+	}
+}
