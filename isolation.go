@@ -1,6 +1,9 @@
 package hermes
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Description says where the commands of an environment run and what they may do.
 // Empty fields are unknown.
@@ -62,6 +65,9 @@ const (
 	RefusedWrite RefusalKind = "write" // Name is a path
 	// RefusedChange is a file that the command changed and that was restored.
 	RefusedChange RefusalKind = "changed"
+	// OpenedPort is a port that the command opened inside. As a need it opens the port to
+	// the user's own programs.
+	OpenedPort RefusalKind = "port"
 )
 
 // Refusal is something that the walls refused a command.
@@ -81,8 +87,8 @@ func (r Refusal) String() string {
 
 // Need is something that a command may do beyond what its walls allow.
 type Need struct {
-	Kind RefusalKind // host, read or write
-	Name string      // host:port, or an absolute path
+	Kind RefusalKind // host, read, write or port
+	Name string      // host:port, an absolute path, or a number
 }
 
 // String is the need as it is written: "host example.org:443", "read /path".
@@ -110,5 +116,5 @@ func GrantedNeed(key string) (Need, bool) {
 func ParseNeed(text string) (Need, bool) {
 	kind, name, _ := strings.Cut(strings.TrimSpace(text), " ")
 	n := Need{RefusalKind(kind), strings.TrimSpace(name)}
-	return n, n.Name != "" && (n.Kind == RefusedHost || n.Kind == RefusedRead || n.Kind == RefusedWrite)
+	return n, n.Name != "" && slices.Contains([]RefusalKind{RefusedHost, RefusedRead, RefusedWrite, OpenedPort}, n.Kind)
 }

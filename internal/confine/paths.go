@@ -99,7 +99,9 @@ func (v *visit) refusal(path string, written bool) (hermes.Refusal, bool) {
 	}
 	p := v.place.plan.Policy
 	real, exists := realOf(path)
-	in := func(list []string) bool { return slices.ContainsFunc(list, func(f string) bool { return below(real, f) }) }
+	in := func(list []string) bool {
+		return slices.ContainsFunc(list, func(f string) bool { return below(real, f) })
+	}
 	switch {
 	case p.Layer == sandbox.A && (below(path, "/tmp") || below(path, "/var/tmp")) && !in(p.Write):
 		return hermes.Refusal{Kind: hermes.RefusedRead, Name: path, Note: "commands have a /tmp of their own"}, exists

@@ -97,6 +97,7 @@ func (r *run) begin(ctx context.Context, sh shell, c hermes.Command, dir string,
 	}
 	r.ctx, r.cancel = limited(ctx, c.Limits.Time)
 	env := l.variables(r, c, dir)
+	stdout, stderr := r.inside.copied(c.Stdout, c.Stderr)
 	r.Process, err = proc.Start(r.ctx, proc.Command{
 		Path:      sh.path,
 		Args:      args(sh, line, r.state.called()),
@@ -104,14 +105,15 @@ func (r *run) begin(ctx context.Context, sh shell, c hermes.Command, dir string,
 		Env:       env,
 		Stdin:     c.Stdin,
 		OpenInput: openInput,
-		Stdout:    c.Stdout,
-		Stderr:    c.Stderr,
+		Stdout:    stdout,
+		Stderr:    stderr,
 		Terminal:  tty,
 		Files:     handOver(l.config.Mark.Files(), r.line, r.state),
 		Limits:    limits,
 		Guard:     l.config.Guard,
 		Launcher:  r.inside.Launcher,
 	})
+	r.inside.started()
 	if err != nil {
 		r.cancel()
 		r.inside.done(hermes.Exit{}, false)

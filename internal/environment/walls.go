@@ -3,6 +3,7 @@ package environment
 import (
 	"context"
 	"errors"
+	"io"
 
 	"hermes"
 	"hermes/internal/proc"
@@ -32,6 +33,10 @@ type Inside struct {
 	Launcher proc.Launcher
 	// Env changes the variables; nil: they stay as they are.
 	Env func(env []string) []string
+	// Output gets a copy of what the command prints; nil: nobody else reads it.
+	Output io.Writer
+	// Started is called when the command has started, or could not be; nil: never.
+	Started func()
 	// Done is called once when the command is over, also if it could not be started, and
 	// returns what the walls refused. ended says that the command ended by itself. Nil
 	// refuses nothing.
@@ -44,6 +49,40 @@ func (i Inside) done(exit hermes.Exit, ended bool) []hermes.Refusal {
 		return nil
 	}
 	return i.Done(context.Background(), exit, ended)
+}
+
+// copied returns writers that the walls read as well. Equal ones stay equal.
+func (i Inside) copied(stdout, stderr io.Writer) (io.Writer, io.Writer) {
+	if i.Output == nil {
+		return stdout, stderr
+	}
+	tee := func(w io.Writer) io.Writer {
+		if w == nil {
+			return i.Output
+		}
+		return &both{w, i.Output}
+	}
+	out := tee(stdout)
+	if stderr == stdout {
+		return out, out
+	}
+	return out, tee(stderr)
+}
+
+// both writes to a command's writer, and shows the walls what it wrote.
+type both struct{ to, copy io.Writer }
+
+// Write returns what the command's writer returns.
+func (b *both) Write(p []byte) (int, error) {
+	_, _ = b.copy.Write(p)
+	return b.to.Write(p)
+}
+
+// started calls Started.
+func (i Inside) started() {
+	if i.Started != nil {
+		i.Started()
+	}
 }
 
 // enter asks the walls for a command. What runs outside is never started inside.

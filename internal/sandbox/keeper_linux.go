@@ -273,8 +273,19 @@ func (k *keeper) reap() {
 		if !ok {
 			continue
 		}
-		_ = k.control.send(&message{Kind: exited, ID: id, N: int64(codeOf(status)), Flag: proc.GroupLeft(pid)})
+		m := message{Kind: exited, ID: id, N: int64(codeOf(status)), Flag: proc.GroupLeft(pid)}
+		if childless() {
+			m.Slots = []int64{1}
+		}
+		_ = k.control.send(&m)
 	}
+}
+
+// childless reports whether this process has no child: as it adopts all orphans, nothing
+// runs below it.
+func childless() bool {
+	var info unix.Siginfo
+	return unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil) == unix.ECHILD
 }
 
 // codeOf returns the exit code as a shell does.

@@ -57,6 +57,7 @@ type Keeper struct {
 	next     uint32
 	waiting  map[uint32]chan reply
 	children map[uint32]*child
+	empty    bool // nothing runs inside
 	lost     bool // the keeper has ended: nothing is answered any more
 }
 
@@ -78,11 +79,13 @@ func (h *Host) Start(ctx context.Context, c Config) (*Keeper, error) {
 	}
 	defer theirs.Close()
 	k := &Keeper{
-		host: h, policy: c.Policy, control: &control{conn: ours, most: maxFromKeeper}, stderr: &tail{}, gone: make(chan struct{}),
+		host: h, policy: c.Policy, control: &control{conn: ours, most: maxFromKeeper}, stderr: &tail{}, gone: make(chan struct{}), empty: true,
 		waiting: map[uint32]chan reply{}, children: map[uint32]*child{},
 	}
-	k.process = command(c.Policy.Layer, theirs, k.stderr)
-	if err := startProcess(k.process); err != nil {
+	if k.process, err = command(c.Policy.Layer, theirs, k.stderr); err == nil {
+		err = k.process.Start()
+	}
+	if err != nil {
 		ours.Close()
 		return nil, fmt.Errorf("start the keeper of the sandbox: %w", err)
 	}
@@ -123,16 +126,25 @@ func socketPair() (ours *net.UnixConn, theirs *os.File, err error) {
 	return conn.(*net.UnixConn), theirs, nil
 }
 
-// command is this program, as a keeper.
-func command(l Layer, control *os.File, stderr *tail) *exec.Cmd {
-	c := exec.Command("/proc/self/exe")
+// command is this program, as a keeper. It is started by its path: through
+// /proc/self/exe it would be on a mount of this process, and what runs inside could
+// change its mode through /proc/1/exe.
+func command(l Layer, control *os.File, stderr *tail) (*exec.Cmd, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("this program was replaced or removed while it ran (%w); end it and start it again", err)
+	}
+	c := exec.Command(path)
 	c.Args = []string{keeperName}
 	c.Env = []string{}
 	c.Dir = "/"
 	c.ExtraFiles = []*os.File{control}
 	c.Stderr = stderr
 	c.SysProcAttr = attributes(l)
-	return c
+	return c, nil
 }
 
 // begin hands over the policy and takes what the keeper made.
@@ -184,6 +196,14 @@ func (k *Keeper) Lacks() []string { return k.lacks }
 // Close. It is nil if the policy is offline.
 func (k *Keeper) Listener() net.Listener { return k.proxy }
 
+// Empty reports whether no process runs inside: none was left when the last command
+// ended.
+func (k *Keeper) Empty() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.empty
+}
+
 // Gone is closed when the keeper has ended.
 func (k *Keeper) Gone() <-chan struct{} { return k.gone }
 
@@ -198,7 +218,7 @@ func (k *Keeper) receive() {
 	}
 	k.abandon()
 	k.mu.Lock()
-	k.lost = true
+	k.lost, k.empty = true, true
 	for _, w := range k.waiting {
 		close(w)
 	}
@@ -222,6 +242,7 @@ func (k *Keeper) take1(r reply) {
 		if c := k.children[r.ID]; c != nil {
 			c.finish(int(r.N)&0xff, r.Flag)
 			delete(k.children, r.ID)
+			k.empty = len(k.children) == 0 && len(r.Slots) == 1 // the keeper has no child any more
 		}
 		closeAll(r.files)
 		return

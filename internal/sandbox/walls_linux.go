@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"slices"
 	"syscall"
 
@@ -25,8 +24,6 @@ func attributes(l Layer) *syscall.SysProcAttr {
 	attr.Setsid = true // signals of the user's terminal are not for it
 	return attr
 }
-
-func startProcess(c *exec.Cmd) error { return c.Start() }
 
 // take keeps what the keeper handed over, and begins to answer its connections.
 func (k *Keeper) take(c Config, slots []int64, files []*os.File) error {
