@@ -41,7 +41,8 @@ type builder struct {
 	blank  int // a folder in the new root that holds an empty file and an empty folder
 	top    []string
 	report Report
-	pinned map[string]bool // the folders mounted on themselves
+	pinned map[string]bool // what is mounted
+	linked []*entry        // what could not be mounted because of a link
 }
 
 func (b *builder) close() {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,6 +29,10 @@ func TestMain(m *testing.M) {
 		runInside()
 		return
 	}
+	if attack := os.Getenv(attackVariable); attack != "" {
+		fmt.Println(attacks[attack](os.Args[1:]))
+		return
+	}
 	os.Exit(m.Run())
 }
 
@@ -46,7 +51,7 @@ type outcome struct {
 	Unavailable bool
 	Took        time.Duration
 	Opened      []string // descriptors that Build left open
-	Threads     int      // threads that kept a capability
+	Threads     int      // threads that kept a capability, -1 if only one dropped them
 	Runs        []run
 }
 
@@ -79,8 +84,7 @@ func runInside() {
 			}
 		}
 		if !j.Keep {
-			drop()
-			o.Threads = threadsWithCapabilities()
+			o.Threads = drop()
 		}
 		for _, script := range j.Scripts {
 			o.Runs = append(o.Runs, runScript(script, j.Env))
@@ -91,9 +95,10 @@ func runInside() {
 	}
 }
 
-// drop drops the capabilities of all threads. With the race detector the binary has
-// C code, so only this thread's are dropped; commands are started by this thread.
-func drop() {
+// drop drops the capabilities of all threads, and returns how many kept some. A
+// binary that is linked with C code, as with the race detector, cannot do that:
+// then only this thread's are dropped, which starts the scripts.
+func drop() int {
 	err := mount.Drop()
 	if errors.Is(err, unix.ENOTSUP) {
 		for c := uintptr(0); unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0) == nil; c++ {
@@ -101,14 +106,14 @@ func drop() {
 		_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 		header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 		var none [2]unix.CapUserData
-		err = unix.Capset(&header, &none[0])
+		if err := unix.Capset(&header, &none[0]); err != nil {
+			panic(err)
+		}
+		return -1
 	}
 	if err != nil {
 		panic(err)
 	}
-}
-
-func threadsWithCapabilities() int {
 	n := 0
 	files, _ := filepath.Glob("/proc/self/task/*/status")
 	for _, file := range files {
@@ -134,9 +139,16 @@ func descriptors() []string {
 	return all
 }
 
+// prelude are functions for scripts: ns runs a script with all capabilities in user
+// and mount namespaces of its own, as root if it can; go runs one of attacks.
+const prelude = `
+ns() { unshare -Urm --propagation unchanged sh -c "$1" || unshare -Um --keep-caps --propagation unchanged sh -c "$1"; }
+go() { MOUNT_TEST_ATTACK=$1; export MOUNT_TEST_ATTACK; shift; /proc/1/exe "$@"; }
+`
+
 func runScript(script string, env []string) run {
-	cmd := exec.Command("/bin/sh", "-c", script)
-	cmd.Env = append([]string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin"}, env...)
+	cmd := exec.Command("/bin/sh", "-c", prelude+script)
+	cmd.Env = append([]string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "GORACE=atexit_sleep_ms=0"}, env...)
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState == nil {
 		return run{Out: err.Error(), Code: -1}

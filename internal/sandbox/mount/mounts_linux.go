@@ -20,6 +20,12 @@ func (b *builder) mounts() error {
 			return fmt.Errorf("mount %q: %w", e.path, err)
 		}
 	}
+	// Only now is there all that a link may lead to.
+	for _, e := range b.linked {
+		if err := b.follow(e); err != nil {
+			return fmt.Errorf("mount what %q leads to: %w", e.path, err)
+		}
+	}
 	return nil
 }
 
@@ -43,15 +49,21 @@ func (b *builder) mount(e *entry) error {
 	case gone:
 	case !refused(err):
 		return err
-	case e.kind == read || e.kind == write:
+	case e.kind == pin || e.kind == fresh: // what needs them is reported
+	case !b.guards(e):
 		b.report.Skipped = append(b.report.Skipped, Problem{e.path, err.Error()})
-	case e.kind == protect || e.kind == hide:
-		if errors.Is(err, unix.ELOOP) {
-			return b.follow(e)
-		}
+	case errors.Is(err, unix.ELOOP):
+		b.linked = append(b.linked, e)
+	default:
 		b.unprotected(e.path, err.Error())
 	}
 	return nil
+}
+
+// guards reports whether an entry keeps something from the programs inside. A path
+// that is to be read-only in a writable folder is protected without being asked.
+func (b *builder) guards(e *entry) bool {
+	return e.kind == hide || e.kind == protect && slices.Contains(b.root.Protected, e.path)
 }
 
 // refused reports whether an error is about one path, and not about all mounts.
@@ -100,7 +112,19 @@ func (b *builder) try(e *entry) error {
 		return err
 	}
 	b.pinned[e.path] = true
+	if b.guards(e) {
+		b.names(e, target)
+	}
 	return b.confirm(e, tree)
+}
+
+// names reports a file that has more names than one: through another it can be
+// reached all the same.
+func (b *builder) names(e *entry, fd int) {
+	var s unix.Stat_t
+	if unix.Fstat(fd, &s) == nil && s.Mode&unix.S_IFMT == unix.S_IFREG && s.Nlink > 1 {
+		b.unprotected(e.path, fmt.Sprintf("the file has %d names (hard links); through another one it is as before", s.Nlink))
+	}
 }
 
 // source opens what is mounted, if it is the host's: else it is -1.
