@@ -92,6 +92,7 @@ var layers = []layer{
 		{path: "internal/recallblock"},
 		{path: "internal/redact"},
 		{path: "internal/repetition"},
+		{path: "internal/sandbox/mount", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/schema"},
 		{path: "internal/search"},
 		{path: "internal/skill/guard"},

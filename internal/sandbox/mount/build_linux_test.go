@@ -274,6 +274,15 @@ func TestRefusedRoots(t *testing.T) {
 	}
 }
 
+// Where a container covers parts of /proc, the kernel gives no fresh one.
+func TestAMaskedProcIsAnError(t *testing.T) {
+	t.Parallel()
+	o := mayBuild(t, job{Root: mount.Root{Read: system(t)}, Mask: true})
+	if !o.Unavailable || !strings.Contains(o.Error, "/proc") {
+		t.Errorf("got %+v", o)
+	}
+}
+
 func TestHostMountsAreUnchanged(t *testing.T) {
 	before, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {

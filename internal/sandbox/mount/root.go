@@ -10,7 +10,7 @@ import (
 // links followed. A path that does not exist is skipped.
 type Root struct {
 	// Read are files and folders that can be read, with all that is below them.
-	// "/" stands for every folder at the top that is not made new here.
+	// "/" means every folder at the top that is not made new here.
 	Read []string
 	// Write are files and folders that can be changed as well.
 	Write []string
@@ -53,7 +53,7 @@ func (r Root) check() error {
 	for _, list := range [][]string{r.Read, r.Write, r.Protected, r.Hidden, r.Devices, {r.Temp, r.Home, r.PrivateHome}} {
 		for _, path := range list {
 			if path != "" && (!filepath.IsAbs(path) || filepath.Clean(path) != path || strings.ContainsRune(path, 0)) {
-				return fmt.Errorf("mount %q: give an absolute path without . and ..", path)
+				return fmt.Errorf("mount %q: give an absolute path that has no . or .. in it", path)
 			}
 		}
 	}

@@ -49,7 +49,7 @@ func (e *entry) ours() bool { return e.kind == fresh || e.kind == private }
 
 // plan returns the mounts of r in the order in which they are to be made, parents
 // first, and what is skipped. top are the names of the folders and files in the
-// host's root, which Read "/" stands for.
+// host's root, which Read "/" means.
 func plan(r Root, top []string) ([]*entry, []Problem) {
 	wanted, skipped := collect(r, top)
 	var entries []*entry
