@@ -68,13 +68,14 @@ var attacks = map[string]func(args []string) string{
 	"overwrite": func(args []string) string {
 		var opened []string
 		for _, path := range args {
-			for _, flags := range []int{os.O_WRONLY, os.O_RDWR, os.O_WRONLY | os.O_TRUNC, os.O_WRONLY | os.O_APPEND} {
+			for _, flags := range []int{os.O_WRONLY, os.O_RDWR, os.O_WRONLY | os.O_APPEND} {
 				if f, err := os.OpenFile(path, flags, 0); err == nil {
 					opened = append(opened, path)
 					f.Close()
 				}
 			}
-			if os.Chmod(path, 0o777) == nil {
+			// To the mode that it has: if this test fails, the machine is as before.
+			if info, err := os.Stat(path); err == nil && os.Chmod(path, info.Mode()) == nil {
 				opened = append(opened, "chmod "+path)
 			}
 		}
