@@ -43,7 +43,7 @@ func (b *builder) mount(e *entry) error {
 	case err == nil:
 		return nil
 	case e.kind == private:
-		return err
+		return fmt.Errorf("use %q there: %w", e.source, err)
 	case gone && slices.Contains(b.root.Protected, e.path):
 		b.report.Missing = append(b.report.Missing, e.path)
 	case gone:

@@ -116,7 +116,7 @@ func TestHiddenStaysHidden(t *testing.T) {
 		"copy":          "cp -a . /tmp/copy; cat /tmp/copy/.env /tmp/copy/secrets/key",
 		"unmount":       "umount .env; umount -l secrets; cat .env secrets/key",
 		"new namespace": "mkdir /run/m; cp /proc/1/exe /run/a; ns 'umount .env; umount -l secrets; cat .env secrets/key; mount --bind . /run/m; cat /run/m/.env /run/m/secrets/key; mount --rbind . /run/m; umount /run/m/.env; cat /run/m/.env; false'; MOUNT_TEST_ATTACK=shallow; export MOUNT_TEST_ATTACK; ns '/run/a . /; false'",
-		"remove":        "rm -f .env; rm -rf secrets; cat .env secrets/key; git mv .env e",
+		"remove":        "rm -f .env; rm -rf secrets; cat .env secrets/key; chmod 777 .env secrets; echo x > .env; echo x > secrets/x; truncate -s 9 .env",
 		"archive":       "tar cf - . | strings | grep -e 'real .env' -e 'real key'",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -195,26 +195,33 @@ func TestLinksAreNotFollowedOut(t *testing.T) {
 	}
 }
 
-func TestWorkspaceOnMemory(t *testing.T) {
+func TestWorkspaceOnOtherFileSystems(t *testing.T) {
 	t.Parallel()
-	shm, err := os.MkdirTemp("/dev/shm", "mount-test")
-	if err != nil {
-		t.Skip(err)
+	if os.Geteuid() != 0 {
+		t.Skip("needs a root who mounts")
 	}
-	t.Cleanup(func() { os.RemoveAll(shm) })
-	real := folder(t)
-	// Below /dev it would be refused; a mount of it elsewhere needs a root of its own.
-	if os.Geteuid() != 0 || exec.Command("mount", "--bind", shm, real).Run() != nil {
-		t.Skip("cannot mount")
-	}
-	t.Cleanup(func() { _ = exec.Command("umount", real).Run() })
-	files(t, real, "ws/.git/config", "ws/.env")
-	o := build(t, job{
-		Root:    mount.Root{Read: system(t), Write: []string{real + "/ws"}, Protected: []string{real + "/ws/.git/config"}, Hidden: []string{real + "/ws/.env"}},
-		Scripts: []string{"cd " + real + "/ws; mv .git x; echo x > .git/config; echo x > new; cat .git/config .env"},
-	})
-	if !strings.HasSuffix(o.Runs[0].Out, "real config") {
-		t.Errorf("got %q", o.Runs[0].Out)
+	layers := folder(t)
+	files(t, layers, "lower/ws/.git/hooks/h", "upper/", "work/")
+	for name, args := range map[string][]string{
+		"tmpfs":   {"-t", "tmpfs", "none"},
+		"overlay": {"-t", "overlay", "none", "-o", "lowerdir=" + layers + "/lower,upperdir=" + layers + "/upper,workdir=" + layers + "/work"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := folder(t)
+			if out, err := exec.Command("mount", append(args, dir)...).CombinedOutput(); err != nil {
+				t.Skipf("%v: %s", err, out)
+			}
+			defer func() { _ = exec.Command("umount", dir).Run() }()
+			ws := dir + "/ws"
+			files(t, ws, ".git/config", ".env")
+			o := build(t, job{
+				Root:    mount.Root{Read: system(t), Write: []string{ws}, Protected: []string{ws + "/.git/config"}, Hidden: []string{ws + "/.env"}},
+				Scripts: []string{"cd " + ws + "; mv .git x; echo x > .git/config; echo x > new; cat .git/config .env"},
+			})
+			if !strings.HasSuffix(o.Runs[0].Out, "real config") {
+				t.Errorf("got %q", o.Runs[0].Out)
+			}
+		})
 	}
 }
 
