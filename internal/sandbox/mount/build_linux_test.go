@@ -291,7 +291,12 @@ func TestDevicesOfTheHostAreNotThere(t *testing.T) {
 
 func TestRefusedRoots(t *testing.T) {
 	t.Parallel()
+	link := folder(t) + "/link"
+	if err := os.Symlink("/usr", link); err != nil {
+		t.Fatal(err)
+	}
 	for _, r := range []mount.Root{
+		{Temp: link}, {Home: "/home/somebody", PrivateHome: link},
 		{Read: []string{"relative"}}, {Write: []string{"/"}}, {Hidden: []string{"/a/../b"}},
 		{PrivateHome: "/tmp"}, {Home: "/", PrivateHome: "/tmp"}, {Read: []string{"/a\x00b"}},
 		{Home: "/home/somebody", PrivateHome: "/nowhere"}, {Temp: "/nowhere"},

@@ -111,19 +111,28 @@ func (b *builder) try(e *entry) error {
 	if err := attach(tree, target); err != nil {
 		return err
 	}
+	if err := b.confirm(e, tree); err != nil {
+		return err
+	}
 	b.pinned[e.path] = true
 	if b.guards(e) {
-		b.names(e, target)
+		b.weak(e, target)
 	}
-	return b.confirm(e, tree)
+	return nil
 }
 
-// names reports a file that has more names than one: through another it can be
-// reached all the same.
-func (b *builder) names(e *entry, fd int) {
+// weak reports by what ways a path that is covered can still be reached. A file may
+// have more names; a folder above may have been away when it was to be pinned.
+func (b *builder) weak(e *entry, fd int) {
 	var s unix.Stat_t
 	if unix.Fstat(fd, &s) == nil && s.Mode&unix.S_IFMT == unix.S_IFREG && s.Nlink > 1 {
 		b.unprotected(e.path, fmt.Sprintf("the file has %d names (hard links); through another one it is as before", s.Nlink))
+	}
+	above := entry{path: e.path, kind: e.kind, under: e.folder()}
+	for _, folder := range above.pins() {
+		if !b.pinned[folder] {
+			b.unprotected(e.path, folder+" could not be kept in place")
+		}
 	}
 }
 
