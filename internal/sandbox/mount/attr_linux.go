@@ -45,14 +45,11 @@ func Drop() error {
 			return fmt.Errorf("drop capability %d from the bounding set: %w", capability, err)
 		}
 	}
-	err := onAllThreads(unix.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0)
-	if err != nil {
-		return fmt.Errorf("clear ambient capabilities: %w", err)
-	}
 	return dropOwn()
 }
 
-// dropOwn empties the permitted, effective and inheritable sets.
+// dropOwn empties the permitted, effective and inheritable sets. The ambient set
+// holds nothing that these do not, so it is empty then, too.
 func dropOwn() error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var none [2]unix.CapUserData

@@ -10,7 +10,7 @@ import (
 
 // Build gives the calling process, all of its threads, the root that r describes,
 // and ends with the old root detached. The process must have been started with
-// [Attr] and not have called [Drop]. The working directory becomes "/". Descriptors
+// [Attr], by the path of its program, and not have called [Drop]. The working directory becomes "/". Descriptors
 // that the process had stay open: they are the caller's to close.
 //
 // After an error the process has part of a root and must end. An error that is
@@ -19,7 +19,7 @@ func Build(r Root) (Report, error) {
 	if err := r.check(); err != nil {
 		return Report{}, err
 	}
-	b := builder{root: r, old: -1, new: -1, blank: -1}
+	b := builder{root: r, old: -1, new: -1, blank: -1, program: -1}
 	defer b.close()
 	// The mount points' modes are to be as written here.
 	defer unix.Umask(unix.Umask(0))
@@ -35,17 +35,19 @@ func Build(r Root) (Report, error) {
 // old one: paths of this process still lead to the old one until enter, and the
 // new one is reached through its descriptor.
 type builder struct {
-	root   Root
-	old    int // the root that this process was started in
-	new    int // the root that it gets
-	blank  int // a folder in the new root that holds an empty file and an empty folder
-	top    []string
-	report Report
-	pinned map[string]bool // the folders mounted on themselves
+	root    Root
+	old     int // the root that this process was started in
+	new     int // the root that it gets
+	program int // the file of this process
+	blank   int // a folder in the new root that holds an empty file and an empty folder
+	top     []string
+	report  Report
+	pinned  map[string]bool // what is mounted
+	linked  []*entry        // what could not be mounted because of a link
 }
 
 func (b *builder) close() {
-	for _, fd := range []int{b.old, b.new, b.blank} {
+	for _, fd := range []int{b.old, b.new, b.blank, b.program} {
 		if fd >= 0 {
 			unix.Close(fd)
 		}
@@ -63,6 +65,9 @@ func (b *builder) begin() error {
 	}
 	if b.old, err = unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
 		return fmt.Errorf("open the old root: %w", err)
+	}
+	if b.program, err = unix.Open("/proc/self/exe", unix.O_PATH|unix.O_CLOEXEC, 0); err != nil {
+		return fmt.Errorf("open this program: %w", err)
 	}
 	if b.new, err = newFS("tmpfs", harmless, "size=4m", "nr_inodes=32k", "mode=755"); err != nil {
 		return unavailable("make the new root", err)
@@ -156,10 +161,8 @@ func (b *builder) enter() error {
 	if err := unix.PivotRoot(".", "."); err != nil {
 		return unavailable("change the root", err)
 	}
-	// /proc/1/exe still leads to a file of the old root. Without this the program
-	// of this process could be overwritten through it.
-	if err := restrict(b.old, readOnly); err != nil {
-		return fmt.Errorf("make the old root read-only: %w", err)
+	if err := b.keepProgram(); err != nil {
+		return err
 	}
 	if err := unix.Fchdir(b.old); err != nil {
 		return err
@@ -168,6 +171,24 @@ func (b *builder) enter() error {
 		return fmt.Errorf("detach the old root: %w", err)
 	}
 	return unix.Chdir("/")
+}
+
+// keepProgram makes the old root read-only: /proc/1/exe still leads to a file of
+// it, and the program of this process could be changed or overwritten through it.
+// A program that was started through /proc/self/exe is in a mount of the process
+// that started it, which cannot be made read-only here.
+func (b *builder) keepProgram() error {
+	if err := restrict(b.old, readOnly); err != nil {
+		return fmt.Errorf("make the old root read-only: %w", err)
+	}
+	var s unix.Statfs_t
+	if err := unix.Fstatfs(b.program, &s); err != nil {
+		return fmt.Errorf("look at this program: %w", err)
+	}
+	if s.Flags&unix.ST_RDONLY == 0 {
+		return errors.New("programs inside could change this one: start it by its path, not through /proc/self/exe")
+	}
+	return nil
 }
 
 // ErrUnavailable is the kind of error that Build returns where the host does not

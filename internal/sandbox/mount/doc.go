@@ -12,5 +12,5 @@
 // is what was opened. Build reports what it could not protect; the caller decides.
 //
 // The package does not know what is worth protecting or hiding. Start reading at
-// root.go, then plan.go (which mounts, in which order) and build_linux.go.
+// root.go, then plan_linux.go (which mounts, in which order) and build_linux.go.
 package mount

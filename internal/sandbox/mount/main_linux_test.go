@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,6 +29,10 @@ func TestMain(m *testing.M) {
 		runInside()
 		return
 	}
+	if attack := os.Getenv(attackVariable); attack != "" {
+		fmt.Println(attacks[attack](os.Args[1:]))
+		return
+	}
 	os.Exit(m.Run())
 }
 
@@ -36,7 +41,8 @@ type job struct {
 	Root    mount.Root
 	Scripts []string
 	Env     []string
-	Keep    bool // does not drop its capabilities, for tests of what they would allow
+	Umask   int
+	Mask    bool // first covers a part of /proc, as containers do, and starts once more
 }
 
 // outcome is what came of it.
@@ -46,7 +52,7 @@ type outcome struct {
 	Unavailable bool
 	Took        time.Duration
 	Opened      []string // descriptors that Build left open
-	Threads     int      // threads that kept a capability
+	Threads     int      // threads that kept a capability, -1 if only one dropped them
 	Runs        []run
 }
 
@@ -61,6 +67,14 @@ func runInside() {
 	var j job
 	if err := json.NewDecoder(os.Stdin).Decode(&j); err != nil {
 		panic(err)
+	}
+	if j.Mask {
+		j.Mask = false
+		runMasked(j)
+		return
+	}
+	if j.Umask != 0 {
+		unix.Umask(j.Umask)
 	}
 	var o outcome
 	// Once, so that the runtime's own descriptors (of its poller) are there.
@@ -78,10 +92,7 @@ func runInside() {
 				o.Opened = append(o.Opened, fd)
 			}
 		}
-		if !j.Keep {
-			drop()
-			o.Threads = threadsWithCapabilities()
-		}
+		o.Threads = drop()
 		for _, script := range j.Scripts {
 			o.Runs = append(o.Runs, runScript(script, j.Env))
 		}
@@ -91,9 +102,44 @@ func runInside() {
 	}
 }
 
-// drop drops the capabilities of all threads. With the race detector the binary has
-// C code, so only this thread's are dropped; commands are started by this thread.
-func drop() {
+// runMasked does the job in a child, for which a mount of this process is locked.
+func runMasked(j job) {
+	// The child's maps are written through a /proc of this pid namespace.
+	for _, m := range [][2]string{{"/proc", "proc"}, {"/proc/sys", "tmpfs"}} {
+		if err := unix.Mount("none", m[0], m[1], 0, ""); err != nil {
+			panic(err)
+		}
+	}
+	cmd := inside(j)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Run(); err != nil {
+		panic(err)
+	}
+}
+
+// inside is the command that does a job in new namespaces.
+func inside(j job) *exec.Cmd {
+	in, err := json.Marshal(j)
+	if err != nil {
+		panic(err)
+	}
+	// By its path: Build refuses a program that was started through /proc/self/exe.
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Args[0] = "inside"
+	cmd.Env = append(os.Environ(), insideVariable+"=1", "GORACE=atexit_sleep_ms=0")
+	cmd.Stdin = bytes.NewReader(in)
+	cmd.SysProcAttr = mount.Attr()
+	return cmd
+}
+
+// drop drops the capabilities of all threads, and returns how many kept some. A
+// binary that is linked with C code, as with the race detector, cannot do that:
+// then only this thread's are dropped, which starts the scripts.
+func drop() int {
 	err := mount.Drop()
 	if errors.Is(err, unix.ENOTSUP) {
 		for c := uintptr(0); unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0) == nil; c++ {
@@ -101,14 +147,14 @@ func drop() {
 		_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 		header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 		var none [2]unix.CapUserData
-		err = unix.Capset(&header, &none[0])
+		if err := unix.Capset(&header, &none[0]); err != nil {
+			panic(err)
+		}
+		return -1
 	}
 	if err != nil {
 		panic(err)
 	}
-}
-
-func threadsWithCapabilities() int {
 	n := 0
 	files, _ := filepath.Glob("/proc/self/task/*/status")
 	for _, file := range files {
@@ -128,15 +174,25 @@ func descriptors() []string {
 	links, _ := filepath.Glob("/proc/self/fd/*")
 	for _, link := range links {
 		if to, err := os.Readlink(link); err == nil {
-			all = append(all, link+" "+to)
+			// The runtime holds files of the host's control groups, whose names change.
+			if !strings.Contains(to, "cpu.") {
+				all = append(all, link+" "+to)
+			}
 		}
 	}
 	return all
 }
 
+// prelude are functions for scripts: ns runs a script with all capabilities in user
+// and mount namespaces of its own, as root if it can; go runs one of attacks.
+const prelude = `
+ns() { unshare -Urm --propagation unchanged sh -c "$1" || unshare -Um --keep-caps --propagation unchanged sh -c "$1"; }
+go() { MOUNT_TEST_ATTACK=$1; export MOUNT_TEST_ATTACK; shift; /proc/1/exe "$@"; }
+`
+
 func runScript(script string, env []string) run {
-	cmd := exec.Command("/bin/sh", "-c", script)
-	cmd.Env = append([]string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin"}, env...)
+	cmd := exec.Command("/bin/sh", "-c", prelude+script)
+	cmd.Env = append([]string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "GORACE=atexit_sleep_ms=0"}, env...)
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState == nil {
 		return run{Out: err.Error(), Code: -1}
@@ -169,21 +225,9 @@ func unavailable(t *testing.T, why string) {
 
 func mayBuild(t *testing.T, j job) outcome {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := json.Marshal(j)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var stderr bytes.Buffer
-	cmd := exec.Command(self)
-	cmd.Args[0] = "inside"
-	cmd.Env = append(os.Environ(), insideVariable+"=1", "GORACE=atexit_sleep_ms=0")
-	cmd.Stdin = bytes.NewReader(in)
+	cmd := inside(j)
 	cmd.Stderr = &stderr
-	cmd.SysProcAttr = mount.Attr()
 	out, err := cmd.Output()
 	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
 		unavailable(t, err.Error())
@@ -196,68 +240,6 @@ func mayBuild(t *testing.T, j job) outcome {
 		t.Fatalf("child said %q: %v", out, err)
 	}
 	return o
-}
-
-// system are the folders that programs need.
-func system(t *testing.T) []string {
-	t.Helper()
-	var all []string
-	for _, path := range []string{"/usr", "/etc", "/bin", "/sbin", "/lib", "/lib64"} {
-		if real, err := filepath.EvalSymlinks(path); err == nil && !slices.Contains(all, real) {
-			all = append(all, real)
-		}
-	}
-	return all
-}
-
-// folder returns a new folder that others may enter, with links followed.
-func folder(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return real
-}
-
-// files makes files below dir: a name that ends in a slash is a folder.
-func files(t *testing.T, dir string, names ...string) {
-	t.Helper()
-	for _, name := range names {
-		path := filepath.Join(dir, name)
-		if strings.HasSuffix(name, "/") {
-			if err := os.MkdirAll(path, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte("real "+filepath.Base(name)+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// tree lists what is below dir, so that what changed can be seen.
-func tree(t *testing.T, dir string) []string {
-	t.Helper()
-	var all []string
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err == nil {
-			all = append(all, d.Type().String()+" "+path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
 }
 
 // TestAsOrdinaryUser runs all tests once more as a user without rights.

@@ -20,6 +20,12 @@ func (b *builder) mounts() error {
 			return fmt.Errorf("mount %q: %w", e.path, err)
 		}
 	}
+	// Only now is there all that a link may lead to.
+	for _, e := range b.linked {
+		if err := b.follow(e); err != nil {
+			return fmt.Errorf("mount what %q leads to: %w", e.path, err)
+		}
+	}
 	return nil
 }
 
@@ -37,21 +43,27 @@ func (b *builder) mount(e *entry) error {
 	case err == nil:
 		return nil
 	case e.kind == private:
-		return err
+		return fmt.Errorf("use %q there: %w", e.source, err)
 	case gone && slices.Contains(b.root.Protected, e.path):
 		b.report.Missing = append(b.report.Missing, e.path)
 	case gone:
 	case !refused(err):
 		return err
-	case e.kind == read || e.kind == write:
+	case e.kind == pin || e.kind == fresh: // what needs them is reported
+	case !b.guards(e):
 		b.report.Skipped = append(b.report.Skipped, Problem{e.path, err.Error()})
-	case e.kind == protect || e.kind == hide:
-		if errors.Is(err, unix.ELOOP) {
-			return b.follow(e)
-		}
+	case errors.Is(err, unix.ELOOP):
+		b.linked = append(b.linked, e)
+	default:
 		b.unprotected(e.path, err.Error())
 	}
 	return nil
+}
+
+// guards reports whether an entry keeps something from the programs inside. A path
+// that is to be read-only in a writable folder is protected without being asked.
+func (b *builder) guards(e *entry) bool {
+	return e.kind == hide || e.kind == protect && slices.Contains(b.root.Protected, e.path)
 }
 
 // refused reports whether an error is about one path, and not about all mounts.
@@ -99,8 +111,29 @@ func (b *builder) try(e *entry) error {
 	if err := attach(tree, target); err != nil {
 		return err
 	}
+	if err := b.confirm(e, tree); err != nil {
+		return err
+	}
 	b.pinned[e.path] = true
-	return b.confirm(e, tree)
+	if b.guards(e) {
+		b.weak(e, target)
+	}
+	return nil
+}
+
+// weak reports by what ways a path that is covered can still be reached. A file may
+// have more names; a folder above may have been away when it was to be pinned.
+func (b *builder) weak(e *entry, fd int) {
+	var s unix.Stat_t
+	if unix.Fstat(fd, &s) == nil && s.Mode&unix.S_IFMT == unix.S_IFREG && s.Nlink > 1 {
+		b.unprotected(e.path, fmt.Sprintf("the file has %d names (hard links); through another one it is as before", s.Nlink))
+	}
+	above := entry{path: e.path, kind: e.kind, under: e.folder()}
+	for _, folder := range above.pins() {
+		if !b.pinned[folder] {
+			b.unprotected(e.path, folder+" could not be kept in place")
+		}
+	}
 }
 
 // source opens what is mounted, if it is the host's: else it is -1.

@@ -1,16 +1,10 @@
 package mount
 
-import (
-	"fmt"
-	"path/filepath"
-	"strings"
-)
-
 // Root says what the new root holds. Paths are absolute and cleaned, with their
 // links followed. A path that does not exist is skipped.
 type Root struct {
 	// Read are files and folders that can be read, with all that is below them.
-	// "/" stands for every folder at the top that is not made new here.
+	// "/" means every folder at the top that is not made new here.
 	Read []string
 	// Write are files and folders that can be changed as well.
 	Write []string
@@ -45,25 +39,4 @@ type Report struct {
 // Problem is a path, and why it is not as asked.
 type Problem struct {
 	Path, Why string
-}
-
-// check refuses paths that are not absolute and cleaned, and roots that would
-// leave the host's system folders writable.
-func (r Root) check() error {
-	for _, list := range [][]string{r.Read, r.Write, r.Protected, r.Hidden, r.Devices, {r.Temp, r.Home, r.PrivateHome}} {
-		for _, path := range list {
-			if path != "" && (!filepath.IsAbs(path) || filepath.Clean(path) != path || strings.ContainsRune(path, 0)) {
-				return fmt.Errorf("mount %q: give an absolute path without . and ..", path)
-			}
-		}
-	}
-	for _, path := range append([]string{r.Home}, r.Write...) {
-		if path == "/" {
-			return fmt.Errorf("mount /: the whole file system cannot be writable; name a folder")
-		}
-	}
-	if r.PrivateHome != "" && r.Home == "" {
-		return fmt.Errorf("mount %q: say where the private home is to appear", r.PrivateHome)
-	}
-	return nil
 }

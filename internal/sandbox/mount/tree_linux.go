@@ -116,24 +116,22 @@ func isFolder(fd int) (bool, error) {
 	return s.Mode&unix.S_IFMT == unix.S_IFDIR, err
 }
 
-// make opens a path below a folder of ours, and makes what is missing on the way: folders, and at the
-// end a folder or an empty file. A link or a file in the way was made by a program
-// inside, and is removed.
+// makeBelow opens a path below a folder of ours, and makes what is missing: folders,
+// and at the end a folder or an empty file. A link or a file in the way was made by
+// a program inside, and is removed.
 func makeBelow(dir int, name string, folder bool) (int, error) {
-	parts := strings.Split(strings.Trim(name, "/"), "/")
-	at, err := unix.Dup(dir)
+	parent, last := path.Split(strings.Trim(name, "/"))
+	if parent == "" {
+		return makeOne(dir, last, folder)
+	}
+	at, err := open(dir, parent)
 	if err != nil {
-		return -1, err
-	}
-	for i, part := range parts {
-		next, err := makeOne(at, part, folder || i < len(parts)-1)
-		unix.Close(at)
-		if err != nil {
-			return -1, fmt.Errorf("make %s: %w", path.Join(parts[:i+1]...), err)
+		if at, err = makeBelow(dir, parent, true); err != nil {
+			return -1, err
 		}
-		at = next
 	}
-	return at, nil
+	defer unix.Close(at)
+	return makeOne(at, last, folder)
 }
 
 func makeOne(dir int, name string, folder bool) (int, error) {
@@ -162,11 +160,7 @@ func create(dir int, name string, folder bool) error {
 	if folder {
 		return unix.Mkdirat(dir, name, 0o755)
 	}
-	fd, err := unix.Openat(dir, name, unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_WRONLY, 0o444)
-	if err == nil {
-		unix.Close(fd)
-	}
-	return err
+	return unix.Mknodat(dir, name, unix.S_IFREG|0o444, 0)
 }
 
 // remove removes a file, a link or an empty folder.

@@ -1,8 +1,10 @@
 package mount
 
 import (
+	"fmt"
 	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -47,9 +49,30 @@ func (e *entry) folder() *entry {
 
 func (e *entry) ours() bool { return e.kind == fresh || e.kind == private }
 
+// check refuses paths that are not absolute and cleaned, and roots that would
+// leave the host's system folders writable.
+func (r Root) check() error {
+	for _, list := range [][]string{r.Read, r.Write, r.Protected, r.Hidden, r.Devices, {r.Temp, r.Home, r.PrivateHome}} {
+		for _, path := range list {
+			if path != "" && (!filepath.IsAbs(path) || filepath.Clean(path) != path || strings.ContainsRune(path, 0)) {
+				return fmt.Errorf("mount %q: give an absolute path that has no . or .. in it", path)
+			}
+		}
+	}
+	for _, path := range append([]string{r.Home}, r.Write...) {
+		if path == "/" {
+			return fmt.Errorf("mount /: the whole file system cannot be writable; name a folder")
+		}
+	}
+	if r.PrivateHome != "" && r.Home == "" {
+		return fmt.Errorf("mount %q: say where the private home is to appear", r.PrivateHome)
+	}
+	return nil
+}
+
 // plan returns the mounts of r in the order in which they are to be made, parents
 // first, and what is skipped. top are the names of the folders and files in the
-// host's root, which Read "/" stands for.
+// host's root, which Read "/" means.
 func plan(r Root, top []string) ([]*entry, []Problem) {
 	wanted, skipped := collect(r, top)
 	var entries []*entry
@@ -125,6 +148,9 @@ func collect(r Root, top []string) (map[string]*entry, []Problem) {
 		add(path, protect, "")
 	}
 	for _, path := range r.Hidden {
+		if e := wanted[path]; e != nil && e.ours() {
+			continue // the host's is not there
+		}
 		add(path, hide, "")
 	}
 	return wanted, skipped
@@ -161,8 +187,6 @@ func (e *entry) settle() (drop bool, why string) {
 		return up == write, ""
 	case e.kind == protect:
 		return readOnly, ""
-	case e.kind == hide:
-		return up == fresh, ""
 	}
 	return false, ""
 }
