@@ -4,7 +4,7 @@
 //
 // The walls themselves are in package sandbox, what they allow in sandbox/plan, the way
 // out in egress, and the files that git obeys in sandbox/gitguard. This package puts them
-// together for [environment.Local], which it does not know. It asks nobody: what a user
+// together for [environment.Local], which it does not know. It asks no one: what a user
 // allowed comes with a command or from Config.Granted.
 //
 // Start at Program, which there is one of, and Walls, one for each session. enter.go is

@@ -46,7 +46,7 @@ func changesGit(line string) bool {
 }
 
 // enterAlone runs a command that may write the configuration of git: everything else
-// inside stands still meanwhile, and nothing of the command remains.
+// inside is stopped meanwhile, and nothing of the command remains.
 func (w *Walls) enterAlone(ctx context.Context, c hermes.Command, dir string, needs []hermes.Need) (environment.Inside, error) {
 	w.alone.Lock()
 	thaw, err := w.freeze()
@@ -71,7 +71,7 @@ func (w *Walls) enterAlone(ctx context.Context, c hermes.Command, dir string, ne
 	return environment.Inside{Launcher: v.place.keeper, Env: v.environ, Output: &v.output, Done: done}, nil
 }
 
-// outside lets a command run without walls: what is inside stands still until it has
+// outside lets a command run without walls: what is inside is stopped until it has
 // started, so that nothing is changed between the user's answer and the start.
 func (w *Walls) outside() (environment.Inside, error) {
 	thaw, err := w.freeze()

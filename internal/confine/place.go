@@ -29,7 +29,7 @@ type place struct {
 	fresh  bool // no command ran yet
 }
 
-// planError is an error of the session's folders, which a weaker layer would not mend.
+// planError is an error of the session's folders, which a weaker layer would not change.
 type planError struct{ error }
 
 func (e *planError) Unwrap() error { return e.error }

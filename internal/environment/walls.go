@@ -33,7 +33,7 @@ type Inside struct {
 	Launcher proc.Launcher
 	// Env changes the variables; nil: they stay as they are.
 	Env func(env []string) []string
-	// Output gets a copy of what the command prints; nil: nobody else reads it.
+	// Output gets a copy of what the command prints; nil: no one else reads it.
 	Output io.Writer
 	// Started is called when the command has started, or could not be; nil: never.
 	Started func()

@@ -107,11 +107,11 @@ var layers = []layer{
 		{path: "internal/webpage", deps: []string{"golang.org/x/net"}},
 		{path: "internal/yamledit", deps: []string{"go.yaml.in/yaml/v3"}},
 	}, {
-		{path: "internal/git"}, // it starts git with proc
+		{path: "internal/git"},      // it starts git with proc
 		{path: "internal/hostlist"}, // hosts as netguard writes them
 		{path: "internal/memory/scan"},
 		{path: "internal/policy/shell/inspect", deps: []string{"mvdan.cc/sh/v3"}},
-		{path: "internal/sandbox"},
+		{path: "internal/sandbox", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/sandbox/gitguard"},
 	}, {
 		{path: "internal/sandbox/plan"},
@@ -169,6 +169,8 @@ var layers = []layer{
 		{path: "internal/transport/responses"},
 		{path: "internal/undo"},
 		{path: "internal/upkeep"},
+	}, {
+		{path: "internal/confine"}, // puts walls, plan and way out together
 	}}},
 
 	{3, "engine", "the agent loop, the tool chain, the model chain; the work beside turns; reviews and replays", [][]row{{

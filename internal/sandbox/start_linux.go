@@ -1,3 +1,5 @@
+//go:build amd64 || arm64
+
 package sandbox
 
 import (
@@ -22,19 +24,6 @@ const (
 	startWait = 10 * time.Second // for its walls
 	closeWait = 10 * time.Second // for its processes to end
 )
-
-// Config says what to start.
-type Config struct {
-	Policy Policy
-	// Name is what the keeper's process is called; empty keeps the program's.
-	Name string
-	// Target is what the keeper attacks first; Owner is filled in.
-	Target Target
-	// Refused is called, from several goroutines, with the address of a connection
-	// that the walls of layer B refused. Nil ignores it. In layer A there is no way
-	// out but the proxy.
-	Refused func(address string)
-}
 
 // Keeper is the process that starts commands behind walls, as its owner sees it. What
 // it says is not trusted. Its methods may be called concurrently; the owner must call
@@ -67,9 +56,6 @@ type reply struct {
 	files []*os.File
 }
 
-// ErrGone means that the keeper has ended, and with it everything it had started.
-var ErrGone = errors.New("the sandbox of this session has ended; the next command starts a new one")
-
 // Start starts a keeper and returns when its walls stand. The program must call Main
 // first of all. ctx bounds the start only.
 func (h *Host) Start(ctx context.Context, c Config) (*Keeper, error) {
@@ -82,10 +68,7 @@ func (h *Host) Start(ctx context.Context, c Config) (*Keeper, error) {
 		host: h, policy: c.Policy, control: &control{conn: ours, most: maxFromKeeper}, stderr: &tail{}, gone: make(chan struct{}), empty: true,
 		waiting: map[uint32]chan reply{}, children: map[uint32]*child{},
 	}
-	if k.process, err = command(c.Policy.Layer, theirs, k.stderr); err == nil {
-		err = k.process.Start()
-	}
-	if err != nil {
+	if k.process, err = startProcess(c.Policy.Layer, theirs, k.stderr); err != nil {
 		ours.Close()
 		return nil, fmt.Errorf("start the keeper of the sandbox: %w", err)
 	}
@@ -126,10 +109,10 @@ func socketPair() (ours *net.UnixConn, theirs *os.File, err error) {
 	return conn.(*net.UnixConn), theirs, nil
 }
 
-// command is this program, as a keeper. It is started by its path: through
+// startProcess starts this program as a keeper. It is started by its path: through
 // /proc/self/exe it would be on a mount of this process, and what runs inside could
 // change its mode through /proc/1/exe.
-func command(l Layer, control *os.File, stderr *tail) (*exec.Cmd, error) {
+func startProcess(l Layer, control *os.File, stderr *tail) (*exec.Cmd, error) {
 	path, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -137,14 +120,7 @@ func command(l Layer, control *os.File, stderr *tail) (*exec.Cmd, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("this program was replaced or removed while it ran (%w); end it and start it again", err)
 	}
-	c := exec.Command(path)
-	c.Args = []string{keeperName}
-	c.Env = []string{}
-	c.Dir = "/"
-	c.ExtraFiles = []*os.File{control}
-	c.Stderr = stderr
-	c.SysProcAttr = attributes(l)
-	return c, nil
+	return proc.Bare(path, []string{keeperName}, []*os.File{control}, stderr, attributes(l))
 }
 
 // begin hands over the policy and takes what the keeper made.

@@ -1,0 +1,19 @@
+//go:build unix
+
+package proc
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// Bare starts a program whose start the caller knows better than this package: with
+// attributes of its own, in no group and under no guard. The caller waits for it, and makes
+// sure that it ends with this process. args begin with the program's name for itself.
+func Bare(path string, args []string, files []*os.File, errs io.Writer, attr *syscall.SysProcAttr) (*exec.Cmd, error) {
+	c := exec.Command(path)
+	c.Args, c.Env, c.Dir, c.ExtraFiles, c.Stderr, c.SysProcAttr = args, []string{}, "/", files, errs, attr
+	return c, c.Start()
+}

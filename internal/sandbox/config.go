@@ -1,0 +1,30 @@
+package sandbox
+
+import "errors"
+
+// Config says what to start.
+type Config struct {
+	Policy Policy
+	// Name is what the keeper's process is called; empty keeps the program's.
+	Name string
+	// Target is what the keeper attacks first; Owner is filled in.
+	Target Target
+	// Refused is called, from several goroutines, with the address of a connection
+	// that the walls of layer B refused. Nil ignores it. In layer A there is no way
+	// out but the proxy.
+	Refused func(address string)
+}
+
+// Target is what a keeper attacks before it starts the first command. A layer counts
+// only if every attack fails.
+type Target struct {
+	// Canary is a file that the owner can read and that the policy does not name.
+	Canary string
+	// Port is a port on the loopback of the host on which the owner listens; 0 is none.
+	Port int
+	// Owner is the process id of the owner.
+	Owner int
+}
+
+// ErrGone means that the keeper has ended, and with it everything it had started.
+var ErrGone = errors.New("the sandbox of this session has ended; the next command starts a new one")

@@ -1,0 +1,59 @@
+//go:build !linux || !(amd64 || arm64)
+
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"net"
+
+	"hermes/internal/proc"
+)
+
+// errOther is why there is no keeper.
+var errOther = errors.New("there are no walls for this system")
+
+// Host starts the keepers of a program. Here it starts none.
+type Host struct{}
+
+// Start fails.
+func (*Host) Start(context.Context, Config) (*Keeper, error) { return nil, errOther }
+
+// Main returns.
+func Main() {}
+
+// Expect returns None.
+func Expect() Layer { return None }
+
+// Keeper is never made here.
+type Keeper struct{}
+
+// Layer is None.
+func (*Keeper) Layer() Layer { return None }
+
+// Lacks is nil.
+func (*Keeper) Lacks() []string { return nil }
+
+// Listener is nil.
+func (*Keeper) Listener() net.Listener { return nil }
+
+// Gone is nil.
+func (*Keeper) Gone() <-chan struct{} { return nil }
+
+// Empty is true.
+func (*Keeper) Empty() bool { return true }
+
+// Launch fails.
+func (*Keeper) Launch(proc.Spec) (proc.Child, error) { return nil, errOther }
+
+// Freeze fails.
+func (*Keeper) Freeze() (thaw func(), err error) { return nil, errOther }
+
+// Dial fails.
+func (*Keeper) Dial(int) (net.Conn, error) { return nil, errOther }
+
+// Ports fails.
+func (*Keeper) Ports() ([]int, error) { return nil, errOther }
+
+// Close does nothing.
+func (*Keeper) Close() error { return nil }
