@@ -43,7 +43,7 @@ const (
 // listens returns foreignListener if anything at the address, or at a wildcard that
 // includes it, is not known to be the programs' own.
 func (s *Supervisor) listens(address netip.AddrPort) holder {
-	found, err := listeners("/proc/self/net", address)
+	found, err := currentListeners(address)
 	if err != nil {
 		return foreignListener
 	}
@@ -67,7 +67,7 @@ func (s *Supervisor) listens(address netip.AddrPort) holder {
 // Listening returns the addresses on which sockets listen that the supervisor let
 // listen, sorted.
 func (s *Supervisor) Listening() []netip.AddrPort {
-	all, err := listeners("/proc/self/net", netip.AddrPort{})
+	all, err := currentListeners(netip.AddrPort{})
 	if err != nil {
 		return nil
 	}
@@ -101,8 +101,8 @@ type listener struct {
 	inode   uint64
 }
 
-// listeners returns the TCP sockets that take connections to an address. An
-// address without a port stands for all.
+// listeners reads the TCP sockets that take connections to an address from a
+// folder like /proc/self/net. An address without a port stands for all.
 func listeners(folder string, address netip.AddrPort) ([]listener, error) {
 	var found []listener
 	for _, name := range []string{"tcp", "tcp6"} {
@@ -115,8 +115,11 @@ func listeners(folder string, address netip.AddrPort) ([]listener, error) {
 		}
 		lines := bufio.NewScanner(f)
 		for lines.Scan() {
-			l, ok := parseListener(lines.Text())
-			if ok && (!address.IsValid() || takes(l.address, address)) {
+			l, listens := parseListener(lines.Text())
+			if !listens && strings.Contains(lines.Text(), ":") && !strings.Contains(lines.Text(), "sl") {
+				break // listeners come first; there may be thousands of connections
+			}
+			if listens && (!address.IsValid() || takes(l.address, address)) {
 				found = append(found, l)
 			}
 		}
@@ -138,9 +141,8 @@ func takes(listener, address netip.AddrPort) bool {
 // parseListener reads a line of /proc/net/tcp: number, local and remote address in
 // hexadecimal words of the machine, state, and as the tenth field the inode.
 func parseListener(line string) (listener, bool) {
-	const stateListen = "0A"
 	fields := strings.Fields(line)
-	if len(fields) < 10 || fields[3] != stateListen {
+	if len(fields) < 10 || fields[3] != "0A" { // the state of listeners
 		return listener{}, false
 	}
 	host, port, _ := strings.Cut(fields[1], ":")
