@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"os"
@@ -48,9 +47,8 @@ func TestMain(m *testing.M) {
 }
 
 func runProbe(order string) error {
-	if order == "wait" { // a child that waits to be signalled
-		_, err := io.Copy(io.Discard, os.Stdin)
-		return err
+	if order == family {
+		return runFamily()
 	}
 	var p probe
 	if err := json.Unmarshal([]byte(order), &p); err != nil {
@@ -448,4 +446,69 @@ func TestRuleThroughALinkIsRefused(t *testing.T) {
 			t.Errorf("%s: got %v", path, err)
 		}
 	}
+}
+
+// A family is what the test binary does instead of a probe: it restricts itself
+// and starts two children from two threads.
+const family = "family"
+
+// TestThreadsHaveDomainsOfTheirOwnBelowABI8 shows why all programs have to be
+// started from one thread after [landlock.Restrict].
+func TestThreadsHaveDomainsOfTheirOwnBelowABI8(t *testing.T) {
+	abi := mustABI(t)
+	if abi < 6 {
+		t.Skip("signals are not restricted")
+	}
+	command := exec.Command(mustBinary(t))
+	command.Env = []string{probeVariable + "=" + family}
+	out, err := command.CombinedOutput()
+	if strings.Contains(string(out), "built with cgo") {
+		t.Skip("a program with cgo, as the race detector needs, cannot restrict all threads")
+	}
+	must(t, err)
+	want := "one thread: , two threads: EPERM\n"
+	if abi >= 8 {
+		want = "one thread: , two threads: \n"
+	}
+	if string(out) != want {
+		t.Errorf("got %swant %s", out, want)
+	}
+}
+
+func runFamily() error {
+	if err := landlock.Restrict(landlock.Rules{Read: []string{"/"}, Devices: []string{"/dev/null"}}); err != nil {
+		return err
+	}
+	one, two := signal(false), signal(true)
+	fmt.Printf("one thread: %s, two threads: %s\n", one, two)
+	return nil
+}
+
+// signal starts a program, and another one that signals it, from one thread or
+// from another.
+func signal(otherThread bool) string {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	first := exec.Command("/bin/sleep", "10")
+	if err := first.Start(); err != nil {
+		return err.Error()
+	}
+	defer first.Wait()
+	defer first.Process.Kill()
+	kill := func() string {
+		err := exec.Command("/bin/sh", "-c", fmt.Sprint("kill -0 ", first.Process.Pid, " 2>/dev/null")).Run()
+		if err != nil {
+			return "EPERM"
+		}
+		return ""
+	}
+	if !otherThread {
+		return kill()
+	}
+	got := make(chan string)
+	go func() {
+		runtime.LockOSThread() // the thread of the first is taken, so this is another one
+		got <- kill()
+	}()
+	return <-got
 }

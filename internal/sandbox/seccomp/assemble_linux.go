@@ -51,22 +51,22 @@ func kill() code { return answer(unix.SECCOMP_RET_KILL_PROCESS) }
 // ifEqual runs then if what was loaded is k. A piece has less than 256
 // instructions.
 func ifEqual(k uint32, then code) code {
-	return append(code{{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: k, Jf: uint8(len(then))}}, then...)
+	return append(code{{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: k, Jf: skip(then)}}, then...)
 }
 
 // unlessEqual runs then if what was loaded is not k.
 func unlessEqual(k uint32, then code) code {
-	return append(code{{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: k, Jt: uint8(len(then))}}, then...)
+	return append(code{{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: k, Jt: skip(then)}}, then...)
 }
 
 // ifAny runs then if what was loaded has any of the bits.
 func ifAny(bits uint32, then code) code {
-	return append(code{{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: bits, Jf: uint8(len(then))}}, then...)
+	return append(code{{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: bits, Jf: skip(then)}}, then...)
 }
 
 // ifAbove runs then if what was loaded, unsigned, is above k.
 func ifAbove(k uint32, then code) code {
-	return append(code{{Code: unix.BPF_JMP | unix.BPF_JGT | unix.BPF_K, K: k, Jf: uint8(len(then))}}, then...)
+	return append(code{{Code: unix.BPF_JMP | unix.BPF_JGT | unix.BPF_K, K: k, Jf: skip(then)}}, then...)
 }
 
 // eachOf answers all these calls in the same way.
@@ -76,4 +76,13 @@ func eachOf(calls []uint32, then code) code {
 		all = append(all, ifEqual(call, then)...)
 	}
 	return all
+}
+
+// skip is how far a condition jumps over a piece. The kernel counts it in a byte;
+// the pieces are all written in this package, and a longer one is our mistake.
+func skip(piece code) uint8 {
+	if len(piece) > 255 {
+		panic("a piece of a filter is too long for a jump: split it")
+	}
+	return uint8(len(piece))
 }

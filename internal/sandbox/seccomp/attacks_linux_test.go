@@ -37,6 +37,7 @@ func probes() map[string]probeFunc {
 		"flood":      flood,
 		"latency":    latency,
 		"http":       httpInside,
+		"unix":       unixSockets,
 	}
 }
 

@@ -295,7 +295,7 @@ func TestAddressThatChangesIsCopiedOnce(t *testing.T) {
 // swapDescriptors puts other files in the place of a socket while it is taken.
 func swapDescriptors(args map[string]string) map[string]string {
 	own := newPlain(unix.AF_INET)
-	must0(own.listen())
+	must0(unix.Listen(int(own), 4096))
 	_, port := own.where()
 	routing, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE)
 	must0(err)
@@ -336,7 +336,7 @@ func swapDescriptors(args map[string]string) map[string]string {
 		case 2:
 			counts[word(unix.Bind(place, address("0.0.0.0:0")))]++
 		case 3:
-			counts[word(unix.Listen(place, 1))]++
+			counts[word(unix.Listen(place, 4096))]++
 		}
 	}
 	close(stop)
@@ -397,6 +397,42 @@ func stuckConnects(map[string]string) map[string]string {
 		slow = time.Since(start).String()
 	}
 	return map[string]string{"meanwhile": word(err), "slow": slow, "returned": fmt.Sprint(len(stuck))}
+}
+
+// TestUnixSocketsGoOnUnseen lets Unix sockets through where Landlock restricts
+// them. Here it does not, and only the two ways are looked at.
+func TestUnixSocketsGoOnUnseen(t *testing.T) {
+	for _, allowed := range []bool{true, false} {
+		want := map[string]string{"unix": "", "abstract": "", "tcp": "EACCES"}
+		if !allowed {
+			want["unix"], want["abstract"] = "EPERM", "EPERM"
+		}
+		got := mustStart(t, walls{
+			Filter: seccomp.Filter{Notify: true, Unix: true}, Probe: "unix",
+			Args: map[string]string{"path": mustFolder(t) + "/socket"},
+		}, &seccomp.Supervisor{Unix: allowed}).answers()
+		if diff := cmp.Diff(got, want); diff != "" {
+			t.Errorf("allowed %v: %s", allowed, diff)
+		}
+	}
+}
+
+func unixSockets(args map[string]string) map[string]string {
+	try := func(name string) error {
+		l, err := net.Listen("unix", name)
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		c, err := net.Dial("unix", name)
+		if err == nil {
+			c.Close()
+		}
+		return err
+	}
+	return words(map[string]error{
+		"unix": try(args["path"]), "abstract": try("@" + args["path"]), "tcp": connectTo(unix.AF_INET, "192.0.2.1:80"),
+	})
 }
 
 // The probe ends, and so the process is killed, while connects hang.
