@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -38,6 +39,7 @@ func probes() map[string]probeFunc {
 		"latency":    latency,
 		"http":       httpInside,
 		"unix":       unixSockets,
+		"threads":    askThreads,
 	}
 }
 
@@ -195,6 +197,44 @@ func callAttacks() map[string]error {
 		"unknown":             call(600),
 		"none":                call(^uintptr(0)),
 		"no new privileges":   noNewPrivileges(),
+	}
+}
+
+// threads are what startThreads started.
+type threads struct{ ask, answers chan error }
+
+// startThreads starts threads that each make a forbidden call when they are asked.
+func startThreads() {
+	for range 20 {
+		go func() {
+			runtime.LockOSThread()
+			<-started.ask
+			started.answers <- call(unix.SYS_UNSHARE, unix.CLONE_NEWUSER)
+		}()
+	}
+}
+
+// started is set once; only one probe uses it.
+var started = threads{make(chan error), make(chan error)}
+
+func askThreads(map[string]string) map[string]string {
+	got := make(map[string]string)
+	for i := range 20 {
+		started.ask <- nil
+		got[fmt.Sprint(i)] = word(<-started.answers)
+	}
+	return got
+}
+
+func TestFilterIsOnAllThreads(t *testing.T) {
+	got := mustStart(t, walls{Probe: "threads", Stay: true}, nil).answers()
+	for thread, answer := range got {
+		if answer != "EPERM" {
+			t.Errorf("thread %s: %q", thread, answer)
+		}
+	}
+	if len(got) != 20 {
+		t.Errorf("%d threads answered", len(got))
 	}
 }
 

@@ -23,8 +23,8 @@ const (
 )
 
 // currentListeners returns the TCP listeners of this process's network that take
-// connections to an address; an address without a port stands for all. Kernels
-// without the messages have the text files.
+// connections to an address; the zero address asks for all. Kernels without the
+// messages have the text files.
 func currentListeners(address netip.AddrPort) ([]listener, error) {
 	found, err := askListeners(address)
 	if err != nil {

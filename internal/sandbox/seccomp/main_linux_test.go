@@ -32,6 +32,7 @@ type walls struct {
 	Simulation *seccomp.Simulation
 	Probe      string
 	Program    []string          // instead of Probe
+	Stay       bool              // run the probe without executing again
 	Args       map[string]string // for the probe
 }
 
@@ -65,6 +66,10 @@ func build(order string) error {
 	if err := json.Unmarshal([]byte(order), &w); err != nil {
 		return err
 	}
+	if w.Stay {
+		// The probe runs in these threads, which are older than the filter.
+		startThreads()
+	}
 	runtime.LockOSThread()
 	if err := dropCapabilities(); err != nil {
 		return err
@@ -90,6 +95,9 @@ func build(order string) error {
 		unix.Close(fd)
 	}
 	unix.Close(3)
+	if w.Stay {
+		return probe(order)
+	}
 	if len(w.Program) > 0 {
 		return unix.Exec(w.Program[0], w.Program, []string{"PATH=/usr/bin:/bin", "HOME=/nonexistent"})
 	}
