@@ -88,7 +88,7 @@ func orNil(errno unix.Errno) error {
 // that its caller lives. A connection to loopback takes long only if its
 // listener does not accept.
 const (
-	connectPatience = 20 * time.Second
+	connectPatience = 10 * time.Second
 	connectCheck    = 50 * time.Millisecond
 )
 

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"runtime"
 	"slices"
 	"sync"
 	"syscall"
@@ -98,6 +99,7 @@ func connectAttacks(args map[string]string) map[string]error {
 		"own mapped":         connectTo(unix.AF_INET6, fmt.Sprint("[::ffff:127.0.0.1]:", port)),
 		"own by ::1":         connectTo(unix.AF_INET6, fmt.Sprint("[::1]:", port)),
 		"own by wildcard":    connectTo(unix.AF_INET, fmt.Sprint("0.0.0.0:", port)),
+		"own table":          ownTable(fmt.Sprint("127.0.0.1:", port)),
 		"interfaces":         interfaces(),
 		"short address":      call(unix.SYS_CONNECT, uintptr(own), 1, 1),
 		"long address":       call(unix.SYS_CONNECT, uintptr(own), 1, 1<<20),
@@ -110,6 +112,17 @@ func connectAttacks(args map[string]string) map[string]error {
 		got[name] = fmt.Errorf("%s", where)
 	}
 	return got
+}
+
+// ownTable connects in a thread whose descriptors are not those of its process.
+func ownTable(to string) error {
+	got := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		must0(unix.Unshare(unix.CLONE_FILES))
+		got <- connectTo(unix.AF_INET, to)
+	}()
+	return <-got
 }
 
 // listenAttacks try to listen where the world or a foreign program is. They
@@ -198,6 +211,17 @@ func (r *reports) add(call, address string) {
 	r.all[call+" "+address]++
 }
 
+// threadDescriptors is the answer to a socket that only one thread has: before
+// Linux 6.9 a supervisor can take those of whole processes only.
+func threadDescriptors() string {
+	pidfd, err := unix.PidfdOpen(unix.Gettid(), unix.O_EXCL)
+	if err != nil {
+		return "EBADF"
+	}
+	unix.Close(pidfd)
+	return ""
+}
+
 func TestConnectionsStayInside(t *testing.T) {
 	// The foreign listener would share its port, as some servers do.
 	reuse := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
@@ -219,6 +243,7 @@ func TestConnectionsStayInside(t *testing.T) {
 		"outside": "EACCES", "outside 6": "EACCES", "outside mapped": "EACCES",
 		"host": "EACCES", "host mapped": "EACCES", "host by wildcard": "EACCES", "host by wildcard 6": "EACCES", "host by ::1": "EACCES",
 		"nobody": "ECONNREFUSED", "own": "", "own mapped": "", "own by ::1": "", "own by wildcard": "",
+		"own table":  threadDescriptors(),
 		"interfaces": "", "short address": "EINVAL", "long address": "EINVAL", "negative address": "EINVAL", "no memory": "EFAULT",
 		"no socket": "ENOTSOCK", "no descriptor": "EBADF",
 		"listen unbound": "127.0.0.1", "listen unbound 6": "::ffff:127.0.0.1", "listen on all": "127.0.0.1",
@@ -278,10 +303,11 @@ func raceAddress(args map[string]string) map[string]string {
 	return map[string]string{"connected": fmt.Sprint(counts[""]), "refused": fmt.Sprint(counts["EACCES"])}
 }
 
+// Landlock is left out: the supervisor alone has to hold.
 func TestAddressThatChangesIsCopiedOnce(t *testing.T) {
 	host, taken := mustListen(t)
 	got := mustStart(t, walls{
-		Filter: seccomp.Filter{Notify: true}, Rules: mustRules(t, mustFolder(t)), Probe: "race", Args: map[string]string{"host": host},
+		Filter: seccomp.Filter{Notify: true}, Probe: "race", Args: map[string]string{"host": host},
 	}, &seccomp.Supervisor{}).answers()
 	t.Log(got)
 	if got["connected"] == "0" || got["refused"] == "0" {
