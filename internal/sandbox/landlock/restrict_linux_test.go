@@ -43,7 +43,11 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if path, err := binary(); err == nil {
+		os.RemoveAll(filepath.Dir(path))
+	}
+	os.Exit(code)
 }
 
 func runProbe(order string) error {
@@ -251,15 +255,28 @@ func mustABI(t *testing.T) int {
 // mustBinary returns a copy of the test binary that every user may execute.
 func mustBinary(t *testing.T) string {
 	t.Helper()
-	own, err := os.Executable()
+	path, err := binary()
 	must(t, err)
-	data, err := os.ReadFile(own)
-	must(t, err)
-	path := filepath.Join(mustOpenDir(t), "probe")
-	must(t, os.WriteFile(path, data, 0o755))
-	must(t, os.Chmod(path, 0o755))
 	return path
 }
+
+// binary is copied once; TestMain removes it.
+var binary = sync.OnceValues(func() (string, error) {
+	own, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	content, err := os.ReadFile(own)
+	if err != nil {
+		return "", err
+	}
+	folder, err := os.MkdirTemp("", "landlock")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(folder, "probe")
+	return path, errors.Join(os.Chmod(folder, 0o755), os.WriteFile(path, content, 0o755), os.Chmod(path, 0o755))
+})
 
 // forUsers runs the test as an ordinary user, and as root where this is root.
 func forUsers(t *testing.T, test func(t *testing.T, as *syscall.SysProcAttr)) {

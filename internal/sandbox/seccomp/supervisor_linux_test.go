@@ -296,7 +296,7 @@ func raceAddress(args map[string]string) map[string]string {
 		}()
 	}
 	counts := make(map[string]int)
-	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(time.Second); time.Now().Before(end); {
 		counts[word(connectRaw(memory))]++
 	}
 	close(stop)
@@ -353,7 +353,7 @@ func swapDescriptors(args map[string]string) map[string]string {
 	}
 	counts := make(map[string]int)
 	start := time.Now()
-	for i := 0; time.Since(start) < 2*time.Second; i++ {
+	for i := 0; time.Since(start) < time.Second; i++ {
 		switch i % 4 {
 		case 0:
 			counts[word(unix.Connect(place, address("192.0.2.1:80")))]++
@@ -524,6 +524,7 @@ func flood(map[string]string) map[string]string {
 	own := newPlain(unix.AF_INET)
 	must0(unix.Listen(int(own), 100))
 	_, port := own.where()
+	time.Sleep(300 * time.Millisecond) // until the flood is high
 	var worst time.Duration
 	for range 20 {
 		start := time.Now()
@@ -560,7 +561,17 @@ func latency(map[string]string) map[string]string {
 		p.close()
 	}
 	slices.Sort(took)
-	return map[string]string{"median": took[250].String(), "p95": took[475].String()}
+	const calls = 200_000
+	start := time.Now()
+	for range calls {
+		unix.Getppid()
+	}
+	simple := time.Since(start) / calls
+	start = time.Now()
+	for range calls {
+		_ = unix.SetsockoptInt(int(own), unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
+	}
+	return map[string]string{"getppid": simple.String(), "setsockopt": (time.Since(start) / calls).String(), "median": took[250].String(), "p95": took[475].String()}
 }
 
 func TestLatencyOfConnect(t *testing.T) {
