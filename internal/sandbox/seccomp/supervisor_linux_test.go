@@ -99,6 +99,7 @@ func connectAttacks(args map[string]string) map[string]error {
 		"own mapped":         connectTo(unix.AF_INET6, fmt.Sprint("[::ffff:127.0.0.1]:", port)),
 		"own by ::1":         connectTo(unix.AF_INET6, fmt.Sprint("[::1]:", port)),
 		"own by wildcard":    connectTo(unix.AF_INET, fmt.Sprint("0.0.0.0:", port)),
+		"undumpable":         undumpable(fmt.Sprint("127.0.0.1:", port)),
 		"own table":          ownTable(fmt.Sprint("127.0.0.1:", port)),
 		"interfaces":         interfaces(),
 		"short address":      call(unix.SYS_CONNECT, uintptr(own), 1, 1),
@@ -112,6 +113,13 @@ func connectAttacks(args map[string]string) map[string]error {
 		got[name] = fmt.Errorf("%s", where)
 	}
 	return got
+}
+
+// undumpable connects while other processes may not look into this one.
+func undumpable(to string) error {
+	must0(unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0))
+	defer unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0)
+	return connectTo(unix.AF_INET, to)
 }
 
 // ownTable connects in a thread whose descriptors are not those of its process.
@@ -243,7 +251,7 @@ func TestConnectionsStayInside(t *testing.T) {
 		"outside": "EACCES", "outside 6": "EACCES", "outside mapped": "EACCES",
 		"host": "EACCES", "host mapped": "EACCES", "host by wildcard": "EACCES", "host by wildcard 6": "EACCES", "host by ::1": "EACCES",
 		"nobody": "ECONNREFUSED", "own": "", "own mapped": "", "own by ::1": "", "own by wildcard": "",
-		"own table":  threadDescriptors(),
+		"own table": threadDescriptors(), "undumpable": "",
 		"interfaces": "", "short address": "EINVAL", "long address": "EINVAL", "negative address": "EINVAL", "no memory": "EFAULT",
 		"no socket": "ENOTSOCK", "no descriptor": "EBADF",
 		"listen unbound": "127.0.0.1", "listen unbound 6": "::ffff:127.0.0.1", "listen on all": "127.0.0.1",
@@ -251,6 +259,9 @@ func TestConnectionsStayInside(t *testing.T) {
 		"listen on ::1": "::1", "listen outside": "EACCES", "listen on a host's": "EADDRINUSE", "beside a host's": "EACCES",
 		"after a connection": "127.0.0.1", "while connected": "listen: EINVAL",
 		"source route": "ENOPROTOOPT", "device": "ENOPROTOOPT", "later connect": "ENOPROTOOPT", "reuse": "",
+	}
+	if os.Getuid() != 0 {
+		want["undumpable"] = "EPERM" // its address cannot be read without rights
 	}
 	if diff := cmp.Diff(got, want); diff != "" {
 		t.Error(diff)
