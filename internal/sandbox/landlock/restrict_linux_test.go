@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"os"
@@ -44,13 +43,16 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if path, err := binary(); err == nil {
+		os.RemoveAll(filepath.Dir(path))
+	}
+	os.Exit(code)
 }
 
 func runProbe(order string) error {
-	if order == "wait" { // a child that waits to be signalled
-		_, err := io.Copy(io.Discard, os.Stdin)
-		return err
+	if order == family {
+		return runFamily()
 	}
 	var p probe
 	if err := json.Unmarshal([]byte(order), &p); err != nil {
@@ -253,15 +255,28 @@ func mustABI(t *testing.T) int {
 // mustBinary returns a copy of the test binary that every user may execute.
 func mustBinary(t *testing.T) string {
 	t.Helper()
-	own, err := os.Executable()
+	path, err := binary()
 	must(t, err)
-	data, err := os.ReadFile(own)
-	must(t, err)
-	path := filepath.Join(mustOpenDir(t), "probe")
-	must(t, os.WriteFile(path, data, 0o755))
-	must(t, os.Chmod(path, 0o755))
 	return path
 }
+
+// binary is copied once; TestMain removes it.
+var binary = sync.OnceValues(func() (string, error) {
+	own, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	content, err := os.ReadFile(own)
+	if err != nil {
+		return "", err
+	}
+	folder, err := os.MkdirTemp("", "landlock")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(folder, "probe")
+	return path, errors.Join(os.Chmod(folder, 0o755), os.WriteFile(path, content, 0o755), os.Chmod(path, 0o755))
+})
 
 // forUsers runs the test as an ordinary user, and as root where this is root.
 func forUsers(t *testing.T, test func(t *testing.T, as *syscall.SysProcAttr)) {
@@ -448,4 +463,69 @@ func TestRuleThroughALinkIsRefused(t *testing.T) {
 			t.Errorf("%s: got %v", path, err)
 		}
 	}
+}
+
+// A family is what the test binary does instead of a probe: it restricts itself
+// and starts two children from two threads.
+const family = "family"
+
+// TestThreadsHaveDomainsOfTheirOwnBelowABI8 shows why all programs have to be
+// started from one thread after [landlock.Restrict].
+func TestThreadsHaveDomainsOfTheirOwnBelowABI8(t *testing.T) {
+	abi := mustABI(t)
+	if abi < 6 {
+		t.Skip("signals are not restricted")
+	}
+	command := exec.Command(mustBinary(t))
+	command.Env = []string{probeVariable + "=" + family}
+	out, err := command.CombinedOutput()
+	if strings.Contains(string(out), "built with cgo") {
+		t.Skip("a program with cgo, as the race detector needs, cannot restrict all threads")
+	}
+	must(t, err)
+	want := "one thread: , two threads: EPERM\n"
+	if abi >= 8 {
+		want = "one thread: , two threads: \n"
+	}
+	if string(out) != want {
+		t.Errorf("got %swant %s", out, want)
+	}
+}
+
+func runFamily() error {
+	if err := landlock.Restrict(landlock.Rules{Read: []string{"/"}, Devices: []string{"/dev/null"}}); err != nil {
+		return err
+	}
+	one, two := signal(false), signal(true)
+	fmt.Printf("one thread: %s, two threads: %s\n", one, two)
+	return nil
+}
+
+// signal starts a program, and another one that signals it, from one thread or
+// from another.
+func signal(otherThread bool) string {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	first := exec.Command("/bin/sleep", "10")
+	if err := first.Start(); err != nil {
+		return err.Error()
+	}
+	defer first.Wait()
+	defer first.Process.Kill()
+	kill := func() string {
+		err := exec.Command("/bin/sh", "-c", fmt.Sprint("kill -0 ", first.Process.Pid, " 2>/dev/null")).Run()
+		if err != nil {
+			return "EPERM"
+		}
+		return ""
+	}
+	if !otherThread {
+		return kill()
+	}
+	got := make(chan string)
+	go func() {
+		runtime.LockOSThread() // the thread of the first is taken, so this is another one
+		got <- kill()
+	}()
+	return <-got
 }

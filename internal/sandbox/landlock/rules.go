@@ -4,7 +4,7 @@ import "errors"
 
 // ErrUnsupported is why there is no Landlock: the kernel lacks it, it was not
 // switched on at boot, or something around this process forbids its use.
-var ErrUnsupported = errors.New("Landlock cannot be used")
+var ErrUnsupported = errors.New("landlock cannot be used")
 
 // Rules say what a process may still do. Everything that they do not grant is
 // refused. Paths are absolute with their links followed; one that does not exist

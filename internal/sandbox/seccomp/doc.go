@@ -10,6 +10,6 @@
 // test's host behave like a weaker one.
 //
 // The package does not know why something is refused, and reports only what.
-// Start reading at filter.go; rules_linux.go has the lists, supervisor_linux.go
-// the other side.
+// Start reading at filter.go; rules_linux.go has the lists, program_linux.go the
+// assembler, supervisor_linux.go the other side.
 package seccomp

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -43,7 +44,7 @@ const (
 // listens returns foreignListener if anything at the address, or at a wildcard that
 // includes it, is not known to be the programs' own.
 func (s *Supervisor) listens(address netip.AddrPort) holder {
-	found, err := listeners("/proc/self/net", address)
+	found, err := currentListeners(address)
 	if err != nil {
 		return foreignListener
 	}
@@ -67,7 +68,7 @@ func (s *Supervisor) listens(address netip.AddrPort) holder {
 // Listening returns the addresses on which sockets listen that the supervisor let
 // listen, sorted.
 func (s *Supervisor) Listening() []netip.AddrPort {
-	all, err := listeners("/proc/self/net", netip.AddrPort{})
+	all, err := currentListeners(netip.AddrPort{})
 	if err != nil {
 		return nil
 	}
@@ -101,8 +102,8 @@ type listener struct {
 	inode   uint64
 }
 
-// listeners returns the TCP sockets that take connections to an address. An
-// address without a port stands for all.
+// listeners reads the TCP sockets that take connections to an address from a
+// folder like /proc/self/net. The zero address asks for all.
 func listeners(folder string, address netip.AddrPort) ([]listener, error) {
 	var found []listener
 	for _, name := range []string{"tcp", "tcp6"} {
@@ -115,8 +116,11 @@ func listeners(folder string, address netip.AddrPort) ([]listener, error) {
 		}
 		lines := bufio.NewScanner(f)
 		for lines.Scan() {
-			l, ok := parseListener(lines.Text())
-			if ok && (!address.IsValid() || takes(l.address, address)) {
+			l, listens := parseListener(lines.Text())
+			if !listens && strings.Contains(lines.Text(), ":") && !strings.Contains(lines.Text(), "sl") {
+				break // listeners come first; there may be thousands of connections
+			}
+			if listens && (!address.IsValid() || takes(l.address, address)) {
 				found = append(found, l)
 			}
 		}
@@ -138,9 +142,8 @@ func takes(listener, address netip.AddrPort) bool {
 // parseListener reads a line of /proc/net/tcp: number, local and remote address in
 // hexadecimal words of the machine, state, and as the tenth field the inode.
 func parseListener(line string) (listener, bool) {
-	const stateListen = "0A"
 	fields := strings.Fields(line)
-	if len(fields) < 10 || fields[3] != stateListen {
+	if len(fields) < 10 || fields[3] != "0A" { // the state of listeners
 		return listener{}, false
 	}
 	host, port, _ := strings.Cut(fields[1], ":")
@@ -204,4 +207,60 @@ func heldBy(processes []int) map[uint64]bool {
 		}
 	}
 	return held
+}
+
+// owned remembers what a [Supervisor] did to the programs' sockets. Cookies are
+// never used twice by the kernel. It is bounded: programs that make more sockets
+// find that older ones cannot listen or be connected to.
+type owned struct {
+	mu        sync.Mutex
+	addresses map[uint64]struct{}       // cookies of sockets that we bound
+	listeners map[uint64]netip.AddrPort // by inode
+}
+
+const maxOwned = 1 << 14
+
+func (o *owned) bound(cookie uint64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.addresses == nil {
+		o.addresses = make(map[uint64]struct{})
+	}
+	makeRoom(o.addresses)
+	o.addresses[cookie] = struct{}{}
+}
+
+func (o *owned) isBound(cookie uint64) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	_, ok := o.addresses[cookie]
+	return ok
+}
+
+func (o *owned) add(inode uint64, address netip.AddrPort) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.listeners == nil {
+		o.listeners = make(map[uint64]netip.AddrPort)
+	}
+	makeRoom(o.listeners)
+	o.listeners[inode] = address
+}
+
+// has says whether we let this socket listen at this address. Numbers of inodes
+// come back after four thousand million sockets, addresses are taken while
+// somebody listens: the two together are not met again by a foreign listener.
+func (o *owned) has(inode uint64, address netip.AddrPort) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.listeners[inode] == address && address.IsValid()
+}
+
+func makeRoom[K comparable, V any](m map[K]V) {
+	for k := range m {
+		if len(m) < maxOwned {
+			return
+		}
+		delete(m, k)
+	}
 }

@@ -58,7 +58,7 @@ func refused() []uint32 {
 		unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT,
 		unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_SYSLOG, unix.SYS_VHANGUP, unix.SYS_SETHOSTNAME,
 		unix.SYS_SETDOMAINNAME, unix.SYS_LOOKUP_DCOOKIE,
-		// The clock. Whether adjtimex and clock_adjtime only read stands behind a pointer.
+		// The clock. Whether adjtimex and clock_adjtime only read is said behind a pointer.
 		unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_ADJTIMEX, unix.SYS_CLOCK_ADJTIME,
 	}
 }

@@ -42,7 +42,7 @@ type Supervisor struct {
 	own owned
 }
 
-// errGone is a call that nobody waits for any more.
+// errGone is a call that no thread waits for any more.
 var errGone = errors.New("the caller is gone")
 
 // maxCalls is how many calls are worked on at once. Further ones wait in the
@@ -82,7 +82,7 @@ func (s *Supervisor) Serve(ctx context.Context, listener int) error {
 			got = receive(int(fd), &n)
 			return !errors.Is(got, unix.EAGAIN)
 		})
-		if errors.Is(got, errGone) || ctx.Err() != nil {
+		if errors.Is(got, errGone) || ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded) {
 			return nil
 		}
 		if err := errors.Join(err, got); err != nil {
@@ -119,8 +119,8 @@ func receive(listener int, n *notification) error {
 	}
 }
 
-// serve works on one call and answers it. An answer that nobody waits for is
-// dropped by the kernel.
+// serve works on one call and answers it. The kernel drops an answer
+// that no thread waits for.
 func (s *Supervisor) serve(ctx context.Context, listener int, n *notification) {
 	answer := response{ID: n.ID}
 	err := s.judge(ctx, listener, n)
