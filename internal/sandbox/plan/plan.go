@@ -56,7 +56,7 @@ type Request struct {
 	// Name is that of the server, hook or plugin: each has its own private home.
 	Name string
 	// Workspace is the folder of the project, Home the user's home, State Hermes' own
-	// home, which nobody may read. Links need not be followed.
+	// home, which no program may read. Links need not be followed.
 	Workspace, Home, State string
 	// Cache is where private homes, caches and temporary files are made. It may be in
 	// State.
