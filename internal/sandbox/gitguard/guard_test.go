@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -96,10 +95,10 @@ func TestRestoreUndoesWhatAProgramChanged(t *testing.T) {
 		"remotes":         func(t *testing.T, dir, git string) { write(t, git+"/remotes/origin", "URL: ext::sh\n") },
 		"config of 50 MB": func(t *testing.T, dir, git string) { write(t, git+"/config", strings.Repeat("#\n", 25<<20)) },
 		"hook of 50 MB":   func(t *testing.T, dir, git string) { write(t, git+"/hooks/pre-push", strings.Repeat("#\n", 25<<20)) },
-		"pipe for a hook": func(t *testing.T, dir, git string) { must(t, syscall.Mkfifo(git+"/hooks/pre-push", 0o755)) },
+		"pipe for a hook": func(t *testing.T, dir, git string) { must(t, mkfifo(git+"/hooks/pre-push")) },
 		"pipe for config": func(t *testing.T, dir, git string) {
 			must(t, os.Remove(git+"/config"))
-			must(t, syscall.Mkfifo(git+"/config", 0o644))
+			must(t, mkfifo(git+"/config"))
 		},
 		"folder as config": func(t *testing.T, dir, git string) { must(t, os.Remove(git+"/config")); write(t, git+"/config/x", "") },
 		"link for a hook":  func(t *testing.T, dir, git string) { must(t, os.Symlink("../../src/x", git+"/hooks/update")) },

@@ -94,7 +94,6 @@ type planner struct {
 	home0       string // as it was given
 	secrets     []string
 	named       []string // what grants name
-	outside     []string // git folders outside of the workspace
 	made        []string // private folders: allowed, although they may be in state
 	rules       policy.PathRules
 	path        []string
