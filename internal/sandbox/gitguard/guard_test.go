@@ -246,6 +246,7 @@ func TestAFileThatNamesARepositoryMustBeKnownThere(t *testing.T) {
 	other, tree := mustFolder(t), mustFolder(t)
 	must(t, os.RemoveAll(tree+"/.git"))
 	target := other + "/.git/worktrees/w"
+	write(t, target+"/gitdir", other+"/.git/config\n") // names a file, but not that of tree
 	write(t, tree+"/.git", "gitdir: "+target+"\n")
 	find := func() gitguard.Repo {
 		f, err := gitguard.Find(tree)

@@ -340,3 +340,13 @@ func BenchmarkMake(b *testing.B) {
 		mustMake(b, u.Request)
 	}
 }
+
+func TestTheStateOfHermesIsNoWorkspaceAndNotOnPath(t *testing.T) {
+	t.Parallel()
+	u := mustUser(t, ".hermes/skills/x/run", ".hermes/bin/tool")
+	u.Workspace, u.Path = u.home+"/.hermes/skills/x", []string{u.home + "/.hermes/bin"}
+	p := mustMake(t, u.Request)
+	if readable(p, u.Workspace+"/run") || readable(p, u.home+"/.hermes/bin/tool") || variable(p, "PATH") != "" || len(p.Lacks) == 0 {
+		t.Errorf("%v %v %v", p.Policy, p.Lacks, variable(p, "PATH"))
+	}
+}
