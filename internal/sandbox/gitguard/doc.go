@@ -8,7 +8,7 @@
 // [Judge] tells harmless keys of git's configuration from those that run a program.
 // [NeedsConfig] says which git commands write the configuration.
 //
-// The package does not know who runs commands, and asks nobody. The folder belongs to
+// The package does not know who runs commands, and asks no one. The folder belongs to
 // a hostile program: nothing here follows a link out of it, waits for a pipe, or reads
 // without a limit. Start reading at find.go.
 package gitguard

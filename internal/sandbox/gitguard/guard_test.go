@@ -8,8 +8,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -95,10 +95,10 @@ func TestRestoreUndoesWhatAProgramChanged(t *testing.T) {
 		"remotes":         func(t *testing.T, dir, git string) { write(t, git+"/remotes/origin", "URL: ext::sh\n") },
 		"config of 50 MB": func(t *testing.T, dir, git string) { write(t, git+"/config", strings.Repeat("#\n", 25<<20)) },
 		"hook of 50 MB":   func(t *testing.T, dir, git string) { write(t, git+"/hooks/pre-push", strings.Repeat("#\n", 25<<20)) },
-		"pipe for a hook": func(t *testing.T, dir, git string) { must(t, syscall.Mkfifo(git+"/hooks/pre-push", 0o755)) },
+		"pipe for a hook": func(t *testing.T, dir, git string) { must(t, mkfifo(git+"/hooks/pre-push")) },
 		"pipe for config": func(t *testing.T, dir, git string) {
 			must(t, os.Remove(git+"/config"))
-			must(t, syscall.Mkfifo(git+"/config", 0o644))
+			must(t, mkfifo(git+"/config"))
 		},
 		"folder as config": func(t *testing.T, dir, git string) { must(t, os.Remove(git+"/config")); write(t, git+"/config/x", "") },
 		"link for a hook":  func(t *testing.T, dir, git string) { must(t, os.Symlink("../../src/x", git+"/hooks/update")) },
@@ -246,6 +246,7 @@ func TestAFileThatNamesARepositoryMustBeKnownThere(t *testing.T) {
 	other, tree := mustFolder(t), mustFolder(t)
 	must(t, os.RemoveAll(tree+"/.git"))
 	target := other + "/.git/worktrees/w"
+	write(t, target+"/gitdir", other+"/.git/config\n") // names a file, but not that of tree
 	write(t, tree+"/.git", "gitdir: "+target+"\n")
 	find := func() gitguard.Repo {
 		f, err := gitguard.Find(tree)
@@ -301,6 +302,7 @@ func ordinary(b *testing.B) string {
 
 func BenchmarkTakeAndCompare(b *testing.B) {
 	dir := ordinary(b)
+	time.Sleep(4 * time.Second) // what changed just now is read again
 	before := mustTake(b, dir)
 	for b.Loop() {
 		now, err := before.Again()

@@ -163,12 +163,17 @@ func (r reader) modules(dir string, depth int) {
 			}
 			continue
 		}
-		if _, err := r.Lstat(path.Join(at, "HEAD")); err == nil {
+		if r.exists(path.Join(at, "HEAD")) || r.exists(path.Join(at, "config")) {
 			r.repository(at, depth+1)
 			continue
 		}
 		r.modules(at, depth+1)
 	}
+}
+
+func (r reader) exists(at string) bool {
+	_, err := r.Lstat(at)
+	return err == nil
 }
 
 // entries lists the names in a folder, up to a bound.

@@ -12,7 +12,7 @@ const maxCarved = 2048
 
 // Carve leaves hidden paths out of granted ones, for walls that cannot subtract. A
 // folder that holds a hidden path is replaced by its entries, again and again until the
-// hidden one stands alone and is left out. What is made later directly in such a folder
+// hidden one can be left out alone. What is made later directly in such a folder
 // is not granted. Links are left out: a rule made from one would grant what it leads to,
 // and following one needs no right. So are devices and sockets, and entries beyond the
 // first 2,048 of a folder. The result is sorted and merged.

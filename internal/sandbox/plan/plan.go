@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"hermes/internal/policy"
@@ -55,7 +56,7 @@ type Request struct {
 	// Name is that of the server, hook or plugin: each has its own private home.
 	Name string
 	// Workspace is the folder of the project, Home the user's home, State Hermes' own
-	// home, which nobody may read. Links need not be followed.
+	// home, which no program may read. Links need not be followed.
 	Workspace, Home, State string
 	// Cache is where private homes, caches and temporary files are made. It may be in
 	// State.
@@ -93,7 +94,6 @@ type planner struct {
 	home0       string // as it was given
 	secrets     []string
 	named       []string // what grants name
-	outside     []string // git folders outside of the workspace
 	made        []string // private folders: allowed, although they may be in state
 	rules       policy.PathRules
 	path        []string
@@ -236,42 +236,34 @@ func (p *planner) isState(real string) bool {
 // finish takes what is hidden out, and sorts everything.
 func (p *planner) finish() {
 	pol := &p.Policy
-	roots := append(append([]string{}, pol.Read...), pol.Write...)
-	hidden := append([]string{}, pol.Hidden...)
-	for _, s := range append([]string{p.state}, p.secrets...) {
-		if withinAny(s, roots) {
-			hidden = append(hidden, p.except(s)...)
+	pol.Write, pol.Read = p.withoutState(pol.Write), p.withoutState(pol.Read)
+	hidden := slices.Clone(pol.Hidden)
+	for _, s := range p.secrets {
+		if withinAny(s, pol.Read) || withinAny(s, pol.Write) {
+			hidden = append(hidden, Carve([]string{s}, p.named)...)
 		}
 	}
 	pol.Hidden = merged(hidden)
-	pol.Write = merged(pol.Write)
 	if p.Layer != sandbox.A {
-		pol.Write = Carve(pol.Write, pol.Hidden)
+		pol.Write, pol.Read = Carve(pol.Write, pol.Hidden), Carve(pol.Read, pol.Hidden)
+		// Carve finds only what is there, and these are made later.
+		pol.Write = merged(append(pol.Write, p.made...))
 	}
-	read := merged(pol.Read)
-	if p.Layer != sandbox.A {
-		read = Carve(read, pol.Hidden)
-	}
-	pol.Read = nil
-	for _, r := range read {
-		if !withinAny(r, pol.Write) {
-			pol.Read = append(pol.Read, r)
-		}
-	}
+	pol.Read = slices.DeleteFunc(pol.Read, func(r string) bool { return withinAny(r, pol.Write) })
 	pol.Protected = sorted(pol.Protected)
 	p.Set, p.Unset, p.Links = sorted(p.Set), sorted(p.Unset), sorted(p.Links)
 	p.Lacks, p.Notes = unique(p.Lacks), unique(p.Notes)
 }
 
-// except returns what to hide of a secret folder, without what is allowed in it: private
-// folders in Hermes' home, or a file in it that a grant names.
-func (p *planner) except(secret string) []string {
-	open := append([]string{}, p.named...)
-	if secret == p.state {
-		open = append([]string{}, p.made...)
-		if !p.isState(p.Workspace) {
-			open = append(open, p.Workspace)
+// withoutState carves Hermes' home out of folders that hold it, in both layers: covering
+// it would cover the private folders in it, and covering its entries would show those
+// that are made later.
+func (p *planner) withoutState(list []string) []string {
+	out := Carve(list, []string{p.state})
+	for _, at := range list {
+		if within(at, p.state) && !p.isState(at) {
+			out = append(out, at)
 		}
 	}
-	return Carve([]string{secret}, open)
+	return merged(out)
 }
