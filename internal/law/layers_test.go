@@ -104,7 +104,7 @@ var layers = []layer{
 		{path: "internal/webpage", deps: []string{"golang.org/x/net"}},
 		{path: "internal/yamledit", deps: []string{"go.yaml.in/yaml/v3"}},
 	}, {
-		{path: "internal/git"}, // it starts git with proc
+		{path: "internal/git"},      // it starts git with proc
 		{path: "internal/hostlist"}, // hosts as netguard writes them
 		{path: "internal/memory/scan"},
 		{path: "internal/policy/shell/inspect", deps: []string{"mvdan.cc/sh/v3"}},
