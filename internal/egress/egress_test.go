@@ -368,8 +368,8 @@ func TestALimitOfConnectionsAndOfTime(t *testing.T) {
 	config.Limits = egress.Limits{Conns: 3, Handshake: time.Second, Idle: time.Second, Header: 4096}
 	c := start(t, config, egress.SessionConfig{Allow: rules(t, "a.example:7000")})
 	var held []*raw
-	for range 3 {
-		held = append(held, c.raw(t).send("CONNECT a.exa")) // never goes on
+	for _, text := range []string{"CONNECT a.exa", "", "\x05\x01"} { // they never go on
+		held = append(held, c.raw(t).send(text))
 	}
 	if _, code, _ := c.tunnel(t, "a.example:7000"); code != 0 { // they are accepted in turn
 		t.Errorf("a fourth connection was served: %d", code)
