@@ -400,3 +400,21 @@ func TestAPathIsPassedOnAsItIs(t *testing.T) {
 		}
 	}
 }
+
+func TestBeforeTheNameIsKnownNothingIsPassed(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.listen(t, "443", func(c net.Conn) { _, _ = io.WriteString(c, "banner"); _, _ = io.Copy(io.Discard, c) }, "a.example")
+	config := w.config()
+	config.Limits.Handshake = 300 * time.Millisecond
+	c := start(t, config, egress.SessionConfig{Allow: rules(t, "a.example")})
+	r, _, _ := c.tunnel(t, "a.example:443")
+	if got, _ := io.ReadAll(r); len(got) != 0 {
+		t.Errorf("a silent client got %q", got)
+	}
+	r, _, _ = c.tunnel(t, "a.example:443")
+	conn := tls.Client(r, &tls.Config{ServerName: "b.example"})
+	if err := conn.Handshake(); err == nil || !strings.Contains(err.Error(), "unrecognized name") {
+		t.Errorf("the client sees %v", err)
+	}
+}
