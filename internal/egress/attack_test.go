@@ -99,6 +99,8 @@ func TestTheNameInTLSMustBeTheHost(t *testing.T) {
 		"nothing":               {"a.example:443", nil, false},
 		"half":                  {"a.example:443", hello[:60], false},
 		"two names":             {"a.example:443", withExtension(hello, []byte{0, 0, 0, 14, 0, 12, 0, 0, 9, 'b', '.', 'e', 'x', 'a', 'm', 'p', 'l', 'e'}), false},
+		"two names, one right":  {"a.example:443", withExtension(clientHello(t, "b.example"), []byte{0, 0, 0, 14, 0, 12, 0, 0, 9, 'a', '.', 'e', 'x', 'a', 'm', 'p', 'l', 'e'}), false},
+		"more in the record":    {"a.example:443", longer(hello), false},
 		"another port, named":   {"a.example:8443", hello, true},
 		"another port, another": {"a.example:8443", clientHello(t, "b.example"), false},
 		"another port, text":    {"a.example:8443", []byte("hello"), true},
@@ -147,6 +149,13 @@ func TestTheNameInTLSMustBeTheHost(t *testing.T) {
 			}
 		})
 	}
+}
+
+// longer appends a byte to the record, but not to the message in it.
+func longer(record []byte) []byte {
+	b := append(bytes.Clone(record), 0)
+	b[3], b[4] = byte((len(b)-5)>>8), byte(len(b)-5)
+	return b
 }
 
 // withExtension appends an extension to a ClientHello in one record.
@@ -292,7 +301,11 @@ func TestAServerCannotSwitchTheProtocol(t *testing.T) {
 	for _, header := range []string{"", "Connection: Upgrade\r\nUpgrade: websocket\r\n"} {
 		w, s := newWorld(), &sink{}
 		w.listen(t, "80", func(c net.Conn) {
-			_, _ = c.Read(make([]byte, 4096))
+			request := make([]byte, 4096)
+			n, _ := c.Read(request)
+			if bytes.Contains(bytes.ToLower(request[:n]), []byte("upgrade")) {
+				t.Errorf("the server is asked to: %s", request[:n])
+			}
 			_, _ = io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\n"+header+"\r\n")
 			s.serve(c)
 		}, "a.example")
@@ -372,5 +385,36 @@ func TestBytesSentWithTheRequestBelongToTheTunnel(t *testing.T) {
 	}
 	if want := 4 * len(hello); s.size() != want {
 		t.Errorf("the server got %d bytes, want %d", s.size(), want)
+	}
+}
+
+func TestAPathIsPassedOnAsItIs(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.plain(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.RequestURI) }), "a.example")
+	c := w.allowed(t, "a.example")
+	for _, path := range []string{"/", "/a%2Fb//c;x?a;b=%zz&%", "//b.example/", "/?", "/a?b=c&b=d+e"} {
+		r := c.raw(t).send("GET http://a.example" + path + " HTTP/1.1\r\nHost: a.example\r\n" + c.auth() + "\r\n")
+		if code, body := r.answer("GET"); code != 200 || body != path {
+			t.Errorf("%s: %d %q", path, code, body)
+		}
+	}
+}
+
+func TestBeforeTheNameIsKnownNothingIsPassed(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.listen(t, "443", func(c net.Conn) { _, _ = io.WriteString(c, "banner"); _, _ = io.Copy(io.Discard, c) }, "a.example")
+	config := w.config()
+	config.Limits.Handshake = 300 * time.Millisecond
+	c := start(t, config, egress.SessionConfig{Allow: rules(t, "a.example")})
+	r, _, _ := c.tunnel(t, "a.example:443")
+	if got, _ := io.ReadAll(r); len(got) != 0 {
+		t.Errorf("a silent client got %q", got)
+	}
+	r, _, _ = c.tunnel(t, "a.example:443")
+	conn := tls.Client(r, &tls.Config{ServerName: "b.example"})
+	if err := conn.Handshake(); err == nil || !strings.Contains(err.Error(), "unrecognized name") {
+		t.Errorf("the client sees %v", err)
 	}
 }

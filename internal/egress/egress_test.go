@@ -368,8 +368,8 @@ func TestALimitOfConnectionsAndOfTime(t *testing.T) {
 	config.Limits = egress.Limits{Conns: 3, Handshake: time.Second, Idle: time.Second, Header: 4096}
 	c := start(t, config, egress.SessionConfig{Allow: rules(t, "a.example:7000")})
 	var held []*raw
-	for range 3 {
-		held = append(held, c.raw(t).send("CONNECT a.exa")) // never goes on
+	for _, text := range []string{"CONNECT a.exa", "", "\x05\x01"} { // they never go on
+		held = append(held, c.raw(t).send(text))
 	}
 	if _, code, _ := c.tunnel(t, "a.example:7000"); code != 0 { // they are accepted in turn
 		t.Errorf("a fourth connection was served: %d", code)
@@ -568,6 +568,10 @@ func TestOtherAddressesAreTried(t *testing.T) {
 	if looked, dialled := w.asked(); len(looked) != 1 || len(dialled) != 4 {
 		t.Errorf("looked up %v, dialled %v", looked, dialled)
 	}
+	w.names["mapped.example"] = []string{"::ffff:" + public} // as some resolvers write IPv4
+	if _, code, body := w.allowed(t, "mapped.example").tunnel(t, "mapped.example:443"); code != 200 {
+		t.Errorf("%d %q", code, body)
+	}
 	w.names["a.example"] = []string{"93.184.216.1"}
 	if _, code, body := c.tunnel(t, "a.example:443"); code != 502 || !strings.Contains(body, "could not be reached") {
 		t.Errorf("%d %q", code, body)
@@ -632,6 +636,80 @@ func TestRegistriesAreValidAndPublic(t *testing.T) {
 	for _, bad := range []string{"a.example/ftp", "a b", ""} {
 		if r, err := egress.ParseRule(bad); err == nil {
 			t.Errorf("%q became %v", bad, r)
+		}
+	}
+}
+
+func TestAProcessCannotAskAboutManyHostsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	var asked atomic.Int32
+	config := w.config()
+	config.Limits.Asking = 2
+	config.Decide = func(ctx context.Context, r egress.Request) egress.Verdict {
+		asked.Add(1)
+		<-ctx.Done()
+		return egress.Verdict{}
+	}
+	c := start(t, config, egress.SessionConfig{})
+	for i := range 2 {
+		c.raw(t).send(fmt.Sprintf("CONNECT h%d.example:443 HTTP/1.1\r\nHost: x\r\n%s\r\n", i, c.auth()))
+	}
+	for asked.Load() < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	if _, code, body := c.tunnel(t, "h2.example:443"); code != 403 || !strings.Contains(body, "several other hosts wait") {
+		t.Errorf("%d %q", code, body)
+	}
+	if n := asked.Load(); n != 2 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+func TestConnectionsAreRecordedWithoutPaths(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.plain(t, says("answer"), "a.example")
+	w.listen(t, "7000", func(c net.Conn) { _, _ = io.Copy(c, c) }, "a.example")
+	var log bytes.Buffer
+	config := w.config()
+	config.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	c := start(t, config, egress.SessionConfig{Name: "s7", Allow: rules(t, "a.example", "a.example:7000")})
+	if code, _, err := fetch(c.client(t, nil), "http://a.example/secret-path"); err != nil || code != 200 {
+		t.Error(code, err)
+	}
+	r, _, _ := c.tunnel(t, "a.example:7000")
+	r.send("hello")
+	_ = r.Conn.(*net.TCPConn).CloseWrite()
+	_, _ = io.ReadAll(r)
+	c.proxy.Close()
+	for _, want := range []string{"host=a.example port=80 received=6 sent=0 session=s7", "host=a.example port=7000 received=5 sent=5 session=s7"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("%q is not in\n%s", want, log.String())
+		}
+	}
+	if strings.Contains(log.String(), "secret") || strings.Contains(log.String(), "answer") {
+		t.Error(log.String())
+	}
+}
+
+func TestALifeIsBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.listen(t, "7000", func(c net.Conn) { _, _ = io.Copy(c, c) }, "a.example")
+	config := w.config()
+	config.Limits.Total = 500 * time.Millisecond
+	c := start(t, config, egress.SessionConfig{Allow: rules(t, "a.example:7000")})
+	r, code, _ := c.tunnel(t, "a.example:7000")
+	if code != 200 {
+		t.Fatal(code)
+	}
+	for begin := time.Now(); ; {
+		if _, err := io.ReadFull(r.send("x"), make([]byte, 1)); err != nil {
+			return
+		}
+		if time.Since(begin) > 10*time.Second {
+			t.Fatal("a busy tunnel lives on")
 		}
 	}
 }

@@ -43,7 +43,7 @@ func (s *Session) forward(w http.ResponseWriter, r *http.Request) {
 // next hop only are taken out, and Host is that of the target.
 func (s *Session) pass(w http.ResponseWriter, r *http.Request, t target, g grant) {
 	idle, failed := s.proxy.config.Limits.Idle, false
-	r.Header.Del("Upgrade") // another protocol could not be judged
+	r.Header.Del("Upgrade") // another protocol could not be judged; ReverseProxy refuses a switch that was not asked for
 	control := http.NewResponseController(w)
 	request := &bodyIn{ReadCloser: r.Body, control: control, idle: idle}
 	r.Body = request
@@ -51,7 +51,7 @@ func (s *Session) pass(w http.ResponseWriter, r *http.Request, t target, g grant
 	carrier := s.carrier(t, g)
 	defer carrier.CloseIdleConnections()
 	(&httputil.ReverseProxy{
-		Transport: noSwitch{carrier}, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
+		Transport: carrier, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(p *httputil.ProxyRequest) {
 			in, host := p.In.URL, strings.TrimSuffix(t.String(), ":80")
 			p.Out.URL = &url.URL{Scheme: "http", Host: host, Path: in.Path, RawPath: in.RawPath, RawQuery: in.RawQuery, ForceQuery: in.ForceQuery}
@@ -109,19 +109,6 @@ func (s *Session) dialPlain(ctx context.Context, t target, g grant, address stri
 		return nil, &unreachable{t, "this machine's own proxy does not answer"}
 	}
 	return conn, nil
-}
-
-// noSwitch fails if a server changes the protocol unasked.
-type noSwitch struct{ next http.RoundTripper }
-
-// RoundTrip sends a request.
-func (n noSwitch) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := n.next.RoundTrip(r)
-	if err == nil && resp.StatusCode == http.StatusSwitchingProtocols {
-		_ = resp.Body.Close()
-		return nil, errors.New("the server changes the protocol")
-	}
-	return resp, err
 }
 
 // bodyIn is the body of a request; it must not stand still for long.

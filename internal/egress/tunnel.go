@@ -58,20 +58,23 @@ func (s *Session) direct(c *conn, t target, g grant, reply func(error) error) {
 	if reply(nil) != nil {
 		return
 	}
-	first := func() error { return s.begins(c, t, g.protocol) }
-	if g.protocol == TLS { // a server of TLS has nothing to say before the client
-		if err := first(); err != nil {
+	first := func() error { // what it refuses is recorded before the client sees the end
+		err := s.begins(c, t, g.protocol)
+		if err != nil {
 			s.fail(err)
+		}
+		return err
+	}
+	if g.protocol == TLS { // a server of TLS has nothing to say before the client
+		if first() != nil {
 			return
 		}
 		first = func() error { return nil }
 	}
 	received, sent, err := relay(c, server, s.proxy.config.Limits.Idle, first)
-	if r, ok := errors.AsType[*refused](err); ok {
-		s.refuse(r)
-		return
+	if _, ok := errors.AsType[*refused](err); !ok {
+		s.passed(t, received, sent)
 	}
-	s.passed(t, received, sent)
 }
 
 // swap hands a connection to the swapper after its first message was judged.

@@ -33,7 +33,7 @@ func (s *Session) web(c *conn) {
 func (s *Session) fixed(c *conn, t target, g grant) {
 	s.http(c, func(w http.ResponseWriter, r *http.Request) {
 		host, err := readTarget(r.Host, t.port)
-		if r.Method == http.MethodConnect || r.URL.IsAbs() || r.URL.Opaque != "" || !strings.HasPrefix(r.RequestURI, "/") {
+		if !strings.HasPrefix(r.RequestURI, "/") {
 			err = errors.New("it is not a request for a path")
 		}
 		if err != nil {

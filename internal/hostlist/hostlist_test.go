@@ -97,7 +97,7 @@ func TestFilesAreReadEvery30Seconds(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"example.org", "*.zip:22", "[::1]:8", "0x7f.1", "*", "bücher.example", "fe80::1%e", "a:b:c"} {
+	for _, s := range []string{"example.org", "*.zip:22", "[::1]:8", "0x7f.1", "*", "bücher.example", "fe80::1%e", "a:b:c", "ϰ"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

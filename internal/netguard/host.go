@@ -73,6 +73,9 @@ func readHost(host string) (string, error) {
 		return "", errors.New("its host is not a valid name")
 	}
 	plain = strings.ToLower(plain)
+	if err := lookalike(plain); err != nil { // letters that became others in the plain form
+		return "", err
+	}
 	for i := range len(plain) {
 		c := plain[i]
 		if c != '.' && c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {
