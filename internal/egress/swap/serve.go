@@ -45,7 +45,7 @@ func (s *Swap) Serve(ctx context.Context, client net.Conn, host string, port uin
 	greeted := &greeting{swap: s, host: host}
 	secure := tls.Server(conn, greeted.config())
 	if err := s.greet(ctx, secure); err != nil {
-		return s.notGreeted(greeted, port, err)
+		return s.notGreeted(ctx, greeted, port, err)
 	}
 	t := &tunnel{swap: s, host: host, port: port, transport: &http.Transport{
 		DialContext:            func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
@@ -97,16 +97,16 @@ func (g *greeting) config() *tls.Config {
 }
 
 // notGreeted explains why a handshake failed, and records what the child cannot see itself.
-func (s *Swap) notGreeted(g *greeting, port uint16, err error) error {
+// After the certificate was shown, every failure is the client's doing. Its kind says little:
+// OpenSSL, for one, sends its alert unencrypted, which looks like a broken record here.
+func (s *Swap) notGreeted(ctx context.Context, g *greeting, port uint16, err error) error {
 	text := ""
-	var remote *net.OpError
+	var wait net.Error
 	switch {
 	case errors.Is(err, errName):
 		text = "a connection to " + g.host + " named another host in its handshake"
-	case g.shown.Load() && errors.As(err, &remote) && remote.Op == "remote error":
+	case g.shown.Load() && ctx.Err() == nil && !(errors.As(err, &wait) && wait.Timeout()):
 		text = pinned(g.host)
-	case g.shown.Load() && (errors.Is(err, io.EOF) || isReset(err)):
-		text = "a client closed its connection to " + g.host + " when it saw the certificate; " + pinned(g.host)
 	default:
 		return fmt.Errorf("TLS with a client for %s: %w", g.host, err)
 	}
@@ -117,11 +117,6 @@ func (s *Swap) notGreeted(g *greeting, port uint16, err error) error {
 func pinned(host string) string {
 	return "this client does not accept Hermes' authority for " + host +
 		" (it pins certificates or has its own list of authorities); grant it the key itself, or use another tool"
-}
-
-func isReset(err error) bool {
-	var op *net.OpError
-	return errors.As(err, &op) && op.Op == "read"
 }
 
 // tunnel is one connection of a child to one declared host.
