@@ -28,10 +28,10 @@ const (
 type issuer struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
-	leaf *ecdsa.PrivateKey // one key for all leaves: they are all ours
+	leaf *ecdsa.PrivateKey // one key for all certificates: they are all ours
 
-	mu     sync.Mutex
-	leaves *lru.Map[string, *tls.Certificate]
+	mu   sync.Mutex
+	made *lru.Map[string, *tls.Certificate]
 }
 
 func newIssuer(domains []string) (*issuer, error) {
@@ -66,7 +66,7 @@ func newIssuer(domains []string) (*issuer, error) {
 		return nil, fmt.Errorf("make the authority: %w", err)
 	}
 	cert, err := x509.ParseCertificate(der)
-	return &issuer{cert: cert, key: key, leaf: leaf, leaves: lru.New[string, *tls.Certificate](maxLeaves)}, err
+	return &issuer{cert: cert, key: key, leaf: leaf, made: lru.New[string, *tls.Certificate](maxLeaves)}, err
 }
 
 // certificate returns the certificate of a host. The caller has checked that the host is
@@ -74,14 +74,14 @@ func newIssuer(domains []string) (*issuer, error) {
 func (i *issuer) certificate(host string) (*tls.Certificate, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if c, ok := i.leaves.Get(host); ok {
+	if c, ok := i.made.Get(host); ok {
 		return c, nil
 	}
 	c, err := i.sign(host)
 	if err != nil {
 		return nil, fmt.Errorf("make a certificate for %s: %w", host, err)
 	}
-	i.leaves.Put(host, c)
+	i.made.Put(host, c)
 	return c, nil
 }
 
