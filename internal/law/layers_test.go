@@ -118,6 +118,7 @@ var layers = []layer{
 	}}},
 
 	{2, "components", "each can be built, tested and replaced alone", [][]row{{
+		{path: "internal/egress/swap"},
 		{path: "internal/memory/external"},
 		{path: "internal/store"},
 		{path: "internal/transport/base"},

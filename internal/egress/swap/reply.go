@@ -1,0 +1,206 @@
+package swap
+
+import (
+	"bufio"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// ServeHTTP answers one request of a child.
+func (t *tunnel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	t.running.Add(1)
+	defer t.running.Done()
+	t.requests.Add(1)
+	if d := t.check(r); d != nil {
+		t.deny(w, r, d)
+		return
+	}
+	out := t.outgoing(r)
+	defer out.Body.Close() // no one reads it after this handler
+	used, d := t.swapIn(out)
+	if d == nil && len(used) > 0 {
+		d = t.mayWrite(r, out, used)
+	}
+	if d != nil {
+		t.deny(w, r, d)
+		return
+	}
+	if r.ProtoMajor == 1 {
+		// The host may answer before the child has sent everything.
+		_ = http.NewResponseController(w).EnableFullDuplex()
+	}
+	reply, err := t.transport.RoundTrip(out)
+	if err != nil {
+		t.unreachable(w, r, err)
+		return
+	}
+	defer reply.Body.Close()
+	if reply.StatusCode == http.StatusSwitchingProtocols {
+		t.join(w, r, reply)
+		return
+	}
+	t.answer(w, r, reply)
+}
+
+func (t *tunnel) mayWrite(r, out *http.Request, used []string) *denial {
+	ask := t.swap.config.MayWrite
+	if ask == nil || !isWrite(out.Method, isUpgrade(r)) && !overrides(out) {
+		return nil
+	}
+	err := ask(r.Context(), Request{Host: t.host, Port: t.port, Method: out.Method, Path: out.URL.EscapedPath(), Secrets: used})
+	if err == nil {
+		return nil
+	}
+	return &denial{http.StatusForbidden, fmt.Sprintf("Hermes did not send this request with %s: %v", strings.Join(used, ", "), err)}
+}
+
+// deny answers a request that is not passed on, and records it.
+func (t *tunnel) deny(w http.ResponseWriter, r *http.Request, d *denial) {
+	text := t.swap.values.clean(d.text)
+	t.swap.refuse(Refusal{Host: t.host, Port: t.port, Method: r.Method, Path: r.URL.EscapedPath(), Text: text})
+	say(w, d.status, text)
+}
+
+func say(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, text+"\n") // the child may be gone
+}
+
+func (t *tunnel) unreachable(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		panic(http.ErrAbortHandler) // the way to cut a connection; net/http catches it
+	}
+	say(w, http.StatusBadGateway, "Hermes could not reach "+t.address()+": "+t.swap.values.clean(err.Error()))
+}
+
+// answer passes the reply of the host on to the child, without values.
+func (t *tunnel) answer(w http.ResponseWriter, r *http.Request, reply *http.Response) {
+	body, err := decoded(r, reply)
+	if err != nil {
+		say(w, http.StatusBadGateway, "Hermes cannot look for secrets in the reply of "+t.host+": "+err.Error())
+		return
+	}
+	announced := len(reply.Trailer)
+	t.copyHeader(w.Header(), reply)
+	w.WriteHeader(reply.StatusCode)
+	flush := http.NewResponseController(w).Flush
+	if reply.ContentLength < 0 && flush() != nil {
+		return
+	}
+	if err := newRelay(t.swap.values, w, flush).copy(body); err != nil {
+		panic(http.ErrAbortHandler) // a reply that is not whole must not look whole; net/http catches it
+	}
+	t.copyTrailer(w.Header(), reply, announced)
+}
+
+// copyHeader passes on a header without what concerns the connection, and stops net/http from
+// adding fields of its own.
+func (t *tunnel) copyHeader(to http.Header, reply *http.Response) {
+	dropHops(reply.Header)
+	t.cleanInto(to, reply.Header, "")
+	for _, name := range []string{"Date", "Content-Type"} {
+		if _, ok := to[name]; !ok {
+			to[name] = nil
+		}
+	}
+	for name := range reply.Trailer {
+		to.Add("Trailer", t.swap.values.clean(name))
+	}
+}
+
+// copyTrailer passes on the trailers; those that the host did not announce need a mark.
+func (t *tunnel) copyTrailer(to http.Header, reply *http.Response, announced int) {
+	prefix := ""
+	if len(reply.Trailer) != announced {
+		prefix = http.TrailerPrefix
+	}
+	t.cleanInto(to, reply.Trailer, prefix)
+}
+
+func (t *tunnel) cleanInto(to, from http.Header, prefix string) {
+	for name, values := range from {
+		for _, v := range values {
+			key := prefix + t.swap.values.clean(name)
+			to[key] = append(to[key], t.swap.values.clean(v))
+		}
+	}
+}
+
+// askPlain asks the host for what can be searched: gzip if the child takes it, else no coding.
+func askPlain(h http.Header) {
+	coding := "identity"
+	if lists(h, "Accept-Encoding", "gzip") && h.Get("Range") == "" {
+		coding = "gzip"
+	}
+	h.Set("Accept-Encoding", coding)
+}
+
+// decoded returns the body of a reply without its coding, and removes the coding from the
+// header.
+func decoded(r *http.Request, reply *http.Response) (io.Reader, error) {
+	coding := strings.ToLower(strings.TrimSpace(strings.Join(reply.Header["Content-Encoding"], ",")))
+	if coding == "" || coding == "identity" {
+		return reply.Body, nil
+	}
+	open, ok := openers[coding]
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("it is compressed as %q", coding)
+	case r.Method == http.MethodHead || reply.StatusCode == http.StatusNotModified:
+		return reply.Body, nil // there is none
+	case reply.StatusCode == http.StatusPartialContent:
+		return nil, errors.New("it is a part of a compressed file; ask for the whole")
+	}
+	reply.Header.Del("Content-Encoding")
+	reply.Header.Del("Content-Length")
+	reply.ContentLength = -1
+	return &decoder{from: bufio.NewReader(reply.Body), open: open}, nil
+}
+
+type opener func(*bufio.Reader) (io.Reader, error)
+
+var openers = map[string]opener{
+	"gzip":    openGzip,
+	"x-gzip":  openGzip,
+	"deflate": openDeflate,
+}
+
+func openGzip(r *bufio.Reader) (io.Reader, error) { return gzip.NewReader(r) }
+
+// openDeflate reads zlib, as the standard says, or bare deflate, which some servers send.
+func openDeflate(r *bufio.Reader) (io.Reader, error) {
+	head, err := r.Peek(2)
+	if err == nil && head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
+		return zlib.NewReader(r)
+	}
+	return flate.NewReader(r), nil
+}
+
+// decoder opens its stream with the first read, so that the header of a reply need not wait for
+// the body. An empty body is no error.
+type decoder struct {
+	from *bufio.Reader
+	open opener
+	body io.Reader
+}
+
+func (d *decoder) Read(p []byte) (int, error) {
+	if d.body == nil {
+		if _, err := d.from.Peek(1); err != nil {
+			return 0, err
+		}
+		body, err := d.open(d.from)
+		if err != nil {
+			return 0, err
+		}
+		d.body = body
+	}
+	return d.body.Read(p)
+}
