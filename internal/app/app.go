@@ -14,6 +14,7 @@ import (
 	"hermes/internal/auxiliary"
 	"hermes/internal/config"
 	"hermes/internal/credential"
+	"hermes/internal/environment"
 	"hermes/internal/home"
 	"hermes/internal/lease"
 	"hermes/internal/lineage"
@@ -53,6 +54,9 @@ type Options struct {
 	// Announce makes the process known as one that runs an agent, before its first
 	// command; stop ends that. Nil announces nothing.
 	Announce func() (stop func(), err error)
+
+	// HostWalls says which walls around commands this host allows; nil asks the host.
+	HostWalls func(ctx context.Context) environment.HostWalls
 
 	// AboveOf looks for agents above a process that wants to reach the sessions; nil looks
 	// everywhere.

@@ -12,8 +12,9 @@ import (
 	"hermes/internal/lineage"
 )
 
-// environment makes the environment where a session's commands run.
-func (a *App) environment(w hermes.Workspace) (hermes.Environment, error) {
+// environment makes the environment where a session's commands run. granted lists what the
+// user has allowed all of them beyond their walls.
+func (a *App) environment(w hermes.Workspace, granted func() []hermes.Need) (hermes.Environment, error) {
 	cfg, err := a.config()
 	if err != nil {
 		return nil, err
@@ -37,6 +38,7 @@ func (a *App) environment(w hermes.Workspace) (hermes.Environment, error) {
 	userHome, _ := os.UserHomeDir() // without one ~ stays as it is
 	c := a.variables(cfg)
 	c.Dir, c.Home, c.Temp, c.Guard = dir, userHome, t.TempDir, &a.guard
+	c.Walls = a.walls(cfg, granted)
 	c.Passthrough = slices.Concat(t.EnvPassthrough, a.skillVariables(context.Background()))
 	return environment.NewLocal(c)
 }

@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,14 +77,14 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runt
 		return nil, err
 	}
 	meter.Bound(run.Session, run.Budget.Money)
-	env, err := a.environment(run.Workspace)
-	if err != nil {
-		return nil, err
-	}
 	tools := a.tooling()
 	tb, err := a.newToolbox(ctx, cfg, tools, run)
 	if err != nil {
-		return nil, errors.Join(err, env.Close())
+		return nil, err
+	}
+	env, err := a.environment(run.Workspace, func() []hermes.Need { return tb.Granted(run.Ref()) })
+	if err != nil {
+		return nil, err
 	}
 	engine := a.contextEngine(cfg, run)
 	r := &session.Runtime{

@@ -31,9 +31,18 @@ type Security struct {
 	TirithFailOpen   bool             `key:"tirith_fail_open" default:"true" planned:"tirith" promises:"false"`
 	AllowPrivateURLs bool             `key:"allow_private_urls" test:"internal/app.TestPrivatePagesNeedTheSwitch"`
 	WebsiteBlocklist WebsiteBlocklist `key:"website_blocklist" planned:"web"`
+	// Egress says which hosts commands in a sandbox may reach.
+	Egress Egress `key:"egress" planned:"egress"`
 	// TrustedFolders are folders whose files and commands the user trusts: what a
 	// session reads there may be remembered without a question.
 	TrustedFolders []string `key:"trusted_folders" test:"internal/app.TestMemoryDoesNotAskInATrustedFolder"`
+}
+
+// Egress is what commands in a sandbox may reach. Hosts may begin with "*.", and Deny wins.
+type Egress struct {
+	Allow      []string `key:"allow"`
+	Deny       []string `key:"deny" promises:"any"`
+	Registries bool     `key:"registries" default:"true" promises:"false"` // of the usual package managers
 }
 
 // WebsiteBlocklist names hosts that are not visited.

@@ -9,6 +9,7 @@ type Terminal struct {
 	Cwd                 string            `key:"cwd" default:"."`
 	TempDir             string            `key:"temp_dir"` // "": TMPDIR or the cache folder
 	Timeout             time.Duration     `key:"timeout" default:"180" min:"1"`
+	Sandbox             string            `key:"sandbox" default:"auto" oneof:"auto strict off" wrong:"strict"` // auto: the strongest walls that the host allows; strict: layer A or no commands
 	HomeMode            string            `key:"home_mode" default:"auto" oneof:"auto real profile" planned:"command homes"`
 	EnvPassthrough      []string          `key:"env_passthrough"`
 	CredentialFiles     []string          `key:"credential_files" planned:"docker"`

@@ -17,11 +17,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"sync"
 
 	"hermes"
 	"hermes/internal/lineage"
 	"hermes/internal/proc"
+	"hermes/internal/system"
 )
 
 // maxLeft is how many process groups may keep running after their command has
@@ -88,7 +90,7 @@ func NewLocal(c LocalConfig) (*Local, error) {
 		dir:    dir,
 		env:    Variables(c),
 		shell:  sync.OnceValues(func() (shell, error) { return findShell(c.Shell) }),
-		system: sync.OnceValue(systemName),
+		system: sync.OnceValue(system.Name),
 	}
 	l.life, l.end = context.WithCancelCause(context.Background())
 	return l, nil
@@ -112,6 +114,26 @@ func (l *Local) Exec(ctx context.Context, c hermes.Command) (hermes.Exit, error)
 
 // Files gives access to the files of this machine.
 func (l *Local) Files() hermes.Files { return hostFiles{local: l} }
+
+// Describe says where the commands run; see [hermes.Environment]. What this machine is
+// does not change, and is looked up once.
+func (l *Local) Describe(context.Context) hermes.Description {
+	d := hermes.Description{
+		System: l.system(), Arch: runtime.GOARCH, Home: l.config.Home,
+		Isolation: hermes.Isolation{Layer: "none", Text: "No sandbox: commands may do what the user may."},
+		Network:   hermes.NetworkHost,
+	}
+	if sh, err := l.shell(); err == nil { // else the first command reports it
+		d.Shell = sh.path
+	}
+	if w := l.config.Walls; w != nil {
+		d.Isolation = w.Describe()
+		if b, ok := w.(Bounds); ok {
+			d.Network, d.Writable = b.Bounds()
+		}
+	}
+	return d
+}
 
 // Close ends every command and every process that commands left running. It also removes
 // the temporary folders of earlier processes that were killed.

@@ -100,6 +100,7 @@ var layers = []layer{
 		{path: "internal/skill/guard"},
 		{path: "internal/sqlitefile"},
 		{path: "internal/sse"},
+		{path: "internal/system", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/texttool"},
 		{path: "internal/thinktag"},
 		{path: "internal/tokens"},

@@ -8,7 +8,7 @@ import (
 // Widening returns the variables that give an agent wider rights. Commands do not inherit
 // them, so that an agent below this one has them only if a command sets them.
 func Widening() []string {
-	return []string{"HERMES_YOLO_MODE", "HERMES_ACCEPT_HOOKS", "HERMES_ALLOW_PRIVATE_URLS", "HERMES_DISABLE_FILE_STATE_GUARD"}
+	return []string{"HERMES_YOLO_MODE", "HERMES_ACCEPT_HOOKS", "HERMES_ALLOW_PRIVATE_URLS", "HERMES_DISABLE_FILE_STATE_GUARD", "TERMINAL_SANDBOX"}
 }
 
 // WithoutWidening returns the variables of an environment, as NAME=value, without those that

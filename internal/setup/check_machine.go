@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"hermes/internal/environment"
 	"hermes/internal/home"
 	"hermes/internal/ioerr"
 	"hermes/internal/logfile"
@@ -26,6 +27,27 @@ func shellCheck(d Deps) Check {
 			}
 		}
 		return Finding{Fail, "found none of " + strings.Join(names, ", "), "Install one to run commands"}
+	}}
+}
+
+// sandboxCheck names the walls in force around commands, and what this host allows.
+func sandboxCheck(d Deps) Check {
+	return Check{Name: "sandbox", Run: func(ctx context.Context) Finding {
+		mode := d.Load().Terminal().Sandbox
+		walls := d.Sandbox(ctx)
+		line := strings.TrimSuffix(walls.Line(mode), ".")
+		if table := walls.Table(); table != "" {
+			line += ". This host: " + table
+		}
+		switch {
+		case walls.Refusal(mode) != "":
+			return Finding{Fail, line, "Allow what is missing, or use `hermes config set terminal.sandbox auto`"}
+		case mode == environment.SandboxOff:
+			return Finding{Warn, line, "Use `hermes config set terminal.sandbox auto`"}
+		case walls.Layer != "A" && walls.Why != "":
+			line += " (" + walls.Why + ")"
+		}
+		return Finding{OK, line, ""}
 	}}
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"hermes/internal/config"
+	"hermes/internal/environment"
 	"hermes/internal/home"
 )
 
@@ -56,7 +57,8 @@ type Result struct {
 }
 
 // Deps are what the checks need. Home, Load, LookPath, Getenv, Free and Now are
-// required; without Database or Model their checks are skipped.
+// required; without Database, Model or
+// Sandbox their checks are skipped.
 type Deps struct {
 	Home home.Dir
 	// Load reads the configuration again at every call.
@@ -65,7 +67,9 @@ type Deps struct {
 	// called only if the file exists.
 	Database func(ctx context.Context) error
 	// Model returns the model that new sessions use, or why there is none.
-	Model    func(ctx context.Context) (string, error)
+	Model func(ctx context.Context) (string, error)
+	// Sandbox says which walls around commands this host allows; nil skips the check.
+	Sandbox  func(ctx context.Context) environment.HostWalls
 	LookPath func(name string) (string, error)
 	Getenv   func(name string) string
 	// Free is the free space for the user on the disk of a folder, in bytes.
@@ -95,6 +99,9 @@ func Checks(d Deps) []Check {
 	}
 	if d.Model != nil {
 		checks = append(checks, modelCheck(d))
+	}
+	if d.Sandbox != nil {
+		checks = append(checks, sandboxCheck(d))
 	}
 	return append(checks,
 		shellCheck(d),

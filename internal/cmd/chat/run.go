@@ -57,6 +57,9 @@ func (o *Options) inTerminal(ctx context.Context, t tui.Options) (id string, err
 	}
 	t.From, t.Skills, t.History, t.Term = cmp.Or(t.From, o.from(true)), skills, cfg.Home().History(), cfg.Getenv("TERM")
 	t.Greeting = []string{"Hermes " + app.Version + "   /help for commands, Ctrl+C to stop a turn, Ctrl+D to quit"}
+	if line := a.Sandbox(ctx); line != "" {
+		t.Greeting = append(t.Greeting, line)
+	}
 	if t.Start.Attach != "" {
 		t.Greeting = []string{
 			"Hermes " + app.Version + "   /help for commands, Ctrl+C to stop a turn",

@@ -38,6 +38,7 @@ func fromApp(f *factory.Factory) (setup.Deps, error) {
 			ref, source, err := f.App().Models().Current(ctx, hermes.ModelChoice{})
 			return ref + " (" + source + ")", err
 		},
+		Sandbox:  f.App().HostWalls,
 		LookPath: exec.LookPath, Getenv: f.Global.Getenv, Free: home.Free,
 		Terminal: setup.Terminal{Input: f.Terminal(), Output: factory.IsTerminal(f.Out), Columns: f.Width()},
 		OS:       runtime.GOOS, Now: f.Now,

@@ -14,7 +14,7 @@ type containment struct {
 
 // containments is the only table of what walls keep. A key that is not in it is not kept.
 //
-// Walls bound what code can reach, so code that nobody has read needs no question. What
+// Walls bound what code can reach, so code needs no question only because no one has read it. What
 // damages the files that the walls leave open, sends something with the user's name, or
 // changes Hermes still asks, and so does a line that hides what it does.
 var containments = [...]containment{
@@ -56,7 +56,7 @@ var containments = [...]containment{
 	{"git-push-force git-push-address git-remote publish authorized-key agent-forwarding remote-access remote-run", false, false, "an allowed host knows the user"},
 	{"cloud-change cloud-delete cluster-change cluster-delete applies-download", false, false, "an allowed host knows the user"},
 	{"secret-upload secret-commit", false, false, "allowed hosts are possible exits"},
-	{"docker-daemon docker-lifecycle container-rights", false, false, "a container engine stands outside of all walls"},
+	{"docker-daemon docker-lifecycle container-rights", false, false, "a container engine is outside of all walls"},
 	{"sudo-password package-remove other-agent", false, false, "it is meant for the machine of the user"},
 	{"kill-all shutdown", false, false, "it is never run"},
 

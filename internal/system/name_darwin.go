@@ -1,4 +1,4 @@
-package environment
+package system
 
 import (
 	"strings"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// systemName is macOS with its version.
-func systemName() string {
+// Name is macOS with its version.
+func Name() string {
 	version, _ := unix.Sysctl("kern.osproductversion") // unknown is fine
 	return strings.TrimSpace("macOS " + version)
 }

@@ -1,10 +1,10 @@
-package environment
+package system
 
 import "os"
 
-// systemName is the distribution with its version. Without an os-release file it is
+// Name is the distribution with its version. Without an os-release file it is
 // "Linux".
-func systemName() string {
+func Name() string {
 	release, err := os.ReadFile("/etc/os-release")
 	if err != nil {
 		release, _ = os.ReadFile("/usr/lib/os-release") // none is fine

@@ -1,4 +1,4 @@
-package environment
+package system
 
 import (
 	"fmt"
@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// systemName is Windows with its version. Windows 11 calls itself version 10 with a
+// Name is Windows with its version. Windows 11 calls itself version 10 with a
 // higher build.
-func systemName() string {
+func Name() string {
 	const firstBuildOf11 = 22000
 	major, _, build := windows.RtlGetNtVersionNumbers()
 	if major == 10 && build >= firstBuildOf11 {
