@@ -66,6 +66,7 @@ var layers = []layer{
 		{path: "internal/fault"},
 		{path: "internal/fulltext"},
 		{path: "internal/home", deps: []string{"golang.org/x/sys"}},
+		{path: "internal/hostlist", deps: []string{"golang.org/x/net"}},
 		{path: "internal/httpc", deps: []string{"golang.org/x/net"}},
 		{path: "internal/ioerr"},
 		{path: "internal/jsonrepair"},
@@ -107,6 +108,7 @@ var layers = []layer{
 		{path: "internal/git"}, // it starts git with proc
 		{path: "internal/memory/scan"},
 		{path: "internal/policy/shell/inspect", deps: []string{"mvdan.cc/sh/v3"}},
+		{path: "internal/sandbox"},
 	}}},
 
 	{2, "components", "each can be built, tested and replaced alone", [][]row{{
