@@ -94,7 +94,7 @@ var layers = []layer{
 		{path: "internal/redact"},
 		{path: "internal/repetition"},
 		{path: "internal/schema"},
-		{path: "internal/search"},
+		{path: "internal/search", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/skill/guard"},
 		{path: "internal/sqlitefile"},
 		{path: "internal/sse"},
