@@ -7,7 +7,8 @@
 // address that was checked. It checks every redirect again and sends no
 // credentials to another host. It limits size and time.
 //
-// It must not know the configuration: Guard is a value that says what is allowed.
+// It must not know the configuration: Guard is a value that says what is allowed. Every
+// request that a tool sends goes through one.
 // It resolves and connects, and keeps only idle connections. Start reading at
 // Guard; address.go has the ranges, host.go how hosts are written, client.go the
 // connections.
@@ -21,6 +22,8 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -31,6 +34,13 @@ type Guard struct {
 	// Private allows the addresses of this machine and its local network, but
 	// never those of a metadata service.
 	Private bool
+	// Own are hosts of this machine or its local network that the user chose, such as a
+	// server in the settings. They are allowed without Private.
+	Own []string
+	// Blocks says why a host must not be reached, "" if it may be. It is asked before
+	// any look-up, with the plain form of each host that a request or a redirect leads
+	// to. Nil blocks no host.
+	Blocks func(host string, port uint16) (why string)
 	// Resolve finds the addresses of a name; nil asks the system.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 	// Proxy chooses the proxy of a request, as http.Transport.Proxy does; nil
@@ -70,6 +80,9 @@ func (g *Guard) Judge(ctx context.Context, raw string) ([]netip.Addr, error) {
 	if err != nil {
 		return nil, &Refused{Why: err.Error()}
 	}
+	if err := g.blocked(u); err != nil {
+		return nil, err
+	}
 	if proxied, err := g.proxied(&http.Request{Method: http.MethodGet, URL: u}); err != nil || proxied {
 		if err != nil {
 			return nil, err
@@ -78,6 +91,26 @@ func (g *Guard) Judge(ctx context.Context, raw string) ([]netip.Addr, error) {
 	}
 	return g.addresses(ctx, u.Hostname())
 }
+
+// blocked refuses the host of a URL, in its plain form, if it is on the list.
+func (g *Guard) blocked(u *url.URL) error {
+	if g.Blocks == nil {
+		return nil
+	}
+	port, err := strconv.ParseUint(u.Port(), 10, 16)
+	if err != nil { // none is named
+		if port = 80; u.Scheme == "https" {
+			port = 443
+		}
+	}
+	if why := g.Blocks(u.Hostname(), uint16(port)); why != "" {
+		return &Refused{Host: u.Hostname(), Why: why}
+	}
+	return nil
+}
+
+// local reports whether a host may be private.
+func (g *Guard) local(host string) bool { return g.Private || slices.Contains(g.Own, host) }
 
 func (g *Guard) proxied(r *http.Request) (bool, error) {
 	if g.Proxy == nil {
@@ -104,7 +137,7 @@ func (g *Guard) addresses(ctx context.Context, host string) ([]netip.Addr, error
 	if a, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{a}, g.admit(host, a)
 	}
-	if k, what := judgeName(host); k != public && (k != private || !g.Private) {
+	if k, what := judgeName(host); k != public && (k != private || !g.local(host)) {
 		return nil, refuse(host, k, what)
 	}
 	ctx, cancel := context.WithTimeout(ctx, resolveTime)
@@ -138,7 +171,7 @@ func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 // admit refuses an address that must not be reached.
 func (g *Guard) admit(host string, a netip.Addr) error {
 	k, what := judge(a)
-	if k == public || k == private && g.Private {
+	if k == public || k == private && g.local(host) {
 		return nil
 	}
 	return refuse(host, k, what)
