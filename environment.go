@@ -21,6 +21,9 @@ type Environment interface {
 	Exec(ctx context.Context, c Command) (Exit, error)
 	// Files returns the file system that the commands see.
 	Files() Files
+	// Describe says where the commands run and what they may do there. Whoever needs
+	// that asks it, never the machine of this process. It is fast after the first call.
+	Describe(ctx context.Context) Description
 	// Close ends every running command and frees all resources.
 	Close() error
 }
@@ -40,12 +43,43 @@ type Command struct {
 	// Keep makes later commands start with the folder and the exported
 	// variables that this command ends with.
 	Keep bool
+	// Limits bound what the command may use and reach.
+	Limits Limits
+	// Outside runs the command without walls, in the environment that the user began
+	// the program with. The caller has asked the user.
+	Outside bool
+	// Need lists what the user has allowed this command beyond what the walls allow.
+	Need []Need
 }
+
+// Limits bound what a command may use and reach. The zero value sets no limit beyond
+// those of the environment. An environment refuses a limit that it cannot enforce; the
+// command does not run then.
+type Limits struct {
+	// Network, if set, is the most that the command may reach.
+	Network Network
+	// Write, if not nil, lists the only paths that the command may change; an empty list
+	// means none.
+	Write []string
+	// Memory is in bytes, for each process.
+	Memory int64
+	// CPU is the processor time of each process.
+	CPU time.Duration
+	// Processes is how many may run at once.
+	Processes int
+	// Time is how long the command may run; then it ends with ErrTimeLimit.
+	Time time.Duration
+}
+
+// ErrTimeLimit means that a command was ended after Limits.Time.
+var ErrTimeLimit = errors.New("the command ran out of time")
 
 // Exit is how a command ended. Code follows the shell: 128+n for signal n.
 type Exit struct {
 	Code     int
 	Duration time.Duration
+	// Refused lists what the walls refused while the command ran.
+	Refused []Refusal
 }
 
 // Starter is implemented by environments that can run commands in the

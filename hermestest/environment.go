@@ -56,6 +56,8 @@ func environmentCases() []environmentCase {
 		{"new files obey the umask", umask},
 		{"files that follow no link", noLinks},
 		{"paths", paths},
+		{"description", description},
+		{"limits hold or refuse the command", limitsHold},
 	}
 }
 
@@ -508,5 +510,28 @@ func paths(t *testing.T, e hermes.Environment) {
 	do(t, e, "mkdir below; cd below")
 	if got, err := f.Resolve("x"); err != nil || got != here+"/below/x" {
 		t.Errorf("after cd, x resolves to %q, error %v", got, err)
+	}
+}
+
+// description: an environment says where its commands run.
+func description(t *testing.T, e hermes.Environment) {
+	d := e.Describe(t.Context())
+	if d.System == "" || d.Arch == "" || d.Shell == "" {
+		t.Errorf("described itself as %+v, without system, architecture or shell", d)
+	}
+	if d.Isolation.Text == "" || d.Isolation.Holds && d.Isolation.Walls() == "" {
+		t.Errorf("its isolation is %+v", d.Isolation)
+	}
+}
+
+// limitsHold: a limit ends the command or is refused before it runs; it is never ignored.
+func limitsHold(t *testing.T, e hermes.Environment) {
+	if _, err := e.Exec(t.Context(), hermes.Command{Line: "sleep 300", Limits: hermes.Limits{Time: 50 * time.Millisecond}}); !errors.Is(err, hermes.ErrTimeLimit) {
+		t.Errorf("a command past its time ended with %v, want ErrTimeLimit", err)
+	}
+	var out bytes.Buffer
+	exit, err := e.Exec(t.Context(), hermes.Command{Line: "echo x >limited && echo written", Stdout: &out, Limits: hermes.Limits{Write: []string{}}})
+	if err == nil && exit.Code == 0 || out.Len() > 0 {
+		t.Errorf("a command that may write nothing wrote: %q, exit %d, %v", out.String(), exit.Code, err)
 	}
 }

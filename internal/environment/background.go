@@ -54,7 +54,11 @@ func (b background) Wait(ctx context.Context) (hermes.Exit, error) {
 	if _, err := b.run.Wait(ctx); err != nil {
 		return hermes.Exit{}, err
 	}
-	return exit(b.finish()), nil
+	exit, cut := b.finish()
+	if cut && errors.Is(context.Cause(b.ctx), hermes.ErrTimeLimit) {
+		return exit, hermes.ErrTimeLimit
+	}
+	return exit, nil
 }
 
 // terminal is a pseudo-terminal. It closes the child's side once the child has
@@ -73,8 +77,16 @@ func (t *terminal) Start(cmd *exec.Cmd) error {
 	if err := t.Pty.Start(cmd); err != nil {
 		return err
 	}
+	if side := t.Slave(); side != nil {
+		return side.Close()
+	}
+	return nil
+}
+
+// Slave returns the child's side, nil if the system has none that can be handed on.
+func (t *terminal) Slave() *os.File {
 	if u, ok := t.Pty.(interface{ Slave() *os.File }); ok {
-		return u.Slave().Close()
+		return u.Slave()
 	}
 	return nil
 }

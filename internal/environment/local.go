@@ -21,7 +21,6 @@ import (
 
 	"hermes"
 	"hermes/internal/lineage"
-	"hermes/internal/liveness"
 	"hermes/internal/proc"
 )
 
@@ -56,6 +55,8 @@ type LocalConfig struct {
 	// Mark tells programs that a command of an agent started them; nil tells
 	// them nothing. The caller closes it after the environment.
 	Mark *lineage.Mark
+	// Walls confine the commands; nil means none. Close closes them.
+	Walls Walls
 }
 
 // Local is this machine as an environment. Its methods may be called
@@ -63,15 +64,15 @@ type LocalConfig struct {
 type Local struct {
 	config LocalConfig
 	shell  func() (shell, error)
+	system func() string   // with its version
 	life   context.Context // ends with Close
 	end    context.CancelCauseFunc
 
 	mu     sync.Mutex
 	dir    string
 	env    []string
-	state  *liveness.Folder // for state files; created when first needed
-	files  int              // number of file names used in it
-	left   []*proc.Process  // processes that still run after their command ended
+	named  namedFiles      // the files of shells, where they have names
+	left   []*proc.Process // processes that still run after their command ended
 	closed bool
 	active sync.WaitGroup // commands and background processes
 }
@@ -87,6 +88,7 @@ func NewLocal(c LocalConfig) (*Local, error) {
 		dir:    dir,
 		env:    Variables(c),
 		shell:  sync.OnceValues(func() (shell, error) { return findShell(c.Shell) }),
+		system: sync.OnceValue(systemName),
 	}
 	l.life, l.end = context.WithCancelCause(context.Background())
 	return l, nil
@@ -101,11 +103,11 @@ func (l *Local) Exec(ctx context.Context, c hermes.Command) (hermes.Exit, error)
 	if err != nil {
 		return hermes.Exit{}, err
 	}
-	status := r.finish()
-	if status.Cut {
-		return exit(status), context.Cause(ctx)
+	exit, cut := r.finish()
+	if cut {
+		return exit, context.Cause(r.ctx)
 	}
-	return exit(status), nil
+	return exit, nil
 }
 
 // Files gives access to the files of this machine.
@@ -115,6 +117,7 @@ func (l *Local) Files() hermes.Files { return hostFiles{local: l} }
 // the temporary folders of earlier processes that were killed.
 func (l *Local) Close() error {
 	l.mu.Lock()
+	again := l.closed
 	l.closed = true
 	l.mu.Unlock()
 	l.end(errClosed)
@@ -124,13 +127,11 @@ func (l *Local) Close() error {
 	defer l.mu.Unlock()
 	endAll(l.left)
 	l.left = nil
-	if l.state == nil {
-		return nil
+	var err error
+	if l.config.Walls != nil && !again {
+		err = l.config.Walls.Close()
 	}
-	liveness.Sweep(l.config.Temp, statePrefix) // those of processes that were killed
-	folder := l.state
-	l.state = nil
-	return folder.Remove()
+	return errors.Join(err, l.named.close(l))
 }
 
 // bound returns a context that ends with ctx and with the environment.

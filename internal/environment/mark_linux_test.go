@@ -13,7 +13,7 @@ import (
 )
 
 // marked is a command line that prints what a program below it finds.
-const marked = `echo "$HERMES_STARTED_BY_AGENT"; for f in /proc/self/fd/*; do readlink "$f"; done | grep memfd`
+const marked = `echo "$HERMES_STARTED_BY_AGENT"; for f in /proc/self/fd/*; do readlink "$f"; done | grep memfd:hermes-agent`
 
 // TestCommandsAreMarked runs commands in each way in which an agent can start them.
 func TestCommandsAreMarked(t *testing.T) {

@@ -21,10 +21,15 @@ func endAll(all []*proc.Process) {
 // run is a started command.
 type run struct {
 	*proc.Process
-	local *Local
-	extra []string // the command's own variables
-	state string   // the file for its folder and variables; empty if they are not kept
-	once  sync.Once
+	local  *Local
+	ctx    context.Context // ends with the command's own time, too
+	cancel func()
+	inside Inside
+	extra  []string // variables that were set for this command only
+	state  *handed  // for its folder and variables; nil if they are not kept
+	line   *handed  // the command, if it is long
+	once   sync.Once
+	exit   hermes.Exit // set by finish
 }
 
 // start starts a command, on the given terminal if tty is not nil. openInput keeps
@@ -61,50 +66,103 @@ func (l *Local) launch(ctx context.Context, sh shell, c hermes.Command, tty proc
 	if err != nil {
 		return nil, err
 	}
-	r := &run{local: l, extra: c.Env}
-	if c.Keep {
-		if r.state, err = l.stateFile(); err != nil {
-			return nil, err
-		}
-	}
-	args, err := l.args(sh, c.Line, r.state)
+	limits, err := l.limits(c)
 	if err != nil {
 		return nil, err
 	}
-	r.Process, err = proc.Start(ctx, proc.Command{
-		Path:      sh.path,
-		Args:      args,
-		Dir:       dir,
-		Env:       slices.Concat(l.environ(), c.Env, l.config.Mark.Environ(), []string{"PWD=" + dir}),
-		Stdin:     c.Stdin,
-		OpenInput: openInput,
-		Stdout:    c.Stdout,
-		Stderr:    c.Stderr,
-		Terminal:  tty,
-		Files:     l.config.Mark.Files(),
-		Guard:     l.config.Guard,
-	})
-	if err != nil {
+	r := &run{local: l}
+	if c.Keep && !c.Outside { // what runs outside leaves nothing behind for the inside
+		if r.state, err = l.hand(stateAt); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.begin(ctx, sh, c, dir, limits, tty, openInput); err != nil {
+		r.state.close()
+		r.line.close()
 		return nil, err
 	}
 	return r, nil
 }
 
+// begin starts the shell.
+func (r *run) begin(ctx context.Context, sh shell, c hermes.Command, dir string, limits proc.Limits, tty proc.Terminal, openInput bool) (err error) {
+	l, line := r.local, c.Line
+	if len(line) > maxArgument {
+		if line, r.line, err = l.tooLong(sh, line); err != nil {
+			return err
+		}
+	}
+	if r.inside, err = l.enter(ctx, c, dir); err != nil {
+		return err
+	}
+	r.ctx, r.cancel = limited(ctx, c.Limits.Time)
+	env := l.variables(r, c, dir)
+	r.Process, err = proc.Start(r.ctx, proc.Command{
+		Path:      sh.path,
+		Args:      args(sh, line, r.state.called()),
+		Dir:       dir,
+		Env:       env,
+		Stdin:     c.Stdin,
+		OpenInput: openInput,
+		Stdout:    c.Stdout,
+		Stderr:    c.Stderr,
+		Terminal:  tty,
+		Files:     handOver(l.config.Mark.Files(), r.line, r.state),
+		Limits:    limits,
+		Guard:     l.config.Guard,
+		Launcher:  r.inside.Launcher,
+	})
+	if err != nil {
+		r.cancel()
+		r.inside.done(hermes.Exit{}, false)
+	}
+	return err
+}
+
+// variables are the whole environment of a command.
+func (l *Local) variables(r *run, c hermes.Command, dir string) []string {
+	from := l.environ()
+	if c.Outside {
+		from = l.clean()
+	}
+	env := slices.Concat(from, c.Env, l.config.Mark.Environ(), []string{"PWD=" + dir})
+	r.extra = c.Env
+	if r.inside.Env == nil {
+		return env
+	}
+	changed := r.inside.Env(slices.Clone(env))
+	r.extra = slices.Concat(c.Env, without(changed, env))
+	return changed
+}
+
+// without returns the variables that another list does not have with the same value.
+func without(vars, others []string) []string {
+	known := make(map[string]bool, len(others))
+	for _, v := range others {
+		known[v] = true
+	}
+	return slices.DeleteFunc(slices.Clone(vars), func(v string) bool { return known[v] })
+}
+
 // finish waits for the command, stores its folder and variables and releases it.
-// Later calls return the same status.
-func (r *run) finish() proc.Status {
+// Later calls return the same exit. It also reports whether the command was ended.
+func (r *run) finish() (exit hermes.Exit, cut bool) {
 	<-r.Done()
+	status, _ := r.Wait(context.Background())
 	r.once.Do(func() {
 		defer r.local.active.Done()
+		r.cancel()
 		r.local.keep(r)
+		r.line.close()
+		r.exit = hermes.Exit{Code: status.Code, Duration: status.Duration}
+		r.exit.Refused = r.inside.done(r.exit, !status.Cut)
 		if !r.Left() {
 			r.Close()
 			return
 		}
 		r.local.track(r.Process)
 	})
-	status, _ := r.Wait(context.Background())
-	return status
+	return r.exit, status.Cut
 }
 
 // track keeps a process group that still runs after its command ended, until
@@ -126,5 +184,3 @@ func (l *Local) track(p *proc.Process) {
 	l.mu.Unlock()
 	endAll(over)
 }
-
-func exit(s proc.Status) hermes.Exit { return hermes.Exit{Code: s.Code, Duration: s.Duration} }

@@ -85,32 +85,36 @@ func isProgram(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// args returns the shell's arguments for a line. The shell writes its state to
-// the file state, if not empty. A long line goes into a file that the shell reads.
-func (l *Local) args(sh shell, line, state string) ([]string, error) {
-	if len(line) > maxArgument {
-		file, err := l.stateFile()
-		if err != nil {
-			return nil, err
-		}
-		if sh.power {
-			file += ".ps1"
-		}
-		if err := os.WriteFile(file, []byte(line), 0o600); err != nil {
-			return nil, fmt.Errorf("store the command: %w", err)
-		}
-		line = ". " + quote(file)
+// tooLong hands a line that is too long for an argument to the shell as a file, and
+// returns the line that runs it.
+func (l *Local) tooLong(sh shell, line string) (string, *handed, error) {
+	file, err := l.hand(lineAt)
+	if err != nil {
+		return "", nil, err
 	}
+	if err := file.write(line); err != nil {
+		file.close()
+		return "", nil, fmt.Errorf("store the command: %w", err)
+	}
+	if sh.power {
+		return ". ([ScriptBlock]::Create([IO.File]::ReadAllText(" + quote(file.name) + ")))", file, nil
+	}
+	return ". " + quote(file.name), file, nil
+}
+
+// args returns the shell's arguments for a line. The shell writes its state to
+// the file state, if not empty.
+func args(sh shell, line, state string) []string {
 	switch {
 	case sh.power && state == "":
-		return []string{"-NoProfile", "-NonInteractive", "-Command", line}, nil
+		return []string{"-NoProfile", "-NonInteractive", "-Command", line}
 	case sh.power:
 		script := "$__hermesFile = " + quote(state) + "\n" + strings.Replace(keepPowerShell, "LINE", line, 1)
-		return []string{"-NoProfile", "-NonInteractive", "-Command", script}, nil
+		return []string{"-NoProfile", "-NonInteractive", "-Command", script}
 	case state == "":
-		return []string{"-c", line}, nil
+		return []string{"-c", line}
 	}
-	return []string{"-c", keepScript, filepath.Base(sh.path), line, state}, nil
+	return []string{"-c", keepScript, filepath.Base(sh.path), line, state}
 }
 
 // quote quotes s as one word for a POSIX shell. Our file names never contain a

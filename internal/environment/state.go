@@ -2,16 +2,11 @@ package environment
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
-
-	"hermes/internal/liveness"
 )
 
 // maxState is the most that is read of a state file.
@@ -20,37 +15,14 @@ const maxState = 4 << 20
 // endOfState is the last line of a state file; keep.sh and keep.ps1 write it.
 const endOfState = "#end"
 
-// statePrefix begins the names of folders for state files.
-const statePrefix = "hermes-shell-"
-
-// stateFile returns the name of a new file in a folder that only this user can
-// enter. It does not create the file.
-func (l *Local) stateFile() (string, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.state == nil {
-		if l.config.Temp != "" {
-			if err := os.MkdirAll(l.config.Temp, 0o700); err != nil {
-				return "", fmt.Errorf("create the folder for temporary files: %w", err)
-			}
-		}
-		folder, err := liveness.TempFolder(l.config.Temp, statePrefix)
-		if err != nil {
-			return "", fmt.Errorf("create a folder for the shell's state: %w", err)
-		}
-		l.state = folder
-	}
-	l.files++
-	return filepath.Join(l.state.Path, strconv.Itoa(l.files)), nil
-}
-
 // keep stores the folder and variables that a command left behind. A command
 // without a state file, such as one that was killed, changes nothing.
 func (l *Local) keep(r *run) {
-	if r.state == "" {
+	if r.state == nil {
 		return
 	}
 	text, err := readState(r.state)
+	r.state.close()
 	if err != nil {
 		return
 	}
@@ -66,12 +38,11 @@ func (l *Local) keep(r *run) {
 	l.remember(hostPath(dir), vars, r.extra)
 }
 
-func readState(path string) (string, error) {
-	f, err := os.Open(path)
+func readState(from *handed) (string, error) {
+	f, err := from.open()
 	if err != nil {
 		return "", err
 	}
-	defer os.Remove(path)
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxState))
 	if err != nil {

@@ -93,6 +93,8 @@ var layers = []layer{
 		{path: "internal/recallblock"},
 		{path: "internal/redact"},
 		{path: "internal/repetition"},
+		{path: "internal/sandbox/landlock", deps: []string{"golang.org/x/sys"}},
+		{path: "internal/sandbox/seccomp", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/schema"},
 		{path: "internal/search", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/skill/guard"},

@@ -41,8 +41,11 @@ type Command struct {
 	Files []*os.File
 	// Limits bound what the child may use, if the system supports that.
 	Limits Limits
-	// Guard ends the command if this process is killed. Nil means no guard.
+	// Guard ends the command if this process is killed. Nil means no guard. A
+	// Launcher has its own.
 	Guard *Guard
+	// Launcher starts the program; nil starts it below this process.
+	Launcher Launcher
 }
 
 // Terminal is a pseudo-terminal that a child can be started on.

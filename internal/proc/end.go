@@ -18,7 +18,7 @@ func (p *Process) Left() bool {
 			return true
 		}
 	}
-	return p.group.leftover()
+	return p.child.Left()
 }
 
 // Kill ends the child and everything that it started: by a signal, and after the
@@ -27,12 +27,12 @@ func (p *Process) Left() bool {
 func (p *Process) Kill() error {
 	p.ending.Do(func() {
 		defer close(p.ended)
-		if p.reaped() && !p.group.leftover() {
+		if p.reaped() && !p.child.Left() {
 			return
 		}
-		p.group.signal(false)
+		p.child.Signal(false)
 		deadline := time.Now().Add(p.grace)
-		for !p.reaped() || p.group.leftover() {
+		for !p.reaped() || p.child.Left() {
 			if time.Now().After(deadline) {
 				p.force()
 				break
@@ -48,9 +48,9 @@ func (p *Process) Kill() error {
 // force ends the group by force and waits until it has ended. It gives up on
 // processes that the kernel cannot end, such as during a read from a dead disk.
 func (p *Process) force() {
-	p.group.signal(true)
+	p.child.Signal(true)
 	<-p.exited
-	for deadline := time.Now().Add(forceWait); p.group.leftover() && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(forceWait); p.child.Left() && time.Now().Before(deadline); {
 		p.pause()
 	}
 }
@@ -83,13 +83,11 @@ func (p *Process) Close() {
 	if !p.reaped() || p.Left() {
 		_ = p.Kill()
 	}
-	p.closing.Do(func() { close(p.closed) })
-	p.guard.drop(p.PID())
 	<-p.done
 	_ = p.CloseInput()
 	for _, pm := range p.pumps {
 		pm.from.Close()
 		<-pm.done
 	}
-	p.group.close()
+	p.child.Close()
 }

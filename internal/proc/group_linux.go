@@ -131,3 +131,41 @@ func confine(pid int, l Limits) error {
 	}
 	return nil
 }
+
+// Confine sets the limits of a process that was started elsewhere than here.
+func Confine(pid int, l Limits) error { return confine(pid, l) }
+
+// SignalGroup asks a group that was started elsewhere, and all that descends from its
+// leader, to end, or kills them.
+func SignalGroup(leader int, force bool) { (&group{leader: leader}).signal(force) }
+
+// GroupLeft reports whether a group has living members after its leader was reaped.
+func GroupLeft(leader int) bool { return (&group{leader: leader}).leftover() }
+
+// Descendants lists the living processes below a process, children first, without
+// zombies.
+func Descendants(of int) []int {
+	all := processes()
+	parents := make(map[int]int, len(all))
+	for _, p := range all {
+		parents[p.pid] = p.parent
+	}
+	var found []int
+	for _, p := range all {
+		if !p.zombie && descends(p.pid, of, parents) {
+			found = append(found, p.pid)
+		}
+	}
+	return found
+}
+
+// Children lists the living children of a process, without zombies.
+func Children(of int) []int {
+	var found []int
+	for _, p := range processes() {
+		if p.parent == of && !p.zombie {
+			found = append(found, p.pid)
+		}
+	}
+	return found
+}

@@ -14,8 +14,10 @@ package proc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"sync"
 	"time"
@@ -24,11 +26,7 @@ import (
 // Process is a started child. Its methods may be called concurrently. The caller
 // of Start must call Close.
 type Process struct {
-	cmd     *exec.Cmd
-	group   *group
-	guard   *Guard
-	closing sync.Once
-	closed  chan struct{} // closed with the first Close
+	child   Child
 	grace   time.Duration
 	drain   time.Duration
 	pumps   []*pump
@@ -62,18 +60,7 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	cmd := exec.Command(c.Path, c.Args...)
-	cmd.Dir = c.Dir
-	cmd.Env = c.Env
-	if cmd.Env == nil {
-		cmd.Env = []string{}
-	}
-	cmd.ExtraFiles = c.Files
-	configure(cmd, c.Terminal != nil)
 	p := &Process{
-		cmd:    cmd,
-		guard:  c.Guard,
-		closed: make(chan struct{}),
 		grace:  orDefault(c.Grace, DefaultGrace),
 		drain:  orDefault(c.Drain, DefaultDrain),
 		exited: make(chan struct{}),
@@ -104,82 +91,90 @@ func (p *Process) launch(c Command) (feed func(), err error) {
 	}
 	var w wiring
 	defer w.release()
-	if feed, err = p.wireInput(&w, c); err != nil {
+	in, feed, err := p.wireInput(&w, c)
+	if err != nil {
 		return nil, err
 	}
-	if p.cmd.Stdout, err = w.output(c.Stdout); err != nil {
+	out, err := w.output(c.Stdout)
+	if err != nil {
 		return nil, err
 	}
-	p.cmd.Stderr = p.cmd.Stdout
+	errs := out
 	if c.Stderr != c.Stdout {
-		if p.cmd.Stderr, err = w.output(c.Stderr); err != nil {
+		if errs, err = w.output(c.Stderr); err != nil {
 			return nil, err
 		}
 	}
-	if err := p.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", c.Path, err)
+	if p.child, err = c.start(in, out, errs); err != nil {
+		return nil, err
 	}
 	w.started = true
 	p.pumps = w.pumps
-	return feed, p.adopt(c.Limits)
+	return feed, nil
+}
+
+// start starts the program with its three streams; nil is an empty one.
+func (c Command) start(in, out, errs *os.File) (Child, error) {
+	if c.Launcher != nil {
+		return c.Launcher.Launch(c.spec([]*os.File{in, out, errs}))
+	}
+	cmd := hostCommand(c)
+	if in != nil {
+		cmd.Stdin = in
+	}
+	if out != nil {
+		cmd.Stdout = out
+	}
+	if errs != nil {
+		cmd.Stderr = errs
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", c.Path, err)
+	}
+	return started(cmd, c)
+}
+
+func (c Command) spec(streams []*os.File) Spec {
+	return Spec{Path: c.Path, Args: c.Args, Dir: c.Dir, Env: c.Env, Files: append(streams, c.Files...),
+		Terminal: c.Terminal != nil, Limits: c.Limits}
 }
 
 func (p *Process) launchOnTerminal(c Command) error {
-	if err := c.Terminal.Start(p.cmd); err != nil {
+	child, err := c.startOnTerminal()
+	if err != nil {
 		c.Terminal.Close()
 		return fmt.Errorf("start %s on a terminal: %w", c.Path, err)
 	}
+	p.child = child
 	p.input = c.Terminal
 	p.pumps = []*pump{newPump(c.Terminal, c.Stdout)}
-	return p.adopt(c.Limits)
+	return nil
 }
 
-// adopt sets up the group, the guard and the limits of a started child.
-func (p *Process) adopt(l Limits) error {
-	p.group = newGroup(p.cmd.Process)
-	p.guard.add(p.PID())
-	err := confine(p.cmd.Process.Pid, l)
-	if err == nil {
-		return nil
+func (c Command) startOnTerminal() (Child, error) {
+	if c.Launcher == nil {
+		cmd := hostCommand(c)
+		if err := c.Terminal.Start(cmd); err != nil {
+			return nil, err
+		}
+		return started(cmd, c)
 	}
-	p.group.signal(true)
-	_, _ = p.cmd.Process.Wait()
-	p.guard.drop(p.PID())
-	for _, pm := range p.pumps {
-		pm.from.Close()
+	var side *os.File
+	if t, ok := c.Terminal.(Slave); ok {
+		side = t.Slave()
 	}
-	_ = p.CloseInput()
-	p.group.close()
-	return fmt.Errorf("limit the child process: %w", err)
+	if side == nil {
+		return nil, errors.ErrUnsupported
+	}
+	child, err := c.Launcher.Launch(c.spec([]*os.File{side, side, side}))
+	side.Close() // so that the output ends with the child
+	return child, err
 }
 
 // reap waits for the child itself, not for other processes of its group.
 func (p *Process) reap() {
-	if exited(p.PID()) {
-		p.guard.drop(p.PID()) // before its id can be reused
-	}
-	state, _ := p.cmd.Process.Wait()
-	p.guard.drop(p.PID())
-	if p.group.outlives() {
-		p.guard.add(p.PID())
-		go p.watch() // ends with the group or Close
-	}
-	p.status = Status{Code: exitCode(state), Duration: time.Since(p.begin)}
+	p.status = Status{Code: p.child.Wait(), Duration: time.Since(p.begin)}
 	close(p.exited)
-}
-
-// watch removes the group from the guard when its last member has ended.
-func (p *Process) watch() {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for p.group.outlives() {
-		select {
-		case <-tick.C:
-		case <-p.closed:
-			return
-		}
-	}
-	p.guard.drop(p.PID())
 }
 
 // supervise ends the child when ctx ends, and delivers its output.
@@ -198,7 +193,7 @@ func (p *Process) supervise(ctx context.Context) {
 }
 
 // PID is the process id of the child.
-func (p *Process) PID() int { return p.cmd.Process.Pid }
+func (p *Process) PID() int { return p.child.PID() }
 
 // Done is closed when the child has exited and its output was delivered.
 func (p *Process) Done() <-chan struct{} { return p.done }

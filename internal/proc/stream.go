@@ -124,9 +124,9 @@ func (w *wiring) release() {
 	}
 }
 
-// output returns the writer for the child whose data goes to to. It returns an
-// untyped nil if to is nil.
-func (w *wiring) output(to io.Writer) (io.Writer, error) {
+// output returns the child's end of a stream whose data goes to to, or nil if to is
+// nil.
+func (w *wiring) output(to io.Writer) (*os.File, error) {
 	if to == nil {
 		return nil, nil
 	}
@@ -143,28 +143,26 @@ func (w *wiring) output(to io.Writer) (io.Writer, error) {
 	return wr, nil
 }
 
-// wireInput sets up the child's standard input. The returned function, if any,
-// copies the reader and must run in a goroutine.
-func (p *Process) wireInput(w *wiring, c Command) (feed func(), err error) {
+// wireInput sets up the child's standard input and returns its end. The returned
+// function, if any, copies the reader and must run in a goroutine.
+func (p *Process) wireInput(w *wiring, c Command) (in *os.File, feed func(), err error) {
 	if f, ok := c.Stdin.(*os.File); ok {
-		p.cmd.Stdin = f
-		return nil, nil
+		return f, nil, nil
 	}
 	if c.Stdin == nil && !c.OpenInput {
-		return nil, nil
+		return nil, nil, nil
 	}
 	r, wr, err := os.Pipe()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	w.theirs = append(w.theirs, r)
 	w.ours = append(w.ours, wr)
-	p.cmd.Stdin = r
 	p.input = wr
 	if c.OpenInput {
-		return nil, nil
+		return r, nil, nil
 	}
-	return func() {
+	return r, func() {
 		_, _ = io.Copy(wr, c.Stdin) // a child may stop reading
 		_ = p.CloseInput()
 	}, nil

@@ -1,0 +1,98 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"sync"
+
+	"hermes/internal/proc"
+)
+
+var _ proc.Launcher = (*Keeper)(nil)
+
+// child is a program that the keeper started.
+type child struct {
+	keeper *Keeper
+	id     uint32
+	pid    int
+	once   sync.Once
+	done   chan struct{}
+	code   int
+	left   bool // processes were left when it ended
+}
+
+// Launch starts a program behind the walls; see [proc.Launcher].
+func (k *Keeper) Launch(s proc.Spec) (proc.Child, error) {
+	m := &message{
+		Kind: launch, Text: s.Path, List: s.Args, Dir: s.Dir, Env: s.Env, Flag: s.Terminal,
+		Limits: [4]uint64{s.Limits.OpenFiles, s.Limits.FileBytes, s.Limits.AddressBytes, s.Limits.CPUSeconds},
+	}
+	var files []*os.File
+	for _, f := range s.Files {
+		slot := int64(-1)
+		if f != nil {
+			slot = int64(len(files))
+			files = append(files, f)
+		}
+		m.Slots = append(m.Slots, slot)
+	}
+	c := &child{keeper: k, done: make(chan struct{})}
+	k.mu.Lock()
+	k.next++
+	m.ID, c.id = k.next, k.next
+	k.children[c.id] = c
+	k.mu.Unlock()
+	r, err := k.ask(m, files...)
+	if err != nil {
+		k.mu.Lock()
+		delete(k.children, c.id)
+		k.mu.Unlock()
+		return nil, fmt.Errorf("start %s: %w", s.Path, err)
+	}
+	closeAll(r.files)
+	c.pid = int(r.N)
+	return c, nil
+}
+
+func (c *child) finish(code int, left bool) {
+	c.once.Do(func() {
+		c.code, c.left = code, left
+		close(c.done)
+	})
+}
+
+// PID is the process id inside the walls.
+func (c *child) PID() int { return c.pid }
+
+// Wait returns the exit code.
+func (c *child) Wait() int {
+	<-c.done
+	return c.code
+}
+
+// Signal signals the child and what it started.
+func (c *child) Signal(force bool) {
+	_ = c.keeper.control.send(&message{Kind: end, ID: c.id, Flag: force}) // a keeper that has gone has ended it
+}
+
+// Left reports whether processes of the child still run.
+func (c *child) Left() bool {
+	select {
+	case <-c.done:
+		if !c.left {
+			return false
+		}
+	default:
+	}
+	r, err := c.keeper.ask(&message{Kind: left, N: int64(c.id)})
+	if err != nil {
+		return false
+	}
+	closeAll(r.files)
+	return r.Flag
+}
+
+// Close lets the keeper forget the child.
+func (c *child) Close() {
+	_ = c.keeper.control.send(&message{Kind: forget, ID: c.id})
+}

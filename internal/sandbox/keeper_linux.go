@@ -1,0 +1,290 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"hermes/internal/proc"
+)
+
+// keeperName is the name under which a program that should be a keeper starts.
+const keeperName = "hermes-keeper"
+
+// controlFile is the descriptor of a keeper's control socket.
+const controlFile = 3
+
+// insideArg is the argument of a keeper that has its walls.
+const insideArg = "inside"
+
+// Main turns the process into a keeper if it was started as one, and does not return
+// then. Programs that use the package call it before anything else.
+//
+// A keeper starts twice. The first time it builds the walls around one of its threads,
+// since a kernel builds them around threads, and then executes itself: all threads of
+// the second time are inside.
+func Main() {
+	if len(os.Args) == 0 || os.Args[0] != keeperName {
+		return
+	}
+	var err error
+	if len(os.Args) > 1 && os.Args[1] == insideArg {
+		err = keep()
+	} else {
+		err = enter()
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// keeper is the process inside the walls that starts commands. It is as trusted as they
+// are: the walls are built around it before it starts the first.
+type keeper struct {
+	control *control
+	layer   Layer
+	null    *os.File
+
+	mu       sync.Mutex
+	started  *sync.Cond     // a child was started
+	children map[int]uint32 // ids by process id, until it was reaped
+	groups   map[uint32]int // process ids by id, until it is forgotten
+	stopped  map[int]bool   // by freeze
+}
+
+// keep runs a keeper that has its walls, until its owner has gone.
+func keep() error {
+	debug.SetGCPercent(400) // it is small and lives long
+	m, h, err := taken(os.Args[2:])
+	if err != nil {
+		return err
+	}
+	o, err := orderOf(&m)
+	if err != nil {
+		return err
+	}
+	c, err := dialOwner()
+	if err != nil {
+		return err
+	}
+	k := &keeper{control: c, layer: o.policy.Layer, children: map[int]uint32{}, groups: map[uint32]int{}, stopped: map[int]bool{}}
+	k.started = sync.NewCond(&k.mu)
+	if k.null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
+		return err
+	}
+	// What runs inside may not look into this process. It holds no secret, but a
+	// keeper that is taken over can lie about how commands end.
+	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	if err := c.send(&message{Kind: ready, List: m.Env, Slots: h.slots()}, h.files()...); err != nil {
+		return err
+	}
+	closeAll(h.files())
+	if err := attackAll(k.layer, o.target); err != nil { // the owner judges connections by now
+		_ = c.send(&message{Kind: failed, Text: err.Error()})
+		return err
+	}
+	if err := c.send(&message{Kind: answer}); err != nil {
+		return err
+	}
+	go k.reap() // ends with the process
+	defer k.endAll()
+	for {
+		m, files, err := c.receive()
+		if err != nil {
+			return err
+		}
+		k.handle(&m, files)
+	}
+}
+
+// dialOwner takes the control socket.
+func dialOwner() (*control, error) {
+	f := os.NewFile(controlFile, "control")
+	conn, err := net.FileConn(f)
+	if err != nil {
+		return nil, fmt.Errorf("a keeper is started by its owner only: %w", err)
+	}
+	f.Close()
+	c, ok := conn.(*net.UnixConn)
+	if !ok {
+		return nil, errors.New("a keeper is started by its owner only")
+	}
+	return &control{conn: c, most: maxToKeeper}, nil
+}
+
+func (k *keeper) handle(m *message, files []*os.File) {
+	defer closeAll(files)
+	a := message{Kind: answer, ID: m.ID}
+	var out []*os.File
+	var err error
+	switch m.Kind {
+	case launch:
+		err = k.launch(m, files, &a)
+	case end:
+		k.signal(m.ID, m.Flag)
+		return
+	case left:
+		a.Flag = k.groupLeft(uint32(m.N))
+	case forget:
+		k.mu.Lock()
+		delete(k.groups, m.ID)
+		k.mu.Unlock()
+		return
+	case freeze:
+		err = k.freeze()
+	case thaw:
+		k.thaw()
+	case dial:
+		var f *os.File
+		if f, err = dialLoopback(int(m.N)); err == nil {
+			out = []*os.File{f}
+		}
+	case ports:
+		a.Slots, err = listening()
+	default:
+		err = errMessage
+	}
+	if err != nil {
+		a = message{Kind: failed, ID: m.ID, Text: err.Error()}
+		var number syscall.Errno
+		if errors.As(err, &number) {
+			a.N = int64(number)
+		}
+	}
+	_ = k.control.send(&a, out...)
+	closeAll(out)
+}
+
+// launch starts a program.
+func (k *keeper) launch(m *message, files []*os.File, a *message) error {
+	path, err := lookUp(m.Text, m.Env)
+	if err != nil {
+		return err
+	}
+	fds, err := k.descriptors(m.Slots, files)
+	if err != nil {
+		return err
+	}
+	attr := &syscall.ProcAttr{Dir: m.Dir, Env: m.Env, Files: fds, Sys: &syscall.SysProcAttr{Setsid: true, Setctty: m.Flag}}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	pid, err := syscall.ForkExec(path, append([]string{m.Text}, m.List...), attr)
+	if err != nil {
+		return err
+	}
+	k.children[pid], k.groups[m.ID] = m.ID, pid
+	k.started.Signal()
+	if err := proc.Confine(pid, limitsOf(m)); err != nil {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+		return fmt.Errorf("limit the child process: %w", err)
+	}
+	a.Kind, a.N = started, int64(pid)
+	return nil
+}
+
+// descriptors lists what the child gets as its descriptors from 0 on.
+func (k *keeper) descriptors(slots []int64, files []*os.File) ([]uintptr, error) {
+	if len(slots) > maxFiles || len(slots) < 3 {
+		return nil, errMessage
+	}
+	fds := make([]uintptr, len(slots))
+	for i, s := range slots {
+		switch {
+		case s >= 0 && s < int64(len(files)):
+			fds[i] = files[s].Fd()
+		case i < 3:
+			fds[i] = k.null.Fd()
+		default:
+			fds[i] = ^uintptr(0)
+		}
+	}
+	return fds, nil
+}
+
+// lookUp finds a program in the PATH of an environment.
+func lookUp(name string, env []string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
+	var path string
+	for _, v := range env {
+		if value, ok := strings.CutPrefix(v, "PATH="); ok {
+			path = value
+		}
+	}
+	for _, dir := range filepath.SplitList(path) {
+		file := filepath.Join(dir, name)
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && unix.Access(file, unix.X_OK) == nil {
+			return file, nil
+		}
+	}
+	return "", syscall.ENOENT
+}
+
+// signal ends a child and what it started.
+func (k *keeper) signal(id uint32, force bool) {
+	k.mu.Lock()
+	pid, ok := k.groups[id]
+	k.mu.Unlock()
+	if ok {
+		proc.SignalGroup(pid, force)
+	}
+}
+
+func (k *keeper) groupLeft(id uint32) bool {
+	k.mu.Lock()
+	pid, ok := k.groups[id]
+	_, running := k.children[pid]
+	k.mu.Unlock()
+	return ok && !running && proc.GroupLeft(pid)
+}
+
+// reap waits for all children, also adopted ones, and reports those that were asked for.
+func (k *keeper) reap() {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, 0, nil)
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil { // there is none
+			k.mu.Lock()
+			for len(k.children) == 0 {
+				k.started.Wait()
+			}
+			k.mu.Unlock()
+			continue
+		}
+		k.mu.Lock()
+		id, ok := k.children[pid]
+		delete(k.children, pid)
+		k.mu.Unlock()
+		if !ok {
+			continue
+		}
+		_ = k.control.send(&message{Kind: exited, ID: id, N: int64(codeOf(status)), Flag: proc.GroupLeft(pid)})
+	}
+}
+
+// codeOf returns the exit code as a shell does.
+func codeOf(s syscall.WaitStatus) int {
+	if s.Signaled() {
+		return 128 + int(s.Signal())
+	}
+	return s.ExitStatus()
+}
+
+func limitsOf(m *message) proc.Limits {
+	return proc.Limits{OpenFiles: m.Limits[0], FileBytes: m.Limits[1], AddressBytes: m.Limits[2], CPUSeconds: m.Limits[3]}
+}

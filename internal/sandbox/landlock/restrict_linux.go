@@ -1,0 +1,165 @@
+package landlock
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// ABI returns the version of Landlock that the kernel has. If it has none, or
+// refuses its use, ABI returns 0 and why.
+func ABI() (int, error) {
+	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	switch errno {
+	case 0:
+		return int(abi), nil
+	case unix.ENOSYS:
+		return 0, fmt.Errorf("%w: this kernel has none (Linux 5.13 is the first)", ErrUnsupported)
+	case unix.EOPNOTSUPP:
+		return 0, fmt.Errorf("%w: it is not switched on; add landlock to lsm= on the kernel's command line", ErrUnsupported)
+	case unix.EPERM:
+		return 0, fmt.Errorf("%w: a filter around this process forbids it, as old container engines do", ErrUnsupported)
+	}
+	return 0, fmt.Errorf("%w: %w", ErrUnsupported, errno)
+}
+
+// Restrict restricts all threads of this process for ever, and gives up gaining
+// privileges by executing a file (no_new_privs). After an error the process may
+// be restricted in part, and should end.
+//
+// Below ABI 8 each thread gets a domain of its own with the same rules. From ABI
+// 6 on, programs that different threads started can then not signal each other:
+// start all programs, and signal them, from one locked thread, or use
+// [RestrictThread] and execute the program once more.
+func Restrict(r Rules) error { return restrict(r, true) }
+
+// RestrictThread is Restrict for the calling thread alone, which the caller has
+// locked. It is for a process that executes another program next, because all
+// other threads end then and later ones inherit one common domain.
+func RestrictThread(r Rules) error { return restrict(r, false) }
+
+func restrict(r Rules, all bool) error {
+	kernel, err := ABI()
+	if err != nil {
+		return err
+	}
+	abi := min(kernel, newest)
+	if r.ABI > 0 {
+		abi = min(abi, r.ABI)
+	}
+	fd, err := r.build(abi)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	runtime.LockOSThread() // no_new_privs and the restriction are of one thread
+	defer runtime.UnlockOSThread()
+	if err := noNewPrivileges(all); err != nil {
+		return err
+	}
+	return enforce(fd, all, kernel)
+}
+
+// build makes a rule set and returns its descriptor, which the caller closes.
+func (r Rules) build(abi int) (int, error) {
+	set := handled(abi, r.NoTCP)
+	size := unsafe.Sizeof(set)
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&set)), size, 0)
+	if errno != 0 {
+		return -1, fmt.Errorf("create a Landlock rule set for ABI %d: %w", abi, errno)
+	}
+	for _, part := range []struct {
+		paths  []string
+		rights uint64
+	}{{r.Read, readRights}, {r.Write, writeRights}, {r.Devices, deviceRights}} {
+		for _, path := range part.paths {
+			if err := grant(int(fd), path, part.rights&set.fs); err != nil {
+				unix.Close(int(fd))
+				return -1, fmt.Errorf("grant %s by Landlock: %w", path, err)
+			}
+		}
+	}
+	for _, open := range r.Open {
+		if err := grantOpen(int(fd), open, readRights&set.fs); err != nil {
+			unix.Close(int(fd))
+			return -1, fmt.Errorf("grant an open file by Landlock: %w", err)
+		}
+	}
+	return int(fd), nil
+}
+
+// grant adds a rule for what is at the path now. A later file of the same name
+// is another one, unless a folder above it is granted.
+func grant(set int, path string, rights uint64) error {
+	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
+		Flags:   unix.O_PATH | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_NO_SYMLINKS,
+	})
+	switch {
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EACCES):
+		return nil
+	case errors.Is(err, unix.ELOOP):
+		return errors.New("it leads through a link; give the path that the link leads to")
+	case err != nil:
+		return err
+	}
+	defer unix.Close(fd)
+	return grantOpen(set, fd, rights)
+}
+
+// grantOpen adds a rule for what is open.
+func grantOpen(set, fd int, rights uint64) error {
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil {
+		return err
+	}
+	if stat.Mode&unix.S_IFMT != unix.S_IFDIR {
+		rights &= fileRights
+	}
+	if rights == 0 {
+		return nil // an old kernel has none of these: nothing is handled that would need a rule
+	}
+	rule := unix.LandlockPathBeneathAttr{Allowed_access: rights, Parent_fd: int32(fd)}
+	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(set), unix.LANDLOCK_RULE_PATH_BENEATH,
+		uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+func noNewPrivileges(all bool) error {
+	if !all {
+		return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+	}
+	return everyThread("set no_new_privs", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1)
+}
+
+func enforce(set int, all bool, kernel int) error {
+	if all && kernel < 8 {
+		return everyThread("enforce Landlock rules", unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(set), 0)
+	}
+	var flags uintptr
+	if all {
+		flags = unix.LANDLOCK_RESTRICT_SELF_TSYNC
+	}
+	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(set), flags, 0); errno != 0 {
+		return fmt.Errorf("enforce Landlock rules: %w", errno)
+	}
+	return nil
+}
+
+func everyThread(what string, call, a, b uintptr) error {
+	_, _, errno := syscall.AllThreadsSyscall6(call, a, b, 0, 0, 0, 0)
+	if errno == syscall.ENOTSUP {
+		return fmt.Errorf("%s: this program was built with cgo; build it with CGO_ENABLED=0", what)
+	}
+	if errno != 0 {
+		return fmt.Errorf("%s on all threads: %w", what, errno)
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package sandbox
+
+import (
+	"net"
+	"os"
+
+	"hermes/internal/sandbox/mount"
+)
+
+// handed are the files that a keeper gives to its owner.
+type handed struct {
+	proxy  *os.File // listens where the proxy is reached; nil if the owner has it
+	notify *os.File // the notifications of seccomp; nil if there are none
+}
+
+func (h handed) files() (list []*os.File) {
+	for _, f := range []*os.File{h.proxy, h.notify} {
+		if f != nil {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// slots say which file is where among those handed over: the proxy's and seccomp's.
+func (h handed) slots() []int64 {
+	s := []int64{-1, -1}
+	n := int64(0)
+	for i, f := range []*os.File{h.proxy, h.notify} {
+		if f != nil {
+			s[i] = n
+			n++
+		}
+	}
+	return s
+}
+
+// raise builds the walls around the calling thread, which is locked.
+func raise(p Policy, self int) (h handed, lacks []string, err error) {
+	if p.Layer == None {
+		return h, nil, nil
+	}
+	if p.Layer == A {
+		if lacks, err = ownRoot(p); err != nil {
+			return h, nil, err
+		}
+		if p.Network == Proxied {
+			if h.proxy, err = listenInside(); err != nil {
+				return h, nil, err
+			}
+		}
+	}
+	// Root keeps none either: with them it reads the memory of every process.
+	if err := mount.DropThread(); err != nil {
+		return h, nil, err
+	}
+	more, err := restrict(p, self)
+	if err != nil {
+		return h, nil, err
+	}
+	h.notify, err = filter(p)
+	return h, append(lacks, more...), err
+}
+
+// ownRoot replaces the root folder by one that holds what the policy names.
+func ownRoot(p Policy) (lacks []string, err error) {
+	report, err := mount.Build(mount.Root{
+		Read: p.Read, Write: p.Write, Protected: p.Protected, Hidden: p.Hidden, Temp: p.Temp, Home: p.Home, PrivateHome: p.PrivateHome, Devices: p.Devices,
+	})
+	for _, u := range report.Unprotected {
+		lacks = append(lacks, u.Path+" is not protected: "+u.Why)
+	}
+	return lacks, err
+}
+
+// listenInside makes the socket on which the proxy is reached in the new network.
+func listenInside() (*os.File, error) {
+	l, err := listen()
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	return l.(*net.TCPListener).File()
+}

@@ -1,0 +1,377 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"hermes/internal/proc"
+	"hermes/internal/sandbox/seccomp"
+)
+
+// Times of a keeper.
+const (
+	startWait = 10 * time.Second // for its walls
+	closeWait = 10 * time.Second // for its processes to end
+)
+
+// Config says what to start.
+type Config struct {
+	Policy Policy
+	// Name is what the keeper's process is called; empty keeps the program's.
+	Name string
+	// Target is what the keeper attacks first; Owner is filled in.
+	Target Target
+	// Refused is called, from several goroutines, with the address of a connection
+	// that the walls of layer B refused. Nil ignores it. In layer A there is no way
+	// out but the proxy.
+	Refused func(address string)
+}
+
+// Keeper is the process that starts commands behind walls, as its owner sees it. What
+// it says is not trusted. Its methods may be called concurrently; the owner must call
+// Close.
+type Keeper struct {
+	host     *Host
+	policy   Policy
+	lacks    []string
+	control  *control
+	process  *exec.Cmd
+	stderr   *tail
+	proxy    net.Listener
+	serving  sync.WaitGroup
+	stopping context.CancelFunc
+	// supervisor makes the connections of layer B; nil in others.
+	supervisor *seccomp.Supervisor
+	gone       chan struct{} // closed when the keeper has ended
+
+	mu       sync.Mutex
+	next     uint32
+	waiting  map[uint32]chan reply
+	children map[uint32]*child
+	lost     bool // the keeper has ended: nothing is answered any more
+}
+
+// reply is an answer with the files that came with it.
+type reply struct {
+	message
+	files []*os.File
+}
+
+// ErrGone means that the keeper has ended, and with it everything it had started.
+var ErrGone = errors.New("the sandbox of this session has ended; the next command starts a new one")
+
+// Start starts a keeper and returns when its walls stand. The program must call Main
+// first of all. ctx bounds the start only.
+func (h *Host) Start(ctx context.Context, c Config) (*Keeper, error) {
+	ours, theirs, err := socketPair()
+	if err != nil {
+		return nil, err
+	}
+	defer theirs.Close()
+	k := &Keeper{
+		host: h, policy: c.Policy, control: &control{conn: ours, most: maxFromKeeper}, stderr: &tail{}, gone: make(chan struct{}),
+		waiting: map[uint32]chan reply{}, children: map[uint32]*child{},
+	}
+	k.process = command(c.Policy.Layer, theirs, k.stderr)
+	if err := startProcess(k.process); err != nil {
+		ours.Close()
+		return nil, fmt.Errorf("start the keeper of the sandbox: %w", err)
+	}
+	theirs.Close()
+	h.add(k.process.Process.Pid)
+	limit, cancel := context.WithTimeout(ctx, startWait)
+	defer cancel()
+	stop := context.AfterFunc(limit, func() { _ = ours.SetDeadline(time.Unix(1, 0)) })
+	err = k.begin(c)
+	if !stop() && err == nil {
+		err = context.Cause(limit)
+	}
+	if err != nil {
+		k.abandon()
+		if text := k.stderr.String(); text != "" {
+			err = fmt.Errorf("%w (%s)", err, text)
+		}
+		return nil, fmt.Errorf("build the sandbox: %w", err)
+	}
+	go k.receive() // ends with the keeper; Close waits
+	return k, nil
+}
+
+// socketPair makes the control socket.
+func socketPair() (ours *net.UnixConn, theirs *os.File, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make the control socket of the sandbox: %w", err)
+	}
+	f := os.NewFile(uintptr(fds[0]), "control")
+	theirs = os.NewFile(uintptr(fds[1]), "control")
+	defer f.Close()
+	conn, err := net.FileConn(f)
+	if err != nil {
+		theirs.Close()
+		return nil, nil, err
+	}
+	return conn.(*net.UnixConn), theirs, nil
+}
+
+// command is this program, as a keeper.
+func command(l Layer, control *os.File, stderr *tail) *exec.Cmd {
+	c := exec.Command("/proc/self/exe")
+	c.Args = []string{keeperName}
+	c.Env = []string{}
+	c.Dir = "/"
+	c.ExtraFiles = []*os.File{control}
+	c.Stderr = stderr
+	c.SysProcAttr = attributes(l)
+	return c
+}
+
+// begin hands over the policy and takes what the keeper made.
+func (k *Keeper) begin(c Config) error {
+	c.Target.Owner = os.Getpid()
+	if err := k.control.send(order{c.Policy, c.Target, c.Name}.encode()); err != nil {
+		return err
+	}
+	m, files, err := k.expect(ready)
+	if err != nil {
+		return err
+	}
+	if len(m.Slots) != 2 {
+		closeAll(files)
+		return errMessage
+	}
+	k.lacks = m.List
+	if err := k.take(c, m.Slots, files); err != nil {
+		return err
+	}
+	_, files, err = k.expect(answer) // after it has attacked its walls
+	closeAll(files)
+	return err
+}
+
+// expect receives a message of a kind.
+func (k *Keeper) expect(want kind) (message, []*os.File, error) {
+	m, files, err := k.control.receive()
+	if err == nil && m.Kind == want {
+		return m, files, nil
+	}
+	closeAll(files)
+	switch {
+	case err != nil:
+		return message{}, nil, err
+	case m.Kind == failed && m.Text != "":
+		return message{}, nil, errors.New(m.Text)
+	}
+	return message{}, nil, errMessage
+}
+
+// Layer is the layer in force.
+func (k *Keeper) Layer() Layer { return k.policy.Layer }
+
+// Lacks says what this host does not let the layer promise.
+func (k *Keeper) Lacks() []string { return k.lacks }
+
+// Listener accepts the connections that programs make to the proxy. It is closed by
+// Close. It is nil if the policy is offline.
+func (k *Keeper) Listener() net.Listener { return k.proxy }
+
+// Gone is closed when the keeper has ended.
+func (k *Keeper) Gone() <-chan struct{} { return k.gone }
+
+// receive takes what the keeper sends until it ends.
+func (k *Keeper) receive() {
+	for {
+		m, files, err := k.control.receive()
+		if err != nil {
+			break
+		}
+		k.take1(reply{m, files})
+	}
+	k.abandon()
+	k.mu.Lock()
+	k.lost = true
+	for _, w := range k.waiting {
+		close(w)
+	}
+	for _, c := range k.children {
+		c.finish(killed, false)
+	}
+	clear(k.waiting)
+	clear(k.children)
+	k.mu.Unlock()
+	close(k.gone)
+}
+
+// killed is the exit code of what ended with its keeper.
+const killed = 128 + int(syscall.SIGKILL)
+
+// take1 hands an answer to who waits for it.
+func (k *Keeper) take1(r reply) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if r.Kind == exited {
+		if c := k.children[r.ID]; c != nil {
+			c.finish(int(r.N)&0xff, r.Flag)
+			delete(k.children, r.ID)
+		}
+		closeAll(r.files)
+		return
+	}
+	w := k.waiting[r.ID]
+	delete(k.waiting, r.ID)
+	if w == nil {
+		closeAll(r.files)
+		return
+	}
+	w <- r // has room for one
+}
+
+// ask sends a question and waits for the answer.
+func (k *Keeper) ask(m *message, files ...*os.File) (reply, error) {
+	w := make(chan reply, 1)
+	k.mu.Lock()
+	if k.lost {
+		k.mu.Unlock()
+		return reply{}, ErrGone
+	}
+	if m.ID == 0 {
+		k.next++
+		m.ID = k.next
+	}
+	k.waiting[m.ID] = w
+	k.mu.Unlock()
+	if err := k.control.send(m, files...); err != nil {
+		k.mu.Lock()
+		delete(k.waiting, m.ID)
+		k.mu.Unlock()
+		return reply{}, ErrGone
+	}
+	r, ok := <-w
+	if !ok {
+		return reply{}, ErrGone
+	}
+	if r.Kind == failed {
+		closeAll(r.files)
+		if r.N > 0 && r.N < 4096 {
+			return reply{}, syscall.Errno(r.N)
+		}
+		return reply{}, errors.New(r.Text)
+	}
+	return r, nil
+}
+
+// Freeze stops all processes of the keeper. thaw lets them go on.
+func (k *Keeper) Freeze() (thaw_ func(), err error) {
+	r, err := k.ask(&message{Kind: freeze})
+	if err != nil {
+		return nil, err
+	}
+	closeAll(r.files)
+	return sync.OnceFunc(func() {
+		if r, err := k.ask(&message{Kind: thaw}); err == nil {
+			closeAll(r.files)
+		}
+	}), nil
+}
+
+// Dial connects to a port on which a program of the keeper listens.
+func (k *Keeper) Dial(port int) (net.Conn, error) {
+	r, err := k.ask(&message{Kind: dial, N: int64(port)})
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll(r.files)
+	if len(r.files) != 1 {
+		return nil, errMessage
+	}
+	return net.FileConn(r.files[0])
+}
+
+// Ports lists the ports that programs of the keeper listen on, at most 1,024.
+func (k *Keeper) Ports() ([]int, error) {
+	const most = 1024
+	if k.supervisor != nil {
+		var list []int
+		for _, a := range k.supervisor.Listening() {
+			list = append(list, int(a.Port()))
+		}
+		return list, nil
+	}
+	r, err := k.ask(&message{Kind: ports})
+	if err != nil {
+		return nil, err
+	}
+	closeAll(r.files)
+	var list []int
+	for _, p := range r.Slots[:min(len(r.Slots), most)] {
+		if p > 0 && p < 1<<16 {
+			list = append(list, int(p))
+		}
+	}
+	return list, nil
+}
+
+// Close ends the keeper and all its processes, and waits for that.
+func (k *Keeper) Close() error {
+	k.control.conn.Close() // the keeper ends what it started, and then itself
+	<-k.gone
+	return nil
+}
+
+// abandon ends the keeper when it is of no use any more.
+func (k *Keeper) abandon() {
+	k.control.conn.Close()
+	ended := make(chan struct{})
+	go func() {
+		_ = k.process.Wait() // its exit code says nothing
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(closeWait):
+		proc.SignalGroup(k.process.Process.Pid, true)
+		<-ended
+	}
+	k.host.ended(k.process.Process.Pid)
+	if k.stopping != nil {
+		k.stopping()
+	}
+	if k.proxy != nil {
+		k.proxy.Close()
+	}
+	k.serving.Wait()
+}
+
+// tail keeps the last bytes that a keeper wrote about itself.
+type tail struct {
+	mu sync.Mutex
+	b  []byte
+}
+
+const maxTail = 4 << 10
+
+// Write never fails.
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.b = append(t.b, b...)
+	if n := len(t.b) - maxTail; n > 0 {
+		t.b = t.b[n:]
+	}
+	return len(b), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.b)
+}
