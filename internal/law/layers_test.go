@@ -111,6 +111,9 @@ var layers = []layer{
 		{path: "internal/memory/scan"},
 		{path: "internal/policy/shell/inspect", deps: []string{"mvdan.cc/sh/v3"}},
 		{path: "internal/sandbox"},
+		{path: "internal/sandbox/jobobject", deps: []string{"golang.org/x/sys"}},
+	}, {
+		{path: "internal/sandbox/seatbelt"}, // it reads the policies of sandbox
 	}}},
 
 	{2, "components", "each can be built, tested and replaced alone", [][]row{{
