@@ -24,6 +24,9 @@ type Risk struct {
 	// NoRemember marks a call that only the user may allow, for this session at
 	// most: no model judges it, and no grant is kept after the session.
 	NoRemember bool `json:"no_remember,omitempty"`
+	// Once marks a call that must be allowed each time: no grant covers it, and none
+	// is made. Such a risk is NoRemember, too.
+	Once bool `json:"once,omitempty"`
 }
 
 // SubjectNamer is implemented by tools that can say best what a call acts on.

@@ -88,6 +88,23 @@ type Need struct {
 // String is the need as it is written: "host example.org:443", "read /path".
 func (n Need) String() string { return string(n.Kind) + " " + n.Name }
 
+// grantPrefix begins the keys of risks and grants for needs.
+const grantPrefix = "sandbox-"
+
+// GrantKey is the key of the risk, and of the grants, for a need.
+func GrantKey(n Need) string { return grantPrefix + string(n.Kind) + ":" + n.Name }
+
+// GrantedNeed returns the need that a grant with a key allows. It reports false for keys
+// of other grants.
+func GrantedNeed(key string) (Need, bool) {
+	rest, ok := strings.CutPrefix(key, grantPrefix)
+	kind, name, named := strings.Cut(rest, ":")
+	if !ok || !named {
+		return Need{}, false
+	}
+	return ParseNeed(kind + " " + name)
+}
+
 // ParseNeed splits a need into its kind and name. It reports false for another kind or
 // an empty name; it does not check the name.
 func ParseNeed(text string) (Need, bool) {

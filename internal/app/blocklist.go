@@ -1,28 +1,28 @@
 package app
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"hermes/internal/config"
 	"hermes/internal/home"
 	"hermes/internal/hostlist"
 )
 
-// domainsKey is the setting with the user's own rules.
-const domainsKey = "security.website_blocklist.domains"
-
-// blocklist refuses the hosts that the user does not want to be visited. It is asked
-// before any look-up, for requests of tools and of children alike.
+// blocklist forbids the hosts that the user does not want to be visited. It is asked
+// before any look-up.
 type blocklist struct {
-	domains hostlist.List
-	wrong   error // lines of domains that are no rules
-	shared  *hostlist.Files
-	log     *slog.Logger
+	lists []namedList
+	log   *slog.Logger
+}
+
+// namedList is the rules of the settings, or of one file.
+type namedList struct {
+	name string
+	*hostlist.Source
 }
 
 // makeBlocklist makes the list of the settings, nil if it is off.
@@ -35,8 +35,15 @@ func (a *App) makeBlocklist() (*blocklist, error) {
 	if !set.Enabled {
 		return nil, nil
 	}
-	b := &blocklist{shared: hostlist.NewFiles(a.opts.Now, sharedFiles(cfg, set.SharedFiles)...), log: a.log()}
-	b.domains, b.wrong = hostlist.Parse(set.Domains)
+	const key = "security.website_blocklist.domains"
+	own := &hostlist.Source{Entries: set.Domains, Now: a.opts.Now}
+	if err := own.Err(); err != nil {
+		return nil, fmt.Errorf("the website is blocked, since %s cannot be used: %w", key, err)
+	}
+	b := &blocklist{lists: []namedList{{key, own}}, log: a.log()}
+	for _, path := range sharedFiles(cfg, set.SharedFiles) {
+		b.lists = append(b.lists, namedList{path, &hostlist.Source{Files: []string{path}, Now: a.opts.Now}})
+	}
 	return b, nil
 }
 
@@ -53,29 +60,23 @@ func sharedFiles(cfg *config.Config, names []string) []string {
 	return paths
 }
 
-// refuses says why a host must not be visited, "" if it may be. Rules that cannot be
-// read refuse every host, since any could be among them.
-func (b *blocklist) refuses(host string, port uint16) string {
+// forbids returns the rule that a host must not be visited by, with where it is written. A
+// file that could never be read forbids every host, since any could be in it.
+func (b *blocklist) forbids(host string, port uint16) (rule string, forbidden bool) {
 	if b == nil {
-		return ""
+		return "", false
 	}
-	if r, ok := b.domains.Find(host, port); ok {
-		return fmt.Sprintf("the rule %q of %s blocks it", r.Text, domainsKey)
+	for _, l := range b.lists {
+		if rule, ok := l.Match(host, port); ok {
+			return rule + " of " + l.name, true
+		}
+		err := l.Err()
+		if errors.Is(err, hostlist.ErrUnread) {
+			return "of a file that cannot be read (" + l.name + ")", true
+		}
+		if err != nil {
+			b.log.Warn("lines of the website blocklist are not used", "err", err)
+		}
 	}
-	if b.wrong != nil {
-		return fmt.Sprintf("%s cannot be used: %s", domainsKey, oneLine(b.wrong))
-	}
-	r, ok, err := b.shared.Find(host, port)
-	switch {
-	case err != nil:
-		return "a file of security.website_blocklist.shared_files cannot be used: " + oneLine(err)
-	case ok:
-		return fmt.Sprintf("the rule %s of security.website_blocklist.shared_files blocks it", r)
-	}
-	if err := b.shared.Check(); err != nil {
-		b.log.WarnContext(context.Background(), "lines of the website blocklist are not used", "err", err)
-	}
-	return ""
+	return "", false
 }
-
-func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }

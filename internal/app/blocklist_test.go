@@ -48,13 +48,13 @@ security:
 		return e.Attached + strings.Join(e.Warnings, "\n")
 	}
 	for address, want := range map[string]string{
-		"http://bad.example/x":                      `the rule "bad.example" of security.website_blocklist.domains blocks it`,
-		"http://BAD.example.:8080/x":                `the rule "bad.example" of security.website_blocklist.domains blocks it`,
-		"https://shop.ru/":                          `the rule "*.ru" of security.website_blocklist.domains blocks it`,
-		"https://a.team.example/":                   `the rule "*.team.example" (` + shared + `, line 2) of security.website_blocklist.shared_files blocks it`,
-		s.URL + "/?to=http://bad.example/":          `the rule "bad.example"`,
-		s.URL + "/?to=http://[::ffff:127.0.0.2]/":   `the rule "127.0.0.2"`,
-		s.URL + "/?to=" + s.URL + "?to=//x.shop.ru": `the rule "*.ru"`,
+		"http://bad.example/x":                      `the rule bad.example of security.website_blocklist.domains forbids it`,
+		"http://BAD.example.:8080/x":                `the rule bad.example of security.website_blocklist.domains forbids it`,
+		"https://shop.ru/":                          `the rule *.ru of security.website_blocklist.domains forbids it`,
+		"https://a.team.example/":                   `the rule *.team.example of ` + shared + ` forbids it`,
+		s.URL + "/?to=http://bad.example/":          `the rule bad.example`,
+		s.URL + "/?to=http://[::ffff:127.0.0.2]/":   `the rule 127.0.0.2`,
+		s.URL + "/?to=" + s.URL + "?to=//x.shop.ru": `the rule *.ru`,
 		s.URL: "some text",
 	} {
 		if got := fetch(address); !strings.Contains(got, want) {
@@ -69,15 +69,33 @@ security:
 		t.Errorf("within 30 seconds: %s", got)
 	}
 	now = now.Add(30 * time.Second)
-	if got := fetch(s.URL); !strings.Contains(got, "line 1) of security.website_blocklist.shared_files blocks it") {
+	if got := fetch(s.URL); !strings.Contains(got, "the rule 127.0.0.1 of "+shared) {
 		t.Errorf("after 30 seconds: %s", got)
 	}
 	if err := os.Remove(shared); err != nil {
 		t.Fatal(err)
 	}
 	now = now.Add(30 * time.Second)
-	if got := fetch(s.URL); !strings.Contains(got, "shared_files cannot be used") {
+	if got := fetch(s.URL); !strings.Contains(got, "the rule 127.0.0.1 of "+shared) {
 		t.Errorf("without the file: %s", got)
+	}
+}
+
+// A list that is not known could have any host.
+func TestABlocklistThatCannotBeReadRefusesEverything(t *testing.T) {
+	t.Parallel()
+	for settings, want := range map[string]string{
+		"shared_files: [missing.txt]": "missing.txt",
+		"domains: [\"a..b\"]":         "security.website_blocklist.domains",
+	} {
+		home := t.TempDir()
+		writeFile(t, filepath.Join(home, "config.yaml"), "security: {website_blocklist: {enabled: true, "+settings+"}}\n")
+		a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
+		defer a.Close()
+		e, err := a.References(t.Context(), "look at @url:http://some.example/", t.TempDir(), "", nil)
+		if got := strings.Join(e.Warnings, "\n"); err != nil || !strings.Contains(got, want) || !strings.Contains(got, "is blocked") {
+			t.Errorf("%s: %q, %v", settings, got, err)
+		}
 	}
 }
 

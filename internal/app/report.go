@@ -23,10 +23,15 @@ func (a *App) Measure(ctx context.Context, run hermes.RunSpec) (prompt.Prompt, [
 	if err != nil {
 		return prompt.Prompt{}, nil, err
 	}
+	env, err := a.environment(run.Workspace)
+	if err != nil {
+		return prompt.Prompt{}, nil, err
+	}
+	defer env.Close()
 	now := a.opts.Now()
 	run.Session = session.NewID(now)
 	row := hermes.Session{ID: run.Session, Started: now, Model: cmp.Or(run.Model.Ref, a.opts.BaseModel, cfg.Model().Default)}
-	return a.prompt(ctx, cfg, run, row, set.Specs()), set.Specs(), nil
+	return a.prompt(ctx, cfg, run, env.Describe(ctx), row, set.Specs()), set.Specs(), nil
 }
 
 // ModelFacts returns what is known offline about the model of a new session: its

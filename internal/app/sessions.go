@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -91,7 +89,7 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runt
 	}
 	engine := a.contextEngine(cfg, run)
 	r := &session.Runtime{
-		Environment: env, Tools: tb, Hooks: tools.hooks, Prompt: prompter{a, cfg, run}, Follower: a.follow(cfg, run.Ref(), tools, env),
+		Environment: env, Tools: tb, Hooks: tools.hooks, Prompt: prompter{a, cfg, run, env}, Follower: a.follow(cfg, run.Ref(), tools, env),
 		Context: engine, Window: a.models.Window, Unattended: toolbox.UnattendedOf(cfg.Approvals().UnattendedMode, run.Rights),
 		Jobs: a.jobs(cfg, run, engine, tools.hooks), Close: func() error {
 			if run.Origin.Depth > 0 { // a child never runs again, and there may be many
@@ -111,11 +109,12 @@ type prompter struct {
 	app *App
 	cfg *config.Config
 	run hermes.RunSpec
+	env hermes.Environment
 }
 
 // Prompt builds the system prompt.
 func (b prompter) Prompt(ctx context.Context, row hermes.Session, specs []hermes.Spec) (hermes.SystemPrompt, error) {
-	p := b.app.prompt(ctx, b.cfg, b.run, row, specs)
+	p := b.app.prompt(ctx, b.cfg, b.run, b.env.Describe(ctx), row, specs)
 	own := trusted(b.cfg)(b.run.Workspace.Dir)
 	from := hermes.MarkChosen(p.Provenance(), func(source string) bool { return own && hermes.IsProjectFile(source) })
 	return hermes.SystemPrompt{Text: p.Text(), Layers: p.Layers(), Provenance: from, Warnings: p.Warnings}, nil
@@ -203,15 +202,23 @@ func guardrail(g config.Guardrails) toolbox.Guardrail {
 	}
 }
 
+// wallsLine says in one line for the model what commands may do, "" where there are no
+// walls: then a refusal is that of the system.
+func wallsLine(on hermes.Description) string {
+	if on.Isolation.Walls() == "" {
+		return ""
+	}
+	return on.Isolation.Text
+}
+
 // prompt builds the system prompt of a session.
-func (a *App) prompt(ctx context.Context, cfg *config.Config, run hermes.RunSpec, row hermes.Session, specs []hermes.Spec) prompt.Prompt {
-	userHome, _ := os.UserHomeDir() // a missing home is omitted from the prompt
+func (a *App) prompt(ctx context.Context, cfg *config.Config, run hermes.RunSpec, on hermes.Description, row hermes.Session, specs []hermes.Spec) prompt.Prompt {
 	in := prompt.Input{
 		Model: row.Model, Platform: cmp.Or(run.Origin.Platform, "cli"), Started: row.Started, Enforce: cfg.Agent().ToolUseEnforcement,
 		Soul: cfg.Home().Soul(), IgnoreRules: run.Prompt.IgnoreRules,
 		Window: a.models.Window(row.Model), Share: cfg.Context().PromptShare, Limits: cfg.Context().Layers,
 		MaxChars: cfg.General().ContextFileMaxChars, ReadTimeout: cfg.General().ContextFileReadTimeout,
-		Environment: prompt.Environment{OS: runtime.GOOS + " (" + runtime.GOARCH + ")", Home: userHome, Dir: run.Workspace.Dir, Shell: a.opts.Getenv("SHELL")},
+		Environment: prompt.Environment{OS: on.System + " (" + on.Arch + ")", Home: on.Home, Dir: run.Workspace.Dir, Shell: on.Shell, Isolation: wallsLine(on)},
 	}
 	if text := cfg.OwnPrompt(); text != "" {
 		in.Guides = append(in.Guides, prompt.Section{Name: "own", Tier: prompt.Context, Text: text})

@@ -26,6 +26,8 @@ type Repository struct {
 	Env func() []string
 	// Files are open files that git gets.
 	Files []*os.File
+	// Launcher starts git inside of a sandbox; nil starts it as usual.
+	Launcher proc.Launcher
 }
 
 // Run runs a git command that only reads, and returns its output as valid UTF-8. If git
@@ -37,8 +39,8 @@ func (r Repository) Run(ctx context.Context, args ...string) (string, error) {
 	}
 	var out bytes.Buffer
 	st, err := proc.Run(ctx, proc.Command{
-		Path: "git", Args: append([]string{"-c", "core.pager=cat", "-c", "core.fsmonitor=false", "--no-optional-locks"}, args...),
-		Dir: r.Dir, Env: env, Files: r.Files, Stdout: &out, Stderr: &out,
+		Path: "git", Args: append([]string{"-c", "core.pager=cat", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-optional-locks"}, args...),
+		Dir: r.Dir, Env: env, Files: r.Files, Launcher: r.Launcher, Stdout: &out, Stderr: &out,
 	})
 	if err != nil {
 		return "", fmt.Errorf("run git: %w", err)

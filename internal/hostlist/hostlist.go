@@ -1,175 +1,169 @@
-// Package hostlist matches hosts against a list of rules, as a user writes them.
+// Package hostlist decides whether a host is on a list: exact names, everything below a
+// name, everything below a top-level domain, each with or without a port.
 //
-// A rule is one host (example.org, 192.0.2.1, [2001:db8::1]), all names below a name
-// (*.example.org, *.ru), or every host (*). It does not match more than it says:
-// example.org is not www.example.org, and *.example.org is not example.org. A port
-// after a colon limits a rule to that port. Blank lines and what follows # are
-// ignored.
-//
-// Hosts and rules are compared in one form (Canonical), so that no other spelling of a
-// name or an address slips through. The package resolves nothing and does not know
-// whether its lists allow or deny. Start reading at Parse; files.go reads lists from
-// files that may change.
+// One package judges for the tools that fetch pages and for the proxy of sandboxed
+// processes, so that a blocked site is blocked for both. It looks nothing up: names and
+// addresses are compared as netguard.Canonical writes them. It must not know the
+// configuration. Start reading at Pattern; source.go reads lists from files.
 package hostlist
 
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
+
+	"hermes/internal/netguard"
 )
 
-// Rule is one line of a list.
-type Rule struct {
-	Text string // as it was written
-	From string // where it was written; empty if it was not read from a file
-	Line int    // its line there, from 1
+// Pattern is one entry of a list. The zero value matches nothing.
+type Pattern struct {
+	// Host is a name or an address in its plain form, or "" with Below for every host.
+	Host string
+	// Below matches the names below Host, at any depth, and not Host itself.
+	Below bool
+	// Port limits the pattern to one port; 0 is any.
+	Port uint16
 }
 
-// String returns the rule and where it was written.
-func (r Rule) String() string {
-	if r.From == "" {
-		return strconv.Quote(r.Text)
-	}
-	return fmt.Sprintf("%q (%s, line %d)", r.Text, r.From, r.Line)
-}
-
-// List is a list of rules. The zero value matches no host. It may be used
-// concurrently.
-type List struct {
-	hosts map[key]Rule // one host each
-	below map[key]Rule // all names below a name; the empty name is every host
-}
-
-// key is what a rule is about. Port 0 is any port.
-type key struct {
-	name string
-	port uint16
-}
-
-// Parse reads rules, one a line. The list has all rules that are valid, also if there
-// is an error, which names each line that is not.
-func Parse(lines []string) (List, error) {
-	return parse("", slices.Values(lines))
-}
-
-// parse reads the lines of a source.
-func parse(from string, lines func(yield func(string) bool)) (List, error) {
-	l := List{hosts: map[key]Rule{}, below: map[key]Rule{}}
-	var bad []error
-	n := 0
-	for line := range lines {
-		n++
-		text, _, _ := strings.Cut(line, "#")
-		if text = strings.TrimSpace(text); text == "" {
-			continue
-		}
-		if err := l.add(Rule{text, from, n}); err != nil && len(bad) < maxReported {
-			bad = append(bad, fmt.Errorf("%s, line %d: %w", source(from), n, err))
-		}
-	}
-	return l, errors.Join(bad...)
-}
-
-// maxReported bounds the lines that an error names.
-const maxReported = 20
-
-func source(from string) string {
-	if from == "" {
-		return "host list"
-	}
-	return from
-}
-
-// add adds a rule. Of two rules about the same the first one counts.
-func (l *List) add(r Rule) error {
-	name, port, err := splitPort(r.Text)
+// Parse reads a pattern:
+//
+//	example.org        this name only
+//	*.example.org      every name below it, but not itself
+//	*.zip              every name of a top-level domain
+//	*                  every host
+//	93.184.216.34      an address; IPv6 with brackets if a port follows
+//	example.org:8443   any of these with a port
+func Parse(text string) (Pattern, error) {
+	host, port, err := split(strings.TrimSpace(text))
 	if err != nil {
-		return fmt.Errorf("%q: %w", r.Text, err)
+		return Pattern{}, fmt.Errorf("host pattern %q: %w", text, err)
 	}
-	into := l.hosts
-	switch rest, below := strings.CutPrefix(name, "*."); {
-	case name == "*":
-		name, into = "", l.below
-	case below:
-		name, into = rest, l.below
+	if host == "*" {
+		return Pattern{Below: true, Port: port}, nil
 	}
-	if name != "" {
-		if name, err = Canonical(name); err != nil {
-			return fmt.Errorf("%q: %w; write a host such as example.org or *.example.org", r.Text, err)
-		}
+	name, below := strings.CutPrefix(host, "*.")
+	plain, err := netguard.Canonical(name)
+	if err != nil {
+		return Pattern{}, fmt.Errorf("host pattern %q: %w; write example.org, *.example.org or example.org:443", text, err)
 	}
-	if _, known := into[key{name, port}]; !known {
-		into[key{name, port}] = r
+	if _, err := netip.ParseAddr(plain); err == nil && below {
+		return Pattern{}, fmt.Errorf("host pattern %q: an address has no names below it", text)
 	}
-	return nil
+	return Pattern{Host: plain, Below: below, Port: port}, nil
 }
 
-// splitPort takes the port off a host. An IPv6 address with a port is in brackets.
-func splitPort(text string) (host string, port uint16, err error) {
-	host = text
-	digits := ""
+// split takes a port off. A bare IPv6 address has none.
+func split(text string) (host string, port uint16, err error) {
+	host, digits, has := strings.Cut(text, ":")
 	if rest, ok := strings.CutPrefix(text, "["); ok {
-		inside, after, closed := strings.Cut(rest, "]")
-		if !closed || after != "" && after[0] != ':' {
-			return "", 0, errors.New("its brackets are not closed")
+		var after string
+		host, after, ok = strings.Cut(rest, "]")
+		if digits, has = strings.CutPrefix(after, ":"); !ok || !strings.Contains(host, ":") || after != "" && !has {
+			return "", 0, errors.New("the brackets are not those of an address")
 		}
-		host = inside
-		digits = strings.TrimPrefix(after, ":")
-		if after == "" {
-			return host, 0, nil
-		}
-	} else if strings.Count(text, ":") == 1 {
-		host, digits, _ = strings.Cut(text, ":")
-	} else {
+	} else if strings.Count(text, ":") > 1 {
+		return text, 0, nil
+	}
+	if !has {
 		return host, 0, nil
 	}
 	n, err := strconv.ParseUint(digits, 10, 16)
 	if err != nil || n == 0 {
-		return "", 0, errors.New("its port is not a number from 1 to 65535")
+		return "", 0, errors.New("the port is not a number between 1 and 65535")
 	}
 	return host, uint16(n), nil
 }
 
-// Match reports whether a rule matches a host and port. A host that is not valid (see
-// Canonical) matches no rule: refuse it before.
-func (l List) Match(host string, port uint16) bool {
-	_, ok := l.Find(host, port)
-	return ok
+// Match reports whether the pattern covers a host, in its plain form, and a port. An address
+// matches also if it leads to the IPv4 address of the pattern by way of NAT64 or the like.
+func (p Pattern) Match(host string, port uint16) bool {
+	if p.Port != 0 && p.Port != port {
+		return false
+	}
+	if !p.Below {
+		return p.Host != "" && slices.Contains(spellings(host), p.Host)
+	}
+	return host != "" && (p.Host == "" || strings.HasSuffix(host, "."+p.Host))
 }
 
-// Find returns the rule that matches a host and port.
-func (l List) Find(host string, port uint16) (Rule, bool) {
-	name, err := Canonical(host)
-	if err != nil {
-		return Rule{}, false
+// Exact reports whether the pattern names one host and one port.
+func (p Pattern) Exact() bool { return !p.Below && p.Host != "" && p.Port != 0 }
+
+// String writes the pattern as Parse reads it.
+func (p Pattern) String() string {
+	host := p.Host
+	if strings.Contains(host, ":") && p.Port != 0 {
+		host = "[" + host + "]"
 	}
-	if r, ok := pick(l.hosts, name, port); ok {
-		return r, true
+	if p.Below {
+		host = strings.TrimSuffix("*."+host, ".")
 	}
-	if !isAddress(name) { // no address is below another
-		for rest := name; ; {
-			_, above, more := strings.Cut(rest, ".")
-			if !more {
-				break
-			}
-			if r, ok := pick(l.below, above, port); ok {
-				return r, true
-			}
-			rest = above
+	if p.Port != 0 {
+		host += ":" + strconv.Itoa(int(p.Port))
+	}
+	return host
+}
+
+// spellings are the host and the IPv4 address that receives its traffic.
+func spellings(host string) []string {
+	if a, err := netip.ParseAddr(host); err == nil {
+		if a.Is4In6() {
+			return []string{host, a.Unmap().String()}
+		}
+		if inner, ok := netguard.Embedded(a); ok {
+			return []string{host, inner.String()}
 		}
 	}
-	return pick(l.below, "", port)
+	return []string{host}
 }
 
-func pick(rules map[key]Rule, name string, port uint16) (Rule, bool) {
-	if r, ok := rules[key{name, 0}]; ok {
-		return r, true
+// List is a set of patterns. A look-up costs the same for ten entries and for a million. The
+// zero value is empty; a List must not be changed while it is used.
+type List struct {
+	exact, below map[string][]uint16 // the ports of an entry; 0 is any
+}
+
+// Add puts a pattern on the list.
+func (l *List) Add(p Pattern) {
+	if l.exact == nil {
+		l.exact, l.below = map[string][]uint16{}, map[string][]uint16{}
 	}
-	r, ok := rules[key{name, port}]
-	return r, ok && port != 0
+	m := l.exact
+	if p.Below {
+		m = l.below
+	}
+	if !slices.Contains(m[p.Host], p.Port) {
+		m[p.Host] = append(m[p.Host], p.Port)
+	}
 }
 
-// Len returns the number of rules.
-func (l List) Len() int { return len(l.hosts) + len(l.below) }
+// Match returns the first pattern that covers a host, in its plain form, and a port.
+func (l *List) Match(host string, port uint16) (Pattern, bool) {
+	if host == "" || l.exact == nil {
+		return Pattern{}, false
+	}
+	for _, h := range spellings(host) {
+		if n, ok := covers(l.exact[h], port); ok {
+			return Pattern{Host: h, Port: n}, true
+		}
+	}
+	for rest := host; rest != ""; {
+		_, rest, _ = strings.Cut(rest, ".")
+		if n, ok := covers(l.below[rest], port); ok {
+			return Pattern{Host: rest, Below: true, Port: n}, true
+		}
+	}
+	return Pattern{}, false
+}
+
+func covers(ports []uint16, port uint16) (uint16, bool) {
+	for _, p := range ports {
+		if p == 0 || p == port {
+			return p, true
+		}
+	}
+	return 0, false
+}

@@ -108,6 +108,7 @@ var layers = []layer{
 		{path: "internal/yamledit", deps: []string{"go.yaml.in/yaml/v3"}},
 	}, {
 		{path: "internal/git"}, // it starts git with proc
+		{path: "internal/hostlist"}, // hosts as netguard writes them
 		{path: "internal/memory/scan"},
 		{path: "internal/policy/shell/inspect", deps: []string{"mvdan.cc/sh/v3"}},
 		{path: "internal/sandbox"},
@@ -127,6 +128,7 @@ var layers = []layer{
 		{path: "internal/config"},
 		{path: "internal/contextengine"},
 		{path: "internal/credential"},
+		{path: "internal/egress"}, // the way out of sandboxed processes
 		{path: "internal/environment"},
 		{path: "internal/hook"},
 		{path: "internal/hook/learning"},

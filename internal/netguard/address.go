@@ -5,24 +5,43 @@ import (
 	"strings"
 )
 
-// kind is the class of an address or a name.
-type kind int
+// Class is the class of an address or a name.
+type Class int
 
+// Classes of addresses and names.
 const (
-	public   kind = iota
-	private       // allowed by Guard.Private
-	unusable      // never a valid target
-	metadata      // hands out credentials: never allowed
+	Public   Class = iota
+	Private        // this machine or its network: allowed by Guard.Private
+	Unusable       // never a valid target
+	Metadata       // hands out credentials: never allowed
 )
+
+// Classify returns the class of an address, and what it is in words for the user ("a
+// multicast address"; empty if it is public). An IPv4 address within an IPv6 one counts as
+// what it is alone.
+func Classify(a netip.Addr) (Class, string) { return judge(a) }
+
+// ClassifyName returns the class of a host name in its plain form, as its text alone shows
+// it: nothing is looked up.
+func ClassifyName(host string) (Class, string) { return judgeName(host) }
+
+// Embedded returns the IPv4 address that receives the traffic to an IPv6 address: of NAT64,
+// 6to4 and ISATAP.
+func Embedded(a netip.Addr) (netip.Addr, bool) {
+	if !a.Is6() {
+		return netip.Addr{}, false
+	}
+	return embedded(a)
+}
 
 // block is a range of addresses with its name.
 type block struct {
 	netip.Prefix
-	kind kind
+	kind Class
 	name string
 }
 
-func blocks(k kind, name string, list ...string) []block {
+func blocks(k Class, name string, list ...string) []block {
 	out := make([]block, len(list))
 	for i, p := range list {
 		out[i] = block{netip.MustParsePrefix(p), k, name}
@@ -35,19 +54,19 @@ func blocks(k kind, name string, list ...string) []block {
 var reserved = func() []block {
 	var all []block
 	for _, list := range [][]block{
-		blocks(metadata, "a cloud metadata service",
+		blocks(Metadata, "a cloud metadata service",
 			"169.254.169.0/24", "169.254.170.0/24", "169.254.0.23/32", "100.100.100.200/32", "168.63.129.16/32", "192.0.0.192/32",
 			"fd00:ec2::/32", "fd20:ce::/64", "fe80::a9fe:a9fe/128"),
-		blocks(private, "this machine", "127.0.0.0/8", "::1/128"),
-		blocks(private, "a private network address", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"),
-		blocks(private, "a link-local address", "169.254.0.0/16", "fe80::/10", "fec0::/10"),
-		blocks(private, "an address of a carrier's shared network", "100.64.0.0/10"),
-		blocks(private, "an address for network benchmarks", "198.18.0.0/15", "2001:2::/48"),
-		blocks(private, "a unique local address", "fc00::/7"),
-		blocks(private, "a local NAT64 address", "64:ff9b:1::/48"),
-		blocks(unusable, "an unspecified address", "0.0.0.0/8", "::/128"),
-		blocks(unusable, "a multicast address", "224.0.0.0/4", "ff00::/8"),
-		blocks(unusable, "a reserved address", "240.0.0.0/4", "192.0.0.0/24", "192.88.99.0/24",
+		blocks(Private, "this machine", "127.0.0.0/8", "::1/128"),
+		blocks(Private, "a private network address", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"),
+		blocks(Private, "a link-local address", "169.254.0.0/16", "fe80::/10", "fec0::/10"),
+		blocks(Private, "an address of a carrier's shared network", "100.64.0.0/10"),
+		blocks(Private, "an address for network benchmarks", "198.18.0.0/15", "2001:2::/48"),
+		blocks(Private, "a unique local address", "fc00::/7"),
+		blocks(Private, "a local NAT64 address", "64:ff9b:1::/48"),
+		blocks(Unusable, "an unspecified address", "0.0.0.0/8", "::/128"),
+		blocks(Unusable, "a multicast address", "224.0.0.0/4", "ff00::/8"),
+		blocks(Unusable, "a reserved address", "240.0.0.0/4", "192.0.0.0/24", "192.88.99.0/24",
 			"192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24",
 			"2001::/32", "2001:10::/28", "2001:20::/28", "2001:db8::/32", "3fff::/20", "5f00::/16"),
 	} {
@@ -63,15 +82,15 @@ var (
 )
 
 // judge classifies an address and describes it in words for the user.
-func judge(a netip.Addr) (kind, string) {
+func judge(a netip.Addr) (Class, string) {
 	if !a.IsValid() || a.Zone() != "" {
-		return unusable, "an address that is only valid on one machine"
+		return Unusable, "an address that is only valid on one machine"
 	}
 	if a.Is4In6() {
-		if k, name := judge(a.Unmap()); k != public {
+		if k, name := judge(a.Unmap()); k != Public {
 			return k, name
 		}
-		return unusable, "an IPv4 address written as IPv6"
+		return Unusable, "an IPv4 address written as IPv6"
 	}
 	for _, b := range reserved {
 		if b.Contains(a) {
@@ -79,15 +98,15 @@ func judge(a netip.Addr) (kind, string) {
 		}
 	}
 	if a.Is4() {
-		return public, ""
+		return Public, ""
 	}
 	if inner, ok := embedded(a); ok {
 		return judge(inner)
 	}
 	if !unicast6.Contains(a) {
-		return unusable, "a reserved address"
+		return Unusable, "a reserved address"
 	}
-	return public, ""
+	return Public, ""
 }
 
 // embedded returns the IPv4 address that receives the traffic to an IPv6 address.
@@ -111,14 +130,14 @@ var metadataHosts = [...]string{
 }
 
 // judgeName classifies a name without resolving it.
-func judgeName(host string) (kind, string) {
+func judgeName(host string) (Class, string) {
 	for _, m := range metadataHosts {
 		if host == m || strings.HasSuffix(host, "."+m) && strings.Contains(m, ".") {
-			return metadata, "a cloud metadata service"
+			return Metadata, "a cloud metadata service"
 		}
 	}
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return private, "this machine"
+		return Private, "this machine"
 	}
-	return public, ""
+	return Public, ""
 }

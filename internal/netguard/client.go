@@ -72,7 +72,7 @@ func (t *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := clean(req.URL); err != nil {
 		return nil, &Refused{Why: err.Error()}
 	}
-	if err := t.guard.blocked(req.URL); err != nil {
+	if err := t.guard.forbidden(req.URL); err != nil {
 		return nil, err
 	}
 	if req.Header.Get("User-Agent") == "" && t.limits.UserAgent != "" {

@@ -291,16 +291,16 @@ func TestBlockedHostsAreNotLookedUp(t *testing.T) {
 			t.Errorf("%s was looked up", host)
 		}
 		return []netip.Addr{netip.MustParseAddr("93.184.216.34")}, nil
-	}, Blocks: func(host string, port uint16) string {
+	}, Blocked: func(host string, port uint16) (string, bool) {
 		if host == "bad.example" && port == 443 {
-			return "it is on the list"
+			return "number 7", true
 		}
-		return ""
+		return "", false
 	}}
 	through := *g
 	through.Proxy = func(*http.Request) (*url.URL, error) { return url.Parse("http://proxy.example:3128") }
 	for _, g := range []*netguard.Guard{g, &through} {
-		if _, err := g.Judge(t.Context(), "https://BAD.example"); !refused(err) || err.Error() != "bad.example is blocked: it is on the list" {
+		if _, err := g.Judge(t.Context(), "https://BAD.example"); !refused(err) || err.Error() != "bad.example is blocked: the rule number 7 forbids it" {
 			t.Errorf("got %v", err)
 		}
 		if _, err := get(t, client(t, g, netguard.Limits{}), "https://bad.example:443/"); !refused(err) {

@@ -37,16 +37,15 @@ type Guard struct {
 	// Own are hosts of this machine or its local network that the user chose, such as a
 	// server in the settings. They are allowed without Private.
 	Own []string
-	// Blocks says why a host must not be reached, "" if it may be. It is asked before
-	// any look-up, with the plain form of each host that a request or a redirect leads
-	// to. Nil blocks no host.
-	Blocks func(host string, port uint16) (why string)
 	// Resolve finds the addresses of a name; nil asks the system.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 	// Proxy chooses the proxy of a request, as http.Transport.Proxy does; nil
 	// is none. A proxy resolves names itself. So for a proxied request only the
 	// URL is checked, and the addresses if the name resolves here too.
 	Proxy func(*http.Request) (*url.URL, error)
+	// Blocked names the rule of the user that forbids a host, in its plain form; nil forbids
+	// none. It is asked before a name is looked up, and for every redirect.
+	Blocked func(host string, port uint16) (rule string, blocked bool)
 	// IPv4 connects over IPv4 only.
 	IPv4 bool
 	// Connect opens a connection to an address that was checked, or to a proxy;
@@ -80,7 +79,7 @@ func (g *Guard) Judge(ctx context.Context, raw string) ([]netip.Addr, error) {
 	if err != nil {
 		return nil, &Refused{Why: err.Error()}
 	}
-	if err := g.blocked(u); err != nil {
+	if err := g.forbidden(u); err != nil {
 		return nil, err
 	}
 	if proxied, err := g.proxied(&http.Request{Method: http.MethodGet, URL: u}); err != nil || proxied {
@@ -92,19 +91,20 @@ func (g *Guard) Judge(ctx context.Context, raw string) ([]netip.Addr, error) {
 	return g.addresses(ctx, u.Hostname())
 }
 
-// blocked refuses the host of a URL, in its plain form, if it is on the list.
-func (g *Guard) blocked(u *url.URL) error {
-	if g.Blocks == nil {
+// forbidden refuses a host that a rule of the user names. The host of u is in its plain form.
+func (g *Guard) forbidden(u *url.URL) error {
+	if g.Blocked == nil {
 		return nil
 	}
 	port, err := strconv.ParseUint(u.Port(), 10, 16)
-	if err != nil { // none is named
-		if port = 80; u.Scheme == "https" {
-			port = 443
+	if err != nil { // it names none
+		port = 443
+		if u.Scheme == "http" {
+			port = 80
 		}
 	}
-	if why := g.Blocks(u.Hostname(), uint16(port)); why != "" {
-		return &Refused{Host: u.Hostname(), Why: why}
+	if rule, blocked := g.Blocked(u.Hostname(), uint16(port)); blocked {
+		return &Refused{Host: u.Hostname(), Why: fmt.Sprintf("the rule %s forbids it", rule)}
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (g *Guard) addresses(ctx context.Context, host string) ([]netip.Addr, error
 	if a, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{a}, g.admit(host, a)
 	}
-	if k, what := judgeName(host); k != public && (k != private || !g.local(host)) {
+	if k, what := judgeName(host); k != Public && (k != Private || !g.local(host)) {
 		return nil, refuse(host, k, what)
 	}
 	ctx, cancel := context.WithTimeout(ctx, resolveTime)
@@ -171,14 +171,14 @@ func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 // admit refuses an address that must not be reached.
 func (g *Guard) admit(host string, a netip.Addr) error {
 	k, what := judge(a)
-	if k == public || k == private && g.local(host) {
+	if k == Public || k == Private && g.local(host) {
 		return nil
 	}
 	return refuse(host, k, what)
 }
 
-func refuse(host string, k kind, what string) error {
-	return &Refused{Host: host, Why: "it is " + what, Private: k == private}
+func refuse(host string, k Class, what string) error {
+	return &Refused{Host: host, Why: "it is " + what, Private: k == Private}
 }
 
 // On reads a switch that allows private addresses, from an environment variable

@@ -72,6 +72,22 @@ func (f *File) Covers(call hermes.Grant) bool {
 	return f.covered(grants, call)
 }
 
+// All lists the grants of the file, none if it cannot be read.
+func (f *File) All() []hermes.Grant {
+	stored, problems, err := f.List()
+	if err != nil {
+		problems = append(problems, err.Error())
+	}
+	for _, p := range problems {
+		f.warn(p)
+	}
+	grants := make([]hermes.Grant, len(stored))
+	for i, s := range stored {
+		grants[i] = s.Grant
+	}
+	return grants
+}
+
 // Add stores grants. It returns when they are on disk and were read back. What
 // another grant covers already is not stored again.
 func (f *File) Add(ctx context.Context, grants ...hermes.Grant) error {

@@ -22,7 +22,7 @@ func environment(p Environment) string {
 		shell = filepath.Base(shell)
 	}
 	for _, f := range [...]struct{ name, value string }{
-		{"System", p.OS}, {"User", p.User}, {"Home folder", p.Home}, {"Working folder", p.Dir}, {"Shell", shell},
+		{"System", p.OS}, {"User", p.User}, {"Home folder", p.Home}, {"Working folder", p.Dir}, {"Shell", shell}, {"Sandbox", p.Isolation},
 	} {
 		if f.value != "" {
 			lines = append(lines, fmt.Sprintf("%s: %s", f.name, text.OneLine(f.value, longestName)))

@@ -124,11 +124,13 @@ type Input struct {
 type Environment struct {
 	// Backend is "local" or empty for this machine, else its kind: docker, ….
 	Backend string
-	OS      string // such as "Linux 6.1 (amd64)"
+	OS      string // such as "Ubuntu 24.04 (amd64)"
 	Home    string
 	Dir     string
 	Shell   string // a name or a path, of which the name is shown
 	User    string
+	// Isolation says in one line what commands may do; empty for no walls.
+	Isolation string
 }
 
 // Build collects the prompt. It reads files only through files, which may be

@@ -111,7 +111,7 @@ func folder(env hermes.Environment) string {
 // repository returns the branch of the working folder's repository, the number of
 // changed files, and the files that git does not know, "" if there is none.
 func (w *Watch) repository(ctx context.Context) string {
-	if !w.config.Git.Exists() {
+	if !onHost(w.config.Environment) || !w.config.Git.Exists() {
 		return ""
 	}
 	s, err := w.config.Git.Status(ctx)
@@ -124,6 +124,13 @@ func (w *Watch) repository(ctx context.Context) string {
 		state += fmt.Sprintf(", %d untracked: %s", len(s.Untracked), few(s.Untracked))
 	}
 	return state
+}
+
+// onHost reports whether the files of an environment are those of this machine, where
+// git is asked.
+func onHost(env hermes.Environment) bool {
+	files, ok := env.Files().(hermes.HostFiles)
+	return ok && files.OnHost()
 }
 
 // few names the first files of a list and counts the others. Names are untrusted

@@ -17,7 +17,10 @@ type around struct {
 	hermes.Files // only Resolve is used
 	changed      []string
 	news, dir    string
+	elsewhere    bool // the files are not on this machine
 }
+
+func (a *around) OnHost() bool { return !a.elsewhere }
 
 func (a *around) Changed(session string) []string {
 	if session != "s1" {
@@ -110,5 +113,8 @@ func TestTheStateOfTheRepository(t *testing.T) {
 	}
 	if got := w.Report(t.Context()); got != "" {
 		t.Errorf("reported %q again", got)
+	}
+	if got := watch(t, &around{dir: "/project", elsewhere: true}, dir).Report(t.Context()); got != "" {
+		t.Errorf("reported the repository of this machine for another one: %q", got)
 	}
 }

@@ -71,6 +71,8 @@ type Grants interface {
 	// Covers reports whether a stored grant covers a call, as
 	// [hermes.Grant.Covers] describes it.
 	Covers(call hermes.Grant) bool
+	// All lists the stored grants, none if they cannot be read.
+	All() []hermes.Grant
 	// Add stores grants. It returns when they are on disk.
 	Add(ctx context.Context, grants ...hermes.Grant) error
 	// Place names the file to the user.

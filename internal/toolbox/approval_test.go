@@ -109,6 +109,8 @@ type kept struct {
 
 func (k *kept) Place() string { return "permissions.yaml" }
 
+func (k *kept) All() []hermes.Grant { return k.grants }
+
 func (k *kept) Covers(call hermes.Grant) bool {
 	return slices.ContainsFunc(k.grants, func(g hermes.Grant) bool { return g.Covers(call, time.Now()) })
 }

@@ -19,6 +19,9 @@ const maxStored = 8 << 10
 // subject cannot be told from others.
 func (b *Toolbox) scopes(c *call) (session, always []hermes.GrantScope) {
 	on := c.subject
+	if anyOnce(c.open) {
+		return nil, nil
+	}
 	session = []hermes.GrantScope{hermes.ScopeKind}
 	if on.Text != "" {
 		session = append(session, hermes.ScopeCall)
@@ -37,6 +40,10 @@ func (b *Toolbox) scopes(c *call) (session, always []hermes.GrantScope) {
 // as possible.
 func (b *Toolbox) counted(answer hermes.ApprovalAnswer, c *call) hermes.ApprovalAnswer {
 	session, always := b.scopes(c)
+	if len(session) == 0 { // nothing is kept
+		answer.Decision = hermes.AllowOnce
+		return answer
+	}
 	offered := session
 	if answer.Decision == hermes.AllowAlways {
 		if offered = always; len(always) == 0 {
@@ -56,6 +63,10 @@ func anyNoRemember(open []hermes.Risk) bool {
 	return slices.ContainsFunc(open, func(r hermes.Risk) bool { return r.NoRemember })
 }
 
+func anyOnce(open []hermes.Risk) bool {
+	return slices.ContainsFunc(open, func(r hermes.Risk) bool { return r.Once })
+}
+
 // described is a call with one risk in the form that grants are compared with.
 func (a *approvals) described(c *call, key string) hermes.Grant {
 	g := hermes.Grant{Tool: c.Name, Key: key, Subject: c.subject.Text, Dir: c.subject.Dir, Unattended: !attended(c.Call)}
@@ -73,7 +84,7 @@ func (a *approvals) open(c *call, found []hermes.Risk) []hermes.Risk {
 	if a.mode == ModeOff {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(found), func(f hermes.Risk) bool { return a.covered(a.described(c, f.Key), inChild(c.Call)) })
+	return slices.DeleteFunc(slices.Clone(found), func(f hermes.Risk) bool { return !f.Once && a.covered(a.described(c, f.Key), inChild(c.Call)) })
 }
 
 // covered reports whether the session, the settings or a stored grant allow a
@@ -119,3 +130,28 @@ func (a *approvals) grant(ctx context.Context, c *call, answer hermes.ApprovalAn
 	a.granted = append(a.granted, grants...)
 	return err
 }
+
+// Granted lists what the user has allowed every command of a session beyond its walls, for
+// the session or for good. It asks the store each time, so that what is revoked ends.
+func (b *Toolbox) Granted(s hermes.SessionRef) []hermes.Need {
+	a := b.approvals
+	a.mu.Lock()
+	grants := slices.Clone(a.granted)
+	a.mu.Unlock()
+	session := len(grants)
+	if a.rules.Grants != nil {
+		grants = append(grants, a.rules.Grants.All()...)
+	}
+	var needs []hermes.Need
+	for i, g := range grants {
+		n, ok := hermes.GrantedNeed(g.Key)
+		call := hermes.Grant{Tool: commandTool, Key: g.Key, Platform: s.Platform, Unattended: i >= session && !s.Attended}
+		if ok && g.Subject == "" && g.Dir == "" && g.Covers(call, a.now()) && !slices.Contains(needs, n) {
+			needs = append(needs, n)
+		}
+	}
+	return needs
+}
+
+// commandTool is the tool whose commands walls confine.
+const commandTool = "terminal"

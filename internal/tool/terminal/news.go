@@ -33,7 +33,7 @@ func (t *shellOf) news() string {
 			ids = append(ids, j.id)
 			running = append(running, fmt.Sprintf("%s (%s)", j.id, j.short()))
 		case j.unreported():
-			ended = append(ended, fmt.Sprintf("%s (%s, exit code %d)", j.id, j.short(), j.exit.Code))
+			ended = append(ended, fmt.Sprintf("%s (%s, exit code %d%s)", j.id, j.short(), j.exit.Code, j.blocked()))
 		}
 	}
 	slices.Sort(ids)
@@ -71,6 +71,15 @@ func named(list []string) string {
 // short is the command on one line.
 func (j *job) short() string {
 	return text.Line(j.command, namedLength)
+}
+
+// blocked says in few words what the walls refused, "" for nothing.
+func (j *job) blocked() string {
+	list, _ := blocked(j.exit.Refused)
+	if len(list) == 0 {
+		return ""
+	}
+	return ", blocked: " + text.Line(named(list), 2*namedLength)
 }
 
 // unreported reports whether the model does not know of the end yet and gets no

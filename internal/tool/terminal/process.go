@@ -38,6 +38,9 @@ type report struct {
 	Lines    string  `json:"lines,omitempty"`
 	Note     string  `json:"note,omitempty"`
 	Error    string  `json:"error,omitempty"`
+
+	Blocked []string `json:"blocked,omitempty"` // as in outcome
+	Advice  string   `json:"blocked_advice,omitempty"`
 }
 
 // process is the tool process.
@@ -90,6 +93,7 @@ func (t *shellOf) report(j *job) report {
 	if j.over() {
 		j.markReported()
 		r.Status, r.ExitCode, end = "exited", &j.exit.Code, j.ended
+		r.Blocked, r.Advice = blocked(j.exit.Refused)
 		if j.err != nil {
 			r.Status, r.Error = "lost", j.err.Error()
 		}

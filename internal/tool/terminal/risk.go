@@ -35,6 +35,8 @@ func (t *shellOf) commandSubject(c *hermes.Call) hermes.Subject {
 		s.Dir = cmp.Or(follow(s.Dir), s.Dir)
 	}
 	switch {
+	case in.escalates():
+		s.Detail = t.outsideDetail(c, in, s.Dir)
 	case in.Background:
 		s.Detail = "It runs in the background."
 	case in.PTY:
@@ -73,8 +75,13 @@ func (t *shellOf) assessCommand(c *hermes.Call) []hermes.Risk {
 	if json.Unmarshal(c.Arguments, &in) != nil {
 		return nil // the tool itself refuses it
 	}
-	on := t.shellContext(environmentOf(c), folderOf(c, in.Workdir))
-	found := risks(shell.Judge(in.Command, on))
+	e := environmentOf(c)
+	on := t.shellContext(e, folderOf(c, in.Workdir))
+	layer := wallsOf(e)
+	if in.escalates() {
+		layer = ""
+	}
+	found := append(t.wallRisks(in, e), risks(shell.Judge(in.Command, on).Within(layer))...)
 	if in.Background && strings.Contains(in.Command, "hermes") {
 		// The tool's background mode counts as nohup.
 		for _, f := range risks(shell.Judge("nohup "+in.Command, on)) {
@@ -98,16 +105,17 @@ func (t *shellOf) assessInput(c *hermes.Call) []hermes.Risk {
 	if j == nil {
 		return nil
 	}
-	on := t.shellContext(environmentOf(c), j.dir)
+	e := environmentOf(c)
+	on, layer := t.shellContext(e, j.dir), wallsOf(e)
 	sent, line := j.typed()
-	found := risks(shell.Judge(line+in.Data, on))
+	found := risks(shell.Judge(line+in.Data, on).Within(layer))
 	if shell.StartsShell(j.command) {
-		return append(found, added(found, sent, in.Data, on)...)
+		return append(found, added(found, sent, in.Data, on, layer)...)
 	}
 	found = slices.DeleteFunc(found, func(r hermes.Risk) bool {
 		return r.Key == "unreadable" || r.Key == "dynamic-command" || r.Key == "too-deep"
 	})
-	for _, r := range risks(shell.JudgeText(line+in.Data, on)) {
+	for _, r := range risks(shell.JudgeText(line+in.Data, on).Within(layer)) {
 		if !slices.ContainsFunc(found, func(f hermes.Risk) bool { return f.Key == r.Key }) {
 			found = append(found, r)
 		}
@@ -117,18 +125,34 @@ func (t *shellOf) assessInput(c *hermes.Call) []hermes.Risk {
 
 // added returns the risks that input has only after what a shell was sent before,
 // such as an alias, without those in found.
-func added(found []hermes.Risk, sent, data string, on shell.Context) []hermes.Risk {
+func added(found []hermes.Risk, sent, data string, on shell.Context, layer string) []hermes.Risk {
 	if sent == "" {
 		return nil
 	}
 	known := slices.Concat(found, risks(shell.Judge(sent, on)))
-	return slices.DeleteFunc(risks(shell.Judge(sent+data, on)), func(r hermes.Risk) bool {
+	return slices.DeleteFunc(risks(shell.Judge(sent+data, on).Within(layer)), func(r hermes.Risk) bool {
 		return slices.ContainsFunc(known, func(k hermes.Risk) bool { return k.Key == r.Key && k.Deny == r.Deny })
 	})
 }
 
 func (t *shellOf) shellContext(e hermes.Environment, dir string) shell.Context {
-	return shell.Context{Home: t.config.Home, Hermes: t.config.Hermes, Dir: dir, Resolve: t.followLinks(e), PID: t.config.PID, Gateway: t.config.Gateway}
+	return shell.Context{Home: t.homeOf(e), Hermes: t.config.Hermes, Dir: dir, Resolve: t.followLinks(e), PID: t.config.PID, Gateway: t.config.Gateway}
+}
+
+// homeOf is the user's home folder where the commands run.
+func (t *shellOf) homeOf(e hermes.Environment) string {
+	if e == nil {
+		return t.config.Home
+	}
+	return cmp.Or(e.Describe(context.Background()).Home, t.config.Home)
+}
+
+// wallsOf is the layer of walls around the commands, "" for none.
+func wallsOf(e hermes.Environment) string {
+	if e == nil {
+		return ""
+	}
+	return e.Describe(context.Background()).Isolation.Walls()
 }
 
 // risks lists what was found. A path that could not be followed may be any path, so

@@ -29,6 +29,8 @@ type arguments struct {
 	PTY        bool     `json:"pty,omitempty"`
 	Background bool     `json:"background,omitempty" doc:"Return at once; see process"`
 	Notify     bool     `json:"notify_on_complete,omitempty" doc:"Background: notify on exit"`
+	Need       []string `json:"need,omitempty" doc:"What the sandbox blocked, as listed; asks the user"`
+	Escalate   string   `json:"escalate,omitempty" doc:"Why this must run outside the sandbox; asks the user"`
 	Patterns   []string `json:"watch_patterns,omitempty" doc:"Background: notify if a line contains one (not with notify_on_complete)"`
 }
 
@@ -40,6 +42,9 @@ type outcome struct {
 	Error      string `json:"error,omitempty"`
 	Dir        string `json:"cwd,omitempty"`
 	SudoFailed bool   `json:"sudo_auth_failed,omitempty"`
+
+	Blocked []string `json:"blocked,omitempty"` // by the sandbox, in the form of need
+	Advice  string   `json:"blocked_advice,omitempty"`
 }
 
 // run is the tool terminal.
@@ -51,14 +56,22 @@ func (t *shellOf) run(ctx context.Context, c *hermes.Call, in arguments) (hermes
 	if e == nil {
 		return hermes.Result{}, errors.New("this session has no environment to run commands in")
 	}
-	line, fed, err := t.sudo.prepare(ctx, t.config, c, in)
+	walls := e.Describe(ctx).Isolation.Walls() != ""
+	if !walls && (in.escalates() || len(in.Need) > 0) {
+		return hermes.Result{}, errors.New("there is no sandbox in this session; call it without need and escalate")
+	}
+	needs, err := in.needs(ctx, e)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	line, fed, err := t.sudo.prepare(ctx, t.config, c, in, walls)
 	if err != nil {
 		return hermes.Result{}, err
 	}
 	if in.Background {
-		return t.start(ctx, e, in, line, fed)
+		return t.start(ctx, e, in, needs, line, fed)
 	}
-	return t.foreground(ctx, c, e, in, line, fed)
+	return t.foreground(ctx, c, e, in, needs, line, fed)
 }
 
 func (in arguments) check() error {
@@ -78,7 +91,7 @@ func (in arguments) check() error {
 	if i := strings.IndexFunc(in.Workdir, isMeta); i >= 0 {
 		return fmt.Errorf("workdir contains %q, which is not allowed there; give a plain path, or use cd in the command", in.Workdir[i:i+1])
 	}
-	return nil
+	return in.checkNeeds()
 }
 
 // isMeta reports whether a character is special to a shell.
@@ -86,7 +99,7 @@ func isMeta(r rune) bool {
 	return unicode.IsControl(r) || strings.ContainsRune(";&|$`<>*?!'\"{}[]()#", r)
 }
 
-func (t *shellOf) foreground(ctx context.Context, c *hermes.Call, e hermes.Environment, in arguments, line string, fed *feeding) (hermes.Result, error) {
+func (t *shellOf) foreground(ctx context.Context, c *hermes.Call, e hermes.Environment, in arguments, needs []hermes.Need, line string, fed *feeding) (hermes.Result, error) {
 	timeout := t.config.Timeout
 	if in.Timeout > 0 {
 		timeout = time.Duration(in.Timeout) * time.Second
@@ -96,12 +109,13 @@ func (t *shellOf) foreground(ctx context.Context, c *hermes.Call, e hermes.Envir
 	out := newWindow(t.config.MaxOutput)
 	w := &progress{to: out, host: c.Host, now: t.config.Now}
 	before := currentDir(e)
-	cmd := hermes.Command{Line: line, Dir: in.Workdir, Stdout: w, Stderr: w, Keep: in.Workdir == ""}
+	cmd := hermes.Command{Line: line, Dir: in.Workdir, Stdout: w, Stderr: w, Keep: in.Workdir == "", Outside: in.escalates(), Need: needs}
 	if fed != nil {
 		cmd.Stdin = fed.input()
 	}
 	exit, err := execute(limited, e, cmd, in.PTY)
 	r := outcome{Output: fed.mask(out.Text()), ExitCode: exit.Code}
+	r.Blocked, r.Advice = blocked(exit.Refused)
 	switch {
 	case err == nil:
 	case errors.Is(err, errTimeout):

@@ -29,10 +29,11 @@ type feeding struct {
 
 // prepare returns the line to run. sudo at a command position gets the
 // configured, remembered or typed password. If sudo needs none, or there is
-// none, the line stays as it is. On a pseudo-terminal sudo asks itself.
-func (s *sudo) prepare(ctx context.Context, config Config, c *hermes.Call, in arguments) (string, *feeding, error) {
+// none, the line stays as it is. On a pseudo-terminal sudo asks itself; inside of a
+// sandbox it never gets rights.
+func (s *sudo) prepare(ctx context.Context, config Config, c *hermes.Call, in arguments, walls bool) (string, *feeding, error) {
 	prepared, ok := inspect.FeedSudo(in.Command)
-	if !ok || in.PTY || !needsPassword(ctx, c.Host.Environment()) {
+	if !ok || in.PTY || walls && !in.escalates() || !needsPassword(ctx, c.Host.Environment(), in.escalates()) {
 		return in.Command, nil, nil
 	}
 	if config.SudoPassword != nil {
@@ -51,8 +52,8 @@ func (s *sudo) prepare(ctx context.Context, config Config, c *hermes.Call, in ar
 }
 
 // needsPassword runs sudo -n, which fails instead of prompting.
-func needsPassword(ctx context.Context, e hermes.Environment) bool {
-	exit, err := e.Exec(ctx, hermes.Command{Line: "command -v sudo >/dev/null && ! sudo -n true"})
+func needsPassword(ctx context.Context, e hermes.Environment, outside bool) bool {
+	exit, err := e.Exec(ctx, hermes.Command{Line: "command -v sudo >/dev/null && ! sudo -n true", Outside: outside})
 	return err == nil && exit.Code == 0
 }
 

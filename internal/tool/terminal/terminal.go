@@ -55,6 +55,9 @@ type Config struct {
 	// SudoPassword returns the configured password, which may be empty, and
 	// whether there is one. Nil means none.
 	SudoPassword func() (hermes.Secret, bool)
+	// Wrote lists the files that a command line would run in a folder, directly or through
+	// a shell, and that the session wrote. Nil lists none.
+	Wrote func(session, line, dir string) []string
 	// Wake notifies a session about a background process, outside of any call.
 	// It must not block. Nil drops notices.
 	Wake func(session, text string)

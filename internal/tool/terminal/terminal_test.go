@@ -76,7 +76,7 @@ func mustFixture(t testing.TB, c terminal.Config, env ...string) *fixture {
 	}
 	path := os.Getenv("PATH")
 	e, err := environment.NewLocal(environment.LocalConfig{
-		Dir: dir, Home: dir, Temp: t.TempDir(), Env: append([]string{"PATH=" + path, "HOME=" + dir}, env...),
+		Dir: dir, Home: cmp.Or(c.Home, dir), Temp: t.TempDir(), Env: append([]string{"PATH=" + path, "HOME=" + dir}, env...),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -115,6 +115,8 @@ type answer struct {
 	Processes                               []answer
 	Command                                 string
 	failed                                  bool
+	Blocked                                 []string
+	Advice                                  string `json:"blocked_advice"`
 }
 
 func (b *fixture) call(ctx context.Context, tool string, arguments map[string]any) (answer, error) {

@@ -1,0 +1,217 @@
+package egress
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"log/slog"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"hermes"
+)
+
+// SessionConfig is what one sandboxed session may do.
+type SessionConfig struct {
+	Name    string  // of the session, for records
+	Allow   []Rule  // Session.Allow adds to them
+	Deny    []Rule  // win over Allow; one without a port covers every port
+	Swapper Swapper // nil is none
+}
+
+// Session is the way out of one sandboxed session. It may be used concurrently.
+type Session struct {
+	proxy  *Proxy
+	config SessionConfig
+	token  hermes.Secret
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	work   sync.WaitGroup // connections and questions
+
+	mu        sync.Mutex
+	closed    bool
+	allow     []Rule
+	conns     map[*conn]struct{}
+	listeners map[net.Listener]struct{}
+	asking    map[target]*question
+	refusals  refusals
+	quiet     quiet
+}
+
+// errClosed is returned by Serve after Close.
+var errClosed = errors.New("the session of the proxy is closed")
+
+// Serve accepts connections until the listener fails or the session is closed, and closes the
+// listener. The listener may belong to another network namespace: only Accept is called. It
+// may be called for several listeners.
+func (s *Session) Serve(l net.Listener) error {
+	defer l.Close()
+	if !s.begin(l) {
+		return errClosed
+	}
+	defer s.work.Done()
+	defer s.end(l)
+	for wait := 5 * time.Millisecond; ; {
+		nc, err := l.Accept()
+		switch {
+		case s.ctx.Err() != nil:
+			if err == nil {
+				_ = nc.Close()
+			}
+			return errClosed
+		case errors.Is(err, net.ErrClosed):
+			return err
+		case err != nil: // no descriptors left, or the client is gone again
+			select {
+			case <-time.After(wait):
+			case <-s.ctx.Done():
+			}
+			if wait = 2 * wait; wait > 10*time.Second {
+				return err
+			}
+			continue
+		}
+		wait = 5 * time.Millisecond
+		if c := s.admit(nc); c != nil {
+			s.work.Go(func() { s.handle(c) })
+		}
+	}
+}
+
+func (s *Session) begin(l net.Listener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.work.Add(1)
+	s.listeners[l] = struct{}{}
+	return true
+}
+
+func (s *Session) end(l net.Listener) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.listeners, l)
+}
+
+// admit counts a connection, or closes it if there are too many.
+func (s *Session) admit(nc net.Conn) *conn {
+	c := &conn{Conn: nc, session: s}
+	s.mu.Lock()
+	full := s.closed || len(s.conns) >= s.proxy.config.Limits.Conns
+	if !full {
+		select {
+		case s.proxy.slots <- struct{}{}:
+			s.conns[c] = struct{}{}
+		default:
+			full = true
+		}
+	}
+	s.mu.Unlock()
+	if full {
+		s.record(slog.LevelInfo, "egress: too many connections")
+		_ = nc.Close()
+		return nil
+	}
+	return c
+}
+
+// drop ends the count of a connection.
+func (s *Session) drop(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.conns[c]; ok {
+		delete(s.conns, c)
+		<-s.proxy.slots
+	}
+}
+
+// handle serves one connection. The first byte says what it speaks.
+func (s *Session) handle(c *conn) {
+	defer c.Close()
+	stop := context.AfterFunc(s.ctx, func() { _ = c.Close() })
+	defer stop()
+	total := time.AfterFunc(s.proxy.config.Limits.Total, func() { _ = c.Close() })
+	defer total.Stop()
+	_ = c.SetReadDeadline(time.Now().Add(s.proxy.config.Limits.Handshake))
+	first, err := c.peek(1)
+	if err != nil {
+		return
+	}
+	switch b := first[0]; {
+	case b == socksVersion:
+		s.socks(c)
+	case b >= 'A' && b <= 'Z':
+		_ = c.SetReadDeadline(time.Time{})
+		s.web(c)
+	default:
+		s.record(slog.LevelDebug, "egress: neither HTTP nor SOCKS5")
+	}
+}
+
+// authentic compares a token in constant time.
+func (s *Session) authentic(token string) bool {
+	return subtle.ConstantTimeCompare([]byte(token), []byte(s.token.Reveal())) == 1
+}
+
+// Allow adds a rule. The function that it returns takes one such rule out again; connections
+// that it allowed go on.
+func (s *Session) Allow(r Rule) (revoke func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.allow = append(s.allow, r)
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if i := slices.Index(s.allow, r); i >= 0 {
+			s.allow = slices.Delete(s.allow, i, i+1)
+		}
+	})
+}
+
+// Refused returns what was refused at a time or later, the newest last. Equal refusals are one
+// with a count; of a flood the newest are kept.
+func (s *Session) Refused(since time.Time) []Refusal {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refusals.since(since)
+}
+
+// Close ends the connections of the session and its listeners, and waits for them. So it must
+// not be called by Config.Decide or a Swapper.
+func (s *Session) Close() {
+	s.mu.Lock()
+	s.closed = true
+	for l := range s.listeners {
+		_ = l.Close()
+	}
+	s.mu.Unlock()
+	s.cancel()
+	s.proxy.forget(s)
+	s.work.Wait()
+}
+
+// refuse records a refusal.
+func (s *Session) refuse(r *refused) {
+	now := time.Now()
+	s.mu.Lock()
+	count := s.refusals.add(r, now)
+	suppressed, speak := s.quiet.speak(now)
+	s.mu.Unlock()
+	if !speak {
+		return
+	}
+	s.record(slog.LevelInfo, "egress: refused", "host", r.target.host, "port", r.target.port, "why", r.why, "count", count, "unwritten", suppressed)
+}
+
+// passed records a connection that was made.
+func (s *Session) passed(t target, in, out int64) {
+	s.record(slog.LevelDebug, "egress: allowed", "host", t.host, "port", t.port, "received", in, "sent", out)
+}
+
+func (s *Session) record(level slog.Level, text string, args ...any) {
+	s.proxy.config.Log.Log(context.WithoutCancel(s.ctx), level, text, append(args, "session", s.config.Name)...)
+}

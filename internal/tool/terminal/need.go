@@ -1,0 +1,195 @@
+package terminal
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hermes"
+	"hermes/internal/policy"
+	"hermes/internal/text"
+)
+
+// maxNeeds bounds what one command may ask for, so that the user reads all of it.
+const maxNeeds = 10
+
+// escalates reports whether a call asks to run outside of the sandbox.
+func (in arguments) escalates() bool { return strings.TrimSpace(in.Escalate) != "" }
+
+// checkNeeds refuses needs that are not in their one form. It looks only at their text, so
+// that what is judged is what runs.
+func (in arguments) checkNeeds() error {
+	switch {
+	case len(in.Need) > maxNeeds:
+		return fmt.Errorf("need has more than %d entries; ask only for what the command was refused", maxNeeds)
+	case in.escalates() && len(in.Need) > 0:
+		return errors.New("escalate and need cannot be combined: outside of the sandbox nothing is refused; choose one")
+	case in.escalates() && in.Background:
+		return errors.New("escalate works only in the foreground, because all else of the session waits meanwhile")
+	}
+	for _, text := range in.Need {
+		if _, err := parseNeed(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parseNeed reads one need. Hosts are in lower case and paths absolute and clean, as
+// refusals name them.
+func parseNeed(text string) (hermes.Need, error) {
+	n, ok := hermes.ParseNeed(text)
+	if !ok || n.String() != text {
+		return n, fmt.Errorf(`need %q is not understood; write it as in blocked: "host example.org:443", "read /path" or "write /path"`, text)
+	}
+	if n.Kind == hermes.RefusedHost {
+		host, port, err := net.SplitHostPort(n.Name)
+		number, bad := strconv.ParseUint(port, 10, 16)
+		if err != nil || bad != nil || number == 0 || !isHost(host) || net.JoinHostPort(host, strconv.FormatUint(number, 10)) != n.Name {
+			return n, fmt.Errorf("need %q is no host with a port; write it like \"host example.org:443\", in lower case", text)
+		}
+		return n, nil
+	}
+	if !filepath.IsAbs(n.Name) || filepath.Clean(n.Name) != n.Name {
+		return n, fmt.Errorf("need %q has no absolute path; write the whole path, as in blocked", text)
+	}
+	return n, nil
+}
+
+// isHost reports whether a text may be the name or address of one host.
+func isHost(host string) bool {
+	return host != "" && len(host) <= 253 && !strings.HasSuffix(host, ".") && strings.IndexFunc(host, func(r rune) bool {
+		return r != '-' && r != '.' && r != ':' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
+	}) < 0
+}
+
+// needs returns what a command gets beyond its walls. A path that leads elsewhere by now
+// is refused: the user was asked about this one.
+func (in arguments) needs(ctx context.Context, e hermes.Environment) ([]hermes.Need, error) {
+	var list []hermes.Need
+	for _, text := range in.Need {
+		n, err := parseNeed(text)
+		if err != nil {
+			return nil, err
+		}
+		if n.Kind != hermes.RefusedHost {
+			if real, err := e.Files().RealPath(ctx, n.Name); err != nil {
+				return nil, fmt.Errorf("need %q: %w", text, err)
+			} else if real != n.Name {
+				return nil, fmt.Errorf("need %q goes through a link; name %s instead", text, real)
+			}
+		}
+		list = append(list, n)
+	}
+	return list, nil
+}
+
+// KeyEscape is the key of the risk of a command that runs outside of the sandbox.
+const KeyEscape = "sandbox-escape"
+
+// wallRisks are the risks of what a call asks for beyond its walls. They do not depend on
+// whether there are any.
+func (t *shellOf) wallRisks(in arguments, e hermes.Environment) []hermes.Risk {
+	var found []hermes.Risk
+	if in.escalates() {
+		found = append(found, hermes.Risk{Key: KeyEscape, NoRemember: true, Once: true, Reason: "runs outside of the sandbox, with everything that you may do"})
+	}
+	for _, text := range in.Need {
+		n, err := parseNeed(text)
+		if err != nil {
+			return found // the tool itself refuses it
+		}
+		found = append(found, t.needRisk(n, e))
+	}
+	return found
+}
+
+// needRisk judges one need. Hermes' own home is never opened. What holds secrets, or
+// contains what does, is allowed for one command only.
+func (t *shellOf) needRisk(n hermes.Need, e hermes.Environment) hermes.Risk {
+	r := hermes.Risk{Key: hermes.GrantKey(n)}
+	paths := []string{n.Name}
+	if follow := t.followLinks(e); follow != nil && n.Kind != hermes.RefusedHost {
+		paths = append(paths, cmp.Or(follow(n.Name), n.Name))
+	}
+	rules := policy.PathRules{Home: t.homeOf(e), State: t.config.Hermes}.Linked(filepath.EvalSymlinks)
+	own := slices.DeleteFunc([]string{rules.State, rules.RealState}, func(s string) bool { return s == "" })
+	switch {
+	case n.Kind == hermes.RefusedHost:
+		r.Reason = "reaches " + n.Name + " on the network"
+		return r
+	case slices.ContainsFunc(own, func(s string) bool { return slices.ContainsFunc(paths, func(p string) bool { return overlap(p, s) }) }):
+		r.Deny, r.Reason = true, n.String()+" would open Hermes' own home, which no command may have"
+		return r
+	case n.Kind == hermes.RefusedRead:
+		r.Reason = "reads " + n.Name + ", which is outside of the sandbox"
+		r.Once = rules.Secret(paths...) || !rules.Read(paths...).Allowed()
+	default:
+		r.Reason = "changes " + n.Name + ", which is outside of the sandbox"
+		r.Once = rules.Secret(paths...) || !rules.Write(paths...).Allowed() || !rules.CommandReplaces(paths...).Allowed()
+	}
+	if r.Once {
+		r.NoRemember = true
+		r.Reason += " and is or contains what is protected, such as passwords, keys, private data, or files that run later"
+	}
+	return r
+}
+
+// overlap reports whether one of two clean paths is the other or below it.
+func overlap(a, b string) bool { return below(a, b) || below(b, a) }
+
+func below(path, folder string) bool {
+	rest, ok := strings.CutPrefix(path, strings.TrimSuffix(folder, string(filepath.Separator)))
+	return ok && (rest == "" || rest[0] == filepath.Separator)
+}
+
+// outsideDetail is what the user must see before a command runs outside: why, in the
+// model's words, and which of the files that it would run this session wrote.
+func (t *shellOf) outsideDetail(c *hermes.Call, in arguments, dir string) string {
+	detail := "It runs OUTSIDE of the sandbox.\nThe model's reason: " + strconv.Quote(strings.TrimSpace(in.Escalate))
+	if t.config.Wrote == nil || c.Host == nil {
+		return detail
+	}
+	if files := t.config.Wrote(c.Host.Session().ID, in.Command, dir); len(files) > 0 {
+		detail += "\nIt would run files that this session wrote:\n  " + strings.Join(files, "\n  ")
+	}
+	return detail
+}
+
+// maxBlocked bounds what one result lists.
+const maxBlocked = 20
+
+// blocked lists what the walls refused, in the form that need has, and what to do.
+func blocked(refused []hermes.Refusal) (list []string, advice string) {
+	var notes []string
+	askable := false
+	for _, r := range refused {
+		item := string(r.Kind) + " " + r.Name
+		if slices.Contains(list, item) {
+			continue
+		}
+		if len(list) == maxBlocked {
+			list = append(list, "more")
+			break
+		}
+		list = append(list, item)
+		_, err := parseNeed(item)
+		askable = askable || err == nil
+		if note := text.Line(r.Note, namedLength*2); note != "" && !slices.Contains(notes, note) {
+			notes = append(notes, note)
+		}
+	}
+	switch {
+	case askable:
+		advice = "The sandbox refused this; if the task needs it, call again with need, which asks the user, or do without."
+	case len(list) > 0:
+		advice = "The sandbox undid or refused this; if the task needs it, call again with escalate and a reason, which asks the user."
+	}
+	return list, strings.Join(append(notes, advice), " ")
+}
