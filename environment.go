@@ -137,10 +137,10 @@ var ErrLink = errors.New("a part of the path is a symbolic link by now")
 // LinklessFiles is implemented by Files that can open and change exactly the file
 // that a caller has judged.
 type LinklessFiles interface {
-	// NoLinks returns the same files, but its Open, Write, Remove and Rename follow
-	// no link, also if one takes the place of a folder meanwhile. They take paths
-	// that RealPath returned, and fail with an error that wraps ErrLink if a part
-	// of one is a link by now. The last name of a path that Remove deletes, or
+	// NoLinks returns the same files, but its Stat, Open, List, Write, Remove and
+	// Rename follow no link, also if one takes the place of a folder meanwhile. They
+	// take paths that RealPath returned, and fail with an error that wraps ErrLink if
+	// a part of one is a link by now. The last name of a path that Remove deletes, or
 	// that Rename moves or replaces, may be a link: it is changed itself.
 	NoLinks() Files
 }

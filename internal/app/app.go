@@ -93,6 +93,7 @@ type App struct {
 type base struct {
 	home        func() (home.Dir, error)
 	config      func() (*config.Config, error)
+	blocked     func() (*blocklist, error) // nil if there is none
 	log         func() *slog.Logger
 	mask        func() *redact.Redactor
 	credentials func() *credential.Store // keys and logins; nil if there is no home
@@ -139,6 +140,7 @@ func New(o Options) *App {
 	a := &App{opts: o}
 	a.home = sync.OnceValues(a.findHome)
 	a.config = sync.OnceValues(a.loadConfig)
+	a.blocked = sync.OnceValues(a.makeBlocklist)
 	a.mask = sync.OnceValue(func() *redact.Redactor { return redact.New(redact.Options{Known: a.secrets()}) })
 	a.log = sync.OnceValue(a.makeLog)
 	a.tooling = sync.OnceValue(a.makeTooling)

@@ -85,15 +85,21 @@ func (f *follower) Prefix() (*hermes.PrefixBreak, int) { return f.watch.Broken(f
 // Stop ends what runs in the background.
 func (f *follower) Stop() { f.tools.Stop(f.ref) }
 
-// webGuard makes the guard that decides which addresses may be fetched.
+// webGuard makes the guard of all requests that tools send: it decides which addresses may
+// be fetched. Requests to services that the user configured (models, memory, logins) are not
+// a tool's.
 func (a *App) webGuard() (*netguard.Guard, error) {
 	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	blocked, err := a.blocked()
 	if err != nil {
 		return nil, err
 	}
 	choose, err := httpc.ProxiesOf(cfg.Getenv).Func()
 	return &netguard.Guard{
 		Private: cfg.Security().AllowPrivateURLs || netguard.On(cfg.Getenv("HERMES_ALLOW_PRIVATE_URLS")),
-		IPv4:    cfg.Network().ForceIPv4, Proxy: choose,
+		IPv4:    cfg.Network().ForceIPv4, Proxy: choose, Blocked: blocked.forbids,
 	}, err
 }

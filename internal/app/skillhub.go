@@ -2,10 +2,14 @@ package app
 
 import (
 	"cmp"
+	"net/url"
 	"slices"
+	"strings"
+	"time"
 
 	"hermes"
 	"hermes/internal/httpc"
+	"hermes/internal/netguard"
 	"hermes/internal/skill/hub"
 )
 
@@ -23,19 +27,30 @@ func (a *App) SkillHub() (*hub.Hub, error) {
 	if err != nil {
 		return nil, err
 	}
-	choose, err := httpc.ProxiesOf(cfg.Getenv).Func()
+	bases := hub.Bases{GitHub: cfg.Getenv("GITHUB_API_URL"), ClawHub: cfg.Getenv("CLAWHUB_URL"), SkillsSh: cfg.Getenv("SKILLS_API_URL")}
+	guard, err := a.webGuard()
 	if err != nil {
 		return nil, err
 	}
-	client, err := httpc.New(httpc.Options{Proxy: choose, UserAgent: "hermes/" + Version, Redirects: httpc.Downloads, ForceIPv4: cfg.Network().ForceIPv4})
-	if err != nil {
-		return nil, err
-	}
+	guard.Own = hosts(bases.GitHub, bases.ClawHub, bases.SkillsSh)
+	client := guard.Client(netguard.Limits{Time: hubTime, Bytes: hub.MaxBody, UserAgent: "hermes/" + Version, Redirect: httpc.Downloads.Check})
 	return hub.New(hub.Config{
 		Client: client, Token: hermes.Secret(cmp.Or(cfg.Getenv("GITHUB_TOKEN"), cfg.Getenv("GH_TOKEN"))),
 		Taps: slices.Concat(hub.DefaultTaps(), lock.Taps), Marketplaces: []string{"anthropics/skills"},
-		Bases: hub.Bases{
-			GitHub: cfg.Getenv("GITHUB_API_URL"), ClawHub: cfg.Getenv("CLAWHUB_URL"), SkillsSh: cfg.Getenv("SKILLS_API_URL"),
-		},
+		Bases: bases,
 	}), nil
+}
+
+// hubTime bounds one request to a registry, which may download a large archive.
+const hubTime = 10 * time.Minute
+
+// hosts returns the hosts of addresses that the user chose.
+func hosts(addresses ...string) []string {
+	var list []string
+	for _, address := range addresses {
+		if u, err := url.Parse(address); err == nil && u.Host != "" {
+			list = append(list, strings.ToLower(u.Hostname()))
+		}
+	}
+	return list
 }

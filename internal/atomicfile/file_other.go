@@ -14,6 +14,8 @@ const locksWrites = false
 
 func lockWrite(*os.File) error { return nil }
 
+const dontWait = 0
+
 // rename retries for a while: a virus scanner or an indexer may have the target
 // open for a moment.
 func rename(folder *os.Root, from, to string) error {

@@ -24,6 +24,9 @@ func lockWrite(f *os.File) error {
 	return errors.Join(err, locked)
 }
 
+// dontWait makes the opening of a pipe without a writer return at once.
+const dontWait = syscall.O_NONBLOCK
+
 func rename(folder *os.Root, from, to string) error { return folder.Rename(from, to) }
 
 // syncFolder makes the rename itself durable. File systems that cannot sync a

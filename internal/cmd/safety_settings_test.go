@@ -133,15 +133,15 @@ func TestRedactSecretsDecidesWhatTheModelSees(t *testing.T) {
 func TestPlannedSafetyWarnsAtTheStart(t *testing.T) {
 	t.Parallel()
 	p := newUser(t, serve(t, func(*chatserver.Request) (chatserver.Answer, error) { return chatserver.Answer{Text: "hi"}, nil })...)
-	p.configure("privacy: {redact_pii: true}\nsecurity:\n  website_blocklist: {enabled: true, domains: [bad.example]}\n  tirith_fail_open: false\nbrowser: {backend: local}\n")
+	p.configure("privacy: {redact_pii: true}\nsecurity:\n  tirith_enabled: true\n  tirith_fail_open: false\nbrowser: {backend: local}\n")
 	for _, args := range [][]string{{"-z", "hi", "-m", "played"}, {"chat", "-q", "hi", "-m", "played"}, {"chat", "-Q", "-q", "hi", "-m", "played"}} {
 		_, errs, status := p.run(args...)
-		for _, key := range []string{"privacy.redact_pii", "security.website_blocklist.enabled", "security.tirith_fail_open"} {
+		for _, key := range []string{"privacy.redact_pii", "security.tirith_enabled", "security.tirith_fail_open"} {
 			if n := strings.Count(errs, key+" is set but does not protect you yet; it has no effect before "); status != 0 || n != 1 {
 				t.Errorf("%v: %s is named %d times; status %d: %s", args, key, n, status, errs)
 			}
 		}
-		if strings.Contains(errs, "browser") || strings.Contains(errs, "domains") {
+		if strings.Contains(errs, "browser") {
 			t.Errorf("%v: a setting that promises no safety is named: %s", args, errs)
 		}
 	}

@@ -52,8 +52,7 @@ func TestPlannedSafetyIsAWarning(t *testing.T) {
 	}{
 		{"privacy: {redact_pii: true}", true},
 		{"privacy: {redact_pii: false}", false},
-		{"security: {website_blocklist: {enabled: true, domains: [a.example]}}", true},
-		{"security: {website_blocklist: {enabled: false}}", false},
+		{"security: {website_blocklist: {enabled: true, domains: [a.example]}}", false},
 		{"security: {tirith_enabled: true}", true},
 		{"security: {tirith_enabled: false}", false},
 		{"security: {tirith_fail_open: false}", true},

@@ -30,9 +30,9 @@ type Security struct {
 	TirithTimeout    time.Duration    `key:"tirith_timeout" default:"5" planned:"tirith"`
 	TirithFailOpen   bool             `key:"tirith_fail_open" default:"true" planned:"tirith" promises:"false"`
 	AllowPrivateURLs bool             `key:"allow_private_urls" test:"internal/app.TestPrivatePagesNeedTheSwitch"`
-	WebsiteBlocklist WebsiteBlocklist `key:"website_blocklist" planned:"web"`
+	WebsiteBlocklist WebsiteBlocklist `key:"website_blocklist"`
 	// Egress says which hosts commands in a sandbox may reach.
-	Egress Egress `key:"egress" planned:"egress"`
+	Egress Egress `key:"egress"`
 	// TrustedFolders are folders whose files and commands the user trusts: what a
 	// session reads there may be remembered without a question.
 	TrustedFolders []string `key:"trusted_folders" test:"internal/app.TestMemoryDoesNotAskInATrustedFolder"`
@@ -45,11 +45,13 @@ type Egress struct {
 	Registries bool     `key:"registries" default:"true" promises:"false"` // of the usual package managers
 }
 
-// WebsiteBlocklist names hosts that are not visited.
+// WebsiteBlocklist names hosts that no tool visits. A rule is a host, *.name for all names
+// below it, or *.tld; a port may follow a colon. Shared files have one rule a line; relative
+// paths are in Hermes' home. They are read again after 30 seconds.
 type WebsiteBlocklist struct {
-	Enabled     bool     `key:"enabled" promises:"true"`
-	Domains     []string `key:"domains"`
-	SharedFiles []string `key:"shared_files"`
+	Enabled     bool     `key:"enabled" test:"internal/app.TestWebsiteBlocklistRefusesPages"`
+	Domains     []string `key:"domains" test:"internal/app.TestWebsiteBlocklistRefusesPages"`
+	SharedFiles []string `key:"shared_files" test:"internal/app.TestWebsiteBlocklistRefusesPages"`
 }
 
 // Privacy is the section privacy.

@@ -48,7 +48,33 @@ func (h hostFiles) Stat(ctx context.Context, path string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return os.Stat(path)
+	if !h.noLinks {
+		return os.Stat(path)
+	}
+	name := nameIn(path)
+	folder, err := openFolder(path, false)
+	if errors.Is(err, fs.ErrPermission) { // a home in a folder that may not be listed
+		name = "."
+		folder, err = atomicfile.OpenFolder(path, false)
+		err = linkError(path, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	info, err := folder.Lstat(name)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return nil, linkError(path, atomicfile.ErrLink)
+	}
+	return info, err
+}
+
+// nameIn is the name of a path in its folder. The root folder is in itself.
+func nameIn(path string) string {
+	if filepath.Dir(path) == path {
+		return "."
+	}
+	return filepath.Base(path)
 }
 
 func (h hostFiles) RealPath(ctx context.Context, path string) (string, error) {
@@ -99,27 +125,9 @@ func (h hostFiles) Open(ctx context.Context, path string) (io.ReadCloser, error)
 		return nil, err
 	}
 	defer folder.Close()
-	return openIn(folder, path)
-}
-
-// openIn opens the file of a path in its open folder. It compares what it opened
-// with what the name meant before, since that may have become a link between.
-func openIn(folder *os.Root, path string) (io.ReadCloser, error) {
-	name := filepath.Base(path)
-	before, err := folder.Lstat(name)
+	f, err := atomicfile.OpenFile(folder, nameIn(path))
 	if err != nil {
-		return nil, err
-	}
-	if before.Mode()&fs.ModeSymlink != 0 {
-		return nil, linkError(path, atomicfile.ErrLink)
-	}
-	f, err := folder.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	if now, err := f.Stat(); err != nil || !os.SameFile(before, now) {
-		f.Close()
-		return nil, linkError(path, atomicfile.ErrLink)
+		return nil, linkError(path, err)
 	}
 	return f, nil
 }
@@ -197,7 +205,15 @@ func (h hostFiles) List(ctx context.Context, dir string) ([]fs.DirEntry, error) 
 	if err != nil {
 		return nil, err
 	}
-	return os.ReadDir(dir)
+	if !h.noLinks {
+		return os.ReadDir(dir)
+	}
+	folder, err := atomicfile.OpenFolder(dir, false)
+	if err != nil {
+		return nil, linkError(dir, err)
+	}
+	defer folder.Close()
+	return fs.ReadDir(folder.FS(), ".")
 }
 
 func (h hostFiles) Remove(ctx context.Context, path string) error {

@@ -110,6 +110,9 @@ func (p Pattern) String() string {
 // spellings are the host and the IPv4 address that receives its traffic.
 func spellings(host string) []string {
 	if a, err := netip.ParseAddr(host); err == nil {
+		if a.Is4In6() {
+			return []string{host, a.Unmap().String()}
+		}
 		if inner, ok := netguard.Embedded(a); ok {
 			return []string{host, inner.String()}
 		}

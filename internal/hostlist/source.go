@@ -17,6 +17,10 @@ const (
 	maxErrors = 8                // reported for each file
 )
 
+// ErrUnread is in the error of a source that has never been able to read one of its files, so
+// that what the file lists is not known.
+var ErrUnread = errors.New("it cannot be read")
+
 // Source is a list of entries and files. The files are read again when they are needed and
 // the last reading is older than 30 seconds. It may be used concurrently, but its fields must
 // not be changed after its first use.
@@ -106,7 +110,11 @@ func (s *Source) file(path string) ([]Pattern, error) {
 		err = fmt.Errorf("it is longer than %d MB", maxFile>>20)
 	}
 	if err != nil {
-		return s.last[path], err
+		known, read := s.last[path]
+		if !read {
+			err = fmt.Errorf("%w: %w", ErrUnread, err)
+		}
+		return known, err
 	}
 	var failed []error
 	var out []Pattern

@@ -66,6 +66,7 @@ var layers = []layer{
 		{path: "internal/fault"},
 		{path: "internal/fulltext"},
 		{path: "internal/home", deps: []string{"golang.org/x/sys"}},
+		{path: "internal/hostlist", deps: []string{"golang.org/x/net"}},
 		{path: "internal/httpc", deps: []string{"golang.org/x/net"}},
 		{path: "internal/ioerr"},
 		{path: "internal/jsonrepair"},
@@ -96,7 +97,7 @@ var layers = []layer{
 		{path: "internal/sandbox/mount", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/sandbox/seccomp", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/schema"},
-		{path: "internal/search"},
+		{path: "internal/search", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/skill/guard"},
 		{path: "internal/sqlitefile"},
 		{path: "internal/sse"},
@@ -116,6 +117,9 @@ var layers = []layer{
 		{path: "internal/sandbox/gitguard"},
 	}, {
 		{path: "internal/sandbox/plan"},
+		{path: "internal/sandbox"},
+		{path: "internal/sandbox/jobobject", deps: []string{"golang.org/x/sys"}},
+		{path: "internal/sandbox/seatbelt"}, // it reads the policies of sandbox
 	}}},
 
 	{2, "components", "each can be built, tested and replaced alone", [][]row{{

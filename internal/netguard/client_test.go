@@ -280,3 +280,45 @@ func TestIPv4Only(t *testing.T) {
 		}
 	}
 }
+
+// TestBlockedHostsAreNotLookedUp: the list is asked first, for requests and redirects, with
+// and without a proxy, with the port that is meant.
+func TestBlockedHostsAreNotLookedUp(t *testing.T) {
+	t.Parallel()
+	w := newWeb(t, map[string]http.HandlerFunc{"a.example/in": to("https://Bad.example./")})
+	g := &netguard.Guard{Connect: w.connect, Resolve: func(_ context.Context, host string) ([]netip.Addr, error) {
+		if host != "a.example" {
+			t.Errorf("%s was looked up", host)
+		}
+		return []netip.Addr{netip.MustParseAddr("93.184.216.34")}, nil
+	}, Blocked: func(host string, port uint16) (string, bool) {
+		if host == "bad.example" && port == 443 {
+			return "number 7", true
+		}
+		return "", false
+	}}
+	through := *g
+	through.Proxy = func(*http.Request) (*url.URL, error) { return url.Parse("http://proxy.example:3128") }
+	for _, g := range []*netguard.Guard{g, &through} {
+		if _, err := g.Judge(t.Context(), "https://BAD.example"); !refused(err) || err.Error() != "bad.example is blocked: the rule number 7 forbids it" {
+			t.Errorf("got %v", err)
+		}
+		if _, err := get(t, client(t, g, netguard.Limits{}), "https://bad.example:443/"); !refused(err) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if _, err := get(t, client(t, g, netguard.Limits{Redirect: httpc.Pages.Check}), "http://a.example/in"); !refused(err) {
+		t.Errorf("after a redirect: %v", err)
+	}
+}
+
+// TestOwnHostsMayBePrivate: only the hosts that the user chose, and never a metadata service.
+func TestOwnHostsMayBePrivate(t *testing.T) {
+	t.Parallel()
+	g := &netguard.Guard{Own: []string{"intern.example", "169.254.169.254"}, Resolve: names(map[string]string{"intern.example": "10.0.0.1", "other.example": "10.0.0.1"})}
+	for address, want := range map[string]bool{"http://intern.example": true, "http://other.example": false, "http://10.0.0.1": false, "http://169.254.169.254": false} {
+		if _, err := g.Judge(t.Context(), address); (err == nil) != want {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}

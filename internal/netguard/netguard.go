@@ -7,7 +7,8 @@
 // address that was checked. It checks every redirect again and sends no
 // credentials to another host. It limits size and time.
 //
-// It must not know the configuration: Guard is a value that says what is allowed.
+// It must not know the configuration: Guard is a value that says what is allowed. Every
+// request that a tool sends goes through one.
 // It resolves and connects, and keeps only idle connections. Start reading at
 // Guard; address.go has the ranges, host.go how hosts are written, client.go the
 // connections.
@@ -21,6 +22,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,6 +34,9 @@ type Guard struct {
 	// Private allows the addresses of this machine and its local network, but
 	// never those of a metadata service.
 	Private bool
+	// Own are hosts of this machine or its local network that the user chose, such as a
+	// server in the settings. They are allowed without Private.
+	Own []string
 	// Resolve finds the addresses of a name; nil asks the system.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 	// Proxy chooses the proxy of a request, as http.Transport.Proxy does; nil
@@ -99,10 +104,13 @@ func (g *Guard) forbidden(u *url.URL) error {
 		}
 	}
 	if rule, blocked := g.Blocked(u.Hostname(), uint16(port)); blocked {
-		return &Refused{Host: u.Hostname(), Why: fmt.Sprintf("the rule %q of the user forbids it", rule)}
+		return &Refused{Host: u.Hostname(), Why: fmt.Sprintf("the rule %s forbids it", rule)}
 	}
 	return nil
 }
+
+// local reports whether a host may be private.
+func (g *Guard) local(host string) bool { return g.Private || slices.Contains(g.Own, host) }
 
 func (g *Guard) proxied(r *http.Request) (bool, error) {
 	if g.Proxy == nil {
@@ -129,7 +137,7 @@ func (g *Guard) addresses(ctx context.Context, host string) ([]netip.Addr, error
 	if a, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{a}, g.admit(host, a)
 	}
-	if k, what := judgeName(host); k != Public && (k != Private || !g.Private) {
+	if k, what := judgeName(host); k != Public && (k != Private || !g.local(host)) {
 		return nil, refuse(host, k, what)
 	}
 	ctx, cancel := context.WithTimeout(ctx, resolveTime)
@@ -163,7 +171,7 @@ func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 // admit refuses an address that must not be reached.
 func (g *Guard) admit(host string, a netip.Addr) error {
 	k, what := judge(a)
-	if k == Public || k == Private && g.Private {
+	if k == Public || k == Private && g.local(host) {
 		return nil
 	}
 	return refuse(host, k, what)

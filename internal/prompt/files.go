@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"hermes/internal/atomicfile"
 	"hermes/internal/policy"
 )
 
@@ -31,46 +32,41 @@ type Disk struct{ Rules policy.PathRules }
 const largest = 4 << 20
 
 // Read returns a regular file's first 4 MiB. In a project it opens what it
-// judged: a link that changes in between is refused, too.
+// judged: a file or folder that becomes a link in between is refused, too.
 func (d Disk) Read(_ context.Context, root, path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
 		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it is not a regular file")
-	case root != "":
-		if path, err = d.inside(root, path); err != nil {
+	}
+	if root != "" {
+		if err := d.inside(root, path, real); err != nil {
 			return nil, err
 		}
 	}
-	f, err := os.Open(path)
+	f, err := atomicfile.OpenPath(real)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if opened, err := f.Stat(); err != nil || !os.SameFile(info, opened) {
-		return nil, errors.New("it was replaced while it was read")
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
 	}
 	return io.ReadAll(io.LimitReader(f, largest))
 }
 
-// inside returns the path with links followed, or why the file must not be shown.
-func (d Disk) inside(root, path string) (string, error) {
-	real, err := filepath.EvalSymlinks(path)
+// inside says why a file, whose path leads to real, must not be shown.
+func (d Disk) inside(root, path, real string) error {
+	root, err := filepath.EvalSymlinks(root)
 	if err != nil {
-		return "", err
-	}
-	if root, err = filepath.EvalSymlinks(root); err != nil {
-		return "", err
+		return err
 	}
 	if rel, err := filepath.Rel(root, real); err != nil || !filepath.IsLocal(rel) {
-		return "", errors.New("it is a link that leads out of the project")
+		return errors.New("it is a link that leads out of the project")
 	}
 	if d.Rules.Secret(path, real) {
-		return "", errors.New("it leads to a file that holds secrets")
+		return errors.New("it leads to a file that holds secrets")
 	}
-	return real, nil
+	return nil
 }
 
 // List returns the names in a folder.

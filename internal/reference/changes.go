@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
+	"hermes/internal/atomicfile"
 	"hermes/internal/patch"
 	"hermes/internal/text"
 )
@@ -96,16 +98,25 @@ func (s Sources) newFile(path string) (content, why string) {
 	if err != nil {
 		return "", "cannot be read"
 	}
-	if _, err := s.resolve(path); err != nil {
+	real, err := s.resolve(path)
+	if err != nil {
 		return "", "not shown: " + strings.TrimSuffix(err.Error(), " and is not attached")
 	}
-	switch {
-	case !st.Mode().IsRegular():
+	if !st.Mode().IsRegular() {
 		return "", "not a regular file"
+	}
+	f, err := atomicfile.OpenPath(real)
+	if err != nil {
+		return "", "cannot be read"
+	}
+	defer f.Close()
+	switch st, err := f.Stat(); {
+	case err != nil || !st.Mode().IsRegular():
+		return "", "cannot be read"
 	case st.Size() > maxUntrackedFile:
 		return "", text.Size(st.Size()) + ", not shown"
 	}
-	raw, err := os.ReadFile(path)
+	raw, err := io.ReadAll(io.LimitReader(f, maxUntrackedFile+1))
 	switch {
 	case err != nil || len(raw) > maxUntrackedFile:
 		return "", "cannot be read"

@@ -3,10 +3,13 @@ package reference
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"hermes/internal/atomicfile"
 )
 
 // Limits of what is looked at in a folder.
@@ -88,7 +91,12 @@ func (s Sources) folder(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	entries, err := os.ReadDir(real)
+	opened, err := atomicfile.OpenFolder(real, false)
+	if err != nil {
+		return "", err
+	}
+	defer opened.Close()
+	entries, err := fs.ReadDir(opened.FS(), ".")
 	if err != nil {
 		return "", err
 	}

@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"unicode/utf8"
 
+	"hermes/internal/atomicfile"
 	"hermes/internal/text"
 )
 
@@ -25,7 +25,12 @@ func (s Sources) file(ctx context.Context, path string, from, to int) (Page, err
 	if err != nil {
 		return Page{}, err
 	}
-	st, err := os.Stat(real)
+	f, err := atomicfile.OpenPath(real)
+	if err != nil {
+		return Page{}, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
 	switch {
 	case err != nil:
 		return Page{}, err
@@ -34,11 +39,6 @@ func (s Sources) file(ctx context.Context, path string, from, to int) (Page, err
 	case !st.Mode().IsRegular():
 		return Page{}, errors.New("it is not a regular file")
 	}
-	f, err := os.Open(real)
-	if err != nil {
-		return Page{}, err
-	}
-	defer f.Close()
 	page, err := readLines(ctx, f, max(from, 1), to)
 	if err != nil {
 		return Page{}, err

@@ -1,9 +1,13 @@
 package search
 
 import (
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"hermes/internal/atomicfile"
 )
 
 // An ignoreLevel holds the rules of one folder's ignore files and links to the
@@ -98,20 +102,51 @@ func (r *ignoreRule) matches(rel, name string, isDir bool) bool {
 	return wild(r.pattern, name)
 }
 
-// levelFor reads the ignore files of one folder.
+// ignoreFiles are the names of ignore files. One that is a link does not count, as with
+// git.
+var ignoreFiles = [...]string{".gitignore", ".ignore"}
+
+// levelFor reads the ignore files of a folder above the search.
 func levelFor(above *ignoreLevel, dir string) *ignoreLevel {
-	for _, name := range [...]string{".gitignore", ".ignore"} {
+	for _, name := range ignoreFiles {
 		above = newIgnoreLevel(above, filepath.ToSlash(dir), readSmall(filepath.Join(dir, name)))
 	}
 	return above
 }
 
+// levelIn reads the ignore files of an open folder.
+func levelIn(above *ignoreLevel, folder *handle, dir string) *ignoreLevel {
+	for _, name := range ignoreFiles {
+		above = newIgnoreLevel(above, filepath.ToSlash(dir), small(folder.open(name)))
+	}
+	return above
+}
+
+// readSmall reads a file that no search finds, such as one of git's. Its folder may be
+// behind a link, the file itself is not.
 func readSmall(path string) string {
-	info, err := os.Stat(path)
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return ""
+	}
+	f, err := atomicfile.OpenPath(filepath.Join(dir, filepath.Base(path)))
+	if err != nil {
+		return ""
+	}
+	info, err := f.Stat()
+	return small(f, info, err)
+}
+
+// small reads and closes a small regular file.
+func small(f io.ReadCloser, info fs.FileInfo, err error) string {
+	if f == nil {
+		return ""
+	}
+	defer f.Close()
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxIgnoreFile {
 		return ""
 	}
-	text, err := os.ReadFile(path)
+	text, err := io.ReadAll(io.LimitReader(f, maxIgnoreFile))
 	if err != nil {
 		return ""
 	}

@@ -3,19 +3,22 @@ package search
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
+	"hermes/internal/atomicfile"
 	"hermes/internal/order"
 )
 
 // A Query says what to look for and where.
 type Query struct {
-	Root string // absolute path of a folder or file
+	// Root is the absolute path of a folder or file, in which no part is a link. What
+	// becomes a link meanwhile, here or below, is not searched.
+	Root string
 	// Lines finds lines in files; nil finds files only by Name.
 	Lines *Matcher
 	// Name limits the files, by a path relative to Root.
@@ -64,23 +67,14 @@ const maxKept = 10_000
 // ctx ends, it returns what was found so far, marked as partial. The error is
 // only about Root.
 func Search(ctx context.Context, q Query) (Found, error) {
-	info, err := os.Stat(q.Root)
-	if err != nil {
-		return Found{}, err
-	}
 	q.MaxLines = cmp.Or(q.MaxLines, maxKept)
 	q.MaxFiles = cmp.Or(q.MaxFiles, maxKept)
 	q.Hidden = q.Hidden || q.Name.Hidden()
 	c := &collector{query: &q}
-	if info.IsDir() {
-		walk(ctx, &q, c)
-	} else if info.Mode().IsRegular() {
-		newWorker(&q, c).file(ctx, q.Root, filepath.Base(q.Root))
-	} else {
-		return Found{}, fmt.Errorf("%s is not a folder or a regular file", q.Root)
+	if err := start(ctx, &q, c); err != nil {
+		return Found{}, err
 	}
 	c.found.Partial = c.found.Partial || ctx.Err() != nil
-	stamp(c.found.Files)
 	order.By(c.found.Files, func(a, b File) int {
 		if !a.ModTime.Equal(b.ModTime) {
 			return b.ModTime.Compare(a.ModTime)
@@ -90,13 +84,32 @@ func Search(ctx context.Context, q Query) (Found, error) {
 	return c.found, nil
 }
 
-// stamp sets the files' modification times.
-func stamp(files []File) {
-	for i := range files {
-		if info, err := os.Stat(files[i].Path); err == nil {
-			files[i].ModTime = info.ModTime()
-		}
+// start searches the query's root, a folder or a file.
+func start(ctx context.Context, q *Query, c *collector) error {
+	root, err := atomicfile.OpenFolder(q.Root, false)
+	if err == nil {
+		return walk(ctx, root, q, c)
 	}
+	dir, name := filepath.Split(q.Root)
+	above, noFolder := atomicfile.OpenFolder(dir, false)
+	if noFolder != nil {
+		return err
+	}
+	h, noFolder := newHandle(above, dir)
+	if noFolder != nil {
+		return noFolder
+	}
+	defer h.drop()
+	f, _, noFile := h.open(name)
+	if errors.Is(noFile, errNotRegular) {
+		return fmt.Errorf("%s is not a folder or a regular file", q.Root)
+	}
+	if noFile != nil {
+		return err
+	}
+	f.Close()
+	newWorker(q, c).file(ctx, place{h, name, q.Root}, name)
+	return nil
 }
 
 // A collector collects what the workers find, within the query's bounds.

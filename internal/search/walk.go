@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,9 +13,19 @@ import (
 
 // A folder is a folder to walk.
 type folder struct {
-	path, rel string // rel is "" for the root, else ends in a slash
-	ignore    *ignoreLevel
+	place
+	rel    string // "" for the root, else it ends in a slash
+	ignore *ignoreLevel
 }
+
+// A place is where a file or folder is: its name in an open folder, and its path for
+// results. It uses the open folder.
+type place struct {
+	in         *handle // nil for the root of the walk, which has its own handle
+	name, path string
+}
+
+var errNotRegular = errors.New("it is not a regular file")
 
 // A queue hands folders to workers and knows when all work is done. The newest
 // folder comes first, which keeps it short: it holds only the siblings along
@@ -61,11 +72,15 @@ func (q *queue) done() {
 	}
 }
 
-// walk searches the query's root and returns when every worker has ended.
-func walk(ctx context.Context, query *Query, c *collector) {
+// walk searches the query's root, a folder, and returns when every worker has ended.
+func walk(ctx context.Context, root *os.Root, query *Query, c *collector) error {
+	top, err := newHandle(root, query.Root)
+	if err != nil {
+		return err
+	}
 	q := &queue{}
 	q.ready.L = &q.mu
-	q.push([]folder{{path: query.Root, ignore: levelsAbove(query.Root)}})
+	q.push([]folder{{place: place{in: top, path: query.Root}, ignore: levelsAbove(query.Root)}})
 	var workers sync.WaitGroup
 	for range max(runtime.GOMAXPROCS(0), 2) {
 		workers.Go(func() {
@@ -78,16 +93,34 @@ func walk(ctx context.Context, query *Query, c *collector) {
 				if ctx.Err() == nil && !c.full() {
 					q.push(w.folder(ctx, f))
 				}
+				f.in.drop()
 				q.done()
 			}
 		})
 	}
 	workers.Wait()
+	return nil
 }
 
-// folder searches the files of a folder and returns its subfolders.
+// open opens a folder. The root of the walk is open already.
+func (f folder) open() (*handle, error) {
+	if f.name == "" {
+		f.in.keep()
+		return f.in, nil
+	}
+	return f.in.sub(f.name, f.path)
+}
+
+// folder searches the files of a folder and returns its subfolders, which use the
+// folder's handle.
 func (w *worker) folder(ctx context.Context, f folder) []folder {
-	entries, err := readDir(f.path)
+	here, err := f.open()
+	if err != nil {
+		w.found.denied()
+		return nil
+	}
+	defer here.drop()
+	entries, err := here.list()
 	if err != nil {
 		w.found.denied()
 		return nil
@@ -95,7 +128,7 @@ func (w *worker) folder(ctx context.Context, f folder) []folder {
 	level := f.ignore
 	for _, e := range entries {
 		if n := e.Name(); n == ".gitignore" || n == ".ignore" {
-			level = levelFor(f.ignore, f.path)
+			level = levelIn(f.ignore, here, f.path)
 			break
 		}
 	}
@@ -109,18 +142,19 @@ func (w *worker) folder(ctx context.Context, f folder) []folder {
 		if level.ignored(base+"/"+name, name, e.IsDir()) {
 			continue
 		}
-		path := filepath.Join(f.path, name)
-		if e.IsDir() && Pseudo(path) {
+		at := place{here, name, filepath.Join(f.path, name)}
+		if e.IsDir() && Pseudo(at.path) {
 			continue
 		}
 		switch {
 		case e.IsDir():
-			below = append(below, folder{path, f.rel + name + "/", level})
+			here.keep()
+			below = append(below, folder{at, f.rel + name + "/", level})
 		case e.Type().IsRegular() || w.query.Lines == nil && e.Type()&fs.ModeSymlink != 0:
 			if ctx.Err() != nil {
-				return nil
+				continue
 			}
-			w.file(ctx, path, f.rel+name)
+			w.entry(ctx, at, f.rel+name)
 		}
 	}
 	return below
@@ -135,14 +169,4 @@ func Pseudo(path string) bool {
 		}
 	}
 	return false
-}
-
-// readDir lists a folder unsorted.
-func readDir(path string) ([]fs.DirEntry, error) {
-	d, err := os.Open(strings.TrimSuffix(path, "/") + "/.")
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	return d.ReadDir(-1)
 }

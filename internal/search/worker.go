@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"os"
 	"strings"
 	"unicode/utf8"
 )
@@ -30,26 +29,50 @@ type worker struct {
 
 func newWorker(q *Query, c *collector) *worker { return &worker{query: q, found: c} }
 
-// file searches one file. rel is its path below the root, with slashes.
-func (w *worker) file(ctx context.Context, path, rel string) {
+// entry searches a file of a folder, or finds it by its name. rel is its path below the
+// root, with slashes.
+func (w *worker) entry(ctx context.Context, at place, rel string) {
+	if w.query.Lines != nil {
+		w.file(ctx, at, rel)
+		return
+	}
+	if !w.wanted(at, rel) {
+		return
+	}
+	w.found.add(File{Path: at.path, ModTime: at.in.modTime(at.name)})
+}
+
+// wanted reports whether a file is part of the query.
+func (w *worker) wanted(at place, rel string) bool {
 	if !w.query.Name.Match(rel) {
-		return
+		return false
 	}
-	if w.query.Omit != nil && w.query.Omit(path) {
+	if w.query.Omit != nil && w.query.Omit(at.path) {
 		w.found.omit()
+		return false
+	}
+	return true
+}
+
+// file searches one regular file. A file that became something else is not read.
+func (w *worker) file(ctx context.Context, at place, rel string) {
+	if !w.wanted(at, rel) {
 		return
 	}
-	if w.query.Lines == nil {
-		w.found.add(File{Path: path})
-		return
-	}
-	f, err := os.Open(path)
+	f, info, err := at.in.open(at.name)
 	if err != nil {
 		w.found.denied()
 		return
 	}
 	defer f.Close()
-	if hits := w.scan(ctx, f, path); hits.Matches > 0 {
+	hits := File{Path: at.path, Matches: 1}
+	if w.query.Lines != nil {
+		hits = w.scan(ctx, f, at.path)
+	}
+	if hits.ModTime = info.ModTime(); hits.Matches > 0 {
+		if w.query.Lines == nil {
+			hits.Matches = 0
+		}
 		w.found.add(hits)
 	}
 }

@@ -36,7 +36,15 @@ func (s Spillover) Keep(ctx context.Context, c *hermes.Call, text string) (strin
 		if s.Dir == "" {
 			return "", errNoSpill
 		}
-		at = filepath.Join(s.Dir, session, name)
+		dir := s.Dir
+		if l, ok := files.(hermes.LinklessFiles); ok { // nothing of ours puts a link below it
+			var err error
+			if dir, err = followed(ctx, files, dir); err != nil {
+				return "", fmt.Errorf("store the result: %w", err)
+			}
+			files = l.NoLinks()
+		}
+		at = filepath.Join(dir, session, name)
 	}
 	const owner = 0o600
 	if err := files.Write(ctx, at, []byte(text), owner); err != nil {

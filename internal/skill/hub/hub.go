@@ -179,6 +179,8 @@ type web struct{ client *http.Client }
 const (
 	maxIndex   = 16 << 20
 	maxArchive = 64 << 20
+	// MaxBody bounds what one response of a registry may have.
+	MaxBody = maxArchive + 1
 )
 
 // get returns the body of a URL. More than limit bytes are an error.

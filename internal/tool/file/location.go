@@ -268,7 +268,8 @@ func (p location) failure(doing string, err error) error {
 // notFound reports a missing file and names similar ones.
 func (p location) notFound(ctx context.Context) error {
 	dir, name := splitPath(p.path)
-	entries, err := p.files.List(ctx, dir)
+	there, _ := splitPath(p.entry)
+	entries, err := p.files.List(ctx, there)
 	if err != nil {
 		return fmt.Errorf("%s not found, and its folder does not exist: look for it with search_files, target files", p.path)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/atomicfile"
 	"hermes/internal/search"
 	"hermes/internal/text"
 )
@@ -100,6 +101,9 @@ func (t *Toolset) runSearch(ctx context.Context, c *hermes.Call, in searchArgs) 
 	}
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
+	}
+	if errors.Is(err, atomicfile.ErrLink) {
+		return hermes.Result{}, p.failure("search", hermes.ErrLink)
 	}
 	if err != nil {
 		return hermes.Result{}, fmt.Errorf("search %s: %w", p.path, err)
