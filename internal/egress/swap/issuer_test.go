@@ -1,8 +1,11 @@
 package swap
 
 import (
+	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
+	"math/big"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,6 +50,19 @@ func TestAuthorityIsGoodForDeclaredHostsOnly(t *testing.T) {
 		if (err == nil) != want {
 			t.Errorf("%s: %v", host, err)
 		}
+	}
+	address := net.ParseIP("127.0.0.1")
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: i.cert.NotAfter, IPAddresses: []net.IP{address}, DNSNames: []string{"api.example.test"}}
+	der, err := x509.CreateCertificate(rand.Reader, template, i.cert, i.leaf.Public(), i.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := leaf.Verify(x509.VerifyOptions{DNSName: "127.0.0.1", Roots: pool}); err == nil {
+		t.Error("it can sign for addresses")
 	}
 	if !i.cert.PermittedDNSDomainsCritical || i.cert.KeyUsage != x509.KeyUsageCertSign || !i.cert.MaxPathLenZero {
 		t.Errorf("%+v", i.cert)

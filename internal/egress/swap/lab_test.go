@@ -67,6 +67,7 @@ func newLab(t *testing.T, o options) *lab {
 	for host, handler := range o.hosts {
 		server := httptest.NewUnstartedServer(handler)
 		server.EnableHTTP2 = true
+		server.Config.DisableGeneralOptionsHandler = true
 		server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 		server.TLS = &tls.Config{Certificates: []tls.Certificate{issue(host)}}
 		server.StartTLS()

@@ -3,8 +3,10 @@ package swap_test
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -108,7 +110,7 @@ func TestEventsArriveAtOnce(t *testing.T) {
 func TestWebSocket(t *testing.T) {
 	t.Parallel()
 	host := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c, err := websocket.Accept(w, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionContextTakeover})
+		c, err := websocket.Accept(w, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionContextTakeover, CompressionThreshold: 1})
 		if err != nil {
 			return
 		}
@@ -232,19 +234,75 @@ func TestManyRequestsOverOneConnection(t *testing.T) {
 
 func TestServeEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	begun := make(chan bool)
+	flood := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			_, _ = w.Write(make([]byte, 32<<10)) // the child does not read: this gets stuck
+		}
+	})
+	l := newLab(t, options{secrets: []swap.Secret{token()}, hosts: map[string]http.Handler{api: flood}})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	for name, speak := range map[string]func(*tls.Conn){
+		"no handshake": func(*tls.Conn) {},
+		"idle":         func(c *tls.Conn) { _ = c.Handshake() },
+		"stuck": func(c *tls.Conn) {
+			fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: %s\r\n\r\n", api)
+			_, _ = io.ReadFull(c, make([]byte, 100<<10))
+			time.Sleep(50 * time.Millisecond)
+		},
+	} {
+		client, err := net.Dial("tcp", listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		server, err := listener.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() {
+			ended <- l.swap.Serve(ctx, server, api, 443, func(ctx context.Context) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, "tcp", l.hosts[api])
+			})
+		}()
+		speak(tls.Client(client, &tls.Config{ServerName: api, RootCAs: l.roots(), NextProtos: []string{"http/1.1"}}))
+		cancel()
+		select {
+		case <-ended:
+		case <-time.After(10 * time.Second):
+			t.Errorf("%s: it goes on", name)
+		}
+		client.Close()
+	}
+}
+
+// TestEarlyAnswerOverHTTP1 answers while the child still sends.
+func TestEarlyAnswerOverHTTP1(t *testing.T) {
+	t.Parallel()
 	host := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		close(begun)
-		<-r.Context().Done()
+		_ = http.NewResponseController(w).EnableFullDuplex()
+		_, _ = io.WriteString(w, "early ")
+		w.(http.Flusher).Flush()
+		body, _ := io.ReadAll(r.Body)
+		fmt.Fprintf(w, "got %d", len(body))
 	})
 	l := newLab(t, options{secrets: []swap.Secret{token()}, hosts: map[string]http.Handler{api: host}})
-	ctx, cancel := context.WithCancel(t.Context())
-	r := l.request("GET", "/", "")
-	go func() {
-		if reply, err := l.client(true).Do(r.WithContext(ctx)); err == nil {
-			reply.Body.Close()
-		}
-	}()
-	<-begun
-	cancel() // the connection of the child ends; cleaning up waits for Serve
+	conn := l.tunnel(api)
+	fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: %s\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n", api)
+	reply, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	early := make([]byte, 6)
+	if _, err := io.ReadFull(reply.Body, early); err != nil || string(early) != "early " {
+		t.Fatalf("%q, %v", early, err)
+	}
+	fmt.Fprint(conn, "2\r\nbc\r\n0\r\n\r\n")
+	if rest, err := io.ReadAll(reply.Body); string(rest) != "got 3" || err != nil {
+		t.Errorf("%q, %v", rest, err)
+	}
 }

@@ -32,7 +32,7 @@ func TestPlaceholderBecomesTheValue(t *testing.T) {
 		{"Authorization", "PRIVATE-TOKEN token=\"" + p + "\"", "PRIVATE-TOKEN token=\"" + canary + "\""},
 		{"Authorization", p, canary},
 		{"Authorization", "Basic " + code("me:"+p), "Basic " + code("me:"+canary)},
-		{"Authorization", "basic " + raw("me:"+p), "basic " + code("me:"+canary)},
+		{"Authorization", "basic " + raw("~~~:"+p), "basic " + code("~~~:"+canary)},
 		{"Authorization", "Basic " + code(p+":x-oauth-basic"), "Basic " + code(canary+":x-oauth-basic")},
 		{"Authorization", "Basic " + code("me:other"), "Basic " + code("me:other")},
 		{"Authorization", "Basic !!!", "Basic !!!"},
@@ -69,6 +69,10 @@ func TestRequestIsNotChangedOtherwise(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, host.last(), cmp.AllowUnexported(seen{})); diff != "" {
 		t.Error(diff)
+	}
+	l.send(api, "OPTIONS * HTTP/1.1\nHost: "+api+"\nConnection: close\n\n")
+	if got := host.last(); got.method != "OPTIONS" || got.uri != "*" {
+		t.Errorf("the host got %s %s", got.method, got.uri)
 	}
 }
 

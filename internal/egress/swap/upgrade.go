@@ -20,7 +20,6 @@ func (t *tunnel) join(w http.ResponseWriter, r *http.Request, reply *http.Respon
 	}
 	defer child.Close()
 	header := http.Header{}
-	dropHops(reply.Header)
 	t.cleanInto(header, reply.Header, "")
 	header.Set("Connection", "Upgrade")
 	header.Set("Upgrade", "websocket")
