@@ -82,6 +82,14 @@ type Exit struct {
 	Refused []Refusal
 }
 
+// Confined is implemented by environments that build their walls when they are first
+// needed.
+type Confined interface {
+	// Confine builds the walls if there are none yet, and describes what holds. Walls
+	// that cannot be built do not hold; the next command says why.
+	Confine(ctx context.Context) Isolation
+}
+
 // Starter is implemented by environments that can run commands in the
 // background.
 type Starter interface {

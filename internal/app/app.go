@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
+	"net/netip"
 	"os"
 	"slices"
 	"sync"
@@ -13,6 +15,7 @@ import (
 	"hermes"
 	"hermes/internal/auxiliary"
 	"hermes/internal/config"
+	"hermes/internal/confine"
 	"hermes/internal/credential"
 	"hermes/internal/environment"
 	"hermes/internal/home"
@@ -26,6 +29,7 @@ import (
 	"hermes/internal/redact"
 	"hermes/internal/replay"
 	"hermes/internal/review"
+	"hermes/internal/sandbox"
 	"hermes/internal/session"
 	"hermes/internal/skill"
 	"hermes/internal/spend"
@@ -57,6 +61,15 @@ type Options struct {
 
 	// HostWalls says which walls around commands this host allows; nil asks the host.
 	HostWalls func(ctx context.Context) environment.HostWalls
+
+	// Sandbox says that this program can become a keeper of walls: its main calls
+	// sandbox.Main first. Strongest is the strongest layer to build, 0 for every one.
+	Sandbox   bool
+	Strongest sandbox.Layer
+	// Connect and Resolve are the network that commands reach, for tests; nil is the
+	// real one.
+	Connect func(ctx context.Context, network, address string) (net.Conn, error)
+	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 
 	// AboveOf looks for agents above a process that wants to reach the sessions; nil looks
 	// everywhere.
@@ -119,11 +132,13 @@ type knowledge struct {
 
 // process is what the commands and tools of all sessions share.
 type process struct {
-	tooling    func() *tooling
-	guard      proc.Guard // of the commands
-	mark       func() *lineage.Mark
-	leaseOwner func() hermes.Owner // names this process as the owner of leases
-	listening  func() *owner.Owner // where other processes reach its sessions
+	tooling func() *tooling
+	// confinement is the walls around commands, nil if there are none.
+	confinement func() (*confine.Program, error)
+	guard       proc.Guard // of the commands
+	mark        func() *lineage.Mark
+	leaseOwner  func() hermes.Owner // names this process as the owner of leases
+	listening   func() *owner.Owner // where other processes reach its sessions
 }
 
 // New makes an app. It reads nothing yet.
@@ -144,6 +159,7 @@ func New(o Options) *App {
 	a.mask = sync.OnceValue(func() *redact.Redactor { return redact.New(redact.Options{Known: a.secrets()}) })
 	a.log = sync.OnceValue(a.makeLog)
 	a.tooling = sync.OnceValue(a.makeTooling)
+	a.confinement = sync.OnceValues(a.makeConfinement)
 	a.memoryFile = sync.OnceValues(a.makeMemoryFile)
 	a.externalMemory = sync.OnceValue(a.makeExternalMemory)
 	a.skills = sync.OnceValues(a.makeSkills)

@@ -38,8 +38,10 @@ func (a *App) environment(w hermes.Workspace, granted func() []hermes.Need) (her
 	userHome, _ := os.UserHomeDir() // without one ~ stays as it is
 	c := a.variables(cfg)
 	c.Dir, c.Home, c.Temp, c.Guard = dir, userHome, t.TempDir, &a.guard
-	c.Walls = a.walls(cfg, granted)
 	c.Passthrough = slices.Concat(t.EnvPassthrough, a.skillVariables(context.Background()))
+	if c.Walls, err = a.walls(cfg, c, granted); err != nil {
+		return nil, err
+	}
 	return environment.NewLocal(c)
 }
 

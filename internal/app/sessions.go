@@ -31,6 +31,9 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := a.confinement(); err != nil { // closed after the sessions
+		return nil, err
+	}
 	a.mark()                      // before anything is started, and closed after the sessions
 	store, err := a.Database(ctx) // closed after the lease owner, which asks it
 	if err != nil {
@@ -204,7 +207,7 @@ func guardrail(g config.Guardrails) toolbox.Guardrail {
 // wallsLine says in one line for the model what commands may do, "" where there are no
 // walls: then a refusal is that of the system.
 func wallsLine(on hermes.Description) string {
-	if on.Isolation.Walls() == "" {
+	if on.Isolation.Layer != "A" && on.Isolation.Layer != "B" {
 		return ""
 	}
 	return on.Isolation.Text

@@ -2,39 +2,164 @@ package app
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 
 	"hermes"
 	"hermes/internal/config"
+	"hermes/internal/confine"
+	"hermes/internal/egress"
 	"hermes/internal/environment"
+	"hermes/internal/httpc"
+	"hermes/internal/lineage"
+	"hermes/internal/sandbox"
+	"hermes/internal/sandbox/landlock"
 )
 
-// HostWalls says which walls around commands this host allows.
+// makeConfinement makes the walls of this program, nil if it has none: it was not started
+// as one that can become a keeper, or the user switched them off.
+func (a *App) makeConfinement() (*confine.Program, error) {
+	cfg, err := a.config()
+	if err != nil || !a.opts.Sandbox || cfg.Terminal().Sandbox == environment.SandboxOff {
+		return nil, err
+	}
+	userHome, err := os.UserHomeDir()
+	if err != nil {
+		return nil, fmt.Errorf("a sandbox needs to know the user's home folder: %w", err)
+	}
+	proxy, allow, deny, err := a.wayOut(cfg)
+	if err != nil {
+		return nil, err
+	}
+	a.closing(func() error { proxy.Close(); return nil })
+	mode := confine.Strict // also if the setting is misspelt
+	if cfg.Terminal().Sandbox == environment.SandboxAuto {
+		mode = confine.Auto
+	}
+	return confine.New(confine.Settings{
+		Mode: mode, Home: userHome, State: cfg.Home().Root(), Cache: cfg.Home().Cache("sandbox"), Name: lineage.ProcessName,
+		Proxy: proxy, Allow: allow, Deny: deny, Log: a.log(), Strongest: a.opts.Strongest,
+	}), nil
+}
+
+// wayOut makes the proxy of commands, and the hosts that the user allows or forbids.
+func (a *App) wayOut(cfg *config.Config) (p *egress.Proxy, allow, deny []egress.Rule, err error) {
+	set := cfg.Security().Egress
+	if set.Registries {
+		allow = egress.Registries()
+	}
+	for _, list := range []struct {
+		key   string
+		rules []string
+		into  *[]egress.Rule
+	}{{"allow", set.Allow, &allow}, {"deny", set.Deny, &deny}} {
+		for _, text := range list.rules {
+			r, err := egress.ParseRule(text)
+			if err != nil {
+				return nil, nil, nil, fmt.Errorf("security.egress.%s: %w", list.key, err)
+			}
+			*list.into = append(*list.into, r)
+		}
+	}
+	blocked, err := a.blocked()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	upstream, err := httpc.ProxiesOf(cfg.Getenv).Func()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return egress.New(egress.Config{Deny: blocked.forbids, Upstream: upstream, Connect: a.opts.Connect, Resolve: a.opts.Resolve, Log: a.log()}), allow, deny, nil
+}
+
+// HostWalls says which walls around commands this host allows. It builds some to find
+// out.
 func (a *App) HostWalls(ctx context.Context) environment.HostWalls {
 	if a.opts.HostWalls != nil {
 		return a.opts.HostWalls(ctx)
 	}
-	return environment.HostWalls{Why: "this version has no sandbox for " + runtime.GOOS}
+	p, err := a.confinement()
+	if err != nil {
+		return environment.HostWalls{Why: err.Error()}
+	}
+	if p == nil {
+		return environment.HostWalls{Why: "this version has no sandbox for " + runtime.GOOS}
+	}
+	s, err := p.Probe(ctx)
+	w := hostWalls(s)
+	if err != nil {
+		w.Why = err.Error()
+	}
+	return w
 }
 
-// Sandbox says in one sentence which walls are in force for new sessions.
+func hostWalls(s confine.State) environment.HostWalls {
+	w := environment.HostWalls{Why: strings.Join(s.Reasons, "; "), Abilities: abilities()}
+	if s.Layer > sandbox.None {
+		w.Layer = s.Layer.String()
+	}
+	return w
+}
+
+// abilities lists what walls are made of here.
+func abilities() []environment.Ability {
+	abi, err := landlock.ABI()
+	if err != nil {
+		return []environment.Ability{{Name: "Landlock", Detail: err.Error()}}
+	}
+	list := []environment.Ability{{Name: "Landlock", Allowed: true, Detail: fmt.Sprintf("version %d", abi)}}
+	for _, row := range landlock.Lacks(abi) {
+		list = append(list, environment.Ability{Name: row.Right, Detail: row.Instead})
+	}
+	return list
+}
+
+// Sandbox says in one sentence which walls are in force for new sessions, as far as that
+// is known without building them.
 func (a *App) Sandbox(ctx context.Context) string {
 	cfg, err := a.config()
 	if err != nil {
 		return ""
 	}
-	return a.HostWalls(ctx).Line(cfg.Terminal().Sandbox)
+	mode := cfg.Terminal().Sandbox
+	if a.opts.HostWalls != nil {
+		return a.opts.HostWalls(ctx).Line(mode)
+	}
+	p, err := a.confinement()
+	if p == nil || err != nil {
+		return environment.HostWalls{}.Line(mode)
+	}
+	s := p.State()
+	if !s.Known {
+		s.Layer = min(sandbox.Expect(), sandbox.A)
+	}
+	return hostWalls(s).Line(mode)
 }
 
 // walls makes the walls around the commands of a session; nil is none. granted lists what
 // the user has allowed all its commands.
-func (a *App) walls(cfg *config.Config, _ func() []hermes.Need) environment.Walls {
+func (a *App) walls(cfg *config.Config, local environment.LocalConfig, granted func() []hermes.Need) (environment.Walls, error) {
 	mode := cfg.Terminal().Sandbox
 	if mode == environment.SandboxOff {
-		return nil
+		return nil, nil
 	}
-	if why := a.HostWalls(context.Background()).Refusal(mode); why != "" {
-		return environment.NoCommands(why)
+	p, err := a.confinement()
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	if p == nil {
+		if why := a.HostWalls(context.Background()).Refusal(mode); why != "" {
+			return environment.NoCommands(why), nil
+		}
+		return nil, nil
+	}
+	workspace, err := filepath.EvalSymlinks(local.Dir)
+	if err != nil {
+		return nil, err
+	}
+	return p.Walls(confine.Config{Workspace: workspace, Environ: slices.Clone(environment.Variables(local)), Granted: granted}), nil
 }

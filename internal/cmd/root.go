@@ -33,6 +33,8 @@ type Process struct {
 	// Announce makes the process known as one that runs an agent; see
 	// app.Options. Nil does so, and tests in one process do not.
 	Announce func() (stop func(), err error)
+	// Sandbox says that the program called sandbox.Main first of all.
+	Sandbox bool
 	// Above looks for agents that started the process, and AboveOf for those that started
 	// another one; nil looks everywhere.
 	Above   func() lineage.Above
@@ -77,7 +79,7 @@ func Main(p Process) int {
 }
 
 func newFactory(p Process) *factory.Factory {
-	return factory.New(app.Options{Extra: p.Extra, Getenv: p.Getenv, Announce: p.Announce, AboveOf: p.AboveOf}, factory.IO{In: p.Stdin, Out: p.Stdout, Err: p.Stderr})
+	return factory.New(app.Options{Extra: p.Extra, Getenv: p.Getenv, Announce: p.Announce, AboveOf: p.AboveOf, Sandbox: p.Sandbox}, factory.IO{In: p.Stdin, Out: p.Stdout, Err: p.Stderr})
 }
 
 // newRoot makes the root command. Without a subcommand it is the chat.

@@ -9,7 +9,6 @@ import (
 	"hermes"
 	"hermes/internal/sandbox"
 	"hermes/internal/sandbox/gitguard"
-	"hermes/internal/sandbox/plan"
 )
 
 // guard remembers what git and tools obey in the workspace, before a command. What was
@@ -61,8 +60,12 @@ func (v *visit) changes() []hermes.Refusal {
 		return nil
 	}
 	var out []hermes.Refusal
-	for _, c := range now.Compare(w.before) {
-		if v.watched(c) {
+	var born []string // repositories that were not there before
+	for _, c := range now.Compare(w.before) { // folders come before what is in them
+		if c.Event == gitguard.NewRepository {
+			born = append(born, c.Path)
+		}
+		if v.watched(c) && !ordinary(c, born) {
 			out = append(out, v.judge(c)...)
 		}
 	}
@@ -99,34 +102,29 @@ func (v *visit) judge(c gitguard.Change) []hermes.Refusal {
 		return []hermes.Refusal{{Kind: hermes.RefusedChange, Name: name, Note: "a new repository; its hooks and settings are protected from now on"}}
 	case c.Class == gitguard.GitConfig:
 		_, bad := c.Judge()
-		if len(bad) == 0 && (v.profile() == plan.GitConfig || c.Event == gitguard.Added) {
-			return nil
-		}
 		if len(bad) == 0 {
 			return nil
 		}
 		return []hermes.Refusal{v.restore(c, "git would run or obey "+keys(bad))}
-	case c.Class == gitguard.GitHook && c.Event == gitguard.Added && isSample(name):
-		return nil
-	case c.Class == gitguard.GitFolder && c.Event == gitguard.Added:
-		return nil // part of a new repository
 	}
 	return []hermes.Refusal{v.restore(c, "the user's own tools run or obey it")}
 }
 
-func (v *visit) profile() plan.Profile {
-	for k, at := range v.walls.places {
-		if at == v.place {
-			return k.profile
-		}
+// ordinary reports whether something is what git itself puts into a new repository: its
+// folders, and hooks that are examples and never run.
+func ordinary(c gitguard.Change, born []string) bool {
+	if c.Event != gitguard.Added || !slices.ContainsFunc(born, func(r string) bool { return below(c.Path, r) }) {
+		return false
 	}
-	return plan.Command
-}
-
-// isSample reports whether a hook is one of those that git puts there as examples and
-// never runs, or their folder.
-func isSample(path string) bool {
-	return strings.HasSuffix(path, ".sample") || filepath.Base(path) == "hooks"
+	switch c.Class {
+	case gitguard.GitFolder:
+		return true
+	case gitguard.GitHook:
+		return strings.HasSuffix(c.Path, ".sample") || filepath.Base(c.Path) == "hooks"
+	case gitguard.GitRemote:
+		return filepath.Base(c.Path) == "branches" || filepath.Base(c.Path) == "remotes"
+	}
+	return false
 }
 
 func keys(list []gitguard.Key) string {

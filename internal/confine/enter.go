@@ -195,9 +195,7 @@ func (v *visit) done(_ context.Context, exit hermes.Exit, _ bool) []hermes.Refus
 	}
 	w := v.walls
 	refused := w.hosts(v.begin)
-	if exit.Code != 0 {
-		refused = append(refused, v.paths()...)
-	}
+	refused = append(refused, v.paths(exit.Code != 0)...)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.running--

@@ -15,13 +15,13 @@ import (
 // maxRefused is how many paths are named for one command.
 const maxRefused = 8
 
-// paths finds out which files the walls kept from a command that failed. The kernel does
+// paths finds out which files the walls kept from a command, above all one that failed. The kernel does
 // not tell: what the command said and what it names is compared with the policy. So it
 // can miss some, and may name a file that was not the reason.
-func (v *visit) paths() []hermes.Refusal {
+func (v *visit) paths(failed bool) []hermes.Refusal {
 	said := v.output.String()
 	denied, written := signs(said)
-	if !denied {
+	if !denied || !failed && !strings.Contains(said, "Read-only file system") {
 		return nil
 	}
 	var out []hermes.Refusal
@@ -41,7 +41,7 @@ func (v *visit) paths() []hermes.Refusal {
 // written.
 func signs(said string) (denied, written bool) {
 	said = strings.ToLower(said)
-	for _, s := range []string{"read-only file system", "erofs"} {
+	for _, s := range []string{"read-only file system", "erofs", "device or resource busy", "ebusy"} {
 		if strings.Contains(said, s) {
 			return true, true
 		}
@@ -76,6 +76,9 @@ func (v *visit) named(said string) []string {
 		}
 		for _, word := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\r\n'\"`‘’“”()[]<>=:,", r) }) {
 			add(word)
+			if word != "" && !filepath.IsAbs(word) && len(out) < 64 {
+				out = append(out, filepath.Join(v.dir, strings.TrimRight(word, ".,:;")))
+			}
 		}
 	}
 	shell.Commands(v.line, func(words []string) bool {
@@ -103,6 +106,8 @@ func (v *visit) refusal(path string, written bool) (hermes.Refusal, bool) {
 		return slices.ContainsFunc(list, func(f string) bool { return below(real, f) })
 	}
 	switch {
+	case below(real, v.walls.program.config.State) && !in(p.Write):
+		return hermes.Refusal{Kind: hermes.RefusedRead, Name: path, Note: "Hermes' own home is never open to commands"}, exists
 	case p.Layer == sandbox.A && (below(path, "/tmp") || below(path, "/var/tmp")) && !in(p.Write):
 		return hermes.Refusal{Kind: hermes.RefusedRead, Name: path, Note: "commands have a /tmp of their own"}, exists
 	case in(p.Hidden):
@@ -111,8 +116,6 @@ func (v *visit) refusal(path string, written bool) (hermes.Refusal, bool) {
 		return hermes.Refusal{Kind: hermes.RefusedWrite, Name: path, Note: "the user's own tools run or obey it"}, written
 	case in(p.Write) || in([]string{p.Temp, p.PrivateHome}):
 		return hermes.Refusal{}, false
-	case below(real, v.walls.program.config.State):
-		return hermes.Refusal{Kind: hermes.RefusedRead, Name: path, Note: "Hermes' own home is never open to commands"}, exists
 	case in(p.Read):
 		return hermes.Refusal{Kind: hermes.RefusedWrite, Name: path}, written
 	case !exists && written:

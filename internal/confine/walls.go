@@ -11,6 +11,7 @@ import (
 	"hermes/internal/egress"
 	"hermes/internal/sandbox"
 	"hermes/internal/sandbox/gitguard"
+	"hermes/internal/sandbox/plan"
 )
 
 // Config is what the walls of one session need.
@@ -92,12 +93,16 @@ func (w *Walls) at(ctx context.Context, k key) (*place, error) {
 	return at, err
 }
 
-// Ready builds the walls if they do not stand yet, and describes what holds.
-func (w *Walls) Ready(ctx context.Context) (hermes.Isolation, error) {
+// Build builds the walls if there are none yet, and describes what holds.
+func (w *Walls) Build(ctx context.Context) hermes.Isolation {
 	w.mu.Lock()
-	_, err := w.at(ctx, keyOf(0, w.granted()))
+	at, err := w.at(ctx, keyOf(plan.Command, w.granted()))
 	w.mu.Unlock()
-	return w.Describe(), err
+	out := w.Describe()
+	if at == nil || err != nil { // the next command says why
+		out.Holds = false
+	}
+	return out
 }
 
 func (w *Walls) granted() []hermes.Need {

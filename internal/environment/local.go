@@ -115,6 +115,14 @@ func (l *Local) Exec(ctx context.Context, c hermes.Command) (hermes.Exit, error)
 // Files gives access to the files of this machine.
 func (l *Local) Files() hermes.Files { return hostFiles{local: l} }
 
+// Confine builds the walls; see [hermes.Confined].
+func (l *Local) Confine(ctx context.Context) hermes.Isolation {
+	if r, ok := l.config.Walls.(Builder); ok {
+		return r.Build(ctx)
+	}
+	return l.Describe(ctx).Isolation
+}
+
 // Describe says where the commands run; see [hermes.Environment]. What this machine is
 // does not change, and is looked up once.
 func (l *Local) Describe(context.Context) hermes.Description {

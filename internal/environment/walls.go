@@ -23,6 +23,12 @@ type Walls interface {
 	Close() error
 }
 
+// Builder is implemented by Walls that are built when they are first needed.
+type Builder interface {
+	// Build builds them if there are none yet, and describes what holds.
+	Build(ctx context.Context) hermes.Isolation
+}
+
 // Bounds is implemented by Walls that know what commands may reach and change.
 type Bounds interface {
 	Bounds() (reach hermes.Network, write []string)

@@ -5,14 +5,10 @@ import (
 	"os"
 )
 
-// processName is the name of a process that runs an agent. The kernel keeps up to
-// 15 bytes.
-const processName = "hermes-agent"
-
 // Announce makes this process known to its children, and to theirs, as one that
 // runs an agent. Call it before the first child is started.
 func Announce() error {
-	if err := os.WriteFile("/proc/self/comm", []byte(processName), 0); err != nil {
+	if err := os.WriteFile("/proc/self/comm", []byte(ProcessName), 0); err != nil {
 		return fmt.Errorf("name this process: %w", err)
 	}
 	return nil

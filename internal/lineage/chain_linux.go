@@ -20,7 +20,7 @@ func look(pid int) (node, error) {
 	if !ok {
 		return node{}, fmt.Errorf("%s/stat has an unknown form", proc(pid))
 	}
-	n.pid, n.agent = pid, n.name == processName
+	n.pid, n.agent = pid, n.name == ProcessName
 	return n, nil
 }
 

@@ -29,6 +29,10 @@ import (
 // Variable is the environment variable that names the home of the agent.
 const Variable = "HERMES_STARTED_BY_AGENT"
 
+// ProcessName is the name of a process that runs an agent, or that starts its commands.
+// Linux keeps up to 15 bytes.
+const ProcessName = "hermes-agent"
+
 // Probe says where to look; Look requires Getenv.
 type Probe struct {
 	Getenv func(string) string

@@ -152,6 +152,9 @@ func wallsOf(e hermes.Environment) string {
 	if e == nil {
 		return ""
 	}
+	if c, ok := e.(hermes.Confined); ok {
+		return c.Confine(context.Background()).Walls()
+	}
 	return e.Describe(context.Background()).Isolation.Walls()
 }
 
