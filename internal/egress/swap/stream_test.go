@@ -109,6 +109,7 @@ func TestEventsArriveAtOnce(t *testing.T) {
 
 func TestWebSocket(t *testing.T) {
 	t.Parallel()
+	words := strings.Repeat("the key is ", 200)
 	host := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := websocket.Accept(w, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionContextTakeover, CompressionThreshold: 1})
 		if err != nil {
@@ -122,7 +123,7 @@ func TestWebSocket(t *testing.T) {
 				return
 			}
 			if string(message) == "key?" {
-				message = []byte("the key is " + r.Header.Get("Authorization"))
+				message = []byte(words + r.Header.Get("Authorization")) // worth compressing
 			}
 			if c.Write(r.Context(), kind, message) != nil {
 				return
@@ -146,7 +147,7 @@ func TestWebSocket(t *testing.T) {
 	c.SetReadLimit(1 << 20)
 	long := strings.Repeat("long ", 40000)
 	for _, m := range []struct{ send, want string }{
-		{"hello", "hello"}, {"gh", "gh"}, {"g", "g"}, {long, long}, {"key?", "the key is Bearer " + l.placeholder()}, {l.placeholder(), l.placeholder()},
+		{"hello", "hello"}, {"gh", "gh"}, {"g", "g"}, {long, long}, {"key?", words + "Bearer " + l.placeholder()}, {l.placeholder(), l.placeholder()},
 	} {
 		if err := c.Write(ctx, websocket.MessageText, []byte(m.send)); err != nil {
 			t.Fatal(err)
