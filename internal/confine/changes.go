@@ -60,7 +60,7 @@ func (v *visit) changes() []hermes.Refusal {
 		return nil
 	}
 	var out []hermes.Refusal
-	var born []string // repositories that were not there before
+	var born []string                         // repositories that were not there before
 	for _, c := range now.Compare(w.before) { // folders come before what is in them
 		if c.Event == gitguard.NewRepository {
 			born = append(born, c.Path)

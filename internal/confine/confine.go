@@ -38,7 +38,6 @@ const (
 // It may be used concurrently.
 type Program struct {
 	config Settings
-	host   sandbox.Host
 
 	mu     sync.Mutex
 	chosen *choice // nil: no keeper was tried yet

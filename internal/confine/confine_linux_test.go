@@ -51,7 +51,9 @@ func newScene(t testing.TB, strongest sandbox.Layer) *scene {
 		}
 	}
 	proxy := egress.New(egress.Config{
-		Resolve: func(context.Context, string) ([]netip.Addr, error) { return []netip.Addr{netip.MustParseAddr("93.184.216.34")}, nil },
+		Resolve: func(context.Context, string) ([]netip.Addr, error) {
+			return []netip.Addr{netip.MustParseAddr("93.184.216.34")}, nil
+		},
 		Connect: func(context.Context, string, string) (net.Conn, error) { return nil, os.ErrDeadlineExceeded },
 	})
 	t.Cleanup(proxy.Close)

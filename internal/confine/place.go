@@ -57,7 +57,7 @@ func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, erro
 		return nil, err
 	}
 	defer host.Close()
-	keeper, err := w.program.host.Start(ctx, sandbox.Config{
+	keeper, err := sandbox.Start(ctx, sandbox.Config{
 		Policy: p.Policy, Name: set.Name, Refused: w.refusedAddress,
 		Target: sandbox.Target{Canary: canary, Port: host.Addr().(*net.TCPAddr).Port},
 	})

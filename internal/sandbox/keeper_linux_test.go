@@ -17,7 +17,7 @@ import (
 // mustStart starts a keeper and closes it with the test.
 func mustStart(t testing.TB, p sandbox.Policy) *sandbox.Keeper {
 	t.Helper()
-	k, err := new(sandbox.Host).Start(t.Context(), sandbox.Config{Policy: p})
+	k, err := sandbox.Start(t.Context(), sandbox.Config{Policy: p})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func BenchmarkCommand(b *testing.B) {
 
 func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
-		k, err := new(sandbox.Host).Start(b.Context(), sandbox.Config{})
+		k, err := sandbox.Start(b.Context(), sandbox.Config{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -5,6 +5,7 @@ package sandbox
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"strconv"
 	"sync"
 	"syscall"
@@ -13,26 +14,30 @@ import (
 	"hermes/internal/proc"
 )
 
-// Host starts the keepers of a program and knows those that live. A program has one;
-// the zero value works.
-type Host struct {
+// keepers are the process ids of the keepers of this process.
+type keepers struct {
 	mu     sync.Mutex
-	living map[int]bool // process ids of keepers
+	living map[int]bool
 }
 
-func (h *Host) add(pid int) {
+// children are all of them: the children of a process are one set, whoever started them.
+var children = &keepers{living: map[int]bool{}}
+
+// start starts a keeper, and knows it before anyone looks for orphans.
+func (h *keepers) start(start func() (*exec.Cmd, error)) (*exec.Cmd, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.living == nil {
-		h.living = map[int]bool{}
+	c, err := start()
+	if err == nil {
+		h.living[c.Process.Pid] = true
 	}
-	h.living[pid] = true
+	return c, err
 }
 
 // ended forgets a keeper and kills what it left, in layer B: without their keeper, its
 // processes became children of this one, if it adopts orphans. They are known by the
 // filter that they cannot take off, which no other child has.
-func (h *Host) ended(pid int) {
+func (h *keepers) ended(pid int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.living, pid)

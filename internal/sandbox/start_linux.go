@@ -29,7 +29,6 @@ const (
 // it says is not trusted. Its methods may be called concurrently; the owner must call
 // Close.
 type Keeper struct {
-	host     *Host
 	policy   Policy
 	lacks    []string
 	control  *control
@@ -58,22 +57,22 @@ type reply struct {
 
 // Start starts a keeper and returns when its walls stand. The program must call Main
 // first of all. ctx bounds the start only.
-func (h *Host) Start(ctx context.Context, c Config) (*Keeper, error) {
+func Start(ctx context.Context, c Config) (*Keeper, error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
 		return nil, err
 	}
 	defer theirs.Close()
 	k := &Keeper{
-		host: h, policy: c.Policy, control: &control{conn: ours, most: maxFromKeeper}, stderr: &tail{}, gone: make(chan struct{}), empty: true,
+		policy: c.Policy, control: &control{conn: ours, most: maxFromKeeper}, stderr: &tail{}, gone: make(chan struct{}), empty: true,
 		waiting: map[uint32]chan reply{}, children: map[uint32]*child{},
 	}
-	if k.process, err = startProcess(c.Policy.Layer, theirs, k.stderr); err != nil {
+	k.process, err = children.start(func() (*exec.Cmd, error) { return startProcess(c.Policy.Layer, theirs, k.stderr) })
+	if err != nil {
 		ours.Close()
 		return nil, fmt.Errorf("start the keeper of the sandbox: %w", err)
 	}
 	theirs.Close()
-	h.add(k.process.Process.Pid)
 	limit, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
 	stop := context.AfterFunc(limit, func() { _ = ours.SetDeadline(time.Unix(1, 0)) })
@@ -338,7 +337,7 @@ func (k *Keeper) abandon() {
 		proc.SignalGroup(k.process.Process.Pid, true)
 		<-ended
 	}
-	k.host.ended(k.process.Process.Pid)
+	children.ended(k.process.Process.Pid)
 	if k.stopping != nil {
 		k.stopping()
 	}
