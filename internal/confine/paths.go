@@ -112,7 +112,7 @@ func (v *visit) refusal(path string, written bool) (hermes.Refusal, bool) {
 		return hermes.Refusal{Kind: hermes.RefusedRead, Name: path, Note: "commands have a /tmp of their own"}, exists
 	case in(p.Hidden):
 		return hermes.Refusal{Kind: hermes.RefusedRead, Name: path, Note: "it holds secrets"}, exists
-	case in(p.Protected) && exists:
+	case in(p.Protected), slices.ContainsFunc(p.Protected, func(f string) bool { return below(f, real) }) && in(p.Write):
 		return hermes.Refusal{Kind: hermes.RefusedWrite, Name: path, Note: "the user's own tools run or obey it"}, written
 	case in(p.Write) || in([]string{p.Temp, p.PrivateHome}):
 		return hermes.Refusal{}, false
