@@ -24,7 +24,7 @@ import (
 // as one that can become a keeper, or the user switched them off.
 func (a *App) makeConfinement() (*confine.Program, error) {
 	cfg, err := a.config()
-	if err != nil || !a.opts.Sandbox || cfg.Terminal().Sandbox == environment.SandboxOff {
+	if err != nil || !a.opts.Sandbox.Keeper || cfg.Terminal().Sandbox == environment.SandboxOff {
 		return nil, err
 	}
 	userHome, err := os.UserHomeDir()
@@ -42,7 +42,7 @@ func (a *App) makeConfinement() (*confine.Program, error) {
 	}
 	return confine.New(confine.Settings{
 		Mode: mode, Home: userHome, State: cfg.Home().Root(), Cache: cfg.Home().Cache("sandbox"), Name: lineage.ProcessName,
-		Proxy: proxy, Allow: allow, Deny: deny, Log: a.log(), Strongest: a.opts.Strongest,
+		Proxy: proxy, Allow: allow, Deny: deny, Log: a.log(), Strongest: a.opts.Sandbox.Strongest,
 	}), nil
 }
 
@@ -73,7 +73,7 @@ func (a *App) wayOut(cfg *config.Config) (p *egress.Proxy, allow, deny []egress.
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	return egress.New(egress.Config{Deny: blocked.forbids, Upstream: upstream, Connect: a.opts.Connect, Resolve: a.opts.Resolve, Log: a.log()}), allow, deny, nil
+	return egress.New(egress.Config{Deny: blocked.forbids, Upstream: upstream, Connect: a.opts.Sandbox.Connect, Resolve: a.opts.Sandbox.Resolve, Log: a.log()}), allow, deny, nil
 }
 
 // HostWalls says which walls around commands this host allows. It builds some to find

@@ -66,7 +66,6 @@ var layers = []layer{
 		{path: "internal/fault"},
 		{path: "internal/fulltext"},
 		{path: "internal/home", deps: []string{"golang.org/x/sys"}},
-		{path: "internal/hostlist", deps: []string{"golang.org/x/net"}},
 		{path: "internal/httpc", deps: []string{"golang.org/x/net"}},
 		{path: "internal/ioerr"},
 		{path: "internal/jsonrepair"},
@@ -109,15 +108,13 @@ var layers = []layer{
 		{path: "internal/webpage", deps: []string{"golang.org/x/net"}},
 		{path: "internal/yamledit", deps: []string{"go.yaml.in/yaml/v3"}},
 	}, {
-		{path: "internal/git"},      // it starts git with proc
-		{path: "internal/hostlist"}, // hosts as netguard writes them
+		{path: "internal/git"}, // it starts git with proc
 		{path: "internal/memory/scan"},
 		{path: "internal/policy/shell/inspect", deps: []string{"mvdan.cc/sh/v3"}},
-		{path: "internal/sandbox", deps: []string{"golang.org/x/sys"}},
+		{path: "internal/sandbox", deps: []string{"golang.org/x/sys"}}, // it puts landlock, mount and seccomp together
 		{path: "internal/sandbox/gitguard"},
 	}, {
 		{path: "internal/sandbox/plan"},
-		{path: "internal/sandbox"},
 		{path: "internal/sandbox/jobobject", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/sandbox/seatbelt"}, // it reads the policies of sandbox
 	}}},
@@ -175,12 +172,11 @@ var layers = []layer{
 		{path: "internal/transport/responses"},
 		{path: "internal/undo"},
 		{path: "internal/upkeep"},
-	}, {
-		{path: "internal/confine"}, // puts walls, plan and way out together
 	}}},
 
 	{3, "engine", "the agent loop, the tool chain, the model chain; the work beside turns; reviews and replays", [][]row{{
-		{path: "internal/chain"}, // layers that know no service; provider puts them in order
+		{path: "internal/chain"},   // layers that know no service; provider puts them in order
+		{path: "internal/confine"}, // puts the walls, what they allow and the way out together
 	}, {
 		{path: "internal/agent"},
 		{path: "internal/provider"},
