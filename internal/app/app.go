@@ -17,8 +17,8 @@ import (
 	"hermes/internal/config"
 	"hermes/internal/confine"
 	"hermes/internal/credential"
-	"hermes/internal/environment"
 	"hermes/internal/home"
+	"hermes/internal/isolation"
 	"hermes/internal/lease"
 	"hermes/internal/lineage"
 	"hermes/internal/memory"
@@ -60,7 +60,7 @@ type Options struct {
 	Announce func() (stop func(), err error)
 
 	// HostWalls says which walls around commands this host allows; nil asks the host.
-	HostWalls func(ctx context.Context) environment.HostWalls
+	HostWalls func(ctx context.Context) isolation.HostWalls
 
 	// Sandbox is what walls around commands need.
 	Sandbox Sandbox

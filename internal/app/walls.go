@@ -15,6 +15,7 @@ import (
 	"hermes/internal/egress"
 	"hermes/internal/environment"
 	"hermes/internal/httpc"
+	"hermes/internal/isolation"
 	"hermes/internal/lineage"
 	"hermes/internal/sandbox"
 	"hermes/internal/sandbox/landlock"
@@ -24,7 +25,7 @@ import (
 // as one that can become a keeper, or the user switched them off.
 func (a *App) makeConfinement() (*confine.Program, error) {
 	cfg, err := a.config()
-	if err != nil || !a.opts.Sandbox.Keeper || cfg.Terminal().Sandbox == environment.SandboxOff {
+	if err != nil || !a.opts.Sandbox.Keeper || cfg.Terminal().Sandbox == isolation.SandboxOff {
 		return nil, err
 	}
 	userHome, err := os.UserHomeDir()
@@ -37,7 +38,7 @@ func (a *App) makeConfinement() (*confine.Program, error) {
 	}
 	a.closing(func() error { proxy.Close(); return nil })
 	mode := confine.Strict // also if the setting is misspelt
-	if cfg.Terminal().Sandbox == environment.SandboxAuto {
+	if cfg.Terminal().Sandbox == isolation.SandboxAuto {
 		mode = confine.Auto
 	}
 	return confine.New(confine.Settings{
@@ -78,16 +79,16 @@ func (a *App) wayOut(cfg *config.Config) (p *egress.Proxy, allow, deny []egress.
 
 // HostWalls says which walls around commands this host allows. It builds some to find
 // out.
-func (a *App) HostWalls(ctx context.Context) environment.HostWalls {
+func (a *App) HostWalls(ctx context.Context) isolation.HostWalls {
 	if a.opts.HostWalls != nil {
 		return a.opts.HostWalls(ctx)
 	}
 	p, err := a.confinement()
 	if err != nil {
-		return environment.HostWalls{Why: err.Error()}
+		return isolation.HostWalls{Why: err.Error()}
 	}
 	if p == nil {
-		return environment.HostWalls{Why: "this version has no sandbox for " + runtime.GOOS}
+		return isolation.HostWalls{Why: "this version has no sandbox for " + runtime.GOOS}
 	}
 	s, err := p.Probe(ctx)
 	w := hostWalls(s)
@@ -97,8 +98,8 @@ func (a *App) HostWalls(ctx context.Context) environment.HostWalls {
 	return w
 }
 
-func hostWalls(s confine.State) environment.HostWalls {
-	w := environment.HostWalls{Why: strings.Join(s.Reasons, "; "), Abilities: abilities()}
+func hostWalls(s confine.State) isolation.HostWalls {
+	w := isolation.HostWalls{Why: strings.Join(s.Reasons, "; "), Abilities: abilities()}
 	if s.Layer > sandbox.None {
 		w.Layer = s.Layer.String()
 	}
@@ -106,14 +107,14 @@ func hostWalls(s confine.State) environment.HostWalls {
 }
 
 // abilities lists what walls are made of here.
-func abilities() []environment.Ability {
+func abilities() []isolation.Ability {
 	abi, err := landlock.ABI()
 	if err != nil {
-		return []environment.Ability{{Name: "Landlock", Detail: err.Error()}}
+		return []isolation.Ability{{Name: "Landlock", Detail: err.Error()}}
 	}
-	list := []environment.Ability{{Name: "Landlock", Allowed: true, Detail: fmt.Sprintf("version %d", abi)}}
+	list := []isolation.Ability{{Name: "Landlock", Allowed: true, Detail: fmt.Sprintf("version %d", abi)}}
 	for _, row := range landlock.Lacks(abi) {
-		list = append(list, environment.Ability{Name: row.Right, Detail: row.Instead})
+		list = append(list, isolation.Ability{Name: row.Right, Detail: row.Instead})
 	}
 	return list
 }
@@ -131,7 +132,7 @@ func (a *App) Sandbox(ctx context.Context) string {
 	}
 	p, err := a.confinement()
 	if p == nil || err != nil {
-		return environment.HostWalls{}.Line(mode)
+		return isolation.HostWalls{}.Line(mode)
 	}
 	s := p.State()
 	if !s.Known {
@@ -142,9 +143,9 @@ func (a *App) Sandbox(ctx context.Context) string {
 
 // walls makes the walls around the commands of a session; nil is none. granted lists what
 // the user has allowed all its commands.
-func (a *App) walls(cfg *config.Config, local environment.LocalConfig, granted func() []hermes.Need) (environment.Walls, error) {
+func (a *App) walls(cfg *config.Config, local environment.LocalConfig, granted func() []hermes.Need) (isolation.Walls, error) {
 	mode := cfg.Terminal().Sandbox
-	if mode == environment.SandboxOff {
+	if mode == isolation.SandboxOff {
 		return nil, nil
 	}
 	p, err := a.confinement()
@@ -153,7 +154,7 @@ func (a *App) walls(cfg *config.Config, local environment.LocalConfig, granted f
 	}
 	if p == nil {
 		if why := a.HostWalls(context.Background()).Refusal(mode); why != "" {
-			return environment.NoCommands(why), nil
+			return isolation.NoCommands(why), nil
 		}
 		return nil, nil
 	}

@@ -108,19 +108,21 @@ var layers = []layer{
 		{path: "internal/webpage", deps: []string{"golang.org/x/net"}},
 		{path: "internal/yamledit", deps: []string{"go.yaml.in/yaml/v3"}},
 	}, {
-		{path: "internal/git"}, // it starts git with proc
+		{path: "internal/git"},      // it starts git with proc
+		{path: "internal/hostlist"}, // hosts as netguard writes them
 		{path: "internal/memory/scan"},
 		{path: "internal/policy/shell/inspect", deps: []string{"mvdan.cc/sh/v3"}},
 		{path: "internal/sandbox", deps: []string{"golang.org/x/sys"}}, // it puts landlock, mount and seccomp together
 		{path: "internal/sandbox/gitguard"},
 	}, {
-		{path: "internal/sandbox/plan"},
 		{path: "internal/sandbox/jobobject", deps: []string{"golang.org/x/sys"}},
+		{path: "internal/sandbox/plan"},
 		{path: "internal/sandbox/seatbelt"}, // it reads the policies of sandbox
 	}}},
 
 	{2, "components", "each can be built, tested and replaced alone", [][]row{{
 		{path: "internal/egress/swap"},
+		{path: "internal/isolation"}, // between environments and walls
 		{path: "internal/memory/external"},
 		{path: "internal/store"},
 		{path: "internal/transport/base"},

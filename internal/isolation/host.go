@@ -1,4 +1,4 @@
-package environment
+package isolation
 
 import "strings"
 
