@@ -138,9 +138,10 @@ func frontend(folder string) bool {
 	return p.layer == 6
 }
 
-// transportBase is what all transports share. It is not a transport itself.
-const isolation = "internal/isolation" // what every environment and the walls know of each other
+// isolation is what environments and the walls around their commands know of each other.
+const isolation = "internal/isolation"
 
+// transportBase is what all transports share. It is not a transport itself.
 const transportBase = "internal/transport/base"
 
 // shared reports whether a component is the base of others: transports, memory services, or
