@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"hermes/internal/proc"
 )
 
@@ -23,10 +25,15 @@ type keepers struct {
 // children are all of them: the children of a process are one set, whoever started them.
 var children = &keepers{living: map[int]bool{}}
 
-// start starts a keeper, and knows it before anyone looks for orphans.
-func (h *keepers) start(start func() (*exec.Cmd, error)) (*exec.Cmd, error) {
+// start starts a keeper, and knows it before anyone looks for orphans. From the first one
+// on, no other process of the user may look into this one.
+func (h *keepers) start(l Layer, start func() (*exec.Cmd, error)) (*exec.Cmd, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if l == A && os.Geteuid() != 0 { // who may not be looked into cannot get the maps of a namespace
+		_ = unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0)
+	}
+	defer func() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }()
 	c, err := start()
 	if err == nil {
 		h.living[c.Process.Pid] = true

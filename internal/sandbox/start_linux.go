@@ -67,7 +67,7 @@ func Start(ctx context.Context, c Config) (*Keeper, error) {
 		policy: c.Policy, control: &control{conn: ours, most: maxFromKeeper}, stderr: &tail{}, gone: make(chan struct{}), empty: true,
 		waiting: map[uint32]chan reply{}, children: map[uint32]*child{},
 	}
-	k.process, err = children.start(func() (*exec.Cmd, error) { return startProcess(c.Policy.Layer, theirs, k.stderr) })
+	k.process, err = children.start(c.Policy.Layer, func() (*exec.Cmd, error) { return startProcess(c.Policy.Layer, theirs, k.stderr) })
 	if err != nil {
 		ours.Close()
 		return nil, fmt.Errorf("start the keeper of the sandbox: %w", err)
