@@ -56,26 +56,52 @@ func (v *visit) changes() []hermes.Refusal {
 		return []hermes.Refusal{{Kind: hermes.RefusedChange, Name: w.config.Workspace, Note: err.Error()}}
 	}
 	defer thaw()
-	if now, err = w.before.Again(); err != nil {
-		return nil
-	}
-	var out []hermes.Refusal
-	var born []string                         // repositories that were not there before
-	for _, c := range now.Compare(w.before) { // folders come before what is in them
-		if c.Event == gitguard.NewRepository {
-			born = append(born, c.Path)
-		}
-		if v.watched(c) && !ordinary(c, born) {
-			out = append(out, v.judge(c)...)
-		}
-	}
+	out := v.undo()
 	for _, at := range w.places { // they do not protect what is new
 		at.stale = true
 	}
-	if again, err := now.Again(); err == nil {
+	if again, err := w.before.Again(); err == nil {
 		w.before = again
 	}
 	return out
+}
+
+// undo keeps or restores all changes. A folder that was moved back may hold more, so it
+// looks again.
+func (v *visit) undo() (out []hermes.Refusal) {
+	const rounds = 3
+	var born []string // repositories that were not there before
+	for range rounds {
+		now, err := v.walls.before.Again()
+		if err != nil {
+			return out
+		}
+		again := false
+		for _, c := range now.Compare(v.walls.before) { // folders come before what is in them
+			if c.Event == gitguard.NewRepository {
+				if !slices.Contains(born, c.Path) {
+					born = append(born, c.Path)
+					out = append(out, newRepository(c))
+				}
+				continue
+			}
+			if !v.watched(c) || ordinary(c, born) {
+				continue
+			}
+			if r, restored := v.judge(c); restored {
+				again = true
+				out = append(slices.DeleteFunc(out, func(o hermes.Refusal) bool { return o.Name == r.Name }), r)
+			}
+		}
+		if !again {
+			break
+		}
+	}
+	return out
+}
+
+func newRepository(c gitguard.Change) hermes.Refusal {
+	return hermes.Refusal{Kind: hermes.RefusedChange, Name: c.Path, Note: "a new repository; its hooks and settings are protected from now on"}
 }
 
 // watched reports whether a change may be the command's. In layer A, what is mounted
@@ -94,20 +120,16 @@ func (v *visit) freezeLocked() (func(), error) {
 	return v.walls.freeze()
 }
 
-// judge keeps or restores one change.
-func (v *visit) judge(c gitguard.Change) []hermes.Refusal {
-	name := c.Path
-	switch {
-	case c.Event == gitguard.NewRepository:
-		return []hermes.Refusal{{Kind: hermes.RefusedChange, Name: name, Note: "a new repository; its hooks and settings are protected from now on"}}
-	case c.Class == gitguard.GitConfig:
-		_, bad := c.Judge()
-		if len(bad) == 0 {
-			return nil
-		}
-		return []hermes.Refusal{v.restore(c, "git would run or obey "+keys(bad))}
+// judge restores one change, unless it is harmless.
+func (v *visit) judge(c gitguard.Change) (r hermes.Refusal, restored bool) {
+	if c.Class != gitguard.GitConfig {
+		return v.restore(c, "the user's own tools run or obey it"), true
 	}
-	return []hermes.Refusal{v.restore(c, "the user's own tools run or obey it")}
+	_, bad := c.Judge()
+	if len(bad) == 0 {
+		return r, false
+	}
+	return v.restore(c, "git would run or obey "+keys(bad)), true
 }
 
 // ordinary reports whether something is what git itself puts into a new repository: its

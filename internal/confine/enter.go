@@ -128,6 +128,10 @@ type visit struct {
 func (w *Walls) visit(ctx context.Context, k key, c hermes.Command, dir string, needs []hermes.Need) (*visit, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	k, err := k.limited(c.Limits)
+	if err != nil {
+		return nil, err
+	}
 	at, err := w.at(ctx, k)
 	if at == nil {
 		return nil, err

@@ -2,6 +2,7 @@ package confine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -18,6 +19,8 @@ import (
 type key struct {
 	profile plan.Profile
 	paths   string // needs, one a line, sorted
+	offline bool   // nothing but loopback
+	only    string // the paths that may be changed, one a line after the first, if it is not empty
 }
 
 // place is a keeper with the plan that it was started with.
@@ -38,7 +41,7 @@ func (e *planError) Unwrap() error { return e.error }
 func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, error) {
 	set := w.program.config
 	p, err := plan.Make(plan.Request{
-		Profile: k.profile, Layer: l, Network: w.network(), Workspace: w.config.Workspace, Home: set.Home, State: set.State, Cache: set.Cache,
+		Profile: k.profile, Layer: l, Network: w.network(k), Workspace: w.config.Workspace, Home: set.Home, State: set.State, Cache: set.Cache,
 		Environ: w.config.Environ, Path: pathOf(w.config.Environ), Grants: grantsOf(k),
 	})
 	if err != nil {
@@ -48,6 +51,7 @@ func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, erro
 		return nil, &planError{err}
 	}
 	unprotect(&p.Policy, grantsOf(k).Write)
+	k.narrow(&p.Policy)
 	canary, err := w.canary()
 	if err != nil {
 		return nil, &planError{err}
@@ -65,7 +69,7 @@ func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, erro
 		return nil, err
 	}
 	at := &place{plan: p, keeper: keeper, fresh: true}
-	if l := keeper.Listener(); l != nil && w.session != nil {
+	if l := keeper.Listener(); l != nil {
 		at.port = l.Addr().(*net.TCPAddr).Port
 		w.serving.Go(func() { _ = w.session.Serve(l) }) // ends with the session or the keeper
 	}
@@ -115,7 +119,45 @@ func keyOf(p plan.Profile, needs []hermes.Need) key {
 		}
 	}
 	slices.Sort(lines)
-	return key{p, strings.Join(slices.Compact(lines), "")}
+	return key{profile: p, paths: strings.Join(slices.Compact(lines), "")}
+}
+
+// limited narrows a key to what a command limits itself to.
+func (k key) limited(l hermes.Limits) (key, error) {
+	switch {
+	case l.Processes > 0:
+		return k, errors.New("the number of processes cannot be limited in the sandbox; run the command without that limit")
+	case l.Network == hermes.NetworkOff:
+		k.offline = true
+	}
+	if l.Write != nil {
+		paths := slices.Clone(l.Write)
+		slices.Sort(paths)
+		k.only = "\n" + strings.Join(slices.Compact(paths), "\n")
+	}
+	return k, nil
+}
+
+// narrow leaves to a policy only the writable paths of a key, beside temporary files and
+// the private home.
+func (k key) narrow(p *sandbox.Policy) {
+	if k.only == "" {
+		return
+	}
+	var write []string
+	for _, only := range strings.Split(k.only, "\n")[1:] {
+		if slices.ContainsFunc(p.Write, func(w string) bool { return below(only, w) }) {
+			write = append(write, only)
+		}
+	}
+	for _, w := range p.Write {
+		if below(w, p.Temp) || below(w, p.PrivateHome) {
+			write = append(write, w)
+			continue
+		}
+		p.Read = append(p.Read, w)
+	}
+	p.Write = write
 }
 
 // unprotect opens what a user allowed to be written.

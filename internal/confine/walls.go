@@ -58,8 +58,8 @@ func (p *Program) Walls(c Config) *Walls {
 	return w
 }
 
-func (w *Walls) network() sandbox.Network {
-	if w.session == nil {
+func (w *Walls) network(k key) sandbox.Network {
+	if w.session == nil || k.offline {
 		return sandbox.Offline
 	}
 	return sandbox.Proxied

@@ -48,6 +48,12 @@ func parseNeed(text string) (hermes.Need, error) {
 	if !ok || n.String() != text {
 		return n, fmt.Errorf(`need %q is not understood; write it as in blocked: "host example.org:443", "read /path" or "write /path"`, text)
 	}
+	if n.Kind == hermes.OpenedPort {
+		if number, err := strconv.ParseUint(n.Name, 10, 16); err != nil || number < 1024 || strconv.FormatUint(number, 10) != n.Name {
+			return n, fmt.Errorf("need %q is no port from 1024 on; write it like \"port 3000\"", text)
+		}
+		return n, nil
+	}
 	if n.Kind == hermes.RefusedHost {
 		host, port, err := net.SplitHostPort(n.Name)
 		number, bad := strconv.ParseUint(port, 10, 16)
@@ -78,7 +84,7 @@ func (in arguments) needs(ctx context.Context, e hermes.Environment) ([]hermes.N
 		if err != nil {
 			return nil, err
 		}
-		if n.Kind != hermes.RefusedHost {
+		if isPath(n) {
 			if real, err := e.Files().RealPath(ctx, n.Name); err != nil {
 				return nil, fmt.Errorf("need %q: %w", text, err)
 			} else if real != n.Name {
@@ -115,7 +121,7 @@ func (t *shellOf) wallRisks(in arguments, e hermes.Environment) []hermes.Risk {
 func (t *shellOf) needRisk(n hermes.Need, e hermes.Environment) hermes.Risk {
 	r := hermes.Risk{Key: hermes.GrantKey(n)}
 	paths := []string{n.Name}
-	if follow := t.followLinks(e); follow != nil && n.Kind != hermes.RefusedHost {
+	if follow := t.followLinks(e); follow != nil && isPath(n) {
 		paths = append(paths, cmp.Or(follow(n.Name), n.Name))
 	}
 	rules := policy.PathRules{Home: t.homeOf(e), State: t.config.Hermes}.Linked(filepath.EvalSymlinks)
@@ -123,6 +129,9 @@ func (t *shellOf) needRisk(n hermes.Need, e hermes.Environment) hermes.Risk {
 	switch {
 	case n.Kind == hermes.RefusedHost:
 		r.Reason = "reaches " + n.Name + " on the network"
+		return r
+	case n.Kind == hermes.OpenedPort:
+		r.Reason = "opens port " + n.Name + " of the sandbox to all programs of this machine, at 127.0.0.1:" + n.Name
 		return r
 	case slices.ContainsFunc(own, func(s string) bool { return slices.ContainsFunc(paths, func(p string) bool { return overlap(p, s) }) }):
 		r.Deny, r.Reason = true, n.String()+" would open Hermes' own home, which no command may have"
@@ -140,6 +149,9 @@ func (t *shellOf) needRisk(n hermes.Need, e hermes.Environment) hermes.Risk {
 	}
 	return r
 }
+
+// isPath reports whether a need names a path.
+func isPath(n hermes.Need) bool { return n.Kind == hermes.RefusedRead || n.Kind == hermes.RefusedWrite }
 
 // overlap reports whether one of two clean paths is the other or below it.
 func overlap(a, b string) bool { return below(a, b) || below(b, a) }
@@ -170,6 +182,10 @@ func blocked(refused []hermes.Refusal) (list []string, advice string) {
 	var notes []string
 	askable := false
 	for _, r := range refused {
+		if r.Kind == hermes.OpenedPort { // nothing was refused
+			notes = append(notes, "Port "+r.Name+" is "+text.Line(r.Note, namedLength*2)+".")
+			continue
+		}
 		item := string(r.Kind) + " " + r.Name
 		if slices.Contains(list, item) {
 			continue
@@ -191,5 +207,8 @@ func blocked(refused []hermes.Refusal) (list []string, advice string) {
 	case len(list) > 0:
 		advice = "The sandbox undid or refused this; if the task needs it, call again with escalate and a reason, which asks the user."
 	}
-	return list, strings.Join(append(notes, advice), " ")
+	if advice != "" {
+		notes = append(notes, advice)
+	}
+	return list, strings.Join(notes, " ")
 }
