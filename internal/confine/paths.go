@@ -21,11 +21,15 @@ const maxRefused = 8
 func (v *visit) paths(failed bool) []hermes.Refusal {
 	said := v.output.String()
 	denied, written := signs(said)
-	if !denied || !failed && !strings.Contains(said, "Read-only file system") {
+	if !denied {
 		return nil
 	}
+	line := ""
+	if failed { // else a missing file that it names need not be one that it wanted
+		line = v.line
+	}
 	var out []hermes.Refusal
-	for _, path := range v.named(said) {
+	for _, path := range v.named(said, line) {
 		n, ok := v.refusal(path, written)
 		if !ok || slices.ContainsFunc(out, func(r hermes.Refusal) bool { return r.Kind == n.Kind && r.Name == n.Name }) {
 			continue
@@ -55,8 +59,8 @@ func signs(said string) (denied, written bool) {
 	return denied, written
 }
 
-// named lists the absolute paths in what a command said and in its words.
-func (v *visit) named(said string) []string {
+// named lists the paths in what a command said and in the words of its line.
+func (v *visit) named(said, line string) []string {
 	var out []string
 	add := func(word string) {
 		word = strings.TrimRight(word, ".,:;)]}'\"`’”")
@@ -70,18 +74,18 @@ func (v *visit) named(said string) []string {
 			out = append(out, filepath.Clean(word))
 		}
 	}
-	for line := range strings.Lines(said) {
-		if denied, _ := signs(line); !denied {
+	for text := range strings.Lines(said) {
+		if denied, _ := signs(text); !denied {
 			continue
 		}
-		for _, word := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\r\n'\"`‘’“”()[]<>=:,", r) }) {
+		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n'\"`‘’“”()[]<>=:,", r) }) {
 			add(word)
 			if word != "" && !filepath.IsAbs(word) && len(out) < 64 {
 				out = append(out, filepath.Join(v.dir, strings.TrimRight(word, ".,:;")))
 			}
 		}
 	}
-	shell.Commands(v.line, func(words []string) bool {
+	shell.Commands(line, func(words []string) bool {
 		for _, word := range words[1:] {
 			add(word)
 			if _, value, ok := strings.Cut(word, "="); ok {

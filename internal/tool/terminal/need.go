@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"hermes"
 	"hermes/internal/policy"
@@ -150,6 +152,12 @@ func (t *shellOf) needRisk(n hermes.Need, e hermes.Environment) hermes.Risk {
 	return r
 }
 
+// upper writes the first letter in upper case.
+func upper(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
+}
+
 // isPath reports whether a need names a path.
 func isPath(n hermes.Need) bool { return n.Kind == hermes.RefusedRead || n.Kind == hermes.RefusedWrite }
 
@@ -197,8 +205,10 @@ func blocked(refused []hermes.Refusal) (list []string, advice string) {
 		list = append(list, item)
 		_, err := parseNeed(item)
 		askable = askable || err == nil
-		if note := text.Line(r.Note, namedLength*2); note != "" && !slices.Contains(notes, note) {
-			notes = append(notes, note)
+		if note := text.Line(r.Note, namedLength*2); note != "" {
+			if note = upper(strings.TrimSuffix(note, ".")) + "."; !slices.Contains(notes, note) {
+				notes = append(notes, note)
+			}
 		}
 	}
 	switch {

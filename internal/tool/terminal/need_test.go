@@ -208,7 +208,7 @@ func TestRefusalsAreListed(t *testing.T) {
 	want := []string{"host example.org:443", "changed /w/.git/config"}
 	check := func(a answer, what string) {
 		t.Helper()
-		if !slices.Equal(a.Blocked, want) || !strings.Contains(a.Advice, "need") || !strings.Contains(a.Advice, "it was restored") || !strings.Contains(a.Advice, "Port 3000 is open inside.") {
+		if !slices.Equal(a.Blocked, want) || !strings.Contains(a.Advice, "need") || !strings.Contains(a.Advice, "It was restored.") || !strings.Contains(a.Advice, "Port 3000 is open inside.") {
 			t.Errorf("%s: %q %q", what, a.Blocked, a.Advice)
 		}
 	}
