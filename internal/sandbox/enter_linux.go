@@ -45,12 +45,8 @@ func enter() error {
 		return fail(err)
 	}
 	m.Env = lacks
-	err = again(self, &m, h)
-	runtime.KeepAlive(c) // and with it the socket that the next one finds
-	if err != nil {
-		return fail(fmt.Errorf("execute the keeper behind its walls: %w", err))
-	}
-	return nil
+	defer runtime.KeepAlive(c) // and with it the socket that the next one finds
+	return fail(fmt.Errorf("execute the keeper behind its walls: %w", again(self, &m, h)))
 }
 
 // firstMessage reads the order. It leaves the control socket open for the keeper behind
@@ -71,7 +67,7 @@ func firstMessage() (*control, message, error) {
 	return c, m, err
 }
 
-// again executes the program. It hands the order over in memory, and the open files by
+// again executes the program, and returns only if that fails. It hands the order over in memory, and the open files by
 // their numbers.
 func again(self int, m *message, h handed) error {
 	fd, err := unix.MemfdCreate("hermes-keeper", 0)
