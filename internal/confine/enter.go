@@ -39,7 +39,7 @@ func changesGit(line string) bool {
 	}
 	found := false
 	shell.Commands(line, func(words []string) bool {
-		found = gitguard.NeedsConfig(words)
+		found = gitguard.NeedsConfig(words) && !gitguard.MakesRepository(words)
 		return !found
 	})
 	return found

@@ -50,6 +50,16 @@ func NeedsConfig(argv []string) bool {
 	return false
 }
 
+// MakesRepository reports whether a git command only makes a new repository, whose
+// configuration is not there yet and so not protected.
+func MakesRepository(argv []string) bool {
+	if len(argv) == 0 {
+		return false
+	}
+	_, words := program.GitCall(argv[1:])
+	return len(words) > 0 && (words[0] == "init" || words[0] == "clone")
+}
+
 // configWrites tells git config that writes from that which reads. A file or a scope
 // of its own does not matter: the walls know which may be written.
 func configWrites(args, plain []string) bool {
