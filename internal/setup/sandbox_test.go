@@ -19,7 +19,7 @@ func TestSandboxCheck(t *testing.T) {
 		text        string
 	}{
 		{"auto", "A", setup.OK, "layer A"},
-		{"auto", "B", setup.OK, "layer B (Landlock, seccomp). This host: no user namespaces (AppArmor forbids them), Landlock (ABI 7) (because)"},
+		{"auto", "B", setup.OK, "layer B (Landlock, seccomp). This host: without user namespaces (AppArmor forbids them), Landlock (ABI 7) (because)"},
 		{"auto", "", setup.OK, "No sandbox on this host"},
 		{"strict", "A", setup.OK, "layer A"},
 		{"strict", "B", setup.Fail, "Commands do not run"},
