@@ -5,7 +5,7 @@
 // rules and record of refusals. A host is judged by its name in plain form before it is looked
 // up, since a look-up already tells somebody something; its addresses are judged after, and the
 // connection goes to an address that was judged. In TLS the name in the first message must be
-// the host that was asked for. Nobody else resolves names for the processes inside.
+// the host that was asked for. No one else resolves names for the processes inside.
 //
 // It must not know the sandbox, the configuration, or who is asked about an undecided host:
 // Config.Decide and the rules come from outside. What it cannot see: which site behind an
@@ -104,7 +104,7 @@ func (p *Proxy) Session(c SessionConfig) *Session {
 	s := &Session{
 		proxy: p, config: c, token: hermes.Secret(rand.Text()), ctx: ctx, cancel: cancel,
 		allow: slices.Clone(c.Allow),
-		conns: map[*conn]struct{}{}, listeners: map[net.Listener]struct{}{}, asking: map[target]*question{},
+		conns: map[*conn]struct{}{}, listeners: map[net.Listener]struct{}{}, asking: map[target]*question{}, live: map[target]int{},
 		refusals: refusals{most: p.config.Limits.Refusals},
 	}
 	p.mu.Lock()

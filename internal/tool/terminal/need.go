@@ -69,6 +69,14 @@ func isHost(host string) bool {
 	}) < 0
 }
 
+// provenance names the untrusted text that the session of a call has read.
+func provenance(c *hermes.Call) string {
+	if c.Host == nil {
+		return ""
+	}
+	return c.Host.Session().Provenance
+}
+
 // needs returns what a command gets beyond its walls. A path that leads elsewhere by now
 // is refused: the user was asked about this one.
 func (in arguments) needs(ctx context.Context, e hermes.Environment) ([]hermes.Need, error) {
@@ -123,6 +131,10 @@ func (t *shellOf) needRisk(n hermes.Need, e hermes.Environment) hermes.Risk {
 	switch {
 	case n.Kind == hermes.RefusedHost:
 		r.Reason = "reaches " + n.Name + " on the network"
+		if power := t.power(n.Name); power != "" { // each use of it is asked about
+			r.Once, r.NoRemember = true, true
+			r.Reason += " and may " + power
+		}
 		return r
 	case slices.ContainsFunc(own, func(s string) bool { return slices.ContainsFunc(paths, func(p string) bool { return overlap(p, s) }) }):
 		r.Deny, r.Reason = true, n.String()+" would open Hermes' own home, which no command may have"
@@ -139,6 +151,19 @@ func (t *shellOf) needRisk(n hermes.Need, e hermes.Environment) hermes.Risk {
 		r.Reason += " and is or contains what is protected, such as passwords, keys, private data, or files that run later"
 	}
 	return r
+}
+
+// power says what a command may do at a host that it may reach, beyond reaching it: use the
+// user's keys, or write with a declared secret.
+func (t *shellOf) power(name string) string {
+	host, port, _ := net.SplitHostPort(name)
+	switch {
+	case port == "22":
+		return "log in there with your ssh keys while it runs"
+	case t.config.Declared != nil && t.config.Declared(host, port):
+		return "change something there with the secrets that are declared for it, whatever the session has read"
+	}
+	return ""
 }
 
 // overlap reports whether one of two clean paths is the other or below it.
