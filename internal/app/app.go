@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"log/slog"
 	"net"
@@ -70,6 +71,7 @@ type Options struct {
 	// real one.
 	Connect func(ctx context.Context, network, address string) (net.Conn, error)
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	Roots   []*x509.Certificate // authorities of that network
 
 	// AboveOf looks for agents above a process that wants to reach the sessions; nil looks
 	// everywhere.

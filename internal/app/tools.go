@@ -59,7 +59,7 @@ func (a *App) newTerminal(cfg *config.Config) *terminal.Toolset {
 	}
 	return terminal.New(terminal.Config{
 		Home: userHome, Hermes: cfg.Home().Root(), PID: os.Getpid(), Timeout: cfg.Terminal().Timeout,
-		MaxOutput: cfg.ToolOutput().MaxBytes, Wake: wake, Now: a.opts.Now,
+		MaxOutput: cfg.ToolOutput().MaxBytes, Wake: wake, Now: a.opts.Now, Declared: isDeclared(cfg),
 		SudoPassword: func() (hermes.Secret, bool) { // which may be empty
 			v, ok := cfg.LookupEnv("SUDO_PASSWORD")
 			return hermes.Secret(v), ok

@@ -49,6 +49,8 @@ type Config struct {
 	// nil is none. Its credentials stay in this process. It resolves the names that go through
 	// it; here they are judged by their names, and by their addresses if they resolve.
 	Upstream func(*http.Request) (*url.URL, error)
+	// IPv4 uses no other addresses.
+	IPv4 bool
 	// Log gets denials at level info and connections at level debug: host, port, bytes, verdict
 	// and session, never a path or a body. Nil is slog.Default.
 	Log *slog.Logger
