@@ -16,8 +16,8 @@ import (
 
 	"hermes"
 	"hermes/internal/app"
-	"hermes/internal/confine"
 	"hermes/internal/chatserver"
+	"hermes/internal/confine"
 	"hermes/internal/session"
 )
 
