@@ -9,14 +9,14 @@ import (
 
 	"hermes"
 	"hermes/internal/cmd"
-	"hermes/internal/sandbox"
+	"hermes/internal/confine"
 )
 
 // Main runs Hermes with the arguments, environment and standard streams of the
 // process, and with the extra toolsets in addition to its own. It returns the
 // exit status.
 func Main(extra ...hermes.Toolset) int {
-	sandbox.Main() // the process may be one that starts commands inside of a sandbox
+	confine.Main() // the process may be one that starts commands inside of a sandbox
 	return cmd.Main(cmd.Process{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Extra: extra, Sandbox: true,
 	})

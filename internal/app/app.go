@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"log/slog"
 	"net"
@@ -91,6 +92,7 @@ type Sandbox struct {
 	// Connect and Resolve are the network that commands reach; nil is the real one.
 	Connect func(ctx context.Context, network, address string) (net.Conn, error)
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	Roots   []*x509.Certificate // authorities of that network
 }
 
 // App is one run of the program. What it has is made once, on first use, serves all sessions,

@@ -95,5 +95,5 @@ func (a *App) secrets() []string {
 	if err != nil {
 		return nil
 	}
-	return slices.Concat(cfg.Secrets(), a.credentials().Secrets(), environment.Secrets(a.opts.Environ(), services.KeyOf(cfg)))
+	return slices.Concat(cfg.Secrets(), declaredValues(cfg), a.credentials().Secrets(), environment.Secrets(a.opts.Environ(), services.KeyOf(cfg)))
 }

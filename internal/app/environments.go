@@ -49,7 +49,7 @@ func (a *App) environment(w hermes.Workspace, granted func() []hermes.Need) (her
 // them as those of an agent.
 func (a *App) variables(cfg *config.Config) environment.LocalConfig {
 	return environment.LocalConfig{
-		Env: lineage.WithoutWidening(a.opts.Environ()), KeyOf: keyOf(cfg), Keys: slices.Concat(cfg.ServiceKeys(), a.credentials().Secrets()), Mark: a.mark(),
+		Env: lineage.WithoutWidening(a.opts.Environ()), KeyOf: keyOf(cfg), Keys: slices.Concat(cfg.ServiceKeys(), declaredValues(cfg), a.credentials().Secrets()), Mark: a.mark(),
 	}
 }
 

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"hermes/internal/netguard"
 	"hermes/internal/policy"
 	"hermes/internal/prefixwatch"
+	"hermes/internal/proc"
 	"hermes/internal/reference"
 	"hermes/internal/surroundings"
 	"hermes/internal/toolset"
@@ -25,8 +27,10 @@ func (a *App) References(ctx context.Context, text, dir, model string, tell func
 	if err != nil {
 		return reference.Expanded{}, err
 	}
+	repository, done := a.repository(cfg, dir)
+	defer done()
 	s := reference.Sources{
-		Dir: dir, Rules: pathRules(cfg), Git: a.repository(cfg, dir), Guard: a.webGuard, UserAgent: "hermes/" + Version, Mask: a.Mask, Tell: tell,
+		Dir: dir, Rules: pathRules(cfg), Git: repository, Guard: a.webGuard, UserAgent: "hermes/" + Version, Mask: a.Mask, Tell: tell,
 		Store: func(ctx context.Context) (reference.Sessions, error) { return a.Database(ctx) },
 	}
 	return s.Expand(ctx, text, a.models.Window(model))
@@ -40,16 +44,28 @@ func pathRules(cfg *config.Config) policy.PathRules {
 }
 
 // repository returns the repository that a folder is in. Git gets the variables that
-// commands get.
-func (a *App) repository(cfg *config.Config, dir string) git.Repository {
-	return git.Repository{Dir: dir, Env: func() []string { return environment.Variables(a.variables(cfg)) }, Files: a.mark().Files()}
+// commands get, and where this host allows walls it can only read the repository. Call
+// done at the end.
+func (a *App) repository(cfg *config.Config, dir string) (r git.Repository, done func()) {
+	r = git.Repository{Dir: dir, Env: func() []string { return environment.Variables(a.variables(cfg)) }, Files: a.mark().Files()}
+	p, err := a.confinement()
+	if err != nil { // strict or misspelt: nothing runs without walls
+		r.Inside = func(context.Context, []string) (proc.Launcher, []string, error) { return nil, nil, err }
+	}
+	if p == nil {
+		return r, func() {}
+	}
+	walls := p.Git(cmp.Or(git.Root(dir), dir), r.Env())
+	r.Inside = walls.Inside
+	return r, func() { _ = walls.Close() }
 }
 
 // follow follows a session: its toolsets, what changes around it, and the prefix of its requests.
 func (a *App) follow(cfg *config.Config, s hermes.SessionRef, tools *tooling, env hermes.Environment) *follower {
+	repository, done := a.repository(cfg, s.Dir)
 	return &follower{
-		ref: s, tools: tools.catalogue, watch: a.watch(), around: surroundings.New(surroundings.Config{
-			Session: s.ID, Environment: env, Files: tools.files, Processes: tools.shell, Git: a.repository(cfg, s.Dir), Mask: a.Mask,
+		ref: s, tools: tools.catalogue, watch: a.watch(), done: done, around: surroundings.New(surroundings.Config{
+			Session: s.ID, Environment: env, Files: tools.files, Processes: tools.shell, Git: repository, Mask: a.Mask,
 		}),
 	}
 }
@@ -60,6 +76,7 @@ type follower struct {
 	tools  *toolset.Catalogue
 	watch  *prefixwatch.Watch
 	around *surroundings.Watch
+	done   func() // with the repository
 }
 
 // Restore rebuilds the state of the toolsets.

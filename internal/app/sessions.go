@@ -89,14 +89,15 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runt
 	if err != nil {
 		return nil, err
 	}
-	engine := a.contextEngine(cfg, run)
+	engine, follower := a.contextEngine(cfg, run), a.follow(cfg, run.Ref(), tools, env)
 	r := &session.Runtime{
-		Environment: env, Tools: tb, Hooks: tools.hooks, Prompt: prompter{a, cfg, run, env}, Follower: a.follow(cfg, run.Ref(), tools, env),
+		Environment: env, Tools: tb, Hooks: tools.hooks, Prompt: prompter{a, cfg, run, env}, Follower: follower,
 		Context: engine, Window: a.models.Window, Unattended: toolbox.UnattendedOf(cfg.Approvals().UnattendedMode, run.Rights),
 		Jobs: a.jobs(cfg, run, engine, tools.hooks), Close: func() error {
 			if run.Origin.Depth > 0 { // a child never runs again, and there may be many
 				meter.Bound(run.Session, 0)
 			}
+			follower.done()
 			return env.Close()
 		},
 	}

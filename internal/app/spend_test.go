@@ -17,6 +17,7 @@ import (
 	"hermes"
 	"hermes/internal/app"
 	"hermes/internal/chatserver"
+	"hermes/internal/confine"
 	"hermes/internal/session"
 )
 
@@ -226,6 +227,7 @@ const spendChild = "HERMES_TEST_SPEND_CHILD"
 
 // TestMain runs the tests, or one endless turn as a child process.
 func TestMain(m *testing.M) {
+	confine.Main() // the tests are the program that becomes a keeper
 	home := os.Getenv(spendChild)
 	if home == "" {
 		os.Exit(m.Run())

@@ -134,6 +134,7 @@ type scene struct {
 	mode    string
 	reviews bool
 	config  string
+	options func(*app.Options) // may be nil
 	session string
 	asked   []hermes.ApprovalRequest
 	notice  string
@@ -177,11 +178,15 @@ auxiliary:
   title_generation: {enabled: false}
   background_review: {enabled: `+fmt.Sprint(s.reviews)+`, defer: never}
 `+s.config)
-	s.app = app.New(app.Options{
+	o := app.Options{
 		Home:   s.home,
 		Extra:  []hermes.Toolset{errands{}, looping{}},
 		Getenv: func(name string) string { return map[string]string{"PATH": os.Getenv("PATH")}[name] },
-	})
+	}
+	if s.options != nil {
+		s.options(&o)
+	}
+	s.app = app.New(o)
 	m, err := s.app.Sessions(s.t.Context())
 	if err != nil {
 		s.t.Fatal(err)

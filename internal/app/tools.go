@@ -34,7 +34,8 @@ func (a *App) makeTooling() *tooling {
 	if err != nil { // reported where the configuration is used
 		return &tooling{catalogue: toolset.NewCatalogue(nil, nil, a.opts.Now)}
 	}
-	files, shell := a.newFiles(cfg), a.newTerminal(cfg)
+	files := a.newFiles(cfg)
+	shell := a.newTerminal(cfg, files)
 	sets := append([]hermes.Toolset{
 		files, shell, todo.New(), sessionsearch.New(func(ctx context.Context) (sessionsearch.Store, error) { return a.Database(ctx) }, a.opts.Now), a.memoryTools(), clarify.New(), a.skillTools(), learning.New(a.Learned(), a.opts.Now),
 	}, a.opts.Extra...)
@@ -51,7 +52,7 @@ func (a *App) makeTooling() *tooling {
 }
 
 // newTerminal makes the tools for commands.
-func (a *App) newTerminal(cfg *config.Config) *terminal.Toolset {
+func (a *App) newTerminal(cfg *config.Config, files *file.Toolset) *terminal.Toolset {
 	userHome, _ := os.UserHomeDir() // without one, commands are judged only by their text
 	wake := a.wake
 	if cfg.Security().RedactSecrets { // the output of a background process is no tool result
@@ -59,7 +60,7 @@ func (a *App) newTerminal(cfg *config.Config) *terminal.Toolset {
 	}
 	return terminal.New(terminal.Config{
 		Home: userHome, Hermes: cfg.Home().Root(), PID: os.Getpid(), Timeout: cfg.Terminal().Timeout,
-		MaxOutput: cfg.ToolOutput().MaxBytes, Wake: wake, Now: a.opts.Now,
+		MaxOutput: cfg.ToolOutput().MaxBytes, Wake: wake, Now: a.opts.Now, Declared: isDeclared(cfg), Wrote: a.wrote(files),
 		SudoPassword: func() (hermes.Secret, bool) { // which may be empty
 			v, ok := cfg.LookupEnv("SUDO_PASSWORD")
 			return hermes.Secret(v), ok

@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/confine"
 	"hermes/internal/egress"
+	"hermes/internal/egress/swap"
 	"hermes/internal/environment"
 	"hermes/internal/httpc"
 	"hermes/internal/isolation"
@@ -66,6 +68,14 @@ func (a *App) wayOut(cfg *config.Config) (p *egress.Proxy, allow, deny []egress.
 			*list.into = append(*list.into, r)
 		}
 	}
+	for _, secret := range set.Secrets {
+		if cfg.Getenv(secret.Name) == "" {
+			a.log().Warn("a declared secret has no value: put it into Hermes' .env", "setting", "security.egress.secrets", "name", secret.Name)
+		}
+	}
+	if _, err := swap.New(swap.Config{Secrets: declared(cfg)}); err != nil { // before the first command
+		return nil, nil, nil, fmt.Errorf("security.egress.secrets: %w", err)
+	}
 	blocked, err := a.blocked()
 	if err != nil {
 		return nil, nil, nil, err
@@ -74,7 +84,43 @@ func (a *App) wayOut(cfg *config.Config) (p *egress.Proxy, allow, deny []egress.
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	return egress.New(egress.Config{Deny: blocked.forbids, Upstream: upstream, Connect: a.opts.Sandbox.Connect, Resolve: a.opts.Sandbox.Resolve, Log: a.log()}), allow, deny, nil
+	return egress.New(egress.Config{
+		Deny: blocked.forbids, Upstream: upstream, Connect: a.opts.Sandbox.Connect, Resolve: a.opts.Sandbox.Resolve, IPv4: cfg.Network().ForceIPv4, Log: a.log(),
+	}), allow, deny, nil
+}
+
+// declared lists the secrets that commands use without seeing them. One that has no value
+// is left out, and its use fails.
+func declared(cfg *config.Config) (list []swap.Secret) {
+	for _, s := range cfg.Security().Egress.Secrets {
+		value, _ := cfg.LookupEnv(s.Name)
+		if value == "" {
+			continue
+		}
+		list = append(list, swap.Secret{
+			Name: s.Name, Value: hermes.Secret(value), Hosts: s.Hosts, Methods: s.Methods, Paths: s.Paths, Headers: s.Headers, Query: s.Query,
+		})
+	}
+	return list
+}
+
+// isDeclared reports whether a secret is declared for a host.
+func isDeclared(cfg *config.Config) func(host, port string) bool {
+	s, err := swap.New(swap.Config{Secrets: declared(cfg)})
+	return func(host, port string) bool {
+		number, bad := strconv.ParseUint(port, 10, 16)
+		return err == nil && bad == nil && s.Handles(host, uint16(number))
+	}
+}
+
+// declaredValues are the values of declared secrets, which no one may see.
+func declaredValues(cfg *config.Config) (list []string) {
+	for _, s := range cfg.Security().Egress.Secrets {
+		if value, _ := cfg.LookupEnv(s.Name); value != "" {
+			list = append(list, value)
+		}
+	}
+	return list
 }
 
 // HostWalls says which walls around commands this host allows. It builds some to find
@@ -162,5 +208,24 @@ func (a *App) walls(cfg *config.Config, local environment.LocalConfig, granted f
 	if err != nil {
 		return nil, err
 	}
-	return p.Walls(confine.Config{Workspace: workspace, Environ: slices.Clone(environment.Variables(local)), Granted: granted}), nil
+	environ := slices.Clone(environment.Variables(local))
+	return p.Walls(confine.Config{Workspace: workspace, Environ: environ, Granted: granted, Secrets: swap.Config{
+		Secrets: declared(cfg), Roots: a.opts.Sandbox.Roots, Java: hasProgram(environ, "java"),
+	}}), nil
+}
+
+// hasProgram reports whether a program is in the PATH of an environment.
+func hasProgram(environ []string, name string) bool {
+	for _, v := range environ {
+		list, ok := strings.CutPrefix(v, "PATH=")
+		if !ok {
+			continue
+		}
+		for _, dir := range filepath.SplitList(list) {
+			if info, err := os.Stat(filepath.Join(dir, name)); err == nil && !info.IsDir() {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -40,9 +40,22 @@ type Security struct {
 
 // Egress is what commands in a sandbox may reach. Hosts may begin with "*.", and Deny wins.
 type Egress struct {
-	Allow      []string `key:"allow"`
-	Deny       []string `key:"deny" promises:"any"`
-	Registries bool     `key:"registries" default:"true" promises:"false"` // of the usual package managers
+	Allow      []string       `key:"allow" test:"internal/app.TestEgressSettings"`
+	Deny       []string       `key:"deny" test:"internal/app.TestEgressSettings"`
+	Registries bool           `key:"registries" default:"true" test:"internal/app.TestEgressSettings"` // of the usual package managers
+	Secrets    []EgressSecret `key:"secrets" test:"internal/app.TestDeclaredSecrets"`
+}
+
+// EgressSecret is a secret that commands in a sandbox use without seeing it. Its value is
+// that of the variable of its name in .env or the environment, never in this file. Where
+// it may go is declared narrowly: a swap protects the value, not what can be done with it.
+type EgressSecret struct {
+	Name    string   `key:"name"`    // of the variable
+	Hosts   []string `key:"hosts"`   // names, or *.example.org; the port is 443 if none is named
+	Methods []string `key:"methods"` // GET, POST, …; * is all
+	Paths   []string `key:"paths"`   // a path and all below
+	Headers []string `key:"headers"` // Authorization and the usual ones if empty
+	Query   []string `key:"query"`   // parameters of the URL
 }
 
 // WebsiteBlocklist names hosts that no tool visits. A rule is a host, *.name for all names
@@ -61,7 +74,7 @@ type Privacy struct {
 
 // Network is the section network.
 type Network struct {
-	ForceIPv4 bool `key:"force_ipv4"`
+	ForceIPv4 bool `key:"force_ipv4"` // for pages that tools fetch, and for commands in a sandbox
 }
 
 // Approvals returns the section approvals.

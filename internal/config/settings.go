@@ -52,7 +52,7 @@ type Settings struct {
 	Security         Security              `key:"security"`
 	Privacy          Privacy               `key:"privacy" planned:"gateway"`
 	Secrets          map[string]any        `key:"secrets" planned:"secret managers"`
-	Proxy            map[string]any        `key:"proxy" planned:"egress"`
+	Proxy            map[string]any        `key:"proxy" planned:"external proxy"`
 	Network          Network               `key:"network"`
 	Database         Database              `key:"database"`
 	Sessions         Sessions              `key:"sessions"`

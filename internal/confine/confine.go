@@ -55,8 +55,6 @@ type Settings struct {
 	Proxy *egress.Proxy
 	// Allow are the hosts that every session may reach, Deny those that none may.
 	Allow, Deny []egress.Rule
-	// Swapper puts keys in for declared hosts; nil is none.
-	Swapper egress.Swapper
 	// Log gets what went wrong without a command failing; nil is slog.Default.
 	Log *slog.Logger
 	// Strongest is the strongest layer to try, for tests of hosts that allow less; 0 is A.

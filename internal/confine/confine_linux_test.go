@@ -20,7 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	sandbox.Main() // the tests are the program that becomes a keeper
+	confine.Main() // the tests are the program that becomes a keeper
 	os.Exit(m.Run())
 }
 

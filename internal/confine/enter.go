@@ -142,7 +142,7 @@ func (w *Walls) visit(ctx context.Context, k key, c hermes.Command, dir string, 
 	w.running++
 	v := &visit{walls: w, place: at, line: c.Line, dir: dir, write: grantsOf(k).Write, begin: time.Now()}
 	v.ports, _ = at.keeper.Ports() // those of a keeper that has gone are told when it is used
-	v.revoke = w.open(needs, c.Need)
+	v.revoke = append(w.open(needs, c.Need), w.writes.begin(c))
 	w.forward(at, needs)
 	return v, nil
 }
@@ -151,7 +151,10 @@ func (w *Walls) visit(ctx context.Context, k key, c hermes.Command, dir string, 
 // but for the way out.
 func (v *visit) environ(env []string) []string {
 	at := v.place
-	set := slices.Clone(at.plan.Set)
+	set := slices.Concat(at.plan.Set, v.walls.sshCommand(at), v.walls.authorities)
+	if s := v.walls.swap; s != nil {
+		set = append(set, s.Placeholders()...)
+	}
 	var proxy []string
 	if at.port > 0 {
 		proxy = v.walls.session.Environ(at.port)
@@ -198,7 +201,7 @@ func (v *visit) done(_ context.Context, exit hermes.Exit, _ bool) []hermes.Refus
 		revoke()
 	}
 	w := v.walls
-	refused := w.hosts(v.begin)
+	refused := w.swaps.since(w.keysRefused(w.hosts(v.begin), v.begin), v.begin)
 	refused = append(refused, v.paths(exit.Code != 0)...)
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -30,6 +30,11 @@ func (w *Walls) open(needs, once []hermes.Need) (revoke []func()) {
 		r.Private = isAddress(n.Name) // the user saw which address it is
 		revoke = append(revoke, w.session.Allow(r))
 	}
+	for _, n := range once {
+		if host, port, err := net.SplitHostPort(n.Name); n.Kind == hermes.RefusedHost && err == nil && port == sshPort {
+			revoke = append(revoke, w.agent.allow(host))
+		}
+	}
 	return revoke
 }
 

@@ -40,9 +40,13 @@ func (e *planError) Unwrap() error { return e.error }
 // start plans and starts a keeper of a layer.
 func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, error) {
 	set := w.program.config
+	given, err := w.given()
+	if err != nil {
+		return nil, &planError{err}
+	}
 	p, err := plan.Make(plan.Request{
 		Profile: k.profile, Layer: l, Network: w.network(k), Workspace: w.config.Workspace, Home: set.Home, State: set.State, Cache: set.Cache,
-		Environ: w.config.Environ, Path: pathOf(w.config.Environ), Grants: grantsOf(k),
+		Environ: w.config.Environ, Path: pathOf(w.config.Environ), Grants: grantsOf(k), Given: given,
 	})
 	if err != nil {
 		return nil, &planError{err}
@@ -68,6 +72,7 @@ func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, erro
 	if err != nil {
 		return nil, err
 	}
+	w.serveKeys(p)
 	at := &place{plan: p, keeper: keeper, fresh: true}
 	if l := keeper.Listener(); l != nil {
 		at.port = l.Addr().(*net.TCPAddr).Port

@@ -9,6 +9,7 @@ import (
 
 	"hermes"
 	"hermes/internal/egress"
+	"hermes/internal/egress/swap"
 	"hermes/internal/sandbox"
 	"hermes/internal/sandbox/gitguard"
 	"hermes/internal/sandbox/plan"
@@ -22,6 +23,9 @@ type Config struct {
 	Workspace string
 	// Environ are the variables that commands get, as NAME=value.
 	Environ []string
+	// Secrets are those that processes use without seeing them. Who may write, and who is
+	// told of refusals, is set here.
+	Secrets swap.Config
 	// Granted lists what the user allowed every command of the session; nil is nothing.
 	// It is asked before each command.
 	Granted func() []hermes.Need
@@ -35,6 +39,11 @@ type Walls struct {
 	session *egress.Session // nil: offline
 	serving sync.WaitGroup
 	refused addresses
+	agent   agent
+	swap    *swap.Swap // nil: no secrets are declared
+	broken  error      // why the declarations are wrong
+	writes  writes
+	swaps   refusedSecrets
 
 	mu       sync.Mutex
 	closed   bool
@@ -45,14 +54,19 @@ type Walls struct {
 	before   gitguard.Snapshot // after the last command, if processes of it may still run
 	guarding bool              // before is set
 	forwards map[int]*forward
+	// trust is the folder with the authority for declared secrets, and authorities are the
+	// variables that name its files.
+	trust       string
+	authorities []string
 }
 
 // Walls returns the walls of a session, nil if the program has none. It starts nothing.
 func (p *Program) Walls(c Config) *Walls {
 	w := &Walls{program: p, config: c, places: map[key]*place{}, forwards: map[int]*forward{}}
+	w.makeSwap()
 	if p.config.Proxy != nil {
 		w.session = p.config.Proxy.Session(egress.SessionConfig{
-			Name: c.Session, Allow: p.config.Allow, Deny: p.config.Deny, Swapper: p.config.Swapper,
+			Name: c.Session, Allow: p.config.Allow, Deny: p.config.Deny, Swapper: w.swapper(),
 		})
 	}
 	return w
@@ -72,6 +86,9 @@ var errClosed = errors.New("the session has ended")
 func (w *Walls) at(ctx context.Context, k key) (*place, error) {
 	if w.closed {
 		return nil, errClosed
+	}
+	if w.broken != nil {
+		return nil, w.broken
 	}
 	if at := w.places[k]; at != nil {
 		select {
@@ -177,6 +194,8 @@ func (w *Walls) Close() error {
 	if w.session != nil {
 		w.session.Close()
 	}
+	w.agent.close()
 	w.serving.Wait()
+	w.removeAuthorities()
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,6 +53,11 @@ func (s *Session) straight(ctx context.Context, t target, g grant) (net.Conn, er
 	list, err := s.addresses(ctx, t, g)
 	if err != nil {
 		return nil, err
+	}
+	if s.proxy.config.IPv4 {
+		if list = slices.DeleteFunc(list, func(a netip.Addr) bool { return !a.Is4() }); len(list) == 0 {
+			return nil, &unreachable{t, "it has no IPv4 address, and network.force_ipv4 is set"}
+		}
 	}
 	for _, a := range inTurn(list) {
 		var conn net.Conn

@@ -49,6 +49,8 @@ type Config struct {
 	// nil is none. Its credentials stay in this process. It resolves the names that go through
 	// it; here they are judged by their names, and by their addresses if they resolve.
 	Upstream func(*http.Request) (*url.URL, error)
+	// IPv4 uses no other addresses.
+	IPv4 bool
 	// Log gets denials at level info and connections at level debug: host, port, bytes, verdict
 	// and session, never a path or a body. Nil is slog.Default.
 	Log *slog.Logger
@@ -104,7 +106,7 @@ func (p *Proxy) Session(c SessionConfig) *Session {
 	s := &Session{
 		proxy: p, config: c, token: hermes.Secret(rand.Text()), ctx: ctx, cancel: cancel,
 		allow: slices.Clone(c.Allow),
-		conns: map[*conn]struct{}{}, listeners: map[net.Listener]struct{}{}, asking: map[target]*question{},
+		conns: map[*conn]struct{}{}, listeners: map[net.Listener]struct{}{}, asking: map[target]*question{}, live: map[target]int{},
 		refusals: refusals{most: p.config.Limits.Refusals},
 	}
 	p.mu.Lock()

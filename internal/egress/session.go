@@ -36,6 +36,7 @@ type Session struct {
 	conns     map[*conn]struct{}
 	listeners map[net.Listener]struct{}
 	asking    map[target]*question
+	live      map[target]int // connections that were made and have not ended
 	refusals  refusals
 	quiet     quiet
 }
@@ -170,6 +171,33 @@ func (s *Session) Allow(r Rule) (revoke func()) {
 			s.allow = slices.Delete(s.allow, i, i+1)
 		}
 	})
+}
+
+// Connected lists the hosts, in their plain form, with which processes are connected on a
+// port now, not counting requests and connections into which a Swapper looks.
+func (s *Session) Connected(port uint16) (hosts []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for t := range s.live {
+		if t.port == port {
+			hosts = append(hosts, t.host)
+		}
+	}
+	slices.Sort(hosts)
+	return hosts
+}
+
+// count counts a connection that was made, until the returned func is called.
+func (s *Session) count(t target) (ended func()) {
+	add := func(n int) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.live[t] += n; s.live[t] == 0 {
+			delete(s.live, t)
+		}
+	}
+	add(1)
+	return func() { add(-1) }
 }
 
 // Refused returns what was refused at a time or later, the newest last. Equal refusals are one

@@ -55,6 +55,7 @@ func (s *Session) direct(c *conn, t target, g grant, reply func(error) error) {
 	defer server.Close()
 	stop := context.AfterFunc(s.ctx, func() { _ = server.Close() })
 	defer stop()
+	defer s.count(t)()
 	if reply(nil) != nil {
 		return
 	}

@@ -26,8 +26,9 @@ type Repository struct {
 	Env func() []string
 	// Files are open files that git gets.
 	Files []*os.File
-	// Launcher starts git inside of a sandbox; nil starts it as usual.
-	Launcher proc.Launcher
+	// Inside readies a sandbox for git: it returns what starts git, nil for as usual, and
+	// its environment. Nil is no sandbox.
+	Inside func(ctx context.Context, env []string) (proc.Launcher, []string, error)
 }
 
 // Run runs a git command that only reads, and returns its output as valid UTF-8. If git
@@ -37,10 +38,17 @@ func (r Repository) Run(ctx context.Context, args ...string) (string, error) {
 	if r.Env != nil {
 		env = r.Env()
 	}
+	var launcher proc.Launcher
+	if r.Inside != nil {
+		var err error
+		if launcher, env, err = r.Inside(ctx, env); err != nil {
+			return "", fmt.Errorf("run git: %w", err)
+		}
+	}
 	var out bytes.Buffer
 	st, err := proc.Run(ctx, proc.Command{
 		Path: "git", Args: append([]string{"-c", "core.pager=cat", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-optional-locks"}, args...),
-		Dir: r.Dir, Env: env, Files: r.Files, Launcher: r.Launcher, Stdout: &out, Stderr: &out,
+		Dir: r.Dir, Env: env, Files: r.Files, Launcher: launcher, Stdout: &out, Stderr: &out,
 	})
 	if err != nil {
 		return "", fmt.Errorf("run git: %w", err)
@@ -61,17 +69,20 @@ func (r Repository) Changes(ctx context.Context, args ...string) (string, error)
 
 // Exists reports whether the folder or one of its parents is a repository. It runs
 // nothing.
-func (r Repository) Exists() bool {
-	dir := r.Dir
+func (r Repository) Exists() bool { return Root(r.Dir) != "" }
+
+// Root returns the nearest of a folder and its parents that has a repository, "" if none
+// has. It runs nothing.
+func Root(dir string) string {
 	for range 64 {
 		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
-			return true
+			return dir
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			return false
+			break
 		}
 		dir = parent
 	}
-	return false
+	return ""
 }

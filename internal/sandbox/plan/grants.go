@@ -46,3 +46,13 @@ func (p *planner) grant(at string) (real string, ok bool) {
 	}
 	return real, true
 }
+
+// give allows reading what the caller itself gives to programs.
+func (p *planner) give() {
+	for _, at := range p.Given {
+		if real, err := filepath.EvalSymlinks(at); err == nil && filepath.IsAbs(real) && !within(p.state, real) {
+			p.given = append(p.given, real)
+			p.read(at)
+		}
+	}
+}

@@ -66,6 +66,9 @@ type Request struct {
 	// Path are the entries of PATH.
 	Path   []string
 	Grants Grants
+	// Given are files and folders of the caller that programs may read, also if they are
+	// in State: the program itself, authorities that it made.
+	Given []string
 }
 
 // Plan is what programs may do, and what the caller tells the user.
@@ -95,6 +98,7 @@ type planner struct {
 	secrets     []string
 	named       []string // what grants name
 	made        []string // private folders: allowed, although they may be in state
+	given       []string // of the caller: allowed for reading, too
 	rules       policy.PathRules
 	path        []string
 }
@@ -109,6 +113,7 @@ func Make(r Request) (Plan, error) {
 	p.system()
 	p.workspace()
 	p.grants()
+	p.give()
 	p.tools()
 	p.variables()
 	p.repositories()
@@ -227,7 +232,7 @@ func (p *planner) closed(real string) bool {
 // isState reports whether a path belongs to Hermes' home and is not free there, as
 // private folders and its own workspaces are.
 func (p *planner) isState(real string) bool {
-	if !within(real, p.state) || withinAny(real, p.made) {
+	if !within(real, p.state) || withinAny(real, p.made) || withinAny(real, p.given) {
 		return false
 	}
 	return real == p.state || !p.rules.Write(filepath.Join(real, "x")).Allowed()

@@ -253,6 +253,21 @@ func (t *Toolset) Changed(session string) []string {
 	return out
 }
 
+// Wrote lists the files that a session was the last to write, by their real paths, sorted.
+func (t *Toolset) Wrote(session string) []string {
+	l := t.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []string
+	for path, by := range l.writers.All() {
+		if by == session {
+			out = append(out, path)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 func noisy(path string) bool {
 	return slices.ContainsFunc(noise, func(n string) bool { return strings.HasSuffix(path, n) }) ||
 		strings.Contains(path, "/.git/") || strings.Contains(path, "/node_modules/") || strings.Contains(path, "/__pycache__/")

@@ -77,6 +77,14 @@ func isHost(host string) bool {
 	}) < 0
 }
 
+// provenance names the untrusted text that the session of a call has read.
+func provenance(c *hermes.Call) string {
+	if c.Host == nil {
+		return ""
+	}
+	return c.Host.Session().Provenance
+}
+
 // needs returns what a command gets beyond its walls. A path that leads elsewhere by now
 // is refused: the user was asked about this one.
 func (in arguments) needs(ctx context.Context, e hermes.Environment) ([]hermes.Need, error) {
@@ -131,6 +139,10 @@ func (t *shellOf) needRisk(n hermes.Need, e hermes.Environment) hermes.Risk {
 	switch {
 	case n.Kind == hermes.RefusedHost:
 		r.Reason = "reaches " + n.Name + " on the network"
+		if power := t.power(n.Name); power != "" { // each use of it is asked about
+			r.Once, r.NoRemember = true, true
+			r.Reason += " and may " + power
+		}
 		return r
 	case n.Kind == hermes.OpenedPort:
 		r.Reason = "opens port " + n.Name + " of the sandbox to all programs of this machine, at 127.0.0.1:" + n.Name
@@ -160,6 +172,19 @@ func upper(s string) string {
 
 // isPath reports whether a need names a path.
 func isPath(n hermes.Need) bool { return n.Kind == hermes.RefusedRead || n.Kind == hermes.RefusedWrite }
+
+// power says what a command may do at a host that it may reach, beyond reaching it: use the
+// user's keys, or write with a declared secret.
+func (t *shellOf) power(name string) string {
+	host, port, _ := net.SplitHostPort(name)
+	switch {
+	case port == "22":
+		return "log in there with your ssh keys while it runs"
+	case t.config.Declared != nil && t.config.Declared(host, port):
+		return "change something there with the secrets that are declared for it, whatever the session has read"
+	}
+	return ""
+}
 
 // overlap reports whether one of two clean paths is the other or below it.
 func overlap(a, b string) bool { return below(a, b) || below(b, a) }

@@ -44,7 +44,7 @@ type job struct {
 }
 
 // start is terminal with background=true.
-func (t *shellOf) start(ctx context.Context, e hermes.Environment, in arguments, needs []hermes.Need, line string, fed *feeding) (hermes.Result, error) {
+func (t *shellOf) start(ctx context.Context, c *hermes.Call, e hermes.Environment, in arguments, needs []hermes.Need, line string, fed *feeding) (hermes.Result, error) {
 	s, ok := e.(hermes.Starter)
 	if !ok {
 		return hermes.Result{}, errors.New("this environment cannot run background processes; run it in the foreground with a timeout")
@@ -68,7 +68,7 @@ func (t *shellOf) start(ctx context.Context, e hermes.Environment, in arguments,
 		j.out.watch = t.newWatcher(j, in.Patterns)
 	}
 	var err error
-	j.process, err = s.Start(ctx, hermes.Command{Line: line, Dir: in.Workdir, Stdout: j.out, Stderr: j.out, Need: needs}, in.PTY)
+	j.process, err = s.Start(ctx, hermes.Command{Line: line, Dir: in.Workdir, Stdout: j.out, Stderr: j.out, Need: needs, Provenance: provenance(c)}, in.PTY)
 	if err != nil {
 		return hermes.Result{}, fmt.Errorf("the process did not start: %w", err)
 	}

@@ -69,7 +69,7 @@ func (t *shellOf) run(ctx context.Context, c *hermes.Call, in arguments) (hermes
 		return hermes.Result{}, err
 	}
 	if in.Background {
-		return t.start(ctx, e, in, needs, line, fed)
+		return t.start(ctx, c, e, in, needs, line, fed)
 	}
 	return t.foreground(ctx, c, e, in, needs, line, fed)
 }
@@ -109,7 +109,7 @@ func (t *shellOf) foreground(ctx context.Context, c *hermes.Call, e hermes.Envir
 	out := newWindow(t.config.MaxOutput)
 	w := &progress{to: out, host: c.Host, now: t.config.Now}
 	before := currentDir(e)
-	cmd := hermes.Command{Line: line, Dir: in.Workdir, Stdout: w, Stderr: w, Keep: in.Workdir == "", Outside: in.escalates(), Need: needs}
+	cmd := hermes.Command{Line: line, Dir: in.Workdir, Stdout: w, Stderr: w, Keep: in.Workdir == "", Outside: in.escalates(), Need: needs, Provenance: provenance(c)}
 	if fed != nil {
 		cmd.Stdin = fed.input()
 	}

@@ -55,6 +55,9 @@ type Config struct {
 	// SudoPassword returns the configured password, which may be empty, and
 	// whether there is one. Nil means none.
 	SudoPassword func() (hermes.Secret, bool)
+	// Declared reports whether a secret is declared for a host and port; nil is none. Each
+	// command that needs such a host is asked about.
+	Declared func(host, port string) bool
 	// Wrote lists the files that a command line would run in a folder, directly or through
 	// a shell, and that the session wrote. Nil lists none.
 	Wrote func(session, line, dir string) []string

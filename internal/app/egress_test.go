@@ -1,0 +1,185 @@
+//go:build linux && (amd64 || arm64)
+
+package app_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hermes"
+	"hermes/internal/app"
+)
+
+// walled is a scene whose commands run in a sandbox. All names lead to one address, and all
+// its connections to a server of the test.
+func walled(t *testing.T, server string) *scene {
+	t.Helper()
+	t.Setenv("HOME", t.TempDir())
+	s := newScene(t, hermes.AllowOnce)
+	s.options = func(o *app.Options) {
+		o.Sandbox.Keeper = true
+		o.Sandbox.Resolve = func(_ context.Context, host string) ([]netip.Addr, error) {
+			if strings.HasPrefix(host, "six.") {
+				return []netip.Addr{netip.MustParseAddr("2606:2800:220:1::1")}, nil
+			}
+			return []netip.Addr{netip.MustParseAddr("93.184.216.34")}, nil
+		}
+		o.Sandbox.Connect = func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, server)
+		}
+	}
+	return s
+}
+
+// command is the call of the terminal for a line.
+func command(t *testing.T, line string, need ...string) string {
+	t.Helper()
+	raw, err := json.Marshal(map[string]any{"command": line, "need": need})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if need == nil {
+		raw, _ = json.Marshal(map[string]any{"command": line})
+	}
+	return "CALL terminal " + string(raw)
+}
+
+// TestEgressSettings has the settings allow, deny and registries of security.egress, and
+// network.force_ipv4, through a command in a sandbox.
+func TestEgressSettings(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "REACHED") }))
+	t.Cleanup(server.Close)
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		config, target string
+		want           string // in what the model reads
+	}{
+		{"", "a.example.org 8080", "no rule allows it"},
+		{"security: {egress: {allow: ['*.example.org:8080']}}", "a.example.org 8080", "REACHED"},
+		{"security: {egress: {allow: ['*.example.org:8080'], deny: [a.example.org]}}", "a.example.org 8080", "the rule a.example.org forbids it"},
+		{"", "pypi.org 80", "REACHED"},
+		{"security: {egress: {registries: false}}", "pypi.org 80", "no rule allows it"},
+		{"security: {egress: {allow: ['six.example.org:8080']}}", "six.example.org 8080", "REACHED"},
+		{"security: {egress: {allow: ['six.example.org:8080']}}\nnetwork: {force_ipv4: true}", "six.example.org 8080", "it has no IPv4 address"},
+	} {
+		s := walled(t, server.Listener.Addr().String())
+		s.config = c.config + "\n"
+		host, _, _ := strings.Cut(c.target, " ")
+		s.say(command(t, `printf 'GET / HTTP/1.1\r\nHost: `+host+`\r\nConnection: close\r\n\r\n' | '`+program+`' hermes-connect `+c.target))
+		if !strings.Contains(s.model.read, c.want) {
+			t.Errorf("%s to %s: %q is not in %s", c.config, c.target, c.want, s.model.read)
+		}
+		s.quit()
+	}
+}
+
+const declaredValue = "ghp_C4naryValue0123456789abcdefGHIJKLMN"
+
+// TestDeclaredSecrets has every part of security.egress.secrets: name, hosts, methods,
+// paths, headers and query.
+func TestDeclaredSecrets(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("curl is not installed; .ci/run installs it")
+		}
+		t.Skip("curl is not installed")
+	}
+	var mu sync.Mutex
+	var got []string
+	server, root := secureServer(t, "api.example.org", func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		got = append(got, r.Method+" "+r.URL.RequestURI()+" "+r.Header.Get("X-Key"))
+		fmt.Fprintf(w, "ANSWER %s %s", r.Method, r.Header.Get("X-Key")) // a service that tells the key
+	})
+	s := walled(t, server)
+	add := s.options
+	s.options = func(o *app.Options) {
+		add(o)
+		o.Sandbox.Roots = []*x509.Certificate{root}
+		o.Environ = func() []string { return append(os.Environ(), "CANARY_TOKEN="+declaredValue, "OTHER="+declaredValue) }
+	}
+	s.config = `security: {egress: {allow: [api.example.org], secrets: [{name: CANARY_TOKEN, hosts: [api.example.org], methods: [GET, POST], paths: [/v1], headers: [X-Key], query: [key]}]}}
+`
+	writeFile(t, filepath.Join(s.home, ".env"), "CANARY_TOKEN="+declaredValue+"\n")
+	curl := func(args string) string { return "curl -sS " + args + ` -H "X-Key: $CANARY_TOKEN"` }
+	s.say(command(t, curl("https://api.example.org/v1/a")))
+	s.say(command(t, curl("-X POST https://api.example.org/v1/b"))) // the session has read a result by now
+	s.say(command(t, curl("https://api.example.org/v2")))
+	s.say(command(t, curl("-X DELETE https://api.example.org/v1/c"), "host api.example.org:443"))
+	s.say(command(t, `curl -sS "https://api.example.org/v1/q?key=$CANARY_TOKEN"`))
+	s.say(command(t, curl("-X POST https://api.example.org/v1/d"), "host api.example.org:443"))
+	s.say(command(t, "env > env.txt; cat /proc/self/environ >> env.txt; curl -sS -o reply.txt -H \"X-Key: $CANARY_TOKEN\" https://api.example.org/v1/e; wc -c env.txt reply.txt"))
+	want := "GET /v1/a " + declaredValue + "\nGET /v1/q?key=" + declaredValue + " \nPOST /v1/d " + declaredValue + "\nGET /v1/e " + declaredValue
+	mu.Lock()
+	if text := strings.Join(got, "\n"); text != want {
+		t.Errorf("the service got\n%s\nwant\n%s\nThe model read: %s", text, want, s.model.read)
+	}
+	mu.Unlock()
+	for _, text := range []string{"ANSWER GET", "has read untrusted text", "CANARY_TOKEN is declared for GET, POST /v1 on api.example.org"} {
+		if !strings.Contains(s.model.read, text) {
+			t.Errorf("the model did not read %q: %s", text, s.model.read)
+		}
+	}
+	files := s.model.read
+	for _, name := range []string{"env.txt", "reply.txt"} {
+		text, err := os.ReadFile(filepath.Join(s.dir, name))
+		if err != nil || len(text) == 0 {
+			t.Errorf("%s: %q %v", name, text, err)
+		}
+		files += string(text)
+	}
+	if strings.Contains(files, declaredValue) {
+		t.Error("the secret was seen inside")
+	}
+	if !strings.Contains(files, "CANARY_TOKEN=ghp_") {
+		t.Error("there is no placeholder inside")
+	}
+}
+
+// secureServer is a server whose certificate is of an authority of its own.
+func secureServer(t *testing.T, host string, handler http.HandlerFunc) (address string, root *x509.Certificate) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: host}, DNSNames: []string{host}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+	}
+	raw, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if root, err = x509.ParseCertificate(raw); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(handler)
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return server.Listener.Addr().String(), root
+}
