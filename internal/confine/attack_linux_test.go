@@ -366,6 +366,8 @@ func attacker() {
 		if err = unix.Prlimit(pid, unix.RLIMIT_CORE, nil, &l); err == nil {
 			err = unix.Prlimit(pid, unix.RLIMIT_CORE, &l, nil)
 		}
+	case "wake":
+		wake(arg(1))
 	case "sockets":
 		err = inheritedSockets()
 	default:
@@ -406,4 +408,213 @@ func inheritedSockets() error {
 		}
 	}
 	return unix.ENOTSOCK
+}
+
+// both runs a story in both layers.
+func both(t *testing.T, story func(t *testing.T, s *target)) {
+	t.Helper()
+	stop := proc.AdoptOrphans() // as the program does
+	t.Cleanup(stop)
+	for _, l := range layers {
+		t.Run("layer "+l.String(), func(t *testing.T) { story(t, newTarget(t, l)) })
+	}
+}
+
+// write writes a file of the workspace as the user does.
+func (s *target) write(t *testing.T, path, text string) {
+	t.Helper()
+	at := filepath.Join(s.dir, path)
+	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// holds reads a file of the workspace; "" if there is none.
+func (s *target) holds(path string) string {
+	b, _ := os.ReadFile(filepath.Join(s.dir, path))
+	return string(b)
+}
+
+// await waits until a file of the workspace is there.
+func (s *target) await(t *testing.T, path string) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); s.holds(path) == ""; time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s did not appear", path)
+		}
+	}
+}
+
+// A keeper of other walls is planned from the workspace as a command left it.
+func TestAttackMovesASecretToWhereItIsNotLookedFor(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		s.run(t, "mkdir -p node_modules a/b/c/d/e; mv sub node_modules/; mv node_modules/sub a/b/c/d/e/", s.tools)
+		out, _ := s.run(t, "git config --global x.y z; cat node_modules/sub/.env a/b/c/d/e/sub/.env sub/.env", s.tools)
+		if strings.Contains(out, canary) {
+			t.Errorf("it was read: %s", out)
+		}
+	})
+}
+
+// A second name of a file is not protected by a mount over the first.
+func TestAttackChangesSettingsByASecondName(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		s.run(t, "git init -q .; ln .git/config .git/second; ln .git/config second", s.tools)
+		_, exit := s.run(t, "for f in .git/second second; do printf '[core]\\n\\tfsmonitor = evil\\n' >> $f; done", s.tools)
+		if text := s.holds(".git/config"); strings.Contains(text, "evil") {
+			t.Errorf("git would run it: %q, %v", text, exit.Refused)
+		}
+	})
+}
+
+// Processes that began before something was protected go on to run.
+func TestAttackWritesFromOlderWalls(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		s.run(t, `mkdir -p r/.git/objects r/.git/refs; echo 'ref: refs/heads/main' > r/.git/HEAD; echo > r/.git/config
+(while [ ! -e go ]; do sleep 0.01; done; printf '[core]\n\tfsmonitor = evil\n' >> r/.git/config; touch went; sleep 100) >/dev/null 2>&1 &`, s.tools)
+		_, exit := s.run(t, "touch go; for i in $(seq 500); do [ -e went ] && break; sleep 0.01; done", s.tools)
+		if text := s.holds("r/.git/config"); strings.Contains(text, "evil") {
+			t.Errorf("git would run it: %q, %v", text, exit.Refused)
+		}
+	})
+}
+
+// What is left running may change files after the last command.
+func TestAttackChangesFilesAfterTheLastCommand(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		s.run(t, "(while [ ! -e go ]; do sleep 0.01; done; echo evil > .envrc; mkdir .vscode; echo evil > .vscode/tasks.json; echo x > went; sleep 100) >/dev/null 2>&1 &", s.tools)
+		s.write(t, "go", "x")
+		s.await(t, "went")
+		s.Local.Close()
+		if a, b := s.holds(".envrc"), s.holds(".vscode/tasks.json"); a+b != "" {
+			t.Errorf("the user's tools would run it: %q %q", a, b)
+		}
+	})
+}
+
+// A grant is for what was at the path when it was given.
+func TestAttackLeadsAGrantElsewhere(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		s.write(t, ".vscode/tasks.json", "{}")
+		s.granted = []hermes.Need{{Kind: hermes.RefusedWrite, Name: filepath.Join(s.dir, ".vscode")}}
+		s.run(t, "rm -rf .vscode; ln -s $H/.ssh .vscode; cat .vscode/id_ed25519", s.tools)
+		out, _ := s.run(t, "git config --global x.y z; cat .vscode/id_ed25519; echo x >> .vscode/id_ed25519", s.tools) // new walls
+		if strings.Contains(out, canary) {
+			t.Errorf("it was read: %s", out)
+		}
+		s.unchanged(t)
+	})
+}
+
+// A folder above the workspace that may be written does not let it become another one.
+func TestAttackReplacesTheWorkspace(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		s.granted = []hermes.Need{{Kind: hermes.RefusedWrite, Name: s.home}}
+		s.run(t, "mv $W $H/moved; ln -s $H/.ssh $W; ls -ld $W", s.tools, func(c *hermes.Command) { c.Dir = "/" })
+		out, _ := s.try(t, "git config --global x.y z; cat $W/id_ed25519; cat $H/.ssh/id_ed25519", s.tools, func(c *hermes.Command) { c.Dir = "/" })
+		if strings.Contains(out, canary) {
+			t.Errorf("it was read: %s", out)
+		}
+	})
+}
+
+// try is run for what may be refused as a whole.
+func (s *target) try(t *testing.T, line string, change ...func(*hermes.Command)) (string, error) {
+	t.Helper()
+	var out strings.Builder
+	c := hermes.Command{Line: line, Stdout: &out, Stderr: &out, Keep: true}
+	for _, f := range change {
+		f(&c)
+	}
+	_, err := s.Exec(t.Context(), c)
+	return out.String(), err
+}
+
+// Sockets of services are reached by their paths, also in another network.
+func TestAttackConnectsToASocketInAReadableFolder(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		dir := filepath.Join(s.home, "service")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		l, err := net.Listen("unix", filepath.Join(dir, "control.sock"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		s.granted = []hermes.Need{{Kind: hermes.RefusedRead, Name: dir}}
+		out, _ := s.run(t, "ls $H/service; $T unixdial $H/service/control.sock", s.tools)
+		if strings.Contains(out, canary) || !strings.Contains(out, "control.sock") {
+			t.Errorf("it was reached: %s", out)
+		}
+	})
+}
+
+// A keeper that does not answer must not hold up its owner, and one that was killed
+// leaves nothing.
+func TestAttackStopsItsKeeper(t *testing.T) {
+	for _, signal := range []string{"STOP", "KILL", "QUIT", "SEGV"} {
+		both(t, func(t *testing.T, s *target) {
+			s.run(t, "(setsid sh -c 'echo $$ > "+s.dir+"/pid; exec sleep 1000' >/dev/null 2>&1 &); while [ ! -s pid ]; do sleep 0.01; done", s.tools)
+			pids := proc.Descendants(os.Getpid())
+			_, _ = s.try(t, "kill -"+signal+" $PPID; kill -"+signal+" 1; sleep 0.05", s.tools)
+			done := make(chan struct{})
+			go func() {
+				_, _ = s.try(t, "true", s.tools, func(c *hermes.Command) { c.Outside = true })
+				s.Local.Close()
+				close(done)
+			}()
+			select {
+			case <-done:
+			case <-time.After(8 * time.Second):
+				t.Errorf("after SIG%s to the keeper, closing hangs", signal)
+				for _, pid := range pids {
+					_ = syscall.Kill(pid, syscall.SIGKILL)
+				}
+				<-done
+			}
+			for _, pid := range pids {
+				if err := syscall.Kill(pid, 0); err == nil {
+					t.Errorf("process %d still runs", pid)
+					_ = syscall.Kill(pid, syscall.SIGKILL)
+				}
+			}
+		})
+	}
+}
+
+// Two processes that wake each other and stop themselves look stopped one by one.
+func TestAttackRunsWhileFrozen(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		s.run(t, "for i in 1 2 3 4; do (setsid $T wake $W/n >/dev/null 2>&1 &); done; for i in $(seq 500); do [ -s n ] && break; sleep 0.01; done", s.tools)
+		for range 30 {
+			thaw, err := s.walls.Freeze()
+			if err != nil {
+				continue // refused: nothing runs outside then
+			}
+			before := s.holds("n")
+			time.Sleep(10 * time.Millisecond)
+			after := s.holds("n")
+			thaw()
+			if before != after {
+				t.Fatal("a process ran while everything was frozen")
+			}
+		}
+	})
+}
+
+// wake counts in a file, wakes its siblings, and stops itself.
+func wake(path string) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return
+	}
+	for range 1 << 20 {
+		_, _ = f.WriteString("x")
+		_ = syscall.Kill(-1, syscall.SIGCONT)
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	}
 }

@@ -172,7 +172,7 @@ func (k *Keeper) Lacks() []string { return k.lacks }
 func (k *Keeper) Listener() net.Listener { return k.proxy }
 
 // Empty reports whether no process runs inside: none was left when the last command
-// ended.
+// ended. Of a keeper that has gone it says how that was before.
 func (k *Keeper) Empty() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -193,7 +193,7 @@ func (k *Keeper) receive() {
 	}
 	k.abandon()
 	k.mu.Lock()
-	k.lost, k.empty = true, true
+	k.lost = true // empty stays as it was: what ran until now may have done something
 	for _, w := range k.waiting {
 		close(w)
 	}
