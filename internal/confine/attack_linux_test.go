@@ -179,10 +179,10 @@ func TestAttacksByAnOrdinaryUser(t *testing.T) {
 }
 
 // newTarget makes a scene with canaries, an attacker's program, and a port of the host.
-func newTarget(t *testing.T, l sandbox.Layer) *target {
+func newTarget(t *testing.T, l sandbox.Layer, change ...func(home string)) *target {
 	t.Helper()
 	s := &target{hits: make(chan string, 16)}
-	s.scene = newScene(t, l, func(home string) { plant(t, home) })
+	s.scene = newScene(t, l, append([]func(string){func(home string) { plant(t, home) }}, change...)...)
 	host, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -204,6 +204,13 @@ func newTarget(t *testing.T, l sandbox.Layer) *target {
 	}()
 	s.before = s.outside(t)
 	return s
+}
+
+// leaf leaves the workspace without a secret, beside which layer B lets no file be made.
+func leaf(home string) {
+	for _, path := range []string{"project/.env", "project/sub/.env"} {
+		_ = os.Remove(filepath.Join(home, path))
+	}
 }
 
 // plant puts canaries and the attacker's program into a home.
@@ -416,7 +423,7 @@ func both(t *testing.T, story func(t *testing.T, s *target)) {
 	stop := proc.AdoptOrphans() // as the program does
 	t.Cleanup(stop)
 	for _, l := range layers {
-		t.Run("layer "+l.String(), func(t *testing.T) { story(t, newTarget(t, l)) })
+		t.Run("layer "+l.String(), func(t *testing.T) { story(t, newTarget(t, l, leaf)) })
 	}
 }
 
@@ -450,13 +457,14 @@ func (s *target) await(t *testing.T, path string) {
 
 // A keeper of other walls is planned from the workspace as a command left it.
 func TestAttackMovesASecretToWhereItIsNotLookedFor(t *testing.T) {
-	both(t, func(t *testing.T, s *target) {
+	for _, l := range layers {
+		s := newTarget(t, l)
 		s.run(t, "mkdir -p node_modules a/b/c/d/e; mv sub node_modules/; mv node_modules/sub a/b/c/d/e/", s.tools)
 		out, _ := s.run(t, "git config --global x.y z; cat node_modules/sub/.env a/b/c/d/e/sub/.env sub/.env", s.tools)
 		if strings.Contains(out, canary) {
-			t.Errorf("it was read: %s", out)
+			t.Errorf("layer %s: it was read: %s", l, out)
 		}
-	})
+	}
 }
 
 // A second name of a file is not protected by a mount over the first.
@@ -509,12 +517,17 @@ func TestAttackLeadsAGrantElsewhere(t *testing.T) {
 	})
 }
 
-// A folder above the workspace that may be written does not let it become another one.
+// A command that may write above the workspace can put a link in its place.
 func TestAttackReplacesTheWorkspace(t *testing.T) {
 	both(t, func(t *testing.T, s *target) {
-		s.granted = []hermes.Need{{Kind: hermes.RefusedWrite, Name: s.home}}
-		s.run(t, "mv $W $H/moved; ln -s $H/.ssh $W; ls -ld $W", s.tools, func(c *hermes.Command) { c.Dir = "/" })
-		out, _ := s.try(t, "git config --global x.y z; cat $W/id_ed25519; cat $H/.ssh/id_ed25519", s.tools, func(c *hermes.Command) { c.Dir = "/" })
+		if err := os.Rename(s.dir, filepath.Join(s.home, "moved")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(filepath.Join(s.home, ".ssh"), s.dir); err != nil {
+			t.Fatal(err)
+		}
+		s.granted = []hermes.Need{{Kind: hermes.RefusedRead, Name: filepath.Join(s.home, "moved")}} // new walls
+		out, _ := s.try(t, "cat $W/id_ed25519; cat $H/.ssh/id_ed25519; echo x >> $W/id_ed25519", s.tools)
 		if strings.Contains(out, canary) {
 			t.Errorf("it was read: %s", out)
 		}

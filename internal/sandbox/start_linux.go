@@ -23,6 +23,8 @@ import (
 const (
 	startWait = 10 * time.Second // for its walls
 	closeWait = 10 * time.Second // for its processes to end
+	// answerWait is for an answer: in layer B, what runs inside can stop its keeper.
+	answerWait = 5 * time.Second
 )
 
 // Keeper is the process that starts commands behind walls, as its owner sees it. What
@@ -231,9 +233,11 @@ func (k *Keeper) take1(r reply) {
 	w <- r // has room for one
 }
 
-// ask sends a question and waits for the answer.
+// ask sends a question and waits for the answer. A keeper that gives none is ended.
 func (k *Keeper) ask(m *message, files ...*os.File) (reply, error) {
 	w := make(chan reply, 1)
+	late := time.AfterFunc(answerWait, func() { _ = k.process.Process.Kill() })
+	defer late.Stop()
 	k.mu.Lock()
 	if k.lost {
 		k.mu.Unlock()
@@ -318,10 +322,14 @@ func (k *Keeper) Ports() ([]int, error) {
 
 // Close ends the keeper and all its processes, and waits for that.
 func (k *Keeper) Close() error {
-	k.control.conn.Close() // the keeper ends what it started, and then itself
+	k.wake()
+	k.control.conn.Close()                        // the keeper ends what it started, and then itself
 	<-k.gone
 	return nil
 }
+
+// wake lets a keeper go on that was stopped from inside, as is possible in layer B.
+func (k *Keeper) wake() { _ = k.process.Process.Signal(syscall.SIGCONT) }
 
 // abandon ends the keeper when it is of no use any more.
 func (k *Keeper) abandon() {
