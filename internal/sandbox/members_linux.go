@@ -117,7 +117,7 @@ func look(pid int, seen map[string]int64) (runs, waits bool) {
 // status is what the kernel says of a thread.
 type status struct {
 	state    byte
-	switches int64  // how often it gave up its processor
+	switches int64 // how often it gave up its processor
 }
 
 func (s *status) read(line []byte) {

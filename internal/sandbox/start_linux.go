@@ -323,7 +323,7 @@ func (k *Keeper) Ports() ([]int, error) {
 // Close ends the keeper and all its processes, and waits for that.
 func (k *Keeper) Close() error {
 	k.wake()
-	k.control.conn.Close()                        // the keeper ends what it started, and then itself
+	k.control.conn.Close() // the keeper ends what it started, and then itself
 	<-k.gone
 	return nil
 }
