@@ -51,6 +51,7 @@ func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, erro
 		return nil, &planError{err}
 	}
 	unprotect(&p.Policy, grantsOf(k).Write)
+	protectProgram(&p.Policy)
 	canary, err := w.canary()
 	if err != nil {
 		return nil, &planError{err}
@@ -126,6 +127,18 @@ func unprotect(p *sandbox.Policy, granted []string) {
 	p.Protected = slices.DeleteFunc(p.Protected, func(path string) bool {
 		return slices.ContainsFunc(granted, func(g string) bool { return below(path, g) })
 	})
+}
+
+// protectProgram protects this program where commands can write: it is started again for
+// each keeper.
+func protectProgram(p *sandbox.Policy) {
+	path, err := os.Executable()
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err == nil && slices.ContainsFunc(p.Write, func(folder string) bool { return below(path, folder) }) {
+		p.Protected = append(p.Protected, path)
+	}
 }
 
 // below reports whether a path is a folder or in it. Both are clean.

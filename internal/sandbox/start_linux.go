@@ -110,18 +110,36 @@ func socketPair() (ours *net.UnixConn, theirs *os.File, err error) {
 	return conn.(*net.UnixConn), theirs, nil
 }
 
-// startProcess starts this program as a keeper. It is started by its path: through
-// /proc/self/exe it would be on a mount of this process, and what runs inside could
-// change its mode through /proc/1/exe.
+// startProcess starts this program as a keeper, and no other that was put in its place:
+// it may be in a folder that commands can write. In layer A it is started by its path:
+// through /proc/self/exe it would be on a mount of this process, and what runs inside
+// could change its mode through /proc/1/exe.
 func startProcess(l Layer, control *os.File, stderr *tail) (*exec.Cmd, error) {
-	path, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("this program was replaced or removed while it ran (%w); end it and start it again", err)
+	path := "/proc/self/exe"
+	if l == A {
+		var err error
+		if path, err = Program(); err != nil {
+			return nil, err
+		}
 	}
 	return proc.Bare(path, []string{keeperName}, []*os.File{control}, stderr, attributes(l))
+}
+
+// Program returns the path of this program, if the program is still there. Where commands
+// can write, the caller protects it.
+func Program() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	self, err := os.Stat("/proc/self/exe")
+	if err != nil {
+		return "", err
+	}
+	if is, err := os.Stat(path); err != nil || !os.SameFile(is, self) {
+		return "", errors.New("this program was replaced or removed while it ran; end it and start it again")
+	}
+	return path, nil
 }
 
 // begin hands over the policy and takes what the keeper made.
