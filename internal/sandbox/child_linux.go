@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 
 	"hermes/internal/proc"
 )
@@ -73,9 +74,26 @@ func (c *child) Wait() int {
 	return c.code
 }
 
-// Signal signals the child and what it started.
+// Signal signals the child and what it started. If it is forced and the keeper does not
+// see to it, the keeper is ended, and everything with it.
 func (c *child) Signal(force bool) {
-	_ = c.keeper.control.send(&message{Kind: end, ID: c.id, Flag: force}) // a keeper that has gone has ended it
+	k := c.keeper
+	k.wake()
+	_ = k.control.send(&message{Kind: end, ID: c.id, Flag: force}) // a keeper that has gone has ended it
+	if !force {
+		return
+	}
+	late := time.AfterFunc(answerWait, func() {
+		select {
+		case <-c.done:
+		default:
+			_ = k.process.Process.Kill()
+		}
+	})
+	go func() { // ends with the child, which ends with its keeper
+		<-c.done
+		late.Stop()
+	}()
 }
 
 // Left reports whether processes of the child still run.
