@@ -65,7 +65,7 @@ func (v *visit) changes() []hermes.Refusal {
 		if c.Event == gitguard.NewRepository {
 			born = append(born, c.Path)
 		}
-		if v.watched(c) && !ordinary(c, born) {
+		if v.watched(c) && !ordinary(c, born) && !c.Usual() {
 			out = append(out, v.judge(c)...)
 		}
 	}

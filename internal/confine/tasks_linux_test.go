@@ -217,7 +217,11 @@ func newNetwork(t *testing.T) *network {
 		for _, name := range []string{"one-A", "one-B", "two-A", "two-B"} {
 			n.repository(t, name)
 		}
-		n.Site(t, n.authority, egresstest.Git(t, n.git), "git.test")
+		programs, err := exec.Command("git", "--exec-path").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.Site(t, n.authority, egresstest.Git(strings.TrimSpace(string(programs)), n.git), "git.test")
 	}
 	return n
 }

@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/cgi"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -140,15 +139,11 @@ func Rust(t testing.TB, host string) Files {
 	}
 }
 
-// Git serves the bare repositories in a folder, for reading and writing.
-func Git(t testing.TB, folder string) http.Handler {
-	t.Helper()
-	path, err := exec.Command("git", "--exec-path").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+// Git serves the bare repositories in a folder, for reading and writing. programs is what
+// "git --exec-path" prints.
+func Git(programs, folder string) http.Handler {
 	return &cgi.Handler{
-		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"), Stderr: new(bytes.Buffer),
+		Path: filepath.Join(programs, "git-http-backend"), Stderr: new(bytes.Buffer),
 		Env: []string{"GIT_PROJECT_ROOT=" + folder, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=tester", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
 	}
 }
