@@ -73,7 +73,7 @@ func (a *Authority) Certificate(t testing.TB, names ...string) tls.Certificate {
 // Variables tell the usual programs to trust the authority.
 func (a *Authority) Variables() []string {
 	var out []string
-	for _, name := range []string{"SSL_CERT_FILE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "REQUESTS_CA_BUNDLE", "PIP_CERT", "NODE_EXTRA_CA_CERTS", "CARGO_HTTP_CAINFO"} {
+	for _, name := range []string{"SSL_CERT_FILE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "REQUESTS_CA_BUNDLE", "PIP_CERT", "NODE_EXTRA_CA_CERTS", "npm_config_cafile", "CARGO_HTTP_CAINFO"} {
 		out = append(out, name+"="+a.File)
 	}
 	return out
