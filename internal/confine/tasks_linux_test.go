@@ -268,7 +268,13 @@ func newWorkplace(t *testing.T, n *network, l sandbox.Layer, name string) *workp
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scene{home: filepath.Join(root, "home")}
+	return workplaceIn(t, n, l, name, filepath.Join(root, "home"))
+}
+
+// workplaceIn makes one with a home at a path, and with more variables.
+func workplaceIn(t *testing.T, n *network, l sandbox.Layer, name, home string, vars ...string) *workplace {
+	t.Helper()
+	s := &scene{home: home}
 	s.dir, s.state = filepath.Join(s.home, "work", name), filepath.Join(s.home, ".hermes")
 	write(t, s.dir, nil)
 	write(t, s.home, map[string]string{
@@ -296,12 +302,13 @@ func newWorkplace(t *testing.T, n *network, l sandbox.Layer, name string) *workp
 		"npm_config_registry=https://npm.test/", "npm_config_audit=false", "npm_config_fund=false", "npm_config_update_notifier=false", "npm_config_fetch_retries=0",
 		"GOPROXY=https://goproxy.test", "GONOSUMDB=example.test", "GOTOOLCHAIN=local", "CGO_ENABLED=0",
 		"CARGO_REGISTRIES_CRATES_IO_PROTOCOL=sparse", "CARGO_NET_RETRY=0", "GIT_TERMINAL_PROMPT=0",
-	})
+	}, vars)
 	s.walls = p.Walls(confine.Config{Session: "s1", Workspace: s.dir, Environ: env, Granted: func() []hermes.Need { return s.granted }})
-	s.Local, err = environment.NewLocal(environment.LocalConfig{Dir: s.dir, Home: s.home, Env: env, Walls: s.walls})
+	local, err := environment.NewLocal(environment.LocalConfig{Dir: s.dir, Home: s.home, Env: env, Walls: s.walls})
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Local = local
 	t.Cleanup(func() { s.Local.Close() })
 	if got := s.walls.Build(t.Context()); !got.Holds || got.Layer != l.String() {
 		t.Fatalf("the walls are %+v: %+v", got, p.State())
@@ -347,6 +354,41 @@ func TestEverydayWorkDoesNotAsk(t *testing.T) {
 		t.Logf("%s: %d tasks, %d lines, %d ask", l, tasks, lines, asking)
 		if asking > most || tasks < 100 {
 			t.Errorf("in layer %s %d of %d lines of %d tasks ask, at most %d may", l, asking, lines, tasks, most)
+		}
+	}
+}
+
+// TestLinkedFoldersAreTheSameInside: a home, a workspace, folders of PATH and system files
+// that are reached through links have the same paths inside as outside.
+func TestLinkedFoldersAreTheSameInside(t *testing.T) {
+	t.Parallel()
+	for _, l := range layers {
+		root, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, root, map[string]string{"real/home/.profile": "", "opt/tool/bin/here": "#!/bin/sh\necho here\n", "opt/tool/share/x": "", "opt/mine/bin/mine": "#!/bin/sh\necho mine\n", "opt/mine/share/x": ""})
+		home := filepath.Join(root, "home")
+		for _, err := range []error{
+			os.Symlink("real/home", home), os.Symlink("opt/tool", filepath.Join(root, "linked")), os.Symlink(filepath.Join(root, "opt", "mine"), filepath.Join(root, "real", "home", "mine")),
+			os.Chmod(filepath.Join(root, "opt/tool/bin/here"), 0o755), os.Chmod(filepath.Join(root, "opt/mine/bin/mine"), 0o755),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		w := workplaceIn(t, newNetwork(t), l, "app", home, "PATH="+filepath.Join(root, "linked", "bin")+":"+filepath.Join(home, "mine", "bin")+":/usr/bin:/bin")
+		for _, line := range []string{
+			"pwd && echo x > a.txt", "cat '" + home + "/work/app/a.txt'", "here && mine", "'" + root + "/linked/bin/here'",
+			"test -e /etc/os-release || ! test -e /usr/lib/os-release", "test -e /etc/mtab || ! test -L /etc/mtab", "readlink -f /bin/sh", "echo x > ~/y && cat ~/y",
+		} {
+			if out, exit := w.run(t, line); exit.Code != 0 {
+				t.Errorf("%s: %s ended with %d: %s", l, line, exit.Code, out)
+			}
+		}
+		// A link in the private home can be replaced, so PATH does not lead through one.
+		if out, _ := w.run(t, "rm -f ~/mine; mkdir -p ~/mine/bin; printf '#!/bin/sh\necho other\n' > ~/mine/bin/mine; chmod +x ~/mine/bin/mine; mine"); out != "mine" {
+			t.Errorf("%s: a command replaced a program of PATH: %s", l, out)
 		}
 	}
 }

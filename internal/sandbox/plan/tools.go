@@ -122,10 +122,11 @@ func (p *planner) entry(entry string, writable []string) {
 	if slices.Contains(p.path, entry) {
 		return
 	}
-	p.path = append(p.path, entry)
-	if real != entry {
-		p.Links = append(p.Links, entry)
+	p.links(entry)
+	if within(entry, p.home0) || within(entry, p.home) {
+		entry = real // a command could replace a link in the private home
 	}
+	p.path = append(p.path, entry)
 	if p.systemPath(real) || p.Profile == Browser {
 		return
 	}
