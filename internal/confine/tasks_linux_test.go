@@ -392,3 +392,27 @@ func TestLinkedFoldersAreTheSameInside(t *testing.T) {
 		}
 	}
 }
+
+// TestAFileBesideSecretsCanBeAllowed: layer B cannot let a command make a file beside .env
+// while it stays closed. The refusal names what helps, and that does help.
+func TestAFileBesideSecretsCanBeAllowed(t *testing.T) {
+	t.Parallel()
+	w := newWorkplace(t, newNetwork(t), sandbox.B, "app")
+	write(t, w.dir, map[string]string{".env": "KEY=CANARY\n", "src/a.txt": "a\n"})
+	w.walls.Close()
+	w = workplaceIn(t, newNetwork(t), sandbox.B, "app", w.home)
+	for _, line := range []string{"cat src/a.txt && echo b > src/b.txt", "! grep CANARY .env"} {
+		if out, exit := w.run(t, strings.TrimPrefix(line, "! ")); (exit.Code == 0) == strings.HasPrefix(line, "!") {
+			t.Errorf("%s ended with %d: %s", line, exit.Code, out)
+		}
+	}
+	out, exit := w.run(t, "echo x > new.txt")
+	want := hermes.Need{Kind: hermes.RefusedRead, Name: filepath.Join(w.dir, ".env")}
+	if exit.Code == 0 || len(exit.Refused) != 1 || exit.Refused[0].Kind != want.Kind || exit.Refused[0].Name != want.Name {
+		t.Fatalf("ended with %d, refused %v: %s", exit.Code, exit.Refused, out)
+	}
+	allowed := func(c *hermes.Command) { c.Need = []hermes.Need{want} }
+	if out, exit := w.run(t, "echo x > new.txt && mv new.txt renamed.txt && cat renamed.txt", allowed); exit.Code != 0 || out != "x" {
+		t.Errorf("allowed, it ended with %d: %s", exit.Code, out)
+	}
+}

@@ -100,7 +100,7 @@ func (p *planner) env() {
 		}
 		p.Policy.Hidden = append(p.Policy.Hidden, at)
 		if p.Layer != sandbox.A && p.writes() {
-			p.lack("new files directly in %s: %s beside them is closed while the network is on", filepath.Dir(at), filepath.Base(at))
+			p.lack("making and removing files directly in %s: %s beside them is closed while the network is on; reading it can be allowed", filepath.Dir(at), filepath.Base(at))
 		}
 	}
 }
