@@ -81,7 +81,7 @@ func (w *Walls) settle(watched func(gitguard.Change) bool) (out []hermes.Refusal
 			if c.Event == gitguard.NewRepository {
 				born = append(born, c.Path)
 			}
-			if !watched(c) || ordinary(c, born) {
+			if !watched(c) || ordinary(c, born) || c.Usual() {
 				continue
 			}
 			r, undone := judge(c)

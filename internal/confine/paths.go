@@ -28,9 +28,11 @@ func (v *visit) paths(failed bool) []hermes.Refusal {
 	if failed { // else a missing file that it names need not be one that it wanted
 		line = v.line
 	}
+	// Reading what is not there fails otherwise: such a path was to be made.
+	closed := strings.Contains(strings.ToLower(said), "permission denied") || strings.Contains(said, "EACCES")
 	var out []hermes.Refusal
 	for _, path := range v.named(said, line) {
-		n, ok := v.refusal(path, written)
+		n, ok := v.refusal(path, written || closed && !there(path))
 		if !ok || slices.ContainsFunc(out, func(r hermes.Refusal) bool { return r.Kind == n.Kind && r.Name == n.Name }) {
 			continue
 		}
@@ -122,10 +124,31 @@ func (v *visit) refusal(path string, written bool) (hermes.Refusal, bool) {
 		return hermes.Refusal{}, false
 	case in(p.Read):
 		return hermes.Refusal{Kind: hermes.RefusedWrite, Name: path}, written
+	case written && v.beside(real) != "":
+		return hermes.Refusal{Kind: hermes.RefusedRead, Name: v.beside(real), Note: besideNote}, true
 	case !exists && written:
 		return hermes.Refusal{Kind: hermes.RefusedWrite, Name: filepath.Dir(path)}, isFolder(filepath.Dir(path))
 	}
 	return hermes.Refusal{Kind: hermes.RefusedRead, Name: path}, exists
+}
+
+// besideNote says why a file that holds secrets is asked for when another one was to be
+// made.
+const besideNote = "the walls of this host (layer B) let programs make and remove files beside it only if they may read it as well"
+
+// beside returns the hidden file because of which layer B does not let a path be made or
+// removed: the folder of the path holds it, "" if none is the reason.
+func (v *visit) beside(path string) string {
+	p := v.place.plan.Policy
+	if p.Layer == sandbox.A || !below(path, v.walls.config.Workspace) {
+		return ""
+	}
+	for _, h := range p.Hidden {
+		if below(h, filepath.Dir(path)) {
+			return h
+		}
+	}
+	return ""
 }
 
 // realOf follows the links of a path, also if its last name is missing.
@@ -137,6 +160,11 @@ func realOf(path string) (real string, exists bool) {
 		return filepath.Join(dir, filepath.Base(path)), false
 	}
 	return path, false
+}
+
+func there(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 func isFolder(path string) bool {

@@ -62,6 +62,7 @@ var layers = []layer{
 		{path: "internal/compose"},
 		{path: "internal/document"},
 		{path: "internal/dotenv"},
+		{path: "internal/egress/egresstest"},
 		{path: "internal/errsig"},
 		{path: "internal/fault"},
 		{path: "internal/fulltext"},

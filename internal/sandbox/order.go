@@ -9,6 +9,7 @@ const (
 	protectedLetter = "p"
 	hiddenLetter    = "h"
 	deviceLetter    = "d"
+	linkLetter      = "l"
 	tempLetter      = "t"
 	homeLetter      = "H"
 	privateLetter   = "P"
@@ -36,6 +37,7 @@ func (o order) encode() *message {
 	add(protectedLetter, p.Protected...)
 	add(hiddenLetter, p.Hidden...)
 	add(deviceLetter, p.Devices...)
+	add(linkLetter, p.Links...)
 	add(tempLetter, p.Temp)
 	add(homeLetter, p.Home)
 	add(privateLetter, p.PrivateHome)
@@ -66,6 +68,8 @@ func orderOf(m *message) (order, error) {
 			p.Hidden = append(p.Hidden, path)
 		case deviceLetter:
 			p.Devices = append(p.Devices, path)
+		case linkLetter:
+			p.Links = append(p.Links, path)
 		case tempLetter:
 			p.Temp = path
 		case homeLetter:

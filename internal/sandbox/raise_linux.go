@@ -68,6 +68,7 @@ func raise(p Policy, self int) (h handed, lacks []string, err error) {
 func ownRoot(p Policy) (lacks []string, err error) {
 	report, err := mount.Build(mount.Root{
 		Read: p.Read, Write: p.Write, Protected: p.Protected, Hidden: p.Hidden, Temp: p.Temp, Home: p.Home, PrivateHome: p.PrivateHome, Devices: p.Devices,
+		Links: p.Links,
 	})
 	for _, u := range report.Unprotected {
 		lacks = append(lacks, u.Path+" is not protected: "+u.Why)

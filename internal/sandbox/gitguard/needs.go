@@ -34,7 +34,9 @@ func NeedsConfig(argv []string) bool {
 		return slices.Contains([]string{"add", "init", "deinit", "update", "sync", "set-url", "set-branch", "absorbgitdirs"}, first)
 	case "branch":
 		return branchWrites(args, plain)
-	case "checkout", "switch", "worktree":
+	case "worktree":
+		return slices.Contains([]string{"remove", "move", "repair", "prune"}, first) || tracks(verb, args, plain)
+	case "checkout", "switch":
 		return tracks(verb, args, plain)
 	case "push":
 		return getopt.HasShort(args, "u") || getopt.HasLong(args, "--set-upstream")

@@ -52,7 +52,7 @@ func (e *entry) ours() bool { return e.kind == fresh || e.kind == private }
 // check refuses paths that are not absolute and cleaned, and roots that would
 // leave the host's system folders writable.
 func (r Root) check() error {
-	for _, list := range [][]string{r.Read, r.Write, r.Protected, r.Hidden, r.Devices, {r.Temp, r.Home, r.PrivateHome}} {
+	for _, list := range [][]string{r.Read, r.Write, r.Protected, r.Hidden, r.Devices, r.Links, {r.Temp, r.Home, r.PrivateHome}} {
 		for _, path := range list {
 			if path != "" && (!filepath.IsAbs(path) || filepath.Clean(path) != path || strings.ContainsRune(path, 0)) {
 				return fmt.Errorf("mount %q: give an absolute path that has no . or .. in it", path)

@@ -64,7 +64,7 @@ func (p *planner) etcLink(at, dir string, hidden []string) {
 			return
 		}
 	}
-	p.Links = append(p.Links, at) // as mtab, which leads to /proc
+	p.links(at) // as mtab, which leads to /proc
 }
 
 func etcPatterns() []string {

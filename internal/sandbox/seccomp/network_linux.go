@@ -68,16 +68,13 @@ func routing() code {
 }
 
 // socketpair allows streams. A datagram pair is refused, because sendto on it
-// reaches any Unix socket. Sequenced packets have no sendto elsewhere; a browser's
-// own sandbox needs them.
+// reaches any Unix socket. Sequenced packets ignore the address of sendto, and like
+// streams cannot be connected again; Rust's programs start others with them.
 func (f Filter) socketpair() code {
 	if f.Unix {
 		return join(argument(0), ifEqual(unix.AF_UNIX, allow()), refuse(unix.EAFNOSUPPORT))
 	}
-	rules := join(argument(1), masked(0xf), ifEqual(unix.SOCK_STREAM, allow()))
-	if f.Nested {
-		rules = join(rules, ifEqual(unix.SOCK_SEQPACKET, allow()))
-	}
+	rules := join(argument(1), masked(0xf), ifEqual(unix.SOCK_STREAM, allow()), ifEqual(unix.SOCK_SEQPACKET, allow()))
 	return join(argument(0), unlessEqual(unix.AF_UNIX, refuse(unix.EAFNOSUPPORT)), rules, refuse(unix.EPERM))
 }
 
