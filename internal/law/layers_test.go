@@ -66,7 +66,6 @@ var layers = []layer{
 		{path: "internal/fault"},
 		{path: "internal/fulltext"},
 		{path: "internal/home", deps: []string{"golang.org/x/sys"}},
-		{path: "internal/hostlist", deps: []string{"golang.org/x/net"}},
 		{path: "internal/httpc", deps: []string{"golang.org/x/net"}},
 		{path: "internal/ioerr"},
 		{path: "internal/jsonrepair"},
@@ -116,13 +115,14 @@ var layers = []layer{
 		{path: "internal/sandbox", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/sandbox/gitguard"},
 	}, {
-		{path: "internal/sandbox/plan"},
-		{path: "internal/sandbox"},
 		{path: "internal/sandbox/jobobject", deps: []string{"golang.org/x/sys"}},
+		{path: "internal/sandbox/plan"},
 		{path: "internal/sandbox/seatbelt"}, // it reads the policies of sandbox
 	}}},
 
 	{2, "components", "each can be built, tested and replaced alone", [][]row{{
+		{path: "internal/egress/connect"},
+		{path: "internal/egress/sshagent"},
 		{path: "internal/egress/swap"},
 		{path: "internal/memory/external"},
 		{path: "internal/store"},
@@ -175,12 +175,11 @@ var layers = []layer{
 		{path: "internal/transport/responses"},
 		{path: "internal/undo"},
 		{path: "internal/upkeep"},
-	}, {
-		{path: "internal/confine"}, // puts walls, plan and way out together
 	}}},
 
 	{3, "engine", "the agent loop, the tool chain, the model chain; the work beside turns; reviews and replays", [][]row{{
-		{path: "internal/chain"}, // layers that know no service; provider puts them in order
+		{path: "internal/chain"},   // layers that know no service; provider puts them in order
+		{path: "internal/confine"}, // puts walls, plan and way out together
 	}, {
 		{path: "internal/agent"},
 		{path: "internal/provider"},

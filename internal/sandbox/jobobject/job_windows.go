@@ -14,7 +14,7 @@ const everyUI = windows.JOB_OBJECT_UILIMIT_DESKTOP | windows.JOB_OBJECT_UILIMIT_
 	windows.JOB_OBJECT_UILIMIT_SYSTEMPARAMETERS | windows.JOB_OBJECT_UILIMIT_WRITECLIPBOARD
 
 // newJob makes a job whose processes end with its last handle. Neither flag that would
-// let a process leave is set. Windows nests no job with limits on the user interface: if
+// let a process out is set. Windows nests no job with limits on the user interface: if
 // this process is in a job itself, no child can be put into this one.
 func newJob(l Limits) (windows.Handle, error) {
 	job, err := windows.CreateJobObject(nil, nil)
