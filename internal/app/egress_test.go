@@ -183,3 +183,33 @@ func secureServer(t *testing.T, host string, handler http.HandlerFunc) (address 
 	t.Cleanup(server.Close)
 	return server.Listener.Addr().String(), root
 }
+
+// TestOwnGitRunsInWalls: what a repository makes git run, here a filter, changes nothing and
+// reads no secret when Hermes itself calls git. Without a sandbox it would.
+func TestOwnGitRunsInWalls(t *testing.T) {
+	for _, walls := range []bool{false, true} {
+		s := walled(t, "")
+		add := s.options
+		s.options = func(o *app.Options) { add(o); o.Sandbox = walls }
+		writeFile(t, filepath.Join(s.home, ".env"), "OPENAI_API_KEY=sk-CANARY\n")
+		s.write(".gitattributes", "* filter=x")
+		for _, args := range [][]string{
+			{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"},
+			{"config", "filter.x.clean", "cat '" + s.home + "/.env' > '" + s.dir + "/stolen'; cat"},
+		} {
+			if out, err := exec.Command("git", append([]string{"-C", s.dir}, args...)...).CombinedOutput(); err != nil {
+				t.Fatalf("git %v: %s", args, out)
+			}
+		}
+		s.write("notes.md", "something else")
+		s.enter()
+		x, err := s.app.References(t.Context(), "see @diff", s.dir, "m", nil)
+		if err != nil || !strings.Contains(fmt.Sprint(x), "something else") {
+			t.Errorf("walls %v: the diff is %v %v", walls, x, err)
+		}
+		if stolen, err := os.ReadFile(filepath.Join(s.dir, "stolen")); (err == nil) == walls {
+			t.Errorf("walls %v: the filter left %q %v", walls, stolen, err)
+		}
+		s.quit()
+	}
+}

@@ -169,6 +169,8 @@ func names(fromPath, toPath string) bool {
 		return true
 	case "internal/provider":
 		return strings.HasPrefix(toPath, "internal/transport/")
+	case "internal/confine":
+		return toPath == "internal/environment" // whose commands it puts behind walls
 	}
 	return false
 }

@@ -122,6 +122,8 @@ var layers = []layer{
 	}}},
 
 	{2, "components", "each can be built, tested and replaced alone", [][]row{{
+		{path: "internal/egress/connect"},
+		{path: "internal/egress/sshagent"},
 		{path: "internal/egress/swap"},
 		{path: "internal/isolation"}, // between environments and walls
 		{path: "internal/memory/external"},
@@ -180,6 +182,7 @@ var layers = []layer{
 	{3, "engine", "the agent loop, the tool chain, the model chain; the work beside turns; reviews and replays", [][]row{{
 		{path: "internal/chain"},   // layers that know no service; provider puts them in order
 		{path: "internal/confine"}, // puts the walls, what they allow and the way out together
+		{path: "internal/confine"}, // puts walls, plan and way out together
 	}, {
 		{path: "internal/agent"},
 		{path: "internal/provider"},

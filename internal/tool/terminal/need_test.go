@@ -103,9 +103,12 @@ func TestNeedsAreAskedOneByOne(t *testing.T) {
 	if err := os.Symlink(state, link); err != nil {
 		t.Skip(err)
 	}
-	b, ran := mustWalled(t, terminal.Config{Home: home, Hermes: state}, "A")
+	b, ran := mustWalled(t, terminal.Config{Home: home, Hermes: state, Declared: func(host, port string) bool { return host == "api.example.org" && port == "443" }}, "A")
 	for need, want := range map[string]string{
 		"host example.org:443":          "ask sandbox-host:example.org:443",
+		"host git.example.org:22":       "once",
+		"host api.example.org:443":      "once",
+		"host api.example.org:8443":     "ask sandbox-host:api.example.org:8443",
 		"host [2001:db8::1]:80":         "ask sandbox-host:[2001:db8::1]:80",
 		"read /srv/data":                "ask sandbox-read:/srv/data",
 		"write /srv/data":               "ask sandbox-write:/srv/data",
