@@ -18,6 +18,10 @@ import (
 // the program again, behind them. It returns only if that fails.
 func enter() error {
 	runtime.LockOSThread()
+	// What this process inherited, such as a pipe of the user's shell, is not for those inside.
+	if err := unix.CloseRange(controlFile+1, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil && err != unix.ENOSYS {
+		return fmt.Errorf("close inherited files: %w", err)
+	}
 	// Opened now: the path does not lead to the program any more behind the walls.
 	self, err := unix.Open("/proc/self/exe", unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -40,7 +44,7 @@ func enter() error {
 			return fail(fmt.Errorf("adopt orphans: %w", err))
 		}
 	}
-	h, lacks, err := raise(o.policy, self)
+	h, lacks, err := raise(o, self)
 	if err != nil {
 		return fail(err)
 	}

@@ -18,18 +18,22 @@ import (
 type keepers struct {
 	mu     sync.Mutex
 	living map[int]bool
+	guard  proc.Guard // ends those of layer B with this process, also one that was stopped from inside
 }
 
 // children are all of them: the children of a process are one set, whoever started them.
 var children = &keepers{living: map[int]bool{}}
 
 // start starts a keeper, and knows it before anyone looks for orphans.
-func (h *keepers) start(start func() (*exec.Cmd, error)) (*exec.Cmd, error) {
+func (h *keepers) start(l Layer, start func() (*exec.Cmd, error)) (*exec.Cmd, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c, err := start()
 	if err == nil {
 		h.living[c.Process.Pid] = true
+		if l == B {
+			h.guard.AddTree(c.Process.Pid)
+		}
 	}
 	return c, err
 }
@@ -41,6 +45,7 @@ func (h *keepers) ended(pid int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.living, pid)
+	h.guard.DropTree(pid)
 	own := filters(os.Getpid())
 	for range endRounds {
 		found := false

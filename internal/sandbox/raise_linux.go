@@ -38,7 +38,8 @@ func (h handed) slots() []int64 {
 }
 
 // raise builds the walls around the calling thread, which is locked.
-func raise(p Policy, self int) (h handed, lacks []string, err error) {
+func raise(o order, self int) (h handed, lacks []string, err error) {
+	p := o.policy
 	if p.Layer == None {
 		return h, nil, nil
 	}
@@ -56,11 +57,15 @@ func raise(p Policy, self int) (h handed, lacks []string, err error) {
 	if err := mount.DropThread(); err != nil {
 		return h, nil, err
 	}
-	more, err := restrict(p, self)
+	abi, err := usedABI(o.abi)
 	if err != nil {
 		return h, nil, err
 	}
-	h.notify, err = filter(p)
+	more, err := restrict(p, self, abi)
+	if err != nil {
+		return h, nil, err
+	}
+	h.notify, err = filter(p, abi)
 	return h, append(lacks, more...), err
 }
 

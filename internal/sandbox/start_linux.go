@@ -22,7 +22,10 @@ import (
 // Times of a keeper.
 const (
 	startWait = 10 * time.Second // for its walls
-	closeWait = 10 * time.Second // for its processes to end
+	closeWait = 5 * time.Second  // for its processes to end
+	// answerWait is for an answer. What runs in layer B can stop its keeper: one that does
+	// not answer is ended, with all that it started.
+	answerWait = 10 * time.Second
 )
 
 // Keeper is the process that starts commands behind walls, as its owner sees it. What
@@ -67,7 +70,7 @@ func Start(ctx context.Context, c Config) (*Keeper, error) {
 		policy: c.Policy, control: &control{conn: ours, most: maxFromKeeper}, stderr: &tail{}, gone: make(chan struct{}), empty: true,
 		waiting: map[uint32]chan reply{}, children: map[uint32]*child{},
 	}
-	k.process, err = children.start(func() (*exec.Cmd, error) { return startProcess(c.Policy.Layer, theirs, k.stderr) })
+	k.process, err = children.start(c.Policy.Layer, func() (*exec.Cmd, error) { return startProcess(c.Policy.Layer, theirs, k.stderr) })
 	if err != nil {
 		ours.Close()
 		return nil, fmt.Errorf("start the keeper of the sandbox: %w", err)
@@ -125,7 +128,7 @@ func startProcess(l Layer, control *os.File, stderr *tail) (*exec.Cmd, error) {
 // begin hands over the policy and takes what the keeper made.
 func (k *Keeper) begin(c Config) error {
 	c.Target.Owner = os.Getpid()
-	if err := k.control.send(order{c.Policy, c.Target, c.Name}.encode()); err != nil {
+	if err := k.control.send(order{c.Policy, c.Target, c.Name, c.ABI}.encode()); err != nil {
 		return err
 	}
 	m, files, err := k.expect(ready)
@@ -245,6 +248,9 @@ func (k *Keeper) ask(m *message, files ...*os.File) (reply, error) {
 	}
 	k.waiting[m.ID] = w
 	k.mu.Unlock()
+	late := time.AfterFunc(answerWait, func() { k.control.conn.Close() }) // a full socket blocks, too
+	defer late.Stop()
+	k.wake()
 	if err := k.control.send(m, files...); err != nil {
 		k.mu.Lock()
 		delete(k.waiting, m.ID)
@@ -323,9 +329,17 @@ func (k *Keeper) Close() error {
 	return nil
 }
 
+// wake lets a keeper go on that was stopped from inside, which layer B allows.
+func (k *Keeper) wake() {
+	if k.policy.Layer != A {
+		_ = k.process.Process.Signal(syscall.SIGCONT) // none if it has ended
+	}
+}
+
 // abandon ends the keeper when it is of no use any more.
 func (k *Keeper) abandon() {
 	k.control.conn.Close()
+	k.wake()
 	ended := make(chan struct{})
 	go func() {
 		_ = k.process.Wait() // its exit code says nothing
@@ -334,7 +348,7 @@ func (k *Keeper) abandon() {
 	select {
 	case <-ended:
 	case <-time.After(closeWait):
-		proc.SignalGroup(k.process.Process.Pid, true)
+		endTree(k.process.Process.Pid)
 		<-ended
 	}
 	children.ended(k.process.Process.Pid)
