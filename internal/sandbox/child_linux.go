@@ -71,14 +71,8 @@ func (c *child) PID() int { return c.pid }
 // Wait returns the exit code. Meanwhile it looks after the keeper, which the child could
 // have stopped.
 func (c *child) Wait() int {
-	for {
-		select {
-		case <-c.done:
-			return c.code
-		case <-time.After(time.Second):
-			c.keeper.wake()
-		}
-	}
+	await(c.keeper, c.done)
+	return c.code
 }
 
 // Signal signals the child and what it started.

@@ -257,7 +257,7 @@ func (k *Keeper) ask(m *message, files ...*os.File) (reply, error) {
 		k.mu.Unlock()
 		return reply{}, ErrGone
 	}
-	r, ok := <-w
+	r, ok := await(k, w)
 	if !ok {
 		return reply{}, ErrGone
 	}
@@ -327,6 +327,23 @@ func (k *Keeper) Close() error {
 	k.control.conn.Close() // the keeper ends what it started, and then itself
 	<-k.gone
 	return nil
+}
+
+// wakeEvery is how often a keeper is woken while something is expected of it.
+const wakeEvery = 500 * time.Millisecond
+
+// await receives from a channel, and wakes the keeper while it waits.
+func await[T any](k *Keeper, from <-chan T) (T, bool) {
+	again := time.NewTicker(wakeEvery)
+	defer again.Stop()
+	for {
+		select {
+		case got, ok := <-from:
+			return got, ok
+		case <-again.C:
+			k.wake()
+		}
+	}
 }
 
 // wake lets a keeper go on that was stopped from inside, which layer B allows.
