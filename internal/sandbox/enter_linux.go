@@ -87,7 +87,7 @@ func again(self int, m *message, h handed) error {
 		return err
 	}
 	args := []string{keeperName, insideArg, strconv.Itoa(fd)}
-	for _, f := range []*os.File{h.proxy, h.notify} {
+	for _, f := range h.list() {
 		n := -1
 		if f != nil {
 			n = int(f.Fd())
@@ -105,10 +105,10 @@ func again(self int, m *message, h handed) error {
 
 // taken takes what again handed over.
 func taken(args []string) (m message, h handed, err error) {
-	if len(args) != 3 {
+	if len(args) != 4 {
 		return m, h, errMessage
 	}
-	var files [3]*os.File
+	var files [4]*os.File
 	for i, a := range args {
 		n, err := strconv.Atoi(a)
 		if err != nil {
@@ -124,7 +124,7 @@ func taken(args []string) (m message, h handed, err error) {
 		return m, h, errMessage
 	}
 	defer files[0].Close()
-	h = handed{proxy: files[1], notify: files[2]}
+	h = handed{proxy: files[1], notify: files[2], diag: files[3]}
 	m, err = readMessage(io.NewSectionReader(files[0], 0, maxToKeeper), maxToKeeper)
 	return m, h, err
 }

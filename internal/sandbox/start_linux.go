@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -43,6 +44,8 @@ type Keeper struct {
 	// supervisor makes the connections of layer B; nil in others.
 	supervisor *seccomp.Supervisor
 	gone       chan struct{} // closed when the keeper has ended
+	diagMu     sync.Mutex
+	diag       *os.File // tells who listens in layer A; nil: the keeper is asked
 
 	mu       sync.Mutex
 	next     uint32
@@ -135,7 +138,7 @@ func (k *Keeper) begin(c Config) error {
 	if err != nil {
 		return err
 	}
-	if len(m.Slots) != 2 {
+	if len(m.Slots) != 3 {
 		closeAll(files)
 		return errMessage
 	}
@@ -308,6 +311,9 @@ func (k *Keeper) Ports() ([]int, error) {
 		}
 		return list, nil
 	}
+	if list, err := k.askKernel(most); err == nil {
+		return list, nil
+	}
 	r, err := k.ask(&message{Kind: ports})
 	if err != nil {
 		return nil, err
@@ -317,6 +323,27 @@ func (k *Keeper) Ports() ([]int, error) {
 	for _, p := range r.Slots[:min(len(r.Slots), most)] {
 		if p > 0 && p < 1<<16 {
 			list = append(list, int(p))
+		}
+	}
+	return list, nil
+}
+
+// askKernel lists the ports of layer A without the keeper, whose text files about all
+// connections take the kernel 10 ms to write.
+func (k *Keeper) askKernel(most int) ([]int, error) {
+	k.diagMu.Lock()
+	defer k.diagMu.Unlock()
+	if k.diag == nil {
+		return nil, errors.ErrUnsupported
+	}
+	all, err := seccomp.ListeningOn(int(k.diag.Fd()))
+	if err != nil {
+		return nil, err
+	}
+	var list []int
+	for _, a := range all {
+		if port := int(a.Port()); len(list) < most && !slices.Contains(list, port) {
+			list = append(list, port)
 		}
 	}
 	return list, nil
@@ -375,6 +402,12 @@ func (k *Keeper) abandon() {
 	if k.proxy != nil {
 		k.proxy.Close()
 	}
+	k.diagMu.Lock()
+	if k.diag != nil {
+		k.diag.Close()
+		k.diag = nil
+	}
+	k.diagMu.Unlock()
 	k.serving.Wait()
 }
 

@@ -38,6 +38,17 @@ func (k *Keeper) take(c Config, slots []int64, files []*os.File) error {
 	if err != nil {
 		return err
 	}
+	diag, err := handedFile(slots[2], files)
+	if err != nil {
+		return err
+	}
+	if diag != nil && c.Policy.Layer == A {
+		fd, err := unix.FcntlInt(diag.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+		if err != nil {
+			return fmt.Errorf("take a socket of the sandbox: %w", err)
+		}
+		k.diag = os.NewFile(uintptr(fd), "diag")
+	}
 	switch {
 	case proxy != nil:
 		if k.proxy, err = net.FileListener(proxy); err != nil {
