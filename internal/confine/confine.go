@@ -161,6 +161,9 @@ func (p *Program) Probe(ctx context.Context) (State, error) {
 		return s, nil
 	}
 	dir, err := p.folder("probe")
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
 	if err != nil {
 		return State{}, err
 	}

@@ -21,6 +21,7 @@ import (
 
 func TestMain(m *testing.M) {
 	sandbox.Main() // the tests are the program that becomes a keeper
+	attacker()
 	os.Exit(m.Run())
 }
 
@@ -32,7 +33,7 @@ type scene struct {
 	granted          []hermes.Need
 }
 
-func newScene(t testing.TB, strongest sandbox.Layer) *scene {
+func newScene(t testing.TB, strongest sandbox.Layer, prepare ...func(home string)) *scene {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -49,6 +50,9 @@ func newScene(t testing.TB, strongest sandbox.Layer) *scene {
 		if err := os.WriteFile(filepath.Join(s.home, path), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for _, f := range prepare {
+		f(s.home)
 	}
 	proxy := egress.New(egress.Config{
 		Resolve: func(context.Context, string) ([]netip.Addr, error) {

@@ -136,7 +136,7 @@ func (w *Walls) visit(ctx context.Context, k key, c hermes.Command, dir string, 
 		return nil, err
 	}
 	w.running++
-	v := &visit{walls: w, place: at, line: c.Line, dir: dir, write: grantsOf(k).Write, begin: time.Now()}
+	v := &visit{walls: w, place: at, line: c.Line, dir: dir, write: at.write, begin: time.Now()}
 	v.ports, _ = at.keeper.Ports() // those of a keeper that has gone are told when it is used
 	v.revoke = w.open(needs, c.Need)
 	w.forward(at, needs)

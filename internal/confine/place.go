@@ -24,9 +24,9 @@ type key struct {
 type place struct {
 	plan   plan.Plan
 	keeper *sandbox.Keeper
-	port   int  // of the proxy, as programs inside see it; 0 is none
-	stale  bool // the workspace has something now that it does not protect
-	fresh  bool // no command ran yet
+	port   int      // of the proxy, as programs inside see it; 0 is none
+	stale  bool     // the workspace has something now that it does not protect
+	write  []string // what the user allowed beyond the walls
 }
 
 // planError is an error of the session's folders, which a weaker layer would not change.
@@ -37,6 +37,9 @@ func (e *planError) Unwrap() error { return e.error }
 // start plans and starts a keeper of a layer.
 func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, error) {
 	set := w.program.config
+	if real, err := filepath.EvalSymlinks(w.config.Workspace); err != nil || real != w.config.Workspace {
+		return nil, &planError{fmt.Errorf("the workspace %s is not the folder any more that it was; open it again", w.config.Workspace)}
+	}
 	p, err := plan.Make(plan.Request{
 		Profile: k.profile, Layer: l, Network: w.network(), Workspace: w.config.Workspace, Home: set.Home, State: set.State, Cache: set.Cache,
 		Environ: w.config.Environ, Path: pathOf(w.config.Environ), Grants: grantsOf(k),
@@ -48,6 +51,7 @@ func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, erro
 		return nil, &planError{err}
 	}
 	unprotect(&p.Policy, grantsOf(k).Write)
+	protectProgram(&p.Policy)
 	canary, err := w.canary()
 	if err != nil {
 		return nil, &planError{err}
@@ -64,7 +68,7 @@ func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, erro
 	if err != nil {
 		return nil, err
 	}
-	at := &place{plan: p, keeper: keeper, fresh: true}
+	at := &place{plan: p, keeper: keeper, write: grantsOf(k).Write}
 	if l := keeper.Listener(); l != nil && w.session != nil {
 		at.port = l.Addr().(*net.TCPAddr).Port
 		w.serving.Go(func() { _ = w.session.Serve(l) }) // ends with the session or the keeper
@@ -123,6 +127,18 @@ func unprotect(p *sandbox.Policy, granted []string) {
 	p.Protected = slices.DeleteFunc(p.Protected, func(path string) bool {
 		return slices.ContainsFunc(granted, func(g string) bool { return below(path, g) })
 	})
+}
+
+// protectProgram protects this program where commands can write: it is started again for
+// each keeper.
+func protectProgram(p *sandbox.Policy) {
+	path, err := os.Executable()
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err == nil && slices.ContainsFunc(p.Write, func(folder string) bool { return below(path, folder) }) {
+		p.Protected = append(p.Protected, path)
+	}
 }
 
 // below reports whether a path is a folder or in it. Both are clean.

@@ -75,7 +75,8 @@ func (c *child) Wait() int {
 	return c.code
 }
 
-// Signal signals the child and what it started.
+// Signal signals the child and what it started. If it is forced and the keeper does not
+// see to it, the keeper is ended, and everything with it.
 func (c *child) Signal(force bool) {
 	if force {
 		time.AfterFunc(answerWait, func() {

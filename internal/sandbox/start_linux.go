@@ -26,7 +26,7 @@ const (
 	closeWait = 5 * time.Second  // for its processes to end
 	// answerWait is for an answer. What runs in layer B can stop its keeper: one that does
 	// not answer is ended, with all that it started.
-	answerWait = 10 * time.Second
+	answerWait = 5 * time.Second
 )
 
 // Keeper is the process that starts commands behind walls, as its owner sees it. What
@@ -114,18 +114,36 @@ func socketPair() (ours *net.UnixConn, theirs *os.File, err error) {
 	return conn.(*net.UnixConn), theirs, nil
 }
 
-// startProcess starts this program as a keeper. It is started by its path: through
-// /proc/self/exe it would be on a mount of this process, and what runs inside could
-// change its mode through /proc/1/exe.
+// startProcess starts this program as a keeper, and no other that was put in its place:
+// it may be in a folder that commands can write. In layer A it is started by its path:
+// through /proc/self/exe it would be on a mount of this process, and what runs inside
+// could change its mode through /proc/1/exe.
 func startProcess(l Layer, control *os.File, stderr *tail) (*exec.Cmd, error) {
-	path, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("this program was replaced or removed while it ran (%w); end it and start it again", err)
+	path := "/proc/self/exe"
+	if l == A {
+		var err error
+		if path, err = Program(); err != nil {
+			return nil, err
+		}
 	}
 	return proc.Bare(path, []string{keeperName}, []*os.File{control}, stderr, attributes(l))
+}
+
+// Program returns the path of this program, if the program is still there. Where commands
+// can write, the caller protects it.
+func Program() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	self, err := os.Stat("/proc/self/exe")
+	if err != nil {
+		return "", err
+	}
+	if is, err := os.Stat(path); err != nil || !os.SameFile(is, self) {
+		return "", errors.New("this program was replaced or removed while it ran; end it and start it again")
+	}
+	return path, nil
 }
 
 // begin hands over the policy and takes what the keeper made.
@@ -178,7 +196,7 @@ func (k *Keeper) Lacks() []string { return k.lacks }
 func (k *Keeper) Listener() net.Listener { return k.proxy }
 
 // Empty reports whether no process runs inside: none was left when the last command
-// ended.
+// ended. Of a keeper that has gone it says how that was before.
 func (k *Keeper) Empty() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -199,7 +217,7 @@ func (k *Keeper) receive() {
 	}
 	k.abandon()
 	k.mu.Lock()
-	k.lost, k.empty = true, true
+	k.lost = true // empty stays as it was: what ran until now may have done something
 	for _, w := range k.waiting {
 		close(w)
 	}
@@ -237,7 +255,7 @@ func (k *Keeper) take1(r reply) {
 	w <- r // has room for one
 }
 
-// ask sends a question and waits for the answer.
+// ask sends a question and waits for the answer. A keeper that gives none is ended.
 func (k *Keeper) ask(m *message, files ...*os.File) (reply, error) {
 	w := make(chan reply, 1)
 	k.mu.Lock()
@@ -351,6 +369,7 @@ func (k *Keeper) askKernel(most int) ([]int, error) {
 
 // Close ends the keeper and all its processes, and waits for that.
 func (k *Keeper) Close() error {
+	k.wake()
 	k.control.conn.Close() // the keeper ends what it started, and then itself
 	<-k.gone
 	return nil

@@ -73,7 +73,7 @@ func (k *Keeper) supervise(c Config, notify *os.File) error {
 	if err != nil {
 		return fmt.Errorf("take the notifications of the sandbox: %w", err)
 	}
-	k.supervisor = &seccomp.Supervisor{Refused: func(_, address string) {
+	k.supervisor = &seccomp.Supervisor{Root: k.process.Process.Pid, Refused: func(_, address string) {
 		if c.Refused != nil {
 			c.Refused(address)
 		}

@@ -193,9 +193,10 @@ func (e *entry) settle() (drop bool, why string) {
 
 // pins are the folders between an entry and the writable one that it is in. Each
 // becomes a mount point: otherwise one could be moved away, and another put in its
-// place. A hidden path needs none, because its cover moves with it.
+// place. The cover of a hidden path would move with it, but the next root is planned
+// from where things are then, and might not look there.
 func (e *entry) pins() []string {
-	if e.kind == hide || e.under.kind != write && e.under.kind != private {
+	if e.under.kind != write && e.under.kind != private {
 		return nil
 	}
 	var folders []string

@@ -243,6 +243,9 @@ func (p *planner) finish() {
 			hidden = append(hidden, Carve([]string{s}, p.named)...)
 		}
 	}
+	if p.Layer == sandbox.A { // layer B has no Unix sockets
+		hidden = append(hidden, p.sockets()...)
+	}
 	pol.Hidden = merged(hidden)
 	if p.Layer != sandbox.A {
 		pol.Write, pol.Read = Carve(pol.Write, pol.Hidden), Carve(pol.Read, pol.Hidden)
