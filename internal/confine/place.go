@@ -70,7 +70,7 @@ func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, erro
 	}
 	defer host.Close()
 	keeper, err := sandbox.Start(ctx, sandbox.Config{
-		Policy: p.Policy, Name: set.Name, Refused: w.refusedAddress,
+		Policy: p.Policy, Name: set.Name, ABI: set.ABI, Refused: w.refusedAddress,
 		Target: sandbox.Target{Canary: canary, Port: host.Addr().(*net.TCPAddr).Port},
 	})
 	if err != nil {

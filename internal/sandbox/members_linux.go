@@ -41,6 +41,26 @@ func (k *keeper) endAll() {
 	}
 }
 
+// endTree ends a keeper that does not end by itself, from outside. It is stopped first, so
+// that it starts nothing, and killed last: as long as it is there, it is the parent of all
+// orphans inside.
+func endTree(keeper int) {
+	for range endRounds {
+		_ = syscall.Kill(keeper, syscall.SIGSTOP)
+		running := 0
+		for _, pid := range proc.Descendants(keeper) {
+			if syscall.Kill(pid, syscall.SIGKILL) == nil {
+				running++
+			}
+		}
+		if running == 0 {
+			break
+		}
+		time.Sleep(endPause)
+	}
+	_ = syscall.Kill(keeper, syscall.SIGKILL)
+}
+
 var errNotFrozen = errors.New("the processes of the session start new ones faster than they can be stopped")
 
 // freeze stops all members, and what they start meanwhile, until none runs. Members may

@@ -31,7 +31,7 @@ func TestAPolicyTravelsWhole(t *testing.T) {
 	if n := reflect.TypeFor[Policy]().NumField(); n != 12 {
 		t.Fatalf("a policy has %d fields: carry the new one and set it here", n)
 	}
-	o := order{p, Target{Canary: "/h/c", Port: 80, Owner: 7}, "hermes-agent"}
+	o := order{p, Target{Canary: "/h/c", Port: 80, Owner: 7}, "hermes-agent", 3}
 	got, err := orderOf(o.encode())
 	if err != nil || !reflect.DeepEqual(got, o) {
 		t.Errorf("got %+v, %v, want %+v", got, err, o)

@@ -21,12 +21,13 @@ type order struct {
 	policy Policy
 	target Target
 	name   string // of the process; empty keeps its own
+	abi    int    // of Landlock; 0 is the kernel's
 }
 
 // encode makes the first message to a keeper.
 func (o order) encode() *message {
 	p := o.policy
-	m := &message{Kind: build, N: int64(p.Layer), Flag: p.Nested, Text: o.name, Slots: []int64{int64(p.Network), int64(o.target.Port), int64(o.target.Owner)}}
+	m := &message{Kind: build, N: int64(p.Layer), Flag: p.Nested, Text: o.name, Slots: []int64{int64(p.Network), int64(o.target.Port), int64(o.target.Owner), int64(o.abi)}}
 	add := func(letter string, list ...string) {
 		for _, path := range list {
 			m.List = append(m.List, letter+path)
@@ -47,7 +48,7 @@ func (o order) encode() *message {
 
 // orderOf reads it.
 func orderOf(m *message) (order, error) {
-	if m.Kind != build || len(m.Slots) != 3 {
+	if m.Kind != build || len(m.Slots) != 4 {
 		return order{}, errMessage
 	}
 	p := Policy{Layer: Layer(m.N), Nested: m.Flag, Network: Network(m.Slots[0])}
@@ -85,5 +86,5 @@ func orderOf(m *message) (order, error) {
 			return order{}, errMessage
 		}
 	}
-	return order{p, t, m.Text}, nil
+	return order{p, t, m.Text, int(m.Slots[3])}, nil
 }

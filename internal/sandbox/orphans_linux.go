@@ -20,6 +20,7 @@ import (
 type keepers struct {
 	mu     sync.Mutex
 	living map[int]bool
+	guard  proc.Guard // ends those of layer B with this process, also one that was stopped from inside
 }
 
 // children are all of them: the children of a process are one set, whoever started them.
@@ -37,6 +38,9 @@ func (h *keepers) start(l Layer, start func() (*exec.Cmd, error)) (*exec.Cmd, er
 	c, err := start()
 	if err == nil {
 		h.living[c.Process.Pid] = true
+		if l == B {
+			h.guard.AddTree(c.Process.Pid)
+		}
 	}
 	return c, err
 }
@@ -48,6 +52,7 @@ func (h *keepers) ended(pid int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.living, pid)
+	h.guard.DropTree(pid)
 	own := filters(os.Getpid())
 	for range endRounds {
 		found := false
