@@ -12,9 +12,9 @@ import (
 )
 
 // guard remembers what git and tools obey in the workspace, before a command. What was
-// changed while nothing ran inside is the user's doing. Call it with the lock held.
+// changed while nothing ran inside since the last command is the user's doing. Call it with the lock held.
 func (w *Walls) guard() error {
-	if w.guarding && (w.running > 0 || w.busy()) {
+	if w.guarding && (w.running > 0 || w.left || w.busy()) {
 		return nil
 	}
 	var err error
@@ -79,13 +79,26 @@ func (v *visit) changes() []hermes.Refusal {
 }
 
 // watched reports whether a change may be the command's. In layer A, what is mounted
-// read-only can only have been changed by the user.
+// read-only can only have been changed by the user, unless a process runs in walls that
+// are out of date: git replaces its settings by renaming, and the mount in other walls
+// goes with the file that it was on.
 func (v *visit) watched(c gitguard.Change) bool {
 	if slices.ContainsFunc(v.write, func(g string) bool { return below(c.Path, g) }) {
 		return false
 	}
 	p := v.place.plan.Policy
-	return p.Layer != sandbox.A || !slices.ContainsFunc(p.Protected, func(path string) bool { return below(c.Path, path) })
+	return p.Layer != sandbox.A || v.walls.loose || v.walls.outdated() || !slices.ContainsFunc(p.Protected, func(path string) bool { return below(c.Path, path) })
+}
+
+// outdated reports whether processes run in walls that do not protect all that they
+// should. Call it with the lock held.
+func (w *Walls) outdated() bool {
+	for _, at := range w.places {
+		if at.stale && !at.keeper.Empty() {
+			return true
+		}
+	}
+	return slices.ContainsFunc(w.old, func(at *place) bool { return !at.keeper.Empty() })
 }
 
 func (v *visit) freezeLocked() (func(), error) {

@@ -200,6 +200,7 @@ func (v *visit) done(_ context.Context, exit hermes.Exit, _ bool) []hermes.Refus
 	defer w.mu.Unlock()
 	w.running--
 	refused = append(refused, v.changes()...)
+	w.left, w.loose = w.busy(), w.outdated()
 	return append(refused, v.opened()...)
 }
 

@@ -44,6 +44,8 @@ type Walls struct {
 	alone    sync.Mutex
 	before   gitguard.Snapshot // after the last command, if processes of it may still run
 	guarding bool              // before is set
+	left     bool              // processes ran on after the last command
+	loose    bool              // so they did in walls that were out of date
 	forwards map[int]*forward
 }
 
@@ -79,7 +81,9 @@ func (w *Walls) at(ctx context.Context, k key) (*place, error) {
 			at.keeper.Close()
 			delete(w.places, k)
 		default:
-			if !at.stale {
+			// While something runs in it, as a server, later commands go on to reach
+			// that. What is not protected there is compared and restored.
+			if !at.stale || !at.keeper.Empty() {
 				return at, nil
 			}
 			w.old = append(w.old, at)
