@@ -190,7 +190,7 @@ func TestOwnGitRunsInWalls(t *testing.T) {
 	for _, walls := range []bool{false, true} {
 		s := walled(t, "")
 		add := s.options
-		s.options = func(o *app.Options) { add(o); o.Sandbox = walls }
+		s.options = func(o *app.Options) { add(o); o.Sandbox.Keeper = walls }
 		writeFile(t, filepath.Join(s.home, ".env"), "OPENAI_API_KEY=sk-CANARY\n")
 		s.write(".gitattributes", "* filter=x")
 		for _, args := range [][]string{

@@ -207,6 +207,7 @@ func (v *visit) done(_ context.Context, exit hermes.Exit, _ bool) []hermes.Refus
 	defer w.mu.Unlock()
 	w.running--
 	refused = append(refused, v.changes()...)
+	w.unsettled = w.unsettled || w.busy() // what runs on may change files and end before the next command
 	return append(refused, v.opened()...)
 }
 

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"hermes"
 	"hermes/internal/confine"
@@ -414,5 +415,45 @@ func TestAFileBesideSecretsCanBeAllowed(t *testing.T) {
 	allowed := func(c *hermes.Command) { c.Need = []hermes.Need{want} }
 	if out, exit := w.run(t, "echo x > new.txt && mv new.txt renamed.txt && cat renamed.txt", allowed); exit.Code != 0 || out != "x" {
 		t.Errorf("allowed, it ended with %d: %s", exit.Code, out)
+	}
+}
+
+// TestAServerOutlivesAChangeOfGit: a command reaches the server of an earlier one, and can
+// end it, although git's settings changed meanwhile.
+func TestAServerOutlivesAChangeOfGit(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("python3"); err != nil && !inCI("python3") {
+		t.Skip(err)
+	}
+	for _, l := range layers {
+		w := newWorkplace(t, newNetwork(t), l, "app")
+		for _, line := range []string{
+			"git init -q", "python3 -m http.server $PORT >/dev/null 2>&1 & echo $! > pid", "until curl -sf http://127.0.0.1:$PORT/pid; do sleep 0.1; done",
+			"git config user.name x && git branch -m other", "curl -sf http://127.0.0.1:$PORT/pid", "kill $(cat pid)", "git status --short",
+		} {
+			w.line(t, hermes.Command{}, line)
+		}
+	}
+}
+
+// TestAProcessThatIsLeftChangesNoSettings: git replaces its settings as a file, so that
+// walls which were built before protect the new one no longer.
+func TestAProcessThatIsLeftChangesNoSettings(t *testing.T) {
+	t.Parallel()
+	for _, l := range layers {
+		w := newWorkplace(t, newNetwork(t), l, "app")
+		config := filepath.Join(w.dir, ".git", "config")
+		for _, line := range []string{
+			"git init -q", "(until test -e stop; do echo '[core] fsmonitor=evil' >> .git/config; sleep 0.02; done) >/dev/null 2>&1 &", "git config user.name x", "sleep 0.2",
+			"touch stop; sleep 0.2", "true", "echo '[core] fsmonitor=evil' >> .git/config", "(sleep 0.1; echo '[core] fsmonitor=evil' >> .git/config) >/dev/null 2>&1 &",
+		} {
+			w.run(t, line)
+		}
+		time.Sleep(300 * time.Millisecond) // what is left writes and ends while no command runs
+		w.run(t, "true")
+		text, err := os.ReadFile(config)
+		if err != nil || strings.Contains(string(text), "evil") {
+			t.Errorf("%s: git's settings are %q, %v", l, text, err)
+		}
 	}
 }

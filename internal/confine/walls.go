@@ -98,7 +98,9 @@ func (w *Walls) at(ctx context.Context, k key) (*place, error) {
 	}
 	w.prune()
 	if at := w.places[k]; at != nil {
-		if !at.stale {
+		// While something runs in it, such as a server, later commands go on to reach that.
+		// What is not protected there is compared and restored.
+		if !at.stale || !at.keeper.Empty() {
 			return at, nil
 		}
 		w.old = append(w.old, at)
