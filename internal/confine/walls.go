@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -68,6 +69,9 @@ type Walls struct {
 
 // Walls returns the walls of a session, nil if the program has none. It starts nothing.
 func (p *Program) Walls(c Config) *Walls {
+	if real, err := filepath.EvalSymlinks(c.Workspace); err == nil { // else its first command says so
+		c.Workspace = real
+	}
 	w := &Walls{program: p, config: c, places: map[key]*place{}, forwards: map[int]*forward{}}
 	w.makeSwap()
 	if p.config.Proxy != nil {
