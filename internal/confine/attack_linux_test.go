@@ -574,7 +574,7 @@ func TestAttackConnectsToASocketInAReadableFolder(t *testing.T) {
 // A keeper that does not answer must not hold up its owner, and one that was killed
 // leaves nothing.
 func TestAttackStopsItsKeeper(t *testing.T) {
-	for _, signal := range []string{"STOP", "KILL", "QUIT", "SEGV"} {
+	for _, signal := range []string{"STOP", "KILL", "QUIT"} {
 		both(t, func(t *testing.T, s *target) {
 			s.run(t, "(setsid sh -c 'echo $$ > "+s.dir+"/pid; exec sleep 1000' >/dev/null 2>&1 &); while [ ! -s pid ]; do sleep 0.01; done", s.tools)
 			pids := proc.Descendants(os.Getpid())
@@ -609,7 +609,7 @@ func TestAttackRunsWhileFrozen(t *testing.T) {
 	both(t, func(t *testing.T, s *target) {
 		s.run(t, "(setsid $T ring $W/n >/dev/null 2>&1 &); for i in $(seq 500); do [ -s n ] && break; sleep 0.01; done", s.tools)
 		ran := 0
-		for range 30 {
+		for range 15 {
 			began := s.size("n")
 			for range 100 { // until they go round again
 				if time.Sleep(time.Millisecond); s.size("n") != began {
@@ -629,8 +629,8 @@ func TestAttackRunsWhileFrozen(t *testing.T) {
 				t.Fatal("a process ran while everything was frozen")
 			}
 		}
-		if ran < 10 {
-			t.Errorf("they ran before %d of 30 only", ran)
+		if ran < 5 {
+			t.Errorf("they ran before %d of 15 only", ran)
 		}
 	})
 }
