@@ -18,8 +18,8 @@ import (
 	"hermes/internal/config"
 	"hermes/internal/confine"
 	"hermes/internal/credential"
-	"hermes/internal/environment"
 	"hermes/internal/home"
+	"hermes/internal/isolation"
 	"hermes/internal/lease"
 	"hermes/internal/lineage"
 	"hermes/internal/memory"
@@ -61,17 +61,10 @@ type Options struct {
 	Announce func() (stop func(), err error)
 
 	// HostWalls says which walls around commands this host allows; nil asks the host.
-	HostWalls func(ctx context.Context) environment.HostWalls
+	HostWalls func(ctx context.Context) isolation.HostWalls
 
-	// Sandbox says that this program can become a keeper of walls: its main calls
-	// sandbox.Main first. Strongest is the strongest layer to build, 0 for every one.
-	Sandbox   bool
-	Strongest sandbox.Layer
-	// Connect and Resolve are the network that commands reach, for tests; nil is the
-	// real one.
-	Connect func(ctx context.Context, network, address string) (net.Conn, error)
-	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
-	Roots   []*x509.Certificate // authorities of that network
+	// Sandbox is what walls around commands need.
+	Sandbox Sandbox
 
 	// AboveOf looks for agents above a process that wants to reach the sessions; nil looks
 	// everywhere.
@@ -87,6 +80,19 @@ type Options struct {
 	Getenv  func(string) string
 	Environ func() []string
 	Now     func() time.Time
+}
+
+// Sandbox says whether commands get walls, and what tests change about them.
+type Sandbox struct {
+	// Keeper says that this program can become a keeper of walls: its main calls
+	// sandbox.Main first. Without it there are no walls.
+	Keeper bool
+	// Strongest is the strongest layer to build; 0 is every one.
+	Strongest sandbox.Layer
+	// Connect and Resolve are the network that commands reach; nil is the real one.
+	Connect func(ctx context.Context, network, address string) (net.Conn, error)
+	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	Roots   []*x509.Certificate // authorities of that network
 }
 
 // App is one run of the program. What it has is made once, on first use, serves all sessions,

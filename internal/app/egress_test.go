@@ -36,14 +36,14 @@ func walled(t *testing.T, server string) *scene {
 	t.Setenv("HOME", t.TempDir())
 	s := newScene(t, hermes.AllowOnce)
 	s.options = func(o *app.Options) {
-		o.Sandbox = true
-		o.Resolve = func(_ context.Context, host string) ([]netip.Addr, error) {
+		o.Sandbox.Keeper = true
+		o.Sandbox.Resolve = func(_ context.Context, host string) ([]netip.Addr, error) {
 			if strings.HasPrefix(host, "six.") {
 				return []netip.Addr{netip.MustParseAddr("2606:2800:220:1::1")}, nil
 			}
 			return []netip.Addr{netip.MustParseAddr("93.184.216.34")}, nil
 		}
-		o.Connect = func(ctx context.Context, network, _ string) (net.Conn, error) {
+		o.Sandbox.Connect = func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, server)
 		}
 	}
@@ -118,7 +118,7 @@ func TestDeclaredSecrets(t *testing.T) {
 	add := s.options
 	s.options = func(o *app.Options) {
 		add(o)
-		o.Roots = []*x509.Certificate{root}
+		o.Sandbox.Roots = []*x509.Certificate{root}
 		o.Environ = func() []string { return append(os.Environ(), "CANARY_TOKEN="+declaredValue, "OTHER="+declaredValue) }
 	}
 	s.config = `security: {egress: {allow: [api.example.org], secrets: [{name: CANARY_TOKEN, hosts: [api.example.org], methods: [GET, POST], paths: [/v1], headers: [X-Key], query: [key]}]}}
@@ -190,7 +190,7 @@ func TestOwnGitRunsInWalls(t *testing.T) {
 	for _, walls := range []bool{false, true} {
 		s := walled(t, "")
 		add := s.options
-		s.options = func(o *app.Options) { add(o); o.Sandbox = walls }
+		s.options = func(o *app.Options) { add(o); o.Sandbox.Keeper = walls }
 		writeFile(t, filepath.Join(s.home, ".env"), "OPENAI_API_KEY=sk-CANARY\n")
 		s.write(".gitattributes", "* filter=x")
 		for _, args := range [][]string{

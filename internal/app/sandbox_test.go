@@ -9,7 +9,7 @@ import (
 
 	"hermes"
 	"hermes/internal/app"
-	"hermes/internal/environment"
+	"hermes/internal/isolation"
 )
 
 // TestStrictNeedsWalls: with terminal.sandbox strict commands do not run on a host without
@@ -31,8 +31,8 @@ func TestStrictNeedsWalls(t *testing.T) {
 func TestSandboxLine(t *testing.T) {
 	t.Parallel()
 	for layer, want := range map[string]string{"A": "layer A", "B": "layer B", "": "No sandbox"} {
-		a := app.New(app.Options{Home: t.TempDir(), Getenv: func(string) string { return "" }, HostWalls: func(context.Context) environment.HostWalls {
-			return environment.HostWalls{Layer: layer}
+		a := app.New(app.Options{Home: t.TempDir(), Getenv: func(string) string { return "" }, HostWalls: func(context.Context) isolation.HostWalls {
+			return isolation.HostWalls{Layer: layer}
 		}})
 		if got := a.Sandbox(t.Context()); !strings.Contains(got, want) {
 			t.Errorf("layer %q: %q, want %q", layer, got, want)

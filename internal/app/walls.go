@@ -17,6 +17,7 @@ import (
 	"hermes/internal/egress/swap"
 	"hermes/internal/environment"
 	"hermes/internal/httpc"
+	"hermes/internal/isolation"
 	"hermes/internal/lineage"
 	"hermes/internal/sandbox"
 	"hermes/internal/sandbox/landlock"
@@ -26,7 +27,7 @@ import (
 // as one that can become a keeper, or the user switched them off.
 func (a *App) makeConfinement() (*confine.Program, error) {
 	cfg, err := a.config()
-	if err != nil || !a.opts.Sandbox || cfg.Terminal().Sandbox == environment.SandboxOff {
+	if err != nil || !a.opts.Sandbox.Keeper || cfg.Terminal().Sandbox == isolation.SandboxOff {
 		return nil, err
 	}
 	userHome, err := os.UserHomeDir()
@@ -39,12 +40,12 @@ func (a *App) makeConfinement() (*confine.Program, error) {
 	}
 	a.closing(func() error { proxy.Close(); return nil })
 	mode := confine.Strict // also if the setting is misspelt
-	if cfg.Terminal().Sandbox == environment.SandboxAuto {
+	if cfg.Terminal().Sandbox == isolation.SandboxAuto {
 		mode = confine.Auto
 	}
 	return confine.New(confine.Settings{
 		Mode: mode, Home: userHome, State: cfg.Home().Root(), Cache: cfg.Home().Cache("sandbox"), Name: lineage.ProcessName,
-		Proxy: proxy, Allow: allow, Deny: deny, Log: a.log(), Strongest: a.opts.Strongest,
+		Proxy: proxy, Allow: allow, Deny: deny, Log: a.log(), Strongest: a.opts.Sandbox.Strongest,
 	}), nil
 }
 
@@ -84,7 +85,7 @@ func (a *App) wayOut(cfg *config.Config) (p *egress.Proxy, allow, deny []egress.
 		return nil, nil, nil, err
 	}
 	return egress.New(egress.Config{
-		Deny: blocked.forbids, Upstream: upstream, Connect: a.opts.Connect, Resolve: a.opts.Resolve, IPv4: cfg.Network().ForceIPv4, Log: a.log(),
+		Deny: blocked.forbids, Upstream: upstream, Connect: a.opts.Sandbox.Connect, Resolve: a.opts.Sandbox.Resolve, IPv4: cfg.Network().ForceIPv4, Log: a.log(),
 	}), allow, deny, nil
 }
 
@@ -124,16 +125,16 @@ func declaredValues(cfg *config.Config) (list []string) {
 
 // HostWalls says which walls around commands this host allows. It builds some to find
 // out.
-func (a *App) HostWalls(ctx context.Context) environment.HostWalls {
+func (a *App) HostWalls(ctx context.Context) isolation.HostWalls {
 	if a.opts.HostWalls != nil {
 		return a.opts.HostWalls(ctx)
 	}
 	p, err := a.confinement()
 	if err != nil {
-		return environment.HostWalls{Why: err.Error()}
+		return isolation.HostWalls{Why: err.Error()}
 	}
 	if p == nil {
-		return environment.HostWalls{Why: "this version has no sandbox for " + runtime.GOOS}
+		return isolation.HostWalls{Why: "this version has no sandbox for " + runtime.GOOS}
 	}
 	s, err := p.Probe(ctx)
 	w := hostWalls(s)
@@ -143,8 +144,8 @@ func (a *App) HostWalls(ctx context.Context) environment.HostWalls {
 	return w
 }
 
-func hostWalls(s confine.State) environment.HostWalls {
-	w := environment.HostWalls{Why: strings.Join(s.Reasons, "; "), Abilities: abilities()}
+func hostWalls(s confine.State) isolation.HostWalls {
+	w := isolation.HostWalls{Why: strings.Join(s.Reasons, "; "), Abilities: abilities()}
 	if s.Layer > sandbox.None {
 		w.Layer = s.Layer.String()
 	}
@@ -152,14 +153,14 @@ func hostWalls(s confine.State) environment.HostWalls {
 }
 
 // abilities lists what walls are made of here.
-func abilities() []environment.Ability {
+func abilities() []isolation.Ability {
 	abi, err := landlock.ABI()
 	if err != nil {
-		return []environment.Ability{{Name: "Landlock", Detail: err.Error()}}
+		return []isolation.Ability{{Name: "Landlock", Detail: err.Error()}}
 	}
-	list := []environment.Ability{{Name: "Landlock", Allowed: true, Detail: fmt.Sprintf("version %d", abi)}}
+	list := []isolation.Ability{{Name: "Landlock", Allowed: true, Detail: fmt.Sprintf("version %d", abi)}}
 	for _, row := range landlock.Lacks(abi) {
-		list = append(list, environment.Ability{Name: row.Right, Detail: row.Instead})
+		list = append(list, isolation.Ability{Name: row.Right, Detail: row.Instead})
 	}
 	return list
 }
@@ -177,7 +178,7 @@ func (a *App) Sandbox(ctx context.Context) string {
 	}
 	p, err := a.confinement()
 	if p == nil || err != nil {
-		return environment.HostWalls{}.Line(mode)
+		return isolation.HostWalls{}.Line(mode)
 	}
 	s := p.State()
 	if !s.Known {
@@ -188,9 +189,9 @@ func (a *App) Sandbox(ctx context.Context) string {
 
 // walls makes the walls around the commands of a session; nil is none. granted lists what
 // the user has allowed all its commands.
-func (a *App) walls(cfg *config.Config, local environment.LocalConfig, granted func() []hermes.Need) (environment.Walls, error) {
+func (a *App) walls(cfg *config.Config, local environment.LocalConfig, granted func() []hermes.Need) (isolation.Walls, error) {
 	mode := cfg.Terminal().Sandbox
-	if mode == environment.SandboxOff {
+	if mode == isolation.SandboxOff {
 		return nil, nil
 	}
 	p, err := a.confinement()
@@ -199,7 +200,7 @@ func (a *App) walls(cfg *config.Config, local environment.LocalConfig, granted f
 	}
 	if p == nil {
 		if why := a.HostWalls(context.Background()).Refusal(mode); why != "" {
-			return environment.NoCommands(why), nil
+			return isolation.NoCommands(why), nil
 		}
 		return nil, nil
 	}
@@ -209,7 +210,7 @@ func (a *App) walls(cfg *config.Config, local environment.LocalConfig, granted f
 	}
 	environ := slices.Clone(environment.Variables(local))
 	return p.Walls(confine.Config{Workspace: workspace, Environ: environ, Granted: granted, Secrets: swap.Config{
-		Secrets: declared(cfg), Roots: a.opts.Roots, Java: hasProgram(environ, "java"),
+		Secrets: declared(cfg), Roots: a.opts.Sandbox.Roots, Java: hasProgram(environ, "java"),
 	}}), nil
 }
 

@@ -79,7 +79,7 @@ func Main(p Process) int {
 }
 
 func newFactory(p Process) *factory.Factory {
-	return factory.New(app.Options{Extra: p.Extra, Getenv: p.Getenv, Announce: p.Announce, AboveOf: p.AboveOf, Sandbox: p.Sandbox}, factory.IO{In: p.Stdin, Out: p.Stdout, Err: p.Stderr})
+	return factory.New(app.Options{Extra: p.Extra, Getenv: p.Getenv, Announce: p.Announce, AboveOf: p.AboveOf, Sandbox: app.Sandbox{Keeper: p.Sandbox}}, factory.IO{In: p.Stdin, Out: p.Stdout, Err: p.Stderr})
 }
 
 // newRoot makes the root command. Without a subcommand it is the chat.

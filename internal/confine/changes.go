@@ -14,7 +14,7 @@ import (
 // guard remembers what git and tools obey in the workspace, before a command. What was
 // changed while nothing ran inside is the user's doing. Call it with the lock held.
 func (w *Walls) guard() error {
-	if w.guarding && (w.running > 0 || w.busy()) {
+	if w.guarding && (w.running > 0 || w.unsettled || w.busy()) {
 		return nil
 	}
 	var err error
@@ -37,6 +37,10 @@ func (w *Walls) busy() bool {
 	return slices.ContainsFunc(w.old, func(at *place) bool { return !at.keeper.Empty() })
 }
 
+// maxRounds bounds how often files are looked at again after some were restored: a folder
+// that was moved back may hold more.
+const maxRounds = 3
+
 // changes looks at what a command changed of the files that git and the user's tools
 // obey. Harmless settings stay; the rest is restored and reported. Call it with the lock
 // held.
@@ -46,8 +50,9 @@ func (v *visit) changes() []hermes.Refusal {
 	if err != nil {
 		return nil // the workspace is gone
 	}
-	if !slices.ContainsFunc(now.Compare(w.before), v.watched) {
-		w.before = now
+	watched := func(c gitguard.Change) bool { return w.watched(c, v.place.plan.Policy.Layer, v.write) }
+	if !slices.ContainsFunc(now.Compare(w.before), watched) {
+		w.before, w.unsettled = now, false
 		return nil
 	}
 	// Nothing may change them again while they are looked at.
@@ -56,36 +61,90 @@ func (v *visit) changes() []hermes.Refusal {
 		return []hermes.Refusal{{Kind: hermes.RefusedChange, Name: w.config.Workspace, Note: err.Error()}}
 	}
 	defer thaw()
-	if now, err = w.before.Again(); err != nil {
-		return nil
-	}
-	var out []hermes.Refusal
-	var born []string                         // repositories that were not there before
-	for _, c := range now.Compare(w.before) { // folders come before what is in them
-		if c.Event == gitguard.NewRepository {
-			born = append(born, c.Path)
-		}
-		if v.watched(c) && !ordinary(c, born) {
-			out = append(out, v.judge(c)...)
-		}
-	}
 	for _, at := range w.places { // they do not protect what is new
 		at.stale = true
 	}
-	if again, err := now.Again(); err == nil {
-		w.before = again
+	return w.settle(watched)
+}
+
+// settle restores what was changed and is watched. What follows is compared with what was
+// accepted, and not with what is there afterwards: something may have run all the same.
+func (w *Walls) settle(watched func(gitguard.Change) bool) (out []hermes.Refusal) {
+	for range maxRounds {
+		now, err := w.before.Again()
+		if err != nil {
+			return out
+		}
+		var born []string // repositories that were not there before
+		var restored []gitguard.Change
+		for _, c := range now.Compare(w.before) { // folders come before what is in them
+			if c.Event == gitguard.NewRepository {
+				born = append(born, c.Path)
+			}
+			if !watched(c) || ordinary(c, born) || c.Usual() {
+				continue
+			}
+			r, undone := judge(c)
+			if out = append(out, r...); undone {
+				restored = append(restored, c)
+			}
+		}
+		w.before, w.unsettled = now.Undo(restored), false
+		if len(restored) == 0 {
+			break
+		}
 	}
 	return out
 }
 
-// watched reports whether a change may be the command's. In layer A, what is mounted
-// read-only can only have been changed by the user.
-func (v *visit) watched(c gitguard.Change) bool {
-	if slices.ContainsFunc(v.write, func(g string) bool { return below(c.Path, g) }) {
+// watched reports whether a change may be that of a program inside. In layer A, what was
+// mounted read-only in all walls of the session can only have been changed by the user,
+// unless it has a second name.
+func (w *Walls) watched(c gitguard.Change, l sandbox.Layer, allowed []string) bool {
+	if slices.ContainsFunc(allowed, func(g string) bool { return below(c.Path, g) }) {
 		return false
 	}
-	p := v.place.plan.Policy
-	return p.Layer != sandbox.A || !slices.ContainsFunc(p.Protected, func(path string) bool { return below(c.Path, path) })
+	return l != sandbox.A || c.Shared() || !slices.ContainsFunc(w.kept, func(path string) bool { return below(c.Path, path) })
+}
+
+// keep remembers what new walls protect: only what all did was never open to a program
+// inside, which may still have it open.
+func (w *Walls) keep(protected []string) {
+	if !w.built {
+		w.built, w.kept = true, slices.Clone(protected)
+		return
+	}
+	in := func(list []string) func(string) bool {
+		return func(path string) bool {
+			return slices.ContainsFunc(list, func(f string) bool { return below(path, f) })
+		}
+	}
+	before, now := in(w.kept), in(protected)
+	var both []string
+	for _, path := range w.kept {
+		if now(path) {
+			both = append(both, path)
+		}
+	}
+	for _, path := range protected {
+		if before(path) {
+			both = append(both, path)
+		}
+	}
+	slices.Sort(both)
+	w.kept = slices.Compact(both)
+}
+
+// leave looks once more when a session ends while programs ran: no command comes after
+// it that would find what they changed. Call it with the lock held, and nothing inside.
+func (w *Walls) leave(all []*place) {
+	var allowed []string
+	for _, at := range all {
+		allowed = append(allowed, at.write...)
+	}
+	for _, r := range w.settle(func(c gitguard.Change) bool { return w.watched(c, w.program.State().Layer, allowed) }) {
+		w.program.config.Log.Warn("a program of the sandbox changed what the user's tools obey", "path", r.Name, "done", r.Note, "session", w.config.Session)
+	}
 }
 
 func (v *visit) freezeLocked() (func(), error) {
@@ -94,20 +153,22 @@ func (v *visit) freezeLocked() (func(), error) {
 	return v.walls.freeze()
 }
 
-// judge keeps or restores one change.
-func (v *visit) judge(c gitguard.Change) []hermes.Refusal {
+// judge keeps or restores one change, and reports whether it was restored.
+func judge(c gitguard.Change) (out []hermes.Refusal, undone bool) {
 	name := c.Path
 	switch {
 	case c.Event == gitguard.NewRepository:
-		return []hermes.Refusal{{Kind: hermes.RefusedChange, Name: name, Note: "a new repository; its hooks and settings are protected from now on"}}
+		return []hermes.Refusal{{Kind: hermes.RefusedChange, Name: name, Note: "a new repository; its hooks and settings are protected from now on"}}, false
 	case c.Class == gitguard.GitConfig:
 		_, bad := c.Judge()
 		if len(bad) == 0 {
-			return nil
+			return nil, false
 		}
-		return []hermes.Refusal{v.restore(c, "git would run or obey "+keys(bad))}
+		r, undone := restore(c, "git would run or obey "+keys(bad))
+		return []hermes.Refusal{r}, undone
 	}
-	return []hermes.Refusal{v.restore(c, "the user's own tools run or obey it")}
+	r, undone := restore(c, "the user's own tools run or obey it")
+	return []hermes.Refusal{r}, undone
 }
 
 // ordinary reports whether something is what git itself puts into a new repository: its
@@ -137,9 +198,10 @@ func keys(list []gitguard.Key) string {
 }
 
 // restore puts back what was there.
-func (v *visit) restore(c gitguard.Change, why string) hermes.Refusal {
-	r := hermes.Refusal{Kind: hermes.RefusedChange, Name: c.Path}
-	switch err := gitguard.Restore(c); {
+func restore(c gitguard.Change, why string) (r hermes.Refusal, undone bool) {
+	r = hermes.Refusal{Kind: hermes.RefusedChange, Name: c.Path}
+	err := gitguard.Restore(c)
+	switch {
 	case err == nil && c.Event == gitguard.Added:
 		r.Note = "removed again: " + why
 	case err == nil:
@@ -149,5 +211,5 @@ func (v *visit) restore(c gitguard.Change, why string) hermes.Refusal {
 	default:
 		r.Note = "could not be restored (" + err.Error() + "), tell the user: " + why
 	}
-	return r
+	return r, err == nil
 }

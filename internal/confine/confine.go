@@ -59,6 +59,8 @@ type Settings struct {
 	Log *slog.Logger
 	// Strongest is the strongest layer to try, for tests of hosts that allow less; 0 is A.
 	Strongest sandbox.Layer
+	// ABI is that of an older Landlock, for tests; 0 is the kernel's.
+	ABI int
 }
 
 // choice is the layer in force, and why not a stronger one.
@@ -157,6 +159,9 @@ func (p *Program) Probe(ctx context.Context) (State, error) {
 		return s, nil
 	}
 	dir, err := p.folder("probe")
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
 	if err != nil {
 		return State{}, err
 	}

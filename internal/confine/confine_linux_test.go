@@ -21,6 +21,7 @@ import (
 
 func TestMain(m *testing.M) {
 	confine.Main(os.Getenv("HTTPS_PROXY")) // the tests are the program that becomes a keeper
+	attacker()
 	os.Exit(m.Run())
 }
 
@@ -32,7 +33,7 @@ type scene struct {
 	granted          []hermes.Need
 }
 
-func newScene(t testing.TB, strongest sandbox.Layer) *scene {
+func newScene(t testing.TB, strongest sandbox.Layer, prepare ...func(home string)) *scene {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -49,6 +50,9 @@ func newScene(t testing.TB, strongest sandbox.Layer) *scene {
 		if err := os.WriteFile(filepath.Join(s.home, path), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for _, f := range prepare {
+		f(s.home)
 	}
 	proxy := egress.New(egress.Config{
 		Resolve: func(context.Context, string) ([]netip.Addr, error) {
@@ -90,17 +94,108 @@ func (s *scene) run(t testing.TB, line string, change ...func(*hermes.Command)) 
 
 var layers = []sandbox.Layer{sandbox.A, sandbox.B}
 
-func TestTry(t *testing.T) {
+// TestCommandsStayInside: what a user would miss if it did not hold, in both layers.
+func TestCommandsStayInside(t *testing.T) {
+	t.Parallel()
 	for _, l := range layers {
 		s := newScene(t, l)
-		for _, line := range []string{
-			"pwd; cat a.txt; echo x > b.txt; ls", "cat ~/notes.txt", "cat " + s.home + "/notes.txt", "cat " + s.home + "/.hermes/.env", "cat " + s.home + "/.ssh/id_ed25519",
-			"git init -q . && git config user.name x && ls -a .git", "echo x > .git/hooks/pre-commit", "mv .git x", "echo '[core] fsmonitor=x' >> .git/config; cat .git/config",
-			"git add -A; git -c user.email=a@b commit -qm x; git log --oneline", "curl -sS https://example.org/", "export A=1; cd /", "echo $A; pwd", "env | sort", "python3 -c 'print(1)'; go version; node -v",
-			"(python3 -m http.server 8123 >/dev/null 2>&1 &) ; sleep 0.5; curl -s http://127.0.0.1:8123/ | head -3", "touch " + s.home + "/x", "echo x > .envrc",
+		git := filepath.Join(s.dir, ".git")
+		for _, c := range []struct {
+			line    string
+			says    string // is in the output
+			code    int    // -1: not 0
+			refused string // begins one of the refusals; "" is none
+		}{
+			{"cat a.txt; echo x > b.txt && cat b.txt", "inside\nx", 0, ""},
+			{"export A=1; cd /", "", 0, ""},
+			{"echo $A; pwd; cd " + s.dir, "1\n/", 0, ""},
+			{"cat ~/notes.txt", "No such file", -1, "read " + s.home + "/notes.txt"},
+			{"cat " + s.home + "/.hermes/.env", "", -1, "read " + s.home + "/.hermes/.env"},
+			{"cat " + s.home + "/.ssh/id_ed25519", "", -1, "read " + s.home + "/.ssh/id_ed25519"},
+			{"cat nothing.txt", "No such file", -1, ""},
+			{"git init -q .", "", 0, "changed " + git},
+			{"git config user.name x && git config user.email a@b", "", 0, ""},
+			{"git add -A && git commit -qm x && git log --format=%s", "x", 0, ""},
+			{"git config core.fsmonitor ./x", "", 0, "changed " + git + "/config"},
+			{"git config core.fsmonitor; true", "", 0, ""},
+			{"curl -sS https://example.org/", "403", -1, "host example.org:443"},
+			{"python3 -m http.server 8123 >/dev/null 2>&1 & until curl -s -o /dev/null http://127.0.0.1:8123/; do sleep 0.05; done", "", 0, "port 8123"},
+			{"curl -s http://127.0.0.1:8123/a.txt", "inside", 0, ""},
 		} {
-			out, exit := s.run(t, line)
-			t.Logf("%s> %s\n%s\n[%d] %v", l, line, out, exit.Code, exit.Refused)
+			out, exit := s.run(t, c.line)
+			found := c.refused == ""
+			for _, r := range exit.Refused {
+				if c.refused == "" {
+					t.Errorf("layer %s: %s: refused %s", l, c.line, r)
+				}
+				found = found || strings.HasPrefix(r.String(), c.refused)
+			}
+			if !strings.Contains(out, c.says) || !found || (exit.Code == 0) != (c.code == 0) {
+				t.Errorf("layer %s: %s: %q, exit code %d, refused %v", l, c.line, out, exit.Code, exit.Refused)
+			}
+			if strings.Contains(out, "CANARY") {
+				t.Errorf("layer %s: %s: a secret was read: %s", l, c.line, out)
+			}
+		}
+		out, exit := s.run(t, "echo x > .git/hooks/pre-commit; mv .git gone; cat .git/hooks/pre-commit")
+		if _, err := os.Stat(filepath.Join(git, "hooks", "pre-commit")); err == nil || len(exit.Refused) == 0 {
+			t.Errorf("layer %s: a hook was left: %q %v", l, out, exit.Refused)
+		}
+		if _, err := os.Stat(git); err != nil {
+			t.Errorf("layer %s: the repository was moved: %v", l, err)
+		}
+	}
+}
+
+// TestNeedsOpenTheWalls for one command, or for those after a grant.
+func TestNeedsOpenTheWalls(t *testing.T) {
+	t.Parallel()
+	for _, l := range layers {
+		s := newScene(t, l)
+		notes := filepath.Join(s.home, "notes.txt")
+		need := hermes.Need{Kind: hermes.RefusedRead, Name: notes}
+		if out, _ := s.run(t, "cat "+notes, func(c *hermes.Command) { c.Need = []hermes.Need{need} }); out != "CANARY-NOTES" {
+			t.Errorf("layer %s: with the need the file says %q", l, out)
+		}
+		if out, _ := s.run(t, "cat "+notes); strings.Contains(out, "CANARY") {
+			t.Errorf("layer %s: the need held for the next command", l)
+		}
+		s.granted = []hermes.Need{need}
+		if out, _ := s.run(t, "cat "+notes); out != "CANARY-NOTES" {
+			t.Errorf("layer %s: with the grant the file says %q", l, out)
+		}
+		if out, exit := s.run(t, "echo x >> "+notes); exit.Code == 0 {
+			t.Errorf("layer %s: what may be read was written: %q", l, out)
+		}
+	}
+}
+
+// TestLimitsOfACommandAreKept: less network, fewer paths.
+func TestLimitsOfACommandAreKept(t *testing.T) {
+	t.Parallel()
+	for _, l := range layers {
+		s := newScene(t, l)
+		out, exit := s.run(t, "curl -sS http://127.0.0.1:1/ ; env | grep -i _proxy=; echo x > made.txt; echo y > $TMPDIR/y && cat $TMPDIR/y", func(c *hermes.Command) {
+			c.Limits = hermes.Limits{Network: hermes.NetworkOff, Write: []string{}}
+		})
+		if _, err := os.Stat(filepath.Join(s.dir, "made.txt")); err == nil || strings.Contains(out, "://hermes:") || !strings.HasSuffix(out, "y") {
+			t.Errorf("layer %s: %q, %+v", l, out, exit)
+		}
+		if _, err := s.Exec(t.Context(), hermes.Command{Line: "true", Limits: hermes.Limits{Processes: 3}}); err == nil {
+			t.Errorf("layer %s: a limit that is not kept was accepted", l)
+		}
+	}
+}
+
+// TestWhatRunsOutsideIsNotConfined, and what is inside stops until it has started.
+func TestWhatRunsOutsideIsNotConfined(t *testing.T) {
+	t.Parallel()
+	for _, l := range layers {
+		s := newScene(t, l)
+		s.run(t, "export PATH="+s.dir+":$PATH LD_PRELOAD=x BASH_ENV="+s.dir+"/evil")
+		out, _ := s.run(t, "cat "+s.home+"/notes.txt; echo; echo $PATH $LD_PRELOAD $BASH_ENV", func(c *hermes.Command) { c.Outside = true })
+		if !strings.HasPrefix(out, "CANARY-NOTES") || strings.Contains(out, s.dir) || strings.Contains(out, "evil") {
+			t.Errorf("layer %s: %q", l, out)
 		}
 	}
 }

@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"hermes"
-	"hermes/internal/environment"
+	"hermes/internal/isolation"
 	"hermes/internal/policy/shell"
 	"hermes/internal/sandbox/gitguard"
 	"hermes/internal/sandbox/plan"
 )
 
-var _ environment.Walls = (*Walls)(nil)
+var _ isolation.Walls = (*Walls)(nil)
 
-// Enter readies the walls for a command; see [environment.Walls].
-func (w *Walls) Enter(ctx context.Context, c hermes.Command, dir string) (environment.Inside, error) {
+// Enter readies the walls for a command; see [isolation.Walls].
+func (w *Walls) Enter(ctx context.Context, c hermes.Command, dir string) (isolation.Inside, error) {
 	if c.Outside {
 		return w.outside()
 	}
@@ -26,9 +26,9 @@ func (w *Walls) Enter(ctx context.Context, c hermes.Command, dir string) (enviro
 	}
 	v, err := w.visit(ctx, keyOf(plan.Command, needs), c, dir, needs)
 	if v == nil {
-		return environment.Inside{}, err
+		return isolation.Inside{}, err
 	}
-	return environment.Inside{Launcher: v.place.keeper, Env: v.environ, Output: &v.output, Done: v.done}, nil
+	return isolation.Inside{Launcher: v.place.keeper, Env: v.environ, Output: &v.output, Done: v.done}, nil
 }
 
 // changesGit reports whether a line has a git command that writes the configuration of a
@@ -39,7 +39,7 @@ func changesGit(line string) bool {
 	}
 	found := false
 	shell.Commands(line, func(words []string) bool {
-		found = gitguard.NeedsConfig(words)
+		found = gitguard.NeedsConfig(words) && !gitguard.MakesRepository(words)
 		return !found
 	})
 	return found
@@ -47,12 +47,12 @@ func changesGit(line string) bool {
 
 // enterAlone runs a command that may write the configuration of git: everything else
 // inside is stopped meanwhile, and nothing of the command remains.
-func (w *Walls) enterAlone(ctx context.Context, c hermes.Command, dir string, needs []hermes.Need) (environment.Inside, error) {
+func (w *Walls) enterAlone(ctx context.Context, c hermes.Command, dir string, needs []hermes.Need) (isolation.Inside, error) {
 	w.alone.Lock()
 	thaw, err := w.freeze()
 	if err != nil {
 		w.alone.Unlock()
-		return environment.Inside{}, err
+		return isolation.Inside{}, err
 	}
 	over := func() {
 		thaw()
@@ -61,24 +61,24 @@ func (w *Walls) enterAlone(ctx context.Context, c hermes.Command, dir string, ne
 	v, err := w.visit(ctx, keyOf(plan.GitConfig, needs), c, dir, needs)
 	if v == nil {
 		over()
-		return environment.Inside{}, err
+		return isolation.Inside{}, err
 	}
 	done := func(ctx context.Context, exit hermes.Exit, ended bool) []hermes.Refusal {
 		defer over()
 		v.place.keeper.Close() // and with it what the command left running
 		return v.done(ctx, exit, ended)
 	}
-	return environment.Inside{Launcher: v.place.keeper, Env: v.environ, Output: &v.output, Done: done}, nil
+	return isolation.Inside{Launcher: v.place.keeper, Env: v.environ, Output: &v.output, Done: done}, nil
 }
 
 // outside lets a command run without walls: what is inside is stopped until it has
 // started, so that nothing is changed between the user's answer and the start.
-func (w *Walls) outside() (environment.Inside, error) {
+func (w *Walls) outside() (isolation.Inside, error) {
 	thaw, err := w.freeze()
 	if err != nil {
-		return environment.Inside{}, err
+		return isolation.Inside{}, err
 	}
-	return environment.Inside{Started: thaw}, nil
+	return isolation.Inside{Started: thaw}, nil
 }
 
 // freeze stops everything inside.
@@ -128,6 +128,10 @@ type visit struct {
 func (w *Walls) visit(ctx context.Context, k key, c hermes.Command, dir string, needs []hermes.Need) (*visit, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	k, err := k.limited(c.Limits)
+	if err != nil {
+		return nil, err
+	}
 	at, err := w.at(ctx, k)
 	if at == nil {
 		return nil, err
@@ -136,7 +140,7 @@ func (w *Walls) visit(ctx context.Context, k key, c hermes.Command, dir string, 
 		return nil, err
 	}
 	w.running++
-	v := &visit{walls: w, place: at, line: c.Line, dir: dir, write: grantsOf(k).Write, begin: time.Now()}
+	v := &visit{walls: w, place: at, line: c.Line, dir: dir, write: at.write, begin: time.Now()}
 	v.ports, _ = at.keeper.Ports() // those of a keeper that has gone are told when it is used
 	v.revoke = append(w.open(needs, c.Need), w.writes.begin(c))
 	w.forward(at, needs)
@@ -203,6 +207,7 @@ func (v *visit) done(_ context.Context, exit hermes.Exit, _ bool) []hermes.Refus
 	defer w.mu.Unlock()
 	w.running--
 	refused = append(refused, v.changes()...)
+	w.unsettled = w.unsettled || w.busy() // what runs on may change files and end before the next command
 	return append(refused, v.opened()...)
 }
 

@@ -68,7 +68,7 @@ func (w *Walls) forward(at *place, needs []hermes.Need) {
 func openedPort(port int) hermes.Refusal {
 	return hermes.Refusal{
 		Kind: hermes.OpenedPort, Name: strconv.Itoa(port),
-		Note: "open for later commands of this session only; need it to open it to the user's browser at 127.0.0.1:" + strconv.Itoa(port),
+		Note: "open for later commands of this session only; call with need [\"port " + strconv.Itoa(port) + "\"] to open it to the user's browser",
 	}
 }
 

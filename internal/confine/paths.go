@@ -21,12 +21,18 @@ const maxRefused = 8
 func (v *visit) paths(failed bool) []hermes.Refusal {
 	said := v.output.String()
 	denied, written := signs(said)
-	if !denied || !failed && !strings.Contains(said, "Read-only file system") {
+	if !denied {
 		return nil
 	}
+	line := ""
+	if failed { // else a missing file that it names need not be one that it wanted
+		line = v.line
+	}
+	// Reading what is not there fails otherwise: such a path was to be made.
+	closed := strings.Contains(strings.ToLower(said), "permission denied") || strings.Contains(said, "EACCES")
 	var out []hermes.Refusal
-	for _, path := range v.named(said) {
-		n, ok := v.refusal(path, written)
+	for _, path := range v.named(said, line) {
+		n, ok := v.refusal(path, written || closed && !there(path))
 		if !ok || slices.ContainsFunc(out, func(r hermes.Refusal) bool { return r.Kind == n.Kind && r.Name == n.Name }) {
 			continue
 		}
@@ -55,8 +61,8 @@ func signs(said string) (denied, written bool) {
 	return denied, written
 }
 
-// named lists the absolute paths in what a command said and in its words.
-func (v *visit) named(said string) []string {
+// named lists the paths in what a command said and in the words of its line.
+func (v *visit) named(said, line string) []string {
 	var out []string
 	add := func(word string) {
 		word = strings.TrimRight(word, ".,:;)]}'\"`’”")
@@ -70,18 +76,18 @@ func (v *visit) named(said string) []string {
 			out = append(out, filepath.Clean(word))
 		}
 	}
-	for line := range strings.Lines(said) {
-		if denied, _ := signs(line); !denied {
+	for text := range strings.Lines(said) {
+		if denied, _ := signs(text); !denied {
 			continue
 		}
-		for _, word := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\r\n'\"`‘’“”()[]<>=:,", r) }) {
+		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n'\"`‘’“”()[]<>=:,", r) }) {
 			add(word)
 			if word != "" && !filepath.IsAbs(word) && len(out) < 64 {
 				out = append(out, filepath.Join(v.dir, strings.TrimRight(word, ".,:;")))
 			}
 		}
 	}
-	shell.Commands(v.line, func(words []string) bool {
+	shell.Commands(line, func(words []string) bool {
 		for _, word := range words[1:] {
 			add(word)
 			if _, value, ok := strings.Cut(word, "="); ok {
@@ -118,10 +124,31 @@ func (v *visit) refusal(path string, written bool) (hermes.Refusal, bool) {
 		return hermes.Refusal{}, false
 	case in(p.Read):
 		return hermes.Refusal{Kind: hermes.RefusedWrite, Name: path}, written
+	case written && v.beside(real) != "":
+		return hermes.Refusal{Kind: hermes.RefusedRead, Name: v.beside(real), Note: besideNote}, true
 	case !exists && written:
 		return hermes.Refusal{Kind: hermes.RefusedWrite, Name: filepath.Dir(path)}, isFolder(filepath.Dir(path))
 	}
 	return hermes.Refusal{Kind: hermes.RefusedRead, Name: path}, exists
+}
+
+// besideNote says why a file that holds secrets is asked for when another one was to be
+// made.
+const besideNote = "the walls of this host (layer B) let programs make and remove files beside it only if they may read it as well"
+
+// beside returns the hidden file because of which layer B does not let a path be made or
+// removed: the folder of the path holds it, "" if none is the reason.
+func (v *visit) beside(path string) string {
+	p := v.place.plan.Policy
+	if p.Layer == sandbox.A || !below(path, v.walls.config.Workspace) {
+		return ""
+	}
+	for _, h := range p.Hidden {
+		if below(h, filepath.Dir(path)) {
+			return h
+		}
+	}
+	return ""
 }
 
 // realOf follows the links of a path, also if its last name is missing.
@@ -133,6 +160,11 @@ func realOf(path string) (real string, exists bool) {
 		return filepath.Join(dir, filepath.Base(path)), false
 	}
 	return path, false
+}
+
+func there(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 func isFolder(path string) bool {

@@ -2,6 +2,7 @@ package confine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -18,15 +19,17 @@ import (
 type key struct {
 	profile plan.Profile
 	paths   string // needs, one a line, sorted
+	offline bool   // nothing but loopback
+	only    string // the paths that may be changed, one a line after the first, if it is not empty
 }
 
 // place is a keeper with the plan that it was started with.
 type place struct {
 	plan   plan.Plan
 	keeper *sandbox.Keeper
-	port   int  // of the proxy, as programs inside see it; 0 is none
-	stale  bool // the workspace has something now that it does not protect
-	fresh  bool // no command ran yet
+	port   int      // of the proxy, as programs inside see it; 0 is none
+	stale  bool     // the workspace has something now that it does not protect
+	write  []string // what the user allowed beyond the walls
 }
 
 // planError is an error of the session's folders, which a weaker layer would not change.
@@ -37,12 +40,15 @@ func (e *planError) Unwrap() error { return e.error }
 // start plans and starts a keeper of a layer.
 func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, error) {
 	set := w.program.config
+	if real, err := filepath.EvalSymlinks(w.config.Workspace); err != nil || real != w.config.Workspace {
+		return nil, &planError{fmt.Errorf("the workspace %s is not the folder any more that it was; open it again", w.config.Workspace)}
+	}
 	given, err := w.given()
 	if err != nil {
 		return nil, &planError{err}
 	}
 	p, err := plan.Make(plan.Request{
-		Profile: k.profile, Layer: l, Network: w.network(), Workspace: w.config.Workspace, Home: set.Home, State: set.State, Cache: set.Cache,
+		Profile: k.profile, Layer: l, Network: w.network(k), Workspace: w.config.Workspace, Home: set.Home, State: set.State, Cache: set.Cache,
 		Environ: w.config.Environ, Path: pathOf(w.config.Environ), Grants: grantsOf(k), Given: given,
 	})
 	if err != nil {
@@ -52,6 +58,8 @@ func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, erro
 		return nil, &planError{err}
 	}
 	unprotect(&p.Policy, grantsOf(k).Write)
+	k.narrow(&p.Policy)
+	protectProgram(&p.Policy)
 	canary, err := w.canary()
 	if err != nil {
 		return nil, &planError{err}
@@ -62,15 +70,15 @@ func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, erro
 	}
 	defer host.Close()
 	keeper, err := sandbox.Start(ctx, sandbox.Config{
-		Policy: p.Policy, Name: set.Name, Refused: w.refusedAddress,
+		Policy: p.Policy, Name: set.Name, ABI: set.ABI, Refused: w.refusedAddress,
 		Target: sandbox.Target{Canary: canary, Port: host.Addr().(*net.TCPAddr).Port},
 	})
 	if err != nil {
 		return nil, err
 	}
 	w.serveKeys(p)
-	at := &place{plan: p, keeper: keeper, fresh: true}
-	if l := keeper.Listener(); l != nil && w.session != nil {
+	at := &place{plan: p, keeper: keeper, write: grantsOf(k).Write}
+	if l := keeper.Listener(); l != nil {
 		at.port = l.Addr().(*net.TCPAddr).Port
 		w.serving.Go(func() { _ = w.session.Serve(l) }) // ends with the session or the keeper
 	}
@@ -120,7 +128,45 @@ func keyOf(p plan.Profile, needs []hermes.Need) key {
 		}
 	}
 	slices.Sort(lines)
-	return key{p, strings.Join(slices.Compact(lines), "")}
+	return key{profile: p, paths: strings.Join(slices.Compact(lines), "")}
+}
+
+// limited narrows a key to what a command limits itself to.
+func (k key) limited(l hermes.Limits) (key, error) {
+	switch {
+	case l.Processes > 0:
+		return k, errors.New("the number of processes cannot be limited in the sandbox; run the command without that limit")
+	case l.Network == hermes.NetworkOff:
+		k.offline = true
+	}
+	if l.Write != nil {
+		paths := slices.Clone(l.Write)
+		slices.Sort(paths)
+		k.only = "\n" + strings.Join(slices.Compact(paths), "\n")
+	}
+	return k, nil
+}
+
+// narrow leaves to a policy only the writable paths of a key, beside temporary files and
+// the private home.
+func (k key) narrow(p *sandbox.Policy) {
+	if k.only == "" {
+		return
+	}
+	var write []string
+	for _, only := range strings.Split(k.only, "\n")[1:] {
+		if slices.ContainsFunc(p.Write, func(w string) bool { return below(only, w) }) {
+			write = append(write, only)
+		}
+	}
+	for _, w := range p.Write {
+		if below(w, p.Temp) || below(w, p.PrivateHome) {
+			write = append(write, w)
+			continue
+		}
+		p.Read = append(p.Read, w)
+	}
+	p.Write = write
 }
 
 // unprotect opens what a user allowed to be written.
@@ -128,6 +174,18 @@ func unprotect(p *sandbox.Policy, granted []string) {
 	p.Protected = slices.DeleteFunc(p.Protected, func(path string) bool {
 		return slices.ContainsFunc(granted, func(g string) bool { return below(path, g) })
 	})
+}
+
+// protectProgram protects this program where commands can write: it is started again for
+// each keeper.
+func protectProgram(p *sandbox.Policy) {
+	path, err := os.Executable()
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err == nil && slices.ContainsFunc(p.Write, func(folder string) bool { return below(path, folder) }) {
+		p.Protected = append(p.Protected, path)
+	}
 }
 
 // below reports whether a path is a folder or in it. Both are clean.

@@ -3,6 +3,7 @@ package confine
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -19,7 +20,7 @@ import (
 type Config struct {
 	// Session is its id, for records.
 	Session string
-	// Workspace is the folder that commands may change.
+	// Workspace is the folder that commands may change, with links followed.
 	Workspace string
 	// Environ are the variables that commands get, as NAME=value.
 	Environ []string
@@ -53,11 +54,16 @@ type Walls struct {
 	alone    sync.Mutex
 	before   gitguard.Snapshot // after the last command, if processes of it may still run
 	guarding bool              // before is set
-	forwards map[int]*forward
 	// trust is the folder with the authority for declared secrets, and authorities are the
 	// variables that name its files.
 	trust       string
 	authorities []string
+	// unsettled says that a keeper ended while programs ran, and that what they changed
+	// was not looked at yet.
+	unsettled bool
+	built     bool     // there were walls: kept is set
+	kept      []string // what all walls of the session protected
+	forwards  map[int]*forward
 }
 
 // Walls returns the walls of a session, nil if the program has none. It starts nothing.
@@ -72,8 +78,8 @@ func (p *Program) Walls(c Config) *Walls {
 	return w
 }
 
-func (w *Walls) network() sandbox.Network {
-	if w.session == nil {
+func (w *Walls) network(k key) sandbox.Network {
+	if w.session == nil || k.offline {
 		return sandbox.Offline
 	}
 	return sandbox.Proxied
@@ -90,24 +96,38 @@ func (w *Walls) at(ctx context.Context, k key) (*place, error) {
 	if w.broken != nil {
 		return nil, w.broken
 	}
+	w.prune()
 	if at := w.places[k]; at != nil {
-		select {
-		case <-at.keeper.Gone():
-			at.keeper.Close()
-			delete(w.places, k)
-		default:
-			if !at.stale {
-				return at, nil
-			}
-			w.old = append(w.old, at)
-			delete(w.places, k)
+		// While something runs in it, such as a server, later commands go on to reach that.
+		// What is not protected there is compared and restored.
+		if !at.stale || !at.keeper.Empty() {
+			return at, nil
 		}
+		w.old = append(w.old, at)
+		delete(w.places, k)
 	}
 	at, err := w.program.choose(ctx, func(l sandbox.Layer) (*place, error) { return w.start(ctx, k, l) })
 	if at != nil {
 		w.places[k] = at
+		w.keep(at.plan.Policy.Protected)
 	}
 	return at, err
+}
+
+// prune forgets places whose keepers have ended, and old ones in which nothing runs.
+func (w *Walls) prune() {
+	over := func(at *place) bool {
+		select {
+		case <-at.keeper.Gone():
+			w.unsettled = w.unsettled || !at.keeper.Empty()
+			at.keeper.Close()
+			return true
+		default:
+			return false
+		}
+	}
+	maps.DeleteFunc(w.places, func(_ key, at *place) bool { return over(at) })
+	w.old = slices.DeleteFunc(w.old, over)
 }
 
 // Build builds the walls if there are none yet, and describes what holds.
@@ -175,11 +195,8 @@ func (w *Walls) Bounds() (reach hermes.Network, write []string) {
 func (w *Walls) Close() error {
 	w.mu.Lock()
 	w.closed = true
-	var all []*place
-	for _, at := range w.places {
-		all = append(all, at)
-	}
-	all = append(all, w.old...)
+	all := slices.AppendSeq(slices.Clone(w.old), maps.Values(w.places))
+	left := w.guarding && (w.running > 0 || w.unsettled || w.busy())
 	w.places, w.old = map[key]*place{}, nil
 	forwards := w.forwards
 	w.forwards = map[int]*forward{}
@@ -190,6 +207,11 @@ func (w *Walls) Close() error {
 	var err error
 	for _, at := range all {
 		err = errors.Join(err, at.keeper.Close())
+	}
+	if left {
+		w.mu.Lock()
+		w.leave(all)
+		w.mu.Unlock()
 	}
 	if w.session != nil {
 		w.session.Close()

@@ -6,7 +6,7 @@ import (
 )
 
 // Swapper ends the TLS of hosts for which the user declared a secret, and puts the secret in
-// place of what is there for it inside.
+// place of its placeholder.
 type Swapper interface {
 	// Handles reports whether connections to a host, in its plain form, are served by it. The
 	// host is already allowed.

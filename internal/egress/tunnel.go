@@ -98,6 +98,10 @@ func (s *Session) swap(c *conn, t target, g grant) {
 	s.record(slog.LevelDebug, "egress: swapped", "host", t.host, "port", t.port)
 }
 
+// errSilent is of a client that closed its connection again without a byte: it changed its
+// mind, as one does that cannot read its certificates. Nothing was refused.
+var errSilent = errors.New("the client sent nothing")
+
 // begins judges the first bytes of a client, which stay to be read. Where the protocol is not
 // declared, a client that waits for the server first may take as long as it likes.
 func (s *Session) begins(c *conn, t target, p Protocol) error {
@@ -121,6 +125,9 @@ func (s *Session) begins(c *conn, t target, p Protocol) error {
 		_ = c.SetReadDeadline(time.Now().Add(s.proxy.config.Limits.Handshake))
 	}
 	h, err := readHello(c.peek)
+	if err != nil && len(c.ahead) == 0 {
+		return errSilent
+	}
 	if err != nil {
 		return &refused{t, err.Error(), misused}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"hermes/internal/isolation"
 	"hermes/internal/redact"
 )
 
@@ -174,7 +175,7 @@ func (l *Local) clean() []string {
 // written lists the folders that commands can write, with links followed.
 func (l *Local) written() []string {
 	folders := []string{l.config.Dir, cmp.Or(l.config.Temp, os.TempDir())}
-	if b, ok := l.config.Walls.(Bounds); ok {
+	if b, ok := l.config.Walls.(isolation.Bounds); ok {
 		_, more := b.Bounds()
 		folders = append(folders, more...)
 	}

@@ -21,6 +21,7 @@ import (
 	"sync"
 
 	"hermes"
+	"hermes/internal/isolation"
 	"hermes/internal/lineage"
 	"hermes/internal/proc"
 	"hermes/internal/system"
@@ -58,7 +59,7 @@ type LocalConfig struct {
 	// them nothing. The caller closes it after the environment.
 	Mark *lineage.Mark
 	// Walls confine the commands; nil means none. Close closes them.
-	Walls Walls
+	Walls isolation.Walls
 }
 
 // Local is this machine as an environment. Its methods may be called
@@ -117,7 +118,7 @@ func (l *Local) Files() hermes.Files { return hostFiles{local: l} }
 
 // Confine builds the walls; see [hermes.Confined].
 func (l *Local) Confine(ctx context.Context) hermes.Isolation {
-	if r, ok := l.config.Walls.(Builder); ok {
+	if r, ok := l.config.Walls.(isolation.Builder); ok {
 		return r.Build(ctx)
 	}
 	return l.Describe(ctx).Isolation
@@ -136,7 +137,7 @@ func (l *Local) Describe(context.Context) hermes.Description {
 	}
 	if w := l.config.Walls; w != nil {
 		d.Isolation = w.Describe()
-		if b, ok := w.(Bounds); ok {
+		if b, ok := w.(isolation.Bounds); ok {
 			d.Network, d.Writable = b.Bounds()
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"hermes"
+	"hermes/internal/isolation"
 	"hermes/internal/proc"
 )
 
@@ -24,7 +25,7 @@ type run struct {
 	local  *Local
 	ctx    context.Context // ends with the command's own time, too
 	cancel func()
-	inside Inside
+	inside isolation.Inside
 	extra  []string // variables that were set for this command only
 	state  *handed  // for its folder and variables; nil if they are not kept
 	line   *handed  // the command, if it is long
@@ -97,7 +98,7 @@ func (r *run) begin(ctx context.Context, sh shell, c hermes.Command, dir string,
 	}
 	r.ctx, r.cancel = limited(ctx, c.Limits.Time)
 	env := l.variables(r, c, dir)
-	stdout, stderr := r.inside.copied(c.Stdout, c.Stderr)
+	stdout, stderr := copied(r.inside, c.Stdout, c.Stderr)
 	r.Process, err = proc.Start(r.ctx, proc.Command{
 		Path:      sh.path,
 		Args:      args(sh, line, r.state.called()),
@@ -113,10 +114,10 @@ func (r *run) begin(ctx context.Context, sh shell, c hermes.Command, dir string,
 		Guard:     l.config.Guard,
 		Launcher:  r.inside.Launcher,
 	})
-	r.inside.started()
+	started(r.inside)
 	if err != nil {
 		r.cancel()
-		r.inside.done(hermes.Exit{}, false)
+		done(r.inside, hermes.Exit{}, false)
 	}
 	return err
 }
@@ -157,7 +158,7 @@ func (r *run) finish() (exit hermes.Exit, cut bool) {
 		r.local.keep(r)
 		r.line.close()
 		r.exit = hermes.Exit{Code: status.Code, Duration: status.Duration}
-		r.exit.Refused = r.inside.done(r.exit, !status.Cut)
+		r.exit.Refused = done(r.inside, r.exit, !status.Cut)
 		if !r.Left() {
 			r.Close()
 			return

@@ -7,51 +7,13 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/isolation"
 	"hermes/internal/proc"
 )
 
-// Walls confine the commands of one session. They may be used concurrently.
-type Walls interface {
-	// Enter readies the walls for one command in a folder and says how to start it.
-	// It allows what Command.Need lists and enforces Command.Limits, or returns an error
-	// that says what to do; the command does not run then. It is called for commands with
-	// Outside as well, which get no Launcher.
-	Enter(ctx context.Context, c hermes.Command, dir string) (Inside, error)
-	// Describe says what the walls keep.
-	Describe() hermes.Isolation
-	// Close frees what the walls hold. It is called once, when no command runs.
-	Close() error
-}
-
-// Builder is implemented by Walls that are built when they are first needed.
-type Builder interface {
-	// Build builds them if there are none yet, and describes what holds.
-	Build(ctx context.Context) hermes.Isolation
-}
-
-// Bounds is implemented by Walls that know what commands may reach and change.
-type Bounds interface {
-	Bounds() (reach hermes.Network, write []string)
-}
-
-// Inside is how to start one command inside of walls. The zero value changes nothing.
-type Inside struct {
-	// Launcher starts the command; nil: as usual.
-	Launcher proc.Launcher
-	// Env changes the variables; nil: they stay as they are.
-	Env func(env []string) []string
-	// Output gets a copy of what the command prints; nil: no one else reads it.
-	Output io.Writer
-	// Started is called when the command has started, or could not be; nil: never.
-	Started func()
-	// Done is called once when the command is over, also if it could not be started, and
-	// returns what the walls refused. ended says that the command ended by itself. Nil
-	// refuses nothing.
-	Done func(ctx context.Context, exit hermes.Exit, ended bool) []hermes.Refusal
-}
-
-// done calls Done. It is not cut off by the end of the command's context.
-func (i Inside) done(exit hermes.Exit, ended bool) []hermes.Refusal {
+// done tells the walls that a command is over. It is not cut off by the end of the
+// command's context.
+func done(i isolation.Inside, exit hermes.Exit, ended bool) []hermes.Refusal {
 	if i.Done == nil {
 		return nil
 	}
@@ -59,7 +21,7 @@ func (i Inside) done(exit hermes.Exit, ended bool) []hermes.Refusal {
 }
 
 // copied returns writers that the walls read as well. Equal ones stay equal.
-func (i Inside) copied(stdout, stderr io.Writer) (io.Writer, io.Writer) {
+func copied(i isolation.Inside, stdout, stderr io.Writer) (io.Writer, io.Writer) {
 	if i.Output == nil {
 		return stdout, stderr
 	}
@@ -85,17 +47,17 @@ func (b *both) Write(p []byte) (int, error) {
 	return b.to.Write(p)
 }
 
-// started calls Started.
-func (i Inside) started() {
+// started tells the walls that a command was started, or could not be.
+func started(i isolation.Inside) {
 	if i.Started != nil {
 		i.Started()
 	}
 }
 
 // enter asks the walls for a command. What runs outside is never started inside.
-func (l *Local) enter(ctx context.Context, c hermes.Command, dir string) (Inside, error) {
+func (l *Local) enter(ctx context.Context, c hermes.Command, dir string) (isolation.Inside, error) {
 	if l.config.Walls == nil {
-		return Inside{}, nil
+		return isolation.Inside{}, nil
 	}
 	inside, err := l.config.Walls.Enter(ctx, c, dir)
 	if err == nil && c.Outside {
@@ -103,22 +65,6 @@ func (l *Local) enter(ctx context.Context, c hermes.Command, dir string) (Inside
 	}
 	return inside, err
 }
-
-// NoCommands returns walls that let no command run, for a session that must have walls
-// which this host cannot build. diagnosis says why, and what to do.
-func NoCommands(diagnosis string) Walls { return noCommands{errors.New(diagnosis)} }
-
-type noCommands struct{ err error }
-
-func (n noCommands) Enter(context.Context, hermes.Command, string) (Inside, error) {
-	return Inside{}, n.err
-}
-
-func (n noCommands) Describe() hermes.Isolation {
-	return hermes.Isolation{Layer: "none", Text: "Commands do not run: " + n.err.Error()}
-}
-
-func (noCommands) Close() error { return nil }
 
 // limits converts what a command may use. It refuses what only walls can enforce where
 // there are none, so that no limit is silently ignored.

@@ -17,6 +17,7 @@ import (
 
 	"hermes"
 	"hermes/internal/environment"
+	"hermes/internal/isolation"
 )
 
 // fakeWalls change variables and refuse what they are told to.
@@ -32,11 +33,11 @@ type fakeWalls struct {
 	closed int
 }
 
-func (w *fakeWalls) Enter(_ context.Context, c hermes.Command, _ string) (environment.Inside, error) {
+func (w *fakeWalls) Enter(_ context.Context, c hermes.Command, _ string) (isolation.Inside, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.needs = append(w.needs, c.Need...)
-	return environment.Inside{Env: w.env, Done: func(_ context.Context, _ hermes.Exit, ended bool) []hermes.Refusal {
+	return isolation.Inside{Env: w.env, Done: func(_ context.Context, _ hermes.Exit, ended bool) []hermes.Refusal {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.ended = append(w.ended, ended)
@@ -159,7 +160,7 @@ func TestLimits(t *testing.T) {
 // TestNoCommandsRunWithoutTheWallsThatTheyNeed: strict on a host without walls.
 func TestNoCommandsRunWithoutTheWallsThatTheyNeed(t *testing.T) {
 	t.Parallel()
-	l := mustLocal(t, environment.LocalConfig{Walls: environment.NoCommands("no user namespaces here; use auto")})
+	l := mustLocal(t, environment.LocalConfig{Walls: isolation.NoCommands("no user namespaces here; use auto")})
 	for _, outside := range []bool{false, true} {
 		_, err := l.Exec(t.Context(), hermes.Command{Line: "true", Outside: outside})
 		if err == nil || !strings.Contains(err.Error(), "no user namespaces") {

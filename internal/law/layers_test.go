@@ -62,6 +62,7 @@ var layers = []layer{
 		{path: "internal/compose"},
 		{path: "internal/document"},
 		{path: "internal/dotenv"},
+		{path: "internal/egress/egresstest"},
 		{path: "internal/errsig"},
 		{path: "internal/fault"},
 		{path: "internal/fulltext"},
@@ -112,7 +113,7 @@ var layers = []layer{
 		{path: "internal/hostlist"}, // hosts as netguard writes them
 		{path: "internal/memory/scan"},
 		{path: "internal/policy/shell/inspect", deps: []string{"mvdan.cc/sh/v3"}},
-		{path: "internal/sandbox", deps: []string{"golang.org/x/sys"}},
+		{path: "internal/sandbox", deps: []string{"golang.org/x/sys"}}, // it puts landlock, mount and seccomp together
 		{path: "internal/sandbox/gitguard"},
 	}, {
 		{path: "internal/sandbox/jobobject", deps: []string{"golang.org/x/sys"}},
@@ -124,6 +125,7 @@ var layers = []layer{
 		{path: "internal/egress/connect"},
 		{path: "internal/egress/sshagent"},
 		{path: "internal/egress/swap"},
+		{path: "internal/isolation"}, // between environments and walls
 		{path: "internal/memory/external"},
 		{path: "internal/store"},
 		{path: "internal/transport/base"},
@@ -179,6 +181,7 @@ var layers = []layer{
 
 	{3, "engine", "the agent loop, the tool chain, the model chain; the work beside turns; reviews and replays", [][]row{{
 		{path: "internal/chain"},   // layers that know no service; provider puts them in order
+		{path: "internal/confine"}, // puts the walls, what they allow and the way out together
 		{path: "internal/confine"}, // puts walls, plan and way out together
 	}, {
 		{path: "internal/agent"},

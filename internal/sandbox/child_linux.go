@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 
 	"hermes/internal/proc"
 )
@@ -67,14 +68,26 @@ func (c *child) finish(code int, left bool) {
 // PID is the process id inside the walls.
 func (c *child) PID() int { return c.pid }
 
-// Wait returns the exit code.
+// Wait returns the exit code. Meanwhile it looks after the keeper, which the child could
+// have stopped.
 func (c *child) Wait() int {
-	<-c.done
+	await(c.keeper, c.done)
 	return c.code
 }
 
-// Signal signals the child and what it started.
+// Signal signals the child and what it started. If it is forced and the keeper does not
+// see to it, the keeper is ended, and everything with it.
 func (c *child) Signal(force bool) {
+	if force {
+		time.AfterFunc(answerWait, func() {
+			select {
+			case <-c.done:
+			default:
+				c.keeper.control.conn.Close() // it does not do what it is told
+			}
+		})
+	}
+	c.keeper.wake()
 	_ = c.keeper.control.send(&message{Kind: end, ID: c.id, Flag: force}) // a keeper that has gone has ended it
 }
 

@@ -13,6 +13,9 @@ type Config struct {
 	// that the walls of layer B refused. Nil ignores it. In layer A there is no way
 	// out but the proxy.
 	Refused func(address string)
+	// ABI makes the walls those of an older Landlock, for tests of such hosts. Zero, and
+	// what is above the kernel's own, means the kernel's.
+	ABI int
 }
 
 // Target is what a keeper attacks before it starts the first command. A layer counts

@@ -18,6 +18,10 @@ import (
 // the program again, behind them. It returns only if that fails.
 func enter() error {
 	runtime.LockOSThread()
+	// What this process inherited, such as a pipe of the user's shell, is not for those inside.
+	if err := unix.CloseRange(controlFile+1, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil && err != unix.ENOSYS {
+		return fmt.Errorf("close inherited files: %w", err)
+	}
 	// Opened now: the path does not lead to the program any more behind the walls.
 	self, err := unix.Open("/proc/self/exe", unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -40,17 +44,13 @@ func enter() error {
 			return fail(fmt.Errorf("adopt orphans: %w", err))
 		}
 	}
-	h, lacks, err := raise(o.policy, self)
+	h, lacks, err := raise(o, self)
 	if err != nil {
 		return fail(err)
 	}
 	m.Env = lacks
-	err = again(self, &m, h)
-	runtime.KeepAlive(c) // and with it the socket that the next one finds
-	if err != nil {
-		return fail(fmt.Errorf("execute the keeper behind its walls: %w", err))
-	}
-	return nil
+	defer runtime.KeepAlive(c) // and with it the socket that the next one finds
+	return fail(fmt.Errorf("execute the keeper behind its walls: %w", again(self, &m, h)))
 }
 
 // firstMessage reads the order. It leaves the control socket open for the keeper behind
@@ -71,7 +71,7 @@ func firstMessage() (*control, message, error) {
 	return c, m, err
 }
 
-// again executes the program. It hands the order over in memory, and the open files by
+// again executes the program, and returns only if that fails. It hands the order over in memory, and the open files by
 // their numbers.
 func again(self int, m *message, h handed) error {
 	fd, err := unix.MemfdCreate("hermes-keeper", 0)
@@ -83,7 +83,7 @@ func again(self int, m *message, h handed) error {
 		return err
 	}
 	args := []string{keeperName, insideArg, strconv.Itoa(fd)}
-	for _, f := range []*os.File{h.proxy, h.notify} {
+	for _, f := range h.list() {
 		n := -1
 		if f != nil {
 			n = int(f.Fd())
@@ -101,10 +101,10 @@ func again(self int, m *message, h handed) error {
 
 // taken takes what again handed over.
 func taken(args []string) (m message, h handed, err error) {
-	if len(args) != 3 {
+	if len(args) != 4 {
 		return m, h, errMessage
 	}
-	var files [3]*os.File
+	var files [4]*os.File
 	for i, a := range args {
 		n, err := strconv.Atoi(a)
 		if err != nil {
@@ -120,7 +120,7 @@ func taken(args []string) (m message, h handed, err error) {
 		return m, h, errMessage
 	}
 	defer files[0].Close()
-	h = handed{proxy: files[1], notify: files[2]}
+	h = handed{proxy: files[1], notify: files[2], diag: files[3]}
 	m, err = readMessage(io.NewSectionReader(files[0], 0, maxToKeeper), maxToKeeper)
 	return m, h, err
 }

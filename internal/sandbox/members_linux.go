@@ -5,10 +5,10 @@ package sandbox
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"net"
 	"os"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -20,6 +20,8 @@ import (
 const (
 	endRounds = 1000
 	endPause  = 2 * time.Millisecond
+	// freezeWait bounds the stopping of all. It is shorter than the owner's patience.
+	freezeWait = 3 * time.Second
 )
 
 // endAll kills everything below the keeper until there is nothing.
@@ -39,25 +41,56 @@ func (k *keeper) endAll() {
 	}
 }
 
+// endTree ends a keeper that does not end by itself, from outside. It is stopped first, so
+// that it starts nothing, and killed last: as long as it is there, it is the parent of all
+// orphans inside.
+func endTree(keeper int) {
+	for range endRounds {
+		_ = syscall.Kill(keeper, syscall.SIGSTOP)
+		running := 0
+		for _, pid := range proc.Descendants(keeper) {
+			if syscall.Kill(pid, syscall.SIGKILL) == nil {
+				running++
+			}
+		}
+		if running == 0 {
+			break
+		}
+		time.Sleep(endPause)
+	}
+	_ = syscall.Kill(keeper, syscall.SIGKILL)
+}
+
 var errNotFrozen = errors.New("the processes of the session start new ones faster than they can be stopped")
 
-// freeze stops all members, and what they start meanwhile, until none runs.
+// freeze stops all members, and what they start meanwhile, until none runs. Members may
+// wake each other, so that each looks stopped when it is looked at. Two looks at all of
+// them that agree, also on how often each ran, show that all were stopped between the
+// two: and what is stopped wakes nobody. One that waits in the kernel is told to stop in
+// each round, the last time when none can take that back: it stops before it runs on.
 func (k *keeper) freeze() error {
-	for range endRounds {
-		running := 0
+	var last map[string]int64
+	for deadline := time.Now().Add(freezeWait); time.Now().Before(deadline); {
+		seen, running := map[string]int64{}, false
 		for _, pid := range proc.Descendants(os.Getpid()) {
-			if isStopped(pid, k.stopped[pid]) {
+			runs, waits := look(pid, seen)
+			if !runs && !waits {
 				continue
 			}
-			running++
+			running = running || runs
 			if syscall.Kill(pid, syscall.SIGSTOP) == nil {
 				k.stopped[pid] = true
 			}
 		}
-		if running == 0 {
+		switch {
+		case running:
+			last = nil
+			time.Sleep(endPause / 4)
+		case last != nil && maps.Equal(last, seen):
 			return nil
+		default:
+			last = seen
 		}
-		time.Sleep(endPause / 4)
 	}
 	k.thaw()
 	return errNotFrozen
@@ -71,29 +104,54 @@ func (k *keeper) thaw() {
 	clear(k.stopped)
 }
 
-// isStopped reports whether all threads of a process are stopped. A process that has
-// gone counts as stopped, and so does one that was told to stop and waits in the kernel:
-// it stops before it runs on. After vfork a program waits so for its stopped child.
-func isStopped(pid int, told bool) bool {
-	states := "TtZX"
-	if told {
-		states += "D"
-	}
+// look reports whether a thread of a process runs, and whether one waits in the kernel, as
+// a program does after vfork for its stopped child. It notes how often each gave up its
+// processor.
+func look(pid int, seen map[string]int64) (runs, waits bool) {
 	folder := "/proc/" + strconv.Itoa(pid) + "/task"
 	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return true
+	if err != nil { // it has gone
+		return false, false
 	}
 	for _, e := range entries {
-		b, err := os.ReadFile(folder + "/" + e.Name() + "/stat")
+		b, err := os.ReadFile(folder + "/" + e.Name() + "/status")
 		if err != nil {
 			continue
 		}
-		if i := bytes.LastIndexByte(b, ')'); i < 0 || i+2 >= len(b) || !strings.ContainsRune(states, rune(b[i+2])) {
-			return false
+		var s status
+		for line := range bytes.Lines(b) {
+			s.read(line)
 		}
+		switch s.state {
+		case 'T', 't', 'Z', 'X':
+		case 'D':
+			waits = true
+		default:
+			runs = true
+		}
+		seen[e.Name()] = s.switches
 	}
-	return true
+	return runs, waits
+}
+
+// status is what the kernel says of a thread.
+type status struct {
+	state    byte
+	switches int64 // how often it gave up its processor
+}
+
+func (s *status) read(line []byte) {
+	name, value, _ := bytes.Cut(line, []byte(":"))
+	value = bytes.TrimSpace(value)
+	switch string(name) {
+	case "State":
+		if len(value) > 0 {
+			s.state = value[0]
+		}
+	case "voluntary_ctxt_switches", "nonvoluntary_ctxt_switches":
+		n, _ := strconv.ParseInt(string(value), 10, 64)
+		s.switches += n
+	}
 }
 
 // dialLoopback connects to a port of this network's loopback.

@@ -26,11 +26,12 @@ func TestAPolicyTravelsWhole(t *testing.T) {
 	p := Policy{
 		Layer: A, Read: []string{"/usr", "/etc/a"}, Write: []string{"/w\n"}, Protected: []string{"/w/.git/hooks"}, Hidden: []string{"/w/.env"}, Temp: "/t",
 		Home: "/home/u", PrivateHome: "/c/h", Network: Proxied, Nested: true, Devices: []string{"/dev/kvm"},
+		Links: []string{"/etc/localtime"},
 	}
-	if n := reflect.TypeFor[Policy]().NumField(); n != 11 {
+	if n := reflect.TypeFor[Policy]().NumField(); n != 12 {
 		t.Fatalf("a policy has %d fields: carry the new one and set it here", n)
 	}
-	o := order{p, Target{Canary: "/h/c", Port: 80, Owner: 7}, "hermes-agent"}
+	o := order{p, Target{Canary: "/h/c", Port: 80, Owner: 7}, "hermes-agent", 3}
 	got, err := orderOf(o.encode())
 	if err != nil || !reflect.DeepEqual(got, o) {
 		t.Errorf("got %+v, %v, want %+v", got, err, o)

@@ -9,6 +9,7 @@ const (
 	protectedLetter = "p"
 	hiddenLetter    = "h"
 	deviceLetter    = "d"
+	linkLetter      = "l"
 	tempLetter      = "t"
 	homeLetter      = "H"
 	privateLetter   = "P"
@@ -20,12 +21,13 @@ type order struct {
 	policy Policy
 	target Target
 	name   string // of the process; empty keeps its own
+	abi    int    // of Landlock; 0 is the kernel's
 }
 
 // encode makes the first message to a keeper.
 func (o order) encode() *message {
 	p := o.policy
-	m := &message{Kind: build, N: int64(p.Layer), Flag: p.Nested, Text: o.name, Slots: []int64{int64(p.Network), int64(o.target.Port), int64(o.target.Owner)}}
+	m := &message{Kind: build, N: int64(p.Layer), Flag: p.Nested, Text: o.name, Slots: []int64{int64(p.Network), int64(o.target.Port), int64(o.target.Owner), int64(o.abi)}}
 	add := func(letter string, list ...string) {
 		for _, path := range list {
 			m.List = append(m.List, letter+path)
@@ -36,6 +38,7 @@ func (o order) encode() *message {
 	add(protectedLetter, p.Protected...)
 	add(hiddenLetter, p.Hidden...)
 	add(deviceLetter, p.Devices...)
+	add(linkLetter, p.Links...)
 	add(tempLetter, p.Temp)
 	add(homeLetter, p.Home)
 	add(privateLetter, p.PrivateHome)
@@ -45,7 +48,7 @@ func (o order) encode() *message {
 
 // orderOf reads it.
 func orderOf(m *message) (order, error) {
-	if m.Kind != build || len(m.Slots) != 3 {
+	if m.Kind != build || len(m.Slots) != 4 {
 		return order{}, errMessage
 	}
 	p := Policy{Layer: Layer(m.N), Nested: m.Flag, Network: Network(m.Slots[0])}
@@ -66,6 +69,8 @@ func orderOf(m *message) (order, error) {
 			p.Hidden = append(p.Hidden, path)
 		case deviceLetter:
 			p.Devices = append(p.Devices, path)
+		case linkLetter:
+			p.Links = append(p.Links, path)
 		case tempLetter:
 			p.Temp = path
 		case homeLetter:
@@ -81,5 +86,5 @@ func orderOf(m *message) (order, error) {
 			return order{}, errMessage
 		}
 	}
-	return order{p, t, m.Text}, nil
+	return order{p, t, m.Text, int(m.Slots[3])}, nil
 }

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"hermes/internal/proc"
 )
 
@@ -18,18 +20,27 @@ import (
 type keepers struct {
 	mu     sync.Mutex
 	living map[int]bool
+	guard  proc.Guard // ends those of layer B with this process, also one that was stopped from inside
 }
 
 // children are all of them: the children of a process are one set, whoever started them.
 var children = &keepers{living: map[int]bool{}}
 
-// start starts a keeper, and knows it before anyone looks for orphans.
-func (h *keepers) start(start func() (*exec.Cmd, error)) (*exec.Cmd, error) {
+// start starts a keeper, and knows it before anyone looks for orphans. From the first one
+// on, no other process of the user may look into this one.
+func (h *keepers) start(l Layer, start func() (*exec.Cmd, error)) (*exec.Cmd, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if l == A && os.Geteuid() != 0 { // who may not be looked into cannot get the maps of a namespace
+		_ = unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0)
+	}
+	defer func() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }()
 	c, err := start()
 	if err == nil {
 		h.living[c.Process.Pid] = true
+		if l == B {
+			h.guard.AddTree(c.Process.Pid)
+		}
 	}
 	return c, err
 }
@@ -41,6 +52,7 @@ func (h *keepers) ended(pid int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.living, pid)
+	h.guard.DropTree(pid)
 	own := filters(os.Getpid())
 	for range endRounds {
 		found := false

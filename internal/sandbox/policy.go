@@ -52,6 +52,9 @@ type Policy struct {
 	// covers them with empty ones. For layer B the caller leaves them out of Read and
 	// Write.
 	Hidden []string
+	// Links are symbolic links on the way to what may be read, each at a path without
+	// another link. Layer A makes them where it does not mount the folder that they are in.
+	Links []string
 	// Temp is the folder that programs use for temporary files. In layer A it is
 	// mounted at /tmp and /var/tmp.
 	Temp string

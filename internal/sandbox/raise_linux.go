@@ -7,16 +7,21 @@ import (
 	"os"
 
 	"hermes/internal/sandbox/mount"
+	"hermes/internal/sandbox/seccomp"
 )
 
 // handed are the files that a keeper gives to its owner.
 type handed struct {
 	proxy  *os.File // listens where the proxy is reached; nil if the owner has it
 	notify *os.File // the notifications of seccomp; nil if there are none
+	diag   *os.File // tells who listens in the network of layer A; nil if it is the owner's own
 }
 
+// list has the files in the order in which they travel.
+func (h handed) list() []*os.File { return []*os.File{h.proxy, h.notify, h.diag} }
+
 func (h handed) files() (list []*os.File) {
-	for _, f := range []*os.File{h.proxy, h.notify} {
+	for _, f := range h.list() {
 		if f != nil {
 			list = append(list, f)
 		}
@@ -24,11 +29,11 @@ func (h handed) files() (list []*os.File) {
 	return list
 }
 
-// slots say which file is where among those handed over: the proxy's and seccomp's.
+// slots say which file is where among those handed over: the proxy's, seccomp's, and that of who listens.
 func (h handed) slots() []int64 {
-	s := []int64{-1, -1}
+	s := []int64{-1, -1, -1}
 	n := int64(0)
-	for i, f := range []*os.File{h.proxy, h.notify} {
+	for i, f := range h.list() {
 		if f != nil {
 			s[i] = n
 			n++
@@ -38,7 +43,8 @@ func (h handed) slots() []int64 {
 }
 
 // raise builds the walls around the calling thread, which is locked.
-func raise(p Policy, self int) (h handed, lacks []string, err error) {
+func raise(o order, self int) (h handed, lacks []string, err error) {
+	p := o.policy
 	if p.Layer == None {
 		return h, nil, nil
 	}
@@ -51,16 +57,23 @@ func raise(p Policy, self int) (h handed, lacks []string, err error) {
 				return h, nil, err
 			}
 		}
+		if fd, err := seccomp.DiagSocket(); err == nil { // without one the keeper is asked
+			h.diag = os.NewFile(uintptr(fd), "diag")
+		}
 	}
 	// Root keeps none either: with them it reads the memory of every process.
 	if err := mount.DropThread(); err != nil {
 		return h, nil, err
 	}
-	more, err := restrict(p, self)
+	abi, err := usedABI(o.abi)
 	if err != nil {
 		return h, nil, err
 	}
-	h.notify, err = filter(p)
+	more, err := restrict(p, self, abi)
+	if err != nil {
+		return h, nil, err
+	}
+	h.notify, err = filter(p, abi)
 	return h, append(lacks, more...), err
 }
 
@@ -68,6 +81,7 @@ func raise(p Policy, self int) (h handed, lacks []string, err error) {
 func ownRoot(p Policy) (lacks []string, err error) {
 	report, err := mount.Build(mount.Root{
 		Read: p.Read, Write: p.Write, Protected: p.Protected, Hidden: p.Hidden, Temp: p.Temp, Home: p.Home, PrivateHome: p.PrivateHome, Devices: p.Devices,
+		Links: p.Links,
 	})
 	for _, u := range report.Unprotected {
 		lacks = append(lacks, u.Path+" is not protected: "+u.Why)

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -22,7 +23,10 @@ import (
 // Times of a keeper.
 const (
 	startWait = 10 * time.Second // for its walls
-	closeWait = 10 * time.Second // for its processes to end
+	closeWait = 5 * time.Second  // for its processes to end
+	// answerWait is for an answer. What runs in layer B can stop its keeper: one that does
+	// not answer is ended, with all that it started.
+	answerWait = 5 * time.Second
 )
 
 // Keeper is the process that starts commands behind walls, as its owner sees it. What
@@ -40,6 +44,8 @@ type Keeper struct {
 	// supervisor makes the connections of layer B; nil in others.
 	supervisor *seccomp.Supervisor
 	gone       chan struct{} // closed when the keeper has ended
+	diagMu     sync.Mutex
+	diag       *os.File // tells who listens in layer A; nil: the keeper is asked
 
 	mu       sync.Mutex
 	next     uint32
@@ -67,7 +73,7 @@ func Start(ctx context.Context, c Config) (*Keeper, error) {
 		policy: c.Policy, control: &control{conn: ours, most: maxFromKeeper}, stderr: &tail{}, gone: make(chan struct{}), empty: true,
 		waiting: map[uint32]chan reply{}, children: map[uint32]*child{},
 	}
-	k.process, err = children.start(func() (*exec.Cmd, error) { return startProcess(c.Policy.Layer, theirs, k.stderr) })
+	k.process, err = children.start(c.Policy.Layer, func() (*exec.Cmd, error) { return startProcess(c.Policy.Layer, theirs, k.stderr) })
 	if err != nil {
 		ours.Close()
 		return nil, fmt.Errorf("start the keeper of the sandbox: %w", err)
@@ -108,31 +114,49 @@ func socketPair() (ours *net.UnixConn, theirs *os.File, err error) {
 	return conn.(*net.UnixConn), theirs, nil
 }
 
-// startProcess starts this program as a keeper. It is started by its path: through
-// /proc/self/exe it would be on a mount of this process, and what runs inside could
-// change its mode through /proc/1/exe.
+// startProcess starts this program as a keeper, and no other that was put in its place:
+// it may be in a folder that commands can write. In layer A it is started by its path:
+// through /proc/self/exe it would be on a mount of this process, and what runs inside
+// could change its mode through /proc/1/exe.
 func startProcess(l Layer, control *os.File, stderr *tail) (*exec.Cmd, error) {
-	path, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("this program was replaced or removed while it ran (%w); end it and start it again", err)
+	path := "/proc/self/exe"
+	if l == A {
+		var err error
+		if path, err = Program(); err != nil {
+			return nil, err
+		}
 	}
 	return proc.Bare(path, []string{keeperName}, []*os.File{control}, stderr, attributes(l))
+}
+
+// Program returns the path of this program, if the program is still there. Where commands
+// can write, the caller protects it.
+func Program() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	self, err := os.Stat("/proc/self/exe")
+	if err != nil {
+		return "", err
+	}
+	if is, err := os.Stat(path); err != nil || !os.SameFile(is, self) {
+		return "", errors.New("this program was replaced or removed while it ran; end it and start it again")
+	}
+	return path, nil
 }
 
 // begin hands over the policy and takes what the keeper made.
 func (k *Keeper) begin(c Config) error {
 	c.Target.Owner = os.Getpid()
-	if err := k.control.send(order{c.Policy, c.Target, c.Name}.encode()); err != nil {
+	if err := k.control.send(order{c.Policy, c.Target, c.Name, c.ABI}.encode()); err != nil {
 		return err
 	}
 	m, files, err := k.expect(ready)
 	if err != nil {
 		return err
 	}
-	if len(m.Slots) != 2 {
+	if len(m.Slots) != 3 {
 		closeAll(files)
 		return errMessage
 	}
@@ -172,7 +196,7 @@ func (k *Keeper) Lacks() []string { return k.lacks }
 func (k *Keeper) Listener() net.Listener { return k.proxy }
 
 // Empty reports whether no process runs inside: none was left when the last command
-// ended.
+// ended. Of a keeper that has gone it says how that was before.
 func (k *Keeper) Empty() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -193,7 +217,7 @@ func (k *Keeper) receive() {
 	}
 	k.abandon()
 	k.mu.Lock()
-	k.lost, k.empty = true, true
+	k.lost = true // empty stays as it was: what ran until now may have done something
 	for _, w := range k.waiting {
 		close(w)
 	}
@@ -231,7 +255,7 @@ func (k *Keeper) take1(r reply) {
 	w <- r // has room for one
 }
 
-// ask sends a question and waits for the answer.
+// ask sends a question and waits for the answer. A keeper that gives none is ended.
 func (k *Keeper) ask(m *message, files ...*os.File) (reply, error) {
 	w := make(chan reply, 1)
 	k.mu.Lock()
@@ -245,13 +269,16 @@ func (k *Keeper) ask(m *message, files ...*os.File) (reply, error) {
 	}
 	k.waiting[m.ID] = w
 	k.mu.Unlock()
+	late := time.AfterFunc(answerWait, func() { k.control.conn.Close() }) // a full socket blocks, too
+	defer late.Stop()
+	k.wake()
 	if err := k.control.send(m, files...); err != nil {
 		k.mu.Lock()
 		delete(k.waiting, m.ID)
 		k.mu.Unlock()
 		return reply{}, ErrGone
 	}
-	r, ok := <-w
+	r, ok := await(k, w)
 	if !ok {
 		return reply{}, ErrGone
 	}
@@ -302,6 +329,9 @@ func (k *Keeper) Ports() ([]int, error) {
 		}
 		return list, nil
 	}
+	if list, err := k.askKernel(most); err == nil {
+		return list, nil
+	}
 	r, err := k.ask(&message{Kind: ports})
 	if err != nil {
 		return nil, err
@@ -316,16 +346,63 @@ func (k *Keeper) Ports() ([]int, error) {
 	return list, nil
 }
 
+// askKernel lists the ports of layer A without the keeper, whose text files about all
+// connections take the kernel 10 ms to write.
+func (k *Keeper) askKernel(most int) ([]int, error) {
+	k.diagMu.Lock()
+	defer k.diagMu.Unlock()
+	if k.diag == nil {
+		return nil, errors.ErrUnsupported
+	}
+	all, err := seccomp.ListeningOn(int(k.diag.Fd()))
+	if err != nil {
+		return nil, err
+	}
+	var list []int
+	for _, a := range all {
+		if port := int(a.Port()); len(list) < most && !slices.Contains(list, port) {
+			list = append(list, port)
+		}
+	}
+	return list, nil
+}
+
 // Close ends the keeper and all its processes, and waits for that.
 func (k *Keeper) Close() error {
+	k.wake()
 	k.control.conn.Close() // the keeper ends what it started, and then itself
 	<-k.gone
 	return nil
 }
 
+// wakeEvery is how often a keeper is woken while something is expected of it.
+const wakeEvery = 500 * time.Millisecond
+
+// await receives from a channel, and wakes the keeper while it waits.
+func await[T any](k *Keeper, from <-chan T) (T, bool) {
+	again := time.NewTicker(wakeEvery)
+	defer again.Stop()
+	for {
+		select {
+		case got, ok := <-from:
+			return got, ok
+		case <-again.C:
+			k.wake()
+		}
+	}
+}
+
+// wake lets a keeper go on that was stopped from inside, which layer B allows.
+func (k *Keeper) wake() {
+	if k.policy.Layer != A {
+		_ = k.process.Process.Signal(syscall.SIGCONT) // none if it has ended
+	}
+}
+
 // abandon ends the keeper when it is of no use any more.
 func (k *Keeper) abandon() {
 	k.control.conn.Close()
+	k.wake()
 	ended := make(chan struct{})
 	go func() {
 		_ = k.process.Wait() // its exit code says nothing
@@ -334,7 +411,7 @@ func (k *Keeper) abandon() {
 	select {
 	case <-ended:
 	case <-time.After(closeWait):
-		proc.SignalGroup(k.process.Process.Pid, true)
+		endTree(k.process.Process.Pid)
 		<-ended
 	}
 	children.ended(k.process.Process.Pid)
@@ -344,6 +421,12 @@ func (k *Keeper) abandon() {
 	if k.proxy != nil {
 		k.proxy.Close()
 	}
+	k.diagMu.Lock()
+	if k.diag != nil {
+		k.diag.Close()
+		k.diag = nil
+	}
+	k.diagMu.Unlock()
 	k.serving.Wait()
 }
 

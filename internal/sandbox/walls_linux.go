@@ -38,6 +38,17 @@ func (k *Keeper) take(c Config, slots []int64, files []*os.File) error {
 	if err != nil {
 		return err
 	}
+	diag, err := handedFile(slots[2], files)
+	if err != nil {
+		return err
+	}
+	if diag != nil && c.Policy.Layer == A {
+		fd, err := unix.FcntlInt(diag.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+		if err != nil {
+			return fmt.Errorf("take a socket of the sandbox: %w", err)
+		}
+		k.diag = os.NewFile(uintptr(fd), "diag")
+	}
 	switch {
 	case proxy != nil:
 		if k.proxy, err = net.FileListener(proxy); err != nil {
@@ -62,7 +73,7 @@ func (k *Keeper) supervise(c Config, notify *os.File) error {
 	if err != nil {
 		return fmt.Errorf("take the notifications of the sandbox: %w", err)
 	}
-	k.supervisor = &seccomp.Supervisor{Refused: func(_, address string) {
+	k.supervisor = &seccomp.Supervisor{Root: k.process.Process.Pid, Refused: func(_, address string) {
 		if c.Refused != nil {
 			c.Refused(address)
 		}
@@ -109,14 +120,20 @@ var (
 	ownDevices = []string{"/dev/pts"}
 )
 
+// usedABI is the version of Landlock that the walls use: the kernel's, or an older one if
+// a test asks for it.
+func usedABI(older int) (int, error) {
+	abi, err := landlock.ABI()
+	if err == nil && older > 0 {
+		abi = min(abi, older)
+	}
+	return abi, err
+}
+
 // restrict restricts the files of the calling thread by Landlock. self is this program,
 // which is executed next.
-func restrict(p Policy, self int) (lacks []string, err error) {
-	abi, err := landlock.ABI()
-	if err != nil {
-		return nil, err
-	}
-	r := landlock.Rules{Open: []int{self}, Devices: slices.Concat(harmlessDevices, p.Devices)}
+func restrict(p Policy, self, abi int) (lacks []string, err error) {
+	r := landlock.Rules{ABI: abi, Open: []int{self}, Devices: slices.Concat(harmlessDevices, p.Devices)}
 	if p.Layer == A { // the root holds only what may be read
 		r.Read = []string{"/"}
 		r.Write = slices.Concat(p.Write, ownFolders, compact(p.Home))
@@ -137,11 +154,7 @@ func compact(paths ...string) []string {
 }
 
 // filter restricts the calls of this process by seccomp.
-func filter(p Policy) (*os.File, error) {
-	abi, err := landlock.ABI()
-	if err != nil {
-		return nil, err
-	}
+func filter(p Policy, abi int) (*os.File, error) {
 	f := seccomp.Filter{Nested: p.Nested, NoTruncate: abi < 3}
 	if p.Layer == A {
 		f.Unix, f.Datagram = true, true

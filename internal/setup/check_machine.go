@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"hermes/internal/environment"
 	"hermes/internal/home"
 	"hermes/internal/ioerr"
+	"hermes/internal/isolation"
 	"hermes/internal/logfile"
 	"hermes/internal/text"
 )
@@ -42,7 +42,7 @@ func sandboxCheck(d Deps) Check {
 		switch {
 		case walls.Refusal(mode) != "":
 			return Finding{Fail, line, "Allow what is missing, or use `hermes config set terminal.sandbox auto`"}
-		case mode == environment.SandboxOff:
+		case mode == isolation.SandboxOff:
 			return Finding{Warn, line, "Use `hermes config set terminal.sandbox auto`"}
 		case walls.Layer != "A" && walls.Why != "":
 			line += " (" + walls.Why + ")"

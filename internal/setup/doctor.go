@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"hermes/internal/config"
-	"hermes/internal/environment"
 	"hermes/internal/home"
+	"hermes/internal/isolation"
 )
 
 // Verdict is the outcome of a check.
@@ -69,7 +69,7 @@ type Deps struct {
 	// Model returns the model that new sessions use, or why there is none.
 	Model func(ctx context.Context) (string, error)
 	// Sandbox says which walls around commands this host allows; nil skips the check.
-	Sandbox  func(ctx context.Context) environment.HostWalls
+	Sandbox  func(ctx context.Context) isolation.HostWalls
 	LookPath func(name string) (string, error)
 	Getenv   func(name string) string
 	// Free is the free space for the user on the disk of a folder, in bytes.

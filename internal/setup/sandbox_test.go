@@ -6,20 +6,20 @@ import (
 	"strings"
 	"testing"
 
-	"hermes/internal/environment"
+	"hermes/internal/isolation"
 	"hermes/internal/setup"
 )
 
 func TestSandboxCheck(t *testing.T) {
 	t.Parallel()
-	abilities := []environment.Ability{{Name: "user namespaces", Detail: "AppArmor forbids them"}, {Name: "Landlock", Allowed: true, Detail: "ABI 7"}}
+	abilities := []isolation.Ability{{Name: "user namespaces", Detail: "AppArmor forbids them"}, {Name: "Landlock", Allowed: true, Detail: "ABI 7"}}
 	for _, c := range []struct {
 		mode, layer string
 		verdict     setup.Verdict
 		text        string
 	}{
 		{"auto", "A", setup.OK, "layer A"},
-		{"auto", "B", setup.OK, "layer B (Landlock, seccomp). This host: no user namespaces (AppArmor forbids them), Landlock (ABI 7) (because)"},
+		{"auto", "B", setup.OK, "layer B (Landlock, seccomp). This host: without user namespaces (AppArmor forbids them), Landlock (ABI 7) (because)"},
 		{"auto", "", setup.OK, "No sandbox on this host"},
 		{"strict", "A", setup.OK, "layer A"},
 		{"strict", "B", setup.Fail, "Commands do not run"},
@@ -27,8 +27,8 @@ func TestSandboxCheck(t *testing.T) {
 	} {
 		d := healthy(t)
 		must(t, os.WriteFile(d.Home.Config(), []byte("terminal: {sandbox: \""+c.mode+"\"}\n"), 0o600))
-		d.Sandbox = func(context.Context) environment.HostWalls {
-			return environment.HostWalls{Layer: c.layer, Why: "because", Abilities: abilities}
+		d.Sandbox = func(context.Context) isolation.HostWalls {
+			return isolation.HostWalls{Layer: c.layer, Why: "because", Abilities: abilities}
 		}
 		results, _ := diagnose(t, d, false)
 		if r := results["sandbox"]; r.Verdict != c.verdict || !strings.Contains(r.Text, c.text) {

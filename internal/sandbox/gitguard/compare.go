@@ -1,6 +1,7 @@
 package gitguard
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,6 +35,27 @@ type Change struct {
 	Old, New []byte
 
 	was, is state
+}
+
+// Shared reports whether it is, or was, a file with several names: what protects one name
+// does not protect another.
+func (c Change) Shared() bool {
+	return c.was.mode.IsRegular() && c.was.inode.names > 1 || c.is.mode.IsRegular() && c.is.inode.names > 1
+}
+
+// Undo returns the snapshot as it would be without some of its changes, which Compare
+// listed: those that were restored. Another snapshot after restoring would also hold
+// what was changed again meanwhile.
+func (s Snapshot) Undo(restored []Change) Snapshot {
+	s.states = maps.Clone(s.states)
+	for _, c := range restored {
+		if c.Event == Added {
+			delete(s.states, c.Path)
+			continue
+		}
+		s.states[c.Path] = c.was
+	}
+	return s
 }
 
 // Compare lists what differs from an earlier snapshot of the same folder, sorted so

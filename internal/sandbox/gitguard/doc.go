@@ -5,6 +5,7 @@
 //
 // [Find] looks for repositories and files that tools run. [Take] remembers them with
 // their content, [Snapshot.Compare] lists what changed, [Restore] writes it back.
+// [Change.Usual] knows what git itself writes when worktrees and submodules come and go.
 // [Judge] tells harmless keys of git's configuration from those that run a program.
 // [NeedsConfig] says which git commands write the configuration.
 //

@@ -167,7 +167,7 @@ func TestNeedsConfig(t *testing.T) {
 		"git branch": false, "git branch -a": false, "git branch x": false, "git branch -m a b": true, "git branch -u o/x": true, "git branch --set-upstream-to=o/x": true, "git branch -d x": true, "git branch x origin/y": true,
 		"git checkout x": false, "git checkout -b x": false, "git checkout -b x origin/y": true, "git checkout --track origin/x": true, "git switch -c x origin/y": true, "git switch --no-track -c x origin/y": false,
 		"git push": false, "git push -u origin x": true, "git push --set-upstream o x": true, "git fetch": false, "git pull": false, "git commit -m x": false, "git status": false,
-		"git submodule update --init": true, "git submodule status": false, "git submodule": false, "git worktree add x": false, "git worktree add -b x y origin/z": true, "git worktree list": false,
+		"git submodule update --init": true, "git submodule status": false, "git submodule": false, "git worktree add x": false, "git worktree add -b x y origin/z": true, "git worktree list": false, "git worktree remove x": true, "git worktree prune": true,
 		"git stash": false, "git unknown": false, "ls": false, "git": false, "git --git-dir=x remote set-url a b": true, "git sparse-checkout set a": true, "notgit init": false,
 	} {
 		if got := gitguard.NeedsConfig(strings.Fields(line)); got != want {

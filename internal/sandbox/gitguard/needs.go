@@ -34,7 +34,9 @@ func NeedsConfig(argv []string) bool {
 		return slices.Contains([]string{"add", "init", "deinit", "update", "sync", "set-url", "set-branch", "absorbgitdirs"}, first)
 	case "branch":
 		return branchWrites(args, plain)
-	case "checkout", "switch", "worktree":
+	case "worktree":
+		return slices.Contains([]string{"remove", "move", "repair", "prune"}, first) || tracks(verb, args, plain)
+	case "checkout", "switch":
 		return tracks(verb, args, plain)
 	case "push":
 		return getopt.HasShort(args, "u") || getopt.HasLong(args, "--set-upstream")
@@ -48,6 +50,16 @@ func NeedsConfig(argv []string) bool {
 		return first == "install" || first == "uninstall"
 	}
 	return false
+}
+
+// MakesRepository reports whether a git command only makes a new repository, whose
+// configuration is not there yet and so not protected.
+func MakesRepository(argv []string) bool {
+	if len(argv) == 0 {
+		return false
+	}
+	_, words := program.GitCall(argv[1:])
+	return len(words) > 0 && (words[0] == "init" || words[0] == "clone")
 }
 
 // configWrites tells git config that writes from that which reads. A file or a scope

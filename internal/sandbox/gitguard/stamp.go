@@ -9,6 +9,7 @@ import (
 // read: writes through a mapping do not change their times at once.
 type stamp struct {
 	device, inode uint64
+	names         uint64 // hard links; 0 if it is not known
 	changed       time.Time
 	// settled says that the folder had not changed for so long that a later change has
 	// another time, however coarse the clock of the file system is.

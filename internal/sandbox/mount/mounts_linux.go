@@ -26,6 +26,11 @@ func (b *builder) mounts() error {
 			return fmt.Errorf("mount what %q leads to: %w", e.path, err)
 		}
 	}
+	for _, at := range b.root.Links {
+		if err := b.link(at, entries); err != nil {
+			b.report.Skipped = append(b.report.Skipped, Problem{at, err.Error()})
+		}
+	}
 	return nil
 }
 

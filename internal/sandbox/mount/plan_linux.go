@@ -52,7 +52,7 @@ func (e *entry) ours() bool { return e.kind == fresh || e.kind == private }
 // check refuses paths that are not absolute and cleaned, and roots that would
 // leave the host's system folders writable.
 func (r Root) check() error {
-	for _, list := range [][]string{r.Read, r.Write, r.Protected, r.Hidden, r.Devices, {r.Temp, r.Home, r.PrivateHome}} {
+	for _, list := range [][]string{r.Read, r.Write, r.Protected, r.Hidden, r.Devices, r.Links, {r.Temp, r.Home, r.PrivateHome}} {
 		for _, path := range list {
 			if path != "" && (!filepath.IsAbs(path) || filepath.Clean(path) != path || strings.ContainsRune(path, 0)) {
 				return fmt.Errorf("mount %q: give an absolute path that has no . or .. in it", path)
@@ -193,9 +193,10 @@ func (e *entry) settle() (drop bool, why string) {
 
 // pins are the folders between an entry and the writable one that it is in. Each
 // becomes a mount point: otherwise one could be moved away, and another put in its
-// place. A hidden path needs none, because its cover moves with it.
+// place. The cover of a hidden path would move with it, but the next root is planned
+// from where things are then, and might not look there.
 func (e *entry) pins() []string {
-	if e.kind == hide || e.under.kind != write && e.under.kind != private {
+	if e.under.kind != write && e.under.kind != private {
 		return nil
 	}
 	var folders []string

@@ -19,6 +19,9 @@ type Root struct {
 	// PrivateHome is mounted at Home; empty mounts nothing there. Build may create
 	// empty folders in it, and removes links in it that are in the way of a mount.
 	Home, PrivateHome string
+	// Links are symbolic links of the host that appear as well, where the folder that
+	// they are in is one of Build's. They grant nothing.
+	Links []string
 	// Devices are files and folders below /dev, beside the harmless ones.
 	Devices []string
 	// Hostname is the new host name; empty keeps the host's.

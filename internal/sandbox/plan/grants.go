@@ -30,6 +30,12 @@ func (p *planner) grant(at string) (real string, ok bool) {
 		p.note("the grant %s is ignored: %s does not exist", at, at)
 		return "", false
 	}
+	if real != filepath.Clean(at) {
+		// It was allowed as what it was then. A command that may write on the way could
+		// lead it to anything.
+		p.note("the grant %s is ignored: it goes through a link; grant %s instead", at, real)
+		return "", false
+	}
 	if within(real, p.state) {
 		p.note("the grant %s is ignored: Hermes' own home is never granted", at)
 		return "", false

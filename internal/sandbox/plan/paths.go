@@ -76,3 +76,37 @@ func exists(p string) bool {
 	_, err := os.Lstat(p)
 	return err == nil
 }
+
+// maxHops is how many links one path may have.
+const maxHops = 40
+
+// links remembers the links on the way of a path, each at a path without another one: a
+// new root needs them too.
+func (p *planner) links(at string) {
+	dir, names := "/", strings.Split(filepath.Clean(at), "/")
+	for hops := 0; len(names) > 0; {
+		name := names[0]
+		names = names[1:]
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			dir = filepath.Dir(dir)
+			continue
+		}
+		next := filepath.Join(dir, name)
+		to, err := os.Readlink(next)
+		if err != nil { // no link, or nothing is there
+			dir = next
+			continue
+		}
+		if hops++; hops > maxHops {
+			return
+		}
+		p.Policy.Links = append(p.Policy.Links, next)
+		if filepath.IsAbs(to) {
+			dir = "/"
+		}
+		names = append(strings.Split(to, "/"), names...)
+	}
+}

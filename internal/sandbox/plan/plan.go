@@ -76,9 +76,6 @@ type Plan struct {
 	Policy sandbox.Policy
 	// Set are variables to set, as NAME=value, and Unset those to remove. Sorted.
 	Set, Unset []string
-	// Links are symbolic links on the way to what may be read. A new root needs them
-	// too.
-	Links []string
 	// Lacks are what programs do not get although they may expect it. Notes explain
 	// what is unusual about this plan.
 	Lacks, Notes []string
@@ -95,6 +92,7 @@ type planner struct {
 	Plan
 	home, state string // with links followed
 	home0       string // as it was given
+	workspace0  string
 	secrets     []string
 	named       []string // what grants name
 	made        []string // private folders: allowed, although they may be in state
@@ -122,7 +120,7 @@ func Make(r Request) (Plan, error) {
 }
 
 func newPlanner(r Request) (*planner, error) {
-	p := &planner{Request: r, home0: filepath.Clean(r.Home)}
+	p := &planner{Request: r, home0: filepath.Clean(r.Home), workspace0: filepath.Clean(r.Workspace)}
 	for _, dir := range []struct {
 		name string
 		path string
@@ -169,7 +167,9 @@ func (p *planner) folders() {
 	root := filepath.Join(p.Cache, kind+"-"+plainName(filepath.Base(key))+"-"+hex.EncodeToString(sum[:6]))
 	p.private = private{root: root, home: filepath.Join(root, "home"), temp: filepath.Join(root, "tmp"), cache: filepath.Join(root, "cache")}
 	p.Policy.Temp = p.private.temp
-	p.Policy.Home, p.Policy.PrivateHome = p.home0, p.private.home
+	p.Policy.Home, p.Policy.PrivateHome = p.home, p.private.home
+	p.links(p.home0)
+	p.links(p.workspace0)
 	p.made = []string{p.private.temp}
 	if p.Profile == OwnGit {
 		p.Policy.Write = append(p.Policy.Write, p.private.temp)
@@ -206,7 +206,7 @@ func (p *planner) read(paths ...string) {
 			continue
 		}
 		if real != at {
-			p.Links = append(p.Links, at)
+			p.links(at)
 		}
 		if p.closed(real) {
 			continue
@@ -248,6 +248,9 @@ func (p *planner) finish() {
 			hidden = append(hidden, Carve([]string{s}, p.named)...)
 		}
 	}
+	if p.Layer == sandbox.A { // layer B has no Unix sockets
+		hidden = append(hidden, p.sockets()...)
+	}
 	pol.Hidden = merged(hidden)
 	if p.Layer != sandbox.A {
 		pol.Write, pol.Read = Carve(pol.Write, pol.Hidden), Carve(pol.Read, pol.Hidden)
@@ -256,7 +259,7 @@ func (p *planner) finish() {
 	}
 	pol.Read = slices.DeleteFunc(pol.Read, func(r string) bool { return withinAny(r, pol.Write) })
 	pol.Protected = sorted(pol.Protected)
-	p.Set, p.Unset, p.Links = sorted(p.Set), sorted(p.Unset), sorted(p.Links)
+	p.Set, p.Unset, pol.Links = sorted(p.Set), sorted(p.Unset), sorted(pol.Links)
 	p.Lacks, p.Notes = unique(p.Lacks), unique(p.Notes)
 }
 

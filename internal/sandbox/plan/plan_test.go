@@ -350,3 +350,44 @@ func TestTheStateOfHermesIsNoWorkspaceAndNotOnPath(t *testing.T) {
 		t.Errorf("%v %v %v", p.Policy, p.Lacks, variable(p, "PATH"))
 	}
 }
+
+// TestCertificatesAndChosenToolsAreReadable: a variable may name them anywhere, but no key
+// and nothing that holds more than a tool.
+func TestCertificatesAndChosenToolsAreReadable(t *testing.T) {
+	t.Parallel()
+	u := mustUser(t, "certs/ca.pem", "certs/both.pem", "certs/text", "tools/pyenv/.git/HEAD", "tools/pyenv/shims/python")
+	must(t, os.WriteFile(u.home+"/certs/ca.pem", []byte("-----BEGIN CERTIFICATE-----\n"), 0o600))
+	must(t, os.WriteFile(u.home+"/certs/both.pem", []byte("-----BEGIN CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----\n"), 0o600))
+	u.Environ = []string{
+		"SSL_CERT_FILE=" + u.home + "/certs/ca.pem", "PIP_CERT=" + u.home + "/certs/both.pem", "CURL_CA_BUNDLE=" + u.home + "/certs/text", "GIT_SSL_CAINFO=" + u.home + "/.ssh/id_ed25519",
+		"PYENV_ROOT=" + u.home + "/tools/pyenv", "NVM_DIR=" + u.home, "RBENV_ROOT=" + u.home + "/src", "VOLTA_HOME=" + u.home + "/.ssh",
+	}
+	p := mustMake(t, u.Request)
+	for at, want := range map[string]bool{
+		"certs/ca.pem": true, "certs/both.pem": false, "certs/text": false, ".ssh/id_ed25519": false, "tools/pyenv/shims/python": true, "notes.txt": false, "src/other/main.go": false,
+	} {
+		if got := readable(p, filepath.Join(u.home, at)); got != want {
+			t.Errorf("%s: readable is %v", at, got)
+		}
+	}
+}
+
+// TestLinksOnTheWayAreNamed: each without another link before it.
+func TestLinksOnTheWayAreNamed(t *testing.T) {
+	t.Parallel()
+	u := mustUser(t, "opt/tool/bin/x", "opt/tool/share/x")
+	base := filepath.Dir(u.home)
+	must(t, os.Symlink("home/opt", base+"/one"))
+	must(t, os.Symlink("../one/tool", base+"/home/two"))
+	must(t, os.Symlink("loop", base+"/loop"))
+	u.Path = []string{u.home + "/two/bin", base + "/loop/bin"}
+	p := mustMake(t, u.Request)
+	for _, want := range []string{base + "/one", u.home + "/two"} {
+		if !slices.Contains(p.Policy.Links, want) {
+			t.Errorf("%s is not among %v", want, p.Policy.Links)
+		}
+	}
+	if got, want := variable(p, "PATH"), u.home+"/opt/tool/bin"; got != want {
+		t.Errorf("PATH is %s, want %s", got, want)
+	}
+}

@@ -12,10 +12,10 @@ import (
 
 // systemFolders are readable as a whole. /opt, /nix and /snap hold installed programs.
 // Of /var and /run only what programs need: package data, fonts, certificates, the
-// resolver's configuration. /proc, /sys and /dev are up to the walls.
-const systemFolders = `/usr /bin /sbin /lib /lib32 /lib64 /libx32 /opt /nix /snap /gnu/store
+// resolver's configuration without its sockets, which would carry names out. /proc, /sys and /dev are up to the walls.
+const systemFolders = `/usr /bin /sbin /lib /lib32 /lib64 /libx32 /opt /nix/store /nix/var/nix/profiles /snap /gnu/store
 	/var/lib/dpkg /var/lib/rpm /var/lib/pacman /var/lib/apt /var/lib/alternatives /var/lib/ca-certificates /var/cache/fontconfig /var/lib/snapd/snaps /var/lib/flatpak/exports
-	/run/current-system /run/opengl-driver /run/systemd/resolve /run/resolvconf`
+	/run/current-system /run/opengl-driver /run/systemd/resolve/resolv.conf /run/systemd/resolve/stub-resolv.conf /run/resolvconf`
 
 // etcSecrets are patterns below /etc of what holds passwords, keys and connections. The
 // table of protected paths adds its own. What others may not read is left out, too.
@@ -64,7 +64,7 @@ func (p *planner) etcLink(at, dir string, hidden []string) {
 			return
 		}
 	}
-	p.Links = append(p.Links, at) // as mtab, which leads to /proc
+	p.links(at) // as mtab, which leads to /proc
 }
 
 func etcPatterns() []string {

@@ -82,6 +82,21 @@ func (p *planner) tools() {
 			p.tool(followed(at))
 		}
 	}
+	for _, c := range chains {
+		if at := p.variable(c.variable); c.variable != "" && filepath.IsAbs(at) {
+			p.chosen(at)
+		}
+	}
+}
+
+// chosen allows a tool chain that a variable of its own names. It may be a clone of a
+// repository, as that of pyenv is.
+func (p *planner) chosen(at string) {
+	real := followed(at)
+	if isFolder(real) && !p.systemPath(real) && !exists(filepath.Join(real, ".env")) && !within(real, p.Workspace) &&
+		!holds(real, append([]string{p.home, p.state, p.Cache, p.Workspace}, p.secrets...)) {
+		p.read(at)
+	}
 }
 
 // entry judges one entry of PATH. An entry that is not absolute depends on where a
@@ -107,10 +122,11 @@ func (p *planner) entry(entry string, writable []string) {
 	if slices.Contains(p.path, entry) {
 		return
 	}
-	p.path = append(p.path, entry)
-	if real != entry {
-		p.Links = append(p.Links, entry)
+	p.links(entry)
+	if within(entry, p.home0) || within(entry, p.home) {
+		entry = real // a command could replace a link in the private home
 	}
+	p.path = append(p.path, entry)
 	if p.systemPath(real) || p.Profile == Browser {
 		return
 	}

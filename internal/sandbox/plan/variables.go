@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,6 +40,7 @@ func (p *planner) variables() {
 	p.set("XDG_CONFIG_HOME", home+"/.config")
 	p.set("XDG_DATA_HOME", home+"/.local/share")
 	p.set("XDG_STATE_HOME", home+"/.local/state")
+	p.certificates()
 	p.caches()
 	p.goVariables()
 	p.javaVariables()
@@ -51,6 +53,25 @@ func (p *planner) set(name, value string) {
 		if u == name {
 			p.Unset = append(p.Unset[:i:i], p.Unset[i+1:]...)
 			return
+		}
+	}
+}
+
+// authorities are variables that name a file of certificates to trust, as companies give
+// to their machines.
+const authorities = `SSL_CERT_FILE NIX_SSL_CERT_FILE REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO CARGO_HTTP_CAINFO PIP_CERT AWS_CA_BUNDLE HTTPLIB2_CA_CERTS
+	HEX_CACERTS_PATH npm_config_cafile YARN_HTTPS_CA_FILE_PATH GRPC_DEFAULT_SSL_ROOTS_FILE_PATH CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE PERL_LWP_SSL_CA_FILE NODE_EXTRA_CA_CERTS DENO_CERT`
+
+// certificates allows reading those files. They are public; one that holds a key as well
+// stays closed.
+func (p *planner) certificates() {
+	for name := range strings.FieldsSeq(authorities) {
+		at := p.variable(name)
+		if !filepath.IsAbs(at) || p.closed(followed(at)) {
+			continue
+		}
+		if text := small(at); bytes.Contains(text, []byte("CERTIFICATE-----")) && !bytes.Contains(text, []byte("PRIVATE KEY")) {
+			p.read(at)
 		}
 	}
 }

@@ -100,7 +100,7 @@ func (p *planner) env() {
 		}
 		p.Policy.Hidden = append(p.Policy.Hidden, at)
 		if p.Layer != sandbox.A && p.writes() {
-			p.lack("new files directly in %s: %s beside them is closed while the network is on", filepath.Dir(at), filepath.Base(at))
+			p.lack("making and removing files directly in %s: %s beside them is closed while the network is on; reading it can be allowed", filepath.Dir(at), filepath.Base(at))
 		}
 	}
 }
@@ -109,6 +109,9 @@ func (p *planner) env() {
 // or of a repository that the workspace is a part of.
 func (p *planner) repositories() {
 	for _, rel := range p.Found.Tools {
+		if p.Profile == GitConfig && filepath.Base(rel) == ".gitmodules" {
+			continue // "git submodule add" writes it; its settings are judged afterwards
+		}
 		p.protect(filepath.Join(p.Workspace, filepath.FromSlash(rel)))
 	}
 	for _, r := range p.Found.Repos {
@@ -123,7 +126,7 @@ func (p *planner) repositories() {
 func (p *planner) repository(r gitguard.Repo) {
 	entry := filepath.Join(p.Workspace, filepath.FromSlash(r.Dir), r.Name)
 	switch {
-	case r.Form == gitguard.File:
+	case r.Form == gitguard.File && p.Profile != GitConfig: // "git worktree remove" deletes it
 		p.protect(entry)
 	case r.Form == gitguard.Link:
 		p.note("%s is a link: it can be replaced, and is checked after each command", entry)
@@ -162,7 +165,7 @@ func (p *planner) obeyed(git string, depth int) {
 	}
 	for _, tree := range folders(filepath.Join(git, "worktrees")) {
 		for _, name := range []string{"commondir", "gitdir", "config.worktree"} {
-			if name != "config.worktree" || p.Profile != GitConfig {
+			if p.Profile != GitConfig { // it adds and removes worktrees, which is judged afterwards
 				p.protect(filepath.Join(tree, name))
 			}
 		}

@@ -34,15 +34,42 @@ func currentListeners(address netip.AddrPort) ([]listener, error) {
 }
 
 func askListeners(address netip.AddrPort) ([]listener, error) {
-	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
+	fd, err := DiagSocket()
 	if err != nil {
 		return nil, err
 	}
 	defer unix.Close(fd)
+	return askOn(fd, address)
+}
+
+// DiagSocket makes a socket that answers, also to another process, who listens in the
+// network in which it was made. The caller closes it.
+func DiagSocket() (int, error) {
+	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
+	if err != nil {
+		return -1, err
+	}
 	patience := unix.NsecToTimeval(int64(time.Second))
 	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &patience); err != nil {
-		return nil, err
+		unix.Close(fd)
+		return -1, err
 	}
+	return fd, nil
+}
+
+// ListeningOn asks a socket of [DiagSocket] for the TCP addresses that are listened on. It
+// is not for concurrent use.
+func ListeningOn(fd int) ([]netip.AddrPort, error) {
+	all, err := askOn(fd, netip.AddrPort{})
+	var list []netip.AddrPort
+	for _, l := range all {
+		list = append(list, l.address)
+	}
+	return list, err
+}
+
+// askOn asks a socket for listeners.
+func askOn(fd int, address netip.AddrPort) ([]listener, error) {
 	var found []listener
 	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
 		if err := unix.Sendto(fd, request(family, address.Port()), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {

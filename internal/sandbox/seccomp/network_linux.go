@@ -17,6 +17,7 @@ func (f Filter) network() code {
 	return join(
 		rules,
 		eachOf([]uint32{unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN}, answer(unix.SECCOMP_RET_USER_NOTIF)),
+		ifEqual(unix.SYS_PRLIMIT64, limits()),
 		ifEqual(unix.SYS_SENDTO, fastOpen(3)),
 		ifEqual(unix.SYS_SENDMSG, fastOpen(2)),
 		ifEqual(unix.SYS_SENDMMSG, fastOpen(3)),
@@ -67,17 +68,20 @@ func routing() code {
 }
 
 // socketpair allows streams. A datagram pair is refused, because sendto on it
-// reaches any Unix socket. Sequenced packets have no sendto elsewhere; a browser's
-// own sandbox needs them.
+// reaches any Unix socket. Sequenced packets ignore the address of sendto, and like
+// streams cannot be connected again; Rust's programs start others with them.
 func (f Filter) socketpair() code {
 	if f.Unix {
 		return join(argument(0), ifEqual(unix.AF_UNIX, allow()), refuse(unix.EAFNOSUPPORT))
 	}
-	rules := join(argument(1), masked(0xf), ifEqual(unix.SOCK_STREAM, allow()))
-	if f.Nested {
-		rules = join(rules, ifEqual(unix.SOCK_SEQPACKET, allow()))
-	}
+	rules := join(argument(1), masked(0xf), ifEqual(unix.SOCK_STREAM, allow()), ifEqual(unix.SOCK_SEQPACKET, allow()))
 	return join(argument(0), unlessEqual(unix.AF_UNIX, refuse(unix.EAFNOSUPPORT)), rules, refuse(unix.EPERM))
+}
+
+// limits asks the supervisor whose limits they are, if not the caller's own: those of any
+// process of the same user could be changed, so that the kernel ends it.
+func limits() code {
+	return join(argument(0), ifEqual(0, allow()), answer(unix.SECCOMP_RET_USER_NOTIF))
 }
 
 // fastOpen refuses to connect by sending.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"slices"
 	"sync"
 	"time"
 	"unsafe"
@@ -31,6 +32,9 @@ type Supervisor struct {
 	// programs. If nil, the supervisor knows which sockets it let listen. It is called
 	// concurrently.
 	Own func(netip.AddrPort) bool
+	// Root is the process from which all programs under the filter descend. Only their
+	// limits may be changed by others than themselves; of none if it is 0.
+	Root int
 	// Unix lets connect and bind of Unix sockets go on unseen. Set it only where
 	// Landlock restricts named sockets (ABI 9) and TCP (NoTCP), because a program can
 	// put another socket in the place of the one that was looked at.
@@ -140,6 +144,12 @@ func (s *Supervisor) serve(ctx context.Context, listener int, n *notification) {
 
 // judge takes what the call is about and has it done.
 func (s *Supervisor) judge(ctx context.Context, listener int, n *notification) error {
+	if n.Call == unix.SYS_PRLIMIT64 {
+		if s.Root > 0 && slices.Contains(descendants(s.Root), int(int32(n.Args[0]))) {
+			return errContinue
+		}
+		return unix.EPERM
+	}
 	var address sockaddr
 	if n.Call != unix.SYS_LISTEN {
 		var err error

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"hermes"
 	"hermes/internal/policy"
@@ -47,6 +49,12 @@ func parseNeed(text string) (hermes.Need, error) {
 	n, ok := hermes.ParseNeed(text)
 	if !ok || n.String() != text {
 		return n, fmt.Errorf(`need %q is not understood; write it as in blocked: "host example.org:443", "read /path" or "write /path"`, text)
+	}
+	if n.Kind == hermes.OpenedPort {
+		if number, err := strconv.ParseUint(n.Name, 10, 16); err != nil || number < 1024 || strconv.FormatUint(number, 10) != n.Name {
+			return n, fmt.Errorf("need %q is no port from 1024 on; write it like \"port 3000\"", text)
+		}
+		return n, nil
 	}
 	if n.Kind == hermes.RefusedHost {
 		host, port, err := net.SplitHostPort(n.Name)
@@ -86,7 +94,7 @@ func (in arguments) needs(ctx context.Context, e hermes.Environment) ([]hermes.N
 		if err != nil {
 			return nil, err
 		}
-		if n.Kind != hermes.RefusedHost {
+		if isPath(n) {
 			if real, err := e.Files().RealPath(ctx, n.Name); err != nil {
 				return nil, fmt.Errorf("need %q: %w", text, err)
 			} else if real != n.Name {
@@ -123,7 +131,7 @@ func (t *shellOf) wallRisks(in arguments, e hermes.Environment) []hermes.Risk {
 func (t *shellOf) needRisk(n hermes.Need, e hermes.Environment) hermes.Risk {
 	r := hermes.Risk{Key: hermes.GrantKey(n)}
 	paths := []string{n.Name}
-	if follow := t.followLinks(e); follow != nil && n.Kind != hermes.RefusedHost {
+	if follow := t.followLinks(e); follow != nil && isPath(n) {
 		paths = append(paths, cmp.Or(follow(n.Name), n.Name))
 	}
 	rules := policy.PathRules{Home: t.homeOf(e), State: t.config.Hermes}.Linked(filepath.EvalSymlinks)
@@ -135,6 +143,9 @@ func (t *shellOf) needRisk(n hermes.Need, e hermes.Environment) hermes.Risk {
 			r.Once, r.NoRemember = true, true
 			r.Reason += " and may " + power
 		}
+		return r
+	case n.Kind == hermes.OpenedPort:
+		r.Reason = "opens port " + n.Name + " of the sandbox to all programs of this machine, at 127.0.0.1:" + n.Name
 		return r
 	case slices.ContainsFunc(own, func(s string) bool { return slices.ContainsFunc(paths, func(p string) bool { return overlap(p, s) }) }):
 		r.Deny, r.Reason = true, n.String()+" would open Hermes' own home, which no command may have"
@@ -152,6 +163,15 @@ func (t *shellOf) needRisk(n hermes.Need, e hermes.Environment) hermes.Risk {
 	}
 	return r
 }
+
+// upper writes the first letter in upper case.
+func upper(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
+}
+
+// isPath reports whether a need names a path.
+func isPath(n hermes.Need) bool { return n.Kind == hermes.RefusedRead || n.Kind == hermes.RefusedWrite }
 
 // power says what a command may do at a host that it may reach, beyond reaching it: use the
 // user's keys, or write with a declared secret.
@@ -195,6 +215,10 @@ func blocked(refused []hermes.Refusal) (list []string, advice string) {
 	var notes []string
 	askable := false
 	for _, r := range refused {
+		if r.Kind == hermes.OpenedPort { // nothing was refused
+			notes = append(notes, "Port "+r.Name+" is "+text.Line(r.Note, namedLength*2)+".")
+			continue
+		}
 		item := string(r.Kind) + " " + r.Name
 		if slices.Contains(list, item) {
 			continue
@@ -206,8 +230,10 @@ func blocked(refused []hermes.Refusal) (list []string, advice string) {
 		list = append(list, item)
 		_, err := parseNeed(item)
 		askable = askable || err == nil
-		if note := text.Line(r.Note, namedLength*2); note != "" && !slices.Contains(notes, note) {
-			notes = append(notes, note)
+		if note := text.Line(r.Note, namedLength*2); note != "" {
+			if note = upper(strings.TrimSuffix(note, ".")) + "."; !slices.Contains(notes, note) {
+				notes = append(notes, note)
+			}
 		}
 	}
 	switch {
@@ -216,5 +242,8 @@ func blocked(refused []hermes.Refusal) (list []string, advice string) {
 	case len(list) > 0:
 		advice = "The sandbox undid or refused this; if the task needs it, call again with escalate and a reason, which asks the user."
 	}
-	return list, strings.Join(append(notes, advice), " ")
+	if advice != "" {
+		notes = append(notes, advice)
+	}
+	return list, strings.Join(notes, " ")
 }

@@ -131,6 +131,9 @@ func TestNeedsAreAskedOneByOne(t *testing.T) {
 		"read  /srv":                    "",
 		"exec /bin/sh":                  "",
 		"changed .git/config":           "",
+		"port 3000":                     "ask sandbox-port:3000",
+		"port 80":                       "",
+		"port 03000":                    "",
 	} {
 		in := map[string]any{"command": "true", "need": []string{need}}
 		found := b.assess(in)
@@ -202,13 +205,13 @@ func TestRefusalsAreListed(t *testing.T) {
 	t.Parallel()
 	refused := []hermes.Refusal{
 		{Kind: hermes.RefusedHost, Name: "example.org:443"}, {Kind: hermes.RefusedHost, Name: "example.org:443"},
-		{Kind: hermes.RefusedChange, Name: "/w/.git/config", Note: "it was restored"},
+		{Kind: hermes.RefusedChange, Name: "/w/.git/config", Note: "it was restored"}, {Kind: hermes.OpenedPort, Name: "3000", Note: "open inside"},
 	}
 	b, _ := mustWalled(t, terminal.Config{}, "B", refused...)
 	want := []string{"host example.org:443", "changed /w/.git/config"}
 	check := func(a answer, what string) {
 		t.Helper()
-		if !slices.Equal(a.Blocked, want) || !strings.Contains(a.Advice, "need") || !strings.Contains(a.Advice, "it was restored") {
+		if !slices.Equal(a.Blocked, want) || !strings.Contains(a.Advice, "need") || !strings.Contains(a.Advice, "It was restored.") || !strings.Contains(a.Advice, "Port 3000 is open inside.") {
 			t.Errorf("%s: %q %q", what, a.Blocked, a.Advice)
 		}
 	}

@@ -29,8 +29,8 @@ type arguments struct {
 	PTY        bool     `json:"pty,omitempty"`
 	Background bool     `json:"background,omitempty" doc:"Return at once; see process"`
 	Notify     bool     `json:"notify_on_complete,omitempty" doc:"Background: notify on exit"`
-	Need       []string `json:"need,omitempty" doc:"What the sandbox blocked, as listed; asks the user"`
-	Escalate   string   `json:"escalate,omitempty" doc:"Why this must run outside the sandbox; asks the user"`
+	Need       []string `json:"need,omitempty" doc:"Items of blocked; asks the user"`
+	Escalate   string   `json:"escalate,omitempty" doc:"Why outside the sandbox; asks the user"`
 	Patterns   []string `json:"watch_patterns,omitempty" doc:"Background: notify if a line contains one (not with notify_on_complete)"`
 }
 

@@ -1,4 +1,4 @@
-package environment
+package isolation
 
 import "strings"
 
@@ -57,7 +57,7 @@ func (w HostWalls) Line(mode string) string {
 func (w HostWalls) Table() string {
 	var parts []string
 	for _, a := range w.Abilities {
-		text := "no " + a.Name
+		text := "without " + a.Name
 		if a.Allowed {
 			text = a.Name
 		}

@@ -1,0 +1,71 @@
+// Package isolation is what an environment and the walls around its commands know of each
+// other: [Walls] are asked about each command, and say how to start it. It also has the
+// values of the setting terminal.sandbox.
+//
+// It knows neither how commands are run nor how walls are built. Start at Walls.
+package isolation
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"hermes"
+	"hermes/internal/proc"
+)
+
+// Walls confine the commands of one session. They may be used concurrently.
+type Walls interface {
+	// Enter readies the walls for one command in a folder and says how to start it.
+	// It allows what Command.Need lists and enforces Command.Limits, or returns an error
+	// that says what to do; the command does not run then. It is called for commands with
+	// Outside as well, which get no Launcher.
+	Enter(ctx context.Context, c hermes.Command, dir string) (Inside, error)
+	// Describe says what the walls keep.
+	Describe() hermes.Isolation
+	// Close frees what the walls hold. It is called once, when no command runs.
+	Close() error
+}
+
+// Builder is implemented by Walls that are built when they are first needed.
+type Builder interface {
+	// Build builds them if there are none yet, and describes what holds.
+	Build(ctx context.Context) hermes.Isolation
+}
+
+// Bounds is implemented by Walls that know what commands may reach and change.
+type Bounds interface {
+	Bounds() (reach hermes.Network, write []string)
+}
+
+// Inside is how to start one command inside of walls. The zero value changes nothing.
+type Inside struct {
+	// Launcher starts the command; nil: as usual.
+	Launcher proc.Launcher
+	// Env changes the variables; nil: they stay as they are.
+	Env func(env []string) []string
+	// Output gets a copy of what the command prints; nil: no one else reads it.
+	Output io.Writer
+	// Started is called when the command has started, or could not be; nil: never.
+	Started func()
+	// Done is called once when the command is over, also if it could not be started, and
+	// returns what the walls refused. ended says that the command ended by itself. Nil
+	// refuses nothing.
+	Done func(ctx context.Context, exit hermes.Exit, ended bool) []hermes.Refusal
+}
+
+// NoCommands returns walls that let no command run, for a session that must have walls
+// which this host cannot build. diagnosis says why, and what to do.
+func NoCommands(diagnosis string) Walls { return noCommands{errors.New(diagnosis)} }
+
+type noCommands struct{ err error }
+
+func (n noCommands) Enter(context.Context, hermes.Command, string) (Inside, error) {
+	return Inside{}, n.err
+}
+
+func (n noCommands) Describe() hermes.Isolation {
+	return hermes.Isolation{Layer: "none", Text: "Commands do not run: " + n.err.Error()}
+}
+
+func (noCommands) Close() error { return nil }

@@ -1,0 +1,130 @@
+//go:build amd64 || arm64
+
+package sandbox_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"hermes/internal/sandbox"
+)
+
+// callArg makes the test binary a program that makes one system call.
+const callArg = "call"
+
+// call makes a system call that no shell makes, and prints its error.
+func call(args []string) int {
+	var err error
+	switch args[0] {
+	case "truncate":
+		err = unix.Truncate(args[1], 0)
+	case "open-truncate": // for reading only
+		_, err = unix.Open(args[1], unix.O_RDONLY|unix.O_TRUNC, 0)
+	case "link":
+		err = os.Link(args[1], args[2])
+	case "owner": // starts a keeper with a program below it, and waits to be killed
+		err = own(args[1], args[2])
+	}
+	fmt.Println(err)
+	return 0
+}
+
+// policy of a layer, with a folder that may be read and one that may be changed.
+func policy(t testing.TB, l sandbox.Layer) sandbox.Policy {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := sandbox.Policy{Layer: l, Read: []string{"/usr", "/etc", filepath.Join(root, "read")}, Network: sandbox.Proxied}
+	for _, path := range []string{"/bin", "/lib", "/lib64"} { // where they are no links
+		if info, err := os.Lstat(path); err == nil && info.IsDir() {
+			p.Read = append(p.Read, path)
+		}
+	}
+	p.Write = []string{filepath.Join(root, "write")}
+	p.Temp, p.PrivateHome, p.Home = filepath.Join(root, "temp"), filepath.Join(root, "private"), filepath.Join(root, "home")
+	for _, dir := range []string{"read", "write", "temp", "private", "home", "outside"} {
+		if err := os.Mkdir(filepath.Join(root, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range []string{p.Read[2] + "/file", p.Home + "/file", filepath.Join(root, "outside", "canary")} {
+		if err := os.WriteFile(file, []byte("text\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+// canaryOf is a file that a policy does not name.
+func canaryOf(p sandbox.Policy) string {
+	return filepath.Join(filepath.Dir(p.Write[0]), "outside", "canary")
+}
+
+// withCaller lets the programs of a policy run the test binary; see call.
+func withCaller(t testing.TB, p *sandbox.Policy) (line string) {
+	t.Helper()
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if own, err = filepath.EvalSymlinks(own); err != nil {
+		t.Fatal(err)
+	}
+	p.Read = append(p.Read, own)
+	return own + " " + callArg + " "
+}
+
+// againVariable marks the second run of the tests, as an ordinary user.
+const againVariable = "SANDBOX_TEST_AGAIN"
+
+// TestAgainAsOrdinaryUser runs the other tests as a user without rights.
+func TestAgainAsOrdinaryUser(t *testing.T) {
+	if os.Getuid() != 0 || os.Getenv(againVariable) != "" {
+		t.Skip("this is an ordinary user already")
+	}
+	if testing.Short() {
+		t.Skip("runs all tests once more")
+	}
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := os.MkdirTemp("", "sandbox")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	binary := filepath.Join(folder, "sandbox.test")
+	if err := os.WriteFile(binary, content, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for path, mode := range map[string]os.FileMode{folder: 0o777, binary: 0o755} { // whatever the umask
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := exec.Command(binary, "-test.timeout=100s", "-test.v")
+	c.Dir = folder
+	c.Env = append(os.Environ(), againVariable+"=1", "TMPDIR="+folder, "HOME="+folder)
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if n := strings.Count(string(out), "--- PASS: "); n < 15 {
+		t.Errorf("only %d tests ran", n)
+	}
+}
