@@ -16,7 +16,7 @@ import (
 // process, and with the extra toolsets in addition to its own. It returns the
 // exit status.
 func Main(extra ...hermes.Toolset) int {
-	confine.Main() // the process may be one that starts commands inside of a sandbox
+	confine.Main(os.Getenv("HTTPS_PROXY")) // the process may be one that starts commands inside of a sandbox
 	return cmd.Main(cmd.Process{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Extra: extra, Sandbox: true,
 	})

@@ -227,7 +227,7 @@ const spendChild = "HERMES_TEST_SPEND_CHILD"
 
 // TestMain runs the tests, or one endless turn as a child process.
 func TestMain(m *testing.M) {
-	confine.Main() // the tests are the program that becomes a keeper
+	confine.Main(os.Getenv("HTTPS_PROXY")) // the tests are the program that becomes a keeper
 	home := os.Getenv(spendChild)
 	if home == "" {
 		os.Exit(m.Run())

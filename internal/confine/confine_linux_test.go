@@ -20,7 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	confine.Main() // the tests are the program that becomes a keeper
+	confine.Main(os.Getenv("HTTPS_PROXY")) // the tests are the program that becomes a keeper
 	attacker()
 	os.Exit(m.Run())
 }

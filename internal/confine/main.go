@@ -7,8 +7,8 @@ import (
 
 // Main turns the process into a keeper, or into what ssh inside reaches the proxy with, if
 // it was started as one, and does not return then. Programs that use the package call it
-// before anything else.
-func Main() {
+// before anything else, with the variable HTTPS_PROXY.
+func Main(proxy string) {
 	sandbox.Main()
-	connect.Main()
+	connect.Main(proxy)
 }

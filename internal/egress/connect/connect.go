@@ -24,15 +24,15 @@ const Name = "hermes-connect"
 
 // Main connects the standard streams with a host if the process was started for that, and
 // does not return then. Its arguments are Name, a host, a port, and perhaps a note for the
-// user, which it prints.
-func Main() {
+// user, which it prints. proxy is the variable HTTPS_PROXY.
+func Main(proxy string) {
 	if len(os.Args) < 4 || os.Args[1] != Name {
 		return
 	}
 	if note := strings.Join(os.Args[4:], " "); note != "" {
 		fmt.Fprintln(os.Stderr, "Hermes: "+note)
 	}
-	if err := run(os.Getenv("HTTPS_PROXY"), net.JoinHostPort(os.Args[2], os.Args[3]), os.Stdin, os.Stdout); err != nil {
+	if err := run(proxy, net.JoinHostPort(os.Args[2], os.Args[3]), os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
