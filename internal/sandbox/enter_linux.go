@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -51,10 +52,7 @@ func enter() error {
 	m.Env = lacks
 	err = again(self, &m, h)
 	runtime.KeepAlive(c) // and with it the socket that the next one finds
-	if err != nil {
-		return fail(fmt.Errorf("execute the keeper behind its walls: %w", err))
-	}
-	return nil
+	return fail(fmt.Errorf("execute the keeper behind its walls: %w", err))
 }
 
 // firstMessage reads the order. It leaves the control socket open for the keeper behind
@@ -127,4 +125,24 @@ func taken(args []string) (m message, h handed, err error) {
 	h = handed{proxy: files[1], notify: files[2], diag: files[3]}
 	m, err = readMessage(io.NewSectionReader(files[0], 0, maxToKeeper), maxToKeeper)
 	return m, h, err
+}
+
+// execAt executes the program that is open at fd, with an empty environment. It returns
+// only if that fails.
+func execAt(fd int, args []string) error {
+	argv := make([]*byte, len(args)+1)
+	for i, a := range args {
+		p, err := unix.BytePtrFromString(a)
+		if err != nil {
+			return err
+		}
+		argv[i] = p
+	}
+	env := []*byte{nil}
+	empty := []byte{0}
+	_, _, errno := unix.Syscall6(unix.SYS_EXECVEAT, uintptr(fd), uintptr(unsafe.Pointer(&empty[0])),
+		uintptr(unsafe.Pointer(&argv[0])), uintptr(unsafe.Pointer(&env[0])), unix.AT_EMPTY_PATH, 0)
+	runtime.KeepAlive(argv)
+	runtime.KeepAlive(env)
+	return errno
 }
