@@ -553,17 +553,18 @@ func (s *target) try(t *testing.T, line string, change ...func(*hermes.Command))
 // Sockets of services are reached by their paths, also in another network.
 func TestAttackConnectsToASocketInAReadableFolder(t *testing.T) {
 	both(t, func(t *testing.T, s *target) {
-		dir := filepath.Join(s.home, "service")
-		if err := os.Mkdir(dir, 0o700); err != nil {
+		dir, err := os.MkdirTemp("", "s") // short: the path of a socket has a limit
+		if err != nil {
 			t.Fatal(err)
 		}
+		defer os.RemoveAll(dir)
 		l, err := net.Listen("unix", filepath.Join(dir, "control.sock"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer l.Close()
 		s.granted = []hermes.Need{{Kind: hermes.RefusedRead, Name: dir}}
-		out, _ := s.run(t, "ls $H/service; $T unixdial $H/service/control.sock", s.tools)
+		out, _ := s.run(t, "ls "+dir+"; $T unixdial "+dir+"/control.sock", s.tools)
 		if strings.Contains(out, canary) || !strings.Contains(out, "control.sock") {
 			t.Errorf("it was reached: %s", out)
 		}
@@ -573,7 +574,7 @@ func TestAttackConnectsToASocketInAReadableFolder(t *testing.T) {
 // A keeper that does not answer must not hold up its owner, and one that was killed
 // leaves nothing.
 func TestAttackStopsItsKeeper(t *testing.T) {
-	for _, signal := range []string{"STOP", "KILL", "QUIT", "SEGV"} {
+	for _, signal := range []string{"STOP", "KILL", "QUIT"} {
 		both(t, func(t *testing.T, s *target) {
 			s.run(t, "(setsid sh -c 'echo $$ > "+s.dir+"/pid; exec sleep 1000' >/dev/null 2>&1 &); while [ ! -s pid ]; do sleep 0.01; done", s.tools)
 			pids := proc.Descendants(os.Getpid())
@@ -611,7 +612,7 @@ func TestAttackRunsWhileFrozen(t *testing.T) {
 	both(t, func(t *testing.T, s *target) {
 		s.run(t, "(setsid $T ring $W/n >/dev/null 2>&1 &); for i in $(seq 500); do [ -s n ] && break; sleep 0.01; done", s.tools)
 		ran := 0
-		for range 30 {
+		for range 15 {
 			began := s.size("n")
 			for range 100 { // until they go round again
 				if time.Sleep(time.Millisecond); s.size("n") != began {
@@ -631,10 +632,17 @@ func TestAttackRunsWhileFrozen(t *testing.T) {
 				t.Fatal("a process ran while everything was frozen")
 			}
 		}
-		if ran < 10 {
-			t.Errorf("they ran before %d of 30 only", ran)
+		if ran < 5 {
+			t.Errorf("they ran before %d of 15 only", ran)
 		}
 	})
+}
+
+func (s *target) layer() sandbox.Layer {
+	if s.walls.Describe().Layer == "A" {
+		return sandbox.A
+	}
+	return sandbox.B
 }
 
 func (s *target) size(path string) int64 {
@@ -643,6 +651,175 @@ func (s *target) size(path string) int64 {
 		return 0
 	}
 	return info.Size()
+}
+
+// A repository's folder that is moved back comes back as it was.
+func TestAttackHidesAHookInAFolderThatIsMovedBack(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		s.run(t, "git init -q . && mkdir -p .git/hooks", s.tools)
+		_, first := s.run(t, "mv .git x && echo evil > x/hooks/pre-commit && printf '[core]\n\tfsmonitor = evil\n' >> x/config; ls -a", s.tools)
+		_, exit := s.run(t, "true", s.tools)
+		if hook, config := s.holds(".git/hooks/pre-commit"), s.holds(".git/config"); hook != "" || strings.Contains(config, "evil") || config == "" {
+			t.Errorf("git would run it: %q %q, %v, %v", hook, config, first.Refused, exit.Refused)
+		}
+	})
+}
+
+// A keeper that was made to end does not make what its programs did the user's doing.
+func TestAttackEndsItsKeeperAfterAChange(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		s.run(t, "(while [ ! -e go ]; do sleep 0.01; done; echo evil > .envrc; echo x > went; kill -KILL $PPID; kill -QUIT 1) >/dev/null 2>&1 &", s.tools)
+		s.write(t, "go", "x")
+		s.await(t, "went")
+		time.Sleep(100 * time.Millisecond) // for the keeper to end
+		_, exit := s.run(t, "true", s.tools)
+		s.Local.Close()
+		if text := s.holds(".envrc"); text != "" {
+			t.Errorf("the user's tools would run it: %q, %v", text, exit.Refused)
+		}
+	})
+}
+
+// Two sessions of one program do not reach each other.
+func TestAttackReachesAnotherSession(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		other := newTarget(t, s.layer(), leaf)
+		other.write(t, "b.txt", canary+"-B")
+		other.run(t, "(SECRET=CANARY-2 setsid sleep 100 >/dev/null 2>&1 &); echo CANARY-3 > $TMPDIR/f; echo CANARY-4 > ~/.netrc; env | grep ^HTTPS_PROXY > url; (python3 -c 'import http.server as h,os;os.chdir(\"'$W'\");h.test(port=8321,bind=\"127.0.0.1\")' >/dev/null 2>&1 &); sleep 0.3", other.tools)
+		url := strings.TrimSpace(strings.TrimPrefix(other.holds("url"), "HTTPS_PROXY="))
+		for _, line := range []string{
+			"cat " + other.dir + "/b.txt " + other.state + "/cache/sandbox/*/*/f " + other.state + "/cache/sandbox/*/*/.netrc; cat $TMPDIR/f ~/.netrc",
+			"for p in /proc/[0-9]*; do tr '\\0' '\\n' < $p/environ; ls -l $p/fd $p/cwd/; cat $p/cwd/b.txt; done 2>/dev/null | grep 'CANAR[Y]'",
+			"curl -sS -m 2 --noproxy '*' http://127.0.0.1:8321/b.txt",
+			"for p in /proc/[0-9]*; do kill -0 ${p#/proc/} 2>/dev/null && tr '\\0' ' ' < $p/cmdline | grep -q '^sleep 100' && echo CANARY-SIGNAL; done",
+			"curl -sS -m 2 -x " + url + " http://127.0.0.1:$PORT/",
+		} {
+			if out, _ := s.run(t, line, s.tools); strings.Contains(out, canary) {
+				t.Errorf("%s\n%s", line, out)
+			}
+		}
+		// The other's token at this session's proxy.
+		if out, _ := s.run(t, "set -- "+url+"; t=${1#*hermes:}; curl -s -o /dev/null -m 2 -w '%{http_connect} %{http_code}' -x http://hermes:${t%@*}@${HTTPS_PROXY#*@} http://example.org/", s.tools); !strings.Contains(out, "407") {
+			t.Errorf("another session's token: %q", out)
+		}
+	})
+}
+
+// What commands leave behind in their variables is not there outside.
+func TestAttackLeavesVariablesForACommandOutside(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		s.run(t, `mkdir -p bin; printf '#!/bin/sh\necho CANARY-PATH\n' > bin/ls; cp bin/ls bin/git; chmod +x bin/*; echo 'echo CANARY-ENV' > rc
+export PATH=$W/bin:$PATH LD_PRELOAD=$W/evil.so BASH_ENV=$W/rc ENV=$W/rc GIT_SSH_COMMAND=$W/bin/ls GIT_EXEC_PATH=$W/bin PYTHONSTARTUP=$W/rc IFS=x PS4='$(echo CANARY-PS4)' SHELLOPTS
+ls() { echo CANARY-FUNCTION; }; export -f ls
+printf 'export BASH_ENV="%s/rc"\nexport EVIL="1"\nexport PATH="%s/bin:/usr/bin:/bin"\n#end\n' $W $W >&46; set -x`, s.tools)
+		// Neither what Hermes sets for a command, nor its folder.
+		out, err := s.try(t, "ls; git --version; env", func(c *hermes.Command) { c.Outside = true })
+		if err != nil || strings.Contains(out, canary) || strings.Contains(out, "EVIL") || strings.Contains(out, "/bin/ls") || strings.Contains(out, "evil.so") {
+			t.Errorf("%v: %s", err, out)
+		}
+	})
+}
+
+// What a command puts in the place of private folders leads nowhere in the next session.
+func TestAttackPreparesTheNextSession(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		s.run(t, "cd ~ && rm -rf .ssh .gitconfig; ln -s $H/other .ssh; ln -s $H/.ssh/id_ed25519 .gitconfig; mkfifo f; cd $TMPDIR/ && ln -s $H/.ssh x; cd $XDG_CACHE_HOME/.. && rm -rf xdg go-build; ln -s $H/.ssh xdg; ln -s $S go-build; rm -rf $W/.hermes; ln -s $S $W/.hermes", s.tools)
+		s.granted = []hermes.Need{{Kind: hermes.RefusedRead, Name: filepath.Join(s.home, "other")}} // new walls
+		out, _ := s.run(t, "cat ~/.ssh/* ~/.gitconfig $TMPDIR/x/id_ed25519 $XDG_CACHE_HOME/id_ed25519 $GOCACHE/.env; cat $W/.hermes/.env; echo x > $XDG_CACHE_HOME/new; echo x > $GOCACHE/new; echo x > $W/.hermes/config.yaml; git config --global user.name x", s.tools)
+		if strings.Contains(strings.ReplaceAll(out, canary+"-OTHER", ""), canary) {
+			t.Errorf("it was read: %s", out)
+		}
+		s.unchanged(t)
+	})
+}
+
+// Names with line ends, and folders above Hermes' home, are not granted.
+func TestAttackAsksForTooMuch(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		for _, n := range []hermes.Need{
+			{Kind: hermes.RefusedRead, Name: s.dir + "/a\nread " + s.home + "/.ssh"},
+			{Kind: hermes.RefusedWrite, Name: s.state},
+			{Kind: hermes.RefusedWrite, Name: filepath.Join(s.state, "skills")},
+			{Kind: hermes.RefusedWrite, Name: s.dir + "/../.hermes"},
+			{Kind: hermes.RefusedRead, Name: "/proc/" + strconv.Itoa(os.Getpid()) + "/root" + s.home + "/.ssh"},
+			{Kind: hermes.RefusedHost, Name: "127.0.0.1:" + strconv.Itoa(s.port) + "/any"},
+			{Kind: hermes.OpenedPort, Name: strconv.Itoa(s.port)},
+		} {
+			out, err := s.try(t, "cat $S/.env $S/config.yaml $H/.ssh/id_ed25519; echo x > $S/config.yaml; echo x > $S/memory.md; exec 8<>/dev/tcp/127.0.0.1/$PORT", s.tools, func(c *hermes.Command) { c.Need = []hermes.Need{n} })
+			if strings.Contains(out, canary) {
+				t.Errorf("%v: %v %s", n, err, out)
+			}
+			select {
+			case <-s.hits:
+				t.Errorf("%v: the port was reached", n)
+			default:
+			}
+		}
+		for _, folder := range []string{"/", s.home} { // without Hermes' home
+			out, _ := s.try(t, "cat $S/.env $S/config.yaml; echo x > $S/config.yaml; echo x > $S/memory.md; mv $S $H/moved; rm -rf $S", s.tools, func(c *hermes.Command) {
+				c.Need = []hermes.Need{{Kind: hermes.RefusedWrite, Name: folder}}
+			})
+			if strings.Contains(out, canary) {
+				t.Errorf("write %s: %s", folder, out)
+			}
+			s.unchanged(t)
+		}
+	})
+}
+
+// The keeper is this program, and not what was put in its place.
+func TestAttackReplacesTheProgram(t *testing.T) {
+	if os.Getenv(replacedVariable) == "" {
+		t.Skip("it runs in a copy of the program")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(self, self+".moved"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(self, []byte("#!/bin/sh\ntouch "+self+".ran\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range layers {
+		k, err := sandbox.Start(t.Context(), sandbox.Config{Policy: sandbox.Policy{Layer: l, Read: []string{"/usr"}}})
+		if err == nil {
+			k.Close()
+		}
+		if _, err := os.Stat(self + ".ran"); err == nil {
+			t.Errorf("layer %s: another program was started outside", l)
+		}
+	}
+}
+
+// replacedVariable says that the tests run in a copy that may be replaced.
+const replacedVariable = "CONFINE_ATTACK_REPLACED"
+
+func TestAttackReplacesACopyOfTheProgram(t *testing.T) {
+	self, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(t.TempDir(), "confine.test")
+	if err := os.WriteFile(binary, self, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(binary, "-test.run=^TestAttackReplacesTheProgram$", "-test.v")
+	cmd.Env = append(os.Environ(), replacedVariable+"=1")
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// Limits still bind what they are for.
+func TestLimitsOfACommandHoldInBothLayers(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		out, _ := s.run(t, "sleep 0.1; ulimit -t; sleep 5 & prlimit --pid $! --nofile=10:10 2>&1; prlimit --pid $! --nofile --noheadings -o HARD; kill $!", s.tools, func(c *hermes.Command) { c.Limits.CPU = 7 * time.Second })
+		if got := strings.Join(strings.Fields(out), " "); got != "7 10" {
+			t.Errorf("got %q", got)
+		}
+	})
 }
 
 // ring starts processes of which one runs at a time: it counts in a file, wakes the next,

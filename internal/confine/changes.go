@@ -37,9 +37,8 @@ func (w *Walls) busy() bool {
 	return slices.ContainsFunc(w.old, func(at *place) bool { return !at.keeper.Empty() })
 }
 
-// maxRounds bounds how often files are looked at again after some were restored: a folder
-// that was moved back may hold more.
-const maxRounds = 3
+// maxRounds bounds how often files are looked at again after some were restored.
+const maxRounds = 4
 
 // changes looks at what a command changed of the files that git and the user's tools
 // obey. Harmless settings stay; the rest is restored and reported. Call it with the lock
@@ -75,6 +74,10 @@ func (w *Walls) settle(watched func(gitguard.Change) bool) (out []hermes.Refusal
 		if err != nil {
 			return out
 		}
+		if r := movedBack(now.Compare(w.before), watched); r != nil {
+			out = append(out, r...) // what is in it is judged where it was
+			continue
+		}
 		var born []string // repositories that were not there before
 		var restored []gitguard.Change
 		for _, c := range now.Compare(w.before) { // folders come before what is in them
@@ -92,6 +95,20 @@ func (w *Walls) settle(watched func(gitguard.Change) bool) (out []hermes.Refusal
 		w.before, w.unsettled = now.Undo(restored), false
 		if len(restored) == 0 {
 			break
+		}
+	}
+	return out
+}
+
+// movedBack restores git's own folders that are gone. Nothing else is judged before: what
+// was in them is not deleted, and where they are now is no new repository.
+func movedBack(changes []gitguard.Change, watched func(gitguard.Change) bool) (out []hermes.Refusal) {
+	for _, c := range changes {
+		if c.Class != gitguard.GitFolder || c.Event != gitguard.Removed || !watched(c) {
+			continue
+		}
+		if r, undone := judge(c); undone {
+			out = append(out, r...)
 		}
 	}
 	return out

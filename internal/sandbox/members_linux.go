@@ -66,8 +66,8 @@ var errNotFrozen = errors.New("the processes of the session start new ones faste
 // freeze stops all members, and what they start meanwhile, until none runs. Members may
 // wake each other, so that each looks stopped when it is looked at. Two looks at all of
 // them that agree, also on how often each ran, show that all were stopped between the
-// two: and what is stopped wakes no other. One that waits in the kernel is told to stop in
-// each round, the last time when none can undo that: it stops before it runs on.
+// two: and what is stopped wakes no one. One that waits in the kernel is told to stop in
+// each round, the last time when no one can undo that: it stops before it runs on.
 func (k *keeper) freeze() error {
 	var last map[string]int64
 	for deadline := time.Now().Add(freezeWait); time.Now().Before(deadline); {
