@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -123,4 +124,24 @@ func taken(args []string) (m message, h handed, err error) {
 	h = handed{proxy: files[1], notify: files[2], diag: files[3]}
 	m, err = readMessage(io.NewSectionReader(files[0], 0, maxToKeeper), maxToKeeper)
 	return m, h, err
+}
+
+// execAt executes the program that is open at fd, with an empty environment. It returns
+// only if that fails.
+func execAt(fd int, args []string) error {
+	argv := make([]*byte, len(args)+1)
+	for i, a := range args {
+		p, err := unix.BytePtrFromString(a)
+		if err != nil {
+			return err
+		}
+		argv[i] = p
+	}
+	env := []*byte{nil}
+	empty := []byte{0}
+	_, _, errno := unix.Syscall6(unix.SYS_EXECVEAT, uintptr(fd), uintptr(unsafe.Pointer(&empty[0])),
+		uintptr(unsafe.Pointer(&argv[0])), uintptr(unsafe.Pointer(&env[0])), unix.AT_EMPTY_PATH, 0)
+	runtime.KeepAlive(argv)
+	runtime.KeepAlive(env)
+	return errno
 }
