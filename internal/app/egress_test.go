@@ -68,10 +68,7 @@ func command(t *testing.T, line string, need ...string) string {
 func TestEgressSettings(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "REACHED") }))
 	t.Cleanup(server.Close)
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	mustCurl(t)
 	for _, c := range []struct {
 		config, target string
 		want           string // in what the model reads
@@ -86,9 +83,7 @@ func TestEgressSettings(t *testing.T) {
 	} {
 		s := walled(t, server.Listener.Addr().String())
 		s.config = c.config + "\n"
-		host, _, _ := strings.Cut(c.target, " ")
-		// HTTP on port 80 is read request by request: one whose client has gone is not sent.
-		s.say(command(t, `{ printf 'GET / HTTP/1.1\r\nHost: `+host+`\r\nConnection: close\r\n\r\n'; sleep 0.5; } | '`+program+`' hermes-connect `+c.target))
+		s.say(command(t, "curl -sS http://"+strings.ReplaceAll(c.target, " ", ":")+"/"))
 		if !strings.Contains(s.model.read, c.want) {
 			t.Errorf("%s to %s: %q is not in %s", c.config, c.target, c.want, s.model.read)
 		}
@@ -101,12 +96,7 @@ const declaredValue = "ghp_C4naryValue0123456789abcdefGHIJKLMN"
 // TestDeclaredSecrets has every part of security.egress.secrets: name, hosts, methods,
 // paths, headers and query.
 func TestDeclaredSecrets(t *testing.T) {
-	if _, err := exec.LookPath("curl"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("curl is not installed; .ci/run installs it")
-		}
-		t.Skip("curl is not installed")
-	}
+	mustCurl(t)
 	var mu sync.Mutex
 	var got []string
 	server, root := secureServer(t, "api.example.org", func(w http.ResponseWriter, r *http.Request) {
@@ -158,6 +148,18 @@ func TestDeclaredSecrets(t *testing.T) {
 	if !strings.Contains(files, "CANARY_TOKEN=ghp_") {
 		t.Error("there is no placeholder inside")
 	}
+}
+
+// mustCurl skips the test where curl is not installed.
+func mustCurl(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("curl"); err == nil {
+		return
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatal("curl is not installed; .ci/run installs it")
+	}
+	t.Skip("curl is not installed")
 }
 
 // secureServer is a server whose certificate is of an authority of its own.

@@ -182,7 +182,6 @@ var layers = []layer{
 	{3, "engine", "the agent loop, the tool chain, the model chain; the work beside turns; reviews and replays", [][]row{{
 		{path: "internal/chain"},   // layers that know no service; provider puts them in order
 		{path: "internal/confine"}, // puts the walls, what they allow and the way out together
-		{path: "internal/confine"}, // puts walls, plan and way out together
 	}, {
 		{path: "internal/agent"},
 		{path: "internal/provider"},
