@@ -49,7 +49,15 @@ func (p *user) sit(term string, args ...string) *seat {
 	}
 	s.pid = c.Process.Pid
 	s.signal = func(sig os.Signal) { _ = c.Process.Signal(sig) } // left notices a program that has ended
-	go func() { s.end <- c.Wait() }()
+	gone := make(chan struct{})
+	go func() {
+		s.end <- c.Wait()
+		close(gone)
+	}()
+	p.t.Cleanup(func() { // before its home is removed
+		_ = c.Process.Kill()
+		<-gone
+	})
 	go func() { // ends when the pty is closed
 		for {
 			buf := make([]byte, 4096)
