@@ -142,6 +142,9 @@ const asUserVariable = "CONFINE_ATTACK_AGAIN"
 
 // TestAttacksByAnOrdinaryUser runs the attacks again as a user without rights.
 func TestAttacksByAnOrdinaryUser(t *testing.T) {
+	if raced {
+		t.Skip("without the race detector")
+	}
 	if os.Getuid() != 0 || os.Getenv(asUserVariable) != "" {
 		t.Skip("this is an ordinary user already")
 	}
@@ -164,7 +167,7 @@ func TestAttacksByAnOrdinaryUser(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	args := []string{"-test.run=^TestAttack", "-test.timeout=100s"}
+	args := []string{"-test.run=^TestAttack", "-test.timeout=5m"}
 	if testing.Verbose() {
 		args = append(args, "-test.v")
 	}
