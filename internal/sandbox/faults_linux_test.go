@@ -186,6 +186,9 @@ func TestManyCommandsAtOnce(t *testing.T) {
 
 // TestAnIdleKeeperIsSmall measures what only the keeper uses.
 func TestAnIdleKeeperIsSmall(t *testing.T) {
+	if raced {
+		t.Skip("the race detector needs memory of its own")
+	}
 	for _, l := range bothLayers {
 		k := mustStart(t, policy(t, l))
 		sh(t, k, "true")
