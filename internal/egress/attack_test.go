@@ -96,7 +96,6 @@ func TestTheNameInTLSMustBeTheHost(t *testing.T) {
 		"a name, an address":    {public + ":443", hello, false},
 		"not TLS":               {"a.example:443", []byte("GET / HTTP/1.1\r\nHost: a.example\r\n\r\n"), false},
 		"SSH":                   {"a.example:443", []byte("SSH-2.0-x\r\n"), false},
-		"nothing":               {"a.example:443", nil, false},
 		"half":                  {"a.example:443", hello[:60], false},
 		"two names":             {"a.example:443", withExtension(hello, []byte{0, 0, 0, 14, 0, 12, 0, 0, 9, 'b', '.', 'e', 'x', 'a', 'm', 'p', 'l', 'e'}), false},
 		"two names, one right":  {"a.example:443", withExtension(clientHello(t, "b.example"), []byte{0, 0, 0, 14, 0, 12, 0, 0, 9, 'a', '.', 'e', 'x', 'a', 'm', 'p', 'l', 'e'}), false},
