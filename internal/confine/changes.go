@@ -49,7 +49,9 @@ func (v *visit) changes() []hermes.Refusal {
 	if err != nil {
 		return nil // the workspace is gone
 	}
-	watched := func(c gitguard.Change) bool { return w.watched(c, v.place.plan.Policy.Layer, v.write) }
+	watched := func(c gitguard.Change) bool {
+		return w.watched(c, v.place.plan.Policy.Layer, v.write) && !c.Usual()
+	}
 	if !slices.ContainsFunc(now.Compare(w.before), watched) {
 		w.before, w.unsettled = now, false
 		return nil
@@ -84,7 +86,7 @@ func (w *Walls) settle(watched func(gitguard.Change) bool) (out []hermes.Refusal
 			if c.Event == gitguard.NewRepository {
 				born = append(born, c.Path)
 			}
-			if !watched(c) || ordinary(c, born) || c.Usual() {
+			if !watched(c) || ordinary(c, born) {
 				continue
 			}
 			r, undone := judge(c)
@@ -159,7 +161,7 @@ func (w *Walls) leave(all []*place) {
 	for _, at := range all {
 		allowed = append(allowed, at.write...)
 	}
-	for _, r := range w.settle(func(c gitguard.Change) bool { return w.watched(c, w.program.State().Layer, allowed) }) {
+	for _, r := range w.settle(func(c gitguard.Change) bool { return w.watched(c, w.program.State().Layer, allowed) && !c.Usual() }) {
 		w.program.config.Log.Warn("a program of the sandbox changed what the user's tools obey", "path", r.Name, "done", r.Note, "session", w.config.Session)
 	}
 }

@@ -22,7 +22,7 @@ var gitTasks = []task{
 		"git rebase main side", "GIT_SEQUENCE_EDITOR=true git rebase -q -i main", "git log --format=%s | head -1"}, want: "two"},
 	{name: "stash", alone: true, tools: "git", lines: []string{commit, "echo two > a.txt; git stash", "git stash list", "git stash pop", "git diff --stat"}, want: "a.txt"},
 	{name: "tag", alone: true, tools: "git", lines: []string{commit, "git tag v1", "git tag -a v2 -m second", "git describe"}, want: "v2"},
-	{name: "worktree", alone: true, tools: "git", lines: []string{commit, "git worktree add -q wt -b side", "cd wt && echo two > b.txt && git add . && git commit -qm two", "cd .. && git log --format=%s side | head -1"}, want: "two"},
+	{name: "worktree", alone: true, tools: "git", lines: []string{commit, "git worktree add -q wt -b side", "cd wt && echo two > b.txt && git add . && git commit -qm two", "cd .. && git worktree remove wt", "git log --format=%s side | head -1"}, want: "two"},
 	{name: "submodule", alone: true, tools: "git", lines: []string{
 		"git init -q lib && cd lib && echo lib > lib.txt && git add . && git commit -qm lib; cd ..",
 		"git init -q app && cd app && git -c protocol.file.allow=always submodule add ../lib lib 2>&1; git status --short", "ls lib"}, want: "lib.txt"},

@@ -74,13 +74,9 @@ func (k task) missing() string {
 // TestEverydayWorkRunsInside runs each task in each layer.
 func TestEverydayWorkRunsInside(t *testing.T) {
 	net := newNetwork(t)
-	groups := everyday
-	if raced {
-		groups = groups[:2]
-	}
 	for _, l := range layers {
 		t.Run(l.String(), func(t *testing.T) {
-			for _, g := range groups {
+			for _, g := range everyday {
 				t.Run(g.name, func(t *testing.T) {
 					t.Parallel()
 					shared := sync.OnceValue(func() *workplace { return newWorkplace(t, net, l, g.name) })
