@@ -96,6 +96,7 @@ func TestTheNameInTLSMustBeTheHost(t *testing.T) {
 		"a name, an address":    {public + ":443", hello, false},
 		"not TLS":               {"a.example:443", []byte("GET / HTTP/1.1\r\nHost: a.example\r\n\r\n"), false},
 		"SSH":                   {"a.example:443", []byte("SSH-2.0-x\r\n"), false},
+		"nothing":               {"a.example:443", nil, false},
 		"half":                  {"a.example:443", hello[:60], false},
 		"two names":             {"a.example:443", withExtension(hello, []byte{0, 0, 0, 14, 0, 12, 0, 0, 9, 'b', '.', 'e', 'x', 'a', 'm', 'p', 'l', 'e'}), false},
 		"two names, one right":  {"a.example:443", withExtension(clientHello(t, "b.example"), []byte{0, 0, 0, 14, 0, 12, 0, 0, 9, 'a', '.', 'e', 'x', 'a', 'm', 'p', 'l', 'e'}), false},
@@ -356,6 +357,28 @@ func TestSocksOffersOnlyConnect(t *testing.T) {
 		if got, _ := io.ReadAll(r); len(got) != 0 {
 			t.Errorf("%q was answered with %q", text, got)
 		}
+	}
+}
+
+// TestAClientThatClosesAtOnceIsNotRefused: it changed its mind, and the user would be told
+// of a host that the command could reach.
+func TestAClientThatClosesAtOnceIsNotRefused(t *testing.T) {
+	t.Parallel()
+	w, s := newWorld(), &sink{}
+	w.listen(t, "443", s.serve, "a.example")
+	c := w.allowed(t, "a.example")
+	r, code, body := c.tunnel(t, "a.example:443")
+	if code != 200 {
+		t.Fatal(code, body)
+	}
+	if err := r.Conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(r); err != nil && !strings.Contains(err.Error(), "reset") {
+		t.Error(err)
+	}
+	if f := c.Refused(time.Time{}); len(f) > 0 || s.size() != 0 {
+		t.Errorf("refused %+v, the server got %d bytes", f, s.size())
 	}
 }
 

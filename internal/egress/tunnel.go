@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
+	"syscall"
 	"time"
 
 	"hermes/internal/netguard"
@@ -124,10 +126,10 @@ func (s *Session) begins(c *conn, t target, p Protocol) error {
 		}
 		_ = c.SetReadDeadline(time.Now().Add(s.proxy.config.Limits.Handshake))
 	}
-	h, err := readHello(c.peek)
-	if err != nil && len(c.ahead) == 0 {
+	if _, err := c.peek(1); errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
 		return errSilent
 	}
+	h, err := readHello(c.peek)
 	if err != nil {
 		return &refused{t, err.Error(), misused}
 	}
