@@ -81,7 +81,7 @@ func (w *Walls) settle(watched func(gitguard.Change) bool) (out []hermes.Refusal
 			continue
 		}
 		var born []string // repositories that were not there before
-		var restored []gitguard.Change
+		var undone []gitguard.Change
 		for _, c := range now.Compare(w.before) { // folders come before what is in them
 			if c.Event == gitguard.NewRepository {
 				born = append(born, c.Path)
@@ -89,13 +89,13 @@ func (w *Walls) settle(watched func(gitguard.Change) bool) (out []hermes.Refusal
 			if !watched(c) || ordinary(c, born) {
 				continue
 			}
-			r, undone := judge(c)
-			if out = append(out, r...); undone {
-				restored = append(restored, c)
+			r, done := judge(c)
+			if out = append(out, r...); done {
+				undone = append(undone, c)
 			}
 		}
-		w.before, w.unsettled = now.Undo(restored), false
-		if len(restored) == 0 {
+		w.before, w.unsettled = now.Undo(undone), false
+		if len(undone) == 0 {
 			break
 		}
 	}
@@ -179,15 +179,14 @@ func judge(c gitguard.Change) (out []hermes.Refusal, undone bool) {
 	case c.Event == gitguard.NewRepository:
 		return []hermes.Refusal{{Kind: hermes.RefusedChange, Name: name, Note: "a new repository; its hooks and settings are protected from now on"}}, false
 	case c.Class == gitguard.GitConfig:
-		_, bad := c.Judge()
-		if len(bad) == 0 {
+		if _, bad := c.Judge(); len(bad) == 0 {
 			return nil, false
 		}
-		r, undone := restore(c, "git would run or obey "+keys(bad))
-		return []hermes.Refusal{r}, undone
+		dropped, err := gitguard.KeepHarmless(c)
+		return []hermes.Refusal{restored(c, err, "git would run or obey "+keys(dropped))}, err == nil
 	}
-	r, undone := restore(c, "the user's own tools run or obey it")
-	return []hermes.Refusal{r}, undone
+	err := gitguard.Restore(c)
+	return []hermes.Refusal{restored(c, err, "the user's own tools run or obey it")}, err == nil
 }
 
 // ordinary reports whether something is what git itself puts into a new repository: its
@@ -216,11 +215,12 @@ func keys(list []gitguard.Key) string {
 	return strings.Join(slices.Compact(names), ", ")
 }
 
-// restore puts back what was there.
-func restore(c gitguard.Change, why string) (r hermes.Refusal, undone bool) {
-	r = hermes.Refusal{Kind: hermes.RefusedChange, Name: c.Path}
-	err := gitguard.Restore(c)
+// restored says what became of a change that was to be restored.
+func restored(c gitguard.Change, err error, why string) hermes.Refusal {
+	r := hermes.Refusal{Kind: hermes.RefusedChange, Name: c.Path}
 	switch {
+	case err == nil && c.Class == gitguard.GitConfig:
+		r.Note = "put back in part: " + why
 	case err == nil && c.Event == gitguard.Added:
 		r.Note = "removed again: " + why
 	case err == nil:
@@ -230,5 +230,5 @@ func restore(c gitguard.Change, why string) (r hermes.Refusal, undone bool) {
 	default:
 		r.Note = "could not be restored (" + err.Error() + "), tell the user: " + why
 	}
-	return r, err == nil
+	return r
 }

@@ -27,33 +27,19 @@ func Restore(c Change) error {
 	return nil
 }
 
-// RestoreAll restores everything that changed since a snapshot, save what keep accepts; nil
-// accepts nothing. It looks again afterwards, as a folder that was moved back may hold
-// more. It returns the changes, and an error for those that are still there.
-func RestoreAll(before Snapshot, keep func(Change) bool) ([]Change, error) {
-	const rounds = 3
-	var all []Change
-	var errs []error
-	for range rounds {
-		now, err := before.Again()
-		if err != nil {
-			return all, err
-		}
-		errs = nil
-		for _, c := range now.Compare(before) {
-			if keep != nil && keep(c) {
-				continue
-			}
-			if !slices.ContainsFunc(all, func(a Change) bool { return a.Path == c.Path }) {
-				all = append(all, c)
-			}
-			errs = append(errs, Restore(c))
-		}
-		if len(errs) == 0 {
-			break
-		}
+// KeepHarmless undoes the dangerous settings of a change to a configuration file, and
+// leaves the others. It returns what it undid. A change that is not of a file's whole
+// content, such as a link in its place, is restored altogether; see Restore.
+func KeepHarmless(c Change) ([]Key, error) {
+	text, undone := Keep(c.Old, c.New)
+	if c.Event == Removed || !c.is.mode.IsRegular() || !c.is.whole {
+		_, undone = c.Judge()
+		return undone, Restore(c)
 	}
-	return all, errors.Join(errs...)
+	kept := c
+	kept.Event, kept.was = Changed, c.is
+	kept.was.content = text
+	return undone, Restore(kept)
 }
 
 func restore(c Change) error {
