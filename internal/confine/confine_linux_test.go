@@ -5,7 +5,9 @@ package confine_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -197,5 +199,45 @@ func TestWhatRunsOutsideIsNotConfined(t *testing.T) {
 		if !strings.HasPrefix(out, "CANARY-NOTES") || strings.Contains(out, s.dir) || strings.Contains(out, "evil") {
 			t.Errorf("layer %s: %q", l, out)
 		}
+	}
+}
+
+// TestAPortIsOpenedToTheHostAfterAsking, and not before, in layer A, whose loopback is its
+// own.
+func TestAPortIsOpenedToTheHostAfterAsking(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, sandbox.A)
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := l.Addr().String()
+	_, port, _ := net.SplitHostPort(at)
+	get := func() string {
+		resp, err := http.Get("http://" + at + "/a.txt")
+		if err != nil {
+			return ""
+		}
+		defer resp.Body.Close()
+		b, _ := io.ReadAll(resp.Body)
+		return string(b)
+	}
+	need := func(c *hermes.Command) { c.Need = []hermes.Need{{Kind: hermes.OpenedPort, Name: port}} }
+	var out bytes.Buffer
+	if _, err := s.Exec(t.Context(), hermes.Command{Line: "true", Stdout: &out, Need: []hermes.Need{{Kind: hermes.OpenedPort, Name: port}}}); err == nil {
+		t.Error("a port that is taken was said to be opened")
+	}
+	l.Close()
+	s.run(t, "python3 -m http.server "+port+" >/dev/null 2>&1 & until curl -s -o /dev/null http://127.0.0.1:"+port+"/; do sleep 0.05; done")
+	if got := get(); got != "" {
+		t.Errorf("before the user allowed it the port said %q", got)
+	}
+	s.run(t, "true", need)
+	if got := get(); got != "inside\n" {
+		t.Errorf("the port said %q", got)
+	}
+	s.Close()
+	if got := get(); got != "" {
+		t.Errorf("after the session the port said %q", got)
 	}
 }

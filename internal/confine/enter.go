@@ -139,11 +139,13 @@ func (w *Walls) visit(ctx context.Context, k key, c hermes.Command, dir string, 
 	if err := w.guard(); err != nil {
 		return nil, err
 	}
+	if err := w.forward(at, needs[:len(needs)-len(c.Need)], c.Need); err != nil {
+		return nil, err
+	}
 	w.running++
 	v := &visit{walls: w, place: at, line: c.Line, dir: dir, write: at.write, begin: time.Now()}
 	v.ports, _ = at.keeper.Ports() // those of a keeper that has gone are told when it is used
 	v.revoke = append(w.open(needs, c.Need), w.writes.begin(c))
-	w.forward(at, needs)
 	return v, nil
 }
 
@@ -222,7 +224,7 @@ func (v *visit) opened() []hermes.Refusal {
 		if p == v.place.port || slices.Contains(v.ports, p) || v.walls.forwards[p] != nil {
 			continue
 		}
-		out = append(out, openedPort(p))
+		out = append(out, openedPort(v.place.keeper.Layer(), p))
 	}
 	return out
 }

@@ -17,6 +17,7 @@ type forward struct {
 	keeper   *sandbox.Keeper
 	work     sync.WaitGroup
 	mu       sync.Mutex
+	closed   bool
 	conns    map[net.Conn]struct{}
 }
 
@@ -27,7 +28,7 @@ const maxForwarded = 64
 func forwardPort(k *sandbox.Keeper, port int) (*forward, error) {
 	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
-		return nil, fmt.Errorf("forward port %d of the sandbox: %w", port, err)
+		return nil, fmt.Errorf("port %d of the sandbox cannot be opened on this machine: %w; use another port inside", port, err)
 	}
 	f := &forward{listener: l, keeper: k, conns: map[net.Conn]struct{}{}}
 	f.work.Go(func() { f.serve(port) })
@@ -56,6 +57,12 @@ func (f *forward) carry(conn net.Conn, port int) {
 		return
 	}
 	f.mu.Lock()
+	if f.closed {
+		f.mu.Unlock()
+		conn.Close()
+		inside.Close()
+		return
+	}
 	f.conns[conn], f.conns[inside] = struct{}{}, struct{}{}
 	f.mu.Unlock()
 	var both sync.WaitGroup
@@ -81,6 +88,7 @@ func copyOne(to, from net.Conn) {
 func (f *forward) close() {
 	f.listener.Close()
 	f.mu.Lock()
+	f.closed = true
 	for c := range f.conns {
 		c.Close()
 	}

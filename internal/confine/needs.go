@@ -48,28 +48,54 @@ func isAddress(name string) bool {
 	return err == nil || host == "localhost"
 }
 
-// forward forwards the ports among needs. Call it with the lock held.
-func (w *Walls) forward(at *place, needs []hermes.Need) {
+// forward forwards the ports among needs. It fails if one that the user has just allowed
+// cannot be opened on the host. Call it with the lock held.
+func (w *Walls) forward(at *place, granted, needs []hermes.Need) error {
+	if at.keeper.Layer() != sandbox.A { // else the host's loopback is that of the session
+		return nil
+	}
+	for _, n := range granted {
+		if err := w.forwardPort(at, n); err != nil {
+			w.program.config.Log.Warn("a port of the sandbox is not forwarded", "error", err)
+		}
+	}
 	for _, n := range needs {
-		port, err := strconv.Atoi(n.Name)
-		if n.Kind != hermes.OpenedPort || err != nil || w.forwards[port] != nil || at.keeper.Layer() != sandbox.A {
-			continue
+		if err := w.forwardPort(at, n); err != nil {
+			return err
 		}
-		f, err := forwardPort(at.keeper, port)
-		if err != nil {
-			w.program.config.Log.Warn("forward a port of the sandbox", "port", port, "error", err)
-			continue
+	}
+	return nil
+}
+
+func (w *Walls) forwardPort(at *place, n hermes.Need) error {
+	port, err := strconv.Atoi(n.Name)
+	if n.Kind != hermes.OpenedPort || err != nil {
+		return nil
+	}
+	if f := w.forwards[port]; f != nil {
+		select {
+		case <-f.keeper.Gone(): // it led to a server that has ended
+			f.close()
+			delete(w.forwards, port)
+		default:
+			return nil
 		}
+	}
+	f, err := forwardPort(at.keeper, port)
+	if err == nil {
 		w.forwards[port] = f
 	}
+	return err
 }
 
 // openedPort tells that a port is open inside.
-func openedPort(port int) hermes.Refusal {
-	return hermes.Refusal{
-		Kind: hermes.OpenedPort, Name: strconv.Itoa(port),
-		Note: "open for later commands of this session only; call with need [\"port " + strconv.Itoa(port) + "\"] to open it to the user's browser",
+func openedPort(l sandbox.Layer, port int) hermes.Refusal {
+	name := strconv.Itoa(port)
+	r := hermes.Refusal{Kind: hermes.OpenedPort, Name: name, Note: "open to all programs of this machine, at 127.0.0.1:" + name}
+	if l == sandbox.A {
+		r.Note = "open for later commands of this session only; call with need [\"port " + name + "\"] to open it to the user's browser"
 	}
+	return r
 }
 
 // hosts lists the connections that were refused since a time.
