@@ -37,13 +37,25 @@ type scene struct {
 
 func newScene(t testing.TB, strongest sandbox.Layer, prepare ...func(home string)) *scene {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
+	return newSceneIn(t, strongest, "project", prepare...)
+}
+
+// newSceneIn is newScene with another folder of the home as the workspace.
+func newSceneIn(t testing.TB, strongest sandbox.Layer, workspace string, prepare ...func(home string)) *scene {
+	t.Helper()
+	return newSceneAt(t, strongest, t.TempDir(), workspace, prepare...)
+}
+
+// newSceneAt is newSceneIn with another folder around the home.
+func newSceneAt(t testing.TB, strongest sandbox.Layer, root, workspace string, prepare ...func(home string)) *scene {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scene{home: filepath.Join(root, "home"), dir: filepath.Join(root, "home", "project")}
+	s := &scene{home: filepath.Join(root, "home"), dir: filepath.Join(root, "home", workspace)}
 	s.state = filepath.Join(s.home, ".hermes")
-	for _, dir := range []string{s.dir, s.state, filepath.Join(s.home, ".ssh")} {
+	for _, dir := range []string{filepath.Join(s.home, "project"), s.state, filepath.Join(s.home, ".ssh")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -239,5 +251,46 @@ func TestAPortIsOpenedToTheHostAfterAsking(t *testing.T) {
 	s.Close()
 	if got := get(); got != "" {
 		t.Errorf("after the session the port said %q", got)
+	}
+}
+
+// TestAHomeThatIsWorkedIn: what is made directly in it must not go to a private home, where
+// the user never finds it. It is refused, and what is in its folders works.
+func TestAHomeThatIsWorkedIn(t *testing.T) {
+	t.Parallel()
+	for _, l := range layers {
+		// Not below /tmp, which is a private one in layer A.
+		root, err := os.MkdirTemp(".", "home")
+		if err == nil {
+			root, err = filepath.Abs(root)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { os.RemoveAll(root) })
+		if strings.HasPrefix(root, "/tmp/") {
+			t.Skip("the tests run in a temporary folder")
+		}
+		s := newSceneAt(t, l, root, ".")
+		out, exit := s.run(t, "echo x >> project/a.txt && cat project/a.txt notes.txt && touch ~/mine && ls ~/mine >/dev/null")
+		if exit.Code != 0 || !strings.Contains(out, "inside\nx\nCANARY-NOTES") {
+			t.Errorf("layer %s: %q, %+v", l, out, exit)
+		}
+		for _, line := range []string{"touch new.txt", "mkdir new", "rmdir project/ || rm -r project", "mv notes.txt other.txt", "echo x > " + s.home + "/new.txt"} {
+			out, exit := s.run(t, line)
+			refused := false
+			for _, r := range exit.Refused {
+				refused = refused || r.Kind == hermes.RefusedWrite && r.Name == s.home
+			}
+			if exit.Code == 0 || !refused {
+				t.Errorf("layer %s: %s: %q, exit code %d, refused %v", l, line, out, exit.Code, exit.Refused)
+			}
+		}
+		if out, _ := s.run(t, "cat .ssh/id_ed25519 .hermes/.env; ls -a .ssh"); strings.Contains(out, "CANARY") || strings.Contains(out, "id_ed25519\n") {
+			t.Errorf("layer %s: a secret was read: %s", l, out)
+		}
+		if list, err := os.ReadDir(s.home); err != nil || len(list) != 4 {
+			t.Errorf("layer %s: the home holds %v, %v", l, list, err)
+		}
 	}
 }

@@ -120,6 +120,8 @@ func (v *visit) refusal(path string, written bool) (hermes.Refusal, bool) {
 		return hermes.Refusal{Kind: hermes.RefusedRead, Name: path, Note: "it holds secrets"}, exists
 	case in(p.Protected), slices.ContainsFunc(p.Protected, func(f string) bool { return below(f, real) }) && in(p.Write):
 		return hermes.Refusal{Kind: hermes.RefusedWrite, Name: path, Note: "the user's own tools run or obey it"}, written
+	case written && slices.Contains(p.Write, real): // it cannot be moved or removed itself
+		return hermes.Refusal{Kind: hermes.RefusedWrite, Name: filepath.Dir(path)}, true
 	case in(p.Write) || in([]string{p.Temp, p.PrivateHome}):
 		return hermes.Refusal{}, false
 	case in(p.Read):

@@ -58,7 +58,7 @@ type Policy struct {
 	// Temp is the folder that programs use for temporary files. In layer A it is
 	// mounted at /tmp and /var/tmp.
 	Temp string
-	// PrivateHome is, in layer A, mounted at Home.
+	// PrivateHome is, in layer A, mounted at Home, unless that is empty.
 	Home, PrivateHome string
 	// Network says what may be reached.
 	Network Network

@@ -79,8 +79,12 @@ func raise(o order, self int) (h handed, lacks []string, err error) {
 
 // ownRoot replaces the root folder by one that holds what the policy names.
 func ownRoot(p Policy) (lacks []string, err error) {
+	home := p.PrivateHome
+	if p.Home == "" {
+		home = ""
+	}
 	report, err := mount.Build(mount.Root{
-		Read: p.Read, Write: p.Write, Protected: p.Protected, Hidden: p.Hidden, Temp: p.Temp, Home: p.Home, PrivateHome: p.PrivateHome, Devices: p.Devices,
+		Read: p.Read, Write: p.Write, Protected: p.Protected, Hidden: p.Hidden, Temp: p.Temp, Home: p.Home, PrivateHome: home, Devices: p.Devices,
 		Links: p.Links,
 	})
 	for _, u := range report.Unprotected {

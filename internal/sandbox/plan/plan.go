@@ -167,7 +167,10 @@ func (p *planner) folders() {
 	root := filepath.Join(p.Cache, kind+"-"+plainName(filepath.Base(key))+"-"+hex.EncodeToString(sum[:6]))
 	p.private = private{root: root, home: filepath.Join(root, "home"), temp: filepath.Join(root, "tmp"), cache: filepath.Join(root, "cache")}
 	p.Policy.Temp = p.private.temp
-	p.Policy.Home, p.Policy.PrivateHome = p.home, p.private.home
+	p.Policy.PrivateHome = p.private.home
+	if !p.homeInWorkspace() {
+		p.Policy.Home = p.home
+	}
 	p.links(p.home0)
 	p.links(p.workspace0)
 	p.made = []string{p.private.temp}

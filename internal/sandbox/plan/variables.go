@@ -25,7 +25,10 @@ func (p *planner) variables() {
 	temp := p.private.temp
 	if p.Layer == sandbox.A {
 		// The private folders are mounted at the usual places.
-		home, temp = p.home0, "/tmp"
+		temp = "/tmp"
+		if p.Policy.Home != "" {
+			home = p.home0
+		}
 	}
 	p.set("TMPDIR", temp)
 	if p.Profile == OwnGit {

@@ -49,6 +49,10 @@ func (p *planner) wide() bool {
 	return within(p.home, p.Workspace) || within(p.state, p.Workspace)
 }
 
+// homeInWorkspace reports whether the user's home is worked in. It is seen as it is then:
+// a private one in its place would swallow what a command makes there.
+func (p *planner) homeInWorkspace() bool { return p.reads() && within(p.home, p.Workspace) }
+
 // entries allows the visible entries of a wide workspace one by one. What is made later
 // directly in it is not allowed: such a command asks to run outside.
 func (p *planner) entries() {
@@ -112,7 +116,9 @@ func (p *planner) repositories() {
 		if p.Profile == GitConfig && filepath.Base(rel) == ".gitmodules" {
 			continue // "git submodule add" writes it; its settings are judged afterwards
 		}
-		p.protect(filepath.Join(p.Workspace, filepath.FromSlash(rel)))
+		if at := filepath.Join(p.Workspace, filepath.FromSlash(rel)); !holds(at, []string{p.state}) && !p.isState(at) { // which is closed
+			p.protect(at)
+		}
 	}
 	for _, r := range p.Found.Repos {
 		p.repository(r)
