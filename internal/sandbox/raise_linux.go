@@ -62,7 +62,7 @@ func raise(o order, self int) (h handed, lacks []string, err error) {
 		}
 	}
 	// Root keeps none either: with them it reads the memory of every process.
-	if err := mount.DropThread(); err != nil {
+	if err := mount.Drop(); err != nil {
 		return h, nil, err
 	}
 	abi, err := usedABI(o.abi)

@@ -145,7 +145,7 @@ func restrict(p Policy, self, abi int) (lacks []string, err error) {
 	for _, row := range landlock.Lacks(abi) {
 		lacks = append(lacks, row.Right+": "+row.Instead)
 	}
-	return lacks, landlock.RestrictThread(r)
+	return lacks, landlock.Restrict(r)
 }
 
 // compact leaves out empty paths.

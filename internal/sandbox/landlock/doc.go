@@ -1,5 +1,6 @@
 // Package landlock restricts the files, connections and signals of the calling
-// process with the kernel's Landlock, by raw system calls.
+// thread, and of the program that it executes, with the kernel's Landlock, by raw
+// system calls.
 //
 // Landlock came in steps: each version of its interface (ABI) has more rights
 // than the one before. The package builds what the ABI of the kernel has, and

@@ -3,8 +3,6 @@ package landlock
 import (
 	"errors"
 	"fmt"
-	"runtime"
-	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -27,27 +25,21 @@ func ABI() (int, error) {
 	return 0, fmt.Errorf("%w: %w", ErrUnsupported, errno)
 }
 
-// Restrict restricts all threads of this process for ever, and gives up gaining
-// privileges by executing a file (no_new_privs). After an error the process may
-// be restricted in part, and should end.
+// Restrict restricts the calling thread, which the caller has locked, for ever, and
+// gives up gaining privileges by executing a file (no_new_privs). The caller executes a
+// program next: all threads of that are restricted, in one common domain, as is all
+// that they start. After an error the thread may be restricted in part, and the
+// process should end.
 //
-// Below ABI 8 each thread gets a domain of its own with the same rules. From ABI
-// 6 on, programs that different threads started can then not signal each other:
-// start all programs, and signal them, from one locked thread, or use
-// [RestrictThread] and execute the program once more.
-func Restrict(r Rules) error { return restrict(r, true) }
-
-// RestrictThread is Restrict for the calling thread alone, which the caller has
-// locked. It is for a process that executes another program next, because all
-// other threads end then and later ones inherit one common domain.
-func RestrictThread(r Rules) error { return restrict(r, false) }
-
-func restrict(r Rules, all bool) error {
-	kernel, err := ABI()
+// To restrict each thread of a running process is not the same: below ABI 8 each gets
+// a domain of its own, and from ABI 6 on, programs in different domains cannot signal
+// each other.
+func Restrict(r Rules) error {
+	abi, err := ABI()
 	if err != nil {
 		return err
 	}
-	abi := min(kernel, newest)
+	abi = min(abi, newest)
 	if r.ABI > 0 {
 		abi = min(abi, r.ABI)
 	}
@@ -56,12 +48,13 @@ func restrict(r Rules, all bool) error {
 		return err
 	}
 	defer unix.Close(fd)
-	runtime.LockOSThread() // no_new_privs and the restriction are of one thread
-	defer runtime.UnlockOSThread()
-	if err := noNewPrivileges(all); err != nil {
-		return err
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("set no_new_privs: %w", err)
 	}
-	return enforce(fd, all, kernel)
+	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(fd), 0, 0); errno != 0 {
+		return fmt.Errorf("enforce Landlock rules: %w", errno)
+	}
+	return nil
 }
 
 // build makes a rule set and returns its descriptor, which the caller closes.
@@ -128,38 +121,6 @@ func grantOpen(set, fd int, rights uint64) error {
 		uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
 	if errno != 0 {
 		return errno
-	}
-	return nil
-}
-
-func noNewPrivileges(all bool) error {
-	if !all {
-		return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-	}
-	return everyThread("set no_new_privs", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1)
-}
-
-func enforce(set int, all bool, kernel int) error {
-	if all && kernel < 8 {
-		return everyThread("enforce Landlock rules", unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(set), 0)
-	}
-	var flags uintptr
-	if all {
-		flags = unix.LANDLOCK_RESTRICT_SELF_TSYNC
-	}
-	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(set), flags, 0); errno != 0 {
-		return fmt.Errorf("enforce Landlock rules: %w", errno)
-	}
-	return nil
-}
-
-func everyThread(what string, call, a, b uintptr) error {
-	_, _, errno := syscall.AllThreadsSyscall6(call, a, b, 0, 0, 0, 0)
-	if errno == syscall.ENOTSUP {
-		return fmt.Errorf("%s: this program was built with cgo; build it with CGO_ENABLED=0", what)
-	}
-	if errno != 0 {
-		return fmt.Errorf("%s on all threads: %w", what, errno)
 	}
 	return nil
 }

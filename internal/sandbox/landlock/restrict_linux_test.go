@@ -23,25 +23,29 @@ import (
 )
 
 // A probe is what the test binary does when it is started once more: it
-// restricts itself and says what it can still do.
+// restricts one thread and executes itself from there, as the product does, and
+// then says what it can still do.
 type probe struct {
 	Rules   landlock.Rules
-	All     bool   // restrict all threads
 	Capable bool   // root keeps its capabilities
+	Signals bool   // try signals between programs instead of attempts
 	Dir     string // has the folders and files of mustTree
 	Parent  int
 	Socket  string // name of an abstract socket of the parent
+	Took    string // the restriction
 }
 
-const probeVariable = "LANDLOCK_PROBE"
+const (
+	probeVariable  = "LANDLOCK_PROBE"  // restrict a thread
+	insideVariable = "LANDLOCK_INSIDE" // after that
+)
 
 func TestMain(m *testing.M) {
 	if order := os.Getenv(probeVariable); order != "" {
-		if err := runProbe(order); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
+		end(restrict(order))
+	}
+	if order := os.Getenv(insideVariable); order != "" {
+		end(try(order))
 	}
 	code := m.Run()
 	if path, err := binary(); err == nil {
@@ -50,10 +54,17 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func runProbe(order string) error {
-	if order == family {
-		return runFamily()
+// end ends the process.
+func end(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
+	os.Exit(0)
+}
+
+// restrict executes this program once more, and returns only if that fails.
+func restrict(order string) error {
 	var p probe
 	if err := json.Unmarshal([]byte(order), &p); err != nil {
 		return err
@@ -64,16 +75,34 @@ func runProbe(order string) error {
 			return err
 		}
 	}
-	restrict := landlock.RestrictThread
-	if p.All {
-		restrict = landlock.Restrict
-	}
-	start := time.Now()
-	if err := restrict(p.Rules); err != nil {
+	self, err := unix.Open("/proc/self/exe", unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
 		return err
 	}
-	got := map[string]string{"took": time.Since(start).String()}
-	maps.Copy(got, p.attempts())
+	p.Rules.Open = []int{self}
+	start := time.Now()
+	if err := landlock.Restrict(p.Rules); err != nil {
+		return err
+	}
+	p.Took = time.Since(start).String()
+	inside, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return unix.Exec("/proc/self/exe", os.Args, []string{insideVariable + "=" + string(inside), "GORACE=atexit_sleep_ms=0"})
+}
+
+func try(order string) error {
+	var p probe
+	if err := json.Unmarshal([]byte(order), &p); err != nil {
+		return err
+	}
+	got := map[string]string{"took": p.Took}
+	if p.Signals {
+		got["one thread"], got["two threads"] = signal(false), signal(true)
+	} else {
+		maps.Copy(got, p.attempts())
+	}
 	return json.NewEncoder(os.Stdout).Encode(got)
 }
 
@@ -300,9 +329,6 @@ func mustProbe(t *testing.T, as *syscall.SysProcAttr, p probe) map[string]string
 	var complaint strings.Builder
 	command.Stderr = &complaint
 	out, err := command.Output()
-	if strings.Contains(complaint.String(), "built with cgo") {
-		t.Skip("a program with cgo, as the race detector needs, cannot restrict all threads")
-	}
 	if err != nil {
 		t.Fatalf("%v: %s", err, complaint.String())
 	}
@@ -348,9 +374,6 @@ func TestRulesHoldForEachABI(t *testing.T) {
 				got := mustProbe(t, as, probe{Rules: rules, Dir: dir, Parent: os.Getpid(), Socket: socket})
 				ordinary := as.Credential != nil || os.Getuid() != 0
 				want := wanted(abi, ordinary && os.Getuid() == 0)
-				// The new thread is restricted as the one that made it, or is the main thread,
-				// which RestrictThread may have left out.
-				delete(got, "other threads")
 				if diff := cmp.Diff(got, want); diff != "" {
 					t.Error(diff)
 				}
@@ -399,6 +422,7 @@ func wanted(abi int, stranger bool) map[string]string {
 		"memory parent":      "EACCES",
 		"abstract socket":    from(6, "EPERM", ""),
 		"tcp":                from(4, "EACCES", "ECONNREFUSED"),
+		"other threads":      "EACCES",
 	}
 	if stranger {
 		want["signal parent"] = "EPERM"
@@ -425,17 +449,6 @@ func BenchmarkRules(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-}
-
-func TestRestrictReachesAllThreads(t *testing.T) {
-	mustABI(t)
-	forUsers(t, func(t *testing.T, as *syscall.SysProcAttr) {
-		dir := mustTree(t)
-		got := mustProbe(t, as, probe{Rules: mustRules(t, dir), All: true, Dir: dir, Parent: os.Getpid()})
-		if got["other threads"] != "EACCES" {
-			t.Errorf("another thread read outside: %q", got["other threads"])
-		}
-	})
 }
 
 // Linux 6.14 and later let CAP_PERFMON read /proc/PID/environ and maps in spite of
@@ -465,40 +478,18 @@ func TestRuleThroughALinkIsRefused(t *testing.T) {
 	}
 }
 
-// A family is what the test binary does instead of a probe: it restricts itself
-// and starts two children from two threads.
-const family = "family"
-
-// TestThreadsHaveDomainsOfTheirOwnBelowABI8 shows why all programs have to be
-// started from one thread after [landlock.Restrict].
-func TestThreadsHaveDomainsOfTheirOwnBelowABI8(t *testing.T) {
+// Programs that different threads started signal each other only if they are in one
+// domain, which is why the product restricts one thread and executes itself from there.
+func TestProgramsOfAllThreadsAreInOneDomain(t *testing.T) {
 	abi := mustABI(t)
 	if abi < 6 {
 		t.Skip("signals are not restricted")
 	}
-	command := exec.Command(mustBinary(t))
-	command.Env = []string{probeVariable + "=" + family}
-	out, err := command.CombinedOutput()
-	if strings.Contains(string(out), "built with cgo") {
-		t.Skip("a program with cgo, as the race detector needs, cannot restrict all threads")
+	rules := landlock.Rules{Read: []string{"/"}, Devices: []string{"/dev/null"}}
+	got := mustProbe(t, &syscall.SysProcAttr{}, probe{Rules: rules, Signals: true})
+	if diff := cmp.Diff(got, map[string]string{"one thread": "", "two threads": ""}); diff != "" {
+		t.Error(diff)
 	}
-	must(t, err)
-	want := "one thread: , two threads: EPERM\n"
-	if abi >= 8 {
-		want = "one thread: , two threads: \n"
-	}
-	if string(out) != want {
-		t.Errorf("got %swant %s", out, want)
-	}
-}
-
-func runFamily() error {
-	if err := landlock.Restrict(landlock.Rules{Read: []string{"/"}, Devices: []string{"/dev/null"}}); err != nil {
-		return err
-	}
-	one, two := signal(false), signal(true)
-	fmt.Printf("one thread: %s, two threads: %s\n", one, two)
-	return nil
 }
 
 // signal starts a program, and another one that signals it, from one thread or

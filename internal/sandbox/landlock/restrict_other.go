@@ -9,6 +9,3 @@ func ABI() (int, error) { return 0, fmt.Errorf("%w: only Linux has it", ErrUnsup
 
 // Restrict fails: only Linux has Landlock.
 func Restrict(Rules) error { _, err := ABI(); return err }
-
-// RestrictThread fails: only Linux has Landlock.
-func RestrictThread(Rules) error { _, err := ABI(); return err }

@@ -98,7 +98,7 @@ func Table(abi int) []Row {
 		{5, "commands to devices (ioctl)", "devices that can be opened take every command"},
 		{6, "signals to processes outside", "processes of the same user outside can be signalled"},
 		{6, "abstract Unix sockets of processes outside", "seccomp refuses Unix sockets"},
-		{8, "one domain for all threads", "each thread has its own; programs are started from one thread"},
+		{8, "one domain for all threads", "one thread is restricted, and executes the program again"},
 		{9, "named Unix sockets of processes outside", "seccomp refuses Unix sockets"},
 	}
 	table := make([]Row, len(rows))

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"syscall"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,47 +29,30 @@ func Attr() *syscall.SysProcAttr {
 	}
 }
 
-// Drop takes all capabilities from every thread of the process, also from its
-// bounding set: nothing that it starts has one, or gets one from a set-user-id or
-// a file with capabilities, or by being root. It fails in a program that is linked
-// with C code.
+// Drop takes all capabilities from the calling thread, which the caller has
+// locked, also from its bounding set. The caller executes a program next: that has one
+// thread, which has none, and gets none from a set-user-id, a file with capabilities,
+// or by being root.
 func Drop() error {
 	for capability := 0; ; capability++ {
-		err := onAllThreads(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, uintptr(capability), 0)
+		err := unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(capability), 0, 0, 0)
 		if errors.Is(err, unix.EINVAL) && capability > 0 {
 			break // one more than the last that the kernel knows
+		}
+		if errors.Is(err, unix.EPERM) {
+			break // an ordinary user has none, and no_new_privs keeps it so
 		}
 		if err != nil {
 			return fmt.Errorf("drop capability %d from the bounding set: %w", capability, err)
 		}
 	}
-	return dropOwn()
-}
-
-// dropOwn empties the permitted, effective and inheritable sets. The ambient set
-// holds nothing that these do not, so it is empty then, too.
-func dropOwn() error {
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return fmt.Errorf("clear ambient capabilities: %w", err)
+	}
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var none [2]unix.CapUserData
-	err := onAllThreads(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&none[0])), 0)
-	runtime.KeepAlive(&header)
-	runtime.KeepAlive(&none)
-	if err != nil {
+	if err := unix.Capset(&header, &none[0]); err != nil {
 		return fmt.Errorf("drop capabilities: %w", err)
-	}
-	return nil
-}
-
-// onAllThreads passes pointers as numbers, so what they point to must not move.
-//
-//go:uintptrescapes
-func onAllThreads(trap, a, b, c uintptr) error {
-	_, _, errno := syscall.AllThreadsSyscall6(trap, a, b, c, 0, 0, 0)
-	if errno == syscall.ENOTSUP {
-		return fmt.Errorf("this program is linked with C code, build it with CGO_ENABLED=0: %w", errno)
-	}
-	if errno != 0 {
-		return errno
 	}
 	return nil
 }

@@ -4,8 +4,9 @@
 //
 // [Attr] is for the process that starts the child: the child gets new namespaces
 // and, for the time of the set-up, a few capabilities in them. The child calls
-// [Build], which ends with the old root gone, and then [Drop], after which no
-// process that it starts has a capability or can get one.
+// [Build], which ends with the old root gone, and then [Drop] on a locked thread,
+// which executes a program next. No thread of that program has a capability, and
+// no process that it starts has or can get one.
 //
 // Programs of an earlier sandbox may still write to the same folders while Build
 // runs. So every path is opened once, without following links, and what is mounted

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,13 +21,24 @@ import (
 	"hermes/internal/sandbox/mount"
 )
 
-// The test binary starts itself again, in new namespaces, with this variable: it
-// then builds a root and runs scripts in it.
+// The test binary starts itself again, in new namespaces, with this variable. As the
+// product does, it builds a root and drops its capabilities on one thread, and
+// executes itself once more from there; then it runs scripts.
 const insideVariable = "MOUNT_TEST_INSIDE"
 
+// What the variable may be.
+const (
+	buildsRoot  = "builds"
+	runsScripts = "runs"
+)
+
 func TestMain(m *testing.M) {
-	if os.Getenv(insideVariable) != "" {
-		runInside()
+	switch os.Getenv(insideVariable) {
+	case buildsRoot:
+		runBuild()
+		return
+	case runsScripts:
+		runScripts()
 		return
 	}
 	if attack := os.Getenv(attackVariable); attack != "" {
@@ -52,7 +64,8 @@ type outcome struct {
 	Unavailable bool
 	Took        time.Duration
 	Opened      []string // descriptors that Build left open
-	Threads     int      // threads that kept a capability, -1 if only one dropped them
+	Threads     int      // of the process that ran the scripts
+	Capable     int      // those of them that have or can get a capability
 	Runs        []run
 }
 
@@ -62,7 +75,13 @@ type run struct {
 	Code int
 }
 
-func runInside() {
+// built is what the process that built the root hands to the one that it becomes.
+type built struct {
+	Job     job
+	Outcome outcome
+}
+
+func runBuild() {
 	runtime.LockOSThread()
 	var j job
 	if err := json.NewDecoder(os.Stdin).Decode(&j); err != nil {
@@ -86,17 +105,56 @@ func runInside() {
 	o.Report = report
 	if err != nil {
 		o.Error, o.Unavailable = err.Error(), errors.Is(err, mount.ErrUnavailable)
-	} else {
-		for _, fd := range descriptors() {
-			if !slices.Contains(before, fd) {
-				o.Opened = append(o.Opened, fd)
-			}
-		}
-		o.Threads = drop()
-		for _, script := range j.Scripts {
-			o.Runs = append(o.Runs, runScript(script, j.Env))
+		answer(o)
+		return
+	}
+	for _, fd := range descriptors() {
+		if !slices.Contains(before, fd) {
+			o.Opened = append(o.Opened, fd)
 		}
 	}
+	if err := mount.Drop(); err != nil {
+		panic(err)
+	}
+	panic(again(built{j, o}))
+}
+
+// again executes the test binary, which reads b from its standard input. It returns
+// only if that fails.
+func again(b built) error {
+	fd, err := unix.MemfdCreate("built", unix.MFD_CLOEXEC)
+	if err != nil {
+		return err
+	}
+	f := os.NewFile(uintptr(fd), "built")
+	if err := json.NewEncoder(f).Encode(b); err != nil {
+		return err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	if err := unix.Dup3(fd, 0, 0); err != nil {
+		return err
+	}
+	if err := os.Setenv(insideVariable, runsScripts); err != nil {
+		return err
+	}
+	return unix.Exec("/proc/self/exe", os.Args, os.Environ())
+}
+
+func runScripts() {
+	var b built
+	if err := json.NewDecoder(os.Stdin).Decode(&b); err != nil {
+		panic(err)
+	}
+	for _, script := range b.Job.Scripts {
+		b.Outcome.Runs = append(b.Outcome.Runs, runScript(script, b.Job.Env))
+	}
+	b.Outcome.Threads, b.Outcome.Capable = threads()
+	answer(b.Outcome)
+}
+
+func answer(o outcome) {
 	if err := json.NewEncoder(os.Stdout).Encode(o); err != nil {
 		panic(err)
 	}
@@ -130,43 +188,30 @@ func inside(j job) *exec.Cmd {
 	}
 	cmd := exec.Command(self)
 	cmd.Args[0] = "inside"
-	cmd.Env = append(os.Environ(), insideVariable+"=1", "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(os.Environ(), insideVariable+"="+buildsRoot, "GORACE=atexit_sleep_ms=0")
 	cmd.Stdin = bytes.NewReader(in)
 	cmd.SysProcAttr = mount.Attr()
 	return cmd
 }
 
-// drop drops the capabilities of all threads, and returns how many kept some. A
-// binary that is linked with C code, as with the race detector, cannot do that:
-// then only this thread's are dropped, which starts the scripts.
-func drop() int {
-	err := mount.Drop()
-	if errors.Is(err, unix.ENOTSUP) {
-		for c := uintptr(0); unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0) == nil; c++ {
-		}
-		_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
-		header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-		var none [2]unix.CapUserData
-		if err := unix.Capset(&header, &none[0]); err != nil {
-			panic(err)
-		}
-		return -1
-	}
-	if err != nil {
-		panic(err)
-	}
-	n := 0
+// threads counts the threads of this process, and those that have or can get a
+// capability.
+func threads() (all, capable int) {
 	files, _ := filepath.Glob("/proc/self/task/*/status")
 	for _, file := range files {
-		text, _ := os.ReadFile(file)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // it ended
+		}
+		all++
 		for line := range strings.Lines(string(text)) {
 			if strings.HasPrefix(line, "Cap") && strings.Trim(line[7:], "\t0\n") != "" {
-				n++
+				capable++
 				break
 			}
 		}
 	}
-	return n
+	return all, capable
 }
 
 func descriptors() []string {

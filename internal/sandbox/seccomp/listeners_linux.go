@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -82,32 +81,17 @@ func (s *Supervisor) Listening() []netip.AddrPort {
 	return slices.Compact(own)
 }
 
-// Owner returns a function that says whether everything that listens at an
-// address is held by a descendant of the process. It reads /proc and is slow
-// (milliseconds); [Supervisor] itself remembers which sockets it let listen and
-// needs it only for listeners that were made in another way.
-func Owner(root int) func(netip.AddrPort) bool {
-	return func(address netip.AddrPort) bool {
-		found, err := listeners(fmt.Sprintf("/proc/%d/net", root), address)
-		if err != nil || len(found) == 0 {
-			return false
-		}
-		held := heldBy(descendants(root))
-		return !slices.ContainsFunc(found, func(l listener) bool { return !held[l.inode] })
-	}
-}
-
 type listener struct {
 	address netip.AddrPort
 	inode   uint64
 }
 
-// listeners reads the TCP sockets that take connections to an address from a
-// folder like /proc/self/net. The zero address asks for all.
-func listeners(folder string, address netip.AddrPort) ([]listener, error) {
+// listeners reads the TCP sockets that take connections to an address from
+// /proc/self/net. The zero address asks for all.
+func listeners(address netip.AddrPort) ([]listener, error) {
 	var found []listener
 	for _, name := range []string{"tcp", "tcp6"} {
-		f, err := os.Open(filepath.Join(folder, name))
+		f, err := os.Open(filepath.Join("/proc/self/net", name))
 		if os.IsNotExist(err) && name == "tcp6" {
 			continue // a kernel without IPv6
 		}
@@ -190,23 +174,6 @@ func descendants(root int) []int {
 		all = append(all, children[all[i]]...)
 	}
 	return all
-}
-
-// heldBy returns the inodes of the sockets that processes have open.
-func heldBy(processes []int) map[uint64]bool {
-	held := make(map[uint64]bool)
-	for _, pid := range processes {
-		folder := fmt.Sprintf("/proc/%d/fd", pid)
-		entries, _ := os.ReadDir(folder)
-		for _, e := range entries {
-			target, _ := os.Readlink(filepath.Join(folder, e.Name()))
-			number, ok := strings.CutPrefix(target, "socket:[")
-			if inode, err := strconv.ParseUint(strings.TrimSuffix(number, "]"), 10, 64); ok && err == nil {
-				held[inode] = true
-			}
-		}
-	}
-	return held
 }
 
 // owned remembers what a [Supervisor] did to the programs' sockets. Cookies are

@@ -80,7 +80,7 @@ func build(order string) error {
 		}
 	}
 	if w.Rules != nil {
-		if err := landlock.RestrictThread(*w.Rules); err != nil {
+		if err := landlock.Restrict(*w.Rules); err != nil {
 			return err
 		}
 	}

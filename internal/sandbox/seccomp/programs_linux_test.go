@@ -121,22 +121,6 @@ while ! [ -e port ]; do kill -0 $server || exit 1; sleep 0.02; done
 	}
 }
 
-// TestOwnersAreFoundInProc asks which process holds a listener.
-func TestOwnersAreFoundInProc(t *testing.T) {
-	port, _ := mustListen(t)
-	at := netip.MustParseAddrPort("127.0.0.1:" + port)
-	if !seccomp.Owner(os.Getpid())(at) {
-		t.Error("a listener of this process is not found")
-	}
-	child := exec.Command("/bin/sleep", "10")
-	must(t, child.Start())
-	defer child.Wait()
-	defer child.Process.Kill()
-	if seccomp.Owner(child.Process.Pid)(at) {
-		t.Error("a listener of this process is said to be its child's")
-	}
-}
-
 func TestListeningIsKnown(t *testing.T) {
 	folder := mustFolder(t)
 	must(t, os.WriteFile(filepath.Join(folder, "server"), []byte(pythonServer), 0o666))
