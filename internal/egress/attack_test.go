@@ -398,6 +398,8 @@ func TestBytesSentWithTheRequestBelongToTheTunnel(t *testing.T) {
 		if _, err := io.ReadFull(r, make([]byte, 2)); err != nil {
 			t.Errorf("cut at %d: %v", cut, err)
 		}
+		_ = r.Conn.(*net.TCPConn).CloseWrite()
+		_, _ = io.ReadAll(r) // ends after the server has read all
 	}
 	r := c.raw(t).send(request + string(clientHello(t, "b.example")))
 	r.answer("CONNECT")
