@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"hermes/internal/egress"
+	"hermes/internal/egress/egresstest"
 )
 
 // program finds a tool, or skips the test where it is missing; in CI it must be there.
@@ -43,11 +44,11 @@ type shell struct {
 	vars []string
 }
 
-func (c *child) shell(t *testing.T, a *authority, vars ...string) *shell {
+func (c *child) shell(t *testing.T, a *egresstest.Authority, vars ...string) *shell {
 	t.Helper()
 	s := &shell{t: t, dir: t.TempDir()}
-	s.vars = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "LANG=C", "SSL_CERT_FILE=" + a.file, "CURL_CA_BUNDLE=" + a.file, "GIT_SSL_CAINFO=" + a.file,
-		"REQUESTS_CA_BUNDLE=" + a.file, "PIP_CERT=" + a.file, "NODE_EXTRA_CA_CERTS=" + a.file, "CARGO_HTTP_CAINFO=" + a.file}, c.Environ(c.port)...)
+	s.vars = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "LANG=C", "SSL_CERT_FILE=" + a.File, "CURL_CA_BUNDLE=" + a.File, "GIT_SSL_CAINFO=" + a.File,
+		"REQUESTS_CA_BUNDLE=" + a.File, "PIP_CERT=" + a.File, "NODE_EXTRA_CA_CERTS=" + a.File, "CARGO_HTTP_CAINFO=" + a.File}, c.Environ(c.port)...)
 	s.vars = append(s.vars, vars...)
 	return s
 }
@@ -154,8 +155,8 @@ func tarred(t *testing.T, entries ...string) string {
 func TestCurl(t *testing.T) {
 	t.Parallel()
 	curl := program(t, "curl")
-	w, a := newWorld(), newAuthority(t)
-	w.site(t, a, says("secure"), "a.test", "b.test")
+	w, a := newWorld(), egresstest.NewAuthority(t)
+	w.Site(t, a, says("secure"), "a.test", "b.test")
 	w.plain(t, says("plain"), "a.test", "b.test")
 	c := w.allowed(t, "a.test")
 	s := c.shell(t, a)
@@ -184,7 +185,7 @@ func TestCurl(t *testing.T) {
 		}
 	}
 	only.refuses(c, "(2)", curl, "-sS", "https://b.test/")
-	if looked, _ := w.asked(); strings.Contains(strings.Join(looked, " "), "b.test") {
+	if looked, _ := w.Asked(); strings.Contains(strings.Join(looked, " "), "b.test") {
 		t.Errorf("looked up %v", looked)
 	}
 }
@@ -192,13 +193,13 @@ func TestCurl(t *testing.T) {
 func TestGitOverHTTPS(t *testing.T) {
 	t.Parallel()
 	git := program(t, "git")
-	w, a := newWorld(), newAuthority(t)
+	w, a := newWorld(), egresstest.NewAuthority(t)
 	root := t.TempDir()
 	path, err := exec.Command(git, "--exec-path").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.site(t, a, &cgi.Handler{Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"), Stderr: new(bytes.Buffer),
+	w.Site(t, a, &cgi.Handler{Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"), Stderr: new(bytes.Buffer),
 		Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=tester", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"}}, "git.test", "other.test")
 	c := w.allowed(t, "git.test")
 	s := c.shell(t, a, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@a.test", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@a.test")
@@ -225,13 +226,13 @@ func TestPip(t *testing.T) {
 	if err := exec.Command(python, "-m", "pip", "--version").Run(); err != nil && os.Getenv("CI") != "true" {
 		t.Skip("no pip")
 	}
-	w, a := newWorld(), newAuthority(t)
+	w, a := newWorld(), egresstest.NewAuthority(t)
 	wheel := zipped(t, "demo.py", "word = 'hello'\n",
 		"demo-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n",
 		"demo-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
 		"demo-1.0.dist-info/RECORD", "demo.py,,\ndemo-1.0.dist-info/METADATA,,\ndemo-1.0.dist-info/WHEEL,,\ndemo-1.0.dist-info/RECORD,,\n")
 	sum := sha256.Sum256([]byte(wheel))
-	w.site(t, a, files{
+	w.Site(t, a, files{
 		"/simple/demo/":                  "<!DOCTYPE html><html><body><a href=\"https://files.test/demo-1.0-py3-none-any.whl#sha256=" + hex.EncodeToString(sum[:]) + "\">demo</a></body></html>",
 		"/demo-1.0-py3-none-any.whl":     wheel,
 		"/simple/pip/":                   "<!DOCTYPE html><html><body></body></html>",
@@ -249,7 +250,7 @@ func TestPip(t *testing.T) {
 func TestNpm(t *testing.T) {
 	t.Parallel()
 	npm := program(t, "npm")
-	w, a := newWorld(), newAuthority(t)
+	w, a := newWorld(), egresstest.NewAuthority(t)
 	pack := tarred(t, "package/package.json", `{"name":"demo","version":"1.0.0","main":"index.js"}`, "package/index.js", "module.exports = 'hello'\n")
 	sum := sha512.Sum512([]byte(pack))
 	document, err := json.Marshal(map[string]any{"name": "demo", "dist-tags": map[string]string{"latest": "1.0.0"}, "versions": map[string]any{"1.0.0": map[string]any{
@@ -259,9 +260,9 @@ func TestNpm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.site(t, a, files{"/demo": string(document), "/demo/-/demo-1.0.0.tgz": pack}, "npm.test")
+	w.Site(t, a, files{"/demo": string(document), "/demo/-/demo-1.0.0.tgz": pack}, "npm.test")
 	c := w.allowed(t, "npm.test")
-	s := c.shell(t, a, "npm_config_registry=https://npm.test/", "npm_config_cafile="+a.file, "npm_config_audit=false", "npm_config_fund=false",
+	s := c.shell(t, a, "npm_config_registry=https://npm.test/", "npm_config_cafile="+a.File, "npm_config_audit=false", "npm_config_fund=false",
 		"npm_config_update_notifier=false", "npm_config_fetch_retries=0", "npm_config_cache="+t.TempDir())
 	s.write("package.json", `{"name":"app","version":"1.0.0"}`)
 	s.must(npm, "install", "demo")
@@ -274,9 +275,9 @@ func TestNpm(t *testing.T) {
 func TestGo(t *testing.T) {
 	t.Parallel()
 	gobin := program(t, "go")
-	w, a := newWorld(), newAuthority(t)
+	w, a := newWorld(), egresstest.NewAuthority(t)
 	at := "mod.test/demo@v1.0.0/"
-	w.site(t, a, files{
+	w.Site(t, a, files{
 		"/mod.test/demo/@v/list": "v1.0.0\n", "/mod.test/demo/@v/v1.0.0.info": `{"Version":"v1.0.0","Time":"2020-01-01T00:00:00Z"}`,
 		"/mod.test/demo/@v/v1.0.0.mod": "module mod.test/demo\n",
 		"/mod.test/demo/@v/v1.0.0.zip": zipped(t, at+"go.mod", "module mod.test/demo\n", at+"demo.go", "package demo\n\nconst Word = \"hello\"\n"),
@@ -296,10 +297,10 @@ func TestGo(t *testing.T) {
 func TestCargo(t *testing.T) {
 	t.Parallel()
 	cargo := program(t, "cargo")
-	w, a := newWorld(), newAuthority(t)
+	w, a := newWorld(), egresstest.NewAuthority(t)
 	crate := tarred(t, "demo-1.0.0/Cargo.toml", "[package]\nname = \"demo\"\nversion = \"1.0.0\"\nedition = \"2021\"\n", "demo-1.0.0/src/lib.rs", "pub const WORD: &str = \"hello\";\n")
 	sum := sha256.Sum256([]byte(crate))
-	w.site(t, a, files{
+	w.Site(t, a, files{
 		"/index/config.json":   `{"dl":"https://crates.test/dl/{crate}-{version}.crate"}`,
 		"/index/de/mo/demo":    `{"name":"demo","vers":"1.0.0","deps":[],"cksum":"` + hex.EncodeToString(sum[:]) + `","features":{},"yanked":false}` + "\n",
 		"/dl/demo-1.0.0.crate": crate,
@@ -336,8 +337,8 @@ func TestNodeFetch(t *testing.T) {
 	if err != nil || strings.TrimSpace(string(version)) != "true" {
 		t.Skip("this Node knows no NODE_USE_ENV_PROXY")
 	}
-	w, a := newWorld(), newAuthority(t)
-	w.site(t, a, says("secure"), "a.test")
+	w, a := newWorld(), egresstest.NewAuthority(t)
+	w.Site(t, a, says("secure"), "a.test")
 	c := w.allowed(t, "a.test")
 	s := c.shell(t, a)
 	if out := s.must(node, "-e", "fetch('https://a.test/').then(r => r.text()).then(x => console.log(x))"); strings.TrimSpace(out) != "secure" {
