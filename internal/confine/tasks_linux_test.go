@@ -209,7 +209,7 @@ func newNetwork(t *testing.T) *network {
 	t.Helper()
 	n := &network{World: egresstest.New(), authority: egresstest.NewAuthority(t), git: t.TempDir()}
 	for host, h := range map[string]http.Handler{
-		"pypi.test": egresstest.Python(t, "pypi.test"), "npm.test": egresstest.Node(t, "npm.test"), "crates.test": egresstest.Rust(t, "crates.test"),
+		"pypi.test": egresstest.Python(t, "pypi.test"), "npm.test": egresstest.Node(t, "npm.test", "demo"), "crates.test": egresstest.Rust(t, "crates.test"),
 		"goproxy.test": egresstest.Go(t), "files.test": egresstest.Files{"/hello.txt": "hello from outside\n"},
 	} {
 		n.Site(t, n.authority, h, host)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hermes/internal/egress"
+	"hermes/internal/egress/egresstest"
 )
 
 // clientHello returns the first message of TLS for a server's name; "" sends none.
@@ -92,8 +93,8 @@ func TestTheNameInTLSMustBeTheHost(t *testing.T) {
 		"another host":          {"a.example:443", clientHello(t, "b.example"), false},
 		"a host below":          {"a.example:443", clientHello(t, "x.a.example"), false},
 		"no name":               {"a.example:443", clientHello(t, ""), false},
-		"no name, an address":   {public + ":443", clientHello(t, ""), true},
-		"a name, an address":    {public + ":443", hello, false},
+		"no name, an address":   {egresstest.Public + ":443", clientHello(t, ""), true},
+		"a name, an address":    {egresstest.Public + ":443", hello, false},
 		"not TLS":               {"a.example:443", []byte("GET / HTTP/1.1\r\nHost: a.example\r\n\r\n"), false},
 		"SSH":                   {"a.example:443", []byte("SSH-2.0-x\r\n"), false},
 		"nothing":               {"a.example:443", nil, false},
@@ -121,7 +122,7 @@ func TestTheNameInTLSMustBeTheHost(t *testing.T) {
 			if !c.ok {
 				config.Limits.Handshake = time.Second
 			}
-			ch := start(t, config, egress.SessionConfig{Allow: rules(t, "a.example", "a.example:8443", "a.example:22", "ssh.example:443/ssh", "any.example:443/any", public)})
+			ch := start(t, config, egress.SessionConfig{Allow: rules(t, "a.example", "a.example:8443", "a.example:22", "ssh.example:443/ssh", "any.example:443/any", egresstest.Public)})
 			r, code, body := ch.tunnel(t, c.to)
 			if code != 200 {
 				t.Fatal(code, body)
@@ -398,6 +399,8 @@ func TestBytesSentWithTheRequestBelongToTheTunnel(t *testing.T) {
 		if _, err := io.ReadFull(r, make([]byte, 2)); err != nil {
 			t.Errorf("cut at %d: %v", cut, err)
 		}
+		_ = r.Conn.(*net.TCPConn).CloseWrite()
+		_, _ = io.ReadAll(r) // ends after the server has read all
 	}
 	r := c.raw(t).send(request + string(clientHello(t, "b.example")))
 	r.answer("CONNECT")

@@ -20,9 +20,6 @@ import (
 	"hermes/internal/netguard"
 )
 
-// maxTried is how many addresses of a name are tried.
-const maxTried = 4
-
 // unreachable is the error of a host that is allowed and does not answer.
 type unreachable struct {
 	target target
@@ -59,7 +56,7 @@ func (s *Session) straight(ctx context.Context, t target, g grant) (net.Conn, er
 			return nil, &unreachable{t, "it has no IPv4 address, and network.force_ipv4 is set"}
 		}
 	}
-	for _, a := range inTurn(list) {
+	for _, a := range netguard.InTurn(list) {
 		var conn net.Conn
 		if conn, err = s.proxy.connect(ctx, target{a.String(), t.port}.String()); err == nil {
 			return conn, nil
@@ -136,27 +133,6 @@ func (p *Proxy) connect(ctx context.Context, address string) (net.Conn, error) {
 	}
 	d := net.Dialer{KeepAlive: 30 * time.Second}
 	return d.DialContext(ctx, "tcp", address)
-}
-
-// inTurn puts an address of each family first, since one family may not work.
-func inTurn(list []netip.Addr) []netip.Addr {
-	var four, six, out []netip.Addr
-	for _, a := range list {
-		if a.Is4() {
-			four = append(four, a)
-		} else {
-			six = append(six, a)
-		}
-	}
-	for i := range max(len(four), len(six)) {
-		if i < len(four) {
-			out = append(out, four[i])
-		}
-		if i < len(six) {
-			out = append(out, six[i])
-		}
-	}
-	return out[:min(len(out), maxTried)]
 }
 
 // upstream chooses this machine's own proxy for a target.

@@ -22,13 +22,14 @@ import (
 	"golang.org/x/net/proxy"
 
 	"hermes/internal/egress"
+	"hermes/internal/egress/egresstest"
 	"hermes/internal/hostlist"
 )
 
 func TestAllowedHostsAreReachedByEveryProtocol(t *testing.T) {
 	t.Parallel()
-	w, a := newWorld(), newAuthority(t)
-	w.site(t, a, says("secure"), "a.example")
+	w, a := newWorld(), egresstest.NewAuthority(t)
+	w.Site(t, a, says("secure"), "a.example")
 	w.plain(t, says("plain"), "a.example")
 	c := w.allowed(t, "a.example")
 	for address, want := range map[string]string{"https://a.example/": "secure", "http://a.example/x?a;b=%zz": "plain", "https://A.Example./": "secure"} {
@@ -41,13 +42,13 @@ func TestAllowedHostsAreReachedByEveryProtocol(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := &http.Transport{DialContext: d.(proxy.ContextDialer).DialContext, DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: a.pool}}
+	tr := &http.Transport{DialContext: d.(proxy.ContextDialer).DialContext, DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: a.Pool}}
 	for address, want := range map[string]string{"https://a.example/": "secure", "http://a.example/": "plain"} {
 		if code, body, err := fetch(&http.Client{Transport: tr}, address); err != nil || code != 200 || body != want {
 			t.Errorf("socks %s: %d %q %v", address, code, body, err)
 		}
 	}
-	if _, dialled := w.asked(); slices.ContainsFunc(dialled, func(d string) bool { return !strings.HasPrefix(d, public+":") }) {
+	if _, dialled := w.Asked(); slices.ContainsFunc(dialled, func(d string) bool { return !strings.HasPrefix(d, egresstest.Public+":") }) {
 		t.Errorf("dialled %v", dialled)
 	}
 	if r := c.Refused(time.Time{}); len(r) != 0 {
@@ -57,8 +58,8 @@ func TestAllowedHostsAreReachedByEveryProtocol(t *testing.T) {
 
 func TestAHostWithoutARuleIsRefusedBeforeTheLookup(t *testing.T) {
 	t.Parallel()
-	w, a := newWorld(), newAuthority(t)
-	w.site(t, a, says("secret"), "secret-data.evil.example")
+	w, a := newWorld(), egresstest.NewAuthority(t)
+	w.Site(t, a, says("secret"), "secret-data.evil.example")
 	c := w.allowed(t, "a.example", "*.ok.example", "b.example:8443")
 	before := time.Now()
 	_, code, body := c.tunnel(t, "secret-data.evil.example:443")
@@ -73,7 +74,7 @@ func TestAHostWithoutARuleIsRefusedBeforeTheLookup(t *testing.T) {
 	if _, _, err := fetch(c.client(t, a), "http://evil.example/"); err != nil {
 		t.Error(err)
 	}
-	if looked, dialled := w.asked(); len(looked)+len(dialled) != 0 {
+	if looked, dialled := w.Asked(); len(looked)+len(dialled) != 0 {
 		t.Errorf("looked up %v, dialled %v", looked, dialled)
 	}
 	list := c.Refused(before)
@@ -87,10 +88,11 @@ func TestAHostWithoutARuleIsRefusedBeforeTheLookup(t *testing.T) {
 
 func TestDenyWins(t *testing.T) {
 	t.Parallel()
-	w, a := newWorld(), newAuthority(t)
-	w.site(t, a, says("x"), "a.example", "bad.a.example", "listed.example", "by-address.example")
-	w.names["by-address.example"], w.names["by-nat64.example"] = []string{"93.184.216.35"}, []string{"64:ff9b::5db8:d823"}
-	w.names["by-rule.example"] = []string{"93.184.216.36"}
+	w, a := newWorld(), egresstest.NewAuthority(t)
+	w.Site(t, a, says("x"), "a.example", "bad.a.example", "listed.example", "by-address.example")
+	w.Name("by-address.example", "93.184.216.35")
+	w.Name("by-nat64.example", "64:ff9b::5db8:d823")
+	w.Name("by-rule.example", "93.184.216.36")
 	list := &hostlist.Source{Entries: []string{"listed.example", "93.184.216.35"}}
 	config := w.config()
 	config.Deny = list.Match
@@ -112,18 +114,19 @@ func TestPrivateAddressesAreRefusedAfterTheLookup(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.listen(t, "9", func(c net.Conn) {}, "x.example")
-	for i, a := range []string{"127.0.0.1", "10.1.2.3", "192.168.0.1", "100.64.0.1", "169.254.1.1", "224.0.0.1", "0.0.0.0", "::1", "fe80::1", "fd00::1",
-		"::ffff:10.0.0.1", "64:ff9b::a00:1", "2002:7f00:1::", "169.254.169.254", "fd00:ec2::254", public + " 10.0.0.1"} {
-		w.names[fmt.Sprintf("h%d.example", i)] = []string{a}
+	list := []string{"127.0.0.1", "10.1.2.3", "192.168.0.1", "100.64.0.1", "169.254.1.1", "224.0.0.1", "0.0.0.0", "::1", "fe80::1", "fd00::1",
+		"::ffff:10.0.0.1", "64:ff9b::a00:1", "2002:7f00:1::", "169.254.169.254", "fd00:ec2::254", egresstest.Public + " 10.0.0.1"}
+	for i, a := range list {
+		w.Name(fmt.Sprintf("h%d.example", i), a)
 	}
 	c := w.allowed(t, "*")
-	for i := range 16 {
+	for i, a := range list {
 		to := fmt.Sprintf("h%d.example:443", i)
 		if _, code, body := c.tunnel(t, to); code != 403 || !strings.Contains(body, "leads to") {
-			t.Errorf("%s (%v): %d %q", to, w.names[fmt.Sprintf("h%d.example", i)], code, body)
+			t.Errorf("%s (%v): %d %q", to, a, code, body)
 		}
 	}
-	if _, dialled := w.asked(); len(dialled) != 0 {
+	if _, dialled := w.Asked(); len(dialled) != 0 {
 		t.Errorf("dialled %v", dialled)
 	}
 }
@@ -151,7 +154,7 @@ func TestEverySpellingOfAnAddressIsJudged(t *testing.T) {
 			t.Errorf("SOCKS %q: reply %d", host, reply)
 		}
 	}
-	if looked, dialled := w.asked(); len(looked)+len(dialled) != 0 {
+	if looked, dialled := w.Asked(); len(looked)+len(dialled) != 0 {
 		t.Errorf("looked up %v, dialled %v", looked, dialled)
 	}
 }
@@ -180,9 +183,9 @@ func TestAPrivateHostNeedsARuleForItAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	echo := func(c net.Conn) { _, _ = io.Copy(c, c) }
-	w.listen(t, "5432", echo)
-	w.servers["10.0.0.5:5432"] = w.servers[public+":5432"]
-	w.names["db.intern"], w.names["meta.intern"] = []string{"10.0.0.5"}, []string{"169.254.169.254"}
+	w.Name("db.intern", "10.0.0.5")
+	w.Name("meta.intern", "169.254.169.254")
+	w.listen(t, "5432", echo, "db.intern")
 	private := func(texts ...string) []egress.Rule {
 		list := rules(t, texts...)
 		for i := range list {
@@ -210,11 +213,11 @@ func TestAPrivateHostNeedsARuleForItAlone(t *testing.T) {
 
 func TestASecondAnswerIsNotAskedFor(t *testing.T) {
 	t.Parallel()
-	w, a := newWorld(), newAuthority(t)
-	w.site(t, a, says("first"), "rebind.example")
+	w, a := newWorld(), egresstest.NewAuthority(t)
+	w.Site(t, a, says("first"), "rebind.example")
 	w.plain(t, says("first"), "rebind.example")
 	for _, scheme := range []string{"https", "http"} {
-		w.names["rebind.example"] = []string{public, "127.0.0.1"}
+		w.Name("rebind.example", egresstest.Public, "127.0.0.1")
 		c := w.allowed(t, "rebind.example")
 		if _, body, err := fetch(c.client(t, a), scheme+"://rebind.example/"); err != nil || body != "first" {
 			t.Errorf("%q %v", body, err)
@@ -224,7 +227,7 @@ func TestASecondAnswerIsNotAskedFor(t *testing.T) {
 			t.Errorf("%s: the second look-up led to %d", scheme, code)
 		}
 	}
-	if _, dialled := w.asked(); len(dialled) != 2 {
+	if _, dialled := w.Asked(); len(dialled) != 2 {
 		t.Errorf("dialled %v", dialled)
 	}
 }
@@ -309,7 +312,7 @@ func TestAnUndecidedHostIsAskedAboutOnce(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	time.Sleep(50 * time.Millisecond) // for those that would ask again
-	if looked, _ := w.asked(); len(looked) != 0 {
+	if looked, _ := w.Asked(); len(looked) != 0 {
 		t.Errorf("looked up %v before the answer", looked)
 	}
 	close(release)
@@ -403,9 +406,9 @@ func TestALimitOfConnectionsAndOfTime(t *testing.T) {
 
 func TestCloseLeavesNothing(t *testing.T) {
 	before := runtime.NumGoroutine()
-	w, a := newWorld(), newAuthority(t)
+	w, a := newWorld(), egresstest.NewAuthority(t)
 	release := make(chan struct{})
-	site := w.site(t, a, says("x"), "a.example")
+	site := w.Site(t, a, says("x"), "a.example")
 	slow := w.plain(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { <-release }), "a.example")
 	w.listen(t, "7000", func(c net.Conn) { _, _ = io.Copy(c, c) }, "a.example")
 	config := w.config()
@@ -490,13 +493,14 @@ func TestAFloodIsBounded(t *testing.T) {
 
 func TestTheUpstreamProxyIsUsedAndItsPasswordStaysHere(t *testing.T) {
 	t.Parallel()
-	w, a := newWorld(), newAuthority(t)
-	site := w.site(t, a, says("secure"), "a.example")
+	w, a := newWorld(), egresstest.NewAuthority(t)
+	site := w.Site(t, a, says("secure"), "a.example")
 	var seen sync.Map
 	up := httptestProxy(t, site.Listener.Addr().String(), &seen)
-	w.servers["10.9.9.9:3128"] = up
-	delete(w.names, "a.example") // only the upstream proxy knows it
-	w.names["intern.example"] = []string{"10.0.0.1"}
+	w.Name("proxy.example", "10.9.9.9")
+	w.At("3128", up, "proxy.example")
+	w.Name("a.example") // only the upstream proxy knows it
+	w.Name("intern.example", "10.0.0.1")
 	config := w.config()
 	config.Upstream = func(*http.Request) (*url.URL, error) { return url.Parse("http://corp:s3cret@10.9.9.9:3128") }
 	c := start(t, config, egress.SessionConfig{Allow: rules(t, "*.example")})
@@ -560,19 +564,19 @@ func TestOtherAddressesAreTried(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.listen(t, "443", func(net.Conn) {}, "a.example")
-	w.names["a.example"] = []string{"93.184.216.1 93.184.216.2 2606:2800::1 " + public}
+	w.Name("a.example", "93.184.216.1 93.184.216.2 2606:2800::1 "+egresstest.Public)
 	c := w.allowed(t, "a.example")
 	if _, code, body := c.tunnel(t, "a.example:443"); code != 200 {
 		t.Errorf("%d %q", code, body)
 	}
-	if looked, dialled := w.asked(); len(looked) != 1 || len(dialled) != 4 {
+	if looked, dialled := w.Asked(); len(looked) != 1 || len(dialled) != 4 {
 		t.Errorf("looked up %v, dialled %v", looked, dialled)
 	}
-	w.names["mapped.example"] = []string{"::ffff:" + public} // as some resolvers write IPv4
+	w.Name("mapped.example", "::ffff:"+egresstest.Public) // as some resolvers write IPv4
 	if _, code, body := w.allowed(t, "mapped.example").tunnel(t, "mapped.example:443"); code != 200 {
 		t.Errorf("%d %q", code, body)
 	}
-	w.names["a.example"] = []string{"93.184.216.1"}
+	w.Name("a.example", "93.184.216.1")
 	if _, code, body := c.tunnel(t, "a.example:443"); code != 502 || !strings.Contains(body, "could not be reached") {
 		t.Errorf("%d %q", code, body)
 	}

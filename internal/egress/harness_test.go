@@ -2,170 +2,34 @@ package egress_test
 
 import (
 	"bufio"
-	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"errors"
 	"fmt"
 	"io"
-	"log"
 	"log/slog"
-	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"hermes/internal/egress"
+	"hermes/internal/egress/egresstest"
 )
 
-// world is a network of names that exist only here: each leads to an address, and each address
-// and port to a server on loopback.
-type world struct {
-	mu       sync.Mutex
-	names    map[string][]string // the answers to the look-ups of a name, one after the other; the last stays
-	servers  map[string]string   // address:port to the address of a server
-	lookedUp []string
-	dialled  []string
-}
+// world is the network of a test, and what starts a proxy in it.
+type world struct{ *egresstest.World }
 
-func newWorld() *world {
-	return &world{names: map[string][]string{}, servers: map[string]string{}}
-}
-
-func (w *world) resolve(_ context.Context, host string) ([]netip.Addr, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.lookedUp = append(w.lookedUp, host)
-	list := w.names[host]
-	if len(list) == 0 {
-		return nil, errors.New("no such host")
-	}
-	now := list[0]
-	if len(list) > 1 {
-		w.names[host] = list[1:]
-	}
-	var out []netip.Addr
-	for _, a := range strings.Fields(now) {
-		out = append(out, netip.MustParseAddr(a))
-	}
-	return out, nil
-}
-
-func (w *world) connect(ctx context.Context, network, address string) (net.Conn, error) {
-	w.mu.Lock()
-	w.dialled = append(w.dialled, address)
-	to, ok := w.servers[address]
-	w.mu.Unlock()
-	if !ok {
-		return nil, errors.New("connection refused")
-	}
-	var d net.Dialer
-	return d.DialContext(ctx, network, to)
-}
-
-func (w *world) asked() (lookedUp, dialled []string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return append([]string(nil), w.lookedUp...), append([]string(nil), w.dialled...)
-}
-
-// public is the address of every server of the tests.
-const public = "93.184.216.34"
-
-// authority is a certificate authority for the tests.
-type authority struct {
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-	file string
-	pool *x509.CertPool
-}
-
-func newAuthority(t *testing.T) *authority {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tmpl := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := &authority{key: key, file: filepath.Join(t.TempDir(), "ca.pem"), pool: x509.NewCertPool()}
-	if a.cert, err = x509.ParseCertificate(der); err != nil {
-		t.Fatal(err)
-	}
-	a.pool.AddCert(a.cert)
-	if err := os.WriteFile(a.file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-func (a *authority) certificate(t *testing.T, names ...string) tls.Certificate {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tmpl := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: names[0]}, DNSNames: names, IPAddresses: []net.IP{net.ParseIP(public)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, tmpl, a.cert, key.Public(), a.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
-}
-
-// site serves a handler as https (port 443) under names.
-func (w *world) site(t *testing.T, a *authority, h http.Handler, names ...string) *httptest.Server {
-	t.Helper()
-	s := httptest.NewUnstartedServer(h)
-	s.TLS = &tls.Config{Certificates: []tls.Certificate{a.certificate(t, names...)}, MinVersion: tls.VersionTLS12}
-	s.Config.ErrorLog = log.New(io.Discard, "", 0)
-	s.StartTLS()
-	t.Cleanup(s.Close)
-	w.at("443", s.Listener.Addr().String(), names...)
-	return s
-}
+func newWorld() *world { return &world{egresstest.New()} }
 
 // plain serves a handler as http (port 80) under names.
 func (w *world) plain(t *testing.T, h http.Handler, names ...string) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
-	w.at("80", s.Listener.Addr().String(), names...)
+	w.At("80", s.Listener.Addr().String(), names...)
 	return s
-}
-
-func (w *world) at(port, server string, names ...string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.servers[public+":"+port] = server
-	for _, n := range names {
-		if w.names[n] == nil {
-			w.names[n] = []string{public}
-		}
-	}
 }
 
 // listen serves each connection of a port with f.
@@ -176,7 +40,7 @@ func (w *world) listen(t *testing.T, port string, f func(net.Conn), names ...str
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() })
-	w.at(port, l.Addr().String(), names...)
+	w.At(port, l.Addr().String(), names...)
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -210,7 +74,7 @@ func rules(t *testing.T, texts ...string) []egress.Rule {
 }
 
 func (w *world) config() egress.Config {
-	return egress.Config{Resolve: w.resolve, Connect: w.connect, Log: slog.New(slog.DiscardHandler)}
+	return egress.Config{Resolve: w.Resolve, Connect: w.Connect, Log: slog.New(slog.DiscardHandler)}
 }
 
 func start(t *testing.T, c egress.Config, sc egress.SessionConfig) *child {
@@ -243,11 +107,11 @@ func (w *world) allowed(t *testing.T, texts ...string) *child {
 func (c *child) token() string { p, _ := c.url.User.Password(); return p }
 
 // client is an HTTP client inside.
-func (c *child) client(t *testing.T, a *authority) *http.Client {
+func (c *child) client(t *testing.T, a *egresstest.Authority) *http.Client {
 	t.Helper()
 	tr := &http.Transport{Proxy: http.ProxyURL(c.url), DisableKeepAlives: true}
 	if a != nil {
-		tr.TLSClientConfig = &tls.Config{RootCAs: a.pool}
+		tr.TLSClientConfig = &tls.Config{RootCAs: a.Pool}
 	}
 	t.Cleanup(tr.CloseIdleConnections)
 	return &http.Client{Transport: tr, Timeout: 20 * time.Second}

@@ -1,25 +1,16 @@
 package egress_test
 
 import (
-	"archive/tar"
-	"archive/zip"
-	"bytes"
-	"compress/gzip"
-	"crypto/sha256"
-	"crypto/sha512"
-	"encoding/base64"
-	"encoding/hex"
-	"encoding/json"
-	"net/http"
-	"net/http/cgi"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"hermes/internal/egress"
+	"hermes/internal/egress/egresstest"
 )
 
 // program finds a tool, or skips the test where it is missing; in CI it must be there.
@@ -43,12 +34,10 @@ type shell struct {
 	vars []string
 }
 
-func (c *child) shell(t *testing.T, a *authority, vars ...string) *shell {
+func (c *child) shell(t *testing.T, a *egresstest.Authority, vars ...string) *shell {
 	t.Helper()
 	s := &shell{t: t, dir: t.TempDir()}
-	s.vars = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "LANG=C", "SSL_CERT_FILE=" + a.file, "CURL_CA_BUNDLE=" + a.file, "GIT_SSL_CAINFO=" + a.file,
-		"REQUESTS_CA_BUNDLE=" + a.file, "PIP_CERT=" + a.file, "NODE_EXTRA_CA_CERTS=" + a.file, "CARGO_HTTP_CAINFO=" + a.file}, c.Environ(c.port)...)
-	s.vars = append(s.vars, vars...)
+	s.vars = slices.Concat([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "LANG=C"}, a.Variables(), c.Environ(c.port), vars)
 	return s
 }
 
@@ -95,67 +84,11 @@ func (s *shell) write(name, text string) {
 	}
 }
 
-// files serves fixed paths.
-type files map[string]string
-
-func (f files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	text, ok := f[r.URL.Path]
-	if !ok {
-		http.NotFound(w, r)
-		return
-	}
-	if strings.HasPrefix(text, "<!DOCTYPE html>") {
-		w.Header().Set("Content-Type", "text/html")
-	} else if strings.HasPrefix(text, "{") {
-		w.Header().Set("Content-Type", "application/json")
-	} else {
-		w.Header().Set("Content-Type", "application/octet-stream")
-	}
-	_, _ = w.Write([]byte(text))
-}
-
-func zipped(t *testing.T, entries ...string) string {
-	t.Helper()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for i := 0; i < len(entries); i += 2 {
-		w, err := z.Create(entries[i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = w.Write([]byte(entries[i+1]))
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
-func tarred(t *testing.T, entries ...string) string {
-	t.Helper()
-	var b bytes.Buffer
-	g := gzip.NewWriter(&b)
-	w := tar.NewWriter(g)
-	for i := 0; i < len(entries); i += 2 {
-		if err := w.WriteHeader(&tar.Header{Name: entries[i], Mode: 0o644, Size: int64(len(entries[i+1]))}); err != nil {
-			t.Fatal(err)
-		}
-		_, _ = w.Write([]byte(entries[i+1]))
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := g.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
 func TestCurl(t *testing.T) {
 	t.Parallel()
 	curl := program(t, "curl")
-	w, a := newWorld(), newAuthority(t)
-	w.site(t, a, says("secure"), "a.test", "b.test")
+	w, a := newWorld(), egresstest.NewAuthority(t)
+	w.Site(t, a, says("secure"), "a.test", "b.test")
 	w.plain(t, says("plain"), "a.test", "b.test")
 	c := w.allowed(t, "a.test")
 	s := c.shell(t, a)
@@ -184,7 +117,7 @@ func TestCurl(t *testing.T) {
 		}
 	}
 	only.refuses(c, "(2)", curl, "-sS", "https://b.test/")
-	if looked, _ := w.asked(); strings.Contains(strings.Join(looked, " "), "b.test") {
+	if looked, _ := w.Asked(); strings.Contains(strings.Join(looked, " "), "b.test") {
 		t.Errorf("looked up %v", looked)
 	}
 }
@@ -192,14 +125,13 @@ func TestCurl(t *testing.T) {
 func TestGitOverHTTPS(t *testing.T) {
 	t.Parallel()
 	git := program(t, "git")
-	w, a := newWorld(), newAuthority(t)
+	w, a := newWorld(), egresstest.NewAuthority(t)
 	root := t.TempDir()
 	path, err := exec.Command(git, "--exec-path").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.site(t, a, &cgi.Handler{Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"), Stderr: new(bytes.Buffer),
-		Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=tester", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"}}, "git.test", "other.test")
+	w.Site(t, a, egresstest.Git(strings.TrimSpace(string(path)), root), "git.test", "other.test")
 	c := w.allowed(t, "git.test")
 	s := c.shell(t, a, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@a.test", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@a.test")
 	s.must(git, "init", "-q", "--bare", filepath.Join(root, "repo.git"))
@@ -225,18 +157,8 @@ func TestPip(t *testing.T) {
 	if err := exec.Command(python, "-m", "pip", "--version").Run(); err != nil && os.Getenv("CI") != "true" {
 		t.Skip("no pip")
 	}
-	w, a := newWorld(), newAuthority(t)
-	wheel := zipped(t, "demo.py", "word = 'hello'\n",
-		"demo-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n",
-		"demo-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-		"demo-1.0.dist-info/RECORD", "demo.py,,\ndemo-1.0.dist-info/METADATA,,\ndemo-1.0.dist-info/WHEEL,,\ndemo-1.0.dist-info/RECORD,,\n")
-	sum := sha256.Sum256([]byte(wheel))
-	w.site(t, a, files{
-		"/simple/demo/":                  "<!DOCTYPE html><html><body><a href=\"https://files.test/demo-1.0-py3-none-any.whl#sha256=" + hex.EncodeToString(sum[:]) + "\">demo</a></body></html>",
-		"/demo-1.0-py3-none-any.whl":     wheel,
-		"/simple/pip/":                   "<!DOCTYPE html><html><body></body></html>",
-		"/demo-1.0-py3-none-any.whl.asc": "",
-	}, "pypi.test", "files.test")
+	w, a := newWorld(), egresstest.NewAuthority(t)
+	w.Site(t, a, egresstest.Python(t, "files.test"), "pypi.test", "files.test")
 	c := w.allowed(t, "pypi.test", "files.test")
 	s := c.shell(t, a, "PIP_INDEX_URL=https://pypi.test/simple/", "PIP_NO_CACHE_DIR=1", "PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_RETRIES=1", "PIP_CONFIG_FILE=/dev/null")
 	s.must(python, "-m", "pip", "install", "--target", "site", "demo")
@@ -249,19 +171,10 @@ func TestPip(t *testing.T) {
 func TestNpm(t *testing.T) {
 	t.Parallel()
 	npm := program(t, "npm")
-	w, a := newWorld(), newAuthority(t)
-	pack := tarred(t, "package/package.json", `{"name":"demo","version":"1.0.0","main":"index.js"}`, "package/index.js", "module.exports = 'hello'\n")
-	sum := sha512.Sum512([]byte(pack))
-	document, err := json.Marshal(map[string]any{"name": "demo", "dist-tags": map[string]string{"latest": "1.0.0"}, "versions": map[string]any{"1.0.0": map[string]any{
-		"name": "demo", "version": "1.0.0", "main": "index.js",
-		"dist": map[string]string{"tarball": "https://npm.test/demo/-/demo-1.0.0.tgz", "integrity": "sha512-" + base64.StdEncoding.EncodeToString(sum[:])},
-	}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.site(t, a, files{"/demo": string(document), "/demo/-/demo-1.0.0.tgz": pack}, "npm.test")
+	w, a := newWorld(), egresstest.NewAuthority(t)
+	w.Site(t, a, egresstest.Node(t, "npm.test", "demo"), "npm.test")
 	c := w.allowed(t, "npm.test")
-	s := c.shell(t, a, "npm_config_registry=https://npm.test/", "npm_config_cafile="+a.file, "npm_config_audit=false", "npm_config_fund=false",
+	s := c.shell(t, a, "npm_config_registry=https://npm.test/", "npm_config_audit=false", "npm_config_fund=false",
 		"npm_config_update_notifier=false", "npm_config_fetch_retries=0", "npm_config_cache="+t.TempDir())
 	s.write("package.json", `{"name":"app","version":"1.0.0"}`)
 	s.must(npm, "install", "demo")
@@ -274,36 +187,25 @@ func TestNpm(t *testing.T) {
 func TestGo(t *testing.T) {
 	t.Parallel()
 	gobin := program(t, "go")
-	w, a := newWorld(), newAuthority(t)
-	at := "mod.test/demo@v1.0.0/"
-	w.site(t, a, files{
-		"/mod.test/demo/@v/list": "v1.0.0\n", "/mod.test/demo/@v/v1.0.0.info": `{"Version":"v1.0.0","Time":"2020-01-01T00:00:00Z"}`,
-		"/mod.test/demo/@v/v1.0.0.mod": "module mod.test/demo\n",
-		"/mod.test/demo/@v/v1.0.0.zip": zipped(t, at+"go.mod", "module mod.test/demo\n", at+"demo.go", "package demo\n\nconst Word = \"hello\"\n"),
-	}, "goproxy.test")
+	w, a := newWorld(), egresstest.NewAuthority(t)
+	w.Site(t, a, egresstest.Go(t), "goproxy.test")
 	c := w.allowed(t, "goproxy.test")
-	s := c.shell(t, a, "GOPROXY=https://goproxy.test", "GONOSUMDB=mod.test", "GOTOOLCHAIN=local", "GOENV=off", "GOFLAGS=-modcacherw", "GOMODCACHE="+filepath.Join(t.TempDir(), "mod"), "CGO_ENABLED=0")
+	s := c.shell(t, a, "GOPROXY=https://goproxy.test", "GONOSUMDB=example.test", "GOTOOLCHAIN=local", "GOENV=off", "GOFLAGS=-modcacherw", "GOMODCACHE="+filepath.Join(t.TempDir(), "mod"), "CGO_ENABLED=0")
 	s.write("go.mod", "module app\n\ngo 1.21\n")
-	s.write("main.go", "package main\n\nimport \"mod.test/demo\"\n\nfunc main() { _ = demo.Word }\n")
-	s.must(gobin, "get", "mod.test/demo")
-	if out := s.must(gobin, "list", "-deps", "mod.test/demo"); !strings.Contains(out, "mod.test/demo") {
+	s.write("main.go", "package main\n\nimport \"example.test/demo\"\n\nfunc main() { _ = demo.Word }\n")
+	s.must(gobin, "get", "example.test/demo")
+	if out := s.must(gobin, "list", "-deps", "example.test/demo"); !strings.Contains(out, "example.test/demo") {
 		t.Errorf("%q", out)
 	}
 	s.vars = append(s.vars, "GOPROXY=https://other.test")
-	s.refuses(c, "other.test:443 is refused: no rule allows it", gobin, "mod", "download", "mod.test/other@v1.0.0")
+	s.refuses(c, "other.test:443 is refused: no rule allows it", gobin, "mod", "download", "example.test/other@v1.0.0")
 }
 
 func TestCargo(t *testing.T) {
 	t.Parallel()
 	cargo := program(t, "cargo")
-	w, a := newWorld(), newAuthority(t)
-	crate := tarred(t, "demo-1.0.0/Cargo.toml", "[package]\nname = \"demo\"\nversion = \"1.0.0\"\nedition = \"2021\"\n", "demo-1.0.0/src/lib.rs", "pub const WORD: &str = \"hello\";\n")
-	sum := sha256.Sum256([]byte(crate))
-	w.site(t, a, files{
-		"/index/config.json":   `{"dl":"https://crates.test/dl/{crate}-{version}.crate"}`,
-		"/index/de/mo/demo":    `{"name":"demo","vers":"1.0.0","deps":[],"cksum":"` + hex.EncodeToString(sum[:]) + `","features":{},"yanked":false}` + "\n",
-		"/dl/demo-1.0.0.crate": crate,
-	}, "crates.test")
+	w, a := newWorld(), egresstest.NewAuthority(t)
+	w.Site(t, a, egresstest.Rust(t, "crates.test"), "crates.test")
 	c := w.allowed(t, "crates.test")
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -336,8 +238,8 @@ func TestNodeFetch(t *testing.T) {
 	if err != nil || strings.TrimSpace(string(version)) != "true" {
 		t.Skip("this Node knows no NODE_USE_ENV_PROXY")
 	}
-	w, a := newWorld(), newAuthority(t)
-	w.site(t, a, says("secure"), "a.test")
+	w, a := newWorld(), egresstest.NewAuthority(t)
+	w.Site(t, a, says("secure"), "a.test")
 	c := w.allowed(t, "a.test")
 	s := c.shell(t, a)
 	if out := s.must(node, "-e", "fetch('https://a.test/').then(r => r.text()).then(x => console.log(x))"); strings.TrimSpace(out) != "secure" {

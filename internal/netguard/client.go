@@ -116,7 +116,7 @@ func (g *Guard) dial(ctx context.Context, network, address string) (net.Conn, er
 		return nil, err
 	}
 	var failed error
-	for _, a := range inTurn(list) {
+	for _, a := range InTurn(list) {
 		conn, err := g.connect(ctx, network, net.JoinHostPort(a.String(), port))
 		if err == nil {
 			return conn, nil
@@ -129,8 +129,10 @@ func (g *Guard) dial(ctx context.Context, network, address string) (net.Conn, er
 // maxTried is how many addresses of a name are tried.
 const maxTried = 4
 
-// inTurn puts an address of each family first, since one family may not work.
-func inTurn(list []netip.Addr) []netip.Addr {
+// InTurn returns at most four of the addresses of a name in the order in which they are
+// tried: IPv4 and IPv6 by turns, since one family may not work. The list is not changed.
+// An IPv4 address that is written as IPv6 counts as IPv6.
+func InTurn(list []netip.Addr) []netip.Addr {
 	var four, six, out []netip.Addr
 	for _, a := range list {
 		if a.Is4() {

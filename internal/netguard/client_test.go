@@ -262,6 +262,32 @@ func TestOtherAddressesOfANameAreTried(t *testing.T) {
 	}
 }
 
+func TestFamiliesAreTriedByTurns(t *testing.T) {
+	t.Parallel()
+	for list, want := range map[string]string{
+		"":                                      "",
+		"1.1.1.1":                               "1.1.1.1",
+		"2::1 2::2 1.1.1.1":                     "1.1.1.1 2::1 2::2",
+		"1.1.1.1 1.1.1.2 2::1 2::2":             "1.1.1.1 2::1 1.1.1.2 2::2",
+		"1.1.1.1 1.1.1.2 1.1.1.3 2::1":          "1.1.1.1 2::1 1.1.1.2 1.1.1.3",
+		"2::1 2::2 2::3 2::4 2::5":              "2::1 2::2 2::3 2::4",
+		"1.1.1.1 1.1.1.2 2::1 2::2 2::3":        "1.1.1.1 2::1 1.1.1.2 2::2",
+		"::ffff:1.1.1.1 ::ffff:1.1.1.2 1.1.1.1": "1.1.1.1 ::ffff:1.1.1.1 ::ffff:1.1.1.2",
+	} {
+		var given []netip.Addr
+		for a := range strings.FieldsSeq(list) {
+			given = append(given, netip.MustParseAddr(a))
+		}
+		var got []string
+		for _, a := range netguard.InTurn(given) {
+			got = append(got, a.String())
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: got %v, want %s", list, got, want)
+		}
+	}
+}
+
 func TestIPv4Only(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp6", "[::1]:0")

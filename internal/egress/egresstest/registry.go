@@ -17,12 +17,12 @@ import (
 	"testing"
 )
 
-// Files serves fixed paths.
+// Files serves texts by path. What is escaped in the path of a request is escaped here.
 type Files map[string]string
 
 // ServeHTTP serves one of the files.
 func (f Files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	text, ok := f[r.URL.Path]
+	text, ok := f[r.URL.EscapedPath()]
 	if !ok {
 		http.NotFound(w, r)
 		return
@@ -38,8 +38,8 @@ func (f Files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(text))
 }
 
-// Zip packs names and texts.
-func Zip(t testing.TB, entries ...string) string {
+// zipped packs names and texts.
+func zipped(t testing.TB, entries ...string) string {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -56,8 +56,8 @@ func Zip(t testing.TB, entries ...string) string {
 	return b.String()
 }
 
-// Tar packs names and texts, compressed. Those below bin are programs.
-func Tar(t testing.TB, entries ...string) string {
+// tarred packs names and texts, compressed. Those below bin are programs.
+func tarred(t testing.TB, entries ...string) string {
 	t.Helper()
 	var b bytes.Buffer
 	g := gzip.NewWriter(&b)
@@ -81,11 +81,11 @@ func Tar(t testing.TB, entries ...string) string {
 	return b.String()
 }
 
-// Python is an index at a host, below /simple/, of a package demo whose module has a
-// variable word.
+// Python is an index, below /simple/, of a package demo whose module has a variable word,
+// "hello". It links to the files at a host, and serves them, too.
 func Python(t testing.TB, host string) Files {
 	t.Helper()
-	wheel := Zip(t, "demo.py", "word = 'hello'\n",
+	wheel := zipped(t, "demo.py", "word = 'hello'\n",
 		"demo-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n",
 		"demo-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
 		"demo-1.0.dist-info/RECORD", "demo.py,,\ndemo-1.0.dist-info/METADATA,,\ndemo-1.0.dist-info/WHEEL,,\ndemo-1.0.dist-info/RECORD,,\n")
@@ -97,25 +97,25 @@ func Python(t testing.TB, host string) Files {
 	}
 }
 
-// Node is a registry at a host of a package demo that exports "hello" and has a program of
-// the same name, which prints it.
-func Node(t testing.TB, host string) Files {
+// Node is a registry at a host of one package, demo or @scope/demo, that exports "hello" and
+// has a program demo, which prints it.
+func Node(t testing.TB, host, name string) Files {
 	t.Helper()
 	program := map[string]string{"demo": "bin/demo.js"}
-	pack := Tar(t, "package/package.json", `{"name":"demo","version":"1.0.0","main":"index.js","bin":{"demo":"bin/demo.js"}}`,
+	pack := tarred(t, "package/package.json", `{"name":"`+name+`","version":"1.0.0","main":"index.js","bin":{"demo":"bin/demo.js"}}`,
 		"package/index.js", "module.exports = 'hello'\n", "package/bin/demo.js", "#!/usr/bin/env node\nconsole.log(require('../index.js'))\n")
 	sum := sha512.Sum512([]byte(pack))
-	document, err := json.Marshal(map[string]any{"name": "demo", "dist-tags": map[string]string{"latest": "1.0.0"}, "versions": map[string]any{"1.0.0": map[string]any{
-		"name": "demo", "version": "1.0.0", "main": "index.js", "bin": program,
-		"dist": map[string]string{"tarball": "https://" + host + "/demo/-/demo-1.0.0.tgz", "integrity": "sha512-" + base64.StdEncoding.EncodeToString(sum[:])},
+	document, err := json.Marshal(map[string]any{"name": name, "dist-tags": map[string]string{"latest": "1.0.0"}, "versions": map[string]any{"1.0.0": map[string]any{
+		"name": name, "version": "1.0.0", "main": "index.js", "bin": program,
+		"dist": map[string]string{"tarball": "https://" + host + "/" + name + "/-/demo-1.0.0.tgz", "integrity": "sha512-" + base64.StdEncoding.EncodeToString(sum[:])},
 	}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Files{"/demo": string(document), "/demo/-/demo-1.0.0.tgz": pack}
+	return Files{"/" + strings.Replace(name, "/", "%2f", 1): string(document), "/" + name + "/-/demo-1.0.0.tgz": pack}
 }
 
-// Go is a module proxy of a module example.test/demo with a constant Word.
+// Go is a module proxy of a module example.test/demo with a constant Word, "hello".
 func Go(t testing.TB) Files {
 	t.Helper()
 	at := "example.test/demo@v1.0.0/"
@@ -123,14 +123,15 @@ func Go(t testing.TB) Files {
 		"/example.test/demo/@v/list": "v1.0.0\n", "/example.test/demo/@v/v1.0.0.info": `{"Version":"v1.0.0","Time":"2020-01-01T00:00:00Z"}`,
 		"/example.test/demo/@latest":       `{"Version":"v1.0.0","Time":"2020-01-01T00:00:00Z"}`,
 		"/example.test/demo/@v/v1.0.0.mod": "module example.test/demo\n",
-		"/example.test/demo/@v/v1.0.0.zip": Zip(t, at+"go.mod", "module example.test/demo\n", at+"demo.go", "package demo\n\nconst Word = \"hello\"\n"),
+		"/example.test/demo/@v/v1.0.0.zip": zipped(t, at+"go.mod", "module example.test/demo\n", at+"demo.go", "package demo\n\nconst Word = \"hello\"\n"),
 	}
 }
 
-// Rust is a sparse registry at a host, below /index/, of a crate demo with a constant WORD.
+// Rust is a sparse registry at a host, below /index/, of a crate demo with a constant WORD,
+// "hello".
 func Rust(t testing.TB, host string) Files {
 	t.Helper()
-	crate := Tar(t, "demo-1.0.0/Cargo.toml", "[package]\nname = \"demo\"\nversion = \"1.0.0\"\nedition = \"2021\"\n", "demo-1.0.0/src/lib.rs", "pub const WORD: &str = \"hello\";\n")
+	crate := tarred(t, "demo-1.0.0/Cargo.toml", "[package]\nname = \"demo\"\nversion = \"1.0.0\"\nedition = \"2021\"\n", "demo-1.0.0/src/lib.rs", "pub const WORD: &str = \"hello\";\n")
 	sum := sha256.Sum256([]byte(crate))
 	return Files{
 		"/index/config.json":   `{"dl":"https://` + host + `/dl/{crate}-{version}.crate"}`,

@@ -41,7 +41,7 @@ func New() *World {
 }
 
 // Name makes a name lead to addresses, separated by blanks: each text answers one look-up,
-// and the last all later ones.
+// and the last all later ones. Without answers the name leads nowhere.
 func (w *World) Name(host string, answers ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -97,15 +97,6 @@ func (w *World) Site(t testing.TB, a *Authority, h http.Handler, names ...string
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	w.At("443", s.Listener.Addr().String(), names...)
-	return s
-}
-
-// Plain serves a handler as http (port 80) under names until the test ends.
-func (w *World) Plain(t testing.TB, h http.Handler, names ...string) *httptest.Server {
-	t.Helper()
-	s := httptest.NewServer(h)
-	t.Cleanup(s.Close)
-	w.At("80", s.Listener.Addr().String(), names...)
 	return s
 }
 

@@ -3,16 +3,11 @@ package swap_test
 import (
 	"bufio"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"fmt"
 	"io"
 	"log/slog"
-	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -24,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"hermes/internal/egress/egresstest"
 	"hermes/internal/egress/swap"
 )
 
@@ -63,19 +59,19 @@ func token() swap.Secret {
 func newLab(t *testing.T, o options) *lab {
 	t.Helper()
 	l := &lab{t: t, hosts: map[string]string{}, dir: t.TempDir()}
-	root, issue := mustAuthority(t)
+	authority := egresstest.NewAuthority(t)
 	for host, handler := range o.hosts {
 		server := httptest.NewUnstartedServer(handler)
 		server.EnableHTTP2 = true
 		server.Config.DisableGeneralOptionsHandler = true
 		server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
-		server.TLS = &tls.Config{Certificates: []tls.Certificate{issue(host)}}
+		server.TLS = &tls.Config{Certificates: []tls.Certificate{authority.Certificate(t, host)}}
 		server.StartTLS()
 		t.Cleanup(server.Close)
 		l.hosts[host] = server.Listener.Addr().String()
 	}
 	c := o.config
-	c.Secrets, c.Roots = o.secrets, append(c.Roots, root)
+	c.Secrets, c.Roots = o.secrets, append(c.Roots, authority.Cert)
 	c.Refused = func(r swap.Refusal) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -272,36 +268,6 @@ func (l *lab) request(method, path, body string, header ...string) *http.Request
 		r.Header.Add(header[i], header[i+1])
 	}
 	return r
-}
-
-// mustAuthority makes the authority of real hosts.
-func mustAuthority(t *testing.T) (*x509.Certificate, func(host string) tls.Certificate) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "real"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	}
-	sign := func(c, parent *x509.Certificate) []byte {
-		der, err := x509.CreateCertificate(rand.Reader, c, parent, key.Public(), key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return der
-	}
-	root, err := x509.ParseCertificate(sign(&template, &template))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return root, func(host string) tls.Certificate {
-		leaf := template
-		leaf.SerialNumber, leaf.IsCA, leaf.KeyUsage, leaf.DNSNames = big.NewInt(2), false, x509.KeyUsageDigitalSignature, []string{host}
-		return tls.Certificate{Certificate: [][]byte{sign(&leaf, root)}, PrivateKey: key}
-	}
 }
 
 // log is a host that remembers the requests that it got.

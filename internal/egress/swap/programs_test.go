@@ -1,19 +1,9 @@
 package swap_test
 
 import (
-	"archive/tar"
-	"archive/zip"
-	"bytes"
-	"compress/gzip"
-	"crypto/sha1"
-	"crypto/sha256"
-	"crypto/sha512"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/cgi"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"hermes/internal/egress/egresstest"
 	"hermes/internal/egress/swap"
 )
 
@@ -101,57 +92,10 @@ func guarded(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// files is a host that serves these files by path.
-func files(content map[string]string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		body, ok := content[r.URL.EscapedPath()]
-		if !ok {
-			http.NotFound(w, r)
-			return
-		}
-		if strings.HasPrefix(body, "<") {
-			w.Header().Set("Content-Type", "text/html")
-		}
-		_, _ = io.WriteString(w, body)
-	}
-}
-
 // world is a lab with one guarded host at api.
 func world(t *testing.T, next http.HandlerFunc, c swap.Config) *child {
 	t.Helper()
 	return newChild(newLab(t, options{secrets: []swap.Secret{token()}, hosts: map[string]http.Handler{api: guarded(next)}, config: c}))
-}
-
-// packedTar is a tar.gz of text files.
-func packedTar(t *testing.T, content map[string]string) string {
-	t.Helper()
-	var out bytes.Buffer
-	z := gzip.NewWriter(&out)
-	w := tar.NewWriter(z)
-	for name, text := range content {
-		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text))}); err != nil {
-			t.Fatal(err)
-		}
-		_, _ = io.WriteString(w, text)
-	}
-	w.Close()
-	z.Close()
-	return out.String()
-}
-
-func packedZip(t *testing.T, content map[string]string) string {
-	t.Helper()
-	var out bytes.Buffer
-	z := zip.NewWriter(&out)
-	for name, text := range content {
-		w, err := z.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = io.WriteString(w, text)
-	}
-	z.Close()
-	return out.String()
 }
 
 func TestCurl(t *testing.T) {
@@ -195,14 +139,11 @@ func TestGit(t *testing.T) {
 	t.Parallel()
 	need(t, "git")
 	root := t.TempDir()
-	backend := &cgi.Handler{
-		Path: "/usr/lib/git-core/git-http-backend",
-		Env:  []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=me"},
+	programs, err := exec.Command("git", "--exec-path").Output()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if path, err := exec.Command("git", "--exec-path").Output(); err == nil {
-		backend.Path = filepath.Join(strings.TrimSpace(string(path)), "git-http-backend")
-	}
-	c := world(t, backend.ServeHTTP, swap.Config{})
+	c := world(t, egresstest.Git(strings.TrimSpace(string(programs)), root).ServeHTTP, swap.Config{})
 	if out, err := exec.Command("git", "init", "-q", "-b", "main", "--bare", filepath.Join(root, "repo.git")).CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
@@ -222,25 +163,13 @@ func TestGit(t *testing.T) {
 func TestPip(t *testing.T) {
 	t.Parallel()
 	need(t, "python3")
-	meta := "demo-1.0.dist-info/"
-	wheel := packedZip(t, map[string]string{
-		"demo.py":          "print('demo runs')\n",
-		meta + "METADATA":  "Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n",
-		meta + "WHEEL":     "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-		meta + "RECORD":    "demo.py,,\n" + meta + "METADATA,,\n" + meta + "WHEEL,,\n" + meta + "RECORD,,\n",
-		meta + "top_level": "demo\n",
-	})
-	file := "demo-1.0-py3-none-any.whl"
-	c := world(t, files(map[string]string{
-		"/simple/demo/":  fmt.Sprintf("<html><body><a href=\"/files/%s#sha256=%x\">%s</a></body></html>", file, sha256.Sum256([]byte(wheel)), file),
-		"/files/" + file: wheel,
-	}), swap.Config{})
+	c := world(t, egresstest.Python(t, api).ServeHTTP, swap.Config{})
 	if _, err := c.try("python3", "-m", "pip", "--version"); err != nil {
 		t.Skip("pip is missing")
 	}
 	c.run("python3", "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-cache-dir", "--target", "site",
 		"--index-url", "https://me:"+c.placeholder()+"@"+api+"/simple", "demo")
-	if out := c.run("python3", "site/demo.py"); out != "demo runs\n" {
+	if out := c.run("python3", "-c", "import sys; sys.path.insert(0, 'site'); import demo; print(demo.word)"); out != "hello\n" {
 		t.Error(out)
 	}
 }
@@ -248,30 +177,11 @@ func TestPip(t *testing.T) {
 func TestNPM(t *testing.T) {
 	t.Parallel()
 	need(t, "npm")
-	tgz := packedTar(t, map[string]string{
-		"package/package.json": `{"name":"@me/demo","version":"1.0.0","main":"index.js"}`,
-		"package/index.js":     "module.exports = 'demo runs'\n",
-	})
-	integrity := sha512.Sum512([]byte(tgz))
-	about, err := json.Marshal(map[string]any{
-		"name": "@me/demo", "dist-tags": map[string]string{"latest": "1.0.0"},
-		"versions": map[string]any{"1.0.0": map[string]any{
-			"name": "@me/demo", "version": "1.0.0", "main": "index.js",
-			"dist": map[string]string{
-				"tarball":   "https://" + api + "/@me/demo/-/demo-1.0.0.tgz",
-				"shasum":    fmt.Sprintf("%x", sha1.Sum([]byte(tgz))),
-				"integrity": "sha512-" + base64.StdEncoding.EncodeToString(integrity[:]),
-			},
-		}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := world(t, files(map[string]string{"/@me%2fdemo": string(about), "/@me/demo/-/demo-1.0.0.tgz": tgz}), swap.Config{})
+	c := world(t, egresstest.Node(t, api, "@me/demo").ServeHTTP, swap.Config{})
 	c.write(".npmrc", "registry=https://"+api+"/\n//"+api+"/:_authToken=${TOKEN}\nupdate-notifier=false\n")
 	c.write("package.json", `{"name":"x","version":"1.0.0"}`)
 	c.run("npm", "install", "--no-audit", "--no-fund", "--fetch-retries=0", "@me/demo")
-	if out := c.run("node", "-p", "require('@me/demo')"); out != "demo runs\n" {
+	if out := c.run("node", "-p", "require('@me/demo')"); out != "hello\n" {
 		t.Error(out)
 	}
 }
@@ -279,20 +189,13 @@ func TestNPM(t *testing.T) {
 func TestGo(t *testing.T) {
 	t.Parallel()
 	need(t, "go")
-	mod := "module private.test/demo\n\ngo 1.20\n"
-	prefix := "private.test/demo@v1.0.0/"
-	c := world(t, files(map[string]string{
-		"/private.test/demo/@v/list":        "v1.0.0\n",
-		"/private.test/demo/@v/v1.0.0.info": `{"Version":"v1.0.0"}`,
-		"/private.test/demo/@v/v1.0.0.mod":  mod,
-		"/private.test/demo/@v/v1.0.0.zip":  packedZip(t, map[string]string{prefix + "go.mod": mod, prefix + "demo.go": "package demo\n\nconst Text = \"demo runs\"\n"}),
-	}), swap.Config{})
+	c := world(t, egresstest.Go(t).ServeHTTP, swap.Config{})
 	c.write(".netrc", "machine "+api+" login me password "+c.placeholder()+"\n")
 	c.write("go.mod", "module x\n\ngo 1.20\n")
-	c.write("main.go", "package main\n\nimport \"private.test/demo\"\n\nfunc main() { println(demo.Text) }\n")
+	c.write("main.go", "package main\n\nimport \"example.test/demo\"\n\nfunc main() { println(demo.Word) }\n")
 	env := []string{"GOPROXY=https://" + api, "GONOSUMDB=*", "GOFLAGS=-mod=mod -modcacherw", "GOTOOLCHAIN=local"}
-	c.run("env", append(env, "go", "get", "private.test/demo")...)
-	if sum, err := os.ReadFile(filepath.Join(c.home, "go.sum")); err != nil || !strings.Contains(string(sum), "private.test/demo v1.0.0") {
+	c.run("env", append(env, "go", "get", "example.test/demo")...)
+	if sum, err := os.ReadFile(filepath.Join(c.home, "go.sum")); err != nil || !strings.Contains(string(sum), "example.test/demo v1.0.0") {
 		t.Errorf("%q, %v", sum, err)
 	}
 }
@@ -300,18 +203,12 @@ func TestGo(t *testing.T) {
 func TestCargo(t *testing.T) {
 	t.Parallel()
 	need(t, "cargo")
-	crate := packedTar(t, map[string]string{
-		"demo-1.0.0/Cargo.toml": "[package]\nname = \"demo\"\nversion = \"1.0.0\"\nedition = \"2021\"\n",
-		"demo-1.0.0/src/lib.rs": "pub fn text() -> &'static str { \"demo runs\" }\n",
-	})
-	c := world(t, files(map[string]string{
-		"/index/config.json": fmt.Sprintf(`{"dl":"https://%s/dl/{crate}-{version}","auth-required":true}`, api),
-		"/index/de/mo/demo":  fmt.Sprintf(`{"name":"demo","vers":"1.0.0","deps":[],"cksum":"%x","features":{},"yanked":false}`+"\n", sha256.Sum256([]byte(crate))),
-		"/dl/demo-1.0.0":     crate,
-	}), swap.Config{})
+	registry := egresstest.Rust(t, api)
+	registry["/index/config.json"] = `{"dl":"https://` + api + `/dl/{crate}-{version}.crate","auth-required":true}`
+	c := world(t, registry.ServeHTTP, swap.Config{})
 	c.write(".cargo/config.toml", "[registries.private]\nindex = \"sparse+https://"+api+"/index/\"\ncredential-provider = \"cargo:token\"\n")
 	c.write("Cargo.toml", "[package]\nname = \"x\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\ndemo = { version = \"1\", registry = \"private\" }\n")
-	c.write("src/main.rs", "fn main() { println!(\"{}\", demo::text()); }\n")
+	c.write("src/main.rs", "fn main() { println!(\"{}\", demo::WORD); }\n")
 	c.run("env", "CARGO_REGISTRIES_PRIVATE_TOKEN="+c.placeholder(), "cargo", "fetch")
 	if lock, err := os.ReadFile(filepath.Join(c.home, "Cargo.lock")); err != nil || !strings.Contains(string(lock), "sparse+https://"+api) {
 		t.Errorf("%q, %v", lock, err)
