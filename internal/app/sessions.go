@@ -211,7 +211,7 @@ func wallsLine(on hermes.Description) string {
 	if on.Isolation.Layer != "A" && on.Isolation.Layer != "B" {
 		return ""
 	}
-	return on.Isolation.Text
+	return "layer " + on.Isolation.Layer + ": writes only here and to temporary files; only allowed hosts"
 }
 
 // prompt builds the system prompt of a session.

@@ -72,6 +72,7 @@ func TestAllowTools(t *testing.T) {
 				return chatserver.Answer{Text: "done"}, nil
 			})...)
 			p.configure(tt.settings)
+			p.env = append(p.env, "HOME="+p.dir, "TERMINAL_SANDBOX=off") // rules alone, in a home
 			outside := t.TempDir()
 			for _, dir := range []string{filepath.Join(p.dir, "victim"), filepath.Join(p.dir, "docs"), filepath.Join(outside, "victim")} {
 				if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -32,7 +32,8 @@ func newWorkplace(t *testing.T) *workplace {
 		}
 		return chatserver.Answer{Text: "The answer to: " + asked}, nil
 	})...)
-	w.env = append(w.env, "HERMES_YOLO_MODE=1")
+	// Without a sandbox, in which commands reach neither the home nor a session.
+	w.env = append(w.env, "HERMES_YOLO_MODE=1", "TERMINAL_SANDBOX=off")
 	w.program = w.link("hermes")
 	return w
 }

@@ -22,6 +22,7 @@ import (
 	"hermes"
 	"hermes/internal/chatserver"
 	"hermes/internal/cmd"
+	"hermes/internal/confine"
 	"hermes/internal/lineage"
 	"hermes/internal/localsocket"
 	"hermes/internal/protocol"
@@ -91,6 +92,7 @@ func listen(address string) int {
 const testsAt = "HERMES_TEST_AT"
 
 func TestMain(m *testing.M) {
+	confine.Main(os.Getenv("HTTPS_PROXY")) // the program starts itself to build walls around commands
 	name := filepath.Base(os.Args[0])
 	if os.Getenv(asProgram) == "" && !strings.HasPrefix(name, "hermes") {
 		closeInherited()
@@ -109,15 +111,15 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(cmd.Main(cmd.Process{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Above: probe.Look, AboveOf: probe.LookAt,
+		Above: probe.Look, AboveOf: probe.LookAt, Sandbox: true,
 	}))
 }
 
-// user has a home, a working folder and an environment.
+// user has a home of Hermes, a working folder, a home of their own and an environment.
 type user struct {
-	t         *testing.T
-	home, dir string
-	env       []string
+	t              *testing.T
+	home, dir, own string
+	env            []string
 }
 
 func newUser(t *testing.T, env ...string) *user {
@@ -125,9 +127,9 @@ func newUser(t *testing.T, env ...string) *user {
 	if runtime.GOOS == "windows" {
 		t.Skip("the scenarios run shell commands of a Unix system")
 	}
-	p := &user{t: t, home: t.TempDir(), dir: t.TempDir()}
+	p := &user{t: t, home: t.TempDir(), dir: t.TempDir(), own: t.TempDir()}
 	// A program under the race detector waits a second before it ends, unless atexit_sleep_ms is 0.
-	p.env = append([]string{asProgram + "=1", testsAt + "=" + strconv.Itoa(os.Getpid()), "GORACE=atexit_sleep_ms=0", "HERMES_HOME=" + p.home, "HOME=" + p.dir, "PATH=" + os.Getenv("PATH"), "TERM=dumb"}, env...)
+	p.env = append([]string{asProgram + "=1", testsAt + "=" + strconv.Itoa(os.Getpid()), "GORACE=atexit_sleep_ms=0", "HERMES_HOME=" + p.home, "HOME=" + p.own, "PATH=" + os.Getenv("PATH"), "TERM=dumb"}, env...)
 	return p
 }
 
@@ -266,7 +268,7 @@ func TestFirstRequestIsSmall(t *testing.T) {
 	var size int
 	p := newUser(t)
 	p.env = append(p.env, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
-		for _, folder := range []string{p.home, p.dir} { // as long as each test makes them
+		for _, folder := range []string{p.home, p.dir, p.own} { // as long as each test makes them
 			size -= strings.Count(string(r.Body), folder) * len(folder)
 		}
 		size += len(r.Body)

@@ -29,9 +29,9 @@ type arguments struct {
 	PTY        bool     `json:"pty,omitempty"`
 	Background bool     `json:"background,omitempty" doc:"Return at once; see process"`
 	Notify     bool     `json:"notify_on_complete,omitempty" doc:"Background: notify on exit"`
-	Need       []string `json:"need,omitempty" doc:"Items of blocked; asks the user"`
-	Escalate   string   `json:"escalate,omitempty" doc:"Why outside the sandbox; asks the user"`
-	Patterns   []string `json:"watch_patterns,omitempty" doc:"Background: notify if a line contains one (not with notify_on_complete)"`
+	Need       []string `json:"need,omitempty" doc:"Items of blocked; asks"`
+	Escalate   string   `json:"escalate,omitempty" doc:"Why to leave the sandbox; asks"`
+	Patterns   []string `json:"watch_patterns,omitempty" doc:"Background: notify if a line contains one"`
 }
 
 // outcome is the result of a foreground command for the model.
