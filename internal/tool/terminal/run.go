@@ -29,8 +29,8 @@ type arguments struct {
 	PTY        bool     `json:"pty,omitempty"`
 	Background bool     `json:"background,omitempty" doc:"Return at once; see process"`
 	Notify     bool     `json:"notify_on_complete,omitempty" doc:"Background: notify on exit"`
-	Need       []string `json:"need,omitempty" doc:"Items of blocked; asks"`
-	Escalate   string   `json:"escalate,omitempty" doc:"Why to leave the sandbox; asks"`
+	Need       []string `json:"need,omitempty" doc:"Items of blocked"`
+	Escalate   string   `json:"escalate,omitempty" doc:"Why to leave the sandbox"`
 	Patterns   []string `json:"watch_patterns,omitempty" doc:"Background: notify if a line contains one"`
 }
 
