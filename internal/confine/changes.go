@@ -34,7 +34,7 @@ func (w *Walls) busy() bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(w.old, func(at *place) bool { return !at.keeper.Empty() })
+	return false
 }
 
 // maxRounds bounds how often files are looked at again after some were restored.

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ import (
 	"hermes/internal/confine"
 	"hermes/internal/egress"
 	"hermes/internal/environment"
+	"hermes/internal/proc"
 	"hermes/internal/sandbox"
 )
 
@@ -292,5 +294,28 @@ func TestAHomeThatIsWorkedIn(t *testing.T) {
 		if list, err := os.ReadDir(s.home); err != nil || len(list) != 4 {
 			t.Errorf("layer %s: the home holds %v, %v", l, list, err)
 		}
+	}
+}
+
+// TestKeepersDoNotPileUp: what one command asked for, and walls that are out of date, end
+// with the next command.
+func TestKeepersDoNotPileUp(t *testing.T) {
+	stop := proc.AdoptOrphans()
+	t.Cleanup(stop)
+	for _, l := range layers {
+		s := newScene(t, l)
+		for i := range 5 {
+			dir := filepath.Join(s.home, "other", strconv.Itoa(i))
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			s.run(t, "ls "+dir, func(c *hermes.Command) { c.Need = []hermes.Need{{Kind: hermes.RefusedRead, Name: dir}} })
+			s.run(t, "mkdir "+strconv.Itoa(i)+" && cd "+strconv.Itoa(i)+" && git init -q && cd ..") // out of date
+		}
+		s.run(t, "true")
+		if n := len(proc.Children(os.Getpid())); n > 2 { // a keeper, and the guard of layer B
+			t.Errorf("layer %s: %d processes are left", l, n)
+		}
+		s.Close()
 	}
 }

@@ -2,6 +2,7 @@ package confine
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -84,10 +85,7 @@ func (w *Walls) outside() (isolation.Inside, error) {
 // freeze stops everything inside.
 func (w *Walls) freeze() (thaw func(), err error) {
 	w.mu.Lock()
-	all := slices.Clone(w.old)
-	for _, at := range w.places {
-		all = append(all, at)
-	}
+	all := slices.Collect(maps.Values(w.places))
 	w.mu.Unlock()
 	var thaws []func()
 	thaw = func() {
@@ -132,6 +130,8 @@ func (w *Walls) visit(ctx context.Context, k key, c hermes.Command, dir string, 
 	if err != nil {
 		return nil, err
 	}
+	granted := needs[:len(needs)-len(c.Need)]
+	w.usual = keyOf(plan.Command, granted)
 	at, err := w.at(ctx, k)
 	if at == nil {
 		return nil, err
@@ -139,10 +139,11 @@ func (w *Walls) visit(ctx context.Context, k key, c hermes.Command, dir string, 
 	if err := w.guard(); err != nil {
 		return nil, err
 	}
-	if err := w.forward(at, needs[:len(needs)-len(c.Need)], c.Need); err != nil {
+	if err := w.forward(at, granted, c.Need); err != nil {
 		return nil, err
 	}
 	w.running++
+	at.running++
 	v := &visit{walls: w, place: at, line: c.Line, dir: dir, write: at.write, begin: time.Now()}
 	v.ports, _ = at.keeper.Ports() // those of a keeper that has gone are told when it is used
 	v.revoke = append(w.open(needs, c.Need), w.writes.begin(c))
@@ -208,6 +209,7 @@ func (v *visit) done(_ context.Context, exit hermes.Exit, _ bool) []hermes.Refus
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.running--
+	v.place.running--
 	refused = append(refused, v.changes()...)
 	w.unsettled = w.unsettled || w.busy() // what runs on may change files and end before the next command
 	return append(refused, v.opened()...)

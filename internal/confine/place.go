@@ -25,11 +25,12 @@ type key struct {
 
 // place is a keeper with the plan that it was started with.
 type place struct {
-	plan   plan.Plan
-	keeper *sandbox.Keeper
-	port   int      // of the proxy, as programs inside see it; 0 is none
-	stale  bool     // the workspace has something now that it does not protect
-	write  []string // what the user allowed beyond the walls
+	plan    plan.Plan
+	keeper  *sandbox.Keeper
+	port    int      // of the proxy, as programs inside see it; 0 is none
+	running int      // commands in it
+	stale   bool     // the workspace has something now that it does not protect
+	write   []string // what the user allowed beyond the walls
 }
 
 // planError is an error of the session's folders, which a weaker layer would not change.

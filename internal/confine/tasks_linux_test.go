@@ -317,7 +317,7 @@ func workplaceIn(t *testing.T, n *network, l sandbox.Layer, name, home string, v
 	return &workplace{s}
 }
 
-// freePort is a port that nobody uses at the moment. In layer B the ports inside are those
+// freePort is a port that no program uses at the moment. In layer B the ports inside are those
 // of the host.
 func freePort(t *testing.T) int {
 	t.Helper()

@@ -50,8 +50,8 @@ type Walls struct {
 	mu       sync.Mutex
 	closed   bool
 	places   map[key]*place
-	old      []*place // replaced, while their processes run
-	running  int      // commands inside
+	usual    key // of the commands that ask for nothing
+	running  int // commands inside
 	alone    sync.Mutex
 	before   gitguard.Snapshot // after the last command, if processes of it may still run
 	guarding bool              // before is set
@@ -100,15 +100,9 @@ func (w *Walls) at(ctx context.Context, k key) (*place, error) {
 	if w.broken != nil {
 		return nil, w.broken
 	}
-	w.prune()
+	w.prune(k)
 	if at := w.places[k]; at != nil {
-		// While something runs in it, such as a server, later commands go on to reach that.
-		// What is not protected there is compared and restored.
-		if !at.stale || !at.keeper.Empty() {
-			return at, nil
-		}
-		w.old = append(w.old, at)
-		delete(w.places, k)
+		return at, nil
 	}
 	at, err := w.program.choose(ctx, func(l sandbox.Layer) (*place, error) { return w.start(ctx, k, l) })
 	if at != nil {
@@ -118,26 +112,30 @@ func (w *Walls) at(ctx context.Context, k key) (*place, error) {
 	return at, err
 }
 
-// prune forgets places whose keepers have ended, and old ones in which nothing runs.
-func (w *Walls) prune() {
-	over := func(at *place) bool {
+// prune ends places in which nothing runs if they are out of date, or for what one command
+// asked. One in which something runs, such as a server, stays, and later commands reach
+// it: what is not protected there is compared and restored. k is the place that is wanted.
+func (w *Walls) prune(k key) {
+	maps.DeleteFunc(w.places, func(of key, at *place) bool {
 		select {
 		case <-at.keeper.Gone():
 			w.unsettled = w.unsettled || !at.keeper.Empty()
-			at.keeper.Close()
-			return true
 		default:
-			return false
+			if at.running > 0 || !at.keeper.Empty() || !at.stale && (of == k || of == w.usual) {
+				return false
+			}
 		}
-	}
-	maps.DeleteFunc(w.places, func(_ key, at *place) bool { return over(at) })
-	w.old = slices.DeleteFunc(w.old, over)
+		at.keeper.Close()
+		return true
+	})
 }
 
 // Build builds the walls if there are none yet, and describes what holds.
 func (w *Walls) Build(ctx context.Context) hermes.Isolation {
+	granted := w.granted()
 	w.mu.Lock()
-	at, err := w.at(ctx, keyOf(plan.Command, w.granted()))
+	w.usual = keyOf(plan.Command, granted)
+	at, err := w.at(ctx, w.usual)
 	w.mu.Unlock()
 	out := w.Describe()
 	if at == nil || err != nil { // the next command says why
@@ -157,15 +155,13 @@ func (w *Walls) granted() []hermes.Need {
 func (w *Walls) Describe() hermes.Isolation {
 	s := w.program.State()
 	out := hermes.Isolation{Layer: s.Layer.String(), Holds: s.Known && s.Layer > sandbox.None, Lacks: s.Lacks}
-	expected := ""
 	if !s.Known {
-		l := min(sandbox.Expect(), w.program.config.Strongest)
-		out.Layer = l.String()
-		s.Layer = l
+		s.Layer = min(sandbox.Expect(), w.program.config.Strongest)
+		out.Layer = s.Layer.String()
 	}
 	switch s.Layer {
 	case sandbox.A, sandbox.B:
-		out.Text = "Commands run in a sandbox (layer " + s.Layer.String() + expected + "): they can change only the workspace and temporary files, and reach only allowed hosts."
+		out.Text = "Commands run in a sandbox (layer " + s.Layer.String() + "): they can change only the workspace and temporary files, and reach only allowed hosts."
 	default:
 		out.Text = "No sandbox: commands may do what the user may."
 		if len(s.Reasons) > 0 {
@@ -199,9 +195,9 @@ func (w *Walls) Bounds() (reach hermes.Network, write []string) {
 func (w *Walls) Close() error {
 	w.mu.Lock()
 	w.closed = true
-	all := slices.AppendSeq(slices.Clone(w.old), maps.Values(w.places))
+	all := slices.Collect(maps.Values(w.places))
 	left := w.guarding && (w.running > 0 || w.unsettled || w.busy())
-	w.places, w.old = map[key]*place{}, nil
+	w.places = map[key]*place{}
 	forwards := w.forwards
 	w.forwards = map[int]*forward{}
 	w.mu.Unlock()
