@@ -213,7 +213,7 @@ func (k *Keeper) receive() {
 		if err != nil {
 			break
 		}
-		k.take1(reply{m, files})
+		k.dispatch(reply{m, files})
 	}
 	k.abandon()
 	k.mu.Lock()
@@ -233,8 +233,8 @@ func (k *Keeper) receive() {
 // killed is the exit code of what ended with its keeper.
 const killed = 128 + int(syscall.SIGKILL)
 
-// take1 hands an answer to who waits for it.
-func (k *Keeper) take1(r reply) {
+// dispatch hands an answer to who waits for it.
+func (k *Keeper) dispatch(r reply) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if r.Kind == exited {
@@ -292,8 +292,8 @@ func (k *Keeper) ask(m *message, files ...*os.File) (reply, error) {
 	return r, nil
 }
 
-// Freeze stops all processes of the keeper. thaw lets them go on.
-func (k *Keeper) Freeze() (thaw_ func(), err error) {
+// Freeze stops all processes of the keeper. The func that it returns lets them go on.
+func (k *Keeper) Freeze() (func(), error) {
 	r, err := k.ask(&message{Kind: freeze})
 	if err != nil {
 		return nil, err
