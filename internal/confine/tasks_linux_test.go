@@ -246,15 +246,12 @@ var chainVariables = []string{"PATH", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "PYENV_
 // toolVariables are those of the machine. The home of the scene is another one, so what
 // tools find through the home is named.
 func toolVariables() []string {
-	home, _ := os.UserHomeDir()
 	vars := []string{"LANG=C.UTF-8"}
 	for _, name := range chainVariables {
 		value := os.Getenv(name)
 		folder := map[string]string{"RUSTUP_HOME": ".rustup", "PYENV_ROOT": ".pyenv"}[name]
-		if at := filepath.Join(home, folder); value == "" && folder != "" {
-			if _, err := os.Stat(at); err == nil {
-				value = at
-			}
+		if value == "" && folder != "" {
+			value = egresstest.ToolFolder(os.Getenv("PATH"), folder)
 		}
 		if value != "" {
 			vars = append(vars, name+"="+value)

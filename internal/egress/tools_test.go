@@ -1,6 +1,7 @@
 package egress_test
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -207,14 +208,8 @@ func TestCargo(t *testing.T) {
 	w, a := newWorld(), egresstest.NewAuthority(t)
 	w.Site(t, a, egresstest.Rust(t, "crates.test"), "crates.test")
 	c := w.allowed(t, "crates.test")
-	home, err := os.UserHomeDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	chain := os.Getenv("RUSTUP_HOME") // where rustup keeps the program that its stand-in starts
-	if chain == "" {
-		chain = filepath.Join(home, ".rustup")
-	}
+	// Where rustup keeps the program that its stand-in starts.
+	chain := cmp.Or(os.Getenv("RUSTUP_HOME"), egresstest.ToolFolder(os.Getenv("PATH"), ".rustup"))
 	s := c.shell(t, a, "RUSTUP_HOME="+chain, "CARGO_HOME="+filepath.Join(t.TempDir(), "cargo"), "CARGO_NET_RETRY=0")
 	registry := func(host string) string {
 		return "[source.crates-io]\nreplace-with = \"t\"\n[source.t]\nregistry = \"sparse+https://" + host + "/index/\"\n"

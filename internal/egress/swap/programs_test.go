@@ -47,8 +47,8 @@ func (c *child) try(program string, args ...string) (string, error) {
 			cmd.Env = append(cmd.Env, keep+"="+v)
 		}
 	}
-	if real, err := os.UserHomeDir(); err == nil && os.Getenv("RUSTUP_HOME") == "" {
-		cmd.Env = append(cmd.Env, "RUSTUP_HOME="+filepath.Join(real, ".rustup"))
+	if at := egresstest.ToolFolder(os.Getenv("PATH"), ".rustup"); at != "" && os.Getenv("RUSTUP_HOME") == "" {
+		cmd.Env = append(cmd.Env, "RUSTUP_HOME="+at)
 	}
 	for _, name := range []string{"https_proxy", "HTTPS_PROXY"} {
 		cmd.Env = append(cmd.Env, name+"=http://"+c.proxy)
