@@ -27,6 +27,9 @@ type Call struct {
 	// Propose asks a tool with Spec.CanPropose to store a pending change for
 	// the user instead of making it, because the session is unattended.
 	Propose bool
+	// Approved is what the user agreed to, or nil if nobody was asked. A tool that would
+	// do anything else by now must refuse.
+	Approved *Subject
 }
 
 // Result is what a call returns to the model.

@@ -137,6 +137,7 @@ type scene struct {
 	options func(*app.Options) // may be nil
 	session string
 	asked   []hermes.ApprovalRequest
+	asking  func() // while the user is asked; may be nil
 	notice  string
 	warned  []string // notices with a warning
 	app     *app.App
@@ -261,6 +262,9 @@ func (s *scene) do(op hermes.Op, notice bool) {
 					s.t.Fatalf("asked %+v", e)
 				}
 				s.asked = append(s.asked, *e.Approval)
+				if s.asking != nil {
+					s.asking()
+				}
 				if err := s.live.Do(s.t.Context(), hermes.From{}, hermes.Reply{ID: e.ID, Approval: hermes.ApprovalAnswer{Decision: s.answer}}); err != nil {
 					s.t.Fatal(err)
 				}

@@ -2,12 +2,16 @@ package app
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"hermes/internal/atomicfile"
 	"hermes/internal/policy/shell"
 	"hermes/internal/tool/file"
 )
@@ -24,9 +28,13 @@ var projectFiles = strings.Fields(`Makefile makefile GNUmakefile justfile Taskfi
 // maxWrote bounds what the user is shown of them.
 const maxWrote = 20
 
+// maxHashed bounds what is read of one of them, in bytes.
+const maxHashed = 64 << 20
+
 // wrote lists the files that a command line would run or obey in a folder and that came
 // with the session: those that it wrote with its tools, and those that the line names and
-// that were changed since the session began. It can miss what a named file runs in turn.
+// that were changed since the session began. Each is named with a hash of its content, so
+// that equal lists mean equal files. It can miss what a named file runs in turn.
 func (a *App) wrote(files *file.Toolset) func(session, line, dir string) []string {
 	return func(session, line, dir string) []string {
 		w := writtenFiles{dir: dir, own: files.Wrote(session), since: a.began(session)}
@@ -34,8 +42,34 @@ func (a *App) wrote(files *file.Toolset) func(session, line, dir string) []strin
 			w.command(words)
 			return len(w.found) < maxWrote
 		})
+		for i, path := range w.found {
+			w.found[i] = w.shown(path) + " (" + content(path) + ")"
+		}
 		return w.found
 	}
+}
+
+// content identifies what is in a file: the first half of its SHA-256, for a long one that
+// of its beginning, with its length and the time of its change.
+func content(path string) string {
+	f, err := atomicfile.OpenPath(path)
+	if err != nil {
+		return "cannot be read"
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.LimitReader(f, maxHashed)); err != nil {
+		return "cannot be read"
+	}
+	id := fmt.Sprintf("SHA-256 %x", sum.Sum(nil)[:sha256.Size/2])
+	info, err := f.Stat()
+	if err != nil {
+		return "cannot be read"
+	}
+	if info.Size() > maxHashed {
+		id += fmt.Sprintf(" of its first 64 MB, %d bytes, changed %s", info.Size(), changed(info).Format(time.RFC3339Nano))
+	}
+	return id
 }
 
 // began is when a session began; the zero time if that is not known.
@@ -58,7 +92,7 @@ type writtenFiles struct {
 	dir   string
 	own   []string // real paths
 	since time.Time
-	found []string
+	found []string // real paths
 }
 
 func (w *writtenFiles) command(words []string) {
@@ -96,7 +130,7 @@ func (w *writtenFiles) path(word string) {
 		if real != w.dir { // "." is in many lines that run nothing of it
 			w.below(real)
 		}
-	case slices.Contains(w.own, real), !w.since.IsZero() && info.ModTime().After(w.since):
+	case slices.Contains(w.own, real), !w.since.IsZero() && changed(info).After(w.since):
 		w.add(real)
 	}
 }
@@ -113,10 +147,15 @@ func (w *writtenFiles) below(dir string) {
 	}
 }
 
-func (w *writtenFiles) add(path string) {
+// shown is how the user is told of a path.
+func (w *writtenFiles) shown(path string) string {
 	if rel, err := filepath.Rel(w.dir, path); err == nil && !strings.HasPrefix(rel, "..") {
-		path = rel
+		return rel
 	}
+	return path
+}
+
+func (w *writtenFiles) add(path string) {
 	if len(w.found) < maxWrote && !slices.Contains(w.found, path) {
 		w.found = append(w.found, path)
 	}

@@ -1,12 +1,15 @@
 package app_test
 
 import (
+	"errors"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"hermes"
+	"hermes/internal/app"
 )
 
 // TestEscalationShowsWhatTheSessionWrote: before a command runs outside of the sandbox, the
@@ -14,12 +17,14 @@ import (
 func TestEscalationShowsWhatTheSessionWrote(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, hermes.Deny)
-	old := time.Now().Add(-time.Hour)
 	s.write("theirs.sh", "echo old")
-	mustTouch(t, s.dir+"/theirs.sh", old)
 	s.answer = hermes.AllowOnce
 	s.say(`CALL write_file {"path":"deploy.sh","content":"echo new\n"}`)
-	s.write("made.py", "print(1)") // by a command
+	s.write("made.py", "print(1)") // by a command, which also hides when
+	hour := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(s.dir+"/made.py", hour, hour); err != nil {
+		t.Fatal(err)
+	}
 	s.answer = hermes.Deny
 	for line, want := range map[string][]string{
 		"./deploy.sh":            {"deploy.sh"},
@@ -48,9 +53,49 @@ func TestEscalationShowsWhatTheSessionWrote(t *testing.T) {
 	}
 }
 
-func mustTouch(t *testing.T, path string, at time.Time) {
-	t.Helper()
-	if err := os.Chtimes(path, at, at); err != nil {
-		t.Fatal(err)
+// TestWhatChangesWhileTheUserIsAskedDoesNotRun: a program inside may wait for the question,
+// and then exchange what the user agrees to.
+func TestWhatChangesWhileTheUserIsAskedDoesNotRun(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("no sandbox on this system, so nothing can leave it")
+	}
+	for name, test := range map[string]struct {
+		asking func(s *scene)
+		runs   bool
+	}{
+		"nothing changes":                 {func(*scene) {}, true},
+		"a file that it names":            {func(s *scene) { s.write("deploy.sh", "touch bad") }, false},
+		"a file of the user that it runs": {func(s *scene) { s.write("theirs.sh", "touch bad") }, false},
+		"its folder": {func(s *scene) {
+			if err := errors.Join(os.Remove(s.dir+"/at"), os.Symlink(s.dir+"/bad", s.dir+"/at")); err != nil {
+				t.Error(err)
+			}
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, hermes.AllowOnce)
+			s.options = func(o *app.Options) { o.Sandbox.Keeper = true }
+			s.write("good/theirs.sh", "true")
+			s.write("theirs.sh", "true")
+			s.write("bad/deploy.sh", "touch bad")
+			if err := os.Symlink(s.dir+"/good", s.dir+"/at"); err != nil {
+				t.Fatal(err)
+			}
+			s.say(`CALL write_file {"path":"deploy.sh","content":"true\n"}`)
+			s.asked, s.asking = nil, func() { test.asking(s) }
+			s.say(`CALL terminal {"command":"sh ../deploy.sh; sh ../theirs.sh; touch ../ran","workdir":"at","escalate":"it must"}`)
+			if len(s.asked) != 1 {
+				t.Fatalf("asked %+v", s.asked)
+			}
+			_, err := os.Stat(s.dir + "/ran")
+			if ran := err == nil; ran != test.runs {
+				t.Errorf("it ran: %v; the model read %q", ran, s.model.read)
+			}
+			if told := strings.Contains(s.model.read, "changed while the user was asked"); told == test.runs {
+				t.Errorf("the model was told: %v", told)
+			}
+		})
 	}
 }

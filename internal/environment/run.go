@@ -97,6 +97,11 @@ func (r *run) begin(ctx context.Context, sh shell, c hermes.Command, dir string,
 		return err
 	}
 	r.ctx, r.cancel = limited(ctx, c.Limits.Time)
+	if c.Ready != nil {
+		if err := c.Ready(); err != nil {
+			return r.notStarted(err)
+		}
+	}
 	env := l.variables(r, c, dir)
 	stdout, stderr := copied(r.inside, c.Stdout, c.Stderr)
 	r.Process, err = proc.Start(r.ctx, proc.Command{
@@ -114,11 +119,18 @@ func (r *run) begin(ctx context.Context, sh shell, c hermes.Command, dir string,
 		Guard:     l.config.Guard,
 		Launcher:  r.inside.Launcher,
 	})
-	started(r.inside)
 	if err != nil {
-		r.cancel()
-		done(r.inside, hermes.Exit{}, false)
+		return r.notStarted(err)
 	}
+	started(r.inside)
+	return nil
+}
+
+// notStarted gives back what was made ready for a command, and returns the error.
+func (r *run) notStarted(err error) error {
+	started(r.inside)
+	r.cancel()
+	done(r.inside, hermes.Exit{}, false)
 	return err
 }
 

@@ -154,6 +154,9 @@ func (b *Toolbox) ask(ctx context.Context, c *call) (note string, refused *herme
 		r := b.approvals.refuse(answer, c.open)
 		return "", &r
 	}
+	agreed := *c.Call
+	agreed.Approved = &c.subject
+	c.Call = &agreed
 	if err := b.approvals.grant(ctx, c, b.counted(answer, c)); err != nil {
 		b.o.Log.Warn("store a permission", "tool", c.Name, "call", c.ID, "err", err)
 		note = "the permission could not be stored and holds for this session only: " + err.Error()

@@ -207,6 +207,15 @@ func (t *shellOf) outsideDetail(c *hermes.Call, in arguments, dir string) string
 	return detail
 }
 
+// unchanged reports an error if a command that runs outside is no longer what the user
+// agreed to: the folder, or a file that it runs, was exchanged meanwhile.
+func (t *shellOf) unchanged(c *hermes.Call) error {
+	if c.Approved == nil || *c.Approved == t.commandSubject(c) {
+		return nil
+	}
+	return errors.New("its folder, or a file that it runs, changed while the user was asked; look at what changed it, and call again if it is still right")
+}
+
 // maxBlocked bounds what one result lists.
 const maxBlocked = 20
 

@@ -110,6 +110,9 @@ func (t *shellOf) foreground(ctx context.Context, c *hermes.Call, e hermes.Envir
 	w := &progress{to: out, host: c.Host, now: t.config.Now}
 	before := currentDir(e)
 	cmd := hermes.Command{Line: line, Dir: in.Workdir, Stdout: w, Stderr: w, Keep: in.Workdir == "", Outside: in.escalates(), Need: needs, Provenance: provenance(c)}
+	if in.escalates() {
+		cmd.Ready = func() error { return t.unchanged(c) }
+	}
 	if fed != nil {
 		cmd.Stdin = fed.input()
 	}

@@ -59,7 +59,7 @@ type Config struct {
 	// command that needs such a host is asked about.
 	Declared func(host, port string) bool
 	// Wrote lists the files that a command line would run in a folder, directly or through
-	// a shell, and that the session wrote. Nil lists none.
+	// a shell, and that the session wrote, each with what identifies its content. Nil lists none.
 	Wrote func(session, line, dir string) []string
 	// Wake notifies a session about a background process, outside of any call.
 	// It must not block. Nil drops notices.

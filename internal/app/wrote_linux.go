@@ -1,0 +1,16 @@
+package app
+
+import (
+	"io/fs"
+	"syscall"
+	"time"
+)
+
+// changed is when a file was last changed, which no program can set to another time.
+func changed(info fs.FileInfo) time.Time {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return info.ModTime()
+	}
+	return time.Unix(st.Ctim.Unix())
+}
