@@ -101,8 +101,10 @@ func (p *Program) layers() []sandbox.Layer {
 
 // choose starts a first keeper with the strongest layer that holds, and remembers the
 // layer. Once there is a layer, no later session gets a weaker one: its commands fail.
+// If a keeper does not start, what decides is whether one around an empty folder does
+// (alone): a workspace, or a busy machine, proves nothing about the host.
 // start is nil in the answer if no layer holds and none has to.
-func (p *Program) choose(ctx context.Context, start func(sandbox.Layer) (*place, error)) (*place, error) {
+func (p *Program) choose(ctx context.Context, start, alone func(sandbox.Layer) (*place, error)) (*place, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.chosen != nil && p.chosen.layer == sandbox.None {
@@ -122,7 +124,16 @@ func (p *Program) choose(ctx context.Context, start func(sandbox.Layer) (*place,
 		if ctx.Err() != nil || errors.As(err, &planned) || !first {
 			return nil, err
 		}
-		reasons = append(reasons, fmt.Sprintf("layer %s: %v", l, err))
+		probe, refused := alone(l)
+		if refused == nil {
+			probe.keeper.Close()
+			p.chosen = &choice{layer: l, reasons: reasons, lacks: probe.keeper.Lacks()}
+			return nil, err
+		}
+		if !errors.Is(refused, sandbox.ErrUnavailable) {
+			return nil, fmt.Errorf("%w; if this stays so, see `hermes doctor`", refused)
+		}
+		reasons = append(reasons, fmt.Sprintf("layer %s: %v", l, refused))
 	}
 	if p.config.Mode == Strict {
 		return nil, fmt.Errorf("%w: %s. Use `hermes config set terminal.sandbox auto` for the strongest walls that it allows", errWeak, reasons[0])
@@ -158,19 +169,39 @@ func (p *Program) Probe(ctx context.Context) (State, error) {
 	if s := p.State(); s.Known {
 		return s, nil
 	}
-	dir, err := p.folder("probe")
-	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
-	}
+	w, err := p.probe()
 	if err != nil {
 		return State{}, err
 	}
-	w := p.Walls(Config{Workspace: dir})
 	defer w.Close()
 	w.mu.Lock()
 	_, err = w.at(ctx, key{})
 	w.mu.Unlock()
 	return p.State(), err
+}
+
+// probe returns walls around an empty folder.
+func (p *Program) probe() (*Walls, error) {
+	dir, err := p.folder("probe")
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.Walls(Config{Workspace: dir}), nil
+}
+
+// alone starts a keeper around an empty folder.
+func (p *Program) alone(ctx context.Context, l sandbox.Layer) (*place, error) {
+	w, err := p.probe()
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.start(ctx, key{}, l)
 }
 
 // folder makes a folder of this package in the cache.

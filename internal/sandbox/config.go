@@ -31,3 +31,14 @@ type Target struct {
 
 // ErrGone means that the keeper has ended, and with it everything it had started.
 var ErrGone = errors.New("the sandbox of this session has ended; the next command starts a new one")
+
+// ErrUnavailable is the kind of error that Start returns where the keeper says that the
+// walls cannot be built, or do not hold. Of an empty policy that is true of the host; other
+// errors, such as a time-out, say nothing about it.
+var ErrUnavailable = errors.New("this host does not allow the walls")
+
+// unavailable is such an error with its own text.
+type unavailable struct{ error }
+
+func (u *unavailable) Unwrap() error      { return u.error }
+func (*unavailable) Is(target error) bool { return target == ErrUnavailable }

@@ -40,6 +40,9 @@ func (*Keeper) Gone() <-chan struct{} { return nil }
 // Empty is true.
 func (*Keeper) Empty() bool { return true }
 
+// Lost is nil.
+func (*Keeper) Lost() []string { return nil }
+
 // Launch fails.
 func (*Keeper) Launch(proc.Spec) (proc.Child, error) { return nil, errOther }
 

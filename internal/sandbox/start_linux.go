@@ -41,6 +41,7 @@ type Keeper struct {
 	proxy    net.Listener
 	serving  sync.WaitGroup
 	stopping context.CancelFunc
+	mounts   mounts // of layer A, when the walls stood
 	// supervisor makes the connections of layer B; nil in others.
 	supervisor *seccomp.Supervisor
 	gone       chan struct{} // closed when the keeper has ended
@@ -76,6 +77,9 @@ func Start(ctx context.Context, c Config) (*Keeper, error) {
 	k.process, err = children.start(c.Policy.Layer, func() (*exec.Cmd, error) { return startProcess(c.Policy.Layer, theirs, k.stderr) })
 	if err != nil {
 		ours.Close()
+		if forbids(err) {
+			err = &unavailable{err}
+		}
 		return nil, fmt.Errorf("start the keeper of the sandbox: %w", err)
 	}
 	theirs.Close()
@@ -95,6 +99,17 @@ func Start(ctx context.Context, c Config) (*Keeper, error) {
 	}
 	go k.receive() // ends with the keeper; Close waits
 	return k, nil
+}
+
+// forbids reports whether an error means that this host does not allow the namespaces of a
+// keeper. The other errors, such as EAGAIN and ENOMEM, pass.
+func forbids(err error) bool {
+	for _, e := range []syscall.Errno{syscall.EPERM, syscall.EACCES, syscall.EINVAL, syscall.ENOSYS, syscall.ENOSPC, syscall.EUSERS} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }
 
 // socketPair makes the control socket.
@@ -166,6 +181,9 @@ func (k *Keeper) begin(c Config) error {
 	}
 	_, files, err = k.expect(answer) // after it has attacked its walls
 	closeAll(files)
+	if err == nil && k.policy.Layer == A {
+		k.mounts, err = mountsOf(k.process.Process.Pid)
+	}
 	return err
 }
 
@@ -180,7 +198,7 @@ func (k *Keeper) expect(want kind) (message, []*os.File, error) {
 	case err != nil:
 		return message{}, nil, err
 	case m.Kind == failed && m.Text != "":
-		return message{}, nil, errors.New(m.Text)
+		return message{}, nil, &unavailable{errors.New(m.Text)}
 	}
 	return message{}, nil, errMessage
 }

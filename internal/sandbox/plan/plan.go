@@ -101,7 +101,12 @@ type planner struct {
 	path        []string
 }
 
-// Make computes a plan. It fails if the workspace or the home is not a folder.
+// maxKept bounds how many files of a workspace are protected and hidden: each costs a
+// mount, or a rule.
+const maxKept = 2048
+
+// Make computes a plan. It fails if the workspace or the home is not a folder, and if the
+// workspace has more to be protected or hidden than can be.
 func Make(r Request) (Plan, error) {
 	p, err := newPlanner(r)
 	if err != nil {
@@ -110,6 +115,10 @@ func Make(r Request) (Plan, error) {
 	p.folders()
 	p.system()
 	p.workspace()
+	if n := len(p.Found.Env) + len(p.Found.Tools) + len(p.Found.Repos); n > maxKept && p.reads() {
+		return Plan{}, fmt.Errorf("the workspace %s holds %d files with secrets, repositories and files that tools obey, such as %s; "+
+			"the sandbox can protect %d: remove some, or work in a folder below", p.Workspace, n, slices.Concat(p.Found.Env, p.Found.Tools, []string{".git"})[0], maxKept)
+	}
 	p.grants()
 	p.give()
 	p.tools()

@@ -1,0 +1,54 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// mounts are the mounts of a keeper of layer A by their ids, which the kernel does not give
+// again while one of them is there.
+type mounts map[string]string
+
+// mountsOf reads those of a process.
+func mountsOf(pid int) (mounts, error) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	all := mounts{}
+	for line := range bytes.Lines(text) {
+		if f := bytes.Fields(line); len(f) > 4 {
+			all[string(f[0])] = unescaped.Replace(string(f[4]))
+		}
+	}
+	return all, nil
+}
+
+// unescaped reads the paths of proc(5).
+var unescaped = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+
+// Lost lists what is protected or hidden in layer A and is not any more: the kernel takes
+// a mount away when somebody outside replaces or removes what it covers. Sorted.
+func (k *Keeper) Lost() []string {
+	if k.policy.Layer != A {
+		return nil
+	}
+	now, err := mountsOf(k.process.Process.Pid)
+	if err != nil { // it ends
+		return nil
+	}
+	var lost []string
+	for id, at := range k.mounts {
+		if now[id] != at {
+			lost = append(lost, filepath.Clean(at))
+		}
+	}
+	slices.Sort(lost)
+	return slices.Compact(lost)
+}
