@@ -53,9 +53,6 @@ type Command struct {
 	Ready func() error
 	// Need lists what the user has allowed this command beyond what the walls allow.
 	Need []Need
-	// Provenance names the untrusted text that the session had read when the command
-	// began, as in [Message]. Walls are stricter with what such text may have asked for.
-	Provenance string
 }
 
 // Limits bound what a command may use and reach. The zero value sets no limit beyond

@@ -14,7 +14,7 @@ import (
 
 // environment makes the environment where a session's commands run. granted lists what the
 // user has allowed all of them beyond their walls.
-func (a *App) environment(w hermes.Workspace, granted func() []hermes.Need) (hermes.Environment, error) {
+func (a *App) environment(w hermes.Workspace, of walled) (hermes.Environment, error) {
 	cfg, err := a.config()
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (a *App) environment(w hermes.Workspace, granted func() []hermes.Need) (her
 	c := a.variables(cfg)
 	c.Dir, c.Home, c.Temp, c.Guard = dir, userHome, t.TempDir, &a.guard
 	c.Passthrough = slices.Concat(t.EnvPassthrough, a.skillVariables(context.Background()))
-	if c.Walls, err = a.walls(cfg, c, granted); err != nil {
+	if c.Walls, err = a.walls(cfg, c, of); err != nil {
 		return nil, err
 	}
 	return environment.NewLocal(c)

@@ -23,7 +23,7 @@ func (a *App) Measure(ctx context.Context, run hermes.RunSpec) (prompt.Prompt, [
 	if err != nil {
 		return prompt.Prompt{}, nil, err
 	}
-	env, err := a.environment(run.Workspace, nil)
+	env, err := a.environment(run.Workspace, walled{})
 	if err != nil {
 		return prompt.Prompt{}, nil, err
 	}

@@ -122,7 +122,7 @@ func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.
 	names := []string{"memory", "skills"}
 	extra := a.reading(ctx, cfg.Auxiliary(auxiliary.Review).ExtraTools)
 	if len(extra) > 0 {
-		env, err := a.environment(hermes.Workspace{Dir: t.Session.Dir}, nil)
+		env, err := a.environment(hermes.Workspace{Dir: t.Session.Dir}, walled{})
 		if err != nil {
 			return review.Runtime{}, err
 		}

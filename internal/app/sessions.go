@@ -85,7 +85,7 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runt
 	if err != nil {
 		return nil, err
 	}
-	env, err := a.environment(run.Workspace, func() []hermes.Need { return tb.Granted(run.Ref()) })
+	env, err := a.environment(run.Workspace, walled{granted: func() []hermes.Need { return tb.Granted(run.Ref()) }, read: tb.Read})
 	if err != nil {
 		return nil, err
 	}

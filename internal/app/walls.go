@@ -187,9 +187,15 @@ func (a *App) Sandbox(ctx context.Context) string {
 	return hostWalls(s).Line(mode)
 }
 
-// walls makes the walls around the commands of a session; nil is none. granted lists what
-// the user has allowed all its commands.
-func (a *App) walls(cfg *config.Config, local environment.LocalConfig, granted func() []hermes.Need) (isolation.Walls, error) {
+// walled is what the walls of a session ask it for. The zero value is a session that has
+// been allowed nothing, and has read nothing.
+type walled struct {
+	granted func() []hermes.Need // what the user has allowed all its commands
+	read    func() string        // the untrusted text that it has read
+}
+
+// walls makes the walls around the commands of a session; nil is none.
+func (a *App) walls(cfg *config.Config, local environment.LocalConfig, of walled) (isolation.Walls, error) {
 	mode := cfg.Terminal().Sandbox
 	if mode == isolation.SandboxOff {
 		return nil, nil
@@ -209,7 +215,7 @@ func (a *App) walls(cfg *config.Config, local environment.LocalConfig, granted f
 		return nil, err
 	}
 	environ := slices.Clone(environment.Variables(local))
-	return p.Walls(confine.Config{Workspace: workspace, Environ: environ, Granted: granted, Secrets: swap.Config{
+	return p.Walls(confine.Config{Workspace: workspace, Environ: environ, Granted: of.granted, Read: of.read, Secrets: swap.Config{
 		Secrets: declared(cfg), Roots: a.opts.Sandbox.Roots, Java: hasProgram(environ, "java"),
 	}}), nil
 }

@@ -70,22 +70,17 @@ func (w *Walls) removeAuthorities() {
 	}
 }
 
-// writes decides whether requests with a declared secret may change something at a service.
-// The zero value allows them: the session has read no untrusted text.
+// writes are the hosts at which commands that run may change something with a declared
+// secret, whatever the session has read.
 type writes struct {
 	mu      sync.Mutex
-	read    string         // the untrusted text that the session has read
 	allowed map[string]int // host:port that the user has just allowed
 }
 
-// begin takes what is known when a command begins. Its needs hold until the returned func
-// is called; what the session has read stays.
+// begin allows what a command needs until the returned func is called.
 func (w *writes) begin(c hermes.Command) (over func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if from := hermes.OutsideProvenance(c.Provenance); from != "" {
-		w.read = from
-	}
 	if w.allowed == nil {
 		w.allowed = map[string]int{}
 	}
@@ -111,9 +106,9 @@ func (w *writes) begin(c hermes.Command) (over func()) {
 func (w *Walls) mayWrite(_ context.Context, r swap.Request) error {
 	host := net.JoinHostPort(r.Host, strconv.Itoa(int(r.Port)))
 	w.writes.mu.Lock()
-	allowed := w.writes.read == "" || w.writes.allowed[host] > 0
+	allowed := w.writes.allowed[host] > 0
 	w.writes.mu.Unlock()
-	if allowed {
+	if allowed || w.config.Read == nil || hermes.OutsideProvenance(w.config.Read()) == "" {
 		return nil
 	}
 	return errors.New("this session has read untrusted text, so each command that changes something with a secret needs the user's approval: " +

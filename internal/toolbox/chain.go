@@ -56,7 +56,8 @@ type Toolbox struct {
 	run       runner // the whole chain
 
 	mu    sync.Mutex
-	spent int // bytes of results that this turn has put into the context
+	spent int    // bytes of results that this turn has put into the context
+	read  string // the untrusted text that the session had read when the last call began
 }
 
 // call is a call on its way through the chain.

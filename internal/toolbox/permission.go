@@ -17,6 +17,7 @@ import (
 // approval what neither the mode nor a grant allows.
 func (b *Toolbox) permission(next runner) runner {
 	return func(ctx context.Context, c *call) hermes.Result {
+		b.noteRead(c)
 		if glob := b.denied(ctx, c); glob != "" {
 			return forbidden("it matches the rule " + glob + " in approvals.deny")
 		}

@@ -38,6 +38,26 @@ func (b *Toolbox) provenance(next runner) runner {
 	}
 }
 
+// Read returns the untrusted text that the session had read when its last call began, as in
+// [hermes.Message]. Nothing that was read later can have led a program: the model acts by
+// calls only.
+func (b *Toolbox) Read() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.read
+}
+
+// noteRead remembers what a session has read, before a call of it runs.
+func (b *Toolbox) noteRead(c *call) {
+	if c.Host == nil {
+		return
+	}
+	from := c.Host.Session().Provenance
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.read = hermes.AddProvenance(b.read, from)
+}
+
 // taint returns the risk of a call that changes what is kept for later sessions
 // after this session has read untrusted text, which may have asked for the
 // change. Text of trusted folders does not count for what is only remembered. Each kind of change has its own key.

@@ -77,14 +77,6 @@ func isHost(host string) bool {
 	}) < 0
 }
 
-// provenance names the untrusted text that the session of a call has read.
-func provenance(c *hermes.Call) string {
-	if c.Host == nil {
-		return ""
-	}
-	return c.Host.Session().Provenance
-}
-
 // needs returns what a command gets beyond its walls. A path that leads elsewhere by now
 // is refused: the user was asked about this one.
 func (in arguments) needs(ctx context.Context, e hermes.Environment) ([]hermes.Need, error) {
