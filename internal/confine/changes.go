@@ -27,6 +27,12 @@ func (w *Walls) guard() error {
 	return err
 }
 
+// outdated reports whether a place would show a file with secrets that the user made since
+// its walls were planned. Call it with the lock held.
+func (w *Walls) outdated(at *place) bool {
+	return slices.ContainsFunc(w.before.Found.Env, func(rel string) bool { return !slices.Contains(at.plan.Found.Env, rel) && !w.made[rel] })
+}
+
 // busy reports whether processes of earlier commands may still run.
 func (w *Walls) busy() bool {
 	for _, at := range w.places {
@@ -49,10 +55,21 @@ func (v *visit) changes() []hermes.Refusal {
 	if err != nil {
 		return nil // the workspace is gone
 	}
+	for _, rel := range now.Found.Env {
+		if !slices.Contains(w.before.Found.Env, rel) {
+			w.made[rel] = true
+		}
+	}
 	watched := func(c gitguard.Change) bool {
 		return w.watched(c, v.place.plan.Policy.Layer, v.write) && !c.Usual()
 	}
-	if !slices.ContainsFunc(now.Compare(w.before), watched) {
+	changed := now.Compare(w.before)
+	if len(changed) > 0 {
+		for _, at := range w.places {
+			w.lose(at)
+		}
+	}
+	if !slices.ContainsFunc(changed, watched) {
 		w.before, w.unsettled = now, false
 		return nil
 	}
@@ -118,12 +135,12 @@ func movedBack(changes []gitguard.Change, watched func(gitguard.Change) bool) (o
 
 // watched reports whether a change may be that of a program inside. In layer A, what was
 // mounted read-only in all walls of the session can only have been changed by the user,
-// unless it has a second name.
+// unless it has a second name, or was replaced outside, which takes the mount away.
 func (w *Walls) watched(c gitguard.Change, l sandbox.Layer, allowed []string) bool {
 	if slices.ContainsFunc(allowed, func(g string) bool { return below(c.Path, g) }) {
 		return false
 	}
-	return l != sandbox.A || c.Shared() || !slices.ContainsFunc(w.kept, func(path string) bool { return below(c.Path, path) })
+	return l != sandbox.A || c.Shared() || !slices.ContainsFunc(w.kept, func(path string) bool { return below(c.Path, path) && !slices.Contains(w.lost, path) })
 }
 
 // keep remembers what new walls protect: only what all did was never open to a program

@@ -19,8 +19,22 @@ var _ isolation.Walls = (*Walls)(nil)
 // Enter readies the walls for a command; see [isolation.Walls].
 func (w *Walls) Enter(ctx context.Context, c hermes.Command, dir string) (isolation.Inside, error) {
 	if c.Outside {
-		return w.outside()
+		return w.outside(ctx)
 	}
+	passed, err := w.gate.pass(ctx)
+	if err != nil {
+		return isolation.Inside{}, err
+	}
+	in, err := w.inside(ctx, c, dir)
+	if err != nil {
+		passed()
+	}
+	in.Started = passed
+	return in, err
+}
+
+// inside readies the walls for a command that runs in them.
+func (w *Walls) inside(ctx context.Context, c hermes.Command, dir string) (isolation.Inside, error) {
 	needs := slices.Concat(w.granted(), c.Need)
 	if changesGit(c.Line) {
 		return w.enterAlone(ctx, c, dir, needs)
@@ -72,14 +86,24 @@ func (w *Walls) enterAlone(ctx context.Context, c hermes.Command, dir string, ne
 	return isolation.Inside{Launcher: v.place.keeper, Env: v.environ, Output: &v.output, Done: done}, nil
 }
 
-// outside lets a command run without walls: what is inside is stopped until it has
-// started, so that nothing is changed between the user's answer and the start.
-func (w *Walls) outside() (isolation.Inside, error) {
-	thaw, err := w.freeze()
+// outside lets a command run without walls. What is inside is stopped until it is over, and
+// nothing starts there: a file could be exchanged between the user's answer and the moment
+// at which the command, or what it starts, reads it.
+func (w *Walls) outside(ctx context.Context) (isolation.Inside, error) {
+	open, err := w.gate.close(ctx)
 	if err != nil {
 		return isolation.Inside{}, err
 	}
-	return isolation.Inside{Started: thaw}, nil
+	thaw, err := w.freeze()
+	if err != nil {
+		open()
+		return isolation.Inside{}, err
+	}
+	return isolation.Inside{Done: func(context.Context, hermes.Exit, bool) []hermes.Refusal {
+		thaw()
+		open()
+		return nil
+	}}, nil
 }
 
 // freeze stops everything inside.
@@ -138,6 +162,13 @@ func (w *Walls) visit(ctx context.Context, k key, c hermes.Command, dir string, 
 	}
 	if err := w.guard(); err != nil {
 		return nil, err
+	}
+	if w.outdated(at) {
+		if at.stale = true; at.running == 0 && at.keeper.Empty() {
+			if at, err = w.at(ctx, k); at == nil {
+				return nil, err
+			}
+		}
 	}
 	if err := w.forward(at, granted, c.Need); err != nil {
 		return nil, err

@@ -31,6 +31,10 @@ type Config struct {
 	// Granted lists what the user allowed every command of the session; nil is nothing.
 	// It is asked before each command.
 	Granted func() []hermes.Need
+	// Read returns the untrusted text that the session has read by now, as in
+	// [hermes.Message.Provenance]; nil is none. It is asked for each request that changes
+	// something with a declared secret.
+	Read func() string
 }
 
 // Walls are those of one session. They may be used concurrently; Close ends what runs
@@ -52,6 +56,7 @@ type Walls struct {
 	places   map[key]*place
 	usual    key // of the commands that ask for nothing
 	running  int // commands inside
+	gate     gate
 	alone    sync.Mutex
 	before   gitguard.Snapshot // after the last command, if processes of it may still run
 	guarding bool              // before is set
@@ -64,7 +69,10 @@ type Walls struct {
 	unsettled bool
 	built     bool     // there were walls: kept is set
 	kept      []string // what all walls of the session protected
-	forwards  map[int]*forward
+	lost      []string // what walls of layer A protected, until it was replaced outside
+	// made are files with secrets, below the workspace, that programs inside made.
+	made     map[string]bool
+	forwards map[int]*forward
 }
 
 // Walls returns the walls of a session, nil if the program has none. It starts nothing.
@@ -72,7 +80,7 @@ func (p *Program) Walls(c Config) *Walls {
 	if real, err := filepath.EvalSymlinks(c.Workspace); err == nil { // else its first command says so
 		c.Workspace = real
 	}
-	w := &Walls{program: p, config: c, places: map[key]*place{}, forwards: map[int]*forward{}}
+	w := &Walls{program: p, config: c, places: map[key]*place{}, forwards: map[int]*forward{}, made: map[string]bool{}}
 	w.makeSwap()
 	if p.config.Proxy != nil {
 		w.session = p.config.Proxy.Session(egress.SessionConfig{
@@ -104,7 +112,8 @@ func (w *Walls) at(ctx context.Context, k key) (*place, error) {
 	if at := w.places[k]; at != nil {
 		return at, nil
 	}
-	at, err := w.program.choose(ctx, func(l sandbox.Layer) (*place, error) { return w.start(ctx, k, l) })
+	at, err := w.program.choose(ctx, func(l sandbox.Layer) (*place, error) { return w.start(ctx, k, l) },
+		func(l sandbox.Layer) (*place, error) { return w.program.alone(ctx, l) })
 	if at != nil {
 		w.places[k] = at
 		w.keep(at.plan.Policy.Protected)
@@ -114,13 +123,20 @@ func (w *Walls) at(ctx context.Context, k key) (*place, error) {
 
 // prune ends places in which nothing runs if they are out of date, or for what one command
 // asked. One in which something runs, such as a server, stays, and later commands reach
-// it: what is not protected there is compared and restored. k is the place that is wanted.
+// it: what is not protected there is compared and restored. If it would show a file with
+// secrets it is ended all the same. k is the place that is wanted.
 func (w *Walls) prune(k key) {
 	maps.DeleteFunc(w.places, func(of key, at *place) bool {
 		select {
 		case <-at.keeper.Gone():
 			w.unsettled = w.unsettled || !at.keeper.Empty()
 		default:
+			shown := w.lose(at)
+			if shown != "" && !at.keeper.Empty() {
+				w.unsettled = true
+				w.program.config.Log.Warn("what ran in the sandbox was ended: a file with secrets was replaced, and would have been readable there", "path", shown, "session", w.config.Session)
+				break
+			}
 			if at.running > 0 || !at.keeper.Empty() || !at.stale && (of == k || of == w.usual) {
 				return false
 			}
@@ -128,6 +144,21 @@ func (w *Walls) prune(k key) {
 		at.keeper.Close()
 		return true
 	})
+}
+
+// lose remembers what a place does not protect any more, and returns a hidden file that it
+// would show.
+func (w *Walls) lose(at *place) (shown string) {
+	for _, path := range at.keeper.Lost() {
+		at.stale = true
+		if !slices.Contains(w.lost, path) {
+			w.lost = append(w.lost, path)
+		}
+		if slices.Contains(at.plan.Policy.Hidden, path) {
+			shown = path
+		}
+	}
+	return shown
 }
 
 // Build builds the walls if there are none yet, and describes what holds.
@@ -197,6 +228,9 @@ func (w *Walls) Close() error {
 	w.closed = true
 	all := slices.Collect(maps.Values(w.places))
 	left := w.guarding && (w.running > 0 || w.unsettled || w.busy())
+	for _, at := range all {
+		w.lose(at)
+	}
 	w.places = map[key]*place{}
 	forwards := w.forwards
 	w.forwards = map[int]*forward{}

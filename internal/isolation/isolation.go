@@ -46,7 +46,7 @@ type Inside struct {
 	Env func(env []string) []string
 	// Output gets a copy of what the command prints; nil: no one else reads it.
 	Output io.Writer
-	// Started is called when the command has started, or could not be; nil: never.
+	// Started is called once the command has started, or could not be; nil: never.
 	Started func()
 	// Done is called once when the command is over, also if it could not be started, and
 	// returns what the walls refused. ended says that the command ended by itself. Nil

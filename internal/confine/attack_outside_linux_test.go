@@ -1,0 +1,146 @@
+//go:build amd64 || arm64
+
+package confine_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hermes"
+	"hermes/internal/confine"
+	"hermes/internal/proc"
+)
+
+// replace puts a file of the workspace in the place of another, as git and editors do.
+func (s *target) replace(t *testing.T, path, text string) {
+	t.Helper()
+	s.write(t, path+".new", text)
+	if err := os.Rename(filepath.Join(s.dir, path+".new"), filepath.Join(s.dir, path)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The kernel takes a mount away when somebody outside replaces the file below it.
+func TestAttackWaitsUntilTheUserReplacesAFile(t *testing.T) {
+	stop := proc.AdoptOrphans()
+	t.Cleanup(stop)
+	for _, l := range layers {
+		for _, serves := range []bool{false, true} {
+			t.Run(fmt.Sprintf("layer %s, a program runs: %v", l, serves), func(t *testing.T) {
+				s := newTarget(t, l, func(home string) { _ = os.MkdirAll(filepath.Join(home, "project/.git/hooks"), 0o700) })
+				s.write(t, ".git/HEAD", "ref: refs/heads/main\n")
+				s.write(t, ".git/config", "[core]\n\tbare = false\n")
+				_ = os.MkdirAll(filepath.Join(s.dir, ".git/objects"), 0o700)
+				_ = os.MkdirAll(filepath.Join(s.dir, ".git/refs"), 0o700)
+				s.run(t, "cat .env", s.tools)
+				if serves {
+					s.run(t, "(sleep 100) >/dev/null 2>&1 &", s.tools)
+				}
+				s.replace(t, ".git/config", "[core]\n\tbare = false\n[user]\n\tname = Ada\n")
+				s.replace(t, ".env", canary+"-WORKSPACE")
+				out, _ := s.run(t, "cat .env; printf '[core]\\n\\tfsmonitor = evil\\n' >> .git/config; cat .env", s.tools)
+				if strings.Contains(out, canary) {
+					t.Errorf("it was read: %s", out)
+				}
+				s.Local.Close()
+				if text := s.holds(".git/config"); strings.Contains(text, "evil") || !strings.Contains(text, "Ada") {
+					t.Errorf("git would run it, or the user's change is lost: %q", text)
+				}
+			})
+		}
+	}
+}
+
+// A file with secrets that the user makes between two commands is hidden from the next.
+func TestAttackReadsASecretThatIsNew(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		s.run(t, "mkdir app; echo OWN > app/.env", s.tools)
+		if out, _ := s.run(t, "cat app/.env", s.tools); !strings.Contains(out, "OWN") {
+			t.Errorf("a command made it, and the next cannot read it: %s", out)
+		}
+		s.write(t, ".env", canary+"-NEW")
+		if out, _ := s.run(t, "cat .env", s.tools); strings.Contains(out, canary) {
+			t.Errorf("it was read: %s", out)
+		}
+	})
+}
+
+// Whatever is in a workspace, it proves nothing about the host.
+func TestAttackMakesTheWallsOfTheNextSessionFail(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		for name, line := range map[string]string{
+			"many secrets":    "mkdir many; cd many; for i in $(seq 900); do : > .env.$i; done; mkdir more; cd more; for i in $(seq 900); do : > .env.$i; done; mkdir most; cd most; for i in $(seq 900); do : > .env.$i; done",
+			"long names":      `L=$(printf 'x%.0s' $(seq 240)); mkdir -p a$L/b$L; cd a$L/b$L; for i in $(seq 900); do : > .env.$i$L; done`,
+			"one folder less": "true",
+		} {
+			dir := filepath.Join(s.home, "next", strings.ReplaceAll(name, " ", "-"))
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			s.granted = []hermes.Need{{Kind: hermes.RefusedWrite, Name: dir}}
+			s.run(t, "cd "+dir+" && "+line, s.tools)
+			s.granted = nil
+			p := confine.New(confine.Settings{Mode: confine.Auto, Home: s.home, State: s.state, Cache: filepath.Join(s.state, "cache", "sandbox"), Strongest: s.layer()})
+			w := p.Walls(confine.Config{Session: "next", Workspace: dir, Environ: []string{"PATH=/usr/bin:/bin", "HOME=" + s.home}})
+			began := time.Now()
+			in, err := w.Enter(t.Context(), hermes.Command{Line: "true"}, dir)
+			if state := p.State(); err == nil && in.Launcher == nil || state.Known && state.Layer != s.layer() {
+				t.Errorf("%s: a command would run without walls: %+v, %v", name, state, err)
+			}
+			if (err == nil) != (name != "many secrets") {
+				t.Errorf("%s: %v", name, err)
+			}
+			if took := time.Since(began); took > 5*time.Second {
+				t.Errorf("%s: it took %v", name, took)
+			}
+			w.Close()
+		}
+	})
+}
+
+// A program inside waits until a command outside has started, and exchanges what it reads.
+func TestAttackExchangesAFileWhileACommandRunsOutside(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		s.run(t, `(while [ ! -e $W/began ]; do sleep 0.002; done; echo evil > $W/script) >/dev/null 2>&1 &`, s.tools)
+		s.write(t, "script", "good")
+		out, err := s.try(t, "touch began; sleep 0.3; cat script", s.tools, func(c *hermes.Command) { c.Outside = true })
+		if err != nil || strings.TrimSpace(out) != "good" {
+			t.Errorf("it was exchanged: %q, %v", out, err)
+		}
+		for deadline := time.Now().Add(5 * time.Second); !strings.Contains(s.holds("script"), "evil"); time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("it does not go on afterwards")
+			}
+		}
+	})
+}
+
+// A command of the same batch starts while another runs outside.
+func TestAttackStartsWhileACommandRunsOutside(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		s.write(t, "script", "good")
+		over := make(chan string)
+		go func() {
+			out, err := s.try(t, "touch began; sleep 0.3; cat script", s.tools, func(c *hermes.Command) { c.Outside = true })
+			over <- fmt.Sprint(strings.TrimSpace(out), err)
+		}()
+		for s.holds("began") == "" {
+			if _, err := os.Stat(filepath.Join(s.dir, "began")); err == nil {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		s.run(t, "echo evil > script", s.tools)
+		if got := <-over; got != "good<nil>" {
+			t.Errorf("it was exchanged: %q", got)
+		}
+		if text := s.holds("script"); !strings.Contains(text, "evil") {
+			t.Errorf("the command that waited did not run: %q", text)
+		}
+	})
+}
+
