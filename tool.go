@@ -27,7 +27,7 @@ type Call struct {
 	// Propose asks a tool with Spec.CanPropose to store a pending change for
 	// the user instead of making it, because the session is unattended.
 	Propose bool
-	// Approved is what the user agreed to, or nil if nobody was asked. A tool that would
+	// Approved is what the user agreed to, or nil if the user was not asked. A tool that would
 	// do anything else by now must refuse.
 	Approved *Subject
 }

@@ -13,6 +13,7 @@ import (
 	"hermes"
 	"hermes/internal/confine"
 	"hermes/internal/proc"
+	"hermes/internal/sandbox"
 )
 
 // replace puts a file of the workspace in the place of another, as git and editors do.
@@ -144,3 +145,43 @@ func TestAttackStartsWhileACommandRunsOutside(t *testing.T) {
 	})
 }
 
+
+// A folder that is there inside only is none outside: nothing runs in its parent instead.
+func TestAttackLeadsACommandOutsideIntoAnotherFolder(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		for _, line := range []string{"mkdir -p ~/scratch/deep && cd ~/scratch/deep", "mkdir -p /tmp/scratch && cd /tmp/scratch", "mkdir gone; cd gone; rmdir ../gone"} {
+			s.run(t, "cd "+s.dir)
+			s.run(t, line)
+			out, err := s.try(t, "pwd -P", func(c *hermes.Command) { c.Outside = true })
+			if err == nil && strings.TrimSpace(out) != s.dir && !strings.Contains(out, "sandbox") {
+				t.Errorf("%s: it ran in %q", line, out)
+			}
+		}
+	})
+}
+
+// A command that runs on in the background keeps no other from starting.
+func TestAttackHoldsUpEveryOtherCommand(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		s.run(t, "git init -q . && git -c user.name=a -c user.email=b commit -q --allow-empty -m x", s.tools)
+		p, err := s.Start(t.Context(), hermes.Command{Line: "git config user.name q; echo on; sleep 100", Dir: s.dir, Background: true}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Kill()
+		if out, _ := s.run(t, "git config --get user.email; git config user.email x; echo went", s.tools); !strings.Contains(out, "went") {
+			t.Errorf("it did not run: %s", out)
+		}
+	})
+}
+
+// What is remembered of a folder that only exists inside holds for the next command.
+func TestAFolderInsideIsRemembered(t *testing.T) {
+	s := newTarget(t, sandbox.A)
+	for _, dir := range []string{"/tmp/scratch", s.home + "/scratch"} {
+		s.run(t, "mkdir -p "+dir+" && cd "+dir)
+		if out, _ := s.run(t, "pwd"); strings.TrimSpace(out) != dir {
+			t.Errorf("after cd %s it ran in %q", dir, out)
+		}
+	}
+}

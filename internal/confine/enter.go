@@ -21,29 +21,20 @@ func (w *Walls) Enter(ctx context.Context, c hermes.Command, dir string) (isolat
 	if c.Outside {
 		return w.outside(ctx)
 	}
+	needs := slices.Concat(w.granted(), c.Need)
+	if !c.Background && changesGit(c.Line) { // all else would wait for what may never end
+		return w.enterAlone(ctx, c, dir, needs)
+	}
 	passed, err := w.gate.pass(ctx)
 	if err != nil {
 		return isolation.Inside{}, err
 	}
-	in, err := w.inside(ctx, c, dir)
-	if err != nil {
-		passed()
-	}
-	in.Started = passed
-	return in, err
-}
-
-// inside readies the walls for a command that runs in them.
-func (w *Walls) inside(ctx context.Context, c hermes.Command, dir string) (isolation.Inside, error) {
-	needs := slices.Concat(w.granted(), c.Need)
-	if changesGit(c.Line) {
-		return w.enterAlone(ctx, c, dir, needs)
-	}
 	v, err := w.visit(ctx, keyOf(plan.Command, needs), c, dir, needs)
 	if v == nil {
+		passed()
 		return isolation.Inside{}, err
 	}
-	return isolation.Inside{Launcher: v.place.keeper, Env: v.environ, Output: &v.output, Done: v.done}, nil
+	return isolation.Inside{Launcher: v.place.keeper, Env: v.environ, Output: &v.output, Started: passed, Done: v.done}, nil
 }
 
 // changesGit reports whether a line has a git command that writes the configuration of a
@@ -63,15 +54,9 @@ func changesGit(line string) bool {
 // enterAlone runs a command that may write the configuration of git: everything else
 // inside is stopped meanwhile, and nothing of the command remains.
 func (w *Walls) enterAlone(ctx context.Context, c hermes.Command, dir string, needs []hermes.Need) (isolation.Inside, error) {
-	w.alone.Lock()
-	thaw, err := w.freeze()
+	over, err := w.stop(ctx)
 	if err != nil {
-		w.alone.Unlock()
 		return isolation.Inside{}, err
-	}
-	over := func() {
-		thaw()
-		w.alone.Unlock()
 	}
 	v, err := w.visit(ctx, keyOf(plan.GitConfig, needs), c, dir, needs)
 	if v == nil {
@@ -90,20 +75,32 @@ func (w *Walls) enterAlone(ctx context.Context, c hermes.Command, dir string, ne
 // nothing starts there: a file could be exchanged between the user's answer and the moment
 // at which the command, or what it starts, reads it.
 func (w *Walls) outside(ctx context.Context) (isolation.Inside, error) {
-	open, err := w.gate.close(ctx)
+	over, err := w.stop(ctx)
 	if err != nil {
 		return isolation.Inside{}, err
+	}
+	return isolation.Inside{Done: func(context.Context, hermes.Exit, bool) []hermes.Refusal {
+		over()
+		return nil
+	}}, nil
+}
+
+// stop stops everything inside, and lets nothing start there, until the returned func is
+// called.
+func (w *Walls) stop(ctx context.Context) (over func(), err error) {
+	open, err := w.gate.close(ctx)
+	if err != nil {
+		return nil, err
 	}
 	thaw, err := w.freeze()
 	if err != nil {
 		open()
-		return isolation.Inside{}, err
+		return nil, err
 	}
-	return isolation.Inside{Done: func(context.Context, hermes.Exit, bool) []hermes.Refusal {
+	return func() {
 		thaw()
 		open()
-		return nil
-	}}, nil
+	}, nil
 }
 
 // freeze stops everything inside.
@@ -118,7 +115,7 @@ func (w *Walls) freeze() (thaw func(), err error) {
 		}
 	}
 	for _, at := range all {
-		t, err := at.keeper.Freeze()
+		t, err := at.freeze()
 		select {
 		case <-at.keeper.Gone(): // nothing is left to be frozen
 			continue

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"hermes"
 	"hermes/internal/sandbox"
@@ -31,6 +32,28 @@ type place struct {
 	running int      // commands in it
 	stale   bool     // the workspace has something now that it does not protect
 	write   []string // what the user allowed beyond the walls
+
+	freezing sync.Mutex
+	frozen   int // how many want it stopped
+}
+
+// freeze stops what runs in a place until the returned func is called, and nobody else
+// wants it stopped.
+func (at *place) freeze() (thaw func(), err error) {
+	at.freezing.Lock()
+	defer at.freezing.Unlock()
+	last, err := at.keeper.Freeze() // also what has started since another did
+	if err != nil {
+		return nil, err
+	}
+	at.frozen++
+	return sync.OnceFunc(func() {
+		at.freezing.Lock()
+		defer at.freezing.Unlock()
+		if at.frozen--; at.frozen == 0 {
+			last()
+		}
+	}), nil
 }
 
 // planError is an error of the session's folders, which a weaker layer would not change.

@@ -57,7 +57,6 @@ type Walls struct {
 	usual    key // of the commands that ask for nothing
 	running  int // commands inside
 	gate     gate
-	alone    sync.Mutex
 	before   gitguard.Snapshot // after the last command, if processes of it may still run
 	guarding bool              // before is set
 	// trust is the folder with the authority for declared secrets, and authorities are the
@@ -220,6 +219,29 @@ func (w *Walls) Bounds() (reach hermes.Network, write []string) {
 	}
 	slices.Sort(write)
 	return reach, slices.Compact(write)
+}
+
+// OnHost returns where what a usual command sees at a path is outside of the walls; see
+// [isolation.Places].
+func (w *Walls) OnHost(path string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := w.places[w.usual]
+	if at == nil || at.plan.Policy.Layer != sandbox.A {
+		return path
+	}
+	p := at.plan.Policy
+	for _, seen := range slices.Concat(p.Write, p.Read) {
+		if below(path, seen) {
+			return path
+		}
+	}
+	for _, move := range [][2]string{{p.Home, p.PrivateHome}, {"/tmp", p.Temp}, {"/var/tmp", p.Temp}} {
+		if move[0] != "" && move[1] != "" && below(path, move[0]) {
+			return move[1] + strings.TrimPrefix(path, move[0])
+		}
+	}
+	return path
 }
 
 // Close ends everything inside.

@@ -38,6 +38,12 @@ type Bounds interface {
 	Bounds() (reach hermes.Network, write []string)
 }
 
+// Places is implemented by Walls inside of which paths can lead to other files.
+type Places interface {
+	// OnHost returns where what is at an absolute path inside is outside.
+	OnHost(path string) string
+}
+
 // Inside is how to start one command inside of walls. The zero value changes nothing.
 type Inside struct {
 	// Launcher starts the command; nil: as usual.

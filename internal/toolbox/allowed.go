@@ -15,14 +15,18 @@ import (
 
 // byRules returns the risks of a call that the rules of the run do not cover. A rule also holds
 // where no user can be asked, so it covers no more than a setting may allow there: neither what only
-// the user may allow, nor what changes Hermes itself.
+// the user may allow, nor what changes Hermes itself. It names a command, so it covers nothing that the
+// command asks for beyond its walls.
 func (b *Toolbox) byRules(ctx context.Context, c *call, open []hermes.Risk) []hermes.Risk {
 	rules := b.approvals.rules.Rules
 	if len(open) == 0 || !slices.ContainsFunc(rules, func(r permission.Rule) bool { return r.Tool() == c.Name }) {
 		return open
 	}
 	seen := b.ruled(ctx, c)
-	rest := slices.DeleteFunc(slices.Clone(open), func(r hermes.Risk) bool { return AllowedUnattended(r) && rules.Allow(seen, r.Key) })
+	rest := slices.DeleteFunc(slices.Clone(open), func(r hermes.Risk) bool {
+		_, need := hermes.GrantedNeed(r.Key)
+		return !need && AllowedUnattended(r) && rules.Allow(seen, r.Key)
+	})
 	if len(rest) < len(open) {
 		b.o.Log.Info("allowed by a rule of the run", "tool", c.Name, "call", c.ID, "risks", reasons(open))
 	}

@@ -199,10 +199,10 @@ func (t *shellOf) outsideDetail(c *hermes.Call, in arguments, dir string) string
 	return detail
 }
 
-// unchanged reports an error if a command that runs outside is no longer what the user
-// agreed to: the folder, or a file that it runs, was exchanged meanwhile.
+// unchanged reports an error if a command is no longer what the user agreed to: the folder,
+// or a file that it runs outside of the sandbox, was exchanged meanwhile.
 func (t *shellOf) unchanged(c *hermes.Call) error {
-	if c.Approved == nil || *c.Approved == t.commandSubject(c) {
+	if *c.Approved == t.commandSubject(c) {
 		return nil
 	}
 	return errors.New("its folder, or a file that it runs, changed while the user was asked; look at what changed it, and call again if it is still right")

@@ -68,7 +68,11 @@ func (t *shellOf) start(ctx context.Context, c *hermes.Call, e hermes.Environmen
 		j.out.watch = t.newWatcher(j, in.Patterns)
 	}
 	var err error
-	j.process, err = s.Start(ctx, hermes.Command{Line: line, Dir: in.Workdir, Stdout: j.out, Stderr: j.out, Need: needs}, in.PTY)
+	cmd := hermes.Command{Line: line, Dir: in.Workdir, Stdout: j.out, Stderr: j.out, Background: true, Need: needs}
+	if c.Approved != nil {
+		cmd.Ready = func() error { return t.unchanged(c) }
+	}
+	j.process, err = s.Start(ctx, cmd, in.PTY)
 	if err != nil {
 		return hermes.Result{}, fmt.Errorf("the process did not start: %w", err)
 	}

@@ -110,7 +110,7 @@ func (t *shellOf) foreground(ctx context.Context, c *hermes.Call, e hermes.Envir
 	w := &progress{to: out, host: c.Host, now: t.config.Now}
 	before := currentDir(e)
 	cmd := hermes.Command{Line: line, Dir: in.Workdir, Stdout: w, Stderr: w, Keep: in.Workdir == "", Outside: in.escalates(), Need: needs}
-	if in.escalates() {
+	if c.Approved != nil {
 		cmd.Ready = func() error { return t.unchanged(c) }
 	}
 	if fed != nil {
