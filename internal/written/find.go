@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -19,8 +20,9 @@ type finder struct {
 	session    Session
 	dir        string
 	own        map[string]bool
-	bases      []string // real paths of the folders that the line uses; the first is dir
-	run        []string // those whose content a program of the line may run
+	bases      []string        // real paths of the folders that the line uses; the first is dir
+	run        []string        // those whose content a program of the line may run
+	there      map[string]bool // names that were found
 	found      []file
 	at         map[string]int // where a path is in found
 	looks      int
@@ -35,7 +37,7 @@ type file struct {
 }
 
 func newFinder(s Session, dir string) *finder {
-	f := &finder{session: s, dir: dir, own: map[string]bool{}, at: map[string]int{}}
+	f := &finder{session: s, dir: dir, own: map[string]bool{}, there: map[string]bool{}, at: map[string]int{}}
 	for _, path := range s.Own {
 		f.own[path] = true
 	}
@@ -59,6 +61,11 @@ func (f *finder) resolve(all []name) {
 	}
 }
 
+// missing reports whether a name that the line needs was not found.
+func (f *finder) missing(all []name) bool {
+	return slices.ContainsFunc(all, func(n name) bool { return n.needed && !f.there[n.text] })
+}
+
 // name looks for a name in a folder. A part of it that is not known can be any text.
 func (f *finder) name(base string, n name) {
 	path := n.text
@@ -66,7 +73,7 @@ func (f *finder) name(base string, n name) {
 		path = base + "/" + path // not cleaned: "link/.." is where the link leads
 	}
 	if strings.ContainsAny(n.text, "*?[\x00") {
-		for _, match := range f.matches(strings.ReplaceAll(path, "\x00", "*")) {
+		for _, match := range f.matches(wider(path)) {
 			f.path(match, n)
 		}
 	}
@@ -94,12 +101,13 @@ func (f *finder) path(path string, n name) {
 	if real != filepath.Clean(path) {
 		f.links(filepath.Clean(path), n.rank)
 	}
+	f.there[n.text] = true
 	info, err := os.Stat(real)
 	switch {
 	case err != nil, info.Mode()&fs.ModeDevice != 0, below(real, "/proc"), below(real, "/sys"):
 	case info.IsDir():
 		f.base(real)
-		if n.inside && !below(f.dir, real) && !slices.Contains(f.run, real) {
+		if n.inside && (n.here || !below(f.dir, real)) && !slices.Contains(f.run, real) {
 			f.run = append(f.run, real)
 		}
 	default:
@@ -152,6 +160,14 @@ func (f *finder) look() bool {
 	return true
 }
 
+// wider is a pattern that means at least what a shell's does: a set of characters and a
+// part that is not known are any text.
+func wider(pattern string) string {
+	return sets.ReplaceAllString(strings.ReplaceAll(pattern, "\x00", "*"), "*")
+}
+
+var sets = regexp.MustCompile(`\[[^/]+\]`)
+
 // matches lists the paths that a pattern means, as a shell does without its options.
 func (f *finder) matches(pattern string) []string {
 	paths := []string{""}
@@ -186,7 +202,7 @@ func (f *finder) matchesIn(dir, pattern string) []string {
 		if e.Name()[0] == '.' && pattern[0] != '.' {
 			continue
 		}
-		if ok, err := filepath.Match(pattern, e.Name()); ok || err != nil {
+		if ok, _ := filepath.Match(pattern, e.Name()); ok {
 			out = append(out, dir+"/"+e.Name())
 		}
 	}

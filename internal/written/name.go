@@ -29,7 +29,9 @@ type name struct {
 	text   string
 	rank   rank
 	inside bool // if it is a folder, its program may run what is in it
+	here   bool // also if it is the folder of the line, or one above it
 	leaf   bool // the line does not use the folder that the file is in
+	needed bool // if it is not there, the line makes it, or means another place
 }
 
 // names are those of one line.
@@ -53,7 +55,7 @@ func readLine(line, home string) *names {
 	})
 	for _, file := range shell.Inputs(line) {
 		n.open = n.open || lex.Dynamic(file)
-		n.add(file, code, false)
+		n.add(file, name{rank: code})
 	}
 	n.text(line)
 	n.open = n.cut || !complete || unclear(line) || n.open && !inspect.ReadsOnly(line)
@@ -78,7 +80,10 @@ var unclearKeys = strings.Fields("dynamic-command eval unreadable too-deep envir
 func (n *names) command(words []string) {
 	u := useOf(words)
 	n.open = n.open || u.open
-	n.add(words[0], command, false)
+	n.add(words[0], name{rank: command})
+	for _, path := range slices.Concat(pathOf(words[0]), u.needed) {
+		n.add(path, name{rank: code, needed: true})
+	}
 	for _, word := range words[1:] {
 		n.word(word, u)
 	}
@@ -96,12 +101,13 @@ func (n *names) files(paths []string) {
 // word takes an argument, and what is in it: the value of an option or assignment, and the
 // parts of a list of folders.
 func (n *names) word(word string, u use) {
-	n.add(word, u.rank, u.inside)
+	one := name{rank: u.rank, inside: u.inside, here: u.here}
+	n.add(word, one)
 	if len(word) > 2 && word[0] == '-' && word[1] != '-' {
-		n.add(word[2:], u.rank, u.inside) // -Csub
+		n.add(word[2:], one) // -Csub
 	}
 	for part := range strings.FieldsFuncSeq(word, isListMark) {
-		n.add(part, u.rank, u.inside)
+		n.add(part, one)
 	}
 }
 
@@ -120,12 +126,13 @@ func (n *names) text(line string) {
 // isShellMark reports whether a character separates words or has a meaning to a shell.
 func isShellMark(r rune) bool { return strings.ContainsRune(" \t\r\n;&|()<>\"'`$\\", r) }
 
-// add takes a text that may be a path, also one below the user's home.
-func (n *names) add(text string, r rank, inside bool) {
+// add takes a text that may be a path, also one in the user's home.
+func (n *names) add(text string, as name) {
 	if rest, ok := strings.CutPrefix(text, "~"); ok && (rest == "" || rest[0] == '/') && n.home != "" {
 		text = n.home + rest
 	}
-	n.take(name{text: text, rank: r, inside: inside})
+	as.text = text
+	n.take(as)
 }
 
 // take takes a name once, for the strongest of its uses.
@@ -136,6 +143,7 @@ func (n *names) take(one name) {
 	if i, ok := n.seen[one.text]; ok {
 		old := &n.all[i]
 		old.rank, old.inside, old.leaf = min(old.rank, one.rank), old.inside || one.inside, old.leaf && one.leaf
+		old.needed, old.here = old.needed || one.needed, old.here || one.here
 		return
 	}
 	if n.count[one.rank]++; n.count[one.rank] > maxNames {

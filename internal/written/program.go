@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"hermes/internal/policy/shell/getopt"
 	"hermes/internal/policy/shell/lex"
 	"hermes/internal/policy/shell/program"
 )
@@ -12,7 +13,8 @@ import (
 var runners = strings.Fields(`make gmake bmake just task ninja meson cmake ctest bazel scons npm npx pnpm pnpx yarn node nodejs bun bunx deno tsx ts-node go cargo
 	pytest tox nox python ipython pypy pip uv uvx pipx poetry pdm hatch pipenv ruby rake bundle rails rspec php composer perl lua julia rscript java gradle gradlew
 	mvn mvnw ant sbt dotnet swift zig elixir mix erl docker podman nerdctl docker-compose git pre-commit jest vitest mocha gulp grunt vite webpack turbo nx lerna
-	vim vi nvim emacs gdb lldb tmux screen direnv mise nix nix-build nix-shell ansible ansible-playbook vagrant eval`)
+	vim vi nvim emacs gdb lldb tmux screen direnv mise nix nix-build nix-shell ansible ansible-playbook vagrant
+	terraform tofu packer eval`)
 
 // projectFiles are what they obey in their folder, or in one above it.
 var projectFiles = strings.Fields(`Makefile makefile GNUmakefile justfile Taskfile.yml build.ninja CMakeLists.txt package.json .npmrc go.mod Cargo.toml build.rs
@@ -20,17 +22,22 @@ var projectFiles = strings.Fields(`Makefile makefile GNUmakefile justfile Taskfi
 	docker-compose.yml compose.yaml .pre-commit-config.yaml .envrc .git/config`)
 
 // quiet are programs that run none of the files they get, whatever their arguments are.
-var quiet = strings.Fields(`ls cat echo printf pwd true false test [ [[ : mkdir rmdir touch cp mv rm ln chmod chown head tail wc cut tr nl tac rev grep egrep fgrep
+var quiet = strings.Fields(`ls cat echo printf pwd true false test [ [[ : mkdir rmdir touch rm chmod chown head tail wc cut tr nl tac rev grep egrep fgrep
 	stat file du df which type id whoami uname hostname date sleep basename dirname realpath readlink diff cmp comm md5sum sha1sum sha256sum uniq column tee
-	curl wget zip unzip gzip gunzip scp kill seq exit return break continue set shift unset umask`)
+	curl wget kill seq exit return break continue set shift unset umask`)
+
+// copiers are programs after which a file may be at another path.
+var copiers = strings.Fields("cp mv ln install rsync tar mount pax cpio dd")
 
 // use is what a command does with its words.
 type use struct {
 	rank    rank     // of its arguments
 	inside  bool     // it may run what is in the folders that it gets
+	here    bool     // also in the folder in which it is
 	open    bool     // it may run files that it does not name
 	modules []string // files that it would run as modules
 	project bool     // it obeys the files of a project
+	needed  []string // paths without which it does not run
 }
 
 // useOf tells what a command does with its words.
@@ -43,19 +50,31 @@ func useOf(words []string) use {
 	case runs(called):
 		return use{rank: code, inside: true, open: true, modules: modules(rest), project: true}
 	case program.IsShell(called):
-		text, file, _ := program.ShellWords(called, rest)
-		return use{rank: code, inside: true, open: unknown || !text && !file}
+		text, file, after := program.ShellWords(called, rest)
+		u := use{rank: code, inside: true, open: unknown || !text && !file}
+		if file {
+			u.needed = after[:min(len(after), 1)]
+		}
+		return u
 	case called == "." || called == "source":
-		return use{rank: code, inside: true, open: unknown}
+		return use{rank: code, inside: true, open: unknown, needed: rest[:min(len(rest), 1)]}
 	case called == "cd" || called == "pushd":
 		back := slices.ContainsFunc(rest, func(w string) bool { return w == "-" || strings.HasPrefix(w, "+") })
-		return use{rank: code, open: unknown || back || len(rest) == 0}
+		return use{rank: code, open: unknown || back || len(rest) == 0, needed: getopt.PlainWords(rest)}
 	case called == "popd":
 		return use{rank: argument, open: true}
 	case program.StandardProgram(words[0]) && slices.Contains(quiet, called):
 		return use{rank: argument}
 	}
-	return use{rank: argument, inside: true, open: unknown}
+	return use{rank: argument, inside: true, here: slices.Contains(copiers, called), open: unknown}
+}
+
+// pathOf is the path of a program that a command names by one, as a list.
+func pathOf(word string) []string {
+	if strings.Contains(word, "/") {
+		return []string{word}
+	}
+	return nil
 }
 
 // runs reports whether a program is a runner, in any version.

@@ -30,7 +30,7 @@ func (s Session) List(line, dir string) []string {
 	names := readLine(line, s.Home)
 	f := newFinder(s, dir)
 	f.resolve(names.all)
-	if names.open || f.incomplete {
+	if names.open || f.incomplete || f.missing(names.all) {
 		f.all()
 	} else {
 		f.folders()

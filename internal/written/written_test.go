@@ -156,6 +156,14 @@ func TestEveryWayToRunAFileListsIt(t *testing.T) {
 		"frob sub":                              "sub/run.sh",
 		"sudo -u nobody bash -lc 'cd sub; ./x'": "sub/x",
 		"GIT_SSH_COMMAND=./x git fetch":         "x",
+		"cp -r sub made && sh made/run.sh":      "sub/run.sh",
+		"cp -r sub made && made/run.sh":         "sub/run.sh",
+		"cp -r sub/. . && sh old.sh":            "sub/run.sh",
+		"cp -r . /usr/bin && /usr/bin/env":      "sub/run.sh",
+		"tar xf old.tar && . made/y":            "sub/run.sh",
+		"cd made && ls":                         "sub/run.sh",
+		"bash sub/[[:alpha:]]un.sh":             "sub/run.sh",
+		"terraform apply":                       "sub/run.sh",
 		"sh " + p.dir + "/sub/run.sh":           "sub/run.sh",
 	} {
 		if got := p.names(line); !slices.Contains(got, want) {
@@ -171,7 +179,7 @@ func TestOrdinaryLinesListNothing(t *testing.T) {
 	p := newProject(t, "old.sh", "sub/old.sh", "new.sh", "sub/new.py", ".git/config", ".git/index")
 	for _, line := range []string{
 		"ls", "ls -la sub", "pwd", "git status", "git log --oneline -5", "git diff", "cat old.sh", "sh old.sh", "cd sub && ls", "cd sub && sh old.sh", "echo $HOME", "echo $(date)", "grep -rn todo .", "mkdir -p made && cp old.sh made",
-		"systemctl restart nginx", "apt-get install -y jq", "curl -o /dev/null https://example.org", "cat /proc/cpuinfo", "frob .", "frob ..", "sh -c 'sh old.sh'",
+		"systemctl restart nginx", "apt-get install -y jq", "curl -o /dev/null https://example.org", "cat /proc/cpuinfo", "frob .", "frob ..", "[ -f old.sh ] && cat old.sh", "/bin/sh old.sh", "kubectl get pods", "cd sub && ./old.sh", "cd sub/ && . ./old.sh", "sh -c 'sh old.sh'",
 	} {
 		if got := p.names(line); len(got) > 0 {
 			t.Errorf("%s: %q", line, got)
