@@ -1,7 +1,9 @@
 package app_test
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"strings"
@@ -31,7 +33,7 @@ func TestEscalationShowsWhatTheSessionWrote(t *testing.T) {
 		"sh theirs.sh":           nil,
 		"sh -c 'bash deploy.sh'": {"deploy.sh"},
 		"python3 made.py":        {"deploy.sh", "made.py"},
-		"make":                   {"deploy.sh"},
+		"make":                   {"deploy.sh", "made.py"},
 		"ls":                     nil,
 	} {
 		s.asked = nil
@@ -53,6 +55,44 @@ func TestEscalationShowsWhatTheSessionWrote(t *testing.T) {
 	}
 }
 
+// TestEscalationShowsWhatALineRunsInAnyWay: the ways of a shell to name a file, or not to
+// name it, are more than words.
+func TestEscalationShowsWhatALineRunsInAnyWay(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.Deny)
+	s.say("hello")
+	for _, name := range []string{"sub/run.sh", "sub/x", "x", "run.sh", "evil.py", "list", "zz.sh"} {
+		s.write(name, "true")
+	}
+	cat := "cat"
+	for i := range 21 {
+		s.write(fmt.Sprintf("f%d.sh", i), "true")
+		cat += fmt.Sprintf(" f%d.sh", i)
+	}
+	for line, want := range map[string]string{
+		"cd sub && ./run.sh": "sub/run.sh", "bash < sub/run.sh": "sub/run.sh", "bash sub/r*.sh": "sub/run.sh", "python3 -m evil": "evil.py", "env -C sub ./x": "sub/x", "(cd sub; sh x)": "sub/x", ". ./x": "x",
+		"X=./run.sh; $X": "run.sh", "eval ./run.sh": "run.sh", "f() { cd sub; sh x; }; f": "sub/x", "sh <<E\ncd sub\n./x\nE": "sub/x", "xargs sh < list": "list", "sh -c \"$(cat x)\"": "x", cat + " >/dev/null; bash zz.sh": "zz.sh",
+		"make -C sub": "sub/run.sh", "ls": "", "git status": "", "pwd && date": "",
+	} {
+		s.asked = nil
+		call, err := json.Marshal(map[string]string{"command": line, "escalate": "try " + line})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.say("CALL terminal " + string(call))
+		if len(s.asked) != 1 {
+			t.Fatalf("%s: asked %+v", line, s.asked)
+		}
+		detail := s.asked[0].Detail
+		if want == "" && strings.Contains(detail, "\n  ") || want != "" && !strings.Contains(detail, "\n  "+want+" (SHA-256 ") {
+			t.Errorf("%s: %q is not what the user saw: %q", line, want, detail)
+		}
+		if len(strings.Split(detail, "\n  ")) > 22 || strings.HasPrefix(line, "cat") && !strings.Contains(detail, "\n  and 2 more (SHA-256 ") {
+			t.Errorf("%s: the user saw %q", line, detail)
+		}
+	}
+}
+
 // TestWhatChangesWhileTheUserIsAskedDoesNotRun: a program inside may wait for the question,
 // and then exchange what the user agrees to.
 func TestWhatChangesWhileTheUserIsAskedDoesNotRun(t *testing.T) {
@@ -67,6 +107,7 @@ func TestWhatChangesWhileTheUserIsAskedDoesNotRun(t *testing.T) {
 		"nothing changes":                 {func(*scene) {}, true},
 		"a file that it names":            {func(s *scene) { s.write("deploy.sh", "touch bad") }, false},
 		"a file of the user that it runs": {func(s *scene) { s.write("theirs.sh", "touch bad") }, false},
+		"a file that is only counted":     {func(s *scene) { s.write("many/f39.sh", "touch bad") }, false},
 		"its folder": {func(s *scene) {
 			if err := errors.Join(os.Remove(s.dir+"/at"), os.Symlink(s.dir+"/bad", s.dir+"/at")); err != nil {
 				t.Error(err)
@@ -84,8 +125,11 @@ func TestWhatChangesWhileTheUserIsAskedDoesNotRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.say(`CALL write_file {"path":"deploy.sh","content":"true\n"}`)
+			for i := range 40 {
+				s.write(fmt.Sprintf("many/f%d.sh", i), "true")
+			}
 			s.asked, s.asking = nil, func() { test.asking(s) }
-			s.say(`CALL terminal {"command":"sh ../deploy.sh; sh ../theirs.sh; touch ../ran","workdir":"at","escalate":"it must"}`)
+			s.say(`CALL terminal {"command":"sh ../deploy.sh; sh ../theirs.sh; for f in $(ls ../many); do sh ../many/$f; done; touch ../ran","workdir":"at","escalate":"it must"}`)
 			if len(s.asked) != 1 {
 				t.Fatalf("asked %+v", s.asked)
 			}

@@ -119,6 +119,7 @@ var layers = []layer{
 		{path: "internal/sandbox/jobobject", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/sandbox/plan"},
 		{path: "internal/sandbox/seatbelt"}, // it reads the policies of sandbox
+		{path: "internal/written"},          // which files a line runs, as policy/shell reads it
 	}}},
 
 	{2, "components", "each can be built, tested and replaced alone", [][]row{{

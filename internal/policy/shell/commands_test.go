@@ -47,6 +47,18 @@ func TestCommandsMarkWhatIsUnknown(t *testing.T) {
 	}
 }
 
+func TestInputsAreListedAtEveryPosition(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string][]string{
+		"sh < a": {"a"}, "sh 0< 'a b'": {"a b"}, "sh -c 'sh < a'": {"a"}, "(cd x; sh <a) 3<b": {"b", "a"}, "while read l; do $l; done < a": {"a"}, "x=a; sh < $x": {"a"},
+		"sh < x$y": {"x\x00"}, "exec < a": {"a"}, "cat <> a": {"a"}, "f() { sh; }; f < a": {"a"}, "echo a > b": nil, "sh <<< a": nil, "cat <<E\na\nE": nil, "echo '< a'": nil,
+	} {
+		if got := slices.Compact(shell.Inputs(line)); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
+
 func TestCommandsSaysWhenThereAreTooMany(t *testing.T) {
 	t.Parallel()
 	if _, complete := commands(strings.Repeat("a;", 40_000) + "git push"); complete {

@@ -36,6 +36,7 @@ type judge struct {
 	aliases map[string]string
 	traps   []string       // text that runs when the shell ends
 	seen    func([]string) // is called with each command; may be nil
+	opened  func(string)   // is called with each file that is opened as input; may be nil
 }
 
 func newJudge(on Context) *judge { return &judge{Line: track.New(on)} }
@@ -155,6 +156,16 @@ func Commands(line string, yield func(words []string) bool) (complete bool) {
 		}
 	}
 	return true
+}
+
+// Inputs lists the files that redirections of a line open for reading, in the places that
+// [Commands] knows. A zero byte is a part that is only known at run time.
+func Inputs(line string) []string {
+	var all []string
+	j := newJudge(Context{})
+	j.opened = func(file string) { all = append(all, file) }
+	j.line(line)
+	return lex.WithUnknown(all)
 }
 
 // StartsShell reports whether a line may start a program that reads its input as

@@ -27,6 +27,9 @@ func (j *judge) redirects(list []*syntax.Redirect, in track.Input) track.Input {
 				j.Write(target)
 			}
 		}
+		if j.opened != nil && (r.Op == syntax.RdrIn || r.Op == syntax.RdrInOut) {
+			j.opened(j.word(r.Word))
+		}
 	}
 	return j.inputOf(list, in)
 }

@@ -201,6 +201,23 @@ func TestEscalation(t *testing.T) {
 }
 
 // TestRefusalsAreListed in a form that need takes, for all kinds of commands.
+// TestOrdinaryCommandsListNoFiles: the search for files of the session is for commands that
+// leave the sandbox.
+func TestOrdinaryCommandsListNoFiles(t *testing.T) {
+	t.Parallel()
+	lists := 0
+	b, _ := mustWalled(t, terminal.Config{Wrote: func(string, string, string) []string { lists++; return nil }}, "B")
+	for _, in := range []map[string]any{{"command": "true"}, {"command": "true", "pty": true}, {"command": "true", "need": []string{"host a.example:1"}}} {
+		text, _ := json.Marshal(in)
+		b.assess(in)
+		b.tools["terminal"].(hermes.SubjectNamer).Subject(t.Context(), &hermes.Call{Name: "terminal", Arguments: text, Host: b.host})
+		b.must("terminal", in)
+	}
+	if lists != 0 {
+		t.Errorf("the files were listed %d times", lists)
+	}
+}
+
 func TestRefusalsAreListed(t *testing.T) {
 	t.Parallel()
 	refused := []hermes.Refusal{

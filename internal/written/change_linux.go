@@ -1,4 +1,4 @@
-package app
+package written
 
 import (
 	"io/fs"
@@ -13,4 +13,13 @@ func changed(info fs.FileInfo) time.Time {
 		return info.ModTime()
 	}
 	return time.Unix(st.Ctim.Unix())
+}
+
+// number is the inode of a file, which a file that is put in its place does not have.
+func number(info fs.FileInfo) uint64 {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0
+	}
+	return st.Ino
 }
