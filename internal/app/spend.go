@@ -12,15 +12,18 @@ import (
 // Spend returns the governor that meters every model call of this run.
 func (a *App) Spend() (*spend.Governor, error) { return a.meter() }
 
-// CheckSpend returns an error, with exit status 2, if a value of the section spend is unknown or
-// invalid. A cap that the user wrote might not hold then, so no turn may start and no model
-// may be called.
+// CheckSpend returns an error, with exit status 2, if a value of the section spend, or one that
+// forbids something, is unknown or invalid. What the user wrote might not hold then, so no turn
+// may start and no model may be called.
 func (a *App) CheckSpend() error { return a.spendFault() }
 
 func (a *App) findSpendFault() error {
 	cfg, err := a.config()
 	if err != nil {
 		return err
+	}
+	if fault := cfg.ForbidFault(); fault != nil {
+		return &ExitError{Status: 2, Err: fault}
 	}
 	if a.opts.BaseURL != "" { // this run has its own service, which costs nothing
 		return nil

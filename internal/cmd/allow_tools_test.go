@@ -103,6 +103,28 @@ func TestAllowTools(t *testing.T) {
 	}
 }
 
+// TestAllowToolsCoversNoNeeds: a rule names commands, and nothing that they want beyond the sandbox.
+func TestAllowToolsCoversNoNeeds(t *testing.T) {
+	t.Parallel()
+	for _, rule := range []string{"terminal: touch*", "terminal"} {
+		p := newUser(t)
+		outside := filepath.Join(t.TempDir(), "planted")
+		result := ""
+		p.env = append(p.env, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
+			if results(r) == 0 {
+				return call("terminal", map[string]any{"command": "touch " + outside, "need": []string{"write " + filepath.Dir(outside)}}), nil
+			}
+			result = r.Messages[len(r.Messages)-1].Text()
+			return chatserver.Answer{Text: "done"}, nil
+		})...)
+		p.env = append(p.env, "HOME="+p.dir)
+		out, errs, status := p.run("-z", "go", "-m", "played", "--json", "--allow-tools", rule)
+		if _, err := os.Stat(outside); err == nil || status != 0 || !strings.Contains(result, "there is no user to ask") {
+			t.Errorf("%s: status %d, %q\n%s%s", rule, status, result, out, errs)
+		}
+	}
+}
+
 // TestAllowToolsDoesNotCoverTaint has a model that remembers what it has just read.
 func TestAllowToolsDoesNotCoverTaint(t *testing.T) {
 	t.Parallel()

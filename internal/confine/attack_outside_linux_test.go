@@ -145,7 +145,6 @@ func TestAttackStartsWhileACommandRunsOutside(t *testing.T) {
 	})
 }
 
-
 // A folder that is there inside only is none outside: nothing runs in its parent instead.
 func TestAttackLeadsACommandOutsideIntoAnotherFolder(t *testing.T) {
 	both(t, func(t *testing.T, s *target) {

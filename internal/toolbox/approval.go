@@ -3,6 +3,7 @@ package toolbox
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -168,8 +169,12 @@ func (b *Toolbox) ask(ctx context.Context, c *call) (note string, refused *herme
 // request is what the user is asked.
 func (b *Toolbox) request(c *call) hermes.ApprovalRequest {
 	session, always := b.scopes(c)
+	risks := slices.Clone(c.open)
+	for i := range risks {
+		risks[i].Reason = visibleName(risks[i].Reason)
+	}
 	a := hermes.ApprovalRequest{
-		CallID: c.ID, Tool: c.Name, Subject: visible(c.subject.Text), Detail: visible(c.subject.Detail), Dir: visible(c.subject.Dir), Risks: c.open,
+		CallID: c.ID, Tool: c.Name, Subject: visible(c.subject.Text), Detail: visible(c.subject.Detail), Dir: visibleName(c.subject.Dir), Risks: risks,
 		Session: session, Always: always,
 	}
 	if len(always) > 0 {

@@ -318,7 +318,7 @@ func TestApprovalShowsWhatAScreenWouldHide(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	mustToolbox(t, toolbox.Options{}, hiding{}).Run(t.Context(), &hermes.Call{Name: "hiding", Host: h})
-	if a := h.asked[1]; a.Detail != "de<U+202E>tail" || a.Dir != "/d<U+200B>ir" {
+	if a := h.asked[1]; a.Detail != "de<U+202E>tail" || a.Dir != "/d<U+200B>ir<U+000A><U+0009>x<U+0020> y" {
 		t.Errorf("the detail is %q, the folder %q", a.Detail, a.Dir)
 	}
 }
@@ -334,7 +334,7 @@ func (hiding) AssessRisk(context.Context, *hermes.Call) []hermes.Risk {
 	return []hermes.Risk{{Key: "k", Reason: "hides"}}
 }
 func (hiding) Subject(context.Context, *hermes.Call) hermes.Subject {
-	return hermes.Subject{Text: "text", Detail: "de\u202etail", Dir: "/d\u200bir"}
+	return hermes.Subject{Text: "text", Detail: "de\u202etail", Dir: "/d\u200bir\n\tx  y"}
 }
 
 func TestRefusalsInARowEndInAStop(t *testing.T) {

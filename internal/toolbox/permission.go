@@ -134,6 +134,21 @@ func visible(text string) string {
 	return b.String()
 }
 
+// visibleName is visible for what has one line, such as a path, whose characters a program
+// may have chosen: line breaks and blanks in a row are spelled out as well.
+func visibleName(text string) string {
+	text = visible(text)
+	var b strings.Builder
+	for i, r := range text {
+		if r == '\n' || r == '\t' || r == ' ' && strings.HasPrefix(text[i+1:], " ") {
+			fmt.Fprintf(&b, "<U+%04X>", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
 // ownRisks begin the keys of risks that change Hermes itself: its settings, what it
 // remembers, its files, or a second agent with other rights.
 var ownRisks = []string{"self-", "own-", "path:own-", "write-hermes"}

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"hermes"
+	"hermes/internal/netguard"
 	"hermes/internal/policy"
 	"hermes/internal/text"
 )
@@ -59,7 +60,7 @@ func parseNeed(text string) (hermes.Need, error) {
 	if n.Kind == hermes.RefusedHost {
 		host, port, err := net.SplitHostPort(n.Name)
 		number, bad := strconv.ParseUint(port, 10, 16)
-		if err != nil || bad != nil || number == 0 || !isHost(host) || net.JoinHostPort(host, strconv.FormatUint(number, 10)) != n.Name {
+		if err != nil || bad != nil || number == 0 || !isHost(host) || !isCanonical(host) || net.JoinHostPort(host, strconv.FormatUint(number, 10)) != n.Name {
 			return n, fmt.Errorf("need %q is no host with a port; write it like \"host example.org:443\", in lower case", text)
 		}
 		return n, nil
@@ -68,6 +69,13 @@ func parseNeed(text string) (hermes.Need, error) {
 		return n, fmt.Errorf("need %q has no absolute path; write the whole path, as in blocked", text)
 	}
 	return n, nil
+}
+
+// isCanonical reports whether a host is written as it is compared: an address has many
+// other spellings.
+func isCanonical(host string) bool {
+	plain, err := netguard.Canonical(host)
+	return err == nil && plain == host
 }
 
 // isHost reports whether a text may be the name or address of one host.
@@ -131,13 +139,17 @@ func (t *shellOf) needRisk(n hermes.Need, e hermes.Environment) hermes.Risk {
 	switch {
 	case n.Kind == hermes.RefusedHost:
 		r.Reason = "reaches " + n.Name + " on the network"
+		host, _, _ := net.SplitHostPort(n.Name)
+		if class, what := netguard.ClassifyName(host); class != netguard.Public {
+			r.Reason = "reaches " + n.Name + ", which is " + what
+		}
 		if power := t.power(n.Name); power != "" { // each use of it is asked about
 			r.Once, r.NoRemember = true, true
 			r.Reason += " and may " + power
 		}
 		return r
 	case n.Kind == hermes.OpenedPort:
-		r.Reason = "opens port " + n.Name + " of the sandbox to all programs of this machine, at 127.0.0.1:" + n.Name
+		r.Reason = "opens port " + n.Name + " of the sandbox to all programs of this machine, at 127.0.0.1:" + n.Name + ", until the session ends"
 		return r
 	case slices.ContainsFunc(own, func(s string) bool { return slices.ContainsFunc(paths, func(p string) bool { return overlap(p, s) }) }):
 		r.Deny, r.Reason = true, n.String()+" would open Hermes' own home, which no command may have"
