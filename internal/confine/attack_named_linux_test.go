@@ -164,6 +164,12 @@ func TestNeedsOpenWhatTheConfigurationNames(t *testing.T) {
 		if text := s.holds(".githooks/pre-commit"); text != "#!/bin/sh\ntrue\n" {
 			t.Errorf("it stayed open: %q", text)
 		}
+		_, exit = s.run(t, line+"; echo false >> .githooks/post-commit", s.tools, func(c *hermes.Command) {
+			c.Need = []hermes.Need{{Kind: hermes.RefusedWrite, Name: filepath.Join(s.dir, ".githooks/pre-commit")}}
+		})
+		if text := s.holds(".githooks/pre-commit"); text != "#!/bin/sh\ntrue\ntrue\n" || s.holds(".githooks/post-commit") != "true\n" {
+			t.Errorf("the need of one file did not open it alone: %q %q %v", text, s.holds(".githooks/post-commit"), exit.Refused)
+		}
 	})
 }
 
