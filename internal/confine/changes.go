@@ -1,6 +1,7 @@
 package confine
 
 import (
+	"cmp"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -21,7 +22,7 @@ func (w *Walls) guard() error {
 	if w.guarding {
 		w.before, err = w.before.Again()
 	} else {
-		w.before, err = gitguard.Take(w.config.Workspace)
+		w.before, err = gitguard.UserOf(w.program.config.Home, w.config.Environ).Take(w.config.Workspace)
 	}
 	w.guarding = err == nil
 	return err
@@ -189,6 +190,9 @@ func (v *visit) freezeLocked() (func(), error) {
 	return v.walls.freeze()
 }
 
+// obeyed says why a file is protected, if nothing more is known.
+const obeyed = "the user's own tools run or obey it"
+
 // judge keeps or restores one change, and reports whether it was restored.
 func judge(c gitguard.Change) (out []hermes.Refusal, undone bool) {
 	name := c.Path
@@ -203,7 +207,7 @@ func judge(c gitguard.Change) (out []hermes.Refusal, undone bool) {
 		return []hermes.Refusal{restored(c, err, "git would run or obey "+keys(dropped))}, err == nil
 	}
 	err := gitguard.Restore(c)
-	return []hermes.Refusal{restored(c, err, "the user's own tools run or obey it")}, err == nil
+	return []hermes.Refusal{restored(c, err, cmp.Or(c.Why, obeyed))}, err == nil
 }
 
 // ordinary reports whether something is what git itself puts into a new repository: its

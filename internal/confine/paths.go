@@ -119,7 +119,7 @@ func (v *visit) refusal(path string, written bool) (hermes.Refusal, bool) {
 	case in(p.Hidden):
 		return hermes.Refusal{Kind: hermes.RefusedRead, Name: path, Note: "it holds secrets"}, exists
 	case in(p.Protected), slices.ContainsFunc(p.Protected, func(f string) bool { return below(f, real) }) && in(p.Write):
-		return hermes.Refusal{Kind: hermes.RefusedWrite, Name: path, Note: "the user's own tools run or obey it"}, written
+		return hermes.Refusal{Kind: hermes.RefusedWrite, Name: path, Note: v.protectedNote(real)}, written
 	case written && slices.Contains(p.Write, real): // it cannot be moved or removed itself
 		return hermes.Refusal{Kind: hermes.RefusedWrite, Name: filepath.Dir(path)}, true
 	case in(p.Write) || in([]string{p.Temp, p.PrivateHome}):
@@ -132,6 +132,16 @@ func (v *visit) refusal(path string, written bool) (hermes.Refusal, bool) {
 		return hermes.Refusal{Kind: hermes.RefusedWrite, Name: filepath.Dir(path)}, isFolder(filepath.Dir(path))
 	}
 	return hermes.Refusal{Kind: hermes.RefusedRead, Name: path}, exists
+}
+
+// protectedNote says why a path is protected.
+func (v *visit) protectedNote(real string) string {
+	for _, n := range v.place.plan.Named {
+		if real == n.Path || n.Tree && below(real, n.Path) {
+			return n.Why()
+		}
+	}
+	return obeyed
 }
 
 // besideNote says why a file that holds secrets is asked for when another one was to be

@@ -193,11 +193,10 @@ func (k key) narrow(p *sandbox.Policy) {
 	p.Write = write
 }
 
-// unprotect opens what a user allowed to be written.
+// unprotect opens what a user allowed to be written. Beside a file in a protected folder,
+// the others stay protected, and new ones are removed afterwards.
 func unprotect(p *sandbox.Policy, granted []string) {
-	p.Protected = slices.DeleteFunc(p.Protected, func(path string) bool {
-		return slices.ContainsFunc(granted, func(g string) bool { return below(path, g) })
-	})
+	p.Protected = plan.Carve(p.Protected, granted)
 }
 
 // protectProgram protects this program where commands can write: it is started again for

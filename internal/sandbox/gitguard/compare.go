@@ -33,8 +33,11 @@ type Change struct {
 	// Old and New are the contents of a regular file, nil if it was none, or too large
 	// to be kept.
 	Old, New []byte
+	// Why says what names the file, if it counts only for that.
+	Why string
 
 	was, is state
+	unknown bool // what was there before is not known
 }
 
 // Shared reports whether it is, or was, a file with several names: what protects one name
@@ -65,17 +68,19 @@ func (s Snapshot) Compare(before Snapshot) []Change {
 	for at, is := range s.states {
 		was, ok := before.states[at]
 		switch {
+		case !ok && is.why != "" && !before.watches(at): // it was not looked at
 		case !ok:
-			out = append(out, Change{Path: at, Event: eventOf(at, is), Class: is.class, New: is.content, is: is})
+			out = append(out, Change{Path: at, Event: eventOf(at, is), Class: is.class, New: is.content, Why: is.why, is: is})
 		case !was.equal(is):
-			out = append(out, Change{Path: at, Event: Changed, Class: is.class, Old: was.content, New: is.content, was: was, is: is})
+			out = append(out, Change{Path: at, Event: Changed, Class: is.class, Old: was.content, New: is.content, Why: is.why, was: was, is: is})
 		}
 	}
 	for at, was := range before.states {
-		if _, ok := s.states[at]; !ok {
-			out = append(out, Change{Path: at, Event: Removed, Class: was.class, Old: was.content, was: was})
+		if _, ok := s.states[at]; !ok && (was.why == "" || s.watches(at)) {
+			out = append(out, Change{Path: at, Event: Removed, Class: was.class, Old: was.content, Why: was.why, was: was})
 		}
 	}
+	out = append(out, s.newlyNamed(before)...)
 	out = append(out, s.bare(before)...)
 	slices.SortFunc(out, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	return out
@@ -95,6 +100,18 @@ func (s Snapshot) bare(before Snapshot) (out []Change) {
 		if r.Form == Bare && !slices.ContainsFunc(before.Found.Repos, func(b Repo) bool { return b.Form == Bare && b.Dir == r.Dir }) {
 			is := state{root: s.Found.Root, rel: r.Dir, class: GitFolder}
 			out = append(out, Change{Path: r.Git, Event: NewRepository, Class: GitFolder, is: is})
+		}
+	}
+	return out
+}
+
+// newlyNamed lists what the user's own configuration names only now, in a repository that
+// was not there before. Whether it is new itself is not known.
+func (s Snapshot) newlyNamed(before Snapshot) (out []Change) {
+	for _, n := range s.naming.now {
+		is, ok := s.states[n.Path]
+		if ok && n.User && is.why != "" && !before.watches(n.Path) {
+			out = append(out, Change{Path: n.Path, Event: Added, Class: NamedFile, New: is.content, Why: is.why, is: is, unknown: true})
 		}
 	}
 	return out

@@ -214,3 +214,113 @@ func harmlessURL(v string) bool {
 func printable(v string) bool {
 	return !strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r == 0x7f }) && !strings.HasPrefix(v, "!")
 }
+
+// kind says what a name in the configuration is.
+type kind int
+
+const (
+	namesFile   kind = iota // a program, or another file that git obeys
+	namesConfig             // more configuration
+	namesFolder             // a folder with all in it
+)
+
+// mention is one name in a configuration file, which may be that of a file or folder.
+type mention struct {
+	key, name string
+	kind      kind
+}
+
+// mentions is what a configuration file names.
+type mentions struct {
+	text  []byte
+	list  []mention
+	trees []string // values of core.worktree
+}
+
+// mentionsOf lists what a configuration file names.
+func mentionsOf(text []byte) (mentions, error) {
+	out := mentions{text: text}
+	all, err := parse(text)
+	if err != nil {
+		return out, err
+	}
+	known := values(all)
+	out.trees = known["core.worktree"]
+	for _, e := range all {
+		key := spelled(e.name)
+		switch {
+		case e.name == "include.path" || strings.HasPrefix(e.name, "includeif.") && strings.HasSuffix(e.name, ".path"):
+			out.list = append(out.list, mention{key, e.value, namesConfig})
+		case e.name == "core.hookspath" || e.name == "init.templatedir":
+			out.list = append(out.list, mention{key, e.value, namesFolder})
+		case e.name == "core.attributesfile":
+			out.list = append(out.list, mention{key, e.value, namesFile})
+		case slices.Contains(texts, e.name), harmlessKey(Key{Name: e.name, New: []string{e.value}}, known):
+		default:
+			for _, word := range programWords(e.value) {
+				out.list = append(out.list, mention{key, word, namesFile})
+			}
+		}
+	}
+	return out, nil
+}
+
+// texts are settings that name files which git only shows or compares.
+var texts = strings.Fields(`commit.template core.excludesfile blame.ignorerevsfile mailmap.file format.signaturefile fsck.skiplist fetch.fsck.skiplist receive.fsck.skiplist`)
+
+// hookNames are the files that git runs in a folder of hooks.
+const hookNames = `applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg commit-msg post-commit pre-rebase post-checkout post-merge pre-push
+	pre-receive update proc-receive post-receive post-update reference-transaction push-to-checkout pre-auto-gc post-rewrite sendemail-validate fsmonitor-watchman post-index-change
+	p4-changelist p4-prepare-changelist p4-post-changelist p4-pre-submit`
+
+// spelled returns the name of a setting as git's manual has it.
+func spelled(name string) string {
+	for _, key := range []string{"core.hooksPath", "core.attributesFile", "core.sshCommand", "core.askPass", "core.gitProxy", "init.templateDir", "sequence.editor", "uploadpack.packObjectsHook"} {
+		if strings.EqualFold(name, key) {
+			return key
+		}
+	}
+	if rest, ok := strings.CutPrefix(name, "includeif."); ok {
+		return "includeIf." + rest
+	}
+	return name
+}
+
+// programWords returns the words of a command line that hold a slash, and so may be files.
+// It knows no grammar: a word too many is looked up and found to be nothing. What follows
+// a variable or another command, as in $(git rev-parse --show-toplevel)/x, is taken without
+// the slash that it begins with.
+func programWords(value string) (out []string) {
+	const breaks = " \t\n\r\"'`;|&()<>{}[]=,!"
+	add := func(word string, follows bool) {
+		if i := strings.IndexByte(word, '$'); i >= 0 {
+			_, word, _ = strings.Cut(word[i:], "/")
+			follows, word = true, "/"+word
+		}
+		if follows {
+			word = "./" + strings.TrimLeft(word, "/")
+		}
+		if strings.Trim(word, "./") != "" && strings.Contains(word, "/") {
+			out = append(out, word)
+		}
+	}
+	line := strings.NewReplacer("${HOME}/", "~/", "$HOME/", "~/").Replace(value)
+	follows, start := false, 0
+	for i := 0; i <= len(line); i++ {
+		if i < len(line) && strings.IndexByte(breaks, line[i]) < 0 {
+			continue
+		}
+		if i > start {
+			add(line[start:i], follows && line[start] == '/')
+			follows = strings.IndexByte(line[start:i], '$') >= 0
+		}
+		if i < len(line) {
+			follows = strings.IndexByte("`)}", line[i]) >= 0 || follows && strings.IndexByte("\"'", line[i]) >= 0
+		}
+		start = i + 1
+	}
+	if whole := strings.TrimPrefix(value, "!"); strings.Contains(whole, " ") && !strings.ContainsAny(whole, breaks[1:]) {
+		add(whole, false) // a file with a blank in its name
+	}
+	return unique(out)
+}

@@ -47,7 +47,7 @@ func restore(c Change) error {
 	if c.Event == Added {
 		s = c.is
 	}
-	if c.Event == NewRepository || c.Event != Added && s.mode.IsRegular() && (!s.whole || s.unread) {
+	if c.unknown || c.Event == NewRepository || c.Event != Added && s.mode.IsRegular() && (!s.whole || s.unread) {
 		return ErrKeep
 	}
 	root, err := os.OpenRoot(cmpRoot(c))

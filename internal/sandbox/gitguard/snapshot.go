@@ -33,6 +33,7 @@ const (
 	GitHook                 // hooks, and everything beside them
 	GitRemote               // the old files that name remotes
 	ToolFile                // what the user's other tools run
+	NamedFile               // what git runs or obeys because its configuration names it
 )
 
 // state is what was at a path.
@@ -49,6 +50,7 @@ type state struct {
 	link    string
 	crowded bool // a folder with more entries than are read
 	inode   stamp
+	why     string // what names it; "" if it counts wherever it is
 }
 
 func (s state) equal(t state) bool {
@@ -61,18 +63,21 @@ func (s state) equal(t state) bool {
 type Snapshot struct {
 	Found  Found
 	states map[string]state // by absolute path
+	naming naming
 }
 
 // Take reads everything below a folder that git or the user's tools would run or obey,
 // with its content. It reads the same of a repository outside that a worktree in the
 // folder belongs to.
-func Take(dir string) (Snapshot, error) { return take(dir, nil) }
+//
+// What the user's own configuration of git names is not known here: see [User.Take].
+func Take(dir string) (Snapshot, error) { return User{}.Take(dir) }
 
 // Again takes a new snapshot of the same folder. It reads only folders again that
 // changed, and all files: their times prove nothing while a program has one mapped.
-func (s Snapshot) Again() (Snapshot, error) { return take(s.Found.Root, s.Found.folders) }
+func (s Snapshot) Again() (Snapshot, error) { return take(s.Found.Root, s.Found.folders, s.naming) }
 
-func take(dir string, before map[string]folder) (Snapshot, error) {
+func take(dir string, before map[string]folder, was naming) (Snapshot, error) {
 	r, err := os.OpenRoot(dir)
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("look at what git obeys: %w", err)
@@ -94,6 +99,7 @@ func take(dir string, before map[string]folder) (Snapshot, error) {
 		done[repo.Git] = true
 		read.outside(repo)
 	}
+	s.name(read, was)
 	return s, nil
 }
 
@@ -128,6 +134,7 @@ type reader struct {
 	prefix string // of what is open, below root
 	states map[string]state
 	left   *int64 // bytes that may still be read
+	why    string // what names all that is read, if it counts only for that
 }
 
 // repository reads a git folder.
@@ -232,11 +239,15 @@ func (r reader) crowd(at string) {
 
 // put reads what is at a path, if anything is.
 func (r reader) put(at string, class Class) (fs.FileMode, bool) {
+	key := filepath.Join(r.root, r.prefix, at)
+	if s, ok := r.states[key]; ok && r.why != "" {
+		return s.mode, true
+	}
 	info, err := r.Lstat(at)
 	if err != nil || len(r.states) >= maxStates {
 		return 0, false
 	}
-	s := state{root: r.root, rel: path.Join(r.prefix, at), class: class, mode: info.Mode(), inode: identity(info)}
+	s := state{root: r.root, rel: path.Join(r.prefix, at), class: class, mode: info.Mode(), inode: identity(info), why: r.why}
 	switch {
 	case info.IsDir():
 		s.mode = fs.ModeDir
@@ -248,7 +259,7 @@ func (r reader) put(at string, class Class) (fs.FileMode, bool) {
 			s.unread = true
 		}
 	}
-	r.states[filepath.Join(r.root, r.prefix, at)] = s
+	r.states[key] = s
 	return s.mode, true
 }
 

@@ -81,6 +81,8 @@ type Plan struct {
 	Lacks, Notes []string
 	// Found is what git and tools obey in the workspace.
 	Found gitguard.Found
+	// Named is what the configuration of git names in the workspace.
+	Named []gitguard.Named
 
 	private private
 	files   []file

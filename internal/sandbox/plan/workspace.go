@@ -29,9 +29,7 @@ func (p *planner) workspace() {
 			return
 		}
 	}
-	if found, err := gitguard.Find(p.Workspace); err == nil {
-		p.Found = found
-	}
+	p.find()
 	if p.wide() {
 		p.entries()
 	} else {
@@ -41,6 +39,25 @@ func (p *planner) workspace() {
 		}
 	}
 	p.env()
+}
+
+// find looks for what git and tools obey. What git's configuration names counts only if
+// programs can change it.
+func (p *planner) find() {
+	if !p.writes() {
+		if found, err := gitguard.Find(p.Workspace); err == nil {
+			p.Found = found
+		}
+		return
+	}
+	s, err := gitguard.UserOf(p.home0, p.Environ).Take(p.Workspace)
+	if err != nil {
+		return
+	}
+	var unread []string
+	p.Found = s.Found
+	p.Named, unread = s.Named()
+	p.Notes = append(p.Notes, unread...)
 }
 
 // wide reports whether the workspace is the home, or a folder above it or above
@@ -123,6 +140,9 @@ func (p *planner) repositories() {
 	for _, r := range p.Found.Repos {
 		p.repository(r)
 	}
+	for _, n := range p.Named {
+		p.namedByGit(n)
+	}
 	if len(p.Found.Unlooked) > 0 && p.writes() {
 		p.note("not every folder was searched for repositories: %d were skipped, as %s", len(p.Found.Unlooked), p.Found.Unlooked[0])
 	}
@@ -150,6 +170,20 @@ func (p *planner) repository(r gitguard.Repo) {
 		p.obeyed(r.Git, 0)
 	default:
 		p.obeyed(r.Git, 0)
+	}
+}
+
+// namedByGit protects what git's configuration names. A link cannot be protected, only
+// what it leads to, which is named as well.
+func (p *planner) namedByGit(n gitguard.Named) {
+	if p.Profile == GitConfig && n.Class == gitguard.GitConfig {
+		return // its settings are judged afterwards
+	}
+	if holds(n.Path, []string{p.state}) || p.isState(n.Path) || withinAny(n.Path, p.Policy.Hidden) { // which are closed
+		return
+	}
+	if info, err := os.Lstat(n.Path); err == nil && (info.Mode().IsRegular() || n.Tree && info.IsDir()) {
+		p.protect(n.Path)
 	}
 }
 
