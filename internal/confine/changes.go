@@ -186,6 +186,9 @@ func judge(c gitguard.Change) (out []hermes.Refusal, undone bool) {
 		return []hermes.Refusal{restored(c, err, "git would run or obey "+keys(dropped))}, err == nil
 	}
 	err := gitguard.Restore(c)
+	if c.Class == gitguard.Unseen {
+		return []hermes.Refusal{restored(c, err, "it names or holds more than was looked at, and git and other tools may run what that says")}, false
+	}
 	return []hermes.Refusal{restored(c, err, "the user's own tools run or obey it")}, err == nil
 }
 
@@ -197,11 +200,11 @@ func ordinary(c gitguard.Change, born []string) bool {
 	}
 	switch c.Class {
 	case gitguard.GitFolder:
-		return true
-	case gitguard.GitHook:
-		return strings.HasSuffix(c.Path, ".sample") || filepath.Base(c.Path) == "hooks"
+		return c.Folder()
+	case gitguard.GitHook: // a link in its place would lead to hooks that are not looked at
+		return strings.HasSuffix(c.Path, ".sample") || filepath.Base(c.Path) == "hooks" && c.Folder()
 	case gitguard.GitRemote:
-		return filepath.Base(c.Path) == "branches" || filepath.Base(c.Path) == "remotes"
+		return (filepath.Base(c.Path) == "branches" || filepath.Base(c.Path) == "remotes") && c.Folder()
 	}
 	return false
 }

@@ -218,17 +218,23 @@ func TestALargeFileIsComparedButNotRestored(t *testing.T) {
 func TestANewRepositoryIsReported(t *testing.T) {
 	t.Parallel()
 	for name, made := range map[string][]string{
-		"folder": {"src/deep/.git/HEAD", "src/deep/.git/config"},
-		"bare":   {"src/HEAD", "src/objects/x", "src/refs/x", "src/config"},
-		"file":   {"src/.git"},
+		"folder":        {"src/deep/.git/HEAD", "src/deep/.git/config"},
+		"another case":  {"src/deep/.GIT/HEAD", "src/deep/.GIT/config"},
+		"bare":          {"src/HEAD", "src/objects/x", "src/refs/x", "src/config"},
+		"bare of files": {"src/HEAD", "src/objects", "src/refs", "src/config"},
+		"part of one":   {"src/HEAD", "src/commondir", "src/config"},
+		"file":          {"src/.git"},
+		"beside":        {"HEAD", "objects/x", "refs/x", "src/.git/HEAD"},
 	} {
 		dir := mustFolder(t)
 		before := mustTake(t, dir)
 		for _, file := range made {
-			write(t, filepath.Join(dir, file), "x")
+			write(t, filepath.Join(dir, file), "gitdir: ../.git/modules/a/b\n")
 		}
 		changes := mustAgain(t, before).Compare(before)
-		i := slices.IndexFunc(changes, func(c gitguard.Change) bool { return c.Event == gitguard.NewRepository })
+		i := slices.IndexFunc(changes, func(c gitguard.Change) bool {
+			return c.Event == gitguard.NewRepository && (name != "beside" || strings.HasSuffix(c.Path, ".git"))
+		})
 		if i < 0 {
 			t.Errorf("%s: not reported: %v", name, changes)
 			continue
