@@ -65,6 +65,36 @@ var gitAttacks = []gitAttack{
 		lines: []string{"git init -q $TMPDIR/evil; " + fsmonitor("$TMPDIR/evil/.git/config") + "; git config -f $TMPDIR/evil/.git/config core.worktree $W/src; mkdir src; echo gitdir: $TMPDIR/evil/.git > src/.git; ln -s $TMPDIR/evil/.git l; mkdir m; mv l m/.git; echo $TMPDIR"},
 		asks:  []string{"src", "m"},
 	},
+	{
+		name: "a submodule in a folder that is skipped",
+		user: func(t *testing.T, s *target) { s.asUser(t, "git init -q .; echo x > f; git add f") },
+		lines: []string{
+			"git init -q vendor/x; git -C vendor/x -c user.name=a -c user.email=b commit -q --allow-empty -m x",
+			fsmonitor("vendor/x/.git/config"),
+			"git add vendor/x; git ls-files -s; ls -A vendor/x; cat vendor/x/.git/config",
+		},
+		asks: []string{"."},
+	},
+	{
+		name: "a deep submodule of a submodule, in one line",
+		user: func(t *testing.T, s *target) { s.asUser(t, "git init -q .; echo x > f; git add f") },
+		lines: []string{
+			"export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=b; d=a/b/c/d/e/f/g; git init -q $d; git init -q $d/build/y; git -C $d/build/y commit -q --allow-empty -m x; git -C $d add build/y; git -C $d commit -q -m x; git add $d; git update-index --index-version 4; " + fsmonitor("$d/build/y/.git/config") + "; " + fsmonitor("$d/.git/config"),
+		},
+		asks: []string{"."},
+	},
+	{
+		name:  "an index that is not understood",
+		user:  func(t *testing.T, s *target) { s.asUser(t, "git init -q .; echo x > f; git add f") },
+		lines: []string{"mkfifo x; rm .git/index; ln -s ../x .git/index"},
+		told:  "NOT restored",
+	},
+	{
+		name:  "more submodules than are looked at",
+		user:  func(t *testing.T, s *target) { s.asUser(t, "git init -q .; echo x > f; git add f") },
+		lines: []string{"for i in $(seq 700); do printf '160000 1111111111111111111111111111111111111111\\tvendor/m%s\\n' $i; done | git update-index --index-info"},
+		told:  "NOT restored",
+	},
 }
 
 // asUser runs a line as the user does, outside.

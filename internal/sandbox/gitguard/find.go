@@ -38,6 +38,8 @@ type Found struct {
 	folders map[string]folder
 	entries map[string]bool // of Repos
 	gits    []gitFolder
+	indexes map[string]index  // by absolute path
+	unknown map[string][]byte // indexes that name more than was looked at, and a hash of it
 }
 
 // Form says what a repository's own folder is.
@@ -92,7 +94,7 @@ func Find(root string) (Found, error) {
 // before. What was found before is looked for by its path: who makes many folders or
 // files must not be able to hide it.
 func find(r *os.Root, root string, before Found) Found {
-	f := Found{Root: root, folders: map[string]folder{}, entries: map[string]bool{}}
+	f := Found{Root: root, folders: map[string]folder{}, entries: map[string]bool{}, indexes: map[string]index{}, unknown: map[string][]byte{}}
 	for rel := range before.folders {
 		if seen, ok := look(r, root, rel, before.folders); ok {
 			seen.reached = false
@@ -108,6 +110,7 @@ func find(r *os.Root, root string, before Found) Found {
 			f.Tools = append(f.Tools, tool)
 		}
 	}
+	f.nested(r, before.indexes)
 	slices.SortFunc(f.Repos, func(a, b Repo) int {
 		return cmp.Or(strings.Compare(a.Dir, b.Dir), strings.Compare(a.Name, b.Name))
 	})

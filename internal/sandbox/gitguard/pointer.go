@@ -12,6 +12,7 @@ import (
 type gitFolder struct {
 	path    string // absolute
 	outside bool
+	tree    string // the work tree of its index, relative to the root; "" if it is not known
 }
 
 // repository adds the repository of a folder, if there is one.
@@ -44,9 +45,9 @@ func (f *Found) repository(r *os.Root, dir, name string) {
 	f.Repos = append(f.Repos, out)
 	switch {
 	case out.Outside:
-		f.gits = append(f.gits, gitFolder{own, true}, gitFolder{path: out.Git, outside: true})
+		f.gits = append(f.gits, gitFolder{own, true, dir}, gitFolder{path: out.Git, outside: true})
 	case own != "" && isBelow(own, f.Root):
-		f.gits = append(f.gits, gitFolder{path: own})
+		f.gits = append(f.gits, gitFolder{path: own, tree: dir})
 		if shared := common(own); shared != own && isBelow(shared, f.Root) {
 			f.gits = append(f.gits, gitFolder{path: shared})
 		}

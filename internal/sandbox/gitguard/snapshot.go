@@ -33,7 +33,8 @@ const (
 	GitHook                 // hooks, and everything beside them
 	GitRemote               // the old files that name remotes
 	ToolFile                // what the user's other tools run
-	// Unseen names or holds more than was looked at. It cannot be restored: the user is told.
+	// Unseen names or holds more than was looked at, such as an index with too many
+	// submodules. It cannot be restored: the user is told.
 	Unseen
 )
 
@@ -103,10 +104,17 @@ func take(dir string, before Snapshot) (Snapshot, error) {
 		}
 	}
 	read.remembered()
+	for at, sum := range s.Found.unknown {
+		s.states[at] = unseen(at, sum)
+	}
 	if *read.room < 0 {
-		s.states[dir] = state{root: filepath.Dir(dir), rel: filepath.Base(dir), class: Unseen}
+		s.states[dir] = unseen(dir, nil)
 	}
 	return s, nil
+}
+
+func unseen(at string, sum []byte) state {
+	return state{root: filepath.Dir(at), rel: filepath.Base(at), class: Unseen, content: sum}
 }
 
 // entry reads git's entry of a folder.
