@@ -72,6 +72,7 @@ type folder struct {
 	gits    []string // the names of git's entry: ".git", and others that are not the same file
 	bare    bool
 	tools   []string
+	below   []string // folders such as .cargo, some files of which are obeyed
 	env     []string
 	left    []string // folders in it that are not looked at
 	partial bool
@@ -171,6 +172,11 @@ func (f *Found) add(r *os.Root, rel string, seen folder) {
 	for _, name := range seen.tools {
 		f.Tools = append(f.Tools, path.Join(rel, name))
 	}
+	for _, name := range seen.below { // what is made in it does not change this folder
+		for _, file := range known().in(r, rel, name) {
+			f.Tools = append(f.Tools, path.Join(rel, file))
+		}
+	}
 	for _, name := range seen.env {
 		f.Env = append(f.Env, path.Join(rel, name))
 	}
@@ -264,7 +270,7 @@ func (seen *folder) sort(r *os.Root, root, rel string, entries []fs.DirEntry) {
 				seen.gits = append(seen.gits, name)
 			}
 		case n.below[name] != nil:
-			seen.tools = append(seen.tools, n.in(r, rel, name)...)
+			seen.below = append(seen.below, name)
 		case n.tool(name):
 			seen.tools = append(seen.tools, name)
 		case n.secret(name):
@@ -281,7 +287,7 @@ func (seen *folder) sort(r *os.Root, root, rel string, entries []fs.DirEntry) {
 		inside := func(name string) bool { return slices.Contains([]string{"objects", "refs", "logs"}, name) }
 		seen.subs = slices.DeleteFunc(seen.subs, inside)
 	}
-	for _, list := range []*[]string{&seen.gits, &seen.subs, &seen.tools, &seen.env, &seen.left} {
+	for _, list := range []*[]string{&seen.gits, &seen.subs, &seen.tools, &seen.below, &seen.env, &seen.left} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}
