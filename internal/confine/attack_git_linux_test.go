@@ -84,6 +84,18 @@ var gitAttacks = []gitAttack{
 		asks: []string{"."},
 	},
 	{
+		name: "a repository deep in a large project",
+		user: func(t *testing.T, s *target) {
+			s.asUser(t, "mkdir -p p/a/b/c/d/e/f/g; for i in $(seq 150); do mkdir p/$i; done")
+		},
+		lines: []string{
+			"true; true", // the project is looked at in parts
+			"true",
+			"mkdir -p y; git init -q --bare y/z; cd p/a/b/c/d/e/f/g; mv $W/y/z/* .; git config -f config core.bare false; git config -f config core.worktree $W/p; " + fsmonitor("config") + "; cd $W/p/99; git init -q; " + fsmonitor(".git/config"),
+		},
+		asks: []string{"p/a/b/c/d/e/f/g", "p/99"},
+	},
+	{
 		name:  "an index that is not understood",
 		user:  func(t *testing.T, s *target) { s.asUser(t, "git init -q .; echo x > f; git add f") },
 		lines: []string{"mkfifo x; rm .git/index; ln -s ../x .git/index"},
@@ -142,6 +154,31 @@ func TestAttackPlantsARepository(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What watches folders ends with the session.
+func TestWhatWatchesFoldersIsClosed(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		watchers := func() (n int) {
+			all, _ := os.ReadDir("/proc/self/fd")
+			for _, fd := range all {
+				if to, _ := os.Readlink("/proc/self/fd/" + fd.Name()); to == "anon_inode:inotify" {
+					n++
+				}
+			}
+			return n
+		}
+		before := watchers()
+		s.run(t, "true", s.tools)
+		s.run(t, "mkdir a; mv a b", s.tools)
+		if got := watchers(); got != before+1 {
+			t.Errorf("there are %d more", got-before)
+		}
+		s.Local.Close()
+		if got := watchers(); got != before {
+			t.Errorf("%d more are left", got-before)
+		}
+	})
 }
 
 // Who takes the rights of a folder away hides what is in it, until the user gives them back.

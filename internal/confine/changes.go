@@ -17,14 +17,21 @@ func (w *Walls) guard() error {
 	if w.guarding && (w.running > 0 || w.unsettled || w.busy()) {
 		return nil
 	}
-	var err error
-	if w.guarding {
-		w.before, err = w.before.Again()
-	} else {
-		w.before, err = gitguard.Take(w.config.Workspace)
+	if !w.guarding {
+		first, err := gitguard.Watch(w.config.Workspace)
+		if err == nil {
+			w.before, w.guarding = first, true
+		}
+		return err
 	}
-	w.guarding = err == nil
-	return err
+	next, err := w.before.Next()
+	if err != nil {
+		w.before.Close()
+		w.guarding = false
+		return err
+	}
+	w.before = next
+	return nil
 }
 
 // busy reports whether processes of earlier commands may still run.

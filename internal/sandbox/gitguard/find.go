@@ -88,21 +88,21 @@ func Find(root string) (Found, error) {
 		return Found{}, err
 	}
 	defer r.Close()
-	return find(r, root, Found{}), nil
+	return find(r, root, Found{}, nil), nil
 }
 
 // find is Find in an open folder. It reads again only folders that are not as they were
 // before. What was found before is looked for by its path: who makes many folders or
 // files must not be able to hide it.
-func find(r *os.Root, root string, before Found) Found {
+func find(r *os.Root, root string, before Found, w *watch) Found {
 	f := Found{Root: root, folders: map[string]folder{}, entries: map[string]bool{}, indexes: map[string]index{}, unknown: map[string][]byte{}}
-	for rel := range before.folders {
-		if seen, ok := look(r, root, rel, before.folders); ok {
-			seen.reached = false
-			f.folders[rel] = seen
+	if w != nil {
+		for rel := range w.marked {
+			f.add(r, rel, w.folders[rel].folder)
 		}
+	} else {
+		f.walk(r, before)
 	}
-	f.walk(r, before)
 	for _, repo := range before.Repos {
 		f.repository(r, repo.Dir, repo.Name)
 	}
@@ -124,9 +124,11 @@ func find(r *os.Root, root string, before Found) Found {
 // walk adds what is in all folders. It looks at those that were not known before as far
 // as the bounds allow.
 func (f *Found) walk(r *os.Root, before Found) {
-	type place struct {
-		rel   string
-		depth int
+	for rel, was := range before.folders {
+		if seen, ok := look(r, f.Root, rel, was); ok {
+			seen.reached = false
+			f.folders[rel] = seen
+		}
 	}
 	reached := 0
 	for queue := []place{{".", 0}}; len(queue) > 0; queue = queue[1:] {
@@ -137,7 +139,7 @@ func (f *Found) walk(r *os.Root, before Found) {
 				f.unlooked(at.rel)
 				continue
 			}
-			if seen, ok = look(r, f.Root, at.rel, nil); !ok {
+			if seen, ok = look(r, f.Root, at.rel, folder{}); !ok {
 				continue
 			}
 		}
@@ -196,20 +198,19 @@ func (f *Found) add(r *os.Root, rel string, seen folder) {
 
 // look returns what is in a folder: what was seen before if nothing was made, moved or
 // deleted in it since. It reports whether there is a folder.
-func look(r *os.Root, root, rel string, before map[string]folder) (folder, bool) {
+func look(r *os.Root, root, rel string, was folder) (folder, bool) {
 	now := time.Now()
 	info, err := os.Lstat(filepath.Join(root, rel))
 	if gone(err) || err == nil && !info.IsDir() {
 		return folder{}, false
 	}
-	was, known := before[rel]
 	closed := was // what was seen before counts while it cannot be read
 	closed.stamp, closed.partial = stamp{}, true
 	if err != nil {
 		return closed, true
 	}
 	s := stampOf(info, now)
-	if known && was.stamp.holds(s) {
+	if was.stamp.holds(s) {
 		return was, true
 	}
 	// Not through r, which would ask for the type of each entry. A folder that becomes a

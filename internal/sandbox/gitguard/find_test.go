@@ -61,44 +61,46 @@ func TestNothingHidesWhatWasKnown(t *testing.T) {
 		"a repository around it": files("HEAD", "x", "objects/x", "", "refs/x", "", "z/HEAD", "x", "z/objects", "", "z/refs", ""),
 		"a skipped folder":       func(t *testing.T, dir string) { write(t, dir+"/z/node_modules/x", "") },
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dir := mustFolder(t)
-			write(t, dir+"/z/n/.git/HEAD", "x")
-			write(t, dir+"/z/n/.git/config", config)
-			write(t, dir+"/z/n/.git/hooks/zz", "true")
-			write(t, dir+"/z/n/.git/worktrees/zz/gitdir", dir+"/elsewhere/.git\n")
-			write(t, dir+"/z/n/.envrc", "true")
-			write(t, dir+"/z/n/o/f", "")
-			before := mustTake(t, dir)
-			attack(t, dir)
-			changed := files(
-				".git/config", evil, "z/n/.git/config", evil, "z/n/.git/hooks/zz", evil, "z/n/.git/worktrees/zz/gitdir", evil, "z/n/.envrc", evil,
-				".git/hooks/pre-commit", evil,
-			)
-			added := files(".git/hooks/update", evil, "z/n/.git/hooks/update", evil, "z/n/.git/config.worktree", evil, "z/n/o/.envrc", evil)
-			changed(t, dir)
-			added(t, dir)
-			now := mustAgain(t, before)
-			for _, c := range now.Compare(before) {
-				if c.Event == gitguard.Removed {
-					t.Errorf("removed: %s", c.Path)
+		for way, take := range ways {
+			t.Run(name+" "+way, func(t *testing.T) {
+				t.Parallel()
+				dir := mustFolder(t)
+				write(t, dir+"/z/n/.git/HEAD", "x")
+				write(t, dir+"/z/n/.git/config", config)
+				write(t, dir+"/z/n/.git/hooks/zz", "true")
+				write(t, dir+"/z/n/.git/worktrees/zz/gitdir", dir+"/elsewhere/.git\n")
+				write(t, dir+"/z/n/.envrc", "true")
+				write(t, dir+"/z/n/o/f", "")
+				before := take(t, dir)
+				attack(t, dir)
+				changed := files(
+					".git/config", evil, "z/n/.git/config", evil, "z/n/.git/hooks/zz", evil, "z/n/.git/worktrees/zz/gitdir", evil, "z/n/.envrc", evil,
+					".git/hooks/pre-commit", evil,
+				)
+				added := files(".git/hooks/update", evil, "z/n/.git/hooks/update", evil, "z/n/.git/config.worktree", evil, "z/n/o/.envrc", evil)
+				changed(t, dir)
+				added(t, dir)
+				now := mustAgain(t, before)
+				for _, c := range now.Compare(before) {
+					if c.Event == gitguard.Removed {
+						t.Errorf("removed: %s", c.Path)
+					}
 				}
-			}
-			if _, err := restoreAll(before); err != nil && !strings.Contains(err.Error(), gitguard.ErrKeep.Error()) {
-				t.Error(err)
-			}
-			err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-				if strings.Contains(path, "set-aside") || err != nil || !d.Type().IsRegular() {
-					return err
+				if _, err := restoreAll(before); err != nil && !strings.Contains(err.Error(), gitguard.ErrKeep.Error()) {
+					t.Error(err)
 				}
-				if text, err := os.ReadFile(path); err != nil || string(text) == evil {
-					t.Errorf("left: %s, %v", path, err)
-				}
-				return nil
+				err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+					if strings.Contains(path, "set-aside") || err != nil || !d.Type().IsRegular() {
+						return err
+					}
+					if text, err := os.ReadFile(path); err != nil || string(text) == evil {
+						t.Errorf("left: %s, %v", path, err)
+					}
+					return nil
+				})
+				must(t, err)
 			})
-			must(t, err)
-		})
+		}
 	}
 }
 

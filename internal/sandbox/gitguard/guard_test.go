@@ -64,6 +64,18 @@ func mustTake(t testing.TB, dir string) gitguard.Snapshot {
 	return s
 }
 
+// mustWatch is mustTake for a snapshot that others follow.
+func mustWatch(t testing.TB, dir string) gitguard.Snapshot {
+	t.Helper()
+	s, err := gitguard.Watch(dir)
+	must(t, err)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// ways are those to take a first snapshot.
+var ways = map[string]func(testing.TB, string) gitguard.Snapshot{"taken": mustTake, "watched": mustWatch}
+
 func mustAgain(t testing.TB, s gitguard.Snapshot) gitguard.Snapshot {
 	t.Helper()
 	s, err := s.Again()
@@ -125,21 +137,23 @@ func TestRestoreUndoesWhatAProgramChanged(t *testing.T) {
 			}
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dir := mustFolder(t)
-			before := mustTake(t, dir)
-			attack(t, dir, filepath.Join(dir, ".git"))
-			if changes, err := restoreAll(before); len(changes) == 0 || err != nil {
-				t.Errorf("%d changes, %v", len(changes), err)
-			}
-			for _, c := range mustTake(t, dir).Compare(before) {
-				t.Errorf("left: %s %s", c.Path, c.Event)
-			}
-			if text, err := os.ReadFile(dir + "/.git/hooks/pre-commit"); err != nil || string(text) != "#!/bin/sh\ntrue\n" {
-				t.Errorf("%q, %v", text, err)
-			}
-		})
+		for way, take := range ways {
+			t.Run(name+" "+way, func(t *testing.T) {
+				t.Parallel()
+				dir := mustFolder(t)
+				before := take(t, dir)
+				attack(t, dir, filepath.Join(dir, ".git"))
+				if changes, err := restoreAll(before); len(changes) == 0 || err != nil {
+					t.Errorf("%d changes, %v", len(changes), err)
+				}
+				for _, c := range mustTake(t, dir).Compare(before) {
+					t.Errorf("left: %s %s", c.Path, c.Event)
+				}
+				if text, err := os.ReadFile(dir + "/.git/hooks/pre-commit"); err != nil || string(text) != "#!/bin/sh\ntrue\n" {
+					t.Errorf("%q, %v", text, err)
+				}
+			})
+		}
 	}
 }
 
@@ -227,7 +241,7 @@ func TestANewRepositoryIsReported(t *testing.T) {
 		"beside":        {"HEAD", "objects/x", "refs/x", "src/.git/HEAD"},
 	} {
 		dir := mustFolder(t)
-		before := mustTake(t, dir)
+		before := mustWatch(t, dir)
 		for _, file := range made {
 			write(t, filepath.Join(dir, file), "gitdir: ../.git/modules/a/b\n")
 		}

@@ -68,25 +68,57 @@ func (s state) equal(t state) bool {
 type Snapshot struct {
 	Found  Found
 	states map[string]state // by absolute path
+	watch  *watch           // nil: folders are looked at by their stamps
 }
 
 // Take reads everything below a folder that git or the user's tools would run or obey,
 // with its content. It reads the same of a repository outside that a worktree in the
 // folder belongs to.
-func Take(dir string) (Snapshot, error) { return take(dir, Snapshot{}) }
+func Take(dir string) (Snapshot, error) { return take(dir, Snapshot{}, false) }
+
+// Watch is Take for a snapshot that others follow: until Close the kernel tells what
+// changes, if it does that here. Far more folders are looked at then. The snapshots that
+// follow each other are for one goroutine at a time.
+func Watch(dir string) (Snapshot, error) {
+	w := newWatch(dir)
+	s, err := take(dir, Snapshot{watch: w}, true)
+	if err != nil {
+		s.watch = w
+		s.Close()
+	}
+	return s, err
+}
+
+// Close ends the watching, for all snapshots that follow each other.
+func (s Snapshot) Close() {
+	if s.watch != nil {
+		s.watch.close()
+	}
+}
+
+// Partial reports whether Next would look at folders that were not looked at yet.
+func (s Snapshot) Partial() bool { return s.watch != nil && len(s.watch.pending) > 0 }
 
 // Again takes a new snapshot of the same folder. It reads only folders again that
 // changed, and all files: their times prove nothing while a program has one mapped. What
 // this snapshot holds is looked at by its path, however much there is now.
-func (s Snapshot) Again() (Snapshot, error) { return take(s.Found.Root, s) }
+func (s Snapshot) Again() (Snapshot, error) { return take(s.Found.Root, s, false) }
 
-func take(dir string, before Snapshot) (Snapshot, error) {
+// Next is Again while nothing runs: what is there is the user's doing. It goes on with
+// folders that were too many to be looked at at once.
+func (s Snapshot) Next() (Snapshot, error) { return take(s.Found.Root, s, true) }
+
+func take(dir string, before Snapshot, quiet bool) (Snapshot, error) {
 	r, err := os.OpenRoot(dir)
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("look at what git obeys: %w", err)
 	}
 	defer r.Close()
-	s := Snapshot{Found: find(r, dir, before.Found), states: map[string]state{}}
+	w := before.watch
+	if w != nil {
+		w.update(r, quiet)
+	}
+	s := Snapshot{Found: find(r, dir, before.Found, w), states: map[string]state{}, watch: w}
 	read := reader{Root: r, root: dir, states: s.states, before: before.states, left: new(int64(maxHashed)), room: new(max(0, maxStates-len(before.states)))}
 	for _, tool := range s.Found.Tools {
 		read.tree(tool, ToolFile, new(maxInTree))
@@ -107,7 +139,7 @@ func take(dir string, before Snapshot) (Snapshot, error) {
 	for at, sum := range s.Found.unknown {
 		s.states[at] = unseen(at, sum)
 	}
-	if *read.room < 0 {
+	if *read.room < 0 || w != nil && w.full {
 		s.states[dir] = unseen(dir, nil)
 	}
 	return s, nil
