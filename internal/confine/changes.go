@@ -18,14 +18,21 @@ func (w *Walls) guard() error {
 	if w.guarding && (w.running > 0 || w.unsettled || w.busy()) {
 		return nil
 	}
-	var err error
-	if w.guarding {
-		w.before, err = w.before.Again()
-	} else {
-		w.before, err = gitguard.UserOf(w.program.config.Home, w.config.Environ).Take(w.config.Workspace)
+	if !w.guarding {
+		first, err := gitguard.UserOf(w.program.config.Home, w.config.Environ).Watch(w.config.Workspace)
+		if err == nil {
+			w.before, w.guarding = first, true
+		}
+		return err
 	}
-	w.guarding = err == nil
-	return err
+	next, err := w.before.Next()
+	if err != nil {
+		w.before.Close()
+		w.guarding = false
+		return err
+	}
+	w.before = next
+	return nil
 }
 
 // outdated reports whether a place would show a file with secrets that the user made since
@@ -207,6 +214,9 @@ func judge(c gitguard.Change) (out []hermes.Refusal, undone bool) {
 		return []hermes.Refusal{restored(c, err, "git would run or obey "+keys(dropped))}, err == nil
 	}
 	err := gitguard.Restore(c)
+	if c.Class == gitguard.Unseen {
+		return []hermes.Refusal{restored(c, err, "it names or holds more than was looked at, and git and other tools may run what that says")}, false
+	}
 	return []hermes.Refusal{restored(c, err, cmp.Or(c.Why, obeyed))}, err == nil
 }
 
@@ -218,11 +228,11 @@ func ordinary(c gitguard.Change, born []string) bool {
 	}
 	switch c.Class {
 	case gitguard.GitFolder:
-		return true
-	case gitguard.GitHook:
-		return strings.HasSuffix(c.Path, ".sample") || filepath.Base(c.Path) == "hooks"
+		return c.Folder()
+	case gitguard.GitHook: // a link in its place would lead to hooks that are not looked at
+		return strings.HasSuffix(c.Path, ".sample") || filepath.Base(c.Path) == "hooks" && c.Folder()
 	case gitguard.GitRemote:
-		return filepath.Base(c.Path) == "branches" || filepath.Base(c.Path) == "remotes"
+		return (filepath.Base(c.Path) == "branches" || filepath.Base(c.Path) == "remotes") && c.Folder()
 	}
 	return false
 }

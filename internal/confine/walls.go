@@ -264,11 +264,12 @@ func (w *Walls) Close() error {
 	for _, at := range all {
 		err = errors.Join(err, at.keeper.Close())
 	}
+	w.mu.Lock()
 	if left {
-		w.mu.Lock()
 		w.leave(all)
-		w.mu.Unlock()
 	}
+	w.before.Close()
+	w.mu.Unlock()
 	if w.session != nil {
 		w.session.Close()
 	}

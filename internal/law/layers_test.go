@@ -93,6 +93,8 @@ var layers = []layer{
 		{path: "internal/recallblock"},
 		{path: "internal/redact"},
 		{path: "internal/repetition"},
+		{path: "internal/sandbox/gitguard/gitindex"},
+		{path: "internal/sandbox/gitguard/notify", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/sandbox/landlock", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/sandbox/mount", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/sandbox/seccomp", deps: []string{"golang.org/x/sys"}},

@@ -40,6 +40,9 @@ type Change struct {
 	unknown bool // what was there before is not known
 }
 
+// Folder reports whether it is a folder now.
+func (c Change) Folder() bool { return c.is.mode.IsDir() }
+
 // Shared reports whether it is, or was, a file with several names: what protects one name
 // does not protect another.
 func (c Change) Shared() bool {
@@ -76,7 +79,7 @@ func (s Snapshot) Compare(before Snapshot) []Change {
 		}
 	}
 	for at, was := range before.states {
-		if _, ok := s.states[at]; !ok && (was.why == "" || s.watches(at)) {
+		if _, ok := s.states[at]; !ok && was.class != Unseen && (was.why == "" || s.watches(at)) {
 			out = append(out, Change{Path: at, Event: Removed, Class: was.class, Old: was.content, Why: was.why, was: was})
 		}
 	}
@@ -88,7 +91,8 @@ func (s Snapshot) Compare(before Snapshot) []Change {
 
 // eventOf tells a new repository from a new file.
 func eventOf(at string, is state) Event {
-	if is.class == GitFolder && strings.EqualFold(filepath.Base(at), ".git") {
+	// One that leads where nothing is looked at holds no work, and can be deleted.
+	if is.class == GitFolder && !is.lost && strings.EqualFold(filepath.Base(at), ".git") {
 		return NewRepository
 	}
 	return Added

@@ -1,6 +1,7 @@
 package gitguard
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -34,6 +36,10 @@ type Found struct {
 	Unlooked []string
 
 	folders map[string]folder
+	entries map[string]bool // of Repos
+	gits    []gitFolder
+	indexes map[string]index  // by absolute path
+	unknown map[string][]byte // indexes that name more than was looked at, and a hash of it
 }
 
 // Form says what a repository's own folder is.
@@ -44,7 +50,7 @@ const (
 	Folder Form = iota // a folder .git
 	File               // a file .git, of a worktree or a submodule
 	Link               // a link .git
-	Bare               // the folder itself holds HEAD, objects and refs
+	Bare               // the folder itself is one for git
 )
 
 // Repo is one repository.
@@ -53,7 +59,7 @@ type Repo struct {
 	Name string // of git's own entry there, ".git"; "." if it is bare
 	Form Form
 	// Git is the folder, absolute, whose configuration and hooks git obeys. It is empty
-	// for a link that leads out and for a .git file whose target does not point back.
+	// for a link or file that leads out to a repository that does not point back.
 	Git string
 	// Outside says that Git is not below the root.
 	Outside bool
@@ -63,12 +69,14 @@ type Repo struct {
 type folder struct {
 	stamp   stamp
 	subs    []string // folders in it to look at
-	git     string   // the name of git's entry
+	gits    []string // the names of git's entry: ".git", and others that are not the same file
 	bare    bool
 	tools   []string
+	below   []string // folders such as .cargo, some files of which are obeyed
 	env     []string
 	left    []string // folders in it that are not looked at
 	partial bool
+	reached bool // from the root, in the walk that looked at it
 }
 
 // Find looks for repositories and files that tools obey, down to a bounded depth and
@@ -80,34 +88,77 @@ func Find(root string) (Found, error) {
 		return Found{}, err
 	}
 	defer r.Close()
-	return find(r, root, nil), nil
+	return find(r, root, Found{}, nil), nil
 }
 
-// find is Find in an open folder. It reads again only folders that are not as they
-// were before.
-func find(r *os.Root, root string, before map[string]folder) Found {
-	f := Found{Root: root, folders: map[string]folder{}}
-	type place struct {
-		rel   string
-		depth int
+// find is Find in an open folder. It reads again only folders that are not as they were
+// before. What was found before is looked for by its path: who makes many folders or
+// files must not be able to hide it.
+func find(r *os.Root, root string, before Found, w *watch) Found {
+	f := Found{Root: root, folders: map[string]folder{}, entries: map[string]bool{}, indexes: map[string]index{}, unknown: map[string][]byte{}}
+	if w != nil {
+		for rel := range w.marked {
+			f.add(r, rel, w.folders[rel].folder)
+		}
+	} else {
+		f.walk(r, before)
 	}
+	for _, repo := range before.Repos {
+		f.repository(r, repo.Dir, repo.Name)
+	}
+	for _, tool := range before.Tools {
+		if _, err := r.Lstat(tool); !gone(err) {
+			f.Tools = append(f.Tools, tool)
+		}
+	}
+	f.nested(r, before.indexes)
+	slices.SortFunc(f.Repos, func(a, b Repo) int {
+		return cmp.Or(strings.Compare(a.Dir, b.Dir), strings.Compare(a.Name, b.Name))
+	})
+	slices.Sort(f.Tools)
+	f.Tools = slices.Compact(f.Tools)
+	slices.Sort(f.Env)
+	return f
+}
+
+// walk adds what is in all folders. It looks at those that were not known before as far
+// as the bounds allow.
+func (f *Found) walk(r *os.Root, before Found) {
+	for rel, was := range before.folders {
+		if seen, ok := look(r, f.Root, rel, was); ok {
+			seen.reached = false
+			f.folders[rel] = seen
+		}
+	}
+	reached := 0
 	for queue := []place{{".", 0}}; len(queue) > 0; queue = queue[1:] {
 		at := queue[0]
-		if at.depth > maxDepth || len(f.folders) >= maxFolders {
-			f.unlooked(at.rel)
-			continue
+		seen, ok := f.folders[at.rel]
+		if !ok {
+			if at.depth > maxDepth || len(f.folders) >= maxFolders {
+				f.unlooked(at.rel)
+				continue
+			}
+			if seen, ok = look(r, f.Root, at.rel, folder{}); !ok {
+				continue
+			}
 		}
-		seen := look(r, root, at.rel, before)
+		seen.reached = true
 		f.folders[at.rel] = seen
 		f.add(r, at.rel, seen)
+		reached++
 		for _, sub := range seen.subs {
 			queue = append(queue, place{path.Join(at.rel, sub), at.depth + 1})
 		}
 	}
-	slices.SortFunc(f.Repos, func(a, b Repo) int { return strings.Compare(a.Dir, b.Dir) })
-	slices.Sort(f.Tools)
-	slices.Sort(f.Env)
-	return f
+	if reached == len(f.folders) {
+		return
+	}
+	for rel := range before.folders { // those that are not listed any more
+		if seen, ok := f.folders[rel]; ok && !seen.reached {
+			f.add(r, rel, seen)
+		}
+	}
 }
 
 func (f *Found) unlooked(rel string) {
@@ -123,6 +174,11 @@ func (f *Found) add(r *os.Root, rel string, seen folder) {
 	for _, name := range seen.tools {
 		f.Tools = append(f.Tools, path.Join(rel, name))
 	}
+	for _, name := range seen.below { // what is made in it does not change this folder
+		for _, file := range known().in(r, rel, name) {
+			f.Tools = append(f.Tools, path.Join(rel, file))
+		}
+	}
 	for _, name := range seen.env {
 		f.Env = append(f.Env, path.Join(rel, name))
 	}
@@ -132,31 +188,36 @@ func (f *Found) add(r *os.Root, rel string, seen folder) {
 	if seen.partial {
 		f.unlooked(rel)
 	}
-	if seen.git != "" {
-		f.Repos = append(f.Repos, repo(r, f.Root, rel, seen.git))
+	for _, name := range seen.gits {
+		f.repository(r, rel, name)
 	}
 	if seen.bare {
-		f.Repos = append(f.Repos, Repo{Dir: rel, Name: ".", Form: Bare, Git: filepath.Join(f.Root, rel)})
+		f.repository(r, rel, ".")
 	}
 }
 
 // look returns what is in a folder: what was seen before if nothing was made, moved or
-// deleted in it since.
-func look(r *os.Root, root, rel string, before map[string]folder) folder {
+// deleted in it since. It reports whether there is a folder.
+func look(r *os.Root, root, rel string, was folder) (folder, bool) {
 	now := time.Now()
 	info, err := os.Lstat(filepath.Join(root, rel))
-	if err != nil || !info.IsDir() {
-		return folder{partial: err != nil && !errors.Is(err, fs.ErrNotExist)}
+	if gone(err) || err == nil && !info.IsDir() {
+		return folder{}, false
+	}
+	closed := was // what was seen before counts while it cannot be read
+	closed.stamp, closed.partial = stamp{}, true
+	if err != nil {
+		return closed, true
 	}
 	s := stampOf(info, now)
-	if was, ok := before[rel]; ok && was.stamp.holds(s) {
-		return was
+	if was.stamp.holds(s) {
+		return was, true
 	}
 	// Not through r, which would ask for the type of each entry. A folder that becomes a
 	// link at this moment shows names of the outside, which are looked up through r.
 	f, err := os.Open(filepath.Join(root, rel))
 	if err != nil {
-		return folder{partial: !errors.Is(err, fs.ErrNotExist)}
+		return closed, true
 	}
 	defer f.Close()
 	entries, err := f.ReadDir(maxEntries)
@@ -164,14 +225,20 @@ func look(r *os.Root, root, rel string, before map[string]folder) folder {
 	if seen.partial {
 		entries = append(entries, fixed(r, rel)...)
 	}
-	seen.sort(r, rel, entries)
-	return seen
+	seen.sort(r, root, rel, entries)
+	return seen, true
+}
+
+// gone reports whether an error says that nothing is at a path. Any other one says that
+// something may be there.
+func gone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // fixed returns the entries that count and whose names are known, for a folder that is
 // too large to be read.
 func fixed(r *os.Root, rel string) (out []fs.DirEntry) {
-	all := []string{".git", ".env", "HEAD", "objects", "refs"}
+	all := []string{".env", "HEAD", "objects", "refs", "commondir"}
 	for name := range known().tools {
 		all = append(all, name)
 	}
@@ -183,35 +250,47 @@ func fixed(r *os.Root, rel string) (out []fs.DirEntry) {
 	return out
 }
 
-func (seen *folder) sort(r *os.Root, rel string, entries []fs.DirEntry) {
+func (seen *folder) sort(r *os.Root, root, rel string, entries []fs.DirEntry) {
 	n := known()
-	var head, objects, refs bool
+	// By its name, and not from the list: other spellings may be other files.
+	git, err := os.Lstat(filepath.Join(root, rel, ".git"))
+	if err == nil {
+		seen.gits = append(seen.gits, ".git")
+	}
+	var head, objects, refs, common bool
 	for _, e := range entries {
 		name := e.Name()
+		// git takes a folder for a repository if it has these, whatever they are.
+		head = head || !e.IsDir() && strings.EqualFold(name, "HEAD")
+		objects = objects || strings.EqualFold(name, "objects")
+		refs = refs || strings.EqualFold(name, "refs")
+		common = common || strings.EqualFold(name, "commondir")
 		switch {
-		case name[0] == '.' && strings.EqualFold(name, ".git"):
-			seen.git = name
+		case strings.EqualFold(name, ".git"):
+			if info, err := os.Lstat(filepath.Join(root, rel, name)); err == nil && name != ".git" && !(git != nil && os.SameFile(info, git)) {
+				seen.gits = append(seen.gits, name)
+			}
 		case n.below[name] != nil:
-			seen.tools = append(seen.tools, n.in(r, rel, name)...)
+			seen.below = append(seen.below, name)
 		case n.tool(name):
 			seen.tools = append(seen.tools, name)
 		case n.secret(name):
 			seen.env = append(seen.env, name)
 		case !e.IsDir():
-			head = head || name == "HEAD"
 		case skipped(name):
 			seen.left = append(seen.left, name)
 		default:
-			objects, refs = objects || name == "objects", refs || name == "refs"
 			seen.subs = append(seen.subs, name)
 		}
 	}
-	for _, list := range []*[]string{&seen.subs, &seen.tools, &seen.env, &seen.left} {
+	if seen.bare = head && (objects && refs || common); seen.bare {
+		// These hold nothing that runs. Other folders may hold another repository.
+		inside := func(name string) bool { return slices.Contains([]string{"objects", "refs", "logs"}, name) }
+		seen.subs = slices.DeleteFunc(seen.subs, inside)
+	}
+	for _, list := range []*[]string{&seen.gits, &seen.subs, &seen.tools, &seen.below, &seen.env, &seen.left} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
-	}
-	if seen.bare = head && objects && refs; seen.bare {
-		seen.subs = nil // objects and refs hold nothing that runs
 	}
 }
 

@@ -64,6 +64,18 @@ func mustTake(t testing.TB, dir string) gitguard.Snapshot {
 	return s
 }
 
+// mustWatch is mustTake for a snapshot that others follow.
+func mustWatch(t testing.TB, dir string) gitguard.Snapshot {
+	t.Helper()
+	s, err := gitguard.User{}.Watch(dir)
+	must(t, err)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// ways are those to take a first snapshot.
+var ways = map[string]func(testing.TB, string) gitguard.Snapshot{"taken": mustTake, "watched": mustWatch}
+
 func mustAgain(t testing.TB, s gitguard.Snapshot) gitguard.Snapshot {
 	t.Helper()
 	s, err := s.Again()
@@ -125,21 +137,23 @@ func TestRestoreUndoesWhatAProgramChanged(t *testing.T) {
 			}
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dir := mustFolder(t)
-			before := mustTake(t, dir)
-			attack(t, dir, filepath.Join(dir, ".git"))
-			if changes, err := restoreAll(before); len(changes) == 0 || err != nil {
-				t.Errorf("%d changes, %v", len(changes), err)
-			}
-			for _, c := range mustTake(t, dir).Compare(before) {
-				t.Errorf("left: %s %s", c.Path, c.Event)
-			}
-			if text, err := os.ReadFile(dir + "/.git/hooks/pre-commit"); err != nil || string(text) != "#!/bin/sh\ntrue\n" {
-				t.Errorf("%q, %v", text, err)
-			}
-		})
+		for way, take := range ways {
+			t.Run(name+" "+way, func(t *testing.T) {
+				t.Parallel()
+				dir := mustFolder(t)
+				before := take(t, dir)
+				attack(t, dir, filepath.Join(dir, ".git"))
+				if changes, err := restoreAll(before); len(changes) == 0 || err != nil {
+					t.Errorf("%d changes, %v", len(changes), err)
+				}
+				for _, c := range mustTake(t, dir).Compare(before) {
+					t.Errorf("left: %s %s", c.Path, c.Event)
+				}
+				if text, err := os.ReadFile(dir + "/.git/hooks/pre-commit"); err != nil || string(text) != "#!/bin/sh\ntrue\n" {
+					t.Errorf("%q, %v", text, err)
+				}
+			})
+		}
 	}
 }
 
@@ -218,17 +232,23 @@ func TestALargeFileIsComparedButNotRestored(t *testing.T) {
 func TestANewRepositoryIsReported(t *testing.T) {
 	t.Parallel()
 	for name, made := range map[string][]string{
-		"folder": {"src/deep/.git/HEAD", "src/deep/.git/config"},
-		"bare":   {"src/HEAD", "src/objects/x", "src/refs/x", "src/config"},
-		"file":   {"src/.git"},
+		"folder":        {"src/deep/.git/HEAD", "src/deep/.git/config"},
+		"another case":  {"src/deep/.GIT/HEAD", "src/deep/.GIT/config"},
+		"bare":          {"src/HEAD", "src/objects/x", "src/refs/x", "src/config"},
+		"bare of files": {"src/HEAD", "src/objects", "src/refs", "src/config"},
+		"part of one":   {"src/HEAD", "src/commondir", "src/config"},
+		"file":          {"src/.git"},
+		"beside":        {"HEAD", "objects/x", "refs/x", "src/.git/HEAD"},
 	} {
 		dir := mustFolder(t)
-		before := mustTake(t, dir)
+		before := mustWatch(t, dir)
 		for _, file := range made {
-			write(t, filepath.Join(dir, file), "x")
+			write(t, filepath.Join(dir, file), "gitdir: ../.git/modules/a/b\n")
 		}
 		changes := mustAgain(t, before).Compare(before)
-		i := slices.IndexFunc(changes, func(c gitguard.Change) bool { return c.Event == gitguard.NewRepository })
+		i := slices.IndexFunc(changes, func(c gitguard.Change) bool {
+			return c.Event == gitguard.NewRepository && (name != "beside" || strings.HasSuffix(c.Path, ".git"))
+		})
 		if i < 0 {
 			t.Errorf("%s: not reported: %v", name, changes)
 			continue

@@ -26,8 +26,8 @@ func Judge(old, new []byte) (harmless, suspicious []Key) {
 // Judge is the function Judge for the change of a configuration file. It also knows
 // where the file is: the folder of a submodule names its own work tree.
 func (c Change) Judge() (harmless, suspicious []Key) {
-	if c.Event != Removed && (!c.is.mode.IsRegular() || !c.is.whole) {
-		return nil, []Key{{}} // a link, or too large: what it says is not known
+	if c.Event != Removed && (!c.is.mode.IsRegular() || !c.is.whole || c.is.hidden) {
+		return nil, []Key{{}} // a link, closed, or too large: what it says is not known
 	}
 	return judge(c.Old, c.New, func(value string) bool {
 		inModules := strings.Contains("/"+cmpState(c).rel, "/.git/modules/")

@@ -47,7 +47,7 @@ func UserOf(home string, environ []string) User {
 }
 
 // Take is the function Take. It also reads what the user's own configuration names.
-func (u User) Take(dir string) (Snapshot, error) { return take(dir, nil, naming{user: u}) }
+func (u User) Take(dir string) (Snapshot, error) { return take(dir, Snapshot{naming: naming{user: u}}, false) }
 
 // Named is a path that the configuration of git names: git runs it, or obeys it.
 type Named struct {
@@ -126,7 +126,7 @@ type namer struct {
 	folder reader
 	home   string
 	roots  map[string]reader   // what programs of a session may change: the folder, and git folders outside of it
-	gits   []place             // repositories
+	gits   []repoAt             // repositories
 	tops   []string            // where relative names lead from: their work trees and git folders
 	seen   map[string]bool     // configuration files that were read, with where names in them lead from
 	before map[string]mentions // what they said at the snapshot before
@@ -138,22 +138,22 @@ type namer struct {
 	unread []string
 }
 
-// place is a repository: its git folder, and its work tree.
-type place struct{ git, top string }
+// repoAt is a repository: its git folder, and its work tree.
+type repoAt struct{ git, top string }
 
 // places finds the repositories whose configuration applies in the folder: also the one
 // that the folder is a part of.
 func (n *namer) places(repos []Repo) {
 	whole := false
 	for _, r := range repos {
-		at := place{r.Git, filepath.Join(n.folder.root, filepath.FromSlash(r.Dir))}
+		at := repoAt{r.Git, filepath.Join(n.folder.root, filepath.FromSlash(r.Dir))}
 		whole = whole || r.Dir == "."
 		switch {
 		case r.Git == "": // it leads out, where the user's git follows it
 			at.git = leadsTo(filepath.Join(at.top, r.Name))
 		case r.Outside && n.roots[r.Git].Root == nil:
 			if git, err := os.OpenRoot(r.Git); err == nil {
-				n.roots[r.Git] = reader{Root: git, root: r.Git, prefix: ".", states: n.folder.states, left: n.folder.left}
+				n.roots[r.Git] = reader{Root: git, root: r.Git, prefix: ".", states: n.folder.states, before: n.folder.before, left: n.folder.left, room: n.folder.room}
 			}
 		}
 		n.gits = append(n.gits, at)
@@ -161,7 +161,7 @@ func (n *namer) places(repos []Repo) {
 	for dir := n.folder.root; !whole && dir != filepath.Dir(dir); {
 		dir = filepath.Dir(dir)
 		if git := leadsTo(filepath.Join(dir, ".git")); git != "" {
-			n.gits = append(n.gits, place{git, dir})
+			n.gits = append(n.gits, repoAt{git, dir})
 			break
 		}
 	}

@@ -8,63 +8,87 @@ import (
 	"strings"
 )
 
-// repo describes the repository of a folder that has an entry .git.
-func repo(r *os.Root, root, rel, name string) Repo {
-	at := path.Join(rel, name)
-	out := Repo{Dir: rel, Name: name}
+// gitFolder is a folder that git takes for a repository, or for a part of one.
+type gitFolder struct {
+	path    string // absolute
+	outside bool
+	tree    string // the work tree of its index, relative to the root; "" if it is not known
+}
+
+// repository adds the repository of a folder, if there is one.
+func (f *Found) repository(r *os.Root, dir, name string) {
+	at := path.Join(dir, name)
 	info, err := r.Lstat(at)
+	if f.entries[path.Join("/", dir)+"/"+name] || gone(err) || name == "." && err == nil && !info.IsDir() {
+		return
+	}
+	f.entries[path.Join("/", dir)+"/"+name] = true
+	out := Repo{Dir: dir, Name: name}
+	own := filepath.Join(f.Root, at) // where git begins
 	switch {
-	case err != nil:
-		return out
-	case info.IsDir():
-		out.Git = filepath.Join(root, at)
+	case name == ".":
+		out.Form, out.Git = Bare, own
+	case err != nil || info.IsDir(): // one that cannot be looked at now is still that
+		out.Git = own
 	case info.Mode()&os.ModeSymlink != 0:
 		out.Form = Link
-		if to, err := filepath.EvalSymlinks(filepath.Join(root, at)); err == nil && isBelow(to, root) {
-			out.Git = to
+		if own, err = filepath.EvalSymlinks(own); err == nil && isBelow(own, f.Root) {
+			out.Git = common(own)
 		}
 	default:
 		out.Form = File
-		out.Git, out.Outside = follow(r, root, at)
+		own, out.Git, out.Outside = follow(r, f.Root, at)
 	}
-	return out
+	if !out.Outside && !isBelow(out.Git, f.Root) {
+		out.Git = "" // what is here leads out
+	}
+	f.Repos = append(f.Repos, out)
+	switch {
+	case out.Outside:
+		f.gits = append(f.gits, gitFolder{own, true, dir}, gitFolder{path: out.Git, outside: true})
+	case own != "" && isBelow(own, f.Root):
+		f.gits = append(f.gits, gitFolder{path: own, tree: dir})
+		if shared := common(own); shared != own && isBelow(shared, f.Root) {
+			f.gits = append(f.gits, gitFolder{path: shared})
+		}
+	}
 }
 
-// follow returns the folder whose configuration git obeys for a file .git. The target
-// must say that it belongs to this file: a command could make one that names any
-// repository of the user.
-func follow(r *os.Root, root, at string) (git string, outside bool) {
+// follow returns the folder that a file .git names, and the one whose configuration git
+// obeys then. A target outside must say that it belongs to this file: a command could
+// make one that names any repository of the user.
+func follow(r *os.Root, root, at string) (own, git string, outside bool) {
 	f, err := r.OpenFile(at, os.O_RDONLY|waitless, 0)
 	if err != nil {
-		return "", false
+		return "", "", false
 	}
 	defer f.Close()
 	file := filepath.Join(root, at)
 	target, ok := strings.CutPrefix(short(f), "gitdir: ")
 	if !ok {
-		return "", false
+		return "", "", false
 	}
 	target, err = filepath.EvalSymlinks(from(filepath.Dir(file), target))
 	if err != nil {
-		return "", false
+		return "", "", false
 	}
 	if isBelow(target, root) {
-		return common(target), false // it can be written as it is
+		return target, common(target), false // it can be written as it is
 	}
 	back, err := pointer(filepath.Join(target, "gitdir"))
 	if err != nil {
-		return "", false
+		return "", "", false
 	}
 	if back, err = filepath.EvalSymlinks(from(target, back)); err != nil || back != file {
-		return "", false
+		return "", "", false
 	}
 	git = common(target)
 	// A worktree's folder is below that of its repository. Anything else could name one
 	// that belongs to somebody else.
 	if filepath.Dir(target) != filepath.Join(git, "worktrees") {
-		return "", false
+		return "", "", false
 	}
-	return git, true
+	return target, git, true
 }
 
 // common returns the folder that holds the configuration and hooks of a git folder.

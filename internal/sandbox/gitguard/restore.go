@@ -32,7 +32,7 @@ func Restore(c Change) error {
 // content, such as a link in its place, is restored altogether; see Restore.
 func KeepHarmless(c Change) ([]Key, error) {
 	text, undone := Keep(c.Old, c.New)
-	if c.Event == Removed || !c.is.mode.IsRegular() || !c.is.whole {
+	if c.Event == Removed || !c.is.mode.IsRegular() || !c.is.whole || c.is.hidden {
 		_, undone = c.Judge()
 		return undone, Restore(c)
 	}
@@ -47,7 +47,7 @@ func restore(c Change) error {
 	if c.Event == Added {
 		s = c.is
 	}
-	if c.unknown || c.Event == NewRepository || c.Event != Added && s.mode.IsRegular() && (!s.whole || s.unread) {
+	if c.unknown || c.Class == Unseen || c.Event == NewRepository || c.Event != Added && s.mode.IsRegular() && (!s.whole || s.unread) {
 		return ErrKeep
 	}
 	root, err := os.OpenRoot(cmpRoot(c))
@@ -118,6 +118,9 @@ func step(at *os.Root, name string, create bool) (*os.Root, error) {
 	}
 	if !info.IsDir() {
 		return nil, fmt.Errorf("%s is not a folder any more", name)
+	}
+	if mode := info.Mode().Perm(); mode&0o700 != 0o700 { // a program closed it
+		_ = at.Chmod(name, mode|0o700) // opening says what is wrong
 	}
 	next, err := at.OpenRoot(name)
 	if err != nil {

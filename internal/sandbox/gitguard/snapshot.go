@@ -34,6 +34,9 @@ const (
 	GitRemote               // the old files that name remotes
 	ToolFile                // what the user's other tools run
 	NamedFile               // what git runs or obeys because its configuration names it
+	// Unseen names or holds more than was looked at, such as an index with too many
+	// submodules. It cannot be restored: the user is told.
+	Unseen
 )
 
 // state is what was at a path.
@@ -49,12 +52,16 @@ type state struct {
 	unread  bool // beyond the bound, or unreadable
 	link    string
 	crowded bool // a folder with more entries than are read
+	hidden  bool // it cannot be looked at any more: the rest is what was seen before
+	lost    bool // an entry of git that leads where nothing is looked at
 	inode   stamp
 	why     string // what names it; "" if it counts wherever it is
 }
 
+// equal compares a state with a later one. What can be seen again is compared by what it
+// is.
 func (s state) equal(t state) bool {
-	return s.mode == t.mode && s.size == t.size && s.link == t.link && s.whole == t.whole && s.unread == t.unread && s.crowded == t.crowded &&
+	return (s.hidden || !t.hidden) && s.lost == t.lost && s.mode == t.mode && s.size == t.size && s.link == t.link && s.whole == t.whole && s.unread == t.unread && s.crowded == t.crowded &&
 		s.sum == t.sum && bytes.Equal(s.content, t.content)
 }
 
@@ -64,6 +71,7 @@ type Snapshot struct {
 	Found  Found
 	states map[string]state // by absolute path
 	naming naming
+	watch  *watch // nil: folders are looked at by their stamps
 }
 
 // Take reads everything below a folder that git or the user's tools would run or obey,
@@ -73,58 +81,138 @@ type Snapshot struct {
 // What the user's own configuration of git names is not known here: see [User.Take].
 func Take(dir string) (Snapshot, error) { return User{}.Take(dir) }
 
-// Again takes a new snapshot of the same folder. It reads only folders again that
-// changed, and all files: their times prove nothing while a program has one mapped.
-func (s Snapshot) Again() (Snapshot, error) { return take(s.Found.Root, s.Found.folders, s.naming) }
+// Watch is Take for a snapshot that others follow: until Close the kernel tells what
+// changes, if it does that here. Far more folders are looked at then. The snapshots that
+// follow each other are for one goroutine at a time.
+func (u User) Watch(dir string) (Snapshot, error) {
+	w := newWatch(dir)
+	s, err := take(dir, Snapshot{watch: w, naming: naming{user: u}}, true)
+	if err != nil {
+		s.watch = w
+		s.Close()
+	}
+	return s, err
+}
 
-func take(dir string, before map[string]folder, was naming) (Snapshot, error) {
+// Close ends the watching, for all snapshots that follow each other.
+func (s Snapshot) Close() {
+	if s.watch != nil {
+		s.watch.close()
+	}
+}
+
+// Partial reports whether Next would look at folders that were not looked at yet.
+func (s Snapshot) Partial() bool { return s.watch != nil && len(s.watch.pending) > 0 }
+
+// Again takes a new snapshot of the same folder. It reads only folders again that
+// changed, and all files: their times prove nothing while a program has one mapped. What
+// this snapshot holds is looked at by its path, however much there is now.
+func (s Snapshot) Again() (Snapshot, error) { return take(s.Found.Root, s, false) }
+
+// Next is Again while nothing runs: what is there is the user's doing. It goes on with
+// folders that were too many to be looked at at once.
+func (s Snapshot) Next() (Snapshot, error) { return take(s.Found.Root, s, true) }
+
+func take(dir string, before Snapshot, quiet bool) (Snapshot, error) {
 	r, err := os.OpenRoot(dir)
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("look at what git obeys: %w", err)
 	}
 	defer r.Close()
-	s := Snapshot{Found: find(r, dir, before), states: map[string]state{}}
-	read := reader{Root: r, root: dir, states: s.states, left: new(int64(maxHashed))}
+	w := before.watch
+	if w != nil {
+		w.update(r, quiet)
+	}
+	s := Snapshot{Found: find(r, dir, before.Found, w), states: map[string]state{}, watch: w}
+	read := reader{Root: r, root: dir, states: s.states, before: before.states, left: new(int64(maxHashed)), room: new(max(0, maxStates-len(before.states)))}
 	for _, tool := range s.Found.Tools {
 		read.tree(tool, ToolFile, new(maxInTree))
 	}
-	done := map[string]bool{}
 	for _, repo := range s.Found.Repos {
 		if repo.Form != Bare {
-			read.put(path.Join(repo.Dir, repo.Name), GitFolder)
+			read.entry(repo)
 		}
-		if repo.Git == "" || done[repo.Git] {
-			continue
-		}
-		done[repo.Git] = true
-		read.outside(repo)
 	}
-	s.name(read, was)
+	done := map[string]bool{}
+	for _, git := range s.Found.gits {
+		if !done[git.path] {
+			done[git.path] = true
+			read.outside(git)
+		}
+	}
+	read.remembered()
+	for at, sum := range s.Found.unknown {
+		s.states[at] = unseen(at, sum)
+	}
+	if *read.room < 0 || w != nil && w.full {
+		s.states[dir] = unseen(dir, nil)
+	}
+	s.name(read, before.naming)
 	return s, nil
 }
 
-// outside reads a repository, which may be outside of the folder.
-func (r reader) outside(repo Repo) {
-	root, prefix := repo.Git, "."
-	if !repo.Outside {
-		rel, err := filepath.Rel(r.root, repo.Git)
-		if err != nil || !filepath.IsLocal(rel) {
+func unseen(at string, sum []byte) state {
+	return state{root: filepath.Dir(at), rel: filepath.Base(at), class: Unseen, content: sum}
+}
+
+// entry reads git's entry of a folder.
+func (r reader) entry(repo Repo) {
+	at := path.Join(repo.Dir, repo.Name)
+	if _, ok := r.put(at, GitFolder); ok && repo.Git == "" {
+		key := filepath.Join(r.root, at)
+		s := r.states[key]
+		s.lost = true
+		r.states[key] = s
+	}
+}
+
+// remembered looks at what was there before and was not listed now.
+func (r reader) remembered() {
+	outside := map[string]*os.Root{r.root: r.Root}
+	for at, was := range r.before {
+		if _, ok := r.states[at]; ok || was.class == Unseen || was.why != "" { // name reads those
+			continue
+		}
+		dir, ok := outside[was.root]
+		if !ok {
+			dir, _ = os.OpenRoot(was.root)
+			outside[was.root] = dir
+		}
+		if dir == nil {
+			was.hidden = true
+			r.states[at] = was
+			continue
+		}
+		reader{Root: dir, root: was.root, prefix: ".", states: r.states, before: r.before, left: r.left, room: r.room}.put(was.rel, was.class)
+	}
+	for at, dir := range outside {
+		if dir != nil && at != r.root {
+			dir.Close()
+		}
+	}
+}
+
+// outside reads a git folder, which may be outside of the root.
+func (r reader) outside(of gitFolder) {
+	root, prefix := of.path, "."
+	var git *os.Root
+	var err error
+	if of.outside {
+		git, err = os.OpenRoot(root)
+	} else {
+		rel, bad := filepath.Rel(r.root, of.path)
+		if bad != nil || !filepath.IsLocal(rel) {
 			return
 		}
 		root, prefix = r.root, filepath.ToSlash(rel)
-	}
-	var git *os.Root
-	var err error
-	if repo.Outside {
-		git, err = os.OpenRoot(root)
-	} else {
 		git, err = r.OpenRoot(prefix) // each step less in a path saves a system call
 	}
 	if err != nil {
 		return
 	}
 	defer git.Close()
-	reader{Root: git, root: root, prefix: prefix, states: r.states, left: r.left}.repository(".", 0)
+	r.Root, r.root, r.prefix = git, root, prefix
+	r.repository(".", 0)
 }
 
 // reader reads states below one folder.
@@ -133,8 +221,10 @@ type reader struct {
 	root   string // the folder that changes are restored in
 	prefix string // of what is open, below root
 	states map[string]state
-	left   *int64 // bytes that may still be read
-	why    string // what names all that is read, if it counts only for that
+	before map[string]state // of the snapshot before: they are kept whatever the bounds say
+	left   *int64           // bytes that may still be read
+	room   *int             // states that may still be added
+	why    string           // what names all that is read, if it counts only for that
 }
 
 // repository reads a git folder.
@@ -237,15 +327,26 @@ func (r reader) crowd(at string) {
 	r.states[key] = s
 }
 
-// put reads what is at a path, if anything is.
+// put reads what is at a path, if anything is. What was there before and cannot be looked
+// at stays as it was.
 func (r reader) put(at string, class Class) (fs.FileMode, bool) {
 	key := filepath.Join(r.root, r.prefix, at)
-	if s, ok := r.states[key]; ok && r.why != "" {
+	if s, ok := r.states[key]; ok {
 		return s.mode, true
 	}
+	was, known := r.before[key]
 	info, err := r.Lstat(at)
-	if err != nil || len(r.states) >= maxStates {
+	if err != nil {
+		if known && !gone(err) {
+			was.hidden = true
+			r.states[key] = was
+		}
 		return 0, false
+	}
+	if !known {
+		if *r.room--; *r.room < 0 {
+			return 0, false
+		}
 	}
 	s := state{root: r.root, rel: path.Join(r.prefix, at), class: class, mode: info.Mode(), inode: identity(info), why: r.why}
 	switch {

@@ -62,12 +62,12 @@ func TestUsualChangesAreThoseThatMakeNothingRun(t *testing.T) {
 	}
 }
 
-// files writes names and texts; DIR in a text is the folder.
+// files writes names and texts; DIR/ in a text is the folder.
 func files(list ...string) func(t *testing.T, dir string) {
 	return func(t *testing.T, dir string) {
 		t.Helper()
 		for i := 0; i < len(list); i += 2 {
-			write(t, filepath.Join(dir, list[i]), strings.ReplaceAll(list[i+1], "DIR", dir))
+			write(t, filepath.Join(dir, list[i]), strings.ReplaceAll(list[i+1], "DIR/", dir+"/"))
 		}
 	}
 }
