@@ -145,9 +145,10 @@ func (g *Guard) listen(r, w *os.File) {
 	c := exec.Command("/bin/sh", "-c", guardScript, "hermes-guard")
 	c.Stdin, c.Dir, c.Env = r, "/", []string{"PATH=/usr/bin:/bin"}
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // signals of the terminal do not end it
-	if c.Start() != nil {
+	if own.start(c, c.Start) != nil {
 		return
 	}
+	defer own.drop(c.Process.Pid)
 	g.mu.Lock()
 	if g.to == w {
 		g.shell = c.Process

@@ -36,7 +36,7 @@ func newFakeKeeper(t *testing.T) fakeKeeper {
 		t.Fatal(err)
 	}
 	k := &Keeper{
-		policy: Policy{Layer: B}, control: &control{conn: ours, most: maxFromKeeper}, process: process, stderr: &tail{}, gone: make(chan struct{}), empty: true,
+		policy: Policy{Layer: B}, control: &control{conn: ours, most: maxFromKeeper}, process: &proc.BareProcess{Cmd: process}, stderr: &tail{}, gone: make(chan struct{}), empty: true,
 		waiting: map[uint32]chan reply{}, children: map[uint32]*child{},
 	}
 	conn, err := net.FileConn(theirs)

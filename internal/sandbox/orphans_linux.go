@@ -5,7 +5,6 @@ package sandbox
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"strconv"
 	"sync"
 	"syscall"
@@ -28,7 +27,7 @@ var children = &keepers{living: map[int]bool{}}
 
 // start starts a keeper, and knows it before anyone looks for orphans. From the first one
 // on, no other process of the user may look into this one.
-func (h *keepers) start(l Layer, start func() (*exec.Cmd, error)) (*exec.Cmd, error) {
+func (h *keepers) start(l Layer, start func() (*proc.BareProcess, error)) (*proc.BareProcess, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if l == A && os.Geteuid() != 0 { // who may not be looked into cannot get the maps of a namespace

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"slices"
 	"sync"
 	"syscall"
@@ -36,7 +35,7 @@ type Keeper struct {
 	policy   Policy
 	lacks    []string
 	control  *control
-	process  *exec.Cmd
+	process  *proc.BareProcess
 	stderr   *tail
 	proxy    net.Listener
 	serving  sync.WaitGroup
@@ -73,7 +72,7 @@ func Start(ctx context.Context, c Config) (*Keeper, error) {
 		policy: c.Policy, control: &control{conn: ours, most: maxFromKeeper}, stderr: &tail{}, gone: make(chan struct{}), empty: true,
 		waiting: map[uint32]chan reply{}, children: map[uint32]*child{},
 	}
-	k.process, err = children.start(c.Policy.Layer, func() (*exec.Cmd, error) { return startProcess(c.Policy.Layer, theirs, k.stderr) })
+	k.process, err = children.start(c.Policy.Layer, func() (*proc.BareProcess, error) { return startProcess(c.Policy.Layer, theirs, k.stderr) })
 	if err != nil {
 		ours.Close()
 		return nil, fmt.Errorf("start the keeper of the sandbox: %w", err)
@@ -118,7 +117,7 @@ func socketPair() (ours *net.UnixConn, theirs *os.File, err error) {
 // it may be in a folder that commands can write. In layer A it is started by its path:
 // through /proc/self/exe it would be on a mount of this process, and what runs inside
 // could change its mode through /proc/1/exe.
-func startProcess(l Layer, control *os.File, stderr *tail) (*exec.Cmd, error) {
+func startProcess(l Layer, control *os.File, stderr *tail) (*proc.BareProcess, error) {
 	path := "/proc/self/exe"
 	if l == A {
 		var err error
