@@ -37,7 +37,7 @@ func newFakeKeeper(t *testing.T) fakeKeeper {
 	}
 	k := &Keeper{
 		policy: Policy{Layer: B}, control: &control{conn: ours, most: maxFromKeeper}, process: &proc.BareProcess{Cmd: process}, stderr: &tail{}, gone: make(chan struct{}), empty: true,
-		waiting: map[uint32]chan reply{}, children: map[uint32]*child{},
+		waiting: map[uint32]chan reply{}, children: map[uint32]*child{}, inside: -1,
 	}
 	conn, err := net.FileConn(theirs)
 	theirs.Close()

@@ -30,7 +30,7 @@ func call(args []string) int {
 	case "link":
 		err = os.Link(args[1], args[2])
 	case "owner": // starts a keeper with a program below it, and waits to be killed
-		err = own(args[1], args[2])
+		err = own(args[1], args[2], args[3])
 	}
 	fmt.Println(err)
 	return 0

@@ -13,55 +13,47 @@ import (
 	"time"
 
 	"hermes/internal/proc"
+	"hermes/internal/sandbox/landlock"
 )
 
-// The end of a keeper's processes, in layer B. In layer A the kernel ends them with
-// the keeper.
+// Times of the end of what is inside.
 const (
-	endRounds = 1000
-	endPause  = 2 * time.Millisecond
+	endPause = 2 * time.Millisecond
+	endTries = time.Second // without a longer pause
 	// freezeWait bounds the stopping of all. It is shorter than the owner's patience.
 	freezeWait = 3 * time.Second
 )
 
-// endAll kills everything below the keeper until there is nothing.
+// endAll kills everything below the keeper. Its guard does the same, and without time limit:
+// this is for one that was killed. In layer A the kernel does it.
 func (k *keeper) endAll() {
 	if k.layer == A {
 		return
 	}
-	for range endRounds {
-		members := proc.Descendants(os.Getpid())
-		if len(members) == 0 {
-			return
+	for deadline := time.Now().Add(endTries); !childless() && time.Now().Before(deadline); time.Sleep(endPause / 40) {
+		if k.onlyInside {
+			_ = syscall.Kill(-1, syscall.SIGKILL) // not this process
+			continue
 		}
-		for _, pid := range members {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-		time.Sleep(endPause)
+		killChildren()
 	}
-}
-
-// endTree ends a keeper that does not end by itself, from outside. It is stopped first, so
-// that it starts nothing, and killed last: as long as it is there, it is the parent of all
-// orphans inside.
-func endTree(keeper int) {
-	for range endRounds {
-		_ = syscall.Kill(keeper, syscall.SIGSTOP)
-		running := 0
-		for _, pid := range proc.Descendants(keeper) {
-			if syscall.Kill(pid, syscall.SIGKILL) == nil {
-				running++
-			}
-		}
-		if running == 0 {
-			break
-		}
-		time.Sleep(endPause)
-	}
-	_ = syscall.Kill(keeper, syscall.SIGKILL)
 }
 
 var errNotFrozen = errors.New("the processes of the session start new ones faster than they can be stopped")
+
+// onlyInside reports whether signals to all reach only what is inside, and not the other
+// processes of the user: so it is for the first process of a namespace, and from Landlock
+// ABI 6 on, where the owner proves it, which is of the same user.
+func onlyInside(o order) bool {
+	switch o.policy.Layer {
+	case A:
+		return os.Getpid() == 1
+	case B:
+		abi, _ := usedABI(o.abi)
+		return landlock.ScopesSignals(abi) && errors.Is(syscall.Kill(o.target.Owner, 0), syscall.EPERM)
+	}
+	return false
+}
 
 // freeze stops all members, and what they start meanwhile, until none runs. Members may
 // wake each other, so that each looks stopped when it is looked at. Two looks at all of
