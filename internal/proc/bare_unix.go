@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 )
 
 // BareProcess is a program that Bare started.
@@ -18,6 +19,7 @@ type BareProcess struct{ *exec.Cmd }
 func Bare(path string, args []string, files []*os.File, errs io.Writer, attr *syscall.SysProcAttr) (*BareProcess, error) {
 	c := exec.Command(path)
 	c.Args, c.Env, c.Dir, c.ExtraFiles, c.Stderr, c.SysProcAttr = args, []string{}, "/", files, errs, attr
+	c.WaitDelay = time.Second // what it started may have its errors open
 	return &BareProcess{c}, own.start(c, c.Start)
 }
 
