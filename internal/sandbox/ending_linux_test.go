@@ -45,28 +45,53 @@ func startChain(t *testing.T, l sandbox.Layer, abi int) (*sandbox.Keeper, string
 func TestAChainIsEnded(t *testing.T) {
 	stop := proc.AdoptOrphans() // as the program does
 	t.Cleanup(stop)
-	for _, l := range bothLayers {
-		for _, abi := range []int{0, 5} {
-			for name, before := range map[string]func(*sandbox.Keeper) error{
-				"closed":    func(*sandbox.Keeper) error { return nil },
-				"killed":    sandbox.KillKeeper,
-				"unguarded": sandbox.KillGuard,
-			} {
-				t.Run(fmt.Sprintf("layer %s, ABI %d, %s", l, abi, name), func(t *testing.T) {
-					k, dir := startChain(t, l, abi)
-					if err := before(k); err != nil {
-						t.Fatal(err)
-					}
-					err := k.Close()
-					if grows(dir, "chain") {
-						t.Errorf("it runs after Close returned %v", err)
-					}
-					if err != nil {
-						t.Error(err)
-					}
-				})
+	for _, c := range endings {
+		for name, before := range map[string]func(*sandbox.Keeper) error{
+			"closed":    func(*sandbox.Keeper) error { return nil },
+			"killed":    sandbox.KillKeeper,
+			"unguarded": sandbox.KillGuard,
+		} {
+			if c.layer == sandbox.A && name == "unguarded" { // it has none
+				continue
 			}
+			t.Run(fmt.Sprintf("layer %s, ABI %d, %s", c.layer, c.abi, name), func(t *testing.T) {
+				k, dir := startChain(t, c.layer, c.abi)
+				if err := before(k); err != nil {
+					t.Fatal(err)
+				}
+				err := k.Close()
+				if grows(dir, "chain") {
+					t.Errorf("it runs after Close returned %v", err)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
 		}
+	}
+}
+
+// endings are the ways in which all inside is signalled. ABI 0 is the kernel's.
+var endings = []struct {
+	layer sandbox.Layer
+	abi   int
+}{{sandbox.A, 0}, {sandbox.B, 0}, {sandbox.B, 5}}
+
+func TestAChainIsFrozen(t *testing.T) {
+	for _, c := range endings {
+		k, dir := startChain(t, c.layer, c.abi)
+		thaw, err := k.Freeze()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if grows(dir, "chain") {
+			t.Errorf("layer %s, ABI %d: it runs while it is frozen", c.layer, c.abi)
+		}
+		thaw()
+		if !grows(dir, "chain") {
+			t.Errorf("layer %s, ABI %d: it does not go on", c.layer, c.abi)
+		}
+		k.Close()
 	}
 }
 
@@ -102,6 +127,39 @@ func TestOnlyWhatIsInsideIsEnded(t *testing.T) {
 		}
 		if b, err := os.ReadFile("/proc/" + strconv.Itoa(other.Process.Pid) + "/stat"); err != nil || !strings.Contains(string(b), ") S ") {
 			t.Errorf("layer %s: another process of the user: %s, %v", l, b, err)
+		}
+	}
+}
+
+// TestWhatUsersStoppedStaysStopped through a freeze.
+func TestWhatUsersStoppedStaysStopped(t *testing.T) {
+	t.Parallel()
+	for _, l := range bothLayers {
+		p := policy(t, l)
+		k := mustStart(t, p)
+		sh(t, k, "cd "+p.Write[0]+`; for f in stopped runs; do setsid sh -c 'echo $$ > $0.pid; while :; do echo x >> $0; sleep 0.01; done' $f >/dev/null 2>&1 & done
+while ! [ -s stopped ] || ! [ -s runs ]; do sleep 0.01; done; kill -STOP $(cat stopped.pid)`)
+		if grows(p.Write[0], "stopped") {
+			t.Fatalf("layer %s: it is not stopped", l)
+		}
+		for range 2 { // once in the other
+			thaw, err := k.Freeze()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer thaw()
+			again, err := k.Freeze()
+			if err != nil {
+				t.Fatal(err)
+			}
+			again()
+			if grows(p.Write[0], "runs") {
+				t.Errorf("layer %s: it runs while something else wants it frozen", l)
+			}
+			thaw()
+			if a, b := grows(p.Write[0], "runs"), grows(p.Write[0], "stopped"); !a || b {
+				t.Errorf("layer %s: after a freeze, what ran goes on: %t, what was stopped: %t", l, a, b)
+			}
 		}
 	}
 }

@@ -67,7 +67,8 @@ type keeper struct {
 	groups   map[uint32]int // process ids by id, until it is forgotten
 
 	onlyInside bool         // signals to all reach only what is inside
-	stopped    map[int]bool // by freeze
+	frozen     int          // how often
+	halted     map[int]bool // stopped before freeze, as by a user
 }
 
 // keep runs a keeper that has its walls, until its owner has gone.
@@ -85,7 +86,7 @@ func keep() error {
 	if err != nil {
 		return err
 	}
-	k := &keeper{control: c, layer: o.policy.Layer, children: map[int]uint32{}, groups: map[uint32]int{}, stopped: map[int]bool{}, onlyInside: onlyInside(o)}
+	k := &keeper{control: c, layer: o.policy.Layer, children: map[int]uint32{}, groups: map[uint32]int{}, halted: map[int]bool{}, onlyInside: onlyInside(o)}
 	k.started = sync.NewCond(&k.mu)
 	if k.null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
 		return err
