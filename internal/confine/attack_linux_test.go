@@ -377,6 +377,8 @@ func attacker() {
 		}
 	case "ring":
 		ring(arg(1))
+	case "chain":
+		chain(arg(1))
 	case "link":
 		link(arg(1))
 	case "sockets":

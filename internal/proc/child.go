@@ -39,6 +39,7 @@ func started(cmd *exec.Cmd, c Command) (Child, error) {
 	}
 	h.group.signal(true)
 	_, _ = cmd.Process.Wait()
+	own.drop(h.PID())
 	h.guard.drop(h.PID())
 	h.group.close()
 	return nil, fmt.Errorf("limit the child process: %w", err)
@@ -53,6 +54,7 @@ func (h *hostChild) Wait() int {
 		h.guard.drop(h.PID()) // before its id can be reused
 	}
 	state, _ := h.cmd.Process.Wait()
+	own.drop(h.PID())
 	h.guard.drop(h.PID())
 	if h.group.outlives() {
 		h.guard.add(h.PID())

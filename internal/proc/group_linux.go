@@ -158,14 +158,3 @@ func Descendants(of int) []int {
 	}
 	return found
 }
-
-// Children lists the living children of a process, without zombies.
-func Children(of int) []int {
-	var found []int
-	for _, p := range processes() {
-		if p.parent == of && !p.zombie {
-			found = append(found, p.pid)
-		}
-	}
-	return found
-}

@@ -15,8 +15,7 @@ import (
 )
 
 // guardScript reads "add ID" and "del ID" until its input ends. Then it ends the
-// remaining groups with TERM, and a second later with KILL. "tree ID" and "cut ID" are
-// for whole trees of processes, which are killed at once.
+// remaining groups with TERM, and a second later with KILL.
 //
 //go:embed guard.sh
 var guardScript string
@@ -32,40 +31,12 @@ const guardPatience = 2 * time.Second
 // Its methods may be called concurrently.
 //
 // A group is guarded from the start of its leader until its id could be reused.
-// Processes that left the group, as daemons do, are not guarded; those of a tree are.
+// Processes that left the group, as daemons do, are not guarded.
 type Guard struct {
 	mu     sync.Mutex
 	to     *os.File    // nil: no guard runs
 	shell  *os.Process // the reader of to; nil until it has started
 	groups map[int]struct{}
-	trees  map[int]struct{} // roots of trees; each adopts what is below it
-}
-
-// AddTree guards a process that adopts orphans, and everything below it.
-func (g *Guard) AddTree(root int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.trees == nil {
-		g.trees = map[int]struct{}{}
-	}
-	g.trees[root] = struct{}{}
-	if g.to != nil && g.send("tree", root) {
-		return
-	}
-	g.begin()
-}
-
-// DropTree stops guarding a tree.
-func (g *Guard) DropTree(root int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if _, ok := g.trees[root]; !ok {
-		return
-	}
-	delete(g.trees, root)
-	if g.to != nil {
-		g.send("cut", root)
-	}
 }
 
 // add guards a group. It does not wait for the guard to start.
@@ -130,11 +101,6 @@ func (g *Guard) begin() {
 			break
 		}
 	}
-	for _, root := range slices.Sorted(maps.Keys(g.trees)) {
-		if g.to == nil || !g.send("tree", root) {
-			break
-		}
-	}
 	go g.listen(r, w)
 }
 
@@ -145,9 +111,10 @@ func (g *Guard) listen(r, w *os.File) {
 	c := exec.Command("/bin/sh", "-c", guardScript, "hermes-guard")
 	c.Stdin, c.Dir, c.Env = r, "/", []string{"PATH=/usr/bin:/bin"}
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // signals of the terminal do not end it
-	if c.Start() != nil {
+	if own.start(c, c.Start) != nil {
 		return
 	}
+	defer own.drop(c.Process.Pid)
 	g.mu.Lock()
 	if g.to == w {
 		g.shell = c.Process

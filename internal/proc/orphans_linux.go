@@ -9,13 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The collection of orphans. Children of this process are collected by those who
-// started them, within milliseconds: what is still there after many looks is an
-// orphan.
+// The collection of what may be a child that this package does not know, such as an
+// editor: whoever started it collects it within milliseconds, and what is still there
+// after many looks is an orphan.
 const (
 	looks   = 5
 	between = 2 * time.Second
 )
+
+// passPause is between two collections, so that many orphans cost little.
+const passPause = 2 * time.Millisecond
 
 // AdoptOrphans makes this process the parent of what its commands leave running
 // when they end, instead of init. So the parents of everything that was started
@@ -38,29 +41,67 @@ func adopt(between time.Duration) (stop func()) {
 	})
 }
 
-// collect looks for ended orphans after a child has ended, until there are none.
+// collect collects orphans when they end, and looks again later at what may be none.
 func collect(ended <-chan os.Signal, quit <-chan struct{}, done chan<- struct{}, between time.Duration) {
 	defer close(done)
-	for {
+	var again, later <-chan time.Time
+	for seen := (orphans{}); ; {
+		look := false
 		select {
 		case <-ended:
+		case <-again:
+		case <-later:
+			later, look = nil, true
 		case <-quit:
 			return
 		}
-		for seen := (orphans{}); ; {
-			select {
-			case <-time.After(between):
-			case <-quit:
-				return
-			}
-			if !anyEnded() {
-				break
-			}
-			for _, pid := range seen.look(zombies()) {
+		again = nil
+		if !anyEnded() {
+			clear(seen)
+			continue
+		}
+		doubtful, busy := own.collectOrphans()
+		if busy {
+			again = time.After(passPause)
+			continue
+		}
+		if look {
+			for _, pid := range seen.look(doubtful) {
 				_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
 			}
 		}
+		if len(doubtful) > 0 && later == nil {
+			later = time.After(between)
+		}
+		select {
+		case <-time.After(passPause):
+		case <-quit:
+			return
+		}
 	}
+}
+
+// collectOrphans collects ended children whose parent was another process. A child that
+// this process started is either known, or in its session: all that begin a session of
+// their own are started by this package. Those in its session that are not known are
+// returned. It does nothing while a child is being started.
+func (o *ownChildren) collectOrphans() (doubtful []int, busy bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.starting > 0 {
+		return nil, true
+	}
+	session, err := unix.Getsid(0)
+	for _, p := range endedChildren() {
+		switch {
+		case o.pids[p.pid] > 0:
+		case p.session == session || err != nil:
+			doubtful = append(doubtful, p.pid)
+		default:
+			_, _ = unix.Wait4(p.pid, nil, unix.WNOHANG, nil)
+		}
+	}
+	return doubtful, false
 }
 
 // orphans counts how often an ended child was seen.
@@ -84,19 +125,29 @@ func (o orphans) look(ended []int) (left []int) {
 }
 
 // anyEnded reports whether a child has ended and was not collected. It spares the
-// look at all processes.
+// look at all children.
 func anyEnded() bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
 	return err == nil && info.Signo != 0
 }
 
-func zombies() (pids []int) {
+// endedChildren lists the children that have ended and were not collected.
+func endedChildren() (found []process) {
 	self := os.Getpid()
-	for _, p := range processes() {
-		if p.parent == self && p.zombie {
-			pids = append(pids, p.pid)
+	if !ListsChildren() {
+		for _, p := range processes() {
+			if p.parent == self && p.zombie {
+				found = append(found, p)
+			}
+		}
+		return found
+	}
+	pids, _ := ChildrenOf(self)
+	for _, pid := range pids {
+		if p, ok := readStat(pid); ok && p.zombie {
+			found = append(found, p)
 		}
 	}
-	return pids
+	return found
 }

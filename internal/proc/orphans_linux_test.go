@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 	"unsafe"
@@ -94,5 +95,52 @@ func TestOrphansAreAdoptedAndCollected(t *testing.T) {
 	on := int32(-1)
 	if err := unix.Prctl(unix.PR_GET_CHILD_SUBREAPER, uintptr(unsafe.Pointer(&on)), 0, 0, 0); err != nil || on != 0 {
 		t.Errorf("the adoption did not end: %d, %v", on, err)
+	}
+}
+
+// TestOrphansAreCollectedAtOnce: whatever ends is gone before it is looked at twice, and
+// commands keep their status, also those that are waited for late.
+func TestOrphansAreCollectedAtOnce(t *testing.T) {
+	const inside = "PROC_TEST_COLLECTS"
+	if os.Getenv(inside) == "" {
+		c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestOrphansAreCollectedAtOnce$")
+		c.Env = append(os.Environ(), inside+"=1")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Errorf("%v:\n%s", err, out)
+		}
+		return
+	}
+	stop := AdoptOrphans()
+	defer stop()
+	late := exec.Command("sh", "-c", "exit 5")
+	late.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := own.start(late, late.Start); err != nil {
+		t.Fatal(err)
+	}
+	// One in the session of a command, and one that leads its own.
+	p, err := Start(t.Context(), Command{Path: "/bin/sh", Args: []string{"-c", "(sh -c 'exit 1' & setsid sh -c 'exit 1' & exit) & exit 3"}, Env: os.Environ()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, err := p.Wait(t.Context())
+	p.Close()
+	if err != nil || status.Code != 3 {
+		t.Errorf("a command ended with %+v, %v", status, err)
+	}
+	left := func() []process {
+		return slices.DeleteFunc(endedChildren(), func(p process) bool { return p.pid == late.Process.Pid })
+	}
+	for deadline := time.Now().Add(between / 2); len(left()) > 0 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	if left := left(); len(left) > 0 {
+		t.Errorf("not collected: %+v", left)
+	}
+	if err := late.Wait(); err == nil || err.Error() != "exit status 5" {
+		t.Errorf("a command that is waited for late ended with %v", err)
+	}
+	own.drop(late.Process.Pid)
+	if len(own.pids) > 0 {
+		t.Errorf("still known: %v", own.pids)
 	}
 }

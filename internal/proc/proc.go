@@ -128,7 +128,7 @@ func (c Command) start(in, out, errs *os.File) (Child, error) {
 	if errs != nil {
 		cmd.Stderr = errs
 	}
-	if err := cmd.Start(); err != nil {
+	if err := own.start(cmd, cmd.Start); err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.Path, err)
 	}
 	return started(cmd, c)
@@ -154,7 +154,7 @@ func (p *Process) launchOnTerminal(c Command) error {
 func (c Command) startOnTerminal() (Child, error) {
 	if c.Launcher == nil {
 		cmd := hostCommand(c)
-		if err := c.Terminal.Start(cmd); err != nil {
+		if err := own.start(cmd, func() error { return c.Terminal.Start(cmd) }); err != nil {
 			return nil, err
 		}
 		return started(cmd, c)

@@ -19,23 +19,6 @@ import (
 	"hermes/internal/sandbox"
 )
 
-// own is a program that starts a keeper and is killed: it starts a line and waits.
-func own(layer, dir string) error {
-	p := sandbox.Policy{Layer: sandbox.B, Read: []string{"/usr", "/etc"}, Write: []string{dir}, Temp: dir, Home: dir, PrivateHome: dir}
-	if layer == "A" {
-		p.Layer = sandbox.A
-	}
-	k, err := sandbox.Start(context.Background(), sandbox.Config{Policy: p})
-	if err != nil {
-		return err
-	}
-	_, err = proc.Start(context.Background(), proc.Command{Path: "/bin/sh", Args: []string{"-c", ownedLine}, Dir: dir, Env: []string{"PATH=/usr/bin:/bin"}, Launcher: k})
-	if err != nil {
-		return err
-	}
-	select {}
-}
-
 // ownedLine starts processes that escape a group, and stops the keeper where it may.
 const ownedLine = `(setsid sh -c 'while :; do echo x >> setsid; sleep 0.02; done' >/dev/null 2>&1 &)
 (sh -c '(while :; do echo x >> double; sleep 0.02; done) &' >/dev/null 2>&1 &)
@@ -56,7 +39,7 @@ func TestNothingIsLeftWhenTheOwnerIsKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := exec.Command(self, callArg, "owner", l.String(), dir)
+		c := exec.Command(self, callArg, "owner", l.String(), dir, ownedLine)
 		var out bytes.Buffer
 		c.Stdout, c.Stderr = &out, &out
 		c.WaitDelay = time.Second

@@ -36,8 +36,8 @@ func newFakeKeeper(t *testing.T) fakeKeeper {
 		t.Fatal(err)
 	}
 	k := &Keeper{
-		policy: Policy{Layer: B}, control: &control{conn: ours, most: maxFromKeeper}, process: process, stderr: &tail{}, gone: make(chan struct{}), empty: true,
-		waiting: map[uint32]chan reply{}, children: map[uint32]*child{},
+		policy: Policy{Layer: B}, control: &control{conn: ours, most: maxFromKeeper}, process: &proc.BareProcess{Cmd: process}, stderr: &tail{}, gone: make(chan struct{}), empty: true,
+		waiting: map[uint32]chan reply{}, children: map[uint32]*child{}, inside: -1,
 	}
 	conn, err := net.FileConn(theirs)
 	theirs.Close()

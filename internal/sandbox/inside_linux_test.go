@@ -30,7 +30,7 @@ func call(args []string) int {
 	case "link":
 		err = os.Link(args[1], args[2])
 	case "owner": // starts a keeper with a program below it, and waits to be killed
-		err = own(args[1], args[2])
+		err = own(args[1], args[2], args[3])
 	}
 	fmt.Println(err)
 	return 0
@@ -116,7 +116,7 @@ func TestAgainAsOrdinaryUser(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := exec.Command(binary, "-test.timeout=100s", "-test.v")
+	c := exec.Command(binary, "-test.timeout=200s", "-test.v")
 	c.Dir = folder
 	c.Env = append(os.Environ(), againVariable+"=1", "TMPDIR="+folder, "HOME="+folder)
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}

@@ -39,9 +39,12 @@ func Main() {
 		return
 	}
 	var err error
-	if len(os.Args) > 1 && os.Args[1] == insideArg {
+	switch {
+	case len(os.Args) > 1 && os.Args[1] == insideArg:
 		err = keep()
-	} else {
+	case len(os.Args) > 1 && os.Args[1] == guardArg:
+		err = startGuard(os.Args[2:])
+	default:
 		err = enter()
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -62,7 +65,10 @@ type keeper struct {
 	started  *sync.Cond     // a child was started
 	children map[int]uint32 // ids by process id, until it was reaped
 	groups   map[uint32]int // process ids by id, until it is forgotten
-	stopped  map[int]bool   // by freeze
+
+	onlyInside bool         // signals to all reach only what is inside
+	frozen     int          // how often
+	halted     map[int]bool // stopped before freeze, as by a user
 }
 
 // keep runs a keeper that has its walls, until its owner has gone.
@@ -80,7 +86,7 @@ func keep() error {
 	if err != nil {
 		return err
 	}
-	k := &keeper{control: c, layer: o.policy.Layer, children: map[int]uint32{}, groups: map[uint32]int{}, stopped: map[int]bool{}}
+	k := &keeper{control: c, layer: o.policy.Layer, children: map[int]uint32{}, groups: map[uint32]int{}, halted: map[int]bool{}, onlyInside: onlyInside(o)}
 	k.started = sync.NewCond(&k.mu)
 	if k.null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
 		return err

@@ -13,74 +13,85 @@ import (
 	"time"
 
 	"hermes/internal/proc"
+	"hermes/internal/sandbox/landlock"
 )
 
-// The end of a keeper's processes, in layer B. In layer A the kernel ends them with
-// the keeper.
+// Times of the end of what is inside.
 const (
-	endRounds = 1000
-	endPause  = 2 * time.Millisecond
+	endPause = 2 * time.Millisecond
+	endTries = time.Second // without a longer pause
 	// freezeWait bounds the stopping of all. It is shorter than the owner's patience.
 	freezeWait = 3 * time.Second
 )
 
-// endAll kills everything below the keeper until there is nothing.
+// endAll kills everything below the keeper. Its guard does the same, and without time limit:
+// this is for one that was killed. In layer A the kernel does it.
 func (k *keeper) endAll() {
 	if k.layer == A {
 		return
 	}
-	for range endRounds {
-		members := proc.Descendants(os.Getpid())
-		if len(members) == 0 {
-			return
+	for deadline := time.Now().Add(endTries); !childless() && time.Now().Before(deadline); time.Sleep(endPause / 40) {
+		if k.onlyInside {
+			_ = syscall.Kill(-1, syscall.SIGKILL) // not this process
+			continue
 		}
-		for _, pid := range members {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-		time.Sleep(endPause)
+		killChildren()
 	}
-}
-
-// endTree ends a keeper that does not end by itself, from outside. It is stopped first, so
-// that it starts nothing, and killed last: as long as it is there, it is the parent of all
-// orphans inside.
-func endTree(keeper int) {
-	for range endRounds {
-		_ = syscall.Kill(keeper, syscall.SIGSTOP)
-		running := 0
-		for _, pid := range proc.Descendants(keeper) {
-			if syscall.Kill(pid, syscall.SIGKILL) == nil {
-				running++
-			}
-		}
-		if running == 0 {
-			break
-		}
-		time.Sleep(endPause)
-	}
-	_ = syscall.Kill(keeper, syscall.SIGKILL)
 }
 
 var errNotFrozen = errors.New("the processes of the session start new ones faster than they can be stopped")
 
-// freeze stops all members, and what they start meanwhile, until none runs. Members may
-// wake each other, so that each looks stopped when it is looked at. Two looks at all of
-// them that agree, also on how often each ran, show that all were stopped between the
-// two: and what is stopped wakes no one. One that waits in the kernel is told to stop in
-// each round, the last time when no one can undo that: it stops before it runs on.
+// onlyInside reports whether signals to all reach only what is inside, and not the other
+// processes of the user: so it is for the first process of a namespace, and from Landlock
+// ABI 6 on, where the owner proves it, which is of the same user.
+func onlyInside(o order) bool {
+	switch o.policy.Layer {
+	case A:
+		return os.Getpid() == 1
+	case B:
+		abi, _ := usedABI(o.abi)
+		return landlock.ScopesSignals(abi) && errors.Is(syscall.Kill(o.target.Owner, 0), syscall.EPERM)
+	}
+	return false
+}
+
+// freeze stops all members, and what they start meanwhile, until none runs. A signal to all
+// reaches each at one moment, with what it is starting; where such a signal would reach
+// others, too, each group is signalled. Members may wake each other, so that each looks
+// stopped when it is looked at. Two looks at all of them that agree, also on how often each
+// ran, show that all were stopped between the two: and what is stopped wakes no one. One
+// that waits in the kernel is told to stop in each round, the last time when no one can
+// undo that: it stops before it runs on.
 func (k *keeper) freeze() error {
+	if k.frozen == 0 {
+		clear(k.halted)
+		all, _ := below()
+		for _, pid := range all {
+			if look(pid, map[string]int64{}).halted {
+				k.halted[pid] = true
+			}
+		}
+	}
+	k.frozen++
 	var last map[string]int64
 	for deadline := time.Now().Add(freezeWait); time.Now().Before(deadline); {
-		seen, running := map[string]int64{}, false
-		for _, pid := range proc.Descendants(os.Getpid()) {
-			runs, waits := look(pid, seen)
-			if !runs && !waits {
-				continue
+		if childless() {
+			return nil
+		}
+		if k.onlyInside {
+			_ = syscall.Kill(-1, syscall.SIGSTOP) // not this process
+		}
+		all, whole := below()
+		seen, running, stop := map[string]int64{}, !whole, []int(nil)
+		for _, pid := range all {
+			m := look(pid, seen)
+			running = running || m.runs
+			if m.runs || m.waits {
+				stop = append(stop, pid)
 			}
-			running = running || runs
-			if syscall.Kill(pid, syscall.SIGSTOP) == nil {
-				k.stopped[pid] = true
-			}
+		}
+		if !k.onlyInside {
+			signalWithGroups(stop, syscall.SIGSTOP)
 		}
 		switch {
 		case running:
@@ -96,26 +107,58 @@ func (k *keeper) freeze() error {
 	return errNotFrozen
 }
 
-// thaw lets those go on that freeze stopped.
+// thaw lets those go on that freeze stopped, and not those that were stopped before.
 func (k *keeper) thaw() {
-	for pid := range k.stopped {
-		_ = syscall.Kill(pid, syscall.SIGCONT)
+	if k.frozen = max(k.frozen-1, 0); k.frozen > 0 {
+		return
 	}
-	clear(k.stopped)
+	if k.onlyInside && len(k.halted) == 0 {
+		_ = syscall.Kill(-1, syscall.SIGCONT)
+		return
+	}
+	all, _ := below()
+	for _, pid := range all {
+		if !k.halted[pid] {
+			_ = syscall.Kill(pid, syscall.SIGCONT)
+		}
+	}
 }
 
-// look reports whether a thread of a process runs, and whether one waits in the kernel, as
-// a program does after vfork for its stopped child. It notes how often each gave up its
-// processor.
-func look(pid int, seen map[string]int64) (runs, waits bool) {
+// below lists the processes below this one. It is not whole if one went away meanwhile,
+// which may have started another. Of processes that start others and end at once, one is in
+// it, or went away.
+func below() (all []int, whole bool) {
+	if !proc.ListsChildren() {
+		return proc.Descendants(os.Getpid()), true
+	}
+	all, err := proc.ChildrenOf(os.Getpid())
+	whole = err == nil
+	for i := 0; i < len(all); i++ {
+		more, err := proc.ChildrenOf(all[i])
+		whole = whole && err == nil
+		all = append(all, more...)
+	}
+	return all, whole
+}
+
+// member is what a process does.
+type member struct {
+	runs   bool // a thread runs, or it went away
+	waits  bool // a thread waits in the kernel, as a program does after vfork for its stopped child
+	halted bool // a thread was stopped, and none runs
+}
+
+// look looks at the threads of a process, and notes how often each gave up its processor.
+func look(pid int, seen map[string]int64) (m member) {
 	folder := "/proc/" + strconv.Itoa(pid) + "/task"
 	entries, err := os.ReadDir(folder)
-	if err != nil { // it has gone
-		return false, false
+	if err != nil {
+		return member{runs: true}
 	}
 	for _, e := range entries {
 		b, err := os.ReadFile(folder + "/" + e.Name() + "/status")
 		if err != nil {
+			m.runs = true
 			continue
 		}
 		var s status
@@ -123,15 +166,18 @@ func look(pid int, seen map[string]int64) (runs, waits bool) {
 			s.read(line)
 		}
 		switch s.state {
-		case 'T', 't', 'Z', 'X':
+		case 'Z', 'X':
+		case 'T', 't':
+			m.halted = true
 		case 'D':
-			waits = true
+			m.waits = true
 		default:
-			runs = true
+			m.runs = true
 		}
 		seen[e.Name()] = s.switches
 	}
-	return runs, waits
+	m.halted = m.halted && !m.runs && !m.waits
+	return m
 }
 
 // status is what the kernel says of a thread.

@@ -5,7 +5,6 @@ package sandbox
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"strconv"
 	"sync"
 	"syscall"
@@ -16,19 +15,18 @@ import (
 	"hermes/internal/proc"
 )
 
-// keepers are the process ids of the keepers of this process.
+// keepers are the processes of keepers that this process started.
 type keepers struct {
 	mu     sync.Mutex
 	living map[int]bool
-	guard  proc.Guard // ends those of layer B with this process, also one that was stopped from inside
 }
 
 // children are all of them: the children of a process are one set, whoever started them.
 var children = &keepers{living: map[int]bool{}}
 
-// start starts a keeper, and knows it before anyone looks for orphans. From the first one
-// on, no other process of the user may look into this one.
-func (h *keepers) start(l Layer, start func() (*exec.Cmd, error)) (*exec.Cmd, error) {
+// start starts a keeper or its guard, and knows it before anyone looks for orphans. From
+// the first one on, no other process of the user may look into this one.
+func (h *keepers) start(l Layer, start func() (*proc.BareProcess, error)) (*proc.BareProcess, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if l == A && os.Geteuid() != 0 { // who may not be looked into cannot get the maps of a namespace
@@ -38,38 +36,32 @@ func (h *keepers) start(l Layer, start func() (*exec.Cmd, error)) (*exec.Cmd, er
 	c, err := start()
 	if err == nil {
 		h.living[c.Process.Pid] = true
-		if l == B {
-			h.guard.AddTree(c.Process.Pid)
-		}
 	}
 	return c, err
 }
 
-// ended forgets a keeper and kills what it left, in layer B: without their keeper, its
-// processes became children of this one, if it adopts orphans. They are known by the
-// filter that they cannot take off, which no other child has.
-func (h *keepers) ended(pid int) {
+// ended forgets a keeper or its guard. If a guard was killed, what it guarded became
+// children of this process, if it adopts orphans: they are killed until none runs. They
+// are known by the filter that they cannot take off, which no other child has.
+func (h *keepers) ended(pid int, runs func() bool) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.living, pid)
-	h.guard.DropTree(pid)
-	own := filters(os.Getpid())
-	for range endRounds {
-		found := false
+	own := -1
+	for deadline := time.Now().Add(closeWait); runs(); time.Sleep(endPause / 40) {
+		if time.Now().After(deadline) {
+			return errLeft
+		}
+		if own < 0 {
+			own = filters(os.Getpid())
+		}
 		for _, child := range proc.Children(os.Getpid()) {
-			if h.living[child] || filters(child) <= own {
-				continue
-			}
-			found = true
-			for _, pid := range append(proc.Descendants(child), child) {
-				_ = syscall.Kill(pid, syscall.SIGKILL)
+			if !h.living[child] && filters(child) > own {
+				signalWithGroups([]int{child}, syscall.SIGKILL)
 			}
 		}
-		if !found {
-			return
-		}
-		time.Sleep(endPause)
 	}
+	return nil
 }
 
 // filters is how many seccomp filters a process has.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"slices"
 	"sync"
 	"syscall"
@@ -17,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"hermes/internal/proc"
+	"hermes/internal/sandbox/landlock"
 	"hermes/internal/sandbox/seccomp"
 )
 
@@ -36,7 +36,9 @@ type Keeper struct {
 	policy   Policy
 	lacks    []string
 	control  *control
-	process  *exec.Cmd
+	process  *proc.BareProcess // the keeper itself, or its guard in other layers than A
+	guard    *control          // ends everything inside when it is closed; nil in layer A
+	inner    *os.Process       // the keeper itself; nil until it is known
 	stderr   *tail
 	proxy    net.Listener
 	serving  sync.WaitGroup
@@ -44,9 +46,12 @@ type Keeper struct {
 	mounts   mounts // of layer A, when the walls stood
 	// supervisor makes the connections of layer B; nil in others.
 	supervisor *seccomp.Supervisor
-	gone       chan struct{} // closed when the keeper has ended
-	diagMu     sync.Mutex
-	diag       *os.File // tells who listens in layer A; nil: the keeper is asked
+	// inside tells by its end that no process is behind the filter of layer B; -1 if there is none.
+	inside int
+	gone   chan struct{} // closed when the keeper has ended
+	left   error         // what was not ended; set before gone is closed
+	diagMu sync.Mutex
+	diag   *os.File // tells who listens in layer A; nil: the keeper is asked
 
 	mu       sync.Mutex
 	next     uint32
@@ -69,35 +74,53 @@ func Start(ctx context.Context, c Config) (*Keeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer theirs.Close()
 	k := &Keeper{
 		policy: c.Policy, control: &control{conn: ours, most: maxFromKeeper}, stderr: &tail{}, gone: make(chan struct{}), empty: true,
-		waiting: map[uint32]chan reply{}, children: map[uint32]*child{},
+		waiting: map[uint32]chan reply{}, children: map[uint32]*child{}, inside: -1,
 	}
-	k.process, err = children.start(c.Policy.Layer, func() (*exec.Cmd, error) { return startProcess(c.Policy.Layer, theirs, k.stderr) })
+	files := []*os.File{theirs}
+	if c.Policy.Layer != A {
+		ours, theirs, err := socketPair()
+		if err != nil {
+			closeAll(files)
+			k.control.conn.Close()
+			return nil, err
+		}
+		files = append(files, theirs)
+		k.guard = &control{conn: ours, most: maxFromKeeper}
+	}
+	k.process, err = children.start(c.Policy.Layer, func() (*proc.BareProcess, error) { return startProcess(c, files, k.stderr) })
+	closeAll(files)
 	if err != nil {
-		ours.Close()
+		k.hangUp()
 		if forbids(err) {
 			err = &unavailable{err}
 		}
 		return nil, fmt.Errorf("start the keeper of the sandbox: %w", err)
 	}
-	theirs.Close()
 	limit, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
-	stop := context.AfterFunc(limit, func() { _ = ours.SetDeadline(time.Unix(1, 0)) })
+	stop := context.AfterFunc(limit, func() {
+		_ = ours.SetDeadline(time.Unix(1, 0))
+		if k.guard != nil {
+			_ = k.guard.conn.SetDeadline(time.Unix(1, 0))
+		}
+	})
 	err = k.begin(c)
 	if !stop() && err == nil {
 		err = context.Cause(limit)
 	}
 	if err != nil {
-		k.abandon()
+		err = errors.Join(err, k.abandon())
 		if text := k.stderr.String(); text != "" {
 			err = fmt.Errorf("%w (%s)", err, text)
 		}
 		return nil, fmt.Errorf("build the sandbox: %w", err)
 	}
 	go k.receive() // ends with the keeper; Close waits
+	if k.guard != nil {
+		go k.watch() // ends with the guard, or hangUp
+	}
 	return k, nil
 }
 
@@ -110,6 +133,13 @@ func forbids(err error) bool {
 		}
 	}
 	return false
+}
+
+// watch ends the keeper when its guard has ended: nothing runs unguarded.
+func (k *Keeper) watch() {
+	_, files, _ := k.guard.receive() // nothing comes
+	closeAll(files)
+	k.hangUp()
 }
 
 // socketPair makes the control socket.
@@ -133,15 +163,21 @@ func socketPair() (ours *net.UnixConn, theirs *os.File, err error) {
 // it may be in a folder that commands can write. In layer A it is started by its path:
 // through /proc/self/exe it would be on a mount of this process, and what runs inside
 // could change its mode through /proc/1/exe.
-func startProcess(l Layer, control *os.File, stderr *tail) (*exec.Cmd, error) {
-	path := "/proc/self/exe"
+// In other layers its guard is started, which starts it.
+func startProcess(c Config, files []*os.File, stderr *tail) (*proc.BareProcess, error) {
+	l := c.Policy.Layer
 	if l == A {
-		var err error
-		if path, err = Program(); err != nil {
+		path, err := Program()
+		if err != nil {
 			return nil, err
 		}
+		return proc.Bare(path, []string{keeperName}, files, stderr, attributes(l))
 	}
-	return proc.Bare(path, []string{keeperName}, []*os.File{control}, stderr, attributes(l))
+	args := []string{keeperName, guardArg}
+	if abi, _ := usedABI(c.ABI); l == B && landlock.ScopesSignals(abi) {
+		args = append(args, scopedArg)
+	}
+	return proc.Bare("/proc/self/exe", args, files, stderr, attributes(l))
 }
 
 // Program returns the path of this program, if the program is still there. Where commands
@@ -167,7 +203,10 @@ func (k *Keeper) begin(c Config) error {
 	if err := k.control.send(order{c.Policy, c.Target, c.Name, c.ABI}.encode()); err != nil {
 		return err
 	}
-	m, files, err := k.expect(ready)
+	if err := k.meet(); err != nil {
+		return err
+	}
+	m, files, err := k.expect(k.control, ready)
 	if err != nil {
 		return err
 	}
@@ -179,7 +218,7 @@ func (k *Keeper) begin(c Config) error {
 	if err := k.take(c, m.Slots, files); err != nil {
 		return err
 	}
-	_, files, err = k.expect(answer) // after it has attacked its walls
+	_, files, err = k.expect(k.control, answer) // after it has attacked its walls
 	closeAll(files)
 	if err == nil && k.policy.Layer == A {
 		k.mounts, err = mountsOf(k.process.Process.Pid)
@@ -187,9 +226,24 @@ func (k *Keeper) begin(c Config) error {
 	return err
 }
 
+// meet learns which process the keeper is.
+func (k *Keeper) meet() error {
+	if k.guard == nil {
+		k.inner = k.process.Process
+		return nil
+	}
+	m, files, err := k.expect(k.guard, started)
+	closeAll(files)
+	if err != nil {
+		return err
+	}
+	k.inner, err = os.FindProcess(int(m.N))
+	return err
+}
+
 // expect receives a message of a kind.
-func (k *Keeper) expect(want kind) (message, []*os.File, error) {
-	m, files, err := k.control.receive()
+func (k *Keeper) expect(from *control, want kind) (message, []*os.File, error) {
+	m, files, err := from.receive()
 	if err == nil && m.Kind == want {
 		return m, files, nil
 	}
@@ -233,7 +287,7 @@ func (k *Keeper) receive() {
 		}
 		k.dispatch(reply{m, files})
 	}
-	k.abandon()
+	k.left = k.abandon()
 	k.mu.Lock()
 	k.lost = true // empty stays as it was: what ran until now may have done something
 	for _, w := range k.waiting {
@@ -385,12 +439,21 @@ func (k *Keeper) askKernel(most int) ([]int, error) {
 	return list, nil
 }
 
-// Close ends the keeper and all its processes, and waits for that.
+// Close ends the keeper and all its processes, and waits for that. The error says that
+// some could not be ended.
 func (k *Keeper) Close() error {
 	k.wake()
-	k.control.conn.Close() // the keeper ends what it started, and then itself
+	k.hangUp()
 	<-k.gone
-	return nil
+	return k.left
+}
+
+// hangUp tells the keeper, and its guard, to end everything.
+func (k *Keeper) hangUp() {
+	k.control.conn.Close()
+	if k.guard != nil {
+		k.guard.conn.Close()
+	}
 }
 
 // wakeEvery is how often a keeper is woken while something is expected of it.
@@ -410,29 +473,31 @@ func await[T any](k *Keeper, from <-chan T) (T, bool) {
 	}
 }
 
-// wake lets a keeper go on that was stopped from inside, which layer B allows.
+// wake lets a keeper go on that was stopped from inside, which layer B allows, and its
+// guard, which it allows below Landlock ABI 6.
 func (k *Keeper) wake() {
-	if k.policy.Layer != A {
-		_ = k.process.Process.Signal(syscall.SIGCONT) // none if it has ended
+	if k.guard == nil {
+		return
+	}
+	_ = k.process.Process.Signal(syscall.SIGCONT) // none if it has ended
+	if k.inner != nil {
+		_ = k.inner.Signal(syscall.SIGCONT)
 	}
 }
 
 // abandon ends the keeper when it is of no use any more.
-func (k *Keeper) abandon() {
-	k.control.conn.Close()
+func (k *Keeper) abandon() error {
+	k.hangUp()
 	k.wake()
 	ended := make(chan struct{})
 	go func() {
 		_ = k.process.Wait() // its exit code says nothing
 		close(ended)
 	}()
-	select {
-	case <-ended:
-	case <-time.After(closeWait):
-		endTree(k.process.Process.Pid)
-		<-ended
+	left := awaitEnd(k, ended)
+	if left == nil {
+		left = children.ended(k.process.Process.Pid, k.runs)
 	}
-	children.ended(k.process.Process.Pid)
 	if k.stopping != nil {
 		k.stopping()
 	}
@@ -446,6 +511,46 @@ func (k *Keeper) abandon() {
 	}
 	k.diagMu.Unlock()
 	k.serving.Wait()
+	if k.inside >= 0 {
+		unix.Close(k.inside)
+	}
+	return left
+}
+
+var errLeft = errors.New("processes of the sandbox could not be ended; they are still behind its walls")
+
+// awaitEnd waits until the process that the owner started has ended. After closeWait it is
+// killed: then the kernel ends all in layer A, and its guard's children become the owner's.
+func awaitEnd(k *Keeper, ended <-chan struct{}) error {
+	limit, again := time.NewTimer(closeWait), time.NewTicker(wakeEvery)
+	defer limit.Stop()
+	defer again.Stop()
+	for killed := false; ; {
+		select {
+		case <-ended:
+			return nil
+		case <-again.C:
+			k.wake()
+		case <-limit.C:
+			if killed {
+				return errLeft
+			}
+			_ = k.process.Process.Kill()
+			killed = true
+			limit.Reset(closeWait)
+		}
+	}
+}
+
+// runs reports whether a process is left behind the filter of layer B, as the kernel says.
+// In layer A none is when the keeper has ended, and without walls none when the guard has.
+func (k *Keeper) runs() bool {
+	if k.inside < 0 {
+		return false
+	}
+	look := []unix.PollFd{{Fd: int32(k.inside)}}
+	_, err := unix.Poll(look, 0)
+	return err != nil || look[0].Revents&unix.POLLHUP == 0
 }
 
 // tail keeps the last bytes that a keeper wrote about itself.

@@ -73,7 +73,12 @@ func (k *Keeper) supervise(c Config, notify *os.File) error {
 	if err != nil {
 		return fmt.Errorf("take the notifications of the sandbox: %w", err)
 	}
-	k.supervisor = &seccomp.Supervisor{Root: k.process.Process.Pid, Refused: func(_, address string) {
+	if k.inside, err = unix.FcntlInt(notify.Fd(), unix.F_DUPFD_CLOEXEC, 0); err != nil {
+		k.inside = -1
+		unix.Close(fd)
+		return fmt.Errorf("take the notifications of the sandbox: %w", err)
+	}
+	k.supervisor = &seccomp.Supervisor{Root: k.inner.Pid, Refused: func(_, address string) {
 		if c.Refused != nil {
 			c.Refused(address)
 		}

@@ -48,13 +48,7 @@ func Restrict(r Rules) error {
 		return err
 	}
 	defer unix.Close(fd)
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("set no_new_privs: %w", err)
-	}
-	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(fd), 0, 0); errno != 0 {
-		return fmt.Errorf("enforce Landlock rules: %w", errno)
-	}
-	return nil
+	return enforce(fd)
 }
 
 // build makes a rule set and returns its descriptor, which the caller closes.
