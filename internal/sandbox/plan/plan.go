@@ -99,6 +99,7 @@ type planner struct {
 	given       []string // of the caller: allowed for reading, too
 	rules       policy.PathRules
 	path        []string
+	follow      func(path string) (real string, err error) // filepath.EvalSymlinks
 }
 
 // Make computes a plan. It fails if the workspace or the home is not a folder.
@@ -120,7 +121,7 @@ func Make(r Request) (Plan, error) {
 }
 
 func newPlanner(r Request) (*planner, error) {
-	p := &planner{Request: r, home0: filepath.Clean(r.Home), workspace0: filepath.Clean(r.Workspace)}
+	p := &planner{Request: r, home0: filepath.Clean(r.Home), workspace0: filepath.Clean(r.Workspace), follow: filepath.EvalSymlinks}
 	for _, dir := range []struct {
 		name string
 		path string
@@ -204,16 +205,18 @@ func (p *planner) lack(format string, args ...any) {
 // read allows reading what exists, and remembers links on the way.
 func (p *planner) read(paths ...string) {
 	for _, at := range paths {
-		real, err := filepath.EvalSymlinks(at)
-		if err != nil {
-			continue
+		if real, err := p.follow(at); err == nil {
+			p.allow(at, real)
 		}
-		if real != at {
-			p.links(at)
-		}
-		if p.closed(real) {
-			continue
-		}
+	}
+}
+
+// allow allows reading what a path led to when it was followed.
+func (p *planner) allow(at, real string) {
+	if real != at {
+		p.links(at)
+	}
+	if !p.closed(real) {
 		p.Policy.Read = append(p.Policy.Read, real)
 	}
 }
