@@ -1,6 +1,10 @@
 package swap
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
 
 // patterns finds the values of all secrets, in all of their forms.
 type patterns struct {
@@ -44,6 +48,16 @@ func (p *patterns) clean(text string) string {
 	out := []byte(text)
 	p.replace(out)
 	return string(out)
+}
+
+// inName reports whether the name of a field holds a value. HTTP has no case in names, and
+// net/http writes them in one of its own.
+func (p *patterns) inName(name string) bool {
+	if len(name) < minValue {
+		return false
+	}
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(p.list, func(one pattern) bool { return strings.Contains(name, strings.ToLower(one.find)) })
 }
 
 // begins returns from where on a text may be the beginning of a value; its length if nowhere.

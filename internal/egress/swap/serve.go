@@ -48,7 +48,13 @@ func (s *Swap) Serve(ctx context.Context, client net.Conn, host string, port uin
 		return s.notGreeted(ctx, greeted, port, err)
 	}
 	t := &tunnel{swap: s, host: host, port: port, transport: &http.Transport{
-		DialContext:            func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			conn, err := dial(ctx)
+			if err != nil {
+				return nil, notDialed{err}
+			}
+			return conn, nil
+		},
 		TLSClientConfig:        &tls.Config{ServerName: host, RootCAs: roots, ClientSessionCache: s.sessions},
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true, // replies are decoded here

@@ -11,7 +11,7 @@ import (
 func (t *tunnel) join(w http.ResponseWriter, r *http.Request, reply *http.Response) {
 	host, ok := reply.Body.(io.ReadWriteCloser)
 	if !ok || !isUpgrade(r) {
-		say(w, http.StatusBadGateway, "Hermes could not switch protocols: "+t.host+" did it unasked")
+		t.say(w, http.StatusBadGateway, "Hermes could not switch protocols: "+t.host+" did it unasked")
 		return
 	}
 	child, buffered, err := http.NewResponseController(w).Hijack()
