@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -19,11 +20,32 @@ func (t *tunnel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.running.Add(1)
 	defer t.running.Done()
 	t.requests.Add(1)
+	select {
+	case t.swap.requests <- struct{}{}:
+		defer func() { <-t.swap.requests }()
+	default:
+		w.Header().Set("Retry-After", "1")
+		t.say(w, http.StatusServiceUnavailable, fmt.Sprintf("Hermes passes on %d requests of this session at a time. "+
+			"Try again when others have ended.", t.swap.config.Limits.Requests))
+		return
+	}
+	t.pass(w, r)
+}
+
+// pass judges a request, and passes it on to the host and the reply back.
+func (t *tunnel) pass(w http.ResponseWriter, r *http.Request) {
 	if d := t.check(r); d != nil {
 		t.deny(w, r, d)
 		return
 	}
-	out := t.outgoing(r)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	passing := newWatch(t.swap.config.Limits.Still, w, cancel)
+	defer passing.stop()
+	out := t.outgoing(r).WithContext(ctx)
+	if out.Body != http.NoBody {
+		out.Body = passing.body(out.Body)
+	}
 	defer out.Body.Close() // no one reads it after this handler
 	used, d := t.swapIn(out)
 	if d == nil && len(used) > 0 {
@@ -38,16 +60,20 @@ func (t *tunnel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).EnableFullDuplex()
 	}
 	reply, err := t.transport.RoundTrip(out)
+	if err != nil && passing.hasEnded() {
+		t.say(w, http.StatusGatewayTimeout, fmt.Sprintf("Hermes ended this request to %s: no byte of it passed for %v.", t.address(), passing.after))
+		return
+	}
 	if err != nil {
 		t.unreachable(w, r, err)
 		return
 	}
 	defer reply.Body.Close()
 	if reply.StatusCode == http.StatusSwitchingProtocols {
-		t.join(w, r, reply)
+		t.join(w, r, reply, passing)
 		return
 	}
-	t.answer(w, r, reply)
+	t.answer(w, r, reply, passing)
 }
 
 func (t *tunnel) mayWrite(r, out *http.Request, used []string) *denial {
@@ -108,7 +134,8 @@ func reason(err error) string {
 }
 
 // answer passes the reply of the host on to the child, without values.
-func (t *tunnel) answer(w http.ResponseWriter, r *http.Request, reply *http.Response) {
+func (t *tunnel) answer(w http.ResponseWriter, r *http.Request, reply *http.Response, passing *watch) {
+	reply.Body = passing.body(reply.Body)
 	body, err := decoded(r, reply)
 	if err != nil {
 		t.say(w, http.StatusBadGateway, "Hermes cannot look for secrets in the reply of "+t.host+": "+err.Error())
