@@ -491,6 +491,33 @@ func TestAFloodIsBounded(t *testing.T) {
 	}
 }
 
+// TestAFloodOfWrongTokensIsBounded also looks for a refusal that comes after the flood.
+func TestAFloodOfWrongTokensIsBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	config := w.config()
+	var log bytes.Buffer
+	config.Log = slog.New(slog.NewTextHandler(&log, nil))
+	c := start(t, config, egress.SessionConfig{Name: "s9"})
+	for range 200 {
+		r := c.raw(t).send(strings.Repeat("GET http://a.example/ HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic QQ==\r\n\r\n", 2))
+		if all, _ := io.ReadAll(r); strings.Count(string(all), "HTTP/1.1 407") != 1 {
+			t.Fatalf("the connection goes on: %q", all)
+		}
+		if reply := c.socksTo(t, "wrong", "a.example", 80); reply != 255 {
+			t.Fatal(reply)
+		}
+	}
+	_, code, _ := c.tunnel(t, "refused.example:443")
+	c.proxy.Close()
+	if n := strings.Count(log.String(), "\n"); n < 100 || n > 150 {
+		t.Errorf("%d records", n)
+	}
+	if code != 403 || !strings.Contains(log.String(), "host=refused.example") {
+		t.Errorf("%d, and the refusal is not in the log", code)
+	}
+}
+
 func TestTheUpstreamProxyIsUsedAndItsPasswordStaysHere(t *testing.T) {
 	t.Parallel()
 	w, a := newWorld(), egresstest.NewAuthority(t)
