@@ -131,6 +131,31 @@ func TestPrivateAddressesAreRefusedAfterTheLookup(t *testing.T) {
 	}
 }
 
+// TestAddressesOfThisMachineArePrivate is about public ones, as servers and all machines with
+// IPv6 have them.
+func TestAddressesOfThisMachineArePrivate(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	for name, a := range map[string]string{"own4": "93.184.216.40", "own6": "2a00:1:2:3::5", "neighbour6": "2a00:1:2:3::99", "nat64": "64:ff9b::5db8:d828",
+		"neighbour4": "93.184.216.41", "other6": "2a00:1:2:4::5"} {
+		w.Name(name+".example", a)
+	}
+	config := w.config()
+	config.Networks = func() []netip.Prefix {
+		return []netip.Prefix{netip.MustParsePrefix("93.184.216.40/24"), netip.MustParsePrefix("2a00:1:2:3::5/64")}
+	}
+	c := start(t, config, egress.SessionConfig{Allow: rules(t, "*:8080")})
+	for host, want := range map[string]int{"own4.example": 403, "own6.example": 403, "neighbour6.example": 403, "nat64.example": 403, "93.184.216.40": 403, "[2a00:1:2:3::99]": 403,
+		"neighbour4.example": 502, "other6.example": 502} { // allowed, and nothing listens there
+		if _, code, body := c.tunnel(t, host+":8080"); code != want || want == 403 && !strings.Contains(body, "this machine") {
+			t.Errorf("%s: %d %q", host, code, body)
+		}
+	}
+	if _, dialled := w.Asked(); len(dialled) != 2 {
+		t.Errorf("dialled %v", dialled)
+	}
+}
+
 func TestEverySpellingOfAnAddressIsJudged(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
