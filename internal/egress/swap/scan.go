@@ -15,6 +15,9 @@ type patterns struct {
 }
 
 func newPatterns(list []pattern) *patterns {
+	// A value may hold another one, as "user:token" does: the longer one goes first.
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b pattern) int { return len(b.find) - len(a.find) })
 	p := &patterns{list: list}
 	for i, one := range list {
 		p.first[one.find[0]] = true
@@ -75,6 +78,14 @@ func (p *patterns) begins(text []byte) int {
 	return len(text)
 }
 
+// across reports whether a value begins before a place in a text and ends after it.
+func (p *patterns) across(text []byte, at int) bool {
+	return slices.ContainsFunc(p.list, func(one pattern) bool {
+		n := len(one.find) - 1
+		return bytes.Contains(text[max(0, at-n):min(len(text), at+n)], []byte(one.find))
+	})
+}
+
 // scanner replaces values in a stream. It keeps back only what may be the beginning of a
 // value, at most one byte less than the longest form.
 type scanner struct {
@@ -88,8 +99,15 @@ type scanner struct {
 // next call.
 func (s *scanner) feed(piece []byte) []byte {
 	s.text = append(append(s.text[:0], s.held...), piece...)
-	s.patterns.replace(s.text)
+	// What begins a longer value may hold a shorter one, which is replaced only if the longer
+	// one does not follow. So it is looked for before anything is replaced.
 	from := s.patterns.begins(s.text)
+	if s.patterns.across(s.text, from) {
+		s.patterns.replace(s.text)
+		from = s.patterns.begins(s.text)
+	} else {
+		s.patterns.replace(s.text[:from])
+	}
 	s.held = append(s.held[:0], s.text[from:]...)
 	done := min(s.out, from)
 	s.out -= done
@@ -124,6 +142,7 @@ func (s *scanner) rest() []byte {
 			}
 		}
 	}
+	s.patterns.replace(s.held)
 	rest := s.held[s.out:]
 	s.held, s.out = nil, 0
 	return rest
