@@ -117,6 +117,7 @@ type base struct {
 	blocked     func() (*blocklist, error) // nil if there is none
 	log         func() *slog.Logger
 	mask        func() *redact.Redactor
+	masked      atomic.Bool              // mask has returned, so that it never waits again
 	credentials func() *credential.Store // keys and logins; nil if there is no home
 }
 
@@ -164,7 +165,7 @@ func New(o Options) *App {
 	a.home = sync.OnceValues(a.findHome)
 	a.config = sync.OnceValues(a.loadConfig)
 	a.blocked = sync.OnceValues(a.makeBlocklist)
-	a.mask = sync.OnceValue(func() *redact.Redactor { return redact.New(redact.Options{Known: a.secrets()}) })
+	a.mask = sync.OnceValue(a.makeMask)
 	a.log = sync.OnceValue(a.makeLog)
 	a.tooling = sync.OnceValue(a.makeTooling)
 	a.confinement = sync.OnceValues(a.makeConfinement)

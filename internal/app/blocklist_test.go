@@ -85,11 +85,17 @@ security:
 func TestABlocklistThatCannotBeReadRefusesEverything(t *testing.T) {
 	t.Parallel()
 	for settings, want := range map[string]string{
-		"shared_files: [missing.txt]": "missing.txt",
-		"domains: [\"a..b\"]":         "security.website_blocklist.domains",
+		"enabled: true, shared_files: [missing.txt]":    "missing.txt",
+		"enabled: true, domains: [\"a..b\"]":            "security.website_blocklist.domains",
+		"enabled: yes please, domains: [other.example]": "security.website_blocklist.enabled",
+		"enabled: [true], domains: [other.example]":     "security.website_blocklist.enabled",
+		"enabled: true, domains: {a: other.example}":    "security.website_blocklist.domains",
+		"enabled: true, domain: [other.example]":        "security.website_blocklist.domain",
+		"Enabled: true, domains: [other.example]":       "security.website_blocklist.Enabled",
+		"enabled: true, shared_files: {a: x}":           "security.website_blocklist.shared_files",
 	} {
 		home := t.TempDir()
-		writeFile(t, filepath.Join(home, "config.yaml"), "security: {website_blocklist: {enabled: true, "+settings+"}}\n")
+		writeFile(t, filepath.Join(home, "config.yaml"), "security: {website_blocklist: {"+settings+"}}\n")
 		a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
 		defer a.Close()
 		e, err := a.References(t.Context(), "look at @url:http://some.example/", t.TempDir(), "", nil)

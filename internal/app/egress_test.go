@@ -28,6 +28,7 @@ import (
 
 	"hermes"
 	"hermes/internal/app"
+	"hermes/internal/session"
 )
 
 // walled is a scene whose commands run in a sandbox. All names lead to one address, and all
@@ -89,6 +90,25 @@ func TestEgressSettings(t *testing.T) {
 			t.Errorf("%s to %s: %q is not in %s", c.config, c.target, c.want, s.model.read)
 		}
 		s.quit()
+	}
+}
+
+// TestWrongEgressSettingsOpenNoSession: the default of each of them would allow more.
+func TestWrongEgressSettingsOpenNoSession(t *testing.T) {
+	t.Parallel()
+	for _, egress := range []string{"deny: {a: a.example.org}", "denny: [a.example.org]", "Deny: [a.example.org]", "registries: never please"} {
+		home := t.TempDir()
+		writeFile(t, filepath.Join(home, "config.yaml"), "model: {default: m, provider: custom, base_url: 'http://127.0.0.1:9/v1'}\nsecurity: {egress: {"+egress+"}}\n")
+		a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }, Sandbox: app.Sandbox{Keeper: true}})
+		defer a.Close()
+		m, err := a.Sessions(t.Context())
+		if err == nil {
+			_, err = m.Open(t.Context(), session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}}})
+		}
+		key, _, _ := strings.Cut(egress, ":")
+		if err == nil || !strings.Contains(err.Error(), "security.egress."+key+" ") {
+			t.Errorf("%s: %v", egress, err)
+		}
 	}
 }
 

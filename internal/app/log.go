@@ -5,10 +5,26 @@ import (
 	"log/slog"
 
 	"hermes/internal/logfile"
+	"hermes/internal/redact"
 )
 
 // Log returns the logger for the home's log files; secrets are redacted.
 func (a *App) Log() *slog.Logger { return a.log() }
+
+// OpenLog returns the same logger, but nil as long as writing to it would first read settings
+// and secrets. Those who call it must not wait for that: they may be what is being read.
+func (a *App) OpenLog() *slog.Logger {
+	if !a.masked.Load() {
+		return nil
+	}
+	return a.log()
+}
+
+func (a *App) makeMask() *redact.Redactor {
+	m := redact.New(redact.Options{Known: a.secrets()})
+	a.masked.Store(true)
+	return m
+}
 
 func (a *App) makeLog() *slog.Logger {
 	cfg, err := a.config()

@@ -51,6 +51,9 @@ func (a *App) makeConfinement() (*confine.Program, error) {
 
 // wayOut makes the proxy of commands, and the hosts that the user allows or forbids.
 func (a *App) wayOut(cfg *config.Config) (p *egress.Proxy, allow, deny []egress.Rule, err error) {
+	if err := restrictionFault(cfg, "security.egress"); err != nil {
+		return nil, nil, nil, err
+	}
 	set := cfg.Security().Egress
 	if set.Registries {
 		allow = egress.Registries()

@@ -67,6 +67,7 @@ func Main(p Process) int {
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
 	f := newFactory(p)
+	takeStandardLog(f.OpenLog)
 	root := newRoot(p, f)
 	out := &watched{w: p.Stdout}
 	root.SetOut(out)

@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 type scene struct {
 	*environment.Local
 	home, state, dir string
+	program          *confine.Program
 	walls            *confine.Walls
 	granted          []hermes.Need
 }

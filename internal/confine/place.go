@@ -100,7 +100,7 @@ func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, erro
 	if err != nil {
 		return nil, err
 	}
-	w.serveKeys(p)
+	w.serveKeys(p, keeper)
 	at := &place{plan: p, keeper: keeper, write: grantsOf(k).Write}
 	if l := keeper.Listener(); l != nil {
 		at.port = l.Addr().(*net.TCPAddr).Port

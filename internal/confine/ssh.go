@@ -15,6 +15,7 @@ import (
 	"hermes"
 	"hermes/internal/egress/connect"
 	"hermes/internal/egress/sshagent"
+	"hermes/internal/localsocket"
 	"hermes/internal/sandbox"
 	"hermes/internal/sandbox/plan"
 )
@@ -31,8 +32,9 @@ type agent struct {
 	mu      sync.Mutex
 	server  *sshagent.Agent
 	closers []func()
-	path    string         // of the socket, as programs inside see it
-	allowed map[string]int // hosts whose needs were just allowed
+	path    string            // of the socket, as programs inside see it
+	allowed map[string]int    // hosts whose needs were just allowed
+	keepers []*sandbox.Keeper // of the session: who is served
 	refused []refusedKey
 }
 
@@ -107,11 +109,13 @@ func (w *Walls) keysRefused(out []hermes.Refusal, since time.Time) []hermes.Refu
 func (w *Walls) userAgent() string { return values(w.config.Environ)["SSH_AUTH_SOCK"] }
 
 // serveKeys makes the agent's socket in the temporary folder of the session's programs,
-// where layer A shows it to them. In layer B they cannot open it.
-func (w *Walls) serveKeys(p plan.Plan) {
+// where layer A shows it to them. In layer B they cannot open it. Other sessions of the project
+// have the same folder, so only what runs behind the keepers of this session is served.
+func (w *Walls) serveKeys(p plan.Plan, keeper *sandbox.Keeper) {
 	a := &w.agent
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.keepers = append(slices.DeleteFunc(a.keepers, hasGone), keeper)
 	if a.server != nil || w.session == nil || p.Policy.Layer != sandbox.A || w.userAgent() == "" || p.Policy.Temp == "" {
 		return
 	}
@@ -129,7 +133,44 @@ func (w *Walls) serveKeys(p plan.Plan) {
 	})
 	a.path = "/tmp/" + name
 	a.closers = append(a.closers, func() { l.Close(); closeFolder() })
-	w.serving.Go(func() { _ = a.server.Serve(l) }) // ends with its listener
+	w.serving.Go(func() { _ = a.server.Serve(ownPeers{l, a}) }) // ends with its listener
+}
+
+func hasGone(k *sandbox.Keeper) bool {
+	select {
+	case <-k.Gone():
+		return true
+	default:
+		return false
+	}
+}
+
+// ownPeers accepts connections of processes of the session only.
+type ownPeers struct {
+	net.Listener
+	of *agent
+}
+
+func (l ownPeers) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil || l.of.holds(conn) {
+			return conn, err
+		}
+		_ = conn.Close()
+	}
+}
+
+// holds reports whether a process of the session made a connection.
+func (a *agent) holds(conn net.Conn) bool {
+	peer, err := localsocket.PeerOf(conn)
+	if err != nil {
+		return false
+	}
+	a.mu.Lock()
+	keepers := slices.Clone(a.keepers)
+	a.mu.Unlock()
+	return slices.ContainsFunc(keepers, func(k *sandbox.Keeper) bool { return k.Holds(peer.PID) }) && peer.Same()
 }
 
 // listenIn makes a socket in a folder. Its path may be longer than that of a socket can be,

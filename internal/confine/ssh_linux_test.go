@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -158,6 +159,7 @@ func sshScene(t *testing.T, l sandbox.Layer, r remote, known string) *scene {
 		Mode: confine.Auto, Home: s.home, State: s.state, Cache: filepath.Join(s.state, "cache", "sandbox"), Proxy: proxy, Strongest: l,
 	})
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.home, "LANG=C.UTF-8", "SSH_AUTH_SOCK=" + r.socket}
+	s.program = p
 	s.walls = p.Walls(confine.Config{Session: "s1", Workspace: s.dir, Environ: env, Granted: func() []hermes.Need { return s.granted }})
 	s.Local, err = environment.NewLocal(environment.LocalConfig{Dir: s.dir, Home: s.home, Env: env, Walls: s.walls})
 	if err != nil {
@@ -201,6 +203,30 @@ func TestGitOverSSH(t *testing.T) {
 	out, exit := s.run(t, "git ls-remote origin")
 	if exit.Code == 0 || !strings.Contains(out, "Permission denied") || !refuses(exit, sshNeed) {
 		t.Errorf("a login that no one allowed: %s %+v", out, exit)
+	}
+}
+
+// TestOnlyItsOwnSessionReachesAnAgent looks for the agents of a session from outside of it: its
+// socket is in a folder that all sessions of the project have.
+func TestOnlyItsOwnSessionReachesAnAgent(t *testing.T) {
+	r := newRemote(t)
+	s := sshScene(t, sandbox.A, r, r.known)
+	other := s.program.Walls(confine.Config{Session: "s2", Workspace: s.dir, Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.home, "SSH_AUTH_SOCK=" + r.socket}})
+	second, err := environment.NewLocal(environment.LocalConfig{Dir: s.dir, Home: s.home, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.home}, Walls: other})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { second.Close() })
+	list := `for a in /tmp/ssh-agent-*; do SSH_AUTH_SOCK=$a ssh-add -l >/dev/null 2>&1 && echo open || echo closed; done`
+	if out, _ := s.run(t, list); strings.TrimSpace(out) != "open" {
+		t.Fatalf("the session itself: %q", out)
+	}
+	b := &scene{Local: second, walls: other, home: s.home, dir: s.dir, state: s.state}
+	out, _ := b.run(t, list)
+	words := strings.Fields(out)
+	slices.Sort(words)
+	if !slices.Equal(words, []string{"closed", "open"}) { // that of the first, and its own
+		t.Errorf("another session: %q", out)
 	}
 }
 

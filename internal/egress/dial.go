@@ -99,9 +99,10 @@ func (s *Session) addresses(ctx context.Context, t target, g grant) ([]netip.Add
 			return nil, &unreachable{t, "its name could not be resolved"}
 		}
 	}
+	networks := s.proxy.config.Networks() // they change while the program runs
 	for i, a := range list {
 		list[i] = a.Unmap()
-		class, what := netguard.Classify(list[i])
+		class, what := netguard.ClassifyOn(list[i], networks)
 		switch {
 		case class == netguard.Private && !g.private:
 			return nil, &refused{t, "its name leads to " + what, private}

@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/netguard"
 )
 
 // Config is what all sessions share. The zero value works: it allows what the rules of a
@@ -42,6 +43,8 @@ type Config struct {
 	Decide func(context.Context, Request) Verdict
 	// Resolve finds the addresses of a name; nil asks the system.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	// Networks lists the addresses of this machine with their networks; nil asks the system.
+	Networks func() []netip.Prefix
 	// Connect opens a connection to an address that was judged, or to the upstream proxy; nil
 	// uses the network.
 	Connect func(ctx context.Context, network, address string) (net.Conn, error)
@@ -95,6 +98,9 @@ type Proxy struct {
 func New(c Config) *Proxy {
 	c.Limits = c.Limits.withDefaults()
 	c.Log = cmp.Or(c.Log, slog.Default())
+	if c.Networks == nil {
+		c.Networks = netguard.Networks
+	}
 	return &Proxy{config: c, slots: make(chan struct{}, c.Limits.All), sessions: map[*Session]struct{}{}}
 }
 

@@ -131,6 +131,31 @@ func TestPrivateAddressesAreRefusedAfterTheLookup(t *testing.T) {
 	}
 }
 
+// TestAddressesOfThisMachineArePrivate is about public ones, as servers and all machines with
+// IPv6 have them.
+func TestAddressesOfThisMachineArePrivate(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	for name, a := range map[string]string{"own4": "93.184.216.40", "own6": "2a00:1:2:3::5", "neighbour6": "2a00:1:2:3::99", "nat64": "64:ff9b::5db8:d828",
+		"neighbour4": "93.184.216.41", "other6": "2a00:1:2:4::5"} {
+		w.Name(name+".example", a)
+	}
+	config := w.config()
+	config.Networks = func() []netip.Prefix {
+		return []netip.Prefix{netip.MustParsePrefix("93.184.216.40/24"), netip.MustParsePrefix("2a00:1:2:3::5/64")}
+	}
+	c := start(t, config, egress.SessionConfig{Allow: rules(t, "*:8080")})
+	for host, want := range map[string]int{"own4.example": 403, "own6.example": 403, "neighbour6.example": 403, "nat64.example": 403, "93.184.216.40": 403, "[2a00:1:2:3::99]": 403,
+		"neighbour4.example": 502, "other6.example": 502} { // allowed, and nothing listens there
+		if _, code, body := c.tunnel(t, host+":8080"); code != want || want == 403 && !strings.Contains(body, "this machine") {
+			t.Errorf("%s: %d %q", host, code, body)
+		}
+	}
+	if _, dialled := w.Asked(); len(dialled) != 2 {
+		t.Errorf("dialled %v", dialled)
+	}
+}
+
 func TestEverySpellingOfAnAddressIsJudged(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
@@ -488,6 +513,33 @@ func TestAFloodIsBounded(t *testing.T) {
 	}
 	if strings.Contains(text, "path") || strings.Contains(text, c.token()) || !strings.Contains(text, "session=s9") || !strings.Contains(text, "host=h0.example") {
 		t.Errorf("records: %.300s", text)
+	}
+}
+
+// TestAFloodOfWrongTokensIsBounded also looks for a refusal that comes after the flood.
+func TestAFloodOfWrongTokensIsBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	config := w.config()
+	var log bytes.Buffer
+	config.Log = slog.New(slog.NewTextHandler(&log, nil))
+	c := start(t, config, egress.SessionConfig{Name: "s9"})
+	for range 200 {
+		r := c.raw(t).send(strings.Repeat("GET http://a.example/ HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic QQ==\r\n\r\n", 2))
+		if all, _ := io.ReadAll(r); strings.Count(string(all), "HTTP/1.1 407") != 1 {
+			t.Fatalf("the connection goes on: %q", all)
+		}
+		if reply := c.socksTo(t, "wrong", "a.example", 80); reply != 255 {
+			t.Fatal(reply)
+		}
+	}
+	_, code, _ := c.tunnel(t, "refused.example:443")
+	c.proxy.Close()
+	if n := strings.Count(log.String(), "\n"); n < 100 || n > 150 {
+		t.Errorf("%d records", n)
+	}
+	if code != 403 || !strings.Contains(log.String(), "host=refused.example") {
+		t.Errorf("%d, and the refusal is not in the log", code)
 	}
 }
 

@@ -38,7 +38,8 @@ type Session struct {
 	asking    map[target]*question
 	live      map[target]int // connections that were made and have not ended
 	refusals  refusals
-	quiet     quiet
+	quiet     quiet // of refusals
+	noise     quiet // of what else a process can cause
 }
 
 // errClosed is returned by Serve after Close.
@@ -113,7 +114,7 @@ func (s *Session) admit(nc net.Conn) *conn {
 	}
 	s.mu.Unlock()
 	if full {
-		s.record(slog.LevelInfo, "egress: too many connections")
+		s.notice("egress: too many connections")
 		_ = nc.Close()
 		return nil
 	}
@@ -238,6 +239,17 @@ func (s *Session) refuse(r *refused) {
 // passed records a connection that was made.
 func (s *Session) passed(t target, in, out int64) {
 	s.record(slog.LevelDebug, "egress: allowed", "host", t.host, "port", t.port, "received", in, "sent", out)
+}
+
+// notice records what a process did that is no refusal. A flood of it could push everything
+// else out of the log.
+func (s *Session) notice(text string) {
+	s.mu.Lock()
+	suppressed, speak := s.noise.speak(time.Now())
+	s.mu.Unlock()
+	if speak {
+		s.record(slog.LevelInfo, text, "unwritten", suppressed)
+	}
 }
 
 func (s *Session) record(level slog.Level, text string, args ...any) {

@@ -35,7 +35,7 @@ type grant struct {
 func (s *Session) judge(ctx context.Context, t target) (grant, error) {
 	class, what := netguard.ClassifyName(t.host)
 	if a, ok := t.address(); ok {
-		class, what = netguard.Classify(a)
+		class, what = netguard.ClassifyOn(a, s.proxy.config.Networks())
 	}
 	if class == netguard.Metadata || class == netguard.Unusable {
 		return grant{}, &refused{t, "it is " + what, final}

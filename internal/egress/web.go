@@ -108,11 +108,12 @@ func (s *Session) admitted(w http.ResponseWriter, r *http.Request) bool {
 	if len(list) == 1 && s.authentic(password(list[0])) {
 		return true
 	}
-	level := slog.LevelDebug // many programs send it only when they are asked
-	if len(list) > 0 {
-		level = slog.LevelInfo
+	if len(list) == 0 {
+		s.record(slog.LevelDebug, "egress: no token") // many programs send it only when they are asked
+	} else {
+		s.notice("egress: no valid token")
+		w.Header().Set("Connection", "close") // who guesses has to connect again
 	}
-	s.record(level, "egress: no valid token")
 	w.Header().Set("Proxy-Authenticate", `Basic realm="hermes"`)
 	http.Error(w, "This proxy needs the token of the session. Use the address in HTTPS_PROXY, with its user and password.", http.StatusProxyAuthRequired)
 	return false

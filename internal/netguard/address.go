@@ -1,6 +1,7 @@
 package netguard
 
 import (
+	"net"
 	"net/netip"
 	"strings"
 )
@@ -20,6 +21,40 @@ const (
 // multicast address"; empty if it is public). An IPv4 address within an IPv6 one counts as
 // what it is alone.
 func Classify(a netip.Addr) (Class, string) { return judge(a) }
+
+// ClassifyOn is Classify on a machine whose interfaces have addresses in these networks: a
+// public address may be one of its own, and those of its IPv6 networks are its neighbours.
+func ClassifyOn(a netip.Addr, networks []netip.Prefix) (Class, string) {
+	class, what := judge(a)
+	if class != Public {
+		return class, what
+	}
+	inner, _ := Embedded(a)
+	for _, n := range networks {
+		switch own := n.Addr().Unmap(); {
+		case own == a.Unmap() || own == inner:
+			return Private, "this machine"
+		case own.Is6() && n.Bits() >= 48 && n.Contains(a):
+			return Private, "this machine's network"
+		}
+	}
+	return Public, ""
+}
+
+// Networks lists the addresses of this machine's interfaces with their networks. It is nil if
+// the system does not say.
+func Networks() (out []netip.Prefix) {
+	list, _ := net.InterfaceAddrs()
+	for _, one := range list {
+		if n, ok := one.(*net.IPNet); ok {
+			if a, ok := netip.AddrFromSlice(n.IP); ok {
+				bits, _ := n.Mask.Size()
+				out = append(out, netip.PrefixFrom(a.Unmap(), bits))
+			}
+		}
+	}
+	return out
+}
 
 // ClassifyName returns the class of a host name in its plain form, as its text alone shows
 // it: nothing is looked up.

@@ -39,6 +39,8 @@ type Guard struct {
 	Own []string
 	// Resolve finds the addresses of a name; nil asks the system.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	// Networks lists the addresses of this machine with their networks; nil asks the system.
+	Networks func() []netip.Prefix
 	// Proxy chooses the proxy of a request, as http.Transport.Proxy does; nil
 	// is none. A proxy resolves names itself. So for a proxied request only the
 	// URL is checked, and the addresses if the name resolves here too.
@@ -170,7 +172,11 @@ func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 
 // admit refuses an address that must not be reached.
 func (g *Guard) admit(host string, a netip.Addr) error {
-	k, what := judge(a)
+	networks := Networks
+	if g.Networks != nil {
+		networks = g.Networks
+	}
+	k, what := ClassifyOn(a, networks())
 	if k == Public || k == Private && g.local(host) {
 		return nil
 	}

@@ -37,6 +37,9 @@ func (*Keeper) Listener() net.Listener { return nil }
 // Gone is nil.
 func (*Keeper) Gone() <-chan struct{} { return nil }
 
+// Holds is false.
+func (*Keeper) Holds(int) bool { return false }
+
 // Empty is true.
 func (*Keeper) Empty() bool { return true }
 

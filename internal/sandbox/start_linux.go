@@ -275,6 +275,16 @@ func (k *Keeper) Empty() bool {
 	return k.empty
 }
 
+// Holds reports whether a process, by its id outside, runs inside.
+func (k *Keeper) Holds(pid int) bool {
+	select {
+	case <-k.gone:
+		return false
+	default:
+		return slices.Contains(proc.Descendants(k.process.Process.Pid), pid)
+	}
+}
+
 // Gone is closed when the keeper has ended.
 func (k *Keeper) Gone() <-chan struct{} { return k.gone }
 

@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -79,6 +80,14 @@ func New(global app.Options, streams IO) *Factory {
 // App returns the app of this command line. It is made at the first call, from the
 // flags; the command must not close it.
 func (f *Factory) App() *app.App { return f.app() }
+
+// OpenLog returns the program's log if it is open, else nil. It makes no app.
+func (f *Factory) OpenLog() *slog.Logger {
+	if a := f.opened.Load(); a != nil {
+		return a.OpenLog()
+	}
+	return nil
+}
 
 // Close closes what the app opened. It makes no app.
 func (f *Factory) Close() error {

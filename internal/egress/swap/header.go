@@ -2,6 +2,7 @@ package swap
 
 import (
 	"encoding/base64"
+	"iter"
 	"net/http"
 	"net/url"
 	"slices"
@@ -81,8 +82,30 @@ func spelled(part, placeholder string) bool {
 
 // hopHeaders concern one connection, not the request.
 var hopHeaders = []string{
-	"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization",
-	"Te", "Trailer", "Transfer-Encoding", "Upgrade", "Http2-Settings",
+	"connection", "proxy-connection", "keep-alive", "proxy-authenticate", "proxy-authorization",
+	"te", "trailer", "transfer-encoding", "upgrade", "http2-settings",
+}
+
+// folded is the name of a field as services read it that make a variable of each field, such as
+// HTTP_X_HOST: case is lost, and all but letters and digits is one sign.
+func folded(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(name))
+}
+
+// fields lists the fields whose folded names are in a list.
+func fields(h http.Header, names []string) iter.Seq2[string, []string] {
+	return func(yield func(string, []string) bool) {
+		for name, values := range h {
+			if slices.Contains(names, folded(name)) && !yield(name, values) {
+				return
+			}
+		}
+	}
 }
 
 // dropHops removes what concerns one connection only.
@@ -92,8 +115,8 @@ func dropHops(h http.Header) {
 			h.Del(strings.TrimSpace(name))
 		}
 	}
-	for _, name := range hopHeaders {
-		h.Del(name)
+	for name := range fields(h, hopHeaders) {
+		delete(h, name)
 	}
 }
 

@@ -49,6 +49,7 @@ type options struct {
 	secrets []swap.Secret
 	hosts   map[string]http.Handler
 	config  swap.Config
+	http1   bool // hosts speak HTTP/1.1 only
 }
 
 // token is a declared secret for everything on api.
@@ -62,7 +63,7 @@ func newLab(t *testing.T, o options) *lab {
 	authority := egresstest.NewAuthority(t)
 	for host, handler := range o.hosts {
 		server := httptest.NewUnstartedServer(handler)
-		server.EnableHTTP2 = true
+		server.EnableHTTP2 = !o.http1
 		server.Config.DisableGeneralOptionsHandler = true
 		server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 		server.TLS = &tls.Config{Certificates: []tls.Certificate{authority.Certificate(t, host)}}

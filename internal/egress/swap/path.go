@@ -1,9 +1,11 @@
 package swap
 
 import (
+	"encoding/hex"
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // forPath reports whether the secret is declared for a path, which is as it is sent: with its
@@ -37,11 +39,7 @@ func readingsOf(escaped string) ([]string, bool) {
 	}
 	readings := []string{opaque}
 	for layer := escaped; ; {
-		next, err := url.PathUnescape(layer)
-		if err != nil {
-			// What remains after the first layer may be a plain percent sign.
-			return readings, layer != escaped && plain(layer)
-		}
+		next := unescaped(layer)
 		if !plain(next) {
 			return nil, false
 		}
@@ -56,14 +54,35 @@ func readingsOf(escaped string) ([]string, bool) {
 	}
 }
 
+// unescaped removes one layer of percent signs. A sign that begins no escape stays, as many
+// servers have it: a strict reading would end at the first such sign and not see those after it.
+func unescaped(s string) string {
+	var out strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if b, err := hex.DecodeString(s[i+1 : i+3]); err == nil {
+				out.Write(b)
+				i += 2
+				continue
+			}
+		}
+		out.WriteByte(s[i])
+	}
+	return out.String()
+}
+
 // decodeExceptSlash decodes a path but keeps "%2F" in it.
 func decodeExceptSlash(escaped string) (string, error) {
 	kept := strings.NewReplacer("%2f", "%252F", "%2F", "%252F").Replace(escaped)
 	return url.PathUnescape(kept)
 }
 
-// plain reports whether a decoded path means the same to every server.
+// plain reports whether a decoded path means the same to every server. Some read "%u002e" as
+// a dot, and bytes that are no UTF-8 as a character that they nearly are.
 func plain(path string) bool {
+	if !utf8.ValidString(path) || strings.Contains(path, "%u") || strings.Contains(path, "%U") {
+		return false
+	}
 	if strings.ContainsAny(path, "\\;?#") || strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return false
 	}

@@ -5,9 +5,12 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
+	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 )
@@ -17,11 +20,32 @@ func (t *tunnel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.running.Add(1)
 	defer t.running.Done()
 	t.requests.Add(1)
+	select {
+	case t.swap.requests <- struct{}{}:
+		defer func() { <-t.swap.requests }()
+	default:
+		w.Header().Set("Retry-After", "1")
+		t.say(w, http.StatusServiceUnavailable, fmt.Sprintf("Hermes passes on %d requests of this session at a time. "+
+			"Try again when others have ended.", t.swap.config.Limits.Requests))
+		return
+	}
+	t.pass(w, r)
+}
+
+// pass judges a request, and passes it on to the host and the reply back.
+func (t *tunnel) pass(w http.ResponseWriter, r *http.Request) {
 	if d := t.check(r); d != nil {
 		t.deny(w, r, d)
 		return
 	}
-	out := t.outgoing(r)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	passing := newWatch(t.swap.config.Limits.Still, w, cancel)
+	defer passing.stop()
+	out := t.outgoing(r).WithContext(ctx)
+	if out.Body != http.NoBody {
+		out.Body = passing.body(out.Body)
+	}
 	defer out.Body.Close() // no one reads it after this handler
 	used, d := t.swapIn(out)
 	if d == nil && len(used) > 0 {
@@ -36,16 +60,20 @@ func (t *tunnel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).EnableFullDuplex()
 	}
 	reply, err := t.transport.RoundTrip(out)
+	if err != nil && passing.hasEnded() {
+		t.say(w, http.StatusGatewayTimeout, fmt.Sprintf("Hermes ended this request to %s: no byte of it passed for %v.", t.address(), passing.after))
+		return
+	}
 	if err != nil {
 		t.unreachable(w, r, err)
 		return
 	}
 	defer reply.Body.Close()
 	if reply.StatusCode == http.StatusSwitchingProtocols {
-		t.join(w, r, reply)
+		t.join(w, r, reply, passing)
 		return
 	}
-	t.answer(w, r, reply)
+	t.answer(w, r, reply, passing)
 }
 
 func (t *tunnel) mayWrite(r, out *http.Request, used []string) *denial {
@@ -62,29 +90,55 @@ func (t *tunnel) mayWrite(r, out *http.Request, used []string) *denial {
 
 // deny answers a request that is not passed on, and records it.
 func (t *tunnel) deny(w http.ResponseWriter, r *http.Request, d *denial) {
-	text := t.swap.values.clean(d.text)
-	t.swap.refuse(Refusal{Host: t.host, Port: t.port, Method: r.Method, Path: r.URL.EscapedPath(), Text: text})
-	say(w, d.status, text)
+	t.swap.refuse(Refusal{Host: t.host, Port: t.port, Method: r.Method, Path: r.URL.EscapedPath(), Text: t.swap.values.clean(d.text)})
+	t.say(w, d.status, d.text)
 }
 
-func say(w http.ResponseWriter, status int, text string) {
+// say answers with a text of Hermes. The text repeats nothing that the host sent: values in it
+// could be quoted, cut, or in another case, so that they would not be found.
+func (t *tunnel) say(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, text+"\n") // the child may be gone
+	_, _ = io.WriteString(w, t.swap.values.clean(text)+"\n") // the child may be gone
 }
 
 func (t *tunnel) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		panic(http.ErrAbortHandler) // the way to cut a connection; net/http catches it
 	}
-	say(w, http.StatusBadGateway, "Hermes could not reach "+t.address()+": "+t.swap.values.clean(err.Error()))
+	t.say(w, http.StatusBadGateway, "Hermes could not reach "+t.address()+": "+reason(err))
+}
+
+// notDialed is the error of a connection that could not be made.
+type notDialed struct{ error }
+
+// reason says why a host did not answer. Errors about what the host sent as HTTP quote it, so
+// their text is not used.
+func reason(err error) string {
+	if dial, ok := errors.AsType[notDialed](err); ok {
+		return dial.Error()
+	}
+	if cert, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return cert.Error()
+	}
+	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() {
+		return "it did not answer in time"
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return "it does not speak TLS"
+	}
+	if alert, ok := errors.AsType[tls.AlertError](err); ok {
+		return "it refused the TLS connection: " + alert.Error()
+	}
+	return "it ended the connection, or its answer is not valid HTTP"
 }
 
 // answer passes the reply of the host on to the child, without values.
-func (t *tunnel) answer(w http.ResponseWriter, r *http.Request, reply *http.Response) {
+func (t *tunnel) answer(w http.ResponseWriter, r *http.Request, reply *http.Response, passing *watch) {
+	reply.Body = passing.body(reply.Body)
 	body, err := decoded(r, reply)
 	if err != nil {
-		say(w, http.StatusBadGateway, "Hermes cannot look for secrets in the reply of "+t.host+": "+err.Error())
+		t.say(w, http.StatusBadGateway, "Hermes cannot look for secrets in the reply of "+t.host+": "+err.Error())
 		return
 	}
 	announced := len(reply.Trailer)
@@ -111,7 +165,9 @@ func (t *tunnel) copyHeader(to http.Header, reply *http.Response) {
 		}
 	}
 	for name := range reply.Trailer {
-		to.Add("Trailer", t.swap.values.clean(name))
+		if !t.swap.values.inName(name) {
+			to.Add("Trailer", name)
+		}
 	}
 }
 
@@ -124,11 +180,14 @@ func (t *tunnel) copyTrailer(to http.Header, reply *http.Response, announced int
 	t.cleanInto(to, reply.Trailer, prefix)
 }
 
+// cleanInto copies fields. One whose name holds a value is left out.
 func (t *tunnel) cleanInto(to, from http.Header, prefix string) {
 	for name, values := range from {
+		if t.swap.values.inName(name) {
+			continue
+		}
 		for _, v := range values {
-			key := prefix + t.swap.values.clean(name)
-			to[key] = append(to[key], t.swap.values.clean(v))
+			to[prefix+name] = append(to[prefix+name], t.swap.values.clean(v))
 		}
 	}
 }
@@ -152,7 +211,7 @@ func decoded(r *http.Request, reply *http.Response) (io.Reader, error) {
 	open, ok := openers[coding]
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("it is compressed as %q", coding)
+		return nil, errors.New("it is compressed in a way that Hermes does not know")
 	case r.Method == http.MethodHead || reply.StatusCode == http.StatusNotModified:
 		return reply.Body, nil // there is none
 	case reply.StatusCode == http.StatusPartialContent:

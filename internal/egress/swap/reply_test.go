@@ -162,7 +162,7 @@ func TestReplyThatCannotBeSearchedIsCut(t *testing.T) {
 	}}
 	l := newLab(t, options{secrets: []swap.Secret{token()}, hosts: map[string]http.Handler{api: host}})
 	for _, coding = range []string{"br", "zstd", "compress", "gzip, gzip", "unheard"} {
-		if got := l.do(l.request("GET", "/", "")); got.status != http.StatusBadGateway || !strings.Contains(got.body, "compressed as") {
+		if got := l.do(l.request("GET", "/", "")); got.status != http.StatusBadGateway || !strings.Contains(got.body, "compressed in a way") {
 			t.Errorf("%s: %d %q", coding, got.status, got.body)
 		}
 	}
@@ -230,5 +230,67 @@ func TestErrorsOfTheHostAreCleaned(t *testing.T) {
 	want := base64.StdEncoding.EncodeToString([]byte("me:" + canary))
 	if got.status != 401 || strings.Contains(got.body, want) || !strings.HasPrefix(got.body, "bad credentials: Basic ") {
 		t.Errorf("%d %q", got.status, got.body)
+	}
+}
+
+// TestAnswersOfHermesRepeatNothingOfTheHost is about errors of the host that hold the value: as
+// it is, in another case, and quoted.
+func TestAnswersOfHermesRepeatNothingOfTheHost(t *testing.T) {
+	t.Parallel()
+	reply := ""
+	host := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = io.WriteString(conn, strings.ReplaceAll(reply, "VALUE", strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))
+		conn.Close()
+	})
+	l := newLab(t, options{secrets: []swap.Secret{token()}, hosts: map[string]http.Handler{api: host}, http1: true})
+	for _, reply = range []string{
+		"HTTP/1.1 200 OK\r\nContent-Encoding: VALUE\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: VALUE\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: VALUE\r\n\r\n",
+		"HTTP/1.1 VALUE\r\n\r\n",
+		"HTTP/1.1 200 OK\r\n VALUE\r\n\r\n",
+		"VALUE",
+	} {
+		r := l.request("POST", "/", "x", "Authorization", "Bearer "+l.placeholder())
+		got := l.do(r)
+		if got.status != http.StatusBadGateway || strings.Contains(strings.ToLower(fmt.Sprint(got)), strings.ToLower(canary[4:12])) ||
+			strings.Contains(strings.ToLower(fmt.Sprint(got)), strings.ToLower(l.placeholder()[4:12])) {
+			t.Errorf("%q: %v", reply, got)
+		}
+	}
+}
+
+func TestNamesOfFieldsHoldNoValue(t *testing.T) {
+	t.Parallel()
+	host := &log{answer: func(w http.ResponseWriter, r *http.Request) {
+		key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		w.Header().Set("X-"+key, "header")
+		w.Header().Set(hex.EncodeToString([]byte(key)), "header")
+		w.Header().Set("Trailer", "T-"+key+", Announced")
+		w.Header().Set("X-Kept", "kept")
+		_, _ = io.WriteString(w, "x")
+		w.(http.Flusher).Flush()
+		w.Header().Set("T-"+key, "trailer")
+		w.Header().Set("Announced", "kept")
+		w.Header().Set(http.TrailerPrefix+"Sudden-"+key, "trailer")
+	}}
+	for _, http1 := range []bool{true, false} {
+		l := newLab(t, options{secrets: []swap.Secret{token()}, hosts: map[string]http.Handler{api: host}, http1: http1})
+		for _, http2 := range []bool{true, false} {
+			got := l.doWith(l.client(http2), l.request("GET", "/", "", "Authorization", "Bearer "+l.placeholder()))
+			all := strings.ToLower(fmt.Sprint(got))
+			if strings.Contains(all, strings.ToLower(canary)) || strings.Contains(all, hex.EncodeToString([]byte(canary))) {
+				t.Errorf("a name shows the value: %v", got)
+			}
+			if got.header.Get("X-Kept") != "kept" || got.trailer.Get("Announced") != "kept" || got.status != 200 {
+				t.Errorf("%v", got)
+			}
+		}
 	}
 }

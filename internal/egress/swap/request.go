@@ -139,8 +139,8 @@ func (t *tunnel) permit(out *http.Request, s *secret) *denial {
 	case !s.forPath(path):
 		return s.deny("this is the path " + path)
 	}
-	for _, name := range methodHeaders {
-		for _, m := range out.Header[name] {
+	for name, values := range fields(out.Header, methodHeaders) {
+		for _, m := range values {
 			if !s.forMethod(strings.ToUpper(strings.TrimSpace(m))) {
 				return s.deny("the header " + name + " makes this another method")
 			}
@@ -149,10 +149,8 @@ func (t *tunnel) permit(out *http.Request, s *secret) *denial {
 	if slices.Contains(s.methods, "*") && slices.Contains(s.paths, "/") {
 		return nil
 	}
-	for _, name := range routeHeaders {
-		if len(out.Header[name]) > 0 {
-			return s.deny("the header " + name + " may make this another path")
-		}
+	for name := range fields(out.Header, routeHeaders) {
+		return s.deny("the header " + name + " may make this another path")
 	}
 	if hasParameter(out.URL.RawQuery, "_method") && !slices.Contains(s.methods, "*") {
 		return s.deny("the parameter _method may make this another method")
@@ -163,17 +161,26 @@ func (t *tunnel) permit(out *http.Request, s *secret) *denial {
 // methodHeaders are headers by which services let a client choose another method, and
 // routeHeaders another path or host.
 var (
-	methodHeaders = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override"}
+	methodHeaders = []string{"x-http-method-override", "x-http-method", "x-method-override", "x-original-method", "x-forwarded-method", "x-envoy-original-method"}
 	routeHeaders  = []string{
-		"X-Original-Url", "X-Rewrite-Url", "X-Original-Uri", "X-Forwarded-Uri", "X-Forwarded-Path",
-		"X-Forwarded-Prefix", "X-Forwarded-Host", "X-Host", "X-Original-Host", "Forwarded",
+		"x-original-url", "x-rewrite-url", "x-original-uri", "x-forwarded-uri", "x-forwarded-path", "x-envoy-original-path",
+		"x-forwarded-prefix", "x-forwarded-host", "x-host", "x-original-host", "forwarded",
 	}
 )
 
+// hasParameter reports whether a query has a parameter, in any of the ways in which services
+// read one: some separate by semicolons, ignore case, make a list of "name[]", or read a dot
+// and a blank as "_".
 func hasParameter(raw, name string) bool {
-	for part := range strings.SplitSeq(raw, "&") {
+	for part := range strings.FieldsFuncSeq(raw, func(r rune) bool { return r == '&' || r == ';' }) {
 		key, _, _ := strings.Cut(part, "=")
-		if plain, err := url.QueryUnescape(key); err == nil && plain == name {
+		key = strings.TrimLeft(strings.ToLower(unescaped(strings.ReplaceAll(key, "+", " "))), " ")
+		if len(key) > 0 && key[0] == '[' {
+			key = "_" + key[1:]
+		}
+		key, _, _ = strings.Cut(key, "[")
+		key, _, _ = strings.Cut(key, "\x00")
+		if strings.NewReplacer(".", "_", " ", "_").Replace(key) == name {
 			return true
 		}
 	}
@@ -182,8 +189,10 @@ func hasParameter(raw, name string) bool {
 
 // overrides reports whether a request names another method, so that it counts as a write.
 func overrides(out *http.Request) bool {
-	return hasParameter(out.URL.RawQuery, "_method") ||
-		slices.ContainsFunc(methodHeaders, func(name string) bool { return len(out.Header[name]) > 0 })
+	for range fields(out.Header, methodHeaders) {
+		return true
+	}
+	return hasParameter(out.URL.RawQuery, "_method")
 }
 
 func (s *secret) deny(why string) *denial {

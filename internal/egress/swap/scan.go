@@ -1,6 +1,10 @@
 package swap
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
 
 // patterns finds the values of all secrets, in all of their forms.
 type patterns struct {
@@ -11,6 +15,9 @@ type patterns struct {
 }
 
 func newPatterns(list []pattern) *patterns {
+	// A value may hold another one, as "user:token" does: the longer one goes first.
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b pattern) int { return len(b.find) - len(a.find) })
 	p := &patterns{list: list}
 	for i, one := range list {
 		p.first[one.find[0]] = true
@@ -46,6 +53,16 @@ func (p *patterns) clean(text string) string {
 	return string(out)
 }
 
+// inName reports whether the name of a field holds a value. HTTP has no case in names, and
+// net/http writes them in one of its own.
+func (p *patterns) inName(name string) bool {
+	if len(name) < minValue {
+		return false
+	}
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(p.list, func(one pattern) bool { return strings.Contains(name, strings.ToLower(one.find)) })
+}
+
 // begins returns from where on a text may be the beginning of a value; its length if nowhere.
 func (p *patterns) begins(text []byte) int {
 	for i := max(0, len(text)-p.longest+1); i < len(text); i++ {
@@ -61,6 +78,14 @@ func (p *patterns) begins(text []byte) int {
 	return len(text)
 }
 
+// across reports whether a value begins before a place in a text and ends after it.
+func (p *patterns) across(text []byte, at int) bool {
+	return slices.ContainsFunc(p.list, func(one pattern) bool {
+		n := len(one.find) - 1
+		return bytes.Contains(text[max(0, at-n):min(len(text), at+n)], []byte(one.find))
+	})
+}
+
 // scanner replaces values in a stream. It keeps back only what may be the beginning of a
 // value, at most one byte less than the longest form.
 type scanner struct {
@@ -74,8 +99,15 @@ type scanner struct {
 // next call.
 func (s *scanner) feed(piece []byte) []byte {
 	s.text = append(append(s.text[:0], s.held...), piece...)
-	s.patterns.replace(s.text)
+	// What begins a longer value may hold a shorter one, which is replaced only if the longer
+	// one does not follow. So it is looked for before anything is replaced.
 	from := s.patterns.begins(s.text)
+	if s.patterns.across(s.text, from) {
+		s.patterns.replace(s.text)
+		from = s.patterns.begins(s.text)
+	} else {
+		s.patterns.replace(s.text[:from])
+	}
 	s.held = append(s.held[:0], s.text[from:]...)
 	done := min(s.out, from)
 	s.out -= done
@@ -110,6 +142,7 @@ func (s *scanner) rest() []byte {
 			}
 		}
 	}
+	s.patterns.replace(s.held)
 	rest := s.held[s.out:]
 	s.held, s.out = nil, 0
 	return rest

@@ -49,6 +49,32 @@ func TestScannerReplacesAcrossPieces(t *testing.T) {
 	}
 }
 
+func TestAValueThatHoldsAnotherIsReplacedAsAWhole(t *testing.T) {
+	t.Parallel()
+	const short, long = "tok_abcdef12", "tok_abcdef12.SIGNATURE0987654321"
+	const putShort, putLong = "rol_px5v1r6k", "zzz_zzzzzz99.PLACEHOLDER99999999"
+	const inner, putInner = "user:tok_abcdef12", "xxxx:rol_yyyyyyyy"
+	list := append(formsOf(short, putShort), formsOf(long, putLong)...)
+	p := newPatterns(append(list, formsOf(inner, putInner)...))
+	for text, want := range map[string]string{
+		"a " + long + " b":                   "a " + putLong + " b",
+		"a " + short + " b":                  "a " + putShort + " b",
+		short:                                putShort,
+		"a " + short + ".SI b":               "a " + putShort + ".SI b",
+		"a " + short + ".SI":                 "a " + putShort + ".SI",
+		"a " + inner + " b " + short + short: "a " + putInner + " b " + putShort + putShort,
+	} {
+		if got := p.clean(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+		for piece := 1; piece <= len(text); piece++ {
+			if got := string(scanAll(p, []byte(text), piece, false)); got != want {
+				t.Errorf("%q in pieces of %d: %q, want %q", text, piece, got, want)
+			}
+		}
+	}
+}
+
 func TestScannerKeepsBackOnlyBeginnings(t *testing.T) {
 	t.Parallel()
 	s := scanner{patterns: keyPatterns()}

@@ -19,7 +19,6 @@ const (
 	handshakeTime = 15 * time.Second
 	headerTime    = 30 * time.Second
 	idleTime      = 5 * time.Minute
-	maxHeader     = 256 << 10
 	// soon is how quickly a client that checks the certificate itself closes a connection
 	// without a request.
 	soon = 2 * time.Second
@@ -47,18 +46,21 @@ func (s *Swap) Serve(ctx context.Context, client net.Conn, host string, port uin
 	if err := s.greet(ctx, secure); err != nil {
 		return s.notGreeted(ctx, greeted, port, err)
 	}
+	hosts := &upstream{dial: dial, slots: s.conns, open: map[*counted]struct{}{}}
+	defer hosts.close()
 	t := &tunnel{swap: s, host: host, port: port, transport: &http.Transport{
-		DialContext:            func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
+		DialContext:            hosts.connect,
 		TLSClientConfig:        &tls.Config{ServerName: host, RootCAs: roots, ClientSessionCache: s.sessions},
 		ForceAttemptHTTP2:      true,
+		HTTP2:                  &http.HTTP2Config{MaxReceiveBufferPerStream: maxAheadOfHost},
 		DisableCompression:     true, // replies are decoded here
 		TLSHandshakeTimeout:    handshakeTime,
 		IdleConnTimeout:        idleTime,
 		ExpectContinueTimeout:  time.Second,
-		MaxIdleConnsPerHost:    8,
+		MaxIdleConnsPerHost:    2,
+		MaxConnsPerHost:        maxStreams,
 		MaxResponseHeaderBytes: maxHeader,
 	}}
-	defer t.transport.CloseIdleConnections()
 	started := time.Now()
 	t.serve(ctx, secure)
 	if t.requests.Load() == 0 && time.Since(started) < soon {
@@ -137,6 +139,7 @@ func (t *tunnel) serve(ctx context.Context, secure *tls.Conn) {
 		ReadHeaderTimeout:            headerTime,
 		IdleTimeout:                  idleTime,
 		MaxHeaderBytes:               maxHeader,
+		HTTP2:                        &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerStream: maxAhead},
 		DisableGeneralOptionsHandler: true, // "OPTIONS *" is for the host
 		BaseContext:                  func(net.Listener) context.Context { return ctx },
 		ErrorLog:                     log.New(io.Discard, "", 0), // faults of clients; they see them themselves

@@ -47,6 +47,8 @@ type Config struct {
 	Bundle string
 	// Java adds a trust store for the JVM, and the option that names it.
 	Java bool
+	// Limits bound what processes can use up.
+	Limits Limits
 }
 
 // Secret is one declared secret: what it is, and where its value may go.
@@ -100,12 +102,18 @@ type Swap struct {
 	issuer   *issuer
 	roots    func() (*x509.CertPool, error)
 	sessions tls.ClientSessionCache
+	requests chan struct{} // one for each request in flight
+	conns    chan struct{} // one for each connection to a host
 }
 
 // New checks the declarations, makes the placeholders and the authority. The key of the
 // authority stays in memory.
 func New(c Config) (*Swap, error) {
-	s := &Swap{config: c, sessions: tls.NewLRUClientSessionCache(0)}
+	c.Limits = c.Limits.withDefaults()
+	s := &Swap{
+		config: c, sessions: tls.NewLRUClientSessionCache(0),
+		requests: make(chan struct{}, c.Limits.Requests), conns: make(chan struct{}, c.Limits.Conns),
+	}
 	s.roots = sync.OnceValues(s.readRoots)
 	if len(c.Secrets) == 0 {
 		return s, nil

@@ -109,6 +109,14 @@ func TestValueGoesOnlyWhereItIsDeclared(t *testing.T) {
 		{"method by header", auth("POST", "/repos/me", "X-HTTP-Method-Override", "DELETE"), "another method"},
 		{"same method by header", auth("POST", "/repos/me", "X-HTTP-Method-Override", "GET"), ""},
 		{"method by parameter", auth("POST", "/repos/me?_method=delete"), "_method"},
+		{"method by header with another sign", auth("POST", "/repos/me", "x_http_method_override", "DELETE"), "another method"},
+		{"method by header with dots", auth("POST", "/repos/me", "X.HTTP.Method", "DELETE"), "another method"},
+		{"method after a semicolon", auth("POST", "/repos/me?a;_method=delete"), "_method"},
+		{"method in a list", auth("POST", "/repos/me?_method[]=delete"), "_method"},
+		{"method in capitals", auth("POST", "/repos/me?_Method=delete"), "_method"},
+		{"method as PHP reads it", auth("POST", "/repos/me?+.method=delete"), "_method"},
+		{"method behind a percent sign", auth("POST", "/repos/me?_m%65thod%5B=delete"), "_method"},
+		{"path by header with another sign", auth("GET", "/repos/me", "x_original_url", "/admin"), "X_original_url"},
 		{"path by header", auth("GET", "/repos/me", "X-Original-URL", "/admin"), "X-Original-Url"},
 		{"no placeholder", l.request("DELETE", "/anything", "", "X-Original-URL", "/admin"), ""},
 	} {
@@ -152,7 +160,9 @@ func TestTaintedTurnAsksBeforeWrites(t *testing.T) {
 		l.request("POST", "/x?q", "", auth...),
 		l.request("get", "/x", "", auth...),
 		l.request("GET", "/x", "", append(auth, "X-Http-Method-Override", "DELETE")...),
+		l.request("GET", "/x", "", append(auth, "x_http_method_override", "DELETE")...),
 		l.request("GET", "/x?_method=put", "", auth...),
+		l.request("GET", "/x?a;_Method[]=put", "", auth...),
 	} {
 		asked = nil
 		before := len(host.all())

@@ -8,10 +8,10 @@ import (
 // join connects a child and a host that have switched to WebSocket. What the child sends is
 // copied as it is; what the host sends is searched for values, which finds them within one
 // frame: no compression was offered.
-func (t *tunnel) join(w http.ResponseWriter, r *http.Request, reply *http.Response) {
+func (t *tunnel) join(w http.ResponseWriter, r *http.Request, reply *http.Response, passing *watch) {
 	host, ok := reply.Body.(io.ReadWriteCloser)
 	if !ok || !isUpgrade(r) {
-		say(w, http.StatusBadGateway, "Hermes could not switch protocols: "+t.host+" did it unasked")
+		t.say(w, http.StatusBadGateway, "Hermes could not switch protocols: "+t.host+" did it unasked")
 		return
 	}
 	child, buffered, err := http.NewResponseController(w).Hijack()
@@ -31,9 +31,9 @@ func (t *tunnel) join(w http.ResponseWriter, r *http.Request, reply *http.Respon
 	go func() {
 		defer close(done)
 		defer host.Close()
-		_, _ = io.Copy(host, buffered) // its end is the end of the WebSocket
+		_, _ = io.Copy(host, passing.reader(buffered)) // its end is the end of the WebSocket
 	}()
-	_ = newRelay(t.swap.values, child, func() error { return nil }).copy(host)
+	_ = newRelay(t.swap.values, child, func() error { return nil }).copy(passing.reader(host))
 	child.Close() // ends the copy in the other direction
 	<-done
 }

@@ -6,26 +6,27 @@ import "path/filepath"
 // names: it holds the keys that decide who answers questions.
 func (p *planner) grants() {
 	for _, g := range p.Grants.Read {
-		if _, ok := p.grant(g); ok {
-			p.read(g)
+		if real, ok := p.grant(g); ok {
+			p.allow(real, real)
 		}
 	}
 	for _, g := range p.Grants.Write {
 		if real, ok := p.grant(g); ok {
-			p.read(g)
+			p.allow(real, real)
 			p.Policy.Write = append(p.Policy.Write, real)
 		}
 	}
 }
 
 // grant checks one path, and remembers that it was named: a secret that is named itself
-// may be read.
+// may be read. What it returns is what was checked: the path is not followed again, since a
+// command could have changed it meanwhile.
 func (p *planner) grant(at string) (real string, ok bool) {
 	if !filepath.IsAbs(at) {
 		p.note("the grant %q is ignored: it needs an absolute path", at)
 		return "", false
 	}
-	real, err := filepath.EvalSymlinks(at)
+	real, err := p.follow(at)
 	if err != nil {
 		p.note("the grant %s is ignored: %s does not exist", at, at)
 		return "", false
@@ -56,9 +57,9 @@ func (p *planner) grant(at string) (real string, ok bool) {
 // give allows reading what the caller itself gives to programs.
 func (p *planner) give() {
 	for _, at := range p.Given {
-		if real, err := filepath.EvalSymlinks(at); err == nil && filepath.IsAbs(real) && !within(p.state, real) {
+		if real, err := p.follow(at); err == nil && filepath.IsAbs(real) && !within(p.state, real) {
 			p.given = append(p.given, real)
-			p.read(at)
+			p.allow(at, real)
 		}
 	}
 }

@@ -101,6 +101,7 @@ type planner struct {
 	given       []string // of the caller: allowed for reading, too
 	rules       policy.PathRules
 	path        []string
+	follow      func(path string) (real string, err error) // filepath.EvalSymlinks
 }
 
 // maxKept bounds how many files of a workspace are protected and hidden: each costs a
@@ -131,7 +132,7 @@ func Make(r Request) (Plan, error) {
 }
 
 func newPlanner(r Request) (*planner, error) {
-	p := &planner{Request: r, home0: filepath.Clean(r.Home), workspace0: filepath.Clean(r.Workspace)}
+	p := &planner{Request: r, home0: filepath.Clean(r.Home), workspace0: filepath.Clean(r.Workspace), follow: filepath.EvalSymlinks}
 	for _, dir := range []struct {
 		name string
 		path string
@@ -215,16 +216,18 @@ func (p *planner) lack(format string, args ...any) {
 // read allows reading what exists, and remembers links on the way.
 func (p *planner) read(paths ...string) {
 	for _, at := range paths {
-		real, err := filepath.EvalSymlinks(at)
-		if err != nil {
-			continue
+		if real, err := p.follow(at); err == nil {
+			p.allow(at, real)
 		}
-		if real != at {
-			p.links(at)
-		}
-		if p.closed(real) {
-			continue
-		}
+	}
+}
+
+// allow allows reading what a path led to when it was followed.
+func (p *planner) allow(at, real string) {
+	if real != at {
+		p.links(at)
+	}
+	if !p.closed(real) {
 		p.Policy.Read = append(p.Policy.Read, real)
 	}
 }

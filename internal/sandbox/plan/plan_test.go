@@ -243,6 +243,25 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
+// TestNoProxyOfThisMachineIsNamedInside is about its password.
+func TestNoProxyOfThisMachineIsNamedInside(t *testing.T) {
+	t.Parallel()
+	u := mustUser(t)
+	names := []string{"HTTPS_PROXY", "FTP_PROXY", "ftp_proxy", "RSYNC_PROXY", "NPM_CONFIG_HTTPS_PROXY", "Npm_Config_Proxy", "NO_PROXY"}
+	for _, name := range names {
+		u.Environ = append(u.Environ, name+"=http://me:s3cret@proxy.example:3128")
+	}
+	p := mustMake(t, u.Request)
+	for _, name := range names {
+		if !slices.Contains(p.Unset, name) {
+			t.Errorf("%s stays", name)
+		}
+	}
+	if slices.Contains(p.Unset, "GOPROXY") {
+		t.Error("GOPROXY is no proxy of this machine")
+	}
+}
+
 func TestPrivateHomeHoldsNothingThatRuns(t *testing.T) {
 	t.Parallel()
 	u := mustUser(t)

@@ -19,7 +19,7 @@ const unset = `SSH_AUTH_SOCK SSH_AGENT_PID SSH_ASKPASS GPG_AGENT_INFO DBUS_SESSI
 
 // variables decides the environment.
 func (p *planner) variables() {
-	p.Unset = strings.Fields(unset)
+	p.Unset = append(strings.Fields(unset), p.proxies()...)
 	p.set("PATH", strings.Join(p.path, ":"))
 	home := p.private.home
 	temp := p.private.temp
@@ -48,6 +48,17 @@ func (p *planner) variables() {
 	p.goVariables()
 	p.javaVariables()
 	p.privateHome()
+}
+
+// proxies are variables that name this machine's own proxy, often with its password. Nothing
+// inside reaches that proxy; the session's own is named after this.
+func (p *planner) proxies() (names []string) {
+	for _, v := range p.Environ {
+		if name, _, _ := strings.Cut(v, "="); strings.HasSuffix(strings.ToUpper(name), "_PROXY") {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func (p *planner) set(name, value string) {
