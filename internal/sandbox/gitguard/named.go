@@ -47,7 +47,9 @@ func UserOf(home string, environ []string) User {
 }
 
 // Take is the function Take. It also reads what the user's own configuration names.
-func (u User) Take(dir string) (Snapshot, error) { return take(dir, Snapshot{naming: naming{user: u}}, false) }
+func (u User) Take(dir string) (Snapshot, error) {
+	return take(dir, Snapshot{naming: naming{user: u}}, false)
+}
 
 // Named is a path that the configuration of git names: git runs it, or obeys it.
 type Named struct {
@@ -126,7 +128,7 @@ type namer struct {
 	folder reader
 	home   string
 	roots  map[string]reader   // what programs of a session may change: the folder, and git folders outside of it
-	gits   []repoAt             // repositories
+	gits   []repoAt            // repositories
 	tops   []string            // where relative names lead from: their work trees and git folders
 	seen   map[string]bool     // configuration files that were read, with where names in them lead from
 	before map[string]mentions // what they said at the snapshot before
