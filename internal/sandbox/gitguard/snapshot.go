@@ -125,10 +125,7 @@ func take(dir string, before Snapshot, quiet bool) (Snapshot, error) {
 	}
 	s := Snapshot{Found: find(r, dir, before.Found, w), states: map[string]state{}, watch: w}
 	read := reader{Root: r, root: dir, states: s.states, before: before.states, left: new(int64(maxHashed)), room: new(max(0, maxStates-len(before.states)))}
-	for _, tool := range s.Found.Tools {
-		read.tree(tool, ToolFile, new(maxInTree))
-	}
-	for _, repo := range s.Found.Repos {
+	for _, repo := range s.Found.Repos { // first, as there may be more files of tools than there is room for
 		if repo.Form != Bare {
 			read.entry(repo)
 		}
@@ -139,6 +136,9 @@ func take(dir string, before Snapshot, quiet bool) (Snapshot, error) {
 			done[git.path] = true
 			read.outside(git)
 		}
+	}
+	for _, tool := range s.Found.Tools {
+		read.tree(tool, ToolFile, new(maxInTree))
 	}
 	read.remembered()
 	for at, sum := range s.Found.unknown {
@@ -175,7 +175,10 @@ func (r reader) remembered() {
 		}
 		dir, ok := outside[was.root]
 		if !ok {
-			dir, _ = os.OpenRoot(was.root)
+			var err error
+			if dir, err = os.OpenRoot(was.root); gone(err) {
+				continue
+			}
 			outside[was.root] = dir
 		}
 		if dir == nil {

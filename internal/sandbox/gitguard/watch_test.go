@@ -186,7 +186,9 @@ func BenchmarkAgain(b *testing.B) {
 					if s, err := map[string]func(string) (gitguard.Snapshot, error){"taken": gitguard.Take, "watched": gitguard.User{}.Watch}[way](dir); err != nil {
 						b.Fatal(err)
 					} else {
+						b.StopTimer() // this waits for no command
 						s.Close()
+						b.StartTimer()
 					}
 				}
 			})
