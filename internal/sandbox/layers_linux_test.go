@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"hermes/internal/sandbox"
+	"hermes/internal/sandbox/landlock"
 )
 
 var bothLayers = []sandbox.Layer{sandbox.A, sandbox.B}
@@ -126,8 +127,9 @@ func TestAWeakWallIsFound(t *testing.T) {
 // TestOlderKernels builds the walls as if the kernel had an older Landlock.
 func TestOlderKernels(t *testing.T) {
 	t.Parallel()
+	kernel, _ := landlock.ABI()
 	for _, l := range bothLayers {
-		for _, abi := range []int{1, 2, 3, 5} {
+		for _, abi := range []int{1, 2, 3, 5, kernel} {
 			p := policy(t, l)
 			caller := withCaller(t, &p)
 			k, err := sandbox.Start(t.Context(), sandbox.Config{Policy: p, Target: sandbox.Target{Canary: canaryOf(p)}, ABI: abi})

@@ -14,12 +14,16 @@ func ScopesSignals(abi int) bool { return abi >= 6 }
 // starts, signal only each other, and what is restricted further below. It restricts
 // nothing else. It is never taken off.
 func ScopeSignals() error {
-	set := ruleset{scoped: scopeSignal}
+	// To move files to another folder is refused by every rule set that does not grant it.
+	set := ruleset{fs: refer, scoped: scopeSignal}
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&set)), unsafe.Sizeof(set), 0)
 	if errno != 0 {
 		return fmt.Errorf("create a Landlock rule set for signals: %w", errno)
 	}
 	defer unix.Close(int(fd))
+	if err := grant(int(fd), "/", refer); err != nil {
+		return fmt.Errorf("grant moving files by Landlock: %w", err)
+	}
 	return enforce(int(fd))
 }
 

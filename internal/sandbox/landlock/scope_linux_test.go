@@ -3,6 +3,7 @@ package landlock_test
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"runtime"
 	"syscall"
 	"testing"
@@ -15,6 +16,12 @@ func TestSignalsStayInside(t *testing.T) {
 	t.Parallel()
 	if abi, err := landlock.ABI(); !landlock.ScopesSignals(abi) {
 		t.Skipf("ABI %d, %v", abi, err)
+	}
+	dir := t.TempDir()
+	for _, path := range []string{"a/file", "b"} {
+		if err := os.MkdirAll(filepath.Join(dir, path), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	done := make(chan struct{})
 	go func() {
@@ -43,7 +50,10 @@ func TestSignalsStayInside(t *testing.T) {
 		if _, err := syscall.Wait4(child, &status, 0, nil); err != nil || status.Signal() != syscall.SIGKILL {
 			t.Errorf("it ended with %v, %v", status, err)
 		}
-		if _, err := os.ReadDir("/"); err != nil {
+		if err := landlock.Restrict(landlock.Rules{Write: []string{dir}}); err != nil {
+			t.Error(err)
+		}
+		if err := os.Rename(filepath.Join(dir, "a", "file"), filepath.Join(dir, "b", "file")); err != nil {
 			t.Errorf("more than signals is restricted: %v", err)
 		}
 	}()
