@@ -37,7 +37,7 @@ type place struct {
 	frozen   int // how many want it stopped
 }
 
-// freeze stops what runs in a place until the returned func is called, and nobody else
+// freeze stops what runs in a place until the returned func is called, and no one else
 // wants it stopped.
 func (at *place) freeze() (thaw func(), err error) {
 	at.freezing.Lock()
