@@ -51,9 +51,12 @@ func (c *Config) SpendProblems() []Problem {
 }
 
 // DenyFault says in words for the user why no turn may start: approvals.deny, or what is
-// misspelt from it, is invalid, so more would be allowed than was meant. Nil if nothing is
-// unclear.
+// misspelt from it, is invalid, or the settings file and its copies cannot be read, so more
+// would be allowed than was meant. Nil if nothing is unclear.
 func (c *Config) DenyFault() error {
+	if c.unread != nil {
+		return fmt.Errorf("%w. No turn is started: what it forbids is not known", c.unread)
+	}
 	for _, p := range c.checked() {
 		path, err := yamledit.Split(p.Key)
 		if err != nil || p.Severity < Warning || p.Planned || len(path) < 2 || path[0] != "approvals" || nearest(path[1], []string{"deny"}) == "" {

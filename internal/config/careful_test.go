@@ -162,3 +162,13 @@ func TestDenyIsNotSwitchedOff(t *testing.T) {
 		}
 	}
 }
+
+// TestSettingsThatCannotBeReadAllowNothing: a command that closes the file and its copies must not
+// get the built-in defaults in the place of what the user forbids.
+func TestSettingsThatCannotBeReadAllowNothing(t *testing.T) {
+	h := setup(t, "", "")
+	must(t, os.Mkdir(h.Config(), 0o700)) // a folder cannot be read, by root neither
+	if load(h).DenyFault() == nil {
+		t.Error("a turn would start")
+	}
+}

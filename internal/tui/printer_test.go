@@ -53,7 +53,7 @@ func TestPrinters(t *testing.T) {
 	}
 
 	out.Reset()
-	play(NewFinalPrinter(&out), oneTurn())
+	play(NewFinalPrinter(&out, false), oneTurn())
 	if got, want := out.String(), "It is `x`.\n"; got != want {
 		t.Errorf("final: %q, want %q", got, want)
 	}
@@ -79,7 +79,7 @@ func TestPrintersOfOtherEnds(t *testing.T) {
 	} {
 		var out, notes, final bytes.Buffer
 		play(NewPrinter(&out, &notes, Display{Plain: true}, 80, time.Now), c.events)
-		play(NewFinalPrinter(&final), c.events)
+		play(NewFinalPrinter(&final, false), c.events)
 		if out.String() != c.out || notes.String() != c.notes || final.String() != c.final {
 			t.Errorf("%s: %q, %q, %q; want %q, %q, %q", name, out.String(), notes.String(), final.String(), c.out, c.notes, c.final)
 		}
@@ -90,7 +90,7 @@ func TestAskReturnsTheEndOfTheTurn(t *testing.T) {
 	t.Parallel()
 	f := newFake(func(f *fakeSession, text string) { f.reply(text, "hello") })
 	var out bytes.Buffer
-	done, err := Ask(t.Context(), clientOf(f), "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&out))
+	done, err := Ask(t.Context(), clientOf(f), "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&out, false))
 	if err != nil || done.Text != "hello" || out.String() != "hello\n" {
 		t.Errorf("%+v, %v, %q", done, err, out.String())
 	}
@@ -105,7 +105,7 @@ func TestAskInterruptsWhenItsContextEnds(t *testing.T) {
 		<-f.stopped
 		f.emit(hermes.TurnDone{Outcome: hermes.OutcomeInterrupted})
 	})
-	done, err := Ask(ctx, clientOf(f), "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&bytes.Buffer{}))
+	done, err := Ask(ctx, clientOf(f), "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&bytes.Buffer{}, false))
 	if err != nil || done.Outcome != hermes.OutcomeInterrupted {
 		t.Errorf("%+v, %v", done, err)
 	}
@@ -116,7 +116,7 @@ func TestAskEndsWhileItsTurnIsPrepared(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := newFake(nil)
 	s.prepares = cancel
-	if _, err := Ask(ctx, clientOf(s), "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&bytes.Buffer{})); !errors.Is(err, hermes.ErrInterrupted) {
+	if _, err := Ask(ctx, clientOf(s), "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&bytes.Buffer{}, false)); !errors.Is(err, hermes.ErrInterrupted) {
 		t.Errorf("err = %v", err)
 	}
 }
