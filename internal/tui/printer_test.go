@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
+	"hermes/internal/markup"
 )
 
 // oneTurn is a turn with a call between two texts.
@@ -274,6 +275,18 @@ func TestWrapKeeping(t *testing.T) {
 	} {
 		if got := strings.Join(wrapKeeping(c.line, 10), "|"); got != c.want {
 			t.Errorf("%q: %q, want %q", c.line, got, c.want)
+		}
+	}
+}
+
+// TestFinalTextDoesNotSteerATerminal: the text is as the model wrote it, but not for a terminal.
+func TestFinalTextDoesNotSteerATerminal(t *testing.T) {
+	const text = "A\x1b]0;title\x07\x1b[31mB\r\n"
+	for terminal, want := range map[bool]string{true: markup.Visible(text), false: text} {
+		var out bytes.Buffer
+		NewFinalPrinter(&out, terminal).Event(hermes.TurnDone{Outcome: hermes.OutcomeCompleted, Text: text})
+		if out.String() != want || terminal && strings.Contains(want, "\x1b") {
+			t.Errorf("terminal %v: %q, want %q", terminal, out.String(), want)
 		}
 	}
 }
