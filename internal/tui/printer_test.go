@@ -284,7 +284,7 @@ func TestFinalTextDoesNotSteerATerminal(t *testing.T) {
 	const text = "A\x1b]0;title\x07\x1b[31mB\r\n"
 	for terminal, want := range map[bool]string{true: markup.Visible(text), false: text} {
 		var out bytes.Buffer
-		NewFinalPrinter(&out, terminal).Event(hermes.TurnDone{Outcome: hermes.OutcomeCompleted, Text: text})
+		NewFinalPrinter(&out, terminal).Event(hermes.TurnDone{Text: text})
 		if out.String() != want || terminal && strings.Contains(want, "\x1b") {
 			t.Errorf("terminal %v: %q, want %q", terminal, out.String(), want)
 		}
