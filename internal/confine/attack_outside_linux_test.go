@@ -184,3 +184,23 @@ func TestAFolderInsideIsRemembered(t *testing.T) {
 		}
 	}
 }
+
+// What a command outside leaves running would run what the session writes later.
+func TestAttackLeavesAProgramOutside(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		for _, line := range []string{
+			"(while [ ! -e go ]; do sleep 0.01; done; sh late.sh) >/dev/null 2>&1 & echo x",
+			"setsid nohup sh -c 'while [ ! -e go ]; do sleep 0.01; done; sh late.sh' >/dev/null 2>&1 & echo x",
+			"setsid sh -c 'setsid sh -c \"while [ ! -e go ]; do sleep 0.01; done; sh late.sh\" & exit' >/dev/null 2>&1; echo x",
+		} {
+			if out, err := s.try(t, line, s.tools, func(c *hermes.Command) { c.Outside = true }); err != nil || !strings.Contains(out, "x") {
+				t.Fatalf("%s: %s, %v", line, out, err)
+			}
+			s.run(t, "echo 'touch bad' > late.sh; echo x > go; sleep 0.2", s.tools)
+			if _, err := os.Stat(filepath.Join(s.dir, "bad")); err == nil {
+				t.Errorf("%s: it ran outside", line)
+			}
+			s.run(t, "rm -f go bad", s.tools)
+		}
+	})
+}
