@@ -12,6 +12,7 @@ import (
 
 	"hermes"
 	"hermes/internal/confine"
+	"hermes/internal/environment"
 	"hermes/internal/proc"
 	"hermes/internal/sandbox"
 )
@@ -212,6 +213,26 @@ func TestAttackClosesThePrivateFolders(t *testing.T) {
 		s.granted = []hermes.Need{{Kind: hermes.RefusedRead, Name: filepath.Join(s.home, "other")}} // new walls
 		if out, _ := s.run(t, "echo x > $TMPDIR/x && echo x > ~/x && echo went"); !strings.Contains(out, "went") {
 			t.Errorf("no command runs any more: %s", out)
+		}
+	})
+}
+
+// A session of the same project exchanges what another runs outside.
+func TestAttackHelpsAnotherSession(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		walls := s.walls.Sibling()
+		other, err := environment.NewLocal(environment.LocalConfig{Dir: s.dir, Home: s.home, Env: []string{"PATH=/usr/bin:/bin", "HOME=" + s.home}, Walls: walls})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Close()
+		if _, err := other.Exec(t.Context(), hermes.Command{Line: "(while [ ! -e began ]; do sleep 0.002; done; echo evil > script) >/dev/null 2>&1 &"}); err != nil {
+			t.Fatal(err)
+		}
+		s.write(t, "script", "good")
+		out, err := s.try(t, "touch began; sleep 0.3; cat script", s.tools, func(c *hermes.Command) { c.Outside = true })
+		if err != nil || strings.TrimSpace(out) != "good" {
+			t.Errorf("it was exchanged: %q, %v", out, err)
 		}
 	})
 }

@@ -80,6 +80,7 @@ func (p *Program) Walls(c Config) *Walls {
 		c.Workspace = real
 	}
 	w := &Walls{program: p, config: c, places: map[key]*place{}, forwards: map[int]*forward{}, made: map[string]bool{}}
+	p.begin(w)
 	w.makeSwap()
 	if p.config.Proxy != nil {
 		w.session = p.config.Proxy.Session(egress.SessionConfig{
@@ -246,6 +247,7 @@ func (w *Walls) OnHost(path string) string {
 
 // Close ends everything inside.
 func (w *Walls) Close() error {
+	w.program.end(w)
 	w.mu.Lock()
 	w.closed = true
 	all := slices.Collect(maps.Values(w.places))
