@@ -183,9 +183,15 @@ func judge(c gitguard.Change) (out []hermes.Refusal, undone bool) {
 			return nil, false
 		}
 		dropped, err := gitguard.KeepHarmless(c)
+		if errors.Is(err, gitguard.ErrAsBefore) {
+			return nil, true
+		}
 		return []hermes.Refusal{restored(c, err, "git would run or obey "+keys(dropped))}, err == nil
 	}
 	err := gitguard.Restore(c)
+	if errors.Is(err, gitguard.ErrAsBefore) {
+		return nil, true
+	}
 	return []hermes.Refusal{restored(c, err, "the user's own tools run or obey it")}, err == nil
 }
 

@@ -35,6 +35,7 @@ type Change struct {
 	Old, New []byte
 
 	was, is state
+	known   map[string]state // everything that was there before
 }
 
 // Shared reports whether it is, or was, a file with several names: what protects one name
@@ -77,6 +78,9 @@ func (s Snapshot) Compare(before Snapshot) []Change {
 		}
 	}
 	out = append(out, s.bare(before)...)
+	for i := range out {
+		out[i].known = before.states
+	}
 	slices.SortFunc(out, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }

@@ -49,6 +49,7 @@ type state struct {
 	link    string
 	crowded bool // a folder with more entries than are read
 	inode   stamp
+	rights  fs.FileMode // of a folder; they are put back, and not compared
 }
 
 func (s state) equal(t state) bool {
@@ -239,7 +240,7 @@ func (r reader) put(at string, class Class) (fs.FileMode, bool) {
 	s := state{root: r.root, rel: path.Join(r.prefix, at), class: class, mode: info.Mode(), inode: identity(info)}
 	switch {
 	case info.IsDir():
-		s.mode = fs.ModeDir
+		s.mode, s.rights = fs.ModeDir, bits(s.mode)
 	case info.Mode()&fs.ModeSymlink != 0:
 		s.link, _ = r.Readlink(at)
 	case info.Mode().IsRegular():
