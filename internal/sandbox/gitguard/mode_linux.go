@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,4 +32,10 @@ func chmodOpen(f *os.File, mode fs.FileMode) error {
 	defer f.Close()
 	// The system call fchmod takes no file that is open for its path only.
 	return os.Chmod("/proc/self/fd/"+strconv.Itoa(int(f.Fd())), mode)
+}
+
+// own reports whether a file belongs to the user of this process.
+func own(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return !ok || int(st.Uid) == os.Geteuid()
 }

@@ -59,8 +59,10 @@ func restore(c Change) error {
 		s = c.is
 	}
 	switch {
-	case c.Event == NewRepository:
+	case c.Event == NewRepository || c.unsure:
 		return ErrKeep
+	case c.Event == Locked:
+		return unlock(c)
 	case c.Event != Added && s.mode.IsRegular() && (!s.whole || s.unread):
 		return ErrKeep
 	}
@@ -133,6 +135,20 @@ func (c Change) back(dir *os.Root, name string) error {
 		return restoreFile(dir, name, s)
 	}
 	return ErrKeep // a pipe or device that was there before
+}
+
+// unlock opens a folder that the user may not look into, so that what is in it is seen.
+func unlock(c Change) error {
+	if c.was.root != "" { // it was so before, and what was in it is not known
+		return ErrKeep
+	}
+	o := opener{known: c.known}
+	defer o.close()
+	if err := o.root(c.is.root); err != nil {
+		return err
+	}
+	_, err := o.parent(c.is.rel, false)
+	return err
 }
 
 // restoreFile replaces a file as a whole, so that a link or a pipe in its place is not

@@ -69,6 +69,26 @@ func TestRestoreIsNotStopped(t *testing.T) {
 			write(t, git+"/hooks/pre-commit", evil)
 			chmod(t, 0, git+"/hooks")
 		},
+		"hooks that cannot be listed": func(t *testing.T, dir, git string) {
+			write(t, git+"/hooks/post-checkout", evil)
+			chmod(t, 0o311, git+"/hooks")
+		},
+		"hooks that can only be listed": func(t *testing.T, dir, git string) {
+			write(t, git+"/hooks/post-checkout", evil)
+			chmod(t, 0o600, git+"/hooks")
+		},
+		"a repository that is closed": func(t *testing.T, dir, git string) {
+			write(t, git+"/hooks/post-checkout", evil)
+			chmod(t, 0, git)
+		},
+		"worktrees that cannot be listed": func(t *testing.T, dir, git string) {
+			write(t, git+"/worktrees/e/commondir", "../../../evil\n")
+			chmod(t, 0o311, git+"/worktrees")
+		},
+		"a folder that cannot be listed": func(t *testing.T, dir, git string) {
+			write(t, dir+"/src/.envrc", evil)
+			chmod(t, 0o311, dir+"/src")
+		},
 		"mode of a folder and its file": func(t *testing.T, dir, git string) {
 			chmod(t, 0o4777, git+"/hooks/pre-commit")
 			chmod(t, 0o100, git+"/hooks")
@@ -208,7 +228,11 @@ func TestRestoreOnAFullDisk(t *testing.T) {
 	if list, err := os.ReadDir(dir + "/.git"); err != nil || len(list) != 4 {
 		t.Errorf("%v, %v", list, err)
 	}
-	for _, c := range mustAgain(t, before).Compare(before) {
+	now := mustAgain(t, before)
+	if now.Shows(changes[0]) {
+		t.Error("it is said to be there")
+	}
+	for _, c := range now.Compare(before) {
 		must(t, gitguard.Restore(c))
 	}
 	if text, _ := os.ReadFile(dir + "/.git/config"); string(text) != config {
@@ -234,4 +258,69 @@ func TestRestoreSaysThatThereIsNothingToRestore(t *testing.T) {
 			t.Errorf("%s: %v", c.Path, err)
 		}
 	}
+}
+
+// TestRestoreDoesNotOpenWhatWasClosedBefore: what was in it is not known.
+func TestRestoreDoesNotOpenWhatWasClosedBefore(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() == 0 {
+		t.Skip("root looks into everything")
+	}
+	dir := mustFolder(t)
+	write(t, dir+"/src/.envrc", "the user's")
+	chmod(t, 0o311, dir+"/src")
+	t.Cleanup(func() { _ = os.Chmod(dir+"/src", 0o700) })
+	before := mustTake(t, dir)
+	if changes := mustAgain(t, before).Compare(before); len(changes) != 0 {
+		t.Errorf("%v", changes)
+	}
+	write(t, dir+"/src/new", "x")
+	changes := mustAgain(t, before).Compare(before)
+	if len(changes) != 1 || changes[0].Event != gitguard.Locked || !errors.Is(gitguard.Restore(changes[0]), gitguard.ErrKeep) {
+		t.Errorf("%v", changes)
+	}
+	if text, err := os.ReadFile(dir + "/src/.envrc"); string(text) != "the user's" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// TestASnapshotSaysThatItIsNotOfEverything: what was beyond it is not known to be new.
+func TestASnapshotSaysThatItIsNotOfEverything(t *testing.T) {
+	t.Parallel()
+	dir := mustFolder(t)
+	before := mustTake(t, dir)
+	if before.Full {
+		t.Fatal("it is full")
+	}
+	for i := range 18 {
+		for j := range 250 {
+			write(t, fmt.Sprintf("%s/!%d/.vscode/%d", dir, i, j), "")
+		}
+	}
+	full := mustAgain(t, before)
+	if !full.Full {
+		t.Error("more than the bound was not noticed")
+	}
+	for i := range 4 {
+		must(t, os.RemoveAll(fmt.Sprintf("%s/!%d", dir, i)))
+	}
+	write(t, dir+"/src/.envrc", "maybe the user's")
+	now := mustAgain(t, full)
+	for _, c := range now.Compare(full) {
+		if c.Path == dir+"/src/.envrc" {
+			if err := gitguard.Restore(c); !errors.Is(err, gitguard.ErrKeep) {
+				t.Errorf("%v", err)
+			}
+		}
+	}
+	if now.Full {
+		t.Error("it is still full")
+	}
+	for _, c := range now.Compare(before) {
+		if c.Path == dir+"/src/.envrc" {
+			must(t, gitguard.Restore(c))
+			return
+		}
+	}
+	t.Error("what is new was not noticed")
 }

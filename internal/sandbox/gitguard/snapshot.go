@@ -54,14 +54,17 @@ type state struct {
 
 func (s state) equal(t state) bool {
 	return s.mode == t.mode && s.size == t.size && s.link == t.link && s.whole == t.whole && s.unread == t.unread && s.crowded == t.crowded &&
-		s.sum == t.sum && bytes.Equal(s.content, t.content)
+		s.sum == t.sum && bytes.Equal(s.content, t.content) && (!s.unread || s.inode == t.inode)
 }
 
 // Snapshot is what git and tools obeyed below a folder at one time. It is not changed
 // once it is made.
 type Snapshot struct {
-	Found  Found
+	Found Found
+	// Full says that there was more than the bounds allow, which was not looked at.
+	Full   bool
 	states map[string]state // by absolute path
+	locked map[string]state // folders that the user may not look into
 }
 
 // Take reads everything below a folder that git or the user's tools would run or obey,
@@ -73,14 +76,29 @@ func Take(dir string) (Snapshot, error) { return take(dir, nil) }
 // changed, and all files: their times prove nothing while a program has one mapped.
 func (s Snapshot) Again() (Snapshot, error) { return take(s.Found.Root, s.Found.folders) }
 
-func take(dir string, before map[string]folder) (Snapshot, error) {
+// Reopen gives the user back the rights in the folder itself that a program took away. Call
+// it while no program of the session runs, when Again says that it is not permitted.
+func (s Snapshot) Reopen() error {
+	info, err := os.Lstat(s.Found.Root)
+	if err != nil {
+		return err
+	}
+	return chmod(s.Found.Root, info.Mode()|0o700)
+}
+
+func take(dir string, before map[string]folder) (s Snapshot, err error) {
 	r, err := os.OpenRoot(dir)
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("look at what git obeys: %w", err)
 	}
 	defer r.Close()
-	s := Snapshot{Found: find(r, dir, before), states: map[string]state{}}
-	read := reader{Root: r, root: dir, states: s.states, left: new(int64(maxHashed))}
+	s = Snapshot{Found: find(r, dir, before), states: map[string]state{}, locked: map[string]state{}}
+	read := reader{Root: r, root: dir, states: s.states, left: new(int64(maxHashed)), locked: s.locked, full: &s.Full}
+	for rel, f := range s.Found.folders {
+		if f.partial {
+			read.lock(rel)
+		}
+	}
 	for _, tool := range s.Found.Tools {
 		read.tree(tool, ToolFile, new(maxInTree))
 	}
@@ -116,10 +134,16 @@ func (r reader) outside(repo Repo) {
 		git, err = r.OpenRoot(prefix) // each step less in a path saves a system call
 	}
 	if err != nil {
+		if repo.Outside {
+			r.lockAs(root, ".", os.Lstat)
+		} else {
+			r.lock(prefix)
+		}
 		return
 	}
 	defer git.Close()
-	reader{Root: git, root: root, prefix: prefix, states: r.states, left: r.left}.repository(".", 0)
+	r.Root, r.root, r.prefix = git, root, prefix
+	r.repository(".", 0)
 }
 
 // reader reads states below one folder.
@@ -129,6 +153,8 @@ type reader struct {
 	prefix string // of what is open, below root
 	states map[string]state
 	left   *int64 // bytes that may still be read
+	locked map[string]state
+	full   *bool // something was not looked at
 }
 
 // repository reads a git folder.
@@ -154,6 +180,7 @@ func (r reader) repository(git string, depth int) {
 // modules reads the git folders of submodules. Their names may hold slashes.
 func (r reader) modules(dir string, depth int) {
 	if depth > maxDepth {
+		*r.full = *r.full || r.exists(dir)
 		return
 	}
 	for _, name := range r.entries(dir) {
@@ -189,10 +216,15 @@ func (r reader) entries(dir string) []string {
 	}
 	f, err := r.Open(dir)
 	if err != nil {
+		r.lock(dir)
 		return nil
 	}
 	defer f.Close()
-	list, _ := f.Readdirnames(maxInTree)
+	list, _ := f.Readdirnames(maxInTree + 1)
+	if len(list) > maxInTree {
+		*r.full = true
+		list = list[:maxInTree]
+	}
 	slices.Sort(list)
 	return list
 }
@@ -205,6 +237,7 @@ func (r reader) tree(at string, class Class, left *int) {
 	}
 	f, err := r.Open(at)
 	if err != nil {
+		r.lock(at)
 		return
 	}
 	list, _ := f.Readdirnames(*left + 1) // asks for no types, put does
@@ -231,10 +264,32 @@ func (r reader) crowd(at string) {
 	r.states[key] = s
 }
 
+// lock remembers a folder that the user may not look into, or one above it.
+func (r reader) lock(at string) {
+	if _, err := r.Lstat(at); errors.Is(err, fs.ErrPermission) && at != "." {
+		r.lock(path.Dir(at))
+		return
+	}
+	r.lockAs(r.root, path.Join(r.prefix, at), func(string) (fs.FileInfo, error) { return r.Lstat(at) })
+}
+
+// lockAs is lock for one folder. One of somebody else is not the work of a program of the
+// user.
+func (r reader) lockAs(root, rel string, lstat func(string) (fs.FileInfo, error)) {
+	info, err := lstat(filepath.Join(root, rel))
+	if err == nil && info.IsDir() && closed(info, 0o500) && own(info) && os.Geteuid() != 0 {
+		r.locked[filepath.Join(root, rel)] = state{root: root, rel: rel, class: GitFolder, mode: fs.ModeDir, inode: identity(info)}
+	}
+}
+
 // put reads what is at a path, if anything is.
 func (r reader) put(at string, class Class) (fs.FileMode, bool) {
 	info, err := r.Lstat(at)
+	if errors.Is(err, fs.ErrPermission) {
+		r.lock(path.Dir(at))
+	}
 	if err != nil || len(r.states) >= maxStates {
+		*r.full = *r.full || err == nil
 		return 0, false
 	}
 	s := state{root: r.root, rel: path.Join(r.prefix, at), class: class, mode: info.Mode(), inode: identity(info)}
@@ -267,6 +322,7 @@ func (r reader) read(s *state, at string, info fs.FileInfo) error {
 		return errSwapped
 	}
 	if s.size > *r.left {
+		*r.full = true
 		return errors.New("too much to read")
 	}
 	if s.size <= maxKept {
