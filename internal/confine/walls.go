@@ -63,12 +63,14 @@ type Walls struct {
 	// variables that name its files.
 	trust       string
 	authorities []string
-	// unsettled says that a keeper ended while programs ran, and that what they changed
-	// was not looked at yet.
+	// unsettled says that programs may have changed something that was not looked at yet:
+	// a keeper ended while they ran, or there was too much.
 	unsettled bool
-	built     bool     // there were walls: kept is set
-	kept      []string // what all walls of the session protected
-	lost      []string // what walls of layer A protected, until it was replaced outside
+	left      []gitguard.Change // what could not be restored, and is tried again
+	told      bool              // that the workspace is too full to be guarded
+	built     bool              // there were walls: kept is set
+	kept      []string          // what all walls of the session protected
+	lost      []string          // what walls of layer A protected, until it was replaced outside
 	// made are files with secrets, below the workspace, that programs inside made.
 	made     map[string]bool
 	forwards map[int]*forward
@@ -249,7 +251,7 @@ func (w *Walls) Close() error {
 	w.mu.Lock()
 	w.closed = true
 	all := slices.Collect(maps.Values(w.places))
-	left := w.guarding && (w.running > 0 || w.unsettled || w.busy())
+	left := w.guarding && (w.running > 0 || w.unsettled || len(w.left) > 0 || w.busy())
 	for _, at := range all {
 		w.lose(at)
 	}
