@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"hermes"
-	"hermes/internal/sandbox"
 	"hermes/internal/sandbox/gitguard"
 )
 
@@ -37,7 +36,15 @@ func (w *Walls) guard() error {
 	}
 	w.left = slices.DeleteFunc(w.left, func(c gitguard.Change) bool { return !next.Shows(c) })
 	w.before = next.Undo(w.left)
+	w.forget()
 	return nil
+}
+
+// forget drops places that ended, if all that was changed in them was looked at and is over.
+func (w *Walls) forget() {
+	if !w.unsettled && len(w.left) == 0 {
+		w.ended = nil
+	}
 }
 
 // outdated reports whether a place would show a file with secrets that the user made since
@@ -70,21 +77,18 @@ func (v *visit) changes() []hermes.Refusal {
 			w.made[rel] = true
 		}
 	}
-	watched := func(c gitguard.Change) bool {
-		return w.watched(c, v.place.plan.Policy.Layer, v.write) && !c.Usual()
-	}
-	var changed []gitguard.Change
-	if err == nil {
-		changed = now.Compare(w.before)
-	}
-	if len(changed) > 0 {
-		for _, at := range w.places {
-			w.lose(at)
+	if err == nil && (!now.Full || w.before.Full) {
+		changed := now.Compare(w.before)
+		if len(changed) > 0 {
+			for _, at := range w.places {
+				at.lose()
+			}
 		}
-	}
-	if err == nil && (!now.Full || w.before.Full) && !slices.ContainsFunc(changed, watched) {
-		w.before, w.left, w.unsettled = now, nil, false
-		return w.tooMuch(now)
+		if !slices.ContainsFunc(changed, w.watched(v.write)) {
+			w.before, w.left, w.unsettled = now, nil, false
+			w.forget()
+			return w.tooMuch(now)
+		}
 	}
 	// Nothing may change them again while they are looked at.
 	thaw, err := v.freezeLocked()
@@ -95,13 +99,14 @@ func (v *visit) changes() []hermes.Refusal {
 	for _, at := range w.places { // they do not protect what is new
 		at.stale = true
 	}
-	return w.settle(watched)
+	return w.settle(v.write)
 }
 
 // settle restores what was changed and is watched. What follows is compared with what was
 // accepted, and not with what is there afterwards: something may have run all the same.
-// What could not be restored or looked at is never accepted.
-func (w *Walls) settle(watched func(gitguard.Change) bool) []hermes.Refusal {
+// What could not be restored or looked at is never accepted. allowed is what the user let
+// commands change.
+func (w *Walls) settle(allowed []string) []hermes.Refusal {
 	var told refusals
 	for range maxRounds {
 		now, err := w.before.Again()
@@ -112,7 +117,7 @@ func (w *Walls) settle(watched func(gitguard.Change) bool) []hermes.Refusal {
 		if err != nil {
 			return append(told, w.unlooked(err)...)
 		}
-		changes := now.Compare(w.before)
+		changes, watched := now.Compare(w.before), w.watched(allowed)
 		if told.first(changes, watched) {
 			continue // there is more to be seen now
 		}
@@ -134,6 +139,7 @@ func (w *Walls) settle(watched func(gitguard.Change) bool) []hermes.Refusal {
 		for _, r := range w.tooMuch(now) {
 			told.add(r)
 		}
+		w.forget()
 		return told
 	}
 	return append(told, w.unlooked(errors.New("it changed again with each look"))...)
@@ -217,42 +223,38 @@ func (told *refusals) judge(changes []gitguard.Change, watched func(gitguard.Cha
 	return done, left, same
 }
 
-// watched reports whether a change may be that of a program inside. In layer A, what was
-// mounted read-only in all walls of the session can only have been changed by the user,
-// unless it has a second name, or was replaced outside, which takes the mount away.
-func (w *Walls) watched(c gitguard.Change, l sandbox.Layer, allowed []string) bool {
-	if slices.ContainsFunc(allowed, func(g string) bool { return below(c.Path, g) }) {
-		return false
+// watched returns what reports whether a change may be that of a program inside, and is
+// none that git makes by itself. What is mounted read-only in all places that there were
+// since everything was looked at can only have been changed by the user, unless it has a
+// second name. Call it after what it judges was read: a mount goes away when what it covers
+// is replaced outside.
+func (w *Walls) watched(allowed []string) func(gitguard.Change) bool {
+	var all []map[string]bool
+	for _, at := range w.places {
+		all = append(all, at.mounts())
 	}
-	return l != sandbox.A || c.Shared() || !slices.ContainsFunc(w.kept, func(path string) bool { return below(c.Path, path) && !slices.Contains(w.lost, path) })
+	for _, at := range w.ended {
+		all = append(all, at.mounts())
+	}
+	return func(c gitguard.Change) bool {
+		if slices.ContainsFunc(allowed, func(g string) bool { return below(c.Path, g) }) || c.Usual() {
+			return false
+		}
+		return c.Shared() || slices.ContainsFunc(all, func(mounts map[string]bool) bool { return !fixed(mounts, c.Path) })
+	}
 }
 
-// keep remembers what new walls protect: only what all did was never open to a program
-// inside, which may still have it open.
-func (w *Walls) keep(protected []string) {
-	if !w.built {
-		w.built, w.kept = true, slices.Clone(protected)
-		return
-	}
-	in := func(list []string) func(string) bool {
-		return func(path string) bool {
-			return slices.ContainsFunc(list, func(f string) bool { return below(path, f) })
+// fixed reports whether the mount that a path is in is read-only.
+func fixed(mounts map[string]bool, path string) bool {
+	for {
+		if readOnly, ok := mounts[path]; ok {
+			return readOnly
 		}
-	}
-	before, now := in(w.kept), in(protected)
-	var both []string
-	for _, path := range w.kept {
-		if now(path) {
-			both = append(both, path)
+		if path == filepath.Dir(path) {
+			return false
 		}
+		path = filepath.Dir(path)
 	}
-	for _, path := range protected {
-		if before(path) {
-			both = append(both, path)
-		}
-	}
-	slices.Sort(both)
-	w.kept = slices.Compact(both)
 }
 
 // leave looks once more when a session ends while programs ran: no command comes after
@@ -262,7 +264,7 @@ func (w *Walls) leave(all []*place) {
 	for _, at := range all {
 		allowed = append(allowed, at.write...)
 	}
-	for _, r := range w.settle(func(c gitguard.Change) bool { return w.watched(c, w.program.State().Layer, allowed) && !c.Usual() }) {
+	for _, r := range w.settle(allowed) {
 		w.program.config.Log.Warn("a program of the sandbox changed what the user's tools obey", "path", r.Name, "done", r.Note, "session", w.config.Session)
 	}
 }
@@ -305,7 +307,7 @@ func judge(c gitguard.Change) (*hermes.Refusal, end) {
 			return nil, kept
 		}
 		bad, err = gitguard.KeepHarmless(c)
-		why = "git would run or obey " + keys(bad)
+		why = "git would run or obey " + cmp.Or(keys(bad), "it")
 	default:
 		err = gitguard.Restore(c)
 	}

@@ -91,6 +91,9 @@ func (o *opener) step(name string, create bool) (bool, error) {
 	info, err := dir.Lstat(name)
 	if err == nil && !info.IsDir() {
 		if _, ok := o.known[o.at]; ok { // it is, or will be, a change of its own
+			if !create {
+				return false, nil
+			}
 			return false, fmt.Errorf("%s is not a folder any more", name)
 		}
 		if _, err = aside(dir, name); err == nil {
