@@ -65,6 +65,9 @@ func (w *Walls) enterAlone(ctx context.Context, c hermes.Command, dir string, ne
 	}
 	done := func(ctx context.Context, exit hermes.Exit, ended bool) []hermes.Refusal {
 		defer over()
+		w.mu.Lock()
+		v.place.end()
+		w.mu.Unlock()
 		v.place.keeper.Close() // and with it what the command left running
 		return v.done(ctx, exit, ended)
 	}

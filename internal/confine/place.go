@@ -32,6 +32,8 @@ type place struct {
 	running int      // commands in it
 	stale   bool     // the workspace has something now that it does not protect
 	write   []string // what the user allowed beyond the walls
+	ends    bool
+	last    map[string]bool // mounts, when it ended
 
 	freezing sync.Mutex
 	frozen   int // how many want it stopped
@@ -54,6 +56,19 @@ func (at *place) freeze() (thaw func(), err error) {
 			last()
 		}
 	}), nil
+}
+
+// mounts lists what is mounted in a place; see [sandbox.Keeper.ReadOnly].
+func (at *place) mounts() map[string]bool {
+	if at.ends {
+		return at.last
+	}
+	return at.keeper.ReadOnly()
+}
+
+// end remembers what is mounted in a place that is to be closed.
+func (at *place) end() {
+	at.last, at.ends = at.mounts(), true
 }
 
 // planError is an error of the session's folders, which a weaker layer would not change.
