@@ -131,6 +131,7 @@ func (w *Walls) prune(k key) {
 			w.unsettled = w.unsettled || !at.keeper.Empty()
 		default:
 			shown := w.lose(at)
+			at.stale = at.stale || w.reopened(at)
 			if shown != "" && !at.keeper.Empty() {
 				w.unsettled = true
 				w.program.config.Log.Warn("what ran in the sandbox was ended: a file with secrets was replaced, and would have been readable there", "path", shown, "session", w.config.Session)
@@ -143,6 +144,12 @@ func (w *Walls) prune(k key) {
 		at.keeper.Close()
 		return true
 	})
+}
+
+// reopened reports whether a folder can be read now that could not be when a place was
+// planned.
+func (w *Walls) reopened(at *place) bool {
+	return slices.ContainsFunc(at.plan.Found.Closed, func(rel string) bool { return !slices.Contains(w.before.Found.Closed, rel) })
 }
 
 // lose remembers what a place does not protect any more, and returns a hidden file that it

@@ -1,0 +1,62 @@
+package gitguard
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// All that is opened below a workspace is opened by these: a program can put a pipe in
+// the place of anything at any time, and opening one waits for its other end.
+
+// OpenFolder opens a folder. It follows no link in the last name, and waits for nothing.
+func OpenFolder(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|folderOnly|waitless, 0)
+	return checked(f, err, fs.FileMode.IsDir)
+}
+
+// OpenFile opens a regular file. It follows no link in the last name, and waits for
+// nothing.
+func OpenFile(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|waitless, 0)
+	return checked(f, err, fs.FileMode.IsRegular)
+}
+
+// openFolder is OpenFolder below an open folder. Links on the way do not lead out.
+func openFolder(r *os.Root, name string) (*os.File, error) {
+	info, err := r.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	f, err := r.OpenFile(name, os.O_RDONLY|folderOnly|waitless, 0)
+	return checked(f, err, fs.FileMode.IsDir)
+}
+
+func checked(f *os.File, err error, is func(fs.FileMode) bool) (*os.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !is(info.Mode()) {
+		err = fmt.Errorf("open %s: %w", f.Name(), fs.ErrInvalid)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// openRoot opens a folder that others are opened in.
+func openRoot(name string) (*os.Root, error) { return os.OpenRoot(name + "/.") }
+
+// Open opens a folder that is read.
+func (r reader) Open(name string) (*os.File, error) {
+	return r.OpenFile(name, os.O_RDONLY|folderOnly|waitless, 0)
+}
+
+// OpenRoot opens a folder that others are opened in. The dot refuses all else.
+func (r reader) OpenRoot(name string) (*os.Root, error) { return r.Root.OpenRoot(name + "/.") }
