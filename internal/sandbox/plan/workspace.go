@@ -166,6 +166,10 @@ func (p *planner) env() {
 		if holds(at, p.Grants.Read) {
 			continue
 		}
+		if _, err := os.Lstat(at); err != nil && !isGone(err) {
+			p.shut(at) // a command could open the folder again; no cover can be mounted in it now
+			continue
+		}
 		p.Policy.Hidden = append(p.Policy.Hidden, at)
 		if p.Layer != sandbox.A && p.writes() {
 			p.lack("making and removing files directly in %s: %s beside them is closed while the network is on; reading it can be allowed", filepath.Dir(at), filepath.Base(at))
