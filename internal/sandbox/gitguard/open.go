@@ -22,6 +22,19 @@ func OpenFile(name string) (*os.File, error) {
 	return checked(f, err, fs.FileMode.IsRegular)
 }
 
+// OpenFileIn is OpenFile below an open folder.
+func OpenFileIn(r *os.Root, name string) (*os.File, error) {
+	info, err := r.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := r.OpenFile(name, os.O_RDONLY|waitless, 0)
+	return checked(f, err, func(fs.FileMode) bool {
+		now, err := f.Stat()
+		return err == nil && now.Mode().IsRegular() && os.SameFile(info, now)
+	})
+}
+
 // openFolder is OpenFolder below an open folder. Links on the way do not lead out.
 func openFolder(r *os.Root, name string) (*os.File, error) {
 	info, err := r.Lstat(name)
@@ -50,13 +63,16 @@ func checked(f *os.File, err error, is func(fs.FileMode) bool) (*os.File, error)
 	return f, nil
 }
 
-// openRoot opens a folder that others are opened in.
+// openRoot opens a folder that others are opened in. The dot refuses all else at once.
 func openRoot(name string) (*os.Root, error) { return os.OpenRoot(name + "/.") }
+
+// OpenRootIn opens a folder, below an open one, that others are opened in.
+func OpenRootIn(r *os.Root, name string) (*os.Root, error) { return r.OpenRoot(name + "/.") }
 
 // Open opens a folder that is read.
 func (r reader) Open(name string) (*os.File, error) {
 	return r.OpenFile(name, os.O_RDONLY|folderOnly|waitless, 0)
 }
 
-// OpenRoot opens a folder that others are opened in. The dot refuses all else.
-func (r reader) OpenRoot(name string) (*os.Root, error) { return r.Root.OpenRoot(name + "/.") }
+// OpenRoot opens a folder that others are opened in.
+func (r reader) OpenRoot(name string) (*os.Root, error) { return OpenRootIn(r.Root, name) }

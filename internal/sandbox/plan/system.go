@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"hermes/internal/policy"
+	"hermes/internal/sandbox/gitguard"
 )
 
 // systemFolders are readable as a whole. /opt, /nix and /snap hold installed programs.
@@ -25,6 +27,9 @@ const etcSecrets = `shadow* gshadow* *- sudoers* security/opasswd ssh/*_key ssl/
 	exim4 postfix dovecot mysql mariadb redis postgresql bind rndc.key sssd ldap.secret libnss-ldap.secret pam_ldap.secret cloud apt/auth.conf apt/auth.conf.d
 	msmtprc ssmtp nullmailer snmp zabbix duo vault* consul* hermes gitea gitlab* grafana machine-id-secret credstore credstore.encrypted systemd/credstore`
 
+// maxListed is how many entries of a folder of the system or the home are looked at.
+const maxListed = 4096
+
 // system allows reading the system.
 func (p *planner) system() {
 	p.read(strings.Fields(systemFolders)...)
@@ -33,7 +38,11 @@ func (p *planner) system() {
 
 // etc allows every entry of /etc that holds no secret.
 func (p *planner) etc(dir string) {
-	entries, _ := os.ReadDir(dir)
+	var entries []fs.DirEntry
+	if f, err := gitguard.OpenFolder(dir); err == nil {
+		entries, _ = f.ReadDir(maxListed)
+		f.Close()
+	}
 	var hidden []string
 	names := lister{}
 	for _, pattern := range etcPatterns() {
@@ -103,8 +112,8 @@ func (l lister) find(dir string, pattern []string) (out []string) {
 	names, ok := l[dir]
 	if !ok {
 		names = map[string][]string{}
-		if f, err := os.Open(dir); err == nil {
-			list, _ := f.Readdirnames(4096)
+		if f, err := gitguard.OpenFolder(followed(dir)); err == nil {
+			list, _ := f.Readdirnames(maxListed)
 			f.Close()
 			for _, name := range list {
 				names[strings.ToLower(name)] = append(names[strings.ToLower(name)], name)
