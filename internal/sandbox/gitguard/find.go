@@ -202,6 +202,10 @@ func (f *Found) add(r *os.Root, rel string, seen folder) {
 	for _, name := range seen.env {
 		f.Env = append(f.Env, path.Join(rel, name))
 	}
+	left := maxToolFolders
+	for _, name := range slices.Concat(seen.tools, seen.below) {
+		f.inTool(r, path.Join(rel, name), &left)
+	}
 	for _, name := range seen.left {
 		f.unlooked(path.Join(rel, name))
 	}
@@ -303,6 +307,7 @@ func (seen *folder) sort(r *os.Root, root, rel string, entries []fs.DirEntry) {
 	case !gone(err): // its names can be listed, and nothing in it can be looked at
 		seen.partial = true
 	}
+	reads := maxDoubtful
 	var head, objects, refs, common bool
 	for _, e := range entries {
 		name := e.Name()
@@ -311,6 +316,9 @@ func (seen *folder) sort(r *os.Root, root, rel string, entries []fs.DirEntry) {
 		objects = objects || strings.EqualFold(name, "objects")
 		refs = refs || strings.EqualFold(name, "refs")
 		common = common || strings.EqualFold(name, "commondir")
+		if secretIn(r, rel, e, &reads) {
+			seen.env = append(seen.env, name)
+		}
 		switch {
 		case strings.EqualFold(name, ".git"):
 			if info, err := os.Lstat(filepath.Join(root, rel, name)); err == nil && name != ".git" && !(git != nil && os.SameFile(info, git)) {
@@ -320,9 +328,7 @@ func (seen *folder) sort(r *os.Root, root, rel string, entries []fs.DirEntry) {
 			seen.below = append(seen.below, name)
 		case n.tool(name) || n.below[name] != nil:
 			seen.tools = append(seen.tools, name)
-		case n.secret(name):
-			seen.env = append(seen.env, name)
-		case !e.IsDir():
+		case n.env(name) || !e.IsDir():
 		case skipped(name):
 			seen.left = append(seen.left, name)
 		default:

@@ -146,7 +146,7 @@ func (w *watch) apply(r *os.Root, events []notify.Event) bool {
 // counts reports whether a file of this name makes a difference for the folder it is in.
 func counts(name string) bool {
 	n := known()
-	return strings.EqualFold(name, ".git") || n.below[name] != nil || n.tool(name) || n.secret(name) ||
+	return strings.EqualFold(name, ".git") || n.below[name] != nil || n.tool(name) || n.env(name) || n.secret(name) || n.doubtful(name) ||
 		slices.ContainsFunc([]string{"HEAD", "objects", "refs", "commondir"}, func(part string) bool { return strings.EqualFold(name, part) })
 }
 
