@@ -31,8 +31,9 @@ const stores = "*.p12 *.pfx *.jks *.keystore"
 
 var known = sync.OnceValue(func() names {
 	// .envrc is run by direnv. The others are read by Hermes, which runs what skills
-	// hold; the table has no row for them, as file tools may write them after a question.
-	n := names{tools: map[string]bool{".envrc": true, ".hermes": true, ".hermes.md": true, "HERMES.md": true, ".agents": true}, below: map[string][]string{}, secrets: strings.Fields(credentials), doubt: strings.Fields(onlyIf)}
+	// hold; the table has no row for them, as file tools may write them after a question. Its
+	// rows are in lower case, and R looks for a capital.
+	n := names{tools: map[string]bool{".envrc": true, ".hermes": true, ".hermes.md": true, "HERMES.md": true, ".agents": true, ".Rprofile": true}, below: map[string][]string{}, secrets: strings.Fields(credentials), doubt: strings.Fields(onlyIf)}
 	for _, row := range policy.Table() {
 		if row.Anchor != policy.Anywhere {
 			continue

@@ -15,7 +15,7 @@ import (
 const (
 	maxDoubtful    = 256       // files of one folder whose text is looked at; more count as secrets
 	maxText        = 256 << 10 // bytes of one of them; a larger one counts as a secret
-	maxToolFolders = 64        // folders in those of the tools of one folder
+	maxToolFolders = 16        // folders in those of the tools of one folder
 )
 
 // secretIn reports whether an entry of a folder is a file with secrets.
