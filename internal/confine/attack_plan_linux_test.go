@@ -156,3 +156,54 @@ func TestAttackMakesManyFoldersOfSubmodules(t *testing.T) {
 		t.Errorf("what was not looked at is open: %s", out)
 	}
 }
+
+// Root reads every file of the system, and commands of root would.
+func TestAttackReadsWhatOnlyRootMay(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("the kernel keeps it from this user")
+	}
+	inBoth(t, func(t *testing.T, s *target) {
+		out, _ := s.run(t, "find /etc /opt /usr/local/etc -type f ! -perm -o+r -size +0 2>/dev/null | while read -r f; do cat \"$f\" >/dev/null 2>&1 && [ -n \"$(head -c 1 \"$f\" | tr -d '\\0')\" ] && echo \"OPEN $f\"; done; cat /etc/passwd | head -1", s.tools)
+		if strings.Contains(out, "OPEN") || !strings.Contains(out, "root") {
+			t.Errorf("they are open: %s", out)
+		}
+	})
+}
+
+// Private keys and files with credentials are secrets as .env is.
+func TestAttackReadsKeysOfTheWorkspace(t *testing.T) {
+	stop := proc.AdoptOrphans()
+	t.Cleanup(stop)
+	for _, l := range layers {
+		t.Run("layer "+l.String(), func(t *testing.T) {
+			s := newTarget(t, l, func(home string) {
+				for name, text := range map[string]string{
+					".envrc": "export AWS_SECRET_ACCESS_KEY=" + canary + "1234efgh5678\n", "tf/terraform.tfstate": canary, "secrets/secrets.yaml": "password: " + canary + "xyz12\n", "keys/id_ed25519": canary,
+					"web/.npmrc": "//registry.npmjs.org/:_authToken=npm_" + canary + "abcdefghijklmnopqrstuvwxyz01\n", ".devcontainer/.env": canary, "sub/.netrc": canary,
+				} {
+					at := filepath.Join(home, "project", name)
+					_ = os.MkdirAll(filepath.Dir(at), 0o700)
+					_ = os.WriteFile(at, []byte(text), 0o600)
+				}
+			})
+			out, _ := s.run(t, "cat .envrc tf/* secrets/* keys/* web/.npmrc .devcontainer/.env sub/.netrc; for f in $(find . -type f ! -name attacker); do cat $f; done; cp -r .devcontainer x; cat x/.env", s.tools)
+			if i := strings.Index(out, canary); i >= 0 {
+				t.Errorf("it was read: %.300s", out[max(0, i-100):])
+			}
+		})
+	}
+}
+
+// What tools run by themselves is not left behind.
+func TestAttackLeavesFilesThatToolsRun(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		names := []string{".devcontainer.json", "x.code-workspace", ".nvim.lua", ".dir-locals.el", ".pnpmfile.cjs", ".Rprofile", ".bazelrc", "lefthook.yml", "mise.toml", ".gdbinit", "opencode.json", ".lfsconfig", "rust-toolchain.toml",
+			".direnv/x.rc", ".zed/tasks.json", ".yarn/releases/yarn.cjs", ".mvn/jvm.config", ".hg/hgrc", ".kiro/x"}
+		s.run(t, "mkdir -p .direnv .zed .yarn/releases .mvn .hg .kiro; for f in "+strings.Join(names, " ")+"; do echo evil > $f; done", s.tools)
+		for _, name := range names {
+			if s.holds(name) != "" {
+				t.Errorf("%s is left", name)
+			}
+		}
+	})
+}

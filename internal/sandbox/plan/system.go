@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -34,6 +35,52 @@ const maxListed = 4096
 func (p *planner) system() {
 	p.read(strings.Fields(systemFolders)...)
 	p.etc("/etc")
+	if os.Geteuid() != 0 {
+		return // the kernel keeps them from this user
+	}
+	for _, of := range []struct {
+		dir   string
+		depth int
+	}{{"/etc", 8}, {"/usr/local/etc", 8}, {"/opt", 2}} {
+		left := maxSystem
+		for _, at := range notForOthers(of.dir, of.depth, &left) {
+			if withinAny(at, p.Policy.Read) {
+				p.Policy.Hidden = append(p.Policy.Hidden, Carve([]string{at}, p.Grants.Read)...)
+			}
+		}
+	}
+}
+
+// maxSystem is how many entries are looked at in each of these folders.
+const maxSystem = 4096
+
+// notForOthers lists what only root and groups may read: whoever made it did not mean it for
+// everybody. Folders beyond the bound are listed as well, those that are deeper are not.
+func notForOthers(dir string, depth int, left *int) (out []string) {
+	f, err := gitguard.OpenFolder(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(max(*left, 0) + 1)
+	if *left -= len(entries); *left < 0 || err != nil && err != io.EOF {
+		return []string{dir}
+	}
+	for _, e := range entries {
+		at := filepath.Join(dir, e.Name())
+		if t := e.Type(); !t.IsDir() && !t.IsRegular() {
+			continue
+		}
+		info, err := e.Info()
+		switch {
+		case isGone(err):
+		case err != nil || info.Mode().Perm()&0o004 == 0 || info.IsDir() && info.Mode().Perm()&0o001 == 0:
+			out = append(out, at)
+		case info.IsDir() && depth > 1:
+			out = append(out, notForOthers(at, depth-1, left)...)
+		}
+	}
+	return out
 }
 
 // etc allows every entry of /etc that holds no secret.

@@ -77,17 +77,27 @@ func (p *planner) find() (err error) {
 	return nil
 }
 
+// maxNamed is how many folders that could not be looked at are named.
+const maxNamed = 8
+
 // hideUnseen hides the folders that could not be looked at: they may hold secrets, and what
 // git and tools obey. In layer B they are left out.
 func (p *planner) hideUnseen() {
 	if p.Layer != sandbox.A && p.Policy.Network == sandbox.Offline || p.Profile == OwnGit {
 		return // as in env
 	}
+	named := 0
 	for _, at := range merged(p.unseen) {
-		if !slices.Contains(p.Grants.Read, at) {
-			p.Policy.Hidden = append(p.Policy.Hidden, at)
+		if slices.Contains(p.Grants.Read, at) {
+			continue
+		}
+		p.Policy.Hidden = append(p.Policy.Hidden, at)
+		if named++; named <= maxNamed {
 			p.lack("the folder %s, which could not be read as a whole: give yourself the right to read and enter it (chmod u+rx), or allow reading it", at)
 		}
+	}
+	if named > maxNamed {
+		p.lack("%d more folders that could not be read as a whole", named-maxNamed)
 	}
 }
 
