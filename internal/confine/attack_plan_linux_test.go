@@ -132,10 +132,12 @@ func TestAttackLeadsAToolToItsOwnSettings(t *testing.T) {
 // Settings in a folder with many files are found as well.
 func TestAttackPutsSettingsIntoAFullFolder(t *testing.T) {
 	both(t, func(t *testing.T, s *target) {
-		s.run(t, "for i in $(seq 3000); do : > $i; done", s.tools)
-		s.run(t, "mkdir .cargo; echo evil > .cargo/config.toml", s.tools)
-		if got := s.holds(".cargo/config.toml"); got != "" {
-			t.Errorf("cargo would follow it: %q", got)
+		s.run(t, "for d in a b c d; do mkdir -p $d/.cargo; for i in $(seq 3000); do : > $d/$i; done; done", s.tools)
+		s.run(t, "for d in a b c d; do echo evil > $d/.cargo/config.toml; done", s.tools)
+		for _, d := range []string{"a", "b", "c", "d"} {
+			if got := s.holds(d + "/.cargo/config.toml"); got != "" {
+				t.Errorf("cargo would follow it: %s, %q", d, got)
+			}
 		}
 	})
 }
