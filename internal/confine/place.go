@@ -13,6 +13,7 @@ import (
 
 	"hermes"
 	"hermes/internal/sandbox"
+	"hermes/internal/sandbox/gitguard"
 	"hermes/internal/sandbox/plan"
 )
 
@@ -86,9 +87,14 @@ func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, erro
 	if err != nil {
 		return nil, &planError{err}
 	}
+	known, err := w.known(ctx)
+	if err != nil {
+		return nil, &planError{err}
+	}
 	p, err := plan.Make(plan.Request{
 		Profile: k.profile, Layer: l, Network: w.network(k), Workspace: w.config.Workspace, Home: set.Home, State: set.State, Cache: set.Cache,
 		Environ: w.config.Environ, Path: pathOf(w.config.Environ), Grants: grantsOf(k), Given: given,
+		Known: known,
 	})
 	if err != nil {
 		return nil, &planError{err}
@@ -122,6 +128,32 @@ func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, erro
 		w.serving.Go(func() { _ = w.session.Serve(l) }) // ends with the session or the keeper
 	}
 	return at, nil
+}
+
+// maxFirst is how often a large workspace is looked at before the first walls: each time
+// takes 40 ms.
+const maxFirst = 5
+
+// known is what is in the workspace now, and what the session saw in it before. Call it with
+// the lock held.
+func (w *Walls) known(ctx context.Context) (gitguard.Snapshot, error) {
+	first := !w.guarding
+	if first {
+		if err := w.guard(); err != nil {
+			return gitguard.Snapshot{}, err
+		}
+	}
+	for n := 0; first && n < maxFirst && w.before.Partial() && ctx.Err() == nil; n++ {
+		next, err := w.before.Next() // nothing runs yet
+		if err != nil {
+			return gitguard.Snapshot{}, err
+		}
+		w.before = next
+	}
+	if first {
+		return w.before, ctx.Err()
+	}
+	return w.before.Again()
 }
 
 // listenOnHost is a port of the host that nothing behind walls may reach.

@@ -131,6 +131,7 @@ func (w *Walls) prune(k key) {
 			w.unsettled = w.unsettled || !at.keeper.Empty()
 		default:
 			shown := at.lose()
+			at.stale = at.stale || w.reopened(at)
 			if shown != "" && !at.keeper.Empty() {
 				w.unsettled = true
 				w.program.config.Log.Warn("what ran in the sandbox was ended: a file with secrets was replaced, and would have been readable there", "path", shown, "session", w.config.Session)
@@ -145,6 +146,12 @@ func (w *Walls) prune(k key) {
 		w.ended = append(w.ended, at)
 		return true
 	})
+}
+
+// reopened reports whether a folder can be read now that could not be when a place was
+// planned.
+func (w *Walls) reopened(at *place) bool {
+	return slices.ContainsFunc(at.plan.Found.Closed, func(rel string) bool { return !slices.Contains(w.before.Found.Closed, rel) })
 }
 
 // lose looks whether a place still protects what it did, and returns a hidden file that it

@@ -83,6 +83,8 @@ var groups = [...]struct {
 		.aws/ .azure/ .oci/ .config/gcloud/ .config/doctl/ .config/hcloud/ .config/linode-cli .fly/config.yml .config/stripe/config.toml
 		.kube/config .kube/*.conf .kube/cache/oidc-login/ .docker/config.json .config/containers/auth.json
 		.config/gh/hosts.yml .config/hub .config/glab-cli/ .config/netlify/config.json .config/ngrok/ngrok.yml .ngrok2/ngrok.yml
+		.rye/credentials .local/share/uv/credentials/ .local/share/pypoetry/auth.toml .config/pypoetry/auth.toml .dotnet/corefx/cryptography/x509stores/
+		.npm-global/etc/npmrc .npm-packages/etc/npmrc .nvm/versions/node/*/etc/npmrc .rattler/credentials.json
 		.claude/.credentials.json .claude.json .codex/auth.json .gemini/oauth_creds.json .qwen/oauth_creds.json
 		.gnupg/private-keys-v1.d/ .gnupg/secring.gpg .password-store/ .config/sops/age/ .config/op/
 		.local/share/keyrings/ .local/share/kwalletd/ library/keychains/`},
@@ -121,7 +123,10 @@ var groups = [...]struct {
 	{gitFolder, Anywhere, ".git"},
 	{gitConfig, Anywhere, ".git/**/config .git/**/config.worktree .git/**/commondir"},
 	{toolConfig, Anywhere, `.vscode/ .idea/ .devcontainer/ .husky/ .gitmodules .npmrc .yarnrc .yarnrc.* .cargo/config .cargo/config.*
-		.claude/ .cursor/ .codex/ .gemini/ .windsurf/ .mcp.json`},
+		.claude/ .cursor/ .codex/ .gemini/ .windsurf/ .mcp.json
+		.devcontainer.json .zed/ *.code-workspace .nvim.lua .nvimrc .exrc .vimrc .gdbinit .dir-locals.el .rprofile .bazelrc .mvn/ .direnv/*.rc .hg/hgrc .lfsconfig
+		.pnpmfile.cjs .yarn/releases/ .yarn/plugins/ lefthook.yml lefthook.yaml .lefthook.yml .pre-commit-config.yaml .lintstagedrc .lintstagedrc.*
+		mise.toml .mise.toml rust-toolchain rust-toolchain.toml .opencode/ opencode.json opencode.jsonc .kiro/ .roo/ .continue/ .aider.conf.yml`},
 	{start, Anywhere, "sitecustomize.py usercustomize.py site-packages/*.pth dist-packages/*.pth"},
 	{private, Anywhere, `*.pem *.key *.p12 *.pfx *.jks *.keystore *.ppk *.kdbx *.ovpn *.tfstate
 		credentials.json client_secret*.json service-account*.json service_account*.json secrets.json secrets.toml secrets.yaml secrets.yml`},

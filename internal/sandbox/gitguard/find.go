@@ -3,6 +3,7 @@ package gitguard
 import (
 	"cmp"
 	"errors"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -19,8 +20,10 @@ import (
 const (
 	maxDepth    = 4
 	maxFolders  = 128
-	maxEntries  = 1024 // of one folder
+	maxNames    = 100_000 // of one folder: only those that count are kept
+	maxEntries  = 1024    // of one folder that is restored
 	maxUnlooked = 64
+	maxPath     = 2048 // bytes of the path of a folder in Found.Closed
 )
 
 // Found is what a folder holds that git or other tools obey. Paths are relative to
@@ -30,8 +33,10 @@ type Found struct {
 	Repos []Repo
 	// Tools are files and folders that the user's tools run or obey, as .vscode.
 	Tools []string
-	// Env are environment files that hold secrets.
+	// Env are files that hold secrets, such as .env.
 	Env []string
+	// Closed are folders that could not be read, or not wholly: they may hold anything.
+	Closed []string
 	// Unlooked are folders that were not looked at, or not wholly: those of package
 	// managers, deep ones, and those beyond a bound. "…" is the last of more than 64.
 	Unlooked []string
@@ -86,7 +91,7 @@ type folder struct {
 // number of folders. It follows no link. An error means that the folder itself could
 // not be opened.
 func Find(root string) (Found, error) {
-	r, err := os.OpenRoot(root)
+	r, err := openRoot(root)
 	if err != nil {
 		return Found{}, err
 	}
@@ -120,13 +125,19 @@ func find(r *os.Root, root string, before Found, w *watch) Found {
 			f.Tools = append(f.Tools, tool)
 		}
 	}
+	for _, env := range before.Env {
+		if _, err := r.Lstat(env); !gone(err) {
+			f.Env = append(f.Env, env)
+		}
+	}
 	f.nested(r, before.indexes)
 	slices.SortFunc(f.Repos, func(a, b Repo) int {
 		return cmp.Or(strings.Compare(a.Dir, b.Dir), strings.Compare(a.Name, b.Name))
 	})
-	slices.Sort(f.Tools)
-	f.Tools = slices.Compact(f.Tools)
-	slices.Sort(f.Env)
+	for _, list := range []*[]string{&f.Tools, &f.Env, &f.Closed} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
 	return f
 }
 
@@ -179,6 +190,15 @@ func (f *Found) unlooked(rel string) {
 	}
 }
 
+// close adds a folder that could not be read. If its path is too long for walls, one above
+// it is closed.
+func (f *Found) close(rel string) {
+	for rel != "." && len(f.Root)+len(rel) >= maxPath {
+		rel = path.Dir(rel)
+	}
+	f.Closed = append(f.Closed, rel)
+}
+
 func (f *Found) add(r *os.Root, rel string, seen folder) {
 	for _, name := range seen.tools {
 		f.Tools = append(f.Tools, path.Join(rel, name))
@@ -191,11 +211,16 @@ func (f *Found) add(r *os.Root, rel string, seen folder) {
 	for _, name := range seen.env {
 		f.Env = append(f.Env, path.Join(rel, name))
 	}
+	left := maxToolFolders
+	for _, name := range slices.Concat(seen.tools, seen.below) {
+		f.inTool(r, path.Join(rel, name), &left)
+	}
 	for _, name := range seen.left {
 		f.unlooked(path.Join(rel, name))
 	}
 	if seen.partial {
 		f.unlooked(rel)
+		f.close(rel)
 	}
 	for _, name := range seen.gits {
 		f.repository(r, rel, name)
@@ -222,20 +247,39 @@ func look(r *os.Root, root, rel string, was folder) (folder, bool) {
 	if was.stamp.holds(s) {
 		return was, true
 	}
-	// Not through r, which would ask for the type of each entry. A folder that becomes a
-	// link at this moment shows names of the outside, which are looked up through r.
-	f, err := os.Open(filepath.Join(root, rel))
+	closed.stamp = s // a change of its mode is told by it
+	// Not through r, which would ask for the type of each entry. If a folder above it becomes
+	// a link at this moment, names of the outside are seen, which are looked up through r.
+	f, err := OpenFolder(filepath.Join(root, rel))
 	if err != nil {
 		return closed, true
 	}
 	defer f.Close()
-	entries, err := f.ReadDir(maxEntries)
-	seen := folder{stamp: s, partial: len(entries) == maxEntries || err != nil && len(entries) > 0}
+	entries, whole := list(f)
+	seen := folder{stamp: s, partial: !whole}
 	if seen.partial {
 		entries = append(entries, fixed(r, rel)...)
 	}
 	seen.sort(r, root, rel, entries)
 	return seen, true
+}
+
+// list reads the entries of a folder that count, and its folders. It reports whether it
+// read all of them.
+func list(f *os.File) (out []fs.DirEntry, whole bool) {
+	for n := 0; n < maxNames; {
+		part, err := f.ReadDir(1024)
+		n += len(part)
+		for _, e := range part {
+			if e.IsDir() || counts(e.Name()) {
+				out = append(out, e)
+			}
+		}
+		if err != nil {
+			return out, err == io.EOF
+		}
+	}
+	return out, false
 }
 
 // gone reports whether an error says that nothing is at a path. Any other one says that
@@ -251,6 +295,9 @@ func fixed(r *os.Root, rel string) (out []fs.DirEntry) {
 	for name := range known().tools {
 		all = append(all, name)
 	}
+	for name := range known().below {
+		all = append(all, name)
+	}
 	for _, name := range all {
 		if info, err := r.Lstat(path.Join(rel, name)); err == nil {
 			out = append(out, fs.FileInfoToDirEntry(info))
@@ -263,9 +310,13 @@ func (seen *folder) sort(r *os.Root, root, rel string, entries []fs.DirEntry) {
 	n := known()
 	// By its name, and not from the list: other spellings may be other files.
 	git, err := os.Lstat(filepath.Join(root, rel, ".git"))
-	if err == nil {
+	switch {
+	case err == nil:
 		seen.gits = append(seen.gits, ".git")
+	case !gone(err): // its names can be listed, and nothing in it can be looked at
+		seen.partial = true
 	}
+	reads := maxDoubtful
 	var head, objects, refs, common bool
 	for _, e := range entries {
 		name := e.Name()
@@ -274,18 +325,19 @@ func (seen *folder) sort(r *os.Root, root, rel string, entries []fs.DirEntry) {
 		objects = objects || strings.EqualFold(name, "objects")
 		refs = refs || strings.EqualFold(name, "refs")
 		common = common || strings.EqualFold(name, "commondir")
+		if secretIn(r, rel, e, &reads) {
+			seen.env = append(seen.env, name)
+		}
 		switch {
 		case strings.EqualFold(name, ".git"):
 			if info, err := os.Lstat(filepath.Join(root, rel, name)); err == nil && name != ".git" && !(git != nil && os.SameFile(info, git)) {
 				seen.gits = append(seen.gits, name)
 			}
-		case n.below[name] != nil:
+		case n.below[name] != nil && e.IsDir(): // anything else is itself what tools follow
 			seen.below = append(seen.below, name)
-		case n.tool(name):
+		case n.tool(name) || n.below[name] != nil:
 			seen.tools = append(seen.tools, name)
-		case n.secret(name):
-			seen.env = append(seen.env, name)
-		case !e.IsDir():
+		case n.env(name) || !e.IsDir():
 		case skipped(name):
 			seen.left = append(seen.left, name)
 		default:
@@ -306,12 +358,15 @@ func (seen *folder) sort(r *os.Root, root, rel string, entries []fs.DirEntry) {
 // in returns the files below a folder such as .cargo that tools obey. Others in it may
 // be written.
 func (n names) in(r *os.Root, rel, name string) (out []string) {
-	f, err := r.Open(path.Join(rel, name))
+	f, err := openFolder(r, path.Join(rel, name))
 	if err != nil {
-		return []string{name} // a link that leads out
+		return []string{name} // it was replaced, or cannot be read
 	}
 	defer f.Close()
-	list, _ := f.Readdirnames(maxEntries)
+	list, err := f.Readdirnames(maxNames)
+	if len(list) == maxNames || err != nil && err != io.EOF {
+		return []string{name}
+	}
 	for _, file := range list {
 		if matchAny(n.below[name], file) {
 			out = append(out, name+"/"+file)

@@ -154,7 +154,7 @@ func (n *namer) places(repos []Repo) {
 		case r.Git == "": // it leads out, where the user's git follows it
 			at.git = leadsTo(filepath.Join(at.top, r.Name))
 		case r.Outside && n.roots[r.Git].Root == nil:
-			if git, err := os.OpenRoot(r.Git); err == nil {
+			if git, err := openRoot(r.Git); err == nil {
 				in := n.folder
 				in.Root, in.root, in.prefix = git, r.Git, "."
 				n.roots[r.Git] = in

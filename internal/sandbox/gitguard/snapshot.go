@@ -130,7 +130,7 @@ func (s Snapshot) Reopen() error {
 }
 
 func take(dir string, before Snapshot, quiet bool) (Snapshot, error) {
-	r, err := os.OpenRoot(dir)
+	r, err := openRoot(dir)
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("look at what git obeys: %w", err)
 	}
@@ -215,7 +215,7 @@ func (r reader) remembered() {
 		dir, ok := outside[was.root]
 		if !ok {
 			var err error
-			if dir, err = os.OpenRoot(was.root); gone(err) {
+			if dir, err = openRoot(was.root); gone(err) {
 				continue
 			}
 			outside[was.root] = dir
@@ -242,7 +242,7 @@ func (r reader) outside(of gitFolder) {
 	var git *os.Root
 	var err error
 	if of.outside {
-		git, err = os.OpenRoot(root)
+		git, err = openRoot(root)
 	} else {
 		rel, bad := filepath.Rel(r.root, of.path)
 		if bad != nil || !filepath.IsLocal(rel) {

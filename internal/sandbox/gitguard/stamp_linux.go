@@ -6,9 +6,6 @@ import (
 	"time"
 )
 
-// waitless opens a pipe without waiting for its other end.
-const waitless = syscall.O_NONBLOCK | syscall.O_NOFOLLOW
-
 func identity(info fs.FileInfo) stamp {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -150,7 +150,7 @@ func (w *watch) apply(r *os.Root, events []notify.Event) bool {
 // counts reports whether a file of this name makes a difference for the folder it is in.
 func counts(name string) bool {
 	n := known()
-	return strings.EqualFold(name, ".git") || n.below[name] != nil || n.tool(name) || n.secret(name) ||
+	return strings.EqualFold(name, ".git") || n.below[name] != nil || n.tool(name) || n.env(name) || n.secret(name) || n.doubtful(name) ||
 		slices.ContainsFunc([]string{"HEAD", "objects", "refs", "commondir"}, func(part string) bool { return strings.EqualFold(name, part) })
 }
 
@@ -194,9 +194,10 @@ func (w *watch) again(r *os.Root, rel string, moved map[string]bool) {
 		}
 	}
 	w.note(rel, watched{seen, was.id, was.depth})
+	listed := set(was.subs)
 	for _, sub := range seen.subs {
 		// One that was listed before and is not known is not new: it waits, or is beyond a bound.
-		if at := path.Join(rel, sub); moved[at] || !slices.Contains(was.subs, sub) {
+		if at := path.Join(rel, sub); moved[at] || !listed[sub] {
 			w.walk(r, []place{{at, was.depth + 1}}, time.Time{})
 		}
 	}
@@ -204,7 +205,16 @@ func (w *watch) again(r *os.Root, rel string, moved map[string]bool) {
 
 // missing returns what is in one list and not in another.
 func missing(list, other []string) []string {
-	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(other, s) })
+	in := set(other)
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return in[s] })
+}
+
+func set(list []string) map[string]bool {
+	m := make(map[string]bool, len(list))
+	for _, s := range list {
+		m[s] = true
+	}
+	return m
 }
 
 func (w *watch) note(rel string, f watched) {
@@ -214,7 +224,7 @@ func (w *watch) note(rel string, f watched) {
 	if f.closed {
 		w.shut[rel] = true
 	}
-	if len(f.gits) > 0 || f.bare || len(f.tools)+len(f.below)+len(f.env) > 0 {
+	if len(f.gits) > 0 || f.bare || f.partial || len(f.tools)+len(f.below)+len(f.env) > 0 {
 		w.marked[rel] = true
 	}
 }
@@ -254,7 +264,8 @@ func (w *watch) enter(r *os.Root, at place, was folder) (folder, bool) {
 	if w.notify != nil {
 		id, err = w.notify.Add(filepath.Join(w.root, at.rel))
 	}
-	if errors.Is(err, fs.ErrNotExist) || err != nil && len(w.still) >= maxFolders && w.notify != nil {
+	closed := errors.Is(err, fs.ErrPermission) // what cannot be read is noted as that
+	if errors.Is(err, fs.ErrNotExist) || err != nil && !closed && len(w.still) >= maxFolders && w.notify != nil {
 		return folder{}, false
 	}
 	seen, ok := look(r, w.root, at.rel, was)
@@ -297,9 +308,10 @@ func (w *watch) rescan(r *os.Root) {
 		if !ok {
 			continue
 		}
+		listed := set(was.subs)
 		for _, sub := range append(slices.Clone(seen.subs), missing(was.subs, seen.subs)...) {
 			child := path.Join(at.rel, sub)
-			if _, ok := before[child]; !ok && known && slices.Contains(was.subs, sub) {
+			if _, ok := before[child]; !ok && known && listed[sub] {
 				continue // it waits, or is beyond a bound
 			}
 			queue = append(queue, place{child, at.depth + 1})

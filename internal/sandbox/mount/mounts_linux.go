@@ -59,6 +59,8 @@ func (b *builder) mount(e *entry) error {
 		b.report.Skipped = append(b.report.Skipped, Problem{e.path, err.Error()})
 	case errors.Is(err, unix.ELOOP):
 		b.linked = append(b.linked, e)
+	case e.kind == hide && errors.Is(err, unix.EACCES):
+		return fmt.Errorf("hide %s: %w", e.path, err) // whoever closed a folder above it can open it again
 	default:
 		b.unprotected(e.path, err.Error())
 	}

@@ -2,8 +2,9 @@ package plan
 
 import (
 	"io/fs"
-	"os"
 	"path/filepath"
+
+	"hermes/internal/sandbox/gitguard"
 )
 
 // maxCarved is how many entries of one folder Carve returns. A rule set grows by one
@@ -32,7 +33,7 @@ func carve(out []string, at string, hidden []string) []string {
 	if !holds(at, hidden) {
 		return append(out, at)
 	}
-	f, err := os.Open(at)
+	f, err := gitguard.OpenFolder(at)
 	if err != nil {
 		return out // what cannot be looked at is not granted
 	}

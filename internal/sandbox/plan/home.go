@@ -44,12 +44,13 @@ func (p *planner) xdgConfig() string {
 
 // small reads a regular file up to a bound.
 func small(at string) []byte {
-	info, err := os.Stat(at)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxCopied {
+	f, err := gitguard.OpenFile(followed(at))
+	if err != nil {
 		return nil
 	}
-	text, err := os.ReadFile(at)
-	if err != nil {
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxCopied+1))
+	if err != nil || len(text) > maxCopied {
 		return nil
 	}
 	return text
@@ -112,7 +113,7 @@ func own(at *os.Root, name string) (*os.Root, error) {
 			return nil, err
 		}
 	}
-	dir, err := at.OpenRoot(name)
+	dir, err := gitguard.OpenRootIn(at, name)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +148,7 @@ func (f file) write(home *os.Root) error {
 }
 
 func same(dir *os.Root, name string, text []byte) bool {
-	f, err := dir.Open(name)
+	f, err := gitguard.OpenFileIn(dir, name)
 	if err != nil {
 		return false
 	}

@@ -1,10 +1,13 @@
 package plan
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // within reports whether a path is a folder or below it. Both are clean and absolute.
@@ -72,9 +75,14 @@ func isFolder(p string) bool {
 	return err == nil && info.IsDir()
 }
 
+// exists reports whether something is at a path, or may be.
 func exists(p string) bool {
 	_, err := os.Lstat(p)
-	return err == nil
+	return !isGone(err)
+}
+
+func isGone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // maxHops is how many links one path may have.

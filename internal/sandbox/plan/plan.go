@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -69,6 +70,10 @@ type Request struct {
 	// Given are files and folders of the caller that programs may read, also if they are
 	// in State: the program itself, authorities that it made.
 	Given []string
+	// Known is what the session knows of the workspace. It has looked at far more folders
+	// than a plan does, and remembers what a program hides since. Without it, or if it is
+	// of another folder, the plan looks itself.
+	Known gitguard.Snapshot
 }
 
 // Plan is what programs may do, and what the caller tells the user.
@@ -99,6 +104,8 @@ type planner struct {
 	named       []string // what grants name
 	made        []string // private folders: allowed, although they may be in state
 	given       []string // of the caller: allowed for reading, too
+	unseen      []string // below the workspace: what could not be looked at
+	modulesLeft int      // folders of git that may still be looked at
 	rules       policy.PathRules
 	path        []string
 	follow      func(path string) (real string, err error) // filepath.EvalSymlinks
@@ -107,6 +114,9 @@ type planner struct {
 // maxKept bounds how many files of a workspace are protected and hidden: each costs a
 // mount, or a rule.
 const maxKept = 2048
+
+// maxAbove is how many folders above those cost nothing.
+const maxAbove = 4096
 
 // Make computes a plan. It fails if the workspace or the home is not a folder, and if the
 // workspace has more to be protected or hidden than can be.
@@ -117,22 +127,41 @@ func Make(r Request) (Plan, error) {
 	}
 	p.folders()
 	p.system()
-	p.workspace()
-	if n := len(p.Found.Env) + len(p.Found.Tools) + len(p.Found.Repos); n > maxKept && p.reads() {
-		return Plan{}, fmt.Errorf("the workspace %s holds %d files with secrets, repositories and files that tools obey, such as %s; "+
-			"the sandbox can protect %d: remove some, or work in a folder below", p.Workspace, n, slices.Concat(p.Found.Env, p.Found.Tools, []string{".git"})[0], maxKept)
+	if err := p.workspace(); err != nil {
+		return Plan{}, err
+	}
+	if n := p.kept(); n > maxKept && p.reads() {
+		return Plan{}, fmt.Errorf("the workspace %s holds %d files with secrets, closed folders, repositories and files that tools obey, such as %s; "+
+			"the sandbox can protect %d: remove some, or work in a folder below", p.Workspace, n, slices.Concat(p.Found.Env, p.Found.Closed, p.Found.Tools, []string{".git"})[0], maxKept)
 	}
 	p.grants()
 	p.give()
 	p.tools()
 	p.variables()
 	p.repositories()
+	p.hideUnseen()
 	p.finish()
 	return p.Plan, nil
 }
 
+// kept counts what is protected and hidden, and the folders above it, each of which costs
+// a mount as well.
+func (p *planner) kept() int {
+	all := slices.Concat(p.Found.Env, p.Found.Closed, p.Found.Tools)
+	for _, r := range p.Found.Repos {
+		all = append(all, path.Join(r.Dir, r.Name))
+	}
+	n, above := len(all), map[string]bool{}
+	for _, rel := range all {
+		for dir := path.Dir(rel); dir != "." && !above[dir]; dir = path.Dir(dir) {
+			above[dir] = true
+		}
+	}
+	return n + max(0, len(above)-maxAbove)
+}
+
 func newPlanner(r Request) (*planner, error) {
-	p := &planner{Request: r, home0: filepath.Clean(r.Home), workspace0: filepath.Clean(r.Workspace), follow: filepath.EvalSymlinks}
+	p := &planner{Request: r, home0: filepath.Clean(r.Home), workspace0: filepath.Clean(r.Workspace), follow: filepath.EvalSymlinks, modulesLeft: maxModules}
 	for _, dir := range []struct {
 		name string
 		path string
@@ -275,7 +304,7 @@ func (p *planner) finish() {
 		pol.Write = merged(append(pol.Write, p.made...))
 	}
 	pol.Read = slices.DeleteFunc(pol.Read, func(r string) bool { return withinAny(r, pol.Write) })
-	pol.Protected = sorted(pol.Protected)
+	pol.Protected = slices.DeleteFunc(sorted(pol.Protected), func(at string) bool { return withinAny(at, pol.Hidden) })
 	p.Set, p.Unset, pol.Links = sorted(p.Set), sorted(p.Unset), sorted(pol.Links)
 	p.Lacks, p.Notes = unique(p.Lacks), unique(p.Notes)
 }

@@ -4,12 +4,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"hermes/internal/sandbox"
+	"hermes/internal/sandbox/gitguard"
 	"hermes/internal/sandbox/plan"
 )
 
@@ -408,5 +410,73 @@ func TestLinksOnTheWayAreNamed(t *testing.T) {
 	}
 	if got, want := variable(p, "PATH"), u.home+"/opt/tool/bin"; got != want {
 		t.Errorf("PATH is %s, want %s", got, want)
+	}
+}
+
+// TestCredentialsOfToolChainsAreHidden, although the folder that they are in is open.
+func TestCredentialsOfToolChainsAreHidden(t *testing.T) {
+	t.Parallel()
+	for _, layer := range []sandbox.Layer{sandbox.A, sandbox.B} {
+		secrets := []string{
+			".rye/credentials", ".local/share/uv/credentials/credentials.toml", ".dotnet/corefx/cryptography/x509stores/my/x.pfx", ".npm-global/etc/npmrc", ".nvm/versions/node/v22/etc/npmrc",
+		}
+		u := mustUser(t, append(secrets, ".rye/shims/python", ".dotnet/dotnet", ".npm-global/bin/tsc", ".nvm/versions/node/v22/bin/node")...)
+		u.Layer = layer
+		u.Path = append(u.Path, u.home+"/.rye/shims", u.home+"/.dotnet", u.home+"/.npm-global/bin", u.home+"/.nvm/versions/node/v22/bin")
+		p := mustMake(t, u.Request)
+		for _, open := range []string{".rye/shims/python", ".dotnet/dotnet", ".npm-global/bin/tsc", ".nvm/versions/node/v22/bin/node"} {
+			if !readable(p, filepath.Join(u.home, open)) {
+				t.Errorf("%v: %s is closed", layer, open)
+			}
+		}
+		for _, closed := range secrets {
+			if readable(p, filepath.Join(u.home, closed)) {
+				t.Errorf("%v: %s is open", layer, closed)
+			}
+		}
+	}
+}
+
+// TestWhatWasFoundBeforeStaysHidden, although the plan itself would not find it now.
+func TestWhatWasFoundBeforeStaysHidden(t *testing.T) {
+	t.Parallel()
+	for _, layer := range []sandbox.Layer{sandbox.A, sandbox.B} {
+		u := mustUser(t, "src/project/z/.env", "src/project/z/.git/config", "src/project/z/.git/HEAD")
+		u.Layer = layer
+		before, err := gitguard.Take(u.work)
+		must(t, err)
+		for i := range 200 {
+			must(t, os.MkdirAll(filepath.Join(u.work, "!"+strconv.Itoa(i), "x"), 0o755))
+		}
+		u.Known, err = before.Again()
+		must(t, err)
+		p := mustMake(t, u.Request)
+		if readable(p, u.work+"/z/.env") || !slices.Contains(p.Policy.Protected, u.work+"/z/.git/config") {
+			t.Errorf("%v: hidden %q, protected %q", layer, p.Policy.Hidden, p.Policy.Protected)
+		}
+	}
+}
+
+// TestFoldersOfSubmodulesBeyondTheBoundAreHidden, and are not looked at.
+func TestFoldersOfSubmodulesBeyondTheBoundAreHidden(t *testing.T) {
+	t.Parallel()
+	u := mustUser(t)
+	for i := range 40 {
+		for j := range 40 {
+			must(t, os.MkdirAll(filepath.Join(u.work, ".git/modules", strconv.Itoa(i), strconv.Itoa(j)), 0o755))
+		}
+	}
+	p := mustMake(t, u.Request)
+	hidden := 0
+	for i := range 40 {
+		if slices.Contains(p.Policy.Hidden, filepath.Join(u.work, ".git/modules", strconv.Itoa(i))) {
+			hidden++
+		}
+	}
+	if hidden == 0 || hidden == 40 {
+		t.Errorf("%d of 40 are hidden", hidden)
+	}
+	if !strings.Contains(strings.Join(p.Lacks, "\n"), ".git/modules") {
+		t.Errorf("the user is not told: %q", p.Lacks)
 	}
 }

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -8,6 +10,7 @@ import (
 	"strings"
 
 	"hermes/internal/policy"
+	"hermes/internal/sandbox/gitguard"
 )
 
 // systemFolders are readable as a whole. /opt, /nix and /snap hold installed programs.
@@ -25,15 +28,68 @@ const etcSecrets = `shadow* gshadow* *- sudoers* security/opasswd ssh/*_key ssl/
 	exim4 postfix dovecot mysql mariadb redis postgresql bind rndc.key sssd ldap.secret libnss-ldap.secret pam_ldap.secret cloud apt/auth.conf apt/auth.conf.d
 	msmtprc ssmtp nullmailer snmp zabbix duo vault* consul* hermes gitea gitlab* grafana machine-id-secret credstore credstore.encrypted systemd/credstore`
 
+// maxListed is how many entries of a folder of the system or the home are looked at.
+const maxListed = 4096
+
 // system allows reading the system.
 func (p *planner) system() {
 	p.read(strings.Fields(systemFolders)...)
 	p.etc("/etc")
+	if os.Geteuid() != 0 {
+		return // the kernel keeps them from this user
+	}
+	for _, of := range []struct {
+		dir   string
+		depth int
+	}{{"/etc", 8}, {"/usr/local/etc", 8}, {"/opt", 2}} {
+		left := maxSystem
+		for _, at := range notForOthers(of.dir, of.depth, &left) {
+			if withinAny(at, p.Policy.Read) {
+				p.Policy.Hidden = append(p.Policy.Hidden, Carve([]string{at}, p.Grants.Read)...)
+			}
+		}
+	}
+}
+
+// maxSystem is how many entries are looked at in each of these folders.
+const maxSystem = 4096
+
+// notForOthers lists what only root and groups may read: whoever made it did not mean it for
+// everybody. Folders beyond the bound are listed as well, those that are deeper are not.
+func notForOthers(dir string, depth int, left *int) (out []string) {
+	f, err := gitguard.OpenFolder(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(max(*left, 0) + 1)
+	if *left -= len(entries); *left < 0 || err != nil && err != io.EOF {
+		return []string{dir}
+	}
+	for _, e := range entries {
+		at := filepath.Join(dir, e.Name())
+		if t := e.Type(); !t.IsDir() && !t.IsRegular() {
+			continue
+		}
+		info, err := e.Info()
+		switch {
+		case isGone(err):
+		case err != nil || info.Mode().Perm()&0o004 == 0 || info.IsDir() && info.Mode().Perm()&0o001 == 0:
+			out = append(out, at)
+		case info.IsDir() && depth > 1:
+			out = append(out, notForOthers(at, depth-1, left)...)
+		}
+	}
+	return out
 }
 
 // etc allows every entry of /etc that holds no secret.
 func (p *planner) etc(dir string) {
-	entries, _ := os.ReadDir(dir)
+	var entries []fs.DirEntry
+	if f, err := gitguard.OpenFolder(dir); err == nil {
+		entries, _ = f.ReadDir(maxListed)
+		f.Close()
+	}
 	var hidden []string
 	names := lister{}
 	for _, pattern := range etcPatterns() {
@@ -103,8 +159,8 @@ func (l lister) find(dir string, pattern []string) (out []string) {
 	names, ok := l[dir]
 	if !ok {
 		names = map[string][]string{}
-		if f, err := os.Open(dir); err == nil {
-			list, _ := f.Readdirnames(4096)
+		if f, err := gitguard.OpenFolder(followed(dir)); err == nil {
+			list, _ := f.Readdirnames(maxListed)
 			f.Close()
 			for _, name := range list {
 				names[strings.ToLower(name)] = append(names[strings.ToLower(name)], name)

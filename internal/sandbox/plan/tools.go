@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"hermes/internal/sandbox/gitguard"
 )
 
 // chain is a tool chain that is installed in the user's home.
@@ -200,7 +202,7 @@ const maxLinks = 1024
 // linked allows the tools that links in a folder on PATH lead to, as those of uv and
 // pipx in ~/.local/bin.
 func (p *planner) linked(dir string) {
-	f, err := os.Open(dir)
+	f, err := gitguard.OpenFolder(dir)
 	if err != nil {
 		return
 	}

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -179,11 +178,13 @@ func (p *planner) goFile() map[string]string {
 		at = filepath.Join(dir, "go", "env")
 	}
 	out := map[string]string{}
-	info, err := os.Stat(at)
-	if err != nil || !filepath.IsAbs(at) || !info.Mode().IsRegular() || info.Size() > 64<<10 || p.closed(followed(at)) {
+	if !filepath.IsAbs(at) || p.closed(followed(at)) {
 		return out
 	}
-	text, _ := os.ReadFile(at)
+	text := small(at)
+	if len(text) == 0 || len(text) > 64<<10 {
+		return out
+	}
 	for line := range strings.Lines(string(text)) {
 		if name, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok {
 			out[name] = value

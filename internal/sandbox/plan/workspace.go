@@ -1,8 +1,11 @@
 package plan
 
 import (
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"hermes/internal/sandbox"
 	"hermes/internal/sandbox/gitguard"
@@ -15,21 +18,23 @@ func (p *planner) writes() bool { return p.Profile == Command || p.Profile == Gi
 func (p *planner) reads() bool { return p.Profile != Plugin && p.Profile != Browser }
 
 // workspace allows the workspace, and finds what must be protected in it.
-func (p *planner) workspace() {
+func (p *planner) workspace() error {
 	if !p.reads() {
-		return
+		return nil
 	}
 	if p.isState(p.Workspace) {
 		p.lack("the workspace %s is part of Hermes' own home: choose another folder", p.Workspace)
-		return
+		return nil
 	}
 	for _, s := range p.secrets {
 		if within(p.Workspace, s) {
 			p.lack("the workspace %s holds credentials of the user: choose another folder", p.Workspace)
-			return
+			return nil
 		}
 	}
-	p.find()
+	if err := p.find(); err != nil {
+		return err
+	}
 	if p.wide() {
 		p.entries()
 	} else {
@@ -39,25 +44,72 @@ func (p *planner) workspace() {
 		}
 	}
 	p.env()
+	return nil
 }
 
 // find looks for what git and tools obey. What git's configuration names counts only if
 // programs can change it.
-func (p *planner) find() {
-	if !p.writes() {
-		if found, err := gitguard.Find(p.Workspace); err == nil {
-			p.Found = found
-		}
-		return
+func (p *planner) find() (err error) {
+	known := p.Known.Found.Root == p.Workspace
+	switch {
+	case known:
+		p.Found = p.Known.Found
+	case p.writes():
+		p.Known, err = gitguard.UserOf(p.home0, p.Environ).Take(p.Workspace)
+		p.Found = p.Known.Found
+	default:
+		p.Found, err = gitguard.Find(p.Workspace)
 	}
-	s, err := gitguard.UserOf(p.home0, p.Environ).Take(p.Workspace)
 	if err != nil {
-		return
+		return fmt.Errorf("plan the sandbox: look at the workspace: %w", err)
 	}
-	var unread []string
-	p.Found = s.Found
-	p.Named, unread = s.Named()
-	p.Notes = append(p.Notes, unread...)
+	if slices.Contains(p.Found.Closed, ".") {
+		return fmt.Errorf("the workspace %s cannot be read as a whole: give yourself the right to read and enter it (chmod u+rx), or work in a folder with fewer entries", p.Workspace)
+	}
+	for _, rel := range p.Found.Closed {
+		p.unseen = append(p.unseen, filepath.Join(p.Workspace, filepath.FromSlash(rel)))
+	}
+	if p.writes() {
+		var unread []string
+		p.Named, unread = p.Known.Named()
+		p.Notes = append(p.Notes, unread...)
+	}
+	return nil
+}
+
+// maxNamed is how many folders that could not be looked at are named.
+const maxNamed = 8
+
+// hideUnseen hides the folders that could not be looked at: they may hold secrets, and what
+// git and tools obey. In layer B they are left out.
+func (p *planner) hideUnseen() {
+	if p.Layer != sandbox.A && p.Policy.Network == sandbox.Offline || p.Profile == OwnGit {
+		return // as in env
+	}
+	named := 0
+	for _, at := range merged(p.unseen) {
+		if slices.Contains(p.Grants.Read, at) {
+			continue
+		}
+		p.Policy.Hidden = append(p.Policy.Hidden, at)
+		if named++; named <= maxNamed {
+			p.lack("the folder %s, which could not be read as a whole: give yourself the right to read and enter it (chmod u+rx), or allow reading it", at)
+		}
+	}
+	if named > maxNamed {
+		p.lack("%d more folders that could not be read as a whole", named-maxNamed)
+	}
+}
+
+// shut hides the nearest folder above a path that can be looked at.
+func (p *planner) shut(at string) {
+	for at != p.Workspace && at != filepath.Dir(at) {
+		if _, err := os.Lstat(at); err == nil {
+			p.unseen = append(p.unseen, at)
+			return
+		}
+		at = filepath.Dir(at)
+	}
 }
 
 // wide reports whether the workspace is the home, or a folder above it or above
@@ -74,7 +126,12 @@ func (p *planner) homeInWorkspace() bool { return p.reads() && within(p.home, p.
 // directly in it is not allowed: such a command asks to run outside.
 func (p *planner) entries() {
 	p.note("the workspace %s is or holds the home folder: only its visible entries that are not protected are open, and new ones directly in it are not", p.Workspace)
-	entries, _ := os.ReadDir(p.Workspace)
+	f, err := gitguard.OpenFolder(p.Workspace)
+	if err != nil {
+		return // nothing is open then
+	}
+	entries, _ := f.ReadDir(maxCarved)
+	f.Close()
 	for _, e := range entries {
 		at := filepath.Join(p.Workspace, e.Name())
 		if e.Name()[0] == '.' || !e.IsDir() && !e.Type().IsRegular() || holds(at, []string{p.home, p.state, p.Cache}) || p.protected(at) {
@@ -117,6 +174,10 @@ func (p *planner) env() {
 	for _, rel := range p.Found.Env {
 		at := filepath.Join(p.Workspace, filepath.FromSlash(rel))
 		if holds(at, p.Grants.Read) {
+			continue
+		}
+		if _, err := os.Lstat(at); err != nil && !isGone(err) {
+			p.shut(at) // a command could open the folder again; no cover can be mounted in it now
 			continue
 		}
 		p.Policy.Hidden = append(p.Policy.Hidden, at)
@@ -182,14 +243,20 @@ func (p *planner) namedByGit(n gitguard.Named) {
 	if holds(n.Path, []string{p.state}) || p.isState(n.Path) || withinAny(n.Path, p.Policy.Hidden) { // which are closed
 		return
 	}
-	if info, err := os.Lstat(n.Path); err == nil && (info.Mode().IsRegular() || n.Tree && info.IsDir()) {
+	if info, err := os.Lstat(n.Path); err != nil || info.Mode().IsRegular() || n.Tree && info.IsDir() {
 		p.protect(n.Path)
 	}
 }
 
 func (p *planner) protect(at string) {
-	if p.writes() && exists(at) {
+	if !p.writes() {
+		return
+	}
+	switch _, err := os.Lstat(at); {
+	case err == nil:
 		p.Policy.Protected = append(p.Policy.Protected, at)
+	case !isGone(err):
+		p.shut(at)
 	}
 }
 
@@ -203,7 +270,7 @@ func (p *planner) obeyed(git string, depth int) {
 	for _, name := range []string{"hooks", "commondir", "gitdir", "remotes", "branches"} {
 		p.protect(filepath.Join(git, name))
 	}
-	for _, tree := range folders(filepath.Join(git, "worktrees")) {
+	for _, tree := range p.foldersOf(filepath.Join(git, "worktrees")) {
 		for _, name := range []string{"commondir", "gitdir", "config.worktree"} {
 			if p.Profile != GitConfig { // it adds and removes worktrees, which is judged afterwards
 				p.protect(filepath.Join(tree, name))
@@ -213,28 +280,41 @@ func (p *planner) obeyed(git string, depth int) {
 	p.modules(filepath.Join(git, "modules"), depth)
 }
 
-// modules protects the git folders of submodules, whose names may hold slashes.
+// maxModules is how many folders of submodules and worktrees are looked at.
+const maxModules = 1024
+
+// modules protects the git folders of submodules, whose names may hold slashes. Those
+// beyond the bounds are hidden.
 func (p *planner) modules(dir string, depth int) {
-	if depth > 4 {
-		return
-	}
-	for _, sub := range folders(dir) {
-		if exists(filepath.Join(sub, "HEAD")) {
+	for _, sub := range p.foldersOf(dir) {
+		switch {
+		case depth > 4:
+			p.unseen = append(p.unseen, sub)
+		case exists(filepath.Join(sub, "HEAD")):
 			p.obeyed(sub, depth+1)
-			continue
+		default:
+			p.modules(sub, depth+1)
 		}
-		p.modules(sub, depth+1)
 	}
 }
 
-// folders lists the folders in a folder, up to a bound.
-func folders(dir string) (out []string) {
-	f, err := os.Open(dir)
-	if err != nil {
+// foldersOf lists the folders in a folder of git. One that cannot be read, or has more than
+// the bound of all lets, is hidden.
+func (p *planner) foldersOf(dir string) (out []string) {
+	if info, err := os.Lstat(dir); err == nil && !info.IsDir() || isGone(err) {
+		return nil
+	}
+	f, err := gitguard.OpenFolder(dir)
+	if err != nil || p.modulesLeft <= 0 {
+		p.shut(dir)
 		return nil
 	}
 	defer f.Close()
-	entries, _ := f.ReadDir(256)
+	entries, err := f.ReadDir(p.modulesLeft + 1)
+	if p.modulesLeft -= len(entries) + 1; p.modulesLeft < 0 || err != nil && err != io.EOF {
+		p.shut(dir)
+		return nil
+	}
 	for _, e := range entries {
 		if e.IsDir() {
 			out = append(out, filepath.Join(dir, e.Name()))

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package gitguard
+
+const waitless, folderOnly = 0, 0
