@@ -69,7 +69,7 @@ func (v *visit) changes() []hermes.Refusal {
 		}
 	}
 	watched := func(c gitguard.Change) bool {
-		return w.watched(c, v.place.plan.Policy.Layer, v.write) && !c.Usual()
+		return w.watched(c, v.place.plan.Policy.Layer, v.allowed) && !c.Usual()
 	}
 	changed := now.Compare(w.before)
 	if len(changed) > 0 {
@@ -184,7 +184,7 @@ func (w *Walls) keep(protected []string) {
 func (w *Walls) leave(all []*place) {
 	var allowed []string
 	for _, at := range all {
-		allowed = append(allowed, at.write...)
+		allowed = append(allowed, at.allowed...)
 	}
 	for _, r := range w.settle(func(c gitguard.Change) bool { return w.watched(c, w.program.State().Layer, allowed) && !c.Usual() }) {
 		w.program.config.Log.Warn("a program of the sandbox changed what the user's tools obey", "path", r.Name, "done", r.Note, "session", w.config.Session)

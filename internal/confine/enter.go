@@ -132,15 +132,15 @@ func (w *Walls) freeze() (thaw func(), err error) {
 
 // visit is one command inside.
 type visit struct {
-	walls  *Walls
-	place  *place
-	line   string
-	dir    string
-	write  []string // what the user allowed it to write
-	begin  time.Time
-	ports  []int
-	revoke []func()
-	output tail
+	walls   *Walls
+	place   *place
+	line    string
+	dir     string
+	allowed []string // what the user allowed it of the protected paths
+	begin   time.Time
+	ports   []int
+	revoke  []func()
+	output  tail
 }
 
 // visit prepares a command inside. It returns nil if there are no walls, and need not be.
@@ -172,7 +172,7 @@ func (w *Walls) visit(ctx context.Context, k key, c hermes.Command, dir string, 
 	}
 	w.running++
 	at.running++
-	v := &visit{walls: w, place: at, line: c.Line, dir: dir, write: at.write, begin: time.Now()}
+	v := &visit{walls: w, place: at, line: c.Line, dir: dir, allowed: at.allowed, begin: time.Now()}
 	v.ports, _ = at.keeper.Ports() // those of a keeper that has gone are told when it is used
 	v.revoke = append(w.open(needs, c.Need), w.writes.begin(c))
 	return v, nil

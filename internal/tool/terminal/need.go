@@ -135,6 +135,10 @@ func (t *shellOf) needRisk(n hermes.Need, e hermes.Environment) hermes.Risk {
 		paths = append(paths, cmp.Or(follow(n.Name), n.Name))
 	}
 	rules := policy.PathRules{Home: t.homeOf(e), State: t.config.Hermes}.Linked(filepath.EvalSymlinks)
+	var opening hermes.Opening
+	if o, ok := e.(hermes.Opener); ok && isPath(n) {
+		opening = o.Opens(context.Background(), n)
+	}
 	own := slices.DeleteFunc([]string{rules.State, rules.RealState}, func(s string) bool { return s == "" })
 	switch {
 	case n.Kind == hermes.RefusedHost:
@@ -154,6 +158,9 @@ func (t *shellOf) needRisk(n hermes.Need, e hermes.Environment) hermes.Risk {
 	case slices.ContainsFunc(own, func(s string) bool { return slices.ContainsFunc(paths, func(p string) bool { return overlap(p, s) }) }):
 		r.Deny, r.Reason = true, n.String()+" would open Hermes' own home, which no command may have"
 		return r
+	case opening.Refuse != "":
+		r.Deny, r.Reason = true, n.String()+": "+opening.Refuse
+		return r
 	case n.Kind == hermes.RefusedRead:
 		r.Reason = "reads " + n.Name + ", which is outside of the sandbox"
 		r.Once = rules.Secret(paths...) || !rules.Read(paths...).Allowed()
@@ -162,9 +169,13 @@ func (t *shellOf) needRisk(n hermes.Need, e hermes.Environment) hermes.Risk {
 		r.Once = rules.Secret(paths...) || !rules.Write(paths...).Allowed() || !rules.CommandReplaces(paths...).Allowed()
 	}
 	if r.Once {
-		r.NoRemember = true
 		r.Reason += " and is or contains what is protected, such as passwords, keys, private data, or files that run later"
 	}
+	if opening.Holds != "" {
+		r.Once = true
+		r.Reason += "; it opens " + opening.Holds
+	}
+	r.NoRemember = r.Once
 	return r
 }
 

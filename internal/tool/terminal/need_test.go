@@ -175,6 +175,33 @@ func TestNeedsAreAskedOneByOne(t *testing.T) {
 	}
 }
 
+// opener is walls that know what needs open.
+type opener struct {
+	walled
+	opens map[string]hermes.Opening
+}
+
+func (o opener) Opens(_ context.Context, n hermes.Need) hermes.Opening { return o.opens[n.Name] }
+
+// TestNeedsSayWhatTheyOpen: what is writable already is refused, and what holds protected
+// files is asked about each time.
+func TestNeedsSayWhatTheyOpen(t *testing.T) {
+	t.Parallel()
+	b, _ := mustWalled(t, terminal.Config{Home: "/home/u", Hermes: "/home/u/.hermes"}, "A")
+	b.host.environment = opener{b.host.environment.(walled), map[string]hermes.Opening{"/srv/w": {Refuse: "it can be written already"}, "/srv/other": {Holds: "/srv/other/.git"}}}
+	found := b.assess(map[string]any{"command": "true", "need": []string{"write /srv/w", "write /srv/other", "read /srv/other", "write /srv/plain"}})
+	for i, want := range []hermes.Risk{
+		{Key: "sandbox-write:/srv/w", Deny: true, Reason: "write /srv/w: it can be written already"},
+		{Key: "sandbox-write:/srv/other", Once: true, NoRemember: true, Reason: "changes /srv/other, which is outside of the sandbox; it opens /srv/other/.git"},
+		{Key: "sandbox-read:/srv/other", Once: true, NoRemember: true, Reason: "reads /srv/other, which is outside of the sandbox; it opens /srv/other/.git"},
+		{Key: "sandbox-write:/srv/plain", Reason: "changes /srv/plain, which is outside of the sandbox"},
+	} {
+		if found[i] != want {
+			t.Errorf("got %+v, want %+v", found[i], want)
+		}
+	}
+}
+
 func TestEscalation(t *testing.T) {
 	t.Parallel()
 	c := terminal.Config{Wrote: func(session, line, dir string) []string { return []string{session + " " + line} }}
