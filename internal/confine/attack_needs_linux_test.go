@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hermes"
+	"hermes/internal/sandbox"
 )
 
 // plantFiles writes what the user's tools run, and what git obeys.
@@ -55,4 +56,109 @@ func TestNeedsOpenWhatTheyName(t *testing.T) {
 			}
 		}
 	})
+}
+
+// other makes another project of the user, with secrets.
+func (s *target) other(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(s.home, "proj2")
+	for path, text := range map[string]string{"build.txt": "x\n", "src/a": "x", "new/a": "x", ".env": canary + "-ENV2", "sub/.env.local": canary + "-ENV3", "id_rsa": canary + "-KEY", "tls/server.pem": "-----BEGIN PRIVATE KEY-----\n" + canary,
+		"tls/ca.pem": "-----BEGIN CERTIFICATE-----\n", ".envrc": "export A=1\n", ".vscode/tasks.json": "{}\n", "secrets.yaml": canary + "-YAML"} {
+		s.write(t, filepath.Join("../proj2", path), text)
+	}
+	runGit(t, s.home, dir, "init", "-q", ".")
+	return dir
+}
+
+// readOther prints what must not be read in the other project.
+const readOther = "cat .env sub/.env.local id_rsa tls/server.pem secrets.yaml; mv .env e; mv sub s; cat e s/.env.local; grep -r CANAR[Y] ."
+
+// A need for a folder is none for the secrets and for what runs later in it.
+func TestAttackNeedsAnotherProject(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		dir := s.other(t)
+		for _, mode := range []string{"once", "session"} {
+			change := []func(*hermes.Command){s.tools}
+			if mode == "once" {
+				change = append(change, needs("write "+dir))
+			} else {
+				s.granted = []hermes.Need{{Kind: hermes.RefusedWrite, Name: dir}}
+			}
+			out, exit := s.run(t, "cd "+dir+"; cat tls/ca.pem; mkdir -p new src && echo done > src/x.txt; "+readOther+"; touch .gitconfig; mkdir -p new/.vscode; echo CANARY > new/.vscode/tasks.json; echo CANARY > new/.envrc"+plantFiles, change...)
+			if strings.Contains(out, canary) {
+				t.Errorf("%s: a secret was read: %s", mode, out)
+			}
+			if !strings.Contains(out, "BEGIN CERTIFICATE") || s.holds("../proj2/src/x.txt") != "done\n" {
+				t.Errorf("%s: the rest is not open: %s", mode, out)
+			}
+			for _, path := range []string{".git/hooks/pre-commit", ".git/config", ".envrc", ".vscode/tasks.json", "new/.vscode/tasks.json", "new/.envrc"} {
+				if strings.Contains(s.holds("../proj2/"+path), canary) {
+					t.Errorf("%s: it wrote %s: %v", mode, path, exit.Refused)
+				}
+			}
+		}
+		out, _ := s.run(t, "cat "+dir+"/id_rsa", s.tools, needs("read "+dir+"/id_rsa"))
+		if !strings.Contains(out, canary+"-KEY") {
+			t.Errorf("the need of the file itself did not open it: %s", out)
+		}
+	})
+}
+
+// A need to read a folder does not open the secrets in it.
+func TestAttackNeedsToReadAnotherProject(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		dir := s.other(t)
+		out, _ := s.run(t, "cd "+dir+"; cat build.txt; "+readOther, s.tools, needs("read "+dir))
+		if strings.Contains(out, canary) || !strings.HasPrefix(out, "x") {
+			t.Errorf("got %s", out)
+		}
+	})
+}
+
+// What runs on with a grant of the session is looked at again when the session ends.
+func TestAttackChangesAnotherProjectAfterTheLastCommand(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		dir := s.other(t)
+		s.granted = []hermes.Need{{Kind: hermes.RefusedWrite, Name: dir}}
+		s.run(t, "(while [ ! -e go ]; do sleep 0.01; done; mkdir -p "+dir+"/new; echo CANARY > "+dir+"/new/.envrc; echo CANARY > "+dir+"/.git/hooks/post-commit; echo x > went; sleep 100) >/dev/null 2>&1 &", s.tools)
+		s.write(t, "go", "x")
+		s.await(t, "went")
+		s.Local.Close()
+		if a, b := s.holds("../proj2/new/.envrc"), s.holds("../proj2/.git/hooks/post-commit"); a+b != "" {
+			t.Errorf("the user's tools would run it: %q %q", a, b)
+		}
+	})
+}
+
+// What the user changes in another project while no need opens it stays.
+func TestNeedsKeepWhatTheUserChangesInAnotherProject(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		dir := s.other(t)
+		s.run(t, "echo x > "+dir+"/a", s.tools, needs("write "+dir))
+		s.write(t, "../proj2/.envrc", "export B=2\n")
+		s.write(t, "../proj2/.git/hooks/pre-commit", "#!/bin/sh\n")
+		s.run(t, "(sleep 5) >/dev/null 2>&1 & true", s.tools)
+		s.write(t, "../proj2/.envrc", "export C=2\n")
+		s.run(t, "echo x > "+dir+"/a", s.tools, needs("write "+dir))
+		if a, b := s.holds("../proj2/.envrc"), s.holds("../proj2/.git/hooks/pre-commit"); a != "export C=2\n" || b != "#!/bin/sh\n" {
+			t.Errorf("the user's own changes are gone: %q %q", a, b)
+		}
+	})
+}
+
+// A question about a folder says what it holds.
+func TestNeedsSayWhatAFolderHolds(t *testing.T) {
+	s := newTarget(t, sandbox.A, leaf)
+	dir := s.other(t)
+	plain := filepath.Join(s.home, "plain")
+	s.write(t, "../plain/a/b.txt", "x")
+	s.write(t, "../deps/node_modules/x/a.js", "x")
+	for need, want := range map[string]string{
+		"write " + dir: ".git", "read " + dir: ".env", "write " + plain: "", "read " + plain: "", "read " + dir + "/build.txt": "", "write " + s.home + "/deps": "more files",
+	} {
+		n, _ := hermes.ParseNeed(need)
+		if got := s.walls.Opens(t.Context(), n); got.Refuse != "" || !strings.Contains(got.Holds, want) || (want == "") != (got.Holds == "") {
+			t.Errorf("%s: %+v", need, got)
+		}
+	}
 }

@@ -160,6 +160,9 @@ func (w *Walls) visit(ctx context.Context, k key, c hermes.Command, dir string, 
 	if err := w.guard(); err != nil {
 		return nil, err
 	}
+	if err := w.guardProjects(at); err != nil {
+		return nil, err
+	}
 	if w.outdated(at) {
 		if at.stale = true; at.running == 0 && at.keeper.Empty() {
 			if at, err = w.at(ctx, k); at == nil {
@@ -239,6 +242,7 @@ func (v *visit) done(_ context.Context, exit hermes.Exit, _ bool) []hermes.Refus
 	w.running--
 	v.place.running--
 	refused = append(refused, v.changes()...)
+	refused = append(refused, v.changesOfProjects()...)
 	w.unsettled = w.unsettled || w.busy() // what runs on may change files and end before the next command
 	return append(refused, v.opened()...)
 }

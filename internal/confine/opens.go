@@ -2,9 +2,13 @@ package confine
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"hermes"
+	"hermes/internal/sandbox/gitguard"
 	"hermes/internal/sandbox/plan"
 )
 
@@ -13,7 +17,41 @@ func (w *Walls) Opens(ctx context.Context, n hermes.Need) hermes.Opening {
 	if n.Kind == hermes.RefusedWrite && w.writable(ctx, n.Name) {
 		return hermes.Opening{Refuse: "it can be written already; name the file that was refused"}
 	}
-	return hermes.Opening{}
+	in := plan.LookInside(gitguard.UserOf(w.program.config.Home, w.config.Environ), n.Name)
+	list := in.Secrets
+	if n.Kind == hermes.RefusedWrite {
+		list = slices.Concat(in.Runs, list)
+	}
+	if len(list) == 0 && in.Whole {
+		return hermes.Opening{}
+	}
+	return hermes.Opening{Holds: named(n.Name, list, in.Whole)}
+}
+
+// maxNamed is how many of the files in a folder a question names.
+const maxNamed = 5
+
+// named says what a folder holds.
+func named(folder string, list []string, whole bool) string {
+	var names []string
+	for _, at := range list[:min(len(list), maxNamed)] {
+		if rel, err := filepath.Rel(folder, at); err == nil && rel != "." {
+			names = append(names, rel)
+		}
+	}
+	text := strings.Join(names, ", ")
+	if more := len(list) - len(names); text != "" && more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	switch {
+	case text == "" && whole: // it is a repository itself
+		return "a folder of git, some of which stays protected"
+	case text == "":
+		return "a folder with more files than can be looked at"
+	case !whole:
+		text += ", and more files than can be looked at"
+	}
+	return "a folder with " + text + ", which stay protected until they are named"
 }
 
 // writable reports whether commands may write a path without a need, or whether it holds

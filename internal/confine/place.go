@@ -32,6 +32,7 @@ type place struct {
 	running int      // commands in it
 	stale   bool     // the workspace has something now that it does not protect
 	allowed []string // what the user allowed of the protected paths
+	folders []string // outside of the workspace, that needs allow to write
 
 	freezing sync.Mutex
 	frozen   int // how many want it stopped
@@ -102,7 +103,7 @@ func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, erro
 		return nil, err
 	}
 	w.serveKeys(p, keeper)
-	at := &place{plan: p, keeper: keeper, allowed: opened}
+	at := &place{plan: p, keeper: keeper, allowed: opened, folders: w.foldersOf(k)}
 	if l := keeper.Listener(); l != nil {
 		at.port = l.Addr().(*net.TCPAddr).Port
 		w.serving.Go(func() { _ = w.session.Serve(l) }) // ends with the session or the keeper

@@ -66,9 +66,10 @@ type Walls struct {
 	// unsettled says that a keeper ended while programs ran, and that what they changed
 	// was not looked at yet.
 	unsettled bool
-	built     bool     // there were walls: kept is set
-	kept      []string // what all walls of the session protected
-	lost      []string // what walls of layer A protected, until it was replaced outside
+	built     bool                // there were walls: kept is set
+	kept      []string            // what all walls of the session protected
+	lost      []string            // what walls of layer A protected, until it was replaced outside
+	projects  map[string]*project // by the folder that a need opened
 	// made are files with secrets, below the workspace, that programs inside made.
 	made     map[string]bool
 	forwards map[int]*forward
@@ -79,7 +80,7 @@ func (p *Program) Walls(c Config) *Walls {
 	if real, err := filepath.EvalSymlinks(c.Workspace); err == nil { // else its first command says so
 		c.Workspace = real
 	}
-	w := &Walls{program: p, config: c, places: map[key]*place{}, forwards: map[int]*forward{}, made: map[string]bool{}}
+	w := &Walls{program: p, config: c, places: map[key]*place{}, projects: map[string]*project{}, forwards: map[int]*forward{}, made: map[string]bool{}}
 	w.makeSwap()
 	if p.config.Proxy != nil {
 		w.session = p.config.Proxy.Session(egress.SessionConfig{
@@ -108,6 +109,7 @@ func (w *Walls) at(ctx context.Context, k key) (*place, error) {
 		return nil, w.broken
 	}
 	w.prune(k)
+	w.leaveProjects()
 	if at := w.places[k]; at != nil {
 		return at, nil
 	}
@@ -116,6 +118,7 @@ func (w *Walls) at(ctx context.Context, k key) (*place, error) {
 	if at != nil {
 		w.places[k] = at
 		w.keep(at.plan.Policy.Protected)
+		w.keepProjects(at)
 	}
 	return at, err
 }
@@ -268,6 +271,8 @@ func (w *Walls) Close() error {
 	if left {
 		w.leave(all)
 	}
+	w.unsettled = w.unsettled || left
+	w.leaveProjects()
 	w.before.Close()
 	w.mu.Unlock()
 	if w.session != nil {
