@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"hermes"
+	"hermes/internal/confine"
+	"hermes/internal/environment"
 	"hermes/internal/sandbox"
 )
 
@@ -161,4 +163,45 @@ func TestNeedsSayWhatAFolderHolds(t *testing.T) {
 			t.Errorf("%s: %+v", need, got)
 		}
 	}
+}
+
+// A program that a command put into a folder of PATH, by a need that is over, does not run
+// outside.
+func TestAttackPlantsAProgramInThePath(t *testing.T) {
+	for _, l := range layers {
+		s := newTarget(t, l, leaf, func(home string) { executable(t, filepath.Join(home, "tools/mytool"), "#!/bin/sh\n") })
+		tools := filepath.Join(s.home, "tools")
+		if err := os.Symlink(tools, filepath.Join(s.home, "bin")); err != nil {
+			t.Fatal(err)
+		}
+		for _, need := range []string{tools, s.home + "/tools/mytool", s.home + "/tools"} {
+			s := s.again(t, filepath.Join(s.home, "bin"))
+			n := hermes.Need{Kind: hermes.RefusedWrite, Name: need}
+			if got := s.walls.Opens(t.Context(), n); !strings.Contains(got.Holds, "PATH") {
+				t.Errorf("the need of %s is an ordinary one: %+v", need, got)
+			}
+			s.run(t, "printf '#!/bin/sh\\necho "+canary+"\\n' > "+s.home+"/tools/mytool; chmod +x "+s.home+"/tools/mytool", s.tools, needs(n.String()))
+			s.run(t, "true", s.tools) // the place of the need is closed
+			if out, _ := s.run(t, "mytool", func(c *hermes.Command) { c.Outside = true }); strings.Contains(out, canary) {
+				t.Errorf("layer %s: it ran outside after the need of %s: %s", l, need, out)
+			}
+			executable(t, filepath.Join(s.home, "tools/mytool"), "#!/bin/sh\n")
+		}
+	}
+}
+
+// again opens another session in the same workspace, with more folders in its PATH.
+func (s *target) again(t *testing.T, folders ...string) *target {
+	t.Helper()
+	env := []string{"PATH=" + strings.Join(append(folders, "/usr/local/bin", "/usr/bin", "/bin"), ":"), "HOME=" + s.home, "LANG=C.UTF-8"}
+	c := *s.scene
+	c.walls = c.program.Walls(confine.Config{Session: "s2", Workspace: c.dir, Environ: env})
+	local, err := environment.NewLocal(environment.LocalConfig{Dir: c.dir, Home: c.home, Env: env, Temp: t.TempDir(), Walls: c.walls})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Local = local
+	t.Cleanup(func() { local.Close() })
+	c.walls.Build(t.Context())
+	return &target{scene: &c, port: s.port}
 }

@@ -17,6 +17,11 @@ func (w *Walls) Opens(ctx context.Context, n hermes.Need) hermes.Opening {
 	if n.Kind == hermes.RefusedWrite && w.writable(ctx, n.Name) {
 		return hermes.Opening{Refuse: "it can be written already; name the file that was refused"}
 	}
+	if n.Kind == hermes.RefusedWrite {
+		if dir := w.searched(n.Name); dir != "" {
+			return hermes.Opening{Holds: dir + ", where your shell and other programs look for programs (PATH)"}
+		}
+	}
 	in := plan.LookInside(gitguard.UserOf(w.program.config.Home, w.config.Environ), n.Name)
 	list := in.Secrets
 	if n.Kind == hermes.RefusedWrite {
@@ -26,6 +31,23 @@ func (w *Walls) Opens(ctx context.Context, n hermes.Need) hermes.Opening {
 		return hermes.Opening{}
 	}
 	return hermes.Opening{Holds: named(n.Name, list, in.Whole)}
+}
+
+// searched returns a folder of the user's PATH that a path is, holds or is in; "" if there is
+// none.
+func (w *Walls) searched(path string) string {
+	for _, dir := range pathOf(w.config.Environ) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		real, _ := realOf(dir)
+		for _, at := range []string{filepath.Clean(dir), real} {
+			if below(path, at) || below(at, path) {
+				return dir
+			}
+		}
+	}
+	return ""
 }
 
 // maxNamed is how many of the files in a folder a question names.

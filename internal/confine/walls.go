@@ -70,6 +70,7 @@ type Walls struct {
 	kept      []string            // what all walls of the session protected
 	lost      []string            // what walls of layer A protected, until it was replaced outside
 	projects  map[string]*project // by the folder that a need opened
+	written   []string            // what needs ever allowed to write
 	// made are files with secrets, below the workspace, that programs inside made.
 	made     map[string]bool
 	forwards map[int]*forward
@@ -119,6 +120,7 @@ func (w *Walls) at(ctx context.Context, k key) (*place, error) {
 		w.places[k] = at
 		w.keep(at.plan.Policy.Protected)
 		w.keepProjects(at)
+		w.written = append(w.written, grantsOf(k).Write...)
 	}
 	return at, err
 }
@@ -204,7 +206,7 @@ func (w *Walls) Describe() hermes.Isolation {
 	return out
 }
 
-// Bounds says what commands may reach and change.
+// Bounds says what commands may reach and change, or could change earlier in the session.
 func (w *Walls) Bounds() (reach hermes.Network, write []string) {
 	if s := w.program.State(); s.Known && s.Layer == sandbox.None {
 		return hermes.NetworkHost, nil
@@ -215,7 +217,7 @@ func (w *Walls) Bounds() (reach hermes.Network, write []string) {
 	if w.session == nil {
 		reach = hermes.NetworkOff
 	}
-	write = []string{w.config.Workspace}
+	write = append([]string{w.config.Workspace}, w.written...)
 	for _, at := range w.places {
 		write = append(write, at.plan.Policy.Write...)
 		write = append(write, at.plan.Policy.Temp)

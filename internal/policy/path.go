@@ -94,6 +94,21 @@ func (r PathRules) CommandReplaces(paths ...string) PathVerdict {
 	})
 }
 
+// Need judges a path that a command in a sandbox asks to write, with everything below it.
+func (r PathRules) Need(paths ...string) PathVerdict {
+	for _, judge := range []func(...string) PathVerdict{r.Write, r.CommandReplaces} {
+		if v := judge(paths...); !v.Allowed() {
+			return v
+		}
+	}
+	return strictest(paths, func(p string) PathVerdict {
+		if k, access := r.strictestKind(p, func(k Kind, _ place) Access { return k.Write }); access > Free {
+			return PathVerdict{Ask: true, Reason: "changes what " + k.What}
+		}
+		return PathVerdict{}
+	})
+}
+
 func (r PathRules) command(paths []string, counts func(Kind) bool) PathVerdict {
 	judge := func(p string) PathVerdict {
 		k, access := r.strictestKind(p, func(k Kind, at place) Access {

@@ -23,7 +23,8 @@ type Kind struct {
 	Read, Write Access
 	// Key names the rule for file tools, ShellKey for commands. Users' approvals
 	// are stored under both, so they never change. Paths without a ShellKey are
-	// protected from file tools only, those without a Key from commands only.
+	// protected from file tools only, those without a Key from commands only, those
+	// without both from needs of commands in a sandbox only.
 	Key, ShellKey string
 	// What completes "a file that …"; Instead says what to do after a refusal.
 	What, Instead string
@@ -60,6 +61,9 @@ var (
 	program    = Kind{Write: Asked, Key: "system-program", ShellKey: "write-system", What: "is a program or library of the system", Common: true}
 	// Folders for the user's programs come first on most search paths.
 	shadow = Kind{Write: Asked, Key: "system-program", ShellKey: "write-system", What: "runs in place of a program of the system", Common: true}
+	// People work here, too, so only needs for such a path ask.
+	installed   = Kind{Write: Asked, What: "belongs to the programs of this machine"}
+	serviceData = Kind{Read: Local, Write: Asked, What: "is data of a service or of another user"}
 	// macOS' own folders. Its links lead there from /tmp and /var, so that file
 	// tools see these paths all the time; commands that spell them are unusual.
 	spelled = Kind{Write: Asked, ShellKey: "write-system", What: "is in a system folder"}
@@ -77,8 +81,9 @@ var (
 	private        = Kind{Read: Local, What: "holds private data or keys"}
 	history        = Kind{Read: Local, Write: Asked, Key: "history-file", ShellKey: "write-history", What: "records what the user did", OwnHome: true}
 
-	start      = Kind{Write: Asked, Key: "shell-start-file", ShellKey: "write-shell-start", What: "runs when a shell starts or the user logs in", OwnHome: true}
-	toolConfig = Kind{Write: Asked, Key: "tool-config", ShellKey: "write-tool-config", What: "makes other tools of the user run programs", OwnHome: true}
+	start       = Kind{Write: Asked, Key: "shell-start-file", ShellKey: "write-shell-start", What: "runs when a shell starts or the user logs in", OwnHome: true}
+	userProgram = Kind{Write: Asked, Key: "system-program", ShellKey: "write-system", What: "belongs to the programs that the user runs", OwnHome: true, Common: true}
+	toolConfig  = Kind{Write: Asked, Key: "tool-config", ShellKey: "write-tool-config", What: "makes other tools of the user run programs", OwnHome: true}
 )
 
 // The kinds of files in projects.

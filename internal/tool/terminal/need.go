@@ -166,7 +166,7 @@ func (t *shellOf) needRisk(n hermes.Need, e hermes.Environment) hermes.Risk {
 		r.Once = rules.Secret(paths...) || !rules.Read(paths...).Allowed()
 	default:
 		r.Reason = "changes " + n.Name + ", which is outside of the sandbox"
-		r.Once = rules.Secret(paths...) || !rules.Write(paths...).Allowed() || !rules.CommandReplaces(paths...).Allowed()
+		r.Once = rules.Secret(paths...) || !rules.Need(paths...).Allowed()
 	}
 	if r.Once {
 		r.Reason += " and is or contains what is protected, such as passwords, keys, private data, or files that run later"
