@@ -28,6 +28,8 @@ type Kind struct {
 	Key, ShellKey string
 	// What completes "a file that …"; Instead says what to do after a refusal.
 	What, Instead string
+	// Once asks each time: no grant of a user covers such a path.
+	Once bool
 	// Closed paths are protected from commands that only read them, too.
 	Closed bool
 	// OwnHome limits questions about commands to the homes of the user who runs
@@ -102,11 +104,13 @@ var (
 var (
 	ownSecret = Kind{Read: Denied, Write: Denied, Key: "own-state", ShellKey: "write-hermes", What: "holds Hermes' own credentials", Instead: useHermes}
 	// What is in this folder lets a program answer questions in place of the user.
-	ownRun    = Kind{Read: Denied, Write: Denied, Key: "own-run", ShellKey: "own-run", Closed: true, What: "lets programs into running sessions, where only the user belongs", Instead: "tell the user to run `hermes attach`"}
-	ownState  = Kind{Read: Local, Write: Denied, Key: "own-state", ShellKey: "write-hermes", What: "holds Hermes' own configuration, rights or records", Instead: useHermes}
-	ownSkills = Kind{Write: Denied, Key: "own-skills", ShellKey: "write-hermes", What: "belongs to an installed skill", Instead: "use the skill_manage tool"}
-	ownCron   = Kind{Read: Local, Write: Denied, Key: "own-cron", ShellKey: "write-hermes", What: "holds scheduled jobs", Instead: "use the cronjob tool"}
-	ownSoul   = Kind{Read: Local, Write: Asked, Key: "own-soul", ShellKey: "write-hermes", What: "later sessions take instructions from"}
-	ownMemory = Kind{Read: Local, Write: Asked, Key: "own-memories", ShellKey: "write-hermes", What: "later sessions remember"}
-	ownScript = Kind{Write: Asked, Key: "own-scripts", ShellKey: "write-hermes", What: "later sessions run"}
+	ownRun = Kind{Read: Denied, Write: Denied, Key: "own-run", ShellKey: "own-run", Closed: true, What: "lets programs into running sessions, where only the user belongs", Instead: "tell the user to run `hermes attach`"}
+	// In these folders commands of all projects have their private files.
+	ownSandbox = Kind{Write: Asked, Once: true, Key: "own-sandbox", What: "belongs to the sandbox of a project"}
+	ownState   = Kind{Read: Local, Write: Denied, Key: "own-state", ShellKey: "write-hermes", What: "holds Hermes' own configuration, rights or records", Instead: useHermes}
+	ownSkills  = Kind{Write: Denied, Key: "own-skills", ShellKey: "write-hermes", What: "belongs to an installed skill", Instead: "use the skill_manage tool"}
+	ownCron    = Kind{Read: Local, Write: Denied, Key: "own-cron", ShellKey: "write-hermes", What: "holds scheduled jobs", Instead: "use the cronjob tool"}
+	ownSoul    = Kind{Read: Local, Write: Asked, Key: "own-soul", ShellKey: "write-hermes", What: "later sessions take instructions from"}
+	ownMemory  = Kind{Read: Local, Write: Asked, Key: "own-memories", ShellKey: "write-hermes", What: "later sessions remember"}
+	ownScript  = Kind{Write: Asked, Key: "own-scripts", ShellKey: "write-hermes", What: "later sessions run"}
 )

@@ -107,6 +107,7 @@ var groups = [...]struct {
 		.bitcoin/ .ethereum/ .electrum/ .config/solana/ .config/signal/ .config/slack/ .config/discord/ .local/share/telegramdesktop/
 		.config/1password/ .config/bitwarden?cli/ .config/keepassxc/ snap/ .var/`},
 
+	{ownSandbox, AtState, "cache/sandbox/"},
 	{free, AtState, "cache/ tmp/ workspace/ sandboxes/ work/"},
 	{ownRun, AtState, "run/"}, // before what a pattern may mean as well
 	{ownSecret, AtState, ".env auth.json .anthropic_oauth.json mcp-tokens/ pairing/"},
