@@ -205,3 +205,42 @@ func (s *target) again(t *testing.T, folders ...string) *target {
 	c.walls.Build(t.Context())
 	return &target{scene: &c, port: s.port}
 }
+
+// What the user allowed one command ends with it, also for what it left running.
+func TestAttackKeepsWhatOneCommandWasAllowed(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		s.write(t, "../data/log", "x\n")
+		data := filepath.Join(s.home, "data")
+		s.run(t, "(while :; do echo x >> "+data+"/log; sleep 0.01; done) >/dev/null 2>&1 & sleep 0.1", s.tools, needs("write "+data))
+		size := s.size("../data/log")
+		if size < 4 {
+			t.Fatal("the need opened nothing")
+		}
+		s.run(t, "sleep 0.2", s.tools)
+		if now := s.size("../data/log"); now != size {
+			t.Errorf("it was written from %d to %d bytes", size, now)
+		}
+		s.run(t, "(sleep 100) >/dev/null 2>&1 &", s.tools) // what needs nothing runs on
+		s.run(t, "true", s.tools, needs("read "+data))
+		if out, _ := s.run(t, "ps ax 2>/dev/null | grep -c '[s]leep 100' || true", s.tools); s.layer() == sandbox.A && out == "0" {
+			t.Error("a command without a need was ended, too")
+		}
+	})
+}
+
+// A background command has what it was allowed as long as it runs.
+func TestNeedsLastAsLongAsABackgroundCommand(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		s.write(t, "../data/log", "x\n")
+		data := filepath.Join(s.home, "data")
+		p, err := s.Start(t.Context(), hermes.Command{Line: "while [ ! -e stop ]; do sleep 0.01; done; echo end >> " + data + "/log", Background: true, Need: []hermes.Need{{Kind: hermes.RefusedWrite, Name: data}}}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.run(t, "true", s.tools, needs("write "+data)) // another one with the same need
+		s.run(t, "touch stop", s.tools)
+		if exit, err := p.Wait(t.Context()); err != nil || exit.Code != 0 || !strings.Contains(s.holds("../data/log"), "end") {
+			t.Errorf("it ended with %v %v: %q", exit, err, s.holds("../data/log"))
+		}
+	})
+}

@@ -137,6 +137,7 @@ type visit struct {
 	line    string
 	dir     string
 	allowed []string // what the user allowed it of the protected paths
+	once    bool     // something that its place opens is for this command only
 	begin   time.Time
 	ports   []int
 	revoke  []func()
@@ -175,9 +176,9 @@ func (w *Walls) visit(ctx context.Context, k key, c hermes.Command, dir string, 
 	}
 	w.running++
 	at.running++
-	v := &visit{walls: w, place: at, line: c.Line, dir: dir, allowed: at.allowed, begin: time.Now()}
+	v := &visit{walls: w, place: at, line: c.Line, dir: dir, once: keyOf(k.profile, needs) != keyOf(k.profile, granted), allowed: at.allowed, begin: time.Now()}
 	v.ports, _ = at.keeper.Ports() // those of a keeper that has gone are told when it is used
-	v.revoke = append(w.open(needs, c.Need), w.writes.begin(c))
+	v.revoke = append(w.open(granted, c.Need), w.writes.begin(c))
 	return v, nil
 }
 
@@ -241,10 +242,16 @@ func (v *visit) done(_ context.Context, exit hermes.Exit, _ bool) []hermes.Refus
 	defer w.mu.Unlock()
 	w.running--
 	v.place.running--
+	ports := v.opened()
+	if v.once && v.place.running == 0 {
+		w.end(v.place)
+		ports = nil // what the command left running is gone
+	}
 	refused = append(refused, v.changes()...)
 	refused = append(refused, v.changesOfProjects()...)
+	w.leaveProjects()
 	w.unsettled = w.unsettled || w.busy() // what runs on may change files and end before the next command
-	return append(refused, v.opened()...)
+	return append(refused, ports...)
 }
 
 // opened reports the ports that the command, or another at the same time, opened.

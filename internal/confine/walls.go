@@ -74,6 +74,8 @@ type Walls struct {
 	// made are files with secrets, below the workspace, that programs inside made.
 	made     map[string]bool
 	forwards map[int]*forward
+	// hostsOpen ends what every command of the session may reach, by the host.
+	hostsOpen map[string]func()
 }
 
 // Walls returns the walls of a session, nil if the program has none. It starts nothing.
@@ -81,7 +83,7 @@ func (p *Program) Walls(c Config) *Walls {
 	if real, err := filepath.EvalSymlinks(c.Workspace); err == nil { // else its first command says so
 		c.Workspace = real
 	}
-	w := &Walls{program: p, config: c, places: map[key]*place{}, projects: map[string]*project{}, forwards: map[int]*forward{}, made: map[string]bool{}}
+	w := &Walls{program: p, config: c, places: map[key]*place{}, projects: map[string]*project{}, hostsOpen: map[string]func(){}, forwards: map[int]*forward{}, made: map[string]bool{}}
 	w.makeSwap()
 	if p.config.Proxy != nil {
 		w.session = p.config.Proxy.Session(egress.SessionConfig{
@@ -148,6 +150,14 @@ func (w *Walls) prune(k key) {
 		at.keeper.Close()
 		return true
 	})
+}
+
+// end closes a place with what one command was allowed, and ends what the command left
+// running there. Call it with the lock held.
+func (w *Walls) end(at *place) {
+	w.lose(at)
+	at.keeper.Close()
+	maps.DeleteFunc(w.places, func(_ key, other *place) bool { return other == at })
 }
 
 // lose remembers what a place does not protect any more, and returns a hidden file that it
