@@ -84,7 +84,7 @@ func TestWallsAnswerWhatTheyContain(t *testing.T) {
 				t.Errorf("%s: %q asks %v, want %v", layer, line, asks, want[i])
 			}
 			keys := b.assess(map[string]any{"command": line, "escalate": "because"})
-			if len(keys) < 2 || keys[0].Key != terminal.KeyEscape || !keys[0].Once || !keys[0].NoRemember {
+			if len(keys) < 2 || keys[0].Key != hermes.KeyEscape || !keys[0].Once || !keys[0].NoRemember {
 				t.Errorf("%s: outside %q has %v", layer, line, keys)
 			}
 		}
@@ -191,7 +191,7 @@ func TestNeedsSayWhatTheyOpen(t *testing.T) {
 	b.host.environment = opener{b.host.environment.(walled), map[string]hermes.Opening{"/srv/w": {Refuse: "it can be written already"}, "/srv/other": {Holds: "/srv/other/.git"}}}
 	found := b.assess(map[string]any{"command": "true", "need": []string{"write /srv/w", "write /srv/other", "read /srv/other", "write /srv/plain"}})
 	for i, want := range []hermes.Risk{
-		{Key: "sandbox-write:/srv/w", Deny: true, Reason: "write /srv/w: it can be written already"},
+		{Key: "sandbox-write:/srv/w", Deny: true, Mistake: true, Reason: "write /srv/w: it can be written already"},
 		{Key: "sandbox-write:/srv/other", Once: true, NoRemember: true, Reason: "changes /srv/other, which is outside of the sandbox; it opens /srv/other/.git"},
 		{Key: "sandbox-read:/srv/other", Once: true, NoRemember: true, Reason: "reads /srv/other, which is outside of the sandbox; it opens /srv/other/.git"},
 		{Key: "sandbox-write:/srv/plain", Reason: "changes /srv/plain, which is outside of the sandbox"},
@@ -209,7 +209,7 @@ func TestEscalation(t *testing.T) {
 	in := map[string]any{"command": "./deploy", "escalate": "needs docker\u202e \"now\""}
 	text, _ := json.Marshal(in)
 	s := b.tools["terminal"].(hermes.SubjectNamer).Subject(t.Context(), &hermes.Call{Name: "terminal", Arguments: text, Host: b.host})
-	want := "It runs OUTSIDE of the sandbox.\nThe model's reason: \"needs docker\\u202e \\\"now\\\"\"\nIt would run files that this session wrote:\n  s ./deploy"
+	want := "The model's reason: \"needs docker\\u202e \\\"now\\\"\"\nIt would run files that this session wrote:\n  s ./deploy"
 	if s.Text != "./deploy" || s.Dir != b.dir || s.Detail != want {
 		t.Errorf("the user is shown %+v", s)
 	}
@@ -290,5 +290,25 @@ func TestNewsNamesRefusals(t *testing.T) {
 	}
 	if !strings.Contains(news, id+" (read x, exit code 1, blocked: read /secret)") && !strings.Contains(news, id+" (read x, exit code 0, blocked: read /secret)") {
 		t.Errorf("the news are %q", news)
+	}
+}
+
+// TestLongReasonsAndNeedsAreRefused before the user is asked.
+func TestLongReasonsAndNeedsAreRefused(t *testing.T) {
+	t.Parallel()
+	b, ran := mustWalled(t, terminal.Config{}, "A")
+	for _, in := range []map[string]any{
+		{"command": "true", "escalate": strings.Repeat("é", 301)},
+		{"command": "true", "need": []string{"read /" + strings.Repeat("a", 500)}},
+	} {
+		if found := b.assess(in); len(found) != 1 || !found[0].Deny || !strings.Contains(found[0].Reason, "characters") {
+			t.Errorf("%+v", found)
+		}
+		if _, err := b.call(t.Context(), "terminal", in); err == nil || len(*ran) > 0 {
+			t.Errorf("it ran: %v", err)
+		}
+	}
+	if found := b.assess(map[string]any{"command": "true", "escalate": strings.Repeat("é", 300)}); len(found) != 1 || found[0].Deny {
+		t.Errorf("%+v", found)
 	}
 }
