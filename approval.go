@@ -21,6 +21,9 @@ type Risk struct {
 	Reason string `json:"reason"`
 	// Deny marks a call that is never allowed, in any mode.
 	Deny bool `json:"deny,omitempty"`
+	// Mistake marks a call that is refused as it is: Reason says how to call instead.
+	// Such a risk is Deny, too.
+	Mistake bool `json:"mistake,omitempty"`
 	// NoRemember marks a call that only the user may allow, for this session at
 	// most: no model judges it, and no grant is kept after the session.
 	NoRemember bool `json:"no_remember,omitempty"`

@@ -95,6 +95,21 @@ type Confined interface {
 	Confine(ctx context.Context) Isolation
 }
 
+// Opener is implemented by environments whose walls know what a need would open.
+type Opener interface {
+	// Opens says what a need for a path would open. It looks at the files there, within
+	// bounds, and changes nothing.
+	Opens(ctx context.Context, n Need) Opening
+}
+
+// Opening is what a need opens that its name does not say.
+type Opening struct {
+	// Refuse says why the need is refused, and what to do; "" if the user can be asked.
+	Refuse string
+	// Holds names what is asked about each time; "" is nothing.
+	Holds string
+}
+
 // Starter is implemented by environments that can run commands in the
 // background.
 type Starter interface {

@@ -97,6 +97,10 @@ func (n Need) String() string { return string(n.Kind) + " " + n.Name }
 // grantPrefix begins the keys of risks and grants for needs.
 const grantPrefix = "sandbox-"
 
+// KeyEscape is the key of the risk of a command that runs outside of the sandbox. Frontends
+// show it last, nearest to the answers.
+const KeyEscape = "sandbox-escape"
+
 // GrantKey is the key of the risk, and of the grants, for a need.
 func GrantKey(n Need) string { return grantPrefix + string(n.Kind) + ":" + n.Name }
 

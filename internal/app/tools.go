@@ -86,6 +86,14 @@ func (a *App) newFiles(cfg *config.Config) *file.Toolset {
 		ReadMaxChars: cfg.General().FileReadMaxChars, MaxLines: out.MaxLines, MaxLineLength: out.MaxLineLength,
 		State: cfg.Home().Root(), TrustWrites: cfg.Getenv("HERMES_DISABLE_FILE_STATE_GUARD") == "1",
 	}
+	if self, err := os.Executable(); err == nil { // else there is nothing to protect
+		c.Program, _ = filepath.EvalSymlinks(self)
+	}
+	for _, dir := range filepath.SplitList(cfg.Getenv("PATH")) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil && filepath.IsAbs(dir) {
+			c.Path = append(c.Path, dir, real)
+		}
+	}
 	if roots := cfg.Getenv("HERMES_WRITE_SAFE_ROOT"); roots != "" {
 		c.SafeRoots = filepath.SplitList(roots)
 	}

@@ -84,7 +84,7 @@ func (v *visit) changes() []hermes.Refusal {
 				at.lose()
 			}
 		}
-		if !slices.ContainsFunc(changed, w.watched(v.write)) {
+		if len(changed) == 0 || !slices.ContainsFunc(changed, w.watched(v.allowed)) {
 			w.before, w.left, w.unsettled = now, nil, false
 			w.forget()
 			return w.tooMuch(now)
@@ -99,7 +99,7 @@ func (v *visit) changes() []hermes.Refusal {
 	for _, at := range w.places { // they do not protect what is new
 		at.stale = true
 	}
-	return w.settle(v.write)
+	return w.settle(v.allowed)
 }
 
 // settle restores what was changed and is watched. What follows is compared with what was
@@ -262,7 +262,7 @@ func fixed(mounts map[string]bool, path string) bool {
 func (w *Walls) leave(all []*place) {
 	var allowed []string
 	for _, at := range all {
-		allowed = append(allowed, at.write...)
+		allowed = append(allowed, at.allowed...)
 	}
 	for _, r := range w.settle(allowed) {
 		w.program.config.Log.Warn("a program of the sandbox changed what the user's tools obey", "path", r.Name, "done", r.Note, "session", w.config.Session)

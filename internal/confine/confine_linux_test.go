@@ -82,6 +82,7 @@ func newSceneAt(t testing.TB, strongest sandbox.Layer, root, workspace string, p
 		Mode: confine.Auto, Home: s.home, State: s.state, Cache: filepath.Join(s.state, "cache", "sandbox"), Proxy: proxy, Strongest: strongest,
 	})
 	env := []string{"PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/go/bin", "HOME=" + s.home, "LANG=C.UTF-8"}
+	s.program = p
 	s.walls = p.Walls(confine.Config{Session: "s1", Workspace: s.dir, Environ: env, Granted: func() []hermes.Need { return s.granted }})
 	s.Local, err = environment.NewLocal(environment.LocalConfig{Dir: s.dir, Home: s.home, Env: env, Walls: s.walls})
 	if err != nil {

@@ -144,15 +144,16 @@ func (w *Walls) freeze() (thaw func(), err error) {
 
 // visit is one command inside.
 type visit struct {
-	walls  *Walls
-	place  *place
-	line   string
-	dir    string
-	write  []string // what the user allowed it to write
-	begin  time.Time
-	ports  []int
-	revoke []func()
-	output tail
+	walls   *Walls
+	place   *place
+	line    string
+	dir     string
+	allowed []string // what the user allowed it of the protected paths
+	once    bool     // something that its place opens is for this command only
+	begin   time.Time
+	ports   []int
+	revoke  []func()
+	output  tail
 }
 
 // visit prepares a command inside. It returns nil if there are no walls, and need not be.
@@ -172,6 +173,9 @@ func (w *Walls) visit(ctx context.Context, k key, c hermes.Command, dir string, 
 	if err := w.guard(); err != nil {
 		return nil, err
 	}
+	if err := w.guardProjects(at); err != nil {
+		return nil, err
+	}
 	if w.outdated(at) {
 		if at.stale = true; at.running == 0 && at.keeper.Empty() {
 			if at, err = w.at(ctx, k); at == nil {
@@ -184,9 +188,9 @@ func (w *Walls) visit(ctx context.Context, k key, c hermes.Command, dir string, 
 	}
 	w.running++
 	at.running++
-	v := &visit{walls: w, place: at, line: c.Line, dir: dir, write: at.write, begin: time.Now()}
+	v := &visit{walls: w, place: at, line: c.Line, dir: dir, once: keyOf(k.profile, needs) != keyOf(k.profile, granted), allowed: at.allowed, begin: time.Now()}
 	v.ports, _ = at.keeper.Ports() // those of a keeper that has gone are told when it is used
-	v.revoke = append(w.open(needs, c.Need), w.writes.begin(c))
+	v.revoke = append(w.open(granted, c.Need), w.writes.begin(c))
 	return v, nil
 }
 
@@ -250,9 +254,16 @@ func (v *visit) done(_ context.Context, exit hermes.Exit, _ bool) []hermes.Refus
 	defer w.mu.Unlock()
 	w.running--
 	v.place.running--
+	ports := v.opened()
+	if v.once && v.place.running == 0 {
+		w.end(v.place)
+		ports = nil // what the command left running is gone
+	}
 	refused = append(refused, v.changes()...)
+	refused = append(refused, v.changesOfProjects()...)
+	w.leaveProjects()
 	w.unsettled = w.unsettled || w.busy() // what runs on may change files and end before the next command
-	return append(refused, v.opened()...)
+	return append(refused, ports...)
 }
 
 // opened reports the ports that the command, or another at the same time, opened.

@@ -13,29 +13,49 @@ import (
 	"hermes/internal/sandbox"
 )
 
-// open allows the hosts among needs until the returned funcs are called. once are those
-// of one command, which the user has just allowed.
-func (w *Walls) open(needs, once []hermes.Need) (revoke []func()) {
+// open allows the hosts that every command of the session may reach, and those of one
+// command, which the user has just allowed, until the returned funcs are called. Then what
+// only they allowed ends. Call it with the lock held.
+func (w *Walls) open(granted, once []hermes.Need) (revoke []func()) {
 	if w.session == nil {
 		return nil
 	}
-	for _, n := range needs {
-		if n.Kind != hermes.RefusedHost {
-			continue
+	for name, close := range w.hostsOpen {
+		if !slices.Contains(granted, hermes.Need{Kind: hermes.RefusedHost, Name: name}) {
+			close()
+			delete(w.hostsOpen, name)
 		}
-		r, err := egress.ParseRule(n.Name)
-		if err != nil {
-			continue // the proxy goes on to refuse it, and says so
+	}
+	for _, n := range granted {
+		if w.hostsOpen[n.Name] == nil {
+			if close := w.openHost(n); close != nil {
+				w.hostsOpen[n.Name] = close
+			}
 		}
-		r.Private = isAddress(n.Name) // the user saw which address it is
-		revoke = append(revoke, w.session.Allow(r))
 	}
 	for _, n := range once {
+		if close := w.openHost(n); close != nil {
+			revoke = append(revoke, close)
+		}
 		if host, port, err := net.SplitHostPort(n.Name); n.Kind == hermes.RefusedHost && err == nil && port == sshPort {
 			revoke = append(revoke, w.agent.allow(host))
 		}
 	}
 	return revoke
+}
+
+// openHost allows a host until the returned func is called, which is nil if a need names
+// none.
+func (w *Walls) openHost(n hermes.Need) (revoke func()) {
+	if n.Kind != hermes.RefusedHost {
+		return nil
+	}
+	r, err := egress.ParseRule(n.Name)
+	if err != nil {
+		return nil // the proxy goes on to refuse it, and says so
+	}
+	r.Private = isAddress(n.Name) // the user saw which address it is
+	return w.session.Allow(r)
 }
 
 // isAddress reports whether host:port names an address or this machine.

@@ -118,8 +118,12 @@ func (v *visit) refusal(path string, written bool) (hermes.Refusal, bool) {
 		return hermes.Refusal{Kind: hermes.RefusedRead, Name: path, Note: "commands have a /tmp of their own"}, exists
 	case in(p.Hidden):
 		return hermes.Refusal{Kind: hermes.RefusedRead, Name: path, Note: "it holds secrets"}, exists
-	case in(p.Protected), slices.ContainsFunc(p.Protected, func(f string) bool { return below(f, real) }) && in(p.Write):
+	case in(p.Protected):
 		return hermes.Refusal{Kind: hermes.RefusedWrite, Name: path, Note: v.protectedNote(real)}, written
+	case in(p.Write) && holds(real, p.Protected) != "": // a need for it opens nothing
+		return hermes.Refusal{Kind: hermes.RefusedChange, Name: path, Note: "it holds " + holds(real, p.Protected) + ", which is protected"}, written
+	case below(v.walls.config.Workspace, real) && in(p.Write):
+		return hermes.Refusal{Kind: hermes.RefusedChange, Name: path, Note: "the workspace itself cannot be moved or removed"}, written
 	case written && slices.Contains(p.Write, real): // it cannot be moved or removed itself
 		return hermes.Refusal{Kind: hermes.RefusedWrite, Name: filepath.Dir(path)}, true
 	case in(p.Write) || in([]string{p.Temp, p.PrivateHome}):
@@ -132,6 +136,14 @@ func (v *visit) refusal(path string, written bool) (hermes.Refusal, bool) {
 		return hermes.Refusal{Kind: hermes.RefusedWrite, Name: filepath.Dir(path)}, isFolder(filepath.Dir(path))
 	}
 	return hermes.Refusal{Kind: hermes.RefusedRead, Name: path}, exists
+}
+
+// holds returns the first of some paths that is below a folder, "" if none is.
+func holds(folder string, paths []string) string {
+	if i := slices.IndexFunc(paths, func(p string) bool { return below(p, folder) }); i >= 0 {
+		return paths[i]
+	}
+	return ""
 }
 
 // protectedNote says why a path is protected.

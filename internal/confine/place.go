@@ -32,7 +32,8 @@ type place struct {
 	port    int      // of the proxy, as programs inside see it; 0 is none
 	running int      // commands in it
 	stale   bool     // the workspace has something now that it does not protect
-	write   []string // what the user allowed beyond the walls
+	allowed []string // what the user allowed of the protected paths
+	folders []string // outside of the workspace, that needs allow to write
 	ends    bool
 	last    map[string]bool // mounts, when it ended
 
@@ -102,7 +103,8 @@ func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, erro
 	if err := p.Prepare(); err != nil {
 		return nil, &planError{err}
 	}
-	unprotect(&p.Policy, grantsOf(k).Write)
+	opened := opens(p.Policy.Protected, grantsOf(k).Write)
+	unprotect(&p.Policy, opened)
 	k.narrow(&p.Policy)
 	protectProgram(&p.Policy)
 	canary, err := w.canary()
@@ -122,7 +124,7 @@ func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, erro
 		return nil, err
 	}
 	w.serveKeys(p, keeper)
-	at := &place{plan: p, keeper: keeper, write: grantsOf(k).Write}
+	at := &place{plan: p, keeper: keeper, allowed: opened, folders: w.foldersOf(k)}
 	if l := keeper.Listener(); l != nil {
 		at.port = l.Addr().(*net.TCPAddr).Port
 		w.serving.Go(func() { _ = w.session.Serve(l) }) // ends with the session or the keeper
@@ -240,10 +242,19 @@ func (k key) narrow(p *sandbox.Policy) {
 	p.Write = write
 }
 
-// unprotect opens what a user allowed to be written. Beside a file in a protected folder,
-// the others stay protected, and new ones are removed afterwards.
-func unprotect(p *sandbox.Policy, granted []string) {
-	p.Protected = plan.Carve(p.Protected, granted)
+// opens returns which of the paths that a user allowed to be written open what is
+// protected: those that are protected themselves, or below such a folder, and files. A
+// folder above protected paths does not open them: the user read its name only.
+func opens(protected, granted []string) []string {
+	return slices.DeleteFunc(slices.Clone(granted), func(g string) bool {
+		return isFolder(g) && !slices.ContainsFunc(protected, func(p string) bool { return below(g, p) })
+	})
+}
+
+// unprotect takes the protection of what was opened away. Beside a file in a protected
+// folder, the others stay protected, and new ones are removed afterwards.
+func unprotect(p *sandbox.Policy, opened []string) {
+	p.Protected = plan.Carve(p.Protected, opened)
 }
 
 // protectProgram protects this program where commands can write: it is started again for

@@ -66,12 +66,16 @@ type Walls struct {
 	// unsettled says that programs may have changed something that was not looked at yet:
 	// a keeper ended while they ran, or there was too much.
 	unsettled bool
-	left      []gitguard.Change // what could not be restored, and is tried again
-	told      bool              // that the workspace is too full to be guarded
-	ended     []*place          // those that ended since everything was looked at
+	left      []gitguard.Change   // what could not be restored, and is tried again
+	told      bool                // that the workspace is too full to be guarded
+	ended     []*place            // those that ended since everything was looked at
+	projects  map[string]*project // by the folder that a need opened
+	written   []string            // what needs ever allowed to write
 	// made are files with secrets, below the workspace, that programs inside made.
 	made     map[string]bool
 	forwards map[int]*forward
+	// hostsOpen ends what every command of the session may reach, by the host.
+	hostsOpen map[string]func()
 }
 
 // Walls returns the walls of a session, nil if the program has none. It starts nothing.
@@ -79,7 +83,7 @@ func (p *Program) Walls(c Config) *Walls {
 	if real, err := filepath.EvalSymlinks(c.Workspace); err == nil { // else its first command says so
 		c.Workspace = real
 	}
-	w := &Walls{program: p, config: c, places: map[key]*place{}, forwards: map[int]*forward{}, made: map[string]bool{}}
+	w := &Walls{program: p, config: c, places: map[key]*place{}, projects: map[string]*project{}, hostsOpen: map[string]func(){}, forwards: map[int]*forward{}, made: map[string]bool{}}
 	p.begin(w)
 	w.makeSwap()
 	if p.config.Proxy != nil {
@@ -109,6 +113,7 @@ func (w *Walls) at(ctx context.Context, k key) (*place, error) {
 		return nil, w.broken
 	}
 	w.prune(k)
+	w.leaveProjects()
 	if at := w.places[k]; at != nil {
 		return at, nil
 	}
@@ -116,6 +121,8 @@ func (w *Walls) at(ctx context.Context, k key) (*place, error) {
 		func(l sandbox.Layer) (*place, error) { return w.program.alone(ctx, l) })
 	if at != nil {
 		w.places[k] = at
+		w.openProjects(at)
+		w.written = append(w.written, grantsOf(k).Write...)
 	}
 	return at, err
 }
@@ -152,6 +159,15 @@ func (w *Walls) prune(k key) {
 // planned.
 func (w *Walls) reopened(at *place) bool {
 	return slices.ContainsFunc(at.plan.Found.Closed, func(rel string) bool { return !slices.Contains(w.before.Found.Closed, rel) })
+}
+
+// end closes a place with what one command was allowed, and ends what the command left
+// running there. Call it with the lock held.
+func (w *Walls) end(at *place) {
+	at.end()
+	at.keeper.Close()
+	w.ended = append(w.ended, at)
+	maps.DeleteFunc(w.places, func(_ key, other *place) bool { return other == at })
 }
 
 // lose looks whether a place still protects what it did, and returns a hidden file that it
@@ -207,7 +223,7 @@ func (w *Walls) Describe() hermes.Isolation {
 	return out
 }
 
-// Bounds says what commands may reach and change.
+// Bounds says what commands may reach and change, or could change earlier in the session.
 func (w *Walls) Bounds() (reach hermes.Network, write []string) {
 	if s := w.program.State(); s.Known && s.Layer == sandbox.None {
 		return hermes.NetworkHost, nil
@@ -218,7 +234,7 @@ func (w *Walls) Bounds() (reach hermes.Network, write []string) {
 	if w.session == nil {
 		reach = hermes.NetworkOff
 	}
-	write = []string{w.config.Workspace}
+	write = append([]string{w.config.Workspace}, w.written...)
 	for _, at := range w.places {
 		write = append(write, at.plan.Policy.Write...)
 		write = append(write, at.plan.Policy.Temp)
@@ -276,6 +292,8 @@ func (w *Walls) Close() error {
 	if left {
 		w.leave(all)
 	}
+	w.unsettled = w.unsettled || left
+	w.leaveProjects()
 	w.before.Close()
 	w.mu.Unlock()
 	if w.session != nil {

@@ -112,7 +112,7 @@ func (p *Proxy) Session(c SessionConfig) *Session {
 	s := &Session{
 		proxy: p, config: c, token: hermes.Secret(rand.Text()), ctx: ctx, cancel: cancel,
 		allow: slices.Clone(c.Allow),
-		conns: map[*conn]struct{}{}, listeners: map[net.Listener]struct{}{}, asking: map[target]*question{}, live: map[target]int{},
+		conns: map[*conn]struct{}{}, listeners: map[net.Listener]struct{}{}, asking: map[target]*question{}, live: map[target]int{}, ruled: map[*conn]held{},
 		refusals: refusals{most: p.config.Limits.Refusals},
 	}
 	p.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -366,6 +368,57 @@ func TestARuleCanBeAddedAndTakenOut(t *testing.T) {
 	try(403)
 	if r := c.lastRefusal(t); r.Count != 2 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestWhatOnlyARuleAllowedEndsWithIt: tunnels and requests that go on when the rule is taken
+// out are ended, if no other rule allows them.
+func TestWhatOnlyARuleAllowedEndsWithIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	echo := func(c net.Conn) { _, _ = io.Copy(c, c) }
+	w.listen(t, "7000", echo, "a.example", "b.example")
+	w.plain(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(200)
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}), "c.example")
+	c := w.allowed(t, "b.example:7000")
+	var once []func()
+	for _, r := range rules(t, "a.example:7000", "b.example:7000", "c.example:80") {
+		once = append(once, c.Allow(r))
+	}
+	again := c.Allow(rules(t, "a.example:7000")[0])
+	open := map[string]*raw{}
+	for _, host := range []string{"a.example", "b.example"} {
+		r, code, body := c.tunnel(t, host+":7000")
+		if code != 200 {
+			t.Fatal(code, body)
+		}
+		open[host] = r
+	}
+	request := c.raw(t).send("GET http://c.example/ HTTP/1.1\r\nHost: c.example\r\n" + c.auth() + "\r\n")
+	if line, err := request.r.ReadString('\n'); err != nil || !strings.Contains(line, "200") {
+		t.Fatal(line, err)
+	}
+	works := func(host string) bool {
+		open[host].send("x")
+		var b [1]byte
+		_, err := io.ReadFull(open[host], b[:])
+		return err == nil
+	}
+	for _, revoke := range once {
+		revoke()
+	}
+	if !works("a.example") || !works("b.example") {
+		t.Error("what another rule allows was ended")
+	}
+	again()
+	if works("a.example") || !works("b.example") {
+		t.Error("the tunnel of a rule that was taken out goes on, or another one was ended")
+	}
+	if _, err := io.ReadAll(request.r); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("the request of a rule that was taken out goes on")
 	}
 }
 

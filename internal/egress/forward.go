@@ -14,7 +14,7 @@ import (
 )
 
 // forward serves a request for a whole URL. The URL counts, not the Host header.
-func (s *Session) forward(w http.ResponseWriter, r *http.Request) {
+func (s *Session) forward(w http.ResponseWriter, r *http.Request, c *conn) {
 	t, err := readTarget(r.URL.Host, 80)
 	switch {
 	case !r.URL.IsAbs() || r.URL.Opaque != "" || r.URL.Host == "":
@@ -32,10 +32,15 @@ func (s *Session) forward(w http.ResponseWriter, r *http.Request) {
 	if err == nil && g.protocol != HTTP && g.protocol != ByPort && g.protocol != Any {
 		err = &refused{t, "the rule for it is not for plain HTTP", misused}
 	}
+	over := func() {}
+	if err == nil {
+		over, err = s.hold(c, t, g)
+	}
 	if err != nil {
 		s.answer(w, err)
 		return
 	}
+	defer over()
 	s.pass(w, r, t, g)
 }
 

@@ -37,6 +37,7 @@ type Session struct {
 	listeners map[net.Listener]struct{}
 	asking    map[target]*question
 	live      map[target]int // connections that were made and have not ended
+	ruled     map[*conn]held // connections of clients that a rule allowed
 	refusals  refusals
 	quiet     quiet // of refusals
 	noise     quiet // of what else a process can cause
@@ -159,8 +160,8 @@ func (s *Session) authentic(token string) bool {
 	return subtle.ConstantTimeCompare([]byte(token), []byte(s.token.Reveal())) == 1
 }
 
-// Allow adds a rule. The function that it returns takes one such rule out again; connections
-// that it allowed go on.
+// Allow adds a rule. The function that it returns takes one such rule out again, and ends the
+// connections that no other rule allows.
 func (s *Session) Allow(r Rule) (revoke func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,7 +172,46 @@ func (s *Session) Allow(r Rule) (revoke func()) {
 		if i := slices.Index(s.allow, r); i >= 0 {
 			s.allow = slices.Delete(s.allow, i, i+1)
 		}
+		for c, h := range s.ruled {
+			if !s.covers(h) {
+				_ = c.Conn.Close() // its goroutine does the rest
+			}
+		}
 	})
+}
+
+// held is what a connection of a client is used for.
+type held struct {
+	target target
+	grant  grant
+}
+
+// covers reports whether a rule still allows a connection. Call it with the lock held.
+func (s *Session) covers(h held) bool {
+	return slices.ContainsFunc(s.allow, func(r Rule) bool {
+		return r.allows(h.target) && (!h.grant.private || r.private())
+	})
+}
+
+// hold ends a connection of a client when no rule allows its target any more, until the
+// returned func is called. It fails if that is so already. What the user was asked about, and
+// no rule allowed, goes on.
+func (s *Session) hold(c *conn, t target, g grant) (over func(), err error) {
+	if !g.ruled {
+		return func() {}, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := held{t, g}
+	if !s.covers(h) {
+		return nil, &refused{t, "no rule allows it any more", undecided}
+	}
+	s.ruled[c] = h
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.ruled, c)
+	}, nil
 }
 
 // Connected lists the hosts, in their plain form, with which processes are connected on a

@@ -17,11 +17,16 @@ import (
 // is called once, with nil if the client may go on; it is called before anything else is sent.
 func (s *Session) tunnel(c *conn, t target, reply func(error) error) {
 	g, err := s.judge(s.ctx, t)
+	over := func() {}
+	if err == nil {
+		over, err = s.hold(c, t, g)
+	}
 	if err != nil {
 		s.fail(err)
 		_ = reply(err)
 		return
 	}
+	defer over()
 	swapper := s.config.Swapper
 	switch {
 	case swapper != nil && g.protocol != HTTP && g.protocol != SSH && swapper.Handles(t.host, t.port):

@@ -29,6 +29,7 @@ type Verdict struct {
 type grant struct {
 	protocol Protocol
 	private  bool
+	ruled    bool // a rule allows it
 }
 
 // judge decides about a target by its text alone.
@@ -51,7 +52,7 @@ func (s *Session) judge(ctx context.Context, t target) (grant, error) {
 	if err != nil {
 		return grant{}, err
 	}
-	return s.local(t, grant{v.Protocol.on(t.port), v.Private}, nil, class, what)
+	return s.local(t, grant{protocol: v.Protocol.on(t.port), private: v.Private}, nil, class, what)
 }
 
 // local refuses a host whose text shows a private address, without a rule that allows that.
@@ -89,6 +90,7 @@ func (s *Session) allowed(t target) (grant, error) {
 		if !r.allows(t) {
 			continue
 		}
+		g.ruled = true
 		if err = nil; r.Protocol != ByPort {
 			g.protocol = r.Protocol
 		}

@@ -24,7 +24,7 @@ func (s *Session) web(c *conn) {
 			s.connectRequest(w, r, c)
 			return
 		}
-		s.forward(w, r)
+		s.forward(w, r, c)
 	})
 }
 

@@ -199,12 +199,12 @@ func loadsCode(name string) bool {
 }
 
 // safePath removes from a PATH what is not an absolute folder that exists, and folders in
-// which a command could have put a program.
+// which a command could have put a program, or could have changed one.
 func safePath(list string, written []string) string {
 	var kept []string
 	for _, folder := range filepath.SplitList(list) {
 		real, err := filepath.EvalSymlinks(folder)
-		if err != nil || !filepath.IsAbs(folder) || slices.ContainsFunc(written, func(w string) bool { return below(real, w) }) {
+		if err != nil || !filepath.IsAbs(folder) || slices.ContainsFunc(written, func(w string) bool { return below(real, w) || filepath.Dir(w) == real }) {
 			continue
 		}
 		kept = append(kept, folder)

@@ -124,6 +124,14 @@ func (l *Local) Confine(ctx context.Context) hermes.Isolation {
 	return l.Describe(ctx).Isolation
 }
 
+// Opens says what a need for a path would open; see [hermes.Opener].
+func (l *Local) Opens(ctx context.Context, n hermes.Need) hermes.Opening {
+	if o, ok := l.config.Walls.(isolation.Opener); ok {
+		return o.Opens(ctx, n)
+	}
+	return hermes.Opening{}
+}
+
 // Describe says where the commands run; see [hermes.Environment]. What this machine is
 // does not change, and is looked up once.
 func (l *Local) Describe(context.Context) hermes.Description {

@@ -68,6 +68,33 @@ func output(t *testing.T, l *environment.Local, line string) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
+// TestHugeVariablesAreNotKept: a command cannot keep all later ones from starting.
+func TestHugeVariablesAreNotKept(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		"export A=$(head -c 200000 /dev/zero | tr '\\0' x) B=1 PATH=$PATH:$(head -c 200000 /dev/zero | tr '\\0' x)",
+		"export B=1; x=$(head -c 100000 /dev/zero | tr '\\0' x); for i in $(seq 30); do eval A$i=$x; done; export ${!A*}",
+	} {
+		l := mustLocal(t, environment.LocalConfig{Shell: "bash"})
+		if got := output(t, l, line); !strings.Contains(got, "not kept for later commands") || !strings.Contains(got, "A") {
+			t.Errorf("it is not said: %.200s", got)
+		}
+		if got := output(t, l, "echo $B; env | wc -c; ls / >/dev/null && echo works"); !strings.HasPrefix(got, "1\n") || !strings.HasSuffix(got, "works") {
+			t.Errorf("later commands: %.200s", got)
+		}
+	}
+	l := mustLocal(t, environment.LocalConfig{Shell: "bash"})
+	if got := output(t, l, "export A=$(head -c 100000 /dev/zero | tr '\\0' x)"); got != "" {
+		t.Errorf("what is small enough is told about: %s", got)
+	}
+	if got := output(t, l, "echo ${#A}"); got != "100000" {
+		t.Errorf("what is small enough is not kept: %s", got)
+	}
+	if got := output(t, l, "x=$(head -c 100000 /dev/zero | tr '\\0' x); for i in $(seq 50); do eval C$i=$x; done; export ${!C*}"); !strings.Contains(got, "more than 4 MB") {
+		t.Errorf("it is not said: %.200s", got)
+	}
+}
+
 func TestSecretsOfThisProcessDoNotReachCommands(t *testing.T) {
 	t.Parallel()
 	env := []string{

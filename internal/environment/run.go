@@ -2,6 +2,8 @@ package environment
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"slices"
 	"sync"
 
@@ -26,9 +28,10 @@ type run struct {
 	ctx    context.Context // ends with the command's own time, too
 	cancel func()
 	inside isolation.Inside
-	extra  []string // variables that were set for this command only
-	state  *handed  // for its folder and variables; nil if they are not kept
-	line   *handed  // the command, if it is long
+	extra  []string  // variables that were set for this command only
+	state  *handed   // for its folder and variables; nil if they are not kept
+	line   *handed   // the command, if it is long
+	stderr io.Writer // of the command; may be nil
 	once   sync.Once
 	exit   hermes.Exit // set by finish
 	// outside says that it runs outside of walls that there are: nothing of it goes on when
@@ -74,7 +77,7 @@ func (l *Local) launch(ctx context.Context, sh shell, c hermes.Command, tty proc
 	if err != nil {
 		return nil, err
 	}
-	r := &run{local: l, outside: c.Outside && l.config.Walls != nil}
+	r := &run{local: l, stderr: c.Stderr, outside: c.Outside && l.config.Walls != nil}
 	if c.Keep && !c.Outside { // what runs outside leaves nothing behind for the inside
 		if r.state, err = l.hand(stateAt); err != nil {
 			return nil, err
@@ -187,6 +190,13 @@ func (r *run) finish() (exit hermes.Exit, cut bool) {
 		r.local.track(r.Process)
 	})
 	return r.exit, status.Cut
+}
+
+// note tells about a command in what it printed.
+func (r *run) note(text string) {
+	if r.stderr != nil {
+		fmt.Fprintf(r.stderr, "[%s]\n", text)
+	}
 }
 
 // track keeps a process group that still runs after its command ended, until

@@ -1,11 +1,14 @@
 package environment
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -23,6 +26,9 @@ func (l *Local) keep(r *run) {
 	}
 	text, err := readState(r.state)
 	r.state.close()
+	if errors.Is(err, errTooLarge) {
+		r.note("the folder and the variables of this command are not kept: it exports more than 4 MB")
+	}
 	if err != nil {
 		return
 	}
@@ -35,8 +41,13 @@ func (l *Local) keep(r *run) {
 			delete(vars, name)
 		}
 	}
+	if lost := l.bounded(vars); len(lost) > 0 {
+		r.note("not kept for later commands, because no program can start with so much: " + listed(lost))
+	}
 	l.remember(hostPath(dir), vars, r.extra)
 }
+
+var errTooLarge = errors.New("the state file is too large")
 
 func readState(from *handed) (string, error) {
 	f, err := from.open()
@@ -48,11 +59,67 @@ func readState(from *handed) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if len(b) == maxState {
+		return "", errTooLarge
+	}
 	text, whole := strings.CutSuffix(strings.TrimRight(string(b), "\r\n"), endOfState)
 	if !whole { // the shell was ended while it wrote, or the disk is full
 		return "", errors.New("the state file is incomplete")
 	}
 	return text, nil
+}
+
+// The bounds of what is remembered. The kernel starts no program with a variable of more than
+// 128 KB, or with more than a few MB in all.
+const (
+	maxVariable  = 128<<10 - 1 // with its name
+	maxVariables = 1 << 20
+)
+
+// bounded takes out of variables what would keep later commands from starting, the largest first,
+// and returns the names. Those that the session has already stay as they were.
+func (l *Local) bounded(vars map[string]string) (lost []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := make(map[string]string, len(l.env))
+	for _, v := range l.env {
+		name, value, _ := strings.Cut(v, "=")
+		before[name] = value
+	}
+	size := func(name string) int { return len(name) + len(vars[name]) + 2 }
+	total := 0
+	var changed []string
+	for name, value := range vars {
+		total += size(name)
+		if was, ok := before[name]; !ok || was != value {
+			changed = append(changed, name)
+		}
+	}
+	slices.SortFunc(changed, func(a, b string) int { return cmp.Or(size(b)-size(a), strings.Compare(a, b)) })
+	for _, name := range changed {
+		if size(name) <= maxVariable && total <= maxVariables {
+			break
+		}
+		lost = append(lost, name)
+		total -= size(name)
+		delete(vars, name)
+		if was, ok := before[name]; ok {
+			vars[name] = was
+			total += size(name)
+		}
+	}
+	return lost
+}
+
+// maxLost is how many names a note lists.
+const maxLost = 5
+
+func listed(names []string) string {
+	text := strings.Join(names[:min(len(names), maxLost)], ", ")
+	if more := len(names) - maxLost; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // remember replaces the folder and the variables of the session. Existing

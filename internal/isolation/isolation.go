@@ -44,6 +44,9 @@ type Places interface {
 	OnHost(path string) string
 }
 
+// Opener is implemented by Walls that know what a need would open; see [hermes.Opener].
+type Opener = hermes.Opener
+
 // Inside is how to start one command inside of walls. The zero value changes nothing.
 type Inside struct {
 	// Launcher starts the command; nil: as usual.

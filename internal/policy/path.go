@@ -17,12 +17,17 @@ type PathRules struct {
 	RealHome, RealState string
 	// SafeRoots, if not empty, are the only folders that file tools may write.
 	SafeRoots []string
+	// Self is the program of Hermes, and Programs are the folders of the user's PATH, both
+	// with links followed. File tools ask each time before they write them.
+	Self     string
+	Programs []string
 }
 
 // PathVerdict is the result of judging one path. The zero value allows.
 type PathVerdict struct {
 	Deny   bool   // forbidden in every mode
 	Ask    bool   // needs the user's approval
+	Once   bool   // needs it each time: no grant covers it
 	Key    string // names the rule, for stored approvals
 	Reason string // text for users and models: what the file is and what to do instead
 }
@@ -94,6 +99,21 @@ func (r PathRules) CommandReplaces(paths ...string) PathVerdict {
 	})
 }
 
+// Need judges a path that a command in a sandbox asks to write, with everything below it.
+func (r PathRules) Need(paths ...string) PathVerdict {
+	for _, judge := range []func(...string) PathVerdict{r.Write, r.CommandReplaces} {
+		if v := judge(paths...); !v.Allowed() {
+			return v
+		}
+	}
+	return strictest(paths, func(p string) PathVerdict {
+		if k, access := r.strictestKind(p, func(k Kind, _ place) Access { return k.Write }); access > Free {
+			return PathVerdict{Ask: true, Reason: "changes what " + k.What}
+		}
+		return PathVerdict{}
+	})
+}
+
 func (r PathRules) command(paths []string, counts func(Kind) bool) PathVerdict {
 	judge := func(p string) PathVerdict {
 		k, access := r.strictestKind(p, func(k Kind, at place) Access {
@@ -141,13 +161,29 @@ func (r PathRules) write(p string) PathVerdict {
 		}
 		return k.Write
 	})
-	switch access {
-	case Denied:
+	program := r.program(p)
+	switch {
+	case access < Denied && program != "":
+		return PathVerdict{Ask: true, Once: true, Key: "program", Reason: program}
+	case access == Denied:
 		return deny(k.Key, "this is a file that %s, and file tools must not write it: %s", k.What, k.Instead)
-	case Asked:
-		return PathVerdict{Ask: true, Key: k.Key, Reason: "changes a file that " + k.What}
+	case access == Asked:
+		return PathVerdict{Ask: true, Once: k.Once, Key: k.Key, Reason: "changes a file that " + k.What}
 	}
 	return PathVerdict{}
+}
+
+// program says why a file is a program that the user runs by its name, "" if it is none.
+func (r PathRules) program(p string) string {
+	if r.Self != "" && p == canonical(r.Self) {
+		return "changes the program of Hermes itself"
+	}
+	for _, dir := range r.Programs {
+		if dir = canonical(dir); dir != "" && p != dir && within(p, dir) && !strings.Contains(strings.Trim(p[len(dir):], "/"), "/") {
+			return "changes a file in " + dir + ", where your shell and other programs look for programs (PATH)"
+		}
+	}
+	return ""
 }
 
 func (r PathRules) writeSafeRoot(p string) PathVerdict {
@@ -173,7 +209,7 @@ func strictest(paths []string, judge func(string) PathVerdict) PathVerdict {
 		if v.Deny {
 			return v
 		}
-		if v.Ask {
+		if v.Ask && !worst.Once {
 			worst = v
 		}
 	}

@@ -23,10 +23,13 @@ type Kind struct {
 	Read, Write Access
 	// Key names the rule for file tools, ShellKey for commands. Users' approvals
 	// are stored under both, so they never change. Paths without a ShellKey are
-	// protected from file tools only, those without a Key from commands only.
+	// protected from file tools only, those without a Key from commands only, those
+	// without both from needs of commands in a sandbox only.
 	Key, ShellKey string
 	// What completes "a file that …"; Instead says what to do after a refusal.
 	What, Instead string
+	// Once asks each time: no grant of a user covers such a path.
+	Once bool
 	// Closed paths are protected from commands that only read them, too.
 	Closed bool
 	// OwnHome limits questions about commands to the homes of the user who runs
@@ -60,6 +63,9 @@ var (
 	program    = Kind{Write: Asked, Key: "system-program", ShellKey: "write-system", What: "is a program or library of the system", Common: true}
 	// Folders for the user's programs come first on most search paths.
 	shadow = Kind{Write: Asked, Key: "system-program", ShellKey: "write-system", What: "runs in place of a program of the system", Common: true}
+	// People work here, too, so only needs for such a path ask.
+	installed   = Kind{Write: Asked, What: "belongs to the programs of this machine"}
+	serviceData = Kind{Read: Local, Write: Asked, What: "is data of a service or of another user"}
 	// macOS' own folders. Its links lead there from /tmp and /var, so that file
 	// tools see these paths all the time; commands that spell them are unusual.
 	spelled = Kind{Write: Asked, ShellKey: "write-system", What: "is in a system folder"}
@@ -77,8 +83,9 @@ var (
 	private        = Kind{Read: Local, What: "holds private data or keys"}
 	history        = Kind{Read: Local, Write: Asked, Key: "history-file", ShellKey: "write-history", What: "records what the user did", OwnHome: true}
 
-	start      = Kind{Write: Asked, Key: "shell-start-file", ShellKey: "write-shell-start", What: "runs when a shell starts or the user logs in", OwnHome: true}
-	toolConfig = Kind{Write: Asked, Key: "tool-config", ShellKey: "write-tool-config", What: "makes other tools of the user run programs", OwnHome: true}
+	start       = Kind{Write: Asked, Key: "shell-start-file", ShellKey: "write-shell-start", What: "runs when a shell starts or the user logs in", OwnHome: true}
+	userProgram = Kind{Write: Asked, Key: "system-program", ShellKey: "write-system", What: "belongs to the programs that the user runs", OwnHome: true, Common: true}
+	toolConfig  = Kind{Write: Asked, Key: "tool-config", ShellKey: "write-tool-config", What: "makes other tools of the user run programs", OwnHome: true}
 )
 
 // The kinds of files in projects.
@@ -97,11 +104,13 @@ var (
 var (
 	ownSecret = Kind{Read: Denied, Write: Denied, Key: "own-state", ShellKey: "write-hermes", What: "holds Hermes' own credentials", Instead: useHermes}
 	// What is in this folder lets a program answer questions in place of the user.
-	ownRun    = Kind{Read: Denied, Write: Denied, Key: "own-run", ShellKey: "own-run", Closed: true, What: "lets programs into running sessions, where only the user belongs", Instead: "tell the user to run `hermes attach`"}
-	ownState  = Kind{Read: Local, Write: Denied, Key: "own-state", ShellKey: "write-hermes", What: "holds Hermes' own configuration, rights or records", Instead: useHermes}
-	ownSkills = Kind{Write: Denied, Key: "own-skills", ShellKey: "write-hermes", What: "belongs to an installed skill", Instead: "use the skill_manage tool"}
-	ownCron   = Kind{Read: Local, Write: Denied, Key: "own-cron", ShellKey: "write-hermes", What: "holds scheduled jobs", Instead: "use the cronjob tool"}
-	ownSoul   = Kind{Read: Local, Write: Asked, Key: "own-soul", ShellKey: "write-hermes", What: "later sessions take instructions from"}
-	ownMemory = Kind{Read: Local, Write: Asked, Key: "own-memories", ShellKey: "write-hermes", What: "later sessions remember"}
-	ownScript = Kind{Write: Asked, Key: "own-scripts", ShellKey: "write-hermes", What: "later sessions run"}
+	ownRun = Kind{Read: Denied, Write: Denied, Key: "own-run", ShellKey: "own-run", Closed: true, What: "lets programs into running sessions, where only the user belongs", Instead: "tell the user to run `hermes attach`"}
+	// In these folders commands of all projects have their private files.
+	ownSandbox = Kind{Write: Asked, Once: true, Key: "own-sandbox", What: "belongs to the sandbox of a project"}
+	ownState   = Kind{Read: Local, Write: Denied, Key: "own-state", ShellKey: "write-hermes", What: "holds Hermes' own configuration, rights or records", Instead: useHermes}
+	ownSkills  = Kind{Write: Denied, Key: "own-skills", ShellKey: "write-hermes", What: "belongs to an installed skill", Instead: "use the skill_manage tool"}
+	ownCron    = Kind{Read: Local, Write: Denied, Key: "own-cron", ShellKey: "write-hermes", What: "holds scheduled jobs", Instead: "use the cronjob tool"}
+	ownSoul    = Kind{Read: Local, Write: Asked, Key: "own-soul", ShellKey: "write-hermes", What: "later sessions take instructions from"}
+	ownMemory  = Kind{Read: Local, Write: Asked, Key: "own-memories", ShellKey: "write-hermes", What: "later sessions remember"}
+	ownScript  = Kind{Write: Asked, Key: "own-scripts", ShellKey: "write-hermes", What: "later sessions run"}
 )

@@ -21,10 +21,14 @@ func (r PathRules) secret(p string) bool {
 		return true
 	}
 	for _, at := range r.places(p) {
-		if at.anchor != AtHome {
+		least := Denied
+		switch {
+		case at.anchor == AtRoot && len(at.names) > 0 && at.names[0] != "":
+			least = Local
+		case at.anchor != AtHome:
 			continue
 		}
-		if _, ok := above(AtHome, at.names, func(row rule) bool { return row.Kind.Read == Denied }); ok {
+		if _, ok := above(at.anchor, at.names, func(row rule) bool { return row.Kind.Read >= least }); ok {
 			return true
 		}
 	}

@@ -60,7 +60,7 @@ var groups = [...]struct {
 	{kernel, AtRoot, "dev/fd/*/*/"}, // a file below an open folder
 	{device, AtRoot, "dev/ proc/*/fd/* proc/*/task/*/fd/*"},
 	{kernel, AtRoot, "proc/ sys/"},
-	{password, AtRoot, "etc/shadow etc/shadow- etc/gshadow etc/gshadow- etc/master.passwd etc/security/opasswd etc/ssh/*_key"},
+	{password, AtRoot, "etc/shadow etc/shadow- etc/gshadow etc/gshadow- etc/master.passwd etc/security/opasswd etc/ssh/*_key etc/ssl/private/ etc/pki/tls/private/"},
 	{account, AtRoot, `etc/passwd etc/passwd- etc/group etc/group- etc/sudoers etc/sudoers- etc/doas.conf etc/subuid etc/subuid- etc/subgid etc/subgid-
 		etc/ld.so.preload etc/crontab etc/anacrontab
 		etc/sudoers.d/ etc/pam.d/ etc/security/ etc/ssh/ etc/cron.d/ etc/cron.hourly/ etc/cron.daily/ etc/cron.weekly/ etc/cron.monthly/`},
@@ -68,6 +68,9 @@ var groups = [...]struct {
 	{systemUnit, AtRoot, `usr/lib/systemd/ lib/systemd/ usr/local/lib/systemd/ run/systemd/ usr/lib/udev/ lib/udev/ run/udev/
 		usr/share/polkit-1/ usr/share/dbus-1/ library/launchdaemons/ library/launchagents/ library/startupitems/ system/`},
 	{systemLog, AtRoot, "var/log/ var/run/utmp var/audit/"},
+	{serviceData, AtRoot, "var/lib/docker/ var/lib/containers/ var/lib/containerd/ var/lib/mysql/ var/lib/postgresql/ var/mail/ var/spool/mail/"},
+	{installed, AtRoot, "opt/ var/lib/"},
+	{private, AtRoot, "home users"},
 	{systemEtc, AtRoot, "etc/"},
 	{program, AtRoot, "bin/ sbin/ lib/ lib32/ lib64/ libx32/ usr/bin/ usr/sbin/ usr/lib/ usr/lib32/ usr/lib64/ usr/libx32/ usr/libexec/ c:/program?files*/"},
 	{spelled, AtRoot, "private/var/ private/tmp/ private/home/"},
@@ -97,13 +100,16 @@ var groups = [...]struct {
 		appdata/roaming/microsoft/windows/start?menu/programs/startup/ .gitconfig .config/git/`},
 	{toolConfig, AtHome, `.vimrc .gvimrc .vim/ .config/nvim/ .exrc .emacs .emacs.el .emacs.d/ .config/emacs/ .config/code/user/ .hgrc .tmux.conf .config/tmux/
 		.screenrc .gdbinit .lldbinit .psqlrc .sqliterc .irbrc .pryrc .pythonstartup .curlrc .wgetrc .mailcap .lessfilter .direnvrc .config/direnv/
-		.config/mise/ .gradle/init.gradle .gradle/init.d/ .yarnrc .yarnrc.yml .config/sway/ .config/hypr/ .config/i3/ .i3/ .local/share/applications/`},
+		.config/mise/ .ipython/ .jupyter/ .rprofile .renviron
+		.gradle/init.gradle .gradle/init.d/ .yarnrc .yarnrc.yml .config/sway/ .config/hypr/ .config/i3/ .i3/ .local/share/applications/`},
+	{userProgram, AtHome, ".pyenv/ .nvm/ .rustup/ .asdf/ .rbenv/ .volta/ .sdkman/ .deno/bin/ .bun/bin/ .dotnet/tools/ .local/lib/"},
 	{history, AtHome, `.bash_history .zsh_history .local/share/fish/fish_history .python_history .node_repl_history .mysql_history .psql_history .sqlite_history`},
 	{private, AtHome, `.mozilla/ .thunderbird/ .config/google-chrome/ .config/chromium/ .config/bravesoftware/ .config/microsoft-edge/ .config/vivaldi/
 		library/cookies/ library/messages/ library/mail/ library/application?support/google/ library/application?support/firefox/
 		.bitcoin/ .ethereum/ .electrum/ .config/solana/ .config/signal/ .config/slack/ .config/discord/ .local/share/telegramdesktop/
-		.config/1password/ .config/bitwarden?cli/ .config/keepassxc/`},
+		.config/1password/ .config/bitwarden?cli/ .config/keepassxc/ snap/ .var/`},
 
+	{ownSandbox, AtState, "cache/sandbox/"},
 	{free, AtState, "cache/ tmp/ workspace/ sandboxes/ work/"},
 	{ownRun, AtState, "run/"}, // before what a pattern may mean as well
 	{ownSecret, AtState, ".env auth.json .anthropic_oauth.json mcp-tokens/ pairing/"},

@@ -63,6 +63,32 @@ func TestFreePathsAreFreeForBoth(t *testing.T) {
 	}
 }
 
+// TestNeedsOfPlacesWhoseProgramsRunLater: what a sandbox opens there is asked about each time.
+func TestNeedsOfPlacesWhoseProgramsRunLater(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{
+		"/home/ada/.pyenv", "/home/ada/.pyenv/shims", "/home/ada/.nvm", "/home/ada/.rustup", "/home/ada/.asdf", "/home/ada/.deno/bin", "/home/ada/.bun/bin", "/home/ada/.bun", "/home/ada/.dotnet/tools",
+		"/home/ada/.local/lib", "/home/ada/.local", "/home/ada/.ipython", "/home/ada/.jupyter", "/home/ada/.Rprofile", "/opt", "/opt/app", "/var/lib", "/var/lib/dpkg/info", "/var", "/usr", "/home/ada/.bashrc",
+	} {
+		if rules.Need(path).Allowed() {
+			t.Errorf("write %s is an ordinary need", path)
+		}
+	}
+	for _, path := range []string{"/srv/data", "/home/ada/other", "/tmp/x", "/var/tmp", "/mnt/disk"} {
+		if v := rules.Need(path); !v.Allowed() {
+			t.Errorf("write %s: %+v", path, v)
+		}
+	}
+	for path, want := range map[string]bool{
+		"/home/ada/snap": true, "/home/ada/.var/app/x": true, "/etc/ssl/private": true, "/etc/ssl": true, "/home": true, "/var": true, "/var/lib": true, "/var/lib/docker": true, "/var/mail/ada": true,
+		"/srv": false, "/usr/share": false, "/usr": false, "/opt/app": false, "/var/cache": false, "/etc/ssl/certs": false,
+	} {
+		if got := rules.Secret(path); got != want {
+			t.Errorf("read %s: secret %v, want %v", path, got, want)
+		}
+	}
+}
+
 // writers are commands that write a path.
 func writers(path string) []string {
 	p := quoted(path)

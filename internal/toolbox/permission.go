@@ -29,8 +29,11 @@ func (b *Toolbox) permission(next runner) runner {
 		if ok {
 			found = append(slices.Clip(found), tainted)
 		}
-		if i := slices.IndexFunc(found, func(r hermes.Risk) bool { return r.Deny }); i >= 0 {
+		if i := slices.IndexFunc(found, func(r hermes.Risk) bool { return r.Deny && !r.Mistake }); i >= 0 {
 			return forbidden(found[i].Reason)
+		}
+		if i := slices.IndexFunc(found, func(r hermes.Risk) bool { return r.Mistake }); i >= 0 {
+			return blocked("refused", "It did not run, and the user was not asked. Call it again as the reason says.", found[i].Reason)
 		}
 		if len(found) > 0 {
 			c.subject = subject(ctx, c)

@@ -3,6 +3,7 @@ package toolbox_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"hermes"
@@ -45,6 +46,20 @@ func TestOnceIsAskedEachTime(t *testing.T) {
 	}
 	if toolbox.AllowedUnattended(risk) {
 		t.Error("a setting may allow it where no user can be asked")
+	}
+}
+
+// TestAMistakeIsRefusedWithoutAQuestion, in every mode, and the model is told how to call instead.
+func TestAMistakeIsRefusedWithoutAQuestion(t *testing.T) {
+	t.Parallel()
+	risk := hermes.Risk{Key: "sandbox-write:/w", Reason: "name the file", Deny: true, Mistake: true}
+	for _, mode := range []toolbox.Mode{toolbox.ModeOff, ""} {
+		ran := 0
+		h := &host{answers: []hermes.Decision{hermes.AllowOnce}}
+		r := mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{Mode: mode}}, wallsTool(&ran, risk)).Run(t.Context(), command("x", h))
+		if ran != 0 || len(h.asked) > 0 || !r.Failed || !strings.Contains(r.Text, "name the file") || strings.Contains(r.Text, "BLOCKED") {
+			t.Errorf("mode %q: ran %d, asked %d times: %s", mode, ran, len(h.asked), r.Text)
+		}
 	}
 }
 

@@ -176,9 +176,19 @@ func (a *ask) body(t theme, width int) []string {
 			}
 		}
 	}
+	outside := false
 	for _, r := range a.approval.Risks {
+		if r.Key == hermes.KeyEscape {
+			outside = true
+			continue
+		}
 		for _, row := range wrapPlain(markup.OneLine(r.Reason), max(width-4, 8)) {
 			lines = append(lines, bar+t.Warn(row))
+		}
+	}
+	if outside { // last, so that nothing pushes it out of sight
+		for _, row := range wrapPlain("It runs OUTSIDE of the sandbox, with everything that you may do.", max(width-4, 8)) {
+			lines = append(lines, bar+t.Warn(t.Strong(row)))
 		}
 	}
 	return lines

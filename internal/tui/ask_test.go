@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,5 +30,18 @@ func TestTypedNumbersPickChoices(t *testing.T) {
 		if got, own := a.chosenByLine(tt.line); !slices.Equal(got, tt.want) || own != tt.own {
 			t.Errorf("%q: got %q %v, want %q %v", tt.line, got, own, tt.want, tt.own)
 		}
+	}
+}
+
+// TestOutsideIsSaidLast: neither a long reason nor other risks push it away from the answers.
+func TestOutsideIsSaidLast(t *testing.T) {
+	t.Parallel()
+	a := newAsk(hermes.Asked{ID: "q", Approval: &hermes.ApprovalRequest{
+		Tool: "terminal", Subject: "make", Detail: strings.Repeat("reason ", 100),
+		Risks: []hermes.Risk{{Key: hermes.KeyEscape, Reason: "runs outside"}, {Key: "other", Reason: "deletes"}},
+	}}, time.Time{})
+	lines := a.lines(theme{}, 100)
+	if last := lines[len(lines)-1]; !strings.Contains(last, "It runs OUTSIDE of the sandbox") {
+		t.Errorf("the last line is %q", last)
 	}
 }

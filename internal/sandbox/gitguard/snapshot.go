@@ -474,3 +474,10 @@ func (r reader) read(s *state, at string, info fs.FileInfo) error {
 	h.Sum(s.sum[:0])
 	return err
 }
+
+// Holds reports whether what is at a path is compared, with everything in it. Of a folder
+// such as .git only some files are.
+func (s Snapshot) Holds(path string) bool {
+	at, ok := s.states[path]
+	return ok && (at.class != GitFolder || !at.mode.IsDir()) || s.watches(path)
+}

@@ -6,12 +6,12 @@ import "path/filepath"
 // names: it holds the keys that decide who answers questions.
 func (p *planner) grants() {
 	for _, g := range p.Grants.Read {
-		if real, ok := p.grant(g); ok {
+		if real, ok := p.grant(g); ok && p.inside(real, false) {
 			p.allow(real, real)
 		}
 	}
 	for _, g := range p.Grants.Write {
-		if real, ok := p.grant(g); ok {
+		if real, ok := p.grant(g); ok && p.inside(real, true) {
 			p.allow(real, real)
 			p.Policy.Write = append(p.Policy.Write, real)
 		}

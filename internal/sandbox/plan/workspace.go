@@ -173,7 +173,7 @@ func (p *planner) env() {
 	}
 	for _, rel := range p.Found.Env {
 		at := filepath.Join(p.Workspace, filepath.FromSlash(rel))
-		if holds(at, p.Grants.Read) {
+		if holds(at, p.Grants.Read) || holds(at, p.Grants.Write) {
 			continue
 		}
 		if _, err := os.Lstat(at); err != nil && !isGone(err) {

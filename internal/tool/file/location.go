@@ -24,6 +24,7 @@ type location struct {
 	entry string      // with the links of its folder followed
 	real  string      // with all links followed
 	info  fs.FileInfo // nil when nothing is there
+	work  string      // the folder of the session; "" if its files are elsewhere
 }
 
 // locate finds where a path leads. It opens nothing, and does not even stat a
@@ -41,10 +42,18 @@ func (t *Toolset) locate(ctx context.Context, h hermes.Host, asked string) (loca
 		home = ""
 	}
 	p.rules = policy.PathRules{Home: home, State: t.config.State, SafeRoots: t.config.SafeRoots}
+	onHost := false
+	if host, ok := p.files.(hermes.HostFiles); ok {
+		onHost = host.OnHost()
+	}
+	if onHost { // elsewhere these are no paths
+		p.rules.Self, p.rules.Programs = t.config.Program, t.config.Path
+		p.work = workspace(ctx, h, p.files)
+	}
 	if home != "" {
 		p.rules.RealHome, _ = p.files.RealPath(ctx, home) // a missing folder protects nothing
 	}
-	if host, ok := p.files.(hermes.HostFiles); ok && host.OnHost() && t.config.State != "" { // elsewhere it is no path
+	if onHost && t.config.State != "" {
 		p.rules.RealState, _ = p.files.RealPath(ctx, t.config.State)
 	}
 	if p.path, err = p.files.Resolve(asked); err != nil {
@@ -146,7 +155,35 @@ func (p location) readVerdict() policy.PathVerdict { return p.rules.Read(p.path,
 
 // writeVerdict judges all names of the file: a link is deleted and replaced where
 // it is, and written where it leads.
-func (p location) writeVerdict() policy.PathVerdict { return p.rules.Write(p.path, p.entry, p.real) }
+func (p location) writeVerdict() policy.PathVerdict {
+	v := p.rules.Write(p.path, p.entry, p.real)
+	if !v.Deny && !v.Once && p.outsideProgram() {
+		return policy.PathVerdict{Ask: true, Once: true, Key: "program", Reason: "changes a program outside of the workspace"}
+	}
+	return v
+}
+
+// outsideProgram reports whether an executable file is there that is not of the workspace: the
+// user, or a program of the user, may run it, and it would keep its mode.
+func (p location) outsideProgram() bool {
+	if p.work == "" || p.info == nil || !p.info.Mode().IsRegular() || p.info.Mode()&0o111 == 0 {
+		return false
+	}
+	rel, err := filepath.Rel(p.work, p.real)
+	return err != nil || !filepath.IsLocal(rel)
+}
+
+// workspace is the folder of a session with links followed.
+func workspace(ctx context.Context, h hermes.Host, files hermes.Files) string {
+	dir := h.Session().Dir
+	if dir == "" {
+		dir, _ = files.Resolve(".")
+	}
+	if real, err := files.RealPath(ctx, dir); err == nil {
+		return real
+	}
+	return dir
+}
 
 // checkReadable refuses what must not or cannot be read as text.
 func (p location) checkReadable(ctx context.Context) error {

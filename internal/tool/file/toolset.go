@@ -33,6 +33,10 @@ type Config struct {
 	State string
 	// SafeRoots, if not empty, are the only folders that may be written to.
 	SafeRoots []string
+	// Program is the program of Hermes, and Path are the folders of the user's PATH, both
+	// with links followed. Each write of them is asked about.
+	Program string
+	Path    []string
 	// TrustWrites turns off the warning about files that changed since they
 	// were read.
 	TrustWrites bool
@@ -130,7 +134,7 @@ func (r riskAssessed) AssessRisk(ctx context.Context, c *hermes.Call) []hermes.R
 		}
 		targets[path] = p.target()
 		if v := p.writeVerdict(); v.Ask {
-			list = append(list, hermes.Risk{Key: "path:" + v.Key, Reason: "writing " + p.path + " " + v.Reason})
+			list = append(list, hermes.Risk{Key: "path:" + v.Key, Once: v.Once, NoRemember: v.Once, Reason: "writing " + p.path + " " + v.Reason})
 		}
 	}
 	return list

@@ -351,3 +351,39 @@ func TestSpecsAreSmall(t *testing.T) {
 }
 
 var errBroken = errors.New("broken")
+
+// TestWriteAsksEachTimeForPrograms: what the user starts by its name is not written without
+// a question, and no grant covers the next one.
+func TestWriteAsksEachTimeForPrograms(t *testing.T) {
+	t.Parallel()
+	apps := realTemp(t)
+	w := newWorldWith(t, file.Config{Program: filepath.Join(apps, "hermes"), Path: []string{filepath.Join(apps, "bin")}})
+	for path, mode := range map[string]os.FileMode{"hermes": 0o700, "bin/tool": 0o600, "other/run.sh": 0o700, "other/notes.txt": 0o600, "x": 0o600} {
+		at := filepath.Join(apps, path)
+		must(t, os.MkdirAll(filepath.Dir(at), 0o700))
+		must(t, os.WriteFile(at, []byte("x"), mode))
+	}
+	must(t, os.WriteFile(filepath.Join(w.dir, "build.sh"), []byte("x"), 0o700))
+	must(t, os.Symlink(filepath.Join(apps, "hermes"), filepath.Join(w.dir, "link")))
+	tool := w.tool("write_file").(hermes.RiskAssessor)
+	for path, want := range map[string]bool{
+		apps + "/hermes": true, "link": true, apps + "/bin/tool": true, apps + "/bin/new": true, apps + "/other/run.sh": true, "~/.hermes/cache/sandbox/p/tmp/x": true,
+		apps + "/other/notes.txt": false, apps + "/other/new": false, "build.sh": false, "main.go": false, "~/.hermes/cache/x": false, apps + "/bin/share/x": false,
+	} {
+		got := tool.AssessRisk(t.Context(), w.call("write_file", args{"path": path, "content": "x"}))
+		if asks := len(got) == 1 && got[0].Once && got[0].NoRemember; asks != want || len(got) > 1 {
+			t.Errorf("%s: %+v, want %v", path, got, want)
+		}
+	}
+	patch := "*** Begin Patch\n*** Add File: " + apps + "/bin/new\n+x\n*** End Patch"
+	if got := w.tool("patch").(hermes.RiskAssessor).AssessRisk(t.Context(), w.call("patch", args{"mode": "patch", "patch": patch})); len(got) != 1 || !got[0].Once {
+		t.Errorf("patch: %+v", got)
+	}
+}
+
+func realTemp(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	return dir
+}

@@ -22,6 +22,13 @@ import (
 // maxNeeds bounds what one command may ask for, so that the user reads all of it.
 const maxNeeds = 10
 
+// The most characters of what the user has to read: a longer text would push the command, and
+// what is asked, out of sight.
+const (
+	maxReason = 300
+	maxNeed   = 500
+)
+
 // escalates reports whether a call asks to run outside of the sandbox.
 func (in arguments) escalates() bool { return strings.TrimSpace(in.Escalate) != "" }
 
@@ -36,9 +43,25 @@ func (in arguments) checkNeeds() error {
 	case in.escalates() && in.Background:
 		return errors.New("escalate works only in the foreground, because all else of the session waits meanwhile")
 	}
+	if err := in.tooLong(); err != nil {
+		return err
+	}
 	for _, text := range in.Need {
 		if _, err := parseNeed(text); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// tooLong refuses a reason or a need that is too long to be read.
+func (in arguments) tooLong() error {
+	if n := utf8.RuneCountInString(in.Escalate); n > maxReason {
+		return fmt.Errorf("the reason for escalate has %d characters; say it in at most %d", n, maxReason)
+	}
+	for _, text := range in.Need {
+		if n := utf8.RuneCountInString(text); n > maxNeed {
+			return fmt.Errorf("a need has %d characters, of which at most %d are shown to the user; name a folder above it", n, maxNeed)
 		}
 	}
 	return nil
@@ -106,15 +129,15 @@ func (in arguments) needs(ctx context.Context, e hermes.Environment) ([]hermes.N
 	return list, nil
 }
 
-// KeyEscape is the key of the risk of a command that runs outside of the sandbox.
-const KeyEscape = "sandbox-escape"
-
 // wallRisks are the risks of what a call asks for beyond its walls. They do not depend on
 // whether there are any.
 func (t *shellOf) wallRisks(in arguments, e hermes.Environment) []hermes.Risk {
 	var found []hermes.Risk
+	if err := in.tooLong(); err != nil { // refused before anything is shown
+		return []hermes.Risk{{Key: hermes.KeyEscape, Deny: true, Mistake: true, Reason: err.Error()}}
+	}
 	if in.escalates() {
-		found = append(found, hermes.Risk{Key: KeyEscape, NoRemember: true, Once: true, Reason: "runs outside of the sandbox, with everything that you may do"})
+		found = append(found, hermes.Risk{Key: hermes.KeyEscape, NoRemember: true, Once: true, Reason: "runs outside of the sandbox, with everything that you may do"})
 	}
 	for _, text := range in.Need {
 		n, err := parseNeed(text)
@@ -135,6 +158,10 @@ func (t *shellOf) needRisk(n hermes.Need, e hermes.Environment) hermes.Risk {
 		paths = append(paths, cmp.Or(follow(n.Name), n.Name))
 	}
 	rules := policy.PathRules{Home: t.homeOf(e), State: t.config.Hermes}.Linked(filepath.EvalSymlinks)
+	var opening hermes.Opening
+	if o, ok := e.(hermes.Opener); ok && isPath(n) {
+		opening = o.Opens(context.Background(), n)
+	}
 	own := slices.DeleteFunc([]string{rules.State, rules.RealState}, func(s string) bool { return s == "" })
 	switch {
 	case n.Kind == hermes.RefusedHost:
@@ -154,17 +181,24 @@ func (t *shellOf) needRisk(n hermes.Need, e hermes.Environment) hermes.Risk {
 	case slices.ContainsFunc(own, func(s string) bool { return slices.ContainsFunc(paths, func(p string) bool { return overlap(p, s) }) }):
 		r.Deny, r.Reason = true, n.String()+" would open Hermes' own home, which no command may have"
 		return r
+	case opening.Refuse != "":
+		r.Deny, r.Mistake, r.Reason = true, true, n.String()+": "+opening.Refuse
+		return r
 	case n.Kind == hermes.RefusedRead:
 		r.Reason = "reads " + n.Name + ", which is outside of the sandbox"
 		r.Once = rules.Secret(paths...) || !rules.Read(paths...).Allowed()
 	default:
 		r.Reason = "changes " + n.Name + ", which is outside of the sandbox"
-		r.Once = rules.Secret(paths...) || !rules.Write(paths...).Allowed() || !rules.CommandReplaces(paths...).Allowed()
+		r.Once = rules.Secret(paths...) || !rules.Need(paths...).Allowed()
 	}
 	if r.Once {
-		r.NoRemember = true
 		r.Reason += " and is or contains what is protected, such as passwords, keys, private data, or files that run later"
 	}
+	if opening.Holds != "" {
+		r.Once = true
+		r.Reason += "; it opens " + opening.Holds
+	}
+	r.NoRemember = r.Once
 	return r
 }
 
@@ -199,9 +233,10 @@ func below(path, folder string) bool {
 }
 
 // outsideDetail is what the user must see before a command runs outside: why, in the
-// model's words, and which of the files that it would run this session wrote.
+// model's words, and which of the files that it would run this session wrote. That it runs
+// outside is its risk, which is shown last.
 func (t *shellOf) outsideDetail(c *hermes.Call, in arguments, dir string) string {
-	detail := "It runs OUTSIDE of the sandbox.\nThe model's reason: " + strconv.Quote(strings.TrimSpace(in.Escalate))
+	detail := "The model's reason: " + strconv.Quote(strings.TrimSpace(in.Escalate))
 	if t.config.Wrote == nil || c.Host == nil {
 		return detail
 	}

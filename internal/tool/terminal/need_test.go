@@ -84,7 +84,7 @@ func TestWallsAnswerWhatTheyContain(t *testing.T) {
 				t.Errorf("%s: %q asks %v, want %v", layer, line, asks, want[i])
 			}
 			keys := b.assess(map[string]any{"command": line, "escalate": "because"})
-			if len(keys) < 2 || keys[0].Key != terminal.KeyEscape || !keys[0].Once || !keys[0].NoRemember {
+			if len(keys) < 2 || keys[0].Key != hermes.KeyEscape || !keys[0].Once || !keys[0].NoRemember {
 				t.Errorf("%s: outside %q has %v", layer, line, keys)
 			}
 		}
@@ -175,6 +175,33 @@ func TestNeedsAreAskedOneByOne(t *testing.T) {
 	}
 }
 
+// opener is walls that know what needs open.
+type opener struct {
+	walled
+	opens map[string]hermes.Opening
+}
+
+func (o opener) Opens(_ context.Context, n hermes.Need) hermes.Opening { return o.opens[n.Name] }
+
+// TestNeedsSayWhatTheyOpen: what is writable already is refused, and what holds protected
+// files is asked about each time.
+func TestNeedsSayWhatTheyOpen(t *testing.T) {
+	t.Parallel()
+	b, _ := mustWalled(t, terminal.Config{Home: "/home/u", Hermes: "/home/u/.hermes"}, "A")
+	b.host.environment = opener{b.host.environment.(walled), map[string]hermes.Opening{"/srv/w": {Refuse: "it can be written already"}, "/srv/other": {Holds: "/srv/other/.git"}}}
+	found := b.assess(map[string]any{"command": "true", "need": []string{"write /srv/w", "write /srv/other", "read /srv/other", "write /srv/plain"}})
+	for i, want := range []hermes.Risk{
+		{Key: "sandbox-write:/srv/w", Deny: true, Mistake: true, Reason: "write /srv/w: it can be written already"},
+		{Key: "sandbox-write:/srv/other", Once: true, NoRemember: true, Reason: "changes /srv/other, which is outside of the sandbox; it opens /srv/other/.git"},
+		{Key: "sandbox-read:/srv/other", Once: true, NoRemember: true, Reason: "reads /srv/other, which is outside of the sandbox; it opens /srv/other/.git"},
+		{Key: "sandbox-write:/srv/plain", Reason: "changes /srv/plain, which is outside of the sandbox"},
+	} {
+		if found[i] != want {
+			t.Errorf("got %+v, want %+v", found[i], want)
+		}
+	}
+}
+
 func TestEscalation(t *testing.T) {
 	t.Parallel()
 	c := terminal.Config{Wrote: func(session, line, dir string) []string { return []string{session + " " + line} }}
@@ -182,7 +209,7 @@ func TestEscalation(t *testing.T) {
 	in := map[string]any{"command": "./deploy", "escalate": "needs docker\u202e \"now\""}
 	text, _ := json.Marshal(in)
 	s := b.tools["terminal"].(hermes.SubjectNamer).Subject(t.Context(), &hermes.Call{Name: "terminal", Arguments: text, Host: b.host})
-	want := "It runs OUTSIDE of the sandbox.\nThe model's reason: \"needs docker\\u202e \\\"now\\\"\"\nIt would run files that this session wrote:\n  s ./deploy"
+	want := "The model's reason: \"needs docker\\u202e \\\"now\\\"\"\nIt would run files that this session wrote:\n  s ./deploy"
 	if s.Text != "./deploy" || s.Dir != b.dir || s.Detail != want {
 		t.Errorf("the user is shown %+v", s)
 	}
@@ -263,5 +290,25 @@ func TestNewsNamesRefusals(t *testing.T) {
 	}
 	if !strings.Contains(news, id+" (read x, exit code 1, blocked: read /secret)") && !strings.Contains(news, id+" (read x, exit code 0, blocked: read /secret)") {
 		t.Errorf("the news are %q", news)
+	}
+}
+
+// TestLongReasonsAndNeedsAreRefused before the user is asked.
+func TestLongReasonsAndNeedsAreRefused(t *testing.T) {
+	t.Parallel()
+	b, ran := mustWalled(t, terminal.Config{}, "A")
+	for _, in := range []map[string]any{
+		{"command": "true", "escalate": strings.Repeat("é", 301)},
+		{"command": "true", "need": []string{"read /" + strings.Repeat("a", 500)}},
+	} {
+		if found := b.assess(in); len(found) != 1 || !found[0].Deny || !strings.Contains(found[0].Reason, "characters") {
+			t.Errorf("%+v", found)
+		}
+		if _, err := b.call(t.Context(), "terminal", in); err == nil || len(*ran) > 0 {
+			t.Errorf("it ran: %v", err)
+		}
+	}
+	if found := b.assess(map[string]any{"command": "true", "escalate": strings.Repeat("é", 300)}); len(found) != 1 || found[0].Deny {
+		t.Errorf("%+v", found)
 	}
 }
