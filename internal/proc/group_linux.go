@@ -32,7 +32,7 @@ func exited(pid int) bool {
 // process is an entry of the process table.
 type process struct {
 	pid, parent, pgrp, session int
-	zombie                     bool
+	zombie                     bool // it has ended, with all its threads
 }
 
 // processes reads the process table.
@@ -59,17 +59,26 @@ func readStat(pid int) (process, bool) {
 	if err != nil {
 		return process{}, false
 	}
+	return parseStat(pid, b)
+}
+
+// parseStat reads a line of /proc/PID/stat. The state is that of the first thread only:
+// a process whose first thread has ended is no zombie while it has others.
+func parseStat(pid int, b []byte) (process, bool) {
 	// The name in brackets may contain anything, also brackets.
 	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
-	if len(fields) < 4 {
+	if len(fields) < 18 {
 		return process{}, false
 	}
-	p := process{pid: pid, zombie: string(fields[0]) == "Z"}
-	for i, to := range []*int{&p.parent, &p.pgrp, &p.session} {
-		if *to, err = strconv.Atoi(string(fields[i+1])); err != nil {
+	p := process{pid: pid}
+	var threads int
+	for i, to := range map[int]*int{1: &p.parent, 2: &p.pgrp, 3: &p.session, 17: &threads} {
+		var err error
+		if *to, err = strconv.Atoi(string(fields[i])); err != nil {
 			return process{}, false
 		}
 	}
+	p.zombie = string(fields[0]) == "Z" && threads <= 1
 	return p, true
 }
 

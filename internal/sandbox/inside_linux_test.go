@@ -7,9 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -29,11 +31,40 @@ func call(args []string) int {
 		_, err = unix.Open(args[1], unix.O_RDONLY|unix.O_TRUNC, 0)
 	case "link":
 		err = os.Link(args[1], args[2])
+	case "headless": // runs on without its first thread
+		headless(args[1])
 	case "owner": // starts a keeper with a program below it, and waits to be killed
 		err = own(args[1], args[2], args[3])
 	}
 	fmt.Println(err)
 	return 0
+}
+
+// headless ends the first thread of this process, and writes to a file in another one: the
+// kernel calls such a process a zombie.
+func headless(file string) {
+	go func() {
+		for ; ; time.Sleep(5 * time.Millisecond) {
+			f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+			if err == nil {
+				_, _ = f.WriteString("x")
+				f.Close()
+			}
+		}
+	}()
+	for {
+		go func() {
+			runtime.LockOSThread() // so that each has a thread of its own
+			if unix.Gettid() == os.Getpid() {
+				_, _, _ = unix.Syscall(unix.SYS_EXIT, 0, 0, 0)
+			}
+			select {}
+		}()
+		time.Sleep(time.Millisecond)
+		if b, err := os.ReadFile("/proc/self/stat"); err == nil && strings.Contains(string(b), ") Z ") {
+			select {}
+		}
+	}
 }
 
 // policy of a layer, with a folder that may be read and one that may be changed.
