@@ -2,8 +2,10 @@ package proc
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"strconv"
+	"syscall"
 )
 
 // ListsChildren reports whether this kernel keeps the lists that ChildrenOf reads.
@@ -15,7 +17,7 @@ func ListsChildren() bool {
 // ChildrenOf lists the children of a process, also those that have ended and were not
 // collected. It reads the kernel's own list: of children that fork and end at once, whose
 // children become children of the same process, at least one is in it. The error is that
-// the process has gone.
+// the process has gone, or that the list cannot be read.
 func ChildrenOf(pid int) ([]int, error) {
 	folder := "/proc/" + strconv.Itoa(pid) + "/task"
 	threads, err := os.ReadDir(folder)
@@ -25,8 +27,11 @@ func ChildrenOf(pid int) ([]int, error) {
 	var found []int
 	for _, t := range threads {
 		b, err := os.ReadFile(folder + "/" + t.Name() + "/children")
-		if err != nil {
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 			continue // this thread has ended: another one has its children
+		}
+		if err != nil {
+			return nil, err
 		}
 		for field := range bytes.FieldsSeq(b) {
 			if child, err := strconv.Atoi(string(field)); err == nil {
@@ -54,7 +59,8 @@ func Children(of int) []int {
 
 func childrenInTable(of int) []int {
 	var found []int
-	for _, p := range processes() {
+	all, _ := processes()
+	for _, p := range all {
 		if p.parent == of && !p.zombie {
 			found = append(found, p.pid)
 		}

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"slices"
@@ -35,11 +36,12 @@ type process struct {
 	zombie                     bool // it has ended, with all its threads
 }
 
-// processes reads the process table.
-func processes() []process {
+// processes reads the process table. The error is that of the first entry that cannot be
+// read although it is there, as when no file can be opened.
+func processes() ([]process, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	var all []process
 	for _, e := range entries {
@@ -47,15 +49,23 @@ func processes() []process {
 		if err != nil {
 			continue
 		}
-		if p, ok := readStat(pid); ok {
+		b, bad := statLine(pid)
+		if bad != nil && err == nil && !errors.Is(bad, os.ErrNotExist) && !errors.Is(bad, syscall.ESRCH) {
+			err = bad
+		}
+		if p, ok := parseStat(pid, b); ok {
 			all = append(all, p)
 		}
 	}
-	return all
+	return all, err
+}
+
+func statLine(pid int) ([]byte, error) {
+	return os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 }
 
 func readStat(pid int) (process, bool) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	b, err := statLine(pid)
 	if err != nil {
 		return process{}, false
 	}
@@ -85,7 +95,7 @@ func parseStat(pid int, b []byte) (process, bool) {
 // strays lists processes that descend from the child or are in its session, but
 // have left its process group, as with setsid and job control.
 func strays(leader int) []int {
-	all := processes()
+	all, _ := processes()
 	parents := make(map[int]int, len(all))
 	for _, p := range all {
 		parents[p.pid] = p.parent
@@ -114,7 +124,8 @@ func descends(pid, from int, parents map[int]int) bool {
 
 // anyLiving reports whether the group has a member that is not a zombie.
 func anyLiving(pgrp int) bool {
-	return slices.ContainsFunc(processes(), func(p process) bool { return p.pgrp == pgrp && !p.zombie })
+	all, _ := processes()
+	return slices.ContainsFunc(all, func(p process) bool { return p.pgrp == pgrp && !p.zombie })
 }
 
 // oomScore makes the kernel kill a child before this process when memory runs out.
@@ -154,7 +165,13 @@ func GroupLeft(leader int) bool { return (&group{leader: leader}).leftover() }
 // Descendants lists the living processes below a process, children first, without
 // zombies.
 func Descendants(of int) []int {
-	all := processes()
+	found, _ := AllDescendants(of)
+	return found
+}
+
+// AllDescendants is [Descendants] with an error if it could not look at all processes.
+func AllDescendants(of int) ([]int, error) {
+	all, err := processes()
 	parents := make(map[int]int, len(all))
 	for _, p := range all {
 		parents[p.pid] = p.parent
@@ -165,5 +182,5 @@ func Descendants(of int) []int {
 			found = append(found, p.pid)
 		}
 	}
-	return found
+	return found, err
 }

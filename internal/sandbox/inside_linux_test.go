@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -31,6 +32,12 @@ func call(args []string) int {
 		_, err = unix.Open(args[1], unix.O_RDONLY|unix.O_TRUNC, 0)
 	case "link":
 		err = os.Link(args[1], args[2])
+	case "limit": // how many files a process may open
+		pid, _ := strconv.Atoi(args[1])
+		err = unix.Prlimit(pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 5, Max: 5}, nil)
+	case "limited": // reads that
+		pid, _ := strconv.Atoi(args[1])
+		err = unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &unix.Rlimit{})
 	case "headless": // runs on without its first thread
 		headless(args[1])
 	case "owner": // starts a keeper with a program below it, and waits to be killed

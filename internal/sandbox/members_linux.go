@@ -129,7 +129,8 @@ func (k *keeper) thaw() {
 // it, or went away.
 func below() (all []int, whole bool) {
 	if !proc.ListsChildren() {
-		return proc.Descendants(os.Getpid()), true
+		all, err := proc.AllDescendants(os.Getpid())
+		return all, err == nil
 	}
 	all, err := proc.ChildrenOf(os.Getpid())
 	whole = err == nil

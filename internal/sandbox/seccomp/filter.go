@@ -19,6 +19,9 @@ type Filter struct {
 	// Notify hands connect, bind and listen to the listener that Install returns, and
 	// refuses ways round them (TCP fast open, source routes, binding to a device).
 	Notify bool
+	// Others hands what changes another process to the listener that Install returns.
+	// Notify does so, too. Without both, and with NetOff, it is refused.
+	Others bool
 	// NetOff refuses Internet sockets altogether. It takes precedence over Notify.
 	NetOff bool
 	// Nested allows new namespaces and the calls that a sandbox inside this one needs.

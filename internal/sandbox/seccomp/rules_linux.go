@@ -31,6 +31,7 @@ func (f Filter) calls() code {
 		ifEqual(unix.SYS_IOCTL, ioctl()),
 		ifEqual(unix.SYS_PERSONALITY, personality()),
 		ifEqual(unix.SYS_SECCOMP, nestedFilter()),
+		f.others(),
 		f.network(),
 		allow(),
 	)

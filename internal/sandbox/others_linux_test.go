@@ -1,0 +1,45 @@
+//go:build amd64 || arm64
+
+package sandbox_test
+
+import (
+	"os"
+	"strconv"
+	"testing"
+
+	"hermes/internal/sandbox"
+)
+
+// TestProgramsLimitEachOtherOnly: a keeper that can open no file cannot freeze.
+func TestProgramsLimitEachOtherOnly(t *testing.T) {
+	t.Parallel()
+	for _, l := range bothLayers {
+		p := policy(t, l)
+		caller := withCaller(t, &p)
+		k := mustStart(t, p)
+		dir := p.Write[0]
+		sh(t, k, "cd "+dir+"; setsid sh -c 'while :; do echo x >> runs; sleep 0.01; done' >/dev/null 2>&1 & while ! [ -s "+dir+"/runs ]; do sleep 0.01; done")
+		for line, want := range map[string]string{
+			caller + "limit $PPID": "operation not permitted",
+			"for t in /proc/$PPID/task/*; do " + caller + "limit ${t##*/}; done | grep -v 'operation not permitted'": "",
+			caller + "limit " + strconv.Itoa(os.Getpid()):                                                            "operation not permitted",
+			caller + "limit " + strconv.Itoa(sandbox.GuardPID(k)):                                                    "operation not permitted",
+			"sleep 100 & " + caller + "limit $!; kill $!":                                                            "<nil>",
+			caller + "limit 0":       "<nil>",
+			caller + "limited $$":    "<nil>",
+			caller + "limited $PPID": "<nil>",
+		} {
+			if out, _ := sh(t, k, line); out != want {
+				t.Errorf("layer %s: %s: %q, want %q", l, line, out, want)
+			}
+		}
+		thaw, err := k.Freeze()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if grows(dir, "runs") {
+			t.Errorf("layer %s: it runs while it is frozen", l)
+		}
+		thaw()
+	}
+}
