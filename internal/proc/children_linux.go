@@ -2,8 +2,10 @@ package proc
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 )
@@ -24,6 +26,9 @@ func ChildrenOf(pid int) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
+	slices.SortStableFunc(threads, func(a, b os.DirEntry) int { // what becomes its child later is one of the first thread
+		return cmp.Compare(first(a, pid), first(b, pid))
+	})
 	var found []int
 	for _, t := range threads {
 		b, err := os.ReadFile(folder + "/" + t.Name() + "/children")
@@ -40,6 +45,14 @@ func ChildrenOf(pid int) ([]int, error) {
 		}
 	}
 	return found, nil
+}
+
+// first is 1 for the first thread of a process.
+func first(thread os.DirEntry, pid int) int {
+	if thread.Name() == strconv.Itoa(pid) {
+		return 1
+	}
+	return 0
 }
 
 // Children lists the living children of a process, without zombies.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -160,6 +161,37 @@ func TestHostileAnswers(t *testing.T) {
 		}
 		if code := c.Wait(); code != 0 {
 			t.Errorf("the code is %d", code)
+		}
+	})
+	t.Run("nothing runs, although it has a child", func(t *testing.T) {
+		for _, line := range []string{"sleep 1000 & exec sleep 1000", "exec sleep 1000"} {
+			f := newFakeKeeper(t)
+			process := exec.Command("/bin/sh", "-c", line)
+			process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			if err := process.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				_ = syscall.Kill(-process.Process.Pid, syscall.SIGKILL)
+				_ = process.Wait()
+			})
+			for text := []byte(nil); string(text) != "sleep\x001000\x00"; { // it has executed
+				text, _ = os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", process.Process.Pid))
+			}
+			f.inner = process.Process
+			go func() {
+				m := f.question(t)
+				_ = f.other.send(&message{Kind: started, ID: m.ID, N: 1})
+				_ = f.other.send(&message{Kind: exited, ID: m.ID, Slots: []int64{1}})
+			}()
+			c, err := f.Launch(proc.Spec{Path: "/bin/true"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Wait()
+			if got, want := f.Empty(), line == "exec sleep 1000"; got != want {
+				t.Errorf("%s: it is empty: %t", line, got)
+			}
 		}
 	})
 	t.Run("errors that are none", func(t *testing.T) {

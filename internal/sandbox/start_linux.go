@@ -274,11 +274,27 @@ func (k *Keeper) Lacks() []string { return k.lacks }
 func (k *Keeper) Listener() net.Listener { return k.proxy }
 
 // Empty reports whether no process runs inside: none was left when the last command
-// ended. Of a keeper that has gone it says how that was before.
+// ended. Of a keeper that has gone it says how that was before. What the keeper says counts
+// only if the kernel says so, too.
 func (k *Keeper) Empty() bool {
 	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.empty
+	empty, lost := k.empty, k.lost
+	k.mu.Unlock()
+	return empty && (lost || k.childless())
+}
+
+// childless reports whether the keeper has no child, as the kernel says. All that runs
+// inside descends from it, and what lost its parent is its child.
+func (k *Keeper) childless() bool {
+	if k.inner == nil {
+		return false
+	}
+	if !proc.ListsChildren() {
+		all, err := proc.AllDescendants(k.inner.Pid)
+		return err == nil && len(all) == 0
+	}
+	all, err := proc.ChildrenOf(k.inner.Pid)
+	return err == nil && len(all) == 0
 }
 
 // Holds reports whether a process, by its id outside, runs inside.
@@ -327,6 +343,7 @@ const killed = 128 + int(syscall.SIGKILL)
 
 // dispatch hands an answer to who waits for it. It refuses files that nobody asked for.
 func (k *Keeper) dispatch(r reply) bool {
+	childless := r.Kind == exited && len(r.Slots) == 1 && k.childless()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	q := k.waiting[r.ID]
@@ -337,7 +354,7 @@ func (k *Keeper) dispatch(r reply) bool {
 		if c := k.children[r.ID]; c != nil {
 			c.finish(int(r.N)&0xff, r.Flag)
 			delete(k.children, r.ID)
-			k.empty = len(k.children) == 0 && len(r.Slots) == 1 // the keeper has no child any more
+			k.empty = len(k.children) == 0 && childless
 		}
 		return true
 	}
