@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // ListsChildren reports whether this kernel keeps the lists that ChildrenOf reads.
@@ -31,7 +33,7 @@ func ChildrenOf(pid int) ([]int, error) {
 	})
 	var found []int
 	for _, t := range threads {
-		b, err := os.ReadFile(folder + "/" + t.Name() + "/children")
+		b, err := readAll(folder + "/" + t.Name() + "/children")
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 			continue // this thread has ended: another one has its children
 		}
@@ -45,6 +47,27 @@ func ChildrenOf(pid int) ([]int, error) {
 		}
 	}
 	return found, nil
+}
+
+// readAll is os.ReadFile without what it does for other files than the kernel's.
+func readAll(path string) ([]byte, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	var all []byte
+	for {
+		all = slices.Grow(all, 4096)
+		n, err := unix.Read(fd, all[len(all):cap(all)])
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if n <= 0 || err != nil {
+			return all, err
+		}
+		all = all[:len(all)+n]
+	}
 }
 
 // first is 1 for the first thread of a process.

@@ -44,7 +44,7 @@ func (k *Keeper) Launch(s proc.Spec) (proc.Child, error) {
 	k.next++
 	m.ID, c.id = k.next, k.next
 	k.children[c.id] = c
-	k.empty = false
+	k.empty, k.sure = false, false
 	k.mu.Unlock()
 	r, err := k.ask(m, files...)
 	if err != nil {

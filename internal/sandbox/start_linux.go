@@ -57,7 +57,8 @@ type Keeper struct {
 	next     uint32
 	waiting  map[uint32]question
 	children map[uint32]*child
-	empty    bool // nothing runs inside
+	empty    bool // nothing runs inside, the keeper says
+	sure     bool // and the kernel
 	lost     bool // the keeper has ended: nothing is answered any more
 }
 
@@ -81,7 +82,7 @@ func Start(ctx context.Context, c Config) (*Keeper, error) {
 		return nil, err
 	}
 	k := &Keeper{
-		policy: c.Policy, control: &control{conn: ours, most: maxFromKeeper}, stderr: &tail{}, gone: make(chan struct{}), empty: true,
+		policy: c.Policy, control: &control{conn: ours, most: maxFromKeeper}, stderr: &tail{}, gone: make(chan struct{}), empty: true, sure: true,
 		waiting: map[uint32]question{}, children: map[uint32]*child{}, inside: -1,
 	}
 	files := []*os.File{theirs}
@@ -274,13 +275,22 @@ func (k *Keeper) Lacks() []string { return k.lacks }
 func (k *Keeper) Listener() net.Listener { return k.proxy }
 
 // Empty reports whether no process runs inside: none was left when the last command
-// ended. Of a keeper that has gone it says how that was before. What the keeper says counts
-// only if the kernel says so, too.
+// ended. What the keeper says counts only if the kernel says so, too. Of a keeper that has
+// gone Empty says what it said last.
 func (k *Keeper) Empty() bool {
 	k.mu.Lock()
-	empty, lost := k.empty, k.lost
+	empty, sure, lost, last := k.empty, k.sure, k.lost, k.next
 	k.mu.Unlock()
-	return empty && (lost || k.childless())
+	if !empty || lost {
+		return empty && sure
+	}
+	sure = k.childless()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.next == last {
+		k.sure = sure
+	}
+	return sure
 }
 
 // childless reports whether the keeper has no child, as the kernel says. All that runs
@@ -343,7 +353,6 @@ const killed = 128 + int(syscall.SIGKILL)
 
 // dispatch hands an answer to who waits for it. It refuses files that nobody asked for.
 func (k *Keeper) dispatch(r reply) bool {
-	childless := r.Kind == exited && len(r.Slots) == 1 && k.childless()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	q := k.waiting[r.ID]
@@ -354,7 +363,7 @@ func (k *Keeper) dispatch(r reply) bool {
 		if c := k.children[r.ID]; c != nil {
 			c.finish(int(r.N)&0xff, r.Flag)
 			delete(k.children, r.ID)
-			k.empty = len(k.children) == 0 && childless
+			k.empty = len(k.children) == 0 && len(r.Slots) == 1 // the keeper has no child any more
 		}
 		return true
 	}
