@@ -3,6 +3,8 @@
 package sandbox_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -38,6 +40,9 @@ func call(args []string) int {
 	case "limited": // reads that
 		pid, _ := strconv.Atoi(args[1])
 		err = unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &unix.Rlimit{})
+	case "short": // of something
+		resource, _ := strconv.Atoi(args[1])
+		err = startShort(resource, args[2])
 	case "headless": // runs on without its first thread
 		headless(args[1])
 	case "owner": // starts a keeper with a program below it, and waits to be killed
@@ -72,6 +77,42 @@ func headless(file string) {
 			select {}
 		}
 	}
+}
+
+// startShort starts keepers while this process, and they, have only so many of a resource.
+// The error is one that says that the host does not allow walls.
+func startShort(resource int, dir string) error {
+	own := threads()
+	for n := range uint64(30) { // downwards, as it cannot be raised again
+		limit := 34 - n
+		if resource == unix.RLIMIT_NPROC {
+			limit += own
+		}
+		for _, l := range bothLayers {
+			if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
+				return err
+			}
+			k, err := sandbox.Start(context.Background(), sandbox.Config{Policy: sandbox.Policy{Layer: l, Read: []string{"/usr"}, Temp: dir, Home: dir, PrivateHome: dir}})
+			if err == nil {
+				k.Close()
+			}
+			if errors.Is(err, sandbox.ErrUnavailable) {
+				return fmt.Errorf("layer %s with a limit of %d: %w", l, limit, err)
+			}
+		}
+	}
+	return nil
+}
+
+// threads counts those of this user, as the limit of processes does.
+func threads() (n uint64) {
+	all, _ := filepath.Glob("/proc/[0-9]*/task/*")
+	for _, folder := range all {
+		if info, err := os.Stat(folder); err == nil && info.Sys().(*syscall.Stat_t).Uid == uint32(os.Getuid()) {
+			n++
+		}
+	}
+	return n
 }
 
 // policy of a layer, with a folder that may be read and one that may be changed.

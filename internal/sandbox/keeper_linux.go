@@ -99,7 +99,7 @@ func keep() error {
 	}
 	closeAll(h.files())
 	if err := attackAll(k.layer, o.target); err != nil { // the owner judges connections by now
-		_ = c.send(&message{Kind: failed, Text: err.Error()})
+		_ = c.send(&message{Kind: failed, Text: err.Error(), Flag: passes(err)})
 		return err
 	}
 	if err := c.send(&message{Kind: answer}); err != nil {

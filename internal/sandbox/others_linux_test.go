@@ -4,8 +4,13 @@ package sandbox_test
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"hermes/internal/sandbox"
 )
@@ -41,5 +46,27 @@ func TestProgramsLimitEachOtherOnly(t *testing.T) {
 			t.Errorf("layer %s: it runs while it is frozen", l)
 		}
 		thaw()
+	}
+}
+
+// TestAShortageIsNoProofOfTheHost: whatever is missing, and wherever it is noticed.
+func TestAShortageIsNoProofOfTheHost(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, resource := range map[string]int{"files": unix.RLIMIT_NOFILE, "processes": unix.RLIMIT_NPROC} {
+		if name == "processes" && os.Getuid() == 0 {
+			continue // the kernel does not limit root
+		}
+		dir, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command(self, callArg, "short", strconv.Itoa(resource), dir).CombinedOutput()
+		if err != nil || strings.TrimSpace(string(out)) != "<nil>" {
+			t.Errorf("short of %s: %s, %v", name, out, err)
+		}
 	}
 }

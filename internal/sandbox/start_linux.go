@@ -134,7 +134,23 @@ func Start(ctx context.Context, c Config) (*Keeper, error) {
 // forbids reports whether an error means that this host does not allow the namespaces of a
 // keeper. The other errors, such as EAGAIN and ENOMEM, pass.
 func forbids(err error) bool {
-	for _, e := range []syscall.Errno{syscall.EPERM, syscall.EACCES, syscall.EINVAL, syscall.ENOSYS, syscall.ENOSPC, syscall.EUSERS} {
+	if errors.Is(err, syscall.ENOSPC) { // so many namespaces may not be, or none
+		return slices.ContainsFunc([]string{"user", "mnt", "pid", "net", "ipc", "uts", "cgroup"}, func(kind string) bool {
+			return setting("/proc/sys/user/max_"+kind+"_namespaces") == "0"
+		})
+	}
+	for _, e := range []syscall.Errno{syscall.EPERM, syscall.EACCES, syscall.EINVAL, syscall.ENOSYS, syscall.EUSERS} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// passes reports whether an error inside means that something is short for now, which says
+// nothing about the host: processes, memory, files, or mounts.
+func passes(err error) bool {
+	for _, e := range []syscall.Errno{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ENOSPC} {
 		if errors.Is(err, e) {
 			return true
 		}
@@ -258,6 +274,8 @@ func (k *Keeper) expect(from *control, want kind) (message, []*os.File, error) {
 	switch {
 	case err != nil:
 		return message{}, nil, err
+	case m.Kind == failed && m.Flag:
+		return message{}, nil, errors.New(m.Text)
 	case m.Kind == failed && m.Text != "":
 		return message{}, nil, &unavailable{errors.New(m.Text)}
 	}
