@@ -43,6 +43,8 @@ func call(args []string) int {
 	case "short": // of something
 		resource, _ := strconv.Atoi(args[1])
 		err = startShort(resource, args[2])
+	case "deaf": // listens, and accepts nothing
+		err = deaf(args[1])
 	case "headless": // runs on without its first thread
 		headless(args[1])
 	case "owner": // starts a keeper with a program below it, and waits to be killed
@@ -77,6 +79,26 @@ func headless(file string) {
 			select {}
 		}
 	}
+}
+
+// deaf writes the port on which it listens.
+func deaf(file string) error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return err
+	}
+	if err := unix.Listen(fd, 0); err != nil {
+		return err
+	}
+	at, err := unix.Getsockname(fd)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, []byte(strconv.Itoa(at.(*unix.SockaddrInet4).Port)), 0o600); err != nil {
+		return err
+	}
+	time.Sleep(time.Hour)
+	return nil
 }
 
 // startShort starts keepers while this process, and they, have only so many of a resource.

@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"maps"
 	"net"
@@ -22,6 +23,8 @@ const (
 	endTries = time.Second // without a longer pause
 	// freezeWait bounds the stopping of all. It is shorter than the owner's patience.
 	freezeWait = 3 * time.Second
+	// dialWait is for a program to accept a connection.
+	dialWait = time.Second
 )
 
 // endAll kills everything below the keeper. Its guard does the same, and without time limit:
@@ -206,11 +209,13 @@ func dialLoopback(port int) (*os.File, error) {
 	if port < 1 || port > 65535 {
 		return nil, syscall.EINVAL
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), dialWait)
+	defer cancel()
 	var last error
 	for _, host := range []string{"127.0.0.1", "::1"} {
-		d := net.Dialer{Timeout: time.Second}
+		var d net.Dialer
 		d.SetMultipathTCP(false)
-		conn, err := d.Dial("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+		conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 		if err != nil {
 			last = err
 			continue

@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -67,6 +69,42 @@ func TestAShortageIsNoProofOfTheHost(t *testing.T) {
 		out, err := exec.Command(self, callArg, "short", strconv.Itoa(resource), dir).CombinedOutput()
 		if err != nil || strings.TrimSpace(string(out)) != "<nil>" {
 			t.Errorf("short of %s: %s, %v", name, out, err)
+		}
+	}
+}
+
+// TestAServerThatDoesNotAccept holds up neither commands nor the keeper.
+func TestAServerThatDoesNotAccept(t *testing.T) {
+	t.Parallel()
+	for _, l := range bothLayers {
+		p := policy(t, l)
+		caller := withCaller(t, &p)
+		k := mustStart(t, p)
+		out, _ := sh(t, k, "cd "+p.Write[0]+"; setsid "+caller+"deaf port >/dev/null 2>&1 & cd "+p.Write[0]+"; while ! [ -s port ]; do sleep 0.01; done; cat port")
+		port, err := strconv.Atoi(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var dials sync.WaitGroup
+		for range 100 {
+			dials.Go(func() {
+				if conn, err := k.Dial(port); err == nil {
+					t.Cleanup(func() { conn.Close() })
+				}
+			})
+		}
+		begin := time.Now()
+		for range 3 {
+			if out, code := sh(t, k, "echo works"); out != "works" || code != 0 {
+				t.Errorf("layer %s: a command printed %q and ended with %d", l, out, code)
+			}
+		}
+		if took := time.Since(begin); took > 3*time.Second {
+			t.Errorf("layer %s: commands took %s", l, took)
+		}
+		dials.Wait()
+		if out, code := sh(t, k, "echo works"); out != "works" || code != 0 {
+			t.Errorf("layer %s: after that a command printed %q and ended with %d", l, out, code)
 		}
 	}
 }

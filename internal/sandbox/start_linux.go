@@ -394,11 +394,22 @@ func (k *Keeper) dispatch(r reply) bool {
 
 // ask sends a question and waits for the answer. A keeper that gives none is ended.
 func (k *Keeper) ask(m *message, files ...*os.File) (reply, error) {
+	late := time.AfterFunc(answerWait, k.cut) // a full socket blocks, too
+	defer late.Stop()
+	w, err := k.pose(m, files...)
+	if err != nil {
+		return reply{}, err
+	}
+	return answered(await(k, w))
+}
+
+// pose sends a question. Its answer comes, or the end of the keeper.
+func (k *Keeper) pose(m *message, files ...*os.File) (<-chan reply, error) {
 	w := make(chan reply, 1)
 	k.mu.Lock()
 	if k.lost {
 		k.mu.Unlock()
-		return reply{}, ErrGone
+		return nil, ErrGone
 	}
 	if m.ID == 0 {
 		k.next++
@@ -406,16 +417,18 @@ func (k *Keeper) ask(m *message, files ...*os.File) (reply, error) {
 	}
 	k.waiting[m.ID] = question{w, m.Kind == dial}
 	k.mu.Unlock()
-	late := time.AfterFunc(answerWait, k.cut) // a full socket blocks, too
-	defer late.Stop()
 	k.wake()
 	if err := k.control.send(m, files...); err != nil {
 		k.mu.Lock()
 		delete(k.waiting, m.ID)
 		k.mu.Unlock()
-		return reply{}, ErrGone
+		return nil, ErrGone
 	}
-	r, ok := await(k, w)
+	return w, nil
+}
+
+// answered returns an answer, or the error that it is.
+func answered(r reply, ok bool) (reply, error) {
 	if !ok {
 		return reply{}, ErrGone
 	}
@@ -439,7 +452,7 @@ func (k *Keeper) Freeze() (func(), error) {
 // Dial connects to a port on which a program of the keeper listens. Closing the connection
 // wakes those who read from it or write to it, whatever the program does with its socket.
 func (k *Keeper) Dial(port int) (net.Conn, error) {
-	r, err := k.ask(&message{Kind: dial, N: int64(port)})
+	r, err := k.askForConnection(port)
 	if err != nil {
 		return nil, err
 	}
@@ -459,6 +472,27 @@ func (k *Keeper) Dial(port int) (net.Conn, error) {
 		return nil, errMessage
 	}
 	return &connection{tcp}, nil
+}
+
+// askForConnection waits for a connection. A program that accepts none is not the fault of
+// the keeper, which goes on.
+func (k *Keeper) askForConnection(port int) (reply, error) {
+	late := time.AfterFunc(answerWait, k.cut)
+	w, err := k.pose(&message{Kind: dial, N: int64(port)})
+	late.Stop()
+	if err != nil {
+		return reply{}, err
+	}
+	select {
+	case r, ok := <-w:
+		return answered(r, ok)
+	case <-time.After(answerWait):
+		go func() { // ends with the keeper
+			r := <-w
+			closeAll(r.files)
+		}()
+		return reply{}, syscall.ETIMEDOUT
+	}
 }
 
 // connection is one to a program inside, which has the same socket.
