@@ -45,6 +45,33 @@ func call(args []string) int {
 		err = startShort(resource, args[2])
 	case "deaf": // listens, and accepts nothing
 		err = deaf(args[1])
+	case "bind":
+		err = bindTo(args[1])
+	case "schedule": // a process on the processors where it may run already
+		pid, _ := strconv.Atoi(args[1])
+		var set unix.CPUSet
+		if err = unix.SchedGetaffinity(0, &set); err == nil {
+			err = unix.SchedSetaffinity(pid, &set)
+		}
+	case "renice":
+		which, _ := strconv.Atoi(args[1])
+		who, _ := strconv.Atoi(args[2])
+		err = unix.Setpriority(which, who, 19)
+	case "ionice": // to the lowest of the usual class
+		which, _ := strconv.Atoi(args[1])
+		who, _ := strconv.Atoi(args[2])
+		if _, _, errno := unix.Syscall(unix.SYS_IOPRIO_SET, uintptr(which), uintptr(who), 2<<13|7); errno != 0 {
+			err = errno
+		}
+	case "attribute": // of a file, set
+		err = unix.Setxattr(args[1], "user.test", []byte("x"), 0)
+	case "attribute-read":
+		_, err = unix.Getxattr(args[1], "user.test", make([]byte, 8))
+	case "attribute-open": // of a file that is open for reading
+		var fd int
+		if fd, err = unix.Open(args[1], unix.O_RDONLY, 0); err == nil {
+			err = unix.Fsetxattr(fd, "user.test", []byte("x"), 0)
+		}
 	case "headless": // runs on without its first thread
 		headless(args[1])
 	case "owner": // starts a keeper with a program below it, and waits to be killed
@@ -79,6 +106,18 @@ func headless(file string) {
 			select {}
 		}
 	}
+}
+
+func bindTo(port string) error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return err
+	}
+	n, err := strconv.Atoi(port)
+	if err != nil {
+		return err
+	}
+	return unix.Bind(fd, &unix.SockaddrInet4{Port: n, Addr: [4]byte{127, 0, 0, 1}})
 }
 
 // deaf writes the port on which it listens.

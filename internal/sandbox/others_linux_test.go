@@ -108,3 +108,35 @@ func TestAServerThatDoesNotAccept(t *testing.T) {
 		}
 	}
 }
+
+// TestAttributesOfFilesAreOutOfReach in layer B, where the names of all files are in sight.
+func TestAttributesOfFilesAreOutOfReach(t *testing.T) {
+	t.Parallel()
+	p := policy(t, sandbox.B)
+	caller := withCaller(t, &p)
+	k := mustStart(t, p)
+	for _, line := range []string{"attribute " + canaryOf(p), "attribute-read " + canaryOf(p), "attribute-open " + p.Read[2] + "/file"} {
+		if out, _ := sh(t, k, caller+line); out != "operation not supported" {
+			t.Errorf("%s: %q", line, out)
+		}
+	}
+	if n, err := unix.Getxattr(canaryOf(p), "user.test", nil); err == nil {
+		t.Errorf("an attribute of %d bytes was set", n)
+	}
+	if out, code := sh(t, k, "cd "+p.Write[0]+" && echo x > f && ls -la f && cp -a f g && mv g h && tar cf - f h | tar tf - && install -m 755 f i"); code != 0 {
+		t.Errorf("everyday work: %s", out)
+	}
+}
+
+// TestPortsOfTheSystemStayTheSystems, also where the owner is root.
+func TestPortsOfTheSystemStayTheSystems(t *testing.T) {
+	t.Parallel()
+	p := policy(t, sandbox.B)
+	caller := withCaller(t, &p)
+	k := mustStart(t, p)
+	for line, want := range map[string]string{"bind 1": "permission denied", "bind 443": "permission denied", "bind 0": "<nil>"} {
+		if out, _ := sh(t, k, caller+line); out != want {
+			t.Errorf("%s: %q, want %q", line, out, want)
+		}
+	}
+}

@@ -170,7 +170,7 @@ func filter(p Policy, abi int) (*os.File, error) {
 	if p.Layer == A {
 		f.Unix, f.Datagram, f.Others = true, true, true
 	} else {
-		f.Notify = true
+		f.Notify, f.NoAttributes = true, true
 	}
 	fd, err := f.Install()
 	if p.Layer == A && errors.Is(err, unix.EBUSY) { // another sandbox around this one has a listener

@@ -32,6 +32,7 @@ func (f Filter) calls() code {
 		ifEqual(unix.SYS_PERSONALITY, personality()),
 		ifEqual(unix.SYS_SECCOMP, nestedFilter()),
 		f.others(),
+		f.attributes(),
 		f.network(),
 		allow(),
 	)
@@ -78,6 +79,19 @@ func (f Filter) namespaces() code {
 		ifEqual(unix.SYS_CLONE, join(argument(0), ifAny(kinds, refuse(unix.EPERM)), allow())),
 		ifEqual(unix.SYS_UNSHARE, join(argument(0), ifAny(kinds|unix.CLONE_NEWTIME, refuse(unix.EPERM)), allow())),
 	)
+}
+
+// attributes refuses what is kept beside the content of files, as if the file system had
+// none: Landlock does not see it.
+func (f Filter) attributes() code {
+	if !f.NoAttributes {
+		return nil
+	}
+	return eachOf([]uint32{
+		unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_SETXATTRAT,
+		unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_REMOVEXATTRAT,
+		unix.SYS_GETXATTR, unix.SYS_LGETXATTR, unix.SYS_GETXATTRAT, unix.SYS_FILE_SETATTR,
+	}, refuse(unix.EOPNOTSUPP))
 }
 
 // truncation refuses to cut a file that was not opened for writing.

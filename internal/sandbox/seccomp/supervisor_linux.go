@@ -145,8 +145,8 @@ func (s *Supervisor) serve(ctx context.Context, listener int, n *notification) {
 
 // judge takes what the call is about and has it done.
 func (s *Supervisor) judge(ctx context.Context, listener int, n *notification) error {
-	if n.Call == unix.SYS_PRLIMIT64 {
-		return s.other(int(int32(n.Args[0])))
+	if pid, ok := n.target(); ok {
+		return s.other(pid)
 	}
 	var address sockaddr
 	if n.Call != unix.SYS_LISTEN {
