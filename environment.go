@@ -48,7 +48,7 @@ type Command struct {
 	// Outside runs the command without walls, in the environment that the user began
 	// the program with. The caller has asked the user.
 	Outside bool
-	// Background says that nobody waits for the end of the command.
+	// Background says that no one waits for the end of the command.
 	Background bool
 	// Ready, if set, is called when the command is about to start and what runs inside of
 	// the walls is stopped, if Outside is set. If it fails, the command does not start.

@@ -22,12 +22,16 @@ import (
 	"hermes/internal/session"
 )
 
-// crew is a toolset that runs children at once and says how they ended.
-type crew struct{}
+// crew is a toolset that runs children at once and says how they ended. Its tool "hold" lets a
+// child wait until another was refused.
+type crew struct {
+	refused chan struct{}
+	once    sync.Once
+}
 
-func (crew) Name() string                     { return "crew" }
-func (crew) Available(context.Context) string { return "" }
-func (crew) Tools(context.Context) ([]hermes.Tool, error) {
+func (*crew) Name() string                     { return "crew" }
+func (*crew) Available(context.Context) string { return "" }
+func (w *crew) Tools(context.Context) ([]hermes.Tool, error) {
 	type work struct {
 		Goals    []string `json:"goals"`
 		Toolsets []string `json:"toolsets,omitempty"`
@@ -41,17 +45,25 @@ func (crew) Tools(context.Context) ([]hermes.Tool, error) {
 					r, err := c.Host.Spawn(ctx, hermes.Task{Goal: goal, Toolsets: in.Toolsets})
 					if out[i] = fmt.Sprintf("%s, %s, %d steps", r.Status, r.Summary, r.Steps); err != nil {
 						out[i] = err.Error()
+						w.once.Do(func() { close(w.refused) })
 					}
 				})
 			}
 			wg.Wait()
 			return hermes.Result{Text: strings.Join(out, "\n")}, nil
+		}), hermes.NewTool(hermes.Spec{Name: "hold", Description: "Wait.", Trusted: true},
+		func(ctx context.Context, _ *hermes.Call, _ struct{ N int }) (hermes.Result, error) {
+			select {
+			case <-w.refused:
+			case <-ctx.Done():
+			}
+			return hermes.Result{Text: "held"}, nil
 		})}, nil
 }
 
 // follow is a model that obeys "TOOL {…}; TOOL {…}", one call after another, and then says
 // what the last one gave. In a child that is "TOOL {…} then TOOL {…}". It judges every call
-// safe, and makes the call "again" for ever.
+// safe, and makes the calls "again" and "hold" for ever.
 func follow(r *chatserver.Request) (chatserver.Answer, error) {
 	if len(r.Tools) == 0 {
 		return chatserver.Answer{Text: "APPROVE"}, nil
@@ -69,8 +81,8 @@ func follow(r *chatserver.Request) (chatserver.Answer, error) {
 	if len(orders) == 1 {
 		orders = strings.Split(said, " then ")
 	}
-	if said == "again" {
-		orders = slices.Repeat([]string{fmt.Sprintf(`again {"n":%d}`, done)}, done+1)
+	if said == "again" || said == "hold" {
+		orders = slices.Repeat([]string{fmt.Sprintf(`%s {"n":%d}`, said, done)}, done+1)
 	}
 	if done >= len(orders) || strings.Contains(r.Messages[len(r.Messages)-1].Text(), "step limit of this turn") {
 		return chatserver.Answer{Text: strings.TrimSpace(result)}, nil
@@ -93,7 +105,7 @@ func office(t *testing.T, settings string) (*app.App, protocol.Client, string) {
 	home, dir := t.TempDir(), t.TempDir()
 	writeFile(t, filepath.Join(home, "config.yaml"), "model: {default: played, provider: custom, base_url: \""+server.URL+"/v1\"}\n"+
 		"tool_loop_guardrails: {warnings_enabled: false, non_interactive_hard_stop_enabled: false}\n"+settings)
-	a := app.New(app.Options{Home: home, Extra: []hermes.Toolset{crew{}, looping{}}, Getenv: func(string) string { return "" }})
+	a := app.New(app.Options{Home: home, Extra: []hermes.Toolset{&crew{refused: make(chan struct{})}, looping{}}, Getenv: func(string) string { return "" }})
 	t.Cleanup(func() { _ = a.Close() })
 	client := local.New(local.Config{Sessions: a.Sessions, Store: func(ctx context.Context) (hermes.Store, error) { return a.Database(ctx) }})
 	return a, client, dir
@@ -211,8 +223,8 @@ func TestDelegationIsBounded(t *testing.T) {
 	}{
 		"the defaults":         {"", team(nil, "again"), "completed", 51},
 		"as many as there are": {"", team(nil, "again", "again", "again"), "completed", 89 + 3},
-		"one too many":         {"delegation: {max_iterations: 1}\n", team(nil, "again", "again", "again", "again"), "this session runs 3 child sessions already", 3 * 2},
-		"at once":              {"delegation: {max_concurrent_children: 1, max_iterations: 3}\n", team(nil, "again", "again"), "this session runs 1 child sessions already", 4},
+		"one too many":         {"delegation: {max_iterations: 1}\n", team(nil, "hold", "hold", "hold", "hold"), "this session runs 3 child sessions already", 3 * 2},
+		"at once":              {"delegation: {max_concurrent_children: 1, max_iterations: 3}\n", team(nil, "hold", "hold"), "this session runs 1 child sessions already", 4},
 		"steps":                {"delegation: {max_iterations: 3}\n", team(nil, "again"), "completed", 4},
 		"more than there are":  {"agent: {max_turns: 5}\n", team(nil, "again", "again"), "completed", 4 + 2},
 		"no own limit":         {"delegation: {max_iterations: none}\nagent: {max_turns: 70}\n", team(nil, "again"), "completed", 69 + 1},

@@ -12,8 +12,8 @@ import (
 // Spend returns the governor that meters every model call of this run.
 func (a *App) Spend() (*spend.Governor, error) { return a.meter() }
 
-// CheckSpend returns an error, with exit status 2, if a value of the section spend, or one that
-// forbids something, is unknown or invalid. What the user wrote might not hold then, so no turn
+// CheckSpend returns an error, with exit status 2, if a value of the section spend, or of
+// approvals.deny, is unknown or invalid. What the user wrote might not hold then, so no turn
 // may start and no model may be called.
 func (a *App) CheckSpend() error { return a.spendFault() }
 
@@ -22,7 +22,7 @@ func (a *App) findSpendFault() error {
 	if err != nil {
 		return err
 	}
-	if fault := cfg.ForbidFault(); fault != nil {
+	if fault := cfg.DenyFault(); fault != nil {
 		return &ExitError{Status: 2, Err: fault}
 	}
 	if a.opts.BaseURL != "" { // this run has its own service, which costs nothing

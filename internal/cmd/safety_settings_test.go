@@ -67,20 +67,21 @@ func TestApprovalsMode(t *testing.T) {
 func TestApprovalsDeny(t *testing.T) {
 	t.Parallel()
 	for settings, want := range map[string]struct {
-		runs bool
-		says string
+		runs   bool
+		status int
+		says   string
 	}{
 		"approvals: {mode: off}\n":                                           {runs: true},
 		"approvals: {mode: off, deny: ['touch forb*']}\n":                    {},
 		"approvals: {mode: off, deny: touch forb*}\n":                        {},
-		"approvals:\n  mode: off\n  deny:\n  - git: push\n  - touch forb*\n": {says: "line 4: approvals.deny must be a list of texts, but one item is a list or a section; the other items are used"},
-		"approvals:\n  mode: off\n  deny:\n    touch: true\n":                {runs: true, says: "line 4: approvals.deny must be a list, not a section"},
+		"approvals:\n  mode: off\n  deny:\n  - git: push\n  - touch forb*\n": {status: 2, says: "line 4: approvals.deny must be a list of texts, but one item is a list or a section; no turn is started"},
+		"approvals:\n  mode: off\n  deny:\n    touch: true\n":                {status: 2, says: "line 4: approvals.deny must be a list, not a section; no turn is started"},
 	} {
 		p := newUser(t, serve(t, commanding("touch forbidden"))...)
 		p.configure(settings)
 		out, errs, status := p.run("--yolo", "-z", "go", "-m", "played")
 		_, err := os.Stat(filepath.Join(p.dir, "forbidden"))
-		if ran := err == nil; status != 0 || ran != want.runs || !strings.Contains(errs, want.says) {
+		if ran := err == nil; status != want.status || ran != want.runs || !strings.Contains(errs, want.says) {
 			t.Errorf("%q: ran %v, want %v; status %d: %s%s", settings, ran, want.runs, status, out, errs)
 		}
 	}

@@ -50,36 +50,22 @@ func (c *Config) SpendProblems() []Problem {
 	return list
 }
 
-// forbidding are the settings that only forbid. Without one that the user wrote, more
-// would be allowed than was meant.
-var forbidding = [...][]string{{"security", "egress"}, {"security", "website_blocklist"}, {"approvals", "deny"}}
-
-// ForbidFault says in words for the user why no turn may start: a setting that forbids
-// something is unknown or invalid. Nil if nothing is unclear.
-func (c *Config) ForbidFault() error {
+// DenyFault says in words for the user why no turn may start: approvals.deny, or what is
+// misspelt from it, is invalid, or the settings file and its copies cannot be read, so more
+// would be allowed than was meant. Nil if nothing is unclear.
+func (c *Config) DenyFault() error {
+	if c.unread != nil {
+		return fmt.Errorf("%w. No turn is started: what it forbids is not known", c.unread)
+	}
 	for _, p := range c.checked() {
 		path, err := yamledit.Split(p.Key)
-		if err != nil || p.Severity < Warning || p.Planned || !forbids(path) {
+		if err != nil || p.Severity < Warning || p.Planned || len(path) < 2 || path[0] != "approvals" || nearest(path[1], []string{"deny"}) == "" {
 			continue
 		}
 		p.Served = "no turn is started while it is unclear what is forbidden"
 		return errors.New(strings.TrimSuffix(p.String(), "."))
 	}
 	return nil
-}
-
-// forbids reports whether a setting, or what it is misspelt from, only forbids.
-func forbids(path []string) bool {
-	return slices.ContainsFunc(forbidding[:], func(f []string) bool {
-		n := len(f)
-		switch {
-		case len(path) < n || !slices.Equal(path[:n-1], f[:n-1]):
-			return false
-		case path[n-1] == f[n-1]:
-			return true
-		}
-		return nearest(path[n-1], f[n-1:]) != ""
-	})
 }
 
 // SpendFault says in words for the user why no turn may start; nil if nothing is unclear.

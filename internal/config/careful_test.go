@@ -148,23 +148,27 @@ func TestWrongRoutingIsStrict(t *testing.T) {
 	}
 }
 
-// TestWhatForbidsIsNotSwitchedOff: a setting that only forbids is never left out because it is
-// written wrongly.
-func TestWhatForbidsIsNotSwitchedOff(t *testing.T) {
+// TestDenyIsNotSwitchedOff: what the user forbids is never left out because it is written wrongly.
+func TestDenyIsNotSwitchedOff(t *testing.T) {
 	for text, unclear := range map[string]bool{
-		"security: {egress: {deny: [evil.example]}}":                              false,
-		"security: {egress: {deny: {a: evil.example}}}":                           true,
-		"security: {egress: {denny: [evil.example]}}":                             true,
-		"security: {egres: {deny: [evil.example]}}":                               true,
-		"security: {website_blocklist: {enabled: yes please, domains: [a.test]}}": true,
-		"security: {website_blocklist: {enabled: true, domain: [a.test]}}":        true,
-		"approvals: {deny: {a: rm}}":                                              true,
-		"approvals: {deni: ['rm *']}":                                             true,
-		"approvals: {timeout: soon}":                                              false,
-		"display: {compact: maybe}":                                               false,
+		"approvals: {deny: ['rm *']}": false,
+		"approvals: {deny: {a: rm}}":  true,
+		"approvals: {deni: ['rm *']}": true,
+		"approvals: {timeout: soon}":  false,
+		"display: {compact: maybe}":   false,
 	} {
-		if fault := load(setup(t, text+"\n", "")).ForbidFault(); (fault != nil) != unclear {
+		if fault := load(setup(t, text+"\n", "")).DenyFault(); (fault != nil) != unclear {
 			t.Errorf("%s: %v", text, fault)
 		}
+	}
+}
+
+// TestSettingsThatCannotBeReadAllowNothing: a command that closes the file and its copies must not
+// get the built-in defaults in the place of what the user forbids.
+func TestSettingsThatCannotBeReadAllowNothing(t *testing.T) {
+	h := setup(t, "", "")
+	must(t, os.Mkdir(h.Config(), 0o700)) // a folder cannot be read, by root neither
+	if load(h).DenyFault() == nil {
+		t.Error("a turn would start")
 	}
 }

@@ -60,6 +60,7 @@ type Config struct {
 	problems []Problem
 	// spendLost are the files whose section spend is not used as written.
 	spendLost []Problem
+	unread    error // why the settings file is not used, and no copy of it
 	broken    bool
 	env       func() envFile
 	keys      func() keys

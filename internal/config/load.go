@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -94,6 +95,7 @@ func (c *Config) loadUser() {
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
+	unread := err != nil
 	root, err := usable(src, err)
 	if err == nil {
 		if root != nil {
@@ -114,6 +116,9 @@ func (c *Config) loadUser() {
 	}
 	c.problems = append(c.problems, p)
 	c.noteLostSpend(p, src, name)
+	if unread && root == nil { // somebody may have closed it, so that what it forbids is allowed
+		c.unread = errors.New(strings.TrimSuffix(p.String(), "."))
+	}
 }
 
 // usable parses a settings file; it returns nil if the file has no settings.

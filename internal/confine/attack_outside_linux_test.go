@@ -12,6 +12,7 @@ import (
 
 	"hermes"
 	"hermes/internal/confine"
+	"hermes/internal/environment"
 	"hermes/internal/proc"
 	"hermes/internal/sandbox"
 )
@@ -183,4 +184,55 @@ func TestAFolderInsideIsRemembered(t *testing.T) {
 			t.Errorf("after cd %s it ran in %q", dir, out)
 		}
 	}
+}
+
+// What a command outside leaves running would run what the session writes later.
+func TestAttackLeavesAProgramOutside(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		for _, line := range []string{
+			"(while [ ! -e go ]; do sleep 0.01; done; sh late.sh) >/dev/null 2>&1 & echo x",
+			"setsid nohup sh -c 'while [ ! -e go ]; do sleep 0.01; done; sh late.sh' >/dev/null 2>&1 & echo x",
+			"setsid sh -c 'setsid sh -c \"while [ ! -e go ]; do sleep 0.01; done; sh late.sh\" & exit' >/dev/null 2>&1; echo x",
+		} {
+			if out, err := s.try(t, line, s.tools, func(c *hermes.Command) { c.Outside = true }); err != nil || !strings.Contains(out, "x") {
+				t.Fatalf("%s: %s, %v", line, out, err)
+			}
+			s.run(t, "echo 'touch bad' > late.sh; echo x > go; sleep 0.2", s.tools)
+			if _, err := os.Stat(filepath.Join(s.dir, "bad")); err == nil {
+				t.Errorf("%s: it ran outside", line)
+			}
+			s.run(t, "rm -f go bad", s.tools)
+		}
+	})
+}
+
+// The private folders belong to Hermes, whatever a program does to them.
+func TestAttackClosesThePrivateFolders(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		s.run(t, "chmod 000 $TMPDIR ~; chmod 000 /tmp")
+		s.granted = []hermes.Need{{Kind: hermes.RefusedRead, Name: filepath.Join(s.home, "other")}} // new walls
+		if out, _ := s.run(t, "echo x > $TMPDIR/x && echo x > ~/x && echo went"); !strings.Contains(out, "went") {
+			t.Errorf("no command runs any more: %s", out)
+		}
+	})
+}
+
+// A session of the same project exchanges what another runs outside.
+func TestAttackHelpsAnotherSession(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		walls := s.walls.Sibling()
+		other, err := environment.NewLocal(environment.LocalConfig{Dir: s.dir, Home: s.home, Env: []string{"PATH=/usr/bin:/bin", "HOME=" + s.home}, Walls: walls})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Close()
+		if _, err := other.Exec(t.Context(), hermes.Command{Line: "(while [ ! -e began ]; do sleep 0.002; done; echo evil > script) >/dev/null 2>&1 &"}); err != nil {
+			t.Fatal(err)
+		}
+		s.write(t, "script", "good")
+		out, err := s.try(t, "touch began; sleep 0.3; cat script", s.tools, func(c *hermes.Command) { c.Outside = true })
+		if err != nil || strings.TrimSpace(out) != "good" {
+			t.Errorf("it was exchanged: %q, %v", out, err)
+		}
+	})
 }

@@ -3,17 +3,18 @@ package confine
 import (
 	"cmp"
 	"errors"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"hermes"
-	"hermes/internal/sandbox"
 	"hermes/internal/sandbox/gitguard"
 )
 
 // guard remembers what git and tools obey in the workspace, before a command. What was
-// changed while nothing ran inside is the user's doing. Call it with the lock held.
+// changed while nothing ran inside is the user's doing; what could not be restored is not,
+// as long as it is there. Call it with the lock held.
 func (w *Walls) guard() error {
 	if w.guarding && (w.running > 0 || w.unsettled || w.busy()) {
 		return nil
@@ -21,18 +22,29 @@ func (w *Walls) guard() error {
 	if !w.guarding {
 		first, err := gitguard.UserOf(w.program.config.Home, w.config.Environ).Watch(w.config.Workspace)
 		if err == nil {
-			w.before, w.guarding = first, true
+			w.before, w.guarding, w.left = first, true, nil
 		}
 		return err
 	}
 	next, err := w.before.Next()
 	if err != nil {
-		w.before.Close()
-		w.guarding = false
+		if errors.Is(err, fs.ErrNotExist) { // it is gone: another one may take its place
+			w.before.Close()
+			w.guarding = false
+		}
 		return err
 	}
-	w.before = next
+	w.left = slices.DeleteFunc(w.left, func(c gitguard.Change) bool { return !next.Shows(c) })
+	w.before = next.Undo(w.left)
+	w.forget()
 	return nil
+}
+
+// forget drops places that ended, if all that was changed in them was looked at and is over.
+func (w *Walls) forget() {
+	if !w.unsettled && len(w.left) == 0 {
+		w.ended = nil
+	}
 }
 
 // outdated reports whether a place would show a file with secrets that the user made since
@@ -52,7 +64,7 @@ func (w *Walls) busy() bool {
 }
 
 // maxRounds bounds how often files are looked at again after some were restored.
-const maxRounds = 4
+const maxRounds = 8
 
 // changes looks at what a command changed of the files that git and the user's tools
 // obey. Harmless settings stay; the rest is restored and reported. Call it with the lock
@@ -60,123 +72,189 @@ const maxRounds = 4
 func (v *visit) changes() []hermes.Refusal {
 	w := v.walls
 	now, err := w.before.Again()
-	if err != nil {
-		return nil // the workspace is gone
-	}
 	for _, rel := range now.Found.Env {
 		if !slices.Contains(w.before.Found.Env, rel) {
 			w.made[rel] = true
 		}
 	}
-	watched := func(c gitguard.Change) bool {
-		return w.watched(c, v.place.plan.Policy.Layer, v.write) && !c.Usual()
-	}
-	changed := now.Compare(w.before)
-	if len(changed) > 0 {
-		for _, at := range w.places {
-			w.lose(at)
+	if err == nil && (!now.Full || w.before.Full) {
+		changed := now.Compare(w.before)
+		if len(changed) > 0 {
+			for _, at := range w.places {
+				at.lose()
+			}
 		}
-	}
-	if !slices.ContainsFunc(changed, watched) {
-		w.before, w.unsettled = now, false
-		return nil
+		if !slices.ContainsFunc(changed, w.watched(v.write)) {
+			w.before, w.left, w.unsettled = now, nil, false
+			w.forget()
+			return w.tooMuch(now)
+		}
 	}
 	// Nothing may change them again while they are looked at.
 	thaw, err := v.freezeLocked()
 	if err != nil {
-		return []hermes.Refusal{{Kind: hermes.RefusedChange, Name: w.config.Workspace, Note: err.Error()}}
+		return w.unlooked(err)
 	}
 	defer thaw()
 	for _, at := range w.places { // they do not protect what is new
 		at.stale = true
 	}
-	return w.settle(watched)
+	return w.settle(v.write)
 }
 
 // settle restores what was changed and is watched. What follows is compared with what was
 // accepted, and not with what is there afterwards: something may have run all the same.
-func (w *Walls) settle(watched func(gitguard.Change) bool) (out []hermes.Refusal) {
+// What could not be restored or looked at is never accepted. allowed is what the user let
+// commands change.
+func (w *Walls) settle(allowed []string) []hermes.Refusal {
+	var told refusals
 	for range maxRounds {
 		now, err := w.before.Again()
+		if errors.Is(err, fs.ErrPermission) && w.before.Reopen() == nil {
+			told.add(hermes.Refusal{Kind: hermes.RefusedChange, Name: w.config.Workspace, Note: "opened again: what is in it could not be looked at"})
+			now, err = w.before.Again()
+		}
 		if err != nil {
-			return out
+			return append(told, w.unlooked(err)...)
 		}
-		if r := movedBack(now.Compare(w.before), watched); r != nil {
-			out = append(out, r...) // what is in it is judged where it was
+		changes, watched := now.Compare(w.before), w.watched(allowed)
+		if told.first(changes, watched) {
+			continue // there is more to be seen now
+		}
+		undone, left, same := told.judge(changes, watched)
+		before := now.Undo(slices.Concat(undone, left, same))
+		before.Full = w.before.Full // what was not looked at now was not there before
+		w.left, w.unsettled = left, now.Full && !before.Full
+		w.before = before
+		if len(undone) > 0 {
 			continue
 		}
-		var born []string // repositories that were not there before
-		var undone []gitguard.Change
-		for _, c := range now.Compare(w.before) { // folders come before what is in them
-			if c.Event == gitguard.NewRepository {
-				born = append(born, c.Path)
+		if len(left) > 0 { // a restore that failed may have changed something
+			after, err := w.before.Again()
+			if err != nil {
+				return append(told, w.unlooked(err)...)
 			}
-			if !watched(c) || ordinary(c, born) {
-				continue
-			}
-			r, done := judge(c)
-			if out = append(out, r...); done {
-				undone = append(undone, c)
-			}
+			w.left = slices.DeleteFunc(after.Compare(w.before), func(c gitguard.Change) bool { return !watched(c) })
 		}
-		w.before, w.unsettled = now.Undo(undone), false
-		if len(undone) == 0 {
-			break
+		for _, r := range w.tooMuch(now) {
+			told.add(r)
 		}
+		w.forget()
+		return told
 	}
-	return out
+	return append(told, w.unlooked(errors.New("it changed again with each look"))...)
 }
 
-// movedBack restores git's own folders that are gone. Nothing else is judged before: what
-// was in them is not deleted, and where they are now is no new repository.
-func movedBack(changes []gitguard.Change, watched func(gitguard.Change) bool) (out []hermes.Refusal) {
-	for _, c := range changes {
-		if c.Class != gitguard.GitFolder || c.Event != gitguard.Removed || !watched(c) {
-			continue
-		}
-		if r, undone := judge(c); undone {
-			out = append(out, r...)
-		}
-	}
-	return out
+// unlooked says that changes were not looked at. They are with the next command.
+func (w *Walls) unlooked(why error) []hermes.Refusal {
+	w.unsettled = true
+	return []hermes.Refusal{{Kind: hermes.RefusedChange, Name: w.config.Workspace, Note: "what git and the user's tools obey could not be looked at (" + why.Error() + "), tell the user"}}
 }
 
-// watched reports whether a change may be that of a program inside. In layer A, what was
-// mounted read-only in all walls of the session can only have been changed by the user,
-// unless it has a second name, or was replaced outside, which takes the mount away.
-func (w *Walls) watched(c gitguard.Change, l sandbox.Layer, allowed []string) bool {
-	if slices.ContainsFunc(allowed, func(g string) bool { return below(c.Path, g) }) {
-		return false
+// tooMuch says that a snapshot is not of everything: once if the workspace is like that,
+// each time if programs made it so.
+func (w *Walls) tooMuch(now gitguard.Snapshot) []hermes.Refusal {
+	was := w.told
+	w.told = now.Full
+	if !now.Full || was && !w.unsettled {
+		return nil
 	}
-	return l != sandbox.A || c.Shared() || !slices.ContainsFunc(w.kept, func(path string) bool { return below(c.Path, path) && !slices.Contains(w.lost, path) })
+	return []hermes.Refusal{{Kind: hermes.RefusedChange, Name: w.config.Workspace, Note: "the workspace has too much to be guarded: not everything that git or the user's tools run was looked at, tell the user"}}
 }
 
-// keep remembers what new walls protect: only what all did was never open to a program
-// inside, which may still have it open.
-func (w *Walls) keep(protected []string) {
-	if !w.built {
-		w.built, w.kept = true, slices.Clone(protected)
+// refusals are what is told about changes, the last of each path.
+type refusals []hermes.Refusal
+
+func (told *refusals) add(r hermes.Refusal) {
+	i := slices.IndexFunc(*told, func(t hermes.Refusal) bool { return t.Name == r.Name })
+	if i < 0 {
+		*told = append(*told, r)
 		return
 	}
-	in := func(list []string) func(string) bool {
-		return func(path string) bool {
-			return slices.ContainsFunc(list, func(f string) bool { return below(path, f) })
+	(*told)[i] = r
+}
+
+// first restores what more is seen after: folders that the user may not look into, else
+// git's own folders that are gone. Nothing else is judged before: what was in them is not
+// deleted, and where they are now is no new repository.
+func (told *refusals) first(changes []gitguard.Change, watched func(gitguard.Change) bool) bool {
+	for _, e := range []gitguard.Event{gitguard.Locked, gitguard.Removed} {
+		done := false
+		for _, c := range changes {
+			if c.Event != e || c.Class != gitguard.GitFolder || !watched(c) {
+				continue
+			}
+			if r, end := judge(c); end == undone {
+				told.add(*r)
+				done = true
+			}
+		}
+		if done {
+			return true
 		}
 	}
-	before, now := in(w.kept), in(protected)
-	var both []string
-	for _, path := range w.kept {
-		if now(path) {
-			both = append(both, path)
+	return false
+}
+
+// judge judges all changes. It returns those that were restored, that could not be, and
+// that are none.
+func (told *refusals) judge(changes []gitguard.Change, watched func(gitguard.Change) bool) (done, left, same []gitguard.Change) {
+	var born []string           // repositories that were not there before
+	for _, c := range changes { // folders come before what is in them
+		if c.Event == gitguard.NewRepository {
+			born = append(born, c.Path)
+		}
+		if !watched(c) || ordinary(c, born) {
+			continue
+		}
+		r, end := judge(c)
+		if r != nil {
+			told.add(*r)
+		}
+		switch end {
+		case undone:
+			done = append(done, c)
+		case failed:
+			left = append(left, c)
+		case none:
+			same = append(same, c)
 		}
 	}
-	for _, path := range protected {
-		if before(path) {
-			both = append(both, path)
-		}
+	return done, left, same
+}
+
+// watched returns what reports whether a change may be that of a program inside, and is
+// none that git makes by itself. What is mounted read-only in all places that there were
+// since everything was looked at can only have been changed by the user, unless it has a
+// second name. Call it after what it judges was read: a mount goes away when what it covers
+// is replaced outside.
+func (w *Walls) watched(allowed []string) func(gitguard.Change) bool {
+	var all []map[string]bool
+	for _, at := range w.places {
+		all = append(all, at.mounts())
 	}
-	slices.Sort(both)
-	w.kept = slices.Compact(both)
+	for _, at := range w.ended {
+		all = append(all, at.mounts())
+	}
+	return func(c gitguard.Change) bool {
+		if slices.ContainsFunc(allowed, func(g string) bool { return below(c.Path, g) }) || c.Usual() {
+			return false
+		}
+		return c.Shared() || slices.ContainsFunc(all, func(mounts map[string]bool) bool { return !fixed(mounts, c.Path) })
+	}
+}
+
+// fixed reports whether the mount that a path is in is read-only.
+func fixed(mounts map[string]bool, path string) bool {
+	for {
+		if readOnly, ok := mounts[path]; ok {
+			return readOnly
+		}
+		if path == filepath.Dir(path) {
+			return false
+		}
+		path = filepath.Dir(path)
+	}
 }
 
 // leave looks once more when a session ends while programs ran: no command comes after
@@ -186,7 +264,7 @@ func (w *Walls) leave(all []*place) {
 	for _, at := range all {
 		allowed = append(allowed, at.write...)
 	}
-	for _, r := range w.settle(func(c gitguard.Change) bool { return w.watched(c, w.program.State().Layer, allowed) && !c.Usual() }) {
+	for _, r := range w.settle(allowed) {
 		w.program.config.Log.Warn("a program of the sandbox changed what the user's tools obey", "path", r.Name, "done", r.Note, "session", w.config.Session)
 	}
 }
@@ -200,24 +278,48 @@ func (v *visit) freezeLocked() (func(), error) {
 // obeyed says why a file is protected, if nothing more is known.
 const obeyed = "the user's own tools run or obey it"
 
-// judge keeps or restores one change, and reports whether it was restored.
-func judge(c gitguard.Change) (out []hermes.Refusal, undone bool) {
-	name := c.Path
+// end is what became of a change.
+type end int
+
+const (
+	kept   end = iota // it may stay
+	undone            // restored
+	failed            // not restored, and must be
+	none              // there was nothing to restore
+)
+
+// judge keeps or restores one change.
+func judge(c gitguard.Change) (*hermes.Refusal, end) {
+	why := cmp.Or(c.Why, obeyed)
+	var err error
 	switch {
 	case c.Event == gitguard.NewRepository:
-		return []hermes.Refusal{{Kind: hermes.RefusedChange, Name: name, Note: "a new repository; its hooks and settings are protected from now on"}}, false
+		return &hermes.Refusal{Kind: hermes.RefusedChange, Name: c.Path, Note: "a new repository; its hooks and settings are protected from now on"}, kept
+	case c.Class == gitguard.Unseen:
+		why = "it names or holds more than was looked at, and git and other tools may run what that says"
+		err = gitguard.Restore(c)
+	case c.Event == gitguard.Locked:
+		why = "what is in it could not be looked at"
+		err = gitguard.Restore(c)
 	case c.Class == gitguard.GitConfig:
-		if _, bad := c.Judge(); len(bad) == 0 {
-			return nil, false
+		_, bad := c.Judge()
+		if len(bad) == 0 {
+			return nil, kept
 		}
-		dropped, err := gitguard.KeepHarmless(c)
-		return []hermes.Refusal{restored(c, err, "git would run or obey "+keys(dropped))}, err == nil
+		bad, err = gitguard.KeepHarmless(c)
+		why = "git would run or obey " + cmp.Or(keys(bad), "it")
+	default:
+		err = gitguard.Restore(c)
 	}
-	err := gitguard.Restore(c)
-	if c.Class == gitguard.Unseen {
-		return []hermes.Refusal{restored(c, err, "it names or holds more than was looked at, and git and other tools may run what that says")}, false
+	switch {
+	case errors.Is(err, gitguard.ErrAsBefore):
+		return nil, none
+	case errors.Is(err, gitguard.ErrGone) || errors.Is(err, gitguard.ErrUnknown): // telling it again would not help
+		return restored(c, err, why), kept
+	case err != nil:
+		return restored(c, err, why), failed
 	}
-	return []hermes.Refusal{restored(c, err, cmp.Or(c.Why, obeyed))}, err == nil
+	return restored(c, nil, why), undone
 }
 
 // ordinary reports whether something is what git itself puts into a new repository: its
@@ -247,9 +349,11 @@ func keys(list []gitguard.Key) string {
 }
 
 // restored says what became of a change that was to be restored.
-func restored(c gitguard.Change, err error, why string) hermes.Refusal {
-	r := hermes.Refusal{Kind: hermes.RefusedChange, Name: c.Path}
+func restored(c gitguard.Change, err error, why string) *hermes.Refusal {
+	r := &hermes.Refusal{Kind: hermes.RefusedChange, Name: c.Path}
 	switch {
+	case err == nil && c.Event == gitguard.Locked:
+		r.Note = "opened again: " + why
 	case err == nil && c.Class == gitguard.GitConfig:
 		r.Note = "put back in part: " + why
 	case err == nil && c.Event == gitguard.Added:

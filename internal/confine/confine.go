@@ -18,6 +18,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"hermes/internal/egress"
@@ -41,6 +42,36 @@ type Program struct {
 
 	mu     sync.Mutex
 	chosen *choice // nil: no keeper was tried yet
+
+	walls   sync.Mutex
+	running []*Walls // not closed, the oldest first
+}
+
+// begin remembers walls until end.
+func (p *Program) begin(w *Walls) {
+	p.walls.Lock()
+	defer p.walls.Unlock()
+	p.running = append(p.running, w)
+}
+
+func (p *Program) end(w *Walls) {
+	p.walls.Lock()
+	defer p.walls.Unlock()
+	p.running = slices.DeleteFunc(p.running, func(one *Walls) bool { return one == w })
+}
+
+// around lists the walls whose programs can change the workspace of some, always in one
+// order, so that two sessions do not wait for each other.
+func (p *Program) around(w *Walls) []*Walls {
+	p.walls.Lock()
+	defer p.walls.Unlock()
+	var list []*Walls
+	for _, one := range p.running {
+		if one == w || below(one.config.Workspace, w.config.Workspace) || below(w.config.Workspace, one.config.Workspace) {
+			list = append(list, one)
+		}
+	}
+	return list
 }
 
 // Settings are those of a program.

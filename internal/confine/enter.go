@@ -65,6 +65,9 @@ func (w *Walls) enterAlone(ctx context.Context, c hermes.Command, dir string, ne
 	}
 	done := func(ctx context.Context, exit hermes.Exit, ended bool) []hermes.Refusal {
 		defer over()
+		w.mu.Lock()
+		v.place.end()
+		w.mu.Unlock()
 		v.place.keeper.Close() // and with it what the command left running
 		return v.done(ctx, exit, ended)
 	}
@@ -86,21 +89,30 @@ func (w *Walls) outside(ctx context.Context) (isolation.Inside, error) {
 }
 
 // stop stops everything inside, and lets nothing start there, until the returned func is
-// called.
+// called: also in other sessions of this program whose workspace is, holds, or is in this
+// one.
 func (w *Walls) stop(ctx context.Context) (over func(), err error) {
-	open, err := w.gate.close(ctx)
-	if err != nil {
-		return nil, err
+	var undo []func()
+	over = func() {
+		for _, f := range slices.Backward(undo) {
+			f()
+		}
 	}
-	thaw, err := w.freeze()
-	if err != nil {
-		open()
-		return nil, err
+	for _, one := range w.program.around(w) {
+		open, err := one.gate.close(ctx)
+		if err != nil {
+			over()
+			return nil, err
+		}
+		undo = append(undo, open)
+		thaw, err := one.freeze()
+		if err != nil {
+			over()
+			return nil, err
+		}
+		undo = append(undo, thaw)
 	}
-	return func() {
-		thaw()
-		open()
-	}, nil
+	return over, nil
 }
 
 // freeze stops everything inside.

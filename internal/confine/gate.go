@@ -10,7 +10,7 @@ type gate struct {
 	mu      sync.Mutex
 	passing int           // commands that are about to start
 	closed  bool          // one runs outside
-	changed chan struct{} // closed when either changes; nil if nobody waits
+	changed chan struct{} // closed when either changes; nil if no one waits
 }
 
 // pass waits until nothing runs outside. Until the returned func is called, nothing begins

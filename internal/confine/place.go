@@ -32,12 +32,14 @@ type place struct {
 	running int      // commands in it
 	stale   bool     // the workspace has something now that it does not protect
 	write   []string // what the user allowed beyond the walls
+	ends    bool
+	last    map[string]bool // mounts, when it ended
 
 	freezing sync.Mutex
 	frozen   int // how many want it stopped
 }
 
-// freeze stops what runs in a place until the returned func is called, and nobody else
+// freeze stops what runs in a place until the returned func is called, and no one else
 // wants it stopped.
 func (at *place) freeze() (thaw func(), err error) {
 	at.freezing.Lock()
@@ -54,6 +56,19 @@ func (at *place) freeze() (thaw func(), err error) {
 			last()
 		}
 	}), nil
+}
+
+// mounts lists what is mounted in a place; see [sandbox.Keeper.ReadOnly].
+func (at *place) mounts() map[string]bool {
+	if at.ends {
+		return at.last
+	}
+	return at.keeper.ReadOnly()
+}
+
+// end remembers what is mounted in a place that is to be closed.
+func (at *place) end() {
+	at.last, at.ends = at.mounts(), true
 }
 
 // planError is an error of the session's folders, which a weaker layer would not change.

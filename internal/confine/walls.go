@@ -63,12 +63,12 @@ type Walls struct {
 	// variables that name its files.
 	trust       string
 	authorities []string
-	// unsettled says that a keeper ended while programs ran, and that what they changed
-	// was not looked at yet.
+	// unsettled says that programs may have changed something that was not looked at yet:
+	// a keeper ended while they ran, or there was too much.
 	unsettled bool
-	built     bool     // there were walls: kept is set
-	kept      []string // what all walls of the session protected
-	lost      []string // what walls of layer A protected, until it was replaced outside
+	left      []gitguard.Change // what could not be restored, and is tried again
+	told      bool              // that the workspace is too full to be guarded
+	ended     []*place          // those that ended since everything was looked at
 	// made are files with secrets, below the workspace, that programs inside made.
 	made     map[string]bool
 	forwards map[int]*forward
@@ -80,6 +80,7 @@ func (p *Program) Walls(c Config) *Walls {
 		c.Workspace = real
 	}
 	w := &Walls{program: p, config: c, places: map[key]*place{}, forwards: map[int]*forward{}, made: map[string]bool{}}
+	p.begin(w)
 	w.makeSwap()
 	if p.config.Proxy != nil {
 		w.session = p.config.Proxy.Session(egress.SessionConfig{
@@ -115,7 +116,6 @@ func (w *Walls) at(ctx context.Context, k key) (*place, error) {
 		func(l sandbox.Layer) (*place, error) { return w.program.alone(ctx, l) })
 	if at != nil {
 		w.places[k] = at
-		w.keep(at.plan.Policy.Protected)
 	}
 	return at, err
 }
@@ -130,7 +130,7 @@ func (w *Walls) prune(k key) {
 		case <-at.keeper.Gone():
 			w.unsettled = w.unsettled || !at.keeper.Empty()
 		default:
-			shown := w.lose(at)
+			shown := at.lose()
 			if shown != "" && !at.keeper.Empty() {
 				w.unsettled = true
 				w.program.config.Log.Warn("what ran in the sandbox was ended: a file with secrets was replaced, and would have been readable there", "path", shown, "session", w.config.Session)
@@ -140,19 +140,18 @@ func (w *Walls) prune(k key) {
 				return false
 			}
 		}
+		at.end()
 		at.keeper.Close()
+		w.ended = append(w.ended, at)
 		return true
 	})
 }
 
-// lose remembers what a place does not protect any more, and returns a hidden file that it
+// lose looks whether a place still protects what it did, and returns a hidden file that it
 // would show.
-func (w *Walls) lose(at *place) (shown string) {
+func (at *place) lose() (shown string) {
 	for _, path := range at.keeper.Lost() {
 		at.stale = true
-		if !slices.Contains(w.lost, path) {
-			w.lost = append(w.lost, path)
-		}
 		if slices.Contains(at.plan.Policy.Hidden, path) {
 			shown = path
 		}
@@ -246,13 +245,15 @@ func (w *Walls) OnHost(path string) string {
 
 // Close ends everything inside.
 func (w *Walls) Close() error {
+	w.program.end(w)
 	w.mu.Lock()
 	w.closed = true
 	all := slices.Collect(maps.Values(w.places))
-	left := w.guarding && (w.running > 0 || w.unsettled || w.busy())
+	left := w.guarding && (w.running > 0 || w.unsettled || len(w.left) > 0 || w.busy())
 	for _, at := range all {
-		w.lose(at)
+		at.end()
 	}
+	w.ended = append(w.ended, all...)
 	w.places = map[key]*place{}
 	forwards := w.forwards
 	w.forwards = map[int]*forward{}

@@ -31,6 +31,9 @@ type run struct {
 	line   *handed  // the command, if it is long
 	once   sync.Once
 	exit   hermes.Exit // set by finish
+	// outside says that it runs outside of walls that there are: nothing of it goes on when
+	// what is inside does.
+	outside bool
 }
 
 // start starts a command, on the given terminal if tty is not nil. openInput keeps
@@ -71,7 +74,7 @@ func (l *Local) launch(ctx context.Context, sh shell, c hermes.Command, tty proc
 	if err != nil {
 		return nil, err
 	}
-	r := &run{local: l}
+	r := &run{local: l, outside: c.Outside && l.config.Walls != nil}
 	if c.Keep && !c.Outside { // what runs outside leaves nothing behind for the inside
 		if r.state, err = l.hand(stateAt); err != nil {
 			return nil, err
@@ -170,7 +173,13 @@ func (r *run) finish() (exit hermes.Exit, cut bool) {
 		r.local.keep(r)
 		r.line.close()
 		r.exit = hermes.Exit{Code: status.Code, Duration: status.Duration}
-		r.exit.Refused = done(r.inside, r.exit, !status.Cut)
+		if r.outside {
+			r.Close()
+			if err := proc.EndOrphans(); err != nil {
+				r.exit.Refused = append(r.exit.Refused, hermes.Refusal{Kind: hermes.RefusedChange, Name: "processes", Note: err.Error()})
+			}
+		}
+		r.exit.Refused = append(r.exit.Refused, done(r.inside, r.exit, !status.Cut)...)
 		if !r.Left() {
 			r.Close()
 			return

@@ -8,12 +8,14 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"hermes/internal/proc"
 )
@@ -31,8 +33,11 @@ type Repository struct {
 	Inside func(ctx context.Context, env []string) (proc.Launcher, []string, error)
 }
 
+// longest bounds one call: a file that git reads may be a pipe.
+const longest = 20 * time.Second
+
 // Run runs a git command that only reads, and returns its output as valid UTF-8. If git
-// fails, the error is the first line of what it says.
+// fails, the error is the first line of what it says. It takes at most 20 s.
 func (r Repository) Run(ctx context.Context, args ...string) (string, error) {
 	var env []string
 	if r.Env != nil {
@@ -45,26 +50,28 @@ func (r Repository) Run(ctx context.Context, args ...string) (string, error) {
 			return "", fmt.Errorf("run git: %w", err)
 		}
 	}
-	var out bytes.Buffer
+	ctx, cancel := context.WithTimeoutCause(ctx, longest, errors.New("git takes too long"))
+	defer cancel()
+	var out, complaints bytes.Buffer // what a program of the repository prints is no result
 	st, err := proc.Run(ctx, proc.Command{
 		Path: "git", Args: append([]string{"-c", "core.pager=cat", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-optional-locks"}, args...),
-		Dir: r.Dir, Env: env, Files: r.Files, Launcher: launcher, Stdout: &out, Stderr: &out,
+		Dir: r.Dir, Env: env, Files: r.Files, Launcher: launcher, Stdout: &out, Stderr: &complaints,
 	})
 	if err != nil {
 		return "", fmt.Errorf("run git: %w", err)
 	}
-	text := strings.ToValidUTF8(out.String(), "\uFFFD")
 	if st.Code != 0 {
-		line, _, _ := strings.Cut(text, "\n")
-		return "", errors.New(strings.TrimSpace(line))
+		line, _, _ := strings.Cut(strings.ToValidUTF8(complaints.String(), "\uFFFD"), "\n")
+		return "", errors.New(cmp.Or(strings.TrimSpace(line), fmt.Sprintf("git ended with status %d", st.Code)))
 	}
-	return text, nil
+	return strings.ToValidUTF8(out.String(), "\uFFFD"), nil
 }
 
 // Changes is Run for the commands that show changes, such as diff and log. They have
-// settings of their own that could start a program.
+// settings of their own that could start a program. Work trees of submodules are left out: git would obey
+// their settings, too.
 func (r Repository) Changes(ctx context.Context, args ...string) (string, error) {
-	return r.Run(ctx, append(args, "--no-ext-diff", "--no-textconv", "--no-color")...)
+	return r.Run(ctx, append(args, "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty")...)
 }
 
 // Exists reports whether the folder or one of its parents is a repository. It runs

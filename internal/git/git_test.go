@@ -109,3 +109,41 @@ func TestSettingsOfARepositoryStartNoProgram(t *testing.T) {
 		t.Errorf("started: %s", who)
 	}
 }
+
+// TestSettingsOfASubmoduleStartNoProgram: git looks into each submodule of the index, by the
+// submodule's own settings.
+func TestSettingsOfASubmoduleStartNoProgram(t *testing.T) {
+	t.Parallel()
+	r := mustRepository(t)
+	if runtime.GOOS == "windows" {
+		t.Skip("the programs are shell scripts")
+	}
+	ran := filepath.Join(t.TempDir(), "ran")
+	sub := git.Repository{Dir: filepath.Join(r.Dir, "sub"), Env: r.Env}
+	if err := os.Mkdir(sub.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	must(t, sub, "init", "-q")
+	write(t, sub, ".gitattributes", "*.t filter=z\n")
+	write(t, sub, "f.t", "one")
+	must(t, sub, "add", ".")
+	must(t, sub, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x")
+	must(t, r, "add", "sub")
+	must(t, sub, "config", "filter.z.clean", "sh -c 'echo PRINTED >&2; touch "+ran+"; cat'")
+	must(t, sub, "config", "core.fsmonitor", "touch "+ran+"; false")
+	write(t, sub, "f.t", "two")
+	out := ""
+	if _, err := r.Status(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for _, args := range [][]string{{"diff"}, {"diff", "--cached"}, {"log", "-p", "-1"}} {
+		text, err := r.Changes(t.Context(), args...)
+		if err != nil {
+			t.Error(err)
+		}
+		out += text
+	}
+	if _, err := os.Stat(ran); err == nil || strings.Contains(out, "PRINTED") {
+		t.Errorf("a program of the submodule ran: %s", out)
+	}
+}

@@ -37,7 +37,7 @@ func (r Repository) Status(ctx context.Context) (Status, error) {
 }
 
 func (r Repository) status(ctx context.Context, untracked string) (string, error) {
-	return r.Run(ctx, "status", "--porcelain=v1", "--branch", "-z", untracked)
+	return r.Run(ctx, "status", "--porcelain=v1", "--branch", "-z", "--ignore-submodules=dirty", untracked)
 }
 
 // entries counts the changed files in the output of git status, which ends each

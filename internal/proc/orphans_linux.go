@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"fmt"
 	"os"
 	"os/signal"
 	"sync"
@@ -151,4 +152,45 @@ func endedChildren() (found []process) {
 		}
 	}
 	return found
+}
+
+// orphanWait is how long EndOrphans tries.
+const orphanWait = 3 * time.Second
+
+// EndOrphans ends what this process has adopted, and all below it: what commands left
+// running when they ended. It fails if some of it still runs after 3 s. Without
+// [AdoptOrphans] there is none.
+func EndOrphans() error {
+	for deadline := time.Now().Add(orphanWait); ; time.Sleep(passPause) {
+		left, busy := own.adopted()
+		if len(left) == 0 && !busy {
+			return nil
+		}
+		for _, pid := range left {
+			for _, below := range Descendants(pid) {
+				_ = unix.Kill(below, unix.SIGKILL)
+			}
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%d processes that a command left running do not end", len(left))
+		}
+	}
+}
+
+// adopted lists the living children that this process did not start. It does not know
+// while one is being started.
+func (o *ownChildren) adopted() (pids []int, busy bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.starting > 0 {
+		return nil, true
+	}
+	session, err := unix.Getsid(0)
+	for _, pid := range Children(os.Getpid()) {
+		if p, ok := readStat(pid); ok && o.pids[pid] == 0 && (err != nil || p.session != session) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, false
 }

@@ -181,7 +181,7 @@ func killChildren() {
 	signalWithGroups(pids, syscall.SIGKILL)
 }
 
-// signalWithGroups signals processes below this one, and their groups. Nobody outside is
+// signalWithGroups signals processes below this one, and their groups. No one outside is
 // in one: what runs inside is in another session than what is outside.
 func signalWithGroups(pids []int, s syscall.Signal) {
 	own, groups := syscall.Getpgrp(), map[int]bool{}

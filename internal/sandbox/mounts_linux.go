@@ -13,7 +13,12 @@ import (
 
 // mounts are the mounts of a keeper of layer A by their ids, which the kernel does not give
 // again while one of them is there.
-type mounts map[string]string
+type mounts map[string]mounted
+
+type mounted struct {
+	at       string
+	readOnly bool
+}
 
 // mountsOf reads those of a process.
 func mountsOf(pid int) (mounts, error) {
@@ -23,8 +28,9 @@ func mountsOf(pid int) (mounts, error) {
 	}
 	all := mounts{}
 	for line := range bytes.Lines(text) {
-		if f := bytes.Fields(line); len(f) > 4 {
-			all[string(f[0])] = unescaped.Replace(string(f[4]))
+		if f := bytes.Fields(line); len(f) > 5 {
+			options := strings.Split(string(f[5]), ",")
+			all[string(f[0])] = mounted{filepath.Clean(unescaped.Replace(string(f[4]))), slices.Contains(options, "ro")}
 		}
 	}
 	return all, nil
@@ -44,11 +50,32 @@ func (k *Keeper) Lost() []string {
 		return nil
 	}
 	var lost []string
-	for id, at := range k.mounts {
-		if now[id] != at {
-			lost = append(lost, filepath.Clean(at))
+	for id, m := range k.mounts {
+		if now[id] != m {
+			lost = append(lost, m.at)
 		}
 	}
 	slices.Sort(lost)
 	return slices.Compact(lost)
+}
+
+// ReadOnly lists where something is mounted in layer A, and whether nothing inside can
+// change what is below it, up to the next one. It is nil if nothing is known to be so.
+func (k *Keeper) ReadOnly() map[string]bool {
+	if k.policy.Layer != A {
+		return nil
+	}
+	now, err := mountsOf(k.process.Process.Pid)
+	if err != nil { // it ends
+		return nil
+	}
+	all := map[string]bool{}
+	for id, m := range k.mounts {
+		if now[id] != m {
+			continue
+		}
+		under, ok := all[m.at]
+		all[m.at] = m.readOnly && (under || !ok) // which one is on top is not known
+	}
+	return all
 }

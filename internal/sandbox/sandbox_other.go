@@ -46,6 +46,9 @@ func (*Keeper) Empty() bool { return true }
 // Lost is nil.
 func (*Keeper) Lost() []string { return nil }
 
+// ReadOnly is nil.
+func (*Keeper) ReadOnly() map[string]bool { return nil }
+
 // Launch fails.
 func (*Keeper) Launch(proc.Spec) (proc.Child, error) { return nil, errOther }
 

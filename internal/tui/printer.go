@@ -29,8 +29,11 @@ func NewPrinter(out, notes io.Writer, d Display, width int, now func() time.Time
 	return &richPrinter{out: writer{w: out}, renderer: newRenderer(d, width-1, now)}
 }
 
-// NewFinalPrinter writes the final text of the turn and nothing else.
-func NewFinalPrinter(out io.Writer) Printer { return &finalPrinter{out: writer{w: out}} }
+// NewFinalPrinter writes the final text of the turn and nothing else. If out is a terminal,
+// what it would obey is made visible.
+func NewFinalPrinter(out io.Writer, terminal bool) Printer {
+	return &finalPrinter{writer{w: out}, terminal}
+}
 
 // writer remembers the first error.
 type writer struct {
@@ -177,11 +180,18 @@ func (p *rawPrinter) flushNotes() {
 func (p *rawPrinter) Err() error { return p.out.err }
 
 // finalPrinter prints only the final text.
-type finalPrinter struct{ out writer }
+type finalPrinter struct {
+	out      writer
+	terminal bool
+}
 
 func (p *finalPrinter) Event(e hermes.Event) {
 	if done, ok := e.(hermes.TurnDone); ok && done.Outcome != hermes.OutcomeFailed {
-		p.out.write(done.Text)
+		text := done.Text
+		if p.terminal {
+			text = markup.Visible(text)
+		}
+		p.out.write(text)
 		p.out.endLine()
 	}
 }

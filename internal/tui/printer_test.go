@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
+	"hermes/internal/markup"
 )
 
 // oneTurn is a turn with a call between two texts.
@@ -53,7 +54,7 @@ func TestPrinters(t *testing.T) {
 	}
 
 	out.Reset()
-	play(NewFinalPrinter(&out), oneTurn())
+	play(NewFinalPrinter(&out, false), oneTurn())
 	if got, want := out.String(), "It is `x`.\n"; got != want {
 		t.Errorf("final: %q, want %q", got, want)
 	}
@@ -79,7 +80,7 @@ func TestPrintersOfOtherEnds(t *testing.T) {
 	} {
 		var out, notes, final bytes.Buffer
 		play(NewPrinter(&out, &notes, Display{Plain: true}, 80, time.Now), c.events)
-		play(NewFinalPrinter(&final), c.events)
+		play(NewFinalPrinter(&final, false), c.events)
 		if out.String() != c.out || notes.String() != c.notes || final.String() != c.final {
 			t.Errorf("%s: %q, %q, %q; want %q, %q, %q", name, out.String(), notes.String(), final.String(), c.out, c.notes, c.final)
 		}
@@ -90,7 +91,7 @@ func TestAskReturnsTheEndOfTheTurn(t *testing.T) {
 	t.Parallel()
 	f := newFake(func(f *fakeSession, text string) { f.reply(text, "hello") })
 	var out bytes.Buffer
-	done, err := Ask(t.Context(), clientOf(f), "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&out))
+	done, err := Ask(t.Context(), clientOf(f), "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&out, false))
 	if err != nil || done.Text != "hello" || out.String() != "hello\n" {
 		t.Errorf("%+v, %v, %q", done, err, out.String())
 	}
@@ -105,7 +106,7 @@ func TestAskInterruptsWhenItsContextEnds(t *testing.T) {
 		<-f.stopped
 		f.emit(hermes.TurnDone{Outcome: hermes.OutcomeInterrupted})
 	})
-	done, err := Ask(ctx, clientOf(f), "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&bytes.Buffer{}))
+	done, err := Ask(ctx, clientOf(f), "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&bytes.Buffer{}, false))
 	if err != nil || done.Outcome != hermes.OutcomeInterrupted {
 		t.Errorf("%+v, %v", done, err)
 	}
@@ -116,7 +117,7 @@ func TestAskEndsWhileItsTurnIsPrepared(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := newFake(nil)
 	s.prepares = cancel
-	if _, err := Ask(ctx, clientOf(s), "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&bytes.Buffer{})); !errors.Is(err, hermes.ErrInterrupted) {
+	if _, err := Ask(ctx, clientOf(s), "s", hermes.From{}, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&bytes.Buffer{}, false)); !errors.Is(err, hermes.ErrInterrupted) {
 		t.Errorf("err = %v", err)
 	}
 }
@@ -274,6 +275,18 @@ func TestWrapKeeping(t *testing.T) {
 	} {
 		if got := strings.Join(wrapKeeping(c.line, 10), "|"); got != c.want {
 			t.Errorf("%q: %q, want %q", c.line, got, c.want)
+		}
+	}
+}
+
+// TestFinalTextDoesNotSteerATerminal: the text is as the model wrote it, but not for a terminal.
+func TestFinalTextDoesNotSteerATerminal(t *testing.T) {
+	const text = "A\x1b]0;title\x07\x1b[31mB\r\n"
+	for terminal, want := range map[bool]string{true: markup.Visible(text), false: text} {
+		var out bytes.Buffer
+		NewFinalPrinter(&out, terminal).Event(hermes.TurnDone{Text: text})
+		if out.String() != want || terminal && strings.Contains(want, "\x1b") {
+			t.Errorf("terminal %v: %q, want %q", terminal, out.String(), want)
 		}
 	}
 }

@@ -13,9 +13,9 @@ import (
 // final prints only the final text, or nothing if the answer has a form of its own. Warnings go to
 // standard error; if that is a terminal, so does what the run waits for.
 func (o *Options) final() tui.Printer {
-	p := tui.NewFinalPrinter(o.Out)
+	p := tui.NewFinalPrinter(o.Out, factory.IsTerminal(o.Out))
 	if o.Output.formed() {
-		p = tui.NewFinalPrinter(io.Discard)
+		p = tui.NewFinalPrinter(io.Discard, false)
 	}
 	return noting{p, o.Err, factory.IsTerminal(o.Err)}
 }

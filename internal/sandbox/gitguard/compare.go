@@ -18,11 +18,14 @@ const (
 	// NewRepository is a folder that became a repository. Restore does not delete it:
 	// it may hold work.
 	NewRepository
+	// Locked is a folder that the user may not look into any more. Restore opens it: what
+	// is in it is in the next snapshot.
+	Locked
 )
 
 // String returns the event as users read it.
 func (e Event) String() string {
-	return [...]string{"added", "changed", "removed", "new repository"}[e]
+	return [...]string{"added", "changed", "removed", "new repository", "locked"}[e]
 }
 
 // Change is one difference between two snapshots.
@@ -37,7 +40,9 @@ type Change struct {
 	Why string
 
 	was, is state
-	unknown bool // what was there before is not known
+	known   map[string]state // everything that was there before
+	unknown bool             // what was there before is not known
+	partly  bool             // it may have been there before: not everything was looked at
 }
 
 // Folder reports whether it is a folder now.
@@ -50,18 +55,38 @@ func (c Change) Shared() bool {
 }
 
 // Undo returns the snapshot as it would be without some of its changes, which Compare
-// listed: those that were restored. Another snapshot after restoring would also hold
-// what was changed again meanwhile.
-func (s Snapshot) Undo(restored []Change) Snapshot {
-	s.states = maps.Clone(s.states)
-	for _, c := range restored {
-		if c.Event == Added {
-			delete(s.states, c.Path)
+// listed: those that were restored, or will be. Another snapshot after restoring would
+// also hold what was changed again meanwhile.
+func (s Snapshot) Undo(changes []Change) Snapshot {
+	if len(changes) == 0 {
+		return s
+	}
+	s.states, s.locked = maps.Clone(s.states), maps.Clone(s.locked)
+	for _, c := range changes {
+		of := s.states
+		if c.Event == Locked {
+			of = s.locked
+		}
+		if c.was.root == "" {
+			delete(of, c.Path)
 			continue
 		}
-		s.states[c.Path] = c.was
+		of[c.Path] = c.was
 	}
 	return s
+}
+
+// Shows reports whether what a change led to is still there.
+func (s Snapshot) Shows(c Change) bool {
+	of := s.states
+	if c.Event == Locked {
+		of = s.locked
+	}
+	is, ok := of[c.Path]
+	if c.Event == Removed || !ok {
+		return c.Event == Removed && !ok
+	}
+	return c.is.equal(is)
 }
 
 // Compare lists what differs from an earlier snapshot of the same folder, sorted so
@@ -73,7 +98,7 @@ func (s Snapshot) Compare(before Snapshot) []Change {
 		switch {
 		case !ok && is.why != "" && !before.watches(at): // it was not looked at
 		case !ok:
-			out = append(out, Change{Path: at, Event: eventOf(at, is), Class: is.class, New: is.content, Why: is.why, is: is})
+			out = append(out, Change{Path: at, Event: eventOf(at, is), Class: is.class, New: is.content, Why: is.why, is: is, partly: before.Full})
 		case !was.equal(is):
 			out = append(out, Change{Path: at, Event: Changed, Class: is.class, Old: was.content, New: is.content, Why: is.why, was: was, is: is})
 		}
@@ -83,8 +108,16 @@ func (s Snapshot) Compare(before Snapshot) []Change {
 			out = append(out, Change{Path: at, Event: Removed, Class: was.class, Old: was.content, Why: was.why, was: was})
 		}
 	}
+	for at, is := range s.locked {
+		if was, ok := before.locked[at]; !ok || was.inode != is.inode {
+			out = append(out, Change{Path: at, Event: Locked, Class: is.class, was: was, is: is})
+		}
+	}
 	out = append(out, s.newlyNamed(before)...)
 	out = append(out, s.bare(before)...)
+	for i := range out {
+		out[i].known = before.states
+	}
 	slices.SortFunc(out, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }

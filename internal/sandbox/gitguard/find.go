@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -39,6 +40,7 @@ type Found struct {
 	entries map[string]bool // of Repos
 	gits    []gitFolder
 	indexes map[string]index  // by absolute path
+	closed  []string          // folders that cannot be listed
 	unknown map[string][]byte // indexes that name more than was looked at, and a hash of it
 }
 
@@ -76,6 +78,7 @@ type folder struct {
 	env     []string
 	left    []string // folders in it that are not looked at
 	partial bool
+	closed  bool // it cannot be listed: the rest is what was seen before
 	reached bool // from the root, in the walk that looked at it
 }
 
@@ -100,8 +103,14 @@ func find(r *os.Root, root string, before Found, w *watch) Found {
 		for rel := range w.marked {
 			f.add(r, rel, w.folders[rel].folder)
 		}
+		f.closed = slices.Collect(maps.Keys(w.shut))
 	} else {
 		f.walk(r, before)
+		for rel, seen := range f.folders {
+			if seen.closed {
+				f.closed = append(f.closed, rel)
+			}
+		}
 	}
 	for _, repo := range before.Repos {
 		f.repository(r, repo.Dir, repo.Name)
@@ -205,7 +214,7 @@ func look(r *os.Root, root, rel string, was folder) (folder, bool) {
 		return folder{}, false
 	}
 	closed := was // what was seen before counts while it cannot be read
-	closed.stamp, closed.partial = stamp{}, true
+	closed.stamp, closed.partial, closed.closed = stamp{}, true, true
 	if err != nil {
 		return closed, true
 	}

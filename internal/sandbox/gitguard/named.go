@@ -155,7 +155,9 @@ func (n *namer) places(repos []Repo) {
 			at.git = leadsTo(filepath.Join(at.top, r.Name))
 		case r.Outside && n.roots[r.Git].Root == nil:
 			if git, err := os.OpenRoot(r.Git); err == nil {
-				n.roots[r.Git] = reader{Root: git, root: r.Git, prefix: ".", states: n.folder.states, before: n.folder.before, left: n.folder.left, room: n.folder.room}
+				in := n.folder
+				in.Root, in.root, in.prefix = git, r.Git, "."
+				n.roots[r.Git] = in
 			}
 		}
 		n.gits = append(n.gits, at)

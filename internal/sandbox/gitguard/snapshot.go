@@ -34,8 +34,9 @@ const (
 	GitRemote               // the old files that name remotes
 	ToolFile                // what the user's other tools run
 	NamedFile               // what git runs or obeys because its configuration names it
-	// Unseen names or holds more than was looked at, such as an index with too many
-	// submodules. It cannot be restored: the user is told.
+	// Unseen names or holds more than is looked for, such as an index with too many
+	// submodules, or too many new folders. It cannot be restored: the user is told. For
+	// more than can be remembered of what was found, see Snapshot.Full.
 	Unseen
 )
 
@@ -55,21 +56,26 @@ type state struct {
 	hidden  bool // it cannot be looked at any more: the rest is what was seen before
 	lost    bool // an entry of git that leads where nothing is looked at
 	inode   stamp
-	why     string // what names it; "" if it counts wherever it is
+	rights  fs.FileMode // of a folder; they are put back, and not compared
+	why     string      // what names it; "" if it counts wherever it is
 }
 
 // equal compares a state with a later one. What can be seen again is compared by what it
 // is.
 func (s state) equal(t state) bool {
 	return (s.hidden || !t.hidden) && s.lost == t.lost && s.mode == t.mode && s.size == t.size && s.link == t.link && s.whole == t.whole && s.unread == t.unread && s.crowded == t.crowded &&
-		s.sum == t.sum && bytes.Equal(s.content, t.content)
+		s.sum == t.sum && bytes.Equal(s.content, t.content) && (!s.unread || s.inode == t.inode)
 }
 
 // Snapshot is what git and tools obeyed below a folder at one time. It is not changed
 // once it is made.
 type Snapshot struct {
-	Found  Found
+	Found Found
+	// Full says that more was found than can be remembered: what is not in the snapshot
+	// may have been there.
+	Full   bool
 	states map[string]state // by absolute path
+	locked map[string]state // folders that the user may not look into
 	naming naming
 	watch  *watch // nil: folders are looked at by their stamps
 }
@@ -113,6 +119,16 @@ func (s Snapshot) Again() (Snapshot, error) { return take(s.Found.Root, s, false
 // folders that were too many to be looked at at once.
 func (s Snapshot) Next() (Snapshot, error) { return take(s.Found.Root, s, true) }
 
+// Reopen gives the user back the rights in the folder itself that a program took away. Call
+// it while no program of the session runs, when Again says that it is not permitted.
+func (s Snapshot) Reopen() error {
+	info, err := os.Lstat(s.Found.Root)
+	if err != nil {
+		return err
+	}
+	return chmod(s.Found.Root, info.Mode()|0o700)
+}
+
 func take(dir string, before Snapshot, quiet bool) (Snapshot, error) {
 	r, err := os.OpenRoot(dir)
 	if err != nil {
@@ -123,32 +139,55 @@ func take(dir string, before Snapshot, quiet bool) (Snapshot, error) {
 	if w != nil {
 		w.update(r, quiet)
 	}
-	s := Snapshot{Found: find(r, dir, before.Found, w), states: map[string]state{}, watch: w}
-	read := reader{Root: r, root: dir, states: s.states, before: before.states, left: new(int64(maxHashed)), room: new(max(0, maxStates-len(before.states)))}
+	s := Snapshot{Found: find(r, dir, before.Found, w), watch: w}
+	s.read(r, before, maxStates-len(before.states))
+	if gone := len(before.states) - s.kept(before); s.Full && gone > 0 { // they have left room
+		s.read(r, before, maxStates-len(before.states)+gone)
+	}
+	return s, nil
+}
+
+// read reads all that was found. room is how many states may be added to those before,
+// which are looked at however many they are.
+func (s *Snapshot) read(root *os.Root, before Snapshot, room int) {
+	s.states, s.locked, s.Full = map[string]state{}, map[string]state{}, false
+	r := reader{Root: root, root: s.Found.Root, states: s.states, before: before.states, left: new(int64(maxHashed)), room: &room, locked: s.locked, full: &s.Full}
+	for _, rel := range s.Found.closed {
+		r.lock(rel)
+	}
 	for _, repo := range s.Found.Repos { // first, as there may be more files of tools than there is room for
 		if repo.Form != Bare {
-			read.entry(repo)
+			r.entry(repo)
 		}
 	}
 	done := map[string]bool{}
 	for _, git := range s.Found.gits {
 		if !done[git.path] {
 			done[git.path] = true
-			read.outside(git)
+			r.outside(git)
 		}
 	}
 	for _, tool := range s.Found.Tools {
-		read.tree(tool, ToolFile, new(maxInTree))
+		r.tree(tool, ToolFile, new(maxInTree))
 	}
-	read.remembered()
+	r.remembered()
 	for at, sum := range s.Found.unknown {
 		s.states[at] = unseen(at, sum)
 	}
-	if *read.room < 0 || w != nil && w.full {
-		s.states[dir] = unseen(dir, nil)
+	if s.watch != nil && s.watch.full {
+		s.states[s.Found.Root] = unseen(s.Found.Root, nil)
 	}
-	s.name(read, before.naming)
-	return s, nil
+	s.name(r, before.naming)
+}
+
+// kept counts what is still there of a snapshot before.
+func (s Snapshot) kept(before Snapshot) (n int) {
+	for at := range before.states {
+		if _, ok := s.states[at]; ok {
+			n++
+		}
+	}
+	return n
 }
 
 func unseen(at string, sum []byte) state {
@@ -186,7 +225,9 @@ func (r reader) remembered() {
 			r.states[at] = was
 			continue
 		}
-		reader{Root: dir, root: was.root, prefix: ".", states: r.states, before: r.before, left: r.left, room: r.room}.put(was.rel, was.class)
+		in := r
+		in.Root, in.root, in.prefix = dir, was.root, "."
+		in.put(was.rel, was.class)
 	}
 	for at, dir := range outside {
 		if dir != nil && at != r.root {
@@ -211,6 +252,11 @@ func (r reader) outside(of gitFolder) {
 		git, err = r.OpenRoot(prefix) // each step less in a path saves a system call
 	}
 	if err != nil {
+		if of.outside {
+			r.lockAs(root, ".", os.Lstat)
+		} else {
+			r.lock(prefix)
+		}
 		return
 	}
 	defer git.Close()
@@ -227,7 +273,9 @@ type reader struct {
 	before map[string]state // of the snapshot before: they are kept whatever the bounds say
 	left   *int64           // bytes that may still be read
 	room   *int             // states that may still be added
-	why    string           // what names all that is read, if it counts only for that
+	locked map[string]state
+	full   *bool  // something was not looked at
+	why    string // what names all that is read, if it counts only for that
 }
 
 // repository reads a git folder.
@@ -253,6 +301,7 @@ func (r reader) repository(git string, depth int) {
 // modules reads the git folders of submodules. Their names may hold slashes.
 func (r reader) modules(dir string, depth int) {
 	if depth > maxDepth {
+		*r.full = *r.full || r.exists(dir)
 		return
 	}
 	for _, name := range r.entries(dir) {
@@ -288,10 +337,15 @@ func (r reader) entries(dir string) []string {
 	}
 	f, err := r.Open(dir)
 	if err != nil {
+		r.lock(dir)
 		return nil
 	}
 	defer f.Close()
-	list, _ := f.Readdirnames(maxInTree)
+	list, _ := f.Readdirnames(maxInTree + 1)
+	if len(list) > maxInTree {
+		*r.full = true
+		list = list[:maxInTree]
+	}
 	slices.Sort(list)
 	return list
 }
@@ -304,6 +358,7 @@ func (r reader) tree(at string, class Class, left *int) {
 	}
 	f, err := r.Open(at)
 	if err != nil {
+		r.lock(at)
 		return
 	}
 	list, _ := f.Readdirnames(*left + 1) // asks for no types, put does
@@ -330,6 +385,24 @@ func (r reader) crowd(at string) {
 	r.states[key] = s
 }
 
+// lock remembers a folder that the user may not look into, or one above it.
+func (r reader) lock(at string) {
+	if _, err := r.Lstat(at); errors.Is(err, fs.ErrPermission) && at != "." {
+		r.lock(path.Dir(at))
+		return
+	}
+	r.lockAs(r.root, path.Join(r.prefix, at), func(string) (fs.FileInfo, error) { return r.Lstat(at) })
+}
+
+// lockAs is lock for one folder. One of somebody else is not the work of a program of the
+// user.
+func (r reader) lockAs(root, rel string, lstat func(string) (fs.FileInfo, error)) {
+	info, err := lstat(filepath.Join(root, rel))
+	if err == nil && info.IsDir() && closed(info, 0o500) && own(info) && os.Geteuid() != 0 {
+		r.locked[filepath.Join(root, rel)] = state{root: root, rel: rel, class: GitFolder, mode: fs.ModeDir, inode: identity(info)}
+	}
+}
+
 // put reads what is at a path, if anything is. What was there before and cannot be looked
 // at stays as it was.
 func (r reader) put(at string, class Class) (fs.FileMode, bool) {
@@ -339,6 +412,9 @@ func (r reader) put(at string, class Class) (fs.FileMode, bool) {
 	}
 	was, known := r.before[key]
 	info, err := r.Lstat(at)
+	if errors.Is(err, fs.ErrPermission) {
+		r.lock(path.Dir(at))
+	}
 	if err != nil {
 		if known && !gone(err) {
 			was.hidden = true
@@ -348,13 +424,14 @@ func (r reader) put(at string, class Class) (fs.FileMode, bool) {
 	}
 	if !known {
 		if *r.room--; *r.room < 0 {
+			*r.full = true
 			return 0, false
 		}
 	}
 	s := state{root: r.root, rel: path.Join(r.prefix, at), class: class, mode: info.Mode(), inode: identity(info), why: r.why}
 	switch {
 	case info.IsDir():
-		s.mode = fs.ModeDir
+		s.mode, s.rights = fs.ModeDir, bits(s.mode)
 	case info.Mode()&fs.ModeSymlink != 0:
 		s.link, _ = r.Readlink(at)
 	case info.Mode().IsRegular():
@@ -381,6 +458,7 @@ func (r reader) read(s *state, at string, info fs.FileInfo) error {
 		return errSwapped
 	}
 	if s.size > *r.left {
+		*r.full = true
 		return errors.New("too much to read")
 	}
 	if s.size <= maxKept {

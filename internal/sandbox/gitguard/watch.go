@@ -33,6 +33,7 @@ type watch struct {
 	ids     map[int]string  // paths of watched folders
 	marked  map[string]bool // folders that hold something that counts
 	still   map[string]bool // folders that are not watched: their stamps tell
+	shut    map[string]bool // folders that cannot be listed now
 	pending []place         // folders of the first walk that were not looked at yet
 	most    int             // folders
 	full    bool            // there are new ones beyond a bound
@@ -56,7 +57,7 @@ func newWatch(root string) *watch {
 	if err != nil {
 		return nil
 	}
-	w := &watch{root: root, notify: n, folders: map[string]watched{}, ids: map[int]string{}, marked: map[string]bool{}, still: map[string]bool{}, pending: []place{{".", 0}}, most: wideFolders}
+	w := &watch{root: root, notify: n, folders: map[string]watched{}, ids: map[int]string{}, marked: map[string]bool{}, still: map[string]bool{}, shut: map[string]bool{}, pending: []place{{".", 0}}, most: wideFolders}
 	if info, err := os.Lstat(root); err == nil {
 		w.top = identity(info)
 	}
@@ -96,7 +97,7 @@ func (w *watch) changes(r *os.Root) {
 			w.rescan(r)
 			return
 		}
-		if len(events) == 0 && len(w.still) == 0 {
+		if len(events) == 0 && len(w.still)+len(w.shut) == 0 {
 			return
 		}
 		if !w.apply(r, events) {
@@ -133,6 +134,9 @@ func (w *watch) apply(r *os.Root, events []notify.Event) bool {
 			}
 		}
 	}
+	for rel := range w.shut { // nothing is told when they are opened again
+		changed[rel] = true
+	}
 	// All that moved is dropped before anything is added: a folder keeps its id.
 	for rel := range moved {
 		w.drop(rel)
@@ -166,6 +170,7 @@ func (w *watch) drop(rel string) {
 	delete(w.folders, rel)
 	delete(w.marked, rel)
 	delete(w.still, rel)
+	delete(w.shut, rel)
 }
 
 // again reads a folder and looks at what is new in it.
@@ -205,6 +210,10 @@ func missing(list, other []string) []string {
 func (w *watch) note(rel string, f watched) {
 	w.folders[rel] = f
 	delete(w.marked, rel)
+	delete(w.shut, rel)
+	if f.closed {
+		w.shut[rel] = true
+	}
 	if len(f.gits) > 0 || f.bare || len(f.tools)+len(f.below)+len(f.env) > 0 {
 		w.marked[rel] = true
 	}
@@ -276,6 +285,7 @@ func (w *watch) rescan(r *os.Root) {
 	}
 	before := w.folders
 	w.folders, w.ids, w.marked, w.still = map[string]watched{}, map[int]string{}, map[string]bool{}, map[string]bool{}
+	w.shut = map[string]bool{}
 	for queue := []place{{".", 0}}; len(queue) > 0; queue = queue[1:] {
 		at := queue[0]
 		if at.depth > wideDepth || len(w.folders) >= w.most {

@@ -107,6 +107,11 @@ func own(at *os.Root, name string) (*os.Root, error) {
 			return nil, err
 		}
 	}
+	if info.Mode().Perm()&0o700 != 0o700 { // a program closed it
+		if err := at.Chmod(name, 0o700); err != nil {
+			return nil, err
+		}
+	}
 	dir, err := at.OpenRoot(name)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -23,9 +24,10 @@ type Sudo struct {
 // input without a prompt. It reports false for a line without sudo at a command
 // position, or whose sudo options already decide how it gets a password.
 //
-// If every sudo reads the input of the line itself, each gets the password. If
-// one has its input from a pipe or a redirection, an extra sudo before the line
-// takes the password, and sudo's own cache serves the others.
+// If the line runs nothing but sudo, and every one reads the input of the line itself,
+// each gets the password. Else an extra sudo before the line takes the password, nothing
+// else of the line has its input, and sudo's own cache serves the others. A line that
+// makes a function is not changed: it may be called sudo.
 func FeedSudo(line string) (Sudo, bool) {
 	list, err := lex.Parse(line)
 	if err != nil {
@@ -40,10 +42,12 @@ func FeedSudo(line string) (Sudo, bool) {
 			return Sudo{}, false
 		}
 	}
-	for _, f := range found {
-		if f.fed {
-			return Sudo{Line: "sudo -S -p '' -v && {\n" + line + "\n}", Lines: 1}, true
-		}
+	only, makes := onlySudo(list)
+	if makes {
+		return Sudo{}, false
+	}
+	if !only || slices.ContainsFunc(found, func(f sudoCall) bool { return f.fed }) {
+		return Sudo{Line: "sudo -S -p '' -v && {\n" + line + "\n} </dev/null", Lines: 1}, true
 	}
 	var b strings.Builder
 	at := 0
@@ -54,6 +58,24 @@ func FeedSudo(line string) (Sudo, bool) {
 	}
 	b.WriteString(line[at:])
 	return Sudo{Line: b.String(), Lines: len(found)}, true
+}
+
+// onlySudo reports whether every command of a line is sudo, also those in substitutions,
+// and whether it makes a function.
+func onlySudo(list []*syntax.Stmt) (only, makes bool) {
+	only = true
+	for _, s := range list {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.CallExpr:
+				only = only && (len(n.Args) == 0 || slices.Contains([]string{"sudo", "/usr/bin/sudo", "/bin/sudo"}, n.Args[0].Lit()))
+			case *syntax.FuncDecl:
+				makes = true
+			}
+			return true
+		})
+	}
+	return only, makes
 }
 
 // sudoCall is sudo at a command position.
