@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -72,6 +73,19 @@ func call(args []string) int {
 		if fd, err = unix.Open(args[1], unix.O_RDONLY, 0); err == nil {
 			err = unix.Fsetxattr(fd, "user.test", []byte("x"), 0)
 		}
+	case "timer": // wakes this process, which writes to a file
+		err = wakeByTimer(args[1])
+	case "setsig":
+		_, err = unix.FcntlInt(0, unix.F_SETSIG, atoi(args[1]))
+	case "pdeathsig":
+		err = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(atoi(args[1])), 0, 0, 0)
+	case "clone": // with a signal at the end
+		pid, _, errno := unix.RawSyscall6(unix.SYS_CLONE, uintptr(atoi(args[1])), 0, 0, 0, 0, 0)
+		if errno != 0 {
+			err = errno
+		} else if pid == 0 {
+			_, _, _ = unix.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
+		}
 	case "headless": // runs on without its first thread
 		headless(args[1])
 	case "owner": // starts a keeper with a program below it, and waits to be killed
@@ -104,6 +118,34 @@ func headless(file string) {
 		time.Sleep(time.Millisecond)
 		if b, err := os.ReadFile("/proc/self/stat"); err == nil && strings.Contains(string(b), ") Z ") {
 			select {}
+		}
+	}
+}
+
+func atoi(s string) int {
+	n, _ := strconv.Atoi(s)
+	return n
+}
+
+// wakeByTimer has itself continued every 150 ms.
+func wakeByTimer(file string) error {
+	event := struct { // struct sigevent
+		value          uint64
+		signal, notify int32
+		_              [48]byte
+	}{signal: int32(unix.SIGCONT)}
+	var id int32
+	if _, _, errno := unix.Syscall(unix.SYS_TIMER_CREATE, unix.CLOCK_MONOTONIC, uintptr(unsafe.Pointer(&event)), uintptr(unsafe.Pointer(&id))); errno != 0 {
+		return errno
+	}
+	every := [4]int64{0, 150_000_000, 0, 150_000_000}
+	if _, _, errno := unix.Syscall6(unix.SYS_TIMER_SETTIME, uintptr(id), 0, uintptr(unsafe.Pointer(&every)), 0, 0, 0); errno != 0 {
+		return errno
+	}
+	for ; ; time.Sleep(5 * time.Millisecond) {
+		if f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
+			_, _ = f.WriteString("x")
+			f.Close()
 		}
 	}
 }

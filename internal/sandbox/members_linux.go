@@ -44,6 +44,24 @@ func (k *keeper) endAll() {
 
 var errNotFrozen = errors.New("the processes of the session start new ones faster than they can be stopped")
 
+var errWoken = errors.New("a process of the session has a timer that wakes it when it is stopped; end that process")
+
+// wakes reports whether a process has a timer with SIGCONT. Other ways to be woken by the
+// kernel are refused.
+func wakes(pids []int) bool {
+	for _, pid := range pids {
+		b, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/timers") // few kernels have none
+		for line := range bytes.Lines(b) {
+			name, value, _ := bytes.Cut(line, []byte(":"))
+			signal, _, _ := bytes.Cut(bytes.TrimSpace(value), []byte("/"))
+			if string(name) == "signal" && string(signal) == strconv.Itoa(int(syscall.SIGCONT)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // onlyInside reports whether signals to all reach only what is inside, and not the other
 // processes of the user: so it is for the first process of a namespace, and from Landlock
 // ABI 6 on, where the owner proves it, which is of the same user.
@@ -64,7 +82,7 @@ func onlyInside(o order) bool {
 // stopped when it is looked at. Two looks at all of them that agree, also on how often each
 // ran, show that all were stopped between the two: and what is stopped wakes no one. One
 // that waits in the kernel is told to stop in each round, the last time when no one can
-// undo that: it stops before it runs on.
+// undo that: it stops before it runs on. Nor may the kernel wake one: see wakes.
 func (k *keeper) freeze() error {
 	if k.frozen == 0 {
 		clear(k.halted)
@@ -102,6 +120,9 @@ func (k *keeper) freeze() error {
 			time.Sleep(endPause / 4)
 		case last != nil && maps.Equal(last, seen):
 			return nil
+		case wakes(all): // looked at between two looks that agree, or it could be gone by now
+			k.thaw()
+			return errWoken
 		default:
 			last = seen
 		}

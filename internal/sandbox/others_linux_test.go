@@ -140,3 +140,36 @@ func TestPortsOfTheSystemStayTheSystems(t *testing.T) {
 		}
 	}
 }
+
+// TestTheKernelWakesNothingThatIsFrozen: what would be woken makes the freeze an error.
+func TestTheKernelWakesNothingThatIsFrozen(t *testing.T) {
+	t.Parallel()
+	for _, c := range endings {
+		p := policy(t, c.layer)
+		caller := withCaller(t, &p)
+		k, err := sandbox.Start(t.Context(), sandbox.Config{Policy: p, ABI: c.abi})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { k.Close() })
+		for line, want := range map[string]string{
+			"setsig 18": "operation not permitted", "setsig 10": "<nil>", "pdeathsig 18": "operation not permitted", "pdeathsig 9": "<nil>",
+			"clone 18": "operation not permitted", "clone 17": "<nil>",
+		} {
+			if out, _ := sh(t, k, caller+line); out != want {
+				t.Errorf("layer %s: %s: %q, want %q", c.layer, line, out, want)
+			}
+		}
+		dir := p.Write[0]
+		sh(t, k, "cd "+dir+"; setsid "+caller+"timer woken >/dev/null 2>&1 & cd "+dir+"; while ! [ -s woken ]; do sleep 0.01; done")
+		if thaw, err := k.Freeze(); err == nil {
+			if grows(dir, "woken") {
+				t.Errorf("layer %s, ABI %d: it runs while it is frozen", c.layer, c.abi)
+			}
+			thaw()
+		}
+		if !grows(dir, "woken") {
+			t.Errorf("layer %s, ABI %d: it does not go on", c.layer, c.abi)
+		}
+	}
+}

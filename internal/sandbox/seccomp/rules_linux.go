@@ -26,6 +26,7 @@ func (f Filter) calls() code {
 		eachOf(archRefused(), refuse(unix.EPERM)),
 		// clone3 passes its flags behind a pointer. C libraries fall back to clone.
 		ifEqual(unix.SYS_CLONE3, refuse(unix.ENOSYS)),
+		wakings(),
 		f.namespaces(),
 		f.truncation(),
 		ifEqual(unix.SYS_IOCTL, ioctl()),
@@ -46,6 +47,7 @@ func refused() []uint32 {
 		// Other processes.
 		unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE,
 		unix.SYS_PIDFD_GETFD, unix.SYS_SETNS, unix.SYS_KCMP,
+		unix.SYS_MQ_NOTIFY, // its signal is behind a pointer, see wakings
 		// Calls that other calls are hidden in, or that hold the kernel up.
 		unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_USERFAULTFD,
 		unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_FANOTIFY_INIT, unix.SYS_FANOTIFY_MARK,
@@ -63,6 +65,17 @@ func refused() []uint32 {
 		// The clock. Whether adjtimex and clock_adjtime only read is said behind a pointer.
 		unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_ADJTIMEX, unix.SYS_CLOCK_ADJTIME,
 	}
+}
+
+// wakings refuses to ask the kernel for SIGCONT at a later time, which would wake a process
+// that is stopped: by a change of a file, or by the end of a parent or a child. A timer's
+// signal is behind a pointer.
+func wakings() code {
+	return join(
+		ifEqual(unix.SYS_FCNTL, join(argument(1), ifEqual(unix.F_SETSIG, join(argument(2), ifEqual(uint32(unix.SIGCONT), refuse(unix.EPERM)))), allow())),
+		ifEqual(unix.SYS_PRCTL, join(argument(0), ifEqual(unix.PR_SET_PDEATHSIG, join(argument(1), ifEqual(uint32(unix.SIGCONT), refuse(unix.EPERM)))), allow())),
+		ifEqual(unix.SYS_CLONE, join(argument(0), masked(unix.CSIGNAL), ifEqual(uint32(unix.SIGCONT), refuse(unix.EPERM)), load(offsetCall))),
+	)
 }
 
 // namespaces refuses new ones, and what only makes sense in them. In a new user
