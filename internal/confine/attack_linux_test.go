@@ -640,6 +640,36 @@ func TestAttackRunsWhileFrozen(t *testing.T) {
 	})
 }
 
+// What two froze goes on when both let it.
+func TestWhatTwoFrozeGoesOn(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		s.run(t, "(setsid sh -c \"while :; do echo x >> $W/n; sleep 0.01; done\" >/dev/null 2>&1 &); for i in $(seq 500); do [ -s $W/n ] && break; sleep 0.01; done", s.tools)
+		one, err := s.walls.Freeze()
+		if err != nil {
+			t.Fatal(err)
+		}
+		two, err := s.walls.Freeze()
+		if err != nil {
+			t.Fatal(err)
+		}
+		one()
+		before := s.size("n")
+		if time.Sleep(100 * time.Millisecond); s.size("n") != before {
+			t.Error("it runs while one wants it frozen")
+		}
+		two()
+		for range 200 {
+			if s.size("n") != before {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if s.size("n") == before {
+			t.Error("it does not go on")
+		}
+	})
+}
+
 func (s *target) layer() sandbox.Layer {
 	if s.walls.Describe().Layer == "A" {
 		return sandbox.A

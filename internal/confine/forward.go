@@ -79,7 +79,7 @@ func (f *forward) carry(conn net.Conn, port int) {
 
 func copyOne(to, from net.Conn) {
 	_, _ = io.Copy(to, from)
-	if t, ok := to.(*net.TCPConn); ok {
+	if t, ok := to.(interface{ CloseWrite() error }); ok {
 		_ = t.CloseWrite()
 	}
 }

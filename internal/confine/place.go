@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"hermes"
 	"hermes/internal/sandbox"
@@ -36,29 +35,11 @@ type place struct {
 	folders []string // outside of the workspace, that needs allow to write
 	ends    bool
 	last    map[string]bool // mounts, when it ended
-
-	freezing sync.Mutex
-	frozen   int // how many want it stopped
 }
 
 // freeze stops what runs in a place until the returned func is called, and no one else
-// wants it stopped.
-func (at *place) freeze() (thaw func(), err error) {
-	at.freezing.Lock()
-	defer at.freezing.Unlock()
-	last, err := at.keeper.Freeze() // also what has started since another did
-	if err != nil {
-		return nil, err
-	}
-	at.frozen++
-	return sync.OnceFunc(func() {
-		at.freezing.Lock()
-		defer at.freezing.Unlock()
-		if at.frozen--; at.frozen == 0 {
-			last()
-		}
-	}), nil
-}
+// wants it stopped: the keeper counts.
+func (at *place) freeze() (thaw func(), err error) { return at.keeper.Freeze() }
 
 // mounts lists what is mounted in a place; see [sandbox.Keeper.ReadOnly].
 func (at *place) mounts() map[string]bool {

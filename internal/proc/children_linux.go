@@ -2,8 +2,14 @@ package proc
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"os"
+	"slices"
 	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // ListsChildren reports whether this kernel keeps the lists that ChildrenOf reads.
@@ -15,18 +21,24 @@ func ListsChildren() bool {
 // ChildrenOf lists the children of a process, also those that have ended and were not
 // collected. It reads the kernel's own list: of children that fork and end at once, whose
 // children become children of the same process, at least one is in it. The error is that
-// the process has gone.
+// the process has gone, or that the list cannot be read.
 func ChildrenOf(pid int) ([]int, error) {
 	folder := "/proc/" + strconv.Itoa(pid) + "/task"
 	threads, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, err
 	}
+	slices.SortStableFunc(threads, func(a, b os.DirEntry) int { // what becomes its child later is one of the first thread
+		return cmp.Compare(first(a, pid), first(b, pid))
+	})
 	var found []int
 	for _, t := range threads {
-		b, err := os.ReadFile(folder + "/" + t.Name() + "/children")
-		if err != nil {
+		b, err := readAll(folder + "/" + t.Name() + "/children")
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 			continue // this thread has ended: another one has its children
+		}
+		if err != nil {
+			return nil, err
 		}
 		for field := range bytes.FieldsSeq(b) {
 			if child, err := strconv.Atoi(string(field)); err == nil {
@@ -35,6 +47,35 @@ func ChildrenOf(pid int) ([]int, error) {
 		}
 	}
 	return found, nil
+}
+
+// readAll is os.ReadFile without what it does for other files than the kernel's.
+func readAll(path string) ([]byte, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	var all []byte
+	for {
+		all = slices.Grow(all, 4096)
+		n, err := unix.Read(fd, all[len(all):cap(all)])
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if n <= 0 || err != nil {
+			return all, err
+		}
+		all = all[:len(all)+n]
+	}
+}
+
+// first is 1 for the first thread of a process.
+func first(thread os.DirEntry, pid int) int {
+	if thread.Name() == strconv.Itoa(pid) {
+		return 1
+	}
+	return 0
 }
 
 // Children lists the living children of a process, without zombies.
@@ -54,7 +95,8 @@ func Children(of int) []int {
 
 func childrenInTable(of int) []int {
 	var found []int
-	for _, p := range processes() {
+	all, _ := processes()
+	for _, p := range all {
 		if p.parent == of && !p.zombie {
 			found = append(found, p.pid)
 		}

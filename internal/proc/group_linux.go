@@ -2,6 +2,7 @@ package proc
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"slices"
@@ -32,14 +33,15 @@ func exited(pid int) bool {
 // process is an entry of the process table.
 type process struct {
 	pid, parent, pgrp, session int
-	zombie                     bool
+	zombie                     bool // it has ended, with all its threads
 }
 
-// processes reads the process table.
-func processes() []process {
+// processes reads the process table. The error is that of the first entry that cannot be
+// read although it is there, as when no file can be opened.
+func processes() ([]process, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	var all []process
 	for _, e := range entries {
@@ -47,36 +49,53 @@ func processes() []process {
 		if err != nil {
 			continue
 		}
-		if p, ok := readStat(pid); ok {
+		b, bad := statLine(pid)
+		if bad != nil && err == nil && !errors.Is(bad, os.ErrNotExist) && !errors.Is(bad, syscall.ESRCH) {
+			err = bad
+		}
+		if p, ok := parseStat(pid, b); ok {
 			all = append(all, p)
 		}
 	}
-	return all
+	return all, err
+}
+
+func statLine(pid int) ([]byte, error) {
+	return os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 }
 
 func readStat(pid int) (process, bool) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	b, err := statLine(pid)
 	if err != nil {
 		return process{}, false
 	}
+	return parseStat(pid, b)
+}
+
+// parseStat reads a line of /proc/PID/stat. The state is that of the first thread only:
+// a process whose first thread has ended is no zombie while it has others.
+func parseStat(pid int, b []byte) (process, bool) {
 	// The name in brackets may contain anything, also brackets.
 	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
-	if len(fields) < 4 {
+	if len(fields) < 18 {
 		return process{}, false
 	}
-	p := process{pid: pid, zombie: string(fields[0]) == "Z"}
-	for i, to := range []*int{&p.parent, &p.pgrp, &p.session} {
-		if *to, err = strconv.Atoi(string(fields[i+1])); err != nil {
+	p := process{pid: pid}
+	var threads int
+	for i, to := range map[int]*int{1: &p.parent, 2: &p.pgrp, 3: &p.session, 17: &threads} {
+		var err error
+		if *to, err = strconv.Atoi(string(fields[i])); err != nil {
 			return process{}, false
 		}
 	}
+	p.zombie = string(fields[0]) == "Z" && threads <= 1
 	return p, true
 }
 
 // strays lists processes that descend from the child or are in its session, but
 // have left its process group, as with setsid and job control.
 func strays(leader int) []int {
-	all := processes()
+	all, _ := processes()
 	parents := make(map[int]int, len(all))
 	for _, p := range all {
 		parents[p.pid] = p.parent
@@ -105,7 +124,8 @@ func descends(pid, from int, parents map[int]int) bool {
 
 // anyLiving reports whether the group has a member that is not a zombie.
 func anyLiving(pgrp int) bool {
-	return slices.ContainsFunc(processes(), func(p process) bool { return p.pgrp == pgrp && !p.zombie })
+	all, _ := processes()
+	return slices.ContainsFunc(all, func(p process) bool { return p.pgrp == pgrp && !p.zombie })
 }
 
 // oomScore makes the kernel kill a child before this process when memory runs out.
@@ -145,7 +165,13 @@ func GroupLeft(leader int) bool { return (&group{leader: leader}).leftover() }
 // Descendants lists the living processes below a process, children first, without
 // zombies.
 func Descendants(of int) []int {
-	all := processes()
+	found, _ := AllDescendants(of)
+	return found
+}
+
+// AllDescendants is [Descendants] with an error if it could not look at all processes.
+func AllDescendants(of int) ([]int, error) {
+	all, err := processes()
 	parents := make(map[int]int, len(all))
 	for _, p := range all {
 		parents[p.pid] = p.parent
@@ -156,5 +182,5 @@ func Descendants(of int) []int {
 			found = append(found, p.pid)
 		}
 	}
-	return found
+	return found, err
 }

@@ -137,7 +137,8 @@ func anyEnded() bool {
 func endedChildren() (found []process) {
 	self := os.Getpid()
 	if !ListsChildren() {
-		for _, p := range processes() {
+		all, _ := processes()
+		for _, p := range all {
 			if p.parent == self && p.zombie {
 				found = append(found, p)
 			}

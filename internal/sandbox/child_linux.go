@@ -44,7 +44,7 @@ func (k *Keeper) Launch(s proc.Spec) (proc.Child, error) {
 	k.next++
 	m.ID, c.id = k.next, k.next
 	k.children[c.id] = c
-	k.empty = false
+	k.empty, k.sure = false, false
 	k.mu.Unlock()
 	r, err := k.ask(m, files...)
 	if err != nil {
@@ -53,7 +53,6 @@ func (k *Keeper) Launch(s proc.Spec) (proc.Child, error) {
 		k.mu.Unlock()
 		return nil, fmt.Errorf("start %s: %w", s.Path, err)
 	}
-	closeAll(r.files)
 	c.pid = int(r.N)
 	return c, nil
 }
@@ -83,7 +82,7 @@ func (c *child) Signal(force bool) {
 			select {
 			case <-c.done:
 			default:
-				c.keeper.control.conn.Close() // it does not do what it is told
+				c.keeper.cut()
 			}
 		})
 	}
@@ -104,7 +103,6 @@ func (c *child) Left() bool {
 	if err != nil {
 		return false
 	}
-	closeAll(r.files)
 	return r.Flag
 }
 

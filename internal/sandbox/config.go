@@ -34,7 +34,7 @@ var ErrGone = errors.New("the sandbox of this session has ended; the next comman
 
 // ErrUnavailable is the kind of error that Start returns where the keeper says that the
 // walls cannot be built, or do not hold. Of an empty policy that is true of the host; other
-// errors, such as a time-out, say nothing about it.
+// errors, such as a time-out or a lack of memory, processes or files, say nothing about it.
 var ErrUnavailable = errors.New("this host does not allow the walls")
 
 // unavailable is such an error with its own text.

@@ -47,7 +47,8 @@ func (c *control) send(m *message, files ...*os.File) error {
 	return err
 }
 
-// receive reads a message and the files that came with it, which the caller closes.
+// receive reads a message and the files that came with it, which the caller closes. With an
+// error there are none.
 func (c *control) receive() (message, []*os.File, error) {
 	m, err := readMessage(c, c.most)
 	files := c.files
@@ -87,8 +88,15 @@ func (c *control) collect(oob []byte) {
 	}
 }
 
+// closeAll closes files. It does not wait until a socket has sent everything, as whoever
+// sent it may have asked for.
 func closeAll(files []*os.File) {
 	for _, f := range files {
+		if raw, err := f.SyscallConn(); err == nil {
+			_ = raw.Control(func(fd uintptr) {
+				_ = unix.SetsockoptLinger(int(fd), unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{})
+			})
+		}
 		f.Close()
 	}
 }

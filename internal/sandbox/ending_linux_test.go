@@ -71,6 +71,60 @@ func TestAChainIsEnded(t *testing.T) {
 	}
 }
 
+// TestAProcessWithoutItsFirstThread is no zombie: it is frozen, and ended with its keeper,
+// its guard and its owner.
+func TestAProcessWithoutItsFirstThread(t *testing.T) {
+	stop := proc.AdoptOrphans() // as the program does
+	t.Cleanup(stop)
+	for _, c := range endings {
+		for name, before := range map[string]func(*sandbox.Keeper) error{
+			"closed":    func(*sandbox.Keeper) error { return nil },
+			"killed":    sandbox.KillKeeper,
+			"unguarded": sandbox.KillGuard,
+		} {
+			if c.layer == sandbox.A && name == "unguarded" { // it has none
+				continue
+			}
+			t.Run(fmt.Sprintf("layer %s, ABI %d, %s", c.layer, c.abi, name), func(t *testing.T) {
+				p := policy(t, c.layer)
+				caller := withCaller(t, &p)
+				k, err := sandbox.Start(t.Context(), sandbox.Config{Policy: p, ABI: c.abi})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { k.Close() })
+				dir := p.Write[0]
+				if out, code := sh(t, k, "cd "+dir+"; setsid "+caller+"headless headless >/dev/null 2>&1 & cd "+dir+"; while ! [ -s headless ]; do sleep 0.01; done"); code != 0 || !grows(dir, "headless") {
+					t.Fatalf("it does not run: %s", out)
+				}
+				if k.Empty() {
+					t.Error("the keeper is empty")
+				}
+				thaw, err := k.Freeze()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if grows(dir, "headless") {
+					t.Error("it runs while it is frozen")
+				}
+				thaw()
+				if !grows(dir, "headless") {
+					t.Error("it does not go on")
+				}
+				if err := before(k); err != nil {
+					t.Fatal(err)
+				}
+				if err := k.Close(); err != nil {
+					t.Error(err)
+				}
+				if grows(dir, "headless") {
+					t.Error("it runs after Close")
+				}
+			})
+		}
+	}
+}
+
 // endings are the ways in which all inside is signalled. ABI 0 is the kernel's.
 var endings = []struct {
 	layer sandbox.Layer
@@ -201,34 +255,55 @@ func TestWhatIsLeftIsReported(t *testing.T) {
 func TestAChainIsEndedWhenTheOwnerIsKilled(t *testing.T) {
 	t.Parallel()
 	for _, layer := range []string{"A", "B", "B5"} {
-		dir, err := filepath.EvalSymlinks(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		self, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := exec.Command(self, callArg, "owner", layer, dir, chainLine+"; sleep 100")
-		c.WaitDelay = time.Second
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		if !eventually(func() bool { return grows(dir, "chain") }) {
-			t.Errorf("layer %s: the chain does not run", layer)
-		}
-		_ = c.Process.Kill()
-		_ = c.Wait()
-		time.Sleep(50 * time.Millisecond)
-		if grows(dir, "chain") {
-			t.Errorf("layer %s: the chain outlives the owner", layer)
-		}
+		endsWithTheOwner(t, layer, chainLine+"; sleep 100", "chain")
+	}
+}
+
+func TestAProcessWithoutItsFirstThreadIsEndedWhenTheOwnerIsKilled(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, layer := range []string{"A", "B", "B5"} {
+		endsWithTheOwner(t, layer, "setsid "+self+" "+callArg+" headless headless >/dev/null 2>&1 & sleep 100", "headless")
+	}
+}
+
+// endsWithTheOwner runs a line that writes to a file below a keeper, and kills its owner.
+func endsWithTheOwner(t *testing.T, layer, line, file string) {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(self, callArg, "owner", layer, dir, line)
+	c.WaitDelay = time.Second
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if !eventually(func() bool { return grows(dir, file) }) {
+		t.Errorf("layer %s: what writes %s does not run", layer, file)
+	}
+	_ = c.Process.Kill()
+	_ = c.Wait()
+	time.Sleep(50 * time.Millisecond)
+	if grows(dir, file) {
+		t.Errorf("layer %s: what writes %s outlives the owner", layer, file)
 	}
 }
 
 // own is a program that starts a keeper and is killed: it starts a line and waits.
 func own(layer, dir, line string) error {
-	p := sandbox.Policy{Layer: sandbox.B, Read: []string{"/usr", "/etc"}, Write: []string{dir}, Temp: dir, Home: dir, PrivateHome: dir}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	p := sandbox.Policy{Layer: sandbox.B, Read: []string{"/usr", "/etc", self}, Write: []string{dir}, Temp: dir, Home: dir, PrivateHome: dir}
 	c := sandbox.Config{}
 	switch layer {
 	case "A":

@@ -33,7 +33,7 @@ func enter() error {
 		return err
 	}
 	fail := func(err error) error {
-		_ = c.send(&message{Kind: failed, Text: err.Error()})
+		_ = c.send(&message{Kind: failed, Text: err.Error(), Flag: passes(err)})
 		return err
 	}
 	o, err := orderOf(&m)

@@ -55,7 +55,7 @@ func startGuard(args []string) error {
 	owner := &control{conn: conn.(*net.UnixConn), most: maxToKeeper}
 	g := &guard{}
 	if err := g.start(len(args) > 0 && args[0] == scopedArg); err != nil {
-		_ = owner.send(&message{Kind: failed, Text: err.Error()})
+		_ = owner.send(&message{Kind: failed, Text: err.Error(), Flag: passes(err)})
 		return err
 	}
 	if err := owner.send(&message{Kind: started, N: int64(g.keeper)}); err != nil {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -37,7 +38,7 @@ func newFakeKeeper(t *testing.T) fakeKeeper {
 	}
 	k := &Keeper{
 		policy: Policy{Layer: B}, control: &control{conn: ours, most: maxFromKeeper}, process: &proc.BareProcess{Cmd: process}, stderr: &tail{}, gone: make(chan struct{}), empty: true,
-		waiting: map[uint32]chan reply{}, children: map[uint32]*child{}, inside: -1,
+		waiting: map[uint32]question{}, children: map[uint32]*child{}, inside: -1,
 	}
 	conn, err := net.FileConn(theirs)
 	theirs.Close()
@@ -63,13 +64,37 @@ func (f fakeKeeper) question(t *testing.T) message {
 	return m
 }
 
+// unread returns a connection whose other end does not read, and which holds no more.
+func unread(t *testing.T) (full, other *net.TCPConn) {
+	t.Helper()
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	conn, err := net.Dial("tcp4", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.SetWriteDeadline(time.Now().Add(200 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = conn.Write(make([]byte, 1<<20))
+	}
+	return conn.(*net.TCPConn), accepted.(*net.TCPConn)
+}
+
 func TestHostileAnswers(t *testing.T) {
 	t.Run("of questions and children that never were", func(t *testing.T) {
 		f := newFakeKeeper(t)
-		before := openFiles(t)
 		for range 100 {
 			for _, k := range []kind{answer, started, failed, ready, exited, kind(0), kind(255), launch} {
-				if err := f.other.send(&message{Kind: k, ID: 77, N: -1, Slots: []int64{1 << 40}}, os.Stdin, os.Stderr); err != nil {
+				if err := f.other.send(&message{Kind: k, ID: 77, N: -1, Slots: []int64{1 << 40}}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -82,8 +107,44 @@ func TestHostileAnswers(t *testing.T) {
 		if err != nil || len(ports) != 1 || ports[0] != 80 {
 			t.Errorf("got the ports %v, %v", ports, err)
 		}
+	})
+	t.Run("files that nobody asked for", func(t *testing.T) {
+		before := openFiles(t)
+		f := newFakeKeeper(t)
+		if err := f.other.send(&message{Kind: answer, ID: 77}, os.Stdin, os.Stderr); err != nil {
+			t.Fatal(err)
+		}
+		<-f.Gone()
+		f.other.conn.Close()
 		if after := openFiles(t); after > before {
 			t.Errorf("%d files were open before, %d after", before, after)
+		}
+	})
+	t.Run("a socket that takes its time to close", func(t *testing.T) {
+		f := newFakeKeeper(t)
+		slow, other := unread(t)
+		defer other.Close()
+		if err := slow.SetLinger(3000); err != nil {
+			t.Fatal(err)
+		}
+		file, err := slow.File()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := (&message{Kind: answer, ID: 77}).encode()
+		if _, _, err := f.other.conn.WriteMsgUnix(m[:4], unix.UnixRights(int(file.Fd())), nil); err != nil {
+			t.Fatal(err)
+		}
+		file.Close()
+		slow.Close() // the last copy is the owner's
+		if _, err := f.other.conn.Write(m[4:]); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-f.Gone():
+		case <-time.After(3 * time.Second):
+			other.Close()
+			t.Error("the owner waits for a socket")
 		}
 	})
 	t.Run("an end before the start is answered", func(t *testing.T) {
@@ -100,6 +161,37 @@ func TestHostileAnswers(t *testing.T) {
 		}
 		if code := c.Wait(); code != 0 {
 			t.Errorf("the code is %d", code)
+		}
+	})
+	t.Run("nothing runs, although it has a child", func(t *testing.T) {
+		for _, line := range []string{"sleep 1000 & exec sleep 1000", "exec sleep 1000"} {
+			f := newFakeKeeper(t)
+			process := exec.Command("/bin/sh", "-c", line)
+			process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			if err := process.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				_ = syscall.Kill(-process.Process.Pid, syscall.SIGKILL)
+				_ = process.Wait()
+			})
+			for text := []byte(nil); string(text) != "sleep\x001000\x00"; { // it has executed
+				text, _ = os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", process.Process.Pid))
+			}
+			f.inner = process.Process
+			go func() {
+				m := f.question(t)
+				_ = f.other.send(&message{Kind: started, ID: m.ID, N: 1})
+				_ = f.other.send(&message{Kind: exited, ID: m.ID, Slots: []int64{1}})
+			}()
+			c, err := f.Launch(proc.Spec{Path: "/bin/true"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Wait()
+			if got, want := f.Empty(), line == "exec sleep 1000"; got != want {
+				t.Errorf("%s: it is empty: %t", line, got)
+			}
 		}
 	})
 	t.Run("errors that are none", func(t *testing.T) {
@@ -141,6 +233,47 @@ func TestHostileAnswers(t *testing.T) {
 		<-f.Gone()
 		if after := openFiles(t); after > before {
 			t.Errorf("%d files were open before, %d after", before, after)
+		}
+	})
+	t.Run("a socket that is made a blocking one", func(t *testing.T) {
+		f := newFakeKeeper(t)
+		slow, other := unread(t)
+		defer other.Close()
+		file, err := slow.File()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		go func() {
+			m := f.question(t)
+			_ = f.other.send(&message{Kind: answer, ID: m.ID}, file)
+		}()
+		conn, err := f.Dial(80)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.SetNonblock(int(file.Fd()), false); err != nil {
+			t.Fatal(err)
+		}
+		written, closed := make(chan struct{}), make(chan struct{})
+		go func() {
+			_, _ = conn.Write(make([]byte, 1<<20))
+			close(written)
+		}()
+		select {
+		case <-written:
+			t.Fatal("it is not blocked")
+		case <-time.After(100 * time.Millisecond):
+		}
+		go func() {
+			conn.Close()
+			<-written
+			close(closed)
+		}()
+		select {
+		case <-closed:
+		case <-time.After(3 * time.Second):
+			t.Error("the owner waits for a socket")
 		}
 	})
 	t.Run("no answer", func(t *testing.T) {

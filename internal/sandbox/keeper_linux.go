@@ -25,6 +25,9 @@ const keeperName = "hermes-keeper"
 // controlFile is the descriptor of a keeper's control socket.
 const controlFile = 3
 
+// maxDials is how many connections are made at once.
+const maxDials = 64
+
 // insideArg is the argument of a keeper that has its walls.
 const insideArg = "inside"
 
@@ -60,6 +63,7 @@ type keeper struct {
 	control *control
 	layer   Layer
 	null    *os.File
+	dials   chan struct{} // as many at once as fit
 
 	mu       sync.Mutex
 	started  *sync.Cond     // a child was started
@@ -86,7 +90,7 @@ func keep() error {
 	if err != nil {
 		return err
 	}
-	k := &keeper{control: c, layer: o.policy.Layer, children: map[int]uint32{}, groups: map[uint32]int{}, halted: map[int]bool{}, onlyInside: onlyInside(o)}
+	k := &keeper{control: c, layer: o.policy.Layer, children: map[int]uint32{}, groups: map[uint32]int{}, halted: map[int]bool{}, onlyInside: onlyInside(o), dials: make(chan struct{}, maxDials)}
 	k.started = sync.NewCond(&k.mu)
 	if k.null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
 		return err
@@ -99,7 +103,7 @@ func keep() error {
 	}
 	closeAll(h.files())
 	if err := attackAll(k.layer, o.target); err != nil { // the owner judges connections by now
-		_ = c.send(&message{Kind: failed, Text: err.Error()})
+		_ = c.send(&message{Kind: failed, Text: err.Error(), Flag: passes(err)})
 		return err
 	}
 	if err := c.send(&message{Kind: answer}); err != nil {
@@ -134,7 +138,6 @@ func dialOwner() (*control, error) {
 func (k *keeper) handle(m *message, files []*os.File) {
 	defer closeAll(files)
 	a := message{Kind: answer, ID: m.ID}
-	var out []*os.File
 	var err error
 	switch m.Kind {
 	case launch:
@@ -154,24 +157,40 @@ func (k *keeper) handle(m *message, files []*os.File) {
 	case thaw:
 		k.thaw()
 	case dial:
-		var f *os.File
-		if f, err = dialLoopback(int(m.N)); err == nil {
-			out = []*os.File{f}
+		select {
+		case k.dials <- struct{}{}:
+			go func() { // ends within dialWait
+				f, err := dialLoopback(int(m.N))
+				<-k.dials
+				k.answer(a, err, f)
+			}()
+			return
+		default:
+			err = syscall.EAGAIN
 		}
 	case ports:
 		a.Slots, err = listening()
 	default:
 		err = errMessage
 	}
+	k.answer(a, err, nil)
+}
+
+// answer sends an answer with a file, which may be nil, or an error.
+func (k *keeper) answer(a message, err error, f *os.File) {
 	if err != nil {
-		a = message{Kind: failed, ID: m.ID, Text: err.Error()}
+		a = message{Kind: failed, ID: a.ID, Text: err.Error()}
 		var number syscall.Errno
 		if errors.As(err, &number) {
 			a.N = int64(number)
 		}
 	}
-	_ = k.control.send(&a, out...)
-	closeAll(out)
+	if f == nil {
+		_ = k.control.send(&a)
+		return
+	}
+	_ = k.control.send(&a, f)
+	f.Close()
 }
 
 // launch starts a program.

@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"maps"
 	"net"
@@ -22,6 +23,8 @@ const (
 	endTries = time.Second // without a longer pause
 	// freezeWait bounds the stopping of all. It is shorter than the owner's patience.
 	freezeWait = 3 * time.Second
+	// dialWait is for a program to accept a connection.
+	dialWait = time.Second
 )
 
 // endAll kills everything below the keeper. Its guard does the same, and without time limit:
@@ -40,6 +43,24 @@ func (k *keeper) endAll() {
 }
 
 var errNotFrozen = errors.New("the processes of the session start new ones faster than they can be stopped")
+
+var errWoken = errors.New("a process of the session has a timer that wakes it when it is stopped; end that process")
+
+// wakes reports whether a process has a timer with SIGCONT. Other ways to be woken by the
+// kernel are refused.
+func wakes(pids []int) bool {
+	for _, pid := range pids {
+		b, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/timers") // few kernels have none
+		for line := range bytes.Lines(b) {
+			name, value, _ := bytes.Cut(line, []byte(":"))
+			signal, _, _ := bytes.Cut(bytes.TrimSpace(value), []byte("/"))
+			if string(name) == "signal" && string(signal) == strconv.Itoa(int(syscall.SIGCONT)) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // onlyInside reports whether signals to all reach only what is inside, and not the other
 // processes of the user: so it is for the first process of a namespace, and from Landlock
@@ -61,7 +82,7 @@ func onlyInside(o order) bool {
 // stopped when it is looked at. Two looks at all of them that agree, also on how often each
 // ran, show that all were stopped between the two: and what is stopped wakes no one. One
 // that waits in the kernel is told to stop in each round, the last time when no one can
-// undo that: it stops before it runs on.
+// undo that: it stops before it runs on. Nor may the kernel wake one: see wakes.
 func (k *keeper) freeze() error {
 	if k.frozen == 0 {
 		clear(k.halted)
@@ -99,6 +120,9 @@ func (k *keeper) freeze() error {
 			time.Sleep(endPause / 4)
 		case last != nil && maps.Equal(last, seen):
 			return nil
+		case wakes(all): // looked at between two looks that agree, or it could be gone by now
+			k.thaw()
+			return errWoken
 		default:
 			last = seen
 		}
@@ -129,7 +153,8 @@ func (k *keeper) thaw() {
 // it, or went away.
 func below() (all []int, whole bool) {
 	if !proc.ListsChildren() {
-		return proc.Descendants(os.Getpid()), true
+		all, err := proc.AllDescendants(os.Getpid())
+		return all, err == nil
 	}
 	all, err := proc.ChildrenOf(os.Getpid())
 	whole = err == nil
@@ -205,11 +230,13 @@ func dialLoopback(port int) (*os.File, error) {
 	if port < 1 || port > 65535 {
 		return nil, syscall.EINVAL
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), dialWait)
+	defer cancel()
 	var last error
 	for _, host := range []string{"127.0.0.1", "::1"} {
-		d := net.Dialer{Timeout: time.Second}
+		var d net.Dialer
 		d.SetMultipathTCP(false)
-		conn, err := d.Dial("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+		conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 		if err != nil {
 			last = err
 			continue

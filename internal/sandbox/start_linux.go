@@ -55,10 +55,17 @@ type Keeper struct {
 
 	mu       sync.Mutex
 	next     uint32
-	waiting  map[uint32]chan reply
+	waiting  map[uint32]question
 	children map[uint32]*child
-	empty    bool // nothing runs inside
+	empty    bool // nothing runs inside, the keeper says
+	sure     bool // and the kernel
 	lost     bool // the keeper has ended: nothing is answered any more
+}
+
+// question waits for its answer.
+type question struct {
+	answer chan reply // has room for one
+	file   bool       // one comes with it
 }
 
 // reply is an answer with the files that came with it.
@@ -75,8 +82,8 @@ func Start(ctx context.Context, c Config) (*Keeper, error) {
 		return nil, err
 	}
 	k := &Keeper{
-		policy: c.Policy, control: &control{conn: ours, most: maxFromKeeper}, stderr: &tail{}, gone: make(chan struct{}), empty: true,
-		waiting: map[uint32]chan reply{}, children: map[uint32]*child{}, inside: -1,
+		policy: c.Policy, control: &control{conn: ours, most: maxFromKeeper}, stderr: &tail{}, gone: make(chan struct{}), empty: true, sure: true,
+		waiting: map[uint32]question{}, children: map[uint32]*child{}, inside: -1,
 	}
 	files := []*os.File{theirs}
 	if c.Policy.Layer != A {
@@ -127,7 +134,23 @@ func Start(ctx context.Context, c Config) (*Keeper, error) {
 // forbids reports whether an error means that this host does not allow the namespaces of a
 // keeper. The other errors, such as EAGAIN and ENOMEM, pass.
 func forbids(err error) bool {
-	for _, e := range []syscall.Errno{syscall.EPERM, syscall.EACCES, syscall.EINVAL, syscall.ENOSYS, syscall.ENOSPC, syscall.EUSERS} {
+	if errors.Is(err, syscall.ENOSPC) { // so many namespaces may not be, or none
+		return slices.ContainsFunc([]string{"user", "mnt", "pid", "net", "ipc", "uts", "cgroup"}, func(kind string) bool {
+			return setting("/proc/sys/user/max_"+kind+"_namespaces") == "0"
+		})
+	}
+	for _, e := range []syscall.Errno{syscall.EPERM, syscall.EACCES, syscall.EINVAL, syscall.ENOSYS, syscall.EUSERS} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// passes reports whether an error inside means that something is short for now, which says
+// nothing about the host: processes, memory, files, or mounts.
+func passes(err error) bool {
+	for _, e := range []syscall.Errno{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ENOSPC} {
 		if errors.Is(err, e) {
 			return true
 		}
@@ -251,6 +274,8 @@ func (k *Keeper) expect(from *control, want kind) (message, []*os.File, error) {
 	switch {
 	case err != nil:
 		return message{}, nil, err
+	case m.Kind == failed && m.Flag:
+		return message{}, nil, errors.New(m.Text)
 	case m.Kind == failed && m.Text != "":
 		return message{}, nil, &unavailable{errors.New(m.Text)}
 	}
@@ -268,11 +293,36 @@ func (k *Keeper) Lacks() []string { return k.lacks }
 func (k *Keeper) Listener() net.Listener { return k.proxy }
 
 // Empty reports whether no process runs inside: none was left when the last command
-// ended. Of a keeper that has gone it says how that was before.
+// ended. What the keeper says counts only if the kernel says so, too. Of a keeper that has
+// gone Empty says what it said last.
 func (k *Keeper) Empty() bool {
 	k.mu.Lock()
+	empty, sure, lost, last := k.empty, k.sure, k.lost, k.next
+	k.mu.Unlock()
+	if !empty || lost {
+		return empty && sure
+	}
+	sure = k.childless()
+	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.empty
+	if k.next == last {
+		k.sure = sure
+	}
+	return sure
+}
+
+// childless reports whether the keeper has no child, as the kernel says. All that runs
+// inside descends from it, and what lost its parent is its child.
+func (k *Keeper) childless() bool {
+	if k.inner == nil {
+		return false
+	}
+	if !proc.ListsChildren() {
+		all, err := proc.AllDescendants(k.inner.Pid)
+		return err == nil && len(all) == 0
+	}
+	all, err := proc.ChildrenOf(k.inner.Pid)
+	return err == nil && len(all) == 0
 }
 
 // Holds reports whether a process, by its id outside, runs inside.
@@ -295,13 +345,17 @@ func (k *Keeper) receive() {
 		if err != nil {
 			break
 		}
-		k.dispatch(reply{m, files})
+		if !k.dispatch(reply{m, files}) {
+			k.cut() // closing what it sent may wait for its processes
+			closeAll(files)
+			break
+		}
 	}
 	k.left = k.abandon()
 	k.mu.Lock()
 	k.lost = true // empty stays as it was: what ran until now may have done something
-	for _, w := range k.waiting {
-		close(w)
+	for _, q := range k.waiting {
+		close(q.answer)
 	}
 	for _, c := range k.children {
 		c.finish(killed, false)
@@ -315,57 +369,70 @@ func (k *Keeper) receive() {
 // killed is the exit code of what ended with its keeper.
 const killed = 128 + int(syscall.SIGKILL)
 
-// dispatch hands an answer to who waits for it.
-func (k *Keeper) dispatch(r reply) {
+// dispatch hands an answer to who waits for it. It refuses files that nobody asked for.
+func (k *Keeper) dispatch(r reply) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	q := k.waiting[r.ID]
+	if len(r.files) > 0 && (len(r.files) > 1 || !q.file || r.Kind != answer) {
+		return false
+	}
 	if r.Kind == exited {
 		if c := k.children[r.ID]; c != nil {
 			c.finish(int(r.N)&0xff, r.Flag)
 			delete(k.children, r.ID)
 			k.empty = len(k.children) == 0 && len(r.Slots) == 1 // the keeper has no child any more
 		}
-		closeAll(r.files)
-		return
+		return true
 	}
-	w := k.waiting[r.ID]
 	delete(k.waiting, r.ID)
-	if w == nil {
-		closeAll(r.files)
-		return
+	if q.answer != nil {
+		q.answer <- r
 	}
-	w <- r // has room for one
+	return true
 }
 
 // ask sends a question and waits for the answer. A keeper that gives none is ended.
 func (k *Keeper) ask(m *message, files ...*os.File) (reply, error) {
+	late := time.AfterFunc(answerWait, k.cut) // a full socket blocks, too
+	defer late.Stop()
+	w, err := k.pose(m, files...)
+	if err != nil {
+		return reply{}, err
+	}
+	return answered(await(k, w))
+}
+
+// pose sends a question. Its answer comes, or the end of the keeper.
+func (k *Keeper) pose(m *message, files ...*os.File) (<-chan reply, error) {
 	w := make(chan reply, 1)
 	k.mu.Lock()
 	if k.lost {
 		k.mu.Unlock()
-		return reply{}, ErrGone
+		return nil, ErrGone
 	}
 	if m.ID == 0 {
 		k.next++
 		m.ID = k.next
 	}
-	k.waiting[m.ID] = w
+	k.waiting[m.ID] = question{w, m.Kind == dial}
 	k.mu.Unlock()
-	late := time.AfterFunc(answerWait, func() { k.control.conn.Close() }) // a full socket blocks, too
-	defer late.Stop()
 	k.wake()
 	if err := k.control.send(m, files...); err != nil {
 		k.mu.Lock()
 		delete(k.waiting, m.ID)
 		k.mu.Unlock()
-		return reply{}, ErrGone
+		return nil, ErrGone
 	}
-	r, ok := await(k, w)
+	return w, nil
+}
+
+// answered returns an answer, or the error that it is.
+func answered(r reply, ok bool) (reply, error) {
 	if !ok {
 		return reply{}, ErrGone
 	}
 	if r.Kind == failed {
-		closeAll(r.files)
 		if r.N > 0 && r.N < 4096 {
 			return reply{}, syscall.Errno(r.N)
 		}
@@ -376,29 +443,70 @@ func (k *Keeper) ask(m *message, files ...*os.File) (reply, error) {
 
 // Freeze stops all processes of the keeper. The func that it returns lets them go on.
 func (k *Keeper) Freeze() (func(), error) {
-	r, err := k.ask(&message{Kind: freeze})
-	if err != nil {
+	if _, err := k.ask(&message{Kind: freeze}); err != nil {
 		return nil, err
 	}
-	closeAll(r.files)
-	return sync.OnceFunc(func() {
-		if r, err := k.ask(&message{Kind: thaw}); err == nil {
-			closeAll(r.files)
-		}
-	}), nil
+	return sync.OnceFunc(func() { _, _ = k.ask(&message{Kind: thaw}) }), nil
 }
 
-// Dial connects to a port on which a program of the keeper listens.
+// Dial connects to a port on which a program of the keeper listens. Closing the connection
+// wakes those who read from it or write to it, whatever the program does with its socket.
 func (k *Keeper) Dial(port int) (net.Conn, error) {
-	r, err := k.ask(&message{Kind: dial, N: int64(port)})
+	r, err := k.askForConnection(port)
 	if err != nil {
 		return nil, err
 	}
-	defer closeAll(r.files)
 	if len(r.files) != 1 {
 		return nil, errMessage
 	}
-	return net.FileConn(r.files[0])
+	defer closeAll(r.files)
+	conn, err := net.FileConn(r.files[0])
+	if err != nil {
+		k.cut() // it sent something else
+		return nil, err
+	}
+	tcp, ok := conn.(*net.TCPConn)
+	if !ok {
+		k.cut()
+		conn.Close()
+		return nil, errMessage
+	}
+	return &connection{tcp}, nil
+}
+
+// askForConnection waits for a connection. A program that accepts none is not the fault of
+// the keeper, which goes on.
+func (k *Keeper) askForConnection(port int) (reply, error) {
+	late := time.AfterFunc(answerWait, k.cut)
+	w, err := k.pose(&message{Kind: dial, N: int64(port)})
+	late.Stop()
+	if err != nil {
+		return reply{}, err
+	}
+	select {
+	case r, ok := <-w:
+		return answered(r, ok)
+	case <-time.After(answerWait):
+		go func() { // ends with the keeper
+			r := <-w
+			closeAll(r.files)
+		}()
+		return reply{}, syscall.ETIMEDOUT
+	}
+}
+
+// connection is one to a program inside, which has the same socket.
+type connection struct{ *net.TCPConn }
+
+// Close does not wait for the program.
+func (c *connection) Close() error {
+	if raw, err := c.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) {
+			_ = unix.SetsockoptLinger(int(fd), unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{})
+			_ = unix.Shutdown(int(fd), unix.SHUT_RDWR) // it may have made the socket a blocking one
+		})
+	}
+	return c.TCPConn.Close()
 }
 
 // Ports lists the ports that programs of the keeper listen on, at most 1,024.
@@ -418,7 +526,6 @@ func (k *Keeper) Ports() ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	closeAll(r.files)
 	var list []int
 	for _, p := range r.Slots[:min(len(r.Slots), most)] {
 		if p > 0 && p < 1<<16 {
@@ -464,6 +571,16 @@ func (k *Keeper) hangUp() {
 	if k.guard != nil {
 		k.guard.conn.Close()
 	}
+}
+
+// cut ends a keeper that does not do what it is told. Its guard ends the rest.
+func (k *Keeper) cut() {
+	k.control.conn.Close()
+	if k.inner != nil {
+		_ = k.inner.Kill()
+		return
+	}
+	_ = k.process.Process.Kill()
 }
 
 // wakeEvery is how often a keeper is woken while something is expected of it.

@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -67,11 +68,18 @@ func (k *Keeper) take(c Config, slots []int64, files []*os.File) error {
 	return nil
 }
 
-// supervise answers the calls of programs in layer B until the keeper has ended.
+// supervise answers the calls of programs until the keeper has ended.
 func (k *Keeper) supervise(c Config, notify *os.File) error {
 	fd, err := unix.FcntlInt(notify.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("take the notifications of the sandbox: %w", err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	k.stopping = stop
+	if c.Policy.Layer == A { // only what changes other processes
+		s := &seccomp.Supervisor{Root: k.inner.Pid, Namespace: true}
+		k.serving.Go(func() { _ = s.Serve(ctx, fd) })
+		return nil
 	}
 	if k.inside, err = unix.FcntlInt(notify.Fd(), unix.F_DUPFD_CLOEXEC, 0); err != nil {
 		k.inside = -1
@@ -86,8 +94,6 @@ func (k *Keeper) supervise(c Config, notify *os.File) error {
 	if k.proxy != nil {
 		k.supervisor.Proxy = k.proxy.Addr().(*net.TCPAddr).AddrPort()
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	k.stopping = stop
 	k.serving.Go(func() { _ = k.supervisor.Serve(ctx, fd) }) // what is not answered is refused
 	return nil
 }
@@ -162,11 +168,15 @@ func compact(paths ...string) []string {
 func filter(p Policy, abi int) (*os.File, error) {
 	f := seccomp.Filter{Nested: p.Nested, NoTruncate: abi < 3}
 	if p.Layer == A {
-		f.Unix, f.Datagram = true, true
+		f.Unix, f.Datagram, f.Others = true, true, true
 	} else {
-		f.Notify = true
+		f.Notify, f.NoAttributes = true, true
 	}
 	fd, err := f.Install()
+	if p.Layer == A && errors.Is(err, unix.EBUSY) { // another sandbox around this one has a listener
+		f.Others = false
+		fd, err = f.Install()
+	}
 	if err != nil || fd < 0 {
 		return nil, err
 	}

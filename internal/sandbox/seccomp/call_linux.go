@@ -3,12 +3,8 @@
 package seccomp
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"os"
-	"strconv"
-	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -102,15 +98,6 @@ func (n *notification) socket() (int, error) {
 
 // threadGroup returns the process that a thread belongs to.
 func threadGroup(thread int) (int, error) {
-	f, err := os.Open(fmt.Sprintf("/proc/%d/status", thread))
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if rest, ok := strings.CutPrefix(lines.Text(), "Tgid:"); ok {
-			return strconv.Atoi(strings.TrimSpace(rest))
-		}
-	}
-	return 0, unix.ESRCH
+	process, _, err := family(fmt.Sprintf("/proc/%d/status", thread))
+	return process, err
 }

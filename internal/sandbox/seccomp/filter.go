@@ -19,11 +19,17 @@ type Filter struct {
 	// Notify hands connect, bind and listen to the listener that Install returns, and
 	// refuses ways round them (TCP fast open, source routes, binding to a device).
 	Notify bool
+	// Others hands what changes another process to the listener that Install returns.
+	// Notify does so, too. Without both, and with NetOff, limits of others are refused.
+	Others bool
 	// NetOff refuses Internet sockets altogether. It takes precedence over Notify.
 	NetOff bool
 	// Nested allows new namespaces and the calls that a sandbox inside this one needs.
 	// Landlock still refuses its mounts.
 	Nested bool
+	// NoAttributes refuses extended attributes of files, except those that can be read of
+	// an open file.
+	NoAttributes bool
 	// NoTruncate refuses truncation without writing, which Landlock does not see below
 	// ABI 3.
 	NoTruncate bool

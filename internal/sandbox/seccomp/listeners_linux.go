@@ -147,35 +147,6 @@ func parseListener(line string) (listener, bool) {
 	return listener{address: netip.AddrPortFrom(ip.Unmap(), uint16(number)), inode: inode}, err == nil
 }
 
-// descendants returns a process and all below it.
-func descendants(root int) []int {
-	children := make(map[int][]int)
-	entries, _ := os.ReadDir("/proc")
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		stat, err := os.ReadFile(filepath.Join("/proc", e.Name(), "stat"))
-		if err != nil {
-			continue
-		}
-		// The name of the program, in brackets, may hold anything.
-		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-		if len(fields) < 2 {
-			continue
-		}
-		if parent, err := strconv.Atoi(fields[1]); err == nil {
-			children[parent] = append(children[parent], pid)
-		}
-	}
-	all := []int{root}
-	for i := 0; i < len(all); i++ {
-		all = append(all, children[all[i]]...)
-	}
-	return all
-}
-
 // owned remembers what a [Supervisor] did to the programs' sockets. Cookies are
 // never used twice by the kernel. It is bounded: programs that make more sockets
 // find that older ones cannot listen or be connected to.

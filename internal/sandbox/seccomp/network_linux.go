@@ -17,7 +17,6 @@ func (f Filter) network() code {
 	return join(
 		rules,
 		eachOf([]uint32{unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN}, answer(unix.SECCOMP_RET_USER_NOTIF)),
-		ifEqual(unix.SYS_PRLIMIT64, limits()),
 		ifEqual(unix.SYS_SENDTO, fastOpen(3)),
 		ifEqual(unix.SYS_SENDMSG, fastOpen(2)),
 		ifEqual(unix.SYS_SENDMMSG, fastOpen(3)),
@@ -76,12 +75,6 @@ func (f Filter) socketpair() code {
 	}
 	rules := join(argument(1), masked(0xf), ifEqual(unix.SOCK_STREAM, allow()), ifEqual(unix.SOCK_SEQPACKET, allow()))
 	return join(argument(0), unlessEqual(unix.AF_UNIX, refuse(unix.EAFNOSUPPORT)), rules, refuse(unix.EPERM))
-}
-
-// limits asks the supervisor whose limits they are, if not the caller's own: those of any
-// process of the same user could be changed, so that the kernel ends it.
-func limits() code {
-	return join(argument(0), ifEqual(0, allow()), answer(unix.SECCOMP_RET_USER_NOTIF))
 }
 
 // fastOpen refuses to connect by sending.

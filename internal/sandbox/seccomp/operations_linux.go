@@ -5,6 +5,9 @@ package seccomp
 import (
 	"encoding/binary"
 	"net/netip"
+	"os"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -79,6 +82,9 @@ func (s *Supervisor) bind(sock socket, a sockaddr) error {
 	if !address.Addr().IsLoopback() {
 		return s.refused("bind", a, unix.EACCES)
 	}
+	if port := address.Port(); port != 0 && port < firstFreePort() { // the programs themselves could not
+		return s.refused("bind", a, unix.EACCES)
+	}
 	// With SO_REUSEPORT two sockets of one user share a port, and the programs would get
 	// connections that are meant for somebody else.
 	if address.Port() != 0 && s.listens(address) == foreignListener {
@@ -89,6 +95,15 @@ func (s *Supervisor) bind(sock socket, a sockaddr) error {
 	}
 	s.own.bound(sock.cookie)
 	return nil
+}
+
+// firstFreePort is the lowest port that needs no right.
+func firstFreePort() uint16 {
+	b, err := os.ReadFile("/proc/sys/net/ipv4/ip_unprivileged_port_start")
+	if port, bad := strconv.ParseUint(strings.TrimSpace(string(b)), 10, 16); err == nil && bad == nil {
+		return uint16(port)
+	}
+	return 1024
 }
 
 // bindRouting binds without joining groups, as programs do that list interfaces.

@@ -13,12 +13,12 @@ import (
 
 // Install puts the filter on all threads of this process for ever, and on every
 // program that it starts, and gives up gaining privileges by executing a file. With
-// Notify it returns the descriptor to hand to a [Supervisor], otherwise -1. The
+// Notify or Others it returns the descriptor to hand to a [Supervisor], otherwise -1. The
 // caller closes its own copy before anything else runs: who holds it can let
 // connections through.
 func (f Filter) Install() (int, error) {
 	var flags uintptr
-	if f.Notify && !f.NetOff {
+	if f.asks() {
 		// A notified call that the supervisor took is interrupted by nothing but death.
 		// Otherwise a signal repeats a connect that was already made.
 		flags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV

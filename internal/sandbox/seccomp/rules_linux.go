@@ -26,11 +26,14 @@ func (f Filter) calls() code {
 		eachOf(archRefused(), refuse(unix.EPERM)),
 		// clone3 passes its flags behind a pointer. C libraries fall back to clone.
 		ifEqual(unix.SYS_CLONE3, refuse(unix.ENOSYS)),
+		wakings(),
 		f.namespaces(),
 		f.truncation(),
 		ifEqual(unix.SYS_IOCTL, ioctl()),
 		ifEqual(unix.SYS_PERSONALITY, personality()),
 		ifEqual(unix.SYS_SECCOMP, nestedFilter()),
+		f.others(),
+		f.attributes(),
 		f.network(),
 		allow(),
 	)
@@ -44,6 +47,7 @@ func refused() []uint32 {
 		// Other processes.
 		unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE,
 		unix.SYS_PIDFD_GETFD, unix.SYS_SETNS, unix.SYS_KCMP,
+		unix.SYS_MQ_NOTIFY, // its signal is behind a pointer, see wakings
 		// Calls that other calls are hidden in, or that hold the kernel up.
 		unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_USERFAULTFD,
 		unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_FANOTIFY_INIT, unix.SYS_FANOTIFY_MARK,
@@ -63,6 +67,17 @@ func refused() []uint32 {
 	}
 }
 
+// wakings refuses to ask the kernel for SIGCONT at a later time, which would wake a process
+// that is stopped: by a change of a file, or by the end of a parent or a child. A timer's
+// signal is behind a pointer.
+func wakings() code {
+	return join(
+		ifEqual(unix.SYS_FCNTL, join(argument(1), ifEqual(unix.F_SETSIG, join(argument(2), ifEqual(uint32(unix.SIGCONT), refuse(unix.EPERM)))), allow())),
+		ifEqual(unix.SYS_PRCTL, join(argument(0), ifEqual(unix.PR_SET_PDEATHSIG, join(argument(1), ifEqual(uint32(unix.SIGCONT), refuse(unix.EPERM)))), allow())),
+		ifEqual(unix.SYS_CLONE, join(argument(0), masked(unix.CSIGNAL), ifEqual(uint32(unix.SIGCONT), refuse(unix.EPERM)), load(offsetCall))),
+	)
+}
+
 // namespaces refuses new ones, and what only makes sense in them. In a new user
 // namespace every user has all capabilities, and with them most of the kernel.
 func (f Filter) namespaces() code {
@@ -77,6 +92,19 @@ func (f Filter) namespaces() code {
 		ifEqual(unix.SYS_CLONE, join(argument(0), ifAny(kinds, refuse(unix.EPERM)), allow())),
 		ifEqual(unix.SYS_UNSHARE, join(argument(0), ifAny(kinds|unix.CLONE_NEWTIME, refuse(unix.EPERM)), allow())),
 	)
+}
+
+// attributes refuses what is kept beside the content of files, as if the file system had
+// none: Landlock does not see it.
+func (f Filter) attributes() code {
+	if !f.NoAttributes {
+		return nil
+	}
+	return eachOf([]uint32{
+		unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_SETXATTRAT,
+		unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_REMOVEXATTRAT,
+		unix.SYS_GETXATTR, unix.SYS_LGETXATTR, unix.SYS_GETXATTRAT, unix.SYS_FILE_SETATTR,
+	}, refuse(unix.EOPNOTSUPP))
 }
 
 // truncation refuses to cut a file that was not opened for writing.

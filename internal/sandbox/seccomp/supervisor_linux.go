@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
-	"slices"
 	"sync"
 	"time"
 	"unsafe"
@@ -32,9 +31,11 @@ type Supervisor struct {
 	// programs. If nil, the supervisor knows which sockets it let listen. It is called
 	// concurrently.
 	Own func(netip.AddrPort) bool
-	// Root is the process from which all programs under the filter descend. Only their
-	// limits may be changed by others than themselves; of none if it is 0.
+	// Root is the process from which all programs under the filter descend. Only they may
+	// be changed by each other, and not the root; none if it is 0.
 	Root int
+	// Namespace says that the root is the first process of a namespace of its own.
+	Namespace bool
 	// Unix lets connect and bind of Unix sockets go on unseen. Set it only where
 	// Landlock restricts named sockets (ABI 9) and TCP (NoTCP), because a program can
 	// put another socket in the place of the one that was looked at.
@@ -144,11 +145,8 @@ func (s *Supervisor) serve(ctx context.Context, listener int, n *notification) {
 
 // judge takes what the call is about and has it done.
 func (s *Supervisor) judge(ctx context.Context, listener int, n *notification) error {
-	if n.Call == unix.SYS_PRLIMIT64 {
-		if s.Root > 0 && slices.Contains(descendants(s.Root), int(int32(n.Args[0]))) {
-			return errContinue
-		}
-		return unix.EPERM
+	if pid, ok := n.target(); ok {
+		return s.other(pid)
 	}
 	var address sockaddr
 	if n.Call != unix.SYS_LISTEN {
