@@ -243,16 +243,21 @@ func TestHostileAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer file.Close()
+		copied, err := unix.Dup(int(file.Fd()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Close(copied)
 		go func() {
 			m := f.question(t)
 			_ = f.other.send(&message{Kind: answer, ID: m.ID}, file)
+			file.Close()
 		}()
 		conn, err := f.Dial(80)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := unix.SetNonblock(int(file.Fd()), false); err != nil {
+		if err := unix.SetNonblock(copied, false); err != nil {
 			t.Fatal(err)
 		}
 		written, closed := make(chan struct{}), make(chan struct{})

@@ -264,7 +264,11 @@ func (k *keeper) signal(id uint32, force bool) {
 	k.mu.Lock()
 	pid, ok := k.groups[id]
 	k.mu.Unlock()
-	if ok {
+	switch {
+	case !ok:
+	case k.frozen > 0 && !force: // it acts on that when it goes on
+		_ = syscall.Kill(-pid, syscall.SIGTERM)
+	default:
 		proc.SignalGroup(pid, force)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"hermes/internal/proc"
 	"hermes/internal/sandbox"
 )
 
@@ -171,5 +172,35 @@ func TestTheKernelWakesNothingThatIsFrozen(t *testing.T) {
 		if !grows(dir, "woken") {
 			t.Errorf("layer %s, ABI %d: it does not go on", c.layer, c.abi)
 		}
+	}
+}
+
+// TestWhatShouldEndStaysFrozen until it is let go.
+func TestWhatShouldEndStaysFrozen(t *testing.T) {
+	t.Parallel()
+	for _, l := range bothLayers {
+		p := policy(t, l)
+		k := mustStart(t, p)
+		c, err := k.Launch(proc.Spec{
+			Path: "/bin/sh", Args: []string{"-c", "trap : TERM; while :; do echo x >> runs; sleep 0.01; done"}, Dir: p.Write[0],
+			Env: []string{"PATH=/usr/bin:/bin"}, Files: []*os.File{nil, nil, nil},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !eventually(func() bool { return grows(p.Write[0], "runs") }) {
+			t.Fatal("it does not run")
+		}
+		thaw, err := k.Freeze()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Signal(false)
+		if grows(p.Write[0], "runs") {
+			t.Errorf("layer %s: it runs while it is frozen", l)
+		}
+		thaw()
+		c.Signal(true)
+		c.Wait()
 	}
 }
