@@ -50,6 +50,7 @@ type Walls struct {
 	broken  error      // why the declarations are wrong
 	writes  writes
 	swaps   refusedSecrets
+	system  func() []string // plan.NotForOthers, once: it takes milliseconds
 
 	mu       sync.Mutex
 	closed   bool
@@ -79,7 +80,7 @@ func (p *Program) Walls(c Config) *Walls {
 	if real, err := filepath.EvalSymlinks(c.Workspace); err == nil { // else its first command says so
 		c.Workspace = real
 	}
-	w := &Walls{program: p, config: c, places: map[key]*place{}, forwards: map[int]*forward{}, made: map[string]bool{}}
+	w := &Walls{program: p, config: c, places: map[key]*place{}, forwards: map[int]*forward{}, made: map[string]bool{}, system: sync.OnceValue(plan.NotForOthers)}
 	w.makeSwap()
 	if p.config.Proxy != nil {
 		w.session = p.config.Proxy.Session(egress.SessionConfig{
