@@ -76,7 +76,7 @@ func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, erro
 	p, err := plan.Make(plan.Request{
 		Profile: k.profile, Layer: l, Network: w.network(k), Workspace: w.config.Workspace, Home: set.Home, State: set.State, Cache: set.Cache,
 		Environ: w.config.Environ, Path: pathOf(w.config.Environ), Grants: grantsOf(k), Given: given,
-		Known: known,
+		Known: known, System: w.system(),
 	})
 	if err != nil {
 		return nil, &planError{err}

@@ -50,6 +50,7 @@ type Walls struct {
 	broken  error      // why the declarations are wrong
 	writes  writes
 	swaps   refusedSecrets
+	system  func() []string // plan.NotForOthers, once: it takes milliseconds
 
 	mu       sync.Mutex
 	closed   bool
@@ -83,7 +84,7 @@ func (p *Program) Walls(c Config) *Walls {
 	if real, err := filepath.EvalSymlinks(c.Workspace); err == nil { // else its first command says so
 		c.Workspace = real
 	}
-	w := &Walls{program: p, config: c, places: map[key]*place{}, projects: map[string]*project{}, hostsOpen: map[string]func(){}, forwards: map[int]*forward{}, made: map[string]bool{}}
+	w := &Walls{program: p, config: c, places: map[key]*place{}, projects: map[string]*project{}, hostsOpen: map[string]func(){}, forwards: map[int]*forward{}, made: map[string]bool{}, system: sync.OnceValue(plan.NotForOthers)}
 	p.begin(w)
 	w.makeSwap()
 	if p.config.Proxy != nil {

@@ -70,6 +70,8 @@ type Request struct {
 	// Given are files and folders of the caller that programs may read, also if they are
 	// in State: the program itself, authorities that it made.
 	Given []string
+	// System is what [NotForOthers] listed. Nil lists it again.
+	System []string
 	// Known is what the session knows of the workspace. It has looked at far more folders
 	// than a plan does, and remembers what a program hides since. Without it, or if it is
 	// of another folder, the plan looks itself.

@@ -35,20 +35,32 @@ const maxListed = 4096
 func (p *planner) system() {
 	p.read(strings.Fields(systemFolders)...)
 	p.etc("/etc")
+	closed := p.System
+	if closed == nil {
+		closed = NotForOthers()
+	}
+	for _, at := range closed {
+		if withinAny(at, p.Policy.Read) {
+			p.Policy.Hidden = append(p.Policy.Hidden, Carve([]string{at}, p.Grants.Read)...)
+		}
+	}
+}
+
+// NotForOthers lists what root may read in folders of settings, and others may not. For
+// other users it lists nothing: the kernel keeps it from them. It is never nil.
+func NotForOthers() []string {
+	out := []string{}
 	if os.Geteuid() != 0 {
-		return // the kernel keeps them from this user
+		return out
 	}
 	for _, of := range []struct {
 		dir   string
 		depth int
 	}{{"/etc", 8}, {"/usr/local/etc", 8}, {"/opt", 2}} {
 		left := maxSystem
-		for _, at := range notForOthers(of.dir, of.depth, &left) {
-			if withinAny(at, p.Policy.Read) {
-				p.Policy.Hidden = append(p.Policy.Hidden, Carve([]string{at}, p.Grants.Read)...)
-			}
-		}
+		out = append(out, notForOthers(of.dir, of.depth, &left)...)
 	}
+	return out
 }
 
 // maxSystem is how many entries are looked at in each of these folders.
