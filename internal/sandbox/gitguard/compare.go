@@ -41,6 +41,7 @@ type Change struct {
 
 	was, is state
 	known   map[string]state // everything that was there before
+	remotes *remotes         // if it is a file that names some
 	unknown bool             // what was there before is not known
 	partly  bool             // it may have been there before: not everything was looked at
 }
@@ -116,7 +117,7 @@ func (s Snapshot) Compare(before Snapshot) []Change {
 	out = append(out, s.newlyNamed(before)...)
 	out = append(out, s.bare(before)...)
 	for i := range out {
-		out[i].known = before.states
+		out[i].known, out[i].remotes = before.states, s.remotes[repositoryOf(out[i].Path)]
 	}
 	slices.SortFunc(out, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	return out

@@ -77,7 +77,9 @@ type Snapshot struct {
 	states map[string]state // by absolute path
 	locked map[string]state // folders that the user may not look into
 	naming naming
-	watch  *watch // nil: folders are looked at by their stamps
+	// remotes are those of all snapshots before, by the folder of their repository.
+	remotes map[string]*remotes
+	watch   *watch // nil: folders are looked at by their stamps
 }
 
 // Take reads everything below a folder that git or the user's tools would run or obey,
@@ -144,6 +146,7 @@ func take(dir string, before Snapshot, quiet bool) (Snapshot, error) {
 	if gone := len(before.states) - s.kept(before); s.Full && gone > 0 { // they have left room
 		s.read(r, before, maxStates-len(before.states)+gone)
 	}
+	s.remotes = s.see(r, before)
 	return s, nil
 }
 
