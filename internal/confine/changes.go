@@ -323,18 +323,20 @@ func judge(c gitguard.Change) (*hermes.Refusal, end) {
 }
 
 // ordinary reports whether something is what git itself puts into a new repository: its
-// folders, and hooks that are examples and never run.
+// folders, and hooks that are examples and never run. A link is neither: it would lead to
+// what is not looked at.
 func ordinary(c gitguard.Change, born []string) bool {
 	if c.Event != gitguard.Added || !slices.ContainsFunc(born, func(r string) bool { return below(c.Path, r) }) {
 		return false
 	}
+	name := filepath.Base(c.Path)
 	switch c.Class {
 	case gitguard.GitFolder:
 		return c.Folder()
-	case gitguard.GitHook: // a link in its place would lead to hooks that are not looked at
-		return strings.HasSuffix(c.Path, ".sample") || filepath.Base(c.Path) == "hooks" && c.Folder()
+	case gitguard.GitHook:
+		return strings.HasSuffix(name, ".sample") && c.File() || name == "hooks" && c.Folder()
 	case gitguard.GitRemote:
-		return (filepath.Base(c.Path) == "branches" || filepath.Base(c.Path) == "remotes") && c.Folder()
+		return (name == "branches" || name == "remotes") && c.Folder()
 	}
 	return false
 }

@@ -49,6 +49,9 @@ type Change struct {
 // Folder reports whether it is a folder now.
 func (c Change) Folder() bool { return c.is.mode.IsDir() }
 
+// File reports whether it is a regular file with one name now.
+func (c Change) File() bool { return c.is.mode.IsRegular() && !c.Shared() }
+
 // Shared reports whether it is, or was, a file with several names: what protects one name
 // does not protect another.
 func (c Change) Shared() bool {

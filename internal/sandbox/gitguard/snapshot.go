@@ -290,7 +290,7 @@ func (r reader) repository(git string, depth int) {
 	r.tree(path.Join(git, "remotes"), GitRemote, new(maxInTree))
 	r.tree(path.Join(git, "branches"), GitRemote, new(maxInTree))
 	r.modules(path.Join(git, "modules"), depth)
-	for _, tree := range r.entries(path.Join(git, "worktrees")) {
+	for _, tree := range r.folders(path.Join(git, "worktrees")) {
 		for _, name := range [...]string{"commondir", "gitdir"} {
 			r.put(path.Join(git, "worktrees", tree, name), GitPointer)
 		}
@@ -304,20 +304,29 @@ func (r reader) modules(dir string, depth int) {
 		*r.full = *r.full || r.exists(dir)
 		return
 	}
-	for _, name := range r.entries(dir) {
+	for _, name := range r.folders(dir) {
 		at := path.Join(dir, name)
-		if info, err := r.Lstat(at); err != nil || !info.IsDir() {
-			if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-				r.put(at, GitFolder)
-			}
-			continue
-		}
 		if r.exists(path.Join(at, "HEAD")) || r.exists(path.Join(at, "config")) {
 			r.repository(at, depth+1)
 			continue
 		}
 		r.modules(at, depth+1)
 	}
+}
+
+// folders lists the folders in a folder. A link leads to another one that git takes for it.
+func (r reader) folders(dir string) (names []string) {
+	for _, name := range r.entries(dir) {
+		info, err := r.Lstat(path.Join(dir, name))
+		switch {
+		case err != nil:
+		case info.IsDir():
+			names = append(names, name)
+		case info.Mode()&fs.ModeSymlink != 0:
+			r.put(path.Join(dir, name), GitFolder)
+		}
+	}
+	return names
 }
 
 func (r reader) exists(at string) bool {
