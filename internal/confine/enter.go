@@ -241,7 +241,8 @@ func (v *visit) done(_ context.Context, exit hermes.Exit, _ bool) []hermes.Refus
 	defer w.mu.Unlock()
 	w.running--
 	v.place.running--
-	refused = append(refused, v.changes()...)
+	first, rest := v.changes().sorted()
+	refused = slices.Concat(first, refused, rest)
 	w.unsettled = w.unsettled || w.busy() // what runs on may change files and end before the next command
 	return append(refused, v.opened()...)
 }
