@@ -11,8 +11,9 @@ import (
 	"strings"
 )
 
-// The bounds of what is read of the branches of a repository.
+// The bounds of what is known of a repository.
 const (
+	maxSettings = 4096
 	maxBranches = 1000
 	maxPacked   = 8 << 20 // bytes of the file packed-refs
 )
@@ -95,11 +96,24 @@ func (r *remotes) with(at string, text []byte) *remotes {
 	out.read[at] = text
 	all, _ := parse(text) // one that git cannot read names nothing
 	for name, list := range values(all) {
-		if section, _, _ := strings.Cut(name, "."); section == "remote" || section == "branch" || section == "submodule" {
+		if _, known := out.values[name]; namesRemote(name) && (known || len(out.values) < maxSettings) {
 			out.values[name] = unique(slices.Concat(out.values[name], list))
 		}
 	}
 	return out
+}
+
+// namesRemote reports whether a setting says which remote or address something has.
+func namesRemote(name string) bool {
+	section, _, _ := strings.Cut(name, ".")
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	switch section {
+	case "remote", "submodule":
+		return last == "url" || last == "pushdefault"
+	case "branch":
+		return last == "remote" || last == "pushremote"
+	}
+	return false
 }
 
 // begin notes which remotes and branches the configuration names at first.

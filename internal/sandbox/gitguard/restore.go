@@ -84,7 +84,11 @@ func restore(c Change) error {
 		return ErrAsBefore
 	}
 	name := path.Base(s.rel)
-	if c.asBefore(dir, name) {
+	switch {
+	case !c.asBefore(dir, name):
+	case c.is.lost && !c.was.lost: // where it leads changed, and not the entry
+		return ErrUnknown
+	default:
 		return ErrAsBefore
 	}
 	if err := c.back(dir, name); err != nil {
