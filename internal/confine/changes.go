@@ -84,7 +84,7 @@ func (v *visit) changes() refusals {
 				at.lose()
 			}
 		}
-		if !slices.ContainsFunc(changed, w.watched(v.write)) {
+		if len(changed) == 0 || !slices.ContainsFunc(changed, w.watched(v.write)) {
 			w.before, w.left, w.unsettled = now, nil, false
 			w.forget()
 			return w.tooMuch(now)
@@ -267,7 +267,7 @@ func (w *Walls) watched(allowed []string) func(gitguard.Change) bool {
 		if slices.ContainsFunc(allowed, func(g string) bool { return below(c.Path, g) }) || c.Usual() {
 			return false
 		}
-		return c.Shared() || slices.ContainsFunc(all, func(mounts map[string]bool) bool { return !fixed(mounts, c.Path) })
+		return c.Shared() || len(all) == 0 || slices.ContainsFunc(all, func(mounts map[string]bool) bool { return !fixed(mounts, c.Path) })
 	}
 }
 
