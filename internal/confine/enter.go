@@ -118,7 +118,7 @@ func (w *Walls) freeze() (thaw func(), err error) {
 		}
 	}
 	for _, at := range all {
-		t, err := at.freeze()
+		t, err := at.keeper.Freeze() // the keeper counts who wants it stopped
 		select {
 		case <-at.keeper.Gone(): // nothing is left to be frozen
 			continue

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"hermes"
 	"hermes/internal/sandbox"
@@ -34,28 +33,6 @@ type place struct {
 	write   []string // what the user allowed beyond the walls
 	ends    bool
 	last    map[string]bool // mounts, when it ended
-
-	freezing sync.Mutex
-	frozen   int // how many want it stopped
-}
-
-// freeze stops what runs in a place until the returned func is called, and nobody else
-// wants it stopped.
-func (at *place) freeze() (thaw func(), err error) {
-	at.freezing.Lock()
-	defer at.freezing.Unlock()
-	last, err := at.keeper.Freeze() // also what has started since another did
-	if err != nil {
-		return nil, err
-	}
-	at.frozen++
-	return sync.OnceFunc(func() {
-		at.freezing.Lock()
-		defer at.freezing.Unlock()
-		if at.frozen--; at.frozen == 0 {
-			last()
-		}
-	}), nil
 }
 
 // mounts lists what is mounted in a place; see [sandbox.Keeper.ReadOnly].
