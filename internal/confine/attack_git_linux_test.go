@@ -22,6 +22,8 @@ type gitAttack struct {
 	asks []string
 	// clean is a configuration that must not name the program.
 	clean string
+	// gone are paths that may not be there in the end.
+	gone []string
 	// told is in one of the refusals; "" does not matter.
 	told string
 }
@@ -59,6 +61,16 @@ var gitAttacks = []gitAttack{
 		name:  "hooks of a new repository that are a link",
 		lines: []string{"git init -q r; rm -rf r/.git/hooks; mkdir h; printf '#!/bin/sh\\ntouch '$W'/PWN\\n' > h/post-index-change; chmod +x h/post-index-change; ln -s ../../h r/.git/hooks; echo x > r/f; git -C r add f; rm -f PWN; touch -d 2001-01-01 r/f"},
 		asks:  []string{"r"},
+	},
+	{
+		name: "folders of a new repository that are links",
+		lines: []string{`git init -q r; git -C r -c user.name=a -c user.email=b commit -q --allow-empty -m x; mkdir -p x/modules/m x/worktrees o/e
+git init -q --bare x/modules/m; ` + fsmonitor("x/modules/m/config") + `; git config -f x/modules/m/config core.bare false; git config -f x/modules/m/config core.worktree $W/m
+ln -s ../../x/modules r/.git/modules; mkdir m; echo gitdir: ../r/.git/modules/m > m/.git
+cp -r r/.git/. o; rm o/modules; ` + fsmonitor("o/config") + `; mkdir -p o/worktrees/e w r/.git/worktrees; cp r/.git/HEAD o/worktrees/e; echo ../.. > o/worktrees/e/commondir; echo $W/w/.git > o/worktrees/e/gitdir
+ln -s ../../../o/worktrees/e r/.git/worktrees/e; echo gitdir: $W/r/.git/worktrees/e > w/.git`},
+		asks: []string{"m", "w", "r"},
+		gone: []string{"r/.git/modules", "r/.git/worktrees/e"},
 	},
 	{
 		name:  "a file that leads to a temporary folder",
@@ -143,6 +155,11 @@ func TestAttackPlantsARepository(t *testing.T) {
 				}
 				if text := s.holds(a.clean); strings.Contains(text, "PWN") || a.clean != "" && text == "" {
 					t.Errorf("%s: %q\n%v", a.clean, text, told)
+				}
+				for _, path := range a.gone {
+					if _, err := os.Lstat(filepath.Join(s.dir, path)); err == nil {
+						t.Errorf("%s is there\n%v", path, told)
+					}
 				}
 				var notes []string
 				for _, r := range told {

@@ -15,7 +15,7 @@ import (
 func TestAttackReplacesALink(t *testing.T) {
 	stop := proc.AdoptOrphans()
 	t.Cleanup(stop)
-	links := map[string]string{".envrc": "conf/rc", ".vscode": "conf/vscode", ".idea": "conf/idea", ".git/hooks": "../scripts/hooks"}
+	links := map[string]string{".envrc": "conf/rc", ".vscode": "conf/vscode", ".idea": "conf/idea", ".git/hooks": "../scripts/hooks", ".git/config": "../conf/config"}
 	for _, l := range layers {
 		t.Run("layer "+l.String(), func(t *testing.T) {
 			s := newTarget(t, l, leaf, func(home string) {
@@ -30,8 +30,8 @@ func TestAttackReplacesALink(t *testing.T) {
 				}
 			})
 			s.run(t, "true", s.tools)
-			_, exit := s.run(t, `rm .envrc .vscode .idea .git/hooks; echo evil > .envrc; mkdir .vscode .git/hooks; echo evil > .vscode/tasks.json; echo evil > .git/hooks/pre-commit
-ln -s conf .idea`, s.tools)
+			_, exit := s.run(t, `rm .envrc .vscode .idea .git/hooks .git/config; echo evil > .envrc; mkdir .vscode .git/hooks; echo evil > .vscode/tasks.json; echo evil > .git/hooks/pre-commit
+ln -s conf .idea; printf '[core]\n\tbare = false\n' > .git/config`, s.tools)
 			for at, want := range links {
 				if to, err := os.Readlink(filepath.Join(s.dir, at)); to != want {
 					t.Errorf("%s leads to %q, %v: %s", at, to, err, told(exit))

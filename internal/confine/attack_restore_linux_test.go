@@ -142,6 +142,20 @@ func TestAttackChangesWhatCannotBeRestored(t *testing.T) {
 	})
 }
 
+// What the user must know comes first, however much else there is to tell.
+func TestAttackHidesWhatStaysInALongReport(t *testing.T) {
+	both(t, func(t *testing.T, s *target) {
+		s.write(t, ".vscode/big", strings.Repeat("mine\n", 1<<19))
+		_, exit := s.run(t, `mkdir -p '!j/.idea'; for i in $(seq 200); do echo evil > '!j/.idea/'$i; mkdir -p d$i; echo evil > d$i/.envrc; cat $H/$i; done; echo evil >> .vscode/big; false`, s.tools)
+		if len(exit.Refused) == 0 || exit.Refused[0].Name != filepath.Join(s.dir, ".vscode/big") {
+			t.Errorf("the first of %d is not what stays: %.2000s", len(exit.Refused), told(exit))
+		}
+		if n := strings.Count(told(exit), ".idea"); n != 1 {
+			t.Errorf("a folder that was removed is told %d times", n)
+		}
+	})
+}
+
 // A program that is stopped while it has a lease on a file makes whoever opens the file
 // wait for 45 seconds.
 func TestAttackHoldsUpARestore(t *testing.T) {

@@ -69,7 +69,7 @@ const maxRounds = 8
 // changes looks at what a command changed of the files that git and the user's tools
 // obey. Harmless settings stay; the rest is restored and reported. Call it with the lock
 // held.
-func (v *visit) changes() []hermes.Refusal {
+func (v *visit) changes() refusals {
 	w := v.walls
 	now, err := w.before.Again()
 	for _, rel := range now.Found.Env {
@@ -106,12 +106,11 @@ func (v *visit) changes() []hermes.Refusal {
 // accepted, and not with what is there afterwards: something may have run all the same.
 // What could not be restored or looked at is never accepted. allowed is what the user let
 // commands change.
-func (w *Walls) settle(allowed []string) []hermes.Refusal {
-	var told refusals
+func (w *Walls) settle(allowed []string) (told refusals) {
 	for range maxRounds {
 		now, err := w.before.Again()
 		if errors.Is(err, fs.ErrPermission) && w.before.Reopen() == nil {
-			told.add(hermes.Refusal{Kind: hermes.RefusedChange, Name: w.config.Workspace, Note: "opened again: what is in it could not be looked at"})
+			told.add(refusal{hermes.Refusal{Kind: hermes.RefusedChange, Name: w.config.Workspace, Note: "opened again: what is in it could not be looked at"}, restoredOnly})
 			now, err = w.before.Again()
 		}
 		if err != nil {
@@ -146,27 +145,55 @@ func (w *Walls) settle(allowed []string) []hermes.Refusal {
 }
 
 // unlooked says that changes were not looked at. They are with the next command.
-func (w *Walls) unlooked(why error) []hermes.Refusal {
+func (w *Walls) unlooked(why error) refusals {
 	w.unsettled = true
-	return []hermes.Refusal{{Kind: hermes.RefusedChange, Name: w.config.Workspace, Note: "what git and the user's tools obey could not be looked at (" + why.Error() + "), tell the user"}}
+	return refusals{{hermes.Refusal{Kind: hermes.RefusedChange, Name: w.config.Workspace, Note: "what git and the user's tools obey could not be looked at, tell the user (" + why.Error() + ")"}, tellUser}}
 }
 
 // tooMuch says that a snapshot is not of everything: once if the workspace is like that,
 // each time if programs made it so.
-func (w *Walls) tooMuch(now gitguard.Snapshot) []hermes.Refusal {
+func (w *Walls) tooMuch(now gitguard.Snapshot) refusals {
 	was := w.told
 	w.told = now.Full
 	if !now.Full || was && !w.unsettled {
 		return nil
 	}
-	return []hermes.Refusal{{Kind: hermes.RefusedChange, Name: w.config.Workspace, Note: "the workspace has too much to be guarded: not everything that git or the user's tools run was looked at, tell the user"}}
+	return refusals{{hermes.Refusal{Kind: hermes.RefusedChange, Name: w.config.Workspace, Note: "the workspace has too much to be guarded, tell the user: not all that git and other tools run was looked at"}, tellUser}}
+}
+
+// weight says how much it matters that a refusal is read.
+type weight int
+
+const (
+	tellUser     weight = iota // something may run that the user did not make
+	newPlace                   // a repository that is protected from now on
+	restoredOnly               // all is as it was
+)
+
+type refusal struct {
+	hermes.Refusal
+	weight weight
 }
 
 // refusals are what is told about changes, the last of each path.
-type refusals []hermes.Refusal
+type refusals []refusal
 
-func (told *refusals) add(r hermes.Refusal) {
-	i := slices.IndexFunc(*told, func(t hermes.Refusal) bool { return t.Name == r.Name })
+// sorted returns those that matter before all else, and the rest. What is cut off a long
+// list is not what the user must know.
+func (told refusals) sorted() (first, rest []hermes.Refusal) {
+	slices.SortStableFunc(told, func(a, b refusal) int { return cmp.Compare(a.weight, b.weight) })
+	for _, r := range told {
+		if r.weight == restoredOnly {
+			rest = append(rest, r.Refusal)
+			continue
+		}
+		first = append(first, r.Refusal)
+	}
+	return first, rest
+}
+
+func (told *refusals) add(r refusal) {
+	i := slices.IndexFunc(*told, func(t refusal) bool { return t.Name == r.Name })
 	if i < 0 {
 		*told = append(*told, r)
 		return
@@ -240,7 +267,7 @@ func (w *Walls) watched(allowed []string) func(gitguard.Change) bool {
 		if slices.ContainsFunc(allowed, func(g string) bool { return below(c.Path, g) }) || c.Usual() {
 			return false
 		}
-		return c.Shared() || slices.ContainsFunc(all, func(mounts map[string]bool) bool { return !fixed(mounts, c.Path) })
+		return c.Shared() || len(all) == 0 || slices.ContainsFunc(all, func(mounts map[string]bool) bool { return !fixed(mounts, c.Path) })
 	}
 }
 
@@ -264,7 +291,8 @@ func (w *Walls) leave(all []*place) {
 	for _, at := range all {
 		allowed = append(allowed, at.allowed...)
 	}
-	for _, r := range w.settle(allowed) {
+	first, rest := w.settle(allowed).sorted()
+	for _, r := range append(first, rest...) {
 		w.program.config.Log.Warn("a program of the sandbox changed what the user's tools obey", "path", r.Name, "done", r.Note, "session", w.config.Session)
 	}
 }
@@ -289,12 +317,12 @@ const (
 )
 
 // judge keeps or restores one change.
-func judge(c gitguard.Change) (*hermes.Refusal, end) {
+func judge(c gitguard.Change) (*refusal, end) {
 	why := cmp.Or(c.Why, obeyed)
 	var err error
 	switch {
 	case c.Event == gitguard.NewRepository:
-		return &hermes.Refusal{Kind: hermes.RefusedChange, Name: c.Path, Note: "a new repository; its hooks and settings are protected from now on"}, kept
+		return &refusal{hermes.Refusal{Kind: hermes.RefusedChange, Name: c.Path, Note: "a new repository; its hooks and settings are protected from now on"}, newPlace}, kept
 	case c.Class == gitguard.Unseen:
 		why = "it names or holds more than was looked at, and git and other tools may run what that says"
 		err = gitguard.Restore(c)
@@ -323,18 +351,20 @@ func judge(c gitguard.Change) (*hermes.Refusal, end) {
 }
 
 // ordinary reports whether something is what git itself puts into a new repository: its
-// folders, and hooks that are examples and never run.
+// folders, and hooks that are examples and never run. A link is neither: it would lead to
+// what is not looked at.
 func ordinary(c gitguard.Change, born []string) bool {
 	if c.Event != gitguard.Added || !slices.ContainsFunc(born, func(r string) bool { return below(c.Path, r) }) {
 		return false
 	}
+	name := filepath.Base(c.Path)
 	switch c.Class {
 	case gitguard.GitFolder:
 		return c.Folder()
-	case gitguard.GitHook: // a link in its place would lead to hooks that are not looked at
-		return strings.HasSuffix(c.Path, ".sample") || filepath.Base(c.Path) == "hooks" && c.Folder()
+	case gitguard.GitHook:
+		return strings.HasSuffix(name, ".sample") && c.File() || name == "hooks" && c.Folder()
 	case gitguard.GitRemote:
-		return (filepath.Base(c.Path) == "branches" || filepath.Base(c.Path) == "remotes") && c.Folder()
+		return (name == "branches" || name == "remotes") && c.Folder()
 	}
 	return false
 }
@@ -349,8 +379,11 @@ func keys(list []gitguard.Key) string {
 }
 
 // restored says what became of a change that was to be restored.
-func restored(c gitguard.Change, err error, why string) *hermes.Refusal {
-	r := &hermes.Refusal{Kind: hermes.RefusedChange, Name: c.Path}
+func restored(c gitguard.Change, err error, why string) *refusal {
+	r := &refusal{hermes.Refusal{Kind: hermes.RefusedChange, Name: c.Path}, tellUser}
+	if err == nil {
+		r.weight = restoredOnly
+	}
 	switch {
 	case err == nil && c.Event == gitguard.Locked:
 		r.Note = "opened again: " + why
@@ -363,7 +396,7 @@ func restored(c gitguard.Change, err error, why string) *hermes.Refusal {
 	case errors.Is(err, gitguard.ErrKeep):
 		r.Note = "NOT restored, tell the user: " + why
 	default:
-		r.Note = "could not be restored (" + err.Error() + "), tell the user: " + why
+		r.Note = "could not be restored, tell the user: " + why + " (" + err.Error() + ")"
 	}
 	return r
 }

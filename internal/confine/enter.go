@@ -127,7 +127,7 @@ func (w *Walls) freeze() (thaw func(), err error) {
 		}
 	}
 	for _, at := range all {
-		t, err := at.freeze()
+		t, err := at.keeper.Freeze() // the keeper counts who wants it stopped
 		select {
 		case <-at.keeper.Gone(): // nothing is left to be frozen
 			continue
@@ -259,8 +259,8 @@ func (v *visit) done(_ context.Context, exit hermes.Exit, _ bool) []hermes.Refus
 		w.end(v.place)
 		ports = nil // what the command left running is gone
 	}
-	refused = append(refused, v.changes()...)
-	refused = append(refused, v.changesOfProjects()...)
+	first, rest := append(v.changes(), v.changesOfProjects()...).sorted()
+	refused = slices.Concat(first, refused, rest)
 	w.leaveProjects()
 	w.unsettled = w.unsettled || w.busy() // what runs on may change files and end before the next command
 	return append(refused, ports...)

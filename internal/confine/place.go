@@ -37,10 +37,6 @@ type place struct {
 	last    map[string]bool // mounts, when it ended
 }
 
-// freeze stops what runs in a place until the returned func is called, and no one else
-// wants it stopped: the keeper counts.
-func (at *place) freeze() (thaw func(), err error) { return at.keeper.Freeze() }
-
 // mounts lists what is mounted in a place; see [sandbox.Keeper.ReadOnly].
 func (at *place) mounts() map[string]bool {
 	if at.ends {

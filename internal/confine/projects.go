@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"hermes"
 	"hermes/internal/sandbox/gitguard"
 )
 
@@ -53,10 +52,13 @@ func (w *Walls) guardProjects(at *place) error {
 
 // changesOfProjects looks at what a command changed in the folders of its place. Call it with the
 // lock held.
-func (v *visit) changesOfProjects() (out []hermes.Refusal) {
+func (v *visit) changesOfProjects() (out refusals) {
 	w := v.walls
 	for _, dir := range v.place.folders {
 		p := w.projects[dir]
+		if p == nil { // its walls ended meanwhile, and it was looked at then
+			continue
+		}
 		now, err := p.before.Again()
 		if err == nil && !now.Full && !slices.ContainsFunc(now.Compare(p.before), w.watched(p.allowed)) {
 			p.before, p.left = now, nil
@@ -64,7 +66,7 @@ func (v *visit) changesOfProjects() (out []hermes.Refusal) {
 		}
 		thaw, err := v.freezeLocked()
 		if err != nil {
-			out = append(out, hermes.Refusal{Kind: hermes.RefusedChange, Name: dir, Note: err.Error()})
+			out = append(out, w.unlooked(err)...)
 			continue
 		}
 		for _, at := range w.places { // they do not protect what is new
@@ -77,7 +79,7 @@ func (v *visit) changesOfProjects() (out []hermes.Refusal) {
 }
 
 // settleIn is settle for another folder.
-func (w *Walls) settleIn(p *project) []hermes.Refusal {
+func (w *Walls) settleIn(p *project) refusals {
 	before, left, told, ended, unsettled := w.before, w.left, w.told, w.ended, w.unsettled
 	w.before, w.left = p.before, p.left
 	out := w.settle(p.allowed)
@@ -98,7 +100,8 @@ func (w *Walls) leaveProjects() {
 		if !p.guarded || !w.unsettled {
 			continue
 		}
-		for _, r := range w.settleIn(p) {
+		first, rest := w.settleIn(p).sorted()
+		for _, r := range append(first, rest...) {
 			w.program.config.Log.Warn("a program of the sandbox changed what the user's tools obey", "path", r.Name, "done", r.Note, "session", w.config.Session)
 		}
 	}

@@ -41,12 +41,16 @@ type Change struct {
 
 	was, is state
 	known   map[string]state // everything that was there before
+	remotes *remotes         // if it is a file that names some
 	unknown bool             // what was there before is not known
 	partly  bool             // it may have been there before: not everything was looked at
 }
 
 // Folder reports whether it is a folder now.
 func (c Change) Folder() bool { return c.is.mode.IsDir() }
+
+// File reports whether it is a regular file with one name now.
+func (c Change) File() bool { return c.is.mode.IsRegular() && !c.Shared() }
 
 // Shared reports whether it is, or was, a file with several names: what protects one name
 // does not protect another.
@@ -116,7 +120,7 @@ func (s Snapshot) Compare(before Snapshot) []Change {
 	out = append(out, s.newlyNamed(before)...)
 	out = append(out, s.bare(before)...)
 	for i := range out {
-		out[i].known = before.states
+		out[i].known, out[i].remotes = before.states, s.remotes[repositoryOf(out[i].Path)]
 	}
 	slices.SortFunc(out, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	return out

@@ -7,7 +7,8 @@
 // their content, and what git's configuration names: hooks, programs, more configuration
 // (named.go). [Snapshot.Compare] lists what changed, [Restore] writes it back.
 // [Change.Usual] knows what git itself writes when worktrees and submodules come and go.
-// [Judge] tells harmless keys of git's configuration from those that run a program.
+// [Judge] tells harmless keys of git's configuration from those that run a program, and
+// from those that send what the user pushes elsewhere (remotes.go).
 // [NeedsConfig] says which git commands write the configuration.
 //
 // The package does not know who runs commands, and asks no one. The folder belongs to

@@ -20,20 +20,31 @@ type Key struct {
 // to keep, and which make git run a program, read another file, or talk to another
 // server. Unknown settings are suspicious.
 func Judge(old, new []byte) (harmless, suspicious []Key) {
-	return judge(old, new, func(string) bool { return false })
+	return judge(old, new, func(string) bool { return false }, nil)
 }
 
 // Judge is the function Judge for the change of a configuration file. It also knows
-// where the file is: the folder of a submodule names its own work tree.
+// where the file is: the folder of a submodule names its own work tree. And it knows which
+// remotes there were earlier.
 func (c Change) Judge() (harmless, suspicious []Key) {
-	if c.Event != Removed && (!c.is.mode.IsRegular() || !c.is.whole || c.is.hidden) {
-		return nil, []Key{{}} // a link, closed, or too large: what it says is not known
+	if c.odd() {
+		return nil, []Key{{}}
 	}
-	return judge(c.Old, c.New, func(value string) bool {
+	return c.judge(c.Old, c.New)
+}
+
+// odd reports whether what a file says is not known, or said: it is or was a link, or is
+// closed or too large.
+func (c Change) odd() bool {
+	return c.Event != Removed && (!c.is.mode.IsRegular() || !c.is.whole || c.is.hidden) || c.Event == Changed && !c.was.mode.IsRegular()
+}
+
+func (c Change) judge(old, new []byte) (harmless, suspicious []Key) {
+	return judge(old, new, func(value string) bool {
 		inModules := strings.Contains("/"+cmpState(c).rel, "/.git/modules/")
 		to := path.Join(path.Dir(cmpState(c).rel), filepath.ToSlash(value))
 		return inModules && !path.IsAbs(value) && filepath.IsLocal(to) && !strings.Contains("/"+to+"/", "/.git/")
-	})
+	}, c.remotes)
 }
 
 func cmpState(c Change) state {
@@ -43,7 +54,8 @@ func cmpState(c Change) state {
 	return c.was
 }
 
-func judge(old, new []byte, worktree func(value string) bool) (harmless, suspicious []Key) {
+// judge is Judge with what is known of remotes; nil is what the old file says.
+func judge(old, new []byte, worktree func(value string) bool, known *remotes) (harmless, suspicious []Key) {
 	was, err1 := parse(old)
 	is, err2 := parse(new)
 	if err1 != nil || err2 != nil {
@@ -52,6 +64,10 @@ func judge(old, new []byte, worktree func(value string) bool) (harmless, suspici
 		}
 		return nil, []Key{{}}
 	}
+	if known == nil || len(known.read) == 0 {
+		known = (*remotes)(nil).with("", old)
+		known.begin()
+	}
 	before, after := values(was), values(is)
 	names := maps.Clone(before)
 	maps.Copy(names, after)
@@ -59,7 +75,7 @@ func judge(old, new []byte, worktree func(value string) bool) (harmless, suspici
 		k := Key{name, before[name], after[name]}
 		switch {
 		case slices.Equal(k.Old, k.New):
-		case name == "core.worktree" && len(k.New) > 0 && !slices.ContainsFunc(k.New, func(v string) bool { return !worktree(v) }), harmlessKey(k, after):
+		case name == "core.worktree" && len(k.New) > 0 && !slices.ContainsFunc(k.New, func(v string) bool { return !worktree(v) }), harmlessKey(k, after, known):
 			harmless = append(harmless, k)
 		default:
 			suspicious = append(suspicious, k)
@@ -79,7 +95,11 @@ func values(all []entry) map[string][]string {
 // Keep returns the new configuration with its harmless differences only, and the
 // others, about which the user is asked.
 func Keep(old, new []byte) (text []byte, suspicious []Key) {
-	_, suspicious = Judge(old, new)
+	return keep(old, new, Judge)
+}
+
+func keep(old, new []byte, judge func(old, new []byte) (harmless, suspicious []Key)) (text []byte, suspicious []Key) {
+	_, suspicious = judge(old, new)
 	if len(suspicious) == 0 {
 		return new, nil
 	}
@@ -105,7 +125,7 @@ func Keep(old, new []byte) (text []byte, suspicious []Key) {
 		}
 	}
 	// The result is judged as well: a text that is cut may read as something else.
-	if _, left := Judge(old, text); len(left) > 0 {
+	if _, left := judge(old, text); len(left) > 0 {
 		return old, suspicious
 	}
 	return text, suspicious
@@ -133,7 +153,7 @@ var plain = strings.Fields(`
 	core.bare core.repositoryformatversion core.filemode core.logallrefupdates core.ignorecase core.precomposeunicode core.symlinks
 	core.autocrlf core.eol core.safecrlf core.quotepath core.abbrev core.compression core.bigfilethreshold core.untrackedcache
 	core.preloadindex core.splitindex core.sparsecheckout core.sparsecheckoutcone core.whitespace core.commentchar core.commentstring
-	extensions.objectformat extensions.compatobjectformat extensions.refstorage extensions.relativeworktrees extensions.preciousobjects extensions.partialclone
+	extensions.objectformat extensions.compatobjectformat extensions.refstorage extensions.relativeworktrees extensions.preciousobjects
 	user.name user.email user.useconfigonly author.name author.email committer.name committer.email init.defaultbranch init.defaultobjectformat init.defaultrefformat
 	pull.rebase pull.ff push.default push.autosetupremote push.followtags fetch.prune fetch.prunetags fetch.parallel merge.ff merge.conflictstyle merge.stat merge.log
 	merge.renames merge.renamelimit merge.autostash rebase.autostash rebase.autosquash rebase.updaterefs rebase.stat rebase.missingcommitscheck rerere.enabled rerere.autoupdate
@@ -144,8 +164,9 @@ var plain = strings.Fields(`
 	help.autocorrect index.version index.threads index.sparse feature.manyfiles gc.auto gc.autodetach gc.pruneexpire maintenance.auto maintenance.strategy
 	submodule.recurse submodule.active submodule.fetchjobs safe.directory blame.date grep.linenumber grep.patterntype grep.column lfs.repositoryformatversion`)
 
-// harmlessKey judges one setting; all is the whole new configuration.
-func harmlessKey(k Key, all map[string][]string) bool {
+// harmlessKey judges one setting; all is the whole new configuration, and known what was
+// seen of remotes.
+func harmlessKey(k Key, all map[string][]string, known *remotes) bool {
 	section, rest, _ := strings.Cut(k.Name, ".")
 	last := k.Name[strings.LastIndexByte(k.Name, '.')+1:]
 	sub := strings.TrimSuffix(strings.TrimSuffix(rest, last), ".")
@@ -155,40 +176,44 @@ func harmlessKey(k Key, all map[string][]string) bool {
 	switch {
 	case slices.Contains(plain, k.Name):
 		return every(printable)
+	case k.Name == "extensions.partialclone":
+		return every(func(v string) bool { return printable(v) && known.fetches(v) })
 	case sub == "" && (section == "color" || section == "advice"), section == "color":
 		return every(printable)
 	case sub == "":
 		return false
 	case section == "remote":
-		return remoteKey(sub, last, k, every)
+		return remoteKey(sub, last, k, every, known)
 	case section == "branch" && (last == "remote" || last == "pushremote"):
-		return every(func(v string) bool { return v == "." || printable(v) && all["remote."+v+".url"] != nil })
+		return every(func(v string) bool { return known.pushes(sub, v, all) })
 	case section == "branch":
 		return last != "mergeoptions" && every(printable) // others are names, as editors and servers note them
 	case section == "submodule":
-		return submoduleKey(last, k, every)
+		return submoduleKey(last, k, every, known)
 	}
 	return false
 }
 
-func remoteKey(sub, last string, k Key, every func(func(string) bool) bool) bool {
+func remoteKey(sub, last string, k Key, every func(func(string) bool) bool, known *remotes) bool {
 	switch {
 	case sub[0] == '-' || !printable(sub):
 		return false
 	case last == "url":
-		// Another address of a remote that is there already would get what the user
-		// pushes later.
-		return (len(k.Old) == 0 || len(k.New) == 0) && every(harmlessURL)
+		// Another address of a remote that is there already, or was, would get what the
+		// user pushes later.
+		return known.address(k)
+	case last == "promisor" || last == "partialclonefilter":
+		return known.fetches(sub) && every(printable)
 	case last == "fetch":
 		return every(func(v string) bool { return printable(v) && !strings.HasPrefix(v, "-") })
 	}
-	return slices.Contains([]string{"tagopt", "prune", "prunetags", "skipdefaultupdate", "skipfetchall", "promisor", "partialclonefilter", "followremotehead", "gh-resolved"}, last) && every(printable)
+	return slices.Contains([]string{"tagopt", "prune", "prunetags", "skipdefaultupdate", "skipfetchall", "followremotehead", "gh-resolved"}, last) && every(printable)
 }
 
-func submoduleKey(last string, k Key, every func(func(string) bool) bool) bool {
+func submoduleKey(last string, k Key, every func(func(string) bool) bool, known *remotes) bool {
 	switch last {
 	case "url":
-		return (len(k.Old) == 0 || len(k.New) == 0) && every(harmlessURL)
+		return known.address(k)
 	case "update": // "!program" runs one
 		return every(func(v string) bool { return slices.Contains([]string{"checkout", "rebase", "merge", "none"}, v) })
 	case "active", "branch", "ignore", "shallow", "fetchrecursesubmodules":
@@ -255,7 +280,7 @@ func mentionsOf(text []byte) (mentions, error) {
 			out.list = append(out.list, mention{key, e.value, namesFolder})
 		case e.name == "core.attributesfile":
 			out.list = append(out.list, mention{key, e.value, namesFile})
-		case slices.Contains(texts, e.name), harmlessKey(Key{Name: e.name, New: []string{e.value}}, known):
+		case slices.Contains(texts, e.name), harmlessKey(Key{Name: e.name, New: []string{e.value}}, known, nil):
 		default:
 			for _, word := range programWords(e.value) {
 				out.list = append(out.list, mention{key, word, namesFile})

@@ -45,8 +45,8 @@ func Restore(c Change) error {
 // leaves the others. It returns what it undid. A change that is not of a file's whole
 // content, such as a link in its place, is restored altogether; see Restore.
 func KeepHarmless(c Change) ([]Key, error) {
-	text, undone := Keep(c.Old, c.New)
-	if c.Event == Removed || !c.is.mode.IsRegular() || !c.is.whole || c.is.hidden {
+	text, undone := keep(c.Old, c.New, c.judge)
+	if c.Event == Removed || c.odd() {
 		_, undone = c.Judge()
 		return undone, Restore(c)
 	}
@@ -84,7 +84,11 @@ func restore(c Change) error {
 		return ErrAsBefore
 	}
 	name := path.Base(s.rel)
-	if c.asBefore(dir, name) {
+	switch {
+	case !c.asBefore(dir, name):
+	case c.is.lost && !c.was.lost: // where it leads changed, and not the entry
+		return ErrUnknown
+	default:
 		return ErrAsBefore
 	}
 	if err := c.back(dir, name); err != nil {

@@ -77,7 +77,9 @@ type Snapshot struct {
 	states map[string]state // by absolute path
 	locked map[string]state // folders that the user may not look into
 	naming naming
-	watch  *watch // nil: folders are looked at by their stamps
+	// remotes are those of all snapshots before, by the folder of their repository.
+	remotes map[string]*remotes
+	watch   *watch // nil: folders are looked at by their stamps
 }
 
 // Take reads everything below a folder that git or the user's tools would run or obey,
@@ -144,6 +146,7 @@ func take(dir string, before Snapshot, quiet bool) (Snapshot, error) {
 	if gone := len(before.states) - s.kept(before); s.Full && gone > 0 { // they have left room
 		s.read(r, before, maxStates-len(before.states)+gone)
 	}
+	s.remotes = s.see(r, before)
 	return s, nil
 }
 
@@ -290,7 +293,7 @@ func (r reader) repository(git string, depth int) {
 	r.tree(path.Join(git, "remotes"), GitRemote, new(maxInTree))
 	r.tree(path.Join(git, "branches"), GitRemote, new(maxInTree))
 	r.modules(path.Join(git, "modules"), depth)
-	for _, tree := range r.entries(path.Join(git, "worktrees")) {
+	for _, tree := range r.folders(path.Join(git, "worktrees")) {
 		for _, name := range [...]string{"commondir", "gitdir"} {
 			r.put(path.Join(git, "worktrees", tree, name), GitPointer)
 		}
@@ -304,20 +307,29 @@ func (r reader) modules(dir string, depth int) {
 		*r.full = *r.full || r.exists(dir)
 		return
 	}
-	for _, name := range r.entries(dir) {
+	for _, name := range r.folders(dir) {
 		at := path.Join(dir, name)
-		if info, err := r.Lstat(at); err != nil || !info.IsDir() {
-			if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-				r.put(at, GitFolder)
-			}
-			continue
-		}
 		if r.exists(path.Join(at, "HEAD")) || r.exists(path.Join(at, "config")) {
 			r.repository(at, depth+1)
 			continue
 		}
 		r.modules(at, depth+1)
 	}
+}
+
+// folders lists the folders in a folder. A link leads to another one that git takes for it.
+func (r reader) folders(dir string) (names []string) {
+	for _, name := range r.entries(dir) {
+		info, err := r.Lstat(path.Join(dir, name))
+		switch {
+		case err != nil:
+		case info.IsDir():
+			names = append(names, name)
+		case info.Mode()&fs.ModeSymlink != 0:
+			r.put(path.Join(dir, name), GitFolder)
+		}
+	}
+	return names
 }
 
 func (r reader) exists(at string) bool {

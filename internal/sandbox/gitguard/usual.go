@@ -54,7 +54,7 @@ func (c Change) usualModules() bool {
 	if c.Event != Removed && (!c.is.mode.IsRegular() || !c.is.whole) {
 		return false
 	}
-	_, suspicious := Judge(c.Old, c.New)
+	_, suspicious := c.judge(c.Old, c.New)
 	for _, k := range suspicious {
 		if !strings.HasPrefix(k.Name, "submodule.") || !strings.HasSuffix(k.Name, ".path") {
 			return false

@@ -255,34 +255,62 @@ func (t *shellOf) unchanged(c *hermes.Call) error {
 	return errors.New("its folder, or a file that it runs, changed while the user was asked; look at what changed it, and call again if it is still right")
 }
 
-// maxBlocked bounds what one result lists.
-const maxBlocked = 20
+// The bounds of what one result says of refusals: it must not be cut itself.
+const (
+	maxBlocked   = 20
+	maxBlockedIn = 1500 // bytes of all names, as they are written
+	maxName      = 200  // characters of a name that cannot be asked for anyway
+	maxNotesIn   = 1200 // bytes of all notes
+	maxPorts     = 5
+)
 
-// blocked lists what the walls refused, in the form that need has, and what to do.
+// blocked lists what the walls refused, in the form that need has, and what to do. The
+// first ones matter most. The advice takes all into account.
 func blocked(refused []hermes.Refusal) (list []string, advice string) {
-	var notes []string
-	askable := false
+	var notes, ports []string
+	seen := map[string]bool{}
+	askable, more := false, false
+	fits := func(s string, left *int) bool {
+		size := len(strconv.Quote(s))
+		if size <= *left {
+			*left -= size
+			return true
+		}
+		return false
+	}
+	names, space := maxBlockedIn, maxNotesIn
 	for _, r := range refused {
-		if r.Kind == hermes.OpenedPort { // nothing was refused
-			notes = append(notes, "Port "+r.Name+" is "+text.Line(r.Note, namedLength*2)+".")
-			continue
-		}
 		item := string(r.Kind) + " " + r.Name
-		if slices.Contains(list, item) {
+		if seen[item] {
 			continue
 		}
-		if len(list) == maxBlocked {
-			list = append(list, "more")
-			break
+		seen[item] = true
+		if r.Kind == hermes.OpenedPort { // nothing was refused
+			ports = append(ports, "Port "+r.Name+" is "+text.Line(r.Note, namedLength*2)+".")
+			continue
 		}
-		list = append(list, item)
-		_, err := parseNeed(item)
-		askable = askable || err == nil
+		if _, err := parseNeed(item); err == nil {
+			askable = true
+		} else {
+			item = text.Line(item, maxName)
+		}
+		if len(list) < maxBlocked && fits(item, &names) {
+			list = append(list, item)
+		} else {
+			more = true
+		}
 		if note := text.Line(r.Note, namedLength*2); note != "" {
-			if note = upper(strings.TrimSuffix(note, ".")) + "."; !slices.Contains(notes, note) {
+			if note = upper(strings.TrimSuffix(note, ".")) + "."; !slices.Contains(notes, note) && fits(note, &space) {
 				notes = append(notes, note)
 			}
 		}
+	}
+	if more {
+		list = append(list, "more")
+	}
+	notes = append(notes, ports[:min(len(ports), maxPorts)]...)
+	if n := len(ports) - maxPorts; n > 0 {
+		notes = append(notes, fmt.Sprintf("Ports that were opened as well: %d.", n))
 	}
 	switch {
 	case askable:

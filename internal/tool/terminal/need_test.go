@@ -5,6 +5,7 @@ package terminal_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -273,6 +274,34 @@ func TestRefusalsAreListed(t *testing.T) {
 	if got := b.notices()[0]; !strings.Contains(got, "Blocked: host example.org:443") {
 		t.Errorf("the notice of %s says %q", id, got)
 	}
+}
+
+// TestALongListOfRefusalsIsBounded: it is not cut with the end of the result, what matters
+// is in it, and the advice counts all.
+func TestALongListOfRefusalsIsBounded(t *testing.T) {
+	t.Parallel()
+	refused := []hermes.Refusal{{Kind: hermes.RefusedChange, Name: "/w/.vscode/big", Note: "NOT restored, tell the user"}}
+	for i := range 3000 {
+		name := fmt.Sprint(i, strings.Repeat("\x01\"", 2000))
+		refused = append(refused, hermes.Refusal{Kind: hermes.RefusedChange, Name: "/w/" + name, Note: "removed again: " + name}, hermes.Refusal{Kind: hermes.OpenedPort, Name: fmt.Sprint(2000 + i), Note: "open inside"})
+	}
+	refused = append(refused, hermes.Refusal{Kind: hermes.RefusedHost, Name: "example.org:443"})
+	b, _ := mustWalled(t, terminal.Config{}, "B", refused...)
+	check := func(tool string, arguments map[string]any) {
+		t.Helper()
+		text, _ := json.Marshal(arguments)
+		r, err := b.tools[tool].Run(t.Context(), &hermes.Call{ID: "c", Name: tool, Arguments: text, Host: b.host})
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocked, _, _ := strings.Cut(r.Text, `"output":`)
+		if len(blocked) > 4000 || !strings.Contains(blocked, "/w/.vscode/big") || !strings.Contains(blocked, "NOT restored") || !strings.Contains(blocked, "call again with need") || !strings.Contains(blocked, "Ports that were opened as well: 2995.") {
+			t.Errorf("%s: %d bytes: %.5000s", tool, len(blocked), blocked)
+		}
+	}
+	check("terminal", map[string]any{"command": "printf 'x%.0s' $(seq 5000)"})
+	id := b.start("true", nil).ID
+	check("process", map[string]any{"action": "wait", "session_id": id})
 }
 
 // TestNewsNamesRefusals of background processes that ended without a notice.

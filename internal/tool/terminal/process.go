@@ -28,7 +28,10 @@ type processArguments struct {
 
 // report is the state of a background process for the model.
 type report struct {
-	ID       string  `json:"session_id,omitempty"`
+	ID      string   `json:"session_id,omitempty"`
+	Blocked []string `json:"blocked,omitempty"` // as in outcome
+	Advice  string   `json:"blocked_advice,omitempty"`
+
 	Command  string  `json:"command,omitempty"`
 	Status   string  `json:"status"`
 	PID      int     `json:"pid,omitempty"`
@@ -38,9 +41,6 @@ type report struct {
 	Lines    string  `json:"lines,omitempty"`
 	Note     string  `json:"note,omitempty"`
 	Error    string  `json:"error,omitempty"`
-
-	Blocked []string `json:"blocked,omitempty"` // as in outcome
-	Advice  string   `json:"blocked_advice,omitempty"`
 }
 
 // process is the tool process.

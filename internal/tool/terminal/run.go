@@ -36,15 +36,16 @@ type arguments struct {
 
 // outcome is the result of a foreground command for the model.
 type outcome struct {
+	// First, because the end of a large result is cut off.
+	Blocked []string `json:"blocked,omitempty"` // by the sandbox, in the form of need
+	Advice  string   `json:"blocked_advice,omitempty"`
+
 	Output     string `json:"output"`
 	ExitCode   int    `json:"exit_code"`
 	Meaning    string `json:"exit_code_meaning,omitempty"`
 	Error      string `json:"error,omitempty"`
 	Dir        string `json:"cwd,omitempty"`
 	SudoFailed bool   `json:"sudo_auth_failed,omitempty"`
-
-	Blocked []string `json:"blocked,omitempty"` // by the sandbox, in the form of need
-	Advice  string   `json:"blocked_advice,omitempty"`
 }
 
 // run is the tool terminal.
