@@ -161,15 +161,15 @@ func (w *Walls) visit(ctx context.Context, k key, c hermes.Command, dir string, 
 	if err := w.guard(); err != nil {
 		return nil, err
 	}
-	if err := w.guardProjects(at); err != nil {
-		return nil, err
-	}
 	if w.outdated(at) {
 		if at.stale = true; at.running == 0 && at.keeper.Empty() {
 			if at, err = w.at(ctx, k); at == nil {
 				return nil, err
 			}
 		}
+	}
+	if err := w.guardProjects(at); err != nil {
+		return nil, err
 	}
 	if err := w.forward(at, granted, c.Need); err != nil {
 		return nil, err

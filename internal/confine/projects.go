@@ -65,6 +65,9 @@ func (v *visit) changesOfProjects() (out []hermes.Refusal) {
 	w := v.walls
 	for _, dir := range v.place.folders {
 		p := w.projects[dir]
+		if p == nil { // the place ended by itself, and was looked at then
+			continue
+		}
 		watched := func(c gitguard.Change) bool {
 			return w.watchedIn(p, c, v.place.plan.Policy.Layer)
 		}
