@@ -173,15 +173,15 @@ func (w *Walls) visit(ctx context.Context, k key, c hermes.Command, dir string, 
 	if err := w.guard(); err != nil {
 		return nil, err
 	}
-	if err := w.guardProjects(at); err != nil {
-		return nil, err
-	}
 	if w.outdated(at) {
 		if at.stale = true; at.running == 0 && at.keeper.Empty() {
 			if at, err = w.at(ctx, k); at == nil {
 				return nil, err
 			}
 		}
+	}
+	if err := w.guardProjects(at); err != nil {
+		return nil, err
 	}
 	if err := w.forward(at, granted, c.Need); err != nil {
 		return nil, err
@@ -259,8 +259,14 @@ func (v *visit) done(_ context.Context, exit hermes.Exit, _ bool) []hermes.Refus
 		w.end(v.place)
 		ports = nil // what the command left running is gone
 	}
-	first, rest := append(v.changes(), v.changesOfProjects()...).sorted()
+	ended := w.ended
+	told := v.changes()
+	w.ended = ended // they could change the folders of needs, too
+	first, rest := append(told, v.changesOfProjects()...).sorted()
 	refused = slices.Concat(first, refused, rest)
+	if !w.unsettled {
+		w.forget()
+	}
 	w.leaveProjects()
 	w.unsettled = w.unsettled || w.busy() // what runs on may change files and end before the next command
 	return append(refused, ports...)

@@ -290,9 +290,11 @@ func (w *Walls) Close() error {
 		err = errors.Join(err, at.keeper.Close())
 	}
 	w.mu.Lock()
+	ended := w.ended
 	if left {
 		w.leave(all)
 	}
+	w.ended = ended // they could change the folders of needs, too
 	w.unsettled = w.unsettled || left
 	w.leaveProjects()
 	w.before.Close()

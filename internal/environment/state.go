@@ -70,7 +70,7 @@ func readState(from *handed) (string, error) {
 }
 
 // The bounds of what is remembered. The kernel starts no program with a variable of more than
-// 128 KB, or with more than a few MB in all.
+// 128 KB, or with more than a few MB of variables.
 const (
 	maxVariable  = 128<<10 - 1 // with its name
 	maxVariables = 1 << 20
