@@ -18,7 +18,7 @@ type Git struct{ walls *Walls }
 // Git returns the walls around git in a repository, whose top folder is given. It starts nothing. environ are the
 // variables that git gets.
 func (p *Program) Git(top string, environ []string) *Git {
-	return &Git{&Walls{program: p, config: Config{Workspace: top, Environ: environ}, places: map[key]*place{}, forwards: map[int]*forward{}}}
+	return &Git{p.empty(Config{Workspace: top, Environ: environ})}
 }
 
 // Inside returns what starts git, nil if this host allows no walls and none have to be, and

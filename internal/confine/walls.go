@@ -84,7 +84,7 @@ func (p *Program) Walls(c Config) *Walls {
 	if real, err := filepath.EvalSymlinks(c.Workspace); err == nil { // else its first command says so
 		c.Workspace = real
 	}
-	w := &Walls{program: p, config: c, places: map[key]*place{}, projects: map[string]*project{}, hostsOpen: map[string]func(){}, forwards: map[int]*forward{}, made: map[string]bool{}, system: sync.OnceValue(plan.NotForOthers)}
+	w := p.empty(c)
 	p.begin(w)
 	w.makeSwap()
 	if p.config.Proxy != nil {
@@ -93,6 +93,11 @@ func (p *Program) Walls(c Config) *Walls {
 		})
 	}
 	return w
+}
+
+// empty returns walls of which nothing is built.
+func (p *Program) empty(c Config) *Walls {
+	return &Walls{program: p, config: c, places: map[key]*place{}, projects: map[string]*project{}, hostsOpen: map[string]func(){}, forwards: map[int]*forward{}, made: map[string]bool{}, system: sync.OnceValue(plan.NotForOthers)}
 }
 
 func (w *Walls) network(k key) sandbox.Network {
@@ -254,10 +259,9 @@ func (w *Walls) OnHost(path string) string {
 		return path
 	}
 	p := at.plan.Policy
-	for _, seen := range slices.Concat(p.Write, p.Read) {
-		if below(path, seen) {
-			return path
-		}
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil && slices.ContainsFunc(slices.Concat(p.Write, p.Read), func(seen string) bool { return below(real, seen) }) {
+		return path
 	}
 	for _, move := range [][2]string{{p.Home, p.PrivateHome}, {"/tmp", p.Temp}, {"/var/tmp", p.Temp}} {
 		if move[0] != "" && move[1] != "" && below(path, move[0]) {

@@ -116,7 +116,7 @@ var layers = []layer{
 		{path: "internal/memory/scan"},
 		{path: "internal/policy/shell/inspect", deps: []string{"mvdan.cc/sh/v3"}},
 		{path: "internal/sandbox", deps: []string{"golang.org/x/sys"}}, // it puts landlock, mount and seccomp together
-		{path: "internal/sandbox/gitguard"},
+		{path: "internal/sandbox/gitguard", deps: []string{"golang.org/x/sys"}},
 	}, {
 		{path: "internal/sandbox/jobobject", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/sandbox/plan"},

@@ -369,7 +369,7 @@ func (k *Keeper) receive() {
 // killed is the exit code of what ended with its keeper.
 const killed = 128 + int(syscall.SIGKILL)
 
-// dispatch hands an answer to who waits for it. It refuses files that nobody asked for.
+// dispatch hands an answer to who waits for it. It refuses files that no one asked for.
 func (k *Keeper) dispatch(r reply) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -173,7 +173,7 @@ func (p *planner) env() {
 	}
 	for _, rel := range p.Found.Env {
 		at := filepath.Join(p.Workspace, filepath.FromSlash(rel))
-		if holds(at, p.Grants.Read) || holds(at, p.Grants.Write) {
+		if holds(at, p.Grants.Read) || holds(at, p.Grants.Write) || p.closed(at) { // with the folder that it is in
 			continue
 		}
 		if _, err := os.Lstat(at); err != nil && !isGone(err) {
