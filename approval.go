@@ -23,7 +23,7 @@ type Risk struct {
 	Deny bool `json:"deny,omitempty"`
 	// Mistake marks a call that is refused as it is: Reason says how to call instead.
 	// Such a risk is Deny, too.
-	Mistake bool `json:"mistake,omitempty"`
+	Mistake bool `json:"-"`
 	// NoRemember marks a call that only the user may allow, for this session at
 	// most: no model judges it, and no grant is kept after the session.
 	NoRemember bool `json:"no_remember,omitempty"`

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -85,7 +84,7 @@ func secretFile(at string) bool {
 	if filepath.Ext(name) != ".pem" { // most are certificates, which programs need
 		return true
 	}
-	f, err := os.Open(at)
+	f, err := gitguard.OpenFile(at)
 	if err != nil {
 		return true
 	}
