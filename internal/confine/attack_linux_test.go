@@ -164,7 +164,7 @@ func TestAttacksByAnOrdinaryUser(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	args := []string{"-test.run=^Test(Attack|Limits|Commands|Needs|What|APort|OwnGit|Linked|AFile|AServer|AProcess)", "-test.timeout=5m"}
+	args := []string{"-test.run=^Test(Attack|Limits|Commands|Needs|What|APort|OwnGit|Linked|AFile|AServer|AProcess)", "-test.timeout=15m"}
 	if testing.Verbose() {
 		args = append(args, "-test.v")
 	}
