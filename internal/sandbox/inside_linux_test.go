@@ -298,7 +298,7 @@ func TestAgainAsOrdinaryUser(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := exec.Command(binary, "-test.timeout=200s", "-test.v")
+	c := exec.Command(binary, "-test.timeout=8m", "-test.v")
 	c.Dir = folder
 	c.Env = append(os.Environ(), againVariable+"=1", "TMPDIR="+folder, "HOME="+folder)
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
