@@ -75,7 +75,7 @@ func (s *target) other(t *testing.T) string {
 // readOther prints what must not be read in the other project.
 const readOther = "cat .env sub/.env.local id_rsa tls/server.pem secrets.yaml; mv .env e; mv sub s; cat e s/.env.local; grep -r CANAR[Y] ."
 
-// A need for a folder is none for the secrets and for what runs later in it.
+// A need for a folder opens neither the secrets in it nor what runs later.
 func TestAttackNeedsAnotherProject(t *testing.T) {
 	both(t, func(t *testing.T, s *target) {
 		dir := s.other(t)

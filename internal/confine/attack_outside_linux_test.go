@@ -146,7 +146,7 @@ func TestAttackStartsWhileACommandRunsOutside(t *testing.T) {
 	})
 }
 
-// A folder that is there inside only is none outside: nothing runs in its parent instead.
+// A folder may exist inside only: then nothing runs outside, and not in its parent either.
 func TestAttackLeadsACommandOutsideIntoAnotherFolder(t *testing.T) {
 	both(t, func(t *testing.T, s *target) {
 		for _, line := range []string{"mkdir -p ~/scratch/deep && cd ~/scratch/deep", "mkdir -p /tmp/scratch && cd /tmp/scratch", "mkdir gone; cd gone; rmdir ../gone"} {

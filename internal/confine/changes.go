@@ -12,45 +12,10 @@ import (
 	"hermes/internal/sandbox/gitguard"
 )
 
-// guard remembers what git and tools obey in the workspace, before a command. What was
-// changed while nothing ran inside is the user's doing; what could not be restored is not,
-// as long as it is there. Call it with the lock held.
-func (w *Walls) guard() error {
-	if w.guarding && (w.running > 0 || w.unsettled || w.busy()) {
-		return nil
-	}
-	if !w.guarding {
-		first, err := gitguard.UserOf(w.program.config.Home, w.config.Environ).Watch(w.config.Workspace)
-		if err == nil {
-			w.before, w.guarding, w.left = first, true, nil
-		}
-		return err
-	}
-	next, err := w.before.Next()
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) { // it is gone: another one may take its place
-			w.before.Close()
-			w.guarding = false
-		}
-		return err
-	}
-	w.left = slices.DeleteFunc(w.left, func(c gitguard.Change) bool { return !next.Shows(c) })
-	w.before = next.Undo(w.left)
-	w.forget()
-	return nil
-}
-
-// forget drops places that ended, if all that was changed in them was looked at and is over.
-func (w *Walls) forget() {
-	if !w.unsettled && len(w.left) == 0 {
-		w.ended = nil
-	}
-}
-
 // outdated reports whether a place would show a file with secrets that the user made since
 // its walls were planned. Call it with the lock held.
 func (w *Walls) outdated(at *place) bool {
-	return slices.ContainsFunc(w.before.Found.Env, func(rel string) bool { return !slices.Contains(at.plan.Found.Env, rel) && !w.made[rel] })
+	return slices.ContainsFunc(w.workspace.before.Found.Env, func(rel string) bool { return !slices.Contains(at.plan.Found.Env, rel) && !w.made[rel] })
 }
 
 // busy reports whether processes of earlier commands may still run.
@@ -67,98 +32,86 @@ func (w *Walls) busy() bool {
 const maxRounds = 8
 
 // changes looks at what a command changed of the files that git and the user's tools
-// obey. Harmless settings stay; the rest is restored and reported. Call it with the lock
-// held.
-func (v *visit) changes() refusals {
+// obey, in the workspace and the folders of its needs. Harmless settings stay; the rest is
+// restored and reported. Call it with the lock held.
+func (v *visit) changes() (told refusals) {
 	w := v.walls
-	now, err := w.before.Again()
-	for _, rel := range now.Found.Env {
-		if !slices.Contains(w.before.Found.Env, rel) {
+	before := w.workspace.before.Found.Env
+	told = v.changesOf(&w.workspace, v.allowed)
+	for _, rel := range w.workspace.before.Found.Env {
+		if !slices.Contains(before, rel) {
 			w.made[rel] = true
 		}
 	}
-	if err == nil && (!now.Full || w.before.Full) {
-		changed := now.Compare(w.before)
-		if len(changed) > 0 {
-			for _, at := range w.places {
-				at.lose()
-			}
+	for _, dir := range v.place.folders {
+		if g := w.projects[dir]; g != nil { // else its walls ended meanwhile, and it was looked at then
+			told = append(told, v.changesOf(g, g.allowed)...)
 		}
-		if len(changed) == 0 || !slices.ContainsFunc(changed, w.watched(v.allowed)) {
-			w.before, w.left, w.unsettled = now, nil, false
-			w.forget()
-			return w.tooMuch(now)
+	}
+	return told
+}
+
+// changesOf is changes in one folder. allowed is what the user let commands change.
+func (v *visit) changesOf(g *guarded, allowed []string) refusals {
+	w := v.walls
+	now, err := g.before.Again()
+	if err == nil && (!now.Full || g.before.Full) {
+		changed := now.Compare(g.before)
+		if len(changed) == 0 || !slices.ContainsFunc(changed, w.watched(allowed)) {
+			g.before, g.left, g.unsettled = now, nil, false
+			return g.tooMuch(now)
 		}
 	}
 	// Nothing may change them again while they are looked at.
 	thaw, err := v.freezeLocked()
 	if err != nil {
-		return w.unlooked(err)
+		return g.unlooked(err)
 	}
 	defer thaw()
 	for _, at := range w.places { // they do not protect what is new
 		at.stale = true
 	}
-	return w.settle(v.allowed)
+	return w.settle(g, allowed)
 }
 
 // settle restores what was changed and is watched. What follows is compared with what was
 // accepted, and not with what is there afterwards: something may have run all the same.
-// What could not be restored or looked at is never accepted. allowed is what the user let
-// commands change.
-func (w *Walls) settle(allowed []string) (told refusals) {
+// What could not be restored or looked at is never accepted.
+func (w *Walls) settle(g *guarded, allowed []string) (told refusals) {
 	for range maxRounds {
-		now, err := w.before.Again()
-		if errors.Is(err, fs.ErrPermission) && w.before.Reopen() == nil {
-			told.add(refusal{hermes.Refusal{Kind: hermes.RefusedChange, Name: w.config.Workspace, Note: "opened again: what is in it could not be looked at"}, restoredOnly})
-			now, err = w.before.Again()
+		now, err := g.before.Again()
+		if errors.Is(err, fs.ErrPermission) && g.before.Reopen() == nil {
+			told.add(refusal{hermes.Refusal{Kind: hermes.RefusedChange, Name: g.dir, Note: "opened again: what is in it could not be looked at"}, restoredOnly})
+			now, err = g.before.Again()
 		}
 		if err != nil {
-			return append(told, w.unlooked(err)...)
+			return append(told, g.unlooked(err)...)
 		}
-		changes, watched := now.Compare(w.before), w.watched(allowed)
+		changes, watched := now.Compare(g.before), w.watched(allowed)
 		if told.first(changes, watched) {
 			continue // there is more to be seen now
 		}
 		undone, left, same := told.judge(changes, watched)
 		before := now.Undo(slices.Concat(undone, left, same))
-		before.Full = w.before.Full // what was not looked at now was not there before
-		w.left, w.unsettled = left, now.Full && !before.Full
-		w.before = before
+		before.Full = g.before.Full // what was not looked at now was not there before
+		g.left, g.unsettled = left, now.Full && !before.Full
+		g.before = before
 		if len(undone) > 0 {
 			continue
 		}
 		if len(left) > 0 { // a restore that failed may have changed something
-			after, err := w.before.Again()
+			after, err := g.before.Again()
 			if err != nil {
-				return append(told, w.unlooked(err)...)
+				return append(told, g.unlooked(err)...)
 			}
-			w.left = slices.DeleteFunc(after.Compare(w.before), func(c gitguard.Change) bool { return !watched(c) })
+			g.left = slices.DeleteFunc(after.Compare(g.before), func(c gitguard.Change) bool { return !watched(c) })
 		}
-		for _, r := range w.tooMuch(now) {
+		for _, r := range g.tooMuch(now) {
 			told.add(r)
 		}
-		w.forget()
 		return told
 	}
-	return append(told, w.unlooked(errors.New("it changed again with each look"))...)
-}
-
-// unlooked says that changes were not looked at. They are with the next command.
-func (w *Walls) unlooked(why error) refusals {
-	w.unsettled = true
-	return refusals{{hermes.Refusal{Kind: hermes.RefusedChange, Name: w.config.Workspace, Note: "what git and the user's tools obey could not be looked at, tell the user (" + why.Error() + ")"}, tellUser}}
-}
-
-// tooMuch says that a snapshot is not of everything: once if the workspace is like that,
-// each time if programs made it so.
-func (w *Walls) tooMuch(now gitguard.Snapshot) refusals {
-	was := w.told
-	w.told = now.Full
-	if !now.Full || was && !w.unsettled {
-		return nil
-	}
-	return refusals{{hermes.Refusal{Kind: hermes.RefusedChange, Name: w.config.Workspace, Note: "the workspace has too much to be guarded, tell the user: not all that git and other tools run was looked at"}, tellUser}}
+	return append(told, g.unlooked(errors.New("it changed again with each look"))...)
 }
 
 // weight says how much it matters that a refusal is read.
@@ -284,17 +237,16 @@ func fixed(mounts map[string]bool, path string) bool {
 	}
 }
 
-// leave looks once more when a session ends while programs ran: no command comes after
-// it that would find what they changed. Call it with the lock held, and nothing inside.
-func (w *Walls) leave(all []*place) {
-	var allowed []string
-	for _, at := range all {
-		allowed = append(allowed, at.allowed...)
+// leave looks once more at a folder in which programs ran until now: no command comes after
+// them that would find what they changed. Call it with the lock held, and nothing inside.
+func (w *Walls) leave(g *guarded, allowed []string) {
+	if g.on && (g.unsettled || len(g.left) > 0) {
+		first, rest := w.settle(g, allowed).sorted()
+		for _, r := range append(first, rest...) {
+			w.program.config.Log.Warn("a program of the sandbox changed what the user's tools obey", "path", r.Name, "done", r.Note, "session", w.config.Session)
+		}
 	}
-	first, rest := w.settle(allowed).sorted()
-	for _, r := range append(first, rest...) {
-		w.program.config.Log.Warn("a program of the sandbox changed what the user's tools obey", "path", r.Name, "done", r.Note, "session", w.config.Session)
-	}
+	g.before.Close()
 }
 
 func (v *visit) freezeLocked() (func(), error) {

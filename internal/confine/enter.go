@@ -170,7 +170,7 @@ func (w *Walls) visit(ctx context.Context, k key, c hermes.Command, dir string, 
 	if at == nil {
 		return nil, err
 	}
-	if err := w.guard(); err != nil {
+	if err := w.guard(&w.workspace); err != nil {
 		return nil, err
 	}
 	if w.outdated(at) {
@@ -180,9 +180,12 @@ func (w *Walls) visit(ctx context.Context, k key, c hermes.Command, dir string, 
 			}
 		}
 	}
-	if err := w.guardProjects(at); err != nil {
-		return nil, err
+	for _, dir := range at.folders {
+		if err := w.guard(w.projects[dir]); err != nil {
+			return nil, err
+		}
 	}
+	w.forget()
 	if err := w.forward(at, granted, c.Need); err != nil {
 		return nil, err
 	}
@@ -259,16 +262,13 @@ func (v *visit) done(_ context.Context, exit hermes.Exit, _ bool) []hermes.Refus
 		w.end(v.place)
 		ports = nil // what the command left running is gone
 	}
-	ended := w.ended
-	told := v.changes()
-	w.ended = ended // they could change the folders of needs, too
-	first, rest := append(told, v.changesOfProjects()...).sorted()
+	first, rest := v.changes().sorted()
 	refused = slices.Concat(first, refused, rest)
-	if !w.unsettled {
-		w.forget()
-	}
 	w.leaveProjects()
-	w.unsettled = w.unsettled || w.busy() // what runs on may change files and end before the next command
+	w.forget()
+	if w.busy() { // what runs on may change files and end before the next command
+		w.doubt()
+	}
 	return append(refused, ports...)
 }
 

@@ -44,8 +44,7 @@ func (w *Walls) open(granted, once []hermes.Need) (revoke []func()) {
 	return revoke
 }
 
-// openHost allows a host until the returned func is called, which is nil if a need names
-// none.
+// openHost allows a host until the returned func is called. It returns nil for other needs.
 func (w *Walls) openHost(n hermes.Need) (revoke func()) {
 	if n.Kind != hermes.RefusedHost {
 		return nil

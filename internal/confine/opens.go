@@ -33,8 +33,7 @@ func (w *Walls) Opens(ctx context.Context, n hermes.Need) hermes.Opening {
 	return hermes.Opening{Holds: named(n.Name, list, in.Whole)}
 }
 
-// searched returns a folder of the user's PATH that a path is, holds or is in; "" if there is
-// none.
+// searched returns the first folder of the user's PATH that a path is, holds or is in, else "".
 func (w *Walls) searched(path string) string {
 	for _, dir := range pathOf(w.config.Environ) {
 		if !filepath.IsAbs(dir) {
@@ -106,5 +105,5 @@ func (w *Walls) obeyed(at *place, path string) bool {
 			return true
 		}
 	}
-	return w.guarding && w.before.Holds(path)
+	return w.workspace.on && w.workspace.before.Holds(path)
 }

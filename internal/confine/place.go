@@ -28,13 +28,13 @@ type key struct {
 type place struct {
 	plan    plan.Plan
 	keeper  *sandbox.Keeper
-	port    int      // of the proxy, as programs inside see it; 0 is none
-	running int      // commands in it
-	stale   bool     // the workspace has something now that it does not protect
-	allowed []string // what the user allowed of the protected paths
-	folders []string // outside of the workspace, that needs allow to write
-	ends    bool
-	last    map[string]bool // mounts, when it ended
+	port    int             // of the proxy, as programs inside see it; 0 is none
+	running int             // commands in it
+	stale   bool            // the workspace has something now that it does not protect
+	allowed []string        // what the user allowed of the protected paths
+	folders []string        // outside of the workspace, that needs allow to write
+	ends    bool            // end was called
+	last    map[string]bool // what was mounted then
 }
 
 // mounts lists what is mounted in a place; see [sandbox.Keeper.ReadOnly].
@@ -116,23 +116,17 @@ const maxFirst = 5
 // known is what is in the workspace now, and what the session saw in it before. Call it with
 // the lock held.
 func (w *Walls) known(ctx context.Context) (gitguard.Snapshot, error) {
-	first := !w.guarding
-	if first {
-		if err := w.guard(); err != nil {
-			return gitguard.Snapshot{}, err
+	g := &w.workspace
+	if g.on {
+		return g.before.Again()
+	}
+	err := w.guard(g)
+	for n := 0; err == nil && n < maxFirst && g.before.Partial(); n++ {
+		if err = ctx.Err(); err == nil {
+			err = g.next() // nothing runs yet
 		}
 	}
-	for n := 0; first && n < maxFirst && w.before.Partial() && ctx.Err() == nil; n++ {
-		next, err := w.before.Next() // nothing runs yet
-		if err != nil {
-			return gitguard.Snapshot{}, err
-		}
-		w.before = next
-	}
-	if first {
-		return w.before, ctx.Err()
-	}
-	return w.before.Again()
+	return g.before, err
 }
 
 // listenOnHost is a port of the host that nothing behind walls may reach.

@@ -13,7 +13,6 @@ import (
 	"hermes/internal/egress"
 	"hermes/internal/egress/swap"
 	"hermes/internal/sandbox"
-	"hermes/internal/sandbox/gitguard"
 	"hermes/internal/sandbox/plan"
 )
 
@@ -32,7 +31,7 @@ type Config struct {
 	// It is asked before each command.
 	Granted func() []hermes.Need
 	// Read returns the untrusted text that the session has read by now, as in
-	// [hermes.Message.Provenance]; nil is none. It is asked for each request that changes
+	// [hermes.Message.Provenance]; nil means nothing. It is asked for each request that changes
 	// something with a declared secret.
 	Read func() string
 }
@@ -52,26 +51,20 @@ type Walls struct {
 	swaps   refusedSecrets
 	system  func() []string // plan.NotForOthers, once: it takes milliseconds
 
-	mu       sync.Mutex
-	closed   bool
-	places   map[key]*place
-	usual    key // of the commands that ask for nothing
-	running  int // commands inside
-	gate     gate
-	before   gitguard.Snapshot // after the last command, if processes of it may still run
-	guarding bool              // before is set
+	mu      sync.Mutex
+	closed  bool
+	places  map[key]*place
+	usual   key // of the commands that ask for nothing
+	running int // commands inside
+	gate    gate
 	// trust is the folder with the authority for declared secrets, and authorities are the
 	// variables that name its files.
 	trust       string
 	authorities []string
-	// unsettled says that programs may have changed something that was not looked at yet:
-	// a keeper ended while they ran, or there was too much.
-	unsettled bool
-	left      []gitguard.Change   // what could not be restored, and is tried again
-	told      bool                // that the workspace is too full to be guarded
-	ended     []*place            // those that ended since everything was looked at
-	projects  map[string]*project // by the folder that a need opened
-	written   []string            // what needs ever allowed to write
+	workspace   guarded
+	projects    map[string]*guarded // the folders outside of the workspace that needs opened
+	ended       []*place            // those that ended since everything was looked at
+	written     []string            // what needs ever allowed to write
 	// made are files with secrets, below the workspace, that programs inside made.
 	made     map[string]bool
 	forwards map[int]*forward
@@ -97,7 +90,7 @@ func (p *Program) Walls(c Config) *Walls {
 
 // empty returns walls of which nothing is built.
 func (p *Program) empty(c Config) *Walls {
-	return &Walls{program: p, config: c, places: map[key]*place{}, projects: map[string]*project{}, hostsOpen: map[string]func(){}, forwards: map[int]*forward{}, made: map[string]bool{}, system: sync.OnceValue(plan.NotForOthers)}
+	return &Walls{program: p, config: c, workspace: guarded{dir: c.Workspace}, places: map[key]*place{}, projects: map[string]*guarded{}, hostsOpen: map[string]func(){}, forwards: map[int]*forward{}, made: map[string]bool{}, system: sync.OnceValue(plan.NotForOthers)}
 }
 
 func (w *Walls) network(k key) sandbox.Network {
@@ -141,12 +134,14 @@ func (w *Walls) prune(k key) {
 	maps.DeleteFunc(w.places, func(of key, at *place) bool {
 		select {
 		case <-at.keeper.Gone():
-			w.unsettled = w.unsettled || !at.keeper.Empty()
+			if !at.keeper.Empty() {
+				w.doubt()
+			}
 		default:
 			shown := at.lose()
 			at.stale = at.stale || w.reopened(at)
 			if shown != "" && !at.keeper.Empty() {
-				w.unsettled = true
+				w.doubt()
 				w.program.config.Log.Warn("what ran in the sandbox was ended: a file with secrets was replaced, and would have been readable there", "path", shown, "session", w.config.Session)
 				break
 			}
@@ -164,7 +159,7 @@ func (w *Walls) prune(k key) {
 // reopened reports whether a folder can be read now that could not be when a place was
 // planned.
 func (w *Walls) reopened(at *place) bool {
-	return slices.ContainsFunc(at.plan.Found.Closed, func(rel string) bool { return !slices.Contains(w.before.Found.Closed, rel) })
+	return slices.ContainsFunc(at.plan.Found.Closed, func(rel string) bool { return !slices.Contains(w.workspace.before.Found.Closed, rel) })
 }
 
 // end closes a place with what one command was allowed, and ends what the command left
@@ -277,8 +272,12 @@ func (w *Walls) Close() error {
 	w.mu.Lock()
 	w.closed = true
 	all := slices.Collect(maps.Values(w.places))
-	left := w.guarding && (w.running > 0 || w.unsettled || len(w.left) > 0 || w.busy())
+	if w.running > 0 || w.busy() {
+		w.doubt()
+	}
+	var allowed []string
 	for _, at := range all {
+		allowed = append(allowed, at.allowed...)
 		at.end()
 	}
 	w.ended = append(w.ended, all...)
@@ -294,14 +293,8 @@ func (w *Walls) Close() error {
 		err = errors.Join(err, at.keeper.Close())
 	}
 	w.mu.Lock()
-	ended := w.ended
-	if left {
-		w.leave(all)
-	}
-	w.ended = ended // they could change the folders of needs, too
-	w.unsettled = w.unsettled || left
+	w.leave(&w.workspace, allowed)
 	w.leaveProjects()
-	w.before.Close()
 	w.mu.Unlock()
 	if w.session != nil {
 		w.session.Close()
