@@ -145,6 +145,9 @@ func TestAttacksByAnOrdinaryUser(t *testing.T) {
 	if os.Getuid() != 0 || os.Getenv(asUserVariable) != "" {
 		t.Skip("this is an ordinary user already")
 	}
+	if raced {
+		t.Skip("takes five minutes more, and the run without the race detector has it")
+	}
 	const user = 65534
 	dir, err := os.MkdirTemp("", "confine")
 	if err != nil {

@@ -5,6 +5,9 @@ package confine_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -261,4 +264,30 @@ func (s *hostScene) try(line string) (string, hermes.Exit, error) {
 	var out bytes.Buffer
 	exit, err := s.Exec(s.t.Context(), hermes.Command{Line: line, Stdout: &out, Stderr: &out})
 	return strings.TrimSpace(out.String()), exit, err
+}
+
+// TestOnlyAHostThatRefusesHasNoWalls: a workspace around which walls fail, a shortage, and a
+// keeper that dies prove nothing about the host.
+func TestOnlyAHostThatRefusesHasNoWalls(t *testing.T) {
+	t.Parallel()
+	other := errors.New("the message is malformed: 9048213 bytes")
+	refuses := fmt.Errorf("build the sandbox: %w", sandbox.ErrUnavailable)
+	for name, test := range map[string]struct {
+		workspace, empty error
+		bare, known      bool
+	}{
+		"the workspace":      {workspace: other, known: true},
+		"it seems the host":  {workspace: refuses, known: true},
+		"a shortage":         {workspace: syscall.EAGAIN, empty: syscall.EAGAIN},
+		"the keeper died":    {workspace: io.EOF, empty: io.EOF},
+		"the host refuses":   {workspace: refuses, empty: refuses, bare: true, known: true},
+		"the host, and more": {workspace: other, empty: refuses, bare: true, known: true},
+	} {
+		dir := t.TempDir()
+		p := confine.New(confine.Settings{Mode: confine.Auto, Home: dir, State: filepath.Join(dir, "state"), Cache: filepath.Join(dir, "cache")})
+		bare, err := p.ChooseAfter(t.Context(), test.workspace, test.empty)
+		if s := p.State(); bare != test.bare || (err == nil) != test.bare || s.Known != test.known || (s.Layer == sandbox.None) != (test.bare || !test.known) {
+			t.Errorf("%s: without walls: %v, %v; the host is %+v", name, bare, err, s)
+		}
+	}
 }
