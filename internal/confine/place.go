@@ -45,6 +45,16 @@ func (at *place) mounts() map[string]bool {
 	return at.keeper.ReadOnly()
 }
 
+// gone reports whether the keeper of a place has ended.
+func (at *place) gone() bool {
+	select {
+	case <-at.keeper.Gone():
+		return true
+	default:
+		return false
+	}
+}
+
 // end remembers what is mounted in a place that is to be closed.
 func (at *place) end() {
 	at.last, at.ends = at.mounts(), true

@@ -188,7 +188,10 @@ func (w *Walls) Build(ctx context.Context) hermes.Isolation {
 	granted := w.granted()
 	w.mu.Lock()
 	w.usual = keyOf(plan.Command, granted)
-	at, err := w.at(ctx, w.usual)
+	at, err := w.places[w.usual], error(nil)
+	if at == nil || at.gone() { // Enter looks whether it still protects what it should
+		at, err = w.at(ctx, w.usual)
+	}
 	w.mu.Unlock()
 	out := w.Describe()
 	if at == nil || err != nil { // the next command says why

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // mounts are the mounts of a keeper of layer A by their ids, which the kernel does not give
@@ -20,12 +21,30 @@ type mounted struct {
 	readOnly bool
 }
 
-// mountsOf reads those of a process.
-func mountsOf(pid int) (mounts, error) {
+// mountTable reads the mounts of a process. A table that is as it was is not parsed again:
+// it is read for each command, and has hundreds of lines.
+type mountTable struct {
+	mu   sync.Mutex
+	text []byte
+	all  mounts // never changed
+}
+
+// read returns what is mounted now; the caller must not change it.
+func (t *mountTable) read(pid int) (mounts, error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/mountinfo")
 	if err != nil {
 		return nil, err
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.all == nil || !bytes.Equal(text, t.text) {
+		t.text, t.all = text, parseMounts(text)
+	}
+	return t.all, nil
+}
+
+// parseMounts parses a file mountinfo of proc(5).
+func parseMounts(text []byte) mounts {
 	all := mounts{}
 	for line := range bytes.Lines(text) {
 		if f := bytes.Fields(line); len(f) > 5 {
@@ -33,7 +52,7 @@ func mountsOf(pid int) (mounts, error) {
 			all[string(f[0])] = mounted{filepath.Clean(unescaped.Replace(string(f[4]))), slices.Contains(options, "ro")}
 		}
 	}
-	return all, nil
+	return all
 }
 
 // unescaped reads the paths of proc(5).
@@ -45,7 +64,7 @@ func (k *Keeper) Lost() []string {
 	if k.policy.Layer != A {
 		return nil
 	}
-	now, err := mountsOf(k.process.Process.Pid)
+	now, err := k.table.read(k.process.Process.Pid)
 	if err != nil { // it ends
 		return nil
 	}
@@ -65,7 +84,7 @@ func (k *Keeper) ReadOnly() map[string]bool {
 	if k.policy.Layer != A {
 		return nil
 	}
-	now, err := mountsOf(k.process.Process.Pid)
+	now, err := k.table.read(k.process.Process.Pid)
 	if err != nil { // it ends
 		return nil
 	}

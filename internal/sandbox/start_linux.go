@@ -43,6 +43,7 @@ type Keeper struct {
 	proxy    net.Listener
 	serving  sync.WaitGroup
 	stopping context.CancelFunc
+	table    mountTable
 	mounts   mounts // of layer A, when the walls stood
 	// supervisor makes the connections of layer B; nil in others.
 	supervisor *seccomp.Supervisor
@@ -244,7 +245,7 @@ func (k *Keeper) begin(c Config) error {
 	_, files, err = k.expect(k.control, answer) // after it has attacked its walls
 	closeAll(files)
 	if err == nil && k.policy.Layer == A {
-		k.mounts, err = mountsOf(k.process.Process.Pid)
+		k.mounts, err = k.table.read(k.process.Process.Pid)
 	}
 	return err
 }
