@@ -169,7 +169,7 @@ func TestTheKernelWakesNothingThatIsFrozen(t *testing.T) {
 			}
 			thaw()
 		}
-		if !grows(dir, "woken") {
+		if !goesOn(dir, "woken") {
 			t.Errorf("layer %s, ABI %d: it does not go on", c.layer, c.abi)
 		}
 	}
@@ -188,7 +188,7 @@ func TestWhatShouldEndStaysFrozen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !eventually(func() bool { return grows(p.Write[0], "runs") }) {
+		if !goesOn(p.Write[0], "runs") {
 			t.Fatal("it does not run")
 		}
 		thaw, err := k.Freeze()
