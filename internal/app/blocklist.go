@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"hermes/internal/config"
 	"hermes/internal/home"
@@ -32,7 +31,7 @@ func (a *App) makeBlocklist() (*blocklist, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := restrictionFault(cfg, "security.website_blocklist"); err != nil {
+	if err := cfg.RestrictionFault("security", "website_blocklist"); err != nil {
 		return nil, fmt.Errorf("the website is blocked, since a setting cannot be used: %w", err)
 	}
 	set := cfg.Security().WebsiteBlocklist
@@ -49,19 +48,6 @@ func (a *App) makeBlocklist() (*blocklist, error) {
 		b.lists = append(b.lists, namedList{path, &hostlist.Source{Files: []string{path}, Now: a.opts.Now}})
 	}
 	return b, nil
-}
-
-// restrictionFault returns what is wrong with settings that forbid something: those of a section,
-// and unknown ones in it, which may be misspelt. Their defaults forbid nothing, so they must not
-// be used in the place of what the user wrote.
-func restrictionFault(cfg *config.Config, section string) error {
-	for _, p := range cfg.Warnings() {
-		in := p.Key == "security" || p.Key == section || strings.HasPrefix(p.Key, section+".")
-		if in && !p.Planned {
-			return fmt.Errorf("%s %s; correct it in config.yaml", p.Key, p.Text)
-		}
-	}
-	return nil
 }
 
 // sharedFiles returns the paths of the files with rules. Relative ones are in Hermes'

@@ -51,7 +51,7 @@ func (a *App) makeConfinement() (*confine.Program, error) {
 
 // wayOut makes the proxy of commands, and the hosts that the user allows or forbids.
 func (a *App) wayOut(cfg *config.Config) (p *egress.Proxy, allow, deny []egress.Rule, err error) {
-	if err := restrictionFault(cfg, "security.egress"); err != nil {
+	if err := cfg.RestrictionFault("security", "egress"); err != nil {
 		return nil, nil, nil, err
 	}
 	set := cfg.Security().Egress
@@ -197,7 +197,7 @@ type walled struct {
 	read    func() string        // the untrusted text that it has read
 }
 
-// walls makes the walls around the commands of a session; nil is none.
+// walls makes the walls around the commands of a session, nil if the settings want none.
 func (a *App) walls(cfg *config.Config, local environment.LocalConfig, of walled) (isolation.Walls, error) {
 	mode := cfg.Terminal().Sandbox
 	if mode == isolation.SandboxOff {

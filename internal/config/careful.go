@@ -32,22 +32,39 @@ func meantCareful(path, known []string) bool {
 	return careful(path) || len(path) == 1 && careful([]string{nearest(path[0], known)})
 }
 
-// SpendProblems lists what is unclear about the section spend: unknown keys, invalid
-// values, and a file that cannot be read and differs there from the copy that is
-// used. No turn may start while there is one, because a cap that the user wrote
-// might not hold.
-func (c *Config) SpendProblems() []Problem {
-	list := slices.Clone(c.spendLost)
+// problemsOf lists what is unclear about a setting or a section, given by its path: unknown
+// keys that may be its misspelt name or one in it, and values that are invalid, in it or in
+// its place.
+func (c *Config) problemsOf(section ...string) (list []Problem) {
 	for _, p := range c.checked() {
 		path, err := yamledit.Split(p.Key)
 		if err != nil || p.Severity < Warning || p.Planned {
 			continue
 		}
-		if path[0] == spendSection || len(path) == 1 && nearest(path[0], []string{spendSection}) != "" {
+		meant := min(len(path), len(section))
+		if meant > 0 && slices.EqualFunc(path[:meant], section[:meant], func(is, name string) bool { return nearest(is, []string{name}) != "" }) {
 			list = append(list, p)
 		}
 	}
 	return list
+}
+
+// RestrictionFault says what is unclear about settings that forbid something, given by their
+// path, nil if nothing is. Their defaults forbid nothing, so they must not be used in the
+// place of what the user wrote.
+func (c *Config) RestrictionFault(section ...string) error {
+	for _, p := range c.problemsOf(section...) {
+		return fmt.Errorf("%s %s; correct it in config.yaml", p.Key, p.Text)
+	}
+	return nil
+}
+
+// SpendProblems lists what is unclear about the section spend: unknown keys, invalid
+// values, and a file that cannot be read and differs there from the copy that is
+// used. No turn may start while there is one, because a cap that the user wrote
+// might not hold.
+func (c *Config) SpendProblems() []Problem {
+	return append(slices.Clone(c.spendLost), c.problemsOf(spendSection)...)
 }
 
 // DenyFault says in words for the user why no turn may start: approvals.deny, or what is
@@ -57,11 +74,7 @@ func (c *Config) DenyFault() error {
 	if c.unread != nil {
 		return fmt.Errorf("%w. No turn is started: what it forbids is not known", c.unread)
 	}
-	for _, p := range c.checked() {
-		path, err := yamledit.Split(p.Key)
-		if err != nil || p.Severity < Warning || p.Planned || len(path) < 2 || path[0] != "approvals" || nearest(path[1], []string{"deny"}) == "" {
-			continue
-		}
+	for _, p := range c.problemsOf("approvals", "deny") {
 		p.Served = "no turn is started while it is unclear what is forbidden"
 		return errors.New(strings.TrimSuffix(p.String(), "."))
 	}

@@ -154,10 +154,29 @@ func TestDenyIsNotSwitchedOff(t *testing.T) {
 		"approvals: {deny: ['rm *']}": false,
 		"approvals: {deny: {a: rm}}":  true,
 		"approvals: {deni: ['rm *']}": true,
+		"approvels: {deny: ['rm *']}": true,
+		"approvals: ['rm *']":         true,
 		"approvals: {timeout: soon}":  false,
 		"display: {compact: maybe}":   false,
 	} {
 		if fault := load(setup(t, text+"\n", "")).DenyFault(); (fault != nil) != unclear {
+			t.Errorf("%s: %v", text, fault)
+		}
+	}
+}
+
+// TestARestrictionIsNotMisspelt at any place of its path.
+func TestARestrictionIsNotMisspelt(t *testing.T) {
+	for text, unclear := range map[string]bool{
+		"security: {egress: {allow: [a.example]}}":   false,
+		"security: {egress: {allow: {a: b}}}":        true,
+		"security: {egress: {alow: [a.example]}}":    true,
+		"security: {egres: {deny: [a.example]}}":     true,
+		"securty: {egress: {deny: [a.example]}}":     true,
+		"security: [a.example]":                      true,
+		"security: {website_blocklist: {domain: x}}": false,
+	} {
+		if fault := load(setup(t, text+"\n", "")).RestrictionFault("security", "egress"); (fault != nil) != unclear {
 			t.Errorf("%s: %v", text, fault)
 		}
 	}

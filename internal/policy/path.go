@@ -173,7 +173,7 @@ func (r PathRules) write(p string) PathVerdict {
 	return PathVerdict{}
 }
 
-// program says why a file is a program that the user runs by its name, "" if it is none.
+// program says why a file is a program that the user runs by its name, "" if it is no such program.
 func (r PathRules) program(p string) string {
 	if r.Self != "" && p == canonical(r.Self) {
 		return "changes the program of Hermes itself"

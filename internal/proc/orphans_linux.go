@@ -159,7 +159,7 @@ const orphanWait = 3 * time.Second
 
 // EndOrphans ends what this process has adopted, and all below it: what commands left
 // running when they ended. It fails if some of it still runs after 3 s. Without
-// [AdoptOrphans] there is none.
+// [AdoptOrphans] it does nothing.
 func EndOrphans() error {
 	for deadline := time.Now().Add(orphanWait); ; time.Sleep(passPause) {
 		left, busy := own.adopted()
