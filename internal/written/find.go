@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Bounds of what is looked at for one line.
@@ -163,10 +164,10 @@ func (f *finder) look() bool {
 // wider is a pattern that means at least what a shell's does: a set of characters and a
 // part that is not known are any text.
 func wider(pattern string) string {
-	return sets.ReplaceAllString(strings.ReplaceAll(pattern, "\x00", "*"), "*")
+	return sets().ReplaceAllString(strings.ReplaceAll(pattern, "\x00", "*"), "*")
 }
 
-var sets = regexp.MustCompile(`\[[^/]+\]`)
+var sets = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^/]+\]`) })
 
 // matches lists the paths that a pattern means, as a shell does without its options.
 func (f *finder) matches(pattern string) []string {

@@ -3,8 +3,6 @@ package gitguard
 import (
 	"crypto/sha256"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -191,14 +189,5 @@ func content(r *os.Root, root, at string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > most {
-		return nil, fmt.Errorf("read %s: %w", at, fs.ErrInvalid)
-	}
-	text := make([]byte, info.Size())
-	n, err := io.ReadFull(f, text)
-	return text[:n], err
+	return readUpTo(f, most)
 }

@@ -2,6 +2,7 @@ package gitguard
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 )
@@ -61,6 +62,21 @@ func checked(f *os.File, err error, is func(fs.FileMode) bool) (*os.File, error)
 		return nil, err
 	}
 	return f, nil
+}
+
+// readUpTo reads a file from its beginning. One that is no regular file, or has more than
+// most bytes, is an error.
+func readUpTo(f *os.File, most int64) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > most {
+		return nil, fmt.Errorf("read %s: %w", f.Name(), fs.ErrInvalid)
+	}
+	text := make([]byte, info.Size())
+	n, err := io.ReadFull(f, text)
+	return text[:n], err
 }
 
 // openRoot opens a folder that others are opened in. The dot refuses all else at once.

@@ -2,7 +2,6 @@ package gitguard
 
 import (
 	"bytes"
-	"io"
 	"maps"
 	"os"
 	"path"
@@ -134,11 +133,13 @@ func (r *remotes) begin() {
 // open as root.
 func branchesOf(root *os.Root, dir, git string) *remotes {
 	r := &remotes{values: map[string][]string{}, branches: map[string]bool{}, read: map[string][]byte{}}
-	open, name := root.OpenRoot, relTo(dir, git)
-	if !isBelow(git, dir) {
-		open, name = os.OpenRoot, git
+	var at *os.Root
+	var err error
+	if isBelow(git, dir) {
+		at, err = OpenRootIn(root, relTo(dir, git))
+	} else {
+		at, err = openRoot(git)
 	}
-	at, err := open(name)
 	if err != nil {
 		return r
 	}
@@ -180,12 +181,8 @@ func (r *remotes) packed(git *os.Root) {
 		return
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxPacked {
-		r.many = true
-		return
-	}
-	text, _ := io.ReadAll(io.LimitReader(f, maxPacked))
+	text, err := readUpTo(f, maxPacked)
+	r.many = r.many || err != nil
 	for line := range bytes.Lines(text) {
 		if _, name, ok := bytes.Cut(line, []byte(" refs/heads/")); ok && len(r.branches) < maxBranches {
 			r.branches[string(bytes.TrimSpace(name))] = true
