@@ -43,96 +43,87 @@ func startChain(t *testing.T, l sandbox.Layer, abi int) (*sandbox.Keeper, string
 	return k, p.Write[0]
 }
 
-// TestAChainIsEnded in each way in which a keeper can end, also where signals reach others
-// than those inside (ABI 5), and where a guard can be killed from inside.
-func TestAChainIsEnded(t *testing.T) {
-	stop := proc.AdoptOrphans() // as the program does
-	t.Cleanup(stop)
-	for _, c := range endings {
-		for name, before := range map[string]func(*sandbox.Keeper) error{
-			"closed":    func(*sandbox.Keeper) error { return nil },
-			"killed":    sandbox.KillKeeper,
-			"unguarded": sandbox.KillGuard,
-		} {
-			if c.layer == sandbox.A && name == "unguarded" { // it has none
-				continue
-			}
-			t.Run(fmt.Sprintf("layer %s, ABI %d, %s", c.layer, c.abi, name), func(t *testing.T) {
-				k, dir := startChain(t, c.layer, c.abi)
-				if err := before(k); err != nil {
-					t.Fatal(err)
-				}
-				err := k.Close()
-				if grows(dir, "chain") {
-					t.Errorf("it runs after Close returned %v", err)
-				}
-				if err != nil {
-					t.Error(err)
-				}
-			})
-		}
-	}
-}
-
-// TestAProcessWithoutItsFirstThread is no zombie: it is frozen, and ended with its keeper,
-// its guard and its owner.
-func TestAProcessWithoutItsFirstThread(t *testing.T) {
-	stop := proc.AdoptOrphans() // as the program does
-	t.Cleanup(stop)
-	for _, c := range endings {
-		for name, before := range map[string]func(*sandbox.Keeper) error{
-			"closed":    func(*sandbox.Keeper) error { return nil },
-			"killed":    sandbox.KillKeeper,
-			"unguarded": sandbox.KillGuard,
-		} {
-			if c.layer == sandbox.A && name == "unguarded" { // it has none
-				continue
-			}
-			t.Run(fmt.Sprintf("layer %s, ABI %d, %s", c.layer, c.abi, name), func(t *testing.T) {
-				p := policy(t, c.layer)
-				caller := withCaller(t, &p)
-				k, err := sandbox.Start(t.Context(), sandbox.Config{Policy: p, ABI: c.abi})
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { k.Close() })
-				dir := p.Write[0]
-				if out, code := sh(t, k, "cd "+dir+"; setsid "+caller+"headless headless >/dev/null 2>&1 & cd "+dir+"; while ! [ -s headless ]; do sleep 0.01; done"); code != 0 || !goesOn(dir, "headless") {
-					t.Fatalf("it does not run: %s", out)
-				}
-				if k.Empty() {
-					t.Error("the keeper is empty")
-				}
-				thaw, err := k.Freeze()
-				if err != nil {
-					t.Fatal(err)
-				}
-				if grows(dir, "headless") {
-					t.Error("it runs while it is frozen")
-				}
-				thaw()
-				if !goesOn(dir, "headless") {
-					t.Error("it does not go on")
-				}
-				if err := before(k); err != nil {
-					t.Fatal(err)
-				}
-				if err := k.Close(); err != nil {
-					t.Error(err)
-				}
-				if grows(dir, "headless") {
-					t.Error("it runs after Close")
-				}
-			})
-		}
-	}
-}
-
 // endings are the ways in which all inside is signalled. ABI 0 is the kernel's.
 var endings = []struct {
 	layer sandbox.Layer
 	abi   int
 }{{sandbox.A, 0}, {sandbox.B, 0}, {sandbox.B, 5}}
+
+// inEachEnding runs a test for each way in which a keeper can end, which before begins.
+func inEachEnding(t *testing.T, test func(t *testing.T, layer sandbox.Layer, abi int, before func(*sandbox.Keeper) error)) {
+	t.Cleanup(proc.AdoptOrphans()) // as the program does
+	for _, c := range endings {
+		for name, before := range map[string]func(*sandbox.Keeper) error{
+			"closed":    func(*sandbox.Keeper) error { return nil },
+			"killed":    sandbox.KillKeeper,
+			"unguarded": sandbox.KillGuard,
+		} {
+			if c.layer == sandbox.A && name == "unguarded" { // it has none
+				continue
+			}
+			t.Run(fmt.Sprintf("layer %s, ABI %d, %s", c.layer, c.abi, name), func(t *testing.T) { test(t, c.layer, c.abi, before) })
+		}
+	}
+}
+
+// TestAChainIsEnded in each way, also where signals reach others than those inside (ABI 5),
+// and where a guard can be killed from inside.
+func TestAChainIsEnded(t *testing.T) {
+	inEachEnding(t, func(t *testing.T, layer sandbox.Layer, abi int, before func(*sandbox.Keeper) error) {
+		k, dir := startChain(t, layer, abi)
+		if err := before(k); err != nil {
+			t.Fatal(err)
+		}
+		err := k.Close()
+		if grows(dir, "chain") {
+			t.Errorf("it runs after Close returned %v", err)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestAProcessWithoutItsFirstThread is no zombie: it is frozen, and ended with its keeper,
+// its guard and its owner.
+func TestAProcessWithoutItsFirstThread(t *testing.T) {
+	inEachEnding(t, func(t *testing.T, layer sandbox.Layer, abi int, before func(*sandbox.Keeper) error) {
+		p := policy(t, layer)
+		caller := withCaller(t, &p)
+		k, err := sandbox.Start(t.Context(), sandbox.Config{Policy: p, ABI: abi})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { k.Close() })
+		dir := p.Write[0]
+		if out, code := sh(t, k, "cd "+dir+"; setsid "+caller+"headless headless >/dev/null 2>&1 & cd "+dir+"; while ! [ -s headless ]; do sleep 0.01; done"); code != 0 || !goesOn(dir, "headless") {
+			t.Fatalf("it does not run: %s", out)
+		}
+		if k.Empty() {
+			t.Error("the keeper is empty")
+		}
+		thaw, err := k.Freeze()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if grows(dir, "headless") {
+			t.Error("it runs while it is frozen")
+		}
+		thaw()
+		if !goesOn(dir, "headless") {
+			t.Error("it does not go on")
+		}
+		if err := before(k); err != nil {
+			t.Fatal(err)
+		}
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+		if grows(dir, "headless") {
+			t.Error("it runs after Close")
+		}
+	})
+}
 
 func TestAChainIsFrozen(t *testing.T) {
 	for _, c := range endings {
