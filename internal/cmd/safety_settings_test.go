@@ -21,12 +21,14 @@ func commanding(command string) func(*chatserver.Request) (chatserver.Answer, er
 }
 
 // TestApprovalsMode is about what happens to a dangerous call with every value of approvals.mode,
-// right and wrong ones. A wrong one switches nothing off and is reported.
+// right and wrong ones. A wrong one switches nothing off and is reported, and no turn starts if the
+// whole section, with what it may forbid, is wrong.
 func TestApprovalsMode(t *testing.T) {
 	t.Parallel()
 	for settings, want := range map[string]struct {
-		runs bool
-		says string
+		runs   bool
+		says   string
+		status int
 	}{
 		"":                                    {},
 		"approvals: {mode: manual}\n":         {},
@@ -39,8 +41,9 @@ func TestApprovalsMode(t *testing.T) {
 		"approvals: {mode: {off: true}}\n":    {says: "line 1: approvals.mode must be one of smart, manual, off"},
 		"approvals: {mode: \"${NOTHING}\"}\n": {says: "line 1: approvals.mode uses the variable NOTHING, which is not set"},
 		"approvals: {mdoe: off}\n":            {says: "line 1: approvals.mdoe is not a known setting"},
-		"approvals: off\n":                    {says: "line 1: approvals must be a section"},
-		"aprovals: {mode: off}\n":             {says: "line 1: aprovals is not a known setting"},
+		"approvals: off\n":                    {says: "line 1: approvals must be a section", status: 2}, // what it forbids is not known
+
+		"aprovals: {mode: off}\n": {says: "line 1: aprovals is not a known setting", status: 2},
 	} {
 		t.Run(settings, func(t *testing.T) {
 			t.Parallel()
@@ -52,7 +55,7 @@ func TestApprovalsMode(t *testing.T) {
 			}
 			out, errs, status := p.run("-z", "go", "-m", "played")
 			_, err := os.Stat(victim)
-			if ran := err != nil; status != 0 || ran != want.runs {
+			if ran := err != nil; status != want.status || ran != want.runs {
 				t.Errorf("ran %v, want %v; status %d: %s%s", ran, want.runs, status, out, errs)
 			}
 			if !strings.Contains(errs, want.says) || want.says == "" && errs != "" {
