@@ -13,3 +13,9 @@ func GuardPID(k *Keeper) int { return k.process.Process.Pid }
 
 // KeeperPID is the process id of a keeper.
 func KeeperPID(k *Keeper) int { return k.inner.Pid }
+
+// ListenBut is how a keeper listens for its proxy.
+var (
+	Listen    = listen
+	ListenBut = listenBut
+)

@@ -93,6 +93,33 @@ func TestLayersHold(t *testing.T) {
 	}
 }
 
+// TestTheProxyIsNotTakenForTheHost: in its own network the kernel may choose the port that is
+// attacked on the host.
+func TestTheProxyIsNotTakenForTheHost(t *testing.T) {
+	t.Parallel()
+	first, err := sandbox.Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, attacked := first, first.Addr().(*net.TCPAddr).Port
+	l, err := sandbox.ListenBut(attacked, func() (l net.Listener, err error) {
+		if l, next = next, nil; l == nil {
+			l, err = sandbox.Listen()
+		}
+		return l, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if l.Addr().(*net.TCPAddr).Port == attacked {
+		t.Error("the proxy answers where the host is attacked")
+	}
+	if _, err := first.Accept(); err == nil {
+		t.Error("the first socket is still open")
+	}
+}
+
 // TestAWeakWallIsFound gives the keeper a policy that names what it must not reach: it
 // finds out by itself, and no keeper comes of it.
 func TestAWeakWallIsFound(t *testing.T) {

@@ -53,7 +53,7 @@ func raise(o order, self int) (h handed, lacks []string, err error) {
 			return h, nil, err
 		}
 		if p.Network == Proxied {
-			if h.proxy, err = listenInside(); err != nil {
+			if h.proxy, err = listenInside(o.target.Port); err != nil {
 				return h, nil, err
 			}
 		}
@@ -93,12 +93,24 @@ func ownRoot(p Policy) (lacks []string, err error) {
 	return lacks, err
 }
 
-// listenInside makes the socket on which the proxy is reached in the new network.
-func listenInside() (*os.File, error) {
-	l, err := listen()
+// listenInside makes the socket on which the proxy is reached in the new network. Its port is
+// not that of the host which is attacked: the kernel chooses both, and what answers there
+// would look like the host.
+func listenInside(attacked int) (*os.File, error) {
+	l, err := listenBut(attacked, listen)
 	if err != nil {
 		return nil, err
 	}
 	defer l.Close()
 	return l.(*net.TCPListener).File()
+}
+
+// listenBut listens on another port than one.
+func listenBut(port int, listen func() (net.Listener, error)) (net.Listener, error) {
+	l, err := listen()
+	if err != nil || l.Addr().(*net.TCPAddr).Port != port {
+		return l, err
+	}
+	defer l.Close() // it keeps its port meanwhile
+	return listen()
 }
