@@ -36,6 +36,9 @@ func (w *crew) Tools(context.Context) ([]hermes.Tool, error) {
 		Goals    []string `json:"goals"`
 		Toolsets []string `json:"toolsets,omitempty"`
 	}
+	type number struct {
+		N int `json:"n"`
+	}
 	return []hermes.Tool{hermes.NewTool(hermes.Spec{Name: "crew", Description: "Run children.", Trusted: true},
 		func(ctx context.Context, c *hermes.Call, in work) (hermes.Result, error) {
 			out := make([]string, len(in.Goals))
@@ -52,7 +55,7 @@ func (w *crew) Tools(context.Context) ([]hermes.Tool, error) {
 			wg.Wait()
 			return hermes.Result{Text: strings.Join(out, "\n")}, nil
 		}), hermes.NewTool(hermes.Spec{Name: "hold", Description: "Wait.", Trusted: true},
-		func(ctx context.Context, _ *hermes.Call, _ struct{ N int }) (hermes.Result, error) {
+		func(ctx context.Context, _ *hermes.Call, _ number) (hermes.Result, error) {
 			select {
 			case <-w.refused:
 			case <-ctx.Done():
@@ -245,7 +248,7 @@ func TestDelegationIsBounded(t *testing.T) {
 				n, _ := strconv.Atoi(m[1])
 				steps += n
 			}
-			if !strings.Contains(done.Text, tt.want) || steps != tt.steps {
+			if !strings.Contains(done.Text, tt.want) || steps != tt.steps || strings.Contains(done.Text, "hold was not run") {
 				t.Errorf("%d steps, want %d; the turn ended with %q", steps, tt.steps, done.Text)
 			}
 		})
