@@ -38,6 +38,7 @@ type lab struct {
 	dir   string // where the bundles are
 	env   []string
 	hosts map[string]string // host to address
+	late  bool              // as options.lingers
 
 	mu       sync.Mutex
 	refusals []swap.Refusal
@@ -50,6 +51,7 @@ type options struct {
 	hosts   map[string]http.Handler
 	config  swap.Config
 	http1   bool // hosts speak HTTP/1.1 only
+	lingers bool // a connection to a host is open until the host has answered that TLS on it was ended
 }
 
 // token is a declared secret for everything on api.
@@ -59,7 +61,7 @@ func token() swap.Secret {
 
 func newLab(t *testing.T, o options) *lab {
 	t.Helper()
-	l := &lab{t: t, hosts: map[string]string{}, dir: t.TempDir()}
+	l := &lab{t: t, hosts: map[string]string{}, dir: t.TempDir(), late: o.lingers}
 	authority := egresstest.NewAuthority(t)
 	for host, handler := range o.hosts {
 		server := httptest.NewUnstartedServer(handler)
@@ -128,7 +130,11 @@ func (l *lab) connect(ctx context.Context, conn net.Conn) {
 	}
 	fmt.Fprint(conn, "HTTP/1.1 200 OK\r\n\r\n")
 	dial := func(ctx context.Context) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "tcp", address)
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+		if err == nil && l.late {
+			conn = &lingering{Conn: conn, closing: make(chan struct{}), read: make(chan struct{}, 1)}
+		}
+		return conn, err
 	}
 	if l.swap.Handles(host, uint16(n)) {
 		err := l.swap.Serve(ctx, conn, host, uint16(n), dial)
@@ -144,6 +150,39 @@ func (l *lab) connect(ctx context.Context, conn net.Conn) {
 	defer out.Close()
 	go func() { _, _ = io.Copy(out, conn); out.Close() }()
 	_, _ = io.Copy(conn, out)
+}
+
+// lingering is a connection whose Close waits until something more was read from it, for some
+// seconds.
+type lingering struct {
+	net.Conn
+	once    sync.Once
+	closing chan struct{}
+	read    chan struct{}
+}
+
+func (c *lingering) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	select {
+	case <-c.closing:
+		select {
+		case c.read <- struct{}{}:
+		default:
+		}
+	default:
+	}
+	return n, err
+}
+
+func (c *lingering) Close() error {
+	c.once.Do(func() {
+		close(c.closing)
+		select {
+		case <-c.read:
+		case <-time.After(5 * time.Second):
+		}
+	})
+	return c.Conn.Close()
 }
 
 // roots are what a child trusts: the bundle.
@@ -209,6 +248,17 @@ func (l *lab) send(host, text string) string {
 	}
 	all, _ := io.ReadAll(conn)
 	return string(all)
+}
+
+// begin sends the beginning of a request over HTTP/1.1, whose body never goes on. Unlike
+// http.Client it does not wait for the body once the connection has ended.
+func (l *lab) begin(path string) (*http.Response, error) {
+	l.t.Helper()
+	conn := l.tunnel(api)
+	if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n", path, api); err != nil {
+		l.t.Fatal(err)
+	}
+	return http.ReadResponse(bufio.NewReader(conn), nil)
 }
 
 // answer is what a child got.

@@ -176,19 +176,25 @@ func TestARequestThatStandsStillEnds(t *testing.T) {
 				l := newLab(t, options{secrets: []swap.Secret{token()}, hosts: map[string]http.Handler{api: counted}, http1: !http2, config: swap.Config{Limits: limits}})
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 				defer cancel()
-				r := l.request("POST", path, "").WithContext(ctx)
-				if path == "/body" {
-					in, out := io.Pipe()
-					defer out.Close()
-					r.Body, r.ContentLength = in, -1
-					go func() { _, _ = io.WriteString(out, "x") }()
+				do := func() (*http.Response, error) {
+					r := l.request("POST", path, "").WithContext(ctx)
+					if path == "/body" {
+						in, out := io.Pipe()
+						t.Cleanup(func() { out.Close() })
+						r.Body, r.ContentLength = in, -1
+						go func() { _, _ = io.WriteString(out, "x") }()
+					}
+					return l.client(http2).Do(r)
+				}
+				if path == "/body" && !http2 {
+					do = func() (*http.Response, error) { return l.begin(path) }
 				}
 				if path == "/socket" {
 					if c, _, err := websocket.Dial(ctx, "wss://"+api+path, &websocket.DialOptions{HTTPClient: l.client(false)}); err == nil {
 						defer c.CloseNow()
 						_, _, _ = c.Read(ctx)
 					}
-				} else if reply, err := l.client(http2).Do(r); err == nil {
+				} else if reply, err := do(); err == nil {
 					defer reply.Body.Close()
 					if path != "/flood" { // its child does not read
 						_, err = io.ReadAll(reply.Body)
@@ -203,6 +209,29 @@ func TestARequestThatStandsStillEnds(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestAReplyThatWasEndedDoesNotLookWhole has a host that takes the end of its connection for the
+// end of the request, and ends its reply properly while it still can.
+func TestAReplyThatWasEndedDoesNotLookWhole(t *testing.T) {
+	t.Parallel()
+	host := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "begun")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	l := newLab(t, options{
+		secrets: []swap.Secret{token()}, hosts: map[string]http.Handler{api: host}, http1: true, lingers: true,
+		config: swap.Config{Limits: swap.Limits{Still: 200 * time.Millisecond}},
+	})
+	reply, err := l.client(false).Do(l.request("GET", "/", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	if text, err := io.ReadAll(reply.Body); err == nil || string(text) != "begun" {
+		t.Errorf("it looks whole: %s, %q, %v", reply.Status, text, err)
 	}
 }
 

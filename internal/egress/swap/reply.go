@@ -60,7 +60,10 @@ func (t *tunnel) pass(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).EnableFullDuplex()
 	}
 	reply, err := t.transport.RoundTrip(out)
-	if err != nil && passing.hasEnded() {
+	if err == nil {
+		defer reply.Body.Close()
+	}
+	if passing.hasEnded() { // a reply would be to the part of the request that had passed
 		t.say(w, http.StatusGatewayTimeout, fmt.Sprintf("Hermes ended this request to %s: no byte of it passed for %v.", t.address(), passing.after))
 		return
 	}
@@ -68,7 +71,6 @@ func (t *tunnel) pass(w http.ResponseWriter, r *http.Request) {
 		t.unreachable(w, r, err)
 		return
 	}
-	defer reply.Body.Close()
 	if reply.StatusCode == http.StatusSwitchingProtocols {
 		t.join(w, r, reply, passing)
 		return
@@ -148,7 +150,12 @@ func (t *tunnel) answer(w http.ResponseWriter, r *http.Request, reply *http.Resp
 	if reply.ContentLength < 0 && flush() != nil {
 		return
 	}
-	if err := newRelay(t.swap.values, w, flush).copy(body); err != nil {
+	err = newRelay(t.swap.values, w, flush).copy(body)
+	if err == nil {
+		// A host that sees its connection being closed may still end its reply properly.
+		err = reply.Request.Context().Err()
+	}
+	if err != nil {
 		panic(http.ErrAbortHandler) // a reply that is not whole must not look whole; net/http catches it
 	}
 	t.copyTrailer(w.Header(), reply, announced)
