@@ -32,13 +32,13 @@ const api = "api.example.test"
 // lab is a world without network: real hosts with certificates of their own authority, and
 // a proxy in front of them.
 type lab struct {
-	t     *testing.T
-	swap  *swap.Swap
-	proxy string // its address
-	dir   string // where the bundles are
-	env   []string
-	hosts map[string]string // host to address
-	late  bool              // as options.lingers
+	t       *testing.T
+	swap    *swap.Swap
+	proxy   string // its address
+	dir     string // where the bundles are
+	env     []string
+	hosts   map[string]string // host to address
+	lingers bool              // as in options
 
 	mu       sync.Mutex
 	refusals []swap.Refusal
@@ -51,7 +51,7 @@ type options struct {
 	hosts   map[string]http.Handler
 	config  swap.Config
 	http1   bool // hosts speak HTTP/1.1 only
-	lingers bool // a connection to a host is open until the host has answered that TLS on it was ended
+	lingers bool // connections to hosts are lingering
 }
 
 // token is a declared secret for everything on api.
@@ -61,7 +61,7 @@ func token() swap.Secret {
 
 func newLab(t *testing.T, o options) *lab {
 	t.Helper()
-	l := &lab{t: t, hosts: map[string]string{}, dir: t.TempDir(), late: o.lingers}
+	l := &lab{t: t, hosts: map[string]string{}, dir: t.TempDir(), lingers: o.lingers}
 	authority := egresstest.NewAuthority(t)
 	for host, handler := range o.hosts {
 		server := httptest.NewUnstartedServer(handler)
@@ -131,8 +131,8 @@ func (l *lab) connect(ctx context.Context, conn net.Conn) {
 	fmt.Fprint(conn, "HTTP/1.1 200 OK\r\n\r\n")
 	dial := func(ctx context.Context) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
-		if err == nil && l.late {
-			conn = &lingering{Conn: conn, closing: make(chan struct{}), read: make(chan struct{}, 1)}
+		if err == nil && l.lingers {
+			conn = lingering{conn}
 		}
 		return conn, err
 	}
@@ -152,36 +152,12 @@ func (l *lab) connect(ctx context.Context, conn net.Conn) {
 	_, _ = io.Copy(conn, out)
 }
 
-// lingering is a connection whose Close waits until something more was read from it, for some
-// seconds.
-type lingering struct {
-	net.Conn
-	once    sync.Once
-	closing chan struct{}
-	read    chan struct{}
-}
+// lingering is a connection whose Close leaves time to read what the host sends when it sees the
+// end of TLS. With less time a test could only miss a fault.
+type lingering struct{ net.Conn }
 
-func (c *lingering) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	select {
-	case <-c.closing:
-		select {
-		case c.read <- struct{}{}:
-		default:
-		}
-	default:
-	}
-	return n, err
-}
-
-func (c *lingering) Close() error {
-	c.once.Do(func() {
-		close(c.closing)
-		select {
-		case <-c.read:
-		case <-time.After(5 * time.Second):
-		}
-	})
+func (c lingering) Close() error {
+	<-time.After(50 * time.Millisecond)
 	return c.Conn.Close()
 }
 

@@ -60,10 +60,7 @@ func (t *tunnel) pass(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).EnableFullDuplex()
 	}
 	reply, err := t.transport.RoundTrip(out)
-	if err == nil {
-		defer reply.Body.Close()
-	}
-	if passing.hasEnded() { // a reply would be to the part of the request that had passed
+	if err != nil && passing.hasEnded() {
 		t.say(w, http.StatusGatewayTimeout, fmt.Sprintf("Hermes ended this request to %s: no byte of it passed for %v.", t.address(), passing.after))
 		return
 	}
@@ -71,6 +68,7 @@ func (t *tunnel) pass(w http.ResponseWriter, r *http.Request) {
 		t.unreachable(w, r, err)
 		return
 	}
+	defer reply.Body.Close()
 	if reply.StatusCode == http.StatusSwitchingProtocols {
 		t.join(w, r, reply, passing)
 		return
@@ -152,7 +150,7 @@ func (t *tunnel) answer(w http.ResponseWriter, r *http.Request, reply *http.Resp
 	}
 	err = newRelay(t.swap.values, w, flush).copy(body)
 	if err == nil {
-		// A host that sees its connection being closed may still end its reply properly.
+		// A host that sees its connection being closed may still answer, or end its reply properly.
 		err = reply.Request.Context().Err()
 	}
 	if err != nil {
