@@ -27,6 +27,9 @@ type Risk struct {
 	// NoRemember marks a call that only the user may allow, for this session at
 	// most: no model judges it, and no grant is kept after the session.
 	NoRemember bool `json:"no_remember,omitempty"`
+	// EveryMode marks a call that needs an answer of the user in each mode, also in yolo, and
+	// that the keys of the settings and of the run do not allow. Such a risk is NoRemember, too.
+	EveryMode bool `json:"-"`
 	// Once marks a call that must be allowed each time: no grant covers it, and none
 	// is made. Such a risk is NoRemember, too.
 	Once bool `json:"once,omitempty"`

@@ -89,7 +89,7 @@ const (
 	ModeAsk         RightsMode = "ask"          // the user decides
 	ModePlan        RightsMode = "plan"         // nothing is changed
 	ModeAcceptEdits RightsMode = "accept-edits" // changes of files are approved
-	ModeYolo        RightsMode = "yolo"         // everything that no rule denies is approved
+	ModeYolo        RightsMode = "yolo"         // what no rule denies is approved, except what untrusted text may have asked to keep
 )
 
 // Approver is who decides first about a risky call; empty is what is configured.

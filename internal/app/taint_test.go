@@ -518,14 +518,28 @@ func TestWhatIsAllowedIsKeptWithItsSource(t *testing.T) {
 	}
 }
 
-// TestModeOffAsksNothing: the approval mode off applies here too.
-func TestModeOffAsksNothing(t *testing.T) {
+// TestNoSettingLiftsTaint: neither yolo nor a key of the settings lets untrusted text change what
+// is kept. The user is asked, or it waits.
+func TestNoSettingLiftsTaint(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, "")
-	s.mode = "off"
-	s.say(readNotes, obey)
-	if kept := s.kept(); !slices.Equal(kept, []string{"learning", "memory", "skill"}) || len(s.waiting()) > 0 {
-		t.Errorf("kept %q, waiting %q", kept, s.waiting())
+	for _, config := range []string{"", "command_allowlist: ['taint:memory', 'taint:skill', 'taint:learning']\n"} {
+		for _, answer := range []hermes.Decision{hermes.Deny, ""} {
+			s := newScene(t, answer)
+			s.mode, s.config = "off", config
+			s.say(readNotes, obey)
+			if kept := s.kept(); len(kept) > 0 {
+				t.Errorf("answer %q, settings %q: kept %q", answer, config, kept)
+			}
+			asked := map[string]bool{}
+			for _, a := range s.asked {
+				for _, r := range a.Risks {
+					asked[r.Key] = true
+				}
+			}
+			if want := answer != ""; asked["taint:memory"] != want || asked["taint:skill"] != want || asked["taint:learning"] != want || len(s.waiting()) > 0 == want {
+				t.Errorf("answer %q, settings %q: asked %v, waiting %q", answer, config, asked, s.waiting())
+			}
+		}
 	}
 }
 

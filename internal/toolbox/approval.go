@@ -49,7 +49,8 @@ type Approvals struct {
 	// Deny are globs of commands that are never run, in any mode.
 	Deny []string
 	// Allowed are the keys of risks that are already approved, in any folder.
-	// They do not hold where no user can be asked, nor in child sessions.
+	// They do not hold where no user can be asked, nor in child sessions, nor for
+	// what untrusted text may have asked to keep.
 	Allowed []string
 	// Rules allow calls without asking, also where no user can be asked; see
 	// [AllowedUnattended] for what they never cover.

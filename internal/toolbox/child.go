@@ -6,7 +6,7 @@ import "hermes"
 // narrowed. Its task may hold untrusted text, so what is decided for the user's own conversation
 // does not hold for it:
 //
-//   - The mode yolo, and approvals.mode off, hold as for the parent.
+//   - The mode yolo, and approvals.mode off, hold as for the parent, and lift as little.
 //   - Rules that deny, and what is never allowed, hold as for the parent.
 //   - No model judges a call: a risky one is asked of the user, at the frontends of the sessions
 //     above. Where none attends, it is refused, whatever a setting allows without a user.

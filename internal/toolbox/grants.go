@@ -81,24 +81,35 @@ func (a *approvals) described(c *call, key string) hermes.Grant {
 func (a *approvals) open(c *call, found []hermes.Risk) []hermes.Risk {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.mode == ModeOff {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(found), func(f hermes.Risk) bool { return !f.Once && a.covered(a.described(c, f.Key), inChild(c.Call)) })
+	return slices.DeleteFunc(slices.Clone(found), func(f hermes.Risk) bool {
+		switch {
+		case a.mode == ModeOff && !f.EveryMode:
+			return true
+		case f.Once:
+			return false
+		case f.EveryMode:
+			return a.answered(a.described(c, f.Key))
+		}
+		return a.covered(a.described(c, f.Key), inChild(c.Call))
+	})
 }
 
 // covered reports whether the session, the settings or a stored grant allow a
 // call with one risk.
 func (a *approvals) covered(call hermes.Grant, child bool) bool {
-	inSession := call
-	inSession.Unattended = false // the session's own grants always hold in it
-	if slices.ContainsFunc(a.granted, func(g hermes.Grant) bool { return g.Covers(inSession, a.now()) }) {
+	if a.answered(call) {
 		return true
 	}
 	if !call.Unattended && !child && slices.Contains(a.rules.Allowed, call.Key) {
 		return true
 	}
 	return a.rules.Grants != nil && a.rules.Grants.Covers(call)
+}
+
+// answered reports whether an answer of the user for this session allows a call with one risk.
+func (a *approvals) answered(call hermes.Grant) bool {
+	call.Unattended = false // the session's own grants always hold in it
+	return slices.ContainsFunc(a.granted, func(g hermes.Grant) bool { return g.Covers(call, a.now()) })
 }
 
 // grant keeps what the user has allowed: AllowAlways on disk only, so that what

@@ -25,9 +25,9 @@ func (b *Toolbox) permission(next runner) runner {
 		if assessor, ok := c.Tool.(hermes.RiskAssessor); ok {
 			found = assessor.AssessRisk(ctx, c.Call)
 		}
-		tainted, ok := b.taint(c)
+		kept, ok := b.taint(c)
 		if ok {
-			found = append(slices.Clip(found), tainted)
+			found = append(slices.Clip(found), kept)
 		}
 		if i := slices.IndexFunc(found, func(r hermes.Risk) bool { return r.Deny && !r.Mistake }); i >= 0 {
 			return forbidden(found[i].Reason)
@@ -35,7 +35,7 @@ func (b *Toolbox) permission(next runner) runner {
 		if i := slices.IndexFunc(found, func(r hermes.Risk) bool { return r.Mistake }); i >= 0 {
 			return blocked("refused", "It did not run, and the user was not asked. Call it again as the reason says.", found[i].Reason)
 		}
-		if len(found) > 0 {
+		if found = tainted(c, found); len(found) > 0 {
 			c.subject = subject(ctx, c)
 			if ok { // what is kept is shown whole
 				c.subject.Text, c.subject.Detail = spelled(c.Arguments), ""
@@ -160,6 +160,10 @@ var ownRisks = []string{"self-", "own-", "path:own-", "write-hermes"}
 // asked. It never covers what only the user may allow, nor what would change the
 // settings themselves.
 func AllowedUnattended(r hermes.Risk) bool {
-	own := func(prefix string) bool { return strings.HasPrefix(r.Key, prefix) }
-	return !r.Deny && !r.NoRemember && !slices.ContainsFunc(ownRisks, own)
+	return !r.Deny && !r.NoRemember && !own(r)
+}
+
+// own reports whether a risk is one that changes Hermes itself.
+func own(r hermes.Risk) bool {
+	return slices.ContainsFunc(ownRisks, func(prefix string) bool { return strings.HasPrefix(r.Key, prefix) })
 }

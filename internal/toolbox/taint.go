@@ -61,6 +61,7 @@ func (b *Toolbox) noteRead(c *call) {
 // taint returns the risk of a call that changes what is kept for later sessions
 // after this session has read untrusted text, which may have asked for the
 // change. Text of trusted folders does not count for what is only remembered. Each kind of change has its own key.
+// Only an answer of the user allows it, for this call or for the session.
 func (b *Toolbox) taint(c *call) (hermes.Risk, bool) {
 	if c.Spec.Persists == nil || c.Host == nil {
 		return hermes.Risk{}, false
@@ -77,7 +78,23 @@ func (b *Toolbox) taint(c *call) (hermes.Risk, bool) {
 	if advice := b.lessAsking(c); advice != "" {
 		reason += ". " + advice
 	}
-	return hermes.Risk{Key: "taint:" + kind, NoRemember: true, Reason: reason}, true
+	return hermes.Risk{Key: "taint:" + kind, NoRemember: true, EveryMode: true, Reason: reason}, true
+}
+
+// tainted returns the risks of a call as they are after the session has read untrusted text: what
+// changes Hermes itself, by a file or a command, is asked as a change of memory is, in each mode.
+func tainted(c *call, found []hermes.Risk) []hermes.Risk {
+	if c.Host == nil || c.Host.Session().Provenance == "" || !slices.ContainsFunc(found, own) {
+		return found
+	}
+	found = slices.Clone(found)
+	for i, r := range found {
+		if own(r) {
+			found[i].NoRemember, found[i].EveryMode = true, true
+			found[i].Reason += "; this session has read text that you may not have written (" + strings.TrimSpace(c.Host.Session().Provenance) + ")"
+		}
+	}
+	return found
 }
 
 // canPropose reports whether a change may become a pending change: no user

@@ -10,6 +10,7 @@ import (
 
 	"hermes"
 	"hermes/internal/hook"
+	"hermes/internal/permission"
 	"hermes/internal/toolbox"
 )
 
@@ -40,6 +41,7 @@ func TestPersistentChangesNeedApprovalAfterUntrustedText(t *testing.T) {
 		name       string
 		mode       toolbox.Mode
 		allowed    []string
+		stored     bool // a grant for good is in the file
 		provenance string
 		call       string
 		keeps      bool // the tool cannot propose
@@ -55,16 +57,55 @@ func TestPersistentChangesNeedApprovalAfterUntrustedText(t *testing.T) {
 		{name: "no user attends", provenance: "a", call: add, answers: []hermes.Decision{hermes.Unattended}, asks: 1, did: "proposed"},
 		{name: "no answer comes", provenance: "a", call: add, answers: []hermes.Decision{hermes.TimedOut}, asks: 1, did: "proposed"},
 		{name: "no user attends and it cannot be proposed", provenance: "a", call: add, keeps: true, answers: []hermes.Decision{hermes.Unattended}, asks: 1, text: "BLOCKED"},
-		{name: "mode off", mode: toolbox.ModeOff, provenance: "a", call: add, did: "wrote"},
-		{name: "the user's configuration allows it", allowed: []string{"taint:memory"}, provenance: "a", call: add, did: "wrote"},
-		{name: "another kind is allowed", allowed: []string{"taint:skill"}, provenance: "a", call: add, asks: 1, text: "BLOCKED"},
+		{name: "yolo, and the user allows it", mode: toolbox.ModeOff, provenance: "a", call: add, answers: []hermes.Decision{hermes.AllowOnce}, asks: 1, did: "wrote"},
+		{name: "yolo, and the user refuses", mode: toolbox.ModeOff, provenance: "a", call: add, answers: []hermes.Decision{hermes.Deny}, asks: 1, text: "did NOT consent"},
+		{name: "yolo without a user", mode: toolbox.ModeOff, provenance: "a", call: add, answers: []hermes.Decision{hermes.Unattended}, asks: 1, did: "proposed"},
+		{name: "yolo in a clean session", mode: toolbox.ModeOff, call: add, did: "wrote"},
+		{name: "a key of the settings", allowed: []string{"taint:memory"}, provenance: "a", call: add, asks: 1, text: "BLOCKED"},
+		{name: "a stored grant", stored: true, provenance: "a", call: add, asks: 1, text: "BLOCKED"},
+		{name: "a stored grant in yolo", mode: toolbox.ModeOff, stored: true, provenance: "a", call: add, asks: 1, text: "BLOCKED"},
 	} {
 		var did []string
 		h := &host{answers: tt.answers, provenance: tt.provenance}
-		tools := mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{Mode: tt.mode, Allowed: tt.allowed}}, diary(&did, !tt.keeps))
+		rules := toolbox.Approvals{Mode: tt.mode, Allowed: tt.allowed}
+		if tt.stored {
+			file := permission.New(filepath.Join(t.TempDir(), permission.Name), nil, nil)
+			if err := file.Add(t.Context(), hermes.Grant{Tool: "diary", Key: "taint:memory", Unattended: true}); err != nil {
+				t.Fatal(err)
+			}
+			rules.Grants = file
+		}
+		tools := mustToolbox(t, toolbox.Options{Approvals: rules}, diary(&did, !tt.keeps))
 		r := tools.Run(t.Context(), &hermes.Call{ID: "c", Name: "diary", Arguments: json.RawMessage(tt.call), Host: h})
 		if got := strings.Join(did, " "); got != tt.did || len(h.asked) != tt.asks || !strings.Contains(r.Text, tt.text) {
 			t.Errorf("%s: did %q, asked %d times: %s", tt.name, got, len(h.asked), r.Text)
+		}
+	}
+}
+
+// TestChangesOfHermesItselfAskAfterUntrustedText: a command or file that changes Hermes itself is
+// asked in a tainted session whatever the mode, the settings and the grants say. Other risks are not.
+func TestChangesOfHermesItselfAskAfterUntrustedText(t *testing.T) {
+	t.Parallel()
+	for key, asks := range map[string]int{"write-hermes": 1, "self-config": 1, "path:own-memory": 1, "own-file": 1, "recursive-delete": 0} {
+		for _, provenance := range []string{"", "read_file notes.md"} {
+			want := asks
+			if provenance == "" {
+				want = 0
+			}
+			file := permission.New(filepath.Join(t.TempDir(), permission.Name), nil, nil)
+			if err := file.Add(t.Context(), hermes.Grant{Tool: "terminal", Key: key}); err != nil {
+				t.Fatal(err)
+			}
+			for name, rules := range map[string]toolbox.Approvals{"yolo": {Mode: toolbox.ModeOff}, "the settings": {Allowed: []string{key}}, "a grant": {Grants: file}} {
+				ran := 0
+				h := &host{provenance: provenance, answers: []hermes.Decision{hermes.Deny}}
+				tools := mustToolbox(t, toolbox.Options{Approvals: rules}, wallsTool(&ran, hermes.Risk{Key: key, Reason: "it changes something"}))
+				tools.Run(t.Context(), command("x", h))
+				if len(h.asked) != want || ran != 1-want {
+					t.Errorf("%s with %s after %q: asked %d times, ran %d times", key, name, provenance, len(h.asked), ran)
+				}
+			}
 		}
 	}
 }
@@ -109,7 +150,7 @@ func TestTheQuestionShowsTheWholeChange(t *testing.T) {
 		CallID: "c", Tool: "diary", Dir: "/work",
 		Subject: "action: add\ncommand: short\noperations:\n    -\n        action: remove\n        n: 2\n    - plain\ntext:\n    first\n    yes: really<U+202E>",
 		Risks: []hermes.Risk{{
-			Key: "taint:memory", NoRemember: true,
+			Key: "taint:memory", NoRemember: true, EveryMode: true,
 			Reason: "this is kept for later sessions, and this session has read text that you neither wrote nor trusted (read_file notes.md; terminal curl x)",
 		}},
 	}
