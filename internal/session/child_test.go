@@ -212,8 +212,14 @@ func TestChildrenTakeTheStepsOfTheirParent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var calls atomic.Int64
+			var begun sync.WaitGroup // by all children: one that begins after the others took all steps is refused
+			begun.Add(3)
 			m := obedient(func(said string, last hermes.Message) hermestest.Step {
 				calls.Add(1)
+				if last.Role == hermes.RoleUser && !last.Synthetic && last.Text() == "again" {
+					begun.Done()
+					begun.Wait()
+				}
 				if last.Role == hermes.RoleUser && last.Synthetic || strings.Contains(last.Text(), "step") {
 					return hermestest.Say("out of steps")
 				}
