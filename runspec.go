@@ -31,6 +31,10 @@ type Origin struct {
 	Label string `json:"label,omitempty"`
 	// User is the platform's id of the user; "" is the owner of this home.
 	User string `json:"user,omitempty"`
+	// Chat is the kind of chat, such as private or group; "" is unknown, or no chat.
+	Chat string `json:"chat,omitempty"`
+	// Root is the platform of the outermost session above this one; "" if there is none.
+	Root string `json:"root,omitempty"`
 	// Parent is the session that started this one, and Depth how many there are above it.
 	Parent string `json:"parent,omitempty"`
 	Depth  int    `json:"depth,omitempty"`
@@ -151,6 +155,7 @@ func (r RunSpec) Stored() StoredRun {
 func (r RunSpec) Ref() SessionRef {
 	return SessionRef{
 		ID: r.Session, Platform: r.Origin.Platform, User: r.Origin.User, Dir: r.Workspace.Dir, Depth: r.Origin.Depth,
+		Chat: r.Origin.Chat, Root: r.Origin.Root,
 		IgnoreRules: r.Prompt.IgnoreRules, MemoryScope: r.Prompt.MemoryScope,
 	}
 }

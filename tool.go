@@ -92,6 +92,8 @@ type SessionRef struct {
 	Turn     int64
 	Platform string // "cli", "telegram", …
 	User     string // the platform's id of the user; "" is the owner of this home
+	Chat     string // the kind of chat, such as private or group; "" is unknown, or no chat
+	Root     string // the platform of the outermost session above this one; "" if there is none
 	Dir      string // the working folder at the start of the session
 	Depth    int    // 0 for a conversation, 1 for its children, and so on
 	Model    string // the reference of its model now; "" is unknown

@@ -25,6 +25,7 @@ import (
 	"hermes/internal/memory"
 	"hermes/internal/models"
 	"hermes/internal/owner"
+	"hermes/internal/permission"
 	"hermes/internal/prefixwatch"
 	"hermes/internal/proc"
 	"hermes/internal/redact"
@@ -117,6 +118,7 @@ type base struct {
 	blocked     func() (*blocklist, error) // nil if there is none
 	log         func() *slog.Logger
 	mask        func() *redact.Redactor
+	permissions func() (*permission.File, error)
 	masked      atomic.Bool              // mask has returned, so that it never waits again
 	credentials func() *credential.Store // keys and logins; nil if there is no home
 }
@@ -166,6 +168,7 @@ func New(o Options) *App {
 	a.config = sync.OnceValues(a.loadConfig)
 	a.blocked = sync.OnceValues(a.makeBlocklist)
 	a.mask = sync.OnceValue(a.makeMask)
+	a.permissions = sync.OnceValues(a.makePermissions)
 	a.log = sync.OnceValue(a.makeLog)
 	a.tooling = sync.OnceValue(a.makeTooling)
 	a.confinement = sync.OnceValues(a.makeConfinement)

@@ -119,6 +119,10 @@ func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.
 			Waits:   func(name string) bool { return gate.Waits(ctx, name) },
 		})
 	}
+	approvals, err := a.approvals(cfg, hermes.Rights{})
+	if err != nil {
+		return review.Runtime{}, err
+	}
 	names := []string{"memory", "skills"}
 	extra := a.reading(ctx, cfg.Auxiliary(auxiliary.Review).ExtraTools)
 	if len(extra) > 0 {
@@ -136,7 +140,7 @@ func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.
 		}
 		return review.Runtime{}, err
 	}
-	o := toolbox.Options{Set: set, Approvals: a.approvals(cfg, hermes.Rights{}), Log: a.log(), Now: a.opts.Now}
+	o := toolbox.Options{Set: set, Approvals: approvals, Log: a.log(), Now: a.opts.Now}
 	if cfg.Security().RedactSecrets {
 		o.Redact = a.Mask
 	}

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/hook"
 	"hermes/internal/memory"
-	"hermes/internal/permission"
 	"hermes/internal/prompt"
 	"hermes/internal/session"
 	"hermes/internal/session/jobs"
@@ -150,8 +148,8 @@ func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *tooling
 	if err != nil {
 		return nil, err
 	}
-	approvals := a.approvals(cfg, run.Rights)
-	if approvals.Rules, err = permission.ParseRules(run.Rights.Allow); err != nil {
+	approvals, err := a.approvals(cfg, run.Rights)
+	if err != nil {
 		return nil, err
 	}
 	o := toolbox.Options{
@@ -167,31 +165,6 @@ func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *tooling
 		o.Redact = a.Mask
 	}
 	return toolbox.New(o), nil
-}
-
-// approvals returns the approval rules of a run.
-func (a *App) approvals(cfg *config.Config, rights hermes.Rights) toolbox.Approvals {
-	ap := cfg.Approvals()
-	return toolbox.Approvals{
-		Mode: toolbox.ModeOf(ap.Mode, rights), Deny: ap.Deny, Allowed: slices.Concat(cfg.General().CommandAllowlist, rights.Risks), Breaker: ap.DenialBreakerThreshold,
-		Grants: a.permissions(cfg), Judge: a.judge(ap.SmartPolicy),
-	}
-}
-
-// Permissions returns what the user has allowed for good, and the risks that the
-// setting command_allowlist allows.
-func (a *App) Permissions() (f *permission.File, allowlist []string, err error) {
-	cfg, err := a.config()
-	if err != nil {
-		return nil, nil, err
-	}
-	return a.permissions(cfg), cfg.General().CommandAllowlist, nil
-}
-
-// permissions is what the user has allowed for good, for all sessions.
-func (a *App) permissions(cfg *config.Config) *permission.File {
-	warn := func(problem string) { a.log().Warn("permissions", "problem", problem) }
-	return permission.New(cfg.Home().Permissions(), warn, a.opts.Now)
 }
 
 func guardrail(g config.Guardrails) toolbox.Guardrail {

@@ -98,7 +98,7 @@ func effects() map[string]effectOf {
 		"fallback", "fallback list", "help", "insights", "journey", "journey list",
 		"learning", "learning export", "learning list", "learning pending", "learning search", "learning show", "logs",
 		"memory", "memory export", "memory list", "memory pending", "memory status",
-		"model list", "permissions", "permissions list", "profile", "profile list", "profile show", "prompt-size",
+		"model list", "permissions", "permissions list", "permissions test", "profile", "profile list", "profile show", "prompt-size",
 		"sessions", "sessions export", "sessions list", "sessions search", "sessions show", "sessions stats",
 		"skills", "skills audit", "skills browse", "skills check", "skills diff", "skills inspect", "skills list",
 		"skills pending", "skills search", "skills snapshot export", "skills tap list",

@@ -65,6 +65,7 @@ var layers = []layer{
 		{path: "internal/egress/egresstest"},
 		{path: "internal/errsig"},
 		{path: "internal/fault"},
+		{path: "internal/filestamp"},
 		{path: "internal/fulltext"},
 		{path: "internal/home", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/httpc", deps: []string{"golang.org/x/net"}},

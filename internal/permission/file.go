@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"hermes"
 	"hermes/internal/atomicfile"
+	"hermes/internal/filestamp"
 	"hermes/internal/yamledit"
 )
 
@@ -30,6 +32,12 @@ type File struct {
 	path string
 	warn func(problem string)
 	now  func() time.Time
+
+	mu     sync.Mutex
+	rules  *Policy // of the file with this stamp, for this home; nil is not read yet
+	stamp  filestamp.Stamp
+	when   time.Time
+	ofHome string
 }
 
 // New returns the permissions kept at path; a missing file has none. warn gets
@@ -47,6 +55,32 @@ func New(path string, warn func(problem string), now func() time.Time) *File {
 
 // Place is the path of the file.
 func (f *File) Place() string { return f.path }
+
+// Policy returns the rules of the file. home is the user's home folder. The file is read again only if it
+// has changed, so a change holds from the next call on, in every process. A file that cannot be read may
+// deny anything, which is among the problems.
+func (f *File) Policy(home string) *Policy {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	info, err := os.Stat(f.path)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		stamp := filestamp.Of(info)
+		if f.rules != nil && f.ofHome == home && f.stamp == stamp && stamp.Settled(f.when) {
+			return f.rules
+		}
+		f.stamp = stamp
+	} else {
+		f.stamp = filestamp.Stamp{}
+	}
+	f.when, f.ofHome = time.Now(), home
+	src, err := f.read()
+	if err != nil {
+		f.rules = nil
+		return &Policy{Problems: []Problem{{Place: f.path, Text: err.Error(), Stops: true}}}
+	}
+	f.rules = ReadPolicy(src, f.path, home)
+	return f.rules
+}
 
 // List returns the grants in the order of the file, and a text for each entry
 // that allows nothing because it cannot be read. An error means that the whole

@@ -1,59 +1,60 @@
 package permission
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 )
 
-// Rule allows calls of one tool: all of them, or those with a subject that fits. It is written
-// "tool" or "tool: subject". The subject of terminal is one simple command, and that of write_file and
-// patch a pattern of paths:
+// Rule is about calls of one tool or of a group of tools: all of them, or those with a subject that
+// fits. It is written "tool" or "tool: subject". The subject of terminal is a command, and that of
+// file tools a pattern of paths:
 //
 //	terminal: go test*            go test with any arguments
 //	terminal: git push origin *   any further words after these
 //	terminal: rm -rf build/*      one path below build
 //	write_file: ./docs/**         files below docs, at any depth
+//	file.write                    every call that changes files
+//	browser.*                     every tool of the group browser
+//	mcp__github__*                every tool whose name begins so
 //
-// The zero value allows nothing.
+// A rule that allows is read strictly: each word and each path must be described. One that denies or
+// asks matches wider; see [Policy]. The zero value is about nothing.
 type Rule struct {
 	text    string
-	tool    string
-	whole   bool // every call of the tool
+	tool    toolPattern
+	whole   bool   // every call of the tools
+	subject string // as it is written, with ~ replaced
+	// For rules that allow.
 	command commandPattern
 	path    pathPattern
+	// For rules that deny or ask: the subject in lower case, its words, and whether it is more
+	// than one simple command.
+	glob   string
+	words  []string
+	joined bool
 }
 
-// Subjects of tools that a rule can name.
-const (
-	toolCommand = "terminal"
-	toolWrite   = "write_file"
-	toolPatch   = "patch"
-)
+// ParseRule reads a rule that allows. It does not know which tools there are.
+func ParseRule(text string) (Rule, error) { return parseStrict(text, "") }
 
-// ParseRule reads a rule. It does not know which tools there are.
-func ParseRule(text string) (Rule, error) {
-	tool, subject, narrowed := strings.Cut(text, ":")
-	r := Rule{text: strings.TrimSpace(text), tool: strings.TrimSpace(tool)}
-	subject = strings.TrimSpace(subject)
-	var err error
+// parseStrict reads a rule that allows. home is the user's home folder; without one, ~ is refused.
+func parseStrict(text, home string) (Rule, error) {
+	r, err := parseRule(text, home)
+	if err != nil {
+		return r, err
+	}
+	if r.tool.glob && strings.ContainsAny(r.tool.name[:1], "*?[") {
+		return Rule{}, fmt.Errorf("the rule %q does not begin with the name of a tool; a pattern of tools that are allowed begins with a part of their names", text)
+	}
 	switch {
-	case r.tool == "":
-		return Rule{}, fmt.Errorf("the rule %q names no tool; write it as TOOL or TOOL: SUBJECT", text)
-	case strings.ContainsAny(r.tool, " \t\n*?"):
-		return Rule{}, fmt.Errorf("the rule %q does not begin with the name of a tool; write it as TOOL or TOOL: SUBJECT", text)
-	case narrowed && subject == "":
-		return Rule{}, fmt.Errorf("the rule %q has nothing after the colon; for every call of %s write only %s", text, r.tool, r.tool)
-	case !narrowed, subject == "*":
-		r.whole = true
-		return r, nil
-	case r.tool == toolCommand:
-		r.command, err = parseCommand(subject)
-	case r.tool == toolWrite, r.tool == toolPatch:
-		r.path, err = parsePath(subject)
+	case r.whole:
+	case r.tool.commands():
+		r.command, err = parseCommand(r.subject)
+	case r.tool.files():
+		r.path, err = parsePath(r.subject)
 	default:
-		err = errors.New("only the calls of " + strings.Join([]string{toolCommand, toolWrite, toolPatch}, ", ") + " can be told apart; for every call write only " + r.tool)
+		err = fmt.Errorf("only the calls of %s, %s, file.* and terminal.* can be told apart; for every call write only %s", toolCommand, strings.Join(fileTools[:], ", "), r.Tool())
 	}
 	if err != nil {
 		return Rule{}, fmt.Errorf("the rule %q: %w", text, err)
@@ -61,8 +62,54 @@ func ParseRule(text string) (Rule, error) {
 	return r, nil
 }
 
-// Tool is the name of the tool.
-func (r Rule) Tool() string { return r.tool }
+// parseWide reads a rule that denies or asks.
+func parseWide(text, home string) (Rule, error) {
+	r, err := parseRule(text, home)
+	if err != nil || r.whole {
+		return r, err
+	}
+	r.glob = plain(r.subject)
+	words, err := splitWords(r.subject)
+	r.joined = err != nil
+	for len(words) > 1 && words[0].literal() && assigns(words[0][0]) {
+		words = words[1:]
+	}
+	for _, w := range words {
+		r.words = append(r.words, strings.ToLower(strings.Join(w, "*")))
+	}
+	return r, nil
+}
+
+// parseRule reads what rules of all kinds have in common.
+func parseRule(text, home string) (Rule, error) {
+	name, subject, narrowed := strings.Cut(text, ":")
+	r := Rule{text: strings.TrimSpace(text), subject: strings.TrimSpace(subject)}
+	var err error
+	if r.tool, err = parseTool(strings.TrimSpace(name)); err != nil {
+		return Rule{}, fmt.Errorf("the rule %q %w; write it as TOOL or TOOL: SUBJECT", text, err)
+	}
+	if narrowed && r.subject == "" {
+		return Rule{}, fmt.Errorf("the rule %q has nothing after the colon; for every call of %s write only %s", text, r.Tool(), r.Tool())
+	}
+	r.whole = !narrowed || r.subject == "*"
+	if rest, ok := strings.CutPrefix(r.subject, "~/"); ok && r.tool.files() && home != "" {
+		r.subject = strings.TrimSuffix(home, "/") + "/" + rest
+	}
+	return r, nil
+}
+
+// Tool is the name of the tool, or the pattern or group of tools, as it is written.
+func (r Rule) Tool() string {
+	if r.tool.group != "" {
+		return r.tool.group + "." + r.tool.part
+	}
+	return r.tool.name
+}
+
+// Names reports whether the rule is about a tool of this name in a toolset.
+func (r Rule) Names(tool, toolset string) bool {
+	return r.tool.fits(&Call{Tool: tool, Toolset: toolset}) || r.tool.fits(&Call{Tool: tool, Toolset: toolset, Writes: true})
+}
 
 // String is the rule as it was written.
 func (r Rule) String() string { return r.text }
@@ -103,24 +150,15 @@ func ParseRules(texts []string) (Rules, error) {
 	return rules, nil
 }
 
-// Call is a call as rules see it. Paths are absolute, with links followed.
-type Call struct {
-	Tool    string
-	Command string // of terminal
-	Dir     string // where the command runs
-	// Harmless reports whether another command would run in its place without approval; nil
-	// knows of none.
-	Harmless func(command string) bool
-	Files    []string // of write_file and patch: every name by which each file is reached
-	// Workspace is the folder of the session. Commands are allowed only in it and below it, and
-	// relative patterns of paths begin there.
-	Workspace string
-}
-
 // Allow reports whether the rules allow a call although it has the risk with this key. The caller
 // asks only about risks that a rule may cover at all; see toolbox.AllowedUnattended.
 func (rs Rules) Allow(c Call, risk string) bool {
-	own := slices.DeleteFunc(slices.Clone(rs), func(r Rule) bool { return r.tool != c.Tool })
+	var own Rules
+	for _, r := range rs {
+		if r.tool.fits(&c) {
+			own = append(own, r)
+		}
+	}
 	switch {
 	case len(own) == 0:
 		return false

@@ -230,7 +230,7 @@ func TestRulesThatCannotBeRead(t *testing.T) {
 		"todo: x":                     "can be told apart; for every call write only todo",
 		"mcp__files__write: /etc/**":  "can be told apart",
 		"process: write":              "can be told apart",
-		"read_file: /etc/**":          "can be told apart",
+		"memory: /etc/**":             "can be told apart",
 		"terminal : go test*; rm -rf": "without ;",
 	} {
 		if _, err := permission.ParseRule(text); err == nil || !strings.Contains(err.Error(), want) {

@@ -110,10 +110,11 @@ func match(pattern, names []string, tree bool) bool {
 
 // matchName compares one name of a rule with one of a path.
 func matchName(pattern, name string) bool {
-	wild := strings.ContainsAny(pattern, "*?")
-	switch {
-	case pattern == name:
+	if pattern == name {
 		return true
+	}
+	wild := isWild(pattern)
+	switch {
 	case wild && matchWild(pattern, name):
 		return true
 	case !isPattern(name):
@@ -125,9 +126,15 @@ func matchName(pattern, name string) bool {
 	return (pattern[0] != '*' || !strings.Contains(name, "*")) && meet(pattern, brackets().ReplaceAllString(name, "?"))
 }
 
+// isWild reports whether a pattern of a rule has * or ?. It is asked for each rule and name, and
+// two searches for a byte are several times as fast as one for any of two.
+func isWild(pattern string) bool {
+	return strings.IndexByte(pattern, '*') >= 0 || strings.IndexByte(pattern, '?') >= 0
+}
+
 // matchWild compares a pattern with a name as it is spelled.
 func matchWild(pattern, name string) bool {
-	if begin, end, ok := strings.Cut(pattern, "*"); ok && !strings.ContainsAny(end, "*?") && !strings.Contains(begin, "?") {
+	if begin, end, ok := strings.Cut(pattern, "*"); ok && !isWild(end) && !isWild(begin) {
 		return len(name) >= len(begin)+len(end) && strings.HasPrefix(name, begin) && strings.HasSuffix(name, end)
 	}
 	ok, _ := path.Match(pattern, name)
@@ -184,7 +191,14 @@ const wildcards = "*?["
 // isPattern reports whether a name in a path is a pattern of a shell that says
 // something about its beginning. One that begins with a wildcard does not match
 // names with a dot, and may match anything else: it says nothing.
-func isPattern(name string) bool { return strings.IndexAny(name, wildcards) > 0 }
+func isPattern(name string) bool {
+	for i := range len(name) { // quicker for short names than strings.IndexAny
+		if strings.IndexByte(wildcards, name[i]) >= 0 {
+			return i > 0
+		}
+	}
+	return false
+}
 
 // above reports whether a path is a folder on the way to a protected one.
 func above(a Anchor, names []string, accept func(rule) bool) (rule, bool) {

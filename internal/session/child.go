@@ -101,7 +101,10 @@ func (l lender) childRun(ctx context.Context, parent hermes.SessionRef, task her
 	limits := l.session.cfg.Children
 	run := l.run
 	run.Session = ""
-	run.Origin = hermes.Origin{Platform: hermes.PlatformChild, User: parent.User, Parent: parent.ID, Depth: parent.Depth + 1, Provenance: parent.Provenance}
+	run.Origin = hermes.Origin{
+		Platform: hermes.PlatformChild, User: parent.User, Chat: parent.Chat, Root: cmp.Or(parent.Root, parent.Platform),
+		Parent: parent.ID, Depth: parent.Depth + 1, Provenance: parent.Provenance,
+	}
 	if most := cmp.Or(limits.Depth, DefaultChildDepth); run.Origin.Depth > most {
 		return run, fmt.Errorf("this session may start no child session: delegation.max_spawn_depth allows a depth of %d; do the work yourself", most)
 	}

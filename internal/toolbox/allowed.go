@@ -1,59 +1,66 @@
 package toolbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"slices"
 
 	"hermes"
 	"hermes/internal/argument"
 	"hermes/internal/permission"
 )
 
-// byRules returns the risks of a call that the rules of the run do not cover. A rule also holds
-// where no user can be asked, so it covers no more than a setting may allow there: neither what only
-// the user may allow, nor what changes Hermes itself. It names a command, so it covers nothing that the
-// command asks for beyond its walls.
-func (b *Toolbox) byRules(ctx context.Context, c *call, open []hermes.Risk) []hermes.Risk {
-	rules := b.approvals.rules.Rules
-	if len(open) == 0 || !slices.ContainsFunc(rules, func(r permission.Rule) bool { return r.Tool() == c.Name }) {
-		return open
+// seen is a call as rules see it, without its texts and its place: see texts and located.
+func (b *Toolbox) seen(c *call) *permission.Call {
+	seen := &permission.Call{Tool: c.Name, Toolset: c.Toolset, Writes: c.Spec.EffectOf(c.Arguments) != hermes.EffectNone}
+	if c.Host == nil {
+		seen.Who.Unattended = true
+		return seen
 	}
-	seen := b.ruled(ctx, c)
-	rest := slices.DeleteFunc(slices.Clone(open), func(r hermes.Risk) bool {
-		_, need := hermes.GrantedNeed(r.Key)
-		return !need && AllowedUnattended(r) && rules.Allow(seen, r.Key)
-	})
-	if len(rest) < len(open) {
-		b.o.Log.Info("allowed by a rule of the run", "tool", c.Name, "call", c.ID, "risks", reasons(open))
+	s := c.Host.Session()
+	seen.Who = permission.Who{User: s.User, Chat: s.Chat, Model: s.Model, Profile: b.approvals.rules.Profile, Unattended: !s.Attended}
+	if s.Platform != "" {
+		seen.Who.Platforms = append(seen.Who.Platforms, s.Platform)
 	}
-	return rest
+	if s.Root != "" {
+		seen.Who.Platforms = append(seen.Who.Platforms, s.Root)
+	}
+	return seen
 }
 
-// ruled is a call as rules see it. What cannot be found out stays empty, which fits no rule with a
-// subject.
-func (b *Toolbox) ruled(ctx context.Context, c *call) permission.Call {
-	seen := permission.Call{Tool: c.Name}
+// located adds where a call acts. What cannot be found out stays empty, which fits no rule that
+// allows; files that cannot be found out are lost, which fits every rule that denies or asks.
+func located(ctx context.Context, c *call, seen *permission.Call) {
 	if c.Host == nil || c.Host.Environment() == nil {
-		return seen
+		seen.Lost = true
+		return
 	}
 	files := c.Host.Environment().Files()
 	seen.Workspace, _ = followed(ctx, files, c.Host.Session().Dir)
 	seen.Dir, _ = followed(ctx, files, c.subject.Dir)
+	seen.Follow = func(path string) string {
+		if real, err := followed(ctx, files, path); err == nil {
+			return real
+		}
+		return path
+	}
 	var in struct {
 		Command string `json:"command"`
+		Path    string `json:"path"`
 	}
 	if json.Unmarshal(c.Arguments, &in) == nil {
 		seen.Command = in.Command
 		seen.Harmless = func(command string) bool { return harmless(ctx, c, command) }
 	}
+	paths := []string{cmp.Or(in.Path, ".")}
 	if c.Spec.Paths != nil {
-		seen.Files = reached(ctx, files, c.Spec.Paths(c.Arguments))
+		paths = c.Spec.Paths(c.Arguments)
 	}
-	return seen
+	seen.Files = reached(ctx, files, paths)
+	seen.Lost = len(seen.Files) == 0
 }
 
 // harmless reports whether a call with another command would have no risk.

@@ -48,6 +48,11 @@ type Approvals struct {
 	Mode Mode // empty is manual
 	// Deny are globs of commands that are never run, in any mode.
 	Deny []string
+	// Policies returns the rules that hold now for the calls of a session with this folder;
+	// nil has none.
+	Policies func(dir string) permission.Policies
+	// Profile is the profile of the home, for rules that hold in some only.
+	Profile string
 	// Allowed are the keys of risks that are already approved, in any folder.
 	// They do not hold where no user can be asked, nor in child sessions, nor for
 	// what untrusted text may have asked to keep.
@@ -84,6 +89,7 @@ type Grants interface {
 // approvals holds what a session has been allowed so far.
 type approvals struct {
 	rules Approvals
+	deny  *permission.Policy // of rules.Deny
 	now   func() time.Time
 
 	mu      sync.Mutex
@@ -93,7 +99,7 @@ type approvals struct {
 }
 
 func newApprovals(rules Approvals, now func() time.Time) *approvals {
-	return &approvals{rules: rules, now: now, mode: cmp.Or(rules.Mode, ModeManual)}
+	return &approvals{rules: rules, deny: permission.Globs(rules.Deny, "approvals.deny"), now: now, mode: cmp.Or(rules.Mode, ModeManual)}
 }
 
 // SetMode changes how dangerous calls are approved from now on.
@@ -254,7 +260,7 @@ func reasons(found []hermes.Risk) string {
 // judge lets the model of the smart mode decide about one call and reports
 // whether it did. If it decided without a refusal, the call runs this once.
 func (b *Toolbox) judge(ctx context.Context, c *call, shown hermes.ApprovalRequest) (decided bool, refused *hermes.Result) {
-	if b.approvals.rules.Judge == nil || !attended(c.Call) || inChild(c.Call) || !b.approvals.smart() || anyNoRemember(shown.Risks) {
+	if b.approvals.rules.Judge == nil || !attended(c.Call) || inChild(c.Call) || !b.approvals.smart() || anyNoRemember(shown.Risks) || anyEveryMode(shown.Risks) {
 		return false, nil
 	}
 	c.Host.Progress("asking a model whether this is safe: " + reasons(shown.Risks))

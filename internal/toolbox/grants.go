@@ -22,7 +22,9 @@ func (b *Toolbox) scopes(c *call) (session, always []hermes.GrantScope) {
 	if anyOnce(c.open) {
 		return nil, nil
 	}
-	session = []hermes.GrantScope{hermes.ScopeKind}
+	if !anyBound(c.open) {
+		session = append(session, hermes.ScopeKind)
+	}
 	if on.Text != "" {
 		session = append(session, hermes.ScopeCall)
 	}
@@ -32,7 +34,10 @@ func (b *Toolbox) scopes(c *call) (session, always []hermes.GrantScope) {
 	if on.Text != "" && len(on.Text) <= maxStored && b.o.Redact(on.Text) == on.Text {
 		always = append(always, hermes.ScopeCall)
 	}
-	return session, append(always, hermes.ScopeKind)
+	if !anyBound(c.open) {
+		always = append(always, hermes.ScopeKind)
+	}
+	return session, always
 }
 
 // counted returns an answer as it counts. A scope that was not offered allows only
@@ -63,6 +68,14 @@ func anyNoRemember(open []hermes.Risk) bool {
 	return slices.ContainsFunc(open, func(r hermes.Risk) bool { return r.NoRemember })
 }
 
+func anyBound(open []hermes.Risk) bool {
+	return slices.ContainsFunc(open, func(r hermes.Risk) bool { return r.Bound })
+}
+
+func anyEveryMode(open []hermes.Risk) bool {
+	return slices.ContainsFunc(open, func(r hermes.Risk) bool { return r.EveryMode })
+}
+
 func anyOnce(open []hermes.Risk) bool {
 	return slices.ContainsFunc(open, func(r hermes.Risk) bool { return r.Once })
 }
@@ -87,6 +100,9 @@ func (a *approvals) open(c *call, found []hermes.Risk) []hermes.Risk {
 			return true
 		case f.Once:
 			return false
+		case f.Bound:
+			g := a.described(c, f.Key)
+			return g.Subject != "" && (a.answered(g) || a.rules.Grants != nil && a.rules.Grants.Covers(g))
 		case f.EveryMode:
 			return a.answered(a.described(c, f.Key))
 		}

@@ -13,35 +13,21 @@ import (
 )
 
 // permission judges every call, whoever made it: the model, a script or a child. It
-// finds the risks of the call, refuses what a rule forbids, and leaves to the layer
-// approval what neither the mode nor a grant allows.
+// refuses what is forbidden, and leaves to the layer approval what is to be asked.
 func (b *Toolbox) permission(next runner) runner {
 	return func(ctx context.Context, c *call) hermes.Result {
 		b.noteRead(c)
-		if glob := b.denied(ctx, c); glob != "" {
-			return forbidden("it matches the rule " + glob + " in approvals.deny")
+		v := b.verdict(ctx, c)
+		switch v.Outcome {
+		case Forbidden:
+			return forbidden(v.Reason)
+		case Mistaken:
+			return blocked("refused", "It did not run, and the user was not asked. Call it again as the reason says.", v.Reason)
 		}
-		var found []hermes.Risk
-		if assessor, ok := c.Tool.(hermes.RiskAssessor); ok {
-			found = assessor.AssessRisk(ctx, c.Call)
+		if len(v.By) > 0 {
+			b.o.Log.Info("allowed by a rule", "tool", c.Name, "call", c.ID, "rules", v.By, "risks", reasons(v.Risks))
 		}
-		kept, ok := b.taint(c)
-		if ok {
-			found = append(slices.Clip(found), kept)
-		}
-		if i := slices.IndexFunc(found, func(r hermes.Risk) bool { return r.Deny && !r.Mistake }); i >= 0 {
-			return forbidden(found[i].Reason)
-		}
-		if i := slices.IndexFunc(found, func(r hermes.Risk) bool { return r.Mistake }); i >= 0 {
-			return blocked("refused", "It did not run, and the user was not asked. Call it again as the reason says.", found[i].Reason)
-		}
-		if found = tainted(c, found); len(found) > 0 {
-			c.subject = subject(ctx, c)
-			if ok { // what is kept is shown whole
-				c.subject.Text, c.subject.Detail = spelled(c.Arguments), ""
-			}
-			c.open = b.byRules(ctx, c, b.approvals.open(c, found))
-		}
+		c.open = v.Open
 		return next(ctx, c)
 	}
 }
@@ -62,40 +48,31 @@ func subject(ctx context.Context, c *call) hermes.Subject {
 	return hermes.Subject{Text: spelled(c.Arguments), Dir: folder(c.Call)}
 }
 
-// denied returns the rule of approvals.deny that forbids a call, or "". For a
-// tool that does not name its subject every text among the arguments counts.
-func (b *Toolbox) denied(ctx context.Context, c *call) string {
-	globs := b.approvals.rules.Deny
-	if len(globs) == 0 {
-		return ""
+// texts returns what rules that deny or ask look at: the command or subject of a
+// call, or for a tool that does not name one every text among the arguments, and the
+// words of each list as one command.
+func texts(c *call) []string {
+	if _, ok := c.Tool.(hermes.SubjectNamer); ok {
+		return []string{c.subject.Text}
 	}
-	if namer, ok := c.Tool.(hermes.SubjectNamer); ok {
-		return denied(namer.Subject(ctx, c.Call).Text, globs)
-	}
-	return deniedIn(argument.Decode(c.Arguments), globs)
+	return textsIn(nil, argument.Decode(c.Arguments))
 }
 
-// deniedIn returns the first glob that a text in a value matches, or that a
-// list of words matches as one command, or "".
-func deniedIn(value any, globs []string) string {
-	var parts []any
+func textsIn(all []string, value any) []string {
 	switch v := value.(type) {
 	case string:
-		return denied(v, globs)
+		return append(all, v)
 	case []any:
-		if glob := denied(words(v), globs); glob != "" {
-			return glob
+		all = append(all, words(v))
+		for _, p := range v {
+			all = textsIn(all, p)
 		}
-		parts = v
 	case map[string]any:
-		parts = slices.Collect(maps.Values(v))
-	}
-	for _, p := range parts {
-		if glob := deniedIn(p, globs); glob != "" {
-			return glob
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			all = textsIn(all, v[name])
 		}
 	}
-	return ""
+	return all
 }
 
 // words joins the texts of a list.
@@ -160,7 +137,7 @@ var ownRisks = []string{"self-", "own-", "path:own-", "write-hermes"}
 // asked. It never covers what only the user may allow, nor what would change the
 // settings themselves.
 func AllowedUnattended(r hermes.Risk) bool {
-	return !r.Deny && !r.NoRemember && !own(r)
+	return !r.Deny && !r.NoRemember && !r.EveryMode && !own(r)
 }
 
 // own reports whether a risk is one that changes Hermes itself.

@@ -127,8 +127,9 @@ type files struct {
 	fail    error
 }
 
-func (f *files) OnHost() bool                     { return f.onHost }
-func (f *files) Resolve(p string) (string, error) { return "/here/" + strings.TrimPrefix(p, "."), nil }
+func (f *files) RealPath(_ context.Context, p string) (string, error) { return p, nil }
+func (f *files) OnHost() bool                                         { return f.onHost }
+func (f *files) Resolve(p string) (string, error)                     { return "/here/" + strings.TrimPrefix(p, "."), nil }
 func (f *files) Write(_ context.Context, path string, data []byte, _ fs.FileMode) error {
 	if f.fail != nil {
 		return f.fail

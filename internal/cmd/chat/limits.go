@@ -9,6 +9,7 @@ import (
 
 	"hermes"
 	"hermes/internal/permission"
+	"hermes/internal/toolset"
 )
 
 // Limits say what a run may cost and what it may do without asking.
@@ -55,8 +56,12 @@ func (o *Options) readRules(ctx context.Context) error {
 	if err != nil {
 		return nil // reported where it is needed
 	}
+	all, err := known.Select(ctx, toolset.Selection{Enabled: known.Names()})
+	if err != nil {
+		return err
+	}
 	var names []string
-	for _, s := range known.All(ctx) {
+	for _, s := range all.Specs() {
 		names = append(names, s.Name)
 	}
 	for _, list := range o.Limits.Allow {
@@ -65,7 +70,7 @@ func (o *Options) readRules(ctx context.Context) error {
 			if err != nil {
 				return usage("--allow-tools: %w", err)
 			}
-			if !slices.Contains(names, r.Tool()) {
+			if !slices.ContainsFunc(names, func(name string) bool { return r.Names(name, all.Toolset(name)) }) {
 				return usage("--allow-tools: there is no tool %q; the tools are %s. Write a comma inside a rule as \\,", r.Tool(), strings.Join(names, ", "))
 			}
 			o.Run.Rights.Allow = append(o.Run.Rights.Allow, text)

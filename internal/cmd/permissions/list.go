@@ -2,6 +2,8 @@ package permissions
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -28,7 +30,7 @@ type view struct {
 
 func (n noun) list() *cobra.Command {
 	var asJSON bool
-	cmd := factory.Verb("list", "List what runs without asking", "hermes permissions list", cobra.NoArgs, func(_ context.Context, c *factory.Call) error {
+	cmd := factory.Verb("list", "List rules, and what runs without asking", "hermes permissions list", cobra.NoArgs, func(_ context.Context, c *factory.Call) error {
 		f, allowlist, err := n.App().Permissions()
 		if err != nil {
 			return err
@@ -37,11 +39,22 @@ func (n noun) list() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		rules := f.Policy("")
+		if home, err := os.UserHomeDir(); err == nil {
+			rules = f.Policy(home)
+		}
+		for _, p := range rules.Problems {
+			effect := "the rule is ignored"
+			if p.Stops {
+				effect = "no call runs until it is repaired"
+			}
+			c.Note("hermes: %s; %s", p, effect)
+		}
 		for _, p := range problems {
 			c.Note("hermes: %s", p)
 		}
 		if !asJSON {
-			show(c, list, allowlist)
+			show(c, rules.Entries, list, allowlist)
 			return nil
 		}
 		views := []view{}
@@ -56,7 +69,20 @@ func (n noun) list() *cobra.Command {
 }
 
 // show prints what each permission allows, where and until when.
-func show(c *factory.Call, list []permission.Stored, allowlist []string) {
+func show(c *factory.Call, rules []permission.Entry, list []permission.Stored, allowlist []string) {
+	for _, e := range rules {
+		line := fmt.Sprintf("%-8s  %s", e.Verdict, markup.Visible(e.Rule.String()))
+		if e.Limited() {
+			line += "  (in some sessions)"
+		}
+		if !e.Expires.IsZero() {
+			line += "  until " + e.Expires.Local().Format(time.DateTime)
+		}
+		if e.Reason != "" {
+			line += "\n          " + markup.Visible(e.Reason)
+		}
+		c.Say("%s\n          %s", line, e.Place)
+	}
 	for _, s := range list {
 		what := "every call with this risk"
 		if s.Subject != "" {
@@ -67,7 +93,7 @@ func show(c *factory.Call, list []permission.Stored, allowlist []string) {
 	for _, key := range allowlist {
 		c.Say("-         any tool  %s\n          every call with this risk\n          from the setting command_allowlist, where the user can be asked", markup.Visible(key))
 	}
-	if len(list)+len(allowlist) == 0 {
+	if len(rules)+len(list)+len(allowlist) == 0 {
 		c.Say("There are no permissions. Answer \"always\" to an approval to make one.")
 	}
 }

@@ -148,3 +148,65 @@ func TestUnattended(t *testing.T) {
 		t.Error("an unknown id is taken")
 	}
 }
+
+// TestACallIsJudged as the tool chain would, and the rule is named.
+func TestACallIsJudged(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	work := t.TempDir()
+	rules := "rules:\n- {deny: 'terminal: git push --force*', reason: never}\n- {ask: 'write_file: ./docs/**', when: {platform: telegram}}\n- allow: 'terminal: rm -rf build'\n"
+	if err := os.WriteFile(d.file.Place(), []byte(rules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"terminal: rm -rf build"}, []string{"runs without asking", "rule: allow \"terminal: rm -rf build\"", "permissions.yaml:4"}},
+		{[]string{"terminal: rm -rf build", "--unattended"}, []string{"runs without asking"}},
+		{[]string{"terminal: rm -rf src"}, []string{"asks", "recursive-delete"}},
+		{[]string{"terminal: rm -rf src", "--unattended"}, []string{"refused, unless a setting"}},
+		{[]string{"terminal: rm -rf src", "--yolo"}, []string{"runs without asking", "recursive-delete is allowed by the mode"}},
+		{[]string{"terminal: git push origin --force", "--yolo"}, []string{"never runs", "permissions.yaml:2", "never"}},
+		{[]string{"terminal: rm -rf /"}, []string{"never runs"}},
+		{[]string{"write_file: docs/a.md"}, []string{"runs without asking", "no rule is about it"}},
+		{[]string{"write_file: docs/a.md", "--platform", "telegram", "--yolo"}, []string{"asks", "permissions.yaml:3"}},
+		{[]string{"memory: x", "--after-reading", "web_extract a page", "--yolo"}, []string{"asks", "taint:memory", "web_extract a page"}},
+		{[]string{"patch", "--arguments", `{"mode":"replace","path":"docs/a.md","old_string":"a","new_string":"b"}`}, []string{"runs without asking"}},
+		{[]string{"terminal: rm -rf src", "--json"}, []string{`"verdict": "ask"`, `"key": "recursive-delete"`}},
+	} {
+		out, err := d.run(append([]string{"test", "--dir", work}, tt.args...)...)
+		if err != nil {
+			t.Errorf("%v: %v", tt.args, err)
+		}
+		for _, w := range tt.want {
+			if !strings.Contains(out, w) {
+				t.Errorf("%v: got %q, want %q", tt.args, out, w)
+			}
+		}
+	}
+	for args, want := range map[string]string{"nope: x": "there is no tool", ": x": "write the call as"} {
+		if out, err := d.run("test", "--dir", work, args); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q: %s", args, err, want, out)
+		}
+	}
+}
+
+// TestRulesAreListed with what is wrong with them.
+func TestRulesAreListed(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	rules := "rules:\n- {deny: 'terminal: git push --force*', reason: never}\n- {ask: memory, when: {platform: telegram}}\n- {allow: 'memory: x'}\n- {denny: x}\n"
+	if err := os.WriteFile(d.file.Place(), []byte(rules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := d.run("list")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []string{"deny      terminal: git push --force*", "never", "ask       memory  (in some sessions)", "permissions.yaml:4", "the rule is ignored", "permissions.yaml:5", "no call runs until it is repaired"} {
+		if !strings.Contains(out, w) {
+			t.Errorf("got %q, want %q", out, w)
+		}
+	}
+}

@@ -1,65 +1,9 @@
-package toolbox
+package permission
 
-import (
-	"cmp"
-	"path"
-	"strings"
-
-	"hermes/internal/policy/shell"
-)
-
-// denied returns the first glob that a command matches, "" for none. A glob is
-// matched, ignoring case, against the whole text and against each simple command
-// in it as a shell would run it, with the program's whole path and with its name
-// alone. A command with more parts than can be listed matches the first glob:
-// nothing is known about the rest.
-func denied(command string, globs []string) string {
-	globs = plainGlobs(globs)
-	if len(globs) == 0 || command == "" {
-		return ""
-	}
-	found := firstMatch(globs, plain(command))
-	complete := shell.Commands(command, func(words []string) bool {
-		if found == "" {
-			found = matchWords(globs, words)
-		}
-		return found == ""
-	})
-	if found == "" && !complete {
-		return globs[0]
-	}
-	return found
-}
-
-// plainGlobs returns the globs in lower case, with single spaces.
-func plainGlobs(globs []string) []string {
-	var list []string
-	for _, g := range globs {
-		if g = plain(g); g != "" {
-			list = append(list, g)
-		}
-	}
-	return list
-}
+import "strings"
 
 // plain returns a text in lower case, with single spaces.
 func plain(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
-
-// matchWords matches a simple command, with and without the folder of its program.
-func matchWords(globs, words []string) string {
-	line := strings.ToLower(strings.Join(words, " "))
-	program := path.Base(strings.ToLower(words[0]))
-	return cmp.Or(firstMatch(globs, line), firstMatch(globs, program+line[len(strings.ToLower(words[0])):]))
-}
-
-func firstMatch(globs []string, text string) string {
-	for _, g := range globs {
-		if fnmatch(g, text) || mayMatch(g, text) {
-			return g
-		}
-	}
-	return ""
-}
 
 // mayMatch reports whether the program of a command is that of a glob, and what the
 // glob says next is only known at run time.

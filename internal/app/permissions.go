@@ -1,0 +1,111 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"os"
+	"slices"
+
+	"hermes"
+	"hermes/internal/config"
+	"hermes/internal/permission"
+	"hermes/internal/toolbox"
+)
+
+// approvals returns the approval rules of a run.
+func (a *App) approvals(cfg *config.Config, rights hermes.Rights) (toolbox.Approvals, error) {
+	ap := cfg.Approvals()
+	file, err := a.permissions()
+	if err != nil {
+		return toolbox.Approvals{}, err
+	}
+	rules, err := permission.ParseRules(rights.Allow)
+	if err != nil {
+		return toolbox.Approvals{}, err
+	}
+	return toolbox.Approvals{
+		Mode: toolbox.ModeOf(ap.Mode, rights), Deny: ap.Deny, Allowed: slices.Concat(cfg.General().CommandAllowlist, rights.Risks), Breaker: ap.DenialBreakerThreshold,
+		Rules: rules, Grants: file, Policies: a.policies(file), Profile: cfg.Home().Profile(), Judge: a.judge(ap.SmartPolicy),
+	}, nil
+}
+
+// Permissions returns what the user has allowed for good, and the risks that the
+// setting command_allowlist allows.
+func (a *App) Permissions() (f *permission.File, allowlist []string, err error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err = a.permissions()
+	return f, cfg.General().CommandAllowlist, err
+}
+
+// makePermissions is what the user has allowed for good, for all sessions.
+func (a *App) makePermissions() (*permission.File, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	warn := func(problem string) { a.log().Warn("permissions", "problem", problem) }
+	return permission.New(cfg.Home().Permissions(), warn, a.opts.Now), nil
+}
+
+// policies returns the rules that hold for sessions with a folder: the user's own, and those
+// of the folder's project.
+func (a *App) policies(own *permission.File) func(dir string) permission.Policies {
+	userHome, _ := os.UserHomeDir() // without one, rules with ~ are unclear
+	return func(string) permission.Policies {
+		return permission.Policies{own.Policy(userHome)}
+	}
+}
+
+// Trial is a call that is judged and not run.
+type Trial struct {
+	Run       hermes.RunSpec
+	Tool      string
+	Subject   string          // the command or path; or
+	Arguments json.RawMessage // all arguments
+	Attended  bool            // a user is there who can be asked
+	// Provenance names untrusted text that the session has read; "" is none.
+	Provenance string
+}
+
+// Judge says what would become of a call in a new session, by the rules, grants and settings as they are
+// now.
+func (a *App) Judge(ctx context.Context, t Trial) (toolbox.Verdict, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return toolbox.Verdict{}, err
+	}
+	tools, err := a.newToolbox(ctx, cfg, a.tooling(), t.Run)
+	if err != nil {
+		return toolbox.Verdict{}, err
+	}
+	env, err := a.environment(t.Run.Workspace, walled{granted: func() []hermes.Need { return tools.Granted(t.Run.Ref()) }, read: func() string { return t.Provenance }})
+	if err != nil {
+		return toolbox.Verdict{}, err
+	}
+	defer env.Close()
+	c := &hermes.Call{ID: "trial", Name: t.Tool, Arguments: t.Arguments}
+	if t.Arguments == nil {
+		if c, err = tools.CallOf(t.Tool, t.Subject); err != nil {
+			return toolbox.Verdict{}, err
+		}
+	}
+	ref := t.Run.Ref()
+	ref.Model = cmp.Or(t.Run.Model.Ref, a.opts.BaseModel, cfg.Model().Default)
+	ref.Attended, ref.Provenance = t.Attended, t.Provenance
+	c.Host = trialHost{ref: ref, env: env}
+	return tools.Judge(ctx, c)
+}
+
+// trialHost is the session of a call that is judged only: it neither asks nor runs anything.
+type trialHost struct {
+	hermes.Host
+	ref hermes.SessionRef
+	env hermes.Environment
+}
+
+func (h trialHost) Session() hermes.SessionRef      { return h.ref }
+func (h trialHost) Environment() hermes.Environment { return h.env }

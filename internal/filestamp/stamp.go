@@ -1,0 +1,46 @@
+// Package filestamp tells whether a file is still the one that was read, from what the
+// system says of it. So a small file that many calls depend on is read again only if it
+// changed.
+//
+// A stamp has the device, the inode, the size and the times of a file; on Linux and macOS
+// one of the times is that of the last change, which no program can set. A time that is
+// nearly that of the reading says nothing, since clocks of file systems are coarse: see
+// [Stamp.Settled].
+package filestamp
+
+import (
+	"io/fs"
+	"time"
+)
+
+// Stamp is what the system says of a file. The zero value is that of a missing file.
+// Stamps can be compared with ==.
+type Stamp struct {
+	there    bool
+	device   uint64
+	inode    uint64
+	size     int64
+	mode     fs.FileMode
+	modified int64 // in nanoseconds since 1970
+	changed  int64 // as modified; the same where the system does not say
+}
+
+// coarse is more than the step of the clock of any file system in use; FAT has two seconds.
+const coarse = 3 * time.Second
+
+// Of returns the stamp of a file; nil is a missing one.
+func Of(info fs.FileInfo) Stamp {
+	if info == nil {
+		return Stamp{}
+	}
+	s := Stamp{there: true, size: info.Size(), mode: info.Mode(), modified: info.ModTime().UnixNano()}
+	s.changed = s.modified
+	s.fill(info)
+	return s
+}
+
+// Settled reports whether a file with this stamp, read at a time, cannot have changed since
+// without another stamp. A missing file is settled.
+func (s Stamp) Settled(read time.Time) bool {
+	return !s.there || s.modified < read.Add(-coarse).UnixNano() && s.changed < read.Add(-coarse).UnixNano()
+}

@@ -1,0 +1,12 @@
+package filestamp
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+func (s *Stamp) fill(info fs.FileInfo) {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		s.device, s.inode, s.changed = uint64(st.Dev), st.Ino, st.Ctim.Nano()
+	}
+}

@@ -1,0 +1,77 @@
+package permission
+
+import (
+	"path"
+	"strings"
+
+	"hermes/internal/policy/shell"
+)
+
+// Call is a call as rules see it. Paths are absolute, with links followed. A Call is made for one
+// judgement and must not be changed in it; it is not for concurrent use.
+type Call struct {
+	Tool    string
+	Toolset string // the group of the tool; "" is none
+	Writes  bool   // it has an effect
+	Command string // of terminal
+	Dir     string // where the command runs
+	// Harmless reports whether another command would run in its place without approval; nil
+	// knows of none.
+	Harmless func(command string) bool
+	Files    []string // of file tools: every name by which each file is reached
+	// Lost says that it cannot be known which files the call touches.
+	Lost bool
+	// Texts are what rules that deny or ask look at in a call: its command or subject, or every
+	// text among its arguments.
+	Texts []string
+	// Workspace is the folder of the session. Commands are allowed only in it and below it, and
+	// relative patterns of paths begin there.
+	Workspace string
+	Who       Who
+	// Follow returns a path with its links followed, or the path itself; nil follows none.
+	Follow func(path string) string
+
+	lines []line // of Texts, found when first needed
+}
+
+// line is a text as a shell would run it, in lower case.
+type line struct {
+	whole    string // with single blanks
+	commands [][]string
+	complete bool // commands has all of them
+}
+
+func (c *Call) shellLines() []line {
+	if c.lines != nil {
+		return c.lines
+	}
+	c.lines = make([]line, 0, len(c.Texts))
+	for _, text := range c.Texts {
+		l := line{whole: plain(text)}
+		l.complete = shell.Commands(text, func(words []string) bool {
+			if len(words) > 0 {
+				low := make([]string, len(words))
+				for i, w := range words {
+					low[i] = strings.ToLower(w)
+				}
+				l.commands = append(l.commands, low)
+			}
+			return true
+		})
+		c.lines = append(c.lines, l)
+	}
+	return c.lines
+}
+
+// short is a command with the name of its program instead of the path.
+func short(words []string) string {
+	all := strings.Join(words, " ")
+	return path.Base(words[0]) + all[len(words[0]):]
+}
+
+func (c *Call) follow(path string) string {
+	if c.Follow == nil {
+		return path
+	}
+	return c.Follow(path)
+}

@@ -1,0 +1,97 @@
+package permission
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// toolPattern names tools: one by its name, several by a pattern of names, or a group. A group is
+// written with what it does: file.read and file.write are the calls of the group file that only read
+// and the others, terminal.* are all of its group.
+type toolPattern struct {
+	name  string // of one tool, or a pattern of names
+	glob  bool
+	group string // the name of a toolset; then part is "*", "read", "write" or a tool
+	part  string
+}
+
+// Tools and groups that a rule can narrow down by commands or paths.
+const (
+	toolCommand  = "terminal"
+	groupCommand = "terminal"
+	groupFiles   = "file"
+)
+
+// fileTools are those that a pattern of paths can narrow down.
+var fileTools = [...]string{"write_file", "patch", "read_file", "search_files"}
+
+func parseTool(text string) (toolPattern, error) {
+	group, part, grouped := strings.Cut(text, ".")
+	switch {
+	case text == "":
+		return toolPattern{}, errors.New("names no tool")
+	case strings.ContainsAny(text, " \t\r\n\"'"):
+		return toolPattern{}, errors.New("does not begin with the name of a tool")
+	case grouped && (group == "" || part == "" || strings.ContainsAny(group, "*?[") || part != "*" && strings.ContainsAny(part, "*?[.")):
+		return toolPattern{}, fmt.Errorf("has an unknown group of tools, %q; write it like file.read, file.write or terminal.*", text)
+	case grouped:
+		return toolPattern{group: group, part: part}, nil
+	}
+	return toolPattern{name: text, glob: strings.ContainsAny(text, "*?[")}, nil
+}
+
+// commands reports whether the subject of a rule for these tools is a command.
+func (t toolPattern) commands() bool {
+	return t.name == toolCommand || t.group == groupCommand
+}
+
+// files reports whether the subject of a rule for these tools is a pattern of paths.
+func (t toolPattern) files() bool {
+	for _, name := range fileTools {
+		if t.name == name {
+			return true
+		}
+	}
+	return t.group == groupFiles
+}
+
+// fits reports whether a call is one of these tools.
+func (t toolPattern) fits(c *Call) bool {
+	switch {
+	case t.group == "":
+		return t.name == c.Tool || t.glob && fnmatch(t.name, c.Tool)
+	case t.group != c.Toolset:
+		return false
+	}
+	return t.has(c)
+}
+
+// has reports whether the part of the group is a call's.
+func (t toolPattern) has(c *Call) bool {
+	switch t.part {
+	case "*":
+		return true
+	case "read":
+		return !c.Writes
+	case "write":
+		return c.Writes
+	}
+	return c.Tool == t.part || c.Tool == t.group+"_"+t.part
+}
+
+// mayFit is fits for rules that deny or ask. Tools that write files count as one, and so do those
+// that run commands or feed a running one; a group also has the tools whose names begin with its own,
+// and the groups below it, such as mcp-github below mcp.
+func (t toolPattern) mayFit(c *Call) bool {
+	switch {
+	case t.group == "":
+		return t.fits(c) || t.writesFiles() && c.Toolset == groupFiles && c.Writes || t.name == toolCommand && c.Toolset == groupCommand ||
+			t.glob && fnmatch(strings.ToLower(t.name), strings.ToLower(c.Tool))
+	case c.Toolset == t.group, strings.HasPrefix(c.Toolset, t.group+"-"), strings.HasPrefix(c.Tool, t.group+"_"):
+		return t.has(c)
+	}
+	return false
+}
+
+func (t toolPattern) writesFiles() bool { return t.name == "write_file" || t.name == "patch" }
