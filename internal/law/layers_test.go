@@ -136,6 +136,7 @@ var layers = []layer{
 	}, {
 		{path: "bench/instant"},
 		{path: "internal/archive"},
+		{path: "internal/audit"},
 		{path: "internal/auxiliary"},
 		{path: "internal/config"},
 		{path: "internal/contextengine"},
