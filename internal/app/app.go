@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/audit"
 	"hermes/internal/auxiliary"
 	"hermes/internal/config"
 	"hermes/internal/confine"
@@ -121,6 +122,7 @@ type base struct {
 	permissions func() (*permission.File, error)
 	masked      atomic.Bool              // mask has returned, so that it never waits again
 	credentials func() *credential.Store // keys and logins; nil if there is no home
+	record      func() (*audit.Log, error)
 }
 
 // calls is what calls of models go through.
@@ -182,6 +184,7 @@ func New(o Options) *App {
 	a.trials = sync.OnceValue(a.makeTrials)
 	a.watch = sync.OnceValue(func() *prefixwatch.Watch { return prefixwatch.New(a.log(), a.opts.Now) })
 	a.credentials = sync.OnceValue(a.makeCredentials)
+	a.record = sync.OnceValues(a.makeAudit)
 	a.mark = sync.OnceValue(a.makeMark)
 	a.leaseOwner = sync.OnceValue(a.makeLeaseOwner)
 	a.listening = sync.OnceValue(a.makeListening)
@@ -212,7 +215,11 @@ func (a *App) loadConfig() (*config.Config, error) {
 			return v, v != ""
 		},
 		Journal: func(ctx context.Context, what, path string, write func() error) error {
-			return a.changes(h).Record(ctx, undo.Note{Kind: "config", Actor: "person", What: what}, []string{path}, write)
+			err := a.changes(h).Record(ctx, undo.Note{Kind: "config", Actor: "person", What: what}, []string{path}, write)
+			if err == nil {
+				a.recordSetting(ctx, what)
+			}
+			return err
 		},
 	}), nil
 }

@@ -123,6 +123,10 @@ func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.
 	if err != nil {
 		return review.Runtime{}, err
 	}
+	record, err := a.record()
+	if err != nil {
+		return review.Runtime{}, err
+	}
 	names := []string{"memory", "skills"}
 	extra := a.reading(ctx, cfg.Auxiliary(auxiliary.Review).ExtraTools)
 	if len(extra) > 0 {
@@ -140,7 +144,7 @@ func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.
 		}
 		return review.Runtime{}, err
 	}
-	o := toolbox.Options{Set: set, Approvals: approvals, Log: a.log(), Now: a.opts.Now}
+	o := toolbox.Options{Set: set, Approvals: approvals, Audit: record, Log: a.log(), Now: a.opts.Now}
 	if cfg.Security().RedactSecrets {
 		o.Redact = a.Mask
 	}

@@ -32,6 +32,9 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 	if _, err := a.confinement(); err != nil { // closed after the sessions
 		return nil, err
 	}
+	if _, err := a.record(); err != nil { // closed after the sessions
+		return nil, err
+	}
 	a.mark()                      // before anything is started, and closed after the sessions
 	store, err := a.Database(ctx) // closed after the lease owner, which asks it
 	if err != nil {
@@ -156,7 +159,10 @@ func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *tooling
 		Set: set, Hooks: tools.hooks, Approvals: approvals, Guardrail: guardrail(cfg.Guardrails()),
 		Limits: toolbox.Limits{Result: cfg.ToolBudget().SpillChars, Preview: cfg.Display().ToolPreviewLength},
 		Spill:  toolbox.Spillover{Dir: cfg.Home().Cache("spillover")},
-		Log:    a.log(), Now: a.opts.Now, Trusted: trusted(cfg), TrustCommand: trustCommand(cfg),
+		Parent: run.Origin.Parent, Log: a.log(), Now: a.opts.Now, Trusted: trusted(cfg), TrustCommand: trustCommand(cfg),
+	}
+	if o.Audit, err = a.record(); err != nil {
+		return nil, err
 	}
 	if cfg.Agent().PlanReminders {
 		o.Remind = tools.catalogue.Remind

@@ -3,6 +3,7 @@ package cmd
 import (
 	"github.com/spf13/cobra"
 
+	"hermes/internal/cmd/audit"
 	"hermes/internal/cmd/auth"
 	"hermes/internal/cmd/chat"
 	"hermes/internal/cmd/config"
@@ -44,6 +45,7 @@ func commands(g *chat.Options) []*cobra.Command {
 		skills.NewBundlesCmd(f, nil),
 		journey.NewCmd(f, nil),
 		permissions.NewCmd(f),
+		audit.NewCmd(f),
 		profile.NewCmd(f, nil),
 		tools.NewCmd(f, nil),
 		doctor.NewCmd(f, nil),

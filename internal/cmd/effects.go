@@ -92,6 +92,7 @@ func effects() map[string]effectOf {
 	for _, name := range []string{
 		"auth", "auth list", "auth status",
 		"bundles", "bundles list", "bundles show",
+		"audit", "audit export", "audit head", "audit list", "audit show", "audit verify",
 		"completion", "completion bash", "completion fish", "completion powershell", "completion zsh",
 		"config", "config check", "config env-path", "config path", "config show",
 		"curator", "curator ledger", "curator list-archived", "curator list-unmanaged", "curator status",

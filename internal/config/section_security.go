@@ -72,6 +72,12 @@ type Privacy struct {
 	RedactPII bool `key:"redact_pii" promises:"true"`
 }
 
+// Audit is the section audit: how much of the audit log is kept.
+type Audit struct {
+	MaxSizeMB int `key:"max_size_mb" default:"256" min:"1" test:"internal/app.TestAuditSettings"` // older files are removed
+	KeepDays  int `key:"keep_days" min:"0" test:"internal/app.TestAuditSettings"`                 // 0: for ever
+}
+
 // Network is the section network.
 type Network struct {
 	ForceIPv4 bool `key:"force_ipv4"` // for pages that tools fetch, and for commands in a sandbox
@@ -85,6 +91,9 @@ func (c *Config) Security() Security { return section[Security](c, "security") }
 
 // Privacy returns the section privacy.
 func (c *Config) Privacy() Privacy { return section[Privacy](c, "privacy") }
+
+// Audit returns the section audit.
+func (c *Config) Audit() Audit { return section[Audit](c, "audit") }
 
 // Network returns the section network.
 func (c *Config) Network() Network { return section[Network](c, "network") }

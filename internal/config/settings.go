@@ -50,6 +50,7 @@ type Settings struct {
 	Display          Display               `key:"display"`
 	Approvals        Approvals             `key:"approvals"`
 	Security         Security              `key:"security"`
+	Audit            Audit                 `key:"audit"`
 	Privacy          Privacy               `key:"privacy" planned:"gateway"`
 	Secrets          map[string]any        `key:"secrets" planned:"secret managers"`
 	Proxy            map[string]any        `key:"proxy" planned:"external proxy"`

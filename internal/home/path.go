@@ -113,6 +113,12 @@ func (d Dir) TerminalSessions() string { return d.Join("terminal-sessions") }
 // Pairing is the folder of pairing requests and approvals.
 func (d Dir) Pairing() string { return d.Join("pairing") }
 
+// Audit is the folder of the audit log.
+func (d Dir) Audit() string { return d.Join("audit") }
+
+// AuditKey is the file with the key of the audit log.
+func (d Dir) AuditKey() string { return d.Join("audit.key") }
+
 // History is the file of what the user typed at the prompt.
 func (d Dir) History() string { return d.Join("history") }
 

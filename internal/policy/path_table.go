@@ -112,13 +112,13 @@ var groups = [...]struct {
 	{ownSandbox, AtState, "cache/sandbox/"},
 	{free, AtState, "cache/ tmp/ workspace/ sandboxes/ work/"},
 	{ownRun, AtState, "run/"}, // before what a pattern may mean as well
-	{ownSecret, AtState, ".env auth.json .anthropic_oauth.json mcp-tokens/ pairing/"},
+	{ownSecret, AtState, ".env auth.json audit.key .anthropic_oauth.json mcp-tokens/ pairing/"},
 	{ownSoul, AtState, "soul.md"},
 	{ownMemory, AtState, "memories/"},
 	{ownScript, AtState, "scripts/"},
 	{ownSkills, AtState, "skills/ skill-bundles/"},
 	{ownCron, AtState, "cron/"},
-	{ownState, AtState, `config.yaml permissions.yaml hermes.db* state.db* hooks/ plugins/ mcp* pending/ checkpoints/ backups/ profiles/ sessions/ logs/
+	{ownState, AtState, `config.yaml permissions.yaml hermes.db* state.db* hooks/ plugins/ mcp* pending/ checkpoints/ backups/ profiles/ sessions/ logs/ audit/
 		active_profile shell-hooks-allowlist.json **`},
 
 	{free, Anywhere, `.env.example .env.sample .env.template .env.dist .env.defaults

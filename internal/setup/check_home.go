@@ -159,7 +159,7 @@ func envCheck(d Deps) Check {
 			if len(open) > 0 {
 				return Finding{Warn, "other users can read " + strings.Join(open, ", "), "chmod 600 " + strings.Join(open, " ")}
 			}
-			return Finding{OK, "only you can read .env and auth.json", ""}
+			return Finding{OK, "only you can read .env, auth.json and audit.key", ""}
 		},
 		Fix: func(context.Context) (string, error) {
 			var faults []error
@@ -168,12 +168,12 @@ func envCheck(d Deps) Check {
 					faults = append(faults, err)
 				}
 			}
-			return ".env and auth.json are now mode 600", errors.Join(faults...)
+			return ".env, auth.json and audit.key are now mode 600", errors.Join(faults...)
 		},
 	}
 }
 
-func secretFiles(d Deps) []string { return []string{d.Home.Env(), d.Home.Auth()} }
+func secretFiles(d Deps) []string { return []string{d.Home.Env(), d.Home.Auth(), d.Home.AuditKey()} }
 
 // databaseCheck opens the database.
 func databaseCheck(d Deps) Check {

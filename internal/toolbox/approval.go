@@ -137,20 +137,34 @@ func (b *Toolbox) ask(ctx context.Context, c *call) (note string, refused *herme
 	answer := hermes.ApprovalAnswer{Decision: hermes.Unattended}
 	if c.Host != nil {
 		shown := b.request(c)
+		if refused := b.recordAsked(ctx, c); refused != nil {
+			return "", refused
+		}
 		judged, r := b.judge(ctx, c, shown)
 		if judged {
-			return "", r
+			verdict := hermes.AllowOnce
+			if r != nil {
+				verdict = hermes.Deny
+			}
+			return "", cmp.Or(r, b.recordAnswer(ctx, c, byModel, hermes.ApprovalAnswer{Decision: verdict}))
 		}
 		var err error
 		answer, err = c.Host.Approve(ctx, shown)
 		switch {
 		case err != nil && stopped(ctx, err):
+			c.by = byInterrupt
 			r := hermes.ErrorResult("interrupted: the turn was stopped before this call was approved; it did not run")
 			return "", &r
 		case err != nil:
 			b.o.Log.Warn("ask for approval", "tool", c.Name, "call", c.ID, "err", err)
 			answer = hermes.ApprovalAnswer{Decision: hermes.Deny}
 		}
+	}
+	if answer.Allowed() {
+		answer = b.counted(answer, c)
+	}
+	if refused := b.recordAnswer(ctx, c, answerer(c, answer), answer); refused != nil {
+		return "", refused
 	}
 	if c.canPropose(answer.Decision) {
 		pending := *c.Call
@@ -165,10 +179,15 @@ func (b *Toolbox) ask(ctx context.Context, c *call) (note string, refused *herme
 	agreed := *c.Call
 	agreed.Approved = &c.subject
 	c.Call = &agreed
-	if err := b.approvals.grant(ctx, c, b.counted(answer, c)); err != nil {
+	if err := b.approvals.grant(ctx, c, answer); err != nil {
 		b.o.Log.Warn("store a permission", "tool", c.Name, "call", c.ID, "err", err)
 		note = "the permission could not be stored and holds for this session only: " + err.Error()
 		c.Host.Progress(note)
+	} else if answer.Decision == hermes.AllowAlways {
+		if err := b.recordGrant(ctx, c, answer); err != nil {
+			b.o.Log.Error("record a permission", "tool", c.Name, "call", c.ID, "err", err)
+			note = "the permission that was stored is missing in the audit log: " + err.Error()
+		}
 	}
 	return note, nil
 }

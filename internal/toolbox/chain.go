@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/audit"
 	"hermes/internal/hook"
 	"hermes/internal/toolset"
 )
@@ -43,8 +44,13 @@ type Options struct {
 	// TrustCommand returns the command with which the user trusts a folder; "" if
 	// it should not be trusted as a whole. Nil gives no such advice.
 	TrustCommand func(folder string) string
-	Log          *slog.Logger     // nil discards
-	Now          func() time.Time // nil is time.Now
+	// Audit takes a row for each call with an effect, each refusal and each decision; nil
+	// takes none. Calls whose rows it refuses do not run.
+	Audit audit.Recorder
+	// Parent is the session above, for the rows of a child; "" is none.
+	Parent string
+	Log    *slog.Logger     // nil discards
+	Now    func() time.Time // nil is time.Now
 }
 
 // Toolbox is the tools of one session behind the tool chain. Its methods may be
@@ -68,6 +74,10 @@ type call struct {
 	// acts on, and the risks that need approval.
 	subject hermes.Subject
 	open    []hermes.Risk
+	// risky is set if a question was put about the call, or would have been, and ran
+	// when its tool begins. by and rule say who or what refused it, if that is known.
+	risky, ran bool
+	by, rule   string
 }
 
 // runner runs a call and returns its result; errors are results, too.
@@ -103,6 +113,7 @@ func (b *Toolbox) chain() runner {
 	for _, wrap := range slices.Backward([]layer{
 		b.beforeTool,
 		b.guardrail,
+		b.audit,
 		b.journal,
 		b.afterTool,
 		b.recoverPanic,
@@ -159,9 +170,10 @@ func (b *Toolbox) TurnStarted() {
 func (b *Toolbox) Run(ctx context.Context, c *hermes.Call) hermes.Result {
 	ready, problem := b.prepare(c)
 	if problem != "" {
-		return b.answered(ctx, &call{Call: c}, hermes.ErrorResult(problem))
+		ready = &call{Call: c}
+		return b.refused(ctx, ready, b.answered(ctx, ready, hermes.ErrorResult(problem)))
 	}
-	return b.run(ctx, ready)
+	return b.refused(ctx, ready, b.run(ctx, ready))
 }
 
 // answered returns the result of a call that does not run. The guardrail warns when

@@ -78,9 +78,11 @@ func (b *Toolbox) guardrail(next runner) runner {
 	return func(ctx context.Context, c *call) hermes.Result {
 		sig := sign(c.Call)
 		if r, blocked := b.streaks.blocked(sig, attended(c.Call) && !inChild(c.Call)); blocked {
+			c.by = byGuardrail
 			return r
 		}
 		if why := b.streaks.take(c.Call); why != "" {
+			c.by = byGuardrail
 			return hermes.ErrorResult(why)
 		}
 		began := b.o.Now()

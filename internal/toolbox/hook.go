@@ -20,6 +20,7 @@ func (b *Toolbox) beforeTool(next runner) runner {
 			return arguments, nil
 		})
 		if c.Call = ready; answer != nil {
+			c.by = byHook
 			answer.Text, answer.Shown = b.o.Redact(answer.Text), b.o.Redact(answer.Shown)
 			return b.answered(ctx, c, *answer)
 		}
@@ -32,10 +33,12 @@ func (b *Toolbox) beforeTool(next runner) runner {
 func (b *Toolbox) beforeRun(next runner) runner {
 	return func(ctx context.Context, c *call) hermes.Result {
 		if answer := b.o.Hooks.BeforeRun(ctx, c.Call); answer != nil {
+			c.by = byHook
 			answer.Text = b.o.Redact(answer.Text)
 			return *answer
 		}
 		if ctx.Err() != nil {
+			c.by = byInterrupt
 			return hermes.ErrorResult("interrupted: the turn was stopped before this call ran")
 		}
 		return next(ctx, c)

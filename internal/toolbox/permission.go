@@ -18,14 +18,20 @@ func (b *Toolbox) permission(next runner) runner {
 	return func(ctx context.Context, c *call) hermes.Result {
 		b.noteRead(c)
 		v := b.verdict(ctx, c)
+		rules := strings.Join(v.By, ", ")
 		switch v.Outcome {
 		case Forbidden:
+			if c.rule = rules; rules != "" {
+				c.by = byRule
+			}
 			return forbidden(v.Reason)
 		case Mistaken:
 			return blocked("refused", "It did not run, and the user was not asked. Call it again as the reason says.", v.Reason)
 		}
-		if len(v.By) > 0 {
-			b.o.Log.Info("allowed by a rule", "tool", c.Name, "call", c.ID, "rules", v.By, "risks", reasons(v.Risks))
+		if len(v.Risks) > 0 && len(v.Open) == 0 {
+			if refused := b.recordAllowed(ctx, c, v.Risks, rules); refused != nil {
+				return *refused
+			}
 		}
 		c.open = v.Open
 		return next(ctx, c)

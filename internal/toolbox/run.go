@@ -21,6 +21,7 @@ func (b *Toolbox) recoverPanic(next runner) runner {
 				return
 			}
 			b.o.Log.Error("tool panicked", "tool", c.Name, "call", c.ID, "panic", p, "stack", string(debug.Stack()))
+			b.recordCrash(ctx, c, p)
 			r = hermes.ErrorResult(fmt.Sprintf("%s crashed on this call (a program error, which is logged); do not repeat the call unchanged, try another way", c.Name))
 		}()
 		return next(ctx, c)
@@ -30,6 +31,7 @@ func (b *Toolbox) recoverPanic(next runner) runner {
 // core runs the tool itself and turns its error into text for the model. It
 // keeps the partial output of a failed or stopped call.
 func (b *Toolbox) core(ctx context.Context, c *call) hermes.Result {
+	c.ran = true
 	r, err := c.Tool.Run(ctx, c.Call)
 	r.Text = strings.ToValidUTF8(r.Text, "\ufffd")
 	if err == nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/audit"
 	"hermes/internal/cmd/factory"
 	"hermes/internal/markup"
 	"hermes/internal/permission"
@@ -64,6 +65,9 @@ func (n noun) revoke() *cobra.Command {
 		if err != nil {
 			return listed(err)
 		}
+		if err := n.record(ctx, gone); err != nil {
+			c.Note("hermes: the permissions are revoked, but that is missing in the audit log: %v", err)
+		}
 		for _, s := range gone {
 			c.Say("Revoked %s: %s %s", s.ID, markup.Visible(s.Tool), markup.Visible(s.Key))
 		}
@@ -76,6 +80,20 @@ func (n noun) revoke() *cobra.Command {
 	})
 	cmd.Flags().BoolVar(&all, "all", false, "revoke all permissions")
 	return cmd
+}
+
+// record writes to the audit log which permissions have ended.
+func (n noun) record(ctx context.Context, gone []permission.Stored) error {
+	if len(gone) == 0 {
+		return nil
+	}
+	log, err := n.App().Audit()
+	for _, s := range gone {
+		if err == nil {
+			err = log.Append(ctx, audit.Row{Kind: audit.KindRevoked, By: "user", Tool: s.Tool, Risks: []string{s.Key}, Subject: s.Subject, Dir: s.Dir, Platform: s.Platform})
+		}
+	}
+	return err
 }
 
 func (n noun) unattended() *cobra.Command {
