@@ -156,7 +156,7 @@ func TestFixRepairsWhatIsSafe(t *testing.T) {
 	must(t, os.WriteFile(d.Home.Env(), []byte("A=1\n"), 0o644))
 	must(t, os.WriteFile(d.Home.Config(), []byte("max_turns: 5\nagent: {max_turns: 6}\n"), 0o600))
 	results, failed := diagnose(t, d, true)
-	if failed != 0 || results["privacy"].Verdict != setup.OK || results["secrets"].Verdict != setup.OK || results["secrets"].Fixed != ".env and auth.json are now mode 600" || results["privacy"].Fixed != d.Home.Path()+" is now mode 700" {
+	if failed != 0 || results["privacy"].Verdict != setup.OK || results["secrets"].Verdict != setup.OK || results["secrets"].Fixed != ".env, auth.json and audit.key are now mode 600" || results["privacy"].Fixed != d.Home.Path()+" is now mode 700" {
 		t.Errorf("got %+v", results)
 	}
 	for path, want := range map[string]os.FileMode{d.Home.Path(): 0o700, d.Home.Env(): 0o600} {
