@@ -65,7 +65,7 @@ func (b *Toolbox) verdict(ctx context.Context, c *call) Verdict {
 	}
 	denied, asks := append(policies, b.approvals.deny).Denied(seen, b.o.Now())
 	if denied != nil {
-		return Verdict{Outcome: Forbidden, By: []string{denied.Place}, Risks: found, Reason: because("it matches the rule "+denied.Rule.String()+" in "+denied.Place, denied.Reason)}
+		return Verdict{Outcome: Forbidden, By: []string{denied.String()}, Risks: found, Reason: because("it matches the rule "+denied.Rule.String()+" in "+denied.Place, denied.Reason)}
 	}
 	if i := slices.IndexFunc(found, func(r hermes.Risk) bool { return r.Mistake }); i >= 0 {
 		return Verdict{Outcome: Mistaken, Reason: found[i].Reason, Risks: found}
