@@ -159,6 +159,12 @@ type (
 		Effort Effort `json:"effort,omitempty"` // empty means the model's default
 		Window int    `json:"window,omitempty"` // in tokens, 0 if unknown
 	}
+	// ModeChanged reports how risky calls are treated from now on. By is who changed it; the
+	// zero value in a child session, whose parent's mode was changed.
+	ModeChanged struct {
+		Mode RightsMode `json:"mode"`
+		By   From       `json:"by,omitzero"`
+	}
 	// CommandDone is the outcome of a slash command.
 	CommandDone struct {
 		Line string `json:"line"`
@@ -246,6 +252,7 @@ func (Steered) event()        {}
 func (Rewound) event()        {}
 func (Titled) event()         {}
 func (Configured) event()     {}
+func (ModeChanged) event()    {}
 func (CommandDone) event()    {}
 func (Lagged) event()         {}
 func (Closed) event()         {}

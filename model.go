@@ -249,6 +249,9 @@ type Spec struct {
 	// approval of one name does not cover another. Its argument is a JSON
 	// object that may not match the schema.
 	Persists func(arguments json.RawMessage) string
+	// PlansOnly says that a call changes only what the session itself plans, such as its list of
+	// steps. It runs in [ModePlan], too.
+	PlansOnly bool
 	// CanPropose says that the tool obeys [Call.Propose].
 	CanPropose bool
 	// ResultLimit is the size in bytes above which a result is stored outside

@@ -79,6 +79,12 @@ type (
 	SetEffort struct {
 		Effort Effort `json:"effort,omitempty"`
 	}
+	// SetMode changes how risky calls are treated from the next call on, also of the turn that
+	// runs and of child sessions. Only a frontend whose user can be asked may send it. In
+	// [ModePlan] it refuses the open approvals.
+	SetMode struct {
+		Mode RightsMode `json:"mode"`
+	}
 	// SetTitle renames the session.
 	SetTitle struct {
 		Title string `json:"title"`
@@ -100,6 +106,7 @@ func (Compress) op()    {}
 func (StartReview) op() {}
 func (SetModel) op()    {}
 func (SetEffort) op()   {}
+func (SetMode) op()     {}
 func (SetTitle) op()    {}
 func (Leave) op()       {}
 

@@ -1,6 +1,10 @@
 package hermes
 
-import "reflect"
+import (
+	"fmt"
+	"reflect"
+	"slices"
+)
 
 // RunSpec says everything about one run of a session: where it comes from, where it works, with
 // which model, tools and rights, and what it may cost. It is plain data, so one process can run
@@ -85,16 +89,37 @@ type Rights struct {
 	WhenUnattended Unattendance `json:"when_unattended,omitempty"`
 }
 
-// RightsMode is how risky calls are treated; empty is [ModeAsk].
+// RightsMode is how risky calls are treated. In a [Rights] the empty mode is what is configured.
 type RightsMode string
 
-// The modes. ModePlan and ModeAcceptEdits are not supported yet: a session with one is not opened.
+// The modes.
 const (
+	ModePlan        RightsMode = "plan"         // calls with an effect are refused
 	ModeAsk         RightsMode = "ask"          // the user decides
-	ModePlan        RightsMode = "plan"         // nothing is changed
-	ModeAcceptEdits RightsMode = "accept-edits" // changes of files are approved
+	ModeAcceptEdits RightsMode = "accept-edits" // changes of files in the working folder are approved, except protected ones
 	ModeYolo        RightsMode = "yolo"         // what no rule denies is approved, except what untrusted text may have asked to keep
 )
+
+// Modes returns all modes, each wider than the one before it.
+func Modes() []RightsMode { return []RightsMode{ModePlan, ModeAsk, ModeAcceptEdits, ModeYolo} }
+
+// Narrower returns the mode that allows less. An unknown or empty mode counts as ModeAsk.
+func (m RightsMode) Narrower(o RightsMode) RightsMode { return Modes()[min(m.width(), o.width())] }
+
+func (m RightsMode) width() int {
+	if i := slices.Index(Modes(), m); i >= 0 {
+		return i
+	}
+	return slices.Index(Modes(), ModeAsk)
+}
+
+// Check returns an error, worded for the user, if the mode is neither empty nor one of [Modes].
+func (m RightsMode) Check() error {
+	if m == "" || slices.Contains(Modes(), m) {
+		return nil
+	}
+	return fmt.Errorf("unknown mode %q; use ask, plan, accept-edits or yolo", string(m))
+}
 
 // Approver is who decides first about a risky call; empty is what is configured.
 type Approver string
@@ -144,6 +169,9 @@ type StoredRun struct {
 	Workspace Workspace    `json:"workspace,omitzero"`
 	Tools     ToolChoice   `json:"tools,omitzero"`
 	Prompt    PromptChoice `json:"prompt,omitzero"`
+	// Plan says that a user has put the session into [ModePlan] and not taken it out again. So
+	// it is opened in that mode, whatever its opener asks for.
+	Plan bool `json:"plan,omitempty"`
 }
 
 // Stored returns the part of the spec that holds for the life of its session.

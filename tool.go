@@ -97,6 +97,9 @@ type SessionRef struct {
 	Dir      string // the working folder at the start of the session
 	Depth    int    // 0 for a conversation, 1 for its children, and so on
 	Model    string // the reference of its model now; "" is unknown
+	// Mode says how risky calls of the session are treated now. It is never wider than that of a
+	// session above; empty is what the tool chain was made with.
+	Mode RightsMode
 	// Attended says that a user is there now who can be asked.
 	Attended bool
 	// IgnoreRules says that the session leaves out the user's rules and memory, as in

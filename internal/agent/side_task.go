@@ -54,6 +54,9 @@ var errUnattendedTask = errors.New("not available in a background task; go on wi
 func (n unattendedHost) Session() hermes.SessionRef {
 	ref := n.session
 	ref.Provenance = n.read.String()
+	if ref.Mode != hermes.ModePlan { // what the user allows in the session is not allowed here
+		ref.Mode = ""
+	}
 	return ref
 }
 

@@ -96,6 +96,7 @@ func (a *App) Judge(ctx context.Context, t Trial) (toolbox.Verdict, error) {
 	ref := t.Run.Ref()
 	ref.Model = cmp.Or(t.Run.Model.Ref, a.opts.BaseModel, cfg.Model().Default)
 	ref.Attended, ref.Provenance = t.Attended, t.Provenance
+	ref.Mode = toolbox.BeginMode(cfg.Approvals().Mode, t.Run.Rights)
 	c.Host = trialHost{ref: ref, env: env}
 	return tools.Judge(ctx, c)
 }

@@ -53,7 +53,7 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 		Steps: int(agent.MaxTurns), Busy: hermes.Busy(cfg.Display().BusyInputMode), MaxResume: cfg.Sessions().MaxResumeMessages,
 		Effort: func(model string) hermes.Effort { // reasoning_overrides, else reasoning_effort
 			return hermes.EffortOf(model, agent.ReasoningEffort, agent.ReasoningOverrides)
-		}, MaxTokens: cfg.Model().MaxTokens,
+		}, Mode: func(r hermes.Rights) hermes.RightsMode { return toolbox.BeginMode(cfg.Approvals().Mode, r) }, MaxTokens: cfg.Model().MaxTokens,
 		Ask: session.AskTimes{Approval: cfg.Approvals().Timeout, Question: agent.ClarifyTimeout, Escalate: cfg.Approvals().EscalateAfter},
 		Children: session.Children{
 			Depth: children.MaxDepth, AtOnce: children.MaxConcurrent, Steps: int(children.MaxIterations), Toolsets: tools.catalogue.Narrowing,
@@ -155,6 +155,8 @@ func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *tooling
 	if err != nil {
 		return nil, err
 	}
+	// The session has the mode; this says who decides when that asks.
+	approvals.Mode = toolbox.ModeOf(cfg.Approvals().Mode, hermes.Rights{Mode: hermes.ModeAsk, Approver: run.Rights.Approver})
 	o := toolbox.Options{
 		Set: set, Hooks: tools.hooks, Approvals: approvals, Guardrail: guardrail(cfg.Guardrails()),
 		Limits: toolbox.Limits{Result: cfg.ToolBudget().SpillChars, Preview: cfg.Display().ToolPreviewLength},

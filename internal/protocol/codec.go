@@ -69,6 +69,7 @@ var events = []kind[hermes.Event]{
 	event[hermes.Rewound]("rewound"),
 	event[hermes.Titled]("titled"),
 	event[hermes.Configured]("configured"),
+	event[hermes.ModeChanged]("mode_changed"),
 	event[hermes.CommandDone]("command_done"),
 	event[hermes.Lagged]("lagged"),
 	event[hermes.Closed]("closed"),
@@ -88,6 +89,7 @@ var ops = []kind[hermes.Op]{
 	op[hermes.StartReview]("start_review"),
 	op[hermes.SetModel]("set_model"),
 	op[hermes.SetEffort]("set_effort"),
+	op[hermes.SetMode]("set_mode"),
 	op[hermes.SetTitle]("set_title"),
 	op[hermes.Leave]("leave"),
 }

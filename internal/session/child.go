@@ -108,6 +108,7 @@ func (l lender) childRun(ctx context.Context, parent hermes.SessionRef, task her
 	if most := cmp.Or(limits.Depth, DefaultChildDepth); run.Origin.Depth > most {
 		return run, fmt.Errorf("this session may start no child session: delegation.max_spawn_depth allows a depth of %d; do the work yourself", most)
 	}
+	run.Rights.Mode = "" // its parent's, at each call
 	run.Workspace.Dir = parent.Dir
 	run.Model.Ref = cmp.Or(task.Model, parent.Model)
 	run.Tools.Only = nil
@@ -164,6 +165,9 @@ func (l lender) Spawn(ctx context.Context, parent hermes.SessionRef, t hermes.Ta
 	}
 	return l.session.manager.spawn(ctx, run, l, t)
 }
+
+// Mode is how risky calls are treated now.
+func (l lender) Mode() hermes.RightsMode { return l.session.Mode() }
 
 // Publish passes an event to the subscribers.
 func (l lender) Publish(e hermes.Event) { l.session.publish(e) }

@@ -67,7 +67,7 @@ type Open struct {
 // Open returns the live session, or starts it if it is not live. If another
 // process runs the session, the error wraps ErrLeased.
 func (m *Manager) Open(ctx context.Context, o Open) (*Session, error) {
-	if err := supported(o.Run.Rights.Mode); err != nil {
+	if err := o.Run.Rights.Mode.Check(); err != nil {
 		return nil, err
 	}
 	if o.From.Attends {
@@ -111,18 +111,6 @@ func (m *Manager) start(ctx context.Context, o Open, row hermes.Session, p *live
 	return s, nil
 }
 
-// supported refuses the modes that are not built yet: a session that ran with fewer
-// limits than its user chose would be worse than none.
-func supported(mode hermes.RightsMode) error {
-	switch mode {
-	case "", hermes.ModeAsk, hermes.ModeYolo:
-		return nil
-	case hermes.ModePlan, hermes.ModeAcceptEdits:
-		return fmt.Errorf("the mode %s is not supported yet; use ask or yolo", mode)
-	}
-	return fmt.Errorf("unknown mode %q; use ask or yolo", mode)
-}
-
 // liveSession is the entry of a session that is live or being started.
 type liveSession struct {
 	ready   chan struct{} // closed when session or err is set
@@ -144,6 +132,9 @@ func (p *liveSession) join(ctx context.Context, o Open) (*Session, error) {
 	err := p.session.call(ctx, func() error {
 		if p.session.ending() {
 			return hermes.ErrClosed
+		}
+		if asked, has := o.Run.Rights.Mode, p.session.Mode(); asked != "" && has.Narrower(asked) != has {
+			return fmt.Errorf("session %s is open already, in the mode %s, which allows more than %s; first change it there with /mode %s", p.session.id, has, asked, asked)
 		}
 		p.session.feed.expect(o.From)
 		return nil
@@ -180,10 +171,11 @@ func (m *Manager) claim(id string) (p *liveSession, ours bool, err error) {
 // rowOf finds the row of an old session, or makes the one of a new session.
 func (m *Manager) rowOf(ctx context.Context, o Open) (hermes.Session, error) {
 	if o.Run.Session == "" {
-		origin := o.Run.Origin
+		origin, stored := o.Run.Origin, o.Run.Stored()
+		stored.Plan = o.Run.Rights.Mode == hermes.ModePlan
 		return hermes.Session{
 			ID: NewID(m.cfg.Now()), Platform: cmp.Or(origin.Label, origin.Platform), User: origin.User, Title: o.Title, Parent: origin.Parent,
-			Dir: o.Run.Workspace.Dir, Model: o.Run.Model.Ref, Started: m.cfg.Now(), Provenance: origin.Provenance, Run: o.Run.Stored(),
+			Dir: o.Run.Workspace.Dir, Model: o.Run.Model.Ref, Started: m.cfg.Now(), Provenance: origin.Provenance, Run: stored,
 		}, nil
 	}
 	row, err := m.cfg.Store.FindSession(ctx, o.Run.Session)
@@ -216,6 +208,8 @@ func (m *Manager) newSession(ctx context.Context, o Open, row hermes.Session) (*
 		cfg: &m.cfg, id: row.ID, dir: runOf(o.Run, row).Workspace.Dir, manager: m, kin: kin{parent: o.parent, budget: o.budget, over: o.done},
 		feed: newFeed(row.ID, m.cfg.Now, o.parent), inbox: make(chan request), closing: make(chan struct{}), done: make(chan struct{}),
 	}
+	s.mode.Store(m.beginMode(o.Run, row, o.parent != nil))
+	s.mode.shown = s.Mode()
 	s.feed.expect(o.From)
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	s.actor = actor{

@@ -50,9 +50,10 @@ func (s *Session) adoptRun() error {
 		row.Model = c.Ref
 	}
 	if hasRun(*row) {
-		return nil
+		return s.storePlan(row.Run.Plan || s.run.Rights.Mode == hermes.ModePlan)
 	}
 	row.Run = s.run.Stored()
+	row.Run.Plan = s.run.Rights.Mode == hermes.ModePlan
 	return s.record.Update(s.ctx, hermes.SessionChange{Run: &row.Run})
 }
 
@@ -68,6 +69,6 @@ func (s *Session) steps() int {
 func (s *Session) ref(turn int64) hermes.SessionRef {
 	ref := s.run.Ref()
 	ref.ID, ref.Turn, ref.Dir, ref.Model = s.id, turn, s.record.Row.Dir, s.record.Row.Model
-	ref.Attended, ref.Provenance = s.attended(), s.record.Provenance()
+	ref.Attended, ref.Provenance, ref.Mode = s.attended(), s.record.Provenance(), s.Mode()
 	return ref
 }

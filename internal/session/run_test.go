@@ -59,7 +59,7 @@ func TestAChildHasNoMoreThanItsParent(t *testing.T) {
 			turnOf(t, s, say("go"))
 			want := parent
 			want.Session = runs[1].Session
-			want.Origin = hermes.Origin{Platform: "subagent", User: "7", Parent: s.ID(), Depth: 1}
+			want.Origin = hermes.Origin{Platform: "subagent", User: "7", Root: "telegram", Parent: s.ID(), Depth: 1}
 			want.Model.Ref = tt.model
 			want.Tools = hermes.ToolChoice{Enabled: tt.enabled, Disabled: []string{"web"}, Only: []string{"delegate", "other"}}
 			want.Budget.Steps = tt.steps
@@ -172,16 +172,11 @@ func TestASessionKeepsItsToolsAndPrompt(t *testing.T) {
 	}
 }
 
-func TestModesThatAreNotBuiltAreRefused(t *testing.T) {
+func TestUnknownModesAreRefused(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, nil, newToolTable())
-	for mode, want := range map[hermes.RightsMode]string{
-		hermes.ModePlan:        "the mode plan is not supported yet; use ask or yolo",
-		hermes.ModeAcceptEdits: "the mode accept-edits is not supported yet; use ask or yolo",
-		"all":                  `unknown mode "all"; use ask or yolo`,
-	} {
-		if _, err := h.Open(t.Context(), session.Open{Run: hermes.RunSpec{Rights: hermes.Rights{Mode: mode}}}); err == nil || err.Error() != want {
-			t.Errorf("%s: %v", mode, err)
-		}
+	want := `unknown mode "all"; use ask, plan, accept-edits or yolo`
+	if _, err := h.Open(t.Context(), session.Open{Run: hermes.RunSpec{Rights: hermes.Rights{Mode: "all"}}}); err == nil || err.Error() != want {
+		t.Error(err)
 	}
 }

@@ -30,8 +30,11 @@ type Config struct {
 	// default.
 	Effort    func(model string) hermes.Effort
 	MaxTokens int
-	Ask       AskTimes
-	Children  Children
+	// Mode returns the mode in which a conversation with these rights begins; nil means
+	// that of the rights, or hermes.ModeAsk.
+	Mode     func(hermes.Rights) hermes.RightsMode
+	Ask      AskTimes
+	Children Children
 	// IdleAfter closes a session without subscribers after this time without
 	// work; 0 never closes it.
 	IdleAfter time.Duration

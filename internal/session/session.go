@@ -25,6 +25,7 @@ type Session struct {
 	done    chan struct{} // closed when the actor has ended
 	err     error         // of closing; read after done
 	manager *Manager
+	mode    mode            // without that of the sessions above; see Mode
 	ctx     context.Context // ends when the session does
 	cancel  context.CancelFunc
 
@@ -188,7 +189,7 @@ func (s *Session) handle(e request) {
 // the turn is made of.
 func waitsForTurn(op hermes.Op) bool {
 	switch op.(type) {
-	case hermes.Stop, hermes.Reply, hermes.Touch, hermes.SetTitle, hermes.Leave:
+	case hermes.Stop, hermes.Reply, hermes.Touch, hermes.SetMode, hermes.SetTitle, hermes.Leave:
 		return false
 	}
 	return true
@@ -234,6 +235,8 @@ func (s *Session) change(op hermes.Op, from hermes.From) error {
 		s.model.effort = op.Effort
 		s.configured()
 		return nil
+	case hermes.SetMode:
+		return s.setMode(op, from)
 	case hermes.SetTitle:
 		return s.setTitle(op.Title)
 	case hermes.Leave:

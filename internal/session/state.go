@@ -27,6 +27,7 @@ type State struct {
 	// default. Next is the model of the next turn, if it is another one.
 	Effort hermes.Effort
 	Next   string
+	Mode   hermes.RightsMode // how risky calls are treated now
 	// Threshold is how many tokens start a compression, 0 if none does.
 	Threshold int
 	// Broken is the last request that did not begin with the one before it,
@@ -63,7 +64,7 @@ func (s *Session) State(ctx context.Context) (State, error) {
 func (s *Session) state() State {
 	st := State{
 		Row: s.record.Row, Transcript: s.record.Messages(), Running: s.turn != nil, Queued: len(s.queue),
-		Cut: s.cut, Asking: s.waiting(), Last: s.record.Last, Tools: s.specs, Effort: s.effortOf(s.record.Row.Model),
+		Cut: s.cut, Asking: s.waiting(), Last: s.record.Last, Tools: s.specs, Mode: s.Mode(), Effort: s.effortOf(s.record.Row.Model),
 	}
 	if s.model.once != nil {
 		st.Next = s.model.once.ID()
@@ -89,7 +90,7 @@ func (s *Session) state() State {
 func (s *Session) described() protocol.Snapshot {
 	st := s.state()
 	return protocol.Snapshot{
-		Session: s.info(), Mode: s.run.Rights.Mode, Last: s.record.LastID(), Cut: st.Cut, Parked: st.Asking, Context: st.Last, Configured: s.configuration(),
+		Session: s.info(), Mode: s.Mode(), Last: s.record.LastID(), Cut: st.Cut, Parked: st.Asking, Context: st.Last, Configured: s.configuration(),
 	}
 }
 

@@ -45,7 +45,8 @@ func ParseMode(v any) Mode {
 
 // Approvals are the approval rules of a session.
 type Approvals struct {
-	Mode Mode // empty is manual
+	// Mode says who decides, empty is manual; [ModeOff] holds for calls whose session has no mode.
+	Mode Mode
 	// Deny are globs of commands that are never run, in any mode.
 	Deny []string
 	// Policies returns the rules that hold now for the calls of a session with this folder;
@@ -102,13 +103,6 @@ func newApprovals(rules Approvals, now func() time.Time) *approvals {
 	return &approvals{rules: rules, deny: permission.Globs(rules.Deny, "approvals.deny"), now: now, mode: cmp.Or(rules.Mode, ModeManual)}
 }
 
-// SetMode changes how dangerous calls are approved from now on.
-func (b *Toolbox) SetMode(m Mode) {
-	b.approvals.mu.Lock()
-	defer b.approvals.mu.Unlock()
-	b.approvals.mode = m
-}
-
 // approval asks for the risks that permission found and has not approved: a model in
 // smart mode, else the user.
 func (b *Toolbox) approval(next runner) runner {
@@ -119,6 +113,9 @@ func (b *Toolbox) approval(next runner) runner {
 		note, refused := b.ask(ctx, c)
 		if refused != nil {
 			return *refused
+		}
+		if b.plans(c) { // the mode was changed meanwhile
+			return planned()
 		}
 		r := next(ctx, c)
 		if advice := b.lessAsking(c); c.Propose && !r.Failed && advice != "" {

@@ -379,8 +379,7 @@ func TestStopAtAnApprovalIsNoRefusal(t *testing.T) {
 func TestModeOffRunsWhatIsNotForbidden(t *testing.T) {
 	t.Parallel()
 	ran := 0
-	tools := mustToolbox(t, toolbox.Options{}, terminal(&ran))
-	tools.SetMode(toolbox.ModeOff)
+	tools := mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{Mode: toolbox.ModeOff}}, terminal(&ran))
 	if r := tools.Run(t.Context(), command("rm -r a", nil)); r.Failed || ran != 1 {
 		t.Errorf("got %s", r.Text)
 	}

@@ -17,10 +17,10 @@ import (
 const (
 	byUser      = "user"
 	byModel     = "model"
-	byRule      = "rule"      // of the settings or of the run
+	byRule      = "rule"      // of a file, of the settings or of the run
 	byGrant     = "grant"     // that is stored
 	bySession   = "session"   // an earlier answer of the user in this session
-	byMode      = "mode"      // yolo
+	byMode      = "mode"      // yolo, or accept-edits
 	bySetting   = "setting"   // for runs without a user, or command_allowlist
 	byHook      = "hook"      // of the program or the user
 	byGuardrail = "guardrail" // against calls that repeat
@@ -178,7 +178,7 @@ func (b *Toolbox) recordAllowed(ctx context.Context, c *call, found []hermes.Ris
 	row.Risks, row.Decision, row.Rule = riskKeys(found), "allowed", rules
 	var by []string
 	for _, f := range found {
-		if what := b.approvals.allowedBy(c, f); !slices.Contains(by, what) {
+		if what := b.allowedBy(c, f); !slices.Contains(by, what) {
 			by = append(by, what)
 		}
 	}
@@ -187,19 +187,20 @@ func (b *Toolbox) recordAllowed(ctx context.Context, c *call, found []hermes.Ris
 }
 
 // allowedBy says what allows a risk of a call that runs without a question.
-func (a *approvals) allowedBy(c *call, f hermes.Risk) string {
+func (b *Toolbox) allowedBy(c *call, f hermes.Risk) string {
+	a, as := b.approvals, b.approvals.described(c, f.Key)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	as := a.described(c, f.Key)
+	mode := b.mode(c)
 	switch {
-	case a.mode == ModeOff && !f.EveryMode:
-		return byMode
 	case a.answered(as):
 		return bySession
 	case a.rules.Grants != nil && a.rules.Grants.Covers(as):
 		return byGrant
 	case slices.Contains(a.rules.Allowed, f.Key):
 		return bySetting
+	case mode == hermes.ModeYolo && !f.EveryMode, mode == hermes.ModeAcceptEdits && edit(f):
+		return byMode
 	}
 	return byRule
 }

@@ -96,8 +96,6 @@ func (a *approvals) open(c *call, found []hermes.Risk) []hermes.Risk {
 	defer a.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(found), func(f hermes.Risk) bool {
 		switch {
-		case a.mode == ModeOff && !f.EveryMode:
-			return true
 		case f.Once:
 			return false
 		case f.Bound:

@@ -25,6 +25,8 @@ func (b *Toolbox) permission(next runner) runner {
 				c.by = byRule
 			}
 			return forbidden(v.Reason)
+		case Planned:
+			return planned()
 		case Mistaken:
 			return blocked("refused", "It did not run, and the user was not asked. Call it again as the reason says.", v.Reason)
 		}

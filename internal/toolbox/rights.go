@@ -20,6 +20,18 @@ func ModeOf(set string, rights hermes.Rights) Mode {
 	return mode
 }
 
+// BeginMode returns the mode in which a session with these rights begins. set is the setting
+// approvals.mode: off begins in yolo, unless the rights say who decides.
+func BeginMode(set string, rights hermes.Rights) hermes.RightsMode {
+	switch {
+	case rights.Mode != "":
+		return rights.Mode
+	case ModeOf(set, rights) == ModeOff:
+		return hermes.ModeYolo
+	}
+	return hermes.ModeAsk
+}
+
 // UnattendedOf returns which risks a run allows where no user can be asked; nil allows none.
 // set is the setting approvals.unattended_mode.
 func UnattendedOf(set string, rights hermes.Rights) func(hermes.Risk) bool {

@@ -30,7 +30,7 @@ func ruled(t testing.TB, texts ...string) func(string) permission.Policies {
 
 // rulesTool is a tool for commands, of which those with rm have a risk.
 func rulesTool(ran *[]string) hermes.Tool {
-	return naming{risky{tool: tool{spec: hermes.Spec{Name: "terminal"}, run: func(_ context.Context, c *hermes.Call) (hermes.Result, error) {
+	return naming{risky{tool: tool{spec: hermes.Spec{Name: "terminal", Effect: hermes.EffectUnknown}, run: func(_ context.Context, c *hermes.Call) (hermes.Result, error) {
 		*ran = append(*ran, string(c.Arguments))
 		return hermes.Result{Text: "{}"}, nil
 	}}, assess: func(c *hermes.Call) []hermes.Risk {
@@ -156,6 +156,7 @@ func TestNothingAllowsWhatARuleDenies(t *testing.T) {
 			tools = mustToolbox(t, toolbox.Options{Approvals: o}, rulesTool(&ran))
 		}
 		start()
+		mode := hermes.RightsMode("")
 		yes := map[string]bool{} // commands that the user allowed beyond the call
 		for range 30 {
 			switch random.IntN(8) {
@@ -163,7 +164,7 @@ func TestNothingAllowsWhatARuleDenies(t *testing.T) {
 				start()
 				continue
 			case 1:
-				tools.SetMode([]toolbox.Mode{toolbox.ModeManual, toolbox.ModeSmart, toolbox.ModeOff}[random.IntN(3)])
+				mode = []hermes.RightsMode{"", hermes.ModeAsk, hermes.ModePlan, hermes.ModeAcceptEdits, hermes.ModeYolo}[random.IntN(5)]
 				continue
 			case 2:
 				_ = store.Add(t.Context(), hermes.Grant{Tool: "terminal", Key: "recursive-delete", Unattended: true})
@@ -173,16 +174,19 @@ func TestNothingAllowsWhatARuleDenies(t *testing.T) {
 			list := lists[random.IntN(len(lists))]
 			line := list[random.IntN(len(list))]
 			answer := []hermes.Decision{hermes.Deny, hermes.AllowOnce, hermes.AllowSession, hermes.AllowAlways}[random.IntN(4)]
-			h := &host{files: &files{}, answers: []hermes.Decision{answer}, depth: random.IntN(2), alone: random.IntN(3) == 0}
+			h := &host{files: &files{}, answers: []hermes.Decision{answer}, depth: random.IntN(2), alone: random.IntN(3) == 0, mode: mode}
 			before := len(ran)
 			tools.Run(t.Context(), command(line, h))
 			did := len(ran) > before
-			story = append(story, fmt.Sprintf("%q, answer %s, depth %d, alone %v: asked %d times, ran %v", line, answer, h.depth, h.alone, len(h.asked), did))
+			story = append(story, fmt.Sprintf("%q in mode %q, answer %s, depth %d, alone %v: asked %d times, ran %v", line, mode, answer, h.depth, h.alone, len(h.asked), did))
 			if did && slices.Contains(denied, line) {
 				t.Fatalf("seed %d: a denied call ran:\n%s", seed, strings.Join(story, "\n"))
 			}
 			if did && slices.Contains(asks, line) && !yes[line] && (len(h.asked) == 0 || !answer.Allowed()) {
 				t.Fatalf("seed %d: a call ran that a rule asks for:\n%s", seed, strings.Join(story, "\n"))
+			}
+			if did && mode == hermes.ModePlan {
+				t.Fatalf("seed %d: a call with an effect ran in plan mode:\n%s", seed, strings.Join(story, "\n"))
 			}
 			if did && len(h.asked) > 0 && (answer == hermes.AllowSession || answer == hermes.AllowAlways) {
 				yes[line] = true

@@ -85,10 +85,11 @@ type host struct {
 	said       string // by Progress
 	alone      bool   // no user attends
 	depth      int    // of child sessions
+	mode       hermes.RightsMode
 }
 
 func (h *host) Session() hermes.SessionRef {
-	return hermes.SessionRef{ID: "s1", Dir: cmp.Or(h.dir, "/work"), Provenance: h.provenance, Platform: h.platform, Attended: !h.alone, Depth: h.depth}
+	return hermes.SessionRef{ID: "s1", Dir: cmp.Or(h.dir, "/work"), Provenance: h.provenance, Platform: h.platform, Attended: !h.alone, Depth: h.depth, Mode: h.mode}
 }
 func (h *host) Environment() hermes.Environment {
 	if h.files == nil {

@@ -19,6 +19,7 @@ const (
 	Runs      Outcome = "run"       // without asking
 	Asks      Outcome = "ask"       // the user, or in smart mode a model first
 	Forbidden Outcome = "forbidden" // in every mode, whatever is answered
+	Planned   Outcome = "plan"      // refused in plan mode, since it may change something
 	Mistaken  Outcome = "refused"   // as it is; the reason says how to call instead
 )
 
@@ -35,7 +36,7 @@ type Verdict struct {
 
 // verdict judges a call. It has no side effects, but sets the subject of the call.
 //
-// The order is: what is never allowed; what a rule denies; taint; what a rule asks; grants and what a
+// The order is: what is never allowed; what a rule denies; plan mode; taint; what a rule asks; grants and what a
 // rule allows; a call without risks runs; the mode; the user is asked. A rule that denies thus binds every
 // mode, grant and rule that allows, and so does an unclear one.
 func (b *Toolbox) verdict(ctx context.Context, c *call) Verdict {
@@ -67,6 +68,9 @@ func (b *Toolbox) verdict(ctx context.Context, c *call) Verdict {
 	if denied != nil {
 		return Verdict{Outcome: Forbidden, By: []string{denied.String()}, Risks: found, Reason: because("it matches the rule "+denied.Rule.String()+" in "+denied.Place, denied.Reason)}
 	}
+	if b.plans(c) {
+		return Verdict{Outcome: Planned, Reason: planMode, Risks: found}
+	}
 	if i := slices.IndexFunc(found, func(r hermes.Risk) bool { return r.Mistake }); i >= 0 {
 		return Verdict{Outcome: Mistaken, Reason: found[i].Reason, Risks: found}
 	}
@@ -79,6 +83,7 @@ func (b *Toolbox) verdict(ctx context.Context, c *call) Verdict {
 	}
 	v := Verdict{Outcome: Runs, Risks: found, Open: b.approvals.open(c, found)}
 	v.Open, v.By = b.byRules(ctx, c, seen, policies, v.Open)
+	v.Open = b.byMode(ctx, c, v.Open)
 	if len(v.Open) > 0 {
 		v.Outcome = Asks
 	}

@@ -119,6 +119,8 @@ func tell(c *factory.Call, v toolbox.Verdict, attended bool) {
 		}
 	case toolbox.Forbidden:
 		c.Say("never runs")
+	case toolbox.Planned:
+		c.Say("refused in plan mode")
 	case toolbox.Mistaken:
 		c.Say("is refused as it is")
 	}

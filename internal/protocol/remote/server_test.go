@@ -141,6 +141,8 @@ func TestAServerRefusesWhatItDoesNotUnderstand(t *testing.T) {
 		{`"sessions","params":{"filters":{}}`, "filters: there is no such field"},
 		{`"open","params":{"run":{"origin":{"parent":"x"}}}`, "parent, depth and provenance"},
 		{`"open","params":{"run":{"origin":{"depth":1}}}`, "parent, depth and provenance"},
+		{`"open","params":{"run":{"origin":{"root":"cli"}}}`, "chat, root, parent"},
+		{`"open","params":{"run":{"origin":{"chat":"private"}}}`, "chat, root, parent"},
 		{`"do","params":{"session":"s","op":{"type":"say","parts":[],"synthetic":true}}`, "synthetic: there is no such field"},
 		{`"do","params":{"session":"s","op":{"type":"erase"}}`, "there is no operation"},
 		{`"do","params":{"session":"s"}`, "op: "},

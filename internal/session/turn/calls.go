@@ -31,6 +31,8 @@ type Session interface {
 	// Spawn runs a task in a child session and waits for its report.
 	Spawn(ctx context.Context, parent hermes.SessionRef, t hermes.Task) (hermes.Report, error)
 	Publish(e hermes.Event)
+	// Mode returns how risky calls are treated now.
+	Mode() hermes.RightsMode
 }
 
 // Reply is the user's answer to a question or an approval.
@@ -85,10 +87,11 @@ func (t *Calls) Host(c hermes.ToolCall, r *agent.Running) hermes.Host {
 	return &host{Calls: t, Running: r, call: c}
 }
 
-// Now returns the session with its current provenance, which grows during a turn.
+// Now returns the session with its current provenance, which grows during a turn, and its
+// current mode.
 func (t *Calls) Now() hermes.SessionRef {
 	ref := t.ref
-	ref.Provenance = t.taint.String()
+	ref.Provenance, ref.Mode = t.taint.String(), t.lent.Session.Mode()
 	return ref
 }
 

@@ -86,6 +86,7 @@ func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 		Name:        name,
 		Description: strings.TrimSpace(doc),
 		Effect:      hermes.EffectIdempotent,
+		PlansOnly:   true,
 		Trusted:     true,
 		ResultLimit: -1, // the transcript stores the list
 	}, t.run)}, nil

@@ -1,0 +1,126 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"hermes"
+)
+
+// mode is how risky calls of one session are treated, without regard to the sessions above it.
+// Only the session's goroutine changes it; calls of running turns read it at any time.
+type mode struct {
+	atomic.Value
+	shown hermes.RightsMode // what was published last; only for the session's goroutine
+}
+
+func (m *mode) get() hermes.RightsMode { return m.Load().(hermes.RightsMode) }
+
+// beginMode returns the mode in which a session begins: what its opener asks for, else what is
+// configured, but plan mode if a user left it in that. A child has no mode of its own unless its
+// spec says one: it has that of its parent.
+func (m *Manager) beginMode(run hermes.RunSpec, row hermes.Session, child bool) hermes.RightsMode {
+	switch {
+	case row.Run.Plan:
+		return hermes.ModePlan
+	case child:
+		return cmp.Or(run.Rights.Mode, hermes.ModeYolo)
+	case m.cfg.Mode != nil:
+		return m.cfg.Mode(run.Rights)
+	}
+	return cmp.Or(run.Rights.Mode, hermes.ModeAsk)
+}
+
+// Mode returns how risky calls are treated now: as the narrowest mode of the session and of those
+// above it says.
+func (s *Session) Mode() hermes.RightsMode {
+	m := s.mode.get()
+	for p := s.parent; p != nil; p = p.parent {
+		m = m.Narrower(p.mode.get())
+	}
+	return m
+}
+
+// setMode changes the mode for a user. What runs holds to it from its next call on.
+func (s *Session) setMode(op hermes.SetMode, from hermes.From) error {
+	if err := cmp.Or(op.Mode, "none").Check(); err != nil {
+		return err
+	}
+	if !from.Attends {
+		return errors.New("only a user who can be asked may change the mode of a session")
+	}
+	if s.parent != nil {
+		if above := s.parent.Mode(); op.Mode.Narrower(above) != op.Mode {
+			return fmt.Errorf("the session that started this one is in the mode %s, and this one may do no more; change that one first", above)
+		}
+	}
+	if op.Mode != hermes.ModePlan { // what cannot be stored must not widen anything
+		if err := s.storePlan(false); err != nil {
+			return err
+		}
+	}
+	s.mode.Store(op.Mode)
+	s.modeChanged(from)
+	if op.Mode == hermes.ModePlan {
+		if err := s.storePlan(true); err != nil {
+			return fmt.Errorf("the session is in plan mode now, but that could not be stored: opened again it would not be: %w", err)
+		}
+	}
+	return nil
+}
+
+// storePlan stores whether the session is opened in plan mode.
+func (s *Session) storePlan(plan bool) error {
+	row := &s.record.Row
+	if row.Run.Plan == plan {
+		return nil
+	}
+	run := row.Run
+	run.Plan = plan
+	if err := s.record.Update(s.ctx, hermes.SessionChange{Run: &run}); err != nil {
+		return err
+	}
+	row.Run = run
+	return nil
+}
+
+// modeChanged publishes the mode if it has changed, here and in the child sessions. In plan mode
+// it refuses what waits for approval.
+func (s *Session) modeChanged(by hermes.From) {
+	m := s.Mode()
+	if m == s.mode.shown {
+		return
+	}
+	s.mode.shown = m
+	s.publish(hermes.ModeChanged{Mode: m, By: by})
+	if m == hermes.ModePlan {
+		s.refuseApprovals(by)
+	}
+	for _, c := range s.manager.Live() {
+		if c.parent == s {
+			go c.post(context.WithoutCancel(s.ctx), func() { c.modeChanged(hermes.From{}) }) // ends with the child
+		}
+	}
+}
+
+// refuseApprovals refuses the open approvals, but those of tools that only read. A call whose
+// approval is on its way meets the mode in the tool chain.
+func (s *Session) refuseApprovals(by hermes.From) {
+	for id, q := range s.questions.open {
+		if q.asked.Approval == nil {
+			continue
+		}
+		if spec, known := s.runtime.Tools.Spec(q.asked.Approval.Tool); known && spec.Effect == hermes.EffectNone {
+			continue
+		}
+		refusal := hermes.Reply{ID: id, Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: planMode}}
+		if err := s.reply(refusal, by); err != nil {
+			s.cfg.Log.Warn("refuse an approval in plan mode", "session", s.id, "question", id, "err", err)
+		}
+	}
+}
+
+const planMode = "plan mode: present a plan instead of changing anything"
