@@ -25,6 +25,8 @@ var (
 	ErrNoModel = errors.New("no model is configured")
 	// ErrInterrupted is the cause of a turn's context when the user stopped it.
 	ErrInterrupted = errors.New("interrupted")
+	// ErrHalted means that `hermes panic` has stopped all work of the home.
+	ErrHalted = errors.New("`hermes panic` has stopped everything")
 	// ErrClosed means that the session is not live, or has ended; open it.
 	ErrClosed = errors.New("the session is closed")
 )

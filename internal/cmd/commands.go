@@ -16,6 +16,7 @@ import (
 	"hermes/internal/cmd/logs"
 	"hermes/internal/cmd/memory"
 	"hermes/internal/cmd/model"
+	"hermes/internal/cmd/panic"
 	"hermes/internal/cmd/permissions"
 	"hermes/internal/cmd/profile"
 	"hermes/internal/cmd/promptsize"
@@ -50,6 +51,7 @@ func commands(g *chat.Options) []*cobra.Command {
 		tools.NewCmd(f, nil),
 		doctor.NewCmd(f, nil),
 		logs.NewCmd(f),
+		panic.NewCmd(f, func() bool { return g.MayAttend == nil || g.MayAttend() == nil }),
 		undo.NewCmd(f),
 		promptsize.NewCmd(f, nil),
 		spend.NewCmd(f, nil),

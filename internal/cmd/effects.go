@@ -85,6 +85,7 @@ func effects() map[string]effectOf {
 		"learning merge":   unless("dry-run"),
 		"memory setup":     withArguments,
 		"model":            choosing,
+		"panic":            with("off", changes), // anyone may stop, only the user goes on
 		"sessions prune":   unless("dry-run"),
 		"skills update":    unless("diff"),
 		"undo":             unless("list", "preview"),

@@ -20,6 +20,7 @@ import (
 const (
 	statusFailed      = 1
 	statusUsage       = 2 // also: nothing is configured
+	statusHalted      = 3 // `hermes panic` has stopped all work
 	statusInterrupted = 130
 )
 
@@ -46,6 +47,9 @@ func status(err error, p Process) int {
 	if usage.Wrong(err) {
 		fmt.Fprintln(stderr, "Run the command with --help for usage.")
 		return statusUsage
+	}
+	if errors.Is(err, hermes.ErrHalted) {
+		return statusHalted
 	}
 	if errors.Is(err, hermes.ErrNoModel) {
 		return statusUsage

@@ -39,6 +39,9 @@ func (d Dir) Config() string { return d.Join("config.yaml") }
 // Permissions is the file of what the user has allowed for good.
 func (d Dir) Permissions() string { return d.Join("permissions.yaml") }
 
+// Brake is the file that stops all work while it exists; see package brake.
+func (d Dir) Brake() string { return d.Join("panic.json") }
+
 // Env is the file of secrets.
 func (d Dir) Env() string { return d.Join(".env") }
 

@@ -57,6 +57,7 @@ var layers = []layer{
 		{path: "hermestest/storesuite", deps: []string{"github.com/google/go-cmp"}},
 		{path: "internal/ansi"},
 		{path: "internal/argument"},
+		{path: "internal/brake"},
 		{path: "internal/chatserver"},
 		{path: "internal/chooser", deps: []string{"github.com/clipperhouse/displaywidth", "golang.org/x/term"}},
 		{path: "internal/compose"},

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -88,6 +89,19 @@ func Gone(dir string) func(owner string) bool {
 		path := file(dir, owner)
 		return path != "" && liveness.Ended(path)
 	}
+}
+
+// Process returns the id of the process that an owner's name means, if that process certainly
+// runs, on this host.
+func Process(dir, owner string) (pid int, runs bool) {
+	parts := strings.Split(owner, ":")
+	host, err := os.Hostname()
+	if err != nil || len(parts) != 3 || parts[0] != strings.ReplaceAll(host, ":", "_") {
+		return 0, false
+	}
+	pid, err = strconv.Atoi(parts[1])
+	path := file(dir, owner)
+	return pid, err == nil && pid > 1 && path != "" && liveness.Held(path)
 }
 
 // Tidy removes the lock files of processes that have ended and whose leases have

@@ -104,6 +104,22 @@ func Ended(path string) bool {
 	return err == nil && free && content(path) == kernel
 }
 
+// Held reports whether a process certainly holds the lock of this file. It is false whenever
+// that is not certain.
+func Held(path string) bool {
+	kernel, err := kernelID()
+	if err != nil {
+		return false
+	}
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || content(path) != kernel {
+		return false
+	}
+	l := flock.New(path, flock.SetFlag(os.O_RDWR))
+	free, err := l.TryRLock()
+	defer l.Close()
+	return err == nil && !free
+}
+
 // content is the kernel that a file names, "" if it names none.
 func content(path string) string {
 	f, err := os.Open(path)

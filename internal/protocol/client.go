@@ -32,6 +32,20 @@ type Client interface {
 	Command(ctx context.Context, id string, from hermes.From, line string) error
 }
 
+// Halter is a client that can stop all work of one process.
+type Halter interface {
+	// Halt stops all turns with their child sessions, jobs and background processes, and returns
+	// when they have ended or ctx has. Messages that wait stay stored.
+	Halt(ctx context.Context) (Halted, error)
+}
+
+// Halted is what a process stopped. What did not stop is an error.
+type Halted struct {
+	Sessions int `json:"sessions"` // that are live
+	Turns    int `json:"turns"`    // of them, child sessions included
+	Jobs     int `json:"jobs"`     // titles, reviews and the like
+}
+
 // The limits of one page of History.
 const (
 	MaxPage      = 500

@@ -16,6 +16,11 @@ import (
 // the one that has it, and of all that came after it. reply gets an error when the message is
 // stored, or why it is not.
 func (s *Session) begin(m *hermes.Message, from hermes.From, reply func(error), take ...int64) {
+	if err := s.cfg.halted(); err != nil {
+		reply(err)
+		return
+	}
+	s.halt.held = false
 	s.jobs.Busy()
 	p := s.prepare(m)
 	p.from = from
@@ -58,6 +63,9 @@ func (s *Session) prepared(t *turn.Turn, p *preparation, err error, reply func(e
 
 // start stores the message and runs the loop.
 func (s *Session) start(t *turn.Turn, p *preparation, take []int64) error {
+	if err := s.cfg.halted(); err != nil { // set while the turn was prepared
+		return err
+	}
 	if err := s.record.Persist(s.ctx); err != nil {
 		return err
 	}
@@ -114,7 +122,7 @@ func (s *Session) newCalls(ref hermes.SessionRef, budget *agent.Budget) (*turn.C
 func (s *Session) lent(budget *agent.Budget) turn.Lent {
 	return turn.Lent{
 		Session: lender{s, s.run, s.runtime.Tools, budget}, Record: s.record, Tools: s.runtime.Tools, Hooks: s.runtime.Hooks,
-		Environment: s.runtime.Environment, Unattended: s.runtime.Unattended, Log: s.cfg.Log,
+		Environment: s.runtime.Environment, Unattended: s.runtime.Unattended, Halted: s.cfg.Halted, Log: s.cfg.Log,
 	}
 }
 
@@ -164,8 +172,13 @@ func (s *Session) take(e turn.Event) {
 
 // happened publishes what a turn has stored.
 func (s *Session) happened(e hermes.Event) {
-	if _, ok := e.(hermes.Compacted); ok {
+	switch e.(type) {
+	case hermes.Compacted:
 		s.compacted()
+	case hermes.StepStarted, hermes.CallStarted: // no message of `hermes panic` may have come through
+		if s.turn != nil && !s.halt.held && s.cfg.halted() != nil {
+			s.haltNow()
+		}
 	}
 	s.publish(e)
 }

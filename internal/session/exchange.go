@@ -19,6 +19,8 @@ func (s *Session) say(op hermes.Say, from hermes.From, reply func(error)) {
 	switch {
 	case m.Text() == "" && !hasImage(m):
 		reply(errors.New("the message is empty"))
+	case s.turn == nil && op.Synthetic && (s.halt.held || s.cfg.halted() != nil) && s.record.Stored():
+		reply(s.enqueue(m, from))
 	case s.turn == nil && op.Synthetic && s.waiting(): // the program must not drop a question to the user
 		reply(s.enqueue(m, from))
 	case s.turn == nil && (op.Synthetic || s.waiting()):
@@ -100,6 +102,11 @@ func (s *Session) continueTurn(reply func(error)) {
 	case s.cut:
 		s.begin(nil, hermes.From{}, reply)
 	case len(s.queue) > 0:
+		if err := s.cfg.halted(); err != nil {
+			reply(err)
+			return
+		}
+		s.halt.held = false
 		s.next()
 		reply(nil)
 	default:
@@ -170,6 +177,9 @@ func (s *Session) compress(op hermes.Compress) error {
 		return errors.New("a question waits for your answer; use /continue to see it again")
 	case s.runtime == nil || s.runtime.Context == nil || s.record.Empty():
 		return errors.New("there is nothing to compress yet")
+	}
+	if err := s.cfg.halted(); err != nil {
+		return err
 	}
 	s.jobs.Busy()
 	if err := s.record.Load(s.ctx); err != nil {

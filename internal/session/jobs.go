@@ -52,5 +52,8 @@ func (s *Session) review(op hermes.StartReview) error {
 	case s.turn != nil:
 		return errors.New("a turn is running; try again when it ends")
 	}
+	if err := s.cfg.halted(); err != nil {
+		return err
+	}
 	return s.jobs.Review(op.Focus)
 }

@@ -77,6 +77,9 @@ func (m *Manager) Open(ctx context.Context, o Open) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := m.cfg.halted(); err != nil && !m.isLive(row.ID) {
+		return nil, err
+	}
 	for {
 		p, ours, err := m.claim(row.ID)
 		if err != nil {
@@ -217,6 +220,7 @@ func (m *Manager) newSession(ctx context.Context, o Open, row hermes.Session) (*
 		run:    runOf(o.Run, row), notify: o.Waiting, model: choice{effort: o.Run.Model.Effort},
 		questions: questions{open: map[string]*question{}}, jobs: jobs.NewRunner(owner{s}, s.post, m.cfg.Log),
 	}
+	s.jobs.HaltWhile(func() bool { return m.cfg.halted() != nil })
 	if !s.record.Stored() {
 		return s, nil
 	}

@@ -120,8 +120,8 @@ func (s *Session) withWaiting(m hermes.Message) (hermes.Message, []int64) {
 
 // next begins a turn with the first message of the queue.
 func (s *Session) next() {
-	if len(s.queue) == 0 || s.ending() {
-		return
+	if len(s.queue) == 0 || s.ending() || s.halt.held || s.cfg.halted() != nil {
+		return // what waits stays stored
 	}
 	first := s.queue[0]
 	s.begin(&first.Message, first.From, func(err error) {

@@ -38,8 +38,11 @@ type Config struct {
 	// IdleAfter closes a session without subscribers after this time without
 	// work; 0 never closes it.
 	IdleAfter time.Duration
-	Now       func() time.Time // nil is time.Now
-	Log       *slog.Logger     // nil discards
+	// Halted is asked before a turn, a child, a job or a call of a call begins: an error, which
+	// wraps hermes.ErrHalted, refuses it. It may be called concurrently; nil refuses nothing.
+	Halted func() error
+	Now    func() time.Time // nil is time.Now
+	Log    *slog.Logger     // nil discards
 }
 
 // AskTimes says how long the user is waited for; 0 means no limit.

@@ -54,10 +54,16 @@ type actor struct {
 	deferred  []request     // ops that wait until the turn is prepared
 	questions questions
 	said      said
-	cut       bool              // the last turn was cut off
-	answered  bool              // a turn was answered, and none failed or met a cap since
-	notify    func(string)      // Open.Waiting; may be nil
-	shown     hermes.Configured // what was published last
+	halt      halt
+	ended
+	notify func(string)      // Open.Waiting; may be nil
+	shown  hermes.Configured // what was published last
+}
+
+// ended is what became of the turns so far.
+type ended struct {
+	cut      bool // the last turn was cut off
+	answered bool // a turn was answered, and none failed or met a cap since
 }
 
 // request carries an op to the actor, or a func that it calls, also while a turn is prepared
@@ -150,6 +156,7 @@ func (s *Session) live() {
 	for {
 		if s.turn == nil {
 			s.record.Trim()
+			s.rests()
 		}
 		select {
 		case e := <-s.inbox:

@@ -24,6 +24,7 @@ const (
 	statusFailed      = 1
 	statusUnfinished  = 1
 	statusNoModel     = 2
+	statusHalted      = 3
 	statusInterrupted = 130
 )
 
@@ -82,6 +83,9 @@ func (o *Options) answer(ctx context.Context, text string, p tui.Printer) error 
 func (o *Options) converse(ctx context.Context, text string, r *recorder) (a answer, err error) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
+	if err := o.App().CheckHalt(); err != nil {
+		return a, err
+	}
 	if err := o.App().CheckSpend(); err != nil {
 		return a, err
 	}

@@ -132,6 +132,8 @@ func failureOf(err error) *hermes.Failure {
 		f.Text = strings.TrimSuffix(strings.TrimSpace(ioerr.Text(err)), ": "+hermes.ErrNotFound.Error())
 	}
 	switch {
+	case errors.Is(err, hermes.ErrHalted):
+		f.Class = "halted"
 	case errors.Is(err, hermes.ErrNoModel):
 		f.Class = "no_model"
 	case errors.Is(err, hermes.ErrNotFound):
@@ -154,6 +156,8 @@ func statusOf(err error) int {
 		return ended.Status
 	case errors.Is(err, context.Canceled), errors.Is(err, hermes.ErrInterrupted):
 		return statusInterrupted
+	case errors.Is(err, hermes.ErrHalted):
+		return statusHalted
 	case errors.Is(err, hermes.ErrNoModel):
 		return statusNoModel
 	}

@@ -20,6 +20,11 @@ func (o *Options) runChat(ctx context.Context, first string) (err error) {
 			return err
 		}
 	}
+	if o.attach == "" {
+		if err := o.App().CheckHalt(); err != nil {
+			return err
+		}
+	}
 	if err := o.App().CheckSpend(); err != nil {
 		return err
 	}

@@ -139,6 +139,15 @@ func (c *Client) Command(ctx context.Context, id string, from hermes.From, line 
 	return nil
 }
 
+// Halt stops all work of this process.
+func (c *Client) Halt(ctx context.Context) (protocol.Halted, error) {
+	m, err := c.manager(ctx)
+	if m == nil || err != nil {
+		return protocol.Halted{}, err
+	}
+	return m.Halt(ctx)
+}
+
 // caller is a session as the command of a frontend sees it.
 type caller struct {
 	*session.Session

@@ -133,6 +133,13 @@ func (c *Client) Command(ctx context.Context, id string, from hermes.From, line 
 	return c.call(ctx, methodCommand, commandParams{Session: id, Line: line}, nil, from)
 }
 
+// Halt stops all work of the other process.
+func (c *Client) Halt(ctx context.Context) (protocol.Halted, error) {
+	var result protocol.Halted
+	err := c.call(ctx, methodHalt, none{}, &result, hermes.From{})
+	return result, err
+}
+
 // Attach returns the state of a session and its events from there on. What a frontend
 // does not read is kept up to a limit; then it gets hermes.Lagged.
 func (c *Client) Attach(ctx context.Context, id string, from hermes.From, after protocol.After) (protocol.Snapshot, <-chan protocol.Envelope, error) {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"hermes/internal/protocol"
 )
 
 // TestTheDocumentDescribesAllMethods with their params and results, and the notifications.
@@ -24,6 +26,7 @@ func TestTheDocumentDescribesAllMethods(t *testing.T) {
 		methodDo:         fieldsOf(doParams{}, none{}),
 		methodHistory:    fieldsOf(historyParams{}, historyResult{}),
 		methodCommand:    fieldsOf(commandParams{}, none{}),
+		methodHalt:       fieldsOf(none{}, protocol.Halted{}),
 		noticeEvent:      {"subscription: text", "envelope: Envelope"}, // it is written by hand
 		noticeDetached:   fieldsOf(subscriptionParams{}, none{}),
 	}

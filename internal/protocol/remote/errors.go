@@ -36,6 +36,7 @@ var classes = []struct {
 	{"title_taken", hermes.ErrTitleTaken},
 	{"no_model", hermes.ErrNoModel},
 	{"interrupted", hermes.ErrInterrupted},
+	{"halted", hermes.ErrHalted},
 	{"connection", protocol.ErrConnection},
 }
 

@@ -28,6 +28,7 @@ const (
 	methodDo         = "do"
 	methodHistory    = "history"
 	methodCommand    = "command"
+	methodHalt       = "halt"
 )
 
 // The notifications of a server.

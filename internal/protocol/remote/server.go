@@ -114,6 +114,8 @@ func (v *served) request(r *jsonrpc.Request) {
 		f = v.history
 	case methodCommand:
 		f = v.command
+	case methodHalt:
+		f = v.halt
 	default:
 		_ = r.Reply(nil, jsonrpc.NoMethod(r.Method))
 		return
@@ -242,4 +244,15 @@ func (v *served) command(ctx context.Context, r *jsonrpc.Request) (any, error) {
 		return nil, err
 	}
 	return none{}, v.Client.Command(ctx, p.Session, v.speaker(false), p.Line)
+}
+
+func (v *served) halt(ctx context.Context, r *jsonrpc.Request) (any, error) {
+	if err := params(r, &none{}); err != nil {
+		return nil, err
+	}
+	h, ok := v.Client.(protocol.Halter)
+	if !ok {
+		return nil, jsonrpc.NoMethod(r.Method)
+	}
+	return h.Halt(ctx)
 }

@@ -36,6 +36,10 @@ type Closing struct {
 	cancel     context.CancelFunc
 	closing    context.Context // ends when the program begins to end
 	beginClose context.CancelFunc
+
+	mu      sync.Mutex
+	halting context.Context // of the work up to the next Halt; nil before the first work
+	halt    context.CancelFunc
 }
 
 func (c *Closing) start() {
@@ -45,11 +49,32 @@ func (c *Closing) start() {
 	})
 }
 
+// Halt stops the work that is running or waits. Later work runs.
+func (c *Closing) Halt() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.halt != nil {
+		c.halt()
+		c.halting, c.halt = nil, nil
+	}
+}
+
+// untilHalt returns a context that ends with the next Halt.
+func (c *Closing) untilHalt() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.halting == nil {
+		c.halting, c.halt = context.WithCancel(c.ctx)
+	}
+	return c.halting
+}
+
 // run does a work in the background.
 func (c *Closing) run(f *Final, s Snapshot, log *slog.Logger) {
 	c.start()
+	halting := c.untilHalt()
 	c.wg.Go(func() {
-		ctx, cancel := context.WithCancel(c.ctx)
+		ctx, cancel := context.WithCancel(halting)
 		defer cancel()
 		if f.After > 0 {
 			wait := time.NewTimer(f.After)
@@ -57,6 +82,7 @@ func (c *Closing) run(f *Final, s Snapshot, log *slog.Logger) {
 			select {
 			case <-c.closing.Done():
 				cancel()
+			case <-halting.Done():
 			case <-wait.C:
 				stop := context.AfterFunc(c.closing, func() { time.AfterFunc(saveGrace, cancel) })
 				defer stop()

@@ -97,6 +97,7 @@ type Runner struct {
 	late    context.Context // of late tasks
 	endLate context.CancelFunc
 	wg      sync.WaitGroup // late tasks
+	halted  func() bool    // nothing may begin; nil is never
 }
 
 // Post runs a func in the session's goroutine. It waits until that was done, the
@@ -127,6 +128,27 @@ func NewRunner(s Session, post Post, log *slog.Logger) *Runner {
 	return r
 }
 
+// HaltWhile makes the runner begin nothing while halted returns true. It is called before the
+// first job is added; halted may be called concurrently.
+func (r *Runner) HaltWhile(halted func() bool) { r.halted = halted }
+
+func (r *Runner) mayBegin() bool { return r.halted == nil || !r.halted() }
+
+// Halt stops all work at once, also what is late, and waits for what is not. What it stopped is
+// not done another time.
+func (r *Runner) Halt() (stopped int) {
+	for _, sl := range r.slots {
+		sl.callOff()
+		if sl.running != nil {
+			stopped++
+			sl.stop()
+		}
+	}
+	r.endLate()
+	r.late, r.endLate = context.WithCancel(context.Background())
+	return stopped
+}
+
 // Add adds jobs.
 func (r *Runner) Add(list ...Job) {
 	for _, j := range list {
@@ -136,7 +158,7 @@ func (r *Runner) Add(list ...Job) {
 
 // Rest asks every job what is due now.
 func (r *Runner) Rest(done *hermes.TurnDone) {
-	if len(r.slots) == 0 {
+	if len(r.slots) == 0 || !r.mayBegin() {
 		return
 	}
 	s := r.session.Snapshot()
@@ -176,6 +198,9 @@ func (sl *slot) callOff() {
 
 func (r *Runner) begin(sl *slot, t *Task) {
 	sl.callOff()
+	if !r.mayBegin() {
+		return
+	}
 	if t.Begin != nil {
 		t.Begin()
 	}
@@ -243,7 +268,8 @@ func (r *Runner) Free() {
 // Go runs a func in the background. The end of the session waits for it, for [Grace]; then
 // its context ends.
 func (r *Runner) Go(f func(ctx context.Context)) {
-	r.wg.Go(func() { f(r.late) })
+	ctx := r.late
+	r.wg.Go(func() { f(ctx) })
 }
 
 // Close stops all work and hands what is left to the program.
@@ -258,7 +284,7 @@ func (r *Runner) Close(c *Closing) {
 	r.wg.Wait()
 	tooLong.Stop()
 	r.endLate()
-	if len(r.slots) == 0 {
+	if len(r.slots) == 0 || !r.mayBegin() {
 		return
 	}
 	s := r.session.Snapshot()

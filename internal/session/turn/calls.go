@@ -51,7 +51,9 @@ type Lent struct {
 	// Unattended reports whether a call with this risk may run where no user can be
 	// asked; nil allows none. Child sessions do not ask it: everything is refused there.
 	Unattended func(hermes.Risk) bool
-	Log        *slog.Logger
+	// Halted returns why nothing may begin; nil, also as a func, is nothing.
+	Halted func() error
+	Log    *slog.Logger
 }
 
 // Calls is what the calls of a turn share. The goroutines of a turn use it.
@@ -145,6 +147,11 @@ func (h *host) Session() hermes.SessionRef { return h.Now() }
 func (h *host) Environment() hermes.Environment { return h.lent.Environment }
 
 func (h *host) Invoke(ctx context.Context, name string, arguments json.RawMessage) (hermes.Result, error) {
+	if h.lent.Halted != nil {
+		if err := h.lent.Halted(); err != nil {
+			return hermes.Result{}, err
+		}
+	}
 	r, err := h.Running.Invoke(ctx, name, arguments)
 	h.callTaint.Add(r.Provenance)
 	return r, err
