@@ -53,11 +53,13 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 		Steps: int(agent.MaxTurns), Busy: hermes.Busy(cfg.Display().BusyInputMode), MaxResume: cfg.Sessions().MaxResumeMessages,
 		Effort: func(model string) hermes.Effort { // reasoning_overrides, else reasoning_effort
 			return hermes.EffortOf(model, agent.ReasoningEffort, agent.ReasoningOverrides)
-		}, Mode: func(r hermes.Rights) hermes.RightsMode { return toolbox.BeginMode(cfg.Approvals().Mode, r) }, MaxTokens: cfg.Model().MaxTokens,
+		}, MaxTokens: cfg.Model().MaxTokens,
 		Ask: session.AskTimes{Approval: cfg.Approvals().Timeout, Question: agent.ClarifyTimeout, Escalate: cfg.Approvals().EscalateAfter},
 		Children: session.Children{
 			Depth: children.MaxDepth, AtOnce: children.MaxConcurrent, Steps: int(children.MaxIterations), Toolsets: tools.catalogue.Narrowing,
-		}, Halted: a.CheckHalt, Now: a.opts.Now, Log: a.log(),
+		}, Bounds: session.Bounds{
+			Mode: func(r hermes.Rights) hermes.RightsMode { return toolbox.BeginMode(cfg.Approvals().Mode, r) }, Halted: a.CheckHalt,
+		}, Now: a.opts.Now, Log: a.log(),
 	})
 	unused := upkeep.Unused(ctx, store, a.opts.Now())
 	a.closers = append(a.closers, a.upkeep(store, cfg), a.tidy(store, cfg, unused), a.sessions.Close)

@@ -30,19 +30,24 @@ type Config struct {
 	// default.
 	Effort    func(model string) hermes.Effort
 	MaxTokens int
-	// Mode returns the mode in which a conversation with these rights begins; nil means
-	// that of the rights, or hermes.ModeAsk.
-	Mode     func(hermes.Rights) hermes.RightsMode
+	Bounds
 	Ask      AskTimes
 	Children Children
 	// IdleAfter closes a session without subscribers after this time without
 	// work; 0 never closes it.
 	IdleAfter time.Duration
+	Now       func() time.Time // nil is time.Now
+	Log       *slog.Logger     // nil discards
+}
+
+// Bounds says what sessions may do at all. The funcs may be called concurrently.
+type Bounds struct {
+	// Mode returns the mode in which a conversation with these rights begins; nil means
+	// that of the rights, or hermes.ModeAsk.
+	Mode func(hermes.Rights) hermes.RightsMode
 	// Halted is asked before a turn, a child, a job or a call of a call begins: an error, which
-	// wraps hermes.ErrHalted, refuses it. It may be called concurrently; nil refuses nothing.
+	// wraps hermes.ErrHalted, refuses it; nil refuses nothing.
 	Halted func() error
-	Now    func() time.Time // nil is time.Now
-	Log    *slog.Logger     // nil discards
 }
 
 // AskTimes says how long the user is waited for; 0 means no limit.
