@@ -78,11 +78,11 @@ func (w *workplace) write(name, text string) {
 	}
 }
 
-// kept is what the home holds besides sessions, logs and caches: path and content.
+// kept is what the home holds besides sessions, records, logs and caches: path and content.
 func (w *workplace) kept() map[string]string {
 	w.t.Helper()
 	files := map[string]string{}
-	passing := regexp.MustCompile(`^(hermes\.db.*|logs|cache|run)(/|$)`)
+	passing := regexp.MustCompile(`^(hermes\.db.*|logs|cache|run|audit)(/|$)`)
 	err := filepath.WalkDir(w.home, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
