@@ -69,6 +69,10 @@ func (t *tail) current() bool {
 	if now, err = os.Stat(t.headFile.Name()); err != nil || !os.SameFile(now, t.headInfo) {
 		return false
 	}
+	end := make([]byte, len(afterCode))
+	if _, err := t.file.ReadAt(end, t.Size-int64(len(end))); err != nil || string(end) != afterCode {
+		return false // a row would be on the line of another one
+	}
 	content := make([]byte, headSize+1)
 	n, _ := t.headFile.ReadAt(content, 0) // what cannot be read differs
 	return string(content[:n]) == string(t.headBytes)

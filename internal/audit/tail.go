@@ -73,7 +73,7 @@ func (l *Log) openFile() (err error) {
 			return err
 		}
 	}
-	if t.file, err = os.OpenFile(l.path(fileName(t.File)), os.O_WRONLY|os.O_APPEND, 0); err != nil {
+	if t.file, err = os.OpenFile(l.path(fileName(t.File)), os.O_RDWR|os.O_APPEND, 0); err != nil {
 		return err
 	}
 	if t.info, err = t.file.Stat(); err != nil || l.o.Keep == 0 {
@@ -148,6 +148,10 @@ func (l *Log) afterIn(number, start int64) error {
 		t.gap = fmt.Sprintf("%s was cut: it had %d bytes with row %d, and has %d", fileName(number), start, t.Seq, info.Size())
 		return nil
 	}
+	if start > 0 && !l.ends(f, start) { // what follows would be on its line
+		t.gap = fmt.Sprintf("row %d in %s was changed", t.Seq, fileName(number))
+		return nil
+	}
 	if _, err := f.Seek(start, io.SeekStart); err != nil {
 		return err
 	}
@@ -186,6 +190,17 @@ func (l *Log) afterIn(number, start int64) error {
 		t.tornHash = rest.hash
 	}
 	return nil
+}
+
+// ends reports whether the row that the head names ends at an offset of a file.
+func (l *Log) ends(f *os.File, offset int64) bool {
+	from := max(0, offset-maxLine)
+	last := make([]byte, offset-from)
+	if _, err := f.ReadAt(last, from); err != nil {
+		return false
+	}
+	r, err := l.keys.row(last[1+bytes.LastIndexByte(last[:len(last)-1], '\n'):])
+	return err == nil && r.Seq == l.tail.Seq && r.MAC == l.tail.MAC
 }
 
 // lastRow finds the last row without the head.
