@@ -260,3 +260,35 @@ func TestFilters(t *testing.T) {
 		}
 	}
 }
+
+func TestApprovalsCountTheUsersAnswers(t *testing.T) {
+	t.Parallel()
+	r := newRecord(t, nil)
+	answer := func(by, decision, subject string, risks ...string) {
+		t.Helper()
+		if err := r.Append(t.Context(), audit.Row{Kind: audit.KindAnswer, Tool: "terminal", By: by, Decision: decision, Subject: subject, Risks: risks}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answer("user", "once", "old", "k")
+	since := r.rows(audit.Filter{})[1].Time.Add(time.Nanosecond)
+	answer("user", "denied", "make", "k")
+	answer("user", "once", "make", "k", "other")
+	answer("user", "once", "make", "k")
+	answer("model", "once", "make", "k")
+	got, err := r.Approvals(t.Context(), since)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range got {
+		got[i].Last = time.Time{}
+	}
+	want := []audit.Approved{
+		{Tool: "terminal", Risk: "k", Subject: "make", Decision: "once", Count: 2},
+		{Tool: "terminal", Risk: "k", Subject: "make", Decision: "denied", Count: 1},
+		{Tool: "terminal", Risk: "other", Subject: "make", Decision: "once", Count: 1},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
