@@ -146,7 +146,7 @@ func TestATornRowIsClosedAndNoted(t *testing.T) {
 			if whole := n >= len(after)-1; len(report.Problems) > 0 || whole != (len(report.Notes) == 0) && !twice {
 				t.Fatalf("%d bytes of %d, twice %v: %+v", n-len(before), len(after)-len(before), twice, report)
 			}
-			if rows := r.rowsBut(); rows[len(rows)-1].Kind != audit.KindCall || rows[2].Kind != audit.KindCall {
+			if rows := r.rows(audit.Filter{}); rows[len(rows)-1].Kind != audit.KindCall || rows[2].Kind != audit.KindCall {
 				t.Fatalf("%+v", rows)
 			}
 			_ = other.Close()

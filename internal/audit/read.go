@@ -23,6 +23,12 @@ type lines struct {
 	inside bool  // next returned a part of a line, and not its end
 }
 
+// again makes the reader one of another file.
+func (l *lines) again(r io.Reader) {
+	l.r.Reset(r)
+	l.line, l.offset, l.inside = 0, 0, false
+}
+
 func newLines(r io.Reader, offset int64) *lines {
 	return &lines{r: bufio.NewReaderSize(r, maxLine), offset: offset}
 }
@@ -89,7 +95,7 @@ func (e *LineError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.L
 func (e *LineError) Unwrap() error { return e.Err }
 
 // Rows yields the rows that fit, oldest first. It needs neither a lock nor a running writer.
-// A line that is not as it was written gives a [*LineError] with no row, and the next rows follow; any
+// A line that is not as it was written, and that no row says a killed process wrote, gives a [*LineError] with no row, and the next rows follow; any
 // other error is the last. Rows are only yielded if their own code is right; that none is
 // missing is found by [Log.Verify].
 func (l *Log) Rows(ctx context.Context, f Filter) iter.Seq2[Row, error] {
@@ -173,23 +179,42 @@ func (l *Log) rowsOf(ctx context.Context, k *keys, number int64, f Filter, yield
 	}
 	defer file.Close()
 	name := filepath.Base(file.Name())
+	rest, strange := newRegion(), []*LineError(nil) // since the last row
+	tell := func() bool {
+		for _, e := range strange {
+			if !yield(Row{}, e) {
+				return false
+			}
+		}
+		if rest.bytes > 0 {
+			rest, strange = newRegion(), nil
+		}
+		return true
+	}
 	for in := newLines(file, 0); ; {
 		data, err := in.next()
 		if errors.Is(err, io.EOF) {
-			return true
+			return tell()
 		}
 		if err = errors.Join(err, context.Cause(ctx)); err != nil {
 			return yield(Row{}, plain(err)) && false
 		}
 		if data[len(data)-1] != '\n' && !in.inside {
-			return true // it is being written, or was not written to its end
+			return tell() // it is being written, or was not written to its end
 		}
 		r, err := k.row(data)
 		if err != nil {
-			if !yield(Row{}, &LineError{name, in.line, err}) {
-				return false
+			rest.add(data)
+			if len(strange) < maxProblems {
+				strange = append(strange, &LineError{name, in.line, err})
 			}
 			continue
+		}
+		if r.Kind == KindTorn && r.Span != nil && rest.bytes > 0 && *r.Span == *rest.span() {
+			rest, strange = newRegion(), nil // a killed process wrote it, as this row says
+		}
+		if !tell() {
+			return false
 		}
 		r.File, r.Line = name, in.line
 		if f.Match(r) && !yield(r, nil) {

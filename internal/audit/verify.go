@@ -69,7 +69,7 @@ func (l *Log) Verify(ctx context.Context, anchors ...Anchor) (Report, error) {
 	if err != nil {
 		return r, plain(err)
 	}
-	c := &checker{report: &r, shot: shot, anchors: slices.Clone(anchors), rest: newRegion()}
+	c := &checker{report: &r, shot: shot, anchors: slices.Clone(anchors), in: newLines(nil, 0), rest: newRegion()}
 	c.keys, err = readKey(l.o.Key)
 	missing := errors.Is(err, fs.ErrNotExist)
 	switch {
@@ -157,6 +157,7 @@ type checker struct {
 	report  *Report
 	shot    snapshot
 	anchors []Anchor
+	in      *lines // of the file that is read
 
 	first  Row    // that was read
 	seq    int64  // of the row before
@@ -197,7 +198,8 @@ func (c *checker) file(ctx context.Context, path string, s sized) error {
 	}
 	defer f.Close()
 	name, rows := filepath.Base(path), 0
-	for in := newLines(io.LimitReader(f, s.size), 0); ; {
+	in := c.in
+	for in.again(io.LimitReader(f, s.size)); ; {
 		data, err := in.next()
 		if errors.Is(err, io.EOF) {
 			break
