@@ -11,6 +11,7 @@ import (
 
 	"hermes"
 	"hermes/internal/permission"
+	"hermes/internal/text"
 )
 
 // Mode says how dangerous calls are approved.
@@ -194,10 +195,10 @@ func (b *Toolbox) request(c *call) hermes.ApprovalRequest {
 	session, always := b.scopes(c)
 	risks := slices.Clone(c.open)
 	for i := range risks {
-		risks[i].Reason = visibleName(risks[i].Reason)
+		risks[i].Reason = text.VisibleName(risks[i].Reason)
 	}
 	a := hermes.ApprovalRequest{
-		CallID: c.ID, Tool: c.Name, Subject: visible(c.subject.Text), Detail: visible(c.subject.Detail), Dir: visibleName(c.subject.Dir), Risks: risks,
+		CallID: c.ID, Tool: c.Name, Subject: text.Visible(c.subject.Text), Detail: text.Visible(c.subject.Detail), Dir: text.VisibleName(c.subject.Dir), Risks: risks,
 		Session: session, Always: always,
 	}
 	if len(always) > 0 {

@@ -2,11 +2,9 @@ package toolbox
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	"hermes"
 	"hermes/internal/argument"
@@ -105,36 +103,6 @@ func folder(c *hermes.Call) string {
 		}
 	}
 	return c.Host.Session().Dir
-}
-
-// visible spells out the characters that could make a text look different on a
-// screen: control characters, invisible ones, blanks that no shell takes for one
-// and those that change the direction of writing. Line breaks and tabs stay.
-func visible(text string) string {
-	var b strings.Builder
-	for _, r := range strings.ToValidUTF8(text, "\ufffd") {
-		if r == ' ' || r == '\n' || r == '\t' || !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point) && r != 0x2800 {
-			b.WriteRune(r)
-			continue
-		}
-		fmt.Fprintf(&b, "<U+%04X>", r)
-	}
-	return b.String()
-}
-
-// visibleName is visible for what has one line, such as a path, whose characters a program
-// may have chosen: line breaks and blanks in a row are spelled out as well.
-func visibleName(text string) string {
-	text = visible(text)
-	var b strings.Builder
-	for i, r := range text {
-		if r == '\n' || r == '\t' || r == ' ' && strings.HasPrefix(text[i+1:], " ") {
-			fmt.Fprintf(&b, "<U+%04X>", r)
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }
 
 // ownRisks begin the keys of risks that change Hermes itself: its settings, what it
