@@ -42,6 +42,9 @@ func (d Dir) Permissions() string { return d.Join("permissions.yaml") }
 // Brake is the file that stops all work while it exists; see package brake.
 func (d Dir) Brake() string { return d.Join("panic.json") }
 
+// Trust is the file of which projects' settings the user trusts.
+func (d Dir) Trust() string { return d.Join("trust.json") }
+
 // Env is the file of secrets.
 func (d Dir) Env() string { return d.Join(".env") }
 

@@ -181,6 +181,7 @@ var layers = []layer{
 		{path: "internal/transport/gemini"},
 		{path: "internal/transport/ollama"},
 		{path: "internal/transport/responses"},
+		{path: "internal/trust"}, // the settings that projects bring along
 		{path: "internal/undo"},
 		{path: "internal/upkeep"},
 	}}},
