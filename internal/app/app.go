@@ -151,6 +151,7 @@ type process struct {
 	guard       proc.Guard // of the commands
 	mark        func() *lineage.Mark
 	leaseOwner  func() hermes.Owner // names this process as the owner of leases
+	projects    func() (*projects, error)
 	listening   func() *owner.Owner // where other processes reach its sessions
 }
 
@@ -178,6 +179,7 @@ func New(o Options) *App {
 	a.externalMemory = sync.OnceValue(a.makeExternalMemory)
 	a.skills = sync.OnceValues(a.makeSkills)
 	a.meter = sync.OnceValues(a.makeSpend)
+	a.projects = sync.OnceValues(a.makeProjects)
 	a.spendFault = sync.OnceValue(a.findSpendFault)
 	a.aux = sync.OnceValue(a.makeAuxiliary)
 	a.review = sync.OnceValue(a.makeReview)

@@ -24,6 +24,7 @@ import (
 	"hermes/internal/cmd/skills"
 	"hermes/internal/cmd/spend"
 	"hermes/internal/cmd/tools"
+	"hermes/internal/cmd/trust"
 	"hermes/internal/cmd/undo"
 )
 
@@ -47,6 +48,7 @@ func commands(g *chat.Options) []*cobra.Command {
 		journey.NewCmd(f, nil),
 		permissions.NewCmd(f),
 		audit.NewCmd(f),
+		trust.NewCmd(f),
 		profile.NewCmd(f, nil),
 		tools.NewCmd(f, nil),
 		doctor.NewCmd(f, nil),

@@ -104,7 +104,7 @@ func effects() map[string]effectOf {
 		"sessions", "sessions export", "sessions list", "sessions search", "sessions show", "sessions stats",
 		"skills", "skills audit", "skills browse", "skills check", "skills diff", "skills inspect", "skills list",
 		"skills pending", "skills search", "skills snapshot export", "skills tap list",
-		"spend", "tools", "tools list",
+		"spend", "tools", "tools list", "trust list", "trust show",
 	} {
 		all[name] = always(reads)
 	}
@@ -125,6 +125,7 @@ func effects() map[string]effectOf {
 		"skills install", "skills opt-in", "skills opt-out", "skills publish", "skills reject", "skills replay",
 		"skills reset", "skills snapshot import", "skills tap add", "skills tap remove", "skills trust",
 		"skills uninstall", "skills untrust", "spend raise", "tools disable", "tools enable",
+		"trust", "trust decline", "trust revoke",
 	} {
 		all[name] = always(changes)
 	}
