@@ -311,6 +311,9 @@ memory import SKILL.md
 memory setup local
 model openai:gpt-5
 permissions revoke 1
+trust
+trust decline
+trust revoke --all
 profile create third
 profile use other
 profile delete other --yes

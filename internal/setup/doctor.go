@@ -16,6 +16,7 @@ import (
 	"hermes/internal/config"
 	"hermes/internal/home"
 	"hermes/internal/isolation"
+	"hermes/internal/trust"
 )
 
 // Verdict is the outcome of a check.
@@ -57,8 +58,8 @@ type Result struct {
 }
 
 // Deps are what the checks need. Home, Load, LookPath, Getenv, Free and Now are
-// required; without Database, Model or
-// Sandbox their checks are skipped.
+// required; without Database, Model,
+// Sandbox or Project their checks are skipped.
 type Deps struct {
 	Home home.Dir
 	// Load reads the configuration again at every call.
@@ -69,7 +70,10 @@ type Deps struct {
 	// Model returns the model that new sessions use, or why there is none.
 	Model func(ctx context.Context) (string, error)
 	// Sandbox says which walls around commands this host allows; nil skips the check.
-	Sandbox  func(ctx context.Context) isolation.HostWalls
+	Sandbox func(ctx context.Context) isolation.HostWalls
+	// Project returns the project settings of the working folder and what the user
+	// decided about them; nil skips the check.
+	Project  func() (trust.Project, trust.Decision, error)
 	LookPath func(name string) (string, error)
 	Getenv   func(name string) string
 	// Free is the free space for the user on the disk of a folder, in bytes.
@@ -102,6 +106,9 @@ func Checks(d Deps) []Check {
 	}
 	if d.Sandbox != nil {
 		checks = append(checks, sandboxCheck(d))
+	}
+	if d.Project != nil {
+		checks = append(checks, projectCheck(d))
 	}
 	return append(checks,
 		shellCheck(d),

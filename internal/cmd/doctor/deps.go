@@ -10,6 +10,7 @@ import (
 	"hermes/internal/config"
 	"hermes/internal/home"
 	"hermes/internal/setup"
+	"hermes/internal/trust"
 )
 
 // fromApp returns what the checks need of the app.
@@ -38,7 +39,14 @@ func fromApp(f *factory.Factory) (setup.Deps, error) {
 			ref, source, err := f.App().Models().Current(ctx, hermes.ModelChoice{})
 			return ref + " (" + source + ")", err
 		},
-		Sandbox:  f.App().HostWalls,
+		Sandbox: f.App().HostWalls,
+		Project: func() (trust.Project, trust.Decision, error) {
+			dir, err := f.Dir()
+			if err != nil {
+				return trust.Project{}, trust.Decision{}, err
+			}
+			return f.App().Project(dir)
+		},
 		LookPath: exec.LookPath, Getenv: f.Global.Getenv, Free: home.Free,
 		Terminal: setup.Terminal{Input: f.Terminal(), Output: factory.IsTerminal(f.Out), Columns: f.Width()},
 		OS:       runtime.GOOS, Now: f.Now,
