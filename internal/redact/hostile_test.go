@@ -97,7 +97,7 @@ var knownForTests = []string{"open sesame, friend", "open sesame, fiend", "hunte
 func work(r *Redactor, piece string, size int) int {
 	text := strings.Repeat(piece, size/len(piece)+1)
 	v := newView(text, true)
-	p := pass{s: v.text, final: true, settled: len(v.text), known: r.known.Load()}
+	p := pass{s: v.text, final: true, settled: len(v.text), back: len(v.text), known: r.known.Load()}
 	p.run(0)
 	return v.steps + p.steps
 }

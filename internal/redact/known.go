@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
@@ -14,16 +13,9 @@ const (
 	shortest  = 6        // shorter secrets, in bytes, are ignored
 	longest   = 8 << 10  // so are longer ones, which are data
 	keyLine   = 24       // the shortest line of a key's file that is looked for alone
-	mostForms = 8 << 10  // the maximum number of forms to look for
+	mostForms = 8 << 10  // the maximum number of strings to look for
 	mostBytes = 16 << 20 // and of their bytes
 )
-
-// form is one spelling of a secret.
-type form struct {
-	text string
-	// wraps means that programs break the spelling into lines.
-	wraps bool
-}
 
 // index finds any of many fixed strings in one pass. A bit set over hashes of four
 // bytes says where to look closer, and one over the eight bytes after them where to
@@ -32,11 +24,12 @@ type index struct {
 	grams [1 << 10]uint64 // four bytes from the first places of the forms
 	heads [1 << 10]uint64
 	rests [1 << 10]uint64
-	long  map[uint64][]form // by the bytes 4 to 12, longest first
-	short map[uint32][]form // by the first four bytes: forms under 12 bytes
+	long  map[uint64][]string // by the bytes 4 to 12, longest first
+	short map[uint32][]string // by the first four bytes: forms under 12 bytes
 	// stride is how many places at a time are skipped: each form has its bytes in
 	// grams at as many places.
-	stride int
+	stride  int
+	speller *speller // finds other spellings
 }
 
 const (
@@ -46,21 +39,21 @@ const (
 )
 
 func newIndex(values []string) *index {
-	x := &index{long: map[uint64][]form{}, short: map[uint32][]form{}, stride: widest}
+	x := &index{long: map[uint64][]string{}, short: map[uint32][]string{}, stride: widest, speller: newSpeller(values)}
 	seen := map[string]bool{}
 	bytes := 0
 	for _, v := range values {
 		for _, f := range forms(v) {
-			if seen[f.text] || len(seen) == mostForms || bytes > mostBytes {
+			if seen[f] || len(seen) == mostForms || bytes > mostBytes {
 				continue
 			}
-			seen[f.text] = true
-			x.stride = min(x.stride, len(f.text)-headSize+1)
-			bytes += len(f.text)
+			seen[f] = true
+			x.stride = min(x.stride, len(f)-headSize+1)
+			bytes += len(f)
 			x.add(f)
 		}
 	}
-	longestFirst := func(a, b form) int { return len(b.text) - len(a.text) }
+	longestFirst := func(a, b string) int { return len(b) - len(a) }
 	for _, list := range x.long {
 		order.By(list, longestFirst)
 	}
@@ -70,68 +63,47 @@ func newIndex(values []string) *index {
 	return x
 }
 
-func (x *index) add(f form) {
-	h := head(f.text)
+func (x *index) add(f string) {
+	h := head(f)
 	set(&x.heads, slot(h))
-	for at := 0; at < widest && at+headSize <= len(f.text); at++ {
-		set(&x.grams, slot(head(f.text[at:])))
+	for at := 0; at < widest && at+headSize <= len(f); at++ {
+		set(&x.grams, slot(head(f[at:])))
 	}
-	if len(f.text) < headSize+restSize {
+	if len(f) < headSize+restSize {
 		x.short[h] = append(x.short[h], f)
 		return
 	}
-	r := rest(f.text)
+	r := rest(f)
 	set(&x.rests, slot64(r))
 	x.long[r] = append(x.long[r], f)
 }
 
-// forms returns the spellings in which a secret may appear.
-func forms(v string) []form {
+// forms returns the strings that are looked for byte by byte: the secret itself, the
+// lines of a key's file, and, for a secret with hardly any letters, what escapes make
+// of it. The other spellings are in spelling.go.
+func forms(v string) []string {
 	v = strings.TrimSpace(v)
 	if len(v) < shortest || len(v) > longest {
 		return nil
 	}
-	list := []form{{text: v}}
+	list := []string{v}
 	if strings.Contains(v, "\n") { // the file of a key: commands print single lines
 		for line := range strings.Lines(v) {
 			if line = strings.TrimSpace(line); len(line) >= keyLine && !strings.HasPrefix(line, "-----") {
-				list = append(list, form{text: line})
+				list = append(list, line)
 			}
 		}
 	}
+	if len(skeletonOf(v)) >= skeletonHead {
+		return list
+	}
 	for _, text := range []string{url.QueryEscape(v), url.PathEscape(v)} {
-		list = append(list, form{text: text}, form{text: lowerEscapes(text)})
+		list = append(list, text, lowerEscapes(text))
 	}
 	for _, escape := range []func(string) (string, bool){quotedJSON, allEscaped} {
 		if text, ok := escape(v); ok {
-			list = append(list, form{text: text})
+			list = append(list, text)
 		}
-	}
-	h := hex.EncodeToString([]byte(v))
-	list = append(list, wrapped(h)...)
-	list = append(list, wrapped(strings.ToUpper(h))...)
-	// Within longer text the base64 form depends on where the secret begins. The
-	// ends, which mix with the neighbouring bytes, are left out.
-	for shift := range 3 {
-		padded := append(make([]byte, shift), v...)
-		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-			text := enc.EncodeToString(padded)
-			text = text[(shift*8+5)/6 : len(padded)*8/6]
-			if len(text) >= 8 {
-				list = append(list, wrapped(text)...)
-			}
-		}
-	}
-	return list
-}
-
-// wrapped returns an encoding that may be broken into lines. Where a line breaks
-// within the beginning, what follows it is found.
-func wrapped(text string) []form {
-	list := []form{{text, true}}
-	const beginning = headSize + restSize
-	if len(text) >= 3*beginning {
-		list = append(list, form{text[beginning:], true})
 	}
 	return list
 }
@@ -238,7 +210,7 @@ func (p *pass) knownFrom(i, last int) int {
 func (p *pass) knownAt(h uint32, i int) int {
 	s, x := p.s, p.known
 	most := 0
-	try := func(list []form) {
+	try := func(list []string) {
 		for _, f := range list {
 			if most == 0 {
 				most = p.matches(f, i)
@@ -263,45 +235,34 @@ func (p *pass) knownAt(h uint32, i int) int {
 }
 
 // matches returns the end of a form that begins at i, 0 if it does not.
-func (p *pass) matches(f form, i int) int {
+func (p *pass) matches(f string, i int) int {
 	s := p.s
-	if strings.HasPrefix(s[i:], f.text) {
-		p.steps += len(f.text)
-		return i + len(f.text)
-	}
-	at, n := i, 0
-	for n < len(f.text) {
-		if at == len(s) {
-			p.touched = true
-			return 0
-		}
-		if s[at] != f.text[n] {
-			if !f.wraps || n < headSize+restSize || s[at] != '\n' {
-				p.steps += n
-				return 0
-			}
-			at++
-			continue
-		}
-		at++
+	n := 0
+	for n < len(f) && i+n < len(s) && s[i+n] == f[n] {
 		n++
 	}
 	p.steps += n
-	return at
+	switch {
+	case n == len(f):
+		return i + n
+	case i+n == len(s):
+		p.touched = true
+	}
+	return 0
 }
 
 // mayBegin reports whether a short rest of the text begins a known string.
 func (x *index) mayBegin(rest string) bool {
 	for _, list := range x.long {
 		for _, f := range list {
-			if strings.HasPrefix(f.text, rest) {
+			if strings.HasPrefix(f, rest) {
 				return true
 			}
 		}
 	}
 	for _, list := range x.short {
 		for _, f := range list {
-			if strings.HasPrefix(f.text, rest) {
+			if strings.HasPrefix(f, rest) {
 				return true
 			}
 		}

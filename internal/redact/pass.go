@@ -16,6 +16,7 @@ type pass struct {
 	begun   []int // where rules began, if more text may come
 	touched bool  // the rule at work has read up to the end of s
 	held    bool  // a rule needs more text
+	back    int   // a known value may have begun here, but is too short yet to be held
 	steps   int   // bytes that rules have read, for tests
 
 	extents [extras]extent // of the run at work
@@ -43,6 +44,14 @@ func (p *pass) run(from int) {
 		p.knownTail(from)
 	}
 	strong := p.spans
+	if p.known != nil && len(p.known.speller.sorted) > 0 {
+		strong = p.alone(strong, func() {
+			if escaped := p.spelled(from); escaped {
+				first := p.spans
+				p.spans = p.alone(first, func() { p.spelledEscaped(from) })
+			}
+		})
+	}
 	p.spans = nil
 	p.shapes(from)
 	p.spans = merge(strong, ordered(p.spans))
@@ -58,14 +67,21 @@ func (p *pass) run(from int) {
 	p.spans = p.spans[:n]
 }
 
+// alone runs a rule that finds spans of its own, and joins them with those found before.
+func (p *pass) alone(before []span, rule func()) []span {
+	p.spans, p.held = nil, false
+	rule()
+	return merge(before, p.spans)
+}
+
 // resume returns where to read again when more text has come: where the last rule
 // began that may have read what is not settled.
 func (p *pass) resume(from int) int {
 	n, _ := slices.BinarySearch(p.begun, p.settled+1)
 	if n == 0 {
-		return min(from, p.settled)
+		return min(from, p.settled, p.back)
 	}
-	return p.begun[n-1]
+	return min(p.begun[n-1], p.back)
 }
 
 // shapes finds what looks like a secret. It ends where something may still become

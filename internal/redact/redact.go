@@ -1,9 +1,19 @@
 // Package redact takes secrets out of text: by what announces them (names of
 // variables, fields, headers, options of commands, addresses with a password, files
 // such as .netrc and .npmrc), by their form (keys of known vendors, JWTs, private
-// keys, also in base64 and hex), and by value (a set of live secrets, also in
-// base64, hex and URL form, over several lines). It works on whole strings and on
-// streams whose chunks may cut a secret anywhere.
+// keys, also in base64 and hex), and by value (a set of live secrets). It works on
+// whole strings and on streams whose chunks may cut a secret anywhere.
+//
+// A known value is found as it is and as spelling.go and escape.go list: in base64 (all
+// alphabets, alignments and line lengths, also reversed), hex and lists of bytes, with
+// any mixture of escapes (percent, also several times, JSON, C, HTML, quoted-printable),
+// reversed, and with anything of at most 16 bytes between its letters and digits.
+// Reversed and spaced forms are looked for only if they cannot be ordinary text: a value
+// of at least 8 letters and digits of two kinds (small, large, digit), or of 20 of any
+// kind, with 5 different ones. Under 16, there must be something between all of them.
+// Values of fewer than 6 letters and digits are found as they are and in URL and JSON
+// form. A stream may show the first 3 letters of a spaced value before it knows more.
+// Not found: parts of a value, sums of several forms but those above, ciphers.
 //
 // One hand-written pass does everything, since it runs on every tool result, and
 // these are long: it uses no regular expressions, hardly allocates if nothing is
@@ -103,7 +113,7 @@ type found struct {
 // only context. If final is set, all of s is settled.
 func (r *Redactor) find(s string, from int, final bool) found {
 	v := newView(s, final)
-	p := pass{s: v.text, final: final, settled: len(v.text)}
+	p := pass{s: v.text, final: final, settled: len(v.text), back: len(v.text)}
 	if r != nil {
 		p.urls = r.urls
 		p.known = r.known.Load()

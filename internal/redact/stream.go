@@ -74,10 +74,10 @@ func (s *Stream) take(final bool) string {
 		if sp.to > settled {
 			break
 		}
-		if sp.from < at {
+		if sp.to <= at {
 			continue
 		}
-		b.WriteString(s.text[at:sp.from])
+		b.WriteString(s.text[at:max(at, sp.from)]) // the first letters of a spaced value may be out
 		b.WriteString(sp.mask)
 		at = sp.to
 	}
