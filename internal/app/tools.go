@@ -55,12 +55,14 @@ func (a *App) makeTooling() *tooling {
 func (a *App) newTerminal(cfg *config.Config, files *file.Toolset) *terminal.Toolset {
 	userHome, _ := os.UserHomeDir() // without one, commands are judged only by their text
 	wake := a.wake
-	if cfg.Security().RedactSecrets { // the output of a background process is no tool result
+	var mask func() func(string) string
+	if cfg.Security().RedactSecrets { // neither the output of a background process nor what is shown of a running command is a tool result
 		wake = func(session, text string) { a.wake(session, a.Mask(text)) }
+		mask = func() func(string) string { return a.mask().Stream().Write }
 	}
 	return terminal.New(terminal.Config{
 		Home: userHome, Hermes: cfg.Home().Root(), PID: os.Getpid(), Timeout: cfg.Terminal().Timeout,
-		MaxOutput: cfg.ToolOutput().MaxBytes, Wake: wake, Now: a.opts.Now, Declared: isDeclared(cfg), Wrote: a.wrote(files),
+		MaxOutput: cfg.ToolOutput().MaxBytes, Wake: wake, Mask: mask, Now: a.opts.Now, Declared: isDeclared(cfg), Wrote: a.wrote(files),
 		SudoPassword: func() (hermes.Secret, bool) { // which may be empty
 			v, ok := cfg.LookupEnv("SUDO_PASSWORD")
 			return hermes.Secret(v), ok

@@ -109,6 +109,9 @@ func (t *shellOf) foreground(ctx context.Context, c *hermes.Call, e hermes.Envir
 	defer cancel()
 	out := newWindow(t.config.MaxOutput)
 	w := &progress{to: out, host: c.Host, now: t.config.Now}
+	if t.config.Mask != nil {
+		w.mask = t.config.Mask()
+	}
 	before := currentDir(e)
 	cmd := hermes.Command{Line: line, Dir: in.Workdir, Stdout: w, Stderr: w, Keep: in.Workdir == "", Outside: in.escalates(), Need: needs}
 	if c.Approved != nil {
@@ -190,15 +193,19 @@ type progress struct {
 	host hermes.Host
 	now  func() time.Time
 	last time.Time
+	mask func(piece string) string // gets everything, since a secret may be cut; nil shows all
 }
 
 func (p *progress) Write(b []byte) (int, error) {
-	now := p.now()
+	now, shown := p.now(), b
+	if p.mask != nil {
+		shown = []byte(p.mask(string(b)))
+	}
 	if p.last.IsZero() {
 		p.last = now
 	}
 	if now.Sub(p.last) >= progressEvery {
-		if line := lastLine(b); line != "" {
+		if line := lastLine(shown); line != "" {
 			p.last = now
 			p.host.Progress(line)
 		}

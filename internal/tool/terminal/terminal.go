@@ -64,6 +64,10 @@ type Config struct {
 	// Wake notifies a session about a background process, outside of any call.
 	// It must not block. Nil drops notices.
 	Wake func(session, text string)
+	// Mask makes the func that takes the secrets out of the output of one command while
+	// it runs, of which the user sees lines. It gets the output piece by piece and returns
+	// what may be shown by then. Nil shows it as it is.
+	Mask func() func(piece string) string
 	// Now is the clock for ages and rates; nil is time.Now.
 	Now func() time.Time
 }
