@@ -117,7 +117,7 @@ func decodeEntity(t string, cut bool) (byte, int, bool) {
 	return t[0], 1, true
 }
 
-// number reads all of a text as a number; 0x80 stands for what is beyond ASCII.
+// number reads all of a text as a number; 0x80 means what is beyond ASCII.
 func number(digits string, base int) (byte, bool) {
 	v := 0
 	for i := range len(digits) {
