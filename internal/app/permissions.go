@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"os"
 	"slices"
 
 	"hermes"
@@ -24,9 +23,13 @@ func (a *App) approvals(cfg *config.Config, rights hermes.Rights) (toolbox.Appro
 	if err != nil {
 		return toolbox.Approvals{}, err
 	}
+	projects, err := a.projects()
+	if err != nil {
+		return toolbox.Approvals{}, err
+	}
 	return toolbox.Approvals{
 		Mode: toolbox.ModeOf(ap.Mode, rights), Deny: ap.Deny, Allowed: slices.Concat(cfg.General().CommandAllowlist, rights.Risks), Breaker: ap.DenialBreakerThreshold,
-		Rules: rules, Grants: file, Policies: a.policies(file), Profile: cfg.Home().Profile(), Judge: a.judge(ap.SmartPolicy),
+		Rules: rules, Grants: file, Policies: policies(file, projects), Profile: cfg.Home().Profile(), Judge: a.judge(ap.SmartPolicy),
 	}, nil
 }
 
@@ -52,11 +55,10 @@ func (a *App) makePermissions() (*permission.File, error) {
 }
 
 // policies returns the rules that hold for sessions with a folder: the user's own, and those
-// of the folder's project.
-func (a *App) policies(own *permission.File) func(dir string) permission.Policies {
-	userHome, _ := os.UserHomeDir() // without one, rules with ~ are unclear
-	return func(string) permission.Policies {
-		return permission.Policies{own.Policy(userHome)}
+// of the folder's project. Without a home of the user, rules with ~ are unclear.
+func policies(own *permission.File, of *projects) func(dir string) permission.Policies {
+	return func(dir string) permission.Policies {
+		return append(permission.Policies{own.Policy(of.finder.UserHome)}, of.policies(dir)...)
 	}
 }
 

@@ -6,7 +6,10 @@ import (
 	"testing"
 
 	"hermes"
+	"hermes/internal/app"
 	"hermes/internal/chatserver"
+	"hermes/internal/toolbox"
+	"hermes/internal/trust"
 )
 
 // TestRulesHoldInEveryMode lets an obedient model try what the rules of the home deny or ask for, by
@@ -53,5 +56,78 @@ func TestAChangedRuleHoldsInAnOpenSession(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(s.dir, name)); (err == nil) != want {
 			t.Errorf("%s is there: %v, want %v", name, err == nil, want)
 		}
+	}
+}
+
+// TestAProjectAllowsNothingBeforeItIsTrusted, and denies at once; its rules begin in its folder. What
+// was trusted is not when it changes.
+func TestAProjectAllowsNothingBeforeItIsTrusted(t *testing.T) {
+	t.Parallel()
+	home, dir := t.TempDir(), t.TempDir()
+	sub := filepath.Join(dir, "sub")
+	for _, d := range []string{".git", ".hermes", "sub/.hermes"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const allows = "rules:\n- allow: 'terminal: rm -rf build'\n- deny: 'file.write: ./keys/**'\n"
+	writeFile(t, filepath.Join(dir, ".hermes", "permissions.yaml"), allows)
+	writeFile(t, filepath.Join(sub, ".hermes", "permissions.yaml"), "rules:\n- ask: 'terminal: make'\n")
+	a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
+	t.Cleanup(func() { _ = a.Close() })
+	judged := func(tool, subject string) toolbox.Outcome {
+		t.Helper()
+		v, err := a.Judge(t.Context(), app.Trial{
+			Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: sub}}, Tool: tool, Subject: subject, Attended: true,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.Outcome
+	}
+	check := func(when string, want toolbox.Outcome) {
+		t.Helper()
+		if got := judged("terminal", "rm -rf build"); got != want {
+			t.Errorf("%s: the project's allow gives %s, want %s", when, got, want)
+		}
+		if got := judged("write_file", "../keys/a"); got != toolbox.Forbidden {
+			t.Errorf("%s: the project's deny gives %s", when, got)
+		}
+		if got := judged("write_file", "keys/a"); got != toolbox.Runs {
+			t.Errorf("%s: another folder's file gives %s", when, got)
+		}
+		if got := judged("terminal", "make"); got != toolbox.Asks {
+			t.Errorf("%s: the project's ask gives %s", when, got)
+		}
+	}
+	decide := func(s trust.State) {
+		t.Helper()
+		p, _, err := a.Project(sub)
+		if err != nil {
+			t.Fatal(err)
+		}
+		store, err := a.Trust()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Set(t.Context(), p, s, "user"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("unknown", toolbox.Asks)
+	decide(trust.Declined)
+	check("declined", toolbox.Asks)
+	decide(trust.Trusted)
+	check("trusted", toolbox.Runs)
+	writeFile(t, filepath.Join(sub, ".hermes", "permissions.yaml"), "rules:\n- ask: 'terminal: make'\n- allow: terminal\n")
+	check("changed", toolbox.Asks)
+	if err := os.Remove(filepath.Join(dir, ".hermes", "permissions.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/etc/hosts", filepath.Join(dir, ".hermes", "permissions.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if got := judged("todo", ""); got != toolbox.Forbidden {
+		t.Errorf("rules that cannot be read: %s", got)
 	}
 }

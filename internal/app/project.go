@@ -3,9 +3,12 @@ package app
 import (
 	"errors"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 
 	"hermes/internal/lru"
+	"hermes/internal/permission"
 	"hermes/internal/trust"
 )
 
@@ -22,6 +25,8 @@ type projects struct {
 type look struct {
 	project trust.Project
 	err     error
+	// The rules of the project, for each state of trust.
+	trusted, untrusted permission.Policies
 }
 
 // mostProjects bounds the folders that are remembered.
@@ -72,8 +77,40 @@ func (p *projects) look(dir string) look {
 	}
 	var now look
 	now.project, now.err = p.finder.Look(dir)
+	now.trusted, now.untrusted = p.rules(now.project, true), p.rules(now.project, false)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.seen.Put(dir, now)
 	return now
+}
+
+// rules reads the rules of a project, from its top folder down. What could not be read may deny
+// anything.
+func (p *projects) rules(found trust.Project, trusted bool) permission.Policies {
+	var ps permission.Policies
+	for _, f := range found.Named(trust.Permissions) {
+		ps = append(ps, permission.ReadProject(f.Content, f.Folder+"/"+f.Name, p.finder.UserHome, f.Folder, trusted))
+	}
+	unread := &permission.Policy{Untrusted: true}
+	for _, path := range found.Unread {
+		if name := filepath.ToSlash(path); strings.HasSuffix(name, trust.Permissions) || !strings.Contains(name, "/.") {
+			unread.Problems = append(unread.Problems, permission.Problem{Place: path, Text: "it cannot be read, and may hold rules", Stops: true})
+		}
+	}
+	return append(ps, unread)
+}
+
+// policies returns the rules of the project of a folder. Only a trusted one's allow anything.
+func (p *projects) policies(dir string) permission.Policies {
+	if dir == "" {
+		return nil
+	}
+	found := p.look(dir)
+	if len(found.project.Files)+len(found.project.Unread) == 0 {
+		return nil
+	}
+	if d, err := p.store.Decided(found.project); err == nil && found.err == nil && d.State == trust.Trusted {
+		return found.trusted
+	}
+	return found.untrusted
 }

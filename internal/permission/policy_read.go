@@ -29,8 +29,18 @@ const sectionRules = "rules"
 //	browser.*: deny
 //
 // What cannot be understood is among the problems.
-func ReadPolicy(src []byte, place, home string) *Policy {
-	r := policyReader{place: place, home: home, policy: &Policy{}}
+func ReadPolicy(src []byte, place, home string) *Policy { return readPolicy(src, place, home, "") }
+
+// ReadProject reads the rules that a project brings along, as [ReadPolicy] does. Relative patterns of
+// paths begin in its folder. Without trust they may deny and ask only.
+func ReadProject(src []byte, place, home, folder string, trusted bool) *Policy {
+	p := readPolicy(src, place, home, folder)
+	p.Untrusted = !trusted
+	return p
+}
+
+func readPolicy(src []byte, place, home, base string) *Policy {
+	r := policyReader{place: place, home: home, base: base, policy: &Policy{}}
 	d, err := yamledit.Parse(src)
 	switch {
 	case err != nil:
@@ -49,8 +59,8 @@ func ReadPolicy(src []byte, place, home string) *Policy {
 }
 
 type policyReader struct {
-	place, home string
-	policy      *Policy
+	place, home, base string
+	policy            *Policy
 }
 
 func (r *policyReader) at(line int) string {
@@ -196,5 +206,6 @@ func (r *policyReader) add(e Entry, text string, line int) {
 		r.problem(line, e.Verdict != Allow, err)
 		return
 	}
+	e.Rule.base = r.base
 	r.policy.Entries = append(r.policy.Entries, e)
 }

@@ -25,6 +25,7 @@ type Rule struct {
 	tool    toolPattern
 	whole   bool   // every call of the tools
 	subject string // as it is written, with ~ replaced
+	base    string // where relative patterns of paths begin; "" is the folder of the session
 	// For rules that allow.
 	command commandPattern
 	path    pathPattern

@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"cmp"
 	"errors"
 	"path"
 	"path/filepath"
@@ -86,7 +87,7 @@ func partsFit(parts, names []string) bool {
 // allowFiles reports whether the rules have every file of a call.
 func (rs Rules) allowFiles(c Call) bool {
 	for _, file := range c.Files {
-		if !slices.ContainsFunc(rs, func(r Rule) bool { return r.path.fits(file, c.Workspace) }) {
+		if !slices.ContainsFunc(rs, func(r Rule) bool { return r.path.fits(file, cmp.Or(r.base, c.Workspace)) }) {
 			return false
 		}
 	}

@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
 	"strings"
@@ -139,7 +140,7 @@ func (r Rule) paths(c *Call) []string {
 	case strings.HasPrefix(p, "*"):
 		return []string{p}
 	case !filepath.IsAbs(p):
-		p = path.Join(filepath.ToSlash(c.Workspace), p)
+		p = path.Join(filepath.ToSlash(cmp.Or(r.base, c.Workspace)), p)
 	}
 	fixed := p
 	if strings.ContainsAny(p, "*?[") {

@@ -28,10 +28,12 @@ type collector struct {
 	files  []File
 	size   int64
 	faults []error
+	unread []string // paths of the faults
 }
 
 // fault records what could not be read.
 func (c *collector) fault(path string, err error) {
+	c.unread = append(c.unread, path)
 	c.faults = append(c.faults, fmt.Errorf("the project settings %s cannot be used: %w", text.VisibleName(path), err))
 }
 

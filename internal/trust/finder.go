@@ -51,7 +51,7 @@ func (f Finder) Look(dir string) (Project, error) {
 	real, err := realFolder(dir)
 	if err != nil {
 		s.unsure = true
-		return Project{Root: dir, Dir: dir, Stamp: s}, fmt.Errorf("find the project settings of %s: %w", dir, err)
+		return Project{Root: dir, Dir: dir, Unread: []string{dir}, Stamp: s}, fmt.Errorf("find the project settings of %s: %w", dir, err)
 	}
 	s.real = real
 	folders := f.folders(real, s)
@@ -69,6 +69,7 @@ func (f Finder) Look(dir string) (Project, error) {
 	}
 	p.Files = c.files
 	if len(c.faults) > 0 {
+		p.Unread = c.unread
 		s.unsure = true
 		return p, errors.Join(c.faults...)
 	}

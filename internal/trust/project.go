@@ -26,6 +26,8 @@ type Project struct {
 	Root, Dir string
 	// Files are in the order of their paths.
 	Files []File
+	// Unread are the files and folders that are there and could not be read.
+	Unread []string
 	// Hash is the SHA-256 of the paths, lengths and contents, in hex; "" if not all
 	// could be read.
 	Hash string
