@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hermes"
 	"hermes/internal/app"
 	"hermes/internal/cmd/chat"
 	"hermes/internal/cmd/factory"
@@ -89,6 +90,8 @@ func (w *wall) run(c *cobra.Command) error {
 	switch {
 	case w.options.Yolo:
 		return w.refuse(what+" --yolo", "it runs commands without asking")
+	case w.options.Run.Rights.Mode == hermes.ModeYolo || w.options.Run.Rights.Mode == hermes.ModeAcceptEdits:
+		return w.refuse(what+" --mode "+string(w.options.Run.Rights.Mode), "it runs calls without asking")
 	case len(w.options.Limits.Allow) > 0:
 		return w.refuse(what+" --allow-tools", "it runs calls without asking")
 	case o.IgnoreUserConfig:

@@ -109,6 +109,9 @@ func Table() []Command {
 		{Name: "stop", Group: "While it works", Help: "Stop the turn and its background processes", Where: Everywhere, run: stop},
 
 		{Name: "model", Args: "[provider:model] [--once|--global]", Group: "Model and tools", Help: "Show or change the model of this session", Where: Everywhere, run: model},
+		{Name: "mode", Args: "[ask|plan|accept-edits|yolo]", Group: "Model and tools", Help: "Show or change how risky calls are treated", Where: Everywhere, run: mode},
+		{Name: "plan", Args: "[PROMPT]", Group: "Model and tools", Help: "Enter or leave plan mode, in which nothing is changed; or send a message in it", Where: Everywhere, run: plan},
+		{Name: "yolo", Group: "Model and tools", Help: "Run risky calls without asking, or ask again", Where: Everywhere, run: yolo},
 		{Name: "reasoning", Args: "[level|show|hide] [--global]", Group: "Model and tools", Help: "Show or set the reasoning effort, show or hide the thinking", Where: Everywhere, run: reasoning},
 		{Name: "tools", Group: "Model and tools", Help: "List the tools of this session", Where: Terminal, run: tools},
 		{Name: "usage", Group: "Model and tools", Help: "Show the tokens used and their cost", Where: Everywhere, run: usage},

@@ -16,6 +16,7 @@ type conversation struct {
 	foreign        bool // it ran in another process when the chat attached
 	id, title      string
 	window         int
+	mode           hermes.RightsMode
 	spoken         bool  // it has at least one message
 	early          []any // actions that wait until it is open
 	reached
@@ -38,7 +39,23 @@ func (c *conversation) open(msg openedMsg) (early []any) {
 
 // learn adopts what a snapshot says about the session.
 func (c *conversation) learn(s protocol.Snapshot) {
-	c.title, c.window, c.queue = s.Session.Title, s.Configured.Window, s.Queue
+	c.title, c.window, c.queue, c.mode = s.Session.Title, s.Configured.Window, s.Queue, s.Mode
+}
+
+// nextMode returns the action that goes on to the next mode: ask, accept-edits, plan, and ask
+// again. No key leads to yolo.
+func (c *conversation) nextMode() []any {
+	if !c.opened {
+		return nil
+	}
+	next := hermes.ModeAsk
+	switch c.mode {
+	case "", hermes.ModeAsk:
+		next = hermes.ModeAcceptEdits
+	case hermes.ModeAcceptEdits:
+		next = hermes.ModePlan
+	}
+	return []any{submitDo{op: hermes.SetMode{Mode: next}}}
 }
 
 // attached notes that the chat is attached, and reports whether another process is the owner now.

@@ -47,6 +47,8 @@ func (m *model) key(k input.Key) []any {
 		return touched
 	}
 	switch m.input.Press(k, m.cols()) {
+	case input.NextMode:
+		return append(touched, m.conv.nextMode()...)
 	case input.Send:
 		return append(touched, m.send()...)
 	case input.Quit:

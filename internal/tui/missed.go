@@ -20,6 +20,9 @@ func (c *catchup) update(s *protocol.Snapshot, missed []hermes.Message) {
 		c.event(hermes.Queued{Messages: s.Queue})
 	}
 	c.event(s.Configured)
+	if s.Mode != "" { // an older process says none
+		c.event(hermes.ModeChanged{Mode: s.Mode})
+	}
 	c.event(hermes.Titled{Title: s.Session.Title})
 	c.begun = true
 }

@@ -130,6 +130,8 @@ func (m *model) happened(e protocol.Envelope) []any {
 		m.conv.title = e.Title
 	case hermes.Configured:
 		m.conv.window, m.model = e.Window, cmp.Or(e.Model, m.model)
+	case hermes.ModeChanged:
+		m.conv.mode = e.Mode
 	case hermes.Asked:
 		return m.asked(e, "")
 	case hermes.AnswerTaken:

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"hermes"
 	"hermes/internal/markup"
 	"hermes/internal/text"
 )
@@ -185,6 +186,9 @@ func (m *model) status() string {
 		return "Attaching to the session again…"
 	}
 	var parts []string
+	if mode := m.conv.mode; mode != "" && mode != hermes.ModeAsk {
+		parts = append(parts, string(mode)+" mode")
+	}
 	if m.model != "" {
 		parts = append(parts, m.model)
 	}

@@ -122,7 +122,7 @@ func (o *Options) unattended() error {
 	}
 	o.Run.Rights.WhenUnattended = hermes.Unattendance(cmp.Or(cfg.Approvals().SingleQueryMode, string(hermes.UnattendedDeny)))
 	if len(o.Run.Rights.Allow) > 0 {
-		o.Run.Rights.Mode, o.Run.Rights.WhenUnattended = hermes.ModeAsk, hermes.UnattendedDeny
+		o.Run.Rights.Mode, o.Run.Rights.WhenUnattended = cmp.Or(o.Run.Rights.Mode, hermes.ModeAsk), hermes.UnattendedDeny
 	}
 	return nil
 }

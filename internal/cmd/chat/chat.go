@@ -97,6 +97,7 @@ func NewCmd(o *Options, root bool) *cobra.Command {
 	f.Lookup("continue").NoOptDefVal = anySession
 	f.StringVar(&o.Run.Workspace.Dir, "in", "", "work in this folder")
 	f.IntVar(&o.MaxTurns, "max-turns", 0, "maximum model calls per turn; 0 is no limit")
+	f.StringVar((*string)(&o.Run.Rights.Mode), "mode", "", "begin in this mode: ask, plan (change nothing), accept-edits or yolo")
 	f.StringVar(&o.Run.Origin.Label, "source", "", "label of the session in lists (default cli or oneshot)")
 	f.BoolVar(&o.Run.Prompt.PassSessionID, "pass-session-id", false, "give the model the id of the session")
 	o.Output.flags(f)
@@ -193,8 +194,8 @@ func (o *Options) settle(args []string) error {
 	if o.asked.maxTurns {
 		o.Run.Budget.Steps = cmp.Or(o.MaxTurns, -1)
 	}
-	if o.Yolo || o.Global.Getenv("HERMES_YOLO_MODE") == "1" {
-		o.Run.Rights.Mode = hermes.ModeYolo
+	if err := o.mode(); err != nil {
+		return err
 	}
 	if err := o.cap(); err != nil {
 		return err

@@ -44,13 +44,28 @@ func (o *Options) cap() error {
 // maxUSD is the largest cap: above it a slip is likelier than a budget.
 const maxUSD = 1e6
 
+// mode reads the mode in which the session begins.
+func (o *Options) mode() error {
+	asked := o.Run.Rights.Mode
+	if err := asked.Check(); err != nil {
+		return usage("--mode: %w", err)
+	}
+	switch {
+	case o.Yolo && asked != "" && asked != hermes.ModeYolo:
+		return usage("use --mode %s or --yolo, not both", asked)
+	case o.Yolo || asked == "" && o.Global.Getenv("HERMES_YOLO_MODE") == "1":
+		o.Run.Rights.Mode = hermes.ModeYolo
+	}
+	return nil
+}
+
 // readRules reads the rules of --allow-tools.
 func (o *Options) readRules(ctx context.Context) error {
 	if len(o.Limits.Allow) == 0 {
 		return nil
 	}
 	if o.Run.Rights.Mode == hermes.ModeYolo {
-		return usage("--allow-tools changes nothing with --yolo or HERMES_YOLO_MODE=1, which run every call without asking; use one of them")
+		return usage("--allow-tools changes nothing with --yolo, --mode yolo or HERMES_YOLO_MODE=1, which run every call without asking; use one of them")
 	}
 	known, _, err := o.App().Toolsets(o.Run)
 	if err != nil {

@@ -170,6 +170,11 @@ func testOps(t *testing.T, connect Connect) {
 	if got := Next[hermes.Configured](f); got.Effort != "high" {
 		t.Errorf("configured %+v", got)
 	}
+	f.Do(hermes.SetMode{Mode: hermes.ModePlan})
+	if got := Next[hermes.ModeChanged](f); got.Mode != hermes.ModePlan || someone(got.By) != someone(one) {
+		t.Errorf("the mode changed: %+v", got)
+	}
+	f.Do(hermes.SetMode{Mode: hermes.ModeAsk})
 	f.Do(hermes.SetModel{Ref: "script:test", Once: true})
 	f.Say("second")
 	for Next[hermes.TextDelta](f).Text == "" {

@@ -65,6 +65,7 @@ const (
 	Nothing Wish = iota
 	Send         // send the text
 	Quit
+	NextMode // go on to the next mode
 )
 
 // Key is a key that was pressed.
@@ -107,6 +108,8 @@ func (l *Line) textKey(k Key, width int) Wish {
 	case "tab":
 		l.complete()
 		return Nothing
+	case "shift+tab":
+		return NextMode
 	case "up", "ctrl+p":
 		l.upDown(-1, width)
 		return Nothing
