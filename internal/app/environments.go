@@ -30,10 +30,9 @@ func (a *App) environment(w hermes.Workspace, of walled) (hermes.Environment, er
 	if t.Cwd != "" && t.Cwd != "." {
 		dir = t.Cwd
 	}
-	if st, err := os.Stat(dir); err != nil || !st.IsDir() { // moved since the session began
-		if dir, err = os.Getwd(); err != nil {
-			return nil, err
-		}
+	dir, err = thereOrHere(dir)
+	if err != nil {
+		return nil, err
 	}
 	userHome, _ := os.UserHomeDir() // without one ~ stays as it is
 	c := a.variables(cfg)
@@ -73,4 +72,13 @@ func (a *App) makeMark() *lineage.Mark {
 	}
 	a.closing(m.Close)
 	return m
+}
+
+// thereOrHere returns a folder, or the current one if it is not there: it was moved since the
+// session began.
+func thereOrHere(dir string) (string, error) {
+	if st, err := os.Stat(dir); err == nil && st.IsDir() {
+		return dir, nil
+	}
+	return os.Getwd()
 }

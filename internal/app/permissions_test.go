@@ -131,3 +131,16 @@ func TestAProjectAllowsNothingBeforeItIsTrusted(t *testing.T) {
 		t.Errorf("rules that cannot be read: %s", got)
 	}
 }
+
+// TestAFolderThatWasMovedStopsNothing: its session works in the current folder instead.
+func TestAFolderThatWasMovedStopsNothing(t *testing.T) {
+	t.Parallel()
+	a := app.New(app.Options{Home: t.TempDir(), Getenv: func(string) string { return "" }})
+	t.Cleanup(func() { _ = a.Close() })
+	v, err := a.Judge(t.Context(), app.Trial{
+		Run: hermes.RunSpec{Workspace: hermes.Workspace{Dir: filepath.Join(t.TempDir(), "gone")}}, Tool: "todo",
+	})
+	if err != nil || v.Outcome != toolbox.Runs {
+		t.Errorf("%+v %v", v, err)
+	}
+}

@@ -105,6 +105,9 @@ func (p *projects) policies(dir string) permission.Policies {
 	if dir == "" {
 		return nil
 	}
+	if here, err := thereOrHere(dir); err == nil { // as its environment does
+		dir = here
+	}
 	found := p.look(dir)
 	if len(found.project.Files)+len(found.project.Unread) == 0 {
 		return nil

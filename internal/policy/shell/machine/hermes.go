@@ -38,7 +38,7 @@ func hermesCommand(l *track.Line, words, rest []string, background bool) {
 		}
 	case "update", "uninstall", "panic":
 		l.Ask("self-terminate", "replaces or stops Hermes itself")
-	case "config", "skills", "cron", "mcp", "plugins", "auth", "pairing", "tools", "model", "setup", "hooks", "approvals", "profile", "fallback", "permissions":
+	case "config", "skills", "cron", "mcp", "plugins", "auth", "pairing", "tools", "model", "setup", "hooks", "approvals", "profile", "fallback", "permissions", "trust":
 		switch verb {
 		case "show", "get", "list", "path", "check", "status", "view", "search", "help":
 			if getopt.HasLong(rest, "--reveal") {
