@@ -67,11 +67,18 @@ func (f File) Lift() (was bool, err error) {
 
 // State returns the brake and whether it is set. A brake that cannot be read is set.
 func (f File) State() (s State, set bool) {
+	info, err := os.Lstat(string(f)) // not opened unless it is a file: a pipe would wait for a writer
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return State{}, false
+	case err != nil:
+		return State{Fault: err}, true
+	case !info.Mode().IsRegular():
+		return State{Fault: fmt.Errorf("%s is no regular file", f)}, true
+	}
 	file, err := os.Open(string(f))
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, link := os.Lstat(string(f)); link != nil && errors.Is(link, fs.ErrNotExist) {
-			return State{}, false
-		}
+	if errors.Is(err, fs.ErrNotExist) { // lifted just now
+		return State{}, false
 	}
 	if err != nil {
 		return State{Fault: err}, true

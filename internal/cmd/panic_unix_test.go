@@ -95,6 +95,7 @@ func TestABrokenBrakeIsSet(t *testing.T) {
 		"empty":   func(path string) error { return os.WriteFile(path, nil, 0o600) },
 		"folder":  func(path string) error { return os.Mkdir(path, 0o700) },
 		"link":    func(path string) error { return os.Symlink("/nowhere/at/all", path) },
+		"pipe":    func(path string) error { return syscall.Mkfifo(path, 0o600) },
 	} {
 		if err := set(filepath.Join(p.home, "panic.json")); err != nil {
 			t.Fatal(err)
