@@ -4,11 +4,26 @@ import (
 	"context"
 	"time"
 
+	"hermes"
 	"hermes/internal/audit"
 )
 
 // Audit returns the audit log of the home. The app closes it.
 func (a *App) Audit() (*audit.Log, error) { return a.record() }
+
+// Record writes one row to the audit log, also if ctx has ended.
+func (a *App) Record(ctx context.Context, row audit.Row) error {
+	l, err := a.record()
+	if err != nil {
+		return err
+	}
+	return l.Append(context.WithoutCancel(ctx), row)
+}
+
+// recordMode records that the mode of a session is changed.
+func (a *App) recordMode(ctx context.Context, session string, m hermes.RightsMode, by hermes.From) error {
+	return a.Record(ctx, audit.Row{Kind: audit.KindMode, Session: session, Platform: by.Platform, By: "user", Decision: string(m), Note: by.Name})
+}
 
 // makeAudit makes the audit log. Nothing is written before the first row.
 func (a *App) makeAudit() (*audit.Log, error) {
@@ -28,11 +43,7 @@ func (a *App) makeAudit() (*audit.Log, error) {
 // recordSetting records a change of the settings that was made. What cannot be recorded is
 // logged: the user made it, and may need it to repair the record.
 func (a *App) recordSetting(ctx context.Context, what string) {
-	l, err := a.record()
-	if err == nil {
-		err = l.Append(context.WithoutCancel(ctx), audit.Row{Kind: audit.KindSetting, By: "user", Subject: what})
-	}
-	if err != nil {
+	if err := a.Record(ctx, audit.Row{Kind: audit.KindSetting, By: "user", Subject: what}); err != nil {
 		a.log().Error("record a change of the settings", "err", err)
 	}
 }

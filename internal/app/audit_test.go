@@ -13,6 +13,7 @@ import (
 	"hermes"
 	"hermes/internal/app"
 	"hermes/internal/audit"
+	"hermes/internal/session"
 )
 
 // recorded lists the rows of a scene's home as "kind tool decision by", and fails if the record
@@ -253,5 +254,48 @@ func TestAuditCostsLittleOfATurn(t *testing.T) {
 	t.Logf("a turn with one call takes %v, the rows of a call %v: %.2f %%", turn, each, share)
 	if share > 2 {
 		t.Errorf("the rows of a call cost %.2f %% of a turn, want at most 2 %%", share)
+	}
+}
+
+// TestAChangeOfTheModeIsRecorded, and without its row the mode does not become wider.
+func TestAChangeOfTheModeIsRecorded(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	setCalling(t, home, "", nil)
+	a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
+	defer a.Close()
+	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Workspace: hermes.Workspace{Dir: t.TempDir()}}, From: user})
+	for _, m := range []hermes.RightsMode{hermes.ModePlan, hermes.ModeYolo, hermes.ModeYolo} {
+		if err := s.Do(t.Context(), user, hermes.SetMode{Mode: m}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := a.Audit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for r, err := range l.Rows(t.Context(), audit.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Kind == audit.KindMode {
+			got = append(got, r.Session+" "+r.Decision+" "+r.By)
+		}
+	}
+	if want := []string{s.ID() + " plan user", s.ID() + " yolo user"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if err := os.RemoveAll(filepath.Join(home, "audit")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "audit"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Do(t.Context(), user, hermes.SetMode{Mode: hermes.ModePlan}); err != nil || s.Mode() != hermes.ModePlan {
+		t.Errorf("a narrower mode without a row: %v, mode %s", err, s.Mode())
+	}
+	if err := s.Do(t.Context(), user, hermes.SetMode{Mode: hermes.ModeAsk}); err == nil || s.Mode() != hermes.ModePlan {
+		t.Errorf("a wider mode without a row: %v, mode %s", err, s.Mode())
 	}
 }

@@ -82,6 +82,9 @@ func TestPanicStopsAllProcesses(t *testing.T) {
 	if out, errs, status := p.run("-z", "hello"); status != 0 || !strings.Contains(out, "Done: hello!") {
 		t.Errorf("a question afterwards: status %d: %s%s", status, out, errs)
 	}
+	if out, _, _ := p.run("audit", "list"); !strings.Contains(out, "stopped") || !strings.Contains(out, "lifted") {
+		t.Errorf("the audit log lacks the stop or its end: %s", out)
+	}
 	first.press("\x15/continue\r")
 	first.shows("Done: water them!")
 }

@@ -57,6 +57,15 @@ func (s *Session) setMode(op hermes.SetMode, from hermes.From) error {
 			return fmt.Errorf("the session that started this one is in the mode %s, and this one may do no more; change that one first", above)
 		}
 	}
+	if s.cfg.RecordMode != nil && op.Mode != s.mode.get() {
+		err := s.cfg.RecordMode(s.ctx, s.id, op.Mode, from)
+		switch {
+		case err != nil && op.Mode.Narrower(s.mode.get()) != op.Mode:
+			return fmt.Errorf("the mode stays %s, since its change could not be recorded: %w", s.mode.get(), err)
+		case err != nil:
+			s.cfg.Log.Error("record a change of the mode", "session", s.id, "err", err)
+		}
+	}
 	if op.Mode != hermes.ModePlan { // what cannot be stored must not widen anything
 		if err := s.storePlan(false); err != nil {
 			return err

@@ -48,6 +48,9 @@ type Bounds struct {
 	// Halted is asked before a turn, a child, a job or a call of a call begins: an error, which
 	// wraps hermes.ErrHalted, refuses it; nil refuses nothing.
 	Halted func() error
+	// RecordMode is told that a user changes the mode of a session, before it is changed. If it fails,
+	// the mode does not become wider. Nil records nothing.
+	RecordMode func(ctx context.Context, session string, m hermes.RightsMode, by hermes.From) error
 }
 
 // AskTimes says how long the user is waited for; 0 means no limit.

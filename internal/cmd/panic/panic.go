@@ -19,6 +19,7 @@ import (
 
 	"hermes"
 	"hermes/internal/app"
+	"hermes/internal/audit"
 	"hermes/internal/brake"
 	"hermes/internal/cmd/factory"
 	"hermes/internal/lease"
@@ -68,13 +69,14 @@ func (o *options) run(ctx context.Context) error {
 	case o.Status:
 		return o.status(b)
 	case o.Off:
-		return o.lift(b)
+		return o.lift(ctx, b)
 	}
 	if err := b.Set(brake.State{Since: o.Now(), By: fmt.Sprintf("terminal %d", os.Getpid()), Reason: text.Line(o.Reason, 200)}); err != nil {
 		err = fmt.Errorf("new work could not be kept from beginning: %w", err)
 		return errors.Join(err, o.halt(ctx))
 	}
-	if err := o.halt(ctx); err != nil {
+	unrecorded := o.App().Record(ctx, audit.Row{Kind: audit.KindPanic, By: "user", Decision: "stopped", Note: text.Line(o.Reason, 200)})
+	if err := errors.Join(o.halt(ctx), unrecorded); err != nil {
 		return err
 	}
 	fmt.Fprintln(o.Out, "Nothing begins until you run: hermes panic --off")
@@ -90,7 +92,7 @@ func (o *options) status(b brake.File) error {
 	return nil
 }
 
-func (o *options) lift(b brake.File) error {
+func (o *options) lift(ctx context.Context, b brake.File) error {
 	was, err := b.Lift()
 	if err != nil {
 		return err
@@ -103,7 +105,7 @@ func (o *options) lift(b brake.File) error {
 		return nil
 	}
 	fmt.Fprintln(o.Out, "Work may begin again. Messages that wait go with your next one, or with /continue.")
-	return nil
+	return o.App().Record(ctx, audit.Row{Kind: audit.KindPanic, By: "user", Decision: "lifted"})
 }
 
 // halt stops every process that has a lease, and says of each what came of it.

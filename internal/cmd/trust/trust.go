@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/audit"
 	"hermes/internal/cmd/factory"
 	"hermes/internal/text"
 	"hermes/internal/trust"
@@ -94,6 +95,10 @@ func (n noun) trust(ctx context.Context, c *factory.Call, yes bool, hash string)
 func (n noun) decide(ctx context.Context, c *factory.Call, p trust.Project, state trust.State) error {
 	store, err := n.store()
 	if err != nil {
+		return err
+	}
+	// A row first: what cannot be recorded is not trusted.
+	if err := n.App().Record(ctx, audit.Row{Kind: audit.KindTrust, By: "user", Dir: p.Dir, Decision: string(state), Note: "settings with the hash " + p.Hash}); err != nil {
 		return err
 	}
 	if err := store.Set(ctx, p, state, "user"); err != nil {
@@ -221,8 +226,13 @@ func (n noun) revoke() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		var unrecorded error
 		for _, e := range gone {
 			c.Say("Forgot that %s is %s.", text.VisibleName(e.Dir), e.State)
+			unrecorded = errors.Join(unrecorded, n.App().Record(ctx, audit.Row{Kind: audit.KindTrust, By: "user", Dir: e.Dir, Decision: "revoked"}))
+		}
+		if unrecorded != nil {
+			return unrecorded
 		}
 		if len(gone) == 0 {
 			c.Say("There are no decisions.")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hermes/internal/app"
+	"hermes/internal/audit"
 	"hermes/internal/cmd/factory"
 	"hermes/internal/cmd/trust"
 	settings "hermes/internal/trust"
@@ -94,6 +95,22 @@ func TestTrustAsksAndShowsWhatItIsAbout(t *testing.T) {
 	}
 	if out, err := d.run("", "revoke", "--all"); err != nil || !strings.Contains(out, "no decisions") {
 		t.Errorf("revoke all: %v, %s", err, out)
+	}
+	log, err := app.New(app.Options{Home: d.home}).Audit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for r, err := range log.Rows(t.Context(), audit.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Kind == audit.KindTrust {
+			rows = append(rows, r.Decision)
+		}
+	}
+	if want := "trusted declined revoked"; strings.Join(rows, " ") != want {
+		t.Errorf("the audit log has %q, want %q", rows, want)
 	}
 }
 
