@@ -35,7 +35,7 @@ type Client interface {
 // Halter is a client that can stop all work of one process.
 type Halter interface {
 	// Halt stops all turns with their child sessions, jobs and background processes, and returns
-	// when they have ended or ctx has. Messages that wait stay stored.
+	// when the turns have ended or ctx has. Messages that wait stay stored.
 	Halt(ctx context.Context) (Halted, error)
 }
 
