@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"hermes"
@@ -157,6 +158,8 @@ func TestALiveSessionIsNotOpenedInANarrowerModeThanItHas(t *testing.T) {
 func TestAChildIsNeverInAWiderModeThanItsParent(t *testing.T) {
 	t.Parallel()
 	hold, held := make(chan struct{}), make(chan struct{})
+	release := sync.OnceFunc(func() { close(hold) }) // also if the test fails: the call holds its sessions
+	defer release()
 	h := newFixture(t, obedient(orders), newToolTable(delegating(), modeTool(hold, held)), func(c *session.Config) { c.Children.Depth = 2 })
 	s := h.open(t, session.Open{})
 	_, events, err := s.Attach(t.Context(), bob, protocol.After{})
@@ -199,7 +202,7 @@ func TestAChildIsNeverInAWiderModeThanItsParent(t *testing.T) {
 	if err := s.Do(t.Context(), bob, hermes.SetMode{Mode: hermes.ModePlan}); err != nil {
 		t.Fatal(err)
 	}
-	close(hold)
+	release()
 	for e := range events {
 		if d, ok := e.Event.(hermes.TurnDone); ok && e.Session == s.ID() {
 			if !strings.Contains(d.Text, "plan") {
