@@ -66,7 +66,7 @@ func TestPanicStopsAllProcesses(t *testing.T) {
 		t.Errorf("status: %d %s", status, out)
 	}
 	first.press("hello\r")
-	first.shows("panic --off")
+	first.shows("wild") // the reason, which only the refusal has
 
 	agent := p.command("panic", "--off")
 	agent.Env = append(agent.Env, "HERMES_STARTED_BY_AGENT="+p.home)

@@ -129,7 +129,7 @@ var groups = [...]struct {
 	{gitFolder, Anywhere, ".git"},
 	{gitConfig, Anywhere, ".git/**/config .git/**/config.worktree .git/**/commondir"},
 	{toolConfig, Anywhere, `.vscode/ .idea/ .devcontainer/ .husky/ .gitmodules .npmrc .yarnrc .yarnrc.* .cargo/config .cargo/config.*
-		.claude/ .cursor/ .codex/ .gemini/ .windsurf/ .mcp.json
+		.claude/ .cursor/ .codex/ .gemini/ .windsurf/ .mcp.json .hermes/permissions.yaml .hermes/config.yaml
 		.devcontainer.json .zed/ *.code-workspace .nvim.lua .nvimrc .exrc .vimrc .gdbinit .dir-locals.el .rprofile .bazelrc .mvn/ .direnv/*.rc .hg/hgrc .lfsconfig
 		.pnpmfile.cjs .yarn/releases/ .yarn/plugins/ lefthook.yml lefthook.yaml .lefthook.yml .pre-commit-config.yaml .lintstagedrc .lintstagedrc.*
 		mise.toml .mise.toml rust-toolchain rust-toolchain.toml .opencode/ opencode.json opencode.jsonc .kiro/ .roo/ .continue/ .aider.conf.yml`},

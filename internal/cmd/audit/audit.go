@@ -135,7 +135,7 @@ func outcome(r audit.Row) string {
 	switch r.Kind {
 	case audit.KindResult:
 		return r.Status
-	case audit.KindAnswer, audit.KindAllowed, audit.KindRefusal, audit.KindGrant:
+	case audit.KindAnswer, audit.KindAllowed, audit.KindRefusal, audit.KindGrant, audit.KindMode, audit.KindTrust, audit.KindPanic:
 		return strings.TrimSpace(strings.TrimSuffix(visible(r.Decision)+" by "+visible(r.By), " by "))
 	}
 	return ""
