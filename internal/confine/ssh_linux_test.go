@@ -60,12 +60,14 @@ func newRemote(t *testing.T) remote {
 	start(t, exec.Command(sshd, "-D", "-f", filepath.Join(dir, "sshd_config"), "-E", filepath.Join(dir, "log")))
 	start(t, exec.Command("ssh-agent", "-D", "-a", r.socket))
 	waitFor(t, func() bool {
-		if c, err := net.Dial("tcp", r.address); err == nil {
+		for network, address := range map[string]string{"tcp": r.address, "unix": r.socket} { // the agent's file is there before it listens
+			c, err := net.Dial(network, address)
+			if err != nil {
+				return false
+			}
 			c.Close()
-			_, err = os.Stat(r.socket)
-			return err == nil
 		}
-		return false
+		return true
 	})
 	add := exec.Command("ssh-add", "-q", filepath.Join(dir, "id"))
 	add.Env = append(os.Environ(), "SSH_AUTH_SOCK="+r.socket)
