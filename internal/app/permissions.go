@@ -62,20 +62,20 @@ func policies(own *permission.File, of *projects) func(dir string) permission.Po
 	}
 }
 
-// Trial is a call that is judged and not run.
-type Trial struct {
+// SampleCall is a call that is judged and not run.
+type SampleCall struct {
 	Run       hermes.RunSpec
 	Tool      string
 	Subject   string          // the command or path; or
 	Arguments json.RawMessage // all arguments
 	Attended  bool            // a user is there who can be asked
-	// Provenance names untrusted text that the session has read; "" is none.
+	// Provenance names untrusted text that the session has read; "" if it has read none.
 	Provenance string
 }
 
-// Judge says what would become of a call in a new session, by the rules, grants and settings as they are
+// Verdict says what would become of a call in a new session, by the rules, grants and settings as they are
 // now.
-func (a *App) Judge(ctx context.Context, t Trial) (toolbox.Verdict, error) {
+func (a *App) Verdict(ctx context.Context, t SampleCall) (toolbox.Verdict, error) {
 	cfg, err := a.config()
 	if err != nil {
 		return toolbox.Verdict{}, err
@@ -89,7 +89,7 @@ func (a *App) Judge(ctx context.Context, t Trial) (toolbox.Verdict, error) {
 		return toolbox.Verdict{}, err
 	}
 	defer env.Close()
-	c := &hermes.Call{ID: "trial", Name: t.Tool, Arguments: t.Arguments}
+	c := &hermes.Call{ID: "sample", Name: t.Tool, Arguments: t.Arguments}
 	if t.Arguments == nil {
 		if c, err = tools.CallOf(t.Tool, t.Subject); err != nil {
 			return toolbox.Verdict{}, err
@@ -99,16 +99,16 @@ func (a *App) Judge(ctx context.Context, t Trial) (toolbox.Verdict, error) {
 	ref.Model = cmp.Or(t.Run.Model.Ref, a.opts.BaseModel, cfg.Model().Default)
 	ref.Attended, ref.Provenance = t.Attended, t.Provenance
 	ref.Mode = toolbox.BeginMode(cfg.Approvals().Mode, t.Run.Rights)
-	c.Host = trialHost{ref: ref, env: env}
-	return tools.Judge(ctx, c)
+	c.Host = sampleHost{ref: ref, env: env}
+	return tools.Verdict(ctx, c)
 }
 
-// trialHost is the session of a call that is judged only: it neither asks nor runs anything.
-type trialHost struct {
+// sampleHost is the session of a call that is judged only: it neither asks nor runs anything.
+type sampleHost struct {
 	hermes.Host
 	ref hermes.SessionRef
 	env hermes.Environment
 }
 
-func (h trialHost) Session() hermes.SessionRef      { return h.ref }
-func (h trialHost) Environment() hermes.Environment { return h.env }
+func (h sampleHost) Session() hermes.SessionRef      { return h.ref }
+func (h sampleHost) Environment() hermes.Environment { return h.env }

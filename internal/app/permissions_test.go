@@ -77,7 +77,7 @@ func TestAProjectAllowsNothingBeforeItIsTrusted(t *testing.T) {
 	t.Cleanup(func() { _ = a.Close() })
 	judged := func(tool, subject string) toolbox.Outcome {
 		t.Helper()
-		v, err := a.Judge(t.Context(), app.Trial{
+		v, err := a.Verdict(t.Context(), app.SampleCall{
 			Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: sub}}, Tool: tool, Subject: subject, Attended: true,
 		})
 		if err != nil {
@@ -130,6 +130,24 @@ func TestAProjectAllowsNothingBeforeItIsTrusted(t *testing.T) {
 	if got := judged("todo", ""); got != toolbox.Forbidden {
 		t.Errorf("rules that cannot be read: %s", got)
 	}
+	if err := os.RemoveAll(filepath.Join(dir, ".hermes")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(t.TempDir(), filepath.Join(dir, ".hermes")); err != nil {
+		t.Fatal(err)
+	}
+	if got := judged("todo", ""); got != toolbox.Forbidden {
+		t.Errorf("a folder that may have rules and is a link: %s", got)
+	}
+	if err := os.Remove(filepath.Join(dir, ".hermes")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/etc/hosts", filepath.Join(dir, ".mcp.json")); err != nil {
+		t.Fatal(err)
+	}
+	if got := judged("todo", ""); got != toolbox.Runs {
+		t.Errorf("servers that cannot be read: %s", got)
+	}
 }
 
 // TestAFolderThatWasMovedStopsNothing: its session works in the current folder instead.
@@ -137,7 +155,7 @@ func TestAFolderThatWasMovedStopsNothing(t *testing.T) {
 	t.Parallel()
 	a := app.New(app.Options{Home: t.TempDir(), Getenv: func(string) string { return "" }})
 	t.Cleanup(func() { _ = a.Close() })
-	v, err := a.Judge(t.Context(), app.Trial{
+	v, err := a.Verdict(t.Context(), app.SampleCall{
 		Run: hermes.RunSpec{Workspace: hermes.Workspace{Dir: filepath.Join(t.TempDir(), "gone")}}, Tool: "todo",
 	})
 	if err != nil || v.Outcome != toolbox.Runs {

@@ -3,8 +3,6 @@ package app
 import (
 	"errors"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 
 	"hermes/internal/lru"
@@ -93,9 +91,7 @@ func (p *projects) rules(found trust.Project, trusted bool) permission.Policies 
 	}
 	unread := &permission.Policy{Untrusted: true}
 	for _, path := range found.Unread {
-		if name := filepath.ToSlash(path); strings.HasSuffix(name, trust.Permissions) || !strings.Contains(name, "/.") {
-			unread.Problems = append(unread.Problems, permission.Problem{Place: path, Text: "it cannot be read, and may hold rules", Stops: true})
-		}
+		unread.Problems = append(unread.Problems, permission.Problem{Place: path, Text: "it cannot be read, and may have rules", Stops: true})
 	}
 	return append(ps, unread)
 }

@@ -19,7 +19,7 @@ const (
 	KindAnswer  Kind = "answer"  // the decision about it
 	KindAllowed Kind = "allowed" // a risky call was allowed without a question: by what
 	KindCrashed Kind = "crashed" // a tool panicked
-	KindGrant   Kind = "grant"   // a permission was stored
+	KindGrant   Kind = "grant"   // a permission was stored, or holds in other sessions from now on
 	KindRevoked Kind = "revoked" // a permission was removed
 	KindMode    Kind = "mode"    // the mode of a session was changed
 	KindTrust   Kind = "trust"   // a folder was trusted, or no longer

@@ -267,7 +267,7 @@ func (c *checker) row(r Row) {
 	if c.rest.bytes > 0 {
 		was := c.rest.span()
 		if r.Kind == KindTorn && r.Span != nil && *r.Span == *was && c.sound {
-			at.What, at.Means = "a row was not written to its end", fmt.Sprintf("A process was killed while it wrote the line before (%d bytes), and what that row was about did not run.", was.Bytes)
+			at.What, at.Means = "a row was not written to its end", fmt.Sprintf("A process was killed while it wrote the line before (%d bytes). If that was to be the row of a call, the call did not run.", was.Bytes)
 			c.note(at)
 			c.rest = newRegion()
 		} else {

@@ -4,8 +4,8 @@
 //
 // A stamp has the device, the inode, the size and the times of a file; on Linux and macOS
 // one of the times is that of the last change, which no program can set. A time that is
-// nearly that of the reading says nothing, since clocks of file systems are coarse: see
-// [Stamp.Settled].
+// nearly that of the reading says nothing, since clocks of file systems are coarse, and
+// neither do times on other systems: see [Stamp.Settled].
 package filestamp
 
 import (
@@ -39,8 +39,15 @@ func Of(info fs.FileInfo) Stamp {
 	return s
 }
 
+// Place is the stamp without what changes with the content: two are equal if the same file or
+// folder is there, whatever is in it.
+func (s Stamp) Place() Stamp {
+	return Stamp{there: s.there, device: s.device, inode: s.inode, mode: s.mode.Type()}
+}
+
 // Settled reports whether a file with this stamp, read at a time, cannot have changed since
-// without another stamp. A missing file is settled.
+// without another stamp. A missing file is settled; where the system does not say when a file
+// was changed, no other is.
 func (s Stamp) Settled(read time.Time) bool {
-	return !s.there || s.modified < read.Add(-coarse).UnixNano() && s.changed < read.Add(-coarse).UnixNano()
+	return !s.there || tellsChanges && s.modified < read.Add(-coarse).UnixNano() && s.changed < read.Add(-coarse).UnixNano()
 }

@@ -65,7 +65,7 @@ func TestAFileThatJustChangedIsNotSettled(t *testing.T) {
 	if s.Settled(time.Now()) {
 		t.Error("it is settled at once")
 	}
-	if !s.Settled(time.Now().Add(time.Minute)) || !filestamp.Of(nil).Settled(time.Now()) {
-		t.Error("it is never settled")
+	if known := runtime.GOOS == "linux" || runtime.GOOS == "darwin"; s.Settled(time.Now().Add(time.Minute)) != known || !filestamp.Of(nil).Settled(time.Now()) {
+		t.Error("it is never settled, or where no one knows when it changed")
 	}
 }

@@ -11,7 +11,7 @@ import (
 // judgement and must not be changed in it; it is not for concurrent use.
 type Call struct {
 	Tool    string
-	Toolset string // the group of the tool; "" is none
+	Toolset string // the group of the tool; "" if it has no group
 	Writes  bool   // it has an effect
 	Command string // of terminal
 	Dir     string // where the command runs

@@ -31,10 +31,11 @@ type Entry struct {
 // Limited reports whether the entry holds in some sessions only.
 func (e Entry) Limited() bool {
 	w := e.when
-	return len(w.platform)+len(w.user)+len(w.chat)+len(w.model)+len(w.profile)+len(w.project) > 0 || w.unattended != nil
+	return len(w.platform)+len(w.user)+len(w.chat)+len(w.model)+len(w.profile)+len(w.project) > 0 || w.unattended != ""
 }
 
-// ID names the entry by what it says, so that an answer for one does not count for another.
+// ID names the entry by what it says, so that an answer for one does not count for another. It is
+// the same each time that the file is read.
 func (e Entry) ID() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%+v\x00%s", e.Verdict, e.Rule.text, e.when, e.Expires))
 	return hex.EncodeToString(sum[:6])
@@ -131,8 +132,8 @@ func (ps Policies) Denied(c *Call, now time.Time) (denied *Finding, asks []Findi
 	return nil, asks
 }
 
-// Allowed returns the entries that together allow a call although it has the risk with this key, none if
-// they do not. Untrusted policies have no part in it.
+// Allowed returns the fewest entries that together allow a call although it has the risk with this key,
+// none if they do not. Untrusted policies have no part in it.
 func (ps Policies) Allowed(c *Call, risk string, now time.Time) []Entry {
 	var entries []Entry
 	for _, p := range ps {
@@ -148,12 +149,20 @@ func (ps Policies) Allowed(c *Call, risk string, now time.Time) []Entry {
 	if len(entries) == 0 {
 		return nil
 	}
-	rules := make(Rules, len(entries))
-	for i, e := range entries {
-		rules[i] = e.Rule
+	allow := func(entries []Entry) bool {
+		rules := make(Rules, len(entries))
+		for i, e := range entries {
+			rules[i] = e.Rule
+		}
+		return rules.Allow(*c, risk)
 	}
-	if !rules.Allow(*c, risk) {
+	if !allow(entries) {
 		return nil
+	}
+	for i := len(entries) - 1; i >= 0; i-- { // those that are not needed have no part in it
+		if rest := slices.Delete(slices.Clone(entries), i, i+1); allow(rest) {
+			entries = rest
+		}
 	}
 	return entries
 }

@@ -78,6 +78,9 @@ func TestCommandsThatADenyRuleForbids(t *testing.T) {
 		"npm install":                              "",
 		"git push $FLAG":                           "deny", // as for approvals.deny
 		"git -C x push a $FLAG":                    "maybe",
+		"git -C $DIR push --force":                 "deny", // an unknown word hides nothing
+		"git $A push $B origin --force":            "deny",
+		"git -C $DIR status":                       "",
 		"npm $VERB":                                "ask",
 	} {
 		if got := said(ps, shellCall(line)); got != want {
@@ -367,4 +370,45 @@ func FuzzPolicy(f *testing.F) {
 			_ = allowed
 		}
 	})
+}
+
+// TestAnEntryKeepsItsID when the file is read again, so that an answer holds in the next process, and
+// entries that say different things have different ones.
+func TestAnEntryKeepsItsID(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for _, rule := range []string{
+		"{ask: memory}", "{ask: todo}", "{deny: memory}", "{ask: memory, when: {unattended: true}}", "{ask: memory, when: {unattended: false}}",
+		"{ask: memory, when: {platform: [cli, web]}}", "{ask: memory, expires: 2026-12-31}", "{ask: memory, when: {project: ~/a}}",
+	} {
+		text := "rules:\n- " + rule + "\n"
+		id := read(t, text)[0].Entries[0].ID()
+		if again := read(t, text)[0].Entries[0].ID(); again != id {
+			t.Errorf("%s: %s, and then %s", rule, id, again)
+		}
+		if other := seen[id]; other != "" {
+			t.Errorf("%s and %s have one id", rule, other)
+		}
+		seen[id] = rule
+	}
+}
+
+// TestOnlyTheRulesThatAllowAreNamed, not all that there are for the tool.
+func TestOnlyTheRulesThatAllowAreNamed(t *testing.T) {
+	t.Parallel()
+	ps := read(t, "rules:\n- allow: 'terminal: go test*'\n- allow: 'terminal: rm -rf build'\n- allow: 'terminal: make'\n- allow: 'terminal: rm *'\n")
+	for line, want := range map[string][]string{
+		"rm -rf build":         {"terminal: rm -rf build"},
+		"make && go test ./a":  {"terminal: go test*", "terminal: make"},
+		"rm -rf build && evil": nil,
+	} {
+		c := shellCall(line)
+		var got []string
+		for _, e := range ps.Allowed(&c, "recursive-delete", noon) {
+			got = append(got, e.Rule.String())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
 }

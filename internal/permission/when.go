@@ -14,7 +14,7 @@ import (
 )
 
 // Who says in which session a call is made. Empty fields are unknown, except that "" as a user is the
-// owner of the home, and "" as a chat on a platform of this machine is none.
+// owner of the home, and "" as a chat on a platform of this machine, which has no chats.
 type Who struct {
 	// Platforms are the session's own, and then those of the sessions above it.
 	Platforms  []string
@@ -29,7 +29,7 @@ type Who struct {
 type when struct {
 	platform, user, chat, model, profile []string
 	project                              []string // absolute paths
-	unattended                           *bool
+	unattended                           string   // "true", "false" or "": both
 }
 
 // conditions are the fields of when.
@@ -54,7 +54,7 @@ func readWhen(node *yaml.Node, home string) (when, error) {
 			if value.Kind != yaml.ScalarNode || err != nil {
 				return w, errors.New("when.unattended is neither true nor false")
 			}
-			w.unattended = &on
+			w.unattended = strconv.FormatBool(on)
 			continue
 		}
 		list, known := lists[name.Value]
@@ -111,7 +111,7 @@ func unaliased(n *yaml.Node) *yaml.Node {
 // is unknown holds, and so does the platform of any session above: a child is bound as its parent is.
 func (w when) holds(c *Call, allows bool) bool {
 	who := c.Who
-	if w.unattended != nil && *w.unattended != who.Unattended || !w.fromPlatform(who, allows) || !w.inProject(c, allows) {
+	if w.unattended != "" && w.unattended != strconv.FormatBool(who.Unattended) || !w.fromPlatform(who, allows) || !w.inProject(c, allows) {
 		return false
 	}
 	if len(w.user) > 0 && !anyOf(w.user, who.User) && (who.User != "" || !anyOf(w.user, owner)) {

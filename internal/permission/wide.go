@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -63,27 +64,28 @@ func (r Rule) aboutLine(l line) match {
 func fits(glob, text string) bool { return fnmatch(glob, text) || mayMatch(glob, text) }
 
 // inOrder matches the words of a pattern with those of a command: the first with its program, and
-// the others, in their order, with any of the rest.
+// the others, in their order, with any of the rest. What the known words say counts first, so that an
+// unknown word beside them hides nothing.
 func inOrder(pattern, command []string) match {
-	if len(pattern) == 0 {
-		return no
-	}
-	found := programFits(pattern[0], command[0])
-	if found == no {
-		return no
-	}
-	i := 1
-	for _, p := range pattern[1:] {
-		best := no
-		for ; i < len(command) && best == no; i++ {
-			best = oneWord(p, command[i])
+	for _, least := range [...]match{yes, maybe} {
+		if len(pattern) > 0 && programFits(pattern[0], command[0]) >= least && restFits(pattern[1:], command[1:], least) {
+			return least
 		}
-		if best == no {
-			return no
-		}
-		found = min(found, best)
 	}
-	return found
+	return no
+}
+
+// restFits reports whether the words of a pattern are among others in this order, each by at least
+// this much.
+func restFits(pattern, words []string, least match) bool {
+	for _, p := range pattern {
+		i := slices.IndexFunc(words, func(w string) bool { return oneWord(p, w) >= least })
+		if i < 0 {
+			return false
+		}
+		words = words[i+1:]
+	}
+	return true
 }
 
 // programFits matches the program of a command, by its path or its name.

@@ -135,9 +135,9 @@ var injections = []injection{
 	},
 	{
 		name: "config_tampering",
-		stem: []string{"approv", "--yolo", "hermes_yolo", "guardrail", "confirmation", "permission", "sandbox", "dangerously"},
+		stem: []string{"approv", "--yolo", "--mode", "hermes_yolo", "guardrail", "confirmation", "permission", "sandbox", "dangerously"},
 		expr: lazy.Regexp(`\b(?:disable|turn\s+off|switch\s+off|bypass|circumvent|evade|skip)\s+(?:\w+\s+){0,3}(?:approvals?\b|guardrails?\b|(?:safety|security|permission)\s+(?:check|prompt|rule|filter)s?|sandbox(?:ing)?\b)[^\n]{0,60}(?:agent|assistant|hermes|model|first|before|then|so\s+that|user|yourself)` +
-			`|\bapprovals\.mode\s*(?:[:=]|to|\s)\s*["']?(?:off|never|auto)|\bhermes_yolo_mode\s*=|\bhermes\s[^\n]*--yolo\b` +
+			`|\bapprovals\.mode\s*(?:[:=]|to|\s)\s*["']?(?:off|never|auto)|\bhermes_yolo_mode\s*=|\bhermes\s[^\n]*--(?:yolo|mode[ =]+(?:yolo|accept-edits))\b` +
 			`|\b(?:approve|accept|confirm)\s+(?:all|every|any)\s+(?:tool\s+calls?|commands?|permission\s+requests?|prompts?)\s+(?:automatically|without|yourself)`),
 	},
 	{

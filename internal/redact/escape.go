@@ -15,7 +15,7 @@ const escapeBound = 40
 
 // decodeOne decodes the escape at i: %41, %2541 and deeper, \u0041, \u{41}, \x41,
 // \101, \/, &#65;, &#x41;, &amp; and its kin, =41 and a soft line break of
-// quoted-printable text. size is 1 if it is none. A character beyond ASCII gives one
+// quoted-printable text. size is 1 if there is no escape. A character beyond ASCII gives one
 // byte of 0x80 or more. whole is false if the text ends within a possible escape.
 func decodeOne(s string, i int) (c byte, size int, whole bool) {
 	t := s[i:min(len(s), i+escapeBound)]

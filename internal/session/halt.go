@@ -32,8 +32,7 @@ const haltedNotice = "`hermes panic` stopped this session. After `hermes panic -
 // Halt stops all turns, child sessions, jobs and background processes at once, also of sessions
 // that are being opened, and returns when the turns have ended or ctx has; then the error says which
 // did not. Jobs are told to end and are not waited for. Messages that wait stay stored, and begin no
-// turn by themselves. What keeps others
-// from beginning is Config.Halted.
+// turn by themselves. What keeps others from beginning is Config.Halted.
 func (m *Manager) Halt(ctx context.Context) (protocol.Halted, error) {
 	m.closing.Halt()
 	m.mu.Lock()

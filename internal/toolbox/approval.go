@@ -95,13 +95,12 @@ type approvals struct {
 	now   func() time.Time
 
 	mu      sync.Mutex
-	mode    Mode
 	granted []hermes.Grant // for the session
 	refused int            // in a row
 }
 
 func newApprovals(rules Approvals, now func() time.Time) *approvals {
-	return &approvals{rules: rules, deny: permission.Globs(rules.Deny, "approvals.deny"), now: now, mode: cmp.Or(rules.Mode, ModeManual)}
+	return &approvals{rules: rules, deny: permission.Globs(rules.Deny, "approvals.deny"), now: now}
 }
 
 // approval asks for the risks that permission found and has not approved: a model in
@@ -277,7 +276,7 @@ func reasons(found []hermes.Risk) string {
 // judge lets the model of the smart mode decide about one call and reports
 // whether it did. If it decided without a refusal, the call runs this once.
 func (b *Toolbox) judge(ctx context.Context, c *call, shown hermes.ApprovalRequest) (decided bool, refused *hermes.Result) {
-	if b.approvals.rules.Judge == nil || !attended(c.Call) || inChild(c.Call) || !b.approvals.smart() || anyNoRemember(shown.Risks) || anyEveryMode(shown.Risks) {
+	if b.approvals.rules.Judge == nil || !attended(c.Call) || inChild(c.Call) || b.approvals.rules.Mode != ModeSmart || anyNoRemember(shown.Risks) || anyEveryMode(shown.Risks) {
 		return false, nil
 	}
 	c.Host.Progress("asking a model whether this is safe: " + reasons(shown.Risks))
@@ -304,10 +303,4 @@ func (b *Toolbox) judge(ctx context.Context, c *call, shown hermes.ApprovalReque
 		return true, &r
 	}
 	return false, nil
-}
-
-func (a *approvals) smart() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.mode == ModeSmart
 }

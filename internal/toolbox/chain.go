@@ -47,7 +47,7 @@ type Options struct {
 	// Audit takes a row for each call with an effect, each refusal and each decision; nil
 	// takes none. Calls whose rows it refuses do not run.
 	Audit audit.Recorder
-	// Parent is the session above, for the rows of a child; "" is none.
+	// Parent is the session above, for the rows of a child; "" if there is no such session.
 	Parent string
 	Log    *slog.Logger     // nil discards
 	Now    func() time.Time // nil is time.Now

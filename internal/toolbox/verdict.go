@@ -34,12 +34,12 @@ type Verdict struct {
 	By []string
 }
 
-// verdict judges a call. It has no side effects, but sets the subject of the call.
+// decide judges a call. It has no side effects, but sets the subject of the call.
 //
 // The order is: what is never allowed; what a rule denies; plan mode; taint; what a rule asks; grants and what a
 // rule allows; a call without risks runs; the mode; the user is asked. A rule that denies thus binds every
 // mode, grant and rule that allows, and so does an unclear one.
-func (b *Toolbox) verdict(ctx context.Context, c *call) Verdict {
+func (b *Toolbox) decide(ctx context.Context, c *call) Verdict {
 	var found []hermes.Risk
 	if assessor, ok := c.Tool.(hermes.RiskAssessor); ok {
 		found = assessor.AssessRisk(ctx, c.Call)
@@ -53,8 +53,9 @@ func (b *Toolbox) verdict(ctx context.Context, c *call) Verdict {
 			Reason: "it is unclear what the rules forbid, so nothing runs until the user has repaired " + p.String()}
 	}
 	seen := b.seen(c)
-	ruled, kept, keeps := policies.Concern(seen), hermes.Risk{}, false
-	if kept, keeps = b.taint(c); ruled || keeps || len(found)+len(b.approvals.deny.Entries) > 0 {
+	ruled := policies.Concern(seen)
+	kept, keeps := b.taint(c)
+	if ruled || keeps || len(found)+len(b.approvals.deny.Entries) > 0 {
 		c.subject = subject(ctx, c)
 		seen.Texts = texts(c)
 	}

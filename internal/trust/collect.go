@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"hermes/internal/atomicfile"
+	"hermes/internal/filestamp"
 	"hermes/internal/text"
 )
 
@@ -21,6 +22,9 @@ const (
 	maxDeep  = 8 // folders below a hooks folder
 )
 
+// hermesFolder is where a folder of a project has its settings for Hermes.
+const hermesFolder = ".hermes"
+
 // collector reads the settings of the folders of a project.
 type collector struct {
 	finder Finder
@@ -28,12 +32,16 @@ type collector struct {
 	files  []File
 	size   int64
 	faults []error
-	unread []string // paths of the faults
+	unread []string // those of them that may have rules
 }
 
-// fault records what could not be read.
-func (c *collector) fault(path string, err error) {
-	c.unread = append(c.unread, path)
+// fault records what could not be read: a file or folder by its name in a folder of the project, or
+// with the name "" that folder.
+func (c *collector) fault(folder, name string, err error) {
+	path := filepath.Join(folder, filepath.FromSlash(name))
+	if name == "" || name == hermesFolder || name == Permissions {
+		c.unread = append(c.unread, path)
+	}
 	c.faults = append(c.faults, fmt.Errorf("the project settings %s cannot be used: %w", text.VisibleName(path), err))
 }
 
@@ -49,7 +57,7 @@ func (a at) full() string { return filepath.Join(a.folder, filepath.FromSlash(a.
 // folder reads the settings of one folder.
 func (c *collector) folder(root, folder string) {
 	found := false
-	for _, name := range [...]string{".hermes", MCP, ".cursor"} {
+	for _, name := range [...]string{hermesFolder, MCP, ".cursor"} {
 		found = c.stamp.see(filepath.Join(folder, name), ofPlace) || found
 	}
 	if !found {
@@ -57,17 +65,17 @@ func (c *collector) folder(root, folder string) {
 	}
 	open, err := atomicfile.OpenFolder(folder, false)
 	if err != nil {
-		c.fault(folder, err)
+		c.fault(folder, "", err)
 		return
 	}
 	defer open.Close()
 	base := at{root: root, folder: folder, open: open}
 	c.read(base.to(MCP, open))
 	c.within(base, ".cursor", func(sub *os.Root) { c.read(base.to(CursorMCP, sub)) })
-	if same(filepath.Join(folder, ".hermes"), c.finder.Own) {
+	if same(filepath.Join(folder, hermesFolder), c.finder.Own) {
 		return // Hermes' own home
 	}
-	c.within(base, ".hermes", func(sub *os.Root) {
+	c.within(base, hermesFolder, func(sub *os.Root) {
 		c.read(base.to(Permissions, sub))
 		c.read(base.to(Config, sub))
 		c.tree(base.to(Hooks, sub), 0)
@@ -90,7 +98,7 @@ func (c *collector) within(a at, name string, do func(sub *os.Root)) {
 		if info, other := a.open.Lstat(name); other == nil && info.Mode().IsRegular() {
 			return
 		}
-		c.fault(filepath.Join(a.folder, name), plain(err))
+		c.fault(a.folder, name, plain(err))
 		return
 	}
 	defer sub.Close()
@@ -105,27 +113,27 @@ func (c *collector) tree(a at, deep int) {
 	}
 	sub, err := atomicfile.OpenSub(a.open, path.Base(a.name))
 	if err != nil {
-		c.fault(full, plain(err))
+		c.fault(a.folder, a.name, plain(err))
 		return
 	}
 	defer sub.Close()
 	if deep > maxDeep {
-		c.fault(full, fmt.Errorf("it is deeper than %d folders", maxDeep))
+		c.fault(a.folder, a.name, fmt.Errorf("it is deeper than %d folders", maxDeep))
 		return
 	}
 	list, err := sub.Open(".")
 	if err != nil {
-		c.fault(full, plain(err))
+		c.fault(a.folder, a.name, plain(err))
 		return
 	}
 	entries, err := list.ReadDir(maxFiles + 1)
 	list.Close()
 	if err != nil && !errors.Is(err, io.EOF) {
-		c.fault(full, plain(err))
+		c.fault(a.folder, a.name, plain(err))
 		return
 	}
 	if len(entries) > maxFiles {
-		c.fault(full, fmt.Errorf("it has more than %d files", maxFiles))
+		c.fault(a.folder, a.name, fmt.Errorf("it has more than %d files", maxFiles))
 		return
 	}
 	for _, e := range entries {
@@ -145,12 +153,12 @@ func (c *collector) read(a at) {
 	}
 	content, program, err := c.content(a)
 	if err != nil {
-		c.fault(full, plain(err))
+		c.fault(a.folder, a.name, plain(err))
 		return
 	}
 	rel, err := filepath.Rel(a.root, full)
 	if err != nil {
-		c.fault(full, err)
+		c.fault(a.folder, a.name, err)
 		return
 	}
 	c.files = append(c.files, File{Path: filepath.ToSlash(rel), Folder: a.folder, Name: a.name, Content: content, Program: program})
@@ -185,7 +193,7 @@ func (c *collector) content(a at) (content []byte, program bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if int64(len(content)) != before.Size() || identify(before) != identify(after) || !c.stamp.same(a.full(), before) {
+	if int64(len(content)) != before.Size() || filestamp.Of(before) != filestamp.Of(after) || !c.stamp.same(a.full(), before) {
 		return nil, false, errors.New("it changed while it was read; try again")
 	}
 	c.size += before.Size()

@@ -26,7 +26,8 @@ type Project struct {
 	Root, Dir string
 	// Files are in the order of their paths.
 	Files []File
-	// Unread are the files and folders that are there and could not be read.
+	// Unread are the files and folders that could not be read and may have rules, so that it is not
+	// known what the project denies.
 	Unread []string
 	// Hash is the SHA-256 of the paths, lengths and contents, in hex; "" if not all
 	// could be read.

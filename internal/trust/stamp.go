@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"hermes/internal/filestamp"
 )
 
 // Stamp is what the file system said about the settings of a project when they were
@@ -23,7 +25,7 @@ type sighting struct {
 	path   string
 	detail detail
 	there  bool
-	id     identity
+	id     filestamp.Stamp // of the place only, unless the content counts
 }
 
 // detail says how much of a path must be the same.
@@ -33,18 +35,6 @@ const (
 	ofPlace   detail = iota // that it is there, and is the same file or folder
 	ofContent               // also its size and times
 )
-
-// identity names one version of a file.
-type identity struct {
-	device, inode     uint64
-	mode              fs.FileMode
-	size              int64
-	modified, changed int64 // in nanoseconds
-}
-
-// recent is how old a change must be to be told by its time from a later one. Some
-// file systems keep whole seconds, FAT two.
-const recent = 3 * time.Second
 
 // see records a path and reports whether something is there. What cannot be looked at
 // counts as there.
@@ -58,18 +48,18 @@ func (s *Stamp) see(path string, d detail) bool {
 		s.unsure = true
 		return true
 	}
-	id := identify(info)
-	if d == ofContent && (!tellsChanges || s.at.UnixNano()-max(id.modified, id.changed) < int64(recent)) {
+	id := filestamp.Of(info)
+	if d == ofContent && !id.Settled(s.at) {
 		s.unsure = true
 	}
-	s.seen = append(s.seen, sighting{path, d, true, id.only(d)})
+	s.seen = append(s.seen, sighting{path, d, true, d.only(id)})
 	return true
 }
 
 // only drops what need not be the same.
-func (id identity) only(d detail) identity {
+func (d detail) only(id filestamp.Stamp) filestamp.Stamp {
 	if d == ofPlace {
-		return identity{device: id.device, inode: id.inode, mode: id.mode.Type()}
+		return id.Place()
 	}
 	return id
 }
@@ -77,7 +67,7 @@ func (id identity) only(d detail) identity {
 // same reports whether an open file is the one that was seen last at a path.
 func (s *Stamp) same(path string, info fs.FileInfo) bool {
 	last := s.seen[len(s.seen)-1]
-	return last.path == path && last.id == identify(info)
+	return last.path == path && last.id == filestamp.Of(info)
 }
 
 // Fresh reports whether the settings are certainly still as they were read. It costs a
@@ -98,7 +88,7 @@ func (s *Stamp) Fresh() bool {
 			}
 			continue
 		}
-		if !was.there || identify(info).only(was.detail) != was.id {
+		if !was.there || was.detail.only(filestamp.Of(info)) != was.id {
 			return false
 		}
 	}

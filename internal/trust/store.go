@@ -16,11 +16,13 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
 	"hermes"
 	"hermes/internal/atomicfile"
+	"hermes/internal/filestamp"
 	"hermes/internal/text"
 )
 
@@ -91,6 +93,11 @@ const (
 type Store struct {
 	path string
 	now  func() time.Time
+
+	mu    sync.Mutex
+	last  []Entry // of the file with this stamp; it is not changed
+	stamp filestamp.Stamp
+	when  time.Time // last was read; zero is never
 }
 
 // New returns the decisions kept at path; a missing file has none. now is the clock; nil
@@ -109,7 +116,7 @@ func (s *Store) Place() string { return s.path }
 // decision about a project counts, so an older version that comes back is unknown. With
 // an error the state is Unknown.
 func (s *Store) Decided(p Project) (Decision, error) {
-	list, err := s.List()
+	list, err := s.known()
 	if err != nil {
 		return Decision{}, err
 	}
@@ -130,11 +137,28 @@ func (s *Store) Decided(p Project) (Decision, error) {
 
 // List returns the decisions, sorted by folder.
 func (s *Store) List() ([]Entry, error) {
-	src, err := s.read()
-	if err != nil {
-		return nil, err
+	list, err := s.known()
+	return slices.Clone(list), err
+}
+
+// known returns the decisions, which are read again only if the file has changed.
+func (s *Store) known() ([]Entry, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	info, err := os.Lstat(s.path)
+	stamp := filestamp.Of(info)
+	if (err == nil || errors.Is(err, fs.ErrNotExist)) && !s.when.IsZero() && s.stamp == stamp && stamp.Settled(s.when) {
+		return s.last, nil
 	}
-	return s.parse(src)
+	when := time.Now()
+	src, err := s.read()
+	if err == nil {
+		s.last, err = s.parse(src)
+	}
+	if s.stamp, s.when = stamp, when; err != nil {
+		s.last, s.when = nil, time.Time{}
+	}
+	return s.last, err
 }
 
 // Set keeps a decision about a project, in place of an earlier one. by says who decided.
@@ -142,7 +166,7 @@ func (s *Store) List() ([]Entry, error) {
 func (s *Store) Set(ctx context.Context, p Project, state State, by string) error {
 	switch {
 	case state != Trusted && state != Declined:
-		return fmt.Errorf("keep a decision about %s: %q is none", p.Dir, state)
+		return fmt.Errorf("keep a decision about %s: %q is no decision", p.Dir, state)
 	case p.Empty():
 		return fmt.Errorf("%s: %w", p.Root, ErrNoSettings)
 	case p.Hash == "":
@@ -174,8 +198,8 @@ func (s *Store) Set(ctx context.Context, p Project, state State, by string) erro
 // ErrNoSettings means that a folder has no project settings.
 var ErrNoSettings = errors.New("there are no project settings, so there is nothing to trust")
 
-// Revoke forgets the decisions about projects, by [Entry.Dir], and returns them. If there
-// is none about one of them, nothing is changed and the error wraps [hermes.ErrNotFound].
+// Revoke forgets the decisions about projects, by [Entry.Dir], and returns them. If one
+// of them has no decision, nothing is changed and the error wraps [hermes.ErrNotFound].
 func (s *Store) Revoke(ctx context.Context, dirs ...string) (gone []Entry, err error) {
 	err = s.change(ctx, func(list []Entry) ([]Entry, error) {
 		for _, dir := range dirs {

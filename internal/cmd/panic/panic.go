@@ -75,8 +75,8 @@ func (o *options) run(ctx context.Context) error {
 		err = fmt.Errorf("new work could not be kept from beginning: %w", err)
 		return errors.Join(err, o.halt(ctx))
 	}
-	unrecorded := o.App().Record(ctx, audit.Row{Kind: audit.KindPanic, By: "user", Decision: "stopped", Note: text.Line(o.Reason, 200)})
-	if err := errors.Join(o.halt(ctx), unrecorded); err != nil {
+	err = o.halt(ctx) // before the row, for which a process that hangs may have to be waited
+	if err = errors.Join(err, o.App().Record(ctx, audit.Row{Kind: audit.KindPanic, By: "user", Decision: "stopped", Note: text.Line(o.Reason, 200)})); err != nil {
 		return err
 	}
 	fmt.Fprintln(o.Out, "Nothing begins until you run: hermes panic --off")

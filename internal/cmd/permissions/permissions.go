@@ -87,10 +87,10 @@ func (n noun) record(ctx context.Context, gone []permission.Stored) error {
 	if len(gone) == 0 {
 		return nil
 	}
-	log, err := n.App().Audit()
+	var err error
 	for _, s := range gone {
 		if err == nil {
-			err = log.Append(ctx, audit.Row{Kind: audit.KindRevoked, By: "user", Tool: s.Tool, Risks: []string{s.Key}, Subject: s.Subject, Dir: s.Dir, Platform: s.Platform})
+			err = n.App().Record(ctx, audit.Row{Kind: audit.KindRevoked, By: "user", Tool: s.Tool, Risks: []string{s.Key}, Subject: s.Subject, Dir: s.Dir, Platform: s.Platform})
 		}
 	}
 	return err
@@ -107,7 +107,7 @@ func (n noun) unattended() *cobra.Command {
 			where = "only where the user can be asked"
 		}
 		c.Say("%s holds %s.", c.Args[0], where)
-		return nil
+		return n.App().Record(ctx, audit.Row{Kind: audit.KindGrant, By: "user", Subject: "permission " + c.Args[0], Note: "holds " + where})
 	})
 	cmd.Flags().BoolVar(&off, "off", false, "hold only where the user can be asked")
 	return cmd

@@ -166,13 +166,16 @@ func TestACallIsJudged(t *testing.T) {
 		{[]string{"terminal: rm -rf build", "--unattended"}, []string{"runs without asking"}},
 		{[]string{"terminal: rm -rf src"}, []string{"asks", "recursive-delete"}},
 		{[]string{"terminal: rm -rf src", "--unattended"}, []string{"refused, unless a setting"}},
-		{[]string{"terminal: rm -rf src", "--yolo"}, []string{"runs without asking", "recursive-delete is allowed by the mode"}},
-		{[]string{"terminal: git push origin --force", "--yolo"}, []string{"never runs", "permissions.yaml:2", "never"}},
+		{[]string{"terminal: rm -rf src", "--mode", "yolo"}, []string{"runs without asking", "recursive-delete is allowed by the mode"}},
+		{[]string{"terminal: git push origin --force", "--mode", "yolo"}, []string{"never runs", "permissions.yaml:2", "never"}},
 		{[]string{"terminal: rm -rf /"}, []string{"never runs"}},
 		{[]string{"write_file: docs/a.md"}, []string{"runs without asking", "no rule is about it"}},
-		{[]string{"write_file: docs/a.md", "--platform", "telegram", "--yolo"}, []string{"asks", "permissions.yaml:3"}},
-		{[]string{"memory: x", "--after-reading", "web_extract a page", "--yolo"}, []string{"asks", "taint:memory", "web_extract a page"}},
+		{[]string{"write_file: docs/a.md", "--platform", "telegram", "--mode", "yolo"}, []string{"asks", "permissions.yaml:3"}},
+		{[]string{"memory: x", "--after-reading", "web_extract a page", "--mode", "yolo"}, []string{"asks", "taint:memory", "web_extract a page"}},
 		{[]string{"patch", "--arguments", `{"mode":"replace","path":"docs/a.md","old_string":"a","new_string":"b"}`}, []string{"runs without asking"}},
+		{[]string{"terminal: ls", "--mode", "plan"}, []string{"runs without asking"}},
+		{[]string{"terminal: make", "--mode", "plan"}, []string{"refused in plan mode"}},
+		{[]string{"read_file: a", "--mode", "plan"}, []string{"runs without asking"}},
 		{[]string{"terminal: rm -rf src", "--json"}, []string{`"verdict": "ask"`, `"key": "recursive-delete"`}},
 	} {
 		out, err := d.run(append([]string{"test", "--dir", work}, tt.args...)...)
@@ -184,6 +187,9 @@ func TestACallIsJudged(t *testing.T) {
 				t.Errorf("%v: got %q, want %q", tt.args, out, w)
 			}
 		}
+	}
+	if _, err := d.run("test", "terminal: ls", "--mode", "nope"); err == nil || !strings.Contains(err.Error(), "--mode") {
+		t.Errorf("an unknown mode: %v", err)
 	}
 	for args, want := range map[string]string{"nope: x": "there is no tool", ": x": "write the call as"} {
 		if out, err := d.run("test", "--dir", work, args); err == nil || !strings.Contains(err.Error(), want) {

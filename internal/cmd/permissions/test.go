@@ -19,15 +19,16 @@ import (
 	"hermes/internal/toolbox"
 )
 
-// trial is what the flags of `hermes permissions test` say about the session of the call.
-type trial struct {
+// sample is what the flags of `hermes permissions test` say about the session of the call.
+type sample struct {
 	dir, platform, user, chat, model, read, arguments string
-	unattended, yolo, asJSON                          bool
+	mode                                              hermes.RightsMode
+	unattended, asJSON                                bool
 }
 
 // test judges a call as the tool chain would, without running it.
 func (n noun) test() *cobra.Command {
-	var t trial
+	var t sample
 	cmd := factory.Verb("test 'TOOL: SUBJECT'", "Say what would become of a call, and which rule decides",
 		"hermes permissions test 'terminal: rm -rf build'\n  hermes permissions test 'write_file: docs/a.md' --platform telegram --chat group",
 		cobra.ExactArgs(1), func(ctx context.Context, c *factory.Call) error {
@@ -35,7 +36,7 @@ func (n noun) test() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			v, err := n.App().Judge(ctx, asked)
+			v, err := n.App().Verdict(ctx, asked)
 			if err != nil {
 				return err
 			}
@@ -54,40 +55,41 @@ func (n noun) test() *cobra.Command {
 	f.StringVar(&t.read, "after-reading", "", "untrusted text, such as \"web_extract a page\", that the session has read")
 	f.StringVar(&t.arguments, "arguments", "", "all arguments of the call as `JSON`, instead of a subject")
 	f.BoolVar(&t.unattended, "unattended", false, "no user can be asked")
-	f.BoolVar(&t.yolo, "yolo", false, "the session runs risky calls without asking")
+	f.StringVar((*string)(&t.mode), "mode", "", "the `mode` of the session: ask, plan, accept-edits or yolo (default: as configured)")
 	f.BoolVar(&t.asJSON, "json", false, "print as JSON")
 	return cmd
 }
 
 // call reads the call that is to be judged.
-func (t trial) call(text string) (app.Trial, error) {
+func (t sample) call(text string) (app.SampleCall, error) {
 	tool, subject, _ := strings.Cut(text, ":")
 	tool, subject = strings.TrimSpace(tool), strings.TrimSpace(subject)
 	if tool == "" {
-		return app.Trial{}, errors.New(`write the call as TOOL: SUBJECT, such as "terminal: rm -rf build"`)
+		return app.SampleCall{}, errors.New(`write the call as TOOL: SUBJECT, such as "terminal: rm -rf build"`)
+	}
+	if err := t.mode.Check(); err != nil {
+		return app.SampleCall{}, fmt.Errorf("--mode: %w", err)
 	}
 	dir, err := filepath.Abs(cmp.Or(t.dir, "."))
 	if err != nil {
-		return app.Trial{}, err
+		return app.SampleCall{}, err
 	}
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
-		return app.Trial{}, fmt.Errorf("%s is not a folder", dir)
+		return app.SampleCall{}, fmt.Errorf("%s is not a folder", dir)
 	}
-	asked := app.Trial{
+	asked := app.SampleCall{
 		Run: hermes.RunSpec{
 			Origin: hermes.Origin{Platform: t.platform, User: t.user, Chat: t.chat}, Workspace: hermes.Workspace{Dir: dir}, Model: hermes.ModelChoice{Ref: t.model},
+			Rights: hermes.Rights{Mode: t.mode},
 		},
 		Tool: tool, Subject: subject, Attended: !t.unattended, Provenance: t.read,
 	}
-	if t.yolo {
-		asked.Run.Rights.Mode = hermes.ModeYolo
-	}
 	if t.arguments != "" {
 		if subject != "" {
-			return app.Trial{}, errors.New("give either a subject or --arguments")
+			return app.SampleCall{}, errors.New("give either a subject or --arguments")
 		}
 		if asked.Arguments = json.RawMessage(t.arguments); !json.Valid(asked.Arguments) {
-			return app.Trial{}, errors.New("--arguments is not JSON")
+			return app.SampleCall{}, errors.New("--arguments is not JSON")
 		}
 	}
 	return asked, nil

@@ -144,7 +144,7 @@ func (n noun) show() *cobra.Command {
 }
 
 func (n noun) decline() *cobra.Command {
-	return factory.Verb("decline [DIR]", "Do not trust the settings of a project, and do not ask again", "hermes trust decline", cobra.MaximumNArgs(1), func(ctx context.Context, c *factory.Call) error {
+	return factory.Verb("decline [DIR]", "Keep that you do not trust the settings of a project as they are", "hermes trust decline", cobra.MaximumNArgs(1), func(ctx context.Context, c *factory.Call) error {
 		p, _, err := n.look(c.Arg(0))
 		if err != nil {
 			return err

@@ -13,7 +13,7 @@ import (
 	"hermes/internal/toolset"
 )
 
-// CallOf returns a call of a tool on a subject, such as a command or a path, for [Toolbox.Judge]. What the
+// CallOf returns a call of a tool on a subject, such as a command or a path, for [Toolbox.Verdict]. What the
 // schema requires beside it is empty.
 func (b *Toolbox) CallOf(tool, subject string) (*hermes.Call, error) {
 	m, ok := b.o.Set.Find(tool)
@@ -52,15 +52,15 @@ func (b *Toolbox) CallOf(tool, subject string) (*hermes.Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &hermes.Call{ID: "trial", Name: m.Spec.Name, Arguments: json.RawMessage(arguments)}, nil
+	return &hermes.Call{ID: "sample", Name: m.Spec.Name, Arguments: json.RawMessage(arguments)}, nil
 }
 
-// Judge says what would become of a call, by the same way as [Toolbox.Run] and without running or asking.
+// Verdict says what would become of a call, by the same way as [Toolbox.Run] and without running or asking.
 // An error means that its arguments do not fit the tool.
-func (b *Toolbox) Judge(ctx context.Context, c *hermes.Call) (Verdict, error) {
+func (b *Toolbox) Verdict(ctx context.Context, c *hermes.Call) (Verdict, error) {
 	ready, problem := b.prepare(c)
 	if problem != "" {
 		return Verdict{}, errors.New(problem)
 	}
-	return b.verdict(ctx, ready), nil
+	return b.decide(ctx, ready), nil
 }
