@@ -72,7 +72,7 @@ func (f *File) Policy(home string) *Policy {
 	} else {
 		f.stamp = filestamp.Stamp{}
 	}
-	f.when, f.ofHome = time.Now(), home
+	f.when, f.ofHome = f.now(), home
 	src, err := f.read()
 	if err != nil {
 		f.rules = nil

@@ -297,7 +297,8 @@ func TestRulesThatAreUnclear(t *testing.T) {
 // TestAChangeHoldsFromTheNextCall, also by another process and with the time of the file put back.
 func TestAChangeHoldsFromTheNextCall(t *testing.T) {
 	t.Parallel()
-	f, path := at(t, "rules:\n- deny: aaaaaa\n")
+	_, path := at(t, "rules:\n- deny: aaaaaa\n")
+	f := permission.New(path, nil, nil)
 	past := time.Now().Add(-time.Hour)
 	is := func(tool, want string) {
 		t.Helper()
@@ -318,6 +319,21 @@ func TestAChangeHoldsFromTheNextCall(t *testing.T) {
 		}
 	}
 	is("bbbbbb", "")
+	// For this clock a file of now is old enough to be remembered.
+	later := permission.New(path, nil, func() time.Time { return time.Now().Add(time.Hour) })
+	for _, tool := range []string{"a", "bb", "ccc"} {
+		if err := os.WriteFile(path, []byte("rules:\n- deny: "+tool+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if got := said(permission.Policies{later.Policy("")}, permission.Call{Tool: tool}); got != "deny" {
+				t.Errorf("%s: %q after the file was remembered", tool, got)
+			}
+		}
+	}
+	if err := os.WriteFile(path, []byte("rules:\n- deny: aaaaaa\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := f.Add(t.Context(), hermes.Grant{Tool: "x", Key: "y"}); err != nil {
 		t.Fatal(err)
 	}

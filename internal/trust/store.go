@@ -150,7 +150,7 @@ func (s *Store) known() ([]Entry, error) {
 	if (err == nil || errors.Is(err, fs.ErrNotExist)) && !s.when.IsZero() && s.stamp == stamp && stamp.Settled(s.when) {
 		return s.last, nil
 	}
-	when := time.Now()
+	when := s.now()
 	src, err := s.read()
 	if err == nil {
 		s.last, err = s.parse(src)

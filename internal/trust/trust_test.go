@@ -375,3 +375,35 @@ func FuzzStore(f *testing.F) {
 		}
 	})
 }
+
+// TestADecisionOfAnotherProcessHolds also once the file is old enough to be remembered.
+func TestADecisionOfAnotherProcessHolds(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "trust.json")
+	later := func() time.Time { return time.Now().Add(time.Hour) } // a file of now is an old one
+	one, two := trust.New(path, later), trust.New(path, later)
+	p := trust.Project{Root: "/a", Dir: "/a", Hash: strings.Repeat("0a", 32), Files: []trust.File{{Path: ".mcp.json", Name: trust.MCP}}}
+	is := func(want trust.State) {
+		t.Helper()
+		for range 2 {
+			if d, err := one.Decided(p); err != nil || d.State != want {
+				t.Errorf("%q, want %q: %v", d.State, want, err)
+			}
+		}
+	}
+	is(trust.Unknown)
+	for _, s := range []trust.State{trust.Trusted, trust.Declined, trust.Trusted} {
+		if err := two.Set(t.Context(), p, s, "user"); err != nil {
+			t.Fatal(err)
+		}
+		is(s)
+	}
+	if _, err := two.Revoke(t.Context(), "/a"); err != nil {
+		t.Fatal(err)
+	}
+	is(trust.Unknown)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	is(trust.Unknown)
+}
