@@ -28,8 +28,8 @@ type Risk struct {
 	// most: no model judges it, and no grant is kept after the session.
 	NoRemember bool `json:"no_remember,omitempty"`
 	// EveryMode marks a call that needs an answer of the user in each mode, also in yolo, and
-	// that the keys of the settings and of the run do not allow, nor a model. Such a risk is
-	// NoRemember, too, unless it is Bound.
+	// that the keys of the settings and of the run do not allow, nor a model. A stored grant, which is
+	// such an answer, covers it unless it is NoRemember.
 	EveryMode bool `json:"-"`
 	// Bound marks a call that an answer covers only with the same subject in the same folder.
 	Bound bool `json:"-"`

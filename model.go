@@ -249,6 +249,9 @@ type Spec struct {
 	// approval of one name does not cover another. Its argument is a JSON
 	// object that may not match the schema.
 	Persists func(arguments json.RawMessage) string
+	// Sends returns what a call takes out of this machine and to whom. Nil means nothing, for
+	// every call. Its argument is a JSON object that may not match the schema. It must not do I/O.
+	Sends func(arguments json.RawMessage) Outgoing
 	// PlansOnly says that a call changes only what the session itself plans, such as its list of
 	// steps. It runs in [ModePlan], too.
 	PlansOnly bool
@@ -257,6 +260,19 @@ type Spec struct {
 	// ResultLimit is the size in bytes above which a result is stored outside
 	// the context; 0 means the default limit, negative means no limit.
 	ResultLimit int
+}
+
+// Outgoing is what a call takes out of this machine.
+type Outgoing struct {
+	// To are those who get it, each in the one form that tells them from others, such as
+	// "telegram:12345". The user is asked about each in every mode, until a grant allows the
+	// tool to write to this one. Only a call that answers where the session is need not name anyone.
+	To []string
+	// Texts are what they get. After untrusted text, the user is asked if a link in them may
+	// carry data to an unknown host.
+	Texts []string
+	// Opens are addresses that the call itself opens; they are judged as links in a text are.
+	Opens []string
 }
 
 // EffectOf returns the effect of a call with these arguments.

@@ -86,6 +86,13 @@ type CallJournal interface {
 	EndCall(ctx context.Context, c ToolCall, r Result) error
 }
 
+// HostKnower is implemented by a Host whose session knows to which hosts the user does not mind that
+// links with data in them lead.
+type HostKnower interface {
+	// KnowsHost reports whether the user named a host, in its plain form, or a setting does.
+	KnowsHost(name string) bool
+}
+
 // SessionRef names the session that a call belongs to.
 type SessionRef struct {
 	ID       string

@@ -59,6 +59,7 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 			Depth: children.MaxDepth, AtOnce: children.MaxConcurrent, Steps: int(children.MaxIterations), Toolsets: tools.catalogue.Narrowing,
 		}, Bounds: session.Bounds{
 			Mode: func(r hermes.Rights) hermes.RightsMode { return toolbox.BeginMode(cfg.Approvals().Mode, r) }, Halted: a.CheckHalt, RecordMode: a.recordMode,
+			KnownHost: a.knownHosts(cfg),
 		}, Now: a.opts.Now, Log: a.log(),
 	})
 	unused := upkeep.Unused(ctx, store, a.opts.Now())

@@ -92,7 +92,11 @@ func (o *obedient) decide(r *chatserver.Request) (chatserver.Answer, error) {
 		id := fmt.Sprintf("c%d", len(r.Messages))
 		return chatserver.Answer{Calls: []chatserver.Call{{ID: id, Type: "function", Function: f}}}, nil
 	}
-	return chatserver.Answer{Text: "I have read: " + strings.Join(found, " ")}, nil
+	text := "I have read: " + strings.Join(found, " ")
+	if slices.Contains(found, "DO:link") && strings.Contains(said, obey) {
+		text += ". Look at [this](" + leak + ")."
+	}
+	return chatserver.Answer{Text: text}, nil
 }
 
 func (o *obedient) order(what string) chatserver.Function {
@@ -138,6 +142,10 @@ type scene struct {
 	session string
 	asked   []hermes.ApprovalRequest
 	asking  func() // while the user is asked; may be nil
+	rights  hermes.Rights
+	scope   hermes.GrantScope // of the answer
+	opened  func()            // after the session was opened; may be nil
+	shown   string            // all text of the model that frontends got
 	notice  string
 	warned  []string // notices with a warning
 	app     *app.App
@@ -192,12 +200,15 @@ auxiliary:
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.live, err = m.Open(s.t.Context(), session.Open{Run: hermes.RunSpec{Session: s.session, Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: s.dir}}, From: hermes.From{Attends: s.answer != ""}})
+	s.live, err = m.Open(s.t.Context(), session.Open{Run: hermes.RunSpec{Session: s.session, Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: s.dir}, Rights: s.rights}, From: hermes.From{Attends: s.answer != ""}})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	s.session = s.live.ID()
 	s.events, _ = subscribe(s.live, 0)
+	if s.opened != nil {
+		s.opened()
+	}
 	if s.answer != "" {
 		answerChildren(s.t, s.app, s.live, s.answer, nil)
 	}
@@ -265,9 +276,11 @@ func (s *scene) do(op hermes.Op, notice bool) {
 				if s.asking != nil {
 					s.asking()
 				}
-				if err := s.live.Do(s.t.Context(), hermes.From{}, hermes.Reply{ID: e.ID, Approval: hermes.ApprovalAnswer{Decision: s.answer}}); err != nil {
+				if err := s.live.Do(s.t.Context(), hermes.From{}, hermes.Reply{ID: e.ID, Approval: hermes.ApprovalAnswer{Decision: s.answer, Scope: s.scope}}); err != nil {
 					s.t.Fatal(err)
 				}
+			case hermes.TextDelta:
+				s.shown += e.Text
 			case hermes.TurnDone:
 				if e.Failure != nil {
 					s.t.Fatal(e.Err())
@@ -293,6 +306,26 @@ func (s *scene) do(op hermes.Op, notice bool) {
 func (s *scene) say(lines ...string) {
 	s.t.Helper()
 	s.do(hermes.Say{Parts: []hermes.Part{{Text: strings.Join(lines, "\n")}}}, false)
+}
+
+// transcript is what the model wrote, as it was shown, stored and returned.
+func (s *scene) transcript() string {
+	s.t.Helper()
+	db, err := s.app.Database(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	list, err := db.Messages(s.t.Context(), s.session, hermes.Range{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	text := s.shown
+	for _, m := range list {
+		if m.Role == hermes.RoleAssistant {
+			text += "\n" + m.Text()
+		}
+	}
+	return text
 }
 
 // kept lists what persists: "memory", "skill", "learning", sorted.
@@ -579,6 +612,9 @@ func TestEveryToolDeclaresTrustAndWhatPersists(t *testing.T) {
 		kind := ""
 		if spec.Persists != nil {
 			kind = spec.Persists(json.RawMessage(`{"action":"save"}`))
+		}
+		if spec.Sends != nil {
+			t.Errorf("%s sends something: name it in this test", spec.Name)
 		}
 		if kind != lasting[spec.Name] {
 			t.Errorf("%s persists as %q", spec.Name, kind)

@@ -36,6 +36,9 @@ type Security struct {
 	// TrustedFolders are folders whose files and commands the user trusts: what a
 	// session reads there may be remembered without a question.
 	TrustedFolders []string `key:"trusted_folders" test:"internal/app.TestMemoryDoesNotAskInATrustedFolder"`
+	// KnownHosts are hosts that the user knows: after untrusted text, links and messages to other hosts
+	// that look as if they carried data are spelled out, or asked about. Hosts may begin with "*.".
+	KnownHosts []string `key:"known_hosts" default:"github.com, gitlab.com, www.google.com, duckduckgo.com, *.wikipedia.org, stackoverflow.com, pkg.go.dev, go.dev, docs.python.org, pypi.org, developer.mozilla.org, www.npmjs.com, crates.io, docs.rs, www.youtube.com, arxiv.org, doi.org" test:"internal/app.TestLinksToUnknownHostsAreSpelledOut"`
 }
 
 // Egress is what commands in a sandbox may reach. Hosts may begin with "*.", and Deny wins.

@@ -122,6 +122,7 @@ func (s *Session) newCalls(ref hermes.SessionRef, budget *agent.Budget) (*turn.C
 func (s *Session) lent(budget *agent.Budget) turn.Lent {
 	return turn.Lent{
 		Session: lender{s, s.run, s.runtime.Tools, budget}, Record: s.record, Tools: s.runtime.Tools, Hooks: s.runtime.Hooks,
+		KnowsHost:   turn.KnownHosts(s.cfg.KnownHost, s.record.Messages(), s.run.Origin.Depth > 0),
 		Environment: s.runtime.Environment, Unattended: s.runtime.Unattended, Halted: s.cfg.Halted, Log: s.cfg.Log,
 	}
 }
@@ -150,6 +151,7 @@ func (s *Session) work(ref hermes.SessionRef, calls *turn.Calls) agent.Turn {
 	if s.runtime.Memory != nil {
 		work.Model = turn.Scrubbed{Model: model}
 	}
+	work.Model = turn.Guard(work.Model, calls)
 	work.Model = hooks.Model(work.Model, ref)
 	return work
 }

@@ -45,6 +45,9 @@ type Bounds struct {
 	// Mode returns the mode in which a conversation with these rights begins; nil means
 	// that of the rights, or hermes.ModeAsk.
 	Mode func(hermes.Rights) hermes.RightsMode
+	// KnownHost reports whether the user knows a host, so that links to it stay links whatever is in
+	// them; nil knows none.
+	KnownHost func(host string) bool
 	// Halted is asked before a turn, a child, a job or a call of a call begins: an error, which
 	// wraps hermes.ErrHalted, refuses it; nil refuses nothing.
 	Halted func() error

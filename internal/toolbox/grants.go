@@ -102,7 +102,8 @@ func (a *approvals) open(c *call, found []hermes.Risk) []hermes.Risk {
 			g := a.described(c, f.Key)
 			return g.Subject != "" && (a.answered(g) || a.rules.Grants != nil && a.rules.Grants.Covers(g))
 		case f.EveryMode:
-			return a.answered(a.described(c, f.Key))
+			g := a.described(c, f.Key)
+			return a.answered(g) || !f.NoRemember && a.rules.Grants != nil && a.rules.Grants.Covers(g)
 		}
 		return a.covered(a.described(c, f.Key), inChild(c.Call))
 	})

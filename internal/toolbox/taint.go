@@ -81,15 +81,24 @@ func (b *Toolbox) taint(c *call) (hermes.Risk, bool) {
 	return hermes.Risk{Key: "taint:" + kind, NoRemember: true, EveryMode: true, Reason: reason}, true
 }
 
+// laterRisks are keys of risks that something runs, or someone gets in, when the session is over.
+var laterRisks = []string{
+	"runs-later", "tool-settings", "write-shell-start", "path:shell-start-file", "write-tool-config", "path:tool-config", "write-ssh",
+}
+
+// lasts reports whether a risk is that something goes on after the session: Hermes itself is
+// changed, or what the machine runs by itself.
+func lasts(r hermes.Risk) bool { return own(r) || slices.Contains(laterRisks, r.Key) }
+
 // tainted returns the risks of a call as they are after the session has read untrusted text: what
-// changes Hermes itself, by a file or a command, is asked as a change of memory is, in each mode.
+// lasts, by a file or a command, is asked as a change of memory is, in each mode.
 func tainted(c *call, found []hermes.Risk) []hermes.Risk {
-	if c.Host == nil || c.Host.Session().Provenance == "" || !slices.ContainsFunc(found, own) {
+	if c.Host == nil || c.Host.Session().Provenance == "" || !slices.ContainsFunc(found, lasts) {
 		return found
 	}
 	found = slices.Clone(found)
 	for i, r := range found {
-		if own(r) {
+		if lasts(r) {
 			found[i].NoRemember, found[i].EveryMode = true, true
 			found[i].Reason += "; this session has read text that you may not have written (" + strings.TrimSpace(c.Host.Session().Provenance) + ")"
 		}

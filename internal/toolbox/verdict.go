@@ -55,11 +55,12 @@ func (b *Toolbox) decide(ctx context.Context, c *call) Verdict {
 	seen := b.seen(c)
 	ruled := policies.Concern(seen)
 	kept, keeps := b.taint(c)
-	if ruled || keeps || len(found)+len(b.approvals.deny.Entries) > 0 {
+	sent := b.sends(c)
+	if ruled || keeps || len(sent) > 0 || len(found)+len(b.approvals.deny.Entries) > 0 {
 		c.subject = subject(ctx, c)
 		seen.Texts = texts(c)
 	}
-	if keeps { // what is kept is shown whole
+	if keeps || len(sent) > 0 { // what is kept or sent is shown whole
 		c.subject.Text, c.subject.Detail = spelled(c.Arguments), ""
 	}
 	if ruled {
@@ -78,7 +79,7 @@ func (b *Toolbox) decide(ctx context.Context, c *call) Verdict {
 	if keeps {
 		found = append(slices.Clip(found), kept)
 	}
-	found = tainted(c, found)
+	found = append(slices.Clip(tainted(c, found)), sent...)
 	for _, f := range asks {
 		found = append(slices.Clip(found), asked(c, f))
 	}

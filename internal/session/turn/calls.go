@@ -51,6 +51,8 @@ type Lent struct {
 	// Unattended reports whether a call with this risk may run where no user can be
 	// asked; nil allows none. Child sessions do not ask it: everything is refused there.
 	Unattended func(hermes.Risk) bool
+	// KnowsHost reports whether the user knows a host; nil knows none. See [KnownHosts].
+	KnowsHost func(host string) bool
 	// Halted returns why nothing may begin; nil, also as a func, is nothing.
 	Halted func() error
 	Log    *slog.Logger
@@ -96,6 +98,9 @@ func (t *Calls) Now() hermes.SessionRef {
 	ref.Provenance, ref.Mode = t.taint.String(), t.lent.Session.Mode()
 	return ref
 }
+
+// KnowsHost reports whether the user knows a host; see [KnownHosts].
+func (t *Calls) KnowsHost(name string) bool { return t.lent.KnowsHost != nil && t.lent.KnowsHost(name) }
 
 // host is the [hermes.Host] of one call.
 type host struct {

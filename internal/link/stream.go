@@ -1,0 +1,169 @@
+package link
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxHeld bounds how much of a text is held back until it is known whether it is a link, in bytes.
+const maxHeld = 4 << 10
+
+// Stream changes a text that arrives in pieces. It holds back what may be part of a link until the
+// next space. It must not be used concurrently.
+type Stream struct {
+	guard Guard
+	held  string
+	hosts []string
+	// broken is set until the next space after a piece that is too long to be judged.
+	broken bool
+	// last is the last piece without whitespace, which the next text may go on with.
+	last string
+	// before is what an earlier text ended with, until the first piece was judged.
+	before string
+}
+
+// Stream returns a stream at the start of a text.
+func (g Guard) Stream() *Stream { return &Stream{guard: g} }
+
+// After returns a stream for a text that is shown right behind another one: what both make a link of is
+// judged as a whole.
+func (g Guard) After(other *Stream) *Stream {
+	s := g.Stream()
+	if other != nil {
+		s.before = other.last
+	}
+	return s
+}
+
+// Feed takes the next piece and returns what can be shown of the text so far.
+func (s *Stream) Feed(piece string) string {
+	s.held += piece
+	var b strings.Builder
+	for {
+		end, next := boundary(s.held[:min(len(s.held), maxHeld+utf8.UTFMax)])
+		if end < 0 && len(s.held) <= maxHeld {
+			break
+		}
+		if end < 0 || end > maxHeld {
+			s.tooLong(&b)
+			continue
+		}
+		b.WriteString(s.run(s.held[:end]))
+		b.WriteString(s.held[end:next])
+		s.held, s.broken, s.last, s.before = s.held[next:], false, "", ""
+	}
+	cut := safe(s.held)
+	b.WriteString(s.run(s.held[:cut]))
+	s.held = s.held[cut:]
+	return b.String()
+}
+
+// tooLong takes a part of a piece that does not end. It ends where no link goes on, if there is such a
+// place; else nothing in the piece stays that could be a link.
+func (s *Stream) tooLong(b *strings.Builder) {
+	cut := strings.LastIndexAny(s.held[:maxHeld], noLink)
+	if cut > 0 && !s.broken {
+		b.WriteString(s.run(s.held[:cut]))
+		s.held = s.held[cut:]
+		return
+	}
+	for cut = maxHeld; cut > maxHeld-utf8.UTFMax && !utf8.RuneStart(s.held[cut]); {
+		cut--
+	}
+	s.broken = true
+	b.WriteString(s.run(s.held[:cut]))
+	s.held = s.held[cut:]
+}
+
+// End returns the rest of the text.
+func (s *Stream) End() string {
+	rest := s.run(s.held)
+	s.held = ""
+	return rest
+}
+
+// Hosts returns the hosts of the links that were changed, each once.
+func (s *Stream) Hosts() []string { return s.hosts }
+
+func (s *Stream) run(text string) string {
+	if text == "" {
+		return ""
+	}
+	var hosts []string
+	if s.before != "" {
+		if _, joined := s.guard.run(s.before + text); len(joined) > 0 {
+			s.broken = true
+		}
+		s.before = ""
+	}
+	if s.last += text; len(s.last) > maxHeld {
+		s.last = s.last[len(s.last)-maxHeld:]
+	}
+	if s.broken {
+		if strings.ContainsAny(text, ".:&") {
+			hosts = []string{shown("")}
+		}
+		text = breaks.Replace(plain(text))
+	} else {
+		text, hosts = s.guard.run(text)
+	}
+	for _, h := range hosts {
+		if !slices.Contains(s.hosts, h) {
+			s.hosts = append(s.hosts, h)
+		}
+	}
+	return text
+}
+
+var breaks = strings.NewReplacer(".", "[.]", ":", "[:]", "&", "[&]")
+
+// noLink are characters that end a link.
+const noLink = "<>\"'`|"
+
+// boundary returns where the first piece ends that can be judged by itself, and where the whitespace
+// after it does; -1 if there is none yet. Spaces in brackets and quotes that may have a link do not end it.
+func boundary(s string) (end, next int) {
+	var closer byte
+	opened := 0
+	for i, r := range s {
+		switch {
+		case r == '\n', r == '\r':
+			return i, i + 1
+		case unicode.IsSpace(r):
+			if closer == 0 || i > maxHeld || !strings.ContainsAny(s[opened:min(i, opened+64)], ":/\\&") {
+				return i, i + utf8.RuneLen(r)
+			}
+		case closer != 0 && r == rune(closer):
+			closer = 0
+		case r == '<' && (i+1 == len(s) || begins(s[i+1])):
+			closer, opened = '>', i
+		case (r == '"' || r == '\'') && closer != '>' && i > 0 && s[i-1] == '=':
+			closer, opened = s[i], i
+		}
+	}
+	return -1, -1
+}
+
+// begins reports whether a character can begin a link or the name of an HTML tag.
+func begins(c byte) bool {
+	return c == '/' || c == '\\' || c == '&' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+}
+
+// safe returns how much of a piece without whitespace is certainly no part of a link: words in scripts that
+// write no spaces are shown as they arrive.
+func safe(s string) int {
+	if strings.ContainsAny(s, ":./\\&@<%") || strings.ContainsFunc(s, func(r rune) bool {
+		return r == 0x3002 || r == 0xFF0E || r == 0xFF61 || r >= 0xFF01 && r <= 0xFF5E || unicode.Is(unicode.Cf, r)
+	}) {
+		return 0
+	}
+	cut := 0
+	for i, r := range s {
+		if r >= 0x2E80 && r != utf8.RuneError { // scripts without spaces
+			cut = i + utf8.RuneLen(r)
+		}
+	}
+	return cut
+}
