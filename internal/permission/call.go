@@ -37,8 +37,29 @@ type Call struct {
 // line is a text as a shell would run it, in lower case.
 type line struct {
 	whole    string // with single blanks
-	commands [][]string
+	commands []simple
 	complete bool // commands has all of them
+}
+
+// simple is a simple command, in lower case.
+type simple struct {
+	words []string
+	whole string
+	base  string // the name of its program, without a folder
+	short string // whole with base instead of the program
+}
+
+func simpleOf(words []string) simple {
+	low := make([]string, len(words))
+	for i, w := range words {
+		low[i] = strings.ToLower(w)
+	}
+	s := simple{words: low, whole: strings.Join(low, " "), base: path.Base(low[0])}
+	s.short = s.whole
+	if s.base != low[0] {
+		s.short = s.base + s.whole[len(low[0]):]
+	}
+	return s
 }
 
 func (c *Call) shellLines() []line {
@@ -50,23 +71,13 @@ func (c *Call) shellLines() []line {
 		l := line{whole: plain(text)}
 		l.complete = shell.Commands(text, func(words []string) bool {
 			if len(words) > 0 {
-				low := make([]string, len(words))
-				for i, w := range words {
-					low[i] = strings.ToLower(w)
-				}
-				l.commands = append(l.commands, low)
+				l.commands = append(l.commands, simpleOf(words))
 			}
 			return true
 		})
 		c.lines = append(c.lines, l)
 	}
 	return c.lines
-}
-
-// short is a command with the name of its program instead of the path.
-func short(words []string) string {
-	all := strings.Join(words, " ")
-	return path.Base(words[0]) + all[len(words[0]):]
 }
 
 func (c *Call) follow(path string) string {

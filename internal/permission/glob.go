@@ -9,11 +9,14 @@ func plain(text string) string { return strings.ToLower(strings.Join(strings.Fie
 // glob says next is only known at run time.
 func mayMatch(glob, text string) bool {
 	at := strings.IndexByte(text, 0)
+	if at < 0 {
+		return false
+	}
 	fixed := strings.IndexAny(glob, "*?[")
 	if fixed < 0 {
 		fixed = len(glob)
 	}
-	return at >= 0 && at < fixed && strings.Contains(text[:at], " ") && glob[:at] == text[:at]
+	return at < fixed && strings.Contains(text[:at], " ") && glob[:at] == text[:at]
 }
 
 // fnmatch matches a whole text against a glob of *, ? and [sets]; unlike in

@@ -49,11 +49,12 @@ func (r Rule) aboutLine(l line) match {
 		return yes
 	}
 	found := no
-	for _, words := range l.commands {
-		if fits(r.glob, strings.Join(words, " ")) || fits(r.glob, short(words)) {
+	for i := range l.commands {
+		c := &l.commands[i]
+		if fits(r.glob, c.whole) || c.short != c.whole && fits(r.glob, c.short) {
 			return yes
 		}
-		found = max(found, inOrder(r.words, words))
+		found = max(found, inOrder(r.words, c))
 	}
 	if !l.complete {
 		return yes
@@ -66,9 +67,16 @@ func fits(glob, text string) bool { return fnmatch(glob, text) || mayMatch(glob,
 // inOrder matches the words of a pattern with those of a command: the first with its program, and
 // the others, in their order, with any of the rest. What the known words say counts first, so that an
 // unknown word beside them hides nothing.
-func inOrder(pattern, command []string) match {
+func inOrder(pattern []string, c *simple) match {
+	if len(pattern) == 0 {
+		return no
+	}
+	program := oneWord(pattern[0], c.words[0])
+	if c.base != c.words[0] {
+		program = max(program, oneWord(pattern[0], c.base))
+	}
 	for _, least := range [...]match{yes, maybe} {
-		if len(pattern) > 0 && programFits(pattern[0], command[0]) >= least && restFits(pattern[1:], command[1:], least) {
+		if program >= least && restFits(pattern[1:], c.words[1:], least) {
 			return least
 		}
 	}
@@ -86,11 +94,6 @@ func restFits(pattern, words []string, least match) bool {
 		words = words[i+1:]
 	}
 	return true
-}
-
-// programFits matches the program of a command, by its path or its name.
-func programFits(pattern, word string) match {
-	return max(oneWord(pattern, word), oneWord(pattern, path.Base(word)))
 }
 
 // oneWord matches a word. A zero byte in it is what is only known at run time.

@@ -21,6 +21,26 @@ type PathRules struct {
 	// with links followed. File tools ask each time before they write them.
 	Self     string
 	Programs []string
+
+	ready         bool // homes and states are known
+	homes, states [][]string
+}
+
+// Ready returns the same rules, quicker to ask many times.
+func (r PathRules) Ready() PathRules {
+	r.homes, r.states, r.ready = foldersOf(r.Home, r.RealHome), foldersOf(r.State, r.RealState), true
+	return r
+}
+
+// foldersOf returns the names of folders.
+func foldersOf(paths ...string) [][]string {
+	var list [][]string
+	for _, p := range paths {
+		if p != "" {
+			list = append(list, split(canonical(p)))
+		}
+	}
+	return list
 }
 
 // PathVerdict is the result of judging one path. The zero value allows.
@@ -253,7 +273,7 @@ func (r PathRules) strictestKind(p string, grade func(Kind, place) Access) (Kind
 	worst := Free
 	for _, at := range r.places(p) {
 		row, ok := first(at.anchor, at.names)
-		if !ok || at.maybe && (row.tree || row.segments[0] == "**") {
+		if !ok || at.maybe && (row.tree || row.segments[0].text == "**") {
 			continue
 		}
 		if access := grade(row.Kind, at); access > worst {
@@ -267,11 +287,12 @@ func (r PathRules) strictestKind(p string, grade func(Kind, place) Access) (Kind
 // that is the home of the user who runs Hermes, or of root. It returns nil for
 // other paths, and an empty list for a home folder itself.
 func (r PathRules) homeRest(names []string) (rest []string, own bool) {
-	for _, home := range [...]string{r.Home, r.RealHome} {
-		if home == "" {
-			continue
-		}
-		if rest := below(names, split(canonical(home))...); rest != nil {
+	homes := r.homes
+	if !r.ready {
+		homes = foldersOf(r.Home, r.RealHome)
+	}
+	for _, home := range homes {
+		if rest := below(names, home...); rest != nil {
 			return rest, true
 		}
 	}
@@ -290,9 +311,13 @@ func (r PathRules) homeRest(names []string) (rest []string, own bool) {
 // its profiles: nil for other paths, and an empty list for such a home itself.
 func (r PathRules) stateRest(names, home []string) []string {
 	var rest []string
-	for _, state := range [...]string{r.State, r.RealState} {
-		if state != "" && rest == nil {
-			rest = below(names, split(canonical(state))...)
+	states := r.states
+	if !r.ready {
+		states = foldersOf(r.State, r.RealState)
+	}
+	for _, state := range states {
+		if rest == nil {
+			rest = below(names, state...)
 		}
 	}
 	if rest == nil {
@@ -315,7 +340,16 @@ func below(names []string, folder ...string) []string {
 		return nil
 	}
 	for i, name := range folder {
-		if !matchName(name, names[i]) {
+		if name == names[i] {
+			continue
+		}
+		if name == "*" {
+			continue
+		}
+		if !isPattern(names[i]) {
+			return nil
+		}
+		if s := segmentOf(name); !s.matches(names[i]) {
 			return nil
 		}
 	}
@@ -350,6 +384,9 @@ func canonical(path string) string {
 // clean drops empty and dot segments, as path.Clean does, but keeps the start of
 // a drive letter or a share.
 func clean(path string) string {
+	if isClean(path) {
+		return path
+	}
 	rooted := strings.HasPrefix(path, "/")
 	var out []string
 	for _, part := range strings.Split(path, "/") {
@@ -367,6 +404,19 @@ func clean(path string) string {
 		return "/" + p
 	}
 	return p
+}
+
+// isClean reports whether clean would return a path as it is.
+func isClean(path string) bool {
+	rest := strings.TrimPrefix(path, "/")
+	for rest != "" {
+		part, after, more := strings.Cut(rest, "/")
+		if part == "" || part == "." || part == ".." || more && after == "" {
+			return false
+		}
+		rest = after
+	}
+	return path != ""
 }
 
 // within reports whether path is dir or is below it. Both are canonical.

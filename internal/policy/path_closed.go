@@ -30,7 +30,7 @@ func (r PathRules) CommandReadsTree(paths ...string) PathVerdict {
 // begins with a wildcard may stand for it; without a name it is there.
 func closedBelow(names []string) PathVerdict {
 	row, ok := above(AtState, nil, func(row rule) bool {
-		return row.Kind.Closed && (len(names) == 0 || expandsTo(names[0], row.segments[0]))
+		return row.Kind.Closed && (len(names) == 0 || expandsTo(names[0], row.segments[0].text))
 	})
 	if !ok {
 		return PathVerdict{}

@@ -16,8 +16,35 @@ import (
 type rule struct {
 	Protected
 	order    int
-	segments []string
+	segments []segment
 	tree     bool // the folder and everything below it
+}
+
+// segment is one name of a pattern, ready to be matched.
+type segment struct {
+	text       string
+	wild       bool // it has * or ?
+	begin, end string
+	cut        bool // it is begin, one * and end
+}
+
+func segmentsOf(pattern string) []segment {
+	names := split(pattern)
+	list := make([]segment, len(names))
+	for i, name := range names {
+		list[i] = segmentOf(name)
+	}
+	return list
+}
+
+func segmentOf(name string) segment {
+	s := segment{text: name}
+	begin, end, star := strings.Cut(name, "*")
+	more := strings.IndexByte(begin, '?') >= 0 || strings.IndexByte(end, '*') >= 0 || strings.IndexByte(end, '?') >= 0
+	if s.wild = star || more; star && !more {
+		s.begin, s.end, s.cut = begin, end, true
+	}
+	return s
 }
 
 // index finds the rules that may match a path by a name in it.
@@ -36,9 +63,9 @@ var indexes = sync.OnceValue(func() map[Anchor]index {
 			x.byName = map[string][]rule{}
 		}
 		r := rule{Protected: row, order: i, tree: strings.HasSuffix(row.Pattern, "/")}
-		r.segments = split(row.Pattern)
-		switch first := r.segments[0]; {
-		case !strings.ContainsAny(first, "*?"):
+		r.segments = segmentsOf(row.Pattern)
+		switch first := r.segments[0].text; {
+		case !r.segments[0].wild:
 			x.byName[first] = append(x.byName[first], r)
 		case len(r.segments) == 1 && !r.tree && first != "**":
 			x.files = append(x.files, r)
@@ -59,9 +86,9 @@ func first(a Anchor, names []string) (rule, bool) {
 	x := indexes()[a]
 	found, ok := rule{}, false
 	try := func(rules []rule, names []string) {
-		for _, r := range rules {
-			if (!ok || r.order < found.order) && match(r.segments, names, r.tree) && !perhapsFree(r, names) {
-				found, ok = r, true
+		for i := range rules {
+			if r := &rules[i]; (!ok || r.order < found.order) && match(r.segments, names, r.tree) && !perhapsFree(*r, names) {
+				found, ok = *r, true
 			}
 		}
 	}
@@ -93,11 +120,11 @@ func perhapsFree(r rule, names []string) bool {
 
 // match compares the names of a pattern with those of a path. The path may hold
 // patterns of a shell itself, which are taken to match whatever they can.
-func match(pattern, names []string, tree bool) bool {
+func match(pattern []segment, names []string, tree bool) bool {
 	if len(pattern) == 0 {
 		return tree || len(names) == 0
 	}
-	if pattern[0] == "**" {
+	if pattern[0].text == "**" {
 		for i := range len(names) + 1 {
 			if match(pattern[1:], names[i:], tree) {
 				return true
@@ -105,40 +132,31 @@ func match(pattern, names []string, tree bool) bool {
 		}
 		return false
 	}
-	return len(names) > 0 && matchName(pattern[0], names[0]) && match(pattern[1:], names[1:], tree)
+	return len(names) > 0 && pattern[0].matches(names[0]) && match(pattern[1:], names[1:], tree)
 }
 
-// matchName compares one name of a rule with one of a path.
-func matchName(pattern, name string) bool {
-	if pattern == name {
-		return true
-	}
-	wild := isWild(pattern)
+// matches compares one name of a rule with one of a path.
+func (s *segment) matches(name string) bool {
 	switch {
-	case wild && matchWild(pattern, name):
+	case s.cut:
+		if len(name) >= len(s.begin)+len(s.end) && strings.HasPrefix(name, s.begin) && strings.HasSuffix(name, s.end) {
+			return true
+		}
+	case s.text == name:
 		return true
+	case s.wild:
+		if ok, _ := path.Match(s.text, name); ok {
+			return true
+		}
+	}
+	switch {
 	case !isPattern(name):
 		return false
-	case !wild:
-		return expandsTo(name, pattern)
+	case !s.wild:
+		return expandsTo(name, s.text)
 	}
 	// That a* may stand for a name with any ending says nothing.
-	return (pattern[0] != '*' || !strings.Contains(name, "*")) && meet(pattern, brackets().ReplaceAllString(name, "?"))
-}
-
-// isWild reports whether a pattern of a rule has * or ?. It is asked for each rule and name, and
-// two searches for a byte are several times as fast as one for any of two.
-func isWild(pattern string) bool {
-	return strings.IndexByte(pattern, '*') >= 0 || strings.IndexByte(pattern, '?') >= 0
-}
-
-// matchWild compares a pattern with a name as it is spelled.
-func matchWild(pattern, name string) bool {
-	if begin, end, ok := strings.Cut(pattern, "*"); ok && !isWild(end) && !isWild(begin) {
-		return len(name) >= len(begin)+len(end) && strings.HasPrefix(name, begin) && strings.HasSuffix(name, end)
-	}
-	ok, _ := path.Match(pattern, name)
-	return ok
+	return (s.text[0] != '*' || !strings.Contains(name, "*")) && meet(s.text, brackets().ReplaceAllString(name, "?"))
 }
 
 // brackets finds the letters between brackets in a pattern of a shell.
@@ -193,19 +211,29 @@ const wildcards = "*?["
 // names with a dot, and may match anything else: it says nothing.
 func isPattern(name string) bool {
 	for i := range len(name) { // quicker for short names than strings.IndexAny
-		if strings.IndexByte(wildcards, name[i]) >= 0 {
+		switch name[i] {
+		case '*', '?', '[':
 			return i > 0
 		}
 	}
 	return false
 }
 
-// above reports whether a path is a folder on the way to a protected one.
+// above reports whether a path is a folder on the way to a protected one, and to which: of those that
+// are accepted, the first.
 func above(a Anchor, names []string, accept func(rule) bool) (rule, bool) {
-	for _, r := range indexes()[a].all {
-		if len(names) < len(r.segments) && match(r.segments[:len(names)], names, false) && accept(r) {
-			return r, true
+	x := indexes()[a]
+	lists := [...][]rule{x.all, nil}
+	if len(names) > 0 && !isPattern(names[0]) {
+		lists = [...][]rule{x.byName[names[0]], x.wild}
+	}
+	found, ok := rule{}, false
+	for _, list := range lists {
+		for i := range list {
+			if r := &list[i]; (!ok || r.order < found.order) && len(names) < len(r.segments) && match(r.segments[:len(names)], names, false) && accept(*r) {
+				found, ok = *r, true
+			}
 		}
 	}
-	return rule{}, false
+	return found, ok
 }

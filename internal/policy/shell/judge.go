@@ -134,6 +134,7 @@ func Words(list []*syntax.Word) []string { return newJudge(Context{}).words(list
 func Commands(line string, yield func(words []string) bool) (complete bool) {
 	for _, text := range []string{line, lex.Normalize(line)} {
 		j := newJudge(Context{})
+		j.Listing = true
 		stopped := false
 		j.seen = func(words []string) {
 			if !stopped && !yield(lex.WithUnknown(words)) {

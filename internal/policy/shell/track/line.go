@@ -68,6 +68,7 @@ type Line struct {
 	Remotes  []string                  // of git, which the line adds
 	Rights   int                       // how many wrappers give the rights of the system
 	Probing  bool                      // what is judged may not be a command at all
+	Listing  bool                      // only the commands are wanted: no path is judged
 	Findings []Finding                 // in the order in which they were found, one for each key
 	links    links                     // made by the line, or found on disk
 	visited  []string                  // folders that the line changes to

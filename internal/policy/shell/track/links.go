@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hermes/internal/lazy"
+	"hermes/internal/policy"
 	"hermes/internal/policy/shell/lex"
 )
 
@@ -22,6 +23,8 @@ type links struct {
 	followed map[string]string // result by path, since the last link was made
 	folders  map[string]string // where the protected folders lead
 	read     map[reading]bool  // what may be read without asking
+	secret   map[string]bool   // whether what a path names is secret, by path
+	rules    *policy.PathRules // by which paths are judged, once they are known
 	count    int               // paths that were followed
 }
 

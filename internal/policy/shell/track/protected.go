@@ -12,11 +12,15 @@ import (
 
 // protected judges paths by the table that file tools use, too.
 func (l *Line) protected() policy.PathRules {
-	r := policy.PathRules{Home: l.Context.Home, State: l.Context.Hermes}
-	if l.Context.Resolve != nil {
-		r.RealHome, r.RealState = l.realFolder(r.Home), l.realFolder(r.State)
+	if l.links.rules == nil {
+		r := policy.PathRules{Home: l.Context.Home, State: l.Context.Hermes}
+		if l.Context.Resolve != nil {
+			r.RealHome, r.RealState = l.realFolder(r.Home), l.realFolder(r.State)
+		}
+		r = r.Ready()
+		l.links.rules = &r
 	}
-	return r
+	return *l.links.rules
 }
 
 // realFolder returns where a folder leads on disk, once for each line.
@@ -62,6 +66,9 @@ func (l *Line) Replace(target string) { l.judgePath(target, policy.PathRules.Com
 
 // Name judges a path that a command names that may write it.
 func (l *Line) Name(word string) {
+	if l.Listing {
+		return
+	}
 	for _, p := range l.spellings(word) {
 		if RawDevice(p) || RawDevice(word) {
 			l.Ask("raw-device", "may overwrite a disk or memory")
@@ -88,6 +95,9 @@ type reading struct {
 }
 
 func (l *Line) readBy(word string, tree bool) {
+	if l.Listing {
+		return
+	}
 	if rest, ok := strings.CutPrefix(word, "~/"); ok && l.Context.Home != "" {
 		word = l.Context.Home + "/" + rest // quoted, but the program may expand it
 	}
@@ -118,6 +128,9 @@ func (l *Line) readBy(word string, tree bool) {
 }
 
 func (l *Line) judgePath(word string, verdict func(policy.PathRules, ...string) policy.PathVerdict) {
+	if l.Listing {
+		return
+	}
 	rules := l.protected()
 	l.Socket(word)
 	for _, p := range l.spellings(word) {

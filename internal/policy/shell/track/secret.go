@@ -11,7 +11,18 @@ import (
 // SecretPath reports whether the content of a path must not leave this machine
 // without a question.
 func (l *Line) SecretPath(p string) bool {
-	return l.protected().Secret(p)
+	secret, known := l.links.secret[p]
+	if known {
+		return secret
+	}
+	secret = l.protected().Secret(p)
+	if l.links.secret == nil {
+		l.links.secret = map[string]bool{}
+	}
+	if len(l.links.secret) < maxReads {
+		l.links.secret[p] = secret
+	}
+	return secret
 }
 
 // SecretWord reports whether a word is secret text, or names a file with a secret.
@@ -50,7 +61,7 @@ func (l *Line) SecretPart(word string) bool {
 		return true
 	}
 	parts := strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("@=<;,: ", r) })
-	return len(parts) < 64 && slices.ContainsFunc(parts, l.SecretWord)
+	return len(parts) < 64 && !slices.Equal(parts, []string{word}) && slices.ContainsFunc(parts, l.SecretWord)
 }
 
 // CallShowsSecret reports whether a command may print a secret: it reads a file
