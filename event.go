@@ -97,6 +97,14 @@ type (
 		Usage    Usage         `json:"usage"`
 		Duration time.Duration `json:"duration_ns"`
 		Failure  *Failure      `json:"failure,omitempty"` // for OutcomeFailed
+		// Unconfirmed is what the answer says was done, although no call supports it.
+		Unconfirmed []Unconfirmed `json:"unconfirmed,omitempty"`
+	}
+	// Unconfirmed is a claim of an answer that no call supports.
+	Unconfirmed struct {
+		Class string `json:"class"` // sent, saved, edited, deleted, ran, passed, committed, pushed or scheduled
+		Quote string `json:"quote"` // the words, as they are in the answer
+		Why   string `json:"why"`   // what is missing, for the user
 	}
 )
 

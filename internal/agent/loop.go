@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"strings"
 	"time"
@@ -42,6 +43,9 @@ type Turn struct {
 	// End is called with the messages of the turn when it has its outcome. A turn
 	// that is done goes on once with the text that it returns. Nil ends the turn.
 	End func(ctx context.Context, o hermes.Outcome, turn []hermes.Message) (goOn string)
+	// Confirm returns what the answer of a turn that is done claims, although nothing supports
+	// it. It gets the transcript with the turn. Nil confirms everything.
+	Confirm func(ctx context.Context, answer string, transcript []hermes.Message) []hermes.Unconfirmed
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
@@ -284,13 +288,26 @@ func (l *loop) finish(ctx context.Context, err error) {
 		l.outcome = hermes.OutcomeInterrupted
 	}
 	l.end(context.WithoutCancel(ctx))
+	marks := l.confirm(ctx)
 	if l.stopped {
 		return
 	}
 	l.yield(hermes.TurnDone{
 		Turn: l.Number, Outcome: l.outcome, Text: l.text, Steps: l.steps,
-		Usage: l.usage, Duration: l.Now().Sub(l.began), Failure: hermes.FailureOf(err),
+		Usage: l.usage, Duration: l.Now().Sub(l.began), Failure: hermes.FailureOf(err), Unconfirmed: marks,
 	}, err)
+}
+
+// confirm tells the user which claims of the answer nothing supports.
+func (l *loop) confirm(ctx context.Context) []hermes.Unconfirmed {
+	if l.Confirm == nil || l.stopped || l.outcome != hermes.OutcomeDone || l.text == "" {
+		return nil
+	}
+	marks := l.Confirm(ctx, l.text, l.Transcript)
+	for _, m := range marks {
+		l.notice(hermes.NoticeWarning, fmt.Sprintf("unconfirmed: %q (%s)", m.Quote, m.Why))
+	}
+	return marks
 }
 
 // append adds a message to the transcript. It returns false if the consumer

@@ -55,7 +55,7 @@ func TestPlanReminders(t *testing.T) {
 		}}
 		s := httptest.NewServer(h)
 		writeFile(t, filepath.Join(home, "config.yaml"), "model: {default: m, provider: custom, base_url: \""+s.URL+"/v1\", context_length: 128000}\n"+
-			"auxiliary: {title_generation: {enabled: false}, background_review: {enabled: false}}\n"+settings)
+			"auxiliary: {title_generation: {enabled: false}, background_review: {enabled: false}, evidence: {enabled: false}}\n"+settings)
 		a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
 		live := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: dir}}})
 		for e := range mustSay(t, live, "port it") {

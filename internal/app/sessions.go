@@ -97,7 +97,8 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runt
 	r := &session.Runtime{
 		Environment: env, Tools: tb, Hooks: tools.hooks, Prompt: prompter{a, cfg, run, env}, Follower: follower,
 		Context: engine, Window: a.models.Window, Unattended: toolbox.UnattendedOf(cfg.Approvals().UnattendedMode, run.Rights),
-		Jobs: a.jobs(cfg, run, engine, tools.hooks), Close: func() error {
+		Confirm: a.confirm(cfg, run),
+		Jobs:    a.jobs(cfg, run, engine, tools.hooks), Close: func() error {
 			if run.Origin.Depth > 0 { // a child never runs again, and there may be many
 				meter.Bound(run.Session, 0)
 			}

@@ -20,7 +20,7 @@ func talked(t *testing.T, wanted bool, exchanges int, source, settings string) (
 	home := t.TempDir()
 	writeFile(t, filepath.Join(home, "config.yaml"), `
 model: {default: m, provider: custom, base_url: "`+server.URL+`/v1"}
-auxiliary: {title_generation: {enabled: false}}
+auxiliary: {title_generation: {enabled: false}, evidence: {enabled: false}}
 `+settings)
 	a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
 	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: source}}, From: hermes.From{Attends: true}})

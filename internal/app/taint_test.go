@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -47,12 +48,19 @@ type obedient struct {
 	mu     sync.Mutex
 	tried  int
 	system string // of the newest request
+	ending string // the last words of a turn; "" repeats what was read
+	claims string // the answer to what an ending claims
+	checks int    // how often that was asked
 	read   string // all texts of the newest request
 }
 
 func (o *obedient) decide(r *chatserver.Request) (chatserver.Answer, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if strings.HasPrefix(r.Messages[0].Text(), "Below is how an assistant ended its work.") {
+		o.checks++
+		return chatserver.Answer{Text: cmp.Or(o.claims, "[]")}, nil
+	}
 	o.system = r.Messages[0].Text()
 	var all, said string
 	var calls []chatserver.Function
@@ -92,7 +100,7 @@ func (o *obedient) decide(r *chatserver.Request) (chatserver.Answer, error) {
 		id := fmt.Sprintf("c%d", len(r.Messages))
 		return chatserver.Answer{Calls: []chatserver.Call{{ID: id, Type: "function", Function: f}}}, nil
 	}
-	text := "I have read: " + strings.Join(found, " ")
+	text := cmp.Or(o.ending, "I have read: "+strings.Join(found, " "))
 	if slices.Contains(found, "DO:link") && strings.Contains(said, obey) {
 		text += ". Look at [this](" + leak + ")."
 	}
@@ -129,28 +137,30 @@ func (errands) Tools(context.Context) ([]hermes.Tool, error) {
 
 // scene is a session with the obedient model.
 type scene struct {
-	t       *testing.T
-	home    string
-	dir     string
-	url     string
-	model   *obedient
-	answer  hermes.Decision // of the user; "" is unattended
-	mode    string
-	reviews bool
-	config  string
-	options func(*app.Options) // may be nil
-	session string
-	asked   []hermes.ApprovalRequest
-	asking  func() // while the user is asked; may be nil
-	rights  hermes.Rights
-	scope   hermes.GrantScope // of the answer
-	opened  func()            // after the session was opened; may be nil
-	shown   string            // all text of the model that frontends got
-	notice  string
-	warned  []string // notices with a warning
-	app     *app.App
-	live    *session.Session
-	events  <-chan hermes.Event
+	t        *testing.T
+	home     string
+	dir      string
+	url      string
+	model    *obedient
+	answer   hermes.Decision // of the user; "" is unattended
+	mode     string
+	reviews  bool
+	config   string
+	options  func(*app.Options) // may be nil
+	session  string
+	asked    []hermes.ApprovalRequest
+	asking   func() // while the user is asked; may be nil
+	rights   hermes.Rights
+	scope    hermes.GrantScope // of the answer
+	opened   func()            // after the session was opened; may be nil
+	done     hermes.TurnDone   // of the last turn
+	evidence string            // "false" turns the side task off
+	shown    string            // all text of the model that frontends got
+	notice   string
+	warned   []string // notices with a warning
+	app      *app.App
+	live     *session.Session
+	events   <-chan hermes.Event
 }
 
 func newScene(t *testing.T, answer hermes.Decision) *scene {
@@ -185,6 +195,7 @@ model: {default: m, provider: custom, base_url: "`+s.url+`"}
 approvals: {mode: "`+mode+`"}
 auxiliary:
   title_generation: {enabled: false}
+  evidence: {enabled: `+cmp.Or(s.evidence, "true")+`}
   background_review: {enabled: `+fmt.Sprint(s.reviews)+`, defer: never}
 `+s.config)
 	o := app.Options{
@@ -282,6 +293,7 @@ func (s *scene) do(op hermes.Op, notice bool) {
 			case hermes.TextDelta:
 				s.shown += e.Text
 			case hermes.TurnDone:
+				s.done = e
 				if e.Failure != nil {
 					s.t.Fatal(e.Err())
 				}

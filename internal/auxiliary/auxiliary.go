@@ -33,6 +33,7 @@ const (
 	Approval    = "approval"
 	Review      = "background_review" // of finished work
 	Replay      = "skill_replay"      // of a recorded task
+	Evidence    = "evidence"          // what an answer claims
 )
 
 // Choice is a model and how to reach it. Without a base URL the provider is one
@@ -112,6 +113,7 @@ type Call struct {
 	// Prompt is the user message; System may be empty.
 	System, Prompt string
 	MaxTokens      int
+	Effort         hermes.Effort // unless the settings of the task name one
 }
 
 var errEmpty = errors.New("the model returned an empty answer")
@@ -121,7 +123,7 @@ var errEmpty = errors.New("the model returned an empty answer")
 func (r *Client) Ask(ctx context.Context, c Call) (string, error) {
 	answer, err := hermes.Collect(r.Model(c.Task, c.Main).Stream(ctx, &hermes.Request{
 		System: c.System, Messages: []hermes.Message{hermes.UserText(c.Prompt)},
-		MaxTokens: c.MaxTokens, Session: c.Session, Scope: c.Scope,
+		MaxTokens: c.MaxTokens, Effort: c.Effort, Session: c.Session, Scope: c.Scope,
 	}))
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", c.Task, err)

@@ -61,6 +61,9 @@ func TestOneShotOverTheMessagesProtocol(t *testing.T) {
 	t.Parallel()
 	url, bodies := messagesServer(t, "write_file", `{"path":"a.txt","content":"from claude"}`, "Written.")
 	p := newUser(t, "ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL="+url)
+	if err := os.WriteFile(filepath.Join(p.home, "config.yaml"), []byte("evidence: {check: off}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	report := filepath.Join(p.dir, "usage.json")
 	out, errs, status := p.run("-z", "write a.txt", "-m", "anthropic:claude-sonnet-4-5", "--usage-file", report)
 	if status != 0 || out != "Written.\n" {

@@ -53,6 +53,7 @@ var sideTasks = map[string]sideTask{
 	"background_review": {},
 	"compression":       {},
 	"curator":           {planned: "side tasks"},
+	"evidence":          {timeout: 15 * time.Second},
 	"goal_judge":        {planned: "goals"},
 	"kanban_decomposer": {timeout: 120 * time.Second, planned: "kanban"},
 	"mcp":               {timeout: 30 * time.Second, planned: "mcp"},

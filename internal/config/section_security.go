@@ -81,6 +81,11 @@ type Audit struct {
 	KeepDays  int `key:"keep_days" min:"0" test:"internal/app.TestAuditSettings"`                 // 0: for ever
 }
 
+// Evidence is the section evidence: whether answers that claim to have done something are compared with what was done.
+type Evidence struct {
+	Check string `key:"check" default:"auto" oneof:"auto off" test:"internal/app.TestAnswersAreComparedWithWhatWasDone"`
+}
+
 // Network is the section network.
 type Network struct {
 	ForceIPv4 bool `key:"force_ipv4"` // for pages that tools fetch, and for commands in a sandbox
@@ -97,6 +102,9 @@ func (c *Config) Privacy() Privacy { return section[Privacy](c, "privacy") }
 
 // Audit returns the section audit.
 func (c *Config) Audit() Audit { return section[Audit](c, "audit") }
+
+// Evidence returns the section evidence.
+func (c *Config) Evidence() Evidence { return section[Evidence](c, "evidence") }
 
 // Network returns the section network.
 func (c *Config) Network() Network { return section[Network](c, "network") }

@@ -51,6 +51,7 @@ type Settings struct {
 	Approvals        Approvals             `key:"approvals"`
 	Security         Security              `key:"security"`
 	Audit            Audit                 `key:"audit"`
+	Evidence         Evidence              `key:"evidence"`
 	Privacy          Privacy               `key:"privacy" planned:"gateway"`
 	Secrets          map[string]any        `key:"secrets" planned:"secret managers"`
 	Proxy            map[string]any        `key:"proxy" planned:"external proxy"`

@@ -192,6 +192,7 @@ var layers = []layer{
 		{path: "internal/confine"}, // puts the walls, what they allow and the way out together
 	}, {
 		{path: "internal/agent"},
+		{path: "internal/evidence"},
 		{path: "internal/provider"},
 		{path: "internal/toolbox"},
 	}, {

@@ -145,6 +145,11 @@ func (s *Session) work(ref hermes.SessionRef, calls *turn.Calls) agent.Turn {
 			return hooks.TurnEnd(ctx, calls.Now(), o, turn)
 		},
 	}
+	if confirm := s.runtime.Confirm; confirm != nil {
+		work.Confirm = func(ctx context.Context, answer string, transcript []hermes.Message) []hermes.Unconfirmed {
+			return confirm(ctx, calls.Now(), answer, transcript)
+		}
+	}
 	if window := s.runtime.Window; window != nil {
 		work.Window = func() int { return window(model.ID()) }
 	}

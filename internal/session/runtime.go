@@ -96,6 +96,9 @@ type Runtime struct {
 	// can be asked; nil allows none. Child sessions do not ask it: everything is
 	// refused there.
 	Unattended func(hermes.Risk) bool
+	// Confirm returns what the answer of a turn claims, although nothing that was done supports it. It
+	// is called before the turn ends, and may ask a model. Nil confirms everything.
+	Confirm func(ctx context.Context, s hermes.SessionRef, answer string, transcript []hermes.Message) []hermes.Unconfirmed
 	// Jobs are what goes on beside and after the turns.
 	Jobs []jobs.Job
 	// Close frees what belongs to this session only. It is called once, when the

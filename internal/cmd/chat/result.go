@@ -62,8 +62,14 @@ type result struct {
 	Cost        *float64        `json:"cost_usd"` // null if unknown
 	ServiceTier *string         `json:"service_tier"`
 	Duration    int64           `json:"duration_ms"`
-	Denied      []refusal       `json:"denied"`
-	Failure     *hermes.Failure `json:"failure"`
+	objections
+	Failure *hermes.Failure `json:"failure"`
+}
+
+// objections are what did not run, and what was said without being done.
+type objections struct {
+	Denied      []refusal            `json:"denied"`
+	Unconfirmed []hermes.Unconfirmed `json:"unconfirmed,omitempty"`
 }
 
 // tokens is what a run used, by the names of --usage-file.
@@ -100,7 +106,7 @@ func (o *Options) printResult(a answer, took time.Duration, err error) error {
 func resultOf(a answer, took time.Duration, err error) result {
 	r := result{
 		Type: "result", Version: protocol.Version, Outcome: a.done.Outcome, Status: statusOf(err), Text: a.done.Text, Structured: a.value,
-		Session: a.session, Model: a.model, Steps: a.done.Steps, Usage: tokensOf(a.done.Usage), Cost: a.cost, Duration: took.Milliseconds(), Denied: a.refused,
+		Session: a.session, Model: a.model, Steps: a.done.Steps, Usage: tokensOf(a.done.Usage), Cost: a.cost, Duration: took.Milliseconds(), objections: objections{a.refused, a.done.Unconfirmed},
 	}
 	if a.tier != "" {
 		r.ServiceTier = &a.tier

@@ -1,0 +1,393 @@
+package evidence
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"hermes/internal/lazy"
+)
+
+// Compare returns the claims that nothing of what was done supports, in their order. It asks no model.
+//
+// A claim is supported by a call of the class that succeeded, in this turn, or in an earlier one if this turn did
+// nothing or the claim speaks of earlier work. If the claim names a file or a program, the call must be about it. What is read
+// back must agree: a file that was written is there, one that was deleted is not. "Passed" needs the last
+// check to have succeeded.
+func Compare(t Turn, claims []Claim) []Mark {
+	var marks []Mark
+	for _, c := range claims {
+		if why := t.against(c); why != "" {
+			marks = append(marks, Mark{c, why})
+		}
+	}
+	return marks
+}
+
+// earlier are words that speak of what was done before this turn.
+var earlier = lazy.Regexp(`(?i)\b(?:already|earlier|before|previous(?:ly)?|last (?:time|turn)|as i said|bereits|schon|vorhin|zuvor|déjà|ya (?:se|está|he)|anteriormente|già|уже|ранее)\b|已经|已經|之前|先ほど|すでに`)
+
+// against says why nothing supports a claim, "" if something does.
+func (t Turn) against(c Claim) string {
+	done := t.counted(c)
+	words := wordsOf(c)
+	switch c.Class {
+	case Passed:
+		return passed(done, words)
+	case Ran:
+		return ran(done, c, words)
+	case Committed:
+		return one(done, func(w work) bool { return w&commits != 0 }, []string{"commit", "merge", "tag"}, "no commit was made", "nothing to commit", "nothing added to commit", "no changes added")
+	case Pushed:
+		return one(done, func(w work) bool { return w&pushes != 0 }, []string{"push", "publish", "deploy", "release", "upload", "create_pull", "pull_request", "merge_request"}, "nothing was pushed or published", "[rejected]", "error: failed to push")
+	case Sent:
+		return one(done, func(w work) bool { return w&sends != 0 }, []string{"send", "sent", "mail", "message", "notify", "reply", "post", "comment", "invite", "create_issue", "issue"}, "nothing was sent")
+	case Scheduled:
+		return one(done, func(w work) bool { return w&schedules != 0 }, []string{"cron", "schedul", "remind", "timer", "event", "calendar"}, "nothing was scheduled")
+	case Deleted:
+		return t.deleted(done, c, words)
+	}
+	return t.written(done, c, words)
+}
+
+// counted returns the calls that a claim may be about: those that ran.
+func (t Turn) counted(c Claim) []Done {
+	acted := t.acted()
+	return slices.DeleteFunc(slices.Clone(t.Done), func(d Done) bool {
+		return d.Refused || d.Before && acted && !earlier().MatchString(c.Quote)
+	})
+}
+
+// acted reports whether the turn did more than look.
+func (t Turn) acted() bool {
+	return slices.ContainsFunc(t.Done, func(d Done) bool { return !d.Before && !d.Refused && !d.looksOnly() })
+}
+
+// The tools of Hermes whose subject is a command, or which write.
+const commandTool = "terminal"
+
+var (
+	writingTools = []string{"write_file", "patch"}
+	keepingTools = []string{"memory", "skill_manage", "learning", "todo"}
+)
+
+// looksOnly reports whether a call only reads.
+func (d Done) looksOnly() bool {
+	switch d.Tool {
+	case "read_file", "search_files", "session_search", "skills_list", "skill_view", "clarify", "web_search", "web_extract":
+		return true
+	case commandTool:
+		return doesLine(d.command()) == readsOnly
+	}
+	return !slices.Contains(writingTools, d.Tool) && !slices.Contains(keepingTools, d.Tool) && reading().MatchString(d.Tool)
+}
+
+// reading finds the names of tools that only read.
+var reading = lazy.Regexp(`(?i)(?:^|_|-)(?:list|get|read|search|fetch|find|query|describe|show|view|count|status)(?:_|-|$|s_)`)
+
+// command is the line that a call ran.
+func (d Done) command() string { return d.Subject }
+
+// does returns what a call did.
+func (d Done) does() work {
+	if d.Tool == commandTool {
+		return doesLine(d.command())
+	}
+	return 0
+}
+
+// named reports whether the name of a tool that is not one of Hermes has one of these stems.
+func (d Done) named(stems []string) bool {
+	name := strings.ToLower(d.Tool)
+	return !slices.Contains(writingTools, name) && !slices.Contains(keepingTools, name) && name != commandTool && !d.looksOnly() &&
+		slices.ContainsFunc(stems, func(s string) bool { return strings.Contains(name, s) })
+}
+
+// one looks for a call that succeeded and does what a claim says. A result with one of the texts did not do it.
+func one(done []Done, does func(work) bool, stems []string, nothing string, not ...string) string {
+	why := nothing
+	for _, d := range done {
+		if !does(d.does()) && !d.named(stems) {
+			continue
+		}
+		switch result := strings.ToLower(d.Result); {
+		case !d.OK:
+			why = "the call that tried it failed"
+		case d.Pending:
+			why = "it waits for your approval"
+		case slices.ContainsFunc(not, func(s string) bool { return strings.Contains(result, s) }):
+			why = "the output of the call says otherwise"
+		default:
+			return ""
+		}
+	}
+	return why
+}
+
+// failing finds in the output of a check that something failed, although its status may be that of
+// another command.
+var failing = lazy.Regexp(`(?m)^(?:--- )?FAIL\b|^FAILED\b|\b[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b|^npm ERR!|^Traceback \(most recent|^error(?:\[E\d+\])?: |\bBUILD FAILED\b|^not ok \d|: error: |^make: \*\*\*`)
+
+// passed looks at the last check.
+func passed(done []Done, words []string) string {
+	why := "no test, build or check was run"
+	for _, d := range slices.Backward(done) {
+		w := d.does()
+		isCheck := w&checks != 0 || d.named([]string{"test", "check", "lint", "build", "verify", "validate", "diagnos"})
+		if !isCheck && !(d.Tool == commandTool && d.OK && w&(scripts|measures|migrates|formats) != 0 && (about(d, words) || w&measures != 0)) {
+			continue
+		}
+		switch {
+		case d.Open:
+			why = "the check was only started"
+			continue
+		case !d.OK:
+			return "the last check failed"
+		case failing().MatchString(d.output()):
+			return "the output of the last check has failures"
+		}
+		return ""
+	}
+	return why
+}
+
+// output is the text that a command printed; results of the terminal are JSON, in which line breaks are escaped.
+func (d Done) output() string { return strings.ReplaceAll(d.Result, `\n`, "\n") }
+
+// kindsOfRun are words of claims and what must have run.
+var kindsOfRun = []struct {
+	words []string
+	work  work
+}{
+	{[]string{"test", "suite", "pytest", "spec"}, checks}, {[]string{"lint", "vet", "type check", "typecheck"}, checks | formats}, {[]string{"build", "compil"}, checks | scripts},
+	{[]string{"format", "gofmt", "prettier", "black"}, formats | checks}, {[]string{"install"}, installs | checks}, {[]string{"migrat"}, migrates | scripts}, {[]string{"benchmark", "load test", "profil"}, measures | scripts | checks},
+	{[]string{"server", "service", "container"}, serves | scripts}, {[]string{"script"}, scripts | checks}, {[]string{"deploy"}, pushes | scripts},
+}
+
+// ran looks for a command that a claim of having run something is about, whether it succeeded or not.
+func ran(done []Done, c Claim, words []string) string {
+	commands := slices.DeleteFunc(slices.Clone(done), func(d Done) bool {
+		return d.Tool != commandTool && (d.looksOnly() || slices.Contains(writingTools, d.Tool) || slices.Contains(keepingTools, d.Tool))
+	})
+	if len(commands) == 0 {
+		return "nothing was run"
+	}
+	text := strings.ToLower(c.Quote + " " + c.About)
+	if slices.ContainsFunc(commands, func(d Done) bool {
+		return about(d, words) && (d.does() != readsOnly || slices.ContainsFunc(programs(c.Quote+" `"+c.About+"`"), func(p string) bool { return strings.HasPrefix(d.command(), p) }))
+	}) {
+		return ""
+	}
+	for _, k := range kindsOfRun {
+		if !slices.ContainsFunc(k.words, func(w string) bool { return strings.Contains(text, w) }) {
+			continue
+		}
+		if slices.ContainsFunc(commands, func(d Done) bool { return d.does()&k.work != 0 || d.named(k.words) }) {
+			return ""
+		}
+		return "no command of this kind was run"
+	}
+	if len(words) > 0 && len(fileNames(text))+len(programs(c.Quote)) > 0 {
+		return "no command or tool that was run is about it"
+	}
+	return ""
+}
+
+// written looks for a call that wrote what a claim says was saved or edited.
+func (t Turn) written(done []Done, c Claim, words []string) string {
+	files := fileNames(c.Quote + " " + c.About)
+	remembers := c.Class == Saved && len(files) == 0 && keeping().MatchString(c.Quote+" "+c.About)
+	why := "nothing was written"
+	if remembers {
+		why = "nothing was saved to memory"
+	}
+	for _, d := range done {
+		w := d.does()
+		keeps := slices.Contains(keepingTools, d.Tool)
+		writer := slices.Contains(writingTools, d.Tool) || keeps && (len(files) == 0 || about(d, files)) || w&(writes|formats|installs|commits|deletes|migrates|checks) != 0 || w&scripts != 0 ||
+			d.named([]string{"write", "save", "create", "update", "edit", "add", "set", "insert", "put", "store", "upload", "patch", "replace", "append"})
+		if !writer || remembers && !keeps && !slices.Contains(writingTools, d.Tool) {
+			continue
+		}
+		switch {
+		case !d.OK && !(d.Tool == commandTool && t.certain(files)):
+			why = "the call that tried it failed"
+			continue
+		case d.Pending:
+			why = "it waits for your approval"
+			continue
+		case len(files) > 0 && !about(d, files) && w&(scripts|formats|installs|checks|migrates) == 0:
+			if why == "nothing was written" {
+				why = "nothing wrote " + strings.Join(files, ", ")
+			}
+			continue
+		}
+		if gone := t.missing(files, true); gone != "" {
+			return gone + " does not exist"
+		}
+		if len(files) > 0 && !about(d, files) && !t.there(files) {
+			why = "nothing wrote " + strings.Join(files, ", ")
+			continue
+		}
+		return ""
+	}
+	return why
+}
+
+// keeping are words for what is kept in the memory rather than in a file.
+var keeping = lazy.Regexp(`(?i)\b(?:memory|remember\pL*|preference|noted|note for|for next time|skill|learning|gemerkt|notiert|gedächtnis|mémoire|memoria)\b|记住|記憶|记忆`)
+
+// deleted looks for a call that removed what a claim says was deleted.
+func (t Turn) deleted(done []Done, c Claim, words []string) string {
+	files := fileNames(c.Quote + " " + c.About)
+	why := "nothing was deleted"
+	for _, d := range done {
+		w := d.does()
+		edits := len(files) == 0 && (slices.Contains(writingTools, d.Tool) || w&(writes|formats) != 0) // a part of a file was removed
+		if w&deletes == 0 && !edits && !(slices.Contains(writingTools, d.Tool) && strings.Contains(d.Arguments, "Delete File")) &&
+			!(slices.Contains(keepingTools, d.Tool) && removing().MatchString(d.Arguments)) && w&scripts == 0 && !d.named([]string{"delete", "remove", "drop", "purge", "archive", "clear", "trash"}) {
+			continue
+		}
+		switch {
+		case !d.OK:
+			why = "the call that tried it failed"
+			continue
+		case d.Pending:
+			why = "it waits for your approval"
+			continue
+		}
+		if stays := t.missing(files, false); stays != "" {
+			return stays + " is still there"
+		}
+		if w&scripts != 0 && w&deletes == 0 && len(files) == 0 && !about(d, words) && !deleting().MatchString(d.Subject+d.Arguments) {
+			continue
+		}
+		return ""
+	}
+	if slices.ContainsFunc(done, func(d Done) bool { return slices.Contains(writingTools, d.Tool) && d.OK }) && len(files) > 0 && t.missing(files, false) != "" && partly().MatchString(c.Quote) {
+		return "" // a part of a file that is still there
+	}
+	return why
+}
+
+var (
+	deleting = lazy.Regexp(`(?i)\b(?:delete|drop|truncate|remove|unlink|purge|clean|clear)`)
+	removing = lazy.Regexp(`"(?:action|command|operation)"\s*:\s*"(?:remove|delete|forget|archive)"`)
+	partly   = lazy.Regexp(`(?i)\b(?:from|in|of|out of|function|line|import|unused|code|section|aus|von|de|del|dans)\b`)
+)
+
+// missing returns the first file that should be there and certainly is not, or should not and is.
+func (t Turn) missing(files []string, want bool) string {
+	for _, f := range files {
+		if t.Exists == nil {
+			break
+		}
+		if exists, known := t.Exists(f); known && exists != want {
+			return f
+		}
+	}
+	return ""
+}
+
+// certain reports whether all files are there, and there is one.
+func (t Turn) certain(files []string) bool {
+	return len(files) > 0 && t.Exists != nil && !slices.ContainsFunc(files, func(f string) bool {
+		exists, known := t.Exists(f)
+		return !exists || !known
+	})
+}
+
+// there reports whether one of the files certainly exists, or nothing can be known.
+func (t Turn) there(files []string) bool {
+	if t.Exists == nil {
+		return true
+	}
+	return slices.ContainsFunc(files, func(f string) bool {
+		exists, known := t.Exists(f)
+		return exists || !known
+	})
+}
+
+// about reports whether a call has one of the words in its subject or its arguments.
+func about(d Done, words []string) bool {
+	text := strings.ToLower(d.Tool + " " + d.Subject + " " + d.Arguments)
+	return slices.ContainsFunc(words, func(w string) bool {
+		return strings.Contains(text, strings.ToLower(path.Base(w)))
+	})
+}
+
+// fileName finds names of files and folders as people write them.
+var fileName = lazy.Regexp("[\\w@~./\\\\-]*[\\w-]\\.[A-Za-z][A-Za-z0-9]{0,9}\\b|\\.[a-z][\\w.-]{2,}|[\\w@~.-]+/[\\w@./-]*[\\w@-]")
+
+// notFiles are what looks like the name of a file and is none.
+var notFiles = []string{"e.g", "i.e", "etc.", "node.js", "vue.js", "next.js", "and/or", "his/her", "he/she", "ci/cd", "i/o", "n/a", "w/o", "tcp/ip", "yes/no"}
+
+// fileNames lists the files that a text names, without line numbers and quotes.
+func fileNames(text string) []string {
+	var files []string
+	for _, f := range fileName().FindAllString(text, -1) {
+		f = strings.TrimRight(strings.TrimPrefix(f, "./"), ".,/")
+		low := strings.ToLower(f)
+		switch {
+		case len(f) < 3, slices.Contains(notFiles, low), strings.Contains(low, "@") && !strings.Contains(low, "/"), strings.HasPrefix(low, "origin/"), strings.HasPrefix(low, "http"), strings.HasPrefix(low, "www."):
+			continue
+		case strings.Count(f, ".") == 1 && !strings.Contains(f, "/") && !extension().MatchString(low): // package.Func
+			continue
+		}
+		if !slices.Contains(files, f) {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+var extension = lazy.Regexp(`\.(?:go|py|js|mjs|cjs|ts|tsx|jsx|rs|c|h|cc|cpp|hpp|java|kt|swift|rb|php|cs|sh|bash|zsh|fish|ps1|sql|html?|css|scss|vue|svelte|md|rst|txt|json[lc5]?|ya?ml|toml|ini|cfg|conf|env|lock|mod|sum|xml|csv|tsv|pdf|docx?|xlsx?|pptx?|png|jpe?g|gif|svg|zip|tar|gz|tgz|log|db|sqlite3?|proto|graphql|tf|ex|exs|erl|hs|ml|lua|r|ipynb|bak|tmp|pem|key|ics|eml|service|timer|gitignore|dockerfile|makefile)$`)
+
+// quoted finds what an ending marks as code.
+var quoted = lazy.Regexp("`([^`\n]+)`")
+
+// programs lists the programs in what an ending marks as code.
+func programs(text string) []string {
+	var list []string
+	for _, m := range quoted().FindAllStringSubmatch(text, -1) {
+		list = append(list, m[1])
+	}
+	return list
+}
+
+// wordsOf returns the words of a claim that a call about it would have: names of files, what is marked as code, and
+// longer words that are not the language of claims.
+func wordsOf(c Claim) []string {
+	words := fileNames(c.Quote + " " + c.About)
+	for _, p := range programs(c.Quote + " " + c.About) {
+		words = append(words, strings.Fields(p)...)
+	}
+	for w := range strings.FieldsSeq(c.About) {
+		if w = strings.Trim(strings.ToLower(w), "`'\".,;:()"); utf8.RuneCountInString(w) > 3 && !slices.Contains(common, w) {
+			words = append(words, w)
+		}
+	}
+	for w := range strings.FieldsSeq(c.Quote) {
+		if w = strings.Trim(strings.ToLower(w), "`'\".,;:()*"); utf8.RuneCountInString(w) > 4 && !slices.Contains(common, w) && !Speaks(w) {
+			words = append(words, stem(w))
+		}
+	}
+	return slices.DeleteFunc(words, func(w string) bool { return utf8.RuneCountInString(strings.Trim(w, "-")) < 3 })
+}
+
+// stem leaves out what words end in.
+func stem(w string) string {
+	for _, end := range []string{"ations", "ation", "ings", "ing", "ions", "ion", "ers", "er", "ed", "es", "s"} {
+		if s, ok := strings.CutSuffix(w, end); ok && len(s) > 3 {
+			return s
+		}
+	}
+	return w
+}
+
+// common are longer words that say nothing about what was done.
+var common = []string{
+	"have", "also", "then", "file", "files", "this", "that", "with", "into", "from", "your", "their", "there", "these", "those", "which", "about", "after", "again", "everything", "successfully", "locally", "please", "project", "working", "fully", "cleanly", "without",
+	"changes", "command", "commands", "function", "version", "result", "results", "output", "using", "under", "every", "three", "remote", "branch", "origin", "main", "master", "tests", "test", "suite", "build", "code",
+}

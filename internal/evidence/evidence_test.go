@@ -1,0 +1,195 @@
+package evidence_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hermes/internal/evidence"
+	"hermes/internal/tokens"
+)
+
+// story is one ending of the corpus, with what was done and what a small model answered.
+type story struct {
+	turn   evidence.Turn
+	answer string
+}
+
+// stories reads a file of the corpus: "> ending", "- tool ok|failed|pending|open subject || output", with "refused" or
+// "before" in front, "+ file" that exists, "! file" that does not, "= class | quote | about".
+func stories(t *testing.T, name string) []story {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var all []story
+	var files map[string]bool
+	var claims []map[string]string
+	end := func() {
+		if len(all) == 0 {
+			return
+		}
+		s := &all[len(all)-1]
+		raw, err := json.Marshal(append([]map[string]string{}, claims...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		known := files
+		s.answer = string(raw)
+		s.turn.Exists = func(path string) (bool, bool) {
+			exists, ok := known[path]
+			return exists, ok
+		}
+	}
+	for in := bufio.NewScanner(f); in.Scan(); {
+		mark, rest, _ := strings.Cut(in.Text(), " ")
+		switch mark {
+		case ">":
+			end()
+			files, claims = map[string]bool{}, nil
+			all = append(all, story{turn: evidence.Turn{Ending: strings.ReplaceAll(rest, `\n`, "\n")}})
+		case "-":
+			d := evidence.Done{}
+			d.Refused, d.Before = strings.HasPrefix(rest, "refused "), strings.HasPrefix(rest, "before ")
+			rest = strings.TrimPrefix(strings.TrimPrefix(rest, "refused "), "before ")
+			call, output, _ := strings.Cut(rest, " || ")
+			d.Tool, d.Subject, _ = strings.Cut(call, " ")
+			if !d.Refused {
+				var status string
+				status, d.Subject, _ = strings.Cut(d.Subject, " ")
+				d.OK, d.Pending, d.Open = status != "failed", status == "pending", status == "open"
+			}
+			d.Arguments, d.Result = d.Subject, output
+			s := &all[len(all)-1]
+			s.turn.Done = append(s.turn.Done, d)
+		case "+", "!":
+			files[rest] = mark == "+"
+		case "=":
+			if parts := strings.Split(rest, " | "); len(parts) > 1 {
+				about := ""
+				if len(parts) > 2 {
+					about = strings.TrimSpace(parts[2])
+				}
+				claims = append(claims, map[string]string{"class": parts[0], "quote": strings.TrimSuffix(strings.TrimSpace(parts[1]), " |"), "about": about})
+			}
+		}
+	}
+	end()
+	return all
+}
+
+// marked counts the endings with a mark.
+func marked(t *testing.T, name string, want bool) (n, of int) {
+	t.Helper()
+	for _, s := range stories(t, name) {
+		asked := 0
+		marks, err := evidence.Check(t.Context(), s.turn, func(_ context.Context, system, prompt string, most int) (string, error) {
+			asked++
+			if size := tokens.Texts(system, prompt) + most; size > evidence.MaxTokens {
+				t.Errorf("%q: a check of %d tokens", s.turn.Ending, size)
+			}
+			return s.answer, nil
+		})
+		if err != nil || asked > 1 {
+			t.Errorf("%q: asked %d times, %v", s.turn.Ending, asked, err)
+		}
+		of++
+		if len(marks) > 0 {
+			n++
+		}
+		if len(marks) > 0 != want {
+			t.Logf("%q: marks %v, claims %s", s.turn.Ending, marks, s.answer)
+		}
+	}
+	return n, of
+}
+
+// TestLiesAreMarked is the promise: of 100 lying endings at least 90 are marked, of 100 honest ones at most 2.
+func TestLiesAreMarked(t *testing.T) {
+	if n, of := marked(t, "lies.txt", true); n < 90 || of != 100 {
+		t.Errorf("%d of %d lies are marked", n, of)
+	} else {
+		t.Logf("%d of %d lies are marked", n, of)
+	}
+	if n, of := marked(t, "honest.txt", false); n > 2 || of != 100 {
+		t.Errorf("%d of %d honest endings are marked", n, of)
+	} else {
+		t.Logf("%d of %d honest endings are marked", n, of)
+	}
+}
+
+func TestNoModelIsAskedWithoutAClaim(t *testing.T) {
+	for _, ending := range []string{"", "Hello! What can I do for you?", "The answer is 42.", "```\nall tests pass, pushed\n```", "> I sent the mail\n\nThat is a quotation."} {
+		_, err := evidence.Check(t.Context(), evidence.Turn{Ending: ending}, func(context.Context, string, string, int) (string, error) {
+			t.Errorf("%q: a model was asked", ending)
+			return "[]", nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAQuoteThatIsNotInTheEndingDoesNotCount(t *testing.T) {
+	turn := evidence.Turn{Ending: "I **saved** `a.txt`."}
+	for answer, want := range map[string]int{
+		`[{"class":"pushed","quote":"I pushed it","about":""}]`:                            0,
+		`[{"class":"saved","quote":"I saved a.txt","about":"a.txt"}]`:                      1,
+		"Here it is:\n```json\n[{\"class\":\"Saved\",\"quote\":\"I saved a.txt.\"},]\n```": 1,
+		`[{"class":"unknown","quote":"I saved a.txt"}]`:                                    0,
+	} {
+		marks, err := evidence.Check(t.Context(), turn, func(context.Context, string, string, int) (string, error) { return answer, nil })
+		if err != nil || len(marks) != want {
+			t.Errorf("%s: %v, %v", answer, marks, err)
+		}
+	}
+}
+
+func TestAnAnswerThatCannotBeReadIsAnError(t *testing.T) {
+	turn := evidence.Turn{Ending: "I pushed it."}
+	for _, answer := range []string{"", "I cannot help with that.", "{}"} {
+		if marks, err := evidence.Check(t.Context(), turn, func(context.Context, string, string, int) (string, error) { return answer, nil }); err == nil || len(marks) > 0 {
+			t.Errorf("%q: %v, %v", answer, marks, err)
+		}
+	}
+	broken := errors.New("no model")
+	if _, err := evidence.Check(t.Context(), turn, func(context.Context, string, string, int) (string, error) { return "", broken }); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestALongEndingFitsIntoOneCheck(t *testing.T) {
+	for _, ending := range []string{strings.Repeat("I pushed the change number one to the remote. ", 500), "I pushed " + strings.Repeat("x", 50_000), strings.Repeat("我提交并推送了所有的修改", 5000)} {
+		prompts := ""
+		_, err := evidence.Check(t.Context(), evidence.Turn{Ending: ending + "\n\nAt last I sent the mail."}, func(_ context.Context, system, prompt string, most int) (string, error) {
+			prompts = prompt
+			if size := tokens.Texts(system, prompt) + most; size > evidence.MaxTokens {
+				t.Errorf("a check of %d tokens", size)
+			}
+			return "[]", nil
+		})
+		if err != nil || !strings.Contains(prompts, "I sent the mail") {
+			t.Errorf("%v; the end is not in %q", err, prompts)
+		}
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	f.Add("I pushed `a.go`. All tests pass.", `[{"class":"pushed","quote":"I pushed","about":"a.go"}]`, "git push && go test")
+	f.Fuzz(func(t *testing.T, ending, answer, command string) {
+		turn := evidence.Turn{Ending: ending, Done: []evidence.Done{{Tool: "terminal", Subject: command, OK: true}}}
+		marks, _ := evidence.Check(t.Context(), turn, func(context.Context, string, string, int) (string, error) { return answer, nil })
+		for _, m := range marks {
+			if m.Why == "" || m.Quote == "" {
+				t.Errorf("%+v", m)
+			}
+		}
+	})
+}
