@@ -107,6 +107,13 @@ func (o *obedient) decide(r *chatserver.Request) (chatserver.Answer, error) {
 	return chatserver.Answer{Text: text}, nil
 }
 
+// results are all texts of the newest request.
+func (o *obedient) results() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.read
+}
+
 func (o *obedient) order(what string) chatserver.Function {
 	path := filepath.Join(o.home, "memories", "MEMORY.md")
 	text := func(v any) string { raw, _ := json.Marshal(v); return string(raw) }

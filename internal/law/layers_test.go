@@ -75,6 +75,7 @@ var layers = []layer{
 		{path: "internal/jsonrpc"},
 		{path: "internal/jsonschema", deps: []string{"github.com/google/jsonschema-go"}},
 		{path: "internal/keychain", deps: []string{"github.com/zalando/go-keyring"}},
+		{path: "internal/keyfile"},
 		{path: "internal/law"},
 		{path: "internal/lineage", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/lint", deps: []string{"github.com/pelletier/go-toml/v2", "go.yaml.in/yaml/v3"}},

@@ -100,7 +100,7 @@ func (a *approvals) open(c *call, found []hermes.Risk) []hermes.Risk {
 			return false
 		case f.Bound:
 			g := a.described(c, f.Key)
-			return g.Subject != "" && (a.answered(g) || a.rules.Grants != nil && a.rules.Grants.Covers(g))
+			return g.Subject != "" && (a.answered(g) || !f.NoRemember && a.rules.Grants != nil && a.rules.Grants.Covers(g))
 		case f.EveryMode:
 			g := a.described(c, f.Key)
 			return a.answered(g) || !f.NoRemember && a.rules.Grants != nil && a.rules.Grants.Covers(g)

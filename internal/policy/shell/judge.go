@@ -59,15 +59,28 @@ func (v Verdict) Level() Level {
 // or is only known at run time, gets the level Ask. Judge is pure and fast
 // (microseconds for a usual line) and may be called concurrently.
 func Judge(line string, on Context) Verdict {
-	j := newJudge(on)
+	byName := on
+	byName.Holds = nil
+	j := newJudge(byName)
 	j.line(line)
+	if j.Leaves && on.Holds != nil {
+		j = newJudge(on)
+		j.line(line)
+	}
 	// Judge what the line looks like on a screen as well as what the shell
 	// reads: each can hide something that the other shows.
 	if plain := lex.Normalize(line); plain != line {
-		again := newJudge(on)
+		again := newJudge(on) // few lines look different
 		again.line(plain)
 		for _, f := range again.Findings {
 			j.Find(f)
+		}
+	}
+	if j.Held != "" {
+		for i, f := range j.Findings {
+			if f.Key == "secret-upload" || f.Key == "secret-commit" {
+				j.Findings[i].Reason += ": " + j.Held
+			}
 		}
 	}
 	order.By(j.Findings, func(a, b Finding) int { return cmp.Compare(b.Level, a.Level) })

@@ -121,7 +121,9 @@ func (j *judge) recordOutput(s *syntax.Stmt, in track.Input) {
 		}
 		for _, target := range j.words([]*syntax.Word{r.Word}) {
 			old, ok := j.Written(target)
-			if ok && old.Sends && c.Secret {
+			connects := strings.HasPrefix(target, "/dev/tcp/") || strings.HasPrefix(target, "/dev/udp/")
+			j.Leaves = j.Leaves || connects
+			if (connects || ok && old.Sends) && c.Secret {
 				j.Ask("secret-upload", "sends a secret file, credentials or the environment to another machine")
 			}
 			if ok && (r.Op == syntax.AppOut || r.Op == syntax.AppAll) {

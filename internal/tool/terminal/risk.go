@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/keyfile"
 	"hermes/internal/policy/shell"
 )
 
@@ -136,7 +137,11 @@ func added(found []hermes.Risk, sent, data string, on shell.Context, layer strin
 }
 
 func (t *shellOf) shellContext(e hermes.Environment, dir string) shell.Context {
-	return shell.Context{Home: t.homeOf(e), Hermes: t.config.Hermes, Dir: dir, Resolve: t.followLinks(e), PID: t.config.PID, Gateway: t.config.Gateway}
+	on := shell.Context{Home: t.homeOf(e), Hermes: t.config.Hermes, Dir: dir, Resolve: t.followLinks(e), PID: t.config.PID, Gateway: t.config.Gateway}
+	if on.Resolve != nil { // the files are on this machine
+		on.Holds = new(keyfile.Finder).Path
+	}
+	return on
 }
 
 // homeOf is the user's home folder where the commands run.
@@ -163,7 +168,10 @@ func wallsOf(e hermes.Environment) string {
 func risks(v shell.Verdict) []hermes.Risk {
 	var all []hermes.Risk
 	for _, f := range v.Findings {
-		all = append(all, hermes.Risk{Key: f.Key, Reason: f.Reason, Deny: f.Level == shell.Refuse, NoRemember: f.Key == "unknown-path"})
+		upload := f.Key == "secret-upload" // a key leaves by an answer to this very command only
+		all = append(all, hermes.Risk{
+			Key: f.Key, Reason: f.Reason, Deny: f.Level == shell.Refuse, NoRemember: upload || f.Key == "unknown-path", EveryMode: upload, Bound: upload,
+		})
 	}
 	return all
 }

@@ -22,6 +22,7 @@ func Uploads(l *track.Line, name string, rest []string, s track.Situation) {
 		}
 		return
 	}
+	l.Leaves = true
 	if s.In.Secret || slices.ContainsFunc(rest, func(a string) bool { return strings.Contains(a, lex.FromSecret) }) || sendsSecret(l, kind, program.WithoutKeys(name, rest), s.In) {
 		l.Ask("secret-upload", "sends a secret file, credentials or the environment to another machine")
 	}
@@ -95,6 +96,7 @@ func attached(l *track.Line, value string) bool {
 // feedsSender judges >(…), to which a command gives its output.
 func feedsSender(l *track.Line, name string, rest []string, in track.Input) {
 	sends := slices.ContainsFunc(rest, func(a string) bool { c, ok := l.Written(a); return ok && c.Sends })
+	l.Leaves = l.Leaves || sends
 	if sends && (in.Secret || l.CallShowsSecret(append([]string{name}, rest...))) {
 		l.Ask("secret-upload", "sends a secret file, credentials or the environment to another machine")
 	}

@@ -47,6 +47,10 @@ type Context struct {
 	// Resolve follows the links of an absolute path on disk and returns the path
 	// it leads to. Nil follows none. It is the only thing that may touch a disk.
 	Resolve func(path string) string
+	// Holds says what key or login a file, or one below a folder, seems to hold by its content, ""
+	// for none; see package keyfile. A path may be a pattern of a shell. It reads the disk, so it is asked about lines only
+	// that send something. Nil knows only names.
+	Holds func(path string) string
 	// PID is the process id of Hermes; 0 means unknown.
 	PID int
 	// Gateway is set while the gateway runs in this process: a command of its
@@ -69,6 +73,8 @@ type Line struct {
 	Rights   int                       // how many wrappers give the rights of the system
 	Probing  bool                      // what is judged may not be a command at all
 	Listing  bool                      // only the commands are wanted: no path is judged
+	Leaves   bool                      // something of the line may send files or text elsewhere
+	Held     string                    // which file holds what, by its content
 	Findings []Finding                 // in the order in which they were found, one for each key
 	links    links                     // made by the line, or found on disk
 	visited  []string                  // folders that the line changes to

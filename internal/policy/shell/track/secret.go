@@ -1,6 +1,7 @@
 package track
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -15,7 +16,7 @@ func (l *Line) SecretPath(p string) bool {
 	if known {
 		return secret
 	}
-	secret = l.protected().Secret(p)
+	secret = l.protected().Secret(p) || l.holds(p)
 	if l.links.secret == nil {
 		l.links.secret = map[string]bool{}
 	}
@@ -23,6 +24,21 @@ func (l *Line) SecretPath(p string) bool {
 		l.links.secret[p] = secret
 	}
 	return secret
+}
+
+// maxHeld bounds how many paths of a line are asked about by content.
+const maxHeld = 256
+
+// holds reports whether a file holds a key or a login by its content.
+func (l *Line) holds(p string) bool {
+	if l.Context.Holds == nil || !path.IsAbs(p) || len(l.links.secret) >= maxHeld {
+		return false
+	}
+	what := l.Context.Holds(p)
+	if what != "" && l.Held == "" {
+		l.Held = p + " seems to hold " + what
+	}
+	return what != ""
 }
 
 // SecretWord reports whether a word is secret text, or names a file with a secret.
@@ -39,7 +55,7 @@ func (l *Line) SecretWord(word string) bool {
 		}
 	}
 	// Names of protected files have one of these, unless all of a folder is secret.
-	if !strings.ContainsAny(word, "./~_*?[") && !strings.Contains(l.Dir, "/.") && !lex.Dynamic(word) {
+	if l.Context.Holds == nil && !strings.ContainsAny(word, "./~_*?[") && !strings.Contains(l.Dir, "/.") && !lex.Dynamic(word) {
 		return false
 	}
 	if word[0] == '~' {

@@ -37,6 +37,7 @@ func (g git) call(rest []string) {
 	case "remote":
 		remote(g.Line, getopt.PlainWords(args))
 	case "add", "stage", "commit":
+		g.Leaves = true // with the next push
 		all := getopt.HasShort(args, "aA") || getopt.HasLong(args, "--all") || slices.Contains(args, ".")
 		if slices.ContainsFunc(getopt.PlainWords(getopt.WithoutValues(args, "mFCct")), g.SecretWord) || all && g.MadeSecrets() {
 			g.Ask("secret-commit", "puts a secret file into the repository")
