@@ -21,6 +21,16 @@ type write struct {
 	location
 	old, new string
 	existed  bool
+	unread   bool // old could not be read
+	whole    bool // new is not made from old
+}
+
+// before is the text that the file had, nil if it is not known.
+func (w write) before() *string {
+	if w.unread {
+		return nil
+	}
+	return &w.old
 }
 
 // stillFree reports an error if a file that is to be new is there by now. That is
@@ -59,12 +69,13 @@ type changed struct {
 // write writes the content to the file and notes what the model needs to know.
 // The caller holds the path's lock.
 func (t *Toolset) write(ctx context.Context, session string, w write, done *changed) error {
-	if !t.config.TrustWrites {
-		done.warn(t.ledger.stale(session, w.location))
-	}
-	if w.existed && w.new == w.old {
+	if w.existed && w.new == w.old && !w.unread {
+		t.ledger.wrote(session, w.real, w.info, &w.new)
 		done.Modified = append(done.Modified, w.path)
 		return nil
+	}
+	if err := t.mayReplace(ctx, session, w, done); err != nil {
+		return err
 	}
 	if err := w.files.Write(ctx, w.real, []byte(w.new), 0); err != nil {
 		return w.failure("write", err)
@@ -73,7 +84,7 @@ func (t *Toolset) write(ctx context.Context, session string, w write, done *chan
 	if err != nil {
 		return w.failure("stat", err)
 	}
-	t.ledger.wrote(session, w.real, info)
+	t.ledger.wrote(session, w.real, info, &w.new)
 	if n := hardLinks(w.info); n > 1 {
 		done.warn(fmt.Sprintf("%s has %s (hard links), which keep the old text", w.path, text.Plural(n-1, "other name", "other names")))
 	}
@@ -86,15 +97,38 @@ func (t *Toolset) write(ctx context.Context, session string, w write, done *chan
 	return nil
 }
 
+// mayReplace refuses to replace text that the session has not seen, and warns of what it should look at. A
+// change that was made from the text as it is now loses nothing.
+func (t *Toolset) mayReplace(ctx context.Context, session string, w write, done *changed) error {
+	if t.config.TrustWrites || !w.existed {
+		return nil
+	}
+	stale := t.ledger.stale(session, w.location, w.before())
+	switch {
+	case !w.whole && stale != "":
+		done.warn(stale + "; read it and check that no change is lost")
+	case stale != "":
+		return fmt.Errorf("not written: %s. Read it again, keep what you did not change, and then write it, or change only a part with patch", stale)
+	case w.whole && w.info.Size() > 0 && t.ledger.unseen(session, w.location) && !w.unread && !strings.ContainsRune(w.old[:min(len(w.old), 8<<10)], 0) && w.checkReadable(ctx) == nil:
+		return fmt.Errorf("not written: %s exists with %d bytes that you have not read in this session. Read it first, or change only a part with patch", w.path, w.info.Size())
+	default:
+		done.warn(t.ledger.shared(session, w.location))
+	}
+	return nil
+}
+
 // remove deletes a file. The caller holds the path's lock.
 func (t *Toolset) remove(ctx context.Context, session string, p location, done *changed) error {
 	if !t.config.TrustWrites {
-		done.warn(t.ledger.stale(session, p))
+		if stale := t.ledger.stale(session, p, nil); stale != "" {
+			return fmt.Errorf("not deleted: %s. Read it again, and then delete it", stale)
+		}
+		done.warn(t.ledger.shared(session, p))
 	}
 	if err := p.files.Remove(ctx, p.real); err != nil {
 		return p.failure("delete", err)
 	}
-	t.ledger.wrote(session, p.real, nil)
+	t.ledger.wrote(session, p.real, nil, nil)
 	done.Deleted = append(done.Deleted, p.path)
 	return nil
 }

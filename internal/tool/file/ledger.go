@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -44,17 +45,38 @@ func stampOf(info fs.FileInfo) stamp {
 	return stamp{info.Size(), info.ModTime()}
 }
 
+// A state is a file as a session last saw it. The content counts if it is known: clocks are coarse, and
+// a time can be set back.
+type state struct {
+	stamp
+	content sum // of the whole file; zero if it is not known
+}
+
+// lastWrite is a write of a session.
+type lastWrite struct {
+	session string
+	at      time.Time
+}
+
 // A ledger remembers what each session has seen, so that no page is sent
 // twice, loops are noticed, and writes to files that changed are reported. Its
 // methods may be called concurrently.
 type ledger struct {
+	now      func() time.Time
 	mu       sync.Mutex
 	sessions *lru.Map[string, *record]
-	writers  *lru.Map[string, string] // last session to write a path
+	writers  *lru.Map[string, lastWrite] // the last write of a path
 }
 
 // A sum identifies what a call gave to the model.
 type sum [sha256.Size]byte
+
+// sumOf hashes a text, which may be large, without a copy of it.
+func sumOf(text string) sum {
+	h := sha256.New()
+	_, _ = io.Copy(h, struct{ io.Reader }{strings.NewReader(text)}) // neither can fail
+	return sum(h.Sum(nil))
+}
 
 // A view is a page as the model saw it, and the file's state then.
 type view struct {
@@ -64,7 +86,7 @@ type view struct {
 
 // A record is what is known of one session.
 type record struct {
-	files    *lru.Map[string, stamp] // by real path, as last read or written
+	files    *lru.Map[string, state] // by real path, as last read or written
 	pages    *lru.Map[pageKey, view]
 	last     string                  // the previous call, to notice equal ones in a row
 	result   sum                     // what it gave
@@ -79,15 +101,15 @@ type pageKey struct {
 	offset, limit int
 }
 
-func newLedger() *ledger {
-	return &ledger{sessions: lru.New[string, *record](maxSessions), writers: lru.New[string, string](maxRemembered)}
+func newLedger(now func() time.Time) *ledger {
+	return &ledger{now: now, sessions: lru.New[string, *record](maxSessions), writers: lru.New[string, lastWrite](maxRemembered)}
 }
 
 // of returns the session's record, making it if needed. The caller holds mu.
 func (l *ledger) of(session string) *record {
 	return l.sessions.Make(session, func() *record {
 		return &record{
-			files: lru.New[string, stamp](maxRemembered), pages: lru.New[pageKey, view](maxRemembered),
+			files: lru.New[string, state](maxRemembered), pages: lru.New[pageKey, view](maxRemembered),
 			once: lru.New[string, bool](maxRemembered), named: lru.New[string, stamp](maxRemembered),
 		}
 	})
@@ -114,12 +136,17 @@ type sighting struct {
 // is refused. Of equal reads that give the same although the file was written,
 // the third gets a warning and the fourth is refused. A page that changed is
 // always sent.
-func (l *ledger) read(session string, p location, w window, result sum) sighting {
+func (l *ledger) read(session string, p location, w window, result, content sum) sighting {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.of(session)
 	row := r.repeat(fmt.Sprintf("read %s %d %d", p.real, w.offset, w.limit), result)
 	key, now := pageKey{p.real, w.offset, w.limit}, view{stampOf(p.info), result}
+	if content == (sum{}) { // a page says nothing new of what was read whole
+		if was, ok := r.files.Get(p.real); ok && was.stamp == now.stamp {
+			content = was.content
+		}
+	}
 	if known, seen := r.pages.Get(key); seen && known == now && p.info.Mode().IsRegular() && p.info.Size() > 0 {
 		if r.reported {
 			return sighting{err: fmt.Errorf("BLOCKED: you already read this page of %s and it has not changed. Use what you have, read another page, or do something else", p.path)}
@@ -131,7 +158,7 @@ func (l *ledger) read(session string, p location, w window, result sum) sighting
 		return sighting{err: fmt.Errorf("BLOCKED: the same read %d times in a row, with the same content. Use what you have or do something else", row)}
 	}
 	r.pages.Put(key, now)
-	r.files.Put(p.real, now.stamp)
+	r.files.Put(p.real, state{now.stamp, content})
 	if row == 3 {
 		return sighting{warning: "This is the third identical read in a row. The next one is refused if nothing changes."}
 	}
@@ -151,32 +178,67 @@ func (l *ledger) search(session, call string, result sum) (warning string, err e
 	return "", nil
 }
 
-// stale says who changed a file since the session last saw it, or "".
-func (l *ledger) stale(session string, p location) string {
+// stale says who changed a file since the session last saw it, or "". content is the file's
+// text now, nil if it could not be read.
+func (l *ledger) stale(session string, p location, content *string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	known, seen := l.of(session).files.Get(p.real)
-	if !seen || p.info == nil || known == stampOf(p.info) {
+	switch {
+	case !seen || p.info == nil:
+		return ""
+	case content != nil && known.content != (sum{}):
+		if known.content == sumOf(*content) {
+			return ""
+		}
+	case known.stamp == stampOf(p.info):
 		return ""
 	}
-	if by, _ := l.writers.Get(p.real); by != "" && by != session {
-		return fmt.Sprintf("another session changed %s since you last read it; read it and check that its changes are not lost", p.path)
+	if by, _ := l.writers.Get(p.real); by.session != "" && by.session != session {
+		return fmt.Sprintf("another session (%s) changed %s since you last read it", by.session, p.path)
 	}
-	return fmt.Sprintf("%s changed on disk since you last read it; read it and check that no change is lost", p.path)
+	return fmt.Sprintf("%s changed on disk since you last read it", p.path)
 }
 
-// wrote records a file's new state. info is nil if the file is gone.
-func (l *ledger) wrote(session, real string, info fs.FileInfo) {
+// unseen reports whether a session has neither read nor written a file.
+func (l *ledger) unseen(session string, p location) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, seen := l.of(session).files.Get(p.real)
+	return !seen
+}
+
+// shared says which other session wrote a file lately, or "". Its work goes on beside this session's.
+func (l *ledger) shared(session string, p location) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	by, _ := l.writers.Get(p.real)
+	now := l.now()
+	if _, live := l.sessions.Get(by.session); !live || by.session == session || now.Sub(by.at) > sharedFor {
+		return ""
+	}
+	return fmt.Sprintf("another session (%s) wrote %s %s ago, and may go on: keep its changes", by.session, p.path, max(now.Sub(by.at).Round(time.Second), time.Second))
+}
+
+// sharedFor is how long a write of another session is mentioned.
+const sharedFor = 10 * time.Minute
+
+// wrote records a file's new state, and its text if it is known. info is nil if the file is gone.
+func (l *ledger) wrote(session, real string, info fs.FileInfo, content *string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.of(session)
 	r.repeat("write "+real, sum{})
-	l.writers.Put(real, session)
+	l.writers.Put(real, lastWrite{session, l.now()})
 	if info == nil {
 		r.files.Delete(real)
 		return
 	}
-	r.files.Put(real, stampOf(info))
+	s := state{stamp: stampOf(info)}
+	if content != nil {
+		s.content = sumOf(*content)
+	}
+	r.files.Put(real, s)
 }
 
 // first reports whether a session meets something for the first time.
@@ -260,7 +322,7 @@ func (t *Toolset) Wrote(session string) []string {
 	defer l.mu.Unlock()
 	var out []string
 	for path, by := range l.writers.All() {
-		if by == session {
+		if by.session == session {
 			out = append(out, path)
 		}
 	}
@@ -280,7 +342,7 @@ func (l *ledger) seen(session string) map[string]stamp {
 	out := map[string]stamp{}
 	if r, ok := l.sessions.Get(session); ok {
 		for path, s := range r.files.All() {
-			out[path] = s
+			out[path] = s.stamp
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"context"
 	"slices"
 	"sync"
 )
@@ -13,37 +14,52 @@ type locks struct {
 }
 
 type pathLock struct {
-	sync.Mutex
+	taken chan struct{} // holds one while a call has the lock
 	users int
 }
 
 func newLocks() *locks { return &locks{held: map[string]*pathLock{}} }
 
 // lock waits for the locks of all paths and returns the function that releases
-// them. It takes them in sorted order, so that two calls never deadlock.
-func (l *locks) lock(paths ...string) (unlock func()) {
+// them. It takes them in sorted order, so that two calls never deadlock. If ctx ends first, it has
+// none of them and returns the cause.
+func (l *locks) lock(ctx context.Context, paths ...string) (unlock func(), err error) {
 	paths = slices.Compact(slices.Sorted(slices.Values(paths)))
-	taken := make([]*pathLock, len(paths))
-	for i, path := range paths {
+	var taken []*pathLock
+	unlock = func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for i, p := range taken {
+			<-p.taken
+			l.leave(paths[i], p)
+		}
+	}
+	for _, path := range paths {
 		l.mu.Lock()
 		p := l.held[path]
 		if p == nil {
-			p = &pathLock{}
+			p = &pathLock{taken: make(chan struct{}, 1)}
 			l.held[path] = p
 		}
 		p.users++
 		l.mu.Unlock()
-		p.Lock()
-		taken[i] = p
-	}
-	return func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		for i, p := range taken {
-			p.Unlock()
-			if p.users--; p.users == 0 {
-				delete(l.held, paths[i])
-			}
+		select {
+		case p.taken <- struct{}{}:
+			taken = append(taken, p)
+		case <-ctx.Done():
+			l.mu.Lock()
+			l.leave(path, p)
+			l.mu.Unlock()
+			unlock()
+			return nil, context.Cause(ctx)
 		}
+	}
+	return unlock, nil
+}
+
+// leave forgets a lock that no call wants any more. The caller holds mu.
+func (l *locks) leave(path string, p *pathLock) {
+	if p.users--; p.users == 0 {
+		delete(l.held, path)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hermes/internal/tool/file"
 	"time"
 )
 
@@ -88,7 +90,7 @@ func TestDeletingALinkKeepsItsFile(t *testing.T) {
 // old text.
 func TestHardLinksAreTold(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorldWith(t, file.Config{TrustWrites: true})
 	for name, a := range map[string]args{
 		"patch":      {"path": "a.txt", "old_string": "one", "new_string": "1"},
 		"write_file": {"path": "a.txt", "content": "1\n"},

@@ -117,7 +117,11 @@ func (t *Toolset) replace(ctx context.Context, c *hermes.Call, in patchArgs) (he
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	defer t.locks.lock(p.real)()
+	unlock, err := t.locks.lock(ctx, p.real)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	defer unlock()
 	w, err := t.changeable(ctx, c, in.Path)
 	if err != nil {
 		return hermes.Result{}, err
@@ -183,7 +187,11 @@ func (t *Toolset) applyPatch(ctx context.Context, c *hermes.Call, text string) (
 		}
 		real = append(real, at.real)
 	}
-	defer t.locks.lock(real...)()
+	unlock, err := t.locks.lock(ctx, real...)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	defer unlock()
 	run := patchRun{Toolset: t, call: c, files: map[string]patchedFile{}}
 	done, err := p.Apply(func(path string) (patch.File, error) { return run.open(ctx, path) })
 	if err != nil {

@@ -114,7 +114,9 @@ func (r *patchRun) steps(ctx context.Context, done patch.Outcome) error {
 // owner and times. Between two disks it is copied with its mode.
 func (r *patchRun) rename(ctx context.Context, from, to patchedFile) error {
 	if !r.config.TrustWrites {
-		r.out.warn(r.ledger.stale(sessionOf(r.call), from.location))
+		if stale := r.ledger.stale(sessionOf(r.call), from.location, from.before()); stale != "" {
+			r.out.warn(stale + "; read it and check that no change is lost")
+		}
 	}
 	if err := to.stillFree(ctx); err != nil {
 		return err
@@ -159,8 +161,8 @@ func (r *patchRun) noteMove(ctx context.Context, from, to patchedFile) error {
 	if err != nil {
 		return to.failure("stat", err)
 	}
-	r.ledger.wrote(sessionOf(r.call), from.real, nil)
-	r.ledger.wrote(sessionOf(r.call), to.real, info)
+	r.ledger.wrote(sessionOf(r.call), from.real, nil, nil)
+	r.ledger.wrote(sessionOf(r.call), to.real, info, nil)
 	return nil
 }
 
@@ -252,7 +254,7 @@ func (r *patchRun) restore(ctx context.Context, cause error) error {
 		if err != nil {
 			info = nil
 		}
-		r.ledger.wrote(sessionOf(r.call), step.file.real, info)
+		r.ledger.wrote(sessionOf(r.call), step.file.real, info, nil)
 	}
 	if len(lost) > 0 {
 		return fmt.Errorf("%w. The patch was stopped and these files could not be restored, check them: %s", cause, strings.Join(lost, ", "))

@@ -2,9 +2,11 @@ package file
 
 import (
 	"context"
+	"crypto/sha256"
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 
 	"hermes"
@@ -70,11 +72,16 @@ func (t *Toolset) runRead(ctx context.Context, c *hermes.Call, in readArgs) (her
 		return hermes.Result{}, err
 	}
 	defer text.Close()
-	page, err := readPage(text, w)
+	content := sha256.New()
+	page, err := readPage(io.TeeReader(text, content), w)
 	if err != nil {
 		return hermes.Result{}, fmt.Errorf("read %s: %w", p.path, err)
 	}
-	seen := t.ledger.read(c.Host.Session().ID, p, w, page.sum())
+	var whole sum
+	if page.counted { // to its end
+		whole = sum(content.Sum(nil))
+	}
+	seen := t.ledger.read(c.Host.Session().ID, p, w, page.sum(), whole)
 	if seen.err != nil {
 		return hermes.Result{}, seen.err
 	}

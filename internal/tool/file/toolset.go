@@ -17,6 +17,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"hermes"
 )
@@ -37,9 +38,10 @@ type Config struct {
 	// with links followed. Each write of them is asked about.
 	Program string
 	Path    []string
-	// TrustWrites turns off the warning about files that changed since they
-	// were read.
+	// TrustWrites lets write_file replace files that changed since they were read, or were
+	// never read, and turns off the warnings about them.
 	TrustWrites bool
+	Now         func() time.Time // nil is time.Now
 }
 
 // Toolset holds the four file tools and what they remember of each session.
@@ -58,7 +60,10 @@ func New(c Config) *Toolset {
 	c.ReadMaxChars = cmp.Or(max(c.ReadMaxChars, 0), 100_000)
 	c.MaxLines = cmp.Or(max(c.MaxLines, 0), 2_000)
 	c.MaxLineLength = cmp.Or(max(c.MaxLineLength, 0), 2_000)
-	return &Toolset{config: c, ledger: newLedger(), judged: newJudged(), locks: newLocks()}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return &Toolset{config: c, ledger: newLedger(c.Now), judged: newJudged(), locks: newLocks()}
 }
 
 // Name is "file".

@@ -57,7 +57,11 @@ func (t *Toolset) runWrite(ctx context.Context, c *hermes.Call, in writeArgs) (h
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	defer t.locks.lock(p.real)()
+	unlock, err := t.locks.lock(ctx, p.real)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	defer unlock()
 	if p, err = t.locate(ctx, c.Host, in.Path); err != nil { // its state under the lock
 		return hermes.Result{}, err
 	}
@@ -67,9 +71,9 @@ func (t *Toolset) runWrite(ctx context.Context, c *hermes.Call, in writeArgs) (h
 	if err := t.judged.check(c, in.Path, p); err != nil {
 		return hermes.Result{}, err
 	}
-	w := write{location: p, existed: p.info != nil}
+	w := write{location: p, existed: p.info != nil, whole: true}
 	if w.old, _, err = p.text(ctx); err != nil {
-		w.old = "" // the file is replaced anyway, only the diff is missing
+		w.old, w.unread = "", true // the file is replaced anyway, only the diff is missing
 	}
 	var kept string
 	if w.new, kept = patch.Like(w.old, in.Content); kept != "" {

@@ -235,6 +235,7 @@ func TestWriteReportsOnlyNewSyntaxErrors(t *testing.T) {
 			w := newWorld(t)
 			if tt.old != "" {
 				w.put(tt.name, tt.old)
+				w.ok("read_file", args{"path": tt.name})
 			}
 			got := w.ok("write_file", args{"path": tt.name, "content": tt.new})
 			all, _ := got["lint"].(args)
@@ -260,34 +261,85 @@ func TestWriteReportsOnlyNewSyntaxErrors(t *testing.T) {
 	}
 }
 
-func TestWriteReportsChangesInBetween(t *testing.T) {
+// TestNothingUnseenIsReplaced: write_file replaces only what the session has read or written as it is now.
+func TestNothingUnseenIsReplaced(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	path := w.put("f", "one\n")
-	if got := w.ok("write_file", args{"path": "f", "content": "two\n"}); got["_warning"] != nil {
-		t.Errorf("never read, nothing to report: %v", got)
+	w.refused("write_file", args{"path": "f", "content": "two\n"}, "have not read")
+	w.refused("write_file", args{"path": "f", "content": "two\n"}, "have not read")
+	if got := w.ok("write_file", args{"path": "f", "content": "one\n"}); got["_warning"] != nil { // nothing is lost
+		t.Errorf("%v", got)
 	}
+	w.ok("write_file", args{"path": "f", "content": "two\n"})
+	if w.has("f") != "two\n" {
+		t.Errorf("%q", w.has("f"))
+	}
+	// The same size, and a time that is set back: the text decides.
+	info, err := os.Stat(path)
+	must(t, err)
+	must(t, os.WriteFile(path, []byte("TWO\n"), 0o644))
+	must(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
+	w.refused("write_file", args{"path": "f", "content": "three\n"}, "changed on disk")
 	w.ok("read_file", args{"path": "f"})
-	if got := w.ok("write_file", args{"path": "f", "content": "three\n"}); got["_warning"] != nil {
-		t.Errorf("as read: %v", got)
-	}
-	must(t, os.WriteFile(path, []byte("somebody else\n"), 0o644))
+	w.ok("write_file", args{"path": "f", "content": "three\n"})
+	// Only another time: the text is as it was.
 	must(t, os.Chtimes(path, time.Now(), time.Now().Add(time.Minute)))
-	if got := w.ok("write_file", args{"path": "f", "content": "four\n"}); !strings.Contains(fmt.Sprint(got["_warning"]), "changed on disk") {
-		t.Errorf("got %v", got)
+	if got := w.ok("write_file", args{"path": "f", "content": "four\n"}); got["_warning"] != nil {
+		t.Errorf("%v", got)
 	}
-	w.env.session = "sibling"
-	w.ok("write_file", args{"path": "f", "content": "five and more\n"})
-	w.env.session = ""
-	if got := w.ok("patch", args{"path": "f", "old_string": "five", "new_string": "six"}); !strings.Contains(fmt.Sprint(got["_warning"]), "another session") {
-		t.Errorf("got %v", got)
+	// A change in the middle does not lose what others changed elsewhere.
+	must(t, os.WriteFile(path, []byte("four\nfive\n"), 0o644))
+	if got := w.ok("patch", args{"path": "f", "old_string": "four", "new_string": "4"}); !strings.Contains(fmt.Sprint(got["_warning"]), "changed on disk") || w.has("f") != "4\nfive\n" {
+		t.Errorf("%v, %q", got, w.has("f"))
+	}
+	must(t, os.WriteFile(path, []byte("others wrote it\n"), 0o644))
+	must(t, os.Chtimes(path, time.Now(), time.Now().Add(time.Hour)))
+	w.refused("patch", whole("*** Delete File: f\n"), "changed on disk")
+	if w.has("f") != "others wrote it\n" {
+		t.Errorf("%q", w.has("f"))
+	}
+	for name, text := range map[string]string{"empty": "", "binary": "\x00\x01"} {
+		w.put(name, text)
+		w.ok("write_file", args{"path": name, "content": "x\n"})
 	}
 	trusting := newWorldWith(t, file.Config{TrustWrites: true})
-	path = trusting.put("f", "one\n")
-	trusting.ok("read_file", args{"path": "f"})
-	must(t, os.WriteFile(path, []byte("somebody else\n"), 0o644))
+	trusting.put("f", "one\n")
 	if got := trusting.ok("write_file", args{"path": "f", "content": "x"}); got["_warning"] != nil {
 		t.Errorf("the guard is off: %v", got)
+	}
+}
+
+// TestEditsOfOtherSessionsAreTold: no session replaces what another one wrote meanwhile, and each learns that the
+// other works on the file.
+func TestEditsOfOtherSessionsAreTold(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	w := newWorldWith(t, file.Config{Now: func() time.Time { return now }})
+	w.put("f", "one\ntwo\n")
+	as := func(session string) { w.env.session = session }
+	as("a")
+	w.ok("read_file", args{"path": "f"})
+	as("b")
+	w.ok("read_file", args{"path": "f"})
+	w.ok("write_file", args{"path": "f", "content": "one\n2\n"})
+	now = now.Add(90 * time.Second)
+	as("a")
+	w.refused("write_file", args{"path": "f", "content": "1\ntwo\n"}, "another session (b) changed")
+	if got := w.ok("patch", args{"path": "f", "old_string": "one", "new_string": "1"}); !strings.Contains(fmt.Sprint(got["_warning"]), "another session (b) changed") || w.has("f") != "1\n2\n" {
+		t.Errorf("%v, %q", got, w.has("f"))
+	}
+	as("b")
+	w.ok("read_file", args{"path": "f"})
+	now = now.Add(90 * time.Second)
+	if got := w.ok("write_file", args{"path": "f", "content": "1\n2\n3\n"}); !strings.Contains(fmt.Sprint(got["_warning"]), "another session (a) wrote") || !strings.Contains(fmt.Sprint(got["_warning"]), "1m30s ago") {
+		t.Errorf("%v", got)
+	}
+	as("c")
+	w.ok("read_file", args{"path": "f"})
+	now = now.Add(time.Hour)
+	if got := w.ok("write_file", args{"path": "f", "content": "1\n2\n3\n4\n"}); got["_warning"] != nil {
+		t.Errorf("long ago: %v", got)
 	}
 }
 
@@ -295,6 +347,7 @@ func TestFullDiskKeepsTheOldFile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put("f", "old\n")
+	w.ok("read_file", args{"path": "f"})
 	w.env.fail = func(path string) error {
 		return &os.PathError{Op: "write", Path: path, Err: syscall.ENOSPC}
 	}
@@ -323,6 +376,7 @@ func TestConcurrentPatchesLoseNothing(t *testing.T) {
 		if i%2 == 1 {
 			name = "alias"
 		}
+		w.env.session = fmt.Sprint("child ", i%3)
 		call := w.call("patch", args{"path": name, "old_string": fmt.Sprintf("item %02d: open", i), "new_string": fmt.Sprintf("item %02d: done", i)})
 		wg.Go(func() {
 			if _, err := tool.Run(context.Background(), call); err != nil {
@@ -333,6 +387,34 @@ func TestConcurrentPatchesLoseNothing(t *testing.T) {
 	wg.Wait()
 	if got := w.has("list"); strings.Contains(got, "open") {
 		t.Errorf("changes were lost:\n%s", got)
+	}
+}
+
+// TestPatchesOfSeveralFilesDoNotWaitForEachOther: they name the same files in different orders.
+func TestPatchesOfSeveralFilesDoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("a", "one\n")
+	w.put("b", "one\n")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var wg sync.WaitGroup
+	for i := range 40 {
+		first, second := "a", "b"
+		if i%2 == 1 {
+			first, second = second, first
+		}
+		w.env.session = fmt.Sprint("child ", i%2)
+		call := w.call("patch", whole(fmt.Sprintf("*** Update File: %s\n-one\n+one\n+x%d\n*** Update File: %s\n-one\n+one\n+y%d\n", first, i, second, i)))
+		wg.Go(func() {
+			if _, err := w.tool("patch").Run(ctx, call); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if a, b := strings.Count(w.has("a"), "\n"), strings.Count(w.has("b"), "\n"); a != 41 || b != 41 {
+		t.Errorf("%d and %d lines", a, b)
 	}
 }
 
