@@ -230,7 +230,9 @@ func TestAKeyLeavesByAnAnswerToThatVeryCommand(t *testing.T) {
 		s.say(strings.Replace(send, "-m 1", "-m 2", 1))
 		var asked []string
 		for _, a := range s.asked {
-			if slices.ContainsFunc(a.Risks, func(r hermes.Risk) bool { return r.Key == "secret-upload" && strings.Contains(r.Reason, "notes.txt seems to hold a private key") }) {
+			if slices.ContainsFunc(a.Risks, func(r hermes.Risk) bool {
+				return r.Key == "secret-upload" && strings.Contains(r.Reason, "notes.txt seems to hold a private key")
+			}) {
 				asked = append(asked, a.Subject)
 			}
 		}

@@ -235,6 +235,7 @@ var layers = []layer{
 	}}},
 
 	{8, "command line", "one folder below cmd/ for each noun, such as sessions or memory", [][]row{{
+		{path: "internal/attack"},      // what hermes doctor --attack tries
 		{path: "internal/cmd/factory"}, // what all commands work with
 	}, {
 		{path: "internal/cmd/*"},

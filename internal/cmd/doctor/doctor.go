@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hermes/internal/attack"
 	"hermes/internal/cmd/factory"
 	"hermes/internal/ioerr"
 	"hermes/internal/markup"
@@ -30,16 +31,26 @@ func NewCmd(f *factory.Factory, deps func() (setup.Deps, error)) *cobra.Command 
 	if deps == nil {
 		deps = func() (setup.Deps, error) { return fromApp(f) }
 	}
-	var fix, asJSON bool
-	cmd := factory.Verb("doctor", "Check the installation for problems", "hermes doctor\n  hermes doctor --fix", cobra.NoArgs, func(ctx context.Context, c *factory.Call) error {
+	var fix, asJSON, attacks bool
+	var only string
+	cmd := factory.Verb("doctor", "Check the installation for problems", "hermes doctor\n  hermes doctor --fix\n  hermes doctor --attack", cobra.NoArgs, func(ctx context.Context, c *factory.Call) error {
+		if attacks || only != "" {
+			return tryAttacks(ctx, f, c, only, asJSON)
+		}
 		d, err := deps()
 		if err != nil {
 			return err
 		}
 		return run(ctx, c, d, fix, asJSON)
 	})
-	cmd.Long = "Check the installation for problems. The exit status is 1 if a check fails."
+	cmd.Long = "Check the installation for problems. The exit status is 1 if a check fails.\n\n" +
+		"With --attack, try what must not be possible, with the settings as they are: get out of the sandbox, around the rules, at secrets, and make untrusted text last. " +
+		"It happens in a temporary home and folder, with a model inside of this program: nothing of yours is changed or sent."
 	cmd.Flags().BoolVar(&fix, "fix", false, "fix problems that can be fixed safely")
+	cmd.Flags().BoolVar(&attacks, "attack", false, "attack the sandbox, the rules and the secrets, and say what held")
+	cmd.Flags().StringVar(&only, "only", "", "attack one `group` only: "+strings.Join(attack.Groups(), ", "))
+	cmd.MarkFlagsMutuallyExclusive("fix", "attack")
+	cmd.MarkFlagsMutuallyExclusive("fix", "only")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one result per line")
 	return cmd
 }
