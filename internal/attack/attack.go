@@ -60,7 +60,7 @@ var groups = []group{
 }
 
 // Run runs the attacks of a group, or of all if only is "", against the settings of an app. base makes
-// further apps like it. The error is that of what could not be set up at all.
+// further apps like it; its Getenv must be set. The error is that of what could not be set up at all.
 func Run(ctx context.Context, live *app.App, base app.Options, only string, tell func(Result)) error {
 	found := false
 	for _, g := range groups {

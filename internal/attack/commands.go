@@ -117,7 +117,7 @@ var wallList = []wall{
 	{name: "gain rights", needs: "grep", line: `grep -q 'NoNewPrivs:.0' /proc/self/status && echo ga''in`, broke: said("gain")},
 }
 
-// walls runs the commands. Beside each stands the proof that commands run at all.
+// walls runs the commands, after the control that commands run at all.
 func walls(ctx context.Context, s *scene, tell func(Result)) error {
 	if err := s.open(ctx, hermes.ModeYolo); err != nil {
 		return err

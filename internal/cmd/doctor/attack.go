@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 
 	"hermes/internal/attack"
 	"hermes/internal/cmd/factory"
@@ -19,7 +20,11 @@ func tryAttacks(ctx context.Context, f *factory.Factory, c *factory.Call, only s
 	counts := map[attack.Verdict]int{}
 	encode := json.NewEncoder(c.Out)
 	encode.SetEscapeHTML(false)
-	err := attack.Run(ctx, f.App(), f.Global, only, func(r attack.Result) {
+	base := f.Global
+	if base.Getenv == nil {
+		base.Getenv = os.Getenv
+	}
+	err := attack.Run(ctx, f.App(), base, only, func(r attack.Result) {
 		counts[r.Verdict]++
 		if asJSON {
 			_ = encode.Encode(r) // a closed pipe is handled by main
