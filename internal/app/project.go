@@ -1,12 +1,15 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"os"
 	"sync"
 
+	"hermes/internal/audit"
 	"hermes/internal/lru"
 	"hermes/internal/permission"
+	"hermes/internal/toolbox"
 	"hermes/internal/trust"
 )
 
@@ -112,4 +115,47 @@ func (p *projects) policies(dir string) permission.Policies {
 		return found.trusted
 	}
 	return found.untrusted
+}
+
+// undecided returns the settings that hold in a folder and that the user has neither trusted nor
+// declined, nil if there are none. What is shown is what is trusted.
+func (a *App) undecided(p *projects) func(dir string) *toolbox.Undecided {
+	return func(dir string) *toolbox.Undecided {
+		if here, err := thereOrHere(dir); err == nil { // as its environment does
+			dir = here
+		}
+		found := p.look(dir)
+		d, err := p.store.Decided(found.project)
+		if err != nil || found.err != nil || found.project.Empty() || d.State != trust.Unknown {
+			return nil
+		}
+		return &toolbox.Undecided{
+			Subject: trust.Question(found.project, d), Rules: found.trusted,
+			Decide: func(ctx context.Context, trusted bool) error {
+				state := trust.Declined
+				if trusted {
+					state = trust.Trusted
+				}
+				return a.decideTrust(ctx, p.store, found.project, state)
+			},
+		}
+	}
+}
+
+// decideTrust records a decision of the user about the settings of a project and keeps it. What cannot be recorded is
+// not trusted.
+func (a *App) decideTrust(ctx context.Context, store *trust.Store, p trust.Project, state trust.State) error {
+	if err := a.Record(ctx, audit.Row{Kind: audit.KindTrust, By: "user", Dir: p.Dir, Decision: string(state), Note: "settings with the hash " + p.Hash}); err != nil {
+		return err
+	}
+	return store.Set(ctx, p, state, "user")
+}
+
+// DecideTrust records a decision of the user about the settings of a project and keeps it.
+func (a *App) DecideTrust(ctx context.Context, p trust.Project, state trust.State) error {
+	store, err := a.Trust()
+	if err != nil {
+		return err
+	}
+	return a.decideTrust(ctx, store, p, state)
 }

@@ -53,6 +53,9 @@ type Approvals struct {
 	// Policies returns the rules that hold now for the calls of a session with this folder;
 	// nil has none.
 	Policies func(dir string) permission.Policies
+	// Undecided returns the settings of the project of a folder about which the user has not decided;
+	// nil if there are none, and so is a nil func.
+	Undecided func(dir string) *Undecided
 	// Profile is the profile of the home, for rules that hold in some only.
 	Profile string
 	// Allowed are the keys of risks that are already approved, in any folder.
@@ -95,6 +98,7 @@ type approvals struct {
 	now   func() time.Time
 
 	mu      sync.Mutex
+	offered []string       // settings of projects that the user was asked about, by what was shown
 	granted []hermes.Grant // for the session
 	refused int            // in a row
 }
@@ -109,6 +113,16 @@ func (b *Toolbox) approval(next runner) runner {
 	return func(ctx context.Context, c *call) hermes.Result {
 		if len(c.open) == 0 {
 			return next(ctx, c)
+		}
+		if b.askTrust(ctx, c) {
+			if v := b.decide(ctx, c); v.Outcome != Asks && v.Outcome != Runs {
+				return b.permission(b.approval(next))(ctx, c)
+			} else if c.open = v.Open; len(v.Open) == 0 {
+				if refused := b.recordAllowed(ctx, c, v.Risks, strings.Join(v.By, ", ")); refused != nil {
+					return *refused
+				}
+				return next(ctx, c)
+			}
 		}
 		note, refused := b.ask(ctx, c)
 		if refused != nil {

@@ -93,15 +93,7 @@ func (n noun) trust(ctx context.Context, c *factory.Call, yes bool, hash string)
 
 // decide keeps a decision about what was shown.
 func (n noun) decide(ctx context.Context, c *factory.Call, p trust.Project, state trust.State) error {
-	store, err := n.store()
-	if err != nil {
-		return err
-	}
-	// A row first: what cannot be recorded is not trusted.
-	if err := n.App().Record(ctx, audit.Row{Kind: audit.KindTrust, By: "user", Dir: p.Dir, Decision: string(state), Note: "settings with the hash " + p.Hash}); err != nil {
-		return err
-	}
-	if err := store.Set(ctx, p, state, "user"); err != nil {
+	if err := n.App().DecideTrust(ctx, p, state); err != nil {
 		return err
 	}
 	c.Say("The project settings of %s are now %s. %s", text.VisibleName(p.Dir), state, meaning(state))
