@@ -43,6 +43,16 @@ func with(flag string, e effect) effectOf {
 	}
 }
 
+// given is a command that has another effect if a flag has a value.
+func given(flag string, e effect) effectOf {
+	return func(c *cobra.Command, _ []string) effect {
+		if c.Flags().Changed(flag) {
+			return e
+		}
+		return reads
+	}
+}
+
 func anySet(c *cobra.Command, flags []string) bool {
 	for _, name := range flags {
 		if on, err := c.Flags().GetBool(name); err == nil && on {
@@ -77,18 +87,19 @@ func effects() map[string]effectOf {
 		"demo":   always(runs),
 		"attach": always(attends),
 
-		"config get":       with("reveal", reveals),
-		"curator purge":    unless("dry-run"),
-		"curator rollback": unless("list"),
-		"curator run":      unless("dry-run"),
-		"doctor":           with("fix", changes),
-		"learning merge":   unless("dry-run"),
-		"memory setup":     withArguments,
-		"model":            choosing,
-		"panic":            with("off", changes), // anyone may stop, only the user goes on
-		"sessions prune":   unless("dry-run"),
-		"skills update":    unless("diff"),
-		"undo":             unless("list", "preview"),
+		"config get":          with("reveal", reveals),
+		"curator purge":       unless("dry-run"),
+		"curator rollback":    unless("list"),
+		"curator run":         unless("dry-run"),
+		"doctor":              with("fix", changes),
+		"learning merge":      unless("dry-run"),
+		"memory setup":        withArguments,
+		"model":               choosing,
+		"permissions suggest": given("apply", changes),
+		"panic":               with("off", changes), // anyone may stop, only the user goes on
+		"sessions prune":      unless("dry-run"),
+		"skills update":       unless("diff"),
+		"undo":                unless("list", "preview"),
 	}
 	for _, name := range []string{
 		"auth", "auth list", "auth status",

@@ -29,7 +29,7 @@ func NewCmd(f *factory.Factory) *cobra.Command {
 	list := n.list()
 	cmd := factory.Noun("permissions", "Show, test and revoke what runs without asking",
 		"hermes permissions\n  hermes permissions revoke 1a2b3c4d\n  hermes permissions test 'terminal: rm -rf build'",
-		list, n.revoke(), n.unattended(), n.test())
+		list, n.revoke(), n.unattended(), n.test(), n.suggest())
 	cmd.Long = "A permission is made when you answer \"always\" to an approval. It is kept in permissions.yaml of your home\n" +
 		"and holds in new sessions on the same platform, but not where no user can be asked.\n\n" +
 		"The section rules of the same file is yours: it denies, asks or allows calls by tool and subject. See docs/permissions.md."

@@ -11,6 +11,7 @@ import (
 
 	"hermes"
 	"hermes/internal/app"
+	"hermes/internal/audit"
 	"hermes/internal/cmd/factory"
 	"hermes/internal/cmd/permissions"
 	"hermes/internal/permission"
@@ -214,5 +215,58 @@ func TestRulesAreListed(t *testing.T) {
 		if !strings.Contains(out, w) {
 			t.Errorf("got %q, want %q", out, w)
 		}
+	}
+}
+
+// TestSuggestedRulesAreAddedByTheirNumber: from the record to the file of rules, which then decides.
+func TestSuggestedRulesAreAddedByTheirNumber(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	a := app.New(app.Options{Home: d.home})
+	for _, line := range []string{"docker stop web", "docker stop db", "rm -rf build", "rm -rf build"} {
+		risk := "docker-lifecycle"
+		if strings.HasPrefix(line, "rm") {
+			risk = "recursive-delete"
+		}
+		for range 2 {
+			if err := a.Record(t.Context(), audit.Row{Kind: audit.KindAnswer, By: "user", Tool: "terminal", Subject: line, Risks: []string{risk}, Decision: "once"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := a.Record(t.Context(), audit.Row{Kind: audit.KindAnswer, By: "model", Tool: "terminal", Subject: "docker kill x", Risks: []string{"docker-lifecycle"}, Decision: "once"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := d.run("suggest", "--json")
+	var list []struct {
+		Number int
+		Rule   string
+		Count  int
+	}
+	if err != nil || json.Unmarshal([]byte(out), &list) != nil || len(list) != 1 || list[0].Rule != "terminal: docker stop *" || list[0].Count != 4 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if out, err := d.run("suggest", "--min-count", "5"); err != nil || !strings.Contains(out, "nothing to suggest") {
+		t.Errorf("%v: %s", err, out)
+	}
+	for _, numbers := range []string{"2", "0", "x", "1,2"} {
+		if out, err := d.run("suggest", "--apply", numbers); err == nil || !strings.Contains(err.Error(), "there is no suggestion") {
+			t.Errorf("%s: %v: %s", numbers, err, out)
+		}
+	}
+	if out, err := d.run("suggest", "--apply", "1"); err != nil || !strings.Contains(out, "Added: allow: terminal: docker stop *") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if out, err := d.run("test", "terminal: docker stop other"); err != nil || !strings.Contains(out, "docker stop *") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if out, err := d.run("suggest"); err != nil || !strings.Contains(out, "nothing to suggest") {
+		t.Errorf("what a rule allows is suggested again: %v: %s", err, out)
+	}
+	if len(d.ids()) != 2 {
+		t.Error("the permissions that were there are lost")
 	}
 }

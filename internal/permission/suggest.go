@@ -1,0 +1,246 @@
+package permission
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hermes/internal/policy/shell/inspect"
+	"hermes/internal/yamledit"
+)
+
+// Answered is how often the user answered in one way about a call with one risk.
+type Answered struct {
+	Tool, Subject, Risk string
+	Allowed             bool
+	Count               int
+	Last                time.Time
+}
+
+// Suggestion is a rule that would have answered for the user.
+type Suggestion struct {
+	Rule  string
+	Count int // answers that it would have saved
+	Last  time.Time
+	// Calls are the commands that it was made of, and Risks what they were asked about for.
+	Calls, Risks []string
+}
+
+// suggestable are the risks for which a rule may be suggested. All others are not: what deletes, overwrites, sends,
+// publishes, gains rights, hides what runs or changes Hermes is answered each time, and so is what is not known.
+var suggestable = []string{"docker-lifecycle", "environment", "git-remote", "option-exec", "package-source", "service-stop", "write-and-run"}
+
+// maxSubject is where the record cuts subjects, in bytes: a longer one is not known whole.
+const maxSubject = 480
+
+// Suggest returns rules for commands that the user allowed at least so often and never refused, the most useful first. A rule
+// is for one command, word by word, or for all with the same program and verb if several of them were allowed. Each rule is
+// read as the file is, and allows the calls that it was made of.
+func Suggest(answers []Answered, least int) []Suggestion {
+	seen := map[string]*allowedLine{}
+	refused := map[string]bool{} // lines, and their heads
+	for _, a := range answers {
+		words, ok := oneCommand(a)
+		if !ok {
+			continue
+		}
+		if !a.Allowed {
+			refused[a.Subject], refused[headWords(words)] = true, true
+			continue
+		}
+		l := seen[a.Subject]
+		if l == nil {
+			l = &allowedLine{words: words, risks: map[string]int{}}
+			seen[a.Subject] = l
+		}
+		l.risks[a.Risk] += a.Count
+		if a.Last.After(l.last) {
+			l.last = a.Last
+		}
+	}
+	byHead := map[string][]string{}
+	for line, l := range seen {
+		if refused[line] || slices.ContainsFunc(slices.Collect(maps.Keys(l.risks)), func(r string) bool { return !slices.Contains(suggestable, r) }) {
+			delete(seen, line)
+			continue
+		}
+		if h := headWords(l.words); h != "" && !refused[h] {
+			byHead[h] = append(byHead[h], line)
+		}
+	}
+	var list []Suggestion
+	taken := map[string]bool{}
+	add := func(rule string, lines []string) {
+		slices.Sort(lines)
+		s := Suggestion{Rule: rule, Calls: lines}
+		for _, line := range lines {
+			l := seen[line]
+			s.Count += l.count()
+			if l.last.After(s.Last) {
+				s.Last = l.last
+			}
+			s.Risks = append(s.Risks, slices.Collect(maps.Keys(l.risks))...)
+			if !allows(rule, line, l.risks) {
+				return
+			}
+		}
+		slices.Sort(s.Risks)
+		if s.Risks = slices.Compact(s.Risks); s.Count < least {
+			return
+		}
+		for _, line := range lines {
+			taken[line] = true
+		}
+		list = append(list, s)
+	}
+	for _, h := range slices.Sorted(maps.Keys(byHead)) {
+		if lines := byHead[h]; len(lines) > 1 {
+			add(toolCommand+": "+h+" *", lines)
+		}
+	}
+	for _, line := range slices.Sorted(maps.Keys(seen)) {
+		if pattern, ok := quotedWords(seen[line].words); ok && !taken[line] {
+			add(toolCommand+": "+pattern, []string{line})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Suggestion) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), b.Last.Compare(a.Last), strings.Compare(a.Rule, b.Rule))
+	})
+	return list
+}
+
+// allowedLine is a command that the user allowed.
+type allowedLine struct {
+	words []string
+	risks map[string]int // answers, by risk
+	last  time.Time
+}
+
+// count is how often it was asked about: each answer counts for each of its risks.
+func (l allowedLine) count() int {
+	n := 0
+	for _, c := range l.risks {
+		n = max(n, c)
+	}
+	return n
+}
+
+// oneCommand returns the words of an answer about one simple command that is known whole.
+func oneCommand(a Answered) ([]string, bool) {
+	if a.Tool != toolCommand || len(a.Subject) > maxSubject || strings.ContainsAny(a.Subject, "\n\r…�") || strings.Contains(a.Subject, "***") || strings.Contains(a.Subject, "...") {
+		return nil, false
+	}
+	commands, simple := inspect.Simple(a.Subject)
+	if !simple || len(commands) != 1 || len(commands[0]) == 0 || assigns(commands[0][0]) {
+		return nil, false
+	}
+	return commands[0], true
+}
+
+// headWords are the program and the verb of a command, "" if it has no verb.
+func headWords(words []string) string {
+	if len(words) < 3 || !plainWord(words[0]) || !plainWord(words[1]) || strings.HasPrefix(words[1], "-") {
+		return ""
+	}
+	return words[0] + " " + words[1]
+}
+
+func plainWord(w string) bool {
+	return w != "" && strings.IndexFunc(w, func(r rune) bool {
+		return !(r == '-' || r == '_' || r == '.' || r == ':' || r == '/' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
+	}) < 0
+}
+
+// quotedWords writes words as a pattern that has exactly these.
+func quotedWords(words []string) (string, bool) {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		switch {
+		case plainWord(w):
+			quoted[i] = w
+		case strings.Contains(w, "'"):
+			return "", false
+		default:
+			quoted[i] = "'" + w + "'"
+		}
+	}
+	return strings.Join(quoted, " "), true
+}
+
+// allows reports whether a file with just this rule would allow a command in spite of its risks.
+func allows(rule, line string, risks map[string]int) bool {
+	src, err := yamledit.Set(nil, []string{sectionRules}, []any{map[string]any{string(Allow): rule}})
+	if err != nil {
+		return false
+	}
+	p := ReadPolicy(src, "permissions.yaml", "")
+	if len(p.Problems) > 0 || len(p.Entries) != 1 {
+		return false
+	}
+	c := Call{Tool: toolCommand, Toolset: toolCommand, Writes: true, Command: line, Texts: []string{line}, Workspace: "/", Dir: "/"}
+	for risk := range risks {
+		if len(Policies{p}.Allowed(&c, risk, time.Time{})) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// AddRules adds rules that allow to the list rules, behind those that are there; everything else in the file stays as it is. It
+// returns when they are on disk, were read back, and hold.
+func (f *File) AddRules(ctx context.Context, rules ...string) error {
+	err := f.change(ctx, func(src []byte) ([]byte, error) {
+		p := ReadPolicy(src, f.path, "")
+		if len(p.Problems) > 0 {
+			return nil, fmt.Errorf("no rule was added, since the file is not clear: %s", p.Problems[0])
+		}
+		for _, r := range rules {
+			n, err := listed(src)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", f.path, err)
+			}
+			entry := map[string]any{string(Allow): r}
+			if n == 0 {
+				src, err = yamledit.Set(src, []string{sectionRules}, []any{entry})
+			} else {
+				src, err = yamledit.Set(src, []string{sectionRules, strconv.Itoa(n)}, entry)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", f.path, err)
+			}
+		}
+		return src, nil
+	})
+	if err != nil {
+		return err
+	}
+	src, err := f.read()
+	if err != nil {
+		return err
+	}
+	p := ReadPolicy(src, f.path, "")
+	for _, r := range rules {
+		if len(p.Problems) > 0 || !slices.ContainsFunc(p.Entries, func(e Entry) bool { return e.Verdict == Allow && e.Rule.String() == r }) {
+			return fmt.Errorf("%s was written but does not have the rule %q; look at it with an editor", f.path, r)
+		}
+	}
+	return nil
+}
+
+// listed is how many entries the list rules has.
+func listed(src []byte) (int, error) {
+	d, err := yamledit.Parse(src)
+	if err != nil {
+		return 0, err
+	}
+	n := d.Find(sectionRules)
+	if n == nil {
+		return 0, nil
+	}
+	return len(n.Content), nil
+}
