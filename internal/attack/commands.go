@@ -27,15 +27,6 @@ type wall struct {
 	needs string
 	// broke says what the command achieved, "" if nothing. read is what it printed.
 	broke func(s *scene, read string, reached int64) string
-	// undo takes away what the command made.
-	undo string
-}
-
-func shows(s *scene, read string, _ int64) string {
-	if strings.Contains(read, canary) {
-		return "it read the canary"
-	}
-	return ""
 }
 
 func made(name string) func(*scene, string, int64) string {
