@@ -20,6 +20,7 @@ providers:
   box: {base_url: %q, api_key: key-of-the-torture}
 auxiliary:
   title_generation: {enabled: false}
+  evidence: {enabled: false}
   session_summary: {enabled: false}
 memory: {nudge_interval: 0, flush_min_turns: 0}
 skills: {creation_nudge_interval: 0}

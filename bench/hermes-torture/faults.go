@@ -241,6 +241,7 @@ providers:
   box: {base_url: %q, api_key: key-of-the-torture, stale_timeout_seconds: 2, models: {claude-sonnet-4-6: {context_length: 200000}}%s}
 auxiliary:
   title_generation: {enabled: false}
+  evidence: {enabled: false}
   session_summary: {enabled: false}
 memory: {nudge_interval: 0, flush_min_turns: 0}
 skills: {creation_nudge_interval: 0}

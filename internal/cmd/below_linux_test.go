@@ -311,6 +311,7 @@ memory import SKILL.md
 memory setup local
 model openai:gpt-5
 permissions revoke 1
+permissions suggest --apply 1
 trust
 trust decline
 trust revoke --all

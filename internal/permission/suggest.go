@@ -214,6 +214,9 @@ func (f *File) AddRules(ctx context.Context, rules ...string) error {
 				return nil, fmt.Errorf("%s: %w", f.path, err)
 			}
 		}
+		if missing := without(src, f.path, rules); missing != "" {
+			return nil, fmt.Errorf("%s: the rule %q cannot be added; write it there with an editor", f.path, missing)
+		}
 		return src, nil
 	})
 	if err != nil {
@@ -223,13 +226,21 @@ func (f *File) AddRules(ctx context.Context, rules ...string) error {
 	if err != nil {
 		return err
 	}
-	p := ReadPolicy(src, f.path, "")
-	for _, r := range rules {
-		if len(p.Problems) > 0 || !slices.ContainsFunc(p.Entries, func(e Entry) bool { return e.Verdict == Allow && e.Rule.String() == r }) {
-			return fmt.Errorf("%s was written but does not have the rule %q; look at it with an editor", f.path, r)
-		}
+	if missing := without(src, f.path, rules); missing != "" {
+		return fmt.Errorf("%s was written but does not have the rule %q; look at it with an editor", f.path, missing)
 	}
 	return nil
+}
+
+// without returns the first of the rules that allow which a file does not have, or which do not hold there.
+func without(src []byte, place string, rules []string) string {
+	p := ReadPolicy(src, place, "")
+	for _, r := range rules {
+		if len(p.Problems) > 0 || !slices.ContainsFunc(p.Entries, func(e Entry) bool { return e.Verdict == Allow && e.Rule.String() == r }) {
+			return r
+		}
+	}
+	return ""
 }
 
 // listed is how many entries the list rules has.

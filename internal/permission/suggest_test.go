@@ -85,6 +85,16 @@ func TestRulesAreAddedBesideWhatIsThere(t *testing.T) {
 	if err := f.AddRules(t.Context(), "terminal: make y"); err == nil {
 		t.Error("a file that is not clear was changed")
 	}
+	for _, src := range []string{"rules: {browser.*: deny}\n", "rules: [{deny: 'terminal: x'}]\n", "rules:\n"} { // the other forms of the list
+		if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		added := f.AddRules(t.Context(), "terminal: make y") == nil
+		now, err := os.ReadFile(path)
+		if err != nil || added != strings.Contains(string(now), "make y") || !added && string(now) != src {
+			t.Errorf("%q: added %v, now %q, %v", src, added, now, err)
+		}
+	}
 	empty := permission.New(filepath.Join(t.TempDir(), permission.Name), nil, nil)
 	if err := empty.AddRules(t.Context(), "terminal: make y"); err != nil {
 		t.Error(err)
