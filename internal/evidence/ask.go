@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hermes/internal/jsonrepair"
+	"hermes/internal/lazy"
 )
 
 // MaxTokens bounds one check: the question and the answer.
@@ -39,9 +40,38 @@ func claimed(ctx context.Context, ending, excerpt string, ask Ask) ([]Claim, err
 	if err != nil {
 		return nil, fmt.Errorf("find claims: %w", err)
 	}
-	text := plain(ending)
-	return slices.DeleteFunc(claims, func(c Claim) bool { return !strings.Contains(text, plain(c.Quote)) }), nil
+	return slices.DeleteFunc(claims, func(c Claim) bool { return !asserted(ending, c) }), nil
 }
+
+// asserted reports whether an ending has the words of a claim, and says with them that something was done: not
+// that it was not, will, may or should be, nor what others said or what a program does.
+func asserted(ending string, c Claim) bool {
+	text, quote := plain(strings.ReplaceAll(ending, "\n", " ¶ ")), plain(c.Quote)
+	for from := 0; ; {
+		at := strings.Index(text[from:], quote)
+		if at < 0 || quote == "" {
+			return false
+		}
+		before := text[:from+at]
+		if ends := clause().FindAllStringIndex(before, -1); len(ends) > 0 {
+			before = before[ends[len(ends)-1][1]:]
+		}
+		if !unreal().MatchString(before+quote) && !descriptive().MatchString(quote) {
+			return true
+		}
+		from += at + len(quote)
+	}
+}
+
+var (
+	// clause ends what belongs to a claim before it.
+	clause = lazy.Regexp(`[.;!?:¶] |, (?:and |but )?|\bbut |\baber |—`)
+	// unreal are words of what was not done, or not yet.
+	unreal = lazy.Regexp(`(?i)(?:^|[^\pL])(?:not|never|cannot|unable|(?:have|has|did|does|do|is|are|was|were|could|would|should)n'?t|can't|won't|if|once|unless|whether|should|would|could|will|shall|may|might|must|can|want|wants|going to|about to|(?:i|we) plan to|need to|needs to|you (?:wrote|said|asked)|'ll|` +
+		`nicht|kein\pL*|falls|sobald|werde|wird|würde|sollte|könnte|kann|pas|n'a|si|sera|peut|cuando|podría|debería|não|niet|geen|не|если|будет)(?:[^\pL]|$)|没有|沒有|尚未|未能|ません|않`)
+	// descriptive says what a program does.
+	descriptive = lazy.Regexp(`(?i)^(?:\pL+ ){0,3}(?:writes|saves|creates|deletes|removes|sends|updates|stores)\b`)
+)
 
 // read reads the answer of a model.
 func read(answer string) ([]Claim, error) {
@@ -55,9 +85,17 @@ func read(answer string) ([]Claim, error) {
 	}
 	var list []struct{ Class, Quote, About string }
 	if json.Unmarshal(raw, &list) != nil {
-		fixed, _ := jsonrepair.Repair(raw)
-		if json.Unmarshal(fixed, &list) != nil {
-			return nil, errUnread
+		if fixed, _ := jsonrepair.Repair(raw); json.Unmarshal(fixed, &list) != nil {
+			list = nil
+			for _, one := range object().FindAll(raw, -1) { // those before the place where it was cut
+				var c struct{ Class, Quote, About string }
+				if json.Unmarshal(one, &c) == nil {
+					list = append(list, c)
+				}
+			}
+			if list == nil {
+				return nil, errUnread
+			}
 		}
 	}
 	var claims []Claim
@@ -69,6 +107,9 @@ func read(answer string) ([]Claim, error) {
 	}
 	return claims, nil
 }
+
+// object finds the objects of a list.
+var object = lazy.Regexp(`\{[^{}]*\}`)
 
 // plain is a text in small letters, without marks of Markdown and with single blanks.
 func plain(s string) string {

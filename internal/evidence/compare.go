@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -34,7 +35,7 @@ func (t Turn) against(c Claim) string {
 	words := wordsOf(c)
 	switch c.Class {
 	case Passed:
-		return passed(done, words)
+		return passed(done, c, words)
 	case Ran:
 		return ran(done, c, words)
 	case Committed:
@@ -42,14 +43,30 @@ func (t Turn) against(c Claim) string {
 	case Pushed:
 		return one(done, func(w work) bool { return w&pushes != 0 }, []string{"push", "publish", "deploy", "release", "upload", "create_pull", "pull_request", "merge_request"}, "nothing was pushed or published", "[rejected]", "error: failed to push")
 	case Sent:
-		return one(done, func(w work) bool { return w&sends != 0 }, []string{"send", "sent", "mail", "message", "notify", "reply", "post", "comment", "invite", "create_issue", "issue"}, "nothing was sent")
+		out := sends
+		if outward().MatchString(c.Quote) {
+			out |= pushes
+		}
+		return one(done, func(w work) bool { return w&out != 0 }, []string{"send", "sent", "mail", "message", "notify", "reply", "post", "comment", "invite", "create_issue", "issue"}, "nothing was sent")
 	case Scheduled:
+		if slices.ContainsFunc(done, func(d Done) bool {
+			return slices.Contains(writingTools, d.Tool) && d.OK && timetable().MatchString(d.Subject+" "+d.Arguments)
+		}) {
+			return ""
+		}
 		return one(done, func(w work) bool { return w&schedules != 0 }, []string{"cron", "schedul", "remind", "timer", "event", "calendar"}, "nothing was scheduled")
 	case Deleted:
 		return t.deleted(done, c, words)
 	}
 	return t.written(done, c, words)
 }
+
+var (
+	// outward are words for what is sent by a push.
+	outward = lazy.Regexp(`(?i)deploy|publish|releas|upload`)
+	// timetable is in files that say when something runs.
+	timetable = lazy.Regexp(`(?i)cron|schedule|\.timer\b|oncalendar|launchagents|/workflows/`)
+)
 
 // counted returns the calls that a claim may be about: those that ran.
 func (t Turn) counted(c Claim) []Done {
@@ -91,7 +108,7 @@ func (d Done) command() string { return d.Subject }
 
 // does returns what a call did.
 func (d Done) does() work {
-	if d.Tool == commandTool {
+	if d.Tool == commandTool || d.Tool == "process" && d.Subject != "" {
 		return doesLine(d.command())
 	}
 	return 0
@@ -129,12 +146,41 @@ func one(done []Done, does func(work) bool, stems []string, nothing string, not 
 // another command.
 var failing = lazy.Regexp(`(?m)^(?:--- )?FAIL\b|^FAILED\b|\b[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b|^npm ERR!|^Traceback \(most recent|^error(?:\[E\d+\])?: |\bBUILD FAILED\b|^not ok \d|: error: |^make: \*\*\*`)
 
+// kindOfCheck is a row of kindsOfCheck.
+type kindOfCheck struct{ claim, command func() *regexp.Regexp }
+
+// kindsOfCheck are words of claims and of the commands that they may be about.
+var kindsOfCheck = []kindOfCheck{
+	{lazy.Regexp(`(?i)\btests?\b|\bsuite|\bspecs?\b`), lazy.Regexp(`(?i)test|spec|jest|mocha|cypress|playwright|tox|nox|coverage|rake|gradle|mvn`)},
+	{lazy.Regexp(`(?i)\blint|clippy|\bvet\b|mypy|ruff|eslint|type ?check`), lazy.Regexp(`(?i)lint|clippy|vet|mypy|ruff|eslint|flake8|pyright|tsc|staticcheck|rubocop|check|biome`)},
+}
+
+// anyCheck are commands whose names do not say what they check.
+var anyCheck = lazy.Regexp(`(?i)\b(?:make|gmake|just|task|ninja|bazel|ci|check|verify|all|sbt|go run)\b|(?:^|\s)\./\w|\.sh\b`)
+
+// unchecked are options that leave the tests out.
+var unchecked = lazy.Regexp(`(?i)skiptests|maven\.test\.skip|-x test\b|--no-tests`)
+
+// checked reports whether a command is a check of the kind that a claim is about.
+func (d Done) checked(c Claim) bool {
+	line := d.Subject
+	for _, k := range kindsOfCheck {
+		if k.claim().MatchString(c.Quote + " " + c.About) {
+			return (k.command().MatchString(line) || anyCheck().MatchString(line)) && !(unchecked().MatchString(line))
+		}
+	}
+	return true
+}
+
 // passed looks at the last check.
-func passed(done []Done, words []string) string {
+func passed(done []Done, c Claim, words []string) string {
 	why := "no test, build or check was run"
+	ran := !slices.ContainsFunc(kindsOfRun, func(k kindOfRun) bool {
+		return slices.ContainsFunc(k.words, func(w string) bool { return strings.Contains(strings.ToLower(c.Quote), w) })
+	}) && !slices.ContainsFunc(kindsOfCheck, func(k kindOfCheck) bool { return k.claim().MatchString(c.Quote) })
 	for _, d := range slices.Backward(done) {
 		w := d.does()
-		isCheck := w&checks != 0 || d.named([]string{"test", "check", "lint", "build", "verify", "validate", "diagnos"})
+		isCheck := w&checks != 0 && d.checked(c) || d.named([]string{"test", "check", "lint", "build", "verify", "validate", "diagnos"}) || ran && w&scripts != 0
 		if !isCheck && !(d.Tool == commandTool && d.OK && w&(scripts|measures|migrates|formats) != 0 && (about(d, words) || w&measures != 0)) {
 			continue
 		}
@@ -155,11 +201,14 @@ func passed(done []Done, words []string) string {
 // output is the text that a command printed; results of the terminal are JSON, in which line breaks are escaped.
 func (d Done) output() string { return strings.ReplaceAll(d.Result, `\n`, "\n") }
 
-// kindsOfRun are words of claims and what must have run.
-var kindsOfRun = []struct {
+// kindOfRun is a row of kindsOfRun.
+type kindOfRun struct {
 	words []string
 	work  work
-}{
+}
+
+// kindsOfRun are words of claims and what must have run.
+var kindsOfRun = []kindOfRun{
 	{[]string{"test", "suite", "pytest", "spec"}, checks}, {[]string{"lint", "vet", "type check", "typecheck"}, checks | formats}, {[]string{"build", "compil"}, checks | scripts},
 	{[]string{"format", "gofmt", "prettier", "black"}, formats | checks}, {[]string{"install"}, installs | checks}, {[]string{"migrat"}, migrates | scripts}, {[]string{"benchmark", "load test", "profil"}, measures | scripts | checks},
 	{[]string{"server", "service", "container"}, serves | scripts}, {[]string{"script"}, scripts | checks}, {[]string{"deploy"}, pushes | scripts},
@@ -175,7 +224,7 @@ func ran(done []Done, c Claim, words []string) string {
 	}
 	text := strings.ToLower(c.Quote + " " + c.About)
 	if slices.ContainsFunc(commands, func(d Done) bool {
-		return about(d, words) && (d.does() != readsOnly || slices.ContainsFunc(programs(c.Quote+" `"+c.About+"`"), func(p string) bool { return strings.HasPrefix(d.command(), p) }))
+		return about(d, words) && d.does() != readsOnly || d.Tool == commandTool && (slices.ContainsFunc(programs(c.Quote+" `"+c.About+"`"), func(p string) bool { return strings.HasPrefix(d.command(), p) }))
 	}) {
 		return ""
 	}
@@ -187,6 +236,9 @@ func ran(done []Done, c Claim, words []string) string {
 			return ""
 		}
 		return "no command of this kind was run"
+	}
+	if !slices.ContainsFunc(commands, func(d Done) bool { return d.does() != readsOnly }) {
+		return "what was run only looks"
 	}
 	if len(words) > 0 && len(fileNames(text))+len(programs(c.Quote)) > 0 {
 		return "no command or tool that was run is about it"
@@ -207,7 +259,7 @@ func (t Turn) written(done []Done, c Claim, words []string) string {
 		keeps := slices.Contains(keepingTools, d.Tool)
 		writer := slices.Contains(writingTools, d.Tool) || keeps && (len(files) == 0 || about(d, files)) || w&(writes|formats|installs|commits|deletes|migrates|checks) != 0 || w&scripts != 0 ||
 			d.named([]string{"write", "save", "create", "update", "edit", "add", "set", "insert", "put", "store", "upload", "patch", "replace", "append"})
-		if !writer || remembers && !keeps && !slices.Contains(writingTools, d.Tool) {
+		if !writer || remembers && d.Tool == "todo" || remembers && !keeps && !slices.Contains(writingTools, d.Tool) {
 			continue
 		}
 		switch {
@@ -223,7 +275,9 @@ func (t Turn) written(done []Done, c Claim, words []string) string {
 			}
 			continue
 		}
-		if gone := t.missing(files, true); gone != "" {
+		if gone := t.missing(files, true); gone != "" && !slices.ContainsFunc(done, func(d Done) bool {
+			return d.does()&deletes != 0 && d.OK && about(d, []string{gone}) && d.Subject != "" && !strings.HasPrefix(d.Subject, "mv ")
+		}) {
 			return gone + " does not exist"
 		}
 		if len(files) > 0 && !about(d, files) && !t.there(files) {
@@ -255,6 +309,10 @@ func (t Turn) deleted(done []Done, c Claim, words []string) string {
 			continue
 		case d.Pending:
 			why = "it waits for your approval"
+			continue
+		}
+		if len(files) > 0 && w&deletes != 0 && !about(d, files) && !strings.ContainsAny(d.Subject, "*?") && !strings.Contains(d.Subject, " -r") && !t.certainlyGone(files) {
+			why = "nothing deleted " + strings.Join(files, ", ")
 			continue
 		}
 		if stays := t.missing(files, false); stays != "" {
@@ -298,6 +356,14 @@ func (t Turn) certain(files []string) bool {
 	})
 }
 
+// certainlyGone reports whether none of the files is there.
+func (t Turn) certainlyGone(files []string) bool {
+	return t.Exists != nil && !slices.ContainsFunc(files, func(f string) bool {
+		exists, known := t.Exists(f)
+		return exists || !known
+	})
+}
+
 // there reports whether one of the files certainly exists, or nothing can be known.
 func (t Turn) there(files []string) bool {
 	if t.Exists == nil {
@@ -309,13 +375,28 @@ func (t Turn) there(files []string) bool {
 	})
 }
 
-// about reports whether a call has one of the words in its subject or its arguments.
+// about reports whether a call has one of the words in its subject or its arguments. The name of a file counts
+// as a whole: .env is not in .env.example.
 func about(d Done, words []string) bool {
 	text := strings.ToLower(d.Tool + " " + d.Subject + " " + d.Arguments)
 	return slices.ContainsFunc(words, func(w string) bool {
-		return strings.Contains(text, strings.ToLower(path.Base(w)))
+		w = strings.ToLower(path.Base(w))
+		isFile := strings.Contains(w, ".")
+		for from := 0; ; {
+			at := strings.Index(text[from:], w)
+			if at < 0 || w == "" {
+				return false
+			}
+			from += at + len(w)
+			if !isFile || !longer().MatchString(text[from:]) {
+				return true
+			}
+		}
 	})
 }
+
+// longer begins what makes the name of a file another one.
+var longer = lazy.Regexp(`^(?:[\w-]|\.[a-z0-9])`)
 
 // fileName finds names of files and folders as people write them.
 var fileName = lazy.Regexp("[\\w@~./\\\\-]*[\\w-]\\.[A-Za-z][A-Za-z0-9]{0,9}\\b|\\.[a-z][\\w.-]{2,}|[\\w@~.-]+/[\\w@./-]*[\\w@-]")
@@ -342,7 +423,7 @@ func fileNames(text string) []string {
 	return files
 }
 
-var extension = lazy.Regexp(`\.(?:go|py|js|mjs|cjs|ts|tsx|jsx|rs|c|h|cc|cpp|hpp|java|kt|swift|rb|php|cs|sh|bash|zsh|fish|ps1|sql|html?|css|scss|vue|svelte|md|rst|txt|json[lc5]?|ya?ml|toml|ini|cfg|conf|env|lock|mod|sum|xml|csv|tsv|pdf|docx?|xlsx?|pptx?|png|jpe?g|gif|svg|zip|tar|gz|tgz|log|db|sqlite3?|proto|graphql|tf|ex|exs|erl|hs|ml|lua|r|ipynb|bak|tmp|pem|key|ics|eml|service|timer|gitignore|dockerfile|makefile)$`)
+var extension = lazy.Regexp(`\.(?:go|py|js|mjs|cjs|ts|tsx|jsx|rs|c|h|cc|cpp|hpp|java|kt|swift|rb|php|cs|sh|bash|zsh|fish|ps1|sql|html?|css|scss|vue|svelte|md|rst|txt|json[lc5]?|ya?ml|toml|ini|cfg|conf|env|lock|mod|sum|xml|csv|tsv|pdf|docx?|xlsx?|pptx?|png|jpe?g|gif|svg|zip|tar|gz|tgz|log|db|sqlite3?|proto|graphql|tf|ex|exs|erl|hs|ml|lua|r|ipynb|bak|tmp|pem|key|ics|eml|service|timer|gitignore|dockerfile|makefile|old|orig|out|pb)$`)
 
 // quoted finds what an ending marks as code.
 var quoted = lazy.Regexp("`([^`\n]+)`")

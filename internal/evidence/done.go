@@ -31,7 +31,9 @@ func DoneIn(session string, turn int64, transcript []hermes.Message, rows []audi
 		}
 		d := called(c)
 		d.OK, d.Result, d.Before = !m.Failed, m.Text(), m.Turn != turn
-		d.Refused = refused(d.Result)
+		if d.Refused = refused(d.Result); d.Tool == "process" {
+			d.finished()
+		}
 		if r, ok := about[session+" "+c.ID]; ok && !d.Before {
 			known[session+" "+c.ID] = true
 			d.Refused, d.Pending = d.Refused || r.Kind == audit.KindRefusal, r.Note != ""
@@ -58,6 +60,19 @@ func called(c hermes.ToolCall) Done {
 		d.Subject, d.Open = in.Command+in.Path, in.Background
 	}
 	return d
+}
+
+// finished takes over the command of a background process that has ended.
+func (d *Done) finished() {
+	var in struct {
+		Command string
+		Status  string
+		Exit    *int `json:"exit_code"`
+	}
+	if json.Unmarshal([]byte(d.Result), &in) != nil || in.Exit == nil {
+		return
+	}
+	d.Subject, d.OK, d.Open = in.Command, d.OK && *in.Exit == 0, false
 }
 
 // refused reports whether a result says that its call did not run.

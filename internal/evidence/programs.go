@@ -36,7 +36,7 @@ var known = []struct {
 	words string
 	work  work
 }{
-	{"go test", checks}, {"go vet", checks}, {"go build", checks}, {"go install", checks | installs}, {"go run", scripts}, {"go generate", writes}, {"go fmt", formats}, {"gofmt", formats}, {"goimports", formats},
+	{"go test", checks}, {"go vet", checks}, {"go build", checks}, {"go install", checks | installs}, {"go run", scripts}, {"go generate", writes | scripts}, {"go fmt", formats}, {"gofmt", formats}, {"goimports", formats},
 	{"go mod", writes}, {"go get", installs}, {"staticcheck", checks}, {"golangci-lint", checks}, {"gotestsum", checks}, {"go * -bench*", measures}, {"go tool", scripts},
 	{"pytest", checks}, {"py.test", checks}, {"python* -m pytest", checks}, {"python* -m unittest", checks}, {"python* -m mypy", checks}, {"python* -m py_compile", checks}, {"python* -m compileall", checks}, {"python* -m pip install", installs}, {"python* manage.py test", checks},
 	{"python* manage.py migrate", migrates}, {"tox", checks}, {"nox", checks}, {"ruff format", formats}, {"ruff", checks}, {"mypy", checks}, {"pyright", checks}, {"flake8", checks}, {"pylint", checks}, {"black --check", checks},
@@ -53,10 +53,10 @@ var known = []struct {
 	{"xcodebuild", checks}, {"rspec", checks}, {"bundle exec rspec", checks}, {"bundle exec rake", checks}, {"bundle install", installs}, {"rake", checks | scripts}, {"rails test", checks}, {"rails db:migrate", migrates}, {"rubocop", checks}, {"phpunit", checks}, {"composer test", checks},
 	{"composer install", installs}, {"php artisan test", checks}, {"php artisan migrate", migrates}, {"mix test", checks}, {"mix format", formats}, {"stack test", checks}, {"cabal test", checks}, {"sbt", checks}, {"lein test", checks}, {"zig build", checks}, {"zig test", checks}, {"terraform validate", checks},
 	{"terraform plan", checks}, {"terraform apply", writes | scripts}, {"terraform fmt", formats}, {"shellcheck", checks}, {"bash -n", checks}, {"sh -n", checks}, {"hadolint", checks}, {"yamllint", checks}, {"jsonlint", checks}, {"nginx -t", checks}, {"docker build", checks}, {"docker compose build", checks},
-	{"docker compose up", serves}, {"docker run", scripts | serves}, {"docker push", pushes}, {"docker rm*", deletes}, {"docker * rm", deletes}, {"docker * prune", deletes}, {"kubectl apply", writes | pushes}, {"kubectl delete", deletes}, {"helm upgrade", pushes}, {"helm lint", checks},
+	{"docker compose up", serves}, {"docker compose down", deletes | serves}, {"docker compose rm", deletes}, {"docker run", scripts | serves}, {"docker push", pushes}, {"docker rm*", deletes}, {"docker * rm", deletes}, {"docker * prune", deletes}, {"kubectl apply", writes | pushes}, {"kubectl delete", deletes}, {"helm upgrade", pushes}, {"helm lint", checks},
 	{"alembic upgrade", migrates}, {"prisma migrate", migrates}, {"npx prisma migrate", migrates}, {"flyway", migrates}, {"goose", migrates}, {"npx", scripts | checks}, {"diff", checks}, {"cmp", checks}, {"sha*sum -c*", checks}, {"sha*sum --check", checks}, {"jq", checks}, {"curl", scripts}, {"test", checks},
 	{"apt* install", installs}, {"brew install", installs}, {"pip* install", installs}, {"pipx install", installs}, {"gem install", installs}, {"dnf install", installs}, {"pacman -S*", installs},
-	{"git commit*", commits}, {"git merge*", commits}, {"git cherry-pick", commits}, {"git revert", commits}, {"git rebase", commits}, {"git am", commits}, {"git tag", commits}, {"git stash", commits}, {"git push", pushes}, {"git rm", deletes}, {"git mv", writes}, {"git apply", writes}, {"git checkout", writes},
+	{"git commit*", commits}, {"git merge*", commits}, {"git cherry-pick", commits}, {"git revert", commits}, {"git rebase", commits}, {"git am", commits}, {"git tag", commits}, {"git push", pushes}, {"git rm", deletes}, {"git mv", writes}, {"git apply", writes}, {"git checkout", writes},
 	{"git restore", writes}, {"git reset", writes}, {"git clean", deletes}, {"git branch -d", deletes}, {"git worktree remove", deletes}, {"git pull", commits | writes}, {"git clone", writes}, {"git send-email", sends}, {"hg commit", commits}, {"hg push", pushes}, {"jj commit", commits}, {"jj git push", pushes}, {"svn commit", commits | pushes},
 	{"gh pr create", pushes | sends}, {"gh pr merge", commits | pushes}, {"gh pr comment", sends}, {"gh pr review", sends}, {"gh issue create", sends}, {"gh issue comment", sends}, {"gh release create", pushes}, {"gh workflow run", scripts}, {"gh * delete", deletes}, {"glab mr create", pushes | sends}, {"twine upload", pushes},
 	{"scp", sends | pushes}, {"rsync", sends | pushes | writes}, {"sftp", sends | pushes}, {"aws s3 cp", pushes | sends}, {"aws s3 sync", pushes | sends}, {"aws s3 rm", deletes}, {"gsutil cp", pushes | sends}, {"rclone", pushes | sends}, {"vercel", pushes}, {"netlify deploy", pushes}, {"fly deploy", pushes}, {"flyctl deploy", pushes}, {"firebase deploy", pushes}, {"serverless deploy", pushes}, {"ansible*", writes | scripts},
@@ -65,7 +65,7 @@ var known = []struct {
 	{"rm", deletes}, {"rmdir", deletes}, {"unlink", deletes}, {"shred", deletes}, {"trash*", deletes}, {"rimraf", deletes}, {"find * -delete", deletes}, {"find * rm", deletes}, {"del", deletes}, {"remove-item", deletes}, {"dropdb", deletes}, {"userdel", deletes}, {"apt* remove", deletes}, {"apt* purge", deletes},
 	{"npm uninstall", deletes}, {"pip* uninstall", deletes}, {"brew uninstall", deletes}, {"go clean", deletes}, {"cargo clean", deletes}, {"make clean", deletes}, {"systemctl disable", deletes}, {"crontab -r", deletes},
 	{"tee", writes}, {"cp", writes}, {"mv", writes | deletes}, {"install", writes}, {"ln", writes}, {"touch", writes}, {"mkdir", writes}, {"sed -i*", writes}, {"sed --in-place*", writes}, {"perl -*i*", writes}, {"ed", writes}, {"ex", writes}, {"patch", writes}, {"dd", writes}, {"truncate", writes}, {"chmod", writes}, {"chown", writes},
-	{"tar", writes}, {"zip", writes}, {"unzip", writes}, {"gzip", writes}, {"pandoc", writes}, {"convert", writes}, {"magick", writes}, {"ffmpeg", writes}, {"pg_dump", writes}, {"mysqldump", writes}, {"sqlite3", writes | scripts}, {"psql", writes | scripts}, {"mysql", writes | scripts},
+	{"tar", writes | scripts}, {"zip", writes}, {"unzip", writes | scripts}, {"gzip", writes}, {"pandoc", writes}, {"convert", writes}, {"magick", writes}, {"ffmpeg", writes}, {"pg_dump", writes}, {"mysqldump", writes}, {"sqlite3", writes | scripts}, {"psql", writes | scripts}, {"mysql", writes | scripts},
 	{"crontab -l", readsOnly}, {"crontab", schedules}, {"at", schedules}, {"batch", schedules}, {"systemd-run", schedules}, {"systemctl * enable", schedules}, {"systemctl enable", schedules}, {"systemctl * start", serves | schedules}, {"systemctl start", serves}, {"systemctl restart", serves}, {"launchctl", schedules}, {"schtasks", schedules}, {"gcalcli add", schedules}, {"remind", schedules},
 	{"hermes cron", schedules}, {"ab", measures}, {"hyperfine", measures}, {"wrk", measures}, {"k6", measures}, {"time", measures}, {"uvicorn", serves}, {"gunicorn", serves}, {"flask run", serves}, {"nginx", serves}, {"python* -m http.server", serves}, {"python*", scripts}, {"node", scripts}, {"ruby", scripts}, {"perl", scripts}, {"php", scripts},
 	{"bash", scripts}, {"sh", scripts}, {"zsh", scripts}, {"java", scripts}, {"ls", readsOnly}, {"cat", readsOnly}, {"grep", readsOnly}, {"rg", readsOnly}, {"head", readsOnly}, {"tail", readsOnly}, {"wc", readsOnly}, {"find", readsOnly}, {"stat", readsOnly}, {"pwd", readsOnly}, {"echo", readsOnly}, {"printf", readsOnly},
@@ -102,17 +102,28 @@ func does(words []string) work {
 			found, longest = found|r.work, len(r.words)
 		}
 	}
+	if slices.ContainsFunc(words[1:], func(w string) bool {
+		return w == "--version" || w == "--help" || w == "--collect-only" || w == "--list" || w == "--list-tests" || w == "--no-run"
+	}) {
+		return readsOnly
+	}
 	if slices.Contains(words[1:], "--dry-run") || slices.Contains(words[1:], "-n") && found&pushes != 0 {
 		found &^= pushes | sends | commits | deletes | writes
 	}
 	if longest == 0 || found == scripts {
 		found |= scripts
-		if checking().MatchString(strings.ToLower(strings.Join(words[:min(len(words), 3)], " "))) {
+		line := strings.ToLower(strings.Join(words[:min(len(words), 3)], " "))
+		if checking().MatchString(line) {
 			found |= checks
+		}
+		if publishing().MatchString(line) {
+			found |= pushes
 		}
 	}
 	return found
 }
+
+var publishing = lazy.Regexp(`deploy|publish|release|upload`)
 
 var checking = lazy.Regexp(`test|check|lint|build|verif|valid|compile|\bci\b|spec`)
 

@@ -25,7 +25,7 @@ var speaking = lazy.Regexp(`(?i)(?:^|[^\pL])(?:` +
 	// German
 	`gesendet|geschickt|verschickt|gemailt|benachrichtigt|gespeichert|geschrieben|angelegt|erstellt|notiert|gemerkt|hinzugefügt|installiert|` +
 	`geändert|bearbeitet|angepasst|korrigiert|behoben|aktualisiert|ersetzt|umbenannt|gelöscht|entfernt|ausgeführt|gestartet|gelaufen|getestet|geprüft|gebaut|` +
-	`bestanden|erfolgreich|grün|laufen durch|committet|eingecheckt|gepusht|hochgeladen|veröffentlicht|geplant|eingerichtet|erinner\pL*|` +
+	`bestanden|erfolgreich|fehlerfrei|läuft|laufen|grün|laufen durch|committet|eingecheckt|gepusht|hochgeladen|veröffentlicht|geplant|eingerichtet|erinner\pL*|` +
 	// French
 	`envoyé\pL*|enregistré\pL*|sauvegardé\pL*|créé\pL*|écrit\pL*|ajouté\pL*|modifié\pL*|corrigé\pL*|mis à jour|supprimé\pL*|effacé\pL*|exécuté\pL*|lancé\pL*|réussi\pL*|pass(?:e|ent|és?)|` +
 	`commité\pL*|poussé\pL*|publié\pL*|planifié\pL*|programmé\pL*|` +
@@ -34,7 +34,7 @@ var speaking = lazy.Regexp(`(?i)(?:^|[^\pL])(?:` +
 	`edit(?:é|ado|ei)|modific\pL*|actualiz\pL*|atualiz\pL*|aggiornat[oa]|correg\pL*|corrett[oa]|corrig\pL*|elimin\pL*|borr(?:é|ado|ada)|apag(?:uei|ado)|cancellat[oa]|` +
 	`ejecut\pL*|execut(?:ei|ado)|eseguit[oa]|pasaron|pasan|passaram|passam|passat[oi]|confirm\pL*|sub(?:í|ido|ida)|enviado|program(?:é|ado|ei|ato)|agend\pL*|pianificat[oa]|` +
 	// Dutch and Polish
-	`verstuurd|verzonden|opgeslagen|aangemaakt|gewijzigd|aangepast|verwijderd|uitgevoerd|geslaagd|gepland|wysłan\pL*|zapisan\pL*|zmienion\pL*|usunięt\pL*|uruchomion\pL*|` +
+	`gecommit|gepusht|slagen|getest|verstuurd|verzonden|opgeslagen|aangemaakt|gewijzigd|aangepast|verwijderd|uitgevoerd|geslaagd|gepland|wysłan\pL*|zapisan\pL*|zmienion\pL*|usunięt\pL*|uruchomion\pL*|` +
 	// Russian and Ukrainian
 	`отправ\pL*|надісл\pL*|сохран\pL*|збереж\pL*|создан\pL*|создал\pL*|записа\pL*|измен\pL*|исправ\pL*|обнов\pL*|добав\pL*|удал\pL*|видал\pL*|запуст\pL*|запущ\pL*|выполн\pL*|прош\pL*|закомми\pL*|коммит\pL*|запуш\pL*|заплан\pL*` +
 	`)(?:[^\pL]|$)` +
