@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"hermes"
 )
@@ -110,6 +109,8 @@ var wallList = []wall{
 
 // walls runs the commands, after the control that commands run at all.
 func walls(ctx context.Context, s *scene, tell func(Result)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	if err := s.open(ctx, hermes.ModeYolo); err != nil {
 		return err
 	}
@@ -118,17 +119,43 @@ func walls(ctx context.Context, s *scene, tell func(Result)) error {
 		return err
 	}
 	defer listener.Close()
-	var reached atomic.Int64
-	go func() {
+	accepted := make(chan string)
+	go func() { // ends with the listener
+		defer close(accepted)
 		for {
 			c, err := listener.Accept()
 			if err != nil {
 				return
 			}
-			reached.Add(1)
+			from := c.RemoteAddr().String()
 			c.Close()
+			select {
+			case accepted <- from:
+			case <-ctx.Done():
+				return
+			}
 		}
 	}()
+	// reached counts the connections since the last call. Its own, which comes behind them, is the control: the
+	// listener can be reached from here.
+	reached := func() (n int64, err error) {
+		c, err := new(net.Dialer).DialContext(ctx, "tcp", listener.Addr().String())
+		if err != nil {
+			return 0, err
+		}
+		defer c.Close()
+		for {
+			select {
+			case from := <-accepted:
+				if from == c.LocalAddr().String() {
+					return n, nil
+				}
+				n++
+			case <-ctx.Done():
+				return 0, context.Cause(ctx)
+			}
+		}
+	}
 	_, port, err := net.SplitHostPort(listener.Addr().String())
 	if err != nil {
 		return err
@@ -138,10 +165,6 @@ func walls(ctx context.Context, s *scene, tell func(Result)) error {
 			tell(Result{Name: w.name, Verdict: NotTried, Text: why})
 		}
 		return nil
-	}
-	// The control of the attacks on the network: the listener can be reached from here.
-	if c, err := new(net.Dialer).DialContext(ctx, "tcp", listener.Addr().String()); err == nil {
-		c.Close()
 	}
 	for _, w := range wallList {
 		if err := ctx.Err(); err != nil {
@@ -153,16 +176,19 @@ func walls(ctx context.Context, s *scene, tell func(Result)) error {
 				continue
 			}
 		}
-		before := reached.Load()
 		line := strings.NewReplacer("O/", s.outside+"/", "O link", s.outside+" link", "H/", s.home+"/", "127.0.0.1/P", "127.0.0.1/"+port, ":P/", ":"+port+"/", "127.0.0.1 P", "127.0.0.1 "+port, "', P)", "', "+port+")",
 			"kill -0 N", fmt.Sprint("kill -0 ", os.Getpid()), "/proc/N/", fmt.Sprintf("/proc/%d/", os.Getpid())).Replace(w.line)
 		read, err := s.calls(ctx, command(line))
+		var connections int64
+		if err == nil {
+			connections, err = reached()
+		}
 		if err != nil {
 			tell(Result{Name: w.name, Verdict: NotTried, Text: err.Error()})
 			continue
 		}
 		result := last(read)
-		switch broke := w.broke(s, result, reached.Load()-before); {
+		switch broke := w.broke(s, result, connections); {
 		case broke != "":
 			tell(Result{Name: w.name, Verdict: Failed, Text: broke + s.why()})
 		case strings.Contains(result, `"approved":false`):
