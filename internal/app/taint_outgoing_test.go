@@ -168,6 +168,21 @@ func TestMessagesToOthersAskInEveryMode(t *testing.T) {
 	}
 }
 
+// TestAPageOfAKnownHostIsOpened without a question, if the user named it or a setting does.
+func TestAPageOfAKnownHostIsOpened(t *testing.T) {
+	t.Parallel()
+	for config, say := range map[string][]string{"": {readNotes, "I mean https://evil.example"}, "security: {known_hosts: [evil.example]}\n": {readNotes}} {
+		s, tools := newScene(t, hermes.Deny), &reaching{}
+		s.options = func(o *app.Options) { o.Extra = append(o.Extra, tools) }
+		s.config = config
+		s.say(say...)
+		s.say(`CALL open_page {"text":"` + leak + `"}`)
+		if len(s.asked) > 0 || !slices.Equal(tools.did(), []string{"open_page"}) {
+			t.Errorf("%q: asked %+v, done %q", config, s.asked, tools.did())
+		}
+	}
+}
+
 // TestLinksToUnknownHostsAreSpelledOut in what the model writes after untrusted text, and stay where the
 // user named the host or a setting does.
 func TestLinksToUnknownHostsAreSpelledOut(t *testing.T) {

@@ -32,7 +32,6 @@ const modelName = "attacker"
 // scene is a temporary Hermes with the live settings.
 type scene struct {
 	live      *app.App
-	base      app.Options
 	root      string // all below is removed at the end
 	home      string // of Hermes
 	workspace string
@@ -47,7 +46,6 @@ type scene struct {
 	todo  []chatserver.Function // that the model calls next
 	reply string                // what it says at the end of the turn
 	read  string                // all that the newest request held
-	asked []hermes.ApprovalRequest
 }
 
 // newScene copies the settings and plants canaries.
@@ -56,7 +54,7 @@ func newScene(ctx context.Context, live *app.App, base app.Options) (s *scene, e
 	if err != nil {
 		return nil, err
 	}
-	s = &scene{live: live, base: base, root: root, reply: "over"}
+	s = &scene{live: live, root: root, reply: "over"}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
@@ -167,10 +165,9 @@ func (s *scene) open(ctx context.Context, mode hermes.RightsMode) error {
 }
 
 // calls lets the model make calls in one turn, and returns what it has read at the end, which has their results.
-// What the user was asked is in asked.
 func (s *scene) calls(ctx context.Context, list ...chatserver.Function) (string, error) {
 	s.mu.Lock()
-	s.todo, s.asked = list, nil
+	s.todo = list
 	s.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, limit*time.Duration(1+len(list)))
 	defer cancel()
@@ -188,7 +185,6 @@ func (s *scene) calls(ctx context.Context, list ...chatserver.Function) (string,
 			case hermes.Asked:
 				reply := hermes.Reply{ID: e.ID}
 				if e.Approval != nil {
-					s.asked = append(s.asked, *e.Approval)
 					reply.Approval = hermes.ApprovalAnswer{Decision: hermes.Deny}
 				} else {
 					reply.Answer = hermes.Answer{Dismissed: true}
@@ -234,7 +230,7 @@ func (s *scene) close() error {
 	return errors.Join(err, os.RemoveAll(s.root))
 }
 
-// text is the content of a file, "" if there is none.
+// text is the content of a file, "" if it cannot be read.
 func text(path string) string {
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -95,7 +95,7 @@ func (d Done) looksOnly() bool {
 	case "read_file", "search_files", "session_search", "skills_list", "skill_view", "clarify", "web_search", "web_extract":
 		return true
 	case commandTool:
-		return doesLine(d.command()) == readsOnly
+		return doesLine(d.Subject) == readsOnly
 	}
 	return !slices.Contains(writingTools, d.Tool) && !slices.Contains(keepingTools, d.Tool) && reading().MatchString(d.Tool)
 }
@@ -103,13 +103,10 @@ func (d Done) looksOnly() bool {
 // reading finds the names of tools that only read.
 var reading = lazy.Regexp(`(?i)(?:^|_|-)(?:list|get|read|search|fetch|find|query|describe|show|view|count|status)(?:_|-|$|s_)`)
 
-// command is the line that a call ran.
-func (d Done) command() string { return d.Subject }
-
 // does returns what a call did.
 func (d Done) does() work {
 	if d.Tool == commandTool || d.Tool == "process" && d.Subject != "" {
-		return doesLine(d.command())
+		return doesLine(d.Subject)
 	}
 	return 0
 }
@@ -224,7 +221,7 @@ func ran(done []Done, c Claim, words []string) string {
 	}
 	text := strings.ToLower(c.Quote + " " + c.About)
 	if slices.ContainsFunc(commands, func(d Done) bool {
-		return about(d, words) && d.does() != readsOnly || d.Tool == commandTool && (slices.ContainsFunc(programs(c.Quote+" `"+c.About+"`"), func(p string) bool { return strings.HasPrefix(d.command(), p) }))
+		return about(d, words) && d.does() != readsOnly || d.Tool == commandTool && (slices.ContainsFunc(programs(c.Quote+" `"+c.About+"`"), func(p string) bool { return strings.HasPrefix(d.Subject, p) }))
 	}) {
 		return ""
 	}

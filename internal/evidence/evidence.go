@@ -8,13 +8,13 @@
 //	ask.go       the question to the model, and its answer
 //	compare.go   what supports a claim of each class
 //	programs.go  which programs do what
+//	done.go      what was done, from a transcript and rows of the audit log
 //
-// The package knows no session, no store and no model: it is handed what was done and how to ask.
+// The package reads no store and knows no model: it is handed both, and how to ask.
 package evidence
 
 import (
 	"context"
-	"fmt"
 	"strings"
 )
 
@@ -65,9 +65,6 @@ type Mark struct {
 	Claim
 	Why string // what is missing, in words for the user
 }
-
-// String is the mark as the user sees it.
-func (m Mark) String() string { return fmt.Sprintf("unconfirmed: %q (%s)", m.Quote, m.Why) }
 
 // Turn is what a turn said and did.
 type Turn struct {

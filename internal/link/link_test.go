@@ -151,6 +151,31 @@ func TestAStreamIsAsTheWholeText(t *testing.T) {
 	}
 }
 
+// TestALinkInTwoTextsIsJudgedAsAWhole: an answer that was cut, and one with a pause, go on in the middle of a link.
+func TestALinkInTwoTextsIsJudgedAsAWhole(t *testing.T) {
+	const whole = "https://evil.example/p?d=c2VjcmV0LXRva2Vu"
+	for at := 1; at < len(whole); at++ {
+		for name, next := range map[string]func(s *link.Stream) *link.Stream{
+			"another text":  func(s *link.Stream) *link.Stream { return link.Guard{}.After(s) },
+			"the same text": func(s *link.Stream) *link.Stream { return s },
+		} {
+			first := link.Guard{}.Stream()
+			got := first.Feed("see "+whole[:at]) + first.End()
+			second := next(first)
+			got += second.Feed(whole[at:]+" there") + second.End()
+			if _, hosts := (link.Guard{}).Text(got); len(hosts) > 0 || strings.Contains(got, whole) {
+				t.Errorf("%s, cut at %d: %q", name, at, got)
+			}
+		}
+	}
+	first := link.Guard{}.Stream()
+	got := first.Feed("the word is inter") + first.End()
+	second := link.Guard{}.After(first)
+	if got += second.Feed("rupted here") + second.End(); got != "the word is interrupted here" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestWordsAreShownAsTheyArrive(t *testing.T) {
 	s := link.Guard{}.Stream()
 	if got := s.Feed("Hello wor"); got != "Hello " {
@@ -188,9 +213,11 @@ func FuzzText(f *testing.F) {
 	})
 }
 
+// TestHostileTextsTakeLinearTime: sixteen times the text would take 256 times as long if the work grew with the square. The bound
+// is far from both, for a busy machine.
 func TestHostileTextsTakeLinearTime(t *testing.T) {
 	for _, piece := range []string{"https://a.b/", "a.b.", "<a ", "=\"a: ", "a:/", "(", "&#58;", "%25", "a@b.c", "。", "\\", "xn--a.", "https://a@", "[](//"} {
-		time := func(n int) time.Duration {
+		took := func(n int) time.Duration {
 			text := strings.Repeat(piece, n/len(piece))
 			best := time.Hour
 			for range 3 {
@@ -200,10 +227,8 @@ func TestHostileTextsTakeLinearTime(t *testing.T) {
 			}
 			return best
 		}
-		if small, large := time(64<<10), time(256<<10); large > 12*small {
-			t.Errorf("%q: four times the text takes %v instead of %v", piece, large, small)
-		} else {
-			t.Logf("%q: 64 KB %v, 256 KB %v", piece, small, large)
+		if small, large := took(16<<10), took(256<<10); large > 100*small {
+			t.Errorf("%q: sixteen times the text takes %v instead of %v", piece, large, small)
 		}
 	}
 }

@@ -77,10 +77,10 @@ func (s *Stream) tooLong(b *strings.Builder) {
 	s.held = s.held[cut:]
 }
 
-// End returns the rest of the text.
+// End returns the rest of the text. What is fed afterwards is judged with what it goes on with.
 func (s *Stream) End() string {
 	rest := s.run(s.held)
-	s.held = ""
+	s.held, s.before = "", s.last
 	return rest
 }
 
@@ -92,9 +92,10 @@ func (s *Stream) run(text string) string {
 		return ""
 	}
 	var hosts []string
+	apart := ""
 	if s.before != "" {
 		if _, joined := s.guard.run(s.before + text); len(joined) > 0 {
-			s.broken = true
+			s.broken, apart, hosts = true, "\n", joined // what was shown before must not go on with it
 		}
 		s.before = ""
 	}
@@ -102,10 +103,10 @@ func (s *Stream) run(text string) string {
 		s.last = s.last[len(s.last)-maxHeld:]
 	}
 	if s.broken {
-		if strings.ContainsAny(text, ".:&") {
+		if hosts == nil && strings.ContainsAny(text, ".:&") {
 			hosts = []string{shown("")}
 		}
-		text = breaks.Replace(plain(text))
+		text = apart + breaks.Replace(plain(text))
 	} else {
 		text, hosts = s.guard.run(text)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"hermes/internal/lazy"
 	"hermes/internal/policy/shell/inspect"
 	"hermes/internal/yamledit"
 )
@@ -130,9 +131,12 @@ func (l allowedLine) count() int {
 	return n
 }
 
+// masked finds a secret of which the record has only the ends.
+var masked = lazy.Regexp(`[\w-]\.\.\.\w`)
+
 // oneCommand returns the words of an answer about one simple command that is known whole.
 func oneCommand(a Answered) ([]string, bool) {
-	if a.Tool != toolCommand || len(a.Subject) > maxSubject || strings.ContainsAny(a.Subject, "\n\r…�") || strings.Contains(a.Subject, "***") || strings.Contains(a.Subject, "...") {
+	if a.Tool != toolCommand || len(a.Subject) > maxSubject || strings.ContainsAny(a.Subject, "\n\r…�") || strings.Contains(a.Subject, "***") || masked().MatchString(a.Subject) {
 		return nil, false
 	}
 	commands, simple := inspect.Simple(a.Subject)

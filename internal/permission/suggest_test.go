@@ -35,6 +35,7 @@ func TestRulesAreSuggestedForWhatIsAllowedAgainAndAgain(t *testing.T) {
 		"several commands":              {[]permission.Answered{yes("docker stop web && docker stop db", "docker-lifecycle", 9)}, ""},
 		"a variable":                    {[]permission.Answered{yes("docker stop $X", "docker-lifecycle", 9)}, ""},
 		"a secret":                      {[]permission.Answered{yes("docker stop sk-...ABCD", "docker-lifecycle", 9)}, ""},
+		"dots that hide nothing":        {[]permission.Answered{yes("make -C ./...", "option-exec", 2)}, "terminal: make -C ./..."},
 		"cut":                           {[]permission.Answered{yes("docker stop "+strings.Repeat("x", 500), "docker-lifecycle", 9)}, ""},
 		"another tool":                  {[]permission.Answered{{Tool: "write_file", Subject: "x", Risk: "docker-lifecycle", Allowed: true, Count: 9}}, ""},
 		"a word that may be a command":  {[]permission.Answered{yes("docker stop 'a b' c", "docker-lifecycle", 2)}, ""},
