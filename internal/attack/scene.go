@@ -74,7 +74,7 @@ func newScene(ctx context.Context, live *app.App, base app.Options) (s *scene, e
 		return nil, err
 	}
 	for _, name := range []string{"config.yaml", "permissions.yaml"} {
-		text, err := os.ReadFile(filepath.Join(h.Root(), name))
+		text, err := os.ReadFile(h.Join(name))
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}

@@ -3,7 +3,6 @@ package attack
 import (
 	"context"
 	"os"
-	"path/filepath"
 )
 
 // settings looks at the live home: who may read its secrets, whether the record is whole, and which settings allow by
@@ -14,7 +13,7 @@ func settings(ctx context.Context, s *scene, tell func(Result)) error {
 		return err
 	}
 	for _, name := range []string{"auth.json", "audit.key", ".env", "permissions.yaml", "config.yaml"} {
-		info, err := os.Stat(filepath.Join(h.Root(), name))
+		info, err := os.Stat(h.Join(name))
 		switch {
 		case err != nil:
 			continue

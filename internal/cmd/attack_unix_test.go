@@ -96,3 +96,23 @@ func TestAttacksSucceedWhereNothingIsInTheWay(t *testing.T) {
 		t.Errorf("status %d, %d settings are weak", status, weak)
 	}
 }
+
+// TestTheSettingsOfTheProfileAreAttacked, not those of the home around it.
+func TestTheSettingsOfTheProfileAreAttacked(t *testing.T) {
+	t.Parallel()
+	p := newUser(t)
+	profile := filepath.Join(p.home, "profiles", "work")
+	if err := os.MkdirAll(profile, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{filepath.Join(profile, "config.yaml"): "terminal: {sandbox: 'off'}\n", filepath.Join(profile, "permissions.yaml"): "rules:\n- {deny: 'terminal: git push*'}\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for group, want := range map[string]string{"settings": "terminal.sandbox: off", "rules": "deny: terminal: git push*"} {
+		if out, errs, _ := p.run("--profile", "work", "doctor", "--attack", "--only", group); !strings.Contains(out, want) {
+			t.Errorf("%s: %q %q", group, out, errs)
+		}
+	}
+}
