@@ -2,16 +2,18 @@ package redact
 
 import "strings"
 
+// stems has a bit for each pair of letters that a word of keyword begins with. A letter
+// counts by its lowest five bits, so large and small ones are the same.
+var stems = func() (t [32]uint32) {
+	for _, pair := range []string{"be", "ma", "de", "ec", "pr", "pa", "id", "ht"} {
+		t[pair[0]&31] |= 1 << (pair[1] & 31)
+	}
+	return t
+}()
+
 // begins reports whether one of the words that keyword knows may begin at i.
 func begins(s string, i int) bool {
-	if i+3 >= len(s) {
-		return false
-	}
-	switch [2]byte{s[i] | 0x20, s[i+1] | 0x20} {
-	case [2]byte{'b', 'e'}, [2]byte{'m', 'a'}, [2]byte{'d', 'e'}, [2]byte{'e', 'c'}, [2]byte{'p', 'r'}, [2]byte{'p', 'a'}, [2]byte{'i', 'd'}, [2]byte{'h', 't'}:
-		return true
-	}
-	return false
+	return i+3 < len(s) && stems[s[i]&31]&(1<<(s[i+1]&31)) != 0
 }
 
 // keyword checks the words that announce a secret without a separator. s[i:end] is

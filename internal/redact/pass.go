@@ -96,11 +96,33 @@ func (p *pass) shapes(from int) {
 		case separatorByte:
 			p.begin(i)
 			i = p.separator(i)
+		case letterByte:
+			if end := ordinaryWord(s, i); end > 0 {
+				p.begin(i)
+				p.steps += end - i
+				i = end + 1
+				continue
+			}
+			fallthrough
 		default:
 			p.begin(i)
 			i = p.word(i)
 		}
 	}
+}
+
+// ordinaryWord returns the end of the short word at i, if no rule begins with it: it is
+// all letters and digits, and neither a name nor in quotes. Most words are such. It is
+// 0 for all others.
+func ordinaryWord(s string, i int) int {
+	end, bound := i+1, min(len(s), i+longPiece)
+	for end < bound && class[s[end]] == letterByte {
+		end++
+	}
+	if end == bound || class[s[end]] != otherByte || begins(s, i) || isQuote(s[end]) {
+		return 0
+	}
+	return end
 }
 
 // begin starts a rule at a place.

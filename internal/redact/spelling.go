@@ -230,6 +230,9 @@ func (p *pass) spelled(from int) (escaped bool) {
 
 // escapeAt reports whether there may be an escape at i.
 func (p *pass) escapeAt(i int) bool {
+	if c := p.s[i]; (c == '=' || c == '%') && i+1 < len(p.s) && p.s[i+1] != '\n' && hexDigit(p.s[i+1]) < 0 {
+		return false // most of them
+	}
 	_, size, whole := decodeOne(p.s, i)
 	return size > 1 || !whole && !p.final
 }
