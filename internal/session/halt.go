@@ -30,11 +30,11 @@ type halt struct {
 const haltedNotice = "`hermes panic` stopped this session. After `hermes panic --off`, messages that wait go with your next one, or with /continue."
 
 // Halt stops all turns, child sessions, jobs and background processes at once, also of sessions
-// that are being opened, and returns when the turns have ended or ctx has; then the error says which
-// did not. Jobs are told to end and are not waited for. Messages that wait stay stored, and begin no
-// turn by themselves. What keeps others from beginning is Config.Halted.
+// that are being opened, and returns when turns and jobs have ended or ctx has; then the error says
+// which did not. Messages that wait stay stored, and begin no turn by themselves. What keeps others
+// from beginning is Config.Halted.
 func (m *Manager) Halt(ctx context.Context) (protocol.Halted, error) {
-	m.closing.Halt()
+	closed := m.closing.Halt()
 	m.mu.Lock()
 	all := maps.Clone(m.live)
 	m.mu.Unlock()
@@ -60,6 +60,11 @@ func (m *Manager) Halt(ctx context.Context) (protocol.Halted, error) {
 		})
 	}
 	wg.Wait()
+	select {
+	case <-closed:
+	case <-ctx.Done():
+		errs = append(errs, fmt.Errorf("what sessions left to do at their end did not stop: %w", context.Cause(ctx)))
+	}
 	return halted, errors.Join(errs...)
 }
 
@@ -75,17 +80,20 @@ func (p *liveSession) halt(ctx context.Context) (turns, jobs int, live bool, err
 	}
 	s := p.session
 	rest := make(chan struct{})
+	var ended <-chan struct{} // the jobs have
 	err = s.call(ctx, func() error {
-		turns, jobs = s.haltNow()
+		turns, jobs, ended = s.haltNow()
 		s.halt.resting = append(s.halt.resting, rest)
 		return nil
 	})
 	if err == nil {
-		select {
-		case <-rest:
-		case <-s.done:
-		case <-ctx.Done():
-			return 0, jobs, true, context.Cause(ctx)
+		for _, stopped := range []<-chan struct{}{rest, ended} {
+			select {
+			case <-stopped:
+			case <-s.done:
+			case <-ctx.Done():
+				return 0, jobs, true, context.Cause(ctx)
+			}
 		}
 		err = s.call(ctx, func() error { s.endProcesses(); return nil }) // what its last call started
 	}
@@ -101,7 +109,7 @@ func (p *liveSession) halt(ctx context.Context) (turns, jobs int, live bool, err
 }
 
 // haltNow stops the turn, the jobs and the background processes, and keeps the queue.
-func (s *Session) haltNow() (turns, jobs int) {
+func (s *Session) haltNow() (turns, jobs int, ended <-chan struct{}) {
 	s.halt.held = true
 	if s.turn != nil {
 		turns = 1
@@ -111,10 +119,10 @@ func (s *Session) haltNow() (turns, jobs int) {
 		e.reply <- hermes.ErrInterrupted
 	}
 	s.deferred = nil
-	jobs = s.jobs.Halt()
+	jobs, ended = s.jobs.Halt()
 	s.endProcesses()
 	s.publish(hermes.Notice{Level: hermes.NoticeWarning, Text: haltedNotice})
-	return turns, jobs
+	return turns, jobs, ended
 }
 
 // endProcesses ends what runs in the background.

@@ -7,10 +7,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"hermes"
+	"hermes/hermestest"
 	"hermes/internal/protocol"
 	"hermes/internal/session"
+	"hermes/internal/session/jobs"
 )
 
 // stuck is a model that answers only when it is stopped.
@@ -64,5 +68,43 @@ func TestNothingBeginsBesideAHalt(t *testing.T) {
 		if _, err := h.Open(t.Context(), session.Open{}); !errors.Is(err, hermes.ErrHalted) {
 			t.Errorf("a session opened: %v", err)
 		}
+	}
+}
+
+// slowToStop is a job that ends 3 s after it was stopped.
+type slowToStop struct{}
+
+func (slowToStop) Rest(_ jobs.Snapshot, done *hermes.TurnDone) *jobs.Task {
+	if done == nil {
+		return nil
+	}
+	return &jobs.Task{Late: true, Run: func(ctx context.Context, _ jobs.Snapshot) func(jobs.Session) {
+		<-ctx.Done()
+		time.Sleep(3 * time.Second)
+		return nil
+	}}
+}
+
+func (slowToStop) End(jobs.Snapshot, bool) *jobs.Final { return nil }
+
+// TestAHaltReturnsWhenJobsHaveEnded, and says so if they have not.
+func TestAHaltReturnsWhenJobsHaveEnded(t *testing.T) {
+	t.Parallel()
+	for patience, want := range map[time.Duration]error{time.Minute: nil, time.Second: context.DeadlineExceeded} {
+		synctest.Test(t, func(t *testing.T) {
+			h := newFixture(t, hermestest.NewScript(hermestest.Say("one")), newToolTable(),
+				with(func(_ hermes.RunSpec, r *session.Runtime) { r.Jobs = []jobs.Job{slowToStop{}} }))
+			turnOf(t, h.open(t, session.Open{}), say("go"))
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			start := time.Now()
+			_, err := h.Halt(ctx)
+			if took := time.Since(start); !errors.Is(err, want) || took != min(patience, 3*time.Second) {
+				t.Errorf("after %v: %v, want %v", took, err, want)
+			}
+			if err := h.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -37,9 +37,8 @@ type Closing struct {
 	closing    context.Context // ends when the program begins to end
 	beginClose context.CancelFunc
 
-	mu      sync.Mutex
-	halting context.Context // of the work up to the next Halt; nil before the first work
-	halt    context.CancelFunc
+	mu    sync.Mutex
+	group *group // the work up to the next Halt; nil before the first
 }
 
 func (c *Closing) start() {
@@ -49,31 +48,41 @@ func (c *Closing) start() {
 	})
 }
 
-// Halt stops the work that is running or waits. Later work runs.
-func (c *Closing) Halt() {
+// Halt stops the work that is running or waits, and returns a channel that is closed when all of
+// it has ended. Later work runs.
+func (c *Closing) Halt() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.halt != nil {
-		c.halt()
-		c.halting, c.halt = nil, nil
+	if c.group == nil {
+		ended := make(chan struct{})
+		close(ended)
+		return ended
 	}
+	g := c.group
+	c.group = nil
+	g.stop()
+	return g.ended()
 }
 
-// untilHalt returns a context that ends with the next Halt.
-func (c *Closing) untilHalt() context.Context {
+// begin does a work in the background, with a context that ends with the next Halt.
+func (c *Closing) begin(work func(ctx context.Context)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.halting == nil {
-		c.halting, c.halt = context.WithCancel(c.ctx)
+	if c.group == nil {
+		c.group = newGroup(c.ctx)
 	}
-	return c.halting
+	g := c.group
+	c.wg.Add(1)
+	g.wg.Go(func() {
+		defer c.wg.Done()
+		work(g.ctx)
+	})
 }
 
 // run does a work in the background.
 func (c *Closing) run(f *Final, s Snapshot, log *slog.Logger) {
 	c.start()
-	halting := c.untilHalt()
-	c.wg.Go(func() {
+	c.begin(func(halting context.Context) {
 		ctx, cancel := context.WithCancel(halting)
 		defer cancel()
 		if f.After > 0 {

@@ -94,10 +94,33 @@ type Runner struct {
 	slots   []*slot
 	ctx     context.Context // ends with the session
 	cancel  context.CancelFunc
-	late    context.Context // of late tasks
-	endLate context.CancelFunc
-	wg      sync.WaitGroup // late tasks
-	halted  func() bool    // nothing may begin; nil is never
+	late    *group      // the late tasks since the last Halt
+	before  []*group    // those that a Halt stopped, and which may not have ended yet
+	halted  func() bool // nothing may begin; nil is never
+}
+
+// group is work that is stopped together.
+type group struct {
+	ctx  context.Context
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+}
+
+func newGroup(under context.Context) *group {
+	g := &group{}
+	g.ctx, g.stop = context.WithCancel(under)
+	return g
+}
+
+// ended returns a channel that is closed when all work of the group has ended. None may be
+// added afterwards.
+func (g *group) ended() <-chan struct{} {
+	ended := make(chan struct{})
+	go func() { // ends with the work
+		g.wg.Wait()
+		close(ended)
+	}()
+	return ended
 }
 
 // Post runs a func in the session's goroutine. It waits until that was done, the
@@ -124,7 +147,7 @@ type running struct {
 func NewRunner(s Session, post Post, log *slog.Logger) *Runner {
 	r := &Runner{session: s, post: post, log: log}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
-	r.late, r.endLate = context.WithCancel(context.Background())
+	r.late = newGroup(context.Background())
 	return r
 }
 
@@ -134,9 +157,9 @@ func (r *Runner) HaltWhile(halted func() bool) { r.halted = halted }
 
 func (r *Runner) mayBegin() bool { return r.halted == nil || !r.halted() }
 
-// Halt stops all work at once, also what is late, and waits for what is not. What it stopped is
-// not done another time.
-func (r *Runner) Halt() (stopped int) {
+// Halt stops all work at once. What is not late has ended when it returns, what is late when the
+// channel is closed. What it stopped is not done another time.
+func (r *Runner) Halt() (stopped int, ended <-chan struct{}) {
 	for _, sl := range r.slots {
 		sl.callOff()
 		if sl.running != nil {
@@ -144,9 +167,11 @@ func (r *Runner) Halt() (stopped int) {
 			sl.stop()
 		}
 	}
-	r.endLate()
-	r.late, r.endLate = context.WithCancel(context.Background())
-	return stopped
+	r.late.stop()
+	r.before = append(r.before, r.late)
+	ended = r.late.ended()
+	r.late = newGroup(context.Background())
+	return stopped, ended
 }
 
 // Add adds jobs.
@@ -268,8 +293,8 @@ func (r *Runner) Free() {
 // Go runs a func in the background. The end of the session waits for it, for [Grace]; then
 // its context ends.
 func (r *Runner) Go(f func(ctx context.Context)) {
-	ctx := r.late
-	r.wg.Go(func() { f(ctx) })
+	late := r.late
+	late.wg.Go(func() { f(late.ctx) })
 }
 
 // Close stops all work and hands what is left to the program.
@@ -280,10 +305,12 @@ func (r *Runner) Close(c *Closing) {
 		sl.callOff()
 		cut[i] = sl.stop()
 	}
-	tooLong := time.AfterFunc(Grace, r.endLate)
-	r.wg.Wait()
+	tooLong := time.AfterFunc(Grace, r.late.stop)
+	for _, g := range append(r.before, r.late) {
+		g.wg.Wait()
+	}
 	tooLong.Stop()
-	r.endLate()
+	r.late.stop()
 	if len(r.slots) == 0 || !r.mayBegin() {
 		return
 	}

@@ -285,3 +285,49 @@ func TestTheEndOfTheProgram(t *testing.T) {
 		})
 	}
 }
+
+// TestAHaltWaitsForAllWork, also for what heeds the end of its context late, and what was left when a session ended.
+func TestAHaltWaitsForAllWork(t *testing.T) {
+	t.Parallel()
+	const takesToStop = 3 * time.Second
+	slow := func(ctx context.Context) {
+		<-ctx.Done()
+		time.Sleep(takesToStop)
+	}
+	late := &job{due: 1, task: jobs.Task{Late: true, Run: func(ctx context.Context, _ jobs.Snapshot) func(jobs.Session) { slow(ctx); return nil }}}
+	left := final{jobs.Final{Limit: time.Hour, Run: func(ctx context.Context, _ []hermes.Message) error { slow(ctx); return nil }}}
+	for name, halt := range map[string]func(t *testing.T) (<-chan struct{}, func()){
+		"late work": func(t *testing.T) (<-chan struct{}, func()) {
+			r, s := running(t, late)
+			s.post(t.Context(), func() { r.Rest(nil) })
+			synctest.Wait()
+			_, ended := r.Halt()
+			return ended, func() { r.Close(&jobs.Closing{}) }
+		},
+		"work that was left": func(t *testing.T) (<-chan struct{}, func()) {
+			r, _ := running(t, left)
+			var c jobs.Closing
+			r.Close(&c)
+			synctest.Wait()
+			return c.Halt(), c.Wait
+		},
+		"nothing": func(*testing.T) (<-chan struct{}, func()) {
+			var c jobs.Closing
+			return c.Halt(), func() {}
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			ended, end := halt(t)
+			<-ended
+			want := takesToStop
+			if name == "nothing" {
+				want = 0
+			}
+			if took := time.Since(start); took != want {
+				t.Errorf("%s: ended after %v, want %v", name, took, want)
+			}
+			end()
+		})
+	}
+}
