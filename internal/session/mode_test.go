@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hermes"
+	"hermes/hermestest"
 	"hermes/internal/protocol"
 	"hermes/internal/session"
 )
@@ -209,6 +210,32 @@ func TestAChildIsNeverInAWiderModeThanItsParent(t *testing.T) {
 				t.Error(fmt.Sprint("the innermost child says ", d.Text))
 			}
 			return
+		}
+	}
+}
+
+// TestTheModelReadsThatItPlans before its first call, also in a resumed session, and that it is over.
+func TestTheModelReadsThatItPlans(t *testing.T) {
+	t.Parallel()
+	m := hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"), hermestest.Say("three"), hermestest.Say("four"))
+	h := newFixture(t, m, newToolTable())
+	s := h.open(t, session.Open{})
+	turnOf(t, s, say("go"))
+	if err := s.Do(t.Context(), bob, hermes.SetMode{Mode: hermes.ModePlan}); err != nil {
+		t.Fatal(err)
+	}
+	turnOf(t, s, say("go"))
+	s.Close()
+	s = h.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
+	turnOf(t, s, say("go"))
+	if err := s.Do(t.Context(), bob, hermes.SetMode{Mode: hermes.ModeAsk}); err != nil {
+		t.Fatal(err)
+	}
+	turnOf(t, s, say("go"))
+	for i, want := range []string{"go", "go\n[Plan mode: only", "go\n[Plan mode: only", "go\n[Plan mode has ended.]"} {
+		sent := m.Requests()[i].Messages
+		if got := sent[len(sent)-1].Text(); !strings.HasPrefix(got, want) || i == 0 && got != want {
+			t.Errorf("message %d: the model reads %q, want %q", i, got, want)
 		}
 	}
 }

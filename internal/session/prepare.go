@@ -147,6 +147,7 @@ func (p *preparation) complete(ctx context.Context) error {
 		defer cancel()
 		turn.AddSurroundings(m, p.runtime.Follower.Surroundings(limited))
 	}
+	turn.AddPlan(m, p.session.Mode() == hermes.ModePlan, before)
 	parts, err := p.runtime.Hooks.TurnStart(ctx, p.ref, *m)
 	if err != nil {
 		return refused{err}

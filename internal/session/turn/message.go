@@ -69,6 +69,31 @@ func IsSurroundings(p hermes.Part) bool {
 	return p.Hidden && strings.HasPrefix(p.Text, surroundingsHead)
 }
 
+// The notes about plan mode. Stored transcripts have them, so they must not change.
+const (
+	planBegun = "[Plan mode: only calls that change nothing are run, all others are refused. Read what you need, present a plan, and end your turn. Only the user ends plan mode.]"
+	planEnded = "[Plan mode has ended.]"
+)
+
+// AddPlan tells the model with a user message that the session is in plan mode, and with the
+// first one afterwards that it no longer is. Then no refused call has to tell it.
+func AddPlan(m *hermes.Message, plan bool, transcript []hermes.Message) {
+	note := func(p hermes.Part) bool { return p.Hidden && (p.Text == planBegun || p.Text == planEnded) }
+	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), note) // of a retried message
+	if plan {
+		m.Parts = append(m.Parts, hermes.Part{Text: planBegun, Hidden: true})
+		return
+	}
+	for _, before := range slices.Backward(transcript) {
+		if before.Role == hermes.RoleUser {
+			if slices.ContainsFunc(before.Parts, func(p hermes.Part) bool { return p.Hidden && p.Text == planBegun }) {
+				m.Parts = append(m.Parts, hermes.Part{Text: planEnded, Hidden: true})
+			}
+			return
+		}
+	}
+}
+
 // AddParts appends to a message what hooks want the model to read with it.
 func AddParts(m *hermes.Message, parts []hermes.Part) {
 	added, from := SplitProvenance(parts)

@@ -56,6 +56,46 @@ func TestWhatIsReadWithAMessage(t *testing.T) {
 	}
 }
 
+// TestTheModelIsToldAboutPlanMode with each message in it, and once that it has ended.
+func TestTheModelIsToldAboutPlanMode(t *testing.T) {
+	t.Parallel()
+	var transcript []hermes.Message
+	notes := func(plan bool, again ...hermes.Message) string {
+		m := hermes.UserText("go")
+		if len(again) > 0 {
+			m = again[0]
+		}
+		turn.AddPlan(&m, plan, transcript)
+		if m.Visible() != "go" {
+			t.Errorf("the user sees %q", m.Visible())
+		}
+		transcript = append(transcript, m, hermes.Message{Role: hermes.RoleAssistant})
+		var b strings.Builder
+		for _, p := range m.Parts[1:] {
+			b.WriteString(p.Text)
+		}
+		return b.String()
+	}
+	begun, ended := "[Plan mode: only calls that change nothing", "[Plan mode has ended.]"
+	for i, tt := range []struct {
+		plan bool
+		want string
+	}{{false, ""}, {true, begun}, {true, begun}, {false, ended}, {false, ""}} {
+		if got := notes(tt.plan); !strings.HasPrefix(got, tt.want) || (got == "") != (tt.want == "") {
+			t.Errorf("message %d: %q, want %q", i, got, tt.want)
+		}
+	}
+	planned := transcript[2]
+	transcript = nil
+	if got := notes(false, planned); got != "" {
+		t.Errorf("a message that is tried again outside of plan mode: %q", got)
+	}
+	transcript = nil
+	if got := notes(true, planned); strings.Count(got, begun) != 1 {
+		t.Errorf("a message that is tried again: %q", got)
+	}
+}
+
 func TestRecallIsLimited(t *testing.T) {
 	t.Parallel()
 	m := hermes.UserText("hello")

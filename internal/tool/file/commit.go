@@ -69,8 +69,9 @@ type changed struct {
 // write writes the content to the file and notes what the model needs to know.
 // The caller holds the path's lock.
 func (t *Toolset) write(ctx context.Context, session string, w write, done *changed) error {
+	all := w.whole || !w.existed || t.ledger.knows(session, w.location, w.before())
 	if w.existed && w.new == w.old && !w.unread {
-		t.ledger.wrote(session, w.real, w.info, &w.new)
+		t.ledger.wrote(session, w.real, w.info, &w.new, all)
 		done.Modified = append(done.Modified, w.path)
 		return nil
 	}
@@ -84,7 +85,7 @@ func (t *Toolset) write(ctx context.Context, session string, w write, done *chan
 	if err != nil {
 		return w.failure("stat", err)
 	}
-	t.ledger.wrote(session, w.real, info, &w.new)
+	t.ledger.wrote(session, w.real, info, &w.new, all)
 	if n := hardLinks(w.info); n > 1 {
 		done.warn(fmt.Sprintf("%s has %s (hard links), which keep the old text", w.path, text.Plural(n-1, "other name", "other names")))
 	}
@@ -109,9 +110,13 @@ func (t *Toolset) mayReplace(ctx context.Context, session string, w write, done 
 		done.warn(stale + "; read it and check that no change is lost")
 	case stale != "":
 		return fmt.Errorf("not written: %s. Read it again, keep what you did not change, and then write it, or change only a part with patch", stale)
-	case w.whole && w.info.Size() > 0 && t.ledger.unseen(session, w.location) && !w.unread && !strings.ContainsRune(w.old[:min(len(w.old), 8<<10)], 0) && w.checkReadable(ctx) == nil:
-		return fmt.Errorf("not written: %s exists with %d bytes that you have not read in this session. Read it first, or change only a part with patch", w.path, w.info.Size())
-	default:
+	}
+	if w.whole && w.info.Size() > 0 && !w.unread && !strings.ContainsRune(w.old[:min(len(w.old), 8<<10)], 0) && w.checkReadable(ctx) == nil {
+		if unseen := t.ledger.unseen(session, w.location); unseen != "" {
+			return fmt.Errorf("not written: %s, or change only a part with patch", unseen)
+		}
+	}
+	if stale == "" {
 		done.warn(t.ledger.shared(session, w.location))
 	}
 	return nil
@@ -128,7 +133,7 @@ func (t *Toolset) remove(ctx context.Context, session string, p location, done *
 	if err := p.files.Remove(ctx, p.real); err != nil {
 		return p.failure("delete", err)
 	}
-	t.ledger.wrote(session, p.real, nil, nil)
+	t.ledger.wrote(session, p.real, nil, nil, false)
 	done.Deleted = append(done.Deleted, p.path)
 	return nil
 }

@@ -49,7 +49,16 @@ func stampOf(info fs.FileInfo) stamp {
 // a time can be set back.
 type state struct {
 	stamp
-	content sum // of the whole file; zero if it is not known
+	content sum   // of the whole file; zero if it is not known
+	shown   lines // that the session has seen
+}
+
+// is reports whether a file is in this state. content is its text, nil if it could not be read.
+func (s state) is(p location, content *string) bool {
+	if content != nil && s.content != (sum{}) {
+		return s.content == sumOf(*content)
+	}
+	return s.stamp == stampOf(p.info)
 }
 
 // lastWrite is a write of a session.
@@ -136,29 +145,33 @@ type sighting struct {
 // is refused. Of equal reads that give the same although the file was written,
 // the third gets a warning and the fourth is refused. A page that changed is
 // always sent.
-func (l *ledger) read(session string, p location, w window, result, content sum) sighting {
+func (l *ledger) read(session string, p location, w window, pg page, content sum) sighting {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r := l.of(session)
+	r, result := l.of(session), pg.sum()
 	row := r.repeat(fmt.Sprintf("read %s %d %d", p.real, w.offset, w.limit), result)
 	key, now := pageKey{p.real, w.offset, w.limit}, view{stampOf(p.info), result}
-	if content == (sum{}) { // a page says nothing new of what was read whole
-		if was, ok := r.files.Get(p.real); ok && was.stamp == now.stamp {
-			content = was.content
-		}
+	was, known := r.files.Get(p.real)
+	if known && content == (sum{}) && was.stamp == now.stamp { // a page says nothing new of what was read whole
+		content = was.content
 	}
-	if known, seen := r.pages.Get(key); seen && known == now && p.info.Mode().IsRegular() && p.info.Size() > 0 {
+	shown := lines{}
+	if known && was.content == content && (content != (sum{}) || was.stamp == now.stamp) {
+		shown = was.shown
+	}
+	if page, seen := r.pages.Get(key); seen && page == now && p.info.Mode().IsRegular() && p.info.Size() > 0 {
 		if r.reported {
 			return sighting{err: fmt.Errorf("BLOCKED: you already read this page of %s and it has not changed. Use what you have, read another page, or do something else", p.path)}
 		}
 		r.reported = true
+		r.files.Put(p.real, state{now.stamp, content, shown.with(pg, w.offset)}) // the model has it
 		return sighting{unchanged: true}
 	}
 	if row >= 4 {
 		return sighting{err: fmt.Errorf("BLOCKED: the same read %d times in a row, with the same content. Use what you have or do something else", row)}
 	}
 	r.pages.Put(key, now)
-	r.files.Put(p.real, state{now.stamp, content})
+	r.files.Put(p.real, state{now.stamp, content, shown.with(pg, w.offset)})
 	if row == 3 {
 		return sighting{warning: "This is the third identical read in a row. The next one is refused if nothing changes."}
 	}
@@ -184,14 +197,7 @@ func (l *ledger) stale(session string, p location, content *string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	known, seen := l.of(session).files.Get(p.real)
-	switch {
-	case !seen || p.info == nil:
-		return ""
-	case content != nil && known.content != (sum{}):
-		if known.content == sumOf(*content) {
-			return ""
-		}
-	case known.stamp == stampOf(p.info):
+	if !seen || p.info == nil || known.is(p, content) {
 		return ""
 	}
 	if by, _ := l.writers.Get(p.real); by.session != "" && by.session != session {
@@ -200,12 +206,26 @@ func (l *ledger) stale(session string, p location, content *string) string {
 	return fmt.Sprintf("%s changed on disk since you last read it", p.path)
 }
 
-// unseen reports whether a session has neither read nor written a file.
-func (l *ledger) unseen(session string, p location) bool {
+// unseen says what a session has not seen of a file that is there, or "".
+func (l *ledger) unseen(session string, p location) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, seen := l.of(session).files.Get(p.real)
-	return !seen
+	switch known, seen := l.of(session).files.Get(p.real); {
+	case !seen:
+		return fmt.Sprintf("%s exists with %d bytes that you have not read in this session. Read it first", p.path, p.info.Size())
+	case !known.shown.all:
+		return fmt.Sprintf("you have not read all of %s as it is now: %s. Read them first", p.path, known.shown.missing())
+	}
+	return ""
+}
+
+// knows reports whether a session has seen all of a file as it is. content is its text, nil if it
+// could not be read.
+func (l *ledger) knows(session string, p location, content *string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	known, seen := l.of(session).files.Get(p.real)
+	return seen && known.shown.all && known.is(p, content)
 }
 
 // shared says which other session wrote a file lately, or "". Its work goes on beside this session's.
@@ -223,8 +243,9 @@ func (l *ledger) shared(session string, p location) string {
 // sharedFor is how long a write of another session is mentioned.
 const sharedFor = 10 * time.Minute
 
-// wrote records a file's new state, and its text if it is known. info is nil if the file is gone.
-func (l *ledger) wrote(session, real string, info fs.FileInfo, content *string) {
+// wrote records a file's new state, its text if there is one, and whether the session knows all of
+// it. info is nil if the file is gone.
+func (l *ledger) wrote(session, real string, info fs.FileInfo, content *string, all bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.of(session)
@@ -234,7 +255,7 @@ func (l *ledger) wrote(session, real string, info fs.FileInfo, content *string) 
 		r.files.Delete(real)
 		return
 	}
-	s := state{stamp: stampOf(info)}
+	s := state{stamp: stampOf(info), shown: lines{all: all}}
 	if content != nil {
 		s.content = sumOf(*content)
 	}

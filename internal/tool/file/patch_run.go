@@ -161,8 +161,10 @@ func (r *patchRun) noteMove(ctx context.Context, from, to patchedFile) error {
 	if err != nil {
 		return to.failure("stat", err)
 	}
-	r.ledger.wrote(sessionOf(r.call), from.real, nil, nil)
-	r.ledger.wrote(sessionOf(r.call), to.real, info, nil)
+	session := sessionOf(r.call)
+	all := r.ledger.knows(session, from.location, from.before())
+	r.ledger.wrote(session, from.real, nil, nil, false)
+	r.ledger.wrote(session, to.real, info, nil, all)
 	return nil
 }
 
@@ -254,7 +256,7 @@ func (r *patchRun) restore(ctx context.Context, cause error) error {
 		if err != nil {
 			info = nil
 		}
-		r.ledger.wrote(sessionOf(r.call), step.file.real, info, nil)
+		r.ledger.wrote(sessionOf(r.call), step.file.real, info, nil, false)
 	}
 	if len(lost) > 0 {
 		return fmt.Errorf("%w. The patch was stopped and these files could not be restored, check them: %s", cause, strings.Join(lost, ", "))

@@ -310,6 +310,78 @@ func TestNothingUnseenIsReplaced(t *testing.T) {
 	}
 }
 
+// TestAPageIsNotTheWholeFile: what was not read of a file is not replaced with it, however the pages come.
+func TestAPageIsNotTheWholeFile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var b strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&b, "line %d\n", i+1)
+	}
+	all := b.String()
+	page := func(offset, limit int) {
+		t.Helper()
+		w.ok("read_file", args{"path": "f", "offset": offset, "limit": limit})
+	}
+	refused := func(missing string) {
+		t.Helper()
+		w.refused("write_file", args{"path": "f", "content": "new\n"}, "as it is now: "+missing+".")
+	}
+	written := func() {
+		t.Helper()
+		w.ok("write_file", args{"path": "f", "content": "new\n"})
+		w.ok("write_file", args{"path": "f", "content": all})
+	}
+	begin := func() {
+		w = newWorld(t)
+		w.put("f", all)
+	}
+
+	begin()
+	page(1, 40)
+	refused("lines 41 to 100")
+	page(81, 40)
+	refused("lines 41 to 80")
+	page(30, 20)
+	refused("lines 50 to 80")
+	page(50, 31)
+	written()
+
+	begin()
+	page(50, 10)
+	refused("lines 1 to 49")
+	page(1, 60)
+	refused("lines 61 to 100")
+	page(61, 100)
+	written()
+
+	begin() // pages of another state do not count
+	page(1, 40)
+	w.put("f", strings.Replace(all, "line 5\n", "LINE 5\n", 1))
+	page(41, 60)
+	refused("lines 1 to 40")
+	page(1, 40)
+	w.ok("write_file", args{"path": "f", "content": "new\n"})
+
+	begin() // a change of a part shows no more of the rest, and takes nothing away
+	w.ok("patch", args{"path": "f", "old_string": "line 7\n", "new_string": "seven\n"})
+	w.refused("write_file", args{"path": "f", "content": "new\n"}, "not read all of")
+	page(1, 200)
+	w.ok("patch", args{"path": "f", "old_string": "line 8\n", "new_string": "eight\n"})
+	w.ok("write_file", args{"path": "f", "content": "new\n"})
+
+	begin() // a change of a part beside a change by others, which was not read
+	page(1, 200)
+	w.put("f", strings.Replace(all, "line 5\n", "LINE 5\n", 1))
+	w.ok("patch", args{"path": "f", "old_string": "line 7\n", "new_string": "seven\n"})
+	w.refused("write_file", args{"path": "f", "content": "new\n"}, "not read all of")
+
+	begin() // a moved file is known as before
+	page(1, 200)
+	w.ok("patch", whole("*** Move File: f -> g\n"))
+	w.ok("write_file", args{"path": "g", "content": "new\n"})
+}
+
 // TestEditsOfOtherSessionsAreTold: no session replaces what another one wrote meanwhile, and each learns that the
 // other works on the file.
 func TestEditsOfOtherSessionsAreTold(t *testing.T) {
