@@ -40,35 +40,101 @@ func claimed(ctx context.Context, ending, excerpt string, ask Ask) ([]Claim, err
 	if err != nil {
 		return nil, fmt.Errorf("find claims: %w", err)
 	}
-	return slices.DeleteFunc(claims, func(c Claim) bool { return !asserted(ending, c) }), nil
+	var real []Claim
+	for _, c := range claims {
+		if c.means = asserted(ending, c); len(c.means) > 0 {
+			real = append(real, c)
+		}
+	}
+	return real, nil
 }
 
-// asserted reports whether an ending has the words of a claim, and says with them that something was done: not
-// that it was not, will, may or should be, nor what others said or what a program does.
-func asserted(ending string, c Claim) bool {
+// asserted returns what an ending says with the words of a claim, as classes: none if it does not have them, if they do
+// not speak of the class, or if they say that it was not done, or will, may or should be, what others said, or what a
+// program does. So a model that quotes the wrong words, or takes them for something else, does no harm.
+func asserted(ending string, c Claim) []Class {
 	text, quote := plain(strings.ReplaceAll(ending, "\n", " ¶ ")), plain(c.Quote)
 	for from := 0; ; {
 		at := strings.Index(text[from:], quote)
-		if at < 0 || quote == "" {
-			return false
+		if at < 0 && from == 0 {
+			quote = sentenceWith(text, quote)
+			at = strings.Index(text, quote)
 		}
-		before := text[:from+at]
+		if at < 0 || quote == "" {
+			return nil
+		}
+		begin, end := from+at, from+at+len(quote)
+		before := text[:begin]
 		if ends := clause().FindAllStringIndex(before, -1); len(ends) > 0 {
 			before = before[ends[len(ends)-1][1]:]
 		}
-		if !unreal().MatchString(before+quote) && !descriptive().MatchString(quote) {
-			return true
+		around := sentenceAround(text, begin, end)
+		switch {
+		case unreal().MatchString(before + quote), descriptive().MatchString(quote), strings.HasSuffix(around, "?"),
+			c.Class != Passed && noOne().MatchString(before+quote):
+		case claims(quote):
+			if all := meanings(quote, c.Class); len(all) > 0 {
+				return all
+			}
+		case len(strings.Fields(quote)) <= 3 && claims(around): // the second file of two
+			if all := meanings(around, c.Class); len(all) > 0 {
+				return all
+			}
+		case !Speaks(quote): // in other words than these
+			return []Class{c.Class}
 		}
-		from += at + len(quote)
+		from = end
 	}
 }
 
+// sentenceWith returns the only sentence of a text that has the words of a quote, in any order and perhaps with others
+// between them, "" if there is none: small models do not always quote exactly.
+func sentenceWith(text, quote string) (found string) {
+	words := strings.Fields(quote)
+	if len(words) < 3 {
+		return ""
+	}
+	for rest := text; rest != ""; {
+		s := rest
+		if end := sentenceEnd().FindStringIndex(rest); end != nil {
+			s = rest[:end[1]]
+		}
+		rest = rest[len(s):]
+		has := strings.Fields(s)
+		if !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(has, w) && !slices.Contains(has, w+",") }) {
+			if found != "" {
+				return ""
+			}
+			found = plain(s)
+		}
+	}
+	return found
+}
+
+// sentenceAround returns the sentences that a part of a text belongs to.
+func sentenceAround(text string, begin, end int) string {
+	after := text[end:]
+	if ends := sentenceEnd().FindAllStringIndex(text[:begin], -1); len(ends) > 0 {
+		begin = ends[len(ends)-1][1]
+	} else {
+		begin = 0
+	}
+	if next := sentenceEnd().FindStringIndex(after); next != nil {
+		after = strings.TrimRight(after[:next[1]], " ¶")
+	}
+	return text[begin:end] + after
+}
+
 var (
+	sentenceEnd = lazy.Regexp(`[.!?]+(?: |$)|[。！？¶]`)
+	// noOne denies: "no mail was sent".
+	noOne = lazy.Regexp(`(?:^|[^\pL])(?:no|nor) (?:\pL+ ){1,3}(?:was|were|is|are|has|have)(?:[^\pL]|$)`)
 	// clause ends what belongs to a claim before it.
 	clause = lazy.Regexp(`[.;!?:¶] |, (?:and |but )?|\bbut |\baber |—`)
 	// unreal are words of what was not done, or not yet.
-	unreal = lazy.Regexp(`(?i)(?:^|[^\pL])(?:not|never|cannot|unable|(?:have|has|did|does|do|is|are|was|were|could|would|should)n'?t|can't|won't|if|once|unless|whether|should|would|could|will|shall|may|might|must|can|want|wants|going to|about to|(?:i|we) plan to|need to|needs to|you (?:wrote|said|asked)|'ll|` +
-		`nicht|kein\pL*|falls|sobald|werde|wird|würde|sollte|könnte|kann|pas|n'a|si|sera|peut|cuando|podría|debería|não|niet|geen|не|если|будет)(?:[^\pL]|$)|没有|沒有|尚未|未能|ません|않`)
+	unreal = lazy.Regexp(`(?i)(?:^|[^\pL])(?:not|never|nothing|neither|nor|none|un(?:committed|pushed|sent|saved|changed|touched|tested)|refused|rejected|left (?:for|to) you|still to|(?:tried|attempted|trying|wanted) to|cannot|unable|(?:have|has|did|does|do|is|are|was|were|could|would|should)n'?t|can't|won't|if|once|unless|whether|should|would|could|will|shall|may|might|must|can|want|wants|going to|about to|(?:i|we) plan to|need to|needs to|to be|you (?:wrote|said|asked|ran|pushed|sent|committed|changed|deleted)|(?:i|we|you|it|they|he|she)'ll|` +
+		`then (?:run|push|commit|send|save|write|delete|remove|schedule|test|deploy|publish|edit|change|update|fix|add|create)|` +
+		`nicht|nichts|noch nicht|kein\pL*|falls|sobald|werde|wird|würde|sollte|könnte|kann|pas|rien|n'a|si|sera|peut|no (?:lo|la|los|las|se|ha|he|fue|está)|nada|ningún|nenhum|nessun[oa]?|non|cuando|podría|debería|não|niet|geen|не|если|будет)(?:[^\pL]|$)|没有|沒有|还没|還沒|未(?:能|曾|被)|尚未|ません|않`)
 	// descriptive says what a program does.
 	descriptive = lazy.Regexp(`(?i)^(?:\pL+ ){0,3}(?:writes|saves|creates|deletes|removes|sends|updates|stores)\b`)
 )

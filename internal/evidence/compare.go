@@ -19,7 +19,21 @@ import (
 func Compare(t Turn, claims []Claim) []Mark {
 	var marks []Mark
 	for _, c := range claims {
-		if why := t.against(c); why != "" {
+		if len(c.means) == 0 {
+			c.means = []Class{c.Class}
+		}
+		why := ""
+		for i, class := range c.means {
+			not := t.against(Claim{Class: class, Quote: c.Quote, About: c.About})
+			if not == "" {
+				why = ""
+				break
+			}
+			if i == 0 || class == c.Class {
+				why = not
+			}
+		}
+		if why != "" {
 			marks = append(marks, Mark{c, why})
 		}
 	}
@@ -246,7 +260,7 @@ func ran(done []Done, c Claim, words []string) string {
 // written looks for a call that wrote what a claim says was saved or edited.
 func (t Turn) written(done []Done, c Claim, words []string) string {
 	files := fileNames(c.Quote + " " + c.About)
-	remembers := c.Class == Saved && len(files) == 0 && keeping().MatchString(c.Quote+" "+c.About)
+	remembers := len(files) == 0 && keeping().MatchString(c.Quote+" "+c.About)
 	why := "nothing was written"
 	if remembers {
 		why = "nothing was saved to memory"

@@ -44,6 +44,8 @@ type Claim struct {
 	Class Class
 	Quote string // the words, as they are in the ending
 	About string // what it was done to, such as a file or a program; "" if it names nothing
+	// means are the classes that its words may mean, each of which supports it; the class itself if it is empty.
+	means []Class
 }
 
 // Done is a call that ran, or was refused.
