@@ -18,6 +18,12 @@ const MaxTokens = 400
 // maxAnswer bounds the answer, in tokens.
 const maxAnswer = 130
 
+const (
+	// maxTries bounds the places of a quote that are looked at, nearby what is read before and after each, in bytes.
+	maxTries = 20
+	nearby   = 1000
+)
+
 // maxClaims bounds how many claims of one ending count.
 const maxClaims = 8
 
@@ -54,9 +60,9 @@ func claimed(ctx context.Context, ending, excerpt string, ask Ask) ([]Claim, err
 // program does. So a model that quotes the wrong words, or takes them for something else, does no harm.
 func asserted(ending string, c Claim) []Class {
 	text, quote := plain(strings.ReplaceAll(ending, "\n", " ¶ ")), plain(c.Quote)
-	for from := 0; ; {
+	for from, tries := 0, 0; tries < maxTries; tries++ {
 		at := strings.Index(text[from:], quote)
-		if at < 0 && from == 0 {
+		if at < 0 && tries == 0 {
 			quote = sentenceWith(text, quote)
 			at = strings.Index(text, quote)
 		}
@@ -64,7 +70,7 @@ func asserted(ending string, c Claim) []Class {
 			return nil
 		}
 		begin, end := from+at, from+at+len(quote)
-		before := text[:begin]
+		before := text[max(0, begin-nearby):begin]
 		if ends := clause().FindAllStringIndex(before, -1); len(ends) > 0 {
 			before = before[ends[len(ends)-1][1]:]
 		}
@@ -85,6 +91,7 @@ func asserted(ending string, c Claim) []Class {
 		}
 		from = end
 	}
+	return nil
 }
 
 // sentenceWith returns the only sentence of a text that has the words of a quote, in any order and perhaps with others
@@ -113,16 +120,14 @@ func sentenceWith(text, quote string) (found string) {
 
 // sentenceAround returns the sentences that a part of a text belongs to.
 func sentenceAround(text string, begin, end int) string {
-	after := text[end:]
-	if ends := sentenceEnd().FindAllStringIndex(text[:begin], -1); len(ends) > 0 {
-		begin = ends[len(ends)-1][1]
-	} else {
-		begin = 0
+	before, after := text[max(0, begin-nearby):begin], text[end:min(len(text), end+nearby)]
+	if ends := sentenceEnd().FindAllStringIndex(before, -1); len(ends) > 0 {
+		before = before[ends[len(ends)-1][1]:]
 	}
 	if next := sentenceEnd().FindStringIndex(after); next != nil {
 		after = strings.TrimRight(after[:next[1]], " ¶")
 	}
-	return text[begin:end] + after
+	return before + text[begin:end] + after
 }
 
 var (

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hermes/internal/evidence"
 	"hermes/internal/tokens"
@@ -188,6 +189,23 @@ func TestALongEndingFitsIntoOneCheck(t *testing.T) {
 		})
 		if err != nil || !strings.Contains(prompts, "I sent the mail") {
 			t.Errorf("%v; the end is not in %q", err, prompts)
+		}
+	}
+}
+
+// TestAQuoteThatComesAgainAndAgainTakesNoTime reads a long ending in which each place of a quote is denied.
+func TestAQuoteThatComesAgainAndAgainTakesNoTime(t *testing.T) {
+	for _, ending := range []string{strings.Repeat("I have not pushed it ", 20_000), strings.Repeat("not a pushed ", 20_000), strings.Repeat("no, pushed. ", 20_000)} {
+		for _, quote := range []string{"pushed", "pushed not a", "it i have", "a"} {
+			began := time.Now()
+			_, _ = evidence.Check(t.Context(), evidence.Turn{Ending: ending}, func(context.Context, string, string, int) (string, error) {
+				return `[{"class":"pushed","quote":"` + quote + `","about":""}]`, nil
+			})
+			if took := time.Since(began); took > 20*time.Second {
+				t.Errorf("%q of %.30q took %v", quote, ending, took)
+			} else {
+				t.Log(took)
+			}
 		}
 	}
 }

@@ -139,12 +139,12 @@ func Speaks(text string) bool { return asking().MatchString(text) }
 // Speaking returns the sentences of a text that may claim something, as they are written, as many as fit
 // in one question: those at the end of the text first, which sum up. Code blocks and quotations of others
 // claim nothing.
-func Speaking(text string) []string { return newest(sentences(text, Speaks)) }
+func Speaking(text string) []string { return newest(sentences(text), Speaks) }
 
 // last returns the last sentences of a text.
-func last(text string) []string { return newest(sentences(text, func(string) bool { return true })) }
+func last(text string) []string { return newest(sentences(text), func(string) bool { return true }) }
 
-func sentences(text string, wanted func(string) bool) []string {
+func sentences(text string) []string {
 	var all []string
 	rest := prose(text)
 	for rest != "" {
@@ -152,7 +152,7 @@ func sentences(text string, wanted func(string) bool) []string {
 		if at := sentence().FindStringIndex(rest); at != nil {
 			end = at[1]
 		}
-		if s := strings.TrimSpace(rest[:end]); s != "" && wanted(s) {
+		if s := strings.TrimSpace(rest[:end]); s != "" {
 			all = append(all, s)
 		}
 		rest = rest[end:]
@@ -160,19 +160,24 @@ func sentences(text string, wanted func(string) bool) []string {
 	return all
 }
 
-// newest returns the last ones of sentences that fit in one question.
-func newest(all []string) []string {
-	size, first := 0, len(all)
-	for i := len(all) - 1; i >= 0; i-- {
-		if size += tokens.Quarters(all[i]); size > maxExcerpt {
-			if first == len(all) { // one long sentence
-				all[i], first = prefix(all[i], maxExcerpt), i
+// newest returns the last ones of the wanted sentences that fit in one question.
+func newest(all []string, wanted func(string) bool) []string {
+	size := 0
+	var some []string
+	for _, s := range slices.Backward(all) {
+		if !wanted(s) {
+			continue
+		}
+		if size += tokens.Quarters(s); size > maxExcerpt {
+			if len(some) == 0 { // one long sentence
+				some = []string{prefix(s, maxExcerpt)}
 			}
 			break
 		}
-		first = i
+		some = append(some, s)
 	}
-	return all[first:]
+	slices.Reverse(some)
+	return some
 }
 
 // prose returns a text without code blocks and quotations.
