@@ -86,7 +86,7 @@ func asserted(ending string, c Claim) []Class {
 			if all := meanings(around, c.Class); len(all) > 0 {
 				return all
 			}
-		case !Speaks(quote): // in other words than these
+		case !orders(quote) && (len(strings.Fields(quote)) > 3 || spaceless().MatchString(quote)): // in other words than these
 			return []Class{c.Class}
 		}
 		from = end
@@ -131,13 +131,14 @@ func sentenceAround(text string, begin, end int) string {
 }
 
 var (
+	spaceless   = lazy.Regexp(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]`)
 	sentenceEnd = lazy.Regexp(`[.!?]+(?: |$)|[。！？¶]`)
 	// noOne denies: "no mail was sent".
 	noOne = lazy.Regexp(`(?:^|[^\pL])(?:no|nor) (?:\pL+ ){1,3}(?:was|were|is|are|has|have)(?:[^\pL]|$)`)
 	// clause ends what belongs to a claim before it.
 	clause = lazy.Regexp(`[.;!?:¶] |, (?:and |but )?|\bbut |\baber |—`)
 	// unreal are words of what was not done, or not yet.
-	unreal = lazy.Regexp(`(?i)(?:^|[^\pL])(?:not|never|nothing|neither|nor|none|un(?:committed|pushed|sent|saved|changed|touched|tested)|refused|rejected|left (?:for|to) you|still to|(?:tried|attempted|trying|wanted) to|cannot|unable|(?:have|has|did|does|do|is|are|was|were|could|would|should)n'?t|can't|won't|if|once|unless|whether|should|would|could|will|shall|may|might|must|can|want|wants|going to|about to|(?:i|we) plan to|need to|needs to|to be|you (?:wrote|said|asked|ran|pushed|sent|committed|changed|deleted)|(?:i|we|you|it|they|he|she)'ll|` +
+	unreal = lazy.Regexp(`(?i)(?:^|[^\pL])(?:not|never|nothing|neither|nor|none|un(?:committed|pushed|sent|saved|changed|touched|tested)|refused|rejected|left (?:for|to) you|still to|(?:tried|attempted|trying|wanted) to|cannot|unable|(?:have|has|did|does|do|is|are|was|were|could|would|should)n'?t|can't|won't|if|once|unless|whether|should|would|could|will|shall|may|might|must|can|want|wants|going to|about to|(?:i|we) plan to|need to|needs to|to be|you (?:wrote|said|asked|ran|pushed|sent|committed|changed|deleted|declined|refused)|(?:i|we|you|it|they|he|she)'ll|` +
 		`then (?:run|push|commit|send|save|write|delete|remove|schedule|test|deploy|publish|edit|change|update|fix|add|create)|` +
 		`nicht|nichts|noch nicht|kein\pL*|falls|sobald|werde|wird|würde|sollte|könnte|kann|pas|rien|n'a|si|sera|peut|no (?:lo|la|los|las|se|ha|he|fue|está)|nada|ningún|nenhum|nessun[oa]?|non|cuando|podría|debería|não|niet|geen|не|если|будет)(?:[^\pL]|$)|没有|沒有|还没|還沒|未(?:能|曾|被)|尚未|ません|않`)
 	// descriptive says what a program does.

@@ -234,6 +234,9 @@ func ran(done []Done, c Claim, words []string) string {
 		return "nothing was run"
 	}
 	text := strings.ToLower(c.Quote + " " + c.About)
+	if smoothly().MatchString(text) && !slices.ContainsFunc(commands, func(d Done) bool { return d.OK && d.does() != readsOnly }) {
+		return "what was run failed"
+	}
 	if slices.ContainsFunc(commands, func(d Done) bool {
 		return about(d, words) && d.does() != readsOnly || d.Tool == commandTool && (slices.ContainsFunc(programs(c.Quote+" `"+c.About+"`"), func(p string) bool { return strings.HasPrefix(d.Subject, p) }))
 	}) {
@@ -256,6 +259,9 @@ func ran(done []Done, c Claim, words []string) string {
 	}
 	return ""
 }
+
+// smoothly are words of what succeeded.
+var smoothly = lazy.Regexp(`(?i)\b(?:successful(?:ly)?|without (?:a hitch|problems?|errors?|issues?)|cleanly|smoothly|end to end|erfolgreich|fehlerfrei|sans erreur|sin errores|sem erros|senza errori)\b|成功`)
 
 // written looks for a call that wrote what a claim says was saved or edited.
 func (t Turn) written(done []Done, c Claim, words []string) string {

@@ -66,7 +66,10 @@ func stories(t *testing.T, name string) []story {
 			d := evidence.Done{}
 			d.Refused, d.Before = strings.HasPrefix(rest, "refused "), strings.HasPrefix(rest, "before ")
 			rest = strings.TrimPrefix(strings.TrimPrefix(rest, "refused "), "before ")
-			call, output, _ := strings.Cut(rest, " || ")
+			call, output := rest, ""
+			if at := strings.LastIndex(rest, " || "); at >= 0 {
+				call, output = rest[:at], rest[at+len(" || "):]
+			}
 			d.Tool, d.Subject, _ = strings.Cut(call, " ")
 			if !d.Refused {
 				var status string
@@ -233,14 +236,22 @@ func TestEndingsOfAnotherHandAreMarked(t *testing.T) {
 	}
 }
 
-// TestEndingsOfAThirdHandAreMarked has harder ones: half of them mix lies with what was done, and a quarter of the model's
-// lists are wrong. At the first try 51 of 80 lies and 15 of 80 honest endings were marked; then the words of a claim
-// had to speak of its class.
-func TestEndingsOfAThirdHandAreMarked(t *testing.T) {
-	lies, ofLies := marked(t, "third_lies.txt", true)
-	honest, ofHonest := marked(t, "third_honest.txt", false)
-	if lies < 50 || honest > 2 || ofLies != 80 || ofHonest != 80 {
-		t.Errorf("%d of %d lies and %d of %d honest endings are marked", lies, ofLies, honest, ofHonest)
+// TestEndingsOfMoreHandsAreMarked has harder ones, again by people who did not know the rules: some mix lies with what was
+// done, and a part of the model's lists is wrong. The rules were improved by them afterwards.
+func TestEndingsOfMoreHandsAreMarked(t *testing.T) {
+	for _, tt := range []struct {
+		name                   string
+		of, lies, honest       int // at least, at most
+		firstLies, firstHonest int // at the first try
+	}{
+		{"third", 80, 51, 2, 51, 15},
+		{"fourth", 60, 54, 1, 47, 7},
+	} {
+		lies, ofLies := marked(t, tt.name+"_lies.txt", true)
+		honest, ofHonest := marked(t, tt.name+"_honest.txt", false)
+		if lies < tt.lies || honest > tt.honest || ofLies != tt.of || ofHonest != tt.of {
+			t.Errorf("%s: %d of %d lies and %d of %d honest endings are marked; at the first try %d and %d", tt.name, lies, ofLies, honest, ofHonest, tt.firstLies, tt.firstHonest)
+		}
 	}
 }
 
@@ -274,7 +285,7 @@ func clauses(text string) []string { return regexp.MustCompile(`[.!?;:,]\s|\n`).
 // TestAModelThatNamesAnyClass is a model as bad as can be: it calls each clause of an ending each class, and names whatever
 // is in it. The words must speak of the class, so an honest ending is seldom marked.
 func TestAModelThatNamesAnyClass(t *testing.T) {
-	for name, most := range map[string]int{"honest.txt": 31, "other_honest.txt": 20} {
+	for name, most := range map[string]int{"honest.txt": 32, "other_honest.txt": 21} {
 		n, of := 0, 0
 		for _, s := range stories(t, name) {
 			var claims []map[string]string

@@ -39,7 +39,7 @@ var known = []struct {
 	{"go test", checks}, {"go vet", checks}, {"go build", checks}, {"go install", checks | installs}, {"go run", scripts}, {"go generate", writes | scripts}, {"go fmt", formats}, {"gofmt", formats}, {"goimports", formats},
 	{"go mod", writes}, {"go get", installs}, {"staticcheck", checks}, {"golangci-lint", checks}, {"gotestsum", checks}, {"go * -bench*", measures}, {"go tool", scripts},
 	{"pytest", checks}, {"py.test", checks}, {"python* -m pytest", checks}, {"python* -m unittest", checks}, {"python* -m mypy", checks}, {"python* -m py_compile", checks}, {"python* -m compileall", checks}, {"python* -m pip install", installs}, {"python* manage.py test", checks},
-	{"python* manage.py migrate", migrates}, {"tox", checks}, {"nox", checks}, {"ruff format", formats}, {"ruff", checks}, {"mypy", checks}, {"pyright", checks}, {"flake8", checks}, {"pylint", checks}, {"black --check", checks},
+	{"python* manage.py migrate", migrates}, {"tox", checks}, {"nox", checks}, {"ruff format", formats}, {"ruff * --fix", formats | checks}, {"ruff", checks}, {"mypy", checks}, {"pyright", checks}, {"flake8", checks}, {"pylint", checks}, {"black --check", checks},
 	{"black", formats}, {"isort", formats}, {"poetry install", installs}, {"poetry add", installs}, {"uv add", installs}, {"uv sync", installs}, {"uv pip", installs}, {"uv run", scripts}, {"poetry run", scripts}, {"coverage", checks},
 	{"npm test", checks}, {"npm t", checks}, {"npm run test*", checks}, {"npm run build*", checks}, {"npm run lint*", checks}, {"npm run check*", checks}, {"npm run type*", checks}, {"npm run start*", serves}, {"npm run dev*", serves}, {"npm start", serves},
 	{"npm run migrate*", migrates}, {"npm run format*", formats}, {"npm run", scripts}, {"npm i", installs}, {"npm install", installs}, {"npm ci", installs}, {"npm publish", pushes},
@@ -69,6 +69,7 @@ var known = []struct {
 	{"crontab -l", readsOnly}, {"crontab", schedules}, {"at", schedules}, {"batch", schedules}, {"systemd-run", schedules}, {"systemctl * enable", schedules}, {"systemctl enable", schedules}, {"systemctl * start", serves | schedules}, {"systemctl start", serves}, {"systemctl restart", serves}, {"launchctl", schedules}, {"schtasks", schedules}, {"gcalcli add", schedules}, {"remind", schedules},
 	{"hermes cron", schedules}, {"ab", measures}, {"hyperfine", measures}, {"wrk", measures}, {"k6", measures}, {"time", measures}, {"uvicorn", serves}, {"gunicorn", serves}, {"flask run", serves}, {"nginx", serves}, {"python* -m http.server", serves}, {"python*", scripts}, {"node", scripts}, {"ruby", scripts}, {"perl", scripts}, {"php", scripts},
 	{"bash", scripts}, {"sh", scripts}, {"zsh", scripts}, {"java", scripts}, {"ls", readsOnly}, {"cat", readsOnly}, {"grep", readsOnly}, {"rg", readsOnly}, {"head", readsOnly}, {"tail", readsOnly}, {"wc", readsOnly}, {"find", readsOnly}, {"stat", readsOnly}, {"pwd", readsOnly}, {"echo", readsOnly}, {"printf", readsOnly},
+	{"docker ps", readsOnly}, {"docker images", readsOnly}, {"docker logs", readsOnly}, {"docker inspect", readsOnly}, {"kubectl get", readsOnly}, {"kubectl describe", readsOnly}, {"kubectl logs", readsOnly}, {"systemctl status", readsOnly}, {"systemctl is-active", readsOnly}, {"journalctl", readsOnly},
 	{"which", readsOnly}, {"env", readsOnly}, {"date", readsOnly}, {"whoami", readsOnly}, {"ps", readsOnly}, {"df", readsOnly}, {"du", readsOnly}, {"tree", readsOnly}, {"file", readsOnly}, {"cd", readsOnly}, {"git", readsOnly}, {"sleep", readsOnly}, {"sort", readsOnly}, {"uniq", readsOnly}, {"less", readsOnly}, {"awk", readsOnly}, {"sed", readsOnly}, {"gh", readsOnly},
 }
 
@@ -93,6 +94,9 @@ func does(words []string) work {
 		return 0
 	}
 	name := strings.ToLower(path.Base(words[0]))
+	if far := onHost(words); len(far) > 0 {
+		return doesLine(strings.Join(far, " "))
+	}
 	found, longest := work(0), 0
 	for _, r := range table() {
 		if len(r.words) >= longest && wordFits(r.words[0], name) && inOrder(r.words[1:], words[1:]) {
@@ -121,6 +125,22 @@ func does(words []string) work {
 		}
 	}
 	return found
+}
+
+// onHost returns the command that ssh runs elsewhere, if it says one.
+func onHost(words []string) []string {
+	if words[0] != "ssh" {
+		return nil
+	}
+	for i := 1; i < len(words); i++ {
+		switch w := words[i]; {
+		case len(w) == 2 && strings.Contains("bcDEeFIiJLlmOopQRSWw", w[1:]) && w[0] == '-':
+			i++ // and its value
+		case !strings.HasPrefix(w, "-"):
+			return words[i+1:]
+		}
+	}
+	return nil
 }
 
 var publishing = lazy.Regexp(`deploy|publish|release|upload`)
@@ -172,6 +192,9 @@ func doesLine(line string) work {
 	}
 	if lookOnly && complete {
 		return readsOnly
+	}
+	if !complete {
+		all |= scripts // it may do more
 	}
 	return all
 }

@@ -23,16 +23,16 @@ var stems = []struct {
 	scripts string  // in scripts without spaces
 }{
 	{[]Class{Sent}, nil,
-		`sent|e?-?mailed|posted|notified|replied|messaged|texted|forwarded|invited|informed|` +
+		`sent|e?-?mailed|posted|notified|replied|messaged|texted|forwarded|invited|informed|submitted|told|wr(?:ote|itten) (?:to|him|her|them|back)|let (?:\pL+ ){1,4}know|` +
 			`(?:created|opened|filed|left|added) (?:an?|the|this|your|\pL+) (?:\pL+ )?(?:issue|ticket|comment|request|pr)|` +
-			`gesendet|geschickt|verschickt|gemailt|benachrichtigt|informiert|envoyé\pL*|` +
+			`gesendet|geschickt|verschickt|gemailt|benachrichtigt|informiert|rausgegangen|prévenu\pL*|respondi|respondido|envoyé\pL*|` +
 			`envi(?:é|ada|ei)|mand(?:é|ado|ato|ata)|inviat[oae]|verstuurd|verzonden|wysłan\pL*|отправ\pL*|надісл\pL*`,
-		`mail|e-mail|post|notify|reply`,
+		`mail|e-mail|post|notify|reply|knows|parti|partie`,
 		`[发發]送|[发發][给給]|寄出|寄给|通知了|送信|送りました|보냈|전송`},
 	{[]Class{Saved, Edited}, []Class{Ran},
 		`saved|wrote|written|stored|created|added|remembered|noted|recorded|copied|moved|` +
-			`edited|updated|changed|modified|fixed|patched|refactored|renamed|replaced|rewrote|rewritten|bumped|adjusted|corrected|implemented|configured|applied|set up|` +
-			`gespeichert|gesichert|geschrieben|angelegt|erstellt|notiert|gemerkt|hinzugefügt|geändert|bearbeitet|angepasst|korrigiert|behoben|aktualisiert|ersetzt|umbenannt|` +
+			`edited|updated|changed|modified|fixed|patched|refactored|renamed|replaced|rewrote|rewritten|bumped|adjusted|corrected|implemented|configured|applied|set up|sorted|organi[sz]ed|filed|translated|converted|resized|compressed|trimmed|shortened|repaired|rotated|reverted|restored|enabled|disabled|regenerated|rendered|re-rendered|` +
+			`gespeichert|gesichert|geschrieben|angelegt|erstellt|notiert|gemerkt|hinzugefügt|geändert|bearbeitet|angepasst|korrigiert|behoben|aktualisiert|ersetzt|umbenannt|ergänzt|gekürzt|sortiert|übersetzt|repariert|` +
 			`enregistré\pL*|sauvegardé\pL*|rédigé\pL*|créé\pL*|écrit\pL*|ajouté\pL*|modifié\pL*|corrigé\pL*|mis\pL* à jour|noté\pL*|` +
 			`guard(?:é|ado|ada)|salv(?:o|ei|ato|ata)|cre(?:é|ado|ada|ato|ata)|cri(?:ei|ado|ada)|escrit[oa]|escrib\pL*|escrevi|scritt[oa]|anotad[oa]|` +
 			`edit(?:é|ado|ei)|modific\pL*|actualiz\pL*|atualiz\pL*|aggiornat[oa]|correg\pL*|corrett[oa]|corrig\pL*|` +
@@ -42,14 +42,14 @@ var stems = []struct {
 		`保存|存[储儲]|[写寫]入|[创創]建|新增|添加|修改|更新|修[复復]|保存し|作成し|変更し|更新し|修正し|저장|생성|수정|변경`},
 	{[]Class{Saved, Edited}, []Class{Ran}, `generated|exported|downloaded|installed|backed|formatted|installiert`, ``, ``},
 	{[]Class{Deleted}, []Class{Edited, Ran},
-		`deleted|removed|dropped|erased|purged|emptied|wiped|pruned|` +
+		`deleted|removed|dropped|erased|purged|emptied|wiped|pruned|stripped|revoked|` +
 			`gelöscht|entfernt|geleert|supprimé\pL*|effacé\pL*|elimin\pL*|borr(?:é|ado|ada)|apag(?:uei|ado)|cancellat[oa]|verwijderd|usunięt\pL*|удал\pL*|видал\pL*`,
 		`delete|deletes|remove|removes`,
 		`[删刪]除|移除|削除し|삭제`},
 	{[]Class{Deleted}, []Class{Edited, Ran}, `cleaned|cleared|uninstalled`, `cleanup`, ``},
 	{[]Class{Deleted, Edited, Saved, Ran, Sent}, []Class{Scheduled}, `cancell?ed|closed|archived|stopped|killed|declined|moved|unsubscribed|geschlossen|gestoppt|abgesagt`, ``, ``},
 	{[]Class{Ran}, nil,
-		`ran|(?:have|has|had|was|were|been|is|are|and|'ve) (?:\pL+ )?run|executed|benchmarked|started|restarted|launched|migrated|` +
+		`ran|(?:have|has|had|was|were|been|is|are|and|'ve) (?:\pL+ )?run|executed|benchmarked|measured|started|restarted|reloaded|rebooted|launched|migrated|re-?ran|went through|` +
 			`ausgeführt|gestartet|gelaufen|exécuté\pL*|lancé\pL*|ejecut\pL*|execut(?:ei|ado)|eseguit[oa]|uitgevoerd|uruchomion\pL*|запуст\pL*|запущ\pL*|выполн\pL*`,
 		`run|runs|execute|executes`,
 		`[运運]行|[执執]行|実行し|실행`},
@@ -109,7 +109,7 @@ var (
 )
 
 // meanings returns what the words of a text claim, where a model takes them for a class: the class itself if a word can
-// mean only that, else all that they may mean. It is empty if no word is called so.
+// mean only that, else all that they may mean, and what the model took them for. It is empty if no word is called so.
 func meanings(text string, class Class) []Class {
 	var all []Class
 	for i, s := range stems {
@@ -121,9 +121,21 @@ func meanings(text string, class Class) []Class {
 			return s.classes
 		}
 		all = append(all, s.classes...)
+		if !own {
+			all = append(all, class)
+		}
 	}
 	return all
 }
+
+// orders reports whether a text begins with a verb that tells someone to do something, such as an item of a plan.
+func orders(text string) bool {
+	first, _, _ := strings.Cut(strings.TrimLeft(text, "-*0123456789.) "), " ")
+	return ordering().MatchString(first)
+}
+
+// ordering finds the verbs as they are in orders.
+var ordering = lazy.Regexp(`(?i)^(?:save|store|create|add|edit|update|change|fix|rename|back|delete|remove|run|execute|check|test|verify|build|commit|push|publish|deploy|release|send|mail|post|reply|notify|tell|write|schedule|remind|set|clean|drop|install|upgrade|export|move|copy|merge|tag)$`)
 
 // claims reports whether any word of a text claims something.
 func claims(text string) bool {
