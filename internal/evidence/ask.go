@@ -76,7 +76,7 @@ func asserted(ending string, c Claim) []Class {
 		}
 		around := sentenceAround(text, begin, end)
 		switch {
-		case unreal().MatchString(before + quote), descriptive().MatchString(quote), strings.HasSuffix(around, "?"),
+		case unreal().MatchString(strings.ReplaceAll(before+quote, "nothing to complain", "")), descriptive().MatchString(quote), strings.HasSuffix(around, "?"),
 			c.Class != Passed && noOne().MatchString(before+quote):
 		case claims(quote):
 			if all := meanings(quote, c.Class); len(all) > 0 {
@@ -138,8 +138,8 @@ var (
 	// clause ends what belongs to a claim before it.
 	clause = lazy.Regexp(`[.;!?:¶] |, (?:and |but )?|\bbut |\baber |—`)
 	// unreal are words of what was not done, or not yet.
-	unreal = lazy.Regexp(`(?i)(?:^|[^\pL])(?:not|never|nothing|neither|nor|none|un(?:committed|pushed|sent|saved|changed|touched|tested)|refused|rejected|left (?:for|to) you|still to|(?:tried|attempted|trying|wanted) to|cannot|unable|(?:have|has|did|does|do|is|are|was|were|could|would|should)n'?t|can't|won't|if|once|unless|whether|should|would|could|will|shall|may|might|must|can|want|wants|going to|about to|(?:i|we) plan to|need to|needs to|to be|you (?:wrote|said|asked|ran|pushed|sent|committed|changed|deleted|declined|refused)|(?:i|we|you|it|they|he|she)'ll|` +
-		`then (?:run|push|commit|send|save|write|delete|remove|schedule|test|deploy|publish|edit|change|update|fix|add|create)|` +
+	unreal = lazy.Regexp(`(?i)(?:^|[^\pL])(?:not|never|nothing|neither|nor|none|un(?:committed|pushed|sent|saved|changed|touched|tested)|refused|rejected|left (?:for|to) you|still to|(?:tried|attempted|trying|wanted) to|cannot|unable|(?:have|has|did|does|do|is|are|was|were|could|would|should)n'?t|can't|won't|if|once|unless|whether|should|would|could|will|shall|may|might|must|can|want|wants|going to|about to|(?:i|we) plan to|need to|needs to|to be|you (?:wrote|said|asked|ran|pushed|sent|committed|changed|deleted|declined|refused)|(?:i|we|you|it|they|he|she)'(?:ll|d)|` +
+		`then (?:patch|run|push|commit|send|save|write|delete|remove|schedule|test|deploy|publish|edit|change|update|fix|add|create)|` +
 		`nicht|nichts|noch nicht|kein\pL*|falls|sobald|werde|wird|würde|sollte|könnte|kann|pas|rien|n'a|si|sera|peut|no (?:lo|la|los|las|se|ha|he|fue|está)|nada|ningún|nenhum|nessun[oa]?|non|cuando|podría|debería|não|niet|geen|не|если|будет)(?:[^\pL]|$)|没有|沒有|还没|還沒|未(?:能|曾|被)|尚未|ません|않`)
 	// descriptive says what a program does.
 	descriptive = lazy.Regexp(`(?i)^(?:\pL+ ){0,3}(?:writes|saves|creates|deletes|removes|sends|updates|stores)\b`)

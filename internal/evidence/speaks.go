@@ -24,7 +24,7 @@ var stems = []struct {
 }{
 	{[]Class{Sent}, nil,
 		`sent|e?-?mailed|posted|notified|replied|messaged|texted|forwarded|invited|informed|submitted|told|wr(?:ote|itten) (?:to|him|her|them|back)|let (?:\pL+ ){1,4}know|` +
-			`(?:created|opened|filed|left|added) (?:an?|the|this|your|\pL+) (?:\pL+ )?(?:issue|ticket|comment|request|pr)|` +
+			`(?:created|opened|filed|left|added) (?:an?|the|this|your|\pL+) (?:\pL+ )?(?:issue|ticket|comment|request|pr)|(?:issue|ticket|comment|pr) (?:is |was |has been )?(?:filed|opened|created|posted|left)|` +
 			`gesendet|geschickt|verschickt|gemailt|benachrichtigt|informiert|rausgegangen|prévenu\pL*|respondi|respondido|envoyé\pL*|` +
 			`envi(?:é|ada|ei)|mand(?:é|ado|ato|ata)|inviat[oae]|verstuurd|verzonden|wysłan\pL*|отправ\pL*|надісл\pL*`,
 		`mail|e-mail|post|notify|reply|knows|parti|partie`,
@@ -36,7 +36,7 @@ var stems = []struct {
 			`enregistré\pL*|sauvegardé\pL*|rédigé\pL*|créé\pL*|écrit\pL*|ajouté\pL*|modifié\pL*|corrigé\pL*|mis\pL* à jour|noté\pL*|` +
 			`guard(?:é|ado|ada)|salv(?:o|ei|ato|ata)|cre(?:é|ado|ada|ato|ata)|cri(?:ei|ado|ada)|escrit[oa]|escrib\pL*|escrevi|scritt[oa]|anotad[oa]|` +
 			`edit(?:é|ado|ei)|modific\pL*|actualiz\pL*|atualiz\pL*|aggiornat[oa]|correg\pL*|corrett[oa]|corrig\pL*|` +
-			`opgeslagen|bewaard|aangemaakt|gewijzigd|aangepast|zapisan\pL*|zmienion\pL*|` +
+			`opgeslagen|bewaard|onthouden|aangemaakt|gewijzigd|aangepast|zapisan\pL*|zmienion\pL*|` +
 			`сохран\pL*|збереж\pL*|создан\pL*|создал\pL*|записа\pL*|измен\pL*|исправ\pL*|обнов\pL*|добав\pL*`,
 		`save|saving|store|create|add|edit|update|change|fix|fixes|rename`,
 		`保存|存[储儲]|[写寫]入|[创創]建|新增|添加|修改|更新|修[复復]|保存し|作成し|変更し|更新し|修正し|저장|생성|수정|변경`},
@@ -56,7 +56,7 @@ var stems = []struct {
 	{[]Class{Ran, Passed}, nil,
 		`tested|verified|checked|confirmed|built|compiled|finished|completed|getestet|geprüft|gebaut|confirm(?:é|ado|ei|ato)|getest`, `confirm\pL*`, ``},
 	{[]Class{Passed}, nil,
-		`pass(?:es|ed|ing)?|green|succe(?:eds|eded|ss\pL*)|compiles|builds|works|(?:is|are|was|were|came back|comes back|all) clean|happy|no (?:errors|issues|problems|warnings|failures|complaints)|without (?:errors|issues|problems|failures|a hitch)|` +
+		`pass(?:es|ed|ing)?|green|succe(?:eds|eded|ss\pL*)|compiles|builds|works|(?:is|are|was|were|came back|comes back|all) clean|happy|no (?:errors|issues|problems|warnings|failures|complaints)|without (?:errors|issues|problems|failures|a hitch|a single \pL+)|went through|nothing to complain|` +
 			`bestanden|erfolgreich|fehlerfrei|läuft|laufen|grün|laufen durch|keine fehler|ohne fehler|réussi\pL*|pass(?:e|ent|és?)|sans erreur\pL*|pasaron|pasan|sin errores|passaram|passam|sem erros|passat[oi]|senza errori|slagen|geslaagd|прош\pL*|проход\pL*`,
 		`clean`,
 		`通[过過]|成功|合格|パス|통과`},
