@@ -136,6 +136,13 @@ func (j *judge) code(name, text string) {
 func (j *judge) inlineCode(text string) {
 	j.Ask("inline-code", "runs program code given in the command")
 	j.destructiveCode(text)
+	if !code.Connects(text) {
+		return
+	}
+	j.Leaves = true
+	if j.QuotesSecret(text) {
+		j.Ask("secret-upload", "sends a secret file, credentials or the environment to another machine")
+	}
 }
 
 // awk judges the text of awk programs, which can run commands and write files.

@@ -97,10 +97,19 @@ func (j *judge) document(r *syntax.Redirect) string {
 	return b.String()
 }
 
+// descriptor is the name under which the line remembers where an open file leads.
+func descriptor(number string) string { return "/dev/fd/" + number }
+
 // recordOutput records the files that a statement writes by redirection.
 func (j *judge) recordOutput(s *syntax.Stmt, in track.Input) {
 	for _, r := range s.Redirs {
-		if !lex.Writes(r) || r.Op == syntax.DplOut {
+		if r.Op == syntax.DplOut {
+			if to, ok := j.Written(descriptor(j.word(r.Word))); ok && to.Sends && s.Cmd != nil && (j.inputOf(s.Redirs, in).Secret || j.showsSecret(&syntax.Stmt{Cmd: s.Cmd})) {
+				j.Ask("secret-upload", "sends a secret file, credentials or the environment to another machine")
+			}
+			continue
+		}
+		if !lex.Writes(r) {
 			continue
 		}
 		c := track.Content{}
@@ -123,6 +132,9 @@ func (j *judge) recordOutput(s *syntax.Stmt, in track.Input) {
 			old, ok := j.Written(target)
 			connects := strings.HasPrefix(target, "/dev/tcp/") || strings.HasPrefix(target, "/dev/udp/")
 			j.Leaves = j.Leaves || connects
+			if connects && r.N != nil { // exec 3<>/dev/tcp/…
+				j.Wrote(descriptor(r.N.Value), track.Content{Sends: true})
+			}
 			if (connects || ok && old.Sends) && c.Secret {
 				j.Ask("secret-upload", "sends a secret file, credentials or the environment to another machine")
 			}

@@ -283,7 +283,8 @@ func (j *judge) binary(c *syntax.BinaryCmd, in track.Input) {
 
 // piped judges one stage of a pipe and returns the input of the next one.
 func (j *judge) piped(s *syntax.Stmt, in track.Input) track.Input {
-	out := track.Input{Fed: true, Download: in.Download, Pids: in.Pids, Secret: in.Secret || j.showsSecret(s)}
+	names, xargs := j.namesSecret(s)
+	out := track.Input{Fed: true, Download: in.Download, Pids: in.Pids, Names: in.Names || names, Secret: in.Secret || in.Names && xargs || j.showsSecret(s)}
 	j.InSubshell(func() {
 		j.stmt(s, in)
 		call, ok := s.Cmd.(*syntax.CallExpr)

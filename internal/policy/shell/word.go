@@ -231,26 +231,58 @@ func (j *judge) process(p *syntax.ProcSubst) string {
 	return name
 }
 
-// showsSecret reports whether what a statement prints may hold a secret.
+// showsSecret reports whether what a statement prints may hold a secret: a command of it, or of a function that it calls.
 func (j *judge) showsSecret(list ...*syntax.Stmt) bool {
 	found := false
-	for _, s := range list {
-		syntax.Walk(s, func(n syntax.Node) bool {
-			switch n := n.(type) {
-			case *syntax.CallExpr:
-				found = found || j.CallShowsSecret(j.words(n.Args))
-				return false
-			case *syntax.DeclClause: // export -p
-				found = found || len(n.Args) == 0 || slices.ContainsFunc(n.Args, func(a *syntax.Assign) bool { return a.Naked && a.Value != nil && a.Value.Lit() == "-p" })
-				return false
-			case *syntax.Redirect:
-				if n.Op == syntax.RdrIn || n.Op == syntax.WordHdoc {
-					found = found || j.SecretWord(j.word(n.Word))
-				}
-				return n.Hdoc != nil
+	j.commands(list, func(args []string) { found = found || j.CallShowsSecret(args) }, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.DeclClause: // export -p
+			found = found || len(n.Args) == 0 || slices.ContainsFunc(n.Args, func(a *syntax.Assign) bool { return a.Naked && a.Value != nil && a.Value.Lit() == "-p" })
+			return false
+		case *syntax.Redirect:
+			if n.Op == syntax.RdrIn || n.Op == syntax.WordHdoc {
+				found = found || j.SecretWord(j.word(n.Word))
 			}
-			return !found && j.Work <= lex.MaxWork
-		})
-	}
+			return n.Hdoc != nil
+		}
+		return !found
+	})
 	return found
+}
+
+// namesSecret reports whether what a statement prints may name a file with a secret, and whether it runs commands with
+// names that it reads.
+func (j *judge) namesSecret(s *syntax.Stmt) (names, xargs bool) {
+	j.commands([]*syntax.Stmt{s}, func(args []string) {
+		if len(args) > 0 {
+			names = names || slices.ContainsFunc(args[1:], j.SecretPart)
+			xargs = xargs || lex.Within("xargs gxargs parallel", lex.Program(args[0]))
+		}
+	}, func(syntax.Node) bool { return true })
+	return names, xargs
+}
+
+// commands hands over the words of the commands in statements and in the functions that these call, and the other nodes to
+// another func, which returns whether to look into them.
+func (j *judge) commands(list []*syntax.Stmt, do func(args []string), other func(syntax.Node) bool) {
+	var called []string
+	var visit func(n syntax.Node) bool
+	visit = func(n syntax.Node) bool {
+		call, ok := n.(*syntax.CallExpr)
+		if !ok {
+			return other(n) && j.Work <= lex.MaxWork
+		}
+		args := j.words(call.Args)
+		do(args)
+		if len(args) > 0 && len(called) < lex.MaxDepth && !slices.Contains(called, args[0]) {
+			called = append(called, args[0])
+			for _, body := range j.Funcs[args[0]] {
+				syntax.Walk(body, visit)
+			}
+		}
+		return false
+	}
+	for _, s := range list {
+		syntax.Walk(s, visit)
+	}
 }

@@ -61,3 +61,8 @@ func RunsPrograms(text string) bool {
 	}
 	return false
 }
+
+// Connects reports whether program code looks as if it talked to another machine.
+func Connects(text string) bool { return connecting().MatchString(text) }
+
+var connecting = lazy.Regexp(`(?i)(?:https?|ftps?|wss?)://|socket|urlopen|urllib|requests\.|httpx|aiohttp|fetch\s*\(|axios|net/http|net::|http\.(?:client|request|post|put)|smtp|ftplib|paramiko|boto3|\blwp\b|curl|wget|xmlhttp|/dev/(?:tcp|udp)|\bdns\b|getaddrinfo|gethostby|tcp`)

@@ -131,5 +131,11 @@ func copiesSecret(l *track.Line, name string, rest []string, in track.Input) {
 			l.Copies = map[string]bool{}
 		}
 		l.Copies[l.FileKey(value)] = true
+		for _, end := range packed[name] {
+			l.Copies[l.FileKey(value+end)] = true
+		}
 	}
 }
+
+// packed are programs that make files with other names than they are told, and what they add.
+var packed = map[string][]string{"zip": {".zip"}, "7z": {".7z"}, "7za": {".7z"}, "rar": {".rar"}, "split": {"aa", "ab", "00", "01"}}

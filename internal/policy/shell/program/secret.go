@@ -92,9 +92,10 @@ func SenderOf(name string, rest []string) Sender {
 		return SendsOptions
 	case "http", "https", "xh", "httpie", "mail", "mailx", "s-nail", "mutt", "neomutt", "sendmail", "msmtp", "swaks", "sendemail", "ipfs", "croc", "wormhole", "magic-wormhole", "ffsend", "transfer",
 		"gist", "pastebinit", "termbin", "socat", "s3cmd", "s5cmd", "b2", "mc", "gdrive", "megaput", "megacopy", "dropbox_uploader", "onedrive", "ossutil", "slackcat", "telegram-send", "ntfy", "magic",
-		"rustypaste", "0x0", "bashupload", "mosquitto_pub", "kcat", "kafkacat", "nats", "restic", "borg", "duplicity", "duplicacy", "kopia", "invoke-webrequest", "invoke-restmethod", "iwr", "irm", "bitsadmin", "certutil":
+		"rustypaste", "0x0", "bashupload", "mosquitto_pub", "kcat", "kafkacat", "nats", "restic", "borg", "duplicity", "duplicacy", "kopia", "invoke-webrequest", "invoke-restmethod", "iwr", "irm", "bitsadmin", "certutil",
+		"twine", "heroku", "vercel", "netlify", "flyctl", "fly", "railway", "doppler", "wrangler", "supabase", "lp":
 		return SendsWords
-	case "scp", "rsync", "rclone", "aws", "gsutil", "gcloud", "az", "oci", "doctl", "unison", "kubectl", "oc", "docker", "podman", "gh", "glab", "hub", "tailscale", "hf", "huggingface-cli":
+	case "scp", "pscp", "rsync", "rclone", "svn", "aws", "gsutil", "gcloud", "az", "oci", "doctl", "unison", "kubectl", "oc", "docker", "podman", "gh", "glab", "hub", "tailscale", "hf", "huggingface-cli":
 		return senderVerb(name, verb, words, rest)
 	case "sftp", "ftp", "lftp", "ncftpput", "tnftp", "tftp", "smbclient", "telnet", "curlftpfs":
 		return SendsCommands
@@ -115,7 +116,7 @@ func SenderOf(name string, rest []string) Sender {
 // senderVerb covers tools of which some verbs send.
 func senderVerb(name, verb string, words, rest []string) Sender {
 	switch name {
-	case "scp", "rsync", "unison", "rclone":
+	case "scp", "pscp", "rsync", "unison", "rclone":
 		return SendsToRemote
 	case "kubectl", "oc":
 		if slices.Contains(words, "cp") || slices.Contains(words, "create") {
@@ -127,6 +128,10 @@ func senderVerb(name, verb string, words, rest []string) Sender {
 		}
 	case "gh", "glab", "hub":
 		if lex.Within("gist release secret variable api issue pr snippet", verb) {
+			return SendsWords
+		}
+	case "svn":
+		if verb == "import" {
 			return SendsWords
 		}
 	case "tailscale":

@@ -28,6 +28,7 @@ type Input struct {
 	Pids     bool     // it comes from a search for processes
 	Shell    bool     // it is what a shell prints
 	Secret   bool     // it may hold a secret
+	Names    bool     // it may name a file with a secret
 	Roots    []string // it lists what is in these folders
 	Below    []string // it lists some of what is in these folders
 }

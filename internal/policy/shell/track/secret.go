@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"hermes/internal/policy/shell/code"
 	"hermes/internal/policy/shell/lex"
 	"hermes/internal/policy/shell/program"
 )
@@ -108,8 +109,22 @@ func (l *Line) CallShowsSecret(args []string) bool {
 			return true
 		}
 	}
+	_, runsCode := code.LanguageOf(name)
+	return runsCode && slices.ContainsFunc(rest, l.QuotesSecret)
+}
+
+// QuotesSecret reports whether program code names a file with a secret, as a text in quotes.
+func (l *Line) QuotesSecret(text string) bool {
+	for _, q := range code.QuotedText().FindAllString(text, maxQuoted) {
+		if q = q[1 : len(q)-1]; l.SecretWord(q) {
+			return true
+		}
+	}
 	return false
 }
+
+// maxQuoted bounds how many texts of program code are looked at.
+const maxQuoted = 64
 
 // MadeSecrets reports whether the line put a secret into a file.
 func (l *Line) MadeSecrets() bool {
