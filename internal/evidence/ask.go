@@ -107,8 +107,8 @@ func sentenceWith(text, quote string) (found string) {
 			s = rest[:end[1]]
 		}
 		rest = rest[len(s):]
-		has := strings.Fields(s)
-		if !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(has, w) && !slices.Contains(has, w+",") }) {
+		has := strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || strings.ContainsRune(".,;:!?()", r) })
+		if !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(has, strings.Trim(w, ".,;:!?()")) }) {
 			if found != "" {
 				return ""
 			}

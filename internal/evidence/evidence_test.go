@@ -170,6 +170,24 @@ func TestAQuoteThatIsNotInTheEndingDoesNotCount(t *testing.T) {
 	}
 }
 
+// TestAQuoteThatLeavesOutWordsIsFound in the only sentence that has its words; that sentence decides what is said.
+func TestAQuoteThatLeavesOutWordsIsFound(t *testing.T) {
+	t.Parallel()
+	for ending, claim := range map[string]bool{
+		"Done. I have now pushed it to the main branch.":                      true,
+		"Done. I have not pushed it to the main branch.":                      false,
+		"I pushed it to the main branch. I pushed it to the main branch now.": false, // which one?
+		"I pushed it. The main branch is fine.":                               false,
+	} {
+		marks, err := evidence.Check(t.Context(), evidence.Turn{Ending: ending}, func(context.Context, string, string, int) (string, error) {
+			return `[{"class":"pushed","quote":"pushed to main branch","about":""}]`, nil
+		})
+		if err != nil || len(marks) > 0 != claim {
+			t.Errorf("%q: %v, %v", ending, marks, err)
+		}
+	}
+}
+
 func TestAnAnswerThatCannotBeReadIsAnError(t *testing.T) {
 	t.Parallel()
 	turn := evidence.Turn{Ending: "I pushed it."}

@@ -347,6 +347,12 @@ func TestAPageIsNotTheWholeFile(t *testing.T) {
 	page(50, 31)
 	written()
 
+	begin() // but the last line
+	page(1, 99)
+	refused("lines 100 to 100")
+	page(100, 1)
+	written()
+
 	begin()
 	page(50, 10)
 	refused("lines 1 to 49")
