@@ -25,6 +25,7 @@ type Rule struct {
 	tool    toolPattern
 	whole   bool   // every call of the tools
 	subject string // as it is written, with ~ replaced
+	home    string // the folder that ~ was replaced with; "" if it was not
 	base    string // where relative patterns of paths begin; "" is the folder of the session
 	// For rules that allow.
 	command commandPattern
@@ -69,6 +70,14 @@ func parseWide(text, home string) (Rule, error) {
 	if err != nil || r.whole {
 		return r, err
 	}
+	if r.tool.files() {
+		if r.subject == "~" && home != "" {
+			r.subject = home
+		}
+		if i := strings.IndexAny(r.subject, "~$`{}\"'"); i == 0 || i > 0 && r.subject[i] != '~' {
+			return Rule{}, fmt.Errorf("the rule %q has %q, which is no part of a pattern of files: write the path as it is, with ~/ for your home folder, and ? for any character", text, r.subject[i:i+1])
+		}
+	}
 	r.glob = plain(r.subject)
 	words, err := splitWords(r.subject)
 	r.joined = err != nil
@@ -94,7 +103,8 @@ func parseRule(text, home string) (Rule, error) {
 	}
 	r.whole = !narrowed || r.subject == "*"
 	if rest, ok := strings.CutPrefix(r.subject, "~/"); ok && r.tool.files() && home != "" {
-		r.subject = strings.TrimSuffix(home, "/") + "/" + rest
+		r.home = strings.TrimSuffix(home, "/")
+		r.subject = r.home + "/" + rest
 	}
 	return r, nil
 }

@@ -72,8 +72,8 @@ func inOrder(pattern []string, c *simple) match {
 		return no
 	}
 	program := oneWord(pattern[0], c.words[0])
-	if c.base != c.words[0] {
-		program = max(program, oneWord(pattern[0], c.base))
+	for _, name := range []string{c.base, expanded(c.words[0]), expanded(c.base)} {
+		program = max(program, oneWord(pattern[0], name))
 	}
 	for _, least := range [...]match{yes, maybe} {
 		if program >= least && restFits(pattern[1:], c.words[1:], least) {
@@ -87,13 +87,23 @@ func inOrder(pattern []string, c *simple) match {
 // this much.
 func restFits(pattern, words []string, least match) bool {
 	for _, p := range pattern {
-		i := slices.IndexFunc(words, func(w string) bool { return oneWord(p, w) >= least })
+		i := slices.IndexFunc(words, func(w string) bool {
+			return oneWord(p, w) >= least || strings.HasPrefix(w, "-") && oneWord(p, expanded(w)) >= least
+		})
 		if i < 0 {
 			return false
 		}
 		words = words[i+1:]
 	}
 	return true
+}
+
+// expanded is a word that the shell may replace with the names of files: what follows its first * ? or [ is unknown then.
+func expanded(word string) string {
+	if i := strings.IndexAny(word, "*?["); i >= 0 {
+		return word[:i] + "\x00"
+	}
+	return word
 }
 
 // oneWord matches a word. A zero byte in it is what is only known at run time.
@@ -125,11 +135,10 @@ func (r Rule) aboutFiles(c *Call) match {
 	for _, file := range c.Files {
 		file = strings.ToLower(filepath.ToSlash(file))
 		for _, p := range r.paths(c) {
-			p = strings.ToLower(p)
 			switch {
-			case fnmatch(p, file), fnmatch(strings.ReplaceAll(p, "/**/", "/"), file), strings.HasSuffix(p, "/**") && file == strings.TrimSuffix(p, "/**"):
+			case p.fits(file):
 				return yes
-			case !c.Writes && c.Tool != "read_file" && (strings.HasPrefix(p, "*") || above(file, fixedFolder(p))):
+			case !c.Writes && c.Tool != "read_file" && (p.folder == "" || above(file, p.folder)):
 				found = maybe
 			}
 		}
@@ -137,36 +146,49 @@ func (r Rule) aboutFiles(c *Call) match {
 	return found
 }
 
-// paths lists the absolute patterns of a rule: as it is written, and with the links of its fixed
-// part followed. One that begins with * is about files of any folder.
-func (r Rule) paths(c *Call) []string {
-	p := filepath.ToSlash(r.subject)
-	switch {
-	case strings.HasPrefix(p, "*"):
-		return []string{p}
-	case !filepath.IsAbs(p):
-		p = path.Join(filepath.ToSlash(cmp.Or(r.base, c.Workspace)), p)
+// filePattern is a pattern of files in lower case: a folder, which is no pattern, and what is below it. An empty folder is any;
+// an empty pattern is the folder, or file, itself and all below it.
+type filePattern struct{ folder, below string }
+
+func (p filePattern) fits(file string) bool {
+	if p.folder == "" {
+		return fnmatch(p.below, file)
 	}
-	fixed := p
-	if strings.ContainsAny(p, "*?[") {
-		fixed = fixedFolder(p)
+	below, ok := strings.CutPrefix(file, strings.TrimSuffix(p.folder, "/"))
+	if !ok || below != "" && below[0] != '/' {
+		return false
 	}
-	real := filepath.ToSlash(c.follow(filepath.FromSlash(fixed)))
-	if real == fixed {
-		return []string{p}
+	if p.below == "" {
+		return true
 	}
-	return []string{p, strings.TrimSuffix(real, "/") + strings.TrimPrefix(p, strings.TrimSuffix(fixed, "/"))}
+	glob := "/" + p.below
+	return fnmatch(glob, below) || fnmatch(strings.ReplaceAll(glob, "/**/", "/"), below) || strings.HasSuffix(glob, "/**") && below == strings.TrimSuffix(glob, "/**")
 }
 
-// fixedFolder is the folder of a pattern without wildcards.
-func fixedFolder(p string) string {
+// paths lists the patterns of a rule: as it is written, and with the links of its folder followed. One that begins with *
+// is about files of any folder.
+func (r Rule) paths(c *Call) []filePattern {
+	p, base := filepath.ToSlash(r.subject), filepath.ToSlash(cmp.Or(r.base, c.Workspace))
+	if rest, ok := strings.CutPrefix(p, filepath.ToSlash(r.home)+"/"); ok && r.home != "" {
+		p, base = strings.TrimLeft(rest, "/"), filepath.ToSlash(r.home)
+	}
+	if strings.HasPrefix(p, "*") {
+		return []filePattern{{below: strings.ToLower(p)}}
+	}
+	folder, below := p, ""
 	if i := strings.IndexAny(p, "*?["); i >= 0 {
-		p = p[:i]
+		i = strings.LastIndexByte(p[:i], '/') + 1
+		folder, below = p[:i], p[i:]
 	}
-	if i := strings.LastIndexByte(p, '/'); i > 0 {
-		return p[:i]
+	if !filepath.IsAbs(folder) {
+		folder = base + "/" + folder
 	}
-	return "/"
+	folder = path.Clean(folder)
+	list := []filePattern{{strings.ToLower(folder), strings.ToLower(below)}}
+	if real := filepath.ToSlash(c.follow(filepath.FromSlash(folder))); real != folder {
+		list = append(list, filePattern{strings.ToLower(real), strings.ToLower(below)})
+	}
+	return list
 }
 
 // above reports whether folder is inner or above it.

@@ -135,10 +135,17 @@ func (j *judge) parameter(p *syntax.ParamExp, q track.Quoting) string {
 	if p.Length || p.Width || p.IsSet {
 		return lex.Filled
 	}
+	altered := p.Slice != nil || p.Repl != nil || p.Exp != nil
 	if list, ok := j.List(name, p.Index); ok {
+		if altered && slices.ContainsFunc(list, func(v string) bool { return strings.Contains(v, lex.FromSecret) }) {
+			return lex.FromSecret // or a part of it
+		}
 		return j.Listed(list, name, p, q)
 	}
 	value, known := j.Element(name, p.Index)
+	if altered && strings.Contains(value, lex.FromSecret) {
+		return lex.FromSecret
+	}
 	if p.Slice != nil || p.Repl != nil {
 		return lex.Unknown
 	}

@@ -17,6 +17,14 @@ func Uploads(l *track.Line, name string, rest []string, s track.Situation) {
 	kind := program.SenderOf(name, rest)
 	if kind == program.NoSender {
 		feedsSender(l, name, rest, s.In)
+		for _, a := range rest { // the address itself tells
+			if !strings.Contains(a, "://") || !lex.Dynamic(a) {
+				continue
+			}
+			if l.Leaves = true; strings.Contains(a, lex.FromSecret) {
+				l.Ask("secret-upload", "sends a secret file, credentials or the environment to another machine")
+			}
+		}
 		if program.HabitOf(name) == program.NoHabit && !program.ShowsText(name) && !program.ShowsNames(name) && !program.IsShell(name) && len(l.Funcs[name]) == 0 && slices.ContainsFunc(rest, func(a string) bool { return strings.Contains(a, lex.FromSecret) }) {
 			l.Ask("secret-upload", "gives a secret to a program that may send it")
 		}

@@ -39,7 +39,12 @@ func (g git) call(rest []string) {
 	case "add", "stage", "commit":
 		g.Leaves = true // with the next push
 		all := getopt.HasShort(args, "aA") || getopt.HasLong(args, "--all") || slices.Contains(args, ".")
-		if slices.ContainsFunc(getopt.PlainWords(getopt.WithoutValues(args, "mFCct")), g.SecretWord) || all && g.MadeSecrets() {
+		named := getopt.PlainWords(getopt.WithoutValues(args, "mFCct"))
+		for i, w := range named { // from the top of the repository
+			named[i] = strings.TrimPrefix(strings.TrimPrefix(w, ":(top)"), ":/")
+		}
+		everything := words[0] != "commit" && len(named) == 0 && (getopt.HasShort(args, "A") || getopt.HasLong(args, "--all")) || slices.Contains(named, "")
+		if slices.ContainsFunc(named, g.SecretWord) || everything && g.SecretWord(".") || all && g.MadeSecrets() {
 			g.Ask("secret-commit", "puts a secret file into the repository")
 		}
 	case "branch":
