@@ -271,6 +271,11 @@ func (g Guard) run(s string) (text string, hosts []string) {
 			}
 		}
 	}
+	if q := quotesJoined(p); q != p { // Markdown and HTML have links with quotes in them
+		if other := slices.DeleteFunc(find(q), g.passes); len(other) > 0 {
+			links = union(links, other)
+		}
+	}
 	if len(links) == 0 {
 		return s, nil
 	}
@@ -283,6 +288,31 @@ func (g Guard) run(s string) (text string, hosts []string) {
 		hosts = append(hosts, shown(f.host))
 	}
 	return b.String() + p[last:], hosts
+}
+
+// quotesJoined returns a text of the same length in which the quotes, bars and brackets inside of a word of a link are letters.
+func quotesJoined(s string) string {
+	b := []byte(s)
+	inside := func(c byte) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("=/?&#%+_-.", c) >= 0
+	}
+	for i := 1; i+1 < len(b); i++ {
+		if strings.IndexByte("'\"`|<", b[i]) >= 0 && inside(s[i-1]) && inside(s[i+1]) {
+			b[i] = '_'
+		}
+	}
+	return string(b)
+}
+
+// union joins two lists of links: where they overlap, they are one.
+func union(list, more []found) []found {
+	for _, f := range more {
+		if !slices.ContainsFunc(list, func(o found) bool { return o.start <= f.start && f.end <= o.end }) {
+			list = joined(list, f)
+		}
+	}
+	slices.SortFunc(list, func(a, b found) int { return a.start - b.start })
+	return list
 }
 
 // passes reports whether a link may stay: it carries no data, or it goes where the user knows.
