@@ -1,6 +1,7 @@
 package files
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -117,8 +118,11 @@ func copiesSecret(l *track.Line, name string, rest []string, in track.Input) {
 		return
 	}
 	secret := in.Secret
+	var names []string // of the secrets, which they have in another folder, too
 	for _, a := range program.WithoutKeys(name, rest) {
-		secret = secret || l.SecretPart(a)
+		if l.SecretPart(a) {
+			secret, names = true, append(names, path.Base(a))
+		}
 	}
 	if !secret {
 		return
@@ -139,6 +143,9 @@ func copiesSecret(l *track.Line, name string, rest []string, in track.Input) {
 			l.Copies = map[string]bool{}
 		}
 		l.Copies[l.FileKey(value)] = true
+		for _, n := range names[:min(len(names), 8)] {
+			l.Copies[l.FileKey(value+"/"+n)] = true
+		}
 		for _, end := range packed[name] {
 			l.Copies[l.FileKey(value+end)] = true
 		}

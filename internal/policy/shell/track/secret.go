@@ -51,7 +51,7 @@ func (l *Line) SecretWord(word string) bool {
 		return false
 	}
 	if len(l.Files)+len(l.Copies) > 0 {
-		if c, ok := l.Written(word); ok && c.Secret || l.Copies[l.FileKey(word)] {
+		if c, ok := l.Written(word); ok && c.Secret || l.Copies[l.FileKey(word)] || l.holdsCopy(l.FileKey(word)) {
 			return true
 		}
 	}
@@ -63,6 +63,29 @@ func (l *Line) SecretWord(word string) bool {
 		word = l.Tilde(word) // a program may expand it
 	}
 	return slices.ContainsFunc(l.spellings(word), l.SecretPath)
+}
+
+// holdsCopy reports whether the line put a secret into a file below a folder, or into one that a pattern finds.
+func (l *Line) holdsCopy(p string) bool {
+	pattern := strings.ContainsAny(p, "*?[")
+	in := func(file string) bool {
+		if pattern {
+			ok, err := path.Match(p, file)
+			return ok || err != nil
+		}
+		return strings.HasPrefix(file, strings.TrimSuffix(p, "/")+"/")
+	}
+	for file := range l.Copies {
+		if in(file) {
+			return true
+		}
+	}
+	for file, c := range l.Files {
+		if c.Secret && in(file) {
+			return true
+		}
+	}
+	return false
 }
 
 // SecretPart reports whether a word or a part of it names a secret: @file,
