@@ -62,6 +62,23 @@ func simpleOf(words []string) simple {
 	return s
 }
 
+// spelled returns the usual spelling of a command whose program has another name for it, nil if it has none: git-push for
+// git push, git.exe for git.
+func spelled(words []string) []string {
+	name := path.Base(words[0])
+	plain := name
+	if len(plain) > 4 && strings.EqualFold(plain[len(plain)-4:], ".exe") {
+		plain = plain[:len(plain)-4]
+	}
+	if verb, ok := strings.CutPrefix(strings.ToLower(plain), "git-"); ok && verb != "" {
+		return append([]string{"git", verb}, words[1:]...)
+	}
+	if plain == name {
+		return nil
+	}
+	return append([]string{plain}, words[1:]...)
+}
+
 func (c *Call) shellLines() []line {
 	if c.lines != nil {
 		return c.lines
@@ -72,6 +89,9 @@ func (c *Call) shellLines() []line {
 		l.complete = shell.Commands(text, func(words []string) bool {
 			if len(words) > 0 {
 				l.commands = append(l.commands, simpleOf(words))
+				if other := spelled(words); other != nil {
+					l.commands = append(l.commands, simpleOf(other))
+				}
 			}
 			return true
 		})

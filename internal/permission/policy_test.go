@@ -74,6 +74,10 @@ func TestCommandsThatADenyRuleForbids(t *testing.T) {
 		"/usr/bin/g*t push --force":                "maybe",
 		"sudo /usr/bin/gi[t] push --force":         "maybe",
 		"git push a --forc?":                       "maybe",
+		"git-push origin --force":                  "deny",
+		"/usr/lib/git-core/git-push --force":       "deny",
+		"git.exe push --force":                     "deny",
+		"prlimit git push --force":                 "deny",
 		"/usr/bin/gi? push a":                      "",
 		"git push origin 'v*'":                     "",
 		"git push origin main":                     "",
@@ -445,7 +449,7 @@ func TestRulesOfFilesHoldInAnyFolder(t *testing.T) {
 			"write_file: ./keys/":        {"/keys/a/b": "deny", "/keysa": ""},
 			"write_file: ./x/../keys/**": {"/keys/a": "deny"},
 			"write_file: ./k?ys/*.pem":   {"/keys/a.pem": "deny", "/keys/a.txt": ""},
-			"write_file: ./**/b/**":    {"/a/b/c": "deny", "/b/c": "deny", "/c": ""},
+			"write_file: ./**/b/**":      {"/a/b/c": "deny", "/b/c": "deny", "/c": ""},
 		} {
 			ps := read(t, "rules:\n- deny: '"+rule+"'\n")
 			for file, want := range files {

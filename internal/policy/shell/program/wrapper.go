@@ -27,8 +27,12 @@ func WrapperOf(name string) (getopt.Wrapper, bool) {
 		return getopt.Wrapper{Values: "n", Long: " --adjustment "}, true
 	case "ionice":
 		return getopt.Wrapper{Values: "cnpPu", Long: " --class --classdata "}, true
-	case "chrt", "taskset", "prlimit", "cpulimit":
+	case "chrt", "taskset":
 		return getopt.Wrapper{Values: "p", Words: 1}, true
+	case "prlimit":
+		return getopt.Wrapper{Values: "p", Long: " --pid "}, true
+	case "cpulimit":
+		return getopt.Wrapper{Values: "lpe", Long: " --limit --pid --exe "}, true
 	case "timeout", "gtimeout":
 		return getopt.Wrapper{Values: "ks", Long: " --kill-after --signal ", Words: 1, Alone: "fpv", Known: " --foreground --preserve-status --verbose "}, true
 	case "stdbuf":
