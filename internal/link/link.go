@@ -77,9 +77,16 @@ type found struct {
 	data       bool   // it may carry data
 }
 
+// ofPage is how a link begins that has the scheme of its page: ](//host, [1]: //host, ="//host, url(//host, @import "//host.
+// Renderers drop blanks there, which are spelled %20 and %09 here.
+const (
+	blanks = `(?:\s|%20|%09)*`
+	ofPage = `(?:\]\(` + blanks + `<?|\]:` + blanks + `|=` + blanks + `["']?` + blanks + `|url\(` + blanks + `["']?|@import` + blanks + `["']?|^["']?)[/\\]` + blanks + `[/\\]`
+)
+
 // The forms of links: with a scheme, with an address of mail, and bare as chat programs find them.
 var (
-	withScheme = lazy.Regexp(`(?i)(?:(?:https?|wss?|ftps?):[/\\]*|[a-z][a-z0-9+.-]{1,30}://|mailto:|sms(?:to)?:|xmpp:|(?:\]\(\s*<?|=["']?|url\(\s*["']?)[/\\]{2})[^\s<>"'` + "`" + `|]+`)
+	withScheme = lazy.Regexp(`(?i)(?:(?:https?|wss?|ftps?):[/\\]*|[a-z][a-z0-9+.-]{1,30}://|mailto:|sms(?:to)?:|xmpp:|` + ofPage + `)[^\s<>"'` + "`" + `|]+`)
 	bare       = lazy.Regexp(`(?i)(?:[\pL\pN_](?:[\pL\pN_-]{0,62}[\pL\pN_])?\.)+[\pL]{2,24}\.?(?::\d{1,5})?(?:[/?#][^\s<>"'` + "`" + `|]*)?`)
 	numbers    = lazy.Regexp(`(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?[/?#][^\s<>"'` + "`" + `|]*`)
 )
@@ -103,6 +110,10 @@ func find(s string) []found {
 			start, end := from+at[0], from+at[1]
 			if unusable := harmless.FindString(s[start:end]); unusable != "" && !isBare {
 				from = start + len(unusable) // another one may be inside
+				continue
+			}
+			if strings.IndexByte("/\\\"'", s[start]) >= 0 && start > 0 && !isBare { // only at the beginning
+				from = start + 1
 				continue
 			}
 			from = end
@@ -190,15 +201,17 @@ func read(s string, isBare bool) (found, bool) {
 	return found{host: host, data: len(user) > 0 && carries(user, inQuery) || strings.Contains(user, ":") || nameCarries(cmp.Or(host, strings.ToLower(name))) || carriesAfter(after)}, true
 }
 
-// samePage cuts a link without a scheme, which has that of its page, at its slashes: ](//host, ="//host, url(//host. What is
-// before them has no blanks and brackets.
+// samePage cuts a link without a scheme, which has that of its page, at its slashes.
 func samePage(s string) (before, rest string, ok bool) {
-	at := strings.IndexAny(s, "/\\")
-	if at <= 0 || strings.IndexByte("]=uU", s[0]) < 0 || strings.IndexFunc(s[:at], func(r rune) bool { return !strings.ContainsRune("]=(\"' \t<urlURL", r) }) >= 0 {
+	at := pageStart().FindStringIndex(s)
+	if at == nil {
 		return "", "", false
 	}
-	return strings.TrimRight(s[:at], " \t<"), strings.TrimLeft(s[at:], "/\\"), true
+	slashes := strings.IndexAny(s, "/\\")
+	return strings.TrimRight(s[:slashes], " \t<"), strings.TrimLeft(s[at[1]:], "/\\"), true
 }
+
+var pageStart = lazy.Regexp(`(?i)^` + ofPage)
 
 func isWeb(scheme string) bool {
 	return scheme == "" || strings.HasPrefix(scheme, "http") || strings.HasPrefix(scheme, "ws")

@@ -118,7 +118,7 @@ func (s *Stream) run(text string) string {
 	return text
 }
 
-var breaks = strings.NewReplacer(".", "[.]", ":", "[:]", "&", "[&]")
+var breaks = strings.NewReplacer("//", "[//]", ".", "[.]", ":", "[:]", "&", "[&]")
 
 // noLink are characters that end a link.
 const noLink = "<>\"'`|"
@@ -132,6 +132,7 @@ func boundary(s string) (end, next int) {
 		switch {
 		case r == '\n', r == '\r':
 			return i, i + 1
+		case r >= 0x80 && unicode.IsSpace(r) && inDestination(s[:i]): // ends no link of Markdown
 		case unicode.IsSpace(r):
 			if closer == 0 || i > maxHeld || !strings.ContainsAny(s[opened:min(i, opened+64)], ":/\\&") {
 				return i, i + utf8.RuneLen(r)
@@ -145,6 +146,13 @@ func boundary(s string) (end, next int) {
 		}
 	}
 	return -1, -1
+}
+
+// inDestination reports whether a text ends inside of the brackets with the address of a Markdown link.
+func inDestination(s string) bool {
+	s = s[max(0, len(s)-maxHeld):]
+	at := strings.LastIndex(s, "](")
+	return at >= 0 && !strings.Contains(s[at:], ")")
 }
 
 // begins reports whether a character can begin a link or the name of an HTML tag.
