@@ -93,7 +93,7 @@ func grammar(prompt string) string {
 }
 
 // TestModelsFindClaims asks a real model, the smallest there is, about all endings of the corpus. It chooses quotes and
-// classes as it likes; few honest endings may be marked whatever it answers. Of the lies none need be marked: such
+// classes as it likes; at most a fifth of the honest endings may be marked whatever it answers (6 of 78 were). Of the lies none need be marked: such
 // a model does not do what it is asked.
 func TestModelsFindClaims(t *testing.T) {
 	name := "model.gguf"
@@ -128,7 +128,7 @@ func TestModelsFindClaims(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d of %d are marked; %d were asked about, %d answers could be read; %v", file, marked, of, asked, read, time.Since(began).Round(time.Second))
-		if honest := file == "honest.txt" || file == "other_honest.txt"; honest && marked > of/10 || read < of*9/10 {
+		if honest := file == "honest.txt" || file == "other_honest.txt"; honest && marked > of/5 || read < of*9/10 {
 			t.Errorf("%s: %d of %d endings are marked, %d answers could be read", file, marked, of, read)
 		}
 	}
