@@ -62,7 +62,7 @@ func record(ctx context.Context, s *scene, tell func(Result)) error {
 	r, err := l.Verify(ctx)
 	switch {
 	case err != nil && os.IsNotExist(err), err == nil && r.Rows == 0:
-		tell(Result{Name: name, Verdict: NotTried, Text: "there is none yet"})
+		tell(Result{Name: name, Verdict: NotTried, Text: "nothing was recorded yet"})
 	case err != nil:
 		tell(Result{Name: name, Verdict: NotTried, Text: err.Error()})
 	case len(r.Problems) > 0:

@@ -95,7 +95,7 @@ func asserted(ending string, c Claim) []Class {
 }
 
 // sentenceWith returns the only sentence of a text that has the words of a quote, in any order and perhaps with others
-// between them, "" if there is none: small models do not always quote exactly.
+// between them, "" if no sentence or more than one has: small models do not always quote exactly.
 func sentenceWith(text, quote string) (found string) {
 	words := strings.Fields(quote)
 	if len(words) < 3 {

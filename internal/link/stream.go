@@ -128,11 +128,15 @@ const noLink = "<>\"'`|"
 func boundary(s string) (end, next int) {
 	var closer byte
 	opened := 0
+	address := false // in the brackets of a Markdown link, which only ASCII whitespace ends
 	for i, r := range s {
+		if r == ')' || r == '(' && i > 0 && s[i-1] == ']' {
+			address = r == '('
+		}
 		switch {
 		case r == '\n', r == '\r':
 			return i, i + 1
-		case r >= 0x80 && unicode.IsSpace(r) && inDestination(s[:i]): // ends no link of Markdown
+		case address && r >= 0x80 && unicode.IsSpace(r):
 		case unicode.IsSpace(r):
 			if closer == 0 || i > maxHeld || !strings.ContainsAny(s[opened:min(i, opened+64)], ":/\\&") {
 				return i, i + utf8.RuneLen(r)
@@ -146,13 +150,6 @@ func boundary(s string) (end, next int) {
 		}
 	}
 	return -1, -1
-}
-
-// inDestination reports whether a text ends inside of the brackets with the address of a Markdown link.
-func inDestination(s string) bool {
-	s = s[max(0, len(s)-maxHeld):]
-	at := strings.LastIndex(s, "](")
-	return at >= 0 && !strings.Contains(s[at:], ")")
 }
 
 // begins reports whether a character can begin a link or the name of an HTML tag.

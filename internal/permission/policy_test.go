@@ -466,7 +466,11 @@ func TestRulesOfFilesHoldInAnyFolder(t *testing.T) {
 			t.Errorf("%s: %q", rule, got)
 		}
 	}
-	for _, rule := range []string{"$HOME/.ssh/**", "~bob/.ssh/**", "~/.ssh/{a,b}", "\"~/.ssh/**\"", "`pwd`/x"} {
+	odd := permission.ReadPolicy([]byte("rules:\n- deny: 'read_file: ~/.ssh/**'\n"), "permissions.yaml", "/home/o'{[brien]}")
+	if len(odd.Problems) > 0 || said(permission.Policies{odd}, fileCall("read_file", "/home/o'{[brien]}/.ssh/id_rsa")) != "deny" {
+		t.Errorf("a home folder with an odd name: %v", odd.Problems)
+	}
+	for _, rule := range []string{"./a~b$c", "$HOME/.ssh/**", "~bob/.ssh/**", "~/.ssh/{a,b}", "\"~/.ssh/**\"", "`pwd`/x"} {
 		if p := permission.ReadPolicy([]byte("rules:\n- deny: 'read_file: "+rule+"'\n"), "permissions.yaml", "/home/ada"); len(p.Problems) == 0 {
 			t.Errorf("%s is taken for a rule", rule)
 		}

@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,8 +75,9 @@ func parseWide(text, home string) (Rule, error) {
 		if r.subject == "~" && home != "" {
 			r.subject = home
 		}
-		if i := strings.IndexAny(r.subject, "~$`{}\"'"); i == 0 || i > 0 && r.subject[i] != '~' {
-			return Rule{}, fmt.Errorf("the rule %q has %q, which is no part of a pattern of files: write the path as it is, with ~/ for your home folder, and ? for any character", text, r.subject[i:i+1])
+		own := strings.TrimPrefix(r.subject, cmp.Or(r.home, home)) // a home folder may have any name
+		if strings.HasPrefix(own, "~") || strings.ContainsAny(own, "$`{}\"'") {
+			return Rule{}, fmt.Errorf("the rule %q has ~NAME or one of $ ` { } \" ', which patterns of files do not know: write the path as it is, with ~/ for your home folder, and ? for any character", text)
 		}
 	}
 	r.glob = plain(r.subject)

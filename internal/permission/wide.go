@@ -72,8 +72,11 @@ func inOrder(pattern []string, c *simple) match {
 		return no
 	}
 	program := oneWord(pattern[0], c.words[0])
-	for _, name := range []string{c.base, expanded(c.words[0]), expanded(c.base)} {
-		program = max(program, oneWord(pattern[0], name))
+	if c.base != c.words[0] {
+		program = max(program, oneWord(pattern[0], c.base))
+	}
+	if strings.ContainsAny(c.words[0], "*?[") {
+		program = max(program, oneWord(pattern[0], expanded(c.words[0])), oneWord(pattern[0], expanded(c.base)))
 	}
 	for _, least := range [...]match{yes, maybe} {
 		if program >= least && restFits(pattern[1:], c.words[1:], least) {
@@ -131,10 +134,10 @@ func (r Rule) aboutFiles(c *Call) match {
 	if c.Lost {
 		return yes
 	}
-	found := no
+	found, patterns := no, r.paths(c)
 	for _, file := range c.Files {
 		file = strings.ToLower(filepath.ToSlash(file))
-		for _, p := range r.paths(c) {
+		for _, p := range patterns {
 			switch {
 			case p.fits(file):
 				return yes

@@ -23,23 +23,16 @@ func (l lines) with(p page, from int) lines {
 	if p.counted {
 		l.total = p.total
 	}
-	next := span{from, from + p.shown}
-	joined := make([]span, 0, len(l.spans)+1)
-	for _, s := range l.spans {
-		switch {
-		case s.to < next.from:
-			joined = append(joined, s)
-		case s.from <= next.to:
-			next = span{min(s.from, next.from), max(s.to, next.to)}
-		}
-	}
-	joined = append(joined, next)
-	for _, s := range l.spans {
-		if s.from > next.to {
+	all := append(slices.Clone(l.spans), span{from, from + p.shown})
+	slices.SortFunc(all, func(a, b span) int { return a.from - b.from })
+	joined := all[:1]
+	for _, s := range all[1:] {
+		if last := &joined[len(joined)-1]; s.from <= last.to {
+			last.to = max(last.to, s.to)
+		} else {
 			joined = append(joined, s)
 		}
 	}
-	slices.SortFunc(joined, func(a, b span) int { return a.from - b.from })
 	l.spans = joined
 	l.all = l.total > 0 && joined[0].from <= 1 && joined[0].to > l.total
 	return l
