@@ -141,7 +141,7 @@ func (j *judge) inlineCode(text string) {
 	}
 	j.Leaves = true
 	if j.QuotesSecret(text) {
-		j.Ask("secret-upload", "sends a secret file, credentials or the environment to another machine")
+		j.AskUpload()
 	}
 }
 

@@ -105,7 +105,7 @@ func (j *judge) recordOutput(s *syntax.Stmt, in track.Input) {
 	for _, r := range s.Redirs {
 		if r.Op == syntax.DplOut {
 			if to, ok := j.Written(descriptor(j.word(r.Word))); ok && to.Sends && s.Cmd != nil && (j.inputOf(s.Redirs, in).Secret || j.showsSecret(&syntax.Stmt{Cmd: s.Cmd})) {
-				j.Ask("secret-upload", "sends a secret file, credentials or the environment to another machine")
+				j.AskUpload()
 			}
 			continue
 		}
@@ -136,7 +136,7 @@ func (j *judge) recordOutput(s *syntax.Stmt, in track.Input) {
 				j.Wrote(descriptor(r.N.Value), track.Content{Sends: true})
 			}
 			if (connects || ok && old.Sends) && c.Secret {
-				j.Ask("secret-upload", "sends a secret file, credentials or the environment to another machine")
+				j.AskUpload()
 			}
 			if ok && (r.Op == syntax.AppOut || r.Op == syntax.AppAll) {
 				c = track.Content{Text: old.Text + c.Text, Known: old.Known && c.Known, Download: old.Download || c.Download, Secret: old.Secret || c.Secret, Sends: old.Sends}

@@ -23,7 +23,7 @@ func Uploads(l *track.Line, name string, rest []string, s track.Situation) {
 				continue
 			}
 			if l.Leaves = true; strings.Contains(a, lex.FromSecret) {
-				l.Ask("secret-upload", "sends a secret file, credentials or the environment to another machine")
+				l.AskUpload()
 			}
 		}
 		if program.HabitOf(name) == program.NoHabit && !program.ShowsText(name) && !program.ShowsNames(name) && !program.IsShell(name) && len(l.Funcs[name]) == 0 && slices.ContainsFunc(rest, func(a string) bool { return strings.Contains(a, lex.FromSecret) }) {
@@ -33,7 +33,7 @@ func Uploads(l *track.Line, name string, rest []string, s track.Situation) {
 	}
 	l.Leaves = true
 	if s.In.Secret || slices.ContainsFunc(rest, func(a string) bool { return strings.Contains(a, lex.FromSecret) }) || sendsSecret(l, kind, program.WithoutKeys(name, rest), s.In) {
-		l.Ask("secret-upload", "sends a secret file, credentials or the environment to another machine")
+		l.AskUpload()
 	}
 }
 
@@ -107,7 +107,7 @@ func feedsSender(l *track.Line, name string, rest []string, in track.Input) {
 	sends := slices.ContainsFunc(rest, func(a string) bool { c, ok := l.Written(a); return ok && c.Sends })
 	l.Leaves = l.Leaves || sends
 	if sends && (in.Secret || l.CallShowsSecret(append([]string{name}, rest...))) {
-		l.Ask("secret-upload", "sends a secret file, credentials or the environment to another machine")
+		l.AskUpload()
 	}
 }
 

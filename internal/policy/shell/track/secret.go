@@ -27,6 +27,11 @@ func (l *Line) SecretPath(p string) bool {
 	return secret
 }
 
+// AskUpload asks because the line sends a secret.
+func (l *Line) AskUpload() {
+	l.Ask("secret-upload", "sends a secret file, credentials or the environment to another machine")
+}
+
 // maxHeld bounds how many paths of a line are asked about by content.
 const maxHeld = 256
 
