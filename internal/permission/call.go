@@ -38,7 +38,8 @@ type Call struct {
 type line struct {
 	whole    string // with single blanks
 	commands []simple
-	complete bool // commands has all of them
+	complete bool       // commands has all of them
+	texts    [][]string // the words of texts that programs of the line may take commands from, in lower case
 }
 
 // simple is a simple command, in lower case.
@@ -86,7 +87,7 @@ func (c *Call) shellLines() []line {
 	c.lines = make([]line, 0, len(c.Texts))
 	for _, text := range c.Texts {
 		l := line{whole: plain(text)}
-		l.complete = shell.Commands(text, func(words []string) bool {
+		l.complete = shell.CommandsAndTexts(text, func(words []string) bool {
 			if len(words) > 0 {
 				l.commands = append(l.commands, simpleOf(words))
 				if other := spelled(words); other != nil {
@@ -94,10 +95,17 @@ func (c *Call) shellLines() []line {
 				}
 			}
 			return true
+		}, func(text string) {
+			l.texts = append(l.texts, wordsOf(text))
 		})
 		c.lines = append(c.lines, l)
 	}
 	return c.lines
+}
+
+// wordsOf cuts a text that is no shell command into what may be words of one, in lower case.
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'`()[]{};|&=!,:<>~%\\", r) })
 }
 
 func (c *Call) follow(path string) string {

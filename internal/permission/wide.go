@@ -59,7 +59,27 @@ func (r Rule) aboutLine(l line) match {
 	if !l.complete {
 		return yes
 	}
+	if found == no && slices.ContainsFunc(l.texts, r.mentioned) {
+		return maybe
+	}
 	return found
+}
+
+// mentionedWithin is how many words after its program a command in a text is looked for.
+const mentionedWithin = 32
+
+// mentioned reports whether a text of another program has the words of the rule near each other. Whether that program runs
+// them is not known.
+func (r Rule) mentioned(words []string) bool {
+	if len(r.words) == 0 {
+		return false
+	}
+	for i, w := range words {
+		if oneWord(r.words[0], path.Base(w)) != no && restFits(r.words[1:], words[i+1:min(len(words), i+mentionedWithin)], yes) {
+			return true
+		}
+	}
+	return false
 }
 
 func fits(glob, text string) bool { return fnmatch(glob, text) || mayMatch(glob, text) }

@@ -118,7 +118,7 @@ func (j *judge) declareWord(verb, text string) {
 		j.Ask("environment", "sets variables whose names are only known at run time")
 	case ok:
 		j.Set(strings.TrimSuffix(name, "+"), track.Exactly(value))
-		environ.Assigned(j.Line, name, value)
+		j.assigned(name, value)
 	}
 }
 
@@ -146,8 +146,18 @@ func (j *judge) assign(list []*syntax.Assign) {
 			text = j.Choose(value.May)
 		}
 		j.indexText(text)
-		environ.Assigned(j.Line, name, text)
+		j.assigned(name, text)
 	}
+}
+
+// assigned judges a variable that a line sets. What decides what programs run may be a file that the line wrote, or a command.
+func (j *judge) assigned(name, value string) {
+	if !environ.Assigned(j.Line, name, value) {
+		return
+	}
+	j.runsFile(value, true, nil)
+	j.hiddenTexts("", []string{value})
+	j.give(value)
 }
 
 // assignment is the value that an assignment gives.

@@ -54,7 +54,7 @@ func (j *judge) simple(args []string, s track.Situation) {
 	case "read", "mapfile", "readarray", "getopts":
 		j.readsInto(args, s.In)
 	default:
-		j.rules(name, args, s)
+		j.starting(name, args[1:], s, func() { j.rules(name, args, s) })
 	}
 }
 
@@ -116,7 +116,7 @@ func (j *judge) wrapped(name string, w getopt.Wrapper, args []string, s track.Si
 	}
 	for _, a := range own {
 		if name, value, ok := strings.Cut(a, "="); ok && lex.IsAssignment(a) {
-			environ.Assigned(j.Line, name, value)
+			j.assigned(name, value)
 		}
 	}
 	if len(inner) == 0 && program.OpensShell(name, own) {

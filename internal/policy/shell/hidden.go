@@ -25,6 +25,11 @@ func (j *judge) hidden(name string, rest []string, s track.Situation) {
 		return
 	}
 	j.hiddenWords(rest, s)
+	for _, text := range append([]string{s.In.Text}, rest...) {
+		if strings.ContainsAny(text, " \t\n") {
+			j.give(text)
+		}
+	}
 	switch {
 	case s.In.Download:
 		j.Ask("download-to-shell", "passes a download to a program that may run it")
@@ -63,6 +68,43 @@ func (j *judge) hiddenWords(rest []string, s track.Situation) {
 		maps.Copy(written, j.Files)
 	}
 	j.Files = written
+}
+
+// starters are the keys of what is found in a command that starts another program.
+const starters = "database-exec environment git-config git-exec hg-exec inline-code option-exec other-process pipe-to-shell remote-shell runs-later svn-exec tool-settings types-for-user"
+
+// starting judges a command. If it is found to start another program, what its arguments and its input may say of that one is
+// listed, too.
+func (j *judge) starting(name string, rest []string, s track.Situation, judge func()) {
+	if j.given == nil || j.Probing || program.IsShell(name) { // the text of a shell is followed as it is
+		judge()
+		return
+	}
+	before := j.Findings
+	j.Findings = nil
+	judge()
+	found := j.Findings
+	j.Findings = before
+	starts := false
+	for _, f := range found {
+		j.Find(f)
+		starts = starts || lex.Within(starters, f.Key)
+	}
+	if !starts {
+		return
+	}
+	j.hiddenWords(rest, s)
+	j.hiddenTexts("", rest)
+	for _, text := range append([]string{s.In.Text}, rest...) {
+		j.give(text)
+	}
+}
+
+// give hands over a text that a program may take commands from.
+func (j *judge) give(text string) {
+	if j.given != nil && text != "" {
+		j.given(lex.ScriptText(text))
+	}
 }
 
 // afterMarker judges the words after one that says that a command follows.

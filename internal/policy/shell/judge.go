@@ -36,6 +36,7 @@ type judge struct {
 	aliases map[string]string
 	traps   []string       // text that runs when the shell ends
 	seen    func([]string) // is called with each command; may be nil
+	given   func(string)   // is called with each text that a program may take commands from; may be nil
 	opened  func(string)   // is called with each file that is opened as input; may be nil
 }
 
@@ -145,9 +146,16 @@ func Words(list []*syntax.Word) []string { return newJudge(Context{}).words(list
 // time. Commands stops when yield returns false. It reports false if there are more
 // commands than it can list.
 func Commands(line string, yield func(words []string) bool) (complete bool) {
-	for _, text := range []string{line, lex.Normalize(line)} {
+	return CommandsAndTexts(line, yield, nil)
+}
+
+// CommandsAndTexts is [Commands], and calls text with what programs of the line may take commands from in a form of their
+// own: program code, settings, the lines of an editor or of a table of jobs.
+func CommandsAndTexts(line string, yield func(words []string) bool, text func(string)) (complete bool) {
+	for _, form := range []string{line, lex.Normalize(line)} {
 		j := newJudge(Context{})
 		j.Listing = true
+		j.given = text
 		stopped := false
 		j.seen = func(words []string) {
 			if !stopped && !yield(lex.WithUnknown(words)) {
@@ -155,17 +163,17 @@ func Commands(line string, yield func(words []string) bool) (complete bool) {
 				j.Steps = lex.MaxSteps // there is no need to read on
 			}
 		}
-		j.line(text)
+		j.line(form)
 		if stopped {
 			return true
 		}
 		if j.Steps > lex.MaxSteps || j.Work > lex.MaxWork {
 			return false
 		}
-		if _, err := lex.Parse(lex.WithoutMarks(text)); err != nil {
-			j.commandsInCode(text)
+		if _, err := lex.Parse(lex.WithoutMarks(form)); err != nil {
+			j.commandsInCode(form)
 		}
-		if stopped || text == lex.Normalize(text) {
+		if stopped || form == lex.Normalize(form) {
 			return true
 		}
 	}

@@ -106,8 +106,8 @@ var usages = []struct {
 	{"NPM_CONFIG_USERCONFIG", "", startupFile}, {"NPM_CONFIG_GLOBALCONFIG", "", startupFile},
 }
 
-// Assigned judges a variable that changes what later commands run.
-func Assigned(l *track.Line, name, value string) {
+// Assigned judges a variable that changes what later commands run. It reports whether the value may name what runs.
+func Assigned(l *track.Line, name, value string) (runs bool) {
 	sourceVariable(l, name, value)
 	historyVariable(l, name, value)
 	switch e := EffectOf(name); {
@@ -118,7 +118,9 @@ func Assigned(l *track.Line, name, value string) {
 		l.Ask("sudo-password", "passes a password to sudo")
 	case !harmlessValue(l, e, value):
 		l.Ask("environment", "sets "+name+", which decides what other commands run")
+		return true
 	}
+	return false
 }
 
 // historyVariable judges variables with which a shell stops to record its lines.

@@ -163,7 +163,7 @@ func (g git) subcommandRuns(verb string, args []string) {
 		}
 	case "submodule":
 		if i := slices.Index(args, "foreach"); i >= 0 {
-			g.texts([]string{strings.Join(getopt.PlainWords(args[i+1:]), " ")})
+			g.texts([]string{strings.Join(getopt.Wrapper{}.Inner(args[i+1:]), " ")})
 		}
 	case "config":
 		g.config(args)
