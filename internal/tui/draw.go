@@ -53,6 +53,14 @@ func (d *drawing) draw(m *model) error {
 	return err
 }
 
+// end draws for the last time and removes the region. The text of the model that is in it stays
+// in the scrollback.
+func (d *drawing) end(m *model) error {
+	m.finish()
+	_ = d.draw(m) // stop reports a lost terminal
+	return d.screen.stop()
+}
+
 // suspend gives the terminal back to the shell until the chat is continued.
 func (d *drawing) suspend(m *model) error {
 	_ = d.screen.stop()

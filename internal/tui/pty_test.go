@@ -65,11 +65,14 @@ func (c *console) chatAfter(f *fakeSession, notes <-chan string, wait func()) {
 }
 
 // run starts the chat.
-func (c *console) run(o Options) {
+func (c *console) run(o Options) { c.runUntil(c.t.Context(), o) }
+
+// runUntil starts the chat, which quits when ctx ends.
+func (c *console) runUntil(ctx context.Context, o Options) {
 	o.In, o.Out, o.Term, o.From = c.pty.Slave(), c.pty.Slave(), "xterm-256color", me
 	o.Start.Run.Workspace.Dir = c.t.TempDir()
 	go func() {
-		id, err := Run(c.t.Context(), o)
+		id, err := Run(ctx, o)
 		c.id = id
 		c.end <- err
 	}()
@@ -247,5 +250,38 @@ func TestQuitBeforeTheSessionIsOpen(t *testing.T) {
 	c.ended()
 	if !f.closed || c.id != "" {
 		t.Errorf("id %q, closed %v", c.id, f.closed)
+	}
+}
+
+// TestEveryWayToQuitLeavesTheAnswer that has not ended on the screen.
+func TestEveryWayToQuitLeavesTheAnswer(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ keys, want string }{
+		"Ctrl+D":       {"\x04", "› go\n\nhalf an answer"},
+		"/quit":        {"/quit\r", "› go\n\n› /quit\n\nhalf an answer"},
+		"Ctrl+C twice": {"\x03\x03", "› go\n\nhalf an answer"},
+		"a signal":     {"", "› go\n\nhalf an answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(func(f *fakeSession, text string) {
+				f.emit(hermes.TurnStarted{Turn: 1, Message: hermes.UserText(text)}, hermes.TextDelta{Text: "half an answer"})
+			})
+			c := newConsole(t)
+			ctx, signal := context.WithCancel(t.Context())
+			defer signal()
+			now := time.Now()
+			c.runUntil(ctx, Options{Client: clientOf(f), Now: func() time.Time { return now }})
+			c.shows("maker/model-1")
+			c.press("go\r")
+			c.shows("half an answer")
+			if c.press(tt.keys); tt.keys == "" {
+				signal()
+			}
+			c.ended()
+			if got := strings.Trim(c.v.text(), "\n"); got != tt.want {
+				t.Errorf("left behind:\n%s", got)
+			}
+		})
 	}
 }

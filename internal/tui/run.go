@@ -99,8 +99,7 @@ func (c *chat) run(ctx context.Context) (string, error) {
 		c.doAll(c.model.speak(c.o.First))
 	}
 	err = c.loop(ctx, keys)
-	c.show()
-	stopped := c.screen.stop()
+	stopped := c.end(c.model)
 	c.tty.restore()
 	close(c.done)
 	c.drop()

@@ -125,6 +125,12 @@ func (t *renderer) flush() {
 	s.printed = false
 }
 
+// finish prints the text of the model as far as it has come, since no event will follow.
+func (t *renderer) finish() {
+	t.release(nil)
+	t.flush()
+}
+
 // reset drops the text of the step. What was printed stays in the scrollback,
 // so a line says that the answer starts again.
 func (t *renderer) reset(reason string) {
