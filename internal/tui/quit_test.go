@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -42,5 +43,23 @@ func TestQuittingLeavesTheAnswerOnTheScreen(t *testing.T) {
 				t.Errorf("left behind (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestLeavingASessionLeavesItsAnswerOnTheScreen above what comes next.
+func TestLeavingASessionLeavesItsAnswerOnTheScreen(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		next any
+		want string
+	}{
+		{done(hermes.CommandDone{Action: hermes.ActionNew}), "All of it.\n\nNew session"},
+		{goneMsg{errors.New("the database is damaged")}, "All of it.\n\nthe database is damaged"},
+	} {
+		for _, events := range [][]any{{hermes.TextDelta{Text: "All of it."}}, {answer("All of it.")}} {
+			r := openRig(t, 80, 24)
+			r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, hermes.StepStarted{Step: 1})
+			r.send(events...).send(tt.next).shows(tt.want)
+		}
 	}
 }

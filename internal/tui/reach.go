@@ -61,7 +61,7 @@ func (m *model) found(s protocol.Snapshot) []any {
 func (m *model) isGone(err error) {
 	m.conv.closed, m.conv.lost = true, false
 	m.turn.end()
-	m.flush()
+	m.finish()
 	m.asks, m.calls = nil, nil
 	m.input.Unstash()
 	m.input.Back(m.conv.giveUp())

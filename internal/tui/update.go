@@ -240,8 +240,9 @@ func (m *model) newSession(title string) []any {
 	return []any{openDo{want{title: title}}}
 }
 
-// reset forgets everything of the current session.
+// reset forgets everything of the current session. The text of the model stays on the screen.
 func (m *model) reset() {
+	m.finish()
 	m.conv, m.turn = conversation{early: m.conv.early}, runningTurn{}
 	m.asks, m.calls, m.step = nil, nil, step{}
 	m.input.Unstash()
