@@ -110,7 +110,7 @@ func (j *judge) declareWord(verb, text string) {
 	j.hiddenTexts(verb, []string{text})
 	switch name, value, ok := strings.Cut(text, "="); {
 	case verb == "nameref", strings.HasPrefix(text, "-") && strings.Contains(text, "n") && verb != "export":
-		j.Refs = true
+		j.Refs, j.Astray = true, true
 		j.Forget()
 	case strings.HasPrefix(text, "-"):
 	case lex.Dynamic(name):
@@ -198,11 +198,15 @@ func (j *judge) assignment(a *syntax.Assign) track.Variable {
 func (j *judge) elementSet(a *syntax.Assign) track.Variable {
 	at, ok := lex.Number(a.Index)
 	v := j.Vars[a.Name.Value]
+	value := j.word(a.Value)
 	if !ok || a.Append || at < 0 || at > len(v.List) || len(v.May) > 0 {
+		if strings.Contains(value, lex.FromSecret) {
+			return track.Exactly(lex.FromSecret)
+		}
 		return track.Exactly(lex.Unknown)
 	}
 	list := slices.Clone(v.List)
-	return track.Elements(append(list[:at], append([]string{j.word(a.Value)}, list[min(at+1, len(list)):]...)...))
+	return track.Elements(append(list[:at], append([]string{value}, list[min(at+1, len(list)):]...)...))
 }
 
 // indexText judges the index of an array in a text: where the text is used as a

@@ -30,6 +30,8 @@ func (j *judge) simple(args []string, s track.Situation) {
 		j.seen(args)
 	}
 	name := lex.Program(args[0])
+	j.Shows = j.Shows || j.Context.Holds != nil && (s.In.Secret || program.SenderOf(name, args[1:]) == program.NoSender && j.CallShowsSecret(args))
+	j.Astray = j.Astray || name == "mkfifo" || name == "mknod"
 	if strings.HasPrefix(args[0], lex.Deferred) { // judged when the function is called
 		j.hiddenWords(args[1:], s)
 		return
@@ -138,8 +140,8 @@ func (j *judge) xargs(own, inner []string, in track.Input) []string {
 			j.Name(folder + "/" + lex.Unknown)
 		}
 	}
-	if getopt.HasShort(own, "a") || getopt.HasLong(own, "--arg-file") {
-		in = track.Input{}
+	for _, file := range getopt.OptionValues(own, "-a", "--arg-file") {
+		in = j.inputFrom(file)
 	}
 	more := []string{lex.Several}
 	switch {
@@ -228,6 +230,11 @@ func (j *judge) readsInto(args []string, in track.Input) {
 	if strings.HasPrefix(args[0], "mapfile") || strings.HasPrefix(args[0], "readarray") {
 		j.optionText(args[1:], "-C")
 	}
+	for _, number := range getopt.OptionValues(args[1:], "-u", "-u") {
+		if c, ok := j.Written(descriptor(number)); ok {
+			in = c.Input()
+		}
+	}
 	value := lex.Unknown
 	if in.Fed || j.input.Fed {
 		value = lex.FromInput
@@ -270,7 +277,11 @@ func (j *judge) setsLater(name string, rest []string) {
 	case "printf":
 		if len(rest) > 1 && rest[0] == "-v" {
 			j.indexText(rest[1])
-			environ.UnknownVariable(j.Line, rest[1], lex.Unknown)
+			value := lex.Unknown
+			if slices.ContainsFunc(rest[2:], func(a string) bool { return strings.Contains(a, lex.FromSecret) }) {
+				value = lex.FromSecret
+			}
+			environ.UnknownVariable(j.Line, rest[1], value)
 		}
 	case "hash":
 		if getopt.HasShort(rest, "p") {

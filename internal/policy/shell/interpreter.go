@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"hermes/internal/policy/shell/code"
@@ -153,6 +154,11 @@ func (j *judge) awk(rest []string) {
 		}
 		if lex.Dynamic(a) && strings.Contains(a, lex.Several[1:]) && i == 0 {
 			j.Ask("inline-code", "runs program code that is only known at run time")
+		}
+		if strings.Contains(a, "/inet") { // gawk opens connections by such names
+			if j.Leaves = true; slices.ContainsFunc(rest, j.SecretPart) || j.QuotesSecret(a) {
+				j.AskUpload()
+			}
 		}
 		if code.AwkRuns(a) {
 			j.inlineCode(a)

@@ -67,6 +67,9 @@ func Judge(line string, on Context) Verdict {
 	if j.Leaves && on.Holds != nil {
 		j = newJudge(on)
 		j.line(line)
+		if j.Shows && (j.Astray || j.starts()) {
+			j.AskUpload()
+		}
 	}
 	// Judge what the line looks like on a screen as well as what the shell
 	// reads: each can hide something that the other shows.
@@ -86,6 +89,11 @@ func Judge(line string, on Context) Verdict {
 	}
 	order.By(j.Findings, func(a, b Finding) int { return cmp.Compare(b.Level, a.Level) })
 	return Verdict{Findings: j.Findings}
+}
+
+// starts reports whether a program of the line starts another one by an option.
+func (j *judge) starts() bool {
+	return slices.ContainsFunc(j.Findings, func(f Finding) bool { return f.Key == "option-exec" })
 }
 
 // line judges a whole line and what it leaves to run at its end.

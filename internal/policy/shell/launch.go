@@ -64,9 +64,15 @@ func (j *judge) parallel(args []string, s track.Situation) {
 	inner := getopt.Wrapper{Values: "jINansPSL", Long: " --jobs --max-args --arg-file --colsep --delay --timeout --joblog --results --sshlogin --load --retries "}.Inner(args)
 	at := slices.IndexFunc(inner, func(a string) bool { return strings.HasPrefix(a, ":::") })
 	command, inputs := inner, []string{lex.Unknown}
+	lists := getopt.OptionValues(args[:len(args)-len(inner)], "-a", "--arg-file")
 	switch {
+	case at >= 0 && strings.HasPrefix(inner[at], "::::"):
+		command = inner[:at]
+		j.reads(inner[at+1:])
 	case at >= 0:
 		command, inputs = inner[:at], inner[at+1:]
+	case len(lists) > 0:
+		j.reads(lists)
 	case s.In.Known:
 		inputs = strings.Split(s.In.Text, "\n")
 	}
@@ -83,6 +89,14 @@ func (j *judge) parallel(args []string, s track.Situation) {
 			j.Script(lex.ScriptText(text) + lex.Quoted([]string{in}))
 		}
 	}
+}
+
+// reads judges files whose lines become arguments, which are not followed.
+func (j *judge) reads(files []string) {
+	for _, f := range files {
+		j.inputFrom(f)
+	}
+	j.Astray = true
 }
 
 // tmux judges the commands of tmux that start programs or type for the user.

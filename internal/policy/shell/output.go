@@ -71,10 +71,17 @@ func (j *judge) inputOf(list []*syntax.Redirect, in track.Input) track.Input {
 			}
 			j.Socket(file)
 			j.Read(file)
-			c, ok := j.Written(file)
-			in = track.Input{Fed: ok || lex.Dynamic(file), Text: c.Text, Known: c.Known, Download: c.Download, Secret: j.SecretWord(file)}
+			in = j.inputFrom(file)
 		}
 	}
+	return in
+}
+
+// inputFrom is the input of a command that reads a file.
+func (j *judge) inputFrom(file string) track.Input {
+	c, ok := j.Written(file)
+	in := track.Input{Fed: ok || lex.Dynamic(file), Text: c.Text, Known: c.Known, Download: c.Download, Secret: j.SecretWord(file)}
+	j.Shows = j.Shows || in.Secret
 	return in
 }
 

@@ -21,7 +21,7 @@ func (j *judge) stmt(s *syntax.Stmt, in track.Input) {
 	if s == nil || !j.Step() {
 		return
 	}
-	if !in.Fed && j.input.Fed {
+	if !in.Fed && (j.input.Fed || j.input.Secret) {
 		in = j.input
 	}
 	if s.Background || s.Coprocess || s.Disown {
@@ -68,6 +68,7 @@ func (j *judge) compound(cmd syntax.Command, in track.Input) {
 	case *syntax.TimeClause:
 		j.stmt(c.Stmt, in)
 	case *syntax.CoprocClause:
+		j.Astray = true
 		j.InSubshell(func() { j.stmt(c.Stmt, track.Input{Fed: true}) })
 	case *syntax.DeclClause:
 		j.Alternatives(func() { j.declare(c) })

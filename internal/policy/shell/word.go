@@ -250,6 +250,10 @@ func (j *judge) showsSecret(list ...*syntax.Stmt) bool {
 			if n.Op == syntax.RdrIn || n.Op == syntax.WordHdoc {
 				found = found || j.SecretWord(j.word(n.Word))
 			}
+			if n.Op == syntax.DplIn {
+				c, _ := j.Written(descriptor(j.word(n.Word)))
+				found = found || c.Secret
+			}
 			return n.Hdoc != nil
 		}
 		return !found
@@ -262,7 +266,7 @@ func (j *judge) showsSecret(list ...*syntax.Stmt) bool {
 func (j *judge) namesSecret(s *syntax.Stmt) (names, xargs bool) {
 	j.commands([]*syntax.Stmt{s}, func(args []string) {
 		if len(args) > 0 {
-			names = names || slices.ContainsFunc(args[1:], j.SecretPart)
+			names = names || slices.ContainsFunc(args[1:], j.SecretPart) || program.ListsHere(args) && j.SecretWord(".")
 			xargs = xargs || lex.Within("xargs gxargs parallel", lex.Program(args[0]))
 		}
 	}, func(syntax.Node) bool { return true })

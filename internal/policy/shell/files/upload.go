@@ -41,7 +41,7 @@ func Uploads(l *track.Line, name string, rest []string, s track.Situation) {
 func sendsSecret(l *track.Line, kind program.Sender, rest []string, in track.Input) bool {
 	switch kind {
 	case program.SendsOptions:
-		return optionSendsSecret(l, rest)
+		return optionSendsSecret(l, rest) || in.Known && slices.ContainsFunc(strings.Fields(in.Text), l.SecretPart) && slices.ContainsFunc(rest, program.IsInput)
 	case program.SendsWords:
 		return slices.ContainsFunc(rest, l.SecretPart)
 	case program.SendsToRemote:

@@ -3,6 +3,7 @@ package program
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"hermes/internal/policy/shell/getopt"
 	"hermes/internal/policy/shell/lex"
@@ -54,6 +55,20 @@ func PrintsCredentials(name string, rest []string) bool {
 	return false
 }
 
+// ListsHere reports whether a command prints the names of the files in the folder in which it runs.
+func ListsHere(args []string) bool {
+	words := getopt.PlainWords(args[1:])
+	switch lex.Program(args[0]) {
+	case "ls", "dir", "vdir", "tree", "exa", "eza", "lsd", "find", "fd", "fdfind":
+		return len(words) == 0
+	case "rg":
+		return getopt.HasLong(args, "--files")
+	case "git", "hg":
+		return lex.Within("ls-files files manifest status", getopt.At(words, 0))
+	}
+	return false
+}
+
 // WithoutKeys returns arguments without the values of options with which a client
 // uses a key or a settings file rather than sends it, or names what it writes.
 func WithoutKeys(name string, rest []string) []string {
@@ -85,32 +100,68 @@ type Sender int
 
 // SenderOf returns how a program is told what to send.
 func SenderOf(name string, rest []string) Sender {
+	if kind, ok := senders()[name]; ok {
+		return kind
+	}
 	words := getopt.PlainWords(rest)
 	verb := getopt.At(words, 0)
 	switch name {
-	case "curl", "wget", "wget2", "curlie", "aria2c", "grpcurl", "websocat", "wscat", "hurl":
-		return SendsOptions
-	case "http", "https", "xh", "httpie", "mail", "mailx", "s-nail", "mutt", "neomutt", "sendmail", "msmtp", "swaks", "sendemail", "ipfs", "croc", "wormhole", "magic-wormhole", "ffsend", "transfer",
-		"gist", "pastebinit", "termbin", "socat", "s3cmd", "s5cmd", "b2", "mc", "gdrive", "megaput", "megacopy", "dropbox_uploader", "onedrive", "ossutil", "slackcat", "telegram-send", "ntfy", "magic",
-		"rustypaste", "0x0", "bashupload", "mosquitto_pub", "kcat", "kafkacat", "nats", "restic", "borg", "duplicity", "duplicacy", "kopia", "invoke-webrequest", "invoke-restmethod", "iwr", "irm", "bitsadmin", "certutil",
-		"twine", "heroku", "vercel", "netlify", "flyctl", "fly", "railway", "doppler", "wrangler", "supabase", "lp":
-		return SendsWords
-	case "scp", "pscp", "rsync", "rclone", "svn", "aws", "gsutil", "gcloud", "az", "oci", "doctl", "unison", "kubectl", "oc", "docker", "podman", "gh", "glab", "hub", "tailscale", "hf", "huggingface-cli":
+	case "scp", "pscp", "rsync", "rclone", "svn", "aws", "gsutil", "gcloud", "az", "oci", "doctl", "unison", "kubectl", "oc", "docker", "podman", "gh", "glab", "hub", "tailscale", "hf", "huggingface-cli", "etcdctl", "vault", "consul":
 		return senderVerb(name, verb, words, rest)
-	case "sftp", "ftp", "lftp", "ncftpput", "tnftp", "tftp", "smbclient", "telnet", "curlftpfs":
-		return SendsCommands
-	case "ssh", "autossh", "nc", "ncat", "netcat", "dig", "nslookup", "host", "drill", "kdig", "ping", "ping6", "traceroute", "whois", "finger", "logger", "open", "xdg-open", "firefox", "chromium", "slack", "jira", "linear", "claude", "codex", "gemini", "llm", "aider",
-		"google-chrome", "lynx", "links", "w3m", "elinks", "mosh", "pwsh", "redis-cli", "wall", "irssi":
-		return sendsInput
 	case "openssl":
-		if verb == "s_client" || slices.Contains(rest, "s_client") {
+		if slices.Contains(rest, "s_client") || slices.Contains(rest, "s_server") {
 			return sendsInput
 		}
+	case "psql", "mysql", "mariadb", "mongo", "mongosh", "mongoimport", "mongorestore", "mongofiles", "pg_restore", "mysqlimport", "mariadb-import", "clickhouse-client", "cqlsh", "sqlcmd", "sqlplus", "cypher-shell", "influx", "mycli", "pgcli", "usql":
+		if otherServer(rest) {
+			return SendsCommands
+		}
+	case "getent":
+		if lex.Within("hosts ahosts ahostsv4 ahostsv6", verb) {
+			return sendsInput
+		}
+	case "ansible", "ansible-playbook", "salt", "pyinfra":
+		return SendsCommands
 	}
 	if IsNetcat(name) {
 		return sendsInput
 	}
 	return NoSender
+}
+
+// otherServer reports whether a client of a database is told to use a server on another machine.
+func otherServer(rest []string) bool {
+	for _, host := range slices.Concat(getopt.OptionValues(rest, "-h", "--host"), getopt.OptionValues(rest, "-S", "--server")) {
+		if host != "" && host[0] != '/' && !ThisMachine(host) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(rest, func(a string) bool {
+		return strings.Contains(a, "://") && !ThisMachine(Host(a)) || strings.Contains(a, "host=") && !strings.Contains(a, "host=/") && !strings.Contains(a, "host=localhost")
+	})
+}
+
+// senders are the programs that send whatever their verb is.
+var senders = sync.OnceValue(func() map[string]Sender {
+	table := map[string]Sender{}
+	for kind, names := range senderNames {
+		for name := range strings.FieldsSeq(names) {
+			table[name] = kind
+		}
+	}
+	return table
+})
+
+var senderNames = map[Sender]string{
+	SendsOptions: "curl wget wget2 curlie aria2c grpcurl websocat wscat hurl",
+	SendsWords: `http https xh httpie mail mailx s-nail mutt neomutt sendmail msmtp swaks sendemail ipfs croc wormhole magic-wormhole ffsend transfer
+		gist pastebinit termbin socat s3cmd s5cmd b2 mc gdrive megaput megacopy dropbox_uploader onedrive ossutil slackcat telegram-send ntfy magic
+		logger rustypaste 0x0 bashupload sprunge wgetpaste pastee dpaste ix mosquitto_pub kcat kafkacat nats restic borg duplicity duplicacy kopia rdiff-backup
+		invoke-webrequest invoke-restmethod iwr irm bitsadmin certutil post put get lwp-request hping3 nping
+		twine heroku vercel netlify flyctl fly railway doppler wrangler supabase lp`,
+	SendsCommands: "sftp ftp lftp ncftpput tnftp tftp smbclient telnet curlftpfs",
+	sendsInput: `ssh rsh rlogin rexec dbclient autossh nc ncat netcat dig nslookup host drill kdig delv resolvectl systemd-resolve avahi-resolve ping ping6 traceroute tracepath mtr whois finger
+		open xdg-open firefox chromium slack jira linear claude codex gemini llm aider google-chrome lynx links w3m elinks mosh et pwsh redis-cli valkey-cli wall irssi`,
 }
 
 // senderVerb covers tools of which some verbs send.
@@ -119,8 +170,11 @@ func senderVerb(name, verb string, words, rest []string) Sender {
 	case "scp", "pscp", "rsync", "unison", "rclone":
 		return SendsToRemote
 	case "kubectl", "oc":
-		if slices.Contains(words, "cp") || slices.Contains(words, "create") {
+		switch {
+		case slices.ContainsFunc(words, func(w string) bool { return lex.Within("cp create apply replace patch", w) }):
 			return SendsWords
+		case slices.ContainsFunc(words, func(w string) bool { return lex.Within("exec run attach", w) }):
+			return sendsInput
 		}
 	case "docker", "podman":
 		if verb == "cp" {
@@ -136,6 +190,10 @@ func senderVerb(name, verb string, words, rest []string) Sender {
 		}
 	case "tailscale":
 		if verb == "file" {
+			return SendsWords
+		}
+	case "etcdctl", "vault", "consul":
+		if slices.ContainsFunc(words, func(w string) bool { return lex.Within("put write patch", w) }) {
 			return SendsWords
 		}
 	default:

@@ -74,6 +74,8 @@ type Line struct {
 	Probing  bool                      // what is judged may not be a command at all
 	Listing  bool                      // only the commands are wanted: no path is judged
 	Leaves   bool                      // something of the line may send files or text elsewhere
+	Shows    bool                      // something of the line reads a secret
+	Astray   bool                      // what is read may go ways that are not followed, such as open files and names of names
 	Held     string                    // which file holds what, by its content
 	Findings []Finding                 // in the order in which they were found, one for each key
 	links    links                     // made by the line, or found on disk

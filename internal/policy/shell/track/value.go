@@ -61,6 +61,8 @@ func (l *Line) Element(name string, index syntax.ArithmExpr) (string, bool) {
 	v, ok := l.Vars[name]
 	at, exact := lex.Number(index)
 	switch {
+	case !v.Array && slices.ContainsFunc(v.May, func(text string) bool { return strings.Contains(text, lex.FromSecret) }):
+		return lex.FromSecret, false
 	case !ok || !exact || !v.Array || at < 0:
 		return lex.Unknown, false
 	case at >= len(v.List):

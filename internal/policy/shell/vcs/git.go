@@ -110,10 +110,41 @@ func expires(subcommand, verb string, args []string) bool {
 	return false
 }
 
-// OtherVersioning judges Mercurial and Subversion.
+// keeps judges what version control puts into a repository, which sends it with the next push: files, and the texts of commits
+// and tags.
+func keeps(l *track.Line, verb string, args []string) {
+	adds := lex.Within("add stage addremove commit ci import update-index hash-object record", verb)
+	if !adds && !lex.Within("tag notes branch commit-tree merge revert describe new amend", verb) {
+		return
+	}
+	l.Leaves = true
+	everywhere := getopt.HasShort(args, "A") || getopt.HasLong(args, "--all") && verb != "commit" || getopt.HasLong(args, "--addremove") || verb == "addremove"
+	all := everywhere || getopt.HasLong(args, "--all") || getopt.HasShort(args, "a") || slices.Contains(args, ".")
+	named := getopt.PlainWords(getopt.WithoutValues(args, "mFCctl"))
+	for i, w := range named { // from the top of the repository
+		named[i] = strings.TrimPrefix(strings.TrimPrefix(w, ":(top)"), ":/")
+	}
+	secret := slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, lex.FromSecret) }) ||
+		slices.ContainsFunc(slices.Concat(getopt.OptionValues(args, "-F", "--file"), getopt.OptionValues(args, "-l", "--logfile")), l.SecretWord)
+	if adds {
+		secret = secret || slices.ContainsFunc(named, l.SecretWord) || all && l.MadeSecrets() ||
+			(everywhere && len(named) == 0 || slices.Contains(named, "")) && l.SecretWord(".")
+	}
+	if secret {
+		l.Ask("secret-commit", "puts a secret file into the repository")
+	}
+}
+
+// OtherVersioning judges version control other than git.
 func OtherVersioning(l *track.Line, name string, rest []string) {
 	words := getopt.PlainWords(rest)
 	verb := getopt.At(words, 0)
+	switch name {
+	case "hg", "svn", "jj", "fossil", "bzr", "brz", "cvs", "darcs", "pijul", "sl":
+		if i := slices.Index(rest, verb); i >= 0 {
+			keeps(l, verb, rest[i+1:])
+		}
+	}
 	switch name {
 	case "hg":
 		if getopt.HasLong(rest, "--config") {

@@ -27,6 +27,7 @@ func (g git) call(rest []string) {
 		return
 	}
 	args := words[1:]
+	keeps(g.Line, words[0], args)
 	switch words[0] {
 	case "reset":
 		if getopt.HasLong(args, "--hard") {
@@ -36,17 +37,6 @@ func (g git) call(rest []string) {
 		push(g.Line, args)
 	case "remote":
 		remote(g.Line, getopt.PlainWords(args))
-	case "add", "stage", "commit":
-		g.Leaves = true // with the next push
-		all := getopt.HasShort(args, "aA") || getopt.HasLong(args, "--all") || slices.Contains(args, ".")
-		named := getopt.PlainWords(getopt.WithoutValues(args, "mFCct"))
-		for i, w := range named { // from the top of the repository
-			named[i] = strings.TrimPrefix(strings.TrimPrefix(w, ":(top)"), ":/")
-		}
-		everything := words[0] != "commit" && len(named) == 0 && (getopt.HasShort(args, "A") || getopt.HasLong(args, "--all")) || slices.Contains(named, "")
-		if slices.ContainsFunc(named, g.SecretWord) || everything && g.SecretWord(".") || all && g.MadeSecrets() {
-			g.Ask("secret-commit", "puts a secret file into the repository")
-		}
 	case "branch":
 		if (getopt.HasShort(args, "f") || getopt.HasLong(args, "--force")) && !getopt.HasShort(args, "dD") {
 			g.Ask("git-branch-move", "moves a branch away from its commits")
