@@ -185,7 +185,7 @@ func (p filePattern) fits(file string) bool {
 		return true
 	}
 	glob := "/" + p.below
-	return fnmatch(glob, below) || fnmatch(strings.ReplaceAll(glob, "/**/", "/"), below) || strings.HasSuffix(glob, "/**") && below == strings.TrimSuffix(glob, "/**")
+	return fnmatch(glob, below) || strings.HasSuffix(glob, "/**") && below == strings.TrimSuffix(glob, "/**")
 }
 
 // paths lists the patterns of a rule: as it is written, and with the links of its folder followed. One that begins with *
