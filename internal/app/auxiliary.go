@@ -14,7 +14,7 @@ import (
 // makeAuxiliary makes the client that calls models for side tasks.
 func (a *App) makeAuxiliary() *auxiliary.Client {
 	c := auxiliary.Config{
-		Task: a.auxiliaryTask, Reach: a.models.Side, Sees: a.models.Sees, Local: a.models.OnOwnServer, Log: a.log(),
+		Task: a.auxiliaryTask, Reach: a.models.Side, Sees: a.models.Sees, Local: a.models.OnOwnServer, Halted: a.CheckHalt, Log: a.log(),
 		Text: func() []auxiliary.Choice {
 			return a.models.LastResort("openrouter", "nous", "custom", "openai-codex", "*")
 		},

@@ -3,6 +3,7 @@ package app_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http/httptest"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"hermes"
 	"hermes/internal/app"
+	brakes "hermes/internal/brake"
 	"hermes/internal/chatserver"
 	"hermes/internal/session"
 	"hermes/internal/skill"
@@ -393,6 +395,17 @@ func TestASkillIsReplayedByHand(t *testing.T) {
 	}
 	if *b.runs != 3 {
 		t.Errorf("the tool ran %d times", *b.runs)
+	}
+	brake, err := b.app.Brake()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := brake.Set(brakes.State{}); err != nil {
+		t.Fatal(err)
+	}
+	before := w.replays
+	if got, err := lib.Replay(t.Context(), "build-it", b.id, 0); !errors.Is(err, hermes.ErrHalted) || w.replays != before {
+		t.Errorf("while all work is stopped: %+v, %v, %d calls", got, err, w.replays-before)
 	}
 }
 

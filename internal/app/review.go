@@ -88,6 +88,9 @@ func (a *App) makeTrials() *replay.Trials {
 // Replay tests a skill on a turn of a recorded session, the given one or the hardest for
 // 0, and records the outcome.
 func (s *Skills) Replay(ctx context.Context, name, session string, turn int64) (hermes.SkillTrial, error) {
+	if err := s.app.CheckHalt(); err != nil {
+		return hermes.SkillTrial{}, err
+	}
 	c, err := s.app.storedConversation(ctx, session, hermes.Range{Raw: true})
 	switch {
 	case errors.Is(err, hermes.ErrNotFound):

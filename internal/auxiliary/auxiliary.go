@@ -85,7 +85,9 @@ type Config struct {
 	// Local reports whether the server of a model is on this machine or in its network,
 	// where it may read a long prompt for minutes; nil means that none is.
 	Local func(ref string) bool
-	Log   *slog.Logger // nil discards
+	// Halted returns why no call may begin, nil if it may; see package brake. Nil refuses none.
+	Halted func() error
+	Log    *slog.Logger // nil discards
 }
 
 // Client runs side tasks. It may be used concurrently.

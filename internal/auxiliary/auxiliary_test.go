@@ -87,6 +87,21 @@ func newClient(w *world, t auxiliary.Task) *auxiliary.Client {
 
 var full = &hermes.ModelError{Class: hermes.ClassRateLimit, Retry: true, Rotate: true, Fallback: true, Message: "too many"}
 
+// TestNoCallBeginsWhileAllWorkIsStopped, also of a task that tries one model after another.
+func TestNoCallBeginsWhileAllWorkIsStopped(t *testing.T) {
+	t.Parallel()
+	w := &world{says: map[string]string{"main:m": "well"}}
+	stopped := hermes.ErrHalted
+	c := auxiliary.New(auxiliary.Config{Task: func(string) auxiliary.Task { return auxiliary.Task{} }, Reach: w.reach, Halted: func() error { return stopped }})
+	if _, err := c.Ask(t.Context(), auxiliary.Call{Task: "x", Main: "main:m", Prompt: "?"}); !errors.Is(err, hermes.ErrHalted) || len(w.asked) != 0 {
+		t.Errorf("%v, asked %q", err, w.asked)
+	}
+	stopped = nil
+	if text, err := c.Ask(t.Context(), auxiliary.Call{Task: "x", Main: "main:m", Prompt: "?"}); err != nil || text != "well" {
+		t.Errorf("afterwards: %q, %v", text, err)
+	}
+}
+
 func failing(refs ...string) map[string]error {
 	all := map[string]error{}
 	for _, r := range refs {

@@ -40,6 +40,12 @@ func (m *model) ID() string {
 // model that fails.
 func (m *model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
+		if m.client.cfg.Halted != nil {
+			if err := m.client.cfg.Halted(); err != nil {
+				yield(hermes.Delta{}, err)
+				return
+			}
+		}
 		t := m.client.cfg.Task(m.task)
 		release, err := m.client.slot(ctx, m.task, t.Concurrency)
 		if err != nil {
