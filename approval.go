@@ -2,6 +2,7 @@ package hermes
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -21,6 +22,9 @@ type Risk struct {
 	Reason string `json:"reason"`
 	// Deny marks a call that is never allowed, in any mode.
 	Deny bool `json:"deny,omitempty"`
+	// Unclear marks a call of which it is not known what runs, so that each rule about
+	// commands may be about it.
+	Unclear bool `json:"-"`
 	// Mistake marks a call that is refused as it is: Reason says how to call instead.
 	// Such a risk is Deny, too.
 	Mistake bool `json:"-"`
@@ -57,6 +61,13 @@ type Subject struct {
 	// Dir is the folder in which the call runs; "" means that the folder does
 	// not matter.
 	Dir string
+	// Commands are what rules about commands read, if that is not Text; nil is Text.
+	Commands []string
+}
+
+// Equal reports whether two calls act on the same.
+func (s Subject) Equal(other Subject) bool {
+	return s.Text == other.Text && s.Detail == other.Detail && s.Dir == other.Dir && slices.Equal(s.Commands, other.Commands)
 }
 
 // ApprovalRequest is what the user is asked to allow.

@@ -257,6 +257,8 @@ type Spec struct {
 	PlansOnly bool
 	// CanPropose says that the tool obeys [Call.Propose].
 	CanPropose bool
+	// CanOmit says that the tool obeys [Call.Omits].
+	CanOmit bool
 	// ResultLimit is the size in bytes above which a result is stored outside
 	// the context; 0 means the default limit, negative means no limit.
 	ResultLimit int

@@ -30,6 +30,10 @@ type Call struct {
 	// Approved is what the user agreed to, or nil if the user was not asked. A tool that would
 	// do anything else by now must refuse.
 	Approved *Subject
+	// Omits reports whether a rule forbids to read a file, of whose absolute path all links
+	// are followed. A tool that finds files by itself shows nothing of such a file. Nil omits none.
+	// Only the tool chain sets it, for tools with Spec.CanOmit.
+	Omits func(path string) bool
 }
 
 // Result is what a call returns to the model.

@@ -3,6 +3,7 @@ package app_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"hermes"
@@ -160,5 +161,26 @@ func TestAFolderThatWasMovedStopsNothing(t *testing.T) {
 	})
 	if err != nil || v.Outcome != toolbox.Runs {
 		t.Errorf("%+v %v", v, err)
+	}
+}
+
+// TestADenyRuleForReadingKeepsTheText: neither a search above nor a patch shows it, and other searches run unasked.
+func TestADenyRuleForReadingKeepsTheText(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.Deny)
+	writeFile(t, filepath.Join(s.home, "permissions.yaml"), "rules:\n- deny: \"read_file: ./private\"\n- deny: \"file.read: **/*.secret\"\n")
+	s.write("private/a.txt", "topsecret one\n")
+	s.write("b.secret", "topsecret two\n")
+	s.write("c.txt", "topsecret? no, open three\n")
+	s.say(`CALL read_file {"path":"private/a.txt"}`, `CALL search_files {"path":"private","pattern":"."}`, `CALL search_files {"path":"private/a.txt","pattern":"."}`, `CALL search_files {"pattern":"topsecret"}`,
+		`CALL search_files {"target":"files","pattern":"*"}`, `CALL patch {"mode":"replace","path":"private/a.txt","old_string":"topsecret onx","new_string":"x"}`, `CALL read_file {"path":"b.secret"}`)
+	text := s.model.results()
+	for _, hidden := range []string{"topsecret one", "topsecret two"} {
+		if strings.Contains(text, hidden) {
+			t.Errorf("the model reads %q: %s", hidden, text)
+		}
+	}
+	if !strings.Contains(text, "open three") || !strings.Contains(text, `"files":["c.txt","notes.md"]`) || strings.Count(text, "2 files that may not be read were not searched") != 2 || len(s.asked) != 0 {
+		t.Errorf("asked %+v: %s", s.asked, text)
 	}
 }

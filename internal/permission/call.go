@@ -2,6 +2,7 @@ package permission
 
 import (
 	"path"
+	"path/filepath"
 	"strings"
 
 	"hermes/internal/policy/shell"
@@ -24,6 +25,11 @@ type Call struct {
 	// Texts are what rules that deny or ask look at in a call: its command or subject, or every
 	// text among its arguments.
 	Texts []string
+	// Unclear says that what runs may be something else than Texts, which only running it shows.
+	Unclear bool
+	// LeavesOut says that the call shows nothing of files that a rule denies to read, if it finds them
+	// below its folders.
+	LeavesOut bool
 	// Workspace is the folder of the session. Commands are allowed only in it and below it, and
 	// relative patterns of paths begin there.
 	Workspace string
@@ -37,6 +43,7 @@ type Call struct {
 // line is a text as a shell would run it, in lower case.
 type line struct {
 	whole    string // with single blanks
+	joined   string // whole, with one separator between commands
 	commands []simple
 	complete bool       // commands has all of them
 	texts    [][]string // the words of texts that programs of the line may take commands from, in lower case
@@ -86,11 +93,14 @@ func (c *Call) shellLines() []line {
 	}
 	c.lines = make([]line, 0, len(c.Texts))
 	for _, text := range c.Texts {
-		l := line{whole: plain(text)}
+		l := line{whole: plain(text), joined: oneSeparator(strings.ToLower(text))}
 		l.complete = shell.CommandsAndTexts(text, func(words []string) bool {
 			if len(words) > 0 {
 				l.commands = append(l.commands, simpleOf(words))
 				if other := spelled(words); other != nil {
+					l.commands = append(l.commands, simpleOf(other))
+				}
+				if other := c.linked(words); other != nil {
 					l.commands = append(l.commands, simpleOf(other))
 				}
 			}
@@ -106,6 +116,21 @@ func (c *Call) shellLines() []line {
 // wordsOf cuts a text that is no shell command into what may be words of one, in lower case.
 func wordsOf(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'`()[]{};|&=!,:<>~%\\", r) })
+}
+
+// linked returns a command whose program is a link to one with another name, by that one; nil if it is none.
+func (c *Call) linked(words []string) []string {
+	program := words[0]
+	if c.Follow == nil || !strings.Contains(program, "/") || strings.Contains(program, "\x00") {
+		return nil
+	}
+	if !path.IsAbs(program) {
+		program = path.Join(filepath.ToSlash(c.Dir), program)
+	}
+	if real := filepath.ToSlash(c.Follow(filepath.FromSlash(program))); path.Base(real) != path.Base(program) {
+		return append([]string{real}, words[1:]...)
+	}
+	return nil
 }
 
 func (c *Call) follow(path string) string {

@@ -84,7 +84,11 @@ func (p *Policy) find(v Verdict, c *Call, now time.Time) []Finding {
 		if e.Verdict != v || !e.current(now) || !e.when.holds(c, false) {
 			continue
 		}
-		if m := e.Rule.about(c); m != no {
+		m := e.Rule.about(c)
+		if v == Deny && m == maybe && c.LeavesOut && e.Rule.tool.files() {
+			continue
+		}
+		if m != no {
 			found = append(found, Finding{e, m == maybe})
 		}
 	}

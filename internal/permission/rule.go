@@ -68,8 +68,11 @@ func parseStrict(text, home string) (Rule, error) {
 // parseWide reads a rule that denies or asks.
 func parseWide(text, home string) (Rule, error) {
 	r, err := parseRule(text, home)
-	if err != nil || r.whole {
+	if err != nil {
 		return r, err
+	}
+	if r.tool = r.tool.inLowerCase(); r.whole {
+		return r, nil
 	}
 	if r.tool.files() {
 		if r.subject == "~" && home != "" {
@@ -80,9 +83,22 @@ func parseWide(text, home string) (Rule, error) {
 			return Rule{}, fmt.Errorf("the rule %q has ~NAME or one of $ ` { } \" ', which patterns of files do not know: write the path as it is, with ~/ for your home folder, and ? for any character", text)
 		}
 	}
+	if whole, ok := unquoted(r.subject); ok {
+		r.subject = whole
+	}
 	r.glob = plain(r.subject)
 	words, err := splitWords(r.subject)
-	r.joined = err != nil
+	if r.joined = err != nil; r.joined {
+		r.glob = oneSeparator(r.glob)
+	}
+	if r.tool.commands() && !r.joined {
+		switch program := strings.Join(words[0], "*"); {
+		case strings.ContainsAny(program, " \t"):
+			return Rule{}, fmt.Errorf("the rule %q names the program %q, with a blank: quote no more than one word", text, program)
+		case strings.Contains(r.subject, "{") && strings.Contains(r.subject, ","):
+			return Rule{}, fmt.Errorf("the rule %q has braces, which patterns do not know: give a rule for each", text)
+		}
+	}
 	for len(words) > 1 && words[0].literal() && assigns(words[0][0]) {
 		words = words[1:]
 	}
@@ -90,6 +106,21 @@ func parseWide(text, home string) (Rule, error) {
 		r.words = append(r.words, strings.ToLower(strings.Join(w, "*")))
 	}
 	return r, nil
+}
+
+// unquoted returns what is in the quotes around a whole subject.
+func unquoted(text string) (string, bool) {
+	if n := len(text); n > 2 && (text[0] == '\'' || text[0] == '"') && text[n-1] == text[0] && strings.IndexByte(text[1:n-1], text[0]) < 0 {
+		return text[1 : n-1], true
+	}
+	return text, false
+}
+
+var separators = strings.NewReplacer("&&", " ; ", "||", " ; ", "\n", " ; ", ";", " ; ", "|", " | ")
+
+// oneSeparator writes what is between the commands of a line in one way.
+func oneSeparator(text string) string {
+	return plain(separators.Replace(text))
 }
 
 // parseRule reads what rules of all kinds have in common.

@@ -77,21 +77,31 @@ func (t toolPattern) has(c *Call) bool {
 	case "write":
 		return c.Writes
 	}
-	return c.Tool == t.part || c.Tool == t.group+"_"+t.part
+	tool := c.Tool
+	return tool == t.part || tool == t.group+"_"+t.part
 }
 
-// mayFit is fits for rules that deny or ask. Tools that write files count as one, and so do those
-// that run commands or feed a running one; a group also has the tools whose names begin with its own,
-// and the groups below it, such as mcp-github below mcp.
+// mayFit is fits for rules that deny or ask, whose names are in lower case. Tools that write files count as one, and so do those
+// that read them, a patch too, since its result shows some of the file, and those that run commands or feed a running one. A
+// group also has the tools whose names begin with its own, and the groups below it, such as mcp-github below mcp.
 func (t toolPattern) mayFit(c *Call) bool {
+	tool, toolset := strings.ToLower(c.Tool), strings.ToLower(c.Toolset)
 	switch {
 	case t.group == "":
-		return t.fits(c) || t.writesFiles() && c.Toolset == groupFiles && c.Writes || t.name == toolCommand && c.Toolset == groupCommand ||
-			t.glob && fnmatch(strings.ToLower(t.name), strings.ToLower(c.Tool))
-	case c.Toolset == t.group, strings.HasPrefix(c.Toolset, t.group+"-"), strings.HasPrefix(c.Tool, t.group+"_"):
-		return t.has(c)
+		return t.name == tool || t.glob && fnmatch(t.name, tool) || t.name == toolCommand && toolset == groupCommand ||
+			toolset == groupFiles && (t.writesFiles() && c.Writes || t.readsFiles() && (!c.Writes || tool == "patch"))
+	case toolset == t.group, strings.HasPrefix(toolset, t.group+"-"), strings.HasPrefix(tool, t.group+"_"):
+		return t.has(c) || t.group == groupFiles && t.part == "read" && tool == "patch"
 	}
 	return false
 }
 
 func (t toolPattern) writesFiles() bool { return t.name == "write_file" || t.name == "patch" }
+
+func (t toolPattern) readsFiles() bool { return t.name == "read_file" || t.name == "search_files" }
+
+// inLowerCase is the pattern for rules that deny or ask.
+func (t toolPattern) inLowerCase() toolPattern {
+	t.name, t.group, t.part = strings.ToLower(t.name), strings.ToLower(t.group), strings.ToLower(t.part)
+	return t
+}

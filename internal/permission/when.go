@@ -76,6 +76,11 @@ func readWhen(node *yaml.Node, home string) (when, error) {
 		}
 		w.project[i] = filepath.Clean(p)
 	}
+	for i, p := range w.platform {
+		if strings.EqualFold(p, "child") {
+			w.platform[i] = hermes.PlatformChild
+		}
+	}
 	return w, nil
 }
 
@@ -152,7 +157,26 @@ func (w when) inProject(c *Call, allows bool) bool {
 	case c.Workspace == "":
 		return !allows
 	}
-	return slices.ContainsFunc(w.project, func(p string) bool { return below(c.follow(p), c.Workspace) || below(p, c.Workspace) })
+	return slices.ContainsFunc(w.project, func(p string) bool {
+		if strings.ContainsAny(p, "*?[") {
+			return folderFits(p, c.Workspace)
+		}
+		return below(c.follow(p), c.Workspace) || below(p, c.Workspace)
+	})
+}
+
+// folderFits reports whether a pattern of folders fits a folder or one above it. * matches no slash.
+func folderFits(pattern, folder string) bool {
+	for {
+		if ok, _ := filepath.Match(pattern, folder); ok {
+			return true
+		}
+		above := filepath.Dir(folder)
+		if above == folder {
+			return false
+		}
+		folder = above
+	}
 }
 
 // remote reports whether a session, or one above it, is on a platform that has chats.

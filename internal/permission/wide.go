@@ -30,6 +30,9 @@ func (r Rule) about(c *Call) match {
 		return r.aboutFiles(c)
 	}
 	found := no
+	if c.Unclear {
+		found = maybe
+	}
 	for _, l := range c.shellLines() {
 		if found = max(found, r.aboutLine(l)); found == yes {
 			return yes
@@ -45,14 +48,20 @@ func (r Rule) aboutLine(l line) match {
 	if l.whole == "" {
 		return no
 	}
-	if fits(r.glob, l.whole) || r.joined && fnmatch("*"+r.glob+"*", l.whole) {
+	if fnmatch(r.glob, l.whole) || r.joined && fnmatch("*"+r.glob+"*", l.joined) {
 		return yes
 	}
 	found := no
+	if mayMatch(r.glob, l.whole) {
+		found = maybe
+	}
 	for i := range l.commands {
 		c := &l.commands[i]
-		if fits(r.glob, c.whole) || c.short != c.whole && fits(r.glob, c.short) {
+		if fnmatch(r.glob, c.whole) || c.short != c.whole && fnmatch(r.glob, c.short) {
 			return yes
+		}
+		if mayMatch(r.glob, c.whole) || mayMatch(r.glob, c.short) {
+			found = maybe
 		}
 		found = max(found, inOrder(r.words, c))
 	}
@@ -82,8 +91,6 @@ func (r Rule) mentioned(words []string) bool {
 	return false
 }
 
-func fits(glob, text string) bool { return fnmatch(glob, text) || mayMatch(glob, text) }
-
 // inOrder matches the words of a pattern with those of a command: the first with its program, and
 // the others, in their order, with any of the rest. What the known words say counts first, so that an
 // unknown word beside them hides nothing.
@@ -95,16 +102,43 @@ func inOrder(pattern []string, c *simple) match {
 	if c.base != c.words[0] {
 		program = max(program, oneWord(pattern[0], c.base))
 	}
-	if strings.ContainsAny(c.words[0], "*?[") {
+	if name := path.Base(pattern[0]); name != pattern[0] && c.base == c.words[0] { // it is found somewhere
+		program = max(program, oneWord(name, c.base))
+	}
+	if strings.ContainsAny(c.words[0], "*?[") && c.words[0] != "[" && c.words[0] != "[[" {
 		program = max(program, oneWord(pattern[0], expanded(c.words[0])), oneWord(pattern[0], expanded(c.base)))
 	}
+	rest := slices.DeleteFunc(slices.Clone(pattern[1:]), func(p string) bool { return clustered(p, c.words[1:]) })
 	for _, least := range [...]match{yes, maybe} {
-		if program >= least && restFits(pattern[1:], c.words[1:], least) {
+		if program >= least && restFits(rest, c.words[1:], least) {
 			return least
 		}
 	}
 	return no
 }
+
+// clustered reports whether a word of a pattern such as -rf* names options that a command has in another order or spelling,
+// such as -fr, -r -f and --recursive --force.
+func clustered(pattern string, words []string) bool {
+	wanted := strings.TrimRight(pattern, "*")
+	if len(wanted) < 2 || wanted[0] != '-' || strings.Trim(wanted[1:], letters) != "" {
+		return false
+	}
+	var have strings.Builder
+	for _, w := range words {
+		switch long, _, _ := strings.Cut(w, "="); {
+		case len(w) > 1 && w[0] == '-' && strings.Trim(w[1:], letters) == "":
+			have.WriteString(w[1:])
+		case len(long) > 4 && strings.HasPrefix("--recursive", long):
+			have.WriteByte('r')
+		case len(long) > 4 && strings.HasPrefix("--force", long):
+			have.WriteByte('f')
+		}
+	}
+	return !strings.ContainsFunc(wanted[1:], func(c rune) bool { return !strings.ContainsRune(have.String(), c) })
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyz"
 
 // restFits reports whether the words of a pattern are among others in this order, each by at least
 // this much.

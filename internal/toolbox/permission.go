@@ -58,7 +58,10 @@ func subject(ctx context.Context, c *call) hermes.Subject {
 // call, or for a tool that does not name one every text among the arguments, and the
 // words of each list as one command.
 func texts(c *call) []string {
-	if _, ok := c.Tool.(hermes.SubjectNamer); ok {
+	switch _, names := c.Tool.(hermes.SubjectNamer); {
+	case c.subject.Commands != nil:
+		return c.subject.Commands
+	case names:
 		return []string{c.subject.Text}
 	}
 	return textsIn(nil, argument.Decode(c.Arguments))

@@ -59,12 +59,16 @@ func (b *Toolbox) decide(ctx context.Context, c *call) Verdict {
 	if ruled || keeps || len(sent) > 0 || len(found)+len(b.approvals.deny.Entries) > 0 {
 		c.subject = subject(ctx, c)
 		seen.Texts = texts(c)
+		seen.Unclear = slices.ContainsFunc(found, func(r hermes.Risk) bool { return r.Unclear })
 	}
 	if keeps || len(sent) > 0 { // what is kept or sent is shown whole
 		c.subject.Text, c.subject.Detail = spelled(c.Arguments), ""
 	}
 	if ruled {
 		located(ctx, c, seen)
+		if c.Spec.CanOmit {
+			seen.LeavesOut, c.Omits = true, b.omits(*seen, policies)
+		}
 	}
 	denied, asks := append(policies, b.approvals.deny).Denied(seen, b.o.Now())
 	if denied != nil {
@@ -97,6 +101,16 @@ func because(what, reason string) string {
 		return what
 	}
 	return what + ": " + reason
+}
+
+// omits reports which files a tool leaves out because a rule forbids to read them.
+func (b *Toolbox) omits(seen permission.Call, policies permission.Policies) func(string) bool {
+	return func(path string) bool {
+		read := seen
+		read.Tool, read.Files, read.LeavesOut = "read_file", []string{path}, false
+		denied, _ := policies.Denied(&read, b.o.Now())
+		return denied != nil
+	}
 }
 
 // policies are the rules of files that hold for a call now.

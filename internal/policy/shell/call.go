@@ -138,6 +138,10 @@ func (j *judge) assign(list []*syntax.Assign) {
 			continue
 		}
 		name := a.Name.Value
+		if name == "BASH_CMDS" {
+			j.Ask("environment", runsAnother)
+			j.hashedBy(a)
+		}
 		var value track.Variable
 		environ.WithUsualValue(j.Line, name, func() { value = j.assignment(a) })
 		j.Set(name, value)
@@ -147,6 +151,21 @@ func (j *judge) assign(list []*syntax.Assign) {
 		}
 		j.indexText(text)
 		j.assigned(name, text)
+	}
+}
+
+// hashedBy remembers what an assignment to the shell's table of programs says.
+func (j *judge) hashedBy(a *syntax.Assign) {
+	if w, ok := a.Index.(*syntax.Word); ok {
+		j.hashes(j.word(w), j.word(a.Value))
+	}
+	if a.Array == nil {
+		return
+	}
+	for _, e := range a.Array.Elems {
+		if w, ok := e.Index.(*syntax.Word); ok {
+			j.hashes(j.word(w), j.word(e.Value))
+		}
 	}
 }
 

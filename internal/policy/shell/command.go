@@ -29,6 +29,9 @@ func (j *judge) simple(args []string, s track.Situation) {
 	if j.seen != nil {
 		j.seen(args)
 	}
+	if file, ok := j.hashed[args[0]]; ok {
+		j.Command(append([]string{file}, args[1:]...), s)
+	}
 	name := lex.Program(args[0])
 	j.Shows = j.Shows || j.Context.Holds != nil && (s.In.Secret || program.SenderOf(name, args[1:]) == program.NoSender && j.CallShowsSecret(args))
 	j.Astray = j.Astray || name == "mkfifo" || name == "mknod"
@@ -117,8 +120,14 @@ func (j *judge) wrapped(name string, w getopt.Wrapper, args []string, s track.Si
 		j.hiddenTexts(name, inner[:min(1, len(inner))]) // which may be the option's value
 	}
 	for _, a := range own {
-		if name, value, ok := strings.Cut(a, "="); ok && lex.IsAssignment(a) {
+		switch name, value, ok := strings.Cut(a, "="); {
+		case !ok:
+		case lex.IsAssignment(a):
 			j.assigned(name, value)
+		case strings.HasPrefix(name, "BASH_FUNC_"): // a function that bash finds in its environment
+			j.Ask("environment", runsAnother)
+			function := strings.TrimSuffix(strings.TrimPrefix(name, "BASH_FUNC_"), "%%")
+			j.Script(lex.ScriptText(function + " " + value))
 		}
 	}
 	if len(inner) == 0 && program.OpensShell(name, own) {
@@ -266,6 +275,21 @@ func (j *judge) optionText(args []string, option string) {
 	}
 }
 
+// runsAnother is why a change of the shell's table of programs asks.
+const runsAnother = "decides which file a program's name runs"
+
+// hashes remembers that a name runs a file.
+func (j *judge) hashes(name, file string) {
+	if len(j.hashed) >= lex.MaxVariables || file == name {
+		j.Exhausted()
+		return
+	}
+	if j.hashed == nil {
+		j.hashed = map[string]string{}
+	}
+	j.hashed[name] = file
+}
+
 // setsLater judges commands that set variables or code for later commands other
 // than by an assignment.
 func (j *judge) setsLater(name string, rest []string) {
@@ -284,8 +308,11 @@ func (j *judge) setsLater(name string, rest []string) {
 			environ.UnknownVariable(j.Line, rest[1], value)
 		}
 	case "hash":
-		if getopt.HasShort(rest, "p") {
-			j.Ask("environment", "decides which file a program's name runs")
+		if words := getopt.PlainWords(rest); getopt.HasShort(rest, "p") {
+			if len(words) == 2 {
+				j.hashes(words[1], words[0])
+			}
+			j.Ask("environment", runsAnother)
 		}
 	case "enable":
 		if getopt.HasShort(rest, "f") {

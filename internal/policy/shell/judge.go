@@ -34,10 +34,11 @@ type judge struct {
 	input   track.Input    // of the shell, after exec with a redirection
 	active  []*syntax.Stmt // functions that are being called
 	aliases map[string]string
-	traps   []string       // text that runs when the shell ends
-	seen    func([]string) // is called with each command; may be nil
-	given   func(string)   // is called with each text that a program may take commands from; may be nil
-	opened  func(string)   // is called with each file that is opened as input; may be nil
+	hashed  map[string]string // the file that a name runs, by the shell's table of programs
+	traps   []string          // text that runs when the shell ends
+	seen    func([]string)    // is called with each command; may be nil
+	given   func(string)      // is called with each text that a program may take commands from; may be nil
+	opened  func(string)      // is called with each file that is opened as input; may be nil
 }
 
 func newJudge(on Context) *judge { return &judge{Line: track.New(on)} }

@@ -114,9 +114,8 @@ func (j *judge) recordOutput(s *syntax.Stmt, in track.Input) {
 			if to, ok := j.Written(descriptor(j.word(r.Word))); ok && to.Sends && s.Cmd != nil && (j.inputOf(s.Redirs, in).Secret || j.showsSecret(&syntax.Stmt{Cmd: s.Cmd})) {
 				j.AskUpload()
 			}
-			continue
 		}
-		if !lex.Writes(r) {
+		if !lex.Writes(r) || lex.Duplicates(r) {
 			continue
 		}
 		c := track.Content{}

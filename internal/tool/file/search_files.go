@@ -70,6 +70,7 @@ func (t *Toolset) searchFiles() hermes.Tool {
 		Description: strings.TrimSpace(searchDoc),
 		Mode:        hermes.ModeParallel,
 		Effect:      hermes.EffectNone,
+		CanOmit:     true,
 	}, t.runSearch)
 }
 
@@ -87,6 +88,9 @@ func (t *Toolset) runSearch(ctx context.Context, c *hermes.Call, in searchArgs) 
 	q, note, err := in.query(p)
 	if err != nil {
 		return hermes.Result{}, err
+	}
+	if omit := q.Omit; c.Omits != nil {
+		q.Omit = func(path string) bool { return omit(path) || c.Omits(path) }
 	}
 	searching, stop := context.WithTimeout(ctx, maxSearch)
 	defer stop()
@@ -230,7 +234,7 @@ func (in searchArgs) page(p location, found search.Found) searchResult {
 		out.note(text.Plural(found.Denied, "file or folder", "files or folders") + " could not be read")
 	}
 	if found.Omitted > 0 {
-		out.Omitted = text.Plural(found.Omitted, "file with credentials was", "files with credentials were") + " not searched"
+		out.Omitted = text.Plural(found.Omitted, "file that may not be read was", "files that may not be read were") + " not searched"
 	}
 	if out.TotalCount == 0 {
 		out.note("nothing found" + in.hint())

@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"hermes"
 	"hermes/internal/tool/terminal"
@@ -111,5 +114,60 @@ func TestSubjectHasTheFolderThatALinkLeadsTo(t *testing.T) {
 		if s.Dir != target {
 			t.Errorf("%s: the folder is %q", name, s.Dir)
 		}
+	}
+}
+
+// TestInputThatEditsItsLineIsAskedAbout: what a terminal makes of keys is not what the text shows.
+func TestInputThatEditsItsLineIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	b := mustFixture(t, terminal.Config{Home: "/home/ada", Hermes: "/home/ada/.hermes"})
+	tool := b.tools["process"]
+	for _, tt := range []struct {
+		command string
+		pty     bool
+		asks    []string
+		runs    []string
+	}{
+		{"sleep 3000; bash", true, []string{"touch eX\x7fvil\n", "\x7fvil\n", "to\x08uch x\n", "\x01touch \n", "\x1b[A\n", "x\x17touch a\n", "a\x15touch b\n", "ls ev\t\n", "!!\n", "!to\n", "^a^b\n", "echo a\n^a^b\n", "\x1b_", "a\u009bA\n"},
+			[]string{"ls\n", "\x03", "\x04", "ls -l\r", "[ ! -f x ] && ls\n", "test a != b\n", "echo 'ä'\n"}},
+		{"sleep 3000; bash", false, []string{"touch eX\x7fvil\n", "\x1b[A\n"}, []string{"ls\n", "printf 'a\tb'\n", "\x03"}},
+		{"sleep 3000; python3", true, []string{"import oX\x7fs\n"}, []string{"q", "\x1b[A", "\x7f", "import os\n", "\x03", "a\tb\n"}},
+	} {
+		id := b.start(tt.command, map[string]any{"pty": tt.pty}).ID
+		unclear := func(data string) bool {
+			return slices.ContainsFunc(tool.(hermes.RiskAssessor).AssessRisk(t.Context(), b.inputCall(id, data)), func(r hermes.Risk) bool { return r.Unclear && r.NoRemember })
+		}
+		for _, data := range tt.asks {
+			if !unclear(data) {
+				t.Errorf("%s, terminal %v: %q is sent without a question", tt.command, tt.pty, data)
+			}
+		}
+		for _, data := range tt.runs {
+			if unclear(data) {
+				t.Errorf("%s, terminal %v: %q is asked about", tt.command, tt.pty, data)
+			}
+		}
+	}
+}
+
+// TestRulesReadWhatIsTyped: the line that the input ends, in a terminal also by a carriage return, with what gave its names a
+// meaning, and not what else the user is shown.
+func TestRulesReadWhatIsTyped(t *testing.T) {
+	t.Parallel()
+	b := mustFixture(t, terminal.Config{Home: "/home/ada", Hermes: "/home/ada/.hermes"})
+	id := b.start("sleep 3000; bash", map[string]any{"pty": true}).ID
+	read := func(data string) []string {
+		return b.tools["process"].(hermes.SubjectNamer).Subject(t.Context(), b.inputCall(id, data)).Commands
+	}
+	if diff := cmp.Diff([]string{"true\ntouch a\n"}, read("true\rtouch a\r")); diff != "" {
+		t.Error(diff)
+	}
+	b.process("write", id, map[string]any{"data": "alias t=touch\nt"})
+	if diff := cmp.Diff([]string{"t evil\n", "alias t=touch\nt evil\n"}, read(" evil\n")); diff != "" {
+		t.Error(diff)
+	}
+	poll := &hermes.Call{Name: "process", Arguments: []byte(`{"action":"poll","session_id":"` + id + `"}`), Host: b.host}
+	if got := b.tools["process"].(hermes.SubjectNamer).Subject(t.Context(), poll).Commands; got == nil || len(got) != 0 {
+		t.Errorf("a rule reads %q of a call that types nothing", got)
 	}
 }

@@ -249,7 +249,7 @@ func (t *shellOf) outsideDetail(c *hermes.Call, in arguments, dir string) string
 // unchanged reports an error if a command is no longer what the user agreed to: the folder,
 // or a file that it runs outside of the sandbox, was exchanged meanwhile.
 func (t *shellOf) unchanged(c *hermes.Call) error {
-	if *c.Approved == t.commandSubject(c) {
+	if c.Approved.Equal(t.commandSubject(c)) {
 		return nil
 	}
 	return errors.New("its folder, or a file that it runs, changed while the user was asked; look at what changed it, and call again if it is still right")

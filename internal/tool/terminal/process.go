@@ -226,7 +226,7 @@ const maxSent = 16 << 10
 func (j *job) keep(data string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.sent += data
+	j.sent += j.lines(data)
 	j.sent = j.sent[max(0, len(j.sent)-maxSent):]
 }
 

@@ -30,7 +30,10 @@ type job struct {
 	process hermes.Process
 	started time.Time
 	out     *buffer
-	done    chan struct{} // closed when it has ended; ended, exit and err are set
+
+	terminal bool // it runs in a pseudo-terminal
+
+	done chan struct{} // closed when it has ended; ended, exit and err are set
 
 	ended time.Time
 	exit  hermes.Exit
@@ -59,7 +62,7 @@ func (t *shellOf) start(ctx context.Context, c *hermes.Call, e hermes.Environmen
 		started: t.config.Now(),
 		out:     newBuffer(bufferSize),
 		done:    make(chan struct{}),
-		notify:  in.Notify,
+		notify:  in.Notify, terminal: in.PTY,
 	}
 	if j.dir == "" {
 		j.dir = currentDir(e)

@@ -57,8 +57,15 @@ func (t *shellOf) inputSubject(c *hermes.Call) hermes.Subject {
 	if j == nil {
 		return hermes.Subject{Text: in.Data}
 	}
-	_, line := j.typed()
-	return hermes.Subject{Text: line + in.Data + "\n[typed into: " + j.command + "]", Dir: j.dir}
+	sent, line := j.typed()
+	s := hermes.Subject{Text: line + in.Data + "\n[typed into: " + j.command + "]", Dir: j.dir, Commands: []string{}}
+	if in.types() {
+		s.Commands = append(s.Commands, line+j.lines(in.Data))
+		if defines(sent) { // a name that the line has may be from there
+			s.Commands = append(s.Commands, sent+j.lines(in.Data))
+		}
+	}
+	return s
 }
 
 // folderOf is the folder in which a call with this workdir would run.
@@ -99,7 +106,7 @@ func (t *shellOf) assessCommand(c *hermes.Call) []hermes.Risk {
 // the files that the text names.
 func (t *shellOf) assessInput(c *hermes.Call) []hermes.Risk {
 	var in processArguments
-	if json.Unmarshal(c.Arguments, &in) != nil || in.Action != "write" && in.Action != "submit" {
+	if json.Unmarshal(c.Arguments, &in) != nil || !in.types() {
 		return nil
 	}
 	j := t.find(in.ID)
@@ -109,14 +116,19 @@ func (t *shellOf) assessInput(c *hermes.Call) []hermes.Risk {
 	e := environmentOf(c)
 	on, layer := t.shellContext(e, j.dir), wallsOf(e)
 	sent, line := j.typed()
-	found := risks(shell.Judge(line+in.Data, on).Within(layer))
-	if shell.StartsShell(j.command) {
-		return append(found, added(found, sent, in.Data, on, layer)...)
+	data := j.lines(in.Data)
+	found := risks(shell.Judge(line+data, on).Within(layer))
+	isShell := shell.StartsShell(j.command)
+	if editsLine(data, j.terminal, isShell) {
+		found = append(found, hermes.Risk{Key: "edited-line", NoRemember: true, Unclear: true, Reason: "edits what was typed with keys, so that it is not known what runs"})
+	}
+	if isShell {
+		return append(found, added(found, sent, data, on, layer)...)
 	}
 	found = slices.DeleteFunc(found, func(r hermes.Risk) bool {
 		return r.Key == "unreadable" || r.Key == "dynamic-command" || r.Key == "too-deep"
 	})
-	for _, r := range risks(shell.JudgeText(line+in.Data, on).Within(layer)) {
+	for _, r := range risks(shell.JudgeText(line+data, on).Within(layer)) {
 		if !slices.ContainsFunc(found, func(f hermes.Risk) bool { return f.Key == r.Key }) {
 			found = append(found, r)
 		}
@@ -188,4 +200,49 @@ func orDot(dir string) string {
 		return "."
 	}
 	return dir
+}
+
+// lines returns input as lines: in a terminal a carriage return ends one.
+func (j *job) lines(data string) string {
+	if j.terminal {
+		return strings.ReplaceAll(data, "\r", "\n")
+	}
+	return data
+}
+
+// types reports whether a call types its data.
+func (in processArguments) types() bool { return in.Action == "write" || in.Action == "submit" }
+
+// defines reports whether what a shell was sent may give names a meaning that they have not by themselves.
+func defines(sent string) bool {
+	return strings.ContainsAny(sent, "=(") || strings.Contains(sent, "alias") || strings.Contains(sent, "hash")
+}
+
+// editsLine reports whether input has keys with which a terminal, or a program that reads lines, changes what was typed: then
+// the line that runs is another one than the text shows. Programs other than shells use keys to move, so of these only keys
+// that delete, move or repeat text beside letters count. Ctrl+C and Ctrl+D alone end something, and type nothing.
+func editsLine(data string, terminal, shell bool) bool {
+	if strings.Trim(data, "\x03\x04") == "" {
+		return false
+	}
+	if !shell {
+		return terminal && strings.ContainsAny(data, "\x01\x02\x06\x08\x0b\x14\x15\x17\x19\x7f") && strings.ContainsFunc(data, func(r rune) bool { return r > ' ' && r != 0x7f })
+	}
+	if strings.ContainsFunc(data, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 }) {
+		return true
+	}
+	return terminal && (strings.Contains(data, "\t") || recalls(data))
+}
+
+// recalls reports whether a line has a part of an earlier one, as !! and ^a^b do.
+func recalls(data string) bool {
+	if strings.HasPrefix(data, "^") || strings.Contains(data, "\n^") {
+		return true
+	}
+	for i := range len(data) - 1 {
+		if data[i] == '!' && !strings.ContainsRune(" \t\n=(\"'", rune(data[i+1])) {
+			return true
+		}
+	}
+	return false
 }

@@ -56,7 +56,10 @@ func recordCopies(l *track.Line, name string, rest []string) {
 		return
 	}
 	for _, source := range sources[:min(len(sources), lex.MaxIterations)] {
-		c, _ := l.Written(source)
+		c, ok := l.Written(source)
+		if !ok && program.InSystemFolder(source) { // another name of a program
+			c = track.Content{Text: source + ` "$@"`, Known: true}
+		}
 		if (name == "scp" || name == "rsync") && program.IsElsewhere(source) {
 			source, c = source[strings.IndexByte(source, ':')+1:], track.Content{Download: true}
 		}

@@ -35,7 +35,7 @@ func (w Wrapper) Inner(args []string) []string {
 			if at := strings.IndexAny(a[1:], w.Values); w.Values != "" && at >= 0 && at == len(a)-2 {
 				i++
 			}
-		case w.Assign && lex.IsAssignment(a):
+		case w.Assign && (lex.IsAssignment(a) || strings.HasPrefix(a, "BASH_FUNC_") && strings.Contains(a, "=")):
 		case words > 0:
 			words--
 		default:

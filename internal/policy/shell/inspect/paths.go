@@ -149,7 +149,10 @@ func (t *tracker) script(text string) {
 
 func (t *tracker) redirect(r *syntax.Redirect) {
 	switch r.Op {
-	case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc, syntax.DplIn, syntax.DplOut:
+	case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+		return
+	}
+	if lex.Duplicates(r) {
 		return
 	}
 	t.word(r.Word)

@@ -1,6 +1,9 @@
 package inspect
 
 import (
+	"slices"
+	"strings"
+
 	"mvdan.cc/sh/v3/syntax"
 
 	"hermes/internal/policy/shell/getopt"
@@ -44,11 +47,14 @@ func readsStmt(s *syntax.Stmt) bool {
 	return false
 }
 
-// readsRedirect allows input, and output to /dev/null or to another stream.
+// readsRedirect allows input from a file that is named or from a text, and output to /dev/null or to another stream.
 func readsRedirect(r *syntax.Redirect) bool {
 	switch r.Op {
-	case syntax.RdrIn, syntax.WordHdoc, syntax.DplOut, syntax.DplIn:
-		return true
+	case syntax.RdrIn, syntax.WordHdoc:
+		from, known := lex.Literal(r.Word)
+		return known && !strings.HasPrefix(from, "/dev/tcp/") && !strings.HasPrefix(from, "/dev/udp/")
+	case syntax.DplOut, syntax.DplIn:
+		return lex.Duplicates(r)
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrAll:
 		return r.Word != nil && r.Word.Lit() == "/dev/null"
 	}
@@ -71,11 +77,22 @@ func readsCall(c *syntax.CallExpr) bool {
 	if !known {
 		return false
 	}
-	if args[0] == "git" {
+	words := getopt.PlainWords(args[1:])
+	switch args[0] {
+	case "git":
 		return readsGit(args[1:])
-	}
-	if args[0] == "uniq" && len(getopt.PlainWords(args[1:])) > 1 { // the second file is written
-		return false
+	case "uniq": // the second file is written
+		if len(words) > 1 || slices.ContainsFunc(c.Args, lex.HasPattern) {
+			return false
+		}
+	case "date": // a word that is no format sets the clock
+		if slices.ContainsFunc(words, func(w string) bool { return w[0] != '+' }) {
+			return false
+		}
+	case "test", "printf": // the name of a variable may have an index, which the shell expands
+		if slices.ContainsFunc(args[1:], func(a string) bool { return strings.HasPrefix(a, "-v") || a == "-R" }) {
+			return false
+		}
 	}
 	return !getopt.HasOption(args[0], args[1:], refused)
 }
@@ -99,7 +116,7 @@ func readsGit(args []string) bool {
 	if len(args) == 0 {
 		return false
 	}
-	if getopt.HasOption("git", args[1:], []string{"--output", "--ext-diff", "--textconv", "--open-files-in-pager", "-O"}) {
+	if getopt.HasOption("git", args[1:], []string{"--output", "--ext-diff", "--textconv", "--open-files-in-pager", "-O", "--filters", "--show-signature"}) {
 		return false
 	}
 	switch args[0] {

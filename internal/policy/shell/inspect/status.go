@@ -90,9 +90,9 @@ func endsShell(words []*syntax.Word) bool {
 func mayFailItself(s *syntax.Stmt) bool {
 	for _, r := range s.Redirs {
 		switch r.Op {
-		case syntax.WordHdoc, syntax.Hdoc, syntax.DashHdoc, syntax.DplOut, syntax.DplIn:
+		case syntax.WordHdoc, syntax.Hdoc, syntax.DashHdoc:
 		default:
-			if r.Word == nil || r.Word.Lit() != "/dev/null" {
+			if !lex.Duplicates(r) && (r.Word == nil || r.Word.Lit() != "/dev/null") {
 				return true
 			}
 		}

@@ -173,6 +173,16 @@ func Writes(r *syntax.Redirect) bool {
 	return false
 }
 
+// Duplicates reports whether a redirection certainly leads to another open file, as 2>&1 does, rather than to one that it
+// opens, as >&name does.
+func Duplicates(r *syntax.Redirect) bool {
+	if r.Op != syntax.DplOut && r.Op != syntax.DplIn || r.Word == nil {
+		return false
+	}
+	to := r.Word.Lit()
+	return to == "-" || to != "" && strings.Trim(strings.TrimSuffix(to, "-"), "0123456789") == ""
+}
+
 // HasPattern reports whether a word has a glob pattern outside quotes.
 func HasPattern(w *syntax.Word) bool {
 	return slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool {

@@ -134,6 +134,13 @@ func StandardProgram(name string) bool {
 	return false
 }
 
+// InSystemFolder reports whether a path is that of a program of the system.
+func InSystemFolder(p string) bool {
+	folder, name := path.Split(p)
+	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-[") == "" &&
+		lex.Within("/bin/ /sbin/ /usr/bin/ /usr/sbin/ /usr/local/bin/ /usr/local/sbin/ /opt/homebrew/bin/", folder)
+}
+
 // ProjectFiles are the files from which build tools take commands, by the tool.
 // The names are in lower case, between spaces.
 func ProjectFiles(name string) string {

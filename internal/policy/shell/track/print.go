@@ -23,12 +23,14 @@ func (l *Line) Prints(name string, rest []string, in func() Input) (string, bool
 		return l.copied(name, rest, in())
 	case "pwd":
 		return l.Dir, l.Dir != ""
-	case "which", "realpath":
+	case "which":
+		return installed(last), last != "" && last[0] != '-'
+	case "realpath":
 		return last, last != "" && last[0] != '-'
 	case "readlink":
 		return last, len(rest) == 2 && (rest[0] == "-f" || rest[0] == "-e" || rest[0] == "-m")
 	case "command":
-		return last, len(rest) == 2 && rest[0] == "-v"
+		return installed(last), len(rest) == 2 && rest[0] == "-v"
 	case "mktemp":
 		return "/tmp/tmp.XXXXXXXXXX", !slices.ContainsFunc(rest, func(a string) bool { return a != "-d" && a != "-q" })
 	case "dirname":
@@ -41,6 +43,14 @@ func (l *Line) Prints(name string, rest []string, in func() Input) (string, bool
 		return "", true
 	}
 	return "", false
+}
+
+// installed is where a program is that is named without a folder, as far as its name matters.
+func installed(name string) string {
+	if name == "" || strings.Contains(name, "/") || lex.Dynamic(name) {
+		return name
+	}
+	return "/usr/bin/" + name
 }
 
 // copied is what cat and tee print: their files, if the line wrote them, or
