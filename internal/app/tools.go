@@ -5,10 +5,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/hook"
+	"hermes/internal/policy"
 	"hermes/internal/tool/clarify"
 	"hermes/internal/tool/file"
 	"hermes/internal/tool/learning"
@@ -62,12 +64,18 @@ func (a *App) newTerminal(cfg *config.Config, files *file.Toolset) *terminal.Too
 	}
 	return terminal.New(terminal.Config{
 		Home: userHome, Hermes: cfg.Home().Root(), PID: os.Getpid(), Timeout: cfg.Terminal().Timeout,
-		MaxOutput: cfg.ToolOutput().MaxBytes, Wake: wake, Mask: mask, Now: a.opts.Now, Declared: isDeclared(cfg), Wrote: a.wrote(files),
+		MaxOutput: cfg.ToolOutput().MaxBytes, Links: a.protectedLinks(cfg), Wake: wake, Mask: mask, Now: a.opts.Now, Declared: isDeclared(cfg), Wrote: a.wrote(files),
 		SudoPassword: func() (hermes.Secret, bool) { // which may be empty
 			v, ok := cfg.LookupEnv("SUDO_PASSWORD")
 			return hermes.Secret(v), ok
 		},
 	})
+}
+
+// protectedLinks are the protected files that are links, in the home of the user and in those of Hermes.
+func (a *App) protectedLinks(cfg *config.Config) *policy.Links {
+	userHome, _ := os.UserHomeDir() // without one, none is known there
+	return policy.NewLinks(userHome, slices.Compact([]string{cfg.Home().Root(), cfg.Home().Join("")}), a.opts.Now)
 }
 
 // wake sends a live session a message from the program.
@@ -86,7 +94,7 @@ func (a *App) newFiles(cfg *config.Config) *file.Toolset {
 	out := cfg.ToolOutput()
 	c := file.Config{
 		ReadMaxChars: cfg.General().FileReadMaxChars, MaxLines: out.MaxLines, MaxLineLength: out.MaxLineLength,
-		State: cfg.Home().Root(), TrustWrites: cfg.Getenv("HERMES_DISABLE_FILE_STATE_GUARD") == "1",
+		State: cfg.Home().Root(), Links: a.protectedLinks(cfg), TrustWrites: cfg.Getenv("HERMES_DISABLE_FILE_STATE_GUARD") == "1",
 	}
 	if self, err := os.Executable(); err == nil { // else there is nothing to protect
 		c.Program, _ = filepath.EvalSymlinks(self)

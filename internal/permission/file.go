@@ -62,7 +62,7 @@ func (f *File) Place() string { return f.path }
 func (f *File) Policy(home string) *Policy {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	info, err := os.Stat(f.path)
+	info, err := f.stat()
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		stamp := filestamp.Of(info)
 		if f.rules != nil && f.ofHome == home && f.stamp == stamp && stamp.Settled(f.when) {
@@ -244,8 +244,19 @@ func (f *File) change(ctx context.Context, edit func(src []byte) ([]byte, error)
 	return atomicfile.Write(f.path, out, atomicfile.Options{Follow: true})
 }
 
-func (f *File) read() ([]byte, error) {
+// stat describes the file. A link to nowhere is no missing file: the rules that it led to may deny.
+func (f *File) stat() (fs.FileInfo, error) {
 	info, err := os.Stat(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, there := os.Lstat(f.path); there == nil {
+			return nil, fmt.Errorf("%s is a link to a file that does not exist; bring that file back, or remove the link", f.path)
+		}
+	}
+	return info, err
+}
+
+func (f *File) read() ([]byte, error) {
+	info, err := f.stat()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil

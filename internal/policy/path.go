@@ -21,6 +21,8 @@ type PathRules struct {
 	// with links followed. File tools ask each time before they write them.
 	Self     string
 	Programs []string
+	// Links are the protected files of this machine that are links; nil knows none.
+	Links *Links
 
 	ready         bool // homes and states are known
 	homes, states [][]string
@@ -111,7 +113,11 @@ func (r PathRules) CommandReplaces(paths ...string) PathVerdict {
 			if at.maybe || len(at.names) == 1 && at.names[0] == "" {
 				continue
 			}
-			if row, ok := above(at.anchor, at.names, func(row rule) bool { return commandAccess(row.Kind, at) > Free }); ok {
+			names := at.names
+			if at.anchor == Anywhere { // the folder itself, wherever it is
+				names = names[len(names)-1:]
+			}
+			if row, ok := above(at.anchor, names, func(row rule) bool { return commandAccess(row.Kind, at) > Free }); ok {
 				return commandVerdict(row.Kind)
 			}
 		}
@@ -263,7 +269,12 @@ func (r PathRules) places(p string) []place {
 	if rest := r.stateRest(names, home); rest != nil {
 		all = append(all, place{anchor: AtState, names: rest})
 	}
-	return append(all, place{anchor: Anywhere, names: names})
+	all = append(all, place{anchor: Anywhere, names: names})
+	if name := r.Links.name(p); name != "" {
+		r.Links = nil
+		all = append(all, r.places(name)...)
+	}
+	return all
 }
 
 // strictestKind returns the kind of a path that the caller grades highest. Of the

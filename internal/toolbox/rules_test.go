@@ -38,6 +38,9 @@ func rulesTool(ran *[]string) hermes.Tool {
 		if strings.Contains(string(c.Arguments), "rm ") {
 			return []hermes.Risk{{Key: "recursive-delete", Reason: "deletes"}}
 		}
+		if strings.Contains(string(c.Arguments), "keys ") {
+			return []hermes.Risk{{Key: "edited-line", Reason: "edits", NoRemember: true, Unclear: true}}
+		}
 		return nil
 	}}}
 }
@@ -62,6 +65,8 @@ func TestTheOrderOfVerdicts(t *testing.T) {
 		{"rm -rf src", "", 1, false},
 		{"rm -rf src", toolbox.ModeOff, 0, true},
 		{"ls", "", 0, true},
+		{"keys a", "", 1, false},
+		{"keys a", toolbox.ModeOff, 1, false}, // what runs may be what a rule denies
 	} {
 		var ran []string
 		h := &host{files: &files{}, dir: "/here"}

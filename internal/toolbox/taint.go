@@ -84,6 +84,7 @@ func (b *Toolbox) taint(c *call) (hermes.Risk, bool) {
 // laterRisks are keys of risks that something runs, or someone gets in, when the session is over.
 var laterRisks = []string{
 	"runs-later", "tool-settings", "write-shell-start", "path:shell-start-file", "write-tool-config", "path:tool-config", "write-ssh",
+	"git-config", "write-git-hooks", "write-env-file", "shadow-program", "path:system-program",
 }
 
 // lasts reports whether a risk is that something goes on after the session: Hermes itself is

@@ -87,7 +87,7 @@ func TestPersistentChangesNeedApprovalAfterUntrustedText(t *testing.T) {
 // asked in a tainted session whatever the mode, the settings and the grants say. Other risks are not.
 func TestChangesOfHermesItselfAskAfterUntrustedText(t *testing.T) {
 	t.Parallel()
-	for key, asks := range map[string]int{"write-hermes": 1, "self-config": 1, "path:own-memory": 1, "own-file": 1, "runs-later": 1, "write-shell-start": 1, "path:tool-config": 1, "recursive-delete": 0} {
+	for key, asks := range map[string]int{"write-hermes": 1, "self-config": 1, "path:own-memory": 1, "own-file": 1, "runs-later": 1, "write-shell-start": 1, "path:tool-config": 1, "git-config": 1, "write-git-hooks": 1, "write-env-file": 1, "shadow-program": 1, "path:system-program": 1, "git-exec": 0, "recursive-delete": 0} {
 		for _, provenance := range []string{"", "read_file notes.md"} {
 			want := asks
 			if provenance == "" {

@@ -47,7 +47,7 @@ func (t *Toolset) locate(ctx context.Context, h hermes.Host, asked string) (loca
 		onHost = host.OnHost()
 	}
 	if onHost { // elsewhere these are no paths
-		p.rules.Self, p.rules.Programs = t.config.Program, t.config.Path
+		p.rules.Self, p.rules.Programs, p.rules.Links = t.config.Program, t.config.Path, t.config.Links
 		p.work = workspace(ctx, h, p.files)
 	}
 	if home != "" {

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/policy"
 )
 
 // Config configures the file tools. The zero value works.
@@ -38,6 +39,8 @@ type Config struct {
 	// with links followed. Each write of them is asked about.
 	Program string
 	Path    []string
+	// Links are the protected files of this machine that are links; nil knows none.
+	Links *policy.Links
 	// TrustWrites lets write_file replace files that changed since they were read, or were
 	// never read, and turns off the warnings about them.
 	TrustWrites bool

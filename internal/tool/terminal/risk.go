@@ -151,7 +151,7 @@ func added(found []hermes.Risk, sent, data string, on shell.Context, layer strin
 func (t *shellOf) shellContext(e hermes.Environment, dir string) shell.Context {
 	on := shell.Context{Home: t.homeOf(e), Hermes: t.config.Hermes, Dir: dir, Resolve: t.followLinks(e), PID: t.config.PID, Gateway: t.config.Gateway}
 	if on.Resolve != nil { // the files are on this machine
-		on.Holds = new(keyfile.Finder).Path
+		on.Holds, on.Links = new(keyfile.Finder).Path, t.config.Links
 	}
 	return on
 }

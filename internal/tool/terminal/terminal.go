@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/policy"
 	"hermes/internal/policy/shell/inspect"
 )
 
@@ -44,6 +45,8 @@ type Config struct {
 	// Home is the user's home folder and Hermes the program's own folder, for
 	// judging commands.
 	Home, Hermes string
+	// Links are the protected files of this machine that are links; nil knows none.
+	Links *policy.Links
 	// PID is the process id of Hermes; Gateway says that a gateway runs in it.
 	PID     int
 	Gateway bool

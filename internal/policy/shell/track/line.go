@@ -10,6 +10,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"hermes/internal/policy"
 	"hermes/internal/policy/shell/lex"
 )
 
@@ -47,6 +48,8 @@ type Context struct {
 	// Resolve follows the links of an absolute path on disk and returns the path
 	// it leads to. Nil follows none. It is the only thing that may touch a disk.
 	Resolve func(path string) string
+	// Links are the protected files of this machine that are links; nil knows none.
+	Links *policy.Links
 	// Holds says what key or login a file, or one below a folder, seems to hold by its content, ""
 	// for none; see package keyfile. A path may be a pattern of a shell. It reads the disk, so it is asked about lines only
 	// that send something. Nil knows only names.

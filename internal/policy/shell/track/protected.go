@@ -13,7 +13,7 @@ import (
 // protected judges paths by the table that file tools use, too.
 func (l *Line) protected() policy.PathRules {
 	if l.links.rules == nil {
-		r := policy.PathRules{Home: l.Context.Home, State: l.Context.Hermes}
+		r := policy.PathRules{Home: l.Context.Home, State: l.Context.Hermes, Links: l.Context.Links}
 		if l.Context.Resolve != nil {
 			r.RealHome, r.RealState = l.realFolder(r.Home), l.realFolder(r.State)
 		}

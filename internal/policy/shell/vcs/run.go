@@ -33,6 +33,13 @@ func (g git) call(rest []string) {
 		if getopt.HasLong(args, "--hard") {
 			g.Ask("git-reset-hard", "discards uncommitted changes")
 		}
+	case "rm", "mv":
+		if getopt.HasLong(args, "--cached") {
+			break
+		}
+		for _, w := range getopt.PlainWords(args) {
+			g.Replace(w)
+		}
 	case "push":
 		push(g.Line, args)
 	case "remote":
@@ -78,7 +85,7 @@ func (g git) setting(key, name, value string, words []string) {
 	section, _, _ := strings.Cut(name, ".")
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	if section == "alias" && !lex.Dynamic(value) {
-		g.alias(value, words)
+		g.alias(key, value, words)
 		return
 	}
 	if section == "remote" && (last == "url" || last == "pushurl") || last == "pushremote" && program.IsAddress(value) {
@@ -90,9 +97,9 @@ func (g git) setting(key, name, value string, words []string) {
 }
 
 // alias judges what an alias is short for: another git command, or shell text.
-func (g git) alias(value string, words []string) {
+func (g git) alias(key, value string, words []string) {
 	if text, ok := strings.CutPrefix(value, "!"); ok {
-		g.Ask("git-exec", runsProgram)
+		g.Ask(key, runsProgram)
 		g.InSubshell(func() { g.Script(text) })
 		return
 	}
