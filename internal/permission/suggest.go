@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hermes/internal/lazy"
+	"hermes/internal/policy/shell/getopt"
 	"hermes/internal/policy/shell/inspect"
 	"hermes/internal/yamledit"
 )
@@ -28,8 +29,9 @@ type Suggestion struct {
 	Rule  string
 	Count int // answers that it would have saved
 	Last  time.Time
-	// Calls are the commands that it was made of, and Risks what they were asked about for.
-	Calls, Risks []string
+	// Call is the command that it was made of, and Risks what it was asked about for.
+	Call  string
+	Risks []string
 }
 
 // suggestable are the risks for which a rule may be suggested. All others are not: what deletes, overwrites, sends,
@@ -40,76 +42,42 @@ var suggestable = []string{"docker-lifecycle", "environment", "git-remote", "opt
 const maxSubject = 480
 
 // Suggest returns rules for commands that the user allowed at least so often and never refused, the most useful first. A rule
-// is for one command, word by word, or for all with the same program and verb if several of them were allowed. Each rule is
-// read as the file is, and allows the calls that it was made of.
+// has each word of one command. A * would also cover other addresses, options and things to destroy, and what builds and tests
+// is only asked about for what no * covers, so none is suggested. Each rule is read as the file is, and allows its command.
 func Suggest(answers []Answered, least int) []Suggestion {
-	seen := map[string]*allowedLine{}
-	refused := map[string]bool{} // lines, and their heads
+	seen := map[string]*allowedLine{} // by rule
+	refused := map[string]bool{}
 	for _, a := range answers {
 		words, ok := oneCommand(a)
-		if !ok {
+		if !ok || deletes(words) {
 			continue
 		}
-		if !a.Allowed {
-			refused[a.Subject], refused[headWords(words)] = true, true
+		pattern, ok := quotedWords(words)
+		rule := toolCommand + ": " + pattern
+		switch {
+		case !ok:
 			continue
+		case !a.Allowed:
+			refused[rule] = true
+			continue
+		case seen[rule] == nil:
+			seen[rule] = &allowedLine{line: a.Subject, risks: map[string]int{}}
 		}
-		l := seen[a.Subject]
-		if l == nil {
-			l = &allowedLine{words: words, risks: map[string]int{}}
-			seen[a.Subject] = l
-		}
+		l := seen[rule]
 		l.risks[a.Risk] += a.Count
 		if a.Last.After(l.last) {
 			l.last = a.Last
 		}
 	}
-	byHead := map[string][]string{}
-	for line, l := range seen {
-		if refused[line] || slices.ContainsFunc(slices.Collect(maps.Keys(l.risks)), func(r string) bool { return !slices.Contains(suggestable, r) }) {
-			delete(seen, line)
-			continue
-		}
-		if h := headWords(l.words); h != "" && !refused[h] {
-			byHead[h] = append(byHead[h], line)
-		}
-	}
 	var list []Suggestion
-	taken := map[string]bool{}
-	add := func(rule string, lines []string) {
-		slices.Sort(lines)
-		s := Suggestion{Rule: rule, Calls: lines}
-		for _, line := range lines {
-			l := seen[line]
-			s.Count += l.count()
-			if l.last.After(s.Last) {
-				s.Last = l.last
-			}
-			s.Risks = append(s.Risks, slices.Collect(maps.Keys(l.risks))...)
-			if !allows(rule, line, l.risks) {
-				return
-			}
-		}
-		slices.Sort(s.Risks)
-		if s.Risks = slices.Compact(s.Risks); s.Count < least {
-			return
-		}
-		for _, line := range lines {
-			taken[line] = true
-		}
-		list = append(list, s)
-	}
-	for _, h := range slices.Sorted(maps.Keys(byHead)) {
-		if lines := byHead[h]; len(lines) > 1 {
-			add(toolCommand+": "+h+" *", lines)
+	for rule, l := range seen {
+		risks := slices.Sorted(maps.Keys(l.risks))
+		unknown := func(r string) bool { return !slices.Contains(suggestable, r) }
+		if n := l.count(); n >= least && !refused[rule] && !slices.ContainsFunc(risks, unknown) && allows(rule, l.line, risks) {
+			list = append(list, Suggestion{Rule: rule, Count: n, Last: l.last, Call: l.line, Risks: risks})
 		}
 	}
-	for _, line := range slices.Sorted(maps.Keys(seen)) {
-		if pattern, ok := quotedWords(seen[line].words); ok && !taken[line] {
-			add(toolCommand+": "+pattern, []string{line})
-		}
-	}
-	slices.SortStableFunc(list, func(a, b Suggestion) int {
+	slices.SortFunc(list, func(a, b Suggestion) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), b.Last.Compare(a.Last), strings.Compare(a.Rule, b.Rule))
 	})
 	return list
@@ -117,7 +85,7 @@ func Suggest(answers []Answered, least int) []Suggestion {
 
 // allowedLine is a command that the user allowed.
 type allowedLine struct {
-	words []string
+	line  string
 	risks map[string]int // answers, by risk
 	last  time.Time
 }
@@ -146,12 +114,9 @@ func oneCommand(a Answered) ([]string, bool) {
 	return commands[0], true
 }
 
-// headWords are the program and the verb of a command, "" if it has no verb.
-func headWords(words []string) string {
-	if len(words) < 3 || !plainWord(words[0]) || !plainWord(words[1]) || strings.HasPrefix(words[1], "-") {
-		return ""
-	}
-	return words[0] + " " + words[1]
+// deletes reports whether a word of a command is a verb that deletes, as of docker volume rm.
+func deletes(words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return getopt.DeedOf(w, "") == getopt.Deletes })
 }
 
 func plainWord(w string) bool {
@@ -177,7 +142,7 @@ func quotedWords(words []string) (string, bool) {
 }
 
 // allows reports whether a file with just this rule would allow a command in spite of its risks.
-func allows(rule, line string, risks map[string]int) bool {
+func allows(rule, line string, risks []string) bool {
 	src, err := yamledit.Set(nil, []string{sectionRules}, []any{map[string]any{string(Allow): rule}})
 	if err != nil {
 		return false
@@ -187,7 +152,7 @@ func allows(rule, line string, risks map[string]int) bool {
 		return false
 	}
 	c := Call{Tool: toolCommand, Toolset: toolCommand, Writes: true, Command: line, Texts: []string{line}, Workspace: "/", Dir: "/"}
-	for risk := range risks {
+	for _, risk := range risks {
 		if len(Policies{p}.Allowed(&c, risk, time.Time{})) == 0 {
 			return false
 		}

@@ -25,7 +25,7 @@ type suggestion struct {
 	Rule   string    `json:"rule"`
 	Count  int       `json:"count"`
 	Last   time.Time `json:"last"`
-	Calls  []string  `json:"calls"`
+	Call   string    `json:"call"`
 	Risks  []string  `json:"risks"`
 }
 
@@ -48,7 +48,7 @@ func (n noun) suggest() *cobra.Command {
 		if asJSON {
 			views := []suggestion{}
 			for i, s := range list {
-				views = append(views, suggestion{i + 1, s.Rule, s.Count, s.Last, s.Calls, s.Risks})
+				views = append(views, suggestion{i + 1, s.Rule, s.Count, s.Last, s.Call, s.Risks})
 			}
 			return factory.WriteJSON(c.Out, views)
 		}
@@ -94,15 +94,11 @@ func (n noun) suggestions(ctx context.Context, since time.Duration, least int) (
 	run.Rights.Mode = hermes.ModeAsk
 	var list []permission.Suggestion
 	for _, s := range permission.Suggest(answers, least) {
-		asks := false
-		for _, line := range s.Calls {
-			v, err := n.App().Verdict(ctx, app.SampleCall{Run: run, Tool: "terminal", Subject: line, Attended: true})
-			if err != nil {
-				return nil, err
-			}
-			asks = asks || v.Outcome == toolbox.Asks
+		v, err := n.App().Verdict(ctx, app.SampleCall{Run: run, Tool: "terminal", Subject: s.Call, Attended: true})
+		if err != nil {
+			return nil, err
 		}
-		if asks {
+		if v.Outcome == toolbox.Asks {
 			list = append(list, s)
 		}
 	}
