@@ -128,9 +128,9 @@ func TestSurroundingsAreSentAtTheTailOnly(t *testing.T) {
 		}
 	}
 	writeFile(t, filepath.Join(dir, long), "x")
-	say("a rename and a name too long to be a sentence", "git branch trunk, 1 changed file, 1 untracked: "+long[:40]+"…")
+	say("a rename and a name too long to be a sentence", "git branch trunk, 1 changed file, 1 untracked: 1 with an unusual name")
 	writeFile(t, filepath.Join(dir, "c.txt"), "changed")
-	say("a change", "git branch trunk, 2 changed files, 1 untracked: "+long[:40]+"…")
+	say("a change", "git branch trunk, 2 changed files, 1 untracked: 1 with an unusual name")
 
 	for i := 1; i < len(p.bodies); i++ {
 		if before := bytes.TrimRight(p.bodies[i-1], "]}"); !bytes.HasPrefix(p.bodies[i], before) {

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"hermes"
 	"hermes/internal/git"
@@ -54,11 +56,8 @@ type Watch struct {
 // New makes a watch. The folder in which commands run now is not reported.
 func New(c Config) *Watch { return &Watch{config: c, dir: folder(c.Environment)} }
 
-// Limits of a report, in characters.
-const (
-	maxReport = 2000
-	maxName   = 40 // the name of a branch or file
-)
+// maxReport is the length of a report, in characters.
+const maxReport = 2000
 
 // Report names changed files, background processes, another folder and a
 // changed state of the repository. The first message of a session gets the
@@ -118,8 +117,11 @@ func (w *Watch) repository(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	branch := text.OneLine(s.Branch, maxName) // untrusted: too short for instructions
-	state := "git branch " + branch + ", " + text.Plural(s.Changed, "changed file", "changed files")
+	state := "git branch " + s.Branch
+	if s.Branch != detached && !plain(strings.ReplaceAll(s.Branch, "/", "-")) {
+		state = "a git branch with an unusual name"
+	}
+	state += ", " + text.Plural(s.Changed, "changed file", "changed files")
 	if len(s.Untracked) > 0 {
 		state += fmt.Sprintf(", %d untracked: %s", len(s.Untracked), few(s.Untracked))
 	}
@@ -133,16 +135,53 @@ func onHost(env hermes.Environment) bool {
 	return ok && files.OnHost()
 }
 
-// few names the first files of a list and counts the others. Names are untrusted
-// like that of the branch.
+// detached is in the place of a branch that is not there. No branch has a blank in its name.
+const detached = "HEAD (no branch)"
+
+// few names the first files of a list that have plain names, and counts the others.
 func few(names []string) string {
 	const most = 3
 	var shown []string
-	for _, name := range names[:min(len(names), most)] {
-		shown = append(shown, text.OneLine(name, maxName))
+	more, unusual := 0, 0
+	for _, name := range names {
+		switch {
+		case !plain(name):
+			unusual++
+		case len(shown) == most:
+			more++
+		default:
+			shown = append(shown, name)
+		}
 	}
-	if more := len(names) - most; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(shown, ", "), more)
+	var all []string
+	if len(shown) > 0 {
+		all = append(all, strings.Join(shown, ", "))
 	}
-	return strings.Join(shown, ", ")
+	if more > 0 {
+		all = append(all, fmt.Sprintf("%d more", more))
+	}
+	if unusual > 0 {
+		all = append(all, text.Plural(unusual, "with an unusual name", "with unusual names"))
+	}
+	return strings.Join(all, " and ")
+}
+
+// plain reports whether the name of a file or branch may be shown. Whoever wrote the repository chose it, so it must
+// be too short for an instruction: at most 60 letters, digits and joining marks, and at most 5 words in the name of one
+// file or folder. Letters of scripts that write no blanks say too much in a short name.
+func plain(name string) bool {
+	const most, mostWords = 60, 5
+	joins := func(r rune) bool { return strings.ContainsRune("._-+@#", r) }
+	letter := func(r rune) bool { return unicode.IsUpper(r) || unicode.IsLower(r) }
+	unusual := func(r rune) bool { return !(joins(r) || letter(r) || r == '/' || r >= '0' && r <= '9') }
+	if name == "" || utf8.RuneCountInString(name) > most || strings.ContainsFunc(name, unusual) {
+		return false
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		words := slices.DeleteFunc(strings.FieldsFunc(part, joins), func(w string) bool { return !strings.ContainsFunc(w, letter) })
+		if len(words) > mostWords {
+			return false
+		}
+	}
+	return true
 }
