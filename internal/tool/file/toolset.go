@@ -129,8 +129,8 @@ func (r riskAssessed) Subject(ctx context.Context, c *hermes.Call) hermes.Subjec
 	return hermes.Subject{Text: strings.Join(names, "\n"), Detail: r.detail(c.Arguments)}
 }
 
-// AssessRisk returns the risks of paths that need approval to be written. Paths
-// that may never be written are refused by Run, which can say more.
+// AssessRisk returns the risks of paths that need approval to be written. Those that may never be are refused as Run
+// would: the reason says what to do instead.
 func (r riskAssessed) AssessRisk(ctx context.Context, c *hermes.Call) []hermes.Risk {
 	var list []hermes.Risk
 	targets := map[string]target{}
@@ -141,7 +141,10 @@ func (r riskAssessed) AssessRisk(ctx context.Context, c *hermes.Call) []hermes.R
 			continue // Run reports the same error
 		}
 		targets[path] = p.target()
-		if v := p.writeVerdict(); v.Ask {
+		switch v := p.writeVerdict(); {
+		case v.Deny:
+			list = append(list, hermes.Risk{Key: "path:" + v.Key, Deny: true, Mistake: true, Reason: p.path + ": " + v.Reason})
+		case v.Ask:
 			list = append(list, hermes.Risk{Key: "path:" + v.Key, Once: v.Once, NoRemember: v.Once, Reason: "writing " + p.path + " " + v.Reason})
 		}
 	}

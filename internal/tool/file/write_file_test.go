@@ -167,10 +167,13 @@ func TestWriteAsksForSomePaths(t *testing.T) {
 	if !ok {
 		t.Fatal("write_file reviews its calls")
 	}
-	for path, want := range map[string]int{"~/.ssh/config": 1, "~/.bashrc": 1, "main.go": 0, "~/.ssh/id_rsa": 0} {
+	for path, want := range map[string]int{"~/.ssh/config": 1, "~/.bashrc": 1, "main.go": 0} {
 		if got := tool.AssessRisk(t.Context(), w.call("write_file", args{"path": path, "content": "x"})); len(got) != want {
 			t.Errorf("%s: %v, want %d", path, got, want)
 		}
+	}
+	if got := tool.AssessRisk(t.Context(), w.call("write_file", args{"path": "~/.ssh/id_rsa", "content": "x"})); len(got) != 1 || !got[0].Deny || !strings.Contains(got[0].Reason, "must not write") {
+		t.Errorf("what the tool refuses: %v", got)
 	}
 	patches := w.tool("patch").(hermes.RiskAssessor)
 	text := "*** Begin Patch\n*** Add File: a\n+x\n*** Move File: b -> " + filepath.Join(w.home, ".profile") + "\n*** End Patch"

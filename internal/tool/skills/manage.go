@@ -73,13 +73,17 @@ func (in manageArgs) all() []operation {
 }
 
 // persists reports "skill" if a call changes skills whose changes do not wait
-// for the user anyway.
+// for the user anyway. A call without an action counts as a change.
 func (t *Toolset) persists(arguments json.RawMessage) string {
 	var in manageArgs
 	if json.Unmarshal(arguments, &in) != nil || t.cfg.Waits == nil {
 		return "skill"
 	}
-	for _, o := range in.all() {
+	all := in.all()
+	if len(all) == 0 {
+		all = operations{in.operation}
+	}
+	for _, o := range all {
 		if !t.cfg.Waits(o.Name) {
 			return "skill"
 		}

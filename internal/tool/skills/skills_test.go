@@ -217,7 +217,10 @@ func TestOnlyChangesThatDoNotWaitPersist(t *testing.T) {
 		`{"action":"patch","name":"bundled"}`: "",
 		`{"operations":[{"action":"patch","name":"bundled"},{"action":"delete","name":"mine"}]}`: "skill",
 		`{"operations":"[{\"action\":\"delete\",\"name\":\"mine\"}]"}`:                           "skill",
-		`{"action":7}`: "skill",
+		`{"action":7}`:       "skill",
+		`{"name":"mine"}`:    "skill",
+		`{"name":"bundled"}`: "",
+		`{}`:                 "skill",
 	} {
 		if got := persists(json.RawMessage(arguments)); got != want {
 			t.Errorf("%s persists as %q, want %q", arguments, got, want)
