@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 )
 
 // Tool does one thing for a model.
@@ -108,6 +109,8 @@ type SessionRef struct {
 	Dir      string // the working folder at the start of the session
 	Depth    int    // 0 for a conversation, 1 for its children, and so on
 	Model    string // the reference of its model now; "" is unknown
+	// Started is when the session began; zero is unknown.
+	Started time.Time
 	// Mode says how risky calls of the session are treated now. It is never wider than that of a
 	// session above; empty is what the tool chain was made with.
 	Mode RightsMode

@@ -29,7 +29,7 @@ func (a *App) approvals(cfg *config.Config, rights hermes.Rights) (toolbox.Appro
 	}
 	return toolbox.Approvals{
 		Mode: toolbox.ModeOf(ap.Mode, rights), Deny: ap.Deny, Allowed: slices.Concat(cfg.General().CommandAllowlist, rights.Risks), Breaker: ap.DenialBreakerThreshold,
-		Rules: rules, Grants: file, Policies: policies(file, projects), Undecided: a.undecided(projects), Profile: cfg.Home().Profile(), Judge: a.judge(ap.SmartPolicy),
+		Rules: rules, Grants: file, Policies: policies(file, projects), Settings: projects.settings, Undecided: a.undecided(projects), Profile: cfg.Home().Profile(), Judge: a.judge(ap.SmartPolicy),
 	}, nil
 }
 

@@ -117,6 +117,14 @@ func (p *projects) policies(dir string) permission.Policies {
 	return found.untrusted
 }
 
+// settings names the version of the settings that hold in a folder.
+func (p *projects) settings(dir string) string {
+	if here, err := thereOrHere(dir); err == nil { // as its environment does
+		dir = here
+	}
+	return p.look(dir).project.Hash
+}
+
 // undecided returns the settings that hold in a folder and that the user has neither trusted nor
 // declined, nil if there are none. What is shown is what is trusted.
 func (a *App) undecided(p *projects) func(dir string) *toolbox.Undecided {
@@ -130,7 +138,7 @@ func (a *App) undecided(p *projects) func(dir string) *toolbox.Undecided {
 			return nil
 		}
 		return &toolbox.Undecided{
-			Subject: trust.Question(found.project, d), Rules: found.trusted,
+			Subject: trust.Question(found.project, d), Rules: found.trusted, Hash: found.project.Hash, ChangedSince: found.project.Stamp.ChangedSince,
 			Decide: func(ctx context.Context, trusted bool) error {
 				state := trust.Declined
 				if trusted {

@@ -3,9 +3,11 @@ package app_test
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hermes"
 )
@@ -63,7 +65,7 @@ func TestTheUserIsAskedOnceWhetherAProjectIsTrusted(t *testing.T) {
 		check(t, "another call", asked, gone, "call", true)
 		s.write(".hermes/permissions.yaml", "rules:\n- {allow: 'terminal: rm -rf build'}\n# changed")
 		asked, gone = say(changed)
-		check(t, "after a change", asked, gone, "trust", true)
+		check(t, "after a change, and the output of commands", asked, gone, "call", true)
 	})
 	t.Run("no", func(t *testing.T) {
 		t.Parallel()
@@ -100,4 +102,71 @@ func TestTheUserIsAskedOnceWhetherAProjectIsTrusted(t *testing.T) {
 		asked, gone = say(remove)
 		check(t, "then what it would", asked, gone, "trust", true)
 	})
+}
+
+// TestTheQuestionOfTrustSaysWhatTheSessionMayHaveDone to the settings. After untrusted text and a change it is not put.
+func TestTheQuestionOfTrustSaysWhatTheSessionMayHaveDone(t *testing.T) {
+	t.Parallel()
+	const (
+		remove  = `CALL terminal {"command":"rm -rf build"}`
+		read    = `CALL read_file {"path":"notes.md"}`
+		write   = `CALL write_file {"path":"other.txt","content":"x"}`
+		started = "since this session began"
+		foreign = "read text that you may not have written (read_file notes.md)"
+		rules   = ".hermes/permissions.yaml"
+	)
+	change := func(s *scene) { s.write(rules, "rules:\n- {allow: 'terminal: rm -rf build'}\n# changed") }
+	for name, tt := range map[string]struct {
+		first     string // what the session does first
+		then      func(s *scene)
+		trust     bool // the user is asked whether the settings are trusted
+		says, not []string
+	}{
+		"nothing happened":           {first: write, trust: true, not: []string{started, foreign}},
+		"text was read":              {first: read, trust: true, says: []string{foreign}, not: []string{started}},
+		"they changed":               {first: write, then: change, trust: true, says: []string{started}, not: []string{foreign}},
+		"both":                       {first: read, then: change, says: []string{started, foreign, "hermes trust"}},
+		"text was read, and resumed": {first: read, then: (*scene).quit, trust: true, says: []string{foreign}, not: []string{started}},
+		"both, and resumed":          {first: read, then: func(s *scene) { change(s); s.quit() }, says: []string{started, foreign, "hermes trust"}},
+		"moved, and resumed": {first: read, then: func(s *scene) {
+			for _, names := range [][2]string{{".hermes", "away"}, {"stranger", ".hermes"}} {
+				if err := os.Rename(filepath.Join(s.dir, names[0]), filepath.Join(s.dir, names[1])); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.quit()
+		}, says: []string{started, foreign, "hermes trust"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if strings.HasPrefix(name, "moved") && runtime.GOOS != "linux" {
+				t.Skip("the time of a folder may not tell that it was moved")
+			}
+			s := newScene(t, hermes.AllowOnce)
+			s.write(".git/HEAD", "ref: refs/heads/main")
+			s.write(rules, "rules:\n- {allow: 'terminal: rm -rf build'}")
+			s.write("stranger/permissions.yaml", "rules:\n- {allow: 'terminal: rm -rf build'}")
+			s.write("build/x", "x")
+			time.Sleep(20 * time.Millisecond) // the clock of the file system is coarse
+			s.say(tt.first)
+			if s.asked = nil; tt.then != nil {
+				tt.then(s)
+			}
+			s.say(remove)
+			if len(s.asked) != 1 || (s.asked[0].Risks[0].Key == "trust-project") != tt.trust {
+				t.Fatalf("asked %+v", s.asked)
+			}
+			reason := s.asked[0].Risks[0].Reason
+			for _, w := range tt.says {
+				if !strings.Contains(reason, w) {
+					t.Errorf("%q does not say %q", reason, w)
+				}
+			}
+			for _, w := range tt.not {
+				if strings.Contains(reason, w) {
+					t.Errorf("%q says %q", reason, w)
+				}
+			}
+		})
+	}
 }

@@ -45,6 +45,9 @@ func (s Stamp) Place() Stamp {
 	return Stamp{there: s.there, device: s.device, inode: s.inode, mode: s.mode.Type()}
 }
 
+// ChangedSince reports whether a file with this stamp was changed, made or moved at a time or after it, as the system says.
+func (s Stamp) ChangedSince(t time.Time) bool { return s.there && s.changed >= t.UnixNano() }
+
 // Settled reports whether a file with this stamp, read at a time, cannot have changed since
 // without another stamp. A missing file is settled; where the system does not say when a file
 // was changed, no other is.

@@ -68,7 +68,7 @@ func (s *Session) steps() int {
 // ref describes the session to tools and hooks.
 func (s *Session) ref(turn int64) hermes.SessionRef {
 	ref := s.run.Ref()
-	ref.ID, ref.Turn, ref.Dir, ref.Model = s.id, turn, s.record.Row.Dir, s.record.Row.Model
+	ref.ID, ref.Turn, ref.Dir, ref.Model, ref.Started = s.id, turn, s.record.Row.Dir, s.record.Row.Model, s.record.Row.Started
 	ref.Attended, ref.Provenance, ref.Mode = s.attended(), s.record.Provenance(), s.Mode()
 	return ref
 }

@@ -53,6 +53,8 @@ type Approvals struct {
 	// Policies returns the rules that hold now for the calls of a session with this folder;
 	// nil has none.
 	Policies func(dir string) permission.Policies
+	// Settings names the version of the settings of the project of a folder, by a hash. It is set with Undecided.
+	Settings func(dir string) string
 	// Undecided returns the settings of the project of a folder about which the user has not decided;
 	// nil if there are none, and so is a nil func.
 	Undecided func(dir string) *Undecided
@@ -98,6 +100,7 @@ type approvals struct {
 	now   func() time.Time
 
 	mu      sync.Mutex
+	began   *string        // version of the project's settings before the first call
 	offered []string       // settings of projects that the user was asked about, by what was shown
 	granted []hermes.Grant // for the session
 	refused int            // in a row
@@ -114,7 +117,12 @@ func (b *Toolbox) approval(next runner) runner {
 		if len(c.open) == 0 {
 			return next(ctx, c)
 		}
-		if b.askTrust(ctx, c) {
+		trusted, why := b.askTrust(ctx, c)
+		if why != "" { // said with the question about the call
+			c.open = slices.Clone(c.open)
+			c.open[0].Reason += "; " + why
+		}
+		if trusted {
 			if v := b.decide(ctx, c); v.Outcome != Asks && v.Outcome != Runs {
 				return b.permission(b.approval(next))(ctx, c)
 			} else if c.open = v.Open; len(v.Open) == 0 {

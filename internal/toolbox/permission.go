@@ -15,6 +15,7 @@ import (
 func (b *Toolbox) permission(next runner) runner {
 	return func(ctx context.Context, c *call) hermes.Result {
 		b.noteRead(c)
+		b.noteSettings(c)
 		v := b.decide(ctx, c)
 		rules := strings.Join(v.By, ", ")
 		switch v.Outcome {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -93,6 +94,18 @@ func (s *Stamp) Fresh() bool {
 		}
 	}
 	return true
+}
+
+// ChangedSince reports whether a file or folder of the settings was changed, made or moved there at a time or after it.
+// What is done in a repository changes its .git, which does not count.
+func (s *Stamp) ChangedSince(t time.Time) bool {
+	return slices.ContainsFunc(s.seen, func(was sighting) bool {
+		if !was.there || filepath.Base(was.path) == ".git" {
+			return false
+		}
+		info, err := os.Lstat(was.path)
+		return err != nil || filestamp.Of(info).ChangedSince(t)
+	})
 }
 
 // notFolder reports whether a part of a path is a file, so that nothing is below it.
