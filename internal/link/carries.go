@@ -38,7 +38,7 @@ func carriesAfter(s string) bool {
 		return true
 	}
 	segments := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
-	if len(segments) > maxSegments {
+	if len(segments) > maxSegments || hidden(path) {
 		return true
 	}
 	for _, p := range segments {
@@ -109,7 +109,7 @@ func carries(s string, in part) bool {
 		return true
 	}
 	mixed := 0
-	for _, token := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) }) {
+	for _, token := range tokens(s) {
 		if random(token, least) {
 			return true
 		}
@@ -140,7 +140,7 @@ func random(s string, least int) bool {
 	if n < len(s) { // another script: words have no separators in some
 		return n > maxWords
 	}
-	digits, hex, upper, humps := 0, 0, 0, 1
+	digits, hex, upper, humps := 0, 0, 0, humps(s)
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c >= '0' && c <= '9':
@@ -151,9 +151,6 @@ func random(s string, least int) bool {
 		}
 		if s[i] >= 'A' && s[i] <= 'Z' {
 			upper++
-			if i > 0 && s[i-1] >= 'a' && s[i-1] <= 'z' {
-				humps++
-			}
 		}
 	}
 	switch {
@@ -171,6 +168,17 @@ func random(s string, least int) bool {
 		return true
 	}
 	return n > maxWord && humps < n/maxWord+2
+}
+
+// humps counts the parts of a word in camel case.
+func humps(s string) int {
+	n := 1
+	for i := 1; i < len(s); i++ {
+		if s[i] >= 'A' && s[i] <= 'Z' && s[i-1] >= 'a' && s[i-1] <= 'z' {
+			n++
+		}
+	}
+	return n
 }
 
 // changes counts where letters follow digits and the other way around.

@@ -198,7 +198,9 @@ func read(s string, isBare bool) (found, bool) {
 			return found{}, false
 		}
 	}
-	return found{host: host, data: len(user) > 0 && carries(user, inQuery) || strings.Contains(user, ":") || nameCarries(cmp.Or(host, strings.ToLower(name))) || carriesAfter(after)}, true
+	name = cmp.Or(host, strings.ToLower(name))
+	data := user != "" && carries(user, inQuery) || strings.Contains(user, ":") || nameCarries(name) || carriesAfter(after) || piecesCarry(name, after)
+	return found{host: host, data: data}, true
 }
 
 // samePage cuts a link without a scheme, which has that of its page, at its slashes.
