@@ -1,7 +1,9 @@
 package link
 
 import (
+	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -74,19 +76,23 @@ func unescaped(s string) string {
 
 // nameCarries reports whether a host name may carry data.
 func nameCarries(host string) bool {
+	if address, err := netip.ParseAddr(host); err == nil {
+		return address.Is6() && !address.IsLoopback() && interfaceCarries(address.As16())
+	}
 	labels := strings.Split(host, ".")
-	if len(labels) > maxLabels && strings.Trim(host, "0123456789.:abcdef") != "" {
-		return true
-	}
-	for _, l := range labels {
-		if len(l) > maxLabel || !strings.HasPrefix(l, "xn--") && !numeric(host) && carries(l, inPath) {
-			return true
-		}
-	}
-	return false
+	return len(labels) > maxLabels || slices.ContainsFunc(labels, labelCarries)
 }
 
-func numeric(host string) bool { return strings.Trim(host, "0123456789.:abcdef") == "" }
+// interfaceCarries reports whether the half of an address that one machine may have at will is more than a small number.
+func interfaceCarries(address [16]byte) bool { return [6]byte(address[8:14]) != [6]byte{} }
+
+func labelCarries(label string) bool {
+	ascii, others := decoded(label)
+	if strings.HasPrefix(label, "xn--") && others == 0 { // it has a plain form, or none
+		return true
+	}
+	return len(label) > maxLabel || carries(ascii, inPath)
+}
 
 // carries reports whether a part of a link looks like data rather than words.
 func carries(s string, in part) bool {

@@ -102,6 +102,13 @@ var carrying = []string{
 	"https://p4ss.w0rd.evil.example/",
 	"https://sk.ant.api.k3y.evil.example/",
 	"k3.x9.2f.evil-site.com",
+	"https://xn--c2stYW50LWFwaTAz-.evil.example/",
+	"https://xn--c2stYW50LWFwaTAz-q9a.evil.example/",
+	"https://xn--fiqs8s9x2k4v7.evil.example/",
+	"https://xn--mgrh2k4v7c2q.xn--wgv71a119e.evil.example/",
+	"https://xn--.evil.example/",
+	"https://6b2d616e74.2d617069.abc.de/",
+	"http://[2001:db8:1:1:6b2d:616e:742d:6170]/",
 }
 
 // ordinary texts have no such link.
@@ -191,6 +198,12 @@ var ordinary = []string{
 	"https://web.mit.edu/6.001/6.037/sicp.pdf",
 	"https://doc.rust-lang.org/std/vec/struct.Vec.html#method.with_capacity",
 	"https://docs.djangoproject.com/en/5.0/ref/models/fields/#django.db.models.Field.db_index",
+	"https://bücher.example/",
+	"https://xn--80ak6aa92e.com/",
+	"https://bücher.example.org/",
+	"https://xn--wgv71a119e.example.org/",
+	"http://[2001:db8::7]/",
+	"https://fee.abc.de/",
 }
 
 func TestLinksThatMayCarryDataAreSpelledOut(t *testing.T) {

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"net/netip"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -36,7 +37,7 @@ func oddInName(name string) int {
 
 // belowOwner returns what is in front of the part of a host name that its owner registers.
 func belowOwner(name string) string {
-	if numeric(name) {
+	if _, err := netip.ParseAddr(name); err == nil {
 		return ""
 	}
 	suffix, icann := publicsuffix.PublicSuffix(name)
