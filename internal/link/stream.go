@@ -138,7 +138,7 @@ func boundary(s string) (end, next int) {
 			return i, i + 1
 		case address && r >= 0x80 && unicode.IsSpace(r):
 		case unicode.IsSpace(r):
-			if closer == 0 || i > maxHeld || !strings.ContainsAny(s[opened:min(i, opened+64)], ":/\\&") {
+			if closer == 0 || i > maxHeld || !mayHaveLink(s[opened:i]) {
 				return i, i + utf8.RuneLen(r)
 			}
 		case closer != 0 && r == rune(closer):
@@ -150,6 +150,11 @@ func boundary(s string) (end, next int) {
 		}
 	}
 	return -1, -1
+}
+
+// mayHaveLink reports whether a text that began with a quote or bracket may be or become a link, or the tag of one.
+func mayHaveLink(s string) bool {
+	return strings.ContainsAny(s[:min(len(s), 64)], ":/\\&") || len(s) >= 5 && (strings.EqualFold(s[:5], "<base") || strings.EqualFold(s[:5], "<form"))
 }
 
 // begins reports whether a character can begin a link or the name of an HTML tag.
