@@ -333,7 +333,7 @@ func quotesJoined(s string) string {
 		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("=/?&#%+_-.", c) >= 0
 	}
 	for i := 1; i+1 < len(b); i++ {
-		if strings.IndexByte("'\"`|<", b[i]) >= 0 && inside(s[i-1]) && inside(s[i+1]) {
+		if strings.IndexByte("'\"`|<>", b[i]) >= 0 && inside(s[i-1]) && inside(s[i+1]) {
 			b[i] = '_'
 		}
 	}

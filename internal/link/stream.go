@@ -124,32 +124,54 @@ var breaks = strings.NewReplacer("//", "[//]", ".", "[.]", ":", "[:]", "&", "[&]
 const noLink = "<>\"'`|"
 
 // boundary returns where the first piece ends that can be judged by itself, and where the whitespace
-// after it does; -1 if there is none yet. Spaces in brackets and quotes that may have a link do not end it.
+// after it does; -1 if there is none yet. Spaces in brackets and quotes that may have a link do not end it, nor
+// do line breaks in quotes, which browsers drop.
 func boundary(s string) (end, next int) {
-	var closer byte
-	opened := 0
+	var closer, quote byte
+	opened, quoted := 0, 0
 	address := false // in the brackets of a Markdown link, which only ASCII whitespace ends
+	value := true    // what follows may be the value of an attribute
 	for i, r := range s {
 		if r == ')' || r == '(' && i > 0 && s[i-1] == ']' {
 			address = r == '('
 		}
 		switch {
 		case r == '\n', r == '\r':
-			return i, i + 1
+			if quote == 0 || i > maxHeld || !mayHaveLink(s[quoted:i]) && !mayBeScheme(s[quoted:i]) {
+				return i, i + 1
+			}
 		case address && r >= 0x80 && unicode.IsSpace(r):
 		case unicode.IsSpace(r):
-			if closer == 0 || i > maxHeld || !mayHaveLink(s[opened:i]) {
+			follows := value && i > 0 && !mayHaveLink(s[:i]) // src= "…"
+			inside := closer != 0 && mayHaveLink(s[opened:i])
+			if !follows && !inside || i > maxHeld {
 				return i, i + utf8.RuneLen(r)
 			}
-		case closer != 0 && r == rune(closer):
+			continue // a value may still follow
+		case quote != 0 && r == rune(quote):
+			quote = 0
+			if closer != '>' {
+				closer = 0
+			}
+		case quote != 0:
+		case closer == '>' && r == '>':
 			closer = 0
 		case r == '<' && (i+1 == len(s) || begins(s[i+1])):
 			closer, opened = '>', i
-		case (r == '"' || r == '\'') && closer != '>' && i > 0 && s[i-1] == '=':
-			closer, opened = s[i], i
+		case (r == '"' || r == '\'') && value:
+			quote, quoted = s[i], i+1
+			if closer != '>' && i > 0 {
+				closer, opened = s[i], i
+			}
 		}
+		value = r == '='
 	}
 	return -1, -1
+}
+
+// mayBeScheme reports whether what a value begins with may be part of the scheme of a link.
+func mayBeScheme(s string) bool {
+	return len(s) <= 64 && !strings.ContainsFunc(strings.TrimSpace(s), func(r rune) bool { return r != '\n' && r != '\r' && r != '\t' && (r >= 0x80 || !isWord(r)) })
 }
 
 // mayHaveLink reports whether a text that began with a quote or bracket may be or become a link, or the tag of one.
