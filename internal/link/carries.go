@@ -20,6 +20,8 @@ const (
 // Bounds above which a part of a link counts as data.
 const (
 	maxQuery    = 32 // characters of all values
+	maxAccount  = 32 // characters in front of the @
+	maxNumber   = 20 // characters of a telephone number
 	maxSegments = 10 // of a path
 	maxAfter    = 200
 	maxLabels   = 5 // of a host name

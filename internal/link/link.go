@@ -82,14 +82,26 @@ type found struct {
 const (
 	blanks  = `(?:[\x00-\x20]|%20|%09)*`
 	inList  = `(?:[,\s]|%20|%09)` + blanks
-	ofPage  = `(?:\]\(` + blanks + `<?|` + inList + `|\]:` + blanks + `|(?:=|(?:url|image-set|fetch|import)\(|@import)` + blanks + `["']?` + blanks + `|^["']?)` + slashes
+	ofPage  = `(?:\]\(` + blanks + `<?|` + inList + `|\]:` + blanks + `|(?:=|(?:url|image-set)\(|@import)` + blanks + `["']?` + blanks + `|^["']?)` + slashes
 	slashes = `[/\\]` + blanks + `[/\\]`
 )
 
-// The forms of links: with a scheme, with an address of mail, and bare as chat programs find them.
+// form is how a link is written.
+type form int
+
+const (
+	full    form = iota // with a scheme, or with that of its page
+	bare                // as chat programs find them
+	address             // of mail
+)
+
+// The expressions of links. Where one has a group, the link is in it.
 var (
-	withScheme = lazy.Regexp(`(?i)(?:(?:https?|wss?|ftps?):[/\\]*|[a-z][a-z0-9+.-]{1,30}://|mailto:|sms(?:to)?:|xmpp:|` + ofPage + `)[^\s<>"'` + "`" + `|]+`)
-	bare       = lazy.Regexp(`(?i)(?:[\pL\pN_](?:[\pL\pN_-]{0,62}[\pL\pN_])?\.)+[\pL]{2,24}\.?(?::\d{1,5})?(?:[/?#][^\s<>"'` + "`" + `|]*)?`)
+	withScheme = lazy.Regexp(`(?i)(?:(?:https?|wss?|ftps?):[/\\]*|[a-z][a-z0-9+.-]{1,30}://|(?:mailto|sms(?:to)?|xmpp|whatsapp|slack|signal|sgnl|viber|facetime(?:-audio)?|skype|callto|msteams|matrix|weixin):|` + ofPage + `)[^\s<>"'` + "`" + `|]+`)
+	short      = lazy.Regexp(`(?i)(?:\b|_)((?:tg|sips?):[^\s<>"'` + "`" + `|]+)`) // what words end with, too
+	anyScheme  = lazy.Regexp(`(?i)(?:\]\(` + blanks + `<?|\]:` + blanks + `<?|<|(?:href|src|action|data)` + blanks + `=` + blanks + `["']?)` + blanks + `([a-z][a-z0-9+.-]{1,31}:[^\s<>"'` + "`" + `|]+)`)
+	mails      = lazy.Regexp(`[\pL\pN._%+=-]+@(?:[\pL\pN_](?:[\pL\pN_-]{0,62}[\pL\pN_])?\.)+[\pL]{2,24}`)
+	names      = lazy.Regexp(`(?i)(?:[\pL\pN_](?:[\pL\pN_-]{0,62}[\pL\pN_])?\.)+[\pL]{2,24}\.?(?::\d{1,5})?(?:[/?#][^\s<>"'` + "`" + `|]*)?`)
 	numbers    = lazy.Regexp(`(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?[/?#][^\s<>"'` + "`" + `|]*`)
 )
 
@@ -103,37 +115,46 @@ func find(s string) []found {
 	taken := func(at int) bool {
 		return slices.ContainsFunc(list, func(f found) bool { return at >= f.start && at < f.end })
 	}
-	add := func(re *regexp.Regexp, isBare bool) {
+	add := func(re *regexp.Regexp, as form) {
 		for from := 0; from < len(s); {
-			at := re.FindStringIndex(s[from:])
+			at := re.FindStringSubmatchIndex(s[from:])
 			if at == nil {
 				return
 			}
+			at = at[len(at)-2:]
 			start, end := from+at[0], from+at[1]
-			if unusable := harmless.FindString(s[start:end]); unusable != "" && !isBare {
+			if unusable := harmless.FindString(s[start:end]); unusable != "" && as == full {
 				from = start + len(unusable) // another one may be inside
 				continue
 			}
-			if strings.IndexByte("/\\\"'", s[start]) >= 0 && start > 0 && !isBare { // only at the beginning
+			if strings.IndexByte("/\\\"'", s[start]) >= 0 && start > 0 && as == full { // only at the beginning
 				from = start + 1
 				continue
 			}
 			from = end
-			if taken(start) || isBare && start > 0 && strings.IndexByte("/\\.@_-=&?#", s[start-1]) >= 0 {
+			if taken(start) || as == bare && partOfOther(s, start, end) {
 				continue
 			}
 			text := trimmed(s[start:end])
-			if f, ok := read(text, isBare); ok {
+			if f, ok := read(text, as); ok {
 				f.start, f.end = start, start+len(text)
 				list = joined(list, f)
 			}
 		}
 	}
-	add(withScheme(), false)
-	add(bare(), true)
-	add(numbers(), true)
+	add(withScheme(), full)
+	add(short(), full)
+	add(anyScheme(), full)
+	add(names(), bare)
+	add(numbers(), bare)
+	add(mails(), address)
 	slices.SortFunc(list, func(a, b found) int { return a.start - b.start })
 	return list
+}
+
+// partOfOther reports whether what looks like a bare link is a piece of something else.
+func partOfOther(s string, start, end int) bool {
+	return start > 0 && strings.IndexByte("/\\.@_-=&?#", s[start-1]) >= 0 || strings.HasPrefix(s[end:], "@")
 }
 
 // joined adds a link to a list. Where it ends inside of others, they are one link whose host is unclear.
@@ -165,20 +186,20 @@ func trimmed(s string) string {
 
 // read reads a link. One without a scheme counts only if its host has a name that chat programs
 // know as one.
-func read(s string, isBare bool) (found, bool) {
+func read(s string, as form) (found, bool) {
 	rest, scheme := s, ""
-	if !isBare {
+	switch {
+	case as == address:
+		return toAccount("mailto", s), true
+	case as == full:
 		if _, after, ok := samePage(s); ok {
 			rest = after
 		} else if i := strings.IndexByte(s, ':'); i >= 0 && !startsWithDigit(s) {
 			scheme, rest = strings.ToLower(s[:i]), strings.TrimLeft(s[i+1:], "/\\")
+			if !hasHost(scheme) && rest == s[i+1:] {
+				return toAccount(scheme, rest), true
+			}
 		}
-	}
-	switch scheme {
-	case "mailto", "sms", "smsto", "xmpp":
-		address, query, _ := strings.Cut(rest, "?")
-		_, host, _ := strings.Cut(address, "@")
-		return found{host: canonical(host), data: carries(query, inQuery)}, true
 	}
 	end := strings.IndexAny(rest, "/\\?#")
 	if end < 0 {
@@ -188,13 +209,13 @@ func read(s string, isBare bool) (found, bool) {
 	user := ""
 	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
 		user, authority = authority[:i], authority[i+1:]
-		if isBare || isWeb(scheme) { // programs differ in what the host is
-			return found{data: true}, !isBare
+		if as == bare || isWeb(scheme) { // programs differ in what the host is
+			return found{data: true}, as == full
 		}
 	}
 	name := portless(authority)
 	host := canonical(name)
-	if isBare {
+	if as == bare {
 		_, err := netip.ParseAddr(host)
 		if suffix, icann := publicsuffix.PublicSuffix(host); host == "" || err != nil && (!icann || suffix == host) {
 			return found{}, false
@@ -216,6 +237,39 @@ func samePage(s string) (before, rest string, ok bool) {
 }
 
 var pageStart = lazy.Regexp(`(?i)^` + ofPage)
+
+// toAccount reads a link that goes to an account rather than a host, such as an address of mail.
+func toAccount(scheme, s string) found {
+	if isPicture(scheme, s) {
+		return found{}
+	}
+	to, query, _ := strings.Cut(s, "?")
+	account, name, _ := strings.Cut(to, "@")
+	name = strings.ToLower(name)
+	host := canonical(name)
+	if strings.Contains(unescaped(query), "@") { // it names other accounts
+		host = ""
+	}
+	if (scheme == "tel" || strings.HasPrefix(scheme, "sms")) && strings.Trim(account, "+-.()0123456789") == "" && len(account) <= maxNumber {
+		account = ""
+	}
+	after := "/" + account + "?" + query
+	return found{host: host, data: runsCode(scheme) || len(account) > maxAccount || name != "" && nameCarries(cmp.Or(host, name)) || carriesAfter(after) || piecesCarry(name, after)}
+}
+
+// runsCode reports whether what a link opens is a program, which may send whatever it has.
+func runsCode(scheme string) bool {
+	return scheme == "javascript" || scheme == "vbscript" || scheme == "data"
+}
+
+// isPicture reports whether a link is a picture itself, which is fetched from nowhere.
+func isPicture(scheme, s string) bool {
+	kind, _, _ := strings.Cut(strings.ToLower(s), ";")
+	return scheme == "data" && slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind)
+}
+
+// hasHost reports whether links with a scheme name a host also without slashes.
+func hasHost(scheme string) bool { return isWeb(scheme) || strings.HasPrefix(scheme, "ftp") }
 
 func isWeb(scheme string) bool {
 	return scheme == "" || strings.HasPrefix(scheme, "http") || strings.HasPrefix(scheme, "ws")

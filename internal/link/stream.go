@@ -131,23 +131,27 @@ func boundary(s string) (end, next int) {
 	opened, quoted := 0, 0
 	address := false // in the brackets of a Markdown link, which only ASCII whitespace ends
 	value := true    // what follows may be the value of an attribute
+	target := false  // what follows is the address of a link
 	for i, r := range s {
 		if r == ')' || r == '(' && i > 0 && s[i-1] == ']' {
 			address = r == '('
 		}
 		switch {
 		case r == '\n', r == '\r':
-			if quote == 0 || i > maxHeld || !mayHaveLink(s[quoted:i]) && !mayBeScheme(s[quoted:i]) {
+			inside := quote != 0 && (mayHaveLink(s[quoted:i]) || mayBeScheme(s[quoted:i]))
+			if !target && !inside || i > maxHeld {
 				return i, i + 1
 			}
+			continue
 		case address && r >= 0x80 && unicode.IsSpace(r):
+			continue
 		case unicode.IsSpace(r):
-			follows := value && i > 0 && !mayHaveLink(s[:i]) // src= "…"
+			follows := target || value && i > 0 && !mayHaveLink(s[:i]) // src= "…"
 			inside := closer != 0 && mayHaveLink(s[opened:i])
 			if !follows && !inside || i > maxHeld {
 				return i, i + utf8.RuneLen(r)
 			}
-			continue // a value may still follow
+			continue
 		case quote != 0 && r == rune(quote):
 			quote = 0
 			if closer != '>' {
@@ -165,6 +169,7 @@ func boundary(s string) (end, next int) {
 			}
 		}
 		value = r == '='
+		target = i > 0 && (closer != 0 && quoted == i+1 || s[i-1] == ']' && (r == '(' || r == ':'))
 	}
 	return -1, -1
 }
