@@ -222,6 +222,7 @@ func read(s string, as form) (found, bool) {
 		}
 	}
 	name = cmp.Or(host, strings.ToLower(name))
+	after = untrusted(host, after)
 	data := user != "" && carries(user, inQuery) || strings.Contains(user, ":") || nameCarries(name) || carriesAfter(after) || piecesCarry(name, after)
 	return found{host: host, data: data}, true
 }
