@@ -22,6 +22,7 @@ const (
 	maxQuery    = 32 // characters of all values
 	maxAccount  = 32 // characters in front of the @
 	maxNumber   = 20 // characters of a telephone number
+	maxMarks    = 8  // that no one sees, around a link
 	maxSegments = 10 // of a path
 	maxAfter    = 200
 	maxLabels   = 5 // of a host name

@@ -17,6 +17,7 @@ import (
 	"net/netip"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -82,7 +83,7 @@ type found struct {
 const (
 	blanks  = `(?:[\x00-\x20]|%20|%09)*`
 	inList  = `(?:[,\s]|%20|%09)` + blanks
-	ofPage  = `(?:\]\(` + blanks + `<?|` + inList + `|\]:` + blanks + `|(?:=|(?:url|image-set)\(|@import)` + blanks + `["']?` + blanks + `|^["']?)` + slashes
+	ofPage  = `(?:\]\(` + blanks + `<?|` + inList + `|\]:` + blanks + `<?|(?:=|(?:url|image-set)\(|@import)` + blanks + `["']?` + blanks + `|^["']?)` + slashes
 	slashes = `[/\\]` + blanks + `[/\\]`
 )
 
@@ -100,13 +101,13 @@ var (
 	withScheme = lazy.Regexp(`(?i)(?:(?:https?|wss?|ftps?):[/\\]*|[a-z][a-z0-9+.-]{1,30}://|(?:mailto|sms(?:to)?|xmpp|whatsapp|slack|signal|sgnl|viber|facetime(?:-audio)?|skype|callto|msteams|matrix|weixin):|` + ofPage + `)[^\s<>"'` + "`" + `|]+`)
 	short      = lazy.Regexp(`(?i)(?:\b|_)((?:tg|sips?):[^\s<>"'` + "`" + `|]+)`) // what words end with, too
 	anyScheme  = lazy.Regexp(`(?i)(?:\]\(` + blanks + `<?|\]:` + blanks + `<?|<|(?:href|src|action|data)` + blanks + `=` + blanks + `["']?)` + blanks + `([a-z][a-z0-9+.-]{1,31}:[^\s<>"'` + "`" + `|]+)`)
-	mails      = lazy.Regexp(`[\pL\pN._%+=-]+@(?:[\pL\pN_](?:[\pL\pN_-]{0,62}[\pL\pN_])?\.)+[\pL]{2,24}`)
+	mails      = lazy.Regexp(`[\pL\pN._%+=-]+@(?:[\pL\pN_](?:[\pL\pN_-]{0,62}[\pL\pN_])?\.)+[\pL]{2,24}(?:[/?#][^\s<>"'` + "`" + `|]*)?`)
 	names      = lazy.Regexp(`(?i)(?:[\pL\pN_](?:[\pL\pN_-]{0,62}[\pL\pN_])?\.)+[\pL]{2,24}\.?(?::\d{1,5})?(?:[/?#][^\s<>"'` + "`" + `|]*)?`)
 	numbers    = lazy.Regexp(`(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?[/?#][^\s<>"'` + "`" + `|]*`)
 )
 
 // harmless begins what looks like a link and has a scheme that no program knows.
-var harmless = regexp.MustCompile(`^(?i:hxxps?)://`)
+var harmless = regexp.MustCompile(`^(?i:hxxps?):`)
 
 // find returns the links of a text in plain form, in their order. Links inside of others are not
 // listed.
@@ -154,7 +155,7 @@ func find(s string) []found {
 
 // partOfOther reports whether what looks like a bare link is a piece of something else.
 func partOfOther(s string, start, end int) bool {
-	return start > 0 && strings.IndexByte("/\\.@_-=&?#", s[start-1]) >= 0 || strings.HasPrefix(s[end:], "@")
+	return start > 0 && strings.IndexByte("/\\.@_", s[start-1]) >= 0 || strings.HasPrefix(s[end:], "@")
 }
 
 // joined adds a link to a list. Where it ends inside of others, they are one link whose host is unclear.
@@ -217,7 +218,7 @@ func read(s string, as form) (found, bool) {
 	host := canonical(name)
 	if as == bare {
 		_, err := netip.ParseAddr(host)
-		if suffix, icann := publicsuffix.PublicSuffix(host); host == "" || err != nil && (!icann || suffix == host) {
+		if suffix, icann := publicsuffix.PublicSuffix(host); host == "" || err != nil && !strings.HasPrefix(host, "www.") && (!icann || suffix == host) {
 			return found{}, false
 		}
 	}
@@ -246,7 +247,7 @@ func toAccount(scheme, s string) found {
 	}
 	to, query, _ := strings.Cut(s, "?")
 	account, name, _ := strings.Cut(to, "@")
-	name = strings.ToLower(name)
+	name, path, _ := strings.Cut(strings.ToLower(name), "/")
 	host := canonical(name)
 	if strings.Contains(unescaped(query), "@") { // it names other accounts
 		host = ""
@@ -254,7 +255,7 @@ func toAccount(scheme, s string) found {
 	if (scheme == "tel" || strings.HasPrefix(scheme, "sms")) && strings.Trim(account, "+-.()0123456789") == "" && len(account) <= maxNumber {
 		account = ""
 	}
-	after := "/" + account + "?" + query
+	after := "/" + account + "/" + path + "?" + query
 	return found{host: host, data: runsCode(scheme) || len(account) > maxAccount || name != "" && nameCarries(cmp.Or(host, name)) || carriesAfter(after) || piecesCarry(name, after)}
 }
 
@@ -313,7 +314,7 @@ func plain(s string) string {
 	for i, r := range s {
 		switch {
 		case r == '\\' && i+1 < len(s) && strings.IndexByte(`!"#$%&'()*+,-./:;<=>?@[\]^_{|}~`, s[i+1]) >= 0:
-		case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Variation_Selector, r), r == 0x034F:
+		case visible(r) < 0:
 		case r == 0x3002, r == 0xFF0E, r == 0xFF61:
 			b.WriteByte('.')
 		case r >= 0xFF01 && r <= 0xFF5E: // full width
@@ -325,6 +326,14 @@ func plain(s string) string {
 	return b.String()
 }
 
+// visible returns a character, or -1 if it is one that no one sees.
+func visible(r rune) rune {
+	if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) || r == 0x034F {
+		return -1
+	}
+	return r
+}
+
 // run returns a piece of text without whitespace, or in one pair of quotes or brackets, with its links
 // spelled so that no program opens them, if they may carry data to an unknown host.
 func (g Guard) run(s string) (text string, hosts []string) {
@@ -333,21 +342,23 @@ func (g Guard) run(s string) (text string, hosts []string) {
 	}
 	text = plain(s)
 	p := unspaced(text)
-	links := g.suspects(p)
-	if strings.Contains(s, `\`) { // Markdown drops it, browsers read it as a slash: both must pass
-		slashed := plain(strings.ReplaceAll(s, `\`, "/"))
-		q := unspaced(slashed)
-		if other := g.suspects(q); len(other) > 0 {
-			if all := slices.DeleteFunc(find(p), func(f found) bool { return !f.data }); len(all) > 0 {
-				links = all
-			} else {
-				text, p, links = slashed, q, other
-			}
+	all := sendsMore().MatchString(p) || strings.Count(s, "")-strings.Count(strings.Map(visible, s), "") > maxMarks
+	links := g.suspects(p, all)
+	for _, other := range otherReadings(s) { // each must pass
+		q := unspaced(plain(other))
+		more := g.suspects(q, all)
+		if len(more) == 0 {
+			continue
+		}
+		if same := slices.DeleteFunc(find(p), func(f found) bool { return !f.data }); len(same) > 0 {
+			links = same
+		} else {
+			text, p, links = plain(other), q, more
 		}
 	}
 	for _, q := range []string{quotesJoined(p), listApart(p)} { // Markdown and HTML have links with quotes in them, HTML has lists of links
 		if q != p {
-			links = union(links, g.suspects(q))
+			links = union(links, g.suspects(q, all))
 		}
 	}
 	if len(links) == 0 {
@@ -367,15 +378,40 @@ func (g Guard) run(s string) (text string, hosts []string) {
 	return b.String() + text, hosts
 }
 
-// suspects returns the links of a text that may not stay.
-func (g Guard) suspects(s string) []found {
+// suspects returns the links of a text that may not stay. all says that each of them may carry data.
+func (g Guard) suspects(s string, all bool) []found {
 	links := find(s)
-	if sendsMore().MatchString(s) {
-		for i := range links {
-			links[i].data = true
-		}
+	for i := range links {
+		links[i].data = links[i].data || all
 	}
 	return slices.DeleteFunc(links, g.passes)
+}
+
+// otherReadings returns how a text may be read too: Markdown drops a backslash, which browsers read as a slash and CSS as
+// the beginning of a number, and HTML may be in a value of HTML.
+func otherReadings(s string) []string {
+	var list []string
+	if strings.Contains(s, `\`) {
+		list = append(list, strings.ReplaceAll(s, `\`, "/"))
+	}
+	if css := escapes().ReplaceAllStringFunc(s, character); css != s {
+		list = append(list, css)
+	}
+	if strings.Contains(s, "&amp;") {
+		list = append(list, html.UnescapeString(s))
+	}
+	return list
+}
+
+// escapes finds characters that CSS has numbers for.
+var escapes = lazy.Regexp(`\\[0-9a-fA-F]{1,6}\s?`)
+
+func character(escape string) string {
+	n, err := strconv.ParseUint(strings.TrimSpace(escape[1:]), 16, 32)
+	if err != nil {
+		return escape
+	}
+	return string(rune(n))
 }
 
 // sendsMore finds what sends more to the address of a link than is in it: other addresses of the page, and fields.
@@ -421,7 +457,7 @@ func (g Guard) passes(f found) bool {
 
 // unspaced spells the spaces in brackets or quotes as browsers do, and drops line breaks as they do.
 func unspaced(s string) string {
-	return strings.NewReplacer(" ", "%20", "\t", "%09", "\n", "", "\r", "").Replace(s)
+	return strings.NewReplacer(" ", "%20", "\t", "%09", "\f", "%0C", "\n", "", "\r", "").Replace(s)
 }
 
 // spacedLen returns how long the text is that unspaced makes n bytes of.
@@ -431,7 +467,7 @@ func spacedLen(s string, n int) int {
 			return i
 		}
 		switch s[i] {
-		case ' ', '\t':
+		case ' ', '\t', '\f':
 			n -= len("%20")
 		case '\n', '\r':
 		default:
