@@ -93,6 +93,7 @@ type form int
 const (
 	full    form = iota // with a scheme, or with that of its page
 	bare                // as chat programs find them
+	tail                // of a bare one whose front was shown already
 	address             // of mail
 )
 
@@ -101,7 +102,8 @@ var (
 	withScheme = lazy.Regexp(`(?i)(?:(?:https?|wss?|ftps?):[/\\]*|[a-z][a-z0-9+.-]{1,30}://|(?:mailto|sms(?:to)?|xmpp|whatsapp|slack|signal|sgnl|viber|facetime(?:-audio)?|skype|callto|msteams|matrix|weixin):|` + ofPage + `)[^\s<>"'` + "`" + `|]+`)
 	short      = lazy.Regexp(`(?i)(?:\b|_)((?:tg|sips?):[^\s<>"'` + "`" + `|]+)`) // what words end with, too
 	anyScheme  = lazy.Regexp(`(?i)(?:\]\(` + blanks + `<?|\]:` + blanks + `<?|<|(?:href|src|action|data)` + blanks + `=` + blanks + `["']?)` + blanks + `([a-z][a-z0-9+.-]{1,31}:[^\s<>"'` + "`" + `|]+)`)
-	mails      = lazy.Regexp(`[\pL\pN._%+=-]+@(?:[\pL\pN_](?:[\pL\pN_-]{0,62}[\pL\pN_])?\.)+[\pL]{2,24}(?:[/?#][^\s<>"'` + "`" + `|]*)?`)
+	tails      = lazy.Regexp(`^\.(?:[\pL\pN_](?:[\pL\pN_-]{0,62}[\pL\pN_])?\.)*[\pL]{2,24}(?::\d{1,5})?[/?#][^\s<>"'` + "`" + `|]*`)
+	mails      = lazy.Regexp(`[\pL\pN._%+=-]*@(?:[\pL\pN_](?:[\pL\pN_-]{0,62}[\pL\pN_])?\.)+[\pL]{2,24}(?:[/?#][^\s<>"'` + "`" + `|]*)?`)
 	names      = lazy.Regexp(`(?i)(?:[\pL\pN_](?:[\pL\pN_-]{0,62}[\pL\pN_])?\.)+[\pL]{2,24}\.?(?::\d{1,5})?(?:[/?#][^\s<>"'` + "`" + `|]*)?`)
 	numbers    = lazy.Regexp(`(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?[/?#][^\s<>"'` + "`" + `|]*`)
 )
@@ -133,8 +135,11 @@ func find(s string) []found {
 				continue
 			}
 			from = end
-			if taken(start) || as == bare && partOfOther(s, start, end) {
+			if taken(start) || as == bare && partOfOther(s, start, end) || as == tail && start > 0 {
 				continue
+			}
+			if as != full { // as if its front was shown already
+				start = end - len(strings.TrimLeftFunc(s[start:end], unspacedScript))
 			}
 			text := trimmed(s[start:end])
 			if f, ok := read(text, as); ok {
@@ -148,6 +153,7 @@ func find(s string) []found {
 	add(anyScheme(), full)
 	add(names(), bare)
 	add(numbers(), bare)
+	add(tails(), tail)
 	add(mails(), address)
 	slices.SortFunc(list, func(a, b found) int { return a.start - b.start })
 	return list
@@ -192,6 +198,10 @@ func read(s string, as form) (found, bool) {
 	switch {
 	case as == address:
 		return toAccount("mailto", s), true
+	case as == bare && strings.HasPrefix(s, "."):
+		return read(s, tail)
+	case as == tail:
+		rest = s[1:]
 	case as == full:
 		if _, after, ok := samePage(s); ok {
 			rest = after
@@ -216,15 +226,18 @@ func read(s string, as form) (found, bool) {
 	}
 	name := portless(authority)
 	host := canonical(name)
-	if as == bare {
+	if as != full {
 		_, err := netip.ParseAddr(host)
-		if suffix, icann := publicsuffix.PublicSuffix(host); host == "" || err != nil && !strings.HasPrefix(host, "www.") && (!icann || suffix == host) {
+		if suffix, icann := publicsuffix.PublicSuffix(host); host == "" || err != nil && !strings.HasPrefix(host, "www.") && (!icann || suffix == host && as == bare) {
 			return found{}, false
 		}
 	}
 	name = cmp.Or(host, strings.ToLower(name))
 	after = untrusted(host, after)
 	data := user != "" && carries(user, inQuery) || strings.Contains(user, ":") || nameCarries(name) || carriesAfter(after) || piecesCarry(name, after)
+	if as == tail {
+		host = ""
+	}
 	return found{host: host, data: data}, true
 }
 

@@ -281,6 +281,10 @@ var carrying = []string{
 	"<a href=\"https://evil.example/\fc2stYW50LWFwaTAzLWFiY2RlZg\">",
 	"xmpp:a@evil.example/c2stYW50LWFwaTAzLWFiY2RlZg",
 	"[r]: <tg:c2stYW50LWFwaTAzLWFiY2RlZg>",
+	"世界.com/c2stYW50LWFwaTAzLWFiY2RlZg",
+	"世界x.com/c2stYW50LWFwaTAzLWFiY2RlZg",
+	"看c2stYW50LWFwaTAz世.evil-site.com",
+	"世界@evil.example/c2stYW50LWFwaTAzLWFiY2RlZg",
 }
 
 // ordinary texts have no such link.

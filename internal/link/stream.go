@@ -192,16 +192,21 @@ func begins(c byte) bool {
 // safe returns how much of a piece without whitespace is certainly no part of a link: words in scripts that
 // write no spaces are shown as they arrive.
 func safe(s string) int {
-	if strings.ContainsAny(s, ":./\\&@<%") || strings.ContainsFunc(s, func(r rune) bool {
-		return r == 0x3002 || r == 0xFF0E || r == 0xFF61 || r >= 0xFF01 && r <= 0xFF5E || unicode.Is(unicode.Cf, r)
-	}) {
+	if strings.ContainsAny(s, ":./\\&@<%") {
 		return 0
 	}
 	cut := 0
 	for i, r := range s {
-		if r >= 0x2E80 && r != utf8.RuneError { // scripts without spaces
-			cut = i + utf8.RuneLen(r)
+		if !unspacedScript(r) {
+			break
 		}
+		cut = i + utf8.RuneLen(r)
 	}
 	return cut
+}
+
+// unspacedScript reports whether a character is of a script that writes no spaces, and no dot or letter of ASCII
+// in another shape.
+func unspacedScript(r rune) bool {
+	return r >= 0x2E80 && r != utf8.RuneError && r != 0x3002 && (r < 0xFF01 || r > 0xFF61) && visible(r) > 0
 }
