@@ -463,6 +463,7 @@ func TestLinksToKnownHostsStay(t *testing.T) {
 		"https://www.good.example/c2stYW50LWFwaTAzLWFiY2RlZg":          true,
 		"https://docs.good.example/c2stYW50LWFwaTAzLWFiY2RlZg":         true,
 		"https://good.example.evil.example/c2stYW50LWFwaTAzLWFiY2RlZg": false,
+		"https://mail.example/c2stYW50LWFwaTAzLWFiY2RlZg":              false,
 		"https://notgood.example/c2stYW50LWFwaTAzLWFiY2RlZg":           false,
 		"https://good.example@evil.example/c2stYW50LWFwaTAzLWFiY2RlZg": false,
 		`https://evil.example\@good.example/c2stYW50LWFwaTAzLWFiY2Rl`:  false,
