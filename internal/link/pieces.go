@@ -14,14 +14,26 @@ import (
 
 // Bounds for data in many short pieces, none of which looks like data by itself.
 const (
-	maxOdd   = 14 // about as many characters that are no words, in a whole link
-	oddPiece = 3  // what a short piece counts at least that is no word
-	oddHost  = 2  // how often what is in a host name counts: programs look names up without a click
+	maxOdd     = 13 // about as many characters that are no words, in a whole link
+	maxFigures = 20 // digits of a path and a query: names of papers have so many
+	oddPiece   = 3  // what a short piece counts at least that is no word
+	oddHost    = 2  // how often what is in a host name counts: programs look names up without a click
 )
 
 // piecesCarry reports whether the pieces of a link together look like data rather than words. name is its host.
 func piecesCarry(name, after string) bool {
-	return oddHost*oddInName(name)+oddAfter(after) > maxOdd
+	return oddHost*oddInName(name)+oddAfter(after) > maxOdd || figures(unescaped(after)) > maxFigures
+}
+
+// figures counts digits.
+func figures(s string) int {
+	n := 0
+	for i := range len(s) {
+		if isDigit(s[i]) {
+			n++
+		}
+	}
+	return n
 }
 
 // oddInName counts the characters of a host name that are no words. What an owner registers is not counted: it
@@ -134,9 +146,11 @@ func oddToken(s string) int {
 	case strings.ContainsFunc(s, disguised):
 		return 2 * size
 	case strings.ContainsAny(word, "0123456789"):
-		return size
+		return max(size, oddPiece)
+	case word != s && oddToken(word) > 0:
+		return max(number+oddToken(word), oddPiece)
 	case word != s:
-		return number + oddToken(word)
+		return number
 	case size < len(s): // another script
 		return 0
 	case size == 2:

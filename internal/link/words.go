@@ -19,7 +19,7 @@ var common = sync.OnceValue(func() map[string]bool {
 		aws cdn cli cmd cpp dns ftp gnu gpg hub ide jwt npm oop rpc sql vpn vps xhr yml json html http https xhtml mdn ctx gpu cpu
 		jan feb mar apr jun jul aug sep oct nov dec
 		usa bbc cnn nyt
-		amd64 arm64 x86 x64 i386 win32 win64 utf8 sha1 sha256 sha512 base64 md5 mp3 mp4 h264 ipv4 ipv6 http2 http3 oauth2 k8s s3 ec2 l10n i18n a11y
+		amd64 arm64 x86 x64 i386 win32 win64 utf8 sha1 sha256 sha512 base64 md5 mp3 mp4 h264 ipv4 ipv6 http2 http3 oauth2 k8s s3 ec2 v1 v2 l10n i18n a11y
 	`) {
 		words[w] = true
 	}
