@@ -289,6 +289,10 @@ var carrying = []string{
 	"https://evil.example/73-6b-2d-61-6e-74-2d-61-70-69",
 	"https://evil.example/3f2a.1b9c.e07d.55aa",
 	"https://evil.example/1234567/1234567/1234567",
+	"https://docs.python.org/Pneumonoultramicroscopicsilicovolcanoconiosis/x?x=1",
+	"https://github.com/o/r/commit/?id=3f786850e387550fdab836ed7e6dc881de23001b",
+	"abc.bar@c2stYW50LWFwaTAz.evil-site.com",
+	"https://k3.x9.2f.github.io/",
 }
 
 // ordinary texts have no such link.
@@ -517,6 +521,7 @@ var ordinary = []string{
 	"https://www.instagram.com/p/abc/",
 	"someone.else@uni-example.ac.uk, info@example.org and john.smith1985@example.com",
 	"Hans-Peter.Mustermann@firma.example or 12345678+user@users.noreply.github.com",
+	"世界你好吗看x.evil-site.com",
 }
 
 func TestLinksThatMayCarryDataAreSpelledOut(t *testing.T) {
@@ -554,14 +559,18 @@ func TestLinksToKnownHostsStay(t *testing.T) {
 	known := link.Hosts("look at https://good.example/start, or at files.other.example.", "and me@mail.example")
 	g := link.Guard{Known: func(host string) bool { return link.Below(host, known) }}
 	for s, stays := range map[string]bool{
-		"https://good.example/c2stYW50LWFwaTAzLWFiY2RlZg":              true,
-		"https://www.good.example/c2stYW50LWFwaTAzLWFiY2RlZg":          true,
-		"https://docs.good.example/c2stYW50LWFwaTAzLWFiY2RlZg":         true,
-		"https://good.example.evil.example/c2stYW50LWFwaTAzLWFiY2RlZg": false,
-		"https://mail.example/c2stYW50LWFwaTAzLWFiY2RlZg":              false,
-		"https://notgood.example/c2stYW50LWFwaTAzLWFiY2RlZg":           false,
-		"https://good.example@evil.example/c2stYW50LWFwaTAzLWFiY2RlZg": false,
-		`https://evil.example\@good.example/c2stYW50LWFwaTAzLWFiY2Rl`:  false,
+		"https://good.example/c2stYW50LWFwaTAzLWFiY2RlZg":                                              true,
+		"https://www.good.example/c2stYW50LWFwaTAzLWFiY2RlZg":                                          true,
+		"https://docs.good.example/c2stYW50LWFwaTAzLWFiY2RlZg":                                         true,
+		"https://good.example.evil.example/c2stYW50LWFwaTAzLWFiY2RlZg":                                 false,
+		"https://mail.example/c2stYW50LWFwaTAzLWFiY2RlZg":                                              false,
+		`<img srcset="https://good.example/a 1x, https://evil.example/c2stYW50LWFwaTAzLWFiY2RlZg 2x">`: false,
+		"mailto:me@good.example?body=c2VjcmV0LXRva2Vu":                                                 true,
+		"mailto:me@good.example?bcc=c2VjcmV0LXRva2Vu@evil.example":                                     false,
+		"mailto:me@good.example,c2VjcmV0LXRva2Vu@evil.example":                                         false,
+		"https://notgood.example/c2stYW50LWFwaTAzLWFiY2RlZg":                                           false,
+		"https://good.example@evil.example/c2stYW50LWFwaTAzLWFiY2RlZg":                                 false,
+		`https://evil.example\@good.example/c2stYW50LWFwaTAzLWFiY2Rl`:                                  false,
 	} {
 		if got, _ := g.Text(s); (got == s) != stays {
 			t.Errorf("%q became %q", s, got)
@@ -621,6 +630,10 @@ func TestWordsAreShownAsTheyArrive(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	if got := s.Feed("ld, 你好世界"); got != "world, 你好世界" {
+		t.Errorf("%q", got)
+	}
+	line := "x=\"https://example.org/a\"\n"
+	if got := (link.Guard{}).Stream().Feed(line + "next"); got != line {
 		t.Errorf("%q", got)
 	}
 	long := strings.Repeat("x.", 8000)
