@@ -86,13 +86,21 @@ func find(s string) []found {
 			}
 		}
 	}
-	add(withScheme(), full)
-	add(short(), full)
-	add(anyScheme(), full)
-	add(names(), bare)
-	add(numbers(), bare)
-	add(tails(), tail)
-	add(mails(), address)
+	if strings.ContainsAny(s, `:/\`) {
+		add(withScheme(), full)
+	}
+	if strings.Contains(s, ":") {
+		add(short(), full)
+		add(anyScheme(), full)
+	}
+	if strings.Contains(s, ".") {
+		add(names(), bare)
+		add(numbers(), bare)
+		add(tails(), tail)
+	}
+	if strings.Contains(s, "@") {
+		add(mails(), address)
+	}
 	slices.SortFunc(list, func(a, b found) int { return a.start - b.start })
 	return list
 }

@@ -92,12 +92,17 @@ func listApart(s string) string {
 	if !strings.ContainsAny(s, `"'<`) {
 		return s
 	}
-	return strings.NewReplacer("%20", "   ", "%09", "   ").Replace(s)
+	return apart.Replace(s)
 }
+
+var (
+	apart  = strings.NewReplacer("%20", "   ", "%09", "   ")
+	spaces = strings.NewReplacer(" ", "%20", "\t", "%09", "\f", "%0C", "\n", "", "\r", "")
+)
 
 // unspaced spells the spaces in brackets or quotes as browsers do, and drops line breaks as they do.
 func unspaced(s string) string {
-	return strings.NewReplacer(" ", "%20", "\t", "%09", "\f", "%0C", "\n", "", "\r", "").Replace(s)
+	return spaces.Replace(s)
 }
 
 // spacedLen returns how long the text is that unspaced makes n bytes of.
