@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	shellprogram "hermes/internal/policy/shell/program"
 )
 
 // match says whether a rule that denies or asks is about a call.
@@ -108,9 +110,17 @@ func inOrder(pattern []string, c *simple) match {
 	if strings.ContainsAny(c.words[0], "*?[") && c.words[0] != "[" && c.words[0] != "[[" {
 		program = max(program, oneWord(pattern[0], expanded(c.words[0])), oneWord(pattern[0], expanded(c.base)))
 	}
-	rest := slices.DeleteFunc(slices.Clone(pattern[1:]), func(p string) bool { return clustered(p, c.words[1:]) })
+	words := c.words[1:]
+	if pattern[0] == "git" && len(pattern) > 1 && !strings.HasPrefix(pattern[1], "-") { // git stash push is no git push
+		if _, call := shellprogram.GitCall(words); len(call) > 0 {
+			if words = call; oneWord(pattern[1], call[0]) == no {
+				return no
+			}
+		}
+	}
+	rest := slices.DeleteFunc(slices.Clone(pattern[1:]), func(p string) bool { return clustered(p, words) })
 	for _, least := range [...]match{yes, maybe} {
-		if program >= least && restFits(rest, c.words[1:], least) {
+		if program >= least && restFits(rest, words, least) {
 			return least
 		}
 	}

@@ -104,10 +104,7 @@ func (g git) alias(key, value string, words []string) {
 		return
 	}
 	g.InSubshell(func() {
-		g.Script("git " + value)
-		if len(words) > 1 {
-			g.call(append(strings.Fields(value), words[1:]...))
-		}
+		g.Script("git " + value + lex.Quoted(words[min(1, len(words)):]))
 	})
 }
 
