@@ -10,6 +10,7 @@ import (
 	"hermes/internal/config"
 	"hermes/internal/permission"
 	"hermes/internal/toolbox"
+	"hermes/internal/toolset"
 )
 
 // approvals returns the approval rules of a run.
@@ -42,6 +43,19 @@ func (a *App) Permissions() (f *permission.File, allowlist []string, err error) 
 	}
 	f, err = a.permissions()
 	return f, cfg.General().CommandAllowlist, err
+}
+
+// Concerned returns whether a rule is about a tool that there is now.
+func (a *App) Concerned(ctx context.Context) (func(permission.Rule) bool, error) {
+	c := a.tooling().catalogue
+	set, err := c.Select(ctx, toolset.Selection{Enabled: c.Names()})
+	if err != nil {
+		return nil, err
+	}
+	names := set.Names()
+	return func(r permission.Rule) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return r.Concerns(name, set.Toolset(name)) })
+	}, nil
 }
 
 // makePermissions is what the user has allowed for good, for all sessions.

@@ -155,6 +155,11 @@ func (r Rule) Names(tool, toolset string) bool {
 	return r.tool.fits(&Call{Tool: tool, Toolset: toolset}) || r.tool.fits(&Call{Tool: tool, Toolset: toolset, Writes: true})
 }
 
+// Concerns reports whether a rule that denies or asks may be about the calls of a tool in a toolset.
+func (r Rule) Concerns(tool, toolset string) bool {
+	return r.tool.mayFit(&Call{Tool: tool, Toolset: toolset}) || r.tool.mayFit(&Call{Tool: tool, Toolset: toolset, Writes: true})
+}
+
 // String is the rule as it was written.
 func (r Rule) String() string { return r.text }
 

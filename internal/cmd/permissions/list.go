@@ -30,7 +30,7 @@ type view struct {
 
 func (n noun) list() *cobra.Command {
 	var asJSON bool
-	cmd := factory.Verb("list", "List rules, and what runs without asking", "hermes permissions list", cobra.NoArgs, func(_ context.Context, c *factory.Call) error {
+	cmd := factory.Verb("list", "List rules, and what runs without asking", "hermes permissions list", cobra.NoArgs, func(ctx context.Context, c *factory.Call) error {
 		f, allowlist, err := n.App().Permissions()
 		if err != nil {
 			return err
@@ -54,7 +54,11 @@ func (n noun) list() *cobra.Command {
 			c.Note("hermes: %s", p)
 		}
 		if !asJSON {
-			show(c, rules.Entries, list, allowlist)
+			concerned, err := n.App().Concerned(ctx)
+			if err != nil {
+				return err
+			}
+			show(c, rules.Entries, concerned, list, allowlist)
 			return nil
 		}
 		views := []view{}
@@ -69,11 +73,14 @@ func (n noun) list() *cobra.Command {
 }
 
 // show prints what each permission allows, where and until when.
-func show(c *factory.Call, rules []permission.Entry, list []permission.Stored, allowlist []string) {
+func show(c *factory.Call, rules []permission.Entry, concerned func(permission.Rule) bool, list []permission.Stored, allowlist []string) {
 	for _, e := range rules {
 		line := fmt.Sprintf("%-8s  %s", e.Verdict, markup.Visible(e.Rule.String()))
 		if e.Limited() {
 			line += "  (in some sessions)"
+		}
+		if !concerned(e.Rule) {
+			line += "  (there is no such tool now)"
 		}
 		if !e.Expires.IsZero() {
 			line += "  until " + e.Expires.Local().Format(time.DateTime)

@@ -207,7 +207,7 @@ func TestACallIsJudged(t *testing.T) {
 func TestRulesAreListed(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	rules := "rules:\n- {deny: 'terminal: git push --force*', reason: never}\n- {ask: memory, when: {platform: telegram}}\n- {allow: 'memory: x'}\n- {denny: x}\n"
+	rules := "rules:\n- {deny: 'terminal: git push --force*', reason: never}\n- {ask: memory, when: {platform: telegram}}\n- {allow: 'memory: x'}\n- {denny: x}\n- {deny: terminl}\n- {deny: file.Write}\n"
 	if err := os.WriteFile(d.file.Place(), []byte(rules), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -215,10 +215,13 @@ func TestRulesAreListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range []string{"deny      terminal: git push --force*", "never", "ask       memory  (in some sessions)", "permissions.yaml:4", "the rule is ignored", "permissions.yaml:5", "no call runs until it is repaired"} {
+	for _, w := range []string{"deny      terminal: git push --force*", "never", "ask       memory  (in some sessions)", "permissions.yaml:4", "the rule is ignored", "permissions.yaml:5", "no call runs until it is repaired", "deny      terminl  (there is no such tool now)"} {
 		if !strings.Contains(out, w) {
 			t.Errorf("got %q, want %q", out, w)
 		}
+	}
+	if n := strings.Count(out, "no such tool"); n != 1 {
+		t.Errorf("%d rules are said to be about no tool: %s", n, out)
 	}
 }
 
