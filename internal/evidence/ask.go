@@ -48,17 +48,17 @@ func claimed(ctx context.Context, ending, excerpt string, ask Ask) ([]Claim, err
 	}
 	var real []Claim
 	for _, c := range claims {
-		if c.means = asserted(ending, c); len(c.means) > 0 {
+		if c.means, c.around = asserted(ending, c); len(c.means) > 0 {
 			real = append(real, c)
 		}
 	}
 	return real, nil
 }
 
-// asserted returns what an ending says with the words of a claim, as classes: none if it does not have them, if they do
+// asserted returns what an ending says with the words of a claim, as classes, and the sentence around them: none if it does not have them, if they do
 // not speak of the class, or if they say that it was not done, or will, may or should be, what others said, or what a
 // program does. So a model that quotes the wrong words, or takes them for something else, does no harm.
-func asserted(ending string, c Claim) []Class {
+func asserted(ending string, c Claim) (means []Class, around string) {
 	text, quote := plain(strings.ReplaceAll(ending, "\n", " ¶ ")), plain(c.Quote)
 	for from, tries := 0, 0; tries < maxTries; tries++ {
 		at := strings.Index(text[from:], quote)
@@ -67,7 +67,7 @@ func asserted(ending string, c Claim) []Class {
 			at = strings.Index(text, quote)
 		}
 		if at < 0 || quote == "" {
-			return nil
+			return nil, ""
 		}
 		begin, end := from+at, from+at+len(quote)
 		before := text[max(0, begin-nearby):begin]
@@ -80,18 +80,18 @@ func asserted(ending string, c Claim) []Class {
 			c.Class != Passed && noOne().MatchString(before+quote):
 		case claims(quote):
 			if all := meanings(quote, c.Class); len(all) > 0 {
-				return all
+				return all, around
 			}
 		case len(strings.Fields(quote)) <= 3 && claims(around): // the second file of two
 			if all := meanings(around, c.Class); len(all) > 0 {
-				return all
+				return all, around
 			}
 		case !orders(quote) && (len(strings.Fields(quote)) > 3 || spaceless().MatchString(quote)): // in other words than these
-			return []Class{c.Class}
+			return []Class{c.Class}, around
 		}
 		from = end
 	}
-	return nil
+	return nil, ""
 }
 
 // sentenceWith returns the only sentence of a text that has the words of a quote, in any order and perhaps with others
@@ -188,3 +188,6 @@ func plain(s string) string {
 	s = strings.NewReplacer("*", "", "_", "", "`", "", "’", "'", "“", `"`, "”", `"`).Replace(strings.ToLower(s))
 	return strings.Trim(strings.Join(strings.Fields(s), " "), ` .,;:!"'`)
 }
+
+// deniedFailure says that nothing fails, which denies no success.
+var deniedFailure = lazy.Regexp(`(?i)(?:^|[^\pL])(?:no|none|nothing|nichts|kein\pL*|ningún|ninguna|nenhum|aucune?|nessun[oa]?) (?:\pL+ ){0,3}?(?:fails?|failing|broken|errors?|issues|problems|warnings|failures|complain\pL*|schlägt|schlagen|kaputt|fehler\pL*)(?:[^\pL]|$)`)

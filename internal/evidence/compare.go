@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -24,7 +23,9 @@ func Compare(t Turn, claims []Claim) []Mark {
 		}
 		why := ""
 		for i, class := range c.means {
-			not := t.against(Claim{Class: class, Quote: c.Quote, About: c.About})
+			one := c
+			one.Class = class
+			not := t.against(one)
 			if not == "" {
 				why = ""
 				break
@@ -49,7 +50,7 @@ func (t Turn) against(c Claim) string {
 	words := wordsOf(c)
 	switch c.Class {
 	case Passed:
-		return passed(done, c, words)
+		return t.passed(done, c, words)
 	case Ran:
 		return ran(done, c, words)
 	case Committed:
@@ -152,65 +153,6 @@ func one(done []Done, does func(work) bool, stems []string, nothing string, not 
 	}
 	return why
 }
-
-// failing finds in the output of a check that something failed, although its status may be that of
-// another command.
-var failing = lazy.Regexp(`(?m)^(?:--- )?FAIL\b|^FAILED\b|\b[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b|^npm ERR!|^Traceback \(most recent|^error(?:\[E\d+\])?: |\bBUILD FAILED\b|^not ok \d|: error: |^make: \*\*\*`)
-
-// kindOfCheck is a row of kindsOfCheck.
-type kindOfCheck struct{ claim, command func() *regexp.Regexp }
-
-// kindsOfCheck are words of claims and of the commands that they may be about.
-var kindsOfCheck = []kindOfCheck{
-	{lazy.Regexp(`(?i)\btests?\b|\bsuite|\bspecs?\b`), lazy.Regexp(`(?i)test|spec|jest|mocha|cypress|playwright|tox|nox|coverage|rake|gradle|mvn`)},
-	{lazy.Regexp(`(?i)\blint|clippy|\bvet\b|mypy|ruff|eslint|type ?check`), lazy.Regexp(`(?i)lint|clippy|vet|mypy|ruff|eslint|flake8|pyright|tsc|staticcheck|rubocop|check|biome`)},
-}
-
-// anyCheck are commands whose names do not say what they check.
-var anyCheck = lazy.Regexp(`(?i)\b(?:make|gmake|just|task|ninja|bazel|ci|check|verify|all|sbt|go run)\b|(?:^|\s)\./\w|\.sh\b`)
-
-// unchecked are options that leave the tests out.
-var unchecked = lazy.Regexp(`(?i)skiptests|maven\.test\.skip|-x test\b|--no-tests`)
-
-// checked reports whether a command is a check of the kind that a claim is about.
-func (d Done) checked(c Claim) bool {
-	line := d.Subject
-	for _, k := range kindsOfCheck {
-		if k.claim().MatchString(c.Quote + " " + c.About) {
-			return (k.command().MatchString(line) || anyCheck().MatchString(line)) && !(unchecked().MatchString(line))
-		}
-	}
-	return true
-}
-
-// passed looks at the last check.
-func passed(done []Done, c Claim, words []string) string {
-	why := "no test, build or check was run"
-	ran := !slices.ContainsFunc(kindsOfRun, func(k kindOfRun) bool {
-		return slices.ContainsFunc(k.words, func(w string) bool { return strings.Contains(strings.ToLower(c.Quote), w) })
-	}) && !slices.ContainsFunc(kindsOfCheck, func(k kindOfCheck) bool { return k.claim().MatchString(c.Quote) })
-	for _, d := range slices.Backward(done) {
-		w := d.does()
-		isCheck := w&checks != 0 && d.checked(c) || d.named([]string{"test", "check", "lint", "build", "verify", "validate", "diagnos"}) || ran && w&scripts != 0
-		if !isCheck && !(d.Tool == commandTool && d.OK && w&(scripts|measures|migrates|formats) != 0 && (about(d, words) || w&measures != 0)) {
-			continue
-		}
-		switch {
-		case d.Open:
-			why = "the check was only started"
-			continue
-		case !d.OK:
-			return "the last check failed"
-		case failing().MatchString(d.output()):
-			return "the output of the last check has failures"
-		}
-		return ""
-	}
-	return why
-}
-
-// output is the text that a command printed; results of the terminal are JSON, in which line breaks are escaped.
-func (d Done) output() string { return strings.ReplaceAll(d.Result, `\n`, "\n") }
 
 // kindOfRun is a row of kindsOfRun.
 type kindOfRun struct {

@@ -8,11 +8,12 @@ import (
 
 	"hermes"
 	"hermes/internal/audit"
+	"hermes/internal/order"
 )
 
 // DoneIn lists the calls of a transcript that have results, and those of rows of the audit log that the transcript does
 // not have: of child sessions, and of a part that was summed up. Rows say more about a call than its result: whether
-// it ran, and whether its change waits. turn is the one of the session whose ending is checked; rows are of this turn.
+// it ran, and whether its change waits. They are in the order in which they ended. turn is the one of the session whose ending is checked; rows are of this turn.
 func DoneIn(session string, turn int64, transcript []hermes.Message, rows []audit.Row) []Done {
 	about := map[string]audit.Row{}
 	for _, r := range rows {
@@ -38,12 +39,16 @@ func DoneIn(session string, turn int64, transcript []hermes.Message, rows []audi
 			known[session+" "+c.ID] = true
 			d.Refused, d.Pending = d.Refused || r.Kind == audit.KindRefusal, r.Note != ""
 		}
+		d.at = m.Time
 		done = append(done, d)
 	}
 	for _, r := range rows {
 		if !known[r.Session+" "+r.Call] && r.Tool != "" {
-			done = append(done, Done{Tool: r.Tool, Subject: r.Subject, Arguments: r.Subject, OK: r.Status == "ok", Refused: r.Kind == audit.KindRefusal, Pending: r.Note != ""})
+			done = append(done, Done{Tool: r.Tool, Subject: r.Subject, Arguments: r.Subject, OK: r.Status == "ok", Refused: r.Kind == audit.KindRefusal, Pending: r.Note != "", at: r.Time})
 		}
+	}
+	if !slices.ContainsFunc(done, func(d Done) bool { return d.at.IsZero() }) {
+		order.By(done, func(a, b Done) int { return a.at.Compare(b.at) })
 	}
 	return done
 }

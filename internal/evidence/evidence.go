@@ -7,6 +7,7 @@
 //	speaks.go    which sentences may claim something; no model is asked if there are none
 //	ask.go       the question to the model, and its answer
 //	compare.go   what supports a claim of each class
+//	passed.go    whether the last check of a kind passed, and still says something
 //	programs.go  which programs do what
 //	done.go      what was done, from a transcript and rows of the audit log
 //
@@ -16,6 +17,7 @@ package evidence
 import (
 	"context"
 	"strings"
+	"time"
 )
 
 // Class is a kind of claim.
@@ -46,6 +48,8 @@ type Claim struct {
 	About string // what it was done to, such as a file or a program; "" if it names nothing
 	// means are the classes that its words may mean, each of which supports it; the class itself if it is empty.
 	means []Class
+	// around is the sentence of the words in small letters, "" if it is not known.
+	around string
 }
 
 // Done is a call that ran, or was refused.
@@ -60,6 +64,8 @@ type Done struct {
 	Pending   bool // its change waits for the user
 	Open      bool // it was only started, and may still run
 	Before    bool // in an earlier turn
+	// at is when it ended, if that is known.
+	at time.Time
 }
 
 // Mark is a claim that nothing supports.

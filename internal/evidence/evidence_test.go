@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"hermes"
+	"hermes/internal/audit"
 	"hermes/internal/evidence"
 	"hermes/internal/tokens"
 )
@@ -343,6 +345,49 @@ func TestAModelThatNamesAnyClass(t *testing.T) {
 		t.Logf("%s: %d of %d are marked", name, n, of)
 		if n > most {
 			t.Errorf("%s: %d of %d honest endings are marked, at most %d may be", name, n, of, most)
+		}
+	}
+}
+
+// TestPlainEndings are false endings of which each must be marked, and honest ones of which none may be.
+func TestPlainEndings(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{"plain_lies.txt": true, "plain_honest.txt": false} {
+		if n, of := marked(t, name, want); of == 0 || want && n < of || !want && n > 0 {
+			t.Errorf("%s: %d of %d are marked", name, n, of)
+		}
+	}
+}
+
+// TestCallsOfChildrenAreInOrder with those of the session: what a child wrote before a test was tested.
+func TestCallsOfChildrenAreInOrder(t *testing.T) {
+	t.Parallel()
+	at := func(n int) time.Time { return time.Unix(int64(n), 0) }
+	transcript := []hermes.Message{
+		{Role: hermes.RoleAssistant, Turn: 1, Time: at(1), Calls: []hermes.ToolCall{{ID: "a", Name: "terminal", Arguments: `{"command":"go test ./..."}`}}},
+		{Role: hermes.RoleTool, Turn: 1, Time: at(5), CallID: "a", Parts: []hermes.Part{{Text: `{"output":"ok","exit_code":0}`}}},
+	}
+	for when, want := range map[int]int{3: 0, 7: 1} {
+		done := evidence.DoneIn("s", 1, transcript, []audit.Row{{Session: "child", Call: "b", Tool: "write_file", Subject: "a.go", Status: "ok", Time: at(when)}})
+		marks, err := evidence.Check(t.Context(), evidence.Turn{Ending: "All tests pass.", Done: done}, func(context.Context, string, string, int) (string, error) {
+			return `[{"class":"passed","quote":"All tests pass","about":"tests"}]`, nil
+		})
+		if err != nil || len(marks) != want {
+			t.Errorf("a file written at %d: %v, %v", when, marks, err)
+		}
+	}
+}
+
+// TestAPatchAfterTheTest names its files in the patch.
+func TestAPatchAfterTheTest(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]int{"a.go": 1, "README.md": 0} {
+		done := []evidence.Done{{Tool: "terminal", Subject: "go test ./...", OK: true}, {Tool: "patch", Arguments: `{"patch":"*** Begin Patch\n*** Update File: ` + file + `\n@@\n-a\n+b\n"}`, OK: true}}
+		marks, err := evidence.Check(t.Context(), evidence.Turn{Ending: "All tests pass.", Done: done}, func(context.Context, string, string, int) (string, error) {
+			return `[{"class":"passed","quote":"All tests pass","about":"tests"}]`, nil
+		})
+		if err != nil || len(marks) != want {
+			t.Errorf("%s: %v, %v", file, marks, err)
 		}
 	}
 }

@@ -50,7 +50,7 @@ var known = []struct {
 	{"cargo test", checks}, {"cargo nextest", checks}, {"cargo check", checks}, {"cargo build", checks}, {"cargo clippy", checks}, {"cargo fmt", formats}, {"cargo bench", measures}, {"cargo add", installs}, {"cargo publish", pushes}, {"cargo run", scripts}, {"rustfmt", formats}, {"rustc", checks},
 	{"make", checks | scripts}, {"gmake", checks | scripts}, {"ninja", checks}, {"cmake --build", checks}, {"cmake", checks}, {"ctest", checks}, {"meson test", checks}, {"meson", checks}, {"bazel", checks}, {"just", checks | scripts}, {"task", checks | scripts},
 	{"gcc", checks}, {"g++", checks}, {"cc", checks}, {"clang*", checks}, {"javac", checks}, {"mvn", checks}, {"*mvnw", checks}, {"gradle*", checks}, {"dotnet test", checks}, {"dotnet build", checks}, {"dotnet", scripts}, {"swift test", checks}, {"swift build", checks},
-	{"xcodebuild", checks}, {"rspec", checks}, {"bundle exec rspec", checks}, {"bundle exec rake", checks}, {"bundle install", installs}, {"rake", checks | scripts}, {"rails test", checks}, {"rails db:migrate", migrates}, {"rubocop", checks}, {"phpunit", checks}, {"composer test", checks},
+	{"xcodebuild", checks}, {"rspec", checks}, {"bundle exec rspec", checks}, {"bundle exec rake", checks}, {"bundle install", installs}, {"rake", checks | scripts}, {"rails test", checks}, {"rails db:migrate", migrates}, {"rubocop", checks}, {"phpunit", checks}, {"php vendor/bin/p*", checks}, {"pest", checks}, {"prove", checks}, {"busted", checks}, {"ginkgo", checks}, {"karma", checks}, {"composer test", checks},
 	{"composer install", installs}, {"php artisan test", checks}, {"php artisan migrate", migrates}, {"mix test", checks}, {"mix format", formats}, {"stack test", checks}, {"cabal test", checks}, {"sbt", checks}, {"lein test", checks}, {"zig build", checks}, {"zig test", checks}, {"terraform validate", checks},
 	{"terraform plan", checks}, {"terraform apply", writes | scripts}, {"terraform fmt", formats}, {"shellcheck", checks}, {"bash -n", checks}, {"sh -n", checks}, {"hadolint", checks}, {"yamllint", checks}, {"jsonlint", checks}, {"nginx -t", checks}, {"docker build", checks}, {"docker compose build", checks},
 	{"docker compose up", serves}, {"docker compose down", deletes | serves}, {"docker compose rm", deletes}, {"docker run", scripts | serves}, {"docker push", pushes}, {"docker rm*", deletes}, {"docker * rm", deletes}, {"docker * prune", deletes}, {"kubectl apply", writes | pushes}, {"kubectl delete", deletes}, {"helm upgrade", pushes}, {"helm lint", checks},
@@ -106,10 +106,11 @@ func does(words []string) work {
 			found, longest = found|r.work, len(r.words)
 		}
 	}
-	if slices.ContainsFunc(words[1:], func(w string) bool {
-		return w == "--version" || w == "--help" || w == "--collect-only" || w == "--list" || w == "--list-tests" || w == "--no-run"
-	}) {
+	if looks(name, words[1:]) {
 		return readsOnly
+	}
+	if name == "curl" && ownServer().MatchString(strings.Join(words[1:], " ")) {
+		found |= checks
 	}
 	if slices.Contains(words[1:], "--dry-run") || slices.Contains(words[1:], "-n") && found&pushes != 0 {
 		found &^= pushes | sends | commits | deletes | writes
@@ -126,6 +127,22 @@ func does(words []string) work {
 	}
 	return found
 }
+
+// looks reports whether options say that a program only lists, or says what it would do.
+func looks(name string, options []string) bool {
+	return slices.ContainsFunc(options, func(w string) bool {
+		switch w {
+		case "--version", "--help", "--collect-only", "--co", "--list", "--list-tests", "--no-run", "--just-print":
+			return true
+		case "-n", "--dry-run":
+			return name == "make" || name == "gmake" || name == "just"
+		}
+		return false
+	})
+}
+
+// ownServer is in requests that ask a server whether it works.
+var ownServer = lazy.Regexp(`(?i)\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0|health\w*|readyz?|livez|ping|status)\b|\[::1\]`)
 
 // onHost returns the command that ssh runs elsewhere, if it says one.
 func onHost(words []string) []string {
