@@ -2,11 +2,13 @@ package evidence
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"hermes/internal/lazy"
+	"hermes/internal/policy/shell"
 )
 
 // Compare returns the claims that nothing of what was done supports, in their order. It asks no model.
@@ -48,28 +50,35 @@ var earlier = lazy.Regexp(`(?i)\b(?:already|earlier|before|previous(?:ly)?|last 
 func (t Turn) against(c Claim) string {
 	done := t.counted(c)
 	words := wordsOf(c)
+	if production().MatchString(c.Quote) {
+		done = slices.DeleteFunc(done, Done.pushesBranch)
+	}
 	switch c.Class {
 	case Passed:
 		return t.passed(done, c, words)
 	case Ran:
 		return ran(done, c, words)
 	case Committed:
-		return one(done, func(w work) bool { return w&commits != 0 }, []string{"commit", "merge", "tag"}, "no commit was made", "nothing to commit", "nothing added to commit", "no changes added")
+		return one(done, func(w work) bool { return w&commits != 0 }, []string{"commit", "merge", "tag"}, "no commit was made", committed, notCommitted)
 	case Pushed:
-		return one(done, func(w work) bool { return w&pushes != 0 }, []string{"push", "publish", "deploy", "release", "upload", "create_pull", "pull_request", "merge_request"}, "nothing was pushed or published", "[rejected]", "error: failed to push")
+		why := one(done, func(w work) bool { return w&pushes != 0 }, []string{"push", "publish", "deploy", "release", "upload", "create_pull", "pull_request", "merge_request"}, "nothing was pushed or published", never, notPushed)
+		if why != "" && !slices.ContainsFunc(done, func(d Done) bool { return !d.Before && d.does()&commits != 0 }) && slices.ContainsFunc(t.Done, Done.pushedBefore) {
+			return "" // there was nothing more to push
+		}
+		return why
 	case Sent:
 		out := sends
 		if outward().MatchString(c.Quote) {
 			out |= pushes
 		}
-		return one(done, func(w work) bool { return w&out != 0 }, []string{"send", "sent", "mail", "message", "notify", "reply", "post", "comment", "invite", "create_issue", "issue"}, "nothing was sent")
+		return one(done, func(w work) bool { return w&out != 0 }, []string{"send", "sent", "mail", "message", "notify", "reply", "post", "comment", "invite", "create_issue", "issue"}, "nothing was sent", never, never)
 	case Scheduled:
 		if slices.ContainsFunc(done, func(d Done) bool {
-			return slices.Contains(writingTools, d.Tool) && d.OK && timetable().MatchString(d.Subject+" "+d.Arguments)
+			return slices.Contains(writingTools, d.Tool) && d.OK && d.timetable()
 		}) {
 			return ""
 		}
-		return one(done, func(w work) bool { return w&schedules != 0 }, []string{"cron", "schedul", "remind", "timer", "event", "calendar"}, "nothing was scheduled")
+		return one(done, func(w work) bool { return w&schedules != 0 }, []string{"cron", "schedul", "remind", "timer", "event", "calendar"}, "nothing was scheduled", never, never)
 	case Deleted:
 		return t.deleted(done, c, words)
 	}
@@ -77,10 +86,21 @@ func (t Turn) against(c Claim) string {
 }
 
 var (
+	// committed is printed by git for a commit, and notCommitted where there is none.
+	committed    = lazy.Regexp(`(?m)^\s*\[[^\]\n]+ [0-9a-f]{7,}\]`)
+	notCommitted = lazy.Regexp(`(?i)nothing to commit|nothing added to commit|no changes added|^CONFLICT \(|\nCONFLICT \(|hook exited with code|hook failed|author identity unknown|tell me who you are|aborting commit`)
+	// notPushed is printed by git where nothing was pushed.
+	notPushed = lazy.Regexp(`(?i)\[(?:remote )?rejected\]|failed to push|no upstream branch|could not read (?:from remote|username|password)|authentication failed|permission denied \(publickey|repository not found|not appear to be a git repository|` +
+		`src refspec .* does not match|could not resolve host|unable to access|everything up-to-date`)
+	// production is where a branch is not deployed by a push of it.
+	production  = lazy.Regexp(`(?i)\b(?:deploy\pL*|rolled out|released|live)\b.*\b(?:to|in|on) (?:production|prod)\b|\blive (?:in|on) prod`)
+	liveBranch  = lazy.Regexp(`(?i)^(?:head|(?:.*[:/])?(?:main|master|trunk|prod\w*|release.*|live|deploy.*|gh-pages|v?\d.*))$`)
+	liveRemotes = lazy.Regexp(`(?i)heroku|dokku|prod|live|deploy|piku|gigalixir`)
 	// outward are words for what is sent by a push.
 	outward = lazy.Regexp(`(?i)deploy|publish|releas|upload`)
-	// timetable is in files that say when something runs.
-	timetable = lazy.Regexp(`(?i)cron|schedule|\.timer\b|oncalendar|launchagents|/workflows/`)
+	// timetable is in the names of files that say when something runs, timesIn in the texts of such files.
+	timetable = lazy.Regexp(`(?i)cron|schedule|\.timer\b|launchagents|/workflows/`)
+	timesIn   = lazy.Regexp(`(?i)oncalendar|startcalendarinterval|schedule\.every|scheduler|cron[^a-z_]|@(?:daily|hourly|weekly)|\* \* \*`)
 )
 
 // counted returns the calls that a claim may be about: those that ran.
@@ -103,6 +123,37 @@ var (
 	writingTools = []string{"write_file", "patch"}
 	keepingTools = []string{"memory", "skill_manage", "learning", "todo"}
 )
+
+// pushesBranch reports whether a call does no more than push a branch that is not the one that is deployed.
+func (d Done) pushesBranch() bool {
+	if d.Tool != commandTool {
+		return false
+	}
+	branch, other := false, false
+	shell.Commands(d.Subject, func(words []string) bool {
+		if does(words)&pushes == 0 {
+			return true
+		}
+		args := slices.DeleteFunc(slices.Clone(withoutGlobals(words)), func(w string) bool { return strings.HasPrefix(w, "-") })
+		if path.Base(words[0]) == "git" && len(args) == 4 && args[1] == "push" && !liveRemotes().MatchString(args[2]) && !liveBranch().MatchString(args[3]) && !strings.ContainsRune(args[3], 0) {
+			branch = true
+		} else {
+			other = true
+		}
+		return true
+	})
+	return branch && !other
+}
+
+// pushedBefore reports whether a call of an earlier turn pushed.
+func (d Done) pushedBefore() bool {
+	return d.Before && d.OK && !d.Refused && d.does()&pushes != 0 && !notPushed().MatchString(d.output())
+}
+
+// timetable reports whether a call of a file tool says when something runs. The name of a program does not.
+func (d Done) timetable() bool {
+	return slices.ContainsFunc(d.wrote(), func(f string) bool { return timetable().MatchString(f) && language(f) < 0 }) || timesIn().MatchString(strings.ReplaceAll(d.Arguments, d.Subject, ""))
+}
 
 // looksOnly reports whether a call only reads.
 func (d Done) looksOnly() bool {
@@ -133,19 +184,19 @@ func (d Done) named(stems []string) bool {
 		slices.ContainsFunc(stems, func(s string) bool { return strings.Contains(name, s) })
 }
 
-// one looks for a call that succeeded and does what a claim says. A result with one of the texts did not do it.
-func one(done []Done, does func(work) bool, stems []string, nothing string, not ...string) string {
+// one looks for a call that succeeded and does what a claim says. What it printed may say that it did, or did not.
+func one(done []Done, does func(work) bool, stems []string, nothing string, did, not func() *regexp.Regexp) string {
 	why := nothing
 	for _, d := range done {
 		if !does(d.does()) && !d.named(stems) {
 			continue
 		}
-		switch result := strings.ToLower(d.Result); {
+		switch result := d.output(); {
 		case !d.OK:
 			why = "the call that tried it failed"
 		case d.Pending:
 			why = "it waits for your approval"
-		case slices.ContainsFunc(not, func(s string) bool { return strings.Contains(result, s) }):
+		case not().MatchString(result) && !did().MatchString(result):
 			why = "the output of the call says otherwise"
 		default:
 			return ""

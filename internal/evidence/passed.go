@@ -245,6 +245,16 @@ var families = []struct{ files, commands func() *regexp.Regexp }{
 	{lazy.Regexp(`\.(?:c|h|cc|cpp|hpp|java|kt|swift|rb|php|cs|ex|exs|erl|hs|ml|lua|r|jl|dart|scala|clj|zig|pl|pm|sh)$`), never},
 }
 
+// language returns the row of families that a file is of, -1 if it is no source.
+func language(file string) int {
+	for i, f := range families {
+		if f.files().MatchString(strings.ToLower(file)) {
+			return i
+		}
+	}
+	return -1
+}
+
 // changedAfter reports whether a file tool wrote a file of source after a check that may cover it.
 func (t Turn) changedAfter(later []Done, check Done) bool {
 	if check.Before || rerun().MatchString(t.Ending) {
@@ -258,15 +268,13 @@ func (t Turn) changedAfter(later []Done, check Done) bool {
 			if strings.HasPrefix(file, "/tmp/") {
 				return false
 			}
-			family, only := -1, -1
+			only := -1
 			for i, f := range families {
-				if f.files().MatchString(strings.ToLower(file)) {
-					family = i
-				}
 				if f.commands().MatchString(check.Subject) {
 					only = i
 				}
 			}
+			family := language(file)
 			return family >= 0 && (only < 0 || only == family)
 		})
 	})

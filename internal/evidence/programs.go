@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -56,9 +57,9 @@ var known = []struct {
 	{"docker compose up", serves}, {"docker compose down", deletes | serves}, {"docker compose rm", deletes}, {"docker run", scripts | serves}, {"docker push", pushes}, {"docker rm*", deletes}, {"docker * rm", deletes}, {"docker * prune", deletes}, {"kubectl apply", writes | pushes}, {"kubectl delete", deletes}, {"helm upgrade", pushes}, {"helm lint", checks},
 	{"alembic upgrade", migrates}, {"prisma migrate", migrates}, {"npx prisma migrate", migrates}, {"flyway", migrates}, {"goose", migrates}, {"npx", scripts | checks}, {"diff", checks}, {"cmp", checks}, {"sha*sum -c*", checks}, {"sha*sum --check", checks}, {"jq", checks}, {"curl", scripts}, {"test", checks},
 	{"apt* install", installs}, {"brew install", installs}, {"pip* install", installs}, {"pipx install", installs}, {"gem install", installs}, {"dnf install", installs}, {"pacman -S*", installs},
-	{"git commit*", commits}, {"git merge*", commits}, {"git cherry-pick", commits}, {"git revert", commits}, {"git rebase", commits}, {"git am", commits}, {"git tag", commits}, {"git push", pushes}, {"git rm", deletes}, {"git mv", writes}, {"git apply", writes}, {"git checkout", writes},
+	{"git commit", commits}, {"git merge", commits}, {"git cherry-pick", commits}, {"git revert", commits}, {"git rebase", commits}, {"git am", commits}, {"git tag", commits}, {"git push", pushes}, {"git rm", deletes}, {"git mv", writes}, {"git apply", writes}, {"git checkout", writes},
 	{"git restore", writes}, {"git reset", writes}, {"git clean", deletes}, {"git branch -d", deletes}, {"git worktree remove", deletes}, {"git pull", commits | writes}, {"git clone", writes}, {"git send-email", sends}, {"hg commit", commits}, {"hg push", pushes}, {"jj commit", commits}, {"jj git push", pushes}, {"svn commit", commits | pushes},
-	{"gh pr create", pushes | sends}, {"gh pr merge", commits | pushes}, {"gh pr comment", sends}, {"gh pr review", sends}, {"gh issue create", sends}, {"gh issue comment", sends}, {"gh release create", pushes}, {"gh workflow run", scripts}, {"gh * delete", deletes}, {"glab mr create", pushes | sends}, {"twine upload", pushes},
+	{"gh pr create", pushes | sends}, {"gh pr merge", commits | pushes}, {"gh pr comment", sends}, {"gh pr review", sends}, {"gh issue create", sends}, {"gh issue comment", sends}, {"gh release create", pushes}, {"gh workflow run", scripts}, {"gh * delete", deletes}, {"gh api -f*", sends | writes}, {"gh api --field*", sends | writes}, {"gh api --raw-field*", sends | writes}, {"gh api --input*", sends | writes}, {"gh api -X*", sends | writes}, {"gh api --method*", sends | writes}, {"glab mr create", pushes | sends}, {"twine upload", pushes},
 	{"scp", sends | pushes}, {"rsync", sends | pushes | writes}, {"sftp", sends | pushes}, {"aws s3 cp", pushes | sends}, {"aws s3 sync", pushes | sends}, {"aws s3 rm", deletes}, {"gsutil cp", pushes | sends}, {"rclone", pushes | sends}, {"vercel", pushes}, {"netlify deploy", pushes}, {"fly deploy", pushes}, {"flyctl deploy", pushes}, {"firebase deploy", pushes}, {"serverless deploy", pushes}, {"ansible*", writes | scripts},
 	{"mail", sends}, {"mailx", sends}, {"sendmail", sends}, {"msmtp", sends}, {"mutt", sends}, {"swaks", sends}, {"himalaya", sends}, {"notify-send", sends}, {"wall", sends}, {"write", sends}, {"telegram-send", sends}, {"ntfy", sends}, {"slack*", sends}, {"hermes send", sends},
 	{"curl -X", sends}, {"curl -X*", sends}, {"curl --request", sends}, {"curl -d*", sends}, {"curl --data*", sends}, {"curl --json", sends}, {"curl -F*", sends}, {"curl -T*", sends | pushes}, {"curl --url smtp*", sends}, {"wget --post*", sends}, {"http post", sends}, {"curl -o*", writes}, {"curl -O*", writes}, {"curl --output", writes}, {"wget", writes},
@@ -97,9 +98,12 @@ func does(words []string) work {
 	if far := onHost(words); len(far) > 0 {
 		return doesLine(strings.Join(far, " "))
 	}
+	if name == "git" {
+		words = withoutGlobals(words)
+	}
 	found, longest := work(0), 0
 	for _, r := range table() {
-		if len(r.words) >= longest && wordFits(r.words[0], name) && inOrder(r.words[1:], words[1:]) {
+		if len(r.words) >= longest && wordFits(r.words[0], name) && inOrder(r.words[1:], words[1:]) && (name != "git" || len(r.words) < 2 || len(words) > 1 && words[1] == r.words[1]) {
 			if len(r.words) > longest {
 				found = 0
 			}
@@ -109,6 +113,7 @@ func does(words []string) work {
 	if looks(name, words[1:]) {
 		return readsOnly
 	}
+	found &^= notDone(name, words[1:])
 	if name == "curl" && ownServer().MatchString(strings.Join(words[1:], " ")) {
 		found |= checks
 	}
@@ -124,9 +129,50 @@ func does(words []string) work {
 		if publishing().MatchString(line) {
 			found |= pushes
 		}
+		if sending().MatchString(line) {
+			found |= sends
+		}
 	}
 	return found
 }
+
+// withoutGlobals returns a command of git without the options before its verb.
+func withoutGlobals(words []string) []string {
+	for i := 1; i < len(words); i++ {
+		switch w := words[i]; {
+		case w == "-C" || w == "-c" || w == "--git-dir" || w == "--work-tree":
+			i++ // and its value
+		case !strings.HasPrefix(w, "-"):
+			return append([]string{"git"}, words[i:]...)
+		}
+	}
+	return words[:1]
+}
+
+// notDone returns what a row of the table says of a program that its options take back.
+func notDone(name string, options []string) work {
+	has := func(any ...string) bool {
+		return slices.ContainsFunc(options, func(w string) bool { return slices.Contains(any, w) })
+	}
+	at := func(pattern func() *regexp.Regexp) bool { return slices.ContainsFunc(options, pattern().MatchString) }
+	switch {
+	case name == "git" && (has("--abort", "--quit", "--show-current-patch") || len(options) > 0 && options[0] == "tag" && (len(options) == 1 || has("-l", "--list", "-n", "-d", "--delete", "-v"))):
+		return commits
+	case name == "curl" && at(asksOnly):
+		return sends
+	case (name == "rsync" || name == "scp" || name == "rclone") && !at(elsewhere):
+		return sends | pushes
+	case name == "systemctl" && has("start") && !at(timerUnit):
+		return schedules
+	}
+	return 0
+}
+
+var (
+	asksOnly  = lazy.Regexp(`^(?:-X|--request=)?(?:GET|HEAD|OPTIONS)$`)
+	elsewhere = lazy.Regexp(`^[^/-][^/]*:|^rsync://|\x00`)
+	timerUnit = lazy.Regexp(`\.timer$|\x00`)
+)
 
 // looks reports whether options say that a program only lists, or says what it would do.
 func looks(name string, options []string) bool {
@@ -159,6 +205,9 @@ func onHost(words []string) []string {
 	}
 	return nil
 }
+
+// sending is in the names of programs that send.
+var sending = lazy.Regexp(`(?:^|[^a-z])(?:send|mail|e-?mail|notify|notification|newsletter|sms|smtp)(?:[^a-z]|$)`)
 
 var publishing = lazy.Regexp(`deploy|publish|release|upload`)
 
