@@ -259,6 +259,7 @@ var smoothly = lazy.Regexp(`(?i)\b(?:successful(?:ly)?|without (?:a hitch|proble
 // written looks for a call that wrote what a claim says was saved or edited.
 func (t Turn) written(done []Done, c Claim, words []string) string {
 	files := fileNames(c.Quote + " " + c.About)
+	builds := made().MatchString(c.Quote)
 	remembers := len(files) == 0 && keeping().MatchString(c.Quote+" "+c.About)
 	why := "nothing was written"
 	if remembers {
@@ -267,7 +268,7 @@ func (t Turn) written(done []Done, c Claim, words []string) string {
 	for _, d := range done {
 		w := d.does()
 		keeps := slices.Contains(keepingTools, d.Tool)
-		writer := slices.Contains(writingTools, d.Tool) || keeps && (len(files) == 0 || about(d, files)) || w&(writes|formats|installs|commits|deletes|migrates|checks) != 0 || w&scripts != 0 ||
+		writer := slices.Contains(writingTools, d.Tool) || keeps && (len(files) == 0 || about(d, files)) || w&(writes|formats|installs|commits|deletes|migrates|scripts) != 0 || w&checks != 0 && builds ||
 			d.named([]string{"write", "save", "create", "update", "edit", "add", "set", "insert", "put", "store", "upload", "patch", "replace", "append"})
 		if !writer || remembers && d.Tool == "todo" || remembers && !keeps && !slices.Contains(writingTools, d.Tool) {
 			continue
@@ -285,18 +286,74 @@ func (t Turn) written(done []Done, c Claim, words []string) string {
 			}
 			continue
 		}
-		if gone := t.missing(files, true); gone != "" && !slices.ContainsFunc(done, func(d Done) bool {
-			return d.does()&deletes != 0 && d.OK && about(d, []string{gone}) && d.Subject != "" && !strings.HasPrefix(d.Subject, "mv ")
-		}) {
+		if gone := t.missing(files, true); gone != "" && !slices.ContainsFunc(done, func(d Done) bool { return d.OK && d.tookAway(gone) }) {
 			return gone + " does not exist"
 		}
 		if len(files) > 0 && !about(d, files) && !t.there(files) {
 			why = "nothing wrote " + strings.Join(files, ", ")
 			continue
 		}
+		if not := t.unwritten(listed(c.Quote)); not != "" {
+			why = "nothing wrote " + not
+			continue
+		}
 		return ""
 	}
 	return why
+}
+
+// made are words for what a build writes.
+var made = lazy.Regexp(`(?i)\b(?:built|compiled|generated|created|rendered|re-rendered|regenerated|exported|produced|bundled|packed|packaged|installed|downloaded|recorded|measured|gebaut|erstellt|kompiliert|generiert)\b`)
+
+// tookAway reports whether a call deleted a file, or moved it to another place.
+func (d Done) tookAway(file string) bool {
+	if d.Tool != commandTool {
+		return false
+	}
+	found := false
+	shell.Commands(d.Subject, func(words []string) bool {
+		w, part := does(words), words[1:]
+		if words = withoutGlobals(words); len(part) > 0 && (slices.Contains(words, "mv") || path.Base(words[0]) == "rename") {
+			part = part[:len(part)-1] // the last is where to
+		} else if w&deletes == 0 {
+			return true
+		}
+		found = found || about(Done{Subject: strings.Join(part, " ")}, []string{file})
+		return true
+	})
+	return found
+}
+
+// listed returns the files of a list, as in "a.go, b.go and c.go".
+func listed(text string) []string {
+	files := fileNames(text)
+	for i := range len(files) - 1 {
+		_, after, _ := strings.Cut(text, files[i])
+		between, _, found := strings.Cut(after, files[i+1])
+		if !found || !joins().MatchString(between) {
+			return nil
+		}
+	}
+	if len(files) < 2 {
+		return nil
+	}
+	return files
+}
+
+// joins is between the files of a list.
+var joins = lazy.Regexp("^[`*_\"']*(?:,|, and| and|,? und| y| et| e| en|、|和|и) [`*_\"']*(?:\\./)?$")
+
+// unwritten returns the first file of a list that certainly no call wrote, "" if there is none.
+func (t Turn) unwritten(files []string) string {
+	sure := !slices.ContainsFunc(t.Done, func(d Done) bool {
+		return !slices.Contains(writingTools, d.Tool) && d.OK && (d.Tool != commandTool && d.Tool != "process" && !d.looksOnly() && !slices.Contains(keepingTools, d.Tool) || d.does()&(writes|formats|scripts|migrates|installs|deletes) != 0)
+	})
+	for _, f := range files {
+		if sure && !slices.ContainsFunc(t.Done, func(d Done) bool { return slices.Contains(writingTools, d.Tool) && d.OK && about(d, []string{f}) }) {
+			return f
+		}
+	}
+	return ""
 }
 
 // keeping are words for what is kept in the memory rather than in a file.
@@ -305,10 +362,16 @@ var keeping = lazy.Regexp(`(?i)\b(?:memory|remember\pL*|preference|noted|note fo
 // deleted looks for a call that removed what a claim says was deleted.
 func (t Turn) deleted(done []Done, c Claim, words []string) string {
 	files := fileNames(c.Quote + " " + c.About)
+	isPart := partly().MatchString(c.Quote)
+	if isPart && slices.ContainsFunc(done, func(d Done) bool {
+		return slices.Contains(writingTools, d.Tool) && d.OK && !d.Pending && about(d, files)
+	}) {
+		return "" // a part of a file that is still there
+	}
 	why := "nothing was deleted"
 	for _, d := range done {
 		w := d.does()
-		edits := len(files) == 0 && (slices.Contains(writingTools, d.Tool) || w&(writes|formats) != 0) // a part of a file was removed
+		edits := len(files) == 0 && (isPart || !wholes().MatchString(c.Quote)) && (slices.Contains(writingTools, d.Tool) || w&(writes|formats) != 0) // a part of a file was removed
 		if w&deletes == 0 && !edits && !(slices.Contains(writingTools, d.Tool) && strings.Contains(d.Arguments, "Delete File")) &&
 			!(slices.Contains(keepingTools, d.Tool) && removing().MatchString(d.Arguments)) && w&scripts == 0 && !d.named([]string{"delete", "remove", "drop", "purge", "archive", "clear", "trash"}) {
 			continue
@@ -333,8 +396,8 @@ func (t Turn) deleted(done []Done, c Claim, words []string) string {
 		}
 		return ""
 	}
-	if slices.ContainsFunc(done, func(d Done) bool { return slices.Contains(writingTools, d.Tool) && d.OK }) && len(files) > 0 && t.missing(files, false) != "" && partly().MatchString(c.Quote) {
-		return "" // a part of a file that is still there
+	if isPart && len(files) > 0 && t.missing(files, false) != "" && slices.ContainsFunc(done, func(d Done) bool { return slices.Contains(writingTools, d.Tool) && d.OK }) {
+		return ""
 	}
 	return why
 }
@@ -342,7 +405,9 @@ func (t Turn) deleted(done []Done, c Claim, words []string) string {
 var (
 	deleting = lazy.Regexp(`(?i)\b(?:delete|drop|truncate|remove|unlink|purge|clean|clear)`)
 	removing = lazy.Regexp(`"(?:action|command|operation)"\s*:\s*"(?:remove|delete|forget|archive)"`)
-	partly   = lazy.Regexp(`(?i)\b(?:from|in|of|out of|function|line|import|unused|code|section|aus|von|de|del|dans)\b`)
+	// wholes are words for what is no part of a file.
+	wholes = lazy.Regexp(`(?i)\b(?:backups?|databases?|folders?|director(?:y|ies)|files|branch(?:es)?|containers?|volumes?|buckets?|accounts?|e-?mails?|snapshots?|ordner|verzeichnis(?:se)?|dateien|datenbank(?:en)?|konto|konten)\b`)
+	partly = lazy.Regexp(`(?i)\b(?:from|in|of|out of|function|line|import|unused|code|section|aus|von|de|del|dans)\b`)
 )
 
 // missing returns the first file that should be there and certainly is not, or should not and is.

@@ -56,7 +56,7 @@ var known = []struct {
 	{"terraform plan", checks}, {"terraform apply", writes | scripts}, {"terraform fmt", formats}, {"shellcheck", checks}, {"bash -n", checks}, {"sh -n", checks}, {"hadolint", checks}, {"yamllint", checks}, {"jsonlint", checks}, {"nginx -t", checks}, {"docker build", checks}, {"docker compose build", checks},
 	{"docker compose up", serves}, {"docker compose down", deletes | serves}, {"docker compose rm", deletes}, {"docker run", scripts | serves}, {"docker push", pushes}, {"docker rm*", deletes}, {"docker * rm", deletes}, {"docker * prune", deletes}, {"kubectl apply", writes | pushes}, {"kubectl delete", deletes}, {"helm upgrade", pushes}, {"helm lint", checks},
 	{"alembic upgrade", migrates}, {"prisma migrate", migrates}, {"npx prisma migrate", migrates}, {"flyway", migrates}, {"goose", migrates}, {"npx", scripts | checks}, {"diff", checks}, {"cmp", checks}, {"sha*sum -c*", checks}, {"sha*sum --check", checks}, {"jq", checks}, {"curl", scripts}, {"test", checks},
-	{"apt* install", installs}, {"brew install", installs}, {"pip* install", installs}, {"pipx install", installs}, {"gem install", installs}, {"dnf install", installs}, {"pacman -S*", installs},
+	{"apt* install", installs}, {"brew install", installs}, {"pip* install", installs}, {"pipx install", installs}, {"pip* list", readsOnly}, {"pip* show", readsOnly}, {"pip* freeze", readsOnly}, {"pip* check", checks}, {"gem install", installs}, {"dnf install", installs}, {"pacman -S*", installs},
 	{"git commit", commits}, {"git merge", commits}, {"git cherry-pick", commits}, {"git revert", commits}, {"git rebase", commits}, {"git am", commits}, {"git tag", commits}, {"git push", pushes}, {"git rm", deletes}, {"git mv", writes}, {"git apply", writes}, {"git checkout", writes},
 	{"git restore", writes}, {"git reset", writes}, {"git clean", deletes}, {"git branch -d", deletes}, {"git worktree remove", deletes}, {"git pull", commits | writes}, {"git clone", writes}, {"git send-email", sends}, {"hg commit", commits}, {"hg push", pushes}, {"jj commit", commits}, {"jj git push", pushes}, {"svn commit", commits | pushes},
 	{"gh pr create", pushes | sends}, {"gh pr merge", commits | pushes}, {"gh pr comment", sends}, {"gh pr review", sends}, {"gh issue create", sends}, {"gh issue comment", sends}, {"gh release create", pushes}, {"gh workflow run", scripts}, {"gh * delete", deletes}, {"gh api -f*", sends | writes}, {"gh api --field*", sends | writes}, {"gh api --raw-field*", sends | writes}, {"gh api --input*", sends | writes}, {"gh api -X*", sends | writes}, {"gh api --method*", sends | writes}, {"glab mr create", pushes | sends}, {"twine upload", pushes},
@@ -98,8 +98,11 @@ func does(words []string) work {
 	if far := onHost(words); len(far) > 0 {
 		return doesLine(strings.Join(far, " "))
 	}
-	if name == "git" {
+	switch {
+	case name == "git":
 		words = withoutGlobals(words)
+	case len(words) > 2 && words[1] == "-m" && strings.HasPrefix(name, "python") && strings.HasPrefix(words[2], "pip"):
+		return does(words[2:])
 	}
 	found, longest := work(0), 0
 	for _, r := range table() {
@@ -119,6 +122,9 @@ func does(words []string) work {
 	}
 	if slices.Contains(words[1:], "--dry-run") || slices.Contains(words[1:], "-n") && found&pushes != 0 {
 		found &^= pushes | sends | commits | deletes | writes
+	}
+	if found&checks != 0 && slices.ContainsFunc(words[1:], outputs().MatchString) {
+		found |= writes
 	}
 	if longest == 0 || found == scripts {
 		found |= scripts
@@ -169,6 +175,8 @@ func notDone(name string, options []string) work {
 }
 
 var (
+	// outputs are options by which a check writes files.
+	outputs   = lazy.Regexp(`^-(?:o\b.*|u)$|^--?(?:update|snapshot-update|coverprofile|cov-report|out(?:put|file|dir)?|junitxml|fix|write)`)
 	asksOnly  = lazy.Regexp(`^(?:-X|--request=)?(?:GET|HEAD|OPTIONS)$`)
 	elsewhere = lazy.Regexp(`^[^/-][^/]*:|^rsync://|\x00`)
 	timerUnit = lazy.Regexp(`\.timer$|\x00`)
@@ -246,8 +254,15 @@ var redirects = lazy.Regexp(`(?:^|[^<>&=-])>{1,2}\s*[^\s>&|;]`)
 // doesLine returns what all commands of a line do.
 func doesLine(line string) work {
 	all, lookOnly := work(0), true
+	var module []string // of Python, one that only looks
 	complete := shell.Commands(line, func(words []string) bool {
 		w := does(words)
+		switch {
+		case len(words) > 2 && words[1] == "-m" && w == readsOnly:
+			module = words
+		case len(words) < len(module) && slices.Equal(words, module[len(module)-len(words):]):
+			return true // its own words
+		}
 		lookOnly = lookOnly && w == readsOnly
 		all |= w &^ readsOnly
 		return true
