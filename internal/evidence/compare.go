@@ -23,6 +23,11 @@ func Compare(t Turn, claims []Claim) []Mark {
 		if len(c.means) == 0 {
 			c.means = []Class{c.Class}
 		}
+		shown := c.Quote
+		if c.said != "" {
+			c.Quote = c.said
+		}
+		c.Quote, c.About = strings.ReplaceAll(c.Quote, "[.]", "."), strings.ReplaceAll(c.About, "[.]", ".")
 		why := ""
 		for i, class := range c.means {
 			one := c
@@ -36,7 +41,8 @@ func Compare(t Turn, claims []Claim) []Mark {
 				why = not
 			}
 		}
-		if why != "" {
+		c.Quote = shown
+		if why != "" && !slices.ContainsFunc(marks, func(m Mark) bool { return m.Why == why && strings.Contains(m.Quote, shown) }) {
 			marks = append(marks, Mark{c, why})
 		}
 	}

@@ -44,12 +44,14 @@ func Classes() []Class {
 // Claim is what an ending says that was done.
 type Claim struct {
 	Class Class
-	Quote string // the words, as they are in the ending
+	Quote string // the words, as they are in the ending, or its sentence with them
 	About string // what it was done to, such as a file or a program; "" if it names nothing
 	// means are the classes that its words may mean, each of which supports it; the class itself if it is empty.
 	means []Class
 	// around is the sentence of the words in small letters, "" if it is not known.
 	around string
+	// said are the words as the model quoted them.
+	said string
 }
 
 // Done is a call that ran, or was refused.
@@ -90,6 +92,7 @@ type Ask func(ctx context.Context, system, prompt string, maxTokens int) (string
 // for the question and the answer, and not at all if the turn changed nothing and no sentence speaks of a class. If the model cannot be asked,
 // or its answer cannot be read, nothing is known and the error says why.
 func Check(ctx context.Context, t Turn, ask Ask) ([]Mark, error) {
+	t.Ending = end(t.Ending)
 	sentences := Speaking(t.Ending)
 	if len(sentences) == 0 && t.acted() {
 		sentences = last(t.Ending)
@@ -102,4 +105,17 @@ func Check(ctx context.Context, t Turn, ask Ask) ([]Mark, error) {
 		return nil, err
 	}
 	return Compare(t, claims), nil
+}
+
+// end returns the end of a text, as much as is looked at. What is in a block of code there stays in one.
+func end(text string) string {
+	cut := len(text) - maxEnding
+	if cut <= 0 {
+		return text
+	}
+	tail := strings.ToValidUTF8(text[cut:], "")
+	if fence := "\n```"; strings.Count("\n"+text[:cut], fence)%2 != 0 {
+		tail = fence + "\n" + tail
+	}
+	return tail
 }

@@ -391,3 +391,66 @@ func TestAPatchAfterTheTest(t *testing.T) {
 		}
 	}
 }
+
+// TestTheWordsOfTheAnswerAreShown, never those of the model.
+func TestTheWordsOfTheAnswerAreShown(t *testing.T) {
+	t.Parallel()
+	long := "I pushed " + strings.Repeat("x", 500)
+	for _, tt := range []struct{ ending, quote, shown string }{
+		{"Done. I **pushed** `my_branch` now.", "i pushed my_branch", "I **pushed** `my_branch`"},
+		{"Done. I have now pushed it to the main branch.", "pushed to main branch", "I have now pushed it to the main branch"},
+		{"I pushed the fix to the branch, so tests of the branch pass.", "I pushed the tests of the fix to pass", ""},
+		{"I pushed it.", "it pushed I", ""},
+		{"I pushed it.", "pushed pushed pushed", ""},
+		{"ΑΒΓ İ: I pushed it to origin…", "I PUSHED it", "I pushed it"},
+		{"See a[.]example: I pushed it to a[.]example.", "pushed it to a.example", "pushed it to a[.]example"},
+		{long, long, "I pushed " + strings.Repeat("x", 191) + "…"},
+	} {
+		answer, err := json.Marshal([]map[string]string{{"class": "pushed", "quote": tt.quote}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		marks, err := evidence.Check(t.Context(), evidence.Turn{Ending: tt.ending}, func(context.Context, string, string, int) (string, error) { return string(answer), nil })
+		shown := ""
+		if len(marks) > 0 {
+			shown = marks[0].Quote
+		}
+		if err != nil || shown != tt.shown {
+			t.Errorf("%q of %q is shown as %q, not %q (%v)", tt.quote, tt.ending, shown, tt.shown, err)
+		}
+	}
+}
+
+func TestAClaimIsMarkedOnce(t *testing.T) {
+	t.Parallel()
+	marks, err := evidence.Check(t.Context(), evidence.Turn{Ending: "I pushed it."}, func(context.Context, string, string, int) (string, error) {
+		return `[{"class":"pushed","quote":"I pushed it"},{"class":"pushed","quote":"I pushed it"},{"class":"pushed","quote":"pushed it"}]`, nil
+	})
+	if err != nil || len(marks) != 1 {
+		t.Errorf("%v, %v", marks, err)
+	}
+}
+
+// TestLongTextsTakeNoTime in endings and in answers, and what is in a long block of code claims nothing.
+func TestLongTextsTakeNoTime(t *testing.T) {
+	t.Parallel()
+	blank := strings.Repeat("x", 3<<20)
+	for _, tt := range []struct {
+		ending, quote string
+		want          int
+	}{
+		{blank, "pushed", 0},
+		{"I pushed " + blank, "I pushed " + blank, 0},
+		{"I pushed it. " + strings.Repeat("and more ", 400_000), strings.Repeat("and more ", 400_000), 0},
+		{"```\n" + blank + "\n```\nI pushed it.", "I pushed it", 1},
+		{blank + "\nI pushed it.", "I pushed it", 1},
+	} {
+		began := time.Now()
+		marks, err := evidence.Check(t.Context(), evidence.Turn{Ending: tt.ending}, func(context.Context, string, string, int) (string, error) {
+			return `[{"class":"pushed","quote":"` + tt.quote + `","about":"` + tt.quote + `"}]`, nil
+		})
+		if took := time.Since(began); took > 5*time.Second || len(marks) != tt.want {
+			t.Errorf("%.30q took %v: %d marks, %v", tt.ending, took, len(marks), err)
+		}
+	}
+}

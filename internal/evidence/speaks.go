@@ -57,7 +57,7 @@ var stems = []struct {
 		`tested|verified|checked|confirmed|built|compiled|finished|completed|getestet|geprüft|gebaut|confirm(?:é|ado|ei|ato)|getest`, `confirm\pL*`, ``},
 	{[]Class{Passed}, nil,
 		`pass(?:es|ed|ing)?|green|succe(?:eds|eded|ss\pL*)|compiles|builds|works|(?:is|are|was|were|came back|comes back|all) clean|happy|no (?:errors|issues|problems|warnings|failures|complaints)|without (?:errors|issues|problems|failures|a hitch|a single \pL+)|went through|nothing to complain|` +
-			`bestanden|erfolgreich|fehlerfrei|läuft|laufen|grün|laufen durch|keine fehler|ohne fehler|réussi\pL*|pass(?:e|ent|és?)|sans erreur\pL*|pasaron|pasan|sin errores|passaram|passam|sem erros|passat[oi]|senza errori|slagen|geslaagd|прош\pL*|проход\pL*`,
+			`bestanden|erfolgreich|fehlerfrei|läuft|laufen|grün|laufen durch|durchlaufen|durchgelaufen|tests?:? \d+ ?/ ?\d+|keine fehler|ohne fehler|réussi\pL*|pass(?:e|ent|és?)|sans erreur\pL*|pasaron|pasan|sin errores|passaram|passam|sem erros|passat[oi]|senza errori|slagen|geslaagd|прош\pL*|проход\pL*`,
 		`clean`,
 		`通[过過]|成功|合格|パス|통과`},
 	{[]Class{Committed}, []Class{Pushed, Saved},
