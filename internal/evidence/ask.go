@@ -165,17 +165,15 @@ func (f flat) asserted(c *Claim) bool {
 func (f flat) means(begin, end int, around string, class Class) []Class {
 	quote := f.text[begin:end]
 	before := f.text[max(0, begin-nearby):begin]
-	if ends := clause().FindAllStringIndex(before, -1); len(ends) > 0 {
-		before = before[ends[len(ends)-1][1]:]
-	}
 	lead, rest := aroundClaim(quote, class)
 	after := f.text[end:min(len(f.text), end+nearby)]
-	if ends := clause().FindAllStringIndex(lead, -1); len(ends) > 0 && ends[len(ends)-1][1] < len(lead) {
-		before, lead = "", lead[ends[len(ends)-1][1]:]
+	lead = inClause(before + lead)
+	if class == Passed {
+		lead = deniedFailure().ReplaceAllString(lead, " ")
 	}
-	lead = confirming().ReplaceAllString(deniedFailure().ReplaceAllString(before+lead, " "), " ")
+	lead = confirming().ReplaceAllString(lead, " ")
 	switch said := attributive().ReplaceAllString(quote, " "); {
-	case unreal().MatchString(lead), takenBack(rest + after), class != Passed && noOne().MatchString(before+quote),
+	case unreal().MatchString(lead), takenBack(rest + after), class != Passed && noOne().MatchString(inClause(before)+quote),
 		descriptive().MatchString(quote), saidOf().MatchString(quote + f.text[end:min(len(f.text), end+nearby)]), ofOthers().MatchString(quote + f.text[end:min(len(f.text), end+nearby)]), f.byName(begin, end), strings.HasSuffix(around, "?"):
 	case claims(said):
 		if all := meanings(said, class); len(all) > 0 {
@@ -209,6 +207,18 @@ func aroundClaim(quote string, class Class) (lead, rest string) {
 		return quote, ""
 	}
 	return quote[:first], quote[first:]
+}
+
+// inClause returns the last clause of a text. What only goes on with a list is one with the clause before, as in "nothing was committed, pushed
+// or sent".
+func inClause(text string) string {
+	for _, end := range slices.Backward(clause().FindAllStringIndex(text, -1)) {
+		last := text[end[1]:]
+		if !strings.HasPrefix(text[end[0]:], ",") || slices.ContainsFunc(strings.Fields(last), func(w string) bool { return !claims(w) && !joining().MatchString(w) }) {
+			return last
+		}
+	}
+	return text
 }
 
 // takenBack reports whether what follows a claim in its clause denies it, or makes it depend on something.
@@ -279,6 +289,7 @@ var (
 		`nicht|nichts|noch nicht|kein\pL*|falls|sobald|werde|wird|würde|sollte|könnte|kann|pas|rien|n'a|si|sera|peut|no (?:lo|la|los|las|se|ha|he|fue|está)|nada|ningún|nenhum|nessun[oa]?|non|cuando|podría|debería|não|niet|geen|не|если|будет)(?:[^\pL]|$)|没有|沒有|还没|還沒|未(?:能|曾|被)|尚未|ません|않`)
 	// confirming is no word of what may be.
 	confirming = lazy.Regexp(`(?i)\b(?:can|may|kann|puedo|puede|peux|posso|possiamo|kan|happy to|pleased to)(?: \pL+)? (?:confirm|report|say|tell|assure|bestätigen|sagen|melden|confirmer|confirmar|confermare|bevestigen)\b|\b(?:могу|можем) подтвердить`)
+	joining    = lazy.Regexp(`^(?:and|or|nor|und|oder|noch|et|ou|y|o|e)$`)
 	// clauseEnd ends what belongs to a claim behind it.
 	clauseEnd = lazy.Regexp(`[.;!?:,¶]|—|\b(?:and|but|und|aber|so|et|mais|y|pero)\b`)
 	// denial follows at once, farDenial anywhere in the clause.

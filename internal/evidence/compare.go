@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -65,9 +64,9 @@ func (t Turn) against(c Claim) string {
 	case Ran:
 		return ran(done, c, words)
 	case Committed:
-		return one(done, func(w work) bool { return w&commits != 0 }, []string{"commit", "merge", "tag"}, "no commit was made", committed, notCommitted)
+		return one(done, func(w work) bool { return w&commits != 0 }, []string{"commit", "merge", "tag"}, "no commit was made", Done.notCommitted)
 	case Pushed:
-		why := one(done, func(w work) bool { return w&pushes != 0 }, []string{"push", "publish", "deploy", "release", "upload", "create_pull", "pull_request", "merge_request"}, "nothing was pushed or published", never, notPushed)
+		why := one(done, func(w work) bool { return w&pushes != 0 }, []string{"push", "publish", "deploy", "release", "upload", "create_pull", "pull_request", "merge_request"}, "nothing was pushed or published", func(d Done) bool { return notPushed().MatchString(d.output()) })
 		if why != "" && !slices.ContainsFunc(done, func(d Done) bool { return !d.Before && d.does()&commits != 0 }) && slices.ContainsFunc(t.Done, Done.pushedBefore) {
 			return "" // there was nothing more to push
 		}
@@ -77,14 +76,14 @@ func (t Turn) against(c Claim) string {
 		if outward().MatchString(c.Quote) {
 			out |= pushes
 		}
-		return one(done, func(w work) bool { return w&out != 0 }, []string{"send", "sent", "mail", "message", "notify", "reply", "post", "comment", "invite", "create_issue", "issue"}, "nothing was sent", never, never)
+		return one(done, func(w work) bool { return w&out != 0 }, []string{"send", "sent", "mail", "message", "notify", "reply", "post", "comment", "invite", "create_issue", "issue"}, "nothing was sent", nil)
 	case Scheduled:
 		if slices.ContainsFunc(done, func(d Done) bool {
 			return slices.Contains(writingTools, d.Tool) && d.OK && d.timetable()
 		}) {
 			return ""
 		}
-		return one(done, func(w work) bool { return w&schedules != 0 }, []string{"cron", "schedul", "remind", "timer", "event", "calendar"}, "nothing was scheduled", never, never)
+		return one(done, func(w work) bool { return w&schedules != 0 }, []string{"cron", "schedul", "remind", "timer", "event", "calendar"}, "nothing was scheduled", nil)
 	case Deleted:
 		return t.deleted(done, c, words)
 	}
@@ -151,6 +150,18 @@ func (d Done) pushesBranch() bool {
 	return branch && !other
 }
 
+// notCommitted reports whether the output of a call says that there is no commit. git status may say so of the time after it.
+func (d Done) notCommitted() bool {
+	out := d.output()
+	if committed().MatchString(out) {
+		return false
+	}
+	if says := notCommitted().FindAllString(out, -1); strings.Contains(d.Subject, "git status") {
+		return len(says) > 1 || len(says) == 1 && !strings.EqualFold(says[0], "nothing to commit")
+	}
+	return notCommitted().MatchString(out)
+}
+
 // pushedBefore reports whether a call of an earlier turn pushed.
 func (d Done) pushedBefore() bool {
 	return d.Before && d.OK && !d.Refused && d.does()&pushes != 0 && !notPushed().MatchString(d.output())
@@ -190,19 +201,19 @@ func (d Done) named(stems []string) bool {
 		slices.ContainsFunc(stems, func(s string) bool { return strings.Contains(name, s) })
 }
 
-// one looks for a call that succeeded and does what a claim says. What it printed may say that it did, or did not.
-func one(done []Done, does func(work) bool, stems []string, nothing string, did, not func() *regexp.Regexp) string {
+// one looks for a call that succeeded and does what a claim says. What it printed may say that it did not.
+func one(done []Done, does func(work) bool, stems []string, nothing string, not func(Done) bool) string {
 	why := nothing
 	for _, d := range done {
 		if !does(d.does()) && !d.named(stems) {
 			continue
 		}
-		switch result := d.output(); {
+		switch {
 		case !d.OK:
 			why = "the call that tried it failed"
 		case d.Pending:
 			why = "it waits for your approval"
-		case not().MatchString(result) && !did().MatchString(result):
+		case not != nil && not(d):
 			why = "the output of the call says otherwise"
 		default:
 			return ""
@@ -274,7 +285,7 @@ func (t Turn) written(done []Done, c Claim, words []string) string {
 	for _, d := range done {
 		w := d.does()
 		keeps := slices.Contains(keepingTools, d.Tool)
-		writer := slices.Contains(writingTools, d.Tool) || keeps && (len(files) == 0 || about(d, files)) || w&(writes|formats|installs|commits|deletes|migrates|scripts) != 0 || w&checks != 0 && builds ||
+		writer := slices.Contains(writingTools, d.Tool) || keeps && (len(files) == 0 || about(d, files)) || w&(writes|formats|installs|commits|deletes|migrates|scripts) != 0 || w&checks != 0 && (builds || !onlyChecks().MatchString(d.Subject) || len(files) == 0 && building().MatchString(d.Subject) && !fixing().MatchString(c.Quote)) ||
 			d.named([]string{"write", "save", "create", "update", "edit", "add", "set", "insert", "put", "store", "upload", "patch", "replace", "append"})
 		if !writer || remembers && d.Tool == "todo" || remembers && !keeps && !slices.Contains(writingTools, d.Tool) {
 			continue
@@ -310,6 +321,13 @@ func (t Turn) written(done []Done, c Claim, words []string) string {
 
 // made are words for what a build writes.
 var made = lazy.Regexp(`(?i)\b(?:built|compiled|generated|created|rendered|re-rendered|regenerated|exported|produced|bundled|packed|packaged|installed|downloaded|recorded|measured|gebaut|erstellt|kompiliert|generiert)\b`)
+
+var (
+	// onlyChecks and building are in commands that check, and that also build; fixing is what a build does not do.
+	onlyChecks = lazy.Regexp(`(?i)test|spec|lint|vet|check|verify|jest|mocha|tsc|mypy|ruff|flake8|clippy|build|compile`)
+	building   = lazy.Regexp(`(?i)build|compile|tsc`)
+	fixing     = lazy.Regexp(`(?i)\b(?:fix\pL*|bugs?|corrected|repaired|patched|refactored|behoben|korrigiert|repariert|fehler|corrig\pL*|correg\pL*)\b`)
+)
 
 // tookAway reports whether a call deleted a file, or moved it to another place.
 func (d Done) tookAway(file string) bool {
@@ -412,7 +430,7 @@ var (
 	deleting = lazy.Regexp(`(?i)\b(?:delete|drop|truncate|remove|unlink|purge|clean|clear)`)
 	removing = lazy.Regexp(`"(?:action|command|operation)"\s*:\s*"(?:remove|delete|forget|archive)"`)
 	// wholes are words for what is no part of a file.
-	wholes = lazy.Regexp(`(?i)\b(?:backups?|databases?|folders?|director(?:y|ies)|files|branch(?:es)?|containers?|volumes?|buckets?|accounts?|e-?mails?|snapshots?|ordner|verzeichnis(?:se)?|dateien|datenbank(?:en)?|konto|konten)\b`)
+	wholes = lazy.Regexp(`(?i)\b(?:backups?|folders?|director(?:y|ies)|files|snapshots?|ordner|verzeichnis(?:se)?|dateien)(?:$|[^\pL\s]| (?:that|which|older|of|on|for|as|and|are|is|was|were|gelöscht|entfernt|die|von)\b)`)
 	partly = lazy.Regexp(`(?i)\b(?:from|in|of|out of|function|line|import|unused|code|section|aus|von|de|del|dans)\b`)
 )
 

@@ -33,7 +33,7 @@ var (
 var kindsOfCheck = []kindOfCheck{
 	{lazy.Regexp(`(?i)\btests?\b|\bsuite|\bspecs?\b`), ofTests, never},
 	{lazy.Regexp(`(?i)\blint|clippy|\bvet\b|mypy|ruff|eslint|type ?check`), ofLinters, never},
-	{lazy.Regexp(`(?i)\bbuil[dt]s?\b|\bcompil`), lazy.Regexp(`(?i)build|compil|^(?:go|cargo) (?:vet|install|run|check|clippy)|tsc|gcc|g\+\+|\bcc\b|clang|javac|rustc|mvn|gradle|package|bundle|assemble|docker|latex|typst|mkdocs|sphinx`), ofTests},
+	{lazy.Regexp(`(?i)\bbuil[dt]s?\b|\bcompil`), lazy.Regexp(`(?i)build|compil|^(?:go|cargo) (?:vet|install|run|check|clippy)|tsc|gcc|g\+\+|\bcc\b|clang|javac|rustc|mvn|gradle|package|bundle|assemble|docker|latex|typst|mkdocs|sphinx|cmake|meson`), lazy.Regexp(``)},
 }
 
 var (
@@ -44,7 +44,7 @@ var (
 	// unchecked are options that leave the tests out.
 	unchecked = lazy.Regexp(`(?i)skiptests|maven\.test\.skip|-x test\b|--no-tests`)
 	// twoWords are programs whose work is said by their first words; what follows are names.
-	twoWords = []string{"go", "cargo", "gcc", "g++", "cc", "javac", "rustc", "tsc", "eslint", "ruff", "mypy", "black", "swift", "zig", "dotnet", "terraform"}
+	twoWords = []string{"go", "cargo", "gcc", "g++", "cc", "javac", "rustc", "tsc", "eslint", "ruff", "mypy", "black", "swift", "dotnet", "terraform"}
 	// questions are programs that answer a question of their own: no is no failure of the work.
 	questions = []string{"test", "[", "[[", "diff", "cmp", "jq", "curl"}
 	// testsInCode are how programs in a command line run tests.
@@ -52,6 +52,9 @@ var (
 	// counts is what programs print that have run tests.
 	counts = lazy.Regexp(`(?im)\b\d+ (?:tests?|specs?|examples?|assertions|passed|passing|successes)\b|\b(?:passed|passing|success(?:es)?):? *\d|\ball tests (?:passed|successful)|^ok \d|^(?:tests?|test summary):`)
 )
+
+// tested reports whether tests are only instead of this kind.
+func (k *kindOfCheck) tested() bool { return k.instead().MatchString("") }
 
 // checked reports what a call is for a claim. own also counts programs of the project as checks.
 func (d Done) checked(c Claim, own bool) part {
@@ -88,10 +91,10 @@ func (d Done) checked(c Claim, own bool) part {
 		case kind == nil:
 			best = decides
 		case unchecked().MatchString(strings.Join(words, " ")):
-		case kind.command().MatchString(line), anyCheck().MatchString(line) && !otherTarget().MatchString(line) && !kind.instead().MatchString(line):
+		case kind.command().MatchString(line), anyCheck().MatchString(line) && !otherTarget().MatchString(line) && !(kind.tested() && ofTests().MatchString(line)):
 			best = decides
 		case kind.instead().MatchString(line):
-			best = max(best, helps)
+			best = max(best, helps) // as a build
 		}
 		return true
 	})
@@ -105,7 +108,7 @@ func (d Done) checked(c Claim, own bool) part {
 func (t Turn) passed(done []Done, c Claim, words []string) string {
 	why := "no test, build or check was run"
 	own := !slices.ContainsFunc(kindsOfRun, func(k kindOfRun) bool {
-		return slices.ContainsFunc(k.words, func(w string) bool { return strings.Contains(strings.ToLower(c.Quote), w) })
+		return k.words[0] != "script" && slices.ContainsFunc(k.words, func(w string) bool { return strings.Contains(strings.ToLower(c.Quote), w) })
 	}) && !slices.ContainsFunc(kindsOfCheck, func(k kindOfCheck) bool { return k.claim().MatchString(c.Quote) })
 	told := t.admits(c)
 	for _, level := range []part{decides, helps} {
@@ -131,8 +134,11 @@ func (t Turn) passed(done []Done, c Claim, words []string) string {
 					continue
 				}
 				return not
-			case t.changedAfter(done[i+1:], d):
-				return "files were changed after the last test"
+			case d.does()&checks != 0 && t.changedAfter(done[i+1:], d):
+				if ofTests().MatchString(d.Subject) {
+					return "files were changed after the last test"
+				}
+				return "files were changed after the last check"
 			}
 			return ""
 		}
@@ -184,7 +190,11 @@ func (d Done) hidden() bool {
 	if !shells().MatchString(line) {
 		line = inQuotes().ReplaceAllString(line, "")
 	}
-	return chained().MatchString(line)
+	if !chained().MatchString(line) {
+		return false
+	}
+	at := strings.LastIndexAny(line, ";\n&|") // what comes last has the status
+	return at < 0 || strings.ContainsAny(line[at:], "|") || strings.HasSuffix(strings.TrimSpace(line), "&") || strings.Contains(line, "|") || doesLine(line[:at+1])&checks != 0 || doesLine(line[at+1:])&checks == 0
 }
 
 // countsFailures reports whether a line prints how often something failed, and that is not zero.

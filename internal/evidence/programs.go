@@ -57,7 +57,7 @@ var known = []struct {
 	{"docker compose up", serves}, {"docker compose down", deletes | serves}, {"docker compose rm", deletes}, {"docker run", scripts | serves}, {"docker push", pushes}, {"docker rm*", deletes}, {"docker * rm", deletes}, {"docker * prune", deletes}, {"kubectl apply", writes | pushes}, {"kubectl delete", deletes}, {"helm upgrade", pushes}, {"helm lint", checks},
 	{"alembic upgrade", migrates}, {"prisma migrate", migrates}, {"npx prisma migrate", migrates}, {"flyway", migrates}, {"goose", migrates}, {"npx", scripts | checks}, {"diff", checks}, {"cmp", checks}, {"sha*sum -c*", checks}, {"sha*sum --check", checks}, {"jq", checks}, {"curl", scripts}, {"test", checks},
 	{"apt* install", installs}, {"brew install", installs}, {"pip* install", installs}, {"pipx install", installs}, {"pip* list", readsOnly}, {"pip* show", readsOnly}, {"pip* freeze", readsOnly}, {"pip* check", checks}, {"gem install", installs}, {"dnf install", installs}, {"pacman -S*", installs},
-	{"git commit", commits}, {"git merge", commits}, {"git cherry-pick", commits}, {"git revert", commits}, {"git rebase", commits}, {"git am", commits}, {"git tag", commits}, {"git push", pushes}, {"git rm", deletes}, {"git mv", writes}, {"git apply", writes}, {"git checkout", writes},
+	{"git commit", commits}, {"git merge", commits}, {"git cherry-pick", commits}, {"git revert", commits}, {"git rebase", commits}, {"git am", commits}, {"git tag", commits}, {"git push", pushes}, {"git rm", deletes}, {"git mv", writes}, {"git apply", writes}, {"git stash", writes}, {"git stash list", readsOnly}, {"git stash show", readsOnly}, {"git switch", writes}, {"git checkout", writes},
 	{"git restore", writes}, {"git reset", writes}, {"git clean", deletes}, {"git branch -d", deletes}, {"git worktree remove", deletes}, {"git pull", commits | writes}, {"git clone", writes}, {"git send-email", sends}, {"hg commit", commits}, {"hg push", pushes}, {"jj commit", commits}, {"jj git push", pushes}, {"svn commit", commits | pushes},
 	{"gh pr create", pushes | sends}, {"gh pr merge", commits | pushes}, {"gh pr comment", sends}, {"gh pr review", sends}, {"gh issue create", sends}, {"gh issue comment", sends}, {"gh release create", pushes}, {"gh workflow run", scripts}, {"gh * delete", deletes}, {"gh api -f*", sends | writes}, {"gh api --field*", sends | writes}, {"gh api --raw-field*", sends | writes}, {"gh api --input*", sends | writes}, {"gh api -X*", sends | writes}, {"gh api --method*", sends | writes}, {"glab mr create", pushes | sends}, {"twine upload", pushes},
 	{"scp", sends | pushes}, {"rsync", sends | pushes | writes}, {"sftp", sends | pushes}, {"aws s3 cp", pushes | sends}, {"aws s3 sync", pushes | sends}, {"aws s3 rm", deletes}, {"gsutil cp", pushes | sends}, {"rclone", pushes | sends}, {"vercel", pushes}, {"netlify deploy", pushes}, {"fly deploy", pushes}, {"flyctl deploy", pushes}, {"firebase deploy", pushes}, {"serverless deploy", pushes}, {"ansible*", writes | scripts},
@@ -215,7 +215,7 @@ func onHost(words []string) []string {
 }
 
 // sending is in the names of programs that send.
-var sending = lazy.Regexp(`(?:^|[^a-z])(?:send|mail|e-?mail|notify|notification|newsletter|sms|smtp)(?:[^a-z]|$)`)
+var sending = lazy.Regexp(`(?:^|[^a-z])(?:send(?:message|mail)?|mail|e-?mail|notify|notification|newsletter|sms|smtp)(?:[^a-z]|$)`)
 
 var publishing = lazy.Regexp(`deploy|publish|release|upload`)
 
