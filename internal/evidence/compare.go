@@ -66,7 +66,11 @@ func (t Turn) against(c Claim) string {
 	case Committed:
 		return one(done, func(w work) bool { return w&commits != 0 }, []string{"commit", "merge", "tag"}, "no commit was made", Done.notCommitted)
 	case Pushed:
-		why := one(done, func(w work) bool { return w&pushes != 0 }, []string{"push", "publish", "deploy", "release", "upload", "create_pull", "pull_request", "merge_request"}, "nothing was pushed or published", func(d Done) bool { return notPushed().MatchString(d.output()) })
+		out := pushes
+		if outward().MatchString(c.Quote) {
+			out |= hosts
+		}
+		why := one(done, func(w work) bool { return w&out != 0 }, []string{"push", "publish", "deploy", "release", "upload", "create_pull", "pull_request", "merge_request"}, "nothing was pushed or published", func(d Done) bool { return notPushed().MatchString(d.output()) })
 		if why != "" && !slices.ContainsFunc(done, func(d Done) bool { return !d.Before && d.does()&commits != 0 }) && slices.ContainsFunc(t.Done, Done.pushedBefore) {
 			return "" // there was nothing more to push
 		}
@@ -74,7 +78,7 @@ func (t Turn) against(c Claim) string {
 	case Sent:
 		out := sends
 		if outward().MatchString(c.Quote) {
-			out |= pushes
+			out |= pushes | hosts
 		}
 		return one(done, func(w work) bool { return w&out != 0 }, []string{"send", "sent", "mail", "message", "notify", "reply", "post", "comment", "invite", "create_issue", "issue"}, "nothing was sent", nil)
 	case Scheduled:

@@ -29,6 +29,7 @@ const (
 	migrates                   // a database
 	serves                     // starts a server
 	readsOnly                  // looks only
+	hosts                      // more than looks, on another machine
 )
 
 // known are words of commands and what they do; a * ends a prefix. A row fits if its words are in the
@@ -54,7 +55,7 @@ var known = []struct {
 	{"xcodebuild", checks}, {"rspec", checks}, {"bundle exec rspec", checks}, {"bundle exec rake", checks}, {"bundle install", installs}, {"rake", checks | scripts}, {"rails test", checks}, {"rails db:migrate", migrates}, {"rubocop", checks}, {"phpunit", checks}, {"php vendor/bin/p*", checks}, {"pest", checks}, {"prove", checks}, {"busted", checks}, {"ginkgo", checks}, {"karma", checks}, {"composer test", checks},
 	{"composer install", installs}, {"php artisan test", checks}, {"php artisan migrate", migrates}, {"mix test", checks}, {"mix format", formats}, {"stack test", checks}, {"cabal test", checks}, {"sbt", checks}, {"lein test", checks}, {"zig build", checks}, {"zig test", checks}, {"terraform validate", checks},
 	{"terraform plan", checks}, {"terraform apply", writes | scripts}, {"terraform fmt", formats}, {"shellcheck", checks}, {"bash -n", checks}, {"sh -n", checks}, {"hadolint", checks}, {"yamllint", checks}, {"jsonlint", checks}, {"nginx -t", checks}, {"docker build", checks}, {"docker compose build", checks},
-	{"docker compose up", serves}, {"docker compose down", deletes | serves}, {"docker compose rm", deletes}, {"docker run", scripts | serves}, {"docker push", pushes}, {"docker rm*", deletes}, {"docker * rm", deletes}, {"docker * prune", deletes}, {"kubectl apply", writes | pushes}, {"kubectl delete", deletes}, {"helm upgrade", pushes}, {"helm lint", checks},
+	{"docker compose up", serves}, {"docker compose up --build", serves | checks}, {"docker compose down", deletes | serves}, {"docker compose rm", deletes}, {"docker run", scripts | serves}, {"docker push", pushes}, {"docker rm*", deletes}, {"docker * rm", deletes}, {"docker * prune", deletes}, {"kubectl apply", writes | pushes}, {"kubectl delete", deletes}, {"helm upgrade", pushes}, {"helm lint", checks},
 	{"alembic upgrade", migrates}, {"prisma migrate", migrates}, {"npx prisma migrate", migrates}, {"flyway", migrates}, {"goose", migrates}, {"npx", scripts | checks}, {"diff", checks}, {"cmp", checks}, {"sha*sum -c*", checks}, {"sha*sum --check", checks}, {"jq", checks}, {"curl", scripts}, {"test", checks},
 	{"apt* install", installs}, {"brew install", installs}, {"pip* install", installs}, {"pipx install", installs}, {"pip* list", readsOnly}, {"pip* show", readsOnly}, {"pip* freeze", readsOnly}, {"pip* check", checks}, {"gem install", installs}, {"dnf install", installs}, {"pacman -S*", installs},
 	{"git commit", commits}, {"git merge", commits}, {"git cherry-pick", commits}, {"git revert", commits}, {"git rebase", commits}, {"git am", commits}, {"git tag", commits}, {"git push", pushes}, {"git rm", deletes}, {"git mv", writes}, {"git apply", writes}, {"git stash", writes}, {"git stash list", readsOnly}, {"git stash show", readsOnly}, {"git switch", writes}, {"git checkout", writes},
@@ -96,7 +97,10 @@ func does(words []string) work {
 	}
 	name := strings.ToLower(path.Base(words[0]))
 	if far := onHost(words); len(far) > 0 {
-		return doesLine(strings.Join(far, " "))
+		if w := doesLine(strings.Join(far, " ")); w != readsOnly {
+			return w | hosts
+		}
+		return readsOnly
 	}
 	switch {
 	case name == "git":
@@ -155,7 +159,7 @@ func withoutGlobals(words []string) []string {
 	return words[:1]
 }
 
-// notDone returns what a row of the table says of a program that its options take back.
+// notDone returns what a row of the table says of a program, but not with these options.
 func notDone(name string, options []string) work {
 	has := func(any ...string) bool {
 		return slices.ContainsFunc(options, func(w string) bool { return slices.Contains(any, w) })
