@@ -97,7 +97,7 @@ func (t Turn) against(c Claim) string {
 var (
 	// committed is printed by git for a commit, and notCommitted where there is none.
 	committed    = lazy.Regexp(`(?m)^\s*\[[^\]\n]+ [0-9a-f]{7,}\]`)
-	notCommitted = lazy.Regexp(`(?i)nothing to commit|nothing added to commit|no changes added|^CONFLICT \(|\nCONFLICT \(|hook exited with code|hook failed|author identity unknown|tell me who you are|aborting commit`)
+	notCommitted = lazy.Regexp(`(?i)nothing to commit|nothing added to commit|no changes added|^CONFLICT \(|\nCONFLICT \(|hook exited with code|hook failed|files were modified by this hook|^- hook id: |\n- hook id: |author identity unknown|tell me who you are|aborting commit`)
 	// notPushed is printed by git where nothing was pushed.
 	notPushed = lazy.Regexp(`(?i)\[(?:remote )?rejected\]|failed to push|no upstream branch|could not read (?:from remote|username|password)|authentication failed|permission denied \(publickey|repository not found|not appear to be a git repository|` +
 		`src refspec .* does not match|could not resolve host|unable to access|everything up-to-date`)
@@ -250,6 +250,11 @@ func ran(done []Done, c Claim, words []string) string {
 	text := strings.ToLower(c.Quote + " " + c.About)
 	if smoothly().MatchString(text) && !slices.ContainsFunc(commands, func(d Done) bool { return d.OK && d.does() != readsOnly }) {
 		return "what was run failed"
+	}
+	if kinds := kindsIn(c); len(kinds) > 1 && !slices.ContainsFunc(commands, func(d Done) bool { return d.does()&scripts != 0 }) && slices.ContainsFunc(kinds, func(k *kindOfCheck) bool {
+		return !slices.ContainsFunc(commands, func(d Done) bool { return d.checked(k, false) != noPart })
+	}) {
+		return "not all of it was run"
 	}
 	if slices.ContainsFunc(commands, func(d Done) bool {
 		return about(d, words) && d.does() != readsOnly || d.Tool == commandTool && (slices.ContainsFunc(programs(c.Quote+" `"+c.About+"`"), func(p string) bool { return strings.HasPrefix(d.Subject, p) }))

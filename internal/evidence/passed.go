@@ -56,20 +56,40 @@ var (
 // tested reports whether tests are only instead of this kind.
 func (k *kindOfCheck) tested() bool { return k.instead().MatchString("") }
 
-// checked reports what a call is for a claim. own also counts programs of the project as checks.
-func (d Done) checked(c Claim, own bool) part {
+// kindsIn returns the kinds of checks that a claim is about: those of a list, as in "the linter and the tests", or else one, or nil for any.
+func kindsIn(c Claim) []*kindOfCheck {
+	var kinds []*kindOfCheck
+	var at [][]int
+	for i, k := range kindsOfCheck {
+		if m := k.claim().FindStringIndex(c.Quote); m != nil {
+			kinds, at = append(kinds, &kindsOfCheck[i]), append(at, m)
+		}
+	}
+	for i := range kinds {
+		for j := range kinds {
+			if at[i][1] <= at[j][0] && joinsChecks().MatchString(c.Quote[at[i][1]:at[j][0]]) {
+				return []*kindOfCheck{kinds[i], kinds[j]}
+			}
+		}
+	}
+	for i, k := range kindsOfCheck {
+		if k.claim().MatchString(c.Quote + " " + c.About) {
+			return []*kindOfCheck{&kindsOfCheck[i]}
+		}
+	}
+	return []*kindOfCheck{nil}
+}
+
+// joinsChecks is between two kinds of checks of a list.
+var joinsChecks = lazy.Regexp(`(?i)^(?:ing|er|ers)?(?:,|,? and|,? und|,? et|,? y| &| \+) (?:the |die |all |alle |unit |integration )*$`)
+
+// checked reports what a call is for a claim about a kind of check. own also counts programs of the project as checks.
+func (d Done) checked(kind *kindOfCheck, own bool) part {
 	if d.Tool != commandTool && d.Tool != "process" {
 		if d.named([]string{"test", "check", "lint", "build", "verify", "validate", "diagnos"}) {
 			return decides
 		}
 		return noPart
-	}
-	var kind *kindOfCheck
-	for i, k := range kindsOfCheck {
-		if k.claim().MatchString(c.Quote + " " + c.About) {
-			kind = &kindsOfCheck[i]
-			break
-		}
 	}
 	best, all := noPart, work(0)
 	shell.Commands(d.Subject, func(words []string) bool {
@@ -104,8 +124,18 @@ func (d Done) checked(c Claim, own bool) part {
 	return best
 }
 
-// passed looks at the last check.
+// passed looks at the last check of each kind that a claim is about.
 func (t Turn) passed(done []Done, c Claim, words []string) string {
+	for _, kind := range kindsIn(c) {
+		if why := t.passedOf(kind, done, c, words); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// passedOf looks at the last check of a kind.
+func (t Turn) passedOf(kind *kindOfCheck, done []Done, c Claim, words []string) string {
 	why := "no test, build or check was run"
 	own := !slices.ContainsFunc(kindsOfRun, func(k kindOfRun) bool {
 		return k.words[0] != "script" && slices.ContainsFunc(k.words, func(w string) bool { return strings.Contains(strings.ToLower(c.Quote), w) })
@@ -113,7 +143,7 @@ func (t Turn) passed(done []Done, c Claim, words []string) string {
 	told := t.admits(c)
 	for _, level := range []part{decides, helps} {
 		for i, d := range slices.Backward(done) {
-			is := d.checked(c, own)
+			is := d.checked(kind, own)
 			if is == noPart && d.Tool == commandTool && d.OK && (d.does()&(scripts|measures|migrates|formats) != 0 && (about(d, words) || d.does()&measures != 0) || d.runs(programs(c.Quote))) {
 				is = decides
 			}

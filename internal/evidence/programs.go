@@ -108,6 +108,11 @@ func does(words []string) work {
 	case len(words) > 2 && words[1] == "-m" && strings.HasPrefix(name, "python") && strings.HasPrefix(words[2], "pip"):
 		return does(words[2:])
 	}
+	if inner := started(words); len(inner) > 0 {
+		if w := does(inner); w&scripts == 0 {
+			return w
+		}
+	}
 	found, longest := work(0), 0
 	for _, r := range table() {
 		if len(r.words) >= longest && wordFits(r.words[0], name) && inOrder(r.words[1:], words[1:]) && (name != "git" || len(r.words) < 2 || len(words) > 1 && words[1] == r.words[1]) {
@@ -201,6 +206,23 @@ func looks(name string, options []string) bool {
 
 // ownServer is in requests that ask a server whether it works.
 var ownServer = lazy.Regexp(`(?i)\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0|health\w*|readyz?|livez|ping|status)\b|\[::1\]`)
+
+// started returns the command that a program such as npx starts, if it is one.
+func started(words []string) []string {
+	for _, by := range [][]string{{"npx"}, {"bunx"}, {"uv", "run"}, {"poetry", "run"}, {"pipenv", "run"}, {"bundle", "exec"}, {"pnpm", "exec"}, {"yarn", "exec"}} {
+		if len(words) <= len(by) || !slices.Equal(words[:len(by)], by) {
+			continue
+		}
+		inner := words[len(by):]
+		for len(inner) > 0 && (inner[0] == "-y" || inner[0] == "--yes" || inner[0] == "--") {
+			inner = inner[1:]
+		}
+		if len(inner) > 0 && !strings.HasPrefix(inner[0], "-") {
+			return inner
+		}
+	}
+	return nil
+}
 
 // onHost returns the command that ssh runs elsewhere, if it says one.
 func onHost(words []string) []string {
