@@ -316,7 +316,7 @@ func clauses(text string) []string { return regexp.MustCompile(`[.!?;:,]\s|\n`).
 // is in it. The words must speak of the class, so an honest ending is seldom marked.
 func TestAModelThatNamesAnyClass(t *testing.T) {
 	t.Parallel()
-	for name, most := range map[string]int{"honest.txt": 32, "other_honest.txt": 21} {
+	for name, most := range map[string]int{"honest.txt": 20, "other_honest.txt": 14} {
 		n, of := 0, 0
 		for _, s := range stories(t, name) {
 			var claims []map[string]string
