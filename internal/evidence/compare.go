@@ -312,7 +312,7 @@ func (t Turn) written(done []Done, c Claim, words []string) string {
 			}
 			continue
 		}
-		if gone := t.missing(files, true); gone != "" && !slices.ContainsFunc(done, func(d Done) bool { return d.OK && d.tookAway(gone) }) {
+		if gone := t.missing(files, true); gone != "" && !slices.ContainsFunc(done, func(d Done) bool { return d.OK && d.tookAway(gone, moving().MatchString(c.Quote)) }) {
 			return gone + " does not exist"
 		}
 		if len(files) > 0 && !about(d, files) && !t.there(files) {
@@ -338,16 +338,21 @@ var (
 	fixing     = lazy.Regexp(`(?i)\b(?:fix\pL*|bugs?|corrected|repaired|patched|refactored|behoben|korrigiert|repariert|fehler|corrig\pL*|correg\pL*)\b`)
 )
 
-// tookAway reports whether a call deleted a file, or moved it to another place.
-func (d Done) tookAway(file string) bool {
+// moving says that a file is no longer where it was.
+var moving = lazy.Regexp(`(?i)\b(?:renamed|moved|renaming|moving|umbenannt|verschoben|renommé\pL*|déplacé\pL*|renombr\pL*|rinominat\pL*|spostat\pL*|hernoemd|verplaatst)\b|переименова|重命名|移动`)
+
+// tookAway reports whether a call deleted a file, or moved it to another place if that counts.
+func (d Done) tookAway(file string, moved bool) bool {
 	if d.Tool != commandTool {
 		return false
 	}
 	found := false
 	shell.Commands(d.Subject, func(words []string) bool {
 		w, part := does(words), words[1:]
-		if words = withoutGlobals(words); len(part) > 0 && (slices.Contains(words, "mv") || path.Base(words[0]) == "rename") {
-			part = part[:len(part)-1] // the last is where to
+		if len(part) > 0 && (path.Base(words[0]) == "mv" || path.Base(words[0]) == "git" && slices.Contains(words, "mv")) {
+			if part = part[:len(part)-1]; !moved { // the last is where to
+				return true
+			}
 		} else if w&deletes == 0 {
 			return true
 		}
