@@ -173,7 +173,7 @@ func (f flat) means(begin, end int, around string, class Class) []Class {
 	}
 	lead = confirming().ReplaceAllString(lead, " ")
 	switch said := attributive().ReplaceAllString(quote, " "); {
-	case unreal().MatchString(lead), takenBack(rest + after), class != Passed && noOne().MatchString(inClause(before)+quote),
+	case unreal().MatchString(lead), takenBack(rest + after), class != Passed && (noOne().MatchString(inClause(before)+quote) || relative().MatchString(lead)),
 		descriptive().MatchString(quote), saidOf().MatchString(quote + f.text[end:min(len(f.text), end+nearby)]), ofOthers().MatchString(quote + f.text[end:min(len(f.text), end+nearby)]), f.byName(begin, end), strings.HasSuffix(around, "?"):
 	case claims(said):
 		if all := meanings(said, class); len(all) > 0 {
@@ -300,8 +300,10 @@ var (
 	attributive = lazy.Regexp(`(?i)\b(?:the|an?|its|their|our|your|my|these|those)(?: \pL+ly)? (?:\pL+ed|written|rewritten|sent|built) \pL+`)
 	// saidOf is the same behind the thing: "the function saved in utils.py returns".
 	saidOf = lazy.Regexp(`(?i)^(?:the|an?|this|that) (?:[\pL\d-]+ ){1,2}(?:\pL+ed|written|sent|built) (?:in|at|on|from|by|with|for|under) \S+ (?:\pL+s|are|have|do)\b`)
+	// relative says what a thing is for or what becomes of it: "a table that is dropped".
+	relative = lazy.Regexp(`(?i)(?:\pL that|\bwhich) (?:is|are|gets?) (?:\pL+ )?\pL+\W*$`)
 	// ofOthers is of another time than this turn.
-	ofOthers = lazy.Regexp(`(?i)^[^.;,!?¶]*\b(?:was|were|wurden?|fue|fueron|been)\b(?: \pL+){0,2} (?:in |on |im jahr )?(?:(?:19|20)\d\d\b|yesterday|gestern|vorgestern|ayer|hier|last (?:week|month|year)|letzte\pL* (?:woche|monat|jahr)|\d+ (?:days|weeks|months|years) ago|vor \d+ (?:tagen|wochen|monaten|jahren))`)
+	ofOthers = lazy.Regexp(`(?i)^[^.;,!?¶]*\b(?:was|were|wurden?|fue|fueron|been)\b(?: \pL+){0,2} (?:in |on |im jahr )?(?:(?:19|20)\d\d\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day|yesterday|gestern|vorgestern|ayer|hier|last (?:week|month|year)|letzte\pL* (?:woche|monat|jahr)|\d+ (?:days|weeks|months|years) ago|vor \d+ (?:tagen|wochen|monaten|jahren))`)
 	// passiveBy needs the letters as they were written.
 	passiveBy = lazy.Regexp(`^[^.;,!?\n]*\b(?:was|were|been)\b[^.;,!?\n]*\bby @?[A-Z]\pL+|^[^.;,!?\n]*\bwurden? (?:\pL+ )?von @?\p{Lu}\pL+ `)
 	// happened says of a text in English that something happened, or how things are now.

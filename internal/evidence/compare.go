@@ -70,7 +70,9 @@ func (t Turn) against(c Claim) string {
 		if outward().MatchString(c.Quote) {
 			out |= hosts
 		}
-		why := one(done, func(w work) bool { return w&out != 0 }, []string{"push", "publish", "deploy", "release", "upload", "create_pull", "pull_request", "merge_request"}, "nothing was pushed or published", func(d Done) bool { return notPushed().MatchString(d.output()) })
+		why := one(done, func(w work) bool { return w&out != 0 }, []string{"push", "publish", "deploy", "release", "upload", "create_pull", "pull_request", "merge_request"}, "nothing was pushed or published", func(d Done) bool {
+			return notPushed().MatchString(d.output()) || pushing().MatchString(c.Quote) && upToDate().MatchString(d.output())
+		})
 		if why != "" && !slices.ContainsFunc(done, func(d Done) bool { return !d.Before && d.does()&commits != 0 }) && slices.ContainsFunc(t.Done, Done.pushedBefore) {
 			return "" // there was nothing more to push
 		}
@@ -100,7 +102,10 @@ var (
 	notCommitted = lazy.Regexp(`(?i)nothing to commit|nothing added to commit|no changes added|^CONFLICT \(|\nCONFLICT \(|hook exited with code|hook failed|files were modified by this hook|^- hook id: |\n- hook id: |author identity unknown|tell me who you are|aborting commit`)
 	// notPushed is printed by git where nothing was pushed.
 	notPushed = lazy.Regexp(`(?i)\[(?:remote )?rejected\]|failed to push|no upstream branch|could not read (?:from remote|username|password)|authentication failed|permission denied \(publickey|repository not found|not appear to be a git repository|` +
-		`src refspec .* does not match|could not resolve host|unable to access|everything up-to-date`)
+		`src refspec .* does not match|could not resolve host|unable to access`)
+	// upToDate is printed where there was nothing to push; what pushing says was not done then.
+	upToDate = lazy.Regexp(`(?i)everything up-to-date`)
+	pushing  = lazy.Regexp(`(?i)push|pouss|запуш|推送|プッシュ|푸시`)
 	// production is where a branch is not deployed by a push of it.
 	production  = lazy.Regexp(`(?i)\b(?:deploy\pL*|rolled out|released|live)\b.*\b(?:to|in|on) (?:production|prod)\b|\blive (?:in|on) prod`)
 	liveBranch  = lazy.Regexp(`(?i)^(?:head|(?:.*[:/])?(?:main|master|trunk|prod\w*|release.*|live|deploy.*|gh-pages|v?\d.*))$`)
@@ -168,7 +173,7 @@ func (d Done) notCommitted() bool {
 
 // pushedBefore reports whether a call of an earlier turn pushed.
 func (d Done) pushedBefore() bool {
-	return d.Before && d.OK && !d.Refused && d.does()&pushes != 0 && !notPushed().MatchString(d.output())
+	return d.Before && d.OK && !d.Refused && d.does()&pushes != 0 && !notPushed().MatchString(d.output()) && !upToDate().MatchString(d.output())
 }
 
 // timetable reports whether a call of a file tool says when something runs. The name of a program does not.

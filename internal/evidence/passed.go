@@ -46,7 +46,7 @@ var (
 	// twoWords are programs whose work is said by their first words; what follows are names.
 	twoWords = []string{"go", "cargo", "gcc", "g++", "cc", "javac", "rustc", "tsc", "eslint", "ruff", "mypy", "black", "swift", "dotnet", "terraform"}
 	// questions are programs that answer a question of their own: no is no failure of the work.
-	questions = []string{"test", "[", "[[", "diff", "cmp", "jq", "curl"}
+	questions = []string{"test", "[", "[[", "diff", "cmp", "jq", "curl", "gh"}
 	// testsInCode are how programs in a command line run tests.
 	testsInCode = lazy.Regexp(`\b(?:unittest|pytest|doctest|jest|mocha)\b|\bPkg\.test|::test|\brun_?tests?\b`)
 	// counts is what programs print that have run tests.
