@@ -61,6 +61,8 @@ type Log struct {
 	fresh bool     // tail is known and its files are open
 	// pruned says that old files were looked for.
 	pruned bool
+	// made says that this process made the key, and has not written a row since.
+	made bool
 }
 
 // Open returns the record of a home. It reads and writes nothing yet. Close it after
@@ -130,6 +132,7 @@ func (l *Log) put(r Row, before []byte) error {
 		return err
 	}
 	t.Seq, t.MAC, t.Size = r.Seq, mac, t.Size+int64(len(line))
+	l.made = false
 	return t.writeHead(l.keys)
 }
 
@@ -163,6 +166,7 @@ const (
 	suffix   = ".jsonl"
 	headName = "head"
 	lockName = "lock"
+	nextName = "next.tmp" // of a file that is being begun
 )
 
 func cutSuffix(name string) (string, bool) {

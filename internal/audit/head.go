@@ -62,11 +62,11 @@ type tail struct {
 
 // current reports whether the record is as this process wrote it last.
 func (t *tail) current() bool {
-	now, err := os.Stat(t.file.Name())
+	now, err := os.Lstat(t.file.Name())
 	if err != nil || now.Size() != t.Size || !os.SameFile(now, t.info) {
 		return false
 	}
-	if now, err = os.Stat(t.headFile.Name()); err != nil || !os.SameFile(now, t.headInfo) {
+	if now, err = os.Lstat(t.headFile.Name()); err != nil || !os.SameFile(now, t.headInfo) {
 		return false
 	}
 	end := make([]byte, len(afterCode))

@@ -48,18 +48,19 @@ func makeKey(path string) error {
 	return atomicfile.Write(path, []byte(hex.EncodeToString(key)+"\n"), atomicfile.Options{})
 }
 
-// findKey reads the key, and makes one if there is no record yet. Without the key of an
-// existing record nothing may be added to it.
-func (l *Log) findKey(anyFile bool) (*keys, error) {
-	k, err := readKey(l.o.Key)
+// findKey reads the key, and makes one if there is no record yet; old says that it was there
+// before. Without the key of an existing record nothing may be added to it.
+func (l *Log) findKey(anyFile bool) (k *keys, old bool, err error) {
+	k, err = readKey(l.o.Key)
 	if !errors.Is(err, fs.ErrNotExist) {
-		return k, err
+		return k, true, err
 	}
 	if anyFile {
-		return nil, fmt.Errorf("the key %s of this record is missing; restore it from a backup, or move %s away to begin a new record", l.o.Key, l.o.Folder)
+		return nil, false, fmt.Errorf("the key %s of this record is missing; restore it from a backup, or move %s away to begin a new record", l.o.Key, l.o.Folder)
 	}
 	if err := makeKey(l.o.Key); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return readKey(l.o.Key)
+	k, err = readKey(l.o.Key)
+	return k, false, err
 }

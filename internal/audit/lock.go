@@ -10,18 +10,36 @@ import (
 // exclude keeps other processes from adding rows until unlock is called. The lock ends
 // with the process.
 func (l *Log) exclude(ctx context.Context) (unlock func(), err error) {
-	if l.lock == nil {
-		if err := os.MkdirAll(l.o.Folder, 0o700); err != nil {
+	for {
+		if l.lock == nil {
+			if err := os.MkdirAll(l.o.Folder, 0o700); err != nil {
+				return nil, err
+			}
+			if l.lock, err = openRegular(l.path(lockName), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+				return nil, err
+			}
+		}
+		if err := wait(ctx, l.lock, l.o.Wait); err != nil {
 			return nil, err
 		}
-		if l.lock, err = os.OpenFile(l.path(lockName), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+		if l.locksPath() {
+			return func() { unlockFile(l.lock) }, nil
+		}
+		err := l.lock.Close() // the folder was removed: others lock another file
+		if l.lock = nil; err != nil {
 			return nil, err
 		}
 	}
-	if err := wait(ctx, l.lock, l.o.Wait); err != nil {
-		return nil, err
+}
+
+// locksPath reports whether the file that is locked is still the one of the folder.
+func (l *Log) locksPath() bool {
+	has, err := l.lock.Stat()
+	if err != nil {
+		return false
 	}
-	return func() { unlockFile(l.lock) }, nil
+	now, err := os.Lstat(l.path(lockName))
+	return err == nil && os.SameFile(has, now)
 }
 
 // wait locks a file. Others have it for less than a millisecond each, so it asks often.

@@ -170,7 +170,7 @@ func (l *Log) readerKey() (*keys, error) {
 
 // rowsOf yields the rows of one file and reports whether to go on.
 func (l *Log) rowsOf(ctx context.Context, k *keys, number int64, f Filter, yield func(Row, error) bool) bool {
-	file, err := os.Open(l.path(fileName(number)))
+	file, err := openRegular(l.path(fileName(number)), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true // removed meanwhile
 	}

@@ -2,9 +2,12 @@ package audit
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -71,8 +74,11 @@ func (l *Log) close() error {
 // when it has that row, so that no file begins with a part of one.
 func (l *Log) begin() error {
 	t := &l.tail
-	next := l.path("next.tmp")
-	f, err := os.OpenFile(next, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	next := l.path(nextName)
+	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a killed process
+		return err
+	}
+	f, err := os.OpenFile(next, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -100,7 +106,8 @@ func (l *Log) begin() error {
 }
 
 // prune removes the oldest files that are too many or too old. A row about each stays: it
-// has the number and the code of the last row that is gone, which the next file begins after.
+// has the number and the code of the last row that is gone, which the next file begins after, and
+// what was wrong: that stays in the record, also when the row itself is removed as old.
 func (l *Log) prune() error {
 	if l.o.Quota <= 0 && l.o.Keep <= 0 {
 		return nil
@@ -118,54 +125,119 @@ func (l *Log) prune() error {
 		}
 		total += infos[i].Size()
 	}
+	var before *Span // of the file that was removed before
 	for i, n := range all {
 		over := l.o.Quota > 0 && total > l.o.Quota
 		old := l.o.Keep > 0 && l.o.Now().Sub(infos[i].ModTime()) > l.o.Keep
 		if !over && !old {
 			return nil
 		}
-		gone, last, note, err := l.summary(n)
+		gone, err := l.summary(n)
 		if err != nil {
 			return err
 		}
-		if !over && l.o.Now().Sub(last) <= l.o.Keep {
+		if !over && l.o.Now().Sub(gone.at) <= l.o.Keep {
 			return nil
 		}
-		if err := l.put(Row{Kind: KindPruned, Span: gone, Note: note}, nil); err != nil {
+		follows, err := l.follows(gone.first, before, all[i:])
+		if err != nil {
+			return err
+		}
+		if !follows {
+			gone.found = append([]string{fmt.Sprintf("rows before row %d in %s were missing when it was removed", gone.first.Seq, fileName(n))}, gone.found...)
+		}
+		if err := l.put(Row{Kind: KindPruned, Span: &gone.Span, Note: gone.note()}, nil); err != nil {
 			return err
 		}
 		if err := os.Remove(l.path(fileName(n))); err != nil {
 			return err
+		}
+		if gone.Last > 0 {
+			before = &gone.Span
 		}
 		total -= infos[i].Size()
 	}
 	return nil
 }
 
-// summary says which rows a file has, when its last one was written, and whether it is damaged.
-func (l *Log) summary(number int64) (gone *Span, last time.Time, note string, err error) {
-	gone = &Span{File: number}
-	damaged, torn := 0, 0
-	err = l.each(number, func(in *lines, r Row, err error) {
-		switch {
-		case err != nil:
-			torn++
-			return
-		case r.Kind == KindTorn:
-			torn = 0
-		case gone.Last > 0 && (r.Seq != gone.Last+1 || r.Prev != gone.MAC):
-			damaged = max(damaged, in.line)
-		}
-		if torn > 0 {
-			damaged, torn = max(damaged, in.line), 0
-		}
-		if gone.First == 0 {
-			gone.First = r.Seq
-		}
-		gone.Last, gone.MAC, last = r.Seq, r.MAC, r.Time
-	})
-	if damaged > 0 || torn > 0 {
-		note = fmt.Sprintf("%s was damaged when it was removed", fileName(number))
+// follows reports whether a row comes directly after rows that were removed as old, or is the very
+// first one. before is the span of those, nil if another call removed them: then a row of the
+// files that are left says so, mostly in one of the newest.
+func (l *Log) follows(r Row, before *Span, all []int64) (bool, error) {
+	switch {
+	case r.Seq == 0: // the file has no row, which is found by itself
+		return true, nil
+	case r.Seq == 1:
+		return r.Prev == noCode, nil
+	case before != nil:
+		return r.Seq == before.Last+1 && r.Prev == before.MAC, nil
 	}
-	return gone, last, note, err
+	found := false
+	for _, n := range slices.Backward(append(slices.Clone(all), l.tail.File)) {
+		err := l.each(n, func(_ *lines, _ []byte, p Row, err error) bool {
+			found = err == nil && p.Kind == KindPruned && p.Span != nil && p.Span.Last+1 == r.Seq && p.Span.MAC == r.Prev
+			return !found
+		})
+		if found || err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return found, err
+		}
+	}
+	return false, nil
+}
+
+// summary is what is known of a file that is to be removed.
+type summary struct {
+	Span
+	first Row
+	at    time.Time // of its last row
+	found []string  // what was wrong with it, and what its rows say was wrong before
+}
+
+// note is what the row about a file that was removed says.
+func (s *summary) note() string { return clean(strings.Join(s.found, "; ")) }
+
+// summary says which rows a file has, when its last one was written, and what is or was wrong.
+func (l *Log) summary(number int64) (*summary, error) {
+	gone := &summary{Span: Span{File: number}}
+	damaged, rest := false, newRegion()
+	keep := func(what string) {
+		if !slices.Contains(gone.found, what) {
+			gone.found = append(gone.found, what)
+		}
+	}
+	err := l.each(number, func(_ *lines, data []byte, r Row, err error) bool {
+		if err != nil {
+			rest.add(data)
+			return true
+		}
+		if r.Kind == KindTorn || rest.bytes > 0 {
+			if r.Kind != KindTorn || r.Span == nil || *r.Span != *rest.span() {
+				damaged = true // what is no row is not what a killed process wrote
+			}
+			rest = newRegion()
+		}
+		if gone.Last > 0 && (r.Seq != gone.Last+1 || r.Prev != gone.MAC) {
+			damaged = true // rows between are missing, or others are in their place
+		}
+		if begins := gone.first.Seq == 0; begins != (r.Kind == KindFile) || begins && (r.Span == nil || r.Span.File != number) {
+			damaged = true // its first rows are missing, or others are in it
+		}
+		if gone.first.Seq == 0 {
+			gone.first, gone.First = r, r.Seq
+		}
+		switch {
+		case r.Kind == KindGap:
+			keep(r.Note)
+		case r.Kind == KindPruned && r.Note != "":
+			for what := range strings.SplitSeq(r.Note, "; ") {
+				keep(what)
+			}
+		}
+		gone.Last, gone.MAC, gone.at = r.Seq, r.MAC, r.Time
+		return true
+	})
+	if damaged || rest.bytes > 0 || gone.Last == 0 {
+		gone.found = append([]string{fileName(number) + " was damaged when it was removed"}, gone.found...)
+	}
+	return gone, err
 }

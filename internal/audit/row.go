@@ -29,7 +29,7 @@ const (
 	KindFile   Kind = "file"   // the first row of each file: its number
 	KindTorn   Kind = "torn"   // what is before it in the file was not written to its end
 	KindGap    Kind = "gap"    // the record was damaged when this row was written: how
-	KindPruned Kind = "pruned" // an old file was removed, as the settings say
+	KindPruned Kind = "pruned" // an old file was removed, as the settings say; the note is what was wrong
 )
 
 // Kinds lists all kinds, those of the record itself last.

@@ -19,7 +19,7 @@ func (l *Log) load() error {
 	if err != nil {
 		return err
 	}
-	headFile, err := os.OpenFile(l.path(headName), os.O_CREATE|os.O_RDWR, 0o600)
+	headFile, err := openRegular(l.path(headName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,8 @@ func (l *Log) load() error {
 	if err != nil {
 		return err
 	}
-	if l.keys, err = l.findKey(len(all) > 0 || len(content) > 0); err != nil {
+	old := false // the key was there before
+	if l.keys, old, err = l.findKey(len(all) > 0 || len(content) > 0); err != nil {
 		return err
 	}
 	known := false
@@ -39,6 +40,10 @@ func (l *Log) load() error {
 		err = l.after(all)
 	case len(all) == 0 && len(content) == 0:
 		t.head = head{MAC: noCode}
+		if old && !l.made {
+			t.gap = "there was a key, but no record: all rows were removed, or the first one could not be written"
+		}
+		l.made = l.made || !old
 	default:
 		t.gap = "the file head was missing or changed, so that it is not known whether rows were removed after row %d"
 		err = l.lastRow(all)
@@ -73,7 +78,7 @@ func (l *Log) openFile() (err error) {
 			return err
 		}
 	}
-	if t.file, err = os.OpenFile(l.path(fileName(t.File)), os.O_RDWR|os.O_APPEND, 0); err != nil {
+	if t.file, err = openRegular(l.path(fileName(t.File)), os.O_RDWR|os.O_APPEND, 0); err != nil {
 		return err
 	}
 	if t.info, err = t.file.Stat(); err != nil || l.o.Keep == 0 {
@@ -86,7 +91,7 @@ func (l *Log) openFile() (err error) {
 
 // firstRow is the first row of a file, the zero one if that is damaged.
 func (l *Log) firstRow(number int64) (Row, error) {
-	f, err := os.Open(l.path(fileName(number)))
+	f, err := openRegular(l.path(fileName(number)), os.O_RDONLY, 0)
 	if err != nil {
 		return Row{}, err
 	}
@@ -135,7 +140,7 @@ func (l *Log) after(all []int64) error {
 
 func (l *Log) afterIn(number, start int64) error {
 	t := &l.tail
-	f, err := os.OpenFile(l.path(fileName(number)), os.O_RDWR, 0)
+	f, err := openRegular(l.path(fileName(number)), os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
@@ -208,10 +213,11 @@ func (l *Log) lastRow(all []int64) error {
 	t := &l.tail
 	t.head = head{MAC: noCode}
 	for _, number := range slices.Backward(all) {
-		err := l.each(number, func(in *lines, r Row, err error) {
+		err := l.each(number, func(in *lines, _ []byte, r Row, err error) bool {
 			if err == nil && r.Seq > t.Seq {
 				t.head = head{File: number, Size: in.offset, Seq: r.Seq, MAC: r.MAC}
 			}
+			return true
 		})
 		if err != nil || t.Seq > 0 {
 			return err
@@ -220,9 +226,9 @@ func (l *Log) lastRow(all []int64) error {
 	return nil
 }
 
-// each calls f for each line of a file, with the error of those that are no row.
-func (l *Log) each(number int64, f func(in *lines, r Row, err error)) error {
-	file, err := os.Open(l.path(fileName(number)))
+// each calls f for each line of a file, with the error of those that are no row, until f returns false.
+func (l *Log) each(number int64, f func(in *lines, data []byte, r Row, err error) bool) error {
+	file, err := openRegular(l.path(fileName(number)), os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -236,7 +242,9 @@ func (l *Log) each(number int64, f func(in *lines, r Row, err error)) error {
 			return err
 		}
 		r, err := l.keys.row(data)
-		f(in, r, err)
+		if !f(in, data, r, err) {
+			return nil
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,6 +72,12 @@ func (l *Log) Verify(ctx context.Context, anchors ...Anchor) (Report, error) {
 	}
 	c := &checker{report: &r, shot: shot, anchors: slices.Clone(anchors), in: newLines(nil, 0), rest: newRegion()}
 	c.keys, err = readKey(l.o.Key)
+	for _, p := range shot.strange {
+		c.problem(p)
+	}
+	for _, name := range shot.others {
+		c.note(Problem{File: name, What: "this file is not of the record", Means: "Something else made it. Nothing reads it."})
+	}
 	missing := errors.Is(err, fs.ErrNotExist)
 	switch {
 	case missing && len(shot.files) == 0 && shot.head == nil:
@@ -99,6 +106,9 @@ func (l *Log) Verify(ctx context.Context, anchors ...Anchor) (Report, error) {
 // Head returns the anchor of the last row; false if there is none, or the head is damaged.
 func (l *Log) Head(ctx context.Context) (Anchor, bool, error) {
 	shot, err := l.snapshot(ctx)
+	if i := slices.IndexFunc(shot.strange, func(p Problem) bool { return p.File == headName }); err == nil && i >= 0 {
+		err = fmt.Errorf("%s %w", l.path(headName), errIrregular)
+	}
 	if err != nil || shot.head == nil {
 		return Anchor{}, false, plain(err)
 	}
@@ -115,6 +125,10 @@ type snapshot struct {
 	head   []byte // nil without one
 	files  []sized
 	locked bool // no row was being written at that moment
+	// strange are files that no record has, or that are no regular ones; others have names that
+	// no record uses.
+	strange []Problem
+	others  []string
 }
 
 type sized struct {
@@ -124,31 +138,65 @@ type sized struct {
 
 // snapshot looks at the record while no row is written, if it can be locked.
 func (l *Log) snapshot(ctx context.Context) (shot snapshot, err error) {
-	if lock, err := os.Open(l.path(lockName)); err == nil {
+	if lock, err := openRegular(l.path(lockName), os.O_RDONLY, 0); err == nil {
 		defer lock.Close()
 		if wait(ctx, lock, l.o.Wait) == nil {
 			defer unlockFile(lock)
 			shot.locked = true
 		}
 	}
-	if f, err := os.Open(l.path(headName)); err == nil {
+	if f, err := openRegular(l.path(headName), os.O_RDONLY, 0); err == nil {
 		shot.head, err = io.ReadAll(io.LimitReader(f, int64(headSize)+1))
 		f.Close()
 		if err != nil {
 			return shot, err
 		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	} else if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errIrregular) {
 		return shot, err
 	}
-	all, err := numbers(l.o.Folder)
-	for i, n := range all {
-		info, err := os.Stat(l.path(fileName(n)))
+	entries, err := os.ReadDir(l.o.Folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return shot, err
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed meanwhile
+		}
 		if err != nil {
 			return shot, err
 		}
-		shot.files = append(shot.files, sized{n, info.Size(), i == len(all)-1})
+		n := fileNumber(e.Name())
+		ours := n > 0 || slices.Contains([]string{headName, lockName, nextName}, e.Name())
+		switch {
+		case ours && !info.Mode().IsRegular():
+			shot.strange = append(shot.strange, Problem{File: e.Name(), What: "this is not a regular file", Means: "It is " + kindOf(info.Mode()) + " in the place of a file of the record, or was added."})
+		case n > 0:
+			shot.files = append(shot.files, sized{number: n, size: info.Size()})
+		case !ours && strings.HasSuffix(e.Name(), suffix):
+			shot.strange = append(shot.strange, Problem{File: e.Name(), What: "no file of the record has this name", Means: "It was added, or a file was renamed."})
+		case !ours:
+			shot.others = append(shot.others, e.Name())
+		}
 	}
-	return shot, err
+	slices.SortFunc(shot.files, func(a, b sized) int { return cmp.Compare(a.number, b.number) })
+	if len(shot.files) > 0 {
+		shot.files[len(shot.files)-1].last = true
+	}
+	return shot, nil
+}
+
+// kindOf says what a file is that is not a regular one.
+func kindOf(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeSymlink != 0:
+		return "a link"
+	case m&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case m.IsDir():
+		return "a folder"
+	}
+	return "a device or a socket"
 }
 
 // checker reads a record from its first row to its last.
@@ -192,7 +240,7 @@ func (c *checker) file(ctx context.Context, path string, s sized) error {
 		c.head, c.known = readHead(c.keys, c.shot.head)
 	}
 	c.report.Files++
-	f, err := os.Open(path)
+	f, err := openRegular(path, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -294,7 +342,7 @@ func (c *checker) row(r Row) {
 		c.problem(at)
 	case KindPruned:
 		if r.Note != "" {
-			at.What, at.Means = r.Note, "A file was changed before it was removed as old."
+			at.What, at.Means = r.Note, "The record was changed or damaged before old files were removed."
 			c.problem(at)
 		}
 		if r.Span != nil {

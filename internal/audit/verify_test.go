@@ -205,9 +205,6 @@ func TestDamageStaysInTheRecord(t *testing.T) {
 			if len(r.verify().Problems) == 0 {
 				t.Errorf("%s: not found at once", name)
 			}
-			if name == "everything but the key is removed" {
-				continue // only the anchor tells of it, see TestAnchors
-			}
 			r.add(3)
 			report := r.verify()
 			if len(report.Problems) == 0 {
@@ -362,6 +359,106 @@ func TestOldFilesLeaveACheckpoint(t *testing.T) {
 			t.Errorf("%v, %+v", r.files(), report)
 		}
 	})
+}
+
+// TestPruningForgetsNoDamage damages old files before they are removed as old: the record says so for ever, also when
+// the row that says it is removed as old itself.
+func TestPruningForgetsNoDamage(t *testing.T) {
+	t.Parallel()
+	firstRows := func(r *record, name string, n int) {
+		all := bytes.SplitAfter(r.read(name), []byte("\n"))
+		r.replace(name, bytes.Join(all[n:], nil))
+	}
+	for name, attack := range map[string]func(r *record, files []string){
+		"nothing":                                func(*record, []string) {},
+		"the oldest file is removed":             func(r *record, files []string) { _ = os.Remove(r.file(files[0])) },
+		"the second file is removed":             func(r *record, files []string) { _ = os.Remove(r.file(files[1])) },
+		"the first row of the oldest is removed": func(r *record, files []string) { firstRows(r, files[0], 1) },
+		"half of the oldest is removed":          func(r *record, files []string) { firstRows(r, files[0], 5) },
+		"the first row of the second is removed": func(r *record, files []string) { firstRows(r, files[1], 1) },
+		"the oldest is emptied":                  func(r *record, files []string) { r.replace(files[0], nil) },
+		"the last row of the oldest is removed": func(r *record, files []string) {
+			c := r.read(files[0])
+			r.replace(files[0], c[:bytes.LastIndexByte(c[:len(c)-1], '\n')+1])
+		},
+		"the second is a copy of the third": func(r *record, files []string) { r.replace(files[1], r.read(files[2])) },
+		"the head is removed":               func(r *record, _ []string) { _ = os.Remove(r.file("head")) },
+		"everything but the key is removed": func(r *record, _ []string) { _ = os.RemoveAll(r.folder) },
+	} {
+		for _, rows := range []int{3, 100} { // with old files removed before, and without
+			t.Run(fmt.Sprint(name, " ", rows), func(t *testing.T) {
+				t.Parallel()
+				r := newRecord(t, func(o *audit.Options) { o.FileSize, o.Quota = 3000, 12000 })
+				r.add(rows)
+				for len(r.files()) < 4 {
+					r.add(1)
+				}
+				r.good()
+				attack(r, r.files())
+				want := name != "nothing"
+				if got := len(r.verify().Problems) > 0; got != want {
+					t.Fatalf("at once: %+v", r.verify())
+				}
+				for range 8 {
+					r.again().add(40)
+					if report := r.verify(); len(report.Problems) > 0 != want {
+						t.Fatalf("when old files were removed: %+v", report)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestUnfinishedRowsAreNoDamageWhenTheyAreOld has killed processes in files that are removed as old.
+func TestUnfinishedRowsAreNoDamageWhenTheyAreOld(t *testing.T) {
+	t.Parallel()
+	r := newRecord(t, func(o *audit.Options) { o.FileSize, o.Quota = 3000, 12000 })
+	for range 10 {
+		r.add(11)
+		files := r.files()
+		last := files[len(files)-1]
+		r.replace(last, append(r.read(last), fmt.Sprintf(`{"seq":%d,"time":"`, r.good().Last+1)...))
+		r = r.again()
+	}
+	r.add(1)
+	if report := r.good(); report.First == 1 || len(report.Notes) == 0 {
+		t.Errorf("%+v", report)
+	}
+}
+
+// TestAKeyWhoseFirstRowFailedIsNoDamage: the same process tries again.
+func TestAKeyWhoseFirstRowFailedIsNoDamage(t *testing.T) {
+	t.Parallel()
+	r := newRecord(t, nil)
+	if err := os.MkdirAll(r.file("next.tmp/x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Append(t.Context(), audit.Row{Kind: audit.KindCall}); err == nil || !strings.Contains(err.Error(), "next.tmp") {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(r.file("next.tmp")); err != nil {
+		t.Fatal(err)
+	}
+	r.add(1)
+	r.good()
+}
+
+// TestFilesThatNoRecordHasAreFound adds files beside those of the record.
+func TestFilesThatNoRecordHasAreFound(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"00000000.jsonl", "1.jsonl", "000000002.jsonl", "0000000a.jsonl", "00000001.jsonl.jsonl", "-0000001.jsonl"} {
+		r := small(t)
+		r.replace(name, r.read("00000002.jsonl"))
+		if p := r.verify().Problems; len(p) != 1 || p[0].File != name {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+	r := small(t)
+	r.replace("notes.txt", nil)
+	if report := r.good(); len(report.Notes) != 1 || report.Notes[0].File != "notes.txt" {
+		t.Errorf("%+v", report)
+	}
 }
 
 func TestProblemsSayWhereAndWhat(t *testing.T) {

@@ -1,0 +1,4 @@
+package audit
+
+// nonBlock is nothing: folders have no named pipes there.
+const nonBlock = 0
