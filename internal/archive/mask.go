@@ -31,7 +31,7 @@ func (k Mask) Messages(list []hermes.Message) {
 func (k Mask) Message(m hermes.Message) hermes.Message {
 	parts, calls, thoughts := m.Parts, m.Calls, m.Reasoning
 	m.Parts, m.Calls, m.Reasoning = nil, nil, nil
-	m.Provenance = k(m.Provenance)
+	m.Provenance, m.ToolName, m.CallID = k(m.Provenance), k(m.ToolName), k(m.CallID) // a model chooses any name
 	for _, p := range parts {
 		p.Text = k(p.Text)
 		if p.Image != nil && p.Image.URL != "" {
@@ -42,6 +42,10 @@ func (k Mask) Message(m hermes.Message) hermes.Message {
 		m.Parts = append(m.Parts, p)
 	}
 	for _, c := range calls {
+		if name := k(c.Name); name != c.Name {
+			c.Name, c.Signature = name, ""
+		}
+		c.ID = k(c.ID)
 		if text := k.json(c.Arguments); text != c.Arguments {
 			c.Arguments, c.Signature = text, ""
 		}

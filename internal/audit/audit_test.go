@@ -132,6 +132,27 @@ func says(r audit.Report, words string) bool {
 	return false
 }
 
+// TestNoTextOfARowHasASecret puts one into each text: a model chooses the tool and the id of its call, a platform the
+// name of its user.
+func TestNoTextOfARowHasASecret(t *testing.T) {
+	t.Parallel()
+	const secret, hash = "hunter22", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+	r := newRecord(t, func(o *audit.Options) {
+		o.Redact = func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, secret, "***"), hash, "###") }
+	})
+	row := audit.Row{Kind: audit.KindRefusal, Session: secret, Call: "c" + secret, Parent: secret, Platform: secret, User: secret, Tool: "no_such_tool_" + secret, Subject: secret, Dir: "/" + secret,
+		Risks: []string{"a " + secret}, Arguments: "x" + secret, Decision: secret, Scope: secret, By: secret, Rule: secret, Status: secret, Result: secret, Note: secret}
+	if err := r.Append(t.Context(), row); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Append(t.Context(), audit.Row{Kind: audit.KindResult, Arguments: hash, Result: hash}); err != nil {
+		t.Fatal(err)
+	}
+	if text := string(r.read("00000001.jsonl")); strings.Contains(text, secret) || strings.Count(text, hash) != 2 || !strings.Contains(text, "no_such_tool_***") {
+		t.Error(text)
+	}
+}
+
 func TestRowsAreReadAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
 	r := newRecord(t, func(o *audit.Options) {

@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 	"time"
 
@@ -90,16 +92,23 @@ const (
 	maxJudged = 64 << 10
 )
 
-// bounded returns a row whose texts have no secrets and are cut. What the program itself
-// chose, such as hashes, is not searched.
+// bounded returns a row whose texts have no secrets and are cut. A model chooses more of them than
+// the arguments: the tool, and the id of the call. Only what is a hash is not searched.
 func (r Row) bounded(redact func(string) string) Row {
-	for _, s := range []*string{&r.Subject, &r.Dir, &r.Rule, &r.Note} {
-		if *s != "" {
-			*s = clean(redact(text.Prefix(*s, maxJudged)))
+	tidy := func(s string) string {
+		if s == "" {
+			return s
 		}
+		return clean(redact(text.Prefix(s, maxJudged)))
 	}
-	for _, s := range []*string{&r.Session, &r.Call, &r.Parent, &r.Platform, &r.User, &r.Tool, &r.Arguments, &r.Decision, &r.Scope, &r.By, &r.Status, &r.Result} {
-		*s = clean(*s)
+	for _, s := range []*string{&r.Session, &r.Call, &r.Parent, &r.Platform, &r.User, &r.Tool, &r.Decision, &r.Scope, &r.By, &r.Status,
+		&r.Subject, &r.Dir, &r.Rule, &r.Note} {
+		*s = tidy(*s)
+	}
+	for _, s := range []*string{&r.Arguments, &r.Result} {
+		if _, err := hex.DecodeString(*s); err != nil || len(*s) != 2*sha256.Size {
+			*s = tidy(*s)
+		}
 	}
 	if len(r.Risks) > maxRisks {
 		r.Risks = r.Risks[:maxRisks]
@@ -107,7 +116,7 @@ func (r Row) bounded(redact func(string) string) Row {
 	if len(r.Risks) > 0 {
 		risks := make([]string, len(r.Risks))
 		for i, k := range r.Risks {
-			risks[i] = clean(k)
+			risks[i] = tidy(k)
 		}
 		r.Risks = risks
 	}

@@ -38,6 +38,8 @@ func leaky(t *testing.T) *hermestest.Store {
 			Calls: []hermes.ToolCall{{ID: "c", Name: "terminal", Arguments: string(arguments), Signature: "signed-3"}, {ID: "d", Name: "terminal", Arguments: `{"command":"ls"}`, Signature: "signed-4"}}},
 		{Role: hermes.RoleTool, CallID: "c", ToolName: "terminal", Parts: []hermes.Part{{Text: "DB_PASSWORD=hunter2\n" + phrase}}, Provenance: "terminal curl -u bob:hunter2 https://x.example"},
 		{Role: hermes.RoleTool, CallID: "d", ToolName: "terminal", Parts: []hermes.Part{{Text: "a b"}}},
+		{Role: hermes.RoleAssistant, Calls: []hermes.ToolCall{{ID: "e " + phrase, Name: "no_such_" + phrase, Arguments: `{}`, Signature: "signed-5"}}},
+		{Role: hermes.RoleTool, CallID: "e " + phrase, ToolName: "no_such_" + phrase, Parts: []hermes.Part{{Text: "There is no such tool."}}},
 		{Role: hermes.RoleUser, Synthetic: true, Parts: []hermes.Part{{Text: "[IMPORTANT: Background process] " + formed}}},
 		{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "Done with " + phrase}}},
 	}
