@@ -10,6 +10,7 @@ import (
 	"hermes/internal/config"
 	"hermes/internal/hook"
 	"hermes/internal/memory"
+	"hermes/internal/proc"
 	"hermes/internal/prompt"
 	"hermes/internal/session"
 	"hermes/internal/session/jobs"
@@ -58,7 +59,7 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 		Children: session.Children{
 			Depth: children.MaxDepth, AtOnce: children.MaxConcurrent, Steps: int(children.MaxIterations), Toolsets: tools.catalogue.Narrowing,
 		}, Bounds: session.Bounds{
-			Mode: func(r hermes.Rights) hermes.RightsMode { return toolbox.BeginMode(cfg.Approvals().Mode, r) }, Halted: a.CheckHalt, RecordMode: a.recordMode,
+			Mode: func(r hermes.Rights) hermes.RightsMode { return toolbox.BeginMode(cfg.Approvals().Mode, r) }, Halted: a.CheckHalt, EndLeft: proc.EndOrphans, RecordMode: a.recordMode,
 			KnownHost: a.knownHosts(cfg),
 		}, Now: a.opts.Now, Log: a.log(),
 	})
@@ -97,8 +98,8 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runt
 	r := &session.Runtime{
 		Environment: env, Tools: tb, Hooks: tools.hooks, Prompt: prompter{a, cfg, run, env}, Follower: follower,
 		Context: engine, Window: a.models.Window, Unattended: toolbox.UnattendedOf(cfg.Approvals().UnattendedMode, run.Rights),
-		Confirm: a.confirm(cfg, run),
-		Jobs:    a.jobs(cfg, run, engine, tools.hooks), Close: func() error {
+		Confirm: a.confirm(cfg, run), EndLeft: endLeft(env),
+		Jobs: a.jobs(cfg, run, engine, tools.hooks), Close: func() error {
 			if run.Origin.Depth > 0 { // a child never runs again, and there may be many
 				meter.Bound(run.Session, 0)
 			}
@@ -110,6 +111,14 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runt
 		r.Memory = p
 	}
 	return r, nil
+}
+
+// endLeft ends what commands of an environment left running; nil if it knows none.
+func endLeft(env hermes.Environment) func() error {
+	if e, ok := env.(interface{ EndLeft() error }); ok {
+		return e.EndLeft
+	}
+	return nil
 }
 
 // prompter builds the system prompts of one run.

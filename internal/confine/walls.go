@@ -171,6 +171,24 @@ func (w *Walls) end(at *place) {
 	maps.DeleteFunc(w.places, func(_ key, other *place) bool { return other == at })
 }
 
+// EndInside ends all that runs inside. The next command gets walls of its own.
+func (w *Walls) EndInside() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var err error
+	for of, at := range w.places {
+		if at.running == 0 && at.keeper.Empty() {
+			continue
+		}
+		w.doubt()
+		at.end()
+		err = errors.Join(err, at.keeper.Close())
+		w.ended = append(w.ended, at)
+		delete(w.places, of)
+	}
+	return err
+}
+
 // lose looks whether a place still protects what it did, and returns a hidden file that it
 // would show.
 func (at *place) lose() (shown string) {

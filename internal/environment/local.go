@@ -173,6 +173,21 @@ func (l *Local) Close() error {
 	return errors.Join(err, l.named.close(l))
 }
 
+// EndLeft ends what commands left running, and says what still runs. What runs now it leaves to
+// those who started it, except inside of walls.
+func (l *Local) EndLeft() error {
+	l.mu.Lock()
+	left := l.left
+	l.left = nil
+	l.mu.Unlock()
+	endAll(left)
+	var err error
+	if w, ok := l.config.Walls.(isolation.Ender); ok {
+		err = w.EndInside()
+	}
+	return errors.Join(err, proc.EndOrphans())
+}
+
 // bound returns a context that ends with ctx and with the environment.
 func (l *Local) bound(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -33,6 +33,12 @@ type Builder interface {
 	Build(ctx context.Context) hermes.Isolation
 }
 
+// Ender is implemented by Walls that can end all that runs inside of them.
+type Ender interface {
+	// EndInside ends it, and says what still runs. Later commands run as before.
+	EndInside() error
+}
+
 // Bounds is implemented by Walls that know what commands may reach and change.
 type Bounds interface {
 	Bounds() (reach hermes.Network, write []string)

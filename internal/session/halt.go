@@ -30,8 +30,8 @@ type halt struct {
 const haltedNotice = "`hermes panic` stopped this session. After `hermes panic --off`, messages that wait go with your next one, or with /continue."
 
 // Halt stops all turns, child sessions, jobs and background processes at once, also of sessions
-// that are being opened, and returns when turns and jobs have ended or ctx has; then the error says
-// which did not. Messages that wait stay stored, and begin no turn by themselves. What keeps others
+// that are being opened, and ends what commands left running. It returns when all that has ended or
+// ctx has; then the error says what did not. Messages that wait stay stored, and begin no turn by themselves. What keeps others
 // from beginning is Config.Halted.
 func (m *Manager) Halt(ctx context.Context) (protocol.Halted, error) {
 	closed := m.closing.Halt()
@@ -65,6 +65,9 @@ func (m *Manager) Halt(ctx context.Context) (protocol.Halted, error) {
 	case <-ctx.Done():
 		errs = append(errs, fmt.Errorf("what sessions left to do at their end did not stop: %w", context.Cause(ctx)))
 	}
+	if m.cfg.EndLeft != nil { // also of sessions that have ended
+		errs = append(errs, m.cfg.EndLeft())
+	}
 	return halted, errors.Join(errs...)
 }
 
@@ -95,7 +98,17 @@ func (p *liveSession) halt(ctx context.Context) (turns, jobs int, live bool, err
 				return 0, jobs, true, context.Cause(ctx)
 			}
 		}
-		err = s.call(ctx, func() error { s.endProcesses(); return nil }) // what its last call started
+		left := func() error { return nil }
+		err = s.call(ctx, func() error { // what its last call started
+			s.endProcesses()
+			if s.runtime != nil && s.runtime.EndLeft != nil {
+				left = s.runtime.EndLeft
+			}
+			return nil
+		})
+		if err == nil {
+			err = left()
+		}
 	}
 	if errors.Is(err, hermes.ErrClosed) { // its end ends all that it has
 		select {

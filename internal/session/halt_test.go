@@ -108,3 +108,35 @@ func TestAHaltReturnsWhenJobsHaveEnded(t *testing.T) {
 		})
 	}
 }
+
+// TestAHaltSaysWhatStillRuns: what commands left running and does not end is an error of the halt, of live sessions and of
+// those that have ended.
+func TestAHaltSaysWhatStillRuns(t *testing.T) {
+	t.Parallel()
+	left := errors.New("2 processes that a command left running do not end")
+	var ended atomic.Int64
+	h := newFixture(t, stuck{}, newToolTable(), func(c *session.Config) {
+		c.EndLeft = func() error { ended.Add(1); return left }
+		build := c.NewRuntime
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec) (*session.Runtime, error) {
+			r, err := build(ctx, run)
+			if err == nil {
+				r.EndLeft = func() error { ended.Add(10); return left }
+			}
+			return r, err
+		}
+	})
+	if _, err := h.Halt(t.Context()); !errors.Is(err, left) || ended.Load() != 1 {
+		t.Errorf("without sessions: %v, %d", err, ended.Load())
+	}
+	s, err := h.Open(t.Context(), session.Open{})
+	if err == nil {
+		err = s.Do(t.Context(), hermes.From{}, hermes.Say{Parts: []hermes.Part{{Text: "go"}}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Halt(t.Context()); !errors.Is(err, left) || ended.Load() != 12 {
+		t.Errorf("with one: %v, %d", err, ended.Load())
+	}
+}

@@ -51,6 +51,9 @@ type Bounds struct {
 	// Halted is asked before a turn, a child, a job or a call of a call begins: an error, which
 	// wraps hermes.ErrHalted, refuses it; nil refuses nothing.
 	Halted func() error
+	// EndLeft ends what commands of any session left running, at a halt, and says what still runs;
+	// nil ends nothing.
+	EndLeft func() error
 	// RecordMode is told that a user changes the mode of a session, before it is changed. If it fails,
 	// the mode does not become wider. Nil records nothing.
 	RecordMode func(ctx context.Context, session string, m hermes.RightsMode, by hermes.From) error
@@ -101,6 +104,9 @@ type Runtime struct {
 	Confirm func(ctx context.Context, s hermes.SessionRef, answer string, transcript []hermes.Message) []hermes.Unconfirmed
 	// Jobs are what goes on beside and after the turns.
 	Jobs []jobs.Job
+	// EndLeft ends what commands of this session left running, at a halt, and says what still runs;
+	// nil ends nothing. It may be called beside everything else.
+	EndLeft func() error
 	// Close frees what belongs to this session only. It is called once, when the
 	// session ends.
 	Close func() error

@@ -1,0 +1,102 @@
+package cmd_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"hermes/internal/chatserver"
+)
+
+// leaves starts programs that get away from the command that starts them, each with its process id in a file.
+const leaves = `setsid -f sh -c 'echo $$ > p1; exec sleep 600'
+setsid nohup sh -c 'echo $$ > p2; exec sleep 600' > /dev/null 2>&1 &
+env -i setsid sh -c 'echo $$ > p3; exec sleep 600' > /dev/null 2>&1 &
+(setsid sh -c '(exec 0<&- 1>&- 2>&-; env -i setsid sh -c "echo \$\$ > p4; exec sleep 600") & exit' &)
+nohup sh -c 'echo $$ > p5; exec sleep 600' > /dev/null 2>&1 &
+setsid sh -c 'trap "" TERM HUP INT; echo $$ > p6; while :; do sleep 1; done' > /dev/null 2>&1 &
+for i in 1 2 3 4 5 6; do while ! test -s p$i; do sleep 0.05; done; done; echo started`
+
+// TestPanicEndsWhatCommandsLeft: what a command left running ends with the work, however it got away from its command,
+// with a sandbox and without, in a process that answers and in one that hangs.
+func TestPanicEndsWhatCommandsLeft(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip("setsid is not installed")
+	}
+	for _, sandbox := range []string{"off", "auto"} {
+		for _, hangs := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s %v", sandbox, hangs), func(t *testing.T) {
+				t.Parallel()
+				p := newUser(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
+					if last := r.Messages[len(r.Messages)-1]; r.Offers("terminal") && last.Role != "tool" && strings.Contains(last.Text(), "start") {
+						return call("terminal", map[string]any{"command": leaves, "timeout": 30}), nil
+					}
+					return chatserver.Answer{Text: "Started."}, nil
+				})...)
+				p.writeConfig("model: {provider: custom, default: played}\napprovals: {mode: 'off'}\nterminal: {sandbox: '" + sandbox + "'}\n")
+				first := p.sit("xterm-256color", "-q", "start it")
+				first.shows("Started.")
+				pids := p.marked(t, "sleep 600")
+				if len(pids) < 5 {
+					t.Fatalf("%d of the processes live: %v", len(pids), pids)
+				}
+				want := ": stopped 0 turns in 1 session"
+				if hangs {
+					first.signal(syscall.SIGSTOP)
+					want = "so it was ended"
+				}
+				if out, errs, status := p.run("panic"); status != 0 || !strings.Contains(out, want) {
+					t.Errorf("panic: status %d: %s%s", status, out, errs)
+				}
+				if left := p.marked(t, "sleep"); len(left) > 0 {
+					t.Errorf("%v still run", left)
+				}
+				if hangs {
+					return
+				}
+				if out, errs, status := p.run("panic", "--off"); status != 0 {
+					t.Fatalf("off: status %d: %s%s", status, out, errs)
+				}
+				first.press("start again\r")
+				first.shows("Started.")
+				if left := p.marked(t, "sleep 600"); len(left) < 5 {
+					t.Errorf("commands do not run afterwards: %v", left)
+				}
+			})
+		}
+	}
+}
+
+// marked lists the processes with these words in their command line whose folder is that of the user.
+func (p *user) marked(t *testing.T, words string) (found []string) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range all {
+		line, cwd := commandLine(dir)
+		if strings.Contains(line, words) && cwd == p.dir {
+			found = append(found, filepath.Base(dir)+": "+line)
+		}
+	}
+	return found
+}
+
+// commandLine is that of a process, and the folder that it runs in; empty when it has ended.
+func commandLine(dir string) (line, cwd string) {
+	raw, err := os.ReadFile(filepath.Join(dir, "cmdline"))
+	if err != nil {
+		return "", ""
+	}
+	cwd, err = os.Readlink(filepath.Join(dir, "cwd"))
+	if err != nil {
+		return "", ""
+	}
+	return strings.ReplaceAll(string(raw), "\x00", " "), cwd
+}
