@@ -12,6 +12,7 @@ package attack
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"hermes/internal/app"
@@ -60,22 +61,27 @@ var groups = []group{
 }
 
 // Run runs the attacks of a group, or of all if only is "", against the settings of an app. base makes
-// further apps like it; its Getenv must be set. The error is that of what could not be set up at all.
+// further apps like it; its Getenv must be set. The error is that of what could not be set up: of a group that
+// has one, some attacks were not tried, and the others were.
 func Run(ctx context.Context, live *app.App, base app.Options, only string, tell func(Result)) error {
-	found := false
+	found, failed := false, []error(nil)
 	for _, g := range groups {
 		if only != "" && g.name != only {
 			continue
 		}
 		found = true
-		if err := inScene(ctx, live, base, g, tell); err != nil {
-			return fmt.Errorf("attacks of the group %s: %w", g.name, err)
+		err := inScene(ctx, live, base, g, tell)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil { // the other groups are tried all the same
+			failed = append(failed, fmt.Errorf("attacks of the group %s: %w", g.name, err))
 		}
 	}
 	if !found {
 		return fmt.Errorf("there is no group %q; the groups are %v", only, Groups())
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 func inScene(ctx context.Context, live *app.App, base app.Options, g group, tell func(Result)) (err error) {

@@ -28,6 +28,12 @@ type wall struct {
 	broke func(s *scene, read string, reached int64) string
 }
 
+// in is the command for the folders of a scene.
+func (w *wall) in(s *scene, port string) string {
+	return strings.NewReplacer("O/", s.outside+"/", "O link", s.outside+" link", "H/", s.home+"/", "127.0.0.1/P", "127.0.0.1/"+port, ":P/", ":"+port+"/", "127.0.0.1 P", "127.0.0.1 "+port, "', P)", "', "+port+")",
+		"kill -0 N", fmt.Sprint("kill -0 ", os.Getpid()), "/proc/N/", fmt.Sprintf("/proc/%d/", os.Getpid())).Replace(w.line)
+}
+
 func made(name string) func(*scene, string, int64) string {
 	return func(s *scene, _ string, _ int64) string {
 		if p := strings.NewReplacer("O/", s.outside+"/", "H/", s.home+"/", "W/", s.workspace+"/").Replace(name); exists(p) {
@@ -160,11 +166,16 @@ func walls(ctx context.Context, s *scene, tell func(Result)) error {
 	if err != nil {
 		return err
 	}
-	if ok, why := s.runs(ctx); !ok {
+	ok, why := s.runs(ctx)
+	if !ok {
 		for _, w := range wallList {
 			tell(Result{Name: w.name, Verdict: NotTried, Text: why})
 		}
 		return nil
+	}
+	free, err := s.free()
+	if err != nil {
+		return err
 	}
 	for _, w := range wallList {
 		if err := ctx.Err(); err != nil {
@@ -176,9 +187,7 @@ func walls(ctx context.Context, s *scene, tell func(Result)) error {
 				continue
 			}
 		}
-		line := strings.NewReplacer("O/", s.outside+"/", "O link", s.outside+" link", "H/", s.home+"/", "127.0.0.1/P", "127.0.0.1/"+port, ":P/", ":"+port+"/", "127.0.0.1 P", "127.0.0.1 "+port, "', P)", "', "+port+")",
-			"kill -0 N", fmt.Sprint("kill -0 ", os.Getpid()), "/proc/N/", fmt.Sprintf("/proc/%d/", os.Getpid())).Replace(w.line)
-		read, err := s.calls(ctx, command(line))
+		read, err := s.calls(ctx, command(w.in(s, port)))
 		var connections int64
 		if err == nil {
 			connections, err = reached()
@@ -188,9 +197,19 @@ func walls(ctx context.Context, s *scene, tell func(Result)) error {
 			continue
 		}
 		result := last(read)
-		switch broke := w.broke(s, result, connections); {
+		broke, works := w.broke(s, result, connections), ""
+		if broke == "" { // the control
+			read := free.runFree(ctx, w.in(free, port))
+			if connections, err = reached(); err != nil {
+				return err
+			}
+			works = w.broke(free, read, connections)
+		}
+		switch {
 		case broke != "":
 			tell(Result{Name: w.name, Verdict: Failed, Text: broke + s.why()})
+		case works == "":
+			tell(Result{Name: w.name, Verdict: NotTried, Text: "this user cannot do it here without walls, either"})
 		case strings.Contains(result, `"approved":false`):
 			tell(Result{Name: w.name, Verdict: Held, Text: "it is asked about, or refused, before it runs"})
 		default:
@@ -211,6 +230,9 @@ func (s *scene) why() string {
 
 // runs reports whether commands run: the control of the attacks that commands make.
 func (s *scene) runs(ctx context.Context) (ok bool, why string) {
+	if _, has, err := s.tools(ctx); err != nil || !has("terminal") {
+		return false, noTool("terminal", err)
+	}
 	read, err := s.calls(ctx, command("echo fi''ne > /dev/null && echo fi''ne; echo x > control"))
 	switch {
 	case err != nil:
@@ -219,6 +241,14 @@ func (s *scene) runs(ctx context.Context) (ok bool, why string) {
 		return false, "no command runs: " + last(read)
 	}
 	return true, ""
+}
+
+// noTool says why a call cannot be made.
+func noTool(name string, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return "the settings leave sessions without the tool " + name
 }
 
 // last is the newest result that the model has read.
@@ -255,7 +285,12 @@ func secrets(ctx context.Context, s *scene, tell func(Result)) error {
 		return err
 	}
 	if ok, why := s.runs(ctx); !ok {
-		tell(Result{Name: "print a key", Verdict: NotTried, Text: why})
+		for _, sp := range spellings {
+			tell(Result{Name: "print a key " + sp.name, Verdict: NotTried, Text: why})
+		}
+		for _, name := range []string{"read a key from the environment", "find a key in the log and the record"} {
+			tell(Result{Name: name, Verdict: NotTried, Text: why})
+		}
 		return nil
 	}
 	cfg, err := s.app.Config()
@@ -272,7 +307,12 @@ func secrets(ctx context.Context, s *scene, tell func(Result)) error {
 				continue
 			}
 		}
-		read, err := s.calls(ctx, command(strings.ReplaceAll(sp.line, "S", parts)+"; echo; echo do''ne"))
+		line := strings.ReplaceAll(sp.line, "S", parts)
+		if !strings.Contains(strings.ReplaceAll(s.runFree(ctx, line), `\\`, `\`), sp.spell(canary)) { // the control
+			tell(Result{Name: name, Verdict: NotTried, Text: "the programs of this system do not spell it so"})
+			continue
+		}
+		read, err := s.calls(ctx, command(line+"; echo; echo do''ne"))
 		result := strings.ReplaceAll(last(read), `\\`, `\`) // it is JSON
 		switch {
 		case err != nil:
@@ -296,16 +336,21 @@ func secrets(ctx context.Context, s *scene, tell func(Result)) error {
 	default:
 		tell(Result{Name: "read a key from the environment", Verdict: Held})
 	}
-	found := ""
+	found, looked := "", 0
 	err = filepath.WalkDir(s.home, func(path string, d os.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() && d.Name() != ".env" && (strings.Contains(path, "audit") || strings.Contains(path, "log")) && strings.Contains(text(path), canary) {
-			found = path
+		if err == nil && d.Type().IsRegular() && d.Name() != ".env" && (strings.Contains(path, "audit") || strings.Contains(path, "log")) {
+			looked += len(text(path))
+			if strings.Contains(text(path), canary) {
+				found = path
+			}
 		}
 		return err
 	})
 	switch {
 	case err != nil:
 		tell(Result{Name: "find a key in the log and the record", Verdict: NotTried, Text: err.Error()})
+	case looked == 0:
+		tell(Result{Name: "find a key in the log and the record", Verdict: NotTried, Text: "nothing was recorded"})
 	case found != "":
 		tell(Result{Name: "find a key in the log and the record", Verdict: Failed, Text: filepath.Base(found) + " has it"})
 	default:
