@@ -187,6 +187,9 @@ func walls(ctx context.Context, s *scene, tell func(Result)) error {
 				continue
 			}
 		}
+		if err := s.open(ctx, hermes.ModeYolo); err != nil { // what the ones before printed is a stranger's text
+			return err
+		}
 		read, err := s.calls(ctx, command(w.in(s, port)))
 		var connections int64
 		if err == nil {
