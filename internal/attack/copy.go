@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// blank stands for a secret in the copy of the settings.
+// blank is in the place of a secret in the copy of the settings.
 const blank = "blanked-by-hermes-doctor"
 
 // withoutSecrets returns settings in which the values that are secrets, or whose names say that they are,

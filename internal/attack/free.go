@@ -24,7 +24,7 @@ func (s *scene) runFree(ctx context.Context, line string, env ...string) string 
 	defer cancel()
 	var out bytes.Buffer
 	_, _ = proc.Run(ctx, proc.Command{ // a line that fails has made nothing
-		Path: "sh", Args: []string{"-c", line}, Dir: s.workspace, Env: append([]string{"PATH=" + s.getenv("PATH"), "HOME=" + s.outside}, env...),
+		Path: "sh", Args: []string{"-c", line}, Dir: s.workspace, Files: nil, Env: append([]string{"PATH=" + s.getenv("PATH"), "HOME=" + s.outside}, env...),
 		Stdout: &out, Stderr: &out, Drain: 100 * time.Millisecond,
 	})
 	return out.String()

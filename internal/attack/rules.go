@@ -198,8 +198,8 @@ func wrapped(wrapper, line string) string {
 	return fmt.Sprintf(wrapper, line)
 }
 
-// samples are commands that a pattern may cover, the shortest first: each * stands for nothing or for a word, a ? for a letter,
-// a set for its first one. What is in quotes stands for itself.
+// samples are commands that a pattern may cover, the shortest first: each * is nothing or a word, a ? is a letter,
+// a set is its first one. What is in quotes is as it is written.
 func samples(pattern string) []string {
 	var all []string
 	for _, star := range []string{"", "x", "x x"} {

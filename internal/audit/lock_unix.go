@@ -24,3 +24,7 @@ func tryLock(f *os.File) (bool, error) {
 }
 
 func unlockFile(f *os.File) { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
+
+// nonBlock keeps an open from waiting for the other end of a named pipe, and from following
+// a link.
+const nonBlock = syscall.O_NONBLOCK | syscall.O_NOFOLLOW

@@ -22,3 +22,6 @@ func tryLock(f *os.File) (bool, error) {
 func unlockFile(f *os.File) {
 	_ = windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, new(windows.Overlapped))
 }
+
+// nonBlock is nothing: folders have no named pipes there.
+const nonBlock = 0
