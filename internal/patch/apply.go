@@ -31,6 +31,10 @@ type Change struct {
 	source *Change // the file on disk that this one was moved from
 }
 
+// Whole reports whether the new text of a file that was there is not made from the old one: the patch
+// deletes it first.
+func (c Change) Whole() bool { return c.Existed && c.Exists && c.source == nil }
+
 // An Outcome is what a patch does.
 type Outcome struct {
 	// Changes come in the order in which files are first named. A file that does

@@ -111,9 +111,9 @@ func (t *Toolset) mayReplace(ctx context.Context, session string, w write, done 
 	case stale != "":
 		return fmt.Errorf("not written: %s. Read it again, keep what you did not change, and then write it, or change only a part with patch", stale)
 	}
-	if w.whole && w.info.Size() > 0 && !w.unread && !strings.ContainsRune(w.old[:min(len(w.old), 8<<10)], 0) && w.checkReadable(ctx) == nil {
-		if unseen := t.ledger.unseen(session, w.location); unseen != "" {
-			return fmt.Errorf("not written: %s, or change only a part with patch", unseen)
+	if w.whole {
+		if unseen := t.unseen(ctx, session, w); unseen != "" {
+			return fmt.Errorf("not written: %s", unseen)
 		}
 	}
 	if stale == "" {
@@ -122,13 +122,40 @@ func (t *Toolset) mayReplace(ctx context.Context, session string, w write, done 
 	return nil
 }
 
+// unseen says what a session has not seen of a text that is about to be replaced, and what to do, or "".
+// Files that are no text count as seen.
+func (t *Toolset) unseen(ctx context.Context, session string, w write) string {
+	if w.info == nil || w.info.Size() == 0 || w.checkReadable(ctx) != nil {
+		return ""
+	}
+	head := w.old
+	if w.unread {
+		head = w.head(ctx)
+	}
+	head = head[:min(len(head), headSize)]
+	wide := utf16Text(head)
+	if !wide && strings.ContainsRune(head, 0) {
+		return ""
+	}
+	unseen := t.ledger.unseen(session, w.location)
+	switch {
+	case unseen == "":
+		return ""
+	case wide:
+		return fmt.Sprintf("%s exists with %d bytes of UTF-16 text, which read_file does not show. If it is to be replaced, first move it away or delete it with a command", w.path, w.info.Size())
+	case w.unread:
+		return fmt.Sprintf("%s exists with %d bytes that you have not read in this session, more than this tool reads at once. If it is to be replaced, first move it away or delete it with a command", w.path, w.info.Size())
+	}
+	return unseen + ", or change only a part with patch"
+}
+
 // remove deletes a file. The caller holds the path's lock.
-func (t *Toolset) remove(ctx context.Context, session string, p location, done *changed) error {
+func (t *Toolset) remove(ctx context.Context, session string, p write, done *changed) error {
 	if !t.config.TrustWrites {
-		if stale := t.ledger.stale(session, p, nil); stale != "" {
+		if stale := t.ledger.stale(session, p.location, p.before()); stale != "" {
 			return fmt.Errorf("not deleted: %s. Read it again, and then delete it", stale)
 		}
-		done.warn(t.ledger.shared(session, p))
+		done.warn(t.ledger.shared(session, p.location))
 	}
 	if err := p.files.Remove(ctx, p.real); err != nil {
 		return p.failure("delete", err)

@@ -40,8 +40,8 @@ func errBinary(path string) error {
 // refuseBinary checks the beginning of a file. It returns a reader of the whole
 // file, or an error for a binary one.
 func refuseBinary(path string, r io.Reader) (io.Reader, error) {
-	in := bufio.NewReaderSize(r, 8<<10)
-	head, err := in.Peek(8 << 10)
+	in := bufio.NewReaderSize(r, headSize)
+	head, err := in.Peek(headSize)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
@@ -52,6 +52,34 @@ func refuseBinary(path string, r io.Reader) (io.Reader, error) {
 		return nil, errBinary(path)
 	}
 	return in, nil
+}
+
+// headSize is how much of a file says what it is, in bytes.
+const headSize = 8 << 10
+
+// utf16Text reports whether head begins UTF-16 text: it has the byte order mark, or every second byte of
+// its ASCII characters is NUL.
+func utf16Text(head string) bool {
+	if strings.HasPrefix(head, "\xff\xfe") || strings.HasPrefix(head, "\xfe\xff") {
+		return true
+	}
+	const least = 4 // characters
+	for _, high := range []int{0, 1} {
+		zeros, ascii := 0, 0
+		for i := 0; i+1 < len(head); i += 2 {
+			c := head[i+1-high]
+			switch {
+			case head[i+high] == 0 && (c >= ' ' && c < 0x7f || strings.IndexByte("\t\n\r", c) >= 0):
+				ascii++
+			case c == 0 || head[i+high] == 0:
+				zeros++
+			}
+		}
+		if ascii >= least && zeros == 0 && ascii*4 >= len(head) {
+			return true
+		}
+	}
+	return false
 }
 
 // binary reports whether head has a NUL byte, or more than 30% bytes that do

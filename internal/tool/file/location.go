@@ -280,6 +280,20 @@ func (p location) text(ctx context.Context) (text string, exists bool, err error
 	return out.String(), true, nil
 }
 
+// head reads the beginning of a file that is not read whole, as far as that is possible.
+func (p location) head(ctx context.Context) string {
+	f, err := p.files.Open(ctx, p.real)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, headSize))
+	if err != nil {
+		return ""
+	}
+	return string(head)
+}
+
 // maxChanged bounds the files that are changed, in bytes.
 const maxChanged = 64 << 20
 

@@ -184,6 +184,7 @@ func TestMoveOntoADeletedFile(t *testing.T) {
 	w := newWorld(t)
 	must(t, os.Chmod(w.put("secret", "s\n"), 0o600))
 	w.put("b.txt", "b\n")
+	w.ok("read_file", args{"path": "b.txt"})
 	w.ok("patch", whole("*** Delete File: b.txt\n*** Move File: secret -> b.txt\n"))
 	info, err := os.Stat(w.path("b.txt"))
 	if err != nil || info.Mode().Perm() != 0o600 || w.has("b.txt") != "s\n" || w.has("secret") != "<missing>" {
@@ -202,6 +203,7 @@ func TestMoveOntoADeletedFileIsNoSurprise(t *testing.T) {
 			w.put("a.txt", "one\ntwo\n")
 			w.put("b.txt", "b\n")
 			must(t, os.Link(w.path(linked), w.path("other.txt")))
+			w.ok("read_file", args{"path": "b.txt"})
 			got := w.ok("patch", whole("*** Delete File: b.txt\n*** Update File: a.txt\n*** Move to: b.txt\n-one\n+1\n"))
 			warning, _ := got["_warning"].(string)
 			if strings.Contains(warning, "hard link") != want || strings.Contains(warning, "changed on disk") || w.has("b.txt") != "1\ntwo\n" {
@@ -223,6 +225,7 @@ func TestFailedMoveIsUndone(t *testing.T) {
 			must(t, os.Chmod(w.put("onto", "onto\n"), 0o600))
 			must(t, os.Chmod(w.put("gone.txt", "gone\n"), 0o600))
 			w.put("last.txt", "last\n")
+			w.ok("read_file", args{"path": "onto"})
 			w.env.fail = func(path string) error {
 				if strings.HasSuffix(filepath.ToSlash(path), "/"+breaks) {
 					return errBroken

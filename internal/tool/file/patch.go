@@ -164,7 +164,7 @@ func (t *Toolset) changeable(ctx context.Context, c *hermes.Call, path string) (
 	}
 	w := write{location: p}
 	w.old, w.existed, err = p.text(ctx)
-	if err == nil && w.existed && strings.ContainsRune(w.old[:min(len(w.old), 8<<10)], 0) {
+	if err == nil && w.existed && strings.ContainsRune(w.old[:min(len(w.old), headSize)], 0) {
 		err = errBinary(p.path)
 	}
 	return w, err

@@ -85,6 +85,11 @@ func (r *patchRun) carryOut(ctx context.Context, done patch.Outcome) (hermes.Res
 
 func (r *patchRun) steps(ctx context.Context, done patch.Outcome) error {
 	for _, m := range done.Moves {
+		if err := r.mayTakePlace(ctx, m); err != nil {
+			return err
+		}
+	}
+	for _, m := range done.Moves {
 		if err := r.rename(ctx, r.files[m.From], r.files[m.To]); err != nil {
 			return err
 		}
@@ -106,6 +111,23 @@ func (r *patchRun) steps(ctx context.Context, done patch.Outcome) error {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// mayTakePlace refuses a move to the name of a file that the session has not seen as it is. The patch
+// deletes that file.
+func (r *patchRun) mayTakePlace(ctx context.Context, m patch.Moved) error {
+	to := r.files[m.To].write
+	if !to.existed || r.moved[m.To] || r.config.TrustWrites || sameFile(r.files[m.From].write, to) {
+		return nil
+	}
+	session := sessionOf(r.call)
+	if stale := r.ledger.stale(session, to.location, to.before()); stale != "" {
+		return fmt.Errorf("not replaced: %s. Read it again, and then move the other file to its name", stale)
+	}
+	if unseen := r.unseen(ctx, session, to); unseen != "" {
+		return fmt.Errorf("not replaced: %s", unseen)
 	}
 	return nil
 }
@@ -171,7 +193,7 @@ func (r *patchRun) noteMove(ctx context.Context, from, to patchedFile) error {
 // put writes the new text of a file that does not have it yet.
 func (r *patchRun) put(ctx context.Context, ch patch.Change) error {
 	p := r.files[ch.Path]
-	p.new = ch.After
+	p.new, p.whole = ch.After, ch.Whole()
 	switch {
 	case ch.Action == patch.Move:
 		p.old, p.existed = r.files[ch.From].old, true
@@ -215,7 +237,7 @@ func (r *patchRun) delete(ctx context.Context, ch patch.Change) error {
 		r.out.Deleted = append(r.out.Deleted, p.path)
 		return nil
 	}
-	if err := r.remove(ctx, sessionOf(r.call), p.location, &r.out.changed); err != nil {
+	if err := r.remove(ctx, sessionOf(r.call), p.write, &r.out.changed); err != nil {
 		return err
 	}
 	r.undo = append(r.undo, undoStep{p, p.restore})

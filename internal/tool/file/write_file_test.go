@@ -313,6 +313,73 @@ func TestNothingUnseenIsReplaced(t *testing.T) {
 	}
 }
 
+// TestAPatchReplacesNothingUnseen: what a patch deletes or puts something else in the place of is what the
+// session has seen.
+func TestAPatchReplacesNothingUnseen(t *testing.T) {
+	t.Parallel()
+	const (
+		moved  = "*** Delete File: f\n*** Move File: src -> f\n"
+		edited = "*** Delete File: f\n*** Update File: src\n*** Move to: f\n-new\n+newer\n"
+		added  = "*** Delete File: f\n*** Add File: f\n+new\n"
+		gone   = "*** Delete File: f\n"
+	)
+	for _, across := range []bool{false, true} {
+		for _, text := range []string{moved, edited, added, gone} {
+			w := newWorld(t)
+			w.env.across = across
+			path := w.put("f", "one\n")
+			w.put("src", "new\n")
+			if text != gone {
+				w.refused("patch", whole(text), "have not read")
+			}
+			w.ok("read_file", args{"path": "f"})
+			info, err := os.Stat(path)
+			must(t, err)
+			// The same size, and a time that is set back: the text decides.
+			must(t, os.WriteFile(path, []byte("ONE\n"), 0o644))
+			must(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
+			w.refused("patch", whole(text), "changed on disk")
+			if w.has("f") != "ONE\n" || w.has("src") != "new\n" {
+				t.Errorf("%q: now there are %q and %q", text, w.has("f"), w.has("src"))
+			}
+			w.ok("read_file", args{"path": "f"})
+			w.ok("patch", whole(text))
+			trusting := newWorldWith(t, file.Config{TrustWrites: true})
+			trusting.put("f", "one\n")
+			trusting.put("src", "new\n")
+			trusting.ok("patch", whole(text))
+		}
+	}
+}
+
+// TestTextThatCannotBeReadIsNotReplaced: a text that is too large, or that read_file does not show, is not
+// replaced without a word.
+func TestTextThatCannotBeReadIsNotReplaced(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	large := w.put("large.txt", strings.Repeat("a line of text\n", 1000))
+	must(t, os.Truncate(large, 64<<20+1)) // the rest has no blocks
+	for name, text := range map[string]string{
+		"mark.txt": "\xff\xfeh\x00i\x00", "little.txt": "t\x00e\x00x\x00t\x00 \x00o\x00f\x00 \x00t\x00w\x00o\x00", "big.txt": "\x00t\x00e\x00x\x00t\x00\n",
+	} {
+		w.put(name, text)
+		w.refused("write_file", args{"path": name, "content": "x\n"}, "UTF-16 text")
+		if w.has(name) != text {
+			t.Errorf("%s: %q", name, w.has(name))
+		}
+	}
+	w.refused("write_file", args{"path": "large.txt", "content": "x\n"}, "move it away or delete it")
+	if info, err := os.Stat(large); err != nil || info.Size() != 64<<20+1 {
+		t.Errorf("%v %v", info, err)
+	}
+	for name, text := range map[string]string{"blob": "\x00\x01\x00\x02\x00\x03\x00\x04", "data": "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00"} {
+		w.put(name, text)
+		w.ok("write_file", args{"path": name, "content": "x\n"})
+	}
+	must(t, os.Remove(large))
+	w.ok("write_file", args{"path": "large.txt", "content": "x\n"})
+}
+
 // TestAPageIsNotTheWholeFile: what was not read of a file is not replaced with it, however the pages come.
 func TestAPageIsNotTheWholeFile(t *testing.T) {
 	t.Parallel()
