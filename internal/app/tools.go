@@ -11,6 +11,7 @@ import (
 	"hermes/internal/config"
 	"hermes/internal/hook"
 	"hermes/internal/policy"
+	"hermes/internal/redact"
 	"hermes/internal/tool/clarify"
 	"hermes/internal/tool/file"
 	"hermes/internal/tool/learning"
@@ -95,6 +96,7 @@ func (a *App) newFiles(cfg *config.Config) *file.Toolset {
 	c := file.Config{
 		ReadMaxChars: cfg.General().FileReadMaxChars, MaxLines: out.MaxLines, MaxLineLength: out.MaxLineLength,
 		State: cfg.Home().Root(), Links: a.protectedLinks(cfg), TrustWrites: cfg.Getenv("HERMES_DISABLE_FILE_STATE_GUARD") == "1",
+		Hidden: func(text string) []redact.Hidden { return a.mask().Hidden(text) },
 	}
 	if self, err := os.Executable(); err == nil { // else there is nothing to protect
 		c.Program, _ = filepath.EvalSymlinks(self)

@@ -80,6 +80,21 @@ func (r *Redactor) Text(s string) string {
 	return apply(s, r.find(s, 0, true).spans)
 }
 
+// Hidden is a part of a text that is masked, and what is shown in its place.
+type Hidden struct {
+	From, To int
+	Mask     string
+}
+
+// Hidden lists what Text masks, in order.
+func (r *Redactor) Hidden(s string) []Hidden {
+	var out []Hidden
+	for _, sp := range r.find(s, 0, true).spans {
+		out = append(out, Hidden{sp.from, sp.to, sp.mask})
+	}
+	return out
+}
+
 // Text masks by shape only; see Redactor.Text.
 func Text(s string) string { return (*Redactor)(nil).Text(s) }
 

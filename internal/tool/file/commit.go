@@ -78,6 +78,9 @@ func (t *Toolset) write(ctx context.Context, session string, w write, done *chan
 	if err := t.mayReplace(ctx, session, w, done); err != nil {
 		return err
 	}
+	if err := t.checkMasks(w); err != nil {
+		return err
+	}
 	if err := w.files.Write(ctx, w.real, []byte(w.new), 0); err != nil {
 		return w.failure("write", err)
 	}

@@ -21,6 +21,7 @@ import (
 
 	"hermes"
 	"hermes/internal/policy"
+	"hermes/internal/redact"
 )
 
 // Config configures the file tools. The zero value works.
@@ -44,7 +45,9 @@ type Config struct {
 	// TrustWrites lets write_file replace files that changed since they were read, or were
 	// never read, and turns off the warnings about them.
 	TrustWrites bool
-	Now         func() time.Time // nil is time.Now
+	// Hidden lists what is masked of a text before the model sees it; nil masks by shape only.
+	Hidden func(text string) []redact.Hidden
+	Now    func() time.Time // nil is time.Now
 }
 
 // Toolset holds the four file tools and what they remember of each session.
