@@ -168,7 +168,7 @@ var layers = []layer{
 		{path: "internal/storetest"},
 		{path: "internal/surroundings"},
 		{path: "internal/tool/clarify"},
-		{path: "internal/tool/file"},
+		{path: "internal/tool/file", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/tool/learning"},
 		{path: "internal/tool/sessionsearch"},
 		{path: "internal/tool/skills"},

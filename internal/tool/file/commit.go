@@ -23,6 +23,7 @@ type write struct {
 	existed  bool
 	unread   bool // old could not be read
 	whole    bool // new is not made from old
+	noted    []attribute
 }
 
 // before is the text that the file had, nil if it is not known.
@@ -54,7 +55,14 @@ func (w write) restore(ctx context.Context) error {
 	if w.info != nil {
 		mode = w.info.Mode().Perm()
 	}
-	return w.files.Write(ctx, w.real, []byte(w.old), mode)
+	if err := w.files.Write(ctx, w.real, []byte(w.old), mode); err != nil || len(w.noted) == 0 {
+		return err
+	}
+	info, err := w.files.Stat(ctx, w.real)
+	if err == nil && len(w.keep(w.real, w.noted, w.info, info)) > 0 {
+		return errors.New("its attributes were lost")
+	}
+	return err
 }
 
 // changed is the part of a result that says what happened to the files.
@@ -89,6 +97,7 @@ func (t *Toolset) write(ctx context.Context, session string, w write, done *chan
 		return w.failure("stat", err)
 	}
 	t.ledger.wrote(session, w.real, info, &w.new, all)
+	done.warn(notKept(w.path, w.keep(w.real, w.noted, w.info, info)))
 	if n := hardLinks(w.info); n > 1 {
 		done.warn(fmt.Sprintf("%s has %s (hard links), which keep the old text", w.path, text.Plural(n-1, "other name", "other names")))
 	}

@@ -24,6 +24,7 @@ type location struct {
 	entry string      // with the links of its folder followed
 	real  string      // with all links followed
 	info  fs.FileInfo // nil when nothing is there
+	here  bool        // its files are on this machine
 	work  string      // the folder of the session; "" if its files are elsewhere
 }
 
@@ -46,6 +47,7 @@ func (t *Toolset) locate(ctx context.Context, h hermes.Host, asked string) (loca
 	if host, ok := p.files.(hermes.HostFiles); ok {
 		onHost = host.OnHost()
 	}
+	p.here = onHost
 	if onHost { // elsewhere these are no paths
 		p.rules.Self, p.rules.Programs, p.rules.Links = t.config.Program, t.config.Path, t.config.Links
 		p.work = workspace(ctx, h, p.files)

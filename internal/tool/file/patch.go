@@ -162,7 +162,7 @@ func (t *Toolset) changeable(ctx context.Context, c *hermes.Call, path string) (
 	if err := t.judged.check(c, path, p); err != nil {
 		return write{}, err
 	}
-	w := write{location: p}
+	w := write{location: p, noted: p.attributes()}
 	w.old, w.existed, err = p.text(ctx)
 	if err == nil && w.existed && strings.ContainsRune(w.old[:min(len(w.old), headSize)], 0) {
 		err = errBinary(p.path)

@@ -171,6 +171,13 @@ func (r *patchRun) copy(ctx context.Context, from, to patchedFile) error {
 		return to.failure("write", err)
 	}
 	r.undo = append(r.undo, undoStep{to, func(ctx context.Context) error { return to.files.Remove(ctx, to.name) }})
+	if len(from.noted) > 0 {
+		info, err := to.files.Stat(ctx, to.name)
+		if err != nil {
+			return to.failure("stat", err)
+		}
+		r.out.warn(notKept(to.path, to.keep(to.name, from.noted, from.info, info)))
+	}
 	if err := from.files.Remove(ctx, from.real); err != nil {
 		return from.failure("delete", err)
 	}
@@ -196,7 +203,7 @@ func (r *patchRun) put(ctx context.Context, ch patch.Change) error {
 	p.new, p.whole = ch.After, ch.Whole()
 	switch {
 	case ch.Action == patch.Move:
-		p.old, p.existed = r.files[ch.From].old, true
+		p.old, p.existed, p.noted = r.files[ch.From].old, true, r.files[ch.From].noted
 		r.out.Created = append(r.out.Created, p.path)
 		if p.new == p.old {
 			return nil
@@ -206,7 +213,7 @@ func (r *patchRun) put(ctx context.Context, ch patch.Change) error {
 			return p.failure("stat", err)
 		}
 	case r.moved[ch.Path]: // its file has another name now
-		p.old, p.existed, p.info = "", false, nil
+		p.old, p.existed, p.info, p.noted = "", false, nil, nil
 	}
 	if err := p.stillFree(ctx); err != nil {
 		return err

@@ -71,7 +71,7 @@ func (t *Toolset) runWrite(ctx context.Context, c *hermes.Call, in writeArgs) (h
 	if err := t.judged.check(c, in.Path, p); err != nil {
 		return hermes.Result{}, err
 	}
-	w := write{location: p, existed: p.info != nil, whole: true}
+	w := write{location: p, existed: p.info != nil, whole: true, noted: p.attributes()}
 	if w.old, _, err = p.text(ctx); err != nil {
 		w.old, w.unread = "", true // the file is replaced anyway, only the diff is missing
 	}
