@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"hermes"
 	"hermes/internal/config"
@@ -29,7 +30,11 @@ func (a *App) makeCredentials() *credential.Store {
 		},
 		Keychain: keychain.New("hermes", a.opts.Getenv),
 		UserHome: cmp.Or(a.opts.Getenv("HOME"), a.opts.Getenv("USERPROFILE")), Getenv: a.opts.Getenv, Programs: keychain.Programs(a.opts.Getenv),
-		Lent: func(s hermes.Secret) { a.mask().Add(s.Reveal()) },
+		Lent: func(s hermes.Secret) {
+			if !cfg.Placeholder(s.Reveal()) {
+				a.mask().Add(s.Reveal())
+			}
+		},
 		Warn: func(text string, err error) { a.log().Warn(text, "err", err) },
 	})
 }
@@ -95,5 +100,9 @@ func (a *App) secrets() []string {
 	if err != nil {
 		return nil
 	}
-	return slices.Concat(cfg.Secrets(), declaredValues(cfg), a.credentials().Secrets(), environment.Secrets(a.opts.Environ(), services.KeyOf(cfg)))
+	environ := slices.DeleteFunc(slices.Clone(a.opts.Environ()), func(v string) bool {
+		name, value, _ := strings.Cut(v, "=")
+		return cfg.PlaceholderOf(name, value)
+	})
+	return slices.Concat(cfg.Secrets(), declaredValues(cfg), a.credentials().Secrets(), environment.Secrets(environ, services.KeyOf(cfg)))
 }

@@ -17,7 +17,11 @@ func (c *Config) Secrets() []string {
 	out := slices.Concat(c.keys().secrets, c.keys().children)
 	for _, name := range c.EnvNames() {
 		if redact.SecretName(name) {
-			out = append(out, c.Getenv(name), c.Stored(name))
+			for _, value := range []string{c.Getenv(name), c.Stored(name)} {
+				if !c.PlaceholderOf(name, value) {
+					out = append(out, value)
+				}
+			}
 		}
 	}
 	return out
@@ -33,7 +37,11 @@ func (c *Config) ServiceKeys() []string {
 	whose := c.options.KeyOf(c)
 	for _, name := range c.EnvNames() {
 		if whose(name) != "" {
-			out = append(out, c.Getenv(name), c.Stored(name))
+			for _, value := range []string{c.Getenv(name), c.Stored(name)} {
+				if !c.PlaceholderOf(name, value) {
+					out = append(out, value)
+				}
+			}
 		}
 	}
 	return out
@@ -44,11 +52,16 @@ type keys struct {
 	secrets  []string          // values
 	children []string          // values that are meant for child processes
 	of       map[string]string // variables that hold secrets, with the setting that says so
+
+	entries      map[string]*entry // of model services, by path
+	elsewhere    []string          // secrets that belong to no entry
+	placeholders map[string]bool   // values that are no secrets
+	idle         map[string]bool   // variables for keys, true if only local services get them
 }
 
 // readKeys looks at every setting, once.
 func (c *Config) readKeys() keys {
-	out := keys{of: map[string]string{}}
+	out := keys{of: map[string]string{}, entries: map[string]*entry{}, placeholders: map[string]bool{}, idle: map[string]bool{}}
 	d := decoder{c: c, unset: true, left: maxUnfold} // no default is a secret
 	d.visit = func(l leaf) {
 		found := secretsIn(l.value.Interface(), isSecret(l))
@@ -58,6 +71,19 @@ func (c *Config) readKeys() keys {
 			return
 		}
 		out.secrets = append(out.secrets, found...)
+		e := out.at(l.path)
+		switch last := lastOf(l.path); {
+		case e == nil || last != "api_key" && isSecret(l):
+			out.elsewhere = append(out.elsewhere, found...)
+		case last == "api_key":
+			e.keys = append(e.keys, found...)
+		case last == addressKey:
+			e.address, _ = l.value.Interface().(string)
+		case last == "provider":
+			e.provider, _ = l.value.Interface().(string)
+		default:
+			out.elsewhere = append(out.elsewhere, found...)
+		}
 		var names []string
 		switch {
 		case lastOf(l.path) == "key_env":
@@ -69,10 +95,27 @@ func (c *Config) readKeys() keys {
 		for _, name := range names {
 			if name != "" {
 				out.of[name] = yamledit.Join(l.path)
+				if last := lastOf(l.path); e != nil && (last == "api_key" || last == "key_env") {
+					e.variables = append(e.variables, name)
+				} else {
+					out.idle[name] = false
+				}
 			}
 		}
 	}
 	d.value(d.nodes(nil), reflect.ValueOf(&Settings{}).Elem(), field{}, nil)
+	for name, variable := range localServices {
+		if variable == "" {
+			continue
+		}
+		e := out.entries[yamledit.Join([]string{"providers", name})]
+		if e == nil {
+			e = &entry{provider: name}
+		}
+		was, known := out.idle[variable]
+		out.idle[variable] = out.local(e) && c.Getenv(addressOf(variable)) == "" && (was || !known)
+	}
+	out.sortOut()
 	return out
 }
 

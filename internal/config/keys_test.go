@@ -57,6 +57,47 @@ func TestSecretsOfTheSettings(t *testing.T) {
 	}
 }
 
+// TestPlaceholdersOfLocalServicesAreNoSecrets: a local server wants a key and does not look at it. Masked,
+// "ollama" would be missing in every output.
+func TestPlaceholdersOfLocalServicesAreNoSecrets(t *testing.T) {
+	t.Parallel()
+	const settings = `
+model: {base_url: "http://localhost:8080/v1", api_key: not-needed}
+providers:
+  box: {base_url: "http://192.168.1.5:8000/v1", api_key: ollama}
+  one: {base_url: "http://127.0.0.1:1234/v1", api_key: 127.0.0.1}
+  two: {base_url: "http://box.local/v1", key_env: TWO_KEY}
+  three: {base_url: "http://[::1]:1/v1", api_key: sk-local-0123456789}
+  four: {base_url: "http://10.0.0.7/v1", api_key: correcthorsebatterystaple}
+  five: {base_url: "http://10.0.0.8/v1", api_key: swordfish}
+  ollama: {api_key: EMPTY}
+  far: {base_url: "https://api.example.org/v1", api_key: lettersonly}
+  near: {base_url: "http://localhost:2/v1", key_env: SHARED_KEY}
+  away: {base_url: "https://api.example.com/v1", key_env: SHARED_KEY}
+fallback_providers:
+  - {provider: box, api_key: dummy}
+auxiliary: {vision: {base_url: "http://localhost:9/v1", api_key: "${EYE_KEY}"}}
+platforms:
+  telegram: {token: swordfish}
+`
+	c := load(setup(t, settings, "TWO_KEY=sk-no-key-required\nSHARED_KEY=correcthorse\nSMTP_PASSWORD=correcthorse\nEYE_KEY=password\nLM_API_KEY=lm-studio\n"))
+	for _, got := range [][]string{c.Secrets(), c.ServiceKeys()} {
+		for _, word := range []string{"not-needed", "ollama", "127.0.0.1", "EMPTY", "dummy", "sk-no-key-required", "lm-studio", "password"} {
+			if slices.Contains(got, word) {
+				t.Errorf("%q is among the secrets", word)
+			}
+		}
+	}
+	for _, want := range []string{"sk-local-0123456789", "correcthorsebatterystaple", "lettersonly", "correcthorse", "swordfish"} {
+		if got := c.Secrets(); !slices.Contains(got, want) {
+			t.Errorf("%q is not among the secrets %q", want, got)
+		}
+	}
+	if !c.Placeholder("ollama") || c.Placeholder("swordfish") || c.Placeholder("lettersonly") || c.PlaceholderOf("SHARED_KEY", "correcthorse") || !c.PlaceholderOf("EYE_KEY", "password") {
+		t.Error("a placeholder is taken for a secret, or the other way round")
+	}
+}
+
 func TestKeysThatAreNotPassedOnAreReported(t *testing.T) {
 	t.Parallel()
 	h := setup(t, "terminal:\n  env_passthrough:\n    - LANG\n    - TELEGRAM_BOT_TOKEN\n  docker_forward_env: [BOX_KEY]\n", "")
