@@ -14,7 +14,7 @@ var escapes = func() (t [256]bool) {
 const escapeBound = 40
 
 // decodeOne decodes the escape at i: %41, %2541 and deeper, \u0041, \u{41}, \x41,
-// \101, \/, &#65;, &#x41;, &amp; and its kin, =41 and a soft line break of
+// \101, \/, &#65;, &#x41;, &amp; and its kin, \\@ as a shell has it, =41 and a soft line break of
 // quoted-printable text. size is 1 if there is no escape. A character beyond ASCII gives one
 // byte of 0x80 or more. whole is false if the text ends within a possible escape.
 func decodeOne(s string, i int) (c byte, size int, whole bool) {
@@ -73,6 +73,9 @@ func decodeOne(s string, i int) (c byte, size int, whole bool) {
 		}
 		return t[0], n, !cut || len(digits) == 3
 	default:
+		if c := t[n]; c >= ' ' && c < 0x7f && class[c] != letterByte {
+			return c, n + 1, true // as a shell quotes it
+		}
 		return t[0], n, true
 	}
 	if v, ok := number(digits, 16); ok && len(digits) == most {

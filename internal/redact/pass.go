@@ -19,6 +19,8 @@ type pass struct {
 	back    int   // a known value may have begun here, but is too short yet to be held
 	steps   int   // bytes that rules have read, for tests
 
+	together []span // from the first to the last of spans that are settled together
+
 	extents [extras]extent // of the run at work
 	value   valueMemo      // the last unquoted value
 	address addressMemo    // the last user part
@@ -38,6 +40,32 @@ const (
 
 // run reads from offset from; the text before it is only context.
 func (p *pass) run(from int) {
+	strong := p.knownSpans(from)
+	if p.known != nil {
+		strong = p.alone(strong, func() { p.dumps(from) })
+	}
+	p.spans = nil
+	p.shapes(from)
+	p.spans = merge(strong, ordered(p.spans))
+	for _, sp := range p.spans {
+		if sp.from < p.settled && sp.to > p.settled {
+			p.settled = sp.from
+		}
+	}
+	for _, sp := range slices.Backward(p.together) {
+		if sp.from < p.settled && sp.to > p.settled {
+			p.settled = sp.from
+		}
+	}
+	n := len(p.spans)
+	for n > 0 && p.spans[n-1].from >= p.settled {
+		n--
+	}
+	p.spans = p.spans[:n]
+}
+
+// knownSpans finds known values.
+func (p *pass) knownSpans(from int) []span {
 	if p.known != nil && len(p.s)-from >= headSize {
 		p.knownValues(from)
 	} else if p.known != nil && !p.final {
@@ -52,19 +80,7 @@ func (p *pass) run(from int) {
 			}
 		})
 	}
-	p.spans = nil
-	p.shapes(from)
-	p.spans = merge(strong, ordered(p.spans))
-	for _, sp := range p.spans {
-		if sp.from < p.settled && sp.to > p.settled {
-			p.settled = sp.from
-		}
-	}
-	n := len(p.spans)
-	for n > 0 && p.spans[n-1].from >= p.settled {
-		n--
-	}
-	p.spans = p.spans[:n]
+	return strong
 }
 
 // alone runs a rule that finds spans of its own, and joins them with those found before.

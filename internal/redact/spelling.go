@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 	"slices"
@@ -43,20 +44,8 @@ func spellings(v string) []spelling {
 	if len(v) < shortest || len(v) > longest {
 		return nil
 	}
-	var list []spelling
-	add := func(s spelling, least int) {
-		if s.skeleton == "" {
-			s.skeleton = skeletonOf(s.exact)
-		}
-		if len(s.skeleton) >= least {
-			s.folded = strings.ToLower(s.skeleton)
-			list = append(list, s)
-		}
-	}
-	encoded := func(text string, anyCase bool) {
-		add(spelling{skeleton: skeletonOf(text), anyCase: anyCase, anywhere: true}, encodedLeast)
-	}
-
+	var list spellingList
+	add, encoded := list.add, list.encoded
 	plain := skeletonOf(v)
 	strong := distinctive(plain)
 	anywhere := strong && len(plain) >= plainAnyGap
@@ -74,9 +63,7 @@ func spellings(v string) []spelling {
 	// differs in marks only, which are no part of a skeleton.
 	for _, text := range []string{v, reversed(v)} {
 		for shift := range 3 {
-			padded := append(make([]byte, shift), text...)
-			b := base64.RawStdEncoding.EncodeToString(padded)
-			encoded(b[(shift*8+5)/6:len(padded)*8/6], false)
+			encoded(inBase64(text, shift), false)
 			if text != v && !strong {
 				break
 			}
@@ -86,6 +73,65 @@ func spellings(v string) []spelling {
 		}
 	}
 	return list
+}
+
+// rarer is the table of the forms that are looked for as far as the bounds allow after those of all values:
+// base32, base64 of base64 and of hex, hex of base64, and the value with letters of one size.
+func rarer(v string) []spelling {
+	v = strings.TrimSpace(v)
+	if len(v) < shortest || len(v) > plainLongest {
+		return nil
+	}
+	var list spellingList
+	if plain := skeletonOf(v); distinctive(plain) && (hasDigit(plain) || len(plain) >= plainAnyGap) {
+		for _, text := range []string{strings.ToUpper(v), strings.ToLower(v)} {
+			if text != v {
+				list.add(spelling{exact: trimmed(text)}, skeletonHead)
+			}
+		}
+	}
+	for shift := range 5 {
+		padded := append(make([]byte, shift), v...)
+		b := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(padded)
+		list.encoded(b[(shift*8+4)/5:len(padded)*8/5], true)
+	}
+	for shift := range 3 {
+		inner := inBase64(v, shift)
+		list.encoded(hex.EncodeToString([]byte(inner)), true)
+		list.encoded(inBase64(hex.EncodeToString([]byte(v)), shift), false)
+		for _, text := range []string{inner, strings.NewReplacer("+", "-", "/", "_").Replace(inner)} {
+			for outer := range 3 {
+				list.encoded(inBase64(text, outer), false)
+			}
+			if !strings.ContainsAny(inner, "+/") {
+				break
+			}
+		}
+	}
+	return list
+}
+
+// inBase64 encodes a text that begins shift bytes into a longer one, without the ends that mix with their
+// neighbours.
+func inBase64(text string, shift int) string {
+	padded := append(make([]byte, shift), text...)
+	return base64.RawStdEncoding.EncodeToString(padded)[(shift*8+5)/6 : len(padded)*8/6]
+}
+
+type spellingList []spelling
+
+func (l *spellingList) add(s spelling, least int) {
+	if s.skeleton == "" {
+		s.skeleton = skeletonOf(s.exact)
+	}
+	if len(s.skeleton) >= least {
+		s.folded = strings.ToLower(s.skeleton)
+		*l = append(*l, s)
+	}
+}
+
+func (l *spellingList) encoded(text string, anyCase bool) {
+	l.add(spelling{skeleton: skeletonOf(text), anyCase: anyCase, anywhere: true}, encodedLeast)
 }
 
 // distinctive reports whether a value, spaced or reversed, is nothing but that value:
@@ -150,14 +196,16 @@ type speller struct {
 func newSpeller(values []string) *speller {
 	x := &speller{}
 	bytes := 0
-	for _, v := range values {
-		if len(x.sorted) >= mostForms || bytes > mostBytes {
-			break
-		}
-		for _, s := range spellings(v) {
-			x.sorted = append(x.sorted, s)
-			bytes += len(s.folded) + len(s.skeleton) + len(s.exact)
-			set(&x.heads, skeletonSlot(headOf(s.folded)))
+	for _, table := range []func(string) []spelling{spellings, rarer} {
+		for _, v := range values {
+			if len(x.sorted) >= mostForms || bytes > mostBytes {
+				break
+			}
+			for _, s := range table(v) {
+				x.sorted = append(x.sorted, s)
+				bytes += len(s.folded) + len(s.skeleton) + len(s.exact)
+				set(&x.heads, skeletonSlot(headOf(s.folded)))
+			}
 		}
 	}
 	slices.SortFunc(x.sorted, func(a, b spelling) int { return strings.Compare(a.folded, b.folded) })
@@ -197,9 +245,21 @@ func (p *pass) spelled(from int) (escaped bool) {
 	var at [8]int // where the last letters are
 	n := 0
 	next := from
-	for i := from; i < len(s); i++ {
+	begin := from
+	if from > 0 && s[from-1] == '\n' { // the number of a line may follow
+		begin--
+	}
+	for i := begin; i < len(s); i++ {
 		f := fold[s[i]]
 		if f == 0 {
+			if s[i] == '\n' {
+				size, whole := lineBreak(s, i)
+				if !whole && !p.final {
+					break // the digits are held as a word
+				}
+				i += size - 1
+				continue
+			}
 			if !escaped && escapes[s[i]] {
 				escaped = p.escapeAt(i)
 			}
@@ -244,13 +304,23 @@ func (p *pass) spelledEscaped(from int) {
 	var at [8]int
 	n := 0
 	next := from
-	for i := from; i < len(s); {
+	begin := from
+	if from > 0 && s[from-1] == '\n' {
+		begin--
+	}
+	for i := begin; i < len(s); {
 		c, size := s[i], 1
-		if escapes[c] {
+		switch {
+		case escapes[c]:
 			var whole bool
 			if c, size, whole = decodeOne(s, i); !whole && !p.final {
 				p.partial(at[:], n, next, i)
 				return
+			}
+		case c == '\n':
+			var whole bool
+			if size, whole = lineBreak(s, i); !whole && !p.final {
+				size = len(s) - i
 			}
 		}
 		if f := fold[c]; f != 0 {
@@ -309,15 +379,38 @@ type reader interface {
 
 type plainText struct{}
 
-func (plainText) read(s string, i int) (byte, int, bool) { return s[i], 1, true }
+func (plainText) read(s string, i int) (byte, int, bool) {
+	if s[i] == '\n' {
+		size, whole := lineBreak(s, i)
+		return '\n', size, whole
+	}
+	return s[i], 1, true
+}
 
 type escapedText struct{}
 
 func (escapedText) read(s string, i int) (byte, int, bool) {
 	if !escapes[s[i]] {
-		return s[i], 1, true
+		return plainText{}.read(s, i)
 	}
 	return decodeOne(s, i)
+}
+
+// lineBreak returns the size of the line break at i with the number that read_file gives the next line:
+// 12|. whole is false if the text ends within what may be a number.
+func lineBreak(s string, i int) (size int, whole bool) {
+	const most = 9
+	n := i + 1
+	for n < len(s) && n <= i+most && isDigit(s[n]) {
+		n++
+	}
+	switch {
+	case n == len(s):
+		return 1, false
+	case n > i+1 && s[n] == '|':
+		return n + 1 - i, true
+	}
+	return 1, true
 }
 
 // next reads on at i; more is false at the end of what is known of the text.

@@ -1,6 +1,7 @@
 package redact_test
 
 import (
+	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -90,6 +91,176 @@ func TestAKnownValueIsMaskedInEverySpelling(t *testing.T) {
 				out := streamed(r, text, func(int) int { return size })
 				if part := shows(out, spelt); !strings.Contains(out, "***") || len(part) > 7 {
 					t.Errorf("%s in pieces of %d: %q became %q", name, size, text, out)
+				}
+			}
+		}
+	}
+}
+
+// TestAKnownValueIsMaskedInRarerSpellings has what takes two steps, or a change of letters.
+func TestAKnownValueIsMaskedInRarerSpellings(t *testing.T) {
+	t.Parallel()
+	const quoted = "p@ss!w0rd#x&y z"
+	r := redact.New(redact.Options{Known: []string{plainKnown, quoted}})
+	b64 := base64.StdEncoding.EncodeToString
+	b32 := base32.StdEncoding.EncodeToString([]byte(plainKnown))
+	forms := map[string]string{
+		"large": strings.ToUpper(plainKnown), "small": strings.ToLower(plainKnown),
+		"base32": b32, "base32, small": strings.ToLower(b32), "base32, lines": b32[:9] + "\n" + b32[9:],
+		"base64 twice": b64([]byte(b64([]byte(plainKnown)))), "hex of base64": hex.EncodeToString([]byte(b64([]byte(plainKnown)))),
+		"base64 of hex": b64([]byte(hex.EncodeToString([]byte(plainKnown)))),
+		"a shell":       `p\@ss\!w0rd\#x\&y\ z`, "a shell, in JSON": `p\\@ss\\!w0rd\\#x\\&y\\ z`,
+		"lines of a file": plainKnown[:5] + "\n2|" + plainKnown[5:], "lines of a file, in JSON": plainKnown[:9] + "\\n1234|" + plainKnown[9:],
+	}
+	for n := range 5 {
+		forms[fmt.Sprint("base32, before it ", n)] = base32.StdEncoding.EncodeToString([]byte("abcde"[:n] + plainKnown + "zz"))
+	}
+	for n := range 3 {
+		for m := range 3 {
+			forms[fmt.Sprint("base64 twice, before it ", n, m)] = b64([]byte("ab"[:m] + b64([]byte("ab"[:n]+plainKnown+"zz")) + "y"))
+		}
+	}
+	for name, spelt := range forms {
+		for _, text := range []string{spelt, "x " + spelt + " y", "\"" + spelt + "\"\n"} {
+			got := r.Text(text)
+			if part := shows(got, spelt); !strings.Contains(got, "***") || len(part) > 7 && !strings.Contains(name, "before") || len(got) > len(text)-8 {
+				t.Errorf("%s: %q became %q", name, text, got)
+			}
+			for _, size := range []int{1, 2, 3, 5, 8, 13} {
+				if out := streamed(r, text, func(int) int { return size }); len(out) > len(text)-5 {
+					t.Errorf("%s in pieces of %d: %q became %q", name, size, text, out)
+				}
+			}
+		}
+	}
+}
+
+// dumped has the ways in which programs print bytes.
+var dumped = map[string]func(data string) string{
+	"xxd": func(data string) string {
+		return inLines(data, func(at int, row string) string {
+			digits := ""
+			for i := range len(row) {
+				digits += fmt.Sprintf("%02x", row[i])
+				if i%2 == 1 {
+					digits += " "
+				}
+			}
+			return fmt.Sprintf("%08x: %-40s %s", at, digits, printable(row))
+		})
+	},
+	"hexdump -C": func(data string) string {
+		return inLines(data, func(at int, row string) string {
+			digits := ""
+			for i := range len(row) {
+				if i == 8 {
+					digits += " "
+				}
+				digits += fmt.Sprintf("%02x ", row[i])
+			}
+			return fmt.Sprintf("%08x  %-49s |%s|", at, digits, printable(row))
+		})
+	},
+	"od -t x1": func(data string) string {
+		return inLines(data, func(at int, row string) string { return fmt.Sprintf("%07o % x", at, row) })
+	},
+	"od -x": func(data string) string {
+		return inLines(data, func(at int, row string) string {
+			line := fmt.Sprintf("%07o", at)
+			for i := 0; i < len(row); i += 2 {
+				line += fmt.Sprintf(" %04x", uint16((row + "\x00")[i+1])<<8|uint16(row[i]))
+			}
+			return line
+		})
+	},
+	"od -b": func(data string) string {
+		return inLines(data, func(at int, row string) string {
+			line := fmt.Sprintf("%07o", at)
+			for i := range len(row) {
+				line += fmt.Sprintf(" %03o", row[i])
+			}
+			return line
+		})
+	},
+	"od -c": func(data string) string {
+		return inLines(data, func(at int, row string) string {
+			line := fmt.Sprintf("%07o", at)
+			for i := range len(row) {
+				line += fmt.Sprintf("   %c", row[i])
+			}
+			return line
+		})
+	},
+}
+
+func inLines(data string, write func(at int, row string) string) string {
+	var b strings.Builder
+	for at := 0; at < len(data); at += 16 {
+		b.WriteString(write(at, data[at:min(len(data), at+16)]) + "\n")
+	}
+	return b.String()
+}
+
+func printable(row string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '.'
+		}
+		return r
+	}, row)
+}
+
+// TestAKnownValueIsMaskedInDumps has one that goes on in the next line, in both columns.
+func TestAKnownValueIsMaskedInDumps(t *testing.T) {
+	t.Parallel()
+	const long = `Kq7"mP2xR9s\T4vU6w-Ab1<Cd3&Ef5Gh7Jk9` // three lines
+	r := redact.New(redact.Options{Known: []string{plainKnown, long}})
+	for name, dump := range dumped {
+		for _, secret := range []string{plainKnown, long} {
+			for n := range 17 {
+				text := dump(strings.Repeat("-", n) + secret + " and more text, all of it fine. Thirty letters are left.")
+				for _, around := range []string{"", "json", "numbered"} {
+					shown := text
+					switch around {
+					case "json":
+						raw, err := json.Marshal(map[string]any{"output": text, "exit": 0})
+						if err != nil {
+							t.Fatal(err)
+						}
+						shown = string(raw)
+					case "numbered":
+						shown = ""
+						for i, line := range strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n") {
+							shown += fmt.Sprintf("%d|%s", i+1, line)
+						}
+					}
+					got := r.Text(shown)
+					for at := 0; at+4 <= len(secret); at++ {
+						if (n+at)%16 > 12 || (n+at)%2 == 1 { // it is in two lines, or in parts of numbers
+							continue
+						}
+						lead := strings.Repeat("\x00", (n+at)%16)
+						digits := strings.TrimSuffix(dump(lead+secret[at:at+4]), "\n")
+						switch name { // without the column of text
+						case "xxd":
+							digits = digits[:50]
+						case "hexdump -C":
+							digits = digits[:58]
+						}
+						digits = strings.TrimRight(digits, " ")
+						digits = digits[len(digits)-map[string]int{"xxd": 9, "hexdump -C": 11, "od -t x1": 11, "od -x": 9, "od -b": 15, "od -c": 13}[name]:]
+						if strings.Contains(got, digits) || strings.Contains(got, secret[at:at+4]) {
+							t.Fatalf("%s, %d before, %s: %q is shown as %q:\n%s", name, n, around, secret[at:at+4], digits, got)
+						}
+					}
+					if !strings.Contains(got, "***") || name != "od -c" && len(got) < len(shown)/4 {
+						t.Fatalf("%s, %d before, %s: got\n%s", name, n, around, got)
+					}
+					for _, size := range []int{1, 3, 7, 40, 100} {
+						if out := streamed(r, shown, func(int) int { return size }); out != got {
+							t.Fatalf("%s, %d before, %s, in pieces of %d:\n%s\nwant\n%s", name, n, around, size, out, got)
+						}
+					}
 				}
 			}
 		}
