@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // secret decides whether the value of a pair is a secret. Its name says that it
 // may be one. Code that handles secrets, and prose about them, must stay readable.
@@ -56,9 +59,14 @@ func chained(value string) bool {
 		if i == 0 || value[i] != '=' {
 			return false
 		}
-		return i+1 == len(value) && word(value[:i]) || i+1 < len(value) && value[i+1] != '=' && nameKind(value[:i]) > plain
+		return i+1 == len(value) && word(value[:i]) && !padded(value) || i+1 < len(value) && value[i+1] != '=' && nameKind(value[:i]) > plain
 	}
 	return false
+}
+
+// padded reports whether a value may be base64 that ends with one equals sign.
+func padded(value string) bool {
+	return len(value) >= 12 && len(value)%4 == 0 && strings.ContainsFunc(value, unicode.IsUpper) && strings.ContainsFunc(value, unicode.IsLower)
 }
 
 // environment judges NAME=value and NAME: value.
@@ -140,7 +148,7 @@ func field(k kind, pr pair, value string) bool {
 	}
 	switch k {
 	case phrase:
-		return !strings.HasPrefix(value, "!")
+		return !strings.HasPrefix(value, "!") && !(strings.HasSuffix(value, "?") && word(strings.TrimSuffix(value, "?")))
 	case token:
 		sure := endsSecret(pr.name) && (strings.Contains(pr.name, "-") || len(value) >= 16)
 		return !digits(value) && (sure || len(value) >= 6 && hasDigit(value))

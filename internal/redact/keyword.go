@@ -282,6 +282,41 @@ func (p *pass) spacedName(i, end int) int {
 	return to
 }
 
+// setter reports whether the last word of a name is a call that sets something: setPassword, withToken.
+func setter(name string) bool {
+	name = name[strings.LastIndexByte(name, '.')+1:]
+	return len(name) > 4 && (name[0]|0x20 == 's' && name[1:3] == "et" || name[0]|0x20 == 'w' && name[1:4] == "ith")
+}
+
+// given masks the secret that a call sets: setPassword("…"). s[i:end] is the name.
+func (p *pass) given(i, end int) int {
+	s := p.s
+	if end-i > nameBound {
+		return 0
+	}
+	name := s[i+strings.LastIndexByte(s[i:end], '.')+1 : end]
+	k := nameKind(name)
+	if k < token || k >= header || !endsSecret(name) {
+		return 0
+	}
+	at := p.skipBlanks(end + 1)
+	if at == len(s) || !isQuote(s[at]) {
+		p.undecided(i)
+		return 0
+	}
+	pr := pair{name: name, from: i, sep: '=', mark: s[at]}
+	from, to := p.quotedArgument(at)
+	if p.undecided(i) {
+		return 0
+	}
+	value := s[from:to]
+	if value == "" || to == len(s) || s[to] != s[at] || referring(value, false) || sentence(value) || typeName(value) || !literal(k, pr, value) {
+		return 0
+	}
+	p.maskPhrase(from, to)
+	return to
+}
+
 // quotedName masks the value of setenv("NAME", "VALUE") and of environ["NAME"] =
 // "VALUE".
 func (p *pass) quotedName(i, end int) int {

@@ -17,7 +17,7 @@ func (p *pass) signed(pr pair, at int) int {
 // element masks the text of <password>…</password>.
 func (p *pass) element(i int) int {
 	pr, ok := p.named(i)
-	if !ok || pr.spaced || pr.quoted != 0 || pr.from == 0 || p.s[pr.from-1] != '<' || nameKind(pr.name) < token {
+	if !ok || pr.spaced || pr.quoted != 0 || pr.from == 0 || p.s[pr.from-1] != '<' || nameKind(pr.name) < token && !p.keyBefore(pr) {
 		return 0
 	}
 	from, bound := i+1, min(len(p.s), i+1+lineBound)
@@ -36,6 +36,52 @@ func (p *pass) element(i int) int {
 	}
 	p.maskPhrase(from, end)
 	return end
+}
+
+// keyBefore reports whether an element <string> comes after <key> with the name of a secret, as in a
+// property list.
+func (p *pass) keyBefore(pr pair) bool {
+	const end, begin = "</key>", "<key>"
+	if pr.name != "string" {
+		return false
+	}
+	at, least := pr.from-1, max(0, pr.from-1-nameBound)
+	for at > least && (isBlank(p.s[at-1]) || p.s[at-1] == '\n') {
+		at--
+	}
+	before := p.s[least:at]
+	p.steps += pr.from - least
+	if !strings.HasSuffix(before, end) {
+		return false
+	}
+	before = before[:len(before)-len(end)]
+	from := strings.LastIndex(before, begin)
+	return from >= 0 && nameKind(before[from+len(begin):]) >= token
+}
+
+// defaultOf masks the default of a variable that is named like a secret, as Terraform has it.
+func (p *pass) defaultOf(pr pair, at int) int {
+	const reach, mark = 256, "variable \""
+	before := p.s[max(0, pr.from-reach):pr.from]
+	p.steps += len(before)
+	from := strings.LastIndex(before, mark)
+	if from < 0 {
+		return 0
+	}
+	name, rest, ok := strings.Cut(before[from+len(mark):], "\"")
+	if !ok || strings.Contains(rest, "}") || nameKind(name) < token {
+		return 0
+	}
+	ok = p.readValue(&pr, at)
+	if p.undecided(pr.value) || !ok || pr.mark == 0 {
+		return 0
+	}
+	value := p.s[pr.value:pr.end]
+	if value == "" || referring(value, false) || typeName(value) || template(value) || sentence(value) {
+		return 0
+	}
+	p.maskPhrase(pr.value, pr.end)
+	return pr.end
 }
 
 // namedBesides masks the value that follows the name of a secret which is itself a

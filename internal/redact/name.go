@@ -80,7 +80,7 @@ func mayAnnounce(name string) bool {
 		}
 		stem := [3]byte{name[i] | 0x20, name[i+1] | 0x20, name[i+2] | 0x20}
 		switch string(stem[:]) {
-		case "key", "tok", "sec", "pas", "pwd", "cre", "aut", "coo", "psk", "pat", "jwt", "mne", "bea":
+		case "key", "tok", "sec", "pas", "pwd", "cre", "aut", "coo", "psk", "pat", "jwt", "mne", "bea", "ken":
 			return true
 		}
 	}
@@ -89,7 +89,7 @@ func mayAnnounce(name string) bool {
 
 func wordKind(word, before string) kind {
 	switch word {
-	case "password", "passwd", "pwd", "passphrase", "secret", "passcode", "passwords", "secrets", "psk", "mnemonic":
+	case "password", "passwd", "pwd", "passphrase", "secret", "passcode", "passwords", "secrets", "psk", "mnemonic", "passwort", "kennwort":
 		return phrase
 	case "token", "apikey", "apikeys", "credential", "credentials", "jwt", "bearer":
 		return token
@@ -132,7 +132,7 @@ var endings = [...]struct {
 	kind kind
 }{
 	{"password", phrase}, {"passwd", phrase}, {"passphrase", phrase}, {"passcode", phrase}, {"secret", phrase}, {"pwd", phrase},
-	{"token", token}, {"credential", token}, {"credentials", token},
+	{"passwort", phrase}, {"kennwort", phrase}, {"token", token}, {"credential", token}, {"credentials", token},
 }
 
 // runTogether finds names that are written without a mark between their words:

@@ -44,11 +44,19 @@ func (p *pass) separator(i int) int {
 	if !ok {
 		return next
 	}
-	if s[i] == '=' && s[next] == '>' {
+	if spoken := p.inOtherWords(&pr); spoken {
+		return max(next, p.assigned(phrase, pr, next))
+	}
+	if pr.from > 1 && s[pr.from-2:pr.from] == "**" && p.has(next, "**") { // **Password:** x
+		next += len("**")
+	}
+	if s[i] == '=' && next < len(s) && s[next] == '>' {
 		next++ // a hash of PHP or Ruby
 	}
 	k := nameKind(pr.name)
 	switch {
+	case k == plain && s[i] == '=' && pr.name == "default":
+		return max(next, p.defaultOf(pr, next))
 	case k == plain && s[i] == '=' && signature(pr.name):
 		return max(next, p.signed(pr, next))
 	case k == plain, pr.name == "key", pr.name == "Key":
@@ -100,6 +108,9 @@ func (p *pass) named(i int) (pair, bool) {
 		pr.quoted = s[at-1]
 		at--
 	}
+	if at > minimum+1 && s[i] == ':' && s[at-2:at] == "**" { // **Password**: x
+		at -= len("**")
+	}
 	end := at
 	for at > minimum && (class[s[at-1]] == letterByte || class[s[at-1]] == joinerByte) {
 		at--
@@ -113,6 +124,18 @@ func (p *pass) named(i int) (pair, bool) {
 	return pr, at < end && at > i-nameBound
 }
 
+// inOtherWords completes a name that has blanks or letters beyond ASCII: mot de passe, contraseña.
+func (p *pass) inOtherWords(pr *pair) bool {
+	for _, known := range [...]struct{ before, name string }{{"mot de ", "passe"}, {"contraseñ", "a"}} {
+		from := pr.from - len(known.before)
+		if strings.EqualFold(pr.name, known.name) && from >= 0 && strings.EqualFold(p.s[from:pr.from], known.before) {
+			pr.name, pr.from, pr.spaced = "password", from, pr.spaced && pr.sep != ':'
+			return true
+		}
+	}
+	return false
+}
+
 // valueMemo is the last unquoted value. Later names within it share its end.
 type valueMemo struct{ from, to int }
 
@@ -120,6 +143,11 @@ type valueMemo struct{ from, to int }
 func (p *pass) readValue(pr *pair, at int) bool {
 	s := p.s
 	at = p.skipBlanks(at)
+	if at < len(s) && s[at] == '\n' && pr.quoted == '"' && pr.sep == ':' {
+		if below := p.below(at); below > 0 {
+			at = below
+		}
+	}
 	pr.value = at
 	if at == len(s) {
 		return false
@@ -138,6 +166,19 @@ func (p *pass) readValue(pr *pair, at int) bool {
 	after := p.skipBlanks(pr.end)
 	pr.standalone = after == len(s) || s[after] == '\n' || after == pr.end && isQuote(s[after]) || s[after] == '#' && after > pr.end
 	return pr.end > pr.value
+}
+
+// below returns where the text begins that JSON has in the line after its name, 0 if it is no text.
+func (p *pass) below(at int) int {
+	from, bound := at, min(len(p.s), at+nameBound)
+	for at < bound && (isBlank(p.s[at]) || p.s[at] == '\n') {
+		at++
+	}
+	p.read(from, at)
+	if at == len(p.s) || p.s[at] != '"' {
+		return 0
+	}
+	return at
 }
 
 // readQuoted finds the end of a quoted value, which is on one line.

@@ -138,6 +138,14 @@ func ordinaryWord(s string, i int) int {
 	if end == bound || class[s[end]] != otherByte || begins(s, i) || isQuote(s[end]) {
 		return 0
 	}
+	switch s[end] { // a rule may begin here, see word
+	case '~', '$':
+		return 0
+	case '(':
+		if setter(s[i:end]) {
+			return 0
+		}
+	}
 	return end
 }
 
@@ -195,11 +203,17 @@ func (p *pass) word(i int) int {
 		return end
 	}
 	next := end
-	if long || end-piece >= longPiece {
+	if long || end-piece >= longPiece || s[i] == 'x' && end < len(s) && s[end] == '%' {
 		next = max(next, p.tokens(i, end))
 	}
 	switch {
 	case next > end:
+	case end < len(s) && s[end] == '~' && end-i >= 5:
+		next = max(next, p.tilde(i, end))
+	case end < len(s) && s[end] == '$' && i > 0 && s[i-1] == '$':
+		next = max(next, p.hashed(i, end))
+	case end < len(s) && s[end] == '(' && setter(s[i:end]):
+		next = max(next, p.given(i, end))
 	case s[i] == '-':
 		next = max(next, p.option(i, end))
 	case begins(s, i):

@@ -15,22 +15,25 @@ type prefix struct {
 type extra uint8
 
 const (
-	none       extra = iota
-	dash             // -
-	under            // _
-	dashUnder        // - _
-	dotted           // - _ .
-	base64Plus       // + / =
-	base64Any        // + / = - _
+	none          extra = iota
+	dash                // -
+	under               // _
+	dashUnder           // - _
+	dotted              // - _ .
+	base64Plus          // + / =
+	base64Any           // + / = - _
+	base64Escaped       // the same, with % of an address
 	extras
 )
 
 func (e extra) allows(c byte) bool {
 	switch c {
 	case '-':
-		return e == dash || e == dashUnder || e == dotted || e == base64Any
+		return e == dash || e == dashUnder || e == dotted || e >= base64Any
 	case '_':
-		return e == under || e == dashUnder || e == dotted || e == base64Any
+		return e == under || e == dashUnder || e == dotted || e >= base64Any
+	case '%':
+		return e == base64Escaped
 	case '.':
 		return e == dotted
 	case '+', '/', '=':
@@ -45,6 +48,7 @@ var prefixes = []prefix{
 	{"AGE-SECRET-KEY-1", none, 40},
 	{"AKIA", none, 16}, {"ASIA", none, 16},
 	{"ATATT3x", dashUnder, 16}, {"ATBB", none, 28}, {"ATCTT3x", dashUnder, 16},
+	{"CLOJARS_", none, 40},
 	{"EAAA", dashUnder, 50},
 	{"GOCSPX-", dashUnder, 16},
 	{"LTAI", none, 16},
@@ -64,14 +68,14 @@ var prefixes = []prefix{
 	{"figd_", dashUnder, 20},
 	{"ghp_", none, 16}, {"gho_", none, 16}, {"ghu_", none, 16}, {"ghs_", none, 16}, {"ghr_", none, 16},
 	{"github_pat_", under, 20},
-	{"glpat-", dotted, 16}, {"gldt-", dashUnder, 16}, {"glptt-", dashUnder, 16}, {"glrt-", dashUnder, 16},
+	{"glc_", base64Any, 40}, {"glpat-", dotted, 16}, {"gldt-", dashUnder, 16}, {"glptt-", dashUnder, 16}, {"glrt-", dashUnder, 16},
 	{"glsa_", under, 24},
 	{"gsk_", none, 16},
 	{"hf_", none, 20},
 	{"hvs.", dashUnder, 20}, {"hvb.", dashUnder, 20},
 	{"jina_", none, 20},
 	{"key-", none, 32},
-	{"lin_api_", none, 20},
+	{"lin_api_", none, 20}, {"lin_oauth_", none, 20},
 	{"m0-", none, 20},
 	{"nfp_", none, 30},
 	{"npm_", none, 20},
@@ -89,7 +93,7 @@ var prefixes = []prefix{
 	{"secret_", none, 40},
 	{"shpat_", none, 20}, {"shpca_", none, 20}, {"shppa_", none, 20}, {"shpss_", none, 20},
 	{"sk-", dashUnder, 16},
-	{"sk_live_", none, 12}, {"sk_test_", none, 12},
+	{"sk_live_", none, 12}, {"sk_org_live_", none, 12}, {"sk_org_test_", none, 12}, {"sk_test_", none, 12},
 	{"sntrys_", base64Any, 30}, {"sntryu_", none, 30},
 	{"sq0atp-", dashUnder, 20}, {"sq0csp-", dashUnder, 20},
 	{"syt_", under, 20},
@@ -99,7 +103,7 @@ var prefixes = []prefix{
 	{"whsec_", base64Plus, 20},
 	{"xai-", none, 20},
 	{"xapp-", dash, 16},
-	{"xoxa-", dash, 10}, {"xoxb-", dash, 10}, {"xoxe-", dash, 10}, {"xoxe.", dash, 10}, {"xoxp-", dash, 10}, {"xoxr-", dash, 10}, {"xoxs-", dash, 10},
+	{"xoxa-", dash, 10}, {"xoxb-", dash, 10}, {"xoxe-", dash, 10}, {"xoxe.", dash, 10}, {"xoxc-", dash, 10}, {"xoxd-", base64Escaped, 16}, {"xoxp-", dash, 10}, {"xoxr-", dash, 10}, {"xoxs-", dash, 10},
 	{"ya29.", dashUnder, 20},
 }
 
@@ -196,6 +200,9 @@ func (p *pass) tokenAt(i, end int) int {
 			}
 		}
 	}
+	if to := fixed(rest); to > 0 {
+		return i + to
+	}
 	switch rest[0] {
 	case 'e':
 		return p.webToken(i, end)
@@ -203,6 +210,114 @@ func (p *pass) tokenAt(i, end int) int {
 		return p.botToken(i, end)
 	}
 	return 0
+}
+
+// fixed returns the length of a key whose parts have fixed lengths, at the beginning of a text; 0 if there
+// is none: of Terraform, Airtable, Mailchimp and Twilio.
+func fixed(text string) int {
+	const (
+		atlas    = ".atlasv1."
+		atlasID  = 14
+		airtable = 17 // pat and 14 letters
+		hash     = 32
+		long     = 60
+	)
+	n := 0
+	switch {
+	case len(text) > atlasID && text[atlasID] == '.' && strings.HasPrefix(text[atlasID:], atlas) && lettersAt(text) == atlasID:
+		for n = atlasID + len(atlas); n < len(text) && (class[text[n]] == letterByte || text[n] == '-' || text[n] == '_'); n++ {
+		}
+		if n < atlasID+len(atlas)+long {
+			n = 0
+		}
+	case len(text) > airtable && text[airtable] == '.' && strings.HasPrefix(text, "pat") && lettersAt(text) == airtable:
+		if n = hexAt(text[airtable+1:]); n == 2*hash {
+			return airtable + 1 + n
+		}
+		n = 0
+	case len(text) > hash+3 && text[hash] == '-' && text[hash+1] == 'u' && text[hash+2] == 's' && isDigit(text[hash+3]) && hexAt(text) == hash:
+		for n = hash + 3; n < len(text) && n < hash+6 && isDigit(text[n]); n++ {
+		}
+	case text[0] == 'S' && len(text) >= hash+2 && text[1] == 'K' && hexAt(text[2:]) == hash:
+		if n = hash + 2; n < len(text) && wordByte(text[n]) {
+			n = 0
+		}
+	}
+	return n
+}
+
+// lettersAt and hexAt count the letters and digits, or hex digits in small letters, that a text begins with.
+func lettersAt(text string) int {
+	n := 0
+	for n < len(text) && n < 80 && class[text[n]] == letterByte {
+		n++
+	}
+	return n
+}
+
+func hexAt(text string) int {
+	n := 0
+	for n < len(text) && n < 80 && hexDigit(text[n]) >= 0 && !isUpper(text[n]) {
+		n++
+	}
+	return n
+}
+
+// tilde masks a client secret of Azure, which has a tilde after five letters: abc8Q~. i is where the run
+// before it begins, and end is at the tilde.
+func (p *pass) tilde(i, end int) int {
+	s := p.s
+	const before, least, most = 5, 30, 40
+	from := end - before
+	if from < i || from > i && class[s[from-1]] != joinerByte || s[end-1] != 'Q' || !isDigit(s[end-2]) {
+		return 0
+	}
+	to := end + 1
+	for to < len(s) && to < end+most && (class[s[to]] == letterByte || class[s[to]] == joinerByte || s[to] == '~') {
+		to++
+	}
+	p.read(end, to)
+	for to > end && s[to-1] == '.' {
+		to--
+	}
+	if p.undecided(i) || to-end < least {
+		return 0
+	}
+	p.mask(from, to)
+	return to
+}
+
+// hashed masks the hash of a password, as /etc/shadow and .htpasswd have it: $6$salt$hash. s[i:end] is what
+// is between the first two dollars.
+func (p *pass) hashed(i, end int) int {
+	s := p.s
+	least := 0 // letters of the last part
+	switch s[i:end] {
+	case "1", "apr1":
+		least = 22
+	case "5", "y", "gy", "7":
+		least = 43
+	case "6":
+		least = 86
+	case "2", "2a", "2b", "2x", "2y":
+		least = 53
+	default:
+		return 0
+	}
+	const most = 256
+	to, part := end+1, end+1
+	for to < len(s) && to < end+most && (class[s[to]] == letterByte || strings.IndexByte("./$=,", s[to]) >= 0) {
+		if s[to] == '$' {
+			part = to + 1
+		}
+		to++
+	}
+	p.read(end, to)
+	if p.undecided(i) || part == end+1 || to-part < least || to-part > least+1 {
+		return 0
+	}
+	p.maskAs(end+1, to, hidden)
+	return to
 }
 
 // extent is a stretch of letters, digits and extra bytes, which keys that begin

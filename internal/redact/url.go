@@ -115,7 +115,32 @@ func (p *pass) webhook(from int) int {
 		p.mask(from+slash+1, to)
 		return to
 	}
+	if to := p.teams(from); to > 0 {
+		return to
+	}
 	p.undecided(from)
+	return 0
+}
+
+// teams masks the address of a webhook of Microsoft Teams, from its first identifier on.
+func (p *pass) teams(from int) int {
+	host := from
+	for host < len(p.s) && host < from+nameBound && (class[p.s[host]] == letterByte || p.s[host] == '-') {
+		host++
+	}
+	p.read(from, host)
+	for _, hook := range [...]string{".webhook.office.com/webhookb2/", ".office.com/webhook/"} {
+		if !p.has(host, hook) {
+			continue
+		}
+		at := host + len(hook)
+		to := p.bareArgument(at)
+		if p.undecided(from) || to-at < 64 {
+			return 0
+		}
+		p.maskAs(at, to, hidden)
+		return to
+	}
 	return 0
 }
 

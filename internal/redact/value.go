@@ -197,7 +197,8 @@ func typeName(value string) bool {
 	case "string", "str", "text", "bytes", "number", "int", "integer", "bool", "boolean", "any", "object", "optional", "required",
 		"password", "secret", "token", "hidden", "inherit", "default", "unknown", "secretstr", "read", "write", "unset", "missing", "empty",
 		"incorrect", "wrong", "invalid", "valid", "changed", "updated", "expired", "ok", "okay", "rejected", "accepted", "denied", "correct",
-		"files", "compat", "strong", "weak", "plain", "plaintext", "hashed", "encrypted", "masked", "omitted", "removed", "set", "below", "passed", "failed", "disabled", "enabled", "stored", "prompt", "ask":
+		"files", "compat", "strong", "weak", "plain", "plaintext", "hashed", "encrypted", "masked", "omitted", "removed", "set", "below", "passed", "failed", "disabled", "enabled", "stored", "prompt", "ask",
+		"vergessen", "ändern", "geändert", "falsch", "oublié", "olvidada", "olvidaste":
 		return true
 	}
 	return false
