@@ -54,6 +54,15 @@ func (p *pass) dumps(from int) {
 			end = len(s) - at
 		}
 		next := at + end + 1
+		first := at
+		for first < next-1 && first < at+dumpOffsets && isBlank(s[first]) {
+			first++
+		}
+		if first < next-1 && hexDigit(s[first]) < 0 && s[at] != '{' { // most lines
+			p.dumped(&run, true)
+			at = next
+			continue
+		}
 		if s[at] == '{' { // a result in JSON: its first line is within
 			at += inJSON(s[at : at+min(end, 4*dumpLine)])
 		}
@@ -65,8 +74,12 @@ func (p *pass) dumps(from int) {
 			return
 		}
 		if !may || !line.parse(s, at) {
-			_, to := offset(s[at : next-1])
-			p.dumped(&run, whole || p.final || at+to < len(s)) // else its offset is not complete
+			ended := whole || p.final
+			if !ended {
+				_, to := offset(s[at:])
+				ended = at+to < len(s) // else its offset is not complete
+			}
+			p.dumped(&run, ended)
 			at = next
 			continue
 		}
@@ -159,7 +172,7 @@ func numbering(line string) int {
 // offset returns where the digits of a line's offset begin and end.
 func offset(line string) (from, to int) {
 	from = numbering(line)
-	for from < len(line) && from < 40 && isBlank(line[from]) {
+	for from < len(line) && from < dumpOffsets && isBlank(line[from]) {
 		from++
 	}
 	to = from

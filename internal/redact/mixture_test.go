@@ -19,6 +19,8 @@ var vocabulary = []string{
 	"hunter2", "letmein", "bob", "root", "a", "1", "42", "correct horse", "x.example", "https", "postgres", "hooks.slack.com/services/", "localhost", "5432", "*",
 	"sk-", "ghp_", "xoxb-", "eyJ", "AKIA", "whsec_", "MTIzNDU2Nzg5MDEyMzQ1Njc4", "abcDEF123456", "0123456789abcdef", "aB3dE6gH9jK2mN5pQ8sT1vW4", "123456789", "AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw0",
 	"open", "sesame", "open sesame", "open ses", "export", "env", "set", "password: |", "  ", "base64:",
+	"$6$", "$2y$", "$", "setPassword(", "setApiKey(\"", "**", "mot de passe", "contraseña", "Kennwort", "variable \"", "default", "<key>", "</key>", "<string>", "xoxd-", "%2F", "abc8Q~", "~",
+	".atlasv1.", "pat", ".webhook.office.com/webhookb2/", "-us12", "SK", "\n12|", "\n0000000 ", "\n00000000: ", "6f70 656e ", "2073 6573 616d 650a", "  open sesame", "706f 6e65 ", "\\!",
 }
 
 func mixture(rng *rand.Rand) string {

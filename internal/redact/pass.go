@@ -93,11 +93,12 @@ func (p *pass) alone(before []span, rule func()) []span {
 // resume returns where to read again when more text has come: where the last rule
 // began that may have read what is not settled.
 func (p *pass) resume(from int) int {
-	n, _ := slices.BinarySearch(p.begun, p.settled+1)
+	at := min(p.settled, p.back)
+	n, _ := slices.BinarySearch(p.begun, at+1)
 	if n == 0 {
-		return min(from, p.settled, p.back)
+		return min(from, at)
 	}
-	return min(p.begun[n-1], p.back)
+	return p.begun[n-1] // not within what a rule has read
 }
 
 // shapes finds what looks like a secret. It ends where something may still become

@@ -252,7 +252,7 @@ func (p *pass) spelled(from int) (escaped bool) {
 	for i := begin; i < len(s); i++ {
 		f := fold[s[i]]
 		if f == 0 {
-			if s[i] == '\n' {
+			if s[i] == '\n' && (i+1 == len(s) || isDigit(s[i+1])) {
 				size, whole := lineBreak(s, i)
 				if !whole && !p.final {
 					break // the digits are held as a word

@@ -304,10 +304,13 @@ func (p *pass) hashed(i, end int) int {
 	default:
 		return 0
 	}
-	const most = 256
-	to, part := end+1, end+1
+	const most, parts = 256, 3
+	to, part, n := end+1, end+1, 0
 	for to < len(s) && to < end+most && (class[s[to]] == letterByte || strings.IndexByte("./$=,", s[to]) >= 0) {
 		if s[to] == '$' {
+			if n++; n > parts {
+				break
+			}
 			part = to + 1
 		}
 		to++
