@@ -4,16 +4,18 @@
 // keys, also in base64 and hex), and by value (a set of live secrets). It works on
 // whole strings and on streams whose chunks may cut a secret anywhere.
 //
-// A known value is found as it is and as spelling.go and escape.go list: in base64 (all
-// alphabets, alignments and line lengths, also reversed), hex and lists of bytes, with
-// any mixture of escapes (percent, also several times, JSON, C, HTML, quoted-printable),
-// reversed, and with anything of at most 16 bytes between its letters and digits.
-// Reversed and spaced forms are looked for only if they cannot be ordinary text: a value
-// of at least 8 letters and digits of two kinds (small, large, digit), or of 20 of any
-// kind, with 5 different ones. Under 16, there must be something between all of them.
-// Values of fewer than 6 letters and digits are found as they are and in URL and JSON
-// form. A stream may show the first 3 letters of a spaced value before it knows more.
-// Not found: parts of a value, sums of several forms but those above, ciphers.
+// A known value is found as it is and as spelling.go, escape.go and dump.go list: in base64 (all
+// alphabets, alignments and line lengths, also reversed, and twice), base32, hex, hex and base64 of
+// each other, and lists of bytes, in dumps of xxd, hexdump and od over the ends of lines, with any
+// mixture of escapes (percent, also several times, JSON, C, HTML, quoted-printable, of a shell),
+// reversed, with anything of at most 16 bytes between its letters and digits, and over the line
+// numbers of read_file. Reversed and spaced forms are looked for only if they cannot be ordinary
+// text: a value of at least 8 letters and digits of two kinds (small, large, digit), or of 20 of
+// any kind, with 5 different ones. Under 16, there must be something between all of them. All
+// letters large or small is looked for if such a value has a digit or 16 letters. Values of fewer
+// than 6 letters and digits are found as they are and in URL and JSON form. A stream may show the
+// first 3 letters of a spaced value before it knows more. Not found: parts of a value, sums of
+// several forms but those above, ciphers.
 //
 // One hand-written pass does everything, since it runs on every tool result, and
 // these are long: it uses no regular expressions, hardly allocates if nothing is
