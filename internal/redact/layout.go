@@ -56,7 +56,11 @@ func (p *pass) keyBefore(pr pair) bool {
 	}
 	before = before[:len(before)-len(end)]
 	from := strings.LastIndex(before, begin)
-	return from >= 0 && nameKind(before[from+len(begin):]) >= token
+	if from < 0 {
+		return false
+	}
+	k := nameKind(before[from+len(begin):])
+	return k == token || k == phrase
 }
 
 // defaultOf masks the default of a variable that is named like a secret, as Terraform has it.
