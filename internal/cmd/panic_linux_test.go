@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,6 +37,9 @@ func TestPanicEndsWhatCommandsLeft(t *testing.T) {
 					if last := r.Messages[len(r.Messages)-1]; r.Offers("terminal") && last.Role != "tool" && strings.Contains(last.Text(), "start") {
 						return call("terminal", map[string]any{"command": leaves, "timeout": 30}), nil
 					}
+					if slices.ContainsFunc(r.Messages, func(m chatserver.Message) bool { return strings.Contains(m.Text(), "once more") }) {
+						return chatserver.Answer{Text: "Begun anew."}, nil
+					}
 					return chatserver.Answer{Text: "Started."}, nil
 				})...)
 				p.writeConfig("model: {provider: custom, default: played}\napprovals: {mode: 'off'}\nterminal: {sandbox: '" + sandbox + "'}\n")
@@ -62,8 +66,8 @@ func TestPanicEndsWhatCommandsLeft(t *testing.T) {
 				if out, errs, status := p.run("panic", "--off"); status != 0 {
 					t.Fatalf("off: status %d: %s%s", status, out, errs)
 				}
-				first.press("start again\r")
-				first.shows("Started.")
+				first.press("start once more\r")
+				first.shows("Begun anew.")
 				if left := p.marked(t, "sleep 600"); len(left) < 5 {
 					t.Errorf("commands do not run afterwards: %v", left)
 				}
