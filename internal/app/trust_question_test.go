@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"hermes"
 )
@@ -147,7 +146,6 @@ func TestTheQuestionOfTrustSaysWhatTheSessionMayHaveDone(t *testing.T) {
 			s.write(rules, "rules:\n- {allow: 'terminal: rm -rf build'}")
 			s.write("stranger/permissions.yaml", "rules:\n- {allow: 'terminal: rm -rf build'}")
 			s.write("build/x", "x")
-			time.Sleep(20 * time.Millisecond) // the clock of the file system is coarse
 			s.say(tt.first)
 			if s.asked = nil; tt.then != nil {
 				tt.then(s)

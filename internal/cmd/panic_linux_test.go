@@ -38,7 +38,7 @@ func TestPanicEndsWhatCommandsLeft(t *testing.T) {
 						return call("terminal", map[string]any{"command": leaves, "timeout": 30}), nil
 					}
 					if slices.ContainsFunc(r.Messages, func(m chatserver.Message) bool { return strings.Contains(m.Text(), "once more") }) {
-						return chatserver.Answer{Text: "Begun anew."}, nil
+						return chatserver.Answer{Text: "Second answer."}, nil
 					}
 					return chatserver.Answer{Text: "Started."}, nil
 				})...)
@@ -67,7 +67,7 @@ func TestPanicEndsWhatCommandsLeft(t *testing.T) {
 					t.Fatalf("off: status %d: %s%s", status, out, errs)
 				}
 				first.press("start once more\r")
-				first.shows("Begun anew.")
+				first.shows("Second answer.")
 				if left := p.marked(t, "sleep 600"); len(left) < 5 {
 					t.Errorf("commands do not run afterwards: %v", left)
 				}

@@ -118,7 +118,7 @@ func wordsOf(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'`()[]{};|&=!,:<>~%\\", r) })
 }
 
-// linked returns a command whose program is a link to one with another name, by that one; nil if it is none.
+// linked returns a command whose program is a link to one with another name, by that one; nil for others.
 func (c *Call) linked(words []string) []string {
 	program := words[0]
 	if c.Follow == nil || !strings.Contains(program, "/") || strings.Contains(program, "\x00") {

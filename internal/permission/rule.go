@@ -95,7 +95,7 @@ func parseWide(text, home string) (Rule, error) {
 		switch program := strings.Join(words[0], "*"); {
 		case strings.ContainsAny(program, " \t"):
 			return Rule{}, fmt.Errorf("the rule %q names the program %q, with a blank: quote no more than one word", text, program)
-		case strings.Contains(r.subject, "{") && strings.Contains(r.subject, ","):
+		case hasBraces(r.subject):
 			return Rule{}, fmt.Errorf("the rule %q has braces, which patterns do not know: give a rule for each", text)
 		}
 	}
@@ -106,6 +106,30 @@ func parseWide(text, home string) (Rule, error) {
 		r.words = append(r.words, strings.ToLower(strings.Join(w, "*")))
 	}
 	return r, nil
+}
+
+// hasBraces reports whether a text has {a,b} outside of quotes.
+func hasBraces(text string) bool {
+	quote, open, comma := rune(0), false, false
+	for _, c := range text {
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case c == '{':
+			open, comma = true, false
+		case c == ',':
+			comma = open
+		case c == '}' && comma:
+			return true
+		case c == ' ' || c == '}':
+			open, comma = false, false
+		}
+	}
+	return false
 }
 
 // unquoted returns what is in the quotes around a whole subject.

@@ -62,6 +62,9 @@ func TestHowRulesThatDenyAreWritten(t *testing.T) {
 		{"terminal: [x", "[ -f x ]", ""},
 		{"terminal: \"touch b\" *", "ls", "unclear"},
 		{"terminal: {touch,rm} a", "ls", "unclear"},
+		{"terminal: awk '{print $1,$2}' x", "awk '{print $1,$2}' x", "deny"},
+		{"terminal: find * -delete*", "find . -maxdepth 1 -ls -type d", ""},
+		{"terminal: find * -delete*", "find . -name x -delete", "deny"},
 	} {
 		c := shellCall(tt.call)
 		c.Follow = func(p string) string {

@@ -110,6 +110,9 @@ func inOrder(pattern []string, c *simple) match {
 	if strings.ContainsAny(c.words[0], "*?[") && c.words[0] != "[" && c.words[0] != "[[" {
 		program = max(program, oneWord(pattern[0], expanded(c.words[0])), oneWord(pattern[0], expanded(c.base)))
 	}
+	if program == no {
+		return no
+	}
 	words := c.words[1:]
 	if pattern[0] == "git" && len(pattern) > 1 && !strings.HasPrefix(pattern[1], "-") { // git stash push is no git push
 		if _, call := shellprogram.GitCall(words); len(call) > 0 {
@@ -131,13 +134,13 @@ func inOrder(pattern []string, c *simple) match {
 // such as -fr, -r -f and --recursive --force.
 func clustered(pattern string, words []string) bool {
 	wanted := strings.TrimRight(pattern, "*")
-	if len(wanted) < 2 || wanted[0] != '-' || strings.Trim(wanted[1:], letters) != "" {
+	if !isCluster(wanted) {
 		return false
 	}
 	var have strings.Builder
 	for _, w := range words {
 		switch long, _, _ := strings.Cut(w, "="); {
-		case len(w) > 1 && w[0] == '-' && strings.Trim(w[1:], letters) == "":
+		case isCluster(w):
 			have.WriteString(w[1:])
 		case len(long) > 4 && strings.HasPrefix("--recursive", long):
 			have.WriteByte('r')
@@ -148,7 +151,10 @@ func clustered(pattern string, words []string) bool {
 	return !strings.ContainsFunc(wanted[1:], func(c rune) bool { return !strings.ContainsRune(have.String(), c) })
 }
 
-const letters = "abcdefghijklmnopqrstuvwxyz"
+// isCluster reports whether a word is of short options, such as -rf. A longer one is more likely a name, such as -delete.
+func isCluster(word string) bool {
+	return len(word) > 1 && len(word) <= 5 && word[0] == '-' && strings.Trim(word[1:], "abcdefghijklmnopqrstuvwxyz") == ""
+}
 
 // restFits reports whether the words of a pattern are among others in this order, each by at least
 // this much.

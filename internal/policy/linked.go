@@ -78,7 +78,7 @@ func (l *Links) name(p string) string {
 	return ""
 }
 
-// look follows the names. One that leads to where a folder above it leads anyway is no link of its own.
+// look follows the names.
 func (l *Links) look() []linkedName {
 	var known []linkedName
 	for _, name := range l.names {
