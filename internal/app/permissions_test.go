@@ -3,6 +3,7 @@ package app_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -182,5 +183,47 @@ func TestADenyRuleForReadingKeepsTheText(t *testing.T) {
 	}
 	if !strings.Contains(text, "open three") || !strings.Contains(text, `"files":["c.txt","notes.md"]`) || strings.Count(text, "2 files that may not be read were not searched") != 2 || len(s.asked) != 0 {
 		t.Errorf("asked %+v: %s", s.asked, text)
+	}
+}
+
+// TestLinkedRulesAreNotWritten: the rules of a user who keeps them in the folder of the session are as protected there,
+// from file tools and from commands.
+func TestLinkedRulesAreNotWritten(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.Deny)
+	const rules = "rules:\n- deny: \"terminal: touch denied*\"\n"
+	s.write("dot/permissions.yaml", rules)
+	kept := filepath.Join(s.dir, "dot", "permissions.yaml")
+	if err := os.Symlink(kept, filepath.Join(s.home, "permissions.yaml")); err != nil {
+		t.Skip(err)
+	}
+	s.say(`CALL read_file {"path":"dot/permissions.yaml"}`, `CALL write_file {"path":"dot/permissions.yaml","content":"rules: []\n"}`,
+		`CALL terminal {"command":"echo 'rules: []' > dot/permissions.yaml"}`, `CALL terminal {"command":"mv dot/permissions.yaml dot/p"}`, `CALL terminal {"command":"touch denied"}`)
+	if text, err := os.ReadFile(kept); err != nil || string(text) != rules+"\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "denied")); err == nil {
+		t.Error("what a rule denies ran")
+	}
+	if len(s.asked) != 2 {
+		t.Errorf("asked %+v", s.asked)
+	}
+}
+
+// TestAKnownSecretIsNotReplacedByItsMask, also one that no shape tells.
+func TestAKnownSecretIsNotReplacedByItsMask(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.AllowOnce)
+	const secret = "Kq7mP2xW9vR4tY8n"
+	s.config += "providers: {other: {base_url: 'https://other.example/v1', api_key: " + secret + "}}\n"
+	s.write("c.txt", "first "+secret+" last")
+	s.say(`CALL read_file {"path":"c.txt"}`)
+	shown := regexp.MustCompile(`first (\S+) last`).FindStringSubmatch(s.model.results())
+	if shown == nil || strings.Contains(shown[1], secret) {
+		t.Fatalf("the model reads %q", shown)
+	}
+	s.say(`CALL write_file {"path":"c.txt","content":"first ` + shown[1] + ` last\nmore\n"}`)
+	if text, err := os.ReadFile(filepath.Join(s.dir, "c.txt")); err != nil || string(text) != "first "+secret+" last\n" {
+		t.Errorf("%q, %v", text, err)
 	}
 }

@@ -206,3 +206,20 @@ func TestTwoWritersLoseNothing(t *testing.T) {
 		t.Errorf("kept %+v %v %v", list, problems, err)
 	}
 }
+
+// TestALinkToNowhereStopsEveryCall: the rules that it led to are missing, also if there were none before.
+func TestALinkToNowhereStopsEveryCall(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, permission.Name)
+	f := permission.New(path, nil, nil)
+	if p, unclear := (permission.Policies{f.Policy("/home/ada")}).Unclear(); unclear {
+		t.Fatal(p)
+	}
+	if err := os.Symlink(filepath.Join(dir, "gone.yaml"), path); err != nil {
+		t.Skip(err)
+	}
+	if p, unclear := (permission.Policies{f.Policy("/home/ada")}).Unclear(); !unclear || !strings.Contains(p.Text, "a link to a file that does not exist") {
+		t.Errorf("%v, %v", p, unclear)
+	}
+}
