@@ -444,3 +444,38 @@ func TestAnInterruptedReplayStoresNothingAndIsRepeated(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 }
+
+// TestAReplayThatRunsEndsWithItsNextCall once all work is stopped.
+func TestAReplayThatRunsEndsWithItsNextCall(t *testing.T) {
+	t.Parallel()
+	w := &workshop{draft: "tags"}
+	b := inWorkshop(t, w, "", "build it")
+	lib, err := b.app.Skills()
+	if err != nil {
+		t.Fatal(err)
+	}
+	hang := make(chan struct{})
+	w.mu.Lock()
+	w.hang, w.stuck = hang, make(chan struct{}, 1)
+	before := w.replays
+	w.mu.Unlock()
+	var got hermes.SkillTrial
+	done := make(chan error, 1)
+	go func() { // ends with the replay
+		var err error
+		got, err = lib.Replay(t.Context(), "build-it", b.id, 0)
+		done <- err
+	}()
+	<-w.stuck
+	brake, err := b.app.Brake()
+	if err == nil {
+		err = brake.Set(brakes.State{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(hang)
+	if err := <-done; err != nil || got.Verdict != hermes.SkillUndecided || w.replays != before+1 {
+		t.Errorf("%+v, %v, %d calls", got, err, w.replays-before)
+	}
+}

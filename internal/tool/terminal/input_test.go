@@ -162,7 +162,7 @@ func TestRulesReadWhatIsTyped(t *testing.T) {
 	if diff := cmp.Diff([]string{"true\ntouch a\n"}, read("true\rtouch a\r")); diff != "" {
 		t.Error(diff)
 	}
-	b.process("write", id, map[string]any{"data": "alias t=touch\nt"})
+	b.process("write", id, map[string]any{"data": "alias t=touch\rt"})
 	if diff := cmp.Diff([]string{"t evil\n", "alias t=touch\nt evil\n"}, read(" evil\n")); diff != "" {
 		t.Error(diff)
 	}
