@@ -227,3 +227,19 @@ func TestAKnownSecretIsNotReplacedByItsMask(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 }
+
+// TestAPlaceholderIsAnOrdinaryWord: the key that a local service does not look at is not masked, although it is used.
+func TestAPlaceholderIsAnOrdinaryWord(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.AllowOnce)
+	s.config += "providers: {here: {base_url: '" + s.url + "', api_key: ollama}, there: {base_url: 'https://other.example/v1', api_key: swordfish}}\n"
+	s.write("c.txt", "run ollama serve, then swordfish")
+	s.enter()
+	if err := s.live.Do(t.Context(), hermes.From{}, hermes.SetModel{Ref: "here:m"}); err != nil {
+		t.Fatal(err)
+	}
+	s.say(`CALL read_file {"path":"c.txt"}`)
+	if text := s.model.results(); !strings.Contains(text, "run ollama serve") || strings.Contains(text, "then swordfish") {
+		t.Error(text)
+	}
+}
