@@ -26,8 +26,8 @@ type entry struct {
 	keys, variables   []string
 }
 
-// entryOf returns the path of the entry with a key and an address that a setting belongs to, "" if there
-// is none.
+// entryOf returns the path of the entry with a key and an address that a setting belongs to, "" for
+// none.
 func entryOf(path []string) string {
 	if len(path) < 2 || !slices.Contains(keyedSections[:], path[0]) {
 		return ""

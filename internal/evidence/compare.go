@@ -97,7 +97,7 @@ func (t Turn) against(c Claim) string {
 }
 
 var (
-	// committed is printed by git for a commit, and notCommitted where there is none.
+	// committed is printed by git for a commit, and notCommitted if it made no commit.
 	committed    = lazy.Regexp(`(?m)^\s*\[[^\]\n]+ [0-9a-f]{7,}\]`)
 	notCommitted = lazy.Regexp(`(?i)nothing to commit|nothing added to commit|no changes added|^CONFLICT \(|\nCONFLICT \(|hook exited with code|hook failed|files were modified by this hook|^- hook id: |\n- hook id: |author identity unknown|tell me who you are|aborting commit`)
 	// notPushed is printed by git where nothing was pushed.
@@ -386,7 +386,7 @@ func listed(text string) []string {
 // joins is between the files of a list.
 var joins = lazy.Regexp("^[`*_\"']*(?:,|, and| and|,? und| y| et| e| en|、|和|и) [`*_\"']*(?:\\./)?$")
 
-// unwritten returns the first file of a list that certainly no call wrote, "" if there is none.
+// unwritten returns the first file of a list that certainly no call wrote, "" for none.
 func (t Turn) unwritten(files []string) string {
 	sure := !slices.ContainsFunc(t.Done, func(d Done) bool {
 		return !slices.Contains(writingTools, d.Tool) && d.OK && (d.Tool != commandTool && d.Tool != "process" && !d.looksOnly() && !slices.Contains(keepingTools, d.Tool) || d.does()&(writes|formats|scripts|migrates|installs|deletes) != 0)

@@ -124,7 +124,7 @@ var breaks = strings.NewReplacer("//", "[//]", ".", "[.]", ":", "[:]", "&", "[&]
 const noLink = "<>\"'`|"
 
 // boundary returns where the first piece ends that can be judged by itself, and where the whitespace
-// after it does; -1 if there is none yet. Spaces in brackets and quotes that may have a link do not end it, nor
+// after it does; -1 for none yet. Spaces in brackets and quotes that may have a link do not end it, nor
 // do line breaks in quotes, which browsers drop.
 func boundary(s string) (end, next int) {
 	var closer, quote byte

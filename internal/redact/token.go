@@ -212,8 +212,8 @@ func (p *pass) tokenAt(i, end int) int {
 	return 0
 }
 
-// fixed returns the length of a key whose parts have fixed lengths, at the beginning of a text; 0 if there
-// is none: of Terraform, Airtable, Mailchimp and Twilio.
+// fixed returns the length of a key whose parts have fixed lengths, at the beginning of a text; 0 for
+// none: of Terraform, Airtable, Mailchimp and Twilio.
 func fixed(text string) int {
 	const (
 		atlas    = ".atlasv1."

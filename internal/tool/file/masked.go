@@ -77,7 +77,7 @@ func masksOf(text string) map[string]bool {
 }
 
 // maskAt is what tells a mask that ends at end from others: all of it, or what its line has before stars.
-// It is "" if there is none.
+// It is "" for no mask.
 func maskAt(text string, end int) string {
 	if at := end - tailKept - len(dots); at >= headKept && text[at:at+len(dots)] == dots {
 		if mask := text[at-headKept : end]; !strings.Contains(mask, "\n") {
