@@ -132,7 +132,8 @@ var layers = []layer{
 		{path: "internal/egress/connect"},
 		{path: "internal/egress/sshagent"},
 		{path: "internal/egress/swap"},
-		{path: "internal/isolation"}, // between environments and walls
+		{path: "internal/environment/remote"}, // what all backends share but the local one
+		{path: "internal/isolation"},          // between environments and walls
 		{path: "internal/memory/external"},
 		{path: "internal/store"},
 		{path: "internal/transport/base"},

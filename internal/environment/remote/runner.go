@@ -1,0 +1,68 @@
+// Package remote is what all backends that run commands somewhere else share: in a
+// container, on another machine, in a rented sandbox. A backend is a [Runner], which
+// runs one shell script and no more. The rest of a [hermes.Environment] is written once
+// over it: the remembered folder and variables, files, background processes, limits, and
+// the end of what a stopped command left running.
+//
+// The package knows no particular backend. Start reading at runner.go.
+package remote
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"hermes"
+)
+
+// Runner runs shell scripts in one place. Its methods may be called concurrently.
+type Runner interface {
+	// Exec runs a script with the place's POSIX shell and returns when it has ended and
+	// its output is written. The first call makes the place ready, such as by starting a
+	// container. A non-zero exit code is not an error; code follows the shell, with
+	// 128+n for signal n. An error means that the script did not run, which wraps
+	// [ErrNotRun], or that its outcome is unknown.
+	//
+	// When ctx ends, Exec cuts its connection to the script and returns the context's
+	// cause soon after. It need not end the script in the place: who calls it does that
+	// with another script.
+	Exec(ctx context.Context, s Script) (code int, err error)
+	// Close frees what the place uses here, and ends or keeps the place as it was
+	// configured to. It is called once, when no Exec runs.
+	Close() error
+}
+
+// Script is what a Runner runs.
+type Script struct {
+	// Text is read by the shell as after sh -c. It may be longer than one argument can
+	// be; it sets its own folder and variables.
+	Text string
+	// Stdin is the input; nil is empty.
+	Stdin io.Reader
+	// Stdout and Stderr receive output as it arrives; nil discards it. They may be the
+	// same writer. A place that cannot tell them apart writes everything to Stdout.
+	Stdout, Stderr io.Writer
+}
+
+// ErrNotRun means that a script certainly did not run, so that it may be run again.
+var ErrNotRun = errors.New("the command was not run")
+
+// Optional methods of a [Runner].
+type (
+	// Describer says what is known of the place without asking it: isolation and network.
+	// What it leaves empty (system, architecture, home, shell) is asked of the place.
+	Describer interface {
+		Describe() hermes.Description
+	}
+	// Terminals runs scripts on a pseudo-terminal of the place.
+	Terminals interface {
+		// Terminal is Exec with a terminal of the place: input and output are raw, and
+		// both streams go to s.Stdout.
+		Terminal(ctx context.Context, s Script, columns, rows int) (code int, err error)
+	}
+	// FileServer has files of its own, such as over sftp, instead of those over scripts.
+	// dir returns the current folder, and home is the home folder there.
+	FileServer interface {
+		Files(dir func() string, home string) hermes.Files
+	}
+)
