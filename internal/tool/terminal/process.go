@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hermes/internal/window"
 	"strings"
 	"time"
 
@@ -144,9 +145,9 @@ func (t *shellOf) log(j *job, in processArguments) (hermes.Result, error) {
 }
 
 func cutMiddle(text string, most int) string {
-	w := newWindow(most)
+	w := window.New(most)
 	_, _ = w.Write([]byte(text))
-	return w.Text()
+	return w.Text(leftOut)
 }
 
 // wait returns when the process ends or the time is up.

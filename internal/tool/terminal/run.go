@@ -12,6 +12,7 @@ import (
 	"hermes"
 	"hermes/internal/ansi"
 	"hermes/internal/text"
+	"hermes/internal/window"
 )
 
 // The exit codes of commands that were stopped early.
@@ -107,7 +108,7 @@ func (t *shellOf) foreground(ctx context.Context, c *hermes.Call, e hermes.Envir
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
 	defer cancel()
-	out := newWindow(t.config.MaxOutput)
+	out := window.New(t.config.MaxOutput)
 	w := &progress{to: out, host: c.Host, now: t.config.Now}
 	if t.config.Mask != nil {
 		w.mask = t.config.Mask()
@@ -121,7 +122,7 @@ func (t *shellOf) foreground(ctx context.Context, c *hermes.Call, e hermes.Envir
 		cmd.Stdin = fed.input()
 	}
 	exit, err := execute(limited, e, cmd, in.PTY)
-	r := outcome{Output: fed.mask(out.Text()), ExitCode: exit.Code}
+	r := outcome{Output: fed.mask(out.Text(leftOut)), ExitCode: exit.Code}
 	r.Blocked, r.Advice = blocked(exit.Refused)
 	switch {
 	case err == nil:
