@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"time"
 )
 
@@ -55,6 +56,22 @@ type Command struct {
 	Ready func() error
 	// Need lists what the user has allowed this command beyond what the walls allow.
 	Need []Need
+	// Channel, if set, is an open file that the command gets beside its three streams, as the
+	// descriptor that [ChannelVariable] names. The caller closes its own. Environments that are
+	// no ChannelGiver refuse the command.
+	Channel *os.File
+	// Grace is the time between the signal to end and the forced end, if the command is ended;
+	// 0 is that of the environment.
+	Grace time.Duration
+}
+
+// ChannelVariable is the variable in which a command finds the number of its channel.
+const ChannelVariable = "HERMES_CHANNEL"
+
+// ChannelGiver is implemented by environments that may hand an open file to a command.
+type ChannelGiver interface {
+	// GivesChannel reports whether a command may have a Channel.
+	GivesChannel() bool
 }
 
 // Limits bound what a command may use and reach. The zero value sets no limit beyond

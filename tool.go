@@ -37,6 +37,13 @@ type Call struct {
 	Omits func(path string) bool
 }
 
+// Invoked reports whether another call made this one by [Host.Invoke], and not the model.
+// Its result is not part of the conversation.
+func (c *Call) Invoked() bool {
+	i, ok := c.Host.(interface{ Invoked() bool })
+	return ok && i.Invoked()
+}
+
 // Result is what a call returns to the model.
 type Result struct {
 	// Text is what the model reads, usually JSON.
@@ -89,6 +96,19 @@ type CallJournal interface {
 	// EndCall stores the result of a call that began. It stores none of a call that
 	// only asks if ctx has ended before the user answered: its question stays open.
 	EndCall(ctx context.Context, c ToolCall, r Result) error
+}
+
+// ToolLister is implemented by a Host that knows which tools the session has.
+type ToolLister interface {
+	// Tools returns the tools that Invoke can run, sorted by name.
+	Tools() []Spec
+}
+
+// Waiter is implemented by a Host that knows whether its call waits for the user.
+type Waiter interface {
+	// Waiting reports whether the call, or one that it invoked, waits for an answer of the
+	// user now.
+	Waiting() bool
 }
 
 // HostKnower is implemented by a Host whose session knows to which hosts the user does not mind that

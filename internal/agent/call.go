@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"hermes"
 	"hermes/internal/jsonrepair"
@@ -22,6 +23,7 @@ type call struct {
 
 	parent   *call         // the call that invoked it; nil for a call of the model
 	admitted chan struct{} // closed by the gate when it may run
+	asking   atomic.Int32  // questions to the user that are open, its own and those of calls below it
 }
 
 // normalize prepares a model's calls for storage: each gets a unique id, a

@@ -97,6 +97,22 @@ type Running struct {
 // Invoked reports whether another call invoked this one, and not the model.
 func (r *Running) Invoked() bool { return r.call.parent != nil }
 
+// AskUser marks the call, and those that invoked it, as waiting for the user until the
+// returned func is called.
+func (r *Running) AskUser() (answered func()) {
+	add := func(n int32) {
+		for c := r.call; c != nil; c = c.parent {
+			c.asking.Add(n)
+		}
+	}
+	add(1)
+	return func() { add(-1) }
+}
+
+// Waiting reports whether the call, or one that it invoked, waits for the user; see
+// [hermes.Waiter].
+func (r *Running) Waiting() bool { return r.call.asking.Load() > 0 }
+
 // Progress shows the user what the call is doing, as [hermes.Host] says.
 func (r *Running) Progress(text string) {
 	r.event(hermes.CallProgress{CallID: r.call.ID, Text: text})

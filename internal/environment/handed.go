@@ -10,9 +10,10 @@ import (
 // better way than a file. Scripts use 3 to 9 by hand, Node.js closes up to 16, and shells
 // use 63 and 255 downwards; 47 is the mark of the agent.
 const (
-	lineAt  = 45
-	stateAt = 46
-	firstAt = 3
+	channelAt = 44 // of Command.Channel
+	lineAt    = 45
+	stateAt   = 46
+	firstAt   = 3
 )
 
 // handed is a file that a shell reads or writes under a name. Where the system allows it,
@@ -41,6 +42,14 @@ func (h *handed) called() string {
 	return h.name
 }
 
+// inherited is the file that the shell inherits, nil if it finds it at a path.
+func (h *handed) inherited() *os.File {
+	if h == nil {
+		return nil
+	}
+	return h.file
+}
+
 // open reads what the shell wrote, from the start.
 func (h *handed) open() (io.ReadCloser, error) {
 	if h.file != nil {
@@ -61,10 +70,11 @@ func (h *handed) close() {
 	os.Remove(h.path)
 }
 
-// handOver adds files to those that a command inherits.
-func handOver(files []*os.File, list ...*handed) []*os.File {
-	for i, at := range []int{lineAt, stateAt} {
-		if list[i] == nil || list[i].file == nil {
+// handOver adds files to those that a command inherits: its channel, its line and its state. Nil
+// is no file.
+func handOver(files []*os.File, channel *os.File, line, state *handed) []*os.File {
+	for at, file := range map[int]*os.File{channelAt: channel, lineAt: line.inherited(), stateAt: state.inherited()} {
+		if file == nil {
 			continue
 		}
 		if n := at - firstAt + 1 - len(files); n > 0 {
@@ -72,7 +82,7 @@ func handOver(files []*os.File, list ...*handed) []*os.File {
 		} else {
 			files = append([]*os.File(nil), files...)
 		}
-		files[at-firstAt] = list[i].file
+		files[at-firstAt] = file
 	}
 	return files
 }

@@ -113,6 +113,9 @@ func (l *Local) Exec(ctx context.Context, c hermes.Command) (hermes.Exit, error)
 	return exit, nil
 }
 
+// GivesChannel reports whether a command may inherit an open file; see [hermes.ChannelGiver].
+func (l *Local) GivesChannel() bool { return runtime.GOOS != "windows" }
+
 // Files gives access to the files of this machine.
 func (l *Local) Files() hermes.Files { return hostFiles{local: l} }
 

@@ -2,9 +2,11 @@ package environment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"sync"
 
 	"hermes"
@@ -77,6 +79,9 @@ func (l *Local) launch(ctx context.Context, sh shell, c hermes.Command, tty proc
 	if err != nil {
 		return nil, err
 	}
+	if c.Channel != nil && !l.GivesChannel() {
+		return nil, errors.New("this system hands no open files to commands")
+	}
 	r := &run{local: l, stderr: c.Stderr, outside: c.Outside && l.config.Walls != nil}
 	if c.Keep && !c.Outside { // what runs outside leaves nothing behind for the inside
 		if r.state, err = l.hand(stateAt); err != nil {
@@ -120,8 +125,9 @@ func (r *run) begin(ctx context.Context, sh shell, c hermes.Command, dir string,
 		Stdout:    stdout,
 		Stderr:    stderr,
 		Terminal:  tty,
-		Files:     handOver(l.config.Mark.Files(), r.line, r.state),
+		Files:     handOver(l.config.Mark.Files(), c.Channel, r.line, r.state),
 		Limits:    limits,
+		Grace:     c.Grace,
 		Guard:     l.config.Guard,
 		Launcher:  r.inside.Launcher,
 	})
@@ -145,6 +151,9 @@ func (l *Local) variables(r *run, c hermes.Command, dir string) []string {
 	from := l.environ()
 	if c.Outside {
 		from = l.clean()
+	}
+	if c.Channel != nil {
+		c.Env = append(slices.Clip(c.Env), hermes.ChannelVariable+"="+strconv.Itoa(channelAt))
 	}
 	env := slices.Concat(from, c.Env, l.config.Mark.Environ(), []string{"PWD=" + dir})
 	r.extra = c.Env

@@ -151,6 +151,9 @@ func (h *host) Session() hermes.SessionRef { return h.Now() }
 
 func (h *host) Environment() hermes.Environment { return h.lent.Environment }
 
+// Tools returns the tools of the session; see [hermes.ToolLister].
+func (h *host) Tools() []hermes.Spec { return h.lent.Tools.Specs() }
+
 func (h *host) Invoke(ctx context.Context, name string, arguments json.RawMessage) (hermes.Result, error) {
 	if h.lent.Halted != nil {
 		if err := h.lent.Halted(); err != nil {
@@ -179,6 +182,7 @@ func (h *host) Approve(ctx context.Context, a hermes.ApprovalRequest) (hermes.Ap
 	if h.journaled && a.CallID == h.call.ID && !h.approvalAsked.Swap(true) {
 		kept = h.call.ID // the call asks for approval first: nothing has run so far
 	}
+	defer h.AskUser()()
 	r, err := h.lent.Session.Ask(ctx, hermes.Asked{Approval: &a}, kept)
 	switch {
 	case errors.Is(err, ErrUnattended):
@@ -216,6 +220,7 @@ func (h *host) Ask(ctx context.Context, q hermes.Question) (hermes.Answer, error
 	if h.asks && !q.Secret {
 		kept = h.call.ID
 	}
+	defer h.AskUser()()
 	r, err := h.lent.Session.Ask(ctx, hermes.Asked{Question: &q}, kept)
 	if errors.Is(err, ErrNoAnswer) {
 		return hermes.Answer{TimedOut: true}, nil
