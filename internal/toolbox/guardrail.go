@@ -73,7 +73,8 @@ func sign(c *hermes.Call) signature {
 // guardrail counts calls that fail or make no progress, appends a warning for
 // the model to the result, and stops repeats if HardStop is set. A block is
 // decided before a call and refuses that call; a stop is decided after a call
-// and ends the tool use of the turn.
+// and ends the tool use of the turn. Calls that another call makes are not counted: that one has
+// a limit of its own, and its end is counted.
 func (b *Toolbox) guardrail(next runner) runner {
 	return func(ctx context.Context, c *call) hermes.Result {
 		sig := sign(c.Call)
@@ -87,6 +88,9 @@ func (b *Toolbox) guardrail(next runner) runner {
 		}
 		began := b.o.Now()
 		r := next(ctx, c)
+		if c.Invoked() {
+			return r
+		}
 		if ctx.Err() != nil {
 			return r // an interrupted call says nothing about the next
 		}

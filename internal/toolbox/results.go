@@ -33,13 +33,20 @@ type Spill interface {
 	Keep(ctx context.Context, c *hermes.Call, text string) (path string, err error)
 }
 
+// invokedShare is how many times larger a result may be that goes to a script and not into the context.
+const invokedShare = 50
+
 // truncate keeps a large result out of the context. A result over its tool's
 // limit is stored whole, and the model gets its head, its size and its path.
 // Results of read_file are never stored, since read_file would read them.
 func (b *Toolbox) truncate(next runner) runner {
 	return func(ctx context.Context, c *call) hermes.Result {
 		r := next(ctx, c)
-		if limit := cmp.Or(c.Spec.ResultLimit, b.o.Limits.Result); storable(c.Spec) && len(r.Text) > limit {
+		limit := cmp.Or(c.Spec.ResultLimit, b.o.Limits.Result)
+		if c.Invoked() {
+			limit *= invokedShare
+		}
+		if storable(c.Spec) && len(r.Text) > limit {
 			r.Text = b.store(ctx, c.Call, r.Text, limit)
 		}
 		return r

@@ -144,12 +144,15 @@ type sighting struct {
 // page that is unchanged is not sent a second time; asking a third time in a row
 // is refused. Of equal reads that give the same although the file was written,
 // the third gets a warning and the fourth is refused. A page that changed is
-// always sent.
-func (l *ledger) read(session string, p location, w window, pg page, content sum) sighting {
+// always sent. So is what a script reads: it is recorded for later writes only.
+func (l *ledger) read(session string, p location, w window, pg page, content sum, script bool) sighting {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r, result := l.of(session), pg.sum()
-	row := r.repeat(fmt.Sprintf("read %s %d %d", p.real, w.offset, w.limit), result)
+	row := 0
+	if !script {
+		row = r.repeat(fmt.Sprintf("read %s %d %d", p.real, w.offset, w.limit), result)
+	}
 	key, now := pageKey{p.real, w.offset, w.limit}, view{stampOf(p.info), result}
 	was, known := r.files.Get(p.real)
 	if known && content == (sum{}) && was.stamp == now.stamp { // a page says nothing new of what was read whole
@@ -158,6 +161,10 @@ func (l *ledger) read(session string, p location, w window, pg page, content sum
 	shown := lines{}
 	if known && was.content == content && (content != (sum{}) || was.stamp == now.stamp) {
 		shown = was.shown
+	}
+	if script {
+		r.files.Put(p.real, state{now.stamp, content, shown.with(pg, w.offset)})
+		return sighting{}
 	}
 	if page, seen := r.pages.Get(key); seen && page == now && p.info.Mode().IsRegular() && p.info.Size() > 0 {
 		if r.reported {

@@ -81,7 +81,7 @@ func (t *Toolset) runRead(ctx context.Context, c *hermes.Call, in readArgs) (her
 	if page.counted { // to its end
 		whole = sum(content.Sum(nil))
 	}
-	seen := t.ledger.read(c.Host.Session().ID, p, w, page, whole)
+	seen := t.ledger.read(c.Host.Session().ID, p, w, page, whole, c.Invoked())
 	if seen.err != nil {
 		return hermes.Result{}, seen.err
 	}
