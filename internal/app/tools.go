@@ -13,11 +13,13 @@ import (
 	"hermes/internal/policy"
 	"hermes/internal/redact"
 	"hermes/internal/tool/clarify"
+	"hermes/internal/tool/codeexecution"
 	"hermes/internal/tool/file"
 	"hermes/internal/tool/learning"
 	"hermes/internal/tool/sessionsearch"
 	"hermes/internal/tool/terminal"
 	"hermes/internal/tool/todo"
+	"hermes/internal/toolbox"
 	"hermes/internal/toolset"
 )
 
@@ -39,8 +41,9 @@ func (a *App) makeTooling() *tooling {
 	}
 	files := a.newFiles(cfg)
 	shell := a.newTerminal(cfg, files)
+	scripts := a.newCodeExecution(cfg, shell)
 	sets := append([]hermes.Toolset{
-		files, shell, todo.New(), sessionsearch.New(func(ctx context.Context) (sessionsearch.Store, error) { return a.Database(ctx) }, a.opts.Now), a.memoryTools(), clarify.New(), a.skillTools(), learning.New(a.Learned(), a.opts.Now),
+		files, shell, scripts, todo.New(), sessionsearch.New(func(ctx context.Context) (sessionsearch.Store, error) { return a.Database(ctx) }, a.opts.Now), a.memoryTools(), clarify.New(), a.skillTools(), learning.New(a.Learned(), a.opts.Now),
 	}, a.opts.Extra...)
 	for _, set := range sets {
 		if c, ok := set.(io.Closer); ok {
@@ -49,7 +52,7 @@ func (a *App) makeTooling() *tooling {
 	}
 	return &tooling{
 		sets: sets, files: files, shell: shell,
-		hooks:     hook.New(a.log(), files.Hook(), shell.Hook(), a.watch().Hook(), a.learningHook(), a.review().Hook()),
+		hooks:     hook.New(a.log(), files.Hook(), shell.Hook(), scripts.Hook(), a.watch().Hook(), a.learningHook(), a.review().Hook()),
 		catalogue: toolset.NewCatalogue(sets, toolset.ParseCustom(cfg.CustomToolsets()), a.opts.Now),
 	}
 }
@@ -71,6 +74,19 @@ func (a *App) newTerminal(cfg *config.Config, files *file.Toolset) *terminal.Too
 			return hermes.Secret(v), ok
 		},
 	})
+}
+
+// newCodeExecution makes the tool for scripts. What they run is judged as commands are.
+func (a *App) newCodeExecution(cfg *config.Config, shell *terminal.Toolset) *codeexecution.Toolset {
+	s := cfg.CodeExecution()
+	c := codeexecution.Config{
+		Timeout: s.Timeout, MaxCalls: s.MaxToolCalls, Strict: s.Mode == "strict", Idle: s.KernelIdleTimeout, Kernels: s.MaxSessionKernels,
+		Passthrough: cfg.Terminal().EnvPassthrough, Judge: shell.Judge, Save: toolbox.Spillover{Dir: cfg.Home().Cache("exec")}.Keep, Now: a.opts.Now,
+	}
+	if cfg.Security().RedactSecrets {
+		c.Mask = a.Mask
+	}
+	return codeexecution.New(c)
 }
 
 // protectedLinks are the protected files that are links, in the home of the user and in those of Hermes.

@@ -22,7 +22,6 @@ var capabilities = [...]Capability{
 	{"browser", "the browser tools", "internal/tool/browser"},
 	{"checkpoints", "checkpoints of files", "internal/tool/checkpoint"},
 	{"classic interface", "the classic interface", ""},
-	{"code execution", "the code execution tools", "internal/tool/codeexecution"},
 	{"codex app server", "the Codex app server", ""},
 	{"coding instructions", "coding instructions", ""},
 	{"command homes", "a separate home for commands", ""},

@@ -37,7 +37,7 @@ type Settings struct {
 	Guardrails       Guardrails            `key:"tool_loop_guardrails"`
 	Goals            Goals                 `key:"goals" planned:"goals"`
 	Terminal         Terminal              `key:"terminal" prefix:"TERMINAL_"`
-	CodeExecution    CodeExecution         `key:"code_execution" planned:"code execution"`
+	CodeExecution    CodeExecution         `key:"code_execution"`
 	ToolOutput       ToolOutput            `key:"tool_output"`
 	ToolBudget       ToolBudget            `key:"tool_budget"`
 	Compression      Compression           `key:"compression"`

@@ -121,6 +121,7 @@ var layers = []layer{
 		{path: "internal/policy/shell/inspect", deps: []string{"mvdan.cc/sh/v3"}},
 		{path: "internal/sandbox", deps: []string{"golang.org/x/sys"}}, // it puts landlock, mount and seccomp together
 		{path: "internal/sandbox/gitguard", deps: []string{"golang.org/x/sys"}},
+		{path: "internal/window"}, // outputs that ansi cleans
 	}, {
 		{path: "internal/sandbox/jobobject", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/sandbox/plan"},
@@ -169,6 +170,7 @@ var layers = []layer{
 		{path: "internal/storetest"},
 		{path: "internal/surroundings"},
 		{path: "internal/tool/clarify"},
+		{path: "internal/tool/codeexecution", deps: []string{"modernc.org/quickjs"}},
 		{path: "internal/tool/file", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/tool/learning"},
 		{path: "internal/tool/sessionsearch"},

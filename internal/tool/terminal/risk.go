@@ -25,6 +25,13 @@ func (r riskAssessed) AssessRisk(_ context.Context, c *hermes.Call) []hermes.Ris
 // Subject describes a call; see [hermes.SubjectNamer].
 func (r riskAssessed) Subject(_ context.Context, c *hermes.Call) hermes.Subject { return r.subject(c) }
 
+// Judge returns the risks of a command that a call of another tool would run in the current
+// folder, as those of this tool are judged.
+func (t *Toolset) Judge(c *hermes.Call, line string) []hermes.Risk {
+	of, e := t.by(c), environmentOf(c)
+	return risks(shell.Judge(line, of.shellContext(e, folderOf(c, ""))).Within(wallsOf(e)))
+}
+
 // commandSubject is the command and the folder in which it would run.
 func (t *shellOf) commandSubject(c *hermes.Call) hermes.Subject {
 	var in arguments

@@ -1,0 +1,93 @@
+package codeexecution_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"hermes/internal/tool/codeexecution"
+)
+
+func (s *scene) js(code string) answer {
+	s.Helper()
+	a, err := s.call(s.Context(), map[string]any{"code": code, "language": "javascript"})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return a
+}
+
+func TestJavaScriptCallsTools(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, codeexecution.Config{})
+	for code, want := range map[string]string{
+		`console.log((await read_file("a", 3)).args)`:                                                  `{"offset":3,"path":"a"}` + "\n",
+		`import { read_file as r, terminal } from "hermes_tools";` + "\nprint(await r({path: 'b'}), 1)": `{"args":{"path":"b"},"tool":"read_file"} 1` + "\n",
+		`import * as t from 'hermes_tools'; print((await t.terminal("ls", {timeout: 4})).args)`:         `{"command":"ls","timeout":4}` + "\n",
+		`const all = await Promise.all([1,2,3].map(i => read_file("" + i))); print(all.map(r => r.args.path))`: `["1","2","3"]` + "\n",
+		`await new Promise(done => setTimeout(done, 5)); print("later")`:                               "later\n",
+		`read_file("x").then(r => print(r.args.path))`:                                                 "x\n",
+		`print(await hermes_tools.memory({}))`:                                                         `{"error":"memory cannot be called from a script: use it as a normal tool call instead"}` + "\n",
+		`print(typeof require, typeof process, typeof std, typeof os, typeof fetch, Object.keys(globalThis).filter(k => k.includes("hermes_")))`: "undefined undefined undefined undefined undefined [\"hermes_tools\"]\n",
+	} {
+		if a := s.js(code); a.Status != "success" || a.Output != want {
+			t.Errorf("%s: got %+v, want %q", code, a, want)
+		}
+	}
+	if a := s.js("function f() { throw new Error('no') }\nf()"); a.Status != "error" || !strings.Contains(a.Output, "Error: no") || !strings.Contains(a.Output, ":1") {
+		t.Errorf("got %+v", a)
+	}
+}
+
+func TestJavaScriptIsLimited(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, codeexecution.Config{Timeout: time.Second, MaxCalls: 2})
+	if a := s.js("print(1); for (;;) {}"); a.Status != "timeout" || a.Error != "Script timed out after 1s and was killed." || a.Output != "1\n" {
+		t.Errorf("endless: %+v", a)
+	}
+	if a := s.js("await new Promise(() => {})"); a.Status != "error" {
+		t.Errorf("a promise that is never settled: %+v", a)
+	}
+	if a := s.js("const all = []; for (;;) all.push(new Array(1e5).fill(7))"); a.Status != "error" || !strings.Contains(a.Output, "memory") {
+		t.Errorf("memory: %+v", a)
+	}
+	if a := s.js("function f() { return 1 + f() } f()"); a.Status != "error" || !strings.Contains(a.Output, "stack") {
+		t.Errorf("depth: %+v", a)
+	}
+	if a := s.js("for (let i = 0; i < 3; i++) print((await read_file('a')).error)"); !strings.HasPrefix(a.Output, "undefined\nundefined\nthe limit of 2 tool calls") {
+		t.Errorf("calls: %+v", a)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	a, err := s.call(ctx, map[string]any{"code": "for (;;) {}", "language": "javascript"})
+	if err != nil || a.Status != "interrupted" || a.Output != "[execution interrupted — user sent a new message]" {
+		t.Errorf("got %+v, error %v", a, err)
+	}
+}
+
+func TestJavaScriptKeepsVariables(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, codeexecution.Config{})
+	keep := func(code string, more map[string]any) answer {
+		args := map[string]any{"code": code, "language": "javascript", "keep": true}
+		for k, v := range more {
+			args[k] = v
+		}
+		a, err := s.call(t.Context(), args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	keep(`import { read_file } from "hermes_tools"; let n = 1; const f = () => ++n; f()`, nil)
+	if a := keep(`import { read_file } from "hermes_tools"; print(f(), n)`, nil); a.Output != "3 3\n" {
+		t.Errorf("got %+v", a)
+	}
+	if a := keep(`print(typeof f)`, map[string]any{"reset": true}); a.Output != "undefined\n" {
+		t.Errorf("after reset: %+v", a)
+	}
+	if a := s.js(`print(typeof f)`); a.Output != "undefined\n" {
+		t.Errorf("without keep: %+v", a)
+	}
+}

@@ -1,0 +1,161 @@
+package codeexecution
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+var errStopped = errors.New("the kernel was ended")
+
+// kernel keeps the variables of scripts from one call to the next.
+type kernel interface {
+	// runs runs a script. It reports false if the kernel has ended.
+	runs(ctx context.Context, s *script) (ending, bool)
+	// stop ends the kernel and returns when it is gone. It may be called again.
+	stop()
+	// over is closed when the kernel has ended.
+	over() <-chan struct{}
+}
+
+// kernelKey tells the kernels of sessions apart.
+type kernelKey struct{ session, language string }
+
+// kept is a kernel and when it is ended.
+type kept struct {
+	kernel
+	key   kernelKey
+	timer *time.Timer
+	busy  bool
+}
+
+// kernels are the kernels of all sessions. Its methods may be called concurrently.
+type kernels struct {
+	most int
+	idle time.Duration
+
+	mu     sync.Mutex
+	all    []*kept // the least recently used first
+	closed bool
+}
+
+// run runs a script in the kernel of a key, which is made if there is none.
+func (k *kernels) run(ctx context.Context, key kernelKey, s *script, make func(life context.Context) (kernel, error)) ending {
+	of, err := k.take(key, make)
+	if err != nil {
+		return ending{err: err}
+	}
+	end, alive := of.runs(ctx, s)
+	k.put(of, alive)
+	return end
+}
+
+// take returns the kernel of a key as busy. A session runs one script at a time.
+func (k *kernels) take(key kernelKey, make func(life context.Context) (kernel, error)) (*kept, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closed {
+		return nil, errStopped
+	}
+	for i, of := range k.all {
+		if of.key != key || of.busy {
+			continue
+		}
+		k.all = append(append(k.all[:i:i], k.all[i+1:]...), of)
+		select {
+		case <-of.over():
+			k.all = k.all[:len(k.all)-1]
+		default:
+			of.timer.Stop()
+			of.busy = true
+			return of, nil
+		}
+		break
+	}
+	for i := 0; len(k.all) >= k.most && i < len(k.all); {
+		if k.all[i].busy {
+			i++
+			continue
+		}
+		go k.all[i].stop()
+		k.all = append(k.all[:i:i], k.all[i+1:]...)
+	}
+	made, err := make(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	of := &kept{kernel: made, key: key, busy: true}
+	of.timer = time.AfterFunc(k.idle, func() { k.expire(of) })
+	of.timer.Stop()
+	k.all = append(k.all, of)
+	return of, nil
+}
+
+// put gives back a kernel, which ends when it was idle for long.
+func (k *kernels) put(of *kept, alive bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	of.busy = false
+	if alive {
+		of.timer.Reset(k.idle)
+		return
+	}
+	k.remove(of)
+}
+
+// remove forgets a kernel. The caller holds mu.
+func (k *kernels) remove(of *kept) {
+	for i, other := range k.all {
+		if other == of {
+			k.all = append(k.all[:i:i], k.all[i+1:]...)
+			return
+		}
+	}
+}
+
+// expire ends a kernel that was idle for long.
+func (k *kernels) expire(of *kept) {
+	k.mu.Lock()
+	busy := of.busy
+	if !busy {
+		k.remove(of)
+	}
+	k.mu.Unlock()
+	if !busy {
+		of.stop()
+	}
+}
+
+// end ends the kernels of a session and returns when they are gone.
+func (k *kernels) end(session string) {
+	k.stop(func(of *kept) bool { return of.key.session == session })
+}
+
+// close ends all kernels.
+func (k *kernels) close() {
+	k.mu.Lock()
+	k.closed = true
+	k.mu.Unlock()
+	k.stop(func(*kept) bool { return true })
+}
+
+func (k *kernels) stop(which func(*kept) bool) {
+	k.mu.Lock()
+	var rest, ended []*kept
+	for _, of := range k.all {
+		if which(of) {
+			of.timer.Stop()
+			ended = append(ended, of)
+		} else {
+			rest = append(rest, of)
+		}
+	}
+	k.all = rest
+	k.mu.Unlock()
+	var w sync.WaitGroup
+	for _, of := range ended {
+		w.Go(of.stop)
+	}
+	w.Wait()
+}
