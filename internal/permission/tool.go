@@ -20,6 +20,7 @@ type toolPattern struct {
 const (
 	toolCommand  = "terminal"
 	groupCommand = "terminal"
+	groupScripts = "code_execution" // whose scripts may run commands
 	groupFiles   = "file"
 )
 
@@ -82,19 +83,24 @@ func (t toolPattern) has(c *Call) bool {
 }
 
 // mayFit is fits for rules that deny or ask, whose names are in lower case. Tools that write files count as one, and so do those
-// that read them, a patch too, since its result shows some of the file, and those that run commands or feed a running one. A
-// group also has the tools whose names begin with its own, and the groups below it, such as mcp-github below mcp.
+// that read them, a patch too, since its result shows some of the file, and those that run commands or feed a running one, scripts
+// too. A group also has the tools whose names begin with its own, and the groups below it, such as mcp-github below mcp.
 func (t toolPattern) mayFit(c *Call) bool {
 	tool, toolset := strings.ToLower(c.Tool), strings.ToLower(c.Toolset)
 	switch {
 	case t.group == "":
-		return t.name == tool || t.glob && fnmatch(t.name, tool) || t.name == toolCommand && toolset == groupCommand ||
+		return t.name == tool || t.glob && fnmatch(t.name, tool) || t.name == toolCommand && (toolset == groupCommand || runsCommands(c)) ||
 			toolset == groupFiles && (t.writesFiles() && c.Writes || t.readsFiles() && (!c.Writes || tool == "patch"))
 	case toolset == t.group, strings.HasPrefix(toolset, t.group+"-"), strings.HasPrefix(tool, t.group+"_"):
 		return t.has(c) || t.group == groupFiles && t.part == "read" && tool == "patch"
+	case t.group == groupCommand && runsCommands(c):
+		return t.has(c)
 	}
 	return false
 }
+
+// runsCommands reports whether a call is a script that may run commands, which are its texts.
+func runsCommands(c *Call) bool { return strings.EqualFold(c.Toolset, groupScripts) && len(c.Texts) > 0 }
 
 func (t toolPattern) writesFiles() bool { return t.name == "write_file" || t.name == "patch" }
 

@@ -3,7 +3,6 @@ package codeexecution_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -178,4 +177,7 @@ print(read_file("one more"))
 	}
 }
 
-func ExampleToolset() { fmt.Println() }
+func jsonOf(v any) (string, error) {
+	b, err := json.Marshal(v)
+	return string(b), err
+}

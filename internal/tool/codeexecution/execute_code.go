@@ -139,7 +139,7 @@ func (t *Toolset) result(ctx context.Context, c *hermes.Call, s *script, end end
 	r := outcome{Status: statusSuccess, Output: s.stdout.text(), Calls: begun, Duration: float64(took.Round(10*time.Millisecond)) / float64(time.Second)}
 	r.Blocked, r.Advice = blocked(end.refused)
 	if path, err := t.save(ctx, c, s.stdout); err != nil {
-		r.Output += "\n[the whole output could not be saved: " + err.Error() + "]"
+		r.Output = below(r.Output, "[the whole output could not be saved: "+err.Error()+"]")
 	} else {
 		r.Saved = path
 	}
@@ -148,7 +148,7 @@ func (t *Toolset) result(ctx context.Context, c *hermes.Call, s *script, end end
 		r.Status, r.Error = statusTimeout, fmt.Sprintf("Script timed out after %ds and was killed.", int(t.config.Timeout.Seconds()))
 	case end.err != nil && ctx.Err() != nil:
 		r.Status = statusInterrupted
-		r.Output = strings.TrimLeft(r.Output+"\n[execution interrupted — user sent a new message]", "\n")
+		r.Output = below(r.Output, "[execution interrupted — user sent a new message]")
 	case end.err != nil:
 		return hermes.Result{}, fmt.Errorf("the script did not run: %w", end.err)
 	case end.code != 0:
@@ -156,7 +156,7 @@ func (t *Toolset) result(ctx context.Context, c *hermes.Call, s *script, end end
 	}
 	if end.err != nil || end.code != 0 {
 		if errs := s.stderr.Text(leftOut); errs != "" {
-			r.Output = strings.TrimLeft(r.Output+"\n[stderr]\n"+errs, "\n")
+			r.Output = below(r.Output, "[stderr]\n"+errs)
 		}
 		if in := s.in; in.Keep && end.err != nil {
 			r.Error = strings.TrimSpace(r.Error + " The kept variables are lost.")
@@ -165,6 +165,14 @@ func (t *Toolset) result(ctx context.Context, c *hermes.Call, s *script, end end
 	result, err := hermes.JSONResult(r)
 	result.Failed, result.RefundStep = r.Status != statusSuccess, true
 	return result, err
+}
+
+// below puts a text on a line of its own below an output.
+func below(output, text string) string {
+	if output == "" || strings.HasSuffix(output, "\n") {
+		return output + text
+	}
+	return output + "\n" + text
 }
 
 // save stores the output if the model does not get all of it.

@@ -22,13 +22,13 @@ func TestJavaScriptCallsTools(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, codeexecution.Config{})
 	for code, want := range map[string]string{
-		`console.log((await read_file("a", 3)).args)`:                                                  `{"offset":3,"path":"a"}` + "\n",
-		`import { read_file as r, terminal } from "hermes_tools";` + "\nprint(await r({path: 'b'}), 1)": `{"args":{"path":"b"},"tool":"read_file"} 1` + "\n",
-		`import * as t from 'hermes_tools'; print((await t.terminal("ls", {timeout: 4})).args)`:         `{"command":"ls","timeout":4}` + "\n",
-		`const all = await Promise.all([1,2,3].map(i => read_file("" + i))); print(all.map(r => r.args.path))`: `["1","2","3"]` + "\n",
-		`await new Promise(done => setTimeout(done, 5)); print("later")`:                               "later\n",
-		`read_file("x").then(r => print(r.args.path))`:                                                 "x\n",
-		`print(await hermes_tools.memory({}))`:                                                         `{"error":"memory cannot be called from a script: use it as a normal tool call instead"}` + "\n",
+		`console.log((await read_file("a", 3)).args)`:                                                                                            `{"offset":3,"path":"a"}` + "\n",
+		`import { read_file as r, terminal } from "hermes_tools";` + "\nprint(await r({path: 'b'}), 1)":                                          `{"args":{"path":"b"},"tool":"read_file"} 1` + "\n",
+		`import * as t from 'hermes_tools'; print((await t.terminal("ls", {timeout: 4})).args)`:                                                  `{"command":"ls","timeout":4}` + "\n",
+		`const all = await Promise.all([1,2,3].map(i => read_file("" + i))); print(all.map(r => r.args.path))`:                                   `["1","2","3"]` + "\n",
+		`await new Promise(done => setTimeout(done, 5)); print("later")`:                                                                         "later\n",
+		`read_file("x").then(r => print(r.args.path))`:                                                                                           "x\n",
+		`print(await hermes_tools.memory({}))`:                                                                                                   `{"error":"memory cannot be called from a script: use it as a normal tool call instead"}` + "\n",
 		`print(typeof require, typeof process, typeof std, typeof os, typeof fetch, Object.keys(globalThis).filter(k => k.includes("hermes_")))`: "undefined undefined undefined undefined undefined [\"hermes_tools\"]\n",
 	} {
 		if a := s.js(code); a.Status != "success" || a.Output != want {
@@ -49,7 +49,7 @@ func TestJavaScriptIsLimited(t *testing.T) {
 	if a := s.js("await new Promise(() => {})"); a.Status != "error" {
 		t.Errorf("a promise that is never settled: %+v", a)
 	}
-	if a := s.js("const all = []; for (;;) all.push(new Array(1e5).fill(7))"); a.Status != "error" || !strings.Contains(a.Output, "memory") {
+	if a := newScene(t, codeexecution.Config{}).js("const all = []; for (;;) all.push(new Array(1e5).fill(7))"); a.Status != "error" || !strings.Contains(a.Output, "memory") {
 		t.Errorf("memory: %+v", a)
 	}
 	if a := s.js("function f() { return 1 + f() } f()"); a.Status != "error" || !strings.Contains(a.Output, "stack") {

@@ -217,6 +217,9 @@ func (p *process) answer(r *running, m fromScript) {
 	result := problem("no script runs now, so that no tool can")
 	if r != nil {
 		result = r.call(r.ctx, m.Tool, m.Args)
+		if r.ctx.Err() != nil {
+			return // it is being ended, and must not go on meanwhile
+		}
 	}
 	_ = p.write(toScript{Answer: m.Call, Result: result}) // fails only if the process has ended
 }
