@@ -82,6 +82,7 @@ func (a *App) newCodeExecution(cfg *config.Config, shell *terminal.Toolset) *cod
 	c := codeexecution.Config{
 		Timeout: s.Timeout, MaxCalls: s.MaxToolCalls, Strict: s.Mode == "strict", Idle: s.KernelIdleTimeout, Kernels: s.MaxSessionKernels,
 		Passthrough: cfg.Terminal().EnvPassthrough, Judge: shell.Judge, Save: toolbox.Spillover{Dir: cfg.Home().Cache("exec")}.Keep, Now: a.opts.Now,
+		Cache: cfg.Home().Cache("micropython"),
 	}
 	if cfg.Security().RedactSecrets {
 		c.Mask = a.Mask

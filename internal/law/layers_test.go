@@ -170,7 +170,7 @@ var layers = []layer{
 		{path: "internal/storetest"},
 		{path: "internal/surroundings"},
 		{path: "internal/tool/clarify"},
-		{path: "internal/tool/codeexecution", deps: []string{"modernc.org/quickjs"}},
+		{path: "internal/tool/codeexecution", deps: []string{"github.com/tetratelabs/wazero", "modernc.org/quickjs"}},
 		{path: "internal/tool/file", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/tool/learning"},
 		{path: "internal/tool/sessionsearch"},

@@ -3,8 +3,8 @@
 //
 // A Python script runs in the session's environment (python.go, boot.py), where its walls
 // hold, and calls tools over a channel (channel.go). JavaScript runs in an engine of this
-// program, which gives it nothing but the tools (javascript.go). Both share what calls may
-// do (calls.go): every call takes the way of a call of the model. The package knows no
+// program, which gives it nothing but the tools (javascript.go), and so does Python where
+// there is none (micropython.go). All share what calls may do (calls.go): every call takes the way of a call of the model. The package knows no
 // tool besides its own. Start reading at execute_code.go.
 package codeexecution
 
@@ -48,14 +48,17 @@ type Config struct {
 	Save func(ctx context.Context, c *hermes.Call, text string) (path string, err error)
 	// Mask removes secrets from what is saved; nil removes none.
 	Mask func(string) string
-	Now  func() time.Time // nil is time.Now
+	// Cache is a folder for compiled code of MicroPython; "" compiles it in each program.
+	Cache string
+	Now   func() time.Time // nil is time.Now
 }
 
 // Toolset is execute_code for all sessions of a program. It may be used concurrently.
 type Toolset struct {
-	config  Config
-	pythons pythons
-	kernels kernels
+	config      Config
+	pythons     pythons
+	kernels     kernels
+	microPython microRuntime
 }
 
 var (
@@ -74,7 +77,7 @@ func New(c Config) *Toolset {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Toolset{config: c, kernels: kernels{most: c.Kernels, idle: c.Idle}}
+	return &Toolset{config: c, microPython: microRuntime{cache: c.Cache}, kernels: kernels{most: c.Kernels, idle: c.Idle}}
 }
 
 // Name is "code_execution".
@@ -101,5 +104,6 @@ func (t *Toolset) Hook() hermes.Hook {
 // Close ends all kernels and starts no others.
 func (t *Toolset) Close() error {
 	t.kernels.close()
+	t.microPython.close()
 	return nil
 }

@@ -74,6 +74,7 @@ type answer struct {
 	Calls  int     `json:"tool_calls_made"`
 	Took   float64 `json:"duration_seconds"`
 	Saved  string  `json:"full_output"`
+	Note   string  `json:"note"`
 }
 
 // scene runs scripts in a local environment.

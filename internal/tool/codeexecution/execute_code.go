@@ -44,6 +44,7 @@ type outcome struct {
 	Calls    int      `json:"tool_calls_made"`
 	Duration float64  `json:"duration_seconds"`
 	Saved    string   `json:"full_output,omitempty"`
+	Note     string   `json:"note,omitempty"`
 	Blocked  []string `json:"blocked,omitempty"` // by the sandbox
 	Advice   string   `json:"blocked_advice,omitempty"`
 }
@@ -64,6 +65,7 @@ type script struct {
 	in     arguments
 	stdout *output
 	stderr *window.Window
+	note   string // for the model
 }
 
 // run is the tool execute_code.
@@ -136,7 +138,7 @@ func (s *script) progress(age time.Duration) string {
 // result describes the end of a script to the model.
 func (t *Toolset) result(ctx context.Context, c *hermes.Call, s *script, end ending, took time.Duration) (hermes.Result, error) {
 	_, begun := s.counts()
-	r := outcome{Status: statusSuccess, Output: s.stdout.text(), Calls: begun, Duration: float64(took.Round(10*time.Millisecond)) / float64(time.Second)}
+	r := outcome{Status: statusSuccess, Output: s.stdout.text(), Calls: begun, Note: s.note, Duration: float64(took.Round(10*time.Millisecond)) / float64(time.Second)}
 	r.Blocked, r.Advice = blocked(end.refused)
 	if path, err := t.save(ctx, c, s.stdout); err != nil {
 		r.Output = below(r.Output, "[the whole output could not be saved: "+err.Error()+"]")

@@ -62,8 +62,8 @@ func line(known *pythons, strict bool, passthrough []string) string {
 	var b strings.Builder
 	b.WriteString("p=\n")
 	if !strict {
-		b.WriteString(`if [ -x "${VIRTUAL_ENV-}/bin/python3" ]; then p=$VIRTUAL_ENV/bin/python3
-elif [ -x "${CONDA_PREFIX-}/bin/python3" ]; then p=$CONDA_PREFIX/bin/python3; fi
+		b.WriteString(`if [ "${VIRTUAL_ENV-}" ] && [ -x "$VIRTUAL_ENV/bin/python3" ]; then p=$VIRTUAL_ENV/bin/python3
+elif [ "${CONDA_PREFIX-}" ] && [ -x "$CONDA_PREFIX/bin/python3" ]; then p=$CONDA_PREFIX/bin/python3; fi
 `)
 	}
 	b.WriteString(`[ "$p" ] || p=$(command -v python3 || command -v python) || exit 86

@@ -28,7 +28,11 @@ func (t *Toolset) python(ctx context.Context, c *hermes.Call, s *script) ending 
 	}
 	p.begin(ctx, s, false)
 	<-p.done
-	return p.ending()
+	end := p.ending()
+	if errors.Is(end.err, errNoPython) {
+		return t.micro(ctx, s)
+	}
+	return end
 }
 
 // notFound is the exit code of shells, and of programs such as pyenv's, for a program that is missing.

@@ -287,8 +287,28 @@ func TestWithoutPythonTheModelReadsWhatElseItCanDo(t *testing.T) {
 	}
 	t.Cleanup(func() { env.Close() })
 	s.host.env = env
-	if _, err := s.call(t.Context(), map[string]any{"code": "print(1)"}); err == nil || !strings.Contains(err.Error(), "language javascript") {
+	a := s.run("from hermes_tools import read_file\nr = read_file('é' * 9, offset=2)\nprint(len(r['args']['path']), r['args']['offset'], f'{1}', read_file('x' * 60000))")
+	if a.Status != "success" || !strings.HasPrefix(a.Output, "9 2 1 {'error': 'the result has 60") || a.Calls != 2 || !strings.Contains(a.Note, "MicroPython") {
+		t.Errorf("got %+v", a)
+	}
+	for code, want := range map[string]string{
+		"def f():\n    return 1/0\nf()":             "ZeroDivisionError",
+		"from hermes_tools import memory":           "ImportError: memory cannot be called from a script: use it as a normal tool call instead",
+		"import sys; sys.exit(4)":                   "",
+		"open('/etc/passwd')":                       "Error",
+		"x = []\nwhile True: x.append('y' * 10000)": "MemoryError",
+	} {
+		if a := s.run(code); a.Status != "error" || !strings.Contains(a.Output, want) {
+			t.Errorf("%s: got %+v", code, a)
+		}
+	}
+	if _, err := s.call(t.Context(), map[string]any{"code": "print(1)", "keep": true}); err == nil || !strings.Contains(err.Error(), "language javascript") {
 		t.Errorf("error %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(100*time.Millisecond, cancel)
+	if a, err := s.call(ctx, map[string]any{"code": "while True: pass"}); err != nil || a.Status != "interrupted" {
+		t.Errorf("got %+v, error %v", a, err)
 	}
 	if a := s.js("print(1)"); a.Output != "1\n" {
 		t.Errorf("got %+v", a)
