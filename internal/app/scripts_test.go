@@ -3,6 +3,7 @@ package app_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -163,10 +164,10 @@ func TestScriptsAreJudgedAsCommands(t *testing.T) {
 	s := scripts(t, hermes.Deny)
 	s.write(".hermes/permissions.yaml", "rules:\n- deny: 'terminal: git push*'\n- deny: 'execute_code: *curl*'\n")
 	for code, want := range map[string]string{
-		"import os; os.system('git push')":                            "forbidden",
+		"import os; os.system('git push')":                             "forbidden",
 		"import subprocess as s; s.run(['curl', 'https://a.example'])": "forbidden",
-		"import shutil; shutil.rmtree('/')":                           "forbidden",
-		"print('ran')":                                                "denied",
+		"import shutil; shutil.rmtree('/')":                            "forbidden",
+		"print('ran')":                                                 "denied",
 	} {
 		output, status := s.execute(code, nil)
 		if status != want {
@@ -213,5 +214,32 @@ except OSError as e:
 	}
 	if len(s.asked) > 0 {
 		t.Errorf("asked %+v", s.asked)
+	}
+}
+
+// TestAScriptRunsWhereTheUserWasShown: its folder becomes a link to another while the user is asked.
+func TestAScriptRunsWhereTheUserWasShown(t *testing.T) {
+	t.Parallel()
+	s := scripts(t, hermes.AllowOnce)
+	s.write("good/a.txt", "")
+	s.write("bad/a.txt", "")
+	at := filepath.Join(s.dir, "at")
+	if err := os.Symlink(filepath.Join(s.dir, "good"), at); err != nil {
+		t.Fatal(err)
+	}
+	s.say(`CALL terminal {"command":"cd at"}`)
+	s.asking = func() {
+		if err := errors.Join(os.Remove(at), os.Symlink(filepath.Join(s.dir, "bad"), at)); err != nil {
+			t.Error(err)
+		}
+	}
+	output, _ := s.execute("open('ran', 'w')", nil)
+	if len(s.asked) != 1 || filepath.Base(s.asked[0].Dir) != "good" || !strings.Contains(output, "by now") {
+		t.Errorf("asked %+v, output %s", s.asked, output)
+	}
+	for _, name := range []string{"good/ran", "bad/ran"} {
+		if _, err := os.Stat(filepath.Join(s.dir, name)); err == nil {
+			t.Errorf("it ran: %s is there", name)
+		}
 	}
 }

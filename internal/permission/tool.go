@@ -100,7 +100,9 @@ func (t toolPattern) mayFit(c *Call) bool {
 }
 
 // runsCommands reports whether a call is a script that may run commands, which are its texts.
-func runsCommands(c *Call) bool { return strings.EqualFold(c.Toolset, groupScripts) && len(c.Texts) > 0 }
+func runsCommands(c *Call) bool {
+	return strings.EqualFold(c.Toolset, groupScripts) && len(c.Texts) > 0
+}
 
 func (t toolPattern) writesFiles() bool { return t.name == "write_file" || t.name == "patch" }
 

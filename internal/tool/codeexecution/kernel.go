@@ -41,8 +41,8 @@ type kernels struct {
 }
 
 // run runs a script in the kernel of a key, which is made if there is none.
-func (k *kernels) run(ctx context.Context, key kernelKey, s *script, make func(life context.Context) (kernel, error)) ending {
-	of, err := k.take(key, make)
+func (k *kernels) run(ctx context.Context, key kernelKey, s *script, start func(life context.Context) (kernel, error)) ending {
+	of, err := k.take(key, start)
 	if err != nil {
 		return ending{err: err}
 	}
@@ -52,7 +52,7 @@ func (k *kernels) run(ctx context.Context, key kernelKey, s *script, make func(l
 }
 
 // take returns the kernel of a key as busy. A session runs one script at a time.
-func (k *kernels) take(key kernelKey, make func(life context.Context) (kernel, error)) (*kept, error) {
+func (k *kernels) take(key kernelKey, start func(life context.Context) (kernel, error)) (*kept, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.closed {
@@ -81,7 +81,7 @@ func (k *kernels) take(key kernelKey, make func(life context.Context) (kernel, e
 		go k.all[i].stop()
 		k.all = append(k.all[:i:i], k.all[i+1:]...)
 	}
-	made, err := make(context.Background())
+	made, err := start(context.Background())
 	if err != nil {
 		return nil, err
 	}

@@ -84,10 +84,14 @@ type fromScript struct {
 	Code  int `json:"code"`
 }
 
-// start starts a Python in an environment. It lives until ctx ends or it ends by itself.
-func (t *Toolset) start(ctx context.Context, env hermes.Environment) (*process, error) {
+// start starts a Python for a call. It lives until ctx ends or it ends by itself.
+func (t *Toolset) start(ctx context.Context, call *hermes.Call) (*process, error) {
+	env := call.Host.Environment()
 	p := &process{token: rand.Text(), found: t.pythons.add, done: make(chan struct{})}
 	c := hermes.Command{Line: line(&t.pythons, t.config.Strict, t.config.Passthrough), Grace: killGrace}
+	if call.Approved != nil {
+		c.Ready = func() error { return unchanged(call) }
+	}
 	stdout := newSplitter(p.token, printer{p, func(s *script) io.Writer { return s.stdout }}, p.mark)
 	stderr := newSplitter(p.token, printer{p, func(s *script) io.Writer { return s.stderr }}, p.mark)
 	c.Stdout, c.Stderr = stdout, stderr

@@ -12,17 +12,15 @@ var errNoPython = errors.New("no Python was found where commands run; call it ag
 
 // python runs a Python script of a call until it ends.
 func (t *Toolset) python(ctx context.Context, c *hermes.Call, s *script) ending {
-	env := c.Host.Environment()
-	if env == nil {
+	if c.Host.Environment() == nil {
 		return ending{err: errors.New("this session has no environment to run scripts in; call it with language javascript")}
 	}
 	if s.in.Keep {
 		return t.kernels.run(ctx, kernelKey{c.Host.Session().ID, "python"}, s, func(life context.Context) (kernel, error) {
-			p, err := t.start(life, env)
-			return p, err
+			return t.start(life, c)
 		})
 	}
-	p, err := t.start(ctx, env)
+	p, err := t.start(ctx, c)
 	if err != nil {
 		return ending{err: err}
 	}

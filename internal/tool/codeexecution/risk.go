@@ -3,6 +3,7 @@ package codeexecution
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"hermes"
@@ -40,6 +41,14 @@ func (e executeCode) Subject(_ context.Context, c *hermes.Call) hermes.Subject {
 	return s
 }
 
+// unchanged fails if a script would run in another folder than the user was shown.
+func unchanged(c *hermes.Call) error {
+	if dir := folderOf(c.Host.Environment()); c.Approved.Dir != "" && dir != c.Approved.Dir {
+		return fmt.Errorf("the folder is %s by now, and the user allowed the script in %s; call it again", dir, c.Approved.Dir)
+	}
+	return nil
+}
+
 // commandOf returns the shell command that would run the script of a call, false if it is
 // no Python.
 func commandOf(args json.RawMessage) (string, bool) {
@@ -54,10 +63,17 @@ func commandOf(args json.RawMessage) (string, bool) {
 	return "python3 - <<'" + end + "'\n" + in.Code + "\n" + end, true
 }
 
+// folderOf is the folder in which a script runs. On this machine links are followed: an answer
+// is for the folder, and not for a link to it.
 func folderOf(e hermes.Environment) string {
 	dir, err := e.Files().Resolve(".")
 	if err != nil {
 		return ""
+	}
+	if host, ok := e.Files().(hermes.HostFiles); ok && host.OnHost() {
+		if real, err := e.Files().RealPath(context.Background(), dir); err == nil {
+			return real
+		}
 	}
 	return dir
 }
