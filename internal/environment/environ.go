@@ -2,7 +2,6 @@ package environment
 
 import (
 	"cmp"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -147,10 +146,6 @@ func suggestsSecret(name string) bool {
 		}
 	}
 	return false
-}
-
-func sortedNames(vars map[string]string) []string {
-	return slices.Sorted(maps.Keys(vars))
 }
 
 // clean returns the variables of a command that runs outside: those that the program

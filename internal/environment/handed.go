@@ -4,6 +4,8 @@ import (
 	"io"
 	"os"
 	"strconv"
+
+	"hermes/internal/shellstate"
 )
 
 // The descriptors at which a shell finds what it is handed, where the system has no
@@ -53,7 +55,7 @@ func (h *handed) inherited() *os.File {
 // open reads what the shell wrote, from the start.
 func (h *handed) open() (io.ReadCloser, error) {
 	if h.file != nil {
-		return io.NopCloser(io.NewSectionReader(h.file, 0, maxState)), nil
+		return io.NopCloser(io.NewSectionReader(h.file, 0, shellstate.Max)), nil
 	}
 	return os.Open(h.path)
 }

@@ -7,9 +7,8 @@
 // files; when the shell ends, it writes its exported variables to a file
 // (state.go).
 //
-// A new backend needs only Exec and Close: [ShellFiles] implements its files by
-// shell commands. The package does not know tools, approvals or models. Start
-// reading at local.go.
+// Other places to run commands are backends of package remote, below this folder. The
+// package does not know tools, approvals or models. Start reading at local.go.
 package environment
 
 import (

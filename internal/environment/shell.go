@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"hermes/internal/shellstate"
 )
 
 // maxArgument is the longest command line passed as an argument, since Linux
@@ -97,9 +99,9 @@ func (l *Local) tooLong(sh shell, line string) (string, *handed, error) {
 		return "", nil, fmt.Errorf("store the command: %w", err)
 	}
 	if sh.power {
-		return ". ([ScriptBlock]::Create([IO.File]::ReadAllText(" + quote(file.name) + ")))", file, nil
+		return ". ([ScriptBlock]::Create([IO.File]::ReadAllText(" + shellstate.Quote(file.name) + ")))", file, nil
 	}
-	return ". " + quote(file.name), file, nil
+	return ". " + shellstate.Quote(file.name), file, nil
 }
 
 // args returns the shell's arguments for a line. The shell writes its state to
@@ -109,16 +111,10 @@ func args(sh shell, line, state string) []string {
 	case sh.power && state == "":
 		return []string{"-NoProfile", "-NonInteractive", "-Command", line}
 	case sh.power:
-		script := "$__hermesFile = " + quote(state) + "\n" + strings.Replace(keepPowerShell, "LINE", line, 1)
+		script := "$__hermesFile = " + shellstate.Quote(state) + "\n" + strings.Replace(keepPowerShell, "LINE", line, 1)
 		return []string{"-NoProfile", "-NonInteractive", "-Command", script}
 	case state == "":
 		return []string{"-c", line}
 	}
 	return []string{"-c", keepScript, filepath.Base(sh.path), line, state}
-}
-
-// quote quotes s as one word for a POSIX shell. Our file names never contain a
-// quote, so PowerShell reads them the same way.
-func quote(s string) string {
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

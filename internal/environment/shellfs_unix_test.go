@@ -8,13 +8,14 @@ import (
 	"hermes"
 	"hermes/hermestest"
 	"hermes/internal/environment"
+	"hermes/internal/environment/remote"
 )
 
 // shellOnly is a backend that has nothing but commands.
 type shellOnly struct{ *environment.Local }
 
 func (s shellOnly) Files() hermes.Files {
-	return environment.ShellFiles{Run: s.Exec, Home: "/home/ada", Dir: func() string {
+	return remote.ShellFiles{Run: s.Exec, Home: "/home/ada", Dir: func() string {
 		dir, _ := s.Local.Files().Resolve(".")
 		return dir
 	}}

@@ -1,4 +1,4 @@
-package environment
+package remote
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/shellstate"
 )
 
 // ShellFiles implements the files of an environment by shell commands, so that a
@@ -210,7 +211,7 @@ func (f ShellFiles) Rename(ctx context.Context, from, to string) error {
 	if f.noLinks {
 		check = "(p=$to; make=1\n" + enterFolder + ") || exit\n"
 	}
-	_, err = f.run(ctx, "rename", from, `to=`+quote(target)+"\n"+check+f.keepTo("", `[ -e "$p" ] || [ -L "$p" ] || exit 44
+	_, err = f.run(ctx, "rename", from, `to=`+shellstate.Quote(target)+"\n"+check+f.keepTo("", `[ -e "$p" ] || [ -L "$p" ] || exit 44
 mkdir -p -- "$(dirname -- "$to")" || exit
 if [ -d "$to" ] && [ ! -L "$to" ]; then
 	[ -d "$p" ] && [ ! -L "$p" ] || exit 46
@@ -226,7 +227,7 @@ func (f ShellFiles) line(p, script string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "p=" + quote(resolved) + "\n" + script, nil
+	return "p=" + shellstate.Quote(resolved) + "\n" + script, nil
 }
 
 func (f ShellFiles) run(ctx context.Context, verb, p, script string) (string, error) {

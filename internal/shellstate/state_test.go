@@ -1,4 +1,4 @@
-package environment
+package shellstate
 
 import (
 	"testing"
@@ -24,17 +24,17 @@ func TestStateOfEveryShellIsRead(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(parseState(c.text), c.want); diff != "" {
+			if diff := cmp.Diff(Parse(c.text), c.want); diff != "" {
 				t.Errorf("got (-) want (+):\n%s", diff)
 			}
 		})
 	}
 }
 
-func FuzzParseState(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	f.Add("declare -x A=\"1\"\nexport B='2'\nC=$'\\x41\\n'\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		for name := range parseState(text) {
+		for name := range Parse(text) {
 			if !isName(name) {
 				t.Errorf("%q is no name", name)
 			}
