@@ -213,7 +213,7 @@ func TestNewFilesObeyAnyUmask(t *testing.T) {
 		return
 	}
 	l := mustLocal(t, environment.LocalConfig{})
-	for name, files := range map[string]hermes.Files{"host": l.Files(), "shell": shellOnly{l}.Files()} {
+	for name, files := range map[string]hermes.Files{"host": l.Files()} {
 		if err := files.Write(t.Context(), name+"/a", nil, 0); err != nil {
 			t.Fatal(err)
 		}

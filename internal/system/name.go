@@ -5,9 +5,9 @@ package system
 
 import "strings"
 
-// releaseName reads the name and version of a distribution from an os-release file, ""
+// ReleaseName is the name and version of a distribution, read from an os-release file, ""
 // if it has none. kernel is the kernel's own name, which says whether this is WSL.
-func releaseName(release, kernel string) string {
+func ReleaseName(release, kernel string) string {
 	fields := map[string]string{}
 	for line := range strings.Lines(release) {
 		name, value, ok := strings.Cut(strings.TrimSpace(line), "=")

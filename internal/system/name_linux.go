@@ -10,5 +10,5 @@ func Name() string {
 		release, _ = os.ReadFile("/usr/lib/os-release") // none is fine
 	}
 	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease") // unknown is fine
-	return releaseName(string(release), string(kernel))
+	return ReleaseName(string(release), string(kernel))
 }

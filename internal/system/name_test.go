@@ -11,7 +11,7 @@ func TestReleaseName(t *testing.T) {
 		{"NAME='Arch Linux'\nID=arch\n", "", "Arch Linux"},
 		{"", "", "Linux"},
 	} {
-		if got := releaseName(c.release, c.kernel); got != c.want {
+		if got := ReleaseName(c.release, c.kernel); got != c.want {
 			t.Errorf("%q on %q: %q, want %q", c.release, c.kernel, got, c.want)
 		}
 	}

@@ -18,28 +18,33 @@ import (
 	"hermes/internal/shellstate"
 )
 
-// ShellFiles implements the files of an environment by shell commands, so that a
-// backend only needs to run commands. The environment must have a POSIX shell
-// and the usual tools (stat, mktemp, xargs, readlink). All fields are required;
-// the methods may be called concurrently if Run may.
-type ShellFiles struct {
-	// Run runs a command without keeping its folder and variables.
-	Run func(ctx context.Context, c hermes.Command) (hermes.Exit, error)
-	// Dir returns the current folder of the environment.
-	Dir func() string
-	// Home is its home folder.
-	Home string
+// Files returns the file system that the commands see: that of a [FileServer], else files
+// that are read and written by scripts, which need the usual tools (stat, mktemp, xargs,
+// readlink), as busybox has them.
+func (e *Environment) Files() hermes.Files {
+	if s, ok := e.place.runner.(FileServer); ok {
+		ctx, cancel := context.WithTimeout(e.life, askTime)
+		defer cancel()
+		if f, err := e.place.know(ctx); err == nil {
+			return s.Files(func() string { return e.current(f) }, f.home)
+		}
+	}
+	return files{env: e}
+}
 
+// files are the files of a place, read and written by scripts.
+type files struct {
+	env     *Environment
 	noLinks bool // what opens or changes a file follows no link
 }
 
-var _ hermes.LinklessFiles = ShellFiles{}
+var _ hermes.LinklessFiles = files{}
 
 // NoLinks returns the same files, which open and change no file through a link.
 // Each command runs in the file's folder, after comparing where the shell arrived
 // with where it was sent. Only the target of Rename may still be replaced by a link
 // while the command runs.
-func (f ShellFiles) NoLinks() hermes.Files {
+func (f files) NoLinks() hermes.Files {
 	f.noLinks = true
 	return f
 }
@@ -70,7 +75,7 @@ p=$n
 `
 
 // keepTo puts the check for links before a script, if there is to be one.
-func (f ShellFiles) keepTo(make, script string) string {
+func (f files) keepTo(make, script string) string {
 	if !f.noLinks {
 		return script
 	}
@@ -78,20 +83,24 @@ func (f ShellFiles) keepTo(make, script string) string {
 }
 
 // Resolve returns the absolute path; see [hermes.Files].
-func (f ShellFiles) Resolve(p string) (string, error) {
+func (f files) Resolve(p string) (string, error) {
 	switch {
 	case p == "":
 		return "", errors.New("the path is empty; name a file or folder")
-	case p == "~" || strings.HasPrefix(p, "~/"):
-		p = f.Home + p[1:]
-	case !path.IsAbs(p):
-		p = f.Dir() + "/" + p
+	case path.IsAbs(p):
+		return path.Clean(p), nil
 	}
-	return path.Clean(p), nil
+	ctx, cancel := context.WithTimeout(f.env.life, askTime)
+	defer cancel()
+	known, err := f.env.place.know(ctx)
+	if err != nil {
+		return "", fmt.Errorf("find out where %s is: %w", p, err)
+	}
+	return absolute(known.home, joined(f.env.current(known), p)), nil
 }
 
 // Stat follows links.
-func (f ShellFiles) Stat(ctx context.Context, p string) (fs.FileInfo, error) {
+func (f files) Stat(ctx context.Context, p string) (fs.FileInfo, error) {
 	text, err := f.run(ctx, "stat", p, `[ -e "$p" ] || exit 44
 stat -L -c '%f %s %Y' -- "$p" 2>/dev/null || stat -L -f '%Xp %z %m' -- "$p"`)
 	if err != nil {
@@ -107,13 +116,18 @@ stat -L -c '%f %s %Y' -- "$p" 2>/dev/null || stat -L -f '%Xp %z %m' -- "$p"`)
 }
 
 // RealPath follows all links of the path.
-func (f ShellFiles) RealPath(ctx context.Context, p string) (string, error) {
-	text, err := f.run(ctx, "follow", p, `readlink -f -- "$p" || exit 44`)
+func (f files) RealPath(ctx context.Context, p string) (string, error) {
+	text, err := f.run(ctx, "follow", p, `n=0 # busybox does not follow a link to nothing
+until readlink -f -- "$p" 2>/dev/null; do
+	n=$((n + 1))
+	[ -L "$p" ] && [ $n -lt 40 ] && t=$(readlink -- "$p") || exit 44
+	case $t in /*) p=$t ;; *) p=${p%/*}/$t ;; esac
+done`)
 	return strings.TrimSuffix(text, "\n"), err
 }
 
 // Open streams the file. An error may only show at the first Read.
-func (f ShellFiles) Open(ctx context.Context, p string) (io.ReadCloser, error) {
+func (f files) Open(ctx context.Context, p string) (io.ReadCloser, error) {
 	check := ""
 	if f.noLinks {
 		check = `[ -L "$p" ] && exit 47
@@ -131,7 +145,7 @@ exec cat -- "$p"`))
 	s := &stream{PipeReader: r, cancel: cancel, done: make(chan struct{})}
 	go func() { // ends with the command; Close waits
 		defer close(s.done)
-		exit, err := f.Run(ctx, hermes.Command{Line: line, Stdout: w})
+		exit, err := f.env.run(ctx, hermes.Command{Line: line, Dir: "/", Stdout: w}, true)
 		w.CloseWithError(cmp.Or(err, failure("open", p, exit.Code, ""), io.EOF))
 	}()
 	return s, nil
@@ -152,7 +166,7 @@ func (s *stream) Close() error {
 }
 
 // Write replaces the file atomically.
-func (f ShellFiles) Write(ctx context.Context, p string, data []byte, mode fs.FileMode) error {
+func (f files) Write(ctx context.Context, p string, data []byte, mode fs.FileMode) error {
 	follow := `if [ -L "$p" ]; then p=$(readlink -f -- "$p") || exit 44; fi
 `
 	if f.noLinks {
@@ -182,7 +196,7 @@ cat >"$t" && chmod "$m" "$t" && mv -f -- "$t" "$p"`))
 }
 
 // List returns the entries of a folder, sorted by name.
-func (f ShellFiles) List(ctx context.Context, dir string) ([]fs.DirEntry, error) {
+func (f files) List(ctx context.Context, dir string) ([]fs.DirEntry, error) {
 	text, err := f.run(ctx, "list", dir, `[ -e "$p" ] || exit 44
 cd -- "$p" && [ -r . ] || exit 45
 stat -c x . >/dev/null 2>&1 && set -- -c '%f %s %Y %n' || set -- -f '%Xp %z %m %N'
@@ -195,14 +209,14 @@ true`)
 }
 
 // Remove deletes a file or an empty folder.
-func (f ShellFiles) Remove(ctx context.Context, p string) error {
+func (f files) Remove(ctx context.Context, p string) error {
 	_, err := f.run(ctx, "remove", p, f.keepTo("", `[ -e "$p" ] || [ -L "$p" ] || exit 44
 if [ -d "$p" ] && [ ! -L "$p" ]; then rmdir -- "$p"; else rm -f -- "$p"; fi`))
 	return err
 }
 
 // Rename moves a file or folder and replaces an existing target.
-func (f ShellFiles) Rename(ctx context.Context, from, to string) error {
+func (f files) Rename(ctx context.Context, from, to string) error {
 	target, err := f.Resolve(to)
 	if err != nil {
 		return err
@@ -222,7 +236,7 @@ mv -f -- "$p" "$to"`))
 }
 
 // line puts the resolved path before a script, as $p.
-func (f ShellFiles) line(p, script string) (string, error) {
+func (f files) line(p, script string) (string, error) {
 	resolved, err := f.Resolve(p)
 	if err != nil {
 		return "", err
@@ -230,7 +244,7 @@ func (f ShellFiles) line(p, script string) (string, error) {
 	return "p=" + shellstate.Quote(resolved) + "\n" + script, nil
 }
 
-func (f ShellFiles) run(ctx context.Context, verb, p, script string) (string, error) {
+func (f files) run(ctx context.Context, verb, p, script string) (string, error) {
 	line, err := f.line(p, script)
 	if err != nil {
 		return "", err
@@ -238,10 +252,11 @@ func (f ShellFiles) run(ctx context.Context, verb, p, script string) (string, er
 	return f.output(ctx, verb, p, hermes.Command{Line: line})
 }
 
-func (f ShellFiles) output(ctx context.Context, verb, p string, c hermes.Command) (string, error) {
+func (f files) output(ctx context.Context, verb, p string, c hermes.Command) (string, error) {
 	var out, problem bytes.Buffer
 	c.Stdout, c.Stderr = &out, &problem
-	exit, err := f.Run(ctx, c)
+	c.Dir = "/"
+	exit, err := f.env.run(ctx, c, true)
 	if err != nil {
 		return "", fmt.Errorf("%s %s: %w", verb, p, err)
 	}

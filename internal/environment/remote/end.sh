@@ -1,0 +1,51 @@
+# Ends processes with all that they started: a signal first, force after a second. $1 is
+# the state folder; $2 is the slot of one command and $3 its id, or $2 is empty and $3
+# begins the ids of many, without those that the pattern $4 finds; $5 lists groups.
+groups=$5
+if [ "$2" ]; then
+	[ -d "$1" ] || mkdir -m 700 "$1"
+	: >"$1/e$3" # a command that has not begun yet ends when it sees this
+	groups=
+	if read -r id pid born <"$1/p$2" && [ "$id" = "$3" ]; then
+		groups=$pid
+		born() { [ "${20}" = "$born" ]; }
+		if read -r line <"/proc/$pid/stat"; then born ${line##*) } || groups=; fi
+	fi
+fi 2>/dev/null
+run=$3 except=$4
+member() { # pid, then state, parent, group, session
+	[ "$2" = Z ] && return
+	for g in $groups; do
+		[ "$4" = "$g" ] || [ "$5" = "$g" ] || [ "$1" = "$g" ] && echo "$1"
+	done
+}
+running() {
+	if [ ! -r /proc/self/stat ]; then
+		ps -A -o pid= -o state= -o ppid= -o pgid= | while read -r n s p g; do member "$n" "$s" "$p" "$g" "$g"; done
+		return
+	fi
+	for f in $(grep -ls -e "__hermes_run=$run" /proc/[0-9]*/environ); do
+		[ "$except" ] && grep -qsE -e "__hermes_run=($except)" "$f" && continue
+		f=${f#/proc/}
+		echo "${f%/*}"
+	done
+	[ "$groups" ] || return
+	for f in /proc/[0-9]*/stat; do
+		read -r line <"$f" && member "${line%% *}" ${line##*) }
+	done
+}
+n=0
+while :; do
+	all=$(running)
+	[ "$all" ] || break
+	case $n in
+	0) kill -TERM $all ;;
+	[1-9] | 1[0-9]) ;;
+	99) exit 1 ;;
+	*) kill -KILL $all ;;
+	esac
+	sleep 0.05 || sleep 1
+	n=$((n + 1))
+done 2>/dev/null
+[ "$groups" ] && [ "$2" ] && rm -f "$1/e$3"
+exit 0

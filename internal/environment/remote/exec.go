@@ -1,0 +1,226 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"hermes"
+)
+
+// How long Exec waits for a Runner.
+const (
+	afterAnswer = 100 * time.Millisecond // when the command has ended: something else holds the stream
+	afterStdout = 2 * time.Second        // when only one of two streams has ended
+	afterEnd    = 2 * time.Second        // when the command was ended in the place
+)
+
+// run is a command that runs in the foreground.
+type run struct {
+	env    *Environment
+	c      hermes.Command
+	facts  *facts
+	plain  bool // a script of this package: sh, and the variables of the place
+	target target
+	mark   string
+	out    *answer
+	errs   *answer // nil if there is no stream of its own
+	begin  time.Time
+}
+
+// Exec runs a command until it ends; see [hermes.Environment]. Processes that it leaves
+// running continue until Close, without their output being read. If the connection is
+// lost, the command is ended in the place, as soon as that can be reached.
+func (e *Environment) Exec(ctx context.Context, c hermes.Command) (hermes.Exit, error) {
+	return e.run(ctx, c, false)
+}
+
+func (e *Environment) run(ctx context.Context, c hermes.Command, plain bool) (hermes.Exit, error) {
+	r := &run{env: e, c: c, plain: plain, mark: "hermes:" + word(), begin: time.Now()}
+	r.target.id = e.id + word()
+	if err := e.register(r.target.id); err != nil {
+		return hermes.Exit{}, err
+	}
+	defer e.unregister(r.target.id)
+	ctx, cancel := e.bound(ctx)
+	defer cancel()
+	if err := ctx.Err(); err != nil {
+		return hermes.Exit{}, context.Cause(ctx)
+	}
+	if err := e.allows(c); err != nil {
+		return hermes.Exit{}, err
+	}
+	facts, err := e.place.know(ctx)
+	if err != nil {
+		return hermes.Exit{}, err
+	}
+	r.facts = facts
+	if err := e.place.endPending(); err != nil {
+		return hermes.Exit{}, err
+	}
+	if c.Ready != nil {
+		if err := c.Ready(); err != nil {
+			return hermes.Exit{}, err
+		}
+	}
+	if c.Limits.Time > 0 {
+		limited, stop := context.WithTimeoutCause(ctx, c.Limits.Time, hermes.ErrTimeLimit)
+		defer stop()
+		ctx = limited
+	}
+	return r.exec(ctx)
+}
+
+// exec runs the script of the command and reads how it ended.
+func (r *run) exec(ctx context.Context) (hermes.Exit, error) {
+	p := r.env.place
+	r.target.slot = p.take(r.target.id)
+	s := r.script()
+	wire, cut := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cut(nil)
+	var code int
+	var err error
+	done := make(chan struct{})
+	go func() { // ends with the script or its connection; exec waits
+		defer close(done)
+		code, err = p.execOnce(wire, s)
+	}()
+	ended := r.wait(ctx, done, cut)
+	r.out.flush()
+	if r.errs != nil && r.errs != r.out {
+		r.errs.flush()
+	}
+	words, state := r.out.said()
+	switch {
+	case ended != nil: // endOne has freed the slot, or keeps it
+		return r.exit(number(words, 1)), errors.Join(context.Cause(ctx), ended.err)
+	case len(words) > 0:
+		p.free(r.target.slot)
+		return r.answered(words, state)
+	case errors.Is(err, ErrNotRun):
+		p.free(r.target.slot)
+		return hermes.Exit{}, err
+	case err == nil && code != 0: // even the script around the command was ended
+		err := p.endOne(r.target)
+		return r.exit(code), err
+	}
+	lost := cmpError(err, errors.New("its end was not reported"))
+	return r.exit(0), errors.Join(fmt.Errorf("the connection to the command was lost, so its outcome is unknown: %w", lost), p.endOne(r.target))
+}
+
+func cmpError(err, otherwise error) error {
+	if err != nil {
+		return err
+	}
+	return otherwise
+}
+
+// ended says that the context ended a command, and what went wrong then.
+type ended struct{ err error }
+
+// wait returns when the Runner has returned. It cuts the connection of a command that has
+// answered, and ends the command in the place when ctx ends.
+func (r *run) wait(ctx context.Context, done <-chan struct{}, cut context.CancelCauseFunc) *ended {
+	select {
+	case <-done:
+		return nil
+	case <-r.out.done:
+		r.settle(done)
+		cut(nil)
+		<-done
+		return nil
+	case <-ctx.Done():
+	}
+	err := r.env.place.endOne(r.target)
+	select {
+	case <-done:
+	case <-r.out.done:
+		r.settle(done)
+	case <-time.After(afterEnd):
+	}
+	cut(context.Cause(ctx))
+	<-done
+	return &ended{err}
+}
+
+// settle waits for the rest of the output of a command that has answered.
+func (r *run) settle(done <-chan struct{}) {
+	if r.errs != nil && r.errs != r.out {
+		select {
+		case <-done:
+			return
+		case <-r.errs.done:
+		case <-time.After(afterStdout):
+		}
+	}
+	select {
+	case <-done:
+	case <-time.After(afterAnswer):
+	}
+}
+
+// answered turns what the script said into the result of the command.
+func (r *run) answered(words []string, state string) (hermes.Exit, error) {
+	switch words[0] {
+	case saidMissing:
+		return hermes.Exit{}, missingDir(r.dir())
+	case saidLimits:
+		return hermes.Exit{}, errors.New("the place cannot limit memory or processor time; run the command without that limit")
+	case saidExit:
+	default:
+		return hermes.Exit{}, errors.New("the place gave an answer that makes no sense; the outcome of the command is unknown")
+	}
+	if group := number(words, 2); group > 1 {
+		r.env.mu.Lock()
+		r.env.left = append(r.env.left, strconv.Itoa(group))
+		r.env.mu.Unlock()
+	}
+	if r.c.Keep && !r.plain {
+		r.env.keep(r.c, state)
+	}
+	return r.exit(number(words, 1)), nil
+}
+
+func (r *run) exit(code int) hermes.Exit {
+	return hermes.Exit{Code: code, Duration: time.Since(r.begin)}
+}
+
+// missingDir is the error for a working folder that does not exist. It matches
+// fs.ErrNotExist.
+type missingDir string
+
+func (d missingDir) Error() string {
+	return "the folder " + string(d) + " does not exist; create it first or choose another"
+}
+
+func (missingDir) Is(target error) bool { return target == fs.ErrNotExist }
+
+// execOnce runs a script again if it certainly did not run and its input was not read.
+func (p *place) execOnce(ctx context.Context, s Script) (int, error) {
+	var in *touched
+	if s.Stdin != nil {
+		in = &touched{from: s.Stdin}
+		s.Stdin = in
+	}
+	code, err := p.runner.Exec(ctx, s)
+	if errors.Is(err, ErrNotRun) && ctx.Err() == nil && (in == nil || !in.read.Load()) {
+		code, err = p.runner.Exec(ctx, s)
+	}
+	return code, err
+}
+
+// touched knows whether a reader was read.
+type touched struct {
+	from io.Reader
+	read atomic.Bool
+}
+
+func (t *touched) Read(p []byte) (int, error) {
+	t.read.Store(true)
+	return t.from.Read(p)
+}

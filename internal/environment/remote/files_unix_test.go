@@ -1,0 +1,57 @@
+//go:build unix
+
+package remote_test
+
+import (
+	"io/fs"
+	"testing"
+)
+
+func TestNamesWithLineEndsAreListed(t *testing.T) {
+	t.Parallel()
+	for _, shell := range shells {
+		e, _ := place(t, shell)
+		output(t, e, `touch -- "two
+lines" '-n' 'b  c'`)
+		entries, err := e.Files().List(t.Context(), ".")
+		if err != nil || len(entries) != 3 || entries[0].Name() != "-n" || entries[2].Name() != "two\nlines" {
+			t.Errorf("%s: listed %v, error %v", shell, entries, err)
+		}
+	}
+}
+
+func TestOpenFileMayBeClosedEarly(t *testing.T) {
+	t.Parallel()
+	e, _ := place(t, "bash")
+	r, err := e.Files().Open(t.Context(), "/dev/zero")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Read(make([]byte, 10)); err != nil {
+		t.Error(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNewFilesObeyAnyUmask uses an unusual one, for which the usual 022 cannot be mistaken.
+func TestNewFilesObeyAnyUmask(t *testing.T) {
+	t.Parallel()
+	for _, shell := range shells {
+		e, h := place(t, shell)
+		h.umask = "007"
+		files := e.Files()
+		if err := files.Write(t.Context(), "new/a", nil, 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := files.Rename(t.Context(), "new/a", "new/sub/b"); err != nil {
+			t.Fatal(err)
+		}
+		for path, want := range map[string]fs.FileMode{"new": 0o770, "new/sub": 0o770, "new/sub/b": 0o660} {
+			if info, err := files.Stat(t.Context(), path); err != nil || info.Mode().Perm() != want {
+				t.Errorf("%s: %s: mode %v, %v, want %v", shell, path, info, err, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"hermes/internal/shellstate"
+)
+
+// How long the scripts of this package may take that no one waits for with a context.
+const (
+	askTime = 30 * time.Second
+	endTime = 20 * time.Second
+)
+
+// place is where the commands of all views run.
+type place struct {
+	runner Runner
+	shell  string          // as configured
+	folder string          // the name of the state folder
+	life   context.Context // ends when the last view is closed
+	end    context.CancelCauseFunc
+
+	mu      sync.Mutex
+	views   int
+	asking  *asking  // the question to the place, or its answer
+	slots   []string // ids of the commands in them; "" is free
+	pending []target // what could not be ended yet
+	active  sync.WaitGroup
+}
+
+// target is a command to be ended.
+type target struct {
+	slot int
+	id   string
+}
+
+func (p *place) view(dir string, env []string) *Environment {
+	p.mu.Lock()
+	p.views++
+	p.mu.Unlock()
+	e := &Environment{place: p, id: word() + ".", dir: dir, extra: env}
+	e.life, e.end = context.WithCancelCause(context.Background())
+	return e
+}
+
+// take gives a command the lowest free slot. The files of a slot in the state folder are
+// used again, so that their number is that of the commands which run at once.
+func (p *place) take(id string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for slot, used := range p.slots {
+		if used == "" {
+			p.slots[slot] = id
+			return slot
+		}
+	}
+	p.slots = append(p.slots, id)
+	return len(p.slots) - 1
+}
+
+func (p *place) free(slot int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.slots[slot] = ""
+}
+
+//go:embed end.sh
+var endScript string
+
+// endOne ends one command in the place. If the place cannot be reached, it is ended before
+// the next command begins; its slot stays taken until then.
+func (p *place) endOne(t target) error {
+	f := p.known()
+	if f == nil {
+		return nil // nothing has begun
+	}
+	err := p.script(endScript, f.state, fmt.Sprint(t.slot), t.id, "", "")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err != nil {
+		p.pending = append(p.pending, t)
+		return err
+	}
+	p.slots[t.slot] = ""
+	return nil
+}
+
+// endPending ends what could not be ended when it should have been.
+func (p *place) endPending() error {
+	p.mu.Lock()
+	pending := p.pending
+	p.pending = nil
+	p.mu.Unlock()
+	var errs []error
+	for _, t := range pending {
+		errs = append(errs, p.endOne(t))
+	}
+	return errors.Join(errs...)
+}
+
+// endMany ends all commands whose ids begin with a word, except some, and groups that a
+// place without /proc knows.
+func (p *place) endMany(begin string, except, groups []string) error {
+	f := p.known()
+	if f == nil {
+		return nil
+	}
+	return p.script(endScript, f.state, "", begin, strings.ReplaceAll(strings.Join(except, "|"), ".", "[.]"), strings.Join(groups, " "))
+}
+
+// script runs a script of this package, which must succeed soon.
+func (p *place) script(text string, args ...string) error {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), endTime, errors.New("the place did not answer in time"))
+	defer cancel()
+	var problem bytes.Buffer
+	code, err := p.exec(ctx, Script{Text: arguments(args...) + text, Stderr: &problem})
+	switch {
+	case err != nil:
+		return fmt.Errorf("end what runs in the place: %w", err)
+	case code != 0:
+		return errors.New("some processes in the place could not be ended: " + strings.TrimSpace(problem.String()))
+	}
+	return nil
+}
+
+// exec runs a script, a second time if it certainly did not run.
+func (p *place) exec(ctx context.Context, s Script) (int, error) {
+	code, err := p.runner.Exec(ctx, s)
+	if errors.Is(err, ErrNotRun) && ctx.Err() == nil && s.Stdin == nil {
+		code, err = p.runner.Exec(ctx, s)
+	}
+	return code, err
+}
+
+// release closes the place with its last view.
+func (p *place) release() error {
+	p.mu.Lock()
+	p.views--
+	last := p.views == 0
+	p.mu.Unlock()
+	if !last {
+		return nil
+	}
+	p.end(errClosed)
+	p.active.Wait()
+	var errs []error
+	if f := p.known(); f != nil {
+		errs = append(errs, p.endPending(), p.script(`rm -rf -- "$1" || { sleep 1; rm -rf -- "$1"; }`, f.state))
+	}
+	return errors.Join(append(errs, p.runner.Close())...)
+}
+
+// arguments is the line that gives a script its arguments.
+func arguments(args ...string) string {
+	var b strings.Builder
+	b.WriteString("set --")
+	for _, a := range args {
+		b.WriteString(" " + shellstate.Quote(a))
+	}
+	return b.String() + "\n"
+}
