@@ -40,40 +40,51 @@ func (e *Environment) Exec(ctx context.Context, c hermes.Command) (hermes.Exit, 
 	return e.run(ctx, c, false)
 }
 
+// run is Exec; plain runs a script of this package.
 func (e *Environment) run(ctx context.Context, c hermes.Command, plain bool) (hermes.Exit, error) {
-	r := &run{env: e, c: c, plain: plain, mark: "hermes:" + word(), begin: time.Now()}
-	r.target.id = e.id + word()
-	if err := e.register(r.target.id); err != nil {
-		return hermes.Exit{}, err
-	}
-	defer e.unregister(r.target.id)
 	ctx, cancel := e.bound(ctx)
 	defer cancel()
-	if err := ctx.Err(); err != nil {
-		return hermes.Exit{}, context.Cause(ctx)
-	}
-	if err := e.allows(c); err != nil {
-		return hermes.Exit{}, err
-	}
-	facts, err := e.place.know(ctx)
+	r, err := e.begin(ctx, c, plain)
 	if err != nil {
 		return hermes.Exit{}, err
 	}
-	r.facts = facts
-	if err := e.place.endPending(); err != nil {
-		return hermes.Exit{}, err
-	}
-	if c.Ready != nil {
-		if err := c.Ready(); err != nil {
-			return hermes.Exit{}, err
-		}
-	}
-	if c.Limits.Time > 0 {
-		limited, stop := context.WithTimeoutCause(ctx, c.Limits.Time, hermes.ErrTimeLimit)
-		defer stop()
-		ctx = limited
-	}
+	defer e.unregister(r.target.id)
+	ctx, stop := limited(ctx, c.Limits.Time)
+	defer stop()
 	return r.exec(ctx)
+}
+
+// begin makes everything ready for a command, and counts it as active.
+func (e *Environment) begin(ctx context.Context, c hermes.Command, plain bool) (*run, error) {
+	r := &run{env: e, c: c, plain: plain, mark: "hermes:" + word(), begin: time.Now()}
+	r.target.id = e.id + word()
+	if err := e.register(r.target.id); err != nil {
+		return nil, err
+	}
+	if err := r.ready(ctx); err != nil {
+		e.unregister(r.target.id)
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *run) ready(ctx context.Context) (err error) {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := r.env.allows(r.c); err != nil {
+		return err
+	}
+	if r.facts, err = r.env.place.know(ctx); err != nil {
+		return err
+	}
+	if err := r.env.place.endPending(); err != nil {
+		return err
+	}
+	if r.c.Ready != nil {
+		return r.c.Ready()
+	}
+	return nil
 }
 
 // exec runs the script of the command and reads how it ended.

@@ -74,22 +74,27 @@ func (p *place) free(slot int) {
 //go:embed end.sh
 var endScript string
 
-// endOne ends one command in the place. If the place cannot be reached, it is ended before
-// the next command begins; its slot stays taken until then.
-func (p *place) endOne(t target) error {
+// kill ends one command in the place.
+func (p *place) kill(t target) error {
 	f := p.known()
 	if f == nil {
 		return nil // nothing has begun
 	}
-	err := p.script(endScript, f.state, fmt.Sprint(t.slot), t.id, "", "")
+	return p.script(endScript, f.state, fmt.Sprint(t.slot), t.id, "", "")
+}
+
+// endOne ends one command in the place and frees its slot. If the place cannot be reached,
+// that is done before the next command begins.
+func (p *place) endOne(t target) error {
+	err := p.kill(t)
+	if err == nil {
+		p.free(t.slot)
+		return nil
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err != nil {
-		p.pending = append(p.pending, t)
-		return err
-	}
-	p.slots[t.slot] = ""
-	return nil
+	p.pending = append(p.pending, t)
+	return err
 }
 
 // endPending ends what could not be ended when it should have been.

@@ -34,8 +34,10 @@ type host struct {
 	mu    sync.Mutex
 	all   []*proc.Process
 	calls int
-	// fail, if set, is asked before each script, and after it with its code.
+	// before, if set, may fail instead of running a script.
 	before func(ctx context.Context, s remote.Script) error
+	// follow, if set, gets what cuts the connection to a script that follows a process.
+	follow func(cut context.CancelFunc)
 }
 
 func (h *host) Exec(ctx context.Context, s remote.Script) (int, error) {
@@ -43,6 +45,11 @@ func (h *host) Exec(ctx context.Context, s remote.Script) (int, error) {
 		if err := h.before(ctx, s); err != nil {
 			return 0, err
 		}
+	}
+	if h.follow != nil && strings.Contains(s.Text, "follower") {
+		cutCtx, cut := context.WithCancel(ctx)
+		ctx = cutCtx
+		h.follow(cut)
 	}
 	file, err := os.CreateTemp(h.dir, "script") // as long as it likes
 	if err != nil {
@@ -228,4 +235,9 @@ func output(t testing.TB, e hermes.Environment, line string) string {
 		t.Fatalf("%s: %v", line, err)
 	}
 	return strings.TrimSuffix(out.String(), "\n")
+}
+
+func readAll(path string) (string, error) {
+	b, err := os.ReadFile(path)
+	return string(b), err
 }

@@ -49,6 +49,7 @@ type Environment struct {
 
 var (
 	_ hermes.Environment = (*Environment)(nil)
+	_ hermes.Starter     = (*Environment)(nil)
 )
 
 var errClosed = errors.New("the environment of this session is closed")

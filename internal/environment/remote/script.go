@@ -48,8 +48,8 @@ func (r *run) script() Script {
 	return s
 }
 
-// head sets what enter.sh, run.sh and start.sh read.
-func (r *run) head() string {
+// head sets what enter.sh, run.sh and start.sh read, and more variables: names and values.
+func (r *run) head(more ...string) string {
 	e, f := r.env, r.facts
 	shell, kept := f.shell, ""
 	if !r.c.Keep || r.plain {
@@ -67,6 +67,9 @@ func (r *run) head() string {
 	set("limits", limits)
 	set("setsid", f.setsid)
 	set("inner", innerScript)
+	for i := 0; i < len(more); i += 2 {
+		set(more[i], more[i+1])
+	}
 	b.WriteString("__hermes_files=\n")
 	variables := ""
 	if !r.plain {

@@ -1,0 +1,178 @@
+//go:build unix
+
+package remote_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"hermes"
+	"hermes/internal/environment/remote"
+)
+
+// heard collects output and says when a text has come.
+type heard struct {
+	mu   sync.Mutex
+	all  bytes.Buffer
+	want string
+	came chan struct{}
+}
+
+func hear(want string) *heard { return &heard{want: want, came: make(chan struct{})} }
+
+func (h *heard) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	had := strings.Contains(h.all.String(), h.want)
+	h.all.Write(p)
+	if !had && strings.Contains(h.all.String(), h.want) {
+		close(h.came)
+	}
+	return len(p), nil
+}
+
+func (h *heard) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.all.String()
+}
+
+func (h *heard) wait(t testing.TB) {
+	t.Helper()
+	select {
+	case <-h.came:
+	case <-time.After(20 * time.Second):
+		t.Fatalf("heard %q, not %q", h.String(), h.want)
+	}
+}
+
+func mustStart(t testing.TB, e *remote.Environment, c hermes.Command) hermes.Process {
+	t.Helper()
+	p, err := e.Start(t.Context(), c, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestBackgroundIsFoundAgain cuts the connection to a process twice: it goes on, and all
+// that it printed arrives once.
+func TestBackgroundIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	for _, shell := range shells {
+		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
+			e, h := place(t, shell)
+			var cuts atomic.Int32
+			cut := make(chan context.CancelFunc, 10)
+			h.follow = func(cancel context.CancelFunc) { cuts.Add(1); cut <- cancel }
+			out, errs := hear("three"), hear("err two")
+			p := mustStart(t, e, hermes.Command{
+				Line:   "head -c 200000 /dev/zero | tr '\\0' x; echo; echo one; echo err one >&2; read a; echo two; echo err two >&2; read a; echo three; read a; exit 7",
+				Stdout: out, Stderr: errs, Keep: true, Dir: "/",
+			})
+			for range 2 {
+				(<-cut)()
+				if err := p.Input([]byte("go on\n")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			out.wait(t)
+			errs.wait(t)
+			if err := p.Input([]byte("end\n")); err != nil {
+				t.Fatal(err)
+			}
+			if exit, err := p.Wait(t.Context()); err != nil || exit.Code != 7 {
+				t.Errorf("exit %+v, %v", exit, err)
+			}
+			if got, want := out.String(), strings.Repeat("x", 200000)+"\none\ntwo\nthree\n"; got != want {
+				t.Errorf("got %d bytes, want %d: …%q", len(got), len(want), got[max(0, len(got)-100):])
+			}
+			if got := errs.String(); got != "err one\nerr two\n" {
+				t.Errorf("errors %q", got)
+			}
+			if cuts.Load() < 3 {
+				t.Errorf("%d connections", cuts.Load())
+			}
+			if got := output(t, e, "pwd"); got != "/" {
+				t.Errorf("it left the folder %s", got)
+			}
+		})
+	}
+}
+
+func TestBackgroundReadsItsInput(t *testing.T) {
+	t.Parallel()
+	e, _ := place(t, "dash")
+	var out bytes.Buffer
+	want := strings.Repeat("all of it\n", 50_000)
+	p := mustStart(t, e, hermes.Command{Line: "cat; echo problem >&2", Stdin: strings.NewReader(want), Stdout: &out, Stderr: &out})
+	if _, err := p.Wait(t.Context()); err != nil || out.String() != want+"problem\n" {
+		t.Errorf("%d bytes, want %d, %v", out.Len(), len(want)+8, err)
+	}
+}
+
+func TestBackgroundIsBound(t *testing.T) {
+	t.Parallel()
+	e, _ := place(t, "bash")
+	p := mustStart(t, e, hermes.Command{Line: "sleep 300", Limits: hermes.Limits{Time: 50 * time.Millisecond}})
+	if _, err := p.Wait(t.Context()); !errors.Is(err, hermes.ErrTimeLimit) {
+		t.Errorf("it ended with %v, want ErrTimeLimit", err)
+	}
+	if _, err := e.Start(t.Context(), hermes.Command{Line: "true"}, true); err == nil || !strings.Contains(err.Error(), "terminal") {
+		t.Errorf("a terminal: %v", err)
+	}
+	if _, err := e.Start(t.Context(), hermes.Command{Line: "true", Limits: hermes.Limits{Processes: 1}}, false); err == nil {
+		t.Error("a limit was ignored")
+	}
+}
+
+// TestEndedIsGone: of a command with children in sessions of their own, nothing is left.
+func TestEndedIsGone(t *testing.T) {
+	t.Parallel()
+	for _, shell := range shells {
+		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
+			e, _ := place(t, shell)
+			ctx, cancel := context.WithCancel(t.Context())
+			out := hear("started")
+			line := `trap '' TERM; (trap '' TERM; sleep 300) & echo $! >pids; setsid sh -c 'echo $$ >>pids; sleep 300; :' & sleep 300 & echo $! >>pids
+until [ $(wc -l <pids) = 3 ]; do sleep 0.01; done; cat pids; echo started; sleep 300; sleep 300`
+			done := make(chan error)
+			go func() {
+				_, err := e.Exec(ctx, hermes.Command{Line: line, Stdout: out})
+				done <- err
+			}()
+			out.wait(t)
+			cancel()
+			if err := <-done; !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			for pid := range strings.FieldsSeq(out.String()) {
+				if pid != "started" && alive(t, pid) {
+					t.Errorf("process %s still runs", pid)
+				}
+			}
+		})
+	}
+}
+
+func alive(t testing.TB, pid string) bool {
+	t.Helper()
+	var n int
+	for _, d := range pid {
+		n = 10*n + int(d-'0')
+	}
+	if err := syscall.Kill(n, 0); err != nil {
+		return false
+	}
+	stat, err := readAll("/proc/" + pid + "/stat")
+	return err != nil || !strings.Contains(stat, ") Z ")
+}
