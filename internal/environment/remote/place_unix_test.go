@@ -208,6 +208,12 @@ func (h *host) check(t testing.TB) {
 		cancel()
 		p.Close()
 	}
+	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, name := range environs {
+		if text, err := os.ReadFile(name); err == nil && bytes.Contains(text, []byte("HOME="+h.dir)) {
+			t.Errorf("%s belongs to a process that was left", name)
+		}
+	}
 	left, err := os.ReadDir(filepath.Join(h.dir, "tmp"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left in the temporary folder: %v, %v", left, err)
