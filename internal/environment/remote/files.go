@@ -115,14 +115,21 @@ stat -L -c '%f %s %Y' -- "$p" 2>/dev/null || stat -L -f '%Xp %z %m' -- "$p"`)
 	return info, err
 }
 
+// followLinks sets p to its path without links. The readlink of busybox does not follow a
+// link to nothing.
+const followLinks = `n=0
+until r=$(readlink -f -- "$p" 2>/dev/null && echo .); do
+	n=$((n + 1))
+	[ -L "$p" ] && [ $n -lt 40 ] && t=$(readlink -- "$p" && echo .) || exit 44
+	t=${t%??}
+	case $t in /*) p=$t ;; *) p=${p%/*}/$t ;; esac
+done
+p=${r%??}
+`
+
 // RealPath follows all links of the path.
 func (f files) RealPath(ctx context.Context, p string) (string, error) {
-	text, err := f.run(ctx, "follow", p, `n=0 # busybox does not follow a link to nothing
-until readlink -f -- "$p" 2>/dev/null; do
-	n=$((n + 1))
-	[ -L "$p" ] && [ $n -lt 40 ] && t=$(readlink -- "$p") || exit 44
-	case $t in /*) p=$t ;; *) p=${p%/*}/$t ;; esac
-done`)
+	text, err := f.run(ctx, "follow", p, followLinks+`printf '%s\n' "$p"`)
 	return strings.TrimSuffix(text, "\n"), err
 }
 
@@ -165,9 +172,11 @@ func (s *stream) Close() error {
 	return err
 }
 
-// Write replaces the file atomically.
+// Write replaces the file atomically. What a connection that was cut has stored in part
+// never takes its place.
 func (f files) Write(ctx context.Context, p string, data []byte, mode fs.FileMode) error {
-	follow := `if [ -L "$p" ]; then p=$(readlink -f -- "$p") || exit 44; fi
+	follow := `if [ -L "$p" ]; then
+` + followLinks + `fi
 `
 	if f.noLinks {
 		follow = `[ -L "$p" ] && exit 47
@@ -187,7 +196,10 @@ else
 fi
 t=$(mktemp "$(dirname -- "$p")/.hermes-XXXXXX") || exit
 trap 'rm -f -- "$t"' EXIT
-cat >"$t" && chmod "$m" "$t" && mv -f -- "$t" "$p"`))
+trap 'exit 143' HUP INT TERM
+cat >"$t" || exit
+[ "$(wc -c <"$t")" -eq `+strconv.Itoa(len(data))+` ] || { echo 'the connection was cut' >&2; exit 1; }
+chmod "$m" "$t" && mv -f -- "$t" "$p"`))
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,6 @@ func (r *run) head(more ...string) string {
 	for i := 0; i < len(more); i += 2 {
 		set(more[i], more[i+1])
 	}
-	b.WriteString("__hermes_files=\n")
 	variables := ""
 	if !r.plain {
 		variables = e.exports(f, r.c.Env)
@@ -78,13 +77,30 @@ func (r *run) head(more ...string) string {
 	if limits != "" {
 		variables += limits + " || exit 125\n"
 	}
+	b.WriteString("__hermes_files=\n")
 	for _, part := range []struct{ name, text, file string }{{"env", variables, "v"}, {"line", r.c.Line, "l"}} {
-		set(part.name, part.text)
 		if len(part.text) > maxArgument {
-			fmt.Fprintf(&b, "[ -d \"$1\" ] || mkdir -m 700 \"$1\"\n__hermes_files=1\nprintf %%s \"$__hermes_%s\" >|\"$1/%s$2\"\n__hermes_%s=\". '$1/%s$2'\"\n", part.name, part.file, part.name, part.file)
+			part.text = r.stored(&b, part.text, part.file)
 		}
+		set(part.name, part.text)
 	}
 	return b.String()
+}
+
+// stored writes the lines that store a text in a file of the slot, and returns the line
+// that runs it. Quotes would take bash seconds to read.
+func (r *run) stored(b *strings.Builder, text, file string) string {
+	const store = `[ -d "$1" ] || mkdir -m 700 "$1"
+__hermes_files=1
+(
+TMPDIR=$1
+cat >|"$1/%s$2" <<'%s'
+%s
+%[2]s
+)
+`
+	fmt.Fprintf(b, store, file, r.mark, text)
+	return ". " + shellstate.Quote(fmt.Sprintf("%s/%s%d", r.facts.state, file, r.target.slot))
 }
 
 // dir is the absolute folder in which the command begins.
