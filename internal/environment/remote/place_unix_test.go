@@ -34,6 +34,7 @@ type host struct {
 	mu    sync.Mutex
 	all   []*proc.Process
 	calls int
+	wires []context.CancelCauseFunc
 	// before, if set, may fail instead of running a script.
 	before func(ctx context.Context, s remote.Script) error
 	// follow, if set, gets what cuts the connection to a script that follows a process.
@@ -85,6 +86,9 @@ func (h *host) Exec(ctx context.Context, s remote.Script) (int, error) {
 	h.mu.Lock()
 	h.all = append(h.all, p)
 	h.calls++
+	ctx, lose := context.WithCancelCause(ctx)
+	defer lose(nil)
+	h.wires = append(h.wires, lose)
 	h.mu.Unlock()
 	status, err := p.Wait(ctx)
 	if err != nil {
@@ -92,6 +96,15 @@ func (h *host) Exec(ctx context.Context, s remote.Script) (int, error) {
 		return 0, err
 	}
 	return status.Code, nil
+}
+
+// lose cuts all connections.
+func (h *host) lose(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, cut := range h.wires {
+		cut(err)
+	}
 }
 
 func (h *host) Close() error {
