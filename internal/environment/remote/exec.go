@@ -192,7 +192,7 @@ func (r *run) answered(words []string, state string) (hermes.Exit, error) {
 		r.env.mu.Unlock()
 	}
 	if r.c.Keep && !r.plain {
-		r.env.keep(r.c, state)
+		r.env.keep(r.c.Stderr, r.c.Env, state)
 	}
 	return r.exit(number(words, 1)), nil
 }

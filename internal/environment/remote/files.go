@@ -265,14 +265,35 @@ func (f files) run(ctx context.Context, verb, p, script string) (string, error) 
 }
 
 func (f files) output(ctx context.Context, verb, p string, c hermes.Command) (string, error) {
-	var out, problem bytes.Buffer
+	var out listing
+	var problem bounded
 	c.Stdout, c.Stderr = &out, &problem
 	c.Dir = "/"
 	exit, err := f.env.run(ctx, c, true)
 	if err != nil {
 		return "", fmt.Errorf("%s %s: %w", verb, p, err)
 	}
+	if out.over {
+		return "", fmt.Errorf("%s %s: it has too many entries; use a command", verb, p)
+	}
 	return out.String(), failure(verb, p, exit.Code, problem.String())
+}
+
+// maxListing is the most that is read of what a script prints about files.
+const maxListing = 64 << 20
+
+// listing keeps what a script prints, unless it is too much.
+type listing struct {
+	bytes.Buffer
+	over bool
+}
+
+// Write says that all was written.
+func (l *listing) Write(p []byte) (int, error) {
+	if l.over = l.over || l.Len()+len(p) > maxListing; !l.over {
+		l.Buffer.Write(p)
+	}
+	return len(p), nil
 }
 
 // failure turns the exit code of a script into an error.
@@ -357,22 +378,28 @@ func fileMode(m uint64) fs.FileMode {
 }
 
 // parseList parses one line per entry. A name may contain line ends: a line that
-// does not begin an entry continues the name before it.
+// does not begin an entry continues the name before it. Names that are none, such as those
+// that lead to another folder, are not listed.
 func parseList(text string) ([]fs.DirEntry, error) {
-	var all []fs.DirEntry
-	var last *entry
+	var all []*entry
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		e, err := parseStat(line)
 		switch {
-		case line == "" && last == nil:
+		case line == "" && len(all) == 0:
 		case err == nil && strings.Count(line, " ") >= 3 && strings.HasPrefix(strings.SplitN(line, " ", 4)[3], "./"):
-			all, last = append(all, e), e
-		case last == nil:
+			all = append(all, e)
+		case len(all) == 0:
 			return nil, err
 		default:
-			last.name += "\n" + line
+			all[len(all)-1].name += "\n" + line
 		}
 	}
-	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	return all, nil
+	entries := make([]fs.DirEntry, 0, len(all))
+	for _, e := range all {
+		if e.name != "" && e.name != "." && e.name != ".." && !strings.Contains(e.name, "/") {
+			entries = append(entries, e)
+		}
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, nil
 }

@@ -1,10 +1,10 @@
 package remote
 
 import (
+	"io"
 	"path"
 	"strings"
 
-	"hermes"
 	"hermes/internal/shellstate"
 )
 
@@ -78,9 +78,10 @@ func settable(name string) bool {
 
 // keep stores the folder and the variables that a command left behind. A command that was
 // killed, or that replaced its shell, left none.
-func (e *Environment) keep(c hermes.Command, text string) {
+// Notes go to what the command printed, and extra was set for it only.
+func (e *Environment) keep(notes io.Writer, extra []string, text string) {
 	if len(text) >= shellstate.Max {
-		note(c.Stderr, shellstate.NoteTooLarge)
+		note(notes, shellstate.NoteTooLarge)
 		return
 	}
 	state, whole := shellstate.Whole(text)
@@ -90,15 +91,15 @@ func (e *Environment) keep(c hermes.Command, text string) {
 	vars := shellstate.Parse(state)
 	dir := vars["PWD"]
 	delete(vars, "PWD")
-	shellstate.Without(vars, c.Env)
+	shellstate.Without(vars, extra)
 	e.mu.Lock()
 	lost := shellstate.Bound(e.env, vars)
 	if path.IsAbs(dir) {
 		e.dir = path.Clean(dir)
 	}
-	e.env = shellstate.Merge(e.env, vars, c.Env)
+	e.env = shellstate.Merge(e.env, vars, extra)
 	e.mu.Unlock()
 	if len(lost) > 0 {
-		note(c.Stderr, shellstate.NoteLost(lost))
+		note(notes, shellstate.NoteLost(lost))
 	}
 }
