@@ -118,7 +118,7 @@ func forbidden(fromPath, toPath string) string {
 		return "packages of one row do not know each other"
 	case from.layer == 1 && to.layer == 0 && fromPath != "hermestest" && !strings.HasPrefix(fromPath, "hermestest/"):
 		return "a library does not know what Hermes is"
-	case from.layer == 2 && to.layer == 2 && toPath == isolation && strings.HasPrefix(fromPath, "internal/environment"):
+	case from.layer == 2 && to.layer == 2 && environmentBase(toPath) && strings.HasPrefix(fromPath, "internal/environment"):
 		return ""
 	case from.layer == 2 && to.layer == 2 && !(shared(toPath) && strings.HasPrefix(fromPath, strings.TrimSuffix(toPath, "base"))):
 		return "a component imports the core and libraries only"
@@ -138,8 +138,11 @@ func frontend(folder string) bool {
 	return p.layer == 6
 }
 
-// isolation is what environments and the walls around their commands know of each other.
-const isolation = "internal/isolation"
+// environmentBase reports whether a package is what environments share: with the walls around
+// their commands, or with each other.
+func environmentBase(folder string) bool {
+	return folder == "internal/isolation" || folder == "internal/environment/remote"
+}
 
 // transportBase is what all transports share. It is not a transport itself.
 const transportBase = "internal/transport/base"

@@ -149,6 +149,7 @@ var layers = []layer{
 		{path: "internal/credential"},
 		{path: "internal/egress"}, // the way out of sandboxed processes
 		{path: "internal/environment"},
+		{path: "internal/environment/singularity"},
 		{path: "internal/hook"},
 		{path: "internal/hook/learning"},
 		{path: "internal/learning"},

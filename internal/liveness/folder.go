@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// lockName is the lock file in a temporary folder.
-const lockName = "owner.lock"
+// LockName is the lock file in a temporary folder, for Ended.
+const LockName = "owner.lock"
 
 // maxNames limits how much of a folder Sweep reads.
 const maxNames = 20_000
@@ -27,7 +27,7 @@ func TempFolder(parent, prefix string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	lock, err := Hold(filepath.Join(dir, lockName))
+	lock, err := Hold(filepath.Join(dir, LockName))
 	if err != nil {
 		lock = nil // it works, and is not swept
 	}
@@ -72,5 +72,5 @@ func Sweep(parent, prefix string) {
 // abandoned reports whether a folder is of this user and its process has ended.
 func abandoned(dir string) bool {
 	info, err := os.Lstat(dir) // not behind a link
-	return err == nil && info.IsDir() && own(info) && Ended(filepath.Join(dir, lockName))
+	return err == nil && info.IsDir() && own(info) && Ended(filepath.Join(dir, LockName))
 }

@@ -54,11 +54,11 @@ type background struct {
 // Start starts a command and returns at once; see [hermes.Starter]. The process goes on
 // when the connection to the place is lost, and is followed again when it is back.
 func (e *Environment) Start(ctx context.Context, c hermes.Command, tty bool) (hermes.Process, error) {
-	if tty {
-		return nil, errors.New("this place has no terminals for commands; start the command without one")
-	}
 	ctx, cancel := e.bound(ctx)
 	defer cancel()
+	if tty {
+		return e.startTerminal(ctx, c)
+	}
 	r, err := e.begin(ctx, c, false)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (b *background) start(ctx context.Context) error {
 	p := b.env.place
 	b.target.slot = p.take(b.target.id)
 	said, problem := newAnswer(nil, b.mark), &bounded{}
-	code, err := p.exec(ctx, Script{Text: b.startText(), Stdout: said, Stderr: problem})
+	code, err := p.execUntil(ctx, said, Script{Text: b.startText(), Stdout: said, Stderr: problem})
 	words, _ := said.said()
 	switch {
 	case len(words) > 0 && words[0] == saidBegun:
@@ -172,7 +172,7 @@ func (b *background) look(wire context.Context) bool {
 	if b.c.Stderr != nil && b.c.Stderr != b.c.Stdout {
 		s.Stderr = errs
 	}
-	_, err := p.exec(wire, s)
+	_, err := p.execUntil(wire, out, s)
 	b.read[0] += out.passed()
 	b.read[1] += errs.passed()
 	words, state := out.said()

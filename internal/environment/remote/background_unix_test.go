@@ -134,6 +134,62 @@ func TestBackgroundIsBound(t *testing.T) {
 	}
 }
 
+// withTerminals says that it has terminals; they are none.
+type withTerminals struct{ *host }
+
+func (w withTerminals) Terminal(ctx context.Context, s remote.Script, columns, rows int) (int, error) {
+	if columns < 80 || rows < 24 {
+		return 0, errors.New("too small")
+	}
+	return w.Exec(ctx, s)
+}
+
+func TestTerminalsAreUsed(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, "bash")
+	e := remote.New(remote.Config{Runner: withTerminals{h}})
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		h.check(t)
+	})
+	start := func(c hermes.Command) hermes.Process {
+		p, err := e.Start(t.Context(), c, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	var out bytes.Buffer
+	p := start(hermes.Command{Line: "echo $TERM; read a; echo got $a; exit 4", Stdout: &out})
+	if err := p.Input([]byte("typed\n")); err != nil {
+		t.Error(err)
+	}
+	if exit, err := p.Wait(t.Context()); err != nil || exit.Code != 4 || out.String() != "xterm-256color\ngot typed\n" {
+		t.Errorf("exit %+v, %v, %q", exit, err, out.String())
+	}
+	if err := p.Input([]byte("late\n")); err == nil {
+		t.Error("input to an ended process gave no error")
+	}
+	begun := hear("begun")
+	p = start(hermes.Command{Line: "echo begun; " + beat, Stdout: begun})
+	begun.wait(t)
+	output(t, e, "until [ -s beats ]; do sleep 0.01; done")
+	if err := p.Kill(); err != nil {
+		t.Error(err)
+	}
+	if exit, err := p.Wait(t.Context()); err != nil || exit.Code == 0 {
+		t.Errorf("after kill: exit %+v, %v", exit, err)
+	}
+	mustBeSilent(t, e)
+	p = start(hermes.Command{Line: "sleep 300", Limits: hermes.Limits{Time: 50 * time.Millisecond}})
+	if _, err := p.Wait(t.Context()); !errors.Is(err, hermes.ErrTimeLimit) {
+		t.Errorf("it ended with %v, want ErrTimeLimit", err)
+	}
+	start(hermes.Command{Line: "sleep 300"}) // Close ends it
+}
+
 // TestEndedIsGone: of a command with children in sessions of their own, nothing is left.
 func TestEndedIsGone(t *testing.T) {
 	t.Parallel()

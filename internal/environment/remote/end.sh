@@ -1,7 +1,9 @@
 # Ends processes with all that they started: a signal first, force after a second. $1 is
 # the state folder; $2 is the slot of one command and $3 its id, or $2 is empty and $3
-# begins the ids of many, without those that the pattern $4 finds; $5 lists groups.
+# begins the ids of many, without those that the pattern $4 finds; $5 lists groups, for a
+# system without /proc.
 groups=$5
+[ -r /proc/self/stat ] && groups=
 if [ "$2" ]; then
 	[ -d "$1" ] || mkdir -m 700 "$1"
 	: >"$1/e$3" # a command that has not begun yet ends when it sees this
@@ -13,25 +15,24 @@ if [ "$2" ]; then
 	fi
 fi 2>/dev/null
 run=$3 except=$4
-member() { # pid, then state, parent, group, session
-	[ "$2" = Z ] && return
+member() { # pid, state, group
 	for g in $groups; do
-		[ "$4" = "$g" ] || [ "$5" = "$g" ] || [ "$1" = "$g" ] && echo "$1"
+		[ "$3" = "$g" ] && [ "${2%%Z*}" ] && echo "$1"
 	done
 }
 running() {
 	if [ ! -r /proc/self/stat ]; then
-		ps -A -o pid= -o state= -o ppid= -o pgid= | while read -r n s p g; do member "$n" "$s" "$p" "$g" "$g"; done
+		ps -A -o pid= -o state= -o pgid= | while read -r n s g; do member "$n" "$s" "$g"; done
 		return
 	fi
-	for f in $(grep -ls -e "__hermes_run=$run" /proc/[0-9]*/environ); do
-		[ "$except" ] && grep -qsE -e "__hermes_run=($except)" "$f" && continue
-		f=${f#/proc/}
-		echo "${f%/*}"
-	done
-	[ "$groups" ] || return
-	for f in /proc/[0-9]*/stat; do
-		read -r line <"$f" && member "${line%% *}" ${line##*) }
+	# What has the variable, and what is in the group or in its session.
+	for f in $(
+		grep -ls -e "__hermes_run=$run" /proc/[0-9]*/environ
+		[ "$groups" ] && grep -lsE -e "^[0-9]+ [(].*[)] [^ZX] [0-9]+ ([0-9]+ )?($groups) " /proc/[0-9]*/stat
+	); do
+		f=${f%/*}
+		[ "$except" ] && grep -qsE -e "__hermes_run=($except)" "$f/environ" && continue
+		echo "${f#/proc/}"
 	done
 }
 n=0

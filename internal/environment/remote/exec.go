@@ -225,6 +225,26 @@ func (p *place) execOnce(ctx context.Context, s Script) (int, error) {
 	return code, err
 }
 
+// execUntil runs a script and cuts its connection when it has answered: a place may hold
+// that for as long as something runs that the script has started.
+func (p *place) execUntil(ctx context.Context, said *answer, s Script) (int, error) {
+	wire, cut := context.WithCancel(ctx)
+	defer cut()
+	go func() { // ends with the script
+		select {
+		case <-said.done:
+		case <-wire.Done():
+			return
+		}
+		select {
+		case <-time.After(afterStdout): // for what the other stream still brings
+			cut()
+		case <-wire.Done():
+		}
+	}()
+	return p.exec(wire, s)
+}
+
 // touched knows whether a reader was read.
 type touched struct {
 	from io.Reader

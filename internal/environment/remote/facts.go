@@ -118,9 +118,9 @@ func parseFacts(text, mark string) (*facts, error) {
 	f := &facts{state: said["state"], dir: said["dir"], home: said["home"], plain: or(said["sh"], "sh"), arch: goarch(said["machine"])}
 	f.shell = or(said["bash"], f.plain)
 	switch {
-	case path.IsAbs(said["setsid"]):
+	case said["setsid"] != "":
 		f.setsid = "setsid"
-	case path.IsAbs(said["perl"]):
+	case said["perl"] != "":
 		f.setsid = "perl -MPOSIX=setsid -e setsid;exec@ARGV --"
 	}
 	switch kernel := said["kernel"]; {
@@ -144,11 +144,13 @@ func parseFacts(text, mark string) (*facts, error) {
 	return f, nil
 }
 
+// or returns how the place calls a program, if it has it: a path, or the bare name of one
+// that is part of its shell.
 func or(s, otherwise string) string {
-	if path.IsAbs(s) {
-		return s
+	if s == "" || strings.ContainsAny(s, " \t=\"'") {
+		return otherwise
 	}
-	return otherwise
+	return s
 }
 
 func firstLine(s string) string {

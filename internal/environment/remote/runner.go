@@ -4,7 +4,8 @@
 // over it: the remembered folder and variables, files, background processes, limits, and
 // the end of what a stopped command left running.
 //
-// The package knows no particular backend. Start reading at runner.go.
+// How that works is told in docs/execution.md. The package knows no particular backend.
+// Start reading at runner.go, then exec.go.
 package remote
 
 import (
@@ -35,7 +36,8 @@ type Runner interface {
 // Script is what a Runner runs.
 type Script struct {
 	// Text is read by the shell as after sh -c. It may be longer than one argument can
-	// be; it sets its own folder and variables.
+	// be; it sets its own folder and variables. It may hold secrets that the session has
+	// exported.
 	Text string
 	// Stdin is the input; nil is empty.
 	Stdin io.Reader
