@@ -3,7 +3,9 @@
 package remote_test
 
 import (
+	"io"
 	"io/fs"
+	"strings"
 	"testing"
 )
 
@@ -53,5 +55,21 @@ func TestNewFilesObeyAnyUmask(t *testing.T) {
 				t.Errorf("%s: %s: mode %v, %v, want %v", shell, path, info, err, want)
 			}
 		}
+	}
+}
+
+// TestHalfAWriteChangesNothing: a connection that is cut looks like the end of the data.
+func TestHalfAWriteChangesNothing(t *testing.T) {
+	t.Parallel()
+	e, h := place(t, "dash")
+	output(t, e, "printf old >file")
+	h.input = func(r io.Reader) io.Reader { return io.LimitReader(r, 3) }
+	err := e.Files().Write(t.Context(), "file", []byte("newer"), 0)
+	h.input = nil
+	if err == nil || !strings.Contains(err.Error(), "cut") {
+		t.Errorf("error %v", err)
+	}
+	if got := output(t, e, "cat file; ls -A"); got != "oldfile" {
+		t.Errorf("got %q", got)
 	}
 }

@@ -37,6 +37,8 @@ type host struct {
 	wires []context.CancelCauseFunc
 	// before, if set, may fail instead of running a script.
 	before func(ctx context.Context, s remote.Script) error
+	// input, if set, changes the input of scripts.
+	input func(io.Reader) io.Reader
 	// follow, if set, gets what cuts the connection to a script that follows a process.
 	follow func(cut context.CancelFunc)
 }
@@ -71,6 +73,9 @@ func (h *host) Exec(ctx context.Context, s remote.Script) (int, error) {
 		c.Stderr = wire.writer(s.Stderr)
 	}
 	if s.Stdin != nil {
+		if h.input != nil {
+			s.Stdin = h.input(s.Stdin)
+		}
 		r, w := io.Pipe()
 		defer r.Close()
 		go func() { // ends with the input or the pipe
