@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -73,18 +74,19 @@ func TestBackgroundIsFoundAgain(t *testing.T) {
 			var cuts atomic.Int32
 			cut := make(chan context.CancelFunc, 10)
 			h.follow = func(cancel context.CancelFunc) { cuts.Add(1); cut <- cancel }
-			out, errs := hear("three"), hear("err two")
+			one, two, three, errs := hear("one"), hear("two"), hear("three"), hear("err two")
 			p := mustStart(t, e, hermes.Command{
 				Line:   "head -c 200000 /dev/zero | tr '\\0' x; echo; echo one; echo err one >&2; read a; echo two; echo err two >&2; read a; echo three; read a; exit 7",
-				Stdout: out, Stderr: errs, Keep: true, Dir: "/",
+				Stdout: io.MultiWriter(one, two, three), Stderr: errs, Keep: true, Dir: "/",
 			})
-			for range 2 {
+			for _, out := range []*heard{one, two} {
+				out.wait(t)
 				(<-cut)()
 				if err := p.Input([]byte("go on\n")); err != nil {
 					t.Fatal(err)
 				}
 			}
-			out.wait(t)
+			three.wait(t)
 			errs.wait(t)
 			if err := p.Input([]byte("end\n")); err != nil {
 				t.Fatal(err)
@@ -92,7 +94,7 @@ func TestBackgroundIsFoundAgain(t *testing.T) {
 			if exit, err := p.Wait(t.Context()); err != nil || exit.Code != 7 {
 				t.Errorf("exit %+v, %v", exit, err)
 			}
-			if got, want := out.String(), strings.Repeat("x", 200000)+"\none\ntwo\nthree\n"; got != want {
+			if got, want := three.String(), strings.Repeat("x", 200000)+"\none\ntwo\nthree\n"; got != want {
 				t.Errorf("got %d bytes, want %d: …%q", len(got), len(want), got[max(0, len(got)-100):])
 			}
 			if got := errs.String(); got != "err one\nerr two\n" {
