@@ -41,6 +41,8 @@ func (e *Environment) described() hermes.Description {
 func (e *Environment) allows(c hermes.Command) error {
 	want := c.Limits
 	switch {
+	case c.Channel != nil:
+		return errors.New("this place takes no open file for a command; run it without a channel")
 	case want.Network != "" && reach(e.described().Network) > reach(want.Network):
 		return errors.New("the network of a single command cannot be limited in this place; run it without that limit")
 	case want.Write != nil:
