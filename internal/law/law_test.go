@@ -144,6 +144,11 @@ func environmentBase(folder string) bool {
 	return folder == "internal/isolation" || folder == "internal/environment/remote"
 }
 
+// environmentBase reports whether a package is a base of the environments.
+func environmentBase(folder string) bool {
+	return folder == isolation || folder == "internal/environment/remote"
+}
+
 // transportBase is what all transports share. It is not a transport itself.
 const transportBase = "internal/transport/base"
 

@@ -115,6 +115,7 @@ var layers = []layer{
 		{path: "internal/webpage", deps: []string{"golang.org/x/net"}},
 		{path: "internal/yamledit", deps: []string{"go.yaml.in/yaml/v3"}},
 	}, {
+		{path: "internal/environment/enginetest"},
 		{path: "internal/git"},                                      // it starts git with proc
 		{path: "internal/hostlist"},                                 // hosts as netguard writes them
 		{path: "internal/link", deps: []string{"golang.org/x/net"}}, // the same
@@ -149,6 +150,7 @@ var layers = []layer{
 		{path: "internal/credential"},
 		{path: "internal/egress"}, // the way out of sandboxed processes
 		{path: "internal/environment"},
+		{path: "internal/environment/docker"},
 		{path: "internal/environment/singularity"},
 		{path: "internal/hook"},
 		{path: "internal/hook/learning"},
