@@ -2,6 +2,7 @@ package docker_test
 
 import (
 	"testing"
+	"time"
 
 	"hermes"
 	"hermes/internal/environment/docker"
@@ -9,35 +10,46 @@ import (
 	"hermes/internal/environment/remote"
 )
 
-// BenchmarkCommand compares a command with a plain exec of the client, in the same run.
+// BenchmarkCommand compares scripts and commands with a plain exec of the client. They take turns,
+// so that other work on the machine slows all of them.
 func BenchmarkCommand(b *testing.B) {
 	for name, s := range map[string]*enginetest.Shared{"docker": dockerEngine, "podman": podmanEngine} {
-		e := s.Get(b)
-		c := docker.Config{Program: e.Program, Environ: e.Env, Home: b.TempDir(), Session: b.Name(), Image: enginetest.Image}
-		r := mustNew(b, c)
-		env := remote.New(remote.Config{Runner: r})
-		run(b, r, "true")
-		b.Run(name+"/plain exec", func(b *testing.B) {
-			for b.Loop() {
-				if _, err := e.Run(b.Context(), "exec", r.Name(), "/bin/sh", "-c", "true"); err != nil {
+		b.Run(name, func(b *testing.B) {
+			e := s.Get(b)
+			r := mustNew(b, docker.Config{Program: e.Program, Environ: e.Env, Home: b.TempDir(), Session: b.Name(), Image: enginetest.Image})
+			env := remote.New(remote.Config{Runner: r})
+			var plain, script, command time.Duration
+			took := func(sum *time.Duration, do func() error) {
+				begun := time.Now()
+				if err := do(); err != nil {
 					b.Fatal(err)
 				}
+				*sum += time.Since(begun)
 			}
-		})
-		b.Run(name+"/script", func(b *testing.B) {
+			line := func() error {
+				_, err := env.Exec(b.Context(), hermes.Command{Line: "true", Keep: true})
+				return err
+			}
+			if err := line(); err != nil { // makes the container, and asks what it is
+				b.Fatal(err)
+			}
 			for b.Loop() {
-				run(b, r, "true")
+				took(&plain, func() error {
+					_, err := e.Run(b.Context(), "exec", r.Name(), "/bin/sh", "-c", "true")
+					return err
+				})
+				took(&script, func() error {
+					_, err := r.Exec(b.Context(), remote.Script{Text: "true"})
+					return err
+				})
+				took(&command, line)
+			}
+			b.ReportMetric(plain.Seconds()*1000/float64(b.N), "ms/plain")
+			b.ReportMetric(float64(script)/float64(plain), "script/plain")
+			b.ReportMetric(float64(command)/float64(plain), "command/plain")
+			if err := env.Close(); err != nil {
+				b.Error(err)
 			}
 		})
-		b.Run(name+"/command", func(b *testing.B) {
-			for b.Loop() {
-				if _, err := env.Exec(b.Context(), hermes.Command{Line: "true", Keep: true}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-		if err := env.Close(); err != nil {
-			b.Error(err)
-		}
 	}
 }

@@ -172,7 +172,7 @@ func startAndWait() {
 func TestKilledStartIsUsedOrRemoved(t *testing.T) {
 	both(t, func(t *testing.T, e *enginetest.Engine) {
 		c := kept(config(t, e))
-		for i := range 8 {
+		for i := range 6 {
 			text, err := json.Marshal(c)
 			if err != nil {
 				t.Fatal(err)
