@@ -74,7 +74,7 @@ func (r *Runner) reap() {
 	ctx, cancel := context.WithTimeout(r.life, upkeepTime)
 	defer cancel()
 	out, err := r.call(ctx, "ps", "--all", "--quiet", "--no-trunc", "--filter", "label="+labelAgent+"=1", "--filter", "label="+labelHome+"="+r.plan.home,
-		"--filter", "status=exited", "--filter", "status=created", "--filter", "status=dead")
+		"--filter", "status=exited", "--filter", "status=created") // podman refuses "dead"
 	ids := strings.Fields(out)
 	if err != nil || len(ids) == 0 {
 		return
