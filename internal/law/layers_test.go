@@ -116,6 +116,7 @@ var layers = []layer{
 		{path: "internal/yamledit", deps: []string{"go.yaml.in/yaml/v3"}},
 	}, {
 		{path: "internal/environment/enginetest"},
+		{path: "internal/environment/sshdtest"},                     // it starts sshd with proc
 		{path: "internal/git"},                                      // it starts git with proc
 		{path: "internal/hostlist"},                                 // hosts as netguard writes them
 		{path: "internal/link", deps: []string{"golang.org/x/net"}}, // the same
@@ -152,6 +153,7 @@ var layers = []layer{
 		{path: "internal/environment"},
 		{path: "internal/environment/docker"},
 		{path: "internal/environment/singularity"},
+		{path: "internal/environment/ssh"},
 		{path: "internal/hook"},
 		{path: "internal/hook/learning"},
 		{path: "internal/learning"},

@@ -62,9 +62,14 @@ type (
 		// both streams go to s.Stdout.
 		Terminal(ctx context.Context, s Script, columns, rows int) (code int, err error)
 	}
-	// FileServer has files of its own, such as over sftp, instead of those over scripts.
-	// dir returns the current folder, and home is the home folder there.
+	// FileServer has files of its own, such as over sftp, instead of those over scripts,
+	// which it gets for what it cannot do itself.
 	FileServer interface {
-		Files(dir func() string, home string) hermes.Files
+		Files(scripts ScriptFiles) hermes.Files
+	}
+	// ScriptFiles are files over scripts.
+	ScriptFiles interface {
+		hermes.Files
+		hermes.LinklessFiles
 	}
 )

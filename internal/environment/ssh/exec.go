@@ -15,7 +15,7 @@ import (
 
 // leftWait is how long an ended script's session may take to end. It does not end while a
 // process that the script left running has its output open.
-const leftWait = 100 * time.Millisecond
+const leftWait = 40 * time.Millisecond
 
 // Exec runs a script; see [remote.Runner]. What the script leaves running goes on; its output
 // is read and discarded.

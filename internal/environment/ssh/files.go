@@ -20,20 +20,14 @@ import (
 // files are the files of the machine over sftp, where the server has it, else over scripts.
 type files struct {
 	runner *Runner
-	shell  remote.ShellFiles
+	shell  remote.ScriptFiles
 }
 
 var _ hermes.LinklessFiles = files{}
 
 // Files returns the files of the machine; see [remote.FileServer].
-func (r *Runner) Files(dir func() string, home string) hermes.Files {
-	return files{r, remote.ShellFiles{Run: r.command, Dir: dir, Home: home}}
-}
-
-// command runs a command of the shell's files.
-func (r *Runner) command(ctx context.Context, c hermes.Command) (hermes.Exit, error) {
-	code, err := r.Exec(ctx, remote.Script{Text: c.Line, Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr})
-	return hermes.Exit{Code: code}, err
+func (r *Runner) Files(scripts remote.ScriptFiles) hermes.Files {
+	return files{r, scripts}
 }
 
 // NoLinks returns files over scripts: sftp names files by their whole path only, in which a
