@@ -12,32 +12,35 @@ import (
 // The texts below are words in single quotes for the login shell, which may also be csh or
 // fish: one line without single quotes, backslashes and exclamation marks.
 const (
-	// readScript reads the script with its exact length, $1, from the standard input: dd
-	// reads no more than it is told, also from a pipe. The first line has the mark, $2: a
-	// second reader of the same input would else take the script's own input for a script.
-	readScript = `n=$1; l=${LC_ALL-}; LC_ALL=C; s=; ` +
+	// readAll reads a script that has no input of its own.
+	readAll = `s=$(cat); `
+	// readExactly reads a script of $1 bytes: dd reads no more than it is told, also from a pipe.
+	readExactly = `n=$1; l=${LC_ALL-}; LC_ALL=C; s=; ` +
 		`while [ $n -gt 0 ]; do c=$(dd bs=$n count=1 2>/dev/null; echo x); c=${c%x}; [ ${#c} -gt 0 ] || exit 255; s=$s$c; n=$((n-${#c})); done; ` +
-		`LC_ALL=$l; [ "$l" ] || unset LC_ALL; case $s in "#$2"*) eval "$s";; *) exit 255;; esac`
-	// runScript runs $1 in a shell of its own, which may be killed, and says on both streams
-	// how it ended. Nothing else is said, such as that it was killed.
-	runScript = `exec 3>&2 2>/dev/null; (exec /bin/sh -c "$1" sh "$2" "$3" 2>&3 3>&-); e=$?; echo "$3 $e"; echo "$3 $e" >&3`
-	// runOnTerminal does that on a terminal, which changes nothing of the script only in raw
-	// mode. The first line says that the mode is set. A master without a terminal of its own
+		`LC_ALL=$l; [ "$l" ] || unset LC_ALL; `
+	// runScript runs the script if it is between its marks, $2: what was cut, or is the input
+	// of another script, does not run. It says on both streams how the script ended, and
+	// nothing else, such as that it was killed.
+	runScript = `case $s in "#$2"*"#$2") s=${s%"#$2"};; *) exit 255;; esac; exec 3>&2 2>/dev/null; (eval "$s") 2>&3 3>&-; e=$?; echo "$2 $e"; echo "$2 $e" >&3`
+	// onTerminal goes before both on a terminal, which changes nothing of the script only in
+	// raw mode. The line says that the mode is set. A master without a terminal of its own
 	// asks for one where every key and mode is off: hence sane.
-	runOnTerminal = `stty sane; o=$(stty -g); stty raw -echo; echo "$3-ready 0"; exec 3>&2 2>/dev/null; (exec /bin/sh -c "$1" sh "$2" "$3" "$o" 2>&3 3>&-); e=$?; echo "$3 $e"`
+	onTerminal = `stty sane; o=$(stty -g); stty raw -echo; echo "$2-ready 0"; `
 	// lead says that the shell works, and ends with the connection or its input.
 	lead = `echo "$1 0"; exec cat >/dev/null 2>&1`
 )
 
-// forget begins every script: what the reading left is forgotten.
-const forget = "unset n l s c\nset --\n"
-
 // newMark is what no output contains by chance.
 func newMark() string { return "~hermes-" + rand.Text() }
 
+// marked is a script between its marks. What the reading has set is forgotten in it.
+func marked(mark, before, text string) string {
+	return "#" + mark + "\n" + before + "unset n l s c o\nset --\n" + text + "\n#" + mark
+}
+
 // scriptLine is the command line that reads a script of a length and runs it.
-func scriptLine(run string, length int, mark string) string {
-	return "exec /bin/sh -c '" + run + "' sh '" + readScript + "' " + strconv.Itoa(length) + " '" + mark + "'"
+func scriptLine(read string, length int, mark string) string {
+	return "exec /bin/sh -c '" + read + runScript + "' sh " + strconv.Itoa(length) + " '" + mark + "'"
 }
 
 // leadLine is the command line of the session that opens a connection.

@@ -21,17 +21,20 @@ const leftWait = 40 * time.Millisecond
 // is read and discarded.
 func (r *Runner) Exec(ctx context.Context, s remote.Script) (int, error) {
 	mark := newMark()
-	head := "#" + mark + "\n" + forget
+	before, read := "", readExactly
+	if s.Stdin == nil {
+		read = readAll
+	}
 	merged := s.Stdout != nil && s.Stdout == s.Stderr
 	if merged { // one stream there keeps the order
-		head += "exec 2>&1\n"
+		before = "exec 2>&1\n"
 	}
 	out, errs := newTail(mark, s.Stdout), newTail(mark, s.Stderr)
 	if merged {
 		errs.to = nil
 	}
-	head += s.Text
-	c := call{line: scriptLine(runScript, len(head), mark), in: newFeed(head, s.Stdin), out: out, errs: errs}
+	head := marked(mark, before, s.Text)
+	c := call{line: scriptLine(read, len(head), mark), in: newFeed(head, s.Stdin), out: out, errs: errs}
 	return r.run(ctx, c, out, errs)
 }
 
@@ -40,12 +43,12 @@ func (r *Runner) Terminal(ctx context.Context, s remote.Script, columns, rows in
 	mark := newMark()
 	size := "stty cols " + strconv.Itoa(columns) + " rows " + strconv.Itoa(rows)
 	// Input that comes before the terminal has its usual mode is not read as typed.
-	head := "#" + mark + "\nstty \"$3\"; " + size + "; echo \"$2-usual 0\"\n" + forget + s.Text
+	head := marked(mark, "stty \"$o\"; "+size+"; echo \"$2-usual 0\"\n", s.Text)
 	ready, usual, out := newTail(mark+"-ready", nil), newTail(mark+"-usual", nil), newTail(mark, s.Stdout)
 	ready.next, usual.next = usual, out
 	in := newFeed(head, s.Stdin)
 	in.ready, in.usual, in.last = ready.seen, usual.seen, []byte{4} // Ctrl+D ends the input of a terminal
-	c := call{line: scriptLine(runOnTerminal, len(head), mark), in: in, out: ready, terminal: true, columns: columns, rows: rows}
+	c := call{line: scriptLine(onTerminal+readExactly, len(head), mark), in: in, out: ready, terminal: true, columns: columns, rows: rows}
 	return r.run(ctx, c, out)
 }
 
@@ -148,13 +151,24 @@ func newFeed(head string, stdin io.Reader) *feed {
 	return &feed{head: head, stdin: stdin, stopped: make(chan struct{})}
 }
 
+// prefill is what a pipe takes without a reader.
+const prefill = 4 << 10
+
+// begin sends the first bytes of the head before there is a reader, so that it need not wait.
+// to is a pipe.
+func (f *feed) begin() {
+	if f.ready == nil {
+		_, _ = f.write([]byte(f.head[:min(len(f.head), prefill)]))
+	}
+}
+
 // run sends everything. It ends with the input or after stop, then at the latest when Read of
 // stdin returns.
 func (f *feed) run() {
 	if !f.wait(f.ready) {
 		return
 	}
-	if _, err := io.Copy(writerFunc(f.write), strings.NewReader(f.head)); err != nil {
+	if _, err := io.Copy(writerFunc(f.write), strings.NewReader(f.head[f.written:])); err != nil {
 		return
 	}
 	if !f.wait(f.usual) {

@@ -174,6 +174,7 @@ func (l *library) open(ctx context.Context) (*ssh.Session, *dialed, error) {
 		if err != nil {
 			return nil, nil, err
 		}
+		begin := time.Now()
 		s, err := d.session(ctx)
 		if err == nil {
 			return s, d, nil
@@ -182,10 +183,10 @@ func (l *library) open(ctx context.Context) (*ssh.Session, *dialed, error) {
 		switch {
 		case errors.As(err, &refused):
 			return l.openAlone(ctx)
-		case again || ctx.Err() != nil || l.life.Err() != nil:
+		case again || time.Since(begin) > l.config.Alive || ctx.Err() != nil || l.life.Err() != nil:
 			return nil, nil, fmt.Errorf("%w: no connection to %s: %w", remote.ErrNotRun, l.config.Host, err)
 		}
-		select { // the connection was lost before: make another one
+		select { // the connection was lost before without notice: make another one
 		case <-d.gone:
 		case <-ctx.Done():
 			return nil, nil, fmt.Errorf("%w: %w", remote.ErrNotRun, context.Cause(ctx))

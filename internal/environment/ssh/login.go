@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
@@ -64,6 +65,8 @@ func (l *library) hop(ctx context.Context, via *ssh.Client, h host) (*ssh.Client
 	if err != nil {
 		return nil, fmt.Errorf("cannot connect to %s: %w", h.name, err)
 	}
+	_ = conn.SetDeadline(time.Now().Add(connectWait)) // for the keys, not for the login
+	config.keys = func() { _ = conn.SetDeadline(time.Time{}) }
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	c, channels, requests, err := ssh.NewClientConn(conn, h.address(), &config.ClientConfig)
 	if !stop() && err == nil {
@@ -92,6 +95,7 @@ func (l *library) hop(ctx context.Context, via *ssh.Client, h host) (*ssh.Client
 // clientConfig is an [ssh.ClientConfig] with what its making found.
 type clientConfig struct {
 	ssh.ClientConfig
+	keys     func()   // called when the host has shown its key
 	problems []string // why keys are not offered
 	agent    net.Conn
 }
@@ -120,6 +124,7 @@ func (l *library) clientConfig(h host) (*clientConfig, *refusal, error) {
 	c.User, c.Timeout = h.user, connectWait
 	c.HostKeyCallback = func(name string, address net.Addr, key ssh.PublicKey) error {
 		err := check(name, address, key)
+		c.keys()
 		if err != nil {
 			bad.err = hostKeyError(err, h, key, l.config.target())
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,7 +58,11 @@ func both(t *testing.T, test func(t *testing.T, library bool)) {
 func run(t testing.TB, r *ssh.Runner, text, stdin string) (string, string, int) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code, err := r.Exec(t.Context(), remote.Script{Text: text, Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs})
+	s := remote.Script{Text: text, Stdout: &out, Stderr: &errs}
+	if stdin != "" {
+		s.Stdin = strings.NewReader(stdin)
+	}
+	code, err := r.Exec(t.Context(), s)
 	if err != nil {
 		t.Fatalf("%.80q: %v", text, err)
 	}
@@ -77,8 +82,8 @@ func TestAScriptEndsAsOneOfTheShell(t *testing.T) {
 			{"exit 255", "", "", "", 255},
 			{"exit 7; echo never", "", "", "", 7},
 			{"printf 'no newline'; exit 254", "", "no newline", "", 254},
-			{"kill -KILL $$", "", "", "", 137},
-			{"kill -TERM $$", "", "", "", 143},
+			{"exec sh -c 'kill -KILL $$'", "", "", "", 137},
+			{"exec sh -c 'kill -TERM $$'", "", "", "", 143},
 			{"cat", "its own input\n", "its own input\n", "", 0},
 			{"read a; echo \"<$a>\"; cat", "one\ntwo", "<one>\ntwo", "", 0},
 			{"true", "unread " + strings.Repeat("x", 1<<20), "", "", 0},
@@ -241,9 +246,11 @@ func TestATerminal(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, library bool) {
 		r := mustNew(t, config(t, newServer(t), library))
-		var out bytes.Buffer
+		out := &said{first: make(chan struct{})}
+		var typed io.Reader = strings.NewReader("typed\nmore\n")
+		in := readerFunc(func(p []byte) (int, error) { <-out.first; return typed.Read(p) }) // when it is not echoed any more
 		code, err := r.Terminal(t.Context(), remote.Script{
-			Text: "stty -echo; stty size; test -t 0 && test -t 1 && test -t 2 && echo all; echo \"$TERM\"; read a; echo \"<$a>\" >&2; cat; exit 6", Stdin: strings.NewReader("typed\nmore\n"), Stdout: &out,
+			Text: "stty -echo; stty size; test -t 0 && test -t 1 && test -t 2 && echo all; echo \"$TERM\"; read a; echo \"<$a>\" >&2; cat; exit 6", Stdin: in, Stdout: out,
 		}, 91, 33)
 		got := strings.ReplaceAll(out.String(), "\r\n", "\n")
 		if want := "33 91\nall\nxterm-256color\n<typed>\nmore\n"; got != want || code != 6 || err != nil {

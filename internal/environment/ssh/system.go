@@ -229,6 +229,7 @@ func (s *system) start(ctx context.Context, c call) (session, error) {
 		return nil, fmt.Errorf("%w: %w", remote.ErrNotRun, err)
 	}
 	c.in.to, c.in.back = to, back
+	c.in.begin()
 	mode := "-T"
 	if c.terminal {
 		mode = "-tt"

@@ -25,7 +25,8 @@ import (
 // Server is an sshd on this machine into which the current user can log in. Its methods
 // may be called concurrently.
 type Server struct {
-	// Dir has all files of the server and of its client. Its path is short.
+	// Dir has all files of the server and of its client, and home, the home folder of who
+	// logs in. Its path is short.
 	Dir string
 	// User is who logs in.
 	User string
@@ -73,6 +74,7 @@ func New(t testing.TB, must bool, options ...string) *Server {
 	check(t, err)
 	t.Cleanup(func() { os.RemoveAll(s.Dir) })
 	s.Key, s.Config, s.Known = s.path("id"), s.path("config"), s.path("known_hosts")
+	check(t, os.Mkdir(s.path("home"), 0o700))
 	s.Keygen(t, "host")
 	s.Keygen(t, "id")
 	s.listener, err = net.Listen("tcp4", "127.0.0.1:0")
@@ -81,7 +83,11 @@ func New(t testing.TB, must bool, options ...string) *Server {
 	s.log, err = os.Create(s.path("log"))
 	check(t, err)
 	config := append(options, "HostKey "+s.path("host"), "PidFile none", "AuthorizedKeysFile "+s.path("id.pub"), "StrictModes no", "UsePAM no",
-		"PasswordAuthentication no", "PermitRootLogin prohibit-password", "MaxStartups 100", "Subsystem sftp internal-sftp")
+		"PasswordAuthentication no", "PermitRootLogin prohibit-password", "MaxStartups 100",
+		"SetEnv HOME="+s.path("home")) // else the login shell reads the start files of whoever runs the test
+	if !strings.Contains(strings.Join(options, "\n"), "Subsystem") {
+		config = append(config, "Subsystem sftp internal-sftp")
+	}
 	s.Write(t, "sshd_config", strings.Join(config, "\n")+"\n")
 	s.Trust(t, "host")
 	s.Write(t, "config", s.ClientConfig(s.Port))
@@ -208,4 +214,23 @@ func check(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Connections is how many are open at the server.
+func (s *Server) Connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.running)
+}
+
+// Fingerprint is that of a key in the folder, as SHA256:….
+func (s *Server) Fingerprint(t testing.TB, name string) string {
+	t.Helper()
+	var out strings.Builder
+	st, err := proc.Run(t.Context(), proc.Command{Path: "ssh-keygen", Args: []string{"-l", "-f", s.path(name + ".pub")}, Env: Env, Stdout: &out})
+	words := strings.Fields(out.String())
+	if err != nil || st.Code != 0 || len(words) < 2 {
+		t.Fatalf("ssh-keygen -l: %v %s", err, out.String())
+	}
+	return words[1]
 }
