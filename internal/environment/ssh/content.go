@@ -143,6 +143,9 @@ func (s *server) stage(ctx context.Context, p string, data []byte, mode fs.FileM
 		}
 		writable.Close()
 	}
+	if ctx.Err() != nil {
+		return staged{}, context.Cause(ctx)
+	}
 	t := staged{server: s, temp: path.Join(path.Dir(real), ".hermes-"+rand.Text()), path: real}
 	if err := s.fill(t.temp, data, mode); err != nil {
 		t.drop()

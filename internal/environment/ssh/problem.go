@@ -69,7 +69,7 @@ func (s *system) fingerprint() string {
 	args := append(s.options("none", false), "-o", "LogLevel=DEBUG1", "-T", "--", s.config.Host, "exit 1")
 	ctx, cancel := context.WithTimeout(s.life, loginWait)
 	defer cancel()
-	_, _ = proc.Run(ctx, proc.Command{Path: s.program, Args: args, Env: s.environment(false), Stderr: &said, Guard: s.config.Guard})
+	_, _ = proc.Run(ctx, proc.Command{Path: s.program, Args: args, Env: s.environment(false), Stderr: &said, Files: nil, Guard: s.config.Guard})
 	m := askedKey.FindStringSubmatch(said.String())
 	if m == nil {
 		return ""

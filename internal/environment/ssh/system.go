@@ -157,7 +157,7 @@ func (s *system) begin(a *attempt) error {
 	args := append(s.options(a.socket, true), "-o", "LogLevel=ERROR", "-T", "--", s.config.Host, leadLine(mark))
 	var err error
 	a.process, err = proc.Start(s.life, proc.Command{
-		Path: s.program, Args: args, Env: s.environment(false), OpenInput: true, Stdout: hello, Stderr: &a.errs, Guard: s.config.Guard,
+		Path: s.program, Args: args, Env: s.environment(false), OpenInput: true, Stdout: hello, Stderr: &a.errs, Files: nil, Guard: s.config.Guard,
 	})
 	if err != nil {
 		return err
@@ -216,7 +216,7 @@ func socketFolder(run string) (*liveness.Folder, error) {
 // sessions, ssh makes a connection of its own.
 func (s *system) client(a *attempt, terminal bool, args ...string) proc.Command {
 	all := append(s.options(a.socket, false), "-o", "LogLevel=QUIET")
-	return proc.Command{Path: s.program, Args: append(all, args...), Env: s.environment(terminal), Guard: s.config.Guard}
+	return proc.Command{Path: s.program, Args: append(all, args...), Env: s.environment(terminal), Files: nil, Guard: s.config.Guard}
 }
 
 func (s *system) start(ctx context.Context, c call) (session, error) {

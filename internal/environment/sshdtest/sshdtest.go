@@ -115,7 +115,7 @@ func (s *Server) Trust(t testing.TB, key string) {
 func (s *Server) Keygen(t testing.TB, name string) {
 	t.Helper()
 	var out strings.Builder
-	st, err := proc.Run(t.Context(), proc.Command{Path: "ssh-keygen", Args: []string{"-q", "-t", "ed25519", "-N", "", "-C", name, "-f", s.path(name)}, Env: Env, Stdout: &out, Stderr: &out})
+	st, err := proc.Run(t.Context(), proc.Command{Path: "ssh-keygen", Args: []string{"-q", "-t", "ed25519", "-N", "", "-C", name, "-f", s.path(name)}, Env: Env, Files: nil, Stdout: &out, Stderr: &out})
 	if err != nil || st.Code != 0 {
 		t.Fatalf("ssh-keygen: %v %s", err, out.String())
 	}
@@ -194,7 +194,7 @@ func (s *Server) answer(c net.Conn) {
 	}
 	defer f.Close()
 	p, err := proc.Start(context.Background(), proc.Command{
-		Path: s.sshd, Args: []string{"-i", "-f", s.path("sshd_config"), "-E", s.path("log")}, Env: Env, Stdin: io.Reader(f), Stdout: io.Writer(f),
+		Path: s.sshd, Args: []string{"-i", "-f", s.path("sshd_config"), "-E", s.path("log")}, Env: Env, Files: nil, Stdin: io.Reader(f), Stdout: io.Writer(f),
 	})
 	if err != nil {
 		return
@@ -227,7 +227,7 @@ func (s *Server) Connections() int {
 func (s *Server) Fingerprint(t testing.TB, name string) string {
 	t.Helper()
 	var out strings.Builder
-	st, err := proc.Run(t.Context(), proc.Command{Path: "ssh-keygen", Args: []string{"-l", "-f", s.path(name + ".pub")}, Env: Env, Stdout: &out})
+	st, err := proc.Run(t.Context(), proc.Command{Path: "ssh-keygen", Args: []string{"-l", "-f", s.path(name + ".pub")}, Env: Env, Files: nil, Stdout: &out})
 	words := strings.Fields(out.String())
 	if err != nil || st.Code != 0 || len(words) < 2 {
 		t.Fatalf("ssh-keygen -l: %v %s", err, out.String())
