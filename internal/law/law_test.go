@@ -120,6 +120,8 @@ func forbidden(fromPath, toPath string) string {
 		return "a library does not know what Hermes is"
 	case from.layer == 2 && to.layer == 2 && environmentBase(toPath) && strings.HasPrefix(fromPath, "internal/environment"):
 		return ""
+	case from.layer == 2 && to.layer == 2 && toPath == "internal/environment/remote" && strings.HasPrefix(fromPath, "internal/environment/"):
+		return ""
 	case from.layer == 2 && to.layer == 2 && !(shared(toPath) && strings.HasPrefix(fromPath, strings.TrimSuffix(toPath, "base"))):
 		return "a component imports the core and libraries only"
 	case frontend(fromPath) && to.layer > 1 && toPath != "internal/command" && toPath != "internal/protocol" && !strings.HasPrefix(toPath, fromPath+"/"):
