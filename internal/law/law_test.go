@@ -120,8 +120,6 @@ func forbidden(fromPath, toPath string) string {
 		return "a library does not know what Hermes is"
 	case from.layer == 2 && to.layer == 2 && environmentBase(toPath) && strings.HasPrefix(fromPath, "internal/environment"):
 		return ""
-	case from.layer == 2 && to.layer == 2 && toPath == "internal/environment/remote" && strings.HasPrefix(fromPath, "internal/environment/"):
-		return ""
 	case from.layer == 2 && to.layer == 2 && !(shared(toPath) && strings.HasPrefix(fromPath, strings.TrimSuffix(toPath, "base"))):
 		return "a component imports the core and libraries only"
 	case frontend(fromPath) && to.layer > 1 && toPath != "internal/command" && toPath != "internal/protocol" && !strings.HasPrefix(toPath, fromPath+"/"):
@@ -141,14 +139,9 @@ func frontend(folder string) bool {
 }
 
 // environmentBase reports whether a package is what environments share: with the walls around
-// their commands, or with each other.
+// their commands, with each other, or among rented sandboxes.
 func environmentBase(folder string) bool {
-	return folder == "internal/isolation" || folder == "internal/environment/remote"
-}
-
-// environmentBase reports whether a package is a base of the environments.
-func environmentBase(folder string) bool {
-	return folder == isolation || folder == "internal/environment/remote"
+	return folder == "internal/isolation" || folder == "internal/environment/remote" || folder == "internal/environment/rented"
 }
 
 // transportBase is what all transports share. It is not a transport itself.
