@@ -142,6 +142,8 @@ var layers = []layer{
 		{path: "internal/store"},
 		{path: "internal/transport/base"},
 	}, {
+		{path: "internal/environment/rented"}, // what the services that rent out sandboxes share
+	}, {
 		{path: "bench/instant"},
 		{path: "internal/archive"},
 		{path: "internal/audit"},
@@ -151,9 +153,11 @@ var layers = []layer{
 		{path: "internal/credential"},
 		{path: "internal/egress"}, // the way out of sandboxed processes
 		{path: "internal/environment"},
+		{path: "internal/environment/daytona"},
 		{path: "internal/environment/docker"},
 		{path: "internal/environment/singularity"},
 		{path: "internal/environment/ssh"},
+		{path: "internal/environment/vercel"},
 		{path: "internal/hook"},
 		{path: "internal/hook/learning"},
 		{path: "internal/learning"},

@@ -1,0 +1,274 @@
+// Package rented is what all backends of rented sandboxes share: a sandbox that is found
+// by its labels or made, waited for, woken when it was stopped, and stopped or deleted at
+// the end. A service is a [Service]: a few requests to one vendor. [Runner] makes a
+// [remote.Runner] of it.
+//
+// A script reaches a sandbox as one short line for sh. What is too long for a line, and
+// input, is put there as files first. Where a service carries text only, the line sends
+// its output in base64, so that any bytes arrive as they were (line.go).
+//
+// The package knows no particular service. Start reading at Runner.Exec.
+package rented
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"hermes"
+	"hermes/internal/environment/remote"
+)
+
+// Config is what the configurations of all services have in common.
+type Config struct {
+	// Home and Session name the owner of the sandbox. A sandbox is used by one session
+	// only, and found again by both.
+	Home, Session string
+	// Persistent keeps the sandbox stopped at Close, with its files; otherwise it is deleted.
+	Persistent bool
+	// Image is the image, template or runtime, as the service names it; "" is the
+	// service's own.
+	Image string
+	// CPU is in cores, Memory and Disk are in megabytes; 0 is the service's default. What a
+	// service does not let choose is not sent.
+	CPU          float64
+	Memory, Disk int
+	// Lifetime is after how long the service ends a sandbox, where that can be chosen; 0 is
+	// what the package of the service says.
+	Lifetime time.Duration
+	// BaseURL is the address of the API; "" is the public one.
+	BaseURL string
+	// HTTP sends the requests; nil is Go's usual client. Keys follow no redirect to
+	// another server.
+	HTTP *http.Client
+	// Temp is a folder in the sandbox for what a script is given as files; "" is /tmp.
+	Temp string
+	// Sleep waits between two looks at a sandbox and before a request is repeated; nil is
+	// real time.
+	Sleep func(context.Context, time.Duration) error
+}
+
+// Labels are what a sandbox is found by. They name neither the home folder nor the session
+// in words.
+func (c Config) Labels() map[string]string {
+	return map[string]string{"hermes-home": short(c.Home), "hermes-session": short(c.Session)}
+}
+
+// Name is a name for the sandbox where a service wants one. It is the same for the same
+// home and session.
+func (c Config) Name() string { return "hermes-" + short(c.Home+"\x00"+c.Session) }
+
+func short(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:10])
+}
+
+// Sandbox is a sandbox that runs.
+type Sandbox struct {
+	// ID is what the service calls it.
+	ID string
+	// Address is where commands go, and Token what they are sent with, if the service has
+	// an address for each sandbox.
+	Address string
+	Token   hermes.Secret
+}
+
+// Service is the API of one vendor. Its methods may be called concurrently, except that
+// Find, Create, Wake and End are called one after the other. An error that the service
+// answered is a *[Failure].
+type Service interface {
+	// Ping makes one cheap request that needs a valid key.
+	Ping(ctx context.Context) error
+	// Find returns the id of the sandbox with the labels of the configuration, in any state
+	// that Wake can end; "" if there is none.
+	Find(ctx context.Context) (id string, err error)
+	// Create makes a sandbox with the labels and returns its id. It need not run yet.
+	Create(ctx context.Context) (id string, err error)
+	// Wake returns when the sandbox runs, and starts it if it was stopped. woken says that
+	// it did not run before.
+	Wake(ctx context.Context, id string) (box Sandbox, woken bool, err error)
+	// Put writes files into the folder for temporary ones.
+	Put(ctx context.Context, box Sandbox, files []File) error
+	// Run runs sh -c with a line, without input, and returns when it has ended and its
+	// output is written. If ctx ends, it asks the service to end the command, where the
+	// service can, and returns. After a *[Failure] with a status below 500 the command did
+	// not run; an error after it may have begun wraps [ErrCut].
+	Run(ctx context.Context, box Sandbox, line Line) (code int, err error)
+	// End stops the sandbox and keeps its files, or deletes it. That it is gone is no error.
+	End(ctx context.Context, id string, keep bool) error
+}
+
+// File is a file to write in a sandbox.
+type File struct {
+	Path string // absolute
+	Data []byte
+}
+
+// About describes a service to users and to Runner.
+type About struct {
+	// Name is the service's name in texts.
+	Name string
+	// Text says that the service carries output as text: other bytes would be changed.
+	Text bool
+	// Idle is how long after the last command a sandbox may have been stopped by the
+	// service; then it is looked at before the next one. 0 is four minutes.
+	Idle time.Duration
+	// Missing says what has to be set before the service can be used; "" if nothing.
+	Missing string
+}
+
+var (
+	_ remote.Runner    = (*Runner)(nil)
+	_ remote.Describer = (*Runner)(nil)
+)
+
+// Runner runs scripts in one sandbox of a service. The sandbox is found or made at the
+// first script.
+type Runner struct {
+	service Service
+	about   About
+	config  Config
+
+	lock   chan struct{} // holds one token; taken while a sandbox is found, made or ended
+	box    Sandbox
+	id     string // of the sandbox that was found or made, also before it runs
+	sought bool   // Create was called; the service may have made one although it failed
+	used   bool   // a script has run in the sandbox
+	last   time.Time
+	closed bool
+
+	generation int // counts how often a sandbox was made or woken
+}
+
+// New makes a Runner. It sends no request yet.
+func New(s Service, about About, c Config) *Runner {
+	c.Temp = strings.TrimRight(cmp.Or(c.Temp, "/tmp"), "/")
+	about.Idle = cmp.Or(about.Idle, 4*time.Minute)
+	return &Runner{service: s, about: about, config: c, lock: make(chan struct{}, 1)}
+}
+
+// Check says what is missing before scripts can run: a key, or an answer of the service.
+// It makes no sandbox.
+func (r *Runner) Check(ctx context.Context) error {
+	if r.about.Missing != "" {
+		return fmt.Errorf("%s: %s", r.about.Name, r.about.Missing)
+	}
+	return r.service.Ping(ctx)
+}
+
+// Describe says what is known without asking the sandbox.
+func (r *Runner) Describe() hermes.Description {
+	return hermes.Description{
+		Isolation: hermes.Isolation{
+			Layer: "container", Holds: true,
+			Text: fmt.Sprintf("Commands run in a rented sandbox of %s, which reaches nothing on this machine.", r.about.Name),
+		},
+		Network: hermes.NetworkHost,
+	}
+}
+
+// ready returns the running sandbox and its generation, which changes when it is made or
+// woken. It finds, makes or wakes the sandbox if needed. refused is the generation of one
+// that refused a command, so that its state has to be asked for; 0 is none.
+func (r *Runner) ready(ctx context.Context, refused int) (Sandbox, int, error) {
+	if err := r.take(ctx); err != nil {
+		return Sandbox{}, 0, err
+	}
+	defer r.give()
+	if r.closed {
+		return Sandbox{}, 0, fmt.Errorf("the sandbox of %s is closed", r.about.Name)
+	}
+	if r.about.Missing != "" {
+		return Sandbox{}, 0, fmt.Errorf("%s: %s", r.about.Name, r.about.Missing)
+	}
+	if r.box.ID == "" || refused == r.generation || time.Since(r.last) > r.about.Idle {
+		if err := r.wake(ctx); err != nil {
+			return Sandbox{}, 0, err
+		}
+	}
+	return r.box, r.generation, nil
+}
+
+func (r *Runner) wake(ctx context.Context) error {
+	for {
+		if r.id == "" {
+			if err := r.findOrMake(ctx); err != nil {
+				return err
+			}
+		}
+		box, woken, err := r.service.Wake(ctx, r.id)
+		if err == nil {
+			if woken || r.box.ID != box.ID {
+				r.generation++
+			}
+			r.box, r.last = box, time.Now()
+			return nil
+		}
+		if !Gone(err) {
+			return err
+		}
+		used := r.used
+		r.box, r.id, r.used = Sandbox{}, "", false
+		if used {
+			return fmt.Errorf("the sandbox of %s was deleted, with all its files; the next command gets a new, empty one: %w", r.about.Name, err)
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (r *Runner) findOrMake(ctx context.Context) (err error) {
+	if r.id, err = r.service.Find(ctx); err != nil || r.id != "" {
+		return err
+	}
+	r.sought = true
+	r.id, err = r.service.Create(ctx)
+	return err
+}
+
+// take waits for the right to change which sandbox is used.
+func (r *Runner) take(ctx context.Context) error {
+	select {
+	case r.lock <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (r *Runner) give() { <-r.lock }
+
+// Close stops or deletes the sandbox, as the configuration says. One that was never used
+// here is not looked for.
+func (r *Runner) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := r.take(ctx); err != nil {
+		return err
+	}
+	defer r.give()
+	if r.closed {
+		return nil
+	}
+	r.closed = true
+	if r.id == "" && r.sought { // the answer to Create may have been lost
+		id, err := r.service.Find(ctx)
+		if err != nil {
+			return fmt.Errorf("look for a sandbox of %s that may be left: %w", r.about.Name, err)
+		}
+		r.id = id
+	}
+	if r.id == "" {
+		return nil
+	}
+	if err := r.service.End(ctx, r.id, r.config.Persistent); err != nil && !Gone(err) {
+		return fmt.Errorf("end the sandbox %s of %s: %w", r.id, r.about.Name, err)
+	}
+	return nil
+}
