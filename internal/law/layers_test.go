@@ -155,6 +155,8 @@ var layers = []layer{
 		{path: "internal/environment"},
 		{path: "internal/environment/daytona"},
 		{path: "internal/environment/docker"},
+		{path: "internal/environment/e2b"},
+		{path: "internal/environment/runloop"},
 		{path: "internal/environment/singularity"},
 		{path: "internal/environment/ssh"},
 		{path: "internal/environment/vercel"},

@@ -44,15 +44,19 @@ func body(s remote.Script, input []byte, temp string) (string, []File) {
 		}
 		return "printf %s " + base64.StdEncoding.EncodeToString(input) + " | base64 -d | exec sh -c " + quoted + end, nil
 	}
-	name := temp + "/hermes-" + rand.Text()
-	script, given := name+".sh", name+".in"
-	text := "(exec sh " + Quote(script) + " <" + Quote(given) + end + "); c=$?; rm -f " + Quote(script) + " " + Quote(given) + "; (exit $c)"
+	path, word := temp+"/hermes-"+rand.Text(), ""
+	if temp == "~" {
+		path, word = "."+path[2:], `"$HOME"/`
+	}
+	script, given := path+".sh", path+".in"
+	word1, word2 := word+Quote(script), word+Quote(given)
+	text := "(exec sh " + word1 + " <" + word2 + end + "); c=$?; rm -f " + word1 + " " + word2 + "; (exit $c)"
 	return text, []File{{script, []byte(s.Text)}, {given, input}}
 }
 
 // plain makes a line whose output is that of the command.
 func plain(l Line) Line {
-	l.Text = "exec 7>&2 2>/dev/null; " + l.Text
+	l.Text = "exec 7>&2 2>/dev/null; " + l.Text + "; exit $?" // so that it does not become the command, with its signals
 	return l
 }
 

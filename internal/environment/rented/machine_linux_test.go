@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -40,13 +41,29 @@ func (m *machine) command(argv ...string) *exec.Cmd {
 }
 
 // run starts a command, and returns its exit code as the shell tells it.
-func (m *machine) run(c *exec.Cmd) int {
-	if err := c.Start(); err != nil {
+func (m *machine) run(c *exec.Cmd) int { return m.runSaying(c, func(int) {}) }
+
+// runSaying is run, and tells the process id before any output.
+func (m *machine) runSaying(c *exec.Cmd, begun func(pid int)) int {
+	held := &sync.Mutex{}
+	if c.Stdout == c.Stderr {
+		c.Stdout = &heldBack{held, c.Stdout}
+		c.Stderr = c.Stdout
+	} else {
+		c.Stdout, c.Stderr = &heldBack{held, c.Stdout}, &heldBack{held, c.Stderr}
+	}
+	held.Lock()
+	err := c.Start()
+	if err == nil {
+		m.mu.Lock()
+		m.running[c] = true
+		m.mu.Unlock()
+		begun(c.Process.Pid)
+	}
+	held.Unlock()
+	if err != nil {
 		return 127
 	}
-	m.mu.Lock()
-	m.running[c] = true
-	m.mu.Unlock()
 	_ = c.Wait() // the state says how it ended
 	m.mu.Lock()
 	delete(m.running, c)
@@ -55,6 +72,18 @@ func (m *machine) run(c *exec.Cmd) int {
 		return 128 + int(status.Signal())
 	}
 	return c.ProcessState.ExitCode()
+}
+
+// heldBack writes nothing while it is locked.
+type heldBack struct {
+	held *sync.Mutex
+	to   io.Writer
+}
+
+func (h *heldBack) Write(p []byte) (int, error) {
+	h.held.Lock()
+	defer h.held.Unlock()
+	return h.to.Write(p)
 }
 
 // kill ends one command and what it started in its process group.

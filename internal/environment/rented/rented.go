@@ -46,7 +46,8 @@ type Config struct {
 	// HTTP sends the requests; nil is Go's usual client. Keys follow no redirect to
 	// another server.
 	HTTP *http.Client
-	// Temp is a folder in the sandbox for what a script is given as files; "" is /tmp.
+	// Temp is a folder in the sandbox for what a script is given as files; "" is /tmp, and ~
+	// the home folder, of which the service then gets relative paths.
 	Temp string
 	// Sleep waits between two looks at a sandbox and before a request is repeated; nil is
 	// real time.
@@ -105,7 +106,7 @@ type Service interface {
 
 // File is a file to write in a sandbox.
 type File struct {
-	Path string // absolute
+	Path string // absolute, or relative to the home folder if Config.Temp is ~
 	Data []byte
 }
 
