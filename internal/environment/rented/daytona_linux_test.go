@@ -78,6 +78,8 @@ func newDaytona(t *testing.T) *daytonaServer {
 	return s
 }
 
+func (s *daytonaServer) address() string { return s.URL }
+
 func (s *daytonaServer) open(c rented.Config) (*rented.Runner, error) {
 	c.BaseURL = s.URL + "/api"
 	return daytona.New(daytona.Config{Config: c, Key: "key-1"})
@@ -95,6 +97,9 @@ func (s *daytonaServer) create(w http.ResponseWriter, r *http.Request) {
 		"networkBlockAll": false, "kvm": false, "target": "eu", "cpu": 1, "gpu": 0, "memory": 1, "disk": 3, "toolboxProxyUrl": s.URL + "/toolbox",
 	} {
 		box.fields[name] = value
+	}
+	if build, ok := box.fields["buildInfo"].(map[string]any); ok {
+		build["createdAt"], build["updatedAt"], build["snapshotRef"] = "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "ref"
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -55,6 +55,8 @@ func newE2B(t *testing.T) *e2bServer {
 	return s
 }
 
+func (s *e2bServer) address() string { return s.URL }
+
 func (s *e2bServer) open(c rented.Config) (*rented.Runner, error) {
 	c.BaseURL = s.URL
 	return e2b.New(e2b.Config{Config: c, Key: e2bKey, SandboxURL: s.URL})

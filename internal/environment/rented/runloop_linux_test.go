@@ -75,6 +75,8 @@ func newRunloop(t *testing.T) *runloopServer {
 	return s
 }
 
+func (s *runloopServer) address() string { return s.URL }
+
 func (s *runloopServer) open(c rented.Config) (*rented.Runner, error) {
 	c.BaseURL = s.URL
 	return runloop.New(runloop.Config{Config: c, Key: "key-1"})

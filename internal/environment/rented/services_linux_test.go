@@ -18,6 +18,7 @@ type server interface {
 	open(c rented.Config) (*rented.Runner, error)
 	instead(func(http.ResponseWriter, *http.Request) bool)
 	count(method, part string) int
+	address() string
 }
 
 // services are all that are tested.

@@ -78,6 +78,8 @@ func newVercel(t *testing.T) *vercelServer {
 	return s
 }
 
+func (s *vercelServer) address() string { return s.URL }
+
 func (s *vercelServer) open(c rented.Config) (*rented.Runner, error) {
 	c.BaseURL = s.URL + "/api"
 	return vercel.New(vercel.Config{Config: c, Token: "key-1", Team: "team_1", Project: "prj_1"})

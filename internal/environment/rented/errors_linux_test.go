@@ -1,0 +1,312 @@
+package rented_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"hermes/internal/environment/remote"
+	"hermes/internal/environment/rented"
+)
+
+// runs reports whether a request begins a command.
+func runs(i int, r *http.Request) bool {
+	return r.Method == "POST" && strings.HasSuffix(r.URL.Path, services[i].run)
+}
+
+// refuseOnce answers the first request that fits, and none after it.
+func refuseOnce(s server, fits func(*http.Request) bool, status int, header ...string) *atomic.Int32 {
+	var n atomic.Int32
+	s.instead(func(w http.ResponseWriter, r *http.Request) bool {
+		if !fits(r) || n.Add(1) > 1 {
+			return false
+		}
+		for i := 0; i+1 < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		refuse(w, status, "not now")
+		return true
+	})
+	return &n
+}
+
+func try(t *testing.T, r *rented.Runner, text string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	_, err := r.Exec(t.Context(), remote.Script{Text: text, Stdout: &out})
+	return out.String(), err
+}
+
+func TestAWrongKeyIsNamed(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s server, i int) {
+		s.instead(func(w http.ResponseWriter, r *http.Request) bool {
+			refuse(w, 401, "Unauthorized")
+			return true
+		})
+		r := mustOpen(t, s, config(t))
+		for name, err := range map[string]error{"check": r.Check(t.Context()), "exec": second(try(t, r, "true"))} {
+			if err == nil || !strings.Contains(err.Error(), services[i].key) {
+				t.Errorf("%s: error %v does not name %s", name, err, services[i].key)
+			}
+			if name == "exec" && !errors.Is(err, remote.ErrNotRun) {
+				t.Errorf("error %v, want ErrNotRun", err)
+			}
+		}
+		if n := s.count("POST", ""); n > 1 {
+			t.Errorf("%d requests were sent again after the key was refused", n)
+		}
+	})
+}
+
+func second[A, B any](_ A, b B) B { return b }
+
+func TestCheckNeedsNoSandbox(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s server, i int) {
+		r := mustOpen(t, s, config(t))
+		if err := r.Check(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		if n := s.count("POST", "") + s.count("DELETE", ""); n != 0 {
+			t.Errorf("%d requests change something", n)
+		}
+	})
+}
+
+func TestASandboxIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s server, i int) {
+		c := config(t)
+		c.Persistent = true
+		first := mustOpen(t, s, c)
+		output(t, first, "echo kept >~/file", "")
+		if err := first.Close(); err != nil {
+			t.Fatal(err)
+		}
+		method, path, _ := strings.Cut(services[i].stop, " ")
+		if s.count(method, path) != 1 {
+			t.Error("the sandbox was not stopped")
+		}
+		again := mustOpen(t, s, c)
+		if got := output(t, again, "cat ~/file", ""); got != "kept\n" {
+			t.Errorf("read %q", got)
+		}
+		if err := again.Close(); err != nil {
+			t.Error(err)
+		}
+		other := c
+		other.Session = "another"
+		r := mustOpen(t, s, other)
+		defer r.Close()
+		if got := output(t, r, "cat ~/file 2>/dev/null || echo none", ""); got != "none\n" {
+			t.Errorf("another session read %q", got)
+		}
+	})
+}
+
+func TestASandboxIsDeletedAtTheEnd(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s server, i int) {
+		r := mustOpen(t, s, config(t))
+		output(t, r, "echo x >~/file", "")
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		method, path, _ := strings.Cut(services[i].end, " ")
+		if s.count(method, path) != 1 {
+			t.Error("the sandbox was not deleted")
+		}
+		if err := r.Close(); err != nil {
+			t.Errorf("closed again: %v", err)
+		}
+		if _, err := try(t, r, "true"); !errors.Is(err, remote.ErrNotRun) {
+			t.Errorf("after Close: error %v", err)
+		}
+		next := mustOpen(t, s, config(t))
+		defer next.Close()
+		if got := output(t, next, "cat ~/file 2>/dev/null || echo none", ""); got != "none\n" {
+			t.Errorf("the next one read %q", got)
+		}
+	})
+}
+
+// TestAStoppedSandboxIsWoken has the service stop it between two commands, as after a time
+// without use.
+func TestAStoppedSandboxIsWoken(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s server, _ int) {
+		c := config(t)
+		c.Persistent = true
+		r := mustOpen(t, s, c)
+		defer r.Close()
+		output(t, r, "echo kept >~/file", "")
+		stop := mustOpen(t, s, c) // another one with the same labels
+		output(t, stop, "true", "")
+		if err := stop.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := output(t, r, "cat ~/file", ""); got != "kept\n" {
+			t.Errorf("read %q", got)
+		}
+		if got := output(t, r, "cat", strings.Repeat("x", 200_000)); len(got) != 200_000 {
+			t.Errorf("read %d bytes", len(got))
+		}
+	})
+}
+
+// TestALostSandboxIsSaidOnce has the service delete it between two commands.
+func TestALostSandboxIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s server, _ int) {
+		c := config(t)
+		r := mustOpen(t, s, c)
+		defer r.Close()
+		output(t, r, "echo lost >~/file", "")
+		other := mustOpen(t, s, c)
+		output(t, other, "true", "")
+		if err := other.Close(); err != nil { // deletes it
+			t.Fatal(err)
+		}
+		_, err := try(t, r, "cat ~/file")
+		if !errors.Is(err, remote.ErrNotRun) || !strings.Contains(err.Error(), "was deleted, with all its files") {
+			t.Errorf("error %v does not say what was lost", err)
+		}
+		if got := output(t, r, "cat ~/file 2>/dev/null || echo new", ""); got != "new\n" {
+			t.Errorf("afterwards: %q", got)
+		}
+	})
+}
+
+func TestARequestIsSentAgainWhenTheLimitIsReached(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s server, i int) {
+		c := config(t)
+		var waits []time.Duration
+		c.Sleep = func(ctx context.Context, d time.Duration) error {
+			waits = append(waits, d)
+			return ctx.Err()
+		}
+		r := mustOpen(t, s, c)
+		defer r.Close()
+		output(t, r, "true", "")
+		waits = nil
+		n := refuseOnce(s, func(r *http.Request) bool { return runs(i, r) }, 429, "Retry-After", "7")
+		if got := output(t, r, "echo ran", ""); got != "ran\n" {
+			t.Errorf("got %q", got)
+		}
+		if n.Load() != 2 || len(waits) == 0 || waits[0] != 7*time.Second {
+			t.Errorf("%d requests, waits %v, want one more after 7s", n.Load(), waits)
+		}
+		refuseOnce(s, func(r *http.Request) bool { return runs(i, r) }, 429, "Retry-After", "3600")
+		if _, err := try(t, r, "true"); !errors.Is(err, remote.ErrNotRun) || !strings.Contains(err.Error(), "limit") {
+			t.Errorf("error %v, want ErrNotRun and the limit", err)
+		}
+	})
+}
+
+// TestACommandIsNotRunTwice fails the request that begins a command: the service may have
+// begun it.
+func TestACommandIsNotRunTwice(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s server, i int) {
+		r := mustOpen(t, s, config(t))
+		defer r.Close()
+		output(t, r, "true", "")
+		for _, status := range []int{500, 503} {
+			n := refuseOnce(s, func(r *http.Request) bool { return runs(i, r) }, status)
+			_, err := try(t, r, "true")
+			if n.Load() != 1 || !errors.Is(err, rented.ErrCut) || errors.Is(err, remote.ErrNotRun) {
+				t.Errorf("%d: %d requests, error %v, want one and ErrCut", status, n.Load(), err)
+			}
+		}
+		n := refuseOnce(s, func(r *http.Request) bool { return !runs(i, r) }, 503)
+		next := mustOpen(t, s, config(t))
+		if got := output(t, next, "echo ran", ""); got != "ran\n" || n.Load() < 2 {
+			t.Errorf("a request that changes nothing is not sent again: %q", got)
+		}
+	})
+}
+
+// TestACutConnectionIsUnknown cuts every connection in the middle of a command, and lets
+// none be made again.
+func TestACutConnectionIsUnknown(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s server, i int) {
+		relay := newRelay()
+		c := config(t)
+		c.HTTP = relay.client()
+		r := mustOpen(t, s, c)
+		output(t, r, "true", "")
+		out := &firstWrite{then: relay.cut}
+		_, err := r.Exec(t.Context(), remote.Script{Text: "echo begun; exec sleep 300", Stdout: out})
+		if !errors.Is(err, rented.ErrCut) || errors.Is(err, remote.ErrNotRun) || out.String() != "begun\n" {
+			t.Errorf("error %v after %q, want ErrCut", err, out.String())
+		}
+		if _, err := try(t, r, "true"); !errors.Is(err, remote.ErrNotRun) || !strings.Contains(err.Error(), "could not be reached") {
+			t.Errorf("without a connection: error %v, want ErrNotRun", err)
+		}
+		relay.restore()
+		if got := output(t, r, "echo back", ""); got != "back\n" {
+			t.Errorf("after the connection is back: %q", got)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// relay is the way to a server, which can be cut.
+type relay struct {
+	dialer net.Dialer
+	state  chan relayState // holds one value
+}
+
+type relayState struct {
+	down  bool
+	conns []net.Conn
+}
+
+func newRelay() *relay {
+	r := &relay{state: make(chan relayState, 1)}
+	r.state <- relayState{}
+	return r
+}
+
+func (r *relay) client() *http.Client {
+	return &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		state := <-r.state
+		defer func() { r.state <- state }()
+		if state.down {
+			return nil, &net.OpError{Op: "dial", Net: network, Err: io.ErrUnexpectedEOF}
+		}
+		conn, err := r.dialer.DialContext(ctx, network, addr)
+		if err == nil {
+			state.conns = append(state.conns, conn)
+		}
+		return conn, err
+	}}}
+}
+
+func (r *relay) cut() {
+	state := <-r.state
+	for _, conn := range state.conns {
+		_ = conn.Close()
+	}
+	r.state <- relayState{down: true}
+}
+
+func (r *relay) restore() {
+	<-r.state
+	r.state <- relayState{}
+}
