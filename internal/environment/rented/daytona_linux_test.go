@@ -2,6 +2,7 @@ package rented_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"io"
@@ -304,7 +305,7 @@ func (s *daytonaServer) logs(w http.ResponseWriter, r *http.Request, box *dayton
 		return
 	}
 	defer conn.CloseNow()
-	ctx := conn.CloseRead(s.t.Context())
+	ctx := conn.CloseRead(context.Background()) // commands also run while the test cleans up
 	for sent := 0; ; {
 		s.mu.Lock()
 		for len(command.log) == sent && command.code == nil && box.state == "started" {
