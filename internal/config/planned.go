@@ -42,7 +42,7 @@ var capabilities = [...]Capability{
 	{"mcp", "MCP servers", "internal/mcp"},
 	{"memory checkpoints", "memory services that store whole conversations", ""},
 	{"mixture of agents", "mixtures of agents", "internal/tool/moa"},
-	{"modal", "the Modal backend", "internal/environment/modal"},
+	{"modal", "the Modal backend", ""},
 	{"persistent shell", "a persistent local shell", ""},
 	{"plugins", "plugins", "internal/plugin"},
 	{"quick commands", "quick commands", ""},

@@ -156,6 +156,7 @@ var layers = []layer{
 		{path: "internal/environment/daytona"},
 		{path: "internal/environment/docker"},
 		{path: "internal/environment/e2b"},
+		{path: "internal/environment/modal"},
 		{path: "internal/environment/runloop"},
 		{path: "internal/environment/singularity"},
 		{path: "internal/environment/ssh"},

@@ -132,18 +132,26 @@ func (c *Client) Do(ctx context.Context, r Request, into any) error {
 // Open sends a request and returns its answer, whose status is below 300. The caller closes
 // its body. A request that the service refuses for now is sent again, and one with Again
 // also after an error that passes.
-func (c *Client) Open(ctx context.Context, r Request) (*http.Response, error) {
+func (c *Client) Open(ctx context.Context, r Request) (resp *http.Response, err error) {
+	err = c.Repeat(ctx, r.Again, func() (wait time.Duration, err error) {
+		resp, wait, err = c.Once(ctx, r)
+		return wait, err
+	})
+	return resp, err
+}
+
+// Repeat calls once until it succeeds, as long as its error may pass without anything done
+// twice; again says that doing it twice is no harm. once also returns how long the service
+// asks to wait.
+func (c *Client) Repeat(ctx context.Context, again bool, once func() (wait time.Duration, err error)) error {
 	for n := 1; ; n++ {
-		resp, wait, err := c.once(ctx, r)
-		if err == nil {
-			return resp, nil
-		}
+		wait, err := once()
 		f, ok := errors.AsType[*Failure](err)
-		if !ok || n == attempts || wait > longestWait || !c.passes(f, r.Again) {
-			return nil, err
+		if !ok || n == attempts || wait > longestWait || !c.passes(f, again) {
+			return err
 		}
 		if err := c.Sleep(ctx, cmp.Or(wait, time.Duration(n)*500*time.Millisecond)); err != nil {
-			return nil, &Failure{Status: f.Status, Unsent: f.Unsent, what: f.what, cause: err}
+			return &Failure{Status: f.Status, Unsent: f.Unsent, what: f.what, cause: err}
 		}
 	}
 }
@@ -154,7 +162,8 @@ func (c *Client) passes(f *Failure, again bool) bool {
 	return f.Status == http.StatusTooManyRequests || again && (f.Status >= 500 || f.Status == 0 && f.cause != nil)
 }
 
-func (c *Client) once(ctx context.Context, r Request) (*http.Response, time.Duration, error) {
+// Once is Open without a second attempt. It also returns how long the service asks to wait.
+func (c *Client) Once(ctx context.Context, r Request) (*http.Response, time.Duration, error) {
 	if ctx.Err() != nil {
 		return nil, 0, context.Cause(ctx)
 	}
@@ -172,7 +181,7 @@ func (c *Client) once(ctx context.Context, r Request) (*http.Response, time.Dura
 	defer resp.Body.Close()
 	data, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // what was read is shown
 	seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
-	return nil, time.Duration(seconds) * time.Second, c.refusal(resp.StatusCode, data)
+	return nil, time.Duration(seconds) * time.Second, c.Refusal(resp.StatusCode, message(data))
 }
 
 func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) {
@@ -215,8 +224,10 @@ func (c *Client) unanswered(ctx context.Context, err error) error {
 	return &Failure{Unsent: ok && op.Op == "dial", what: c.Name + " could not be reached: " + err.Error(), cause: err}
 }
 
-func (c *Client) refusal(status int, body []byte) error {
-	said := redact.Text(text.Line(message(body), 300))
+// Refusal makes the failure of an answer with a status of HTTP, or one that means the same,
+// and what it says.
+func (c *Client) Refusal(status int, said string) error {
+	said = redact.Text(text.Line(said, 300))
 	what := fmt.Sprintf("%s answered %d: %s", c.Name, status, said)
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:

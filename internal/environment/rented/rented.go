@@ -216,7 +216,7 @@ func (r *Runner) wake(ctx context.Context) error {
 		used := r.used
 		r.box, r.id, r.used = Sandbox{}, "", false
 		if used {
-			return fmt.Errorf("the sandbox of %s was deleted, with all its files; the next command gets a new, empty one: %w", r.about.Name, err)
+			return fmt.Errorf("the sandbox of %s has ended, with its files; the next command gets a new one: %w", r.about.Name, err)
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

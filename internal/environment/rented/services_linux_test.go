@@ -34,6 +34,7 @@ var services = []struct {
 	{"vercel", func(t *testing.T) server { return newVercel(t) }, "VERCEL_TOKEN", "/cmd", "POST /stop", "DELETE /api/v2/sandboxes/"},
 	{"e2b", func(t *testing.T) server { return newE2B(t) }, "E2B_API_KEY", "/process.Process/Start", "POST /pause", "DELETE /sandboxes/"},
 	{"runloop", func(t *testing.T) server { return newRunloop(t) }, "RUNLOOP_API_KEY", "/execute_async", "POST /suspend", "POST /shutdown"},
+	{"modal", func(t *testing.T) server { return newModal(t) }, "MODAL_TOKEN_ID", "/TaskExecStart", "POST /TaskSnapshotFilesystem", "POST /SandboxTerminateV2"},
 }
 
 func each(t *testing.T, test func(t *testing.T, s server, i int)) {
