@@ -64,6 +64,17 @@ files 4 hello
 kept hello
 ended shutdown
 `},
+		{"modal", func(url string) []string {
+			return []string{"MODAL_SERVER_URL=" + url, "MODAL_TOKEN_ID=ak-1", "MODAL_TOKEN_SECRET=as-1", "MODAL_CONFIG_PATH=/dev/null"}
+		}, `found hello
+exec 7 'out\n' 'err\n'
+long 300000 0
+input b'a\x00\xffb' 0
+killed 137
+again None still
+stored True
+ended True
+`},
 		{"vercel", func(url string) []string { return []string{"SERVER_URL=" + url} }, `found hello
 exec 7 "out\n" "err\n"
 long 300000
