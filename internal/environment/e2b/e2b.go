@@ -57,7 +57,7 @@ func New(c Config) (*rented.Runner, error) {
 	if _, err := url.ParseRequestURI(s.Base); err != nil {
 		return nil, fmt.Errorf("the address of E2B: %w", err)
 	}
-	about := rented.About{Name: s.Name, Missing: rented.Missing([2]string{keyName, string(c.Key)})}
+	about := rented.About{Name: s.Name, Renew: c.Lifetime / 4, Missing: rented.Missing([2]string{keyName, string(c.Key)})}
 	return rented.New(s, about, c.Config), nil
 }
 

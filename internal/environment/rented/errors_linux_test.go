@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -274,6 +275,82 @@ func TestACutConnectionIsUnknown(t *testing.T) {
 		}
 	})
 }
+
+// TestACutLogIsReadOn cuts every connection in the middle of a command, and lets new ones be
+// made. Where the service can be asked again, the rest of the output arrives, and once.
+func TestACutLogIsReadOn(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s server, i int) {
+		relay := newRelay()
+		c := config(t)
+		c.HTTP = relay.client()
+		r := mustOpen(t, s, c)
+		defer r.Close()
+		output(t, r, "true", "")
+		out := &firstWrite{then: func() {
+			relay.cut()
+			relay.restore()
+		}}
+		var errs bytes.Buffer
+		code, err := r.Exec(t.Context(), remote.Script{Text: "echo begun; echo err >&2; sleep 0.3; echo ended; exit 3", Stdout: out, Stderr: &errs})
+		if name := services[i].name; name == "vercel" || name == "e2b" {
+			if !errors.Is(err, rented.ErrCut) {
+				t.Errorf("error %v, want ErrCut", err)
+			}
+			return
+		}
+		if err != nil || code != 3 || out.String() != "begun\nended\n" || errs.String() != "err\n" {
+			t.Errorf("exit code %d, error %v, got %q and %q", code, err, out.String(), errs.String())
+		}
+	})
+}
+
+// TestASandboxWhoseAnswerWasLostIsUsed loses the answer to the request that makes it: there
+// must be no second one, and none may be left.
+func TestASandboxWhoseAnswerWasLostIsUsed(t *testing.T) {
+	t.Parallel()
+	makes := func(r *http.Request) bool {
+		return r.Method == "POST" && slices.ContainsFunc([]string{"/sandbox", "/sandboxes", "/devboxes", "/SandboxCreateV2"}, func(end string) bool {
+			return strings.HasSuffix(r.URL.Path, end)
+		})
+	}
+	each(t, func(t *testing.T, s server, i int) {
+		method, path, _ := strings.Cut(services[i].end, " ")
+		for _, again := range []bool{true, false} {
+			made := 0
+			c := config(t)
+			transport := &http.Transport{}
+			t.Cleanup(transport.CloseIdleConnections)
+			c.HTTP = &http.Client{Transport: trip(func(r *http.Request) (*http.Response, error) {
+				resp, err := transport.RoundTrip(r)
+				if err == nil && makes(r) {
+					made++
+					resp.Body.Close()
+					return nil, io.ErrUnexpectedEOF
+				}
+				return resp, err
+			})}
+			r := mustOpen(t, s, c)
+			if _, err := try(t, r, "true"); !errors.Is(err, remote.ErrNotRun) {
+				t.Errorf("error %v, want ErrNotRun", err)
+			}
+			if again {
+				output(t, r, "true", "")
+			}
+			before := s.count(method, path)
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+			if made != 1 || s.count(method, path) != before+1 {
+				t.Errorf("used again %v: %d sandboxes were made, %d deleted", again, made, s.count(method, path)-before)
+			}
+		}
+	})
+}
+
+type trip func(*http.Request) (*http.Response, error)
+
+func (f trip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // relay is the way to a server, which can be cut.
 type relay struct {

@@ -40,7 +40,8 @@ func (r *Runner) Exec(ctx context.Context, s remote.Script) (int, error) {
 	}
 	switch {
 	case err == nil:
-		r.ran()
+		r.used.Store(true)
+		r.last.Store(time.Now().UnixNano())
 		return code, nil
 	case unsent(err):
 		return 0, notRun(ctx, err)
@@ -65,13 +66,6 @@ func (r *Runner) run(ctx context.Context, box Sandbox, s remote.Script, input []
 		return r.service.Run(ctx, box, encoded(line))
 	}
 	return r.service.Run(ctx, box, plain(line))
-}
-
-// ran remembers that the sandbox was in use a moment ago.
-func (r *Runner) ran() {
-	r.lock <- struct{}{} // held for a moment only, or by another command that wakes the sandbox
-	r.used, r.last = true, time.Now()
-	r.give()
 }
 
 // NotBegun marks an error of Run as one before the command was sent.

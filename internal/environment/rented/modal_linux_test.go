@@ -166,11 +166,11 @@ func plainHTTP2(t *http.Transport) *http.Client {
 func (s *modalServer) open(c rented.Config) (*rented.Runner, error) {
 	c.BaseURL = s.URL
 	if c.HTTP == nil {
-		transport := &http.Transport{}
-		c.HTTP = plainHTTP2(transport)
-		s.t.Cleanup(transport.CloseIdleConnections)
-	} else {
-		c.HTTP = plainHTTP2(c.HTTP.Transport.(*http.Transport))
+		c.HTTP = &http.Client{Transport: &http.Transport{}}
+		s.t.Cleanup(c.HTTP.CloseIdleConnections)
+	}
+	if t, ok := c.HTTP.Transport.(*http.Transport); ok {
+		c.HTTP = plainHTTP2(t)
 	}
 	return modal.New(modal.Config{Config: c, TokenID: "ak-1", TokenSecret: "as-1", SnapshotFile: s.file})
 }

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"hermes"
@@ -119,6 +120,9 @@ type About struct {
 	// Idle is how long after the last command a sandbox may have been stopped by the
 	// service; then it is looked at before the next one. 0 is four minutes.
 	Idle time.Duration
+	// Renew is after how long the service has to be told that a sandbox is still used, by
+	// looking at it; 0 is never.
+	Renew time.Duration
 	// Missing says what has to be set before the service can be used; "" if nothing.
 	Missing string
 }
@@ -139,11 +143,13 @@ type Runner struct {
 	box    Sandbox
 	id     string // of the sandbox that was found or made, also before it runs
 	sought bool   // Create was called; the service may have made one although it failed
-	used   bool   // a script has run in the sandbox
-	last   time.Time
+	looked time.Time
 	closed bool
 
 	generation int // counts how often a sandbox was made or woken
+
+	used atomic.Bool  // a script has run in the sandbox
+	last atomic.Int64 // when a script ended, in nanoseconds
 }
 
 // New makes a Runner. It sends no request yet.
@@ -187,7 +193,9 @@ func (r *Runner) ready(ctx context.Context, refused int) (Sandbox, int, error) {
 	if r.about.Missing != "" {
 		return Sandbox{}, 0, fmt.Errorf("%s: %s", r.about.Name, r.about.Missing)
 	}
-	if r.box.ID == "" || refused == r.generation || time.Since(r.last) > r.about.Idle {
+	idle := time.Since(time.Unix(0, max(r.last.Load(), r.looked.UnixNano()))) > r.about.Idle
+	old := r.about.Renew > 0 && time.Since(r.looked) > r.about.Renew
+	if r.box.ID == "" || refused == r.generation || idle || old {
 		if err := r.wake(ctx); err != nil {
 			return Sandbox{}, 0, err
 		}
@@ -207,15 +215,14 @@ func (r *Runner) wake(ctx context.Context) error {
 			if woken || r.box.ID != box.ID {
 				r.generation++
 			}
-			r.box, r.last = box, time.Now()
+			r.box, r.looked = box, time.Now()
 			return nil
 		}
 		if !Gone(err) {
 			return err
 		}
-		used := r.used
-		r.box, r.id, r.used = Sandbox{}, "", false
-		if used {
+		r.box, r.id = Sandbox{}, ""
+		if r.used.Swap(false) {
 			return fmt.Errorf("the sandbox of %s has ended, with its files; the next command gets a new one: %w", r.about.Name, err)
 		}
 		if ctx.Err() != nil {
