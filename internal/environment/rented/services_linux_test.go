@@ -26,15 +26,15 @@ var services = []struct {
 	name  string
 	start func(t *testing.T) server
 	key   string // its variable
-	// run is in the path of the request that begins a command, stop and end in those that
-	// stop and delete a sandbox.
-	run, stop, end string
+	// run is in the path of the request that begins a command; stop, end and kill are in
+	// those that stop and delete a sandbox, and end a command, "" if none can.
+	run, stop, end, kill string
 }{
-	{"daytona", func(t *testing.T) server { return newDaytona(t) }, "DAYTONA_API_KEY", "/exec", "POST /stop", "DELETE /api/sandbox/"},
-	{"vercel", func(t *testing.T) server { return newVercel(t) }, "VERCEL_TOKEN", "/cmd", "POST /stop", "DELETE /api/v2/sandboxes/"},
-	{"e2b", func(t *testing.T) server { return newE2B(t) }, "E2B_API_KEY", "/process.Process/Start", "POST /pause", "DELETE /sandboxes/"},
-	{"runloop", func(t *testing.T) server { return newRunloop(t) }, "RUNLOOP_API_KEY", "/execute_async", "POST /suspend", "POST /shutdown"},
-	{"modal", func(t *testing.T) server { return newModal(t) }, "MODAL_TOKEN_ID", "/TaskExecStart", "POST /TaskSnapshotFilesystem", "POST /SandboxTerminateV2"},
+	{"daytona", func(t *testing.T) server { return newDaytona(t) }, "DAYTONA_API_KEY", "/exec", "POST /stop", "DELETE /api/sandbox/", "DELETE /process/session/"},
+	{"vercel", func(t *testing.T) server { return newVercel(t) }, "VERCEL_TOKEN", "/cmd", "POST /stop", "DELETE /api/v2/sandboxes/", "POST /kill"},
+	{"e2b", func(t *testing.T) server { return newE2B(t) }, "E2B_API_KEY", "/process.Process/Start", "POST /pause", "DELETE /sandboxes/", "POST /SendSignal"},
+	{"runloop", func(t *testing.T) server { return newRunloop(t) }, "RUNLOOP_API_KEY", "/execute_async", "POST /suspend", "POST /shutdown", "POST /kill"},
+	{"modal", func(t *testing.T) server { return newModal(t) }, "MODAL_TOKEN_ID", "/TaskExecStart", "POST /TaskSnapshotFilesystem", "POST /SandboxTerminateV2", ""},
 }
 
 func each(t *testing.T, test func(t *testing.T, s server, i int)) {
@@ -141,7 +141,7 @@ func (w *firstWrite) Write(p []byte) (int, error) {
 
 func TestTheEndOfTheContextCutsTheCommand(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s server, _ int) {
+	each(t, func(t *testing.T, s server, i int) {
 		r := mustOpen(t, s, config(t))
 		defer r.Close()
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -149,6 +149,9 @@ func TestTheEndOfTheContextCutsTheCommand(t *testing.T) {
 		_, err := r.Exec(ctx, remote.Script{Text: "echo begun; exec sleep 300", Stdout: out})
 		if !errors.Is(err, errStop) || out.String() != "begun\n" {
 			t.Errorf("error %v after %q, want the cause", err, out.String())
+		}
+		if method, path, ok := strings.Cut(services[i].kill, " "); ok && s.count(method, path) != 1 {
+			t.Error("the service was not asked to end the command")
 		}
 		if got := output(t, r, "echo still here", ""); got != "still here\n" {
 			t.Errorf("afterwards: %q", got)
