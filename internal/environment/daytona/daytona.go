@@ -146,7 +146,7 @@ func (s *service) Wake(ctx context.Context, id string) (rented.Sandbox, bool, er
 func (s *service) toolbox(box sandbox) (string, error) {
 	address := strings.TrimRight(box.Toolbox, "/")
 	if !strings.HasPrefix(address, "https://") && strings.HasPrefix(s.Base, "https://") {
-		return "", fmt.Errorf("Daytona names the address %q for the sandbox, which is not https", box.Toolbox)
+		return "", fmt.Errorf("%s names the address %q for the sandbox, which is not https", s.Name, box.Toolbox)
 	}
 	return address + "/" + url.PathEscape(box.ID), nil
 }

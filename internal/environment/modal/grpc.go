@@ -32,7 +32,7 @@ type call struct {
 
 // one calls a method and returns its only answer.
 func (c call) one(ctx context.Context) (message, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, 3*time.Minute, errors.New("Modal did not answer within 3 minutes"))
+	ctx, cancel := context.WithTimeoutCause(ctx, 3*time.Minute, errors.New("no answer within 3 minutes"))
 	defer cancel()
 	var answer message
 	err := c.client.Repeat(ctx, c.again, func() (time.Duration, error) {

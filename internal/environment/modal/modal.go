@@ -237,7 +237,7 @@ func (s *service) built(ctx context.Context, image string) error {
 				case status == 1:
 					ready = true
 				case status != 0:
-					return fmt.Errorf("Modal cannot build the image %s: %s", s.config.Image, result.text(2))
+					return fmt.Errorf("%s cannot build the image %s: %s", s.Name, s.config.Image, result.text(2))
 				}
 				return nil
 			})
@@ -283,7 +283,7 @@ func (s *service) access(ctx context.Context, id string) (rented.Sandbox, error)
 	}
 	address := strings.TrimRight(answer.text(2), "/")
 	if !strings.HasPrefix(address, "https://") && strings.HasPrefix(s.Base, "https://") {
-		return rented.Sandbox{}, fmt.Errorf("Modal names the address %q for the sandbox, which is not https", address)
+		return rented.Sandbox{}, fmt.Errorf("%s names the address %q for the sandbox, which is not https", s.Name, address)
 	}
 	return rented.Sandbox{ID: id, Address: address, Token: hermes.Secret(answer.text(1))}, nil
 }

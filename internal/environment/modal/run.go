@@ -149,21 +149,12 @@ func (s *service) Run(ctx context.Context, box rented.Sandbox, line rented.Line)
 
 // follow copies both streams and returns the exit code.
 func (c *command) follow(ctx context.Context, line rented.Line) (int, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	errs := make(chan error, 1)
-	go func() {
-		err := c.copy(ctx, 1, line.Stderr)
-		if err != nil {
-			cancel(err) // the other stream is of no use
-		}
-		errs <- err
-	}()
-	err := c.copy(ctx, 0, line.Stdout)
+	err := rented.Both(ctx, func(ctx context.Context) error {
+		return c.copy(ctx, 0, line.Stdout)
+	}, func(ctx context.Context) error {
+		return c.copy(ctx, 1, line.Stderr)
+	})
 	if err != nil {
-		cancel(err)
-	}
-	if err = errors.Join(err, <-errs); err != nil {
 		return 0, err
 	}
 	return c.wait(ctx)

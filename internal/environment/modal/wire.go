@@ -55,7 +55,7 @@ type message struct {
 	parts   map[int][][]byte
 }
 
-var errWire = errors.New("Modal: its answer cannot be read")
+var errWire = errors.New("the answer of Modal cannot be read")
 
 // parse reads the fields of a message. The bytes belong to data.
 func parse(data []byte) (message, error) {

@@ -129,6 +129,26 @@ func readAll(ctx context.Context, input io.Reader) ([]byte, error) {
 	}
 }
 
+// Both copies two streams side by side, each with a func, and returns when both have ended.
+// An error of one ends the other.
+func Both(ctx context.Context, stdout, stderr func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	errs := make(chan error, 1)
+	go func() {
+		err := stderr(ctx)
+		if err != nil {
+			cancel(err)
+		}
+		errs <- err
+	}()
+	err := stdout(ctx)
+	if err != nil {
+		cancel(err)
+	}
+	return errors.Join(err, <-errs)
+}
+
 func orDiscard(w io.Writer) io.Writer {
 	if w == nil {
 		return io.Discard

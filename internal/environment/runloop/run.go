@@ -42,26 +42,17 @@ func (s *service) Run(ctx context.Context, box rented.Sandbox, line rented.Line)
 
 // follow copies both streams of a command until it has ended, and returns its exit code.
 func (s *service) follow(ctx context.Context, at string, line rented.Line) (int, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	errs := make(chan error, 1)
-	go func() {
-		err := s.copy(ctx, at, "/stream_stderr_updates", line.Stderr)
-		if err != nil {
-			cancel(err) // the other stream is of no use
-		}
-		errs <- err
-	}()
-	err := s.copy(ctx, at, "/stream_stdout_updates", line.Stdout)
+	err := rented.Both(ctx, func(ctx context.Context) error {
+		return s.copy(ctx, at, "/stream_stdout_updates", line.Stdout)
+	}, func(ctx context.Context) error {
+		return s.copy(ctx, at, "/stream_stderr_updates", line.Stderr)
+	})
 	if err != nil {
-		cancel(err)
-	}
-	if err = errors.Join(err, <-errs); err != nil {
 		return 0, err
 	}
 	run, err := s.state(ctx, at)
 	if err == nil && run.Code == nil {
-		err = errors.New("Runloop tells no exit code")
+		err = errors.New("the service tells no exit code")
 	}
 	if err != nil {
 		return 0, err
@@ -134,10 +125,10 @@ func (s *service) read(ctx context.Context, at string, to io.Writer, seen *int) 
 			Output string `json:"output"`
 		}
 		if event.Name == "error" {
-			return fmt.Errorf("Runloop: %s", event.Data)
+			return fmt.Errorf("the output cannot be read on: %s", event.Data)
 		}
 		if err := json.Unmarshal(event.Data, &part); err != nil {
-			return fmt.Errorf("Runloop: its answer cannot be read: %w", err)
+			return fmt.Errorf("an answer with output cannot be read: %w", err)
 		}
 		*seen += len(part.Output)
 		if _, err := io.WriteString(to, part.Output); err != nil {
