@@ -5,13 +5,11 @@
 package daytona
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"math"
-	"mime/multipart"
 	"net/http"
 	"net/url"
 	"slices"
@@ -152,27 +150,18 @@ func (s *service) toolbox(box sandbox) (string, error) {
 }
 
 func (s *service) Put(ctx context.Context, box rented.Sandbox, files []rented.File) error {
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
+	var parts []rented.Part
 	for i, f := range files {
 		field := "files[" + strconv.Itoa(i) + "]"
-		if err := form.WriteField(field+".path", f.Path); err != nil {
-			return err
-		}
-		part, err := form.CreateFormFile(field+".file", f.Path)
-		if err != nil {
-			return err
-		}
-		if _, err := part.Write(f.Data); err != nil {
-			return err
-		}
+		parts = append(parts, rented.Part{Name: field + ".path", Data: []byte(f.Path)}, rented.Part{Name: field + ".file", File: f.Path, Data: f.Data})
 	}
-	if err := form.Close(); err != nil {
+	body, kind, err := rented.Form(parts...)
+	if err != nil {
 		return err
 	}
 	return s.Do(ctx, rented.Request{
 		Method: "POST", Base: box.Address, Path: "/files/bulk-upload",
-		Body: body.Bytes(), Type: form.FormDataContentType(), Again: true,
+		Body: body, Type: kind, Again: true,
 	}, nil)
 }
 

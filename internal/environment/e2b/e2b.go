@@ -6,13 +6,11 @@
 package e2b
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"mime/multipart"
 	"net/http"
 	"net/url"
 	"strings"
@@ -133,19 +131,11 @@ func (s *service) End(ctx context.Context, id string, keep bool) error {
 
 func (s *service) Put(ctx context.Context, box rented.Sandbox, files []rented.File) error {
 	for _, f := range files {
-		var body bytes.Buffer
-		form := multipart.NewWriter(&body)
-		part, err := form.CreateFormFile("file", f.Path)
+		body, kind, err := rented.Form(rented.Part{Name: "file", File: f.Path, Data: f.Data})
 		if err != nil {
 			return err
 		}
-		if _, err := part.Write(f.Data); err != nil {
-			return err
-		}
-		if err := form.Close(); err != nil {
-			return err
-		}
-		r := request(box, "/files", body.Bytes(), form.FormDataContentType())
+		r := request(box, "/files", body, kind)
 		r.Query, r.Again = url.Values{"path": {f.Path}}, true
 		if err := s.inside.Do(ctx, r, nil); err != nil {
 			return stopped(err)

@@ -6,11 +6,9 @@
 package runloop
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
-	"mime/multipart"
 	"net/http"
 	"net/url"
 	"time"
@@ -165,23 +163,12 @@ func (s *service) End(ctx context.Context, id string, keep bool) error {
 
 func (s *service) Put(ctx context.Context, box rented.Sandbox, files []rented.File) error {
 	for _, f := range files {
-		var body bytes.Buffer
-		form := multipart.NewWriter(&body)
-		if err := form.WriteField("path", f.Path); err != nil {
-			return err
-		}
-		part, err := form.CreateFormFile("file", f.Path)
+		body, kind, err := rented.Form(rented.Part{Name: "path", Data: []byte(f.Path)}, rented.Part{Name: "file", File: f.Path, Data: f.Data})
 		if err != nil {
 			return err
 		}
-		if _, err := part.Write(f.Data); err != nil {
-			return err
-		}
-		if err := form.Close(); err != nil {
-			return err
-		}
 		err = s.Do(ctx, rented.Request{
-			Method: "POST", Path: path(box.ID) + "/upload_file", Body: body.Bytes(), Type: form.FormDataContentType(), Again: true,
+			Method: "POST", Path: path(box.ID) + "/upload_file", Body: body, Type: kind, Again: true,
 		}, nil)
 		if err != nil {
 			return err
