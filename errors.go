@@ -38,8 +38,8 @@ type ErrAnswered struct {
 
 func (e ErrAnswered) Error() string { return "already answered by " + e.By.String() }
 
-// ErrFixed is the error of opening a session with other tools or another prompt than it has:
-// they hold for its life.
+// ErrFixed is the error of opening a session with other tools, another prompt or another backend
+// than it has: they hold for its life.
 type ErrFixed struct {
 	Session string
 	// Parts names the fields of [RunSpec] that differ, such as Tools.Enabled.
@@ -47,7 +47,7 @@ type ErrFixed struct {
 }
 
 func (e ErrFixed) Error() string {
-	return fmt.Sprintf("session %s keeps its tools and its prompt for its life; resume it without changing them, or start a new session", e.Session)
+	return fmt.Sprintf("session %s keeps its tools, its prompt and its backend for its life; resume it without changing them, or start a new session", e.Session)
 }
 
 // Failure is why a turn or a command failed, in a form that travels to any frontend.

@@ -1,6 +1,7 @@
 package hermes
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -49,11 +50,25 @@ type Origin struct {
 
 // Workspace is where the commands of a session run.
 type Workspace struct {
-	Dir string `json:"dir,omitempty"` // the working folder
-	// Backend names the kind of environment, such as local; Profile is the home's profile.
+	// Dir is the working folder, where the commands run. To open a new session, it is a folder of this
+	// machine.
+	Dir string `json:"dir,omitempty"`
+	// Backend names the kind of environment, such as docker; Profile is the home's profile. To
+	// open a new session, no backend is the configured one. A stored session without one is of
+	// this machine.
 	Backend string `json:"backend,omitempty"`
 	Profile string `json:"profile,omitempty"`
 }
+
+// BackendLocal is the backend that runs commands on this machine.
+const BackendLocal = "local"
+
+// StoredBackend returns the backend of a stored session.
+func (w Workspace) StoredBackend() string { return cmp.Or(w.Backend, BackendLocal) }
+
+// Elsewhere reports whether the commands and files of a stored session are not on this machine.
+// Then the folder is one there.
+func (w Workspace) Elsewhere() bool { return w.StoredBackend() != BackendLocal }
 
 // ModelChoice is the model of a run.
 type ModelChoice struct {

@@ -2,7 +2,7 @@
 // and the state that a session reports. The settings of a repository, which may be a
 // stranger's, start no program, and nothing is changed.
 //
-// The package starts git on this machine. It does not know who asks, and does not mask
+// The package starts git on this machine, or has it started where the folder is. It does not know who asks, and does not mask
 // what git says. Start at Repository.
 package git
 
@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,6 +32,9 @@ type Repository struct {
 	// Inside readies a sandbox for git: it returns what starts git, nil for as usual, and
 	// its environment. Nil is no sandbox.
 	Inside func(ctx context.Context, env []string) (proc.Launcher, []string, error)
+	// There runs a line of a POSIX shell in the folder, if that is not on this machine. Then no
+	// other field is used.
+	There func(ctx context.Context, line string, out, complaints io.Writer) (code int, err error)
 }
 
 // longest bounds one call: a file that git reads may be a pipe.
@@ -39,32 +43,60 @@ const longest = 20 * time.Second
 // Run runs a git command that only reads, and returns its output as valid UTF-8. If git
 // fails, the error is the first line of what it says. It takes at most 20 s.
 func (r Repository) Run(ctx context.Context, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, longest, errors.New("git takes too long"))
+	defer cancel()
+	out, complaints := output{limit: most}, output{limit: 4 << 10} // what a program of the repository prints is no result
+	code, err := r.start(ctx, append([]string{"-c", "core.pager=cat", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-optional-locks"}, args...), &out, &complaints)
+	if err != nil {
+		return "", fmt.Errorf("run git: %w", err)
+	}
+	if code != 0 {
+		line, _, _ := strings.Cut(complaints.String(), "\n")
+		return "", errors.New(cmp.Or(strings.TrimSpace(line), fmt.Sprintf("git ended with status %d", code)))
+	}
+	return out.String(), nil
+}
+
+// start runs git with these arguments.
+func (r Repository) start(ctx context.Context, args []string, out, complaints io.Writer) (code int, err error) {
+	if r.There != nil {
+		line := "unset GIT_DIR GIT_WORK_TREE GIT_EXTERNAL_DIFF GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT; GIT_TERMINAL_PROMPT=0 exec git"
+		for _, a := range args {
+			line += " '" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		return r.There(ctx, line, out, complaints)
+	}
 	var env []string
 	if r.Env != nil {
 		env = r.Env()
 	}
 	var launcher proc.Launcher
 	if r.Inside != nil {
-		var err error
 		if launcher, env, err = r.Inside(ctx, env); err != nil {
-			return "", fmt.Errorf("run git: %w", err)
+			return 0, err
 		}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, longest, errors.New("git takes too long"))
-	defer cancel()
-	var out, complaints bytes.Buffer // what a program of the repository prints is no result
 	st, err := proc.Run(ctx, proc.Command{
-		Path: "git", Args: append([]string{"-c", "core.pager=cat", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-optional-locks"}, args...),
-		Dir: r.Dir, Env: env, Files: r.Files, Launcher: launcher, Stdout: &out, Stderr: &complaints,
+		Path: "git", Args: args, Dir: r.Dir, Env: env, Files: r.Files, Launcher: launcher, Stdout: out, Stderr: complaints,
 	})
-	if err != nil {
-		return "", fmt.Errorf("run git: %w", err)
-	}
-	if st.Code != 0 {
-		line, _, _ := strings.Cut(strings.ToValidUTF8(complaints.String(), "\uFFFD"), "\n")
-		return "", errors.New(cmp.Or(strings.TrimSpace(line), fmt.Sprintf("git ended with status %d", st.Code)))
-	}
-	return strings.ToValidUTF8(out.String(), "\uFFFD"), nil
+	return st.Code, err
+}
+
+// most is how much of the output of git is kept, in bytes: no message may have more.
+const most = 16 << 20
+
+// output keeps the first bytes that are written to it.
+type output struct {
+	text  bytes.Buffer
+	limit int
+}
+
+func (o *output) String() string { return strings.ToValidUTF8(o.text.String(), "\uFFFD") }
+
+// Write never fails, so that git goes on.
+func (o *output) Write(p []byte) (int, error) {
+	o.text.Write(p[:min(len(p), o.limit-o.text.Len())])
+	return len(p), nil
 }
 
 // Changes is Run for the commands that show changes, such as diff and log. They have
@@ -75,8 +107,8 @@ func (r Repository) Changes(ctx context.Context, args ...string) (string, error)
 }
 
 // Exists reports whether the folder or one of its parents is a repository. It runs
-// nothing.
-func (r Repository) Exists() bool { return Root(r.Dir) != "" }
+// nothing, and says yes for a folder that is not on this machine.
+func (r Repository) Exists() bool { return r.There != nil || Root(r.Dir) != "" }
 
 // Root returns the nearest of a folder and its parents that has a repository, "" if none
 // has. It runs nothing.

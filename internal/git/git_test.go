@@ -1,6 +1,9 @@
 package git_test
 
 import (
+	"context"
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -145,5 +148,42 @@ func TestSettingsOfASubmoduleStartNoProgram(t *testing.T) {
 	}
 	if _, err := os.Stat(ran); err == nil || strings.Contains(out, "PRINTED") {
 		t.Errorf("a program of the submodule ran: %s", out)
+	}
+}
+
+// TestARepositoryElsewhereIsAskedThere: nothing runs on this machine, and settings start no program either.
+func TestARepositoryElsewhereIsAskedThere(t *testing.T) {
+	t.Parallel()
+	r := mustRepository(t)
+	started := filepath.Join(t.TempDir(), "started")
+	must(t, r, "config", "core.fsmonitor", "touch '"+started+"'; false")
+	write(t, r, "a.txt", "changed")
+	write(t, r, "it's new", "")
+	var lines []string
+	there := git.Repository{Dir: "/nowhere", There: func(ctx context.Context, line string, out, complaints io.Writer) (int, error) {
+		lines = append(lines, line)
+		c := exec.CommandContext(ctx, "sh", "-c", line)
+		c.Dir, c.Env, c.Stdout, c.Stderr = r.Dir, append(r.Env(), "GIT_DIR=/nowhere"), out, complaints
+		if err := c.Run(); c.ProcessState == nil {
+			return 0, err
+		}
+		return c.ProcessState.ExitCode(), nil
+	}}
+	got, err := there.Status(t.Context())
+	if diff := cmp.Diff(git.Status{Branch: "trunk", Changed: 1, Untracked: []string{"it's new"}}, got); diff != "" || err != nil || !there.Exists() {
+		t.Error(diff, err)
+	}
+	if _, err := os.Stat(started); err == nil || len(lines) == 0 {
+		t.Errorf("a program ran; lines %q", lines)
+	}
+	if out, err := there.Run(t.Context(), "log", "-1", "--format=%s it's"); err != nil || out != "x it's\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+	if _, err := there.Run(t.Context(), "log", "nothing"); err == nil || strings.Contains(err.Error(), "\n") {
+		t.Error(err)
+	}
+	there.There = func(context.Context, string, io.Writer, io.Writer) (int, error) { return 0, errors.New("it is down") }
+	if _, err := there.Status(t.Context()); err == nil || err.Error() != "run git: it is down" {
+		t.Error(err)
 	}
 }

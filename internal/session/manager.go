@@ -175,6 +175,12 @@ func (m *Manager) claim(id string) (p *liveSession, ours bool, err error) {
 func (m *Manager) rowOf(ctx context.Context, o Open) (hermes.Session, error) {
 	if o.Run.Session == "" {
 		origin, stored := o.Run.Origin, o.Run.Stored()
+		if o.parent == nil && m.cfg.Workspace != nil {
+			var err error
+			if stored.Workspace, err = m.cfg.Workspace(o.Run); err != nil {
+				return hermes.Session{}, err
+			}
+		}
 		stored.Plan = o.Run.Rights.Mode == hermes.ModePlan
 		return hermes.Session{
 			ID: NewID(m.cfg.Now()), Platform: cmp.Or(origin.Label, origin.Platform), User: origin.User, Title: o.Title, Parent: origin.Parent,
@@ -208,7 +214,7 @@ func (m *Manager) isLive(id string) bool {
 // newSession returns the actor of a session; the caller starts it.
 func (m *Manager) newSession(ctx context.Context, o Open, row hermes.Session) (*Session, error) {
 	s := &Session{
-		cfg: &m.cfg, id: row.ID, dir: runOf(o.Run, row).Workspace.Dir, manager: m, kin: kin{parent: o.parent, budget: o.budget, over: o.done},
+		cfg: &m.cfg, id: row.ID, workspace: runOf(o.Run, row).Workspace, manager: m, kin: kin{parent: o.parent, budget: o.budget, over: o.done},
 		feed: newFeed(row.ID, m.cfg.Now, o.parent), inbox: make(chan request), closing: make(chan struct{}), done: make(chan struct{}),
 	}
 	s.mode.Store(m.beginMode(o.Run, row, o.parent != nil))

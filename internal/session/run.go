@@ -20,7 +20,7 @@ func runOf(asked hermes.RunSpec, row hermes.Session) hermes.RunSpec {
 // hasRun reports whether the spec of a session is stored.
 func hasRun(row hermes.Session) bool { return !reflect.ValueOf(row.Run).IsZero() }
 
-// unchanged refuses to open a session with other tools or another prompt than it has.
+// unchanged refuses to open a session with other tools, another prompt or another backend than it has.
 func unchanged(asked hermes.RunSpec, row hermes.Session) error {
 	if !hasRun(row) {
 		return nil
@@ -33,6 +33,9 @@ func unchanged(asked hermes.RunSpec, row hermes.Session) error {
 				e.Parts = append(e.Parts, part+"."+field.Name)
 			}
 		}
+	}
+	if b := asked.Workspace.Backend; b != "" && b != row.Run.Workspace.StoredBackend() {
+		e.Parts = append(e.Parts, "Workspace.Backend")
 	}
 	compare("Tools", reflect.ValueOf(asked.Tools), reflect.ValueOf(row.Run.Tools))
 	compare("Prompt", reflect.ValueOf(asked.Prompt), reflect.ValueOf(row.Run.Prompt))
@@ -68,7 +71,7 @@ func (s *Session) steps() int {
 // ref describes the session to tools and hooks.
 func (s *Session) ref(turn int64) hermes.SessionRef {
 	ref := s.run.Ref()
-	ref.ID, ref.Turn, ref.Dir, ref.Model, ref.Started = s.id, turn, s.record.Row.Dir, s.record.Row.Model, s.record.Row.Started
+	ref.ID, ref.Turn, ref.Dir, ref.Model, ref.Started = s.id, turn, s.run.Workspace.Dir, s.record.Row.Model, s.record.Row.Started
 	ref.Attended, ref.Provenance, ref.Mode = s.attended(), s.record.Provenance(), s.Mode()
 	return ref
 }

@@ -112,9 +112,9 @@ func TestNoChildWithoutAStepLeft(t *testing.T) {
 	}
 }
 
-// TestASessionKeepsItsToolsAndPrompt opens a stored session with the same options, with none
+// TestASessionKeepsItsToolsPromptAndBackend opens a stored session with the same options, with none
 // and with others.
-func TestASessionKeepsItsToolsAndPrompt(t *testing.T) {
+func TestASessionKeepsItsToolsPromptAndBackend(t *testing.T) {
 	t.Parallel()
 	stored := hermes.RunSpec{
 		Origin: hermes.Origin{Platform: "cli", Label: "mine"}, Workspace: hermes.Workspace{Dir: "/work"},
@@ -132,6 +132,15 @@ func TestASessionKeepsItsToolsAndPrompt(t *testing.T) {
 	s := h.open(t, session.Open{Run: stored})
 	turnOf(t, s, say("hello"))
 	s.Close()
+	for backend, want := range map[string][]string{"local": nil, "docker": {"Workspace.Backend"}} {
+		again, err := h.Open(t.Context(), session.Open{Run: hermes.RunSpec{Session: s.ID(), Workspace: hermes.Workspace{Backend: backend}}})
+		if fixed, _ := errors.AsType[hermes.ErrFixed](err); !slices.Equal(fixed.Parts, want) {
+			t.Errorf("%s: %+v, %v", backend, fixed, err)
+		}
+		if err == nil {
+			again.Close()
+		}
+	}
 	other := hermes.RunSpec{
 		Origin: hermes.Origin{Platform: "oneshot", Label: "theirs", User: "7"}, Workspace: hermes.Workspace{Dir: "/else"},
 		Model:  hermes.ModelChoice{Ref: "p:other", MaxTokens: 7},
@@ -177,6 +186,43 @@ func TestUnknownModesAreRefused(t *testing.T) {
 	h := newFixture(t, nil, newToolTable())
 	want := `unknown mode "all"; use ask, plan, accept-edits or yolo`
 	if _, err := h.Open(t.Context(), session.Open{Run: hermes.RunSpec{Rights: hermes.Rights{Mode: "all"}}}); err == nil || err.Error() != want {
+		t.Error(err)
+	}
+}
+
+// TestANewSessionWorksWhereTheProgramSays: the answer is stored, and the row keeps the folder in which the user
+// began it. A stored session is not asked about again.
+func TestANewSessionWorksWhereTheProgramSays(t *testing.T) {
+	t.Parallel()
+	there := hermes.Workspace{Dir: "/there", Backend: "docker"}
+	var last hermes.RunSpec
+	asked, fault := 0, error(nil)
+	h := newFixture(t, hermestest.NewScript(hermestest.Say("yes"), hermestest.Say("again")), newToolTable(), func(c *session.Config) {
+		next := c.NewRuntime
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec) (*session.Runtime, error) {
+			last = run
+			return next(ctx, run)
+		}
+		c.Workspace = func(hermes.RunSpec) (hermes.Workspace, error) {
+			asked++
+			return there, fault
+		}
+	})
+	s := h.open(t, session.Open{Run: hermes.RunSpec{Workspace: hermes.Workspace{Dir: "/work"}}})
+	turnOf(t, s, say("hello"))
+	s.Close()
+	row, err := h.store.FindSession(t.Context(), s.ID())
+	if err != nil || row.Dir != "/work" || row.Run.Workspace != there || last.Workspace != there || s.Workspace() != there {
+		t.Errorf("%q %+v %+v, %v", row.Dir, row.Run.Workspace, last.Workspace, err)
+	}
+	s = h.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID(), Workspace: hermes.Workspace{Dir: "/work"}}})
+	turnOf(t, s, say("hello"))
+	if last.Workspace != there || asked != 1 {
+		t.Errorf("resumed in %+v, asked %d times", last.Workspace, asked)
+	}
+	s.Close()
+	fault = errors.New("it is down")
+	if _, err := h.Open(t.Context(), session.Open{}); !errors.Is(err, fault) {
 		t.Error(err)
 	}
 }

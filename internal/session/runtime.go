@@ -45,6 +45,9 @@ type Bounds struct {
 	// Mode returns the mode in which a conversation with these rights begins; nil means
 	// that of the rights, or hermes.ModeAsk.
 	Mode func(hermes.Rights) hermes.RightsMode
+	// Workspace returns where a new conversation works, of what its opener asks for; an error says
+	// why it cannot. Nil takes what is asked for.
+	Workspace func(run hermes.RunSpec) (hermes.Workspace, error)
 	// KnownHost reports whether the user knows a host, so that links to it stay links whatever is in
 	// them; nil knows none.
 	KnownHost func(host string) bool

@@ -16,18 +16,19 @@ import (
 
 // Session is a live conversation. Its methods may be called concurrently.
 type Session struct {
-	cfg     *Config
-	id, dir string
-	feed    *feed
-	inbox   chan request
-	closing chan struct{}
-	close   sync.Once
-	done    chan struct{} // closed when the actor has ended
-	err     error         // of closing; read after done
-	manager *Manager
-	mode    mode            // without that of the sessions above; see Mode
-	ctx     context.Context // ends when the session does
-	cancel  context.CancelFunc
+	cfg       *Config
+	id        string
+	workspace hermes.Workspace // never changes
+	feed      *feed
+	inbox     chan request
+	closing   chan struct{}
+	close     sync.Once
+	done      chan struct{} // closed when the actor has ended
+	err       error         // of closing; read after done
+	manager   *Manager
+	mode      mode            // without that of the sessions above; see Mode
+	ctx       context.Context // ends when the session does
+	cancel    context.CancelFunc
 
 	kin
 	actor // belongs to the session's goroutine
@@ -112,8 +113,8 @@ func (s *Session) send(ctx context.Context, e request) error {
 // ID returns the session's id.
 func (s *Session) ID() string { return s.id }
 
-// Dir returns the working folder of the session.
-func (s *Session) Dir() string { return s.dir }
+// Workspace returns where the session works.
+func (s *Session) Workspace() hermes.Workspace { return s.workspace }
 
 // Publish passes an event of the program on to whoever is attached.
 func (s *Session) Publish(e hermes.Event) { s.publish(e) }

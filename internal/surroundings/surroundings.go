@@ -110,7 +110,7 @@ func folder(env hermes.Environment) string {
 // repository returns the branch of the working folder's repository, the number of
 // changed files, and the files that git does not know, "" if there is none.
 func (w *Watch) repository(ctx context.Context) string {
-	if !onHost(w.config.Environment) || !w.config.Git.Exists() {
+	if w.config.Git.There == nil && !onHost(w.config.Environment) || !w.config.Git.Exists() {
 		return ""
 	}
 	s, err := w.config.Git.Status(ctx)

@@ -32,11 +32,17 @@ type Config struct {
 	Commands func() (command.Call, error)
 	// Expand returns the parts that a message of the user gets for what it points at with
 	// @file, @url and the like. note is called with what takes time. Nil adds none.
-	Expand func(ctx context.Context, text, dir string, note func(string)) ([]hermes.Part, error)
+	Expand func(ctx context.Context, text string, in Place, note func(string)) ([]hermes.Part, error)
 	// Check, if set, refuses a run before it is opened.
 	Check func(ctx context.Context, run hermes.RunSpec) error
 	// Waiting, if set, is called with a sentence that says what Open waits for.
 	Waiting func(string)
+}
+
+// Place is where a message of the user was written: a session, and where it works.
+type Place struct {
+	Session   string
+	Workspace hermes.Workspace
 }
 
 // Client is a [protocol.Client] for the sessions of this process.
@@ -92,7 +98,7 @@ func (c *Client) do(ctx context.Context, id string, from hermes.From, op hermes.
 	say, ok := op.(hermes.Say)
 	if ok && !say.Synthetic && c.cfg.Expand != nil && where(from) == command.Terminal && len(say.Parts) > 0 && strings.Contains(say.Parts[0].Text, "@") {
 		note := func(text string) { s.Publish(hermes.Notice{Level: hermes.NoticeWaiting, Text: text}) }
-		more, err := c.cfg.Expand(ctx, say.Parts[0].Text, s.Dir(), note)
+		more, err := c.cfg.Expand(ctx, say.Parts[0].Text, Place{s.ID(), s.Workspace()}, note)
 		if err != nil {
 			return err
 		}

@@ -54,11 +54,11 @@ func mustClient(t *testing.T, steps ...hermestest.Step) (*local.Client, hermes.S
 	return local.New(local.Config{
 		Sessions: func(context.Context) (*session.Manager, error) { return m, nil },
 		Store:    func(context.Context) (hermes.Store, error) { return store, nil },
-		Expand: func(_ context.Context, text, dir string, note func(string)) ([]hermes.Part, error) {
+		Expand: func(_ context.Context, text string, in local.Place, note func(string)) ([]hermes.Part, error) {
 			if strings.Contains(text, "@missing") {
 				return nil, errors.New("there is no file missing")
 			}
-			note("reading " + dir)
+			note("reading " + in.Workspace.Dir)
 			return []hermes.Part{{Text: "the file", Hidden: true, Provenance: "a.md"}}, nil
 		},
 	}), store
