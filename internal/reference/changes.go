@@ -5,12 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
-	"hermes/internal/atomicfile"
 	"hermes/internal/patch"
 	"hermes/internal/text"
 )
@@ -74,7 +71,7 @@ func (s Sources) untracked(ctx context.Context) (string, error) {
 		}
 		content, why := "", "not shown"
 		if shown < maxUntrackedShown && contents.Len() < maxUntrackedText {
-			content, why = s.newFile(filepath.Join(root, filepath.FromSlash(name)))
+			content, why = s.newFile(ctx, root+"/"+name) // a slash is one everywhere
 		}
 		names.WriteString(text.OneLine(name, maxUntrackedName))
 		if why != "" {
@@ -93,25 +90,27 @@ func (s Sources) untracked(ctx context.Context) (string, error) {
 const maxUntrackedName = 200
 
 // newFile returns the content of a small text file, or why it is not shown.
-func (s Sources) newFile(path string) (content, why string) {
-	st, err := os.Lstat(path)
+func (s Sources) newFile(ctx context.Context, path string) (content, why string) {
+	d := s.disk()
+	path = d.absolute(path)
+	st, err := d.stat(ctx, path)
 	if err != nil {
 		return "", "cannot be read"
 	}
-	real, err := s.resolve(path)
+	real, err := s.resolve(ctx, path)
 	if err != nil {
 		return "", "not shown: " + strings.TrimSuffix(err.Error(), " and is not attached")
 	}
 	if !st.Mode().IsRegular() {
 		return "", "not a regular file"
 	}
-	f, err := atomicfile.OpenPath(real)
+	f, st, err := d.open(ctx, real)
 	if err != nil {
 		return "", "cannot be read"
 	}
 	defer f.Close()
-	switch st, err := f.Stat(); {
-	case err != nil || !st.Mode().IsRegular():
+	switch {
+	case !st.Mode().IsRegular():
 		return "", "cannot be read"
 	case st.Size() > maxUntrackedFile:
 		return "", text.Size(st.Size()) + ", not shown"

@@ -1,8 +1,10 @@
 package reference
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,23 +20,45 @@ const (
 	maxNames  = 10_000 // entries among which a name is looked for
 )
 
-// absolute returns the path that a reference means.
-func (s Sources) absolute(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~"); ok && s.Rules.Home != "" && (rest == "" || os.IsPathSeparator(rest[0])) {
-		path = s.Rules.Home + rest
+// disk is where the files are that a message points at. Its paths are absolute.
+type disk interface {
+	// absolute returns the path that a reference means.
+	absolute(path string) string
+	// look reports what a path leads to; "" is neither a file nor a folder.
+	look(ctx context.Context, path string) Kind
+	// real follows all links of a path.
+	real(ctx context.Context, path string) (string, error)
+	// below reports whether a path is a folder or in it.
+	below(folder, path string) bool
+	// stat describes a path; a link may be described itself.
+	stat(ctx context.Context, path string) (fs.FileInfo, error)
+	// open opens a path without links, and list lists a folder.
+	open(ctx context.Context, real string) (io.ReadCloser, fs.FileInfo, error)
+	list(ctx context.Context, real string) ([]fs.DirEntry, error)
+}
+
+// disk returns where the files are.
+func (s Sources) disk() disk {
+	if s.Files != nil {
+		return there{s.Files, s.Dir}
+	}
+	return here{s.Dir, s.Rules.Home}
+}
+
+// here is the disk of this machine.
+type here struct{ dir, home string }
+
+func (h here) absolute(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && h.home != "" && (rest == "" || os.IsPathSeparator(rest[0])) {
+		path = h.home + rest
 	}
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(s.Dir, path)
+		path = filepath.Join(h.dir, path)
 	}
 	return path
 }
 
-// look reports what a word of a message leads to, if it is a path.
-func (s Sources) look(path string) Kind {
-	if strings.HasPrefix(path, `\\`) || strings.HasPrefix(path, "//") {
-		return "" // Windows would log in to the machine that it names
-	}
-	path = s.absolute(path)
+func (here) look(_ context.Context, path string) Kind {
 	st, err := os.Stat(path)
 	switch {
 	case err != nil || !sameCase(path):
@@ -44,6 +68,56 @@ func (s Sources) look(path string) Kind {
 	}
 	return File
 }
+
+func (here) real(_ context.Context, path string) (string, error) { return filepath.EvalSymlinks(path) }
+
+func (here) below(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+func (here) stat(_ context.Context, path string) (fs.FileInfo, error) { return os.Lstat(path) }
+
+func (here) open(_ context.Context, real string) (io.ReadCloser, fs.FileInfo, error) {
+	f, err := atomicfile.OpenPath(real)
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, st, nil
+}
+
+func (here) list(_ context.Context, real string) ([]fs.DirEntry, error) {
+	opened, err := atomicfile.OpenFolder(real, false)
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	return fs.ReadDir(opened.FS(), ".")
+}
+
+// lookIn returns what finds out what a word of a message leads to, if it is a path. On
+// another machine each look takes a moment, so only the first words are looked for.
+func (s Sources) lookIn(ctx context.Context) func(path string) Kind {
+	d, left := s.disk(), -1
+	if s.Files != nil {
+		left = maxLooks
+	}
+	return func(path string) Kind {
+		if strings.HasPrefix(path, `\\`) || strings.HasPrefix(path, "//") || left == 0 {
+			return "" // Windows would log in to the machine that it names
+		}
+		left--
+		return d.look(ctx, d.absolute(path))
+	}
+}
+
+// maxLooks bounds the words of a message that are looked for on another machine.
+const maxLooks = 20
 
 // sameCase reports whether a folder has an entry with exactly the path's name.
 // Where the disk does not tell case apart, @Test would be the folder test.
@@ -64,19 +138,20 @@ var errOutsideFolder = errors.New("it is outside the working folder and is not a
 
 // resolve resolves a path, links included. It refuses files outside the working
 // folder and files that may contain secrets.
-func (s Sources) resolve(path string) (string, error) {
-	path = s.absolute(path)
-	real, err := filepath.EvalSymlinks(path)
+func (s Sources) resolve(ctx context.Context, path string) (string, error) {
+	d := s.disk()
+	path = d.absolute(path)
+	real, err := d.real(ctx, path)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", errors.New("there is no such file")
 	} else if err != nil {
 		return "", err
 	}
-	root, err := filepath.EvalSymlinks(s.Dir)
+	root, err := d.real(ctx, d.absolute("."))
 	if err != nil {
 		return "", err
 	}
-	if rel, err := filepath.Rel(root, real); err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+	if !d.below(root, real) {
 		return "", errOutsideFolder
 	}
 	if v := s.Rules.Read(path, real); !v.Allowed() {
@@ -86,17 +161,12 @@ func (s Sources) resolve(path string) (string, error) {
 }
 
 // folder lists the content of a folder, at most maxListed entries.
-func (s Sources) folder(path string) (string, error) {
-	real, err := s.resolve(path)
+func (s Sources) folder(ctx context.Context, path string) (string, error) {
+	real, err := s.resolve(ctx, path)
 	if err != nil {
 		return "", err
 	}
-	opened, err := atomicfile.OpenFolder(real, false)
-	if err != nil {
-		return "", err
-	}
-	defer opened.Close()
-	entries, err := fs.ReadDir(opened.FS(), ".")
+	entries, err := s.disk().list(ctx, real)
 	if err != nil {
 		return "", err
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"hermes/internal/atomicfile"
 	"hermes/internal/text"
 )
 
@@ -21,19 +20,16 @@ var errNotText = errors.New("it is not a text file and is not attached")
 
 // file returns lines of a text file, all if from is 0.
 func (s Sources) file(ctx context.Context, path string, from, to int) (Page, error) {
-	real, err := s.resolve(path)
+	real, err := s.resolve(ctx, path)
 	if err != nil {
 		return Page{}, err
 	}
-	f, err := atomicfile.OpenPath(real)
+	f, st, err := s.disk().open(ctx, real)
 	if err != nil {
 		return Page{}, err
 	}
 	defer f.Close()
-	st, err := f.Stat()
 	switch {
-	case err != nil:
-		return Page{}, err
 	case st.IsDir():
 		return Page{}, fmt.Errorf("it is a folder; write @folder:%s", path)
 	case !st.Mode().IsRegular():

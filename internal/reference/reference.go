@@ -9,7 +9,7 @@
 //
 // Start at Sources.Expand. parse.go decides what is a reference, path.go what is one to
 // a path after a bare @. Each kind of content has a file: disk.go, file.go, changes.go,
-// page.go and session.go.
+// page.go and session.go. there.go reads files that are not on this machine.
 package reference
 
 import (
@@ -25,11 +25,12 @@ import (
 	"hermes/internal/tokens"
 )
 
-// Sources are what references are read from. All fields but Tell must be set.
+// Sources are what references are read from. All fields but Files and Tell must be set.
 type Sources struct {
 	Dir       string           // the working folder; files outside it are refused
 	Rules     policy.PathRules // which files may contain secrets
 	Git       git.Repository   // of the working folder
+	Files     hermes.Files     // those of the working folder; nil if it is on this machine
 	Store     func(context.Context) (Sessions, error)
 	Guard     func() (*netguard.Guard, error) // decides which addresses may be fetched
 	UserAgent string                          // sent with each fetch
@@ -90,7 +91,7 @@ func (s Sources) Expand(ctx context.Context, text string, window int) (Expanded,
 	}
 	var out Expanded
 	var b strings.Builder
-	for _, r := range FindIn(text, s.look) {
+	for _, r := range FindIn(text, s.lookIn(ctx)) {
 		page, err := s.read(ctx, r)
 		if ctx.Err() != nil {
 			return Expanded{}, context.Cause(ctx)
@@ -124,7 +125,7 @@ func (s Sources) read(ctx context.Context, r Reference) (p Page, err error) {
 	case File:
 		return s.file(ctx, r.Target, r.From, r.To)
 	case Folder:
-		p.Text, err = s.folder(r.Target)
+		p.Text, err = s.folder(ctx, r.Target)
 	case URL:
 		return s.page(ctx, r.Target)
 	case Session:
