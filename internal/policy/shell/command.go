@@ -35,6 +35,7 @@ func (j *judge) simple(args []string, s track.Situation) {
 	name := lex.Program(args[0])
 	j.Shows = j.Shows || j.Context.Holds != nil && (s.In.Secret || program.SenderOf(name, args[1:]) == program.NoSender && j.CallShowsSecret(args))
 	j.Astray = j.Astray || name == "mkfifo" || name == "mknod"
+	j.Away = j.Away || program.ActsElsewhere(name)
 	if strings.HasPrefix(args[0], lex.Deferred) { // judged when the function is called
 		j.hiddenWords(args[1:], s)
 		return

@@ -45,7 +45,10 @@ func newJudge(on Context) *judge { return &judge{Line: track.New(on)} }
 
 // Verdict is everything that was found in a command, the worst first, one
 // finding for each key.
-type Verdict struct{ Findings []Finding }
+type Verdict struct {
+	Findings []Finding
+	away     bool // it may be about another machine
+}
 
 // Level is the highest level of the findings.
 func (v Verdict) Level() Level {
@@ -89,7 +92,7 @@ func Judge(line string, on Context) Verdict {
 		}
 	}
 	order.By(j.Findings, func(a, b Finding) int { return cmp.Compare(b.Level, a.Level) })
-	return Verdict{Findings: j.Findings}
+	return Verdict{j.Findings, j.Away}
 }
 
 // starts reports whether a program of the line starts another one by an option.
@@ -140,7 +143,7 @@ func (j *judge) deeper(inside func()) {
 func JudgeText(text string, on Context) Verdict {
 	j := newJudge(on)
 	j.NameAll(text)
-	return Verdict{Findings: j.Findings}
+	return Verdict{j.Findings, j.Away}
 }
 
 // Words expands the words of a command as far as they are known without the line

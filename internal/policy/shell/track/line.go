@@ -77,6 +77,7 @@ type Line struct {
 	Probing  bool                      // what is judged may not be a command at all
 	Listing  bool                      // only the commands are wanted: no path is judged
 	Leaves   bool                      // something of the line may send files or text elsewhere
+	Away     bool                      // something of the line may act on another machine, or in another container
 	Shows    bool                      // something of the line reads a secret
 	Astray   bool                      // what is read may go ways that are not followed, such as open files and names of names
 	Held     string                    // which file holds what, by its content
