@@ -157,10 +157,15 @@ type environment struct {
 	fold               bool // names that differ in case are the same file
 	ignore             bool // the session ignores rules
 	across             bool // renaming fails as between two disks
+	layer              string
 	fail               func(path string) error
 }
 
 func (e *environment) Files() hermes.Files { return (*files)(e) }
+
+func (e *environment) Describe(context.Context) hermes.Description {
+	return hermes.Description{Home: e.home, Isolation: hermes.Isolation{Layer: e.layer, Holds: e.layer != ""}}
+}
 
 func (e *environment) Exec(ctx context.Context, c hermes.Command) (hermes.Exit, error) {
 	if e.plain {

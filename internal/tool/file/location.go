@@ -26,6 +26,8 @@ type location struct {
 	info  fs.FileInfo // nil when nothing is there
 	here  bool        // its files are on this machine
 	work  string      // the folder of the session; "" if its files are elsewhere
+	// container says that its files are in a container, which runs nothing for the user.
+	container bool
 }
 
 // locate finds where a path leads. It opens nothing, and does not even stat a
@@ -42,15 +44,17 @@ func (t *Toolset) locate(ctx context.Context, h hermes.Host, asked string) (loca
 	if err != nil {
 		home = ""
 	}
-	p.rules = policy.PathRules{Home: home, State: t.config.State, SafeRoots: t.config.SafeRoots}
+	p.rules = policy.PathRules{Home: home, SafeRoots: t.config.SafeRoots}
 	onHost := false
 	if host, ok := p.files.(hermes.HostFiles); ok {
 		onHost = host.OnHost()
 	}
 	p.here = onHost
 	if onHost { // elsewhere these are no paths
-		p.rules.Self, p.rules.Programs, p.rules.Links = t.config.Program, t.config.Path, t.config.Links
+		p.rules.State, p.rules.Self, p.rules.Programs, p.rules.Links = t.config.State, t.config.Program, t.config.Path, t.config.Links
 		p.work = workspace(ctx, h, p.files)
+	} else {
+		p.container = h.Environment().Describe(ctx).Isolation.Walls() == "container"
 	}
 	if home != "" {
 		p.rules.RealHome, _ = p.files.RealPath(ctx, home) // a missing folder protects nothing
@@ -159,6 +163,9 @@ func (p location) readVerdict() policy.PathVerdict { return p.rules.Read(p.path,
 // it is, and written where it leads.
 func (p location) writeVerdict() policy.PathVerdict {
 	v := p.rules.Write(p.path, p.entry, p.real)
+	if p.container && !v.Deny {
+		return policy.PathVerdict{}
+	}
 	if !v.Deny && !v.Once && p.outsideProgram() {
 		return policy.PathVerdict{Ask: true, Once: true, Key: "program", Reason: "changes a program outside of the workspace"}
 	}

@@ -36,7 +36,7 @@ func (t *shellOf) followLinks(e hermes.Environment) func(string) string {
 	if e == nil || runtime.GOOS == "windows" { // there the shell's paths are not those of the system
 		return nil
 	}
-	if files, ok := e.Files().(hermes.HostFiles); !ok || !files.OnHost() {
+	if elsewhere(e) {
 		return nil
 	}
 	f := &follower{own: t.config.Hermes, targets: map[string]string{}, missing: map[string]bool{}}

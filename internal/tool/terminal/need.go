@@ -157,7 +157,11 @@ func (t *shellOf) needRisk(n hermes.Need, e hermes.Environment) hermes.Risk {
 	if follow := t.followLinks(e); follow != nil && isPath(n) {
 		paths = append(paths, cmp.Or(follow(n.Name), n.Name))
 	}
-	rules := policy.PathRules{Home: t.homeOf(e), State: t.config.Hermes}.Linked(filepath.EvalSymlinks)
+	rules := policy.PathRules{Home: t.homeOf(e)}
+	if !elsewhere(e) {
+		rules.State = t.config.Hermes
+		rules = rules.Linked(filepath.EvalSymlinks)
+	}
 	var opening hermes.Opening
 	if o, ok := e.(hermes.Opener); ok && isPath(n) {
 		opening = o.Opens(context.Background(), n)
@@ -237,7 +241,7 @@ func below(path, folder string) bool {
 // outside is its risk, which is shown last.
 func (t *shellOf) outsideDetail(c *hermes.Call, in arguments, dir string) string {
 	detail := "The model's reason: " + strconv.Quote(strings.TrimSpace(in.Escalate))
-	if t.config.Wrote == nil || c.Host == nil {
+	if t.config.Wrote == nil || c.Host == nil || elsewhere(c.Host.Environment()) {
 		return detail
 	}
 	if files := t.config.Wrote(c.Host.Session().ID, in.Command, dir); len(files) > 0 {

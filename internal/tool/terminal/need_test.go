@@ -75,10 +75,10 @@ func (b *fixture) assess(arguments map[string]any) []hermes.Risk {
 }
 
 // TestWallsAnswerWhatTheyContain: inside, code runs without a question; what damages the
-// workspace asks, and outside everything asks.
+// workspace asks, except in a container, and outside everything asks.
 func TestWallsAnswerWhatTheyContain(t *testing.T) {
 	t.Parallel()
-	for layer, want := range map[string][]bool{"A": {false, false, true}, "B": {false, true, true}, "none": {true, true, true}, "container": {true, true, true}} {
+	for layer, want := range map[string][]bool{"A": {false, false, true}, "B": {false, true, true}, "none": {true, true, true}, "container": {false, false, false}} {
 		b, _ := mustWalled(t, terminal.Config{}, layer)
 		for i, line := range []string{"python3 -c 'import os; os.system(1)'", "pkill node", "git reset --hard"} {
 			if asks := len(b.assess(map[string]any{"command": line})) > 0; asks != want[i] {

@@ -156,8 +156,11 @@ func added(found []hermes.Risk, sent, data string, on shell.Context, layer strin
 }
 
 func (t *shellOf) shellContext(e hermes.Environment, dir string) shell.Context {
+	if elsewhere(e) { // the folders, processes and files of this machine are not there
+		return shell.Context{Home: t.homeOf(e), Dir: dir}
+	}
 	on := shell.Context{Home: t.homeOf(e), Hermes: t.config.Hermes, Dir: dir, Resolve: t.followLinks(e), PID: t.config.PID, Gateway: t.config.Gateway}
-	if on.Resolve != nil { // the files are on this machine
+	if on.Resolve != nil {
 		on.Holds, on.Links = new(keyfile.Finder).Path, t.config.Links
 	}
 	return on
@@ -168,7 +171,20 @@ func (t *shellOf) homeOf(e hermes.Environment) string {
 	if e == nil {
 		return t.config.Home
 	}
-	return cmp.Or(e.Describe(context.Background()).Home, t.config.Home)
+	home := e.Describe(context.Background()).Home
+	if home == "" && !elsewhere(e) {
+		return t.config.Home
+	}
+	return home
+}
+
+// elsewhere reports whether the commands do not run on this machine.
+func elsewhere(e hermes.Environment) bool {
+	if e == nil {
+		return false
+	}
+	files, ok := e.Files().(hermes.HostFiles)
+	return !ok || !files.OnHost()
 }
 
 // wallsOf is the layer of walls around the commands, "" for none.

@@ -58,7 +58,7 @@ func (t *shellOf) run(ctx context.Context, c *hermes.Call, in arguments) (hermes
 	if e == nil {
 		return hermes.Result{}, errors.New("this session has no environment to run commands in")
 	}
-	walls := e.Describe(ctx).Isolation.Walls() != ""
+	walls := e.Describe(ctx).Isolation.Walls() != "" && !elsewhere(e)
 	if !walls && (in.escalates() || len(in.Need) > 0) {
 		return hermes.Result{}, errors.New("there is no sandbox in this session; call it without need and escalate")
 	}

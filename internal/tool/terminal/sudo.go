@@ -36,7 +36,7 @@ func (s *sudo) prepare(ctx context.Context, config Config, c *hermes.Call, in ar
 	if !ok || in.PTY || walls && !in.escalates() || !needsPassword(ctx, c.Host.Environment(), in.escalates()) {
 		return in.Command, nil, nil
 	}
-	if config.SudoPassword != nil {
+	if config.SudoPassword != nil && !elsewhere(c.Host.Environment()) { // it is that of this machine
 		if password, ok := config.SudoPassword(); ok {
 			return prepared.Line, &feeding{password: password, lines: prepared.Lines}, nil
 		}
