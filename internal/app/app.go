@@ -19,6 +19,8 @@ import (
 	"hermes/internal/config"
 	"hermes/internal/confine"
 	"hermes/internal/credential"
+	"hermes/internal/environment/places"
+	"hermes/internal/environment/remote"
 	"hermes/internal/home"
 	"hermes/internal/isolation"
 	"hermes/internal/lease"
@@ -67,6 +69,9 @@ type Options struct {
 
 	// Sandbox is what walls around commands need.
 	Sandbox Sandbox
+
+	// Runner makes the place of a session for a backend other than local; nil makes the real one.
+	Runner func(backend, session string) (remote.Runner, error)
 
 	// AboveOf looks for agents above a process that wants to reach the sessions; nil looks
 	// everywhere.
@@ -148,7 +153,8 @@ type process struct {
 	tooling func() *tooling
 	// confinement is the walls around commands, nil if there are none.
 	confinement func() (*confine.Program, error)
-	guard       proc.Guard // of the commands
+	guard       proc.Guard    // of the commands
+	places      places.Places // of the sessions that do not work on this machine
 	mark        func() *lineage.Mark
 	leaseOwner  func() hermes.Owner // names this process as the owner of leases
 	projects    func() (*projects, error)

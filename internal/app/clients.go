@@ -33,8 +33,8 @@ func (a *App) Client(waiting func(string)) *router.Client {
 func (a *App) Local(waiting func(string)) *local.Client {
 	return local.New(local.Config{
 		Sessions: a.Sessions, Made: a.made, Store: func(ctx context.Context) (hermes.Store, error) { return a.Database(ctx) }, Check: a.CheckSkills, Waiting: waiting,
-		Expand: func(ctx context.Context, text, dir string, note func(string)) ([]hermes.Part, error) {
-			e, err := a.References(ctx, text, dir, "", note)
+		Expand: func(ctx context.Context, text string, in local.Place, note func(string)) ([]hermes.Part, error) {
+			e, err := a.referencesOf(ctx, text, hermes.RunSpec{Session: in.Session, Workspace: in.Workspace}, note)
 			return e.Parts(), err
 		},
 		Commands: a.lent,

@@ -1,18 +1,103 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/environment"
+	"hermes/internal/environment/places"
+	"hermes/internal/environment/remote"
 	"hermes/internal/lineage"
 )
 
-// environment makes the environment where a session's commands run. granted lists what the
+// workspace returns where a new session works: by its opener, its platform, or the settings. A
+// folder elsewhere is not that of this machine.
+func (a *App) workspace(run hermes.RunSpec) (hermes.Workspace, error) {
+	w := run.Workspace
+	cfg, err := a.config()
+	if err != nil {
+		return w, err
+	}
+	t := cfg.Terminal()
+	w.Backend = cmp.Or(w.Backend, t.PlatformBackends[run.Origin.Platform], t.Backend, hermes.BackendLocal)
+	if !w.Elsewhere() {
+		return w, nil
+	}
+	b, err := a.backendOf(w.Backend)
+	if err != nil {
+		return w, err
+	}
+	w.Dir = b.dir
+	if t.Cwd != "" && t.Cwd != "." {
+		w.Dir = t.Cwd
+	}
+	return w, nil
+}
+
+// elsewhere returns the environment of a session that does not work on this machine. A child session
+// works in the place of its parent, with a folder of its own. The caller releases the place.
+func (a *App) elsewhere(run hermes.RunSpec) (hermes.Environment, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	asked := places.Asked{Session: run.Session, Parent: run.Origin.Parent, Dir: run.Workspace.Dir}
+	return a.places.Of(asked, func() (*remote.Environment, error) {
+		b, err := a.backendOf(run.Workspace.Backend)
+		if err != nil {
+			return nil, err
+		}
+		runner, err := b.open(a, cfg, sessionPlace{session: run.Session, workspace: run.Workspace})
+		if err != nil {
+			return nil, fmt.Errorf("the session works in %s, which cannot be used: %w", b.name, err)
+		}
+		return remote.New(remote.Config{Runner: runner, Dir: run.Workspace.Dir, Env: a.handed(cfg, slices.Concat(cfg.Terminal().EnvPassthrough, a.skillVariables(context.Background())))}), nil
+	})
+}
+
+// handed returns those of the variables of this process that the user wants handed to commands elsewhere,
+// and no key of Hermes.
+func (a *App) handed(cfg *config.Config, names []string) []string {
+	c := a.variables(cfg)
+	c.Mark, c.Passthrough = nil, names
+	return slices.DeleteFunc(environment.Variables(c), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return !slices.Contains(names, name) || slices.Contains([]string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR"}, name) // there are others there
+	})
+}
+
+// environmentOf makes the environment in which a session works, and what ends it.
+func (a *App) environmentOf(run hermes.RunSpec, of walled) (env hermes.Environment, end func() error, err error) {
+	if run.Workspace.Elsewhere() {
+		env, err = a.elsewhere(run)
+		return env, func() error { return a.places.Release(run.Session) }, err
+	}
+	if env, err = a.environment(run.Workspace, of); err != nil {
+		return nil, nil, err
+	}
+	return env, env.Close, nil
+}
+
+// homeOf returns the user's home folder where a session works, "" if it is not known.
+func (a *App) homeOf(run hermes.RunSpec) string {
+	if !run.Workspace.Elsewhere() {
+		home, _ := os.UserHomeDir() // without one ~ stays as it is
+		return home
+	}
+	env, err := a.elsewhere(run)
+	if err != nil {
+		return ""
+	}
+	return env.Describe(context.Background()).Home
+}
+
+// environment makes the environment of a session on this machine. granted lists what the
 // user has allowed all of them beyond their walls.
 func (a *App) environment(w hermes.Workspace, of walled) (hermes.Environment, error) {
 	cfg, err := a.config()
@@ -20,12 +105,6 @@ func (a *App) environment(w hermes.Workspace, of walled) (hermes.Environment, er
 		return nil, err
 	}
 	t := cfg.Terminal()
-	switch {
-	case w.Backend != "" && !onMachine(w.Backend):
-		return nil, fmt.Errorf("the session is to run commands in %q, which this version does not support; open it with the backend local", w.Backend)
-	case w.Backend == "" && !onMachine(t.Backend):
-		return nil, fmt.Errorf("terminal.backend is %q, which this version does not support; use `hermes config set terminal.backend local`", t.Backend)
-	}
 	dir := w.Dir
 	if t.Cwd != "" && t.Cwd != "." {
 		dir = t.Cwd

@@ -23,7 +23,7 @@ func (a *App) confirm(cfg *config.Config, run hermes.RunSpec) func(context.Conte
 	if cfg.Evidence().Check == "off" || !cfg.Auxiliary(auxiliary.Evidence).Enabled || run.Origin.Depth > 0 || a.opts.BaseURL != "" {
 		return nil
 	}
-	local := onMachine(cfg.Terminal().Backend)
+	local := !run.Workspace.Elsewhere()
 	return func(ctx context.Context, s hermes.SessionRef, answer string, transcript []hermes.Message) []hermes.Unconfirmed {
 		rows, err := a.rowsOfTurn(ctx, s, transcript)
 		if err != nil {

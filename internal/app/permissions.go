@@ -9,13 +9,15 @@ import (
 	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/permission"
+	"hermes/internal/session"
 	"hermes/internal/toolbox"
 	"hermes/internal/toolset"
 )
 
-// approvals returns the approval rules of a run.
-func (a *App) approvals(cfg *config.Config, rights hermes.Rights) (toolbox.Approvals, error) {
-	ap := cfg.Approvals()
+// approvals returns the approval rules of a run. A folder elsewhere has no project settings: those of
+// this machine may be of another project.
+func (a *App) approvals(cfg *config.Config, run hermes.RunSpec) (toolbox.Approvals, error) {
+	ap, rights := cfg.Approvals(), run.Rights
 	file, err := a.permissions()
 	if err != nil {
 		return toolbox.Approvals{}, err
@@ -28,10 +30,15 @@ func (a *App) approvals(cfg *config.Config, rights hermes.Rights) (toolbox.Appro
 	if err != nil {
 		return toolbox.Approvals{}, err
 	}
-	return toolbox.Approvals{
+	list := toolbox.Approvals{
 		Mode: toolbox.ModeOf(ap.Mode, rights), Deny: ap.Deny, Allowed: slices.Concat(cfg.General().CommandAllowlist, rights.Risks), Breaker: ap.DenialBreakerThreshold,
-		Rules: rules, Grants: file, Policies: policies(file, projects), Settings: projects.settings, Undecided: a.undecided(projects), Profile: cfg.Home().Profile(), Judge: a.judge(ap.SmartPolicy),
-	}, nil
+		Rules: rules, Grants: file, Profile: cfg.Home().Profile(), Judge: a.judge(ap.SmartPolicy),
+		Policies: func(string) permission.Policies { return permission.Policies{file.Policy(a.homeOf(run))} },
+	}
+	if !run.Workspace.Elsewhere() {
+		list.Policies, list.Settings, list.Undecided = policies(file, projects), projects.settings, a.undecided(projects)
+	}
+	return list, nil
 }
 
 // Permissions returns what the user has allowed for good, and the risks that the
@@ -94,15 +101,19 @@ func (a *App) Verdict(ctx context.Context, t SampleCall) (toolbox.Verdict, error
 	if err != nil {
 		return toolbox.Verdict{}, err
 	}
+	t.Run.Session = session.NewID(a.opts.Now())
+	if t.Run.Workspace, err = a.workspace(t.Run); err != nil {
+		return toolbox.Verdict{}, err
+	}
 	tools, err := a.newToolbox(ctx, cfg, a.tooling(), t.Run)
 	if err != nil {
 		return toolbox.Verdict{}, err
 	}
-	env, err := a.environment(t.Run.Workspace, walled{granted: func() []hermes.Need { return tools.Granted(t.Run.Ref()) }, read: func() string { return t.Provenance }})
+	env, end, err := a.environmentOf(t.Run, walled{granted: func() []hermes.Need { return tools.Granted(t.Run.Ref()) }, read: func() string { return t.Provenance }})
 	if err != nil {
 		return toolbox.Verdict{}, err
 	}
-	defer env.Close()
+	defer end()
 	c := &hermes.Call{ID: "sample", Name: t.Tool, Arguments: t.Arguments}
 	if t.Arguments == nil {
 		if c, err = tools.CallOf(t.Tool, t.Subject); err != nil {

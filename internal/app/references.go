@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -23,17 +24,39 @@ import (
 // References expands the references of a message, relative to a working folder.
 // tell, if set, is called with a sentence about each slow step as it starts.
 func (a *App) References(ctx context.Context, text, dir, model string, tell func(string)) (reference.Expanded, error) {
+	return a.referencesOf(ctx, text, hermes.RunSpec{Workspace: hermes.Workspace{Dir: dir}, Model: hermes.ModelChoice{Ref: model}}, tell)
+}
+
+// referencesOf expands the references of a message of a session, where that works.
+func (a *App) referencesOf(ctx context.Context, text string, run hermes.RunSpec, tell func(string)) (reference.Expanded, error) {
 	cfg, err := a.config()
 	if err != nil {
 		return reference.Expanded{}, err
 	}
-	repository, done := a.repository(cfg, dir)
-	defer done()
 	s := reference.Sources{
-		Dir: dir, Rules: pathRules(cfg), Git: repository, Guard: a.webGuard, UserAgent: "hermes/" + Version, Mask: a.Mask, Tell: tell,
+		Dir: run.Workspace.Dir, Guard: a.webGuard, UserAgent: "hermes/" + Version, Mask: a.Mask, Tell: tell,
 		Store: func(ctx context.Context) (reference.Sessions, error) { return a.Database(ctx) },
 	}
-	return s.Expand(ctx, text, a.models.Window(model))
+	if run.Workspace.Elsewhere() {
+		env, err := a.elsewhere(run)
+		if err != nil {
+			return reference.Expanded{}, err
+		}
+		s.Files, s.Git, s.Rules = env.Files(), gitThere(run.Workspace, env), policy.PathRules{Home: a.homeOf(run)}
+		return s.Expand(ctx, text, a.models.Window(run.Model.Ref))
+	}
+	repository, done := a.repository(cfg, run.Workspace.Dir)
+	defer done()
+	s.Git, s.Rules = repository, pathRules(cfg)
+	return s.Expand(ctx, text, a.models.Window(run.Model.Ref))
+}
+
+// gitThere is the repository of a folder that is not on this machine.
+func gitThere(w hermes.Workspace, env hermes.Environment) git.Repository {
+	return git.Repository{Dir: w.Dir, There: func(ctx context.Context, line string, out, complaints io.Writer) (int, error) {
+		exit, err := env.Exec(ctx, hermes.Command{Line: line, Dir: w.Dir, Stdout: out, Stderr: complaints})
+		return exit.Code, err
+	}}
 }
 
 // pathRules protects the user's home and Hermes' own. Without a home of the user, fewer
@@ -61,14 +84,22 @@ func (a *App) repository(cfg *config.Config, dir string) (r git.Repository, done
 }
 
 // follow follows a session: its toolsets, what changes around it, and the prefix of its requests.
-func (a *App) follow(cfg *config.Config, s hermes.SessionRef, tools *tooling, env hermes.Environment) *follower {
-	repository, done := a.repository(cfg, s.Dir)
-	return &follower{
-		ref: s, tools: tools.catalogue, watch: a.watch(), done: done, around: surroundings.New(surroundings.Config{
-			Session: s.ID, Environment: env, Files: tools.files, Processes: tools.shell, Git: repository, Mask: a.Mask,
-		}),
+func (a *App) follow(cfg *config.Config, run hermes.RunSpec, tools *tooling, env hermes.Environment) *follower {
+	s := run.Ref()
+	around := surroundings.Config{Session: s.ID, Environment: env, Files: tools.files, Processes: tools.shell, Mask: a.Mask}
+	done := func() {}
+	if run.Workspace.Elsewhere() {
+		around.Files, around.Git = unwatched{}, gitThere(run.Workspace, env)
+	} else {
+		around.Git, done = a.repository(cfg, s.Dir)
 	}
+	return &follower{ref: s, tools: tools.catalogue, watch: a.watch(), done: done, around: surroundings.New(around)}
 }
+
+// unwatched are files elsewhere, which are not compared with each message.
+type unwatched struct{}
+
+func (unwatched) Changed(string) []string { return nil }
 
 // follower is a session.Follower.
 type follower struct {

@@ -23,15 +23,21 @@ func (a *App) Measure(ctx context.Context, run hermes.RunSpec) (prompt.Prompt, [
 	if err != nil {
 		return prompt.Prompt{}, nil, err
 	}
-	env, err := a.environment(run.Workspace, walled{})
+	now := a.opts.Now()
+	run.Session = session.NewID(now)
+	if run.Workspace, err = a.workspace(run); err != nil {
+		return prompt.Prompt{}, nil, err
+	}
+	env, end, err := a.environmentOf(run, walled{})
 	if err != nil {
 		return prompt.Prompt{}, nil, err
 	}
-	defer env.Close()
-	now := a.opts.Now()
-	run.Session = session.NewID(now)
+	defer end()
+	if err := reachable(ctx, run.Workspace, env); err != nil {
+		return prompt.Prompt{}, nil, err
+	}
 	row := hermes.Session{ID: run.Session, Started: now, Model: cmp.Or(run.Model.Ref, a.opts.BaseModel, cfg.Model().Default)}
-	return a.prompt(ctx, cfg, run, env.Describe(ctx), row, set.Specs()), set.Specs(), nil
+	return a.prompt(ctx, cfg, run, env, row, set.Specs()), set.Specs(), nil
 }
 
 // ModelFacts returns what is known offline about the model of a new session: its

@@ -13,6 +13,7 @@ import (
 	"hermes/internal/memory"
 	"hermes/internal/replay"
 	"hermes/internal/review"
+	"hermes/internal/session"
 	"hermes/internal/session/jobs"
 	"hermes/internal/store"
 	"hermes/internal/tool/skills"
@@ -122,7 +123,11 @@ func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.
 			Waits:   func(name string) bool { return gate.Waits(ctx, name) },
 		})
 	}
-	approvals, err := a.approvals(cfg, hermes.Rights{})
+	of, err := a.reviewRun(ctx, t.Session)
+	if err != nil {
+		return review.Runtime{}, err
+	}
+	approvals, err := a.approvals(cfg, of)
 	if err != nil {
 		return review.Runtime{}, err
 	}
@@ -133,11 +138,11 @@ func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.
 	names := []string{"memory", "skills"}
 	extra := a.reading(ctx, cfg.Auxiliary(auxiliary.Review).ExtraTools)
 	if len(extra) > 0 {
-		env, err := a.environment(hermes.Workspace{Dir: t.Session.Dir}, walled{})
+		env, end, err := a.environmentOf(of, walled{})
 		if err != nil {
 			return review.Runtime{}, err
 		}
-		b.Environment, b.Close = env, env.Close
+		b.Environment, b.Close = env, end
 	}
 	sets := append([]hermes.Toolset{skillTools}, a.tooling().sets...) // the first of two with the same name is used
 	set, err := toolset.NewCatalogue(sets, nil, a.opts.Now).Select(ctx, toolset.Selection{Enabled: append(names, extra...), Platform: t.Session.Platform})
@@ -153,6 +158,21 @@ func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.
 	}
 	b.Tools = toolbox.New(o)
 	return b, nil
+}
+
+// reviewRun is the run of a review, which reads files where its session works.
+func (a *App) reviewRun(ctx context.Context, s hermes.SessionRef) (hermes.RunSpec, error) {
+	run := hermes.RunSpec{Session: session.NewID(a.opts.Now()), Origin: hermes.Origin{Parent: s.ID}, Workspace: hermes.Workspace{Dir: s.Dir}}
+	db, err := a.Database(ctx)
+	if err != nil {
+		return run, err
+	}
+	row, err := db.FindSession(ctx, s.ID)
+	if err != nil {
+		return run, fmt.Errorf("find out where the session works: %w", err)
+	}
+	run.Workspace = row.StoredRun().Workspace
+	return run, nil
 }
 
 // reading keeps those of the named tools that certainly change nothing, because no

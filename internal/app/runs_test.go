@@ -407,7 +407,6 @@ func TestARunThatIsNotPossibleIsRefused(t *testing.T) {
 		want string
 	}{
 		{hermes.RunSpec{Workspace: hermes.Workspace{Profile: "work"}}, "the session is of the profile work; open it with `hermes --profile work`"},
-		{hermes.RunSpec{Workspace: hermes.Workspace{Backend: "docker"}}, `the session is to run commands in "docker", which this version does not support; open it with the backend local`},
 		{hermes.RunSpec{Prompt: hermes.PromptChoice{MemoryScope: "mine"}}, `unknown memory scope "mine"; use user or shared`},
 	} {
 		tt.run.Origin.Platform, tt.run.Workspace.Dir = "telegram", t.TempDir()

@@ -10,6 +10,7 @@ import (
 	"hermes/internal/config"
 	"hermes/internal/hook"
 	"hermes/internal/memory"
+	"hermes/internal/policy"
 	"hermes/internal/proc"
 	"hermes/internal/prompt"
 	"hermes/internal/session"
@@ -60,11 +61,11 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 			Depth: children.MaxDepth, AtOnce: children.MaxConcurrent, Steps: int(children.MaxIterations), Toolsets: tools.catalogue.Narrowing,
 		}, Bounds: session.Bounds{
 			Mode: func(r hermes.Rights) hermes.RightsMode { return toolbox.BeginMode(cfg.Approvals().Mode, r) }, Halted: a.CheckHalt, EndLeft: proc.EndOrphans, RecordMode: a.recordMode,
-			KnownHost: a.knownHosts(cfg),
+			KnownHost: a.knownHosts(cfg), Workspace: a.workspace,
 		}, Now: a.opts.Now, Log: a.log(),
 	})
 	unused := upkeep.Unused(ctx, store, a.opts.Now())
-	a.closers = append(a.closers, a.upkeep(store, cfg), a.tidy(store, cfg, unused), a.sessions.Close)
+	a.closers = append(a.closers, a.upkeep(store, cfg), a.tidy(store, cfg, unused), a.places.Close, a.sessions.Close)
 	return a.sessions, nil
 }
 
@@ -90,11 +91,11 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runt
 	if err != nil {
 		return nil, err
 	}
-	env, err := a.environment(run.Workspace, walled{granted: func() []hermes.Need { return tb.Granted(run.Ref()) }, read: tb.Read})
+	env, end, err := a.environmentOf(run, walled{granted: func() []hermes.Need { return tb.Granted(run.Ref()) }, read: tb.Read})
 	if err != nil {
 		return nil, err
 	}
-	engine, follower := a.contextEngine(cfg, run), a.follow(cfg, run.Ref(), tools, env)
+	engine, follower := a.contextEngine(cfg, run), a.follow(cfg, run, tools, env)
 	r := &session.Runtime{
 		Environment: env, Tools: tb, Hooks: tools.hooks, Prompt: prompter{a, cfg, run, env}, Follower: follower,
 		Context: engine, Window: a.models.Window, Unattended: toolbox.UnattendedOf(cfg.Approvals().UnattendedMode, run.Rights),
@@ -104,7 +105,7 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runt
 				meter.Bound(run.Session, 0)
 			}
 			follower.done()
-			return env.Close()
+			return end()
 		},
 	}
 	if p := a.externalMemoryOf(run); p != nil {
@@ -131,10 +132,26 @@ type prompter struct {
 
 // Prompt builds the system prompt.
 func (b prompter) Prompt(ctx context.Context, row hermes.Session, specs []hermes.Spec) (hermes.SystemPrompt, error) {
-	p := b.app.prompt(ctx, b.cfg, b.run, b.env.Describe(ctx), row, specs)
-	own := trusted(b.cfg)(b.run.Workspace.Dir)
+	if err := reachable(ctx, b.run.Workspace, b.env); err != nil {
+		return hermes.SystemPrompt{}, err
+	}
+	p := b.app.prompt(ctx, b.cfg, b.run, b.env, row, specs)
+	trusts := trusted(b.cfg, b.run.Workspace)
+	own := trusts != nil && trusts(b.run.Workspace.Dir)
 	from := hermes.MarkChosen(p.Provenance(), func(source string) bool { return own && hermes.IsProjectFile(source) })
 	return hermes.SystemPrompt{Text: p.Text(), Layers: p.Layers(), Provenance: from, Warnings: p.Warnings}, nil
+}
+
+// reachable returns why a session cannot work where it does, if that is not this machine. A prompt
+// would say too little of it, for the life of the session.
+func reachable(ctx context.Context, w hermes.Workspace, env hermes.Environment) error {
+	if !w.Elsewhere() {
+		return nil
+	}
+	if _, err := env.Exec(ctx, hermes.Command{Line: ":", Dir: w.Dir}); err != nil {
+		return fmt.Errorf("this session works in %s, which cannot be used now: %w; nothing was run on this machine instead, and `hermes doctor` says more", w.Backend, err)
+	}
+	return nil
 }
 
 // jobs lists what goes on beside and after the turns of a session.
@@ -164,7 +181,7 @@ func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *tooling
 	if err != nil {
 		return nil, err
 	}
-	approvals, err := a.approvals(cfg, run.Rights)
+	approvals, err := a.approvals(cfg, run)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +191,7 @@ func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *tooling
 		Set: set, Hooks: tools.hooks, Approvals: approvals, Guardrail: guardrail(cfg.Guardrails()),
 		Limits: toolbox.Limits{Result: cfg.ToolBudget().SpillChars, Preview: cfg.Display().ToolPreviewLength},
 		Spill:  toolbox.Spillover{Dir: cfg.Home().Cache("spillover")},
-		Parent: run.Origin.Parent, Log: a.log(), Now: a.opts.Now, Trusted: trusted(cfg), TrustCommand: trustCommand(cfg),
+		Parent: run.Origin.Parent, Log: a.log(), Now: a.opts.Now, Trusted: trusted(cfg, run.Workspace), TrustCommand: trustCommand(cfg, run.Workspace),
 	}
 	if o.Audit, err = a.record(); err != nil {
 		return nil, err
@@ -209,13 +226,20 @@ func wallsLine(on hermes.Description) string {
 }
 
 // prompt builds the system prompt of a session.
-func (a *App) prompt(ctx context.Context, cfg *config.Config, run hermes.RunSpec, on hermes.Description, row hermes.Session, specs []hermes.Spec) prompt.Prompt {
+func (a *App) prompt(ctx context.Context, cfg *config.Config, run hermes.RunSpec, env hermes.Environment, row hermes.Session, specs []hermes.Spec) prompt.Prompt {
+	on := env.Describe(ctx)
 	in := prompt.Input{
 		Model: row.Model, Platform: cmp.Or(run.Origin.Platform, "cli"), Started: row.Started, Enforce: cfg.Agent().ToolUseEnforcement,
 		Soul: cfg.Home().Soul(), IgnoreRules: run.Prompt.IgnoreRules,
 		Window: a.models.Window(row.Model), Share: cfg.Context().PromptShare, Limits: cfg.Context().Layers,
 		MaxChars: cfg.General().ContextFileMaxChars, ReadTimeout: cfg.General().ContextFileReadTimeout,
 		Environment: prompt.Environment{OS: on.System + " (" + on.Arch + ")", Home: on.Home, Dir: run.Workspace.Dir, Shell: on.Shell, Isolation: wallsLine(on)},
+	}
+	var files prompt.Files = prompt.Disk{Rules: pathRules(cfg)}
+	if run.Workspace.Elsewhere() {
+		in.Environment.Backend = run.Workspace.Backend
+		in.Environment.Dir, _ = env.Files().Resolve(run.Workspace.Dir) // "" if it is not known
+		files = prompt.There{Own: prompt.Disk{Rules: pathRules(cfg)}, Files: env.Files(), Rules: policy.PathRules{Home: on.Home}}
 	}
 	if text := cfg.OwnPrompt(); text != "" {
 		in.Guides = append(in.Guides, prompt.Section{Name: "own", Tier: prompt.Context, Text: text})
@@ -231,7 +255,7 @@ func (a *App) prompt(ctx context.Context, cfg *config.Config, run hermes.RunSpec
 	if cfg.Security().RedactSecrets {
 		in.Redact = a.Mask
 	}
-	p := prompt.Build(ctx, in, prompt.Disk{Rules: pathRules(cfg)})
+	p := prompt.Build(ctx, in, files)
 	if w := p.Crowded(specs, in.Window); w != "" {
 		p.Warnings = append(p.Warnings, w)
 	}

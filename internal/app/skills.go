@@ -70,7 +70,7 @@ func (a *App) skillTools() hermes.Toolset {
 			if err != nil { // reported where the configuration is used
 				return skill.New(skill.Config{})
 			}
-			return a.trials().Watch(lib.On(toolset.Preset(s.Platform)).In(s.Dir))
+			return a.trials().Watch(lib.On(toolset.Preset(s.Platform)).In(a.projectFolder(s)))
 		},
 		Waits: func(name string) bool {
 			lib, err := a.skills()
@@ -95,7 +95,7 @@ func (a *App) skillsIn(ctx context.Context, in *prompt.Input, run hermes.RunSpec
 	if err != nil || run.Prompt.IgnoreRules {
 		return
 	}
-	lib = lib.On(toolset.Preset(run.Origin.Platform)).In(run.Workspace.Dir)
+	lib = lib.On(toolset.Preset(run.Origin.Platform)).In(projectOf(run.Workspace))
 	if len(run.Prompt.Skills) > 0 && run.Origin.Platform != "subagent" {
 		e, err := lib.Load(ctx, run.Prompt.Skills)
 		if err != nil {
@@ -125,8 +125,15 @@ func (a *App) CheckSkills(ctx context.Context, run hermes.RunSpec) error {
 	if err != nil {
 		return err
 	}
+	if len(run.Prompt.Skills) == 0 {
+		return nil
+	}
+	w, err := a.workspace(run)
+	if err != nil {
+		return err
+	}
 	for _, name := range run.Prompt.Skills {
-		if _, err := lib.In(run.Workspace.Dir).View(ctx, name, ""); err != nil {
+		if _, err := lib.In(projectOf(w)).View(ctx, name, ""); err != nil {
 			return &ExitError{Status: 2, Err: fmt.Errorf("--skills: %w", err)}
 		}
 	}
@@ -144,4 +151,20 @@ func (a *App) skillVariables(ctx context.Context) []string {
 		a.log().Warn("list the variables of skills", "err", err)
 	}
 	return wanted
+}
+
+// projectOf returns the folder whose skills a session may have; "" if it is not on this machine.
+func projectOf(w hermes.Workspace) string {
+	if w.Elsewhere() {
+		return ""
+	}
+	return w.Dir
+}
+
+// projectFolder is projectOf for a live session.
+func (a *App) projectFolder(s hermes.SessionRef) string {
+	if a.places.Has(s.ID) {
+		return ""
+	}
+	return s.Dir
 }

@@ -4,16 +4,17 @@ import (
 	"os"
 	"path/filepath"
 
+	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/home"
 	"hermes/internal/policy"
 )
 
-// trusted returns whether the user trusts the text of a file or folder. A path of
-// another machine or a container is not the file of that name here.
-func trusted(cfg *config.Config) func(path string) bool {
-	if !onMachine(cfg.Terminal().Backend) {
-		return func(string) bool { return false }
+// trusted returns whether the user trusts the text of a file or folder, nil if nothing is trusted: a
+// path of another machine or a container is not the file of that name here.
+func trusted(cfg *config.Config, w hermes.Workspace) func(path string) bool {
+	if w.Elsewhere() {
+		return nil
 	}
 	userHome, _ := os.UserHomeDir() // without one ~ stays as it is
 	var folders []string
@@ -23,15 +24,16 @@ func trusted(cfg *config.Config) func(path string) bool {
 	return policy.Trusted(folders, filepath.EvalSymlinks)
 }
 
-// onMachine reports whether a backend is this machine.
-func onMachine(backend string) bool { return backend == "" || backend == "local" }
-
 // trustCommand returns the command with which the user trusts one more folder; "" for
-// the user's home, which holds more than one project, and for what it is in.
-func trustCommand(cfg *config.Config) func(folder string) string {
+// the user's home, which holds more than one project, and for what it is in. It is nil where nothing
+// can be trusted.
+func trustCommand(cfg *config.Config, w hermes.Workspace) func(folder string) string {
+	if w.Elsewhere() {
+		return nil
+	}
 	return func(folder string) string {
 		userHome, err := os.UserHomeDir()
-		if err != nil || !onMachine(cfg.Terminal().Backend) {
+		if err != nil {
 			return ""
 		}
 		return policy.TrustCommand(cfg.Security().TrustedFolders, folder, userHome, filepath.EvalSymlinks)

@@ -57,20 +57,20 @@ func TestTheHomeIsNotProposedAsATrustedFolder(t *testing.T) {
 	}
 }
 
-// TestATrustedFolderIsOfThisMachine: no session of this version runs elsewhere, so the
-// rule is asked directly.
+// TestATrustedFolderIsOfThisMachine: the backend of the session counts, and not that of the settings.
 func TestATrustedFolderIsOfThisMachine(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for backend, want := range map[string]bool{"local": true, "docker": false, "ssh": false} {
+	for backend, want := range map[string]bool{"": true, "local": true, "docker": false, "ssh": false} {
 		h := t.TempDir()
-		writeFile(t, filepath.Join(h, "config.yaml"), "terminal: {backend: "+backend+"}\nsecurity: {trusted_folders: ['"+dir+"']}\n")
-		cfg := config.Load(home.At(h), config.Options{Managed: "-"})
-		if got := app.Trusted(cfg)(filepath.Join(dir, "a.txt")); got != want {
+		writeFile(t, filepath.Join(h, "config.yaml"), "terminal: {backend: docker}\nsecurity: {trusted_folders: ['"+dir+"']}\n")
+		cfg, w := config.Load(home.At(h), config.Options{Managed: "-"}), hermes.Workspace{Backend: backend}
+		trusted, command := app.Trusted(cfg, w), app.TrustCommand(cfg, w)
+		if got := trusted != nil && trusted(filepath.Join(dir, "a.txt")); got != want {
 			t.Errorf("%s: trusted %v", backend, got)
 		}
-		if got := app.TrustCommand(cfg)(dir); (got != "") != want {
-			t.Errorf("%s: %q", backend, got)
+		if got := command != nil && command(dir) != ""; got != want {
+			t.Errorf("%s: a command %v", backend, got)
 		}
 	}
 }

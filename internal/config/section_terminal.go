@@ -6,6 +6,7 @@ import "time"
 // TERMINAL_<KEY>.
 type Terminal struct {
 	Backend             string            `key:"backend" default:"local" oneof:"local docker ssh modal daytona vercel_sandbox singularity" env:"TERMINAL_ENV"`
+	PlatformBackends    map[string]string `key:"platform_backends"` // by platform, such as telegram; others have backend
 	Cwd                 string            `key:"cwd" default:"."`
 	TempDir             string            `key:"temp_dir"` // "": TMPDIR or the cache folder
 	Timeout             time.Duration     `key:"timeout" default:"180" min:"1"`

@@ -1,0 +1,87 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"hermes"
+	"hermes/internal/config"
+	"hermes/internal/environment/remote"
+)
+
+// backend is a kind of place, other than this machine, where sessions work.
+type backend struct {
+	name string
+	// dir is the folder in which a session begins, if terminal.cwd names none.
+	dir string
+	// open makes what runs scripts in the place of a session; an error says what to set.
+	open func(a *App, cfg *config.Config, s sessionPlace) (remote.Runner, error)
+}
+
+// sessionPlace is what a place may depend on.
+type sessionPlace struct {
+	session   string
+	workspace hermes.Workspace
+}
+
+// backends is the only list of them.
+func backends() []backend {
+	return []backend{}
+}
+
+// backendOf returns the backend of a name.
+func (a *App) backendOf(name string) (backend, error) {
+	list := backends()
+	i := slices.IndexFunc(list, func(b backend) bool { return b.name == name })
+	if open := a.opts.Runner; open != nil {
+		b := backend{name: name, dir: "~", open: func(_ *App, _ *config.Config, s sessionPlace) (remote.Runner, error) { return open(name, s.session) }}
+		return b, nil
+	}
+	if i >= 0 {
+		return list[i], nil
+	}
+	names := []string{hermes.BackendLocal}
+	for _, b := range list {
+		names = append(names, b.name)
+	}
+	return backend{}, fmt.Errorf("there is no backend %q for commands; use one of %s, with --backend or `hermes config set terminal.backend NAME`", name, strings.Join(names, ", "))
+}
+
+// checker is implemented by runners that can say what their place lacks.
+type checker interface {
+	// Check returns why the place cannot be used, and what to do; nil if it can.
+	Check(ctx context.Context) error
+}
+
+// CheckBackend says which backend new sessions of the terminal use, and why it cannot be used. It
+// starts no place if the backend can be checked without that.
+func (a *App) CheckBackend(ctx context.Context) (name string, err error) {
+	cfg, err := a.config()
+	if err != nil {
+		return "", err
+	}
+	name = cfg.Terminal().Backend
+	if (hermes.Workspace{Backend: name}).Elsewhere() {
+		err = a.checkBackend(ctx, cfg, name)
+	}
+	return name, err
+}
+
+func (a *App) checkBackend(ctx context.Context, cfg *config.Config, name string) error {
+	b, err := a.backendOf(name)
+	if err != nil {
+		return err
+	}
+	runner, err := b.open(a, cfg, sessionPlace{session: "doctor", workspace: hermes.Workspace{Backend: name}})
+	if err != nil {
+		return err
+	}
+	defer runner.Close()
+	if c, ok := runner.(checker); ok {
+		return c.Check(ctx)
+	}
+	_, err = runner.Exec(ctx, remote.Script{Text: ":"})
+	return err
+}
