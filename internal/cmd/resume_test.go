@@ -86,7 +86,7 @@ func TestASessionKeepsItsOptions(t *testing.T) {
 	if system := requests()[0].Messages[0].Text(); !strings.Contains(system, id) {
 		t.Errorf("the prompt does not have the id %s:\n%s", id, system)
 	}
-	keeps := ": session " + id + " keeps the tools and the prompt that it was started with; resume it without "
+	keeps := ": session " + id + " keeps the tools, the prompt and the backend that it was started with; resume it without "
 	for _, tt := range []struct {
 		args []string
 		want string // "" if it is resumed
@@ -95,6 +95,8 @@ func TestASessionKeepsItsOptions(t *testing.T) {
 		{args: []string{"-t", "file,todo"}},
 		{args: []string{"--pass-session-id", "-t", "file,todo"}},
 		{args: []string{"--yolo", "--max-turns", "3", "--source", "other"}},
+		{args: []string{"--backend", "local"}},
+		{[]string{"--backend", "docker"}, "--backend" + keeps + "--backend, or"},
 		{[]string{"-t", "file"}, "--toolsets" + keeps + "--toolsets, or"},
 		{[]string{"-t", "terminal", "--ignore-rules"}, "--toolsets and --ignore-rules" + keeps + "--toolsets and --ignore-rules, or"},
 		{[]string{"--ignore-rules"}, "--ignore-rules" + keeps + "--ignore-rules, or"},

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -48,6 +49,27 @@ func sandboxCheck(d Deps) Check {
 			line += " (" + walls.Why + ")"
 		}
 		return Finding{OK, line, ""}
+	}}
+}
+
+// backendTime is how long a backend may take to answer.
+const backendTime = 30 * time.Second
+
+// backendCheck says what the backend lacks in which commands run.
+func backendCheck(d Deps) Check {
+	return Check{Name: "backend", Run: func(ctx context.Context) Finding {
+		ctx, cancel := context.WithTimeoutCause(ctx, backendTime, errors.New("it did not answer in time"))
+		defer cancel()
+		name, err := d.Backend(ctx)
+		switch {
+		case err != nil && name == "":
+			return Finding{Fail, err.Error(), ""}
+		case err != nil:
+			return Finding{Fail, name + ": " + err.Error(), "Repair it, or use `hermes config set terminal.backend local`"}
+		case name == "local":
+			return Finding{OK, "local: commands run on this machine", ""}
+		}
+		return Finding{OK, name + ": it answers", ""}
 	}}
 }
 

@@ -59,7 +59,7 @@ type Result struct {
 
 // Deps are what the checks need. Home, Load, LookPath, Getenv, Free and Now are
 // required; without Database, Model,
-// Sandbox or Project their checks are skipped.
+// Sandbox, Backend or Project their checks are skipped.
 type Deps struct {
 	Home home.Dir
 	// Load reads the configuration again at every call.
@@ -71,6 +71,8 @@ type Deps struct {
 	Model func(ctx context.Context) (string, error)
 	// Sandbox says which walls around commands this host allows; nil skips the check.
 	Sandbox func(ctx context.Context) isolation.HostWalls
+	// Backend says which backend new sessions use, and why it cannot be used; nil skips the check.
+	Backend func(ctx context.Context) (name string, err error)
 	// Project returns the project settings of the working folder and what the user
 	// decided about them; nil skips the check.
 	Project  func() (trust.Project, trust.Decision, error)
@@ -106,6 +108,9 @@ func Checks(d Deps) []Check {
 	}
 	if d.Sandbox != nil {
 		checks = append(checks, sandboxCheck(d))
+	}
+	if d.Backend != nil {
+		checks = append(checks, backendCheck(d))
 	}
 	if d.Project != nil {
 		checks = append(checks, projectCheck(d))

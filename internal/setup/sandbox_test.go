@@ -2,6 +2,7 @@ package setup_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -33,6 +34,29 @@ func TestSandboxCheck(t *testing.T) {
 		results, _ := diagnose(t, d, false)
 		if r := results["sandbox"]; r.Verdict != c.verdict || !strings.Contains(r.Text, c.text) {
 			t.Errorf("%s on a host with %q: %s %s", c.mode, c.layer, r.Verdict, r.Text)
+		}
+	}
+}
+
+// TestBackendCheck: a backend that cannot be used fails, with what to do.
+func TestBackendCheck(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		err     error
+		verdict setup.Verdict
+		text    string
+	}{
+		{"local", nil, setup.OK, "local: commands run on this machine"},
+		{"docker", nil, setup.OK, "docker: it answers"},
+		{"docker", errors.New("the engine is down; start it"), setup.Fail, "docker: the engine is down; start it"},
+		{"", errors.New("no home"), setup.Fail, "no home"},
+	} {
+		d := healthy(t)
+		d.Backend = func(context.Context) (string, error) { return c.name, c.err }
+		results, _ := diagnose(t, d, false)
+		if r := results["backend"]; r.Verdict != c.verdict || r.Text != c.text {
+			t.Errorf("%+v: %s %s", c, r.Verdict, r.Text)
 		}
 	}
 }

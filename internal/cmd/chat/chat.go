@@ -96,6 +96,7 @@ func NewCmd(o *Options, root bool) *cobra.Command {
 	f.StringVarP(&o.Continue, "continue", "c", "", "resume the latest session, or the latest with this title")
 	f.Lookup("continue").NoOptDefVal = anySession
 	f.StringVar(&o.Run.Workspace.Dir, "in", "", "work in this folder")
+	f.StringVar(&o.Run.Workspace.Backend, "backend", "", "run commands there: local, docker, ssh, … (default terminal.backend)")
 	f.IntVar(&o.MaxTurns, "max-turns", 0, "maximum model calls per turn; 0 is no limit")
 	f.StringVar((*string)(&o.Run.Rights.Mode), "mode", "", "begin in this mode: ask, plan (change nothing), accept-edits or yolo")
 	f.StringVar(&o.Run.Origin.Label, "source", "", "label of the session in lists (default cli or oneshot)")
@@ -273,14 +274,14 @@ func (o *Options) from(attends bool) hermes.From {
 // refused says which options a session that is resumed cannot have.
 func refused(fixed hermes.ErrFixed) error {
 	names := map[string]string{
-		"Tools.Enabled": "--toolsets", "Prompt.Skills": "--skills", "Prompt.IgnoreRules": "--ignore-rules", "Prompt.PassSessionID": "--pass-session-id",
+		"Workspace.Backend": "--backend", "Tools.Enabled": "--toolsets", "Prompt.Skills": "--skills", "Prompt.IgnoreRules": "--ignore-rules", "Prompt.PassSessionID": "--pass-session-id",
 	}
 	var options []string
 	for _, part := range fixed.Parts {
 		options = append(options, names[part])
 	}
 	these := strings.Join(options, " and ")
-	return usage("%s: session %s keeps the tools and the prompt that it was started with; resume it without %s, or start a new session", these, fixed.Session, these)
+	return usage("%s: session %s keeps the tools, the prompt and the backend that it was started with; resume it without %s, or start a new session", these, fixed.Session, these)
 }
 
 // resume is the reference of the session to resume, or empty.
