@@ -28,7 +28,12 @@ type sessionPlace struct {
 
 // backends is the only list of them.
 func backends() []backend {
-	return []backend{}
+	return []backend{
+		{"daytona", "~", openDaytona},
+		{"e2b", "~", openE2B},
+		{"runloop", "~", openRunloop},
+		{"vercel_sandbox", "~", openVercel},
+	}
 }
 
 // backendOf returns the backend of a name.
@@ -46,7 +51,7 @@ func (a *App) backendOf(name string) (backend, error) {
 	for _, b := range list {
 		names = append(names, b.name)
 	}
-	return backend{}, fmt.Errorf("there is no backend %q for commands; use one of %s, with --backend or `hermes config set terminal.backend NAME`", name, strings.Join(names, ", "))
+	return backend{}, fmt.Errorf("this version has no backend %q for commands; use one of %s, with --backend or `hermes config set terminal.backend NAME`", name, strings.Join(names, ", "))
 }
 
 // checker is implemented by runners that can say what their place lacks.

@@ -272,7 +272,7 @@ func TestTheBackendOfAPlatform(t *testing.T) {
 	if m, err = s.app.Sessions(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Open(t.Context(), session.Open{Run: hermes.RunSpec{Workspace: hermes.Workspace{Backend: "moon"}}}); err == nil || !strings.Contains(err.Error(), `there is no backend "moon" for commands; use one of local`) {
+	if _, err := m.Open(t.Context(), session.Open{Run: hermes.RunSpec{Workspace: hermes.Workspace{Backend: "moon"}}}); err == nil || !strings.Contains(err.Error(), `this version has no backend "moon" for commands; use one of local, `) {
 		t.Error(err)
 	}
 	if len(p.scripts) > 1 { // that of mustPlace

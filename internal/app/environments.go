@@ -25,6 +25,9 @@ func (a *App) workspace(run hermes.RunSpec) (hermes.Workspace, error) {
 		return w, err
 	}
 	t := cfg.Terminal()
+	if err := cfg.RestrictionFault("terminal", "backend"); err != nil && w.Backend == "" { // its default is this machine
+		return w, err
+	}
 	w.Backend = cmp.Or(w.Backend, t.PlatformBackends[run.Origin.Platform], t.Backend, hermes.BackendLocal)
 	if !w.Elsewhere() {
 		return w, nil

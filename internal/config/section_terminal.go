@@ -5,7 +5,7 @@ import "time"
 // Terminal is the section terminal: where commands run. Each key has a variable
 // TERMINAL_<KEY>.
 type Terminal struct {
-	Backend             string            `key:"backend" default:"local" oneof:"local docker ssh modal daytona vercel_sandbox singularity" env:"TERMINAL_ENV"`
+	Backend             string            `key:"backend" default:"local" oneof:"local docker ssh modal daytona vercel_sandbox singularity e2b runloop" env:"TERMINAL_ENV"`
 	PlatformBackends    map[string]string `key:"platform_backends"` // by platform, such as telegram; others have backend
 	Cwd                 string            `key:"cwd" default:"."`
 	TempDir             string            `key:"temp_dir"` // "": TMPDIR or the cache folder
@@ -25,12 +25,14 @@ type Terminal struct {
 	DockerImage         string            `key:"docker_image" default:"nikolaik/python-nodejs:python3.11-nodejs20" planned:"docker"`
 	SingularityImage    string            `key:"singularity_image" default:"docker://nikolaik/python-nodejs:python3.11-nodejs20" planned:"singularity"`
 	ModalImage          string            `key:"modal_image" default:"nikolaik/python-nodejs:python3.11-nodejs20" planned:"modal"`
-	DaytonaImage        string            `key:"daytona_image" default:"nikolaik/python-nodejs:python3.11-nodejs20" planned:"daytona"`
-	VercelRuntime       string            `key:"vercel_runtime" default:"node24" planned:"vercel_sandbox"`
-	ContainerCPU        float64           `key:"container_cpu" default:"1" min:"0" planned:"docker"`
-	ContainerMemory     int               `key:"container_memory" default:"5120" min:"0" planned:"docker"` // MB
-	ContainerDisk       int               `key:"container_disk" default:"51200" min:"0" planned:"docker"`  // MB
-	ContainerPersistent bool              `key:"container_persistent" default:"true" planned:"docker"`
+	DaytonaImage        string            `key:"daytona_image" default:"nikolaik/python-nodejs:python3.11-nodejs20"`
+	VercelRuntime       string            `key:"vercel_runtime" default:"node24"`
+	E2BTemplate         string            `key:"e2b_template"`
+	RunloopBlueprint    string            `key:"runloop_blueprint"`
+	ContainerCPU        float64           `key:"container_cpu" default:"1" min:"0"`
+	ContainerMemory     int               `key:"container_memory" default:"5120" min:"0"` // MB
+	ContainerDisk       int               `key:"container_disk" default:"51200" min:"0"`  // MB
+	ContainerPersistent bool              `key:"container_persistent" default:"true"`
 	DockerVolumes       []string          `key:"docker_volumes" planned:"docker"`
 	DockerEnv           map[string]string `key:"docker_env" planned:"docker"`
 	DockerForwardEnv    []string          `key:"docker_forward_env" planned:"docker"`

@@ -59,6 +59,8 @@ var families = []family{
 	{"Camofox", "CAMOFOX"},
 	{"Modal", "MODAL"},
 	{"Daytona", "DAYTONA"},
+	{"E2B", "E2B"},
+	{"Runloop", "RUNLOOP"},
 	{"Tinker", "TINKER"},
 	{"Langfuse", "LANGFUSE"},
 	{"Bitwarden", "BWS BITWARDEN"},

@@ -157,6 +157,7 @@ var layers = []layer{
 		{path: "internal/environment/docker"},
 		{path: "internal/environment/e2b"},
 		{path: "internal/environment/modal"},
+		{path: "internal/environment/places"}, // those of the sessions that live
 		{path: "internal/environment/runloop"},
 		{path: "internal/environment/singularity"},
 		{path: "internal/environment/ssh"},
