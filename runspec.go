@@ -58,6 +58,8 @@ type Workspace struct {
 	// this machine.
 	Backend string `json:"backend,omitempty"`
 	Profile string `json:"profile,omitempty"`
+	// Mount is a folder of this machine that commands elsewhere see as their working folder; empty is none.
+	Mount string `json:"mount,omitempty"`
 }
 
 // BackendLocal is the backend that runs commands on this machine.

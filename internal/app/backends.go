@@ -18,6 +18,9 @@ type backend struct {
 	dir string
 	// open makes what runs scripts in the place of a session; an error says what to set.
 	open func(a *App, cfg *config.Config, s sessionPlace) (remote.Runner, error)
+	// mounts reports whether the place has the user's folder of this machine as its working
+	// folder; nil is no.
+	mounts func(config.Terminal) bool
 }
 
 // sessionPlace is what a place may depend on.
@@ -29,10 +32,10 @@ type sessionPlace struct {
 // backends is the only list of them.
 func backends() []backend {
 	return []backend{
-		{"daytona", "~", openDaytona},
-		{"e2b", "~", openE2B},
-		{"runloop", "~", openRunloop},
-		{"vercel_sandbox", "~", openVercel},
+		{name: "daytona", dir: "~", open: openDaytona},
+		{name: "e2b", dir: "~", open: openE2B},
+		{name: "runloop", dir: "~", open: openRunloop},
+		{name: "vercel_sandbox", dir: "~", open: openVercel},
 	}
 }
 

@@ -36,6 +36,10 @@ func (a *App) workspace(run hermes.RunSpec) (hermes.Workspace, error) {
 	if err != nil {
 		return w, err
 	}
+	w.Mount = ""
+	if b.mounts != nil && b.mounts(t) {
+		w.Mount = w.Dir
+	}
 	w.Dir = b.dir
 	if t.Cwd != "" && t.Cwd != "." {
 		w.Dir = t.Cwd

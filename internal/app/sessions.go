@@ -237,7 +237,7 @@ func (a *App) prompt(ctx context.Context, cfg *config.Config, run hermes.RunSpec
 	}
 	var files prompt.Files = prompt.Disk{Rules: pathRules(cfg)}
 	if run.Workspace.Elsewhere() {
-		in.Environment.Backend = run.Workspace.Backend
+		in.Environment.Backend, in.Environment.Isolation = run.Workspace.Backend, on.Isolation.Text
 		in.Environment.Dir, _ = env.Files().Resolve(run.Workspace.Dir) // "" if it is not known
 		files = prompt.There{Own: prompt.Disk{Rules: pathRules(cfg)}, Files: env.Files(), Rules: policy.PathRules{Home: on.Home}}
 	}

@@ -56,6 +56,9 @@ func status(ctx context.Context, c *Call) (Result, error) {
 	line("Title", plain(row.Title))
 	line("Model", code(row.Model))
 	line("Folder", code(row.Dir))
+	if w := row.Run.Workspace; w.Elsewhere() {
+		line("Runs in", code(w.Backend)+", folder "+code(w.Dir))
+	}
 	line("Mode", string(st.Mode))
 	if !row.Started.IsZero() {
 		line("Started", row.Started.Local().Format("2006-01-02 15:04"))
