@@ -3,12 +3,15 @@ package app
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
 	"hermes"
 	"hermes/internal/config"
+	"hermes/internal/environment"
 	"hermes/internal/environment/remote"
+	"hermes/internal/environment/ssh"
 )
 
 // backend is a kind of place, other than this machine, where sessions work.
@@ -35,6 +38,7 @@ func backends() []backend {
 		{name: "daytona", dir: "~", open: openDaytona},
 		{name: "e2b", dir: "~", open: openE2B},
 		{name: "runloop", dir: "~", open: openRunloop},
+		{name: "ssh", dir: "~", open: openSSH},
 		{name: "vercel_sandbox", dir: "~", open: openVercel},
 	}
 }
@@ -92,4 +96,20 @@ func (a *App) checkBackend(ctx context.Context, cfg *config.Config, name string)
 	}
 	_, err = runner.Exec(ctx, remote.Script{Text: ":"})
 	return err
+}
+
+func openSSH(a *App, cfg *config.Config, _ sessionPlace) (remote.Runner, error) {
+	t := cfg.Terminal()
+	userHome, _ := os.UserHomeDir() // without one ~ stays as it is
+	return ssh.New(ssh.Config{
+		Host: t.SSHHost, User: t.SSHUser, Port: t.SSHPort, Key: t.SSHKey, Home: userHome, Run: cfg.Home().Join("run", "ssh"), Env: a.clientVariables(cfg), Guard: &a.guard,
+	})
+}
+
+// clientVariables are the variables of the programs of this machine that reach a place. None of them
+// gets there.
+func (a *App) clientVariables(cfg *config.Config) []string {
+	c := a.variables(cfg)
+	c.Mark = nil
+	return environment.Variables(c)
 }

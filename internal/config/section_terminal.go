@@ -14,14 +14,14 @@ type Terminal struct {
 	HomeMode            string            `key:"home_mode" default:"auto" oneof:"auto real profile" planned:"command homes"`
 	EnvPassthrough      []string          `key:"env_passthrough"`
 	CredentialFiles     []string          `key:"credential_files" planned:"docker"`
-	PersistentShell     bool              `key:"persistent_shell" default:"true" planned:"ssh"`
+	PersistentShell     bool              `key:"persistent_shell" default:"true" planned:"persistent shell"`
 	LocalPersistent     bool              `key:"local_persistent" planned:"persistent shell"`
 	Lifetime            time.Duration     `key:"lifetime_seconds" default:"300" planned:"docker"`
 	OneshotWait         time.Duration     `key:"oneshot_completion_wait_seconds" planned:"finite runs"` // 0: do not wait
-	SSHHost             string            `key:"ssh_host" planned:"ssh"`
-	SSHUser             string            `key:"ssh_user" planned:"ssh"`
-	SSHPort             int               `key:"ssh_port" default:"22" planned:"ssh"`
-	SSHKey              string            `key:"ssh_key" planned:"ssh"`
+	SSHHost             string            `key:"ssh_host"`
+	SSHUser             string            `key:"ssh_user"`
+	SSHPort             int               `key:"ssh_port" default:"22"`
+	SSHKey              string            `key:"ssh_key"`
 	DockerImage         string            `key:"docker_image" default:"nikolaik/python-nodejs:python3.11-nodejs20" planned:"docker"`
 	SingularityImage    string            `key:"singularity_image" default:"docker://nikolaik/python-nodejs:python3.11-nodejs20" planned:"singularity"`
 	ModalImage          string            `key:"modal_image" default:"nikolaik/python-nodejs:python3.11-nodejs20" planned:"modal"`
