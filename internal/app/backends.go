@@ -37,6 +37,7 @@ func backends() []backend {
 	return []backend{
 		{name: "daytona", dir: "~", open: openDaytona},
 		{name: "e2b", dir: "~", open: openE2B},
+		{name: "modal", dir: "~", open: openModal},
 		{name: "runloop", dir: "~", open: openRunloop},
 		{name: "ssh", dir: "~", open: openSSH},
 		{name: "vercel_sandbox", dir: "~", open: openVercel},

@@ -22,7 +22,7 @@ func TestABackendThatIsMisspeltIsNotThisMachine(t *testing.T) {
 		"misspelt":    {config: "terminal: {backend: dokcer}\n", want: "terminal.backend must be one of local, docker"},
 		"no text":     {config: "terminal: {backend: [docker]}\n", want: "terminal.backend must be"},
 		"a variable":  {env: "dokcer", want: "terminal.backend (variable TERMINAL_ENV) must be one of local, docker"},
-		"not built":   {config: "terminal: {backend: modal}\n", want: `this version has no backend "modal" for commands; use one of local, `},
+		"not built":   {config: "terminal: {backend: singularity}\n", want: `this version has no backend "singularity" for commands; use one of local, `},
 		"of the user": {config: "terminal: {backend: dokcer}\n", asked: "local"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"hermes/internal/config"
 	"hermes/internal/environment/daytona"
 	"hermes/internal/environment/e2b"
+	"hermes/internal/environment/modal"
 	"hermes/internal/environment/remote"
 	"hermes/internal/environment/rented"
 	"hermes/internal/environment/runloop"
@@ -45,5 +46,12 @@ func openE2B(_ *App, cfg *config.Config, s sessionPlace) (remote.Runner, error) 
 func openRunloop(_ *App, cfg *config.Config, s sessionPlace) (remote.Runner, error) {
 	return runloop.New(runloop.Config{
 		Config: rent(cfg, s, cfg.Terminal().RunloopBlueprint, "RUNLOOP_BASE_URL"), Key: hermes.Secret(cfg.Getenv("RUNLOOP_API_KEY")),
+	})
+}
+
+func openModal(_ *App, cfg *config.Config, s sessionPlace) (remote.Runner, error) {
+	return modal.New(modal.Config{
+		Config: rent(cfg, s, cfg.Terminal().ModalImage, "MODAL_SERVER_URL"), TokenID: cfg.Getenv("MODAL_TOKEN_ID"), TokenSecret: hermes.Secret(cfg.Getenv("MODAL_TOKEN_SECRET")),
+		SnapshotFile: cfg.Home().Join("modal.json"),
 	})
 }

@@ -41,7 +41,6 @@ var capabilities = [...]Capability{
 	{"mcp", "MCP servers", "internal/mcp"},
 	{"memory checkpoints", "memory services that store whole conversations", ""},
 	{"mixture of agents", "mixtures of agents", "internal/tool/moa"},
-	{"modal", "the Modal backend", "internal/environment/modal"},
 	{"persistent shell", "a shell that lives on between commands", ""},
 	{"plugins", "plugins", "internal/plugin"},
 	{"quick commands", "quick commands", ""},

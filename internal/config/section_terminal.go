@@ -24,7 +24,7 @@ type Terminal struct {
 	SSHKey              string            `key:"ssh_key"`
 	DockerImage         string            `key:"docker_image" default:"nikolaik/python-nodejs:python3.11-nodejs20" planned:"docker"`
 	SingularityImage    string            `key:"singularity_image" default:"docker://nikolaik/python-nodejs:python3.11-nodejs20" planned:"singularity"`
-	ModalImage          string            `key:"modal_image" default:"nikolaik/python-nodejs:python3.11-nodejs20" planned:"modal"`
+	ModalImage          string            `key:"modal_image" default:"nikolaik/python-nodejs:python3.11-nodejs20"`
 	DaytonaImage        string            `key:"daytona_image" default:"nikolaik/python-nodejs:python3.11-nodejs20"`
 	VercelRuntime       string            `key:"vercel_runtime" default:"node24"`
 	E2BTemplate         string            `key:"e2b_template"`
