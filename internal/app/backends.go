@@ -10,6 +10,7 @@ import (
 	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/environment"
+	"hermes/internal/environment/docker"
 	"hermes/internal/environment/remote"
 	"hermes/internal/environment/ssh"
 )
@@ -36,6 +37,7 @@ type sessionPlace struct {
 func backends() []backend {
 	return []backend{
 		{name: "daytona", dir: "~", open: openDaytona},
+		{name: "docker", dir: docker.Workspace, open: openDocker, mounts: func(t config.Terminal) bool { return t.DockerMountCwd }},
 		{name: "e2b", dir: "~", open: openE2B},
 		{name: "modal", dir: "~", open: openModal},
 		{name: "runloop", dir: "~", open: openRunloop},

@@ -13,16 +13,16 @@ type Terminal struct {
 	Sandbox             string            `key:"sandbox" default:"auto" oneof:"auto strict off" wrong:"strict"` // auto: the strongest walls that the host allows; strict: layer A or no commands
 	HomeMode            string            `key:"home_mode" default:"auto" oneof:"auto real profile" planned:"command homes"`
 	EnvPassthrough      []string          `key:"env_passthrough"`
-	CredentialFiles     []string          `key:"credential_files" planned:"docker"`
+	CredentialFiles     []string          `key:"credential_files" planned:"credential files"`
 	PersistentShell     bool              `key:"persistent_shell" default:"true" planned:"persistent shell"`
 	LocalPersistent     bool              `key:"local_persistent" planned:"persistent shell"`
-	Lifetime            time.Duration     `key:"lifetime_seconds" default:"300" planned:"docker"`
+	Lifetime            time.Duration     `key:"lifetime_seconds" default:"300"`
 	OneshotWait         time.Duration     `key:"oneshot_completion_wait_seconds" planned:"finite runs"` // 0: do not wait
 	SSHHost             string            `key:"ssh_host"`
 	SSHUser             string            `key:"ssh_user"`
 	SSHPort             int               `key:"ssh_port" default:"22"`
 	SSHKey              string            `key:"ssh_key"`
-	DockerImage         string            `key:"docker_image" default:"nikolaik/python-nodejs:python3.11-nodejs20" planned:"docker"`
+	DockerImage         string            `key:"docker_image" default:"nikolaik/python-nodejs:python3.11-nodejs20"`
 	SingularityImage    string            `key:"singularity_image" default:"docker://nikolaik/python-nodejs:python3.11-nodejs20" planned:"singularity"`
 	ModalImage          string            `key:"modal_image" default:"nikolaik/python-nodejs:python3.11-nodejs20"`
 	DaytonaImage        string            `key:"daytona_image" default:"nikolaik/python-nodejs:python3.11-nodejs20"`
@@ -33,17 +33,17 @@ type Terminal struct {
 	ContainerMemory     int               `key:"container_memory" default:"5120" min:"0"` // MB
 	ContainerDisk       int               `key:"container_disk" default:"51200" min:"0"`  // MB
 	ContainerPersistent bool              `key:"container_persistent" default:"true"`
-	DockerVolumes       []string          `key:"docker_volumes" planned:"docker"`
-	DockerEnv           map[string]string `key:"docker_env" planned:"docker"`
-	DockerForwardEnv    []string          `key:"docker_forward_env" planned:"docker"`
-	DockerExtraArgs     []string          `key:"docker_extra_args" planned:"docker"`
-	DockerNetwork       bool              `key:"docker_network" default:"true" planned:"docker"`
-	DockerMountCwd      bool              `key:"docker_mount_cwd_to_workspace" planned:"docker"`
-	DockerRunAsHostUser bool              `key:"docker_run_as_host_user" planned:"docker"`
-	DockerSnapCompat    bool              `key:"docker_snap_compat" planned:"docker"`
-	DockerPersist       bool              `key:"docker_persist_across_processes" default:"true" planned:"docker"`
-	DockerContainerName string            `key:"docker_shared_container_key" planned:"docker"`
-	DockerOrphanReaper  bool              `key:"docker_orphan_reaper" default:"true" planned:"docker"`
+	DockerVolumes       []string          `key:"docker_volumes"`
+	DockerEnv           map[string]string `key:"docker_env"`
+	DockerForwardEnv    []string          `key:"docker_forward_env"`
+	DockerExtraArgs     []string          `key:"docker_extra_args"`
+	DockerNetwork       bool              `key:"docker_network" default:"true"`
+	DockerMountCwd      bool              `key:"docker_mount_cwd_to_workspace"`
+	DockerRunAsHostUser bool              `key:"docker_run_as_host_user"`
+	DockerSnapCompat    bool              `key:"docker_snap_compat"`
+	DockerPersist       bool              `key:"docker_persist_across_processes" default:"true"`
+	DockerContainerName string            `key:"docker_shared_container_key"`
+	DockerOrphanReaper  bool              `key:"docker_orphan_reaper" default:"true"`
 }
 
 // CodeExecution is the section code_execution.

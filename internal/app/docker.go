@@ -1,0 +1,24 @@
+package app
+
+import (
+	"os"
+	"slices"
+
+	"hermes/internal/config"
+	"hermes/internal/environment/docker"
+	"hermes/internal/environment/remote"
+)
+
+func openDocker(a *App, cfg *config.Config, s sessionPlace) (remote.Runner, error) {
+	t := cfg.Terminal()
+	userHome, _ := os.UserHomeDir() // without one ~ stays as it is
+	return docker.New(docker.Config{
+		Environ: a.clientVariables(cfg), Home: cfg.Home().Path(), Session: s.session, Profile: cfg.Home().Profile(), Image: t.DockerImage,
+		Limits: docker.Limits{CPU: t.ContainerCPU, MemoryMB: t.ContainerMemory, DiskMB: t.ContainerDisk, Network: t.DockerNetwork},
+		Life: docker.Life{
+			Persistent: t.ContainerPersistent, AcrossProcesses: t.DockerPersist, SharedKey: t.DockerContainerName, Lifetime: t.Lifetime, Reap: t.DockerOrphanReaper,
+		},
+		Mounts: docker.Mounts{Workspace: s.workspace.Mount, Volumes: slices.Clone(t.DockerVolumes), UserHome: userHome},
+		Env:    t.DockerEnv, Forward: a.handed(cfg, t.DockerForwardEnv), ExtraArgs: t.DockerExtraArgs, AsHostUser: t.DockerRunAsHostUser, SnapCompat: t.DockerSnapCompat,
+	})
+}
