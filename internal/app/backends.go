@@ -41,6 +41,7 @@ func backends() []backend {
 		{name: "e2b", dir: "~", open: openE2B},
 		{name: "modal", dir: "~", open: openModal},
 		{name: "runloop", dir: "~", open: openRunloop},
+		{name: "singularity", dir: "~", open: openSingularity},
 		{name: "ssh", dir: "~", open: openSSH},
 		{name: "vercel_sandbox", dir: "~", open: openVercel},
 	}

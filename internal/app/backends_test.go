@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,7 +23,6 @@ func TestABackendThatIsMisspeltIsNotThisMachine(t *testing.T) {
 		"misspelt":    {config: "terminal: {backend: dokcer}\n", want: "terminal.backend must be one of local, docker"},
 		"no text":     {config: "terminal: {backend: [docker]}\n", want: "terminal.backend must be"},
 		"a variable":  {env: "dokcer", want: "terminal.backend (variable TERMINAL_ENV) must be one of local, docker"},
-		"not built":   {config: "terminal: {backend: singularity}\n", want: `this version has no backend "singularity" for commands; use one of local, `},
 		"of the user": {config: "terminal: {backend: dokcer}\n", asked: "local"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -128,5 +128,32 @@ func TestRentedSandboxesGetTheirSettings(t *testing.T) {
 				t.Errorf("the order %s has no %s", orders[0], tt.want[i])
 			}
 		})
+	}
+}
+
+// TestABackendWithoutItsClientIsAnError, before anything of the session runs.
+func TestABackendWithoutItsClientIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, program := range []string{"apptainer", "singularity"} {
+		if path, err := exec.LookPath(program); err == nil {
+			t.Skip(path + " is installed")
+		}
+	}
+	s := newScene(t, hermes.AllowOnce)
+	s.config = "terminal: {backend: singularity}\n"
+	s.enter()
+	err := s.live.Do(t.Context(), hermes.From{}, saying("hello"))
+	for err == nil {
+		if done, ok := (<-s.events).(hermes.TurnDone); ok {
+			if err = done.Err(); err == nil {
+				t.Fatal("the turn was done")
+			}
+		}
+	}
+	if !strings.Contains(err.Error(), "the session works in singularity, which cannot be used") || !strings.Contains(err.Error(), "apptainer") {
+		t.Error(err)
+	}
+	if name, err := s.app.CheckBackend(t.Context()); name != "singularity" || err == nil || !strings.Contains(err.Error(), "apptainer") {
+		t.Errorf("doctor: %s, %v", name, err)
 	}
 }

@@ -2,11 +2,13 @@ package app
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 
 	"hermes/internal/config"
 	"hermes/internal/environment/docker"
 	"hermes/internal/environment/remote"
+	"hermes/internal/environment/singularity"
 )
 
 func openDocker(a *App, cfg *config.Config, s sessionPlace) (remote.Runner, error) {
@@ -21,4 +23,16 @@ func openDocker(a *App, cfg *config.Config, s sessionPlace) (remote.Runner, erro
 		Mounts: docker.Mounts{Workspace: s.workspace.Mount, Volumes: slices.Clone(t.DockerVolumes), UserHome: userHome},
 		Env:    t.DockerEnv, Forward: a.handed(cfg, t.DockerForwardEnv), ExtraArgs: t.DockerExtraArgs, AsHostUser: t.DockerRunAsHostUser, SnapCompat: t.DockerSnapCompat,
 	})
+}
+
+func openSingularity(a *App, cfg *config.Config, s sessionPlace) (remote.Runner, error) {
+	t := cfg.Terminal()
+	c := singularity.Config{
+		Image: t.SingularityImage, Memory: t.ContainerMemory, Disk: t.ContainerDisk, CPU: t.ContainerCPU,
+		Folder: cfg.Home().Cache("singularity"), Env: a.clientVariables(cfg), Guard: &a.guard,
+	}
+	if t.ContainerPersistent { // an image is for one instance at a time
+		c.Overlay = cfg.Home().Join("singularity", filepath.Base(s.session)+".img")
+	}
+	return singularity.New(c)
 }

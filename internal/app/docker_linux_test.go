@@ -62,7 +62,9 @@ func TestAnEngineThatIsDownIsAnError(t *testing.T) {
 	s := newScene(t, hermes.AllowOnce)
 	s.config = "terminal: {backend: docker}\n"
 	s.options = func(o *app.Options) {
-		o.Environ = func() []string { return []string{"PATH=" + os.Getenv("PATH"), "DOCKER_HOST=unix:///no/such.sock", "HOME=" + s.home} }
+		o.Environ = func() []string {
+			return []string{"PATH=" + os.Getenv("PATH"), "DOCKER_HOST=unix:///no/such.sock", "HOME=" + s.home}
+		}
 	}
 	s.enter()
 	err := s.live.Do(t.Context(), hermes.From{}, saying("hello"))

@@ -49,7 +49,6 @@ var capabilities = [...]Capability{
 	{"session chains", "compaction into a new session", ""},
 	{"setup", "the setup wizard", "internal/cmd/setup"},
 	{"side tasks", "further side tasks", ""},
-	{"singularity", "the Singularity backend", ""},
 	{"skill settings", "settings of skills", ""},
 	{"skins", "skins", ""},
 	{"speech", "speech", "internal/speech"},

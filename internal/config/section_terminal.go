@@ -23,7 +23,7 @@ type Terminal struct {
 	SSHPort             int               `key:"ssh_port" default:"22"`
 	SSHKey              string            `key:"ssh_key"`
 	DockerImage         string            `key:"docker_image" default:"nikolaik/python-nodejs:python3.11-nodejs20"`
-	SingularityImage    string            `key:"singularity_image" default:"docker://nikolaik/python-nodejs:python3.11-nodejs20" planned:"singularity"`
+	SingularityImage    string            `key:"singularity_image" default:"docker://nikolaik/python-nodejs:python3.11-nodejs20"`
 	ModalImage          string            `key:"modal_image" default:"nikolaik/python-nodejs:python3.11-nodejs20"`
 	DaytonaImage        string            `key:"daytona_image" default:"nikolaik/python-nodejs:python3.11-nodejs20"`
 	VercelRuntime       string            `key:"vercel_runtime" default:"node24"`
