@@ -35,7 +35,7 @@ var wrappers = []string{
 func rules(ctx context.Context, s *scene, tell func(Result)) error {
 	judge := func(mode hermes.RightsMode, tool, subject string) (toolbox.Verdict, error) {
 		return s.app.Verdict(ctx, app.SampleCall{
-			Run:  hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: s.workspace}, Rights: hermes.Rights{Mode: mode}, Model: hermes.ModelChoice{Ref: modelName}},
+			Run:  hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: s.workspace, Backend: hermes.BackendLocal}, Rights: hermes.Rights{Mode: mode}, Model: hermes.ModelChoice{Ref: modelName}},
 			Tool: tool, Subject: subject, Attended: true,
 		})
 	}
@@ -120,7 +120,7 @@ func rules(ctx context.Context, s *scene, tell func(Result)) error {
 	}
 	for _, line := range []string{"hermes config set approvals.mode off", "hermes permissions revoke x", "hermes --mode yolo -z x", "hermes trust", "echo x >> " + s.home + "/config.yaml", "rm " + s.home + "/permissions.yaml"} {
 		v, err := s.app.Verdict(ctx, app.SampleCall{
-			Run:  hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: s.workspace}, Rights: hermes.Rights{Mode: hermes.ModeYolo}, Model: hermes.ModelChoice{Ref: modelName}},
+			Run:  hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: s.workspace, Backend: hermes.BackendLocal}, Rights: hermes.Rights{Mode: hermes.ModeYolo}, Model: hermes.ModelChoice{Ref: modelName}},
 			Tool: "terminal", Subject: line, Attended: true, Provenance: "read_file notes.md",
 		})
 		if err != nil {

@@ -155,7 +155,7 @@ func (s *scene) decide(r *chatserver.Request) (chatserver.Answer, error) {
 // spec is what a session of the scene begins with.
 func (s *scene) spec(mode hermes.RightsMode) hermes.RunSpec {
 	return hermes.RunSpec{
-		Origin: hermes.Origin{Platform: "cli", Label: "eval"}, Workspace: hermes.Workspace{Dir: s.workspace}, Model: hermes.ModelChoice{Ref: modelName},
+		Origin: hermes.Origin{Platform: "cli", Label: "eval"}, Workspace: hermes.Workspace{Dir: s.workspace, Backend: hermes.BackendLocal}, Model: hermes.ModelChoice{Ref: modelName},
 		Rights: hermes.Rights{Mode: mode, Approver: hermes.ApproverManual},
 	}
 }
