@@ -9,6 +9,7 @@
 package filestamp
 
 import (
+	"encoding/binary"
 	"io/fs"
 	"time"
 )
@@ -53,4 +54,34 @@ func (s Stamp) ChangedSince(t time.Time) bool { return s.there && s.changed >= t
 // was changed, no other is.
 func (s Stamp) Settled(read time.Time) bool {
 	return !s.there || tellsChanges && s.modified < read.Add(-coarse).UnixNano() && s.changed < read.Add(-coarse).UnixNano()
+}
+
+// encoded is the size of a stamp that is kept, in bytes.
+const encoded = 1 + 8*5 + 4
+
+// AppendBinary appends the stamp in a fixed number of bytes, so that it can be kept for the
+// next run of the program. It never fails.
+func (s Stamp) AppendBinary(b []byte) ([]byte, error) {
+	there := byte(0)
+	if s.there {
+		there = 1
+	}
+	b = append(b, there)
+	for _, n := range [...]uint64{s.device, s.inode, uint64(s.size), uint64(s.modified), uint64(s.changed)} {
+		b = binary.LittleEndian.AppendUint64(b, n)
+	}
+	return binary.LittleEndian.AppendUint32(b, uint32(s.mode)), nil
+}
+
+// Decode reads a stamp from the beginning of what AppendBinary made and returns the bytes
+// behind it. ok is false if b is too short or is not a stamp.
+func Decode(b []byte) (s Stamp, rest []byte, ok bool) {
+	if len(b) < encoded || b[0] > 1 {
+		return Stamp{}, b, false
+	}
+	n := func(i int) uint64 { return binary.LittleEndian.Uint64(b[1+8*i:]) }
+	return Stamp{
+		there: b[0] == 1, device: n(0), inode: n(1), size: int64(n(2)), modified: int64(n(3)), changed: int64(n(4)),
+		mode: fs.FileMode(binary.LittleEndian.Uint32(b[encoded-4:])),
+	}, b[encoded:], true
 }

@@ -69,3 +69,28 @@ func TestAFileThatJustChangedIsNotSettled(t *testing.T) {
 		t.Error("it is never settled, or where no one knows when it changed")
 	}
 }
+
+// TestAKeptStampIsTheSame when it is read again, and what is cut or is not a stamp is refused.
+func TestAKeptStampIsTheSame(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, []byte("x"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []filestamp.Stamp{{}, stamp(t, path)} {
+		kept, err := want.AppendBinary([]byte("before"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, rest, ok := filestamp.Decode(append(kept[6:], "rest"...))
+		if !ok || got != want || string(rest) != "rest" {
+			t.Errorf("got %v, %q, %v, want %v", got, rest, ok, want)
+		}
+		if _, _, ok := filestamp.Decode(kept[6 : len(kept)-1]); ok {
+			t.Error("a cut stamp was read")
+		}
+	}
+	if _, _, ok := filestamp.Decode([]byte("not a stamp, but long enough to be read as one, really")); ok {
+		t.Error("a text was read as a stamp")
+	}
+}

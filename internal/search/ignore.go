@@ -106,9 +106,12 @@ func (r *ignoreRule) matches(rel, name string, isDir bool) bool {
 // git.
 var ignoreFiles = [...]string{".gitignore", ".ignore"}
 
+// gitIgnoreFiles are those that git knows, too.
+var gitIgnoreFiles = [...]string{".gitignore"}
+
 // levelFor reads the ignore files of a folder above the search.
-func levelFor(above *ignoreLevel, dir string) *ignoreLevel {
-	for _, name := range ignoreFiles {
+func levelFor(above *ignoreLevel, dir string, names []string) *ignoreLevel {
+	for _, name := range names {
 		above = newIgnoreLevel(above, filepath.ToSlash(dir), readSmall(filepath.Join(dir, name)))
 	}
 	return above
@@ -156,7 +159,7 @@ func small(f io.ReadCloser, info fs.FileInfo, err error) string {
 // levelsAbove returns the rules that apply to root from the folders above: those
 // of its repository's exclude file and of the folders between. It returns none
 // if they ignore root itself, since the caller asked for root by name.
-func levelsAbove(root string) *ignoreLevel {
+func levelsAbove(root string, names []string) *ignoreLevel {
 	top := repositoryOf(root)
 	if top == "" {
 		return nil
@@ -168,7 +171,7 @@ func levelsAbove(root string) *ignoreLevel {
 	}
 	dir := top
 	for _, part := range strings.Split(filepath.ToSlash(rel), "/") {
-		level = levelFor(level, dir)
+		level = levelFor(level, dir, names)
 		dir = filepath.Join(dir, part)
 		if level.ignored(filepath.ToSlash(dir), part, true) {
 			return nil

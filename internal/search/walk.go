@@ -80,7 +80,7 @@ func walk(ctx context.Context, root *os.Root, query *Query, c *collector) error 
 	}
 	q := &queue{}
 	q.ready.L = &q.mu
-	q.push([]folder{{place: place{in: top, path: query.Root}, ignore: levelsAbove(query.Root)}})
+	q.push([]folder{{place: place{in: top, path: query.Root}, ignore: levelsAbove(query.Root, ignoreFiles[:])}})
 	var workers sync.WaitGroup
 	for range max(runtime.GOMAXPROCS(0), 2) {
 		workers.Go(func() {
