@@ -135,7 +135,7 @@ func replace(folder *os.Root, name string, data []byte, old fs.FileInfo, o Optio
 			return err
 		}
 		_ = tmp.Close() // its content is on the disk
-		return syncFolder(folder)
+		return SyncFolder(folder)
 	}
 	if err := tmp.Close(); err != nil {
 		return err
@@ -143,7 +143,7 @@ func replace(folder *os.Root, name string, data []byte, old fs.FileInfo, o Optio
 	if err := rename(folder, at, name); err != nil {
 		return err
 	}
-	return syncFolder(folder)
+	return SyncFolder(folder)
 }
 
 // temporary makes an empty file beside the target. One that obeys the umask gets its

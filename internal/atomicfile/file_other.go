@@ -29,8 +29,8 @@ func rename(folder *os.Root, from, to string) error {
 	return err
 }
 
-// syncFolder does nothing: folders cannot be synced here.
-func syncFolder(*os.Root) error { return nil }
+// SyncFolder does nothing: folders cannot be synced here.
+func SyncFolder(*os.Root) error { return nil }
 
 // keepOwner has nothing to keep: a new file inherits the rights of its folder.
 func keepOwner(*os.File, fs.FileInfo) bool { return true }

@@ -29,9 +29,9 @@ const dontWait = syscall.O_NONBLOCK
 
 func rename(folder *os.Root, from, to string) error { return folder.Rename(from, to) }
 
-// syncFolder makes the rename itself durable. File systems that cannot sync a
+// SyncFolder makes the names in a folder durable: new, renamed and removed ones. File systems that cannot sync a
 // folder say so with EINVAL or ENOTSUP; these are ignored.
-func syncFolder(folder *os.Root) error {
+func SyncFolder(folder *os.Root) error {
 	f, err := folder.Open(".")
 	if err != nil {
 		return err
