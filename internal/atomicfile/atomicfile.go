@@ -17,6 +17,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -34,6 +35,10 @@ type Options struct {
 	// Follow writes through a symbolic link to the file behind it, for files
 	// that people keep elsewhere and link to. Without it a link is ErrLink.
 	Follow bool
+	// Temp is the name of the temporary file, for a caller that removes what a crash left and
+	// syncs the folder itself. One that is there is replaced. "" is a random name: then the
+	// folder is synced, and leftovers of the same target are removed.
+	Temp string
 }
 
 // ErrLink means that the target is a symbolic link and Options.Follow is off.
@@ -56,7 +61,7 @@ func Write(path string, data []byte, o Options) error {
 		return fmt.Errorf("write %s: %w", path, plain(err))
 	}
 	defer folder.Close()
-	if err := replace(folder, filepath.Base(target), data, old, o); err != nil {
+	if err := replace(folder, filepath.Base(target), whole(data), old, o); err != nil {
 		return fmt.Errorf("write %s: %w", path, plain(err))
 	}
 	return nil
@@ -65,6 +70,20 @@ func Write(path string, data []byte, o Options) error {
 // WriteIn is Write for a file in an open folder. It follows no link: one in place
 // of the file is ErrLink, whatever o.Follow says.
 func WriteIn(folder *os.Root, name string, data []byte, o Options) error {
+	return CopyIn(folder, name, whole(data), o)
+}
+
+// whole writes data.
+func whole(data []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	}
+}
+
+// CopyIn is WriteIn for a content that write writes, so that a big one need not be in memory.
+// If write fails the old content remains.
+func CopyIn(folder *os.Root, name string, write func(io.Writer) error, o Options) error {
 	old, err := folder.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -76,7 +95,7 @@ func WriteIn(folder *os.Root, name string, data []byte, o Options) error {
 	case !old.Mode().IsRegular():
 		return ErrKind
 	}
-	return plain(replace(folder, name, data, old, o))
+	return plain(replace(folder, name, write, old, o))
 }
 
 // resolve returns the file to replace and its current FileInfo, nil if it does not
@@ -106,9 +125,11 @@ func resolve(path string, follow bool) (string, fs.FileInfo, error) {
 	return path, info, nil
 }
 
-func replace(folder *os.Root, name string, data []byte, old fs.FileInfo, o Options) (err error) {
+func replace(folder *os.Root, name string, write func(io.Writer) error, old fs.FileInfo, o Options) (err error) {
 	o.Mode = cmp.Or(o.Mode, 0o600)
-	sweep(folder, "."+name+".")
+	if o.Temp == "" {
+		sweep(folder, "."+name+".")
+	}
 	tmp, err := temporary(folder, name, old, o)
 	if err != nil {
 		return err
@@ -121,7 +142,7 @@ func replace(folder *os.Root, name string, data []byte, old fs.FileInfo, o Optio
 			folder.Remove(at)
 		}
 	}()
-	if _, err := tmp.Write(data); err != nil {
+	if err := write(tmp); err != nil {
 		return err
 	}
 	if err := adopt(tmp, old, o); err != nil {
@@ -135,13 +156,20 @@ func replace(folder *os.Root, name string, data []byte, old fs.FileInfo, o Optio
 			return err
 		}
 		_ = tmp.Close() // its content is on the disk
-		return SyncFolder(folder)
+		return syncAfter(folder, o)
 	}
 	if err := tmp.Close(); err != nil {
 		return err
 	}
 	if err := rename(folder, at, name); err != nil {
 		return err
+	}
+	return syncAfter(folder, o)
+}
+
+func syncAfter(folder *os.Root, o Options) error {
+	if o.Temp != "" {
+		return nil
 	}
 	return SyncFolder(folder)
 }
@@ -154,6 +182,12 @@ func temporary(folder *os.Root, name string, old fs.FileInfo, o Options) (*os.Fi
 	mode := fs.FileMode(0o600)
 	if old == nil && o.Umask {
 		mode = o.Mode
+	}
+	if o.Temp != "" {
+		if err := folder.Remove(o.Temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		return folder.OpenFile(o.Temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 	}
 	for tries := 0; ; tries++ {
 		tmp, err := folder.OpenFile("."+name+"."+rand.Text()[:12]+".tmp", os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)

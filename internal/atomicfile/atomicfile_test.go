@@ -2,6 +2,7 @@ package atomicfile_test
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -138,5 +139,34 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestCopyInReplacesWhatACrashLeftUnderItsTemporaryName, and a content that fails changes nothing.
+func TestCopyInReplacesWhatACrashLeftUnderItsTemporaryName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "f"), []byte("old"), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "left"), []byte("half"), 0o600))
+	folder, err := os.OpenRoot(dir)
+	must(t, err)
+	defer folder.Close()
+	failed := errors.New("no more")
+	for _, want := range []string{"old", "new"} {
+		err := atomicfile.CopyIn(folder, "f", func(w io.Writer) error {
+			if _, err := io.WriteString(w, "new"); err != nil || want == "new" {
+				return err
+			}
+			return failed
+		}, atomicfile.Options{Temp: "left"})
+		if (want == "old") != errors.Is(err, failed) {
+			t.Errorf("got %v", err)
+		}
+		if got, _ := os.ReadFile(filepath.Join(dir, "f")); string(got) != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "left")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("the temporary file is there: %v", err)
+		}
 	}
 }

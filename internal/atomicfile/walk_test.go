@@ -81,7 +81,7 @@ func TestAFailedWriteLeavesNoTemporaryFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer folder.Close()
-	if err := replace(folder, "f", []byte("x"), nil, Options{}); err == nil {
+	if err := replace(folder, "f", whole([]byte("x")), nil, Options{}); err == nil {
 		t.Error("a folder was replaced")
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {

@@ -97,6 +97,9 @@ func (s *Store) Size() int64 {
 	return sum
 }
 
+// Packs returns the number of packs.
+func (s *Store) Packs() int { return len(s.packs) }
+
 // Has reports whether a content is stored.
 func (s *Store) Has(h Hash) bool {
 	for _, p := range s.packs {

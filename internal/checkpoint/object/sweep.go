@@ -101,14 +101,3 @@ func (s *Store) carry(ctx context.Context, packs []*pack, keep func(Hash) bool) 
 	}
 	return nil
 }
-
-// RemoveDamaged removes packs that cannot be read; what was in them is lost already.
-func (s *Store) RemoveDamaged() error {
-	for _, name := range s.damaged {
-		if err := os.Remove(s.folder + string(os.PathSeparator) + name); err != nil {
-			return err
-		}
-	}
-	s.damaged = nil
-	return nil
-}

@@ -1,0 +1,16 @@
+// Package checkpoint makes snapshots of file trees of this machine and restores them.
+//
+// Each folder that snapshots are made of, a workspace, has a folder of its own in the store:
+// packs of contents named by their SHA-256, a list of snapshots, a ledger of what the agent
+// wrote, and a cache with which the next snapshot reads only what changed. A lock per
+// workspace lets one process at a time work on it.
+//
+// A restore is planned, shown and applied. It undoes what the ledger says the agent wrote, on
+// top of what the user changed since: such changes are kept, merged line by line where both
+// changed a file, and reported where that is impossible. A journal finishes an interrupted
+// restore at the next use.
+//
+// The package knows no tools, sessions or messages: callers hand in who and why. Start at
+// store.go, then snapshot.go, scan.go (reading a tree), ledger.go, plan.go and restore.go.
+// diff.go compares, prune.go removes what is old. Package object keeps the contents.
+package checkpoint

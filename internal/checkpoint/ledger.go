@@ -1,0 +1,332 @@
+package checkpoint
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"hermes/internal/atomicfile"
+	"hermes/internal/checkpoint/object"
+)
+
+// A move is one line of the ledger: what the agent, or a restore, made of a path. The ledger
+// tells such changes from those of the user.
+type move struct {
+	N      int64     `json:"n"` // counts up
+	Time   time.Time `json:"time"`
+	By     string    `json:"by"`
+	Path   string    `json:"path"`
+	Before State     `json:"before"`
+	After  State     `json:"after"`
+}
+
+const ledgerName = "ledger.jsonl"
+
+// Writing is a change of the agent that is about to happen.
+type Writing struct {
+	store  *Store
+	dir    string
+	by     string
+	paths  []string // none: the whole folder
+	before map[string]State
+}
+
+// Begin remembers what is at paths, which are in the folder and with slashes, before the agent
+// changes them. No paths mean the whole folder, for what may change any file. by says what
+// will change them, such as the name of a tool. The caller calls Done after the change.
+func (s *Store) Begin(ctx context.Context, dir, by string, paths []string) (*Writing, error) {
+	real, err := resolve(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.check(real); err != nil {
+		return nil, err
+	}
+	w, err := s.open(ctx, real, "a checkpoint")
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	before, err := w.now(ctx, paths)
+	if err != nil {
+		return nil, err
+	}
+	return &Writing{store: s, dir: real, by: by, paths: paths, before: before}, w.objects.Commit()
+}
+
+// Done records what the agent made of the paths. Without it the changes count as the user's.
+func (g *Writing) Done(ctx context.Context) error {
+	w, err := g.store.open(ctx, g.dir, "a checkpoint")
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	after, err := w.now(ctx, g.paths, kept(g.before)...)
+	if err != nil {
+		return err
+	}
+	if err := w.objects.Commit(); err != nil {
+		return err
+	}
+	var moves []move
+	at := g.store.cfg.Now().UTC()
+	for _, p := range pathsOf(g.before, after) {
+		if a, b := stateOf(g.before, p), stateOf(after, p); a != b && a.Kind != LeftOut && b.Kind != LeftOut {
+			moves = append(moves, move{Time: at, By: g.by, Path: p, Before: a, After: b})
+		}
+	}
+	return w.record(moves)
+}
+
+// pathsOf returns the paths of two trees, sorted.
+func pathsOf(a, b map[string]State) []string {
+	out := make([]string, 0, len(b))
+	for p := range b {
+		out = append(out, p)
+	}
+	for p := range a {
+		if _, ok := b[p]; !ok {
+			out = append(out, p)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// stateOf returns what is at a path. Below what is left out, all is.
+func stateOf(states map[string]State, rel string) State {
+	if s, ok := states[rel]; ok {
+		return s
+	}
+	for dir := path.Dir(rel); dir != "."; dir = path.Dir(dir) {
+		if s := states[dir]; s.Kind == LeftOut {
+			return s
+		}
+	}
+	return State{}
+}
+
+// now returns what is at paths and, since a change may make or remove them, at the folders
+// above. Contents are stored, not committed. Without paths it is the whole folder, with include
+// also if that is ignored now.
+func (w *workspace) now(ctx context.Context, paths []string, include ...string) (map[string]State, error) {
+	out := map[string]State{}
+	if len(paths) == 0 {
+		top, err := w.scan(ctx, include)
+		if err != nil {
+			return nil, err
+		}
+		top.states("", out)
+		return out, nil
+	}
+	root, err := atomicfile.OpenFolder(w.dir, false)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	for _, p := range paths {
+		if !filepath.IsLocal(filepath.FromSlash(p)) {
+			return nil, fmt.Errorf("%s is not in %s", p, w.dir)
+		}
+		for p = path.Clean(p); p != "."; p = path.Dir(p) {
+			if _, ok := out[p]; ok {
+				break
+			}
+			if out[p], err = w.stateAt(root, p); err != nil {
+				return nil, fmt.Errorf("%s: %w", p, err)
+			}
+		}
+	}
+	return out, nil
+}
+
+// stateAt returns what is at a path below an open folder, and stores a file's content. What
+// is behind a link counts as nothing.
+func (w *workspace) stateAt(root *os.Root, rel string) (State, error) {
+	return look(root, rel, func(here *os.Root, name string) (State, error) {
+		c := &node{child: child{name: name}}
+		sc := &scan{objects: w.objects, now: w.store.cfg.Now, next: map[string]cached{}}
+		err := sc.read(&handle{root: here}, c, rel)
+		return c.state, err
+	})
+}
+
+// record adds moves to the ledger and numbers them.
+func (w *workspace) record(moves []move) error {
+	if len(moves) == 0 {
+		return nil
+	}
+	last, err := w.lastMove()
+	if err != nil {
+		return err
+	}
+	for i := range moves {
+		moves[i].N = last + int64(i) + 1
+	}
+	return w.appendMoves(moves)
+}
+
+// appendMoves adds numbered moves.
+func (w *workspace) appendMoves(moves []move) error {
+	var b bytes.Buffer
+	for _, m := range moves {
+		line, err := json.Marshal(m)
+		if err != nil {
+			return err
+		}
+		b.Write(append(line, '\n'))
+	}
+	f, err := os.OpenFile(w.file(ledgerName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	end, err := wholeLines(f)
+	if err == nil {
+		err = f.Truncate(end) // a line that a crash cut
+	}
+	if err == nil {
+		_, err = f.WriteAt(b.Bytes(), end)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// tailSize is what of the end of the ledger is searched for the last line.
+const tailSize = 64 << 10
+
+// wholeLines returns the size of a file without an unfinished line at its end.
+func wholeLines(f *os.File) (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	for end, from := info.Size(), info.Size(); from > 0; {
+		from = max(0, end-tailSize)
+		part := make([]byte, end-from)
+		if _, err := f.ReadAt(part, from); err != nil && !isEOF(err) {
+			return 0, err
+		}
+		if i := bytes.LastIndexByte(part, '\n'); i >= 0 {
+			return from + int64(i) + 1, nil
+		}
+		end = from
+	}
+	return 0, nil
+}
+
+// lastMove returns the number of the last move, 0 if there was none.
+func (w *workspace) lastMove() (int64, error) {
+	var last int64
+	for _, s := range w.list.Snapshots {
+		last = max(last, s.Moves)
+	}
+	f, err := os.Open(w.file(ledgerName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return last, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	end, err := wholeLines(f)
+	if err != nil {
+		return 0, err
+	}
+	part := make([]byte, min(end, tailSize))
+	if _, err := f.ReadAt(part, end-int64(len(part))); err != nil && !isEOF(err) {
+		return 0, err
+	}
+	for _, m := range decodeMoves(part) {
+		last = max(last, m.N)
+	}
+	return last, nil
+}
+
+// moves returns the moves after one, in order.
+func (w *workspace) moves(after int64) ([]move, error) {
+	data, err := os.ReadFile(w.file(ledgerName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(decodeMoves(data), func(m move) bool { return m.N <= after }), nil
+}
+
+// decodeMoves reads whole lines. One that cannot be read is skipped: what it says counts as
+// the user's change then, which no restore overwrites.
+func decodeMoves(data []byte) []move {
+	var out []move
+	r := bufio.NewReader(bytes.NewReader(data))
+	for {
+		line, err := r.ReadBytes('\n')
+		if err != nil {
+			return out
+		}
+		var m move
+		if json.Unmarshal(line, &m) == nil && m.N > 0 && validPath(m.Path) {
+			out = append(out, m)
+		}
+	}
+}
+
+// validPath reports whether a stored path is one in the workspace.
+func validPath(p string) bool {
+	return p != "." && p == path.Clean(p) && filepath.IsLocal(filepath.FromSlash(p))
+}
+
+// forget removes moves that no snapshot needs from the ledger.
+func (w *workspace) forget() error {
+	if len(w.list.Snapshots) == 0 {
+		return removeIfThere(w.file(ledgerName))
+	}
+	first := w.list.Snapshots[0].Moves
+	for _, s := range w.list.Snapshots {
+		first = min(first, s.Moves)
+	}
+	all, err := w.moves(0)
+	if err != nil || len(all) == 0 || all[0].N > first {
+		return err
+	}
+	var b bytes.Buffer
+	for _, m := range all {
+		if m.N > first {
+			line, err := json.Marshal(m)
+			if err != nil {
+				return err
+			}
+			b.Write(append(line, '\n'))
+		}
+	}
+	return atomicfile.Write(w.file(ledgerName), b.Bytes(), atomicfile.Options{})
+}
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// hashesOf adds the contents that moves need.
+func hashesOf(moves []move, to map[object.Hash]bool) {
+	for _, m := range moves {
+		for _, s := range [...]State{m.Before, m.After} {
+			if s.Kind == File {
+				to[s.Hash] = true
+			}
+		}
+	}
+}
