@@ -52,7 +52,7 @@ func (a *App) makeTooling() *tooling {
 	}
 	return &tooling{
 		sets: sets, files: files, shell: shell,
-		hooks:     hook.New(a.log(), files.Hook(), shell.Hook(), scripts.Hook(), a.watch().Hook(), a.learningHook(), a.review().Hook()),
+		hooks:     hook.New(a.log(), files.Hook(), shell.Hook(), scripts.Hook(), a.watch().Hook(), a.learningHook(), a.review().Hook(), a.checkpointHook(cfg)),
 		catalogue: toolset.NewCatalogue(sets, toolset.ParseCustom(cfg.CustomToolsets()), a.opts.Now),
 	}
 }

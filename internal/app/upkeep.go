@@ -99,6 +99,7 @@ func (a *App) chores(db store.Database, cfg *config.Config, unused time.Duration
 			return nil
 		}},
 		{Name: "tidy learnings", Do: func(ctx context.Context) error { return a.Learned().TidyNow(ctx, a.log()) }},
+		{Name: "prune checkpoints", Do: func(ctx context.Context) error { return a.pruneCheckpoints(ctx, cfg) }},
 		{Name: "prune the undo journal", Do: func(ctx context.Context) error { return a.changes(cfg.Home()).Prune(ctx, before) }},
 	}
 }

@@ -82,7 +82,7 @@ func (w *workplace) write(name, text string) {
 func (w *workplace) kept() map[string]string {
 	w.t.Helper()
 	files := map[string]string{}
-	passing := regexp.MustCompile(`^(hermes\.db.*|logs|cache|run|audit)(/|$)`)
+	passing := regexp.MustCompile(`^(hermes\.db.*|logs|cache|run|audit|checkpoints)(/|$)`)
 	err := filepath.WalkDir(w.home, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -293,6 +293,8 @@ func TestAgentChangesNothingThroughTheProgram(t *testing.T) {
 auth remove openai 1
 auth logout openai
 bundles create b --skill mine
+checkpoints prune
+checkpoints restore 1 --yes
 config set approvals.mode off
 config unset approvals.mode
 config migrate

@@ -6,6 +6,7 @@ import (
 	"hermes/internal/cmd/audit"
 	"hermes/internal/cmd/auth"
 	"hermes/internal/cmd/chat"
+	"hermes/internal/cmd/checkpoints"
 	"hermes/internal/cmd/config"
 	"hermes/internal/cmd/demo"
 	"hermes/internal/cmd/doctor"
@@ -55,6 +56,7 @@ func commands(g *chat.Options) []*cobra.Command {
 		logs.NewCmd(f),
 		panic.NewCmd(f, func() bool { return g.MayAttend == nil || g.MayAttend() == nil }),
 		undo.NewCmd(f),
+		checkpoints.NewCmd(f),
 		promptsize.NewCmd(f, nil),
 		spend.NewCmd(f, nil),
 		insights.NewCmd(f),

@@ -87,6 +87,7 @@ func effects() map[string]effectOf {
 		"demo":   always(runs),
 		"attach": always(attends),
 
+		"checkpoints restore": unless("preview"),
 		"config get":          with("reveal", reveals),
 		"curator purge":       unless("dry-run"),
 		"curator rollback":    unless("list"),
@@ -105,6 +106,7 @@ func effects() map[string]effectOf {
 		"auth", "auth list", "auth status",
 		"bundles", "bundles list", "bundles show",
 		"audit", "audit export", "audit head", "audit list", "audit show", "audit verify",
+		"checkpoints", "checkpoints diff", "checkpoints list",
 		"completion", "completion bash", "completion fish", "completion powershell", "completion zsh",
 		"config", "config check", "config env-path", "config path", "config show",
 		"curator", "curator ledger", "curator list-archived", "curator list-unmanaged", "curator status",
@@ -121,7 +123,7 @@ func effects() map[string]effectOf {
 	}
 	for _, name := range []string{
 		"auth add", "auth logout", "auth priority", "auth refresh", "auth remove", "auth reset",
-		"bundles create", "bundles delete",
+		"bundles create", "bundles delete", "checkpoints prune",
 		"config edit", "config migrate", "config set", "config unset",
 		"curator adopt", "curator archive", "curator backup", "curator pause", "curator pin", "curator restore",
 		"curator resume", "curator unpin",

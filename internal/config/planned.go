@@ -20,7 +20,6 @@ type Capability struct {
 var capabilities = [...]Capability{
 	{"azure sign-in", "signing in with Azure", ""},
 	{"browser", "the browser tools", "internal/tool/browser"},
-	{"checkpoints", "checkpoints of files", "internal/tool/checkpoint"},
 	{"classic interface", "the classic interface", ""},
 	{"codex app server", "the Codex app server", ""},
 	{"coding instructions", "coding instructions", ""},

@@ -71,7 +71,7 @@ type ToolBudget struct {
 
 // Checkpoints is the section checkpoints: snapshots of files before writes.
 type Checkpoints struct {
-	Enabled          bool `key:"enabled"`
+	Enabled          bool `key:"enabled" default:"true"`
 	MaxSnapshots     int  `key:"max_snapshots" default:"20" min:"1"`
 	MaxTotalSizeMB   int  `key:"max_total_size_mb" default:"500" min:"1"`
 	MaxFileSizeMB    int  `key:"max_file_size_mb" default:"10" min:"1"`

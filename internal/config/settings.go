@@ -46,7 +46,7 @@ type Settings struct {
 	Skills           Skills                `key:"skills"`
 	Curator          Curator               `key:"curator"`
 	Delegation       Delegation            `key:"delegation"`
-	Checkpoints      Checkpoints           `key:"checkpoints" planned:"checkpoints"`
+	Checkpoints      Checkpoints           `key:"checkpoints"`
 	Display          Display               `key:"display"`
 	Approvals        Approvals             `key:"approvals"`
 	Security         Security              `key:"security"`

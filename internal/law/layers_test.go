@@ -59,6 +59,7 @@ var layers = []layer{
 		{path: "internal/argument"},
 		{path: "internal/brake"},
 		{path: "internal/chatserver"},
+		{path: "internal/checkpoint/object"},
 		{path: "internal/chooser", deps: []string{"github.com/clipperhouse/displaywidth", "golang.org/x/term"}},
 		{path: "internal/compose"},
 		{path: "internal/document"},
@@ -115,6 +116,7 @@ var layers = []layer{
 		{path: "internal/webpage", deps: []string{"golang.org/x/net"}},
 		{path: "internal/yamledit", deps: []string{"go.yaml.in/yaml/v3"}},
 	}, {
+		{path: "internal/checkpoint"},                               // it reads .gitignore files with search
 		{path: "internal/environment/enginetest"},
 		{path: "internal/environment/sshdtest"},                     // it starts sshd with proc
 		{path: "internal/git"},                                      // it starts git with proc
@@ -163,6 +165,7 @@ var layers = []layer{
 		{path: "internal/environment/ssh"},
 		{path: "internal/environment/vercel"},
 		{path: "internal/hook"},
+		{path: "internal/hook/checkpoint"},
 		{path: "internal/hook/learning"},
 		{path: "internal/learning"},
 		{path: "internal/lease"},

@@ -63,7 +63,7 @@ var containments = [...]containment{
 	{"kill-all shutdown", false, false, false, "it is never run"},
 
 	// What changes Hermes.
-	{"gateway-background self-config self-memory self-secret self-start self-terminate write-hermes own-run", false, false, false, "it changes Hermes"},
+	{"gateway-background self-checkpoints self-config self-memory self-secret self-start self-terminate write-hermes own-run", false, false, false, "it changes Hermes"},
 }
 
 // containmentOf finds the row of a key.

@@ -51,6 +51,16 @@ func hermesCommand(l *track.Line, words, rest []string, background bool) {
 		if getopt.HasLong(rest, "--fix") {
 			l.Ask("self-config", "changes Hermes' own settings")
 		}
+	case "checkpoints":
+		switch verb {
+		case "", "list", "ls", "diff", "help":
+		case "restore":
+			if !getopt.HasLong(rest, "--preview") {
+				l.Ask("self-checkpoints", "restores files from a checkpoint")
+			}
+		default:
+			l.Ask("self-checkpoints", "removes checkpoints of files")
+		}
 	case "memory", "learning", "learnings", "journey", "curator", "bundles", "sessions", "session", "undo", "spend", "replay":
 		switch verb {
 		case "list", "ls", "show", "status", "search", "pending", "diff", "stats", "list-archived", "export", "help":

@@ -1,0 +1,199 @@
+// Package checkpoints holds the command `hermes checkpoints`, which lists, compares, restores
+// and prunes snapshots of files. It finds the folder, shows what will happen and asks the user.
+// internal/checkpoint keeps the snapshots and restores them. Start at NewCmd.
+package checkpoints
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hermes/internal/checkpoint"
+	"hermes/internal/cmd/factory"
+	"hermes/internal/text"
+	"hermes/internal/usage"
+)
+
+// noun makes the verbs.
+type noun struct{ *factory.Factory }
+
+// NewCmd makes `hermes checkpoints`; without a verb it lists.
+func NewCmd(f *factory.Factory) *cobra.Command {
+	n := noun{f}
+	list := n.list()
+	cmd := factory.Noun("checkpoints", "List and restore snapshots of your files",
+		"hermes checkpoints\n  hermes checkpoints diff 3\n  hermes checkpoints restore 3 main.go",
+		list, n.diff(), n.restore(), n.prune())
+	cmd.Long = "Before the agent changes files it makes a checkpoint of the folder, once a turn. Restoring one undoes what the\n" +
+		"agent changed since; your own changes are kept."
+	cmd.Flags().AddFlagSet(list.Flags())
+	return cmd
+}
+
+func (n noun) open() (*checkpoint.Store, error) { return n.App().Checkpoints() }
+
+// place is the folder whose checkpoints a command is about.
+type place struct{ dir string }
+
+func (p *place) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&p.dir, "dir", "C", "", "use the checkpoints of this `folder` (default: the current one)")
+}
+
+// find returns the folder with checkpoints and where the user is in it.
+func (p place) find(s *checkpoint.Store) (folder string, err error) {
+	dir := p.dir
+	if dir == "" {
+		if dir, err = os.Getwd(); err != nil {
+			return "", err
+		}
+	}
+	folder, ok := s.Nearest(dir)
+	if !ok {
+		return "", fmt.Errorf("%s has no checkpoints; list those of all folders with `hermes checkpoints list --all`", dir)
+	}
+	return folder, nil
+}
+
+// relative returns paths, which the user gives from the current folder, as ones in the
+// workspace.
+func (p place) relative(folder string, paths []string) ([]string, error) {
+	var out []string
+	for _, arg := range paths {
+		base := p.dir
+		if base == "" {
+			base = "."
+		}
+		at := arg
+		if !filepath.IsAbs(at) {
+			at = filepath.Join(base, arg)
+		}
+		at, err := filepath.Abs(at)
+		if err != nil {
+			return nil, err
+		}
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(at)); err == nil {
+			at = filepath.Join(dir, filepath.Base(at))
+		}
+		rel, err := filepath.Rel(folder, at)
+		if err != nil || !filepath.IsLocal(rel) {
+			return nil, usage.Errorf("%s is not in %s", arg, folder)
+		}
+		out = append(out, filepath.ToSlash(rel))
+	}
+	return out, nil
+}
+
+func (n noun) list() *cobra.Command {
+	var p place
+	var all, asJSON bool
+	cmd := factory.VerbOn(n.open, "list", "List checkpoints, newest first", "hermes checkpoints list\n  hermes checkpoints list --all --json", cobra.NoArgs, func(_ context.Context, c *factory.Call, s *checkpoint.Store) error {
+		found, err := s.Workspaces()
+		if err != nil {
+			return err
+		}
+		shown := []checkpoint.Workspace{}
+		folder, _ := p.find(s)
+		for _, w := range found {
+			if all || w.Folder == folder {
+				shown = append(shown, w)
+			}
+		}
+		if asJSON {
+			return factory.WriteJSON(c.Out, shown)
+		}
+		if len(shown) == 0 {
+			c.Say("No checkpoints.")
+		}
+		for i, w := range shown {
+			if i > 0 {
+				c.Say("")
+			}
+			if err := n.show(c, w); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	cmd.Aliases = []string{"ls"}
+	p.flags(cmd)
+	cmd.Flags().BoolVar(&all, "all", false, "those of all folders")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	return cmd
+}
+
+// show prints the checkpoints of one folder.
+func (n noun) show(c *factory.Call, w checkpoint.Workspace) error {
+	c.Say("%s  %s", text.VisibleName(w.Folder), text.Size(w.Size))
+	for _, d := range w.Damaged {
+		c.Note("hermes: %s is damaged", d)
+	}
+	numbers := map[string]int{}
+	for _, s := range w.Snapshots {
+		numbers[s.ID] = s.Number
+	}
+	table := factory.Table{Fit: n.Width()}
+	for i := len(w.Snapshots) - 1; i >= 0; i-- {
+		s := w.Snapshots[i]
+		mark, from := "", ""
+		if s.ID == w.Head {
+			mark = "*"
+		}
+		if i > 0 && s.Parent != w.Snapshots[i-1].ID && s.Parent != "" {
+			from = fmt.Sprintf("from %d", numbers[s.Parent])
+		}
+		about := s.Reason
+		if s.Name != "" {
+			about = s.Name
+		}
+		table.Row(mark, s.Number, s.Time.In(n.Now().Location()).Format(time.DateTime), text.Plural(s.Files, "file", "files"), from, text.OneLine(text.Visible(about), 200))
+	}
+	return table.Print(c.Out)
+}
+
+func (n noun) diff() *cobra.Command {
+	var p place
+	var to string
+	cmd := factory.VerbOn(n.open, "diff CHECKPOINT [PATH...]", "Show what changed since a checkpoint", "hermes checkpoints diff 3\n  hermes checkpoints diff 3 --to 5 src", cobra.MinimumNArgs(1), func(ctx context.Context, c *factory.Call, s *checkpoint.Store) error {
+		folder, err := p.find(s)
+		if err != nil {
+			return err
+		}
+		paths, err := p.relative(folder, c.Args[1:])
+		if err != nil {
+			return err
+		}
+		changes, err := s.Diff(ctx, folder, c.Arg(0), to, paths)
+		if err != nil {
+			return err
+		}
+		for _, ch := range changes {
+			fmt.Fprint(c.Out, text.Visible(ch.Text))
+		}
+		if len(changes) == 0 {
+			c.Say("No changes.")
+		}
+		return nil
+	})
+	p.flags(cmd)
+	cmd.Flags().StringVar(&to, "to", "", "compare with this `checkpoint` instead of the files as they are")
+	return cmd
+}
+
+func (n noun) prune() *cobra.Command {
+	return factory.VerbOn(n.open, "prune", "Remove old checkpoints", "hermes checkpoints prune", cobra.NoArgs, func(ctx context.Context, c *factory.Call, s *checkpoint.Store) error {
+		p, err := s.Prune(ctx)
+		if err != nil {
+			return err
+		}
+		c.Say("Removed %s, freed %s. Checkpoints take %s now.", text.Plural(p.Snapshots, "checkpoint", "checkpoints"), text.Size(p.Freed), text.Size(p.Size))
+		if len(p.Busy) > 0 {
+			c.Note("hermes: %s in use and not pruned: %s", text.Plural(len(p.Busy), "folder is", "folders are"), strings.Join(p.Busy, ", "))
+		}
+		return nil
+	})
+}

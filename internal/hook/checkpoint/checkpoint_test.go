@@ -1,0 +1,186 @@
+package checkpoint_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hermes"
+	"hermes/internal/checkpoint"
+	hook "hermes/internal/hook/checkpoint"
+)
+
+// host is a session whose files are on this machine, or elsewhere.
+type host struct {
+	hermes.Host
+	dir       string
+	turn      int64
+	elsewhere bool
+}
+
+func (h host) Session() hermes.SessionRef {
+	return hermes.SessionRef{ID: "s1", Turn: h.turn, Dir: h.dir}
+}
+func (h host) Environment() hermes.Environment { return environment{host: h} }
+
+type environment struct {
+	hermes.Environment
+	host host
+}
+
+func (e environment) Files() hermes.Files { return files{host: e.host} }
+
+type files struct {
+	hermes.Files
+	host host
+}
+
+func (f files) OnHost() bool { return !f.host.elsewhere }
+
+func (f files) Resolve(path string) (string, error) {
+	if filepath.IsAbs(path) {
+		return path, nil
+	}
+	return filepath.Join(f.host.dir, path), nil
+}
+
+// fixture is the hook over a real store and folder.
+type fixture struct {
+	t     *testing.T
+	store *checkpoint.Store
+	hook  hermes.Hook
+	host  host
+	calls int
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	f := &fixture{t: t, host: host{dir: filepath.Join(base, "home", "project"), turn: 1}}
+	must(t, os.MkdirAll(f.host.dir, 0o755))
+	home := filepath.Join(base, "home")
+	f.store = checkpoint.New(checkpoint.Config{Folder: filepath.Join(base, "checkpoints"), Home: home})
+	f.hook = hook.New(hook.Config{Store: f.store, Home: home})
+	return f
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// call runs a call with the hook around it.
+func (f *fixture) call(tool string, arguments map[string]string, run func()) {
+	f.t.Helper()
+	args, err := json.Marshal(arguments)
+	must(f.t, err)
+	f.calls++
+	c := &hermes.Call{ID: strings.Repeat("i", f.calls), Name: tool, Arguments: args, Host: f.host}
+	must(f.t, f.hook.BeforeRun(f.t.Context(), c))
+	run()
+	f.hook.AfterTool(f.t.Context(), c, &hermes.Result{})
+}
+
+func (f *fixture) write(rel, text string) {
+	f.t.Helper()
+	must(f.t, os.WriteFile(filepath.Join(f.host.dir, rel), []byte(text), 0o644))
+}
+
+func (f *fixture) read(rel string) string {
+	f.t.Helper()
+	data, err := os.ReadFile(filepath.Join(f.host.dir, rel))
+	must(f.t, err)
+	return string(data)
+}
+
+func (f *fixture) snapshots() []checkpoint.Snapshot {
+	f.t.Helper()
+	w, err := f.store.List(f.host.dir)
+	must(f.t, err)
+	return w.Snapshots
+}
+
+// TestWhatTheAgentDidIsUndone with write_file, patch and commands, and what the user did is not.
+func TestWhatTheAgentDidIsUndone(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for _, name := range []string{"written", "patched", "moved", "removed", "user"} {
+		f.write(name, "old\n")
+	}
+	f.call("write_file", map[string]string{"path": "written", "content": "new"}, func() { f.write("written", "new\n") })
+	f.call("patch", map[string]string{"mode": "patch", "patch": "*** Begin Patch\n*** Update File: patched\n@@\n-old\n+new\n*** Add File: added\n+x\n*** End Patch"}, func() {
+		f.write("patched", "new\n")
+		f.write("added", "x\n")
+	})
+	f.write("user", "mine\n")
+	f.call("terminal", map[string]string{"command": "rm removed && mv moved there"}, func() {
+		must(t, os.Remove(filepath.Join(f.host.dir, "removed")))
+		must(t, os.Rename(filepath.Join(f.host.dir, "moved"), filepath.Join(f.host.dir, "there")))
+	})
+	all := f.snapshots()
+	if len(all) != 1 || all[0].Reason != "before write_file written" || all[0].Session != "s1" || all[0].Turn != "1" {
+		t.Fatalf("one snapshot per turn: got %+v", all)
+	}
+	p, err := f.store.Plan(t.Context(), f.host.dir, all[0].ID, checkpoint.RestoreOptions{})
+	must(t, err)
+	_, err = f.store.Restore(t.Context(), p, checkpoint.Meta{})
+	must(t, err)
+	for rel, want := range map[string]string{"written": "old\n", "patched": "old\n", "moved": "old\n", "removed": "old\n", "user": "mine\n"} {
+		if got := f.read(rel); got != want {
+			t.Errorf("%s: got %q, want %q", rel, got, want)
+		}
+	}
+	for _, rel := range []string{"added", "there"} {
+		if _, err := os.Stat(filepath.Join(f.host.dir, rel)); err == nil {
+			t.Errorf("%s is there", rel)
+		}
+	}
+}
+
+func TestCommandsThatOnlyReadMakeNoSnapshot(t *testing.T) {
+	t.Parallel()
+	tests := map[string]bool{
+		"ls -la": false, "cat a | grep b 2>/dev/null": false, "git status && git diff 2>&1": false, "cd src; pwd": false,
+		"find . -name a": false, "echo $(cat a)": false, "sort a": false,
+		"rm a": true, "rmdir d": true, "cp a b": true, "install a b": true, "mv a b": true, "sed -i s/a/b/ f": true, "truncate -s 0 a": true,
+		"dd if=a of=b": true, "shred a": true, "echo x > a": true, "echo x >> a": true, "git reset --hard": true, "git clean -fd": true,
+		"git checkout .": true, "find . -delete": true, "echo $(rm a)": true, "sudo rm a": true, "make": true, "python3 x.py": true,
+		"sort -o a a": true, "ls; unknown-program": true, "bash -c 'rm a'": true, "ls | xargs rm": true, "git diff --output=a": true,
+	}
+	for command, want := range tests {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.write("a", "x")
+			f.call("terminal", map[string]string{"command": command}, func() {})
+			if got := len(f.snapshots()) > 0; got != want {
+				t.Errorf("got a snapshot: %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+func TestFilesElsewhereAndRefusedFoldersAreNotSnapshotted(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.host.elsewhere = true
+	f.call("write_file", map[string]string{"path": "a"}, func() {})
+	f.host.elsewhere = false
+	f.host.dir = filepath.Dir(f.host.dir) // the home folder
+	f.call("write_file", map[string]string{"path": ".bashrc"}, func() { f.write(".bashrc", "x") })
+	f.call("terminal", map[string]string{"command": "rm x"}, func() {})
+	if all, err := f.store.Workspaces(); err != nil || len(all) > 0 {
+		t.Errorf("got %v, %v", all, err)
+	}
+	// A project below the home folder has its own, also if the session began above.
+	must(t, os.MkdirAll(filepath.Join(f.host.dir, "project", ".git"), 0o755))
+	f.call("write_file", map[string]string{"path": "project/a"}, func() { f.write("project/a", "x") })
+	if all, err := f.store.Workspaces(); err != nil || len(all) != 1 || filepath.Base(all[0].Folder) != "project" {
+		t.Errorf("got %v, %v", all, err)
+	}
+}
