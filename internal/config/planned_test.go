@@ -16,22 +16,22 @@ func TestPlannedSettingsInUseAreReported(t *testing.T) {
 	t.Parallel()
 	h := setup(t, `
 group_sessions_per_user: false
-terminal: {docker_image: mine, timeout: 5}
+terminal: {credential_files: [a], timeout: 5}
 browser: {backend: local}
 platforms:
   telegram: {enabled: true, colour: red}
 auxiliary:
   vision: {model: one}
   compression: {model: two}
-`, "TERMINAL_SSH_HOST=far\n")
+`, "TERMINAL_HOME_MODE=real\n")
 	want := []string{
 		"config.yaml, line 2: group_sessions_per_user is set; it has no effect before the gateway.",
-		"config.yaml, line 3: terminal.docker_image is set; it has no effect before the Docker backend.",
+		"config.yaml, line 3: terminal.credential_files is set; it has no effect before files of this machine that commands elsewhere read.",
 		"config.yaml, line 4: browser.backend is set; it has no effect before the browser tools.",
 		"config.yaml, line 6: platforms.telegram.enabled is set; it has no effect before the gateway.",
 		"config.yaml, line 6: platforms.telegram.colour is set; it has no effect before the gateway.",
 		"config.yaml, line 8: auxiliary.vision.model is set; it has no effect before the vision tools.",
-		"terminal.ssh_host is set by the variable TERMINAL_SSH_HOST; it has no effect before the SSH backend.",
+		"terminal.home_mode is set by the variable TERMINAL_HOME_MODE; it has no effect before a separate home for commands.",
 	}
 	c := load(h)
 	if d := cmp.Diff(want, texts(c.Check())); d != "" {

@@ -116,7 +116,7 @@ var layers = []layer{
 		{path: "internal/webpage", deps: []string{"golang.org/x/net"}},
 		{path: "internal/yamledit", deps: []string{"go.yaml.in/yaml/v3"}},
 	}, {
-		{path: "internal/checkpoint"},                               // it reads .gitignore files with search
+		{path: "internal/checkpoint"}, // it reads .gitignore files with search
 		{path: "internal/environment/enginetest"},
 		{path: "internal/environment/sshdtest"},                     // it starts sshd with proc
 		{path: "internal/git"},                                      // it starts git with proc
