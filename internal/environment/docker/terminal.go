@@ -23,7 +23,8 @@ func (r *Runner) Terminal(ctx context.Context, s remote.Script, columns, rows in
 		if _, err := r.marked(ctx, id, []string{"-c", ":"}, remote.Script{}); err != nil {
 			return 0, err // so that a lost container is an error here, too
 		}
-		how, err := r.how(ctx, id, s.Text)
+		// The engine sets the size of the terminal only after the script has begun.
+		how, err := r.how(ctx, id, fmt.Sprintf("stty rows %d cols %d 2>/dev/null\n%s", rows, columns, s.Text))
 		if err != nil {
 			return 0, err
 		}
