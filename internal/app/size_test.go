@@ -15,7 +15,7 @@ func TestFirstRequestStaysSmall(t *testing.T) {
 		most     int
 	}{
 		"files, shell and plan": {[]string{"file", "terminal", "todo"}, 12 << 10},
-		"all default tools":     {nil, 15_000},
+		"all default tools":     {nil, 16_000},
 	} {
 		a := app.New(app.Options{Home: t.TempDir(), Getenv: func(string) string { return "" }})
 		p, specs, err := a.Measure(t.Context(), hermes.RunSpec{Workspace: hermes.Workspace{Dir: t.TempDir()}, Tools: hermes.ToolChoice{Enabled: tt.toolsets}})
