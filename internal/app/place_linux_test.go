@@ -78,18 +78,6 @@ func (p *place) set(down error) {
 	p.down = down
 }
 
-// ran reports whether a script that contains a text ran.
-func (p *place) ran(text string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, s := range p.scripts {
-		if strings.Contains(s, text) {
-			return true
-		}
-	}
-	return false
-}
-
 type placeRunner struct{ *place }
 
 const enterPlace = `mount --bind "$1" /mnt && mount --bind /mnt/os-release /etc/os-release && mount --bind /mnt/tmp "$3" || exit 99; cd /mnt/home; exec env -i PATH="$PATH" HOME=/mnt/home IN_THE_PLACE=yes sh -c "$2"`

@@ -37,6 +37,7 @@ func TestSnapshotSaysWhatItLeavesOut(t *testing.T) {
 		return
 	}
 	must(t, filepath.WalkDir(d.at, func(path string, e os.DirEntry, err error) error {
+		must(t, err)
 		info, err := os.Lstat(path)
 		must(t, err)
 		if info.Mode().Perm()&0o077 != 0 {

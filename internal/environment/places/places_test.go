@@ -37,7 +37,7 @@ func TestAPlaceIsMadeOnceAndClosedWithItsLastSession(t *testing.T) {
 		}
 		return e
 	}
-	if open("a", "") != open("a", "") || made != 1 || !p.Has("a") || p.Has("b") {
+	if first, again := open("a", ""), open("a", ""); first != again || made != 1 || !p.Has("a") || p.Has("b") {
 		t.Errorf("made %d", made)
 	}
 	if child := open("b", "a"); child == open("a", "") || made != 1 {
