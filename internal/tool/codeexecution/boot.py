@@ -55,7 +55,30 @@ def _boot():
                 write(sink, mark + more + data[at:at + size] + b"\n")
 
     changed = threading.Condition()
-    waiting, reading, ids = {}, [False], itertools.count(1)
+    waiting, scripts, reading, ids = {}, [], [False], itertools.count(1)
+
+    def await_message(slot):
+        # One thread reads, and passes on what is for others; nothing else calls receive.
+        with changed:
+            while not slot:
+                if reading[0]:
+                    changed.wait()
+                    continue
+                reading[0] = True
+                changed.release()
+                try:
+                    message = receive()
+                finally:
+                    changed.acquire()
+                    reading[0] = False
+                    changed.notify_all()
+                if "answer" not in message:
+                    scripts.append(message)
+                    continue
+                other = waiting.pop(message["answer"], None)
+                if other is not None:
+                    other.append(message["result"])
+            return slot.pop()
 
     def call(tool, arguments):
         if os.getpid() != process:
@@ -65,23 +88,7 @@ def _boot():
         with changed:
             waiting[call_id] = slot
         send({"call": call_id, "tool": tool, "args": arguments})
-        with changed:
-            while not slot:
-                if reading[0]:
-                    changed.wait()
-                    continue
-                reading[0] = True
-                changed.release()
-                try:
-                    answer = receive()
-                finally:
-                    changed.acquire()
-                    reading[0] = False
-                    changed.notify_all()
-                other = waiting.pop(answer["answer"], None)
-                if other is not None:
-                    other.append(answer["result"])
-        return slot[0]
+        return await_message(slot)
 
     def install(source_text):
         tools = types.ModuleType("hermes_tools")
@@ -136,12 +143,12 @@ def _boot():
             code = run(message)
         except SystemExit as stop:
             code = status(stop)
-        if not first.get("keep"):
+        if not first.get("keep") or os.getpid() != process:
             sys.exit(code)
         end(sys.stdout, out, message["run"])
         end(sys.stderr, err, message["run"])
         send({"ended": message["run"], "code": code})
-        message = receive()
+        message = await_message(scripts)
         install(message["module"])
 
 _boot()

@@ -221,7 +221,7 @@ func (p *process) answer(r *running, m fromScript) {
 	result := problem("no script runs now, so that no tool can")
 	if r != nil {
 		result = r.call(r.ctx, m.Tool, m.Args)
-		if r.ctx.Err() != nil {
+		if r.ctx.Err() != nil && p.current() == r {
 			return // it is being ended, and must not go on meanwhile
 		}
 	}
