@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -185,8 +186,8 @@ func TestWaitingForTheUserTakesNoTime(t *testing.T) {
 	s := newScene(t, codeexecution.Config{Timeout: time.Second})
 	asking := &askingHost{host: s.host}
 	s.host.tool = func(ctx context.Context, _ string, _ map[string]any) (hermes.Result, error) {
-		asking.waits = true
-		defer func() { asking.waits = false }()
+		asking.waits.Store(true)
+		defer asking.waits.Store(false)
 		select {
 		case <-time.After(2500 * time.Millisecond):
 		case <-ctx.Done():
@@ -201,10 +202,10 @@ func TestWaitingForTheUserTakesNoTime(t *testing.T) {
 
 type askingHost struct {
 	*host
-	waits bool
+	waits atomic.Bool
 }
 
-func (h *askingHost) Waiting() bool { return h.waits }
+func (h *askingHost) Waiting() bool { return h.waits.Load() }
 
 func TestTheUserSeesHowFarAScriptIs(t *testing.T) {
 	t.Parallel()
