@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"modernc.org/quickjs"
 
+	"hermes"
 	"hermes/internal/lazy"
 )
 
@@ -20,6 +22,9 @@ var prelude string
 
 // maxMemory is what the variables of a JavaScript may take, in bytes.
 const maxMemory = 128 << 20
+
+// spareMemory is what an engine may take beyond that to say what went wrong.
+const spareMemory = 8 << 20
 
 // evalAsync lets a script await at its top level; it is JS_EVAL_FLAG_ASYNC of QuickJS.
 const evalAsync = 1 << 7
@@ -42,13 +47,22 @@ func (t *Toolset) javascript(ctx context.Context, s *script, session string) end
 	return end
 }
 
-// engine runs scripts one after another. Only one goroutine may use it at a time.
+// maxOpen is how many calls and timers of a script may be open at once: each takes memory of
+// this process, beside that of the engine.
+const maxOpen = 1000
+
+// engine runs scripts one after another.
 type engine struct {
+	life  context.Context // ends with stop
+	end   context.CancelCauseFunc
+	ended chan struct{} // closed when it has ended
+
+	mu      sync.Mutex // held while a script runs, and to end
 	vm      *quickjs.VM
-	ended   chan struct{}
 	now     *script
-	ctx     context.Context // of now
-	open    int             // calls and timers of now that have not ended
+	ctx     context.Context            // of now
+	open    int                        // calls and timers of now that have not ended
+	timers  map[int]context.CancelFunc // of now, by their ids
 	answers chan reply
 }
 
@@ -64,11 +78,12 @@ func newEngine() (*engine, error) {
 		return nil, fmt.Errorf("start JavaScript: %w", err)
 	}
 	e := &engine{vm: vm, ended: make(chan struct{}), answers: make(chan reply)}
-	vm.SetMemoryLimit(maxMemory)
+	e.life, e.end = context.WithCancelCause(context.Background())
 	err = errors.Join(
 		vm.RegisterHostFunc("__hermes_print", e.print),
 		vm.RegisterHostFunc("__hermes_call", e.call),
 		vm.RegisterHostFunc("__hermes_wait", e.wait),
+		vm.RegisterHostFunc("__hermes_clear", e.clear),
 	)
 	if err == nil {
 		_, err = vm.Eval(prelude, quickjs.EvalGlobal)
@@ -102,8 +117,7 @@ func (e *engine) call(args []any) (any, error) {
 	tool, _ := args[1].(string)
 	given, _ := args[2].(string)
 	s, ctx := e.now, e.ctx
-	e.later(func() reply { return reply{id, string(s.calls.call(ctx, tool, json.RawMessage(given)))} })
-	return nil, nil
+	return nil, e.later(func() reply { return reply{id, string(s.calls.call(ctx, tool, json.RawMessage(given)))} })
 }
 
 // wait begins a timer.
@@ -119,8 +133,9 @@ func (e *engine) wait(args []any) (any, error) {
 	case float64:
 		ms = n
 	}
-	ctx := e.ctx
-	e.later(func() reply {
+	ctx, cancel := context.WithCancel(e.ctx)
+	e.timers[id] = cancel
+	return nil, e.later(func() reply {
 		timer := time.NewTimer(time.Duration(min(max(ms, 0), 1e9)) * time.Millisecond)
 		defer timer.Stop()
 		select {
@@ -129,35 +144,75 @@ func (e *engine) wait(args []any) (any, error) {
 		}
 		return reply{id, "null"}
 	})
+}
+
+// clear ends a timer before its time.
+func (e *engine) clear(args []any) (any, error) {
+	if id, ok := args[0].(int); ok && e.timers[id] != nil {
+		e.timers[id]()
+	}
 	return nil, nil
 }
 
 // later passes the result of work to the engine. runs waits for all of it.
-func (e *engine) later(work func() reply) {
+func (e *engine) later(work func() reply) error {
+	if e.open >= maxOpen {
+		return fmt.Errorf("more than %d calls and timers at once: await some before the next", maxOpen)
+	}
 	e.open++
 	go func() { e.answers <- work() }()
+	return nil
 }
 
 // runs runs a script until it has ended and all of its calls have. It reports false if the
 // engine can run no more.
 func (e *engine) runs(ctx context.Context, s *script) (end ending, alive bool) {
-	e.now, e.ctx, e.open = s, ctx, 0
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(e.life, func() { cancel(errStopped) })()
+	e.now, e.ctx, e.open, e.timers = s, ctx, 0, map[int]context.CancelFunc{}
 	stopped := e.interruptWith(ctx)
 	defer stopped()
 	defer func() {
+		for _, cancel := range e.timers {
+			cancel()
+		}
 		for ; e.open > 0; e.open-- { // calls end soon after ctx, which limits them
 			<-e.answers
 		}
 	}()
+	if e.life.Err() != nil {
+		return ending{err: errStopped}, false
+	}
+	e.vm.SetMemoryLimit(maxMemory)
 	err := e.loop(ctx, s)
 	switch {
 	case ctx.Err() != nil:
 		return ending{err: context.Cause(ctx)}, false
 	case err != nil:
 		fmt.Fprintln(s.stderr, explain(err))
-		return ending{code: 1}, !strings.Contains(err.Error(), "out of memory")
+		return ending{code: 1}, !exhausted(err)
 	}
 	return ending{}, true
+}
+
+// offer makes the tools of a session functions.
+func (e *engine) offer(h hermes.Host) error {
+	list := map[string][]string{}
+	for _, spec := range scriptTools(h) {
+		list[spec.Name] = []string{}
+		for _, p := range parameters(spec) {
+			list[spec.Name] = append(list[spec.Name], p.Name)
+		}
+	}
+	names, err := json.Marshal(list)
+	if err != nil {
+		return err
+	}
+	_, err = e.vm.Call("__hermes_tools", string(names))
+	return err
 }
 
 // interruptWith stops the engine when ctx ends, until the returned func is called.
@@ -185,18 +240,7 @@ func (e *engine) interruptWith(ctx context.Context) (stop func()) {
 }
 
 func (e *engine) loop(ctx context.Context, s *script) error {
-	list := map[string][]string{}
-	for _, spec := range scriptTools(s.host) {
-		list[spec.Name] = []string{}
-		for _, p := range parameters(spec) {
-			list[spec.Name] = append(list[spec.Name], p.Name)
-		}
-	}
-	names, err := json.Marshal(list)
-	if err != nil {
-		return err
-	}
-	if _, err := e.vm.Call("__hermes_tools", string(names)); err != nil {
+	if err := e.offer(s.host); err != nil {
 		return err
 	}
 	promise, err := e.vm.EvalValue(withoutImports(s.in.Code), quickjs.EvalGlobal|evalAsync)
@@ -204,18 +248,26 @@ func (e *engine) loop(ctx context.Context, s *script) error {
 		return err
 	}
 	defer promise.Free()
-	var settled bool
+	var own, settled bool // whether the script is settled, and also the promise that is its last value
 	var failed error
-	then, err := promise.Then(
-		func(quickjs.Value) { settled = true },
-		func(v quickjs.Value) { settled, failed = true, quickjs.ErrorFromValue(v) })
-	if err != nil {
+	if err := e.whenSettled(promise, func(err error) { own, failed = true, err }); err != nil {
 		return err
 	}
-	defer then.Free()
 	for {
 		if _, err := e.vm.ExecutePendingJobs(); err != nil {
 			return err
+		}
+		if own && failed == nil {
+			own = false
+			last, err := e.vm.CallValue("__hermes_last", promise)
+			if err != nil {
+				return err
+			}
+			defer last.Free()
+			if err := e.whenSettled(last, func(err error) { settled, failed = true, err }); err != nil {
+				return err
+			}
+			continue
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -229,13 +281,36 @@ func (e *engine) loop(ctx context.Context, s *script) error {
 		}
 		a := <-e.answers // comes at the latest when ctx ends
 		e.open--
+		if cancel := e.timers[a.id]; cancel != nil {
+			cancel()
+			delete(e.timers, a.id)
+		}
 		if _, err := e.vm.Call("__hermes_answer", a.id, a.text); err != nil {
 			return err
 		}
 	}
 }
 
+// whenSettled calls done when a promise is settled, with its error.
+func (e *engine) whenSettled(promise quickjs.Value, done func(error)) error {
+	e.vm.SetMemoryLimit(maxMemory + spareMemory)
+	defer e.vm.SetMemoryLimit(maxMemory)
+	then, err := promise.Then(
+		func(quickjs.Value) { done(nil) },
+		func(v quickjs.Value) {
+			e.vm.SetMemoryLimit(maxMemory + spareMemory)
+			done(quickjs.ErrorFromValue(v))
+		})
+	if err == nil {
+		then.Free()
+	}
+	return err
+}
+
 func (e *engine) stop() {
+	e.end(errStopped)
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	select {
 	case <-e.ended:
 	default:
@@ -264,9 +339,18 @@ func withoutImports(code string) string {
 	})
 }
 
+// exhausted reports whether a script had no memory left.
+func exhausted(err error) bool { return strings.Contains(err.Error(), "out of memory") || unclear(err) }
+
+// unclear reports whether an error has no text: an engine without memory for that throws null.
+func unclear(err error) bool { return err.Error() == "null" || err.Error() == "" }
+
 // explain is the text of an error with its place in the script.
 func explain(err error) string {
 	var e *quickjs.Error
+	if unclear(err) {
+		return fmt.Sprintf("the script threw null or \"\", or used up its %d MB of memory", maxMemory>>20)
+	}
 	if !errors.As(err, &e) || e.Stack == "" {
 		return err.Error()
 	}

@@ -52,6 +52,9 @@ func TestJavaScriptIsLimited(t *testing.T) {
 	if a := newScene(t, codeexecution.Config{}).js("const all = []; for (;;) all.push(new Array(1e5).fill(7))"); a.Status != "error" || !strings.Contains(a.Output, "memory") {
 		t.Errorf("memory: %+v", a)
 	}
+	if a := newScene(t, codeexecution.Config{}).js("let x = 'x'.repeat(1e8); print(x)"); a.Status != "error" || !strings.Contains(a.Output, "memory") {
+		t.Errorf("memory while printing: %+v", a)
+	}
 	if a := s.js("function f() { return 1 + f() } f()"); a.Status != "error" || !strings.Contains(a.Output, "stack") {
 		t.Errorf("depth: %+v", a)
 	}
@@ -89,5 +92,47 @@ func TestJavaScriptKeepsVariables(t *testing.T) {
 	}
 	if a := s.js(`print(typeof f)`); a.Output != "undefined\n" {
 		t.Errorf("without keep: %+v", a)
+	}
+}
+
+// TestTimersThatAreNotNeededEndWithTheScript, also after an error.
+func TestTimersThatAreNotNeededEndWithTheScript(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, codeexecution.Config{Timeout: 20 * time.Second})
+	for code, want := range map[string]string{
+		`const t = setTimeout(() => print("late"), 60000); clearTimeout(t); clearTimeout(t); print(1)`:                            "success",
+		`const t = setTimeout(() => {}, 1); setTimeout(() => clearTimeout(t), 20)`:                                                "success",
+		`setTimeout(() => {}, 60000); throw new Error("no")`:                                                                      "error",
+		`await Promise.race([read_file("a"), new Promise((_, no) => { globalThis.t = setTimeout(no, 60000) })]); clearTimeout(t)`: "success",
+	} {
+		if a := s.js(code); a.Status != want || a.Took > 10 {
+			t.Errorf("%s: got %+v, want %s", code, a, want)
+		}
+	}
+}
+
+// TestErrorsOfTheLastPromiseAreSeen: scripts call main() at their end.
+func TestErrorsOfTheLastPromiseAreSeen(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, codeexecution.Config{})
+	if a := s.js("async function main() { await read_file('a'); throw new Error('no') }\nmain();"); a.Status != "error" || !strings.Contains(a.Output, "Error: no") {
+		t.Errorf("got %+v", a)
+	}
+	if a := s.js("(async () => { print((await read_file('a')).tool) })()"); a.Status != "success" || a.Output != "read_file\n" {
+		t.Errorf("got %+v", a)
+	}
+	if a := s.js("globalThis.Promise = globalThis.JSON = globalThis.Map = globalThis.Object = null; print((await read_file('a')).tool)"); a.Output != "read_file\n" {
+		t.Errorf("with other globals: %+v", a)
+	}
+}
+
+// TestOpenTimersAndCallsAreLimited: they take memory that is not the engine's.
+func TestOpenTimersAndCallsAreLimited(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, codeexecution.Config{Timeout: 30 * time.Second})
+	for _, code := range []string{"for (;;) setTimeout(() => {}, 1e8)", "const all = []; for (let i = 0; i < 2000; i++) all.push(hermes_tools.nothing({}))\nawait Promise.all(all)"} {
+		if a := s.js(code); a.Status != "error" || !strings.Contains(a.Output, "more than 1000 calls and timers at once") {
+			t.Errorf("%s: got %+v", code, a)
+		}
 	}
 }

@@ -1,9 +1,10 @@
 (() => {
-	const { __hermes_print: print, __hermes_call: call, __hermes_wait: wait } = globalThis;
+	const { __hermes_print: print, __hermes_call: call, __hermes_wait: wait, __hermes_clear: clear } = globalThis;
 	delete globalThis.__hermes_print;
 	delete globalThis.__hermes_call;
 	delete globalThis.__hermes_wait;
-	const { parse, stringify } = JSON;
+	delete globalThis.__hermes_clear;
+	const { parse, stringify } = JSON, { Promise, Map, Error, Object, Array, String, Number, TypeError, Proxy } = globalThis;
 	const pending = new Map();
 	let next = 1;
 
@@ -31,26 +32,33 @@
 		});
 		return new Promise((resolve) => {
 			const id = next++;
-			pending.set(id, (text) => resolve(parse(text)));
 			call(id, name, stringify(Object.assign(args, named)));
+			pending.set(id, (text) => resolve(parse(text)));
 		});
 	};
 
 	const timers = new Set();
 	globalThis.setTimeout = (run, ms = 0, ...values) => {
 		const id = next++;
+		wait(id, Number(ms) || 0);
 		timers.add(id);
 		pending.set(id, () => timers.delete(id) && run(...values));
-		wait(id, Number(ms) || 0);
 		return id;
 	};
-	globalThis.clearTimeout = (id) => void timers.delete(id);
+	globalThis.clearTimeout = (id) => {
+		if (timers.delete(id)) clear(id);
+	};
 
 	const hidden = (name, value) => Object.defineProperty(globalThis, name, { value, enumerable: false, writable: false, configurable: false });
 	hidden("__hermes_answer", (id, text) => {
 		const done = pending.get(id);
 		pending.delete(id);
 		if (done) done(text);
+	});
+	// The last value of a script is awaited: main() may be its last line.
+	hidden("__hermes_last", async (script) => {
+		const { value } = await script;
+		if (value instanceof Promise) await value;
 	});
 	let tools = {};
 	hidden("__hermes_tools", (list) => {
