@@ -57,6 +57,7 @@ type ending struct {
 	code    int
 	refused []hermes.Refusal
 	err     error // it did not end by itself, or did not run
+	lost    bool  // with the kept variables
 }
 
 // script is one script that runs.
@@ -151,8 +152,10 @@ func (t *Toolset) result(ctx context.Context, c *hermes.Call, s *script, end end
 	case end.err != nil && ctx.Err() != nil:
 		r.Status = statusInterrupted
 		r.Output = below(r.Output, "[execution interrupted — user sent a new message]")
-	case end.err != nil:
+	case end.err != nil && begun == 0 && r.Output == "":
 		return hermes.Result{}, fmt.Errorf("the script did not run: %w", end.err)
+	case end.err != nil:
+		r.Status, r.Error = statusError, end.err.Error()
 	case end.code != 0:
 		r.Status, r.Error = statusError, fmt.Sprintf("the script ended with exit status %d", end.code)
 	}
@@ -160,8 +163,8 @@ func (t *Toolset) result(ctx context.Context, c *hermes.Call, s *script, end end
 		if errs := s.stderr.Text(leftOut); errs != "" {
 			r.Output = below(r.Output, "[stderr]\n"+errs)
 		}
-		if in := s.in; in.Keep && end.err != nil {
-			r.Error = strings.TrimSpace(r.Error + " The kept variables are lost.")
+		if end.lost {
+			r.Error = strings.TrimLeft(strings.TrimSuffix(r.Error, ".")+". ", ". ") + "The kept variables are lost."
 		}
 	}
 	result, err := hermes.JSONResult(r)

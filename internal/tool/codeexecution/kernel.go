@@ -47,6 +47,10 @@ func (k *kernels) run(ctx context.Context, key kernelKey, s *script, start func(
 		return ending{err: err}
 	}
 	end, alive := of.runs(ctx, s)
+	if !alive {
+		end.lost = true
+		of.stop()
+	}
 	k.put(of, alive)
 	return end
 }

@@ -2,6 +2,9 @@ package codeexecution_test
 
 import (
 	"context"
+	"os"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,4 +57,66 @@ func TestAForkedProcessIsNoKernel(t *testing.T) {
 			t.Errorf("got %+v", a)
 		}
 	})
+}
+
+// TestAKernelEndsWhileItsScriptRuns: with its session, and with the program.
+func TestAKernelEndsWhileItsScriptRuns(t *testing.T) {
+	t.Parallel()
+	for language, code := range map[string]string{
+		"javascript": "await read_file('a'); for (;;) {}",
+		"python":     "from hermes_tools import read_file\nread_file('a')\nwhile True: pass",
+	} {
+		s := newScene(t, codeexecution.Config{Timeout: 20 * time.Second})
+		began := make(chan struct{}, 1)
+		s.host.tool = func(ctx context.Context, name string, args map[string]any) (hermes.Result, error) {
+			began <- struct{}{}
+			return echo(ctx, name, args)
+		}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			<-began
+			s.set.Stop(hermes.SessionRef{ID: "s1"})
+		}()
+		a, err := s.call(t.Context(), map[string]any{"code": code, "language": language, "keep": true})
+		if err != nil || a.Status != "error" || a.Calls != 1 || a.Error != "the kernel was ended. The kept variables are lost." {
+			t.Errorf("%s: got %+v, error %v", language, a, err)
+		}
+		<-ended
+	}
+}
+
+// TestAKernelThatIsLostIsFreed: engines that ran out of time do not pile up.
+func TestAKernelThatIsLostIsFreed(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, codeexecution.Config{})
+	before := resident(t)
+	for range 8 {
+		ctx, cancel := context.WithCancel(t.Context())
+		s.host.tool = func(context.Context, string, map[string]any) (hermes.Result, error) {
+			cancel()
+			return hermes.Result{Text: "{}"}, nil
+		}
+		a, err := s.call(ctx, map[string]any{"code": "const big = 'x'.repeat(5e7) + 'y'; await read_file('a'); for (;;) {}", "language": "javascript", "keep": true})
+		if err != nil || a.Status != "interrupted" {
+			t.Fatalf("got %+v, error %v", a, err)
+		}
+	}
+	if grown := resident(t) - before; grown > 200 {
+		t.Errorf("8 kernels of 50 MB that ended keep %d MB", grown)
+	}
+}
+
+// resident is the memory of this process, in MB.
+func resident(t *testing.T) int {
+	t.Helper()
+	b, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Skip(err)
+	}
+	pages, err := strconv.Atoi(strings.Fields(string(b))[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages * os.Getpagesize() >> 20
 }

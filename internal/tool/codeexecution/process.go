@@ -122,7 +122,7 @@ func (t *Toolset) start(ctx context.Context, call *hermes.Call) (*process, error
 		if broken := <-served; err == nil && broken != nil && exit.Code != 0 {
 			err = broken
 		}
-		p.exit = ending{exit.Code, exit.Refused, err}
+		p.exit = ending{code: exit.Code, refused: exit.Refused, err: err}
 		p.end(nil)
 	}()
 	return p, nil
