@@ -135,6 +135,7 @@ func (s *streams) or(rest func(kind byte, text []byte)) func(kind byte, text []b
 		switch {
 		case len(s.piece) > maxMessage:
 			s.messages.CloseWithError(errTooLong)
+			s.piece = nil
 		case kind == markLast:
 			_, _ = s.messages.Write(append(s.piece, '\n')) // fails only if the reading has ended
 			s.piece = nil

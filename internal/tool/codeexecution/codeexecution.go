@@ -56,7 +56,7 @@ type Config struct {
 // Toolset is execute_code for all sessions of a program. It may be used concurrently.
 type Toolset struct {
 	config      Config
-	pythons     pythons
+	pythons     sessionPythons
 	kernels     kernels
 	microPython microRuntime
 }
@@ -98,7 +98,10 @@ func (t *Toolset) Stop(s hermes.SessionRef) { t.kernels.end(s.ID) }
 
 // Hook ends the kernels of a session with it.
 func (t *Toolset) Hook() hermes.Hook {
-	return hermes.Hook{Name: "code execution", SessionEnd: func(_ context.Context, s hermes.SessionRef) { t.kernels.end(s.ID) }}
+	return hermes.Hook{Name: "code execution", SessionEnd: func(_ context.Context, s hermes.SessionRef) {
+		t.kernels.end(s.ID)
+		t.pythons.forget(s.ID)
+	}}
 }
 
 // Close ends all kernels and starts no others.

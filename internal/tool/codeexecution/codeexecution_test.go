@@ -1,6 +1,7 @@
 package codeexecution_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -17,6 +18,7 @@ import (
 type host struct {
 	hermes.Host
 	env   hermes.Environment
+	id    string // of the session; "" is s1
 	specs []hermes.Spec
 	tool  func(ctx context.Context, name string, args map[string]any) (hermes.Result, error)
 
@@ -24,7 +26,7 @@ type host struct {
 	progress []string
 }
 
-func (h *host) Session() hermes.SessionRef      { return hermes.SessionRef{ID: "s1"} }
+func (h *host) Session() hermes.SessionRef      { return hermes.SessionRef{ID: cmp.Or(h.id, "s1")} }
 func (h *host) Environment() hermes.Environment { return h.env }
 func (h *host) Tools() []hermes.Spec            { return h.specs }
 func (h *host) Progress(text string) {

@@ -3,6 +3,7 @@ package codeexecution_test
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,16 +27,22 @@ func (s *scene) kept(language, code string) answer {
 func TestAThreadOutlivesTheScriptOfAKernel(t *testing.T) {
 	t.Parallel()
 	everywhere(t, codeexecution.Config{Timeout: 10 * time.Second}, func(t *testing.T, s *scene) {
+		begun := filepath.Join(t.TempDir(), "begun")
 		s.host.tool = func(ctx context.Context, name string, args map[string]any) (hermes.Result, error) {
+			if err := os.WriteFile(begun, nil, 0o600); err != nil {
+				return hermes.Result{}, err
+			}
 			time.Sleep(300 * time.Millisecond) // the script ends meanwhile
 			return echo(ctx, name, args)
 		}
 		s.kept("python", `
-import threading
+import os, threading, time
 from hermes_tools import read_file
 got = []
 thread = threading.Thread(target=lambda: got.append(read_file("x")["args"]["path"]))
 thread.start()
+while not os.path.exists("`+begun+`"):
+    time.sleep(0.01)
 `)
 		if a := s.kept("python", "thread.join(5)\nprint(got)"); a.Output != "['x']\n" {
 			t.Errorf("got %+v", a)

@@ -22,6 +22,33 @@ const noPython = 86
 // python is an interpreter that was found, and for which search path.
 type python struct{ key, program string }
 
+// sessionPythons are the interpreters of all sessions. Each session has its own, since a script
+// is confined to what its session may do, and says by itself which interpreter runs it.
+type sessionPythons struct {
+	mu  sync.Mutex
+	all map[string]*pythons
+}
+
+// of returns the interpreters of a session.
+func (s *sessionPythons) of(session string) *pythons {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[string]*pythons{}
+	}
+	if s.all[session] == nil {
+		s.all[session] = &pythons{}
+	}
+	return s.all[session]
+}
+
+// forget frees what is known of a session.
+func (s *sessionPythons) forget(session string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, session)
+}
+
 // pythons remembers the interpreters behind programs such as pyenv's, which take a third of
 // a second to find them.
 type pythons struct {
@@ -32,7 +59,13 @@ type pythons struct {
 // maxPythons is how many interpreters are remembered.
 const maxPythons = 32
 
+// maxPath is the longest path of an interpreter and its key, in bytes.
+const maxPath = 4096
+
 func (p *pythons) add(found python) {
+	if len(found.key)+len(found.program) > maxPath || strings.ContainsRune(found.key+found.program, 0) {
+		return // no shell could read it
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, k := range p.known {

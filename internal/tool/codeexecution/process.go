@@ -87,8 +87,9 @@ type fromScript struct {
 // start starts a Python for a call. It lives until ctx ends or it ends by itself.
 func (t *Toolset) start(ctx context.Context, call *hermes.Call) (*process, error) {
 	env := call.Host.Environment()
-	p := &process{token: rand.Text(), found: t.pythons.add, done: make(chan struct{})}
-	c := hermes.Command{Line: line(&t.pythons, t.config.Strict, t.config.Passthrough), Grace: killGrace}
+	known := t.pythons.of(call.Host.Session().ID)
+	p := &process{token: rand.Text(), found: known.add, done: make(chan struct{})}
+	c := hermes.Command{Line: line(known, t.config.Strict, t.config.Passthrough), Grace: killGrace}
 	if call.Approved != nil {
 		c.Ready = func() error { return unchanged(call) }
 	}
@@ -184,6 +185,7 @@ func (p *process) serve() error {
 	free := make(chan struct{}, maxBusy)
 	var busy sync.WaitGroup
 	defer busy.Wait()
+	defer p.channel.Close() // what is written to it waits for no reader
 	for {
 		text, err := readLine(in)
 		if errors.Is(err, errTooLong) {
@@ -201,9 +203,12 @@ func (p *process) serve() error {
 		switch {
 		case m.Ready != "":
 			p.mu.Lock()
+			first := !p.ready // only this one comes before the script runs
 			p.ready = true
 			p.mu.Unlock()
-			p.found(python{m.Key, m.Ready})
+			if first {
+				p.found(python{m.Key, m.Ready})
+			}
 		case m.Ended != 0 && r != nil && m.Ended == r.number:
 			r.end.Do(func() { r.code = m.Code; close(r.ended) })
 		case m.Call != 0:

@@ -348,3 +348,72 @@ fd = next(int(n) for n in os.listdir('/proc/self/fd') if os.path.exists('/proc/s
 		t.Errorf("got %+v", a)
 	}
 }
+
+// theirMark is a script that finds how marks begin.
+const theirMark = `
+import os, sys
+f = sys._getframe()
+while "mark" not in f.f_locals:
+    f = f.f_back
+m = f.f_locals["mark"].decode()
+`
+
+// TestAScriptChoosesNoInterpreter for later scripts, of its session or of another.
+func TestAScriptChoosesNoInterpreter(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, codeexecution.Config{Timeout: 20 * time.Second})
+	s.run("pass")
+	lines := &lineEnv{Environment: s.host.env}
+	s.host.env = lines
+	s.run("pass")
+	for _, session := range []string{"s1", "s2"} {
+		s.host.id = session
+		for _, ready := range []string{`{"ready": "/tmp/evil", "key": "k"}`, `{"ready": "/tmp/evil", "key": "\\u0000"}`} {
+			code := theirMark + "os.write(2, (m + '." + ready + "\\n').encode())"
+			if a := s.run(code); a.Status != "success" {
+				t.Errorf("got %+v", a)
+			}
+		}
+		if a := s.run("print('fine')"); a.Output != "fine\n" || strings.Contains(lines.last, "evil") {
+			t.Errorf("got %+v; line %s", a, lines.last)
+		}
+	}
+}
+
+// lineEnv remembers the last line, and hands no open files.
+type lineEnv struct {
+	hermes.Environment
+	last string
+}
+
+func (e *lineEnv) Exec(ctx context.Context, c hermes.Command) (hermes.Exit, error) {
+	e.last = c.Line
+	return e.Environment.Exec(ctx, c)
+}
+
+// TestASessionLearnsNoInterpreterOfAnother, whose walls may be others.
+func TestASessionLearnsNoInterpreterOfAnother(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, codeexecution.Config{})
+	lines := &lineEnv{Environment: s.host.env}
+	s.host.env = lines
+	known := func(session string) bool {
+		s.host.id = session
+		s.run("pass")
+		return strings.Contains(lines.last, ") [ ! -x ")
+	}
+	if known("s1") || !known("s1") || known("s2") {
+		t.Error("an interpreter is not known in its session only")
+	}
+}
+
+// TestNonsenseOnTheStreamsEndsTheScript, and what it sends after it is not waited for.
+func TestNonsenseOnTheStreamsEndsTheScript(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, codeexecution.Config{Timeout: 20 * time.Second})
+	s.host.env = plain{s.host.env}
+	code := theirMark + "print(1)\nwhile True: os.write(2, (m + '.nonsense\\n').encode())"
+	if a := s.run(code); a.Status != "error" || !strings.Contains(a.Error, "no message") || a.Took > 15 {
+		t.Errorf("got %+v", a)
+	}
+}
