@@ -129,7 +129,7 @@ func TestErrorsOfTheLastPromiseAreSeen(t *testing.T) {
 // TestOpenTimersAndCallsAreLimited: they take memory that is not the engine's.
 func TestOpenTimersAndCallsAreLimited(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, codeexecution.Config{Timeout: 30 * time.Second})
+	s := newScene(t, codeexecution.Config{Timeout: 2 * time.Minute})
 	for _, code := range []string{"for (;;) setTimeout(() => {}, 1e8)", "const all = []; for (let i = 0; i < 2000; i++) all.push(hermes_tools.nothing({}))\nawait Promise.all(all)"} {
 		if a := s.js(code); a.Status != "error" || !strings.Contains(a.Output, "more than 1000 calls and timers at once") {
 			t.Errorf("%s: got %+v", code, a)

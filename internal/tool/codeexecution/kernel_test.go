@@ -104,7 +104,7 @@ func TestAKernelThatIsLostIsFreed(t *testing.T) {
 			cancel()
 			return hermes.Result{Text: "{}"}, nil
 		}
-		a, err := s.call(ctx, map[string]any{"code": "const big = 'x'.repeat(5e7) + 'y'; await read_file('a'); for (;;) {}", "language": "javascript", "keep": true})
+		a, err := s.call(ctx, map[string]any{"code": "const big = new Uint8Array(5e7).fill(1); await read_file('a'); for (;;) {}", "language": "javascript", "keep": true})
 		if err != nil || a.Status != "interrupted" {
 			t.Fatalf("got %+v, error %v", a, err)
 		}
