@@ -106,6 +106,7 @@ func (t *Toolset) start(ctx context.Context, call *hermes.Call) (*process, error
 	} else {
 		s := newStreams()
 		p.channel, c.Stdin = s, s.input
+		c.Env = []string{hermes.ChannelVariable + "="} // the session may have exported one
 		stdout.mark, stderr.mark = s.or(p.mark), s.or(p.mark)
 	}
 	ctx, p.end = context.WithCancelCause(ctx)

@@ -39,6 +39,9 @@ func everywhere(t *testing.T, c codeexecution.Config, test func(t *testing.T, s 
 func TestCallsWorkEverywhere(t *testing.T) {
 	t.Parallel()
 	everywhere(t, codeexecution.Config{}, func(t *testing.T, s *scene) {
+		if _, err := s.host.env.Exec(t.Context(), hermes.Command{Line: "export HERMES_CHANNEL=9", Keep: true}); err != nil {
+			t.Fatal(err)
+		}
 		a := s.run(`
 import sys, subprocess, threading
 from hermes_tools import read_file
