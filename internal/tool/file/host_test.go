@@ -153,10 +153,11 @@ type environment struct {
 	began              string // the session's folder, empty for dir
 	home, dir, session string
 	here               bool
-	plain              bool // ripgrep is not available to commands
-	fold               bool // names that differ in case are the same file
-	ignore             bool // the session ignores rules
-	across             bool // renaming fails as between two disks
+	plain              bool   // ripgrep is not available to commands
+	programs           string // the only folder of programs, if not empty
+	fold               bool   // names that differ in case are the same file
+	ignore             bool   // the session ignores rules
+	across             bool   // renaming fails as between two disks
 	layer              string
 	fail               func(path string) error
 }
@@ -173,6 +174,9 @@ func (e *environment) Exec(ctx context.Context, c hermes.Command) (hermes.Exit, 
 	}
 	cmd := exec.CommandContext(ctx, "sh", "-c", c.Line)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = e.dir, c.Stdout, c.Stderr
+	if e.programs != "" {
+		cmd.Env = []string{"PATH=" + e.programs}
+	}
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

@@ -61,15 +61,55 @@ func remoteLine(q search.Query, in searchArgs) string {
 		fixed = "-F"
 	}
 	exclude := "--exclude-dir=.git --exclude-dir=node_modules --exclude-dir=.venv --exclude-dir=__pycache__"
+	pruned := remotePruned
 	if !hidden {
 		exclude += " --exclude-dir='.?*' --exclude='.?*'"
+		pruned += " -o -name '.?*'"
 	}
-	grep := cmp.Or(fixed, "-E")
+	plain, test := pattern, "index($0, ENVIRON[\"p\"])"
+	fold := option(fixed == "" && strings.HasPrefix(pattern, "(?i)"), "i")
+	if fixed == "" {
+		plain, test = extended(strings.TrimPrefix(pattern, "(?i)")), "$0 ~ ENVIRON[\"p\"]"
+	}
 	return fmt.Sprintf("if command -v rg >/dev/null 2>&1; then rg -nH --null --no-heading --color never --sortr modified %s %s -e %s -- %s; "+
-		"elif echo x | grep -qP x 2>/dev/null; then grep -rnIHZ %s %s -e %s -- %s; else grep -rnIH --null %s %s -e %s -- %s; fi",
+		"elif echo x | grep -qP x 2>/dev/null; then grep -rnIHZ %s %s -e %s -- %s; "+
+		"elif echo x | grep -q --null x 2>/dev/null; then grep -rnIH%s --null %s %s -e %s -- %s; "+
+		// The grep of busybox cannot end names with NUL.
+		"else p=%s find %s ! -path %s \\( %s \\) -prune -o -type f -exec awk %s '%s {printf \"%%s%%c%%d:%%s\\n\", FILENAME, 0, FNR, $0}' {} + || exit 2; fi",
 		fixed, option(hidden, "--hidden"), quote(pattern), root,
 		cmp.Or(fixed, "-P"), exclude, quote(pattern), root,
-		grep, exclude, quote(pattern), root)
+		fold, cmp.Or(fixed, "-E"), exclude, quote(plain), root,
+		quote(plain), root, root, pruned, option(fold != "", "-v IGNORECASE=1"), test)
+}
+
+// extended is a pattern as POSIX writes it: what Perl abbreviates is spelt out.
+func extended(pattern string) string {
+	classes := map[byte]string{'d': "0-9", 'w': "[:alnum:]_", 's': "[:space:]", 'D': "^0-9", 'W': "^[:alnum:]_", 'S': "^[:space:]"}
+	var b strings.Builder
+	list := false // in brackets
+	for i := 0; i < len(pattern); i++ {
+		c := pattern[i]
+		class := ""
+		if c == '\\' && i+1 < len(pattern) {
+			i++
+			class = classes[pattern[i]]
+		}
+		switch {
+		case class != "" && !list:
+			b.WriteString("[" + class + "]")
+		case class != "":
+			b.WriteString(class)
+		case c == '\\':
+			b.WriteString(pattern[i-1 : i+1])
+		case !list && strings.HasPrefix(pattern[i:], "(?:"):
+			b.WriteByte(c)
+			i += 2
+		default:
+			b.WriteByte(c)
+			list = c == '[' || list && c != ']'
+		}
+	}
+	return b.String()
 }
 
 func option(on bool, text string) string {

@@ -3,6 +3,8 @@ package file_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -49,6 +51,8 @@ func TestSearch(t *testing.T) {
 			args{"counts": []any{args{"path": "pkg/run.go", "count": 1.0}}, "total_count": 1.0, "truncated": false}},
 		{"one file", args{"pattern": "(?i)RUN it", "path": "README.md"},
 			args{"matches": []any{line("README.md", 1, "Run it: run(1)")}, "total_count": 1.0, "truncated": false}},
+		{"what Perl abbreviates", args{"pattern": `(?:run|walk)\(\d[\d)]`},
+			args{"matches": []any{line("README.md", 1, "Run it: run(1)")}, "total_count": 1.0, "truncated": false}},
 		{"hidden files by glob, secrets left out", args{"pattern": "run", "file_glob": "{.env,.github/*.yml}"},
 			args{"matches": []any{line(".github/ci.yml", 1, "run: go")}, "total_count": 1.0, "truncated": false, "_omitted": "1 file that may not be read was not searched"}},
 		{"files by glob", args{"pattern": "*.go", "target": "files"},
@@ -77,7 +81,33 @@ func TestSearch(t *testing.T) {
 				}
 			})
 		}
+		t.Run("behind busybox/"+tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := searchWorld(t, false)
+			w.env.programs = mustBusybox(t)
+			got := w.ok("search_files", tt.args)
+			if diff := cmp.Diff(unordered(tt.want), unordered(got)); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
+}
+
+// mustBusybox returns a folder with the programs of busybox, or skips the test where it is missing.
+func mustBusybox(t *testing.T) string {
+	t.Helper()
+	program, err := exec.LookPath("busybox")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"sh", "find", "grep", "awk", "sort"} {
+		must(t, os.Symlink(program, filepath.Join(dir, name)))
+	}
+	return dir
 }
 
 // unordered returns what does not depend on the order of the disk: the items of
