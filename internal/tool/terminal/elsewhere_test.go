@@ -2,7 +2,9 @@ package terminal_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -85,5 +87,26 @@ func TestTheSudoPasswordOfThisMachineStaysHere(t *testing.T) {
 	b.host.environment = elsewhere{b.host.environment, "/home/agent", ""}
 	if a := b.run("sudo echo x"); strings.Contains(a.Output, "as root") || len(b.host.asked) != 1 {
 		t.Errorf("got %+v, asked %v", a, b.host.asked)
+	}
+}
+
+// lost is an environment that loses the connection to its commands.
+type lost struct{ hermes.Environment }
+
+var errLost = errors.New("the connection was lost, so the outcome is unknown")
+
+func (lost) Exec(_ context.Context, c hermes.Command) (hermes.Exit, error) {
+	_, _ = io.WriteString(c.Stdout, "deployed 1 of 2\n")
+	return hermes.Exit{}, errLost
+}
+
+// TestALostCommandIsNotSaidToHaveNotRun, and what it wrote is kept.
+func TestALostCommandIsNotSaidToHaveNotRun(t *testing.T) {
+	t.Parallel()
+	b := mustFixture(t, terminal.Config{})
+	b.host.environment = lost{b.host.environment}
+	_, err := b.call(t.Context(), "terminal", map[string]any{"command": "deploy"})
+	if !errors.Is(err, errLost) || strings.Contains(err.Error(), "not run") || !strings.Contains(err.Error(), "deployed 1 of 2") {
+		t.Error(err)
 	}
 }

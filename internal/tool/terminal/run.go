@@ -134,7 +134,10 @@ func (t *shellOf) foreground(ctx context.Context, c *hermes.Call, e hermes.Envir
 		r.ExitCode = codeInterrupted
 		r.Output = strings.TrimLeft(r.Output+"\n[Command interrupted]", "\n")
 	default:
-		return hermes.Result{}, fmt.Errorf("the command did not run: %w", err)
+		if r.Output != "" { // a connection was lost, so it ran
+			return hermes.Result{}, fmt.Errorf("run the command: %w; until then it wrote:\n%s", err, r.Output)
+		}
+		return hermes.Result{}, fmt.Errorf("run the command: %w", err) // the cause knows whether it ran
 	}
 	benign := false
 	if err == nil {
