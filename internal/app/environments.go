@@ -64,7 +64,7 @@ func (a *App) elsewhere(run hermes.RunSpec) (hermes.Environment, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the session works in %s, which cannot be used: %w", b.name, err)
 		}
-		return remote.New(remote.Config{Runner: runner, Dir: run.Workspace.Dir, Env: a.handed(cfg, slices.Concat(cfg.Terminal().EnvPassthrough, a.skillVariables(context.Background())))}), nil
+		return remote.New(remote.Config{Runner: runner, Dir: run.Workspace.Dir, Notes: cfg.Home().Join("run", "places"), Env: a.handed(cfg, slices.Concat(cfg.Terminal().EnvPassthrough, a.skillVariables(context.Background())))}), nil
 	})
 }
 

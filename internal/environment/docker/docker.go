@@ -118,6 +118,7 @@ var (
 	_ remote.Runner    = (*Runner)(nil)
 	_ remote.Describer = (*Runner)(nil)
 	_ remote.Terminals = (*Runner)(nil)
+	_ remote.Lasting   = (*Runner)(nil)
 )
 
 // New checks the options. It starts nothing: the first script does, so that an engine that
@@ -175,6 +176,14 @@ func (r *Runner) Describe() hermes.Description {
 			r.config.Image, strings.Join(r.dangers.writable, ", "))
 	}
 	return d
+}
+
+// Place is the name of a container that is kept.
+func (r *Runner) Place() string {
+	if !r.plan.kept {
+		return ""
+	}
+	return "docker " + r.plan.name
 }
 
 // HostWritable reports whether commands can change files of the host or reach its engine.

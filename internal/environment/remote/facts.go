@@ -81,9 +81,12 @@ func (p *place) know(ctx context.Context) (*facts, error) {
 }
 
 func (p *place) ask() (*facts, error) {
+	if err := p.note(); err != nil {
+		return nil, err
+	}
 	mark := "hermes:" + word()
 	var out, problem bounded
-	code, err := p.exec(p.life, Script{Text: arguments(p.folder, mark) + askScript, Stdout: &out, Stderr: &problem})
+	code, err := p.exec(p.life, Script{Text: arguments(statePrefix+p.word, mark) + askScript, Stdout: &out, Stderr: &problem})
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +97,7 @@ func (p *place) ask() (*facts, error) {
 	if p.shell != "" {
 		f.shell = p.shell
 	}
+	p.endAbandoned(f)
 	return f, nil
 }
 

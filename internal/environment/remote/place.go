@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"hermes/internal/liveness"
 	"hermes/internal/shellstate"
 )
 
@@ -23,15 +24,17 @@ const (
 type place struct {
 	runner Runner
 	shell  string          // as configured
-	folder string          // the name of the state folder
+	word   string          // ends the name of the state folder, and begins the ids of commands
+	notes  string          // as configured
 	life   context.Context // ends when the last view is closed
 	end    context.CancelCauseFunc
 
 	mu      sync.Mutex
 	views   int
-	asking  *asking  // the question to the place, or its answer
-	slots   []string // ids of the commands in them; "" is free
-	pending []target // what could not be ended yet
+	asking  *asking          // the question to the place, or its answer
+	noted   *liveness.Folder // used by the question and after it; nil without a note
+	slots   []string         // ids of the commands in them; "" is free
+	pending []target         // what could not be ended yet
 	active  sync.WaitGroup
 }
 
@@ -45,7 +48,7 @@ func (p *place) view(dir string, env []string) *Environment {
 	p.mu.Lock()
 	p.views++
 	p.mu.Unlock()
-	e := &Environment{place: p, id: word() + ".", dir: dir, extra: env}
+	e := &Environment{place: p, id: p.word + "." + word() + ".", dir: dir, extra: env}
 	e.life, e.end = context.WithCancelCause(context.Background())
 	return e
 }
@@ -158,6 +161,9 @@ func (p *place) release() error {
 	var errs []error
 	if f := p.known(); f != nil {
 		errs = append(errs, p.endPending(), p.script(`rm -rf -- "$1" || { sleep 1; rm -rf -- "$1"; }`, f.state))
+	}
+	if err := errors.Join(errs...); err == nil && p.noted != nil {
+		errs = append(errs, p.noted.Remove()) // else the next program tries again
 	}
 	return errors.Join(append(errs, p.runner.Close())...)
 }

@@ -26,6 +26,9 @@ type Config struct {
 	// Shell is the program in the place that runs command lines; empty is bash, or sh
 	// where there is no bash.
 	Shell string
+	// Notes is a folder of this machine in which the package notes which [Lasting] places
+	// are in use; empty notes nothing, and what a killed program left there goes on.
+	Notes string
 }
 
 // Environment is a place, or a view of it with a folder and variables of its own. Its
@@ -56,7 +59,7 @@ var errClosed = errors.New("the environment of this session is closed")
 
 // New returns the environment of a place. It starts nothing yet.
 func New(c Config) *Environment {
-	p := &place{runner: c.Runner, shell: c.Shell, folder: ".hermes-" + word()}
+	p := &place{runner: c.Runner, shell: c.Shell, word: word(), notes: c.Notes}
 	p.life, p.end = context.WithCancelCause(context.Background())
 	return p.view(c.Dir, c.Env)
 }

@@ -62,6 +62,12 @@ type (
 		// both streams go to s.Stdout.
 		Terminal(ctx context.Context, s Script, columns, rows int) (code int, err error)
 	}
+	// Lasting is a place that goes on when this program is killed, with what runs there.
+	Lasting interface {
+		// Place names it: the same for all Runners of one place, and for no other. It is
+		// empty for a place that ends with its session.
+		Place() string
+	}
 	// FileServer has files of its own, such as over sftp, instead of those over scripts,
 	// which it gets for what it cannot do itself.
 	FileServer interface {

@@ -87,6 +87,7 @@ var (
 	_ remote.Describer  = (*Runner)(nil)
 	_ remote.Terminals  = (*Runner)(nil)
 	_ remote.FileServer = (*Runner)(nil)
+	_ remote.Lasting    = (*Runner)(nil)
 )
 
 // way is a way to the machine. Its methods may be called concurrently.
@@ -199,6 +200,11 @@ func (r *Runner) Describe() hermes.Description {
 		Isolation: hermes.Isolation{Layer: "remote", Text: text + ", and may do what that user may."},
 		Network:   hermes.NetworkHost,
 	}
+}
+
+// Place is the machine and who logs in there.
+func (r *Runner) Place() string {
+	return fmt.Sprintf("ssh %s %s %d", r.config.User, r.config.Host, r.config.Port)
 }
 
 // Close ends the connection with all that still uses it. What scripts left running on the
