@@ -51,3 +51,18 @@ func TestFilesElsewhereAreJudgedByTheHomeThere(t *testing.T) {
 	w.env.here, w.env.home = false, "/home/agent"
 	w.ok("write_file", args{"path": filepath.Join(w.home, "state-of-here"), "content": "x"})
 }
+
+// TestInstructionsAreNotLookedForInVain: each look at a file elsewhere is a script there.
+func TestInstructionsAreNotLookedForInVain(t *testing.T) {
+	t.Parallel()
+	w := newWorldWith(t, file.Config{})
+	w.env.here = false
+	w.put("main.go", "package main\n")
+	w.env.looked = func(path string) {
+		if name := filepath.Base(path); name != "main.go" {
+			t.Errorf("looked at %s", path)
+		}
+	}
+	r := hermes.Result{Text: "{}"}
+	w.set.Hook().AfterTool(t.Context(), w.call("read_file", args{"path": "main.go"}), &r)
+}

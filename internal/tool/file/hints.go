@@ -53,7 +53,6 @@ func (t *Toolset) addHints(ctx context.Context, c *hermes.Call, r *hermes.Result
 	if err != nil {
 		return
 	}
-	t.knowRoot(ctx, c, realRoot)
 	full := len(r.Text) + maxHints
 	for _, path := range paths {
 		p, err := t.locate(ctx, c.Host, path)
@@ -71,6 +70,7 @@ func (t *Toolset) addHints(ctx context.Context, c *hermes.Call, r *hermes.Result
 			if !t.ledger.first(sessionOf(c), "folder "+folder) || dependency(root, folder) {
 				continue
 			}
+			t.knowRoot(ctx, c, realRoot) // only now: in a place elsewhere each look takes time
 			text, from := t.hint(ctx, c, realRoot, folder)
 			r.Text, r.Provenance = r.Text+text, hermes.AddProvenance(r.Provenance, from)
 		}

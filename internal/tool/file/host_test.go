@@ -160,6 +160,7 @@ type environment struct {
 	across             bool   // renaming fails as between two disks
 	layer              string
 	fail               func(path string) error
+	looked             func(path string) // is told what is looked at, if set
 }
 
 func (e *environment) Files() hermes.Files { return (*files)(e) }
@@ -214,6 +215,9 @@ func (f *files) at(path string) string {
 }
 
 func (f *files) Stat(_ context.Context, path string) (fs.FileInfo, error) {
+	if f.looked != nil {
+		f.looked(path)
+	}
 	return os.Stat(f.at(path))
 }
 
