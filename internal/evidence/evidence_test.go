@@ -449,7 +449,7 @@ func TestLongTextsTakeNoTime(t *testing.T) {
 		marks, err := evidence.Check(t.Context(), evidence.Turn{Ending: tt.ending}, func(context.Context, string, string, int) (string, error) {
 			return `[{"class":"pushed","quote":"` + tt.quote + `","about":"` + tt.quote + `"}]`, nil
 		})
-		if took := time.Since(began); took > 5*time.Second || len(marks) != tt.want {
+		if took := time.Since(began); took > time.Minute || len(marks) != tt.want { // hours if it grew with the square, and seconds on a busy machine
 			t.Errorf("%.30q took %v: %d marks, %v", tt.ending, took, len(marks), err)
 		}
 	}
