@@ -42,8 +42,8 @@ func TestJavaScriptCallsTools(t *testing.T) {
 
 func TestJavaScriptIsLimited(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, codeexecution.Config{Timeout: time.Second, MaxCalls: 2})
-	if a := s.js("print(1); for (;;) {}"); a.Status != "timeout" || a.Error != "Script timed out after 1s and was killed." || a.Output != "1\n" {
+	s := newScene(t, codeexecution.Config{MaxCalls: 2})
+	if a := newScene(t, codeexecution.Config{Timeout: 3 * time.Second}).js("print(1); for (;;) {}"); a.Status != "timeout" || a.Error != "Script timed out after 3s and was killed." || a.Output != "1\n" {
 		t.Errorf("endless: %+v", a)
 	}
 	if a := s.js("await new Promise(() => {})"); a.Status != "error" {
