@@ -52,8 +52,8 @@ func TestTheNextProgramEndsWhatAKilledOneLeft(t *testing.T) {
 			q := mustStart(t, living, hermes.Command{Line: "read a; exit 3"})
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
-			if _, err := p.Wait(ctx); err != nil {
-				t.Errorf("what the killed program left: %v", err)
+			if _, err := p.Wait(ctx); ctx.Err() != nil { // an error says that its folder was gone before its end was read
+				t.Errorf("what the killed program left still runs: %v", err)
 			}
 			output(t, elsewhere, "true")
 			output(t, next, "true")
