@@ -433,7 +433,6 @@ func TestAClaimIsMarkedOnce(t *testing.T) {
 
 // TestLongTextsTakeNoTime in endings and in answers, and what is in a long block of code claims nothing.
 func TestLongTextsTakeNoTime(t *testing.T) {
-	t.Parallel()
 	blank := strings.Repeat("x", 3<<20)
 	for _, tt := range []struct {
 		ending, quote string
@@ -445,12 +444,19 @@ func TestLongTextsTakeNoTime(t *testing.T) {
 		{"```\n" + blank + "\n```\nI pushed it.", "I pushed it", 1},
 		{blank + "\nI pushed it.", "I pushed it", 1},
 	} {
-		began := time.Now()
-		marks, err := evidence.Check(t.Context(), evidence.Turn{Ending: tt.ending}, func(context.Context, string, string, int) (string, error) {
-			return `[{"class":"pushed","quote":"` + tt.quote + `","about":"` + tt.quote + `"}]`, nil
-		})
-		if took := time.Since(began); took > time.Minute || len(marks) != tt.want { // hours if it grew with the square, and seconds on a busy machine
-			t.Errorf("%.30q took %v: %d marks, %v", tt.ending, took, len(marks), err)
+		best := time.Hour
+		for try := 0; try < 3 && best > 5*time.Second; try++ { // other work on the machine only ever adds
+			began := time.Now()
+			marks, err := evidence.Check(t.Context(), evidence.Turn{Ending: tt.ending}, func(context.Context, string, string, int) (string, error) {
+				return `[{"class":"pushed","quote":"` + tt.quote + `","about":"` + tt.quote + `"}]`, nil
+			})
+			best = min(best, time.Since(began))
+			if len(marks) != tt.want {
+				t.Errorf("%.30q: %d marks, %v", tt.ending, len(marks), err)
+			}
+		}
+		if best > 5*time.Second {
+			t.Errorf("%.30q took %v", tt.ending, best)
 		}
 	}
 }
