@@ -30,7 +30,10 @@ var holdScript string
 //go:embed follow.sh
 var followScript string
 
-var errEnded = errors.New("the process has ended")
+var (
+	errEnded = errors.New("the process has ended")
+	errGone  = errors.New("the process is gone: its place was started again, so its outcome is unknown")
+)
 
 // background is a command that runs by itself in the place: a process there holds it,
 // writes its output to files and its exit code to another. It is followed by a script, and
@@ -184,7 +187,7 @@ func (b *background) look(wire context.Context) bool {
 		b.err = errors.Join(fmt.Errorf("the process could not be followed to its end, so its outcome is unknown: %w", cmpError(err, context.Cause(b.ctx))), p.endOne(b.target))
 		return true
 	case words[0] == saidGone:
-		b.err = errors.New("the process is gone: its place was started again, so its outcome is unknown")
+		b.err = errGone
 		p.free(b.target.slot)
 		return true
 	}
