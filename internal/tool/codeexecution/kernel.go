@@ -38,6 +38,7 @@ type kernels struct {
 	mu     sync.Mutex
 	all    []*kept // the least recently used first
 	closed bool
+	ending sync.WaitGroup // those that made room for others
 }
 
 // run runs a script in the kernel of a key, which is made if there is none.
@@ -82,7 +83,7 @@ func (k *kernels) take(key kernelKey, start func(life context.Context) (kernel, 
 			i++
 			continue
 		}
-		go k.all[i].stop()
+		k.ending.Go(k.all[i].stop)
 		k.all = append(k.all[:i:i], k.all[i+1:]...)
 	}
 	made, err := start(context.Background())
@@ -142,6 +143,7 @@ func (k *kernels) close() {
 	k.closed = true
 	k.mu.Unlock()
 	k.stop(func(*kept) bool { return true })
+	k.ending.Wait()
 }
 
 func (k *kernels) stop(which func(*kept) bool) {
