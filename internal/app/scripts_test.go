@@ -32,7 +32,7 @@ func (webPages) Tools(context.Context) ([]hermes.Tool, error) {
 			return hermes.JSONResult(map[string]any{"data": map[string]any{"web": []any{map[string]any{"title": in.Query, "url": "https://a.example/1"}}}})
 		}),
 		hermes.NewTool(hermes.Spec{Name: "web_extract", Description: "Read.", Effect: hermes.EffectNone}, func(_ context.Context, _ *hermes.Call, in list) (hermes.Result, error) {
-			return hermes.JSONResult(map[string]any{"results": []any{map[string]any{"url": in.URLs[0], "content": "Tokio is fast."}}})
+			return hermes.JSONResult(map[string]any{"results": []any{map[string]any{"url": in.URLs[0], "content": "Tokio is fast." + strings.Repeat(".", len(in.URLs[0])/1000*100_000)}}})
 		}),
 	}, nil
 }
@@ -241,5 +241,28 @@ func TestAScriptRunsWhereTheUserWasShown(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(s.dir, name)); err == nil {
 			t.Errorf("it ran: %s is there", name)
 		}
+	}
+}
+
+// TestResultsOfScriptsAreWhole: a script may read the same again and again, fail often and get much
+// at once; what it read does not count as shown to the model.
+func TestResultsOfScriptsAreWhole(t *testing.T) {
+	t.Parallel()
+	s := scripts(t, hermes.AllowSession)
+	s.config = "tool_loop_guardrails: {hard_stop_enabled: true}\n"
+	s.write("a.txt", "zebra")
+	output, status := s.execute(`from hermes_tools import read_file, search_files, web_extract
+same = [read_file("a.txt").get("content", "") for _ in range(6)]
+found = [len(search_files("zeb", path="a.txt").get("matches", [])) for _ in range(6)]
+failed = ["error" in read_file("none") for _ in range(9)]
+long = web_extract(["https://a.example/" + "x" * 4000])["results"][0]["content"]
+print(all("zeb" + "ra" in c for c in same), found, failed, len(long))
+`, nil)
+	if want := "True [1, 1, 1, 1, 1, 1] [True, True, True, True, True, True, True, True, True] 400014\n"; status != "success" || output != want {
+		t.Errorf("status %s, output %s", status, output)
+	}
+	s.say(`CALL read_file {"path":"a.txt"}`)
+	if !strings.Contains(s.model.results(), "zebra") {
+		t.Error("the model was told that it has read the file")
 	}
 }
