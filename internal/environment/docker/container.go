@@ -27,6 +27,10 @@ const (
 	tryAgain = 250 * time.Millisecond
 )
 
+// abandoned is after how many tries a name that is taken by a container which the engine does
+// not find belongs to one whose making was killed, and not to one that is being made.
+const abandoned = 8
+
 // ready returns the id of a running container. Only the first call asks the engine, and
 // those after the container was lost.
 func (r *Runner) ready(ctx context.Context) (string, error) {
@@ -68,7 +72,7 @@ func (r *Runner) obtain(ctx context.Context) (string, error) {
 	}
 	r.begun = true
 	var err error
-	starts := 0
+	starts, hidden := 0, 0
 	for range tries {
 		var c container
 		if c, err = r.look(ctx); err != nil {
@@ -91,6 +95,11 @@ func (r *Runner) obtain(ctx context.Context) (string, error) {
 		}
 		if !errors.Is(err, errTaken) && !errors.Is(err, errGone) && !errors.Is(err, errStopped) {
 			return "", err
+		}
+		if c.ID == "" && errors.Is(err, errTaken) {
+			if hidden++; hidden%abandoned == 0 {
+				_ = r.removeAbandoned(ctx)
+			}
 		}
 		select {
 		case <-time.After(tryAgain):
@@ -203,6 +212,14 @@ func (r *Runner) remove(ctx context.Context, id string) error {
 	if errors.Is(err, errGone) {
 		return nil
 	}
+	return err
+}
+
+// removeAbandoned frees the name of the plan from what podman keeps of a container when it is
+// killed while it makes one: a file system that has the name and is no container. It is removed
+// without force, so that one that runs by now stays; one that does not is made again.
+func (r *Runner) removeAbandoned(ctx context.Context) error {
+	_, err := r.call(ctx, "rm", r.plan.name)
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -200,6 +201,35 @@ func TestKilledStartIsUsedOrRemoved(t *testing.T) {
 			removeAll(t, e, c.Home)
 		}
 	})
+}
+
+// TestTheNameOfAHalfMadeContainerIsFreed is about what podman keeps when it is killed while it
+// makes a container: a file system with the name, but no container.
+func TestTheNameOfAHalfMadeContainerIsFreed(t *testing.T) {
+	t.Parallel()
+	own := &enginetest.Shared{Start: enginetest.Podman, Needed: os.Getenv("CI") == "true"}
+	e := own.Get(t)
+	t.Cleanup(func() {
+		if err := own.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	r := open(t, e, kept(config(t, e)))
+	containersOf := filepath.Join(e.Dir, "data", "libpod", "bolt_state.db")
+	before, err := os.ReadFile(containersOf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Run(t.Context(), "create", "--name", r.Name(), enginetest.Image, "/bin/sh"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(containersOf, before, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Run(t.Context(), "create", "--name", r.Name(), enginetest.Image, "/bin/sh"); err == nil || !strings.Contains(err.Error(), "already in use") {
+		t.Fatalf("the name is free (%v), so this test shows nothing", err)
+	}
+	says(t, r, "echo hi", "hi")
 }
 
 // TestUnusedContainerEndsByItself is what bounds the life of a container whose Hermes was killed.

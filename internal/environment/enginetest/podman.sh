@@ -23,10 +23,25 @@ start() {
 	if said=$("$client" info 2>&1 </dev/null); then echo ok; else echo "podman does not work: $(echo "$said" | tail -n 1)"; fi
 }
 
+# left prints the processes that hold or clean up containers of this storage.
+left() {
+	for p in /proc/[0-9]*; do
+		case $(tr '\0' ' ' 2>/dev/null <"$p/cmdline") in
+		*/conmon\ *" $dir/"* | "$client --root $dir/"*) echo "${p#/proc/}" ;;
+		esac
+	done
+}
+
 finish() {
 	"$client" rm -f -t 0 -a
 	i=0
-	while [ -e "$dir" ] && [ $i -lt 50 ]; do # a container that has just ended is still cleaned up by podman
+	while [ -n "$(left)" ] && [ $i -lt 100 ]; do # a container that has just ended is still cleaned up by podman
+		i=$((i + 1))
+		sleep 0.1
+	done
+	kill -KILL $(left)
+	i=0
+	while [ -e "$dir" ] && [ $i -lt 50 ]; do
 		[ $i -eq 0 ] || sleep 0.1
 		i=$((i + 1))
 		sed -n "s|^[^ ]* \($dir/[^ ]*\).*|\1|p" /proc/mounts | sort -r | while read -r m; do umount -l "$m"; done
