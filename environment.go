@@ -190,6 +190,23 @@ type LinklessFiles interface {
 	NoLinks() Files
 }
 
+// Located is where a path leads.
+type Located struct {
+	// Real is the path with all links followed, and Dir its folder with all links
+	// followed; their last folders may be missing.
+	Real, Dir string
+	// Info is what is at Real; nil if nothing is.
+	Info fs.FileInfo
+}
+
+// LocatingFiles is implemented by Files for which each look takes time, such as those of
+// a container: one look answers what RealPath of a path and its folder and Stat would.
+type LocatingFiles interface {
+	// Locate finds where absolute paths lead, each as if it were asked alone. The result
+	// has one element for each.
+	Locate(ctx context.Context, paths ...string) ([]Located, error)
+}
+
 // HostFiles is implemented by Files that may use the paths of this machine.
 type HostFiles interface {
 	// OnHost reports whether a tool may open and walk the paths directly.

@@ -2,10 +2,12 @@ package hermestest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -58,6 +60,7 @@ func environmentCases() []environmentCase {
 		{"listing, removing, renaming", changingFolders},
 		{"missing files", missingFiles},
 		{"links", links},
+		{"where paths lead", lead},
 		{"new files obey the umask", umask},
 		{"files that follow no link", noLinks},
 		{"paths", paths},
@@ -412,6 +415,51 @@ func links(t *testing.T, e hermes.Environment) {
 		t.Fatal(err)
 	}
 	says(t, e, "cat real/file; test -L link && echo ' link'", "new link")
+}
+
+// lead compares the answers of one look with those that are asked one by one.
+func lead(t *testing.T, e hermes.Environment) {
+	l, ok := e.Files().(hermes.LocatingFiles)
+	if !ok {
+		t.Skip("these files are asked one by one")
+	}
+	f, ctx := e.Files(), t.Context()
+	do(t, e, "mkdir -p 'real/a b\n'; printf old >real/file; ln -s real dir; ln -s real/file link; ln -s real/new dangling; ln -s loop loop; printf x >\"real/q'\nuote\"; ln -s / top")
+	base, err := f.RealPath(ctx, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants := map[string]string{ // where it leads, if that is not where it is
+		"": "", "/real/file": "", "/dir/file": "/real/file", "/link": "/real/file", "/dangling": "/real/new", "/loop": "", "/dir/not/yet/there": "/real/not/yet/there",
+		"/dir": "/real", "/real/a b\n": "", "/dir/q'\nuote": "/real/q'\nuote", "/top/no-such-folder/x": "../no-such-folder/x", "/top": "..",
+	}
+	var asked []string
+	for p := range wants {
+		asked = append(asked, base+p)
+	}
+	found, err := l.Locate(ctx, asked...)
+	if err != nil || len(found) != len(asked) {
+		t.Fatalf("%d answers, error %v", len(found), err)
+	}
+	for i, p := range asked {
+		got, short := found[i], strings.TrimPrefix(p, base)
+		want := base + cmp.Or(wants[short], short)
+		if above, ok := strings.CutPrefix(wants[short], ".."); ok {
+			want = path.Join("/", above)
+		}
+		if got.Real != want {
+			t.Errorf("%q leads to %q, want %q", short, got.Real, want)
+		}
+		if dir, err := f.RealPath(ctx, path.Dir(p)); err == nil && got.Dir != dir {
+			t.Errorf("the folder of %q is %q, want %q", short, got.Dir, dir)
+		}
+		info, err := f.Stat(ctx, want)
+		if (err == nil) != (got.Info != nil) {
+			t.Errorf("%q: %v, and asked alone %v", short, got.Info, err)
+		} else if err == nil && (got.Info.Mode() != info.Mode() || got.Info.Size() != info.Size() || !got.Info.ModTime().Equal(info.ModTime()) || got.Info.Name() != info.Name()) {
+			t.Errorf("%q: %v, and asked alone %v", short, got.Info, info)
+		}
+	}
 }
 
 func noLinks(t *testing.T, e hermes.Environment) {

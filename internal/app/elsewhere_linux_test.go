@@ -58,6 +58,33 @@ func TestASessionWorksInItsPlace(t *testing.T) {
 	}
 }
 
+// TestFilesElsewhereNeedFewScripts, each of which takes as long as a command in that place.
+func TestFilesElsewhereNeedFewScripts(t *testing.T) {
+	t.Parallel()
+	s, p := newPlaceScene(t, hermes.AllowOnce)
+	p.put("home/sub/a.txt", "needle of the place\n")
+	p.put("home/sub/AGENTS.md", "Rules of the folder.\n")
+	s.say(`CALL terminal {"command":"true"}`)
+	for _, tt := range []struct {
+		call string
+		most int
+	}{
+		{`CALL read_file {"path":"~/sub/a.txt"}`, 10}, // with the instructions of both folders
+		{`CALL read_file {"path":"~/sub/AGENTS.md"}`, 5},
+		{`CALL write_file {"path":"new/b.txt","content":"made there\n"}`, 9},
+		{`CALL patch {"mode":"replace","path":"sub/a.txt","old_string":"needle","new_string":"thread"}`, 9},
+	} {
+		before := len(p.scripts)
+		s.say(tt.call)
+		if n := len(p.scripts) - before; n > tt.most {
+			t.Errorf("%s needs %d scripts, more than %d", tt.call, n, tt.most)
+		}
+	}
+	if got := s.model.results(); !strings.Contains(got, "Rules of the folder.") {
+		t.Errorf("the instructions of the folder are missing in %s", got)
+	}
+}
+
 // TestAResumedSessionKeepsItsPlace: whatever the settings say by then; and one that began on this machine stays here.
 func TestAResumedSessionKeepsItsPlace(t *testing.T) {
 	t.Parallel()

@@ -126,7 +126,10 @@ p=${r%??}
 // RealPath follows all links of the path.
 func (f files) RealPath(ctx context.Context, p string) (string, error) {
 	text, err := f.run(ctx, "follow", p, followLinks+`printf '%s\n' "$p"`)
-	return strings.TrimSuffix(text, "\n"), err
+	if err != nil {
+		return "", err
+	}
+	return path.Clean(strings.TrimSuffix(text, "\n")), nil
 }
 
 // Open streams the file. An error may only show at the first Read.

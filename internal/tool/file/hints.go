@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -102,7 +103,7 @@ func (t *Toolset) knowRoot(ctx context.Context, c *hermes.Call, root string) {
 	if !t.ledger.first(sessionOf(c), "root") {
 		return
 	}
-	for _, name := range [...]string{".hermes.md", "HERMES.md"} {
+	for _, name := range present(ctx, c, root, ".hermes.md", "HERMES.md") {
 		if p, err := t.locate(ctx, c.Host, joinPath(root, name)); err == nil && p.info != nil {
 			return
 		}
@@ -132,7 +133,7 @@ func dependency(root, folder string) bool {
 // a bound. A file that is a link out of the folder root, or that holds secrets,
 // does not count.
 func (t *Toolset) notes(ctx context.Context, c *hermes.Call, root, folder string) (p location, data []byte, ok bool) {
-	for _, name := range [...]string{"AGENTS.md", "CLAUDE.md", ".cursorrules"} {
+	for _, name := range present(ctx, c, folder, "AGENTS.md", "CLAUDE.md", ".cursorrules") {
 		p, err := t.locate(ctx, c.Host, joinPath(folder, name))
 		if err != nil || p.info == nil || !p.info.Mode().IsRegular() {
 			continue
@@ -151,6 +152,22 @@ func (t *Toolset) notes(ctx context.Context, c *hermes.Call, root, folder string
 		}
 	}
 	return location{}, nil, false
+}
+
+// present returns those of the names that a folder may have. Where each look takes time, the
+// folder is listed once.
+func present(ctx context.Context, c *hermes.Call, folder string, names ...string) []string {
+	files := linkless(c.Host.Environment().Files())
+	if _, slow := files.(hermes.LocatingFiles); !slow {
+		return names
+	}
+	entries, err := files.List(ctx, folder)
+	if err != nil {
+		return names // whatever is wrong shows with each of them
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		return !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return strings.EqualFold(e.Name(), name) })
+	})
 }
 
 // hint returns the text to append for one folder, "" if there is nothing new,

@@ -56,9 +56,6 @@ func (t *Toolset) locate(ctx context.Context, h hermes.Host, asked string) (loca
 	} else {
 		p.container = h.Environment().Describe(ctx).Isolation.Walls() == "container"
 	}
-	if home != "" {
-		p.rules.RealHome, _ = p.files.RealPath(ctx, home) // a missing folder protects nothing
-	}
 	if onHost && t.config.State != "" {
 		p.rules.RealState, _ = p.files.RealPath(ctx, t.config.State)
 	}
@@ -68,18 +65,46 @@ func (t *Toolset) locate(ctx context.Context, h hermes.Host, asked string) (loca
 	if v := p.rules.Read(p.path); v.Deny && v.Key == "device" {
 		return location{}, fmt.Errorf("%s: %s", p.path, v.Reason)
 	}
-	if p.real, err = realPath(ctx, p.files, p.path); err != nil {
-		return location{}, p.failure("reach", err)
-	}
-	dir, name := splitPath(p.path)
-	if dir, err = realPath(ctx, p.files, dir); err != nil {
-		return location{}, p.failure("reach", err)
-	}
-	p.entry = joinPath(dir, name)
-	if p.info, err = p.files.Stat(ctx, p.real); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := p.follow(ctx); err != nil {
 		return location{}, p.failure("reach", err)
 	}
 	return p, nil
+}
+
+// follow finds what the path leads to, and the home folder, in one look where that takes time.
+func (p *location) follow(ctx context.Context) error {
+	home := p.rules.Home
+	dir, name := splitPath(p.path)
+	if l, ok := p.files.(hermes.LocatingFiles); ok {
+		asked := []string{p.path}
+		if home != "" {
+			asked = append(asked, home)
+		}
+		found, err := l.Locate(ctx, asked...)
+		if err != nil {
+			return err
+		}
+		if home != "" && found[1].Info != nil {
+			p.rules.RealHome = found[1].Real
+		}
+		p.real, p.entry, p.info = found[0].Real, joinPath(found[0].Dir, name), found[0].Info
+		return nil
+	}
+	if home != "" {
+		p.rules.RealHome, _ = p.files.RealPath(ctx, home) // a missing folder protects nothing
+	}
+	var err error
+	if p.real, err = realPath(ctx, p.files, p.path); err != nil {
+		return err
+	}
+	if dir, err = realPath(ctx, p.files, dir); err != nil {
+		return err
+	}
+	p.entry = joinPath(dir, name)
+	if p.info, err = p.files.Stat(ctx, p.real); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // linkless returns files that are opened and changed where they were judged: if a
