@@ -102,6 +102,37 @@ func (a *App) checkBackend(ctx context.Context, cfg *config.Config, name string)
 	return err
 }
 
+// lacker is implemented by runners that know what is missing here for their place.
+type lacker interface {
+	// Lacks returns what is missing on this machine or in the settings, and what to do; nil if
+	// nothing is. It asks no place and no service.
+	Lacks() error
+}
+
+// OtherBackends says of each backend that new sessions do not use what is missing here to use it,
+// nil for nothing. It asks no place and no service.
+func (a *App) OtherBackends() (map[string]error, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	lacks := map[string]error{}
+	for _, b := range backends() {
+		if b.name == cfg.Terminal().Backend {
+			continue
+		}
+		runner, err := b.open(a, cfg, sessionPlace{session: "doctor", workspace: hermes.Workspace{Backend: b.name}})
+		if err == nil {
+			if l, ok := runner.(lacker); ok {
+				err = l.Lacks()
+			}
+			_ = runner.Close() // nothing was begun
+		}
+		lacks[b.name] = err
+	}
+	return lacks, nil
+}
+
 func openSSH(a *App, cfg *config.Config, _ sessionPlace) (remote.Runner, error) {
 	t := cfg.Terminal()
 	userHome, _ := os.UserHomeDir() // without one ~ stays as it is

@@ -131,6 +131,26 @@ func TestRentedSandboxesGetTheirSettings(t *testing.T) {
 	}
 }
 
+func TestTheDoctorKnowsWhatEachBackendLacks(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.AllowOnce)
+	s.config = "terminal: {backend: modal, ssh_host: box}\n"
+	s.options = func(o *app.Options) {
+		o.Getenv = func(name string) string { return map[string]string{"E2B_API_KEY": "the-key-1"}[name] }
+	}
+	s.enter()
+	lacks, err := s.app.OtherBackends()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, used := lacks["modal"]; used || len(lacks) != 7 {
+		t.Errorf("got %v", lacks)
+	}
+	if lacks["e2b"] != nil || lacks["ssh"] != nil || lacks["daytona"] == nil || !strings.Contains(lacks["daytona"].Error(), "DAYTONA_API_KEY") {
+		t.Errorf("got %v", lacks)
+	}
+}
+
 // TestABackendWithoutItsClientIsAnError, before anything of the session runs.
 func TestABackendWithoutItsClientIsAnError(t *testing.T) {
 	t.Parallel()

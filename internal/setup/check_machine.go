@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,6 +72,33 @@ func backendCheck(d Deps) Check {
 			return Finding{OK, "local: commands run on this machine", ""}
 		}
 		return Finding{OK, name + ": it answers", ""}
+	}}
+}
+
+// otherBackendsCheck says what is missing for each backend that is not used. None of it is a
+// fault.
+func otherBackendsCheck(d Deps) Check {
+	return Check{Name: "other backends", Run: func(context.Context) Finding {
+		lacks, err := d.OtherBackends()
+		if err != nil {
+			return Finding{Fail, err.Error(), ""}
+		}
+		var usable, others []string
+		for _, name := range slices.Sorted(maps.Keys(lacks)) {
+			if lacks[name] == nil {
+				usable = append(usable, name)
+			} else {
+				others = append(others, name+" ("+lacks[name].Error()+")")
+			}
+		}
+		var parts []string
+		if len(usable) > 0 {
+			parts = append(parts, "set up: "+strings.Join(usable, ", "))
+		}
+		if len(others) > 0 {
+			parts = append(parts, "not set up: "+strings.Join(others, ", "))
+		}
+		return Finding{OK, strings.Join(parts, "; "), ""}
 	}}
 }
 

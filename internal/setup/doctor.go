@@ -73,6 +73,9 @@ type Deps struct {
 	Sandbox func(ctx context.Context) isolation.HostWalls
 	// Backend says which backend new sessions use, and why it cannot be used; nil skips the check.
 	Backend func(ctx context.Context) (name string, err error)
+	// OtherBackends says of each backend that new sessions do not use what is missing here
+	// to use it, nil for nothing; nil skips the check.
+	OtherBackends func() (map[string]error, error)
 	// Project returns the project settings of the working folder and what the user
 	// decided about them; nil skips the check.
 	Project  func() (trust.Project, trust.Decision, error)
@@ -112,13 +115,16 @@ func Checks(d Deps) []Check {
 	if d.Backend != nil {
 		checks = append(checks, backendCheck(d))
 	}
+	if d.OtherBackends != nil {
+		checks = append(checks, otherBackendsCheck(d))
+	}
 	if d.Project != nil {
 		checks = append(checks, projectCheck(d))
 	}
 	return append(checks,
 		shellCheck(d),
-		programCheck(d, "git", "checkpoints, worktrees and @diff need it"),
-		programCheck(d, "python", "execute_code needs it"),
+		programCheck(d, "git", "worktrees and @diff need it"),
+		programCheck(d, "python", "scripts of execute_code run in MicroPython, without libraries"),
 		searchCheck(d),
 		terminalCheck(d),
 		diskCheck(d),

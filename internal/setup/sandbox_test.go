@@ -38,6 +38,19 @@ func TestSandboxCheck(t *testing.T) {
 	}
 }
 
+// TestOtherBackendsCheck: the user reads what each one lacks, and none of it is a fault.
+func TestOtherBackendsCheck(t *testing.T) {
+	t.Parallel()
+	d := healthy(t)
+	d.OtherBackends = func() (map[string]error, error) {
+		return map[string]error{"ssh": errors.New("no host is set"), "docker": nil, "e2b": errors.New("no key")}, nil
+	}
+	results, _ := diagnose(t, d, false)
+	if r := results["other backends"]; r.Verdict != setup.OK || r.Text != "set up: docker; not set up: e2b (no key), ssh (no host is set)" {
+		t.Errorf("%s %s", r.Verdict, r.Text)
+	}
+}
+
 // TestBackendCheck: a backend that cannot be used fails, with what to do.
 func TestBackendCheck(t *testing.T) {
 	t.Parallel()

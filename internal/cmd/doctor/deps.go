@@ -40,7 +40,7 @@ func fromApp(f *factory.Factory) (setup.Deps, error) {
 			return ref + " (" + source + ")", err
 		},
 		Sandbox: f.App().HostWalls,
-		Backend: f.App().CheckBackend,
+		Backend: f.App().CheckBackend, OtherBackends: f.App().OtherBackends,
 		Project: func() (trust.Project, trust.Decision, error) {
 			dir, err := f.Dir()
 			if err != nil {

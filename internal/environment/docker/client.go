@@ -49,6 +49,22 @@ func (r *Runner) command(args []string, out, said *bytes.Buffer) proc.Command {
 	}
 }
 
+// Lacks says whether the client is missing, without asking the engine.
+func (r *Runner) Lacks() error {
+	r.turn <- struct{}{}
+	defer func() { <-r.turn }()
+	return r.findProgram()
+}
+
+// Check asks the engine whether it can be used, without starting a container.
+func (r *Runner) Check(ctx context.Context) error {
+	if err := r.Lacks(); err != nil {
+		return err
+	}
+	_, err := r.call(ctx, "ps", "--quiet", "--last", "1")
+	return err
+}
+
 // findProgram settles which client is used.
 func (r *Runner) findProgram() error {
 	if r.program != "" {

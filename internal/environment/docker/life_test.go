@@ -307,6 +307,9 @@ func TestEngineIsKilled(t *testing.T) {
 		}
 	})
 	r := open(t, e, config(t, e))
+	if err := r.Check(t.Context()); err != nil {
+		t.Errorf("check: %v", err)
+	}
 	w := &lookout{word: "started", seen: make(chan struct{})}
 	killed := make(chan error)
 	go func() {
@@ -319,6 +322,9 @@ func TestEngineIsKilled(t *testing.T) {
 	}
 	if err := <-killed; err != nil {
 		t.Fatal(err)
+	}
+	if err := r.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "not reachable") {
+		t.Errorf("check while it is down: %v", err)
 	}
 	if _, err := r.Exec(t.Context(), remote.Script{Text: "true"}); !errors.Is(err, remote.ErrNotRun) || !strings.Contains(err.Error(), "not reachable") {
 		t.Errorf("while it is down: %v", err)

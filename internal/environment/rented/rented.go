@@ -15,6 +15,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -162,10 +163,18 @@ func New(s Service, about About, c Config) *Runner {
 // Check says what is missing before scripts can run: a key, or an answer of the service.
 // It makes no sandbox.
 func (r *Runner) Check(ctx context.Context) error {
-	if r.about.Missing != "" {
-		return fmt.Errorf("%s: %s", r.about.Name, r.about.Missing)
+	if err := r.Lacks(); err != nil {
+		return fmt.Errorf("%s: %w", r.about.Name, err)
 	}
 	return r.service.Ping(ctx)
+}
+
+// Lacks says which settings are missing, without asking the service.
+func (r *Runner) Lacks() error {
+	if r.about.Missing != "" {
+		return errors.New(r.about.Missing)
+	}
+	return nil
 }
 
 // Describe says what is known without asking the sandbox.
