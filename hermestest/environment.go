@@ -48,6 +48,7 @@ func environmentCases() []environmentCase {
 		{"what is kept", kept},
 		{"a missing folder is an error", missingFolder},
 		{"the end of the context ends the command", contextEnds},
+		{"a command has its time to end", hasGrace},
 		{"the end of the context ends what the command started", endsInside},
 		{"background commands", backgroundCommands},
 		{"kill ends what a background command started", killEnds},
@@ -157,6 +158,25 @@ func missingFolder(t *testing.T, e hermes.Environment) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v does not say that the folder is missing", err)
 	}
+}
+
+// hasGrace ends a command that needs longer than usual to end by itself.
+func hasGrace(t *testing.T, e hermes.Environment) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out := &signalWriter{said: make(chan struct{})}
+	go func() { // ends with the command's first word, or with the test
+		select {
+		case <-out.said:
+		case <-t.Context().Done():
+		}
+		cancel()
+	}()
+	line := "trap 'sleep 2; echo late >late; exit' TERM; echo begun; while :; do sleep 1; done"
+	if _, err := e.Exec(ctx, hermes.Command{Line: line, Stdout: out, Grace: 10 * time.Second}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	says(t, e, "cat late", "late")
 }
 
 func contextEnds(t *testing.T, e hermes.Environment) {

@@ -1,8 +1,8 @@
-# Ends processes with all that they started: a signal first, force after a second. $1 is
-# the state folder; $2 is the slot of one command and $3 its id, or $2 is empty and $3
-# begins the ids of many, without those that the pattern $4 finds; $5 lists groups, for a
-# system without /proc.
-groups=$5
+# Ends processes with all that they started: a signal first, force after $6 twentieths of a
+# second. $1 is the state folder; $2 is the slot of one command and $3 its id, or $2 is empty
+# and $3 begins the ids of many, without those that the pattern $4 finds; $5 lists groups, for
+# a system without /proc.
+groups=$5 grace=$6
 [ -r /proc/self/stat ] && groups=
 if [ "$2" ]; then
 	[ -d "$1" ] || mkdir -m 700 "$1"
@@ -39,13 +39,10 @@ n=0
 while :; do
 	all=$(running)
 	[ "$all" ] || break
-	case $n in
-	0) kill -TERM $all ;;
-	[1-9] | 1[0-9]) ;;
-	99) exit 1 ;;
-	*) kill -KILL $all ;;
-	esac
-	sleep 0.05 || sleep 1
+	[ "$n" -gt 0 ] || kill -TERM $all
+	[ "$n" -lt "$((grace + 80))" ] || exit 1
+	[ "$n" -lt "$grace" ] || kill -KILL $all
+	sleep 0.05 || { sleep 1 && n=$((n + 19)); }
 	n=$((n + 1))
 done 2>/dev/null
 [ "$groups" ] && [ "$2" ] && rm -f "$1/e$3"

@@ -57,7 +57,7 @@ func (e *Environment) run(ctx context.Context, c hermes.Command, plain bool) (he
 // begin makes everything ready for a command, and counts it as active.
 func (e *Environment) begin(ctx context.Context, c hermes.Command, plain bool) (*run, error) {
 	r := &run{env: e, c: c, plain: plain, mark: "hermes:" + word(), begin: time.Now()}
-	r.target.id = e.id + word()
+	r.target.id, r.target.grace = e.id+word(), c.Grace
 	if err := e.register(r.target.id); err != nil {
 		return nil, err
 	}

@@ -52,8 +52,8 @@ func (p *place) endAbandoned(f *facts) {
 		if !ours || word == "" || strings.Trim(word, "0123456789abcdef") != "" || !liveness.Ended(filepath.Join(n, liveness.LockName)) {
 			continue
 		}
-		const remove = `trap 'rm -rf -- "$6"' EXIT` + "\n"
-		if p.script(remove+endScript, f.state, "", word+".", "", "", path.Join(path.Dir(f.state), statePrefix+word)) == nil {
+		const remove = `trap 'rm -rf -- "$7"' EXIT` + "\n"
+		if p.script(remove+endScript, f.state, "", word+".", "", "", rounds(0), path.Join(path.Dir(f.state), statePrefix+word)) == nil {
 			_ = os.RemoveAll(n)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -40,8 +41,23 @@ type place struct {
 
 // target is a command to be ended.
 type target struct {
-	slot int
-	id   string
+	slot  int
+	id    string
+	grace time.Duration // from the signal to the forced end; 0 is usualGrace
+}
+
+// The time from the signal to the forced end of commands, and the longest that one may ask for.
+const (
+	usualGrace = time.Second
+	mostGrace  = endTime - 5*time.Second
+)
+
+// rounds is a grace in the rounds of end.sh.
+func rounds(grace time.Duration) string {
+	if grace <= 0 {
+		grace = usualGrace
+	}
+	return strconv.Itoa(int(min(grace, mostGrace) / (50 * time.Millisecond)))
 }
 
 func (p *place) view(dir string, env []string) *Environment {
@@ -83,7 +99,7 @@ func (p *place) kill(t target) error {
 	if f == nil {
 		return nil // nothing has begun
 	}
-	return p.script(endScript, f.state, fmt.Sprint(t.slot), t.id, "", "")
+	return p.script(endScript, f.state, fmt.Sprint(t.slot), t.id, "", "", rounds(t.grace))
 }
 
 // endOne ends one command in the place and frees its slot. If the place cannot be reached,
@@ -120,7 +136,7 @@ func (p *place) endMany(begin string, except, groups []string) error {
 	if f == nil {
 		return nil
 	}
-	return p.script(endScript, f.state, "", begin, strings.ReplaceAll(strings.Join(except, "|"), ".", "[.]"), strings.Join(groups, " "))
+	return p.script(endScript, f.state, "", begin, strings.ReplaceAll(strings.Join(except, "|"), ".", "[.]"), strings.Join(groups, " "), rounds(0))
 }
 
 // script runs a script of this package, which must succeed soon.
