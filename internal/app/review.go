@@ -15,6 +15,7 @@ import (
 	"hermes/internal/review"
 	"hermes/internal/session"
 	"hermes/internal/session/jobs"
+	"hermes/internal/skill"
 	"hermes/internal/store"
 	"hermes/internal/tool/skills"
 	"hermes/internal/toolbox"
@@ -72,7 +73,13 @@ func (a *App) storedConversation(ctx context.Context, session string, which herm
 func (a *App) makeTrials() *replay.Trials {
 	c := replay.TrialsConfig{
 		Config: replay.Config{Model: func(main string) hermes.Model { return a.aux().Model(auxiliary.Replay, main) }, Now: a.opts.Now},
-		Skills: a.skills,
+		Skills: func(s hermes.SessionRef) (*skill.Library, error) {
+			lib, err := a.skills()
+			if err != nil {
+				return nil, err
+			}
+			return lib.In(a.projectFolder(s)), nil
+		},
 	}
 	cfg, err := a.config()
 	if err != nil {

@@ -17,8 +17,8 @@ type TrialsConfig struct {
 	Off   bool // replays nothing
 	Drop  bool // discards drafts of a review that lost
 	Quiet bool // reports nothing to the user
-	// Skills opens the library of all sessions.
-	Skills func() (*skill.Library, error)
+	// Skills opens the library of a session, with the skills of its project.
+	Skills func(hermes.SessionRef) (*skill.Library, error)
 	// Specs lists all tools that a session may have.
 	Specs func(ctx context.Context) []hermes.Spec
 }
@@ -46,11 +46,10 @@ func (t *Trials) Gate(ctx context.Context, c jobs.Conversation) (*Gate, error) {
 	if t.cfg.Off {
 		return nil, nil
 	}
-	lib, err := t.cfg.Skills()
+	lib, err := t.cfg.Skills(c.Session)
 	if err != nil {
 		return nil, err
 	}
-	lib = lib.In(c.Session.Dir)
 	r, ok := Record(t.source(ctx, c))
 	return NewGate(lib, Rules{
 		Task: ok, Own: lib.Own, Check: lib.Check, Waits: lib.Waits, Drop: t.cfg.Drop,
@@ -93,7 +92,7 @@ func (t *Trials) Settle(ctx context.Context, c jobs.Conversation) (report string
 	if len(drafts) == 0 || t.cfg.Off {
 		return "", nil
 	}
-	lib, err := t.cfg.Skills()
+	lib, err := t.cfg.Skills(c.Session)
 	if err != nil {
 		return "", err
 	}
@@ -119,7 +118,7 @@ func (t *Trials) Settle(ctx context.Context, c jobs.Conversation) (report string
 				return strings.Join(lines, "\n\n"), err
 			}
 		}
-		line, err := settle(ctx, lib.In(c.Session.Dir), c.Session.ID, d, trial)
+		line, err := settle(ctx, lib, c.Session.ID, d, trial)
 		if err != nil {
 			return strings.Join(lines, "\n\n"), err
 		}
@@ -162,11 +161,10 @@ func settle(ctx context.Context, lib *skill.Library, session string, d Draft, t 
 // Replay tests a skill on a turn of a conversation, the given one or the hardest for 0,
 // and records the outcome.
 func (t *Trials) Replay(ctx context.Context, name string, c jobs.Conversation, turn int64) (hermes.SkillTrial, error) {
-	lib, err := t.cfg.Skills()
+	lib, err := t.cfg.Skills(c.Session)
 	if err != nil {
 		return hermes.SkillTrial{}, err
 	}
-	lib = lib.In(c.Session.Dir)
 	now, err := lib.View(ctx, name, "")
 	if err != nil {
 		return hermes.SkillTrial{}, err

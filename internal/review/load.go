@@ -20,9 +20,13 @@ func Load(ctx context.Context, store Sessions, session string, which hermes.Rang
 	}
 	list, err := store.Messages(ctx, row.ID, which)
 	run := row.StoredRun()
+	dir := run.Workspace.Dir
+	if run.Workspace.Elsewhere() {
+		dir = "" // no folder of this machine
+	}
 	return Conversation{
 		Session: hermes.SessionRef{
-			ID: row.ID, Turn: row.Turns, Platform: run.Origin.Platform, User: run.Origin.User, Dir: run.Workspace.Dir, Depth: run.Origin.Depth,
+			ID: row.ID, Turn: row.Turns, Platform: run.Origin.Platform, User: run.Origin.User, Dir: dir, Depth: run.Origin.Depth,
 			IgnoreRules: run.Prompt.IgnoreRules, MemoryScope: run.Prompt.MemoryScope,
 			Provenance: hermes.AddProvenance(row.Provenance, hermes.TranscriptProvenance(list)),
 		},
