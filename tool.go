@@ -118,6 +118,18 @@ type HostKnower interface {
 	KnowsHost(name string) bool
 }
 
+// TurnHost is implemented by a Host that knows which message its turn answers.
+type TurnHost interface {
+	// Answers returns the id of the newest message of the user when the turn began; 0 is unknown.
+	Answers() int64
+}
+
+// Notifier is implemented by a Host whose session has users who can be told something.
+type Notifier interface {
+	// Notify shows a notice to whoever attends the session, or one above it. It does not wait.
+	Notify(n Notice)
+}
+
 // SessionRef names the session that a call belongs to.
 type SessionRef struct {
 	ID       string

@@ -16,6 +16,7 @@ import (
 
 	"hermes/internal/atomicfile"
 	"hermes/internal/checkpoint/object"
+	"hermes/internal/filestamp"
 )
 
 // A move is one line of the ledger: what the agent, or a restore, made of a path. The ledger
@@ -38,6 +39,8 @@ type Writing struct {
 	by     string
 	paths  []string // none: the whole folder
 	before map[string]State
+	stamps map[string]filestamp.Stamp // of what is left out, before
+	missed []Kept
 }
 
 // Begin remembers what is at paths, which are in the folder and with slashes, before the agent
@@ -60,7 +63,9 @@ func (s *Store) Begin(ctx context.Context, dir, by string, paths []string) (*Wri
 	if err != nil {
 		return nil, err
 	}
-	return &Writing{store: s, dir: real, by: by, paths: paths, before: before}, w.objects.Commit()
+	g := &Writing{store: s, dir: real, by: by, paths: paths, before: before}
+	g.stamps = g.stampsOf(before)
+	return g, w.objects.Commit()
 }
 
 // Done records what the agent made of the paths. Without it the changes count as the user's.
@@ -77,6 +82,7 @@ func (g *Writing) Done(ctx context.Context) error {
 	if err := w.objects.Commit(); err != nil {
 		return err
 	}
+	g.compareMissed(after)
 	var moves []move
 	at := g.store.cfg.Now().UTC()
 	for _, p := range pathsOf(g.before, after) {

@@ -50,6 +50,11 @@ func (s *Session) prepared(t *turn.Turn, p *preparation, err error, reply func(e
 		s.jobs.Rest(nil)
 	}
 	reply(err)
+	s.handleDeferred()
+}
+
+// handleDeferred handles the ops that waited for a turn to be prepared.
+func (s *Session) handleDeferred() {
 	waited := s.deferred
 	s.deferred = nil
 	for _, e := range waited {
@@ -123,8 +128,18 @@ func (s *Session) lent(budget *agent.Budget) turn.Lent {
 	return turn.Lent{
 		Session: lender{s, s.run, s.runtime.Tools, budget}, Record: s.record, Tools: s.runtime.Tools, Hooks: s.runtime.Hooks,
 		KnowsHost:   turn.KnownHosts(s.cfg.KnownHost, s.record.Messages(), s.run.Origin.Depth > 0),
-		Environment: s.runtime.Environment, Unattended: s.runtime.Unattended, Halted: s.cfg.Halted, Log: s.cfg.Log,
+		Environment: s.runtime.Environment, Unattended: s.runtime.Unattended, Halted: s.cfg.Halted, Answers: lastOfUser(s.record.Messages()), Log: s.cfg.Log,
 	}
+}
+
+// lastOfUser returns the id of the newest message that begins a turn, 0 if there is none.
+func lastOfUser(list []hermes.Message) int64 {
+	for _, m := range slices.Backward(list) {
+		if m.Role == hermes.RoleUser {
+			return m.ID
+		}
+	}
+	return 0
 }
 
 // work is what the loop runs on.

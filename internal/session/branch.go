@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"hermes"
@@ -19,6 +20,11 @@ var errNothingToBranch = errors.New("the session has no messages yet, so there i
 // empty, it gets the next number after the old title. A step that still runs
 // in the old session is not copied.
 func Branch(ctx context.Context, store hermes.Store, now time.Time, ref, title string) (hermes.Session, error) {
+	return BranchAt(ctx, store, now, ref, title, 0)
+}
+
+// BranchAt is [Branch] with the messages before the one with the id before only; 0 copies all.
+func BranchAt(ctx context.Context, store hermes.Store, now time.Time, ref, title string, before int64) (hermes.Session, error) {
 	from, err := store.FindSession(ctx, ref)
 	if err != nil {
 		return from, err
@@ -26,6 +32,13 @@ func Branch(ctx context.Context, store hermes.Store, now time.Time, ref, title s
 	list, err := store.Messages(ctx, from.ID, hermes.Range{})
 	if err != nil {
 		return from, err
+	}
+	if before != 0 {
+		i := slices.IndexFunc(list, func(m hermes.Message) bool { return m.ID == before })
+		if i < 0 {
+			return from, fmt.Errorf("session %s has no message %d any more", from.ID, before)
+		}
+		list = list[:i]
 	}
 	if list = withoutOpenCalls(list); len(list) == 0 {
 		return from, errNothingToBranch
@@ -45,6 +58,11 @@ func Branch(ctx context.Context, store hermes.Store, now time.Time, ref, title s
 		return row, fmt.Errorf("copy the conversation: %w", err)
 	}
 	return store.FindSession(ctx, row.ID)
+}
+
+// BranchAt is [BranchAt] with the manager's store.
+func (m *Manager) BranchAt(ctx context.Context, ref, title string, before int64) (hermes.Session, error) {
+	return BranchAt(ctx, m.cfg.Store, m.cfg.Now(), ref, title, before)
 }
 
 // Branch is [Branch] with the manager's store.

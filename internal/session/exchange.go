@@ -134,11 +134,7 @@ func (s *Session) undo() error {
 		return err
 	}
 	s.jobs.Free()
-	if err := s.rewind(m.ID); err != nil {
-		return err
-	}
-	s.cut = false
-	return nil
+	return s.forget(m.ID)
 }
 
 // rewind removes a message and everything after it from the transcript.

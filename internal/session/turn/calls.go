@@ -55,7 +55,9 @@ type Lent struct {
 	KnowsHost func(host string) bool
 	// Halted returns why nothing may begin; nil, also as a func, is nothing.
 	Halted func() error
-	Log    *slog.Logger
+	// Answers is the id of the newest message of the user; 0 is unknown.
+	Answers int64
+	Log     *slog.Logger
 }
 
 // Calls is what the calls of a turn share. The goroutines of a turn use it.
@@ -150,6 +152,12 @@ func (h *host) Finish(r *hermes.Result) {
 func (h *host) Session() hermes.SessionRef { return h.Now() }
 
 func (h *host) Environment() hermes.Environment { return h.lent.Environment }
+
+// Answers returns the newest message of the user; see [hermes.TurnHost].
+func (h *host) Answers() int64 { return h.lent.Answers }
+
+// Notify shows a notice; see [hermes.Notifier].
+func (h *host) Notify(n hermes.Notice) { h.lent.Session.Publish(n) }
 
 // Tools returns the tools of the session; see [hermes.ToolLister].
 func (h *host) Tools() []hermes.Spec { return h.lent.Tools.Specs() }

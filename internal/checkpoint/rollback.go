@@ -1,0 +1,74 @@
+package checkpoint
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"hermes/internal/atomicfile"
+)
+
+// Position is what the program puts into [Meta.At]: where a conversation was.
+type Position struct {
+	// Message is the id of the user's message that the snapshot's turn answers; 0 is unknown.
+	Message int64 `json:"message,omitempty"`
+}
+
+// Position returns where the conversation of a snapshot was; the zero value is unknown.
+func (s Snapshot) Position() Position {
+	var p Position
+	_ = json.Unmarshal(s.At, &p) // what cannot be read is unknown
+	return p
+}
+
+// Rollback is a restore together with messages of a session that are undone after it. It is
+// stored before the restore begins and until both are done, so that one that was cut off is known.
+type Rollback struct {
+	Session  string    `json:"session"`
+	Folder   string    `json:"folder"`
+	Snapshot string    `json:"snapshot"` // its id
+	Number   int       `json:"number"`   // of the snapshot
+	Message  int64     `json:"message"`  // from this one on, messages are undone
+	Time     time.Time `json:"time"`
+}
+
+// rollbackFile is the file that keeps the rollback of a session.
+func (s *Store) rollbackFile(session string) string {
+	return filepath.Join(s.cfg.Folder, "rollbacks", idOf(session)+".json")
+}
+
+// BeginRollback stores that a rollback begins, in place of an earlier one of the session.
+func (s *Store) BeginRollback(r Rollback) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	file := s.rollbackFile(r.Session)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	return atomicfile.Write(file, data, atomicfile.Options{})
+}
+
+// EndRollback removes what BeginRollback stored for a session, if anything.
+func (s *Store) EndRollback(session string) error { return removeIfThere(s.rollbackFile(session)) }
+
+// CutOff returns the rollback of a session that has begun and not ended. ok is false if there is
+// none.
+func (s *Store) CutOff(session string) (r Rollback, ok bool, err error) {
+	data, err := os.ReadFile(s.rollbackFile(session))
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	if err != nil {
+		return r, false, fmt.Errorf("read the record of a rollback: %w", err)
+	}
+	return r, true, nil
+}

@@ -1,0 +1,81 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"hermes"
+	"hermes/internal/session/turn"
+)
+
+// Rollback calls files, which restores files, and then removes the message with the id from, and
+// everything after it, from the transcript. 0 removes none. No turn begins meanwhile: messages
+// wait, and Stop does not stop it. It is refused, and files is not called, while a turn runs or if
+// the transcript has no such message. If files fails, no message is removed. An error of
+// [ErrNotUndone] means that files was called without an error and the messages are still there.
+func (s *Session) Rollback(ctx context.Context, from int64, files func(context.Context) error) error {
+	var t *turn.Turn
+	err := s.call(ctx, func() error {
+		switch {
+		case s.ending():
+			return hermes.ErrClosed
+		case s.turn != nil:
+			return errors.New("a turn is running; stop it first with /stop")
+		}
+		if err := s.has(from); err != nil {
+			return err
+		}
+		s.jobs.Busy()
+		t = turn.New(s.ctx, s.record.LastTurn(), s.cfg.Now()) // what would begin a turn waits for it
+		s.turn = t
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	err = files(ctx)
+	restored := err == nil
+	over := s.call(ctx, func() error {
+		if err == nil && from != 0 {
+			err = s.forget(from)
+		}
+		t.Stop(hermes.ErrInterrupted) // frees its context
+		s.turn = nil
+		s.jobs.Rest(nil)
+		s.handleDeferred()
+		return nil
+	})
+	if err = errors.Join(err, over); err != nil && restored {
+		return fmt.Errorf("%w: %w", ErrNotUndone, err)
+	}
+	return err
+}
+
+// ErrNotUndone means that a rollback restored the files, and that the messages could not be removed.
+var ErrNotUndone = errors.New("the files were restored, but the messages are still there; roll back again")
+
+// has checks that the transcript has a message.
+func (s *Session) has(id int64) error {
+	if id == 0 {
+		return nil
+	}
+	if err := s.record.Load(s.ctx); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(s.record.Messages(), func(m hermes.Message) bool { return m.ID == id }) {
+		return fmt.Errorf("message %d is not in the conversation any more; list the checkpoints again", id)
+	}
+	return nil
+}
+
+// forget removes a message and everything after it, after an undo or a rollback.
+func (s *Session) forget(from int64) error {
+	if err := s.rewind(from); err != nil {
+		return err
+	}
+	s.cut = false
+	return nil
+}
