@@ -1,7 +1,5 @@
 package checkpoint
 
-import "strings"
-
 // Branch is one line of the tree that snapshots form.
 type Branch struct {
 	Snapshot
@@ -50,9 +48,6 @@ func (w Workspace) Tree() []Branch {
 		if !seen[s.ID] {
 			out = append(out, Branch{s, ""})
 		}
-	}
-	for i := range out {
-		out[i].Lines = strings.TrimSuffix(out[i].Lines, " ")
 	}
 	return out
 }
