@@ -2,12 +2,14 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"time"
 
 	"hermes"
 	"hermes/internal/checkpoint"
 	"hermes/internal/config"
+	"hermes/internal/git"
 	snapshots "hermes/internal/hook/checkpoint"
 	"hermes/internal/upkeep"
 )
@@ -40,6 +42,52 @@ func (a *App) checkpointHook(cfg *config.Config) hermes.Hook {
 	}
 	userHome, _ := os.UserHomeDir() // without one there is no home to keep out
 	return snapshots.New(snapshots.Config{Store: a.checkpoints(cfg), Home: userHome, Log: a.log()})
+}
+
+// cutOff says that a rollback of the session was cut off, by a crash for example, and finishes
+// what it began with files. "" is none.
+func (a *App) cutOff(ctx context.Context, id string) string {
+	s, err := a.Checkpoints()
+	if err != nil {
+		return ""
+	}
+	cut, ok, err := s.CutOff(id)
+	if err != nil {
+		a.log().Warn("look for a rollback that was cut off", "session", id, "error", err)
+	}
+	if !ok || err != nil {
+		return ""
+	}
+	db, err := a.Database(ctx)
+	if err != nil {
+		return ""
+	}
+	if list, err := db.Messages(ctx, id, hermes.Range{After: cut.Message - 1, Before: cut.Message + 1}); err == nil && len(list) == 0 {
+		if err := s.EndRollback(id); err != nil { // both parts were done
+			a.log().Warn("end a rollback", "session", id, "error", err)
+		}
+		return ""
+	}
+	files := "the files may not all be restored"
+	if plan, err := s.Plan(ctx, cut.Folder, cut.Snapshot, checkpoint.RestoreOptions{}); err == nil && len(plan.Steps) == 0 {
+		files = "the files are restored"
+	}
+	return fmt.Sprintf("A rollback to checkpoint %d was cut off: %s, and the messages since are still here. Finish it with /rollback %d", cut.Number, files, cut.Number)
+}
+
+// GitDiff returns what git says changed in a folder: what is staged, or all since the last
+// commit, with the names of new files. The settings of the repository start no program.
+func (a *App) GitDiff(ctx context.Context, dir string, staged, stat bool, paths []string) (string, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return "", err
+	}
+	if git.Root(dir) == "" {
+		return "", fmt.Errorf("%s is in no repository of git; use /diff for the changes of a session", dir)
+	}
+	r, done := a.repository(cfg, dir)
+	defer done()
+	return r.Diff(ctx, staged, stat, paths)
 }
 
 // pruneCheckpoints removes old snapshots if that is due.

@@ -37,7 +37,7 @@ func (a *App) Local(waiting func(string)) *local.Client {
 			e, err := a.referencesOf(ctx, text, hermes.RunSpec{Session: in.Session, Workspace: in.Workspace}, note)
 			return e.Parts(), err
 		},
-		Commands: a.lent,
+		Commands: a.lent, Attached: a.cutOff,
 	})
 }
 
@@ -62,6 +62,7 @@ func (a *App) lent() (command.Call, error) {
 	return command.Call{
 		Confirmed: !cfg.Approvals().DestructiveSlashConfirm,
 		Models:    a.models.References, Limits: a.models.Limits, Settings: a.Settings(), Memory: remembered, Learnings: a.Learned(), Skills: skills, Spend: spent,
+		Checkpoints: a.checkpoints(cfg), GitDiff: a.GitDiff,
 		Sessions: func(ctx context.Context) (command.Sessions, error) { return a.Sessions(ctx) },
 	}, nil
 }

@@ -19,6 +19,8 @@ type fake struct {
 	state session.State
 	ops   []hermes.Op
 	err   error
+	// rolled are the messages from which on Rollback removed some.
+	rolled []int64
 }
 
 func (f *fake) ID() string { return f.state.Row.ID }
@@ -34,6 +36,14 @@ func (f *fake) Submit(_ context.Context, op hermes.Op) error {
 		}
 	}
 	return f.err
+}
+
+func (f *fake) Rollback(ctx context.Context, from int64, files func(context.Context) error) error {
+	f.rolled = append(f.rolled, from)
+	if f.err != nil {
+		return f.err
+	}
+	return files(ctx)
 }
 
 func (f *fake) State(context.Context) (session.State, error) { return f.state, nil }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +19,8 @@ type Sessions interface {
 	Find(ctx context.Context, ref string) (hermes.Session, error)
 	List(ctx context.Context, f hermes.SessionFilter) ([]hermes.Session, error)
 	Search(ctx context.Context, q hermes.SearchQuery) ([]hermes.Hit, error)
-	Branch(ctx context.Context, ref, title string) (hermes.Session, error)
+	// BranchAt copies a session up to a message, without it; 0 copies all.
+	BranchAt(ctx context.Context, ref, title string, before int64) (hermes.Session, error)
 }
 
 var _ Sessions = (*session.Manager)(nil)
@@ -50,8 +52,34 @@ func (c *Call) idle(ctx context.Context) (session.State, error) {
 	return st, err
 }
 
-// branch switches to a copy of the session.
+// branch switches to a copy of the session, or of its beginning.
 func branch(ctx context.Context, c *Call) (Result, error) {
+	rest, ok := strings.CutPrefix(c.Args, "--back")
+	if !ok {
+		return branchBefore(ctx, c, c.Args, 0)
+	}
+	word, title, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(rest, "=")), " ")
+	n, err := count(word, 0)
+	if err != nil || n == 0 {
+		return Result{}, errors.New("add how many exchanges to leave out: /branch --back 2")
+	}
+	st, err := c.Session.State(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	for _, m := range slices.Backward(st.Transcript) {
+		if m.Role != hermes.RoleUser || m.Synthetic {
+			continue
+		}
+		if n--; n == 0 {
+			return branchBefore(ctx, c, strings.TrimSpace(title), m.ID)
+		}
+	}
+	return Result{}, errors.New("the conversation does not have so many exchanges")
+}
+
+// branchBefore switches to a copy of what came before a message; 0 copies all.
+func branchBefore(ctx context.Context, c *Call, title string, before int64) (Result, error) {
 	all, err := c.sessions(ctx)
 	if err != nil {
 		return Result{}, err
@@ -60,12 +88,15 @@ func branch(ctx context.Context, c *Call) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if len(st.Transcript) == 0 {
+	switch {
+	case len(st.Transcript) == 0:
 		return Result{}, errors.New("no messages yet, so there is nothing to branch from")
+	case st.Transcript[0].ID == before && before != 0:
+		return Result{}, errors.New("there are no messages before that; start a new session with /new")
 	}
-	row, err := all.Branch(ctx, c.Session.ID(), c.Args)
+	row, err := all.BranchAt(ctx, c.Session.ID(), title, before)
 	if errors.Is(err, hermes.ErrTitleTaken) {
-		return Result{}, fmt.Errorf("another session has the title %q; choose another", c.Args)
+		return Result{}, fmt.Errorf("another session has the title %q; choose another", title)
 	}
 	if err != nil {
 		return Result{}, err

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/checkpoint"
 	"hermes/internal/ratelimit"
 	"hermes/internal/session"
 )
@@ -43,6 +44,8 @@ type Command struct {
 type Session interface {
 	ID() string
 	Submit(ctx context.Context, op hermes.Op) error
+	// Rollback calls files and then undoes the messages from one on, as [session.Session] does.
+	Rollback(ctx context.Context, from int64, files func(context.Context) error) error
 	State(ctx context.Context) (session.State, error)
 }
 
@@ -71,6 +74,11 @@ type Call struct {
 	// Limits returns what the services said about their limits, and the time;
 	// nil has none.
 	Limits func() ([]ratelimit.Status, time.Time)
+	// Checkpoints keeps snapshots of files; nil has none.
+	Checkpoints *checkpoint.Store
+	// GitDiff returns what git says changed in a folder: what is staged, or all since the last
+	// commit. Paths are as the user writes them from there. Nil has no git.
+	GitDiff func(ctx context.Context, dir string, staged, stat bool, paths []string) (string, error)
 }
 
 // Result is the outcome of a command.
@@ -81,9 +89,10 @@ type Result struct {
 	Arg    string
 	// Message is sent to the session as a message of the user, unless it is empty.
 	Message []hermes.Part
-	// Confirm is a question. If the user says yes, run the line again with [Agreed] at its
-	// end. Nothing has been done yet.
-	Confirm string
+	// Confirm is a question, which comes after the text. If the user says yes, run ConfirmLine,
+	// or if that is empty the line again with [Agreed] at its end. Nothing has been done yet.
+	Confirm     string
+	ConfirmLine string
 }
 
 // Table returns all commands in the order of help.
@@ -99,7 +108,9 @@ func Table() []Command {
 		{Name: "retry", Group: "Session", Help: "Send the last message again", Where: Everywhere, run: retry},
 		{Name: "undo", Args: "[now]", Group: "Session", Help: "Undo the last exchange", Where: Everywhere, run: undo},
 		{Name: "continue", Group: "Session", Help: "Resume a turn that was cut off", Where: Everywhere, run: goOn},
-		{Name: "branch", Aliases: []string{"fork"}, Args: "[title]", Group: "Session", Help: "Switch to a copy of the session", Where: Terminal, run: branch},
+		{Name: "rollback", Args: "[N [FILE] | diff [N] | branch N | tree] [--all]", Group: "Session", Help: "List checkpoints, or bring files and messages back to one", Where: Everywhere, run: rollback},
+		{Name: "diff", Args: "[session|staged|all] [--stat] [PATH...]", Group: "Session", Help: "Show what this session, or git, changed", Where: Everywhere, run: diff},
+		{Name: "branch", Aliases: []string{"fork"}, Args: "[--back N] [title]", Group: "Session", Help: "Switch to a copy of the session, without the last N exchanges", Where: Terminal, run: branch},
 		{Name: "resume", Aliases: []string{"switch"}, Args: "[number|id|title]", Group: "Session", Help: "Switch to another session", Where: Terminal, run: resume},
 		{Name: "sessions", Args: "[all | search WORDS]", Group: "Session", Help: "List other sessions, or search in all of them", Where: Terminal, run: listSessions},
 		{Name: "copy", Args: "[n]", Group: "Session", Help: "Copy the last answer, or the n-th from the end", Where: Terminal, run: copyAnswer},

@@ -43,6 +43,10 @@ func newFake(script func(f *fakeSession, text string)) *fakeSession {
 
 func (f *fakeSession) ID() string { return cmp.Or(f.id, "20260102_030405_fake") }
 
+func (f *fakeSession) Rollback(ctx context.Context, _ int64, files func(context.Context) error) error {
+	return files(ctx)
+}
+
 func (f *fakeSession) State(context.Context) (session.State, error) {
 	return session.State{Row: hermes.Session{ID: f.ID(), Model: "maker/model-1"}, Window: 1000, Transcript: f.transcript}, nil
 }
@@ -223,7 +227,7 @@ func (c *fakeClient) Command(ctx context.Context, id string, from hermes.From, l
 	r, err := command.Run(ctx, line, call)
 	done := hermes.CommandDone{Line: line, From: from, Text: r.Text, Action: r.Action, Arg: r.Arg, Failure: hermes.FailureOf(err)}
 	if r.Confirm != "" {
-		done.Confirm, done.ConfirmLine = r.Confirm, line+" "+command.Agreed
+		done.Confirm, done.ConfirmLine = r.Confirm, cmp.Or(r.ConfirmLine, line+" "+command.Agreed)
 	}
 	f.emit(done)
 	return nil

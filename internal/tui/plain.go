@@ -218,6 +218,9 @@ func (c *plainChat) command(ctx context.Context, line string) (quit bool, err er
 		return false, nil
 	}
 	if r.Confirm != "" {
+		if r.Text != "" {
+			c.out.write(markup.Plain(r.Text, 80) + "\n")
+		}
 		c.out.write(r.Confirm + " [y/N] ")
 		answer, _, err := c.line(ctx)
 		if err != nil || newConfirm(line, c.o.Now()).named(answer) != 0 {

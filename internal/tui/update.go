@@ -204,6 +204,9 @@ func (m *model) commandDone(e hermes.CommandDone) []any {
 		m.conv.waiting, m.conv.queue = nil, nil // nothing waits any more
 	}
 	if e.Confirm != "" {
+		if e.Text != "" { // what it is about
+			m.say(markup.Render(e.Text, m.prose(m.width))...)
+		}
 		var lines []string
 		for _, l := range wrapPlain(markup.Visible(e.Confirm), max(min(m.width, maxProse)-2, 8)) {
 			lines = append(lines, m.Warn("▌ ")+l)

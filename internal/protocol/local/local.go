@@ -37,6 +37,9 @@ type Config struct {
 	Check func(ctx context.Context, run hermes.RunSpec) error
 	// Waiting, if set, is called with a sentence that says what Open waits for.
 	Waiting func(string)
+	// Attached, if set, is called when a frontend has attached to a session. What it returns, if
+	// anything, is shown as a warning. It must be fast.
+	Attached func(ctx context.Context, session string) string
 }
 
 // Place is where a message of the user was written: a session, and where it works.
@@ -78,7 +81,13 @@ func (c *Client) Attach(ctx context.Context, id string, from hermes.From, after 
 	if err != nil {
 		return protocol.Snapshot{}, nil, err
 	}
-	return s.Attach(ctx, from, after)
+	snapshot, events, err := s.Attach(ctx, from, after)
+	if err == nil && c.cfg.Attached != nil {
+		if text := c.cfg.Attached(ctx, id); text != "" {
+			s.Publish(hermes.Notice{Level: hermes.NoticeWarning, Text: text})
+		}
+	}
+	return snapshot, events, err
 }
 
 // Do sends an operation. A message of the user gets what it points at.
@@ -139,7 +148,7 @@ func (c *Client) Command(ctx context.Context, id string, from hermes.From, line 
 	}
 	done := hermes.CommandDone{Line: line, From: from, Text: r.Text, Action: r.Action, Arg: r.Arg, Failure: hermes.FailureOf(err)}
 	if r.Confirm != "" {
-		done.Confirm, done.ConfirmLine = r.Confirm, line+" "+command.Agreed
+		done.Confirm, done.ConfirmLine = r.Confirm, cmp.Or(r.ConfirmLine, line+" "+command.Agreed)
 	}
 	s.Publish(done)
 	return nil

@@ -1,0 +1,406 @@
+package app_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hermes"
+	"hermes/internal/checkpoint"
+	"hermes/internal/protocol"
+)
+
+// command runs a slash command as a frontend does and returns its outcome.
+func (s *scene) command(line string) hermes.CommandDone {
+	s.t.Helper()
+	if s.app == nil {
+		s.enter()
+	}
+	if err := s.app.Local(nil).Command(s.t.Context(), s.session, user, line); err != nil {
+		s.t.Fatal(err)
+	}
+	late := time.After(2 * time.Minute)
+	for {
+		select {
+		case e, ok := <-s.events:
+			if !ok {
+				s.t.Fatal("the session ended")
+			}
+			if done, ok := e.(hermes.CommandDone); ok && done.Line == line {
+				return done
+			}
+		case <-late:
+			s.t.Fatal("the command does not end")
+		}
+	}
+}
+
+// agreed runs a command and says yes to its question.
+func (s *scene) agreed(line string) hermes.CommandDone {
+	s.t.Helper()
+	asked := s.command(line)
+	if asked.Confirm == "" {
+		s.t.Fatalf("%s did not ask: %+v", line, asked)
+	}
+	done := s.command(asked.ConfirmLine)
+	if done.Failure != nil || done.Confirm != "" {
+		s.t.Fatalf("%s: %+v", asked.ConfirmLine, done)
+	}
+	return done
+}
+
+func (s *scene) file(name string) string {
+	data, err := os.ReadFile(filepath.Join(s.dir, name))
+	if err != nil {
+		return "none"
+	}
+	return string(data)
+}
+
+// said are the messages of the user in the transcript.
+func (s *scene) said() []string {
+	s.t.Helper()
+	db, err := s.app.Database(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	list, err := db.Messages(s.t.Context(), s.session, hermes.Range{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var out []string
+	for _, m := range list {
+		if m.Role == hermes.RoleUser {
+			first, _, _ := strings.Cut(m.Visible(), "\n")
+			out = append(out, first)
+		}
+	}
+	return out
+}
+
+func (s *scene) store() *checkpoint.Store {
+	s.t.Helper()
+	store, err := s.app.Checkpoints()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return store
+}
+
+func (s *scene) writes(said, name, content string) {
+	s.t.Helper()
+	raw, _ := json.Marshal(map[string]string{"path": name, "content": content})
+	lines := []string{said}
+	if _, err := os.Stat(filepath.Join(s.dir, name)); err == nil { // no file is written that was not read
+		read, _ := json.Marshal(map[string]string{"path": name})
+		lines = append(lines, "CALL read_file "+string(read))
+	}
+	s.say(append(lines, "CALL write_file "+string(raw))...)
+}
+
+func contains(t *testing.T, what, text string, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			t.Errorf("%s has no %q:\n%s", what, w, text)
+		}
+	}
+}
+
+func same(t *testing.T, what string, got, want any) {
+	t.Helper()
+	g, _ := json.Marshal(got)
+	w, _ := json.Marshal(want)
+	if string(g) != string(w) {
+		t.Errorf("%s: got %s, want %s", what, g, w)
+	}
+}
+
+// TestRollbackUndoesFilesAndMessages brings both back to a checkpoint, shows it first, and keeps
+// what the user wrote.
+func TestRollbackUndoesFilesAndMessages(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.AllowOnce)
+	s.write("a.txt", "old")
+	s.write("c.txt", "c")
+	s.say("first words")
+	s.writes("change a", "a.txt", "new\n")
+	s.writes("make b", "b.txt", "b\n")
+	s.writes("change c", "c.txt", "agent\n")
+	s.write("mine.txt", "mine")
+	s.write("c.txt", "user")
+	list := s.command("/rollback")
+	contains(t, "the list", list.Text, "| 3 |", "“change a CALL", "before write\\_file b.txt")
+	if strings.Index(list.Text, "| 3 |") > strings.Index(list.Text, "| 1 |") {
+		t.Errorf("not newest first:\n%s", list.Text)
+	}
+	asked := s.command("/rollback 1")
+	contains(t, "the preview", asked.Text, "`a.txt` becomes what it was", "`b.txt` is removed", "Conflicts", "`c.txt`: you and the agent changed it in the same lines", "`mine.txt`", "“change a", "“make b")
+	contains(t, "the question", asked.Confirm, "Restore 2 paths and remove 16 messages")
+	same(t, "before the answer", []string{s.file("a.txt"), s.file("b.txt")}, []string{"new\n", "b\n"})
+	same(t, "messages before the answer", s.said(), []string{"first words", "change a", "make b", "change c"})
+	done := s.agreed("/rollback 1")
+	contains(t, "the outcome", done.Text, "Restored 2 paths. Undo that with `/rollback 4`", "Removed 16 messages")
+	same(t, "files", []string{s.file("a.txt"), s.file("b.txt"), s.file("c.txt"), s.file("mine.txt")}, []string{"old\n", "none", "user\n", "mine\n"})
+	same(t, "messages", s.said(), []string{"first words"})
+	if _, ok, err := s.store().CutOff(s.session); ok || err != nil {
+		t.Errorf("a rollback is left: %v, %v", ok, err)
+	}
+
+	// The next turn, whose number was used before, has a checkpoint of its own.
+	s.writes("change a in another way", "a.txt", "other\n")
+	all, err := s.store().List(s.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := all.Snapshots[len(all.Snapshots)-1]
+	if len(all.Snapshots) != 5 || last.Parent != all.Snapshots[0].ID {
+		t.Errorf("got %d checkpoints, the last follows %s, want 5 and %s", len(all.Snapshots), last.Parent, all.Snapshots[0].ID)
+	}
+	tree := s.command("/rollback tree").Text
+	contains(t, "the tree", tree, "1  ", "├─2  ", "│ 3", "5 *", "“change a in another way")
+
+	// The rollback is undone; that brings no messages back.
+	s.agreed("/rollback 4")
+	same(t, "files", []string{s.file("a.txt"), s.file("b.txt")}, []string{"new\n", "b\n"})
+	same(t, "messages", s.said(), []string{"first words", "change a in another way"})
+}
+
+// TestRollbackOfOneFileKeepsTheMessages also by its name alone, which is since the last checkpoint.
+func TestRollbackOfOneFileKeepsTheMessages(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.AllowOnce)
+	s.write("a b.txt", "old")
+	s.writes("one", "a b.txt", "new\n")
+	s.writes("two", "c.txt", "c\n")
+	s.agreed("/rollback 1 a b.txt")
+	same(t, "files", []string{s.file("a b.txt"), s.file("c.txt")}, []string{"old\n", "c\n"})
+	s.agreed("/rollback c.txt")
+	same(t, "files", []string{s.file("a b.txt"), s.file("c.txt")}, []string{"old\n", "none"})
+	same(t, "messages", s.said(), []string{"one", "two"})
+	if done := s.command("/rollback 1 ../x"); done.Failure == nil {
+		t.Errorf("a path outside: %+v", done)
+	}
+	if done := s.command("/rollback 99"); done.Failure == nil || !strings.Contains(done.Failure.Text, "no checkpoint 99") {
+		t.Errorf("an unknown one: %+v", done)
+	}
+}
+
+// TestRollbackAllOverwritesOwnChanges and only if the user says so.
+func TestRollbackAllOverwritesOwnChanges(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.AllowOnce)
+	s.write("mine.txt", "old")
+	s.writes("one", "a.txt", "a\n")
+	s.write("mine.txt", "new")
+	s.agreed("/rollback --all")
+	same(t, "files", []string{s.file("a.txt"), s.file("mine.txt")}, []string{"none", "old\n"})
+}
+
+// TestRollbackAsksAgainIfSomethingChanged between showing and the answer.
+func TestRollbackAsksAgainIfSomethingChanged(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.AllowOnce)
+	s.write("a.txt", "old")
+	s.writes("one", "a.txt", "new\n")
+	asked := s.command("/rollback 1")
+	s.write("a.txt", "the user was quicker")
+	again := s.command(asked.ConfirmLine)
+	contains(t, "the answer", again.Text, "changed since you were asked", "Conflicts")
+	if again.Confirm == "" || again.ConfirmLine == asked.ConfirmLine {
+		t.Errorf("it asks %q, %q", again.Confirm, again.ConfirmLine)
+	}
+	same(t, "the file", s.file("a.txt"), "the user was quicker\n")
+	same(t, "messages", s.said(), []string{"one"})
+	s.command(again.ConfirmLine)
+	same(t, "messages", s.said(), nil)
+	same(t, "the file", s.file("a.txt"), "the user was quicker\n")
+}
+
+// TestRollbackIsRefusedWhileATurnRuns and restores no file then.
+func TestRollbackIsRefusedWhileATurnRuns(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.AllowOnce)
+	s.write("a.txt", "old")
+	s.writes("one", "a.txt", "new\n")
+	asked := s.command("/rollback 1")
+	tried := false
+	s.asking = func() { // the turn waits for the user
+		tried = true
+		for _, line := range []string{asked.ConfirmLine, "/rollback 1", "/rollback branch 1"} {
+			if err := s.app.Local(nil).Command(t.Context(), s.session, user, line); err != nil {
+				t.Error(err)
+			}
+			for e := range s.events {
+				if done, ok := e.(hermes.CommandDone); ok {
+					if done.Failure == nil || !strings.Contains(done.Failure.Text, "turn is running") {
+						t.Errorf("%s: %+v", line, done)
+					}
+					break
+				}
+			}
+		}
+	}
+	s.say("two", `CALL terminal {"command":"rm -rf sub"}`)
+	if !tried {
+		t.Fatal("it did not ask")
+	}
+	same(t, "the file", s.file("a.txt"), "new\n")
+	if _, ok, _ := s.store().CutOff(s.session); ok {
+		t.Error("a rollback is left")
+	}
+}
+
+// TestACutOffRollbackIsToldAndFinished: the program ends after the files were restored and before
+// the messages were undone.
+func TestACutOffRollbackIsToldAndFinished(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.AllowOnce)
+	s.write("a.txt", "old")
+	s.writes("one", "a.txt", "new\n")
+	all, err := s.store().List(s.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap := all.Snapshots[0]
+	if err := s.store().BeginRollback(checkpoint.Rollback{Session: s.session, Folder: all.Folder, Snapshot: snap.ID, Number: snap.Number, Message: snap.Position().Message}); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := s.store().Plan(t.Context(), s.dir, snap.ID, checkpoint.RestoreOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := func() string {
+		s.quit()
+		s.enter()
+		_, events, err := s.app.Local(nil).Attach(t.Context(), s.session, user, protocol.After{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.app.Local(nil).Command(t.Context(), s.session, user, "/title"); err != nil {
+			t.Fatal(err)
+		}
+		for e := range events {
+			switch e := e.Event.(type) {
+			case hermes.Notice:
+				if e.Level == hermes.NoticeWarning {
+					return e.Text
+				}
+			case hermes.CommandDone:
+				return ""
+			}
+		}
+		return ""
+	}
+	contains(t, "the notice before the files", told(), "cut off", "may not all be restored", "/rollback 1")
+	if _, err := s.store().Restore(t.Context(), plan, checkpoint.Meta{}); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, "the notice", told(), "the files are restored, and the messages since are still here", "/rollback 1")
+	contains(t, "the list", s.command("/rollback").Text, "Finish it with `/rollback 1`")
+	contains(t, "the question", s.command("/rollback 1").Confirm, "Remove 6 messages")
+	s.agreed("/rollback 1")
+	same(t, "messages", s.said(), nil)
+	same(t, "the file", s.file("a.txt"), "old\n")
+	if text := told(); text != "" {
+		t.Errorf("it is told again: %q", text)
+	}
+}
+
+// TestBranchFromACheckpoint copies what came before; files go with it only on request.
+func TestBranchFromACheckpoint(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.AllowOnce)
+	s.write("a.txt", "old")
+	s.say("hello")
+	s.writes("one", "a.txt", "new\n")
+	s.say("bye")
+	done := s.command("/rollback branch 1 another way")
+	if done.Action != hermes.ActionSwitch || done.Failure != nil {
+		t.Fatalf("got %+v", done)
+	}
+	same(t, "the file", s.file("a.txt"), "new\n")
+	from := s.session
+	of := func(id string) []string {
+		s.session = id
+		defer func() { s.session = from }()
+		return s.said()
+	}
+	same(t, "the copy", of(done.Arg), []string{"hello"})
+	same(t, "this one", of(from), []string{"hello", "one", "bye"})
+	with := s.agreed("/rollback branch 1 --files")
+	contains(t, "the outcome", with.Text, "Restored 1 path", "Branched to")
+	same(t, "the file", s.file("a.txt"), "old\n")
+	same(t, "the copy", of(with.Arg), []string{"hello"})
+	same(t, "this one", of(from), []string{"hello", "one", "bye"})
+	back := s.command("/branch --back 1 without bye")
+	same(t, "the copy", of(back.Arg), []string{"hello", "one"})
+
+	// Checkpoints from before the branch count in the branch, too.
+	s.write("a.txt", "new")
+	s.quit()
+	s.session = back.Arg
+	contains(t, "the question in the branch", s.command("/rollback 1").Confirm, "remove 6 messages")
+}
+
+// TestDiffShowsTheSessionAndGit in bounds and without what a terminal would obey.
+func TestDiffShowsTheSessionAndGit(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.AllowOnce)
+	s.write("a.txt", "old")
+	s.write("gone.txt", "gone")
+	if text := s.command("/diff").Text; !strings.Contains(text, "No checkpoint of this session") {
+		t.Errorf("before: %s", text)
+	}
+	s.writes("one", "a.txt", "new\x1b[31m\n")
+	s.writes("two", "made.txt", "made\n")
+	s.say(`CALL terminal {"command":"rm gone.txt"}`)
+	text := s.command("/diff").Text
+	contains(t, "the diff", text, "- changed `a.txt` (+1 −1)", "- removed `gone.txt` (+0 −1)", "- added `made.txt` (+1 −0)", "-old\n", "+new", "3 paths, 2 lines added, 2 lines removed")
+	if strings.Contains(text, "\x1b") {
+		t.Errorf("an escape sequence is in it: %q", text)
+	}
+	if text := s.command("/diff --stat").Text; strings.Contains(text, "-old") || !strings.Contains(text, "3 paths") {
+		t.Errorf("--stat: %s", text)
+	}
+	if text := s.command("/diff made.txt").Text; strings.Contains(text, "a.txt") || !strings.Contains(text, "+made") {
+		t.Errorf("a path: %s", text)
+	}
+	contains(t, "/rollback diff", s.command("/rollback diff 2").Text, "added `made.txt`", "removed `gone.txt`")
+	if done := s.command("/diff all"); done.Failure == nil || !strings.Contains(done.Failure.Text, "no repository") {
+		t.Errorf("without git: %+v", done)
+	}
+	s.writes("long", "long.txt", strings.Repeat("x\n", 5000))
+	if text := s.command("/diff").Text; len(text) > 40<<10 || !strings.Contains(text, "The diff is longer. See all of it with `hermes diff --session "+s.session) {
+		t.Errorf("%d bytes: %s", len(text), text[max(0, len(text)-200):])
+	}
+}
+
+// TestUsersAreToldWhatHasNoCheckpoint once for a session and folder.
+func TestUsersAreToldWhatHasNoCheckpoint(t *testing.T) {
+	s := newScene(t, hermes.AllowOnce)
+	s.config = "checkpoints: {max_file_size_mb: 1}\n"
+	s.write("a.txt", "a")
+	s.writes("one", "a.txt", "new\n")
+	if len(s.warned) > 0 {
+		t.Errorf("warned %q", s.warned)
+	}
+	for range 2 {
+		s.say("two", `CALL terminal {"command":"head -c 2000000 /dev/zero >> big.bin"}`)
+	}
+	if len(s.warned) != 1 || !strings.Contains(s.warned[0], "big.bin (too large)") {
+		t.Errorf("warned %q", s.warned)
+	}
+	s.quit()
+	s.warned, s.session = nil, ""
+	t.Setenv("HOME", s.dir)
+	for range 2 {
+		s.writes("one", "a.txt", "newer\n")
+	}
+	if len(s.warned) != 1 || !strings.Contains(s.warned[0], "your home folder is in it") {
+		t.Errorf("warned %q", s.warned)
+	}
+}

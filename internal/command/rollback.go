@@ -1,0 +1,386 @@
+package command
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hermes"
+	"hermes/internal/checkpoint"
+	"hermes/internal/session"
+	"hermes/internal/text"
+)
+
+const rollbackUse = "use /rollback to list checkpoints, /rollback N [FILE], /rollback diff [N], /rollback branch N or /rollback tree"
+
+// seenFlag carries what the user was shown, so that something else is not done after a yes.
+const seenFlag = "--seen="
+
+// rolling is one use of /rollback.
+type rolling struct {
+	*Call
+	store  *checkpoint.Store
+	state  session.State
+	folder checkpoint.Workspace
+	words  []string // the arguments without flags
+	line   string   // the command as it was written, without --yes
+	all    bool     // also what the user changed
+	files  bool     // of a branch
+	seen   string   // what the user was shown; "" is nothing
+	agreed bool
+}
+
+// rollback lists checkpoints, compares with one, or brings files and conversation back to one.
+func rollback(ctx context.Context, c *Call) (Result, error) {
+	r := rolling{Call: c, agreed: c.agreed()}
+	for _, w := range strings.Fields(c.Args) {
+		seen, is := strings.CutPrefix(w, seenFlag)
+		switch {
+		case is:
+			r.seen = seen
+			continue
+		case w == "--all":
+			r.all = true
+		case w == "--files":
+			r.files = true
+		case strings.HasPrefix(w, "--"):
+			return Result{}, fmt.Errorf("unknown option %q; %s", w, rollbackUse)
+		default:
+			r.words = append(r.words, w)
+		}
+		r.line += " " + w
+	}
+	if err := r.open(ctx); err != nil {
+		return Result{}, err
+	}
+	if len(r.words) == 0 && !r.all {
+		return r.list(ctx)
+	}
+	switch verb := first(r.words); verb {
+	case "list":
+		return r.list(ctx)
+	case "tree":
+		return r.tree(ctx)
+	case "diff":
+		return r.compare(ctx)
+	case "branch":
+		return r.branch(ctx)
+	}
+	snap, rest, err := r.which(r.words)
+	if err != nil {
+		return Result{}, err
+	}
+	return r.back(ctx, snap, strings.Join(rest, " "))
+}
+
+func first(words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	return words[0]
+}
+
+// open finds the checkpoints of the session's folder.
+func (r *rolling) open(ctx context.Context) (err error) {
+	if r.store = r.Checkpoints; r.store == nil {
+		return errors.New("checkpoints are not available here; list them with `hermes checkpoints`")
+	}
+	if r.state, err = r.Session.State(ctx); err != nil {
+		return err
+	}
+	if r.state.Row.Run.Workspace.Elsewhere() {
+		return errors.New("this session works in another place than this machine, of which /rollback has no checkpoints")
+	}
+	dir, _ := r.store.Nearest(r.state.Row.Dir)
+	r.folder, err = r.store.List(dir)
+	return err
+}
+
+// which returns the snapshot that the words begin with, or the newest one of a turn of this
+// session, and the other words.
+func (r *rolling) which(words []string) (checkpoint.Snapshot, []string, error) {
+	if ref := first(words); ref != "" {
+		for _, s := range r.folder.Snapshots {
+			if strconv.Itoa(s.Number) == ref || s.ID == ref || s.Name == ref {
+				return s, words[1:], nil
+			}
+		}
+		if _, err := strconv.Atoi(ref); err == nil {
+			return checkpoint.Snapshot{}, nil, fmt.Errorf("there is no checkpoint %s; list them with /rollback", ref)
+		}
+	}
+	for _, s := range slices.Backward(r.folder.Snapshots) {
+		if s.Session == r.Session.ID() && s.Position().Message != 0 {
+			return s, words, nil
+		}
+	}
+	return checkpoint.Snapshot{}, nil, errors.New("there is no checkpoint of this session; list all of the folder with /rollback")
+}
+
+// inFolder returns a path, which the user gives from the session's folder, as one in that of
+// the checkpoints.
+func (r *rolling) inFolder(path string) (string, error) {
+	at := path
+	if !filepath.IsAbs(at) {
+		dir := r.state.Row.Dir
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real
+		}
+		at = filepath.Join(dir, at)
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(at)); err == nil {
+		at = filepath.Join(dir, filepath.Base(at))
+	}
+	rel, err := filepath.Rel(r.folder.Folder, at)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", fmt.Errorf("%s is not in %s", text.VisibleName(path), text.VisibleName(r.folder.Folder))
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+// back restores files, and undoes the messages since if no single file was named.
+func (r *rolling) back(ctx context.Context, snap checkpoint.Snapshot, file string) (Result, error) {
+	if r.state.Running {
+		return Result{}, errors.New("a turn is running; stop it first with /stop")
+	}
+	var o checkpoint.RestoreOptions
+	o.All = r.all
+	var gone since
+	if file != "" {
+		rel, err := r.inFolder(file)
+		if err != nil {
+			return Result{}, err
+		}
+		o.Paths = []string{rel}
+	} else {
+		var err error
+		if gone, err = r.since(ctx, snap); err != nil {
+			return Result{}, err
+		}
+	}
+	plan, err := r.store.Plan(ctx, r.folder.Folder, snap.ID, o)
+	if err != nil {
+		return Result{}, err
+	}
+	p := preview{plan: plan, gone: gone, file: file != "", verb: "Roll back to", question: question(plan, gone)}
+	if len(plan.Steps) == 0 && gone.from == 0 {
+		return Result{Text: p.text() + "\nNothing to roll back."}, r.store.EndRollback(r.Session.ID())
+	}
+	if r.seen != "" && r.seen != p.hash() {
+		return p.ask(r.line, "Files or messages changed since you were asked, so nothing was done. This would happen now."), nil
+	}
+	if !r.agreed {
+		return p.ask(r.line, ""), nil
+	}
+	did, err := r.restore(ctx, plan, gone.from)
+	if errors.Is(err, checkpoint.ErrStale) {
+		return p.ask(r.line, "Files changed in this moment, so nothing was done."), nil
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Text: outcome(did, gone)}, nil
+}
+
+// restore does what a plan says and then undoes the messages from one on. Both are done, or the
+// user is told: the record of it goes last.
+func (r *rolling) restore(ctx context.Context, plan checkpoint.Plan, from int64) (did checkpoint.Result, err error) {
+	id := r.Session.ID()
+	began := false
+	err = r.Session.Rollback(ctx, from, func(ctx context.Context) error {
+		if from != 0 {
+			snap := plan.Snapshot
+			err := r.store.BeginRollback(checkpoint.Rollback{Session: id, Folder: plan.Folder, Snapshot: snap.ID, Number: snap.Number, Message: from})
+			if err != nil {
+				return err
+			}
+			began = true
+		}
+		if len(plan.Steps) == 0 {
+			return nil
+		}
+		var err error
+		did, err = r.store.Restore(ctx, plan, checkpoint.Meta{Session: id, Reason: fmt.Sprint("before rolling back to ", plan.Snapshot.Number)})
+		return err
+	})
+	if began && (err == nil || errors.Is(err, checkpoint.ErrStale)) {
+		err = errors.Join(err, r.store.EndRollback(id))
+	}
+	return did, err
+}
+
+// since are the messages of the conversation since a checkpoint.
+type since struct {
+	from  int64            // the id of the first one; 0 is none
+	list  []hermes.Message // all that go
+	stays string           // why none goes
+}
+
+// since finds the messages since a checkpoint was made: from the one that its turn answers on.
+func (r *rolling) since(ctx context.Context, snap checkpoint.Snapshot) (since, error) {
+	list := r.state.Transcript
+	i := -1
+	switch at := snap.Position().Message; {
+	case snap.Session == r.Session.ID() && at != 0:
+		i = slices.IndexFunc(list, func(m hermes.Message) bool { return m.ID == at })
+		if i < 0 && compressed(list) {
+			return since{stays: "the conversation was compressed since"}, nil
+		}
+		if i < 0 { // it was undone: what came later goes
+			i = slices.IndexFunc(list, func(m hermes.Message) bool { return m.ID > at })
+		}
+		if i < 0 {
+			return since{stays: "those since are undone already"}, nil
+		}
+	case snap.Session == "":
+		return since{stays: "the checkpoint belongs to no conversation"}, nil
+	default:
+		kin, err := r.kin(ctx, snap)
+		if err != nil {
+			return since{}, err
+		}
+		if !kin {
+			return since{stays: "the checkpoint belongs to another conversation, or was made by a rollback"}, nil
+		}
+		for n, m := range list { // what a child, or the session before a branch, did was asked for then
+			if m.Role == hermes.RoleUser && !m.Time.After(snap.Time) {
+				i = n
+			}
+		}
+		if i < 0 {
+			return since{stays: "none of them was written before the checkpoint"}, nil
+		}
+	}
+	return since{from: list[i].ID, list: list[i:]}, nil
+}
+
+// compressed reports whether a part of a transcript was replaced by a summary.
+func compressed(list []hermes.Message) bool {
+	for _, m := range list {
+		if slices.ContainsFunc(m.Parts, func(p hermes.Part) bool { return p.Anchors != nil }) {
+			return true
+		}
+	}
+	return false
+}
+
+// mostKin bounds how far the sessions above one are followed.
+const mostKin = 16
+
+// kin reports whether a child of this session made a snapshot, or the session that this one was
+// branched from, before that.
+func (r *rolling) kin(ctx context.Context, snap checkpoint.Snapshot) (bool, error) {
+	if r.Sessions == nil || snap.Session == r.Session.ID() {
+		return false, nil
+	}
+	all, err := r.Sessions(ctx)
+	if err != nil {
+		return false, err
+	}
+	above := func(of, wanted string, through func(hermes.Session) bool) bool {
+		for range mostKin {
+			row, err := all.Find(ctx, of)
+			if err != nil || row.ID != of || !through(row) || row.Parent == "" {
+				return false
+			}
+			if of = row.Parent; of == wanted {
+				return true
+			}
+		}
+		return false
+	}
+	if above(snap.Session, r.Session.ID(), func(s hermes.Session) bool { return s.Platform == "subagent" }) {
+		return true, nil
+	}
+	return above(r.Session.ID(), snap.Session, func(s hermes.Session) bool { return snap.Time.Before(s.Started) }), nil
+}
+
+// branch switches to a copy of the session as it was at a checkpoint.
+func (r *rolling) branch(ctx context.Context) (Result, error) {
+	if r.Where != Terminal {
+		return Result{}, errors.New("this chat cannot switch to another session; use `hermes sessions branch`")
+	}
+	if len(r.words) < 2 {
+		return Result{}, errors.New("add the number of a checkpoint: /rollback branch N [--files] [TITLE]")
+	}
+	snap, rest, err := r.which(r.words[1:])
+	if err != nil {
+		return Result{}, err
+	}
+	gone, err := r.since(ctx, snap)
+	if err != nil {
+		return Result{}, err
+	}
+	if gone.from == 0 {
+		return Result{}, fmt.Errorf("the messages before checkpoint %d are not known: %s; use /branch --back N", snap.Number, gone.stays)
+	}
+	title := strings.Join(rest, " ")
+	if !r.files {
+		return branchBefore(ctx, r.Call, title, gone.from)
+	}
+	plan, err := r.store.Plan(ctx, r.folder.Folder, snap.ID, checkpoint.RestoreOptions{All: r.all})
+	if err != nil {
+		return Result{}, err
+	}
+	p := preview{plan: plan, branch: true, verb: "Branch from", question: "Branch, and restore " + text.Plural(len(plan.Steps), "path", "paths") + "?"}
+	if r.seen != "" && r.seen != p.hash() {
+		return p.ask(r.line, "Files changed since you were asked, so nothing was done. This would happen now."), nil
+	}
+	if !r.agreed && len(plan.Steps) > 0 {
+		return p.ask(r.line, ""), nil
+	}
+	out, err := branchBefore(ctx, r.Call, title, gone.from)
+	if err != nil || len(plan.Steps) == 0 {
+		return out, err
+	}
+	did, err := r.restore(ctx, plan, 0)
+	if err != nil {
+		out.Text += fmt.Sprintf("\n\nThe files were not restored: %s. Restore them there with %s", plain(err.Error()), code("/rollback "+strconv.Itoa(snap.Number)))
+		return out, nil
+	}
+	out.Text += "\n\n" + outcome(did, since{})
+	return out, nil
+}
+
+// preview is what a rollback would do.
+type preview struct {
+	plan     checkpoint.Plan
+	gone     since
+	file     bool // a single file
+	branch   bool // the messages stay, since they are copied
+	verb     string
+	question string
+}
+
+// hash tells previews apart. What the user says yes to is what is done.
+func (p preview) hash() string {
+	var all struct {
+		Snapshot string
+		Steps    []checkpoint.Step
+		Kept     [][]checkpoint.Kept
+		Gone     []int64
+	}
+	all.Snapshot, all.Steps, all.Kept = p.plan.Snapshot.ID, p.plan.Steps, [][]checkpoint.Kept{p.plan.Yours, p.plan.Conflicts}
+	for _, m := range p.gone.list {
+		all.Gone = append(all.Gone, m.ID)
+	}
+	data, _ := json.Marshal(all) // of plain values
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:6])
+}
+
+// ask shows the preview and asks. Nothing has been done.
+func (p preview) ask(line, why string) Result {
+	shown := p.text()
+	if why != "" {
+		shown = why + "\n\n" + shown
+	}
+	return Result{Text: shown, Confirm: p.question, ConfirmLine: "/rollback" + line + " " + seenFlag + p.hash() + " " + Agreed}
+}
