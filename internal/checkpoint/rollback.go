@@ -12,19 +12,6 @@ import (
 	"hermes/internal/atomicfile"
 )
 
-// Position is what the program puts into [Meta.At]: where a conversation was.
-type Position struct {
-	// Message is the id of the user's message that the snapshot's turn answers; 0 is unknown.
-	Message int64 `json:"message,omitempty"`
-}
-
-// Position returns where the conversation of a snapshot was; the zero value is unknown.
-func (s Snapshot) Position() Position {
-	var p Position
-	_ = json.Unmarshal(s.At, &p) // what cannot be read is unknown
-	return p
-}
-
 // Rollback is a restore together with messages of a session that are undone after it. It is
 // stored before the restore begins and until both are done, so that one that was cut off is known.
 type Rollback struct {

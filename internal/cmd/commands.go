@@ -57,6 +57,7 @@ func commands(g *chat.Options) []*cobra.Command {
 		panic.NewCmd(f, func() bool { return g.MayAttend == nil || g.MayAttend() == nil }),
 		undo.NewCmd(f),
 		checkpoints.NewCmd(f),
+		checkpoints.NewDiffCmd(f),
 		promptsize.NewCmd(f, nil),
 		spend.NewCmd(f, nil),
 		insights.NewCmd(f),

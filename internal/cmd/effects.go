@@ -110,7 +110,7 @@ func effects() map[string]effectOf {
 		"completion", "completion bash", "completion fish", "completion powershell", "completion zsh",
 		"config", "config check", "config env-path", "config path", "config show",
 		"curator", "curator ledger", "curator list-archived", "curator list-unmanaged", "curator status",
-		"fallback", "fallback list", "help", "insights", "journey", "journey list",
+		"diff", "fallback", "fallback list", "help", "insights", "journey", "journey list",
 		"learning", "learning export", "learning list", "learning pending", "learning search", "learning show", "logs",
 		"memory", "memory export", "memory list", "memory pending", "memory status",
 		"model list", "permissions", "permissions list", "permissions test", "profile", "profile list", "profile show", "prompt-size",

@@ -90,8 +90,8 @@ func (p place) relative(folder string, paths []string) ([]string, error) {
 
 func (n noun) list() *cobra.Command {
 	var p place
-	var all, asJSON bool
-	cmd := factory.VerbOn(n.open, "list", "List checkpoints, newest first", "hermes checkpoints list\n  hermes checkpoints list --all --json", cobra.NoArgs, func(_ context.Context, c *factory.Call, s *checkpoint.Store) error {
+	var all, asJSON, tree bool
+	cmd := factory.VerbOn(n.open, "list", "List checkpoints, newest first", "hermes checkpoints list\n  hermes checkpoints list --tree\n  hermes checkpoints list --all --json", cobra.NoArgs, func(ctx context.Context, c *factory.Call, s *checkpoint.Store) error {
 		found, err := s.Workspaces()
 		if err != nil {
 			return err
@@ -113,7 +113,11 @@ func (n noun) list() *cobra.Command {
 			if i > 0 {
 				c.Say("")
 			}
-			if err := n.show(c, w); err != nil {
+			show := n.show
+			if tree {
+				show = n.showTree
+			}
+			if err := show(ctx, c, w); err != nil {
 				return err
 			}
 		}
@@ -123,15 +127,21 @@ func (n noun) list() *cobra.Command {
 	p.flags(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "those of all folders")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	cmd.Flags().BoolVar(&tree, "tree", false, "show which checkpoint follows which, oldest first, with sessions and messages")
 	return cmd
 }
 
-// show prints the checkpoints of one folder.
-func (n noun) show(c *factory.Call, w checkpoint.Workspace) error {
+// head prints the line above the checkpoints of one folder.
+func head(c *factory.Call, w checkpoint.Workspace) {
 	c.Say("%s  %s", text.VisibleName(w.Folder), text.Size(w.Size))
 	for _, d := range w.Damaged {
 		c.Note("hermes: %s is damaged", d)
 	}
+}
+
+// show prints the checkpoints of one folder.
+func (n noun) show(_ context.Context, c *factory.Call, w checkpoint.Workspace) error {
+	head(c, w)
 	numbers := map[string]int{}
 	for _, s := range w.Snapshots {
 		numbers[s.ID] = s.Number
