@@ -26,6 +26,8 @@ type fakeSession struct {
 	prepares   func()           // if set, the turn of each message is prepared until a stop
 	transcript []hermes.Message // from before
 	turn       *protocol.Turn   // that runs already
+	dir        string           // where it works
+	rolled     []int64          // the messages from which on Rollback removed some
 
 	mu      sync.Mutex
 	ops     []hermes.Op
@@ -43,12 +45,13 @@ func newFake(script func(f *fakeSession, text string)) *fakeSession {
 
 func (f *fakeSession) ID() string { return cmp.Or(f.id, "20260102_030405_fake") }
 
-func (f *fakeSession) Rollback(ctx context.Context, _ int64, files func(context.Context) error) error {
+func (f *fakeSession) Rollback(ctx context.Context, from int64, files func(context.Context) error) error {
+	f.rolled = append(f.rolled, from)
 	return files(ctx)
 }
 
 func (f *fakeSession) State(context.Context) (session.State, error) {
-	return session.State{Row: hermes.Session{ID: f.ID(), Model: "maker/model-1"}, Window: 1000, Transcript: f.transcript}, nil
+	return session.State{Row: hermes.Session{ID: f.ID(), Model: "maker/model-1", Dir: f.dir}, Window: 1000, Transcript: f.transcript}, nil
 }
 
 func (f *fakeSession) Submit(_ context.Context, op hermes.Op) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
+	"hermes/internal/command"
 	"hermes/internal/markup"
 )
 
@@ -143,6 +144,11 @@ func TestAskStopsWhenOutputIsClosed(t *testing.T) {
 // lineChat runs the chat line by line with an input.
 func lineChat(t *testing.T, f *fakeSession, input, wantID string) string {
 	t.Helper()
+	return lineChatWith(t, f, command.Call{}, input, wantID)
+}
+
+func lineChatWith(t *testing.T, f *fakeSession, commands command.Call, input, wantID string) string {
+	t.Helper()
 	in, err := os.CreateTemp(t.TempDir(), "in")
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +163,9 @@ func lineChat(t *testing.T, f *fakeSession, input, wantID string) string {
 	if _, err := in.Seek(0, 0); err != nil {
 		t.Fatal(err)
 	}
-	id, err := Run(t.Context(), Options{In: in, Out: out, Client: clientOf(f), From: me, Greeting: []string{"Hermes"}})
+	client := clientOf(f)
+	client.commands = commands
+	id, err := Run(t.Context(), Options{In: in, Out: out, Client: client, From: me, Greeting: []string{"Hermes"}})
 	if err != nil || id != wantID || !f.closed {
 		t.Errorf("id %q, error %v, closed %v", id, err, f.closed)
 	}

@@ -1,0 +1,160 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/session"
+)
+
+// userMessage returns the id of the n-th message of the user, from 0.
+func userMessage(t *testing.T, s *session.Session, n int) int64 {
+	t.Helper()
+	st, err := s.State(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range st.Transcript {
+		if m.Role == hermes.RoleUser {
+			if n--; n < 0 {
+				return m.ID
+			}
+		}
+	}
+	t.Fatal("there are not so many messages")
+	return 0
+}
+
+// TestRollbackHoldsMessagesUntilItIsDone: none of them gets into what is undone.
+func TestRollbackHoldsMessagesUntilItIsDone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newFixture(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"), hermestest.Say("three")), newToolTable())
+		s := h.open(t, session.Open{})
+		e := listen(t, s)
+		for _, text := range []string{"first", "second"} {
+			submit(t, s, say(text))
+			until[hermes.TurnDone](e)
+		}
+		from := userMessage(t, s, 1)
+		said := make(chan error, 1)
+		err := s.Rollback(t.Context(), from, func(context.Context) error {
+			go func() { said <- s.Do(context.Background(), hermes.From{}, say("third")) }()
+			synctest.Wait()
+			select {
+			case err := <-said:
+				t.Errorf("a turn began meanwhile: %v", err)
+			default:
+			}
+			if err := s.Do(context.Background(), hermes.From{}, hermes.SetTitle{Title: "x"}); err != nil {
+				t.Error(err) // what begins no turn does not wait
+			}
+			if err := s.Rollback(t.Context(), from, nil); err == nil || !strings.Contains(err.Error(), "a turn is running") {
+				t.Errorf("a second one: %v", err)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := <-said; err != nil {
+			t.Fatal(err)
+		}
+		until[hermes.TurnDone](e)
+		if diff := cmp.Diff([]string{"user: first", "assistant: one", "user: third", "assistant: three"}, stored(t, h.store, s.ID())); diff != "" {
+			t.Errorf("the transcript (-want +got):\n%s", diff)
+		}
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestRollbackDoesBothOrSaysSo: files are not touched if messages cannot go, and messages stay if
+// the files could not be restored.
+func TestRollbackDoesBothOrSaysSo(t *testing.T) {
+	t.Parallel()
+	store := hermestest.NewStore()
+	wait, entered, leave := gate("wait")
+	script := hermestest.NewScript(hermestest.Say("one"), hermestest.CallTool("wait", `{}`), hermestest.Say("two"))
+	h := newFixture(t, script, newToolTable(wait), func(c *session.Config) { c.Store = store })
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	submit(t, s, say("first"))
+	until[hermes.TurnDone](e)
+	from := userMessage(t, s, 0)
+	calls := 0
+	files := func(err error) func(context.Context) error {
+		return func(context.Context) error {
+			calls++
+			return err
+		}
+	}
+	submit(t, s, say("second"))
+	<-entered
+	if err := s.Rollback(t.Context(), from, files(nil)); err == nil || !strings.Contains(err.Error(), "a turn is running; stop it first with /stop") {
+		t.Errorf("while a turn runs: %v", err)
+	}
+	close(leave)
+	until[hermes.TurnDone](e)
+	if err := s.Rollback(t.Context(), from+1000, files(nil)); err == nil || !strings.Contains(err.Error(), "not in the conversation") {
+		t.Errorf("a message that is not there: %v", err)
+	}
+	if calls != 0 {
+		t.Errorf("files were restored %d times", calls)
+	}
+	before := stored(t, store, s.ID())
+	refused := errors.New("the disk is full")
+	if err := s.Rollback(t.Context(), from, files(refused)); !errors.Is(err, refused) || errors.Is(err, session.ErrNotUndone) {
+		t.Errorf("files that cannot be restored: %v", err)
+	}
+	store.Fail = func(method string) error {
+		if method == "Rewind" {
+			return refused
+		}
+		return nil
+	}
+	if err := s.Rollback(t.Context(), from, files(nil)); !errors.Is(err, session.ErrNotUndone) {
+		t.Errorf("messages that cannot be undone: %v", err)
+	}
+	if diff := cmp.Diff(before, stored(t, store, s.ID())); diff != "" {
+		t.Errorf("messages went (-want +got):\n%s", diff)
+	}
+	store.Fail = nil
+	if err := s.Rollback(t.Context(), from, files(nil)); err != nil {
+		t.Error(err)
+	}
+	until[hermes.Rewound](e)
+	if got := stored(t, store, s.ID()); len(got) != 0 || calls != 3 {
+		t.Errorf("left %q after %d restores", got, calls)
+	}
+}
+
+// TestBranchAtAMessageLeavesOutWhatFollows and the message itself.
+func TestBranchAtAMessageLeavesOutWhatFollows(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two")), newToolTable())
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	for _, text := range []string{"first", "second"} {
+		submit(t, s, say(text))
+		until[hermes.TurnDone](e)
+	}
+	row, err := h.BranchAt(t.Context(), s.ID(), "", userMessage(t, s, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"user: first", "assistant: one"}, stored(t, h.store, row.ID)); diff != "" || row.Parent != s.ID() {
+		t.Errorf("of %q (-want +got):\n%s", row.Parent, diff)
+	}
+	if _, err := h.BranchAt(t.Context(), s.ID(), "", 999); err == nil {
+		t.Error("a branch at a message that is not there")
+	}
+}
