@@ -308,6 +308,17 @@ func TestACutOffRollbackIsToldAndFinished(t *testing.T) {
 	if text := told(); text != "" {
 		t.Errorf("it is told again: %q", text)
 	}
+
+	// It was cut off when only its record was left to remove.
+	if err := s.store().BeginRollback(checkpoint.Rollback{Session: s.session, Folder: all.Folder, Snapshot: snap.ID, Number: snap.Number, Message: snap.Position().Message}); err != nil {
+		t.Fatal(err)
+	}
+	if text := told(); text != "" {
+		t.Errorf("what is done is told: %q", text)
+	}
+	if _, ok, err := s.store().CutOff(s.session); ok || err != nil {
+		t.Errorf("the record stays: %v", err)
+	}
 }
 
 // TestBranchFromACheckpoint copies what came before; files go with it only on request.

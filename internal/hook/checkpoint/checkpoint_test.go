@@ -18,7 +18,12 @@ type host struct {
 	dir       string
 	turn      int64
 	elsewhere bool
+	answers   int64
+	told      *[]string
 }
+
+func (h host) Answers() int64         { return h.answers }
+func (h host) Notify(n hermes.Notice) { *h.told = append(*h.told, string(n.Level)+": "+n.Text) }
 
 func (h host) Session() hermes.SessionRef {
 	return hermes.SessionRef{ID: "s1", Turn: h.turn, Dir: h.dir}
@@ -59,7 +64,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
-	f := &fixture{t: t, host: host{dir: filepath.Join(base, "home", "project"), turn: 1}}
+	f := &fixture{t: t, host: host{dir: filepath.Join(base, "home", "project"), turn: 1, told: new([]string)}}
 	must(t, os.MkdirAll(f.host.dir, 0o755))
 	home := filepath.Join(base, "home")
 	f.store = checkpoint.New(checkpoint.Config{Folder: filepath.Join(base, "checkpoints"), Home: home})
@@ -182,5 +187,64 @@ func TestFilesElsewhereAndRefusedFoldersAreNotSnapshotted(t *testing.T) {
 	f.call("write_file", map[string]string{"path": "project/a"}, func() { f.write("project/a", "x") })
 	if all, err := f.store.Workspaces(); err != nil || len(all) != 1 || filepath.Base(all[0].Folder) != "project" {
 		t.Errorf("got %v, %v", all, err)
+	}
+}
+
+// TestASnapshotKnowsTheMessageThatItsTurnAnswers so that the same number of a turn, which comes
+// again after an undo, has another snapshot.
+func TestASnapshotKnowsTheMessageThatItsTurnAnswers(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for i, message := range []int64{7, 7, 9} {
+		f.host.answers = message
+		f.call("write_file", map[string]string{"path": "a"}, func() { f.write("a", strings.Repeat("x", i+1)) })
+	}
+	var got []int64
+	for _, s := range f.snapshots() {
+		got = append(got, s.Position().Message)
+	}
+	if len(got) != 2 || got[0] != 7 || got[1] != 9 {
+		t.Errorf("got snapshots of messages %v", got)
+	}
+}
+
+// TestTheUserIsToldOnceWhatHasNoCheckpoint for each session and folder.
+func TestTheUserIsToldOnceWhatHasNoCheckpoint(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.call("terminal", map[string]string{"command": "make"}, func() { f.write("a", "x") })
+	if len(*f.host.told) > 0 {
+		t.Errorf("told %q", *f.host.told)
+	}
+	project := f.host.dir
+	f.host.dir = filepath.Dir(project) // the home folder
+	for turn := range int64(3) {
+		f.host.turn = turn
+		f.call("terminal", map[string]string{"command": "make"}, func() {})
+	}
+	if told := *f.host.told; len(told) != 1 || !strings.Contains(told[0], "warning: Changes in "+f.host.dir+" cannot be rolled back: ") || !strings.Contains(told[0], "your home folder") {
+		t.Errorf("told %q", told)
+	}
+	*f.host.told = nil
+	f.host.dir = project
+	f.store = checkpoint.New(checkpoint.Config{Folder: filepath.Join(t.TempDir(), "checkpoints"), Limits: checkpoint.Limits{FileSize: 100}})
+	f.hook = hook.New(hook.Config{Store: f.store})
+	for size := range 3 {
+		f.call("terminal", map[string]string{"command": "make"}, func() {
+			for i := range 7 {
+				f.write(strings.Repeat("big", i+1), strings.Repeat("x", 200+size))
+			}
+		})
+	}
+	if told := *f.host.told; len(told) != 1 || !strings.Contains(told[0], "big (too large)") || !strings.Contains(told[0], "and 2 more") {
+		t.Errorf("told %q", told)
+	}
+	// A file that the call names is kept, however large it is.
+	*f.host.told = nil
+	f.host.dir = filepath.Join(project, "sub")
+	must(t, os.MkdirAll(f.host.dir, 0o755))
+	f.call("write_file", map[string]string{"path": "big"}, func() { f.write("big", strings.Repeat("x", 500)) })
+	if len(*f.host.told) > 0 {
+		t.Errorf("told %q", *f.host.told)
 	}
 }
