@@ -10,7 +10,8 @@
 // changed a file, and reported where that is impossible. A journal finishes an interrupted
 // restore at the next use.
 //
-// The package knows no tools, sessions or messages: callers hand in who and why. Start at
+// The package knows no tools and no store of sessions: callers hand in who and why. Start at
 // store.go, then snapshot.go, scan.go (reading a tree), ledger.go, plan.go and restore.go.
-// diff.go compares, prune.go removes what is old. Package object keeps the contents.
+// diff.go compares, prune.go removes what is old, rollback.go remembers what was begun together
+// with a conversation. Package object keeps the contents.
 package checkpoint
