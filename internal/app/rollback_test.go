@@ -350,6 +350,10 @@ func TestBranchFromACheckpoint(t *testing.T) {
 	back := s.command("/branch --back 1 without bye")
 	same(t, "the copy", of(back.Arg), []string{"hello", "one"})
 
+	if done := s.command("/branch --back 3"); done.Failure == nil || !strings.Contains(done.Failure.Text, "no messages before that") {
+		t.Errorf("a branch without messages: %+v", done)
+	}
+
 	// Checkpoints from before the branch count in the branch, too.
 	s.write("a.txt", "new")
 	s.quit()

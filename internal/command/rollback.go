@@ -321,6 +321,9 @@ func (r *rolling) branch(ctx context.Context) (Result, error) {
 	if gone.from == 0 {
 		return Result{}, fmt.Errorf("the messages before checkpoint %d are not known: %s; use /branch --back N", snap.Number, gone.stays)
 	}
+	if _, err := branchable(ctx, r.Call, gone.from); err != nil {
+		return Result{}, err // before anything is asked
+	}
 	title := strings.Join(rest, " ")
 	if !r.files {
 		return branchBefore(ctx, r.Call, title, gone.from)

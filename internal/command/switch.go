@@ -80,19 +80,9 @@ func branch(ctx context.Context, c *Call) (Result, error) {
 
 // branchBefore switches to a copy of what came before a message; 0 copies all.
 func branchBefore(ctx context.Context, c *Call, title string, before int64) (Result, error) {
-	all, err := c.sessions(ctx)
+	all, err := branchable(ctx, c, before)
 	if err != nil {
 		return Result{}, err
-	}
-	st, err := c.idle(ctx)
-	if err != nil {
-		return Result{}, err
-	}
-	switch {
-	case len(st.Transcript) == 0:
-		return Result{}, errors.New("no messages yet, so there is nothing to branch from")
-	case st.Transcript[0].ID == before && before != 0:
-		return Result{}, errors.New("there are no messages before that; start a new session with /new")
 	}
 	row, err := all.BranchAt(ctx, c.Session.ID(), title, before)
 	if errors.Is(err, hermes.ErrTitleTaken) {
@@ -102,6 +92,24 @@ func branchBefore(ctx context.Context, c *Call, title string, before int64) (Res
 		return Result{}, err
 	}
 	return Result{Action: hermes.ActionSwitch, Arg: row.ID, Text: "Branched to " + named(row) + ". To go back, use " + code("/resume "+c.Session.ID())}, nil
+}
+
+// branchable checks that there is something before a message to copy, and that no turn runs.
+func branchable(ctx context.Context, c *Call, before int64) (Sessions, error) {
+	all, err := c.sessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	st, err := c.idle(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(st.Transcript) == 0:
+		return nil, errors.New("no messages yet, so there is nothing to branch from")
+	case st.Transcript[0].ID == before && before != 0:
+		return nil, errors.New("there are no messages before that; start a new session with /new")
+	}
+	return all, nil
 }
 
 // resume switches to another session.

@@ -108,7 +108,7 @@ func Table() []Command {
 		{Name: "retry", Group: "Session", Help: "Send the last message again", Where: Everywhere, run: retry},
 		{Name: "undo", Args: "[now]", Group: "Session", Help: "Undo the last exchange", Where: Everywhere, run: undo},
 		{Name: "continue", Group: "Session", Help: "Resume a turn that was cut off", Where: Everywhere, run: goOn},
-		{Name: "rollback", Args: "[N [FILE] | diff [N] | branch N | tree] [--all]", Group: "Session", Help: "List checkpoints, or bring files and messages back to one", Where: Everywhere, run: rollback},
+		{Name: "rollback", Args: "[N [FILE] | diff [N] | branch N [--files] | tree] [--all]", Group: "Session", Help: "List checkpoints, or bring files and messages back to one", Where: Everywhere, run: rollback},
 		{Name: "diff", Args: "[session|staged|all] [--stat] [PATH...]", Group: "Session", Help: "Show what this session, or git, changed", Where: Everywhere, run: diff},
 		{Name: "branch", Aliases: []string{"fork"}, Args: "[--back N] [title]", Group: "Session", Help: "Switch to a copy of the session, without the last N exchanges", Where: Terminal, run: branch},
 		{Name: "resume", Aliases: []string{"switch"}, Args: "[number|id|title]", Group: "Session", Help: "Switch to another session", Where: Terminal, run: resume},
