@@ -3,6 +3,7 @@ package command_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,6 +82,7 @@ func TestRollbackFindsTheMessagesSinceACheckpoint(t *testing.T) {
 		meta  checkpoint.Meta
 		list  []hermes.Message
 		from  int64
+		early bool // the branch began before the checkpoint
 		stays string
 	}{
 		"by its message":           {meta: checkpoint.Meta{Session: "me", At: []byte(`{"message":3}`)}, list: whole, from: 3},
@@ -88,6 +90,7 @@ func TestRollbackFindsTheMessagesSinceACheckpoint(t *testing.T) {
 		"all since was undone":     {meta: checkpoint.Meta{Session: "me", At: []byte(`{"message":9}`)}, list: whole, stays: "undone already"},
 		"it was compressed":        {meta: checkpoint.Meta{Session: "me", At: []byte(`{"message":3}`)}, list: []hermes.Message{summary, whole[4]}, stays: "compressed"},
 		"before the branch":        {meta: checkpoint.Meta{Session: "before", At: []byte(`{"message":77}`)}, list: whole, from: 3},
+		"after the branch":         {meta: checkpoint.Meta{Session: "before", At: []byte(`{"message":1}`)}, list: whole, early: true, stays: "another conversation"},
 		"of a child":               {meta: checkpoint.Meta{Session: "child", At: []byte(`{"message":1}`)}, list: whole, from: 3},
 		"of a branch":              {meta: checkpoint.Meta{Session: "copy", At: []byte(`{"message":1}`)}, list: whole, stays: "another conversation"},
 		"of a stranger":            {meta: checkpoint.Meta{Session: "other", At: []byte(`{"message":1}`)}, list: whole, stays: "another conversation"},
@@ -100,6 +103,11 @@ func TestRollbackFindsTheMessagesSinceACheckpoint(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir, store, _ := folder(t, tt.meta)
+			sessions := maps.Clone(sessions)
+			if me := sessions["me"]; tt.early {
+				me.Started = at.Add(-time.Hour)
+				sessions["me"] = me
+			}
 			f := &fake{state: session.State{Row: hermes.Session{ID: "me", Dir: dir}, Transcript: tt.list}}
 			call := command.Call{Session: f, Where: command.Messenger, Checkpoints: store, Sessions: func(context.Context) (command.Sessions, error) { return sessions, nil }}
 			r, err := command.Run(t.Context(), "/rollback 1", call)
