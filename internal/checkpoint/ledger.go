@@ -28,6 +28,10 @@ type move struct {
 	Path   string    `json:"path"`
 	Before State     `json:"before"`
 	After  State     `json:"after"`
+	// Group is the number of the first move of the same call or restore, 0 in old ledgers.
+	Group int64 `json:"group,omitempty"`
+	// Of are the moves that this one undid.
+	Of []int64 `json:"of,omitempty"`
 }
 
 const ledgerName = "ledger.jsonl"
@@ -176,7 +180,7 @@ func (w *workspace) record(moves []move) error {
 		return err
 	}
 	for i := range moves {
-		moves[i].N = last + int64(i) + 1
+		moves[i].N, moves[i].Group = last+int64(i)+1, last+1
 	}
 	return w.appendMoves(moves)
 }
@@ -261,14 +265,17 @@ func (w *workspace) lastMove() (int64, error) {
 
 // moves returns the moves after one, in order.
 func (w *workspace) moves(after int64) ([]move, error) {
-	data, err := os.ReadFile(w.file(ledgerName))
+	all, err := movesIn(w.file(ledgerName))
+	return slices.DeleteFunc(all, func(m move) bool { return m.N <= after }), err
+}
+
+// movesIn reads a ledger. A missing one is empty.
+func movesIn(path string) ([]move, error) {
+	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(decodeMoves(data), func(m move) bool { return m.N <= after }), nil
+	return decodeMoves(data), err
 }
 
 // decodeMoves reads whole lines. One that cannot be read is skipped: what it says counts as

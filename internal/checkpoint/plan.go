@@ -31,6 +31,8 @@ type Step struct {
 	// Merged means that To has changes of the user that the snapshot has not.
 	Merged bool   `json:"merged,omitempty"`
 	Text   string `json:"text,omitempty"` // a diff, or a line that says what happens
+	// Of are the numbers in the ledger of the changes that an undo undoes at the path.
+	Of []int64 `json:"of,omitempty"`
 }
 
 // Kept is a path that a restore does not change, or not as the snapshot has it.
@@ -42,8 +44,8 @@ type Kept struct {
 // Plan is what a restore will do. It can be shown, and is applied as it is or not at all.
 type Plan struct {
 	Folder   string   `json:"folder"`
-	Snapshot Snapshot `json:"snapshot"`
-	Whole    bool     `json:"whole"` // not bounded to some paths
+	Snapshot Snapshot `json:"snapshot"` // without an id if single changes are undone
+	Whole    bool     `json:"whole"`    // not bounded to some paths
 	Steps    []Step   `json:"steps"`
 	// Yours are changes of the user that stay.
 	Yours []Kept `json:"yours,omitempty"`

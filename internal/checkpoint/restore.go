@@ -36,8 +36,8 @@ type Result struct {
 // a crash: each step can be done again.
 type journal struct {
 	Version   int                    `json:"version"`
-	Snapshot  string                 `json:"snapshot"`
-	Head      string                 `json:"head"` // of the list, when the restore is done
+	Snapshot  string                 `json:"snapshot"` // "" if single changes are undone
+	Head      string                 `json:"head"`     // of the list, when the restore is done
 	FirstMove int64                  `json:"first_move"`
 	Time      time.Time              `json:"time"`
 	Steps     []Step                 `json:"steps"`
@@ -58,8 +58,10 @@ func (s *Store) Restore(ctx context.Context, p Plan, m Meta) (Result, error) {
 		return Result{}, err
 	}
 	defer w.close()
-	if _, err := w.list.find(p.Snapshot.ID); err != nil {
-		return Result{}, err
+	if p.Snapshot.ID != "" {
+		if _, err := w.list.find(p.Snapshot.ID); err != nil {
+			return Result{}, err
+		}
 	}
 	var include []string
 	for _, st := range p.Steps {
@@ -100,6 +102,14 @@ func (s *Store) Restore(ctx context.Context, p Plan, m Meta) (Result, error) {
 	}
 	done, failed, err := w.run(ctx, j)
 	return Result{before, done, failed}, err
+}
+
+// by is what the ledger says of the changes.
+func (j *journal) by() string {
+	if j.Snapshot == "" {
+		return byUndo
+	}
+	return "restore " + j.Snapshot
 }
 
 // open notes the folders that must be opened for writing while steps are done in them.
@@ -190,7 +200,7 @@ func (w *workspace) run(ctx context.Context, j journal) (done int, failed []Kept
 		}
 		done++
 		if n := j.FirstMove + int64(i); n > last && st.Path != "." { // else it was written before a crash
-			moves = append(moves, move{N: n, Time: j.Time, By: "restore " + j.Snapshot, Path: st.Path, Before: st.From, After: st.To})
+			moves = append(moves, move{N: n, Time: j.Time, By: j.by(), Path: st.Path, Before: st.From, After: st.To, Group: j.FirstMove, Of: st.Of})
 		}
 	}
 	if len(moves) > 0 {
