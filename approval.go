@@ -50,6 +50,14 @@ type SubjectNamer interface {
 	Subject(ctx context.Context, c *Call) Subject
 }
 
+// FileNamer is implemented by tools that change files which their arguments do not name. Rules
+// about writing files hold for them.
+type FileNamer interface {
+	// Files returns the files that a call changes, and false if that cannot be known. It reads
+	// the same arguments as Run and has no side effects.
+	Files(ctx context.Context, c *Call) ([]string, bool)
+}
+
 // Subject is what a call acts on.
 type Subject struct {
 	// Text is the whole command or path, never shortened. A grant for a single

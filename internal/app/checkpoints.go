@@ -90,6 +90,12 @@ func (a *App) GitDiff(ctx context.Context, dir string, staged, stat bool, paths 
 	return r.Diff(ctx, staged, stat, paths)
 }
 
+// checkpointFolder is the folder that snapshots of a session's files are made of.
+func checkpointFolder(h hermes.Host) (string, bool) {
+	userHome, _ := os.UserHomeDir() // without one there is no home to keep out
+	return snapshots.Folder(h, userHome)
+}
+
 // pruneCheckpoints removes old snapshots if that is due.
 func (a *App) pruneCheckpoints(ctx context.Context, cfg *config.Config) error {
 	if !cfg.Checkpoints().AutoPrune {

@@ -12,6 +12,7 @@ import (
 	"hermes/internal/hook"
 	"hermes/internal/policy"
 	"hermes/internal/redact"
+	"hermes/internal/tool/checkpoint"
 	"hermes/internal/tool/clarify"
 	"hermes/internal/tool/codeexecution"
 	"hermes/internal/tool/file"
@@ -42,8 +43,9 @@ func (a *App) makeTooling() *tooling {
 	files := a.newFiles(cfg)
 	shell := a.newTerminal(cfg, files)
 	scripts := a.newCodeExecution(cfg, shell)
+	kept := a.newCheckpoint(cfg, files)
 	sets := append([]hermes.Toolset{
-		files, shell, scripts, todo.New(), sessionsearch.New(func(ctx context.Context) (sessionsearch.Store, error) { return a.Database(ctx) }, a.opts.Now), a.memoryTools(), clarify.New(), a.skillTools(), learning.New(a.Learned(), a.opts.Now),
+		files, kept, shell, scripts, todo.New(), sessionsearch.New(func(ctx context.Context) (sessionsearch.Store, error) { return a.Database(ctx) }, a.opts.Now), a.memoryTools(), clarify.New(), a.skillTools(), learning.New(a.Learned(), a.opts.Now),
 	}, a.opts.Extra...)
 	for _, set := range sets {
 		if c, ok := set.(io.Closer); ok {
@@ -52,7 +54,7 @@ func (a *App) makeTooling() *tooling {
 	}
 	return &tooling{
 		sets: sets, files: files, shell: shell,
-		hooks:     hook.New(a.log(), files.Hook(), shell.Hook(), scripts.Hook(), a.watch().Hook(), a.learningHook(), a.review().Hook(), a.checkpointHook(cfg)),
+		hooks:     hook.New(a.log(), files.Hook(), shell.Hook(), scripts.Hook(), a.watch().Hook(), a.learningHook(), a.review().Hook(), kept.Hook(), a.checkpointHook(cfg)),
 		catalogue: toolset.NewCatalogue(sets, toolset.ParseCustom(cfg.CustomToolsets()), a.opts.Now),
 	}
 }
@@ -74,6 +76,15 @@ func (a *App) newTerminal(cfg *config.Config, files *file.Toolset) *terminal.Too
 			return hermes.Secret(v), ok
 		},
 	})
+}
+
+// newCheckpoint makes the tools for snapshots of files.
+func (a *App) newCheckpoint(cfg *config.Config, files *file.Toolset) *checkpoint.Toolset {
+	c := checkpoint.Config{Files: files, Folder: checkpointFolder}
+	if cfg.Checkpoints().Enabled {
+		c.Store = a.checkpoints(cfg)
+	}
+	return checkpoint.New(c)
 }
 
 // newCodeExecution makes the tool for scripts. What they run is judged as commands are.

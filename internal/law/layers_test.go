@@ -186,6 +186,7 @@ var layers = []layer{
 		{path: "internal/store/sqlite"},
 		{path: "internal/storetest"},
 		{path: "internal/surroundings"},
+		{path: "internal/tool/checkpoint"},
 		{path: "internal/tool/clarify"},
 		{path: "internal/tool/codeexecution", deps: []string{"github.com/tetratelabs/wazero", "modernc.org/quickjs"}},
 		{path: "internal/tool/file", deps: []string{"golang.org/x/sys"}},

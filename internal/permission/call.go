@@ -14,8 +14,10 @@ type Call struct {
 	Tool    string
 	Toolset string // the group of the tool; "" if it has no group
 	Writes  bool   // it has an effect
-	Command string // of terminal
-	Dir     string // where the command runs
+	// ChangesFiles says that it changes Files although its tool is none of the group file.
+	ChangesFiles bool
+	Command      string // of terminal
+	Dir          string // where the command runs
 	// Harmless reports whether another command would run in its place without approval; nil
 	// knows of none.
 	Harmless func(command string) bool

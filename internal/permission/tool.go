@@ -90,11 +90,13 @@ func (t toolPattern) mayFit(c *Call) bool {
 	switch {
 	case t.group == "":
 		return t.name == tool || t.glob && fnmatch(t.name, tool) || t.name == toolCommand && (toolset == groupCommand || runsCommands(c)) ||
-			toolset == groupFiles && (t.writesFiles() && c.Writes || t.readsFiles() && (!c.Writes || tool == "patch"))
+			c.ChangesFiles && t.writesFiles() || toolset == groupFiles && (t.writesFiles() && c.Writes || t.readsFiles() && (!c.Writes || tool == "patch"))
 	case toolset == t.group, strings.HasPrefix(toolset, t.group+"-"), strings.HasPrefix(tool, t.group+"_"):
 		return t.has(c) || t.group == groupFiles && t.part == "read" && tool == "patch"
 	case t.group == groupCommand && runsCommands(c):
 		return t.has(c)
+	case t.group == groupFiles && c.ChangesFiles:
+		return t.part == "*" || t.part == "write"
 	}
 	return false
 }

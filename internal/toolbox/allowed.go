@@ -16,6 +16,7 @@ import (
 // seen is a call as rules see it, without its texts and its place: see texts and located.
 func (b *Toolbox) seen(c *call) *permission.Call {
 	seen := &permission.Call{Tool: c.Name, Toolset: c.Toolset, Writes: c.Spec.EffectOf(c.Arguments) != hermes.EffectNone}
+	_, seen.ChangesFiles = c.Tool.(hermes.FileNamer)
 	if c.Host == nil {
 		seen.Who.Unattended = true
 		return seen
@@ -55,12 +56,24 @@ func located(ctx context.Context, c *call, seen *permission.Call) {
 		seen.Command = in.Command
 		seen.Harmless = func(command string) bool { return harmless(ctx, c, command) }
 	}
-	paths := []string{cmp.Or(in.Path, ".")}
-	if c.Spec.Paths != nil {
-		paths = c.Spec.Paths(c.Arguments)
+	paths, known := filesOf(ctx, c)
+	if !known && !seen.ChangesFiles {
+		paths = []string{cmp.Or(in.Path, ".")}
 	}
 	seen.Files = reached(ctx, files, paths)
-	seen.Lost = len(seen.Files) == 0
+	seen.Lost = len(seen.Files) == 0 && (len(paths) > 0 || !known)
+}
+
+// filesOf returns the files that a call is about, and false if the tool does not say.
+func filesOf(ctx context.Context, c *call) ([]string, bool) {
+	if namer, ok := c.Tool.(hermes.FileNamer); ok {
+		return namer.Files(ctx, c.Call)
+	}
+	if c.Spec.Paths == nil {
+		return nil, false
+	}
+	paths := c.Spec.Paths(c.Arguments)
+	return paths, len(paths) > 0
 }
 
 // harmless reports whether a call with another command would have no risk.

@@ -73,12 +73,16 @@ func edit(r hermes.Risk) bool {
 // inWorkspace reports whether a call is for files only, all of them below the working folder of
 // its session, also by their links.
 func inWorkspace(ctx context.Context, c *call) bool {
-	if c.Spec.Paths == nil || c.Host == nil || c.Host.Environment() == nil {
+	if c.Host == nil || c.Host.Environment() == nil {
+		return false
+	}
+	named, known := filesOf(ctx, c)
+	if !known {
 		return false
 	}
 	files := c.Host.Environment().Files()
 	dir, err := followed(ctx, files, c.Host.Session().Dir)
-	paths := reached(ctx, files, c.Spec.Paths(c.Arguments))
+	paths := reached(ctx, files, named)
 	if err != nil || len(paths) == 0 {
 		return false
 	}

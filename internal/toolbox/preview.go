@@ -25,6 +25,7 @@ var mainArguments = map[string][]string{
 	"patch":            {"path", "patch"},
 	"process":          {"session_id"},
 	"read_file":        {"path"},
+	"restore":          {"checkpoint"},
 	"search_files":     {"pattern"},
 	"send_message":     {"target", "message"},
 	"session_search":   {"query", "session_id"},

@@ -21,6 +21,7 @@ var table = []row{
 		"browser_vault_fill", "browser_vault_list", "browser_vault_save_login", "browser_vault_unlock", "browser_vision",
 	}},
 	{name: "browser-cdp", tools: []string{"browser_cdp", "browser_dialog"}},
+	{name: "checkpoint", tools: []string{"checkpoint", "restore"}},
 	{name: "clarify", tools: []string{"clarify"}},
 	{name: "code_execution", tools: []string{"execute_code"}},
 	{name: "computer_use", tools: []string{"computer_use"}},
@@ -74,22 +75,22 @@ var table = []row{
 	{name: "yuanbao", tools: []string{"yb_get_group_info", "yb_get_group_members", "yb_search_stickers", "yb_send_dm", "yb_send_sticker"}},
 
 	{name: "coding", includes: []string{
-		"file", "terminal", "search", "web", "skills", "browser", "todo", "memory", "learning", "session_search", "clarify",
+		"file", "checkpoint", "terminal", "search", "web", "skills", "browser", "todo", "memory", "learning", "session_search", "clarify",
 		"code_execution", "delegation", "vision",
 	}},
 	{name: "debugging", includes: []string{"file", "terminal", "web"}},
 	{name: "safe", tools: []string{"image_generate", "vision_analyze", "web_extract", "web_search"}},
 
 	{name: "hermes-cli", includes: []string{
-		"browser", "clarify", "code_execution", "computer_use", "cronjob", "delegation", "file", "homeassistant", "image_gen", "kanban",
+		"browser", "checkpoint", "clarify", "code_execution", "computer_use", "cronjob", "delegation", "file", "homeassistant", "image_gen", "kanban",
 		"learning", "memory", "messaging", "moa", "session_search", "skills", "spotify", "terminal", "todo", "tts", "video_gen", "vision", "web",
 	}},
 	{name: "hermes-acp", includes: []string{
-		"browser", "code_execution", "delegation", "file", "learning", "memory", "messaging", "moa", "session_search", "skills", "spotify", "terminal",
-		"todo", "video_gen", "vision", "web",
+		"browser", "checkpoint", "code_execution", "delegation", "file", "learning", "memory", "messaging", "moa", "session_search", "skills", "spotify",
+		"terminal", "todo", "video_gen", "vision", "web",
 	}},
 	{name: "hermes-api-server", includes: []string{
-		"browser", "code_execution", "cronjob", "delegation", "file", "homeassistant", "image_gen", "learning", "memory", "messaging", "moa",
+		"browser", "checkpoint", "code_execution", "cronjob", "delegation", "file", "homeassistant", "image_gen", "learning", "memory", "messaging", "moa",
 		"session_search", "skills", "spotify", "terminal", "todo", "video_gen", "vision", "web",
 	}},
 	{name: "hermes-webhook", tools: []string{"clarify", "vision_analyze", "web_extract", "web_search"}},

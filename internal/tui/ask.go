@@ -203,6 +203,8 @@ func heading(tool string) string {
 		return "Write this file?"
 	case "patch":
 		return "Edit this file?"
+	case "restore":
+		return "Undo these changes of files?"
 	case "memory", "learning", "skill_manage":
 		return "Allow " + tool + " to make this change?"
 	}

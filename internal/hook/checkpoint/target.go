@@ -63,6 +63,23 @@ func (h *hook) targetsOf(c *hermes.Call) []target {
 	return nil
 }
 
+// Folder returns the folder that snapshots of a session's files are made of, and false if they
+// are not on this machine. home is the user's own folder; "" is unknown.
+func Folder(h hermes.Host, home string) (string, bool) {
+	files := h.Environment().Files()
+	if here, ok := files.(hermes.HostFiles); !ok || !here.OnHost() {
+		return "", false
+	}
+	dir := h.Session().Dir
+	if dir == "" {
+		var err error
+		if dir, err = files.Resolve("."); err != nil {
+			return "", false
+		}
+	}
+	return (&hook{Config: Config{Home: home}}).rootOf(resolved(dir), dir), true
+}
+
 // whole is the folder in which a command runs.
 func (h *hook) whole(files hermes.Files, work, dir, about string) []target {
 	at, err := files.Resolve(orDot(dir))

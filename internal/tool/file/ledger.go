@@ -269,6 +269,16 @@ func (l *ledger) wrote(session, real string, info fs.FileInfo, content *string, 
 	r.files.Put(real, s)
 }
 
+// replaced records that a session changed a file whose content it does not know.
+func (l *ledger) replaced(session, real string, now stamp) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.of(session)
+	r.repeat("write "+real, sum{})
+	l.writers.Put(real, lastWrite{session, l.now()})
+	r.named.Put(real, now) // the session knows of the change itself
+}
+
 // first reports whether a session meets something for the first time.
 func (l *ledger) first(session, what string) bool {
 	l.mu.Lock()
