@@ -12,6 +12,7 @@ import (
 	"hermes/internal/session"
 	"hermes/internal/toolbox"
 	"hermes/internal/toolset"
+	"hermes/internal/undo"
 )
 
 // approvals returns the approval rules of a run. A folder elsewhere has no project settings: those of
@@ -72,7 +73,11 @@ func (a *App) makePermissions() (*permission.File, error) {
 		return nil, err
 	}
 	warn := func(problem string) { a.log().Warn("permissions", "problem", problem) }
-	return permission.New(cfg.Home().Permissions(), warn, a.opts.Now), nil
+	f := permission.New(cfg.Home().Permissions(), warn, a.opts.Now)
+	f.Journal(func(ctx context.Context, what, path string, write func() error) error {
+		return a.changes(cfg.Home()).Record(ctx, undo.Note{Kind: "permission", Actor: "person", What: what}, []string{path}, write)
+	})
+	return f, nil
 }
 
 // policies returns the rules that hold for sessions with a folder: the user's own, and those

@@ -117,7 +117,7 @@ func effects() map[string]effectOf {
 		"sessions", "sessions export", "sessions list", "sessions search", "sessions show", "sessions stats",
 		"skills", "skills audit", "skills browse", "skills check", "skills diff", "skills inspect", "skills list",
 		"skills pending", "skills search", "skills snapshot export", "skills tap list",
-		"spend", "tools", "tools list", "trust list", "trust show",
+		"spend", "tools", "tools list", "trust list", "trust show", "undo list",
 	} {
 		all[name] = always(reads)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,6 +33,8 @@ type File struct {
 	path string
 	warn func(problem string)
 	now  func() time.Time
+	// journal makes a change so that it can be undone; nil just makes it.
+	journal func(ctx context.Context, what, path string, write func() error) error
 
 	mu     sync.Mutex
 	rules  *Policy // of the file with this stamp, for this home; nil is not read yet
@@ -51,6 +54,12 @@ func New(path string, warn func(problem string), now func() time.Time) *File {
 		now = time.Now
 	}
 	return &File{path: path, warn: warn, now: now}
+}
+
+// Journal has each change made by record, which calls write and keeps what it changed at path,
+// so that it can be undone. what is one line for the user. Call it before the file is used.
+func (f *File) Journal(record func(ctx context.Context, what, path string, write func() error) error) {
+	f.journal = record
 }
 
 // Place is the path of the file.
@@ -125,7 +134,11 @@ func (f *File) All() []hermes.Grant {
 // Add stores grants. It returns when they are on disk and were read back. What
 // another grant covers already is not stored again.
 func (f *File) Add(ctx context.Context, grants ...hermes.Grant) error {
-	err := f.change(ctx, func(src []byte) ([]byte, error) {
+	var what []string
+	for _, g := range grants {
+		what = append(what, "allow "+g.Tool+": "+g.Key)
+	}
+	err := f.change(ctx, strings.Join(what, ", "), func(src []byte) ([]byte, error) {
 		for _, g := range grants {
 			old, problems, err := f.parse(src)
 			if err != nil {
@@ -170,7 +183,7 @@ func appendEntry(src []byte, n int, g hermes.Grant) ([]byte, error) {
 // Revoke removes grants by their ids and returns them. If one of the ids is
 // unknown, nothing is removed and the error wraps [hermes.ErrNotFound].
 func (f *File) Revoke(ctx context.Context, ids ...string) (gone []Stored, err error) {
-	err = f.change(ctx, func(src []byte) ([]byte, error) {
+	err = f.change(ctx, "revoke "+strings.Join(ids, ", "), func(src []byte) ([]byte, error) {
 		grants, _, err := f.parse(src)
 		if err != nil {
 			return nil, err
@@ -202,7 +215,11 @@ func (f *File) Revoke(ctx context.Context, ids ...string) (gone []Stored, err er
 // whether it also holds where no user can be asked. An unknown id is an error that
 // wraps [hermes.ErrNotFound]; an id of different grants is an error, too.
 func (f *File) SetUnattended(ctx context.Context, id string, on bool) error {
-	return f.change(ctx, func(src []byte) ([]byte, error) {
+	what := "hold " + id + " only where the user can be asked"
+	if on {
+		what = "hold " + id + " also where no user can be asked"
+	}
+	return f.change(ctx, what, func(src []byte) ([]byte, error) {
 		grants, _, err := f.parse(src)
 		if err != nil {
 			return nil, err
@@ -224,7 +241,7 @@ func (f *File) SetUnattended(ctx context.Context, id string, on bool) error {
 }
 
 // change rewrites the file under its lock.
-func (f *File) change(ctx context.Context, edit func(src []byte) ([]byte, error)) error {
+func (f *File) change(ctx context.Context, what string, edit func(src []byte) ([]byte, error)) error {
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
 		return err
 	}
@@ -241,7 +258,11 @@ func (f *File) change(ctx context.Context, edit func(src []byte) ([]byte, error)
 	if err != nil || string(out) == string(src) {
 		return err
 	}
-	return atomicfile.Write(f.path, out, atomicfile.Options{Follow: true})
+	write := func() error { return atomicfile.Write(f.path, out, atomicfile.Options{Follow: true}) }
+	if f.journal == nil {
+		return write()
+	}
+	return f.journal(ctx, what, f.path, write)
 }
 
 // stat describes the file. A link to nowhere is no missing file: the rules that it led to may deny.

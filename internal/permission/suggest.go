@@ -163,7 +163,7 @@ func allows(rule, line string, risks []string) bool {
 // AddRules adds rules that allow to the list rules, behind those that are there; everything else in the file stays as it is. It
 // returns when they are on disk, were read back, and hold.
 func (f *File) AddRules(ctx context.Context, rules ...string) error {
-	err := f.change(ctx, func(src []byte) ([]byte, error) {
+	err := f.change(ctx, "add the rules "+strings.Join(rules, ", "), func(src []byte) ([]byte, error) {
 		p := ReadPolicy(src, f.path, "")
 		if len(p.Problems) > 0 {
 			return nil, fmt.Errorf("no rule was added, since the file is not clear: %s", p.Problems[0])

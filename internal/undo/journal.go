@@ -45,7 +45,7 @@ func New(dir string, now func() time.Time) *Journal {
 
 // Note tells the user who changes what.
 type Note struct {
-	Kind  string `json:"kind"`            // memory, skill, learning, config
+	Kind  string `json:"kind"`            // memory, skill, learning, config, permission
 	Actor string `json:"actor,omitempty"` // a session's id, "person" or "curator"
 	What  string `json:"what"`            // one line
 }
@@ -56,7 +56,8 @@ type Change struct {
 	Time time.Time `json:"time"`
 	Note
 	Files []File `json:"files"`
-	// Of is the change that this one undid. Undone is set on that one.
+	// Of is the change that this one undid. Undone is set on that one, unless the undo is
+	// undone, too.
 	Of     string `json:"of,omitempty"`
 	Undone bool   `json:"-"`
 	// Open marks the first record of a change whose end was never written.
@@ -242,7 +243,7 @@ func (j *Journal) List(since time.Time) ([]Change, error) {
 		if c.Open {
 			j.settle(c)
 		}
-		if o := byID[c.Of]; o != nil {
+		if o := byID[c.Of]; o != nil && !c.Undone { // an undo that is undone does not count
 			o.Undone = true
 		}
 		if len(c.Files) > 0 && !c.Time.Before(since) {
