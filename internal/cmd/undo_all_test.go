@@ -267,7 +267,18 @@ func TestUndoIsOfTheNewestChangeOfAnyKind(t *testing.T) {
 	if out := p.must("undo", "--yes"); !strings.Contains(out, "Nothing to undo.") {
 		t.Errorf("at the end: %s", out)
 	}
-	newest := p.changes()[0]
+	for _, c := range p.changes() {
+		if c.Undone == c.Undo {
+			t.Errorf("after all is undone: %+v", c)
+		}
+		if c.Undo && c.Kind == "config" { // redo it, and undo it again
+			p.must("undo", c.ID, "--yes")
+			if out := p.must("undo", "--yes"); !strings.Contains(out, "max_turns") {
+				t.Errorf("after a redo: %s", out)
+			}
+		}
+	}
+	newest := p.changes()[slices.IndexFunc(p.changes(), func(c oneChange) bool { return c.Kind == "file" })]
 	if !newest.Undo || newest.Undone {
 		t.Errorf("the newest is %+v", newest)
 	}
