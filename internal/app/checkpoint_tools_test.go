@@ -90,7 +90,7 @@ func TestModelUndoesItsChanges(t *testing.T) {
 	if got := s.said("write_file"); !strings.Contains(got, "not written") || s.file("a.txt") != "old\n" {
 		t.Errorf("after the restore: %s", got)
 	}
-	if strings.Contains(s.model.results(), "changed outside") {
+	if strings.Contains(s.model.results(), "changed by others") {
 		t.Errorf("the model is told of its own restore: %s", s.model.results())
 	}
 	s.say(`CALL restore {"checkpoint":"nothing"}`)
