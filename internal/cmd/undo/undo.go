@@ -88,7 +88,7 @@ func (n noun) show(c *factory.Call, after string, asJSON bool) error {
 		if ch.Undone {
 			state = "  (undone)"
 		}
-		c.Say("%s  %s  %-10s %s%s", ch.ID, n.clock(ch.Time), ch.Kind, text.VisibleName(ch.What), state)
+		c.Say("%-22s  %s  %-10s %s%s", ch.ID, n.clock(ch.Time), ch.Kind, text.VisibleName(ch.What), state)
 	}
 	if len(shown) == 0 {
 		c.Say("Nothing to undo.")
@@ -167,6 +167,10 @@ func (n noun) preview(c *factory.Call, p *plan) {
 		fmt.Fprint(c.Out, text.Visible(p.texts[ch.ID]))
 	}
 	for _, f := range p.Folders {
+		if len(f.Steps)+len(f.Kept)+len(f.Conflicts) == 0 && f.Error == "" {
+			c.Say("In %s: no file changes, since these changes undo each other.", text.VisibleName(f.Folder))
+			continue
+		}
 		c.Say("In %s:", text.VisibleName(f.Folder))
 		for _, st := range f.Steps {
 			fmt.Fprint(c.Out, text.Visible(st.Text))
