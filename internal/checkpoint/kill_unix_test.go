@@ -52,8 +52,11 @@ func work(role, at, dir, ref string) error {
 				}
 			}
 		}
-	case "restore":
-		p, err := s.Plan(ctx, dir, ref, checkpoint.RestoreOptions{})
+	case "restore", "undo":
+		p, err := s.PlanUndo(ctx, dir, []string{ref})
+		if role == "restore" {
+			p, err = s.Plan(ctx, dir, ref, checkpoint.RestoreOptions{})
+		}
 		if err != nil {
 			return err
 		}
@@ -203,6 +206,48 @@ func TestAKilledRestoreIsFinishedOrNotBegun(t *testing.T) {
 	t.Logf("killed before %d, between %d, after %d", before, between, after)
 	if before == 0 || after == 0 || between == 0 {
 		t.Errorf("the kills hit too little: before %d, between %d, after %d", before, between, after)
+	}
+}
+
+// TestAKilledUndoIsFinishedOrNotBegun is the same with the undo of one call. Which calls are
+// undone is known afterwards, too.
+func TestAKilledUndoIsFinishedOrNotBegun(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(15, 8))
+	d := newDesk(t, checkpoint.Limits{})
+	d.fill()
+	d.snapshot()
+	first := d.dump()
+	d.agent(func() {
+		for i := range 60 {
+			d.write(map[string]string{fmt.Sprintf("d0/f%d", i*6%120): fmt.Sprint("agent ", i), fmt.Sprintf("new/%d/f", i): "new"})
+		}
+	})
+	changed := d.dump()
+	made := d.edits()[0]
+	var before, after int
+	for range 12 {
+		d.killed("undo", made.ID, time.Duration(r.IntN(120))*time.Millisecond)
+		_, err := d.store.PlanUndo(t.Context(), d.dir, nil) // the next use
+		must(t, err)
+		now := d.edits()
+		undone := now[len(now)-1].Undone
+		if !undone {
+			before++
+			same(t, "the undo did not begin", d.dump(), changed)
+			continue
+		}
+		after++
+		same(t, "the undo is finished", d.dump(), first)
+		d.undo(now[0])
+		same(t, "the undo undone", d.dump(), changed)
+		if now := d.edits(); now[len(now)-1].Undone {
+			t.Fatalf("still undone: %+v", now)
+		}
+	}
+	noLeftovers(t, d.dir)
+	if after == 0 {
+		t.Errorf("the kills hit too little: before %d, after %d", before, after)
 	}
 }
 
