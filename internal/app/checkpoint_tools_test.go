@@ -12,7 +12,7 @@ import (
 )
 
 // said returns the last result of a tool.
-func (s *scene) said(tool string) string {
+func (s *scene) lastOf(tool string) string {
 	s.t.Helper()
 	db, err := s.app.Database(s.t.Context())
 	if err != nil {
@@ -29,15 +29,6 @@ func (s *scene) said(tool string) string {
 		}
 	}
 	return out
-}
-
-func (s *scene) file(name string) string {
-	s.t.Helper()
-	data, err := os.ReadFile(filepath.Join(s.dir, name))
-	if err != nil {
-		return "(" + name + " is gone)"
-	}
-	return string(data)
 }
 
 const callRestore = `CALL restore {"checkpoint":"start"}`
@@ -64,7 +55,7 @@ func begun(t *testing.T, answer hermes.Decision) *scene {
 func TestModelUndoesItsChanges(t *testing.T) {
 	t.Parallel()
 	s := begun(t, hermes.AllowOnce)
-	if got := s.said("checkpoint"); !strings.Contains(got, `"checkpoint":1`) {
+	if got := s.lastOf("checkpoint"); !strings.Contains(got, `"checkpoint":1`) {
 		t.Errorf("checkpoint: %s", got)
 	}
 	s.say(callRestore)
@@ -75,7 +66,7 @@ func TestModelUndoesItsChanges(t *testing.T) {
 		!strings.Contains(q.Detail, "-new\n+old\n") || !strings.Contains(q.Detail, "kept: mine.txt (changed by you)") {
 		t.Errorf("the question:\n%s\n%s", q.Subject, q.Detail)
 	}
-	if s.file("a.txt") != "old\n" || s.file("new.txt") != "(new.txt is gone)" || s.file("mine.txt") != "mine\n" {
+	if s.file("a.txt") != "old\n" || s.file("new.txt") != "none" || s.file("mine.txt") != "mine\n" {
 		t.Errorf("%q %q %q", s.file("a.txt"), s.file("new.txt"), s.file("mine.txt"))
 	}
 	var r struct {
@@ -83,18 +74,18 @@ func TestModelUndoesItsChanges(t *testing.T) {
 		Kept     []struct{ Path, Why string }
 		Undo     int `json:"undo_with"`
 	}
-	if err := json.Unmarshal([]byte(s.said("restore")), &r); err != nil || len(r.Restored) != 2 || len(r.Kept) != 1 || r.Undo == 0 {
-		t.Errorf("%s: %v", s.said("restore"), err)
+	if err := json.Unmarshal([]byte(s.lastOf("restore")), &r); err != nil || len(r.Restored) != 2 || len(r.Kept) != 1 || r.Undo == 0 {
+		t.Errorf("%s: %v", s.lastOf("restore"), err)
 	}
 	s.say(`CALL write_file {"path":"a.txt","content":"blind\n"}`)
-	if got := s.said("write_file"); !strings.Contains(got, "not written") || s.file("a.txt") != "old\n" {
+	if got := s.lastOf("write_file"); !strings.Contains(got, "not written") || s.file("a.txt") != "old\n" {
 		t.Errorf("after the restore: %s", got)
 	}
 	if strings.Contains(s.model.results(), "changed by others") {
 		t.Errorf("the model is told of its own restore: %s", s.model.results())
 	}
 	s.say(`CALL restore {"checkpoint":"nothing"}`)
-	if got := s.said("restore"); !strings.Contains(got, "no such checkpoint") || !strings.Contains(got, "1 (start)") {
+	if got := s.lastOf("restore"); !strings.Contains(got, "no such checkpoint") || !strings.Contains(got, "1 (start)") {
 		t.Errorf("an unknown one: %s", got)
 	}
 }
@@ -112,12 +103,12 @@ func TestARestoreIsWhatTheUserSaw(t *testing.T) {
 	s = begun(t, hermes.AllowOnce)
 	s.asking = func() { s.write("a.txt", "newer, by the user") }
 	s.say(callRestore)
-	if got := s.said("restore"); !strings.Contains(got, "nothing was restored") || s.file("a.txt") != "newer, by the user\n" || s.file("new.txt") != "new\n" {
+	if got := s.lastOf("restore"); !strings.Contains(got, "nothing was restored") || s.file("a.txt") != "newer, by the user\n" || s.file("new.txt") != "new\n" {
 		t.Errorf("stale: %s; %q %q", got, s.file("a.txt"), s.file("new.txt"))
 	}
 	s.asking = nil
 	s.say(`CALL restore {"checkpoint":"1"}`)
-	if got := s.said("restore"); !strings.Contains(got, `"conflicts":[{"path":"a.txt"`) || s.file("a.txt") != "newer, by the user\n" || s.file("new.txt") != "(new.txt is gone)" {
+	if got := s.lastOf("restore"); !strings.Contains(got, `"conflicts":[{"path":"a.txt"`) || s.file("a.txt") != "newer, by the user\n" || s.file("new.txt") != "none" {
 		t.Errorf("again: %s; %q %q", got, s.file("a.txt"), s.file("new.txt"))
 	}
 }
@@ -139,7 +130,7 @@ func TestModesAndRestores(t *testing.T) {
 		}
 		s.say(callRestore)
 		if len(s.asked) != tt.asked || s.file("a.txt") != tt.want {
-			t.Errorf("%s: asked %d times, %q; %s", tt.mode, len(s.asked), s.file("a.txt"), s.said("restore"))
+			t.Errorf("%s: asked %d times, %q; %s", tt.mode, len(s.asked), s.file("a.txt"), s.lastOf("restore"))
 		}
 		s.quit()
 	}
@@ -154,13 +145,13 @@ func TestRulesForWritesHoldForRestores(t *testing.T) {
 		s.say(`CALL write_file {"path":"kept/x","content":"x\n"}`)
 		writeFile(t, filepath.Join(s.home, "permissions.yaml"), "rules:\n- deny: \""+rule+"\"\n")
 		s.say(callRestore)
-		if got := s.said("restore"); !strings.Contains(got, "BLOCKED") || s.file("kept/x") != "x\n" || s.file("a.txt") != "new\n" || len(s.asked) > 0 {
+		if got := s.lastOf("restore"); !strings.Contains(got, "BLOCKED") || s.file("kept/x") != "x\n" || s.file("a.txt") != "new\n" || len(s.asked) > 0 {
 			t.Errorf("%s: %s", rule, got)
 		}
 		if rule != "restore" {
 			s.say(`CALL restore {"checkpoint":"start","files":["a.txt"]}`)
 			if s.file("a.txt") != "old\n" || s.file("kept/x") != "x\n" {
-				t.Errorf("%s, another file: %s", rule, s.said("restore"))
+				t.Errorf("%s, another file: %s", rule, s.lastOf("restore"))
 			}
 		}
 		s.quit()
@@ -179,11 +170,11 @@ func TestProtectedFilesAreNotRestored(t *testing.T) {
 	s := begun(t, hermes.AllowOnce)
 	s.say(`CALL terminal {"command":"echo TOKEN=x > .env"}`)
 	if s.file(".env") != "TOKEN=x\n" {
-		t.Fatal(s.said("terminal"))
+		t.Fatal(s.lastOf("terminal"))
 	}
 	s.asked = nil
 	s.say(callRestore)
-	if got := s.said("restore"); !strings.Contains(got, ".env") || s.file(".env") != "TOKEN=x\n" || s.file("a.txt") != "new\n" || len(s.asked) > 0 {
+	if got := s.lastOf("restore"); !strings.Contains(got, ".env") || s.file(".env") != "TOKEN=x\n" || s.file("a.txt") != "new\n" || len(s.asked) > 0 {
 		t.Errorf("%s; %q; asked %d times", got, s.file(".env"), len(s.asked))
 	}
 }
