@@ -1,6 +1,6 @@
 // Package git asks git about the repository of a folder, for the references of a message
-// and the state that a session reports. The settings of a repository, which may be a
-// stranger's, start no program, and nothing is changed.
+// and the state that a session reports, and changes it for worktrees. The settings of a repository, which may be a
+// stranger's, start no program. Only Change and Fetch change anything.
 //
 // The package starts git on this machine, or has it started where the folder is. It does not know who asks, and does not mask
 // what git says. Start at Repository.
@@ -15,6 +15,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,12 +30,16 @@ type Repository struct {
 	Env func() []string
 	// Files are open files that git gets.
 	Files []*os.File
+	// Guard ends git if this process is killed; nil does not.
+	Guard *proc.Guard
 	// Inside readies a sandbox for git: it returns what starts git, nil for as usual, and
 	// its environment. Nil is no sandbox.
 	Inside func(ctx context.Context, env []string) (proc.Launcher, []string, error)
 	// There runs a line of a POSIX shell in the folder, if that is not on this machine. Then no
 	// other field is used.
 	There func(ctx context.Context, line string, out, complaints io.Writer) (code int, err error)
+
+	options []string // of git, before those of each call
 }
 
 // longest bounds one call: a file that git reads may be a pipe.
@@ -43,10 +48,15 @@ const longest = 20 * time.Second
 // Run runs a git command that only reads, and returns its output as valid UTF-8. If git
 // fails, the error is the first line of what it says. It takes at most 20 s.
 func (r Repository) Run(ctx context.Context, args ...string) (string, error) {
+	return r.run(ctx, longest, append([]string{"-c", "core.pager=cat", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-optional-locks"}, args...))
+}
+
+// run runs git with these arguments for a limited time.
+func (r Repository) run(ctx context.Context, longest time.Duration, args []string) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, longest, errors.New("git takes too long"))
 	defer cancel()
-	out, complaints := output{limit: most}, output{limit: 4 << 10} // what a program of the repository prints is no result
-	code, err := r.start(ctx, append([]string{"-c", "core.pager=cat", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-optional-locks"}, args...), &out, &complaints)
+	out, complaints := output{limit: MaxOutput}, output{limit: 4 << 10} // what a program of the repository prints is no result
+	code, err := r.start(ctx, slices.Concat(r.options, args), &out, &complaints)
 	if err != nil {
 		return "", fmt.Errorf("run git: %w", err)
 	}
@@ -77,13 +87,13 @@ func (r Repository) start(ctx context.Context, args []string, out, complaints io
 		}
 	}
 	st, err := proc.Run(ctx, proc.Command{
-		Path: "git", Args: args, Dir: r.Dir, Env: env, Files: r.Files, Launcher: launcher, Stdout: out, Stderr: complaints,
+		Path: "git", Args: args, Dir: r.Dir, Env: env, Files: r.Files, Guard: r.Guard, Launcher: launcher, Stdout: out, Stderr: complaints,
 	})
 	return st.Code, err
 }
 
-// most is how much of the output of git is kept, in bytes: no message may have more.
-const most = 16 << 20
+// MaxOutput is how much of the output of git is kept, in bytes: no message may have more.
+const MaxOutput = 16 << 20
 
 // output keeps the first bytes that are written to it.
 type output struct {

@@ -131,6 +131,7 @@ var layers = []layer{
 		{path: "internal/sandbox/jobobject", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/sandbox/plan"},
 		{path: "internal/sandbox/seatbelt"}, // it reads the policies of sandbox
+		{path: "internal/worktree"},         // it runs git
 		{path: "internal/written"},          // which files a line runs, as policy/shell reads it
 	}}},
 

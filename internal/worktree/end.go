@@ -1,0 +1,34 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"hermes/internal/text"
+)
+
+// End removes a worktree that a session has left, if nothing would be lost and nothing works in it, and says
+// what became of it and what to do next. uses names what works in it, beside the processes that
+// the system knows. Where the system does not say which processes do, the worktree is kept.
+func (k *Keeper) End(ctx context.Context, r Record, uses ...string) (said string, kept bool) {
+	procs, known := Uses(r.Path)
+	if !known {
+		procs = []string{"this system does not say whether a process works in it"}
+	}
+	g, err := k.Remove(ctx, r, false, append(uses, procs...)...)
+	var loss *LossError
+	switch {
+	case errors.Is(err, ErrUnknown):
+		return "", false
+	case errors.As(err, &loss):
+		return fmt.Sprintf("The worktree %s is kept, on the branch %s:\n  %s\nMerge it with: git merge %s\nRemove it with: hermes worktree remove %s",
+			text.VisibleName(r.Path), r.Branch, strings.Join(loss.Lost, "\n  "), r.Branch, r.Name), true
+	case err != nil:
+		return fmt.Sprintf("The worktree %s could not be removed: %s", text.VisibleName(r.Path), text.Visible(err.Error())), true
+	case g.Kept != "":
+		return fmt.Sprintf("The worktree %s is gone; its branch %s is kept.", r.Name, g.Kept), false
+	}
+	return fmt.Sprintf("The worktree %s was removed: nothing in it would be lost.", r.Name), false
+}

@@ -1,0 +1,179 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"hermes/internal/git"
+)
+
+// LossError says that something would be lost.
+type LossError struct {
+	Record Record
+	Lost   []string
+}
+
+func (e *LossError) Error() string {
+	return fmt.Sprintf("the worktree %s is kept: %s", e.Record.Path, strings.Join(e.Lost, "; "))
+}
+
+// Gone is a worktree that was removed.
+type Gone struct {
+	Record
+	// Kept is the branch that stays, because it has commits of its own; "" if it was deleted, or
+	// was none.
+	Kept string
+	// Lost is what was in the worktree, if it was forced.
+	Lost []string
+}
+
+// Remove removes a worktree, and its branch if another one has all of its commits. If
+// something would be lost, the error is a LossError, unless it is forced: then uncommitted
+// files go, and the branch stays. uses names what works in the folder, beside what the package sees itself.
+func (k *Keeper) Remove(ctx context.Context, r Record, force bool, uses ...string) (Gone, error) {
+	lock, err := k.alone(ctx, r.Main)
+	if err != nil {
+		return Gone{}, err
+	}
+	defer lock.Release()
+	if r, err = k.read(k.file(r.Path)); err != nil || r.State != Ready { // another process was first
+		return Gone{}, ErrUnknown
+	}
+	g := Gone{Record: r}
+	if _, err := os.Lstat(r.Path); errors.Is(err, os.ErrNotExist) { // by the user
+		read, done := k.Read(r.Main)
+		defer done()
+		if g.Tip, err = tipOf(ctx, read, "refs/heads/"+r.Branch); err == nil {
+			g.Kept = r.Branch
+		}
+		return g, errors.Join(removeOwn(r), k.removed(&g))
+	}
+	lost := k.Look(ctx, r)
+	if g.Lost = lost; len(uses)+len(lost) > 0 && !force {
+		return g, &LossError{r, slices.Concat(uses, lost)}
+	}
+	read, done := k.Read(r.Main)
+	defer done()
+	if g.Tip, err = tip(ctx, read, r); err != nil && !force {
+		return g, &LossError{r, []string{"its last commit cannot be found"}}
+	}
+	g.State, g.Forced = Removing, len(lost) > 0
+	if err := k.save(g.Record); err != nil { // so that it is finished after a crash
+		return g, err
+	}
+	return g, k.finish(ctx, &g)
+}
+
+// finish removes the files of a worktree, git's folder of it, and its branch if other ones have all of its
+// commits. The files are removed as files, which starts no program and follows no link.
+func (k *Keeper) finish(ctx context.Context, g *Gone) error {
+	if err := errors.Join(removeBelow(filepath.Join(g.Main, folderName), g.Name), removeOwn(g.Record)); err != nil {
+		return fmt.Errorf("remove the worktree %s: %w", g.Path, err)
+	}
+	read, done := k.Read(g.Main)
+	defer done()
+	if at, err := tipOf(ctx, read, "refs/heads/"+g.Branch); err == nil {
+		if g.Kept = g.Branch; contained(ctx, read, g.Branch) && k.deleteBranch(ctx, g.Record, at) == nil {
+			g.Kept = ""
+		}
+	}
+	return k.removed(g)
+}
+
+func (k *Keeper) removed(g *Gone) error {
+	g.State, g.Removed = Removed, k.Now().UTC()
+	return k.save(g.Record)
+}
+
+// deleteBranch deletes the branch of a worktree if it is at a commit.
+func (k *Keeper) deleteBranch(ctx context.Context, r Record, at string) error {
+	write, done := k.Write(r.Main)
+	defer done()
+	_, err := write.Change(ctx, "update-ref", "-d", "refs/heads/"+r.Branch, at)
+	return err
+}
+
+// contained reports whether other branches have all commits of one.
+func contained(ctx context.Context, g git.Repository, branch string) bool {
+	out, err := g.Run(ctx, "rev-list", "--count", "refs/heads/"+branch, "--not", "--exclude="+branch, "--branches", "--remotes", "--tags")
+	return err == nil && strings.TrimSpace(out) == "0"
+}
+
+func tip(ctx context.Context, g git.Repository, r Record) (string, error) {
+	out, err := r.run(ctx, g, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	return strings.TrimSpace(out), err
+}
+
+func tipOf(ctx context.Context, g git.Repository, ref string) (string, error) {
+	out, err := g.Run(ctx, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
+	return strings.TrimSpace(out), err
+}
+
+// unmake removes a worktree whose making was cut off, with its branch. Nothing has worked in it. The
+// files are removed as files: git may not know of them yet.
+func (k *Keeper) unmake(ctx context.Context, r Record) error {
+	if r.State != Making || r.Path == "" {
+		return nil
+	}
+	if err := removeBelow(filepath.Join(r.Main, folderName), r.Name); err != nil {
+		return fmt.Errorf("clean up the worktree %s, which was not finished: %w", r.Path, err)
+	}
+	if err := removeOwn(r); err != nil {
+		return fmt.Errorf("clean up the worktree %s, which was not finished: %w", r.Path, err)
+	}
+	// A git that was killed with its maker leaves this, and no other one has to do with the branch.
+	if heads, err := os.OpenRoot(filepath.Join(r.Main, ".git", "refs", "heads")); err == nil && !r.OldBranch {
+		_ = heads.Remove(r.Branch + ".lock") // else deleting the branch says so
+		_ = heads.Close()
+	}
+	read, done := k.Read(r.Main)
+	defer done()
+	if at, err := tipOf(ctx, read, "refs/heads/"+r.Branch); err == nil && at == r.Base && !r.OldBranch {
+		if err := k.deleteBranch(ctx, r, r.Base); err != nil {
+			return fmt.Errorf("clean up the branch %s of a worktree that was not finished: %w", r.Branch, err)
+		}
+	}
+	if err := k.forget(r); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// removeOwn removes git's folder of a worktree that is not there any more.
+func removeOwn(r Record) error {
+	trees := filepath.Join(r.Main, ".git", "worktrees")
+	entries, err := os.ReadDir(trees)
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	for _, e := range entries {
+		to, err := os.ReadFile(filepath.Join(trees, e.Name(), "gitdir"))
+		if err == nil && strings.TrimSpace(string(to)) == filepath.Join(r.Path, ".git") {
+			if err := removeBelow(trees, e.Name()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// removeBelow removes an entry of a folder with all that is in it, and follows no link.
+func removeBelow(dir, name string) error {
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return root.RemoveAll(name)
+}
