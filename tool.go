@@ -188,6 +188,9 @@ type Task struct {
 	Toolsets []string // narrows the parent's; empty inherits
 	Model    string
 	MaxSteps int
+	// Worktree lets the child work in a Git worktree of its own, which is removed at its end if
+	// nothing in it would be lost.
+	Worktree bool
 }
 
 // Report is the result of a child session.
@@ -198,6 +201,17 @@ type Report struct {
 	Steps      int
 	Usage      Usage
 	Provenance string // of the child session, as in SessionRef
+	// Worktree is where the child worked, if it had a worktree of its own.
+	Worktree Worktree
+}
+
+// Worktree is the Git worktree of a child session.
+type Worktree struct {
+	Path, Branch string
+	// Kept says that it is still there, because something in it would have been lost. Note says
+	// what, and what to do, in words for a model or a user.
+	Kept bool
+	Note string
 }
 
 // Toolset is a group of tools that is turned on or off as a whole.

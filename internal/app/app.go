@@ -158,6 +158,7 @@ type process struct {
 	mark        func() *lineage.Mark
 	leaseOwner  func() hermes.Owner // names this process as the owner of leases
 	projects    func() (*projects, error)
+	worktrees   func() (*Worktrees, error)
 	listening   func() *owner.Owner // where other processes reach its sessions
 }
 
@@ -186,6 +187,7 @@ func New(o Options) *App {
 	a.skills = sync.OnceValues(a.makeSkills)
 	a.meter = sync.OnceValues(a.makeSpend)
 	a.projects = sync.OnceValues(a.makeProjects)
+	a.worktrees = sync.OnceValues(a.makeWorktrees)
 	a.spendFault = sync.OnceValue(a.findSpendFault)
 	a.aux = sync.OnceValue(a.makeAuxiliary)
 	a.review = sync.OnceValue(a.makeReview)

@@ -59,7 +59,12 @@ func (a *App) lent() (command.Call, error) {
 	if err != nil {
 		return command.Call{}, err
 	}
+	trees, err := a.Worktrees()
+	if err != nil {
+		return command.Call{}, err
+	}
 	return command.Call{
+		Worktrees: trees,
 		Confirmed: !cfg.Approvals().DestructiveSlashConfirm,
 		Models:    a.models.References, Limits: a.models.Limits, Settings: a.Settings(), Memory: remembered, Learnings: a.Learned(), Skills: skills, Spend: spent,
 		Checkpoints: a.checkpoints(cfg), GitDiff: a.GitDiff,

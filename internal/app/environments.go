@@ -112,8 +112,12 @@ func (a *App) environment(w hermes.Workspace, of walled) (hermes.Environment, er
 		return nil, err
 	}
 	t := cfg.Terminal()
+	trees, err := a.worktrees()
+	if err != nil {
+		return nil, err
+	}
 	dir := w.Dir
-	if t.Cwd != "" && t.Cwd != "." {
+	if _, own := trees.Of(dir); !own && t.Cwd != "" && t.Cwd != "." {
 		dir = t.Cwd
 	}
 	dir, err = thereOrHere(dir)

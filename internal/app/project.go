@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"hermes/internal/audit"
+	"hermes/internal/git"
 	"hermes/internal/lru"
 	"hermes/internal/permission"
 	"hermes/internal/toolbox"
@@ -64,8 +66,37 @@ func (a *App) Project(dir string) (trust.Project, trust.Decision, error) {
 		return trust.Project{}, trust.Decision{}, err
 	}
 	found := p.look(dir)
-	decision, err := p.store.Decided(found.project)
+	decision, err := p.decided(dir, found)
 	return found.project, decision, errors.Join(found.err, err)
+}
+
+// decided returns what the user decided about the settings of a folder. About those of a worktree
+// that are the same as in its repository, that is what the user decided there.
+func (p *projects) decided(dir string, found look) (trust.Decision, error) {
+	d, err := p.store.Decided(found.project)
+	if err != nil || found.err != nil || d.State != trust.Unknown || found.project.Empty() {
+		return d, err
+	}
+	dir, err = filepath.EvalSymlinks(dir)
+	if err != nil {
+		return d, nil // its settings are not known, which the look says
+	}
+	tree, ok := git.LinkedAt(git.Root(dir))
+	if !ok {
+		return d, nil
+	}
+	rel, err := filepath.Rel(tree.Top, dir)
+	if err != nil {
+		return d, nil
+	}
+	of := p.look(filepath.Join(tree.Main, rel))
+	if of.err != nil || !found.project.CopyOf(of.project, tree.Top, tree.Main) {
+		return d, nil
+	}
+	if main, err := p.store.Decided(of.project); err == nil && main.State != trust.Unknown {
+		return main, nil
+	}
+	return d, nil
 }
 
 // look finds the settings of a folder, or returns what it found before.
@@ -111,7 +142,7 @@ func (p *projects) policies(dir string) permission.Policies {
 	if len(found.project.Files)+len(found.project.Unread) == 0 {
 		return nil
 	}
-	if d, err := p.store.Decided(found.project); err == nil && found.err == nil && d.State == trust.Trusted {
+	if d, err := p.decided(dir, found); err == nil && found.err == nil && d.State == trust.Trusted {
 		return found.trusted
 	}
 	return found.untrusted
@@ -133,7 +164,7 @@ func (a *App) undecided(p *projects) func(dir string) *toolbox.Undecided {
 			dir = here
 		}
 		found := p.look(dir)
-		d, err := p.store.Decided(found.project)
+		d, err := p.decided(dir, found)
 		if err != nil || found.err != nil || found.project.Empty() || d.State != trust.Unknown {
 			return nil
 		}

@@ -42,6 +42,10 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	worktrees, err := a.worktrees()
+	if err != nil {
+		return nil, err
+	}
 	leaseOwner, listening := a.leaseOwner(), a.listening()
 	tools := a.tooling() // all three are closed after the sessions
 	a.mu.Lock()
@@ -58,7 +62,7 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 		}, MaxTokens: cfg.Model().MaxTokens,
 		Ask: session.AskTimes{Approval: cfg.Approvals().Timeout, Question: agent.ClarifyTimeout, Escalate: cfg.Approvals().EscalateAfter},
 		Children: session.Children{
-			Depth: children.MaxDepth, AtOnce: children.MaxConcurrent, Steps: int(children.MaxIterations), Toolsets: tools.catalogue.Narrowing,
+			Depth: children.MaxDepth, AtOnce: children.MaxConcurrent, Steps: int(children.MaxIterations), Toolsets: tools.catalogue.Narrowing, Worktree: worktrees.Child,
 		}, Bounds: session.Bounds{
 			Mode: func(r hermes.Rights) hermes.RightsMode { return toolbox.BeginMode(cfg.Approvals().Mode, r) }, Halted: a.CheckHalt, EndLeft: proc.EndOrphans, RecordMode: a.recordMode,
 			KnownHost: a.knownHosts(cfg), Workspace: a.workspace,
@@ -80,6 +84,15 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runt
 	}
 	if err := memory.CheckScope(run.Prompt.MemoryScope); err != nil {
 		return nil, err
+	}
+	if !run.Workspace.Elsewhere() {
+		trees, err := a.worktrees()
+		if err == nil {
+			err = trees.enter(run)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	meter, err := a.meter()
 	if err != nil {

@@ -27,6 +27,7 @@ import (
 	"hermes/internal/cmd/tools"
 	"hermes/internal/cmd/trust"
 	"hermes/internal/cmd/undo"
+	"hermes/internal/cmd/worktree"
 )
 
 // commands is the list of all commands besides the chat.
@@ -58,6 +59,7 @@ func commands(g *chat.Options) []*cobra.Command {
 		undo.NewCmd(f),
 		checkpoints.NewCmd(f),
 		checkpoints.NewDiffCmd(f),
+		worktree.NewCmd(f),
 		promptsize.NewCmd(f, nil),
 		spend.NewCmd(f, nil),
 		insights.NewCmd(f),

@@ -117,7 +117,7 @@ func effects() map[string]effectOf {
 		"sessions", "sessions export", "sessions list", "sessions search", "sessions show", "sessions stats",
 		"skills", "skills audit", "skills browse", "skills check", "skills diff", "skills inspect", "skills list",
 		"skills pending", "skills search", "skills snapshot export", "skills tap list",
-		"spend", "tools", "tools list", "trust list", "trust show", "undo list",
+		"spend", "tools", "tools list", "trust list", "trust show", "undo list", "worktree", "worktree list",
 	} {
 		all[name] = always(reads)
 	}
@@ -138,7 +138,7 @@ func effects() map[string]effectOf {
 		"skills install", "skills opt-in", "skills opt-out", "skills publish", "skills reject", "skills replay",
 		"skills reset", "skills snapshot import", "skills tap add", "skills tap remove", "skills trust",
 		"skills uninstall", "skills untrust", "spend raise", "tools disable", "tools enable",
-		"trust", "trust decline", "trust revoke",
+		"trust", "trust decline", "trust revoke", "worktree remove",
 	} {
 		all[name] = always(changes)
 	}

@@ -21,6 +21,7 @@ type Sessions interface {
 	Search(ctx context.Context, q hermes.SearchQuery) ([]hermes.Hit, error)
 	// BranchAt copies a session up to a message, without it; 0 copies all.
 	BranchAt(ctx context.Context, ref, title string, before int64) (hermes.Session, error)
+	Moved(ctx context.Context, row hermes.Session, dir string) (hermes.Session, error)
 }
 
 var _ Sessions = (*session.Manager)(nil)

@@ -71,6 +71,8 @@ type Call struct {
 	Sessions func(ctx context.Context) (Sessions, error)
 	// Spend reports the cost of model calls; nil has none.
 	Spend Spend
+	// Worktrees makes worktrees for sessions; nil has none.
+	Worktrees Worktrees
 	// Limits returns what the services said about their limits, and the time;
 	// nil has none.
 	Limits func() ([]ratelimit.Status, time.Time)
@@ -113,6 +115,7 @@ func Table() []Command {
 		{Name: "branch", Aliases: []string{"fork"}, Args: "[--back N] [title]", Group: "Session", Help: "Switch to a copy of the session, without the last N exchanges", Where: Terminal, run: branch},
 		{Name: "resume", Aliases: []string{"switch"}, Args: "[number|id|title]", Group: "Session", Help: "Switch to another session", Where: Terminal, run: resume},
 		{Name: "sessions", Args: "[all | search WORDS]", Group: "Session", Help: "List other sessions, or search in all of them", Where: Terminal, run: listSessions},
+		{Name: "worktree", Args: "[new [name]|list]", Group: "Session", Help: "Switch to a copy of the session in a new Git worktree, or list them", Where: Terminal, run: worktrees},
 		{Name: "copy", Args: "[n]", Group: "Session", Help: "Copy the last answer, or the n-th from the end", Where: Terminal, run: copyAnswer},
 
 		{Name: "queue", Aliases: []string{"q"}, Args: "PROMPT", Group: "While it works", Help: "Send a message after the current turn", Where: Everywhere, run: queue},

@@ -61,7 +61,6 @@ var capabilities = [...]Capability{
 	{"vision", "the vision tools", "internal/tool/vision"},
 	{"web", "the web tools", "internal/tool/web"},
 	{"web page", "the web page", "internal/web"},
-	{"worktrees", "worktrees", ""},
 }
 
 // Capabilities lists what planned settings wait for, sorted by name.

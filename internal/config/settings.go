@@ -99,8 +99,8 @@ type General struct {
 	CommandAllowlist       []string      `key:"command_allowlist"`
 	Toolsets               []string      `key:"toolsets"` // empty: the preset of the frontend
 	HooksAutoAccept        bool          `key:"hooks_auto_accept" env:"HERMES_ACCEPT_HOOKS" planned:"hooks"`
-	Worktree               bool          `key:"worktree" planned:"worktrees"`
-	WorktreeSync           bool          `key:"worktree_sync" default:"true" planned:"worktrees"`
+	Worktree               bool          `key:"worktree"`
+	WorktreeSync           bool          `key:"worktree_sync" default:"true"`
 }
 
 // Location returns the time zone of days and months: the machine's own if the setting is

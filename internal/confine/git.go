@@ -7,18 +7,26 @@ import (
 	"hermes/internal/sandbox/plan"
 )
 
-// Git is the walls around git that the program itself calls, in one repository: it reads the
-// repository, changes nothing, and has no network. It may be used concurrently; Close ends
-// it.
+// Git is the walls around git that the program itself calls, in one repository, without a
+// network. It may be used concurrently; Close ends it.
 //
 // Its keeper starts with the first call and stays until Close: a call then costs little
 // more than git itself. Questions that are answered and gone call none.
-type Git struct{ walls *Walls }
+type Git struct {
+	walls   *Walls
+	profile plan.Profile
+}
 
-// Git returns the walls around git in a repository, whose top folder is given. It starts nothing. environ are the
-// variables that git gets.
+// Git returns the walls around git that only reads a repository, whose top folder is given. It
+// starts nothing. environ are the variables that git gets.
 func (p *Program) Git(top string, environ []string) *Git {
-	return &Git{p.empty(Config{Workspace: top, Environ: environ})}
+	return &Git{p.empty(Config{Workspace: top, Environ: environ}), plan.OwnGit}
+}
+
+// GitChanges is Git for git that changes the repository: it writes below the top folder, but
+// no hooks.
+func (p *Program) GitChanges(top string, environ []string) *Git {
+	return &Git{p.empty(Config{Workspace: top, Environ: environ}), plan.GitConfig}
 }
 
 // Inside returns what starts git, nil if this host allows no walls and none have to be, and
@@ -27,7 +35,7 @@ func (g *Git) Inside(ctx context.Context, env []string) (proc.Launcher, []string
 	w := g.walls
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	at, err := w.at(ctx, key{profile: plan.OwnGit})
+	at, err := w.at(ctx, key{profile: g.profile, offline: true})
 	if at == nil {
 		return nil, env, err
 	}

@@ -46,18 +46,51 @@ func BranchAt(ctx context.Context, store hermes.Store, now time.Time, ref, title
 	if title, err = hermes.CleanTitle(title); err != nil {
 		return from, err
 	}
-	row := hermes.Session{
+	row := copyOf(from, title, now)
+	if err := create(ctx, store, &row, from.Title, list); err != nil {
+		return row, err
+	}
+	return store.FindSession(ctx, row.ID)
+}
+
+// copyOf is the row of a copy of a session.
+func copyOf(from hermes.Session, title string, now time.Time) hermes.Session {
+	return hermes.Session{
 		ID: NewID(now), Platform: from.Platform, User: from.User, Title: title, Parent: from.ID, Model: from.Model,
 		Dir: from.Dir, Branch: from.Branch, System: from.System, Tools: from.Tools, Layers: from.Layers, Provenance: from.Provenance, Run: from.Run, Started: now,
 	}
-	if err := createTitled(ctx, store, &row, from.Title); err != nil {
-		return row, err
+}
+
+// create stores a copy of a session that had a title, with its messages.
+func create(ctx context.Context, store hermes.Store, row *hermes.Session, title string, list []hermes.Message) error {
+	if err := createTitled(ctx, store, row, title); err != nil {
+		return err
 	}
 	if err := fill(ctx, store, row.ID, list); err != nil {
 		_ = store.DeleteSession(context.WithoutCancel(ctx), row.ID) // the first error says what went wrong
-		return row, fmt.Errorf("copy the conversation: %w", err)
+		return fmt.Errorf("copy the conversation: %w", err)
 	}
-	return store.FindSession(ctx, row.ID)
+	return nil
+}
+
+// Moved stores a copy of a session that works in another folder of this machine. Its prompt is
+// built again, because that names the folder. The session may have no messages yet.
+func (m *Manager) Moved(ctx context.Context, from hermes.Session, dir string) (hermes.Session, error) {
+	list, err := m.cfg.Store.Messages(ctx, from.ID, hermes.Range{})
+	if err != nil && !errors.Is(err, hermes.ErrNotFound) {
+		return from, err
+	}
+	row := copyOf(from, "", m.cfg.Now())
+	row.Dir, row.Branch, row.System, row.Tools, row.Layers = dir, "", "", nil, nil
+	row.Run = from.StoredRun()
+	row.Run.Workspace.Dir = dir
+	if list = withoutOpenCalls(list); len(list) == 0 {
+		row.Parent = ""
+	}
+	if err := create(ctx, m.cfg.Store, &row, from.Title, list); err != nil {
+		return row, err
+	}
+	return m.cfg.Store.FindSession(ctx, row.ID)
 }
 
 // BranchAt is [BranchAt] with the manager's store.

@@ -21,6 +21,18 @@ type Children struct {
 	// Toolsets refuses the toolsets of a task that are not there, among the tools of the
 	// parent, with an error for the model; nil accepts all.
 	Toolsets func(ctx context.Context, names, tools []string) error
+	// Worktree makes a worktree for a child that would work in a workspace; asked says that the task wants one,
+	// so that it is an error if there can be none. It may return nil: the child has none. Nil makes none.
+	Worktree func(ctx context.Context, on hermes.Workspace, asked bool) (Tree, error)
+}
+
+// Tree is the worktree of a child session.
+type Tree interface {
+	// Dir is the folder in which the child works.
+	Dir() string
+	// End is called once, when the child has ended. It removes the worktree if nothing would be
+	// lost, and says what became of it.
+	End(ctx context.Context) hermes.Worktree
 }
 
 // The default bounds, and how many child sessions a process may have at once.
@@ -163,7 +175,28 @@ func (l lender) Spawn(ctx context.Context, parent hermes.SessionRef, t hermes.Ta
 	if err != nil {
 		return hermes.Report{}, err
 	}
-	return l.session.manager.spawn(ctx, run, l, t)
+	tree, err := l.session.cfg.Children.tree(ctx, run.Workspace, t.Worktree)
+	if err != nil {
+		return hermes.Report{}, fmt.Errorf("make a worktree for the child session: %w", err)
+	}
+	if tree == nil {
+		return l.session.manager.spawn(ctx, run, l, t)
+	}
+	run.Workspace.Dir = tree.Dir()
+	r, err := l.session.manager.spawn(ctx, run, l, t)
+	r.Worktree = tree.End(context.WithoutCancel(ctx))
+	return r, err
+}
+
+// tree makes the worktree of a child, nil if it gets none.
+func (c Children) tree(ctx context.Context, on hermes.Workspace, asked bool) (Tree, error) {
+	if c.Worktree != nil {
+		return c.Worktree(ctx, on, asked)
+	}
+	if asked {
+		return nil, errors.New("there are no worktrees here; ask for a child without one")
+	}
+	return nil, nil
 }
 
 // Mode is how risky calls are treated now.

@@ -1,9 +1,11 @@
 package trust
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -64,6 +66,42 @@ func (p Project) File(path string) (File, bool) {
 		return File{}, false
 	}
 	return p.Files[i], true
+}
+
+// CopyOf reports whether the settings are those of another project whose files were copied from
+// one folder to another, such as from a repository to a worktree of it: all files are there and the same, and there
+// are no others.
+func (p Project) CopyOf(of Project, copied, from string) bool {
+	if p.Hash == "" || of.Hash == "" || of.Empty() {
+		return false
+	}
+	same := func(a, b File, folder string) bool {
+		return a.Name == b.Name && folder == b.Folder && a.Program == b.Program && bytes.Equal(a.Content, b.Content)
+	}
+	in := func(f File) (folder string, ok bool) { // where a copied file comes from
+		rel, err := filepath.Rel(copied, f.Folder)
+		return filepath.Join(from, rel), err == nil && within(f.Folder, copied)
+	}
+	found := map[string]bool{}
+	for _, f := range p.Files {
+		folder, isCopy := in(f)
+		if !isCopy {
+			folder = f.Folder // above both
+		}
+		i := slices.IndexFunc(of.Files, func(g File) bool { return same(f, g, folder) })
+		if i < 0 {
+			return false
+		}
+		if isCopy || !within(f.Folder, from) {
+			found[of.Files[i].Path] = true
+		}
+	}
+	return len(found) == len(of.Files)
+}
+
+func within(folder, dir string) bool {
+	rel, err := filepath.Rel(dir, folder)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // hashOf sorts files and returns the hash of all.

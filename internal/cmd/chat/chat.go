@@ -43,6 +43,7 @@ type Options struct {
 	Yolo             bool
 	Output           Output
 	Limits           Limits
+	Worktree         bool
 
 	// MayAttend is asked before a chat in which the user answers questions and
 	// types slash commands; nil allows it.
@@ -51,7 +52,7 @@ type Options struct {
 	// Suggest lists the commands that are similar to a word; nil suggests none.
 	Suggest func(word string) []string
 
-	asked  struct{ query, prompt, carryOn, maxTurns, maxUSD bool } // which flags were set
+	asked  struct{ query, prompt, carryOn, maxTurns, maxUSD, worktree bool } // which flags were set
 	schema *jsonschema.Schema                                      // of the answer; nil is any text
 	attach string                                                  // the id of the running session to attach to
 	// attachedIn says where that one runs.
@@ -78,6 +79,7 @@ func NewCmd(o *Options, root bool) *cobra.Command {
 			o.asked.carryOn = f.Changed("continue")
 			o.asked.maxTurns = f.Changed("max-turns")
 			o.asked.maxUSD = f.Changed("max-usd")
+			o.asked.worktree = f.Changed("worktree")
 			return run(c.Context(), o, args)
 		},
 	}
@@ -96,6 +98,7 @@ func NewCmd(o *Options, root bool) *cobra.Command {
 	f.StringVarP(&o.Continue, "continue", "c", "", "resume the latest session, or the latest with this title")
 	f.Lookup("continue").NoOptDefVal = anySession
 	f.StringVar(&o.Run.Workspace.Dir, "in", "", "work in this folder")
+	f.BoolVarP(&o.Worktree, "worktree", "w", false, "work in a new Git worktree, which is removed at the end if nothing would be lost")
 	f.StringVar(&o.Run.Workspace.Backend, "backend", "", "run commands there: local, docker, ssh, … (default terminal.backend)")
 	f.IntVar(&o.MaxTurns, "max-turns", 0, "maximum model calls per turn; 0 is no limit")
 	f.StringVar((*string)(&o.Run.Rights.Mode), "mode", "", "begin in this mode: ask, plan (change nothing), accept-edits or yolo")
@@ -131,13 +134,18 @@ func run(ctx context.Context, o *Options, args []string) error {
 	if err != nil {
 		return err
 	}
+	if o.finite() && !given && !o.asked.prompt {
+		return usage("nothing to answer: give a question with -q, or pipe text to standard input")
+	}
+	leave, err := o.enterWorktree(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	switch {
 	case o.asked.prompt:
 		return o.bare(ctx, text)
 	case o.finite():
-		if !given {
-			return usage("nothing to answer: give a question with -q, or pipe text to standard input")
-		}
 		return o.ask(ctx, text)
 	}
 	return o.runChat(ctx, text)

@@ -61,6 +61,10 @@ func hermesCommand(l *track.Line, words, rest []string, background bool) {
 		default:
 			l.Ask("self-checkpoints", "removes checkpoints of files")
 		}
+	case "worktree":
+		if verb == "remove" || verb == "rm" {
+			l.Ask("self-checkpoints", "removes a worktree of a session")
+		}
 	case "memory", "learning", "learnings", "journey", "curator", "bundles", "sessions", "session", "undo", "spend", "replay":
 		switch verb {
 		case "list", "ls", "show", "status", "search", "pending", "diff", "stats", "list-archived", "export", "help":
