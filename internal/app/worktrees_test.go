@@ -326,3 +326,68 @@ func TestAWorktreeNeedsThisMachine(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestTheChatMovesToANewWorktree: /worktree new gives a copy of the session whose prompt and tools are those of the
+// new folder, also before the first message.
+func TestTheChatMovesToANewWorktree(t *testing.T) {
+	t.Parallel()
+	for _, talked := range []bool{true, false} {
+		s := newScene(t, hermes.AllowOnce)
+		s.repository()
+		s.enter()
+		if talked {
+			s.say("remember the word swordfish")
+		}
+		client := s.app.Local(nil)
+		run := func(line string) hermes.CommandDone {
+			t.Helper()
+			if err := client.Command(t.Context(), s.session, hermes.From{Platform: "cli", Attends: true}, line); err != nil {
+				t.Fatal(err)
+			}
+			for e := range s.events {
+				if d, ok := e.(hermes.CommandDone); ok {
+					return d
+				}
+			}
+			t.Fatal("the session ended")
+			return hermes.CommandDone{}
+		}
+		if d := run("/worktree list"); !strings.Contains(d.Text, "No worktrees") {
+			t.Errorf("%+v", d)
+		}
+		d := run("/worktree new My Idea")
+		at := filepath.Join(s.dir, ".worktrees", "my-idea")
+		if d.Action != hermes.ActionSwitch || d.Arg == "" || !strings.Contains(d.Text, at) || !strings.Contains(d.Text, "hermes/my-idea") {
+			t.Fatalf("%+v", d)
+		}
+		if d := run("/worktree"); !strings.Contains(d.Text, at) || !strings.Contains(d.Text, "nothing would be lost") {
+			t.Errorf("%+v", d)
+		}
+		if d := run("/worktree prune"); d.Failure == nil {
+			t.Errorf("%+v", d)
+		}
+		main := s.dir
+		if err := s.live.Close(); err != nil {
+			t.Fatal(err)
+		}
+		manager, err := s.app.Sessions(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.live, err = manager.Open(t.Context(), session.Open{Run: hermes.RunSpec{Session: d.Arg}, From: hermes.From{Attends: true}}); err != nil {
+			t.Fatal(err)
+		}
+		s.session, s.dir = d.Arg, at
+		s.events, _ = subscribe(s.live, 0)
+		s.say(`CALL terminal {"command":"echo in $PWD; echo new > new.txt"}`)
+		if got := s.model.results(); !strings.Contains(got, "in "+at) || strings.Contains(got, "swordfish") != talked {
+			t.Errorf("the model reads %s", got)
+		}
+		if got := s.system(); !strings.Contains(got, at) {
+			t.Errorf("the prompt is %s", got)
+		}
+		if _, err := os.Stat(filepath.Join(main, "new.txt")); err == nil || read(filepath.Join(at, "new.txt")) != "new\n" {
+			t.Error("the command ran in the old folder")
+		}
+	}
+}

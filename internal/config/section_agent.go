@@ -103,7 +103,7 @@ type Delegation struct {
 	MaxConcurrent          int            `key:"max_concurrent_children" default:"3" min:"1"` // of one session
 	MaxDepth               int            `key:"max_spawn_depth" default:"1" min:"1" max:"3"` // a child of a conversation has depth 1
 	Orchestrator           bool           `key:"orchestrator_enabled" default:"true" planned:"delegation"`
-	WorktreeIsolation      bool           `key:"worktree_isolation"` // each child works in a worktree of its own
+	WorktreeIsolation      bool           `key:"worktree_isolation"`                                // each child works in a worktree of its own
 	CompressionTokens      int            `key:"compression_threshold_tokens" planned:"delegation"` // 0: the parent's
 	SurfaceProcesses       bool           `key:"surface_child_process_notifications" planned:"delegation"`
 	MaxIterations          Limit          `key:"max_iterations" default:"50"`                // steps of a child; 0: what its parent has left

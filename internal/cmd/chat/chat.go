@@ -53,8 +53,8 @@ type Options struct {
 	Suggest func(word string) []string
 
 	asked  struct{ query, prompt, carryOn, maxTurns, maxUSD, worktree bool } // which flags were set
-	schema *jsonschema.Schema                                      // of the answer; nil is any text
-	attach string                                                  // the id of the running session to attach to
+	schema *jsonschema.Schema                                                // of the answer; nil is any text
+	attach string                                                            // the id of the running session to attach to
 	// attachedIn says where that one runs.
 	attachedIn string
 }

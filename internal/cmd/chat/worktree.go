@@ -14,7 +14,7 @@ import (
 const leaveTime = time.Minute
 
 // enterWorktree makes the worktree that the run asks for, or readies the one of the session that
-// is resumed. leave is called at the end: it removes what holds nothing.
+// is resumed. What it returns is called at the end, and removes those that hold nothing.
 func (o *Options) enterWorktree(ctx context.Context) (leave func(), err error) {
 	leave = func() {}
 	trees, err := o.App().Worktrees()
