@@ -229,7 +229,8 @@ func TestAWorktreeBeginsFromTheRemoteBranch(t *testing.T) {
 func TestIgnoredFilesAreCopiedByRule(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	s.write(".worktreeinclude", ".env\nkeys/*\n!keys/not.pem\nunknown.txt\na.txt\nbig.log\n")
+	s.make(worktree.Ask{}) // another one is nothing to copy
+	s.write(".worktreeinclude", ".worktrees/\n.env\nkeys/*\n!keys/not.pem\nunknown.txt\na.txt\nbig.log\n")
 	s.write(".env", "TOKEN=1\n")
 	s.write("keys/a b.pem", "key\n")
 	s.write("keys/not.pem", "not\n")
@@ -251,13 +252,13 @@ func TestIgnoredFilesAreCopiedByRule(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(m.Path, ".env")); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
 	}
-	for _, name := range []string{"unknown.txt", "other.log", "big.log", "keys/link.pem", "keys/not.pem"} {
+	for _, name := range []string{"unknown.txt", "other.log", "big.log", ".worktrees", "keys/link.pem", "keys/not.pem"} {
 		if exists(filepath.Join(m.Path, name)) {
 			t.Errorf("%s was copied", name)
 		}
 	}
 	notes := strings.Join(m.Notes, "\n")
-	if !strings.Contains(notes, "Copied 2 ignored files by .worktreeinclude: .env, keys/a b.pem.") || !strings.Contains(notes, "big.log (larger than") || !strings.Contains(notes, "keys/link.pem (it is not a regular file)") {
+	if !strings.Contains(notes, "Copied 2 ignored files by .worktreeinclude: .env, keys/a b.pem.") || !strings.Contains(notes, "big.log (larger than") || !strings.Contains(notes, "keys/link.pem (it is not a regular file)") || strings.Contains(notes, ".worktrees") {
 		t.Errorf("notes: %s", notes)
 	}
 	if lost := s.keeper.Look(t.Context(), m.Record); len(lost) > 0 {
