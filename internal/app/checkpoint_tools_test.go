@@ -2,7 +2,6 @@ package app_test
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,7 +10,7 @@ import (
 	"hermes"
 )
 
-// said returns the last result of a tool.
+// lastOf returns the last result of a tool.
 func (s *scene) lastOf(tool string) string {
 	s.t.Helper()
 	db, err := s.app.Database(s.t.Context())
