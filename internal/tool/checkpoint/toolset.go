@@ -9,6 +9,7 @@ package checkpoint
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -125,7 +126,12 @@ func (t *Toolset) make(ctx context.Context, c *hermes.Call, in checkpointArgs) (
 
 func (t *Toolset) meta(c *hermes.Call) checkpoint.Meta {
 	s := c.Host.Session()
-	return checkpoint.Meta{Session: s.ID, Turn: strconv.FormatInt(s.Turn, 10)}
+	m := checkpoint.Meta{Session: s.ID, Turn: strconv.FormatInt(s.Turn, 10)}
+	if is, ok := c.Host.(hermes.TurnHost); ok && is.Answers() != 0 { // as the hook for snapshots has it
+		m.Turn += "." + strconv.FormatInt(is.Answers(), 10)
+		m.At, _ = json.Marshal(checkpoint.Position{Message: is.Answers()}) // a number always has a JSON form
+	}
+	return m
 }
 
 // folder is where the snapshots of a session's files are made of.
