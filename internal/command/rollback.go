@@ -246,7 +246,7 @@ func (r *rolling) since(ctx context.Context, snap checkpoint.Snapshot) (since, e
 		if err != nil {
 			return since{}, err
 		}
-		if !kin {
+		if own := snap.Session == r.Session.ID() && snap.Turn != ""; !kin && !own { // a tool made it in a turn
 			return since{stays: "the checkpoint belongs to another conversation, or was made by a rollback"}, nil
 		}
 		for n, m := range list { // what a child, or the session before a branch, did was asked for then

@@ -38,6 +38,10 @@ func (k kept) BranchAt(_ context.Context, ref, title string, before int64) (herm
 	return hermes.Session{ID: fmt.Sprintf("%s before %d", ref, before), Title: title}, nil
 }
 
+func (k kept) Moved(_ context.Context, row hermes.Session, _ string) (hermes.Session, error) {
+	return row, nil
+}
+
 // folder is a workspace with one snapshot, after which the agent wrote a file.
 func folder(t *testing.T, m checkpoint.Meta) (dir string, s *checkpoint.Store, at time.Time) {
 	t.Helper()
@@ -99,6 +103,7 @@ func TestRollbackFindsTheMessagesSinceACheckpoint(t *testing.T) {
 		"of a branch":              {meta: checkpoint.Meta{Session: "copy", At: []byte(`{"message":1}`)}, list: whole, stays: "another conversation"},
 		"of a stranger":            {meta: checkpoint.Meta{Session: "other", At: []byte(`{"message":1}`)}, list: whole, stays: "another conversation"},
 		"of no session":            {meta: checkpoint.Meta{Reason: "by hand"}, list: whole, stays: "no conversation"},
+		"made by a tool":           {meta: checkpoint.Meta{Session: "me", Turn: "2"}, list: whole, from: 3},
 		"before a rollback":        {meta: checkpoint.Meta{Session: "me"}, list: whole, stays: "by a rollback"},
 		"damaged":                  {meta: checkpoint.Meta{Session: "me", At: []byte(`"x"`)}, list: whole, stays: "by a rollback"},
 		"before all of a branch's": {meta: checkpoint.Meta{Session: "before"}, list: whole[4:], stays: "none of them was written before"},
