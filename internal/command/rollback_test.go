@@ -30,10 +30,6 @@ func (k kept) List(context.Context, hermes.SessionFilter) ([]hermes.Session, err
 
 func (k kept) Search(context.Context, hermes.SearchQuery) ([]hermes.Hit, error) { return nil, nil }
 
-func (k kept) Moved(context.Context, hermes.Session, string) (hermes.Session, error) {
-	return hermes.Session{}, hermes.ErrNotFound
-}
-
 func (k kept) BranchAt(_ context.Context, ref, title string, before int64) (hermes.Session, error) {
 	return hermes.Session{ID: fmt.Sprintf("%s before %d", ref, before), Title: title}, nil
 }
