@@ -54,6 +54,13 @@ func (s *Store) Diff(ctx context.Context, dir, from, to string, paths []string) 
 	if err != nil {
 		return nil, err
 	}
+	var states []State
+	for _, c := range out {
+		states = append(states, c.Old, c.New)
+	}
+	if err := w.ground.fetch(ctx, states); err != nil {
+		return nil, err
+	}
 	for i := range out {
 		if out[i].Text, err = w.show(out[i].Path, out[i].Old, out[i].New); err != nil {
 			return nil, err
@@ -97,11 +104,11 @@ func chosen(paths []string, rel string) bool {
 // compareTrees calls each for every path whose state is not the same in two trees, in the
 // order of a walk. Folders that are the same are not read, and neither are those that are left
 // out on one side.
-func compareTrees(objects *object.Store, a, b object.Hash, each func(rel string, a, b State)) error {
+func compareTrees(objects contents, a, b object.Hash, each func(rel string, a, b State)) error {
 	return compareBelow(objects, "", State{Kind: Folder, Hash: a}, State{Kind: Folder, Hash: b}, each)
 }
 
-func compareBelow(objects *object.Store, rel string, a, b State, each func(rel string, a, b State)) error {
+func compareBelow(objects contents, rel string, a, b State, each func(rel string, a, b State)) error {
 	was, err := childrenOf(objects, rel, a)
 	if err != nil {
 		return err
@@ -140,7 +147,7 @@ func compareBelow(objects *object.Store, rel string, a, b State, each func(rel s
 }
 
 // statesOf returns what is at each path of a tree. Folders have no hash there.
-func statesOf(objects *object.Store, tree object.Hash) (map[string]State, error) {
+func statesOf(objects contents, tree object.Hash) (map[string]State, error) {
 	out := map[string]State{}
 	err := compareBelow(objects, "", State{}, State{Kind: Folder, Hash: tree}, func(rel string, _, s State) {
 		if s.Kind == Folder {
@@ -162,7 +169,7 @@ func kept(states map[string]State) []string {
 	return out
 }
 
-func childrenOf(objects *object.Store, rel string, s State) ([]child, error) {
+func childrenOf(objects contents, rel string, s State) ([]child, error) {
 	if s.Kind != Folder {
 		return nil, nil
 	}
@@ -201,7 +208,7 @@ func (w *workspace) text(s State) (content string, ok bool, err error) {
 	if s.Kind == None {
 		return "", true, nil
 	}
-	if s.Kind != File || s.Size > shownSize {
+	if s.Kind != File || s.Size > shownSize || w.unshown[s.Hash] {
 		return "", false, nil
 	}
 	data, err := w.objects.Read(s.Hash)

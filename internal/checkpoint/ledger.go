@@ -51,14 +51,7 @@ type Writing struct {
 // changes them. No paths mean the whole folder, for what may change any file. by says what
 // will change them, such as the name of a tool. The caller calls Done after the change.
 func (s *Store) Begin(ctx context.Context, dir, by string, paths []string) (*Writing, error) {
-	real, err := resolve(dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.check(real); err != nil {
-		return nil, err
-	}
-	w, err := s.open(ctx, real, "a checkpoint")
+	w, err := s.openChecked(ctx, dir, "a checkpoint")
 	if err != nil {
 		return nil, err
 	}
@@ -67,9 +60,12 @@ func (s *Store) Begin(ctx context.Context, dir, by string, paths []string) (*Wri
 	if err != nil {
 		return nil, err
 	}
-	g := &Writing{store: s, dir: real, by: by, paths: paths, before: before}
+	if err := w.objects.Commit(); err != nil {
+		return nil, err
+	}
+	g := &Writing{store: s, dir: w.dir, by: by, paths: paths, before: before}
 	g.stamps = g.stampsOf(before)
-	return g, w.objects.Commit()
+	return g, w.ground.publish(ctx)
 }
 
 // Done records what the agent made of the paths. Without it the changes count as the user's.
@@ -94,7 +90,10 @@ func (g *Writing) Done(ctx context.Context) error {
 			moves = append(moves, move{Time: at, By: g.by, Path: p, Before: a, After: b})
 		}
 	}
-	return w.record(moves)
+	if err := w.record(moves); err != nil {
+		return err
+	}
+	return w.ground.publish(ctx)
 }
 
 // pathsOf returns the paths of two trees, sorted.
@@ -138,36 +137,15 @@ func (w *workspace) now(ctx context.Context, paths []string, include ...string) 
 		top.states("", out)
 		return out, nil
 	}
-	root, err := atomicfile.OpenFolder(w.dir, false)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
 	for _, p := range paths {
 		if !filepath.IsLocal(filepath.FromSlash(p)) {
 			return nil, fmt.Errorf("%s is not in %s", p, w.dir)
 		}
 		for p = path.Clean(p); p != "."; p = path.Dir(p) {
-			if _, ok := out[p]; ok {
-				break
-			}
-			if out[p], err = w.stateAt(root, p); err != nil {
-				return nil, fmt.Errorf("%s: %w", p, err)
-			}
+			out[p] = State{}
 		}
 	}
-	return out, nil
-}
-
-// stateAt returns what is at a path below an open folder, and stores a file's content. What
-// is behind a link counts as nothing.
-func (w *workspace) stateAt(root *os.Root, rel string) (State, error) {
-	return look(root, rel, func(here *os.Root, name string) (State, error) {
-		c := &node{child: child{name: name}}
-		sc := &scan{objects: w.objects, now: w.store.cfg.Now, next: map[string]cached{}}
-		err := sc.read(&handle{root: here}, c, rel)
-		return c.state, err
-	})
+	return out, w.ground.look(ctx, out)
 }
 
 // record adds moves to the ledger and numbers them.
@@ -352,9 +330,13 @@ func (g *Writing) Missed() []Kept { return g.missed }
 // Folder returns the folder that is changed, without links.
 func (g *Writing) Folder() string { return g.dir }
 
-// stampsOf returns the stamps of what is left out of a tree for a reason that depends on the file.
+// stampsOf returns the stamps of what is left out of a tree for a reason that depends on the file;
+// none for files elsewhere.
 func (g *Writing) stampsOf(states map[string]State) map[string]filestamp.Stamp {
 	out := map[string]filestamp.Stamp{}
+	if g.store.away() {
+		return out
+	}
 	for p, s := range states {
 		if !missable(s) {
 			continue

@@ -1,8 +1,10 @@
 package checkpoint
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -92,3 +94,87 @@ func hashed(here *os.Root, name string) (State, error) {
 	n, err := io.Copy(sum, f)
 	return State{Kind: File, Mode: rights(info.Mode()), Size: n, Hash: object.Hash(sum.Sum(nil))}, err
 }
+
+// A ground is where the files of a workspace and its contents are: this machine, or a place that
+// scripts work in.
+type ground interface {
+	// scan reads the tree and stores contents, without committing.
+	scan(ctx context.Context, include []string) (*node, error)
+	// look sets what is at each path, and stores contents. What is behind a link counts as
+	// nothing.
+	look(ctx context.Context, states map[string]State) error
+	// apply does the steps of a restore and returns why some could not be done, by path.
+	apply(ctx context.Context, j journal) (failed map[string]string, err error)
+	// exists reports whether the folder is there.
+	exists() bool
+	// fetch makes the contents that are compared ready to be read.
+	fetch(ctx context.Context, states []State) error
+	// publish makes what the files of the workspace say durable where they are kept.
+	publish(ctx context.Context) error
+	// remove removes what is kept elsewhere.
+	remove(ctx context.Context) error
+}
+
+// here is the ground of this machine.
+type here struct {
+	w     *workspace
+	packs *object.Store
+}
+
+func (h here) scan(ctx context.Context, include []string) (*node, error) {
+	c := h.w.store.cfg
+	sc := &scan{
+		bounds: boundsOf(clean(c.Folder), c.Limits, include), objects: h.packs, top: h.w.dir, now: c.Now,
+		maxFiles: c.Limits.Files, cache: loadCache(h.w.file("scan")),
+	}
+	top, err := sc.run(ctx)
+	if err != nil || !sc.fresh && len(sc.next) == len(sc.cache) {
+		return top, err
+	}
+	if err := saveCache(h.w.file("scan"), sc.next); err != nil && !errors.Is(err, os.ErrPermission) {
+		return nil, err
+	}
+	return top, nil
+}
+
+func (h here) look(_ context.Context, states map[string]State) error {
+	root, err := atomicfile.OpenFolder(h.w.dir, false)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for p := range states {
+		states[p], err = look(root, p, func(here *os.Root, name string) (State, error) {
+			c := &node{child: child{name: name}}
+			sc := &scan{objects: h.packs, now: h.w.store.cfg.Now, next: map[string]cached{}}
+			err := sc.read(&handle{root: here}, c, p)
+			return c.state, err
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", p, err)
+		}
+	}
+	return nil
+}
+
+func (h here) apply(ctx context.Context, j journal) (map[string]string, error) {
+	root, err := atomicfile.OpenFolder(h.w.dir, false)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	r := &restoring{objects: h.packs, root: root, failed: map[string]string{}}
+	r.apply(ctx, j)
+	return r.failed, nil
+}
+
+func (h here) exists() bool {
+	_, err := os.Stat(h.w.dir)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+func (here) fetch(context.Context, []State) error { return nil }
+
+func (here) publish(context.Context) error { return nil }
+
+func (here) remove(context.Context) error { return nil }

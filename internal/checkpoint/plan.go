@@ -93,11 +93,18 @@ func (s *Store) Plan(ctx context.Context, dir, ref string, o RestoreOptions) (Pl
 	if o.All && plan.Whole && top.state.Mode != snap.Mode {
 		plan.Steps = append(plan.Steps, Step{Path: ".", From: top.state, To: State{Kind: Folder, Mode: snap.Mode}})
 	}
-	return plan, errors.Join(w.describe(&plan), w.objects.Commit())
+	return plan, errors.Join(w.describe(ctx, &plan), w.objects.Commit(), w.ground.publish(ctx))
 }
 
 // describe adds the text of each step. A step whose content is damaged becomes a conflict.
-func (w *workspace) describe(plan *Plan) error {
+func (w *workspace) describe(ctx context.Context, plan *Plan) error {
+	var states []State
+	for _, st := range plan.Steps {
+		states = append(states, st.From, st.To)
+	}
+	if err := w.ground.fetch(ctx, states); err != nil {
+		return err
+	}
 	var good []Step
 	for _, st := range plan.Steps {
 		var err error

@@ -154,77 +154,80 @@ func TestUndoneChangesGiveTheFirstStateWithTheUsersEdits(t *testing.T) {
 	for seed := range rounds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			r := rand.New(rand.NewPCG(uint64(seed), 15))
-			d := newDesk(t, checkpoint.Limits{})
-			only := filepath.Join(filepath.Dir(d.dir), "only-user") // where only the user works
-			must(t, os.Mkdir(only, 0o755))
-			begin := &actor{t, r, []string{d.dir, only}, ""}
-			begin.all(func(top string) error {
-				must(t, os.MkdirAll(filepath.Join(top, "both"), 0o755))
-				must(t, os.MkdirAll(filepath.Join(top, "mine"), 0o755))
-				must(t, os.MkdirAll(filepath.Join(top, "work"), 0o755))
-				for i := range shared {
-					must(t, os.WriteFile(filepath.Join(top, "both", fmt.Sprint(i)), []byte(sharedText()), 0o644))
-				}
-				return nil
-			})
-			for _, sub := range []string{"mine", "work"} {
-				for range 30 {
-					(&actor{t, r, begin.tops, sub}).change()
-				}
-			}
-			first := d.dump()
-			same(t, "the copy", dump(t, only), first)
-			s := d.snapshot()
-			snapshots := []checkpoint.Snapshot{s}
-			user := &actor{t, r, begin.tops, "mine"}
-			agent := &actor{t, r, []string{d.dir}, "work"}
-			line := func(tops []string, n int, from, to string) {
-				for _, top := range tops {
-					path := filepath.Join(top, "both", fmt.Sprint(n))
-					old, err := os.ReadFile(path)
-					must(t, err)
-					lines := strings.SplitAfter(string(old), "\n")
-					i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, from) })
-					lines[i] = fmt.Sprintf("%s %s\n", from, to)
-					must(t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o644))
-				}
-			}
-			for range 25 {
-				n, text := r.IntN(shared), fmt.Sprint(r.IntN(1000))
-				switch r.IntN(8) {
-				case 0, 1:
-					d.agent(agent.change)
-				case 2:
-					d.agent(agent.swap)
-				case 3:
-					d.agent(func() { line([]string{d.dir}, n, "bottom", text) }, fmt.Sprint("both/", n))
-				case 4:
-					user.change()
-				case 5:
-					line(begin.tops, n, "top", text)
-				case 6:
-					snapshots = append(snapshots, d.snapshot())
-				case 7:
-					d.restore(snapshots[r.IntN(len(snapshots))], checkpoint.RestoreOptions{})
-				}
-			}
-			before := d.dump()
-			plan, did := d.restore(s, checkpoint.RestoreOptions{})
-			if len(plan.Conflicts) > 0 {
-				t.Fatalf("conflicts: %v", plan.Conflicts)
-			}
-			same(t, "the restored state", d.dump(), dump(t, only))
-			d.restore(did.Before, checkpoint.RestoreOptions{})
-			same(t, "the restore undone", d.dump(), before)
-			d.restore(s, checkpoint.RestoreOptions{All: true})
-			same(t, "everything restored", d.dump(), first)
-			if again := d.plan(s, checkpoint.RestoreOptions{All: true}); len(again.Steps) > 0 {
-				t.Errorf("steps are left: %v", again.Steps)
-			}
-			_, err := d.store.Prune(t.Context())
-			must(t, err)
-			d.restore(snapshots[len(snapshots)-1], checkpoint.RestoreOptions{All: true}) // nothing needed was pruned
+			undoesRandomChanges(t, newDesk(t, checkpoint.Limits{}), seed)
 		})
 	}
+}
+
+func undoesRandomChanges(t *testing.T, d *desk, seed int) {
+	r := rand.New(rand.NewPCG(uint64(seed), 15))
+	only := filepath.Join(filepath.Dir(d.dir), "only-user") // where only the user works
+	must(t, os.Mkdir(only, 0o755))
+	begin := &actor{t, r, []string{d.dir, only}, ""}
+	begin.all(func(top string) error {
+		must(t, os.MkdirAll(filepath.Join(top, "both"), 0o755))
+		must(t, os.MkdirAll(filepath.Join(top, "mine"), 0o755))
+		must(t, os.MkdirAll(filepath.Join(top, "work"), 0o755))
+		for i := range shared {
+			must(t, os.WriteFile(filepath.Join(top, "both", fmt.Sprint(i)), []byte(sharedText()), 0o644))
+		}
+		return nil
+	})
+	for _, sub := range []string{"mine", "work"} {
+		for range 30 {
+			(&actor{t, r, begin.tops, sub}).change()
+		}
+	}
+	first := d.dump()
+	same(t, "the copy", dump(t, only), first)
+	s := d.snapshot()
+	snapshots := []checkpoint.Snapshot{s}
+	user := &actor{t, r, begin.tops, "mine"}
+	agent := &actor{t, r, []string{d.dir}, "work"}
+	line := func(tops []string, n int, from, to string) {
+		for _, top := range tops {
+			path := filepath.Join(top, "both", fmt.Sprint(n))
+			old, err := os.ReadFile(path)
+			must(t, err)
+			lines := strings.SplitAfter(string(old), "\n")
+			i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, from) })
+			lines[i] = fmt.Sprintf("%s %s\n", from, to)
+			must(t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o644))
+		}
+	}
+	for range 25 {
+		n, text := r.IntN(shared), fmt.Sprint(r.IntN(1000))
+		switch r.IntN(8) {
+		case 0, 1:
+			d.agent(agent.change)
+		case 2:
+			d.agent(agent.swap)
+		case 3:
+			d.agent(func() { line([]string{d.dir}, n, "bottom", text) }, fmt.Sprint("both/", n))
+		case 4:
+			user.change()
+		case 5:
+			line(begin.tops, n, "top", text)
+		case 6:
+			snapshots = append(snapshots, d.snapshot())
+		case 7:
+			d.restore(snapshots[r.IntN(len(snapshots))], checkpoint.RestoreOptions{})
+		}
+	}
+	before := d.dump()
+	plan, did := d.restore(s, checkpoint.RestoreOptions{})
+	if len(plan.Conflicts) > 0 {
+		t.Fatalf("conflicts: %v", plan.Conflicts)
+	}
+	same(t, "the restored state", d.dump(), dump(t, only))
+	d.restore(did.Before, checkpoint.RestoreOptions{})
+	same(t, "the restore undone", d.dump(), before)
+	d.restore(s, checkpoint.RestoreOptions{All: true})
+	same(t, "everything restored", d.dump(), first)
+	if again := d.plan(s, checkpoint.RestoreOptions{All: true}); len(again.Steps) > 0 {
+		t.Errorf("steps are left: %v", again.Steps)
+	}
+	_, err := d.store.Prune(t.Context())
+	must(t, err)
+	d.restore(snapshots[len(snapshots)-1], checkpoint.RestoreOptions{All: true}) // nothing needed was pruned
 }

@@ -26,18 +26,18 @@ type Pruned struct {
 // number, those that are too old, and then the oldest of all until the store is small enough.
 // The newest one of all is removed by age only.
 func (s *Store) Prune(ctx context.Context) (Pruned, error) {
-	ids, err := s.ids()
+	ids, err := s.allIDs(ctx)
 	if err != nil {
 		return Pruned{}, err
 	}
-	before := sizeOf(s.cfg.Folder)
+	before := s.size(ctx)
 	var p Pruned
 	var errs []error
 	for _, id := range ids {
 		n, err := s.pruneOne(ctx, id, func(w *workspace) int { return w.expire() })
 		p.count(id, n, err, &errs)
 	}
-	for s.cfg.Limits.TotalSize > 0 && sizeOf(s.cfg.Folder) > s.cfg.Limits.TotalSize && ctx.Err() == nil {
+	for s.cfg.Limits.TotalSize > 0 && s.size(ctx) > s.cfg.Limits.TotalSize && ctx.Err() == nil {
 		id := s.oldest()
 		if id == "" {
 			break
@@ -51,7 +51,7 @@ func (s *Store) Prune(ctx context.Context) (Pruned, error) {
 			break
 		}
 	}
-	p.Size = sizeOf(s.cfg.Folder)
+	p.Size = s.size(ctx)
 	p.Freed = max(0, before-p.Size)
 	return p, errors.Join(append(errs, context.Cause(ctx))...)
 }
@@ -82,14 +82,14 @@ func (s *Store) pruneOne(ctx context.Context, id string, drop func(*workspace) i
 	if len(w.list.Snapshots) == 0 {
 		w.objects.Close()
 		w.objects = nil
-		return n, errors.Join(removeIfThere(w.file(listName)), os.RemoveAll(w.at)) // without its list the rest is nothing
+		return n, errors.Join(w.ground.remove(ctx), removeIfThere(w.file(listName)), os.RemoveAll(w.at)) // without its list the rest is nothing
 	}
 	if n > 0 {
 		if err := w.saveList(); err != nil {
 			return 0, err
 		}
 	}
-	return n, w.sweep(ctx)
+	return n, errors.Join(w.sweep(ctx), w.ground.publish(ctx))
 }
 
 // expire drops what is too old or too much.
@@ -124,12 +124,13 @@ const manyPacks = 100
 
 // trim drops the oldest snapshots over the number after a new one. What they needed stays
 // until the next prune, unless the workspace alone takes more than the store may.
-func (w *workspace) trim(ctx context.Context) error {
+func (w *workspace) trim(ctx context.Context) (err error) {
 	if w.dropOver() > 0 {
 		if err := w.saveList(); err != nil {
 			return err
 		}
 	}
+	defer func() { err = errors.Join(err, w.ground.publish(ctx)) }()
 	if w.objects.Packs() > manyPacks {
 		if err := w.sweep(ctx); err != nil {
 			return err

@@ -100,6 +100,9 @@ func (s *Store) Restore(ctx context.Context, p Plan, m Meta) (Result, error) {
 	if err := atomicfile.Write(w.file(journalName), data, atomicfile.Options{}); err != nil {
 		return Result{}, err
 	}
+	if err := w.ground.publish(ctx); err != nil {
+		return Result{}, err
+	}
 	done, failed, err := w.run(ctx, j)
 	return Result{before, done, failed}, err
 }
@@ -146,9 +149,9 @@ func (w *workspace) finishRestore(ctx context.Context) error {
 	if err != nil {
 		aside := w.file(journalName + ".damaged")
 		return errors.Join(fmt.Errorf("the record of an interrupted restore of %s is damaged (%w); it is kept in %s. "+
-			"Compare the files with `hermes checkpoints diff`", w.dir, err, aside), os.Rename(w.file(journalName), aside))
+			"Compare the files with `hermes checkpoints diff`", w.dir, err, aside), os.Rename(w.file(journalName), aside), w.ground.publish(ctx))
 	}
-	if _, err := os.Stat(w.dir); errors.Is(err, fs.ErrNotExist) {
+	if !w.ground.exists() {
 		return nil // the folder may come again
 	}
 	_, _, err = w.run(ctx, j)
@@ -178,13 +181,10 @@ func decodeJournal(data []byte) (journal, error) {
 
 // run does the steps of a journal, writes what it did into the ledger and removes the journal.
 func (w *workspace) run(ctx context.Context, j journal) (done int, failed []Kept, err error) {
-	root, err := atomicfile.OpenFolder(w.dir, false)
-	if err != nil {
+	bad, err := w.ground.apply(ctx, j)
+	if context.Cause(ctx) == nil && err != nil {
 		return 0, nil, err
 	}
-	defer root.Close()
-	r := &restoring{w: w, root: root, failed: map[string]string{}}
-	r.apply(ctx, j)
 	if err := context.Cause(ctx); err != nil {
 		return 0, nil, fmt.Errorf("the restore was interrupted and is finished at the next use of the folder's checkpoints: %w", err)
 	}
@@ -194,7 +194,7 @@ func (w *workspace) run(ctx context.Context, j journal) (done int, failed []Kept
 	}
 	var moves []move
 	for i, st := range j.Steps {
-		if why, bad := r.failed[st.Path]; bad {
+		if why, bad := bad[st.Path]; bad {
 			failed = append(failed, Kept{st.Path, why})
 			continue
 		}
@@ -216,15 +216,15 @@ func (w *workspace) run(ctx context.Context, j journal) (done int, failed []Kept
 			}
 		}
 	}
-	return done, failed, removeIfThere(w.file(journalName))
+	return done, failed, errors.Join(removeIfThere(w.file(journalName)), w.ground.publish(ctx))
 }
 
 // restoring does the steps of a restore. A step that fails does not stop the others.
 type restoring struct {
-	w      *workspace
-	root   *os.Root
-	mu     sync.Mutex
-	failed map[string]string
+	objects *object.Store
+	root    *os.Root
+	mu      sync.Mutex
+	failed  map[string]string
 }
 
 // apply does the steps: what must go first, then folders, contents, and the modes of folders.
@@ -382,7 +382,7 @@ func (r *restoring) put(here *os.Root, name string, st Step) error {
 		return chmodFile(here, name, st.To.Mode)
 	}
 	return atomicfile.CopyIn(here, name, func(f io.Writer) error {
-		return r.w.objects.Copy(f, st.To.Hash)
+		return r.objects.Copy(f, st.To.Hash)
 	}, atomicfile.Options{Mode: st.To.Mode, Force: true, Temp: temp})
 }
 

@@ -30,12 +30,10 @@ const batch = 32
 
 // A scan reads a file tree. It is used once.
 type scan struct {
+	bounds
 	objects  *object.Store
 	top      string // the folder, an absolute path
-	own      string // the folder of the store, which is left out
-	maxSize  int64
 	maxFiles int64
-	include  map[string]bool // paths that are read although a rule leaves them out
 	cache    map[string]cached
 	now      func() time.Time
 
@@ -45,6 +43,44 @@ type scan struct {
 	next   map[string]cached // the cache after this scan
 	fresh  bool              // next has an entry that the cache has not
 	failed error
+}
+
+// bounds say what is left out of snapshots.
+type bounds struct {
+	own     string // the folder of the store, an absolute path
+	maxSize int64
+	include map[string]bool // paths that are read although a rule leaves them out
+}
+
+// boundsOf are those of a store, with paths to include and the folders above them.
+func boundsOf(own string, l Limits, include []string) bounds {
+	b := bounds{own: own, maxSize: l.FileSize, include: map[string]bool{}}
+	for _, p := range include {
+		for p = path.Clean(p); p != "." && p != "/" && !b.include[p]; p = path.Dir(p) {
+			b.include[p] = true
+		}
+	}
+	return b
+}
+
+// leaves returns the rule by which a path is left out, 0 if there is none. abs is the path with
+// that of the folder before it.
+func (b *bounds) leaves(rel, abs string, mode fs.FileMode, size int64, ignored bool) Reason {
+	switch {
+	case repositories[path.Base(rel)]:
+		return Repository
+	case b.own == abs:
+		return OwnStore
+	case ignored && !b.include[rel]:
+		return Ignored
+	case mode.IsDir() || mode&fs.ModeSymlink != 0:
+		return 0
+	case !mode.IsRegular():
+		return Special
+	case b.maxSize > 0 && size > b.maxSize && !b.include[rel]:
+		return TooLarge
+	}
+	return 0
 }
 
 // A node is a file or folder that was found.
@@ -138,23 +174,19 @@ func (s *scan) folder(ctx context.Context, here *handle, n *node, at place) {
 		n.below = append(n.below, c)
 		below := path.Join(at.rel, name)
 		ignored := at.only || err == nil && at.rules.Match(filepath.Join(dir, name), info.IsDir())
+		var why Reason
+		if err == nil {
+			why = s.leaves(below, filepath.Join(dir, name), info.Mode(), info.Size(), ignored)
+		}
 		switch {
 		case err != nil:
 			c.state = leftOut(Unreadable)
-		case repositories[name]:
-			c.state = leftOut(Repository)
-		case s.own == filepath.Join(dir, name):
-			c.state = leftOut(OwnStore)
-		case ignored && !s.include[below]:
-			c.state = leftOut(Ignored)
+		case why != 0:
+			c.state = leftOut(why)
 		case info.IsDir():
 			s.enter(ctx, here, c, info, place{below, at.rules, ignored})
 		case info.Mode()&fs.ModeSymlink != 0:
 			c.state = s.link(here, name)
-		case !info.Mode().IsRegular():
-			c.state = leftOut(Special)
-		case s.maxSize > 0 && info.Size() > s.maxSize && !s.include[below]:
-			c.state = leftOut(TooLarge)
 		default:
 			if c.state = s.known(below, info); c.state.Kind == None {
 				read = append(read, c)
@@ -299,7 +331,7 @@ func (s *source) Read(p []byte) (int, error) {
 func (s *source) Seek(offset int64, whence int) (int64, error) { return s.f.Seek(offset, whence) }
 
 // store stores the trees of a node and those below, and returns the hash of its own.
-func (n *node) store(objects *object.Store) (object.Hash, error) {
+func (n *node) store(objects contents) (object.Hash, error) {
 	children := make([]child, len(n.below))
 	for i, c := range n.below {
 		children[i] = c.child

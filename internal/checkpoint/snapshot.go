@@ -7,8 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
-	"path"
 	"path/filepath"
 	"slices"
 
@@ -29,14 +27,7 @@ type SnapshotOptions struct {
 // if the session's turn has one already or if nothing changed since the last one. It follows
 // no link out of the folder. ErrRefused and ErrTooMany mean that the folder is too much.
 func (s *Store) Snapshot(ctx context.Context, dir string, m Meta, o SnapshotOptions) (snap Snapshot, made bool, err error) {
-	real, err := resolve(dir)
-	if err != nil {
-		return Snapshot{}, false, err
-	}
-	if err := s.check(real); err != nil {
-		return Snapshot{}, false, err
-	}
-	w, err := s.open(ctx, real, "a checkpoint")
+	w, err := s.openChecked(ctx, dir, "a checkpoint")
 	if err != nil {
 		return Snapshot{}, false, err
 	}
@@ -93,33 +84,20 @@ func (w *workspace) snapshot(ctx context.Context, m Meta, o SnapshotOptions) (Sn
 	snap.ID = w.newID(snap)
 	w.list.Last, w.list.Head = snap.Number, snap.ID
 	w.list.Snapshots = append(w.list.Snapshots, snap)
-	return snap, top, true, w.saveList()
+	if err := w.saveList(); err != nil {
+		return Snapshot{}, nil, false, err
+	}
+	return snap, top, true, w.ground.publish(ctx)
 }
 
 // scan reads the folder into the store, without committing, and keeps the cache.
 func (w *workspace) scan(ctx context.Context, include []string) (*node, error) {
-	sc := &scan{
-		objects: w.objects, top: w.dir, own: clean(w.store.cfg.Folder), now: w.store.cfg.Now,
-		maxSize: w.store.cfg.Limits.FileSize, maxFiles: w.store.cfg.Limits.Files,
-		include: map[string]bool{}, cache: loadCache(w.file("scan")),
-	}
-	for _, p := range include {
-		for p = path.Clean(p); p != "." && p != "/" && !sc.include[p]; p = path.Dir(p) {
-			sc.include[p] = true
-		}
-	}
-	top, err := sc.run(ctx)
+	top, err := w.ground.scan(ctx, include)
 	if errors.Is(err, ErrTooMany) {
-		return nil, fmt.Errorf("%w: it has %w (more than %d); ignored ones do not count", ErrRefused, err, sc.maxFiles)
+		return nil, fmt.Errorf("%w: it has %w (more than %d); ignored ones do not count", ErrRefused, err, w.store.cfg.Limits.Files)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", w.dir, err)
-	}
-	if !sc.fresh && len(sc.next) == len(sc.cache) {
-		return top, nil
-	}
-	if err := saveCache(w.file("scan"), sc.next); err != nil && !errors.Is(err, os.ErrPermission) {
-		return nil, err
 	}
 	return top, nil
 }
@@ -200,6 +178,9 @@ func (n *node) totals() (files int, size int64) {
 
 // List returns the snapshots of a folder, oldest first. Those that cannot be read are an error.
 func (s *Store) List(dir string) (Workspace, error) {
+	if s.away() {
+		return s.listAway(dir)
+	}
 	real, err := resolve(dir)
 	if err != nil {
 		return Workspace{}, err

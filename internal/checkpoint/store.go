@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"hermes/internal/atomicfile"
+	"hermes/internal/checkpoint/away"
 	"hermes/internal/checkpoint/object"
 )
 
@@ -36,11 +37,18 @@ type Config struct {
 	Home   string
 	Limits Limits
 	Now    func() time.Time // nil is time.Now
+	// Place is where the folders are and their checkpoints are kept, if that is not this
+	// machine; nil is this machine. Folder then has copies of small files, which may be removed;
+	// stores of one place may share it.
+	Place away.Shell
 }
 
 // Store makes, compares and restores snapshots. Its methods may be called concurrently, also
 // by several processes: those that work on one workspace wait for each other.
-type Store struct{ cfg Config }
+type Store struct {
+	cfg   Config
+	there elsewhere // not used on this machine
+}
 
 // New returns the store of a folder. It touches no file.
 func New(c Config) *Store {
@@ -59,6 +67,9 @@ var ErrRefused = errors.New("no checkpoints are made of this folder")
 // ErrUnknown means that a workspace has no such snapshot.
 var ErrUnknown = errors.New("there is no such checkpoint")
 
+// ErrUnable means that a place lacks what checkpoints need there; it is an ErrRefused, too.
+var ErrUnable = away.ErrUnable
+
 // patience is how long a call waits for another process.
 const patience = 30 * time.Second
 
@@ -68,8 +79,23 @@ type workspace struct {
 	dir     string // the folder that snapshots are made of, without links
 	at      string // its folder in the store
 	lock    *atomicfile.Lock
-	objects *object.Store
+	objects contents
+	ground  ground
 	list    list
+	unshown map[object.Hash]bool // contents elsewhere that are too much to be shown
+}
+
+// contents keeps contents by their hash. Has and Read also know what was added and is not
+// committed yet.
+type contents interface {
+	Has(object.Hash) bool
+	Read(object.Hash) ([]byte, error)
+	Add([]byte) (object.Hash, error)
+	Commit() error
+	Sweep(ctx context.Context, keep func(object.Hash) bool) error
+	Size() int64
+	Packs() int
+	Close() error
 }
 
 // resolve returns the real path of a folder.
@@ -85,8 +111,19 @@ func resolve(dir string) (string, error) {
 	return real, err
 }
 
+// resolve returns the real path of a folder.
+func (s *Store) resolve(ctx context.Context, dir string) (string, error) {
+	if s.away() {
+		return s.there.resolve(ctx, s.cfg.Place, dir)
+	}
+	return resolve(dir)
+}
+
 // check refuses folders that are too much for a snapshot.
 func (s *Store) check(dir string) error {
+	if s.away() {
+		return s.there.check(dir)
+	}
 	parent := filepath.Dir(dir)
 	switch {
 	case parent == dir:
@@ -116,11 +153,23 @@ func idOf(dir string) string {
 // open locks the workspace of a folder, reads its list and finishes an interrupted restore.
 // The caller closes it.
 func (s *Store) open(ctx context.Context, dir, holder string) (*workspace, error) {
-	dir, err := resolve(dir)
+	dir, err := s.resolve(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
 	return s.openAt(ctx, s.folderOf(dir), dir, holder, patience)
+}
+
+// openChecked is open for a folder of which a snapshot will be made.
+func (s *Store) openChecked(ctx context.Context, dir, holder string) (*workspace, error) {
+	real, err := s.resolve(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.check(real); err != nil {
+		return nil, err
+	}
+	return s.openAt(ctx, s.folderOf(real), real, holder, patience)
 }
 
 func (s *Store) openAt(ctx context.Context, at, dir, holder string, wait time.Duration) (w *workspace, err error) {
@@ -137,6 +186,11 @@ func (s *Store) openAt(ctx context.Context, at, dir, holder string, wait time.Du
 			w.close()
 		}
 	}()
+	if s.away() {
+		if err := w.enter(ctx, wait); err != nil {
+			return nil, err
+		}
+	}
 	if w.list, err = loadList(w.file(listName)); err != nil {
 		return nil, err
 	}
@@ -149,8 +203,14 @@ func (s *Store) openAt(ctx context.Context, at, dir, holder string, wait time.Du
 	if w.list.Folder != w.dir {
 		return nil, fmt.Errorf("the checkpoints in %s belong to %s", at, w.list.Folder)
 	}
-	if w.objects, err = object.Open(w.file("packs")); err != nil {
+	packs, err := object.Open(w.file("packs"))
+	if err != nil {
 		return nil, err
+	}
+	if s.away() {
+		w.equip(ctx, packs)
+	} else {
+		w.objects, w.ground = packs, here{w, packs}
 	}
 	return w, w.finishRestore(ctx)
 }
@@ -158,6 +218,9 @@ func (s *Store) openAt(ctx context.Context, at, dir, holder string, wait time.Du
 func (w *workspace) close() {
 	if w.objects != nil {
 		w.objects.Close()
+	}
+	if t, ok := w.ground.(*there); ok {
+		t.copy.close()
 	}
 	_ = w.lock.Release() // it ends with the process at the latest
 }
@@ -180,6 +243,9 @@ type Workspace struct {
 
 // Workspaces lists all folders that have snapshots, in the order of their paths.
 func (s *Store) Workspaces() ([]Workspace, error) {
+	if s.away() {
+		return s.workspacesAway()
+	}
 	ids, err := s.ids()
 	if err != nil {
 		return nil, err
@@ -236,6 +302,9 @@ func sizeOf(at string) int64 {
 // Nearest returns the folder itself, or the nearest one above it, that has snapshots. ok is
 // false if none has.
 func (s *Store) Nearest(dir string) (folder string, ok bool) {
+	if s.away() {
+		return s.nearestAway(dir)
+	}
 	at, err := resolve(dir)
 	if err != nil {
 		return dir, false

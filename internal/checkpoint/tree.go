@@ -192,7 +192,7 @@ func (r *reader) text() string { return string(r.take(r.number())) }
 func (r *reader) hash(h *object.Hash) { copy(h[:], r.take(uint64(len(h)))) }
 
 // readTree reads the names of a folder from the store.
-func readTree(objects *object.Store, tree object.Hash) ([]child, error) {
+func readTree(objects contents, tree object.Hash) ([]child, error) {
 	data, err := objects.Read(tree)
 	if err != nil {
 		return nil, fmt.Errorf("the list of a folder: %w", err)

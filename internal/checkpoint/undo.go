@@ -139,7 +139,7 @@ func (s *Store) PlanUndo(ctx context.Context, folder string, ids []string) (Plan
 	if err := u.run(&plan); err != nil {
 		return Plan{}, err
 	}
-	return plan, errors.Join(w.describe(&plan), w.objects.Commit())
+	return plan, errors.Join(w.describe(ctx, &plan), w.objects.Commit(), w.ground.publish(ctx))
 }
 
 // undoing decides what becomes of each path if some moves are undone.

@@ -116,7 +116,7 @@ var layers = []layer{
 		{path: "internal/webpage", deps: []string{"golang.org/x/net"}},
 		{path: "internal/yamledit", deps: []string{"go.yaml.in/yaml/v3"}},
 	}, {
-		{path: "internal/checkpoint"}, // it reads .gitignore files with search
+		{path: "internal/checkpoint/away"}, // it keeps contents as object does
 		{path: "internal/environment/enginetest"},
 		{path: "internal/environment/sshdtest"},                     // it starts sshd with proc
 		{path: "internal/git"},                                      // it starts git with proc
@@ -128,6 +128,7 @@ var layers = []layer{
 		{path: "internal/sandbox/gitguard", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/window"}, // outputs that ansi cleans
 	}, {
+		{path: "internal/checkpoint"}, // it works with away
 		{path: "internal/sandbox/jobobject", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/sandbox/plan"},
 		{path: "internal/sandbox/seatbelt"}, // it reads the policies of sandbox

@@ -1,0 +1,239 @@
+package away
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hermes/internal/checkpoint/object"
+)
+
+// Location is where the place keeps a content: a path below its folder of contents.
+type Location string
+
+// Content is a content of the place.
+type Content struct {
+	Hash object.Hash
+	Size int64
+	At   Location
+}
+
+// Copied is what Copy made. Publish keeps it; what is not kept is removed when the workspace
+// is opened again.
+type Copied struct {
+	// Files are the contents, by the path that was copied. Missing ones could not be read.
+	Files map[string]Content
+	id    string
+	drop  map[string]bool // copies that are not needed
+}
+
+// Copy copies files of the tree beside the contents of the place. What a file is changed to
+// later does not change its copy, and the hash is that of the copy.
+func (w *Workspace) Copy(ctx context.Context, paths []string) (*Copied, error) {
+	c := &Copied{Files: map[string]Content{}, id: word(), drop: map[string]bool{}}
+	bins := fill(paths)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%sp=$ws/contents/%s.tmp\nmkdir -p -m 700 \"$ws/contents\" \"$p\" && cd -P -- \"$root\" || exit\n", w.head(), c.id)
+	from := map[string]string{}
+	for i, bin := range bins {
+		name := strconv.Itoa(i)
+		fmt.Fprintf(&b, "own\nmkdir \"$p/%s\" || exit\n", name)
+		if len(bin) == 1 && !plain(bin[0]) {
+			fmt.Fprintf(&b, "cp -P -- %s \"$p/%s/f\" 2>/dev/null\n", quote("./"+bin[0]), name)
+			from[name+"/f"] = bin[0]
+			continue
+		}
+		for part := range slices.Chunk(bin, 200) {
+			b.WriteString("owned\ncp -P --")
+			for _, f := range part {
+				b.WriteString(" " + quote("./"+f))
+				from[name+"/"+path.Base(f)] = f
+			}
+			fmt.Fprintf(&b, " \"$p/%s/\" 2>/dev/null\n", name)
+		}
+	}
+	// A file may have become something else meanwhile.
+	b.WriteString(`cd -- "$p" || exit
+find . ! -type f ! -type d -exec rm -f {} +
+find . -type f -exec chmod 600 {} +
+find . -type f -exec stat -c '%s %n' {} + || exit
+echo
+find . -type f -exec sha256sum {} + || exit
+own
+`)
+	out, _, err := w.place.run(ctx, b.String())
+	if err != nil {
+		return nil, err
+	}
+	sizes, sums, ok := bytes.Cut(out, []byte("\n\n"))
+	if !ok {
+		return c, nil // none could be read
+	}
+	size := map[string]int64{}
+	for line := range strings.Lines(string(sizes)) {
+		n, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if s, err := strconv.ParseInt(n, 10, 64); err == nil {
+			size[pathOf(name)] = s
+		}
+	}
+	for line := range strings.Lines(string(sums)) {
+		line = strings.TrimSuffix(line, "\n")
+		if len(line) < 66 {
+			return nil, errSense
+		}
+		var h object.Hash
+		if h.UnmarshalText([]byte(line[:64])) != nil {
+			return nil, errSense
+		}
+		name := pathOf(line[66:])
+		f, asked := from[name]
+		n, known := size[name]
+		if asked && known {
+			c.Files[f] = Content{Hash: h, Size: n, At: Location(c.id + "/" + name)}
+		}
+	}
+	return c, nil
+}
+
+// plain reports whether a name is printed by sha256sum and stat as it is.
+func plain(p string) bool { return !strings.ContainsAny(path.Base(p), "\n\\\r") }
+
+// fill sorts paths into bins in which no two have the same name, and each name that is not
+// plain into one of its own.
+func fill(paths []string) [][]string {
+	var bins [][]string
+	var own [][]string
+	used := map[string]int{}
+	for _, p := range paths {
+		if !plain(p) {
+			own = append(own, []string{p})
+			continue
+		}
+		name := strings.ToLower(path.Base(p)) // some file systems know no case
+		n := used[name]
+		used[name]++
+		if n == len(bins) {
+			bins = append(bins, nil)
+		}
+		bins[n] = append(bins[n], p)
+	}
+	return append(bins, own...)
+}
+
+// Drop forgets the copy of a file, since the place has such a content.
+func (c *Copied) Drop(p string) { c.drop[p] = true }
+
+// Discard removes copies that were not published.
+func (w *Workspace) Discard(ctx context.Context, list []*Copied) {
+	var b strings.Builder
+	b.WriteString(w.head())
+	for _, c := range list {
+		fmt.Fprintf(&b, "rm -rf \"$ws/contents/%s.tmp\"\n", c.id)
+	}
+	_, _, _ = w.place.run(ctx, b.String())
+}
+
+// Index is the name and the text of the small file that makes what was copied count; ok is
+// false if nothing is left of it.
+func (c *Copied) Index() (name string, text []byte, ok bool) {
+	var list []Content
+	for p, f := range c.Files {
+		if !c.drop[p] {
+			list = append(list, f)
+		}
+	}
+	return "contents/" + c.id + ".index", EncodeIndex(list), len(list) > 0
+}
+
+// finish writes the lines that give what was copied its name, before its index is written.
+func (c *Copied) finish(b *strings.Builder) {
+	if len(c.drop) == len(c.Files) {
+		fmt.Fprintf(b, "rm -rf contents/%s.tmp\n", c.id)
+		return
+	}
+	var gone []string
+	for p := range c.drop {
+		gone = append(gone, strings.TrimPrefix(string(c.Files[p].At), c.id+"/"))
+	}
+	for part := range slices.Chunk(gone, 200) {
+		b.WriteString("rm -f")
+		for _, name := range part {
+			b.WriteString(" " + quote("contents/"+c.id+".tmp/"+name))
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(b, "mv -f contents/%[1]s.tmp contents/%[1]s || exit\n", c.id)
+}
+
+// EncodeIndex writes an index: a line for each content.
+func EncodeIndex(list []Content) []byte {
+	slices.SortFunc(list, func(a, b Content) int { return strings.Compare(string(a.At), string(b.At)) })
+	var b bytes.Buffer
+	for _, c := range list {
+		fmt.Fprintf(&b, "%s %d %s\n", c.Hash, c.Size, c.At)
+	}
+	return b.Bytes()
+}
+
+// DecodeIndex reads an index with a name. Lines that make no sense are skipped: what they had
+// is missing then.
+func DecodeIndex(name string, text []byte) []Content {
+	id := strings.TrimSuffix(path.Base(name), ".index")
+	var list []Content
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		words := strings.SplitN(line, " ", 3)
+		var c Content
+		if len(words) < 3 || len(words[0]) != 64 || c.Hash.UnmarshalText([]byte(words[0])) != nil {
+			continue
+		}
+		size, err := strconv.ParseInt(words[1], 10, 64)
+		if err != nil || size < 0 || !strings.HasPrefix(words[2], id+"/") || path.Clean(words[2]) != words[2] {
+			continue
+		}
+		c.Size, c.At = size, Location(words[2])
+		list = append(list, c)
+	}
+	return list
+}
+
+// Contents returns contents of the place, by hash. What is missing or is not as it was is
+// not returned.
+func (w *Workspace) Contents(ctx context.Context, list []Content) (map[object.Hash][]byte, error) {
+	var b strings.Builder
+	b.WriteString(w.head() + `cd -- "$ws/contents" || exit 0
+give() {
+	[ -f "$1" ] && [ "$(wc -c <"$1")" -eq $2 ] && echo 1 && cat "$1" || echo 0
+}
+`)
+	for _, c := range list {
+		fmt.Fprintf(&b, "give %s %d\n", quote(string(c.At)), c.Size)
+	}
+	out, _, err := w.place.run(ctx, b.String())
+	if err != nil {
+		return nil, err
+	}
+	got := map[object.Hash][]byte{}
+	for _, c := range list {
+		mark, rest, ok := bytes.Cut(out, []byte("\n"))
+		if !ok {
+			break
+		}
+		if out = rest; string(mark) != "1" {
+			continue
+		}
+		if c.Size > int64(len(out)) {
+			return nil, errSense
+		}
+		data := out[:c.Size:c.Size]
+		out = out[c.Size:]
+		if object.HashOf(data) == c.Hash {
+			got[c.Hash] = data
+		}
+	}
+	return got, nil
+}

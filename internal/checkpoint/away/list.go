@@ -1,0 +1,228 @@
+package away
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+)
+
+// Entry is a file, folder, link or something else in a tree.
+type Entry struct {
+	Path   string // in the folder, with slashes; "." is itself
+	Mode   fs.FileMode
+	Size   int64
+	Target string // of a link
+	// Stamp changes when the file changes, unless Fresh, since the place's clock is coarse.
+	Stamp string
+	Fresh bool
+	// Closed is a folder that cannot be listed.
+	Closed bool
+}
+
+// Tree is what a script said of a folder.
+type Tree struct {
+	// Entries has folders before what is in them.
+	Entries []Entry
+	// Ignore has the texts of files with rules what is ignored, by the absolute path of the
+	// folder that they are for, those above the folder first.
+	Ignore []Rules
+}
+
+// Rules are the text of a file with rules what is ignored.
+type Rules struct{ Folder, Text string }
+
+// coarse is the time in seconds in which a file can change without another stamp.
+const coarse = 3
+
+// form is what stat says of a file, behind a mark.
+const form = `|%f|%s|%Y|%Z|%y|%z|%n`
+
+//go:embed folders.sh
+var foldersScript string
+
+// Folders lists the folders of the tree and its .gitignore files. Ignore has the rules from
+// above, first that of the repository's own list.
+func (w *Workspace) Folders(ctx context.Context, repositories []string) (Tree, error) {
+	return w.list(ctx, "names="+quote(orList("-name", repositories))+"\n", foldersScript)
+}
+
+// Read returns the texts of .gitignore files in folders of the tree.
+func (w *Workspace) Read(ctx context.Context, folders []string) ([]Rules, error) {
+	var b strings.Builder
+	for _, f := range folders {
+		fmt.Fprintf(&b, "rules %s\n", quote(w.root+"/"+f))
+	}
+	t, err := w.list(ctx, "", "printf '%s.' \"$mark\"\n"+b.String())
+	return t.Ignore, err
+}
+
+//go:embed tree.sh
+var treeScript string
+
+// List lists the tree, without what is in the folders skip or in those with the names of
+// repositories.
+func (w *Workspace) List(ctx context.Context, repositories, skip []string) (Tree, error) {
+	const most = 500 // a longer list would be too much for find
+	var paths []string
+	for _, p := range skip[:min(len(skip), most)] {
+		paths = append(paths, "./"+p)
+	}
+	names := orList("-name", repositories)
+	if len(paths) > 0 {
+		names += " -o " + orList("-path", paths)
+	}
+	return w.list(ctx, "names="+quote(names)+"\n", treeScript)
+}
+
+// Look lists paths of the tree, without those that are missing.
+func (w *Workspace) Look(ctx context.Context, paths []string) (Tree, error) {
+	var b strings.Builder
+	for _, p := range paths {
+		fmt.Fprintf(&b, "find %s -prune -exec stat -c \"$form\" {} + 2>/dev/null\n", quote("./"+p))
+	}
+	b.WriteString("printf '%s.' \"$mark\"\n")
+	for _, p := range paths {
+		fmt.Fprintf(&b, "link %s\n", quote("./"+p))
+	}
+	return w.list(ctx, "", b.String())
+}
+
+// orList is an expression of find: one of the patterns.
+func orList(test string, names []string) string {
+	var parts []string
+	for _, n := range names {
+		parts = append(parts, test+" "+quote(escape.Replace(n)))
+	}
+	return strings.Join(parts, " -o ")
+}
+
+var escape = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
+
+//go:embed list.sh
+var listScript string
+
+// list runs a script that lists, and reads what it says.
+func (w *Workspace) list(ctx context.Context, head, script string) (Tree, error) {
+	mark := word()
+	out, code, err := w.place.run(ctx, w.head()+head+"mark="+mark+"\nform="+quote(mark+form)+"\n"+listScript+script)
+	switch {
+	case err != nil:
+		return Tree{}, err
+	case code == exitMissing:
+		return Tree{}, fs.ErrNotExist
+	}
+	return parseTree(string(out), mark)
+}
+
+// parseTree reads the answer: the time, lines of stat, the mark with a point, then records
+// of a letter and a text, each behind a line break and the mark.
+func parseTree(out, mark string) (Tree, error) {
+	first, out, _ := strings.Cut(out, "\n")
+	now, err := strconv.ParseInt(first, 10, 64)
+	if err != nil {
+		return Tree{}, errSense
+	}
+	stats, records, ok := strings.Cut("\n"+out, "\n"+mark+".")
+	if !ok {
+		return Tree{}, errSense
+	}
+	var t Tree
+	at := map[string]int{}
+	for _, text := range strings.Split(stats, "\n"+mark+"|") {
+		if text == "" {
+			continue
+		}
+		e, err := parseEntry(text, now)
+		if err != nil {
+			return Tree{}, err
+		}
+		if _, twice := at[e.Path]; twice {
+			continue
+		}
+		at[e.Path] = len(t.Entries)
+		t.Entries = append(t.Entries, e)
+	}
+	last := ""
+	for _, text := range strings.Split(records, "\n"+mark)[1:] {
+		if text == "" {
+			return Tree{}, errSense
+		}
+		kind, text := text[0], text[1:]
+		i, known := at[pathOf(text)]
+		switch {
+		case kind == 'c' && known:
+			t.Entries[i].Closed = true
+		case kind == 'l' || kind == 'a':
+			last = text
+		case kind == 't':
+			if i, ok := at[pathOf(last)]; ok {
+				t.Entries[i].Target = strings.TrimSuffix(text, "\n")
+			}
+		case kind == 'r':
+			t.Ignore = append(t.Ignore, Rules{last, text})
+		}
+	}
+	return t, nil
+}
+
+// pathOf is the path that find gave, in the folder.
+func pathOf(found string) string {
+	if found == "." || found == "./." {
+		return "."
+	}
+	return strings.TrimPrefix(found, "./")
+}
+
+func parseEntry(text string, now int64) (Entry, error) {
+	fields := strings.SplitN(text, "|", 7)
+	if len(fields) < 7 {
+		return Entry{}, errSense
+	}
+	mode, errM := strconv.ParseUint(fields[0], 16, 32)
+	size, errS := strconv.ParseInt(fields[1], 10, 64)
+	modified, errY := strconv.ParseInt(fields[2], 10, 64)
+	changed, errZ := strconv.ParseInt(fields[3], 10, 64)
+	if errM != nil || errS != nil || errY != nil || errZ != nil || size < 0 {
+		return Entry{}, errSense
+	}
+	e := Entry{Path: pathOf(fields[6]), Mode: fileMode(uint32(mode)), Size: size, Stamp: strings.Join(fields[:6], "|")}
+	e.Fresh = max(modified, changed) > now-coarse
+	if e.Path != "." && !fs.ValidPath(strings.ToValidUTF8(e.Path, "x")) {
+		return Entry{}, errSense
+	}
+	return e, nil
+}
+
+// fileMode turns a mode as stat has it into Go's.
+func fileMode(m uint32) fs.FileMode {
+	mode := fs.FileMode(m & 0o777)
+	switch m & 0o170000 {
+	case 0o040000:
+		mode |= fs.ModeDir
+	case 0o120000:
+		mode |= fs.ModeSymlink
+	case 0o100000:
+	default:
+		mode |= fs.ModeIrregular
+	}
+	for bit, flag := range map[uint32]fs.FileMode{0o4000: fs.ModeSetuid, 0o2000: fs.ModeSetgid, 0o1000: fs.ModeSticky} {
+		if m&bit != 0 {
+			mode |= flag
+		}
+	}
+	return mode
+}
+
+// octal is a mode as chmod takes it.
+func octal(mode fs.FileMode) string {
+	n := uint64(mode.Perm())
+	for bit, flag := range map[uint64]fs.FileMode{0o4000: fs.ModeSetuid, 0o2000: fs.ModeSetgid, 0o1000: fs.ModeSticky} {
+		if mode&flag != 0 {
+			n |= bit
+		}
+	}
+	return strconv.FormatUint(n, 8)
+}
