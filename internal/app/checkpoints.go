@@ -1,9 +1,13 @@
 package app
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"hermes"
@@ -24,15 +28,40 @@ func (a *App) Checkpoints() (*checkpoint.Store, error) {
 }
 
 func (a *App) checkpoints(cfg *config.Config) *checkpoint.Store {
+	return checkpoint.New(a.checkpointConfig(cfg))
+}
+
+// checkpointConfig is the configuration of the store of this machine.
+func (a *App) checkpointConfig(cfg *config.Config) checkpoint.Config {
 	c := cfg.Checkpoints()
 	userHome, _ := os.UserHomeDir() // without one there is no home to keep out
-	return checkpoint.New(checkpoint.Config{
+	return checkpoint.Config{
 		Folder: cfg.Home().Checkpoints(), Home: userHome, Now: a.opts.Now,
 		Limits: checkpoint.Limits{
 			Snapshots: c.MaxSnapshots, TotalSize: int64(c.MaxTotalSizeMB) << 20, FileSize: int64(c.MaxFileSizeMB) << 20,
 			Age: time.Duration(c.RetentionDays) * 24 * time.Hour, Interval: time.Duration(c.MinIntervalHours) * time.Hour,
 		},
-	})
+	}
+}
+
+// scriptRunner is an environment elsewhere that runs scripts of the program itself.
+type scriptRunner interface {
+	Script(ctx context.Context, text string, stdin io.Reader, stdout, stderr io.Writer) (int, error)
+	PlaceName() string
+}
+
+// checkpointsIn returns the store of file snapshots that the place of a session keeps, nil if
+// the place runs no scripts.
+func (a *App) checkpointsIn(cfg *config.Config, session string, env hermes.Environment) *checkpoint.Store {
+	scripts, ok := env.(scriptRunner)
+	if !ok {
+		return nil
+	}
+	name := cmp.Or(scripts.PlaceName(), "session "+session)
+	c := a.checkpointConfig(cfg)
+	c.Place = scripts
+	c.Folder = filepath.Join(cfg.Home().Cache("checkpoints"), fmt.Sprintf("%x", sha256.Sum256([]byte(name)))[:16])
+	return checkpoint.New(c)
 }
 
 // checkpointHook makes snapshots before calls that change files.
@@ -41,7 +70,12 @@ func (a *App) checkpointHook(cfg *config.Config) hermes.Hook {
 		return hermes.Hook{Name: "checkpoint"}
 	}
 	userHome, _ := os.UserHomeDir() // without one there is no home to keep out
-	return snapshots.New(snapshots.Config{Store: a.checkpoints(cfg), Home: userHome, Log: a.log()})
+	return snapshots.New(snapshots.Config{
+		Store: a.checkpoints(cfg), Home: userHome, Log: a.log(), Prune: cfg.Checkpoints().AutoPrune,
+		Elsewhere: func(session string, env hermes.Environment) *checkpoint.Store {
+			return a.checkpointsIn(cfg, session, env)
+		},
+	})
 }
 
 // cutOff says that a rollback of the session was cut off, by a crash for example, and finishes

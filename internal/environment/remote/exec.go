@@ -40,6 +40,22 @@ func (e *Environment) Exec(ctx context.Context, c hermes.Command) (hermes.Exit, 
 	return e.run(ctx, c, false)
 }
 
+// Script runs a script of the program itself, as any text that the place's POSIX shell reads,
+// in the folder /, with the variables of the place and without those of the session. It returns
+// the exit code of the script.
+func (e *Environment) Script(ctx context.Context, text string, stdin io.Reader, stdout, stderr io.Writer) (int, error) {
+	exit, err := e.run(ctx, hermes.Command{Line: text, Dir: "/", Stdin: stdin, Stdout: stdout, Stderr: stderr}, true)
+	return exit.Code, err
+}
+
+// PlaceName names the place if it goes on without this program; "" if it ends with the session.
+func (e *Environment) PlaceName() string {
+	if l, ok := e.place.runner.(Lasting); ok {
+		return l.Place()
+	}
+	return ""
+}
+
 // run is Exec; plain runs a script of this package.
 func (e *Environment) run(ctx context.Context, c hermes.Command, plain bool) (hermes.Exit, error) {
 	ctx, cancel := e.bound(ctx)

@@ -3,9 +3,9 @@
 // from what the user wrote.
 //
 // It never refuses a call: a snapshot that cannot be made is logged. The user is told, once for a
-// session and folder, which folder has no snapshots and which changed files are in none. Only files
-// of this machine are covered. internal/checkpoint keeps the snapshots. Start at New; target.go says
-// which files a call may change.
+// session and folder, which folder has no snapshots and which changed files are in none. Snapshots of
+// a session that works elsewhere are kept there. internal/checkpoint keeps the snapshots. Start at
+// New; target.go says which files a call may change.
 package checkpoint
 
 import (
@@ -33,11 +33,19 @@ const (
 	maxRefused = 256
 	// maxNamed bounds the files that a notice names.
 	maxNamed = 5
+	// maxPlaces bounds the sessions elsewhere whose stores are kept.
+	maxPlaces = 64
 )
 
 // Config configures the hook.
 type Config struct {
 	Store *checkpoint.Store
+	// Elsewhere returns the store of a session that does not work on this machine, nil if its
+	// place can have none.
+	Elsewhere func(session string, env hermes.Environment) *checkpoint.Store
+	// Prune removes old snapshots of such a place when that is due. Those of this machine are
+	// pruned without the hook.
+	Prune bool
 	Home  string       // the user's own folder; "" is unknown
 	Log   *slog.Logger // nil discards
 }
@@ -47,7 +55,10 @@ func New(c Config) hermes.Hook {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	h := &hook{Config: c, begun: map[string][]*checkpoint.Writing{}, refused: lru.New[string, bool](maxRefused), told: lru.New[string, bool](maxRefused)}
+	h := &hook{
+		Config: c, begun: map[string][]*checkpoint.Writing{}, refused: lru.New[string, bool](maxRefused), told: lru.New[string, bool](maxRefused),
+		stores: lru.New[string, *checkpoint.Store](maxPlaces),
+	}
 	return hermes.Hook{Name: "checkpoint", Timeout: timeout, BeforeRun: h.before, AfterTool: h.after}
 }
 
@@ -58,12 +69,19 @@ type hook struct {
 	begun   map[string][]*checkpoint.Writing // by call
 	refused *lru.Map[string, bool]           // folders, by turn
 	told    *lru.Map[string, bool]           // what was told, by session and folder
+	stores  *lru.Map[string, *checkpoint.Store]
 }
 
 // before makes a snapshot of each folder in which a call may change files.
 func (h *hook) before(ctx context.Context, c *hermes.Call) error {
 	s := c.Host.Session()
-	for _, t := range h.targetsOf(c) {
+	targets, err := h.targetsOf(ctx, c)
+	if err != nil {
+		h.Log.Warn("make a checkpoint", "tool", c.Name, "error", err)
+		h.tellOf(c, "", err)
+		return nil
+	}
+	for _, t := range targets {
 		key := s.ID + " " + strconv.FormatInt(s.Turn, 10) + " " + t.root
 		if h.isRefused(key) {
 			continue
@@ -74,7 +92,7 @@ func (h *hook) before(ctx context.Context, c *hermes.Call) error {
 			if errors.Is(err, checkpoint.ErrRefused) {
 				h.refuse(key)
 			}
-			h.tell(c, s.ID+" none "+t.root, fmt.Sprintf("Changes in %s cannot be rolled back: %v.", text.VisibleName(t.root), err))
+			h.tellOf(c, t.root, err)
 			continue
 		}
 		h.mu.Lock()
@@ -82,6 +100,17 @@ func (h *hook) before(ctx context.Context, c *hermes.Call) error {
 		h.mu.Unlock()
 	}
 	return nil
+}
+
+// tellOf tells why a folder has no snapshots, or no folder of a place.
+func (h *hook) tellOf(c *hermes.Call, root string, err error) {
+	id := c.Host.Session().ID
+	switch {
+	case errors.Is(err, checkpoint.ErrUnable):
+		h.tell(c, id+" unable", fmt.Sprintf("What this session changes cannot be rolled back: %v. Calls run as usual.", err))
+	case root != "":
+		h.tell(c, id+" none "+root, fmt.Sprintf("Changes in %s cannot be rolled back: %v.", text.VisibleName(root), err))
+	}
 }
 
 func (h *hook) isRefused(key string) bool {
@@ -108,10 +137,16 @@ func (h *hook) begin(ctx context.Context, c *hermes.Call, s hermes.SessionRef, t
 		}
 		meta.At = at
 	}
-	if _, _, err := h.Store.Snapshot(ctx, t.root, meta, checkpoint.SnapshotOptions{Include: t.paths}); err != nil {
+	_, made, err := t.store.Snapshot(ctx, t.root, meta, checkpoint.SnapshotOptions{Include: t.paths})
+	if err != nil {
 		return nil, err
 	}
-	return h.Store.Begin(ctx, t.root, c.Name, t.paths)
+	if made && h.Prune && t.store != h.Store {
+		if _, err := t.store.PruneIfDue(ctx); err != nil {
+			h.Log.Warn("prune checkpoints", "error", err)
+		}
+	}
+	return t.store.Begin(ctx, t.root, c.Name, t.paths)
 }
 
 // after notes what a call made of the files. It does so too when the call was interrupted.

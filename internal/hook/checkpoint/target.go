@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/checkpoint"
 	"hermes/internal/patch"
 	"hermes/internal/policy/shell"
 	"hermes/internal/text"
@@ -16,6 +18,7 @@ import (
 
 // A target is a folder in which a call may change files.
 type target struct {
+	store *checkpoint.Store
 	root  string
 	paths []string // in the folder, with slashes; none: any
 	about string   // for the reason of the snapshot, such as " a.go"
@@ -29,38 +32,11 @@ type arguments struct {
 	Workdir string `json:"workdir"`
 }
 
-// targetsOf returns where a call may change files of this machine.
-func (h *hook) targetsOf(c *hermes.Call) []target {
-	files := c.Host.Environment().Files()
-	if here, ok := files.(hermes.HostFiles); !ok || !here.OnHost() {
-		return nil
-	}
-	var in arguments
-	if json.Unmarshal(c.Arguments, &in) != nil {
-		return nil
-	}
-	work := c.Host.Session().Dir
-	switch c.Name {
-	case "write_file":
-		return h.byFolder(files, work, []string{in.Path})
-	case "patch":
-		if in.Path != "" {
-			return h.byFolder(files, work, []string{in.Path})
-		}
-		p, err := patch.Parse(in.Patch)
-		if err != nil {
-			return nil // the tool says what is wrong
-		}
-		return h.byFolder(files, work, p.Paths())
-	case "terminal":
-		if !mayChange(in.Command) {
-			return nil
-		}
-		return h.whole(files, work, in.Workdir, ": "+text.OneLine(in.Command, 60))
-	case "execute_code":
-		return h.whole(files, work, "", "")
-	}
-	return nil
+// A change is what a call may change: files, or whatever is in the folder in which it runs.
+type change struct {
+	paths []string // none: any
+	dir   string   // of a command
+	about string   // of a command, for the reason of the snapshot
 }
 
 // Folder returns the folder that snapshots of a session's files are made of, and false if they
@@ -80,13 +56,99 @@ func Folder(h hermes.Host, home string) (string, bool) {
 	return (&hook{Config: Config{Home: home}}).rootOf(resolved(dir), dir), true
 }
 
-// whole is the folder in which a command runs.
-func (h *hook) whole(files hermes.Files, work, dir, about string) []target {
-	at, err := files.Resolve(orDot(dir))
+// changeOf says what a call may change; ok is false if that is nothing.
+func changeOf(c *hermes.Call) (is change, ok bool) {
+	var in arguments
+	if json.Unmarshal(c.Arguments, &in) != nil {
+		return change{}, false
+	}
+	switch c.Name {
+	case "write_file":
+		return change{paths: []string{in.Path}}, in.Path != ""
+	case "patch":
+		if in.Path != "" {
+			return change{paths: []string{in.Path}}, true
+		}
+		p, err := patch.Parse(in.Patch)
+		if err != nil || len(p.Paths()) == 0 {
+			return change{}, false // the tool says what is wrong
+		}
+		return change{paths: p.Paths()}, true
+	case "terminal":
+		return change{dir: in.Workdir, about: ": " + text.OneLine(in.Command, 60)}, mayChange(in.Command)
+	case "execute_code":
+		return change{}, true
+	}
+	return change{}, false
+}
+
+// targetsOf returns where a call may change files.
+func (h *hook) targetsOf(ctx context.Context, c *hermes.Call) ([]target, error) {
+	is, ok := changeOf(c)
+	if !ok {
+		return nil, nil
+	}
+	env, work := c.Host.Environment(), c.Host.Session().Dir
+	files := env.Files()
+	if here, ok := files.(hermes.HostFiles); !ok || !here.OnHost() {
+		return h.elsewhere(ctx, c.Host.Session(), env, is)
+	}
+	if len(is.paths) > 0 {
+		return h.byFolder(files, work, is.paths), nil
+	}
+	at, err := files.Resolve(orDot(is.dir))
 	if err != nil {
+		return nil, err
+	}
+	return []target{{store: h.Store, root: h.rootOf(resolved(at), work), about: is.about}}, nil
+}
+
+// elsewhere is targetsOf for a session that does not work on this machine.
+func (h *hook) elsewhere(ctx context.Context, s hermes.SessionRef, env hermes.Environment, is change) ([]target, error) {
+	store := h.storeOf(s.ID, env)
+	if store == nil {
+		return nil, nil
+	}
+	files := env.Files()
+	work, err := files.Resolve(orDot(s.Dir))
+	if err != nil {
+		return nil, err
+	}
+	paths := is.paths
+	if len(paths) == 0 {
+		paths = []string{orDot(is.dir)}
+	}
+	var out []target
+	for _, p := range paths {
+		at, err := files.Resolve(p)
+		if err != nil {
+			continue // the tool says what is wrong
+		}
+		root, rel, err := store.Root(ctx, work, at)
+		if err != nil {
+			return nil, err
+		}
+		if len(is.paths) == 0 {
+			return []target{{store: store, root: root, about: is.about}}, nil
+		}
+		out = add(out, store, root, rel)
+	}
+	return out, nil
+}
+
+// storeOf returns the store of a session elsewhere, nil if there is none.
+func (h *hook) storeOf(session string, env hermes.Environment) *checkpoint.Store {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s, ok := h.stores.Get(session); ok {
+		return s
+	}
+	if h.Elsewhere == nil {
 		return nil
 	}
-	return []target{{root: h.rootOf(resolved(at), work), about: about}}
+	s := h.Elsewhere(session, env)
+	h.stores.Put(session, s)
+	return s
 }
 
 func orDot(dir string) string {
@@ -110,14 +172,20 @@ func (h *hook) byFolder(files hermes.Files, work string, paths []string) []targe
 		if err != nil || !filepath.IsLocal(rel) {
 			continue
 		}
-		i := slices.IndexFunc(out, func(t target) bool { return t.root == root })
-		if i < 0 {
-			out = append(out, target{root: root, about: " " + filepath.ToSlash(rel)})
-			i = len(out) - 1
-		}
-		out[i].paths = append(out[i].paths, filepath.ToSlash(rel))
+		out = add(out, h.Store, root, filepath.ToSlash(rel))
 	}
 	return out
+}
+
+// add adds a path to the target of its folder.
+func add(list []target, store *checkpoint.Store, root, rel string) []target {
+	i := slices.IndexFunc(list, func(t target) bool { return t.root == root })
+	if i < 0 {
+		list = append(list, target{store: store, root: root, about: " " + rel})
+		i = len(list) - 1
+	}
+	list[i].paths = append(list[i].paths, rel)
+	return list
 }
 
 // resolved follows the links of a path as far as it exists.
