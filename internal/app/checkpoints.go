@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"hermes"
 	"hermes/internal/checkpoint"
 	"hermes/internal/config"
+	"hermes/internal/environment/remote"
 	"hermes/internal/git"
 	snapshots "hermes/internal/hook/checkpoint"
 	"hermes/internal/upkeep"
@@ -62,6 +64,75 @@ func (a *App) checkpointsIn(cfg *config.Config, session string, env hermes.Envir
 	c.Place = scripts
 	c.Folder = filepath.Join(cfg.Home().Cache("checkpoints"), fmt.Sprintf("%x", sha256.Sum256([]byte(name)))[:16])
 	return checkpoint.New(c)
+}
+
+// CheckpointsAt is a store of file snapshots of a session or of a backend. Close must be called.
+type CheckpointsAt struct {
+	*checkpoint.Store
+	// Elsewhere says that its folders are not on this machine.
+	Elsewhere bool
+	dir       string
+	files     hermes.Files
+	close     func() error
+}
+
+// Close ends the connection with the place.
+func (c *CheckpointsAt) Close() error { return c.close() }
+
+// Folder returns the absolute path of a folder where the session works; "" is its own.
+func (c *CheckpointsAt) Folder(dir string) string {
+	if dir = cmp.Or(dir, c.dir); c.files == nil {
+		return dir
+	}
+	at, err := c.files.Resolve(dir)
+	if err != nil {
+		return dir
+	}
+	return at
+}
+
+// CheckpointsAt opens the snapshots that are kept where a session works, or where new ones with
+// a backend do if session is "". Only a place that goes on without its sessions can be opened; the
+// error says so, or why it cannot be reached.
+func (a *App) CheckpointsAt(ctx context.Context, name, session string) (*CheckpointsAt, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	w := hermes.Workspace{Backend: name}
+	if session != "" {
+		db, err := a.Database(ctx)
+		if err != nil {
+			return nil, err
+		}
+		row, err := db.FindSession(ctx, session)
+		if err != nil {
+			return nil, err
+		}
+		w, session = row.Run.Workspace, row.ID
+	} else if w, err = a.workspace(hermes.RunSpec{Workspace: w}); err != nil {
+		return nil, err
+	}
+	if !w.Elsewhere() {
+		return &CheckpointsAt{Store: a.checkpoints(cfg), dir: w.Dir, close: func() error { return nil }}, nil
+	}
+	b, err := a.backendOf(w.Backend)
+	if err != nil {
+		return nil, err
+	}
+	runner, err := b.open(a, cfg, sessionPlace{session: cmp.Or(session, "checkpoints"), workspace: w})
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be used: %w", b.name, err)
+	}
+	env := remote.New(remote.Config{Runner: runner, Dir: w.Dir, Notes: cfg.Home().Join("run", "places")})
+	if env.PlaceName() == "" { // to open it would make one that is empty, or end the one of a session that runs
+		return nil, errors.Join(fmt.Errorf("the place of %s ends with its session, and its checkpoints with it; use /rollback in the session", b.name), env.Close())
+	}
+	store := a.checkpointsIn(cfg, session, env)
+	if err := store.Reach(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("the checkpoints in %s cannot be reached: %w", b.name, err), env.Close())
+	}
+	return &CheckpointsAt{Store: store, Elsewhere: true, dir: w.Dir, files: env.Files(), close: env.Close}, nil
 }
 
 // checkpointHook makes snapshots before calls that change files.

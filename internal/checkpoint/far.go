@@ -270,6 +270,16 @@ func (s *Store) sizesAway(ctx context.Context) (map[string]int64, error) {
 	return sizes, err
 }
 
+// Reach asks the place of a store whether checkpoints can be kept there. ErrUnable says what it
+// lacks. Without a place it does nothing.
+func (s *Store) Reach(ctx context.Context) error {
+	if !s.away() {
+		return nil
+	}
+	_, err := s.there.find(ctx, s.cfg.Place)
+	return err
+}
+
 // Root returns the folder that a snapshot is made of for changes at a path of the place, and the
 // path in it: work if the path is in that, else the folder of the nearest repository above, else
 // the path's own folder or what of it exists. It is for stores with a Place.

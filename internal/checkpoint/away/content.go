@@ -206,7 +206,8 @@ func DecodeIndex(name string, text []byte) []Content {
 func (w *Workspace) Contents(ctx context.Context, list []Content) (map[object.Hash][]byte, error) {
 	var b strings.Builder
 	b.WriteString(w.head() + `cd -- "$ws/contents" || exit 0
-give() {
+give() { # also what is not published yet
+	[ -f "$1" ] || set -- "${1%%/*}.tmp/${1#*/}" "$2"
 	[ -f "$1" ] && [ "$(wc -c <"$1")" -eq $2 ] && echo 1 && cat "$1" || echo 0
 }
 `)

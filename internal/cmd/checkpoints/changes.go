@@ -36,11 +36,11 @@ type diffing struct {
 // NewDiffCmd makes `hermes diff`.
 func NewDiffCmd(f *factory.Factory) *cobra.Command {
 	d := diffing{noun: noun{f}}
-	cmd := factory.VerbOn(d.open, "diff [session|staged|all] [PATH...]", "Show what a session changed, before a commit",
+	cmd := factory.VerbOn(func() (*checkpoint.Store, error) { return f.App().Checkpoints() }, "diff [session|staged|all] [PATH...]", "Show what a session changed, before a commit",
 		"hermes diff\n  hermes diff --stat src\n  hermes diff --session latest\n  hermes diff staged", cobra.ArbitraryArgs, d.run)
 	cmd.Long = "Show all changes in this folder since the first checkpoint that is kept of a session: those of the agent and yours.\n" +
 		"The session is the newest one that changed files here. `staged` and `all` show what git knows instead."
-	d.flags(cmd)
+	d.flagDir(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&d.session, "session", "", "show the changes of this `session`: its id or title, or latest")
 	flags.BoolVar(&d.stat, "stat", false, "show only the files and the numbers of lines")

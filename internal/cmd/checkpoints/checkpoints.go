@@ -4,9 +4,11 @@
 package checkpoints
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -35,13 +37,49 @@ func NewCmd(f *factory.Factory) *cobra.Command {
 	return cmd
 }
 
-func (n noun) open() (*checkpoint.Store, error) { return n.App().Checkpoints() }
+// verb makes a verb that works on the store that the flags choose.
+func (n noun) verb(p *place, use, short, example string, args cobra.PositionalArgs, do func(ctx context.Context, c *factory.Call, s *checkpoint.Store) error) *cobra.Command {
+	return factory.Verb(use, short, example, args, func(ctx context.Context, c *factory.Call) error {
+		if p.backend == "" && p.session == "" {
+			s, err := n.App().Checkpoints()
+			if err != nil {
+				return err
+			}
+			return do(ctx, c, s)
+		}
+		at, err := n.App().CheckpointsAt(ctx, p.backend, p.session)
+		if err != nil {
+			return err
+		}
+		defer at.Close()
+		p.elsewhere = at.Elsewhere
+		if p.elsewhere || p.dir == "" {
+			p.dir = at.Folder(p.dir)
+		}
+		return do(ctx, c, at.Store)
+	})
+}
 
 // place is the folder whose checkpoints a command is about.
-type place struct{ dir string }
+type place struct {
+	dir              string
+	backend, session string
+	elsewhere        bool // the folder is not on this machine; dir is absolute
+}
 
 func (p *place) flags(cmd *cobra.Command) {
+	p.flagDir(cmd)
+	p.flagsElsewhere(cmd)
+}
+
+func (p *place) flagDir(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&p.dir, "dir", "C", "", "use the checkpoints of this `folder` (default: the current one)")
+}
+
+func (p *place) flagsElsewhere(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&p.backend, "backend", "", "those that this `backend` keeps where it works, such as docker or ssh")
+	cmd.Flags().StringVar(&p.session, "session", "", "those where this `session` works")
+	cmd.MarkFlagsMutuallyExclusive("backend", "session")
 }
 
 // find returns the folder with checkpoints and where the user is in it.
@@ -64,34 +102,43 @@ func (p place) find(s *checkpoint.Store) (folder string, err error) {
 func (p place) relative(folder string, paths []string) ([]string, error) {
 	var out []string
 	for _, arg := range paths {
-		base := p.dir
-		if base == "" {
-			base = "."
-		}
-		at := arg
-		if !filepath.IsAbs(at) {
-			at = filepath.Join(base, arg)
-		}
-		at, err := filepath.Abs(at)
-		if err != nil {
-			return nil, err
-		}
-		if dir, err := filepath.EvalSymlinks(filepath.Dir(at)); err == nil {
-			at = filepath.Join(dir, filepath.Base(at))
-		}
-		rel, err := filepath.Rel(folder, at)
-		if err != nil || !filepath.IsLocal(rel) {
+		rel, ok := p.below(folder, arg)
+		if !ok {
 			return nil, usage.Errorf("%s is not in %s", arg, folder)
 		}
-		out = append(out, filepath.ToSlash(rel))
+		out = append(out, rel)
 	}
 	return out, nil
+}
+
+func (p place) below(folder, arg string) (rel string, ok bool) {
+	if p.elsewhere {
+		at := arg
+		if !path.IsAbs(at) {
+			at = path.Join(p.dir, arg)
+		}
+		rel, ok := strings.CutPrefix(path.Clean(at)+"/", strings.TrimSuffix(folder, "/")+"/")
+		return cmp.Or(strings.TrimSuffix(rel, "/"), "."), ok
+	}
+	at := arg
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(cmp.Or(p.dir, "."), arg)
+	}
+	at, err := filepath.Abs(at)
+	if err != nil {
+		return "", false
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(at)); err == nil {
+		at = filepath.Join(dir, filepath.Base(at))
+	}
+	rel, err = filepath.Rel(folder, at)
+	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
 }
 
 func (n noun) list() *cobra.Command {
 	var p place
 	var all, asJSON, tree bool
-	cmd := factory.VerbOn(n.open, "list", "List checkpoints, newest first", "hermes checkpoints list\n  hermes checkpoints list --tree\n  hermes checkpoints list --all --json", cobra.NoArgs, func(ctx context.Context, c *factory.Call, s *checkpoint.Store) error {
+	cmd := n.verb(&p, "list", "List checkpoints, newest first", "hermes checkpoints list\n  hermes checkpoints list --tree\n  hermes checkpoints list --all --json", cobra.NoArgs, func(ctx context.Context, c *factory.Call, s *checkpoint.Store) error {
 		found, err := s.Workspaces()
 		if err != nil {
 			return err
@@ -168,7 +215,7 @@ func (n noun) show(_ context.Context, c *factory.Call, w checkpoint.Workspace) e
 func (n noun) diff() *cobra.Command {
 	var p place
 	var to string
-	cmd := factory.VerbOn(n.open, "diff CHECKPOINT [PATH...]", "Show what changed since a checkpoint", "hermes checkpoints diff 3\n  hermes checkpoints diff 3 --to 5 src", cobra.MinimumNArgs(1), func(ctx context.Context, c *factory.Call, s *checkpoint.Store) error {
+	cmd := n.verb(&p, "diff CHECKPOINT [PATH...]", "Show what changed since a checkpoint", "hermes checkpoints diff 3\n  hermes checkpoints diff 3 --to 5 src", cobra.MinimumNArgs(1), func(ctx context.Context, c *factory.Call, s *checkpoint.Store) error {
 		folder, err := p.find(s)
 		if err != nil {
 			return err
@@ -195,15 +242,18 @@ func (n noun) diff() *cobra.Command {
 }
 
 func (n noun) prune() *cobra.Command {
-	return factory.VerbOn(n.open, "prune", "Remove old checkpoints", "hermes checkpoints prune", cobra.NoArgs, func(ctx context.Context, c *factory.Call, s *checkpoint.Store) error {
-		p, err := s.Prune(ctx)
+	var p place
+	cmd := n.verb(&p, "prune", "Remove old checkpoints", "hermes checkpoints prune", cobra.NoArgs, func(ctx context.Context, c *factory.Call, s *checkpoint.Store) error {
+		did, err := s.Prune(ctx)
 		if err != nil {
 			return err
 		}
-		c.Say("Removed %s, freed %s. Checkpoints take %s now.", text.Plural(p.Snapshots, "checkpoint", "checkpoints"), text.Size(p.Freed), text.Size(p.Size))
-		if len(p.Busy) > 0 {
-			c.Note("hermes: %s in use and not pruned: %s", text.Plural(len(p.Busy), "folder is", "folders are"), strings.Join(p.Busy, ", "))
+		c.Say("Removed %s, freed %s. Checkpoints take %s now.", text.Plural(did.Snapshots, "checkpoint", "checkpoints"), text.Size(did.Freed), text.Size(did.Size))
+		if len(did.Busy) > 0 {
+			c.Note("hermes: %s in use and not pruned: %s", text.Plural(len(did.Busy), "folder is", "folders are"), strings.Join(did.Busy, ", "))
 		}
 		return nil
 	})
+	p.flagsElsewhere(cmd)
+	return cmd
 }

@@ -15,7 +15,7 @@ import (
 func (n noun) restore() *cobra.Command {
 	var p place
 	var all, preview, yes bool
-	cmd := factory.VerbOn(n.open, "restore CHECKPOINT [PATH...]", "Undo what the agent changed since a checkpoint", "hermes checkpoints restore 3\n  hermes checkpoints restore 3 main.go --preview", cobra.MinimumNArgs(1), func(ctx context.Context, c *factory.Call, s *checkpoint.Store) error {
+	cmd := n.verb(&p, "restore CHECKPOINT [PATH...]", "Undo what the agent changed since a checkpoint", "hermes checkpoints restore 3\n  hermes checkpoints restore 3 main.go --preview", cobra.MinimumNArgs(1), func(ctx context.Context, c *factory.Call, s *checkpoint.Store) error {
 		folder, err := p.find(s)
 		if err != nil {
 			return err
