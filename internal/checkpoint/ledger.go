@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +13,9 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"hermes/internal/atomicfile"
 	"hermes/internal/checkpoint/object"
@@ -32,6 +35,35 @@ type move struct {
 	Group int64 `json:"group,omitempty"`
 	// Of are the moves that this one undid.
 	Of []int64 `json:"of,omitempty"`
+}
+
+// JSON has no text that is not UTF-8, but names and links may have any bytes. Such a text is
+// stored in base64 behind a NUL, which no name has.
+func packText(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return "\x00" + base64.StdEncoding.EncodeToString([]byte(s))
+}
+
+// unpackText reads what packText made.
+func unpackText(s *string) bool {
+	text, packed := strings.CutPrefix(*s, "\x00")
+	if !packed {
+		return true
+	}
+	data, err := base64.StdEncoding.DecodeString(text)
+	*s = string(data)
+	return err == nil
+}
+
+func (m move) packed() move {
+	m.Path, m.Before.Target, m.After.Target = packText(m.Path), packText(m.Before.Target), packText(m.After.Target)
+	return m
+}
+
+func (m *move) unpack() bool {
+	return unpackText(&m.Path) && unpackText(&m.Before.Target) && unpackText(&m.After.Target)
 }
 
 const ledgerName = "ledger.jsonl"
@@ -167,7 +199,7 @@ func (w *workspace) record(moves []move) error {
 func (w *workspace) appendMoves(moves []move) error {
 	var b bytes.Buffer
 	for _, m := range moves {
-		line, err := json.Marshal(m)
+		line, err := json.Marshal(m.packed())
 		if err != nil {
 			return err
 		}
@@ -267,7 +299,7 @@ func decodeMoves(data []byte) []move {
 			return out
 		}
 		var m move
-		if json.Unmarshal(line, &m) == nil && m.N > 0 && validPath(m.Path) {
+		if json.Unmarshal(line, &m) == nil && m.unpack() && m.N > 0 && validPath(m.Path) {
 			out = append(out, m)
 		}
 	}
@@ -294,7 +326,7 @@ func (w *workspace) forget() error {
 	var b bytes.Buffer
 	for _, m := range all {
 		if m.N > first {
-			line, err := json.Marshal(m)
+			line, err := json.Marshal(m.packed())
 			if err != nil {
 				return err
 			}

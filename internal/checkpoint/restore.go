@@ -93,7 +93,7 @@ func (s *Store) Restore(ctx context.Context, p Plan, m Meta) (Result, error) {
 		}
 	}
 	j.open(now)
-	data, err := json.Marshal(j)
+	data, err := json.Marshal(j.packed())
 	if err != nil {
 		return Result{}, err
 	}
@@ -166,17 +166,36 @@ func decodeJournal(data []byte) (journal, error) {
 	if j.Version != journalVersion {
 		return journal{}, errors.New("it was written by another version of the program")
 	}
-	for _, st := range j.Steps {
-		if !validPath(st.Path) && st.Path != "." {
+	for i := range j.Steps {
+		st := &j.Steps[i]
+		if !unpackText(&st.Path) || !unpackText(&st.From.Target) || !unpackText(&st.To.Target) || !validPath(st.Path) && st.Path != "." {
 			return journal{}, fmt.Errorf("invalid path %q", st.Path)
 		}
 	}
-	for p := range j.Modes {
-		if !validPath(p) && p != "." {
+	modes := map[string]fs.FileMode{}
+	for p, mode := range j.Modes {
+		if !unpackText(&p) || !validPath(p) && p != "." {
 			return journal{}, fmt.Errorf("invalid path %q", p)
 		}
+		modes[p] = mode
 	}
+	j.Modes = modes
 	return j, nil
+}
+
+// packed is the journal with texts that JSON can have.
+func (j journal) packed() journal {
+	j.Steps = slices.Clone(j.Steps)
+	for i := range j.Steps {
+		st := &j.Steps[i]
+		st.Path, st.From.Target, st.To.Target = packText(st.Path), packText(st.From.Target), packText(st.To.Target)
+	}
+	modes := map[string]fs.FileMode{}
+	for p, mode := range j.Modes {
+		modes[packText(p)] = mode
+	}
+	j.Modes = modes
+	return j
 }
 
 // run does the steps of a journal, writes what it did into the ledger and removes the journal.

@@ -134,6 +134,8 @@ var layers = []layer{
 		{path: "internal/sandbox/seatbelt"}, // it reads the policies of sandbox
 		{path: "internal/worktree"},         // it runs git
 		{path: "internal/written"},          // which files a line runs, as policy/shell reads it
+	}, {
+		{path: "internal/checkpoint/checkpointtest"},
 	}}},
 
 	{2, "components", "each can be built, tested and replaced alone", [][]row{{

@@ -1,0 +1,60 @@
+package docker_test
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hermes"
+	"hermes/internal/checkpoint"
+	"hermes/internal/checkpoint/checkpointtest"
+	"hermes/internal/environment/docker"
+	"hermes/internal/environment/enginetest"
+	"hermes/internal/environment/remote"
+)
+
+// mustSite is a folder in a container with checkpoints there.
+func mustSite(t *testing.T, c docker.Config, mirror string) checkpointtest.Site {
+	t.Helper()
+	env := remote.New(remote.Config{Runner: mustNew(t, c), Dir: docker.Workspace})
+	t.Cleanup(func() {
+		if err := env.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s := checkpointtest.Site{
+		Store: checkpoint.New(checkpoint.Config{Folder: mirror, Place: env}),
+		Run: func(t testing.TB, line string) []byte {
+			t.Helper()
+			var out, errs bytes.Buffer
+			exit, err := env.Exec(t.Context(), hermes.Command{Line: line, Stdout: &out, Stderr: &errs})
+			if err != nil || exit.Code != 0 {
+				t.Fatalf("%.300s: %v, exit %d: %s", line, err, exit.Code, errs.String())
+			}
+			return out.Bytes()
+		},
+		Write: func(t testing.TB, path string, data []byte) {
+			t.Helper()
+			if err := env.Files().Write(t.Context(), path, data, 0o640); err != nil {
+				t.Fatal(err)
+			}
+		},
+	}
+	s.Dir = strings.TrimSpace(string(s.Run(t, "d=$(mktemp -d /workspace/XXXXXX)/project && mkdir $d && echo $d")))
+	return s
+}
+
+// TestCheckpointsUndoRandomChangesInAContainer, of tools and commands, with edits of the user in
+// between.
+func TestCheckpointsUndoRandomChangesInAContainer(t *testing.T) {
+	both(t, func(t *testing.T, e *enginetest.Engine) {
+		for seed := range 2 {
+			t.Run(fmt.Sprint(seed), func(t *testing.T) {
+				t.Parallel()
+				mustSite(t, config(t, e), filepath.Join(t.TempDir(), "mirror")).UndoesRandomChanges(t, uint64(seed))
+			})
+		}
+	})
+}
