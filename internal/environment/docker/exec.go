@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"hermes/internal/environment/remote"
 	"hermes/internal/proc"
@@ -63,8 +64,8 @@ func (r *Runner) inContainer(ctx context.Context, run func(id string) (int, erro
 	}
 }
 
-// exec runs a script in a container. Its text is an argument, or a file there if it is long:
-// the standard input belongs to the script.
+// exec runs a script in a container. Its text is an argument, or a file there if it is long
+// or has bytes that the JSON of the engine cannot carry: the standard input belongs to the script.
 func (r *Runner) exec(ctx context.Context, id string, s remote.Script) (int, error) {
 	how, err := r.how(ctx, id, s.Text)
 	if err != nil {
@@ -75,7 +76,7 @@ func (r *Runner) exec(ctx context.Context, id string, s remote.Script) (int, err
 
 // how returns the arguments with which a shell runs a text.
 func (r *Runner) how(ctx context.Context, id, text string) ([]string, error) {
-	if len(text) <= longestArgument() {
+	if len(text) <= longestArgument() && utf8.ValidString(text) {
 		return []string{"-c", text}, nil
 	}
 	file, err := r.copyText(ctx, id, text)
