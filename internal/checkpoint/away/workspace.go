@@ -196,14 +196,18 @@ func (w *Workspace) Publish(ctx context.Context, c Change) (version string, err 
 
 // decode writes data to a file of the script's folder.
 func decode(b *strings.Builder, name string, data []byte) {
-	fmt.Fprintf(b, "base64 -d >%s <<'E' || exit\n", name)
-	text := base64.StdEncoding.EncodeToString(data)
-	for len(text) > 0 {
+	fmt.Fprintf(b, "base64 -d >%s <<'E' || exit\n%sE\n", name, base64Lines(data))
+}
+
+// base64Lines is data in base64, in lines that no shell minds.
+func base64Lines(data []byte) string {
+	var b strings.Builder
+	for text := base64.StdEncoding.EncodeToString(data); len(text) > 0; {
 		n := min(len(text), 1<<10)
 		b.WriteString(text[:n] + "\n")
 		text = text[n:]
 	}
-	b.WriteString("E\n")
+	return b.String()
 }
 
 // Remove removes the workspace with all that the place keeps of it.

@@ -23,6 +23,10 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(keepVariable) != "" {
+		keepAndWait()
+		return
+	}
 	if os.Getenv(startVariable) != "" {
 		startAndWait()
 		return
