@@ -5,11 +5,18 @@ package checkpoint_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"hermes/internal/checkpoint"
 )
@@ -102,6 +109,145 @@ func (s *shell) kept(t testing.TB) string {
 func TestUndoneChangesInAPlaceGiveTheFirstStateWithTheUsersEdits(t *testing.T) {
 	inEveryShell(t, checkpoint.Limits{}, func(t *testing.T, d *desk, sh *shell) {
 		undoesRandomChanges(t, d, len(sh.words))
+		noLeftovers(t, sh.home)
+	})
+}
+
+// TestAPlaceLeavesOutWhatThisMachineLeavesOut compares the snapshots of one folder.
+func TestAPlaceLeavesOutWhatThisMachineLeavesOut(t *testing.T) {
+	limits := checkpoint.Limits{FileSize: 2000}
+	inEveryShell(t, limits, func(t *testing.T, d *desk, sh *shell) {
+		top := filepath.Dir(d.dir)
+		d.write(map[string]string{
+			"../.git/HEAD": "x", "../.git/info/exclude": "by-exclude\n", "../.gitignore": "*.above\n/project/rooted\n",
+			".gitignore": "*.log\nbuild/\n!keep.log\nnode_modules\n", "a.txt": "a", "x.log": "x", "keep.log": "k", "x.above": "x", "rooted": "r", "by-exclude": "e",
+			"build/out": "o", "build/sub/named.txt": "n", "node_modules/m/.gitignore": "*\n", "node_modules/m/i.js": "m",
+			"sub/.gitignore": "only-here\n/sub2/*.tmp\n", "sub/only-here": "1", "only-here": "1", "sub/sub2/x.tmp": "1", "sub/sub2/y": "1", "sub/.git/config": "x",
+			"large.txt": strings.Repeat("large", 1000), "small.bin": "\x00\x01",
+		})
+		must(t, syscall.Mkfifo(d.path("pipe"), 0o600))
+		must(t, os.Symlink("/etc", d.path("away")))
+		must(t, os.Mkdir(d.path("empty"), 0o750))
+		include := checkpoint.SnapshotOptions{Include: []string{"build/sub/named.txt"}, Always: true}
+		here := checkpoint.New(checkpoint.Config{Folder: filepath.Join(top, "local"), Limits: limits})
+		want, _, err := here.Snapshot(t.Context(), d.dir, checkpoint.Meta{}, include)
+		must(t, err)
+		got, _, err := d.store.Snapshot(t.Context(), d.dir, checkpoint.Meta{}, include)
+		must(t, err)
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(checkpoint.Snapshot{}, "ID", "Time")); diff != "" {
+			t.Errorf("this machine, the place:\n%s", diff)
+		}
+		must(t, filepath.WalkDir(sh.kept(t), func(path string, e os.DirEntry, err error) error {
+			if info, err := e.Info(); err == nil && info.Mode().Perm() != 0o600 && info.Mode().Perm() != 0o700 {
+				t.Errorf("%s has the rights %v", path, info.Mode())
+			}
+			return err
+		}))
+	})
+}
+
+// TestAPlaceRefusesWhatIsTooMuch: the top, the home folder as such, what is above it, and too many files.
+func TestAPlaceRefusesWhatIsTooMuch(t *testing.T) {
+	inEveryShell(t, checkpoint.Limits{Files: 3}, func(t *testing.T, d *desk, sh *shell) {
+		d.write(map[string]string{"a": "1", "b": "2", "c": "3", "d": "4"})
+		for dir, want := range map[string]string{"/": "top of the file system", sh.home: "home folder", filepath.Dir(sh.home): "home folder", d.dir: "more than 3"} {
+			_, _, err := d.store.Snapshot(t.Context(), dir, checkpoint.Meta{}, checkpoint.SnapshotOptions{})
+			if !errors.Is(err, checkpoint.ErrRefused) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v", dir, err)
+			}
+		}
+		d.write(map[string]string{".gitignore": "[bcd]\n"}) // ignored ones do not count
+		d.snapshot()
+	})
+}
+
+// TestAnotherMachineFindsTheCheckpointsAndTakesOver: the place has all that is needed, a machine that
+// works there keeps others out, and one that fell silent changes nothing any more.
+func TestAnotherMachineFindsTheCheckpointsAndTakesOver(t *testing.T) {
+	inEveryShell(t, checkpoint.Limits{}, func(t *testing.T, d *desk, sh *shell) {
+		d.write(map[string]string{"a": "one\n"})
+		s := d.snapshot()
+		d.agent(func() { d.write(map[string]string{"a": "two\n", "b": "new\n"}) })
+		owner := filepath.Join(sh.kept(t), "owner")
+		text, err := os.ReadFile(owner)
+		must(t, err)
+		words := strings.Fields(string(text))
+		since, err := strconv.ParseInt(words[2], 10, 64)
+		must(t, err)
+		must(t, os.WriteFile(owner, fmt.Appendf(nil, "%s %s %d\n", words[0], words[1], since-60), 0o600))
+		other := checkpoint.New(checkpoint.Config{Folder: filepath.Join(filepath.Dir(d.dir), "other"), Place: sh})
+		p, err := other.Plan(t.Context(), d.dir, s.ID, checkpoint.RestoreOptions{})
+		must(t, err)
+		stolen := false
+		sh.ran = func(script string) { // a third one takes over while the restore is about to begin
+			if !stolen && strings.Contains(script, "# Does the steps of a restore") {
+				stolen = true
+				must(t, os.WriteFile(owner, []byte("third 1 1\n"), 0o600))
+			}
+		}
+		if _, err := other.Restore(t.Context(), p, checkpoint.Meta{}); err == nil || !strings.Contains(err.Error(), "another program began") {
+			t.Errorf("it went on: %v", err)
+		}
+		if d.read("a") != "two\n" {
+			t.Error("it changed a file")
+		}
+		sh.ran = nil
+		if _, err := other.Diff(t.Context(), d.dir, s.ID, "", nil); err != nil { // the third is silent; this finishes the restore
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(d.path("b")); d.read("a") != "one\n" || err == nil {
+			t.Errorf("a is %q, b: %v", d.read("a"), err)
+		}
+		noLeftovers(t, sh.home)
+	})
+}
+
+// TestADamagedContentOfAPlaceIsReported: other files are restored.
+func TestADamagedContentOfAPlaceIsReported(t *testing.T) {
+	inEveryShell(t, checkpoint.Limits{}, func(t *testing.T, d *desk, sh *shell) {
+		d.write(map[string]string{"a": "good\n", "b": "damaged\n", "bin": "\x00binary"})
+		s := d.snapshot()
+		d.agent(func() { d.write(map[string]string{"a": "A", "b": "B", "bin": "C"}) })
+		for _, pattern := range []string{"b", "bin"} {
+			found, _ := filepath.Glob(filepath.Join(sh.kept(t), "contents/*/*/"+pattern))
+			for _, f := range found {
+				if data, err := os.ReadFile(f); err == nil && (string(data) == "damaged\n" || string(data) == "\x00binary") {
+					must(t, os.WriteFile(f, []byte(strings.Repeat("x", len(data))), 0o600))
+				}
+			}
+		}
+		p := d.plan(s, checkpoint.RestoreOptions{})
+		if len(p.Conflicts) != 2 || !strings.Contains(p.Conflicts[0].Why, "damaged") {
+			t.Errorf("conflicts: %+v", p.Conflicts)
+		}
+		_, err := d.store.Restore(t.Context(), p, checkpoint.Meta{})
+		must(t, err)
+		if d.read("a") != "good\n" || d.read("b") != "B" || d.read("bin") != "C" {
+			t.Errorf("%q %q %q", d.read("a"), d.read("b"), d.read("bin"))
+		}
+	})
+}
+
+// TestPruneInAPlaceKeepsTheLimits: of the number, and of the size; what goes frees its space there.
+func TestPruneInAPlaceKeepsTheLimits(t *testing.T) {
+	inEveryShell(t, checkpoint.Limits{Snapshots: 3, TotalSize: 400 << 10}, func(t *testing.T, d *desk, sh *shell) {
+		for i := range 5 {
+			d.write(map[string]string{"big": strings.Repeat(fmt.Sprint(i), 90<<10), "same": "same"})
+			d.snapshot()
+		}
+		_, err := d.store.Prune(t.Context())
+		must(t, err)
+		w, err := d.store.List(d.dir)
+		must(t, err)
+		if len(w.Snapshots) == 0 || len(w.Snapshots) > 3 || w.Size > 450<<10 {
+			t.Errorf("%d snapshots of %d bytes", len(w.Snapshots), w.Size)
+		}
+		last := w.Snapshots[len(w.Snapshots)-1]
+		must(t, os.Remove(d.path("big")))
+		d.restore(last, checkpoint.RestoreOptions{All: true})
+		if d.read("big") != strings.Repeat("4", 90<<10) {
+			t.Error("a content that was needed is gone")
+		}
 		noLeftovers(t, sh.home)
 	})
 }
