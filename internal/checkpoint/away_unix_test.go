@@ -205,23 +205,29 @@ func TestAnotherMachineFindsTheCheckpointsAndTakesOver(t *testing.T) {
 // TestADamagedContentOfAPlaceIsReported: other files are restored.
 func TestADamagedContentOfAPlaceIsReported(t *testing.T) {
 	inEveryShell(t, checkpoint.Limits{}, func(t *testing.T, d *desk, sh *shell) {
-		d.write(map[string]string{"a": "good\n", "b": "damaged\n", "bin": "\x00binary"})
+		d.write(map[string]string{"a": "good\n", "b": "damaged\n", "bin": "\x00binary", "late": "late\n"})
 		s := d.snapshot()
-		d.agent(func() { d.write(map[string]string{"a": "A", "b": "B", "bin": "C"}) })
-		for _, pattern := range []string{"b", "bin"} {
-			found, _ := filepath.Glob(filepath.Join(sh.kept(t), "contents/*/*/"+pattern))
+		d.agent(func() { d.write(map[string]string{"a": "A", "b": "B", "bin": "C", "late": "L"}) })
+		damage := func(name, text string) {
+			found, _ := filepath.Glob(filepath.Join(sh.kept(t), "contents/*/*/"+name))
 			for _, f := range found {
-				if data, err := os.ReadFile(f); err == nil && (string(data) == "damaged\n" || string(data) == "\x00binary") {
+				if data, err := os.ReadFile(f); err == nil && string(data) == text {
 					must(t, os.WriteFile(f, []byte(strings.Repeat("x", len(data))), 0o600))
 				}
 			}
 		}
+		damage("b", "damaged\n")
+		damage("bin", "\x00binary")
 		p := d.plan(s, checkpoint.RestoreOptions{})
 		if len(p.Conflicts) != 2 || !strings.Contains(p.Conflicts[0].Why, "damaged") {
 			t.Errorf("conflicts: %+v", p.Conflicts)
 		}
-		_, err := d.store.Restore(t.Context(), p, checkpoint.Meta{})
+		damage("late", "late\n") // after it was shown
+		r, err := d.store.Restore(t.Context(), p, checkpoint.Meta{})
 		must(t, err)
+		if len(r.Failed) != 1 || !strings.Contains(r.Failed[0].Why, "damaged") || d.read("late") != "L" {
+			t.Errorf("failed: %+v, late is %q", r.Failed, d.read("late"))
+		}
 		if d.read("a") != "good\n" || d.read("b") != "B" || d.read("bin") != "C" {
 			t.Errorf("%q %q %q", d.read("a"), d.read("b"), d.read("bin"))
 		}
