@@ -66,6 +66,29 @@ func (a *App) checkpointsIn(cfg *config.Config, session string, env hermes.Envir
 	return checkpoint.New(c)
 }
 
+// checkpointsOf returns the store of the place of a session that is open and not on this machine,
+// and the session's folder there.
+func (a *App) checkpointsOf(ctx context.Context, row hermes.Session) (*checkpoint.Store, string, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, "", err
+	}
+	run := row.StoredRun()
+	env, err := a.elsewhere(hermes.RunSpec{Session: row.ID, Workspace: run.Workspace, Origin: run.Origin})
+	if err != nil {
+		return nil, "", err
+	}
+	store := a.checkpointsIn(cfg, row.ID, env)
+	if store == nil {
+		return nil, "", fmt.Errorf("the place of this session, %s, keeps no checkpoints", run.Workspace.Backend)
+	}
+	if err := store.Reach(ctx); err != nil {
+		return nil, "", err
+	}
+	dir, err := env.Files().Resolve(cmp.Or(run.Workspace.Dir, "."))
+	return store, dir, err
+}
+
 // CheckpointsAt is a store of file snapshots of a session or of a backend. Close must be called.
 type CheckpointsAt struct {
 	*checkpoint.Store
@@ -174,7 +197,9 @@ func (a *App) cutOff(ctx context.Context, id string) string {
 		return ""
 	}
 	files := "the files may not all be restored"
-	if plan, err := s.Plan(ctx, cut.Folder, cut.Snapshot, checkpoint.RestoreOptions{}); err == nil && len(plan.Steps) == 0 {
+	if row, err := db.FindSession(ctx, id); err != nil || row.Run.Workspace.Elsewhere() {
+		files = "the files of its place may not all be restored"
+	} else if plan, err := s.Plan(ctx, cut.Folder, cut.Snapshot, checkpoint.RestoreOptions{}); err == nil && len(plan.Steps) == 0 {
 		files = "the files are restored"
 	}
 	return fmt.Sprintf("A rollback to checkpoint %d was cut off: %s, and the messages since are still here. Finish it with /rollback %d", cut.Number, files, cut.Number)

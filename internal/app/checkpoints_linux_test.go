@@ -112,7 +112,7 @@ func TestAPlaceWithoutCheckpointsIsToldOnce(t *testing.T) {
 	}
 	var told []string
 	for _, w := range s.warned {
-		if strings.Contains(w, "cannot be undone") {
+		if strings.Contains(w, "cannot be rolled back") {
 			told = append(told, w)
 		}
 	}
@@ -130,4 +130,47 @@ type without struct{ placeRunner }
 func (w without) Exec(ctx context.Context, s remote.Script) (int, error) {
 	s.Text = strings.Replace(s.Text, "cp mv sha256sum ", "cp mv sha256sum-is-missing ", 1)
 	return w.placeRunner.Exec(ctx, s)
+}
+
+// TestASessionElsewhereIsRolledBackThere: files of its place and messages together, with the user's edits kept.
+func TestASessionElsewhereIsRolledBackThere(t *testing.T) {
+	t.Parallel()
+	s, p := newPlaceScene(t, hermes.AllowOnce)
+	s.config = "terminal: {backend: docker, cwd: /mnt/home/project}\n"
+	p.put("home/project/a.txt", "one\ntwo\nthree\n")
+	s.say("hello")
+	s.say(`CALL patch {"mode":"replace","path":"a.txt","old_string":"three","new_string":"THREE"}`, `CALL terminal {"command":"echo made > sub.txt"}`)
+	p.put("home/project/a.txt", strings.Replace(p.has("home/project/a.txt"), "one", "ONE", 1)) // the user
+	if got := s.command("/diff").Text; !strings.Contains(got, "+THREE") || !strings.Contains(got, "sub.txt") {
+		t.Errorf("/diff: %s", got)
+	}
+	if got := s.command("/diff --stat sub.txt").Text; strings.Contains(got, "a.txt") || !strings.Contains(got, "sub.txt") {
+		t.Errorf("/diff of a path: %s", got)
+	}
+	if done := s.command("/diff sub.txt/../../elsewhere"); done.Failure == nil || !strings.Contains(done.Failure.Text, "is not in /mnt/home/project") {
+		t.Errorf("/diff of another folder: %+v", done)
+	}
+	s.agreed("/rollback 1")
+	if got := p.has("home/project/a.txt"); got != "ONE\ntwo\nthree\n" {
+		t.Errorf("a.txt is %q", got)
+	}
+	if got := p.has("home/project/sub.txt"); !strings.Contains(got, "no such file") {
+		t.Errorf("sub.txt is still there: %q", got)
+	}
+	if got := s.said(); len(got) != 1 {
+		t.Errorf("the messages are %q", got)
+	}
+	if _, ok, err := s.records().CutOff(s.session); ok || err != nil {
+		t.Errorf("a record of the rollback is left: %v", err)
+	}
+}
+
+// records is the store of this machine, which knows the rollbacks that have begun.
+func (s *scene) records() *checkpoint.Store {
+	s.t.Helper()
+	store, err := s.app.Checkpoints()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return store
 }

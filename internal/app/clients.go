@@ -67,7 +67,7 @@ func (a *App) lent() (command.Call, error) {
 		Worktrees: trees,
 		Confirmed: !cfg.Approvals().DestructiveSlashConfirm,
 		Models:    a.models.References, Limits: a.models.Limits, Settings: a.Settings(), Memory: remembered, Learnings: a.Learned(), Skills: skills, Spend: spent,
-		Checkpoints: a.checkpoints(cfg), GitDiff: a.GitDiff,
+		Checkpoints: a.checkpoints(cfg), Elsewhere: a.checkpointsOf, GitDiff: a.GitDiff,
 		Sessions: func(ctx context.Context) (command.Sessions, error) { return a.Sessions(ctx) },
 	}, nil
 }

@@ -60,10 +60,12 @@ func TestASessionWorksInItsPlace(t *testing.T) {
 	}
 }
 
-// TestFilesElsewhereNeedFewScripts, each of which takes as long as a command in that place.
+// TestFilesElsewhereNeedFewScripts, each of which takes as long as a command in that place. Those of checkpoints
+// are not counted.
 func TestFilesElsewhereNeedFewScripts(t *testing.T) {
 	t.Parallel()
 	s, p := newPlaceScene(t, hermes.AllowOnce)
+	s.config += "checkpoints: {enabled: false}\n"
 	p.put("home/sub/a.txt", "needle of the place\n")
 	p.put("home/sub/AGENTS.md", "Rules of the folder.\n")
 	s.say(`CALL terminal {"command":"true"}`)

@@ -42,7 +42,7 @@ func diff(ctx context.Context, c *Call) (Result, error) {
 	}
 	var paths []string
 	for _, w := range r.words {
-		rel, err := r.inFolder(w)
+		rel, err := r.inFolder(ctx, w)
 		if err != nil {
 			return Result{}, err
 		}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -27,6 +28,8 @@ const seenFlag = "--seen="
 type rolling struct {
 	*Call
 	store  *checkpoint.Store
+	dir    string // the session's folder
+	away   bool   // it is not on this machine
 	state  session.State
 	folder checkpoint.Workspace
 	words  []string // the arguments without flags
@@ -95,10 +98,16 @@ func (r *rolling) open(ctx context.Context) (err error) {
 	if r.state, err = r.Session.State(ctx); err != nil {
 		return err
 	}
-	if r.state.Row.Run.Workspace.Elsewhere() {
-		return errors.New("this session works in another place than this machine, of which /rollback has no checkpoints")
+	r.dir, r.away = r.state.Row.Dir, r.state.Row.Run.Workspace.Elsewhere()
+	if r.away {
+		if r.Elsewhere == nil {
+			return errors.New("this session does not work on this machine; list the checkpoints of its place with `hermes checkpoints --session " + r.Session.ID() + "`")
+		}
+		if r.store, r.dir, err = r.Elsewhere(ctx, r.state.Row); err != nil {
+			return err
+		}
 	}
-	dir, _ := r.store.Nearest(r.state.Row.Dir)
+	dir, _ := r.store.Nearest(r.dir)
 	r.folder, err = r.store.List(dir)
 	return err
 }
@@ -126,10 +135,20 @@ func (r *rolling) which(words []string) (checkpoint.Snapshot, []string, error) {
 
 // inFolder returns a path, which the user gives from the session's folder, as one in that of
 // the checkpoints.
-func (r *rolling) inFolder(path string) (string, error) {
-	at := path
+func (r *rolling) inFolder(ctx context.Context, name string) (string, error) {
+	at := name
+	if r.away {
+		if !path.IsAbs(at) {
+			at = path.Join(r.dir, at)
+		}
+		root, rel, err := r.store.Root(ctx, r.folder.Folder, path.Clean(at))
+		if err == nil && root != r.folder.Folder {
+			err = notIn(name, r.folder.Folder)
+		}
+		return rel, err
+	}
 	if !filepath.IsAbs(at) {
-		dir := r.state.Row.Dir
+		dir := r.dir
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			dir = real
 		}
@@ -140,9 +159,13 @@ func (r *rolling) inFolder(path string) (string, error) {
 	}
 	rel, err := filepath.Rel(r.folder.Folder, at)
 	if err != nil || !filepath.IsLocal(rel) {
-		return "", fmt.Errorf("%s is not in %s", text.VisibleName(path), text.VisibleName(r.folder.Folder))
+		return "", notIn(name, r.folder.Folder)
 	}
 	return filepath.ToSlash(rel), nil
+}
+
+func notIn(name, folder string) error {
+	return fmt.Errorf("%s is not in %s", text.VisibleName(name), text.VisibleName(folder))
 }
 
 // back restores files, and undoes the messages since if no single file was named.
@@ -154,7 +177,7 @@ func (r *rolling) back(ctx context.Context, snap checkpoint.Snapshot, file strin
 	o.All = r.all
 	var gone since
 	if file != "" {
-		rel, err := r.inFolder(file)
+		rel, err := r.inFolder(ctx, file)
 		if err != nil {
 			return Result{}, err
 		}
@@ -171,7 +194,7 @@ func (r *rolling) back(ctx context.Context, snap checkpoint.Snapshot, file strin
 	}
 	p := preview{plan: plan, gone: gone, file: file != "", verb: "Roll back to", question: question(plan, gone)}
 	if len(plan.Steps) == 0 && gone.from == 0 {
-		return Result{Text: p.text() + "\nNothing to roll back."}, r.store.EndRollback(r.Session.ID())
+		return Result{Text: p.text() + "\nNothing to roll back."}, r.Checkpoints.EndRollback(r.Session.ID())
 	}
 	if r.seen != "" && r.seen != p.hash() {
 		return p.ask(r.line, "Files or messages changed since you were asked, so nothing was done. This would happen now."), nil
@@ -197,7 +220,7 @@ func (r *rolling) restore(ctx context.Context, plan checkpoint.Plan, from int64)
 	err = r.Session.Rollback(ctx, from, func(ctx context.Context) error {
 		if from != 0 {
 			snap := plan.Snapshot
-			err := r.store.BeginRollback(checkpoint.Rollback{Session: id, Folder: plan.Folder, Snapshot: snap.ID, Number: snap.Number, Message: from})
+			err := r.Checkpoints.BeginRollback(checkpoint.Rollback{Session: id, Folder: plan.Folder, Snapshot: snap.ID, Number: snap.Number, Message: from})
 			if err != nil {
 				return err
 			}
@@ -211,7 +234,7 @@ func (r *rolling) restore(ctx context.Context, plan checkpoint.Plan, from int64)
 		return err
 	})
 	if began && (err == nil || errors.Is(err, checkpoint.ErrStale)) {
-		err = errors.Join(err, r.store.EndRollback(id))
+		err = errors.Join(err, r.Checkpoints.EndRollback(id))
 	}
 	return did, err
 }

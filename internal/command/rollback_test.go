@@ -187,7 +187,7 @@ func TestRollbackAndDiffSayWhatIsWrong(t *testing.T) {
 	elsewhere := f.state
 	elsewhere.Row.Run.Workspace.Backend = "docker"
 	call.Checkpoints, call.Session = store, &fake{state: elsewhere}
-	if _, err := command.Run(t.Context(), "/rollback", call); err == nil || !strings.Contains(err.Error(), "another place") {
+	if _, err := command.Run(t.Context(), "/rollback", call); err == nil || !strings.Contains(err.Error(), "hermes checkpoints --session me") {
 		t.Errorf("elsewhere: %v", err)
 	}
 	if len(f.rolled) > 0 {

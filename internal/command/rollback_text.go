@@ -235,7 +235,7 @@ func (r *rolling) compare(ctx context.Context) (Result, error) {
 	}
 	var paths []string
 	if len(rest) > 0 {
-		rel, err := r.inFolder(strings.Join(rest, " "))
+		rel, err := r.inFolder(ctx, strings.Join(rest, " "))
 		if err != nil {
 			return Result{}, err
 		}

@@ -76,8 +76,12 @@ type Call struct {
 	// Limits returns what the services said about their limits, and the time;
 	// nil has none.
 	Limits func() ([]ratelimit.Status, time.Time)
-	// Checkpoints keeps snapshots of files; nil has none.
+	// Checkpoints keeps snapshots of files of this machine, and which rollbacks have begun; nil has
+	// none.
 	Checkpoints *checkpoint.Store
+	// Elsewhere returns the store of the place where a session works that is not on this machine,
+	// and its folder there; nil has none.
+	Elsewhere func(ctx context.Context, s hermes.Session) (store *checkpoint.Store, dir string, err error)
 	// GitDiff returns what git says changed in a folder: what is staged, or all since the last
 	// commit. Paths are as the user writes them from there. Nil has no git.
 	GitDiff func(ctx context.Context, dir string, staged, stat bool, paths []string) (string, error)
