@@ -34,7 +34,7 @@ func (r Repository) Change(ctx context.Context, args ...string) (string, error) 
 	}
 	env := r.Env
 	r.Env = func() []string {
-		return with(env, "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0")
+		return with(env, fetchNothing...)
 	}
 	return r.run(ctx, longestChange, append(off, args...))
 }

@@ -7,8 +7,13 @@ import (
 
 // Diff returns what is staged, or all that differs from the last commit together with the names of
 // new files. With stat it is a table of the files. Paths are files and folders, as they are named
-// from the folder; none means all.
+// from the folder; none means all. The filters of all settings are off, so a file that one would
+// change is compared as it is.
 func (r Repository) Diff(ctx context.Context, staged, stat bool, paths []string) (string, error) {
+	r, err := r.Unfiltered(ctx)
+	if err != nil {
+		return "", err
+	}
 	args := []string{"--literal-pathspecs", "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty"}
 	if stat {
 		args = append(args, "--stat")

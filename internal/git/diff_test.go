@@ -20,11 +20,17 @@ func TestDiffObeysNoSettingOfTheRepository(t *testing.T) {
 	must(t, r, "config", "diff.evil.textconv", program)
 	must(t, r, "config", "diff.evil.command", program)
 	must(t, r, "config", "core.pager", program)
+	for _, of := range []string{"clean", "smudge", "process"} {
+		must(t, r, "config", "filter.evil."+of, program)
+	}
 	must(t, r, "config", "color.ui", "always")
-	write(t, r, ".gitattributes", "*.txt diff=evil\n")
-	must(t, r, "add", ".gitattributes")
+	write(t, r, ".gitattributes", "*.txt diff=evil filter=evil\n")
 	write(t, r, "a.txt", "staged")
-	must(t, r, "add", "a.txt")
+	plain, err := r.Unfiltered(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, plain, "add", ".gitattributes", "a.txt")
 	write(t, r, "b.txt", "changed")
 	write(t, r, "--output=c.txt", "named as an option")
 	write(t, r, "*.txt", "named as a pattern")
@@ -66,5 +72,33 @@ func TestDiffWithoutACommit(t *testing.T) {
 	}
 	if _, err := r.Diff(t.Context(), false, false, nil); err != nil {
 		t.Errorf("all: %v", err)
+	}
+}
+
+// TestDiffFetchesNothing that a repository says it lacks: the program that fetches is its choice.
+func TestDiffFetchesNothing(t *testing.T) {
+	t.Parallel()
+	r := mustRepository(t)
+	ran := filepath.Join(t.TempDir(), "ran")
+	for key, value := range map[string]string{
+		"core.repositoryFormatVersion": "1", "extensions.partialClone": "evil", "remote.evil.promisor": "true",
+		"remote.evil.url": "ext::sh -c touch% '" + ran + "'", "protocol.ext.allow": "always",
+	} {
+		must(t, r, "config", key, value)
+	}
+	id, err := r.Run(t.Context(), "rev-parse", "HEAD:a.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id = strings.TrimSpace(id)
+	if err := os.Remove(filepath.Join(r.Dir, ".git", "objects", id[:2], id[2:])); err != nil {
+		t.Fatal(err)
+	}
+	write(t, r, "a.txt", "changed")
+	if out, err := r.Diff(t.Context(), false, false, nil); err == nil {
+		t.Errorf("a diff without its content: %q", out)
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("the repository started a program")
 	}
 }

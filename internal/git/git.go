@@ -46,10 +46,17 @@ type Repository struct {
 const longest = 20 * time.Second
 
 // Run runs a git command that only reads, and returns its output as valid UTF-8. If git
-// fails, the error is the first line of what it says. It takes at most 20 s.
+// fails, the error is the first line of what it says. It takes at most 20 s. Nothing is fetched:
+// what a partial clone lacks is an error.
 func (r Repository) Run(ctx context.Context, args ...string) (string, error) {
+	env := r.Env
+	r.Env = func() []string { return with(env, fetchNothing...) }
 	return r.run(ctx, longest, append([]string{"-c", "core.pager=cat", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-optional-locks"}, args...))
 }
+
+// fetchNothing are the variables with which git fetches nothing by itself: a repository's settings
+// could name the program that does.
+var fetchNothing = []string{"GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0"}
 
 // run runs git with these arguments for a limited time.
 func (r Repository) run(ctx context.Context, longest time.Duration, args []string) (string, error) {
@@ -70,7 +77,7 @@ func (r Repository) run(ctx context.Context, longest time.Duration, args []strin
 // start runs git with these arguments.
 func (r Repository) start(ctx context.Context, args []string, out, complaints io.Writer) (code int, err error) {
 	if r.There != nil {
-		line := "unset GIT_DIR GIT_WORK_TREE GIT_EXTERNAL_DIFF GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT; GIT_TERMINAL_PROMPT=0 exec git"
+		line := "unset GIT_DIR GIT_WORK_TREE GIT_EXTERNAL_DIFF GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT; " + strings.Join(fetchNothing, " ") + " exec git"
 		for _, a := range args {
 			line += " '" + strings.ReplaceAll(a, "'", `'\''`) + "'"
 		}
