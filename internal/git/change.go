@@ -78,7 +78,7 @@ func (r Repository) Filters(ctx context.Context) ([]string, error) {
 func (r Repository) settings(ctx context.Context) (map[string]bool, error) {
 	out, err := r.Run(ctx, "config", "--list", "--name-only", "-z")
 	if err != nil {
-		return nil, fmt.Errorf("read the settings of git: %w", err)
+		return nil, err
 	}
 	keys := map[string]bool{}
 	for key := range strings.SplitSeq(out, "\x00") {

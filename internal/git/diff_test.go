@@ -51,6 +51,12 @@ func TestDiffObeysNoSettingOfTheRepository(t *testing.T) {
 	if err != nil || !strings.Contains(stat, "1 file changed") || strings.Contains(stat, "a.txt") {
 		t.Errorf("stat: %v, %q", err, stat)
 	}
+	if st, err := r.Status(t.Context()); err != nil || st.Changed != 3 {
+		t.Errorf("status: %v, %+v", err, st)
+	}
+	if out, err := r.Changes(t.Context(), "diff"); err != nil || !strings.Contains(out, "+changed") {
+		t.Errorf("changes: %v, %q", err, out)
+	}
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("the repository started a program")
 	}

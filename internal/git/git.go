@@ -118,8 +118,12 @@ func (o *output) Write(p []byte) (int, error) {
 
 // Changes is Run for the commands that show changes, such as diff and log. They have
 // settings of their own that could start a program. Work trees of submodules are left out: git would obey
-// their settings, too.
+// their settings, too. The filters of all settings are off, see Diff.
 func (r Repository) Changes(ctx context.Context, args ...string) (string, error) {
+	r, err := r.Unfiltered(ctx)
+	if err != nil {
+		return "", err
+	}
 	return r.Run(ctx, append(args, "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty")...)
 }
 

@@ -17,8 +17,13 @@ type Status struct {
 const maxStatus = 2 * time.Second
 
 // Status returns the branch of the repository, the number of its changed files, and the
-// files that git does not know. These are omitted if looking for them takes too long.
+// files that git does not know. These are omitted if looking for them takes too long. The filters
+// of all settings are off, see Diff.
 func (r Repository) Status(ctx context.Context) (Status, error) {
+	r, err := r.Unfiltered(ctx)
+	if err != nil {
+		return Status{}, err
+	}
 	limited, cancel := context.WithTimeout(ctx, maxStatus)
 	defer cancel()
 	out, err := r.status(limited, "--untracked-files=normal")
