@@ -15,6 +15,7 @@ import (
 // wait, and Stop does not stop it. It is refused, and files is not called, while a turn runs or if
 // the transcript has no such message. If files fails, no message is removed. An error of
 // [ErrNotUndone] means that files was called without an error and the messages are still there.
+// If files panics, the panic goes on once turns may begin again.
 func (s *Session) Rollback(ctx context.Context, from int64, files func(context.Context) error) error {
 	var t *turn.Turn
 	err := s.call(ctx, func() error {
@@ -36,18 +37,25 @@ func (s *Session) Rollback(ctx context.Context, from int64, files func(context.C
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
-	err = files(ctx)
-	restored := err == nil
-	over := s.call(ctx, func() error {
-		if err == nil && from != 0 {
-			err = s.forget(from)
-		}
-		t.Stop(hermes.ErrInterrupted) // frees its context
-		s.turn = nil
-		s.jobs.Rest(nil)
-		s.handleDeferred()
-		return nil
-	})
+	err = errors.New("the files were not restored") // so it is if files panics
+	var over error
+	restored := false
+	func() {
+		defer func() {
+			over = s.call(ctx, func() error {
+				if err == nil && from != 0 {
+					err = s.forget(from)
+				}
+				t.Stop(hermes.ErrInterrupted) // frees its context
+				s.turn = nil
+				s.jobs.Rest(nil)
+				s.handleDeferred()
+				return nil
+			})
+		}()
+		err = files(ctx)
+		restored = err == nil
+	}()
 	if err = errors.Join(err, over); err != nil && restored {
 		return fmt.Errorf("%w: %w", ErrNotUndone, err)
 	}

@@ -137,6 +137,30 @@ func TestRollbackDoesBothOrSaysSo(t *testing.T) {
 	}
 }
 
+// TestAPanicInARollbackLeavesTheSessionUsable: no message goes, and the next turn begins.
+func TestAPanicInARollbackLeavesTheSessionUsable(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two")), newToolTable())
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	submit(t, s, say("first"))
+	until[hermes.TurnDone](e)
+	from := userMessage(t, s, 0)
+	func() {
+		defer func() {
+			if p := recover(); p != "a bug" {
+				t.Errorf("the panic is %v", p)
+			}
+		}()
+		_ = s.Rollback(t.Context(), from, func(context.Context) error { panic("a bug") })
+	}()
+	submit(t, s, say("second"))
+	until[hermes.TurnDone](e)
+	if diff := cmp.Diff([]string{"user: first", "assistant: one", "user: second", "assistant: two"}, stored(t, h.store, s.ID())); diff != "" {
+		t.Errorf("the transcript (-want +got):\n%s", diff)
+	}
+}
+
 // TestBranchAtAMessageLeavesOutWhatFollows and the message itself.
 func TestBranchAtAMessageLeavesOutWhatFollows(t *testing.T) {
 	t.Parallel()
