@@ -323,3 +323,31 @@ func TestWhatCannotBeUndoneIsNamed(t *testing.T) {
 		t.Errorf("--json without an answer: status %d, %s", status, errs)
 	}
 }
+
+// TestUndoSaysWhatItDid: what changed nothing does not count, and a time that cannot be meant
+// undoes nothing.
+func TestUndoSaysWhatItDid(t *testing.T) {
+	t.Parallel()
+	p := newWorker(t)
+	p.put("a.txt", "old\n")
+	p.work(`CALL read_file {"path":"a.txt"}`, `CALL write_file {"path":"a.txt","content":"new\n"}`, `CALL write_file {"path":"a.txt","content":"old\n"}`)
+	p.must("config", "set", "agent.max_turns", "9")
+	id := p.changes()[0].ID
+	for _, args := range [][]string{{"--since", ""}, {"--since", "2999-01-01"}, {id, "--since", "1h"}} {
+		if out, errs, status := p.run(append([]string{"undo", "--yes"}, args...)...); status != 2 {
+			t.Errorf("%q: status %d, %s%s", args, status, out, errs)
+		}
+	}
+	if out := p.must("undo", "--since", "1h", "--yes"); !strings.Contains(out, "Undid 1 change.") || !strings.Contains(out, "undo each other") {
+		t.Errorf("two writes that undo each other: %s", out)
+	}
+	// A folder that the agent made has a file of the user.
+	p.work(`CALL terminal {"command":"mkdir made"}`)
+	p.put("made/mine.txt", "mine\n")
+	if out, errs, status := p.run("undo", "--yes"); status != 1 || strings.Contains(out, "Undid") || !strings.Contains(errs, "made: the folder has files that stay") {
+		t.Errorf("a folder that stays: status %d, %s%s", status, out, errs)
+	}
+	if p.get("made/mine.txt") != "mine\n" {
+		t.Error("the user's file is gone")
+	}
+}

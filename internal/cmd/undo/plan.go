@@ -86,10 +86,10 @@ func (p *plan) describe() error {
 // that was undone.
 func (p *plan) run(ctx context.Context, done func(change)) {
 	for _, c := range p.Changes {
-		why := ""
+		why, changed := "", true
 		if c.Kind == kindFile {
 			i := slices.IndexFunc(p.Folders, func(f *folder) bool { return f.Folder == c.Folder })
-			why = p.Folders[i].undo(ctx, p.records.files, c)
+			why, changed = p.Folders[i].undo(ctx, p.records.files, c)
 		} else if _, err := p.records.journal.Undo(ctx, []undo.Change{c.journal}, "person", p.force); err != nil {
 			why = err.Error()
 		}
@@ -97,26 +97,35 @@ func (p *plan) run(ctx context.Context, done func(change)) {
 			p.Failed = append(p.Failed, failure{c.ID, c.What, why})
 			continue
 		}
-		p.Undone++
-		done(c)
+		if changed {
+			p.Undone++
+			done(c)
+		}
 	}
 }
 
-// undo applies the plan of the folder, once, and says why a change of it was not undone whole.
-func (f *folder) undo(ctx context.Context, s *checkpoint.Store, c change) (why string) {
+// undo applies the plan of the folder, once, and says why a change of it was not undone whole,
+// and whether any path of it changed: none did if others undid it already.
+func (f *folder) undo(ctx context.Context, s *checkpoint.Store, c change) (why string, changed bool) {
 	if !f.done {
 		f.done = true
 		f.apply(ctx, s)
 	}
 	if f.Error != "" {
-		return f.Error
+		return f.Error, false
 	}
 	for _, path := range c.Paths {
 		if bad := f.bad[path]; bad != "" {
-			return path + ": " + bad
+			return path + ": " + bad, false
+		}
+		changed = changed || slices.ContainsFunc(f.Steps, func(st checkpoint.Step) bool { return st.Path == path })
+	}
+	for _, k := range f.Kept {
+		if !changed && slices.Contains(c.Paths, k.Path) {
+			return k.Path + ": " + k.Why, false
 		}
 	}
-	return ""
+	return "", changed
 }
 
 func (f *folder) apply(ctx context.Context, s *checkpoint.Store) {

@@ -32,7 +32,11 @@ type noun struct{ *factory.Factory }
 func NewCmd(f *factory.Factory) *cobra.Command {
 	n := noun{f}
 	var o options
-	cmd := factory.Verb("undo [ID]", "Undo changes of files, memory, skills, settings or permissions", "hermes undo\n  hermes undo list\n  hermes undo --since 10:00 --preview", cobra.MaximumNArgs(1), func(ctx context.Context, c *factory.Call) error {
+	var cmd *cobra.Command
+	cmd = factory.Verb("undo [ID]", "Undo changes of files, memory, skills, settings or permissions", "hermes undo\n  hermes undo list\n  hermes undo --since 10:00 --preview", cobra.MaximumNArgs(1), func(ctx context.Context, c *factory.Call) error {
+		if o.since == "" && cmd.Flags().Changed("since") { // as of a variable that is not set
+			return usage.Errorf("--since is empty: use a time such as 10:00")
+		}
 		return n.undo(ctx, c, o)
 	})
 	cmd.Long = "Undo the last change, the change with an ID, or with --since all changes after a time: what the agent changed in your\n" +
@@ -105,6 +109,9 @@ func (n noun) undo(ctx context.Context, c *factory.Call, o options) error {
 	}
 	if o.asJSON && !o.preview && !o.yes {
 		return usage.Errorf("--json asks no question: use it with --preview or --yes")
+	}
+	if o.since != "" && c.Arg(0) != "" {
+		return usage.Errorf("use an ID or --since, not both")
 	}
 	since, err := parseSince(o.since, n.Now())
 	if err != nil {
@@ -199,6 +206,8 @@ func (n noun) report(c *factory.Call, p *plan, asJSON bool) error {
 	} else {
 		if p.Undone > 0 {
 			c.Say("Undid %s.", text.Plural(p.Undone, "change", "changes"))
+		} else if len(p.Failed) == 0 {
+			c.Say("Nothing had to be undone.")
 		}
 		for _, f := range p.Failed {
 			c.Note("hermes: not undone: %s %q: %s", f.ID, text.VisibleName(f.What), text.Visible(f.Why))
@@ -223,6 +232,9 @@ func parseSince(since string, now time.Time) (time.Time, error) {
 	t, err := text.Moment(since, now)
 	if err != nil {
 		return t, usage.Errorf("invalid --since %q: use a time such as 10:00, 2026-11-20, 2026-11-20 10:00 or 2h", since)
+	}
+	if t.After(now) {
+		return t, usage.Errorf("--since %q is still to come: use a time in the past", since)
 	}
 	return t, nil
 }
