@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -76,7 +77,7 @@ func rollback(ctx context.Context, c *Call) (Result, error) {
 	case "branch":
 		return r.branch(ctx)
 	}
-	snap, rest, err := r.which(r.words)
+	snap, rest, err := r.which(ctx, r.words)
 	if err != nil {
 		return Result{}, err
 	}
@@ -113,12 +114,19 @@ func (r *rolling) open(ctx context.Context) (err error) {
 }
 
 // which returns the snapshot that the words begin with, or the newest one of a turn of this
-// session, and the other words.
-func (r *rolling) which(words []string) (checkpoint.Snapshot, []string, error) {
+// session, and the other words. Of names, which the model gives, those of files go first.
+func (r *rolling) which(ctx context.Context, words []string) (checkpoint.Snapshot, []string, error) {
 	if ref := first(words); ref != "" {
-		for _, s := range r.folder.Snapshots {
-			if strconv.Itoa(s.Number) == ref || s.ID == ref || s.Name == ref {
-				return s, words[1:], nil
+		newest := slices.Clone(r.folder.Snapshots) // of equal names
+		slices.Reverse(newest)
+		is := func(s checkpoint.Snapshot) bool { return strconv.Itoa(s.Number) == ref || s.ID == ref }
+		if i := slices.IndexFunc(newest, is); i >= 0 {
+			return newest[i], words[1:], nil
+		}
+		for n := len(words); n > 0 && !r.named(ctx, words[:n]); n-- { // a name may have blanks
+			called := func(s checkpoint.Snapshot) bool { return slices.Equal(strings.Fields(s.Name), words[:n]) }
+			if i := slices.IndexFunc(newest, called); i >= 0 {
+				return newest[i], words[n:], nil
 			}
 		}
 		if _, err := strconv.Atoi(ref); err == nil {
@@ -131,6 +139,20 @@ func (r *rolling) which(words []string) (checkpoint.Snapshot, []string, error) {
 		}
 	}
 	return checkpoint.Snapshot{}, nil, errors.New("there is no checkpoint of this session; list all of the folder with /rollback")
+}
+
+// named reports whether words are the path of a file or folder that is there. Elsewhere all are, so
+// that a checkpoint has only its number there.
+func (r *rolling) named(ctx context.Context, words []string) bool {
+	if r.away {
+		return true
+	}
+	rel, err := r.inFolder(ctx, strings.Join(words, " "))
+	if err != nil {
+		return false
+	}
+	_, err = os.Lstat(filepath.Join(r.folder.Folder, filepath.FromSlash(rel)))
+	return err == nil
 }
 
 // inFolder returns a path, which the user gives from the session's folder, as one in that of
@@ -206,11 +228,17 @@ func (r *rolling) back(ctx context.Context, snap checkpoint.Snapshot, file strin
 	if errors.Is(err, checkpoint.ErrStale) {
 		return p.ask(r.line, "Files changed in this moment, so nothing was done."), nil
 	}
+	if errors.Is(err, errPartly) {
+		return Result{Text: outcome(did, since{}) + "\nThe messages stay, since not all files were restored. Roll back again when they can be, or go on without the last exchanges with `/branch --back N`.\n"}, nil
+	}
 	if err != nil {
 		return Result{}, err
 	}
 	return Result{Text: outcome(did, gone)}, nil
 }
+
+// errPartly means that some steps of a rollback failed, so that its messages stay.
+var errPartly = errors.New("not all files were restored")
 
 // restore does what a plan says and then undoes the messages from one on. Both are done, or the
 // user is told: the record of it goes last.
@@ -231,9 +259,12 @@ func (r *rolling) restore(ctx context.Context, plan checkpoint.Plan, from int64)
 		}
 		var err error
 		did, err = r.store.Restore(ctx, plan, checkpoint.Meta{Session: id, Reason: fmt.Sprint("before rolling back to ", plan.Snapshot.Number)})
+		if err == nil && from != 0 && len(did.Failed) > 0 {
+			return errPartly
+		}
 		return err
 	})
-	if began && (err == nil || errors.Is(err, checkpoint.ErrStale)) {
+	if began && (err == nil || errors.Is(err, checkpoint.ErrStale) || errors.Is(err, errPartly)) {
 		err = errors.Join(err, r.Checkpoints.EndRollback(id))
 	}
 	return did, err
@@ -333,7 +364,7 @@ func (r *rolling) branch(ctx context.Context) (Result, error) {
 	if len(r.words) < 2 {
 		return Result{}, errors.New("add the number of a checkpoint: /rollback branch N [--files] [TITLE]")
 	}
-	snap, rest, err := r.which(r.words[1:])
+	snap, rest, err := r.which(ctx, r.words[1:])
 	if err != nil {
 		return Result{}, err
 	}

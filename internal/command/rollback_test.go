@@ -2,6 +2,8 @@ package command_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"os"
@@ -153,6 +155,74 @@ func TestRollbackKeepsTheRecordOfWhatIsNotDone(t *testing.T) {
 	}
 	if _, ok, err := store.CutOff("me"); ok || err != nil {
 		t.Errorf("the record stays: %v", err)
+	}
+}
+
+// TestRollbackKeepsMessagesOfFilesThatWereNotRestored and names the files.
+func TestRollbackKeepsMessagesOfFilesThatWereNotRestored(t *testing.T) {
+	t.Parallel()
+	dir, store, _ := folder(t, checkpoint.Meta{Session: "me", At: []byte(`{"message":1}`)})
+	snap, _, err := store.Snapshot(t.Context(), dir, checkpoint.Meta{Session: "me", At: []byte(`{"message":1}`)}, checkpoint.SnapshotOptions{Always: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := store.Begin(t.Context(), dir, "write_file", []string{"a.txt"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte("a.txt"))
+	inTheWay := filepath.Join(dir, ".hermes-restore-"+hex.EncodeToString(sum[:])[:12]+".tmp", "x")
+	for _, err := range []error{os.WriteFile(filepath.Join(dir, "a.txt"), []byte("newer\n"), 0o600), w.Done(t.Context()), os.MkdirAll(inTheWay, 0o700)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := hermes.UserText("do it")
+	m.ID = 1
+	f := &fake{state: session.State{Row: hermes.Session{ID: "me", Dir: dir}, Transcript: []hermes.Message{m}}}
+	kept := &undoing{fake: f}
+	r, err := command.Run(t.Context(), fmt.Sprint("/rollback ", snap.Number), command.Call{Session: kept, Where: command.Terminal, Checkpoints: store, Confirmed: true})
+	if err != nil || !strings.Contains(r.Text, "`a.txt` was not restored") || !strings.Contains(r.Text, "The messages stay") || kept.removed {
+		t.Errorf("%v, removed: %v\n%s", err, kept.removed, r.Text)
+	}
+	if _, ok, err := store.CutOff("me"); ok || err != nil {
+		t.Errorf("it counts as cut off: %v", err)
+	}
+}
+
+// undoing is a session that knows whether messages were removed.
+type undoing struct {
+	*fake
+	removed bool
+}
+
+func (f *undoing) Rollback(ctx context.Context, from int64, files func(context.Context) error) error {
+	err := files(ctx)
+	f.removed = err == nil && from != 0
+	return err
+}
+
+// TestRollbackTakesNamesOfFilesFirst: the model gives names to checkpoints, also those of files.
+// Of equal names the newest is meant, and a name may have blanks.
+func TestRollbackTakesNamesOfFilesFirst(t *testing.T) {
+	t.Parallel()
+	dir, store, _ := folder(t, checkpoint.Meta{Session: "me", At: []byte(`{"message":1}`)})
+	for _, name := range []string{"a.txt", "before it", "before it", "before"} {
+		if _, _, err := store.Snapshot(t.Context(), dir, checkpoint.Meta{Session: "me", Turn: "1", Name: name}, checkpoint.SnapshotOptions{Always: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := hermes.UserText("do it")
+	m.ID = 1
+	f := &fake{state: session.State{Row: hermes.Session{ID: "me", Dir: dir}, Transcript: []hermes.Message{m}}}
+	call := command.Call{Session: f, Where: command.Terminal, Checkpoints: store}
+	for line, want := range map[string]string{
+		"/rollback a.txt": "Roll back to checkpoint 1**", "/rollback before it": "checkpoint 4**", "/rollback before": "checkpoint 5**", "/rollback before it a.txt": "checkpoint 4**",
+	} {
+		r, err := command.Run(t.Context(), line, call)
+		if err != nil || !strings.Contains(r.Text, want) || strings.Contains(line, "a.txt") != strings.Contains(r.Text, "\nThe messages stay.\n") {
+			t.Errorf("%s: %v, want %q:\n%s", line, err, want, r.Text)
+		}
 	}
 }
 

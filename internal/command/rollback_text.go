@@ -229,7 +229,7 @@ func unfenced(s string) string { return strings.ReplaceAll(s, "```", "'''") }
 
 // compare shows what changed since a checkpoint.
 func (r *rolling) compare(ctx context.Context) (Result, error) {
-	snap, rest, err := r.which(r.words[1:])
+	snap, rest, err := r.which(ctx, r.words[1:])
 	if err != nil {
 		return Result{}, err
 	}
