@@ -11,6 +11,7 @@ import (
 
 	"hermes/internal/checkpoint/object"
 	"hermes/internal/patch"
+	"hermes/internal/text"
 )
 
 // Change is one path at which two trees differ.
@@ -180,7 +181,9 @@ func childrenOf(objects contents, rel string, s State) ([]child, error) {
 	return list, nil
 }
 
-// show describes a change: as a diff if both sides are texts or nothing.
+// show describes a change: as a diff if both sides are texts or nothing. Rights that change with
+// the text, or with which a program or more comes back, have a line before it. Names cannot look
+// like more lines.
 func (w *workspace) show(rel string, a, b State) (string, error) {
 	old, oldText, err := w.text(a)
 	if err != nil {
@@ -190,15 +193,21 @@ func (w *workspace) show(rel string, a, b State) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", rel, err)
 	}
+	rel = text.VisibleName(rel)
 	if (a.Kind == File || b.Kind == File) && oldText && nowText && old != now {
-		from, to := "a/"+rel, "b/"+rel
-		if a.Kind == None {
+		from, to, modes := "a/"+rel, "b/"+rel, ""
+		switch {
+		case a.Kind == None:
 			from = "/dev/null"
-		}
-		if b.Kind == None {
+			if b.Mode&^0o666 != 0 {
+				modes = fmt.Sprintf("%s: rights %v\n", rel, b.Mode)
+			}
+		case b.Kind == None:
 			to = "/dev/null"
+		case a.Mode != b.Mode:
+			modes = fmt.Sprintf("%s: rights %v, now %v\n", rel, a.Mode, b.Mode)
 		}
-		return patch.Unified(from, to, old, now), nil
+		return modes + patch.Unified(from, to, old, now), nil
 	}
 	return fmt.Sprintf("%s: %s, now %s\n", rel, a.Describe(), b.Describe()), nil
 }
@@ -231,7 +240,7 @@ func (s State) Describe() string {
 	case Folder:
 		return fmt.Sprintf("folder (%v)", s.Mode)
 	case Link:
-		return "link to " + s.Target
+		return "link to " + text.VisibleName(s.Target)
 	}
 	return "left out (" + s.Why.String() + ")"
 }

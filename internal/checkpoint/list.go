@@ -100,11 +100,16 @@ func (w *workspace) saveList() error {
 func (l *list) find(ref string) (Snapshot, error) {
 	var found []Snapshot
 	for _, s := range l.Snapshots {
-		if s.ID == ref || fmt.Sprint(s.Number) == ref || ref != "" && s.Name == ref {
+		if s.ID == ref || fmt.Sprint(s.Number) == ref {
 			return s, nil
 		}
 		if len(ref) >= 4 && len(ref) < len(s.ID) && s.ID[:len(ref)] == ref {
 			found = append(found, s)
+		}
+	}
+	for _, s := range slices.Backward(l.Snapshots) { // the newest of equal names
+		if ref != "" && s.Name == ref {
+			return s, nil
 		}
 	}
 	if len(found) != 1 {
