@@ -338,6 +338,9 @@ func TestUndoSaysWhatItDid(t *testing.T) {
 			t.Errorf("%q: status %d, %s%s", args, status, out, errs)
 		}
 	}
+	if out := p.must("undo", "--json", "--preview"); !strings.Contains(out, `"diff": "--- `) || !strings.Contains(out, "-  max_turns: 9") {
+		t.Errorf("--json hides what becomes of the settings: %s", out)
+	}
 	if out := p.must("undo", "--since", "1h", "--yes"); !strings.Contains(out, "Undid 1 change.") || !strings.Contains(out, "undo each other") {
 		t.Errorf("two writes that undo each other: %s", out)
 	}

@@ -27,6 +27,7 @@ type change struct {
 	Paths  []string  `json:"paths"`            // of files: in the folder
 	Undone bool      `json:"undone,omitempty"`
 	IsUndo bool      `json:"undo,omitempty"` // it undid another one
+	Diff   string    `json:"diff,omitempty"` // of other changes than of files: what undoing it does, if it is planned
 
 	journal undo.Change // of all kinds but files
 }
@@ -122,7 +123,7 @@ func (r *records) choose(ctx context.Context, id string, since time.Time) (*plan
 
 // plan works out how changes are undone. Those of files of one folder are undone together.
 func (r *records) plan(ctx context.Context, changes ...change) *plan {
-	p := &plan{records: r, Changes: []change{}, texts: map[string]string{}}
+	p := &plan{records: r, Changes: []change{}}
 	ids := map[string][]string{}
 	var folders []string
 	for _, c := range changes {

@@ -2,6 +2,7 @@ package undo
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"hermes/internal/checkpoint"
@@ -16,7 +17,6 @@ type plan struct {
 	Failed  []failure `json:"failed,omitempty"`
 
 	records *records
-	texts   map[string]string // diffs of other changes than of files, by id
 	force   bool
 }
 
@@ -67,19 +67,36 @@ func (p *plan) able() int {
 // describe adds the diffs of what is not in workspaces.
 func (p *plan) describe() error {
 	var list []undo.Change
-	for _, c := range p.Changes {
-		if c.Kind != kindFile {
-			list = append(list, c.journal)
+	var of []*change
+	for i := range p.Changes {
+		if c := &p.Changes[i]; c.Kind != kindFile {
+			list, of = append(list, c.journal), append(of, c)
 		}
 	}
 	texts, err := p.records.journal.Preview(list)
 	if err != nil {
 		return err
 	}
-	for i, c := range list {
-		p.texts[c.ID] = texts[i]
+	for i, c := range of {
+		c.Diff = texts[i]
 	}
 	return nil
+}
+
+// undo undoes a change of the journal if that still does what was shown, and else says why not.
+func (p *plan) undo(ctx context.Context, c change) (why string) {
+	list := []undo.Change{c.journal}
+	now, err := p.records.journal.Preview(list)
+	if err == nil && now[0] != c.Diff {
+		err = errors.New("it would do something else now than was shown; undo it again")
+	}
+	if err == nil {
+		_, err = p.records.journal.Undo(ctx, list, "person", p.force)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // run undoes all changes, newest first, and goes on where one fails. done is called for each
@@ -90,8 +107,8 @@ func (p *plan) run(ctx context.Context, done func(change)) {
 		if c.Kind == kindFile {
 			i := slices.IndexFunc(p.Folders, func(f *folder) bool { return f.Folder == c.Folder })
 			why, changed = p.Folders[i].undo(ctx, p.records.files, c)
-		} else if _, err := p.records.journal.Undo(ctx, []undo.Change{c.journal}, "person", p.force); err != nil {
-			why = err.Error()
+		} else {
+			why = p.undo(ctx, c)
 		}
 		if why != "" {
 			p.Failed = append(p.Failed, failure{c.ID, c.What, why})

@@ -171,7 +171,7 @@ func (n noun) preview(c *factory.Call, p *plan) {
 	}
 	for _, ch := range p.Changes {
 		c.Say("%s  %s  %s", n.clock(ch.Time), ch.Kind, text.VisibleName(ch.What))
-		fmt.Fprint(c.Out, text.Visible(p.texts[ch.ID]))
+		fmt.Fprint(c.Out, text.Visible(ch.Diff))
 	}
 	for _, f := range p.Folders {
 		if len(f.Steps)+len(f.Kept)+len(f.Conflicts) == 0 && f.Error == "" {
