@@ -8,7 +8,7 @@ import (
 // Diff returns what is staged, or all that differs from the last commit together with the names of
 // new files. With stat it is a table of the files. Paths are files and folders, as they are named
 // from the folder; none means all. The filters of all settings are off, so a file that one would
-// change is compared as it is.
+// change is compared as it is. What is longer than [MaxOutput] is cut, and says so.
 func (r Repository) Diff(ctx context.Context, staged, stat bool, paths []string) (string, error) {
 	r, err := r.Unfiltered(ctx)
 	if err != nil {
@@ -25,6 +25,9 @@ func (r Repository) Diff(ctx context.Context, staged, stat bool, paths []string)
 		args = append(args, "HEAD")
 	} // without a commit: what differs from what is staged
 	out, err := r.Run(ctx, append(append(args, "--"), paths...)...)
+	if len(out) >= MaxOutput {
+		out += "\n… [cut; name paths to see less of it]\n"
+	}
 	if err != nil || staged {
 		return out, err
 	}

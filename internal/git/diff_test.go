@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"hermes/internal/git"
 )
 
 // TestDiffObeysNoSettingOfTheRepository that starts a program, and takes paths as they are.
@@ -106,5 +108,17 @@ func TestDiffFetchesNothing(t *testing.T) {
 	}
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("the repository started a program")
+	}
+}
+
+// TestALongDiffSaysThatItIsCut and still names new files.
+func TestALongDiffSaysThatItIsCut(t *testing.T) {
+	t.Parallel()
+	r := mustRepository(t)
+	write(t, r, "a.txt", strings.Repeat("a line of it\n", git.MaxOutput/13+1))
+	write(t, r, "new.txt", "new")
+	out, err := r.Diff(t.Context(), false, false, nil)
+	if err != nil || !strings.HasSuffix(out, "\n… [cut; name paths to see less of it]\nnew file, not staged: new.txt\n") {
+		t.Errorf("%v, %d bytes, ending in %q", err, len(out), out[max(0, len(out)-100):])
 	}
 }
