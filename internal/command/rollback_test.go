@@ -212,10 +212,17 @@ func TestRollbackTakesNamesOfFilesFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if _, _, err := store.Snapshot(t.Context(), dir, checkpoint.Meta{Reason: "of none"}, checkpoint.SnapshotOptions{Always: true}); err != nil {
+		t.Fatal(err)
+	}
 	m := hermes.UserText("do it")
 	m.ID = 1
 	f := &fake{state: session.State{Row: hermes.Session{ID: "me", Dir: dir}, Transcript: []hermes.Message{m}}}
 	call := command.Call{Session: f, Where: command.Terminal, Checkpoints: store}
+	r, err := command.Run(t.Context(), "/rollback tree", call)
+	if err != nil || !strings.Contains(r.Text, "  before it\n") || !strings.Contains(r.Text, "  of none\n") {
+		t.Errorf("the tree: %v\n%s", err, r.Text)
+	}
 	for line, want := range map[string]string{
 		"/rollback a.txt": "Roll back to checkpoint 1**", "/rollback before it": "checkpoint 4**", "/rollback before": "checkpoint 5**", "/rollback before it a.txt": "checkpoint 4**",
 	} {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -201,7 +202,7 @@ func (r *rolling) tree(ctx context.Context) (Result, error) {
 		if s.ID == r.folder.Head {
 			mark = " *"
 		}
-		fmt.Fprintf(&b, "%s%d%s  %s  %s", s.Lines, s.Number, mark, r.time(s.Snapshot), unfenced(text.OneLine(text.Visible(s.Reason), excerptSize)))
+		fmt.Fprintf(&b, "%s%d%s  %s  %s", s.Lines, s.Number, mark, r.time(s.Snapshot), unfenced(text.OneLine(text.Visible(cmp.Or(s.Name, s.Reason)), excerptSize)))
 		if asked := r.plainAsked(s.Snapshot); asked != "" {
 			b.WriteString("  " + unfenced(asked))
 		}
@@ -213,8 +214,12 @@ func (r *rolling) tree(ctx context.Context) (Result, error) {
 
 // plainAsked is asked for a code block.
 func (r *rolling) plainAsked(s checkpoint.Snapshot) string {
-	if s.Session != r.Session.ID() {
-		return strings.TrimSpace("session " + s.Session)
+	switch s.Session {
+	case "":
+		return ""
+	case r.Session.ID():
+	default:
+		return "session " + s.Session
 	}
 	for _, m := range r.state.Transcript {
 		if m.ID != 0 && m.ID == s.Position().Message {
