@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -175,6 +176,28 @@ func TestProtectedFilesAreNotRestored(t *testing.T) {
 	s.say(callRestore)
 	if got := s.lastOf("restore"); !strings.Contains(got, ".env") || s.file(".env") != "TOKEN=x\n" || s.file("a.txt") != "new\n" || len(s.asked) > 0 {
 		t.Errorf("%s; %q; asked %d times", got, s.file(".env"), len(s.asked))
+	}
+}
+
+// TestTheModelPushesNoCheckpointsOut: a turn makes only so many, so that older ones stay.
+func TestTheModelPushesNoCheckpointsOut(t *testing.T) {
+	t.Parallel()
+	s := begun(t, hermes.AllowOnce)
+	calls := make([]string, 0, 25)
+	for i := range 25 {
+		calls = append(calls, fmt.Sprintf(`CALL checkpoint {"name":"flood %c"}`, 'a'+i))
+	}
+	s.say(calls...)
+	if got := s.lastOf("checkpoint"); !strings.Contains(got, "would push out older ones") {
+		t.Errorf("the last one: %s", got)
+	}
+	w, err := s.store().List(s.dir)
+	if err != nil || len(w.Snapshots) == 0 || w.Snapshots[0].Name != "start" || len(w.Snapshots) > 10 {
+		t.Errorf("%v, %d checkpoints", err, len(w.Snapshots))
+	}
+	s.say(`CALL checkpoint {"name":"next turn"}`)
+	if got := s.lastOf("checkpoint"); !strings.Contains(got, "next turn") {
+		t.Errorf("in the next turn: %s", got)
 	}
 }
 

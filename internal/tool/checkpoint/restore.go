@@ -106,13 +106,16 @@ func (t *Toolset) run(ctx context.Context, c *hermes.Call, _ restoreArgs) (herme
 		}
 		return hermes.JSONResult(out)
 	}
+	m := t.meta(c)
+	if err := t.room(p.Folder, m); err != nil {
+		return hermes.Result{}, err
+	}
 	files := filesOf(p)
 	unlock, err := t.config.Files.Lock(ctx, files...)
 	if err != nil {
 		return hermes.Result{}, err
 	}
 	defer unlock()
-	m := t.meta(c)
 	m.Reason = fmt.Sprint("before restoring ", p.Snapshot.Number)
 	did, err := t.config.Store.Restore(context.WithoutCancel(ctx), p, m) // it is short, and half of it helps no one
 	if errors.Is(err, checkpoint.ErrStale) {

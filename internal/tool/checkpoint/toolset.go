@@ -116,12 +116,37 @@ func (t *Toolset) make(ctx context.Context, c *hermes.Call, in checkpointArgs) (
 		return hermes.Result{}, err
 	}
 	m := t.meta(c)
+	if err := t.room(folder, m); err != nil {
+		return hermes.Result{}, err
+	}
 	m.Name, m.Reason = name, "checkpoint of the model"
 	s, _, err := t.config.Store.Snapshot(ctx, folder, m, checkpoint.SnapshotOptions{Always: true})
 	if err != nil {
 		return hermes.Result{}, err
 	}
 	return hermes.JSONResult(checkpointResult{Checkpoint: s.Number, Name: name, Files: s.Files, LeftOut: s.LeftOut})
+}
+
+// maxOfTurn bounds the snapshots of one turn: only so many are kept of a folder, and those that
+// the user needs must not make room for more of the model's.
+const maxOfTurn = 6
+
+// room refuses one more snapshot of a turn that has enough.
+func (t *Toolset) room(folder string, m checkpoint.Meta) error {
+	w, err := t.config.Store.List(folder)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, s := range w.Snapshots {
+		if s.Session == m.Session && s.Turn == m.Turn {
+			n++
+		}
+	}
+	if n >= maxOfTurn {
+		return fmt.Errorf("this turn has %d checkpoints already, and more would push out older ones: go on without, or tell the user", n)
+	}
+	return nil
 }
 
 func (t *Toolset) meta(c *hermes.Call) checkpoint.Meta {
