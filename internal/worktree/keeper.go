@@ -128,7 +128,7 @@ func (k *Keeper) Named(dir, name string) (Record, error) {
 	}
 	main, _ := mainOf(dir)
 	for _, r := range all {
-		if r.State == Ready && (r.Path == name || r.Main == main && (r.Name == name || r.Branch == name)) {
+		if (r.State == Ready || r.State == Removing) && (r.Path == name || r.Main == main && (r.Name == name || r.Branch == name)) {
 			return r, nil
 		}
 	}
@@ -152,7 +152,7 @@ func (k *Keeper) read(name string) (r Record, err error) {
 	if err := json.Unmarshal(src, &r); err != nil {
 		return r, err
 	}
-	if !filepath.IsAbs(r.Path) || k.file(r.Path) != name || filepath.Dir(filepath.Dir(r.Path)) != r.Main {
+	if !filepath.IsAbs(r.Path) || k.file(r.Path) != name || filepath.Dir(r.Path) != filepath.Join(r.Main, folderName) || filepath.Base(r.Path) != r.Name {
 		return r, errors.New("it is no record of a worktree")
 	}
 	return r, nil
@@ -190,7 +190,7 @@ func (k *Keeper) alone(ctx context.Context, main string) (*atomicfile.Lock, erro
 			err = errors.Join(err, k.unmake(ctx, r))
 		}
 		if r.State == Removing && r.Main == main {
-			err = errors.Join(err, k.finish(ctx, &Gone{Record: r}))
+			_ = k.again(ctx, r) // else the next one tries; what cannot be removed must not stop all others
 		}
 		if r.State == Removed && k.Now().Sub(r.Removed) > keepRemoved {
 			_ = k.forget(r) // else it is known a little longer

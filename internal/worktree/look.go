@@ -32,7 +32,7 @@ func (k *Keeper) Look(ctx context.Context, r Record) []string {
 	if l.git, err = g.Unfiltered(ctx); err != nil {
 		return []string{"it cannot be looked at: " + text.OneLine(text.Visible(err.Error()), 200)}
 	}
-	for _, look := range []func(context.Context) error{l.locked, l.files, l.index, l.commits, l.stashes} {
+	for _, look := range []func(context.Context) error{l.locked, l.files, l.index, l.commits, l.left, l.own, l.stashes} {
 		if err := look(ctx); err != nil {
 			l.lost("it cannot be looked at: %s", text.OneLine(text.Visible(err.Error()), 200))
 		}
@@ -80,7 +80,7 @@ func reason(why string) string {
 
 // files finds changed files, new ones, and ignored ones that are neither copies nor can be made again.
 func (l *looker) files(ctx context.Context) error {
-	out, err := l.record.run(ctx, l.git, "status", "--porcelain=v1", "-z", "--ignore-submodules=dirty", "--untracked-files=normal", "--ignored=traditional")
+	out, err := l.record.run(ctx, l.git, slices.Concat(l.seeing(), []string{"status", "--porcelain=v1", "-z", "--ignore-submodules=dirty", "--untracked-files=normal", "--ignored=traditional"})...)
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,11 @@ func (l *looker) commits(ctx context.Context) error {
 	if _, err := l.record.run(ctx, l.git, "rev-parse", "--verify", "--quiet", "refs/heads/"+l.record.Branch); err == nil {
 		tips = append(tips, "refs/heads/"+l.record.Branch)
 	}
-	out, err := l.record.run(ctx, l.git, slices.Concat([]string{"rev-list", "--count"}, tips, []string{"--not", "--exclude=" + l.record.Branch, "--branches", "--remotes", "--tags"})...)
+	not, err := others(ctx, l.git, l.record.Branch)
+	if err != nil {
+		return err
+	}
+	out, err := l.record.run(ctx, l.git, slices.Concat([]string{"rev-list", "--count"}, tips, not)...)
 	if err != nil {
 		return err
 	}
@@ -239,7 +243,7 @@ func (l *looker) stashes(ctx context.Context) error {
 	if _, err := l.record.run(ctx, l.git, "rev-parse", "--verify", "--quiet", "refs/stash"); err != nil {
 		return nil
 	}
-	out, err := l.record.run(ctx, l.git, "log", "-g", "--format=%gs", "refs/stash", "--")
+	out, err := l.record.run(ctx, l.git, "log", "-g", "--no-show-signature", "--format=%gs", "refs/stash", "--")
 	if err != nil {
 		return err
 	}

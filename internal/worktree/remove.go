@@ -41,11 +41,21 @@ func (k *Keeper) Remove(ctx context.Context, r Record, force bool, uses ...strin
 		return Gone{}, err
 	}
 	defer lock.Release()
-	if r, err = k.read(k.file(r.Path)); err != nil || r.State != Ready { // another process was first
+	tried := r.State == Removing
+	if r, err = k.read(k.file(r.Path)); err == nil && tried && r.State == Removed { // just now
+		return Gone{Record: r}, nil
+	}
+	if err != nil || r.State != Ready && r.State != Removing { // another process was first
 		return Gone{}, ErrUnknown
 	}
 	g := Gone{Record: r}
+	if r.State == Removing { // it was tried before this
+		return g, k.finish(ctx, &g)
+	}
 	if _, err := os.Lstat(r.Path); errors.Is(err, os.ErrNotExist) { // by the user
+		if g.Lost = k.lookGone(ctx, r); len(g.Lost) > 0 && !force {
+			return g, &LossError{r, g.Lost}
+		}
 		read, done := k.Read(r.Main)
 		defer done()
 		if g.Tip, err = tipOf(ctx, read, "refs/heads/"+r.Branch); err == nil {
@@ -66,19 +76,52 @@ func (k *Keeper) Remove(ctx context.Context, r Record, force bool, uses ...strin
 	if err := k.save(g.Record); err != nil { // so that it is finished after a crash
 		return g, err
 	}
+	if err := k.aside(r); err != nil {
+		r.State = Ready
+		return Gone{Record: r}, errors.Join(fmt.Errorf("remove the worktree %s: %w", r.Path, err), k.save(r))
+	}
 	return g, k.finish(ctx, &g)
+}
+
+// asideName is the name of a worktree's folder while that is removed. No worktree has such a name.
+func asideName(r Record) string { return ".removing-" + r.Name }
+
+// aside gives the folder of a worktree another name in one step: from then on its path leads no one into it,
+// and a removal that was cut off is told from one that never began.
+func (k *Keeper) aside(r Record) error {
+	root, err := folderOf(r.Main, folderName)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.RemoveAll(asideName(r)); err != nil { // of one before it
+		return err
+	}
+	return root.Rename(r.Name, asideName(r))
+}
+
+// again goes on with a removal that was cut off. One that had not begun is none: somebody may
+// work there since.
+func (k *Keeper) again(ctx context.Context, r Record) error {
+	_, err := os.Lstat(filepath.Join(filepath.Dir(r.Path), asideName(r)))
+	_, there := os.Lstat(r.Path)
+	if errors.Is(err, os.ErrNotExist) && there == nil {
+		r.State, r.Forced = Ready, false
+		return k.save(r)
+	}
+	return k.finish(ctx, &Gone{Record: r})
 }
 
 // finish removes the files of a worktree, git's folder of it, and its branch if other ones have all of its
 // commits. The files are removed as files, which starts no program and follows no link.
 func (k *Keeper) finish(ctx context.Context, g *Gone) error {
-	if err := errors.Join(removeBelow(filepath.Join(g.Main, folderName), g.Name), removeOwn(g.Record)); err != nil {
+	if err := errors.Join(removeBelow(g.Main, asideName(g.Record), folderName), removeOwn(g.Record)); err != nil {
 		return fmt.Errorf("remove the worktree %s: %w", g.Path, err)
 	}
 	read, done := k.Read(g.Main)
 	defer done()
 	if at, err := tipOf(ctx, read, "refs/heads/"+g.Branch); err == nil {
-		if g.Kept = g.Branch; contained(ctx, read, g.Branch) && k.deleteBranch(ctx, g.Record, at) == nil {
+		if g.Kept = g.Branch; contained(ctx, read, g.Branch) && !checkedOut(ctx, read, g.Branch) && k.deleteBranch(ctx, g.Record, at) == nil {
 			g.Kept = ""
 		}
 	}
@@ -100,8 +143,33 @@ func (k *Keeper) deleteBranch(ctx context.Context, r Record, at string) error {
 
 // contained reports whether other branches have all commits of one.
 func contained(ctx context.Context, g git.Repository, branch string) bool {
-	out, err := g.Run(ctx, "rev-list", "--count", "refs/heads/"+branch, "--not", "--exclude="+branch, "--branches", "--remotes", "--tags")
+	not, err := others(ctx, g, branch)
+	if err != nil {
+		return false
+	}
+	out, err := g.Run(ctx, slices.Concat([]string{"rev-list", "--count", "refs/heads/" + branch}, not)...)
 	return err == nil && strings.TrimSpace(out) == "0"
+}
+
+// others are the arguments of rev-list that leave out what branches other than one have. Another name of that branch is not another one.
+func others(ctx context.Context, g git.Repository, branch string) ([]string, error) {
+	names, err := g.Run(ctx, "for-each-ref", "--format=%(symref) %(refname)", "refs/heads")
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"--not", "--exclude=" + branch}
+	for name := range strings.Lines(names) {
+		if alias, ok := strings.CutPrefix(strings.TrimSpace(name), "refs/heads/"+branch+" refs/heads/"); ok {
+			args = append(args, "--exclude="+alias)
+		}
+	}
+	return append(args, "--branches", "--remotes", "--tags"), nil
+}
+
+// checkedOut reports whether a folder is on a branch, or it cannot be found out.
+func checkedOut(ctx context.Context, g git.Repository, branch string) bool {
+	out, err := g.Run(ctx, "worktree", "list", "--porcelain")
+	return err != nil || slices.Contains(strings.Split(out, "\n"), "branch refs/heads/"+branch)
 }
 
 func tip(ctx context.Context, g git.Repository, r Record) (string, error) {
@@ -120,7 +188,7 @@ func (k *Keeper) unmake(ctx context.Context, r Record) error {
 	if r.State != Making || r.Path == "" {
 		return nil
 	}
-	if err := removeBelow(filepath.Join(r.Main, folderName), r.Name); err != nil {
+	if err := removeBelow(r.Main, r.Name, folderName); err != nil {
 		return fmt.Errorf("clean up the worktree %s, which was not finished: %w", r.Path, err)
 	}
 	if err := removeOwn(r); err != nil {
@@ -157,7 +225,7 @@ func removeOwn(r Record) error {
 	for _, e := range entries {
 		to, err := os.ReadFile(filepath.Join(trees, e.Name(), "gitdir"))
 		if err == nil && strings.TrimSpace(string(to)) == filepath.Join(r.Path, ".git") {
-			if err := removeBelow(trees, e.Name()); err != nil {
+			if err := removeBelow(r.Main, e.Name(), ".git", "worktrees"); err != nil {
 				return err
 			}
 		}
@@ -165,9 +233,10 @@ func removeOwn(r Record) error {
 	return nil
 }
 
-// removeBelow removes an entry of a folder with all that is in it, and follows no link.
-func removeBelow(dir, name string) error {
-	root, err := os.OpenRoot(dir)
+// removeBelow removes an entry of a folder below a top folder with all that is in it, and follows no link, also
+// not instead of the folder.
+func removeBelow(top, name string, folder ...string) error {
+	root, err := folderOf(top, folder...)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -176,4 +245,27 @@ func removeBelow(dir, name string) error {
 	}
 	defer root.Close()
 	return root.RemoveAll(name)
+}
+
+// folderOf opens a folder below a top folder, if none of its parts is a link.
+func folderOf(top string, folder ...string) (*os.Root, error) {
+	root, err := os.OpenRoot(top)
+	for _, name := range folder {
+		if err != nil {
+			return nil, err
+		}
+		in := root
+		defer in.Close()
+		info, err2 := in.Lstat(name)
+		if err2 != nil {
+			return nil, err2
+		}
+		if root, err = in.OpenRoot(name); err != nil {
+			return nil, err
+		}
+		if now, err := root.Stat("."); err != nil || !os.SameFile(info, now) {
+			return nil, errors.Join(err, root.Close(), fmt.Errorf("%s is a link; nothing is removed through it", filepath.Join(in.Name(), name)))
+		}
+	}
+	return root, err
 }

@@ -214,7 +214,7 @@ func TestARemovalThatWasCutOffIsFinished(t *testing.T) {
 	if _, err := s.keeper.Remove(t.Context(), m.Record, false); err == nil {
 		t.Fatal("it was removed")
 	}
-	if err := os.Chmod(filepath.Join(locked, "in"), 0o700); err != nil {
+	if err := os.Chmod(filepath.Join(filepath.Dir(m.Path), ".removing-x", "node_modules", "in"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	s.make(worktree.Ask{Name: "y"})
