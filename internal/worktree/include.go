@@ -61,6 +61,9 @@ func (m *maker) include(ctx context.Context) error {
 			c.skip(name, err)
 		}
 	}
+	if err := m.unseen(ctx, c); err != nil {
+		return err
+	}
 	m.Copied = c.copied
 	if n := len(c.copied); n > 0 {
 		m.note("Copied %s by %s: %s.", text.Plural(n, "ignored file", "ignored files"), includeName, some(sortedKeys(c.copied)))
@@ -73,16 +76,7 @@ func (m *maker) include(ctx context.Context) error {
 
 // included returns the ignored files that the patterns match, with slashes.
 func (m *maker) included(ctx context.Context) ([]string, error) {
-	g := m.git
-	g.Dir = m.top
-	list := func(args ...string) ([]string, error) {
-		out, err := g.Run(ctx, args...)
-		if err == nil && len(out) >= git.MaxOutput {
-			err = errors.New("they match too many files")
-		}
-		return fields(out), err
-	}
-	matched, err := list("ls-files", "-z", "--others", "--ignored", "--exclude-from="+includeName)
+	matched, err := m.list(ctx, m.top, "ls-files", "-z", "--others", "--ignored", "--exclude-from="+includeName)
 	if err != nil {
 		return nil, err
 	}
@@ -91,15 +85,51 @@ func (m *maker) included(ctx context.Context) ([]string, error) {
 		m.note("%s matches %d files; only the first %d were looked at.", includeName, len(matched), maxCopies)
 		matched = matched[:maxCopies]
 	}
-	var ignored []string
-	for part := range slices.Chunk(matched, 100) { // of those, the ones that git ignores
-		some, err := list(slices.Concat([]string{"--literal-pathspecs", "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--"}, part)...)
+	return m.ignored(ctx, m.top, matched)
+}
+
+// list runs git in a folder, and returns the names that it says.
+func (m *maker) list(ctx context.Context, dir string, args ...string) ([]string, error) {
+	g := m.git
+	g.Dir = dir
+	out, err := g.Run(ctx, args...)
+	if err == nil && len(out) >= git.MaxOutput {
+		err = errors.New("they match too many files")
+	}
+	return fields(out), err
+}
+
+// ignored returns those of some files of a work tree that git ignores there.
+func (m *maker) ignored(ctx context.Context, top string, names []string) (ignored []string, err error) {
+	for part := range slices.Chunk(names, 100) {
+		some, err := m.list(ctx, top, slices.Concat([]string{"--literal-pathspecs", "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--"}, part)...)
 		if err != nil {
 			return nil, err
 		}
 		ignored = append(ignored, some...)
 	}
 	return ignored, nil
+}
+
+// unseen removes copies that git does not ignore in the worktree, such as those that a change of .gitignore hides which
+// is not committed: somebody would commit them.
+func (m *maker) unseen(ctx context.Context, c *copier) error {
+	names := sortedKeys(c.copied)
+	ignored, err := m.ignored(ctx, m.Path, names)
+	if err != nil {
+		return fmt.Errorf("find what is ignored in the worktree: %w", err)
+	}
+	for _, name := range names {
+		if slices.Contains(ignored, name) {
+			continue
+		}
+		if err := c.to.Remove(name); err != nil {
+			return err
+		}
+		delete(c.copied, name)
+		c.skip(name, errors.New("the last commit does not ignore it"))
+	}
+	return nil
 }
 
 // copier copies files from one folder into another, never through links out of them.

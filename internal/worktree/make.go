@@ -60,7 +60,7 @@ func (k *Keeper) Make(ctx context.Context, a Ask) (Made, error) {
 	if err := m.plan(ctx); err != nil {
 		return Made{}, err
 	}
-	if err := m.folder(); err != nil {
+	if err := m.folder(ctx); err != nil {
 		return Made{}, err
 	}
 	if err := k.save(m.Record); err != nil { // before anything is made, so that it is found
@@ -115,6 +115,9 @@ func (m *maker) note(format string, args ...any) {
 
 // plan decides name, branch and commit.
 func (m *maker) plan(ctx context.Context) error {
+	if _, err := m.git.Run(ctx, "rev-parse", "--git-dir"); err != nil { // such as one that belongs to somebody else
+		return fmt.Errorf("git cannot use the repository %s: %s", m.top, text.OneLine(text.Visible(err.Error()), 200))
+	}
 	head, err := m.commit(ctx, "HEAD")
 	if err != nil {
 		return fmt.Errorf("%s has no commit yet, so that a worktree of it would be empty; make the first commit, or work without a worktree", m.top)
@@ -122,6 +125,9 @@ func (m *maker) plan(ctx context.Context) error {
 	rel, err := filepath.Rel(m.top, m.dir)
 	if err != nil {
 		return err
+	}
+	if below(rel, folderName) { // it has no worktrees of its own
+		rel = "."
 	}
 	if again := m.ask.Again; again != nil {
 		m.Name, m.Base, m.Branch = again.Name, again.Tip, again.Branch
@@ -221,7 +227,7 @@ func (m *maker) make(ctx context.Context) error {
 }
 
 // folder makes the folder of all worktrees, which ignores itself.
-func (m *maker) folder() error {
+func (m *maker) folder(ctx context.Context) error {
 	at := filepath.Join(m.Main, folderName)
 	if err := os.Mkdir(at, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -229,8 +235,14 @@ func (m *maker) folder() error {
 	if info, err := os.Lstat(at); err != nil || !info.IsDir() {
 		return fmt.Errorf("%s is not a folder of its own, so no worktree is made there; rename it", at)
 	}
-	f, err := os.OpenFile(filepath.Join(at, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	ignore := filepath.Join(at, ".gitignore")
+	f, err := os.OpenFile(ignore, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
+		g := m.git
+		g.Dir = m.Main
+		if _, err := g.Run(ctx, "check-ignore", "--quiet", "--", m.Path); err != nil {
+			return fmt.Errorf("git does not ignore %s, so the worktree would be committed with the repository; add the line * to %s", m.Path, ignore)
+		}
 		return nil
 	}
 	if err != nil {
@@ -263,7 +275,10 @@ func clean(name string) string {
 		}
 	}
 	name = strings.Trim(name[:min(len(name), 50)], "-_.")
-	return strings.TrimSuffix(name, ".lock")
+	for strings.HasSuffix(name, ".lock") { // no branch ends so
+		name = strings.TrimRight(strings.TrimSuffix(name, ".lock"), "-_.")
+	}
+	return name
 }
 
 func random() string {
