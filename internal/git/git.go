@@ -26,7 +26,8 @@ import (
 // called concurrently.
 type Repository struct {
 	Dir string // the folder
-	// Env returns the whole environment of git, as NAME=value; nil is an empty one.
+	// Env returns the whole environment of git, as NAME=value; nil is an empty one. Variables that lead git to
+	// another repository or index, as a hook of git has, are left out.
 	Env func() []string
 	// Files are open files that git gets.
 	Files []*os.File
@@ -85,7 +86,7 @@ func (r Repository) start(ctx context.Context, args []string, out, complaints io
 	}
 	var env []string
 	if r.Env != nil {
-		env = r.Env()
+		env = slices.DeleteFunc(slices.Clone(r.Env()), elsewhere)
 	}
 	var launcher proc.Launcher
 	if r.Inside != nil {
@@ -97,6 +98,15 @@ func (r Repository) start(ctx context.Context, args []string, out, complaints io
 		Path: "git", Args: args, Dir: r.Dir, Env: env, Files: r.Files, Guard: r.Guard, Launcher: launcher, Stdout: out, Stderr: complaints,
 	})
 	return st.Code, err
+}
+
+// elsewhere reports whether a variable leads git away from the repository of its folder.
+func elsewhere(variable string) bool {
+	name, _, _ := strings.Cut(variable, "=")
+	return slices.Contains([]string{
+		"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE",
+		"GIT_PREFIX", "GIT_IMPLICIT_WORK_TREE", "GIT_SHALLOW_FILE", "GIT_GRAFT_FILE", "GIT_REPLACE_REF_BASE",
+	}, name)
 }
 
 // MaxOutput is how much of the output of git is kept, in bytes: no message may have more.

@@ -187,3 +187,56 @@ func TestARepositoryElsewhereIsAskedThere(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestVariablesLeadToNoOtherRepository: whoever starts Hermes may be a hook of git.
+func TestVariablesLeadToNoOtherRepository(t *testing.T) {
+	t.Parallel()
+	r, other := mustRepository(t), mustRepository(t)
+	write(t, other, "d.txt", "d")
+	must(t, other, "add", ".")
+	env, at := r.Env, filepath.Join(other.Dir, ".git")
+	r.Env = func() []string {
+		return append(env(), "GIT_DIR="+at, "GIT_WORK_TREE="+other.Dir, "GIT_INDEX_FILE="+filepath.Join(at, "index"), "GIT_OBJECT_DIRECTORY="+filepath.Join(at, "none"))
+	}
+	out, err := r.Run(t.Context(), "ls-files")
+	if err != nil || strings.Contains(out, "d.txt") {
+		t.Errorf("the files are %q, %v", out, err)
+	}
+}
+
+// TestAMissingObjectStartsNoProgram: git would fetch it from the remote that the settings promise it of.
+func TestAMissingObjectStartsNoProgram(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the program is a script of sh")
+	}
+	r := mustRepository(t)
+	ran, program := filepath.Join(t.TempDir(), "ran"), filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\ntouch '"+ran+"'\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for key, value := range map[string]string{
+		"core.repositoryFormatVersion": "1", "extensions.partialClone": "origin", "remote.origin.promisor": "true",
+		"remote.origin.url": "ssh://127.0.0.1/x", "core.sshCommand": program,
+	} {
+		must(t, r, "config", key, value)
+	}
+	id, err := r.Run(t.Context(), "rev-parse", "HEAD:a.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id = strings.TrimSpace(id)
+	if err := os.Remove(filepath.Join(r.Dir, ".git", "objects", id[:2], id[2:])); err != nil {
+		t.Fatal(err)
+	}
+	write(t, r, "a.txt", "changed")
+	c := exec.Command("git", "diff")
+	c.Dir, c.Env = r.Dir, r.Env()
+	if _ = c.Run(); os.Remove(ran) != nil {
+		t.Fatal("git does not start it at all")
+	}
+	_, err = r.Changes(t.Context(), "diff")
+	if _, err2 := os.Stat(ran); err == nil || err2 == nil {
+		t.Errorf("it ran: %v, and the changes: %v", err2 == nil, err)
+	}
+}
