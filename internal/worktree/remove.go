@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"hermes/internal/git"
 )
@@ -244,7 +245,13 @@ func removeBelow(top, name string, folder ...string) error {
 		return err
 	}
 	defer root.Close()
-	return root.RemoveAll(name)
+	for range 40 { // a git whose Hermes was killed may write there until it ends
+		if err = root.RemoveAll(name); err == nil || errors.Is(err, os.ErrPermission) {
+			return err
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return err
 }
 
 // folderOf opens a folder below a top folder, if none of its parts is a link.
