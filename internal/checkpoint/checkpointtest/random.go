@@ -5,6 +5,7 @@ package checkpointtest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"maps"
@@ -28,10 +29,9 @@ type Site struct {
 	Run func(t testing.TB, line string) []byte
 	// Write writes a file as the tools do.
 	Write func(t testing.TB, path string, data []byte)
+	// Rounds is how many changes are made; 0 is 24.
+	Rounds int
 }
-
-// rounds is how many changes are made.
-const rounds = 24
 
 // names are parts of the names of files, with all that a name may have.
 var names = []string{"a", "with space", "quote'\"s", "line\nbreak", "back\\slash", "-dash", ".hidden", "bytes\xff\xfe", "*[glob]?", "$(x)`y`", "ü"}
@@ -53,7 +53,7 @@ func (s Site) UndoesRandomChanges(t *testing.T, seed uint64) {
 	w.same("the copy", w.dump(w.user), first)
 	snapshot := w.snapshot()
 	snapshots := []checkpoint.Snapshot{snapshot}
-	for range rounds {
+	for range cmp.Or(s.Rounds, 24) {
 		file, text := fmt.Sprintf("both/%d", w.r.IntN(4)), fmt.Sprint(w.r.IntN(1000))
 		edit := func(line string) string { return fmt.Sprintf("sed -i 's/^%s.*/%s %s/' %s", line, line, text, file) }
 		switch w.r.IntN(8) {
