@@ -250,20 +250,31 @@ func secureServer(t *testing.T, host string, handler http.HandlerFunc) (address 
 	return server.Listener.Addr().String(), root
 }
 
-// TestOwnGitRunsInWalls: what a repository makes git run, here a filter, changes nothing and
-// reads no secret when Hermes itself calls git. Without a sandbox it would.
+// TestOwnGitRunsInWalls: what runs when Hermes itself calls git, here another git, changes nothing and
+// reads no secret. Without a sandbox it would. What a repository would make git run, such as a filter, does
+// not run at all.
 func TestOwnGitRunsInWalls(t *testing.T) {
+	real, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip(err)
+	}
+	programs := t.TempDir()
+	t.Setenv("PATH", programs+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	for _, walls := range []bool{false, true} {
 		s := walled(t, "")
 		add := s.options
 		s.options = func(o *app.Options) { add(o); o.Sandbox.Keeper = walls }
 		writeFile(t, filepath.Join(s.home, ".env"), "OPENAI_API_KEY=sk-CANARY\n")
+		steal := func(to string) string { return "cat '" + s.home + "/.env' > '" + filepath.Join(s.dir, to) + "'" }
+		writeFile(t, filepath.Join(programs, "git"), "#!/bin/sh\n{ "+steal("stolen")+"; } 2>/dev/null\nexec '"+real+"' \"$@\"\n")
+		if err := os.Chmod(filepath.Join(programs, "git"), 0o755); err != nil {
+			t.Fatal(err)
+		}
 		s.write(".gitattributes", "* filter=x")
 		for _, args := range [][]string{
-			{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"},
-			{"config", "filter.x.clean", "cat '" + s.home + "/.env' > '" + s.dir + "/stolen'; cat"},
+			{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"}, {"config", "filter.x.clean", steal("filtered") + "; cat"},
 		} {
-			if out, err := exec.Command("git", append([]string{"-C", s.dir}, args...)...).CombinedOutput(); err != nil {
+			if out, err := exec.Command(real, append([]string{"-C", s.dir}, args...)...).CombinedOutput(); err != nil {
 				t.Fatalf("git %v: %s", args, out)
 			}
 		}
@@ -274,7 +285,10 @@ func TestOwnGitRunsInWalls(t *testing.T) {
 			t.Errorf("walls %v: the diff is %v %v", walls, x, err)
 		}
 		if stolen, err := os.ReadFile(filepath.Join(s.dir, "stolen")); (err == nil) == walls {
-			t.Errorf("walls %v: the filter left %q %v", walls, stolen, err)
+			t.Errorf("walls %v: git left %q %v", walls, stolen, err)
+		}
+		if stolen, err := os.ReadFile(filepath.Join(s.dir, "filtered")); err == nil {
+			t.Errorf("walls %v: the filter left %q", walls, stolen)
 		}
 		s.quit()
 	}

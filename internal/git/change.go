@@ -42,6 +42,10 @@ func (r Repository) Change(ctx context.Context, args ...string) (string, error) 
 // Unfiltered returns the repository with the filters of all settings turned off, also for Run:
 // a status may run one.
 func (r Repository) Unfiltered(ctx context.Context) (Repository, error) {
+	if r.There != nil {
+		r.filtersOff = true
+		return r, nil
+	}
 	filters, err := r.Filters(ctx)
 	if err != nil {
 		return r, err
@@ -54,6 +58,16 @@ func (r Repository) Unfiltered(ctx context.Context) (Repository, error) {
 	}
 	return r, nil
 }
+
+// filtersOffThere is "exec git" with the options of Unfiltered, in the script of the call itself,
+// since each script of a place takes time.
+const filtersOffThere = `f=$(git config --list --name-only 2>/dev/null | sed -n 's/^\(filter\..*\)\.[^.]*$/\1/p' | sort -u)
+case $f in *=*) echo 'a filter of the settings has = in its name; rename it' >&2; exit 1 ;; esac
+IFS='
+'
+set -f; set --
+for k in $f; do set -- "$@" -c "$k.smudge=" -c "$k.clean=" -c "$k.process=" -c "$k.required=false"; done
+exec git "$@"`
 
 // Filters returns the names of the filters that any settings define, sorted.
 func (r Repository) Filters(ctx context.Context) ([]string, error) {

@@ -40,7 +40,8 @@ type Repository struct {
 	// other field is used.
 	There func(ctx context.Context, line string, out, complaints io.Writer) (code int, err error)
 
-	options []string // of git, before those of each call
+	options    []string // of git, before those of each call
+	filtersOff bool     // in a place elsewhere, see filtersOffThere
 }
 
 // longest bounds one call: a file that git reads may be a pipe.
@@ -78,7 +79,10 @@ func (r Repository) run(ctx context.Context, longest time.Duration, args []strin
 // start runs git with these arguments.
 func (r Repository) start(ctx context.Context, args []string, out, complaints io.Writer) (code int, err error) {
 	if r.There != nil {
-		line := "unset GIT_DIR GIT_WORK_TREE GIT_EXTERNAL_DIFF GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT; " + strings.Join(fetchNothing, " ") + " exec git"
+		line := "unset GIT_DIR GIT_WORK_TREE GIT_EXTERNAL_DIFF GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT; export " + strings.Join(fetchNothing, " ") + "; exec git"
+		if r.filtersOff {
+			line = strings.TrimSuffix(line, "exec git") + filtersOffThere
+		}
 		for _, a := range args {
 			line += " '" + strings.ReplaceAll(a, "'", `'\''`) + "'"
 		}

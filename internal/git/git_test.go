@@ -157,6 +157,11 @@ func TestARepositoryElsewhereIsAskedThere(t *testing.T) {
 	r := mustRepository(t)
 	started := filepath.Join(t.TempDir(), "started")
 	must(t, r, "config", "core.fsmonitor", "touch '"+started+"'; false")
+	must(t, r, "config", "filter.a b.*c.clean", "touch '"+started+"'; cat")
+	must(t, r, "config", "filter.a b.*c.required", "true")
+	write(t, r, ".git/info/attributes", "*.txt filter=a\\ b.*c\n*.txt filter=plain\n")
+	must(t, r, "config", "filter.plain.process", "touch '"+started+"'; cat")
+	must(t, r, "config", "filter.plain.clean", "touch '"+started+"'; cat")
 	write(t, r, "a.txt", "changed")
 	write(t, r, "it's new", "")
 	var lines []string
@@ -176,6 +181,20 @@ func TestARepositoryElsewhereIsAskedThere(t *testing.T) {
 	if _, err := os.Stat(started); err == nil || len(lines) == 0 {
 		t.Errorf("a program ran; lines %q", lines)
 	}
+	if len(lines) > 2 {
+		t.Errorf("%d scripts for one status: %q", len(lines), lines)
+	}
+	if out, err := there.Diff(t.Context(), false, false, nil); err != nil || !strings.Contains(out, "+changed") {
+		t.Errorf("the diff is %q, %v", out, err)
+	}
+	if _, err := os.Stat(started); err == nil {
+		t.Error("a filter ran")
+	}
+	must(t, r, "config", "filter.a=b.clean", "cat")
+	if _, err := there.Status(t.Context()); err == nil || !strings.Contains(err.Error(), "rename it") {
+		t.Errorf("a filter that cannot be turned off: %v", err)
+	}
+	must(t, r, "config", "--unset", "filter.a=b.clean")
 	if out, err := there.Run(t.Context(), "log", "-1", "--format=%s it's"); err != nil || out != "x it's\n" {
 		t.Errorf("%q, %v", out, err)
 	}
