@@ -104,7 +104,11 @@ func (r *Runner) ended(p session, c call, tails []*tail) (int, error) {
 	if c.in.unread() {
 		return 0, fmt.Errorf("%w: no connection to %s: %s", remote.ErrNotRun, host, why)
 	}
-	return 0, fmt.Errorf("the connection to %s was lost while the command ran, and its outcome is unknown: %s; check what it has done before running it again", host, why)
+	return 0, lost(host, why)
+}
+
+func lost(host, why string) error {
+	return fmt.Errorf("the connection to %s was lost while the command ran, and its outcome is unknown: %s; check what it has done before running it again", host, why)
 }
 
 // keep keeps the session of an ended script open for the processes that have its output.

@@ -212,8 +212,9 @@ func socketFolder(run string) (*liveness.Folder, error) {
 	return liveness.TempFolder(run, prefix)
 }
 
-// client is the command of an ssh that uses the shared connection. If that accepts no more
-// sessions, ssh makes a connection of its own.
+// client is the command of an ssh that uses the shared connection, for terminals, for sftp and
+// where the master opens no session. If that accepts no more sessions, ssh makes a connection of
+// its own.
 func (s *system) client(a *attempt, terminal bool, args ...string) proc.Command {
 	all := append(s.options(a.socket, false), "-o", "LogLevel=QUIET")
 	return proc.Command{Path: s.program, Args: append(all, args...), Env: s.environment(terminal), Files: nil, Guard: s.config.Guard}
@@ -230,6 +231,12 @@ func (s *system) start(ctx context.Context, c call) (session, error) {
 	}
 	c.in.to, c.in.back = to, back
 	c.in.begin()
+	if !c.terminal {
+		p, err := s.share(ctx, a, c, back)
+		if !errors.Is(err, errNotShared) {
+			return p, err
+		}
+	}
 	mode := "-T"
 	if c.terminal {
 		mode = "-tt"
@@ -257,13 +264,22 @@ func (c *client) close() { c.Process.Close() }
 
 // problem says why the connection ended, which its master knows.
 func (c *client) problem() string {
-	select {
-	case <-c.connection.process.Done():
-	case <-time.After(leftWait): // the client hears of the end first
-	}
 	st, _ := c.Wait(context.Background())
-	return cmp.Or(lastLine(c.connection.errs.String()), "ssh ended with status "+strconv.Itoa(st.Code))
+	return c.connection.problem("ssh ended with status " + strconv.Itoa(st.Code))
 }
+
+// problem says why the connection ended, or otherwise if its master has said nothing.
+func (a *attempt) problem(otherwise string) string {
+	select {
+	case <-a.process.Done():
+	case <-time.After(leftWait): // its sessions hear of the end first
+	}
+	return cmp.Or(lastLine(a.errs.String()), otherwise)
+}
+
+// errNotShared means that the master of a connection opened no session for this process, and that
+// nothing of the input was used.
+var errNotShared = errors.New("the master of the connection opened no session")
 
 func (s *system) sftp(ctx context.Context) (io.ReadWriteCloser, error) {
 	a, err := s.connection(ctx)
