@@ -173,7 +173,7 @@ func (a *App) checkpointHook(cfg *config.Config) hermes.Hook {
 }
 
 // cutOff says that a rollback of the session was cut off, by a crash for example, and finishes
-// what it began with files. "" is none.
+// what it began with files; "" if none was.
 func (a *App) cutOff(ctx context.Context, id string) string {
 	s, err := a.Checkpoints()
 	if err != nil {
@@ -197,10 +197,10 @@ func (a *App) cutOff(ctx context.Context, id string) string {
 		return ""
 	}
 	files := "the files may not all be restored"
-	if row, err := db.FindSession(ctx, id); err != nil || row.Run.Workspace.Elsewhere() {
-		files = "the files of its place may not all be restored"
-	} else if plan, err := s.Plan(ctx, cut.Folder, cut.Snapshot, checkpoint.RestoreOptions{}); err == nil && len(plan.Steps) == 0 {
-		files = "the files are restored"
+	if row, err := db.FindSession(ctx, id); err == nil && !row.Run.Workspace.Elsewhere() {
+		if plan, err := s.Plan(ctx, cut.Folder, cut.Snapshot, checkpoint.RestoreOptions{}); err == nil && len(plan.Steps) == 0 {
+			files = "the files are restored"
+		}
 	}
 	return fmt.Sprintf("A rollback to checkpoint %d was cut off: %s, and the messages since are still here. Finish it with /rollback %d", cut.Number, files, cut.Number)
 }

@@ -144,3 +144,27 @@ func TestLinesCountsWhatADiffAddsAndRemoves(t *testing.T) {
 		t.Errorf("bin: +%d -%d", plus, minus)
 	}
 }
+
+// TestRelFollowsTheFoldersAboveAPath, also missing ones, and not the path itself.
+func TestRelFollowsTheFoldersAboveAPath(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	folder := filepath.Join(top, "project")
+	for _, err := range []error{
+		os.MkdirAll(filepath.Join(folder, "sub"), 0o755), os.Symlink("sub", filepath.Join(folder, "in")), os.Symlink(top, filepath.Join(folder, "out")),
+		os.Symlink(folder, filepath.Join(top, "other")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for at, want := range map[string]string{
+		"project/a": "a", "project/in/a": "sub/a", "project/in": "in", "project/in/new/a": "sub/new/a", "other/sub/a": "sub/a", "project/../project/a": "a", "project": ".",
+		"project/out/a": "", "project/out": "out", "a": "", "project-2/a": "", "project/../a": "",
+	} {
+		rel, ok := checkpoint.Rel(filepath.Join(top, "other"), top+"/"+at)
+		if ok != (want != "") || ok && rel != want {
+			t.Errorf("%s: %q, %v; want %q", at, rel, ok, want)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"hermes/internal/atomicfile"
@@ -45,6 +46,30 @@ func openParent(root *os.Root, rel string) (*os.Root, error) {
 		here = next
 	}
 	return here, nil
+}
+
+// Rel returns an absolute path of this machine as one in a folder of snapshots, with slashes.
+// Links of the folders above it are followed, of which the last may be missing; the path itself may be
+// a link. ok is false if it is not in the folder.
+func Rel(folder, at string) (rel string, ok bool) {
+	for dir := filepath.Dir(at); ; dir = filepath.Dir(dir) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			below, err := filepath.Rel(dir, at)
+			if err != nil {
+				return "", false
+			}
+			at = filepath.Join(real, below)
+			break
+		}
+		if filepath.Dir(dir) == dir {
+			break
+		}
+	}
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
+	rel, err := filepath.Rel(folder, at)
+	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
 }
 
 // look returns what is at a path below an open folder. hash reads a file. Where a folder above

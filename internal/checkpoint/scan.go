@@ -63,7 +63,7 @@ func boundsOf(own string, l Limits, include []string) bounds {
 	return b
 }
 
-// leaves returns the rule by which a path is left out, 0 if there is none. abs is the path with
+// leaves returns the rule by which a path is left out, 0 if it is not. abs is the path with
 // that of the folder before it.
 func (b *bounds) leaves(rel, abs string, mode fs.FileMode, size int64, ignored bool) Reason {
 	switch {

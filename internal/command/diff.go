@@ -63,7 +63,11 @@ func diff(ctx context.Context, c *Call) (Result, error) {
 		return Result{}, err
 	}
 	head := fmt.Sprintf("Changes in %s since the session's first checkpoint (%d, %s), by you and the agent", code(text.VisibleName(r.folder.Folder)), snap.Number, stamp(snap.Time))
-	return Result{Text: shownChanges(head, changes, stat, "hermes diff --session "+c.Session.ID())}, nil
+	more := "hermes diff --session " + c.Session.ID()
+	if r.away {
+		more = fmt.Sprintf("hermes checkpoints diff %d --session %s", snap.Number, c.Session.ID())
+	}
+	return Result{Text: shownChanges(head, changes, stat, more)}, nil
 }
 
 // ours reports whether this session or a child of it made a snapshot.

@@ -176,14 +176,11 @@ func (r *rolling) inFolder(ctx context.Context, name string) (string, error) {
 		}
 		at = filepath.Join(dir, at)
 	}
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(at)); err == nil {
-		at = filepath.Join(dir, filepath.Base(at))
-	}
-	rel, err := filepath.Rel(r.folder.Folder, at)
-	if err != nil || !filepath.IsLocal(rel) {
+	rel, ok := checkpoint.Rel(r.folder.Folder, at)
+	if !ok {
 		return "", notIn(name, r.folder.Folder)
 	}
-	return filepath.ToSlash(rel), nil
+	return rel, nil
 }
 
 func notIn(name, folder string) error {
@@ -272,7 +269,7 @@ func (r *rolling) restore(ctx context.Context, plan checkpoint.Plan, from int64)
 
 // since are the messages of the conversation since a checkpoint.
 type since struct {
-	from  int64            // the id of the first one; 0 is none
+	from  int64            // the id of the first one; 0 if none goes
 	list  []hermes.Message // all that go
 	stays string           // why none goes
 }

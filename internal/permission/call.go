@@ -14,7 +14,7 @@ type Call struct {
 	Tool    string
 	Toolset string // the group of the tool; "" if it has no group
 	Writes  bool   // it has an effect
-	// ChangesFiles says that it changes Files although its tool is none of the group file.
+	// ChangesFiles says that it changes Files although its tool is not in the group file.
 	ChangesFiles bool
 	Command      string // of terminal
 	Dir          string // where the command runs

@@ -132,7 +132,7 @@ func (s *Session) lent(budget *agent.Budget) turn.Lent {
 	}
 }
 
-// lastOfUser returns the id of the newest message that begins a turn, 0 if there is none.
+// lastOfUser returns the id of the newest message that begins a turn, 0 without one.
 func lastOfUser(list []hermes.Message) int64 {
 	for _, m := range slices.Backward(list) {
 		if m.Role == hermes.RoleUser {

@@ -124,7 +124,7 @@ func Checks(d Deps) []Check {
 	return append(checks,
 		shellCheck(d),
 		programCheck(d, "git", "worktrees and @diff need it"),
-		programCheck(d, "python", "scripts of execute_code run in MicroPython, without libraries"),
+		programCheck(d, "python", "without it scripts of execute_code have no libraries"),
 		searchCheck(d),
 		terminalCheck(d),
 		diskCheck(d),

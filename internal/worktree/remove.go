@@ -101,7 +101,7 @@ func (k *Keeper) aside(r Record) error {
 	return root.Rename(r.Name, asideName(r))
 }
 
-// again goes on with a removal that was cut off. One that had not begun is none: somebody may
+// again goes on with a removal that was cut off. One that had not begun is given up: somebody may
 // work there since.
 func (k *Keeper) again(ctx context.Context, r Record) error {
 	_, err := os.Lstat(filepath.Join(filepath.Dir(r.Path), asideName(r)))

@@ -123,6 +123,9 @@ func (d *diffing) ofSession(ctx context.Context, s *checkpoint.Store, paths []st
 		if err != nil {
 			return changed{}, err
 		}
+		if w := row.Run.Workspace; w.Elsewhere() {
+			return changed{}, fmt.Errorf("session %s works in %s, whose checkpoints are there; use /diff in the session, or `hermes checkpoints diff N --session %s`", row.ID, w.Backend, row.ID)
+		}
 		if id = row.ID; d.dir == "" {
 			d.dir = row.Dir
 		}

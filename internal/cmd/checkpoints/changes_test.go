@@ -40,6 +40,7 @@ func newWork(t *testing.T) work {
 	for _, s := range []hermes.Session{
 		{ID: "old", Title: "The old one", Dir: dir, Started: time.Unix(1, 0)}, {ID: "new", Dir: dir, Started: time.Unix(2, 0)},
 		{ID: "child", Platform: "subagent", Parent: "new", Dir: dir, Started: time.Unix(3, 0)},
+		{ID: "far", Dir: dir, Started: time.Unix(1, 0), Run: hermes.StoredRun{Workspace: hermes.Workspace{Dir: dir, Backend: "docker"}}}, // a folder of the same name there
 	} {
 		must(t, db.CreateSession(t.Context(), s))
 	}
@@ -123,6 +124,9 @@ func TestDiffOfASession(t *testing.T) {
 	}
 	if err != nil || json.Unmarshal([]byte(out), &got) != nil || got.Folder != w.dir || got.Session != "new" || got.Since.Number != 2 || len(got.Changes) != 3 {
 		t.Errorf("--json: %v, %+v", err, got)
+	}
+	if out, err := w.run(checkpoints.NewDiffCmd, "--session", "far"); err == nil || !strings.Contains(err.Error(), "works in docker") {
+		t.Errorf("of a session elsewhere: %v, %s", err, out)
 	}
 	for _, args := range [][]string{{"--session", "nope"}, {"-C", t.TempDir()}, {"-C", w.dir, "../x"}, {"staged", "--json", "-C", w.dir}, {"all", "-C", w.dir}} {
 		if out, err := w.run(checkpoints.NewDiffCmd, args...); err == nil {

@@ -128,11 +128,7 @@ func (p place) below(folder, arg string) (rel string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(at)); err == nil {
-		at = filepath.Join(dir, filepath.Base(at))
-	}
-	rel, err = filepath.Rel(folder, at)
-	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
+	return checkpoint.Rel(folder, at)
 }
 
 func (n noun) list() *cobra.Command {

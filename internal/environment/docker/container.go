@@ -98,7 +98,7 @@ func (r *Runner) obtain(ctx context.Context) (string, error) {
 		}
 		if c.ID == "" && errors.Is(err, errTaken) {
 			if hidden++; hidden%abandoned == 0 {
-				_ = r.removeAbandoned(ctx)
+				r.removeAbandoned(ctx)
 			}
 		}
 		select {
@@ -217,10 +217,10 @@ func (r *Runner) remove(ctx context.Context, id string) error {
 
 // removeAbandoned frees the name of the plan from what podman keeps of a container when it is
 // killed while it makes one: a file system that has the name and is no container. It is removed
-// without force, so that one that runs by now stays; one that does not is made again.
-func (r *Runner) removeAbandoned(ctx context.Context) error {
-	_, err := r.call(ctx, "rm", r.plan.name)
-	return err
+// without force, so that one that runs by now stays; one that does not is made again. Whether it
+// went shows with the next try.
+func (r *Runner) removeAbandoned(ctx context.Context) {
+	_, _ = r.call(ctx, "rm", r.plan.name)
 }
 
 // prepare gives a user other than root the folder where scripts begin.

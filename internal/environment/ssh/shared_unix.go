@@ -68,17 +68,21 @@ func (s *system) share(ctx context.Context, a *attempt, c call, in *os.File) (se
 		return nil, err
 	}
 	defer c.in.stop()
+	why := "no session was opened"
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		why += fmt.Sprintf(" within %v", openWait)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case c.in.unread():
-		return nil, fmt.Errorf("%w: %s", remote.ErrNotRun, a.problem(err.Error()))
+		return nil, fmt.Errorf("%w: %s: %s", remote.ErrNotRun, s.config.Host, a.problem(why))
 	}
-	return nil, lost(s.config.Host, a.problem(err.Error()))
+	return nil, lost(s.config.Host, a.problem(why))
 }
 
-// open says hello, asks for the session, hands over the pipes and waits for the answer. From then
-// on that the pipes are handed over, an error is none of errNotShared unless the master refuses.
+// open says hello, asks for the session, hands over the pipes and waits for the answer. Once the
+// first pipe is handed over, only a refusal of the master is errNotShared: the script may run.
 func (p *shared) open(env []string, line string, in *os.File) (err error) {
 	var out, errs *os.File
 	if p.out, out, err = os.Pipe(); err != nil {

@@ -136,7 +136,7 @@ func (h *hook) elsewhere(ctx context.Context, s hermes.SessionRef, env hermes.En
 	return out, nil
 }
 
-// storeOf returns the store of a session elsewhere, nil if there is none.
+// storeOf returns the store of a session elsewhere, nil if its place keeps no snapshots.
 func (h *hook) storeOf(session string, env hermes.Environment) *checkpoint.Store {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -69,7 +69,7 @@ func TestArgumentsThatDoNotFit(t *testing.T) {
 	for _, tt := range []struct {
 		folder          func(hermes.Host) (string, bool)
 		tool, arguments string
-		want            string // part of the error; "" is none
+		want            string // part of the error; "" if it works
 	}{
 		{here, "checkpoint", `{"name":"12"}`, "use words"},
 		{here, "checkpoint", `{"name":"two\nlines"}`, "one line"},

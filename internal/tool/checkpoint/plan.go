@@ -24,7 +24,7 @@ type plans struct {
 	calls *lru.Map[string, *planned]
 }
 
-// planned is the plan of a call, or why there is none.
+// planned is the plan of a call, or the error of making it.
 type planned struct {
 	once sync.Once
 	plan checkpoint.Plan
@@ -81,35 +81,17 @@ func (t *Toolset) makePlan(ctx context.Context, c *hermes.Call) (checkpoint.Plan
 	return t.config.Store.Plan(ctx, folder, s.ID, checkpoint.RestoreOptions{Paths: paths})
 }
 
-// relative returns a path that the model gave as one in the folder, with slashes. Links of
-// the folders above it are followed.
+// relative returns a path that the model gave as one in the folder; see [checkpoint.Rel].
 func relative(h hermes.Host, folder, name string) (string, error) {
 	at, err := h.Environment().Files().Resolve(name)
 	if err != nil {
 		return "", err
 	}
-	for dir := filepath.Dir(at); ; dir = filepath.Dir(dir) {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			below, err := filepath.Rel(dir, at)
-			if err != nil {
-				return "", err
-			}
-			at = filepath.Join(real, below)
-			break
-		}
-		if filepath.Dir(dir) == dir {
-			break
-		}
-	}
-	real, err := filepath.EvalSymlinks(folder)
-	if err != nil {
-		return "", err
-	}
-	rel, err := filepath.Rel(real, at)
-	if err != nil || !filepath.IsLocal(rel) || name == "" {
+	rel, ok := checkpoint.Rel(folder, at)
+	if !ok || name == "" {
 		return "", fmt.Errorf("%q is not in %s, of which the checkpoints are", name, folder)
 	}
-	return filepath.ToSlash(rel), nil
+	return rel, nil
 }
 
 // filesOf are the absolute paths that a plan changes.
