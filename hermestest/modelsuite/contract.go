@@ -20,10 +20,11 @@ import (
 
 // Protocol describes a protocol for [Run].
 type Protocol struct {
-	// New returns a model at a server's address. It must not retry.
-	New func(baseURL string) hermes.Model
+	// New returns a model at a server's address that makes its requests with the
+	// client. It must not retry.
+	New func(baseURL string, client *http.Client) hermes.Model
 	// Plain returns a model that takes a temperature; nil means that New's does.
-	Plain func(baseURL string) hermes.Model
+	Plain func(baseURL string, client *http.Client) hermes.Model
 	// Answer renders a whole answer as a stream.
 	Answer func(Answer) string
 	// Lacks names what the protocol cannot express, such as LacksFilter.
@@ -80,7 +81,16 @@ func (w Protocol) serve(t *testing.T, h http.HandlerFunc) hermes.Model {
 		h(rw, r)
 	}))
 	t.Cleanup(srv.Close)
-	return w.New(srv.URL)
+	return w.New(srv.URL, ownClient(t))
+}
+
+// ownClient returns a client with connections of its own: the end of any
+// httptest.Server closes those of http.DefaultTransport that wait for a request.
+func ownClient(t *testing.T) *http.Client {
+	t.Helper()
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
 }
 
 func (w Protocol) eventStream(body string) http.HandlerFunc {
@@ -223,9 +233,8 @@ func (w Protocol) testFailures(t *testing.T) {
 			t.Errorf("429: %+v", e)
 		}
 	}
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	if _, err := drain(t, w.New(gone.URL), t.Context(), contractRequest()); hermes.ClassOf(err) != hermes.ClassTimeout {
+	const nobody = "http://127.0.0.1:1" // no program is given this port; that of a closed server is soon another's
+	if _, err := drain(t, w.New(nobody, ownClient(t)), t.Context(), contractRequest()); hermes.ClassOf(err) != hermes.ClassTimeout {
 		t.Errorf("no server: %v", err)
 	}
 }

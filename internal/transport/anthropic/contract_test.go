@@ -3,6 +3,7 @@ package anthropic_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -13,8 +14,8 @@ import (
 )
 
 var contract = modelsuite.Protocol{
-	New: func(url string) hermes.Model {
-		return anthropic.New(anthropic.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "claude-sonnet-4-6", BaseURL: url}})
+	New: func(url string, client *http.Client) hermes.Model {
+		return anthropic.New(anthropic.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "claude-sonnet-4-6", BaseURL: url, Client: client}})
 	},
 	Answer: answer,
 	Lacks:  []string{modelsuite.LacksCounts},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -32,9 +33,9 @@ func frame(kind, name, payload string) string {
 }
 
 var contract = modelsuite.Protocol{
-	New: func(url string) hermes.Model {
+	New: func(url string, client *http.Client) hermes.Model {
 		return bedrock.New(bedrock.Config{
-			Config: base.Config{ID: "test:m", Provider: "test", Model: "anthropic.claude-sonnet-4-5-20250929-v1:0", BaseURL: url},
+			Config: base.Config{ID: "test:m", Provider: "test", Model: "anthropic.claude-sonnet-4-5-20250929-v1:0", BaseURL: url, Client: client},
 			Access: bedrock.Access{Region: "eu-central-1", KeyID: "AKID", Secret: "secret"},
 		})
 	},

@@ -3,6 +3,7 @@ package chat_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -13,8 +14,8 @@ import (
 )
 
 var contract = modelsuite.Protocol{
-	New: func(url string) hermes.Model {
-		return chat.New(chat.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "m", BaseURL: url}})
+	New: func(url string, client *http.Client) hermes.Model {
+		return chat.New(chat.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "m", BaseURL: url, Client: client}})
 	},
 	Answer:  answer,
 	Failure: func() string { return `data: {"error":{"message":"the model is overloaded"}}` + "\n\n" },

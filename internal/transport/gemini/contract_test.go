@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -15,11 +16,11 @@ import (
 )
 
 var contract = modelsuite.Protocol{
-	New: func(url string) hermes.Model {
-		return gemini.New(gemini.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "gemini-3-flash-preview", BaseURL: url}})
+	New: func(url string, client *http.Client) hermes.Model {
+		return gemini.New(gemini.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "gemini-3-flash-preview", BaseURL: url, Client: client}})
 	},
-	Plain: func(url string) hermes.Model {
-		return gemini.New(gemini.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "gemini-2.5-flash", BaseURL: url}})
+	Plain: func(url string, client *http.Client) hermes.Model {
+		return gemini.New(gemini.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "gemini-2.5-flash", BaseURL: url, Client: client}})
 	},
 	Answer: answer,
 	Failure: func() string {

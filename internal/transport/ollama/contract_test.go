@@ -35,8 +35,8 @@ const qwen = `{"modelfile":"…","parameters":"stop                           \"
 	`"model_info":{"general.architecture":"qwen3","qwen3.context_length":40960,"qwen3.embedding_length":4096,"tokenizer.ggml.tokens":null},"capabilities":["completion","tools","thinking"]}`
 
 var contract = modelsuite.Protocol{
-	New: func(url string) hermes.Model {
-		client := &http.Client{Transport: shows{qwen, http.DefaultTransport}}
+	New: func(url string, client *http.Client) hermes.Model {
+		client = &http.Client{Transport: shows{qwen, client.Transport}}
 		return ollama.New(ollama.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "m", BaseURL: url, Client: client}})
 	},
 	Answer:      answer,

@@ -3,6 +3,7 @@ package responses_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -13,11 +14,11 @@ import (
 )
 
 var contract = modelsuite.Protocol{
-	New: func(url string) hermes.Model {
-		return responses.New(responses.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "gpt-5.2", BaseURL: url}})
+	New: func(url string, client *http.Client) hermes.Model {
+		return responses.New(responses.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "gpt-5.2", BaseURL: url, Client: client}})
 	},
-	Plain: func(url string) hermes.Model {
-		return responses.New(responses.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "gpt-4.1", BaseURL: url}})
+	Plain: func(url string, client *http.Client) hermes.Model {
+		return responses.New(responses.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "gpt-4.1", BaseURL: url, Client: client}})
 	},
 	Answer: answer,
 	Failure: func() string {
