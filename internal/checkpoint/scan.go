@@ -160,11 +160,16 @@ func (s *scan) folder(ctx context.Context, here *handle, n *node, at place) {
 		n.state = leftOut(Unreadable)
 		return
 	}
-	dir := filepath.Join(s.top, filepath.FromSlash(at.rel))
+	dir, prefix := filepath.Join(s.top, filepath.FromSlash(at.rel)), ""
+	if at.rel != "" {
+		prefix = at.rel + "/"
+	}
 	if slices.Contains(names, ".gitignore") {
 		at.rules = at.rules.With(dir, here.small(".gitignore"))
 	}
 	var read []*node
+	var same []string // files that are as they were
+	defer func() { s.keep(same) }()
 	for _, name := range names {
 		info, err := here.root.Lstat(name)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -172,11 +177,11 @@ func (s *scan) folder(ctx context.Context, here *handle, n *node, at place) {
 		}
 		c := &node{child: child{name: name}}
 		n.below = append(n.below, c)
-		below := path.Join(at.rel, name)
-		ignored := at.only || err == nil && at.rules.Match(filepath.Join(dir, name), info.IsDir())
+		below, abs := prefix+name, filepath.Join(dir, name)
+		ignored := at.only || err == nil && at.rules.Match(abs, info.IsDir())
 		var why Reason
 		if err == nil {
-			why = s.leaves(below, filepath.Join(dir, name), info.Mode(), info.Size(), ignored)
+			why = s.leaves(below, abs, info.Mode(), info.Size(), ignored)
 		}
 		switch {
 		case err != nil:
@@ -190,6 +195,8 @@ func (s *scan) folder(ctx context.Context, here *handle, n *node, at place) {
 		default:
 			if c.state = s.known(below, info); c.state.Kind == None {
 				read = append(read, c)
+			} else {
+				same = append(same, below)
 			}
 		}
 		if c.state.Kind != LeftOut && s.files.Add(1) > s.maxFiles {
@@ -205,7 +212,7 @@ func (s *scan) folder(ctx context.Context, here *handle, n *node, at place) {
 				if s.over(ctx) {
 					return
 				}
-				if err := s.read(here, c, path.Join(at.rel, c.name)); err != nil {
+				if err := s.read(here, c, prefix+c.name); err != nil {
 					s.fail(err)
 				}
 			}
@@ -246,10 +253,16 @@ func (s *scan) known(rel string, info fs.FileInfo) State {
 	if !ok || c.stamp != filestamp.Of(info) || !s.objects.Has(c.hash) {
 		return State{}
 	}
-	s.mu.Lock()
-	s.next[rel] = c
-	s.mu.Unlock()
 	return State{Kind: File, Mode: rights(info.Mode()), Size: info.Size(), Hash: c.hash}
+}
+
+// keep takes files that are as they were over into the next cache.
+func (s *scan) keep(same []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, rel := range same {
+		s.next[rel] = s.cache[rel]
+	}
 }
 
 // tries is how often a file that changes while it is read is read again.

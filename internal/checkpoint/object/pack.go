@@ -65,6 +65,7 @@ type pack struct {
 	path  string
 	size  int64
 	index []byte
+	from  [257]int32 // where the hashes with a first byte begin in the index, and its end
 }
 
 // openPack opens a pack and reads its index.
@@ -79,6 +80,7 @@ func openPack(path string) (*pack, error) {
 		p.size = info.Size()
 		p.index, err = readIndex(f, p.size)
 	}
+	p.from = beginnings(p.index)
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("pack %s: %w", filepath.Base(path), err)
@@ -139,13 +141,25 @@ func (e entry) append(b []byte) []byte {
 // count returns the number of contents in the pack.
 func (p *pack) count() int { return len(p.index) / entrySize }
 
+// beginnings returns where the hashes with each first byte begin in an index, and at last its end.
+func beginnings(index []byte) (from [257]int32) {
+	for at := 0; at < len(index); at += entrySize {
+		from[int(index[at])+1]++
+	}
+	for i := range 256 {
+		from[i+1] += from[i]
+	}
+	return from
+}
+
 // find looks a content up.
 func (p *pack) find(h Hash) (entry, bool) {
-	n := p.count()
-	i := sort.Search(n, func(i int) bool {
-		return bytes.Compare(p.index[i*entrySize:i*entrySize+sha256.Size], h[:]) >= 0
+	from, end := int(p.from[h[0]]), int(p.from[int(h[0])+1])
+	i := from + sort.Search(end-from, func(i int) bool {
+		at := (from + i) * entrySize
+		return bytes.Compare(p.index[at:at+sha256.Size], h[:]) >= 0
 	})
-	if i == n || !bytes.Equal(p.index[i*entrySize:i*entrySize+sha256.Size], h[:]) {
+	if i == end || !bytes.Equal(p.index[i*entrySize:i*entrySize+sha256.Size], h[:]) {
 		return entry{}, false
 	}
 	return entryAt(p.index, i), true
