@@ -1,8 +1,10 @@
 package codeexecution_test
 
 import (
+	"bufio"
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -90,41 +92,84 @@ func BenchmarkFirstCall(b *testing.B) {
 	})
 	for _, language := range []string{"python", "javascript"} {
 		b.Run(language, func(b *testing.B) {
-			s, first := benchScene(b)
+			s, times := benchScene(b)
 			code := map[string]string{"python": "from hermes_tools import read_file\nread_file('x')", "javascript": "await read_file('x')"}[language]
 			var sum time.Duration
 			for b.Loop() {
 				began := time.Now()
-				*first = time.Time{}
+				*times = callTimes{}
 				if _, err := s.call(b.Context(), map[string]any{"code": code, "language": language}); err != nil {
 					b.Fatal(err)
 				}
-				sum += first.Sub(began)
+				sum += times.first.Sub(began)
 			}
 			b.ReportMetric(float64(sum.Microseconds())/1000/float64(b.N), "ms/first-call")
 		})
 	}
 }
 
-// BenchmarkCall is one call of a running script.
+// BenchmarkCall is one call of a running script: what lies between its first and its last call,
+// divided by their number. Beside it a Python sends a line to a program and reads one back.
 func BenchmarkCall(b *testing.B) {
+	const calls = 2000
+	b.Run("a line there and back", func(b *testing.B) {
+		var sum time.Duration
+		for b.Loop() {
+			sum += linesThereAndBack(b, calls)
+		}
+		b.ReportMetric(float64(sum.Microseconds())/1000/calls/float64(b.N), "ms/call")
+	})
 	for _, language := range []string{"python", "javascript"} {
 		b.Run(language, func(b *testing.B) {
-			s, _ := benchScene(b)
-			code := map[string]string{
-				"python": "from hermes_tools import read_file\nfor _ in range(1000): read_file('x')", "javascript": "for (let i = 0; i < 1000; i++) await read_file('x')",
-			}[language]
+			s, times := benchScene(b)
+			code := fmt.Sprintf(map[string]string{
+				"python": "from hermes_tools import read_file\nfor _ in range(%d): read_file('x')", "javascript": "for (let i = 0; i < %d; i++) await read_file('x')",
+			}[language], calls)
+			var sum time.Duration
 			for b.Loop() {
+				*times = callTimes{}
 				if _, err := s.call(b.Context(), map[string]any{"code": code, "language": language}); err != nil {
 					b.Fatal(err)
 				}
+				sum += times.last.Sub(times.first)
 			}
-			b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/1000/float64(b.N), "ms/call")
+			b.ReportMetric(float64(sum.Microseconds())/1000/(calls-1)/float64(b.N), "ms/call")
 		})
 	}
 }
 
-func benchScene(b *testing.B) (*benchmark, *time.Time) {
+// linesThereAndBack is how long a Python takes to send lines and to read an answer to each.
+func linesThereAndBack(b *testing.B, lines int) time.Duration {
+	b.Helper()
+	cmd := exec.Command(interpreter(b), "-c", fmt.Sprintf("import os\nfor _ in range(%d): os.write(1, b'line\\n'); os.read(0, 100)", lines))
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	defer cmd.Wait()
+	var began time.Time
+	for from := bufio.NewScanner(out); from.Scan(); {
+		if began.IsZero() {
+			began = time.Now()
+		}
+		if _, err := in.Write([]byte("line\n")); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return time.Since(began)
+}
+
+// callTimes are when the tools of a script ran.
+type callTimes struct{ first, last time.Time }
+
+func benchScene(b *testing.B) (*benchmark, *callTimes) {
 	b.Helper()
 	program := interpreter(b)
 	env, err := environment.NewLocal(environment.LocalConfig{Dir: b.TempDir(), Env: []string{"PATH=" + filepath.Dir(program) + ":/usr/bin:/bin"}})
@@ -133,10 +178,11 @@ func benchScene(b *testing.B) (*benchmark, *time.Time) {
 	}
 	set := codeexecution.New(codeexecution.Config{MaxCalls: 1 << 30, Judge: func(*hermes.Call, string) []hermes.Risk { return nil }})
 	b.Cleanup(func() { set.Close(); env.Close() })
-	var first time.Time
+	var times callTimes
 	h := &host{env: env, specs: specs(), tool: func(context.Context, string, map[string]any) (hermes.Result, error) {
-		if first.IsZero() {
-			first = time.Now()
+		times.last = time.Now()
+		if times.first.IsZero() {
+			times.first = times.last
 		}
 		return hermes.Result{Text: "{}"}, nil
 	}}
@@ -144,7 +190,7 @@ func benchScene(b *testing.B) (*benchmark, *time.Time) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return &benchmark{tools[0], h}, &first
+	return &benchmark{tools[0], h}, &times
 }
 
 type benchmark struct {

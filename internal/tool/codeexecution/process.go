@@ -224,8 +224,10 @@ func (p *process) serve() error {
 
 // answer runs a call of the script and sends its result.
 func (p *process) answer(r *running, m fromScript) {
-	result := problem("no script runs now, so that no tool can")
-	if r != nil {
+	var result json.RawMessage
+	if r == nil {
+		result = problem("no script runs now, so that no tool can")
+	} else {
 		result = r.call(r.ctx, m.Tool, m.Args)
 		if r.ctx.Err() != nil && p.current() == r {
 			return // it is being ended, and must not go on meanwhile
