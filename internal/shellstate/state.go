@@ -1,7 +1,8 @@
 // Package shellstate reads what a shell writes when it ends, its folder and its exported
 // variables, and decides what of that the next shell begins with. It takes and returns
 // text; it runs no shell and knows nothing of environments. What it reads is not trusted:
-// nothing that it contains makes a func panic. Start reading at Parse.
+// nothing that it contains makes a func panic. Scripts that work in a place also have from it
+// how a word is quoted and what the mode of a file says. Start reading at Parse.
 package shellstate
 
 import (

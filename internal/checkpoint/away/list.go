@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+
+	"hermes/internal/shellstate"
 )
 
 // Entry is a file, folder, link or something else in a tree.
@@ -188,32 +190,12 @@ func parseEntry(text string, now int64) (Entry, error) {
 	if errM != nil || errS != nil || errY != nil || errZ != nil || size < 0 {
 		return Entry{}, errSense
 	}
-	e := Entry{Path: pathOf(fields[6]), Mode: fileMode(uint32(mode)), Size: size, Stamp: strings.Join(fields[:6], "|")}
+	e := Entry{Path: pathOf(fields[6]), Mode: shellstate.FileMode(mode), Size: size, Stamp: strings.Join(fields[:6], "|")}
 	e.Fresh = max(modified, changed) > now-coarse
 	if e.Path != "." && !fs.ValidPath(strings.ToValidUTF8(e.Path, "x")) {
 		return Entry{}, errSense
 	}
 	return e, nil
-}
-
-// fileMode turns a mode as stat has it into Go's.
-func fileMode(m uint32) fs.FileMode {
-	mode := fs.FileMode(m & 0o777)
-	switch m & 0o170000 {
-	case 0o040000:
-		mode |= fs.ModeDir
-	case 0o120000:
-		mode |= fs.ModeSymlink
-	case 0o100000:
-	default:
-		mode |= fs.ModeIrregular
-	}
-	for bit, flag := range map[uint32]fs.FileMode{0o4000: fs.ModeSetuid, 0o2000: fs.ModeSetgid, 0o1000: fs.ModeSticky} {
-		if m&bit != 0 {
-			mode |= flag
-		}
-	}
-	return mode
 }
 
 // octal is a mode as chmod takes it.

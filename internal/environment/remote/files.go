@@ -344,36 +344,11 @@ func parseStat(text string) (*entry, error) {
 	if err := errors.Join(errMode, errSize, errTime); err != nil {
 		return nil, fmt.Errorf("unexpected output of stat: %q: %w", text, err)
 	}
-	e := &entry{mode: fileMode(mode), size: size, modified: time.Unix(modified, 0)}
+	e := &entry{mode: shellstate.FileMode(mode), size: size, modified: time.Unix(modified, 0)}
 	if len(fields) == 4 {
 		e.name = strings.TrimPrefix(fields[3], "./")
 	}
 	return e, nil
-}
-
-// fileMode converts a POSIX mode to Go's.
-func fileMode(m uint64) fs.FileMode {
-	mode := fs.FileMode(m & 0o777)
-	switch m & 0o170000 {
-	case 0o040000:
-		mode |= fs.ModeDir
-	case 0o120000:
-		mode |= fs.ModeSymlink
-	case 0o010000:
-		mode |= fs.ModeNamedPipe
-	case 0o140000:
-		mode |= fs.ModeSocket
-	case 0o060000:
-		mode |= fs.ModeDevice
-	case 0o020000:
-		mode |= fs.ModeDevice | fs.ModeCharDevice
-	}
-	for bit, flag := range map[uint64]fs.FileMode{0o4000: fs.ModeSetuid, 0o2000: fs.ModeSetgid, 0o1000: fs.ModeSticky} {
-		if m&bit != 0 {
-			mode |= flag
-		}
-	}
-	return mode
 }
 
 // parseList parses one line per entry. A name may contain line ends: a line that
