@@ -159,13 +159,18 @@ func (a *App) CheckpointsAt(ctx context.Context, name, session string) (*Checkpo
 }
 
 // checkpointHook makes snapshots before calls that change files.
-func (a *App) checkpointHook(cfg *config.Config) hermes.Hook {
+func (a *App) checkpointHook(cfg *config.Config, stores *snapshots.Stores) hermes.Hook {
 	if !cfg.Checkpoints().Enabled {
 		return hermes.Hook{Name: "checkpoint"}
 	}
+	return snapshots.New(snapshots.Config{Stores: stores, Log: a.log(), Prune: cfg.Checkpoints().AutoPrune})
+}
+
+// checkpointStores knows the stores of file snapshots of all sessions.
+func (a *App) checkpointStores(cfg *config.Config) *snapshots.Stores {
 	userHome, _ := os.UserHomeDir() // without one there is no home to keep out
-	return snapshots.New(snapshots.Config{
-		Store: a.checkpoints(cfg), Home: userHome, Log: a.log(), Prune: cfg.Checkpoints().AutoPrune,
+	return snapshots.NewStores(snapshots.StoresConfig{
+		Here: a.checkpoints(cfg), Home: userHome,
 		Elsewhere: func(session string, env hermes.Environment) *checkpoint.Store {
 			return a.checkpointsIn(cfg, session, env)
 		},
@@ -218,12 +223,6 @@ func (a *App) GitDiff(ctx context.Context, dir string, staged, stat bool, paths 
 	r, done := a.repository(cfg, dir)
 	defer done()
 	return r.Diff(ctx, staged, stat, paths)
-}
-
-// checkpointFolder is the folder that snapshots of a session's files are made of.
-func checkpointFolder(h hermes.Host) (string, bool) {
-	userHome, _ := os.UserHomeDir() // without one there is no home to keep out
-	return snapshots.Folder(h, userHome)
 }
 
 // pruneCheckpoints removes old snapshots if that is due.

@@ -94,13 +94,7 @@ func TestCheckpointsOfASessionElsewhereAreThere(t *testing.T) {
 func TestAPlaceWithoutCheckpointsIsToldOnce(t *testing.T) {
 	t.Parallel()
 	s, p := newPlaceScene(t, hermes.AllowOnce)
-	options := s.options
-	s.options = func(o *app.Options) {
-		options(o)
-		o.Runner = func(name, session string) (remote.Runner, error) {
-			return without{placeRunner{p}}, nil
-		}
-	}
+	s.lacking(p)
 	p.put("home/project/a.txt", "one\n")
 	s.say(
 		`CALL write_file {"path":"~/project/n.txt","content":"two\n"}`,
@@ -121,6 +115,17 @@ func TestAPlaceWithoutCheckpointsIsToldOnce(t *testing.T) {
 	}
 	if _, err := s.app.CheckpointsAt(t.Context(), "", s.session); err == nil || !strings.Contains(err.Error(), "ends with its session") {
 		t.Errorf("opened: %v", err)
+	}
+}
+
+// lacking makes the place one without a tool that checkpoints need.
+func (s *scene) lacking(p *place) {
+	options := s.options
+	s.options = func(o *app.Options) {
+		options(o)
+		o.Runner = func(name, session string) (remote.Runner, error) {
+			return without{placeRunner{p}}, nil
+		}
 	}
 }
 

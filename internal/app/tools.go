@@ -10,6 +10,7 @@ import (
 	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/hook"
+	snapshots "hermes/internal/hook/checkpoint"
 	"hermes/internal/policy"
 	"hermes/internal/redact"
 	"hermes/internal/tool/checkpoint"
@@ -43,7 +44,8 @@ func (a *App) makeTooling() *tooling {
 	files := a.newFiles(cfg)
 	shell := a.newTerminal(cfg, files)
 	scripts := a.newCodeExecution(cfg, shell)
-	kept := a.newCheckpoint(cfg, files)
+	stores := a.checkpointStores(cfg)
+	kept := a.newCheckpoint(cfg, stores, files)
 	sets := append([]hermes.Toolset{
 		files, kept, shell, scripts, todo.New(), sessionsearch.New(func(ctx context.Context) (sessionsearch.Store, error) { return a.Database(ctx) }, a.opts.Now), a.memoryTools(), clarify.New(), a.skillTools(), learning.New(a.Learned(), a.opts.Now),
 	}, a.opts.Extra...)
@@ -54,7 +56,7 @@ func (a *App) makeTooling() *tooling {
 	}
 	return &tooling{
 		sets: sets, files: files, shell: shell,
-		hooks:     hook.New(a.log(), files.Hook(), shell.Hook(), scripts.Hook(), a.watch().Hook(), a.learningHook(), a.review().Hook(), kept.Hook(), a.checkpointHook(cfg)),
+		hooks:     hook.New(a.log(), files.Hook(), shell.Hook(), scripts.Hook(), a.watch().Hook(), a.learningHook(), a.review().Hook(), kept.Hook(), a.checkpointHook(cfg, stores)),
 		catalogue: toolset.NewCatalogue(sets, toolset.ParseCustom(cfg.CustomToolsets()), a.opts.Now),
 	}
 }
@@ -79,10 +81,10 @@ func (a *App) newTerminal(cfg *config.Config, files *file.Toolset) *terminal.Too
 }
 
 // newCheckpoint makes the tools for snapshots of files.
-func (a *App) newCheckpoint(cfg *config.Config, files *file.Toolset) *checkpoint.Toolset {
-	c := checkpoint.Config{Files: files, Folder: checkpointFolder}
+func (a *App) newCheckpoint(cfg *config.Config, stores *snapshots.Stores, files *file.Toolset) *checkpoint.Toolset {
+	c := checkpoint.Config{Files: files}
 	if cfg.Checkpoints().Enabled {
-		c.Store = a.checkpoints(cfg)
+		c.Of = stores.Of
 	}
 	return checkpoint.New(c)
 }

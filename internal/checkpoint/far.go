@@ -3,8 +3,10 @@ package checkpoint
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -280,6 +282,48 @@ func (s *Store) Reach(ctx context.Context) error {
 	return err
 }
 
+// Rel returns an absolute path as one in a folder of snapshots, as the function [Rel] does, also if that is
+// in a place.
+func (s *Store) Rel(ctx context.Context, folder, at string) (rel string, ok bool, err error) {
+	if !s.away() {
+		rel, ok = Rel(folder, at)
+		return rel, ok, nil
+	}
+	if folder, err = s.resolve(ctx, folder); err != nil {
+		return "", false, err
+	}
+	at = path.Clean(at)
+	root, rel, err := s.Root(ctx, folder, path.Dir(at)) // the path itself may be a link
+	if err != nil {
+		return "", false, err
+	}
+	at = path.Join(root, rel, path.Base(at))
+	switch rest, in := strings.CutPrefix(at, strings.TrimSuffix(folder, "/")+"/"); {
+	case at == folder:
+		return ".", true, nil
+	case in:
+		return rest, true, nil
+	}
+	return "", false, nil
+}
+
+// Exists reports whether something is at a path of a folder of snapshots. The path, which is in the folder
+// and with slashes, may be a link that leads nowhere.
+func (s *Store) Exists(ctx context.Context, folder, rel string) (bool, error) {
+	if s.away() {
+		p, err := s.there.find(ctx, s.cfg.Place)
+		if err != nil {
+			return false, err
+		}
+		return p.Exists(ctx, path.Join(folder, rel))
+	}
+	_, err := os.Lstat(filepath.Join(folder, filepath.FromSlash(rel)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Root returns the folder that a snapshot is made of for changes at a path of the place, and the
 // path in it: work if the path is in that, else the folder of the nearest repository above, else
 // the path's own folder or what of it exists. It is for stores with a Place.
@@ -288,5 +332,9 @@ func (s *Store) Root(ctx context.Context, work, at string) (root, rel string, er
 	if err != nil {
 		return "", "", err
 	}
-	return p.Root(ctx, work, at)
+	root, rel, err = p.Root(ctx, work, at)
+	if err == nil {
+		s.there.know(root)
+	}
+	return root, rel, err
 }

@@ -71,6 +71,13 @@ func (e *elsewhere) resolve(ctx context.Context, shell away.Shell, dir string) (
 	return real, err
 }
 
+// know notes that a path of the place is without links.
+func (e *elsewhere) know(real string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.real[real] = real
+}
+
 func (e *elsewhere) forget(dir string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

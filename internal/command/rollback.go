@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -123,11 +122,8 @@ func (r *rolling) which(ctx context.Context, words []string) (checkpoint.Snapsho
 		if i := slices.IndexFunc(newest, is); i >= 0 {
 			return newest[i], words[1:], nil
 		}
-		for n := len(words); n > 0 && !r.named(ctx, words[:n]); n-- { // a name may have blanks
-			called := func(s checkpoint.Snapshot) bool { return slices.Equal(strings.Fields(s.Name), words[:n]) }
-			if i := slices.IndexFunc(newest, called); i >= 0 {
-				return newest[i], words[n:], nil
-			}
+		if i, rest := r.called(ctx, newest, words); i >= 0 {
+			return newest[i], rest, nil
 		}
 		if _, err := strconv.Atoi(ref); err == nil {
 			return checkpoint.Snapshot{}, nil, fmt.Errorf("there is no checkpoint %s; list them with /rollback", ref)
@@ -141,42 +137,52 @@ func (r *rolling) which(ctx context.Context, words []string) (checkpoint.Snapsho
 	return checkpoint.Snapshot{}, nil, errors.New("there is no checkpoint of this session; list all of the folder with /rollback")
 }
 
-// named reports whether words are the path of a file or folder that is there. Elsewhere all are, so
-// that a checkpoint has only its number there.
-func (r *rolling) named(ctx context.Context, words []string) bool {
-	if r.away {
-		return true
+// called returns the first snapshot whose name the words begin with, which may have blanks, and the other
+// words; -1 is none, also if at least as many words are the path of a file.
+func (r *rolling) called(ctx context.Context, list []checkpoint.Snapshot, words []string) (int, []string) {
+	for n := len(words); n > 0; n-- {
+		i := slices.IndexFunc(list, func(s checkpoint.Snapshot) bool { return slices.Equal(strings.Fields(s.Name), words[:n]) })
+		if i < 0 {
+			continue
+		}
+		for m := len(words); m >= n; m-- {
+			if r.named(ctx, words[:m]) {
+				return -1, nil
+			}
+		}
+		return i, words[n:]
 	}
+	return -1, nil
+}
+
+// named reports whether words are the path of a file or folder that is there.
+func (r *rolling) named(ctx context.Context, words []string) bool {
 	rel, err := r.inFolder(ctx, strings.Join(words, " "))
 	if err != nil {
 		return false
 	}
-	_, err = os.Lstat(filepath.Join(r.folder.Folder, filepath.FromSlash(rel)))
-	return err == nil
+	is, err := r.store.Exists(ctx, r.folder.Folder, rel)
+	return is && err == nil
 }
 
 // inFolder returns a path, which the user gives from the session's folder, as one in that of
 // the checkpoints.
 func (r *rolling) inFolder(ctx context.Context, name string) (string, error) {
 	at := name
-	if r.away {
-		if !path.IsAbs(at) {
-			at = path.Join(r.dir, at)
-		}
-		root, rel, err := r.store.Root(ctx, r.folder.Folder, path.Clean(at))
-		if err == nil && root != r.folder.Folder {
-			err = notIn(name, r.folder.Folder)
-		}
-		return rel, err
-	}
-	if !filepath.IsAbs(at) {
+	switch {
+	case r.away && !path.IsAbs(at):
+		at = path.Join(r.dir, at)
+	case !r.away && !filepath.IsAbs(at):
 		dir := r.dir
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			dir = real
 		}
 		at = filepath.Join(dir, at)
 	}
-	rel, ok := checkpoint.Rel(r.folder.Folder, at)
+	rel, ok, err := r.store.Rel(ctx, r.folder.Folder, at)
+	if err != nil {
+		return "", err
+	}
 	if !ok {
 		return "", notIn(name, r.folder.Folder)
 	}

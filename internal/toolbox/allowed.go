@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"path"
 	"path/filepath"
+	"slices"
 
 	"hermes"
 	"hermes/internal/argument"
@@ -96,12 +98,27 @@ func harmless(ctx context.Context, c *call, command string) bool {
 // reached returns each name by which the files of a call are reached: the file itself, and the link
 // to it. It returns none if one of them cannot be followed.
 func reached(ctx context.Context, files hermes.Files, paths []string) []string {
-	var all []string
-	for _, p := range paths {
-		full, err := files.Resolve(p)
-		if err != nil {
+	full := make([]string, len(paths))
+	for i, p := range paths {
+		var err error
+		if full[i], err = files.Resolve(p); err != nil {
 			return nil
 		}
+	}
+	var all []string
+	if l, ok := files.(hermes.LocatingFiles); ok {
+		for part := range slices.Chunk(full, oneLookMax) {
+			found, err := l.Locate(ctx, part...)
+			if err != nil {
+				return nil
+			}
+			for i, f := range found {
+				all = append(all, f.Real, path.Join(f.Dir, path.Base(part[i])))
+			}
+		}
+		return all
+	}
+	for _, full := range full {
 		file, err := followed(ctx, files, full)
 		if err != nil {
 			return nil
@@ -114,6 +131,9 @@ func reached(ctx context.Context, files hermes.Files, paths []string) []string {
 	}
 	return all
 }
+
+// oneLookMax bounds the paths that one look of a place is asked for.
+const oneLookMax = 200
 
 // followed follows the links of an absolute path, of which the last folders may be missing.
 func followed(ctx context.Context, files hermes.Files, path string) (string, error) {

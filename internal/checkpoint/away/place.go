@@ -141,6 +141,13 @@ func (p *Place) Resolve(ctx context.Context, dir string) (string, error) {
 	return real, nil
 }
 
+// Exists reports whether something is at a path, of which the last name may be a link that leads nowhere.
+func (p *Place) Exists(ctx context.Context, at string) (bool, error) {
+	at = quote(at)
+	_, code, err := p.run(ctx, "[ -e "+at+" ] || [ -L "+at+" ] || exit 44")
+	return err == nil && code == 0, err
+}
+
 // Root returns the folder that a snapshot is made of for changes of a file, or in a folder,
 // and the path in it, "." for itself: work if it is in that, else the nearest folder above with
 // a repository, else its own folder or what of it exists. Links are followed. The home folder

@@ -5,7 +5,7 @@
 // It never refuses a call: a snapshot that cannot be made is logged. The user is told, once for a
 // session and folder, which folder has no snapshots and which changed files are in none. Snapshots of
 // a session that works elsewhere are kept there. internal/checkpoint keeps the snapshots. Start at
-// New; target.go says which files a call may change.
+// New; target.go says which files a call may change, stores.go where its snapshots are kept.
 package checkpoint
 
 import (
@@ -33,20 +33,14 @@ const (
 	maxRefused = 256
 	// maxNamed bounds the files that a notice names.
 	maxNamed = 5
-	// maxPlaces bounds the sessions elsewhere whose stores are kept.
-	maxPlaces = 64
 )
 
 // Config configures the hook.
 type Config struct {
-	Store *checkpoint.Store
-	// Elsewhere returns the store of a session that does not work on this machine, nil if its
-	// place can have none.
-	Elsewhere func(session string, env hermes.Environment) *checkpoint.Store
+	Stores *Stores
 	// Prune removes old snapshots of such a place when that is due. Those of this machine are
 	// pruned without the hook.
 	Prune bool
-	Home  string       // the user's own folder; "" is unknown
 	Log   *slog.Logger // nil discards
 }
 
@@ -57,7 +51,6 @@ func New(c Config) hermes.Hook {
 	}
 	h := &hook{
 		Config: c, begun: map[string][]*checkpoint.Writing{}, refused: lru.New[string, bool](maxRefused), told: lru.New[string, bool](maxRefused),
-		stores: lru.New[string, *checkpoint.Store](maxPlaces),
 	}
 	return hermes.Hook{Name: "checkpoint", Timeout: timeout, BeforeRun: h.before, AfterTool: h.after}
 }
@@ -69,13 +62,12 @@ type hook struct {
 	begun   map[string][]*checkpoint.Writing // by call
 	refused *lru.Map[string, bool]           // folders, by turn
 	told    *lru.Map[string, bool]           // what was told, by session and folder
-	stores  *lru.Map[string, *checkpoint.Store]
 }
 
 // before makes a snapshot of each folder in which a call may change files.
 func (h *hook) before(ctx context.Context, c *hermes.Call) error {
 	s := c.Host.Session()
-	targets, err := h.targetsOf(ctx, c)
+	targets, err := h.Stores.targetsOf(ctx, c)
 	if err != nil {
 		h.Log.Warn("make a checkpoint", "tool", c.Name, "error", err)
 		h.tellOf(c, "", err)
@@ -141,7 +133,7 @@ func (h *hook) begin(ctx context.Context, c *hermes.Call, s hermes.SessionRef, t
 	if err != nil {
 		return nil, err
 	}
-	if made && h.Prune && t.store != h.Store {
+	if made && h.Prune && t.store != h.Stores.Here {
 		if _, err := t.store.PruneIfDue(ctx); err != nil {
 			h.Log.Warn("prune checkpoints", "error", err)
 		}

@@ -68,7 +68,7 @@ func newFixture(t *testing.T) *fixture {
 	must(t, os.MkdirAll(f.host.dir, 0o755))
 	home := filepath.Join(base, "home")
 	f.store = checkpoint.New(checkpoint.Config{Folder: filepath.Join(base, "checkpoints"), Home: home})
-	f.hook = hook.New(hook.Config{Store: f.store, Home: home})
+	f.hook = hook.New(hook.Config{Stores: hook.NewStores(hook.StoresConfig{Here: f.store, Home: home})})
 	return f
 }
 
@@ -228,7 +228,7 @@ func TestTheUserIsToldOnceWhatHasNoCheckpoint(t *testing.T) {
 	*f.host.told = nil
 	f.host.dir = project
 	f.store = checkpoint.New(checkpoint.Config{Folder: filepath.Join(t.TempDir(), "checkpoints"), Limits: checkpoint.Limits{FileSize: 100}})
-	f.hook = hook.New(hook.Config{Store: f.store})
+	f.hook = hook.New(hook.Config{Stores: hook.NewStores(hook.StoresConfig{Here: f.store})})
 	for size := range 3 {
 		f.call("terminal", map[string]string{"command": "make"}, func() {
 			for i := range 7 {

@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -39,23 +38,6 @@ type change struct {
 	about string   // of a command, for the reason of the snapshot
 }
 
-// Folder returns the folder that snapshots of a session's files are made of, and false if they
-// are not on this machine. home is the user's own folder; "" is unknown.
-func Folder(h hermes.Host, home string) (string, bool) {
-	files := h.Environment().Files()
-	if here, ok := files.(hermes.HostFiles); !ok || !here.OnHost() {
-		return "", false
-	}
-	dir := h.Session().Dir
-	if dir == "" {
-		var err error
-		if dir, err = files.Resolve("."); err != nil {
-			return "", false
-		}
-	}
-	return (&hook{Config: Config{Home: home}}).rootOf(resolved(dir), dir), true
-}
-
 // changeOf says what a call may change; ok is false if that is nothing.
 func changeOf(c *hermes.Call) (is change, ok bool) {
 	var in arguments
@@ -83,34 +65,34 @@ func changeOf(c *hermes.Call) (is change, ok bool) {
 }
 
 // targetsOf returns where a call may change files.
-func (h *hook) targetsOf(ctx context.Context, c *hermes.Call) ([]target, error) {
+func (s *Stores) targetsOf(ctx context.Context, c *hermes.Call) ([]target, error) {
 	is, ok := changeOf(c)
 	if !ok {
 		return nil, nil
 	}
 	env, work := c.Host.Environment(), c.Host.Session().Dir
 	files := env.Files()
-	if here, ok := files.(hermes.HostFiles); !ok || !here.OnHost() {
-		return h.elsewhere(ctx, c.Host.Session(), env, is)
+	if !onHost(files) {
+		return s.targetsAway(ctx, c.Host.Session(), env, is)
 	}
 	if len(is.paths) > 0 {
-		return h.byFolder(files, work, is.paths), nil
+		return s.byFolder(files, work, is.paths), nil
 	}
 	at, err := files.Resolve(orDot(is.dir))
 	if err != nil {
 		return nil, err
 	}
-	return []target{{store: h.Store, root: h.rootOf(resolved(at), work), about: is.about}}, nil
+	return []target{{store: s.Here, root: s.rootOf(resolved(at), work), about: is.about}}, nil
 }
 
-// elsewhere is targetsOf for a session that does not work on this machine.
-func (h *hook) elsewhere(ctx context.Context, s hermes.SessionRef, env hermes.Environment, is change) ([]target, error) {
-	store := h.storeOf(s.ID, env)
+// targetsAway is targetsOf for a session that does not work on this machine.
+func (s *Stores) targetsAway(ctx context.Context, in hermes.SessionRef, env hermes.Environment, is change) ([]target, error) {
+	store := s.away(in.ID, env)
 	if store == nil {
 		return nil, nil
 	}
 	files := env.Files()
-	work, err := files.Resolve(orDot(s.Dir))
+	work, err := files.Resolve(orDot(in.Dir))
 	if err != nil {
 		return nil, err
 	}
@@ -136,30 +118,8 @@ func (h *hook) elsewhere(ctx context.Context, s hermes.SessionRef, env hermes.En
 	return out, nil
 }
 
-// storeOf returns the store of a session elsewhere, nil if its place keeps no snapshots.
-func (h *hook) storeOf(session string, env hermes.Environment) *checkpoint.Store {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if s, ok := h.stores.Get(session); ok {
-		return s
-	}
-	if h.Elsewhere == nil {
-		return nil
-	}
-	s := h.Elsewhere(session, env)
-	h.stores.Put(session, s)
-	return s
-}
-
-func orDot(dir string) string {
-	if dir == "" {
-		return "."
-	}
-	return dir
-}
-
 // byFolder sorts files by the folder that a snapshot of them is made of.
-func (h *hook) byFolder(files hermes.Files, work string, paths []string) []target {
+func (s *Stores) byFolder(files hermes.Files, work string, paths []string) []target {
 	var out []target
 	for _, p := range paths {
 		at, err := files.Resolve(p)
@@ -167,12 +127,12 @@ func (h *hook) byFolder(files hermes.Files, work string, paths []string) []targe
 			continue
 		}
 		at = resolved(at)
-		root := h.rootOf(filepath.Dir(at), work)
+		root := s.rootOf(filepath.Dir(at), work)
 		rel, err := filepath.Rel(root, at)
 		if err != nil || !filepath.IsLocal(rel) {
 			continue
 		}
-		out = add(out, h.Store, root, filepath.ToSlash(rel))
+		out = add(out, s.Here, root, filepath.ToSlash(rel))
 	}
 	return out
 }
@@ -186,52 +146,6 @@ func add(list []target, store *checkpoint.Store, root, rel string) []target {
 	}
 	list[i].paths = append(list[i].paths, rel)
 	return list
-}
-
-// resolved follows the links of a path as far as it exists.
-func resolved(at string) string {
-	if real, err := filepath.EvalSymlinks(at); err == nil {
-		return real
-	}
-	dir := filepath.Dir(at)
-	if dir == at {
-		return at
-	}
-	return filepath.Join(resolved(dir), filepath.Base(at))
-}
-
-// rootOf returns the folder that a snapshot is made of for changes in dir: that of the session
-// if dir is in it, else the nearest one above with a repository, else dir, or what of it
-// exists. The home folder is never the root of a file below: a session that began there works
-// in many projects.
-func (h *hook) rootOf(dir, work string) string {
-	home := ""
-	if h.Home != "" {
-		home = resolved(h.Home)
-	}
-	if work != "" {
-		if work = resolved(work); work != home && inside(work, dir) {
-			return work
-		}
-	}
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil && at != home {
-			return at
-		}
-		if filepath.Dir(at) == at {
-			break
-		}
-	}
-	for ; ; dir = filepath.Dir(dir) {
-		if info, err := os.Stat(dir); err == nil && info.IsDir() || filepath.Dir(dir) == dir {
-			return dir
-		}
-	}
-}
-
-func inside(folder, p string) bool {
-	rel, err := filepath.Rel(folder, p)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // harmless are redirections that write no file.

@@ -3,6 +3,7 @@ package checkpoint_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,11 +46,11 @@ func (f files) Resolve(path string) (string, error) {
 // open is what the tools use of the file tools, without any protected path.
 type open struct{}
 
-func (open) JudgeWrite(context.Context, hermes.Host, string) (policy.PathVerdict, error) {
-	return policy.PathVerdict{}, nil
+func (open) JudgeWrites(_ context.Context, _ hermes.Host, paths ...string) ([]policy.PathVerdict, []error) {
+	return make([]policy.PathVerdict, len(paths)), make([]error, len(paths))
 }
-func (open) Lock(context.Context, ...string) (func(), error) { return func() {}, nil }
-func (open) Replaced(string, ...string)                      {}
+func (open) Lock(context.Context, ...string) (func(), error)  { return func() {}, nil }
+func (open) Replaced(context.Context, hermes.Host, ...string) {}
 
 func must(t *testing.T, err error) {
 	t.Helper()
@@ -65,16 +66,19 @@ func TestArgumentsThatDoNotFit(t *testing.T) {
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(dir, "a"), []byte("old\n"), 0o644))
 	store := snapshots.New(snapshots.Config{Folder: filepath.Join(t.TempDir(), "checkpoints")})
-	here, elsewhere := func(hermes.Host) (string, bool) { return dir, true }, func(hermes.Host) (string, bool) { return "", false }
+	here := func(context.Context, hermes.Host) (*snapshots.Store, string, error) { return store, dir, nil }
+	none := func(context.Context, hermes.Host) (*snapshots.Store, string, error) {
+		return nil, "", errors.New("there is none")
+	}
 	for _, tt := range []struct {
-		folder          func(hermes.Host) (string, bool)
+		of              func(context.Context, hermes.Host) (*snapshots.Store, string, error)
 		tool, arguments string
 		want            string // part of the error; "" if it works
 	}{
 		{here, "checkpoint", `{"name":"12"}`, "use words"},
 		{here, "checkpoint", `{"name":"two\nlines"}`, "one line"},
 		{here, "checkpoint", `{"name":"` + strings.Repeat("x", 61) + `"}`, "at most 60"},
-		{elsewhere, "checkpoint", `{"name":"far"}`, "elsewhere"},
+		{none, "checkpoint", `{"name":"far"}`, "there is none"},
 		{here, "restore", `{"checkpoint":"1"}`, "has none yet"},
 		{here, "checkpoint", `{"name":"twice"}`, ""},
 		{here, "checkpoint", `{"name":"twice"}`, ""},
@@ -82,11 +86,11 @@ func TestArgumentsThatDoNotFit(t *testing.T) {
 		{here, "restore", `{"checkpoint":"other"}`, "3 (checkpoint of the model), 2 (twice), 1 (twice)"},
 		{here, "restore", `{"checkpoint":"1","files":["../b"]}`, "is not in"},
 		{here, "restore", `{"checkpoint":"1","files":[""]}`, "is not in"},
-		{elsewhere, "restore", `{"checkpoint":"1"}`, "elsewhere"},
+		{none, "restore", `{"checkpoint":"1"}`, "there is none"},
 		{here, "restore", `{"checkpoint":"1","files":["a"]}`, ""},
 		{here, "restore", `{"checkpoint":"twice"}`, ""},
 	} {
-		set := checkpoint.New(checkpoint.Config{Store: store, Folder: tt.folder, Files: open{}})
+		set := checkpoint.New(checkpoint.Config{Of: tt.of, Files: open{}})
 		tools, err := set.Tools(t.Context())
 		must(t, err)
 		for _, tool := range tools {

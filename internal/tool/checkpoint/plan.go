@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -26,9 +27,10 @@ type plans struct {
 
 // planned is the plan of a call, or the error of making it.
 type planned struct {
-	once sync.Once
-	plan checkpoint.Plan
-	err  error
+	once  sync.Once
+	store *checkpoint.Store // that the plan is of
+	plan  checkpoint.Plan
+	err   error
 }
 
 func newPlans() *plans { return &plans{calls: lru.New[string, *planned](maxPlans)} }
@@ -51,43 +53,47 @@ func (p *plans) drop(c *hermes.Call) {
 }
 
 // planOf returns what a call will do. It is worked out once for each call.
-func (t *Toolset) planOf(ctx context.Context, c *hermes.Call) (checkpoint.Plan, error) {
+func (t *Toolset) planOf(ctx context.Context, c *hermes.Call) (*planned, error) {
 	p := t.plans.of(c)
-	p.once.Do(func() { p.plan, p.err = t.makePlan(ctx, c) })
-	return p.plan, p.err
+	p.once.Do(func() { p.err = t.makePlan(ctx, c, p) })
+	return p, p.err
 }
 
-func (t *Toolset) makePlan(ctx context.Context, c *hermes.Call) (checkpoint.Plan, error) {
+func (t *Toolset) makePlan(ctx context.Context, c *hermes.Call, p *planned) (err error) {
 	var in restoreArgs
 	if err := json.Unmarshal(c.Arguments, &in); err != nil {
-		return checkpoint.Plan{}, fmt.Errorf("the arguments do not match the schema: %w", err)
+		return fmt.Errorf("the arguments do not match the schema: %w", err)
 	}
-	folder, err := t.folder(c.Host)
-	if err != nil {
-		return checkpoint.Plan{}, err
+	var folder string
+	if p.store, folder, err = t.config.Of(ctx, c.Host); err != nil {
+		return err
 	}
-	s, err := t.find(folder, in.Checkpoint)
+	s, err := find(p.store, folder, in.Checkpoint)
 	if err != nil {
-		return checkpoint.Plan{}, err
+		return err
 	}
 	var paths []string
 	for _, f := range in.Files {
-		rel, err := relative(c.Host, folder, f)
+		rel, err := relative(ctx, c.Host, p.store, folder, f)
 		if err != nil {
-			return checkpoint.Plan{}, err
+			return err
 		}
 		paths = append(paths, rel)
 	}
-	return t.config.Store.Plan(ctx, folder, s.ID, checkpoint.RestoreOptions{Paths: paths})
+	p.plan, err = p.store.Plan(ctx, folder, s.ID, checkpoint.RestoreOptions{Paths: paths})
+	return err
 }
 
-// relative returns a path that the model gave as one in the folder; see [checkpoint.Rel].
-func relative(h hermes.Host, folder, name string) (string, error) {
+// relative returns a path that the model gave as one in the folder.
+func relative(ctx context.Context, h hermes.Host, store *checkpoint.Store, folder, name string) (string, error) {
 	at, err := h.Environment().Files().Resolve(name)
 	if err != nil {
 		return "", err
 	}
-	rel, ok := checkpoint.Rel(folder, at)
+	rel, ok, err := store.Rel(ctx, folder, at)
+	if err != nil {
+		return "", err
+	}
 	if !ok || name == "" {
 		return "", fmt.Errorf("%q is not in %s, of which the checkpoints are", name, folder)
 	}
@@ -98,7 +104,9 @@ func relative(h hermes.Host, folder, name string) (string, error) {
 func filesOf(p checkpoint.Plan) []string {
 	out := make([]string, len(p.Steps))
 	for i, st := range p.Steps {
-		out[i] = filepath.Join(p.Folder, filepath.FromSlash(st.Path))
+		if out[i] = path.Join(p.Folder, st.Path); !strings.HasPrefix(p.Folder, "/") { // on this machine, with Windows
+			out[i] = filepath.Join(p.Folder, filepath.FromSlash(st.Path))
+		}
 	}
 	return out
 }

@@ -56,13 +56,16 @@ func (t *Toolset) restore() hermes.Tool {
 // AssessRisk asks for each restore that changes something, and judges each file as a write of
 // it. What is wrong with the call itself is reported by Run.
 func (r restore) AssessRisk(ctx context.Context, c *hermes.Call) []hermes.Risk {
-	p, err := r.set.planOf(ctx, c)
+	planned, err := r.set.planOf(ctx, c)
+	p := planned.plan
 	if err != nil || len(p.Steps) == 0 {
 		return nil
 	}
 	list := []hermes.Risk{{Key: "restore", Reason: fmt.Sprintf("undoes what the agent changed in %s since checkpoint %d", text.Plural(len(p.Steps), "file or folder", "files or folders"), p.Snapshot.Number)}}
-	for _, file := range filesOf(p) {
-		switch v, err := r.set.config.Files.JudgeWrite(ctx, c.Host, file); {
+	files := filesOf(p)
+	verdicts, errs := r.set.config.Files.JudgeWrites(ctx, c.Host, files...)
+	for i, file := range files {
+		switch v, err := verdicts[i], errs[i]; {
 		case err != nil:
 			list = append(list, hermes.Risk{Key: "path:unknown", Deny: true, Mistake: true, Reason: err.Error() + "; restore other files by naming them in files"})
 		case v.Deny:
@@ -80,21 +83,22 @@ func (r restore) Subject(ctx context.Context, c *hermes.Call) hermes.Subject {
 	if err != nil {
 		return hermes.Subject{Text: string(c.Arguments)} // Run reports the error
 	}
-	return subjectOf(p)
+	return subjectOf(p.plan)
 }
 
 // Files are those that the restore will change.
 func (r restore) Files(ctx context.Context, c *hermes.Call) ([]string, bool) {
 	p, err := r.set.planOf(ctx, c)
-	return filesOf(p), err == nil
+	return filesOf(p.plan), err == nil
 }
 
 // run applies the plan that was judged and shown.
 func (t *Toolset) run(ctx context.Context, c *hermes.Call, _ restoreArgs) (hermes.Result, error) {
-	p, err := t.planOf(ctx, c)
+	planned, err := t.planOf(ctx, c)
 	if err != nil {
 		return hermes.Result{}, err
 	}
+	store, p := planned.store, planned.plan
 	if c.Approved != nil && !c.Approved.Equal(subjectOf(p)) {
 		return hermes.Result{}, stale(checkpoint.ErrStale)
 	}
@@ -107,7 +111,7 @@ func (t *Toolset) run(ctx context.Context, c *hermes.Call, _ restoreArgs) (herme
 		return hermes.JSONResult(out)
 	}
 	m := t.meta(c)
-	if err := t.room(p.Folder, m); err != nil {
+	if err := room(store, p.Folder, m); err != nil {
 		return hermes.Result{}, err
 	}
 	files := filesOf(p)
@@ -117,11 +121,11 @@ func (t *Toolset) run(ctx context.Context, c *hermes.Call, _ restoreArgs) (herme
 	}
 	defer unlock()
 	m.Reason = fmt.Sprint("before restoring ", p.Snapshot.Number)
-	did, err := t.config.Store.Restore(context.WithoutCancel(ctx), p, m) // it is short, and half of it helps no one
+	did, err := store.Restore(context.WithoutCancel(ctx), p, m) // it is short, and half of it helps no one
 	if errors.Is(err, checkpoint.ErrStale) {
 		return hermes.Result{}, stale(err)
 	}
-	t.config.Files.Replaced(c.Host.Session().ID, files...) // also if it failed: some may be changed
+	t.config.Files.Replaced(context.WithoutCancel(ctx), c.Host, files...) // also if it failed: some may be changed
 	if err != nil {
 		return hermes.Result{}, err
 	}

@@ -26,21 +26,20 @@ import (
 
 // Config configures the tools.
 type Config struct {
-	Store *checkpoint.Store // nil is none: the tools are not available
-	// Folder returns the folder that snapshots of a session's files are made of, and false if
-	// its files are not on this machine.
-	Folder func(h hermes.Host) (string, bool)
-	Files  Files
+	// Of returns the store of a session's files, which may be that of another place, and the folder
+	// that snapshots of them are made of. nil is none: the tools are not available.
+	Of    func(ctx context.Context, h hermes.Host) (*checkpoint.Store, string, error)
+	Files Files
 }
 
 // Files is what the tools use of the file tools.
 type Files interface {
-	// JudgeWrite judges a write of a path.
-	JudgeWrite(ctx context.Context, h hermes.Host, path string) (policy.PathVerdict, error)
+	// JudgeWrites judges a write of each path.
+	JudgeWrites(ctx context.Context, h hermes.Host, paths ...string) ([]policy.PathVerdict, []error)
 	// Lock keeps other calls from changing files until unlock is called.
 	Lock(ctx context.Context, paths ...string) (unlock func(), err error)
 	// Replaced notes that a session changed files of which it does not know the new content.
-	Replaced(session string, paths ...string)
+	Replaced(ctx context.Context, h hermes.Host, paths ...string)
 }
 
 // Toolset holds the two tools. It serves any number of sessions at once.
@@ -59,7 +58,7 @@ func (t *Toolset) Name() string { return "checkpoint" }
 
 // Available says that there is no store if that is so.
 func (t *Toolset) Available(context.Context) string {
-	if t.config.Store == nil {
+	if t.config.Of == nil {
 		return "checkpoints are off; turn them on with: hermes config set checkpoints.enabled true"
 	}
 	return ""
@@ -111,16 +110,16 @@ func (t *Toolset) make(ctx context.Context, c *hermes.Call, in checkpointArgs) (
 	case name != "" && strings.Trim(name, "0123456789") == "":
 		return hermes.Result{}, errors.New("a number is not a name: use words")
 	}
-	folder, err := t.folder(c.Host)
+	store, folder, err := t.config.Of(ctx, c.Host)
 	if err != nil {
 		return hermes.Result{}, err
 	}
 	m := t.meta(c)
-	if err := t.room(folder, m); err != nil {
+	if err := room(store, folder, m); err != nil {
 		return hermes.Result{}, err
 	}
 	m.Name, m.Reason = name, "checkpoint of the model"
-	s, _, err := t.config.Store.Snapshot(ctx, folder, m, checkpoint.SnapshotOptions{Always: true})
+	s, _, err := store.Snapshot(ctx, folder, m, checkpoint.SnapshotOptions{Always: true})
 	if err != nil {
 		return hermes.Result{}, err
 	}
@@ -132,8 +131,8 @@ func (t *Toolset) make(ctx context.Context, c *hermes.Call, in checkpointArgs) (
 const maxOfTurn = 6
 
 // room refuses one more snapshot of a turn that has enough.
-func (t *Toolset) room(folder string, m checkpoint.Meta) error {
-	w, err := t.config.Store.List(folder)
+func room(store *checkpoint.Store, folder string, m checkpoint.Meta) error {
+	w, err := store.List(folder)
 	if err != nil {
 		return err
 	}
@@ -159,18 +158,9 @@ func (t *Toolset) meta(c *hermes.Call) checkpoint.Meta {
 	return m
 }
 
-// folder is where the snapshots of a session's files are made of.
-func (t *Toolset) folder(h hermes.Host) (string, error) {
-	dir, ok := t.config.Folder(h)
-	if !ok {
-		return "", errors.New("checkpoints are of files on the machine of Hermes only, and those of this session are elsewhere: use git there")
-	}
-	return dir, nil
-}
-
 // find returns the snapshot with a number, id or name, the newest if several have the name.
-func (t *Toolset) find(folder, ref string) (checkpoint.Snapshot, error) {
-	w, err := t.config.Store.List(folder)
+func find(store *checkpoint.Store, folder, ref string) (checkpoint.Snapshot, error) {
+	w, err := store.List(folder)
 	if err != nil {
 		return checkpoint.Snapshot{}, err
 	}

@@ -33,6 +33,18 @@ type location struct {
 // locate finds where a path leads. It opens nothing, and does not even stat a
 // path that is refused by its name, such as a device.
 func (t *Toolset) locate(ctx context.Context, h hermes.Host, asked string) (location, error) {
+	p, err := t.named(ctx, h, asked)
+	if err != nil {
+		return location{}, err
+	}
+	if err := p.follow(ctx); err != nil {
+		return location{}, p.failure("reach", err)
+	}
+	return p, nil
+}
+
+// named is a location of which only the name is known.
+func (t *Toolset) named(ctx context.Context, h hermes.Host, asked string) (location, error) {
 	if strings.TrimSpace(asked) == "" {
 		return location{}, errors.New("path is empty: name a file")
 	}
@@ -65,9 +77,6 @@ func (t *Toolset) locate(ctx context.Context, h hermes.Host, asked string) (loca
 	if v := p.rules.Read(p.path); v.Deny && v.Key == "device" {
 		return location{}, fmt.Errorf("%s: %s", p.path, v.Reason)
 	}
-	if err := p.follow(ctx); err != nil {
-		return location{}, p.failure("reach", err)
-	}
 	return p, nil
 }
 
@@ -76,19 +85,7 @@ func (p *location) follow(ctx context.Context) error {
 	home := p.rules.Home
 	dir, name := splitPath(p.path)
 	if l, ok := p.files.(hermes.LocatingFiles); ok {
-		asked := []string{p.path}
-		if home != "" {
-			asked = append(asked, home)
-		}
-		found, err := l.Locate(ctx, asked...)
-		if err != nil {
-			return err
-		}
-		if home != "" && found[1].Info != nil {
-			p.rules.RealHome = found[1].Real
-		}
-		p.real, p.entry, p.info = found[0].Real, joinPath(found[0].Dir, name), found[0].Info
-		return nil
+		return locateAll(ctx, l, p)
 	}
 	if home != "" {
 		p.rules.RealHome, _ = p.files.RealPath(ctx, home) // a missing folder protects nothing
@@ -105,6 +102,30 @@ func (p *location) follow(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// locateAll finds what locations with one home folder lead to, in one look.
+func locateAll(ctx context.Context, files hermes.LocatingFiles, list ...*location) error {
+	var asked []string
+	for _, p := range list {
+		asked = append(asked, p.path)
+	}
+	home := list[0].rules.Home
+	if home != "" {
+		asked = append(asked, home)
+	}
+	found, err := files.Locate(ctx, asked...)
+	if err != nil {
+		return err
+	}
+	for i, p := range list {
+		if home != "" && found[len(list)].Info != nil { // a missing folder protects nothing
+			p.rules.RealHome = found[len(list)].Real
+		}
+		_, name := splitPath(p.path)
+		p.real, p.entry, p.info = found[i].Real, joinPath(found[i].Dir, name), found[i].Info
+	}
+	return nil
 }
 
 // linkless returns files that are opened and changed where they were judged: if a
