@@ -101,7 +101,7 @@ const discardTime = 20 * time.Second
 
 // Close forgets what was not committed or not published.
 func (f *farContents) Close() error {
-	if left := append(f.copied, f.ready...); len(left) > 0 {
+	if left := append(f.copied, f.ready...); slices.ContainsFunc(left, (*away.Copied).Made) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(f.ctx), discardTime)
 		defer cancel()
 		f.box.Discard(ctx, left) // what is left is removed at the next use

@@ -83,11 +83,15 @@ type Writing struct {
 // changes them. No paths mean the whole folder, for what may change any file. by says what
 // will change them, such as the name of a tool. The caller calls Done after the change.
 func (s *Store) Begin(ctx context.Context, dir, by string, paths []string) (*Writing, error) {
-	w, err := s.openChecked(ctx, dir, "a checkpoint")
+	w, err := s.openChecked(ctx, dir, "a checkpoint", forPaths(paths))
 	if err != nil {
 		return nil, err
 	}
 	defer w.close()
+	return w.begin(ctx, by, paths)
+}
+
+func (w *workspace) begin(ctx context.Context, by string, paths []string) (*Writing, error) {
 	before, err := w.now(ctx, paths)
 	if err != nil {
 		return nil, err
@@ -95,14 +99,14 @@ func (s *Store) Begin(ctx context.Context, dir, by string, paths []string) (*Wri
 	if err := w.objects.Commit(); err != nil {
 		return nil, err
 	}
-	g := &Writing{store: s, dir: w.dir, by: by, paths: paths, before: before}
+	g := &Writing{store: w.store, dir: w.dir, by: by, paths: paths, before: before}
 	g.stamps = g.stampsOf(before)
 	return g, w.ground.publish(ctx)
 }
 
 // Done records what the agent made of the paths. Without it the changes count as the user's.
 func (g *Writing) Done(ctx context.Context) error {
-	w, err := g.store.open(ctx, g.dir, "a checkpoint")
+	w, err := g.store.open(ctx, g.dir, "a checkpoint", forPaths(g.paths))
 	if err != nil {
 		return err
 	}
@@ -160,8 +164,8 @@ func stateOf(states map[string]State, rel string) State {
 // above. Contents are stored, not committed. Without paths it is the whole folder, with include
 // also if that is ignored now.
 func (w *workspace) now(ctx context.Context, paths []string, include ...string) (map[string]State, error) {
-	out := map[string]State{}
 	if len(paths) == 0 {
+		out := map[string]State{}
 		top, err := w.scan(ctx, include)
 		if err != nil {
 			return nil, err
@@ -169,15 +173,25 @@ func (w *workspace) now(ctx context.Context, paths []string, include ...string) 
 		top.states("", out)
 		return out, nil
 	}
+	out, err := withFolders(paths)
+	if err != nil {
+		return nil, fmt.Errorf("%w in %s", err, w.dir)
+	}
+	return out, w.ground.look(ctx, out)
+}
+
+// withFolders are paths and the folders above them, without what is there.
+func withFolders(paths []string) (map[string]State, error) {
+	out := map[string]State{}
 	for _, p := range paths {
 		if !filepath.IsLocal(filepath.FromSlash(p)) {
-			return nil, fmt.Errorf("%s is not in %s", p, w.dir)
+			return nil, fmt.Errorf("%s is not", p)
 		}
 		for p = path.Clean(p); p != "."; p = path.Dir(p) {
 			out[p] = State{}
 		}
 	}
-	return out, w.ground.look(ctx, out)
+	return out, nil
 }
 
 // record adds moves to the ledger and numbers them.

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +28,7 @@ type elsewhere struct {
 	unable  error             // the place lacks something; that does not change
 	real    map[string]string // resolved folders
 	ignores map[string]ignoreFile
+	skips   map[string][]string // the folders that were left out, by the folder of the snapshots
 }
 
 // An ignoreFile is a .gitignore file that was read.
@@ -47,7 +49,7 @@ func (e *elsewhere) find(ctx context.Context, shell away.Shell) (*away.Place, er
 		return nil, e.unable
 	}
 	if err == nil {
-		e.place, e.real, e.ignores = place, map[string]string{}, map[string]ignoreFile{}
+		e.place, e.real, e.ignores, e.skips = place, map[string]string{}, map[string]ignoreFile{}, map[string][]string{}
 	}
 	return place, err
 }
@@ -119,6 +121,20 @@ func (e *elsewhere) remember(root string, f away.Entry, text string) {
 	e.ignores[root+"/"+f.Path] = ignoreFile{f.Stamp, text}
 }
 
+// skipped returns the folders that were left out of a folder's tree when it was listed last.
+func (e *elsewhere) skipped(root string) (skip []string, known bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	skip, known = e.skips[root]
+	return skip, known
+}
+
+func (e *elsewhere) skip(root string, skip []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.skips[root] = skip
+}
+
 // machine names this machine to the place: the same for all programs that share a folder.
 func (s *Store) machine() (string, error) {
 	path := filepath.Join(s.cfg.Folder, "machine")
@@ -142,7 +158,7 @@ func (s *Store) machine() (string, error) {
 
 // enter takes the workspace in the place and brings the small files to this machine. The caller
 // holds the lock of this machine.
-func (w *workspace) enter(ctx context.Context, wait time.Duration) error {
+func (w *workspace) enter(ctx context.Context, wait time.Duration, first asking) error {
 	s := w.store
 	p, err := s.there.find(ctx, s.cfg.Place)
 	if err != nil {
@@ -157,7 +173,11 @@ func (w *workspace) enter(ctx context.Context, wait time.Duration) error {
 	if err != nil {
 		return err
 	}
-	box, err := p.Open(ctx, filepath.Base(w.at), w.dir, machine, wait)
+	var question away.Question
+	if first != nil {
+		question = first(w)
+	}
+	box, err := p.Open(ctx, filepath.Base(w.at), w.dir, machine, wait, question)
 	if errors.Is(err, away.ErrMoved) {
 		s.there.forget(w.dir)
 	}
@@ -317,7 +337,7 @@ func (m *mirror) publish(ctx context.Context, box *away.Workspace, objects *farC
 			c.Remove = append(c.Remove, name)
 		}
 	}
-	if len(c.Keep)+len(c.Write)+len(c.Remove)+len(c.Drop) == 0 {
+	if !slices.ContainsFunc(c.Keep, (*away.Copied).Made) && len(c.Write)+len(c.Remove)+len(c.Drop) == 0 {
 		return nil
 	}
 	version, err := box.Publish(ctx, c)

@@ -57,7 +57,7 @@ type Plan struct {
 // Plan works out how a folder becomes what it was at a snapshot. It changes nothing in the
 // folder.
 func (s *Store) Plan(ctx context.Context, dir, ref string, o RestoreOptions) (Plan, error) {
-	w, err := s.open(ctx, dir, "a restore")
+	w, err := s.open(ctx, dir, "a restore", forTree)
 	if err != nil {
 		return Plan{}, err
 	}

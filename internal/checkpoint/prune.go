@@ -70,7 +70,7 @@ func (p *Pruned) count(id string, n int, err error, errs *[]error) {
 // pruneOne drops snapshots of one workspace and removes what only they needed. It does not
 // wait for another process.
 func (s *Store) pruneOne(ctx context.Context, id string, drop func(*workspace) int) (int, error) {
-	w, err := s.openAt(ctx, filepath.Join(s.cfg.Folder, id), "", "pruning checkpoints", 0)
+	w, err := s.openAt(ctx, filepath.Join(s.cfg.Folder, id), "", "pruning checkpoints", 0, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -53,7 +53,7 @@ const (
 // last one was made. ErrStale means that it did nothing. Each file is replaced as a whole; a
 // restore that is interrupted is finished at the next use of the workspace.
 func (s *Store) Restore(ctx context.Context, p Plan, m Meta) (Result, error) {
-	w, err := s.open(ctx, p.Folder, "a restore")
+	w, err := s.open(ctx, p.Folder, "a restore", forTree)
 	if err != nil {
 		return Result{}, err
 	}
@@ -82,14 +82,14 @@ func (s *Store) Restore(ctx context.Context, p Plan, m Meta) (Result, error) {
 	}
 	for _, st := range p.Steps {
 		if now[st.Path] != st.From {
-			return Result{Before: before}, fmt.Errorf("%s: %w", st.Path, ErrStale)
+			return Result{Before: before}, errors.Join(fmt.Errorf("%s: %w", st.Path, ErrStale), w.ground.publish(ctx))
 		}
 		st.Text = ""
 		j.Steps = append(j.Steps, st)
 	}
 	for _, h := range p.needs() {
 		if !w.objects.Has(h) {
-			return Result{Before: before}, ErrStale
+			return Result{Before: before}, errors.Join(ErrStale, w.ground.publish(ctx))
 		}
 	}
 	j.open(now)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"hermes/internal/checkpoint/away"
 	"hermes/internal/checkpoint/object"
 )
 
@@ -27,19 +28,43 @@ type SnapshotOptions struct {
 // if the session's turn has one already or if nothing changed since the last one. It follows
 // no link out of the folder. ErrRefused and ErrTooMany mean that the folder is too much.
 func (s *Store) Snapshot(ctx context.Context, dir string, m Meta, o SnapshotOptions) (snap Snapshot, made bool, err error) {
-	w, err := s.openChecked(ctx, dir, "a checkpoint")
+	w, err := s.openChecked(ctx, dir, "a checkpoint", forTree)
 	if err != nil {
 		return Snapshot{}, false, err
 	}
 	defer w.close()
+	return w.once(ctx, m, o)
+}
+
+// once makes a snapshot if the turn has none, and drops what that is too much.
+func (w *workspace) once(ctx context.Context, m Meta, o SnapshotOptions) (Snapshot, bool, error) {
 	if old, ok := w.ofTurn(m); ok && !o.Always {
 		return old, false, nil
 	}
-	snap, _, made, err = w.snapshot(ctx, m, o)
+	snap, _, made, err := w.snapshot(ctx, m, o)
 	if err != nil || !made {
 		return snap, made, err
 	}
 	return snap, true, w.trim(ctx)
+}
+
+// Prepare is Snapshot and Begin of the same paths in one go.
+func (s *Store) Prepare(ctx context.Context, dir string, m Meta, by string, paths []string) (*Writing, error) {
+	w, err := s.openChecked(ctx, dir, "a checkpoint", func(w *workspace) away.Question {
+		w.list, _ = loadList(w.file(listName)) // as this machine knows it
+		if _, has := w.ofTurn(m); has {
+			return forPaths(paths)(w)
+		}
+		return forTree(w)
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	if _, _, err := w.once(ctx, m, SnapshotOptions{Include: paths}); err != nil {
+		return nil, err
+	}
+	return w.begin(ctx, by, paths)
 }
 
 // ofTurn returns the snapshot that a turn of a session has.
@@ -54,7 +79,7 @@ func (w *workspace) ofTurn(m Meta) (Snapshot, bool) {
 	return w.list.Snapshots[i], true
 }
 
-// snapshot makes a snapshot and returns the tree that it read as well.
+// snapshot makes a snapshot and returns the tree that it read as well. The caller publishes it.
 func (w *workspace) snapshot(ctx context.Context, m Meta, o SnapshotOptions) (Snapshot, *node, bool, error) {
 	top, err := w.scan(ctx, o.Include)
 	if err != nil {
@@ -87,7 +112,7 @@ func (w *workspace) snapshot(ctx context.Context, m Meta, o SnapshotOptions) (Sn
 	if err := w.saveList(); err != nil {
 		return Snapshot{}, nil, false, err
 	}
-	return snap, top, true, w.ground.publish(ctx)
+	return snap, top, true, nil
 }
 
 // scan reads the folder into the store, without committing, and keeps the cache.

@@ -150,18 +150,22 @@ func idOf(dir string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// asking says what a workspace of a place will be asked first, so that this takes no script of its own. If it
+// guesses wrong, nothing is lost but that.
+type asking func(w *workspace) away.Question
+
 // open locks the workspace of a folder, reads its list and finishes an interrupted restore.
 // The caller closes it.
-func (s *Store) open(ctx context.Context, dir, holder string) (*workspace, error) {
+func (s *Store) open(ctx context.Context, dir, holder string, first asking) (*workspace, error) {
 	dir, err := s.resolve(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	return s.openAt(ctx, s.folderOf(dir), dir, holder, patience)
+	return s.openAt(ctx, s.folderOf(dir), dir, holder, patience, first)
 }
 
 // openChecked is open for a folder of which a snapshot will be made.
-func (s *Store) openChecked(ctx context.Context, dir, holder string) (*workspace, error) {
+func (s *Store) openChecked(ctx context.Context, dir, holder string, first asking) (*workspace, error) {
 	real, err := s.resolve(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -169,10 +173,10 @@ func (s *Store) openChecked(ctx context.Context, dir, holder string) (*workspace
 	if err := s.check(real); err != nil {
 		return nil, err
 	}
-	return s.openAt(ctx, s.folderOf(real), real, holder, patience)
+	return s.openAt(ctx, s.folderOf(real), real, holder, patience, first)
 }
 
-func (s *Store) openAt(ctx context.Context, at, dir, holder string, wait time.Duration) (w *workspace, err error) {
+func (s *Store) openAt(ctx context.Context, at, dir, holder string, wait time.Duration, first asking) (w *workspace, err error) {
 	if err := os.MkdirAll(s.cfg.Folder, 0o700); err != nil {
 		return nil, err
 	}
@@ -187,7 +191,7 @@ func (s *Store) openAt(ctx context.Context, at, dir, holder string, wait time.Du
 		}
 	}()
 	if s.away() {
-		if err := w.enter(ctx, wait); err != nil {
+		if err := w.enter(ctx, wait, first); err != nil {
 			return nil, err
 		}
 	}

@@ -21,6 +21,8 @@ type there struct {
 	box     *away.Workspace
 	objects *farContents
 	copy    *mirror
+	read    map[string]State // what the tree was when it was listed, by path; nil is not known
+	top     *node            // of it, if nothing was included
 }
 
 func (t *there) exists() bool { return t.box.There }
@@ -28,7 +30,36 @@ func (t *there) exists() bool { return t.box.There }
 // names are the repositories that are left out.
 func repositoryNames() []string { return slices.Sorted(maps.Keys(repositories)) }
 
-// A survey is what is known of the tree before its files are listed.
+// forTree asks for what a scan needs.
+func forTree(w *workspace) away.Question {
+	if skip, known := w.store.there.skipped(w.dir); known {
+		return away.AskList(repositoryNames(), skip)
+	}
+	return away.AskFolders(repositoryNames())
+}
+
+// forPaths asks for what a look at paths needs; none are the whole tree.
+func forPaths(paths []string) asking {
+	return func(w *workspace) away.Question {
+		states, err := withFolders(paths)
+		if len(paths) == 0 || err != nil {
+			return forTree(w)
+		}
+		m := &mirror{at: w.at}
+		return away.AskTake(takes(states, m.stamps()))
+	}
+}
+
+// takes are the paths to look at, and their stamps that are known.
+func takes(states map[string]State, known map[string]stamped) ([]string, map[string]string) {
+	paths, stamps := slices.Sorted(maps.Keys(states)), map[string]string{}
+	for _, p := range paths {
+		stamps[p] = known[p].Stamp
+	}
+	return paths, stamps
+}
+
+// A survey is what is known of the folders of a tree, and of its rules what is ignored.
 type survey struct {
 	bounds
 	root   string
@@ -39,15 +70,54 @@ type survey struct {
 	skip   []string          // folders that are left out
 }
 
-// survey lists the folders and reads the rules what is ignored.
-func (t *there) survey(ctx context.Context, include []string) (*survey, error) {
+// listed lists the tree. What is in folders that are left out need not be listed: if it is not known which
+// these are, the folders are listed first.
+func (t *there) listed(ctx context.Context, include []string) (*survey, away.Tree, error) {
+	e := &t.w.store.there
+	skip, known := e.skipped(t.w.dir)
+	if !known {
+		tree, err := t.box.Tree(ctx, away.AskFolders(repositoryNames()))
+		if err != nil {
+			return nil, tree, err
+		}
+		s, err := t.survey(ctx, include, tree)
+		if err != nil {
+			return nil, tree, err
+		}
+		skip = s.skip
+	}
+	for n := 0; ; n++ {
+		tree, err := t.box.Tree(ctx, away.AskList(repositoryNames(), skip))
+		if err != nil {
+			return nil, tree, err
+		}
+		s, err := t.survey(ctx, include, tree)
+		if err != nil {
+			return nil, tree, err
+		}
+		if !s.lacks(skip) {
+			e.skip(t.w.dir, s.skip)
+			return s, tree, nil
+		}
+		if skip = s.skip; n > 0 { // the rules changed meanwhile
+			skip = nil
+		}
+	}
+}
+
+// lacks reports whether what is in a folder that is read was not listed.
+func (s *survey) lacks(skipped []string) bool {
+	return slices.ContainsFunc(skipped[:min(len(skipped), away.MaxSkip)], func(p string) bool {
+		_, read := s.places[p]
+		return read
+	})
+}
+
+// survey decides which folders of a tree are read, and reads the rules for that.
+func (t *there) survey(ctx context.Context, include []string, tree away.Tree) (*survey, error) {
 	s := &survey{
 		bounds: boundsOf(t.w.store.there.place.Folder, t.w.store.cfg.Limits, include), root: t.w.dir,
 		texts: map[string]string{}, files: map[string]string{},
-	}
-	tree, err := t.box.Folders(ctx, repositoryNames())
-	if err != nil {
-		return nil, err
 	}
 	s.above = s.rulesAbove(tree.Ignore)
 	var folders []away.Entry
@@ -55,7 +125,7 @@ func (t *there) survey(ctx context.Context, include []string) (*survey, error) {
 		switch {
 		case e.Mode.IsDir():
 			folders = append(folders, e)
-		case e.Size <= maxRules:
+		case path.Base(e.Path) == ".gitignore" && e.Mode.IsRegular() && e.Size <= maxRules:
 			s.files[path.Dir(e.Path)] = e.Stamp
 			if text, ok := t.w.store.there.rules(s.root, e); ok {
 				s.texts[path.Dir(e.Path)] = text
@@ -79,7 +149,7 @@ func (t *there) survey(ctx context.Context, include []string) (*survey, error) {
 			s.texts[rel] = r.Text
 		}
 		for _, e := range tree.Entries {
-			if text, ok := s.texts[path.Dir(e.Path)]; ok && !e.Mode.IsDir() && !e.Fresh {
+			if text, ok := s.texts[path.Dir(e.Path)]; ok && s.files[path.Dir(e.Path)] == e.Stamp && path.Base(e.Path) == ".gitignore" && !e.Fresh {
 				t.w.store.there.remember(s.root, e, text)
 			}
 		}
@@ -155,11 +225,10 @@ func (s *survey) enter(rel string, at place) bool {
 }
 
 func (t *there) scan(ctx context.Context, include []string) (*node, error) {
-	s, err := t.survey(ctx, include)
-	if err != nil {
-		return nil, err
+	if t.top != nil && len(include) == 0 {
+		return t.top, nil
 	}
-	tree, err := t.box.List(ctx, repositoryNames(), s.skip)
+	s, tree, err := t.listed(ctx, include)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +242,7 @@ func (t *there) scan(ctx context.Context, include []string) (*node, error) {
 	var count int64
 	for _, e := range tree.Entries[1:] {
 		above := nodes[path.Dir(e.Path)]
-		at, why, ok := s.at(e)
+		_, why, ok := s.at(e)
 		if !ok || above == nil || above.state.Kind != Folder {
 			continue
 		}
@@ -185,9 +254,6 @@ func (t *there) scan(ctx context.Context, include []string) (*node, error) {
 			n.state = leftOut(Unreadable)
 		case e.Mode.IsDir():
 			n.state = State{Kind: Folder, Mode: rights(e.Mode)}
-			if _, seen := s.places[e.Path]; !seen {
-				s.places[e.Path] = at // it was made a moment ago
-			}
 			nodes[e.Path] = n
 		case e.Mode&fs.ModeSymlink != 0:
 			n.state = linkState(e)
@@ -215,6 +281,11 @@ func (t *there) scan(ctx context.Context, include []string) (*node, error) {
 		nodes[rel].state = st
 	}
 	top.sort()
+	t.read = map[string]State{}
+	top.states("", t.read)
+	if len(include) == 0 {
+		t.top = top
+	}
 	return top, t.copy.saveStamps(next)
 }
 
@@ -255,24 +326,10 @@ func (t *there) store(ctx context.Context, files []away.Entry, next map[string]s
 		}
 		var again []string
 		for _, e := range files {
-			c, ok := copied.Files[e.Path]
-			switch {
-			case !ok:
-				states[e.Path] = leftOut(Unreadable)
-				continue
-			case c.Size != e.Size: // it was written meanwhile, or the disk is full
-				states[e.Path] = leftOut(Unstable)
-				copied.Drop(e.Path)
+			st, whole := t.adopt(copied, e, next)
+			states[e.Path] = st
+			if !whole {
 				again = append(again, e.Path)
-				continue
-			case t.objects.Has(c.Hash):
-				copied.Drop(e.Path)
-			default:
-				t.objects.adopt(c)
-			}
-			states[e.Path] = fileState(e, c.Hash)
-			if !e.Fresh {
-				next[e.Path] = stamped{e.Stamp, c.Hash}
 			}
 		}
 		t.objects.copied = append(t.objects.copied, copied)
@@ -287,8 +344,34 @@ func (t *there) store(ctx context.Context, files []away.Entry, next map[string]s
 	return states, nil
 }
 
+// adopt returns the state of a file that was copied, and keeps its content unless it is known. whole is
+// false if the file was written meanwhile, or the disk is full.
+func (t *there) adopt(copied *away.Copied, e away.Entry, next map[string]stamped) (_ State, whole bool) {
+	c, ok := copied.Files[e.Path]
+	switch {
+	case !ok:
+		return leftOut(Unreadable), true
+	case c.Size != e.Size:
+		copied.Drop(e.Path)
+		return leftOut(Unstable), false
+	case t.objects.Has(c.Hash):
+		copied.Drop(e.Path)
+	default:
+		t.objects.adopt(c)
+	}
+	if !e.Fresh {
+		next[e.Path] = stamped{e.Stamp, c.Hash}
+	}
+	return fileState(e, c.Hash), true
+}
+
 func (t *there) look(ctx context.Context, states map[string]State) error {
-	tree, err := t.box.Look(ctx, slices.Sorted(maps.Keys(states)))
+	if t.knows(states) {
+		return nil
+	}
+	known := t.copy.stamps()
+	paths, stamps := takes(states, known)
+	tree, copied, err := t.box.Take(ctx, paths, stamps)
 	if err != nil {
 		return err
 	}
@@ -296,7 +379,6 @@ func (t *there) look(ctx context.Context, states map[string]State) error {
 	for _, e := range tree.Entries {
 		found[e.Path] = e
 	}
-	known := t.copy.stamps()
 	var read []away.Entry
 	for p := range states {
 		e, ok := found[p]
@@ -304,6 +386,9 @@ func (t *there) look(ctx context.Context, states map[string]State) error {
 			ok = found[dir].Mode.IsDir()
 		}
 		k, was := known[p]
+		c, taken := copied.Files[p]
+		taken = taken && (c.At != "" || t.objects.Has(c.Hash))
+		whole := false
 		switch {
 		case !ok:
 			states[p] = State{}
@@ -315,13 +400,34 @@ func (t *there) look(ctx context.Context, states map[string]State) error {
 			states[p] = leftOut(Special)
 		case was && k.Stamp == e.Stamp && t.objects.Has(k.Hash):
 			states[p] = fileState(e, k.Hash)
+		case taken:
+			if states[p], whole = t.adopt(copied, e, map[string]stamped{}); !whole {
+				read = append(read, e)
+			}
 		default:
 			read = append(read, e)
 		}
+		if !whole {
+			copied.Drop(p)
+		}
 	}
+	t.objects.copied = append(t.objects.copied, copied)
 	got, err := t.store(ctx, read, map[string]stamped{})
 	maps.Copy(states, got)
 	return err
+}
+
+// knows sets what is at each path if the tree was listed already and has no path that is left out.
+func (t *there) knows(states map[string]State) bool {
+	for p := range states {
+		if t.read == nil || stateOf(t.read, p).Kind == LeftOut {
+			return false
+		}
+	}
+	for p := range states {
+		states[p] = t.read[p]
+	}
+	return true
 }
 
 // fetchSize bounds the contents that are fetched to be shown at once, in bytes.
@@ -387,6 +493,7 @@ func (t *there) apply(ctx context.Context, j journal) (map[string]string, error)
 	for _, dir := range slices.Backward(slices.Sorted(maps.Keys(modes))) {
 		a.add(away.Chmod, Step{Path: dir, To: State{Kind: Folder, Mode: modes[dir]}})
 	}
+	t.read, t.top = nil, nil
 	said, err := t.box.Apply(ctx, a.orders)
 	for p, n := range a.numbers {
 		if why, bad := said[n]; bad {

@@ -104,7 +104,7 @@ func undoneIn(moves []move) map[int64]bool {
 // changed since is kept, and so are edits that are not named: see Plan. What of them is undone
 // already is skipped. ErrUnknown means that the folder has no such edit.
 func (s *Store) PlanUndo(ctx context.Context, folder string, ids []string) (Plan, error) {
-	w, err := s.open(ctx, folder, "an undo")
+	w, err := s.open(ctx, folder, "an undo", forTree)
 	if err != nil {
 		return Plan{}, err
 	}

@@ -56,6 +56,7 @@ var applyScript string
 // Apply does orders, in their order, and returns why steps failed, by number. It follows no
 // link in the tree. Each file is replaced as a whole.
 func (w *Workspace) Apply(ctx context.Context, orders []Order) (map[int]string, error) {
+	w.early = answer{} // it is not true after this
 	mark := word()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%smark=%s\n%s", w.head(), mark, applyScript)

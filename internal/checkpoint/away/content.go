@@ -3,6 +3,7 @@ package away
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"fmt"
 	"path"
 	"slices"
@@ -29,12 +30,13 @@ type Copied struct {
 	Files map[string]Content
 	id    string
 	drop  map[string]bool // copies that are not needed
+	made  bool            // the place has a folder for them
 }
 
 // Copy copies files of the tree beside the contents of the place. What a file is changed to
 // later does not change its copy, and the hash is that of the copy.
 func (w *Workspace) Copy(ctx context.Context, paths []string) (*Copied, error) {
-	c := &Copied{Files: map[string]Content{}, id: word(), drop: map[string]bool{}}
+	c := &Copied{Files: map[string]Content{}, id: word(), drop: map[string]bool{}, made: true}
 	bins := fill(paths)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%sp=$ws/contents/%s.tmp\nmkdir -p -m 700 \"$ws/contents\" \"$p\" && cd -P -- \"$root\" || exit\n", w.head(), c.id)
@@ -56,38 +58,77 @@ func (w *Workspace) Copy(ctx context.Context, paths []string) (*Copied, error) {
 			fmt.Fprintf(&b, " \"$p/%s/\" 2>/dev/null\n", name)
 		}
 	}
-	// A file may have become something else meanwhile.
-	b.WriteString(`cd -- "$p" || exit
-find . ! -type f ! -type d -exec rm -f {} +
-find . -type f -exec chmod 600 {} +
-find . -type f -exec stat -c '%s %n' {} + || exit
-echo
-find . -type f -exec sha256sum {} + || exit
-own
-`)
+	b.WriteString("cd -- \"$p\" || exit\n" + sumsScript + "own\n") // a file may have become something else meanwhile
 	out, _, err := w.place.run(ctx, b.String())
 	if err != nil {
 		return nil, err
 	}
-	sizes, sums, ok := bytes.Cut(out, []byte("\n\n"))
-	if !ok {
-		return c, nil // none could be read
+	return c, c.parse(string(out), from)
+}
+
+//go:embed take.sh
+var takeScript string
+
+// sumsScript says what was copied to its folder: sizes, an empty line, and hashes.
+//
+//go:embed sums.sh
+var sumsScript string
+
+//go:embed known.sh
+var knownScript string
+
+// AskTake is the question of Take.
+func AskTake(paths []string, known map[string]string) Question {
+	var b strings.Builder
+	b.WriteString(string(look(paths)) + takeScript)
+	for i, p := range paths {
+		fmt.Fprintf(&b, "take %d %s %s\n", i, quote("./"+p), quote(known[p]))
 	}
+	b.WriteString("printf '\\n%sk' \"$mark\"\nif cd -- \"$p\" 2>/dev/null; then\n" + sumsScript + knownScript + "fi\ntrue\n")
+	return Question(b.String())
+}
+
+// Take is Look, and at once Copy of the files whose stamps are not the known ones. Contents that the place
+// has are not copied: they have no At.
+func (w *Workspace) Take(ctx context.Context, paths []string, known map[string]string) (Tree, *Copied, error) {
+	t, a, err := w.list(ctx, AskTake(paths, known))
+	if err != nil {
+		return Tree{}, nil, err
+	}
+	c := &Copied{Files: map[string]Content{}, id: a.copy, drop: map[string]bool{}}
+	from := map[string]string{}
+	for i, p := range paths {
+		from[strconv.Itoa(i)+"/f"] = p
+	}
+	err = c.parse(t.copies, from)
+	for _, f := range c.Files {
+		c.made = c.made || f.At != ""
+	}
+	return t, c, err
+}
+
+// parse reads what a script said of the copies, whose names are those of from.
+func (c *Copied) parse(out string, from map[string]string) error {
+	sizes, sums, ok := strings.Cut(out, "\n\n")
+	if !ok {
+		return nil // none could be read
+	}
+	sums, known, _ := strings.Cut(sums, "\n\n")
 	size := map[string]int64{}
-	for line := range strings.Lines(string(sizes)) {
+	for line := range strings.Lines(sizes) {
 		n, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		if s, err := strconv.ParseInt(n, 10, 64); err == nil {
 			size[pathOf(name)] = s
 		}
 	}
-	for line := range strings.Lines(string(sums)) {
+	for line := range strings.Lines(sums) {
 		line = strings.TrimSuffix(line, "\n")
 		if len(line) < 66 {
-			return nil, errSense
+			return errSense
 		}
 		var h object.Hash
 		if h.UnmarshalText([]byte(line[:64])) != nil {
-			return nil, errSense
+			return errSense
 		}
 		name := pathOf(line[66:])
 		f, asked := from[name]
@@ -96,7 +137,14 @@ own
 			c.Files[f] = Content{Hash: h, Size: n, At: Location(c.id + "/" + name)}
 		}
 	}
-	return c, nil
+	for name := range strings.Lines(known) {
+		f := from[pathOf(strings.TrimSuffix(name, "\n"))]
+		if is, ok := c.Files[f]; ok {
+			is.At = ""
+			c.Files[f] = is
+		}
+	}
+	return nil
 }
 
 // plain reports whether a name is printed by sha256sum and stat as it is.
@@ -125,7 +173,14 @@ func fill(paths []string) [][]string {
 }
 
 // Drop forgets the copy of a file, since the place has such a content.
-func (c *Copied) Drop(p string) { c.drop[p] = true }
+func (c *Copied) Drop(p string) {
+	if _, ok := c.Files[p]; ok {
+		c.drop[p] = true
+	}
+}
+
+// Made reports whether the place has a folder of copies, to be published or discarded.
+func (c *Copied) Made() bool { return c.made }
 
 // Discard removes copies that were not published.
 func (w *Workspace) Discard(ctx context.Context, list []*Copied) {
@@ -157,6 +212,9 @@ func (c *Copied) finish(b *strings.Builder) {
 	}
 	var gone []string
 	for p := range c.drop {
+		if c.Files[p].At == "" {
+			continue
+		}
 		gone = append(gone, strings.TrimPrefix(string(c.Files[p].At), c.id+"/"))
 	}
 	for part := range slices.Chunk(gone, 200) {

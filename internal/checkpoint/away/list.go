@@ -31,6 +31,7 @@ type Tree struct {
 	// Ignore has the texts of files with rules what is ignored, by the absolute path of the
 	// folder that they are for, those above the folder first.
 	Ignore []Rules
+	copies string // what was said of copies
 }
 
 // Rules are the text of a file with rules what is ignored.
@@ -39,16 +40,53 @@ type Rules struct{ Folder, Text string }
 // coarse is the time in seconds in which a file can change without another stamp.
 const coarse = 3
 
-// form is what stat says of a file, behind a mark.
-const form = `|%f|%s|%Y|%Z|%y|%z|%n`
+const (
+	// form is what stat says of a file, behind a mark.
+	form = "|" + stampForm + "|%n"
+	// stampForm is the stamp in it.
+	stampForm = `%f|%s|%Y|%Z|%y|%z`
+)
+
+// A Question is the script that lists something of a workspace. One can be asked already while the
+// workspace is opened.
+type Question string
 
 //go:embed folders.sh
 var foldersScript string
 
-// Folders lists the folders of the tree and its .gitignore files. Ignore has the rules from
-// above, first that of the repository's own list.
-func (w *Workspace) Folders(ctx context.Context, repositories []string) (Tree, error) {
-	return w.list(ctx, "names="+quote(orList("-name", repositories))+"\n", foldersScript)
+//go:embed above.sh
+var aboveScript string
+
+// AskFolders is for the folders of the tree and its .gitignore files, with the rules from above, first that of
+// the repository's own list.
+func AskFolders(repositories []string) Question {
+	return Question("names=" + quote(orList("-name", repositories)) + "\n" + foldersScript + aboveScript)
+}
+
+//go:embed tree.sh
+var treeScript string
+
+// MaxSkip is the most folders that AskList leaves out: a longer list would be too much for find.
+const MaxSkip = 500
+
+// AskList is for the tree, without what is in the folders skip or in those with the names of repositories, and
+// for the rules from above.
+func AskList(repositories, skip []string) Question {
+	var paths []string
+	for _, p := range skip[:min(len(skip), MaxSkip)] {
+		paths = append(paths, "./"+p)
+	}
+	names := orList("-name", repositories)
+	if len(paths) > 0 {
+		names += " -o " + orList("-path", paths)
+	}
+	return Question("names=" + quote(names) + "\n" + treeScript + aboveScript)
+}
+
+// Tree asks for a tree.
+func (w *Workspace) Tree(ctx context.Context, q Question) (Tree, error) {
+	t, _, err := w.list(ctx, q)
+	return t, err
 }
 
 // Read returns the texts of .gitignore files in folders of the tree.
@@ -57,30 +95,16 @@ func (w *Workspace) Read(ctx context.Context, folders []string) ([]Rules, error)
 	for _, f := range folders {
 		fmt.Fprintf(&b, "rules %s\n", quote(w.root+"/"+f))
 	}
-	t, err := w.list(ctx, "", "printf '%s.' \"$mark\"\n"+b.String())
+	t, _, err := w.list(ctx, Question("printf '%s.' \"$mark\"\n"+b.String()))
 	return t.Ignore, err
-}
-
-//go:embed tree.sh
-var treeScript string
-
-// List lists the tree, without what is in the folders skip or in those with the names of
-// repositories.
-func (w *Workspace) List(ctx context.Context, repositories, skip []string) (Tree, error) {
-	const most = 500 // a longer list would be too much for find
-	var paths []string
-	for _, p := range skip[:min(len(skip), most)] {
-		paths = append(paths, "./"+p)
-	}
-	names := orList("-name", repositories)
-	if len(paths) > 0 {
-		names += " -o " + orList("-path", paths)
-	}
-	return w.list(ctx, "names="+quote(names)+"\n", treeScript)
 }
 
 // Look lists paths of the tree, without those that are missing.
 func (w *Workspace) Look(ctx context.Context, paths []string) (Tree, error) {
+	return w.Tree(ctx, look(paths))
+}
+
+func look(paths []string) Question {
 	var b strings.Builder
 	for _, p := range paths {
 		fmt.Fprintf(&b, "find %s -prune -exec stat -c \"$form\" {} + 2>/dev/null\n", quote("./"+p))
@@ -89,7 +113,7 @@ func (w *Workspace) Look(ctx context.Context, paths []string) (Tree, error) {
 	for _, p := range paths {
 		fmt.Fprintf(&b, "link %s\n", quote("./"+p))
 	}
-	return w.list(ctx, "", b.String())
+	return Question(b.String())
 }
 
 // orList is an expression of find: one of the patterns.
@@ -106,17 +130,36 @@ var escape = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
 //go:embed list.sh
 var listScript string
 
-// list runs a script that lists, and reads what it says.
-func (w *Workspace) list(ctx context.Context, head, script string) (Tree, error) {
-	mark := word()
-	out, code, err := w.place.run(ctx, w.head()+head+"mark="+mark+"\nform="+quote(mark+form)+"\n"+listScript+script)
-	switch {
-	case err != nil:
-		return Tree{}, err
-	case code == exitMissing:
-		return Tree{}, fs.ErrNotExist
+// asking is what a script needs to answer a question. copy names what it may copy.
+func asking(mark, copy string) string {
+	return "mark=" + mark + "\ncopy=" + copy + "\nform=" + quote(mark+form) + "\nstamp=" + quote(stampForm) + "\n" + listScript
+}
+
+// An answer is what a script said.
+type answer struct {
+	question   Question
+	mark, copy string
+	said       string
+	code       int
+}
+
+// list asks a question, unless it was answered when the workspace was opened.
+func (w *Workspace) list(ctx context.Context, q Question) (Tree, answer, error) {
+	a := w.early
+	w.early = answer{}
+	if a.question != q || a.code != 0 && a.code != exitMissing {
+		a = answer{question: q, mark: word(), copy: word()}
+		out, code, err := w.place.run(ctx, w.head()+asking(a.mark, a.copy)+string(q))
+		if err != nil {
+			return Tree{}, a, err
+		}
+		a.said, a.code = string(out), code
 	}
-	return parseTree(string(out), mark)
+	if a.code == exitMissing {
+		return Tree{}, a, fs.ErrNotExist
+	}
+	t, err := parseTree(a.said, a.mark)
+	return t, a, err
 }
 
 // parseTree reads the answer: the time, lines of stat, the mark with a point, then records
@@ -165,6 +208,8 @@ func parseTree(out, mark string) (Tree, error) {
 			}
 		case kind == 'r':
 			t.Ignore = append(t.Ignore, Rules{last, text})
+		case kind == 'k':
+			t.copies = text
 		}
 	}
 	return t, nil

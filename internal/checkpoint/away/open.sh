@@ -1,5 +1,5 @@
 # Takes the workspace $ws, removes what was interrupted in it and says its version and
-# whether the folder $root is there.
+# whether the folder $root is there. A question may follow.
 mkdir -p -m 700 -- "$ws" || exit
 now=$(date +%s)
 if read -r m w t 2>/dev/null <"$ws/owner" && [ "$m" ] && [ "$m" != "$machine" ]; then
@@ -20,4 +20,3 @@ echo "$v"
 r=$(cd -P -- "$root" 2>/dev/null && pwd -P && echo .)
 if [ "$r" = "$root
 ." ]; then echo there; elif [ "$r" ]; then echo moved; else echo gone; fi
-exit 0

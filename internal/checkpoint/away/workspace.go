@@ -26,6 +26,7 @@ type Workspace struct {
 	Version string
 	// There reports whether the folder is there, under that path.
 	There bool
+	early answer // to the question that was asked with Open
 }
 
 // ErrMoved means that a path leads to another folder now.
@@ -51,12 +52,17 @@ const (
 var openScript string
 
 // Open takes the workspace of an id, for a machine with a name of letters and digits; no two
-// programs of one machine may do that at once. It waits for other machines.
-func (p *Place) Open(ctx context.Context, id, root, machine string, wait time.Duration) (*Workspace, error) {
+// programs of one machine may do that at once. It waits for other machines. What is asked first takes
+// no other script then, unless Apply was called before; "" is nothing.
+func (p *Place) Open(ctx context.Context, id, root, machine string, wait time.Duration, first Question) (*Workspace, error) {
 	w := &Workspace{place: p, root: root, at: p.Folder + "/w-" + id, owner: machine + " " + word()}
-	script := fmt.Sprintf("ws=%s\nroot=%s\nmachine=%s\nowner=%s\nlease=%d\n", quote(w.at), quote(root), quote(machine), quote(w.owner), lease)
+	script := fmt.Sprintf("ws=%s\nroot=%s\nmachine=%s\nowner=%s\nlease=%d\n", quote(w.at), quote(root), quote(machine), quote(w.owner), lease) + openScript
+	if first != "" {
+		w.early = answer{question: first, mark: word(), copy: word()}
+		script += "(\n" + asking(w.early.mark, w.early.copy) + string(first) + ")\nprintf '\\n%s%s' " + w.early.mark + "= $?\n"
+	}
 	for end := time.Now().Add(wait); ; {
-		out, code, err := p.run(ctx, script+openScript)
+		out, code, err := p.run(ctx, script+"exit 0\n")
 		if err != nil {
 			return nil, err
 		}
@@ -77,6 +83,17 @@ func (p *Place) Open(ctx context.Context, id, root, machine string, wait time.Du
 var versionForm = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
 func (w *Workspace) parse(said string) error {
+	if w.early.question != "" {
+		i := strings.LastIndex(said, "\n"+w.early.mark+"=")
+		if i < 0 {
+			return errSense
+		}
+		code, err := strconv.Atoi(said[i+len(w.early.mark)+2:])
+		if err != nil {
+			return errSense
+		}
+		w.early.code, said = code, said[:i]
+	}
 	lines := strings.SplitN(said, "\n", 3)
 	if len(lines) < 3 {
 		return errSense
@@ -84,6 +101,7 @@ func (w *Workspace) parse(said string) error {
 	if versionForm.MatchString(lines[0]) {
 		w.Version = lines[0]
 	}
+	w.early.said = lines[2]
 	switch lines[1] {
 	case "there":
 		w.There = true

@@ -129,16 +129,12 @@ func (h *hook) begin(ctx context.Context, c *hermes.Call, s hermes.SessionRef, t
 		}
 		meta.At = at
 	}
-	_, made, err := t.store.Snapshot(ctx, t.root, meta, checkpoint.SnapshotOptions{Include: t.paths})
-	if err != nil {
-		return nil, err
-	}
-	if made && h.Prune && t.store != h.Stores.Here {
+	if h.Prune && t.store != h.Stores.Here { // before, since it removes contents that no change needs yet
 		if _, err := t.store.PruneIfDue(ctx); err != nil {
 			h.Log.Warn("prune checkpoints", "error", err)
 		}
 	}
-	return t.store.Begin(ctx, t.root, c.Name, t.paths)
+	return t.store.Prepare(ctx, t.root, meta, c.Name, t.paths)
 }
 
 // after notes what a call made of the files. It does so too when the call was interrupted.
