@@ -61,7 +61,7 @@ func TestASessionWorksInItsPlace(t *testing.T) {
 }
 
 // TestFilesElsewhereNeedFewScripts, each of which takes as long as a command in that place. Those of checkpoints
-// are not counted.
+// are counted below.
 func TestFilesElsewhereNeedFewScripts(t *testing.T) {
 	t.Parallel()
 	s, p := newPlaceScene(t, hermes.AllowOnce)
@@ -75,8 +75,8 @@ func TestFilesElsewhereNeedFewScripts(t *testing.T) {
 	}{
 		{`CALL read_file {"path":"~/sub/a.txt"}`, 10}, // with the instructions of both folders
 		{`CALL read_file {"path":"~/sub/AGENTS.md"}`, 5},
-		{`CALL write_file {"path":"new/b.txt","content":"made there\n"}`, 9},
-		{`CALL patch {"mode":"replace","path":"sub/a.txt","old_string":"needle","new_string":"thread"}`, 9},
+		{`CALL write_file {"path":"new/b.txt","content":"made there\n"}`, 8},
+		{`CALL patch {"mode":"replace","path":"sub/a.txt","old_string":"needle","new_string":"thread"}`, 8},
 	} {
 		before := len(p.scripts)
 		s.say(tt.call)
@@ -86,6 +86,41 @@ func TestFilesElsewhereNeedFewScripts(t *testing.T) {
 	}
 	if got := s.model.results(); !strings.Contains(got, "Rules of the folder.") {
 		t.Errorf("the instructions of the folder are missing in %s", got)
+	}
+}
+
+// TestCheckpointsElsewhereNeedFewScripts: with its checkpoint, a call takes about twice as many as without, however
+// many files a restore is of.
+func TestCheckpointsElsewhereNeedFewScripts(t *testing.T) {
+	t.Parallel()
+	s, p := newPlaceScene(t, hermes.AllowOnce)
+	s.config = "terminal: {backend: docker, cwd: /mnt/home/project}\n"
+	s.rights.Mode = hermes.ModeAsk // in which the files of a restore are looked at
+	p.put("home/project/a.txt", "one\n")
+	p.put("home/project/.gitignore", "*.log\nbuild/\n")
+	s.say(`CALL write_file {"path":"first.txt","content":"finds the place\n"}`)
+	s.say(`CALL write_file {"path":"second.txt","content":"prunes\n"}`)
+	s.say(`CALL checkpoint {"name":"start"}`)
+	for _, tt := range []struct {
+		calls []string
+		most  int
+	}{
+		{[]string{`CALL write_file {"path":"b.txt","content":"made there\n"}`}, 10}, // the first of a turn, 6 of them for the checkpoint
+		{[]string{`CALL write_file {"path":"c.txt","content":"c\n"}`, `CALL write_file {"path":"d.txt","content":"d\n"}`}, 18},
+		{[]string{`CALL terminal {"command":"touch x y"}`}, 13},
+		{[]string{`CALL terminal {"command":"for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do echo $i >n$i; done"}`}, 30}, // of which files are named, and looked for
+		{[]string{`CALL restore {"checkpoint":"start"}`}, 15}, // of 25 files
+	} {
+		before := len(p.scripts)
+		s.say(tt.calls...)
+		if n := len(p.scripts) - before; n > tt.most {
+			t.Errorf("%s needs %d scripts, more than %d", tt.calls, n, tt.most)
+		} else {
+			t.Logf("%s: %d", tt.calls, n)
+		}
+	}
+	if !p.gone("home/project/b.txt") || !p.gone("home/project/n20") || p.has("home/project/second.txt") != "prunes\n" {
+		t.Errorf("the restore: %s", s.lastOf("restore"))
 	}
 }
 

@@ -192,11 +192,51 @@ func TestAnotherMachineFindsTheCheckpointsAndTakesOver(t *testing.T) {
 			t.Error("it changed a file")
 		}
 		sh.ran = nil
-		if _, err := other.Diff(t.Context(), d.dir, s.ID, "", nil); err != nil { // the third is silent; this finishes the restore
-			t.Fatal(err)
+		if diff, err := other.Diff(t.Context(), d.dir, s.ID, "", nil); err != nil || len(diff) > 0 { // the third is silent; this finishes the restore
+			t.Fatal(diff, err)
 		}
 		if _, err := os.Stat(d.path("b")); d.read("a") != "one\n" || err == nil {
 			t.Errorf("a is %q, b: %v", d.read("a"), err)
+		}
+		noLeftovers(t, sh.home)
+	})
+}
+
+// TestAPlaceIsListedAgainAsItIs: what is known of the last listing is not taken for the tree as it is, when rules
+// changed, when files changed that were likely to, and when a snapshot and an account are one step.
+func TestAPlaceIsListedAgainAsItIs(t *testing.T) {
+	inEveryShell(t, checkpoint.Limits{}, func(t *testing.T, d *desk, sh *shell) {
+		d.write(map[string]string{".gitignore": "build/\n", "a": "one\n", "build/out": "o\n", "link-target": "x\n"})
+		must(t, os.Symlink("..", d.path("up")))
+		d.snapshot()
+		d.write(map[string]string{"a": "one, by the user\n"})
+		step := func(turn string, paths []string, change func()) checkpoint.Snapshot {
+			t.Helper()
+			g, err := d.store.Prepare(t.Context(), d.dir, checkpoint.Meta{Session: "s", Turn: turn}, "test", paths)
+			must(t, err)
+			change()
+			must(t, g.Done(t.Context()))
+			w, err := d.store.List(d.dir)
+			must(t, err)
+			return w.Snapshots[len(w.Snapshots)-1]
+		}
+		s := step("1", []string{"a"}, func() { d.write(map[string]string{"a": "two\n"}) })
+		again := step("1", []string{"a", "b", "up/home/.profile"}, func() { d.write(map[string]string{"a": "three\n", "b": "b\n", "../home/.profile": "x\n"}) })
+		if s.ID != again.ID {
+			t.Errorf("two snapshots of one turn: %v, %v", s.Number, again.Number)
+		}
+		d.write(map[string]string{"a": "three, by the user\n", ".gitignore": "\n"}) // after it was noted as likely
+		s2 := step("2", nil, func() { must(t, os.Remove(d.path("build/out"))) })
+		if s2.Files != 5 {
+			t.Errorf("the second one has %d files, without what was ignored", s2.Files)
+		}
+		d.restore(s2, checkpoint.RestoreOptions{})
+		if d.read("build/out") != "o\n" || d.read("a") != "three, by the user\n" {
+			t.Errorf("%q", d.read("a"))
+		}
+		p := d.plan(s, checkpoint.RestoreOptions{Paths: []string{"a", "b"}})
+		if len(p.Conflicts) != 1 || p.Conflicts[0].Path != "a" || len(p.Steps) != 1 || p.Steps[0].Path != "b" {
+			t.Errorf("steps %+v, conflicts %+v", p.Steps, p.Conflicts)
 		}
 		noLeftovers(t, sh.home)
 	})

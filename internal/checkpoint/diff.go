@@ -30,7 +30,11 @@ const shownSize = 4 << 20
 // names what was left out in neither. Paths bounds it to files and folders with these paths;
 // none means all.
 func (s *Store) Diff(ctx context.Context, dir, from, to string, paths []string) ([]Change, error) {
-	w, err := s.open(ctx, dir, "a comparison of checkpoints", forTree)
+	var first asking
+	if to == "" {
+		first = forTree
+	}
+	w, err := s.open(ctx, dir, "a comparison of checkpoints", first)
 	if err != nil {
 		return nil, err
 	}

@@ -28,8 +28,17 @@ type elsewhere struct {
 	unable  error             // the place lacks something; that does not change
 	real    map[string]string // resolved folders
 	ignores map[string]ignoreFile
-	skips   map[string][]string // the folders that were left out, by the folder of the snapshots
+	listed  map[string]listing // by the folder of the snapshots
 }
+
+// A listing is what helps to list a tree again.
+type listing struct {
+	skip   []string // folders that were left out
+	likely []string // files that were written, or had no settled stamp
+}
+
+// maxLikely bounds the files that are copied while a tree is listed.
+const maxLikely = 50
 
 // An ignoreFile is a .gitignore file that was read.
 type ignoreFile struct{ stamp, text string }
@@ -49,7 +58,7 @@ func (e *elsewhere) find(ctx context.Context, shell away.Shell) (*away.Place, er
 		return nil, e.unable
 	}
 	if err == nil {
-		e.place, e.real, e.ignores, e.skips = place, map[string]string{}, map[string]ignoreFile{}, map[string][]string{}
+		e.place, e.real, e.ignores, e.listed = place, map[string]string{}, map[string]ignoreFile{}, map[string]listing{}
 	}
 	return place, err
 }
@@ -121,18 +130,34 @@ func (e *elsewhere) remember(root string, f away.Entry, text string) {
 	e.ignores[root+"/"+f.Path] = ignoreFile{f.Stamp, text}
 }
 
-// skipped returns the folders that were left out of a folder's tree when it was listed last.
-func (e *elsewhere) skipped(root string) (skip []string, known bool) {
+// before returns what is known of a folder from when it was listed last.
+func (e *elsewhere) before(root string) (l listing, known bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	skip, known = e.skips[root]
-	return skip, known
+	l, known = e.listed[root]
+	return l, known
 }
 
-func (e *elsewhere) skip(root string, skip []string) {
+func (e *elsewhere) after(root string, l listing) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.skips[root] = skip
+	e.listed[root] = l
+}
+
+// written notes files of a folder that the next listing will find changed.
+func (e *elsewhere) written(root string, paths []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l, known := e.listed[root]
+	if !known {
+		return
+	}
+	for _, p := range paths {
+		if len(l.likely) < maxLikely && !slices.Contains(l.likely, p) {
+			l.likely = append(slices.Clip(l.likely), p)
+		}
+	}
+	e.listed[root] = l
 }
 
 // machine names this machine to the place: the same for all programs that share a folder.

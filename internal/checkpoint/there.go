@@ -32,10 +32,19 @@ func repositoryNames() []string { return slices.Sorted(maps.Keys(repositories)) 
 
 // forTree asks for what a scan needs.
 func forTree(w *workspace) away.Question {
-	if skip, known := w.store.there.skipped(w.dir); known {
-		return away.AskList(repositoryNames(), skip)
+	if l, known := w.store.there.before(w.dir); known {
+		return again(l, (&mirror{at: w.at}).stamps())
 	}
 	return away.AskFolders(repositoryNames())
+}
+
+// again asks for a tree that was listed before.
+func again(l listing, known map[string]stamped) away.Question {
+	stamps := map[string]string{}
+	for _, p := range l.likely {
+		stamps[p] = known[p].Stamp
+	}
+	return away.AskList(repositoryNames(), l.skip, l.likely, stamps)
 }
 
 // forPaths asks for what a look at paths needs; none are the whole tree.
@@ -72,35 +81,36 @@ type survey struct {
 
 // listed lists the tree. What is in folders that are left out need not be listed: if it is not known which
 // these are, the folders are listed first.
-func (t *there) listed(ctx context.Context, include []string) (*survey, away.Tree, error) {
+func (t *there) listed(ctx context.Context, include []string, known map[string]stamped) (*survey, away.Tree, *away.Copied, error) {
 	e := &t.w.store.there
-	skip, known := e.skipped(t.w.dir)
-	if !known {
-		tree, err := t.box.Tree(ctx, away.AskFolders(repositoryNames()))
+	l, before := e.before(t.w.dir)
+	if !before {
+		tree, _, err := t.box.Ask(ctx, away.AskFolders(repositoryNames()))
 		if err != nil {
-			return nil, tree, err
+			return nil, tree, nil, err
 		}
 		s, err := t.survey(ctx, include, tree)
 		if err != nil {
-			return nil, tree, err
+			return nil, tree, nil, err
 		}
-		skip = s.skip
+		l.skip = s.skip
 	}
 	for n := 0; ; n++ {
-		tree, err := t.box.Tree(ctx, away.AskList(repositoryNames(), skip))
+		tree, copied, err := t.box.Ask(ctx, again(l, known))
 		if err != nil {
-			return nil, tree, err
+			return nil, tree, nil, err
 		}
+		t.objects.copied = append(t.objects.copied, copied)
 		s, err := t.survey(ctx, include, tree)
 		if err != nil {
-			return nil, tree, err
+			return nil, tree, nil, err
 		}
-		if !s.lacks(skip) {
-			e.skip(t.w.dir, s.skip)
-			return s, tree, nil
+		if !s.lacks(l.skip) {
+			e.after(t.w.dir, listing{skip: s.skip})
+			return s, tree, copied, nil
 		}
-		if skip = s.skip; n > 0 { // the rules changed meanwhile
-			skip = nil
+		if l.skip = s.skip; n > 0 { // the rules changed meanwhile
+			l.skip = nil
 		}
 	}
 }
@@ -228,17 +238,18 @@ func (t *there) scan(ctx context.Context, include []string) (*node, error) {
 	if t.top != nil && len(include) == 0 {
 		return t.top, nil
 	}
-	s, tree, err := t.listed(ctx, include)
+	known, next := t.copy.stamps(), map[string]stamped{}
+	s, tree, copied, err := t.listed(ctx, include, known)
 	if err != nil {
 		return nil, err
 	}
 	if len(tree.Entries) == 0 || tree.Entries[0].Path != "." || !tree.Entries[0].Mode.IsDir() || tree.Entries[0].Closed {
 		return nil, fs.ErrPermission
 	}
-	known, next := t.copy.stamps(), map[string]stamped{}
 	top := &node{child: child{state: State{Kind: Folder, Mode: rights(tree.Entries[0].Mode)}}}
 	nodes := map[string]*node{".": top}
 	var read []away.Entry
+	var fresh []string // the files whose content was read
 	var count int64
 	for _, e := range tree.Entries[1:] {
 		above := nodes[path.Dir(e.Path)]
@@ -261,6 +272,9 @@ func (t *there) scan(ctx context.Context, include []string) (*node, error) {
 			if k, ok := known[e.Path]; ok && k.Stamp == e.Stamp && t.objects.Has(k.Hash) {
 				n.state = fileState(e, k.Hash)
 				next[e.Path] = k
+			} else if st, ok := t.taken(copied, e, next); ok {
+				n.state = st
+				fresh = append(fresh, e.Path)
 			} else {
 				read = append(read, e)
 				nodes[e.Path] = n
@@ -279,7 +293,12 @@ func (t *there) scan(ctx context.Context, include []string) (*node, error) {
 	}
 	for rel, st := range states {
 		nodes[rel].state = st
+		fresh = append(fresh, rel)
 	}
+	t.w.store.there.written(t.w.dir, slices.DeleteFunc(fresh, func(rel string) bool {
+		_, settled := next[rel]
+		return settled
+	}))
 	top.sort()
 	t.read = map[string]State{}
 	top.states("", t.read)
@@ -352,12 +371,10 @@ func (t *there) adopt(copied *away.Copied, e away.Entry, next map[string]stamped
 	case !ok:
 		return leftOut(Unreadable), true
 	case c.Size != e.Size:
-		copied.Drop(e.Path)
 		return leftOut(Unstable), false
-	case t.objects.Has(c.Hash):
-		copied.Drop(e.Path)
-	default:
+	case !t.objects.Has(c.Hash):
 		t.objects.adopt(c)
+		copied.Use(e.Path)
 	}
 	if !e.Fresh {
 		next[e.Path] = stamped{e.Stamp, c.Hash}
@@ -365,30 +382,37 @@ func (t *there) adopt(copied *away.Copied, e away.Entry, next map[string]stamped
 	return fileState(e, c.Hash), true
 }
 
+// taken is adopt of a file that was copied while it was listed; ok is false if it was not, or not whole.
+func (t *there) taken(copied *away.Copied, e away.Entry, next map[string]stamped) (_ State, ok bool) {
+	c, ok := copied.Files[e.Path]
+	if !ok || c.At == "" && !t.objects.Has(c.Hash) {
+		return State{}, false
+	}
+	return t.adopt(copied, e, next)
+}
+
 func (t *there) look(ctx context.Context, states map[string]State) error {
 	if t.knows(states) {
 		return nil
 	}
 	known := t.copy.stamps()
-	paths, stamps := takes(states, known)
-	tree, copied, err := t.box.Take(ctx, paths, stamps)
+	tree, copied, err := t.box.Ask(ctx, away.AskTake(takes(states, known)))
 	if err != nil {
 		return err
 	}
+	t.objects.copied = append(t.objects.copied, copied)
 	found := map[string]away.Entry{}
 	for _, e := range tree.Entries {
 		found[e.Path] = e
 	}
 	var read []away.Entry
+	var files []string
 	for p := range states {
 		e, ok := found[p]
 		for dir := path.Dir(p); dir != "." && ok; dir = path.Dir(dir) {
 			ok = found[dir].Mode.IsDir()
 		}
 		k, was := known[p]
-		c, taken := copied.Files[p]
-		taken = taken && (c.At != "" || t.objects.Has(c.Hash))
-		whole := false
 		switch {
 		case !ok:
 			states[p] = State{}
@@ -400,18 +424,14 @@ func (t *there) look(ctx context.Context, states map[string]State) error {
 			states[p] = leftOut(Special)
 		case was && k.Stamp == e.Stamp && t.objects.Has(k.Hash):
 			states[p] = fileState(e, k.Hash)
-		case taken:
-			if states[p], whole = t.adopt(copied, e, map[string]stamped{}); !whole {
+		default:
+			if states[p], ok = t.taken(copied, e, map[string]stamped{}); !ok {
 				read = append(read, e)
 			}
-		default:
-			read = append(read, e)
-		}
-		if !whole {
-			copied.Drop(p)
+			files = append(files, p)
 		}
 	}
-	t.objects.copied = append(t.objects.copied, copied)
+	t.w.store.there.written(t.w.dir, files)
 	got, err := t.store(ctx, read, map[string]stamped{})
 	maps.Copy(states, got)
 	return err

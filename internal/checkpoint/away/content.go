@@ -23,20 +23,20 @@ type Content struct {
 	At   Location
 }
 
-// Copied is what Copy made. Publish keeps it; what is not kept is removed when the workspace
+// Copied is what Copy or Ask made. Publish keeps it; what is not kept is removed when the workspace
 // is opened again.
 type Copied struct {
 	// Files are the contents, by the path that was copied. Missing ones could not be read.
 	Files map[string]Content
 	id    string
-	drop  map[string]bool // copies that are not needed
+	used  map[string]bool // the paths whose copies are needed
 	made  bool            // the place has a folder for them
 }
 
 // Copy copies files of the tree beside the contents of the place. What a file is changed to
 // later does not change its copy, and the hash is that of the copy.
 func (w *Workspace) Copy(ctx context.Context, paths []string) (*Copied, error) {
-	c := &Copied{Files: map[string]Content{}, id: word(), drop: map[string]bool{}, made: true}
+	c := &Copied{Files: map[string]Content{}, id: word(), used: map[string]bool{}, made: true}
 	bins := fill(paths)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%sp=$ws/contents/%s.tmp\nmkdir -p -m 700 \"$ws/contents\" \"$p\" && cd -P -- \"$root\" || exit\n", w.head(), c.id)
@@ -77,34 +77,38 @@ var sumsScript string
 //go:embed known.sh
 var knownScript string
 
-// AskTake is the question of Take.
+// AskTake is for paths of the tree, without those that are missing. Files among them whose stamps are not
+// the known ones are copied at once.
 func AskTake(paths []string, known map[string]string) Question {
+	return Question{look(paths) + take(paths, known), paths}
+}
+
+// take is the script that copies files whose stamps are not the known ones.
+func take(paths []string, known map[string]string) string {
+	if len(paths) == 0 {
+		return ""
+	}
 	var b strings.Builder
-	b.WriteString(string(look(paths)) + takeScript)
+	b.WriteString(takeScript)
 	for i, p := range paths {
 		fmt.Fprintf(&b, "take %d %s %s\n", i, quote("./"+p), quote(known[p]))
 	}
 	b.WriteString("printf '\\n%sk' \"$mark\"\nif cd -- \"$p\" 2>/dev/null; then\n" + sumsScript + knownScript + "fi\ntrue\n")
-	return Question(b.String())
+	return b.String()
 }
 
-// Take is Look, and at once Copy of the files whose stamps are not the known ones. Contents that the place
-// has are not copied: they have no At.
-func (w *Workspace) Take(ctx context.Context, paths []string, known map[string]string) (Tree, *Copied, error) {
-	t, a, err := w.list(ctx, AskTake(paths, known))
-	if err != nil {
-		return Tree{}, nil, err
-	}
-	c := &Copied{Files: map[string]Content{}, id: a.copy, drop: map[string]bool{}}
+// copiedBy is what an answer says of copies.
+func copiedBy(a answer, said string) (*Copied, error) {
+	c := &Copied{Files: map[string]Content{}, id: a.copy, used: map[string]bool{}}
 	from := map[string]string{}
-	for i, p := range paths {
+	for i, p := range a.question.takes {
 		from[strconv.Itoa(i)+"/f"] = p
 	}
-	err = c.parse(t.copies, from)
+	err := c.parse(said, from)
 	for _, f := range c.Files {
 		c.made = c.made || f.At != ""
 	}
-	return t, c, err
+	return c, err
 }
 
 // parse reads what a script said of the copies, whose names are those of from.
@@ -172,12 +176,8 @@ func fill(paths []string) [][]string {
 	return append(bins, own...)
 }
 
-// Drop forgets the copy of a file, since the place has such a content.
-func (c *Copied) Drop(p string) {
-	if _, ok := c.Files[p]; ok {
-		c.drop[p] = true
-	}
-}
+// Use says that the copy of a path is needed. Others are removed.
+func (c *Copied) Use(p string) { c.used[p] = true }
 
 // Made reports whether the place has a folder of copies, to be published or discarded.
 func (c *Copied) Made() bool { return c.made }
@@ -197,7 +197,7 @@ func (w *Workspace) Discard(ctx context.Context, list []*Copied) {
 func (c *Copied) Index() (name string, text []byte, ok bool) {
 	var list []Content
 	for p, f := range c.Files {
-		if !c.drop[p] {
+		if c.used[p] {
 			list = append(list, f)
 		}
 	}
@@ -206,16 +206,15 @@ func (c *Copied) Index() (name string, text []byte, ok bool) {
 
 // finish writes the lines that give what was copied its name, before its index is written.
 func (c *Copied) finish(b *strings.Builder) {
-	if len(c.drop) == len(c.Files) {
+	if len(c.used) == 0 {
 		fmt.Fprintf(b, "rm -rf contents/%s.tmp\n", c.id)
 		return
 	}
 	var gone []string
-	for p := range c.drop {
-		if c.Files[p].At == "" {
-			continue
+	for p, f := range c.Files {
+		if !c.used[p] && f.At != "" {
+			gone = append(gone, strings.TrimPrefix(string(f.At), c.id+"/"))
 		}
-		gone = append(gone, strings.TrimPrefix(string(c.Files[p].At), c.id+"/"))
 	}
 	for part := range slices.Chunk(gone, 200) {
 		b.WriteString("rm -f")

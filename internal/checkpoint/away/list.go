@@ -47,9 +47,12 @@ const (
 	stampForm = `%f|%s|%Y|%Z|%y|%z`
 )
 
-// A Question is the script that lists something of a workspace. One can be asked already while the
-// workspace is opened.
-type Question string
+// A Question is what a script lists of a workspace and copies at once. One can be asked already while the
+// workspace is opened. The zero value asks nothing.
+type Question struct {
+	script string
+	takes  []string // the paths that it may copy
+}
 
 //go:embed folders.sh
 var foldersScript string
@@ -60,7 +63,7 @@ var aboveScript string
 // AskFolders is for the folders of the tree and its .gitignore files, with the rules from above, first that of
 // the repository's own list.
 func AskFolders(repositories []string) Question {
-	return Question("names=" + quote(orList("-name", repositories)) + "\n" + foldersScript + aboveScript)
+	return Question{script: "names=" + quote(orList("-name", repositories)) + "\n" + foldersScript + aboveScript}
 }
 
 //go:embed tree.sh
@@ -70,8 +73,8 @@ var treeScript string
 const MaxSkip = 500
 
 // AskList is for the tree, without what is in the folders skip or in those with the names of repositories, and
-// for the rules from above.
-func AskList(repositories, skip []string) Question {
+// for the rules from above. Files that are likely to have changed are copied as those of AskTake are.
+func AskList(repositories, skip, likely []string, known map[string]string) Question {
 	var paths []string
 	for _, p := range skip[:min(len(skip), MaxSkip)] {
 		paths = append(paths, "./"+p)
@@ -80,13 +83,17 @@ func AskList(repositories, skip []string) Question {
 	if len(paths) > 0 {
 		names += " -o " + orList("-path", paths)
 	}
-	return Question("names=" + quote(names) + "\n" + treeScript + aboveScript)
+	return Question{"names=" + quote(names) + "\n" + treeScript + aboveScript + take(likely, known), likely}
 }
 
-// Tree asks for a tree.
-func (w *Workspace) Tree(ctx context.Context, q Question) (Tree, error) {
-	t, _, err := w.list(ctx, q)
-	return t, err
+// Ask asks a question. Of files that were copied, contents that the place has already have no At.
+func (w *Workspace) Ask(ctx context.Context, q Question) (Tree, *Copied, error) {
+	t, a, err := w.list(ctx, q)
+	if err != nil {
+		return Tree{}, nil, err
+	}
+	c, err := copiedBy(a, t.copies)
+	return t, c, err
 }
 
 // Read returns the texts of .gitignore files in folders of the tree.
@@ -95,16 +102,17 @@ func (w *Workspace) Read(ctx context.Context, folders []string) ([]Rules, error)
 	for _, f := range folders {
 		fmt.Fprintf(&b, "rules %s\n", quote(w.root+"/"+f))
 	}
-	t, _, err := w.list(ctx, Question("printf '%s.' \"$mark\"\n"+b.String()))
+	t, _, err := w.list(ctx, Question{script: "printf '%s.' \"$mark\"\n" + b.String()})
 	return t.Ignore, err
 }
 
 // Look lists paths of the tree, without those that are missing.
 func (w *Workspace) Look(ctx context.Context, paths []string) (Tree, error) {
-	return w.Tree(ctx, look(paths))
+	t, _, err := w.list(ctx, Question{script: look(paths)})
+	return t, err
 }
 
-func look(paths []string) Question {
+func look(paths []string) string {
 	var b strings.Builder
 	for _, p := range paths {
 		fmt.Fprintf(&b, "find %s -prune -exec stat -c \"$form\" {} + 2>/dev/null\n", quote("./"+p))
@@ -113,7 +121,7 @@ func look(paths []string) Question {
 	for _, p := range paths {
 		fmt.Fprintf(&b, "link %s\n", quote("./"+p))
 	}
-	return Question(b.String())
+	return b.String()
 }
 
 // orList is an expression of find: one of the patterns.
@@ -147,9 +155,9 @@ type answer struct {
 func (w *Workspace) list(ctx context.Context, q Question) (Tree, answer, error) {
 	a := w.early
 	w.early = answer{}
-	if a.question != q || a.code != 0 && a.code != exitMissing {
+	if a.question.script != q.script || a.code != 0 && a.code != exitMissing {
 		a = answer{question: q, mark: word(), copy: word()}
-		out, code, err := w.place.run(ctx, w.head()+asking(a.mark, a.copy)+string(q))
+		out, code, err := w.place.run(ctx, w.head()+asking(a.mark, a.copy)+q.script)
 		if err != nil {
 			return Tree{}, a, err
 		}

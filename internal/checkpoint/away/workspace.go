@@ -53,13 +53,13 @@ var openScript string
 
 // Open takes the workspace of an id, for a machine with a name of letters and digits; no two
 // programs of one machine may do that at once. It waits for other machines. What is asked first takes
-// no other script then, unless Apply was called before; "" is nothing.
+// no other script then, unless Apply was called before.
 func (p *Place) Open(ctx context.Context, id, root, machine string, wait time.Duration, first Question) (*Workspace, error) {
 	w := &Workspace{place: p, root: root, at: p.Folder + "/w-" + id, owner: machine + " " + word()}
 	script := fmt.Sprintf("ws=%s\nroot=%s\nmachine=%s\nowner=%s\nlease=%d\n", quote(w.at), quote(root), quote(machine), quote(w.owner), lease) + openScript
-	if first != "" {
+	if first.script != "" {
 		w.early = answer{question: first, mark: word(), copy: word()}
-		script += "(\n" + asking(w.early.mark, w.early.copy) + string(first) + ")\nprintf '\\n%s%s' " + w.early.mark + "= $?\n"
+		script += "(\n" + asking(w.early.mark, w.early.copy) + first.script + ")\nprintf '\\n%s%s' " + w.early.mark + "= $?\n"
 	}
 	for end := time.Now().Add(wait); ; {
 		out, code, err := p.run(ctx, script+"exit 0\n")
@@ -83,7 +83,7 @@ func (p *Place) Open(ctx context.Context, id, root, machine string, wait time.Du
 var versionForm = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
 func (w *Workspace) parse(said string) error {
-	if w.early.question != "" {
+	if w.early.question.script != "" {
 		i := strings.LastIndex(said, "\n"+w.early.mark+"=")
 		if i < 0 {
 			return errSense

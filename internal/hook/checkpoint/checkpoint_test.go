@@ -2,6 +2,7 @@ package checkpoint_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -246,5 +247,26 @@ func TestTheUserIsToldOnceWhatHasNoCheckpoint(t *testing.T) {
 	f.call("write_file", map[string]string{"path": "big"}, func() { f.write("big", strings.Repeat("x", 500)) })
 	if len(*f.host.told) > 0 {
 		t.Errorf("told %q", *f.host.told)
+	}
+}
+
+// TestASessionThatIsOpenedAgainHasAnotherStore, since what ran in its place before is closed.
+func TestASessionThatIsOpenedAgainHasAnotherStore(t *testing.T) {
+	t.Parallel()
+	made := 0
+	s := hook.NewStores(hook.StoresConfig{Elsewhere: func(string, hermes.Environment) *checkpoint.Store {
+		made++
+		return nil
+	}})
+	h := host{dir: "/project", elsewhere: true, told: new([]string)}
+	for range 2 {
+		if _, _, err := s.Of(t.Context(), h); !errors.Is(err, hook.ErrNone) {
+			t.Errorf("got %v", err)
+		}
+	}
+	h.turn++ // another environment, for this test
+	_, _, _ = s.Of(t.Context(), h)
+	if made != 2 {
+		t.Errorf("made %d stores, want 2", made)
 	}
 }

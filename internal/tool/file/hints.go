@@ -45,7 +45,7 @@ func (t *Toolset) addHints(ctx context.Context, c *hermes.Call, r *hermes.Result
 	}
 	paths := slices.DeleteFunc(touched(c, root), func(path string) bool {
 		p, err := files.Resolve(path)
-		return err != nil || p == root
+		return err != nil || p == root || t.told(c, root, p)
 	})
 	if len(paths) == 0 {
 		return // as for most commands
@@ -76,6 +76,18 @@ func (t *Toolset) addHints(ctx context.Context, c *hermes.Call, r *hermes.Result
 			r.Text, r.Provenance = r.Text+text, hermes.AddProvenance(r.Provenance, from)
 		}
 	}
+}
+
+// told reports whether the folders of a path are known to have nothing to show. It looks at nothing, since
+// in a place elsewhere that takes time.
+func (t *Toolset) told(c *hermes.Call, root, path string) bool {
+	switch c.Name {
+	case nameRead, nameWrite, namePatch: // it is a file
+		path, _ = splitPath(path)
+	}
+	return !slices.ContainsFunc(foldersBelow(root, path), func(folder string) bool {
+		return !t.ledger.shown(sessionOf(c), "folder "+folder) && !dependency(root, folder)
+	})
 }
 
 // foldersBelow lists dir and the folders between it and root, root excluded,

@@ -35,6 +35,14 @@ func (j *judged) assessed(c *hermes.Call, targets map[string]target) {
 	j.calls.Put(callKey(c), targets)
 }
 
+// led returns where a path led when the risk of a call was assessed; "" is not known.
+func (j *judged) led(c *hermes.Call, asked string) string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	targets, _ := j.calls.Get(callKey(c))
+	return targets[asked].real
+}
+
 // over drops a call that has run or was refused.
 func (j *judged) over(c *hermes.Call) {
 	j.mu.Lock()

@@ -291,6 +291,14 @@ func (l *ledger) first(session, what string) bool {
 	return true
 }
 
+// shown reports whether first was called with the same.
+func (l *ledger) shown(session, what string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, known := l.of(session).once.Get(what)
+	return known
+}
+
 // otherCall ends a run of equal calls.
 func (l *ledger) otherCall(session string) {
 	l.mu.Lock()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"sync"
+
+	"hermes"
 )
 
 // locks keeps two calls, of any sessions, from changing one file at the same
@@ -61,5 +63,31 @@ func (l *locks) lock(ctx context.Context, paths ...string) (unlock func(), err e
 func (l *locks) leave(path string, p *pathLock) {
 	if p.users--; p.users == 0 {
 		delete(l.held, path)
+	}
+}
+
+// lockFile locks the file that a path leads to, and finds what is there under the lock. The caller calls
+// unlock.
+func (t *Toolset) lockFile(ctx context.Context, c *hermes.Call, asked string) (p location, unlock func(), err error) {
+	real := t.judged.led(c, asked) // most often it is that one still, and elsewhere each look takes time
+	if real == "" {
+		if p, err = t.locate(ctx, c.Host, asked); err != nil {
+			return location{}, nil, err
+		}
+		real = p.real
+	}
+	for {
+		if unlock, err = t.locks.lock(ctx, real); err != nil {
+			return location{}, nil, err
+		}
+		p, err = t.locate(ctx, c.Host, asked)
+		if err == nil && p.real == real {
+			return p, unlock, nil
+		}
+		unlock()
+		if err != nil {
+			return location{}, nil, err
+		}
+		real = p.real
 	}
 }

@@ -113,16 +113,12 @@ func (t *Toolset) replace(ctx context.Context, c *hermes.Call, in patchArgs) (he
 	if err := checkContent(*in.NewString); err != nil {
 		return hermes.Result{}, err
 	}
-	p, err := t.locate(ctx, c.Host, in.Path)
-	if err != nil {
-		return hermes.Result{}, err
-	}
-	unlock, err := t.locks.lock(ctx, p.real)
+	p, unlock, err := t.lockFile(ctx, c, in.Path)
 	if err != nil {
 		return hermes.Result{}, err
 	}
 	defer unlock()
-	w, err := t.changeable(ctx, c, in.Path)
+	w, err := t.changeable(ctx, c, in.Path, p)
 	if err != nil {
 		return hermes.Result{}, err
 	}
@@ -149,20 +145,16 @@ func (t *Toolset) replace(ctx context.Context, c *hermes.Call, in patchArgs) (he
 	return out.result(diffOf(w.location, w.old, w.new, true, true))
 }
 
-// changeable reads a file that is about to be changed, or finds that it does
+// changeable reads a file that is about to be changed, where its path leads, or finds that it does
 // not exist yet. The caller holds its lock.
-func (t *Toolset) changeable(ctx context.Context, c *hermes.Call, path string) (write, error) {
-	p, err := t.locate(ctx, c.Host, path)
-	if err != nil {
-		return write{}, err
-	}
+func (t *Toolset) changeable(ctx context.Context, c *hermes.Call, path string, p location) (w write, err error) {
 	if err := p.checkWritable(); err != nil {
 		return write{}, err
 	}
 	if err := t.judged.check(c, path, p); err != nil {
 		return write{}, err
 	}
-	w := write{location: p, noted: p.attributes()}
+	w = write{location: p, noted: p.attributes()}
 	w.old, w.existed, err = p.text(ctx)
 	if err == nil && w.existed && strings.ContainsRune(w.old[:min(len(w.old), headSize)], 0) {
 		err = errBinary(p.path)

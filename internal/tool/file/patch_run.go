@@ -39,7 +39,11 @@ type undoStep struct {
 // disk's own rules are one file, such as names that differ in case where the
 // disk does not. Hard links are refused, since a write separates them.
 func (r *patchRun) open(ctx context.Context, path string) (patch.File, error) {
-	w, err := r.changeable(ctx, r.call, path)
+	at, err := r.locate(ctx, r.call.Host, path)
+	if err != nil {
+		return patch.File{}, err
+	}
+	w, err := r.changeable(ctx, r.call, path, at)
 	if err != nil {
 		return patch.File{}, err
 	}

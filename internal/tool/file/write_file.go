@@ -53,18 +53,11 @@ func (t *Toolset) runWrite(ctx context.Context, c *hermes.Call, in writeArgs) (h
 	if err := checkContent(in.Content); err != nil {
 		return hermes.Result{}, err
 	}
-	p, err := t.locate(ctx, c.Host, in.Path)
-	if err != nil {
-		return hermes.Result{}, err
-	}
-	unlock, err := t.locks.lock(ctx, p.real)
+	p, unlock, err := t.lockFile(ctx, c, in.Path)
 	if err != nil {
 		return hermes.Result{}, err
 	}
 	defer unlock()
-	if p, err = t.locate(ctx, c.Host, in.Path); err != nil { // its state under the lock
-		return hermes.Result{}, err
-	}
 	if err := p.checkWritable(); err != nil {
 		return hermes.Result{}, err
 	}
