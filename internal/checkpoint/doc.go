@@ -13,7 +13,8 @@
 // The folders are on this machine, or in a place that scripts work in: a container, another
 // machine. There, trees are read and contents are kept and restored by package away; the small
 // files of a workspace are copied to this machine while it works on them. What is decided is the
-// same: type ground in place.go is what differs, there.go is its other side.
+// same: type ground in place.go is what differs, there.go is its other side, survey.go what it leaves
+// out. Since each script takes time there, openings are told what will be asked first (type asking).
 //
 // The package knows no tools and no store of sessions: callers hand in who and why. Start at
 // store.go, then snapshot.go, scan.go (reading a tree), ledger.go, plan.go and restore.go.

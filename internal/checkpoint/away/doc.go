@@ -8,6 +8,6 @@
 // bytes.
 //
 // The package knows no snapshots and decides nothing about files. What the place says is
-// checked: it is not trusted. Start at place.go, then workspace.go; list.go reads trees,
-// content.go keeps contents, apply.go restores.
+// checked: it is not trusted. Start at place.go, then workspace.go; list.go reads trees and has the
+// questions that can be asked while a workspace is opened, content.go keeps contents, apply.go restores.
 package away
