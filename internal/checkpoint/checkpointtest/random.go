@@ -6,8 +6,10 @@ package checkpointtest
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/base64"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"path"
@@ -16,6 +18,7 @@ import (
 	"testing"
 
 	"hermes/internal/checkpoint"
+	"hermes/internal/checkpoint/away"
 	"hermes/internal/shellstate"
 )
 
@@ -29,8 +32,32 @@ type Site struct {
 	Run func(t testing.TB, line string) []byte
 	// Write writes a file as the tools do.
 	Write func(t testing.TB, path string, data []byte)
-	// Rounds is how many changes are made; 0 is 24.
+	// Rounds is how many changes are made, after a third as many in each of two folders that begin
+	// with nothing; 0 is 24.
 	Rounds int
+}
+
+// In is a site in a place, which write writes files to. The store must work there, too.
+func In(place away.Shell, write func(ctx context.Context, path string, data []byte, mode fs.FileMode) error, store *checkpoint.Store, dir string) Site {
+	return Site{
+		Store: store,
+		Dir:   dir,
+		Run: func(t testing.TB, line string) []byte {
+			t.Helper()
+			var out, errs bytes.Buffer
+			code, err := place.Script(t.Context(), line, nil, &out, &errs)
+			if err != nil || code != 0 {
+				t.Fatalf("%.300s: %v, exit %d: %s", line, err, code, errs.String())
+			}
+			return out.Bytes()
+		},
+		Write: func(t testing.TB, path string, data []byte) {
+			t.Helper()
+			if err := write(t.Context(), path, data, 0o640); err != nil {
+				t.Fatal(err)
+			}
+		},
+	}
 }
 
 // names are parts of the names of files, with all that a name may have.
@@ -43,9 +70,10 @@ var names = []string{"a", "with space", "quote'\"s", "line\nbreak", "back\\slash
 func (s Site) UndoesRandomChanges(t *testing.T, seed uint64) {
 	t.Helper()
 	w := &walk{t: t, site: s, r: rand.New(rand.NewPCG(seed, 15)), user: s.Dir + "-user"}
+	rounds := cmp.Or(s.Rounds, 24)
 	w.line("mkdir -p both mine work\nfor i in 0 1 2 3; do printf 'top\\n1\\n2\\n3\\n4\\nbottom\\n' >both/$i; done", s.Dir, w.user)
 	for _, sub := range []string{"mine", "work"} {
-		for range 8 {
+		for range rounds / 3 {
 			w.line(w.change(sub), s.Dir, w.user)
 		}
 	}
@@ -53,7 +81,7 @@ func (s Site) UndoesRandomChanges(t *testing.T, seed uint64) {
 	w.same("the copy", w.dump(w.user), first)
 	snapshot := w.snapshot()
 	snapshots := []checkpoint.Snapshot{snapshot}
-	for range cmp.Or(s.Rounds, 24) {
+	for range rounds {
 		file, text := fmt.Sprintf("both/%d", w.r.IntN(4)), fmt.Sprint(w.r.IntN(1000))
 		edit := func(line string) string { return fmt.Sprintf("sed -i 's/^%s.*/%s %s/' %s", line, line, text, file) }
 		switch w.r.IntN(8) {

@@ -1,12 +1,10 @@
 package docker_test
 
 import (
-	"bytes"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"hermes"
 	"hermes/internal/checkpoint"
 	"hermes/internal/checkpoint/checkpointtest"
 	"hermes/internal/environment/docker"
@@ -23,24 +21,7 @@ func mustSite(t *testing.T, c docker.Config, mirror string) checkpointtest.Site 
 			t.Error(err)
 		}
 	})
-	s := checkpointtest.Site{
-		Store: checkpoint.New(checkpoint.Config{Folder: mirror, Place: env}),
-		Run: func(t testing.TB, line string) []byte {
-			t.Helper()
-			var out, errs bytes.Buffer
-			exit, err := env.Exec(t.Context(), hermes.Command{Line: line, Stdout: &out, Stderr: &errs})
-			if err != nil || exit.Code != 0 {
-				t.Fatalf("%.300s: %v, exit %d: %s", line, err, exit.Code, errs.String())
-			}
-			return out.Bytes()
-		},
-		Write: func(t testing.TB, path string, data []byte) {
-			t.Helper()
-			if err := env.Files().Write(t.Context(), path, data, 0o640); err != nil {
-				t.Fatal(err)
-			}
-		},
-	}
+	s := checkpointtest.In(env, env.Files().Write, checkpoint.New(checkpoint.Config{Folder: mirror, Place: env}), "")
 	s.Dir = strings.TrimSpace(string(s.Run(t, "d=$(mktemp -d /workspace/XXXXXX)/project && mkdir $d && echo $d")))
 	return s
 }

@@ -14,6 +14,8 @@ import (
 
 	"hermes"
 	"hermes/hermestest"
+	"hermes/internal/checkpoint"
+	"hermes/internal/checkpoint/checkpointtest"
 	"hermes/internal/environment/remote"
 	"hermes/internal/environment/singularity"
 	"hermes/internal/liveness"
@@ -74,6 +76,28 @@ func TestSingularityKeepsTheContract(t *testing.T) {
 		c, state := client(t, "")
 		return mustOpen(t, c, state, t.TempDir())
 	})
+}
+
+// TestCheckpointsUndoRandomChangesInAnInstance, of tools and commands, with edits of the user in
+// between.
+func TestCheckpointsUndoRandomChangesInAnInstance(t *testing.T) {
+	t.Parallel()
+	c, state := client(t, "")
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"home", "project"} {
+		if err := os.Mkdir(filepath.Join(base, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Env = append(c.Env, "INSIDE_HOME="+filepath.Join(base, "home"))
+	e := mustOpen(t, c, state, base)
+	store := checkpoint.New(checkpoint.Config{Folder: filepath.Join(base, "mirror"), Place: e})
+	s := checkpointtest.In(e, e.Files().Write, store, filepath.Join(base, "project"))
+	s.Rounds = 10
+	s.UndoesRandomChanges(t, 3)
 }
 
 // TestBusyboxAloneIsEnough runs commands and files in a file system that has busybox and

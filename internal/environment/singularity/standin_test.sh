@@ -1,7 +1,7 @@
 #!/bin/sh
 # Stands in for apptainer: takes the command lines that the real one takes, exactly, and
 # runs the commands here, below another root if $ROOT is set. $STATE has a folder for each
-# instance.
+# instance; $INSIDE_HOME is the home folder of commands, without which they have none.
 fatal() {
 	echo "FATAL:   $*" >&2
 	exit 255
@@ -46,7 +46,7 @@ case "$1 $2" in
 	if [ "$ROOT" ]; then
 		exec env -i PATH=/bin HOME=/root STANDIN_INSTANCE="$name" proot -r "$ROOT" -b /proc -b /dev -w / /bin/"$@"
 	fi
-	exec env -i PATH="$PATH" HOME=/nowhere TMPDIR="$TMPDIR" STANDIN_INSTANCE="$name" "$@"
+	exec env -i PATH="$PATH" HOME="${INSIDE_HOME:-/nowhere}" TMPDIR="$TMPDIR" STANDIN_INSTANCE="$name" "$@"
 	;;
 "overlay create")
 	[ "$3 $4" = "--sparse --size" ] && [ "$5" -gt 0 ] && [ $# = 6 ] || fatal "bad options: $*"

@@ -1,14 +1,12 @@
 package ssh_test
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"hermes"
 	"hermes/internal/checkpoint"
 	"hermes/internal/checkpoint/checkpointtest"
 	"hermes/internal/environment/remote"
@@ -37,29 +35,11 @@ func TestCheckpointsUndoRandomChangesOverSSH(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := checkpointtest.Site{
-		Store: checkpoint.New(checkpoint.Config{Folder: filepath.Join(base, "mirror"), Place: homed{env, filepath.Join(base, "home")}}),
-		Dir:   filepath.Join(base, "project"),
-		Run: func(t testing.TB, line string) []byte {
-			t.Helper()
-			var out, errs bytes.Buffer
-			exit, err := env.Exec(t.Context(), hermes.Command{Line: line, Stdout: &out, Stderr: &errs})
-			if err != nil || exit.Code != 0 {
-				t.Fatalf("%.300s: %v, exit %d: %s", line, err, exit.Code, errs.String())
-			}
-			return out.Bytes()
-		},
-		Write: func(t testing.TB, path string, data []byte) {
-			t.Helper()
-			if err := env.Files().Write(t.Context(), path, data, 0o640); err != nil {
-				t.Fatal(err)
-			}
-		},
-	}
+	store := checkpoint.New(checkpoint.Config{Folder: filepath.Join(base, "mirror"), Place: homed{env, filepath.Join(base, "home")}})
 	for _, dir := range []string{"home", "project"} {
 		if err := os.Mkdir(filepath.Join(base, dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.UndoesRandomChanges(t, 1)
+	checkpointtest.In(env, env.Files().Write, store, filepath.Join(base, "project")).UndoesRandomChanges(t, 1)
 }
