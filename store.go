@@ -95,8 +95,10 @@ type Transcript interface {
 	Commit(ctx context.Context, l Lease, c Change) (Committed, error)
 	// Messages returns the transcript, or a part of it, in order.
 	Messages(ctx context.Context, session string, r Range) ([]Message, error)
-	// Rewind undoes every message from this id on.
-	Rewind(ctx context.Context, l Lease, from int64) error
+	// Rewind undoes every message from this id on; 0 undoes none. Then the messages with the
+	// ids of back, which were undone before, are part of the transcript again. If one of them
+	// is no undone message of the session, the error wraps ErrNotFound and nothing changes.
+	Rewind(ctx context.Context, l Lease, from int64, back ...int64) error
 }
 
 // Change is a change of a session that a turn makes. Zero fields change nothing.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -184,14 +185,23 @@ func (s *Store) Compact(ctx context.Context, l hermes.Lease, c hermes.Compaction
 	return ids, err
 }
 
-// Rewind undoes every message from this id on.
-func (s *Store) Rewind(ctx context.Context, l hermes.Lease, from int64) error {
+// Rewind undoes every message from this id on, and shows those of back again.
+func (s *Store) Rewind(ctx context.Context, l hermes.Lease, from int64, back ...int64) error {
 	return s.change(ctx, "Rewind", func() error {
 		r, err := s.held(l)
 		if err != nil {
 			return err
 		}
-		taken, since := false, from
+		var again []int // positions
+		for i, m := range r.messages {
+			if slices.Contains(back, m.ID) && m.hidden && !m.compacted {
+				again = append(again, i)
+			}
+		}
+		if len(again) != len(back) {
+			return fmt.Errorf("%d of %d undone messages: %w", len(again), len(back), hermes.ErrNotFound)
+		}
+		taken, since := false, cmp.Or(from, math.MaxInt64)
 		if i := slices.IndexFunc(r.messages, func(m storedMessage) bool { return m.ID == from }); i >= 0 {
 			since = r.messages[i].at()
 		}
@@ -206,6 +216,11 @@ func (s *Store) Rewind(ctx context.Context, l hermes.Lease, from int64) error {
 		}
 		if taken {
 			r.steps = slices.DeleteFunc(r.steps, func(s storedStep) bool { return s.after >= from })
+		}
+		for _, i := range again {
+			r.messages[i].hidden = false
+			r.row.Messages++
+			r.row.Calls += len(r.messages[i].Calls)
 		}
 		return nil
 	})

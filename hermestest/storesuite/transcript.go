@@ -18,6 +18,7 @@ func transcriptCases() []storeCase {
 		{"a rewind hides and is not counted", rewind},
 		{"the journal knows open calls", journal},
 		{"the journal knows what waits for the user", pendingCalls},
+		{"undone messages come back", bringBack},
 		{"a rewind forgets the calls begun since", rewindForgets},
 		{"an ended context writes nothing", endedContext},
 	}
@@ -193,6 +194,49 @@ func rewind(t *testing.T, s hermes.Store) {
 	}
 	same(t, texts(transcript(t, s, "a", hermes.Range{})), []string{"first", "again"})
 	same(t, find(t, s, "a").Messages, 2)
+}
+
+func bringBack(t *testing.T, s hermes.Store) {
+	begin(t, s, hermes.Session{ID: "a"}, 0)
+	begin(t, s, hermes.Session{ID: "b"}, 1)
+	l := lease(t, s, "a", "me")
+	tainted := answerTo("c1", "returning")
+	tainted.Provenance = "a page"
+	ids := add(t, s, l, hermes.UserText("first"), call("c1"), tainted, hermes.UserText("second"))
+	shown := add(t, s, lease(t, s, "b", "me"), hermes.UserText("of another"))
+	before := find(t, s, "a")
+	if err := s.Rewind(t.Context(), l, ids[1]); err != nil {
+		t.Fatal(err)
+	}
+	same(t, find(t, s, "a").Tainted, false)
+	later := add(t, s, l, hermes.UserText("later"), hermes.UserText("later still"))
+	for _, not := range []int64{ids[0], shown[0], later[1], later[1] + 1000} { // shown, of another, or nowhere
+		wantErr(t, s.Rewind(t.Context(), l, later[0], ids[1], not), hermes.ErrNotFound)
+	}
+	same(t, texts(transcript(t, s, "a", hermes.Range{})), []string{"first", "later", "later still"})
+	stale := l
+	stale.Fence--
+	wantErr(t, s.Rewind(t.Context(), stale, 0, ids[1]), hermes.ErrStaleLease)
+
+	if err := s.Rewind(t.Context(), l, later[0], ids[1:]...); err != nil {
+		t.Fatal(err)
+	}
+	got := transcript(t, s, "a", hermes.Range{})
+	same(t, []any{len(got), got[0].ID, got[3].ID}, []any{4, ids[0], ids[3]})
+	after := find(t, s, "a")
+	same(t, []any{after.Messages, after.Calls, after.Tainted}, []any{before.Messages, before.Calls, true})
+	same(t, len(search(t, s, hermes.SearchQuery{Text: "returning"})), 1)
+	same(t, len(search(t, s, hermes.SearchQuery{Text: "later"})), 0)
+
+	if err := s.Rewind(t.Context(), l, ids[3], later[0]); err != nil { // and the other way
+		t.Fatal(err)
+	}
+	got = transcript(t, s, "a", hermes.Range{})
+	same(t, []any{len(got), got[3].ID}, []any{4, later[0]})
+	if err := s.Rewind(t.Context(), l, 0, later[1]); err != nil { // without undoing any
+		t.Fatal(err)
+	}
+	same(t, find(t, s, "a").Messages, 5)
 }
 
 func journal(t *testing.T, s hermes.Store) {

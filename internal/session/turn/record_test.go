@@ -36,11 +36,11 @@ func (f *failing) Compact(ctx context.Context, l hermes.Lease, c hermes.Compacti
 	return f.Store.Compact(ctx, l, c)
 }
 
-func (f *failing) Rewind(ctx context.Context, l hermes.Lease, id int64) error {
+func (f *failing) Rewind(ctx context.Context, l hermes.Lease, id int64, back ...int64) error {
 	if f.full {
 		return errFull
 	}
-	return f.Store.Rewind(ctx, l, id)
+	return f.Store.Rewind(ctx, l, id, back...)
 }
 
 // recorded returns the record of a new session with so many exchanges.

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -207,31 +208,63 @@ func scanMessages(rows *sql.Rows, err error) ([]hermes.Message, error) {
 	return list, errors.Join(rows.Err(), rows.Close())
 }
 
-// Rewind hides every message from this id on and subtracts it from the counts. It also
-// removes calls that began since then.
-func (s *Store) Rewind(ctx context.Context, l hermes.Lease, from int64) error {
+// Rewind hides every message from an id on and shows those of back again. It also removes
+// calls that began since then.
+func (s *Store) Rewind(ctx context.Context, l hermes.Lease, from int64, back ...int64) error {
+	ids, err := json.Marshal(back)
+	if err != nil {
+		return err
+	}
 	return s.update(ctx, func(t *tx) error {
 		key, err := t.held(l)
 		if err != nil {
 			return err
 		}
-		// From its position on, which differs from its id after a compaction.
-		const since = `session = ? AND hidden = 0 AND coalesce(place, id) >= (SELECT coalesce(place, id) FROM messages WHERE session = ? AND id = ?)`
+		if len(back) == 0 {
+			return t.rewind(key, from)
+		}
+		// Only what was hidden before comes back.
+		const listed = `session = ? AND hidden = 1 AND id IN (SELECT value FROM json_each(?))`
 		var messages, calls, size int64
-		err = t.row(`SELECT count(*), coalesce(sum(calls), 0),
-			coalesce(sum(coalesce(octet_length(text), 0) + coalesce(octet_length(body), 0)), 0)
-			FROM messages WHERE `+since, []any{key, key, from}, &messages, &calls, &size)
-		if err != nil || messages == 0 {
+		if err := t.row(counted+listed, []any{key, string(ids)}, &messages, &calls, &size); err != nil {
 			return err
 		}
-		err = t.exec(`UPDATE messages SET hidden = 1 WHERE `+since, key, key, from)
-		if err != nil {
+		if messages != int64(len(back)) {
+			return fmt.Errorf("%d of %d undone messages: %w", messages, len(back), hermes.ErrNotFound)
+		}
+		if err := t.rewind(key, from); err != nil {
 			return err
 		}
-		if err := t.exec(`DELETE FROM steps WHERE session = ? AND after >= ?`, key, from); err != nil {
+		if err := t.exec(`UPDATE messages SET hidden = 0 WHERE `+listed, key, string(ids)); err != nil {
 			return err
 		}
-		return t.exec(`UPDATE sessions SET messages = messages - ?, calls = calls - ?, bytes = bytes - ? WHERE key = ?`,
-			messages, calls, size, key)
+		return t.count(key, messages, calls, size)
 	})
+}
+
+// counted reads the number of messages and calls and their size in bytes; a condition follows.
+const counted = `SELECT count(*), coalesce(sum(calls), 0),
+	coalesce(sum(coalesce(octet_length(text), 0) + coalesce(octet_length(body), 0)), 0) FROM messages WHERE `
+
+// count adds to the counts of a session.
+func (t *tx) count(key, messages, calls, size int64) error {
+	return t.exec(`UPDATE sessions SET messages = messages + ?, calls = calls + ?, bytes = bytes + ? WHERE key = ?`, messages, calls, size, key)
+}
+
+// rewind hides every message from an id on and subtracts it from the counts.
+func (t *tx) rewind(key, from int64) error {
+	// From its position on, which differs from its id after a compaction.
+	const since = `session = ? AND hidden = 0 AND coalesce(place, id) >= (SELECT coalesce(place, id) FROM messages WHERE session = ? AND id = ?)`
+	var messages, calls, size int64
+	err := t.row(counted+since, []any{key, key, from}, &messages, &calls, &size)
+	if err != nil || messages == 0 {
+		return err
+	}
+	if err := t.exec(`UPDATE messages SET hidden = 1 WHERE `+since, key, key, from); err != nil {
+		return err
+	}
+	if err := t.exec(`DELETE FROM steps WHERE session = ? AND after >= ?`, key, from); err != nil {
+		return err
+	}
+	return t.count(key, -messages, -calls, -size)
 }
