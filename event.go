@@ -150,9 +150,12 @@ type (
 	Steered struct {
 		Text string `json:"text"`
 	}
-	// Rewound reports that the message with this id and all after it were undone.
+	// Rewound reports that the message with this id and all after it were undone; 0 is none.
+	// Then the messages with the ids of Back, which were undone before, are part of the
+	// transcript again, at its end.
 	Rewound struct {
-		ID int64 `json:"id"`
+		ID   int64   `json:"id"`
+		Back []int64 `json:"back,omitempty"`
 	}
 	// Titled reports the session's new title.
 	Titled struct {

@@ -195,7 +195,11 @@ func (a *App) cutOff(ctx context.Context, id string) string {
 	if err != nil {
 		return ""
 	}
-	if list, err := db.Messages(ctx, id, hermes.Range{After: cut.Message - 1, Before: cut.Message + 1}); err == nil && len(list) == 0 {
+	here := func(message int64) bool {
+		list, err := db.Messages(ctx, id, hermes.Range{After: message - 1, Before: message + 1})
+		return err != nil || len(list) > 0
+	}
+	if (cut.Message == 0 || !here(cut.Message)) && (cut.Back == 0 || here(cut.Back)) {
 		if err := s.EndRollback(id); err != nil { // both parts were done
 			a.log().Warn("end a rollback", "session", id, "error", err)
 		}
@@ -207,7 +211,11 @@ func (a *App) cutOff(ctx context.Context, id string) string {
 			files = "the files are restored"
 		}
 	}
-	return fmt.Sprintf("A rollback to checkpoint %d was cut off: %s, and the messages since are still here. Finish it with /rollback %d", cut.Number, files, cut.Number)
+	messages := "the messages since are still here"
+	if cut.Back != 0 {
+		messages = "the messages are as they were"
+	}
+	return fmt.Sprintf("A rollback to checkpoint %d was cut off: %s, and %s. Finish it with /rollback %d", cut.Number, files, messages, cut.Number)
 }
 
 // GitDiff returns what git says changed in a folder: what is staged, or all since the last

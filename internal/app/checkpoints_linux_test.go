@@ -168,6 +168,16 @@ func TestASessionElsewhereIsRolledBackThere(t *testing.T) {
 	if _, ok, err := s.records().CutOff(s.session); ok || err != nil {
 		t.Errorf("a record of the rollback is left: %v", err)
 	}
+
+	// Undoing that brings both back from there.
+	done := s.agreed("/rollback 2")
+	contains(t, "the outcome", done.Text, "messages are back in the conversation")
+	if got := p.has("home/project/a.txt") + p.has("home/project/sub.txt"); got != "ONE\ntwo\nTHREE\nmade\n" {
+		t.Errorf("the files are %q", got)
+	}
+	if got := s.said(); len(got) != 2 {
+		t.Errorf("the messages are %q", got)
+	}
 }
 
 // records is the store of this machine, which knows the rollbacks that have begun.

@@ -163,10 +163,93 @@ func TestRollbackUndoesFilesAndMessages(t *testing.T) {
 	tree := s.command("/rollback tree").Text
 	contains(t, "the tree", tree, "1  ", "├─2  ", "│ 3", "5 *", "“change a in another way")
 
-	// The rollback is undone; that brings no messages back.
-	s.agreed("/rollback 4")
+	// The rollback is undone: its messages come back, and what was said since is kept.
+	asked = s.command("/rollback 4")
+	contains(t, "the preview", asked.Text, "kept in a copy of this session (6 messages)", "“change a in another way", "Back in the conversation, since a rollback removed them (16 messages)", "“make b")
+	contains(t, "the question", asked.Confirm, "remove 6 messages from the conversation and bring back 16 messages?")
+	same(t, "messages before the answer", s.said(), []string{"first words", "change a in another way"})
+	done = s.agreed("/rollback 4")
+	contains(t, "the outcome", done.Text, "Removed 6 messages", "16 messages are back", "What was said since is in")
 	same(t, "files", []string{s.file("a.txt"), s.file("b.txt")}, []string{"new\n", "b\n"})
+	same(t, "messages", s.said(), []string{"first words", "change a", "make b", "change c"})
+	_, kept, _ := strings.Cut(done.Text, "`/resume ")
+	kept, _, _ = strings.Cut(kept, "`")
+	from := s.session
+	s.session = kept
+	same(t, "messages of the copy", s.said(), []string{"first words", "change a in another way"})
+	s.session = from
+
+	// The model reads them again, and each checkpoint counts as before.
+	s.say("what did I say?")
+	s.model.mu.Lock()
+	contains(t, "the request", s.model.read, "make b", "change c", "what did I say?")
+	if strings.Contains(s.model.read, "in another way") {
+		t.Errorf("the model reads what is in the copy: %s", s.model.read)
+	}
+	s.model.mu.Unlock()
+	s.agreed("/rollback 3")
+	same(t, "messages", s.said(), []string{"first words", "change a", "make b"})
+
+	// So can the undo be undone, and that, again.
+	before := s.command("/rollback 6")
+	contains(t, "the question", before.Confirm, "remove 10 messages from the conversation and bring back 6 messages?")
+	s.agreed("/rollback 6")
 	same(t, "messages", s.said(), []string{"first words", "change a in another way"})
+	same(t, "files", []string{s.file("a.txt"), s.file("b.txt")}, []string{"other\n", "none"})
+}
+
+// TestUndoOfARollbackThatChangedNoFile brings its messages back, after a restart as well, and not
+// those that were undone before.
+func TestUndoOfARollbackThatChangedNoFile(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.AllowOnce)
+	s.write("a.txt", "old")
+	s.say("hello")
+	s.writes("one", "a.txt", "new\n")
+	s.say("undone before")
+	if err := s.app.Local(nil).Do(t.Context(), s.session, user, hermes.Undo{}); err != nil {
+		t.Fatal(err)
+	}
+	s.say("two")
+	s.write("a.txt", "old") // by the user: the files are as they were
+	done := s.agreed("/rollback 1")
+	contains(t, "the outcome", done.Text, "No file had to change. Undo that with `/rollback 2`")
+	same(t, "messages", s.said(), []string{"hello"})
+
+	// The undo of it is cut off before the messages come back.
+	all, err := s.store().List(s.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap := all.Snapshots[1]
+	gone := snap.Position().Replaced
+	if gone == nil || len(gone.Messages) != 8 || gone.After == 0 {
+		t.Fatalf("the snapshot knows %+v", gone)
+	}
+	cut := checkpoint.Rollback{Session: s.session, Folder: all.Folder, Snapshot: snap.ID, Number: snap.Number, Back: gone.Messages[0]}
+	if err := s.store().BeginRollback(cut); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, "the notice", s.told(), "cut off", "the messages are as they were", "/rollback 2")
+	asked := s.command("/rollback 2")
+	if strings.Contains(asked.Text, "undone before") || asked.Confirm != "Bring back 8 messages?" {
+		t.Errorf("it asks %q after %s", asked.Confirm, asked.Text)
+	}
+	done = s.agreed("/rollback 2")
+	if strings.Contains(done.Text, "What was said since") {
+		t.Errorf("a copy without need: %s", done.Text)
+	}
+	same(t, "messages", s.said(), []string{"hello", "one", "two"})
+	same(t, "the file", s.file("a.txt"), "old\n")
+	if err := s.store().BeginRollback(cut); err != nil {
+		t.Fatal(err)
+	}
+	if text := s.told(); text != "" {
+		t.Errorf("what is done is told: %q", text)
+	}
+	if again := s.command("/rollback 2"); again.Confirm != "" || !strings.Contains(again.Text, "as they were at the checkpoint") {
+		t.Errorf("again: %+v", again)
+	}
 }
 
 // TestRollbackOfOneFileKeepsTheMessages also by its name alone, which is since the last checkpoint.
@@ -254,6 +337,31 @@ func TestRollbackIsRefusedWhileATurnRuns(t *testing.T) {
 	}
 }
 
+// told opens the session in another program and returns its warning, "" if there is none.
+func (s *scene) told() string {
+	s.t.Helper()
+	s.quit()
+	s.enter()
+	_, events, err := s.app.Local(nil).Attach(s.t.Context(), s.session, user, protocol.After{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := s.app.Local(nil).Command(s.t.Context(), s.session, user, "/title"); err != nil {
+		s.t.Fatal(err)
+	}
+	for e := range events {
+		switch e := e.Event.(type) {
+		case hermes.Notice:
+			if e.Level == hermes.NoticeWarning {
+				return e.Text
+			}
+		case hermes.CommandDone:
+			return ""
+		}
+	}
+	return ""
+}
+
 // TestACutOffRollbackIsToldAndFinished: the program ends after the files were restored and before
 // the messages were undone.
 func TestACutOffRollbackIsToldAndFinished(t *testing.T) {
@@ -273,39 +381,17 @@ func TestACutOffRollbackIsToldAndFinished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := func() string {
-		s.quit()
-		s.enter()
-		_, events, err := s.app.Local(nil).Attach(t.Context(), s.session, user, protocol.After{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.app.Local(nil).Command(t.Context(), s.session, user, "/title"); err != nil {
-			t.Fatal(err)
-		}
-		for e := range events {
-			switch e := e.Event.(type) {
-			case hermes.Notice:
-				if e.Level == hermes.NoticeWarning {
-					return e.Text
-				}
-			case hermes.CommandDone:
-				return ""
-			}
-		}
-		return ""
-	}
-	contains(t, "the notice before the files", told(), "cut off", "may not all be restored", "/rollback 1")
+	contains(t, "the notice before the files", s.told(), "cut off", "may not all be restored", "/rollback 1")
 	if _, err := s.store().Restore(t.Context(), plan, checkpoint.Meta{}); err != nil {
 		t.Fatal(err)
 	}
-	contains(t, "the notice", told(), "the files are restored, and the messages since are still here", "/rollback 1")
+	contains(t, "the notice", s.told(), "the files are restored, and the messages since are still here", "/rollback 1")
 	contains(t, "the list", s.command("/rollback").Text, "Finish it with `/rollback 1`")
 	contains(t, "the question", s.command("/rollback 1").Confirm, "Remove 6 messages")
 	s.agreed("/rollback 1")
 	same(t, "messages", s.said(), nil)
 	same(t, "the file", s.file("a.txt"), "old\n")
-	if text := told(); text != "" {
+	if text := s.told(); text != "" {
 		t.Errorf("it is told again: %q", text)
 	}
 
@@ -313,7 +399,7 @@ func TestACutOffRollbackIsToldAndFinished(t *testing.T) {
 	if err := s.store().BeginRollback(checkpoint.Rollback{Session: s.session, Folder: all.Folder, Snapshot: snap.ID, Number: snap.Number, Message: snap.Position().Message}); err != nil {
 		t.Fatal(err)
 	}
-	if text := told(); text != "" {
+	if text := s.told(); text != "" {
 		t.Errorf("what is done is told: %q", text)
 	}
 	if _, ok, err := s.store().CutOff(s.session); ok || err != nil {

@@ -209,6 +209,14 @@ func (w Workspace) Tree() []Branch {
 type Position struct {
 	// Message is the id of the user's message that the snapshot's turn answers; 0 is unknown.
 	Message int64 `json:"message,omitempty"`
+	// Replaced are the messages that a rollback took away after the snapshot; nil if none did.
+	Replaced *Replaced `json:"replaced,omitempty"`
+}
+
+// Replaced are the messages at the end of a conversation before a rollback replaced them.
+type Replaced struct {
+	After    int64   `json:"after,omitempty"` // the id of the message before them; 0 if they were the first
+	Messages []int64 `json:"messages,omitempty"`
 }
 
 // Position returns where the conversation of a snapshot was; the zero value is unknown.

@@ -17,9 +17,10 @@ import (
 type Rollback struct {
 	Session  string    `json:"session"`
 	Folder   string    `json:"folder"`
-	Snapshot string    `json:"snapshot"` // its id
-	Number   int       `json:"number"`   // of the snapshot
-	Message  int64     `json:"message"`  // from this one on, messages are undone
+	Snapshot string    `json:"snapshot"`       // its id
+	Number   int       `json:"number"`         // of the snapshot
+	Message  int64     `json:"message"`        // from this one on, messages are undone; 0 is none
+	Back     int64     `json:"back,omitempty"` // from this one on, messages come back; 0 is none
 	Time     time.Time `json:"time"`
 }
 

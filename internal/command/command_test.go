@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +22,9 @@ type fake struct {
 	err   error
 	// rolled are the messages from which on Rollback removed some.
 	rolled []int64
+	// back are the messages that Rollback brought back, and undone those that it can.
+	back   []int64
+	undone []hermes.Message
 }
 
 func (f *fake) ID() string { return f.state.Row.ID }
@@ -38,8 +42,22 @@ func (f *fake) Submit(_ context.Context, op hermes.Op) error {
 	return f.err
 }
 
-func (f *fake) Rollback(ctx context.Context, from int64, files func(context.Context) error) error {
+func (f *fake) Undone(_ context.Context, ids []int64) ([]hermes.Message, error) {
+	var out []hermes.Message
+	for _, m := range f.undone {
+		if slices.Contains(ids, m.ID) {
+			out = append(out, m)
+		}
+	}
+	if len(out) != len(ids) {
+		return nil, hermes.ErrNotFound
+	}
+	return out, nil
+}
+
+func (f *fake) Rollback(ctx context.Context, from int64, back []int64, files func(context.Context) error) error {
 	f.rolled = append(f.rolled, from)
+	f.back = append(f.back, back...)
 	if f.err != nil {
 		return f.err
 	}

@@ -218,7 +218,7 @@ func (r *rolling) back(ctx context.Context, snap checkpoint.Snapshot, file strin
 		return Result{}, err
 	}
 	p := preview{plan: plan, gone: gone, file: file != "", verb: "Roll back to", question: question(plan, gone)}
-	if len(plan.Steps) == 0 && gone.from == 0 {
+	if len(plan.Steps) == 0 && !gone.any() {
 		return Result{Text: p.text() + "\nNothing to roll back."}, r.Checkpoints.EndRollback(r.Session.ID())
 	}
 	if r.seen != "" && r.seen != p.hash() {
@@ -227,7 +227,10 @@ func (r *rolling) back(ctx context.Context, snap checkpoint.Snapshot, file strin
 	if !r.agreed {
 		return p.ask(r.line, ""), nil
 	}
-	did, err := r.restore(ctx, plan, gone.from)
+	if _, err := r.sessions(ctx); gone.keep && err != nil {
+		return Result{}, fmt.Errorf("what was said since cannot be kept in another session, so nothing was done: %w", err)
+	}
+	did, err := r.restore(ctx, plan, &gone)
 	if errors.Is(err, checkpoint.ErrStale) {
 		return p.ask(r.line, "Files changed in this moment, so nothing was done."), nil
 	}
@@ -243,27 +246,34 @@ func (r *rolling) back(ctx context.Context, snap checkpoint.Snapshot, file strin
 // errPartly means that some steps of a rollback failed, so that its messages stay.
 var errPartly = errors.New("not all files were restored")
 
-// restore does what a plan says and then undoes the messages from one on. Both are done, or the
-// user is told: the record of it goes last.
-func (r *rolling) restore(ctx context.Context, plan checkpoint.Plan, from int64) (did checkpoint.Result, err error) {
+// restore does what a plan says and then changes the messages. Both are done, or the user is
+// told: the record of it goes last. The snapshot that it makes knows the messages, too.
+func (r *rolling) restore(ctx context.Context, plan checkpoint.Plan, gone *since) (did checkpoint.Result, err error) {
 	id := r.Session.ID()
 	began := false
-	err = r.Session.Rollback(ctx, from, func(ctx context.Context) error {
-		if from != 0 {
+	err = r.Session.Rollback(ctx, gone.from, idsOf(gone.back), func(ctx context.Context) error {
+		meta := checkpoint.Meta{Session: id, Reason: fmt.Sprint("before rolling back to ", plan.Snapshot.Number)}
+		if gone.any() {
 			snap := plan.Snapshot
-			err := r.Checkpoints.BeginRollback(checkpoint.Rollback{Session: id, Folder: plan.Folder, Snapshot: snap.ID, Number: snap.Number, Message: from})
-			if err != nil {
+			is := checkpoint.Rollback{Session: id, Folder: plan.Folder, Snapshot: snap.ID, Number: snap.Number, Message: gone.from}
+			if len(gone.back) > 0 {
+				is.Back = gone.back[0].ID
+			}
+			if err := r.Checkpoints.BeginRollback(is); err != nil {
 				return err
 			}
 			began = true
-		}
-		if len(plan.Steps) == 0 {
+			meta.At, _ = json.Marshal(gone.position()) // numbers always have a JSON form
+		} else if len(plan.Steps) == 0 {
 			return nil
 		}
 		var err error
-		did, err = r.store.Restore(ctx, plan, checkpoint.Meta{Session: id, Reason: fmt.Sprint("before rolling back to ", plan.Snapshot.Number)})
-		if err == nil && from != 0 && len(did.Failed) > 0 {
+		did, err = r.store.Restore(ctx, plan, meta)
+		if err == nil && gone.any() && len(did.Failed) > 0 {
 			return errPartly
+		}
+		if err == nil && gone.keep {
+			return r.keep(ctx, gone)
 		}
 		return err
 	})
@@ -277,13 +287,32 @@ func (r *rolling) restore(ctx context.Context, plan checkpoint.Plan, from int64)
 type since struct {
 	from  int64            // the id of the first one; 0 if none goes
 	list  []hermes.Message // all that go
+	after int64            // the id of the one before them; 0 if there is none
 	stays string           // why none goes
+	back  []hermes.Message // what comes back, since it undoes a rollback
+	keep  bool             // what goes is kept in a session of its own
+	kept  hermes.Session   // that session
+}
+
+// newSince are the messages of a conversation from a position on.
+func newSince(list []hermes.Message, i int) since {
+	s := since{list: list[i:]}
+	if i < len(list) {
+		s.from = list[i].ID
+	}
+	if i > 0 {
+		s.after = list[i-1].ID
+	}
+	return s
 }
 
 // since finds the messages since a checkpoint was made: from the one that its turn answers on.
 func (r *rolling) since(ctx context.Context, snap checkpoint.Snapshot) (since, error) {
 	list := r.state.Transcript
 	i := -1
+	if was := snap.Position().Replaced; was != nil && snap.Session == r.Session.ID() {
+		return r.replaced(ctx, *was)
+	}
 	switch at := snap.Position().Message; {
 	case snap.Session == r.Session.ID() && at != 0:
 		i = slices.IndexFunc(list, func(m hermes.Message) bool { return m.ID == at })
@@ -315,7 +344,7 @@ func (r *rolling) since(ctx context.Context, snap checkpoint.Snapshot) (since, e
 			return since{stays: "none of them was written before the checkpoint"}, nil
 		}
 	}
-	return since{from: list[i].ID, list: list[i:]}, nil
+	return newSince(list, i), nil
 }
 
 // compressed reports whether a part of a transcript was replaced by a summary.
@@ -375,6 +404,9 @@ func (r *rolling) branch(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if len(gone.back) > 0 {
+		return Result{}, fmt.Errorf("checkpoint %d was made by a rollback; use /rollback %d, and then /branch", snap.Number, snap.Number)
+	}
 	if gone.from == 0 {
 		return Result{}, fmt.Errorf("the messages before checkpoint %d are not known: %s; use /branch --back N", snap.Number, gone.stays)
 	}
@@ -400,7 +432,7 @@ func (r *rolling) branch(ctx context.Context) (Result, error) {
 	if err != nil || len(plan.Steps) == 0 {
 		return out, err
 	}
-	did, err := r.restore(ctx, plan, 0)
+	did, err := r.restore(ctx, plan, &since{})
 	if err != nil {
 		out.Text += fmt.Sprintf("\n\nThe files were not restored: %s. Restore them there with %s", plain(err.Error()), code("/rollback "+strconv.Itoa(snap.Number)))
 		return out, nil
@@ -426,11 +458,10 @@ func (p preview) hash() string {
 		Steps    []checkpoint.Step
 		Kept     [][]checkpoint.Kept
 		Gone     []int64
+		Back     []int64
 	}
 	all.Snapshot, all.Steps, all.Kept = p.plan.Snapshot.ID, p.plan.Steps, [][]checkpoint.Kept{p.plan.Yours, p.plan.Conflicts}
-	for _, m := range p.gone.list {
-		all.Gone = append(all.Gone, m.ID)
-	}
+	all.Gone, all.Back = idsOf(p.gone.list), idsOf(p.gone.back)
 	data, _ := json.Marshal(all) // of plain values
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:6])

@@ -88,7 +88,9 @@ func TestRollbackFindsTheMessagesSinceACheckpoint(t *testing.T) {
 		meta  checkpoint.Meta
 		list  []hermes.Message
 		from  int64
-		early bool // the branch began before the checkpoint
+		back  string // the ids of what comes back
+		only  bool   // nothing goes for it
+		early bool   // the branch began before the checkpoint
 		stays string
 	}{
 		"by its message":           {meta: checkpoint.Meta{Session: "me", At: []byte(`{"message":3}`)}, list: whole, from: 3},
@@ -100,6 +102,15 @@ func TestRollbackFindsTheMessagesSinceACheckpoint(t *testing.T) {
 		"of a child":               {meta: checkpoint.Meta{Session: "child", At: []byte(`{"message":1}`)}, list: whole, from: 3},
 		"of a branch":              {meta: checkpoint.Meta{Session: "copy", At: []byte(`{"message":1}`)}, list: whole, stays: "another conversation"},
 		"of a stranger":            {meta: checkpoint.Meta{Session: "other", At: []byte(`{"message":1}`)}, list: whole, stays: "another conversation"},
+		"it undoes a rollback":     {meta: checkpoint.Meta{Session: "me", At: []byte(`{"replaced":{"after":2,"messages":[8,9]}}`)}, list: whole, from: 3, back: "[8 9]"},
+		"half of it is back":       {meta: checkpoint.Meta{Session: "me", At: []byte(`{"replaced":{"after":2,"messages":[3,8]}}`)}, list: whole[:3], back: "[8]", only: true},
+		"of all messages":          {meta: checkpoint.Meta{Session: "me", At: []byte(`{"replaced":{"messages":[8]}}`)}, list: whole, from: 1, back: "[8]"},
+		"that, compressed":         {meta: checkpoint.Meta{Session: "me", At: []byte(`{"replaced":{"messages":[8]}}`)}, list: []hermes.Message{summary}, stays: "compressed"},
+		"compressed before it":     {meta: checkpoint.Meta{Session: "me", At: []byte(`{"replaced":{"after":2,"messages":[8]}}`)}, list: []hermes.Message{summary, whole[4]}, stays: "compressed"},
+		"those before are undone":  {meta: checkpoint.Meta{Session: "me", At: []byte(`{"replaced":{"after":7,"messages":[8]}}`)}, list: whole, stays: "those before them were undone"},
+		"they are back":            {meta: checkpoint.Meta{Session: "me", At: []byte(`{"replaced":{"after":2,"messages":[3,4,5]}}`)}, list: whole, stays: "as they were at the checkpoint"},
+		"they are not stored":      {meta: checkpoint.Meta{Session: "me", At: []byte(`{"replaced":{"after":2,"messages":[8,10]}}`)}, list: whole, stays: "not stored any more"},
+		"a rollback of another":    {meta: checkpoint.Meta{Session: "other", At: []byte(`{"replaced":{"after":2,"messages":[8]}}`)}, list: whole, stays: "another conversation"},
 		"of no session":            {meta: checkpoint.Meta{Reason: "by hand"}, list: whole, stays: "no conversation"},
 		"made by a tool":           {meta: checkpoint.Meta{Session: "me", Turn: "2"}, list: whole, from: 3},
 		"before a rollback":        {meta: checkpoint.Meta{Session: "me"}, list: whole, stays: "by a rollback"},
@@ -115,10 +126,10 @@ func TestRollbackFindsTheMessagesSinceACheckpoint(t *testing.T) {
 				me.Started = at.Add(-time.Hour)
 				sessions["me"] = me
 			}
-			f := &fake{state: session.State{Row: hermes.Session{ID: "me", Dir: dir}, Transcript: tt.list}}
+			f := &fake{undone: []hermes.Message{said(8, 3*time.Minute), answer(9, 4*time.Minute)}, state: session.State{Row: hermes.Session{ID: "me", Dir: dir}, Transcript: tt.list}}
 			call := command.Call{Session: f, Where: command.Messenger, Checkpoints: store, Sessions: func(context.Context) (command.Sessions, error) { return sessions, nil }}
 			r, err := command.Run(t.Context(), "/rollback 1", call)
-			if err != nil || r.Confirm == "" || !strings.Contains(r.Text, tt.stays) || (tt.from == 0) != strings.Contains(r.Text, "The messages stay: ") {
+			if err != nil || r.Confirm == "" || !strings.Contains(r.Text, tt.stays) || (tt.from == 0 && tt.back == "") != strings.Contains(r.Text, "The messages stay: ") {
 				t.Fatalf("%v, asks %q:\n%s", err, r.Confirm, r.Text)
 			}
 			if r, err = command.Run(t.Context(), r.ConfirmLine, call); err != nil || r.Confirm != "" {
@@ -126,6 +137,12 @@ func TestRollbackFindsTheMessagesSinceACheckpoint(t *testing.T) {
 			}
 			if len(f.rolled) != 1 || f.rolled[0] != tt.from {
 				t.Errorf("removed messages from %v on, want %d", f.rolled, tt.from)
+			}
+			if got := fmt.Sprint(f.back); tt.back != "" && got != tt.back || tt.back == "" && len(f.back) > 0 {
+				t.Errorf("brought back %s, want %q", got, tt.back)
+			}
+			if kept := strings.Contains(r.Text, "What was said since is in `me before 0`"); kept != (tt.back != "" && !tt.only) {
+				t.Errorf("kept what was said since is %v:\n%s", kept, r.Text)
 			}
 			if _, err := os.Stat(filepath.Join(dir, "a.txt")); err == nil {
 				t.Error("the file is still there")
@@ -142,7 +159,7 @@ func TestRollbackKeepsTheRecordOfWhatIsNotDone(t *testing.T) {
 	m.ID = 1
 	f := &notUndone{fake{state: session.State{Row: hermes.Session{ID: "me", Dir: dir}, Transcript: []hermes.Message{m}}}}
 	call := command.Call{Session: f, Where: command.Terminal, Checkpoints: store, Confirmed: true}
-	if _, err := command.Run(t.Context(), "/rollback 1", call); err == nil || !strings.Contains(err.Error(), "the messages are still there") {
+	if _, err := command.Run(t.Context(), "/rollback 1", call); err == nil || !strings.Contains(err.Error(), "the messages are as they were") {
 		t.Errorf("got %v", err)
 	}
 	cut, ok, err := store.CutOff("me")
@@ -196,7 +213,7 @@ type undoing struct {
 	removed bool
 }
 
-func (f *undoing) Rollback(ctx context.Context, from int64, files func(context.Context) error) error {
+func (f *undoing) Rollback(ctx context.Context, from int64, back []int64, files func(context.Context) error) error {
 	err := files(ctx)
 	f.removed = err == nil && from != 0
 	return err
@@ -236,7 +253,7 @@ func TestRollbackTakesNamesOfFilesFirst(t *testing.T) {
 // notUndone is a session whose messages cannot be undone after the files were restored.
 type notUndone struct{ fake }
 
-func (f *notUndone) Rollback(ctx context.Context, _ int64, files func(context.Context) error) error {
+func (f *notUndone) Rollback(ctx context.Context, _ int64, _ []int64, files func(context.Context) error) error {
 	if err := files(ctx); err != nil {
 		return err
 	}

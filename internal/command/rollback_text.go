@@ -27,6 +27,9 @@ func question(plan checkpoint.Plan, gone since) string {
 	if n := len(gone.list); n > 0 {
 		parts = append(parts, "remove "+text.Plural(n, "message", "messages")+" from the conversation")
 	}
+	if n := len(gone.back); n > 0 {
+		parts = append(parts, "bring back "+text.Plural(n, "message", "messages"))
+	}
 	q := strings.Join(parts, " and ")
 	return strings.ToUpper(q[:min(len(q), 1)]) + q[min(len(q), 1):] + "?"
 }
@@ -64,10 +67,15 @@ func (p preview) text() string {
 		b.WriteString("\nThe messages stay.\n")
 	case p.branch:
 		b.WriteString("\nThis session keeps its messages.\n")
-	case p.gone.from == 0:
+	case !p.gone.any():
 		fmt.Fprintf(&b, "\nThe messages stay: %s.\n", p.gone.stays)
 	default:
-		writeGone(&b, p.gone.list)
+		title := "Removed from the conversation"
+		if p.gone.keep {
+			title += ", and kept in a copy of this session"
+		}
+		writeMessages(&b, title, p.gone.list)
+		writeMessages(&b, "Back in the conversation, since a rollback removed them", p.gone.back)
 	}
 	if len(p.plan.Steps) > 0 && !p.file {
 		fmt.Fprintf(&b, "\nSee what changed with %s\n", code(fmt.Sprint("/rollback diff ", snap.Number)))
@@ -75,9 +83,12 @@ func (p preview) text() string {
 	return b.String()
 }
 
-// writeGone lists what the user said in the messages that go.
-func writeGone(b *strings.Builder, list []hermes.Message) {
-	fmt.Fprintf(b, "\nRemoved from the conversation (%s):\n\n", text.Plural(len(list), "message", "messages"))
+// writeMessages lists what the user said in messages, if there are any.
+func writeMessages(b *strings.Builder, title string, list []hermes.Message) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s (%s):\n\n", title, text.Plural(len(list), "message", "messages"))
 	said := slices.DeleteFunc(slices.Clone(list), func(m hermes.Message) bool { return m.Role != hermes.RoleUser })
 	for _, m := range said[:min(len(said), mostMessages)] {
 		b.WriteString("- " + excerpt(m) + ", with what followed\n")
@@ -121,10 +132,20 @@ func leftOut(s checkpoint.Snapshot) string {
 func outcome(did checkpoint.Result, gone since) string {
 	var b strings.Builder
 	if did.Before.ID != "" {
-		fmt.Fprintf(&b, "Restored %s. Undo that with %s\n", text.Plural(did.Done, "path", "paths"), code(fmt.Sprint("/rollback ", did.Before.Number)))
+		restored := "No file had to change."
+		if did.Done > 0 || len(did.Failed) > 0 {
+			restored = "Restored " + text.Plural(did.Done, "path", "paths") + "."
+		}
+		fmt.Fprintf(&b, "%s Undo that with %s\n", restored, code(fmt.Sprint("/rollback ", did.Before.Number)))
 	}
 	if n := len(gone.list); n > 0 {
 		fmt.Fprintf(&b, "\nRemoved %s from the conversation.\n", text.Plural(n, "message", "messages"))
+	}
+	if n := len(gone.back); n > 0 {
+		fmt.Fprintf(&b, "\n%s back in the conversation.\n", text.Plural(n, "message is", "messages are"))
+	}
+	if gone.kept.ID != "" {
+		fmt.Fprintf(&b, "\nWhat was said since is in %s. Go there with %s\n", named(gone.kept), code("/resume "+gone.kept.ID))
 	}
 	for _, k := range did.Failed {
 		fmt.Fprintf(&b, "\n%s was not restored: %s\n", code(text.VisibleName(k.Path)), plain(text.Visible(k.Why)))

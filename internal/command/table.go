@@ -44,8 +44,11 @@ type Command struct {
 type Session interface {
 	ID() string
 	Submit(ctx context.Context, op hermes.Op) error
-	// Rollback calls files and then undoes the messages from one on, as [session.Session] does.
-	Rollback(ctx context.Context, from int64, files func(context.Context) error) error
+	// Rollback calls files, then undoes the messages from one on and brings others back, as
+	// [session.Session] does.
+	Rollback(ctx context.Context, from int64, back []int64, files func(context.Context) error) error
+	// Undone returns messages that were undone.
+	Undone(ctx context.Context, ids []int64) ([]hermes.Message, error)
 	State(ctx context.Context) (session.State, error)
 }
 

@@ -142,14 +142,19 @@ func (s *Session) rewind(id int64) error {
 	if err := s.record.Rewind(s.ctx, id); err != nil {
 		return s.writeFailed(err)
 	}
+	s.rewritten(hermes.Rewound{ID: id})
+	return nil
+}
+
+// rewritten tells that the transcript is another one than before.
+func (s *Session) rewritten(e hermes.Rewound) {
 	if s.runtime != nil {
 		if s.runtime.Follower != nil {
 			s.runtime.Follower.Rewritten("undo")
 		}
 		s.runtime.Hooks.Compacted(s.ctx, s.ref(s.record.LastTurn()))
 	}
-	s.publish(hermes.Rewound{ID: id})
-	return nil
+	s.publish(e)
 }
 
 // retry sends the last message of the user again. The exchange is undone when its turn is

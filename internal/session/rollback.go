@@ -11,12 +11,13 @@ import (
 )
 
 // Rollback calls files, which restores files, and then removes the message with the id from, and
-// everything after it, from the transcript. 0 removes none. No turn begins meanwhile: messages
+// everything after it, from the transcript. 0 removes none. The undone messages with the ids of
+// back are part of the transcript again then; if one cannot be, no message is removed. No turn begins meanwhile: messages
 // wait, and Stop does not stop it. It is refused, and files is not called, while a turn runs or if
 // the transcript has no such message. If files fails, no message is removed. An error of
 // [ErrNotUndone] means that files was called without an error and the messages are still there.
 // If files panics, the panic goes on once turns may begin again.
-func (s *Session) Rollback(ctx context.Context, from int64, files func(context.Context) error) error {
+func (s *Session) Rollback(ctx context.Context, from int64, back []int64, files func(context.Context) error) error {
 	var t *turn.Turn
 	err := s.call(ctx, func() error {
 		switch {
@@ -43,7 +44,10 @@ func (s *Session) Rollback(ctx context.Context, from int64, files func(context.C
 	func() {
 		defer func() {
 			over = s.call(ctx, func() error {
-				if err == nil && from != 0 {
+				switch {
+				case err == nil && len(back) > 0:
+					err = s.replace(from, back)
+				case err == nil && from != 0:
 					err = s.forget(from)
 				}
 				t.Stop(hermes.ErrInterrupted) // frees its context
@@ -62,8 +66,8 @@ func (s *Session) Rollback(ctx context.Context, from int64, files func(context.C
 	return err
 }
 
-// ErrNotUndone means that a rollback restored the files, and that the messages could not be removed.
-var ErrNotUndone = errors.New("the files were restored, but the messages are still there; roll back again")
+// ErrNotUndone means that a rollback restored the files, and that the messages could not be changed.
+var ErrNotUndone = errors.New("the files were restored, but the messages are as they were; roll back again")
 
 // has checks that the transcript has a message.
 func (s *Session) has(id int64) error {
@@ -76,6 +80,33 @@ func (s *Session) has(id int64) error {
 	if !slices.ContainsFunc(s.record.Messages(), func(m hermes.Message) bool { return m.ID == id }) {
 		return fmt.Errorf("message %d is not in the conversation any more; list the checkpoints again", id)
 	}
+	return nil
+}
+
+// Undone returns undone messages of the session by their ids, in order. It fails if one is not
+// stored any more.
+func (s *Session) Undone(ctx context.Context, ids []int64) ([]hermes.Message, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	list, err := s.cfg.Store.Messages(ctx, s.id, hermes.Range{Hidden: true, After: slices.Min(ids) - 1, Before: slices.Max(ids) + 1})
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(m hermes.Message) bool { return !slices.Contains(ids, m.ID) })
+	if len(list) != len(ids) {
+		return nil, fmt.Errorf("%d of %d undone messages: %w", len(list), len(ids), hermes.ErrNotFound)
+	}
+	return list, nil
+}
+
+// replace removes a message and everything after it, 0 none, and brings undone ones back.
+func (s *Session) replace(from int64, back []int64) error {
+	if err := s.record.Replace(s.ctx, from, back); err != nil {
+		return s.writeFailed(err)
+	}
+	s.rewritten(hermes.Rewound{ID: from, Back: back})
+	s.cut = false
 	return nil
 }
 

@@ -45,7 +45,7 @@ func TestRollbackHoldsMessagesUntilItIsDone(t *testing.T) {
 		}
 		from := userMessage(t, s, 1)
 		said := make(chan error, 1)
-		err := s.Rollback(t.Context(), from, func(context.Context) error {
+		err := s.Rollback(t.Context(), from, nil, func(context.Context) error {
 			go func() { said <- s.Do(context.Background(), hermes.From{}, say("third")) }()
 			synctest.Wait()
 			select {
@@ -56,7 +56,7 @@ func TestRollbackHoldsMessagesUntilItIsDone(t *testing.T) {
 			if err := s.Do(context.Background(), hermes.From{}, hermes.SetTitle{Title: "x"}); err != nil {
 				t.Error(err) // what begins no turn does not wait
 			}
-			if err := s.Rollback(t.Context(), from, nil); err == nil || !strings.Contains(err.Error(), "a turn is running") {
+			if err := s.Rollback(t.Context(), from, nil, nil); err == nil || !strings.Contains(err.Error(), "a turn is running") {
 				t.Errorf("a second one: %v", err)
 			}
 			return nil
@@ -99,12 +99,12 @@ func TestRollbackDoesBothOrSaysSo(t *testing.T) {
 	}
 	submit(t, s, say("second"))
 	<-entered
-	if err := s.Rollback(t.Context(), from, files(nil)); err == nil || !strings.Contains(err.Error(), "a turn is running; stop it first with /stop") {
+	if err := s.Rollback(t.Context(), from, nil, files(nil)); err == nil || !strings.Contains(err.Error(), "a turn is running; stop it first with /stop") {
 		t.Errorf("while a turn runs: %v", err)
 	}
 	close(leave)
 	until[hermes.TurnDone](e)
-	if err := s.Rollback(t.Context(), from+1000, files(nil)); err == nil || !strings.Contains(err.Error(), "not in the conversation") {
+	if err := s.Rollback(t.Context(), from+1000, nil, files(nil)); err == nil || !strings.Contains(err.Error(), "not in the conversation") {
 		t.Errorf("a message that is not there: %v", err)
 	}
 	if calls != 0 {
@@ -112,7 +112,7 @@ func TestRollbackDoesBothOrSaysSo(t *testing.T) {
 	}
 	before := stored(t, store, s.ID())
 	refused := errors.New("the disk is full")
-	if err := s.Rollback(t.Context(), from, files(refused)); !errors.Is(err, refused) || errors.Is(err, session.ErrNotUndone) {
+	if err := s.Rollback(t.Context(), from, nil, files(refused)); !errors.Is(err, refused) || errors.Is(err, session.ErrNotUndone) {
 		t.Errorf("files that cannot be restored: %v", err)
 	}
 	store.Fail = func(method string) error {
@@ -121,14 +121,14 @@ func TestRollbackDoesBothOrSaysSo(t *testing.T) {
 		}
 		return nil
 	}
-	if err := s.Rollback(t.Context(), from, files(nil)); !errors.Is(err, session.ErrNotUndone) {
+	if err := s.Rollback(t.Context(), from, nil, files(nil)); !errors.Is(err, session.ErrNotUndone) {
 		t.Errorf("messages that cannot be undone: %v", err)
 	}
 	if diff := cmp.Diff(before, stored(t, store, s.ID())); diff != "" {
 		t.Errorf("messages went (-want +got):\n%s", diff)
 	}
 	store.Fail = nil
-	if err := s.Rollback(t.Context(), from, files(nil)); err != nil {
+	if err := s.Rollback(t.Context(), from, nil, files(nil)); err != nil {
 		t.Error(err)
 	}
 	until[hermes.Rewound](e)
@@ -152,7 +152,7 @@ func TestAPanicInARollbackLeavesTheSessionUsable(t *testing.T) {
 				t.Errorf("the panic is %v", p)
 			}
 		}()
-		_ = s.Rollback(t.Context(), from, func(context.Context) error { panic("a bug") })
+		_ = s.Rollback(t.Context(), from, nil, func(context.Context) error { panic("a bug") })
 	}()
 	submit(t, s, say("second"))
 	until[hermes.TurnDone](e)
@@ -180,5 +180,55 @@ func TestBranchAtAMessageLeavesOutWhatFollows(t *testing.T) {
 	}
 	if _, err := h.BranchAt(t.Context(), s.ID(), "", 999); err == nil {
 		t.Error("a branch at a message that is not there")
+	}
+}
+
+// TestRollbackBringsMessagesBack in the order in which they were, in place of others, or none of
+// them if one cannot come.
+func TestRollbackBringsMessagesBack(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"), hermestest.Say("three")), newToolTable())
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	for _, text := range []string{"first", "second"} {
+		submit(t, s, say(text))
+		until[hermes.TurnDone](e)
+	}
+	files := func(context.Context) error { return nil }
+	gone := userMessage(t, s, 1)
+	before := stored(t, h.store, s.ID())
+	if err := s.Rollback(t.Context(), gone, nil, files); err != nil {
+		t.Fatal(err)
+	}
+	until[hermes.Rewound](e)
+	submit(t, s, say("third"))
+	until[hermes.TurnDone](e)
+	later := userMessage(t, s, 1)
+	back := []int64{gone, gone + 1}
+	list, err := s.Undone(t.Context(), back)
+	if err != nil || len(list) != 2 || list[0].Visible() != "second" {
+		t.Errorf("undone are %v, %v", list, err)
+	}
+	if _, err := s.Undone(t.Context(), []int64{gone, later + 1000}); !errors.Is(err, hermes.ErrNotFound) {
+		t.Errorf("an undone message that is not stored: %v", err)
+	}
+	if err := s.Rollback(t.Context(), later, []int64{gone, later + 1000}, files); !errors.Is(err, session.ErrNotUndone) {
+		t.Errorf("one that cannot come back: %v", err)
+	}
+	if got := userMessage(t, s, 1); got != later {
+		t.Errorf("messages went")
+	}
+	if err := s.Rollback(t.Context(), later, back, files); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(hermes.Rewound{ID: later, Back: back}, until[hermes.Rewound](e)); diff != "" {
+		t.Errorf("the event (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(before, stored(t, h.store, s.ID())); diff != "" {
+		t.Errorf("the transcript (-want +got):\n%s", diff)
+	}
+	st, err := s.State(t.Context())
+	if err != nil || len(st.Transcript) != 4 || st.Transcript[2].ID != gone {
+		t.Errorf("in memory are %v, %v", st.Transcript, err)
 	}
 }

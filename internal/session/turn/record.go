@@ -206,6 +206,21 @@ func (r *Record) Rewind(ctx context.Context, id int64) error {
 	return nil
 }
 
+// Replace undoes a message and everything after it, 0 none, and makes undone messages part of
+// the transcript again; see [hermes.Transcript].
+func (r *Record) Replace(ctx context.Context, from int64, back []int64) error {
+	if err := r.store.Rewind(ctx, r.Lease(), from, back...); err != nil {
+		return err
+	}
+	list, err := r.Reader()(context.WithoutCancel(ctx))
+	if err != nil {
+		return err
+	}
+	r.messages, r.skipped, r.from = list, 0, ""
+	r.Last, r.Counted = lastCount(list)
+	return nil
+}
+
 // CloseUnanswered appends an answer to a last user message that has none.
 func (r *Record) CloseUnanswered(ctx context.Context) error {
 	n := len(r.messages)
