@@ -19,6 +19,7 @@ type host struct {
 	hermes.Host
 	env   hermes.Environment
 	id    string // of the session; "" is s1
+	mode  hermes.RightsMode
 	specs []hermes.Spec
 	tool  func(ctx context.Context, name string, args map[string]any) (hermes.Result, error)
 
@@ -26,7 +27,9 @@ type host struct {
 	progress []string
 }
 
-func (h *host) Session() hermes.SessionRef      { return hermes.SessionRef{ID: cmp.Or(h.id, "s1")} }
+func (h *host) Session() hermes.SessionRef {
+	return hermes.SessionRef{ID: cmp.Or(h.id, "s1"), Mode: h.mode}
+}
 func (h *host) Environment() hermes.Environment { return h.env }
 func (h *host) Tools() []hermes.Spec            { return h.specs }
 func (h *host) Progress(text string) {

@@ -26,6 +26,7 @@ type kernelKey struct{ session, language string }
 type kept struct {
 	kernel
 	key   kernelKey
+	in    bounds
 	timer *time.Timer
 	busy  bool
 }
@@ -41,9 +42,11 @@ type kernels struct {
 	ending sync.WaitGroup // those that made room for others
 }
 
-// run runs a script in the kernel of a key, which is made if there is none.
-func (k *kernels) run(ctx context.Context, key kernelKey, s *script, start func(life context.Context) (kernel, error)) ending {
-	of, err := k.take(key, start)
+// run runs a script in the kernel of a key, which is made if there is none with the same bounds.
+// The model is told if one with others is ended for that.
+func (k *kernels) run(ctx context.Context, key kernelKey, in bounds, s *script, start func(life context.Context) (kernel, error)) ending {
+	s.note = k.endOthers(key, in)
+	of, err := k.take(key, in, start)
 	if err != nil {
 		return ending{err: err}
 	}
@@ -56,15 +59,32 @@ func (k *kernels) run(ctx context.Context, key kernelKey, s *script, start func(
 	return end
 }
 
-// take returns the kernel of a key as busy. A session runs one script at a time.
-func (k *kernels) take(key kernelKey, start func(life context.Context) (kernel, error)) (*kept, error) {
+// endOthers ends the kernels of a key with other bounds, and says what was lost with them. They are
+// gone when it returns.
+func (k *kernels) endOthers(key kernelKey, in bounds) (lost string) {
+	k.stop(func(of *kept) bool {
+		if of.key != key || of.busy || of.in == in {
+			return false
+		}
+		select {
+		case <-of.over(): // nothing was kept
+		default:
+			lost = of.in.whyNot(in)
+		}
+		return true
+	})
+	return lost
+}
+
+// take returns the kernel of a key and of bounds as busy. A session runs one script at a time.
+func (k *kernels) take(key kernelKey, in bounds, start func(life context.Context) (kernel, error)) (*kept, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.closed {
 		return nil, errStopped
 	}
 	for i, of := range k.all {
-		if of.key != key || of.busy {
+		if of.key != key || of.in != in || of.busy {
 			continue
 		}
 		k.all = append(append(k.all[:i:i], k.all[i+1:]...), of)
@@ -90,7 +110,7 @@ func (k *kernels) take(key kernelKey, start func(life context.Context) (kernel, 
 	if err != nil {
 		return nil, err
 	}
-	of := &kept{kernel: made, key: key, busy: true}
+	of := &kept{kernel: made, key: key, in: in, busy: true}
 	of.timer = time.AfterFunc(k.idle, func() { k.expire(of) })
 	of.timer.Stop()
 	k.all = append(k.all, of)

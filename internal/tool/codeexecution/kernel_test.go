@@ -114,6 +114,72 @@ func TestAKernelThatIsLostIsFreed(t *testing.T) {
 	}
 }
 
+// walled is an environment with a sandbox that a test changes.
+type walled struct {
+	hermes.Environment
+	is hermes.Description
+}
+
+func (w *walled) Describe(context.Context) hermes.Description { return w.is }
+
+// TestAKernelIsReplacedIfItsBoundsAreOthers: the folder, the sandbox or the mode of the session. The
+// model is told, and the old one has ended before the script runs.
+func TestAKernelIsReplacedIfItsBoundsAreOthers(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, codeexecution.Config{Timeout: 20 * time.Second})
+	local := s.host.env
+	w := &walled{local, hermes.Description{Network: hermes.NetworkOff, Writable: []string{"/a"}, Isolation: hermes.Isolation{Layer: "A", Holds: true}}}
+	s.host.env, s.host.mode = w, hermes.ModeAsk
+	cd := func(dir string) {
+		t.Helper()
+		if exit, err := local.Exec(t.Context(), hermes.Command{Line: "mkdir -p " + dir + " && cd " + dir, Keep: true}); err != nil || exit.Code != 0 {
+			t.Fatal(exit, err)
+		}
+	}
+	pid := ""
+	for _, c := range []struct {
+		change func()
+		why    string // "" keeps the kernel
+	}{
+		{func() {}, ""},
+		{func() { cd("sub") }, "/sub now, no longer in "},
+		{func() { cd(".") }, ""},
+		{func() { w.is.Network = hermes.NetworkHost }, "the sandbox is another one now."},
+		{func() { w.is.Writable = nil }, "the sandbox is another one now."},
+		{func() { w.is.Isolation.Layer = "B" }, "the sandbox is another one now."},
+		{func() { s.host.mode = hermes.ModeAcceptEdits }, "the session is in mode accept-edits now, no longer in ask."},
+		{func() {}, ""},
+	} {
+		if a := s.kept("python", "import os\nn = 1\nprint(os.getpid())"); a.Status != "success" || a.Note != "" {
+			t.Fatalf("got %+v", a)
+		} else {
+			pid = strings.TrimSpace(a.Output)
+		}
+		c.change()
+		a := s.kept("python", "import os\nprint('n' in globals(), os.path.exists('/proc/"+pid+"'), os.getcwd())")
+		dir, err := local.Files().Resolve(".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "True True " + dir + "\n"
+		if c.why != "" {
+			want = "False False " + dir + "\n"
+		}
+		if a.Status != "success" || a.Output != want || !strings.Contains(a.Note, c.why) || (a.Note == "") != (c.why == "") {
+			t.Errorf("%q: got %+v, want %q", c.why, a, want)
+		}
+		if c.why != "" && !strings.HasPrefix(a.Note, "The variables that were kept before this script are lost, since ") {
+			t.Errorf("the note is %q", a.Note)
+		}
+	}
+	s.host.mode = hermes.ModeAsk
+	s.kept("javascript", "var n = 1")
+	s.host.mode = hermes.ModeAcceptEdits
+	if a := s.kept("javascript", "print(n)"); a.Output != "1\n" || a.Note != "" { // it reaches tools alone
+		t.Errorf("got %+v", a)
+	}
+}
+
 // resident is the memory of this process, in MB.
 func resident(t *testing.T) int {
 	t.Helper()
