@@ -1,4 +1,4 @@
 package keyfile
 
-// nonblock has no meaning for regular files here.
-const nonblock = 0
+// NonBlock has no meaning for regular files here.
+const NonBlock = 0

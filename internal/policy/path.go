@@ -75,6 +75,17 @@ func (r PathRules) Secret(paths ...string) bool {
 	return false
 }
 
+// OfHermes reports whether Hermes itself keeps a path in its home: its keys, logins, settings, records
+// and state. What users put there beside them is not of Hermes. Pass paths as for Read.
+func (r PathRules) OfHermes(paths ...string) bool {
+	for _, p := range paths {
+		if r.ofHermes(canonical(p)) {
+			return true
+		}
+	}
+	return false
+}
+
 // Write judges creating, changing, moving and deleting by a file tool. Pass paths
 // as for Read.
 func (r PathRules) Write(paths ...string) PathVerdict { return strictest(paths, r.write) }

@@ -35,6 +35,24 @@ func (r PathRules) secret(p string) bool {
 	return processSecret(p) || r.Home != "" && within(canonical(r.Home), p) || r.RealHome != "" && within(canonical(r.RealHome), p)
 }
 
+// ofHermes reports whether a row of the table for Hermes' home names the path, other than the one
+// for all the rest.
+func (r PathRules) ofHermes(p string) bool {
+	for _, at := range r.places(p) {
+		if at.anchor != AtState || at.maybe {
+			continue
+		}
+		names := at.names
+		if len(names) > 2 && names[0] == "profiles" {
+			names = names[2:]
+		}
+		if row, ok := first(AtState, names); ok && row.Kind != free && row.segments[0].text != "**" {
+			return true
+		}
+	}
+	return false
+}
+
 // deviceReason says why a special file must not be read: it never ends, waits
 // for input, or shows another process's secrets. It returns "" for other files,
 // including disks, /dev/null and most files in /proc.

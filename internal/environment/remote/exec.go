@@ -97,6 +97,7 @@ func (r *run) ready(ctx context.Context) (err error) {
 	if err := r.env.place.endPending(); err != nil {
 		return err
 	}
+	r.env.place.carry(ctx, r.facts)
 	if r.c.Ready != nil {
 		return r.c.Ready()
 	}

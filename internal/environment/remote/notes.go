@@ -53,7 +53,7 @@ func (p *place) endAbandoned(f *facts) {
 			continue
 		}
 		const remove = `trap 'rm -rf -- "$7"' EXIT` + "\n"
-		if p.script(remove+endScript, f.state, "", word+".", "", "", rounds(0), path.Join(path.Dir(f.state), statePrefix+word)) == nil {
+		if p.script(remove+endScript, f.state, "", word+".", "", "", rounds(0), path.Join(path.Dir(f.state), statePrefix+word)) == nil && p.script(uncarryScript, f.home, word) == nil {
 			_ = os.RemoveAll(n)
 		}
 	}

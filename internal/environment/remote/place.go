@@ -36,6 +36,7 @@ type place struct {
 	noted   *liveness.Folder // used by the question and after it; nil without a note
 	slots   []string         // ids of the commands in them; "" is free
 	pending []target         // what could not be ended yet
+	carried carrying
 	active  sync.WaitGroup
 }
 
@@ -176,7 +177,7 @@ func (p *place) release() error {
 	p.active.Wait()
 	var errs []error
 	if f := p.known(); f != nil {
-		errs = append(errs, p.endPending(), p.script(`rm -rf -- "$1" || { sleep 1; rm -rf -- "$1"; }`, f.state))
+		errs = append(errs, p.endPending(), p.uncarry(f), p.script(`rm -rf -- "$1" || { sleep 1; rm -rf -- "$1"; }`, f.state))
 	}
 	if err := errors.Join(errs...); err == nil && p.noted != nil {
 		errs = append(errs, p.noted.Remove()) // else the next program tries again

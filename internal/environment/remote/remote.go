@@ -29,6 +29,9 @@ type Config struct {
 	// Notes is a folder of this machine in which the package notes which [Lasting] places
 	// are in use; empty notes nothing, and what a killed program left there goes on.
 	Notes string
+	// Carry has files of this machine that commands in the place may read; nil is none. They are
+	// put there before the first command, and again when they have changed; Close removes them.
+	Carry Carrier
 }
 
 // Environment is a place, or a view of it with a folder and variables of its own. Its
@@ -60,6 +63,7 @@ var errClosed = errors.New("the environment of this session is closed")
 // New returns the environment of a place. It starts nothing yet.
 func New(c Config) *Environment {
 	p := &place{runner: c.Runner, shell: c.Shell, word: word(), notes: c.Notes}
+	p.carried.from = c.Carry
 	p.life, p.end = context.WithCancelCause(context.Background())
 	return p.view(c.Dir, c.Env)
 }

@@ -1,0 +1,83 @@
+package credentialfile
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+)
+
+// Most is how many files there may be.
+const Most = 64
+
+// Content is a file with what it holds.
+type Content struct {
+	File
+	Data []byte
+}
+
+// Set reads the files of one place. It is used by one goroutine at a time.
+type Set struct {
+	locator Locator
+	files   []File
+	seen    []Stamp
+}
+
+// NewSet returns the set of files that the user names, and of those that skills name. problems says which
+// names are refused, and why.
+func NewSet(l Locator, named, bySkills []string) (s *Set, problems []error) {
+	s = &Set{locator: l}
+	add := func(f File, err error) {
+		known := func(o File) bool { return o.There == f.There }
+		switch {
+		case err != nil:
+			problems = append(problems, err)
+		case slices.ContainsFunc(s.files, known):
+		case len(s.files) == Most:
+			problems = append(problems, errors.New("more files are named than commands elsewhere can get: "+f.Name))
+		default:
+			s.files = append(s.files, f)
+		}
+	}
+	for _, name := range named {
+		add(l.Locate(name))
+	}
+	for _, name := range bySkills {
+		add(l.LocateOwn(name))
+	}
+	s.seen = make([]Stamp, len(s.files))
+	return s, problems
+}
+
+// Files returns where all files are.
+func (s *Set) Files() []File { return slices.Clone(s.files) }
+
+// Changed reads the files that have changed since the last call, or all of them. One that is missing
+// or refused is among the problems, once for each change.
+func (s *Set) Changed(all bool) (read []Content, problems []error) {
+	for i, f := range s.files {
+		now := s.locator.Stamp(f)
+		if !all && now == s.seen[i] {
+			continue
+		}
+		s.seen[i] = now
+		data, err := s.locator.Read(f)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			problems = append(problems, errors.New("the file "+f.Name+" is missing on this machine"))
+		case err != nil:
+			problems = append(problems, err)
+		default:
+			read = append(read, Content{File: f, Data: data})
+		}
+	}
+	return read, problems
+}
+
+// Readable lists the sources of the files that may be read now. problems says why others are not.
+func (s *Set) Readable() (sources []string, problems []error) {
+	read, problems := s.Changed(true)
+	for _, c := range read {
+		sources = append(sources, c.Source)
+	}
+	return sources, problems
+}

@@ -1,0 +1,36 @@
+# Puts a file of the machine of Hermes below the home folder $1. Its path there is $3, its
+# content the input, $5 bytes. $2 names the record of it, $4 the program that puts it. With $6,
+# no other program uses the place. A file that was not put there by such a script, or was changed
+# since, is kept: 48.
+cd -P -- "$1" || exit
+sum() { { sha256sum <"$1" || shasum -a 256 <"$1" || cksum <"$1"; } 2>/dev/null || { echo 'the place has no sha256sum, shasum or cksum' >&2; return 1; }; }
+umask 077
+r=.hermes/credential-files
+k=$r/$2
+p=$3
+t=$r/$4-$2
+mkdir -p -- "$r" && chmod 700 "$r" || exit
+trap 'rm -f -- "$t"' EXIT
+trap 'exit 143' HUP INT TERM
+rm -f -- "$t"
+cat >"$t" || exit
+[ "$(wc -c <"$t")" -eq "$5" ] || { echo 'the connection was cut' >&2; exit 1; }
+new=$(sum "$t") || exit
+for o in "$k".*; do
+	[ -z "$6" ] || [ "$o" = "$k.$4" ] || rm -f -- "$o"
+done
+ours=
+if [ -e "$p" ] || [ -L "$p" ]; then
+	[ -r "$p" ] || exit 45
+	[ -f "$p" ] || exit 48
+	old=$(sum "$p") || exit
+	[ -f "$k" ] && [ ! -L "$p" ] && grep -Fqx -- "$old" "$k" && ours=1
+	if [ "$old" = "$new" ]; then
+		[ "$ours" ] && : >"$k.$4" && echo put
+		exit 0
+	fi
+	[ "$ours" ] || exit 48
+fi
+mkdir -p -- "$(dirname -- "$p")" || exit
+[ -f "$k" ] || printf '%s\n' "$p" >"$k" || exit
+printf '%s\n' "$new" >>"$k" && : >"$k.$4" && chmod 600 "$t" && mv -f -- "$t" "$p" && echo put
