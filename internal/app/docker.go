@@ -20,14 +20,16 @@ func openDocker(a *App, cfg *config.Config, s sessionPlace) (remote.Runner, erro
 		Life: docker.Life{
 			Persistent: t.ContainerPersistent, AcrossProcesses: t.DockerPersist, SharedKey: t.DockerContainerName, Lifetime: t.Lifetime, Reap: t.DockerOrphanReaper,
 		},
-		Mounts: docker.Mounts{Workspace: s.workspace.Mount, Volumes: slices.Clone(t.DockerVolumes), UserHome: userHome},
+		Mounts: docker.Mounts{Workspace: s.workspace.Mount, Volumes: slices.Clone(t.DockerVolumes), UserHome: userHome, Files: homeFiles[docker.HomeFile](s.files)},
 		Env:    t.DockerEnv, Forward: a.handed(cfg, t.DockerForwardEnv), ExtraArgs: t.DockerExtraArgs, AsHostUser: t.DockerRunAsHostUser, SnapCompat: t.DockerSnapCompat,
 	})
 }
 
 func openSingularity(a *App, cfg *config.Config, s sessionPlace) (remote.Runner, error) {
 	t := cfg.Terminal()
+	userHome, _ := os.UserHomeDir() // without one, files have to be copied
 	c := singularity.Config{
+		Files: homeFiles[singularity.HomeFile](s.files), Home: userHome,
 		Image: t.SingularityImage, Memory: t.ContainerMemory, Disk: t.ContainerDisk, CPU: t.ContainerCPU,
 		Folder: cfg.Home().Cache("singularity"), Env: a.clientVariables(cfg), Guard: &a.guard,
 	}

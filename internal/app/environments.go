@@ -60,11 +60,13 @@ func (a *App) elsewhere(run hermes.RunSpec) (hermes.Environment, error) {
 		if err != nil {
 			return nil, err
 		}
-		runner, err := b.open(a, cfg, sessionPlace{session: run.Session, workspace: run.Workspace})
+		carried := a.credentialFiles(cfg)
+		runner, err := b.open(a, cfg, sessionPlace{session: run.Session, workspace: run.Workspace, files: carried.there()})
 		if err != nil {
 			return nil, fmt.Errorf("the session works in %s, which cannot be used: %w", b.name, err)
 		}
-		return remote.New(remote.Config{Runner: runner, Dir: run.Workspace.Dir, Notes: cfg.Home().Join("run", "places"), Env: a.handed(cfg, slices.Concat(cfg.Terminal().EnvPassthrough, a.skillVariables(context.Background())))}), nil
+		return remote.New(remote.Config{Runner: runner, Dir: run.Workspace.Dir, Notes: cfg.Home().Join("run", "places"), Carry: carried.carrier(),
+			Env: a.handed(cfg, slices.Concat(cfg.Terminal().EnvPassthrough, a.skillVariables(context.Background())))}), nil
 	})
 }
 

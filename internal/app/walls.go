@@ -218,7 +218,8 @@ func (a *App) walls(cfg *config.Config, local environment.LocalConfig, of walled
 		return nil, err
 	}
 	environ := slices.Clone(environment.Variables(local))
-	return p.Walls(confine.Config{Workspace: workspace, Environ: environ, Granted: of.granted, Read: of.read, Secrets: swap.Config{
+	files := a.credentialFiles(cfg)
+	return p.Walls(confine.Config{Workspace: workspace, Environ: environ, Granted: files.granted(of.granted), Given: files.given, Read: of.read, Secrets: swap.Config{
 		Secrets: declared(cfg), Roots: a.opts.Sandbox.Roots, Java: hasProgram(environ, "java"),
 	}}), nil
 }

@@ -16,7 +16,7 @@ func TestPlannedSettingsInUseAreReported(t *testing.T) {
 	t.Parallel()
 	h := setup(t, `
 group_sessions_per_user: false
-terminal: {credential_files: [a], timeout: 5}
+terminal: {local_persistent: true, timeout: 5}
 browser: {backend: local}
 platforms:
   telegram: {enabled: true, colour: red}
@@ -26,7 +26,7 @@ auxiliary:
 `, "TERMINAL_HOME_MODE=real\n")
 	want := []string{
 		"config.yaml, line 2: group_sessions_per_user is set; it has no effect before the gateway.",
-		"config.yaml, line 3: terminal.credential_files is set; it has no effect before files of this machine that commands elsewhere read.",
+		"config.yaml, line 3: terminal.local_persistent is set; it has no effect before a shell that lives on between commands.",
 		"config.yaml, line 4: browser.backend is set; it has no effect before the browser tools.",
 		"config.yaml, line 6: platforms.telegram.enabled is set; it has no effect before the gateway.",
 		"config.yaml, line 6: platforms.telegram.colour is set; it has no effect before the gateway.",

@@ -13,7 +13,7 @@ type Terminal struct {
 	Sandbox             string            `key:"sandbox" default:"auto" oneof:"auto strict off" wrong:"strict"` // auto: the strongest walls that the host allows; strict: layer A or no commands
 	HomeMode            string            `key:"home_mode" default:"auto" oneof:"auto real profile" planned:"command homes"`
 	EnvPassthrough      []string          `key:"env_passthrough"`
-	CredentialFiles     []string          `key:"credential_files" planned:"credential files"`
+	CredentialFiles     []string          `key:"credential_files"` // below ~, or in the home of Hermes
 	PersistentShell     bool              `key:"persistent_shell" default:"true" planned:"persistent shell"`
 	LocalPersistent     bool              `key:"local_persistent" planned:"persistent shell"`
 	Lifetime            time.Duration     `key:"lifetime_seconds" default:"300"`

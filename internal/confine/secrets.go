@@ -47,6 +47,9 @@ func (w *Walls) given() ([]string, error) {
 	if program, err := ownProgram(); err == nil {
 		list = append(list, program)
 	}
+	if w.config.Given != nil {
+		list = append(list, w.config.Given()...)
+	}
 	if w.swap == nil {
 		return list, nil
 	}

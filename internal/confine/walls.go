@@ -30,6 +30,9 @@ type Config struct {
 	// Granted lists what the user allowed every command of the session; nil is nothing.
 	// It is asked before each command.
 	Granted func() []hermes.Need
+	// Given lists files that commands may read also if they are in Hermes' own home; nil is none. They
+	// are not of Hermes itself. It is asked when walls are built.
+	Given func() []string
 	// Read returns the untrusted text that the session has read by now, as in
 	// [hermes.Message.Provenance]; nil means nothing. It is asked for each request that changes
 	// something with a declared secret.

@@ -53,6 +53,9 @@ func Programs() []Program {
 	}
 }
 
+// File is where the program stores its login, "" if that is not known.
+func (p Program) File(home string, getenv func(string) string) string { return p.file(home, getenv) }
+
 // programSource is how the source of a login that belongs to a program begins.
 const programSource = "program:"
 

@@ -3,6 +3,7 @@ package credentialfile
 import (
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"slices"
 )
 
@@ -73,11 +74,19 @@ func (s *Set) Changed(all bool) (read []Content, problems []error) {
 	return read, problems
 }
 
-// Readable lists the sources of the files that may be read now. problems says why others are not.
-func (s *Set) Readable() (sources []string, problems []error) {
-	read, problems := s.Changed(true)
-	for _, c := range read {
-		sources = append(sources, c.Source)
+// Sources lists the paths, with links followed, of the files that may be read now: those in the home of
+// Hermes, or the others. It may be called concurrently.
+func (s *Set) Sources(own bool) (list []string) {
+	for _, f := range s.files {
+		if f.base == s.locator.Home != own {
+			continue
+		}
+		if _, err := s.locator.Read(f); err != nil {
+			continue
+		}
+		if real, err := filepath.EvalSymlinks(f.Source); err == nil {
+			list = append(list, real)
+		}
 	}
-	return sources, problems
+	return list
 }

@@ -52,6 +52,9 @@ func keyValues(c LocalConfig) secretValues {
 	return list
 }
 
+// HoldsKey reports whether a text is or contains a key of Hermes, as Variables judges values.
+func HoldsKey(c LocalConfig, text string) bool { return keyValues(c).within(text) }
+
 // within reports whether a value is one of the keys or contains one. Short keys
 // and words, such as a dummy key for a local server, may be part of other values.
 func (s secretValues) within(value string) bool {

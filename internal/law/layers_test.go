@@ -62,6 +62,7 @@ var layers = []layer{
 		{path: "internal/checkpoint/object"},
 		{path: "internal/chooser", deps: []string{"github.com/clipperhouse/displaywidth", "golang.org/x/term"}},
 		{path: "internal/compose"},
+		{path: "internal/credentialfile"},
 		{path: "internal/document"},
 		{path: "internal/dotenv"},
 		{path: "internal/egress/egresstest"},

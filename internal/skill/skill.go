@@ -301,6 +301,22 @@ func (l *Library) Variables(ctx context.Context) ([]string, error) {
 	return slices.Compact(out), nil
 }
 
+// CredentialFiles returns the files of this machine that the offered skills need, as they name them.
+func (l *Library) CredentialFiles(ctx context.Context) ([]string, error) {
+	items, err := l.items(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, it := range items {
+		if l.hidden(it) == "" {
+			out = append(out, it.meta.Credentials...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
 // Approval reports whether changes of the agent wait for the user.
 func (l *Library) Approval() bool { return l.approve.Load() }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,13 +45,14 @@ type plan struct {
 	kept    bool
 	args    []string // options of the create command
 	env     []string // variables of the client whose values the container gets
+	files   []string // options of the create command, which an engine elsewhere refuses
 }
 
 // newPlan derives the plan. The name holds the hash of the options, and a name is given
 // only once by an engine: two processes that start at once end up with one container, and
 // one with other options is not mistaken for it.
 func newPlan(c Config) plan {
-	p := plan{home: digest(c.Home), kept: c.Persistent && c.AcrossProcesses}
+	p := plan{home: digest(c.Home), kept: c.kept()}
 	p.args = hardening(c)
 	p.args = append(p.args, limits(c.Limits)...)
 	p.args = append(p.args, user(c)...)
@@ -59,6 +61,9 @@ func newPlan(c Config) plan {
 	}
 	if c.Workspace != "" {
 		p.args = append(p.args, "--mount", "type=bind,"+quoted("source="+c.Workspace)+",target="+Workspace)
+	}
+	if !p.kept {
+		p.files = fileMounts(c)
 	}
 	values := p.setEnv(c.Env)
 	p.args = append(p.args, c.ExtraArgs...)
@@ -79,6 +84,21 @@ func newPlan(c Config) plan {
 	}
 	return p
 }
+
+// fileMounts mounts files into the home folder, for reading only.
+func fileMounts(c Config) (args []string) {
+	home := "/root"
+	if len(user(c)) > 0 {
+		home = userHome
+	}
+	for _, f := range c.Files {
+		args = append(args, "--mount", "type=bind,"+quoted("source="+f.Source)+","+quoted("target="+path.Join(home, f.Path))+",readonly")
+	}
+	return args
+}
+
+// kept reports whether the container outlives its session.
+func (c Config) kept() bool { return c.Persistent && c.AcrossProcesses }
 
 // quoted is a field of a line of CSV.
 func quoted(field string) string {
@@ -161,8 +181,8 @@ func steersClient(name string) bool {
 
 // variants are the parts of a create command that not every engine knows.
 type variants struct {
-	init, disk bool
-	podman     bool
+	init, disk, files bool
+	podman            bool
 }
 
 // create is the command that makes the container, without starting it.
@@ -181,6 +201,9 @@ func (p plan) create(c Config, v variants) []string {
 		}
 	}
 	args = append(args, p.args...)
+	if v.files {
+		args = append(args, p.files...)
+	}
 	ticks := quietTicks
 	if c.Lifetime == 0 {
 		ticks = 0

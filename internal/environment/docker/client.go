@@ -23,6 +23,7 @@ var (
 	errTaken   = errors.New("the name of the container is taken")
 	errNoInit  = errors.New("the engine has no init program")
 	errNoDisk  = errors.New("the engine cannot limit the disk")
+	errNoFile  = errors.New("the engine does not have a file that is to be mounted")
 )
 
 // clientGrace is how long a client may take to end when it is stopped.
@@ -115,6 +116,8 @@ func (r *Runner) failure(said string, code int) error {
 		return errNoInit
 	case has("storage-opt", "storage option", "overlay.size"):
 		return errNoDisk
+	case has("bind source path does not exist", "mounts denied"), has("statfs") && has("no such file"):
+		return fmt.Errorf("%w (%s)", errNoFile, line)
 	case has("oci runtime", "runc", "crun") && has("/bin/sh"):
 		return certain{fmt.Errorf("the image %s has no /bin/sh; set another terminal.docker_image (%s)", r.config.Image, line)}
 	case has("oci runtime"):

@@ -189,7 +189,7 @@ func (r *Runner) make(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v := variants{init: !r.noInit, disk: r.config.DiskMB > 0 && !r.noDisk.Load(), podman: strings.Contains(version, "podman")}
+	v := variants{init: !r.noInit, disk: r.config.DiskMB > 0 && !r.noDisk.Load(), files: len(r.plan.files) > 0, podman: strings.Contains(version, "podman")}
 	for {
 		_, err := r.call(ctx, r.plan.create(r.config, v)...)
 		switch {
@@ -198,6 +198,8 @@ func (r *Runner) make(ctx context.Context) error {
 		case errors.Is(err, errNoDisk) && v.disk:
 			v.disk = false
 			r.noDisk.Store(true)
+		case errors.Is(err, errNoFile) && v.files:
+			v.files = false // who wants them there has to copy them
 		case err != nil && !errors.Is(err, errTaken):
 			return fmt.Errorf("make a container: %w", err)
 		default:

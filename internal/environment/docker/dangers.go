@@ -155,6 +155,11 @@ func dangersOf(c Config) (d dangers) {
 	for _, v := range c.Volumes {
 		d.volume(v, engine)
 	}
+	if !c.kept() {
+		for _, f := range c.Files {
+			d.mount(f.Source, true, engine)
+		}
+	}
 	for _, o := range optionsOf(c.ExtraArgs) {
 		d.option(o, engine)
 	}

@@ -91,6 +91,15 @@ type Mounts struct {
 	// ~ is UserHome.
 	Volumes  []string
 	UserHome string
+	// Files are files that commands may read in their home folder. A container that is kept gets
+	// none of them: it could not start again without them, and would show what they were.
+	Files []HomeFile
+}
+
+// HomeFile is a file of this machine below the home folder of the container.
+type HomeFile struct {
+	Source string // absolute
+	Path   string // below the home folder, with slashes
 }
 
 // Runner runs scripts in one container. Its methods may be called concurrently.
@@ -119,6 +128,7 @@ var (
 	_ remote.Describer = (*Runner)(nil)
 	_ remote.Terminals = (*Runner)(nil)
 	_ remote.Lasting   = (*Runner)(nil)
+	_ remote.Instances = (*Runner)(nil)
 )
 
 // New checks the options. It starts nothing: the first script does, so that an engine that
@@ -184,6 +194,17 @@ func (r *Runner) Place() string {
 		return ""
 	}
 	return "docker " + r.plan.name
+}
+
+// Instance is the id of the container, "" if it is not known.
+func (r *Runner) Instance() string {
+	select {
+	case r.turn <- struct{}{}:
+		defer func() { <-r.turn }()
+		return r.id
+	default: // it is being made
+		return ""
+	}
 }
 
 // HostWritable reports whether commands can change files of the host or reach its engine.

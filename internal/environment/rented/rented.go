@@ -131,6 +131,7 @@ type About struct {
 var (
 	_ remote.Runner    = (*Runner)(nil)
 	_ remote.Describer = (*Runner)(nil)
+	_ remote.Instances = (*Runner)(nil)
 )
 
 // Runner runs scripts in one sandbox of a service. The sandbox is found or made at the
@@ -147,7 +148,8 @@ type Runner struct {
 	looked time.Time
 	closed bool
 
-	generation int // counts how often a sandbox was made or woken
+	now        atomic.Value // a text for the sandbox that is known to run
+	generation int          // counts how often a sandbox was made or woken
 
 	used atomic.Bool  // a script has run in the sandbox
 	last atomic.Int64 // when a script ended, in nanoseconds
@@ -188,6 +190,12 @@ func (r *Runner) Describe() hermes.Description {
 	}
 }
 
+// Instance names the sandbox that is known to run, since it was made or woken; "" is none.
+func (r *Runner) Instance() string {
+	now, _ := r.now.Load().(string)
+	return now
+}
+
 // ready returns the running sandbox and its generation, which changes when it is made or
 // woken. It finds, makes or wakes the sandbox if needed. refused is the generation of one
 // that refused a command, so that its state has to be asked for; 0 is none.
@@ -225,12 +233,14 @@ func (r *Runner) wake(ctx context.Context) error {
 				r.generation++
 			}
 			r.box, r.looked = box, time.Now()
+			r.now.Store(fmt.Sprint(box.ID, " ", r.generation))
 			return nil
 		}
 		if !Gone(err) {
 			return err
 		}
 		r.box, r.id = Sandbox{}, ""
+		r.now.Store("")
 		if r.used.Swap(false) {
 			return fmt.Errorf("the sandbox of %s has ended, with its files; the next command gets a new one: %w", r.about.Name, err)
 		}

@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -39,12 +40,22 @@ type Config struct {
 	// Overlay is a file that keeps what commands change, made if it is missing. Empty
 	// keeps nothing: changes are in memory and gone at the end.
 	Overlay string
+	// Files are files of this machine that commands may read in their home folder, which has the
+	// path of Home.
+	Files []HomeFile
+	Home  string
 	// Folder is where the instance has its temporary files, on this machine.
 	Folder string
 	// Env holds the variables of the client, as NAME=value. The commands get none of them.
 	Env []string
 	// Guard ends the client if this process is killed; nil means none.
 	Guard *proc.Guard
+}
+
+// HomeFile is a file of this machine below the home folder of the container.
+type HomeFile struct {
+	Source string // absolute
+	Path   string // below the home folder, with slashes
 }
 
 // prefix begins the names of instances and of their folders.
@@ -65,6 +76,7 @@ type Runner struct {
 var (
 	_ remote.Runner    = (*Runner)(nil)
 	_ remote.Describer = (*Runner)(nil)
+	_ remote.Instances = (*Runner)(nil)
 )
 
 // New returns a Runner. It starts nothing yet. It fails if there is no client.
@@ -153,7 +165,12 @@ func (r *Runner) start(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("create a folder for the container: %w", err)
 	}
 	name := filepath.Base(folder.Path)
-	if err := r.run(ctx, r.startArgs(name, folder.Path)); err != nil {
+	err = r.run(ctx, r.startArgs(name, folder.Path, r.binds()))
+	if err != nil && len(r.binds()) > 0 && ctx.Err() == nil { // as where the container can have no folders for them
+		_ = r.stop(name)
+		err = r.run(ctx, r.startArgs(name, folder.Path, nil))
+	}
+	if err != nil {
 		_ = r.stop(name) // it may have started all the same
 		return "", errors.Join(fmt.Errorf("start a container of %s: %w", r.config.Image, err), folder.Remove())
 	}
@@ -165,7 +182,7 @@ func (r *Runner) start(ctx context.Context) (string, error) {
 
 // startArgs are the arguments that start an instance. It has no home folder, mounts,
 // variables, processes or devices of this machine.
-func (r *Runner) startArgs(name, folder string) []string {
+func (r *Runner) startArgs(name, folder string, binds []string) []string {
 	c := r.config
 	args := []string{"instance", "start", "--containall", "--no-home", "--workdir", folder}
 	if c.Overlay != "" {
@@ -179,8 +196,24 @@ func (r *Runner) startArgs(name, folder string) []string {
 	if c.CPU > 0 {
 		args = append(args, "--cpus", strconv.FormatFloat(c.CPU, 'f', -1, 64))
 	}
+	args = append(args, binds...)
 	return append(args, c.Image, name)
 }
+
+// binds are the options that show files of this machine, for reading only. Who wants a file there that
+// the client could not tell from its options has to copy it.
+func (r *Runner) binds() (args []string) {
+	for _, f := range r.config.Files {
+		to := path.Join(r.config.Home, f.Path)
+		if !strings.ContainsAny(f.Source+to, ":,\\") {
+			args = append(args, "--bind", f.Source+":"+to+":ro")
+		}
+	}
+	return args
+}
+
+// Instance is the name of the instance, "" if none is known to run.
+func (r *Runner) Instance() string { return r.name() }
 
 // makeOverlay makes the file that keeps changes. It is sparse: it takes the room of what is
 // in it.

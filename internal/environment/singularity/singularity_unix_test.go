@@ -4,11 +4,11 @@ package singularity_test
 
 import (
 	"bytes"
-	_ "embed"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,9 +22,6 @@ import (
 	"hermes/internal/proc"
 )
 
-//go:embed standin_test.sh
-var standIn string
-
 // client makes a stand-in for the client and returns a configuration that uses it, and its
 // folder of instances.
 func client(t *testing.T, root string) (singularity.Config, string) {
@@ -36,7 +33,11 @@ func client(t *testing.T, root string) (singularity.Config, string) {
 		}
 	}
 	program := filepath.Join(dir, "apptainer")
-	if err := os.WriteFile(program, []byte(standIn), 0o700); err != nil {
+	at, err := filepath.Abs("standin_test.sh") // a copy could be busy while another test starts a program
+	if err == nil {
+		err = os.Symlink(at, program)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	state := filepath.Join(dir, "state")
@@ -344,6 +345,26 @@ func TestApptainerIsTheFirstChoice(t *testing.T) {
 		}
 		if _, err := r.Exec(t.Context(), remote.Script{Text: "true"}); err == nil || !strings.Contains(err.Error(), "this is "+name) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestFilesAreBoundForReading into the home folder; where the client refuses that, the instance starts without them.
+func TestFilesAreBoundForReading(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"key": " --bind %s:/home/me/.aws/credentials:ro docker://debian ", "nobind": " docker://debian "} {
+		c, state := client(t, "")
+		source := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(source, []byte("secret"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c.Home, c.Files = "/home/me", []singularity.HomeFile{{Source: source, Path: ".aws/credentials"}, {Source: "/a:b", Path: "odd"}}
+		e := mustOpen(t, c, state, t.TempDir())
+		output(t, e, "true")
+		want = strings.ReplaceAll(want, "%s", source)
+		begun := slices.DeleteFunc(log(t, state), func(line string) bool { return !strings.HasPrefix(line, "instance start") })
+		if got := begun[len(begun)-1]; !strings.Contains(got, want) {
+			t.Errorf("%s: started with %q, want %q", name, got, want)
 		}
 	}
 }

@@ -22,6 +22,11 @@ case "$1 $2" in
 		shift 2
 	fi
 	[ "$1" = --cpus ] && { [ "$2" = 1.5 ] || fatal "bad cpus $2"; shift 2; }
+	while [ "$1" = --bind ]; do
+		case $2 in /*:/*:ro) [ -f "${2%%:*}" ] || fatal "no file $2" ;; *) fatal "bad bind $2" ;; esac
+		case $2 in *nobind*) fatal "container creation failed: mount hook function failure" ;; esac
+		shift 2
+	done
 	[ $# = 2 ] || fatal "accepts at least 2 arg(s), received $#: $*"
 	[ "$1" = missing.sif ] && fatal "could not open image $PWD/missing.sif: no such file or directory"
 	mkdir "$STATE/$2" 2>/dev/null || fatal "instance $2 already exists"

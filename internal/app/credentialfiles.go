@@ -1,0 +1,145 @@
+package app
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"hermes"
+	"hermes/internal/config"
+	"hermes/internal/credential"
+	"hermes/internal/credentialfile"
+	"hermes/internal/environment"
+	"hermes/internal/environment/remote"
+)
+
+// carriedFiles are the files of this machine that the commands of a session may read.
+type carriedFiles struct {
+	set     *credentialfile.Set
+	refused []error
+}
+
+// credentialFiles finds the files that the user, and the skills that are offered, name. Those of skills are the
+// ones of Hermes' home only, and of the same skills whose variables are passed on.
+func (a *App) credentialFiles(cfg *config.Config) carriedFiles {
+	userHome, _ := os.UserHomeDir() // without one, no file is found in it
+	variables := a.variables(cfg)
+	l := credentialfile.Locator{
+		UserHome: userHome, Home: cfg.Home().Path(), Rules: pathRules(cfg),
+		HoldsKey: func(text string) bool { return environment.HoldsKey(variables, text) },
+	}
+	for _, p := range credential.Programs() {
+		if at := p.File(userHome, a.opts.Getenv); at != "" {
+			l.Logins = append(l.Logins, at)
+		}
+	}
+	var c carriedFiles
+	c.set, c.refused = credentialfile.NewSet(l, cfg.Terminal().CredentialFiles, a.skillFiles(context.Background()))
+	for _, err := range c.refused {
+		a.log().Warn("a file is not passed to commands", "setting", "terminal.credential_files", "err", err)
+	}
+	return c
+}
+
+// skillFiles lists the files that skills want passed to commands.
+func (a *App) skillFiles(ctx context.Context) []string {
+	lib, err := a.skills()
+	if err != nil {
+		return nil
+	}
+	wanted, err := lib.CredentialFiles(ctx)
+	if err != nil {
+		a.log().Warn("list the files of skills", "err", err)
+	}
+	return wanted
+}
+
+// placed is a file of this machine, and its path below the home folder of a place.
+type placed struct {
+	Source string
+	Path   string
+}
+
+// there lists the files that can be read now.
+func (c carriedFiles) there() (list []placed) {
+	read, _ := c.set.Changed(true) // the carrier tells the problems
+	for _, f := range read {
+		if real, err := filepath.EvalSymlinks(f.Source); err == nil { // what was read is not a link
+			list = append(list, placed{real, f.There})
+		}
+	}
+	return list
+}
+
+// homeFiles converts files to those of a backend.
+func homeFiles[F ~struct{ Source, Path string }](list []placed) (out []F) {
+	for _, p := range list {
+		out = append(out, F(p))
+	}
+	return out
+}
+
+// carrier brings the files into a place, nil if there are none.
+func (c carriedFiles) carrier() remote.Carrier {
+	if len(c.set.Files()) == 0 && len(c.refused) == 0 {
+		return nil
+	}
+	return &carrier{c.set, c.refused}
+}
+
+// carrier is a remote.Carrier.
+type carrier struct {
+	set     *credentialfile.Set
+	refused []error // not told yet
+}
+
+// Changed reads what has changed.
+func (c *carrier) Changed(all bool) (files []remote.CarriedFile, problems []string) {
+	read, errs := c.set.Changed(all)
+	for _, f := range read {
+		files = append(files, remote.CarriedFile{Path: f.There, Data: f.Data})
+	}
+	for _, err := range append(c.refused, errs...) {
+		problems = append(problems, "Commands do not get a file of terminal.credential_files or of a skill: "+err.Error()+".")
+	}
+	c.refused = nil
+	return files, problems
+}
+
+// granted adds the files outside of Hermes' home to what the user allowed commands on this machine.
+func (c carriedFiles) granted(more func() []hermes.Need) func() []hermes.Need {
+	if len(c.set.Files()) == 0 {
+		return more
+	}
+	return func() []hermes.Need {
+		var list []hermes.Need
+		if more != nil {
+			list = more()
+		}
+		for _, at := range c.set.Sources(false) {
+			list = append(list, hermes.Need{Kind: hermes.RefusedRead, Name: at})
+		}
+		return list
+	}
+}
+
+// given lists the files in Hermes' home, which cannot be granted.
+func (c carriedFiles) given() []string { return c.set.Sources(true) }
+
+// untold is implemented by environments that get files of this machine.
+type untold interface{ Untold() []string }
+
+// carriedHook tells the user what a place did not get.
+func carriedHook() hermes.Hook {
+	return hermes.Hook{Name: "credential files", AfterTool: func(_ context.Context, c *hermes.Call, _ *hermes.Result) {
+		env, ok := c.Host.Environment().(untold)
+		n, tells := c.Host.(hermes.Notifier)
+		if !ok || !tells {
+			return
+		}
+		for _, text := range slices.Compact(env.Untold()) {
+			n.Notify(hermes.Notice{Level: hermes.NoticeWarning, Text: text})
+		}
+	}}
+}
