@@ -36,6 +36,7 @@ type scene struct {
 	program          *confine.Program
 	walls            *confine.Walls
 	granted          []hermes.Need
+	given            []string
 }
 
 func newScene(t testing.TB, strongest sandbox.Layer, prepare ...func(home string)) *scene {
@@ -83,7 +84,7 @@ func newSceneAt(t testing.TB, strongest sandbox.Layer, root, workspace string, p
 	})
 	env := []string{"PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/go/bin", "HOME=" + s.home, "LANG=C.UTF-8"}
 	s.program = p
-	s.walls = p.Walls(confine.Config{Session: "s1", Workspace: s.dir, Environ: env, Granted: func() []hermes.Need { return s.granted }})
+	s.walls = p.Walls(confine.Config{Session: "s1", Workspace: s.dir, Environ: env, Granted: func() []hermes.Need { return s.granted }, Given: func() []string { return s.given }})
 	s.Local, err = environment.NewLocal(environment.LocalConfig{Dir: s.dir, Home: s.home, Env: env, Walls: s.walls})
 	if err != nil {
 		t.Fatal(err)

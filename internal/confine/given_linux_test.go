@@ -1,0 +1,46 @@
+package confine_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"hermes"
+)
+
+// TestNamedFilesCanBeRead, those of the user's home and those in Hermes' own, and nothing beside them; none can be changed.
+func TestNamedFilesCanBeRead(t *testing.T) {
+	t.Parallel()
+	for _, l := range layers {
+		t.Run(l.String(), func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, l, func(home string) {
+				for path, text := range map[string]string{".aws/credentials": "aws", ".aws/other": "CANARY-AWS", ".hermes/google.json": "google"} {
+					at := filepath.Join(home, path)
+					if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+						t.Fatal(err)
+					}
+					if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+			})
+			s.given = []string{filepath.Join(s.home, ".hermes", "google.json")}
+			s.granted = []hermes.Need{{Kind: hermes.RefusedRead, Name: filepath.Join(s.home, ".aws", "credentials")}}
+			for line, want := range map[string]string{
+				"cat " + s.home + "/.aws/credentials " + s.home + "/.hermes/google.json":                                        "awsgoogle",
+				"cat " + s.home + "/.aws/other " + s.home + "/.hermes/.env " + s.home + "/.hermes/config.yaml 2>/dev/null":      "",
+				"echo x 2>/dev/null >>" + s.home + "/.hermes/google.json; echo x 2>/dev/null >>" + s.home + "/.aws/credentials": "",
+			} {
+				if got, _ := s.run(t, "{ "+line+"; } 2>/dev/null"); got != want {
+					t.Errorf("%s: %q, want %q", line, got, want)
+				}
+			}
+			for path, want := range map[string]string{".aws/credentials": "aws", ".hermes/google.json": "google"} {
+				if text, err := os.ReadFile(filepath.Join(s.home, path)); string(text) != want || err != nil {
+					t.Errorf("%s has %q, %v", path, text, err)
+				}
+			}
+		})
+	}
+}
