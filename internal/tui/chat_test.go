@@ -681,6 +681,28 @@ func TestPathCompletion(t *testing.T) {
 	r.keys("zzz<tab>").shows("No match").hides(".hidden")
 }
 
+// TestPathCompletionElsewhere takes no name of this machine, and drops names that come too late.
+func TestPathCompletionElsewhere(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 30)
+	if err := os.WriteFile(filepath.Join(r.o.Start.Run.Workspace.Dir, "source.go"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r.m.input.Elsewhere = func() bool { return true }
+	r.wants()
+	r.keys("see @so<tab>").hides("source.go").wantDo(namesDo{"@so"})
+	r.send(namesMsg{"@so", []string{"source/", "sober.txt"}}).shows("source/", "sober.txt").keys("<esc>u<tab>").wantDo(namesDo{"@sou"})
+	r.send(namesMsg{"@sou", []string{"source/"}}).wantDo()
+	if got := r.m.input.Value(); got != "see @source/" {
+		t.Errorf("a single fit made %q", got)
+	}
+	r.keys("<tab>x").send(namesMsg{"@source/", []string{"source/main.go"}})
+	if got := r.m.input.Value(); got != "see @source/x" {
+		t.Errorf("names that came too late made %q", got)
+	}
+	r.send(namesMsg{"@source/x", nil}).shows("No match")
+}
+
 func TestHistoryGoesBackForthAndSearches(t *testing.T) {
 	t.Parallel()
 	r := openRig(t, 80, 24)

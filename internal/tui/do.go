@@ -38,6 +38,9 @@ func (c *chat) do(do any) {
 		c.later(func(ctx context.Context) any { return c.open(ctx, c.o.Start, do.want) }, nil)
 	case copyDo:
 		_ = c.screen.write("\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(do.text)) + "\x07")
+	case namesDo:
+		id := c.model.conv.id
+		c.now(func(ctx context.Context) any { return namesMsg{do.word, c.o.Places.Names(ctx, id, do.word)} })
 	case bellDo:
 		_ = c.screen.write("\a")
 	case clearDo:

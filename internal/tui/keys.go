@@ -49,6 +49,8 @@ func (m *model) key(k input.Key) []any {
 	switch m.input.Press(k, m.cols()) {
 	case input.NextMode:
 		return append(touched, m.conv.nextMode()...)
+	case input.Names:
+		return append(touched, namesDo{m.input.Word()})
 	case input.Send:
 		return append(touched, m.send()...)
 	case input.Quit:

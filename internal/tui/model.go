@@ -42,6 +42,11 @@ type (
 		at  int64 // the attachment at which it was sent
 		err error
 	}
+	// namesMsg brings what a word may become.
+	namesMsg struct {
+		word  string
+		names []string
+	}
 	// ranMsg reports that a slash command has run, or why not. Its outcome is an event.
 	ranMsg struct {
 		line string
@@ -58,6 +63,7 @@ type (
 	commandDo struct{ line string }
 	openDo    struct{ want want }
 	copyDo    struct{ text string }
+	namesDo   struct{ word string }
 	bellDo    struct{}
 	clearDo   struct{}
 	redrawDo  struct{}
@@ -82,6 +88,9 @@ type model struct {
 
 func newModel(o Options, width, height int) *model {
 	m := &model{renderer: newRenderer(o.Display, width-1, o.Now), input: input.New(o.Start.Run.Workspace.Dir, o.History, o.Skills), height: height, newKey: rand.Text}
+	if o.Places != nil {
+		m.input.Elsewhere = func() bool { return o.Places.Elsewhere(m.conv.id) }
+	}
 	m.self = o.From.Client
 	return m
 }

@@ -150,7 +150,7 @@ func (r *rig) wants() []any {
 
 func (r *rig) wantDo(wanted ...any) *rig {
 	r.t.Helper()
-	if diff := cmp.Diff(wanted, r.wants(), cmp.AllowUnexported(submitDo{}, commandDo{}, openDo{}, copyDo{}, want{})); diff != "" {
+	if diff := cmp.Diff(wanted, r.wants(), cmp.AllowUnexported(submitDo{}, commandDo{}, openDo{}, copyDo{}, namesDo{}, want{})); diff != "" {
 		r.t.Errorf("to be done (-want +got):\n%s", diff)
 	}
 	return r

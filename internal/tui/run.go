@@ -38,7 +38,20 @@ type Options struct {
 	History string
 	// Skills are offered when the user types a slash; nil has none.
 	Skills input.Skills
+	// Places lists names for Tab in sessions that do not work on this machine; nil takes all for those of
+	// this machine.
+	Places Places
 	Now    func() time.Time // nil is time.Now
+}
+
+// Places knows the files of the sessions that do not work on this machine. Its methods may be called
+// concurrently.
+type Places interface {
+	// Elsewhere reports whether a session does not work on this machine; "" is a new one. It is fast.
+	Elsewhere(session string) bool
+	// Names lists the names that a word may become where a session works, of which folders end in
+	// a slash. It starts nothing there and does not take long; what cannot be listed is empty.
+	Names(ctx context.Context, session, word string) []string
 }
 
 // Run chats until the user quits. It returns the id of the last session if it

@@ -42,6 +42,8 @@ func (m *model) update(msg any) []any {
 		return m.submitted(msg)
 	case ranMsg:
 		m.ran(msg)
+	case namesMsg:
+		m.input.Offer(msg.word, msg.names)
 	}
 	return nil
 }

@@ -60,6 +60,7 @@ func (o *Options) inTerminal(ctx context.Context, t tui.Options) (id string, err
 	if err != nil {
 		return "", err
 	}
+	t.Places = a.Places(t.Start.Run)
 	t.From, t.Skills, t.History, t.Term = cmp.Or(t.From, o.from(true)), skills, cfg.Home().History(), cfg.Getenv("TERM")
 	t.Greeting = []string{"Hermes " + app.Version + "   /help for commands, Ctrl+C to stop a turn, Ctrl+D to quit"}
 	if line := a.Sandbox(ctx); line != "" {

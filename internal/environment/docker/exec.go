@@ -38,6 +38,17 @@ const afterwards = 100 * time.Millisecond
 // Exec runs a script; see [remote.Runner]. A container that was stopped is started again. For
 // one that was removed, the error says so, and the next call makes another.
 func (r *Runner) Exec(ctx context.Context, s remote.Script) (int, error) {
+	if s.Running {
+		id := r.Instance()
+		if id == "" {
+			return 0, remote.ErrNotRun
+		}
+		code, err := r.exec(ctx, id, s)
+		if errors.Is(err, errStopped) || errors.Is(err, errGone) {
+			err = fmt.Errorf("%w: %w", remote.ErrNotRun, err)
+		}
+		return code, err
+	}
 	return r.inContainer(ctx, func(id string) (int, error) { return r.exec(ctx, id, s) })
 }
 

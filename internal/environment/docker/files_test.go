@@ -2,6 +2,7 @@ package docker_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -102,5 +103,30 @@ func TestAKeptContainerKeepsNoFile(t *testing.T) {
 			}
 		}
 		says(t, mustNew(t, c), "cat ~/work; ls -A ~ | grep -c -e key -e hermes || true", "mine\n0")
+	})
+}
+
+// TestAScriptForWhatRunsStartsNothing: neither before the container was made, nor when it was stopped.
+func TestAScriptForWhatRunsStartsNothing(t *testing.T) {
+	both(t, func(t *testing.T, e *enginetest.Engine) {
+		c := config(t, e)
+		r := open(t, e, c)
+		script := remote.Script{Text: "true", Running: true}
+		if _, err := r.Exec(t.Context(), script); !errors.Is(err, remote.ErrNotRun) || len(containers(t, e, c.Home)) > 0 {
+			t.Errorf("before it was made: %v", err)
+		}
+		says(t, r, "echo up", "up")
+		if code, err := r.Exec(t.Context(), script); code != 0 || err != nil {
+			t.Errorf("while it runs: %d, %v", code, err)
+		}
+		if _, err := e.Run(t.Context(), "stop", "--time", "1", r.Name()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Exec(t.Context(), script); !errors.Is(err, remote.ErrNotRun) {
+			t.Errorf("after it was stopped: %v", err)
+		}
+		if out, err := e.Run(t.Context(), "inspect", "--type", "container", "--format", "{{.State.Running}}", r.Name()); err != nil || strings.TrimSpace(out) != "false" {
+			t.Errorf("it runs again: %s, %v", out, err)
+		}
 	})
 }

@@ -61,6 +61,13 @@ func (p *Places) keep(session string, e *remote.Environment) *remote.Environment
 	return e
 }
 
+// Open returns the environment that a session has, nil if it has none. The caller does not close it.
+func (p *Places) Open(session string) *remote.Environment {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.open[session]
+}
+
 // Has reports whether a session has an environment here.
 func (p *Places) Has(session string) bool {
 	p.mu.Lock()

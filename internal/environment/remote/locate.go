@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"hermes"
 	"hermes/internal/shellstate"
@@ -65,3 +69,44 @@ func (f files) Locate(ctx context.Context, paths ...string) ([]hermes.Located, e
 	}
 	return all, nil
 }
+
+// Names lists what a name that is being typed may become: the entries of its folder that begin with it, a folder with a
+// slash at its end, sorted, at most so many. A name may begin with ~/; a relative one is below the folder in which the
+// session began. It runs one script, and none in a place that was not used before or that does not
+// run now. What cannot be listed is empty.
+func (e *Environment) Names(ctx context.Context, word string, most int) []string {
+	ctx, cancel := e.bound(ctx)
+	defer cancel()
+	known := e.place.known()
+	if known == nil || e.register(e.id+"names") != nil {
+		return nil
+	}
+	defer e.unregister(e.id + "names")
+	begun, prefix := path.Split(word)
+	dir := absolute(known.home, joined(joined(known.dir, e.first), begun))
+	var out bounded
+	code, err := e.place.runner.Exec(ctx, Script{Text: arguments(dir, prefix, strconv.Itoa(most)) + namesScript, Stdout: &out, Running: true})
+	if err != nil || code != 0 {
+		return nil
+	}
+	var names []string
+	for name := range strings.SplitSeq(out.String(), "\x00") {
+		if strings.HasPrefix(name, prefix) && name != "" && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl) && len(names) < most {
+			names = append(names, begun+name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// namesScript ends with a name that is whole.
+const namesScript = `cd -- "$1" 2>/dev/null || exit 1
+n=0
+for f in "$2"*; do
+	[ -e "$f" ] || [ -L "$f" ] || continue
+	[ -d "$f" ] && f=$f/
+	printf '%s\0' "$f"
+	n=$((n + 1))
+	[ $n -lt "$3" ] || break
+done
+`

@@ -65,7 +65,7 @@ func (p *place) view(dir string, env []string) *Environment {
 	p.mu.Lock()
 	p.views++
 	p.mu.Unlock()
-	e := &Environment{place: p, id: p.word + "." + word() + ".", dir: dir, extra: env}
+	e := &Environment{place: p, id: p.word + "." + word() + ".", first: dir, dir: dir, extra: env}
 	e.life, e.end = context.WithCancelCause(context.Background())
 	return e
 }

@@ -43,6 +43,7 @@ type Environment struct {
 	end   context.CancelCauseFunc
 
 	mu     sync.Mutex
+	first  string   // the folder in which the session begins, as given
 	dir    string   // as given until the place is known, then absolute
 	env    []string // of the next command; nil until the place is known
 	extra  []string // Config.Env
@@ -75,9 +76,11 @@ func (e *Environment) View(dir string) *Environment {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	v := e.place.view(e.dir, e.extra)
+	v.first = e.first
 	v.env = slices.Clone(e.env)
 	if dir != "" {
 		v.dir = joined(e.dir, dir)
+		v.first = joined(e.first, dir)
 	}
 	return v
 }

@@ -41,6 +41,9 @@ type Script struct {
 	Text string
 	// Stdin is the input; nil is empty.
 	Stdin io.Reader
+	// Running runs the script only in a place that is known to run: nothing is started, woken or made
+	// for it. It is not run otherwise, which wraps [ErrNotRun].
+	Running bool
 	// Stdout and Stderr receive output as it arrives; nil discards it. They may be the
 	// same writer. A place that cannot tell them apart writes everything to Stdout.
 	Stdout, Stderr io.Writer

@@ -116,6 +116,9 @@ func (r *Runner) Describe() hermes.Description {
 
 // Exec runs a script in the instance; see [remote.Runner].
 func (r *Runner) Exec(ctx context.Context, s remote.Script) (int, error) {
+	if s.Running && r.name() == "" {
+		return 0, remote.ErrNotRun
+	}
 	name, err := r.start(ctx)
 	if err != nil {
 		return 0, err

@@ -368,3 +368,29 @@ func TestFilesAreBoundForReading(t *testing.T) {
 		}
 	}
 }
+
+// TestAScriptForWhatRunsStartsNothing, and runs while the instance does.
+func TestAScriptForWhatRunsStartsNothing(t *testing.T) {
+	t.Parallel()
+	c, state := client(t, "")
+	r, err := singularity.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := remote.Script{Text: "true", Running: true}
+	if _, err := r.Exec(t.Context(), script); !errors.Is(err, remote.ErrNotRun) {
+		t.Errorf("before the start: %v", err)
+	}
+	if left, _ := os.ReadDir(state); len(left) > 0 {
+		t.Errorf("the client was started: %v", left)
+	}
+	if _, err := r.Exec(t.Context(), remote.Script{Text: "true"}); err != nil {
+		t.Fatal(err)
+	}
+	if code, err := r.Exec(t.Context(), script); code != 0 || err != nil {
+		t.Errorf("while it runs: %d, %v", code, err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -27,13 +27,51 @@ func (l *Line) suggest() {
 
 // complete is Tab: it completes the word before the cursor as a path, as far
 // as it is unambiguous, and offers the candidates.
-func (l *Line) complete() {
-	from := l.blankLeft()
-	word := string(l.text[from:l.cur])
-	if strings.ContainsAny(word, " \n\t") || word == "" {
+func (l *Line) complete() Wish {
+	word := l.Word()
+	switch {
+	case word == "":
+	case l.away():
+		return Names
+	default:
+		l.offer(word, paths(word, l.dir))
+	}
+	return Nothing
+}
+
+func (l *Line) away() bool { return l.Elsewhere != nil && l.Elsewhere() }
+
+// Word is the word before the cursor, "" if there is none.
+func (l *Line) Word() string {
+	word := string(l.text[l.blankLeft():l.cur])
+	if strings.ContainsAny(word, " \n\t") {
+		return ""
+	}
+	return word
+}
+
+// Offer offers names that a word may become, of which folders end in a slash. It does nothing if
+// the word before the cursor is another one by now.
+func (l *Line) Offer(word string, names []string) {
+	if word == "" || word != l.Word() {
 		return
 	}
-	list := paths(word, l.dir)
+	mark := ""
+	if strings.HasPrefix(word, "@") {
+		mark = "@"
+	}
+	var list []choice
+	for _, name := range names[:min(len(names), maxChoices)] {
+		more := strings.HasSuffix(name, "/")
+		label := name[strings.LastIndexByte(strings.TrimSuffix(name, "/"), '/')+1:]
+		list = append(list, choice{insert: mark + name, label: label, more: more})
+	}
+	l.offer(word, list)
+}
+
+// offer completes a word, which is the one before the cursor.
+func (l *Line) offer(word string, list []choice) {
+	from := l.blankLeft()
 	switch {
 	case len(list) == 0:
 		l.Hint = "No match"
@@ -61,6 +99,7 @@ func (l *Line) accept(c choice) {
 		l.Insert(" ")
 	case strings.HasPrefix(c.insert, "/") && from == 0 && !strings.HasSuffix(c.insert, "/"):
 		l.Insert(" ")
+	case l.away(): // Tab asks for what is in it
 	default: // a folder: offer what is in it
 		from = l.blankLeft()
 		l.menu = menu{choices: paths(string(l.text[from:l.cur]), l.dir), from: from}

@@ -25,6 +25,8 @@ type Skills interface {
 type Line struct {
 	// Hint is about the last key; empty for none.
 	Hint string
+	// Elsewhere reports whether paths are not those of this machine, so that Names is wished; nil is no.
+	Elsewhere func() bool
 
 	editor
 	draft   *editor // the unsent text while a question is answered
@@ -66,6 +68,7 @@ const (
 	Send         // send the text
 	Quit
 	NextMode // go on to the next mode
+	Names    // offer the names that Word may become
 )
 
 // Key is a key that was pressed.
@@ -106,8 +109,7 @@ func (l *Line) textKey(k Key, width int) Wish {
 		}
 		l.cut(l.cur, l.right(), false)
 	case "tab":
-		l.complete()
-		return Nothing
+		return l.complete()
 	case "shift+tab":
 		return NextMode
 	case "up", "ctrl+p":
