@@ -27,8 +27,8 @@ func (s *scene) own(name, text string) {
 	writeFile(s.t, at, text)
 }
 
-// told are the warnings that hold a text.
-func (s *scene) told(text string) (list []string) {
+// warnings are those that hold a text.
+func (s *scene) warnings(text string) (list []string) {
 	for _, w := range s.warned {
 		if strings.Contains(w, text) {
 			list = append(list, w)
@@ -77,7 +77,7 @@ func TestCredentialFilesGetToThePlace(t *testing.T) {
 		"gone.json is missing": 1, `".env" is a file of Hermes itself`: 1, `"auth.json" is a file of Hermes itself`: 1, `"copy.json" holds a key of Hermes itself`: 1, `"/etc/hostname" is neither`: 1,
 		`"../x" leaves its folder`: 1, `"config.yaml" is a file of Hermes itself`: 1, "a skill may name only files of Hermes": 2,
 	} {
-		if got := s.told(want); len(got) != n {
+		if got := s.warnings(want); len(got) != n {
 			t.Errorf("%q is told in %q, not %d times", want, got, n)
 		}
 	}
@@ -123,7 +123,7 @@ func TestCredentialFilesInAContainer(t *testing.T) {
 			s.own("google.json", "container-canary\n")
 			s.options = func(o *app.Options) { o.Environ = func() []string { return engine.Env } }
 			s.say(`CALL terminal {"command":"cat ~/.hermes/google.json; echo mine >~/.hermes/google.json && echo writable"}`)
-			if got := s.model.results(); !strings.Contains(got, "container-canary") || !strings.Contains(got, tt.writing) || len(s.told("gone.json is missing")) != 1 {
+			if got := s.model.results(); !strings.Contains(got, "container-canary") || !strings.Contains(got, tt.writing) || len(s.warnings("gone.json is missing")) != 1 {
 				t.Errorf("got %s; told %q", got, s.warned)
 			}
 			if text, err := os.ReadFile(filepath.Join(s.home, "google.json")); string(text) != "container-canary\n" || err != nil {
@@ -163,7 +163,7 @@ func TestCredentialFilesOverSSH(t *testing.T) {
 		}
 	}
 	s.say(`CALL terminal {"command":"cat ~/.hermes/google.json ~/.hermes/mine.json; stat -c '%a %F' ~/.hermes/google.json"}`)
-	if got := s.model.results(); !strings.Contains(got, "ssh-canary") || !strings.Contains(got, "of-the-machine600 regular file") || len(s.told("mine.json: there is another file")) != 1 {
+	if got := s.model.results(); !strings.Contains(got, "ssh-canary") || !strings.Contains(got, "of-the-machine600 regular file") || len(s.warnings("mine.json: there is another file")) != 1 {
 		t.Errorf("got %s; told %q", got, s.warned)
 	}
 	s.quit()
