@@ -99,10 +99,10 @@ func (p *place) put(ctx context.Context, f *facts, file CarriedFile) error {
 		alone = ""
 	}
 	var out, problem bounded
-	code, err := p.execOnce(ctx, Script{
+	code, err := p.execAgain(ctx, Script{
 		Text:  arguments(f.home, hex.EncodeToString(sum[:6]), file.Path, p.word, strconv.Itoa(len(file.Data)), alone) + carryScript,
 		Stdin: bytes.NewReader(file.Data), Stdout: &out, Stderr: &problem,
-	})
+	}, func() {})
 	p.carried.put = p.carried.put || err != nil || strings.Contains(out.String(), "put")
 	switch {
 	case err != nil:

@@ -1,8 +1,8 @@
-# Puts a file of the machine of Hermes below the home folder $1. Its path there is $3, its
+# Puts a file of the machine of Hermes below the home folder, which is $1 if the place does not say it. Its path there is $3, its
 # content the input, $5 bytes. $2 names the record of it, $4 the program that puts it. With $6,
 # no other program uses the place. A file that was not put there by such a script, or was changed
 # since, is kept: 48.
-cd -P -- "$1" || exit
+cd -P -- "${HOME:-$1}" || exit
 sum() { { sha256sum <"$1" || shasum -a 256 <"$1" || cksum <"$1"; } 2>/dev/null || { echo 'the place has no sha256sum, shasum or cksum' >&2; return 1; }; }
 umask 077
 r=.hermes/credential-files

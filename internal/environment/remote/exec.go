@@ -228,8 +228,18 @@ func (d missingDir) Error() string {
 
 func (missingDir) Is(target error) bool { return target == fs.ErrNotExist }
 
-// execOnce runs a script again if it certainly did not run and its input was not read.
+// execOnce runs a script again if it certainly did not run and its input was not read. The place may be
+// another one by then, which gets the files of this machine first.
 func (p *place) execOnce(ctx context.Context, s Script) (int, error) {
+	return p.execAgain(ctx, s, func() {
+		if f := p.known(); f != nil {
+			p.carry(ctx, f)
+		}
+	})
+}
+
+// execAgain is execOnce, which does something before it runs a script again.
+func (p *place) execAgain(ctx context.Context, s Script, before func()) (int, error) {
 	var in *touched
 	if s.Stdin != nil {
 		in = &touched{from: s.Stdin}
@@ -237,6 +247,7 @@ func (p *place) execOnce(ctx context.Context, s Script) (int, error) {
 	}
 	code, err := p.runner.Exec(ctx, s)
 	if errors.Is(err, ErrNotRun) && ctx.Err() == nil && (in == nil || !in.read.Load()) {
+		before()
 		code, err = p.runner.Exec(ctx, s)
 	}
 	return code, err
