@@ -18,7 +18,6 @@ import (
 	"strings"
 	"unicode"
 
-	"hermes/internal/keyfile"
 	"hermes/internal/policy"
 )
 
@@ -189,7 +188,7 @@ func (l Locator) open(f File) (info fs.FileInfo, real string, in *os.File, err e
 	if !info.Mode().IsRegular() { // a pipe would wait
 		return nil, "", nil, fmt.Errorf("%q is not a regular file; name each file", f.Name)
 	}
-	if in, err = root.OpenFile(rel, os.O_RDONLY|keyfile.NonBlock, 0); err != nil {
+	if in, err = root.OpenFile(rel, os.O_RDONLY|nonblock, 0); err != nil {
 		return nil, "", nil, problem(err)
 	}
 	opened, err := in.Stat()

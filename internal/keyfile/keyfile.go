@@ -27,7 +27,7 @@ func File(path string) string {
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return ""
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|NonBlock, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
 	if err != nil {
 		return ""
 	}

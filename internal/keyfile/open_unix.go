@@ -4,5 +4,5 @@ package keyfile
 
 import "syscall"
 
-// NonBlock is a flag for opening files: it keeps the opening of a pipe, which a file was replaced with, from waiting.
-const NonBlock = syscall.O_NONBLOCK
+// nonblock keeps the opening of a pipe, which a file was replaced with, from waiting.
+const nonblock = syscall.O_NONBLOCK

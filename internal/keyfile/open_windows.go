@@ -1,4 +1,4 @@
 package keyfile
 
-// NonBlock has no meaning for regular files here.
-const NonBlock = 0
+// nonblock has no meaning for regular files here.
+const nonblock = 0

@@ -1,0 +1,8 @@
+//go:build unix
+
+package credentialfile
+
+import "syscall"
+
+// nonblock keeps the opening of a pipe, which a file was replaced with, from waiting.
+const nonblock = syscall.O_NONBLOCK

@@ -1,0 +1,4 @@
+package credentialfile
+
+// nonblock has no meaning for regular files here.
+const nonblock = 0
