@@ -84,6 +84,7 @@ func newEngine() (*engine, error) {
 		vm.RegisterHostFunc("__hermes_call", e.call),
 		vm.RegisterHostFunc("__hermes_wait", e.wait),
 		vm.RegisterHostFunc("__hermes_clear", e.clear),
+		trackRejections(vm),
 	)
 	if err == nil {
 		_, err = vm.Eval(prelude, quickjs.EvalGlobal)
@@ -269,11 +270,16 @@ func (e *engine) loop(ctx context.Context, s *script) error {
 			}
 			continue
 		}
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return context.Cause(ctx)
-		case failed != nil:
+		}
+		if failed != nil {
 			return failed
+		}
+		if err := e.unhandled(); err != nil {
+			return err
+		}
+		switch {
 		case e.open == 0 && settled:
 			return nil
 		case e.open == 0:
@@ -289,6 +295,16 @@ func (e *engine) loop(ctx context.Context, s *script) error {
 			return err
 		}
 	}
+}
+
+// unhandled returns the error of a promise that failed and that nothing handles. It is asked when
+// no job is left, since a job may handle a promise that failed before.
+func (e *engine) unhandled() error {
+	why, err := e.vm.Call("__hermes_unhandled")
+	if text, _ := why.(string); err == nil && text != "" {
+		err = errors.New(strings.TrimRight(text, "\n"))
+	}
+	return err
 }
 
 // whenSettled calls done when a promise is settled, with its error.

@@ -136,3 +136,48 @@ func TestOpenTimersAndCallsAreLimited(t *testing.T) {
 		}
 	}
 }
+
+// TestFailedPromisesThatNothingHandlesAreErrors, as they are of Node, and those are not that get a
+// handler in the same job or the jobs that follow it.
+func TestFailedPromisesThatNothingHandlesAreErrors(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, codeexecution.Config{Timeout: 20 * time.Second})
+	for code, want := range map[string]string{
+		"async function f() { throw new Error('lost') }\nf(); print(1)":                                                "Uncaught (in promise) Error: lost",
+		"async function f() { await read_file('a'); throw new Error('late') }\nf(); await read_file('b'); print(1); 2": "Uncaught (in promise) Error: late",
+		"Promise.reject('plain'); await read_file('a'); print(1)":                                                      "Uncaught (in promise) plain",
+		"new Promise((_, no) => no({ a: 1 })); print(1)":                                                               `Uncaught (in promise) {"a":1}`,
+		"setTimeout(async () => { throw new TypeError('timer') }, 1); print(1)":                                        "Uncaught (in promise) TypeError: timer",
+		"Promise.reject(new Error('x')).then(() => {}); print(1)":                                                      "Uncaught (in promise) Error: x",
+		"Promise.reject(null); print(1)":                                                                               "Uncaught (in promise) null",
+		"const o = { toString() { throw 1 } }; Promise.reject(o); print(1)":                                            "Uncaught (in promise) {}",
+	} {
+		if a := s.js(code); a.Status != "error" || !strings.Contains(a.Output, "[stderr]\n"+want) {
+			t.Errorf("%s: got %+v, want %q", code, a, want)
+		}
+	}
+	if a := s.js("async function f() {\n\tthrow new Error('here')\n}\nf(); 1"); !strings.Contains(a.Output, ":2") {
+		t.Errorf("without its line: %+v", a)
+	}
+	for _, code := range []string{
+		"const p = Promise.reject(new Error('x')); p.catch(e => print(e.message))",
+		"const p = Promise.reject(new Error('x')); Promise.resolve().then(() => p.catch(e => print(e.message)))",
+		"const p = (async () => { throw new Error('x') })(); try { await p } catch (e) { print(e.message) }",
+		"const all = [1, 2].map(async () => { throw new Error('x') }); await Promise.all(all).catch(e => print(e.message))",
+		"const p = Promise.reject(new Error('x')); for (let i = 0; i < 9; i++) await null; await p.catch(e => print(e.message))",
+		"await Promise.allSettled([Promise.reject(1)]); print('x')",
+	} {
+		if a := s.js(code); a.Status != "success" || a.Output != "x\n" {
+			t.Errorf("%s: got %+v", code, a)
+		}
+	}
+	if a := s.kept("javascript", "var p = 1; Promise.reject(new Error('lost'))"); a.Status != "error" || strings.Contains(a.Error, "kept variables") {
+		t.Errorf("got %+v", a)
+	}
+	if a := s.kept("javascript", "print(p)"); a.Status != "success" || a.Output != "1\n" {
+		t.Errorf("the next script: got %+v", a)
+	}
+	if a := newScene(t, codeexecution.Config{Timeout: 2 * time.Second}).js("for (;;) Promise.reject(1)"); a.Status != "timeout" { // it does not run out of memory
+		t.Errorf("endless: %+v", a)
+	}
+}

@@ -4,7 +4,7 @@
 	delete globalThis.__hermes_call;
 	delete globalThis.__hermes_wait;
 	delete globalThis.__hermes_clear;
-	const { parse, stringify } = JSON, { Promise, Map, Error, Object, Array, String, Number, TypeError, Proxy } = globalThis;
+	const { parse, stringify } = JSON, { Promise, Map, Set, Error, Object, Array, String, Number, TypeError, Proxy } = globalThis;
 	const pending = new Map();
 	let next = 1;
 
@@ -60,10 +60,24 @@
 		const { value } = await script;
 		if (value instanceof Promise) await value;
 	});
+	// Promises that failed without a handler, each followed by its reason, and those of them that
+	// got one since.
+	const rejected = [], handled = [];
+	hidden("__hermes_rejected", rejected);
+	hidden("__hermes_handled", handled);
+	hidden("__hermes_unhandled", () => {
+		const not = new Set(handled);
+		let i = 0;
+		while (i < rejected.length && not.has(rejected[i])) i += 2;
+		const found = i < rejected.length, reason = rejected[i + 1];
+		rejected.length = handled.length = 0;
+		return found ? `Uncaught (in promise) ${show(reason)}` : "";
+	});
 	let tools = {};
 	hidden("__hermes_tools", (list) => {
 		for (const name of Object.keys(tools)) delete globalThis[name];
 		tools = {};
+		rejected.length = handled.length = 0;
 		for (const [name, names] of Object.entries(parse(list))) globalThis[name] = tools[name] = tool(name, names);
 		globalThis.hermes_tools = new Proxy(tools, {
 			get: (of, name) => of[name] ?? ((...values) => tool(String(name), [])(...values.filter(plain))),
