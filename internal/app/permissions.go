@@ -102,36 +102,63 @@ type SampleCall struct {
 // Verdict says what would become of a call in a new session, by the rules, grants and settings as they are
 // now.
 func (a *App) Verdict(ctx context.Context, t SampleCall) (toolbox.Verdict, error) {
-	cfg, err := a.config()
+	j, err := a.Judge(ctx, t)
 	if err != nil {
 		return toolbox.Verdict{}, err
+	}
+	defer j.Close()
+	return j.Verdict(ctx, t.Tool, t.Subject, t.Arguments)
+}
+
+// Judge judges calls of one new session, and runs none. To make one takes much longer than a verdict: the
+// session has tools and walls. It is not safe for concurrent use.
+type Judge struct {
+	tools *toolbox.Toolbox
+	host  sampleHost
+	end   func() error
+}
+
+// Judge begins the session of a sample, of which Tool, Subject and Arguments mean nothing here. The rules,
+// grants and settings are those of now. The caller must close it.
+func (a *App) Judge(ctx context.Context, t SampleCall) (*Judge, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
 	}
 	t.Run.Session = session.NewID(a.opts.Now())
 	if t.Run.Workspace, err = a.workspace(t.Run); err != nil {
-		return toolbox.Verdict{}, err
+		return nil, err
 	}
 	tools, err := a.newToolbox(ctx, cfg, a.tooling(), t.Run)
 	if err != nil {
-		return toolbox.Verdict{}, err
+		return nil, err
 	}
 	env, end, err := a.environmentOf(t.Run, walled{granted: func() []hermes.Need { return tools.Granted(t.Run.Ref()) }, read: func() string { return t.Provenance }})
 	if err != nil {
-		return toolbox.Verdict{}, err
-	}
-	defer end()
-	c := &hermes.Call{ID: "sample", Name: t.Tool, Arguments: t.Arguments}
-	if t.Arguments == nil {
-		if c, err = tools.CallOf(t.Tool, t.Subject); err != nil {
-			return toolbox.Verdict{}, err
-		}
+		return nil, err
 	}
 	ref := t.Run.Ref()
 	ref.Model = cmp.Or(t.Run.Model.Ref, a.opts.BaseModel, cfg.Model().Default)
 	ref.Attended, ref.Provenance = t.Attended, t.Provenance
 	ref.Mode = toolbox.BeginMode(cfg.Approvals().Mode, t.Run.Rights)
-	c.Host = sampleHost{ref: ref, env: env}
-	return tools.Verdict(ctx, c)
+	return &Judge{tools: tools, host: sampleHost{ref: ref, env: env}, end: end}, nil
 }
+
+// Verdict says what would become of a call of a tool, with a subject or, if they are not nil, with all arguments.
+func (j *Judge) Verdict(ctx context.Context, tool, subject string, arguments json.RawMessage) (toolbox.Verdict, error) {
+	c := &hermes.Call{ID: "sample", Name: tool, Arguments: arguments}
+	if arguments == nil {
+		var err error
+		if c, err = j.tools.CallOf(tool, subject); err != nil {
+			return toolbox.Verdict{}, err
+		}
+	}
+	c.Host = j.host
+	return j.tools.Verdict(ctx, c)
+}
+
+// Close ends the session.
+func (j *Judge) Close() error { return j.end() }
 
 // sampleHost is the session of a call that is judged only: it neither asks nor runs anything.
 type sampleHost struct {

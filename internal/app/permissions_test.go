@@ -243,3 +243,31 @@ func TestAPlaceholderIsAnOrdinaryWord(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// TestAJudgeSaysWhatNewSessionsWould: calls that were judged before change nothing.
+func TestAJudgeSaysWhatNewSessionsWould(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	writeFile(t, filepath.Join(home, "permissions.yaml"), "rules:\n- deny: 'terminal: git push *'\n")
+	a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
+	t.Cleanup(func() { _ = a.Close() })
+	sample := app.SampleCall{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}, Rights: hermes.Rights{Mode: hermes.ModeYolo}}, Attended: true}
+	j, err := a.Judge(t.Context(), sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := []string{"ls", "git push origin x", "rm -rf /", "ls", "git push origin x"}
+	for _, line := range append(lines, lines...) {
+		sample.Tool, sample.Subject = "terminal", line
+		want, err := a.Verdict(t.Context(), sample)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := j.Verdict(t.Context(), "terminal", line, nil); err != nil || got.Outcome != want.Outcome || got.Reason != want.Reason {
+			t.Errorf("%s: %+v, %v; want %+v", line, got, err, want)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -33,11 +33,21 @@ var wrappers = []string{
 
 // rules judges calls by the live settings and permissions.yaml, without running any.
 func rules(ctx context.Context, s *scene, tell func(Result)) error {
+	judges := map[hermes.RightsMode]*app.Judge{} // a session takes long to begin
+	defer func() {
+		for _, j := range judges {
+			j.Close()
+		}
+	}()
 	judge := func(mode hermes.RightsMode, tool, subject string) (toolbox.Verdict, error) {
-		return s.app.Verdict(ctx, app.SampleCall{
-			Run:  hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: s.workspace, Backend: hermes.BackendLocal}, Rights: hermes.Rights{Mode: mode}, Model: hermes.ModelChoice{Ref: modelName}},
-			Tool: tool, Subject: subject, Attended: true,
-		})
+		if judges[mode] == nil {
+			j, err := s.judge(ctx, mode, "")
+			if err != nil {
+				return toolbox.Verdict{}, err
+			}
+			judges[mode] = j
+		}
+		return judges[mode].Verdict(ctx, tool, subject, nil)
 	}
 	// The control: something harmless is allowed, and the same way finds it.
 	specs, has, err := s.tools(ctx)
@@ -118,11 +128,13 @@ func rules(ctx context.Context, s *scene, tell func(Result)) error {
 		tried(afterStrangers, nil)
 		return nil
 	}
+	after, err := s.judge(ctx, hermes.ModeYolo, "read_file notes.md")
+	if err != nil {
+		return err
+	}
+	defer after.Close()
 	for _, line := range []string{"hermes config set approvals.mode off", "hermes permissions revoke x", "hermes --mode yolo -z x", "hermes trust", "echo x >> " + s.home + "/config.yaml", "rm " + s.home + "/permissions.yaml"} {
-		v, err := s.app.Verdict(ctx, app.SampleCall{
-			Run:  hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: s.workspace, Backend: hermes.BackendLocal}, Rights: hermes.Rights{Mode: hermes.ModeYolo}, Model: hermes.ModelChoice{Ref: modelName}},
-			Tool: "terminal", Subject: line, Attended: true, Provenance: "read_file notes.md",
-		})
+		v, err := after.Verdict(ctx, "terminal", line, nil)
 		if err != nil {
 			return err
 		}
@@ -132,6 +144,15 @@ func rules(ctx context.Context, s *scene, tell func(Result)) error {
 	}
 	tried(afterStrangers, failed)
 	return nil
+}
+
+// judge begins a session in which calls are judged: one with a user, in a mode, that has read untrusted text if
+// provenance names some.
+func (s *scene) judge(ctx context.Context, mode hermes.RightsMode, provenance string) (*app.Judge, error) {
+	return s.app.Judge(ctx, app.SampleCall{
+		Run:      hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: s.workspace, Backend: hermes.BackendLocal}, Rights: hermes.Rights{Mode: mode}, Model: hermes.ModelChoice{Ref: modelName}},
+		Attended: true, Provenance: provenance,
+	})
 }
 
 // denied tries what the user's own rules deny, behind wrappers and in each mode.

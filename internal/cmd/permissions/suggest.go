@@ -92,9 +92,18 @@ func (n noun) suggestions(ctx context.Context, since time.Duration, least int) (
 		return nil, err
 	}
 	run.Rights.Mode = hermes.ModeAsk
+	candidates := permission.Suggest(answers, least)
+	if len(candidates) == 0 {
+		return nil, nil
+	}
+	judge, err := n.App().Judge(ctx, app.SampleCall{Run: run, Attended: true})
+	if err != nil {
+		return nil, err
+	}
+	defer judge.Close()
 	var list []permission.Suggestion
-	for _, s := range permission.Suggest(answers, least) {
-		v, err := n.App().Verdict(ctx, app.SampleCall{Run: run, Tool: "terminal", Subject: s.Call, Attended: true})
+	for _, s := range candidates {
+		v, err := judge.Verdict(ctx, "terminal", s.Call, nil)
 		if err != nil {
 			return nil, err
 		}
