@@ -20,6 +20,7 @@ import (
 
 	"hermes"
 	"hermes/internal/proc"
+	"hermes/internal/race"
 	"hermes/internal/sandbox"
 )
 
@@ -145,7 +146,7 @@ func TestAttacksByAnOrdinaryUser(t *testing.T) {
 	if os.Getuid() != 0 || os.Getenv(asUserVariable) != "" {
 		t.Skip("this is an ordinary user already")
 	}
-	if raced {
+	if race.Enabled {
 		t.Skip("takes five minutes more, and the run without the race detector has it")
 	}
 	const user = 65534

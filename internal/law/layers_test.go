@@ -28,6 +28,7 @@ var layers = []layer{
 	{1, "libraries", "general code that knows nothing of Hermes (only hermestest and what is below it know the core)", [][]row{{
 		{path: "internal/lazy"},
 		{path: "internal/order"},
+		{path: "internal/race"}, // for tests, also those of libraries
 		{path: "internal/text"},
 	}, {
 		{path: "internal/atomicfile", deps: []string{"github.com/gofrs/flock"}},

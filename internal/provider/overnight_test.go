@@ -17,6 +17,7 @@ import (
 	"hermes/internal/contextengine"
 	"hermes/internal/credential"
 	"hermes/internal/provider"
+	"hermes/internal/race"
 )
 
 // looking is one tool that always sees the same.
@@ -104,10 +105,7 @@ func TestOvernight(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
-	turns := int64(2000)
-	if raced {
-		turns = 400
-	}
+	turns := int64(race.Rounds(2000, 400))
 	server := faultserver.New(decideOvernight)
 	defer server.Close()
 	var among, slow []faultserver.Fault
@@ -179,7 +177,7 @@ func TestOvernight(t *testing.T) {
 		t.Errorf("our count is %d in and %d out, the server's %d and %d", n.usage.Input, n.usage.Output, count.Input, count.Output)
 	}
 	for _, f := range among {
-		if count.Faults[f.Name] == 0 && !raced {
+		if count.Faults[f.Name] == 0 && !race.Enabled {
 			t.Errorf("the fault %q was not met", f.Name)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"hermes/internal/proc"
+	"hermes/internal/race"
 	"hermes/internal/sandbox"
 )
 
@@ -174,7 +175,7 @@ func TestManyCommandsAtOnce(t *testing.T) {
 
 // TestAnIdleKeeperIsSmall measures what only the keeper uses.
 func TestAnIdleKeeperIsSmall(t *testing.T) {
-	if raced {
+	if race.Enabled {
 		t.Skip("the race detector needs memory of its own")
 	}
 	for _, l := range bothLayers {

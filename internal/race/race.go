@@ -1,0 +1,13 @@
+// Package race says whether the race detector watches this program, for tests whose work would take it
+// minutes. A test that does less then must do all of its work without it: .ci/run runs both. It knows
+// nothing of the tests.
+package race
+
+// Rounds returns whole without the race detector, and fewer with it: how often a test tries something,
+// or how much it gives to something, where the tenth try meets no other goroutines than the first.
+func Rounds(whole, fewer int) int {
+	if Enabled {
+		return fewer
+	}
+	return whole
+}
