@@ -6,7 +6,7 @@ fatal() {
 	echo "FATAL:   $*" >&2
 	exit 255
 }
-echo "$*" | head -n 1 | cut -c 1-300 >>"$STATE/log"
+echo "$*" | head -n 1 | cut -c 1-2000 >>"$STATE/log"
 case "$1 $2" in
 "instance start")
 	[ "$3 $4 $5" = "--containall --no-home --workdir" ] && [ -d "$6" ] || fatal "bad options: $*"
