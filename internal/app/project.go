@@ -13,6 +13,7 @@ import (
 	"hermes/internal/permission"
 	"hermes/internal/toolbox"
 	"hermes/internal/trust"
+	"hermes/internal/undo"
 )
 
 // projects knows the settings of the projects in which sessions work.
@@ -41,9 +42,13 @@ func (a *App) makeProjects() (*projects, error) {
 		return nil, err
 	}
 	userHome, _ := os.UserHomeDir() // without one there is no home to keep out
+	store := trust.New(h.Trust(), a.opts.Now)
+	store.Journal(func(ctx context.Context, what, path string, write func() error) error {
+		return a.changes(h).Record(ctx, undo.Note{Kind: "trust", Actor: "person", What: what}, []string{path}, write)
+	})
 	return &projects{
 		finder: trust.Finder{UserHome: userHome, Own: h.Root(), Now: a.opts.Now},
-		store:  trust.New(h.Trust(), a.opts.Now), seen: lru.New[string, look](mostProjects),
+		store:  store, seen: lru.New[string, look](mostProjects),
 	}, nil
 }
 

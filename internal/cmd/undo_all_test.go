@@ -102,7 +102,7 @@ func contents(t *testing.T, dir string, except ...string) map[string]string {
 func (p *user) kinds() map[string]string {
 	p.t.Helper()
 	out := contents(p.t, p.dir)
-	for _, name := range []string{"config.yaml", "permissions.yaml", "memories/MEMORY.md"} {
+	for _, name := range []string{"config.yaml", "permissions.yaml", "memories/MEMORY.md", "trust.json"} {
 		data, err := os.ReadFile(filepath.Join(p.home, name))
 		if err != nil {
 			data = []byte("gone")
@@ -154,10 +154,17 @@ func TestUndoOfEverythingGivesTheFirstState(t *testing.T) {
 				t.Fatalf("grants: %v", grants)
 			}
 			skills := []string{"one", "two"}
+			other, declined := t.TempDir(), false // a project
+			if err := os.Mkdir(filepath.Join(other, ".hermes"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(other, ".hermes", "permissions.yaml"), []byte("rules:\n- allow: 'terminal: make'\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
 			for i := range 14 {
-				kind := r.IntN(9)
-				if i < 9 {
-					kind = (i + seed) % 9 // each at least once
+				kind := r.IntN(10)
+				if i < 10 {
+					kind = (i + seed) % 10 // each at least once
 				}
 				switch n := r.IntN(4); kind {
 				case 0:
@@ -196,6 +203,9 @@ func TestUndoOfEverythingGivesTheFirstState(t *testing.T) {
 						p.must("permissions", "revoke", grants[0])
 						grants = grants[1:]
 					}
+				case 9:
+					p.must("trust", map[bool]string{true: "revoke", false: "decline"}[declined], other)
+					declined = !declined
 				}
 			}
 			before := p.kinds()

@@ -91,8 +91,9 @@ const (
 // several processes; a change holds from the next call in each of them. A file with
 // anything in it that is not understood trusts nothing.
 type Store struct {
-	path string
-	now  func() time.Time
+	path    string
+	now     func() time.Time
+	journal func(ctx context.Context, what, path string, write func() error) error // nil keeps nothing
 
 	mu    sync.Mutex
 	last  []Entry // of the file with this stamp; it is not changed
@@ -107,6 +108,12 @@ func New(path string, now func() time.Time) *Store {
 		now = time.Now
 	}
 	return &Store{path: path, now: now}
+}
+
+// Journal has each change made by record, which calls write and keeps what it changed at path,
+// so that it can be undone. what is one line for the user. Call it before the store is used.
+func (s *Store) Journal(record func(ctx context.Context, what, path string, write func() error) error) {
+	s.journal = record
 }
 
 // Place is the path of the file.
@@ -172,7 +179,11 @@ func (s *Store) Set(ctx context.Context, p Project, state State, by string) erro
 	case p.Hash == "":
 		return fmt.Errorf("%s: not all project settings could be read, so nothing was decided", p.Root)
 	}
-	err := s.change(ctx, func(list []Entry) ([]Entry, error) {
+	what := "trust the settings of " + p.Root
+	if state == Declined {
+		what = "decline the settings of " + p.Root
+	}
+	err := s.change(ctx, what, func(list []Entry) ([]Entry, error) {
 		e := Entry{Dir: p.Dir, Root: p.Root, Hash: p.Hash, State: state, By: by, At: s.now().UTC().Truncate(time.Second)}
 		if i := slices.IndexFunc(list, func(old Entry) bool { return old.Dir == p.Dir }); i >= 0 {
 			e.Last = list[i].Last
@@ -201,7 +212,7 @@ var ErrNoSettings = errors.New("there are no project settings, so there is nothi
 // Revoke forgets the decisions about projects, by [Entry.Dir], and returns them. If one
 // of them has no decision, nothing is changed and the error wraps [hermes.ErrNotFound].
 func (s *Store) Revoke(ctx context.Context, dirs ...string) (gone []Entry, err error) {
-	err = s.change(ctx, func(list []Entry) ([]Entry, error) {
+	err = s.change(ctx, "forget what was decided about "+strings.Join(dirs, ", "), func(list []Entry) ([]Entry, error) {
 		for _, dir := range dirs {
 			if !slices.ContainsFunc(list, func(e Entry) bool { return e.Dir == dir }) {
 				return nil, fmt.Errorf("no decision about %s: %w", dir, hermes.ErrNotFound)
@@ -238,7 +249,7 @@ func keep(files []File) []Kept {
 }
 
 // change rewrites the file under its lock.
-func (s *Store) change(ctx context.Context, edit func([]Entry) ([]Entry, error)) error {
+func (s *Store) change(ctx context.Context, what string, edit func([]Entry) ([]Entry, error)) error {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return err
 	}
@@ -262,7 +273,11 @@ func (s *Store) change(ctx context.Context, edit func([]Entry) ([]Entry, error))
 	if len(out) >= maxStore { // it could not be read again
 		return fmt.Errorf("%s would be larger than %s; remove projects with `hermes trust revoke`", s.path, text.Size(maxStore))
 	}
-	return atomicfile.Write(s.path, append(out, '\n'), atomicfile.Options{})
+	write := func() error { return atomicfile.Write(s.path, append(out, '\n'), atomicfile.Options{}) }
+	if s.journal == nil {
+		return write()
+	}
+	return s.journal(ctx, what, s.path, write)
 }
 
 func (s *Store) read() ([]byte, error) {

@@ -1,5 +1,5 @@
 // Package undo is the journal with which a user undoes changes of memory,
-// skills, learnings, settings and permissions.
+// skills, learnings, settings, permissions and trust.
 //
 // A change runs inside Journal.Record. It stores the content of the files
 // before and after the change and writes one record of who changed what. Undo

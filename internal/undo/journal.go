@@ -45,7 +45,7 @@ func New(dir string, now func() time.Time) *Journal {
 
 // Note tells the user who changes what.
 type Note struct {
-	Kind  string `json:"kind"`            // memory, skill, learning, config, permission
+	Kind  string `json:"kind"`            // memory, skill, learning, config, permission, trust
 	Actor string `json:"actor,omitempty"` // a session's id, "person" or "curator"
 	What  string `json:"what"`            // one line
 }

@@ -20,7 +20,7 @@ const kindFile = "file"
 type change struct {
 	ID     string    `json:"id"`
 	Time   time.Time `json:"time"`
-	Kind   string    `json:"kind"` // file, memory, skill, learning, config, permission
+	Kind   string    `json:"kind"` // file, memory, skill, learning, config, permission, trust
 	What   string    `json:"what"`
 	By     string    `json:"by,omitempty"`
 	Folder string    `json:"folder,omitempty"` // of files

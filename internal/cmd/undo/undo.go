@@ -1,5 +1,5 @@
 // Package undo holds the command `hermes undo`, which undoes changes of any kind: files, memory,
-// skills, learnings, settings and permissions. It joins the two records of changes, shows a
+// skills, learnings, settings, permissions and trust. It joins the two records of changes, shows a
 // preview and asks the user. Package internal/undo keeps the journal of Hermes' own files, and
 // internal/checkpoint that of the agent's changes in workspaces. Start at NewCmd; change.go
 // joins and chooses, plan.go previews and undoes.
@@ -40,8 +40,9 @@ func NewCmd(f *factory.Factory) *cobra.Command {
 		return n.undo(ctx, c, o)
 	})
 	cmd.Long = "Undo the last change, the change with an ID, or with --since all changes after a time: what the agent changed in your\n" +
-		"files, and what was changed in memory, skills, learnings, settings and permissions. A preview is shown first. What you\n" +
-		"changed in a file yourself is kept; a conflict is shown and stays as it is. An undo can be undone by its ID."
+		"files, and what was changed in memory, skills, learnings, settings, permissions and trust in projects. A preview is\n" +
+		"shown first. What you changed in a file yourself is kept; a conflict is shown and stays as it is. An undo can be undone\n" +
+		"by its ID. API keys and logins are not recorded, so that no old secret stays on disk."
 	flags := cmd.Flags()
 	flags.StringVar(&o.since, "since", "", "undo all changes since a `time` (10:00), a day (2026-11-20), both, or within a duration (2h)")
 	flags.BoolVar(&o.list, "list", false, "list the changes that can be undone")
@@ -155,9 +156,9 @@ func (n noun) undo(ctx context.Context, c *factory.Call, o options) error {
 	return errors.Join(n.report(c, p, o.asJSON), r.damage)
 }
 
-// record writes to the audit log that settings or permissions were changed.
+// record writes to the audit log that settings, permissions or trust were changed.
 func (n noun) record(ctx context.Context, ch change) error {
-	if ch.Kind != "config" && ch.Kind != "permission" {
+	if ch.Kind != "config" && ch.Kind != "permission" && ch.Kind != "trust" {
 		return nil
 	}
 	return n.App().Record(ctx, audit.Row{Kind: audit.KindSetting, By: "user", Subject: "undo: " + ch.What})
