@@ -45,10 +45,12 @@ func newFake(script func(f *fakeSession, text string)) *fakeSession {
 
 func (f *fakeSession) ID() string { return cmp.Or(f.id, "20260102_030405_fake") }
 
-func (f *fakeSession) Rollback(ctx context.Context, from int64, files func(context.Context) error) error {
+func (f *fakeSession) Rollback(ctx context.Context, from int64, _ []int64, files func(context.Context) error) error {
 	f.rolled = append(f.rolled, from)
 	return files(ctx)
 }
+
+func (f *fakeSession) Undone(context.Context, []int64) ([]hermes.Message, error) { return nil, nil }
 
 func (f *fakeSession) State(context.Context) (session.State, error) {
 	return session.State{Row: hermes.Session{ID: f.ID(), Model: "maker/model-1", Dir: f.dir}, Window: 1000, Transcript: f.transcript}, nil
