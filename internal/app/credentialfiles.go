@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"hermes"
@@ -65,9 +64,7 @@ type placed struct {
 func (c carriedFiles) there() (list []placed) {
 	read, _ := c.set.Changed(true) // the carrier tells the problems
 	for _, f := range read {
-		if real, err := filepath.EvalSymlinks(f.Source); err == nil { // what was read is not a link
-			list = append(list, placed{real, f.There})
-		}
+		list = append(list, placed{f.Real, f.There})
 	}
 	return list
 }

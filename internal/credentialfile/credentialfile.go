@@ -15,6 +15,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -83,7 +84,11 @@ func (l Locator) LocateOwn(name string) (File, error) {
 	if filepath.IsAbs(filepath.FromSlash(name)) || strings.HasPrefix(name, "~") {
 		return File{}, fmt.Errorf("%q: a skill may name only files of Hermes' home folder, by their path in it", name)
 	}
-	return l.Locate(name)
+	f, err := l.Locate(name)
+	if err == nil && strings.HasPrefix(f.There, ".hermes/profiles/") {
+		return File{}, fmt.Errorf("%q is of another profile", name)
+	}
+	return f, err
 }
 
 func hasDots(at string) bool {
@@ -100,21 +105,50 @@ func (l Locator) refuse(at, name string) error {
 	if l.Rules.OfHermes(at) {
 		return fmt.Errorf("%q is a file of Hermes itself, which commands never get: put what they need into a file of its own", name)
 	}
-	for _, login := range l.Logins {
-		if at == login || sameFile(at, login) {
-			return fmt.Errorf("%q holds a login that Hermes uses itself, which commands never get: give them one of their own", name)
+	if slices.Contains(l.Logins, at) {
+		return usedItself(name)
+	}
+	return nil
+}
+
+// refuseSame refuses a file that is one of them under another name.
+func (l Locator) refuseSame(info fs.FileInfo, name string) error {
+	for _, kept := range slices.Concat(l.Logins, l.secrets()) {
+		if other, err := os.Stat(kept); err == nil && os.SameFile(info, other) {
+			return usedItself(name)
 		}
 	}
 	return nil
 }
 
-func sameFile(a, b string) bool {
-	one, err := os.Stat(a)
-	if err != nil {
-		return false
+func usedItself(name string) error {
+	return fmt.Errorf("%q holds a login that Hermes uses itself, which commands never get: give them one of their own", name)
+}
+
+// secrets are the files with keys and logins of all profiles.
+func (l Locator) secrets() (list []string) {
+	for _, root := range []string{l.Rules.State, l.Home, filepath.Join(l.UserHome, ".hermes")} {
+		if !filepath.IsAbs(root) {
+			continue
+		}
+		homes := []string{root}
+		profiles, _ := os.ReadDir(filepath.Join(root, "profiles")) // without it, there are none
+		for _, e := range profiles {
+			homes = append(homes, filepath.Join(root, "profiles", e.Name()))
+		}
+		for _, home := range homes {
+			for _, name := range []string{".env", "auth.json", "audit.key", ".anthropic_oauth.json", "config.yaml"} {
+				list = append(list, filepath.Join(home, name))
+			}
+			for _, folder := range []string{"mcp-tokens", "pairing"} {
+				files, _ := os.ReadDir(filepath.Join(home, folder))
+				for _, e := range files {
+					list = append(list, filepath.Join(home, folder, e.Name()))
+				}
+			}
+		}
 	}
-	other, err := os.Stat(b)
-	return err == nil && os.SameFile(one, other)
+	return list
 }
 
 // Stamp tells one state of a file from another. The zero value is that of a missing one.
@@ -135,27 +169,33 @@ func (l Locator) Stamp(f File) Stamp {
 // Read reads a file. Links that lead out of the home folder in which it is are not followed; what they
 // lead to in it is judged as the file is. An error wraps [fs.ErrNotExist] if there is none.
 func (l Locator) Read(f File) ([]byte, error) {
+	data, _, err := l.read(f)
+	return data, err
+}
+
+// read is Read; real is the path of what was judged and read, without links.
+func (l Locator) read(f File) (data []byte, real string, err error) {
 	info, real, in, err := l.open(f)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer in.Close()
-	if err := l.refuse(real, f.Name); err != nil {
-		return nil, err
+	if err := cmp.Or(l.refuse(real, f.Name), l.refuseSame(info, f.Name)); err != nil {
+		return nil, "", err
 	}
 	if info.Size() > MaxSize {
-		return nil, fmt.Errorf("%q has more than %d MB", f.Name, MaxSize>>20)
+		return nil, "", fmt.Errorf("%q has more than %d MB", f.Name, MaxSize>>20)
 	}
-	data, err := io.ReadAll(io.LimitReader(in, MaxSize+1))
+	data, err = io.ReadAll(io.LimitReader(in, MaxSize+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("read %q: %w", f.Name, err)
+		return nil, "", fmt.Errorf("read %q: %w", f.Name, err)
 	case len(data) > MaxSize:
-		return nil, fmt.Errorf("%q has more than %d MB", f.Name, MaxSize>>20)
+		return nil, "", fmt.Errorf("%q has more than %d MB", f.Name, MaxSize>>20)
 	case l.HoldsKey != nil && l.HoldsKey(string(data)):
-		return nil, fmt.Errorf("%q holds a key of Hermes itself, which commands never get: give them one of their own", f.Name)
+		return nil, "", fmt.Errorf("%q holds a key of Hermes itself, which commands never get: give them one of their own", f.Name)
 	}
-	return data, nil
+	return data, real, nil
 }
 
 // open opens a file as what it is after following links: real is its path then.

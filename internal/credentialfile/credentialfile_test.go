@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -160,4 +161,78 @@ func TestASetReadsWhatHasChanged(t *testing.T) {
 	expect(false, ".aws/credentials=other later=now", 0)
 	expect(false, "", 0)
 	expect(true, ".aws/credentials=other .hermes/google.json=google later=now", 0)
+}
+
+// TestCopiesOfWhatHermesKeepsAreRefused: those beside the original, and the same file under another name, of every profile.
+func TestCopiesOfWhatHermesKeepsAreRefused(t *testing.T) {
+	t.Parallel()
+	l, dir := home(t)
+	l.Home = filepath.Join(l.Home, "profiles", "work")
+	l.HoldsKey = nil // as with a key that is not used any more
+	for _, name := range []string{".env.bak", ".env~", "#.env#", ".env-old", "auth.json.bak", ".auth.json.ABCDEFGHIJKL.tmp", ".audit.key.swp", "config.yaml.old", ".anthropic_oauth.json.1"} {
+		for _, home := range []string{l.Home, filepath.Join(dir, ".hermes"), filepath.Join(dir, ".hermes", "profiles", "other")} {
+			at := filepath.Join(home, name)
+			put(t, at, "kept")
+			if f, err := l.Locate(at); err == nil || !strings.Contains(err.Error(), "a file of Hermes itself") {
+				t.Errorf("%s: %+v, %v", at, f, err)
+			}
+		}
+	}
+	for _, name := range []string{".envoy.json", "environment.json", "google-auth.json", "my-config.yaml"} {
+		put(t, filepath.Join(l.Home, name), "of the user")
+		if f, err := l.Locate(name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if _, err := l.Read(f); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for i, name := range []string{".hermes/.env", ".hermes/auth.json", ".hermes/mcp-tokens/a.json", ".hermes/profiles/other/.env", ".hermes/profiles/work/auth.json"} {
+		link := "hard" + string(rune('0'+i))
+		put(t, filepath.Join(dir, name), "kept")
+		if err := os.Link(filepath.Join(dir, name), filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+		f, err := l.Locate("~/" + link)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if data, err := l.Read(f); err == nil || data != nil || !strings.Contains(err.Error(), "a login that Hermes uses") {
+			t.Errorf("%s as %s: %q, %v", name, link, data, err)
+		}
+	}
+}
+
+// TestASkillNamesNoFileOfAnotherProfile.
+func TestASkillNamesNoFileOfAnotherProfile(t *testing.T) {
+	t.Parallel()
+	l, _ := home(t)
+	for _, name := range []string{"profiles/other/google.json", "./profiles//other/google.json"} {
+		if f, err := l.LocateOwn(name); err == nil {
+			t.Errorf("a skill gets %+v", f)
+		}
+	}
+}
+
+// TestSourcesAreWhatWasRead: a link of the user's home to a file in that of Hermes is one of Hermes' home, which is given and
+// not granted, and so is one of another profile's.
+func TestSourcesAreWhatWasRead(t *testing.T) {
+	t.Parallel()
+	l, dir := home(t)
+	l.Home = filepath.Join(l.Home, "profiles", "work")
+	put(t, filepath.Join(l.Home, "mine.json"), "mine")
+	if err := os.Symlink(filepath.Join(dir, ".hermes", "google.json"), filepath.Join(dir, "link")); err != nil {
+		t.Skip(err)
+	}
+	s, problems := credentialfile.NewSet(l, []string{"~/link", "mine.json", "~/.aws/credentials"}, nil)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	google, mine, aws := filepath.Join(dir, ".hermes", "google.json"), filepath.Join(l.Home, "mine.json"), filepath.Join(dir, ".aws", "credentials")
+	if own, others := s.Sources(true), s.Sources(false); !slices.Equal(own, []string{google, mine}) || !slices.Equal(others, []string{aws}) {
+		t.Errorf("own %q, others %q", own, others)
+	}
+	read, _ := s.Changed(true)
+	if len(read) != 3 || read[0].Real != google {
+		t.Errorf("read %+v", read)
+	}
 }

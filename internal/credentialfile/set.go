@@ -14,6 +14,8 @@ const Most = 64
 type Content struct {
 	File
 	Data []byte
+	// Real is the path of what was read, with links followed. Following Source again may lead elsewhere.
+	Real string
 }
 
 // Set reads the files of one place. It is used by one goroutine at a time.
@@ -61,14 +63,14 @@ func (s *Set) Changed(all bool) (read []Content, problems []error) {
 			continue
 		}
 		s.seen[i] = now
-		data, err := s.locator.Read(f)
+		data, real, err := s.locator.read(f)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			problems = append(problems, errors.New("the file "+f.Name+" is missing on this machine"))
 		case err != nil:
 			problems = append(problems, err)
 		default:
-			read = append(read, Content{File: f, Data: data})
+			read = append(read, Content{f, data, real})
 		}
 	}
 	return read, problems
@@ -78,15 +80,23 @@ func (s *Set) Changed(all bool) (read []Content, problems []error) {
 // Hermes, or the others. It may be called concurrently.
 func (s *Set) Sources(own bool) (list []string) {
 	for _, f := range s.files {
-		if f.base == s.locator.Home != own {
-			continue
-		}
-		if _, err := s.locator.Read(f); err != nil {
-			continue
-		}
-		if real, err := filepath.EvalSymlinks(f.Source); err == nil {
+		if _, real, err := s.locator.read(f); err == nil && s.locator.inHome(real) == own {
 			list = append(list, real)
 		}
 	}
 	return list
+}
+
+// inHome reports whether a path without links is in a home of Hermes.
+func (l Locator) inHome(real string) bool {
+	for _, home := range []string{l.Home, l.Rules.State} {
+		home, err := filepath.EvalSymlinks(home)
+		if err != nil || !filepath.IsAbs(home) {
+			continue
+		}
+		if rel, err := filepath.Rel(home, real); err == nil && filepath.IsLocal(rel) {
+			return true
+		}
+	}
+	return false
 }

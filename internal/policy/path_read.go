@@ -46,7 +46,25 @@ func (r PathRules) ofHermes(p string) bool {
 		if len(names) > 2 && names[0] == "profiles" {
 			names = names[2:]
 		}
+		if len(names) == 1 && copyOfSecret(names[0]) {
+			return true
+		}
 		if row, ok := first(AtState, names); ok && row.Kind != free && row.segments[0].text != "**" {
+			return true
+		}
+	}
+	return false
+}
+
+// copyOfSecret reports whether a name is that of a file with keys or settings, or of a copy that a user,
+// an editor or a crash left beside it: .env.bak, .auth.json.ABC.tmp, #.env#.
+func copyOfSecret(name string) bool {
+	base := strings.TrimLeft(name, "#.")
+	if rest, ok := strings.CutPrefix(base, "env"); ok && base != name && (rest == "" || rest[0] < 'a' || rest[0] > 'z') {
+		return true
+	}
+	for _, of := range [...]string{"auth.json", "audit.key", "anthropic_oauth.json", "config.yaml", "permissions.yaml"} {
+		if strings.HasPrefix(base, of) {
 			return true
 		}
 	}
