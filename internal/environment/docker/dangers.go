@@ -166,6 +166,20 @@ func dangersOf(c Config) (d dangers) {
 	return d
 }
 
+// mountable lists the files that commands in the container cannot replace on the host.
+func mountable(c Config) []HomeFile {
+	files := slices.Clone(c.Files)
+	c.Files = nil
+	var folders []string
+	for _, dir := range dangersOf(c).writable {
+		folders = append(folders, dir)
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			folders = append(folders, real)
+		}
+	}
+	return slices.DeleteFunc(files, func(f HomeFile) bool { return below(f.Source, folders...) })
+}
+
 // option judges one of the extra arguments.
 func (d *dangers) option(o option, engine string) {
 	value := strings.ToLower(o.value)

@@ -92,7 +92,8 @@ type Mounts struct {
 	Volumes  []string
 	UserHome string
 	// Files are files that commands may read in their home folder. A container that is kept gets
-	// none of them: it could not start again without them, and would show what they were.
+	// none of them: it could not start again without them, and would show what they were. Nor are those
+	// mounted that commands could replace: an engine follows a link when it starts the container again.
 	Files []HomeFile
 }
 
@@ -156,6 +157,7 @@ func New(c Config) (*Runner, error) {
 	if c.Lifetime > 0 {
 		c.Lifetime = max(c.Lifetime, 3*time.Second)
 	}
+	c.Files = mountable(c)
 	r := &Runner{config: c, plan: newPlan(c), dangers: dangersOf(c), turn: make(chan struct{}, 1)}
 	r.life, r.end = context.WithCancel(context.Background())
 	return r, nil

@@ -80,6 +80,38 @@ func TestFilesAreMountedForReading(t *testing.T) {
 	})
 }
 
+// TestAFileThatCommandsCanReplaceIsNotMounted: the engine would follow a link that they put there, to any file of this
+// machine, when the container starts again. It is copied.
+func TestAFileThatCommandsCanReplaceIsNotMounted(t *testing.T) {
+	both(t, func(t *testing.T, e *enginetest.Engine) {
+		for name, set := range map[string]func(c *docker.Config, dir string){
+			"workspace": func(c *docker.Config, dir string) { c.Workspace = dir },
+			"volume":    func(c *docker.Config, dir string) { c.Volumes = []string{dir + ":/workspace"} },
+			"argument": func(c *docker.Config, dir string) {
+				c.ExtraArgs = []string{"--mount=type=bind,source=" + dir + ",target=/workspace"}
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				c := config(t, e)
+				source, other := mustFile(t, "named"), mustFile(t, "not-named")
+				set(&c, filepath.Dir(source))
+				c.Files = []docker.HomeFile{{Source: source, Path: ".key"}}
+				r := open(t, e, c)
+				env := remote.New(remote.Config{Runner: r, Carry: carrier{".key", "named"}})
+				if got := said(t, env, "cat ~/.key; rm '/workspace/a, b'; ln -s '"+other+"' '/workspace/a, b'"); got != "named" {
+					t.Errorf("got %q, %q", got, env.Untold())
+				}
+				if _, err := e.Run(t.Context(), "stop", "--time", "1", r.Name()); err != nil {
+					t.Fatal(err)
+				}
+				if got := said(t, env, "cat ~/.key"); got != "named" {
+					t.Errorf("after the next start it has %q, %q", got, env.Untold())
+				}
+			})
+		}
+	})
+}
+
 // TestAKeptContainerKeepsNoFile: they are copied for the session, and it starts again when they are gone here.
 func TestAKeptContainerKeepsNoFile(t *testing.T) {
 	both(t, func(t *testing.T, e *enginetest.Engine) {
