@@ -53,8 +53,11 @@ var carryScript string
 //go:embed uncarry.sh
 var uncarryScript string
 
-// exitKept is the exit code of carry.sh for a file that is not replaced.
-const exitKept = 48
+// The exit codes of carry.sh for a file that is not replaced, and for one that would be outside of the home folder.
+const (
+	exitKept = 48
+	exitOut  = 49
+)
 
 // carry puts the files that have changed into the place. What fails is told, and hinders no command.
 func (p *place) carry(ctx context.Context, f *facts) {
@@ -111,6 +114,8 @@ func (p *place) put(ctx context.Context, f *facts, file CarriedFile) error {
 		return errors.New("there is a file of this name that the user there may not read")
 	case code == exitKept:
 		return errors.New("there is another file of this name, or it was changed there; it was kept")
+	case code == exitOut:
+		return errors.New("a link there leads its folder, or ~/.hermes, out of the home folder")
 	case code != 0:
 		return fmt.Errorf("%s (exit status %d)", firstLine(problem.String()), code)
 	}

@@ -213,3 +213,65 @@ func TestAnotherPlaceGetsTheFilesAgain(t *testing.T) {
 		t.Errorf("a file that was removed there came back: %q, %v", out.String(), err)
 	}
 }
+
+// TestLinksOfThePlaceLeadNoFileOut of the home folder there, such as into a folder of this machine that is mounted; and
+// links in the home folder are followed.
+func TestLinksOfThePlaceLeadNoFileOut(t *testing.T) {
+	t.Parallel()
+	for _, shell := range shells {
+		for link, want := range map[string]string{".aws": "a/key", ".hermes": "", "a": ".aws/key"} {
+			t.Run(shell+" "+link, func(t *testing.T) {
+				t.Parallel()
+				h := newHost(t, shell)
+				t.Cleanup(func() { h.check(t) })
+				h.inHome(t, "dotfiles/x", "")
+				outside := filepath.Join(h.dir, "work", "outside")
+				if err := errors.Join(os.Mkdir(outside, 0o700), os.Symlink(outside, filepath.Join(h.dir, "home", link)), os.Symlink("dotfiles", filepath.Join(h.dir, "home", "in"))); err != nil {
+					t.Fatal(err)
+				}
+				e := remote.New(remote.Config{Runner: h, Shell: h.shell, Carry: carrier(map[string]string{".aws/key": "secret", "a/key": "secret", "in/sub/key": "secret"})})
+				output(t, e, "true")
+				left, err := os.ReadDir(outside)
+				if err != nil || len(left) > 0 {
+					t.Errorf("outside of the home has %v, %v", left, err)
+				}
+				told := strings.Join(e.Untold(), "\n")
+				if !strings.Contains(told, "out of the home folder") {
+					t.Errorf("told %q", told)
+				}
+				if want != "" && (h.homeHas(want) != "secret" || h.homeHas("dotfiles/sub/key") != "secret") {
+					t.Errorf("%s has %q, that in the home %q", want, h.homeHas(want), h.homeHas("dotfiles/sub/key"))
+				}
+				if err := e.Close(); err != nil {
+					t.Error(err)
+				}
+				if got := h.homeHas("dotfiles/sub/key"); got != "none" {
+					t.Errorf("after the session: %q", got)
+				}
+			})
+		}
+	}
+}
+
+// TestWithoutAHomeNothingIsPut into the folder in which scripts begin, which may be the workspace.
+func TestWithoutAHomeNothingIsPut(t *testing.T) {
+	t.Parallel()
+	for _, home := range []string{"HOME=relative", "HOME=."} {
+		h := newHost(t, "dash")
+		t.Cleanup(func() { h.check(t) })
+		h.env = append(slices.DeleteFunc(slices.Clone(h.env), func(v string) bool { return strings.HasPrefix(v, "HOME=") }), home)
+		if err := os.Mkdir(filepath.Join(h.dir, "work", "relative"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		e := remote.New(remote.Config{Runner: h, Shell: h.shell, Carry: carrier(map[string]string{".key": "secret"})})
+		if got := output(t, e, "find . -name .key -o -name .hermes"); got != "" {
+			t.Errorf("%s: it was put into %q", home, got)
+		}
+		if told := strings.Join(e.Untold(), "\n"); !strings.Contains(told, "no home folder") {
+			t.Errorf("%s: told %q", home, told)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

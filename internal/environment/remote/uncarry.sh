@@ -1,6 +1,8 @@
 # Removes what the program $2 put below the home folder, which is $1 if the place does not say it: as it
 # is in the records that carry.sh makes, unless another program uses it, or it was changed there.
-cd -P -- "${HOME:-$1}" 2>/dev/null && cd -P -- .hermes/credential-files 2>/dev/null || exit 0
+h=${HOME:-$1}
+case $h in /*) ;; *) exit 0 ;; esac
+cd -P -- "$h" 2>/dev/null && cd -P -- .hermes/credential-files 2>/dev/null || exit 0
 sum() { { sha256sum <"$1" || shasum -a 256 <"$1" || cksum <"$1"; } 2>/dev/null; }
 rm -f -- "$2"-*
 for h in *."$2"; do
