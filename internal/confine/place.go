@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -32,6 +34,7 @@ type place struct {
 	running int             // commands in it
 	stale   bool            // the workspace has something now that it does not protect
 	allowed []string        // what the user allowed of the protected paths
+	files   files           // those that it shows by themselves
 	folders []string        // outside of the workspace, that needs allow to write
 	ends    bool            // end was called
 	last    map[string]bool // what was mounted then
@@ -71,6 +74,7 @@ func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, erro
 	if real, err := filepath.EvalSymlinks(w.config.Workspace); err != nil || real != w.config.Workspace {
 		return nil, &planError{fmt.Errorf("the workspace %s is not the folder any more that it was; open it again", w.config.Workspace)}
 	}
+	shown := filesAt(w.named(), k) // before they are opened: a later one is another one
 	given, err := w.given()
 	if err != nil {
 		return nil, &planError{err}
@@ -111,7 +115,7 @@ func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, erro
 		return nil, err
 	}
 	w.serveKeys(p, keeper)
-	at := &place{plan: p, keeper: keeper, allowed: opened, folders: w.foldersOf(k)}
+	at := &place{plan: p, keeper: keeper, allowed: opened, files: shown, folders: w.foldersOf(k)}
 	if l := keeper.Listener(); l != nil {
 		at.port = l.Addr().(*net.TCPAddr).Port
 		w.serving.Go(func() { _ = w.session.Serve(l) }) // ends with the session or the keeper
@@ -264,3 +268,31 @@ func pathOf(environ []string) []string {
 	}
 	return nil
 }
+
+// named lists the files of Config.Given.
+func (w *Walls) named() []string {
+	if w.config.Given == nil {
+		return nil
+	}
+	return w.config.Given()
+}
+
+// files are regular files by their paths. Walls show a file and not its name: when a program has put
+// another one in its place, as with a login that it renews, commands need new walls to read it.
+type files map[string]fs.FileInfo
+
+// filesAt returns what is at the paths now that are given, and that a key lets commands read.
+func filesAt(given []string, k key) files {
+	all := files{}
+	for _, paths := range [][]string{given, grantsOf(k).Read} {
+		for _, at := range paths {
+			if info, err := os.Lstat(at); err == nil && info.Mode().IsRegular() {
+				all[at] = info
+			}
+		}
+	}
+	return all
+}
+
+// same reports whether these are the same files.
+func (f files) same(others files) bool { return maps.EqualFunc(f, others, os.SameFile) }

@@ -47,9 +47,7 @@ func (w *Walls) given() ([]string, error) {
 	if program, err := ownProgram(); err == nil {
 		list = append(list, program)
 	}
-	if w.config.Given != nil {
-		list = append(list, w.config.Given()...)
-	}
+	list = append(list, w.named()...)
 	if w.swap == nil {
 		return list, nil
 	}

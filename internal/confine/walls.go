@@ -31,7 +31,7 @@ type Config struct {
 	// It is asked before each command.
 	Granted func() []hermes.Need
 	// Given lists files that commands may read also if they are in Hermes' own home; nil is none. They
-	// are not of Hermes itself. It is asked when walls are built.
+	// are not of Hermes itself. It is asked before each command.
 	Given func() []string
 	// Read returns the untrusted text that the session has read by now, as in
 	// [hermes.Message.Provenance]; nil means nothing. It is asked for each request that changes
@@ -134,6 +134,7 @@ func (w *Walls) at(ctx context.Context, k key) (*place, error) {
 // it: what is not protected there is compared and restored. If it would show a file with
 // secrets it is ended all the same. k is the place that is wanted.
 func (w *Walls) prune(k key) {
+	given := w.named()
 	maps.DeleteFunc(w.places, func(of key, at *place) bool {
 		select {
 		case <-at.keeper.Gone():
@@ -142,7 +143,7 @@ func (w *Walls) prune(k key) {
 			}
 		default:
 			shown := at.lose()
-			at.stale = at.stale || w.reopened(at)
+			at.stale = at.stale || w.reopened(at) || !at.files.same(filesAt(given, of))
 			if shown != "" && !at.keeper.Empty() {
 				w.doubt()
 				w.program.config.Log.Warn("what ran in the sandbox was ended: a file with secrets was replaced, and would have been readable there", "path", shown, "session", w.config.Session)
