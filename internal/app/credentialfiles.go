@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"slices"
+	"sync"
 
 	"hermes"
 	"hermes/internal/config"
@@ -22,6 +23,16 @@ type carriedFiles struct {
 // credentialFiles finds the files that the user, and the skills that are offered, name. Those of skills are the
 // ones of Hermes' home only, and of the same skills whose variables are passed on.
 func (a *App) credentialFiles(cfg *config.Config) carriedFiles {
+	var c carriedFiles
+	c.set, c.refused = credentialfile.NewSet(a.locator(cfg), cfg.Terminal().CredentialFiles, a.skillFiles(context.Background()))
+	for _, err := range c.refused {
+		a.log().Warn("a file is not passed to commands", "setting", "terminal.credential_files", "err", err)
+	}
+	return c
+}
+
+// locator says what names of files mean.
+func (a *App) locator(cfg *config.Config) credentialfile.Locator {
 	userHome, _ := os.UserHomeDir() // without one, no file is found in it
 	variables := a.variables(cfg)
 	l := credentialfile.Locator{
@@ -33,12 +44,7 @@ func (a *App) credentialFiles(cfg *config.Config) carriedFiles {
 			l.Logins = append(l.Logins, at)
 		}
 	}
-	var c carriedFiles
-	c.set, c.refused = credentialfile.NewSet(l, cfg.Terminal().CredentialFiles, a.skillFiles(context.Background()))
-	for _, err := range c.refused {
-		a.log().Warn("a file is not passed to commands", "setting", "terminal.credential_files", "err", err)
-	}
-	return c
+	return l
 }
 
 // skillFiles lists the files that skills want passed to commands.
@@ -127,15 +133,26 @@ func (c carriedFiles) given() []string { return c.set.Sources(true) }
 // untold is implemented by environments that get files of this machine.
 type untold interface{ Untold() []string }
 
-// carriedHook tells the user what a place did not get.
-func carriedHook() hermes.Hook {
+// carriedHook tells the user what a place did not get, and once what commands on this machine do not.
+func (a *App) carriedHook(cfg *config.Config) hermes.Hook {
+	here := func() []string { // only of the setting: a skill says itself what it lacks
+		set, refused := credentialfile.NewSet(a.locator(cfg), cfg.Terminal().CredentialFiles, nil)
+		_, problems := (&carrier{set, refused}).Changed(true)
+		return problems
+	}
+	var told sync.Once
 	return hermes.Hook{Name: "credential files", AfterTool: func(_ context.Context, c *hermes.Call, _ *hermes.Result) {
-		env, ok := c.Host.Environment().(untold)
 		n, tells := c.Host.(hermes.Notifier)
-		if !ok || !tells {
+		if !tells {
 			return
 		}
-		for _, text := range slices.Compact(env.Untold()) {
+		var list []string
+		if env, ok := c.Host.Environment().(untold); ok {
+			list = env.Untold()
+		} else {
+			told.Do(func() { list = here() })
+		}
+		for _, text := range slices.Compact(list) {
 			n.Notify(hermes.Notice{Level: hermes.NoticeWarning, Text: text})
 		}
 	}}

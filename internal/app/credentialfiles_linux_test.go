@@ -106,6 +106,21 @@ func TestCredentialFilesGetToThePlace(t *testing.T) {
 	}
 }
 
+// TestCredentialFilesHereAreTold: a name that is refused or missing is told once, also if commands run on this machine.
+func TestCredentialFilesHereAreTold(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.AllowOnce)
+	s.config = "terminal: {credential_files: [google.json, gone.json, .env, /etc/hostname]}\n"
+	s.own("google.json", "here")
+	s.say(`CALL terminal {"command":"true"}`)
+	s.say(`CALL terminal {"command":"true"}`)
+	for want, n := range map[string]int{"gone.json is missing": 1, `".env" is a file of Hermes itself`: 1, `"/etc/hostname" is neither`: 1, "google.json": 0} {
+		if got := s.warnings(want); len(got) != n {
+			t.Errorf("%q is told in %q, not %d times", want, got, n)
+		}
+	}
+}
+
 // TestCredentialFilesInAContainer of a real engine: mounted for reading into one of the session alone, copied into one that is kept.
 func TestCredentialFilesInAContainer(t *testing.T) {
 	t.Parallel()

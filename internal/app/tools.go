@@ -56,7 +56,7 @@ func (a *App) makeTooling() *tooling {
 	}
 	return &tooling{
 		sets: sets, files: files, shell: shell,
-		hooks:     hook.New(a.log(), files.Hook(), shell.Hook(), scripts.Hook(), a.watch().Hook(), a.learningHook(), a.review().Hook(), kept.Hook(), a.checkpointHook(cfg, stores), carriedHook()),
+		hooks:     hook.New(a.log(), files.Hook(), shell.Hook(), scripts.Hook(), a.watch().Hook(), a.learningHook(), a.review().Hook(), kept.Hook(), a.checkpointHook(cfg, stores), a.carriedHook(cfg)),
 		catalogue: toolset.NewCatalogue(sets, toolset.ParseCustom(cfg.CustomToolsets()), a.opts.Now),
 	}
 }
