@@ -151,21 +151,6 @@ func (l Locator) secrets() (list []string) {
 	return list
 }
 
-// Stamp tells one state of a file from another. The zero value is that of a missing one.
-type Stamp struct {
-	size, modified int64
-	mode           fs.FileMode
-}
-
-// Stamp returns the state of a file.
-func (l Locator) Stamp(f File) Stamp {
-	info, err := os.Stat(f.Source)
-	if err != nil {
-		return Stamp{}
-	}
-	return Stamp{size: info.Size(), modified: info.ModTime().UnixNano(), mode: info.Mode()}
-}
-
 // Read reads a file. Links that lead out of the home folder in which it is are not followed; what they
 // lead to in it is judged as the file is. An error wraps [fs.ErrNotExist] if there is none.
 func (l Locator) Read(f File) ([]byte, error) {

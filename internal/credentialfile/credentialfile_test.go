@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hermes/internal/credentialfile"
 	"hermes/internal/policy"
@@ -234,5 +235,31 @@ func TestSourcesAreWhatWasRead(t *testing.T) {
 	read, _ := s.Changed(true)
 	if len(read) != 3 || read[0].Real != google {
 		t.Errorf("read %+v", read)
+	}
+}
+
+// TestAFileOfTheSameSizeAndTimeIsAnotherOne, as those are that come out of an archive.
+func TestAFileOfTheSameSizeAndTimeIsAnotherOne(t *testing.T) {
+	t.Parallel()
+	l, dir := home(t)
+	at, next := filepath.Join(dir, ".aws", "credentials"), filepath.Join(dir, "next")
+	put(t, next, "new")
+	for _, name := range []string{at, next} {
+		if err := os.Chtimes(name, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, _ := credentialfile.NewSet(l, []string{"~/.aws/credentials"}, nil)
+	if read, _ := s.Changed(true); len(read) != 1 {
+		t.Fatal(read)
+	}
+	if err := os.Rename(next, at); err != nil {
+		t.Fatal(err)
+	}
+	if read, _ := s.Changed(false); len(read) != 1 || string(read[0].Data) != "new" {
+		t.Errorf("read %+v", read)
+	}
+	if read, problems := s.Changed(false); len(read)+len(problems) > 0 {
+		t.Errorf("again: %+v, %v", read, problems)
 	}
 }

@@ -3,6 +3,7 @@ package credentialfile
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 )
@@ -22,7 +23,7 @@ type Content struct {
 type Set struct {
 	locator Locator
 	files   []File
-	seen    []Stamp
+	seen    []fs.FileInfo // nil for a missing one
 }
 
 // NewSet returns the set of files that the user names, and of those that skills name. problems says which
@@ -47,7 +48,7 @@ func NewSet(l Locator, named, bySkills []string) (s *Set, problems []error) {
 	for _, name := range bySkills {
 		add(l.LocateOwn(name))
 	}
-	s.seen = make([]Stamp, len(s.files))
+	s.seen = make([]fs.FileInfo, len(s.files))
 	return s, problems
 }
 
@@ -58,8 +59,11 @@ func (s *Set) Files() []File { return slices.Clone(s.files) }
 // or refused is among the problems, once for each change.
 func (s *Set) Changed(all bool) (read []Content, problems []error) {
 	for i, f := range s.files {
-		now := s.locator.Stamp(f)
-		if !all && now == s.seen[i] {
+		now, err := os.Stat(f.Source)
+		if err != nil {
+			now = nil
+		}
+		if !all && unchanged(s.seen[i], now) {
 			continue
 		}
 		s.seen[i] = now
@@ -74,6 +78,14 @@ func (s *Set) Changed(all bool) (read []Content, problems []error) {
 		}
 	}
 	return read, problems
+}
+
+// unchanged compares what is known of a file: one that was put in its place may have the same size and time.
+func unchanged(a, b fs.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode()
 }
 
 // Sources lists the paths, with links followed, of the files that may be read now: those in the home of
