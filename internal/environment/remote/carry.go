@@ -76,6 +76,10 @@ func (p *place) carry(ctx context.Context, f *facts) {
 	for _, file := range files {
 		if err := p.put(ctx, f, file); err != nil {
 			c.begun = c.begun && !errors.Is(err, errCut) // else all of them again
+			if ctx.Err() != nil {
+				c.begun = false
+				return // the user has stopped the command, and no file failed
+			}
 			c.tell(fmt.Sprintf("Commands do not get this machine's ~/%s: %v.", file.Path, err))
 		}
 	}

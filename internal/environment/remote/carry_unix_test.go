@@ -3,6 +3,7 @@
 package remote_test
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"os"
@@ -273,5 +274,34 @@ func TestWithoutAHomeNothingIsPut(t *testing.T) {
 		if err := e.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestAStoppedCommandIsNoFailureOfFiles: nothing is told, and the next command gets them.
+func TestAStoppedCommandIsNoFailureOfFiles(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, "dash")
+	t.Cleanup(func() { h.check(t) })
+	ctx, stop := context.WithCancel(t.Context())
+	h.before = func(of context.Context, s remote.Script) error {
+		if s.Stdin == nil || ctx.Err() != nil {
+			return nil
+		}
+		stop()
+		<-of.Done()
+		return context.Cause(of)
+	}
+	e := remote.New(remote.Config{Runner: h, Shell: h.shell, Carry: carrier(map[string]string{".key": "secret"})})
+	if _, err := e.Exec(ctx, hermes.Command{Line: "true"}); err == nil {
+		t.Error("a command that was stopped ran")
+	}
+	if told := e.Untold(); len(told) > 0 {
+		t.Errorf("told %q", told)
+	}
+	if got := output(t, e, "cat ~/.key"); got != "secret" || len(e.Untold()) > 0 {
+		t.Errorf("the next command has %q", got)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
 	}
 }
