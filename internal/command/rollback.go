@@ -234,6 +234,13 @@ func (r *rolling) back(ctx context.Context, snap checkpoint.Snapshot, file strin
 	if errors.Is(err, checkpoint.ErrStale) {
 		return p.ask(r.line, "Files changed in this moment, so nothing was done."), nil
 	}
+	if errors.Is(err, errSaid) {
+		if err := r.open(ctx); err != nil {
+			return Result{}, err
+		}
+		r.agreed, r.seen = false, "another" // the user is shown what would happen now
+		return r.back(ctx, snap, file)
+	}
 	if errors.Is(err, errPartly) {
 		return Result{Text: outcome(did, since{}) + "\nThe messages stay, since not all files were restored. Roll back again when they can be, or go on without the last exchanges with `/branch --back N`.\n"}, nil
 	}
@@ -241,6 +248,25 @@ func (r *rolling) back(ctx context.Context, snap checkpoint.Snapshot, file strin
 		return Result{}, err
 	}
 	return Result{Text: outcome(did, gone)}, nil
+}
+
+// errSaid means that the conversation is not the one any more that the user was shown.
+var errSaid = errors.New("the conversation changed")
+
+// unsaid fails if the conversation has another end than when it was looked at.
+func (r *rolling) unsaid(ctx context.Context) error {
+	now, err := r.Session.State(ctx)
+	if err == nil && lastOf(now.Transcript) != lastOf(r.state.Transcript) {
+		err = errSaid
+	}
+	return err
+}
+
+func lastOf(list []hermes.Message) int64 {
+	if len(list) == 0 {
+		return 0
+	}
+	return list[len(list)-1].ID
 }
 
 // errPartly means that some steps of a rollback failed, so that its messages stay.
@@ -254,6 +280,9 @@ func (r *rolling) restore(ctx context.Context, plan checkpoint.Plan, gone *since
 	err = r.Session.Rollback(ctx, gone.from, idsOf(gone.back), func(ctx context.Context) error {
 		meta := checkpoint.Meta{Session: id, Reason: fmt.Sprint("before rolling back to ", plan.Snapshot.Number)}
 		if gone.any() {
+			if err := r.unsaid(ctx); err != nil { // nothing can be said from here on
+				return err
+			}
 			snap := plan.Snapshot
 			is := checkpoint.Rollback{Session: id, Folder: plan.Folder, Snapshot: snap.ID, Number: snap.Number, Message: gone.from}
 			if len(gone.back) > 0 {
@@ -332,7 +361,8 @@ func (r *rolling) since(ctx context.Context, snap checkpoint.Snapshot) (since, e
 		if err != nil {
 			return since{}, err
 		}
-		if own := snap.Session == r.Session.ID() && snap.Turn != ""; !kin && !own { // a tool made it in a turn
+		own := snap.Session == r.Session.ID()
+		if made := snap.Turn != "" || snap.Position().Message != 0; !made || !kin && !own { // a tool made it in a turn
 			return since{stays: "the checkpoint belongs to another conversation, or was made by a rollback"}, nil
 		}
 		for n, m := range list { // what a child, or the session before a branch, did was asked for then

@@ -111,11 +111,14 @@ func TestRollbackFindsTheMessagesSinceACheckpoint(t *testing.T) {
 		"they are back":            {meta: checkpoint.Meta{Session: "me", At: []byte(`{"replaced":{"after":2,"messages":[3,4,5]}}`)}, list: whole, stays: "as they were at the checkpoint"},
 		"they are not stored":      {meta: checkpoint.Meta{Session: "me", At: []byte(`{"replaced":{"after":2,"messages":[8,10]}}`)}, list: whole, stays: "not stored any more"},
 		"a rollback of another":    {meta: checkpoint.Meta{Session: "other", At: []byte(`{"replaced":{"after":2,"messages":[8]}}`)}, list: whole, stays: "another conversation"},
+		"a rollback before it":     {meta: checkpoint.Meta{Session: "before", At: []byte(`{"replaced":{"after":2,"messages":[8]}}`)}, list: whole, stays: "made by a rollback"},
+		"of files, before it":      {meta: checkpoint.Meta{Session: "before"}, list: whole, stays: "made by a rollback"},
+		"they were compressed":     {meta: checkpoint.Meta{Session: "me", At: []byte(`{"replaced":{"after":2,"messages":[8,10]}}`)}, list: []hermes.Message{whole[0], whole[1], summary, whole[4]}, stays: "compressed"},
 		"of no session":            {meta: checkpoint.Meta{Reason: "by hand"}, list: whole, stays: "no conversation"},
 		"made by a tool":           {meta: checkpoint.Meta{Session: "me", Turn: "2"}, list: whole, from: 3},
 		"before a rollback":        {meta: checkpoint.Meta{Session: "me"}, list: whole, stays: "by a rollback"},
 		"damaged":                  {meta: checkpoint.Meta{Session: "me", At: []byte(`"x"`)}, list: whole, stays: "by a rollback"},
-		"before all of a branch's": {meta: checkpoint.Meta{Session: "before"}, list: whole[4:], stays: "none of them was written before"},
+		"before all of a branch's": {meta: checkpoint.Meta{Session: "before", Turn: "1"}, list: whole[4:], stays: "none of them was written before"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -175,6 +178,36 @@ func TestRollbackKeepsTheRecordOfWhatIsNotDone(t *testing.T) {
 	}
 }
 
+// TestRollbackRemovesNothingThatItDidNotShow: another client may have said something until the rollback
+// has the session for itself.
+func TestRollbackRemovesNothingThatItDidNotShow(t *testing.T) {
+	t.Parallel()
+	dir, store, _ := folder(t, checkpoint.Meta{Session: "me", At: []byte(`{"message":1}`)})
+	m, late := hermes.UserText("do it"), hermes.UserText("in another window")
+	m.ID, late.ID = 1, 2
+	f := &undoing{fake: &fake{state: session.State{Row: hermes.Session{ID: "me", Dir: dir}, Transcript: []hermes.Message{m}}}}
+	f.meanwhile = func() { f.state.Transcript = []hermes.Message{m, late} }
+	call := command.Call{Session: f, Where: command.Terminal, Checkpoints: store}
+	asked, err := command.Run(t.Context(), "/rollback 1", call)
+	if err != nil || asked.Confirm == "" {
+		t.Fatalf("%+v, %v", asked, err)
+	}
+	again, err := command.Run(t.Context(), asked.ConfirmLine, call)
+	if err != nil || again.Confirm == "" || !strings.Contains(again.Text, "nothing was done") || !strings.Contains(again.Text, "in another window") || f.removed {
+		t.Fatalf("removed: %v, %v, asks %q:\n%s", f.removed, err, again.Confirm, again.Text)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "a.txt")); err != nil {
+		t.Error("a file was restored")
+	}
+	if _, ok, err := store.CutOff("me"); ok || err != nil {
+		t.Errorf("it counts as cut off: %v", err)
+	}
+	f.meanwhile = nil
+	if r, err := command.Run(t.Context(), again.ConfirmLine, call); err != nil || r.Confirm != "" || !f.removed {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // TestRollbackKeepsMessagesOfFilesThatWereNotRestored and names the files.
 func TestRollbackKeepsMessagesOfFilesThatWereNotRestored(t *testing.T) {
 	t.Parallel()
@@ -210,10 +243,14 @@ func TestRollbackKeepsMessagesOfFilesThatWereNotRestored(t *testing.T) {
 // undoing is a session that knows whether messages were removed.
 type undoing struct {
 	*fake
-	removed bool
+	removed   bool
+	meanwhile func() // before it has the session for itself, if set
 }
 
 func (f *undoing) Rollback(ctx context.Context, from int64, back []int64, files func(context.Context) error) error {
+	if f.meanwhile != nil {
+		f.meanwhile()
+	}
 	err := files(ctx)
 	f.removed = err == nil && from != 0
 	return err

@@ -43,6 +43,9 @@ func (r *rolling) replaced(ctx context.Context, was checkpoint.Replaced) (since,
 		i, ids = i+1, ids[1:]
 	}
 	back, err := r.Session.Undone(ctx, ids)
+	if errors.Is(err, hermes.ErrNotFound) && compressed(list) {
+		return since{stays: "the conversation was compressed since"}, nil
+	}
 	if errors.Is(err, hermes.ErrNotFound) {
 		return since{stays: "some that the rollback removed are not stored any more"}, nil
 	}

@@ -83,17 +83,34 @@ func (s *Session) has(id int64) error {
 	return nil
 }
 
-// Undone returns undone messages of the session by their ids, in order. It fails if one is not
-// stored any more.
+// Undone returns undone messages of the session by their ids, in order. It fails with
+// [hermes.ErrNotFound] if one is not stored any more, or is not undone but a part of the
+// transcript, or of what a compression replaced.
 func (s *Session) Undone(ctx context.Context, ids []int64) ([]hermes.Message, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	list, err := s.cfg.Store.Messages(ctx, s.id, hermes.Range{Hidden: true, After: slices.Min(ids) - 1, Before: slices.Max(ids) + 1})
+	part := hermes.Range{After: slices.Min(ids) - 1, Before: slices.Max(ids) + 1}
+	wanted := map[int64]bool{}
+	for _, id := range ids {
+		wanted[id] = true
+	}
+	for _, not := range []hermes.Range{{Raw: true}, {}} {
+		not.After, not.Before = part.After, part.Before
+		list, err := s.cfg.Store.Messages(ctx, s.id, not)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range list {
+			delete(wanted, m.ID)
+		}
+	}
+	part.Hidden = true
+	list, err := s.cfg.Store.Messages(ctx, s.id, part)
 	if err != nil {
 		return nil, err
 	}
-	list = slices.DeleteFunc(list, func(m hermes.Message) bool { return !slices.Contains(ids, m.ID) })
+	list = slices.DeleteFunc(list, func(m hermes.Message) bool { return !wanted[m.ID] })
 	if len(list) != len(ids) {
 		return nil, fmt.Errorf("%d of %d undone messages: %w", len(list), len(ids), hermes.ErrNotFound)
 	}

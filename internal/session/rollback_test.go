@@ -227,8 +227,34 @@ func TestRollbackBringsMessagesBack(t *testing.T) {
 	if diff := cmp.Diff(before, stored(t, h.store, s.ID())); diff != "" {
 		t.Errorf("the transcript (-want +got):\n%s", diff)
 	}
+	if list, err := s.Undone(t.Context(), back); !errors.Is(err, hermes.ErrNotFound) {
+		t.Errorf("they are back, and undone: %v, %v", list, err)
+	}
 	st, err := s.State(t.Context())
 	if err != nil || len(st.Transcript) != 4 || st.Transcript[2].ID != gone {
 		t.Errorf("in memory are %v, %v", st.Transcript, err)
+	}
+}
+
+// TestWhatACompressionReplacedIsNotUndone, so that a rollback that cannot bring it back does not begin.
+func TestWhatACompressionReplacedIsNotUndone(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two")), newToolTable())
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	for _, text := range []string{"first", "second"} {
+		submit(t, s, say(text))
+		until[hermes.TurnDone](e)
+	}
+	gone := userMessage(t, s, 1)
+	leases, err := h.store.Leases(t.Context())
+	if err != nil || len(leases) != 1 {
+		t.Fatal(leases, err)
+	}
+	if _, err := h.store.Compact(t.Context(), leases[0], hermes.Compaction{Hide: []int64{gone, gone + 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := s.Undone(t.Context(), []int64{gone, gone + 1}); !errors.Is(err, hermes.ErrNotFound) {
+		t.Errorf("got %v, %v", list, err)
 	}
 }
