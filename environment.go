@@ -112,6 +112,13 @@ type Confined interface {
 	Confine(ctx context.Context) Isolation
 }
 
+// Walled is implemented by environments whose walls depend on what the user allows meanwhile.
+type Walled interface {
+	// WallsMark tells apart the walls of commands that begin at different times: equal marks
+	// mean that both may read and change the same. It builds nothing.
+	WallsMark() string
+}
+
 // Opener is implemented by environments whose walls know what a need would open.
 type Opener interface {
 	// Opens says what a need for a path would open. It looks at the files there, within

@@ -3,6 +3,7 @@ package confine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -227,6 +228,17 @@ func (w *Walls) granted() []hermes.Need {
 		return nil
 	}
 	return w.config.Granted()
+}
+
+// WallsMark lists the paths that the user has allowed all commands, so that it changes when one is
+// allowed or revoked; see [isolation.Marker].
+func (w *Walls) WallsMark() string {
+	mark := keyOf(plan.Command, w.granted()).paths
+	if w.config.Given != nil {
+		given := slices.Sorted(slices.Values(w.config.Given()))
+		mark += fmt.Sprintf("%q", given)
+	}
+	return mark
 }
 
 // Describe says what the walls keep, as far as that is known without building them.

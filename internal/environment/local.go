@@ -126,6 +126,14 @@ func (l *Local) Confine(ctx context.Context) hermes.Isolation {
 	return l.Describe(ctx).Isolation
 }
 
+// WallsMark tells the walls of commands apart; see [hermes.Walled].
+func (l *Local) WallsMark() string {
+	if m, ok := l.config.Walls.(isolation.Marker); ok {
+		return m.WallsMark()
+	}
+	return ""
+}
+
 // Opens says what a need for a path would open; see [hermes.Opener].
 func (l *Local) Opens(ctx context.Context, n hermes.Need) hermes.Opening {
 	if o, ok := l.config.Walls.(isolation.Opener); ok {

@@ -44,6 +44,12 @@ type Bounds interface {
 	Bounds() (reach hermes.Network, write []string)
 }
 
+// Marker is implemented by Walls that depend on what the user allows meanwhile; see
+// [hermes.Walled].
+type Marker interface {
+	WallsMark() string
+}
+
 // Places is implemented by Walls inside of which paths can lead to other files.
 type Places interface {
 	// OnHost returns where what is at an absolute path inside is outside.

@@ -205,6 +205,9 @@ func (t *Toolset) boundsOf(ctx context.Context, h hermes.Host) bounds {
 	}
 	d := env.Describe(ctx)
 	b := bounds{mode: h.Session().Mode, sandbox: fmt.Sprintf("%q %q %q", d.Isolation.Walls(), d.Network, d.Writable)}
+	if w, ok := env.(hermes.Walled); ok {
+		b.sandbox += " " + w.WallsMark() // what is revoked is not described
+	}
 	if !t.config.Strict {
 		b.dir = folderOf(env)
 	}

@@ -117,8 +117,11 @@ func TestAKernelThatIsLostIsFreed(t *testing.T) {
 // walled is an environment with a sandbox that a test changes.
 type walled struct {
 	hermes.Environment
-	is hermes.Description
+	is   hermes.Description
+	mark string
 }
+
+func (w *walled) WallsMark() string { return w.mark }
 
 func (w *walled) Describe(context.Context) hermes.Description { return w.is }
 
@@ -128,7 +131,7 @@ func TestAKernelIsReplacedIfItsBoundsAreOthers(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, codeexecution.Config{Timeout: 20 * time.Second})
 	local := s.host.env
-	w := &walled{local, hermes.Description{Network: hermes.NetworkOff, Writable: []string{"/a"}, Isolation: hermes.Isolation{Layer: "A", Holds: true}}}
+	w := &walled{Environment: local, is: hermes.Description{Network: hermes.NetworkOff, Writable: []string{"/a"}, Isolation: hermes.Isolation{Layer: "A", Holds: true}}}
 	s.host.env, s.host.mode = w, hermes.ModeAsk
 	cd := func(dir string) {
 		t.Helper()
@@ -146,6 +149,8 @@ func TestAKernelIsReplacedIfItsBoundsAreOthers(t *testing.T) {
 		{func() { cd(".") }, ""},
 		{func() { w.is.Network = hermes.NetworkHost }, "the sandbox is another one now."},
 		{func() { w.is.Writable = nil }, "the sandbox is another one now."},
+		{func() { w.mark = "read:/a" }, "the sandbox is another one now."},
+		{func() { w.mark = "" }, "the sandbox is another one now."}, // it was revoked
 		{func() { w.is.Isolation.Layer = "B" }, "the sandbox is another one now."},
 		{func() { s.host.mode = hermes.ModeAcceptEdits }, "the session is in mode accept-edits now, no longer in ask."},
 		{func() {}, ""},
