@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -237,6 +238,37 @@ func TestAPlaceIsListedAgainAsItIs(t *testing.T) {
 		p := d.plan(s, checkpoint.RestoreOptions{Paths: []string{"a", "b"}})
 		if len(p.Conflicts) != 1 || p.Conflicts[0].Path != "a" || len(p.Steps) != 1 || p.Steps[0].Path != "b" {
 			t.Errorf("steps %+v, conflicts %+v", p.Steps, p.Conflicts)
+		}
+		noLeftovers(t, sh.home)
+	})
+}
+
+// TestAPlaceThatWasReplacedHasNoCheckpointsOfTheOneBefore: a session may get another container, with the
+// same files. What is known of the first is not taken for the second.
+func TestAPlaceThatWasReplacedHasNoCheckpointsOfTheOneBefore(t *testing.T) {
+	inEveryShell(t, checkpoint.Limits{}, func(t *testing.T, d *desk, sh *shell) {
+		d.write(map[string]string{"a": "one\n", "b": "same\n"})
+		for _, name := range []string{"a", "b"} {
+			must(t, os.Chtimes(d.path(name), time.Time{}, time.Now().Add(-time.Hour)))
+		}
+		s := d.snapshot()
+		d.agent(func() { d.write(map[string]string{"a": "two\n"}) })
+		must(t, os.RemoveAll(filepath.Join(sh.home, ".hermes")))
+		w, err := d.store.List(d.dir)
+		if err != nil || len(w.Snapshots) > 0 {
+			t.Errorf("it lists %+v, %v", w.Snapshots, err)
+		}
+		if all, err := d.store.Workspaces(); err != nil || len(all) > 0 {
+			t.Errorf("all are %+v, %v", all, err)
+		}
+		if p, err := d.store.Plan(t.Context(), d.dir, s.ID, checkpoint.RestoreOptions{}); err == nil {
+			t.Errorf("it plans %+v", p.Steps)
+		}
+		s = d.snapshot()
+		d.agent(func() { d.write(map[string]string{"a": "three\n", "b": "changed\n"}) })
+		d.restore(s, checkpoint.RestoreOptions{})
+		if d.read("a") != "two\n" || d.read("b") != "same\n" {
+			t.Errorf("%q, %q", d.read("a"), d.read("b"))
 		}
 		noLeftovers(t, sh.home)
 	})

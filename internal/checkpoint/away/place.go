@@ -179,7 +179,8 @@ var workspaceName = regexp.MustCompile(`^w-[0-9a-f]{16}$`)
 
 // All returns what the place has of all workspaces.
 func (p *Place) All(ctx context.Context) ([]Kept, error) {
-	out, _, err := p.run(ctx, "cd -- "+quote(p.Folder)+` || exit
+	folder := quote(p.Folder)
+	out, _, err := p.run(ctx, "[ -d "+folder+" ] || exit 0 # it was replaced by another place\ncd -- "+folder+` || exit
 for d in w-*; do
 	[ -s "$d/snapshots.json" ] || continue
 	k=$(du -sk "$d") && n=$(wc -c <"$d/snapshots.json") && printf '%s %s %s\n' "$d" $n "${k%%[!0-9]*}" && cat "$d/snapshots.json"
