@@ -60,6 +60,7 @@ type engine struct {
 	life  context.Context // ends with stop
 	end   context.CancelCauseFunc
 	ended chan struct{} // closed when it has ended
+	lost  *int64        // failed promises without a handler, since unhandled was asked
 
 	mu      sync.Mutex // held while a script runs, and to end
 	vm      *quickjs.VM
@@ -81,14 +82,14 @@ func newEngine() (*engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start JavaScript: %w", err)
 	}
-	e := &engine{vm: vm, ended: make(chan struct{}), answers: make(chan reply)}
+	e := &engine{vm: vm, ended: make(chan struct{}), lost: new(int64), answers: make(chan reply)}
 	e.life, e.end = context.WithCancelCause(context.Background())
 	err = errors.Join(
 		vm.RegisterHostFunc("__hermes_print", e.print),
 		vm.RegisterHostFunc("__hermes_call", e.call),
 		vm.RegisterHostFunc("__hermes_wait", e.wait),
 		vm.RegisterHostFunc("__hermes_clear", e.clear),
-		trackRejections(vm),
+		trackRejections(vm, e.lost),
 	)
 	if err == nil {
 		_, err = vm.Eval(prelude, quickjs.EvalGlobal)
@@ -248,6 +249,7 @@ func (e *engine) loop(ctx context.Context, s *script) error {
 	if err := e.offer(s.host); err != nil {
 		return err
 	}
+	*e.lost = 0
 	promise, err := e.vm.EvalValue(withoutImports(s.in.Code), quickjs.EvalGlobal|evalAsync)
 	if err != nil {
 		return err
@@ -305,6 +307,10 @@ func (e *engine) loop(ctx context.Context, s *script) error {
 // no job is left, since a job may handle a promise that failed before.
 func (e *engine) unhandled() error {
 	why, err := e.vm.Call("__hermes_unhandled")
+	lost := *e.lost
+	if *e.lost = 0; err == nil && why == "" && lost > 0 {
+		return fmt.Errorf("Uncaught (in promise): %d of more than %d promises that failed have no handler", lost, maxRejections)
+	}
 	if text, _ := why.(string); err == nil && text != "" {
 		err = errors.New(strings.TrimRight(text, "\n"))
 	}
@@ -378,27 +384,31 @@ func explain(err error) string {
 }
 
 // trackRejections has the engine tell its prelude of each promise that fails without a handler,
-// and of each such promise that gets one. Package quickjs does not offer that, so that it is asked
+// and of each such promise that gets one. net counts the former less the latter; it must stay
+// while the engine is used. Package quickjs does not offer that, so that it is asked
 // of the library below it, whose handles are read from fields that are not exported.
-func trackRejections(vm *quickjs.VM) error {
+func trackRejections(vm *quickjs.VM, net *int64) error {
 	r := reflect.Indirect(reflect.ValueOf(vm).Elem().FieldByName("runtime"))
 	if r.Kind() != reflect.Struct || r.FieldByName("cRuntime").Kind() != reflect.Uintptr || r.FieldByName("tls").Type() != reflect.TypeFor[*libc.TLS]() {
 		return errors.New("this version of the engine has no tracker of failed promises")
 	}
 	tls := (*libc.TLS)(r.FieldByName("tls").UnsafePointer())
 	track := onRejection
-	libquickjs.XJS_SetHostPromiseRejectionTracker(tls, uintptr(r.FieldByName("cRuntime").Uint()), *(*uintptr)(unsafe.Pointer(&track)), 0)
+	libquickjs.XJS_SetHostPromiseRejectionTracker(tls, uintptr(r.FieldByName("cRuntime").Uint()), *(*uintptr)(unsafe.Pointer(&track)), uintptr(unsafe.Pointer(net)))
 	return nil
 }
 
-// maxRejections is how many failed promises without a handler are known at once.
+// maxRejections is how many failed promises without a handler are known at once. More are counted.
 const maxRejections = 1000
 
 // onRejection adds a promise, and the reason why it failed, to an array of the prelude. It runs no
 // JavaScript: what stops the script would stop that instead. Without memory it does nothing.
-func onRejection(tls *libc.TLS, ctx uintptr, promise, reason libquickjs.TJSValue, handled int32, _ uintptr) {
+func onRejection(tls *libc.TLS, ctx uintptr, promise, reason libquickjs.TJSValue, handled int32, net uintptr) {
+	count := *(**int64)(unsafe.Pointer(&net)) // it is held by the engine, so that the address is not converted
 	array, add := "__hermes_rejected", []libquickjs.TJSValue{promise, reason}
+	*count++
 	if handled != 0 {
+		*count -= 2
 		array, add = "__hermes_handled", add[:1]
 	}
 	name, err := libc.CString(array)

@@ -171,6 +171,18 @@ func TestFailedPromisesThatNothingHandlesAreErrors(t *testing.T) {
 			t.Errorf("%s: got %+v", code, a)
 		}
 	}
+	many := "const all = []; for (let i = 0; i < 1500; i++) all.push((async () => { throw new Error('x') })())\n"
+	if a := s.js(many + "await Promise.allSettled(all); print('x')"); a.Status != "success" || a.Output != "x\n" {
+		t.Errorf("many that are handled: got %+v", a)
+	}
+	if a := s.js(many + "Promise.allSettled(all.slice(1)); print(1)"); a.Status != "error" || !strings.Contains(a.Output, "Uncaught (in promise) Error: x") {
+		t.Errorf("the first of many: got %+v", a)
+	}
+	for _, lost := range []string{"0, -1", "0, -200"} {
+		if a := s.js(many + "Promise.allSettled(all.slice(" + lost + ")); print(1)"); a.Status != "error" || !strings.Contains(a.Output, "Uncaught (in promise): ") {
+			t.Errorf("the last of many: got %+v", a)
+		}
+	}
 	if a := s.kept("javascript", "var p = 1; Promise.reject(new Error('lost'))"); a.Status != "error" || strings.Contains(a.Error, "kept variables") {
 		t.Errorf("got %+v", a)
 	}
