@@ -274,6 +274,36 @@ func TestAPlaceThatWasReplacedHasNoCheckpointsOfTheOneBefore(t *testing.T) {
 	})
 }
 
+// TestARestoreInAPlaceWritesNothingBehindALinkThatJustCame: a file becomes a link to a folder after it was
+// looked at.
+func TestARestoreInAPlaceWritesNothingBehindALinkThatJustCame(t *testing.T) {
+	t.Parallel()
+	words := shells(t)["dash"]
+	if words == nil {
+		t.Skip("no dash")
+	}
+	chmod, err := exec.LookPath("chmod")
+	must(t, err)
+	top := t.TempDir()
+	outside, tools, now := filepath.Join(top, "outside"), filepath.Join(top, "tools"), filepath.Join(top, "now")
+	must(t, os.Mkdir(outside, 0o700))
+	must(t, os.Mkdir(tools, 0o700))
+	text := "#!/bin/sh\ncase $2 in ./.hermes-restore*) [ -e " + now + " ] && rm -f a && ln -s " + outside + " a ;; esac\nexec " + chmod + " \"$@\"\n"
+	must(t, os.WriteFile(filepath.Join(tools, "chmod"), []byte(text), 0o700))
+	d, sh := newAwayDesk(t, append([]string{"/usr/bin/env", "PATH=" + tools + ":" + os.Getenv("PATH")}, words...), checkpoint.Limits{})
+	d.write(map[string]string{"a": "one\n"})
+	s := d.snapshot()
+	d.agent(func() { d.write(map[string]string{"a": "two\n"}) })
+	p := d.plan(s, checkpoint.RestoreOptions{})
+	must(t, os.WriteFile(now, nil, 0o600))
+	_, err = d.store.Restore(t.Context(), p, checkpoint.Meta{})
+	must(t, err)
+	if got, err := os.ReadDir(outside); err != nil || len(got) > 0 {
+		t.Errorf("outside has %v, %v", got, err)
+	}
+	noLeftovers(t, sh.home)
+}
+
 // TestADamagedContentOfAPlaceIsReported: other files are restored.
 func TestADamagedContentOfAPlaceIsReported(t *testing.T) {
 	inEveryShell(t, checkpoint.Limits{}, func(t *testing.T, d *desk, sh *shell) {

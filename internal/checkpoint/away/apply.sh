@@ -85,7 +85,8 @@ put() {
 			fail "$1" 'its copy in the checkpoint is damaged or missing'
 			return
 		fi
-		e=$(chmod "$9" "$t" 2>&1 && mv -f "$t" "$3" 2>&1) || { rm -f "$t"; fail "$1" "$e"; }
+		# -T, since a link to a folder may have come; without it such a link stays.
+		e=$(chmod "$9" "$t" 2>&1 && { mv -fT "$t" "$3" 2>/dev/null || { [ ! -d "$3" ] && mv -f "$t" "$3" 2>&1; }; }) || { rm -f "$t"; fail "$1" "${e:-it changed in that moment}"; }
 	fi
 }
 # mode STEP DIR NAME MODE
