@@ -307,11 +307,11 @@ func (e *engine) loop(ctx context.Context, s *script) error {
 // no job is left, since a job may handle a promise that failed before.
 func (e *engine) unhandled() error {
 	why, err := e.vm.Call("__hermes_unhandled")
-	lost := *e.lost
-	if *e.lost = 0; err == nil && why == "" && lost > 0 {
-		return fmt.Errorf("Uncaught (in promise): %d of more than %d promises that failed have no handler", lost, maxRejections)
+	text, _ := why.(string)
+	if *e.lost > 0 && text == "" {
+		text = fmt.Sprintf("Uncaught (in promise): %d of more than %d promises that failed have no handler", *e.lost, maxRejections)
 	}
-	if text, _ := why.(string); err == nil && text != "" {
+	if *e.lost = 0; err == nil && text != "" {
 		err = errors.New(strings.TrimRight(text, "\n"))
 	}
 	return err
