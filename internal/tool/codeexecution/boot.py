@@ -116,6 +116,8 @@ def _boot():
         text = message["code"]
         linecache.cache[name] = (len(text), None, text.splitlines(True), name)
         try:
+            if "dir" in message:
+                os.chdir(message["dir"])
             exec(compile(text, name, "exec"), main.__dict__)
         except SystemExit:
             raise

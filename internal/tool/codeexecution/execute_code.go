@@ -66,6 +66,7 @@ type script struct {
 	in     arguments
 	stdout *output
 	stderr *window.Window
+	dir    string // in which a script of a kernel begins, "" if it does not matter
 	note   string // for the model
 }
 

@@ -40,7 +40,7 @@ const interruptEvery = 20 * time.Millisecond
 // but the tools.
 func (t *Toolset) javascript(ctx context.Context, s *script, session string) ending {
 	if s.in.Keep {
-		return t.kernels.run(ctx, kernelKey{session, "javascript"}, bounds{}, s, func(context.Context) (kernel, error) { return newEngine() })
+		return t.kernels.run(ctx, kernelKey{session, "javascript"}, "", s, func(context.Context) (kernel, error) { return newEngine() })
 	}
 	e, err := newEngine()
 	if err != nil {

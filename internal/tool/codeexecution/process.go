@@ -41,6 +41,7 @@ type process struct {
 
 	mu    sync.Mutex
 	now   *running // the script that runs; nil between scripts
+	dir   string   // in which the last script began
 	count int      // of scripts
 	ready bool     // it has said that it runs Python
 }
@@ -66,6 +67,7 @@ type toScript struct {
 	Module string `json:"module,omitempty"` // the source of hermes_tools
 	Token  string `json:"token,omitempty"`
 	Keep   bool   `json:"keep,omitempty"`
+	Dir    string `json:"dir,omitempty"` // to which the session has changed since the last script
 
 	Answer int             `json:"answer,omitempty"`
 	Result json.RawMessage `json:"result,omitempty"`
@@ -136,8 +138,12 @@ func (p *process) begin(ctx context.Context, s *script, keep bool) *running {
 	p.count++
 	r := &running{script: s, ctx: ctx, number: p.count, ended: make(chan struct{}), printed: make(chan struct{}, outputs)}
 	p.now = r
-	p.mu.Unlock()
 	m := toScript{Run: r.number, Code: s.in.Code, Module: pythonModule(s.host), Keep: keep}
+	if r.number > 1 && s.dir != p.dir {
+		m.Dir = s.dir
+	}
+	p.dir = s.dir
+	p.mu.Unlock()
 	if r.number == 1 {
 		m.Token = p.token
 	}

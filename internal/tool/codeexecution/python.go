@@ -16,7 +16,10 @@ func (t *Toolset) python(ctx context.Context, c *hermes.Call, s *script) ending 
 		return ending{err: errors.New("this session has no environment to run scripts in; call it with language javascript")}
 	}
 	if s.in.Keep {
-		return t.kernels.run(ctx, kernelKey{c.Host.Session().ID, "python"}, t.boundsOf(ctx, c.Host), s, func(life context.Context) (kernel, error) {
+		if !t.config.Strict {
+			s.dir = folderOf(c.Host.Environment())
+		}
+		return t.kernels.run(ctx, kernelKey{c.Host.Session().ID, "python"}, boundsOf(ctx, c.Host), s, func(life context.Context) (kernel, error) {
 			return t.start(life, c)
 		})
 	}
