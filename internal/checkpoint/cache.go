@@ -21,10 +21,11 @@ const cacheMagic = "hermes scan 1\n"
 type cached struct {
 	stamp filestamp.Stamp
 	hash  object.Hash
+	seen  bool // a scan has found the file as it was
 }
 
 // encodeCache writes the entries with a checksum at the end.
-func encodeCache(entries map[string]cached) []byte {
+func encodeCache(entries map[string]*cached) []byte {
 	b := make([]byte, 0, len(entries)*120)
 	b = append(b, cacheMagic...)
 	b = binary.AppendUvarint(b, uint64(len(entries)))
@@ -39,7 +40,7 @@ func encodeCache(entries map[string]cached) []byte {
 
 var errCache = errors.New("the scan cache is damaged")
 
-func decodeCache(data []byte) (map[string]cached, error) {
+func decodeCache(data []byte) (map[string]*cached, error) {
 	n := len(data) - sha256.Size
 	if n < 0 {
 		return nil, errCache
@@ -55,11 +56,12 @@ func decodeCache(data []byte) (map[string]cached, error) {
 	if count > uint64(n) {
 		return nil, errCache
 	}
-	entries := make(map[string]cached, count)
-	for range count {
-		path := r.text()
-		var c cached
-		var ok bool
+	entries, all := make(map[string]*cached, count), make([]cached, count)
+	text := string(data[:n]) // paths are parts of it
+	for i := range all {
+		size := len(r.take(r.number()))
+		at := n - len(r.rest)
+		path, c, ok := text[at-size:at], &all[i], false
 		if c.stamp, r.rest, ok = filestamp.Decode(r.rest); !ok {
 			return nil, errCache
 		}
@@ -73,7 +75,7 @@ func decodeCache(data []byte) (map[string]cached, error) {
 }
 
 // loadCache reads the cache at a path; if that fails, there is none.
-func loadCache(path string) map[string]cached {
+func loadCache(path string) map[string]*cached {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil
@@ -87,7 +89,7 @@ func loadCache(path string) map[string]cached {
 
 // saveCache replaces the cache. It does not sync: a cache that a crash of the machine damages
 // is not used.
-func saveCache(path string, entries map[string]cached) error {
+func saveCache(path string, entries map[string]*cached) error {
 	tmp := path + ".tmp"
 	if err := os.WriteFile(tmp, encodeCache(entries), 0o600); err != nil {
 		return err

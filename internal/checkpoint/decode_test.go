@@ -61,7 +61,7 @@ func FuzzTree(f *testing.F) {
 	})
 }
 
-func someCache(t testing.TB) map[string]cached {
+func someCache(t testing.TB) map[string]*cached {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "f")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -71,7 +71,7 @@ func someCache(t testing.TB) map[string]cached {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]cached{"a/b": {filestamp.Of(info), object.HashOf(nil)}, "c": {}}
+	return map[string]*cached{"a/b": {stamp: filestamp.Of(info), hash: object.HashOf(nil)}, "c": {}}
 }
 
 func TestADamagedCacheIsNotUsed(t *testing.T) {

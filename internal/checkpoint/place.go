@@ -153,10 +153,14 @@ func (h here) scan(ctx context.Context, include []string) (*node, error) {
 		maxFiles: c.Limits.Files, cache: loadCache(h.w.file("scan")),
 	}
 	top, err := sc.run(ctx)
-	if err != nil || !sc.fresh && len(sc.next) == len(sc.cache) {
-		return top, err
+	if err != nil {
+		return nil, err
 	}
-	if err := saveCache(h.w.file("scan"), sc.next); err != nil && !errors.Is(err, os.ErrPermission) {
+	entries, changed := sc.next()
+	if !changed {
+		return top, nil
+	}
+	if err := saveCache(h.w.file("scan"), entries); err != nil && !errors.Is(err, os.ErrPermission) {
 		return nil, err
 	}
 	return top, nil
@@ -171,7 +175,7 @@ func (h here) look(_ context.Context, states map[string]State) error {
 	for p := range states {
 		states[p], err = look(root, p, func(here *os.Root, name string) (State, error) {
 			c := &node{child: child{name: name}}
-			sc := &scan{objects: h.packs, now: h.w.store.cfg.Now, next: map[string]cached{}}
+			sc := &scan{objects: h.packs, now: h.w.store.cfg.Now, added: map[string]*cached{}}
 			err := sc.read(&handle{root: here}, c, p)
 			return c.state, err
 		})

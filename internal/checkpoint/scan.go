@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -34,14 +35,13 @@ type scan struct {
 	objects  *object.Store
 	top      string // the folder, an absolute path
 	maxFiles int64
-	cache    map[string]cached
+	cache    map[string]*cached
 	now      func() time.Time
 
 	files  atomic.Int64
 	tasks  queue
 	mu     sync.Mutex
-	next   map[string]cached // the cache after this scan
-	fresh  bool              // next has an entry that the cache has not
+	added  map[string]*cached // files that were read and are settled
 	failed error
 }
 
@@ -103,7 +103,7 @@ func (s *scan) run(ctx context.Context) (*node, error) {
 		root.Close()
 		return nil, err
 	}
-	s.next = make(map[string]cached, len(s.cache))
+	s.added = map[string]*cached{}
 	top := &node{child: child{state: State{Kind: Folder, Mode: rights(info.Mode())}}}
 	s.tasks.ready.L = &s.tasks.mu
 	here := &handle{root: root}
@@ -168,8 +168,6 @@ func (s *scan) folder(ctx context.Context, here *handle, n *node, at place) {
 		at.rules = at.rules.With(dir, here.small(".gitignore"))
 	}
 	var read []*node
-	var same []string // files that are as they were
-	defer func() { s.keep(same) }()
 	for _, name := range names {
 		info, err := here.root.Lstat(name)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -195,8 +193,6 @@ func (s *scan) folder(ctx context.Context, here *handle, n *node, at place) {
 		default:
 			if c.state = s.known(below, info); c.state.Kind == None {
 				read = append(read, c)
-			} else {
-				same = append(same, below)
 			}
 		}
 		if c.state.Kind != LeftOut && s.files.Add(1) > s.maxFiles {
@@ -253,16 +249,25 @@ func (s *scan) known(rel string, info fs.FileInfo) State {
 	if !ok || c.stamp != filestamp.Of(info) || !s.objects.Has(c.hash) {
 		return State{}
 	}
+	c.seen = true // no other task looks at this file
 	return State{Kind: File, Mode: rights(info.Mode()), Size: info.Size(), Hash: c.hash}
 }
 
-// keep takes files that are as they were over into the next cache.
-func (s *scan) keep(same []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, rel := range same {
-		s.next[rel] = s.cache[rel]
+// next returns the cache after the scan, for which that of before is used up, and whether it is
+// another one.
+func (s *scan) next() (entries map[string]*cached, changed bool) {
+	entries = s.cache
+	if entries == nil {
+		entries = map[string]*cached{}
 	}
+	for rel, c := range entries {
+		if !c.seen {
+			delete(entries, rel)
+			changed = true
+		}
+	}
+	maps.Copy(entries, s.added)
+	return entries, changed || len(s.added) > 0
 }
 
 // tries is how often a file that changes while it is read is read again.
@@ -285,7 +290,7 @@ func (s *scan) read(here *handle, c *node, rel string) error {
 		c.state = state
 		if settled {
 			s.mu.Lock()
-			s.next[rel], s.fresh = entry, true
+			s.added[rel] = &entry
 			s.mu.Unlock()
 		}
 		return nil
@@ -324,7 +329,7 @@ func (s *scan) once(here *handle, name string) (state State, entry cached, settl
 	if stamp != filestamp.Of(after) || size != before.Size() {
 		return State{}, cached{}, false, object.ErrChanged
 	}
-	return State{Kind: File, Mode: rights(before.Mode()), Size: size, Hash: hash}, cached{stamp, hash}, stamp.Settled(start), nil
+	return State{Kind: File, Mode: rights(before.Mode()), Size: size, Hash: hash}, cached{stamp: stamp, hash: hash}, stamp.Settled(start), nil
 }
 
 // source remembers that the file failed, which is no error of the store.
