@@ -23,6 +23,8 @@ const (
 	endTries = time.Second // without a longer pause
 	// freezeWait bounds the stopping of all. It is shorter than the owner's patience.
 	freezeWait = 3 * time.Second
+	// calmLooks is how many looks must agree that nothing runs.
+	calmLooks = 3
 	// dialWait is for a program to accept a connection.
 	dialWait = time.Second
 )
@@ -79,10 +81,12 @@ func onlyInside(o order) bool {
 // freeze stops all members, and what they start meanwhile, until none runs. A signal to all
 // reaches each at one moment, with what it is starting; where such a signal would reach
 // others, too, each group is signalled. Members may wake each other, so that each looks
-// stopped when it is looked at. Two looks at all of them that agree, also on how often each
-// ran, show that all were stopped between the two: and what is stopped wakes no one. One
-// that waits in the kernel is told to stop in each round, the last time when no one can
-// undo that: it stops before it runs on. Nor may the kernel wake one: see wakes.
+// stopped when it is looked at. Looks at all of them that agree, also on how often each ran,
+// show that all were stopped between them: and what is stopped wakes no one. Two do not
+// suffice: one that wakes another and stops is counted only when it has left its processor,
+// a moment after it looks stopped. One that waits in the kernel is told to stop in each
+// round, the last time when no one can undo that: it stops before it runs on. Nor may the
+// kernel wake one: see wakes.
 func (k *keeper) freeze() error {
 	if k.frozen == 0 {
 		clear(k.halted)
@@ -95,6 +99,7 @@ func (k *keeper) freeze() error {
 	}
 	k.frozen++
 	var last map[string]int64
+	agreed := 1 // looks, with the last one
 	for deadline := time.Now().Add(freezeWait); time.Now().Before(deadline); {
 		if childless() {
 			return nil
@@ -119,12 +124,15 @@ func (k *keeper) freeze() error {
 			last = nil
 			time.Sleep(endPause / 4)
 		case last != nil && maps.Equal(last, seen):
-			return nil
+			if agreed++; agreed == calmLooks {
+				return nil
+			}
+			time.Sleep(endPause / 4)
 		case wakes(all): // looked at between two looks that agree, or it could be gone by now
 			k.thaw()
 			return errWoken
 		default:
-			last = seen
+			last, agreed = seen, 1
 		}
 	}
 	k.thaw()
