@@ -22,11 +22,12 @@ type machine struct {
 	home, mark string
 	mu         sync.Mutex
 	running    map[*exec.Cmd]bool
+	doomed     map[*exec.Cmd]bool // killed before they ran
 }
 
 func newMachine(t *testing.T) *machine {
 	t.Helper()
-	m := &machine{home: t.TempDir(), mark: "SANDBOX_MARK=" + rand.Text(), running: map[*exec.Cmd]bool{}}
+	m := &machine{home: t.TempDir(), mark: "SANDBOX_MARK=" + rand.Text(), running: map[*exec.Cmd]bool{}, doomed: map[*exec.Cmd]bool{}}
 	t.Cleanup(m.stop) // before the folder is removed
 	return m
 }
@@ -57,6 +58,9 @@ func (m *machine) runSaying(c *exec.Cmd, begun func(pid int)) int {
 	if err == nil {
 		m.mu.Lock()
 		m.running[c] = true
+		if m.doomed[c] {
+			_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
+		}
 		m.mu.Unlock()
 		begun(c.Process.Pid)
 	}
@@ -67,6 +71,7 @@ func (m *machine) runSaying(c *exec.Cmd, begun func(pid int)) int {
 	_ = c.Wait() // the state says how it ended
 	m.mu.Lock()
 	delete(m.running, c)
+	delete(m.doomed, c)
 	m.mu.Unlock()
 	if status := c.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
 		return 128 + int(status.Signal())
@@ -86,13 +91,15 @@ func (h *heldBack) Write(p []byte) (int, error) {
 	return h.to.Write(p)
 }
 
-// kill ends one command and what it started in its process group.
+// kill ends one command and what it started in its process group, also one that is about to start.
 func (m *machine) kill(c *exec.Cmd) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.running[c] {
 		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // it may have ended
+		return
 	}
+	m.doomed[c] = true
 }
 
 // stop ends everything that runs in the sandbox.
