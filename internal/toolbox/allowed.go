@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"slices"
 
 	"hermes"
 	"hermes/internal/argument"
@@ -107,14 +106,12 @@ func reached(ctx context.Context, files hermes.Files, paths []string) []string {
 	}
 	var all []string
 	if l, ok := files.(hermes.LocatingFiles); ok {
-		for part := range slices.Chunk(full, oneLookMax) {
-			found, err := l.Locate(ctx, part...)
-			if err != nil {
-				return nil
-			}
-			for i, f := range found {
-				all = append(all, f.Real, path.Join(f.Dir, path.Base(part[i])))
-			}
+		found, err := l.Locate(ctx, full...)
+		if err != nil {
+			return nil
+		}
+		for i, f := range found {
+			all = append(all, f.Real, path.Join(f.Dir, path.Base(full[i])))
 		}
 		return all
 	}
@@ -131,9 +128,6 @@ func reached(ctx context.Context, files hermes.Files, paths []string) []string {
 	}
 	return all
 }
-
-// oneLookMax bounds the paths that one look of a place is asked for.
-const oneLookMax = 200
 
 // followed follows the links of an absolute path, of which the last folders may be missing.
 func followed(ctx context.Context, files hermes.Files, path string) (string, error) {

@@ -3,6 +3,9 @@
 package remote_test
 
 import (
+	"fmt"
+	"hermes"
+	"hermes/internal/environment/remote"
 	"io"
 	"io/fs"
 	"strings"
@@ -71,5 +74,32 @@ func TestHalfAWriteChangesNothing(t *testing.T) {
 	}
 	if got := output(t, e, "cat file; ls -A"); got != "oldfile" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestManyPathsAreLocatedInParts: the text of a script must not become too long, and each answer is that of
+// its path.
+func TestManyPathsAreLocatedInParts(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, "sh")
+	e := remote.New(remote.Config{Runner: h, Shell: h.shell})
+	t.Cleanup(func() { _ = e.Close() })
+	output(t, e, "true")
+	before := h.count()
+	var paths []string
+	for i := range 450 {
+		paths = append(paths, fmt.Sprintf("/tmp/none-%d/%s", i, strings.Repeat("x", 100)))
+	}
+	found, err := e.Files().(hermes.LocatingFiles).Locate(t.Context(), paths...)
+	if err != nil || len(found) != len(paths) {
+		t.Fatalf("%d answers, %v", len(found), err)
+	}
+	for i, f := range found {
+		if f.Real != paths[i] || f.Info != nil {
+			t.Errorf("%s: got %+v", paths[i], f)
+		}
+	}
+	if n := h.count() - before; n != 3 {
+		t.Errorf("it took %d scripts, want 3", n)
 	}
 }

@@ -39,8 +39,23 @@ for f; do
 	printf '\0'
 done`
 
-// Locate asks all in one script; see [hermes.LocatingFiles].
+// maxLocated is how many paths one script looks for: its text must not become too long.
+const maxLocated = 200
+
+// Locate asks for many paths in one script; see [hermes.LocatingFiles].
 func (f files) Locate(ctx context.Context, paths ...string) ([]hermes.Located, error) {
+	all := make([]hermes.Located, 0, len(paths))
+	for part := range slices.Chunk(paths, maxLocated) {
+		found, err := f.locate(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+func (f files) locate(ctx context.Context, paths []string) ([]hermes.Located, error) {
 	words := []string{"set --"}
 	for _, p := range paths {
 		words = append(words, shellstate.Quote(p))

@@ -2,7 +2,6 @@ package file
 
 import (
 	"context"
-	"slices"
 
 	"hermes"
 	"hermes/internal/policy"
@@ -15,33 +14,27 @@ import (
 func (t *Toolset) JudgeWrites(ctx context.Context, h hermes.Host, paths ...string) ([]policy.PathVerdict, []error) {
 	verdicts, errs := make([]policy.PathVerdict, len(paths)), make([]error, len(paths))
 	files, oneLook := linkless(h.Environment().Files()).(hermes.LocatingFiles)
-	for first := 0; first < len(paths); first += oneLookMax {
-		last := min(first+oneLookMax, len(paths))
-		list := make([]location, last-first)
-		var known []*location
-		for i := range list {
-			if list[i], errs[first+i] = t.named(ctx, h, paths[first+i]); errs[first+i] == nil {
-				known = append(known, &list[i])
+	list := make([]location, len(paths))
+	var known []*location
+	for i, path := range paths {
+		if list[i], errs[i] = t.named(ctx, h, path); errs[i] == nil {
+			known = append(known, &list[i])
+		}
+	}
+	all := oneLook && len(known) > 0 && locateAll(ctx, files, known...) == nil
+	for i := range list {
+		p := &list[i]
+		if errs[i] == nil && !all {
+			if err := p.follow(ctx); err != nil {
+				errs[i] = p.failure("reach", err)
 			}
 		}
-		all := oneLook && len(known) > 0 && locateAll(ctx, files, known...) == nil
-		for i := range list {
-			p, n := &list[i], first+i
-			if errs[n] == nil && !all {
-				if err := p.follow(ctx); err != nil {
-					errs[n] = p.failure("reach", err)
-				}
-			}
-			if errs[n] == nil {
-				verdicts[n] = p.writeVerdict()
-			}
+		if errs[i] == nil {
+			verdicts[i] = p.writeVerdict()
 		}
 	}
 	return verdicts, errs
 }
-
-// oneLookMax bounds the paths that one script of a place looks for.
-const oneLookMax = 200
 
 // Lock keeps other calls from changing files, given by their real paths, until unlock is
 // called. If ctx ends first, it returns the cause.
@@ -54,20 +47,18 @@ func (t *Toolset) Lock(ctx context.Context, paths ...string) (unlock func(), err
 func (t *Toolset) Replaced(ctx context.Context, h hermes.Host, paths ...string) {
 	files := h.Environment().Files()
 	l, oneLook := files.(hermes.LocatingFiles)
-	for part := range slices.Chunk(paths, oneLookMax) {
-		found := make([]hermes.Located, len(part))
-		if oneLook {
-			if all, err := l.Locate(ctx, part...); err == nil {
-				found = all
+	found := make([]hermes.Located, len(paths))
+	if oneLook {
+		if all, err := l.Locate(ctx, paths...); err == nil {
+			found = all
+		}
+	}
+	for i, path := range paths {
+		if !oneLook {
+			if info, err := files.Stat(ctx, path); err == nil {
+				found[i].Info = info
 			}
 		}
-		for i, path := range part {
-			if !oneLook {
-				if info, err := files.Stat(ctx, path); err == nil {
-					found[i].Info = info
-				}
-			}
-			t.ledger.replaced(h.Session().ID, path, stampOf(found[i].Info))
-		}
+		t.ledger.replaced(h.Session().ID, path, stampOf(found[i].Info))
 	}
 }
