@@ -31,7 +31,7 @@ type backend struct {
 type sessionPlace struct {
 	session   string
 	workspace hermes.Workspace
-	files     []placed // those of this machine that commands may read there, as far as they can now
+	files     []remote.HomeFile // those of this machine that commands may read there, as far as they can now
 }
 
 // backends is the only list of them.

@@ -60,27 +60,13 @@ func (a *App) skillFiles(ctx context.Context) []string {
 	return wanted
 }
 
-// placed is a file of this machine, and its path below the home folder of a place.
-type placed struct {
-	Source string
-	Path   string
-}
-
 // there lists the files that can be read now.
-func (c carriedFiles) there() (list []placed) {
+func (c carriedFiles) there() (list []remote.HomeFile) {
 	read, _ := c.set.Changed(true) // the carrier tells the problems
 	for _, f := range read {
-		list = append(list, placed{f.Real, f.There})
+		list = append(list, remote.HomeFile{Source: f.Real, Path: f.There})
 	}
 	return list
-}
-
-// homeFiles converts files to those of a backend.
-func homeFiles[F ~struct{ Source, Path string }](list []placed) (out []F) {
-	for _, p := range list {
-		out = append(out, F(p))
-	}
-	return out
 }
 
 // carrier brings the files into a place, nil if there are none.
@@ -136,7 +122,11 @@ type untold interface{ Untold() []string }
 // carriedHook tells the user what a place did not get, and once what commands on this machine do not.
 func (a *App) carriedHook(cfg *config.Config) hermes.Hook {
 	here := func() []string { // only of the setting: a skill says itself what it lacks
-		set, refused := credentialfile.NewSet(a.locator(cfg), cfg.Terminal().CredentialFiles, nil)
+		named := cfg.Terminal().CredentialFiles
+		if len(named) == 0 {
+			return nil
+		}
+		set, refused := credentialfile.NewSet(a.locator(cfg), named, nil)
 		_, problems := (&carrier{set, refused}).Changed(true)
 		return problems
 	}

@@ -20,7 +20,7 @@ func openDocker(a *App, cfg *config.Config, s sessionPlace) (remote.Runner, erro
 		Life: docker.Life{
 			Persistent: t.ContainerPersistent, AcrossProcesses: t.DockerPersist, SharedKey: t.DockerContainerName, Lifetime: t.Lifetime, Reap: t.DockerOrphanReaper,
 		},
-		Mounts: docker.Mounts{Workspace: s.workspace.Mount, Volumes: slices.Clone(t.DockerVolumes), UserHome: userHome, Files: homeFiles[docker.HomeFile](s.files)},
+		Mounts: docker.Mounts{Workspace: s.workspace.Mount, Volumes: slices.Clone(t.DockerVolumes), UserHome: userHome, Files: s.files},
 		Env:    t.DockerEnv, Forward: a.handed(cfg, t.DockerForwardEnv), ExtraArgs: t.DockerExtraArgs, AsHostUser: t.DockerRunAsHostUser, SnapCompat: t.DockerSnapCompat,
 	})
 }
@@ -29,7 +29,7 @@ func openSingularity(a *App, cfg *config.Config, s sessionPlace) (remote.Runner,
 	t := cfg.Terminal()
 	userHome, _ := os.UserHomeDir() // without one, files have to be copied
 	c := singularity.Config{
-		Files: homeFiles[singularity.HomeFile](s.files), Home: userHome,
+		Files: s.files, Home: userHome,
 		Image: t.SingularityImage, Memory: t.ContainerMemory, Disk: t.ContainerDisk, CPU: t.ContainerCPU,
 		Folder: cfg.Home().Cache("singularity"), Env: a.clientVariables(cfg), Guard: &a.guard,
 	}

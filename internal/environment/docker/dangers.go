@@ -3,6 +3,7 @@ package docker
 import (
 	"encoding/csv"
 	"fmt"
+	"hermes/internal/environment/remote"
 	"os"
 	"path/filepath"
 	"slices"
@@ -167,7 +168,7 @@ func dangersOf(c Config) (d dangers) {
 }
 
 // mountable lists the files that commands in the container cannot replace on the host.
-func mountable(c Config) []HomeFile {
+func mountable(c Config) []remote.HomeFile {
 	files := slices.Clone(c.Files)
 	c.Files = nil
 	var folders []string
@@ -177,7 +178,7 @@ func mountable(c Config) []HomeFile {
 			folders = append(folders, real)
 		}
 	}
-	return slices.DeleteFunc(files, func(f HomeFile) bool { return below(f.Source, folders...) })
+	return slices.DeleteFunc(files, func(f remote.HomeFile) bool { return below(f.Source, folders...) })
 }
 
 // option judges one of the extra arguments.

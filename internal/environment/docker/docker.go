@@ -94,13 +94,7 @@ type Mounts struct {
 	// Files are files that commands may read in their home folder. A container that is kept gets
 	// none of them: it could not start again without them, and would show what they were. Nor are those
 	// mounted that commands could replace: an engine follows a link when it starts the container again.
-	Files []HomeFile
-}
-
-// HomeFile is a file of this machine below the home folder of the container.
-type HomeFile struct {
-	Source string // absolute
-	Path   string // below the home folder, with slashes
+	Files []remote.HomeFile
 }
 
 // Runner runs scripts in one container. Its methods may be called concurrently.

@@ -52,7 +52,7 @@ func TestFilesAreMountedForReading(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				c := config(t, e)
 				source := mustFile(t, "secret\n")
-				c.AsHostUser, c.Files = asUser, []docker.HomeFile{{Source: source, Path: ".aws/credentials"}}
+				c.AsHostUser, c.Files = asUser, []remote.HomeFile{{Source: source, Path: ".aws/credentials"}}
 				r := mustNew(t, c)
 				if !r.Describe().Isolation.Holds {
 					t.Error("a file that can be read breaks the walls")
@@ -71,7 +71,7 @@ func TestFilesAreMountedForReading(t *testing.T) {
 		}
 		t.Run("elsewhere", func(t *testing.T) {
 			c := config(t, e)
-			c.Files = []docker.HomeFile{{Source: "/no/such/file", Path: ".aws/credentials"}}
+			c.Files = []remote.HomeFile{{Source: "/no/such/file", Path: ".aws/credentials"}}
 			env := remote.New(remote.Config{Runner: open(t, e, c), Carry: carrier{".aws/credentials", "copied"}})
 			if got := said(t, env, "cat ~/.aws/credentials; ls -ln ~/.aws/credentials | cut -c1-10"); got != "copied-rw-------" {
 				t.Errorf("got %q, %q", got, env.Untold())
@@ -95,7 +95,7 @@ func TestAFileThatCommandsCanReplaceIsNotMounted(t *testing.T) {
 				c := config(t, e)
 				source, other := mustFile(t, "named"), mustFile(t, "not-named")
 				set(&c, filepath.Dir(source))
-				c.Files = []docker.HomeFile{{Source: source, Path: ".key"}}
+				c.Files = []remote.HomeFile{{Source: source, Path: ".key"}}
 				r := open(t, e, c)
 				env := remote.New(remote.Config{Runner: r, Carry: carrier{".key", "named"}})
 				if got := said(t, env, "cat ~/.key; rm '/workspace/a, b'; ln -s '"+other+"' '/workspace/a, b'"); got != "named" {
@@ -117,7 +117,7 @@ func TestAKeptContainerKeepsNoFile(t *testing.T) {
 	both(t, func(t *testing.T, e *enginetest.Engine) {
 		c := kept(config(t, e))
 		source := mustFile(t, "secret")
-		c.Files = []docker.HomeFile{{Source: source, Path: ".key"}}
+		c.Files = []remote.HomeFile{{Source: source, Path: ".key"}}
 		t.Cleanup(func() { removeAll(t, e, c.Home) })
 		env := remote.New(remote.Config{Runner: mustNew(t, c), Carry: carrier{".key", "secret"}})
 		if got := said(t, env, "cat ~/.key; echo mine >~/work"); got != "secret" {

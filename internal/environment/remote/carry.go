@@ -20,6 +20,12 @@ type CarriedFile struct {
 	Data []byte
 }
 
+// HomeFile is a file of this machine that a place shows below its home folder, as containers can.
+type HomeFile struct {
+	Source string // absolute, without links
+	Path   string // below the home folder, with slashes
+}
+
 // Carrier has files of this machine that commands in the place may read. Its methods are called
 // one at a time.
 type Carrier interface {

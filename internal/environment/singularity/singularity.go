@@ -42,7 +42,7 @@ type Config struct {
 	Overlay string
 	// Files are files of this machine that commands may read in their home folder, which has the
 	// path of Home.
-	Files []HomeFile
+	Files []remote.HomeFile
 	Home  string
 	// Folder is where the instance has its temporary files, on this machine.
 	Folder string
@@ -50,12 +50,6 @@ type Config struct {
 	Env []string
 	// Guard ends the client if this process is killed; nil means none.
 	Guard *proc.Guard
-}
-
-// HomeFile is a file of this machine below the home folder of the container.
-type HomeFile struct {
-	Source string // absolute
-	Path   string // below the home folder, with slashes
 }
 
 // prefix begins the names of instances and of their folders.

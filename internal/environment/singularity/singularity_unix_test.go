@@ -358,7 +358,7 @@ func TestFilesAreBoundForReading(t *testing.T) {
 		if err := os.WriteFile(source, []byte("secret"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c.Home, c.Files = "/home/me", []singularity.HomeFile{{Source: source, Path: ".aws/credentials"}, {Source: "/a:b", Path: "odd"}}
+		c.Home, c.Files = "/home/me", []remote.HomeFile{{Source: source, Path: ".aws/credentials"}, {Source: "/a:b", Path: "odd"}}
 		e := mustOpen(t, c, state, t.TempDir())
 		output(t, e, "true")
 		want = strings.ReplaceAll(want, "%s", source)
