@@ -24,7 +24,8 @@ type PlaceNames struct {
 	begin hermes.RunSpec
 }
 
-// Elsewhere reports whether a session does not work on this machine; "" is a new one.
+// Elsewhere reports whether a session does not work on this machine, also if that cannot be found out; ""
+// is a new one.
 func (p *PlaceNames) Elsewhere(session string) bool {
 	if session != "" && p.app.places.Has(session) {
 		return true
@@ -33,7 +34,7 @@ func (p *PlaceNames) Elsewhere(session string) bool {
 	if session != "" || run.Session != "" {
 		db, err := p.app.Database(context.Background())
 		if err != nil {
-			return false
+			return true // so that no names of this machine are offered
 		}
 		if session == "" {
 			session = run.Session
@@ -43,7 +44,7 @@ func (p *PlaceNames) Elsewhere(session string) bool {
 		}
 	}
 	w, err := p.app.workspace(run)
-	return err == nil && w.Elsewhere()
+	return err != nil || w.Elsewhere()
 }
 
 // Names lists the names that a word, with or without the @ of a reference, may become where a session
