@@ -150,7 +150,7 @@ type (
 	Steered struct {
 		Text string `json:"text"`
 	}
-	// Rewound reports that the message with this id and all after it were undone; 0 is none.
+	// Rewound reports that the message with this id and all after it were undone; 0 means no message.
 	// Then the messages with the ids of Back, which were undone before, are part of the
 	// transcript again, at its end.
 	Rewound struct {

@@ -233,8 +233,8 @@ func (w Protocol) testFailures(t *testing.T) {
 			t.Errorf("429: %+v", e)
 		}
 	}
-	const nobody = "http://127.0.0.1:1" // no program is given this port; that of a closed server is soon another's
-	if _, err := drain(t, w.New(nobody, ownClient(t)), t.Context(), contractRequest()); hermes.ClassOf(err) != hermes.ClassTimeout {
+	const closed = "http://127.0.0.1:1" // no program is given this port, unlike that of a server that has ended
+	if _, err := drain(t, w.New(closed, ownClient(t)), t.Context(), contractRequest()); hermes.ClassOf(err) != hermes.ClassTimeout {
 		t.Errorf("no server: %v", err)
 	}
 }

@@ -14,16 +14,8 @@ import (
 // lastOf returns the last result of a tool.
 func (s *scene) lastOf(tool string) string {
 	s.t.Helper()
-	db, err := s.app.Database(s.t.Context())
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	list, err := db.Messages(s.t.Context(), s.session, hermes.Range{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
 	out := ""
-	for _, m := range list {
+	for _, m := range s.messages() {
 		if m.ToolName == tool {
 			out = m.Text()
 		}

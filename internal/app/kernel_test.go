@@ -21,9 +21,8 @@ func TestAKernelGoesAlongToAnotherFolder(t *testing.T) {
 		if out, status := s.execute(code, map[string]any{"keep": true}); out != want || status != "success" {
 			t.Errorf("%s: got %q, %s, want %q", code, out, status, want)
 		}
-		results := s.results("execute_code")
 		var r struct{ Note string }
-		if err := json.Unmarshal([]byte(results[len(results)-1]), &r); err != nil || r.Note != "" {
+		if err := json.Unmarshal([]byte(s.lastOf("execute_code")), &r); err != nil || r.Note != "" {
 			t.Errorf("%s: the note is %q, %v", code, r.Note, err)
 		}
 	}
@@ -38,24 +37,4 @@ func TestAKernelGoesAlongToAnotherFolder(t *testing.T) {
 	}
 	s.say(`CALL terminal {"command":"mkdir below && cd below"}`)
 	run(look, "True below\n")
-}
-
-// results are the results of a tool in the transcript.
-func (s *scene) results(tool string) []string {
-	s.t.Helper()
-	db, err := s.app.Database(s.t.Context())
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	list, err := db.Messages(s.t.Context(), s.session, hermes.Range{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	var out []string
-	for _, m := range list {
-		if m.ToolName == tool {
-			out = append(out, m.Text())
-		}
-	}
-	return out
 }

@@ -60,8 +60,8 @@ func (s *scene) file(name string) string {
 	return string(data)
 }
 
-// said are the messages of the user in the transcript.
-func (s *scene) said() []string {
+// messages are those of the transcript.
+func (s *scene) messages() []hermes.Message {
 	s.t.Helper()
 	db, err := s.app.Database(s.t.Context())
 	if err != nil {
@@ -71,8 +71,14 @@ func (s *scene) said() []string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	return list
+}
+
+// said are the messages of the user in the transcript.
+func (s *scene) said() []string {
+	s.t.Helper()
 	var out []string
-	for _, m := range list {
+	for _, m := range s.messages() {
 		if m.Role == hermes.RoleUser {
 			first, _, _ := strings.Cut(m.Visible(), "\n")
 			out = append(out, first)
@@ -337,7 +343,7 @@ func TestRollbackIsRefusedWhileATurnRuns(t *testing.T) {
 	}
 }
 
-// told opens the session in another program and returns its warning, "" if there is none.
+// told opens the session in another program and returns its warning, "" if it gives no warning.
 func (s *scene) told() string {
 	s.t.Helper()
 	s.quit()

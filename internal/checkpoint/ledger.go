@@ -173,19 +173,19 @@ func (w *workspace) now(ctx context.Context, paths []string, include ...string) 
 		top.states("", out)
 		return out, nil
 	}
-	out, err := withFolders(paths)
+	out, err := withFolders(w.dir, paths)
 	if err != nil {
-		return nil, fmt.Errorf("%w in %s", err, w.dir)
+		return nil, err
 	}
 	return out, w.ground.look(ctx, out)
 }
 
-// withFolders are paths and the folders above them, without what is there.
-func withFolders(paths []string) (map[string]State, error) {
+// withFolders are paths in a folder and the folders above them, without what is there.
+func withFolders(dir string, paths []string) (map[string]State, error) {
 	out := map[string]State{}
 	for _, p := range paths {
 		if !filepath.IsLocal(filepath.FromSlash(p)) {
-			return nil, fmt.Errorf("%s is not", p)
+			return nil, fmt.Errorf("%s is not in %s", p, dir)
 		}
 		for p = path.Clean(p); p != "."; p = path.Dir(p) {
 			out[p] = State{}

@@ -19,8 +19,8 @@ type Rollback struct {
 	Folder   string    `json:"folder"`
 	Snapshot string    `json:"snapshot"`       // its id
 	Number   int       `json:"number"`         // of the snapshot
-	Message  int64     `json:"message"`        // from this one on, messages are undone; 0 is none
-	Back     int64     `json:"back,omitempty"` // from this one on, messages come back; 0 is none
+	Message  int64     `json:"message"`        // from this one on, messages are undone; 0 undoes none
+	Back     int64     `json:"back,omitempty"` // from this one on, messages come back; 0 brings none back
 	Time     time.Time `json:"time"`
 }
 

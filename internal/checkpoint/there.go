@@ -28,7 +28,7 @@ func (t *there) exists() bool { return t.box.There }
 // forPaths asks for what a look at paths needs; none are the whole tree.
 func forPaths(paths []string) asking {
 	return func(w *workspace) away.Question {
-		states, err := withFolders(paths)
+		states, err := withFolders(w.dir, paths)
 		if len(paths) == 0 || err != nil {
 			return forTree(w)
 		}

@@ -138,7 +138,7 @@ func (r *rolling) which(ctx context.Context, words []string) (checkpoint.Snapsho
 }
 
 // called returns the first snapshot whose name the words begin with, which may have blanks, and the other
-// words; -1 is none, also if at least as many words are the path of a file.
+// words. It returns -1 if there is no such snapshot, or if at least as many words are the path of a file.
 func (r *rolling) called(ctx context.Context, list []checkpoint.Snapshot, words []string) (int, []string) {
 	for n := len(words); n > 0; n-- {
 		i := slices.IndexFunc(list, func(s checkpoint.Snapshot) bool { return slices.Equal(strings.Fields(s.Name), words[:n]) })
@@ -316,7 +316,7 @@ func (r *rolling) restore(ctx context.Context, plan checkpoint.Plan, gone *since
 type since struct {
 	from  int64            // the id of the first one; 0 if none goes
 	list  []hermes.Message // all that go
-	after int64            // the id of the one before them; 0 if there is none
+	after int64            // the id of the one before them; 0 if they are the first
 	stays string           // why none goes
 	back  []hermes.Message // what comes back, since it undoes a rollback
 	keep  bool             // what goes is kept in a session of its own

@@ -31,7 +31,7 @@ type Config struct {
 	// Granted lists what the user allowed every command of the session; nil is nothing.
 	// It is asked before each command.
 	Granted func() []hermes.Need
-	// Given lists files that commands may read also if they are in Hermes' own home; nil is none. They
+	// Given lists files that commands may read also if they are in Hermes' own home; nil lists no file. They
 	// are not of Hermes itself. It is asked before each command.
 	Given func() []string
 	// Read returns the untrusted text that the session has read by now, as in
@@ -234,11 +234,7 @@ func (w *Walls) granted() []hermes.Need {
 // allowed or revoked; see [isolation.Marker].
 func (w *Walls) WallsMark() string {
 	mark := keyOf(plan.Command, w.granted()).paths
-	if w.config.Given != nil {
-		given := slices.Sorted(slices.Values(w.config.Given()))
-		mark += fmt.Sprintf("%q", given)
-	}
-	return mark
+	return mark + fmt.Sprintf("%q", slices.Sorted(slices.Values(w.named())))
 }
 
 // Describe says what the walls keep, as far as that is known without building them.

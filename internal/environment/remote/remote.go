@@ -29,7 +29,7 @@ type Config struct {
 	// Notes is a folder of this machine in which the package notes which [Lasting] places
 	// are in use; empty notes nothing, and what a killed program left there goes on.
 	Notes string
-	// Carry has files of this machine that commands in the place may read; nil is none. They are
+	// Carry has files of this machine that commands in the place may read; nil has no file. They are
 	// put there before the first command, and again when they have changed; Close removes them.
 	Carry Carrier
 }

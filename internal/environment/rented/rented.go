@@ -190,7 +190,7 @@ func (r *Runner) Describe() hermes.Description {
 	}
 }
 
-// Instance names the sandbox that is known to run, since it was made or woken; "" is none.
+// Instance names the sandbox that is known to run, since it was made or woken; "" if none is.
 func (r *Runner) Instance() string {
 	now, _ := r.now.Load().(string)
 	return now
