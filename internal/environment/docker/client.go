@@ -108,7 +108,8 @@ func (r *Runner) failure(said string, code int) error {
 		return certain{fmt.Errorf("the container engine is not reachable; start it, or choose another terminal.backend (%s)", line)}
 	case has("no such container", "no container with name or id"):
 		return certain{fmt.Errorf("%w (%s)", errGone, line)}
-	case has("is not running", "is paused", "is restarting", "container state improper", "marked for removal", "already in progress"):
+	case has("is not running", "is paused", "is restarting", "container state improper", "marked for removal", "already in progress",
+		"stopped container", "container that has stopped"):
 		return certain{fmt.Errorf("%w (%s)", errStopped, line)}
 	case has("container name") && has("already in use"):
 		return errTaken

@@ -189,6 +189,17 @@ func (r *Runner) unmarked(ctx context.Context, id string, errs *stream, code int
 	default:
 		return 0, r.failure(errs.said(), code)
 	}
+	// What runs after the end ran in a container that lived on. The engine's word for its state
+	// is no proof: for a moment after a kill it is still "running".
+	_, probe := r.call(ctx, "exec", id, "/bin/sh", "-c", ":")
+	switch {
+	case ctx.Err() != nil:
+		return 0, context.Cause(ctx)
+	case probe == nil && code > 128 && code < 255:
+		return code, nil // the shell that writes the marks was killed, with the script
+	case probe == nil:
+		return 0, fmt.Errorf("%s lost the command, and its outcome is unknown (status %d)", filepath.Base(r.program), code)
+	}
 	out, err := r.call(ctx, "inspect", "--type", "container", "--format", "{{.State.Status}}", id)
 	switch {
 	case ctx.Err() != nil:
@@ -198,13 +209,12 @@ func (r *Runner) unmarked(ctx context.Context, id string, errs *stream, code int
 		return 0, fmt.Errorf("the container %s was removed while the command ran; its outcome is unknown", r.plan.name)
 	case err != nil:
 		return 0, fmt.Errorf("the connection to the command was lost, and its outcome is unknown: %s", err.Error()) // not ErrNotRun: it began
-	case out != "running":
-		r.forget(id) // it may be on its way out
-		return 0, fmt.Errorf("the container %s was stopped while the command ran; its outcome is unknown", r.plan.name)
-	case code > 128 && code < 255:
-		return code, nil // the shell that writes the marks was killed, with the script
 	}
-	return 0, fmt.Errorf("%s lost the command, and its outcome is unknown (status %d)", filepath.Base(r.program), code)
+	r.forget(id) // it may be on its way out
+	if out == "running" {
+		return 0, fmt.Errorf("the command was lost, its outcome is unknown, and the container %s runs nothing more: %s", r.plan.name, probe.Error())
+	}
+	return 0, fmt.Errorf("the container %s was stopped while the command ran; its outcome is unknown", r.plan.name)
 }
 
 // forwardArgs names the variables that scripts get. Their values are in the environment of
