@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -24,7 +25,8 @@ type child struct {
 	left   bool // processes were left when it ended
 }
 
-// Launch starts a program behind the walls; see [proc.Launcher].
+// Launch starts a program behind the walls; see [proc.Launcher]. If it returns [ErrGone], Gone
+// is closed.
 func (k *Keeper) Launch(s proc.Spec) (proc.Child, error) {
 	m := &message{
 		Kind: launch, Text: s.Path, List: s.Args, Dir: s.Dir, Env: s.Env, Flag: s.Terminal,
@@ -51,6 +53,9 @@ func (k *Keeper) Launch(s proc.Spec) (proc.Child, error) {
 		k.mu.Lock()
 		delete(k.children, c.id)
 		k.mu.Unlock()
+		if errors.Is(err, ErrGone) {
+			<-k.gone // or the next command would find a keeper that is still on its way out
+		}
 		return nil, fmt.Errorf("start %s: %w", s.Path, err)
 	}
 	c.pid = int(r.N)

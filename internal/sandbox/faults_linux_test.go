@@ -5,6 +5,7 @@ package sandbox_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -91,6 +92,31 @@ func sizeOf(dir, name string) int64 {
 		return 0
 	}
 	return info.Size()
+}
+
+// TestALaunchFailsWhenItsKeeperHasEnded, and not while it is about to: who starts another one at the
+// next command would find it still there.
+func TestALaunchFailsWhenItsKeeperHasEnded(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		k := mustStart(t, policy(t, sandbox.B))
+		sh(t, k, "sleep 100 >/dev/null 2>&1 & sleep 100 >/dev/null 2>&1 &")
+		if err := sandbox.KillKeeper(k); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		for err == nil {
+			_, err = proc.Run(t.Context(), proc.Command{Path: "/bin/true", Dir: "/", Launcher: k})
+		}
+		select {
+		case <-k.Gone():
+			if !errors.Is(err, sandbox.ErrGone) {
+				t.Errorf("got %v", err)
+			}
+		default:
+			t.Fatalf("the keeper is not gone after %v", err)
+		}
+	}
 }
 
 // TestAStoppedKeeperIsWoken stops the keeper from inside.
