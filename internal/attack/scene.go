@@ -52,28 +52,33 @@ type scene struct {
 }
 
 // newScene copies the settings and plants canaries.
-func newScene(ctx context.Context, live *app.App, base app.Options) (s *scene, err error) {
+func newScene(ctx context.Context, live *app.App, base app.Options) (*scene, error) {
 	sweep(os.TempDir(), time.Now())
 	root, err := os.MkdirTemp("", "hermes-attack-")
 	if err != nil {
 		return nil, err
 	}
-	s = &scene{live: live, getenv: base.Getenv, root: root, reply: "over"}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.close())
-		}
-	}()
-	if s.root, err = filepath.EvalSymlinks(root); err != nil {
-		return nil, err
+	s := &scene{live: live, getenv: base.Getenv, root: root, reply: "over"}
+	if err := s.fill(ctx, base); err != nil {
+		return nil, errors.Join(err, s.close())
 	}
+	return s, nil
+}
+
+// fill makes all of a scene below its root.
+func (s *scene) fill(ctx context.Context, base app.Options) error {
+	root, err := filepath.EvalSymlinks(s.root)
+	if err != nil {
+		return err
+	}
+	s.root = root
 	s.home, s.workspace, s.outside = filepath.Join(s.root, "home"), filepath.Join(s.root, "work"), filepath.Join(s.root, "outside")
 	if err := s.plant(); err != nil {
-		return nil, err
+		return err
 	}
-	h, err := live.Home()
+	h, err := s.live.Home()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, name := range []string{"config.yaml", "permissions.yaml"} {
 		text, err := os.ReadFile(h.Join(name))
@@ -81,15 +86,15 @@ func newScene(ctx context.Context, live *app.App, base app.Options) (s *scene, e
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if err := os.WriteFile(filepath.Join(s.home, name), withoutSecrets(text, live.Mask), 0o600); err != nil {
-			return nil, err
+		if err := os.WriteFile(filepath.Join(s.home, name), withoutSecrets(text, s.live.Mask), 0o600); err != nil {
+			return err
 		}
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.url = "http://" + listener.Addr().String() + "/v1"
 	s.server = &http.Server{Handler: &chatserver.Handler{Model: modelName, Decide: s.decide}, ReadHeaderTimeout: limit}
@@ -106,7 +111,7 @@ func newScene(ctx context.Context, live *app.App, base app.Options) (s *scene, e
 		return base.Getenv(name)
 	}
 	s.app = app.New(o)
-	return s, nil
+	return nil
 }
 
 // plant makes the folders of a scene and what may be stolen there.

@@ -168,3 +168,33 @@ func TestRelFollowsTheFoldersAboveAPath(t *testing.T) {
 		}
 	}
 }
+
+// TestADamagedListIsAnError that names it, for all that needs it, and the folder is free afterwards.
+func TestADamagedListIsAnError(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, checkpoint.Limits{})
+	d.write(map[string]string{"a": "1"})
+	s := d.snapshot()
+	found, err := filepath.Glob(filepath.Join(d.at, "*", "snapshots.json"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%v, %v", found, err)
+	}
+	good, err := os.ReadFile(found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(found[0], []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, _, one := d.store.Snapshot(t.Context(), d.dir, checkpoint.Meta{}, checkpoint.SnapshotOptions{})
+	_, two := d.store.Restore(t.Context(), checkpoint.Plan{Folder: d.dir, Snapshot: s}, checkpoint.Meta{})
+	for _, err := range []error{one, two} {
+		if err == nil || !strings.Contains(err.Error(), "is damaged") {
+			t.Errorf("got %v", err)
+		}
+	}
+	if err := os.WriteFile(found[0], good, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.snapshot()
+}

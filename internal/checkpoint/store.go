@@ -176,7 +176,7 @@ func (s *Store) openChecked(ctx context.Context, dir, holder string, first askin
 	return s.openAt(ctx, s.folderOf(real), real, holder, patience, first)
 }
 
-func (s *Store) openAt(ctx context.Context, at, dir, holder string, wait time.Duration, first asking) (w *workspace, err error) {
+func (s *Store) openAt(ctx context.Context, at, dir, holder string, wait time.Duration, first asking) (*workspace, error) {
 	if err := os.MkdirAll(s.cfg.Folder, 0o700); err != nil {
 		return nil, err
 	}
@@ -184,19 +184,24 @@ func (s *Store) openAt(ctx context.Context, at, dir, holder string, wait time.Du
 	if err != nil {
 		return nil, err
 	}
-	w = &workspace{store: s, dir: dir, at: at, lock: lock}
-	defer func() {
-		if err != nil {
-			w.close()
-		}
-	}()
-	if s.away() {
+	w := &workspace{store: s, dir: dir, at: at, lock: lock}
+	if err := w.ready(ctx, wait, first); err != nil {
+		w.close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// ready reads what is stored of a workspace that is locked, and finishes an interrupted restore.
+func (w *workspace) ready(ctx context.Context, wait time.Duration, first asking) (err error) {
+	away := w.store.away()
+	if away {
 		if err := w.enter(ctx, wait, first); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if w.list, err = loadList(w.file(listName)); err != nil {
-		return nil, err
+		return err
 	}
 	if w.dir == "" {
 		w.dir = w.list.Folder
@@ -205,18 +210,18 @@ func (s *Store) openAt(ctx context.Context, at, dir, holder string, wait time.Du
 		w.list.Folder = w.dir
 	}
 	if w.list.Folder != w.dir {
-		return nil, fmt.Errorf("the checkpoints in %s belong to %s", at, w.list.Folder)
+		return fmt.Errorf("the checkpoints in %s belong to %s", w.at, w.list.Folder)
 	}
 	packs, err := object.Open(w.file("packs"))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if s.away() {
+	if away {
 		w.equip(ctx, packs)
 	} else {
 		w.objects, w.ground = packs, here{w, packs}
 	}
-	return w, w.finishRestore(ctx)
+	return w.finishRestore(ctx)
 }
 
 func (w *workspace) close() {
