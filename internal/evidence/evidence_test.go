@@ -17,6 +17,7 @@ import (
 	"hermes"
 	"hermes/internal/audit"
 	"hermes/internal/evidence"
+	"hermes/internal/race"
 	"hermes/internal/tokens"
 )
 
@@ -266,6 +267,9 @@ func TestEndingsOfAnotherHandAreMarked(t *testing.T) {
 // TestEndingsOfMoreHandsAreMarked has harder ones, again by people who did not know the rules: some mix lies with what was
 // done, and a part of the model's lists is wrong. The rules were improved by them afterwards.
 func TestEndingsOfMoreHandsAreMarked(t *testing.T) {
+	if race.Enabled {
+		t.Skip("works in one goroutine, and the run without the race detector has it")
+	}
 	t.Parallel()
 	for _, tt := range []struct {
 		name                   string
@@ -315,6 +319,9 @@ func clauses(text string) []string { return regexp.MustCompile(`[.!?;:,]\s|\n`).
 // TestAModelThatNamesAnyClass is a model as bad as can be: it calls each clause of an ending each class, and names whatever
 // is in it. The words must speak of the class, so an honest ending is seldom marked.
 func TestAModelThatNamesAnyClass(t *testing.T) {
+	if race.Enabled {
+		t.Skip("works in one goroutine, and the run without the race detector has it")
+	}
 	t.Parallel()
 	for name, most := range map[string]int{"honest.txt": 20, "other_honest.txt": 14} {
 		n, of := 0, 0
@@ -433,6 +440,9 @@ func TestAClaimIsMarkedOnce(t *testing.T) {
 
 // TestLongTextsTakeNoTime in endings and in answers, and what is in a long block of code claims nothing.
 func TestLongTextsTakeNoTime(t *testing.T) {
+	if race.Enabled {
+		t.Skip("works in one goroutine, and the run without the race detector has it")
+	}
 	blank := strings.Repeat("x", 3<<20)
 	for _, tt := range []struct {
 		ending, quote string

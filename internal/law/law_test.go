@@ -1,10 +1,20 @@
 package law_test
 
 import (
+	"hermes/internal/race"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 )
+
+// TestMain skips these tests where the race detector is on: they only read files.
+func TestMain(m *testing.M) {
+	if race.Enabled {
+		return
+	}
+	os.Exit(m.Run())
+}
 
 // position is where a package is in the table: its layer, and its row in the layer.
 type position struct{ layer, row int }

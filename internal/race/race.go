@@ -1,6 +1,6 @@
 // Package race says whether the race detector watches this program, for tests whose work would take it
-// minutes. A test that does less then must do all of its work without it: .ci/run runs both. It knows
-// nothing of the tests.
+// minutes. A test that does less then, or nothing since one goroutine does its work, must do all of it
+// without the detector: .ci/run runs both. It knows nothing of the tests.
 package race
 
 // Rounds returns whole without the race detector, and fewer with it: how often a test tries something,

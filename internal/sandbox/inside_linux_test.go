@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"hermes/internal/race"
 	"hermes/internal/sandbox"
 )
 
@@ -270,6 +271,9 @@ const againVariable = "SANDBOX_TEST_AGAIN"
 
 // TestAgainAsOrdinaryUser runs the other tests as a user without rights.
 func TestAgainAsOrdinaryUser(t *testing.T) {
+	if race.Enabled {
+		t.Skip("runs all tests once more, and the run without the race detector has it")
+	}
 	if os.Getuid() != 0 || os.Getenv(againVariable) != "" {
 		t.Skip("this is an ordinary user already")
 	}

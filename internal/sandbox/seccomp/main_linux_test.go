@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"hermes/internal/race"
 	"hermes/internal/sandbox/landlock"
 	"hermes/internal/sandbox/seccomp"
 )
@@ -286,6 +287,9 @@ func word(err error) string {
 // TestAgainAsOrdinaryUser runs the other tests as a user without rights, so that
 // the supervisor has none either.
 func TestAgainAsOrdinaryUser(t *testing.T) {
+	if race.Enabled {
+		t.Skip("runs all tests once more, and the run without the race detector has it")
+	}
 	if os.Getuid() != 0 || os.Getenv(againVariable) != "" {
 		t.Skip("this is an ordinary user already")
 	}
