@@ -37,20 +37,24 @@ type process struct {
 }
 
 // processes reads the process table. The error is that of the first entry that cannot be
-// read although it is there, as when no file can be opened.
-func processes() ([]process, error) {
+// read although it is there, as when no file can be opened. What this user may not see, on
+// a system that hides it, is left out.
+func processes() ([]process, error) { return processesWith(statLine) }
+
+func processesWith(statLine func(pid int) ([]byte, error)) ([]process, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, err
 	}
 	var all []process
 	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
+		pid, notOne := strconv.Atoi(e.Name())
+		if notOne != nil {
 			continue
 		}
 		b, bad := statLine(pid)
-		if bad != nil && err == nil && !errors.Is(bad, os.ErrNotExist) && !errors.Is(bad, syscall.ESRCH) {
+		gone := errors.Is(bad, os.ErrNotExist) || errors.Is(bad, syscall.ESRCH)
+		if bad != nil && err == nil && !gone && !errors.Is(bad, os.ErrPermission) {
 			err = bad
 		}
 		if p, ok := parseStat(pid, b); ok {

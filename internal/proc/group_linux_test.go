@@ -1,6 +1,11 @@
 package proc
 
-import "testing"
+import (
+	"errors"
+	"os"
+	"syscall"
+	"testing"
+)
 
 func TestAProcessIsAZombieOnlyWithoutThreads(t *testing.T) {
 	t.Parallel()
@@ -15,5 +20,20 @@ func TestAProcessIsAZombieOnlyWithoutThreads(t *testing.T) {
 	}
 	if _, ok := parseStat(7, []byte("7 (a) Z 3 4")); ok {
 		t.Error("a line that was cut counts")
+	}
+}
+
+// TestWhatCannotBeReadIsNotCountedAsGone: the process table is not whole then.
+func TestWhatCannotBeReadIsNotCountedAsGone(t *testing.T) {
+	for bad, want := range map[syscall.Errno]bool{syscall.EMFILE: true, syscall.ENOMEM: true, syscall.ENOENT: false, syscall.ESRCH: false, syscall.EPERM: false, syscall.EACCES: false} {
+		all, err := processesWith(func(pid int) ([]byte, error) {
+			if pid == os.Getpid() {
+				return nil, &os.PathError{Op: "open", Path: "stat", Err: bad}
+			}
+			return statLine(pid)
+		})
+		if errors.Is(err, bad) != want || !want && err != nil || len(all) == 0 {
+			t.Errorf("%v: %d processes, %v", bad, len(all), err)
+		}
 	}
 }

@@ -146,6 +146,10 @@ func (k *Keeper) pose(m *message, files ...*os.File) (<-chan reply, error) {
 		k.mu.Lock()
 		delete(k.waiting, m.ID)
 		k.mu.Unlock()
+		if errors.Is(err, errClosedFile) {
+			return nil, err
+		}
+		k.cut() // it may have a part of it, and who waits for the end after ErrGone must see one
 		return nil, ErrGone
 	}
 	return w, nil
@@ -165,9 +169,13 @@ func answered(r reply, ok bool) (reply, error) {
 	return r, nil
 }
 
-// Freeze stops all processes of the keeper. The func that it returns lets them go on.
+// Freeze stops all processes of the keeper. The func that it returns lets them go on. If it
+// returns [ErrGone], Gone is closed.
 func (k *Keeper) Freeze() (func(), error) {
 	if _, err := k.ask(&message{Kind: freeze}); err != nil {
+		if errors.Is(err, ErrGone) {
+			<-k.gone // nothing is left that runs
+		}
 		return nil, err
 	}
 	return sync.OnceFunc(func() { _, _ = k.ask(&message{Kind: thaw}) }), nil

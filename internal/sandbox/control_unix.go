@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"errors"
 	"net"
 	"os"
 	"sync"
@@ -24,7 +25,10 @@ type control struct {
 	files []*os.File // received with the message that is being read
 }
 
-// send writes a message and hands on the open files.
+var errClosedFile = errors.New("a file that a program should get is closed")
+
+// send writes a message and hands on the open files. After any error but errClosedFile the
+// other end may have a part of the message.
 func (c *control) send(m *message, files ...*os.File) error {
 	b := m.encode()
 	c.mu.Lock()
@@ -32,7 +36,9 @@ func (c *control) send(m *message, files ...*os.File) error {
 	if len(files) > 0 {
 		fds := make([]int, len(files))
 		for i, f := range files {
-			fds[i] = int(f.Fd())
+			if fds[i] = int(f.Fd()); fds[i] < 0 {
+				return errClosedFile // and nothing was sent
+			}
 		}
 		n, _, err := c.conn.WriteMsgUnix(b, unix.UnixRights(fds...), nil)
 		if err != nil {

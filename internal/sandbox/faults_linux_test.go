@@ -119,6 +119,46 @@ func TestALaunchFailsWhenItsKeeperHasEnded(t *testing.T) {
 	}
 }
 
+// TestAKeeperThatCannotBeToldAnythingIsEnded, so that nothing waits for it, and a file that was closed
+// meanwhile is not its fault.
+func TestAKeeperThatCannotBeToldAnythingIsEnded(t *testing.T) {
+	t.Parallel()
+	for name, ask := range map[string]func(k *sandbox.Keeper) error{
+		"launch": func(k *sandbox.Keeper) error {
+			_, err := k.Launch(proc.Spec{Path: "/bin/true", Args: []string{"true"}, Dir: "/"})
+			return err
+		},
+		"freeze": func(k *sandbox.Keeper) error {
+			_, err := k.Freeze()
+			return err
+		},
+	} {
+		k := mustStart(t, policy(t, sandbox.B))
+		f, err := os.Open("/dev/null")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		if _, err := k.Launch(proc.Spec{Path: "/bin/true", Args: []string{"true"}, Dir: "/", Files: []*os.File{f}}); err == nil || errors.Is(err, sandbox.ErrGone) {
+			t.Errorf("%s: a closed file: %v", name, err)
+		}
+		if out, code := sh(t, k, "echo lives"); out != "lives" || code != 0 {
+			t.Errorf("%s: after a closed file: %q, %d", name, out, code)
+		}
+		if err := sandbox.StopSending(k); err != nil {
+			t.Fatal(err)
+		}
+		if err := ask(k); !errors.Is(err, sandbox.ErrGone) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		select {
+		case <-k.Gone():
+		default:
+			t.Errorf("%s: the keeper is not gone", name)
+		}
+	}
+}
+
 // TestAStoppedKeeperIsWoken stops the keeper from inside.
 func TestAStoppedKeeperIsWoken(t *testing.T) {
 	t.Parallel()
