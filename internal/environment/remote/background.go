@@ -146,11 +146,9 @@ func (b *background) follow() {
 	})
 	for wait := firstRetry; !b.look(wire); wait = min(2*wait, lastRetry) {
 		select {
-		case <-wire.Done():
+		case <-wire.Done(): // look says so
 		case <-time.After(wait):
-			continue
 		}
-		break
 	}
 	close(b.done)
 	b.cancel()
@@ -175,7 +173,7 @@ func (b *background) look(wire context.Context) bool {
 	if b.c.Stderr != nil && b.c.Stderr != b.c.Stdout {
 		s.Stderr = errs
 	}
-	_, err := p.execUntil(wire, out, s)
+	_, _ = p.execUntil(wire, out, s) // what was said counts
 	b.read[0] += out.passed()
 	b.read[1] += errs.passed()
 	words, state := out.said()
@@ -184,7 +182,7 @@ func (b *background) look(wire context.Context) bool {
 		if wire.Err() == nil {
 			return false
 		}
-		b.err = errors.Join(fmt.Errorf("the process could not be followed to its end, so its outcome is unknown: %w", cmpError(err, context.Cause(b.ctx))), p.endOne(b.target))
+		b.err = errors.Join(fmt.Errorf("the process could not be followed to its end, so its outcome is unknown: %w", context.Cause(b.ctx)), p.endOne(b.target))
 		return true
 	case words[0] == saidGone:
 		b.err = errGone

@@ -136,6 +136,51 @@ func TestBackgroundIsBound(t *testing.T) {
 	}
 }
 
+// TestALostBackgroundCommandIsNoSuccess: the place cannot be reached any more when the time of
+// a process ends. The next command does not begin before the process was ended.
+func TestALostBackgroundCommandIsNoSuccess(t *testing.T) {
+	t.Parallel()
+	e, h := place(t, "dash")
+	output(t, e, "true")
+	down := errors.New("the network is down")
+	var back atomic.Bool
+	var scripts atomic.Int32
+	gone := make(chan struct{})
+	h.before = func(ctx context.Context, s remote.Script) error {
+		if back.Load() || scripts.Add(1) == 1 { // the start
+			return nil
+		}
+		if !strings.Contains(s.Text, "follower") { // what ends it, perhaps too early
+			select {
+			case <-gone:
+			case <-ctx.Done():
+			}
+		}
+		select {
+		case <-gone:
+			return down
+		default:
+			return nil
+		}
+	}
+	begun := hear("begun")
+	p := mustStart(t, e, hermes.Command{Line: "printf x >>beats; echo begun; " + beat, Stdout: begun, Limits: hermes.Limits{Time: 500 * time.Millisecond}})
+	begun.wait(t)
+	close(gone)
+	h.lose(down)
+	_, err := p.Wait(t.Context())
+	for _, want := range []error{hermes.ErrTimeLimit, down} {
+		if !errors.Is(err, want) {
+			t.Errorf("it ended with %v, want %v", err, want)
+		}
+	}
+	if err == nil || !strings.Contains(err.Error(), "outcome is unknown") {
+		t.Errorf("it ended with %v, which does not say that the outcome is unknown", err)
+	}
+	back.Store(true)
+	mustBeSilent(t, e)
+}
+
 // withTerminals says that it has terminals; they are none.
 type withTerminals struct{ *host }
 
