@@ -116,7 +116,11 @@ func (s *service) drop(ctx context.Context, box rented.Sandbox, in *session) {
 func (s *service) follow(ctx context.Context, box rented.Sandbox, path string, line rented.Line) (int, error) {
 	log := &logReader{line: line}
 	for cuts := 0; ; cuts++ {
+		before := log.seen
 		cut := s.read(ctx, box, path, log)
+		if log.seen > before {
+			cuts = 0
+		}
 		if ctx.Err() != nil {
 			return 0, context.Cause(ctx)
 		}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -303,6 +305,41 @@ func TestACutLogIsReadOn(t *testing.T) {
 			t.Errorf("exit code %d, error %v, got %q and %q", code, err, out.String(), errs.String())
 		}
 	})
+}
+
+// TestDaytonaReadsOnAsLongAsOutputComes cuts every connection after each of many lines.
+func TestDaytonaReadsOnAsLongAsOutputComes(t *testing.T) {
+	t.Parallel()
+	relay := newRelay()
+	c := config(t)
+	c.HTTP = relay.client()
+	r := mustOpen(t, newDaytona(t), c)
+	defer r.Close()
+	output(t, r, "true", "")
+	dir := t.TempDir()
+	out := &eachWrite{then: func(line string) {
+		relay.cut()
+		relay.restore()
+		if err := os.WriteFile(filepath.Join(dir, strings.TrimSpace(line)), nil, 0o600); err != nil {
+			t.Error(err)
+		}
+	}}
+	script := "cd " + rented.Quote(dir) + "; for i in 1 2 3 4 5 6 7 8 9; do echo $i; until [ -e $i ]; do sleep 0.01; done; done; exit 3"
+	code, err := r.Exec(t.Context(), remote.Script{Text: script, Stdout: out})
+	if want := "1\n2\n3\n4\n5\n6\n7\n8\n9\n"; err != nil || code != 3 || out.String() != want {
+		t.Errorf("exit code %d, error %v, got %q, want %q", code, err, out.String(), want)
+	}
+}
+
+// eachWrite calls a func after each write.
+type eachWrite struct {
+	bytes.Buffer
+	then func(line string)
+}
+
+func (w *eachWrite) Write(p []byte) (int, error) {
+	defer w.then(string(p))
+	return w.Buffer.Write(p)
 }
 
 // TestASandboxWhoseAnswerWasLostIsUsed loses the answer to the request that makes it: there
