@@ -194,6 +194,60 @@ func TestALostSandboxIsSaidOnce(t *testing.T) {
 	})
 }
 
+// stillborn is a service whose sandboxes end as soon as they are made.
+type stillborn struct {
+	rented.Service
+	made  int
+	found []string // what Find returns, one after the other
+	most  func()   // called when many were made
+}
+
+func (s *stillborn) Find(context.Context) (string, error) {
+	if len(s.found) == 0 {
+		return "", nil
+	}
+	id := s.found[0]
+	s.found = s.found[1:]
+	return id, nil
+}
+
+func (s *stillborn) Create(context.Context) (string, error) {
+	if s.made++; s.made == 5 {
+		s.most()
+	}
+	return "new", nil
+}
+
+func (s *stillborn) Wake(context.Context, string) (rented.Sandbox, bool, error) {
+	return rented.Sandbox{}, false, rented.NewFailure(http.StatusGone, "it was shut down")
+}
+
+// TestOneCommandMakesOneSandbox although those that are found or made end at once.
+func TestOneCommandMakesOneSandbox(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s := &stillborn{found: []string{"old"}, most: cancel}
+	r := rented.New(s, rented.About{Name: "Example"}, config(t))
+	for made := range 2 {
+		_, err := r.Exec(ctx, remote.Script{Text: "true"})
+		if s.made != made+1 {
+			t.Fatalf("%d sandboxes were made, want %d", s.made, made+1)
+		}
+		if !errors.Is(err, remote.ErrNotRun) {
+			t.Errorf("error %v, want ErrNotRun", err)
+		}
+		for _, want := range []string{"a new sandbox of Example ended before it could be used", "it was shut down"} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("error %v does not say %q", err, want)
+			}
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestARequestIsSentAgainWhenTheLimitIsReached(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s server, i int) {

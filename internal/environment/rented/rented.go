@@ -222,8 +222,10 @@ func (r *Runner) ready(ctx context.Context, refused int) (Sandbox, int, error) {
 
 func (r *Runner) wake(ctx context.Context) error {
 	for {
+		made := false
 		if r.id == "" {
-			if err := r.findOrMake(ctx); err != nil {
+			var err error
+			if made, err = r.findOrMake(ctx); err != nil {
 				return err
 			}
 		}
@@ -244,19 +246,23 @@ func (r *Runner) wake(ctx context.Context) error {
 		if r.used.Swap(false) {
 			return fmt.Errorf("the sandbox of %s has ended, with its files; the next command gets a new one: %w", r.about.Name, err)
 		}
+		if made { // the next one may end as well, and each costs money
+			return fmt.Errorf("a new sandbox of %s ended before it could be used; look at %s for the reason, and at the settings of its image and size, before you try again: %w", r.about.Name, r.about.Name, err)
+		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 	}
 }
 
-func (r *Runner) findOrMake(ctx context.Context) (err error) {
+// findOrMake sets the id of the sandbox, and reports whether it made one.
+func (r *Runner) findOrMake(ctx context.Context) (made bool, err error) {
 	if r.id, err = r.service.Find(ctx); err != nil || r.id != "" {
-		return err
+		return false, err
 	}
 	r.sought = true
 	r.id, err = r.service.Create(ctx)
-	return err
+	return true, err
 }
 
 // take waits for the right to change which sandbox is used.
