@@ -154,7 +154,8 @@ func (p *Proxy) through(ctx context.Context, up *url.URL, t target) (net.Conn, e
 	defer cancel()
 	conn, err := p.toUpstream(ctx, up)
 	if err == nil {
-		stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+		raw := conn // the func below may run after conn has changed
+		stop := context.AfterFunc(ctx, func() { _ = raw.SetDeadline(time.Unix(1, 0)) })
 		conn, err = tunnelThrough(ctx, conn, up, t)
 		if !stop() && err == nil {
 			_ = conn.Close()
