@@ -56,10 +56,12 @@ func (w *Walls) given() ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		w.trust = dir
-		if w.authorities, err = w.swap.Environ(dir); err != nil {
+		authorities, err := w.swap.Environ(dir)
+		if err != nil { // the next command tries it again
+			_ = os.RemoveAll(dir)
 			return nil, fmt.Errorf("make the authority for declared secrets: %w", err)
 		}
+		w.trust, w.authorities = dir, authorities
 	}
 	return append(list, w.trust), nil
 }
