@@ -129,7 +129,8 @@ type client struct {
 	bound    *session
 }
 
-// serve answers the requests of one connection.
+// serve answers the requests of one connection, until it ends or that to the user's agent
+// fails.
 func (a *Agent) serve(conn net.Conn) {
 	upstream, err := a.config.Upstream()
 	if err != nil {
@@ -149,11 +150,15 @@ func (a *Agent) serve(conn net.Conn) {
 			a.refuse(err.Error())
 			answer = []byte{failure}
 		}
-		if writeMessage(conn, answer) != nil {
+		if writeMessage(conn, answer) != nil || errors.Is(err, errUpstream) {
 			return
 		}
 	}
 }
+
+// errUpstream is an error of the connection to the user's agent. No other request may use
+// that connection: it would read the late answer to this one.
+var errUpstream = errors.New("ask the user's ssh agent")
 
 // answer answers one request. An error refuses it.
 func (c *client) answer(request []byte) ([]byte, error) {
@@ -166,21 +171,22 @@ func (c *client) answer(request []byte) ([]byte, error) {
 		}
 		return c.pass(request, answerSign)
 	case extension:
-		return c.extend(request), nil
+		return c.extend(request)
 	}
 	return nil, fmt.Errorf("a command asked the ssh agent for something else than a login (request %d); keys cannot be added, removed or locked from inside", request[0])
 }
 
-// pass asks the user's agent, and passes only the answer that the request has.
+// pass asks the user's agent, and passes only the answer that the request has. Its errors are
+// errUpstream.
 func (c *client) pass(request []byte, want byte) ([]byte, error) {
 	// The user may have to touch a key or answer a question.
 	_ = c.upstream.SetDeadline(time.Now().Add(2 * time.Minute))
 	if err := writeMessage(c.upstream, request); err != nil {
-		return nil, fmt.Errorf("ask the user's ssh agent: %w", err)
+		return nil, fmt.Errorf("%w: %w", errUpstream, err)
 	}
 	answer, err := readMessage(c.upstream)
 	if err != nil {
-		return nil, fmt.Errorf("ask the user's ssh agent: %w", err)
+		return nil, fmt.Errorf("%w: %w", errUpstream, err)
 	}
 	if answer[0] != want {
 		return []byte{failure}, nil
@@ -189,23 +195,26 @@ func (c *client) pass(request []byte, want byte) ([]byte, error) {
 }
 
 // extend takes the binding to a session. There is no other extension.
-func (c *client) extend(request []byte) []byte {
+func (c *client) extend(request []byte) ([]byte, error) {
 	var m struct {
 		Name string `sshtype:"27"`
 		Rest []byte `ssh:"rest"`
 	}
 	if ssh.Unmarshal(request, &m) != nil || m.Name != bindSession {
-		return []byte{failure}
+		return []byte{failure}, nil
 	}
 	s, err := readSession(m.Rest)
 	if err != nil || c.bound != nil {
 		// A second binding is a forwarded agent; nothing is signed for one.
 		c.bound = &session{broken: "the connection to the agent was bound to more than one session, or wrongly"}
-		return []byte{failure}
+		return []byte{failure}, nil
 	}
 	c.bound = s
-	_, _ = c.pass(request, success) // so that rules of the user's agent (ssh-add -h) hold
-	return []byte{success}
+	// Passed so that rules of the user's agent (ssh-add -h) hold. An agent may not know it.
+	if _, err := c.pass(request, success); err != nil {
+		return nil, err
+	}
+	return []byte{success}, nil
 }
 
 func (a *Agent) refuse(why string) {
