@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/accept"
 )
 
 // SessionConfig is what one sandboxed session may do.
@@ -46,7 +47,7 @@ type Session struct {
 // errClosed is returned by Serve after Close.
 var errClosed = errors.New("the session of the proxy is closed")
 
-// Serve accepts connections until the listener fails or the session is closed, and closes the
+// Serve accepts connections until the listener or the session is closed, and closes the
 // listener. The listener may belong to another network namespace: only Accept is called. It
 // may be called for several listeners.
 func (s *Session) Serve(l net.Listener) error {
@@ -56,27 +57,14 @@ func (s *Session) Serve(l net.Listener) error {
 	}
 	defer s.work.Done()
 	defer s.end(l)
-	for wait := 5 * time.Millisecond; ; {
-		nc, err := l.Accept()
-		switch {
-		case s.ctx.Err() != nil:
-			if err == nil {
-				_ = nc.Close()
+	for {
+		nc, err := accept.Next(s.ctx, l)
+		if err != nil {
+			if s.ctx.Err() != nil {
+				return errClosed
 			}
-			return errClosed
-		case errors.Is(err, net.ErrClosed):
 			return err
-		case err != nil: // no descriptors left, or the client is gone again
-			select {
-			case <-time.After(wait):
-			case <-s.ctx.Done():
-			}
-			if wait = 2 * wait; wait > 10*time.Second {
-				return err
-			}
-			continue
 		}
-		wait = 5 * time.Millisecond
 		if c := s.admit(nc); c != nil {
 			s.work.Go(func() { s.handle(c) })
 		}

@@ -56,6 +56,8 @@ var layers = []layer{
 		{path: "hermestest/faultserver"},
 		{path: "hermestest/modelsuite"},
 		{path: "hermestest/storesuite", deps: []string{"github.com/google/go-cmp"}},
+		{path: "internal/accept"},
+		{path: "internal/accept/accepttest"},
 		{path: "internal/ansi"},
 		{path: "internal/argument"},
 		{path: "internal/brake"},
