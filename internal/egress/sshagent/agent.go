@@ -14,6 +14,7 @@ package sshagent
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -23,6 +24,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
+
+	"hermes/internal/accept"
 )
 
 // Config is what an Agent is made from.
@@ -42,15 +45,20 @@ type Config struct {
 // Agent serves processes. It may be used concurrently.
 type Agent struct {
 	config Config
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
 
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}
-	ended bool
 	work  sync.WaitGroup
 }
 
 // New returns an agent. It starts nothing.
-func New(c Config) *Agent { return &Agent{config: c, conns: map[net.Conn]struct{}{}} }
+func New(c Config) *Agent {
+	a := &Agent{config: c, conns: map[net.Conn]struct{}{}}
+	a.ctx, a.cancel = context.WithCancel(context.Background())
+	return a
+}
 
 // Limits of what a client may send and hold open.
 const (
@@ -59,12 +67,12 @@ const (
 	idleTime   = 10 * time.Minute
 )
 
-// Serve accepts connections until the listener fails or Close is called, and closes the
+// Serve accepts connections until the listener is closed or Close is called, and closes the
 // listener.
 func (a *Agent) Serve(l net.Listener) error {
 	defer l.Close()
 	for {
-		conn, err := l.Accept()
+		conn, err := accept.Next(a.ctx, l)
 		if err != nil {
 			return err
 		}
@@ -83,7 +91,7 @@ func (a *Agent) Serve(l net.Listener) error {
 func (a *Agent) admit(conn net.Conn) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.ended || len(a.conns) >= maxConns {
+	if a.ctx.Err() != nil || len(a.conns) >= maxConns {
 		return false
 	}
 	a.conns[conn] = struct{}{}
@@ -100,7 +108,7 @@ func (a *Agent) drop(conn net.Conn) {
 // Close ends all connections and waits for them. The caller closes the listener.
 func (a *Agent) Close() {
 	a.mu.Lock()
-	a.ended = true
+	a.cancel()
 	for c := range a.conns {
 		c.Close()
 	}

@@ -3,6 +3,7 @@ package sshagent_test
 import (
 	"crypto/ed25519"
 	"crypto/rand"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -10,11 +11,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 	"golang.org/x/crypto/ssh/knownhosts"
 
+	"hermes/internal/accept/accepttest"
 	"hermes/internal/egress/sshagent"
 )
 
@@ -214,6 +217,33 @@ func TestKeysAreNotChanged(t *testing.T) {
 	if list, err := b.keyring.List(); err != nil || len(list) != 1 {
 		t.Errorf("the user's agent has %v %v", list, err)
 	}
+}
+
+// TestServeOutlastsErrorsThatPass, such as too many open files.
+func TestServeOutlastsErrorsThatPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := sshagent.New(sshagent.Config{Upstream: func() (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go func() { _ = agent.ServeAgent(agent.NewKeyring(), theirs) }()
+			return ours, nil
+		}})
+		l, served := accepttest.New(100), make(chan error, 1)
+		go func() { served <- a.Serve(l) }()
+		ours, theirs := net.Pipe()
+		select {
+		case l.Conns() <- theirs:
+		case err := <-served:
+			t.Fatal("it serves no more:", err)
+		}
+		if list, err := agent.NewClient(ours).List(); len(list) != 0 || err != nil {
+			t.Errorf("the list is %v, %v", list, err)
+		}
+		l.Close()
+		if err := <-served; !errors.Is(err, net.ErrClosed) {
+			t.Errorf("Serve has ended with %v", err)
+		}
+		a.Close()
+	})
 }
 
 func FuzzServe(f *testing.F) {

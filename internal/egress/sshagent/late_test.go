@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 
+	"hermes/internal/accept/accepttest"
 	"hermes/internal/egress/sshagent"
 )
 
@@ -39,8 +39,9 @@ func TestALateAnswerIsNoAnswerToTheNextRequest(t *testing.T) {
 					Allowed:  func() []string { return nil }, Refused: func(why string) { refused = append(refused, why) },
 				})
 				ours, theirs := net.Pipe()
-				l := &one{conn: theirs, closed: make(chan struct{})}
+				l := accepttest.New(0)
 				go func() { _ = a.Serve(l) }()
+				l.Conns() <- theirs
 				c := agent.NewClient(ours)
 				if err := first(c); err == nil {
 					t.Error("the first request was answered after the deadline")
@@ -67,26 +68,4 @@ func late(conn net.Conn) {
 	})
 	defer answer.Stop()
 	_, _ = io.Copy(io.Discard, conn)
-}
-
-// one is a listener with one connection.
-type one struct {
-	net.Listener
-	conn   net.Conn
-	once   sync.Once
-	closed chan struct{}
-}
-
-func (l *one) Accept() (net.Conn, error) {
-	if c := l.conn; c != nil {
-		l.conn = nil
-		return c, nil
-	}
-	<-l.closed
-	return nil, net.ErrClosed
-}
-
-func (l *one) Close() error {
-	l.once.Do(func() { close(l.closed) })
-	return nil
 }
