@@ -1,12 +1,14 @@
 package confine
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
 	"strconv"
 	"sync"
 
+	"hermes/internal/accept"
 	"hermes/internal/sandbox"
 )
 
@@ -15,9 +17,10 @@ import (
 type forward struct {
 	listener net.Listener
 	keeper   *sandbox.Keeper
+	ctx      context.Context // ends with close
+	cancel   context.CancelFunc
 	work     sync.WaitGroup
 	mu       sync.Mutex
-	closed   bool
 	conns    map[net.Conn]struct{}
 }
 
@@ -30,15 +33,21 @@ func forwardPort(k *sandbox.Keeper, port int) (*forward, error) {
 	if err != nil {
 		return nil, fmt.Errorf("port %d of the sandbox cannot be opened on this machine: %w; use another port inside", port, err)
 	}
+	return forwardFrom(l, k, port), nil
+}
+
+// forwardFrom forwards the connections of a listener to a port, until close.
+func forwardFrom(l net.Listener, k *sandbox.Keeper, port int) *forward {
 	f := &forward{listener: l, keeper: k, conns: map[net.Conn]struct{}{}}
+	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.work.Go(func() { f.serve(port) })
-	return f, nil
+	return f
 }
 
 func (f *forward) serve(port int) {
 	places := make(chan struct{}, maxForwarded)
 	for {
-		conn, err := f.listener.Accept()
+		conn, err := accept.Next(f.ctx, f.listener)
 		if err != nil {
 			return
 		}
@@ -57,7 +66,7 @@ func (f *forward) carry(conn net.Conn, port int) {
 		return
 	}
 	f.mu.Lock()
-	if f.closed {
+	if f.ctx.Err() != nil {
 		f.mu.Unlock()
 		conn.Close()
 		inside.Close()
@@ -88,7 +97,7 @@ func copyOne(to, from net.Conn) {
 func (f *forward) close() {
 	f.listener.Close()
 	f.mu.Lock()
-	f.closed = true
+	f.cancel()
 	for c := range f.conns {
 		c.Close()
 	}
