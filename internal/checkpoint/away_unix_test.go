@@ -359,3 +359,30 @@ func TestPruneInAPlaceKeepsTheLimits(t *testing.T) {
 		noLeftovers(t, sh.home)
 	})
 }
+
+// TestAContentThatAnIndexListsStaysInThePlace: a prune that cannot write an index removes nothing that it lists.
+func TestAContentThatAnIndexListsStaysInThePlace(t *testing.T) {
+	inEveryShell(t, checkpoint.Limits{Snapshots: 2}, func(t *testing.T, d *desk, sh *shell) {
+		for i := range 3 { // the index of the first has one content that the others need, and one that they do not
+			d.write(map[string]string{"a": fmt.Sprint("content ", i), "same": "same"})
+			d.snapshot()
+		}
+		found, err := filepath.Glob(filepath.Join(d.at, "*", "contents", "*.index"))
+		must(t, err)
+		for i, index := range found { // a link is not replaced
+			to := filepath.Join(filepath.Dir(d.at), fmt.Sprint("index", i))
+			must(t, os.Rename(index, to))
+			must(t, os.Symlink(to, index))
+		}
+		if _, err := d.store.Prune(t.Context()); err == nil {
+			t.Fatal("the indexes were written")
+		}
+		d.write(map[string]string{"a": "content 0"}) // the place has it, says the index
+		again := d.snapshot()
+		d.write(map[string]string{"a": "content 4"})
+		d.restore(again, checkpoint.RestoreOptions{All: true})
+		if got := d.read("a"); got != "content 0" {
+			t.Errorf("restored: %q", got)
+		}
+	})
+}

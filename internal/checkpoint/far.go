@@ -126,28 +126,31 @@ func (f *farContents) Sweep(ctx context.Context, keep func(object.Hash) bool) er
 		if err != nil {
 			return err
 		}
-		var live []away.Content
-		var dead []away.Location
+		var live, dead []away.Content
 		for _, c := range away.DecodeIndex(name, data) {
 			if keep(c.Hash) {
 				live = append(live, c)
-				continue
-			}
-			dead = append(dead, c.At)
-			if f.index[c.Hash].At == c.At {
-				f.size -= c.Size
-				delete(f.index, c.Hash)
+			} else {
+				dead = append(dead, c)
 			}
 		}
 		switch {
 		case len(live) == 0:
 			err = os.Remove(f.copy.path(name)) // its contents go with it
 		case len(dead) > 0:
-			f.copy.drop = append(f.copy.drop, dead...)
 			err = atomicfile.Write(f.copy.path(name), away.EncodeIndex(live), atomicfile.Options{})
 		}
 		if err != nil {
-			return err
+			return err // what an index still lists must stay
+		}
+		for _, c := range dead {
+			if len(live) > 0 {
+				f.copy.drop = append(f.copy.drop, c.At)
+			}
+			if f.index[c.Hash].At == c.At {
+				f.size -= c.Size
+				delete(f.index, c.Hash)
+			}
 		}
 	}
 	return nil
