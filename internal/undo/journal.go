@@ -60,7 +60,8 @@ type Change struct {
 	// undone, too.
 	Of     string `json:"of,omitempty"`
 	Undone bool   `json:"-"`
-	// Open marks the first record of a change whose end was never written.
+	// Open marks the first record of a change whose end was never written. That of an undo says
+	// what the files were to become.
 	Open bool `json:"open,omitempty"`
 }
 
@@ -253,11 +254,16 @@ func (j *Journal) List(since time.Time) ([]Change, error) {
 	return out, lines.Err()
 }
 
-// settle completes a change whose end was never written.
+// settle completes a change whose end was never written. An undo that did not do all leaves
+// its change to be undone.
 func (j *Journal) settle(c *Change) {
 	var kept []File
 	for _, f := range c.Files {
-		f.After = j.hashNow(f.Path)
+		now := j.hashNow(f.Path)
+		if now != f.After {
+			c.Of = ""
+		}
+		f.After = now
 		if f.After != f.Before {
 			kept = append(kept, f)
 		}

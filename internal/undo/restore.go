@@ -119,7 +119,8 @@ func (j *Journal) content(hash string) ([]byte, error) {
 
 // Undo undoes changes, newest first, as List returns them. It stops at the
 // first that cannot be undone; force undoes it although its files have changed
-// since. The undo is recorded, so that it can be undone as well.
+// since. The undo is recorded, so that it can be undone as well, also if it fails in the middle:
+// the change itself can be undone again then.
 func (j *Journal) Undo(ctx context.Context, changes []Change, actor string, force bool) (done int, err error) {
 	for _, c := range changes {
 		if c.Undone {
@@ -156,19 +157,37 @@ func (j *Journal) undo(ctx context.Context, c Change, actor string, force bool) 
 		}
 		back.Files = append(back.Files, made)
 	}
-	if _, err := j.keep(paths(c.Files)); err != nil { // so that the overwritten content can be restored
+	before, err := j.keep(paths(c.Files)) // so that the overwritten content can be restored
+	if err != nil {
 		return err
 	}
-	for i, f := range c.Files {
-		if !targets[i].gone {
-			if err := j.putBlob(hashOf(targets[i].data), targets[i].data); err != nil {
+	for _, t := range targets {
+		if !t.gone {
+			if err := j.putBlob(hashOf(t.data), t.data); err != nil {
 				return err
 			}
 		}
+	}
+	back.Open = true
+	if err := j.add(ctx, back); err != nil {
+		return fmt.Errorf("keep a record for undo: %w", err)
+	}
+	back.Open = false
+	for i, f := range c.Files {
 		if err := j.put(f, targets[i]); err != nil {
-			return err
+			return errors.Join(err, j.addPart(context.WithoutCancel(ctx), back, before))
 		}
 	}
+	return j.add(context.WithoutCancel(ctx), back)
+}
+
+// addPart records an undo that failed in the middle. It names no change that it undid.
+func (j *Journal) addPart(ctx context.Context, back Change, before map[string]state) error {
+	after, err := j.keep(paths(back.Files))
+	if err != nil {
+		return err
+	}
+	back.Of, back.Files = "", changed(before, after)
 	return j.add(ctx, back)
 }
 

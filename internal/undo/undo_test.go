@@ -1,6 +1,7 @@
 package undo_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -307,5 +308,87 @@ func TestRecordsOfASourceAreUndone(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]string{"row:b": "two"}, rows); diff != "" {
 		t.Errorf("after undoing the undo: %s", diff)
+	}
+}
+
+// TestUndoThatFailsInTheMiddleCanBeUndone is about a change of two records of which the second
+// cannot be written back: the first is overwritten, and what it was must not be lost.
+func TestUndoThatFailsInTheMiddleCanBeUndone(t *testing.T) {
+	t.Parallel()
+	rows := map[string]string{"row:a": "one", "row:b": "one"}
+	full := false
+	j := undo.New(filepath.Join(t.TempDir(), "undo"), clock()).With("row", undo.Source{
+		Read: func(path string) ([]byte, error) { return []byte(rows[path]), nil },
+		Write: func(path string, content []byte) error {
+			if full && path == "row:b" {
+				return errors.New("no space")
+			}
+			rows[path] = string(content)
+			return nil
+		},
+	})
+	record(t, j, "x", []string{"row:a", "row:b"}, func() { rows["row:a"], rows["row:b"] = "two", "two" })
+	rows["row:a"] = "mine"
+	full = true
+	if n, err := j.Undo(t.Context(), list(t, j), "person", true); err == nil || n != 0 || rows["row:a"] != "one" {
+		t.Fatalf("undone %d, %v, %v", n, err, rows)
+	}
+	full = false
+	if err := j.Prune(t.Context(), time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	all := list(t, j)
+	if len(all) != 2 || all[1].Undone {
+		t.Fatalf("changes %+v", all)
+	}
+	if _, err := j.Undo(t.Context(), all[:1], "person", false); err != nil || rows["row:a"] != "mine" {
+		t.Errorf("what was overwritten is gone: %v, %v", err, rows)
+	}
+	if n, err := j.Undo(t.Context(), list(t, j)[2:], "person", true); err != nil || n != 1 || rows["row:a"] != "one" || rows["row:b"] != "one" {
+		t.Errorf("the change could not be undone again: %d, %v, %v", n, err, rows)
+	}
+}
+
+// TestUndoIsRecordedAlthoughItsContextEnds is about one that is cancelled while it writes, and one
+// that a crash ends there.
+func TestUndoIsRecordedAlthoughItsContextEnds(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		crash  bool
+		undone bool
+	}{"cancelled": {false, true}, "a crash before the second": {true, false}} {
+		rows := map[string]string{"row:a": "one", "row:b": "one"}
+		folder := filepath.Join(t.TempDir(), "undo")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		j := undo.New(folder, clock())
+		var atCrash string
+		j = j.With("row", undo.Source{
+			Read: func(path string) ([]byte, error) { return []byte(rows[path]), nil },
+			Write: func(path string, content []byte) error {
+				cancel()
+				if path == "row:b" && tt.crash {
+					atCrash = hold(t, filepath.Join(folder, "records.jsonl"))
+					return nil
+				}
+				rows[path] = string(content)
+				return nil
+			},
+		})
+		record(t, j, "x", []string{"row:a", "row:b"}, func() { rows["row:a"], rows["row:b"] = "two", "two" })
+		if _, err := j.Undo(ctx, list(t, j), "person", false); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if tt.crash {
+			write(t, filepath.Join(folder, "records.jsonl"), atCrash)
+		}
+		all := list(t, j)
+		if len(all) != 2 || all[1].Undone != tt.undone {
+			t.Errorf("%s: changes %+v", name, all)
+			continue
+		}
+		if _, err := j.Undo(t.Context(), all[:1], "person", false); err != nil || rows["row:a"] != "two" || rows["row:b"] != "two" {
+			t.Errorf("%s: the undo was not undone: %v, %v", name, err, rows)
+		}
 	}
 }
