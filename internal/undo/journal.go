@@ -206,12 +206,33 @@ func (j *Journal) add(ctx context.Context, c Change) error {
 	if err != nil {
 		return errors.Join(err, lock.Release())
 	}
-	f, err := os.OpenFile(j.records(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(j.records(), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return errors.Join(err, lock.Release())
 	}
-	_, err = f.Write(append(line, '\n'))
-	return errors.Join(err, f.Sync(), f.Close(), lock.Release())
+	return errors.Join(appendLine(f, line), f.Sync(), f.Close(), lock.Release())
+}
+
+// appendLine adds a whole line or, if it fails, nothing. A line that a crash cut stays a line of
+// its own.
+func appendLine(f *os.File, line []byte) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	size := info.Size()
+	if last := make([]byte, 1); size > 0 {
+		if _, err := f.ReadAt(last, size-1); err != nil {
+			return err
+		}
+		if last[0] != '\n' {
+			line = append([]byte{'\n'}, line...)
+		}
+	}
+	if _, err := f.WriteAt(append(line, '\n'), size); err != nil { // such as on a full disk
+		return errors.Join(err, f.Truncate(size))
+	}
+	return nil
 }
 
 // List returns the changes since a time, newest first. If the end of a change

@@ -392,3 +392,19 @@ func TestUndoIsRecordedAlthoughItsContextEnds(t *testing.T) {
 		}
 	}
 }
+
+func TestARecordAfterOneThatACrashCutIsRead(t *testing.T) {
+	t.Parallel()
+	file, folder := filepath.Join(t.TempDir(), "f"), filepath.Join(t.TempDir(), "undo")
+	j := undo.New(folder, clock())
+	write(t, file, "one")
+	write(t, filepath.Join(folder, "records.jsonl"), `{"id": half a li`)
+	open := 0
+	if err := j.Record(t.Context(), undo.Note{Kind: "memory", What: "x"}, []string{file}, func() error {
+		write(t, file, "two")
+		open = len(list(t, j))
+		return nil
+	}); err != nil || open != 1 || len(list(t, j)) != 1 {
+		t.Errorf("%v, %d changes while it was open, then %+v", err, open, list(t, j))
+	}
+}
