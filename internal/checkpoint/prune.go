@@ -219,6 +219,9 @@ func (w *workspace) mark(tree object.Hash, needed, seen map[object.Hash]bool) er
 	return nil
 }
 
+// retry is after how long a prune that failed, or did not end, is due again.
+const retry = time.Hour
+
 // PruneIfDue prunes if that was not done for the interval of the limits.
 func (s *Store) PruneIfDue(ctx context.Context) (Pruned, error) {
 	stamp := filepath.Join(s.cfg.Folder, "pruned")
@@ -235,11 +238,15 @@ func (s *Store) PruneIfDue(ctx context.Context) (Pruned, error) {
 	if err := atomicfile.Write(stamp, nil, atomicfile.Options{}); err != nil {
 		return Pruned{}, err
 	}
-	now := s.cfg.Now()
-	if err := os.Chtimes(stamp, now, now); err != nil {
+	soon := s.cfg.Now().Add(min(0, retry-s.cfg.Limits.Interval))
+	if err := os.Chtimes(stamp, soon, soon); err != nil {
 		return Pruned{}, err
 	}
 	p, err := s.Prune(ctx)
 	p.Due = true
-	return p, err
+	if err != nil {
+		return p, err
+	}
+	now := s.cfg.Now()
+	return p, os.Chtimes(stamp, now, now)
 }

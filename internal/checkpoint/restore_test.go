@@ -1,6 +1,7 @@
 package checkpoint_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -246,5 +247,28 @@ func TestPruneKeepsTheLimits(t *testing.T) {
 	d.store = clock(checkpoint.Limits{Age: time.Minute, Interval: time.Hour})
 	if p, err = d.store.PruneIfDue(t.Context()); err != nil || p.Snapshots != 0 {
 		t.Errorf("it was pruned twice in an interval: %+v, %v", p, err)
+	}
+}
+
+// TestAPruneThatFailedIsDueSooner than one that was done, but not at once.
+func TestAPruneThatFailedIsDueSooner(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	d := newDesk(t, checkpoint.Limits{})
+	d.snapshot()
+	store := checkpoint.New(checkpoint.Config{Folder: d.at, Limits: checkpoint.Limits{Interval: 24 * time.Hour}, Now: func() time.Time { return now }})
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := store.PruneIfDue(cancelled); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
+	}
+	for _, step := range []struct {
+		after time.Duration
+		due   bool
+	}{{59 * time.Minute, false}, {2 * time.Minute, true}, {2 * time.Hour, false}, {22*time.Hour + time.Minute, true}} {
+		now = now.Add(step.after)
+		if p, err := store.PruneIfDue(t.Context()); err != nil || p.Due != step.due {
+			t.Errorf("after another %v: due is %v, %v", step.after, p.Due, err)
+		}
 	}
 }
