@@ -386,3 +386,20 @@ func TestAContentThatAnIndexListsStaysInThePlace(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatAFailedStepRemovedInAPlaceDoesNotCountAsTheUsers(t *testing.T) {
+	inEveryShell(t, checkpoint.Limits{}, func(t *testing.T, d *desk, sh *shell) {
+		whatIsGone(t, d, func() {
+			found, err := filepath.Glob(filepath.Join(sh.kept(t), "contents/*/*/*"))
+			must(t, err)
+			for _, f := range found {
+				data, err := os.ReadFile(f)
+				must(t, err)
+				if i := strings.Index(string(data), "ot text"); i > 0 {
+					data[i-1] ^= 1
+				}
+				must(t, os.WriteFile(f, data, 0o600))
+			}
+		})
+	})
+}

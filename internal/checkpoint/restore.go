@@ -211,13 +211,18 @@ func (w *workspace) run(ctx context.Context, j journal) (done int, failed []Kept
 	if err != nil {
 		return 0, nil, err
 	}
+	gone := w.gone(ctx, j, bad)
 	var moves []move
 	for i, st := range j.Steps {
 		if why, bad := bad[st.Path]; bad {
 			failed = append(failed, Kept{st.Path, why})
-			continue
+			if !gone[st.Path] {
+				continue
+			}
+			st.To, st.Of = State{}, nil
+		} else {
+			done++
 		}
-		done++
 		if n := j.FirstMove + int64(i); n > last && st.Path != "." { // else it was written before a crash
 			moves = append(moves, move{N: n, Time: j.Time, By: j.by(), Path: st.Path, Before: st.From, After: st.To, Group: j.FirstMove, Of: st.Of})
 		}
@@ -236,6 +241,29 @@ func (w *workspace) run(ctx context.Context, j journal) (done int, failed []Kept
 		}
 	}
 	return done, failed, errors.Join(removeIfThere(w.file(journalName)), w.ground.publish(ctx))
+}
+
+// gone returns the paths of failed steps where nothing is now: what was there was removed, and what
+// should come did not. It must not count as removed by the user.
+func (w *workspace) gone(ctx context.Context, j journal, failed map[string]string) map[string]bool {
+	var paths []string
+	for _, st := range j.Steps {
+		if failed[st.Path] != "" && st.From.Kind != None && st.From.Kind != st.To.Kind && st.Path != "." {
+			paths = append(paths, st.Path)
+		}
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	now, err := w.now(ctx, paths)
+	if err != nil {
+		return nil // the restore is done but for this
+	}
+	out := map[string]bool{}
+	for _, p := range paths {
+		out[p] = now[p].Kind == None
+	}
+	return out
 }
 
 // restoring does the steps of a restore. A step that fails does not stop the others.

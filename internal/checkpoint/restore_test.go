@@ -272,3 +272,47 @@ func TestAPruneThatFailedIsDueSooner(t *testing.T) {
 		}
 	}
 }
+
+// whatIsGone is about a step from a link to a file whose content is damaged after it was planned: the
+// link is gone and the file does not come. damage does the damage, and undoes it the second time.
+func whatIsGone(t *testing.T, d *desk, damage func()) {
+	t.Helper()
+	d.write(map[string]string{"f": "\x00\x01not text"})
+	s := d.snapshot()
+	d.agent(func() {
+		must(t, os.Remove(d.path("f")))
+		must(t, os.Symlink("elsewhere", d.path("f")))
+	})
+	p := d.plan(s, checkpoint.RestoreOptions{})
+	damage()
+	r, err := d.store.Restore(t.Context(), p, checkpoint.Meta{})
+	must(t, err)
+	if _, err := os.Lstat(d.path("f")); len(r.Failed) != 1 || !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("failed: %v, f: %v", r.Failed, err)
+	}
+	damage()
+	if p := d.plan(s, checkpoint.RestoreOptions{}); len(p.Steps) != 1 || len(p.Yours)+len(p.Conflicts) != 0 {
+		t.Errorf("again: %+v", p)
+	}
+	d.restore(r.Before, checkpoint.RestoreOptions{})
+	if to, err := os.Readlink(d.path("f")); err != nil || to != "elsewhere" {
+		t.Errorf("after undoing the restore it leads to %q, %v", to, err)
+	}
+}
+
+func TestWhatAFailedStepRemovedDoesNotCountAsTheUsers(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, checkpoint.Limits{})
+	whatIsGone(t, d, func() {
+		packs, err := filepath.Glob(filepath.Join(d.at, "*", "packs", "*.pack"))
+		must(t, err)
+		for _, p := range packs {
+			data, err := os.ReadFile(p)
+			must(t, err)
+			if i := strings.Index(string(data), "ot text"); i > 0 { // it is too short to be compressed
+				data[i-1] ^= 1
+			}
+			must(t, os.WriteFile(p, data, 0o600))
+		}
+	})
+}
