@@ -403,3 +403,16 @@ func TestWhatAFailedStepRemovedInAPlaceDoesNotCountAsTheUsers(t *testing.T) {
 		})
 	})
 }
+
+// TestPruneLeavesOutWhatAnotherMachineWorksOn and says so, without an error.
+func TestPruneLeavesOutWhatAnotherMachineWorksOn(t *testing.T) {
+	inEveryShell(t, checkpoint.Limits{}, func(t *testing.T, d *desk, sh *shell) {
+		d.write(map[string]string{"a": "one\n"})
+		d.snapshot()
+		must(t, os.WriteFile(filepath.Join(sh.kept(t), "owner"), fmt.Appendf(nil, "other other %d\n", time.Now().Unix()), 0o600))
+		p, err := d.store.Prune(t.Context())
+		if err != nil || len(p.Busy) != 1 || p.Snapshots != 0 {
+			t.Errorf("%+v, %v", p, err)
+		}
+	})
+}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hermes/internal/atomicfile"
+	"hermes/internal/checkpoint/away"
 	"hermes/internal/checkpoint/object"
 )
 
@@ -18,7 +19,7 @@ type Pruned struct {
 	Freed     int64 `json:"freed"` // bytes
 	Size      int64 `json:"size"`  // bytes of the store now
 	Due       bool  `json:"-"`     // false if PruneIfDue had nothing to do yet
-	// Busy are workspaces that another process works on; they were not touched.
+	// Busy are workspaces that another process or machine works on; they were not touched.
 	Busy []string `json:"busy,omitempty"`
 }
 
@@ -57,9 +58,10 @@ func (s *Store) Prune(ctx context.Context) (Pruned, error) {
 }
 
 func (p *Pruned) count(id string, n int, err error, errs *[]error) {
-	var busy *atomicfile.BusyError
+	var process *atomicfile.BusyError
+	var machine *away.BusyError
 	switch {
-	case errors.As(err, &busy):
+	case errors.As(err, &process), errors.As(err, &machine):
 		p.Busy = append(p.Busy, id)
 	case err != nil:
 		*errs = append(*errs, err)
