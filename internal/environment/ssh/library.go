@@ -250,7 +250,7 @@ func (l *library) start(ctx context.Context, c call) (session, error) {
 		err = s.Start(c.line)
 	}
 	if err != nil { // without its input the script cannot have run
-		s.Close()
+		l.drop(s, d)
 		return nil, fmt.Errorf("%w: %w", remote.ErrNotRun, err)
 	}
 	c.in.to = in
@@ -263,6 +263,11 @@ func (l *library) shared(d *dialed) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.current == d
+}
+
+// drop closes a session that has not started.
+func (l *library) drop(s *ssh.Session, d *dialed) {
+	(&started{session: s, connection: d, shared: l.shared(d)}).close()
 }
 
 // started is one session.
@@ -316,6 +321,7 @@ func (l *library) sftp(ctx context.Context) (io.ReadWriteCloser, error) {
 	}
 	out, err := s.StdoutPipe()
 	if err != nil {
+		l.drop(s, d)
 		return nil, err
 	}
 	in, err := s.StdinPipe()
@@ -323,7 +329,7 @@ func (l *library) sftp(ctx context.Context) (io.ReadWriteCloser, error) {
 		err = s.RequestSubsystem("sftp")
 	}
 	if err != nil {
-		s.Close()
+		l.drop(s, d)
 		return nil, err
 	}
 	return &subsystem{Reader: out, WriteCloser: in, started: &started{session: s, connection: d, shared: l.shared(d)}}, nil
