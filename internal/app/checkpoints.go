@@ -195,11 +195,20 @@ func (a *App) cutOff(ctx context.Context, id string) string {
 	if err != nil {
 		return ""
 	}
-	here := func(message int64) bool {
+	here := func(message int64) (bool, error) {
+		if message == 0 {
+			return false, nil
+		}
 		list, err := db.Messages(ctx, id, hermes.Range{After: message - 1, Before: message + 1})
-		return err != nil || len(list) > 0
+		return len(list) > 0, err
 	}
-	if (cut.Message == 0 || !here(cut.Message)) && (cut.Back == 0 || here(cut.Back)) {
+	left, err := here(cut.Message)
+	back, err2 := here(cut.Back)
+	if err := errors.Join(err, err2); err != nil { // its record stays for the next look
+		a.log().Warn("look for what a rollback did to messages", "session", id, "error", err)
+		return ""
+	}
+	if !left && (back || cut.Back == 0) {
 		if err := s.EndRollback(id); err != nil { // both parts were done
 			a.log().Warn("end a rollback", "session", id, "error", err)
 		}

@@ -4,4 +4,5 @@ package app
 var (
 	Trusted      = trusted
 	TrustCommand = trustCommand
+	CutOff       = (*App).cutOff
 )

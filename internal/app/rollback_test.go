@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/app"
 	"hermes/internal/checkpoint"
 	"hermes/internal/protocol"
 )
@@ -411,6 +413,34 @@ func TestACutOffRollbackIsToldAndFinished(t *testing.T) {
 	if _, ok, err := s.store().CutOff(s.session); ok || err != nil {
 		t.Errorf("the record stays: %v", err)
 	}
+}
+
+// TestACutOffRollbackIsKnownUntilTheMessagesWereSeen: one that only brings messages back is not taken for
+// finished since the database says nothing.
+func TestACutOffRollbackIsKnownUntilTheMessagesWereSeen(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.AllowOnce)
+	s.write("a.txt", "old")
+	s.writes("one", "a.txt", "new\n")
+	all, err := s.store().List(s.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := s.messages()[0].ID
+	s.agreed("/rollback 1")
+	same(t, "messages", s.said(), nil)
+	snap := all.Snapshots[0]
+	cut := checkpoint.Rollback{Session: s.session, Folder: all.Folder, Snapshot: snap.ID, Number: snap.Number, Back: first}
+	if err := s.store().BeginRollback(cut); err != nil {
+		t.Fatal(err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	app.CutOff(s.app, gone, s.session)
+	if _, ok, err := s.store().CutOff(s.session); !ok || err != nil {
+		t.Errorf("its record is gone: %v", err)
+	}
+	contains(t, "the notice", s.told(), "cut off", "the messages are as they were", "/rollback 1")
 }
 
 // TestBranchFromACheckpoint copies what came before; files go with it only on request.
