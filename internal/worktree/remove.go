@@ -73,6 +73,9 @@ func (k *Keeper) Remove(ctx context.Context, r Record, force bool, uses ...strin
 	if g.Tip, err = tip(ctx, read, r); err != nil && !force {
 		return g, &LossError{r, []string{"its last commit cannot be found"}}
 	}
+	if ctx.Err() != nil { // what is there was not seen, whatever is forced
+		return g, context.Cause(ctx)
+	}
 	g.State, g.Forced = Removing, len(lost) > 0
 	if err := k.save(g.Record); err != nil { // so that it is finished after a crash
 		return g, err

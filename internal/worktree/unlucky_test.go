@@ -1,6 +1,7 @@
 package worktree_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"hermes/internal/git"
 	"hermes/internal/worktree"
 )
 
@@ -242,6 +244,33 @@ func TestLookingStartsNoProgram(t *testing.T) {
 	}
 	if lost := strings.Join(s.keeper.Look(t.Context(), m.Record), "\n"); exists(ran) || !strings.Contains(lost, "stashed") {
 		t.Errorf("it ran: %v; lost: %s", exists(ran), lost)
+	}
+}
+
+// onRead lets something happen when git is asked for the nth time to read, which gets what it returns.
+func (s *scene) onRead(nth int, do func(git.Repository) git.Repository) {
+	read := s.keeper.Read
+	s.keeper.Read = func(dir string) (git.Repository, func()) {
+		r, done := read(dir)
+		if nth--; nth == 0 {
+			s.keeper.Read, r = read, do(r)
+		}
+		return r, done
+	}
+}
+
+// TestACancelledLookRemovesNothing, also when the removal is forced.
+func TestACancelledLookRemovesNothing(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	m := s.make(worktree.Ask{Name: "x"})
+	s.write(m.Path+"/new.txt", "x")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s.onRead(1, func(r git.Repository) git.Repository { cancel(); return r })
+	_, err := s.keeper.Remove(ctx, m.Record, true)
+	if r, _ := s.keeper.Of(m.Path); !errors.Is(err, context.Canceled) || r.State != worktree.Ready || !exists(m.Path+"/new.txt") {
+		t.Errorf("%v: %+v", err, r)
 	}
 }
 
