@@ -222,8 +222,13 @@ func (m *maker) make(ctx context.Context) error {
 	if err := os.MkdirAll(m.Start, 0o777); err != nil { // one that git does not know
 		m.Start = m.Path
 	}
-	m.State = Ready
-	return m.keeper.save(m.Record)
+	ready := m.Record
+	ready.State = Ready
+	if err := m.keeper.save(ready); err != nil {
+		return err // as one that is being made, it is removed
+	}
+	m.Record = ready
+	return nil
 }
 
 // folder makes the folder of all worktrees, which ignores itself.

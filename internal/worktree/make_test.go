@@ -310,3 +310,26 @@ func TestALinkedFolderIsKnown(t *testing.T) {
 		t.Errorf("the repository is %+v", l)
 	}
 }
+
+// TestAWorktreeThatCannotBeSavedLeavesNothing: neither folder nor branch, so that it can be made later.
+func TestAWorktreeThatCannotBeSavedLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	write := s.keeper.Write
+	s.keeper.Write = func(top string) (git.Repository, func()) {
+		s.keeper.Write = write
+		files, err := filepath.Glob(filepath.Join(s.keeper.Folder, "*.json"))
+		if err != nil || len(files) != 1 {
+			t.Fatalf("records: %q %v", files, err)
+		}
+		if err := errors.Join(os.Remove(files[0]), os.Mkdir(files[0], 0o755)); err != nil { // a folder is not replaced
+			t.Fatal(err)
+		}
+		return write(top)
+	}
+	_, err := s.keeper.Make(t.Context(), worktree.Ask{Dir: s.repo, Name: "x"})
+	if err == nil || exists(filepath.Join(s.repo, ".worktrees", "x")) || s.git("branch", "--list", "hermes/x") != "" {
+		t.Fatalf("%v, branches: %s", err, s.git("branch", "--list"))
+	}
+	s.make(worktree.Ask{Name: "x"})
+}
