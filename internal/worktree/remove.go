@@ -59,7 +59,10 @@ func (k *Keeper) Remove(ctx context.Context, r Record, force bool, uses ...strin
 		}
 		read, done := k.Read(r.Main)
 		defer done()
-		if g.Tip, err = tipOf(ctx, read, "refs/heads/"+r.Branch); err == nil {
+		if g.Tip, err = tipOf(ctx, read, r); err != nil {
+			return g, err
+		}
+		if g.Tip != "" {
 			g.Kept = r.Branch
 		}
 		return g, errors.Join(removeOwn(r), k.removed(&g))
@@ -124,7 +127,11 @@ func (k *Keeper) finish(ctx context.Context, g *Gone) error {
 	}
 	read, done := k.Read(g.Main)
 	defer done()
-	if at, err := tipOf(ctx, read, "refs/heads/"+g.Branch); err == nil {
+	at, err := tipOf(ctx, read, g.Record)
+	if err != nil {
+		return err
+	}
+	if at != "" {
 		if g.Kept = g.Branch; contained(ctx, read, g.Branch) && !checkedOut(ctx, read, g.Branch) && k.deleteBranch(ctx, g.Record, at) == nil {
 			g.Kept = ""
 		}
@@ -181,9 +188,24 @@ func tip(ctx context.Context, g git.Repository, r Record) (string, error) {
 	return strings.TrimSpace(out), err
 }
 
-func tipOf(ctx context.Context, g git.Repository, ref string) (string, error) {
-	out, err := g.Run(ctx, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
-	return strings.TrimSpace(out), err
+// tipOf returns the last commit of the branch of a worktree, "" if there is no such branch or no repository any more.
+func tipOf(ctx context.Context, g git.Repository, r Record) (string, error) {
+	if _, err := os.Lstat(filepath.Join(r.Main, ".git")); errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	out, err := g.Run(ctx, "for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/"+r.Branch)
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	if err != nil {
+		return "", fmt.Errorf("look for the branch %s of a worktree: %w", r.Branch, err)
+	}
+	for line := range strings.Lines(out) { // also those below its name
+		if at, ok := strings.CutPrefix(strings.TrimSpace(line), "refs/heads/"+r.Branch+" "); ok {
+			return at, nil
+		}
+	}
+	return "", nil
 }
 
 // unmake removes a worktree whose making was cut off, with its branch. Nothing has worked in it. The
@@ -205,7 +227,11 @@ func (k *Keeper) unmake(ctx context.Context, r Record) error {
 	}
 	read, done := k.Read(r.Main)
 	defer done()
-	if at, err := tipOf(ctx, read, "refs/heads/"+r.Branch); err == nil && at == r.Base && !r.OldBranch {
+	at, err := tipOf(ctx, read, r)
+	if err != nil {
+		return err
+	}
+	if at == r.Base && !r.OldBranch {
 		if err := k.deleteBranch(ctx, r, r.Base); err != nil {
 			return fmt.Errorf("clean up the branch %s of a worktree that was not finished: %w", r.Branch, err)
 		}

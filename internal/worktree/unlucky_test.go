@@ -274,6 +274,63 @@ func TestACancelledLookRemovesNothing(t *testing.T) {
 	}
 }
 
+// TestABranchThatGitCannotLookForIsNotGone: what is known of a worktree stays until git says what its branch is.
+func TestABranchThatGitCannotLookForIsNotGone(t *testing.T) {
+	t.Parallel()
+	for name, fails := range map[string]func(r git.Repository, cancel func()) git.Repository{
+		"git fails":     func(r git.Repository, _ func()) git.Repository { r.Dir += "/none"; return r },
+		"it is stopped": func(r git.Repository, cancel func()) git.Repository { cancel(); return r },
+	} {
+		for what, c := range map[string]struct {
+			do   func(s *scene, r worktree.Record)
+			nth  int // which reading git looks for the branch
+			then func(t *testing.T, s *scene, r worktree.Record)
+		}{
+			"a making that was cut off": {func(s *scene, r worktree.Record) { s.state(r, worktree.Making) }, 1, func(t *testing.T, s *scene, _ worktree.Record) {
+				s.make(worktree.Ask{Name: "x"})
+			}},
+			"a removal": {func(*scene, worktree.Record) {}, 3, func(t *testing.T, s *scene, r worktree.Record) {
+				s.make(worktree.Ask{Name: "y"}) // which finishes it
+				if r, _ := s.keeper.Of(r.Path); r.State != worktree.Removed || s.git("branch", "--list", "hermes/x") != "" {
+					t.Errorf("%+v", r)
+				}
+			}},
+			"a folder that is gone": {func(s *scene, r worktree.Record) { s.git("worktree", "remove", r.Path) }, 1, func(t *testing.T, s *scene, r worktree.Record) {
+				if g := s.remove(r); g.Kept != "hermes/x" || g.Tip != r.Base {
+					t.Errorf("%+v", g)
+				}
+			}},
+		} {
+			t.Run(name+", "+what, func(t *testing.T) {
+				t.Parallel()
+				s := newScene(t)
+				m := s.make(worktree.Ask{Name: "x"})
+				c.do(s, m.Record)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				s.onRead(c.nth, func(r git.Repository) git.Repository { return fails(r, cancel) })
+				if g, err := s.keeper.Remove(ctx, m.Record, false); err == nil || ctx.Err() != nil && !errors.Is(err, context.Canceled) {
+					t.Errorf("%+v %v", g, err)
+				}
+				c.then(t, s, m.Record)
+			})
+		}
+	}
+}
+
+// TestAWorktreeWhoseRepositoryIsGoneIsForgotten: there is no git to ask.
+func TestAWorktreeWhoseRepositoryIsGoneIsForgotten(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	m := s.make(worktree.Ask{Name: "x"})
+	if err := os.RemoveAll(s.repo); err != nil {
+		t.Fatal(err)
+	}
+	if g := s.remove(m.Record); g.Kept != "" || g.State != worktree.Removed {
+		t.Errorf("%+v", g)
+	}
+}
+
 // state changes what is known of a worktree, as a kill leaves it.
 func (s *scene) state(r worktree.Record, to worktree.State) {
 	s.t.Helper()
