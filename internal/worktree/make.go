@@ -254,7 +254,10 @@ func (m *maker) folder(ctx context.Context) error {
 		return err
 	}
 	_, err = f.WriteString("# Worktrees of Hermes.\n*\n")
-	return errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err != nil { // half of it would refuse every later worktree
+		err = errors.Join(err, os.Remove(ignore))
+	}
+	return err
 }
 
 // usesFilters reports whether the top folder of a worktree names filters.
