@@ -170,8 +170,8 @@ func (e *engine) later(work func() reply) error {
 	return nil
 }
 
-// runs runs a script until it has ended and all of its calls have. It reports false if the
-// engine can run no more.
+// runs runs a script until it has ended and all of its calls have. An error ends its open calls. It
+// reports false if the engine can run no more.
 func (e *engine) runs(ctx context.Context, s *script) (end ending, alive bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -180,12 +180,10 @@ func (e *engine) runs(ctx context.Context, s *script) (end ending, alive bool) {
 	defer context.AfterFunc(e.life, func() { cancel(errStopped) })()
 	e.now, e.ctx, e.open, e.timers = s, ctx, 0, map[int]context.CancelFunc{}
 	stopped := e.interruptWith(ctx)
-	defer stopped()
 	defer func() {
-		for _, cancel := range e.timers {
-			cancel()
-		}
-		for ; e.open > 0; e.open-- { // calls end soon after ctx, which limits them
+		stopped()
+		cancel(nil)                  // what is open is of a script that failed: nothing waits for it
+		for ; e.open > 0; e.open-- { // calls end soon after ctx, and timers at once
 			<-e.answers
 		}
 	}()

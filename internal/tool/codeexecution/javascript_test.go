@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"hermes"
 	"hermes/internal/tool/codeexecution"
 )
 
@@ -107,6 +108,30 @@ func TestTimersThatAreNotNeededEndWithTheScript(t *testing.T) {
 	} {
 		if a := s.js(code); a.Status != want || a.Took > 10 {
 			t.Errorf("%s: got %+v, want %s", code, a, want)
+		}
+	}
+}
+
+// TestOpenCallsEndWithAScriptThatFailed, and not with the time of the script. A kernel goes on.
+func TestOpenCallsEndWithAScriptThatFailed(t *testing.T) {
+	t.Parallel()
+	for _, keep := range []bool{false, true} {
+		s := newScene(t, codeexecution.Config{Timeout: 20 * time.Second})
+		causes := make(chan error, 1)
+		s.host.tool = func(ctx context.Context, _ string, _ map[string]any) (hermes.Result, error) {
+			<-ctx.Done()
+			causes <- context.Cause(ctx)
+			return hermes.Result{}, ctx.Err()
+		}
+		a, err := s.call(t.Context(), map[string]any{"code": `globalThis.n = 7; terminal("sleep 200"); throw new Error("no")`, "language": "javascript", "keep": keep})
+		if cause := <-causes; err != nil || a.Status != "error" || !strings.Contains(a.Output, "Error: no") || cause != context.Canceled {
+			t.Errorf("keep %v: got %+v, %v, and the call ended with %v", keep, a, err, cause)
+		}
+		if !keep {
+			continue
+		}
+		if a, err := s.call(t.Context(), map[string]any{"code": `print(n)`, "language": "javascript", "keep": true}); err != nil || a.Output != "7\n" {
+			t.Errorf("the next script: %+v, %v", a, err)
 		}
 	}
 }
