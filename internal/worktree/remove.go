@@ -231,7 +231,7 @@ func (k *Keeper) unmake(ctx context.Context, r Record) error {
 	if err != nil {
 		return err
 	}
-	if at == r.Base && !r.OldBranch {
+	if at != "" && at == r.Base && !r.OldBranch {
 		if err := k.deleteBranch(ctx, r, r.Base); err != nil {
 			return fmt.Errorf("clean up the branch %s of a worktree that was not finished: %w", r.Branch, err)
 		}
