@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -237,6 +238,59 @@ func TestMoreScriptsThanOneConnectionAllows(t *testing.T) {
 		}
 	})
 }
+
+// TestARefusedSessionLeavesNoConnection: what the server refuses on a connection of its own ends
+// that connection.
+func TestARefusedSessionLeavesNoConnection(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, "MaxSessions 2", "PermitTTY no", "# no Subsystem")
+	r := mustNew(t, config(t, s, true))
+	release := make(chan struct{})
+	const many = 4 // more than the shared connection takes
+	done := make(chan error, many)
+	for range many {
+		held := &said{first: make(chan struct{})}
+		go func() {
+			in := readerFunc(func([]byte) (int, error) { <-release; return 0, io.EOF })
+			_, err := r.Exec(t.Context(), remote.Script{Text: "echo begun; cat", Stdin: in, Stdout: held})
+			done <- err
+		}()
+		select {
+		case <-held.first:
+		case err := <-done:
+			t.Fatal(err)
+		}
+	}
+	open, accepted := s.Connections(), s.Accepted()
+	if _, err := r.Terminal(t.Context(), remote.Script{Text: "true"}, 80, 24); !errors.Is(err, remote.ErrNotRun) {
+		t.Errorf("a terminal: %v, want ErrNotRun", err)
+	}
+	if _, err := r.Files(scriptStat{}).Stat(t.Context(), "/"); !errors.Is(err, errByScript) {
+		t.Errorf("files: %v, want that of a script", err)
+	}
+	if n := s.Accepted() - accepted; n < 2 {
+		t.Errorf("%d more connections, want one of its own for each", n)
+	}
+	for end := time.Now().Add(10 * time.Second); s.Connections() > open; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Errorf("the server still has %d connections, want %d", s.Connections(), open)
+			break
+		}
+	}
+	close(release)
+	for range many {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+var errByScript = errors.New("a script was asked")
+
+// scriptStat are files that scripts are asked about.
+type scriptStat struct{ nowhere }
+
+func (scriptStat) Stat(context.Context, string) (fs.FileInfo, error) { return nil, errByScript }
 
 type readerFunc func([]byte) (int, error)
 
