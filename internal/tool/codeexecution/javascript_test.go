@@ -116,7 +116,7 @@ func TestTimersThatAreNotNeededEndWithTheScript(t *testing.T) {
 func TestOpenCallsEndWithAScriptThatFailed(t *testing.T) {
 	t.Parallel()
 	for _, keep := range []bool{false, true} {
-		s := newScene(t, codeexecution.Config{Timeout: 20 * time.Second})
+		s := newScene(t, codeexecution.Config{Timeout: time.Minute})
 		causes := make(chan error, 1)
 		s.host.tool = func(ctx context.Context, _ string, _ map[string]any) (hermes.Result, error) {
 			<-ctx.Done()
