@@ -370,10 +370,10 @@ func (s *scene) told() string {
 	return ""
 }
 
-// TestACutOffRollbackIsToldAndFinished: the program ends after the files were restored and before
-// the messages were undone.
-func TestACutOffRollbackIsToldAndFinished(t *testing.T) {
-	t.Parallel()
+// beforeARollback is a session in which one file was changed, with the snapshot from before, and the record
+// of a rollback to it without its messages.
+func beforeARollback(t *testing.T) (*scene, checkpoint.Snapshot, checkpoint.Rollback) {
+	t.Helper()
 	s := newScene(t, hermes.AllowOnce)
 	s.write("a.txt", "old")
 	s.writes("one", "a.txt", "new\n")
@@ -382,7 +382,16 @@ func TestACutOffRollbackIsToldAndFinished(t *testing.T) {
 		t.Fatal(err)
 	}
 	snap := all.Snapshots[0]
-	if err := s.store().BeginRollback(checkpoint.Rollback{Session: s.session, Folder: all.Folder, Snapshot: snap.ID, Number: snap.Number, Message: snap.Position().Message}); err != nil {
+	return s, snap, checkpoint.Rollback{Session: s.session, Folder: all.Folder, Snapshot: snap.ID, Number: snap.Number}
+}
+
+// TestACutOffRollbackIsToldAndFinished: the program ends after the files were restored and before
+// the messages were undone.
+func TestACutOffRollbackIsToldAndFinished(t *testing.T) {
+	t.Parallel()
+	s, snap, cut := beforeARollback(t)
+	cut.Message = snap.Position().Message
+	if err := s.store().BeginRollback(cut); err != nil {
 		t.Fatal(err)
 	}
 	plan, err := s.store().Plan(t.Context(), s.dir, snap.ID, checkpoint.RestoreOptions{})
@@ -404,7 +413,7 @@ func TestACutOffRollbackIsToldAndFinished(t *testing.T) {
 	}
 
 	// It was cut off when only its record was left to remove.
-	if err := s.store().BeginRollback(checkpoint.Rollback{Session: s.session, Folder: all.Folder, Snapshot: snap.ID, Number: snap.Number, Message: snap.Position().Message}); err != nil {
+	if err := s.store().BeginRollback(cut); err != nil {
 		t.Fatal(err)
 	}
 	if text := s.told(); text != "" {
@@ -419,18 +428,10 @@ func TestACutOffRollbackIsToldAndFinished(t *testing.T) {
 // finished since the database says nothing.
 func TestACutOffRollbackIsKnownUntilTheMessagesWereSeen(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, hermes.AllowOnce)
-	s.write("a.txt", "old")
-	s.writes("one", "a.txt", "new\n")
-	all, err := s.store().List(s.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	first := s.messages()[0].ID
+	s, _, cut := beforeARollback(t)
+	cut.Back = s.messages()[0].ID
 	s.agreed("/rollback 1")
 	same(t, "messages", s.said(), nil)
-	snap := all.Snapshots[0]
-	cut := checkpoint.Rollback{Session: s.session, Folder: all.Folder, Snapshot: snap.ID, Number: snap.Number, Back: first}
 	if err := s.store().BeginRollback(cut); err != nil {
 		t.Fatal(err)
 	}
