@@ -109,6 +109,30 @@ func TestContainerThatEndsDuringACommandIsAnError(t *testing.T) {
 	})
 }
 
+// TestAKilledContainerIsAnErrorAlsoIfTheEngineCallsItRunning, as it does for a moment.
+func TestAKilledContainerIsAnErrorAlsoIfTheEngineCallsItRunning(t *testing.T) {
+	both(t, func(t *testing.T, e *enginetest.Engine) {
+		c := config(t, e)
+		c.Program = filepath.Join(t.TempDir(), filepath.Base(e.Program))
+		late := "#!/bin/sh\ncase \"$*\" in *'{{.State.Status}}'*) echo running ;; *) exec '" + e.Program + "' \"$@\" ;; esac\n"
+		if err := os.WriteFile(c.Program, []byte(late), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		r := open(t, e, c)
+		w := &lookout{word: "started", seen: make(chan struct{})}
+		go func() {
+			<-w.seen
+			if _, err := e.Run(context.Background(), "kill", r.Name()); err != nil {
+				t.Error(err)
+			}
+		}()
+		code, err := r.Exec(t.Context(), remote.Script{Text: "echo started; sleep 300", Stdout: w})
+		if err == nil || errors.Is(err, remote.ErrNotRun) || !strings.Contains(err.Error(), "outcome is unknown") {
+			t.Errorf("got %d, %v", code, err)
+		}
+	})
+}
+
 // lookout closes a channel when a word was written.
 type lookout struct {
 	word string
