@@ -5,7 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"hermes/internal/atomicfile"
 	"hermes/internal/checkpoint"
 )
 
@@ -197,4 +199,27 @@ func TestADamagedListIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.snapshot()
+}
+
+// TestABusyFolderIsNamedOnce although a prune comes to it again, as the one with the oldest snapshot.
+func TestABusyFolderIsNamedOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, checkpoint.Limits{})
+	for _, text := range []string{"1", "2"} {
+		d.write(map[string]string{"a": text})
+		d.snapshot()
+	}
+	found, err := filepath.Glob(filepath.Join(d.at, "*", "snapshots.json"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%v, %v", found, err)
+	}
+	lock, err := atomicfile.Acquire(t.Context(), filepath.Dir(found[0]), "another", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Release()
+	small := checkpoint.New(checkpoint.Config{Folder: d.at, Limits: checkpoint.Limits{TotalSize: 1}})
+	if p, err := small.Prune(t.Context()); err != nil || len(p.Busy) != 1 {
+		t.Errorf("%+v, %v", p, err)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"hermes/internal/atomicfile"
@@ -62,7 +63,9 @@ func (p *Pruned) count(id string, n int, err error, errs *[]error) {
 	var machine *away.BusyError
 	switch {
 	case errors.As(err, &process), errors.As(err, &machine):
-		p.Busy = append(p.Busy, id)
+		if !slices.Contains(p.Busy, id) {
+			p.Busy = append(p.Busy, id)
+		}
 	case err != nil:
 		*errs = append(*errs, err)
 	}

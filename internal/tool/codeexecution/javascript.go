@@ -176,7 +176,6 @@ func (e *engine) runs(ctx context.Context, s *script) (end ending, alive bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	defer context.AfterFunc(e.life, func() { cancel(errStopped) })()
 	e.now, e.ctx, e.open, e.timers = s, ctx, 0, map[int]context.CancelFunc{}
 	stopped := e.interruptWith(ctx)
