@@ -115,16 +115,15 @@ func (s *service) drop(ctx context.Context, box rented.Sandbox, in *session) {
 // after the part that has arrived.
 func (s *service) follow(ctx context.Context, box rented.Sandbox, path string, line rented.Line) (int, error) {
 	log := &logReader{line: line}
-	for cuts := 0; ; cuts++ {
+	cuts := s.Cuts()
+	for {
 		before := log.seen
+		cuts.Begin()
 		cut := s.read(ctx, box, path, log)
-		if log.seen > before {
-			cuts = 0
-		}
 		if ctx.Err() != nil {
 			return 0, context.Cause(ctx)
 		}
-		if errors.Is(cut, errWriter) || cuts == 3 {
+		if errors.Is(cut, errWriter) || cut != nil && cuts.GiveUp(cut, log.seen > before) {
 			return 0, cut
 		}
 		code, err := s.exitCode(ctx, box, path, cut == nil)

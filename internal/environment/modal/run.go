@@ -94,8 +94,10 @@ func (c *command) start(ctx context.Context, text string) error {
 // arrived.
 func (c *command) copy(ctx context.Context, descriptor uint64, to io.Writer) error {
 	seen := uint64(0)
-	for cuts := 0; ; cuts++ {
+	cuts := c.s.Cuts()
+	for {
 		before := seen
+		cuts.Begin()
 		var full error
 		err := c.with(ctx, "TaskExecStdioRead", c.fields().number(3, seen).number(4, descriptor), func(one call) error {
 			_, err := one.stream(ctx, func(m message) error {
@@ -106,12 +108,9 @@ func (c *command) copy(ctx context.Context, descriptor uint64, to io.Writer) err
 			})
 			return err
 		})
-		if seen > before {
-			cuts = 0
-		}
 		f, ok := errors.AsType[*rented.Failure](err)
-		final := full != nil || ctx.Err() != nil || cuts == 3 || ok && f.Status >= 400 && f.Status < 500
-		if err == nil || final {
+		final := err == nil || full != nil || ctx.Err() != nil || ok && f.Status >= 400 && f.Status < 500
+		if final || cuts.GiveUp(err, seen > before) {
 			return err
 		}
 		if err := c.s.Sleep(ctx, 200*time.Millisecond); err != nil {

@@ -36,9 +36,10 @@ type Client struct {
 	KeyName string
 	// Sign adds the key to the header of each request.
 	Sign func(http.Header)
-	// HTTP and Sleep are those of the configuration.
+	// HTTP, Sleep and Now are those of the configuration.
 	HTTP  *http.Client
 	Sleep func(context.Context, time.Duration) error
+	Now   func() time.Time
 }
 
 // NewClient makes a Client for the service with a name. public is the address of its API
@@ -48,7 +49,7 @@ func NewClient(c Config, name, public, keyName string, sign func(http.Header)) *
 	if sleep == nil {
 		sleep = realSleep
 	}
-	return &Client{name, strings.TrimRight(cmp.Or(c.BaseURL, public), "/"), keyName, sign, httpc.WithinOrigin.Client(c.HTTP), sleep}
+	return &Client{name, strings.TrimRight(cmp.Or(c.BaseURL, public), "/"), keyName, sign, httpc.WithinOrigin.Client(c.HTTP), sleep, c.clock()}
 }
 
 func realSleep(ctx context.Context, d time.Duration) error {
@@ -217,11 +218,17 @@ func (c *Client) unanswered(ctx context.Context, err error) error {
 	if no, ok := errors.AsType[*httpc.RedirectError](err); ok {
 		return &Failure{Unsent: true, what: c.Name + ": " + no.Error() + "; if you trust the new address, set it as the base URL"}
 	}
-	op, ok := errors.AsType[*net.OpError](err)
+	unsent := neverMade(err)
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	return &Failure{Unsent: ok && op.Op == "dial", what: c.Name + " could not be reached: " + err.Error(), cause: err}
+	return &Failure{Unsent: unsent, what: c.Name + " could not be reached: " + err.Error(), cause: err}
+}
+
+// neverMade reports whether an error says that there was no connection.
+func neverMade(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
 }
 
 // Refusal makes the failure of an answer with a status of HTTP, or one that means the same,

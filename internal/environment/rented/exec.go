@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"hermes/internal/environment/remote"
 )
@@ -44,7 +43,7 @@ func (r *Runner) Exec(ctx context.Context, s remote.Script) (int, error) {
 	switch {
 	case err == nil:
 		r.used.Store(true)
-		r.last.Store(time.Now().UnixNano())
+		r.last.Store(r.config.Now().UnixNano())
 		return code, nil
 	case unsent(err):
 		return 0, notRun(ctx, err)
@@ -62,7 +61,7 @@ func (r *Runner) inRunning(ctx context.Context, s remote.Script, input []byte) (
 		return 0, notRun(ctx, err)
 	}
 	box := r.box
-	idle := time.Since(time.Unix(0, max(r.last.Load(), r.looked.UnixNano()))) > r.about.Idle
+	idle := r.idle()
 	r.give()
 	if box.ID == "" || idle {
 		return 0, remote.ErrNotRun

@@ -54,6 +54,7 @@ type Config struct {
 	// Sleep waits between two looks at a sandbox and before a request is repeated; nil is
 	// real time.
 	Sleep func(context.Context, time.Duration) error
+	Now   func() time.Time // nil is time.Now
 }
 
 // Labels are what a sandbox is found by. They name neither the home folder nor the session
@@ -65,6 +66,13 @@ func (c Config) Labels() map[string]string {
 // Name is a name for the sandbox where a service wants one. It is the same for the same
 // home and session.
 func (c Config) Name() string { return "hermes-" + short(c.Home+"\x00"+c.Session) }
+
+func (c Config) clock() func() time.Time {
+	if c.Now == nil {
+		return time.Now
+	}
+	return c.Now
+}
 
 func short(s string) string {
 	sum := sha256.Sum256([]byte(s))
@@ -159,6 +167,7 @@ type Runner struct {
 func New(s Service, about About, c Config) *Runner {
 	c.Temp = strings.TrimRight(cmp.Or(c.Temp, "/tmp"), "/")
 	about.Idle = cmp.Or(about.Idle, 4*time.Minute)
+	c.Now = c.clock()
 	return &Runner{service: s, about: about, config: c, lock: make(chan struct{}, 1)}
 }
 
@@ -210,14 +219,19 @@ func (r *Runner) ready(ctx context.Context, refused int) (Sandbox, int, error) {
 	if r.about.Missing != "" {
 		return Sandbox{}, 0, fmt.Errorf("%s: %s", r.about.Name, r.about.Missing)
 	}
-	idle := time.Since(time.Unix(0, max(r.last.Load(), r.looked.UnixNano()))) > r.about.Idle
-	old := r.about.Renew > 0 && time.Since(r.looked) > r.about.Renew
+	idle := r.idle()
+	old := r.about.Renew > 0 && r.config.Now().Sub(r.looked) > r.about.Renew
 	if r.box.ID == "" || refused == r.generation || idle || old {
 		if err := r.wake(ctx); err != nil {
 			return Sandbox{}, 0, err
 		}
 	}
 	return r.box, r.generation, nil
+}
+
+// idle reports whether the service may have stopped the sandbox meanwhile. The caller holds the lock.
+func (r *Runner) idle() bool {
+	return r.config.Now().Sub(time.Unix(0, max(r.last.Load(), r.looked.UnixNano()))) > r.about.Idle
 }
 
 func (r *Runner) wake(ctx context.Context) error {
@@ -234,7 +248,7 @@ func (r *Runner) wake(ctx context.Context) error {
 			if woken || r.box.ID != box.ID {
 				r.generation++
 			}
-			r.box, r.looked = box, time.Now()
+			r.box, r.looked = box, r.config.Now()
 			r.now.Store(fmt.Sprint(box.ID, " ", r.generation))
 			return nil
 		}

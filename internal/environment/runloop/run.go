@@ -70,8 +70,10 @@ func (s *service) state(ctx context.Context, at string) (execution, error) {
 // service ends early, is read on after the part that has arrived.
 func (s *service) copy(ctx context.Context, at, stream string, to io.Writer) error {
 	seen := 0
-	for cuts := 0; ; {
+	cuts := s.Cuts()
+	for {
 		before := seen
+		cuts.Begin()
 		cut := s.read(ctx, at+stream, to, &seen)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -86,10 +88,7 @@ func (s *service) copy(ctx context.Context, at, stream string, to io.Writer) err
 		if cut == nil && run.Status == "completed" {
 			return nil
 		}
-		if cuts++; seen > before {
-			cuts = 0
-		}
-		if cuts > 3 && cut != nil {
+		if cut != nil && cuts.GiveUp(cut, seen > before) {
 			return cut
 		}
 		if err := s.Sleep(ctx, 200*time.Millisecond); err != nil {
