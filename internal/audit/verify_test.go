@@ -29,9 +29,7 @@ func small(t *testing.T) *record {
 
 // TestEachChangedByteIsFound changes, removes and adds each byte of each file of the record by itself.
 func TestEachChangedByteIsFound(t *testing.T) {
-	if race.Enabled {
-		t.Skip("works in one goroutine, and the run without the race detector has it")
-	}
+	race.Skip(t)
 	t.Parallel()
 	r := small(t)
 	for _, name := range append(r.files(), "head") {

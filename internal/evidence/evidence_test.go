@@ -267,9 +267,7 @@ func TestEndingsOfAnotherHandAreMarked(t *testing.T) {
 // TestEndingsOfMoreHandsAreMarked has harder ones, again by people who did not know the rules: some mix lies with what was
 // done, and a part of the model's lists is wrong. The rules were improved by them afterwards.
 func TestEndingsOfMoreHandsAreMarked(t *testing.T) {
-	if race.Enabled {
-		t.Skip("works in one goroutine, and the run without the race detector has it")
-	}
+	race.Skip(t)
 	t.Parallel()
 	for _, tt := range []struct {
 		name                   string
@@ -319,9 +317,7 @@ func clauses(text string) []string { return regexp.MustCompile(`[.!?;:,]\s|\n`).
 // TestAModelThatNamesAnyClass is a model as bad as can be: it calls each clause of an ending each class, and names whatever
 // is in it. The words must speak of the class, so an honest ending is seldom marked.
 func TestAModelThatNamesAnyClass(t *testing.T) {
-	if race.Enabled {
-		t.Skip("works in one goroutine, and the run without the race detector has it")
-	}
+	race.Skip(t)
 	t.Parallel()
 	for name, most := range map[string]int{"honest.txt": 20, "other_honest.txt": 14} {
 		n, of := 0, 0
@@ -440,9 +436,7 @@ func TestAClaimIsMarkedOnce(t *testing.T) {
 
 // TestLongTextsTakeNoTime in endings and in answers, and what is in a long block of code claims nothing.
 func TestLongTextsTakeNoTime(t *testing.T) {
-	if race.Enabled {
-		t.Skip("works in one goroutine, and the run without the race detector has it")
-	}
+	race.Skip(t)
 	blank := strings.Repeat("x", 3<<20)
 	for _, tt := range []struct {
 		ending, quote string

@@ -1,11 +1,12 @@
 package law_test
 
 import (
-	"hermes/internal/race"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"hermes/internal/race"
 )
 
 // TestMain skips these tests where the race detector is on: they only read files.

@@ -670,9 +670,7 @@ func FuzzText(f *testing.F) {
 // TestHostileTextsTakeLinearTime: sixteen times the text would take 256 times as long if the work grew with the square. The bound
 // is far from both, for a busy machine.
 func TestHostileTextsTakeLinearTime(t *testing.T) {
-	if race.Enabled {
-		t.Skip("works in one goroutine, and the run without the race detector has it")
-	}
+	race.Skip(t)
 	runtime.LockOSThread() // whose time is measured
 	defer runtime.UnlockOSThread()
 	for _, piece := range []string{"https://a.b/", "a.b.", "<a ", "=\"a: ", "a:/", "(", "&#58;", "%25", "a@b.c", "。", "\\", "xn--a.", "https://a@", "[](//", "](\u00a0", "='//", "= ", "=\"/\n", "<a b=\"\n", "<base ", "ab/", "x,//", "=\"a %20"} {

@@ -75,9 +75,7 @@ func mega(n int) float64 { return float64(n) / (1 << 20) }
 // TestFailingSearchIsBounded must not run in parallel: it measures the memory
 // of the whole process.
 func TestFailingSearchIsBounded(t *testing.T) {
-	if race.Enabled {
-		t.Skip("works in one goroutine, and the run without the race detector has it")
-	}
+	race.Skip(t)
 	for _, f := range bigFiles(bigSize) {
 		for _, old := range []string{
 			"func handle(w Writer) {\n\trequest 17 handled in 99 ms\n\treturn some line of text never written\n}",
@@ -95,9 +93,7 @@ func TestFailingSearchIsBounded(t *testing.T) {
 
 // TestFailingPatchIsBounded is the same for the multi-file format.
 func TestFailingPatchIsBounded(t *testing.T) {
-	if race.Enabled {
-		t.Skip("works in one goroutine, and the run without the race detector has it")
-	}
+	race.Skip(t)
 	for _, f := range bigFiles(bigSize) {
 		p, err := patch.Parse(wrap("*** Update File: a\n@@ handle\n func handle(w Writer) {\n-\trequest 17 handled in 99 ms\n+\tx\n return some line of text that was never written\n"))
 		if err != nil {
@@ -125,9 +121,7 @@ func TestAmbiguousSearchIsBounded(t *testing.T) {
 
 // TestSuccessIsBounded is about edits that work.
 func TestSuccessIsBounded(t *testing.T) {
-	if race.Enabled {
-		t.Skip("works in one goroutine, and the run without the race detector has it")
-	}
+	race.Skip(t)
 	for _, f := range bigFiles(bigSize) {
 		text := f.text + "\nhere  it\tis: “one”\nlast line\n"
 		for _, c := range []struct{ strategy, old string }{
@@ -157,9 +151,7 @@ func TestSuccessIsBounded(t *testing.T) {
 
 // TestDiffIsBounded is about what is shown of a change.
 func TestDiffIsBounded(t *testing.T) {
-	if race.Enabled {
-		t.Skip("works in one goroutine, and the run without the race detector has it")
-	}
+	race.Skip(t)
 	for _, f := range bigFiles(8 * bigSize) {
 		for _, c := range []struct{ name, old, new string }{
 			{"one end", f.text, f.text + "one\n"},

@@ -3,6 +3,8 @@
 // without the detector: .ci/run runs both. It knows nothing of the tests.
 package race
 
+import "testing"
+
 // Rounds returns whole without the race detector, and fewer with it: how often a test tries something,
 // or how much it gives to something, where the tenth try meets no other goroutines than the first.
 func Rounds(whole, fewer int) int {
@@ -10,4 +12,12 @@ func Rounds(whole, fewer int) int {
 		return fewer
 	}
 	return whole
+}
+
+// Skip skips a test with the race detector, which finds nothing in what one goroutine does.
+func Skip(t testing.TB) {
+	t.Helper()
+	if Enabled {
+		t.Skip("works in one goroutine, and the run without the race detector has it")
+	}
 }

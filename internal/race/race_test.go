@@ -16,3 +16,15 @@ func TestAllRoundsAreRunWithoutTheDetector(t *testing.T) {
 		t.Errorf("%d rounds, want %d (detector on: %v)", got, want, race.Enabled)
 	}
 }
+
+// TestSkip skips where the detector is on, and only there.
+func TestSkip(t *testing.T) {
+	ran := false
+	ok := t.Run("one", func(t *testing.T) {
+		race.Skip(t)
+		ran = true
+	})
+	if !ok || ran == race.Enabled {
+		t.Errorf("ran: %v (detector on: %v)", ran, race.Enabled)
+	}
+}

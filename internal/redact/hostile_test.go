@@ -149,9 +149,7 @@ func TestWorkGrowsAsTheText(t *testing.T) {
 
 // TestWorkOfStreamsGrowsAsTheText writes the same texts in pieces as models send them.
 func TestWorkOfStreamsGrowsAsTheText(t *testing.T) {
-	if race.Enabled {
-		t.Skip("works in one goroutine, and the run without the race detector has it")
-	}
+	race.Skip(t)
 	t.Parallel()
 	const piece, most = 24, 500 // bytes read for one of the text
 	small, large := sizes(64 << 10)
