@@ -54,11 +54,7 @@ func TestAKilledProgramLeavesNothing(t *testing.T) {
 	if line != "connected\n" {
 		t.Fatalf("%q, %v", line, err)
 	}
-	for end := time.Now().Add(30 * time.Second); s.Connections() > 0; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the connection of the killed program is still open")
-		}
-	}
+	s.Await(t, 0, 30*time.Second)
 	if left, _ := filepath.Glob(filepath.Join(c.Run, "ssh-*")); len(left) != 1 {
 		t.Fatalf("%q: the killed program has left no folder, so this test proves nothing", left)
 	}

@@ -181,10 +181,6 @@ func TestCloseLeavesNothing(t *testing.T) {
 		if _, err := r.Exec(t.Context(), remote.Script{Text: "true"}); !errors.Is(err, remote.ErrNotRun) {
 			t.Errorf("after Close: %v", err)
 		}
-		for end := time.Now().Add(10 * time.Second); s.Connections() > 0; time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatal("the server still has a connection")
-			}
-		}
+		s.Await(t, 0, 10*time.Second)
 	})
 }

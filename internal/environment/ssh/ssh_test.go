@@ -271,12 +271,7 @@ func TestARefusedSessionLeavesNoConnection(t *testing.T) {
 	if n := s.Accepted() - accepted; n < 2 {
 		t.Errorf("%d more connections, want one of its own for each", n)
 	}
-	for end := time.Now().Add(10 * time.Second); s.Connections() > open; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Errorf("the server still has %d connections, want %d", s.Connections(), open)
-			break
-		}
-	}
+	s.Await(t, open, 10*time.Second)
 	close(release)
 	for range many {
 		if err := <-done; err != nil {

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"hermes/internal/proc"
 )
@@ -42,6 +43,7 @@ type Server struct {
 	mu       sync.Mutex
 	stopped  bool // refuses connections
 	running  map[*proc.Process]bool
+	ended    chan struct{} // closed, and made again, when one of them has ended
 	accepted int
 	serving  sync.WaitGroup
 }
@@ -53,7 +55,7 @@ var Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8"}
 // skipped; it fails if must is set. options are lines for sshd_config, which go before the others.
 func New(t testing.TB, must bool, options ...string) *Server {
 	t.Helper()
-	s := &Server{running: map[*proc.Process]bool{}}
+	s := &Server{running: map[*proc.Process]bool{}, ended: make(chan struct{})}
 	for _, name := range []string{"/usr/sbin/sshd", "ssh", "ssh-keygen"} {
 		path, err := exec.LookPath(name)
 		switch {
@@ -204,6 +206,8 @@ func (s *Server) answer(c net.Conn) {
 		<-p.Done()
 		s.mu.Lock()
 		delete(s.running, p)
+		close(s.ended)
+		s.ended = make(chan struct{})
 		s.mu.Unlock()
 		p.Close()
 	})
@@ -218,9 +222,32 @@ func check(t testing.TB, err error) {
 
 // Connections is how many are open at the server.
 func (s *Server) Connections() int {
+	n, _ := s.open()
+	return n
+}
+
+func (s *Server) open() (n int, ended <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.running)
+	return len(s.running), s.ended
+}
+
+// Await waits until no more than some connections are open at the server. After a time it fails
+// the test.
+func (s *Server) Await(t testing.TB, most int, within time.Duration) {
+	t.Helper()
+	late := time.After(within)
+	for {
+		n, ended := s.open()
+		if n <= most {
+			return
+		}
+		select {
+		case <-ended:
+		case <-late:
+			t.Fatalf("%d connections are open at the server after %v, want %d at most", n, within, most)
+		}
+	}
 }
 
 // Fingerprint is that of a key in the folder, as SHA256:….
