@@ -90,9 +90,12 @@ func TestTheNextScriptConnectsAgain(t *testing.T) {
 		n := s.NewNetwork(t)
 		r := mustNew(t, config(t, s, library))
 		files := r.Files(nowhere{})
+		// Which runs a script again that certainly did not run, as Runner says.
+		e := remote.New(remote.Config{Runner: r, Dir: t.TempDir(), Env: []string{"HOME=" + os.TempDir()}})
 		for round := range 3 {
-			if out, _, _ := run(t, r, "echo here", ""); out != "here\n" {
-				t.Errorf("round %d: %q", round, out)
+			var out bytes.Buffer
+			if _, err := e.Exec(t.Context(), hermes.Command{Line: "echo here", Stdout: &out}); err != nil || out.String() != "here\n" {
+				t.Errorf("round %d: %q, %v", round, out.String(), err)
 			}
 			if info, err := files.Stat(t.Context(), s.Dir); err != nil || !info.IsDir() {
 				t.Errorf("round %d: files: %v", round, err)

@@ -2,11 +2,14 @@ package ssh_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"hermes"
 	"hermes/internal/environment/remote"
 )
 
@@ -75,5 +78,55 @@ func TestVariablesThatTheUserSends(t *testing.T) {
 	code, err := r.Exec(t.Context(), remote.Script{Text: `echo "$LC_SENT,$LC_KEPT."`, Stdout: &out})
 	if err != nil || code != 0 || strings.TrimSpace(out.String()) != "yes,." {
 		t.Errorf("%d, %v: %q", code, err, out.String())
+	}
+}
+
+// hangsUp is an ssh whose first master says hello to each session and then hangs up. It ends half
+// a second after the first of them.
+const hangsUp = `#!/usr/bin/env python3
+import os, socket, struct, subprocess, sys, time
+real, mark, args = "%s", "%s", sys.argv[1:]
+if "ControlMaster=yes" not in args or os.path.exists(mark):
+    os.execv(real, ["ssh"] + args)
+open(mark, "w").close()
+l = socket.socket(socket.AF_UNIX)
+l.bind([a for a in args if a.startswith("ControlPath=")][0].split("=", 1)[1])
+l.listen()
+lead = subprocess.Popen(["sh", "-c", args[-1]])
+try:
+    while True:
+        c, _ = l.accept()
+        l.settimeout(0.5)
+        c.sendall(struct.pack(">III", 8, 1, 4))
+        time.sleep(0.05)
+        c.close()
+        with open(mark, "a") as f:
+            f.write("x")
+except TimeoutError:
+    lead.kill()
+    sys.exit(255)
+`
+
+// TestTheNextSessionDoesNotFindAMasterThatHungUp although that takes a moment to end.
+func TestTheNextSessionDoesNotFindAMasterThatHungUp(t *testing.T) {
+	s := newServer(t)
+	real, err := exec.LookPath("ssh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	mark := filepath.Join(dir, "sessions")
+	if err := os.WriteFile(filepath.Join(dir, "ssh"), fmt.Appendf(nil, hangsUp, real, mark), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	e := mustEnvironment(t, config(t, s, false))
+	defer e.Close()
+	var out bytes.Buffer
+	if _, err := e.Exec(t.Context(), hermes.Command{Line: "echo here", Stdout: &out}); err != nil || out.String() != "here\n" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+	if met, err := os.ReadFile(mark); err != nil || string(met) != "x" {
+		t.Errorf("it was met %d times, %v; want once", len(met), err)
 	}
 }

@@ -30,8 +30,12 @@ const (
 	muxLongest       = 256 << 10 // bytes of a message
 )
 
-// openWait is how long a master may take to open a session.
-const openWait = 15 * time.Second
+const (
+	// openWait is how long a master may take to open a session.
+	openWait = 15 * time.Second
+	// endWait is how long a master that hangs up may take to end.
+	endWait = 5 * time.Second
+)
 
 // shared is a session that a master opened for this process, without a program of its own for
 // each. It gets the ends of three pipes, and reads and writes them itself.
@@ -71,6 +75,8 @@ func (s *system) share(ctx context.Context, a *attempt, c call, in *os.File) (se
 	why := "no session was opened"
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		why += fmt.Sprintf(" within %v", openWait)
+	} else {
+		a.ends(ctx) // the next session must not find it
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -79,6 +85,15 @@ func (s *system) share(ctx context.Context, a *attempt, c call, in *os.File) (se
 		return nil, fmt.Errorf("%w: %s: %s", remote.ErrNotRun, s.config.Host, a.problem(why))
 	}
 	return nil, lost(s.config.Host, a.problem(why))
+}
+
+// ends waits for the end of a master that has hung up, but not for long.
+func (a *attempt) ends(ctx context.Context) {
+	select {
+	case <-a.process.Done():
+	case <-ctx.Done():
+	case <-time.After(endWait):
+	}
 }
 
 // open says hello, asks for the session, hands over the pipes and waits for the answer. Once the
