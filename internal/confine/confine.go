@@ -67,7 +67,7 @@ func (p *Program) around(w *Walls) []*Walls {
 	defer p.walls.Unlock()
 	var list []*Walls
 	for _, one := range p.running {
-		if one == w || below(one.config.Workspace, w.config.Workspace) || below(w.config.Workspace, one.config.Workspace) {
+		if one == w || one.mayChange(w.config.Workspace) {
 			list = append(list, one)
 		}
 	}

@@ -22,14 +22,14 @@ func (w *Walls) Enter(ctx context.Context, c hermes.Command, dir string) (isolat
 		return w.outside(ctx)
 	}
 	needs := slices.Concat(w.granted(), c.Need)
-	if !c.Background && changesGit(c.Line) { // all else would wait for what may never end
+	if w.config.Profile == plan.Command && !c.Background && changesGit(c.Line) { // all else would wait for what may never end
 		return w.enterAlone(ctx, c, dir, needs)
 	}
 	passed, err := w.gate.pass(ctx)
 	if err != nil {
 		return isolation.Inside{}, err
 	}
-	v, err := w.visit(ctx, keyOf(plan.Command, needs), c, dir, needs)
+	v, err := w.visit(ctx, keyOf(w.config.Profile, needs), c, dir, needs)
 	if v == nil {
 		passed()
 		return isolation.Inside{}, err
@@ -165,7 +165,7 @@ func (w *Walls) visit(ctx context.Context, k key, c hermes.Command, dir string, 
 		return nil, err
 	}
 	granted := needs[:len(needs)-len(c.Need)]
-	w.usual = keyOf(plan.Command, granted)
+	w.usual = keyOf(w.config.Profile, granted)
 	at, err := w.at(ctx, k)
 	if at == nil {
 		return nil, err

@@ -81,7 +81,7 @@ func (w *Walls) writable(ctx context.Context, path string) bool {
 	if below(w.config.Workspace, path) {
 		return true
 	}
-	usual := keyOf(plan.Command, w.granted())
+	usual := keyOf(w.config.Profile, w.granted())
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.usual = usual

@@ -84,7 +84,7 @@ func (w *Walls) start(ctx context.Context, k key, l sandbox.Layer) (*place, erro
 		return nil, &planError{err}
 	}
 	p, err := plan.Make(plan.Request{
-		Profile: k.profile, Layer: l, Network: w.network(k), Workspace: w.config.Workspace, Home: set.Home, State: set.State, Cache: set.Cache,
+		Profile: k.profile, Name: w.config.Name, Layer: l, Network: w.network(k), Workspace: w.config.Workspace, Home: set.Home, State: set.State, Cache: set.Cache,
 		Environ: w.config.Environ, Path: pathOf(w.config.Environ), Grants: grantsOf(k), Given: given,
 		Known: known, System: w.system(),
 	})

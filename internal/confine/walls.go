@@ -21,6 +21,10 @@ import (
 type Config struct {
 	// Session is its id, for records.
 	Session string
+	// Profile is what runs inside: Command, or a server, hook or plugin with a Name, which has a
+	// private home of its own.
+	Profile plan.Profile
+	Name    string
 	// Workspace is the folder that commands may change, with links followed.
 	Workspace string
 	// Environ are the variables that commands get, as NAME=value.
@@ -95,6 +99,16 @@ func (p *Program) Walls(c Config) *Walls {
 // empty returns walls of which nothing is built.
 func (p *Program) empty(c Config) *Walls {
 	return &Walls{program: p, config: c, workspace: guarded{dir: c.Workspace}, places: map[key]*place{}, projects: map[string]*guarded{}, hostsOpen: map[string]func(){}, forwards: map[int]*forward{}, made: map[string]bool{}, system: sync.OnceValue(plan.NotForOthers)}
+}
+
+// mayChange reports whether programs inside can change files of a folder: those of the workspace
+// if they are commands, and those that a need opens.
+func (w *Walls) mayChange(dir string) bool {
+	overlaps := func(path string) bool { return below(path, dir) || below(dir, path) }
+	if w.config.Profile == plan.Command {
+		return overlaps(w.config.Workspace)
+	}
+	return slices.ContainsFunc(w.granted(), func(n hermes.Need) bool { return n.Kind == hermes.RefusedWrite && overlaps(n.Name) })
 }
 
 func (w *Walls) network(k key) sandbox.Network {
@@ -210,7 +224,7 @@ func (at *place) lose() (shown string) {
 func (w *Walls) Build(ctx context.Context) hermes.Isolation {
 	granted := w.granted()
 	w.mu.Lock()
-	w.usual = keyOf(plan.Command, granted)
+	w.usual = keyOf(w.config.Profile, granted)
 	at, err := w.places[w.usual], error(nil)
 	if at == nil || at.gone() { // Enter looks whether it still protects what it should
 		at, err = w.at(ctx, w.usual)
@@ -233,7 +247,7 @@ func (w *Walls) granted() []hermes.Need {
 // WallsMark lists the paths that the user has allowed all commands, so that it changes when one is
 // allowed or revoked; see [isolation.Marker].
 func (w *Walls) WallsMark() string {
-	mark := keyOf(plan.Command, w.granted()).paths
+	mark := keyOf(w.config.Profile, w.granted()).paths
 	return mark + fmt.Sprintf("%q", slices.Sorted(slices.Values(w.named())))
 }
 
