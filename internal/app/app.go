@@ -25,6 +25,7 @@ import (
 	"hermes/internal/isolation"
 	"hermes/internal/lease"
 	"hermes/internal/lineage"
+	"hermes/internal/mcp"
 	"hermes/internal/memory"
 	"hermes/internal/models"
 	"hermes/internal/owner"
@@ -151,6 +152,7 @@ type knowledge struct {
 // process is what the commands and tools of all sessions share.
 type process struct {
 	tooling func() *tooling
+	mcp     func() *mcp.Servers // nil if there are none
 	// confinement is the walls around commands, nil if there are none.
 	confinement func() (*confine.Program, error)
 	guard       proc.Guard    // of the commands
@@ -181,6 +183,7 @@ func New(o Options) *App {
 	a.permissions = sync.OnceValues(a.makePermissions)
 	a.log = sync.OnceValue(a.makeLog)
 	a.tooling = sync.OnceValue(a.makeTooling)
+	a.mcp = sync.OnceValue(a.makeMCP)
 	a.confinement = sync.OnceValues(a.makeConfinement)
 	a.memoryFile = sync.OnceValues(a.makeMemoryFile)
 	a.externalMemory = sync.OnceValue(a.makeExternalMemory)

@@ -100,6 +100,9 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runt
 	}
 	meter.Bound(run.Session, run.Budget.Money)
 	tools := a.tooling()
+	if servers := a.mcp(); servers != nil {
+		servers.Start()
+	}
 	tb, err := a.newToolbox(ctx, cfg, tools, run)
 	if err != nil {
 		return nil, err

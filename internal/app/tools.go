@@ -49,6 +49,10 @@ func (a *App) makeTooling() *tooling {
 	sets := append([]hermes.Toolset{
 		files, kept, shell, scripts, todo.New(), sessionsearch.New(func(ctx context.Context) (sessionsearch.Store, error) { return a.Database(ctx) }, a.opts.Now), a.memoryTools(), clarify.New(), a.skillTools(), learning.New(a.Learned(), a.opts.Now),
 	}, a.opts.Extra...)
+	if servers := a.mcp(); servers != nil {
+		sets = append(sets, servers.Toolsets()...)
+		a.closing(servers.Close)
+	}
 	for _, set := range sets {
 		if c, ok := set.(io.Closer); ok {
 			a.closing(c.Close)

@@ -34,6 +34,7 @@ const (
 	Review      = "background_review" // of finished work
 	Replay      = "skill_replay"      // of a recorded task
 	Evidence    = "evidence"          // what an answer claims
+	MCP         = "mcp"               // what an MCP server asks
 )
 
 // Choice is a model and how to reach it. Without a base URL the provider is one

@@ -56,7 +56,7 @@ var sideTasks = map[string]sideTask{
 	"evidence":          {timeout: 15 * time.Second},
 	"goal_judge":        {planned: "goals"},
 	"kanban_decomposer": {timeout: 120 * time.Second, planned: "kanban"},
-	"mcp":               {timeout: 30 * time.Second, planned: "mcp"},
+	"mcp":               {timeout: 30 * time.Second},
 	"moa_aggregator":    {planned: "mixture of agents"},
 	"moa_reference":     {planned: "mixture of agents"},
 	"profile_describer": {planned: "side tasks"},

@@ -65,7 +65,7 @@ type ToolOutput struct {
 
 // ToolBudget is the section tool_budget.
 type ToolBudget struct {
-	MCPResultChars int `key:"mcp_result_size_chars" default:"50000" min:"1000" planned:"mcp"`
+	MCPResultChars int `key:"mcp_result_size_chars" default:"50000" min:"1000"`
 	SpillChars     int `key:"spill_threshold_chars" default:"100000" min:"1000"`
 }
 

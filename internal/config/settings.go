@@ -70,7 +70,7 @@ type Settings struct {
 	QuickCommands    map[string]any        `key:"quick_commands" planned:"quick commands"`
 	PlatformToolsets map[string][]string   `key:"platform_toolsets"`
 	CustomToolsets   map[string]any        `key:"custom_toolsets"`
-	MCPServers       map[string]any        `key:"mcp_servers" planned:"mcp"`
+	MCPServers       map[string]any        `key:"mcp_servers"`
 	Plugins          map[string]any        `key:"plugins" planned:"plugins"`
 	Hooks            map[string]any        `key:"hooks" planned:"hooks"`
 	Spend            Spend                 `key:"spend"`

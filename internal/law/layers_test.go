@@ -177,6 +177,7 @@ var layers = []layer{
 		{path: "internal/hook/learning"},
 		{path: "internal/learning"},
 		{path: "internal/lease"},
+		{path: "internal/mcp"},
 		{path: "internal/memory"},
 		{path: "internal/memory/external/honcho"},
 		{path: "internal/memory/external/local"},

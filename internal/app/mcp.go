@@ -1,0 +1,189 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"hermes"
+	"hermes/internal/auxiliary"
+	"hermes/internal/config"
+	"hermes/internal/confine"
+	"hermes/internal/environment"
+	"hermes/internal/httpc"
+	"hermes/internal/isolation"
+	"hermes/internal/mcp"
+	"hermes/internal/sandbox/plan"
+)
+
+// MCPSettings reads the settings of the MCP servers. notes are for the user: what is ignored, and
+// the servers that cannot be used.
+func MCPSettings(cfg *config.Config) (list []mcp.Settings, notes []string) {
+	vars := mcp.Vars{Lookup: cfg.LookupEnv}
+	vars.Home, _ = os.UserHomeDir() // without one its name stays as it is
+	vars.Workspace, _ = os.Getwd()
+	raw := cfg.MCPServers()
+	for _, name := range slices.Sorted(maps.Keys(raw)) {
+		s, more, err := mcp.ParseServer(name, raw[name], vars)
+		if notes = append(notes, more...); err != nil {
+			notes = append(notes, err.Error())
+			continue
+		}
+		list = append(list, s)
+	}
+	return list, notes
+}
+
+// makeMCP makes the MCP servers of the settings. It starts none.
+func (a *App) makeMCP() *mcp.Servers {
+	cfg, err := a.config()
+	if err != nil { // reported where the configuration is used
+		return nil
+	}
+	list, notes := MCPSettings(cfg)
+	for _, n := range notes {
+		a.log().Warn("MCP servers", "note", n)
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	servers, err := mcp.New(a.mcpConfig(cfg), list)
+	if err != nil {
+		a.log().Warn("MCP servers", "err", err)
+	}
+	return servers
+}
+
+// mcpConfig is what MCP servers need of the program.
+func (a *App) mcpConfig(cfg *config.Config) mcp.Config {
+	return mcp.Config{
+		Version: Version, Environment: func(s mcp.Settings) (hermes.Environment, error) { return a.serverEnvironment(cfg, s) },
+		Client: func(s mcp.Settings) (*http.Client, error) { return serverClient(cfg, s) },
+		Sample: a.sampleFor, Roots: func() []string { return []string{a.serverDir()} },
+		Cache: cfg.Home().Cache("mcp"), Approvals: cfg.Home().Join("mcp-tools.json"), ResultLimit: cfg.ToolBudget().MCPResultChars,
+		Now: a.opts.Now, Log: a.log(),
+	}
+}
+
+// serverDir is the folder in which programs of MCP servers work and which they may read.
+func (a *App) serverDir() string {
+	dir, err := os.Getwd()
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return os.TempDir()
+	}
+	return dir
+}
+
+// serverEnvironment makes the place of one program of an MCP server: with basic variables, and
+// walls of its own.
+func (a *App) serverEnvironment(cfg *config.Config, s mcp.Settings) (hermes.Environment, error) {
+	userHome, _ := os.UserHomeDir() // without one ~ stays as it is
+	c := a.variables(cfg)
+	c.Env = slices.DeleteFunc(slices.Clone(c.Env), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return !basicVariable(name)
+	})
+	c.Dir, c.Home, c.Temp, c.Guard = a.serverDir(), userHome, cfg.Terminal().TempDir, &a.guard
+	if s.Dir != "" {
+		c.Dir = s.Dir
+	}
+	var err error
+	if c.Walls, err = a.wallsFor(cfg, c, plan.MCP, s.Name, serverNeeds(s, variable(c.Env, "PATH"), userHome)); err != nil {
+		return nil, err
+	}
+	return environment.NewLocal(c)
+}
+
+// variable returns the value of a variable in a list of NAME=value.
+func variable(environ []string, name string) string {
+	for _, v := range environ {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// basicVariable reports whether a program of an MCP server gets a variable of this process.
+func basicVariable(name string) bool {
+	name = strings.ToUpper(name)
+	return strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_") || slices.Contains([]string{
+		"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM", "TZ", "TMPDIR",
+		"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "USERNAME", "APPDATA", "LOCALAPPDATA",
+		"PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMDATA", "HOMEDRIVE", "HOMEPATH", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE",
+	}, name)
+}
+
+// serverNeeds are what the settings of a server let its program reach.
+func serverNeeds(s mcp.Settings, path, userHome string) []hermes.Need {
+	var needs []hermes.Need
+	for _, h := range s.Reach.Hosts {
+		needs = append(needs, hermes.Need{Kind: hermes.RefusedHost, Name: h})
+	}
+	for _, p := range s.Reach.Write {
+		needs = append(needs, hermes.Need{Kind: hermes.RefusedWrite, Name: p})
+	}
+	for _, p := range s.Reads(path, userHome) {
+		needs = append(needs, hermes.Need{Kind: hermes.RefusedRead, Name: p})
+	}
+	return needs
+}
+
+// wallsFor makes walls of their own for a program of a kind, nil if the settings want none.
+func (a *App) wallsFor(cfg *config.Config, local environment.LocalConfig, kind plan.Profile, name string, needs []hermes.Need) (isolation.Walls, error) {
+	mode := cfg.Terminal().Sandbox
+	if mode == isolation.SandboxOff {
+		return nil, nil
+	}
+	p, err := a.confinement()
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		if why := a.HostWalls(context.Background()).Refusal(mode); why != "" {
+			return isolation.NoCommands(why), nil
+		}
+		return nil, nil
+	}
+	workspace, err := filepath.EvalSymlinks(local.Dir)
+	if err != nil {
+		return nil, err
+	}
+	return p.Walls(confine.Config{
+		Session: name, Profile: kind, Name: name, Workspace: workspace, Environ: slices.Clone(environment.Variables(local)),
+		Granted: func() []hermes.Need { return needs },
+	}), nil
+}
+
+// serverClient makes the HTTP client for an MCP server.
+func serverClient(cfg *config.Config, s mcp.Settings) (*http.Client, error) {
+	proxy, err := httpc.ProxiesOf(cfg.Getenv).Func()
+	if err != nil {
+		return nil, err
+	}
+	return httpc.New(httpc.Options{Proxy: proxy, UserAgent: "hermes/" + Version, Insecure: s.Remote.TLS.Insecure, ForceIPv4: cfg.Network().ForceIPv4})
+}
+
+// sampleFor asks a model for an MCP server, as the side task mcp.
+func (a *App) sampleFor(ctx context.Context, s mcp.Sample) (mcp.Sampled, error) {
+	main := s.Session.Model
+	if s.Model != "" {
+		main = s.Model
+	}
+	m := a.aux().Model(auxiliary.MCP, main)
+	answer, err := hermes.Collect(m.Stream(ctx, &hermes.Request{
+		System: s.System, Messages: s.Messages, MaxTokens: s.MaxTokens, Session: s.Session.ID,
+	}))
+	if err != nil {
+		return mcp.Sampled{}, fmt.Errorf("the model did not answer: %w", err)
+	}
+	return mcp.Sampled{Model: m.ID(), Text: answer.Text()}, nil
+}

@@ -1,0 +1,177 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+
+	"hermes"
+)
+
+// Config is what servers need of the program.
+type Config struct {
+	// Version is that of the program, which servers are told.
+	Version string
+	// Environment makes the place in which the program of a server runs, for it alone: with its
+	// variables and walls. The server closes it.
+	Environment func(s Settings) (hermes.Environment, error)
+	// Client makes the HTTP client of a server, with its certificates; Login, if it is not nil,
+	// how it logs in.
+	Client func(s Settings) (*http.Client, error)
+	Login  func(s Settings) (auth.OAuthHandler, error)
+	// Identity returns whose requests a server gets, for its identity header; nil is nobody's.
+	Identity func() string
+	// Sample asks a model for a server. Nil refuses.
+	Sample func(ctx context.Context, r Sample) (Sampled, error)
+	// Malware returns why a program must not be started, "" if nothing is known; nil knows
+	// nothing.
+	Malware func(ctx context.Context, s Settings) string
+	// Roots lists the folders that servers are told to work in.
+	Roots func() []string
+	// Cache is the folder for lists of tools, Approvals the file with the definitions that the
+	// user approved.
+	Cache, Approvals string
+	// ResultLimit is the size in bytes above which a result is stored outside of the context.
+	ResultLimit int
+	Now         func() time.Time
+	Log         *slog.Logger
+}
+
+// Servers are all servers of the program. They may be used concurrently.
+type Servers struct {
+	cfg      Config
+	approved *approvals
+	life     context.Context // ends with Close
+	end      context.CancelCauseFunc
+	running  sync.WaitGroup
+
+	mu      sync.Mutex
+	list    []*Server
+	started bool
+	closed  bool
+}
+
+var errClosing = errors.New("Hermes is shutting down")
+
+// New makes servers. It starts nothing: see Start. Servers that are disabled are left out. An
+// error is about one server, which is left out; there may be several, joined.
+func New(c Config, list []Settings) (*Servers, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Servers{cfg: c, approved: &approvals{path: c.Approvals, now: c.Now}}
+	s.life, s.end = context.WithCancelCause(context.Background())
+	var errs []error
+	for _, set := range list {
+		if set.Disabled {
+			continue
+		}
+		if i := slices.IndexFunc(s.list, func(o *Server) bool { return slug(o.set.Name) == slug(set.Name) }); i >= 0 {
+			errs = append(errs, fmt.Errorf("the MCP servers %s and %s have the same name for models; rename one of them", s.list[i].set.Name, set.Name))
+			continue
+		}
+		s.list = append(s.list, s.server(set))
+	}
+	return s, errors.Join(errs...)
+}
+
+// Toolsets returns one toolset for each server, sorted by name.
+func (s *Servers) Toolsets() []hermes.Toolset {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var sets []hermes.Toolset
+	for _, o := range s.list {
+		sets = append(sets, o)
+	}
+	slices.SortFunc(sets, func(a, b hermes.Toolset) int { return strings.Compare(a.Name(), b.Name()) })
+	return sets
+}
+
+// Start starts all servers in the background and returns at once. Only the first call does.
+func (s *Servers) Start() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.started || s.closed {
+		return
+	}
+	s.started = true
+	for _, o := range s.list {
+		s.running.Go(func() { o.run(s.life) })
+	}
+}
+
+// Close ends all servers, at the same time, and returns when everything that they started is
+// gone.
+func (s *Servers) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.end(errClosing)
+	s.running.Wait()
+	return nil
+}
+
+// State is what is known of a server.
+type State struct {
+	Name  string
+	Phase Phase
+	// Reason says why it cannot be used, worded for the user; "" if it can.
+	Reason string
+	Tools  []ToolState
+	// Protocol is the version that is spoken, Title and Version what the server says of itself.
+	Protocol, Title, Version string
+}
+
+// ToolState is a tool of a server.
+type ToolState struct {
+	Name, Original, Description string
+	// Blocked says why it does not run before it is approved; "" if it does.
+	Blocked string
+}
+
+// Phase is where a server is in its life.
+type Phase string
+
+// The phases.
+const (
+	Idle       Phase = "idle" // not started, or ended because it was not used
+	Connecting Phase = "connecting"
+	Connected  Phase = "connected"
+	Failed     Phase = "failed" // it is tried again later
+)
+
+// States lists the servers, sorted by name.
+func (s *Servers) States() []State {
+	s.mu.Lock()
+	list := slices.Clone(s.list)
+	s.mu.Unlock()
+	var out []State
+	for _, o := range list {
+		out = append(out, o.state())
+	}
+	slices.SortFunc(out, func(a, b State) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Server returns a server by its name, or false.
+func (s *Servers) Server(name string) (*Server, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range s.list {
+		if o.set.Name == name || slug(o.set.Name) == slug(name) {
+			return o, true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,232 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"hermes/internal/atomicfile"
+	"hermes/internal/text"
+)
+
+const (
+	maxTools       = 512
+	maxPages       = 64
+	maxDescription = 8 << 10 // bytes
+	maxSchema      = 64 << 10
+	maxCache       = 8 << 20
+)
+
+// definition is a tool as its server describes it, without what models do not need.
+type definition struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"schema"`
+	ReadOnly    bool            `json:"read_only,omitempty"`
+	Idempotent  bool            `json:"idempotent,omitempty"`
+}
+
+// hash names the whole definition: what a model reads of it and what it claims.
+func (d definition) hash() string {
+	data, err := json.Marshal(d)
+	if err != nil { // the schema is valid JSON
+		return ""
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// offered is a tool as models call it.
+type offered struct {
+	name string
+	def  definition
+}
+
+// listing is what a server offers.
+type listing struct {
+	tools     []offered // sorted by name
+	resources bool
+	prompts   bool
+	// live says that the server itself told this, in this process.
+	live bool
+}
+
+// look reads the list of tools from the server.
+func (o *Server) look(ctx context.Context, c *connection) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, o.set.Times.Connect, errors.New("it did not list its tools in time"))
+	defer cancel()
+	var l listing
+	caps := c.session.InitializeResult().Capabilities
+	if caps == nil {
+		caps = &mcp.ServerCapabilities{}
+	}
+	l.resources, l.prompts, l.live = caps.Resources != nil, caps.Prompts != nil, true
+	var defs []definition
+	if caps.Tools != nil {
+		var err error
+		if defs, err = o.pages(ctx, c); err != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				err = cause
+			}
+			return fmt.Errorf("list its tools: %w", err)
+		}
+	}
+	l.tools = o.offer(defs)
+	_, err := o.approved.first(o.set.Name, defs)
+	if err != nil {
+		o.cfg.Log.Warn("the definitions of the tools of an MCP server cannot be kept", "server", o.set.Name, "err", err)
+	}
+	o.mu.Lock()
+	o.list = l
+	o.mu.Unlock()
+	signal(o.changes)
+	if err := o.keep(l); err != nil {
+		o.cfg.Log.Warn("the list of tools of an MCP server cannot be kept", "server", o.set.Name, "err", err)
+	}
+	return nil
+}
+
+// pages reads all pages of the list.
+func (o *Server) pages(ctx context.Context, c *connection) ([]definition, error) {
+	var defs []definition
+	p := &mcp.ListToolsParams{}
+	for range maxPages {
+		r, err := c.session.ListTools(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range r.Tools {
+			if len(defs) >= maxTools {
+				o.cfg.Log.Warn("an MCP server has too many tools; the others are left out", "server", o.set.Name, "limit", maxTools)
+				return defs, nil
+			}
+			if d, why := define(t); why != "" {
+				o.cfg.Log.Warn("a tool of an MCP server is left out", "server", o.set.Name, "tool", text.OneLine(plain(t.Name), 100), "reason", why)
+			} else {
+				defs = append(defs, d)
+			}
+		}
+		if r.NextCursor == "" || r.NextCursor == p.Cursor {
+			return defs, nil
+		}
+		p.Cursor = r.NextCursor
+	}
+	return defs, nil
+}
+
+// define reads a tool, or says why it is left out.
+func define(t *mcp.Tool) (d definition, why string) {
+	if t == nil || t.Name == "" || len(t.Name) > 256 {
+		return d, "its name is empty or too long"
+	}
+	d = definition{Name: t.Name, Description: text.Cut(plain(cmp.Or(t.Description, t.Title)), maxDescription)}
+	if a := t.Annotations; a != nil {
+		d.ReadOnly, d.Idempotent = a.ReadOnlyHint, a.IdempotentHint
+		if d.Description == "" {
+			d.Description = text.Cut(plain(a.Title), maxDescription)
+		}
+	}
+	schema, err := json.Marshal(t.InputSchema)
+	if err != nil || len(schema) > maxSchema {
+		return d, fmt.Sprintf("its schema is larger than %s", text.Size(maxSchema))
+	}
+	d.Schema = json.RawMessage(plain(string(schema)))
+	if !json.Valid(d.Schema) {
+		return d, "its schema is not valid"
+	}
+	return d, ""
+}
+
+// offer names the tools that the settings offer.
+func (o *Server) offer(defs []definition) []offered {
+	var list []offered
+	taken := map[string]bool{}
+	defs = slices.Clone(defs)
+	slices.SortStableFunc(defs, func(a, b definition) int { return cmp.Compare(a.Name, b.Name) })
+	for i, d := range defs {
+		if !o.set.Tools.offers(d.Name) || i > 0 && defs[i-1].Name == d.Name {
+			continue
+		}
+		name := ToolName(o.set.Name, d.Name, func(n string) bool { return taken[n] })
+		if taken[name] {
+			continue
+		}
+		taken[name] = true
+		list = append(list, offered{name, d})
+	}
+	slices.SortFunc(list, func(a, b offered) int { return cmp.Compare(a.name, b.name) })
+	return list
+}
+
+// cached is a list as it is kept between runs.
+type cached struct {
+	Server    string       `json:"server"`
+	At        time.Time    `json:"at"`
+	Resources bool         `json:"resources,omitempty"`
+	Prompts   bool         `json:"prompts,omitempty"`
+	Tools     []definition `json:"tools"`
+}
+
+func (o *Server) cachePath() string {
+	sum := sha256.Sum256([]byte(o.set.Name))
+	return filepath.Join(o.cfg.Cache, slug(o.set.Name)+"-"+hex.EncodeToString(sum[:4])+".json")
+}
+
+// keep writes the list for the next start.
+func (o *Server) keep(l listing) error {
+	if o.cfg.Cache == "" {
+		return nil
+	}
+	c := cached{Server: o.set.Name, At: o.cfg.Now().UTC(), Resources: l.resources, Prompts: l.prompts}
+	for _, t := range l.tools {
+		c.Tools = append(c.Tools, t.def)
+	}
+	data, err := json.Marshal(c)
+	if err != nil || len(data) > maxCache {
+		return errors.Join(err, os.Remove(o.cachePath()))
+	}
+	if err := os.MkdirAll(o.cfg.Cache, 0o700); err != nil {
+		return err
+	}
+	return atomicfile.Write(o.cachePath(), data, atomicfile.Options{Mode: 0o600})
+}
+
+// known returns the tools that may be offered: those that the server told, else those of the
+// last run. Of these, what the user did not approve is left out, so that a file that someone
+// changed offers nothing.
+func (o *Server) known() []offered { return o.current().tools }
+
+func (o *Server) current() listing {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.list.live && !o.read {
+		o.read = true
+		o.list = o.fromCache()
+	}
+	return o.list
+}
+
+func (o *Server) fromCache() (l listing) {
+	if o.cfg.Cache == "" {
+		return l
+	}
+	data, err := os.ReadFile(o.cachePath())
+	var c cached
+	if err != nil || json.Unmarshal(data, &c) != nil || c.Server != o.set.Name {
+		return l
+	}
+	c.Tools = slices.DeleteFunc(c.Tools, func(d definition) bool { return !o.approved.has(o.set.Name, d) })
+	return listing{tools: o.offer(c.Tools), resources: c.Resources, prompts: c.Prompts}
+}
+
+func cmpText(a, b string) int { return cmp.Compare(a, b) }

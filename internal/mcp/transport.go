@@ -1,0 +1,194 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	wire "github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"hermes"
+	"hermes/internal/jsonrpc"
+	"hermes/internal/shellstate"
+	"hermes/internal/text"
+)
+
+const (
+	// maxMessage bounds one message of a server, in bytes.
+	maxMessage = 16 << 20
+	// maxErrors is how much of a program's error output is kept, in bytes.
+	maxErrors = 4 << 10
+	// chunk is how much is written at once, in bytes: a program that reads slowly is given up
+	// only if it does not read that.
+	chunk = 32 << 10
+	// mostNotices is how many notifications a server may send each second; more are dropped.
+	mostNotices = 200
+)
+
+// program is a server that runs as a program. It is a transport of the SDK.
+type program struct {
+	set         Settings
+	environment func(Settings) (hermes.Environment, error)
+	now         func() time.Time
+
+	mu      sync.Mutex
+	env     hermes.Environment
+	process hermes.Process
+	errs    tail
+}
+
+// Connect starts the program.
+func (p *program) Connect(ctx context.Context) (mcp.Connection, error) {
+	env, err := p.environment(p.set)
+	if err != nil {
+		return nil, err
+	}
+	read, write := io.Pipe()
+	process, err := p.start(ctx, env, write)
+	if err != nil {
+		return nil, errors.Join(err, env.Close())
+	}
+	p.mu.Lock()
+	p.env, p.process = env, process
+	p.mu.Unlock()
+	go func() { // ends with the program, which Close ends
+		exit, err := process.Wait(context.Background())
+		if err == nil {
+			err = fmt.Errorf("the program ended with exit status %d", exit.Code)
+		}
+		if last := p.errs.last(); last != "" {
+			err = fmt.Errorf("%w; it said: %s", err, last)
+		}
+		write.CloseWithError(err)
+	}()
+	return &lines{lines: jsonrpc.NewLines(streams{read, process}, maxMessage).Tolerant(), now: p.now}, nil
+}
+
+func (p *program) start(ctx context.Context, env hermes.Environment, out io.Writer) (hermes.Process, error) {
+	starter, ok := env.(hermes.Starter)
+	if !ok {
+		return nil, errors.New("programs of MCP servers cannot be started here")
+	}
+	words := []string{"exec", shellstate.Quote(p.set.Command)}
+	for _, a := range p.set.Args {
+		words = append(words, shellstate.Quote(a))
+	}
+	c := hermes.Command{Line: strings.Join(words, " "), Dir: p.set.Dir, Stdout: out, Stderr: &p.errs, Background: true}
+	for name, value := range p.set.Env {
+		c.Env = append(c.Env, name+"="+value)
+	}
+	slices.Sort(c.Env)
+	return starter.Start(ctx, c, false)
+}
+
+// end ends the program and everything that it started. It returns when they are gone.
+func (p *program) end() error {
+	p.mu.Lock()
+	env, process := p.env, p.process
+	p.env, p.process = nil, nil
+	p.mu.Unlock()
+	if env == nil {
+		return nil
+	}
+	_ = process.CloseInput() // it is ended anyway
+	return errors.Join(process.Kill(), env.Close())
+}
+
+// streams are the standard output and input of a program.
+type streams struct {
+	*io.PipeReader
+	process hermes.Process
+}
+
+// Write passes messages on to the program, which must read each chunk in a few seconds.
+func (s streams) Write(p []byte) (int, error) {
+	for part := range slices.Chunk(p, chunk) {
+		if err := s.process.Input(part); err != nil {
+			return 0, fmt.Errorf("the program takes no more input: %w", err)
+		}
+	}
+	return len(p), nil
+}
+
+// lines is a connection of one message a line.
+type lines struct {
+	lines *jsonrpc.Lines
+	now   func() time.Time
+
+	write   sync.Mutex
+	second  time.Time // of notices
+	notices int
+}
+
+// Read returns the next message. Notifications beyond the limit are dropped.
+func (l *lines) Read(context.Context) (wire.Message, error) {
+	for {
+		line, err := l.lines.Read()
+		if err != nil {
+			return nil, err
+		}
+		m, err := wire.DecodeMessage(line)
+		if err != nil {
+			continue // a line of JSON that is no message, such as a log
+		}
+		if r, ok := m.(*wire.Request); ok && !r.IsCall() && l.tooMany() {
+			continue
+		}
+		return m, nil
+	}
+}
+
+// tooMany counts a notification.
+func (l *lines) tooMany() bool {
+	if now := l.now(); now.Sub(l.second) >= time.Second || now.Before(l.second) {
+		l.second, l.notices = now, 0
+	}
+	l.notices++
+	return l.notices > mostNotices
+}
+
+// Write writes a message.
+func (l *lines) Write(_ context.Context, m wire.Message) error {
+	data, err := wire.EncodeMessage(m)
+	if err != nil {
+		return err
+	}
+	l.write.Lock()
+	defer l.write.Unlock()
+	return l.lines.Write(data)
+}
+
+// Close ends Read.
+func (l *lines) Close() error { return l.lines.Close() }
+
+// SessionID is empty: programs have none.
+func (l *lines) SessionID() string { return "" }
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// Write keeps the last bytes.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p[max(0, len(p)-maxErrors):]...)
+	t.text = t.text[max(0, len(t.text)-maxErrors):]
+	return len(p), nil
+}
+
+// last returns the last line that is not empty.
+func (t *tail) last() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	list := strings.Split(strings.TrimSpace(string(t.text)), "\n")
+	return text.OneLine(plain(list[len(list)-1]), 300)
+}
