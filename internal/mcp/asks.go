@@ -41,6 +41,9 @@ const (
 	maxSample   = 256 << 10
 )
 
+// askError is why a question of a server was refused here. The connection is not at fault.
+type askError struct{ error }
+
 // options are what the SDK calls when the server says or asks something.
 func (o *Server) options() *mcp.ClientOptions {
 	c := &mcp.ClientOptions{
@@ -58,13 +61,25 @@ func (o *Server) options() *mcp.ClientOptions {
 		c.KeepAlive, c.KeepAliveFailureThreshold = o.set.Times.KeepAlive, 2
 	}
 	if !o.set.Elicitation.Disabled {
-		c.ElicitationHandler = o.elicit
+		c.ElicitationHandler = func(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return asked(o.elicit(ctx, r))
+		}
 		c.Capabilities.Elicitation = &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}}
 	}
 	if !o.set.Sampling.Disabled && o.cfg.Sample != nil {
-		c.CreateMessageHandler = o.sample
+		c.CreateMessageHandler = func(ctx context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+			return asked(o.sample(ctx, r))
+		}
 	}
 	return c
+}
+
+// asked marks the error of a question.
+func asked[T any](answer T, err error) (T, error) {
+	if err != nil {
+		err = &askError{err}
+	}
+	return answer, err
 }
 
 // rootOf names a folder as a server is told of it.

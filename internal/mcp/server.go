@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,7 +59,16 @@ type connection struct {
 	session *mcp.ClientSession
 	end     func() error
 	over    chan struct{} // closed when the connection has ended
-	why     error         // set before over
+	once    sync.Once
+	why     error // set before over
+}
+
+// finish says that the connection has ended. The first reason counts.
+func (c *connection) finish(why error) {
+	c.once.Do(func() {
+		c.why = why
+		close(c.over)
+	})
 }
 
 func (s *Servers) server(set Settings) *Server {
@@ -263,11 +273,7 @@ func (o *Server) connect(ctx context.Context) (*connection, error) {
 		return end()
 	})
 	go func() { // ends with the connection
-		c.why = session.Wait()
-		if c.why == nil {
-			c.why = errors.New("the server closed it")
-		}
-		close(c.over)
+		c.finish(cmp.Or(session.Wait(), errors.New("the server closed it")))
 	}()
 	return c, nil
 }

@@ -27,7 +27,7 @@ type Config struct {
 	// how it logs in.
 	Client func(s Settings) (*http.Client, error)
 	Login  func(s Settings) (auth.OAuthHandler, error)
-	// Identity returns whose requests a server gets, for its identity header; nil is nobody's.
+	// Identity returns whose requests a server gets, for its identity header; nil names none.
 	Identity func() string
 	// Sample asks a model for a server. Nil refuses.
 	Sample func(ctx context.Context, r Sample) (Sampled, error)

@@ -340,7 +340,7 @@ func (f file) settings(name string, v Vars) (Settings, error) {
 	}
 	for _, p := range slices.Concat(s.Tools.Include, s.Tools.Exclude) {
 		if !goodPattern(p) {
-			return s, fmt.Errorf("the pattern %q in tools is malformed; * stands for any text, ? for one character", p)
+			return s, fmt.Errorf("the pattern %q in tools is malformed; * means any text, ? one character", p)
 		}
 	}
 	var err error
@@ -615,7 +615,7 @@ func replaceVars(s string, value func(name string) (string, bool)) string {
 	}
 }
 
-// value returns what a name in ${…} stands for. As in Claude's files, ${NAME:-TEXT} stands for
+// value returns what a name in ${…} means. As in Claude's files, ${NAME:-TEXT} means
 // TEXT if NAME is not set.
 func (v Vars) value(name string) (string, bool) {
 	name, fallback, has := strings.Cut(name, ":-")

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	wire "github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"hermes"
@@ -248,18 +249,21 @@ func (t *tool) mayRun(c *hermes.Call) error {
 	return nil
 }
 
-// failure words why a call failed, for a model.
+// failure words why a call failed, for a model. Whatever the server did not say itself means
+// that the connection is of no use any more.
 func (o *Server) failure(ctx context.Context, c *connection, e hermes.Effect, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
-	select {
-	case <-c.over:
-		if e == hermes.EffectNone || e == hermes.EffectIdempotent {
-			return fmt.Errorf("the MCP server %s: %w (%s)", o.set.Name, errLost, text.OneLine(plain(c.why.Error()), 300))
-		}
-		return fmt.Errorf("the MCP server %s: %w (%s); whether the call had an effect is unknown: check before you repeat it", o.set.Name, errLost, text.OneLine(plain(c.why.Error()), 300))
-	default:
+	_, refused := errors.AsType[*wire.Error](err)
+	_, ours := errors.AsType[*askError](err)
+	if refused || ours {
+		return fmt.Errorf("the MCP server %s did not do it: %s", o.set.Name, text.Cut(plain(err.Error()), 4000))
 	}
-	return fmt.Errorf("the MCP server %s refused the call: %s", o.set.Name, text.Cut(plain(err.Error()), 4000))
+	c.finish(err)
+	lost := fmt.Errorf("the MCP server %s: %w (%s)", o.set.Name, errLost, text.OneLine(plain(err.Error()), 300))
+	if e == hermes.EffectNone || e == hermes.EffectIdempotent {
+		return lost
+	}
+	return fmt.Errorf("%w; whether the call had an effect is unknown: check before you repeat it", lost)
 }
