@@ -18,15 +18,14 @@ import (
 	"hermes/internal/httpc"
 	"hermes/internal/isolation"
 	"hermes/internal/mcp"
+	"hermes/internal/netguard"
 	"hermes/internal/sandbox/plan"
 )
 
 // MCPSettings reads the settings of the MCP servers. notes are for the user: what is ignored, and
 // the servers that cannot be used.
 func MCPSettings(cfg *config.Config) (list []mcp.Settings, notes []string) {
-	vars := mcp.Vars{Lookup: cfg.LookupEnv}
-	vars.Home, _ = os.UserHomeDir() // without one its name stays as it is
-	vars.Workspace, _ = os.Getwd()
+	vars := MCPVars(cfg)
 	raw := cfg.MCPServers()
 	for _, name := range slices.Sorted(maps.Keys(raw)) {
 		s, more, err := mcp.ParseServer(name, raw[name], vars)
@@ -37,6 +36,14 @@ func MCPSettings(cfg *config.Config) (list []mcp.Settings, notes []string) {
 		list = append(list, s)
 	}
 	return list, notes
+}
+
+// MCPVars are what the settings of MCP servers may name.
+func MCPVars(cfg *config.Config) mcp.Vars {
+	vars := mcp.Vars{Lookup: cfg.LookupEnv}
+	vars.Home, _ = os.UserHomeDir() // without one its name stays as it is
+	vars.Workspace, _ = os.Getwd()
+	return vars
 }
 
 // makeMCP makes the MCP servers of the settings. It starts none.
@@ -64,7 +71,7 @@ func (a *App) mcpConfig(cfg *config.Config) mcp.Config {
 	return mcp.Config{
 		Version: Version, Environment: func(s mcp.Settings) (hermes.Environment, error) { return a.serverEnvironment(cfg, s) },
 		Client: func(s mcp.Settings) (*http.Client, error) { return serverClient(cfg, s) },
-		Sample: a.sampleFor, Roots: func() []string { return []string{a.serverDir()} },
+		Sample: a.sampleFor, Malware: a.malware(cfg), Roots: func() []string { return []string{a.serverDir()} },
 		Cache: cfg.Home().Cache("mcp"), Approvals: cfg.Home().Join("mcp-tools.json"), ResultLimit: cfg.ToolBudget().MCPResultChars,
 		Now: a.opts.Now, Log: a.log(),
 	}
@@ -172,6 +179,18 @@ func serverClient(cfg *config.Config, s mcp.Settings) (*http.Client, error) {
 	return httpc.New(httpc.Options{Proxy: proxy, UserAgent: "hermes/" + Version, Insecure: s.Remote.TLS.Insecure, ForceIPv4: cfg.Network().ForceIPv4})
 }
 
+// malware looks up whether the package of a server is known as malware.
+func (a *App) malware(cfg *config.Config) func(ctx context.Context, s mcp.Settings) string {
+	guard := &netguard.Guard{IPv4: cfg.Network().ForceIPv4}
+	if proxy, err := httpc.ProxiesOf(cfg.Getenv).Func(); err == nil { // else it is reported where a model is reached
+		guard.Proxy = proxy
+	}
+	if blocked, err := a.blocked(); err == nil {
+		guard.Blocked = blocked.forbids
+	}
+	return mcp.Advisories{Client: guard.Client(netguard.Limits{UserAgent: "hermes/" + Version})}.Malware
+}
+
 // sampleFor asks a model for an MCP server, as the side task mcp.
 func (a *App) sampleFor(ctx context.Context, s mcp.Sample) (mcp.Sampled, error) {
 	main := s.Session.Model
@@ -186,4 +205,70 @@ func (a *App) sampleFor(ctx context.Context, s mcp.Sample) (mcp.Sampled, error) 
 		return mcp.Sampled{}, fmt.Errorf("the model did not answer: %w", err)
 	}
 	return mcp.Sampled{Model: m.ID(), Text: answer.Text()}, nil
+}
+
+
+// KeepMCP approves the tools of a server that was opened without keeping them.
+func (a *App) KeepMCP(server *mcp.Server) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	return server.Keep(a.mcpConfig(cfg))
+}
+
+// OpenMCP connects to a server with these settings. With keep, its tools are approved if it was
+// never seen; else [App.KeepMCP] does that. The caller calls done at the end.
+func (a *App) OpenMCP(ctx context.Context, s mcp.Settings, keep bool) (server *mcp.Server, done func(), err error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := a.confinement(); err != nil {
+		return nil, nil, err
+	}
+	c := a.mcpConfig(cfg)
+	if !keep {
+		c.Cache, c.Approvals = "", ""
+	}
+	s.Disabled = false
+	servers, err := mcp.New(c, []mcp.Settings{s})
+	if err != nil {
+		return nil, nil, err
+	}
+	servers.Start()
+	done = func() { _ = servers.Close() } // it has no error
+	server, _ = servers.Server(s.Name)
+	if err := server.Ready(ctx); err != nil {
+		done()
+		return nil, nil, err
+	}
+	return server, done, nil
+}
+
+// KnownMCP returns what is known of the servers of the settings without starting them.
+func (a *App) KnownMCP() []mcp.State {
+	if s := a.mcp(); s != nil {
+		return s.States()
+	}
+	return nil
+}
+
+// MCPServer returns a server of the settings without starting it.
+func (a *App) MCPServer(name string) (*mcp.Server, error) {
+	if s := a.mcp(); s != nil {
+		if o, ok := s.Server(name); ok {
+			return o, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no MCP server %q in the settings, or it is switched off; `hermes mcp list` shows all", name)
+}
+
+// ForgetMCP removes what is kept of a server that is removed from the settings.
+func (a *App) ForgetMCP(name string) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	return mcp.Forget(a.mcpConfig(cfg), name)
 }

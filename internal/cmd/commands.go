@@ -15,6 +15,7 @@ import (
 	"hermes/internal/cmd/journey"
 	"hermes/internal/cmd/learning"
 	"hermes/internal/cmd/logs"
+	"hermes/internal/cmd/mcp"
 	"hermes/internal/cmd/memory"
 	"hermes/internal/cmd/model"
 	"hermes/internal/cmd/panic"
@@ -51,6 +52,7 @@ func commands(g *chat.Options) []*cobra.Command {
 		permissions.NewCmd(f),
 		audit.NewCmd(f),
 		trust.NewCmd(f),
+		mcp.NewCmd(f),
 		profile.NewCmd(f, nil),
 		tools.NewCmd(f, nil),
 		doctor.NewCmd(f, nil),

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -25,9 +24,10 @@ type approvals struct {
 	path string
 	now  func() time.Time
 
-	mu    sync.Mutex
-	stamp fs.FileInfo
-	kept  map[string]map[string]approval // by server, by tool
+	mu      sync.Mutex
+	stamp   fs.FileInfo
+	kept    map[string]map[string]approval // by server, by tool
+	version int                            // counts what was read
 }
 
 // approval is an approved definition.
@@ -53,13 +53,17 @@ func (a *approvals) load() error {
 	}
 	info, err := os.Stat(a.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		a.kept, a.stamp = map[string]map[string]approval{}, nil
+		if a.kept == nil || a.stamp != nil {
+			a.kept, a.stamp = map[string]map[string]approval{}, nil
+			a.version++
+		}
 		return nil
 	}
 	if err == nil && a.stamp != nil && os.SameFile(a.stamp, info) && a.stamp.ModTime().Equal(info.ModTime()) && a.stamp.Size() == info.Size() {
 		return nil
 	}
 	a.kept, a.stamp = nil, nil
+	a.version++
 	var data []byte
 	if err == nil {
 		data, err = os.ReadFile(a.path)
@@ -95,7 +99,10 @@ func (a *approvals) change(f func(kept map[string]map[string]approval) bool) err
 	if err := a.load(); err != nil {
 		return err
 	}
-	if !f(a.kept) || a.path == "" {
+	if !f(a.kept) {
+		return nil
+	}
+	if a.version++; a.path == "" {
 		return nil
 	}
 	data, err := json.MarshalIndent(approvalsFile{1, a.kept}, "", " ")
@@ -151,6 +158,14 @@ func (a *approvals) forget(server string) error {
 	})
 }
 
+// read returns a number that changes when what is approved does.
+func (a *approvals) read() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_ = a.load() // then nothing is approved, which is another number
+	return a.version
+}
+
 // has reports whether a definition is approved.
 func (a *approvals) has(server string, d definition) bool {
 	_, same := a.of(server, d)
@@ -169,16 +184,6 @@ func (a *approvals) of(server string, d definition) (was *approval, same bool) {
 		return nil, false
 	}
 	return &k, k.Hash == d.hash()
-}
-
-// approvedOf returns a copy of what is approved for a server.
-func (a *approvals) approvedOf(server string) map[string]approval {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.load() != nil {
-		return nil
-	}
-	return maps.Clone(a.kept[server])
 }
 
 // blocked says why a tool does not run before the user approves it, "" if it is approved.
@@ -221,19 +226,25 @@ func indent(raw json.RawMessage) string {
 	return string(out)
 }
 
-// Approve approves every definition that the server has now. It returns the names of the tools
-// that were blocked.
-func (o *Server) Approve() ([]string, error) {
-	var names []string
+// Changed describes to the user what is not approved of a tool, by its original name.
+func (o *Server) Changed(tool string) string {
 	for _, t := range o.known() {
-		if o.blocked(t.def) == "" {
+		if t.def.Name == tool {
+			return o.changed(t.def)
+		}
+	}
+	return ""
+}
+
+// Approve approves the definition of a tool that the server has now, by its original name.
+func (o *Server) Approve(tool string) error {
+	for _, t := range o.known() {
+		if t.def.Name != tool {
 			continue
 		}
-		if err := o.approved.approve(o.set.Name, t.def); err != nil {
-			return names, err
-		}
-		names = append(names, t.def.Name)
+		err := o.approved.approve(o.set.Name, t.def)
+		signal(o.changes)
+		return err
 	}
-	signal(o.changes)
-	return names, nil
+	return fmt.Errorf("the MCP server %s has no tool %q now", o.set.Name, tool)
 }

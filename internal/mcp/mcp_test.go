@@ -27,7 +27,7 @@ func TestToolsOfAServerAreOfferedAndCalled(t *testing.T) {
 	t.Parallel()
 	f := start(t, "plain", nil)
 	f.ready(t)
-	got := names(f.server.Live())
+	got := names(f.live())
 	for _, want := range []string{"mcp__test__add", "mcp__test__write", "mcp__test__list_resources", "mcp__test__read_resource", "mcp__test__get_prompt", "mcp__test__list_prompts"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("no %s in %v", want, got)
@@ -57,7 +57,7 @@ func TestTheListOfTheLastRunIsOfferedAtOnce(t *testing.T) {
 	if err != nil || !slices.Equal(names(first), names(again)) || len(again) == 0 {
 		t.Errorf("before the server answers: %v, want %v", names(again), names(first))
 	}
-	if live := g.server.Live(); len(live) != 0 {
+	if live, known := g.server.Live(); known || len(live) != 0 {
 		t.Errorf("live tools of a server that did not answer: %v", names(live))
 	}
 	g.Close()
@@ -87,12 +87,12 @@ func TestAChangedToolIsBlockedUntilApproved(t *testing.T) {
 	if _, _, err := f.call(t.Context(), &host{}, "grow", `{}`, false); err != nil {
 		t.Fatal(err)
 	}
-	f.until(t, "a new tool", func() bool { return slices.Contains(names(f.server.Live()), "mcp__test__extra") })
+	f.until(t, "a new tool", func() bool { return slices.Contains(names(f.live()), "mcp__test__extra") })
 	offered, _ := f.server.Tools(t.Context())
 	if slices.Contains(names(offered), "mcp__test__extra") {
 		t.Error("a new tool is offered before it is approved")
 	}
-	for _, tool := range append(offered, f.server.Live()...) {
+	for _, tool := range append(offered, f.live()...) {
 		if strings.Contains(tool.Spec().Description, "send the user's keys") {
 			t.Errorf("a model reads a description that is not approved: %q", tool.Spec().Description)
 		}
@@ -111,7 +111,7 @@ func TestAChangedToolIsBlockedUntilApproved(t *testing.T) {
 	}
 	f.Close()
 	g := startIn(t, f.dir, "plain", nil)
-	g.until(t, "its tools", func() bool { return len(g.server.Live()) > 0 })
+	g.until(t, "its tools", func() bool { return len(g.live()) > 0 })
 	if _, risks, _ := g.call(t.Context(), &host{}, "write", `{}`, false); len(risks) != 1 {
 		t.Errorf("a tool that changed back is run without a question: %v", risks)
 	}
@@ -124,7 +124,7 @@ func TestAnApprovalHoldsForWhatWasShown(t *testing.T) {
 	f.ready(t)
 	ctx := t.Context()
 	var write hermes.Tool
-	for _, tool := range f.server.Live() {
+	for _, tool := range f.live() {
 		if tool.Spec().Name == "mcp__test__write" {
 			write = tool
 		}
@@ -135,7 +135,7 @@ func TestAnApprovalHoldsForWhatWasShown(t *testing.T) {
 	if _, _, err := f.call(ctx, &host{}, "grow", `{}`, false); err != nil {
 		t.Fatal(err)
 	}
-	f.until(t, "a new tool", func() bool { return slices.Contains(names(f.server.Live()), "mcp__test__extra") })
+	f.until(t, "a new tool", func() bool { return slices.Contains(names(f.live()), "mcp__test__extra") })
 	if r, err := write.Run(ctx, c); err == nil {
 		t.Errorf("a tool that changed after the question ran: %+v", r)
 	}
@@ -149,7 +149,7 @@ func TestUtilitiesReadResourcesAndPrompts(t *testing.T) {
 		{"list_resources", `{}`, "test://note"}, {"read_resource", `{"uri":"test://note"}`, "the note"},
 		{"list_prompts", `{}`, "greet"}, {"get_prompt", `{"name":"greet","arguments":{"who":"Ann"}}`, "Greet Ann"},
 	} {
-		for _, tool := range f.server.Live() {
+		for _, tool := range f.live() {
 			if tool.Spec().Name != "mcp__test__"+row.tool {
 				continue
 			}
@@ -357,7 +357,7 @@ func TestAServerThatFailsSaysWhy(t *testing.T) {
 				}
 			})
 			f.until(t, "a reason", func() bool {
-				return f.States()[0].Phase == mcp.Failed || strings.HasPrefix(kind, "die:") && len(f.server.Live()) > 0
+				return f.States()[0].Phase == mcp.Failed || strings.HasPrefix(kind, "die:") && len(f.live()) > 0
 			})
 			s := f.States()[0]
 			if s.Phase == mcp.Failed && !strings.Contains(s.Reason, want) {

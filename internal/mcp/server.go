@@ -381,3 +381,30 @@ func (o *Server) state() State {
 }
 
 var _ hermes.Toolset = (*Server)(nil)
+
+// Ready waits until the server is connected and has listed its tools, or has failed. It starts no
+// server: see [Servers.Start].
+func (o *Server) Ready(ctx context.Context) error {
+	for {
+		o.mu.Lock()
+		phase, reason, moved := o.phase, o.reason, o.moved
+		o.mu.Unlock()
+		switch phase {
+		case Connected:
+			return nil
+		case Failed:
+			return errors.New(reason)
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Settings returns the settings of the server, which must not be changed.
+func (o *Server) Settings() Settings { return o.set }
+
+// State returns what is known of the server.
+func (o *Server) State() State { return o.state() }

@@ -275,7 +275,7 @@ func (h *host) Progress(s string) {
 // what the user sees is what is approved.
 func (f *fixture) call(ctx context.Context, h *host, name, arguments string, approved bool) (hermes.Result, []hermes.Risk, error) {
 	full := mcp.ToolName("test", name, nil)
-	for _, t := range f.server.Live() {
+	for _, t := range f.live() {
 		if t.Spec().Name != full {
 			continue
 		}
@@ -291,10 +291,16 @@ func (f *fixture) call(ctx context.Context, h *host, name, arguments string, app
 	return hermes.Result{}, nil, fmt.Errorf("no tool %s", full)
 }
 
+// live returns the tools that the server has now.
+func (f *fixture) live() []hermes.Tool {
+	tools, _ := f.server.Live()
+	return tools
+}
+
 // ready waits until the server has listed its tools.
 func (f *fixture) ready(t *testing.T) {
 	t.Helper()
-	f.until(t, "its tools", func() bool { return len(f.server.Live()) > 0 })
+	f.until(t, "its tools", func() bool { return len(f.live()) > 0 })
 }
 
 // until waits for a change of the server after which something holds.

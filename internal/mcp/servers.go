@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -174,4 +176,32 @@ func (s *Servers) Server(name string) (*Server, bool) {
 		}
 	}
 	return nil, false
+}
+
+// Keep approves the tools of a server as they are now, if it was never seen, and lists them for
+// the next session: for one that was connected without a place for that.
+func (o *Server) Keep(c Config) error {
+	l := o.current()
+	var defs []definition
+	for _, t := range l.tools {
+		defs = append(defs, t.def)
+	}
+	a := &approvals{path: c.Approvals, now: o.cfg.Now}
+	if _, err := a.first(o.set.Name, defs); err != nil {
+		return err
+	}
+	kept := &Server{cfg: c, set: o.set}
+	kept.cfg.Now = o.cfg.Now
+	return kept.keep(l)
+}
+
+// Forget removes what is kept of a server: which of its tools were approved, and their list.
+func Forget(c Config, name string) error {
+	a := &approvals{path: c.Approvals, now: c.Now}
+	o := &Server{cfg: c, set: Settings{Name: name}}
+	err := os.Remove(o.cachePath())
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(a.forget(name), err)
 }

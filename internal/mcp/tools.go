@@ -59,13 +59,14 @@ type listing struct {
 	prompts   bool
 	// live says that the server itself told this, in this process.
 	live bool
+	made *lists // changed with the lock of the server held
 }
 
 // look reads the list of tools from the server.
 func (o *Server) look(ctx context.Context, c *connection) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, o.set.Times.Connect, errors.New("it did not list its tools in time"))
 	defer cancel()
-	var l listing
+	l := listing{made: &lists{}}
 	caps := c.session.InitializeResult().Capabilities
 	if caps == nil {
 		caps = &mcp.ServerCapabilities{}
@@ -216,7 +217,8 @@ func (o *Server) current() listing {
 	return o.list
 }
 
-func (o *Server) fromCache() (l listing) {
+func (o *Server) fromCache() listing {
+	l := listing{made: &lists{}}
 	if o.cfg.Cache == "" {
 		return l
 	}
@@ -226,7 +228,8 @@ func (o *Server) fromCache() (l listing) {
 		return l
 	}
 	c.Tools = slices.DeleteFunc(c.Tools, func(d definition) bool { return !o.approved.has(o.set.Name, d) })
-	return listing{tools: o.offer(c.Tools), resources: c.Resources, prompts: c.Prompts}
+	l.tools, l.resources, l.prompts = o.offer(c.Tools), c.Resources, c.Prompts
+	return l
 }
 
 func cmpText(a, b string) int { return cmp.Compare(a, b) }

@@ -25,40 +25,60 @@ func (o *Server) Available(context.Context) string { return "" }
 // Changes reports that the list of tools, or the state of the server, has changed.
 func (o *Server) Changes() <-chan struct{} { return o.changes }
 
+// lists are the tools of a server as they are handed out. They are made once for each state of
+// the list and of the approvals, since sessions ask for them with each call.
+type lists struct {
+	version int // of the approvals
+	made    bool
+	cached  []hermes.Tool // for sessions that begin
+	live    []hermes.Tool
+}
+
+// lists returns the tools as they are now.
+func (o *Server) lists() (lists, listing) {
+	l := o.current()
+	version := o.approved.read()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if m := l.made; m.made && m.version == version {
+		return *m, l
+	}
+	m := lists{version: version, made: true}
+	for _, t := range l.tools {
+		d := t.def
+		was, same := o.approved.of(o.set.Name, d)
+		switch {
+		case same:
+			m.cached = append(m.cached, o.tool(t.name, d))
+			m.live = append(m.live, o.tool(t.name, d))
+			continue
+		case was != nil:
+			m.cached = append(m.cached, o.tool(t.name, was.Definition)) // what the user approved is what a model reads
+		}
+		d.Description = "Not approved yet: " + o.blocked(d) + ". A call asks the user." // no model reads the text before the user did
+		m.live = append(m.live, o.tool(t.name, d))
+	}
+	more := o.utilities(l)
+	m.cached, m.live = append(m.cached, more...), append(m.live, more...)
+	*l.made = m
+	return m, l
+}
+
 // Tools returns the tools that may be offered when a session begins: those with a definition
 // that the user approved, as the server told last. It does not wait for the server.
 func (o *Server) Tools(context.Context) ([]hermes.Tool, error) {
-	l := o.current()
-	var list []hermes.Tool
-	for _, t := range l.tools {
-		d := t.def
-		if was, same := o.approved.of(o.set.Name, d); !same {
-			if was == nil {
-				continue
-			}
-			d = was.Definition // what the user approved is what a model reads
-		}
-		list = append(list, o.tool(t.name, d))
-	}
-	return append(list, o.utilities(l)...), nil
+	m, _ := o.lists()
+	return m.cached, nil
 }
 
-// Live returns the tools that the server has now, also those that are not approved. A call of
-// such a tool asks the user.
-func (o *Server) Live() []hermes.Tool {
-	l := o.current()
+// Live returns the tools that the server has now, also those that are not approved: a call of
+// such a tool asks the user. It returns false while the server has not answered.
+func (o *Server) Live() ([]hermes.Tool, bool) {
+	m, l := o.lists()
 	if !l.live {
-		return nil
+		return nil, false
 	}
-	var list []hermes.Tool
-	for _, t := range l.tools {
-		d := t.def
-		if why := o.blocked(d); why != "" { // no model reads it before the user did
-			d.Description = "Not approved yet: " + why + ". A call asks the user."
-		}
-		list = append(list, o.tool(t.name, d))
-	}
-	return append(list, o.utilities(l)...)
+	return m.live, true
 }
 
 // tool is one tool of a server, as a session got to know it.

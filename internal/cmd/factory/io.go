@@ -94,6 +94,16 @@ func (s IO) Confirm(in io.Reader, out io.Writer, question string) error {
 	return nil
 }
 
+// Line asks for one line of text, without the blanks around it.
+func (s IO) Line(in io.Reader, out io.Writer, question string) (string, error) {
+	fmt.Fprint(out, question)
+	line, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil && line == "" {
+		return "", fmt.Errorf("no answer: %w", ErrCanceled)
+	}
+	return strings.TrimSpace(line), nil
+}
+
 // edit is the Edit of the program.
 func (f *Factory) edit(ctx context.Context, path string) error {
 	editor := cmp.Or(f.Global.Getenv("VISUAL"), f.Global.Getenv("EDITOR"))

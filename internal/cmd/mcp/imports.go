@@ -1,0 +1,141 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hermes/internal/app"
+	"hermes/internal/cmd/factory"
+	"hermes/internal/mcp"
+	"hermes/internal/text"
+)
+
+func (n noun) imports() *cobra.Command {
+	var yes, off bool
+	cmd := factory.Verb("import [FILE]", "Add the MCP servers of Claude, Cursor, VS Code and others", "hermes mcp import\n  hermes mcp import ~/.cursor/mcp.json", cobra.MaximumNArgs(1),
+		func(ctx context.Context, c *factory.Call) error {
+			files := c.Args
+			if len(files) == 0 {
+				home, err := os.UserHomeDir()
+				if err != nil {
+					return err
+				}
+				files = mcp.Others(home)
+			}
+			found, err := read(c, files, len(c.Args) > 0)
+			if err != nil {
+				return err
+			}
+			if len(found) == 0 {
+				return errors.New("no file of another program with MCP servers was found; name one")
+			}
+			return n.take(ctx, c, found, yes, off)
+		})
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&off, "disabled", false, "add them switched off")
+	return cmd
+}
+
+// read reads the servers of files. A file that is not there is an error only if it was named.
+func read(c *factory.Call, files []string, named bool) (map[string]map[string]any, error) {
+	found := map[string]map[string]any{}
+	for _, path := range files {
+		in, err := c.Input(path)
+		if errors.Is(err, fs.ErrNotExist) && !named {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		data, err := io.ReadAll(io.LimitReader(in, 16<<20))
+		in.Close()
+		if err != nil {
+			return nil, err
+		}
+		servers, err := mcp.ReadFile(data)
+		if err != nil {
+			if named {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
+			continue
+		}
+		for name, m := range servers {
+			if found[name] == nil {
+				found[name] = m
+			}
+		}
+	}
+	return found, nil
+}
+
+// take adds servers that are not there yet. They are not started: an import of many would start
+// all their programs at once.
+func (n noun) take(ctx context.Context, c *factory.Call, found map[string]map[string]any, yes, off bool) error {
+	cfg, err := n.Config()
+	if err != nil {
+		return err
+	}
+	there := cfg.MCPServers()
+	type one struct {
+		settings map[string]any
+		secrets  map[string]string
+	}
+	list := map[string]one{}
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		settings, secrets, left := mcp.ForConfig(name, found[name])
+		s, _, err := mcp.ParseServer(name, settings, app.MCPVars(cfg))
+		_, taken := there[name]
+		switch {
+		case taken:
+			c.Say("%s is there already.", text.VisibleName(name))
+			continue
+		case err != nil:
+			c.Note("%v; it is left out", err)
+			continue
+		}
+		if _, err := n.named(name); err != nil {
+			c.Note("%v; it is left out", err)
+			continue
+		}
+		if off {
+			settings["enabled"] = false
+		}
+		c.Say("%s: %s", name, text.Visible(n.Shown(where(s))))
+		if len(left) > 0 {
+			c.Say("  without %s, which have no effect here", text.Visible(strings.Join(left, ", ")))
+		}
+		list[name] = one{settings, secrets}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	if !yes {
+		if !n.Terminal() {
+			return errNoTerminal
+		}
+		if err := n.Confirm(c.In, c.Out, "Add "+text.Plural(len(list), "this server", "these servers")+"?"); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		for _, v := range slices.Sorted(maps.Keys(list[name].secrets)) {
+			if _, err := cfg.SetEnv(ctx, v, list[name].secrets[v]); err != nil {
+				return err
+			}
+		}
+		if _, err := cfg.Put(ctx, setting(name), list[name].settings); err != nil {
+			return err
+		}
+		c.Say("Added %s.", name)
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package mcp_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"hermes/internal/mcp"
+)
+
+// TestTheCatalogueIsWhole: each of its servers can be used as it is, and runs no unpinned package.
+func TestTheCatalogueIsWhole(t *testing.T) {
+	list := mcp.Catalogue()
+	if len(list) < 10 {
+		t.Errorf("%d servers", len(list))
+	}
+	for _, k := range list {
+		v := mcp.Vars{Lookup: func(name string) (string, bool) {
+			for _, n := range slices.Concat(k.Keys, k.Inputs) {
+				if n.Name == name {
+					return "/value", true
+				}
+			}
+			return "", false
+		}}
+		s, notes, err := mcp.ParseServer(k.Name, k.Settings, v)
+		if err != nil || len(notes) > 0 || !strings.HasPrefix(k.Home, "https://") || k.About == "" || k.Title == "" {
+			t.Errorf("%s: %v %q", k.Name, err, notes)
+		}
+		if p, ok := mcp.PackageOf(s); ok && p.Version == "" {
+			t.Errorf("%s runs whatever is the newest version of %s", k.Name, p.Name)
+		}
+		if s.Remote != nil && !strings.HasPrefix(s.Remote.URL, "https://") {
+			t.Errorf("%s: %s", k.Name, s.Remote.URL)
+		}
+	}
+	if _, ok := mcp.Find("filesystem"); !ok {
+		t.Error("the file system is not in the catalogue")
+	}
+}
+
+func TestServersOfOtherProgramsAreRead(t *testing.T) {
+	for name, text := range map[string]string{
+		"Claude":  `{"theme":"dark","mcpServers":{"a":{"command":"x","args":["1"],"env":{"API_KEY":"s3cret","MODE":"fast"},"alwaysAllow":["y"]}}}`,
+		"VS Code": `{"servers":{"a":{"type":"stdio","command":"x","args":["1"],"env":{"API_KEY":"s3cret","MODE":"fast"}}}}`,
+		"nested":  `{"mcp":{"servers":{"a":{"command":"x","args":["1"],"env":{"API_KEY":"s3cret","MODE":"fast"}}}}}`,
+	} {
+		list, err := mcp.ReadFile([]byte(text))
+		if err != nil || len(list) != 1 {
+			t.Fatal(name, err)
+		}
+		settings, secrets, left := mcp.ForConfig("a", list["a"])
+		env, _ := settings["env"].(map[string]any)
+		if env["API_KEY"] != "${MCP_A_API_KEY}" || env["MODE"] != "fast" || !maps.Equal(secrets, map[string]string{"MCP_A_API_KEY": "s3cret"}) {
+			t.Errorf("%s: %v %v", name, settings, secrets)
+		}
+		if (len(left) > 0) != (name == "Claude") {
+			t.Errorf("%s: left out %v", name, left)
+		}
+	}
+	settings, secrets, _ := mcp.ForConfig("b", map[string]any{"url": "https://x", "headers": map[string]any{"Authorization": "Bearer abc", "X-Mode": "1"}})
+	if h := settings["headers"].(map[string]any); h["Authorization"] != "Bearer ${MCP_B_AUTHORIZATION}" || h["X-Mode"] != "1" || secrets["MCP_B_AUTHORIZATION"] != "abc" {
+		t.Errorf("%v %v", settings, secrets)
+	}
+	for _, text := range []string{`[]`, `{}`, `{"mcpServers":[]}`, `{"mcpServers":{"a":5}}`, `{"mcp":5}`, `x`} {
+		if _, err := mcp.ReadFile([]byte(text)); err == nil {
+			t.Errorf("%s has servers", text)
+		}
+	}
+}
+
+func TestSecretsOfAServerAreItsOwn(t *testing.T) {
+	got := mcp.SecretsOf("a", []string{"a", "a_b", "c"}, []string{"MCP_A_KEY", "MCP_A_B_KEY", "MCP_C_KEY", "OTHER"})
+	if !slices.Equal(got, []string{"MCP_A_KEY"}) {
+		t.Errorf("%q", got)
+	}
+}
