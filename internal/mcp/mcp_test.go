@@ -424,3 +424,48 @@ func TestManyServersCloseAtOnce(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 }
+
+// TestReload: what is the same goes on, what is gone ends, and what is new is started.
+func TestReload(t *testing.T) {
+	t.Parallel()
+	f := start(t, "plain", nil)
+	f.ready(t)
+	was := f.server.Settings()
+	other := was
+	other.Name = "other"
+	ch, err := f.Reload([]mcp.Settings{was, other}, false)
+	if err != nil || !slices.Equal(ch.Added, []string{"other"}) || ch.Removed != nil || ch.Restarted != nil {
+		t.Fatalf("%+v %v", ch, err)
+	}
+	if s, _ := f.Server("test"); s != f.server || s.State().Phase != mcp.Connected {
+		t.Error("a server that stays the same was ended")
+	}
+	o, _ := f.Server("other")
+	if err := o.Ready(t.Context()); err != nil {
+		t.Error(err)
+	}
+	changed := was
+	changed.Untrusted = true
+	twin := was
+	twin.Name = "te-st"
+	same := was
+	same.Name = "te_st"
+	ch, err = f.Reload([]mcp.Settings{changed, twin, same}, false)
+	if err == nil || !strings.Contains(err.Error(), "same name for models") || !slices.Equal(ch.Removed, []string{"other"}) || !slices.Equal(ch.Restarted, []string{"test"}) || !slices.Equal(ch.Added, []string{"te-st"}) {
+		t.Errorf("%+v %v", ch, err)
+	}
+	if p := o.State().Phase; p != mcp.Failed {
+		t.Errorf("a removed server is %s", p)
+	}
+	if _, err := o.Tools(t.Context()); err != nil {
+		t.Error(err)
+	}
+	n, _ := f.Server("test")
+	if err := n.Ready(t.Context()); err != nil || n == f.server {
+		t.Errorf("a server with other settings: %v", err)
+	}
+	ch, err = f.Reload([]mcp.Settings{changed}, true)
+	if err != nil || !slices.Equal(ch.Restarted, []string{"test"}) {
+		t.Errorf("a restart: %+v %v", ch, err)
+	}
+}

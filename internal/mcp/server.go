@@ -32,9 +32,9 @@ type Server struct {
 	approved *approvals
 
 	changes chan struct{} // holds one: the list has changed
-	wanted  chan struct{} // holds one: someone waits for a connection
-	refresh chan struct{} // holds one: the server says that its list has changed
-	again   chan struct{} // holds one: connect again
+	signals
+	stop    func()        // ends run and waits for that; nil before it was started
+	stopped chan struct{} // closed by the end of run
 
 	mu     sync.Mutex
 	phase  Phase
@@ -44,6 +44,13 @@ type Server struct {
 	list   listing
 	read   bool // the cached list was read
 	use
+}
+
+// signals wake run. Each holds one.
+type signals struct {
+	wanted  chan struct{} // someone waits for a connection
+	refresh chan struct{} // the server says that its list has changed
+	again   chan struct{} // connect again
 }
 
 // use is what is known of the calls of a server.
@@ -74,7 +81,7 @@ func (c *connection) finish(why error) {
 func (s *Servers) server(set Settings) *Server {
 	return &Server{
 		cfg: s.cfg, set: set, approved: s.approved, phase: Idle, moved: make(chan struct{}), use: use{calls: map[*calling]bool{}},
-		changes: make(chan struct{}, 1), wanted: make(chan struct{}, 1), refresh: make(chan struct{}, 1), again: make(chan struct{}, 1),
+		changes: make(chan struct{}, 1), signals: signals{make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)},
 	}
 }
 
@@ -94,7 +101,7 @@ func (o *Server) run(ctx context.Context) {
 		idle, err := o.live(ctx)
 		switch {
 		case ctx.Err() != nil:
-			o.enter(Failed, errClosing.Error(), nil)
+			o.enter(Failed, context.Cause(ctx).Error(), nil)
 			return
 		case idle:
 			o.enter(Idle, "", nil)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -79,11 +80,9 @@ func New(c Config, list []Settings) (*Servers, error) {
 		if set.Disabled {
 			continue
 		}
-		if i := slices.IndexFunc(s.list, func(o *Server) bool { return slug(o.set.Name) == slug(set.Name) }); i >= 0 {
-			errs = append(errs, fmt.Errorf("the MCP servers %s and %s have the same name for models; rename one of them", s.list[i].set.Name, set.Name))
-			continue
+		if _, err := s.join(set); err != nil {
+			errs = append(errs, err)
 		}
-		s.list = append(s.list, s.server(set))
 	}
 	return s, errors.Join(errs...)
 }
@@ -109,8 +108,90 @@ func (s *Servers) Start() {
 	}
 	s.started = true
 	for _, o := range s.list {
-		s.running.Go(func() { o.run(s.life) })
+		s.start(o)
 	}
+}
+
+// start runs a server. Call it with the lock held.
+func (s *Servers) start(o *Server) {
+	ctx, stop := context.WithCancelCause(s.life)
+	o.stopped = make(chan struct{})
+	o.stop = func() {
+		stop(errRemoved)
+		<-o.stopped
+	}
+	s.running.Go(func() {
+		defer close(o.stopped)
+		defer stop(nil)
+		o.run(ctx)
+	})
+}
+
+var errRemoved = errors.New("it was removed from the settings, or they have changed")
+
+// Reload makes the servers those of a list: what is new is started if Start was called, what is
+// not in the list any more or has other settings is ended first, and the others go on. restart
+// also ends and starts those that are the same. It returns the names of each kind. An error is
+// about one server, which is left out; there may be several, joined.
+func (s *Servers) Reload(list []Settings, restart bool) (changes Changes, err error) {
+	list = slices.DeleteFunc(slices.Clone(list), func(set Settings) bool { return set.Disabled })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return changes, errClosing
+	}
+	var kept []*Server
+	var ending sync.WaitGroup
+	was := map[string]bool{}
+	for _, o := range s.list {
+		was[o.set.id()] = true
+		i := slices.IndexFunc(list, func(set Settings) bool { return set.id() == o.set.id() })
+		switch {
+		case i >= 0 && !restart && reflect.DeepEqual(list[i], o.set):
+			kept = append(kept, o)
+			continue
+		case i < 0:
+			changes.Removed = append(changes.Removed, o.set.Name)
+		default:
+			changes.Restarted = append(changes.Restarted, o.set.Name)
+		}
+		if o.stop != nil {
+			ending.Go(o.stop)
+		}
+	}
+	ending.Wait()
+	s.list = kept
+	var errs []error
+	for _, set := range list {
+		if slices.ContainsFunc(kept, func(o *Server) bool { return o.set.id() == set.id() }) {
+			continue
+		}
+		o, err := s.join(set)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if !was[set.id()] {
+			changes.Added = append(changes.Added, set.Name)
+		}
+		if s.started {
+			s.start(o)
+		}
+	}
+	return changes, errors.Join(errs...)
+}
+
+// Changes are what a reload did, by names of servers.
+type Changes struct{ Added, Removed, Restarted []string }
+
+// join adds a server to the list. Call it with the lock held.
+func (s *Servers) join(set Settings) (*Server, error) {
+	if i := slices.IndexFunc(s.list, func(o *Server) bool { return slug(o.set.Name) == slug(set.Name) }); i >= 0 {
+		return nil, fmt.Errorf("the MCP servers %s and %s have the same name for models; rename one of them", s.list[i].set.Name, set.Name)
+	}
+	o := s.server(set)
+	s.list = append(s.list, o)
+	return o, nil
 }
 
 // Close ends all servers, at the same time, and returns when everything that they started is
@@ -187,7 +268,7 @@ func (o *Server) Keep(c Config) error {
 		defs = append(defs, t.def)
 	}
 	a := &approvals{path: c.Approvals, now: o.cfg.Now}
-	if _, err := a.first(o.set.Name, defs); err != nil {
+	if _, err := a.first(o.set.id(), defs); err != nil {
 		return err
 	}
 	kept := &Server{cfg: c, set: o.set}

@@ -20,19 +20,13 @@ import (
 type Settings struct {
 	// Name is the server's, as the user chose it.
 	Name string
-	// Command and Args start a program that speaks over its standard streams, with Env in
-	// addition to basic variables, in the folder Dir.
-	Command string
-	Args    []string
-	Env     map[string]string
-	Dir     string
+	// Program is started, and speaks over its standard streams; it is empty for a service.
+	Program
 	// Remote is the service to connect to; it is nil for a program.
 	Remote *Remote
 	Times  Times
 	// Tools filters what is offered.
-	Tools Filter
-	// Reach is what the program may reach beyond what every server may.
-	Reach       Reach
+	Tools       Filter
 	Elicitation Elicitation
 	Sampling    Sampling
 	// Untrusted servers need approval for each tool that does not say that it only reads.
@@ -42,8 +36,29 @@ type Settings struct {
 	Parallel bool
 	// Protocol is "", ProtocolStateless or ProtocolLegacy.
 	Protocol string
+	// Project is the folder of the project that brings the server along; "" is the user's own.
+	Project string
+}
+
+// Program is a server that runs on this machine.
+type Program struct {
+	// Command and Args start it, with Env in addition to basic variables, in the folder Dir.
+	Command string
+	Args    []string
+	Env     map[string]string
+	Dir     string
+	// Reach is what it may reach beyond what every server may.
+	Reach Reach
 	// SkipPreflight starts a package without looking it up in the list of known malware.
 	SkipPreflight bool
+}
+
+// id names the server among those of the user and of all projects.
+func (s Settings) id() string {
+	if s.Project == "" {
+		return s.Name
+	}
+	return s.Name + " of " + s.Project
 }
 
 // The protocols that a server can be bound to: 2026-07-28, or those before it.
@@ -329,7 +344,7 @@ func unknownKeys(name string, m map[string]any) []string {
 
 func (f file) settings(name string, v Vars) (Settings, error) {
 	s := Settings{
-		Name: name, Dir: f.Dir, Env: map[string]string{}, Parallel: f.Parallel, SkipPreflight: f.SkipPre,
+		Name: name, Program: Program{Dir: f.Dir, Env: map[string]string{}, SkipPreflight: f.SkipPre}, Parallel: f.Parallel,
 		Disabled: f.Disabled || f.Enabled != nil && !*f.Enabled,
 		// An unknown word means the careful one.
 		Untrusted: f.Trust != nil && *f.Trust != "full",

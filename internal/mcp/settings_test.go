@@ -31,9 +31,13 @@ func TestSettingsOfAProgram(t *testing.T) {
 		t.Fatal(err, notes)
 	}
 	want := mcp.Settings{
-		Name: "my server", Command: "/home/ann/bin/x", Args: []string{"--root", "/src/app", "8", "secret", "else"}, Env: map[string]string{"TOKEN": "secret", "N": "1"}, Dir: "/home/ann/w",
-		Times: mcp.Times{Call: 90 * time.Second, Connect: 5 * time.Second, KeepAlive: 5 * time.Second, Idle: time.Minute, Lifetime: time.Hour},
-		Tools: mcp.Filter{Include: []string{"a*"}, Resources: true}, Reach: mcp.Reach{Hosts: []string{"api.example.org:443"}, Write: []string{"/home/ann/out"}},
+		Name: "my server",
+		Program: mcp.Program{
+			Command: "/home/ann/bin/x", Args: []string{"--root", "/src/app", "8", "secret", "else"}, Env: map[string]string{"TOKEN": "secret", "N": "1"}, Dir: "/home/ann/w",
+			Reach: mcp.Reach{Hosts: []string{"api.example.org:443"}, Write: []string{"/home/ann/out"}},
+		},
+		Times:       mcp.Times{Call: 90 * time.Second, Connect: 5 * time.Second, KeepAlive: 5 * time.Second, Idle: time.Minute, Lifetime: time.Hour},
+		Tools:       mcp.Filter{Include: []string{"a*"}, Resources: true},
 		Elicitation: mcp.Elicitation{Timeout: 9 * time.Second}, Sampling: mcp.Sampling{Disabled: true, MaxTokens: 4096, PerMinute: 10, Timeout: 30 * time.Second},
 		Untrusted: true, Parallel: true, Protocol: mcp.ProtocolLegacy,
 	}
@@ -131,11 +135,11 @@ func TestProgramsReadWhatBelongsToThem(t *testing.T) {
 		s    mcp.Settings
 		want []string
 	}{
-		{mcp.Settings{Command: server}, []string{python, server, home + "/venv"}},
-		{mcp.Settings{Command: "server"}, []string{python, server, home + "/venv"}},
-		{mcp.Settings{Command: module}, []string{module, home + "/app/node_modules"}},
-		{mcp.Settings{Command: "server", Args: []string{own, "--data=" + data}}, []string{python, server, home + "/venv", own, data}},
-		{mcp.Settings{Command: "server", Args: []string{script, "relative"}}, []string{python, server, home + "/venv", script, home + "/servers/notes"}},
+		{mcp.Settings{Program: mcp.Program{Command: server}}, []string{python, server, home + "/venv"}},
+		{mcp.Settings{Program: mcp.Program{Command: "server"}}, []string{python, server, home + "/venv"}},
+		{mcp.Settings{Program: mcp.Program{Command: module}}, []string{module, home + "/app/node_modules"}},
+		{mcp.Settings{Program: mcp.Program{Command: "server", Args: []string{own, "--data=" + data}}}, []string{python, server, home + "/venv", own, data}},
+		{mcp.Settings{Program: mcp.Program{Command: "server", Args: []string{script, "relative"}}}, []string{python, server, home + "/venv", script, home + "/servers/notes"}},
 	} {
 		got := slices.DeleteFunc(row.s.Reads(home+"/venv/bin", home), func(p string) bool { return !strings.HasPrefix(p, home) })
 		slices.Sort(row.want)
