@@ -20,18 +20,71 @@ import (
 	"hermes/internal/mcp"
 	"hermes/internal/netguard"
 	"hermes/internal/sandbox/plan"
+	"hermes/internal/trust"
 )
 
-// MCPSettings reads the settings of the MCP servers. notes are for the user: what is ignored, and
-// the servers that cannot be used.
-func MCPSettings(cfg *config.Config) (list []mcp.Settings, notes []string) {
-	vars := MCPVars(cfg)
-	raw := cfg.MCPServers()
+// mcpSettings reads the settings of the MCP servers: the user's own, and those of the project of
+// the working folder if the user trusts it. notes are for the user: what is ignored, and the
+// servers that cannot be used.
+func (a *App) mcpSettings(cfg *config.Config) (list []mcp.Settings, notes []string) {
+	own := cfg.MCPServers()
+	list, notes = readServers(own, MCPVars(cfg), "")
+	dir, err := os.Getwd()
+	if err != nil {
+		return list, notes
+	}
+	p, d, err := a.Project(dir)
+	if err != nil || d.State != trust.Trusted {
+		return list, notes // the user is asked, or was told, where the session begins
+	}
+	taken := map[string]bool{}
+	for name := range own {
+		taken[name] = true
+	}
+	for _, f := range slices.Concat(p.Named(trust.MCP), p.Named(trust.CursorMCP)) {
+		servers, err := mcp.ReadFile(f.Content) // what was hashed
+		if err != nil {
+			notes = append(notes, fmt.Sprintf("%s: %v", filepath.Join(f.Folder, f.Name), err))
+			continue
+		}
+		raw := map[string]any{}
+		for name, m := range servers {
+			if taken[name] {
+				notes = append(notes, fmt.Sprintf("%s: the MCP server %s is left out, since there is another one of that name", filepath.Join(f.Folder, f.Name), name))
+				continue
+			}
+			taken[name], raw[name] = true, m
+		}
+		vars := mcp.Vars{Lookup: a.projectLookup(cfg), Home: MCPVars(cfg).Home, Workspace: f.Folder}
+		more, n := readServers(raw, vars, f.Folder)
+		list, notes = append(list, more...), append(notes, n...)
+	}
+	return list, notes
+}
+
+// projectLookup returns variables as a project may name them: those of the process, without the
+// keys and secrets of Hermes.
+func (a *App) projectLookup(cfg *config.Config) func(name string) (string, bool) {
+	c := a.variables(cfg)
+	return func(name string) (string, bool) {
+		v := a.opts.Getenv(name)
+		if v == "" || environment.KeyOf(name) != "" || c.KeyOf(name) != "" || environment.HoldsKey(c, v) || cfg.Stored(name) != "" {
+			return "", false
+		}
+		return v, true
+	}
+}
+
+// readServers reads the settings of servers. project is the folder that brings them along.
+func readServers(raw map[string]any, vars mcp.Vars, project string) (list []mcp.Settings, notes []string) {
 	for _, name := range slices.Sorted(maps.Keys(raw)) {
 		s, more, err := mcp.ParseServer(name, raw[name], vars)
 		if notes = append(notes, more...); err != nil {
 			notes = append(notes, err.Error())
 			continue
+		}
+		if s.Project = project; project != "" && s.Dir == "" {
+			s.Dir = project
 		}
 		list = append(list, s)
 	}
@@ -52,18 +105,36 @@ func (a *App) makeMCP() *mcp.Servers {
 	if err != nil { // reported where the configuration is used
 		return nil
 	}
-	list, notes := MCPSettings(cfg)
+	list, notes := a.mcpSettings(cfg)
+	servers, err := mcp.New(a.mcpConfig(cfg), list)
+	a.noteMCP(notes, err)
+	return servers
+}
+
+func (a *App) noteMCP(notes []string, err error) {
 	for _, n := range notes {
 		a.log().Warn("MCP servers", "note", n)
 	}
-	if len(list) == 0 {
-		return nil
-	}
-	servers, err := mcp.New(a.mcpConfig(cfg), list)
 	if err != nil {
 		a.log().Warn("MCP servers", "err", err)
 	}
-	return servers
+}
+
+// ReloadMCP reads the settings of the MCP servers again, ends those that are gone or have changed,
+// and starts the others that are new. With restart it also ends and starts those that are the same.
+func (a *App) ReloadMCP(restart bool) (changes mcp.Changes, notes []string, err error) {
+	servers := a.mcp()
+	if servers == nil {
+		_, err := a.config()
+		return changes, nil, err
+	}
+	cfg, err := a.ReadConfig()
+	if err != nil {
+		return changes, nil, err
+	}
+	list, notes := a.mcpSettings(cfg)
+	changes, err = servers.Reload(list, restart)
+	return changes, notes, err
 }
 
 // mcpConfig is what MCP servers need of the program.

@@ -192,7 +192,13 @@ func (a *App) decideTrust(ctx context.Context, store *trust.Store, p trust.Proje
 	if err := a.Record(ctx, audit.Row{Kind: audit.KindTrust, By: "user", Dir: p.Dir, Decision: string(state), Note: "settings with the hash " + p.Hash}); err != nil {
 		return err
 	}
-	return store.Set(ctx, p, state, "user")
+	if err := store.Set(ctx, p, state, "user"); err != nil {
+		return err
+	}
+	if _, notes, err := a.ReloadMCP(false); err != nil || len(notes) > 0 { // the servers of the project, which nothing else waits for
+		a.noteMCP(notes, err)
+	}
+	return nil
 }
 
 // DecideTrust records a decision of the user about the settings of a project and keeps it.

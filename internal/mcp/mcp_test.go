@@ -429,7 +429,9 @@ func TestManyServersCloseAtOnce(t *testing.T) {
 func TestReload(t *testing.T) {
 	t.Parallel()
 	f := start(t, "plain", nil)
-	f.ready(t)
+	if err := f.server.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	was := f.server.Settings()
 	other := was
 	other.Name = "other"

@@ -51,7 +51,7 @@ func does(f File) []string {
 	case f.Name == Permissions:
 		return allows(f.Content)
 	case f.Name == MCP || f.Name == CursorMCP:
-		return append(servers(f.Content), "MCP servers are not started by this version.")
+		return append(servers(f.Content), "Once trusted, these servers are started when Hermes works in this folder.")
 	case f.Name == Config:
 		return append(whole(f.Content), "Project configuration is not read by this version.")
 	case f.Program:
