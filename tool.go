@@ -276,7 +276,41 @@ type (
 		// changes.
 		Changes() <-chan struct{}
 	}
+	// Deferrable is a toolset whose tools come late and change while sessions run, such as those
+	// of a server. Its Tools are those that a session which begins may be offered, for example
+	// from a list that was kept. Both methods answer at once, without asking the server.
+	Deferrable interface {
+		Toolset
+		// Live returns the tools that can be called now. It returns false while that is not
+		// known, because the server has not answered so far: then Tools says what there may be.
+		// It may be called concurrently.
+		Live() (tools []Tool, known bool)
+	}
 )
+
+// ToolGroup is what a session has of a [Deferrable] toolset now.
+type ToolGroup struct {
+	Toolset string
+	// Known is false while the toolset does not know its tools. Then they are those that it
+	// had when the session began.
+	Known bool
+	Tools []Spec // that can be called, sorted by name
+}
+
+// GroupedTools is implemented by Tools with deferrable toolsets: calls of their tools run although
+// Specs may not list them.
+type GroupedTools interface {
+	// Groups returns the deferrable toolsets that the selection has, sorted by name, also those
+	// without tools.
+	Groups() []ToolGroup
+}
+
+// DeferringHost is implemented by a Host of a session with deferrable toolsets.
+type DeferringHost interface {
+	// Deferred returns the tools of them that Invoke can run, and that the session's model is not
+	// offered as they are now. Groups without such tools are left out.
+	Deferred() []ToolGroup
+}
 
 // NewTool returns a tool that runs a function. The schema comes from the
 // argument struct In; see [SchemaOf] for the tags. If spec has a Schema, that

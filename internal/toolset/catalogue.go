@@ -114,24 +114,29 @@ func (c *Catalogue) Names() []string {
 // them or not, and the unknown names. Includes are followed and may be circular.
 // all and * mean everything except toolsets that must be enabled by name.
 func (c *Catalogue) Expand(ctx context.Context, names ...string) (tools, unknown []string) {
-	e := expansion{ctx: ctx, catalogue: c, seen: map[string]bool{}, tools: map[string]bool{}}
-	for _, name := range names {
-		if name = strings.TrimSpace(name); name != "" && !e.add(name) {
-			unknown = append(unknown, name)
-		}
-	}
+	e := c.expand(ctx, names)
 	for tool := range e.tools {
 		tools = append(tools, tool)
 	}
 	slices.Sort(tools)
-	return tools, unknown
+	return tools, e.unknown
 }
 
-// expandDisabled is Expand for names that are to be removed. A name that is a tool as
+func (c *Catalogue) expand(ctx context.Context, names []string) expanded {
+	e := expansion{expanded: expanded{tools: map[string]bool{}, whole: map[string]bool{}}, ctx: ctx, catalogue: c, seen: map[string]bool{}}
+	for _, name := range names {
+		if name = strings.TrimSpace(name); name != "" && !e.add(name) {
+			e.unknown = append(e.unknown, name)
+		}
+	}
+	return e.expanded
+}
+
+// expandDisabled is expand for names that are to be removed. A name that is a tool as
 // well as an old name of a larger toolset means the tool: no more is removed than was
 // named.
-func (c *Catalogue) expandDisabled(ctx context.Context, names []string) (tools, unknown []string) {
-	var rest []string
+func (c *Catalogue) expandDisabled(ctx context.Context, names []string) expanded {
+	var rest, tools []string
 	for _, name := range names {
 		name = strings.TrimSpace(name)
 		if tool := Canonical(name); renamed(tool) != tool && inTable(tool) {
@@ -140,8 +145,11 @@ func (c *Catalogue) expandDisabled(ctx context.Context, names []string) (tools, 
 		}
 		rest = append(rest, name)
 	}
-	more, unknown := c.Expand(ctx, rest...)
-	return append(tools, more...), unknown
+	e := c.expand(ctx, rest)
+	for _, tool := range tools {
+		e.tools[tool] = true
+	}
+	return e
 }
 
 // inTable reports whether a toolset of the table has this tool.
@@ -149,11 +157,19 @@ func inTable(tool string) bool {
 	return slices.ContainsFunc(table, func(r row) bool { return slices.Contains(r.tools, tool) })
 }
 
+// expanded is what names stand for.
+type expanded struct {
+	tools   map[string]bool
+	whole   map[string]bool // toolsets of this program that are named as a whole
+	unknown []string
+}
+
 type expansion struct {
+	expanded
 	ctx       context.Context // of the one Expand it lives in
 	catalogue *Catalogue
 	seen      map[string]bool // toolsets in progress or done
-	tools     map[string]bool
+	all       map[string]bool // the tools of this program; nil until they are needed
 }
 
 // add adds the tools of a name and reports whether the name is known.
@@ -202,8 +218,8 @@ func (e *expansion) running(name string) bool {
 	known := false
 	for _, s := range e.catalogue.sets {
 		if s.Name() == name || s.Name() == "mcp-"+name {
-			known = true
-			for _, t := range e.toolsOf(s) {
+			known, e.whole[s.Name()] = true, true
+			for _, t := range e.catalogue.toolsOf(e.ctx, s) {
 				e.tools[Canonical(t.Spec().Name)] = true
 			}
 		}
@@ -220,15 +236,18 @@ func (e *expansion) tool(name string) bool {
 			return true
 		}
 	}
-	for _, s := range e.catalogue.sets {
-		for _, t := range e.toolsOf(s) {
-			if Canonical(t.Spec().Name) == name {
-				e.tools[name] = true
-				return true
+	if e.all == nil {
+		e.all = map[string]bool{}
+		for _, s := range e.catalogue.sets {
+			for _, t := range e.catalogue.toolsOf(e.ctx, s) {
+				e.all[Canonical(t.Spec().Name)] = true
 			}
 		}
 	}
-	return false
+	if e.all[name] {
+		e.tools[name] = true
+	}
+	return e.all[name]
 }
 
 func (e *expansion) everything() {
@@ -247,9 +266,14 @@ func (e *expansion) everything() {
 	}
 }
 
-// toolsOf lists a toolset's tools, none if listing fails; Select reports why.
-func (e *expansion) toolsOf(s hermes.Toolset) []hermes.Tool {
-	tools, _ := list(e.ctx, s)
+// toolsOf lists a toolset's tools, also those that came late; none if listing fails: Select
+// reports why.
+func (c *Catalogue) toolsOf(ctx context.Context, s hermes.Toolset) []hermes.Tool {
+	tools, _ := list(ctx, s)
+	if d, ok := s.(hermes.Deferrable); ok {
+		now, _ := live(d)
+		tools = append(tools[:len(tools):len(tools)], now...)
+	}
 	return tools
 }
 

@@ -21,6 +21,9 @@ type Selection struct {
 	// Only, if set, limits the result to these tools: a child has no more than
 	// its parent.
 	Only []string
+	// DeferAbove defers the tools of deferrable toolsets if all of them together have more
+	// tokens than this: they are found and run, but not listed. 0 or less defers none.
+	DeferAbove int
 }
 
 // Off is a requested toolset that cannot be used, with the reason as a text for
@@ -30,10 +33,12 @@ type Off struct {
 	Reason  string
 }
 
-// Set is the fixed list of tools of a session. It does not change and may be
-// used concurrently.
+// Set is the tools of a session. Its list does not change; what else can be called changes with
+// the deferrable toolsets. It may be used concurrently.
 type Set struct {
-	tools []Entry // sorted by name
+	tools    []Entry // that are listed, sorted by name
+	deferred []Entry // that are not, sorted by name
+	late     []late  // the deferrable toolsets, in their order
 	// Off are the requested toolsets that are not available.
 	Off []Off
 	// Unknown are names that no toolset and no tool has.
@@ -53,20 +58,25 @@ type Entry struct {
 // Select resolves a selection: the enabled tools, minus the disabled ones, as
 // far as they are available. It fails only if ctx ends.
 func (c *Catalogue) Select(ctx context.Context, sel Selection) (*Set, error) {
-	wanted, unknown := c.wanted(ctx, sel)
-	s := &Set{Unknown: unknown}
-	for place := range c.sets {
+	w := c.wanted(ctx, sel)
+	s, taken := &Set{Unknown: w.unknown}, map[string]bool{}
+	for place, ts := range c.sets {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		s.join(ctx, c, place, wanted)
+		if d, ok := ts.(hermes.Deferrable); ok {
+			s.late = append(s.late, late{d, c, w, w.any(ctx, c, ts)})
+		}
+		s.join(ctx, c, place, w.tools, taken)
 	}
 	order.By(s.tools, func(a, b Entry) int { return strings.Compare(a.Spec.Name, b.Spec.Name) })
+	s.deferAbove(sel.DeferAbove)
+	s.describe()
 	return s, nil
 }
 
-// wanted is the set of tool names that a selection resolves to.
-func (c *Catalogue) wanted(ctx context.Context, sel Selection) (names map[string]bool, unknown []string) {
+// wanted resolves a selection to names of tools.
+func (c *Catalogue) wanted(ctx context.Context, sel Selection) *wanted {
 	ask := sel.Enabled
 	if len(ask) == 0 {
 		ask = []string{preset(sel.Platform)}
@@ -76,20 +86,23 @@ func (c *Catalogue) wanted(ctx context.Context, sel Selection) (names map[string
 			}
 		}
 	}
-	tools, unknown := c.Expand(ctx, ask...)
-	names = make(map[string]bool, len(tools))
-	for _, t := range tools {
-		names[t] = len(sel.Only) == 0 || slices.Contains(sel.Only, t)
+	on, off := c.expand(ctx, ask), c.expandDisabled(ctx, sel.Disabled)
+	w := &wanted{tools: make(map[string]bool, len(on.tools)), on: on, off: off, only: make(map[string]bool, len(sel.Only)), unknown: append(on.unknown, off.unknown...)}
+	for _, t := range sel.Only {
+		w.only[t] = true
 	}
-	disabled, unknownDisabled := c.expandDisabled(ctx, sel.Disabled)
-	for _, t := range disabled {
-		delete(names, t)
+	for t := range on.tools {
+		w.tools[t] = w.may(t)
 	}
-	return names, append(unknown, unknownDisabled...)
+	for t := range off.tools {
+		delete(w.tools, t)
+	}
+	w.search(ctx, c)
+	return w
 }
 
-// join adds the wanted tools of one toolset.
-func (s *Set) join(ctx context.Context, c *Catalogue, place int, wanted map[string]bool) {
+// join adds the wanted tools of one toolset. taken are the names of all tools so far.
+func (s *Set) join(ctx context.Context, c *Catalogue, place int, wanted, taken map[string]bool) {
 	ts := c.sets[place]
 	tools, err := list(ctx, ts)
 	if err != nil {
@@ -106,15 +119,22 @@ func (s *Set) join(ctx context.Context, c *Catalogue, place int, wanted map[stri
 	}
 	_, ours := find(ts.Name())
 	for _, t := range tools {
-		spec := t.Spec()
-		if _, taken := s.Find(spec.Name); taken {
-			s.Shadowed = append(s.Shadowed, ts.Name()+": "+spec.Name)
+		name := t.Spec().Name
+		if taken[name] || taken[Canonical(name)] {
+			s.Shadowed = append(s.Shadowed, ts.Name()+": "+name)
 			continue
 		}
-		read := c.schema(spec.Schema, !ours)
-		spec.Schema = read.text
-		s.tools = append(s.tools, Entry{Spec: spec, Shape: read.shape, Tool: t, Toolset: ts.Name()})
+		taken[name], taken[Canonical(name)] = true, true
+		s.tools = append(s.tools, c.entry(t, ts.Name(), !ours))
 	}
+}
+
+// entry is a tool of a toolset with its canonical schema.
+func (c *Catalogue) entry(t hermes.Tool, toolset string, foreign bool) Entry {
+	spec := t.Spec()
+	read := c.schema(spec.Schema, foreign)
+	spec.Schema = read.text
+	return Entry{Spec: spec, Shape: read.shape, Tool: t, Toolset: toolset}
 }
 
 // Specs lists the tools as models see them, sorted by name and with canonical
@@ -142,11 +162,23 @@ func (s *Set) Toolset(tool string) string {
 	return m.Toolset
 }
 
-// Find finds a tool by its name, also by its newer or older name.
+// Find finds a tool by its name, also by its newer or older name, and also one that is not listed.
+// A tool of a deferrable toolset is found as it is now, or as the session began with it.
 func (s *Set) Find(name string) (Entry, bool) {
-	for _, m := range s.tools {
-		if m.Spec.Name == name || m.Spec.Name == Canonical(name) || Canonical(m.Spec.Name) == name {
-			return m, true
+	fixed, ok := s.fixed(name)
+	if live, found := s.live(name, fixed); found {
+		return live, true
+	}
+	return fixed, ok
+}
+
+// fixed finds a tool that the session began with.
+func (s *Set) fixed(name string) (Entry, bool) {
+	for _, list := range [][]Entry{s.tools, s.deferred} {
+		for _, m := range list {
+			if m.Spec.Name == name || m.Spec.Name == Canonical(name) || Canonical(m.Spec.Name) == name {
+				return m, true
+			}
 		}
 	}
 	return Entry{}, false

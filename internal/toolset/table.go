@@ -66,6 +66,7 @@ var table = []row{
 	}},
 	{name: "terminal", tools: []string{"process", "terminal"}},
 	{name: "todo", tools: []string{"todo"}},
+	{name: Search, tools: []string{"tool_call", "tool_search"}},
 	{name: "tts", tools: []string{"text_to_speech"}},
 	{name: "video", optIn: true, tools: []string{"video_analyze"}},
 	{name: "video_gen", tools: []string{"video_generate", "xai_video_edit", "xai_video_extend"}},
