@@ -1,9 +1,11 @@
 package hermes
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -297,6 +299,18 @@ type ToolGroup struct {
 	Tools []Spec // that can be called, sorted by name
 }
 
+// Title names the group for a model, with the number of its tools, such as "github (30 tools)".
+func (g ToolGroup) Title() string {
+	name := strings.TrimPrefix(g.Toolset, "mcp-")
+	switch len(g.Tools) {
+	case 0:
+		return name + " (not known so far)"
+	case 1:
+		return name + " (1 tool)"
+	}
+	return fmt.Sprintf("%s (%d tools)", name, len(g.Tools))
+}
+
 // GroupedTools is implemented by Tools with deferrable toolsets: calls of their tools run although
 // Specs may not list them.
 type GroupedTools interface {
@@ -308,7 +322,7 @@ type GroupedTools interface {
 // DeferringHost is implemented by a Host of a session with deferrable toolsets.
 type DeferringHost interface {
 	// Deferred returns the tools of them that Invoke can run, and that the session's model is not
-	// offered as they are now. Groups without such tools are left out.
+	// offered as they are now. Groups without such tools are left out, unless they are not known.
 	Deferred() []ToolGroup
 }
 
@@ -336,6 +350,32 @@ func (t *typedTool[In]) Run(ctx context.Context, c *Call) (Result, error) {
 		return Result{}, fmt.Errorf("the arguments do not match the schema of %s (%w); correct them and call it again", c.Name, err)
 	}
 	return t.run(ctx, c, in)
+}
+
+// SearchTool is the name of the tool with which a model finds tools that it is not offered.
+const SearchTool = "tool_search"
+
+// ForwardTool is the name of the tool with which a model calls a tool that it is not offered: its
+// arguments are the name and the arguments of the other.
+const ForwardTool = "tool_call"
+
+// Forwarded returns the call that a call of [ForwardTool] makes, with its id: that is what is
+// judged, shown, journaled and run. Other calls, and one that names no tool, are returned as they
+// are.
+func (c ToolCall) Forwarded() ToolCall {
+	var in struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	}
+	if c.Name != ForwardTool || json.Unmarshal([]byte(c.Arguments), &in) != nil || strings.TrimSpace(in.Name) == "" {
+		return c
+	}
+	arguments := string(in.Arguments)
+	var inner string // some models send the object as a JSON string
+	if json.Unmarshal(in.Arguments, &inner) == nil {
+		arguments = strings.TrimSpace(inner)
+	}
+	return ToolCall{ID: c.ID, Name: strings.TrimSpace(in.Name), Arguments: cmp.Or(arguments, "{}")}
 }
 
 // ToolMessage returns the message that answers a call with its result.

@@ -83,7 +83,7 @@ func (l *loop) runGroup(ctx context.Context, group []*call) {
 }
 
 // message returns the tool message with the call's result.
-func (c *call) message() hermes.Message { return hermes.ToolMessage(c.ToolCall, c.result) }
+func (c *call) message() hermes.Message { return hermes.ToolMessage(c.sent, c.result) }
 
 // appendResults appends the results in the order of the calls, with the user's
 // note after the last one. If the consumer has stopped, it gets no results;
@@ -113,7 +113,7 @@ func (l *loop) finishBatch(ctx context.Context, batch []*call) {
 	}
 	calls, results := make([]*hermes.Call, len(batch)), make([]*hermes.Result, len(batch))
 	for i, c := range batch {
-		calls[i], results[i] = l.caller.made(c.ToolCall, &Running{caller: l.caller, call: c, ended: true}), &c.result
+		calls[i], results[i] = l.caller.made(c, &Running{caller: l.caller, call: c, ended: true}), &c.result
 	}
 	f.FinishBatch(ctx, calls, results)
 }

@@ -12,11 +12,12 @@ import (
 
 // call is one call of a batch and, once it has run, its result.
 type call struct {
-	hermes.ToolCall
-	spec  hermes.Spec
-	known bool
-	reads bool // it certainly only reads
-	paths []string
+	hermes.ToolCall                 // as it is judged and run
+	sent            hermes.ToolCall // as the transcript has it
+	spec            hermes.Spec
+	known           bool
+	reads           bool // it certainly only reads
+	paths           []string
 	// refuse, if set, is why the call must not run, for the model.
 	refuse string
 	result hermes.Result
@@ -99,7 +100,7 @@ func (l *loop) refusedAgain(open []hermes.ToolCall) map[string]string {
 		return refused
 	}
 	for _, c := range open {
-		if spec, known := l.Tools.Spec(c.Name); !known || spec.Effect != hermes.EffectAsk {
+		if spec, known := l.Tools.Spec(c.Forwarded().Name); !known || spec.Effect != hermes.EffectAsk {
 			refused[c.ID] = perhapsCut
 		}
 	}

@@ -37,8 +37,8 @@ type Finisher interface {
 
 // prepare inspects a call. If refuse is set, the call does not run.
 func (l *caller) prepare(tc hermes.ToolCall, refuse string) *call {
-	c := &call{ToolCall: tc, refuse: refuse}
-	c.spec, c.known = l.tools.Spec(tc.Name)
+	c := &call{ToolCall: tc.Forwarded(), sent: tc, refuse: refuse}
+	c.spec, c.known = l.tools.Spec(c.Name)
 	c.inspect()
 	return c
 }
@@ -59,7 +59,7 @@ func (l *caller) run(ctx context.Context, c *call, emit func(hermes.Event)) {
 		c.result = hermes.ErrorResult(notRun)
 	default:
 		r := &Running{caller: l, call: c, emit: emit}
-		made := l.made(c.ToolCall, r)
+		made := l.made(c, r)
 		c.result = l.tools.Run(ctx, made)
 		r.end()
 		if f, ok := made.Host.(Finisher); ok {
@@ -73,10 +73,10 @@ func (l *caller) run(ctx context.Context, c *call, emit func(hermes.Event)) {
 }
 
 // made returns a call with its host.
-func (l *caller) made(c hermes.ToolCall, r *Running) *hermes.Call {
+func (l *caller) made(c *call, r *Running) *hermes.Call {
 	made := &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments)}
 	if l.host != nil {
-		made.Host = l.host(c, r)
+		made.Host = l.host(c.sent, r)
 	}
 	return made
 }
@@ -128,9 +128,9 @@ func (r *Running) Invoke(ctx context.Context, name string, arguments json.RawMes
 	if ended {
 		return hermes.Result{}, errors.New("the call that wants to run this has ended")
 	}
-	tc := hermes.ToolCall{ID: id, Name: name, Arguments: string(arguments)}
-	if _, known := r.caller.tools.Spec(name); !known {
-		return hermes.Result{}, fmt.Errorf("tool %q: %w", name, hermes.ErrNotFound)
+	tc := hermes.ToolCall{ID: id, Name: name, Arguments: string(arguments)}.Forwarded()
+	if _, known := r.caller.tools.Spec(tc.Name); !known {
+		return hermes.Result{}, fmt.Errorf("tool %q: %w", tc.Name, hermes.ErrNotFound)
 	}
 	tc.Arguments = r.caller.tools.Canonical(tc)
 	c := r.caller.prepare(tc, "")

@@ -111,7 +111,7 @@ func (l *loop) refuseAll(m hermes.Message) {
 	normalize(&m, l.steps)
 	l.append(m)
 	for _, tc := range m.Calls {
-		c := &call{ToolCall: tc, result: hermes.ErrorResult(limitNotRun)}
+		c := &call{sent: tc, result: hermes.ErrorResult(limitNotRun)}
 		l.append(c.message())
 	}
 }

@@ -30,7 +30,7 @@ func DoneIn(session string, turn int64, transcript []hermes.Message, rows []audi
 		if m.Role != hermes.RoleTool || !ok {
 			continue
 		}
-		d := called(c)
+		d := called(c.Forwarded())
 		d.OK, d.Result, d.Before = !m.Failed, m.Text(), m.Turn != turn
 		if d.Refused = refused(d.Result); d.Tool == "process" {
 			d.finished()

@@ -89,11 +89,12 @@ func Record(s Source) (r Recording, ok bool) {
 		r.addText(m)
 		for _, c := range m.Calls {
 			result, answered := results[c.ID+"\x00"+c.Name]
-			if !answered || slices.Contains(s.Omit, c.Name) {
+			ran := c.Forwarded()
+			if !answered || slices.Contains(s.Omit, ran.Name) {
 				continue
 			}
 			used[c.Name] = true
-			r.addCall(s, m.Turn, c, result)
+			r.addCall(s, m.Turn, ran, result)
 		}
 	}
 	r.Specs = offered(used, s.Specs)
@@ -154,7 +155,7 @@ func (s Source) tasks() map[int64]int64 {
 		t.asked = t.asked || m.Role == hermes.RoleUser && words
 		t.ended = m.Role == hermes.RoleAssistant && len(m.Calls) == 0 && words && !agent.Interrupted(m)
 		for _, c := range m.Calls {
-			if !slices.Contains(s.Omit, c.Name) {
+			if !slices.Contains(s.Omit, c.Forwarded().Name) {
 				t.calls++
 			}
 		}

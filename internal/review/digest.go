@@ -85,6 +85,7 @@ func describe(m hermes.Message) string {
 		parts = append(parts, "Agent: "+text.Short(said, maxSaid))
 	}
 	for _, c := range m.Calls {
+		c = c.Forwarded()
 		parts = append(parts, "  call: "+c.Name+" "+text.Short(c.Arguments, maxCall))
 	}
 	return strings.Join(parts, "\n")

@@ -107,11 +107,18 @@ func missing(m toolset.Entry, sent, arguments json.RawMessage) string {
 // unknown tells the model that a tool does not exist and lists those that do.
 func (b *Toolbox) unknown(name string) string {
 	names := b.o.Set.Names()
-	if len(names) == 0 {
+	all := slices.Clone(names)
+	for _, g := range b.o.Set.Groups() {
+		for _, s := range g.Tools {
+			all = append(all, s.Name)
+		}
+	}
+	if len(all) == 0 {
 		return fmt.Sprintf("there is no tool %q: this session has no tools; answer in text", name)
 	}
 	text := fmt.Sprintf("there is no tool %q", name)
-	if near := nearest(name, names); len(near) > 0 {
+	slices.Sort(all)
+	if near := nearest(name, slices.Compact(all)); len(near) > 0 {
 		text += "; did you mean " + quoted(near) + "?"
 	}
 	const many = 40

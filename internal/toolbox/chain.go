@@ -132,7 +132,11 @@ func (b *Toolbox) chain() runner {
 // Specs returns the tools to offer, sorted by name.
 func (b *Toolbox) Specs() []hermes.Spec { return b.o.Set.Specs() }
 
-// Spec returns the description of a tool, found by its name or an alias.
+// Groups returns the deferrable toolsets of the session; see [hermes.GroupedTools].
+func (b *Toolbox) Groups() []hermes.ToolGroup { return b.o.Set.Groups() }
+
+// Spec returns the description of a tool, found by its name or an alias. It may be one that Specs
+// does not have.
 func (b *Toolbox) Spec(name string) (hermes.Spec, bool) {
 	m, ok := b.o.Set.Find(name)
 	return m.Spec, ok
@@ -141,6 +145,7 @@ func (b *Toolbox) Spec(name string) (hermes.Spec, bool) {
 // Preview returns the main argument of a call, shortened for display and
 // without secrets; "" if there is nothing to show.
 func (b *Toolbox) Preview(c hermes.ToolCall) string {
+	c = c.Forwarded()
 	return b.o.Redact(preview(toolset.Canonical(c.Name), json.RawMessage(c.Arguments), b.o.Limits.Preview))
 }
 

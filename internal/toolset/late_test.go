@@ -75,6 +75,15 @@ func mustSelect(t testing.TB, sets []hermes.Toolset, sel toolset.Selection) *too
 	return set
 }
 
+// listed are the names of the tools that a model is offered.
+func listed(set *toolset.Set) []string {
+	var names []string
+	for _, s := range set.Specs() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
 // groups writes the groups of a set in short.
 func groups(set *toolset.Set) string {
 	var all []string
@@ -105,7 +114,7 @@ func TestToolsOfServersAreListedOrDeferredTogether(t *testing.T) {
 	} {
 		sets := []hermes.Toolset{&group{name: "file", tools: described("read_file")}, newServer("y", "c"), newServer("x", "b", "a"), search()}
 		set := mustSelect(t, sets, toolset.Selection{DeferAbove: tt.above})
-		if got := strings.Join(set.Names(), " "); got != tt.want {
+		if got := strings.Join(listed(set), " "); got != tt.want {
 			t.Errorf("above %d: listed %s, want %s", tt.above, got, tt.want)
 		}
 		finds, _ := set.Find("tool_search")
@@ -213,7 +222,7 @@ func TestASelectionHoldsForLateTools(t *testing.T) {
 		if got := groups(set); got != tt.groups {
 			t.Errorf("%s: groups %q, want %q", tt.name, got, tt.groups)
 		}
-		if got := slices.Contains(set.Names(), "tool_search"); got != tt.search {
+		if got := slices.Contains(listed(set), "tool_search"); got != tt.search {
 			t.Errorf("%s: search is listed: %t, want %t", tt.name, got, tt.search)
 		}
 	}
@@ -225,7 +234,7 @@ func TestWithoutServersNothingIsSearched(t *testing.T) {
 	t.Parallel()
 	for _, enabled := range [][]string{nil, {"tool_search", "file"}, {"all"}} {
 		set := mustSelect(t, []hermes.Toolset{&group{name: "file", tools: named("read_file")}, search()}, toolset.Selection{Enabled: enabled, DeferAbove: 1})
-		if diff := cmp.Diff([]string{"read_file"}, set.Names()); diff != "" {
+		if diff := cmp.Diff([]string{"read_file"}, listed(set)); diff != "" {
 			t.Errorf("%q: %s", enabled, diff)
 		}
 	}
@@ -290,7 +299,7 @@ func TestManyServersCostLittle(t *testing.T) {
 	for range 10 {
 		began := time.Now()
 		set, err := c.Select(context.Background(), toolset.Selection{DeferAbove: 4000})
-		if err != nil || len(set.Names()) != 3 {
+		if err != nil || len(listed(set)) != 3 || len(set.Names()) != 603 {
 			t.Fatal(set.Names(), err)
 		}
 		set.Groups()

@@ -147,12 +147,15 @@ func (s *Set) Specs() []hermes.Spec {
 	return specs
 }
 
-// Names lists the tools, sorted.
+// Names lists the tools that the session began with, sorted, also those that are deferred.
 func (s *Set) Names() []string {
-	names := make([]string, len(s.tools))
-	for i, m := range s.tools {
-		names[i] = m.Spec.Name
+	names := make([]string, 0, len(s.tools)+len(s.deferred))
+	for _, list := range [][]Entry{s.tools, s.deferred} {
+		for _, m := range list {
+			names = append(names, m.Spec.Name)
+		}
 	}
+	slices.Sort(names)
 	return names
 }
 

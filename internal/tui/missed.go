@@ -48,6 +48,7 @@ func (c *catchup) missed(m hermes.Message, s *protocol.Snapshot) {
 			c.event(hermes.ReasoningDelta{Text: thought})
 		}
 		for _, call := range m.Calls {
+			call = call.Forwarded()
 			c.begin(openCall{CallStarted: hermes.CallStarted{Call: call, Preview: mainArgument(call.Arguments)}, at: m.Time})
 		}
 		c.event(hermes.Appended{Message: m})

@@ -86,13 +86,14 @@ func stepOf(steps []hermes.Step, c hermes.ToolCall) *hermes.Step {
 
 // asksOnly reports whether a call only asks the user.
 func asksOnly(tools hermes.Tools, c hermes.ToolCall) bool {
-	spec, ok := tools.Spec(c.Name)
+	spec, ok := tools.Spec(c.Forwarded().Name)
 	return ok && spec.Effect == hermes.EffectAsk
 }
 
 // resultOf returns a result for a call that has none in the transcript.
 func (r *Record) resultOf(tools hermes.Tools, c hermes.ToolCall, st *hermes.Step, again Again) hermes.Message {
-	spec, known := tools.Spec(c.Name)
+	forwarded := c.Forwarded()
+	spec, known := tools.Spec(forwarded.Name)
 	switch {
 	case st != nil && st.Result != nil:
 		return *st.Result
@@ -106,7 +107,7 @@ func (r *Record) resultOf(tools hermes.Tools, c hermes.ToolCall, st *hermes.Step
 		return hermes.ToolMessage(c, hermes.ErrorResult(outcomeUnknown))
 	case hermes.CutCalls(r.messages):
 		return hermes.ToolMessage(c, hermes.ErrorResult(neverBegun)) // it may not be whole
-	case again != nil && known && spec.EffectOf(json.RawMessage(c.Arguments)) == hermes.EffectNone:
+	case again != nil && known && spec.EffectOf(json.RawMessage(forwarded.Arguments)) == hermes.EffectNone:
 		return again(c, false)
 	}
 	return hermes.ToolMessage(c, hermes.ErrorResult(neverBegun))
