@@ -124,7 +124,7 @@ func (l lender) childRun(ctx context.Context, parent hermes.SessionRef, task her
 	run.Workspace.Dir = parent.Dir
 	run.Model.Ref = cmp.Or(task.Model, parent.Model)
 	run.Tools.Only = nil
-	for _, s := range l.tools.Specs() {
+	for _, s := range turn.Callable(l.tools) {
 		run.Tools.Only = append(run.Tools.Only, s.Name)
 	}
 	run.Tools.Enabled = task.Toolsets

@@ -36,7 +36,7 @@ type preparation struct {
 	model      hermes.Model
 	system     *hermes.SystemPrompt // of a session without one
 	tools      json.RawMessage
-	specs      []hermes.Spec
+	specs      []hermes.Spec                                   // that the model is offered
 	read       func(context.Context) ([]hermes.Message, error) // the whole transcript; nil if it is in memory
 	transcript []hermes.Message
 	background func(func(context.Context))
@@ -52,7 +52,7 @@ func (s *Session) prepare(m *hermes.Message) *preparation {
 	}
 	p := &preparation{
 		session: s, run: s.run, row: s.record.Row, ref: s.ref(number), message: m, replaces: replaces,
-		runtime: s.runtime, model: s.model.model, background: s.jobs.Go,
+		runtime: s.runtime, model: s.model.model, specs: s.specs, background: s.jobs.Go,
 	}
 	if s.record.Whole() {
 		p.transcript = s.record.Messages()
@@ -147,6 +147,7 @@ func (p *preparation) complete(ctx context.Context) error {
 		defer cancel()
 		turn.AddSurroundings(m, p.runtime.Follower.Surroundings(limited))
 	}
+	turn.AddToolNews(m, p.runtime.Tools, p.specs, before)
 	turn.AddPlan(m, p.session.Mode() == hermes.ModePlan, before)
 	parts, err := p.runtime.Hooks.TurnStart(ctx, p.ref, *m)
 	if err != nil {

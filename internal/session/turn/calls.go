@@ -46,6 +46,7 @@ type Lent struct {
 	Session     Session
 	Record      *Record // only its lease and its journal are used
 	Tools       hermes.Tools
+	Offered     []hermes.Spec // what the model sees of them
 	Hooks       *hook.Hooks
 	Environment hermes.Environment
 	// Unattended reports whether a call with this risk may run where no user can be
@@ -160,7 +161,10 @@ func (h *host) Answers() int64 { return h.lent.Answers }
 func (h *host) Notify(n hermes.Notice) { h.lent.Session.Publish(n) }
 
 // Tools returns the tools of the session; see [hermes.ToolLister].
-func (h *host) Tools() []hermes.Spec { return h.lent.Tools.Specs() }
+func (h *host) Tools() []hermes.Spec { return Callable(h.lent.Tools) }
+
+// Deferred returns the tools that the model is not offered; see [hermes.DeferringHost].
+func (h *host) Deferred() []hermes.ToolGroup { return Deferred(h.lent.Tools, h.lent.Offered) }
 
 func (h *host) Invoke(ctx context.Context, name string, arguments json.RawMessage) (hermes.Result, error) {
 	if h.lent.Halted != nil {
