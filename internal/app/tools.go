@@ -21,6 +21,7 @@ import (
 	"hermes/internal/tool/sessionsearch"
 	"hermes/internal/tool/terminal"
 	"hermes/internal/tool/todo"
+	"hermes/internal/tool/toolsearch"
 	"hermes/internal/toolbox"
 	"hermes/internal/toolset"
 )
@@ -52,6 +53,9 @@ func (a *App) makeTooling() *tooling {
 	if servers := a.mcp(); servers != nil {
 		sets = append(sets, servers.Toolsets()...)
 		a.closing(servers.Close)
+	}
+	if slices.ContainsFunc(sets, comesLate) { // else there is nothing to search for
+		sets = append(sets, toolsearch.New())
 	}
 	for _, set := range sets {
 		if c, ok := set.(io.Closer); ok {
@@ -146,7 +150,15 @@ func (a *App) newFiles(cfg *config.Config) *file.Toolset {
 	return file.New(c)
 }
 
+// comesLate reports whether the tools of a toolset may come late and change.
+func comesLate(set hermes.Toolset) bool {
+	_, ok := set.(hermes.Deferrable)
+	return ok
+}
+
 // selection returns which toolsets a session gets.
 func selection(cfg *config.Config, run hermes.RunSpec) toolset.Selection {
-	return toolset.Choose(run, toolset.Defaults{Platforms: cfg.PlatformToolsets(), Always: cfg.General().Toolsets, Disabled: cfg.Agent().DisabledToolsets})
+	s := toolset.Choose(run, toolset.Defaults{Platforms: cfg.PlatformToolsets(), Always: cfg.General().Toolsets, Disabled: cfg.Agent().DisabledToolsets})
+	s.DeferAbove = cfg.MCP().DeferTokens
+	return s
 }

@@ -70,6 +70,7 @@ type Settings struct {
 	QuickCommands    map[string]any        `key:"quick_commands" planned:"quick commands"`
 	PlatformToolsets map[string][]string   `key:"platform_toolsets"`
 	CustomToolsets   map[string]any        `key:"custom_toolsets"`
+	MCP              MCP                   `key:"mcp"`
 	MCPServers       map[string]any        `key:"mcp_servers"`
 	Plugins          map[string]any        `key:"plugins" planned:"plugins"`
 	Hooks            map[string]any        `key:"hooks" planned:"hooks"`

@@ -204,6 +204,7 @@ var layers = []layer{
 		{path: "internal/tool/skills"},
 		{path: "internal/tool/terminal"},
 		{path: "internal/tool/todo"},
+		{path: "internal/tool/toolsearch"},
 		{path: "internal/toolset"},
 		{path: "internal/transcript"},
 		{path: "internal/transport/acp"},

@@ -1,0 +1,83 @@
+// Package toolsearch is the toolset with which a model finds and calls tools that it is not offered.
+//
+// The tools of servers are many and come late, and the list of tools with which a session began never
+// changes. Package toolset decides which tools are deferred; a session has this toolset if there can be
+// any. search.go ranks what a query finds. What tool_call calls is run as a call of the other tool, see
+// [hermes.ToolCall.Forwarded]: only calls that name none come here.
+package toolsearch
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"hermes"
+)
+
+const name = "tool_search"
+
+// maxServers limits how many characters of a description name servers.
+const maxServers = 1500
+
+var (
+	//go:embed tool_search.md
+	searchDoc string
+	//go:embed tool_call.md
+	callDoc string
+)
+
+// Toolset is the tools tool_search and tool_call. It keeps nothing and may be used concurrently.
+type Toolset struct{}
+
+var _ hermes.Toolset = Toolset{}
+
+// New returns the toolset.
+func New() Toolset { return Toolset{} }
+
+// Name is "tool_search".
+func (Toolset) Name() string { return name }
+
+// Available always returns "".
+func (Toolset) Available(context.Context) string { return "" }
+
+// Tools returns the two tools.
+func (Toolset) Tools(context.Context) ([]hermes.Tool, error) {
+	search := hermes.NewTool(hermes.Spec{
+		Name: hermes.SearchTool, Description: strings.TrimSpace(searchDoc), Mode: hermes.ModeParallel, Effect: hermes.EffectNone,
+		Trusted: true, // it names the servers whose texts it shows
+	}, search)
+	forward := hermes.NewTool(hermes.Spec{
+		Name: hermes.ForwardTool, Description: strings.TrimSpace(callDoc), Trusted: true,
+		Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"},"arguments":{"type":"object","additionalProperties":true}},"required":["name"]}`),
+	}, forward)
+	return []hermes.Tool{finder{search}, forward}, nil
+}
+
+// forward is called only for a call that names no other tool.
+func forward(context.Context, *hermes.Call, struct{}) (hermes.Result, error) {
+	return hermes.Result{}, errors.New("the call names no other tool; give the name of one that tool_search found, and its arguments")
+}
+
+// finder is tool_search. Its description names the servers.
+type finder struct{ hermes.Tool }
+
+// Describe returns the description with the servers of which nothing is listed.
+func (f finder) Describe(deferred []hermes.ToolGroup) string {
+	text := f.Spec().Description
+	var servers []string
+	size := 0
+	for i, g := range deferred {
+		title := g.Title()
+		if size += len(title) + 2; size > maxServers {
+			servers = append(servers, "and "+count(len(deferred)-i, "more"))
+			break
+		}
+		servers = append(servers, title)
+	}
+	if len(servers) > 0 {
+		text += " Servers: " + strings.Join(servers, ", ") + "."
+	}
+	return text
+}
