@@ -317,6 +317,9 @@ type GroupedTools interface {
 	// Groups returns the deferrable toolsets that the selection has, sorted by name, also those
 	// without tools.
 	Groups() []ToolGroup
+	// Forwards reports whether [ForwardTool] may call a tool: one of a deferrable toolset, or one
+	// that is not there, whose call says so. All others the model calls by themselves.
+	Forwards(tool string) bool
 }
 
 // DeferringHost is implemented by a Host of a session with deferrable toolsets.
@@ -360,8 +363,8 @@ const SearchTool = "tool_search"
 const ForwardTool = "tool_call"
 
 // Forwarded returns the call that a call of [ForwardTool] makes, with its id: that is what is
-// judged, shown, journaled and run. Other calls, and one that names no tool, are returned as they
-// are.
+// judged, shown, journaled and run, if [GroupedTools] forwards to its tool. Other calls, and one that
+// names no tool, are returned as they are.
 func (c ToolCall) Forwarded() ToolCall {
 	var in struct {
 		Name      string          `json:"name"`

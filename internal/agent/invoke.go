@@ -37,10 +37,19 @@ type Finisher interface {
 
 // prepare inspects a call. If refuse is set, the call does not run.
 func (l *caller) prepare(tc hermes.ToolCall, refuse string) *call {
-	c := &call{ToolCall: tc.Forwarded(), sent: tc, refuse: refuse}
+	c := &call{ToolCall: l.forwarded(tc), sent: tc, refuse: refuse}
 	c.spec, c.known = l.tools.Spec(c.Name)
 	c.inspect()
 	return c
+}
+
+// forwarded returns the call that a call makes: another one, if it is of [hermes.ForwardTool].
+func (l *caller) forwarded(tc hermes.ToolCall) hermes.ToolCall {
+	other := tc.Forwarded()
+	if g, ok := l.tools.(hermes.GroupedTools); ok && other.Name != tc.Name && g.Forwards(other.Name) {
+		return other
+	}
+	return tc
 }
 
 // run runs a call when it may run, and emits its events. It sets the result.
@@ -128,7 +137,7 @@ func (r *Running) Invoke(ctx context.Context, name string, arguments json.RawMes
 	if ended {
 		return hermes.Result{}, errors.New("the call that wants to run this has ended")
 	}
-	tc := hermes.ToolCall{ID: id, Name: name, Arguments: string(arguments)}.Forwarded()
+	tc := r.caller.forwarded(hermes.ToolCall{ID: id, Name: name, Arguments: string(arguments)})
 	if _, known := r.caller.tools.Spec(tc.Name); !known {
 		return hermes.Result{}, fmt.Errorf("tool %q: %w", tc.Name, hermes.ErrNotFound)
 	}

@@ -122,6 +122,7 @@ func TestADeferredToolIsTheToolItself(t *testing.T) {
 	s.say(`CALL tool_call {"name":"mcp__hub__get","arguments":{"title":"y"}}`)
 	s.say(`CALL tool_call {"name":"mcp__hub__mak","arguments":{}}`)
 	s.say(`CALL tool_call {"arguments":{"title":"no name"}}`)
+	s.say(`CALL tool_call {"name":"read_file","arguments":{"path":"notes.md"}}`)
 	want := []string{`make {"count":7,"title":"x"}`, `make {"title":"direct"}`, `get {"title":"y"}`}
 	if got := hub.got(); !slices.Equal(got, want) {
 		t.Errorf("ran %q, want %q", got, want)
@@ -134,7 +135,7 @@ func TestADeferredToolIsTheToolItself(t *testing.T) {
 		t.Errorf("asked about %q", asked)
 	}
 	got := s.model.results()
-	for _, want := range []string{`did you mean \"mcp__hub__make\"`, "tool_call needs \\\"name\\\""} {
+	for _, want := range []string{`did you mean \"mcp__hub__make\"`, "tool_call needs \\\"name\\\"", "read_file is in your list of tools: call it by itself"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the model was not told %s: %s", want, got)
 		}
@@ -146,7 +147,7 @@ func TestADeferredToolIsTheToolItself(t *testing.T) {
 			tools = append(tools, string(r.Kind)+" "+r.Tool)
 		}
 	}
-	if want := []string{"call mcp__hub__make", "call mcp__hub__make", "call mcp__hub__drop", "refusal mcp__hub__drop", "refusal mcp__hub__mak", "refusal tool_call"}; !slices.Equal(tools, want) {
+	if want := []string{"call mcp__hub__make", "call mcp__hub__make", "call mcp__hub__drop", "refusal mcp__hub__drop", "refusal mcp__hub__mak", "refusal tool_call", "call tool_call"}; !slices.Equal(tools, want) {
 		t.Errorf("recorded %q, want %q (%q)", tools, want, short)
 	}
 	st, err := s.live.State(t.Context())

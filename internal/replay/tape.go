@@ -50,7 +50,7 @@ func (t *tape) Canonical(c hermes.ToolCall) string { return c.Arguments }
 
 // Run returns the recorded result of a call.
 func (t *tape) Run(_ context.Context, made *hermes.Call) hermes.Result {
-	c := hermes.ToolCall{ID: made.ID, Name: made.Name, Arguments: string(made.Arguments)}
+	c := hermes.ToolCall{ID: made.ID, Name: made.Name, Arguments: string(made.Arguments)}.Forwarded()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if p := target(c); p != "" && slices.Contains(t.r.writers, c.Name) {

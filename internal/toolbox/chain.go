@@ -135,6 +135,9 @@ func (b *Toolbox) Specs() []hermes.Spec { return b.o.Set.Specs() }
 // Groups returns the deferrable toolsets of the session; see [hermes.GroupedTools].
 func (b *Toolbox) Groups() []hermes.ToolGroup { return b.o.Set.Groups() }
 
+// Forwards reports whether another tool may call a tool; see [hermes.GroupedTools].
+func (b *Toolbox) Forwards(tool string) bool { return b.o.Set.Forwards(tool) }
+
 // Spec returns the description of a tool, found by its name or an alias. It may be one that Specs
 // does not have.
 func (b *Toolbox) Spec(name string) (hermes.Spec, bool) {

@@ -213,6 +213,12 @@ func (s *Set) Groups() []hermes.ToolGroup {
 	return groups
 }
 
+// Forwards reports whether another tool may call a tool; see [hermes.GroupedTools].
+func (s *Set) Forwards(tool string) bool {
+	m, ok := s.Find(tool)
+	return !ok || s.isLate(m)
+}
+
 // toolsets names the toolset of each tool that the session began with, by all its names.
 func (s *Set) toolsets() map[string]string {
 	of := make(map[string]string, len(s.tools)+len(s.deferred))

@@ -212,14 +212,20 @@ func TestADescriptionNamesServersWithinBounds(t *testing.T) {
 	}
 }
 
-// TestACallWithoutANameSaysWhatIsMissing.
-func TestACallWithoutANameSaysWhatIsMissing(t *testing.T) {
+// TestACallOfNoOtherToolSaysWhatToDo.
+func TestACallOfNoOtherToolSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	tools, err := toolsearch.New().Tools(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tools[1].Run(t.Context(), &hermes.Call{Name: "tool_call", Arguments: json.RawMessage(`{"name":"tool_call"}`)}); err == nil || !strings.Contains(err.Error(), "names no other tool") {
-		t.Errorf("got %v", err)
+	for arguments, want := range map[string]string{
+		`{}`:                   "names no other tool",
+		`{"name":"tool_call"}`: "names no other tool",
+		`{"name":"terminal"}`:  "terminal is in your list of tools: call it by itself",
+	} {
+		if _, err := tools[1].Run(t.Context(), &hermes.Call{Name: "tool_call", Arguments: json.RawMessage(arguments)}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", arguments, err)
+		}
 	}
 }

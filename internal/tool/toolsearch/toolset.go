@@ -11,6 +11,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"hermes"
@@ -55,9 +56,14 @@ func (Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 	return []hermes.Tool{finder{search}, forward}, nil
 }
 
-// forward is called only for a call that names no other tool.
-func forward(context.Context, *hermes.Call, struct{}) (hermes.Result, error) {
-	return hermes.Result{}, errors.New("the call names no other tool; give the name of one that tool_search found, and its arguments")
+// forward is called only for a call that does not name a tool of a server.
+func forward(_ context.Context, _ *hermes.Call, in struct {
+	Name string `json:"name"`
+}) (hermes.Result, error) {
+	if in.Name == "" || in.Name == hermes.ForwardTool {
+		return hermes.Result{}, errors.New("the call names no other tool; give the name of one that tool_search found, and its arguments")
+	}
+	return hermes.Result{}, fmt.Errorf("%s is in your list of tools: call it by itself", in.Name)
 }
 
 // finder is tool_search. Its description names the servers.
