@@ -234,6 +234,29 @@ func TestCallsAreAnsweredForTheCurrentState(t *testing.T) {
 	}
 }
 
+// TestAForwardedCallIsTheOtherCall: what was recorded through tool_call is known by both ways, and the
+// other way round; what only reads changes no state.
+func TestAForwardedCallIsTheOtherCall(t *testing.T) {
+	t.Parallel()
+	r := record(t,
+		step{"tool_call", `{"name":"mcp__b__build","arguments":{"x":"1"}}`, "built 1", false},
+		step{"mcp__b__build", `{"x":"2"}`, "built 2", false},
+		step{"tool_call", `{"name":"memory","arguments":{"x":"2"}}`, "kept", false},
+	)
+	m := hermestest.NewScript(
+		hermestest.CallTool("mcp__b__build", `{"x":"1"}`),
+		hermestest.CallTool("tool_call", `{"arguments":{"x":"2"},"name":"mcp__b__build"}`),
+		hermestest.CallTool("tool_call", `{"name":"memory","arguments":{"x":"2"}}`),
+		hermestest.Say("done"))
+	_, _ = try(t.Context(), m, r, 0) // the script ends before a verdict
+	for i, want := range []string{"built 1", "built 2", "not recorded"} {
+		list := m.Requests()[i+1].Messages
+		if got := list[len(list)-1].Text(); !strings.Contains(got, want) {
+			t.Errorf("result %d is %q, want %q", i, got, want)
+		}
+	}
+}
+
 func calls(places ...int) (out []hermes.ToolCall) {
 	for _, n := range places {
 		out = append(out, hermes.ToolCall{Name: hard[n].tool, Arguments: hard[n].arguments})
