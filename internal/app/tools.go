@@ -49,13 +49,11 @@ func (a *App) makeTooling() *tooling {
 	kept := a.newCheckpoint(cfg, stores, files)
 	sets := append([]hermes.Toolset{
 		files, kept, shell, scripts, todo.New(), sessionsearch.New(func(ctx context.Context) (sessionsearch.Store, error) { return a.Database(ctx) }, a.opts.Now), a.memoryTools(), clarify.New(), a.skillTools(), learning.New(a.Learned(), a.opts.Now),
+		toolsearch.New(), // only sessions with a toolset whose tools come late have it
 	}, a.opts.Extra...)
 	if servers := a.mcp(); servers != nil {
 		sets = append(sets, servers.Toolsets()...)
 		a.closing(servers.Close)
-	}
-	if slices.ContainsFunc(sets, comesLate) { // else there is nothing to search for
-		sets = append(sets, toolsearch.New())
 	}
 	for _, set := range sets {
 		if c, ok := set.(io.Closer); ok {
@@ -148,12 +146,6 @@ func (a *App) newFiles(cfg *config.Config) *file.Toolset {
 		c.SafeRoots = filepath.SplitList(roots)
 	}
 	return file.New(c)
-}
-
-// comesLate reports whether the tools of a toolset may come late and change.
-func comesLate(set hermes.Toolset) bool {
-	_, ok := set.(hermes.Deferrable)
-	return ok
 }
 
 // selection returns which toolsets a session gets.

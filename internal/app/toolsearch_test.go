@@ -164,6 +164,35 @@ func TestADeferredToolIsTheToolItself(t *testing.T) {
 	}
 }
 
+// TestALateToolIsFoundAndCalled: one that came after the first request, by a search, through tool_call and
+// by its own name. What is in the list is not found, and a name that is not there is told from those
+// that are.
+func TestALateToolIsFoundAndCalled(t *testing.T) {
+	t.Parallel()
+	hub, late := (&plugged{name: "hub"}).keep("make"), &plugged{name: "late"}
+	s := servers(t, hermes.AllowOnce, hub, late)
+	s.say("hello")
+	hub.answer("Does", "make")
+	late.answer("Does", "invent")
+	s.say(`CALL tool_search {"query":"make invent"}`)
+	if got := s.model.results(); !strings.Contains(got, `"name":"mcp__late__invent"`) || strings.Contains(got, `"name":"mcp__hub__make"`) {
+		t.Errorf("found: %s", got)
+	}
+	s.say(`CALL mcp__late__invnt {"title":"a"}`)
+	s.say(`CALL mcp__late__invent {"title":"b"}`)
+	s.say(`CALL tool_call {"name":"mcp__late__invent","arguments":{"title":"c"}}`)
+	s.say(`CALL tool_call {"name":"mcp__hub__make","arguments":{"title":"d"}}`)
+	if got := late.got(); !slices.Equal(got, []string{`invent {"title":"b"}`, `invent {"title":"c"}`}) {
+		t.Errorf("ran %q", got)
+	}
+	if got := hub.got(); !slices.Equal(got, []string{`make {"title":"d"}`}) {
+		t.Errorf("a listed tool of a server: ran %q", got)
+	}
+	if got := s.model.results(); !strings.Contains(got, `did you mean \"mcp__late__invent\"`) {
+		t.Errorf("the model was not told the name: %s", got)
+	}
+}
+
 // TestPlanModeKnowsDeferredTools: one that only reads runs in plan mode, one that changes does not.
 func TestPlanModeKnowsDeferredTools(t *testing.T) {
 	t.Parallel()

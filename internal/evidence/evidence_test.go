@@ -382,6 +382,19 @@ func TestCallsOfChildrenAreInOrder(t *testing.T) {
 }
 
 // TestAPatchAfterTheTest names its files in the patch.
+// TestAForwardedCallIsDoneByTheOtherTool: what tool_call called counts as that tool's work.
+func TestAForwardedCallIsDoneByTheOtherTool(t *testing.T) {
+	t.Parallel()
+	transcript := []hermes.Message{
+		{Role: hermes.RoleAssistant, Turn: 1, Calls: []hermes.ToolCall{{ID: "a", Name: hermes.ForwardTool, Arguments: `{"name":"mcp__ci__run","arguments":{"command":"go test ./..."}}`}}},
+		{Role: hermes.RoleTool, Turn: 1, CallID: "a", ToolName: hermes.ForwardTool, Parts: []hermes.Part{{Text: "ok"}}},
+	}
+	done := evidence.DoneIn("s", 1, transcript, nil)
+	if len(done) != 1 || done[0].Tool != "mcp__ci__run" || done[0].Subject != "go test ./..." || !done[0].OK {
+		t.Errorf("done %+v", done)
+	}
+}
+
 func TestAPatchAfterTheTest(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]int{"a.go": 1, "README.md": 0} {

@@ -86,7 +86,8 @@ func TestALateToolIsShownAndJournaledAsItself(t *testing.T) {
 		return hermes.Result{Text: string(answer.Decision) + " " + string(c.Arguments)}
 	}}
 	wrote := `{"name":"rm","arguments":{"path":"/tmp/x"}}`
-	h := newFixture(t, hermestest.NewScript(hermestest.CallTool(hermes.ForwardTool, wrote), hermestest.Say("ok")), newLateTable(t, rm))
+	ended := &ends{Store: hermestest.NewStore()}
+	h := newFixture(t, hermestest.NewScript(hermestest.CallTool(hermes.ForwardTool, wrote), hermestest.Say("ok")), newLateTable(t, rm), func(c *session.Config) { c.Store = ended })
 	s := h.open(t, session.Open{From: hermes.From{Attends: true}})
 	e := listen(t, s)
 	submit(t, s, say("go"))
@@ -116,6 +117,20 @@ func TestALateToolIsShownAndJournaledAsItself(t *testing.T) {
 	if steps, err = h.store.OpenSteps(t.Context(), s.ID()); err != nil || len(steps) > 0 {
 		t.Errorf("the journal still has %+v, %v", steps, err)
 	}
+	if got := ended.name.Load(); got != hermes.ForwardTool {
+		t.Errorf("after a crash the result would be that of %v", got)
+	}
+}
+
+// ends is a store that keeps the tool of the last result in its journal.
+type ends struct {
+	hermes.Store
+	name atomic.Value
+}
+
+func (e *ends) EndCall(ctx context.Context, l hermes.Lease, id string, result hermes.Message) error {
+	e.name.Store(result.ToolName)
+	return e.Store.EndCall(ctx, l, id, result)
 }
 
 // TestAHostListsWhatIsDeferred: tools that the model was offered as they are now are left out.

@@ -148,7 +148,6 @@ func (b *Toolbox) Spec(name string) (hermes.Spec, bool) {
 // Preview returns the main argument of a call, shortened for display and
 // without secrets; "" if there is nothing to show.
 func (b *Toolbox) Preview(c hermes.ToolCall) string {
-	c = c.Forwarded()
 	return b.o.Redact(preview(toolset.Canonical(c.Name), json.RawMessage(c.Arguments), b.o.Limits.Preview))
 }
 

@@ -64,6 +64,8 @@ func TestTheModelIsToldAboutToolsOnce(t *testing.T) {
 	}{
 		{begun, ""},
 		{with(asleep), ""},
+		{with(of("b", "x", "z")), "[Tools of the server b: new, found with tool_search: mcp__b__z]"}, // the description says so of my-b
+		{begun, "[Tools of the server b: new, found with tool_search: mcp__b__p, mcp__b__q]"},
 		{with(of("c", "x", "late")), "[Tools of the server c: new, found with tool_search: mcp__c__late]"},
 		{with(of("c", "x", "late")), ""},
 		{with(of("c", "other words", "late")), ""}, // its description is read by who searches

@@ -119,6 +119,32 @@ func TestTheBestToolComesFirst(t *testing.T) {
 	}
 }
 
+// TestTheNameItselfComesFirst: also where other tools fit as well, with or without the server.
+func TestTheNameItselfComesFirst(t *testing.T) {
+	t.Parallel()
+	groups := []hermes.ToolGroup{
+		{Toolset: "mcp-a", Known: true, Tools: []hermes.Spec{spec("mcp__a__get_more", "Get get.", "get: what to get")}},
+		{Toolset: "mcp-z", Known: true, Tools: []hermes.Spec{spec("mcp__z__get", "")}},
+	}
+	for _, query := range []string{"get", "mcp__z__get", " MCP__Z__GET "} {
+		if got, _ := mustFind(t, groups, `{"query":"`+query+`"}`); len(got.Tools) == 0 || got.Tools[0].Name != "mcp__z__get" {
+			t.Errorf("%q: %v", query, names(got))
+		}
+	}
+}
+
+// TestARareWordSaysMore: than one that most tools have.
+func TestARareWordSaysMore(t *testing.T) {
+	t.Parallel()
+	groups := []hermes.ToolGroup{{Toolset: "mcp-a", Known: true, Tools: []hermes.Spec{
+		spec("mcp__a__file_read", ""), spec("mcp__a__file_write", ""), spec("mcp__a__file_move", ""), spec("mcp__a__file_copy", ""),
+		spec("mcp__a__shrink", "Compress something.", "quality: of the picture"),
+	}}}
+	if got, _ := mustFind(t, groups, `{"query":"file quality picture compress"}`); names(got)[0] != "a__shrink" {
+		t.Errorf("got %v", names(got))
+	}
+}
+
 // TestATextNamesItsServers: descriptions are text of a server, and the result says of which.
 func TestATextNamesItsServers(t *testing.T) {
 	t.Parallel()
