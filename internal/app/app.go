@@ -41,7 +41,6 @@ import (
 	"hermes/internal/spend"
 	"hermes/internal/store"
 	"hermes/internal/store/sqlite"
-	"hermes/internal/toolset"
 	"hermes/internal/undo"
 )
 
@@ -221,7 +220,7 @@ func (a *App) loadConfig() (*config.Config, error) {
 	}
 	return config.Load(h, config.Options{
 		IgnoreUser: a.opts.IgnoreUserConfig, Now: a.opts.Now, Toolset: func(cfg *config.Config, name string) (bool, []string) {
-			return toolset.NewCatalogue(a.tooling().sets, toolset.ParseCustom(cfg.CustomToolsets()), a.opts.Now).Known(name)
+			return a.newCatalogue(cfg, a.tooling().sets).Known(name)
 		},
 		KeyOf: keyOf, LookupEnv: func(name string) (string, bool) { // an empty variable is not set
 			v := a.opts.Getenv(name)

@@ -64,7 +64,7 @@ func (a *App) lent() (command.Call, error) {
 		return command.Call{}, err
 	}
 	return command.Call{
-		Worktrees: trees,
+		Worktrees: trees, Servers: lentServers{a},
 		Confirmed: !cfg.Approvals().DestructiveSlashConfirm,
 		Models:    a.models.References, Limits: a.models.Limits, Settings: a.Settings(), Memory: remembered, Learnings: a.Learned(), Skills: skills, Spend: spent,
 		Checkpoints: a.checkpoints(cfg), Elsewhere: a.checkpointsOf, GitDiff: a.GitDiff,

@@ -278,7 +278,6 @@ func (a *App) sampleFor(ctx context.Context, s mcp.Sample) (mcp.Sampled, error) 
 	return mcp.Sampled{Model: m.ID(), Text: answer.Text()}, nil
 }
 
-
 // KeepMCP approves the tools of a server that was opened without keeping them.
 func (a *App) KeepMCP(server *mcp.Server) error {
 	cfg, err := a.config()
@@ -343,3 +342,12 @@ func (a *App) ForgetMCP(name string) error {
 	}
 	return mcp.Forget(a.mcpConfig(cfg), name)
 }
+
+// lentServers are the MCP servers as slash commands see them.
+type lentServers struct{ app *App }
+
+// States lists the servers.
+func (l lentServers) States() []mcp.State { return l.app.KnownMCP() }
+
+// Reload reads the settings again; see [App.ReloadMCP].
+func (l lentServers) Reload(restart bool) (mcp.Changes, []string, error) { return l.app.ReloadMCP(restart) }

@@ -52,7 +52,6 @@ func (a *App) makeTooling() *tooling {
 		toolsearch.New(), // only sessions with a toolset whose tools come late have it
 	}, a.opts.Extra...)
 	if servers := a.mcp(); servers != nil {
-		sets = append(sets, servers.Toolsets()...)
 		a.closing(servers.Close)
 	}
 	for _, set := range sets {
@@ -63,8 +62,17 @@ func (a *App) makeTooling() *tooling {
 	return &tooling{
 		sets: sets, files: files, shell: shell,
 		hooks:     hook.New(a.log(), files.Hook(), shell.Hook(), scripts.Hook(), a.watch().Hook(), a.learningHook(), a.review().Hook(), kept.Hook(), a.checkpointHook(cfg, stores), a.carriedHook(cfg)),
-		catalogue: toolset.NewCatalogue(sets, toolset.ParseCustom(cfg.CustomToolsets()), a.opts.Now),
+		catalogue: a.newCatalogue(cfg, sets),
 	}
+}
+
+// newCatalogue makes a catalogue of toolsets and those of the MCP servers.
+func (a *App) newCatalogue(cfg *config.Config, sets []hermes.Toolset) *toolset.Catalogue {
+	c := toolset.NewCatalogue(sets, toolset.ParseCustom(cfg.CustomToolsets()), a.opts.Now)
+	if servers := a.mcp(); servers != nil {
+		c.Join(servers)
+	}
+	return c
 }
 
 // newTerminal makes the tools for commands.

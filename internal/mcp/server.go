@@ -345,7 +345,7 @@ func (o *Server) connected(ctx context.Context) (*connection, error) {
 	asked := false
 	for {
 		o.mu.Lock()
-		c, phase, reason, moved := o.conn, o.phase, o.reason, o.moved
+		c, phase, reason, moved, stopped := o.conn, o.phase, o.reason, o.moved, o.stopped
 		o.mu.Unlock()
 		switch {
 		case c != nil:
@@ -362,6 +362,8 @@ func (o *Server) connected(ctx context.Context) (*connection, error) {
 		}
 		select {
 		case <-moved:
+		case <-stopped:
+			return nil, fmt.Errorf("the MCP server %s has ended: %s", o.set.Name, text.OneLine(reason, 500))
 		case <-ctx.Done():
 			return nil, fmt.Errorf("the MCP server %s is not connected: %w", o.set.Name, context.Cause(ctx))
 		}

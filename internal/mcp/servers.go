@@ -56,10 +56,14 @@ type Servers struct {
 	end      context.CancelCauseFunc
 	running  sync.WaitGroup
 
-	mu      sync.Mutex
-	list    []*Server
-	started bool
-	closed  bool
+	reload sync.Mutex // held by Reload
+
+	mu   sync.Mutex
+	list []*Server
+	// generation counts changes of the list.
+	generation int
+	started    bool
+	closed     bool
 }
 
 var errClosing = errors.New("Hermes is shutting down")
@@ -87,16 +91,16 @@ func New(c Config, list []Settings) (*Servers, error) {
 	return s, errors.Join(errs...)
 }
 
-// Toolsets returns one toolset for each server, sorted by name.
-func (s *Servers) Toolsets() []hermes.Toolset {
+// Toolsets returns one toolset for each server, sorted by name, and a number that changes when they
+// do.
+func (s *Servers) Toolsets() (sets []hermes.Toolset, generation int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var sets []hermes.Toolset
 	for _, o := range s.list {
 		sets = append(sets, o)
 	}
 	slices.SortFunc(sets, func(a, b hermes.Toolset) int { return strings.Compare(a.Name(), b.Name()) })
-	return sets
+	return sets, s.generation
 }
 
 // Start starts all servers in the background and returns at once. Only the first call does.
@@ -115,7 +119,9 @@ func (s *Servers) Start() {
 // start runs a server. Call it with the lock held.
 func (s *Servers) start(o *Server) {
 	ctx, stop := context.WithCancelCause(s.life)
+	o.mu.Lock()
 	o.stopped = make(chan struct{})
+	o.mu.Unlock()
 	o.stop = func() {
 		stop(errRemoved)
 		<-o.stopped
@@ -135,13 +141,14 @@ var errRemoved = errors.New("it was removed from the settings, or they have chan
 // about one server, which is left out; there may be several, joined.
 func (s *Servers) Reload(list []Settings, restart bool) (changes Changes, err error) {
 	list = slices.DeleteFunc(slices.Clone(list), func(set Settings) bool { return set.Disabled })
+	s.reload.Lock()
+	defer s.reload.Unlock()
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.closed {
+		s.mu.Unlock()
 		return changes, errClosing
 	}
-	var kept []*Server
-	var ending sync.WaitGroup
+	var kept, ended []*Server
 	was := map[string]bool{}
 	for _, o := range s.list {
 		was[o.set.id()] = true
@@ -155,12 +162,18 @@ func (s *Servers) Reload(list []Settings, restart bool) (changes Changes, err er
 		default:
 			changes.Restarted = append(changes.Restarted, o.set.Name)
 		}
-		if o.stop != nil {
-			ending.Go(o.stop)
-		}
+		ended = append(ended, o)
 	}
-	ending.Wait()
 	s.list = kept
+	s.generation++
+	s.mu.Unlock()
+	endAll(ended)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return changes, errClosing
+	}
+	s.generation++
 	var errs []error
 	for _, set := range list {
 		if slices.ContainsFunc(kept, func(o *Server) bool { return o.set.id() == set.id() }) {
@@ -179,6 +192,17 @@ func (s *Servers) Reload(list []Settings, restart bool) (changes Changes, err er
 		}
 	}
 	return changes, errors.Join(errs...)
+}
+
+// endAll ends servers, at the same time, and returns when all have ended.
+func endAll(list []*Server) {
+	var ending sync.WaitGroup
+	for _, o := range list {
+		if o.stop != nil {
+			ending.Go(o.stop)
+		}
+	}
+	ending.Wait()
 }
 
 // Changes are what a reload did, by names of servers.

@@ -25,6 +25,7 @@ const availableFor = 30 * time.Second
 // program has. It serves all sessions and may be used concurrently.
 type Catalogue struct {
 	sets   []hermes.Toolset
+	more   Growing // nil if there are none
 	custom map[string]Custom
 	now    func() time.Time
 
@@ -51,9 +52,41 @@ func NewCatalogue(sets []hermes.Toolset, custom map[string]Custom, now func() ti
 	return &Catalogue{sets: sets, custom: custom, now: now, checks: map[int]check{}, schemas: lru.New[string, readSchema](maxSchemas)}
 }
 
-// available returns why the toolset at an index of sets cannot be used, "" if it
-// can. The answer is cached until the toolset reports a change. A check that panics counts as failed.
-func (c *Catalogue) available(ctx context.Context, place int) string {
+// Growing are toolsets that come and go while sessions run. All of them are deferrable.
+type Growing interface {
+	// Toolsets returns those that are there now, and a number that changes when they do. It may
+	// be called concurrently.
+	Toolsets() (sets []hermes.Toolset, generation int)
+}
+
+// Join adds toolsets that come and go. It is called before the catalogue is used, and returns it.
+func (c *Catalogue) Join(more Growing) *Catalogue {
+	c.more = more
+	return c
+}
+
+// all returns the toolsets that are there now: those that stay first.
+func (c *Catalogue) all() []hermes.Toolset {
+	sets, _ := c.grown()
+	return sets
+}
+
+// grown returns the toolsets that are there now, and the number of their state.
+func (c *Catalogue) grown() ([]hermes.Toolset, int) {
+	if c.more == nil {
+		return c.sets, 0
+	}
+	more, generation := c.more.Toolsets()
+	return append(c.sets[:len(c.sets):len(c.sets)], more...), generation
+}
+
+// available returns why a toolset, which is at an index of all, cannot be used, "" if it can. For
+// those that stay, the answer is cached until the toolset reports a change. A check that panics
+// counts as failed.
+func (c *Catalogue) available(ctx context.Context, place int, ts hermes.Toolset) string {
+	if place >= len(c.sets) {
+		return ask(ctx, ts)
+	}
 	now := c.now()
 	last, known := c.checked(place)
 	if known && now.Sub(last.at) < availableFor {
@@ -103,7 +136,7 @@ func (c *Catalogue) Names() []string {
 	for name := range c.custom {
 		names = append(names, name)
 	}
-	for _, s := range c.sets {
+	for _, s := range c.all() {
 		names = append(names, s.Name())
 	}
 	slices.Sort(names)
@@ -216,7 +249,7 @@ func (e *expansion) row(tools, includes []string) {
 // of a server means its mcp- toolset.
 func (e *expansion) running(name string) bool {
 	known := false
-	for _, s := range e.catalogue.sets {
+	for _, s := range e.catalogue.all() {
 		if s.Name() == name || s.Name() == "mcp-"+name {
 			known, e.whole[s.Name()] = true, true
 			for _, t := range e.catalogue.toolsOf(e.ctx, s) {
@@ -238,7 +271,7 @@ func (e *expansion) tool(name string) bool {
 	}
 	if e.all == nil {
 		e.all = map[string]bool{}
-		for _, s := range e.catalogue.sets {
+		for _, s := range e.catalogue.all() {
 			for _, t := range e.catalogue.toolsOf(e.ctx, s) {
 				e.all[Canonical(t.Spec().Name)] = true
 			}
@@ -259,7 +292,7 @@ func (e *expansion) everything() {
 	for name := range e.catalogue.custom {
 		e.add(name)
 	}
-	for _, s := range e.catalogue.sets {
+	for _, s := range e.catalogue.all() {
 		if r, ok := find(s.Name()); !ok || !r.optIn {
 			e.running(s.Name())
 		}

@@ -66,7 +66,7 @@ func (c *Catalogue) Narrowing(ctx context.Context, names, tools []string) error 
 		return nil
 	}
 	var there []string
-	for _, s := range c.sets {
+	for _, s := range c.all() {
 		if list, _ := c.Expand(ctx, s.Name()); parents(list) {
 			there = append(there, s.Name())
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 
 	"hermes"
 	"hermes/internal/order"
@@ -26,6 +27,7 @@ type Describer interface {
 // wanted is what a selection resolves to.
 type wanted struct {
 	tools   map[string]bool // the names of the tools that were known then
+	rest    bool            // toolsets that come later are enabled, too
 	on, off expanded
 	only    map[string]bool // empty is no limit
 	unknown []string
@@ -37,14 +39,23 @@ func (w *wanted) may(tool string) bool { return len(w.only) == 0 || w.only[tool]
 // has reports whether the selection has a tool of a toolset, which may have come since.
 func (w *wanted) has(toolset, tool string) bool {
 	tool = Canonical(tool)
-	on := w.on.whole[toolset] || w.on.tools[tool] || slices.Contains(w.on.unknown, tool)
+	on := w.whole(toolset) || w.on.tools[tool] || slices.Contains(w.on.unknown, tool)
 	off := w.off.whole[toolset] || w.off.tools[tool] || slices.Contains(w.off.unknown, tool)
 	return on && !off && w.may(tool)
 }
 
+// whole reports whether a toolset is enabled as a whole, also one that comes later.
+func (w *wanted) whole(toolset string) bool {
+	if w.on.whole[toolset] || slices.Contains(w.on.unknown, toolset) || slices.Contains(w.on.unknown, strings.TrimPrefix(toolset, "mcp-")) {
+		return true
+	}
+	_, ours := find(toolset)
+	return w.rest && !ours
+}
+
 // any reports whether the selection has tools of a toolset, or will have those that come.
 func (w *wanted) any(ctx context.Context, c *Catalogue, s hermes.Toolset) bool {
-	if w.on.whole[s.Name()] && !w.off.whole[s.Name()] && len(w.only) == 0 {
+	if w.whole(s.Name()) && !w.off.whole[s.Name()] && len(w.only) == 0 {
 		return true
 	}
 	return slices.ContainsFunc(c.toolsOf(ctx, s), func(t hermes.Tool) bool { return w.has(s.Name(), t.Spec().Name) })
@@ -52,11 +63,11 @@ func (w *wanted) any(ctx context.Context, c *Catalogue, s hermes.Toolset) bool {
 
 // search adds the tools of the toolset Search, or removes them, as a selection needs them.
 func (w *wanted) search(ctx context.Context, c *Catalogue) {
-	needed := slices.ContainsFunc(c.sets, func(s hermes.Toolset) bool {
+	needed := slices.ContainsFunc(c.all(), func(s hermes.Toolset) bool {
 		_, ok := s.(hermes.Deferrable)
 		return ok && w.any(ctx, c, s)
 	})
-	for _, s := range c.sets {
+	for _, s := range c.all() {
 		if s.Name() != Search {
 			continue
 		}
@@ -73,6 +84,36 @@ type late struct {
 	catalogue *Catalogue
 	wanted    *wanted
 	any       bool // the selection has tools of it, or will have those that come
+}
+
+// lates are the deferrable toolsets of a session, in their order, as they are now.
+type lates struct {
+	catalogue *Catalogue
+	wanted    *wanted
+
+	mu         sync.Mutex
+	generation int
+	list       []late
+}
+
+func latesOf(ctx context.Context, c *Catalogue, w *wanted, sets []hermes.Toolset) (list []late) {
+	for _, ts := range sets {
+		if d, ok := ts.(hermes.Deferrable); ok {
+			list = append(list, late{d, c, w, w.any(ctx, c, ts)})
+		}
+	}
+	return list
+}
+
+// now returns the toolsets that are there now. The list must not be changed.
+func (l *lates) now() []late {
+	sets, generation := l.catalogue.grown()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if generation != l.generation {
+		l.generation, l.list = generation, latesOf(context.Background(), l.catalogue, l.wanted, sets)
+	}
+	return l.list
 }
 
 // live returns its tools now that the selection has. One whose Live panics knows none.
@@ -125,13 +166,13 @@ func (s *Set) deferAbove(limit int) {
 
 // isLate reports whether a tool is of a deferrable toolset.
 func (s *Set) isLate(m Entry) bool {
-	return slices.ContainsFunc(s.late, func(l late) bool { return l.set.Name() == m.Toolset })
+	return slices.ContainsFunc(s.late.now(), func(l late) bool { return l.set.Name() == m.Toolset })
 }
 
 // describe has tools describe what is deferred: toolsets of which nothing is listed.
 func (s *Set) describe() {
 	var groups []hermes.ToolGroup
-	for _, l := range s.late {
+	for _, l := range s.late.now() {
 		of := func(m Entry) bool { return m.Toolset == l.set.Name() }
 		if l.any && !slices.ContainsFunc(s.tools, of) {
 			g := hermes.ToolGroup{Toolset: l.set.Name()}
@@ -159,7 +200,7 @@ func (s *Set) live(name string, fixed Entry) (Entry, bool) {
 	if fixed.Tool != nil {
 		name = fixed.Spec.Name
 	}
-	for _, l := range s.late {
+	for _, l := range s.late.now() {
 		if fixed.Tool != nil && fixed.Toolset != l.set.Name() {
 			continue
 		}
@@ -178,7 +219,7 @@ func (s *Set) live(name string, fixed Entry) (Entry, bool) {
 func (s *Set) Groups() []hermes.ToolGroup {
 	var groups []hermes.ToolGroup
 	seen, of := map[string]bool{}, s.toolsets()
-	for _, l := range s.late {
+	for _, l := range s.late.now() {
 		g := hermes.ToolGroup{Toolset: l.set.Name()}
 		add := func(m Entry) {
 			if !seen[m.Spec.Name] {

@@ -38,7 +38,7 @@ type Off struct {
 type Set struct {
 	tools    []Entry // that are listed, sorted by name
 	deferred []Entry // that are not, sorted by name
-	late     []late  // the deferrable toolsets, in their order
+	late     *lates
 	// Off are the requested toolsets that are not available.
 	Off []Off
 	// Unknown are names that no toolset and no tool has.
@@ -60,15 +60,14 @@ type Entry struct {
 func (c *Catalogue) Select(ctx context.Context, sel Selection) (*Set, error) {
 	w := c.wanted(ctx, sel)
 	s, taken := &Set{Unknown: w.unknown}, map[string]bool{}
-	for place, ts := range c.sets {
+	sets, generation := c.grown()
+	for place, ts := range sets {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if d, ok := ts.(hermes.Deferrable); ok {
-			s.late = append(s.late, late{d, c, w, w.any(ctx, c, ts)})
-		}
-		s.join(ctx, c, place, w.tools, taken)
+		s.join(ctx, c, place, ts, w.tools, taken)
 	}
+	s.late = &lates{catalogue: c, wanted: w, generation: generation, list: latesOf(ctx, c, w, sets)}
 	order.By(s.tools, func(a, b Entry) int { return strings.Compare(a.Spec.Name, b.Spec.Name) })
 	s.deferAbove(sel.DeferAbove)
 	s.describe()
@@ -80,14 +79,14 @@ func (c *Catalogue) wanted(ctx context.Context, sel Selection) *wanted {
 	ask := sel.Enabled
 	if len(ask) == 0 {
 		ask = []string{preset(sel.Platform)}
-		for _, ts := range c.sets {
+		for _, ts := range c.all() {
 			if _, known := find(ts.Name()); !known {
 				ask = append(ask, ts.Name())
 			}
 		}
 	}
 	on, off := c.expand(ctx, ask), c.expandDisabled(ctx, sel.Disabled)
-	w := &wanted{tools: make(map[string]bool, len(on.tools)), on: on, off: off, only: make(map[string]bool, len(sel.Only)), unknown: append(on.unknown, off.unknown...)}
+	w := &wanted{rest: len(sel.Enabled) == 0 || slices.Contains(sel.Enabled, "all") || slices.Contains(sel.Enabled, "*"), tools: make(map[string]bool, len(on.tools)), on: on, off: off, only: make(map[string]bool, len(sel.Only)), unknown: append(on.unknown, off.unknown...)}
 	for _, t := range sel.Only {
 		w.only[t] = true
 	}
@@ -102,8 +101,7 @@ func (c *Catalogue) wanted(ctx context.Context, sel Selection) *wanted {
 }
 
 // join adds the wanted tools of one toolset. taken are the names of all tools so far.
-func (s *Set) join(ctx context.Context, c *Catalogue, place int, wanted, taken map[string]bool) {
-	ts := c.sets[place]
+func (s *Set) join(ctx context.Context, c *Catalogue, place int, ts hermes.Toolset, wanted, taken map[string]bool) {
 	tools, err := list(ctx, ts)
 	if err != nil {
 		s.Off = append(s.Off, Off{ts.Name(), err.Error()})
@@ -113,7 +111,7 @@ func (s *Set) join(ctx context.Context, c *Catalogue, place int, wanted, taken m
 	if len(tools) == 0 {
 		return
 	}
-	if why := c.available(ctx, place); why != "" {
+	if why := c.available(ctx, place, ts); why != "" {
 		s.Off = append(s.Off, Off{ts.Name(), why})
 		return
 	}
@@ -198,8 +196,8 @@ type State struct {
 // States lists the toolsets that this program has, in their order.
 func (c *Catalogue) States(ctx context.Context) []State {
 	var states []State
-	for place, ts := range c.sets {
-		st := State{Name: ts.Name(), Off: c.available(ctx, place)}
+	for place, ts := range c.all() {
+		st := State{Name: ts.Name(), Off: c.available(ctx, place, ts)}
 		tools, err := list(ctx, ts)
 		if err != nil && st.Off == "" {
 			st.Off = err.Error()
