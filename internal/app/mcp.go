@@ -18,6 +18,7 @@ import (
 	"hermes/internal/httpc"
 	"hermes/internal/isolation"
 	"hermes/internal/mcp"
+	"hermes/internal/mcp/known"
 	"hermes/internal/netguard"
 	"hermes/internal/sandbox/plan"
 	"hermes/internal/trust"
@@ -259,7 +260,8 @@ func (a *App) malware(cfg *config.Config) func(ctx context.Context, s mcp.Settin
 	if blocked, err := a.blocked(); err == nil {
 		guard.Blocked = blocked.forbids
 	}
-	return mcp.Advisories{Client: guard.Client(netguard.Limits{UserAgent: "hermes/" + Version})}.Malware
+	list := known.Advisories{Client: guard.Client(netguard.Limits{UserAgent: "hermes/" + Version})}
+	return func(ctx context.Context, s mcp.Settings) string { return list.Malware(ctx, s.Command, s.Args) }
 }
 
 // sampleFor asks a model for an MCP server, as the side task mcp.
@@ -350,4 +352,6 @@ type lentServers struct{ app *App }
 func (l lentServers) States() []mcp.State { return l.app.KnownMCP() }
 
 // Reload reads the settings again; see [App.ReloadMCP].
-func (l lentServers) Reload(restart bool) (mcp.Changes, []string, error) { return l.app.ReloadMCP(restart) }
+func (l lentServers) Reload(restart bool) (mcp.Changes, []string, error) {
+	return l.app.ReloadMCP(restart)
+}

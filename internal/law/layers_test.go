@@ -88,6 +88,7 @@ var layers = []layer{
 		{path: "internal/localsocket", deps: []string{"github.com/Microsoft/go-winio", "golang.org/x/sys"}},
 		{path: "internal/logfile"},
 		{path: "internal/markup", deps: []string{"github.com/clipperhouse/displaywidth", "github.com/yuin/goldmark"}},
+		{path: "internal/mcp/known"},
 		{path: "internal/modelinfo"},
 		{path: "internal/netguard", deps: []string{"golang.org/x/net"}},
 		{path: "internal/oauth"},

@@ -57,7 +57,7 @@ func ReadFile(data []byte) (map[string]map[string]any, error) {
 
 // ForConfig returns the settings of a server of another program as the configuration has them,
 // without what has no effect here. Secrets among the variables and headers are taken out: they
-// are in secrets by the name of a variable, which stands in their place.
+// are in secrets by the name of a variable, which is in their place.
 func ForConfig(name string, m map[string]any) (settings map[string]any, secrets map[string]string, left []string) {
 	settings, secrets = map[string]any{}, map[string]string{}
 	unknown := unknownKeys(name, m)

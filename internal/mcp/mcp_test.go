@@ -471,3 +471,19 @@ func TestReload(t *testing.T) {
 		t.Errorf("a restart: %+v %v", ch, err)
 	}
 }
+
+// TestAProgramThatIsRefusedIsNotStarted.
+func TestAProgramThatIsRefusedIsNotStarted(t *testing.T) {
+	t.Parallel()
+	f := start(t, "plain", func(_ *mcp.Settings, c *mcp.Config) {
+		c.Malware = func(context.Context, mcp.Settings) string { return "known as malware" }
+		c.Environment = func(mcp.Settings) (hermes.Environment, error) {
+			t.Error("it was started")
+			return nil, errors.New("no")
+		}
+	})
+	f.until(t, "a reason", func() bool { return f.States()[0].Phase == mcp.Failed })
+	if s := f.States()[0]; !strings.Contains(s.Reason, "known as malware") {
+		t.Errorf("%+v", s)
+	}
+}

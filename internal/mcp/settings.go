@@ -286,7 +286,7 @@ func ParseServer(name string, raw any, v Vars) (s Settings, notes []string, err 
 	if slug(name) == "" {
 		return s, nil, fmt.Errorf("the MCP server %q needs a name with a letter or digit", name)
 	}
-	m, unset := v.expand(m)
+	m, unset := v.Expand(m)
 	for _, n := range unset {
 		notes = append(notes, fmt.Sprintf("MCP server %s: ${%s} is not set; the text is used as written", name, n))
 	}
@@ -574,9 +574,9 @@ func (f file) asks() (Elicitation, Sampling, error) {
 	return e, s, nil
 }
 
-// expand replaces ${NAME}, ${env:NAME} and the names that editors know in all texts. unset are
+// Expand replaces ${NAME}, ${env:NAME} and the names that editors know in all texts. unset are
 // the variables that are not there; what names them stays.
-func (v Vars) expand(m map[string]any) (out map[string]any, unset []string) {
+func (v Vars) Expand(m map[string]any) (out map[string]any, unset []string) {
 	var value func(x any) any
 	value = func(x any) any {
 		switch x := x.(type) {

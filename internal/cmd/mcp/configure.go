@@ -10,6 +10,7 @@ import (
 
 	"hermes/internal/cmd/factory"
 	"hermes/internal/mcp"
+	"hermes/internal/mcp/known"
 	"hermes/internal/text"
 )
 
@@ -108,7 +109,7 @@ var errNoTerminalApprove = fmt.Errorf("there is no terminal to ask on; use --app
 func (n noun) catalog() *cobra.Command {
 	var asJSON bool
 	cmd := factory.Verb("catalog [WORD]", "List MCP servers that are known", "hermes mcp catalog", cobra.MaximumNArgs(1), func(_ context.Context, c *factory.Call) error {
-		list := slices.DeleteFunc(mcp.Catalogue(), func(k mcp.Known) bool {
+		list := slices.DeleteFunc(known.Catalogue(), func(k known.Server) bool {
 			return !strings.Contains(strings.ToLower(k.Name+" "+k.Title+" "+k.About), strings.ToLower(c.Arg(0)))
 		})
 		if asJSON {
@@ -132,7 +133,7 @@ func (n noun) install() *cobra.Command {
 	var yes, untested bool
 	var values []string
 	cmd := factory.Verb("install NAME", "Add an MCP server of the catalogue", "hermes mcp install github\n  hermes mcp install filesystem --set FOLDER=/home/ann/notes", cobra.ExactArgs(1), func(ctx context.Context, c *factory.Call) error {
-		k, ok := mcp.Find(c.Arg(0))
+		k, ok := known.Find(c.Arg(0))
 		if !ok {
 			return fmt.Errorf("the catalogue has no server %q; `hermes mcp catalog` lists them", text.VisibleName(c.Arg(0)))
 		}
@@ -146,7 +147,10 @@ func (n noun) install() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		settings, _ := mcp.Fill(k.Settings, given) // what is missing are its secrets
+		settings, _ := mcp.Vars{Lookup: func(name string) (string, bool) {
+			v, ok := given[name]
+			return v, ok
+		}}.Expand(k.Settings) // what is missing are its secrets
 		return n.put(ctx, c, k.Name, settings, secrets, yes, untested)
 	})
 	cmd.Flags().StringArrayVar(&values, "set", nil, "a value that the server needs, as NAME=VALUE")
@@ -157,7 +161,7 @@ func (n noun) install() *cobra.Command {
 
 // needs asks for the values that a server needs and that are not given or kept already. It
 // returns the secrets and adds the others to given.
-func (n noun) needs(c *factory.Call, k mcp.Known, given map[string]string) (map[string]string, error) {
+func (n noun) needs(c *factory.Call, k known.Server, given map[string]string) (map[string]string, error) {
 	cfg, err := n.Config()
 	if err != nil {
 		return nil, err

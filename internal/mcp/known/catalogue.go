@@ -1,9 +1,15 @@
-package mcp
+// Package known has what is known of MCP servers before they are used: a catalogue of servers that
+// were looked at, and whether a package is malware. It knows no connection. Start at [Catalogue] and
+// [Advisories].
+package known
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
-// Known is a server of the catalogue: one that was looked at, with what it needs.
-type Known struct {
+// Server is a server of the catalogue, with what it needs.
+type Server struct {
 	Name, Title, About string
 	Home               string // where to read about it
 	// Settings are as in the configuration, with ${NAME} for each of Keys and Inputs.
@@ -18,12 +24,12 @@ type Known struct {
 type Need struct{ Name, About string }
 
 // Catalogue returns the known servers, sorted by name. Versions of packages are pinned.
-func Catalogue() []Known {
-	program := func(name, title, about, home string, settings map[string]any, inputs ...Need) Known {
-		return Known{Name: name, Title: title, About: about, Home: home, Settings: settings, Inputs: inputs}
+func Catalogue() []Server {
+	program := func(name, title, about, home string, settings map[string]any, inputs ...Need) Server {
+		return Server{Name: name, Title: title, About: about, Home: home, Settings: settings, Inputs: inputs}
 	}
-	service := func(name, title, about, home, url string) Known {
-		return Known{Name: name, Title: title, About: about, Home: home, Settings: map[string]any{"url": url, "auth": "oauth"}}
+	service := func(name, title, about, home, url string) Server {
+		return Server{Name: name, Title: title, About: about, Home: home, Settings: map[string]any{"url": url, "auth": "oauth"}}
 	}
 	npx := func(spec string, more ...any) map[string]any {
 		return map[string]any{"command": "npx", "args": append([]any{"-y", spec}, more...)}
@@ -36,7 +42,7 @@ func Catalogue() []Known {
 	folder["reach"] = map[string]any{"write": []any{"${FOLDER}"}}
 	git := uvx("mcp-server-git==2026.10.19", "--repository", "${REPOSITORY}")
 	git["reach"] = map[string]any{"write": []any{"${REPOSITORY}"}}
-	list := []Known{
+	list := []Server{
 		service("asana", "Asana", "Tasks and projects.", "https://developers.asana.com/docs/using-asanas-mcp-server", "https://mcp.asana.com/mcp"),
 		service("cloudflare", "Cloudflare", "Documentation of Cloudflare.", "https://developers.cloudflare.com/agents/model-context-protocol/", "https://docs.mcp.cloudflare.com/mcp"),
 		{Name: "context7", Title: "Context7", About: "Documentation of libraries, by version.", Home: "https://context7.com", Settings: map[string]any{"url": "https://mcp.context7.com/mcp"}},
@@ -57,25 +63,16 @@ func Catalogue() []Known {
 		service("stripe", "Stripe", "Payments and customers.", "https://docs.stripe.com/mcp", "https://mcp.stripe.com"),
 		program("time", "Time", "The time in other zones.", servers, uvx("mcp-server-time==2026.10.19")),
 	}
-	slices.SortFunc(list, func(a, b Known) int { return cmpText(a.Name, b.Name) })
+	slices.SortFunc(list, func(a, b Server) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 
 // Find returns a server of the catalogue by its name.
-func Find(name string) (Known, bool) {
+func Find(name string) (Server, bool) {
 	for _, k := range Catalogue() {
 		if k.Name == name {
 			return k, true
 		}
 	}
-	return Known{}, false
-}
-
-// Fill replaces ${NAME} in settings of the catalogue by values. missing are names that have none.
-func Fill(settings map[string]any, values map[string]string) (filled map[string]any, missing []string) {
-	filled, missing = Vars{Lookup: func(name string) (string, bool) {
-		v, ok := values[name]
-		return v, ok
-	}}.expand(settings)
-	return filled, missing
+	return Server{}, false
 }

@@ -3,42 +3,10 @@ package mcp_test
 import (
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 
 	"hermes/internal/mcp"
 )
-
-// TestTheCatalogueIsWhole: each of its servers can be used as it is, and runs no unpinned package.
-func TestTheCatalogueIsWhole(t *testing.T) {
-	list := mcp.Catalogue()
-	if len(list) < 10 {
-		t.Errorf("%d servers", len(list))
-	}
-	for _, k := range list {
-		v := mcp.Vars{Lookup: func(name string) (string, bool) {
-			for _, n := range slices.Concat(k.Keys, k.Inputs) {
-				if n.Name == name {
-					return "/value", true
-				}
-			}
-			return "", false
-		}}
-		s, notes, err := mcp.ParseServer(k.Name, k.Settings, v)
-		if err != nil || len(notes) > 0 || !strings.HasPrefix(k.Home, "https://") || k.About == "" || k.Title == "" {
-			t.Errorf("%s: %v %q", k.Name, err, notes)
-		}
-		if p, ok := mcp.PackageOf(s); ok && p.Version == "" {
-			t.Errorf("%s runs whatever is the newest version of %s", k.Name, p.Name)
-		}
-		if s.Remote != nil && !strings.HasPrefix(s.Remote.URL, "https://") {
-			t.Errorf("%s: %s", k.Name, s.Remote.URL)
-		}
-	}
-	if _, ok := mcp.Find("filesystem"); !ok {
-		t.Error("the file system is not in the catalogue")
-	}
-}
 
 func TestServersOfOtherProgramsAreRead(t *testing.T) {
 	for name, text := range map[string]string{
