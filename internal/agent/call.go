@@ -100,7 +100,7 @@ func (l *loop) refusedAgain(open []hermes.ToolCall) map[string]string {
 		return refused
 	}
 	for _, c := range open {
-		if spec, known := l.Tools.Spec(c.Forwarded().Name); !known || spec.Effect != hermes.EffectAsk {
+		if spec, known := l.Tools.Spec(c.Name); !known || spec.Effect != hermes.EffectAsk {
 			refused[c.ID] = perhapsCut
 		}
 	}

@@ -188,6 +188,11 @@ func TestALateToolIsFoundAndCalled(t *testing.T) {
 	if got := hub.got(); !slices.Equal(got, []string{`make {"title":"d"}`}) {
 		t.Errorf("a listed tool of a server: ran %q", got)
 	}
+	hub.answer("Now changed:", "make")
+	s.say(`CALL tool_search {"query":"make"}`)
+	if got := s.model.results(); !strings.Contains(got, `"name":"mcp__hub__make","server":"hub","description":"Now changed: make`) {
+		t.Errorf("a tool of the list is not found as it is now: %s", got)
+	}
 	if got := s.model.results(); !strings.Contains(got, `did you mean \"mcp__late__invent\"`) {
 		t.Errorf("the model was not told the name: %s", got)
 	}

@@ -109,7 +109,9 @@ func TestReviewKeepsAndReports(t *testing.T) {
 	m := hermestest.NewScript(calling("memory", `{"action":"add","target":"memory","content":"builds with make"}`),
 		calling("skill_manage", `{"action":"create","name":"make-build"}`), hermestest.Say("kept two things"))
 	b := &reviewTools{}
-	said, err := newRunner(m, b).Review(t.Context(), review.Conversation{Session: ref(3), Transcript: work(3, "f"), Focus: "the build"}, true)
+	transcript := work(3, "f")
+	transcript[1].Calls[0] = hermes.ToolCall{ID: "0", Name: hermes.ForwardTool, Arguments: `{"name":"mcp__ci__build","arguments":{"target":"all"}}`}
+	said, err := newRunner(m, b).Review(t.Context(), review.Conversation{Session: ref(3), Transcript: transcript, Focus: "the build"}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +125,7 @@ func TestReviewKeepsAndReports(t *testing.T) {
 	}
 	r := m.Requests()[0]
 	text := r.Messages[0].Text()
-	for _, want := range []string{"likes tabs", "User: make it build", "failed: output of make", "look at this first: the build"} {
+	for _, want := range []string{"likes tabs", "User: make it build", `call: mcp__ci__build {"target":"all"}`, "failed: output of make", "look at this first: the build"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the reviewer does not read %q", want)
 		}

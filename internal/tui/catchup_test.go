@@ -49,6 +49,8 @@ func TestWhatWasMissedComesOnce(t *testing.T) {
 	begun := hermes.TurnStarted{Turn: 1, Message: said}
 	first := stored(2, 1, hermes.RoleAssistant, "I look.")
 	first.Calls = []hermes.ToolCall{{ID: "a", Name: "terminal", Arguments: `{"command":"make all"}`}, call("b", "read_file")}
+	forwarding := stored(2, 1, hermes.RoleAssistant, "I look.")
+	forwarding.Calls = []hermes.ToolCall{{ID: "a", Name: hermes.ForwardTool, Arguments: `{"name":"mcp__ci__build","arguments":{"name":"all"}}`}}
 	thought := stored(2, 1, hermes.RoleAssistant, "I look.")
 	thought.Reasoning = []hermes.Reasoning{{Text: "It fails, "}, {Text: "so I look."}}
 	result := hermes.Message{ID: 5, Turn: 1, Role: hermes.RoleTool, CallID: "a", ToolName: "terminal", Time: at(5), Failed: true}
@@ -102,6 +104,15 @@ func TestWhatWasMissedComesOnce(t *testing.T) {
 			snapshot: protocol.Snapshot{Turn: &protocol.Turn{Number: 1}},
 			missed:   []hermes.Message{result},
 			want:     []hermes.Event{hermes.CallDone{Call: first.Calls[0], Preview: "make", Result: result, Failed: true, Duration: 4 * time.Second}},
+		},
+		"a call of a tool that the model is not offered": {
+			before:   []hermes.Event{begun},
+			snapshot: protocol.Snapshot{Turn: &protocol.Turn{Number: 1}},
+			missed:   []hermes.Message{forwarding, result},
+			want: []hermes.Event{
+				hermes.Appended{Message: forwarding},
+				hermes.CallDone{Call: hermes.ToolCall{ID: "a", Name: "mcp__ci__build", Arguments: `{"name":"all"}`}, Preview: "all", Result: result, Failed: true, Duration: 3 * time.Second},
+			},
 		},
 		"the result of a call whose end came": {
 			before:   []hermes.Event{begun, hermes.Appended{Message: first}, hermes.CallStarted{Call: first.Calls[0]}, hermes.CallDone{Call: first.Calls[0]}},
