@@ -50,7 +50,8 @@ type (
 		Text  string      `json:"text"`
 	}
 	// CallStarted begins a tool call and CallDone ends it. A call that still
-	// waits for the user when its turn ends has no CallDone.
+	// waits for the user when its turn ends has no CallDone. A call of [ForwardTool] is shown as
+	// the call that it makes; the transcript has what the model wrote, under the same id.
 	CallStarted struct {
 		Call ToolCall `json:"call"`
 		// Preview is the main argument, shortened.
