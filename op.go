@@ -85,6 +85,10 @@ type (
 	SetMode struct {
 		Mode RightsMode `json:"mode"`
 	}
+	// RenewTools makes the list of tools that the model is offered again, at the next turn, with
+	// what servers have by then. The service then reads the whole conversation again, since its
+	// cache no longer fits. It is refused while a turn runs.
+	RenewTools struct{}
 	// SetTitle renames the session.
 	SetTitle struct {
 		Title string `json:"title"`
@@ -107,6 +111,7 @@ func (StartReview) op() {}
 func (SetModel) op()    {}
 func (SetEffort) op()   {}
 func (SetMode) op()     {}
+func (RenewTools) op()  {}
 func (SetTitle) op()    {}
 func (Leave) op()       {}
 

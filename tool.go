@@ -322,6 +322,13 @@ type GroupedTools interface {
 	Forwards(tool string) bool
 }
 
+// RenewableTools is implemented by Tools whose list can be made again while the session lives.
+type RenewableTools interface {
+	// Renew makes the list again. It is called while no turn runs; after an error the list is
+	// the one before.
+	Renew(ctx context.Context) error
+}
+
 // DeferringHost is implemented by a Host of a session with deferrable toolsets.
 type DeferringHost interface {
 	// Deferred returns the tools of them that Invoke can run, and that the session's model is not

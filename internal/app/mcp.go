@@ -351,6 +351,14 @@ type lentServers struct{ app *App }
 // States lists the servers.
 func (l lentServers) States() []mcp.State { return l.app.KnownMCP() }
 
+// Settle waits until the servers are connected or have failed.
+func (l lentServers) Settle(ctx context.Context) {
+	if s := l.app.mcp(); s != nil {
+		s.Start()
+		s.Settle(ctx)
+	}
+}
+
 // Reload reads the settings again; see [App.ReloadMCP].
 func (l lentServers) Reload(restart bool) (mcp.Changes, []string, error) {
 	return l.app.ReloadMCP(restart)

@@ -16,6 +16,7 @@ import (
 	"hermes/internal/session"
 	"hermes/internal/session/jobs"
 	"hermes/internal/toolbox"
+	"hermes/internal/toolset"
 	"hermes/internal/upkeep"
 )
 
@@ -193,7 +194,10 @@ func (a *App) jobs(cfg *config.Config, run hermes.RunSpec, engine hermes.Context
 
 // newToolbox puts the selected tools behind the tool chain.
 func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *tooling, run hermes.RunSpec) (*toolbox.Toolbox, error) {
-	set, err := tools.catalogue.Select(ctx, selection(cfg, run))
+	choose := func(ctx context.Context) (*toolset.Set, error) {
+		return tools.catalogue.Select(ctx, selection(cfg, run))
+	}
+	set, err := choose(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +208,7 @@ func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *tooling
 	// The session has the mode; this says who decides when that asks.
 	approvals.Mode = toolbox.ModeOf(cfg.Approvals().Mode, hermes.Rights{Mode: hermes.ModeAsk, Approver: run.Rights.Approver})
 	o := toolbox.Options{
-		Set: set, Hooks: tools.hooks, Approvals: approvals, Guardrail: guardrail(cfg.Guardrails()),
+		Set: set, Select: choose, Hooks: tools.hooks, Approvals: approvals, Guardrail: guardrail(cfg.Guardrails()),
 		Limits: toolbox.Limits{Result: cfg.ToolBudget().SpillChars, Preview: cfg.Display().ToolPreviewLength},
 		Spill:  toolbox.Spillover{Dir: cfg.Home().Cache("spillover")},
 		Parent: run.Origin.Parent, Log: a.log(), Now: a.opts.Now, Trusted: trusted(cfg, run.Workspace), TrustCommand: trustCommand(cfg, run.Workspace),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"hermes"
 	"hermes/internal/mcp"
@@ -19,7 +20,12 @@ type Servers interface {
 	// Reload reads the settings again, ends what is gone or has changed, and starts what is new.
 	// With restart it also ends and starts the others. notes say what is ignored.
 	Reload(restart bool) (changes mcp.Changes, notes []string, err error)
+	// Settle waits until each server is connected or has failed, or until ctx ends.
+	Settle(ctx context.Context)
 }
+
+// settleTime is how long a command waits for servers to connect.
+const settleTime = 15 * time.Second
 
 var errNoServers = errors.New("this program has no MCP servers")
 
@@ -90,13 +96,16 @@ func reloadServers(ctx context.Context, c *Call) (Result, error) {
 	if c.Servers == nil {
 		return Result{}, errNoServers
 	}
-	restart := false
-	switch c.Args {
-	case "":
-	case "all":
-		restart = true
-	default:
-		return Result{}, fmt.Errorf("/reload-mcp takes no %q; /reload-mcp all also starts again what did not change", text.VisibleName(c.Args))
+	restart, now := false, false
+	for _, word := range strings.Fields(c.Args) {
+		switch word {
+		case "all":
+			restart = true
+		case "now":
+			now = true
+		default:
+			return Result{}, fmt.Errorf("/reload-mcp takes no %q; with all it also starts again what did not change, with now this session gets the tools at once", text.VisibleName(word))
+		}
 	}
 	ch, notes, err := c.Servers.Reload(restart)
 	var b strings.Builder
@@ -122,10 +131,18 @@ func reloadServers(ctx context.Context, c *Call) (Result, error) {
 	case err != nil:
 		return Result{}, err
 	case len(st.Tools) == 0: // its list is made with its first message
+	case now:
+		limit, cancel := context.WithTimeout(ctx, settleTime)
+		defer cancel()
+		c.Servers.Settle(limit)
+		if err := c.Session.Submit(ctx, hermes.RenewTools{}); err != nil {
+			return Result{}, fmt.Errorf("the servers were reloaded, but the list of tools of this session was not made again: %w", err)
+		}
+		fmt.Fprintf(&b, "\nThe next message makes the list of tools of this session again. The cache of the model service no longer fits then: about %s tokens are read anew.", text.Tokens(int64(st.Last.Prompt()+st.Last.Output)))
 	case slices.ContainsFunc(st.Tools, func(t hermes.Spec) bool { return t.Name == hermes.SearchTool }):
-		b.WriteString("\nThis session keeps the list of tools that it began with, so that the cache of the model service holds; what is new is found with tool_search.")
+		b.WriteString("\nThis session keeps the list of tools that it began with, so that the cache of the model service holds; what is new is found with tool_search. /reload-mcp now changes the list, and loses that cache.")
 	default:
-		b.WriteString("\nThis session began without servers and keeps its list of tools; new sessions have those of the servers.")
+		b.WriteString("\nThis session began without servers and keeps its list of tools; new sessions have those of the servers, and this one after /reload-mcp now.")
 	}
 	return Result{Text: b.String()}, nil
 }

@@ -138,7 +138,7 @@ func Table() []Command {
 		{Name: "reasoning", Args: "[level|show|hide] [--global]", Group: "Model and tools", Help: "Show or set the reasoning effort, show or hide the thinking", Where: Everywhere, run: reasoning},
 		{Name: "tools", Group: "Model and tools", Help: "List the tools of this session", Where: Terminal, run: tools},
 		{Name: "mcp", Args: "[server]", Group: "Model and tools", Help: "Show the MCP servers, or the tools of one", Where: Everywhere, run: servers},
-		{Name: "reload-mcp", Args: "[all]", Group: "Model and tools", Help: "Read the settings of the MCP servers again", Where: Everywhere, run: reloadServers},
+		{Name: "reload-mcp", Args: "[all] [now]", Group: "Model and tools", Help: "Read the settings of the MCP servers again", Where: Everywhere, run: reloadServers},
 		{Name: "usage", Group: "Model and tools", Help: "Show the tokens used and their cost", Where: Everywhere, run: usage},
 		{Name: "budget", Args: "[raise KIND AMOUNT]", Group: "Model and tools", Help: "Show the spending and its caps, raise a cap", Where: Everywhere, run: budget},
 		{Name: "insights", Args: "[days]", Group: "Model and tools", Help: "Show activity and cost of the last days", Where: Everywhere, run: insights},

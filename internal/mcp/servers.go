@@ -258,6 +258,21 @@ const (
 	Failed     Phase = "failed" // it is tried again later
 )
 
+// Settle waits until each server is connected or has failed, or until ctx ends.
+func (s *Servers) Settle(ctx context.Context) {
+	s.mu.Lock()
+	list, started := slices.Clone(s.list), s.started
+	s.mu.Unlock()
+	if !started {
+		return
+	}
+	var waiting sync.WaitGroup
+	for _, o := range list {
+		waiting.Go(func() { _ = o.Ready(ctx) }) // why it failed is in its state
+	}
+	waiting.Wait()
+}
+
 // States lists the servers, sorted by name.
 func (s *Servers) States() []State {
 	s.mu.Lock()

@@ -90,6 +90,7 @@ var ops = []kind[hermes.Op]{
 	op[hermes.SetModel]("set_model"),
 	op[hermes.SetEffort]("set_effort"),
 	op[hermes.SetMode]("set_mode"),
+	op[hermes.RenewTools]("renew_tools"),
 	op[hermes.SetTitle]("set_title"),
 	op[hermes.Leave]("leave"),
 }

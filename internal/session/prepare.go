@@ -37,6 +37,7 @@ type preparation struct {
 	system     *hermes.SystemPrompt // of a session without one
 	tools      json.RawMessage
 	specs      []hermes.Spec                                   // that the model is offered
+	renew      bool                                            // the list of tools is made again
 	read       func(context.Context) ([]hermes.Message, error) // the whole transcript; nil if it is in memory
 	transcript []hermes.Message
 	background func(func(context.Context))
@@ -52,7 +53,7 @@ func (s *Session) prepare(m *hermes.Message) *preparation {
 	}
 	p := &preparation{
 		session: s, run: s.run, row: s.record.Row, ref: s.ref(number), message: m, replaces: replaces,
-		runtime: s.runtime, model: s.model.model, specs: s.specs, background: s.jobs.Go,
+		runtime: s.runtime, model: s.model.model, specs: s.specs, renew: s.remake, background: s.jobs.Go,
 	}
 	if s.record.Whole() {
 		p.transcript = s.record.Messages()
@@ -100,7 +101,7 @@ func (p *preparation) makeRuntime(ctx context.Context) error {
 }
 
 // makePrefix finds the model, and builds the system prompt and the list of tools of a session
-// that has none. They never change afterwards.
+// that has none. They never change afterwards, but for the list of tools by [hermes.RenewTools].
 func (p *preparation) makePrefix(ctx context.Context) (err error) {
 	if p.model == nil {
 		c := p.run.Model
@@ -110,14 +111,22 @@ func (p *preparation) makePrefix(ctx context.Context) (err error) {
 		}
 		p.row.Model = p.model.ID()
 	}
-	if p.row.System != "" {
+	if p.row.System != "" && !p.renew {
 		return nil
+	}
+	if r, ok := p.runtime.Tools.(hermes.RenewableTools); ok && p.renew {
+		if err := r.Renew(ctx); err != nil {
+			return err
+		}
 	}
 	if p.tools, err = turn.EncodeSpecs(p.runtime.Tools.Specs()); err != nil {
 		return err
 	}
 	if p.specs, err = turn.DecodeSpecs(p.tools); err != nil { // the same values that a resumed session reads
 		return err
+	}
+	if p.row.System != "" {
+		return nil
 	}
 	system, err := p.runtime.Prompt.Prompt(ctx, p.row, p.specs)
 	if err != nil {
@@ -208,6 +217,15 @@ func (s *Session) adopt(p *preparation) error {
 			return err
 		}
 		s.specs, row.Tools, row.System, row.Layers, row.Provenance = p.specs, p.tools, p.system.Text, p.system.Layers, from
+	}
+	if p.renew && p.system == nil && p.tools != nil {
+		if err := s.record.Update(s.ctx, hermes.SessionChange{Tools: &p.tools}); err != nil {
+			return err
+		}
+		s.specs, row.Tools = p.specs, p.tools
+	}
+	if p.tools != nil {
+		s.remake = false
 	}
 	if p.read != nil && len(p.transcript) > 0 {
 		return s.record.Fill(p.transcript)

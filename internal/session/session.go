@@ -48,6 +48,7 @@ type actor struct {
 	run       hermes.RunSpec
 	runtime   *Runtime // nil until the first turn
 	specs     []hermes.Spec
+	remake    bool // the next turn makes specs again
 	model     choice
 	turn      *turn.Turn // nil while none runs
 	jobs      *jobs.Runner
@@ -245,6 +246,12 @@ func (s *Session) change(op hermes.Op, from hermes.From) error {
 		return nil
 	case hermes.SetMode:
 		return s.setMode(op, from)
+	case hermes.RenewTools:
+		if s.turn != nil {
+			return errors.New("a turn runs; wait for its end, or stop it with /stop")
+		}
+		s.remake = true
+		return nil
 	case hermes.SetTitle:
 		return s.setTitle(op.Title)
 	case hermes.Leave:

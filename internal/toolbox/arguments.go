@@ -17,7 +17,7 @@ import (
 // prepare finds the tool of a call and fits the arguments to its schema. The
 // problem is a text for the model that says why the call cannot run.
 func (b *Toolbox) prepare(c *hermes.Call) (ready *call, problem string) {
-	m, ok := b.o.Set.Find(c.Name)
+	m, ok := b.set().Find(c.Name)
 	if !ok {
 		return nil, b.unknown(c.Name)
 	}
@@ -106,9 +106,9 @@ func missing(m toolset.Entry, sent, arguments json.RawMessage) string {
 
 // unknown tells the model that a tool does not exist and lists those that do.
 func (b *Toolbox) unknown(name string) string {
-	names := b.o.Set.Names()
+	names := b.set().Names()
 	all := slices.Clone(names)
-	for _, g := range b.o.Set.Groups() {
+	for _, g := range b.set().Groups() {
 		for _, s := range g.Tools {
 			all = append(all, s.Name)
 		}

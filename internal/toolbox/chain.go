@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hermes"
@@ -25,7 +26,9 @@ import (
 
 // Options configures a Toolbox.
 type Options struct {
-	Set       *toolset.Set
+	Set *toolset.Set
+	// Select makes the set again; nil keeps it.
+	Select    func(ctx context.Context) (*toolset.Set, error)
 	Hooks     *hook.Hooks // nil is none
 	Approvals Approvals
 	Guardrail Guardrail
@@ -60,6 +63,7 @@ type Toolbox struct {
 	approvals *approvals
 	streaks   *streaks
 	run       runner // the whole chain
+	tools     atomic.Pointer[toolset.Set]
 
 	mu    sync.Mutex
 	spent int    // bytes of results that this turn has put into the context
@@ -102,8 +106,24 @@ func New(o Options) *Toolbox {
 	}
 	o.Limits = o.Limits.orDefaults()
 	b := &Toolbox{o: o, approvals: newApprovals(o.Approvals, o.Now), streaks: newStreaks(o.Guardrail)}
+	b.tools.Store(o.Set)
 	b.run = b.chain()
 	return b
+}
+
+// set is the tools of the session.
+func (b *Toolbox) set() *toolset.Set { return b.tools.Load() }
+
+// Renew makes the list of tools again; see [hermes.RenewableTools].
+func (b *Toolbox) Renew(ctx context.Context) error {
+	if b.o.Select == nil {
+		return nil
+	}
+	s, err := b.o.Select(ctx)
+	if err == nil {
+		b.tools.Store(s)
+	}
+	return err
 }
 
 // chain wraps a tool in the layers. A call passes them from top to bottom, its
@@ -130,18 +150,18 @@ func (b *Toolbox) chain() runner {
 }
 
 // Specs returns the tools to offer, sorted by name.
-func (b *Toolbox) Specs() []hermes.Spec { return b.o.Set.Specs() }
+func (b *Toolbox) Specs() []hermes.Spec { return b.set().Specs() }
 
 // Groups returns the deferrable toolsets of the session; see [hermes.GroupedTools].
-func (b *Toolbox) Groups() []hermes.ToolGroup { return b.o.Set.Groups() }
+func (b *Toolbox) Groups() []hermes.ToolGroup { return b.set().Groups() }
 
 // Forwards reports whether another tool may call a tool; see [hermes.GroupedTools].
-func (b *Toolbox) Forwards(tool string) bool { return b.o.Set.Forwards(tool) }
+func (b *Toolbox) Forwards(tool string) bool { return b.set().Forwards(tool) }
 
 // Spec returns the description of a tool, found by its name or an alias. It may be one that Specs
 // does not have.
 func (b *Toolbox) Spec(name string) (hermes.Spec, bool) {
-	m, ok := b.o.Set.Find(name)
+	m, ok := b.set().Find(name)
 	return m.Spec, ok
 }
 

@@ -115,7 +115,7 @@ func (b *Toolbox) addReminders(ctx context.Context, calls []*hermes.Call, result
 func (b *Toolbox) largest(calls []*hermes.Call, results []*hermes.Result, tried []bool) int {
 	at := -1
 	for i, r := range results {
-		m, _ := b.o.Set.Find(calls[i].Name)
+		m, _ := b.set().Find(calls[i].Name)
 		if tried[i] || len(r.Text) <= 2*b.o.Limits.Head || !storable(m.Spec) {
 			continue
 		}

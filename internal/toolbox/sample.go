@@ -16,7 +16,7 @@ import (
 // CallOf returns a call of a tool on a subject, such as a command or a path, for [Toolbox.Verdict]. What the
 // schema requires beside it is empty.
 func (b *Toolbox) CallOf(tool, subject string) (*hermes.Call, error) {
-	m, ok := b.o.Set.Find(tool)
+	m, ok := b.set().Find(tool)
 	if !ok {
 		var names []string
 		for _, s := range b.Specs() {
