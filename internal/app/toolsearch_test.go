@@ -441,3 +441,49 @@ func TestManyServersFitTheFirstRequest(t *testing.T) {
 	}
 	t.Logf("%d bytes without servers, %d with one of one tool, %d with 20 of 30", len(none), len(one), len(body))
 }
+
+// TestAListIsMadeAgainOnRequest: with /reload-mcp now, and only then, a session is offered what came
+// since, also after a resume; the command says what the cache loses.
+func TestAListIsMadeAgainOnRequest(t *testing.T) {
+	t.Parallel()
+	hub := (&plugged{name: "hub"}).keep("make").answer("Does", "make")
+	s := servers(t, hermes.AllowOnce, hub)
+	tools := func() []string {
+		st, err := s.live.State(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, sp := range st.Tools {
+			if strings.HasPrefix(sp.Name, "mcp__") {
+				names = append(names, sp.Name)
+			}
+		}
+		return names
+	}
+	s.say("hello")
+	hub.answer("Does", "make", "fresh").keep("make", "fresh")
+	if done := s.command("/reload-mcp"); !strings.Contains(done.Text, "keeps the list of tools") {
+		t.Errorf("%q", done.Text)
+	}
+	s.say("hello again")
+	if got := tools(); !slices.Equal(got, []string{"mcp__hub__make"}) {
+		t.Fatalf("without now: %q", got)
+	}
+	if done := s.command("/reload-mcp now"); !strings.Contains(done.Text, "tokens are read anew") {
+		t.Errorf("%q", done.Text)
+	}
+	s.say("and again")
+	if got := tools(); !slices.Equal(got, []string{"mcp__hub__fresh", "mcp__hub__make"}) {
+		t.Errorf("with now: %q", got)
+	}
+	s.say(`CALL mcp__hub__fresh {"title":"x"}`)
+	if got := hub.got(); !slices.Equal(got, []string{`fresh {"title":"x"}`}) {
+		t.Errorf("ran %q", got)
+	}
+	s.quit()
+	s.say("resumed")
+	if got := tools(); !slices.Equal(got, []string{"mcp__hub__fresh", "mcp__hub__make"}) {
+		t.Errorf("after a resume: %q", got)
+	}
+}
