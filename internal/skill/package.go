@@ -100,6 +100,7 @@ type Rights struct {
 	Tools       []string `json:"tools,omitempty"`       // tools to allow
 	Hosts       []string `json:"hosts,omitempty"`       // hosts named in its files
 	Programs    []string `json:"programs,omitempty"`    // its scripts
+	Servers     []string `json:"servers,omitempty"`     // MCP servers
 }
 
 // hostPattern finds links.
@@ -114,7 +115,7 @@ func RightsOf(files []guard.File) Rights {
 			for _, v := range m.Env {
 				r.Env = append(r.Env, v.Name)
 			}
-			r.Credentials, r.Tools = m.Credentials, m.AllowedTools
+			r.Credentials, r.Tools, r.Servers = m.Credentials, m.AllowedTools, m.Servers
 		}
 		if strings.HasPrefix(f.Path, "scripts/") || strings.HasPrefix(string(f.Data[:min(len(f.Data), 2)]), "#!") {
 			r.Programs = append(r.Programs, path.Clean(f.Path))
@@ -125,7 +126,7 @@ func RightsOf(files []guard.File) Rights {
 			}
 		}
 	}
-	for _, list := range []*[]string{&r.Env, &r.Credentials, &r.Tools, &r.Hosts, &r.Programs} {
+	for _, list := range []*[]string{&r.Env, &r.Credentials, &r.Tools, &r.Hosts, &r.Programs, &r.Servers} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}
@@ -140,7 +141,7 @@ func (r Rights) Wider(given Rights) []string {
 		want, has []string
 	}{
 		{"the variable", r.Env, given.Env}, {"the file", r.Credentials, given.Credentials}, {"the tool", r.Tools, given.Tools},
-		{"the host", r.Hosts, given.Hosts}, {"the script", r.Programs, given.Programs},
+		{"the host", r.Hosts, given.Hosts}, {"the script", r.Programs, given.Programs}, {"the MCP server", r.Servers, given.Servers},
 	} {
 		for _, w := range part.want {
 			if !slices.Contains(part.has, w) {

@@ -36,6 +36,7 @@ type Meta struct {
 	Env                             []hermes.SkillVariable
 	Credentials                     []string // files that it needs
 	AllowedTools                    []string
+	Servers                         []string // MCP servers that it uses, by name
 }
 
 // Parse reads a SKILL.md and checks it: closed frontmatter with a name and a
@@ -112,6 +113,9 @@ func meta(f map[string]any) Meta {
 		RequiresTools: list(own["requires_tools"]), RequiresToolsets: list(own["requires_toolsets"]),
 		FallbackTools: list(own["fallback_for_tools"]), FallbackToolsets: list(own["fallback_for_toolsets"]),
 		AllowedTools: list(f["allowed-tools"]),
+	}
+	if m.Servers = list(f["required_mcp_servers"]); m.Servers == nil {
+		m.Servers = list(own["mcp_servers"])
 	}
 	if m.Tags == nil {
 		m.Tags = list(f["tags"])

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/mcp/known"
 	"hermes/internal/skill"
 	"hermes/internal/skill/guard"
 	"hermes/internal/text"
@@ -38,7 +39,7 @@ func (n noun) install() *cobra.Command {
 			return err
 		}
 		c.printInstall(r)
-		return nil
+		return n.offerServers(ctx, c, skill.RightsOf(p.Files).Servers)
 	})
 	cmd.Flags().BoolVar(&o.Force, "force", false, "install a skill rated caution (never a dangerous one), and overwrite local changes")
 	cmd.Flags().StringVar(&o.Name, "name", "", "install under this name")
@@ -46,6 +47,38 @@ func (n noun) install() *cobra.Command {
 	cmd.Flags().BoolVar(&o.Accept, "accept-rights", false, "accept a new version that uses more tools, hosts, files or variables")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
 	return cmd
+}
+
+// offerServers offers to add the MCP servers that a skill uses and that are not in the settings.
+// A server runs programs or sends data elsewhere, so --yes does not add it.
+func (n noun) offerServers(ctx context.Context, c *call, names []string) error {
+	cfg, err := n.Config()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, there := cfg.MCPServers()[name]; there {
+			continue
+		}
+		s, ok := known.Find(name)
+		if !ok {
+			c.say("It uses the MCP server %s, which is not in the settings: see its documentation, then use `hermes mcp add`.", text.VisibleName(name))
+			continue
+		}
+		if len(s.Keys)+len(s.Inputs) > 0 || !n.Terminal() {
+			c.say("It uses the MCP server %s (%s): add it with `hermes mcp install %s`.", s.Name, s.About, s.Name)
+			continue
+		}
+		if err := n.Confirm(c.In, c.Out, fmt.Sprintf("It uses the MCP server %s (%s, %s). Add it?", s.Name, s.About, s.Home)); err != nil {
+			c.say("Not added; `hermes mcp install %s` does it later.", s.Name)
+			continue
+		}
+		if _, err := cfg.Put(ctx, "mcp_servers."+s.Name, s.Settings); err != nil {
+			return err
+		}
+		c.say("Added %s. Its tools are approved when it is connected first.", s.Name)
+	}
+	return nil
 }
 
 func (c *call) printInstall(r skill.InstallReport) {

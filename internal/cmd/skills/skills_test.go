@@ -36,6 +36,7 @@ type rig struct {
 	dir     string
 	site    string
 	pages   map[string]string
+	in      string // what the user types
 }
 
 func newRig(t *testing.T) *rig {
@@ -85,7 +86,7 @@ func (r *rig) run(line ...string) string {
 	var out bytes.Buffer
 	root.SetOut(&out)
 	root.SetErr(&out)
-	root.SetIn(strings.NewReader(""))
+	root.SetIn(strings.NewReader(r.in))
 	root.SetArgs(line)
 	if err := root.ExecuteContext(r.t.Context()); err != nil {
 		return out.String() + "ERROR " + err.Error()
