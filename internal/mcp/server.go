@@ -182,12 +182,12 @@ func (o *Server) serve(ctx context.Context, c *connection) (idle bool, err error
 		case <-o.again:
 			return false, nil
 		case <-end:
-			if !o.busy() {
+			if o.retire(0) {
 				return false, nil
 			}
 			end = time.After(time.Second)
 		case <-check:
-			if o.unused() >= o.set.Times.Idle {
+			if o.retire(o.set.Times.Idle) {
 				return true, nil
 			}
 		case <-o.refresh:
@@ -212,26 +212,26 @@ func (o *Server) enter(p Phase, reason string, c *connection) {
 	o.phase, o.reason, o.conn = p, reason, c
 	if c != nil {
 		o.used = o.cfg.Now()
+		select {
+		case <-o.wanted: // this is what was wanted
+		default:
+		}
 	}
 	close(o.moved)
 	o.moved = make(chan struct{})
 	signal(o.changes)
 }
 
-func (o *Server) busy() bool {
+// retire gives up the connection if no call has run for some time, and reports whether it did. A
+// call that begins then waits for the next connection.
+func (o *Server) retire(unused time.Duration) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return len(o.calls) > 0
-}
-
-// unused returns for how long no call ran.
-func (o *Server) unused() time.Duration {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.calls) > 0 {
-		return 0
+	if len(o.calls) > 0 || o.cfg.Now().Sub(o.used) < unused {
+		return false
 	}
-	return o.cfg.Now().Sub(o.used)
+	o.phase, o.conn = Connecting, nil
+	return true
 }
 
 // Again ends the connection and makes a new one.
