@@ -470,7 +470,7 @@ func TestAListIsMadeAgainOnRequest(t *testing.T) {
 	if got := tools(); !slices.Equal(got, []string{"mcp__hub__make"}) {
 		t.Fatalf("without now: %q", got)
 	}
-	if done := s.command("/reload-mcp now"); !strings.Contains(done.Text, "tokens are read anew") {
+	if done := s.command("/reload-mcp now"); !strings.Contains(done.Text, "tokens are read again") {
 		t.Errorf("%q", done.Text)
 	}
 	s.say("and again")

@@ -138,7 +138,7 @@ func reloadServers(ctx context.Context, c *Call) (Result, error) {
 		if err := c.Session.Submit(ctx, hermes.RenewTools{}); err != nil {
 			return Result{}, fmt.Errorf("the servers were reloaded, but the list of tools of this session was not made again: %w", err)
 		}
-		fmt.Fprintf(&b, "\nThe next message makes the list of tools of this session again. The cache of the model service no longer fits then: about %s tokens are read anew.", text.Tokens(int64(st.Last.Prompt()+st.Last.Output)))
+		fmt.Fprintf(&b, "\nThe next message makes the list of tools of this session again. The cache of the model service no longer fits then: about %s tokens are read again.", text.Tokens(int64(st.Last.Prompt()+st.Last.Output)))
 	case slices.ContainsFunc(st.Tools, func(t hermes.Spec) bool { return t.Name == hermes.SearchTool }):
 		b.WriteString("\nThis session keeps the list of tools that it began with, so that the cache of the model service holds; what is new is found with tool_search. /reload-mcp now changes the list, and loses that cache.")
 	default:
