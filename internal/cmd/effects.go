@@ -87,6 +87,8 @@ func effects() map[string]effectOf {
 		"demo":   always(runs),
 		"attach": always(attends),
 
+		"mcp serve": always(attends), // its clients speak to sessions
+
 		"checkpoints restore": unless("preview"),
 		"config get":          with("reveal", reveals),
 		"curator purge":       unless("dry-run"),

@@ -256,6 +256,7 @@ var layers = []layer{
 		{path: "internal/tui/input"}, // what the user types into
 	}, {
 		{path: "internal/demo"},
+		{path: "internal/mcpserver"}, // editors and other agents
 		{path: "internal/tui"},
 	}}},
 

@@ -1,0 +1,307 @@
+package mcpserver_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/mcpserver"
+	"hermes/internal/protocol"
+	"hermes/internal/protocol/protocoltest"
+)
+
+var user = hermes.From{Client: "one", Platform: "cli", Name: "terminal 1", Attends: true}
+
+// TestEventsTellWhatHappens in a session of somebody else: its messages, an approval that it asks
+// for, and what became of that.
+func TestEventsTellWhatHappens(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, hermestest.CallTool("approve", "{}"), hermestest.Say("done, hunter2"))
+	r.stored(hermes.Session{ID: "old", Platform: "cli"}, hermes.Message{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "long ago"}}, Time: time.Now().Add(-time.Hour)})
+	info, err := r.world.Client.Open(t.Context(), user, hermes.RunSpec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := protocoltest.Attach(t, r.world.Client, info.ID, user, protocol.After{})
+	if err := r.world.Client.Do(t.Context(), info.ID, user, hermes.Say{Parts: []hermes.Part{{Text: "remove it"}}}); err != nil {
+		t.Fatal(err)
+	}
+	all := r.until("approval_requested", 0)
+	asked := all.Events[len(all.Events)-1].Approval
+	if asked.Subject != "rm -rf build" {
+		t.Errorf("asked %+v", asked)
+	}
+	var open struct {
+		Permissions []struct{ Subject string }
+		Answerable  bool
+	}
+	if r.must("permissions_list_open", nil, &open); len(open.Permissions) != 1 || open.Answerable {
+		t.Errorf("open are %+v", open)
+	}
+	answer := map[string]any{"conversation_id": info.ID, "permission_id": asked.ID, "decision": "once"}
+	if err := r.call("permissions_respond", answer, nil); err == nil || !strings.Contains(err.Error(), "--allow-approvals") {
+		t.Errorf("answered without the right to: %v", err)
+	}
+	if err := r.world.Client.Do(t.Context(), info.ID, user, hermes.Reply{ID: asked.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.AllowOnce}}); err != nil {
+		t.Fatal(err)
+	}
+	more := r.until("approval_resolved", all.Next)
+	for _, e := range more.Events {
+		if e.Type == "approval_resolved" && (e.Resolved.Decision != "once" || e.Resolved.By != "terminal 1") {
+			t.Errorf("resolved %+v", e.Resolved)
+		}
+	}
+	for range f.Events {
+		var e events
+		if r.must("events_poll", nil, &e); strings.Contains(fmt.Sprint(texts(e)), "done, [hidden]") {
+			break
+		}
+	}
+	var e events
+	r.must("events_poll", nil, &e)
+	if got := fmt.Sprint(texts(e)); got != "[user: remove it assistant:  assistant: done, [hidden]]" {
+		t.Errorf("the messages are %s", got)
+	}
+	for i, x := range e.Events {
+		if x.Cursor != int64(i+1) || x.Conversation != info.ID {
+			t.Errorf("event %d is %+v", i, x)
+		}
+	}
+}
+
+// texts are the messages of events.
+func texts(e events) (list []string) {
+	for _, e := range e.Events {
+		if e.Message != nil {
+			list = append(list, e.Message.Role+": "+e.Message.Text)
+		}
+	}
+	return list
+}
+
+// TestASentMessageIsAnswered in a conversation that no process runs: the server opens it, says
+// that the text is untrusted, and closes it when it was idle.
+func TestASentMessageIsAnswered(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *mcpserver.Config) { c.Idle = 50 * time.Millisecond }, hermestest.Say("It is green."))
+	r.stored(hermes.Session{ID: "s1", Platform: "cli", Title: "Build"}, hermes.UserText("hi"), hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "hello"}}})
+	var sent struct {
+		Conversation string `json:"conversation_id"`
+		State, Where string
+		Note         string
+		Cursor       int64
+	}
+	r.must("messages_send", map[string]any{"conversation_id": "Build", "message": "how is the build?"}, &sent)
+	if sent.Conversation != "s1" || sent.State != "started" || sent.Note == "" {
+		t.Errorf("sent %+v", sent)
+	}
+	e := r.until("message", sent.Cursor)
+	if got := fmt.Sprint(texts(e)); got != "[user: how is the build? assistant: It is green.]" {
+		t.Errorf("the events are %s", got)
+	}
+	if m := e.Events[0].Message; !m.Untrusted || m.Provenance != "MCP client tester" {
+		t.Errorf("the message is %+v", m)
+	}
+	for late := time.Now().Add(time.Minute); r.world.Client.Here(t.Context(), "s1"); time.Sleep(time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatal("the session stays open")
+		}
+	}
+}
+
+// TestApprovalsOfSentMessages: without the option nobody attends, so that what is risky is refused
+// at once; with it a client answers, but never what only the user may allow.
+func TestApprovalsOfSentMessages(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		allow    bool
+		decision string
+		want     string
+	}{
+		"without": {false, "", "absent"},
+		"allowed": {true, "once", "once"},
+		"denied":  {true, "deny", "denied"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, func(c *mcpserver.Config) { c.AllowApprovals = tt.allow }, hermestest.CallTool("approve", "{}"), hermestest.Say("done"))
+			r.stored(hermes.Session{ID: "s1", Platform: "cli"}, hermes.UserText("hi"), hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "hello"}}})
+			var sent struct{ Cursor int64 }
+			r.must("messages_send", map[string]any{"conversation_id": "s1", "message": "remove it"}, &sent)
+			if tt.decision != "" {
+				all := r.until("approval_requested", sent.Cursor)
+				args := map[string]any{"conversation_id": "s1", "permission_id": all.Events[len(all.Events)-1].Approval.ID, "decision": "always"}
+				if err := r.call("permissions_respond", args, nil); err == nil {
+					t.Error("a client may allow always")
+				}
+				args["decision"] = tt.decision
+				r.must("permissions_respond", args, new(struct{}))
+				if err := r.call("permissions_respond", args, nil); err == nil {
+					t.Error("an approval can be answered twice")
+				}
+			}
+			for {
+				all := r.until("message", sent.Cursor)
+				if last := all.Events[len(all.Events)-1]; last.Message != nil && last.Message.Text == "done" {
+					break
+				}
+				sent.Cursor = all.Next
+			}
+			var got messages
+			r.must("messages_read", map[string]any{"conversation_id": "s1", "include_tools": true}, &got)
+			if m := got.Messages[len(got.Messages)-2]; m.Text != tt.want {
+				t.Errorf("the call came back with %q, want %q", m.Text, tt.want)
+			}
+		})
+	}
+}
+
+// TestOnlyTheUserAllows what a risk says only the user may allow, and what is not shown whole.
+func TestOnlyTheUserAllows(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *mcpserver.Config) { c.AllowApprovals = true })
+	r.stored(hermes.Session{ID: "s1", Platform: "cli"}, hermes.UserText("hi"))
+	l, err := r.world.Store.Acquire(t.Context(), "s1", hermes.Owner{Name: "another"}, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, a := range map[string]hermes.ApprovalRequest{
+		"1": {Tool: "memory", Subject: "x", Risks: []hermes.Risk{{Key: "k", Reason: "why", NoRemember: true}}},
+		"2": {Tool: "terminal", Subject: "x", Risks: []hermes.Risk{{Key: "k", Reason: "why", Once: true}}},
+		"3": {Tool: "terminal", Subject: strings.Repeat("x", 10_001)},
+		"4": {Tool: "write_file", Subject: "x", Detail: strings.Repeat("x", 10_001)},
+	} {
+		if err := r.world.Store.SaveQuestion(t.Context(), l, hermes.StoredQuestion{Session: "s1", Asked: hermes.Asked{ID: id, At: time.Now(), Approval: &a}}); err != nil {
+			t.Fatal(err)
+		}
+		err := r.call("permissions_respond", map[string]any{"conversation_id": "s1", "permission_id": id, "decision": "once"}, nil)
+		if err == nil || !strings.Contains(err.Error(), "hermes attach") {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	if err := r.world.Store.Release(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	var open struct{ Permissions []any }
+	if r.must("permissions_list_open", nil, &open); len(open.Permissions) != 0 {
+		t.Errorf("what an ended process asked is open: %+v", open)
+	}
+}
+
+// TestQuestionsDoNotHang: a client cannot answer a question, so that the agent goes on without.
+func TestQuestionsDoNotHang(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *mcpserver.Config) { c.AllowApprovals = true }, hermestest.CallTool("ask", "{}"), hermestest.Say("blue, then"))
+	r.stored(hermes.Session{ID: "s1", Platform: "cli"}, hermes.UserText("hi"), hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "hello"}}})
+	var sent struct{ Cursor int64 }
+	r.must("messages_send", map[string]any{"conversation_id": "s1", "message": "paint it"}, &sent)
+	for {
+		all := r.until("message", sent.Cursor)
+		if last := all.Events[len(all.Events)-1]; last.Message.Text == "blue, then" {
+			return
+		}
+		sent.Cursor = all.Next
+	}
+}
+
+// TestWhatIsNotSent says why, and what to do.
+func TestWhatIsNotSent(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	r.stored(hermes.Session{ID: "s1", Platform: "cli"}, hermes.UserText("hi"))
+	r.stored(hermes.Session{ID: "t1", Platform: "telegram"}, hermes.UserText("hi"))
+	r.stored(hermes.Session{ID: "c1", Platform: hermes.PlatformChild, Parent: "s1"}, hermes.UserText("hi"))
+	wide, err := r.world.Client.Open(t.Context(), user, hermes.RunSpec{Rights: hermes.Rights{Mode: hermes.ModeYolo}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, args := range map[string]map[string]any{
+		"sent by the gateway":             {"target": "telegram:1", "message": "x"},
+		"held on telegram":                {"conversation_id": "t1", "message": "x"},
+		"belongs to a sub-agent":          {"conversation_id": "c1", "message": "x"},
+		"conversation_id is missing":      {"message": "x"},
+		"the message is empty":            {"conversation_id": "s1", "message": " "},
+		"at most 64":                      {"conversation_id": "s1", "message": strings.Repeat("x", 64<<10+1)},
+		"is in the mode yolo":             {"conversation_id": wide.ID, "message": "x"},
+		`there is no conversation "nope"`: {"conversation_id": "nope", "message": "x"},
+	} {
+		if err := r.call("messages_send", args, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	var c struct {
+		Channels []string
+		Note     string
+	}
+	if r.must("channels_list", nil, &c); len(c.Channels) != 0 || !strings.Contains(c.Note, "no gateway") {
+		t.Errorf("the channels are %+v", c)
+	}
+}
+
+// TestSessionsEndWithTheServer, also when their turn runs.
+func TestSessionsEndWithTheServer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *mcpserver.Config) { c.AllowApprovals = true }, hermestest.CallTool("approve", "{}"))
+	r.stored(hermes.Session{ID: "s1", Platform: "cli"}, hermes.UserText("hi"), hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "hello"}}})
+	var sent struct{ Cursor int64 }
+	r.must("messages_send", map[string]any{"conversation_id": "s1", "message": "remove it"}, &sent)
+	r.until("approval_requested", sent.Cursor)
+	if err := r.server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for late := time.Now().Add(time.Minute); r.world.Client.Here(t.Context(), "s1"); time.Sleep(time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatal("the session stays open")
+		}
+	}
+	if err := r.call("messages_send", map[string]any{"conversation_id": "s1", "message": "again"}, nil); err == nil || errors.Is(err, hermes.ErrClosed) {
+		t.Errorf("sent after the end: %v", err)
+	}
+}
+
+// TestTheQueueIsBounded: what does not fit is counted, and a cursor of an earlier server is known as
+// such.
+func TestTheQueueIsBounded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	var e events
+	r.must("events_poll", nil, &e)
+	r.stored(hermes.Session{ID: "s1", Platform: "cli"}, hermes.UserText("first"))
+	if r.must("events_poll", map[string]any{"after_cursor": e.Next}, &e); len(e.Events) != 1 || e.Lost != 0 {
+		t.Fatalf("the first: %+v", e)
+	}
+	var many []hermes.Message
+	for i := range 600 {
+		many = append(many, hermes.UserText(fmt.Sprint(i)))
+	}
+	r.append("s1", many...)
+	var some events
+	if r.must("events_poll", map[string]any{"after_cursor": e.Next, "limit": 200}, &some); len(some.Events) != 200 || !some.More || some.Lost != 0 || some.Events[0].Message.Text != "0" {
+		t.Errorf("the next: %d events, lost %d", len(some.Events), some.Lost)
+	}
+	r.append("s1", many...)
+	if r.must("events_poll", map[string]any{"after_cursor": e.Next, "limit": 200}, &some); some.Lost != 200 || len(some.Events) != 200 || some.Events[0].Message.Text != "200" {
+		t.Errorf("after too many: %d events, lost %d", len(some.Events), some.Lost)
+	}
+	if r.must("events_poll", map[string]any{"after_cursor": 1_000_000}, &some); !some.Restarted || len(some.Events) == 0 {
+		t.Errorf("after another server: %+v", some)
+	}
+	r.append("s1", append(many, many...)...)
+	if r.must("events_poll", map[string]any{"after_cursor": 1201}, &some); some.Lost == 0 {
+		t.Errorf("more at once than there is room: lost %d", some.Lost)
+	}
+}
+
+// TestAWaitEnds at its time without events.
+func TestAWaitEnds(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	var e events
+	if r.must("events_wait", map[string]any{"timeout_ms": 20}, &e); len(e.Events) != 0 || e.Next != 0 {
+		t.Errorf("waited for %+v", e)
+	}
+}
