@@ -136,6 +136,7 @@ func New(cfg Config) *Server {
 		Instructions: instructions, Logger: cfg.Log, Capabilities: &mcp.ServerCapabilities{
 			Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, // neither ever changes
 		},
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	})
 	s.addConversations()
 	s.addEvents()
