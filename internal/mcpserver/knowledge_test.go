@@ -104,6 +104,13 @@ func TestResources(t *testing.T) {
 	if err != nil || len(templates.ResourceTemplates) != 3 {
 		t.Errorf("%+v, %v", templates, err)
 	}
+	for argument, want := range map[string]string{"conversation_id=s": "s1", "conversation_id=x": "", "file=u": "user", "file=": "memory,user", "name=no-such-skill": "", "other=": ""} {
+		name, value, _ := strings.Cut(argument, "=")
+		res, err := r.client.Complete(t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/resource", URI: "hermes://x/{x}"}, Argument: mcp.CompleteParamsArgument{Name: name, Value: value}})
+		if err != nil || strings.Join(res.Completion.Values, ",") != want {
+			t.Errorf("%s is completed as %+v, %v", argument, res, err)
+		}
+	}
 	for at, want := range map[string]string{
 		"hermes://conversations":          `"title": "Fix it"`,
 		"hermes://conversations/s1":       `"text": "my password is [hidden]"`,

@@ -92,3 +92,46 @@ func (s *Server) content(ctx context.Context, at string) (any, error) {
 	}
 	return nil, errNoResource
 }
+
+// maxCompletions is how many completions a client gets at once, as the protocol limits them.
+const maxCompletions = 100
+
+// complete completes the arguments of resource templates.
+func (s *Server) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+	out := &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}
+	if r.Params.Ref == nil || r.Params.Ref.Type != "ref/resource" {
+		return out, nil
+	}
+	var all []string
+	switch r.Params.Argument.Name {
+	case "file":
+		all = memoryFiles()
+	case "name":
+		list, err := s.listSkills(ctx, caller{}, skillsArgs{Limit: maxResults})
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range list.Skills {
+			all = append(all, k.Name)
+		}
+	case "conversation_id":
+		list, err := s.conversations(ctx, caller{}, conversationsArgs{Limit: maxResults})
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range list.Conversations {
+			all = append(all, c.ID)
+		}
+	}
+	for _, v := range all {
+		switch {
+		case !strings.HasPrefix(v, r.Params.Argument.Value):
+		case len(out.Completion.Values) == maxCompletions:
+			out.Completion.HasMore = true
+			return out, nil
+		default:
+			out.Completion.Values = append(out.Completion.Values, v)
+		}
+	}
+	return out, nil
+}

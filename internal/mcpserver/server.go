@@ -133,7 +133,7 @@ func New(cfg Config) *Server {
 	s := &Server{cfg: cfg, ctx: ctx, cancel: cancel, waits: make(chan struct{}, maxWaits), open: map[string]*held{}}
 	s.feed = newFeed(s)
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "hermes", Title: "Hermes", Version: cfg.Version}, &mcp.ServerOptions{
-		Instructions: instructions, Logger: cfg.Log, Capabilities: &mcp.ServerCapabilities{
+		Instructions: instructions, Logger: cfg.Log, CompletionHandler: s.complete, Capabilities: &mcp.ServerCapabilities{
 			Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, // neither ever changes
 		},
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },

@@ -1,0 +1,25 @@
+// The official TypeScript SDK as a client of `hermes mcp serve`: client.mjs MODULES URL|COMMAND...
+import path from 'node:path'
+const [, , modules, ...target] = process.argv
+const sdk = name => import(path.join(modules, '@modelcontextprotocol/sdk/dist/esm', name))
+const {Client} = await sdk('client/index.js')
+const {StdioClientTransport} = await sdk('client/stdio.js')
+const {StreamableHTTPClientTransport} = await sdk('client/streamableHttp.js')
+
+const transport = target[0].startsWith('http')
+  ? new StreamableHTTPClientTransport(new URL(target[0]), {requestInit: {headers: {Authorization: 'Bearer ' + process.env.TOKEN}}})
+  : new StdioClientTransport({command: target[0], args: target.slice(1), env: process.env})
+const c = new Client({name: 'typescript', version: '1'})
+await c.connect(transport)
+console.log('version', transport.protocolVersion ?? c.getNegotiatedProtocolVersion?.() ?? '')
+console.log('tools', (await c.listTools()).tools.length)
+const call = (name, args) => c.callTool({name, arguments: args})
+console.log('conversation', (await call('conversations_list', {source: 'cli'})).structuredContent.conversations[0].title)
+console.log('message', (await call('messages_read', {conversation_id: 'Garden'})).structuredContent.messages[0].text)
+console.log('events', (await call('events_wait', {timeout_ms: 10})).structuredContent.events.length)
+const wrong = await call('messages_read', {conversation_id: 'nope'})
+console.log('error', wrong.isError, wrong.content[0].text)
+console.log('resources', (await c.listResources()).resources.length, (await c.listResourceTemplates()).resourceTemplates.length)
+const page = await c.readResource({uri: 'hermes://conversations/Garden'})
+console.log('resource', page.contents[0].text.includes('plant tulips'))
+await c.close()
