@@ -141,20 +141,18 @@ func sizeOf(e event) (n int) {
 	return n
 }
 
-// scan adds what was stored since the last scan.
+// scan adds what was stored since the last scan. After an error, what was found before it is kept.
 func (f *feed) scan(ctx context.Context) error {
 	var found []event
-	if err := f.messages(ctx, &found); err != nil {
-		return err
-	}
-	if err := f.approvals(ctx, &found); err != nil {
-		return err
+	err := f.messages(ctx, &found)
+	if err == nil {
+		err = f.approvals(ctx, &found)
 	}
 	slices.SortStableFunc(found, func(a, b event) int { return a.Time.Compare(b.Time) })
 	for _, e := range found {
 		f.add(e)
 	}
-	return nil
+	return err
 }
 
 // messages finds new messages of the user and of the agent.

@@ -68,8 +68,10 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Serve serves clients at the listener until ctx ends. It closes the listener.
+// Serve serves clients at the listener until ctx ends, which ends all that the server does. It
+// closes the listener.
 func (s *Server) Serve(ctx context.Context, l net.Listener, h HTTP) error {
+	defer context.AfterFunc(ctx, s.cancel)() // also of calls that wait
 	server := &http.Server{
 		Handler: s.Handler(h, l.Addr()), ReadHeaderTimeout: headTime, ReadTimeout: bodyTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 	}
@@ -89,7 +91,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, h HTTP) error {
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 	defer cancel()
 	if server.Shutdown(end) != nil {
-		_ = server.Close() // who waits for events is cut off
+		_ = server.Close() // who is slow is cut off
 	}
 	<-done
 	return nil

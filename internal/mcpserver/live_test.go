@@ -1,11 +1,17 @@
 package mcpserver_test
 
 import (
+	"bufio"
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"hermes"
 	"hermes/hermestest"
@@ -96,7 +102,7 @@ func TestASentMessageIsAnswered(t *testing.T) {
 		Cursor       int64
 	}
 	r.must("messages_send", map[string]any{"conversation_id": "Build", "message": "how is the build?"}, &sent)
-	if sent.Conversation != "s1" || sent.State != "started" || sent.Note == "" {
+	if sent.Where != "this server" || sent.Conversation != "s1" || sent.State != "started" || sent.Note == "" {
 		t.Errorf("sent %+v", sent)
 	}
 	e := r.until("message", sent.Cursor)
@@ -303,5 +309,75 @@ func TestAWaitEnds(t *testing.T) {
 	var e events
 	if r.must("events_wait", map[string]any{"timeout_ms": 20}, &e); len(e.Events) != 0 || e.Next != 0 {
 		t.Errorf("waited for %+v", e)
+	}
+}
+
+// TestAWaitHoldsNothingUp: others are answered meanwhile, and it ends when its client cancels it or
+// goes away, also over HTTP.
+func TestAWaitHoldsNothingUp(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	addr := r.endpoint(mcpserver.HTTP{})
+	over, err := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, nil).Connect(t.Context(),
+		&mcp.StreamableClientTransport{Endpoint: "http://" + addr + "/mcp", HTTPClient: &http.Client{Transport: withToken{}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer over.Close()
+	for range 2 * 32 { // twice as many as may wait at once
+		for _, c := range []*mcp.ClientSession{r.client, over} {
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() { // ends with ctx
+				_, err := c.CallTool(ctx, &mcp.CallToolParams{Name: "events_wait", Arguments: map[string]any{"timeout_ms": 55_000}})
+				done <- err
+			}()
+			r.must("channels_list", nil, new(struct{}))
+			cancel()
+			if err := <-done; err == nil {
+				t.Fatal("a wait that was cancelled returned")
+			}
+		}
+	}
+	for late := time.Now().Add(time.Minute); ; { // all places are free again
+		err := r.call("events_wait", map[string]any{"timeout_ms": 1}, new(events))
+		if err == nil {
+			break
+		}
+		if time.Now().After(late) {
+			t.Fatal(err)
+		}
+	}
+	for name, ends := range map[string]func(in io.Closer, cancel func()){
+		"it goes away":    func(in io.Closer, _ func()) { in.Close() },
+		"the server ends": func(_ io.Closer, cancel func()) { cancel() },
+	} {
+		r := newRig(t, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		in, client := io.Pipe()
+		answers, out := io.Pipe()
+		done := make(chan error, 1)
+		go func() { done <- r.server.Run(ctx, in, out) }() // ends with the pipe
+		read := bufio.NewScanner(answers)
+		for _, line := range []string{
+			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`,
+			`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"events_wait","arguments":{"timeout_ms":55000}}}`,
+			`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"channels_list","arguments":{}}}`,
+		} {
+			if _, err := io.WriteString(client, line+"\n"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for read.Scan() && !strings.Contains(read.Text(), `"id":3`) {
+		}
+		go func() { _, _ = io.Copy(io.Discard, answers) }() // ends with the server
+		ends(client, cancel)
+		select {
+		case <-done:
+		case <-time.After(30 * time.Second):
+			t.Errorf("a wait holds the end up when %s", name)
+		}
 	}
 }

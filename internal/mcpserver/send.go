@@ -94,7 +94,7 @@ func (s *Server) send(ctx context.Context, c caller, in sendArgs) (sendResult, e
 	if err != nil {
 		return none, err
 	}
-	if out.Where = s.conversation(state.Session).Where; out.Where == "" {
+	if out.Where = s.conversation(info).Where; s.mine(info.ID) {
 		out.Where = "this server"
 	}
 	if state.Mode != hermes.ModeAsk && state.Mode != hermes.ModePlan && state.Mode != "" {

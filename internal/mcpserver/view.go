@@ -41,7 +41,9 @@ func (s *Server) conversation(i protocol.SessionInfo) conversation {
 		Messages: i.Messages, Archived: i.Archived, Untrusted: i.Tainted, Asking: i.Asking, State: "closed",
 	}
 	if r := i.Running; r != nil {
-		c.State, c.Where = "open", s.cfg.Where(r.Owner, i.Platform)
+		if c.State, c.Where = "open", s.cfg.Where(r.Owner, i.Platform); r.Here {
+			c.Where = "this server"
+		}
 		if r.State != "" {
 			c.State = string(r.State)
 		}
