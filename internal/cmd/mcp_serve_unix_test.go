@@ -274,7 +274,9 @@ print(u.urlopen(q, timeout=60).read().decode())`
 func TestMCPClientsGetNoSecrets(t *testing.T) {
 	t.Parallel()
 	const secret = "sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"
-	p := newUser(t, serve(t, func(*chatserver.Request) (chatserver.Answer, error) { return chatserver.Answer{Text: "I keep " + secret}, nil })...)
+	p := newUser(t, serve(t, func(*chatserver.Request) (chatserver.Answer, error) {
+		return chatserver.Answer{Text: "I keep " + secret}, nil
+	})...)
 	if out, errs, status := p.run("-z", "my key is "+secret, "-m", "played"); status != 0 {
 		t.Fatal(out, errs)
 	}
