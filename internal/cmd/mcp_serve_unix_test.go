@@ -263,6 +263,7 @@ print(u.urlopen(q, timeout=60).read().decode())`
 		{[]string{"--http", "127.0.0.1:0", "--token-env", "TOKEN"}, "at least 20 random ones"},
 		{[]string{"--http", "127.0.0.1:0", "--allow-origin", "app.example"}, "invalid origin"},
 		{[]string{"--new-token"}, "are for --http"},
+		{[]string{"--http", "127.0.0.1:0", "--allow-approvals"}, "could answer for itself"},
 	} {
 		if _, errs, status := p.run(append([]string{"mcp", "serve"}, tt.args...)...); status == 0 || !strings.Contains(errs, tt.want) {
 			t.Errorf("%v: %d %s, want %q", tt.args, status, errs, tt.want)

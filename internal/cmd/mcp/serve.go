@@ -29,7 +29,7 @@ func newServe(f *factory.Factory) *cobra.Command {
 	cmd.Long = "Serve one MCP client on standard input and output, or several over HTTP. Clients read conversations, memory and\n" +
 		"skills, follow events, and send messages. They have no more rights than asking."
 	flags := cmd.Flags()
-	flags.BoolVar(&o.approve, "allow-approvals", false, "let clients allow or deny risky calls")
+	flags.BoolVar(&o.approve, "allow-approvals", false, "let the client allow or deny risky calls (not over HTTP)")
 	flags.StringVar(&o.http.Addr, "http", "", "serve over HTTP at this `address`, such as 127.0.0.1:8123")
 	flags.StringVar(&o.tokenEnv, "token-env", "", "take the token from this environment `variable` (default: a random one, in the home)")
 	flags.BoolVar(&o.newToken, "new-token", false, "make a new token, which revokes the old one")
@@ -60,6 +60,9 @@ func (o *serveOptions) run(ctx context.Context, c *factory.Call) error {
 }
 
 func (o *serveOptions) overHTTP(ctx context.Context, c *factory.Call) error {
+	if o.approve {
+		return usage.Errorf("--allow-approvals is for a client that starts the server: over HTTP, a command of the agent that finds the token could answer for itself. Leave out --http")
+	}
 	for _, origin := range o.http.Origins {
 		if err := mcpserver.CheckOrigin(origin); err != nil {
 			return usage.Errorf("--allow-origin: %w", err)
@@ -73,7 +76,7 @@ func (o *serveOptions) overHTTP(ctx context.Context, c *factory.Call) error {
 	if err != nil {
 		return err
 	}
-	s, err := o.App().MCPServer(ctx, o.approve)
+	s, err := o.App().MCPServer(ctx, false)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
