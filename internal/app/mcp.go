@@ -326,16 +326,6 @@ func (a *App) KnownMCP() []mcp.State {
 	return nil
 }
 
-// MCPServer returns a server of the settings without starting it.
-func (a *App) MCPServer(name string) (*mcp.Server, error) {
-	if s := a.mcp(); s != nil {
-		if o, ok := s.Server(name); ok {
-			return o, nil
-		}
-	}
-	return nil, fmt.Errorf("there is no MCP server %q in the settings, or it is switched off; `hermes mcp list` shows all", name)
-}
-
 // ForgetMCP removes what is kept of a server that is removed from the settings.
 func (a *App) ForgetMCP(name string) error {
 	cfg, err := a.config()

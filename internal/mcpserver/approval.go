@@ -49,7 +49,7 @@ func (s *Server) approval(q hermes.StoredQuestion, limit int) approval {
 
 // userOnly reports whether no program may allow a call for the user.
 func userOnly(r *hermes.ApprovalRequest) bool {
-	return slices.ContainsFunc(r.Risks, func(k hermes.Risk) bool { return k.NoRemember || k.Once })
+	return slices.ContainsFunc(r.Risks, func(k hermes.Risk) bool { return k.NoRemember || k.Once || k.EveryMode })
 }
 
 // openApprovals returns the approvals that sessions wait for, oldest first. What a process that
