@@ -50,6 +50,8 @@ type LocalConfig struct {
 	Keys        []string
 	// Shell is the program that runs commands; if empty, one is searched for.
 	Shell string
+	// ShellArgs are the arguments of Shell before the -c and the line.
+	ShellArgs []string
 	// Temp is the folder for temporary files; empty means that of the system.
 	Temp string
 	// Guard ends the commands if this process is killed; nil means none.
@@ -89,7 +91,7 @@ func NewLocal(c LocalConfig) (*Local, error) {
 		config: c,
 		dir:    dir,
 		env:    Variables(c),
-		shell:  sync.OnceValues(func() (shell, error) { return findShell(c.Shell) }),
+		shell:  sync.OnceValues(func() (shell, error) { return findShell(c.Shell, c.ShellArgs...) }),
 		system: sync.OnceValue(system.Name),
 	}
 	l.life, l.end = context.WithCancelCause(context.Background())

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"hermes/internal/shellstate"
@@ -29,17 +30,18 @@ var keepPowerShell string
 // shell is the program that runs command lines.
 type shell struct {
 	path  string
-	power bool // a PowerShell instead of a POSIX shell
+	power bool     // a PowerShell instead of a POSIX shell
+	first []string // arguments before the -c
 }
 
 // findShell returns the given program, or bash, or the default of the system.
-func findShell(given string) (shell, error) {
+func findShell(given string, first ...string) (shell, error) {
 	if given != "" {
 		path, err := exec.LookPath(given)
 		if err != nil {
 			return shell{}, fmt.Errorf("cannot run the configured shell %s: %w", given, err)
 		}
-		return shell{path: path, power: isPowerShell(path)}, nil
+		return shell{path: path, power: isPowerShell(path), first: first}, nil
 	}
 	if runtime.GOOS == "windows" {
 		return findWindowsShell()
@@ -114,7 +116,7 @@ func args(sh shell, line, state string) []string {
 		script := "$__hermesFile = " + shellstate.Quote(state) + "\n" + strings.Replace(keepPowerShell, "LINE", line, 1)
 		return []string{"-NoProfile", "-NonInteractive", "-Command", script}
 	case state == "":
-		return []string{"-c", line}
+		return append(slices.Clip(sh.first), "-c", line)
 	}
-	return []string{"-c", keepScript, filepath.Base(sh.path), line, state}
+	return append(slices.Clip(sh.first), "-c", keepScript, filepath.Base(sh.path), line, state)
 }
