@@ -33,6 +33,9 @@ type Call struct {
 	// Approved is what the user agreed to, or nil if the user was not asked. A tool that would
 	// do anything else by now must refuse.
 	Approved *Subject
+	// Asks says in the words of a hook why the user has to be asked before the call runs, in every mode but
+	// yolo, each time; "" is no such reason. Only hooks set it.
+	Asks string
 	// Omits reports whether a rule forbids to read a file, of whose absolute path all links
 	// are followed. A tool that finds files by itself shows nothing of such a file. Nil omits none.
 	// Only the tool chain sets it, for tools with Spec.CanOmit.

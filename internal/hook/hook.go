@@ -52,6 +52,15 @@ func (h *Hooks) all() []hermes.Hook {
 	return h.list
 }
 
+// With returns the dispatcher of these hooks and of one more, which is called last. h stays as it
+// is.
+func (h *Hooks) With(last hermes.Hook) *Hooks {
+	if h == nil {
+		return New(nil, last)
+	}
+	return &Hooks{list: append(slices.Clip(h.list), last), log: h.log}
+}
+
 // SessionStart calls the hooks of that name. The first error, or the end of ctx, refuses
 // the session: then SessionEnd of the hooks before follows.
 func (h *Hooks) SessionStart(ctx context.Context, s hermes.SessionRef) error {

@@ -12,8 +12,8 @@ import (
 
 // BeforeTool calls the hooks of that name. canonical returns arguments in the one form
 // that is judged and run, or why they cannot be: each hook gets what the one before
-// wrote, in this form. The result is the call with these arguments, or an answer that
-// ends it.
+// wrote, in this form. The result is the call with these arguments and with why the user has to be
+// asked, or an answer that ends it.
 func (h *Hooks) BeforeTool(ctx context.Context, c *hermes.Call, canonical func(json.RawMessage) (json.RawMessage, error)) (*hermes.Call, *hermes.Result) {
 	for _, k := range h.all() {
 		if k.BeforeTool == nil {
@@ -34,7 +34,15 @@ func (h *Hooks) BeforeTool(ctx context.Context, c *hermes.Call, canonical func(j
 		if did.answer != nil {
 			return c, did.answer
 		}
-		if broken != nil || string(theirs.Arguments) == string(c.Arguments) {
+		if broken != nil {
+			continue
+		}
+		if theirs.Asks != c.Asks {
+			asks := *c
+			asks.Asks = theirs.Asks
+			c = &asks
+		}
+		if string(theirs.Arguments) == string(c.Arguments) {
 			continue
 		}
 		arguments, err := canonical(theirs.Arguments)

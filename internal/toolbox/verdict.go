@@ -56,7 +56,7 @@ func (b *Toolbox) decide(ctx context.Context, c *call) Verdict {
 	ruled := policies.Concern(seen)
 	kept, keeps := b.taint(c)
 	sent := b.sends(c)
-	if ruled || keeps || len(sent) > 0 || len(found)+len(b.approvals.deny.Entries) > 0 {
+	if ruled || keeps || c.Asks != "" || len(sent) > 0 || len(found)+len(b.approvals.deny.Entries) > 0 {
 		c.subject = subject(ctx, c)
 		seen.Texts = texts(c)
 		seen.Unclear = slices.ContainsFunc(found, func(r hermes.Risk) bool { return r.Unclear })
@@ -86,6 +86,9 @@ func (b *Toolbox) decide(ctx context.Context, c *call) Verdict {
 	found = append(slices.Clip(tainted(c, found)), sent...)
 	for _, f := range asks {
 		found = append(slices.Clip(found), asked(c, f))
+	}
+	if c.Asks != "" {
+		found = append(slices.Clip(found), hooked(c))
 	}
 	v := Verdict{Outcome: Runs, Risks: found, Open: b.approvals.open(c, found)}
 	v.Open, v.By = b.byRules(ctx, c, seen, policies, v.Open)
@@ -136,6 +139,12 @@ func asked(c *call, f permission.Finding) hermes.Risk {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q", c.subject.Text, c.subject.Dir))
 	return hermes.Risk{Key: "rule:" + f.ID() + ":" + hex.EncodeToString(sum[:8]), EveryMode: true, Bound: true,
 		Reason: because("the rule "+rule+" asks", f.Reason)}
+}
+
+// hooked is the risk of a call about which a hook wants the user to decide. No grant, rule or model
+// answers it.
+func hooked(c *call) hermes.Risk {
+	return hermes.Risk{Key: "hook", Once: true, NoRemember: true, Reason: "a hook asks: " + c.Asks}
 }
 
 // byRules returns the risks of a call that no rule allows, and the rules that allow the others. A rule

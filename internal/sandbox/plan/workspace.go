@@ -11,8 +11,11 @@ import (
 	"hermes/internal/sandbox/gitguard"
 )
 
-// writes reports whether programs of the profile change the workspace.
-func (p *planner) writes() bool { return p.Profile == Command || p.Profile == GitConfig }
+// writes reports whether programs of the profile change the workspace, or a hook declared that it does:
+// then what git and tools obey is protected as from commands.
+func (p *planner) writes() bool {
+	return p.Profile == Command || p.Profile == GitConfig || p.Profile == Hook && slices.Contains(p.Grants.Write, p.Workspace)
+}
 
 // reads reports whether they read it.
 func (p *planner) reads() bool { return p.Profile != Plugin && p.Profile != Browser }
