@@ -22,6 +22,7 @@ import (
 	"hermes/internal/environment/places"
 	"hermes/internal/environment/remote"
 	"hermes/internal/home"
+	"hermes/internal/hook/script"
 	"hermes/internal/isolation"
 	"hermes/internal/lease"
 	"hermes/internal/lineage"
@@ -154,8 +155,9 @@ type process struct {
 	mcp     func() *mcp.Servers // nil if there are none
 	// confinement is the walls around commands, nil if there are none.
 	confinement func() (*confine.Program, error)
-	guard       proc.Guard    // of the commands
-	places      places.Places // of the sessions that do not work on this machine
+	guard       proc.Guard      // of the commands
+	places      places.Places   // of the sessions that do not work on this machine
+	scripts     func() *scripts // the hooks that the user configured
 	mark        func() *lineage.Mark
 	leaseOwner  func() hermes.Owner // names this process as the owner of leases
 	projects    func() (*projects, error)
@@ -184,6 +186,7 @@ func New(o Options) *App {
 	a.tooling = sync.OnceValue(a.makeTooling)
 	a.mcp = sync.OnceValue(a.makeMCP)
 	a.confinement = sync.OnceValues(a.makeConfinement)
+	a.scripts = sync.OnceValue(a.makeScripts)
 	a.memoryFile = sync.OnceValues(a.makeMemoryFile)
 	a.externalMemory = sync.OnceValue(a.makeExternalMemory)
 	a.skills = sync.OnceValues(a.makeSkills)
@@ -221,6 +224,10 @@ func (a *App) loadConfig() (*config.Config, error) {
 	return config.Load(h, config.Options{
 		IgnoreUser: a.opts.IgnoreUserConfig, Now: a.opts.Now, Toolset: func(cfg *config.Config, name string) (bool, []string) {
 			return a.newCatalogue(cfg, a.tooling().sets).Known(name)
+		},
+		Hooks: func(cfg *config.Config) []config.HookFault {
+			_, _, problems := script.Parse(cfg.Hooks(), cfg.Home().Config())
+			return hookFaults(problems)
 		},
 		KeyOf: keyOf, LookupEnv: func(name string) (string, bool) { // an empty variable is not set
 			v := a.opts.Getenv(name)

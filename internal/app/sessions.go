@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -47,6 +48,7 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.scripts() // closed after the sessions
 	leaseOwner, listening := a.leaseOwner(), a.listening()
 	tools := a.tooling() // all three are closed after the sessions
 	a.mu.Lock()
@@ -100,10 +102,10 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runt
 		return nil, err
 	}
 	meter.Bound(run.Session, run.Budget.Money)
-	tools := a.tooling()
 	if servers := a.mcp(); servers != nil {
 		servers.Start()
 	}
+	tools, scripted := a.scripted(cfg, run)
 	tb, err := a.newToolbox(ctx, cfg, tools, run)
 	if err != nil {
 		return nil, err
@@ -122,11 +124,14 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runt
 				meter.Bound(run.Session, 0)
 			}
 			follower.done()
-			return end()
+			return errors.Join(scripted.Close(), end())
 		},
 	}
 	if p := a.externalMemoryOf(run); p != nil {
 		r.Memory = p
+	}
+	if scripted != nil {
+		r.Jobs = append(r.Jobs, jobs.Notices(scripted.Notices))
 	}
 	return r, nil
 }

@@ -11,6 +11,7 @@ import (
 	"hermes/internal/cmd/demo"
 	"hermes/internal/cmd/doctor"
 	"hermes/internal/cmd/fallback"
+	"hermes/internal/cmd/hooks"
 	"hermes/internal/cmd/insights"
 	"hermes/internal/cmd/journey"
 	"hermes/internal/cmd/learning"
@@ -53,6 +54,7 @@ func commands(g *chat.Options) []*cobra.Command {
 		audit.NewCmd(f),
 		trust.NewCmd(f),
 		mcp.NewCmd(f),
+		hooks.NewCmd(f),
 		profile.NewCmd(f, nil),
 		tools.NewCmd(f, nil),
 		doctor.NewCmd(f, nil),

@@ -109,6 +109,7 @@ func newRoot(p Process, fac *factory.Factory) *cobra.Command {
 	f.BoolVar(&g.Global.IgnoreUserConfig, "ignore-user-config", false, "use the built-in defaults instead of config.yaml")
 	f.BoolVar(&g.Run.Prompt.IgnoreRules, "ignore-rules", false, "skip SOUL.md, memory and project files such as AGENTS.md")
 	f.BoolVar(&g.Yolo, "yolo", false, "run dangerous commands without asking")
+	f.BoolVar(&g.AcceptHooks, "accept-hooks", false, "agree to the hooks in config.yaml as they are now")
 	root.AddCommand(commands(g)...)
 	completion(root)
 	root.PersistentPostRun = func(c *cobra.Command, _ []string) { warnBroken(c, fac) }

@@ -94,6 +94,8 @@ func (w *wall) run(c *cobra.Command) error {
 		return w.refuse(what+" --mode "+string(w.options.Run.Rights.Mode), "it runs calls without asking")
 	case len(w.options.Limits.Allow) > 0:
 		return w.refuse(what+" --allow-tools", "it runs calls without asking")
+	case w.options.AcceptHooks:
+		return w.refuse(what+" --accept-hooks", "it agrees to hooks in place of the user")
 	case o.IgnoreUserConfig:
 		return w.refuse(what+" --ignore-user-config", "it ignores the limits in config.yaml")
 	}

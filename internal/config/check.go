@@ -111,6 +111,7 @@ func (c *Config) check() []Problem {
 	c.checkPersonality(add)
 	c.checkSideTasks(d.at([]string{"auxiliary"}), add)
 	c.checkPassthrough(add)
+	c.checkHooks(add)
 	for _, l := range c.layers {
 		repeated(l.root, nil, l, add)
 		oldNames(l, add)
@@ -173,6 +174,34 @@ func (c *Config) checkPassthrough(add func(Problem)) {
 				}
 			}
 		}
+	}
+}
+
+// HookFault is what is wrong with a hook.
+type HookFault struct {
+	Key          string // dotted, such as hooks.PreToolUse.0.timeout
+	Text, Served string
+	// Planned says that it is right and has no effect yet.
+	Planned bool
+}
+
+// checkHooks reports hooks that do not run as they are written.
+func (c *Config) checkHooks(add func(Problem)) {
+	if c.options.Hooks == nil {
+		return
+	}
+	at := c.EntriesBelow("hooks")
+	for _, f := range c.options.Hooks(c) {
+		p := Problem{Severity: Warning, Key: f.Key, Text: f.Text, Served: f.Served, Planned: f.Planned}
+		if f.Planned {
+			p.Severity = Note
+		}
+		for _, e := range at {
+			if f.Key == e.Key || strings.HasPrefix(f.Key, e.Key+".") {
+				p.File, p.Line = e.File, e.Line
+			}
+		}
+		add(p)
 	}
 }
 

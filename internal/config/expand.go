@@ -12,9 +12,9 @@ import (
 
 // expand replaces ${NAME} and ${env:NAME} in a text by the variable's current
 // value. An unknown variable stays as written and is reported; other prefixes
-// (file:, vault:) and a bare $NAME are not touched.
+// (file:, vault:), a bare $NAME and the command of a hook, which a shell reads, are not touched.
 func (d *decoder) expand(p layeredNode, n *yaml.Node, path []string) string {
-	if !strings.Contains(n.Value, "${") || p.layer.source == FromFlag {
+	if !strings.Contains(n.Value, "${") || p.layer.source == FromFlag || len(path) > 0 && path[0] == "hooks" && lastOf(path) == "command" {
 		return n.Value
 	}
 	var b strings.Builder

@@ -33,7 +33,6 @@ var capabilities = [...]Capability{
 	{"finite runs", "waiting for background processes of a single question", ""},
 	{"gateway", "the gateway", "internal/gateway"},
 	{"goals", "standing goals", ""},
-	{"hooks", "script hooks", "internal/hook/script"},
 	{"kanban", "the kanban board", "internal/tool/kanban"},
 	{"language servers", "diagnostics of language servers", "internal/lsp"},
 	{"memory checkpoints", "memory services that store whole conversations", ""},

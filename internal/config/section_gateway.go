@@ -68,6 +68,9 @@ func (c *Config) CustomToolsets() map[string]any {
 // MCPServers returns mcp_servers.
 func (c *Config) MCPServers() map[string]any { return section[map[string]any](c, "mcp_servers") }
 
+// Hooks returns hooks. Texts of commands are as they are written: a shell reads their variables.
+func (c *Config) Hooks() map[string]any { return section[map[string]any](c, "hooks") }
+
 // Free returns a section without fixed keys, which its reader defines: moa, secrets,
-// proxy, plugins, hooks, kanban, bot_peers, dashboard.
+// proxy, plugins, kanban, bot_peers, dashboard.
 func (c *Config) Free(name string) map[string]any { return section[map[string]any](c, name) }

@@ -73,7 +73,7 @@ type Settings struct {
 	MCP              MCP                   `key:"mcp"`
 	MCPServers       map[string]any        `key:"mcp_servers"`
 	Plugins          map[string]any        `key:"plugins" planned:"plugins"`
-	Hooks            map[string]any        `key:"hooks" planned:"hooks"`
+	Hooks            map[string]any        `key:"hooks"`
 	Spend            Spend                 `key:"spend"`
 	Cron             Cron                  `key:"cron" planned:"cron"`
 	Kanban           map[string]any        `key:"kanban" planned:"kanban"`
@@ -99,7 +99,7 @@ type General struct {
 	Timezone               string        `key:"timezone"` // "": the system's
 	CommandAllowlist       []string      `key:"command_allowlist"`
 	Toolsets               []string      `key:"toolsets"` // empty: the preset of the frontend
-	HooksAutoAccept        bool          `key:"hooks_auto_accept" env:"HERMES_ACCEPT_HOOKS" planned:"hooks"`
+	HooksAutoAccept        bool          `key:"hooks_auto_accept" env:"HERMES_ACCEPT_HOOKS"`
 	Worktree               bool          `key:"worktree"`
 	WorktreeSync           bool          `key:"worktree_sync" default:"true"`
 }

@@ -45,6 +45,9 @@ func (d Dir) Brake() string { return d.Join("panic.json") }
 // Trust is the file of which projects' settings the user trusts.
 func (d Dir) Trust() string { return d.Join("trust.json") }
 
+// HookConsents is the file of which hooks the user has agreed to.
+func (d Dir) HookConsents() string { return d.Join("hook-consents.json") }
+
 // Env is the file of secrets.
 func (d Dir) Env() string { return d.Join(".env") }
 

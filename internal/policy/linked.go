@@ -39,7 +39,7 @@ const (
 	linkedAtHome = `.profile .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .bashrc.d .zshrc .zshenv .zprofile .zlogin .zlogout .inputrc .xprofile .xinitrc
 		.gitconfig .ssh .ssh/config .ssh/authorized_keys .aws .netrc .npmrc .gnupg .kube .docker .vimrc .vim .tmux.conf .emacs.d .curlrc .wgetrc
 		.config .config/git .config/fish .config/nvim .config/autostart .config/systemd .config/environment.d .local .local/bin bin`
-	linkedAtState = "permissions.yaml config.yaml trust.json .env auth.json SOUL.md memories skills cron hooks plugins scripts"
+	linkedAtState = "permissions.yaml config.yaml trust.json hook-consents.json .env auth.json SOUL.md memories skills cron hooks plugins scripts"
 )
 
 // NewLinks returns the links below the home folder of the user and below the homes of Hermes. now

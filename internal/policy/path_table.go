@@ -118,7 +118,7 @@ var groups = [...]struct {
 	{ownScript, AtState, "scripts/"},
 	{ownSkills, AtState, "skills/ skill-bundles/"},
 	{ownCron, AtState, "cron/"},
-	{ownState, AtState, `panic.json config.yaml permissions.yaml trust.json hermes.db* state.db* hooks/ plugins/ mcp* pending/ checkpoints/ backups/ profiles/ sessions/ logs/ audit/
+	{ownState, AtState, `panic.json config.yaml permissions.yaml trust.json hook-consents.json hermes.db* state.db* hooks/ plugins/ mcp* pending/ checkpoints/ backups/ profiles/ sessions/ logs/ audit/
 		active_profile shell-hooks-allowlist.json history terminal-sessions/ modal.json singularity/ worktrees/ *.db *.db-* *.lock *.jsonl **`},
 
 	{free, Anywhere, `.env.example .env.sample .env.template .env.dist .env.defaults

@@ -53,11 +53,11 @@ func does(f File) []string {
 	case f.Name == MCP || f.Name == CursorMCP:
 		return append(servers(f.Content), "Once trusted, these servers are started when Hermes works in this folder.")
 	case f.Name == Config:
-		return append(whole(f.Content), "Project configuration is not read by this version.")
+		return append(whole(f.Content), "The hooks in it run in sessions of this folder. Everything else in it is not read.")
 	case f.Program:
-		return append(append([]string{"a program:"}, whole(f.Content)...), "Hooks of projects are not run by this version.")
+		return append([]string{"a program that hooks may run:"}, whole(f.Content)...)
 	}
-	return append(whole(f.Content), "Hooks of projects are not run by this version.")
+	return append([]string{"a file that hooks may use:"}, whole(f.Content)...)
 }
 
 // whole is the content of a file, or what it is if it is long or no text.

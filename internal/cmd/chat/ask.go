@@ -90,6 +90,9 @@ func (o *Options) converse(ctx context.Context, text string, r *recorder) (a ans
 		return a, err
 	}
 	o.warn()
+	if err := o.acceptHooks(ctx); err != nil {
+		return answer{}, err
+	}
 	if err := o.unattended(); err != nil {
 		return a, err
 	}

@@ -41,6 +41,7 @@ type Options struct {
 	Continue         string
 	MaxTurns         int
 	Yolo             bool
+	AcceptHooks      bool
 	Output           Output
 	Limits           Limits
 	Worktree         bool

@@ -29,6 +29,9 @@ func (o *Options) runChat(ctx context.Context, first string) (err error) {
 		return err
 	}
 	o.warn()
+	if err := o.offerHooks(ctx); err != nil {
+		return err
+	}
 	notes := make(chan string, 16)
 	client := o.chatClient(notes)
 	if err := o.offer(ctx, client); err != nil {

@@ -40,9 +40,12 @@ func hermesCommand(l *track.Line, words, rest []string, background bool) {
 		l.Ask("self-terminate", "replaces or stops Hermes itself")
 	case "config", "skills", "cron", "mcp", "plugins", "auth", "pairing", "tools", "model", "setup", "hooks", "approvals", "profile", "fallback", "permissions", "trust":
 		switch verb {
-		case "show", "get", "list", "path", "check", "status", "view", "search", "help":
+		case "show", "get", "list", "path", "check", "status", "view", "search", "help", "doctor":
 			if getopt.HasLong(rest, "--reveal") {
 				l.Ask("self-secret", "shows a secret of Hermes")
+			}
+			if getopt.HasLong(rest, "--run") { // hooks doctor
+				l.Ask("self-config", "runs the hooks of Hermes")
 			}
 		default:
 			l.Ask("self-config", "changes Hermes' own settings")

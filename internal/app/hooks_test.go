@@ -1,0 +1,279 @@
+package app_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"hermes"
+	"hermes/internal/app"
+	"hermes/internal/sandbox"
+)
+
+// claudeSettings are the hooks of a user of Claude Code, as settings.json has them.
+const claudeSettings = `
+hooks:
+  PreToolUse:
+    - matcher: "Bash"
+      hooks:
+        - {type: command, command: "python3 \"$CLAUDE_PROJECT_DIR/.claude/hooks/block_rm.py\""}
+  PostToolUse:
+    - matcher: "Edit|Write"
+      hooks:
+        - {type: command, command: "\"$CLAUDE_PROJECT_DIR\"/.claude/hooks/format.sh", timeout: 120}
+  UserPromptSubmit:
+    - hooks:
+        - {type: command, command: "$CLAUDE_PROJECT_DIR/.claude/hooks/log_prompt.sh"}
+`
+
+// claudeScripts puts the scripts of that user into the working folder of a scene.
+func claudeScripts(s *scene) {
+	s.t.Helper()
+	dir := filepath.Join(s.dir, ".claude", "hooks")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	for _, name := range []string{"block_rm.py", "format.sh", "log_prompt.sh"} {
+		src, err := os.ReadFile(filepath.Join("testdata", "hooks", name))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), src, 0o700); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// hooked is a scene whose program agrees to all hooks.
+func hooked(t *testing.T, answer hermes.Decision, settings string) *scene {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the scripts are for a Unix")
+	}
+	s := newScene(t, answer)
+	s.config = "hooks_auto_accept: true\n" + settings
+	return s
+}
+
+// inWalls has the commands of a scene run behind the strongest walls of this host, through the shell of the program.
+func inWalls(t *testing.T, s *scene, layer sandbox.Layer) {
+	t.Helper()
+	if sandbox.Expect() < layer {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("this host has no walls of layer %v", layer)
+		}
+		t.Skipf("this host has no walls of layer %v", layer)
+	}
+	options := s.options
+	s.options = func(o *app.Options) {
+		if options != nil {
+			options(o)
+		}
+		o.Sandbox.Keeper, o.Sandbox.Strongest = true, layer
+	}
+}
+
+// TestScriptsOfClaudeCodeRunUnchanged runs three of them, without walls and behind those of each layer.
+func TestScriptsOfClaudeCodeRunUnchanged(t *testing.T) {
+	t.Parallel()
+	for _, layer := range []sandbox.Layer{sandbox.None, sandbox.B, sandbox.A} {
+		t.Run(layer.String(), func(t *testing.T) {
+			t.Parallel()
+			s := hooked(t, hermes.AllowOnce, claudeSettings)
+			claudeScripts(s)
+			s.write("build/x", "x")
+			if layer > sandbox.None {
+				inWalls(t, s, layer)
+			}
+			s.say(`CALL terminal {"command":"rm -rf build"}`, `CALL write_file {"path":"a.txt","content":"one   \ntwo\t\n"}`)
+			if _, err := os.Stat(filepath.Join(s.dir, "build")); err != nil || len(s.asked) > 0 {
+				t.Errorf("the delete was not refused: %v, asked %+v", err, s.asked)
+			}
+			if b, _ := os.ReadFile(filepath.Join(s.dir, "a.txt")); string(b) != "one\ntwo\n" {
+				t.Errorf("a.txt was not formatted: %q", b)
+			}
+			log, _ := os.ReadFile(filepath.Join(s.dir, "logs", "prompts.log"))
+			if !strings.Contains(string(log), s.session) || !strings.Contains(string(log), "rm -rf build") || strings.Contains(string(log), "Rule of") {
+				t.Errorf("the log has %q", log)
+			}
+			read := s.model.results()
+			for _, want := range []string{"recursive delete is not allowed", "formatted a.txt", "Rule of the team"} {
+				if !strings.Contains(read, want) {
+					t.Errorf("the model did not read %q", want)
+				}
+			}
+			if len(s.warned) > 0 {
+				t.Errorf("warned %q", s.warned)
+			}
+			shown(t, s, "Rule of the team")
+		})
+	}
+}
+
+// shown fails if the user is shown a text of a message.
+func shown(t *testing.T, s *scene, text string) {
+	t.Helper()
+	db, err := s.app.Database(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := db.Messages(t.Context(), s.session, hermes.Range{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range list {
+		if m.Role == hermes.RoleUser && strings.Contains(m.Visible(), text) {
+			t.Errorf("the user sees %q", m.Visible())
+		}
+	}
+}
+
+// TestAHookRunsOnlyAfterConsent: not without a yes, with it, and not again once its script has changed; a guard
+// without consent refuses, and the user is told once.
+func TestAHookRunsOnlyAfterConsent(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.AllowOnce)
+	s.config = `
+hooks:
+  post_tool_call:
+    - {matcher: write_file, command: "./note.sh"}
+`
+	note := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(s.dir, "note.sh"), []byte("#!/bin/sh\ncat > /dev/null\necho "+text+" >> ran.txt\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ran := func() string {
+		b, _ := os.ReadFile(filepath.Join(s.dir, "ran.txt"))
+		return strings.Join(strings.Fields(string(b)), " ")
+	}
+	note("one")
+	s.say(`CALL write_file {"path":"a.txt","content":"1"}`, `CALL write_file {"path":"b.txt","content":"1"}`)
+	if ran() != "" || len(s.warned) != 1 || !strings.Contains(s.warned[0], "not agreed") {
+		t.Fatalf("ran %q, warned %q", ran(), s.warned)
+	}
+	agree(t, s)
+	s.say(`CALL write_file {"path":"a.txt","content":"2"}`)
+	if ran() != "one" {
+		t.Fatalf("with consent ran %q", ran())
+	}
+	note("two")
+	s.say(`CALL write_file {"path":"a.txt","content":"3"}`)
+	if ran() != "one" {
+		t.Fatalf("a changed script ran: %q", ran())
+	}
+	if left := s.app.Hooks(s.dir); len(left) != 1 || left[0].State != app.HookChanged || len(left[0].Changed) != 1 {
+		t.Errorf("waiting %+v", left)
+	}
+	agree(t, s)
+	s.say(`CALL write_file {"path":"a.txt","content":"4"}`)
+	if ran() != "one two" {
+		t.Errorf("ran %q", ran())
+	}
+	s.quit()
+	s.session = ""
+	s.config = "hooks:\n  pre_tool_call:\n  - {command: \"true\", fail_closed: true}\n"
+	s.say(`CALL write_file {"path":"guarded.txt","content":"1"}`)
+	if _, err := os.Stat(filepath.Join(s.dir, "guarded.txt")); err == nil {
+		t.Error("a guard without consent let a call pass")
+	}
+}
+
+// agree agrees to all hooks of a scene.
+func agree(t *testing.T, s *scene) {
+	t.Helper()
+	if err := s.app.AgreeToHooks(t.Context(), "test", s.app.Hooks(s.dir)...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWhatAHookAsksTheUserDecides each time: no stored answer, rule or mode but yolo silences it, and no verdict
+// allows what a rule denies.
+func TestWhatAHookAsksTheUserDecides(t *testing.T) {
+	t.Parallel()
+	const ask = `
+hooks:
+  PreToolUse:
+    - matcher: "Write|Bash"
+      hooks:
+        - {command: "cat > /dev/null; echo '{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"VERDICT\",\"permissionDecisionReason\":\"a release is near\"}}'"}
+`
+	call := func(n string) string { return `CALL write_file {"path":"a.txt","content":"` + n + `"}` }
+	t.Run("each time", func(t *testing.T) {
+		t.Parallel()
+		s := hooked(t, hermes.AllowAlways, strings.Replace(ask, "VERDICT", "ask", 1))
+		writeFile(t, filepath.Join(s.home, "permissions.yaml"), "rules:\n- {allow: 'write_file: **'}\n")
+		s.rights = hermes.Rights{Allow: []string{"write_file"}}
+		s.say(call("1"))
+		s.say(call("2"))
+		if len(s.asked) != 2 || !strings.Contains(s.asked[0].Risks[0].Reason, "a release is near") || len(s.asked[0].Always)+len(s.asked[0].Session) > 0 {
+			t.Errorf("asked %+v", s.asked)
+		}
+	})
+	t.Run("in accept-edits", func(t *testing.T) {
+		t.Parallel()
+		s := hooked(t, hermes.Deny, strings.Replace(ask, "VERDICT", "ask", 1))
+		s.rights = hermes.Rights{Mode: hermes.ModeAcceptEdits}
+		s.say(call("1"))
+		if _, err := os.Stat(filepath.Join(s.dir, "a.txt")); err == nil || len(s.asked) != 1 {
+			t.Errorf("asked %+v, the file: %v", s.asked, err)
+		}
+	})
+	t.Run("in yolo", func(t *testing.T) {
+		t.Parallel()
+		s := hooked(t, hermes.Deny, strings.Replace(ask, "VERDICT", "ask", 1))
+		s.rights = hermes.Rights{Mode: hermes.ModeYolo}
+		s.say(call("1"))
+		if _, err := os.Stat(filepath.Join(s.dir, "a.txt")); err != nil || len(s.asked) != 0 {
+			t.Errorf("asked %+v, the file: %v", s.asked, err)
+		}
+	})
+	t.Run("unattended", func(t *testing.T) {
+		t.Parallel()
+		s := hooked(t, "", strings.Replace(ask, "VERDICT", "ask", 1))
+		s.rights = hermes.Rights{WhenUnattended: hermes.UnattendedApprove}
+		s.say(call("1"))
+		if _, err := os.Stat(filepath.Join(s.dir, "a.txt")); err == nil {
+			t.Error("ran without the user")
+		}
+	})
+	t.Run("allow", func(t *testing.T) {
+		t.Parallel()
+		s := hooked(t, hermes.Deny, strings.Replace(ask, "VERDICT", "allow", 1))
+		writeFile(t, filepath.Join(s.home, "permissions.yaml"), "rules:\n- {deny: 'write_file: **'}\n")
+		s.write("build/x", "x")
+		s.say(call("1"), `CALL terminal {"command":"rm -rf build"}`)
+		_, written := os.Stat(filepath.Join(s.dir, "a.txt"))
+		_, there := os.Stat(filepath.Join(s.dir, "build"))
+		if written == nil || there != nil || len(s.asked) != 1 || s.asked[0].Tool != "terminal" {
+			t.Errorf("a.txt: %v, build: %v, asked %+v", written, there, s.asked)
+		}
+	})
+}
+
+// TestWhatAHookChangesIsJudgedAgain: a rule denies the arguments that a hook wrote.
+func TestWhatAHookChangesIsJudgedAgain(t *testing.T) {
+	t.Parallel()
+	const change = `
+hooks:
+  PreToolUse:
+    - matcher: Write
+      hooks:
+        - {command: "sed 's/.*\"file_path\":\"\\([^\"]*\\)from\\.txt\".*/{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"updatedInput\":{\"file_path\":\"\\1to.txt\"}}}/'"}
+`
+	for _, denied := range []bool{false, true} {
+		s := hooked(t, hermes.AllowOnce, change)
+		if denied {
+			writeFile(t, filepath.Join(s.home, "permissions.yaml"), "rules:\n- {deny: 'write_file: **/to.txt'}\n")
+		}
+		s.say(`CALL write_file {"path":"from.txt","content":"1"}`)
+		_, from := os.Stat(filepath.Join(s.dir, "from.txt"))
+		_, to := os.Stat(filepath.Join(s.dir, "to.txt"))
+		if from == nil || (to == nil) == denied {
+			t.Errorf("denied %v: from.txt %v, to.txt %v; read %s", denied, from, to, s.model.results())
+		}
+	}
+}

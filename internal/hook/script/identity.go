@@ -1,0 +1,133 @@
+package script
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"hermes/internal/filestamp"
+)
+
+// maxScript bounds a file that a hook may name, in bytes.
+const maxScript = 64 << 20
+
+// Identity is what the user agrees to: an event, what runs then, and the content of the files that it
+// names.
+type Identity struct {
+	Hash  string
+	Event string
+	Line  string
+	Files []File
+}
+
+// File is a file that a hook names.
+type File struct {
+	Path string `json:"path"`
+	Hash string `json:"hash"` // SHA-256 in hex
+}
+
+// identity returns what the user has to agree to for an event, what runs, and some files.
+func identity(event, line string, files []File) Identity {
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%d %s %d %s\n", len(event), event, len(line), line)
+	for _, f := range files {
+		fmt.Fprintf(sum, "%d %s %s\n", len(f.Path), f.Path, f.Hash)
+	}
+	return Identity{Hash: hex.EncodeToString(sum.Sum(nil)), Event: event, Line: line, Files: files}
+}
+
+// sums remembers the hashes of files. It may be used concurrently.
+type sums struct {
+	mu   sync.Mutex
+	seen map[string]sum
+}
+
+type sum struct {
+	stamp filestamp.Stamp
+	at    time.Time
+	hash  string
+}
+
+// of returns the hash of a file, which is read again only if it has changed.
+func (s *sums) of(path string) (File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return File{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return File{}, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxScript {
+		return File{}, fmt.Errorf("%s is no plain file of at most 64 MB", path)
+	}
+	stamp, now := filestamp.Of(info), time.Now()
+	s.mu.Lock()
+	was, ok := s.seen[path]
+	s.mu.Unlock()
+	if ok && was.stamp == stamp && stamp.Settled(was.at) {
+		return File{path, was.hash}, nil
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, io.LimitReader(f, maxScript)); err != nil {
+		return File{}, err
+	}
+	hash := hex.EncodeToString(h.Sum(nil))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.seen == nil {
+		s.seen = map[string]sum{}
+	}
+	s.seen[path] = sum{stamp, now, hash}
+	return File{path, hash}, nil
+}
+
+// Identify returns what the user has to agree to before a hook runs in a folder.
+func (h Entry) Identify(dir, home string) (Identity, error) {
+	return h.identify(dir, home, &sums{}, nil)
+}
+
+// identify leaves out the files that are copied: the user has trusted those.
+func (h Entry) identify(dir, home string, s *sums, copied func(string) (string, bool)) (Identity, error) {
+	if h.Command.Line == "" {
+		return identity(h.Event, h.Line(), nil), nil
+	}
+	p, err := known(h.Command, variables(dir, home))
+	if err != nil {
+		return Identity{}, err
+	}
+	var files []File
+	for _, path := range p.files(dir) {
+		if copied != nil {
+			if _, ok := copied(path); ok {
+				continue
+			}
+		}
+		f, err := s.of(path)
+		if err != nil {
+			return Identity{}, err
+		}
+		files = append(files, f)
+	}
+	line := h.Line()
+	if extra := slices.Concat(h.Command.Read, h.Command.Write); !slices.Equal(extra, []string{"."}) { // it may read and change more, or less
+		line += fmt.Sprintf(" (read %q, write %q)", strings.Join(h.Command.Read, ", "), strings.Join(h.Command.Write, ", "))
+	}
+	return identity(h.Event, line, files), nil
+}
+
+// variables are those of a command whose values are known before it runs.
+func variables(dir, home string) map[string]string {
+	v := map[string]string{"CLAUDE_PROJECT_DIR": dir, "HERMES_PROJECT_DIR": dir, "PWD": dir}
+	if home != "" {
+		v["HOME"] = home
+	}
+	return v
+}

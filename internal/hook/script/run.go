@@ -1,0 +1,250 @@
+package script
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"hermes"
+)
+
+// errNoConsent is why a hook of the user did not run.
+var errNoConsent = errors.New("you have not agreed to it, or it has changed since: start `hermes` in a terminal to be asked, or use --accept-hooks")
+
+// runner runs the hooks of one set in one session.
+type runner struct {
+	set    Set
+	config *Config
+	sums   *sums
+
+	mu     sync.Mutex
+	place  Place
+	read   []string // what the place was opened with
+	failed error    // of the last try to open it
+	closed bool
+}
+
+// errClosed is the error of a hook after the end of its session.
+var errClosed = errors.New("the session has ended")
+
+// Ran is how one run of a hook went.
+type Ran struct {
+	Entry   Entry
+	Input   []byte
+	Verdict Verdict
+	Took    time.Duration
+	// Skipped says why it did not run at all; "" if it did.
+	Skipped string
+}
+
+// run runs one hook.
+func (r *runner) run(ctx context.Context, h Entry, o Occasion, view asked) Ran {
+	ran := Ran{Entry: h}
+	skip := func(err error) Ran {
+		ran.Skipped, ran.Verdict = err.Error(), Verdict{Failed: err}
+		return ran
+	}
+	if h.Fault != "" {
+		return skip(errors.New(h.Fault))
+	}
+	line, id, err := r.allowed(ctx, h)
+	if err != nil {
+		return skip(err)
+	}
+	if ran.Input, err = o.input(h.event, view, r.config.Profile); err != nil {
+		return skip(err)
+	}
+	begun := time.Now()
+	ctx, cancel := context.WithTimeoutCause(ctx, h.Timeout, errLate)
+	defer cancel()
+	if h.Command.Line == "" {
+		ran.Verdict = r.request(ctx, h, ran.Input)
+	} else {
+		ran.Verdict = r.command(ctx, h, line, id, ran.Input)
+	}
+	if cause := context.Cause(ctx); ran.Verdict.Failed != nil && errors.Is(cause, errLate) {
+		ran.Verdict = Verdict{Failed: fmt.Errorf("it took longer than %s", h.Timeout)}
+	}
+	ran.Took = time.Since(begun)
+	return ran
+}
+
+// errLate ends a hook that takes too long.
+var errLate = errors.New("it took too long")
+
+// allowed returns the line of a hook that may run now.
+func (r *runner) allowed(ctx context.Context, h Entry) (line string, id Identity, err error) {
+	if id, err = h.identify(r.config.Dir, r.config.Home, r.sums, r.set.Copied); err != nil {
+		return "", id, err
+	}
+	if r.set.Project == "" || len(id.Files) > 0 { // what a project brings is agreed to with its trust
+		if err := r.agreed(ctx, id); err != nil {
+			return "", id, err
+		}
+	}
+	if h.Command.Line == "" {
+		return "", id, nil
+	}
+	p, err := known(h.Command, variables(r.config.Dir, r.config.Home))
+	if err != nil || r.set.Copied == nil {
+		return p.line, id, err
+	}
+	line, err = p.replaced(r.config.Dir, r.set.Copied)
+	return line, id, err
+}
+
+// agreed returns an error if the user has not agreed.
+func (r *runner) agreed(ctx context.Context, id Identity) error {
+	if r.config.Consents == nil {
+		return errNoConsent
+	}
+	ok, err := r.config.Consents.Has(id)
+	switch {
+	case err != nil:
+		return err
+	case ok:
+		return nil
+	case r.config.Accept && r.set.Project == "":
+		return r.config.Consents.Agree(ctx, "hooks_auto_accept", id)
+	}
+	return errNoConsent
+}
+
+// command runs a line.
+func (r *runner) command(ctx context.Context, h Entry, line string, id Identity, input []byte) Verdict {
+	place, err := r.open(ctx, id)
+	if err != nil {
+		return Verdict{Failed: fmt.Errorf("its commands cannot run: %w", err)}
+	}
+	var out, errs limited
+	exit, err := place.Exec(ctx, hermes.Command{
+		Line: line, Dir: r.config.Dir, Stdin: bytes.NewReader(append(input, '\n')), Stdout: &out, Stderr: &errs, Grace: time.Second,
+		Env: []string{
+			"CLAUDE_PROJECT_DIR=" + r.config.Dir, "HERMES_PROJECT_DIR=" + r.config.Dir, "HERMES_HOOK_EVENT=" + h.Event,
+		},
+	})
+	switch {
+	case err != nil:
+		return Verdict{Failed: err}
+	case out.over:
+		return Verdict{Failed: errors.New("its answer is longer than 1 MB")}
+	}
+	v := verdict(h.event, exit.Code, out.b.Bytes(), errs.b.Bytes())
+	if v.Failed != nil && len(exit.Refused) > 0 {
+		var refused []string
+		for _, f := range exit.Refused {
+			refused = append(refused, string(f.Kind)+" "+f.Name)
+		}
+		v.Failed = fmt.Errorf("%w; the sandbox refused: %s (see the keys read and write of the hook)", v.Failed, strings.Join(refused[:min(len(refused), 5)], ", "))
+	}
+	return v
+}
+
+// open returns the place of the commands. It is made again if a hook names files that it does not show.
+func (r *runner) open(ctx context.Context, id Identity) (Place, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, errClosed
+	}
+	need := r.needs()
+	for _, f := range id.Files {
+		need.Read = append(need.Read, f.Path)
+	}
+	slices.Sort(need.Read)
+	need.Read = slices.Compact(need.Read)
+	covered := func(path string) bool { return slices.Contains(r.read, path) }
+	if r.place != nil && !slices.ContainsFunc(need.Read, func(p string) bool { return !covered(p) }) {
+		return r.place, nil
+	}
+	if r.place != nil {
+		if err := r.place.Close(); err != nil {
+			r.config.Log.Warn("close the place of hooks", "err", err)
+		}
+		r.place = nil
+	}
+	place, err := r.set.Open(ctx, need)
+	if err != nil {
+		return nil, err
+	}
+	r.place, r.read = place, need.Read
+	return place, nil
+}
+
+// needs are what all hooks of the set need beyond reading the working folder.
+func (r *runner) needs() Needs {
+	var n Needs
+	full := func(path string) string {
+		if path == "~" {
+			path = "~/"
+		}
+		if rest, ok := strings.CutPrefix(path, "~/"); ok && r.config.Home != "" {
+			return filepath.Join(r.config.Home, rest)
+		}
+		if filepath.IsAbs(path) {
+			return filepath.Clean(path)
+		}
+		return filepath.Join(r.config.Dir, path)
+	}
+	for _, h := range r.set.Entries {
+		if h.Command.Line == "" || h.Fault != "" {
+			continue
+		}
+		for _, path := range h.Command.Read {
+			n.Read = append(n.Read, full(path))
+		}
+		for _, path := range h.Command.Write {
+			n.Write = append(n.Write, full(path))
+		}
+		p, err := known(h.Command, variables(r.config.Dir, r.config.Home))
+		if err != nil {
+			continue
+		}
+		for _, file := range p.files(r.config.Dir) {
+			n.Read = append(n.Read, file)
+			if dir := filepath.Dir(file); filepath.Base(dir) == "hooks" { // scripts there use what is beside them
+				n.Read = append(n.Read, dir)
+			}
+		}
+	}
+	slices.Sort(n.Write)
+	n.Write = slices.Compact(n.Write)
+	return n
+}
+
+// close ends what runs.
+func (r *runner) close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	if r.place == nil {
+		return nil
+	}
+	defer func() { r.place = nil }()
+	return r.place.Close()
+}
+
+// limited keeps what a script prints, up to a bound.
+type limited struct {
+	b    bytes.Buffer
+	over bool
+}
+
+// Write keeps nothing beyond the bound, and takes all of it.
+func (l *limited) Write(p []byte) (int, error) {
+	if room := maxAnswer - l.b.Len(); len(p) > room {
+		l.over = true
+		l.b.Write(p[:max(0, room)])
+		return len(p), nil
+	}
+	return l.b.Write(p)
+}
+
+var _ io.Writer = (*limited)(nil)

@@ -1,0 +1,162 @@
+package script
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/interp"
+
+	"hermes"
+	"hermes/internal/text"
+)
+
+// samples are calls with which hooks are tried.
+var samples = [...]struct{ tool, arguments string }{
+	{"terminal", `{"command":"echo hello"}`},
+	{"write_file", `{"path":"example.txt","content":"hello\n"}`},
+	{"patch", `{"path":"example.txt","old_string":"hello","new_string":"goodbye"}`},
+	{"read_file", `{"path":"example.txt"}`},
+	{"search_files", `{"pattern":"hello"}`},
+}
+
+// Try runs the hooks of an event with a sample of what happens then, and returns how each went; tool is the
+// tool of the sample, "" the first one that a hook is about. Nothing is applied. Hooks to which the user has not
+// agreed do not run.
+func (s *Session) Try(ctx context.Context, name, tool string) ([]Ran, error) {
+	e, known := eventOf(name)
+	switch {
+	case !known:
+		return nil, fmt.Errorf("%q is not a known event; `hermes hooks list --events` lists them", name)
+	case e.waits != "":
+		return nil, fmt.Errorf("%s waits for %s: its hooks do not run yet", name, e.waits)
+	}
+	var all []Ran
+	if s == nil {
+		return nil, nil
+	}
+	for _, r := range s.runners {
+		if r.set.Trusted != nil && !r.set.Trusted() {
+			continue
+		}
+		for _, h := range r.set.Entries {
+			if h.Event != name {
+				continue
+			}
+			o, view, ok := s.sample(h, tool)
+			if !ok {
+				all = append(all, Ran{Entry: h, Skipped: "its matcher " + h.Matcher + " fits no tool of the sample: name one with --tool"})
+				continue
+			}
+			all = append(all, r.run(ctx, h, o, view))
+		}
+	}
+	return all, nil
+}
+
+// sample is an occasion that a hook is about.
+func (s *Session) sample(h Entry, tool string) (Occasion, asked, bool) {
+	o := Occasion{Event: h.Event, Session: hermes.SessionRef{ID: "sample", Dir: s.config.Dir, Platform: "cli", Turn: 1}}
+	if h.event.about != "tool" {
+		o.Extra = map[string]any{"sample": true, "prompt": "Hello", "user_message": "Hello", "source": "startup", "trigger": "auto", "reason": "other", "stop_hook_active": false}
+		return o, asked{}, true
+	}
+	o.Resolve = func(path string) string {
+		if filepath.IsAbs(path) {
+			return path
+		}
+		return filepath.Join(s.config.Dir, path)
+	}
+	calls := samples[:]
+	if tool != "" && !slices.ContainsFunc(calls, func(c struct{ tool, arguments string }) bool { return c.tool == tool }) {
+		calls = []struct{ tool, arguments string }{{tool, "{}"}}
+	}
+	for _, c := range calls {
+		if tool != "" && c.tool != tool {
+			continue
+		}
+		o.Call = &hermes.Call{ID: "sample", Name: c.tool, Arguments: json.RawMessage(c.arguments)}
+		if h.event.at == afterTool {
+			o.Result = &hermes.Result{Text: `{"output":"hello","exit_code":0}`, Failed: h.Event == "PostToolUseFailure"}
+		}
+		if view := o.views(h.event)[0]; h.Matches(view.tool) {
+			return o, view, true
+		}
+	}
+	return o, asked{}, false
+}
+
+// String says what a verdict means, for the user.
+func (v Verdict) String() string {
+	var parts []string
+	say := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	switch {
+	case v.Failed != nil:
+		say("failed: %v", v.Failed)
+	case v.Blocks:
+		say("refuses: %s", v.Reason)
+	case v.Asks:
+		say("has the user asked: %s", v.Reason)
+	}
+	if len(v.Arguments) > 0 {
+		raw, err := json.Marshal(v.Arguments)
+		if err == nil {
+			say("changes arguments: %s", text.Clip(string(raw), 500))
+		}
+	}
+	if v.Result != nil {
+		say("replaces the result: %s", text.OneLine(*v.Result, 500))
+	}
+	if v.Context != "" {
+		say("adds for the model: %s", text.OneLine(v.Context, 500))
+	}
+	if v.Message != "" {
+		say("tells the user: %s", v.Message)
+	}
+	if v.Ends != "" {
+		say("ends the turn: %s", v.Ends)
+	}
+	if len(parts) == 0 {
+		return "changes nothing"
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Missing lists the programs of a hook that are not there: by their names in the folders of a PATH, or by a
+// path. What depends on a variable is not looked for.
+func (h Entry) Missing(dir, home string, path []string) (names []string) {
+	if h.Command.Line == "" {
+		return nil
+	}
+	p, err := known(h.Command, variables(dir, home))
+	if err != nil {
+		return nil
+	}
+	for _, name := range p.programs {
+		places := p.paths(word{text: name}, dir)
+		if !strings.ContainsAny(name, `/\`) {
+			if interp.IsBuiltin(name) || slices.Contains(p.funcs, name) {
+				continue
+			}
+			places = nil
+			for _, folder := range path {
+				places = append(places, filepath.Join(folder, name), filepath.Join(folder, name+".exe"))
+			}
+		}
+		if !slices.ContainsFunc(places, there) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func there(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist)
+}
