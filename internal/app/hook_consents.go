@@ -65,7 +65,7 @@ func (a *App) Hooks(dir string) (list []Hook) {
 		h := Hook{Entry: script.Entry{Event: "outbound", Request: w.Request, Source: cfg.Home().Config()}, Identity: w.Identity(), Webhook: true}
 		list = append(list, s.judged(h))
 	}
-	brought := a.projectHooks(run)
+	brought, _ := a.projectHooks(run)
 	for _, e := range brought.Entries {
 		h := s.hook(e, dir, userHome)
 		h.Project = brought.Project

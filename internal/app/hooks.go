@@ -76,13 +76,14 @@ func (a *App) scriptConfig(cfg *config.Config, s *scripts) script.Config {
 // none. The caller closes them after the session.
 func (a *App) scripted(cfg *config.Config, run hermes.RunSpec) (*tooling, *script.Session) {
 	tools, s := a.tooling(), a.scripts()
-	own, brought := s.entries, a.projectHooks(run)
+	own := s.entries
+	brought, ready := a.projectHooks(run)
 	if len(own)+len(brought.Entries) == 0 && s.outbound == nil {
 		return tools, nil
 	}
 	c := a.scriptConfig(cfg, s)
 	c.Dir, c.Child = a.hookDir(cfg, run), run.Origin.Depth > 0
-	brought.Open = a.hookPlace(cfg, c.Dir, "project "+brought.Project, brought.Open)
+	brought.Open = a.hookPlace(cfg, c.Dir, "project "+brought.Project, ready)
 	session := script.NewSession(c, script.Set{Entries: own, Open: a.hookPlace(cfg, c.Dir, "user", nil)}, brought)
 	if session == nil {
 		return tools, nil
@@ -114,13 +115,15 @@ func (a *App) hookDir(cfg *config.Config, run hermes.RunSpec) string {
 }
 
 // hookPlace returns what makes the place in which the commands of hooks run: in a folder of this machine,
-// behind walls of their own. first is called before, and adds to what they need; it may be nil.
-func (a *App) hookPlace(cfg *config.Config, dir, name string, first func(context.Context, script.Needs) (script.Place, error)) func(context.Context, script.Needs) (script.Place, error) {
-	return func(ctx context.Context, need script.Needs) (script.Place, error) {
-		if first != nil {
-			if _, err := first(ctx, need); err != nil {
+// behind walls of their own. ready, if it is not nil, is called before, and says what else they must be able to read.
+func (a *App) hookPlace(cfg *config.Config, dir, name string, ready func() (read []string, err error)) func(context.Context, script.Needs) (script.Place, error) {
+	return func(_ context.Context, need script.Needs) (script.Place, error) {
+		if ready != nil {
+			more, err := ready()
+			if err != nil {
 				return nil, err
 			}
+			need.Read = slices.Concat(need.Read, more)
 		}
 		c := a.variables(cfg)
 		c.Dir, c.Temp, c.Guard, c.Passthrough = dir, cfg.Terminal().TempDir, &a.guard, cfg.Terminal().EnvPassthrough

@@ -10,6 +10,7 @@ import (
 	"hermes"
 	"hermes/internal/app"
 	"hermes/internal/sandbox"
+	"hermes/internal/trust"
 )
 
 // claudeSettings are the hooks of a user of Claude Code, as settings.json has them.
@@ -274,6 +275,87 @@ hooks:
 		_, to := os.Stat(filepath.Join(s.dir, "to.txt"))
 		if from == nil || (to == nil) == denied {
 			t.Errorf("denied %v: from.txt %v, to.txt %v; read %s", denied, from, to, s.model.results())
+		}
+	}
+}
+
+// projectHook gives the project of a scene a hook, whose script is in .hermes/hooks.
+func projectHook(s *scene, settings, script string) {
+	s.t.Helper()
+	s.write(".git/HEAD", "ref: refs/heads/main")
+	s.write(".hermes/config.yaml", settings)
+	s.write(".hermes/hooks/check.sh", script)
+	if err := os.Chmod(filepath.Join(s.dir, ".hermes", "hooks", "check.sh"), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// trusts has the user trust the settings of the project as they are.
+func (s *scene) trusts() {
+	s.t.Helper()
+	p, _, err := s.app.Project(s.dir)
+	if err == nil {
+		err = s.app.DecideTrust(s.t.Context(), p, trust.Trusted)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// TestHooksOfAProjectRunWhenItIsTrusted: not before, not even to refuse, and then from the bytes that were trusted,
+// whatever is in their place. What they say is text of others.
+func TestHooksOfAProjectRunWhenItIsTrusted(t *testing.T) {
+	t.Parallel()
+	for _, walls := range []bool{false, true} {
+		s := hooked(t, hermes.AllowOnce, "")
+		if walls {
+			inWalls(t, s, sandbox.B)
+		}
+		const settings = `
+hooks:
+  post_tool_call:
+    - {matcher: write_file, command: ".hermes/hooks/check.sh one"}
+  UserPromptSubmit:
+    - hooks: [{type: command, command: "\"$CLAUDE_PROJECT_DIR/.hermes/hooks/check.sh\" two"}]
+  pre_tool_call:
+    - {matcher: patch, command: ".hermes/hooks/missing.sh", fail_closed: true}
+    - {matcher: write_file, type: http, url: "http://127.0.0.1:1/", fail_closed: true}
+memory: {provider: evil}
+`
+		projectHook(s, settings, "#!/bin/sh\ncat > /dev/null\n[ $1 = one ] && echo \"$1\" >> ran.txt\n[ $1 = two ] && echo the words of a stranger")
+		ran := func() string {
+			b, _ := os.ReadFile(filepath.Join(s.dir, "ran.txt"))
+			return string(b)
+		}
+		s.say(`CALL write_file {"path":"a.txt","content":"1"}`, `CALL patch {"path":"a.txt","old_string":"1","new_string":"2"}`)
+		if b, _ := os.ReadFile(filepath.Join(s.dir, "a.txt")); ran() != "" || strings.Contains(s.model.results(), "stranger") || string(b) != "2" {
+			t.Fatalf("walls %v: before it was trusted ran %q, a.txt %q", walls, ran(), b)
+		}
+		s.trusts()
+		s.say(`CALL write_file {"path":"b.txt","content":"1"}`)
+		if ran() != "one\n" || !strings.Contains(s.model.results(), "the words of a stranger") {
+			t.Fatalf("walls %v: ran %q, read %s, warned %q", walls, ran(), s.model.results(), s.warned)
+		}
+		s.say(`CALL patch {"path":"a.txt","old_string":"2","new_string":"3"}`)
+		if b, _ := os.ReadFile(filepath.Join(s.dir, "a.txt")); string(b) != "2" {
+			t.Errorf("walls %v: a guard whose script is missing let a call pass", walls)
+		}
+		s.asked = nil
+		s.say(`CALL memory {"target":"memory","action":"add","content":"something"}`)
+		if len(s.asked) != 1 || !strings.Contains(s.asked[0].Risks[0].Reason, "hook") {
+			t.Errorf("walls %v: after a hook of a project spoke, the memory asked %+v", walls, s.asked)
+		}
+		// The session goes on with what was trusted.
+		s.write(".hermes/hooks/check.sh", "#!/bin/sh\necho changed > evil.txt")
+		s.say(`CALL write_file {"path":"c.txt","content":"1"}`)
+		if _, err := os.Stat(filepath.Join(s.dir, "evil.txt")); err == nil || ran() != "one\none\n" {
+			t.Errorf("walls %v: ran %q, a changed script ran: %v", walls, ran(), err == nil)
+		}
+		s.quit()
+		s.session = ""
+		s.say(`CALL write_file {"path":"d.txt","content":"1"}`)
+		if ran() != "one\none\n" {
+			t.Errorf("walls %v: hooks ran after their project changed: %q", walls, ran())
 		}
 	}
 }

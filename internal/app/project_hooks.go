@@ -2,7 +2,6 @@ package app
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,23 +17,24 @@ import (
 )
 
 // projectHooks returns the hooks that the project of a session brings along. They run as long as exactly
-// these settings are trusted, from the bytes that were hashed.
-func (a *App) projectHooks(run hermes.RunSpec) script.Set {
+// these settings are trusted, from the bytes that were hashed: ready writes those to where they run, and returns
+// what commands must be able to read for that.
+func (a *App) projectHooks(run hermes.RunSpec) (set script.Set, ready func() ([]string, error)) {
 	if run.Workspace.Elsewhere() {
-		return script.Set{}
+		return script.Set{}, nil
 	}
 	p, err := a.projects()
 	if err != nil {
-		return script.Set{}
+		return script.Set{}, nil
 	}
 	dir := run.Workspace.Dir
 	if here, err := thereOrHere(dir); err == nil {
 		dir = here
 	}
 	found := p.look(dir)
-	set := script.Set{Project: found.project.Dir}
+	set.Project = found.project.Dir
 	if found.err != nil {
-		return set
+		return set, nil
 	}
 	for _, f := range found.project.Named(trust.Config) {
 		entries, problems := readProjectHooks(f)
@@ -44,7 +44,7 @@ func (a *App) projectHooks(run hermes.RunSpec) script.Set {
 		set.Entries = append(set.Entries, entries...)
 	}
 	if len(set.Entries) == 0 {
-		return set
+		return set, nil
 	}
 	set.Trusted = func() bool {
 		d, err := p.decided(dir, found)
@@ -52,15 +52,14 @@ func (a *App) projectHooks(run hermes.RunSpec) script.Set {
 	}
 	cfg, err := a.config()
 	if err != nil {
-		return script.Set{}
+		return script.Set{}, nil
 	}
 	if trusts := trusted(cfg, run.Workspace); trusts != nil {
 		set.Chosen = trusts(dir)
 	}
 	copies := copiesOf(found.project, cfg.Home().Cache(filepath.Join("hooks", found.project.Hash)))
 	set.Copied = copies.of
-	set.Open = func(context.Context, script.Needs) (script.Place, error) { return nil, copies.write(a.opts.Now()) }
-	return set
+	return set, func() ([]string, error) { return []string{copies.dir}, copies.write(a.opts.Now()) }
 }
 
 // readProjectHooks reads the hooks of a file of settings of a project. What would send away what happens in a

@@ -92,6 +92,8 @@ type Outbound struct {
 	log     *slog.Logger
 	now     func() time.Time
 
+	ctx     context.Context // ends soon after Close
+	cancel  context.CancelFunc
 	begin   sync.Once
 	queue   chan toSend
 	ended   chan struct{}
@@ -113,6 +115,7 @@ func NewOutbound(c Config, agreed func(Identity) bool, hooks ...Webhook) *Outbou
 		return nil
 	}
 	o := &Outbound{hooks: hooks, profile: c.Profile, agreed: agreed, lookup: c.LookupEnv, client: c.Client, log: c.Log, now: c.Now, queue: make(chan toSend, queued), ended: make(chan struct{})}
+	o.ctx, o.cancel = context.WithCancel(context.Background())
 	if o.log == nil {
 		o.log = slog.New(slog.DiscardHandler)
 	}
@@ -201,7 +204,7 @@ func (o *Outbound) put(s toSend) {
 func (o *Outbound) work() {
 	defer close(o.ended)
 	for s := range o.queue {
-		ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
+		ctx, cancel := context.WithTimeout(o.ctx, s.timeout)
 		if _, err := s.send(ctx, o.client); err != nil {
 			o.log.Warn("webhook failed", "event", s.event, "delivery", s.id, "err", err)
 		}
@@ -234,6 +237,7 @@ func (o *Outbound) Close() error {
 		return nil
 	}
 	close(o.queue)
+	defer o.cancel()
 	if !begun {
 		return nil
 	}
@@ -243,6 +247,8 @@ func (o *Outbound) Close() error {
 	case <-o.ended:
 	case <-late.C:
 		o.log.Warn("webhooks not sent at the end", "queued", len(o.queue))
+		o.cancel()
+		<-o.ended
 	}
 	return nil
 }

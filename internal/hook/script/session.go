@@ -145,7 +145,8 @@ type done struct {
 	project    bool
 }
 
-// each runs the hooks of a point, one after another, and returns what they said until one refuses.
+// each runs the hooks of a point, one after another, and returns what they said. Where hooks can refuse, the first
+// that does is the last that runs.
 func (s *Session) each(ctx context.Context, at point, o Occasion, skip ...func(event) bool) []done {
 	for _, e := range events {
 		if e.at == at && s.config.Outbound.Wants(e.name) && (len(skip) == 0 || !skip[0](e)) {
@@ -175,7 +176,7 @@ func (s *Session) each(ctx context.Context, at point, o Occasion, skip ...func(e
 				d.provenance = s.source(r, h)
 				s.report(ctx, r, d, o)
 				all = append(all, d)
-				if d.Verdict.Blocks || d.Verdict.Failed != nil && h.FailClosed {
+				if refuses := at == beforeTool || at == turnStart || at == childStart; refuses && (d.Verdict.Blocks || d.Verdict.Failed != nil && h.FailClosed) {
 					return all
 				}
 				if o.Call != nil && at == beforeTool && len(d.Verdict.Arguments) > 0 { // the next one sees them

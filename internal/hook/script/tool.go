@@ -2,6 +2,7 @@ package script
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"hermes"
@@ -81,15 +82,15 @@ func (s *Session) afterTool(ctx context.Context, c *hermes.Call, r *hermes.Resul
 	all := s.each(ctx, afterTool, o, func(e event) bool {
 		return e.name == "PostToolUse" && failed || e.name == "PostToolUseFailure" && !failed
 	})
+	all = slices.DeleteFunc(all, func(d done) bool { return d.Verdict.Failed != nil })
 	for _, d := range all {
-		v := d.Verdict
-		if v.Failed != nil {
-			continue
-		}
-		if v.Result != nil && (strings.HasPrefix(d.event.name, "transform_") || d.event.claude) {
+		if v := d.Verdict; v.Result != nil && (strings.HasPrefix(d.event.name, "transform_") || d.event.claude) {
 			r.Text = *v.Result
 			r.Provenance = hermes.AddProvenance(r.Provenance, d.provenance)
 		}
+	}
+	for _, d := range all {
+		v := d.Verdict
 		text := v.Context
 		if v.Blocks {
 			text = strings.TrimSpace(v.Reason + "\n" + text)
