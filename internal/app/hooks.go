@@ -16,6 +16,7 @@ import (
 	"hermes/internal/lineshell"
 	"hermes/internal/netguard"
 	"hermes/internal/sandbox/plan"
+	"hermes/internal/shellstate"
 	"hermes/internal/undo"
 )
 
@@ -128,19 +129,42 @@ func (a *App) hookPlace(cfg *config.Config, dir, name string, ready func() (read
 		c := a.variables(cfg)
 		c.Dir, c.Temp, c.Guard, c.Passthrough = dir, cfg.Terminal().TempDir, &a.guard, cfg.Terminal().EnvPassthrough
 		c.Home, _ = os.UserHomeDir()
+		at := linePlace{}
+		var err error
 		if a.opts.Sandbox.Keeper { // this program is the shell, too
-			program, err := os.Executable()
-			if err != nil {
+			if at.program, err = os.Executable(); err != nil {
 				return nil, err
 			}
-			c.Shell, c.ShellArgs = program, []string{lineshell.Name}
 		}
-		var err error
+		switch _, missing := os.Stat("/bin/sh"); {
+		case missing == nil:
+			c.Shell = "/bin/sh"
+		case at.program != "":
+			c.Shell, c.ShellArgs, at.program = at.program, []string{lineshell.Name}, ""
+		}
 		if c.Walls, err = a.hookWalls(cfg, c, name, need); err != nil {
 			return nil, err
 		}
-		return environment.NewLocal(c)
+		if at.Local, err = environment.NewLocal(c); err != nil {
+			return nil, err
+		}
+		return at, nil
 	}
+}
+
+// linePlace runs lines in the shell of this program, and those that every shell reads in the same way in that of
+// the system: it starts in a fraction of the time.
+type linePlace struct {
+	*environment.Local
+	program string // the shell of lines; "" is that of the environment
+}
+
+// Exec runs a line until it ends; see [hermes.Environment].
+func (p linePlace) Exec(ctx context.Context, c hermes.Command) (hermes.Exit, error) {
+	if p.program != "" && !lineshell.Plain(c.Line) {
+		c.Line = "exec " + shellstate.Quote(p.program) + " " + lineshell.Name + " -c " + shellstate.Quote(c.Line)
+	}
+	return p.Local.Exec(ctx, c)
 }
 
 // hookWalls makes the walls around the commands of hooks, nil if the settings want none.

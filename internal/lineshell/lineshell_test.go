@@ -36,6 +36,19 @@ func TestLinesRun(t *testing.T) {
 	}
 }
 
+func TestPlainLinesAreOneProgram(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]bool{
+		`./check.sh --x 'a b'`: true, `python3 "$CLAUDE_PROJECT_DIR/.claude/hooks/x.py" ${A}`: true, `~/x.sh`: true, `a\ b`: true,
+		`a | b`: false, `a && b`: false, `a; b`: false, `a &`: false, `! a`: false, `A=1 b`: false, `a > b`: false, `a < b`: false, `a *.go`: false, `a {b,c}`: false,
+		`a $(b)`: false, "a `b`": false, `a "${B:-c}"`: false, `a $'b'`: false, `a <(b)`: false, `if a; then b; fi`: false, `[[ a == b ]]`: false, ``: false, `a '`: false, `a=b`: false,
+	} {
+		if got := Plain(line); got != want {
+			t.Errorf("%s: %v", line, got)
+		}
+	}
+}
+
 // TestScriptsRunWhereTheSystemDoesNotKnowThem: one of a shell in this shell, one of another program by that.
 func TestScriptsRunWhereTheSystemDoesNotKnowThem(t *testing.T) {
 	t.Parallel()

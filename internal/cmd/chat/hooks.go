@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"hermes/internal/app"
@@ -62,7 +63,7 @@ func (o *Options) offerHooks(ctx context.Context) error {
 // acceptHooks agrees to the hooks as they are now if a flag or setting says so. Otherwise it says that they do not
 // run, where no user can be asked.
 func (o *Options) acceptHooks(ctx context.Context) error {
-	list := o.waitingHooks()
+	list := slices.DeleteFunc(o.waitingHooks(), func(h app.Hook) bool { return h.Project != "" }) // only the user agrees to those
 	switch cfg, err := o.App().Config(); {
 	case len(list) == 0 || err != nil: // an error is reported where the configuration is needed
 		return nil

@@ -27,7 +27,6 @@ type runner struct {
 	mu     sync.Mutex
 	place  Place
 	read   []string // what the place was opened with
-	failed error    // of the last try to open it
 	closed bool
 }
 
@@ -154,16 +153,15 @@ func (r *runner) open(ctx context.Context, id Identity) (Place, error) {
 	if r.closed {
 		return nil, errClosed
 	}
+	if r.place != nil && !slices.ContainsFunc(id.Files, func(f File) bool { return !slices.Contains(r.read, f.Path) }) {
+		return r.place, nil
+	}
 	need := r.needs()
 	for _, f := range id.Files {
 		need.Read = append(need.Read, f.Path)
 	}
 	slices.Sort(need.Read)
 	need.Read = slices.Compact(need.Read)
-	covered := func(path string) bool { return slices.Contains(r.read, path) }
-	if r.place != nil && !slices.ContainsFunc(need.Read, func(p string) bool { return !covered(p) }) {
-		return r.place, nil
-	}
 	if r.place != nil {
 		if err := r.place.Close(); err != nil {
 			r.config.Log.Warn("close the place of hooks", "err", err)
