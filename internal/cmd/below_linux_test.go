@@ -417,6 +417,7 @@ func TestAgentBelowAnAgentHasNoWiderRights(t *testing.T) {
 		"rules":              {`"$H" --allow-tools terminal` + ask, "--allow-tools"},
 		"yolo as a variable": {`HERMES_YOLO_MODE=1 "$H"` + ask, "HERMES_YOLO_MODE"},
 		"hooks":              {`HERMES_ACCEPT_HOOKS=1 "$H"` + ask, "HERMES_ACCEPT_HOOKS"},
+		"hooks as a flag":    {`"$H" --accept-hooks` + ask, "--accept-hooks"},
 		"no settings":        {`"$H" --ignore-user-config` + ask, "--ignore-user-config"},
 		"another home":       {`HERMES_HOME="$PWD/other" "$H"` + ask, "home"},
 		"a forged home":      {`mkdir other; HERMES_HOME="$PWD/other"; export HERMES_HOME; for v in $(env | sed -n 's/^\(HERMES_[A-Z_]*\)=\/.*/\1/p'); do export $v="$PWD/other"; done; "$H"` + ask, "home"},
