@@ -113,6 +113,28 @@ func TestScriptsOfClaudeCodeRunUnchanged(t *testing.T) {
 	}
 }
 
+// TestTheManualShowsTheScriptsThatRun, and their settings.
+func TestTheManualShowsTheScriptsThatRun(t *testing.T) {
+	t.Parallel()
+	manual, err := os.ReadFile(filepath.Join("..", "..", "docs", "hooks.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"```yaml" + claudeSettings + "```"}
+	for name, language := range map[string]string{"block_rm.py": "python", "format.sh": "bash", "log_prompt.sh": "sh"} {
+		src, err := os.ReadFile(filepath.Join("testdata", "hooks", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, "```"+language+"\n"+string(src)+"```")
+	}
+	for _, text := range want {
+		if !strings.Contains(string(manual), text) {
+			t.Errorf("docs/hooks.md does not have\n%s", text)
+		}
+	}
+}
+
 // shown fails if the user is shown a text of a message.
 func shown(t *testing.T, s *scene, text string) {
 	t.Helper()
