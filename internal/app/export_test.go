@@ -5,4 +5,5 @@ var (
 	Trusted      = trusted
 	TrustCommand = trustCommand
 	CutOff       = (*App).cutOff
+	Scripted     = (*App).scripted
 )

@@ -1,10 +1,16 @@
 package app_test
 
 import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"hermes"
@@ -378,6 +384,85 @@ memory: {provider: evil}
 		s.say(`CALL write_file {"path":"d.txt","content":"1"}`)
 		if ran() != "one\none\n" {
 			t.Errorf("walls %v: hooks ran after their project changed: %q", walls, ran())
+		}
+	}
+}
+
+// TestEventsOfASessionRunHooks: each event of a session with a child, in its order, and once.
+func TestEventsOfASessionRunHooks(t *testing.T) {
+	t.Parallel()
+	s := hooked(t, hermes.AllowOnce, "")
+	var rows strings.Builder
+	for _, name := range []string{
+		"on_session_start", "SessionStart", "pre_llm_call", "UserPromptSubmit", "pre_api_request", "post_api_request", "pre_tool_call", "PreToolUse", "post_tool_call", "PostToolUse",
+		"subagent_start", "SubagentStart", "subagent_stop", "SubagentStop", "pre_verify", "Stop", "post_llm_call", "on_session_end", "SessionEnd",
+	} {
+		fmt.Fprintf(&rows, "  %s: [{hooks: [{command: \"cat > /dev/null; echo %s >> events.txt\"}]}]\n", name, name)
+	}
+	s.config += "hooks:\n" + rows.String()
+	s.say(`CALL errand {"goal":"say something"}`)
+	s.quit()
+	b, err := os.ReadFile(filepath.Join(s.dir, "events.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Fields(`SessionStart on_session_start UserPromptSubmit pre_llm_call pre_api_request post_api_request PreToolUse pre_tool_call SubagentStart subagent_start
+		pre_api_request post_api_request SubagentStop subagent_stop PostToolUse post_tool_call pre_api_request post_api_request Stop post_llm_call pre_verify SessionEnd on_session_end`)
+	if got := strings.Fields(string(b)); !slices.Equal(got, want) {
+		t.Errorf("events %q, want %q", got, want)
+	}
+}
+
+// TestAStopHookHasTheTurnGoOnOnce: it is called again at the end, and reads that it has had its wish.
+func TestAStopHookHasTheTurnGoOnOnce(t *testing.T) {
+	t.Parallel()
+	s := hooked(t, hermes.AllowOnce, `
+hooks:
+  Stop:
+    - hooks:
+        - {type: command, command: "grep -o 'stop_hook_active.:[a-z]*' >> stops.txt; echo 'run the tests first' >&2; exit 2"}
+`)
+	s.say("hello")
+	b, _ := os.ReadFile(filepath.Join(s.dir, "stops.txt"))
+	if read := s.model.results(); strings.Count(read, "run the tests first") != 1 || string(b) != "stop_hook_active\":false\nstop_hook_active\":true\n" {
+		t.Errorf("stops %q, read %q", b, read)
+	}
+}
+
+// TestWithoutHooksASessionHasNothingMore: it gets the hooks of the program as they are.
+func TestWithoutHooksASessionHasNothingMore(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.AllowOnce)
+	s.say("hello")
+	cfg, err := s.app.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := hermes.RunSpec{Workspace: hermes.Workspace{Dir: s.dir}}
+	tools, scripted := app.Scripted(s.app, cfg, run)
+	again, _ := app.Scripted(s.app, cfg, run)
+	if scripted != nil || tools != again {
+		t.Error("a session without hooks has tools of its own")
+	}
+}
+
+// TestAHookOfARequestObeysTheGuard of addresses: it reaches this machine only if the settings allow it.
+func TestAHookOfARequestObeysTheGuard(t *testing.T) {
+	t.Parallel()
+	var came atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		came.Add(1)
+		_, _ = io.WriteString(w, `{"decision":"block","reason":"the service said no"}`)
+	}))
+	t.Cleanup(server.Close)
+	for _, private := range []bool{false, true} {
+		came.Store(0)
+		s := hooked(t, hermes.AllowOnce, fmt.Sprintf("security: {allow_private_urls: %t}\nhooks:\n  pre_tool_call: [{type: http, url: '%s/x'}]\n  outbound: [{name: a, url: '%s/y', events: [post_llm_call]}]\n", private, server.URL, server.URL))
+		s.say(`CALL write_file {"path":"a.txt","content":"1"}`)
+		_, err := os.Stat(filepath.Join(s.dir, "a.txt"))
+		s.quit() // what is told is sent
+		if got := came.Load(); (err != nil) != private || got != map[bool]int64{false: 0, true: 2}[private] {
+			t.Errorf("private addresses %t: %d requests, the file: %v", private, got, err)
 		}
 	}
 }

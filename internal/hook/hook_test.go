@@ -121,6 +121,26 @@ func TestHooksAreCalledInTheirOrder(t *testing.T) {
 	}
 }
 
+// TestAHookCanHaveTheUserAsked: later hooks see it, and what a hook that is late says does not count.
+func TestAHookCanHaveTheUserAsked(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		asks := func(text string, after time.Duration) hermes.Hook {
+			return hermes.Hook{Timeout: time.Second, BeforeTool: func(_ context.Context, c *hermes.Call) (*hermes.Result, error) {
+				time.Sleep(after)
+				c.Asks += text
+				return nil, nil
+			}}
+		}
+		was := &hermes.Call{Arguments: []byte(`{}`)}
+		c, r := hook.New(nil, asks("a", 0), asks("late", time.Minute)).With(asks("b", 0)).BeforeTool(t.Context(), was, nil)
+		if r != nil || c.Asks != "ab" || was.Asks != "" {
+			t.Errorf("asks %q, before %q, %v", c.Asks, was.Asks, r)
+		}
+		time.Sleep(time.Hour)
+	})
+}
+
 // TestAfterModelSeesWhatArrived reads an answer that fails halfway.
 func TestAfterModelSeesWhatArrived(t *testing.T) {
 	t.Parallel()

@@ -16,6 +16,7 @@ import (
 // Bounds of the configuration.
 const (
 	defaultTimeout = 60 * time.Second
+	endTimeout     = 5 * time.Second
 	maxTimeout     = 300 * time.Second
 	maxEntries     = 200
 )
@@ -131,7 +132,11 @@ func (p *parser) hook(e event, key string, m map[string]any, matcher any, nested
 		h.FailClosed = false
 	}
 	h.Untrusted = r.bool("untrusted")
-	h.Timeout = r.seconds("timeout", defaultTimeout, time.Millisecond, maxTimeout)
+	usual := defaultTimeout
+	if e.at == sessionEnd { // the user waits for the program to end
+		usual = endTimeout
+	}
+	h.Timeout = r.seconds("timeout", usual, time.Millisecond, maxTimeout)
 	h.matcher(r, matcher)
 	switch kind := cmp.Or(r.text("type"), "command"); kind {
 	case "command":

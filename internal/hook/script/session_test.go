@@ -230,6 +230,9 @@ pre_llm_call: [{command: own}]`, map[string]said{
 	}
 	m := hermes.Message{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "Hello"}}}
 	parts, err := h.TurnStart(ctx, ref, m)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var texts string
 	for _, p := range parts {
 		if !p.Hidden || p.Provenance != "" {
