@@ -101,8 +101,11 @@ func (n noun) doctor() *cobra.Command {
 		for _, text := range found {
 			c.Say("- %s", text)
 		}
+		if slices.ContainsFunc(list, func(h app.Hook) bool { return h.Event == "PreToolUse" && h.Matcher == "Bash" }) {
+			c.Say("Note: a hook with the matcher Bash sees commands of the tool terminal only. Bash|execute_code|process sees scripts and input of running commands, too.")
+		}
 		if n.App().UpstreamHooks() {
-			c.Say("- shell-hooks-allowlist.json has no hashes of scripts, so it agrees to nothing here. You are asked when a chat begins.")
+			c.Say("Note: shell-hooks-allowlist.json has no hashes of scripts, so it agrees to nothing here. You are asked when a chat begins.")
 		}
 		if len(found) > 0 {
 			return &app.ExitError{Status: 1, Err: fmt.Errorf("hooks have %s", text.Plural(len(found), "problem", "problems"))}
@@ -137,9 +140,6 @@ func (n noun) faults(list []app.Hook, dir string) (found []string) {
 		}
 		if missing := h.Missing(dir, n.App().UserHome(), path); len(missing) > 0 {
 			say("%s %s: there is no program %s.", h.Event, line, strings.Join(missing, ", "))
-		}
-		if h.Event == "PreToolUse" && h.Matcher == "Bash" {
-			say("%s %s sees commands of the tool terminal only. Use the matcher Bash|execute_code|process for scripts and for input of running commands, too.", h.Event, line)
 		}
 	}
 	return found

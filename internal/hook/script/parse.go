@@ -68,6 +68,10 @@ func (p *parser) event(name string, value any) {
 			near = "; did you mean " + n + "?"
 		}
 		p.add(key, "is not a known event%s", near)
+		if guards(value) { // it is not known what it was to refuse
+			before, _ := eventOf("pre_tool_call")
+			p.entries = append(p.entries, Entry{Key: key, Source: p.source, Event: name, Timeout: defaultTimeout, FailClosed: true, Fault: key + " is not a known event" + near, event: before})
+		}
 		return
 	}
 	if e.waits != "" {
@@ -81,6 +85,20 @@ func (p *parser) event(name string, value any) {
 	for i, v := range list {
 		p.row(e, fmt.Sprintf("%s.%d", key, i), v)
 	}
+}
+
+// guards reports whether a part of the configuration has a hook that must be able to refuse.
+func guards(value any) bool {
+	switch v := value.(type) {
+	case []any:
+		return slices.ContainsFunc(v, guards)
+	case map[string]any:
+		if on, _ := v["fail_closed"].(bool); on {
+			return true
+		}
+		return guards(v["hooks"])
+	}
+	return false
 }
 
 // row reads one row of an event: a hook, or in the form of Claude Code a matcher with its hooks.
@@ -197,7 +215,12 @@ func (h *Entry) matcher(r *reader, value any) {
 func (h Entry) Matches(name string) bool { return h.match == nil || h.match.MatchString(name) }
 
 // Line is what runs, for the user.
-func (h Entry) Line() string { return cmp.Or(h.Command.Line, "POST "+h.Request.URL) }
+func (h Entry) Line() string {
+	if h.Command.Line == "" && h.Request.URL == "" {
+		return h.Key
+	}
+	return cmp.Or(h.Command.Line, "POST "+h.Request.URL)
+}
 
 // reader reads the keys of one hook.
 type reader struct {

@@ -103,6 +103,12 @@ func TestNothingThatIsWrongIsSilent(t *testing.T) {
 	if len(entries) != 1 || entries[0].Fault == "" || !entries[0].Matches("anything") {
 		t.Errorf("a guard that is wrong: %+v", entries)
 	}
+	if entries, _, _ = parse(t, `PretoolUse: [{hooks: [{command: a, fail_closed: true}]}]`); len(entries) != 1 || entries[0].Fault == "" {
+		t.Errorf("a guard of an event that is misspelt: %+v", entries)
+	}
+	if entries, _, _ = parse(t, `PretoolUse: [{hooks: [{command: a}]}]`); len(entries) != 0 {
+		t.Errorf("a hook of an event that is misspelt: %+v", entries)
+	}
 }
 
 // TestEveryEventIsKnownOnce: those of both forms, and each either happens or says what it waits for.

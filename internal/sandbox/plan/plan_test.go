@@ -245,6 +245,17 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
+// TestAHookThatWritesTheWorkspaceIsACommandThere: what git obeys is protected from it.
+func TestAHookThatWritesTheWorkspaceIsACommandThere(t *testing.T) {
+	t.Parallel()
+	u := mustUser(t)
+	u.Profile, u.Name, u.Grants.Write = plan.Hook, "user", []string{u.work}
+	p := mustMake(t, u.Request)
+	if !in(u.work+"/main.go", p.Policy.Write) || !in(u.work+"/.git/hooks/x", p.Policy.Protected) || !in(u.work+"/.git/config", p.Policy.Protected) {
+		t.Errorf("writes %v, protects %v", p.Policy.Write, p.Policy.Protected)
+	}
+}
+
 // TestNoProxyOfThisMachineIsNamedInside is about its password.
 func TestNoProxyOfThisMachineIsNamedInside(t *testing.T) {
 	t.Parallel()
