@@ -452,6 +452,10 @@ func TestAHookOfARequestObeysTheGuard(t *testing.T) {
 	var came atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		came.Add(1)
+		if r.URL.Path == "/y" { // which is not followed
+			http.Redirect(w, r, "/z", http.StatusTemporaryRedirect)
+			return
+		}
 		_, _ = io.WriteString(w, `{"decision":"block","reason":"the service said no"}`)
 	}))
 	t.Cleanup(server.Close)

@@ -28,6 +28,8 @@ type runner struct {
 	place  Place
 	read   []string // what the place was opened with
 	closed bool
+	runs   int  // commands
+	cut    bool // one of them was ended before its time
 }
 
 // errClosed is the error of a hook after the end of its session.
@@ -122,6 +124,7 @@ func (r *runner) command(ctx context.Context, h Entry, line string, id Identity,
 	if err != nil {
 		return Verdict{Failed: fmt.Errorf("its commands cannot run: %w", err)}
 	}
+	defer r.settle(ctx, place)
 	var out, errs limited
 	exit, err := place.Exec(ctx, hermes.Command{
 		Line: line, Dir: r.config.Dir, Stdin: bytes.NewReader(append(input, '\n')), Stdout: &out, Stderr: &errs, Grace: time.Second,
@@ -146,7 +149,7 @@ func (r *runner) command(ctx context.Context, h Entry, line string, id Identity,
 	return v
 }
 
-// open returns the place of the commands. It is made again if a hook names files that it does not show.
+// open returns the place of the commands, for one that settle is called after. It is made again if a hook names files that it does not show.
 func (r *runner) open(ctx context.Context, id Identity) (Place, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -154,6 +157,7 @@ func (r *runner) open(ctx context.Context, id Identity) (Place, error) {
 		return nil, errClosed
 	}
 	if r.place != nil && !slices.ContainsFunc(id.Files, func(f File) bool { return !slices.Contains(r.read, f.Path) }) {
+		r.runs++
 		return r.place, nil
 	}
 	need := r.needs()
@@ -173,7 +177,23 @@ func (r *runner) open(ctx context.Context, id Identity) (Place, error) {
 		return nil, err
 	}
 	r.place, r.read = place, need.Read
+	r.runs++
 	return place, nil
+}
+
+// settle counts a command that has ended. If one was cut off, what it may have left is ended as soon as no other
+// one runs.
+func (r *runner) settle(ctx context.Context, place Place) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.runs--
+	r.cut = r.cut || ctx.Err() != nil
+	if e, ok := place.(Ender); ok && r.cut && r.runs == 0 {
+		r.cut = false
+		if err := e.EndInside(); err != nil {
+			r.config.Log.Warn("end what a hook left", "err", err)
+		}
+	}
 }
 
 // needs are what all hooks of the set need beyond reading the working folder.

@@ -75,6 +75,12 @@ type Place interface {
 	Close() error
 }
 
+// Ender is implemented by places that can end all that runs in them, also what left the group of its
+// command.
+type Ender interface {
+	EndInside() error
+}
+
 // Set is hooks of one origin: those of the user, or those of a project.
 type Set struct {
 	Entries []Entry
