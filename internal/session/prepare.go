@@ -32,12 +32,11 @@ type preparation struct {
 	// replaces is the id of the stored message that a retry repeats, else 0.
 	replaces int64
 
-	runtime    *Runtime // made if it is nil
-	model      hermes.Model
-	system     *hermes.SystemPrompt // of a session without one
-	tools      json.RawMessage
-	specs      []hermes.Spec                                   // that the model is offered
-	renew      bool                                            // the list of tools is made again
+	runtime *Runtime // made if it is nil
+	model   hermes.Model
+	system  *hermes.SystemPrompt // of a session without one
+	tools   json.RawMessage
+	offer
 	read       func(context.Context) ([]hermes.Message, error) // the whole transcript; nil if it is in memory
 	transcript []hermes.Message
 	background func(func(context.Context))
@@ -53,7 +52,7 @@ func (s *Session) prepare(m *hermes.Message) *preparation {
 	}
 	p := &preparation{
 		session: s, run: s.run, row: s.record.Row, ref: s.ref(number), message: m, replaces: replaces,
-		runtime: s.runtime, model: s.model.model, specs: s.specs, renew: s.remake, background: s.jobs.Go,
+		runtime: s.runtime, model: s.model.model, offer: s.offer, background: s.jobs.Go,
 	}
 	if s.record.Whole() {
 		p.transcript = s.record.Messages()
@@ -111,10 +110,10 @@ func (p *preparation) makePrefix(ctx context.Context) (err error) {
 		}
 		p.row.Model = p.model.ID()
 	}
-	if p.row.System != "" && !p.renew {
+	if p.row.System != "" && !p.remake {
 		return nil
 	}
-	if r, ok := p.runtime.Tools.(hermes.RenewableTools); ok && p.renew {
+	if r, ok := p.runtime.Tools.(hermes.RenewableTools); ok && p.remake {
 		if err := r.Renew(ctx); err != nil {
 			return err
 		}
@@ -218,7 +217,7 @@ func (s *Session) adopt(p *preparation) error {
 		}
 		s.specs, row.Tools, row.System, row.Layers, row.Provenance = p.specs, p.tools, p.system.Text, p.system.Layers, from
 	}
-	if p.renew && p.system == nil && p.tools != nil {
+	if p.remake && p.system == nil && p.tools != nil {
 		if err := s.record.Update(s.ctx, hermes.SessionChange{Tools: &p.tools}); err != nil {
 			return err
 		}

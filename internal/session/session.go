@@ -44,11 +44,10 @@ type kin struct {
 
 // actor is what the goroutine of a session works with.
 type actor struct {
-	record    *turn.Record
-	run       hermes.RunSpec
-	runtime   *Runtime // nil until the first turn
-	specs     []hermes.Spec
-	remake    bool // the next turn makes specs again
+	record  *turn.Record
+	run     hermes.RunSpec
+	runtime *Runtime // nil until the first turn
+	offer
 	model     choice
 	turn      *turn.Turn // nil while none runs
 	jobs      *jobs.Runner
@@ -60,6 +59,12 @@ type actor struct {
 	ended
 	notify func(string)      // Open.Waiting; may be nil
 	shown  hermes.Configured // what was published last
+}
+
+// offer is the tools that the model of a session is offered.
+type offer struct {
+	specs  []hermes.Spec
+	remake bool // the next turn makes them again
 }
 
 // ended is what became of the turns so far.
