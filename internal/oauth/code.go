@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
 	"strings"
 )
@@ -24,7 +25,8 @@ type Login struct {
 	redirect string
 	state    string
 	verifier string
-	codes    chan result // the first one counts
+	codes    chan result  // the first one counts
+	socket   net.Listener // to listen at; nil once it is served
 	listener *listener
 }
 
@@ -35,30 +37,40 @@ type result struct {
 
 // Begin makes the address to open and listens for the redirect of the browser,
 // on the loopback interface only.
-func (c Config) Begin() (*Login, error) {
-	if err := secure("login address", c.AuthURL); err != nil {
-		return nil, err
+func (c Config) Begin() (*Login, error) { return c.BeginOn(nil) }
+
+// BeginOn is Begin with a socket that listens at the redirect address already, for clients
+// that register the address first. The login closes it, also if BeginOn fails.
+func (c Config) BeginOn(socket net.Listener) (*Login, error) {
+	l := &Login{c: c, codes: make(chan result, 1), socket: socket}
+	if err := l.begin(); err != nil {
+		return nil, errors.Join(err, l.Close())
 	}
-	l := &Login{c: c, codes: make(chan result, 1)}
+	return l, nil
+}
+
+func (l *Login) begin() error {
+	c := l.c
+	if err := secure("login address", c.AuthURL); err != nil {
+		return err
+	}
 	challenge, err := "", error(nil)
 	if l.verifier, challenge, err = c.pkce(); err != nil {
-		return nil, err
+		return err
 	}
 	if l.state, err = c.word(24); err != nil {
-		return nil, err
+		return err
 	}
 	if err := l.listen(); err != nil {
-		return nil, err
+		return err
 	}
-	l.Address, err = l.address(challenge)
-	if err != nil {
-		l.Close()
-		return nil, err
+	if l.Address, err = l.address(challenge); err != nil {
+		return err
 	}
 	if c.Trace != nil {
 		c.Trace.Info("oauth", "step", "authorize", "address", bare(c.AuthURL), "redirect", c.Redirect, "listening", l.Listening, "scope", strings.Join(c.Scopes, " "))
 	}
-	return l, nil
+	return nil
 }
 
 func (l *Login) address(challenge string) (string, error) {
@@ -81,6 +93,9 @@ func (l *Login) address(challenge string) (string, error) {
 		q.Set("state", l.state)
 		if len(l.c.Scopes) > 0 {
 			q.Set("scope", strings.Join(l.c.Scopes, " "))
+		}
+		if l.c.Bound.Resource != "" {
+			q.Set("resource", l.c.Bound.Resource)
 		}
 	}
 	u.RawQuery = q.Encode()
@@ -139,6 +154,9 @@ func (l *Login) parse(text string) (result, error) {
 	if strings.ContainsAny(code, " \t\r\n") {
 		return result{}, errors.New("this is not a code; paste the whole final address from the browser")
 	}
+	if l.c.Bound.IssuerSent {
+		return result{}, errors.New("the code alone does not say which service it comes from; paste the whole final address from the browser")
+	}
 	return result{code: code}, nil
 }
 
@@ -151,6 +169,9 @@ func (l *Login) returned(u *url.URL) (result, error) {
 	}
 	if !l.mine(state) {
 		return result{}, ErrState
+	}
+	if b := l.c.Bound; b.Issuer != "" && q.Get("iss") != b.Issuer && (q.Has("iss") || b.IssuerSent) {
+		return result{err: ErrIssuer}, nil
 	}
 	if e := q.Get("error"); e != "" {
 		return result{err: &Error{Code: clean(e, nil), Description: clean(q.Get("error_description"), nil)}}, nil

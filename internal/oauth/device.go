@@ -32,6 +32,9 @@ func (c Config) Device(ctx context.Context) (Device, error) {
 	if len(c.Scopes) > 0 {
 		form.Set("scope", strings.Join(c.Scopes, " "))
 	}
+	if c.Bound.Resource != "" {
+		form.Set("resource", c.Bound.Resource)
+	}
 	var d Device
 	if c.Form == FormDevicePKCE {
 		verifier, challenge, err := c.pkce()

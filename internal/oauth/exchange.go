@@ -41,9 +41,14 @@ const (
 
 // token sends a grant to the token endpoint.
 func (c Config) token(ctx context.Context, form url.Values) (Token, error) {
-	form.Set("client_id", c.ClientID)
-	if c.ClientSecret != "" {
-		form.Set("client_secret", c.ClientSecret)
+	if c.Form != FormBasic {
+		form.Set("client_id", c.ClientID)
+		if c.ClientSecret != "" {
+			form.Set("client_secret", c.ClientSecret)
+		}
+	}
+	if c.Bound.Resource != "" {
+		form.Set("resource", c.Bound.Resource)
 	}
 	a, err := c.post(ctx, "token address", c.TokenURL, "application/x-www-form-urlencoded", []byte(form.Encode()), values(form))
 	if err != nil {
@@ -178,6 +183,10 @@ func (c Config) send(ctx context.Context, what, address, kind string, body []byt
 	}
 	req.Header.Set("Content-Type", kind)
 	req.Header.Set("Accept", "application/json")
+	if c.Form == FormBasic {
+		secrets = append(secrets, c.ClientSecret)
+		req.SetBasicAuth(url.QueryEscape(c.ClientID), url.QueryEscape(c.ClientSecret))
+	}
 	resp, err := c.client().Do(req)
 	if err != nil {
 		return answer{}, fmt.Errorf("call the login service: %w", err)

@@ -39,7 +39,10 @@ func (l *Login) listen() error {
 	if port == "" {
 		port = "80"
 	}
-	socket, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", port))
+	socket, err := l.socket, error(nil)
+	if l.socket = nil; socket == nil {
+		socket, err = net.Listen("tcp", net.JoinHostPort("127.0.0.1", port))
+	}
 	if err != nil {
 		if port == "0" {
 			return fmt.Errorf("listen for the browser: %w", err)
@@ -106,6 +109,9 @@ const closeTime = time.Second
 
 // Close ends the login and waits for the listener to end.
 func (l *Login) Close() error {
+	if l.listener == nil && l.socket != nil {
+		return l.socket.Close()
+	}
 	if l.listener == nil {
 		return nil
 	}

@@ -39,6 +39,8 @@ type Config struct {
 	Redirect string
 	// Form is the service's variant of the protocol.
 	Form Form
+	// Bound is what the answers of a login belong to.
+	Bound Bound
 	// Params go into the address that the browser opens.
 	Params map[string]string
 
@@ -49,6 +51,16 @@ type Config struct {
 	Now   func() time.Time
 	Sleep func(context.Context, time.Duration) error
 	Rand  io.Reader
+}
+
+// Bound binds a login to one resource and one issuer. The zero value binds to neither.
+type Bound struct {
+	// Resource is the address that tokens are for (RFC 8707). It is sent in every request.
+	Resource string
+	// Issuer is the service's name for itself (RFC 9207): a redirect that names another one, byte
+	// for byte, ends the login. IssuerSent refuses one that names none, too.
+	Issuer     string
+	IssuerSent bool
 }
 
 // Form is a variant of the protocol.
@@ -63,6 +75,8 @@ const (
 	FormKey Form = "key"
 	// FormDevicePKCE uses PKCE in the device flow, too.
 	FormDevicePKCE Form = "device_pkce"
+	// FormBasic sends the client's id and secret in a header (RFC 6749, 2.3.1).
+	FormBasic Form = "basic"
 )
 
 // Token is the result of a login or a refresh. It hides its value when printed.
@@ -113,6 +127,8 @@ var (
 	ErrRevoked = errors.New("the login is no longer valid; log in again")
 	// ErrState means that an answer does not belong to this login.
 	ErrState = errors.New("this answer belongs to another login; start again and use the new address")
+	// ErrIssuer means that an answer comes from another service than the login was begun at.
+	ErrIssuer = errors.New("the answer comes from another login service than the one that was asked; it was not used, and nothing was sent")
 )
 
 // Error is a service's refusal, with its code of RFC 6749 or 8628.
