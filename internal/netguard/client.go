@@ -2,6 +2,7 @@ package netguard
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -22,6 +23,12 @@ type Limits struct {
 	Redirect func(*http.Request, []*http.Request) error
 	// UserAgent is sent if a request names none.
 	UserAgent string
+	// TLS is how hosts, and this client, prove who they are; nil is the system's way. It is not
+	// changed.
+	TLS *tls.Config
+	// Streams leaves time and size to the caller: Time and Bytes have no effect, and an answer
+	// may take as long as the context of its request lasts.
+	Streams bool
 }
 
 // ErrTooLarge is the read error of a response body that is longer than
@@ -41,10 +48,13 @@ func (g *Guard) Client(l Limits) *http.Client {
 	if l.Redirect == nil {
 		l.Redirect = func(*http.Request, []*http.Request) error { return errors.New("it redirects to another address") }
 	}
-	direct := network()
+	direct := network(l)
 	direct.DialContext = g.dial
-	through := network()
+	through := network(l)
 	through.Proxy, through.DialContext = g.Proxy, g.connect
+	if l.Streams {
+		l.Time = 0
+	}
 	return &http.Client{
 		Timeout:       l.Time,
 		Transport:     &gate{guard: g, limits: l, direct: direct, through: through},
@@ -52,11 +62,16 @@ func (g *Guard) Client(l Limits) *http.Client {
 	}
 }
 
-func network() *http.Transport {
-	return &http.Transport{
+func network(l Limits) *http.Transport {
+	t := &http.Transport{
 		ForceAttemptHTTP2: true, MaxIdleConns: 8, MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second,
 		TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: 20 * time.Second, MaxResponseHeaderBytes: 256 << 10,
+		TLSClientConfig: l.TLS.Clone(),
 	}
+	if l.Streams {
+		t.ResponseHeaderTimeout = 0
+	}
+	return t
 }
 
 // gate is the RoundTripper that checks every request, including redirects.
@@ -94,7 +109,9 @@ func (t *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp.Body = &bounded{ReadCloser: resp.Body, left: t.limits.Bytes}
+	if !t.limits.Streams {
+		resp.Body = &bounded{ReadCloser: resp.Body, left: t.limits.Bytes}
+	}
 	return resp, nil
 }
 
