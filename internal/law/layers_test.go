@@ -135,11 +135,14 @@ var layers = []layer{
 		{path: "internal/window"}, // outputs that ansi cleans
 	}, {
 		{path: "internal/checkpoint"}, // it works with away
+		{path: "internal/mcp/remote"}, // it uses httpc and netguard
 		{path: "internal/sandbox/jobobject", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/sandbox/plan"},
 		{path: "internal/sandbox/seatbelt"}, // it reads the policies of sandbox
 		{path: "internal/worktree"},         // it runs git
 		{path: "internal/written"},          // which files a line runs, as policy/shell reads it
+	}, {
+		{path: "internal/mcp/login", deps: []string{"github.com/modelcontextprotocol/go-sdk"}}, // it uses remote
 	}, {
 		{path: "internal/checkpoint/checkpointtest"},
 	}}},
