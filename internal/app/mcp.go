@@ -142,7 +142,7 @@ func (a *App) ReloadMCP(restart bool) (changes mcp.Changes, notes []string, err 
 func (a *App) mcpConfig(cfg *config.Config) mcp.Config {
 	return mcp.Config{
 		Version: Version, Environment: func(s mcp.Settings) (hermes.Environment, error) { return a.serverEnvironment(cfg, s) },
-		Client: func(s mcp.Settings) (*http.Client, error) { return serverClient(cfg, s) },
+		Client: func(s mcp.Settings) (*http.Client, error) { return a.serverClient(cfg, s) },
 		Sample: a.sampleFor, Malware: a.malware(cfg), Roots: func() []string { return []string{a.serverDir()} },
 		Cache: cfg.Home().Cache("mcp"), Approvals: cfg.Home().Join("mcp-tools.json"), ResultLimit: cfg.ToolBudget().MCPResultChars,
 		Now: a.opts.Now, Log: a.log(),
@@ -240,15 +240,6 @@ func (a *App) wallsFor(cfg *config.Config, local environment.LocalConfig, kind p
 		Session: name, Profile: kind, Name: name, Workspace: workspace, Environ: slices.Clone(environment.Variables(local)),
 		Granted: func() []hermes.Need { return needs },
 	}), nil
-}
-
-// serverClient makes the HTTP client for an MCP server.
-func serverClient(cfg *config.Config, s mcp.Settings) (*http.Client, error) {
-	proxy, err := httpc.ProxiesOf(cfg.Getenv).Func()
-	if err != nil {
-		return nil, err
-	}
-	return httpc.New(httpc.Options{Proxy: proxy, UserAgent: "hermes/" + Version, Insecure: s.Remote.TLS.Insecure, ForceIPv4: cfg.Network().ForceIPv4})
 }
 
 // malware looks up whether the package of a server is known as malware.

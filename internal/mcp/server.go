@@ -264,7 +264,7 @@ func (o *Server) connect(ctx context.Context) (*connection, error) {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
-		return nil, errors.Join(err, end())
+		return nil, errors.Join(o.reached(err), end())
 	}
 	c := &connection{session: session, over: make(chan struct{})}
 	c.end = sync.OnceValue(func() error {
@@ -280,7 +280,7 @@ func (o *Server) connect(ctx context.Context) (*connection, error) {
 		return end()
 	})
 	go func() { // ends with the connection
-		c.finish(cmp.Or(session.Wait(), errors.New("the server closed it")))
+		c.finish(cmp.Or(o.reached(session.Wait()), errors.New("the server closed it")))
 	}()
 	return c, nil
 }
@@ -316,28 +316,6 @@ func (o *Server) transport(ctx context.Context) (mcp.Transport, func() error, er
 	}
 	p := &program{set: o.set, environment: o.cfg.Environment, now: o.cfg.Now}
 	return p, p.end, nil
-}
-
-// remote returns how a service is reached.
-func (o *Server) remote() (mcp.Transport, func() error, error) {
-	if o.cfg.Client == nil {
-		return nil, nil, errors.New("MCP servers cannot be reached over the network here")
-	}
-	client, err := o.cfg.Client(o.set)
-	if err != nil {
-		return nil, nil, err
-	}
-	end := func() error { client.CloseIdleConnections(); return nil }
-	if o.set.Remote.SSE {
-		return &mcp.SSEClientTransport{Endpoint: o.set.Remote.URL, HTTPClient: client}, end, nil
-	}
-	t := &mcp.StreamableClientTransport{Endpoint: o.set.Remote.URL, HTTPClient: client, MaxEventSize: maxMessage}
-	if o.set.Remote.OAuth != nil && o.cfg.Login != nil {
-		if t.OAuthHandler, err = o.cfg.Login(o.set); err != nil {
-			return nil, nil, err
-		}
-	}
-	return t, end, nil
 }
 
 // connected returns the connection, and waits until there is one.

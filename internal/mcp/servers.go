@@ -14,8 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/auth"
-
 	"hermes"
 )
 
@@ -26,12 +24,9 @@ type Config struct {
 	// Environment makes the place in which the program of a server runs, for it alone: with its
 	// variables and walls. The server closes it.
 	Environment func(s Settings) (hermes.Environment, error)
-	// Client makes the HTTP client of a server, with its certificates; Login, if it is not nil,
-	// how it logs in.
+	// Client makes the HTTP client of a server, with its headers, certificates and login. A
+	// request that needs the user fails with a *login.NeededError.
 	Client func(s Settings) (*http.Client, error)
-	Login  func(s Settings) (auth.OAuthHandler, error)
-	// Identity returns whose requests a server gets, for its identity header; nil names none.
-	Identity func() string
 	// Sample asks a model for a server. Nil refuses.
 	Sample func(ctx context.Context, r Sample) (Sampled, error)
 	// Malware returns why a program must not be started, "" if nothing is known; nil knows

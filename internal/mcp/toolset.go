@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"hermes"
+	"hermes/internal/mcp/login"
 	"hermes/internal/text"
 )
 
@@ -275,13 +276,16 @@ func (o *Server) failure(ctx context.Context, c *connection, e hermes.Effect, er
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
+	if n, ok := errors.AsType[*login.NeededError](err); ok { // the connection is as it was
+		return fmt.Errorf("the MCP server %s did not do it: %s", o.set.Name, text.OneLine(plain(n.Error()), 300))
+	}
 	_, refused := errors.AsType[*wire.Error](err)
 	_, ours := errors.AsType[*askError](err)
 	if refused || ours {
 		return fmt.Errorf("the MCP server %s did not do it: %s", o.set.Name, text.Cut(plain(err.Error()), 4000))
 	}
 	c.finish(err)
-	lost := fmt.Errorf("the MCP server %s: %w (%s)", o.set.Name, errLost, text.OneLine(plain(err.Error()), 300))
+	lost := fmt.Errorf("the MCP server %s: %w (%s)", o.set.Name, errLost, text.OneLine(plain(o.reached(err).Error()), 300))
 	if e == hermes.EffectNone || e == hermes.EffectIdempotent {
 		return lost
 	}

@@ -1,0 +1,107 @@
+package app
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"strings"
+
+	"hermes/internal/config"
+	"hermes/internal/home"
+	"hermes/internal/mcp"
+	"hermes/internal/mcp/login"
+	"hermes/internal/mcp/remote"
+)
+
+// serverClient makes the HTTP client for an MCP server. It sends the login that
+// `hermes mcp login` has kept, unless the settings have a key for the server.
+func (a *App) serverClient(cfg *config.Config, s mcp.Settings) (*http.Client, error) {
+	link, err := a.serverLink(cfg, s)
+	if err != nil {
+		return nil, err
+	}
+	if hasKey(s) {
+		return link.Server, nil
+	}
+	return a.serverLogin(cfg, s, link).Through(link.Server), nil
+}
+
+// serverLink makes what reaches an MCP server, with the proxies and the address guard of the
+// tools.
+func (a *App) serverLink(cfg *config.Config, s mcp.Settings) (*remote.Link, error) {
+	guard, err := a.webGuard()
+	if err != nil {
+		return nil, err
+	}
+	r := s.Remote
+	headers := maps.Clone(r.Headers)
+	if r.OAuth != nil { // the login is the key
+		maps.DeleteFunc(headers, func(name, _ string) bool { return strings.EqualFold(name, "Authorization") })
+	}
+	if r.IdentityHeader != "" {
+		headers[r.IdentityHeader] = cfg.Home().Profile()
+	}
+	userHome, _ := os.UserHomeDir() // without one ~ stays as it is
+	file := func(path string) string { return home.Expand(path, userHome) }
+	return remote.New(remote.Config{
+		URL: r.URL, Headers: headers, Guard: *guard, UserAgent: "hermes/" + Version,
+		TLS: remote.TLS{Cert: file(r.TLS.Cert), Key: file(r.TLS.Key), CA: file(r.TLS.CA), Insecure: r.TLS.Insecure},
+	})
+}
+
+// hasKey reports whether the settings have the key for a server.
+func hasKey(s mcp.Settings) bool {
+	if s.Remote.OAuth != nil {
+		return false
+	}
+	for name := range s.Remote.Headers {
+		if strings.EqualFold(name, "Authorization") {
+			return true
+		}
+	}
+	return false
+}
+
+// serverLogin makes the login at an MCP server. Tokens are kept in mcp-tokens of the home, in
+// one file for each server.
+func (a *App) serverLogin(cfg *config.Config, s mcp.Settings, link *remote.Link) *login.Login {
+	c := login.Config{
+		Server: s.Name, URL: s.Remote.URL, SSE: s.Remote.SSE, Link: link, Now: a.opts.Now,
+		Path: cfg.Home().Join("mcp-tokens", strings.TrimPrefix(mcp.ToolsetName(s.Name), "mcp-")+".json"),
+	}
+	if o := s.Remote.OAuth; o != nil {
+		c.Client = login.Client{ID: o.ClientID, Secret: o.ClientSecret, Name: o.ClientName, Document: o.MetadataURL}
+		c.Scope, c.Redirect = o.Scope, login.Redirect{Host: o.RedirectHost, Port: o.RedirectPort, URI: o.RedirectURI}
+	}
+	return login.New(c)
+}
+
+// ServerLogin returns the login at an MCP server of the settings, and whether it is one by a
+// code. An error says why there is none.
+func (a *App) ServerLogin(name string) (l *login.Login, device bool, err error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, false, err
+	}
+	list, notes := a.mcpSettings(cfg)
+	for _, s := range list {
+		switch {
+		case s.Name != name:
+			continue
+		case s.Remote == nil:
+			return nil, false, fmt.Errorf("the MCP server %s is a program; only servers with a url have a login", name)
+		case hasKey(s):
+			return nil, false, fmt.Errorf("the MCP server %s has a key in its headers; remove the header Authorization to log in instead", name)
+		}
+		link, err := a.serverLink(cfg, s)
+		if err != nil {
+			return nil, false, fmt.Errorf("the MCP server %s: %w", name, err)
+		}
+		return a.serverLogin(cfg, s, link), s.Remote.OAuth != nil && s.Remote.OAuth.Device, nil
+	}
+	for _, n := range notes { // perhaps that is why
+		a.log().Warn("MCP servers", "note", n)
+	}
+	return nil, false, fmt.Errorf("there is no MCP server %s in mcp_servers of config.yaml", name)
+}
