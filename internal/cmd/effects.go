@@ -133,7 +133,7 @@ func effects() map[string]effectOf {
 		"curator resume", "curator unpin",
 		"fallback add", "fallback clear", "fallback remove", "hooks revoke", "hooks test", "journey delete", "journey edit",
 		"learning add", "learning approve", "learning delete", "learning import", "learning reject",
-		"mcp add", "mcp configure", "mcp import", "mcp install", "mcp remove", "mcp test",
+		"mcp add", "mcp configure", "mcp import", "mcp install", "mcp login", "mcp logout", "mcp remove", "mcp test",
 		"memory add", "memory approve", "memory import", "memory off", "memory reject", "memory remove", "memory replace",
 		"permissions revoke", "permissions unattended",
 		"profile create", "profile delete", "profile use",

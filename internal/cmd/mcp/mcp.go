@@ -27,7 +27,7 @@ type noun struct{ *factory.Factory }
 func NewCmd(f *factory.Factory) *cobra.Command {
 	n := noun{f}
 	return factory.Noun("mcp", "Use MCP servers, and be one", "hermes mcp list\n  hermes mcp add notes -- npx -y notes-server\n  hermes mcp install github",
-		n.list(), n.add(), n.remove(), n.test(), n.configure(), n.catalog(), n.install(), n.imports(), newServe(f))
+		n.list(), n.add(), n.remove(), n.test(), n.configure(), n.catalog(), n.install(), n.imports(), n.login(), n.logout(), newServe(f))
 }
 
 // setting is the key of a server in the settings.
