@@ -1,9 +1,12 @@
 package mcp
 
 import (
+	"context"
 	"errors"
 	"net/url"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -21,9 +24,45 @@ func (o *Server) remote() (mcp.Transport, func() error, error) {
 	}
 	end := func() error { client.CloseIdleConnections(); return nil }
 	if o.set.Remote.SSE {
-		return &mcp.SSEClientTransport{Endpoint: o.set.Remote.URL, HTTPClient: client, MaxEventSize: maxMessage}, end, nil
+		t := &sse{inner: mcp.SSEClientTransport{Endpoint: o.set.Remote.URL, HTTPClient: client, MaxEventSize: maxMessage}}
+		return t, func() error { t.end(); return end() }, nil
 	}
 	return &mcp.StreamableClientTransport{Endpoint: o.set.Remote.URL, HTTPClient: client, MaxEventSize: maxMessage}, end, nil
+}
+
+// sse is the transport of the protocol 2024-11-05. The SDK's ends the stream with the context of
+// Connect, which is that of the time to connect.
+type sse struct {
+	inner mcp.SSEClientTransport
+
+	mu  sync.Mutex
+	cut context.CancelFunc // of the stream
+}
+
+// Connect connects within the time of ctx. The stream lasts until end.
+func (s *sse) Connect(ctx context.Context) (mcp.Connection, error) {
+	life, cut := context.WithCancel(context.WithoutCancel(ctx))
+	s.mu.Lock()
+	s.cut = cut
+	s.mu.Unlock()
+	late := context.AfterFunc(ctx, cut)
+	c, err := s.inner.Connect(life)
+	if !late() && err == nil {
+		err = errors.Join(context.Cause(ctx), c.Close())
+	}
+	if err != nil {
+		cut()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (s *sse) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cut != nil {
+		s.cut()
+	}
 }
 
 // reached words an error of a connection: that the user has to log in, if that is it, and never
@@ -43,4 +82,14 @@ func (o *Server) reached(err error) error {
 		return err
 	}
 	return errors.New(strings.ReplaceAll(err.Error(), u.RawQuery, "…"))
+}
+
+// pulse ticks when the list of tools is to be read: a service of the stateless protocol has no
+// connection, so neither its end nor a change of its tools is always noticed. The func ends it.
+func (o *Server) pulse(c *connection) (tick <-chan time.Time, stop func()) {
+	if o.set.Remote == nil || o.set.Times.KeepAlive <= 0 || version(c.session) < firstStateless {
+		return nil, func() {}
+	}
+	t := time.NewTicker(o.set.Times.KeepAlive)
+	return t.C, t.Stop
 }

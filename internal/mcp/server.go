@@ -112,6 +112,7 @@ func (o *Server) run(ctx context.Context) {
 			wait = firstWait
 			continue
 		}
+		err = o.reached(err)
 		o.cfg.Log.Warn("MCP server", "server", o.set.Name, "err", err)
 		o.enter(Failed, err.Error(), nil)
 		if o.cfg.Now().Sub(began) >= steady {
@@ -172,6 +173,8 @@ func (o *Server) serve(ctx context.Context, c *connection) (idle bool, err error
 		defer t.Stop()
 		check = t.C
 	}
+	pulse, still := o.pulse(c)
+	defer still()
 	var last time.Time
 	for {
 		select {
@@ -189,6 +192,10 @@ func (o *Server) serve(ctx context.Context, c *connection) (idle bool, err error
 		case <-check:
 			if o.retire(o.set.Times.Idle) {
 				return true, nil
+			}
+		case <-pulse:
+			if err := o.look(ctx, c); err != nil {
+				return false, err
 			}
 		case <-o.refresh:
 			if wait := refreshEvery - o.cfg.Now().Sub(last); wait > 0 && wait <= refreshEvery {
@@ -264,7 +271,7 @@ func (o *Server) connect(ctx context.Context) (*connection, error) {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
-		return nil, errors.Join(o.reached(err), end())
+		return nil, errors.Join(err, end())
 	}
 	c := &connection{session: session, over: make(chan struct{})}
 	c.end = sync.OnceValue(func() error {
