@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/http"
 	"os"
@@ -323,7 +325,11 @@ func (a *App) ForgetMCP(name string) error {
 	if err != nil {
 		return err
 	}
-	return mcp.Forget(a.mcpConfig(cfg), name)
+	err = os.Remove(tokensOf(cfg, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, mcp.Forget(a.mcpConfig(cfg), name))
 }
 
 // lentServers are the MCP servers as slash commands see them.

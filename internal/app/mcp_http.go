@@ -68,13 +68,18 @@ func hasKey(s mcp.Settings) bool {
 func (a *App) serverLogin(cfg *config.Config, s mcp.Settings, link *remote.Link) *login.Login {
 	c := login.Config{
 		Server: s.Name, URL: s.Remote.URL, SSE: s.Remote.SSE, Link: link, Now: a.opts.Now,
-		Path: cfg.Home().Join("mcp-tokens", strings.TrimPrefix(mcp.ToolsetName(s.Name), "mcp-")+".json"),
+		Path: tokensOf(cfg, s.Name),
 	}
 	if o := s.Remote.OAuth; o != nil {
 		c.Client = login.Client{ID: o.ClientID, Secret: o.ClientSecret, Name: o.ClientName, Document: o.MetadataURL}
 		c.Scope, c.Redirect = o.Scope, login.Redirect{Host: o.RedirectHost, Port: o.RedirectPort, URI: o.RedirectURI}
 	}
 	return login.New(c)
+}
+
+// tokensOf is the file with the login at a server.
+func tokensOf(cfg *config.Config, server string) string {
+	return cfg.Home().Join("mcp-tokens", strings.TrimPrefix(mcp.ToolsetName(server), "mcp-")+".json")
 }
 
 // ServerLogin returns the login at an MCP server of the settings, and whether it is one by a

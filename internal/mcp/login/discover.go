@@ -52,10 +52,10 @@ var errNone = errors.New("it says nothing about logins")
 // none. A server that demands a login and says nothing more has it at fixed addresses.
 func (l *Login) discover(ctx context.Context, c challenge, demanded bool, pinned string) (target, error) {
 	r, err := l.resource(ctx, c.metadata)
-	if errors.Is(err, errNone) { // the protocol 2025-03-26: the server is its own login service
+	if errors.Is(err, errNone) && demanded { // the protocol 2025-03-26: the server is its own login service
 		r = resource{Resource: l.name()}
 		s, err := l.oldService(ctx)
-		if errors.Is(err, errNone) && demanded {
+		if errors.Is(err, errNone) {
 			s = service{Issuer: l.root, AuthURL: l.root + "/authorize", TokenURL: l.root + "/token", RegisterURL: l.root + "/register", Challenges: []string{"S256"}}
 			err = l.check(ctx, s)
 		}

@@ -51,7 +51,7 @@ func (l *Login) Enter(ctx context.Context, u User, device bool) (Entered, error)
 	demanded := status == http.StatusUnauthorized
 	t, err := l.discover(ctx, c, demanded, was.Issuer)
 	switch {
-	case errors.Is(err, errNone) && !demanded:
+	case errors.Is(err, errNone):
 		return Entered{}, ErrNotDemanded
 	case err != nil:
 		return Entered{}, err

@@ -549,3 +549,67 @@ func TestAServerWithoutALogin(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAServerOfTheOldProtocol is its own login service: with metadata, and at fixed addresses.
+func TestAServerOfTheOldProtocol(t *testing.T) {
+	t.Parallel()
+	for _, described := range []bool{true, false} {
+		w := newWorld(t)
+		w.resource = nil
+		w.bounce = func(rw http.ResponseWriter, r *http.Request) bool {
+			switch r.URL.Path {
+			case "/.well-known/oauth-authorization-server":
+				if described {
+					reply(rw, map[string]any{"issuer": w.mcp.URL + "/", "authorization_endpoint": w.as.URL + "/authorize", "token_endpoint": w.as.URL + "/token", "registration_endpoint": w.as.URL + "/register", "code_challenge_methods_supported": []string{"S256"}})
+				} else {
+					http.NotFound(rw, r)
+				}
+			case "/authorize":
+				http.Redirect(rw, r, w.as.URL+r.URL.RequestURI(), http.StatusFound)
+			case "/token", "/register":
+				w.mu.Unlock()
+				w.serveAS(rw, r)
+				w.mu.Lock()
+			default:
+				return false
+			}
+			return true
+		}
+		c := w.config()
+		if _, err := w.enter(c); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := w.get(c); got != "welcome" {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
+}
+
+// TestOpenIDConnect finds the metadata at the places of OpenID Connect, also below a path.
+func TestOpenIDConnect(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ path, place string }{
+		{"", "/.well-known/openid-configuration"},
+		{"/tenant", "/.well-known/oauth-authorization-server/tenant"},
+		{"/tenant", "/.well-known/openid-configuration/tenant"},
+		{"/tenant", "/tenant/.well-known/openid-configuration"},
+		{"/tenant/", "/tenant/.well-known/openid-configuration"},
+	} {
+		w := newWorld(t)
+		var as *httptest.Server
+		as = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != row.place {
+				http.NotFound(rw, r)
+				return
+			}
+			m := maps.Clone(w.meta)
+			m["issuer"] = as.URL + row.path
+			reply(rw, m)
+		}))
+		defer as.Close()
+		w.resource["authorization_servers"] = []string{as.URL + row.path}
+		if _, err := w.enter(w.config()); err != nil {
+			t.Errorf("%s of %s: %v", row.place, row.path, err)
+		}
+	}
+}
