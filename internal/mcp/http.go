@@ -22,6 +22,7 @@ func (o *Server) remote() (mcp.Transport, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	client = wholeAnswers(client)
 	end := func() error { client.CloseIdleConnections(); return nil }
 	if o.set.Remote.SSE {
 		t := &sse{inner: mcp.SSEClientTransport{Endpoint: o.set.Remote.URL, HTTPClient: client, MaxEventSize: maxMessage}}

@@ -137,8 +137,13 @@ func (l *lines) Read(context.Context) (wire.Message, error) {
 		if err != nil {
 			continue // a line of JSON that is no message, such as a log
 		}
-		if r, ok := m.(*wire.Request); ok && !r.IsCall() && l.tooMany() {
-			continue
+		switch m := m.(type) {
+		case *wire.Request:
+			if !m.IsCall() && l.tooMany() {
+				continue
+			}
+		case *wire.Response:
+			m.Result = wholeInput(m.Result)
 		}
 		return m, nil
 	}
