@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"hermes/internal/mcp/login"
+	"hermes/internal/mcp/message"
 )
 
 // remote returns how a service is reached.
@@ -22,7 +23,7 @@ func (o *Server) remote() (mcp.Transport, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	client = wholeAnswers(client)
+	client = message.Answers(client)
 	end := func() error { client.CloseIdleConnections(); return nil }
 	if o.set.Remote.SSE {
 		t := &sse{inner: mcp.SSEClientTransport{Endpoint: o.set.Remote.URL, HTTPClient: client, MaxEventSize: maxMessage}}

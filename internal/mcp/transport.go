@@ -15,6 +15,7 @@ import (
 
 	"hermes"
 	"hermes/internal/jsonrpc"
+	"hermes/internal/mcp/message"
 	"hermes/internal/shellstate"
 	"hermes/internal/text"
 )
@@ -143,7 +144,7 @@ func (l *lines) Read(context.Context) (wire.Message, error) {
 				continue
 			}
 		case *wire.Response:
-			m.Result = wholeInput(m.Result)
+			m.Result = message.Result(m.Result)
 		}
 		return m, nil
 	}

@@ -1,4 +1,10 @@
-package mcp
+// Package message puts messages of MCP servers right before the Go SDK reads them. The SDK cannot
+// read a request for input that has no params, as servers on the SDK for Python ask for roots, and
+// it panics at one that is null.
+//
+// It changes nothing else, and does not bound what it reads: whoever hands in a body does. Start at
+// Result.
+package message
 
 import (
 	"bufio"
@@ -11,10 +17,6 @@ import (
 	"hermes/internal/httpc"
 )
 
-// The SDK cannot read a request of a server for input that has no params, as servers on the SDK
-// for Python ask for roots, and it panics at one that is null. So both are put right
-// before the SDK reads a message.
-
 const (
 	inputKey = "inputRequests"
 	dataKey  = "data:"
@@ -26,9 +28,9 @@ func mayAsk(raw []byte) bool {
 	return bytes.Contains(raw, []byte(inputKey)) || bytes.Contains(raw, []byte(`\u`))
 }
 
-// wholeInput returns the result of a call with params in each request for input, and without
-// those that are null. A name that is there twice is there once afterwards.
-func wholeInput(result json.RawMessage) json.RawMessage {
+// Result returns the result of a call with params in each request for input, and without those
+// that are null. A name that is there twice is there once afterwards.
+func Result(result json.RawMessage) json.RawMessage {
 	if !mayAsk(result) {
 		return result
 	}
@@ -63,8 +65,8 @@ func wholeInput(result json.RawMessage) json.RawMessage {
 	return out
 }
 
-// wholeMessage is wholeInput for a message on the wire.
-func wholeMessage(message []byte) []byte {
+// whole is Result for a message on the wire.
+func whole(message []byte) []byte {
 	if !mayAsk(message) {
 		return message
 	}
@@ -75,7 +77,7 @@ func wholeMessage(message []byte) []byte {
 	if fields["result"] == nil {
 		return message
 	}
-	fields["result"] = wholeInput(fields["result"])
+	fields["result"] = Result(fields["result"])
 	out, err := json.Marshal(fields)
 	if err != nil {
 		return message
@@ -83,8 +85,8 @@ func wholeMessage(message []byte) []byte {
 	return out
 }
 
-// wholeAnswers returns a client whose answers are read by wholeMessage first.
-func wholeAnswers(c *http.Client) *http.Client {
+// Answers returns a client with the messages in its answers, of JSON and of events, put right.
+func Answers(c *http.Client) *http.Client {
 	return httpc.Through(c, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
 		resp, err := next.RoundTrip(req)
 		if err != nil {
@@ -94,7 +96,7 @@ func wholeAnswers(c *http.Client) *http.Client {
 		case "text/event-stream":
 			resp.Body = &messages{Closer: resp.Body, from: bufio.NewReader(resp.Body)}
 		case "application/json":
-			resp.Body = &messages{Closer: resp.Body, from: bufio.NewReader(resp.Body), whole: true}
+			resp.Body = &messages{Closer: resp.Body, from: bufio.NewReader(resp.Body), single: true}
 		}
 		return resp, nil
 	})
@@ -103,25 +105,25 @@ func wholeAnswers(c *http.Client) *http.Client {
 // messages is a body with messages: one, or one in each line of events. The body bounds them.
 type messages struct {
 	io.Closer
-	from  *bufio.Reader
-	whole bool
-	ready []byte
-	err   error
+	from   *bufio.Reader
+	single bool
+	ready  []byte
+	err    error
 }
 
 // Read reads on, at most to the end of a line.
 func (m *messages) Read(p []byte) (int, error) {
 	for len(m.ready) == 0 && m.err == nil {
-		if m.whole {
+		if m.single {
 			m.ready, m.err = io.ReadAll(m.from)
 			if m.err == nil {
-				m.ready, m.err = wholeMessage(m.ready), io.EOF
+				m.ready, m.err = whole(m.ready), io.EOF
 			}
 			break
 		}
 		m.ready, m.err = m.from.ReadBytes('\n')
 		if data, ok := bytes.CutPrefix(m.ready, []byte(dataKey)); ok && mayAsk(data) {
-			m.ready = append(append([]byte(dataKey), wholeMessage(bytes.TrimSpace(data))...), '\n')
+			m.ready = append(append([]byte(dataKey), whole(bytes.TrimSpace(data))...), '\n')
 		}
 	}
 	n := copy(p, m.ready)
