@@ -327,7 +327,7 @@ func TestAServiceThatDemandsALogin(t *testing.T) {
 			continue // the answer to a call does not come in the answer of its request
 		}
 		_, _, err = f.call(t.Context(), &host{}, "write", `{}`, false)
-		if err == nil || !strings.Contains(err.Error(), "files:write") || !strings.Contains(err.Error(), "hermes mcp login test") {
+		if err == nil || !strings.Contains(err.Error(), "files:write") || !strings.Contains(err.Error(), "hermes mcp login test") || strings.Contains(err.Error(), "lost") {
 			t.Errorf("a call without the right: %v", err)
 		}
 		if err := f.add(t); err != nil || f.States()[0].Phase != mcp.Connected {
@@ -409,5 +409,30 @@ func TestOddRequestsForInput(t *testing.T) {
 				t.Errorf("%s: %+v, %v", odd, r, err)
 			}
 		}
+	}
+}
+
+// TestACallThatIsCutOffIsNotRepeated: the server may have done it.
+func TestACallThatIsCutOffIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	h := service(t, &sdk.StreamableHTTPOptions{Stateless: true})
+	s := listening(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if wants(r, "write") || wants(r, "add") {
+			if calls.Add(1) == 1 {
+				panic(http.ErrAbortHandler)
+			}
+		}
+		h.ServeHTTP(w, r)
+	}))
+	f := startHTTP(t, s.URL, nil)
+	f.ready(t)
+	_, _, err := f.call(t.Context(), &host{}, "write", `{}`, false)
+	if err == nil || !strings.Contains(err.Error(), "whether the call had an effect is unknown") || calls.Load() != 1 {
+		t.Errorf("%v after %d calls", err, calls.Load())
+	}
+	calls.Store(0)
+	if err := f.add(t); err != nil || calls.Load() != 2 {
+		t.Errorf("a call that only reads: %v after %d calls", err, calls.Load())
 	}
 }

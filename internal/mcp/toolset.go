@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -279,9 +280,10 @@ func (o *Server) failure(ctx context.Context, c *connection, e hermes.Effect, er
 	if n, ok := errors.AsType[*login.NeededError](err); ok { // the connection is as it was
 		return fmt.Errorf("the MCP server %s did not do it: %s", o.set.Name, text.OneLine(plain(n.Error()), 300))
 	}
+	_, network := errors.AsType[*url.Error](err) // which the SDK calls a refusal, though the server may have read it
 	_, refused := errors.AsType[*wire.Error](err)
 	_, ours := errors.AsType[*askError](err)
-	if refused || ours {
+	if !network && (refused || ours) {
 		return fmt.Errorf("the MCP server %s did not do it: %s", o.set.Name, text.Cut(plain(err.Error()), 4000))
 	}
 	c.finish(err)
