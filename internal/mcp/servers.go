@@ -61,7 +61,7 @@ type Servers struct {
 	closed     bool
 }
 
-var errClosing = errors.New("Hermes is shutting down")
+var errClosing = errors.New("the program is shutting down")
 
 // New makes servers. It starts nothing: see Start. Servers that are disabled are left out. An
 // error is about one server, which is left out; there may be several, joined.
