@@ -11,13 +11,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"hermes"
 	"hermes/internal/auxiliary"
 	"hermes/internal/config"
 	"hermes/internal/confine"
 	"hermes/internal/environment"
-	"hermes/internal/httpc"
 	"hermes/internal/isolation"
 	"hermes/internal/mcp"
 	"hermes/internal/mcp/known"
@@ -145,7 +145,7 @@ func (a *App) mcpConfig(cfg *config.Config) mcp.Config {
 	return mcp.Config{
 		Version: Version, Environment: func(s mcp.Settings) (hermes.Environment, error) { return a.serverEnvironment(cfg, s) },
 		Client: func(s mcp.Settings) (*http.Client, error) { return a.serverClient(cfg, s) },
-		Sample: a.sampleFor, Malware: a.malware(cfg), Roots: func() []string { return []string{a.serverDir()} },
+		Sample: a.sampleFor, Malware: a.malware(), Roots: func() []string { return []string{a.serverDir()} },
 		Cache: cfg.Home().Cache("mcp"), Approvals: cfg.Home().Join("mcp-tools.json"), ResultLimit: cfg.ToolBudget().MCPResultChars,
 		Now: a.opts.Now, Log: a.log(),
 	}
@@ -244,17 +244,24 @@ func (a *App) wallsFor(cfg *config.Config, local environment.LocalConfig, kind p
 	}), nil
 }
 
-// malware looks up whether the package of a server is known as malware.
-func (a *App) malware(cfg *config.Config) func(ctx context.Context, s mcp.Settings) string {
-	guard := &netguard.Guard{IPv4: cfg.Network().ForceIPv4}
-	if proxy, err := httpc.ProxiesOf(cfg.Getenv).Func(); err == nil { // else it is reported where a model is reached
-		guard.Proxy = proxy
+// malware returns what looks up whether the package of a server is known as malware. What may be
+// reached is looked up when a server starts: to know it, the settings are checked, which asks for
+// the toolsets and so for the servers.
+func (a *App) malware() func(ctx context.Context, s mcp.Settings) string {
+	client := sync.OnceValues(func() (*http.Client, error) {
+		guard, err := a.webGuard()
+		if err != nil {
+			return nil, err
+		}
+		return guard.Client(netguard.Limits{UserAgent: "hermes/" + Version}), nil
+	})
+	return func(ctx context.Context, s mcp.Settings) string {
+		c, err := client()
+		if err != nil {
+			return "" // it cannot be asked
+		}
+		return known.Advisories{Client: c}.Malware(ctx, s.Command, s.Args)
 	}
-	if blocked, err := a.blocked(); err == nil {
-		guard.Blocked = blocked.forbids
-	}
-	list := known.Advisories{Client: guard.Client(netguard.Limits{UserAgent: "hermes/" + Version})}
-	return func(ctx context.Context, s mcp.Settings) string { return list.Malware(ctx, s.Command, s.Args) }
 }
 
 // sampleFor asks a model for an MCP server, as the side task mcp.
