@@ -8,6 +8,7 @@ package mcp
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -63,7 +64,12 @@ func (n noun) there(name string) (mcp.Settings, error) {
 // where says how a server is reached, without its secrets.
 func where(s mcp.Settings) string {
 	if s.Remote != nil {
-		return text.OneLine(s.Remote.URL, 200)
+		u, err := url.Parse(s.Remote.URL)
+		if err != nil {
+			return "an address that is malformed"
+		}
+		hidden := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path} // a query or a user name may be a key
+		return text.OneLine(hidden.String(), 200)
 	}
 	return text.OneLine(strings.Join(append([]string{s.Command}, s.Args...), " "), 200)
 }

@@ -185,6 +185,17 @@ func TestInstallFillsInWhatIsAsked(t *testing.T) {
 	}
 }
 
+// TestAListShowsNoKey: one in the query of an address, or before its host.
+func TestAListShowsNoKey(t *testing.T) {
+	d := desk{t, t.TempDir()}
+	d.must("", "add", "x", "--url", "https://user:k3y-one@two.example/mcp?token=k3y-two", "--yes", "--no-test")
+	for _, args := range [][]string{{"list"}, {"list", "--json"}} {
+		if out := d.must("", args...); strings.Contains(out, "k3y") || !strings.Contains(out, "two.example/mcp") {
+			t.Errorf("%q: %s", args, out)
+		}
+	}
+}
+
 func TestImport(t *testing.T) {
 	d := desk{t, t.TempDir()}
 	file := filepath.Join(t.TempDir(), "mcp.json")
