@@ -141,6 +141,9 @@ type field struct {
 
 // fieldsOf reads the fields of a form, the required ones first.
 func fieldsOf(schema any) ([]field, error) {
+	if err := flat(schema, maxDepth); err != nil {
+		return nil, err
+	}
 	m, _ := schema.(map[string]any)
 	properties, _ := m["properties"].(map[string]any)
 	if len(properties) > maxFields {

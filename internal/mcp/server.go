@@ -142,6 +142,7 @@ func (o *Server) rest(ctx context.Context, wait time.Duration) {
 // live connects and serves one connection until it ends, and says why: it was idle for too
 // long, it failed, or neither.
 func (o *Server) live(ctx context.Context) (idle bool, err error) {
+	defer o.caught(&err)
 	o.enter(Connecting, "", nil)
 	c, err := o.connect(ctx)
 	if err != nil {
@@ -253,6 +254,7 @@ func (o *Server) connect(ctx context.Context) (*connection, error) {
 		return nil, err
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "hermes", Title: "Hermes", Version: o.cfg.Version}, o.options())
+	client.AddReceivingMiddleware(o.received)
 	if o.cfg.Roots != nil {
 		for _, dir := range o.cfg.Roots() {
 			client.AddRoots(rootOf(dir))

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -33,6 +36,11 @@ func TestMain(m *testing.M) {
 func serve(kind string) int {
 	kind, argument, _ := strings.Cut(kind, ":")
 	switch kind {
+	case "hostile":
+		return serveHostile(argument)
+	case "stubborn":
+		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+		time.Sleep(time.Hour)
 	case "hang":
 		select {}
 	case "exit":
@@ -224,6 +232,8 @@ type host struct {
 	taint   string
 	answers []hermes.Answer
 	approve hermes.Decision
+	slow    bool // a question is answered when the call ends
+	agrees  bool // with the first choice, else with a word
 
 	mu       sync.Mutex
 	progress []string
@@ -242,10 +252,16 @@ func (h *host) Approve(_ context.Context, a hermes.ApprovalRequest) (hermes.Appr
 	h.requests = append(h.requests, a)
 	return hermes.ApprovalAnswer{Decision: h.approve}, nil
 }
-func (h *host) Ask(_ context.Context, q hermes.Question) (hermes.Answer, error) {
+func (h *host) Ask(ctx context.Context, q hermes.Question) (hermes.Answer, error) {
+	if h.slow {
+		<-ctx.Done()
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asked = append(h.asked, q)
+	if h.agrees {
+		return hermes.Answer{Texts: []string{append(slices.Clone(q.Choices), "yes")[0]}}, nil
+	}
 	if len(h.answers) == 0 {
 		return hermes.Answer{Dismissed: true}, nil
 	}

@@ -97,7 +97,7 @@ func (p *program) end() error {
 	if env == nil {
 		return nil
 	}
-	_ = process.CloseInput() // it is ended anyway
+	// Its input stays open until it has ended: what it started is found below it only while it lives.
 	return errors.Join(process.Kill(), env.Close())
 }
 
@@ -123,12 +123,15 @@ type lines struct {
 	now   func() time.Time
 
 	write   sync.Mutex
-	second  time.Time // of notices
+	asked   unanswered // write is held
+	failed  error      // of Write
+	second  time.Time  // of notices
 	notices int
 }
 
-// Read returns the next message. Notifications beyond the limit are dropped.
-func (l *lines) Read(context.Context) (wire.Message, error) {
+// Read returns the next message. Notifications beyond the limit are dropped, and requests beyond it
+// refused.
+func (l *lines) Read(ctx context.Context) (wire.Message, error) {
 	for {
 		line, err := l.lines.Read()
 		if err != nil {
@@ -138,16 +141,41 @@ func (l *lines) Read(context.Context) (wire.Message, error) {
 		if err != nil {
 			continue // a line of JSON that is no message, such as a log
 		}
+		deep := tooDeep(line)
 		switch m := m.(type) {
+		case *wire.Response:
+			if deep {
+				return refusal(m.ID, "the answer has too many levels"), nil
+			}
+			m.Result = message.Result(m.Result)
 		case *wire.Request:
-			if !m.IsCall() && l.tooMany() {
+			why := ""
+			switch {
+			case !m.IsCall():
+				if deep || l.tooMany() {
+					continue
+				}
+			case deep:
+				why = "the request has too many levels"
+			case !l.ask(m.ID, len(line)):
+				why = "too many requests at the same time; wait for the answers"
+			}
+			if why != "" {
+				if err := l.Write(ctx, refusal(m.ID, why)); err != nil {
+					return nil, err
+				}
 				continue
 			}
-		case *wire.Response:
-			m.Result = message.Result(m.Result)
 		}
 		return m, nil
 	}
+}
+
+// ask counts a request, and reports false if there are too many.
+func (l *lines) ask(id wire.ID, size int) bool {
+	l.write.Lock()
+	defer l.write.Unlock()
+	return l.asked.add(id, size)
 }
 
 // tooMany counts a notification.
@@ -167,7 +195,13 @@ func (l *lines) Write(_ context.Context, m wire.Message) error {
 	}
 	l.write.Lock()
 	defer l.write.Unlock()
-	return l.lines.Write(data)
+	if r, ok := m.(*wire.Response); ok {
+		l.asked.done(r.ID)
+	}
+	if l.failed == nil { // else each write would wait for a program that does not read
+		l.failed = l.lines.Write(data)
+	}
+	return l.failed
 }
 
 // Close ends Read.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -70,6 +71,12 @@ func (u *utility) Run(ctx context.Context, c *hermes.Call) (hermes.Result, error
 	return r, nil
 }
 
+// some returns the first of what a server lists, without those that are null.
+func some[T any](list []*T) []*T {
+	list = slices.DeleteFunc(list, func(x *T) bool { return x == nil })
+	return list[:min(len(list), maxListed)]
+}
+
 type paged struct {
 	Cursor string `json:"cursor"`
 }
@@ -94,13 +101,13 @@ func (o *Server) listResources(ctx context.Context, s *mcp.ClientSession, argume
 		Templates []row  `json:"templates,omitempty"`
 		Cursor    string `json:"next_cursor,omitempty"`
 	}{Resources: []row{}, Cursor: r.NextCursor}
-	for _, x := range r.Resources[:min(len(r.Resources), maxListed)] {
+	for _, x := range some(r.Resources) {
 		out.Resources = append(out.Resources, row{x.URI, x.Name, x.Description, x.MIMEType})
 	}
 	if in.Cursor == "" {
 		// A server need not have templates.
 		if t, err := s.ListResourceTemplates(ctx, &mcp.ListResourceTemplatesParams{}); err == nil {
-			for _, x := range t.ResourceTemplates[:min(len(t.ResourceTemplates), maxListed)] {
+			for _, x := range some(t.ResourceTemplates) {
 				out.Templates = append(out.Templates, row{x.URITemplate, x.Name, x.Description, x.MIMEType})
 			}
 		}
@@ -153,9 +160,9 @@ func (o *Server) listPrompts(ctx context.Context, s *mcp.ClientSession, argument
 		Prompts []row  `json:"prompts"`
 		Cursor  string `json:"next_cursor,omitempty"`
 	}{Prompts: []row{}, Cursor: r.NextCursor}
-	for _, p := range r.Prompts[:min(len(r.Prompts), maxListed)] {
+	for _, p := range some(r.Prompts) {
 		x := row{Name: p.Name, Description: p.Description}
-		for _, a := range p.Arguments {
+		for _, a := range some(p.Arguments) {
 			x.Arguments = append(x.Arguments, argument{a.Name, a.Description, a.Required})
 		}
 		out.Prompts = append(out.Prompts, x)
@@ -176,7 +183,7 @@ func (o *Server) getPrompt(ctx context.Context, s *mcp.ClientSession, arguments 
 		return hermes.Result{}, err
 	}
 	var out hermes.Result
-	for _, m := range r.Messages {
+	for _, m := range some(r.Messages) {
 		part := o.content([]mcp.Content{m.Content})
 		out.Text += fmt.Sprintf("%s: %s\n", m.Role, part.Text)
 		out.Images = append(out.Images, part.Images...)
