@@ -177,7 +177,7 @@ func (a *App) serverEnvironment(cfg *config.Config, s mcp.Settings) (hermes.Envi
 		c.Dir = s.Dir
 	}
 	var err error
-	if c.Walls, err = a.wallsFor(cfg, c, plan.MCP, s.Name, serverNeeds(s, variable(c.Env, "PATH"), userHome)); err != nil {
+	if c.Walls, err = a.wallsFor(cfg, c, plan.MCP, s.ID(), serverNeeds(s, variable(c.Env, "PATH"), userHome)); err != nil {
 		return nil, err
 	}
 	return environment.NewLocal(c)

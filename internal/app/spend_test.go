@@ -228,6 +228,9 @@ const spendChild = "HERMES_TEST_SPEND_CHILD"
 // TestMain runs the tests, or one endless turn as a child process.
 func TestMain(m *testing.M) {
 	confine.Main(os.Getenv("HTTPS_PROXY")) // the tests are the program that becomes a keeper
+	if kind := os.Getenv(serverVariable); kind != "" {
+		os.Exit(serveTools(kind))
+	}
 	home := os.Getenv(spendChild)
 	if home == "" {
 		os.Exit(m.Run())

@@ -188,7 +188,7 @@ func (a *approvals) of(server string, d definition) (was *approval, same bool) {
 
 // blocked says why a tool does not run before the user approves it, "" if it is approved.
 func (o *Server) blocked(d definition) string {
-	was, same := o.approved.of(o.set.id(), d)
+	was, same := o.approved.of(o.set.ID(), d)
 	switch {
 	case same:
 		return ""
@@ -200,7 +200,7 @@ func (o *Server) blocked(d definition) string {
 
 // changed describes to the user what is new in a definition.
 func (o *Server) changed(d definition) string {
-	was, _ := o.approved.of(o.set.id(), d)
+	was, _ := o.approved.of(o.set.ID(), d)
 	now := d.describe()
 	if was == nil {
 		return "New tool:\n" + now
@@ -242,7 +242,7 @@ func (o *Server) Approve(tool string) error {
 		if t.def.Name != tool {
 			continue
 		}
-		err := o.approved.approve(o.set.id(), t.def)
+		err := o.approved.approve(o.set.ID(), t.def)
 		signal(o.changes)
 		return err
 	}

@@ -146,8 +146,8 @@ func (s *Servers) Reload(list []Settings, restart bool) (changes Changes, err er
 	var kept, ended []*Server
 	was := map[string]bool{}
 	for _, o := range s.list {
-		was[o.set.id()] = true
-		i := slices.IndexFunc(list, func(set Settings) bool { return set.id() == o.set.id() })
+		was[o.set.ID()] = true
+		i := slices.IndexFunc(list, func(set Settings) bool { return set.ID() == o.set.ID() })
 		switch {
 		case i >= 0 && !restart && reflect.DeepEqual(list[i], o.set):
 			kept = append(kept, o)
@@ -171,7 +171,7 @@ func (s *Servers) Reload(list []Settings, restart bool) (changes Changes, err er
 	s.generation++
 	var errs []error
 	for _, set := range list {
-		if slices.ContainsFunc(kept, func(o *Server) bool { return o.set.id() == set.id() }) {
+		if slices.ContainsFunc(kept, func(o *Server) bool { return o.set.ID() == set.ID() }) {
 			continue
 		}
 		o, err := s.join(set)
@@ -179,7 +179,7 @@ func (s *Servers) Reload(list []Settings, restart bool) (changes Changes, err er
 			errs = append(errs, err)
 			continue
 		}
-		if !was[set.id()] {
+		if !was[set.ID()] {
 			changes.Added = append(changes.Added, set.Name)
 		}
 		if s.started {
@@ -302,7 +302,7 @@ func (o *Server) Keep(c Config) error {
 		defs = append(defs, t.def)
 	}
 	a := &approvals{path: c.Approvals, now: o.cfg.Now}
-	if _, err := a.first(o.set.id(), defs); err != nil {
+	if _, err := a.first(o.set.ID(), defs); err != nil {
 		return err
 	}
 	kept := &Server{cfg: c, set: o.set}

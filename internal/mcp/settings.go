@@ -53,8 +53,8 @@ type Program struct {
 	SkipPreflight bool
 }
 
-// id names the server among those of the user and of all projects.
-func (s Settings) id() string {
+// ID names the server among those of the user and of all projects.
+func (s Settings) ID() string {
 	if s.Project == "" {
 		return s.Name
 	}

@@ -83,7 +83,7 @@ func (o *Server) look(ctx context.Context, c *connection) error {
 		}
 	}
 	l.tools = o.offer(defs)
-	_, err := o.approved.first(o.set.id(), defs)
+	_, err := o.approved.first(o.set.ID(), defs)
 	if err != nil {
 		o.cfg.Log.Warn("the definitions of the tools of an MCP server cannot be kept", "server", o.set.Name, "err", err)
 	}
@@ -179,7 +179,7 @@ type cached struct {
 }
 
 func (o *Server) cachePath() string {
-	sum := sha256.Sum256([]byte(o.set.id()))
+	sum := sha256.Sum256([]byte(o.set.ID()))
 	return filepath.Join(o.cfg.Cache, slug(o.set.Name)+"-"+hex.EncodeToString(sum[:4])+".json")
 }
 
@@ -188,7 +188,7 @@ func (o *Server) keep(l listing) error {
 	if o.cfg.Cache == "" {
 		return nil
 	}
-	c := cached{Server: o.set.id(), At: o.cfg.Now().UTC(), Resources: l.resources, Prompts: l.prompts}
+	c := cached{Server: o.set.ID(), At: o.cfg.Now().UTC(), Resources: l.resources, Prompts: l.prompts}
 	for _, t := range l.tools {
 		c.Tools = append(c.Tools, t.def)
 	}
@@ -224,10 +224,10 @@ func (o *Server) fromCache() listing {
 	}
 	data, err := os.ReadFile(o.cachePath())
 	var c cached
-	if err != nil || json.Unmarshal(data, &c) != nil || c.Server != o.set.id() {
+	if err != nil || json.Unmarshal(data, &c) != nil || c.Server != o.set.ID() {
 		return l
 	}
-	c.Tools = slices.DeleteFunc(c.Tools, func(d definition) bool { return !o.approved.has(o.set.id(), d) })
+	c.Tools = slices.DeleteFunc(c.Tools, func(d definition) bool { return !o.approved.has(o.set.ID(), d) })
 	l.tools, l.resources, l.prompts = o.offer(c.Tools), c.Resources, c.Prompts
 	return l
 }

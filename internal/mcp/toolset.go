@@ -48,7 +48,7 @@ func (o *Server) lists() (lists, listing) {
 	m := lists{version: version, made: true}
 	for _, t := range l.tools {
 		d := t.def
-		was, same := o.approved.of(o.set.id(), d)
+		was, same := o.approved.of(o.set.ID(), d)
 		switch {
 		case same:
 			m.cached = append(m.cached, o.tool(t.name, d))
@@ -265,7 +265,7 @@ func (t *tool) mayRun(c *hermes.Call) error {
 	if c.Approved == nil || !strings.Contains(c.Approved.Detail, o.changed(d)) {
 		return fmt.Errorf("not run: %s; the user can look at it and approve it with `hermes mcp configure %s`", why, o.set.Name)
 	}
-	if err := o.approved.approve(o.set.id(), d); err != nil {
+	if err := o.approved.approve(o.set.ID(), d); err != nil {
 		return fmt.Errorf("not run: the approval of %s cannot be kept: %w", t.name, err)
 	}
 	return nil

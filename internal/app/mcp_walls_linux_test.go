@@ -1,0 +1,163 @@
+//go:build linux && (amd64 || arm64)
+
+package app_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hermes"
+	"hermes/internal/app"
+	"hermes/internal/sandbox"
+)
+
+// boxed has the server box run a line, and returns what it printed.
+func (s *scene) boxed(server, line string) string {
+	s.t.Helper()
+	raw, err := json.Marshal(map[string]string{"line": line})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.say(fmt.Sprintf("CALL mcp__%s__sh %s", server, raw))
+	db, err := s.app.Database(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	list, err := db.Messages(s.t.Context(), s.session, hermes.Range{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	last := ""
+	for _, m := range list {
+		if m.Role == hermes.RoleTool {
+			last = m.Text()
+		}
+	}
+	return last
+}
+
+// TestAServerGetsNothingThatItDidNotDeclare drives a server that runs whatever it is told, in each layer
+// of the sandbox: what it may read, write and reach, and that it finds no key.
+func TestAServerGetsNothingThatItDidNotDeclare(t *testing.T) { // not parallel: it sets the home and the folder
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "REACHED") }))
+	t.Cleanup(web.Close)
+	mustCurl(t)
+	for _, layer := range []sandbox.Layer{sandbox.A, sandbox.B} {
+		t.Run(layer.String(), func(t *testing.T) { getsNothing(t, layer, web.Listener.Addr().String()) })
+	}
+}
+
+func getsNothing(t *testing.T, layer sandbox.Layer, web string) {
+	s := walled(t, web)
+	t.Chdir(s.dir)
+	user, other := os.Getenv("HOME"), t.TempDir()
+	for path, text := range map[string]string{
+		filepath.Join(user, ".ssh", "id_ed25519"): "CANARY-SSH", filepath.Join(user, "notes.txt"): "CANARY-NOTES",
+		filepath.Join(s.home, ".env"): "OTHER_API_KEY=CANARY-STORED\n", filepath.Join(s.home, "auth.json"): `{"CANARY-AUTH":1}`, filepath.Join(other, "secret.txt"): "CANARY-PROJECT",
+	} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, path, text)
+	}
+	s.write("work.txt", "the work")
+	base := s.options
+	s.options = func(o *app.Options) {
+		base(o)
+		o.Sandbox.Strongest = layer
+		env := map[string]string{"PATH": os.Getenv("PATH"), "HOME": user, "OPENAI_API_KEY": "CANARY-KEY-0123456789", "MY_SECRET_TOKEN": "CANARY-TOKEN-0123456789"}
+		o.Getenv = func(name string) string { return env[name] }
+		o.Environ = func() (list []string) {
+			for k, v := range env {
+				list = append(list, k+"="+v)
+			}
+			return list
+		}
+	}
+	s.config = "mcp_servers:\n" + toolServer(t, "box", "plain", "") +
+		toolServer(t, "wide", "plain", fmt.Sprintf(", reach: {write: [%q], hosts: ['api.example.org:8080']}", s.dir))
+	s.say("hello") // servers start with the first turn
+	for _, name := range []string{"box", "wide"} {
+		server, err := s.app.MCPServer(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		if err := server.Ready(ctx); err != nil {
+			t.Fatalf("%v: %+v", err, server.State())
+		}
+	}
+	if got := s.boxed("box", "cat work.txt"); !strings.Contains(got, "the work") {
+		t.Errorf("a server cannot read the folder of the session: %s", got)
+	}
+	for _, line := range []string{
+		"env; cat /proc/*/environ", "cat " + user + "/.ssh/id_ed25519 " + user + "/notes.txt ~/.ssh/id_ed25519", "cat " + s.home + "/.env " + s.home + "/auth.json " + s.home + "/config.yaml", "cat " + other + "/secret.txt",
+		"grep -rs CANARY " + user + " " + s.home + " " + other + "; true",
+	} {
+		if got := s.boxed("box", line); strings.Contains(strings.ReplaceAll(got, line, ""), "CANARY-") {
+			t.Errorf("%s: it read %s", line, got)
+		}
+	}
+	s.boxed("box", "echo x > work.txt; echo x > new.txt; echo x > "+user+"/new.txt; echo x > "+s.home+"/new.txt; rm -rf "+other+"/secret.txt")
+	for path, want := range map[string]string{"work.txt": "the work\n", "new.txt": "", filepath.Join(user, "new.txt"): "", filepath.Join(s.home, "new.txt"): "", filepath.Join(other, "secret.txt"): "CANARY-PROJECT"} {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(s.dir, path)
+		}
+		if got, _ := os.ReadFile(path); string(got) != want {
+			t.Errorf("%s is %q", path, got)
+		}
+	}
+	if got := s.boxed("wide", "echo more > wide.txt && cat wide.txt"); !strings.Contains(got, "more") {
+		t.Errorf("it cannot write what it declared: %s", got)
+	}
+	// A home of its own, which no other server reads.
+	s.boxed("wide", "echo MINE > ~/mine.txt")
+	if got := s.boxed("wide", "cat ~/mine.txt; echo; pwd"); !strings.Contains(got, "MINE") {
+		t.Errorf("its home keeps nothing: %s", got)
+	}
+	if got := s.boxed("box", "cat ~/mine.txt; ls -la ~"); strings.Contains(got, "MINE") {
+		t.Errorf("a server reads the home of another: %s", got)
+	}
+	for server, reached := range map[string]bool{"box": false, "wide": true} {
+		if got := s.boxed(server, "curl -sS -m 5 http://api.example.org:8080/"); strings.Contains(got, "REACHED") != reached {
+			t.Errorf("%s reached a host: %v, want %v: %s", server, !reached, reached, got)
+		}
+		if got := s.boxed(server, "curl -sS -m 5 http://evil.example.org:8080/; curl -sS -m 5 http://"+web+"/; curl -sS -m 5 --noproxy '*' http://"+web+"/"); strings.Contains(got, "REACHED") {
+			t.Errorf("%s reached what it did not declare: %s", server, got)
+		}
+	}
+	// What it started is gone with it, whatever that did to stay.
+	s.boxed("box", `(setsid sh -c 'trap "" TERM HUP INT; while :; do sleep 1; done' >/dev/null 2>&1 &) ; setsid sh -c 'trap "" TERM HUP; exec sleep 987' >/dev/null 2>&1 & echo`)
+	below := len(programsOf(t, serverVariable+"=plain"))
+	s.quit()
+	if left := programsOf(t, serverVariable+"=plain"); below == 0 || len(left) > 0 {
+		t.Errorf("%d programs of servers before, left are %v", below, left)
+	}
+}
+
+// programsOf lists the programs with some variable in their environment that were started below this
+// test's folder.
+func programsOf(t *testing.T, variable string) (list []string) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, _ := os.Executable()
+	for _, f := range files {
+		data, _ := os.ReadFile(f)
+		if words, _ := os.ReadFile(filepath.Join(filepath.Dir(f), "cmdline")); strings.Contains(string(data), variable+"\x00") && (strings.Contains(string(words), filepath.Base(filepath.Dir(self))) || strings.Contains(string(words), "sleep 987") || strings.Contains(string(words), "trap ")) {
+			list = append(list, filepath.Base(filepath.Dir(f))+" "+strings.ReplaceAll(string(words), "\x00", " "))
+		}
+	}
+	return list
+}
