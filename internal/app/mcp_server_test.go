@@ -5,24 +5,77 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"hermes"
+	"hermes/internal/app"
+	"hermes/internal/session"
 )
 
 // serverVariable makes this test program an MCP server, of a kind.
 const serverVariable = "APP_TEST_MCP_SERVER"
 
+// serversChild has the home of a program that runs servers until it is killed.
+const serversChild = "APP_TEST_MCP_HOME"
+
+// runServers is that program. It says how many servers are connected.
+func runServers(home string) int {
+	a := app.New(app.Options{Home: home, Sandbox: app.Sandbox{Keeper: true}, Getenv: func(name string) string { return map[string]string{"PATH": os.Getenv("PATH")}[name] }})
+	m, err := a.Sessions(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	s, err := m.Open(context.Background(), session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: home}}})
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	if err := s.Do(context.Background(), hermes.From{}, hermes.Say{Parts: []hermes.Part{{Text: "hello"}}}); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	for len(a.KnownMCP()) == 0 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	time.Sleep(100 * time.Millisecond) // servers start with the turn, in the background
+	n := 0
+	for _, state := range a.KnownMCP() {
+		server, err := a.MCPServer(state.Name)
+		if err == nil {
+			err = server.Ready(context.Background())
+		}
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		n++
+	}
+	fmt.Println("connected", n)
+	select {}
+}
+
 // serveTools is a server on the standard streams, with a tool that runs any command line, as a
 // hostile one would. KIND may be "many:N": N tools that do nothing; "late:N": the same, after a while.
 func serveTools(kind string) int {
 	kind, number, _ := strings.Cut(kind, ":")
-	if kind == "late" {
+	switch kind {
+	case "late":
 		time.Sleep(time.Second)
+	case "stays": // whatever is done to it, with a child
+		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+		c := exec.Command("sh", "-c", `trap "" TERM HUP INT; exec setsid sleep 987`)
+		c.Stdout, c.Stderr = os.Stdout, os.Stderr
+		_ = c.Start() // the test says if it is not there
+		defer func() { select {} }()
 	}
 	s := sdk.NewServer(&sdk.Implementation{Name: "box", Version: "1"}, nil)
 	type line struct {
@@ -32,7 +85,10 @@ func serveTools(kind string) int {
 		out, err := exec.CommandContext(ctx, "sh", "-c", in.Line).CombinedOutput()
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: fmt.Sprintf("%s[%v]", out, err)}}}, nil, nil
 	})
-	n, _ := strconv.Atoi(number)
+	n := 0
+	if kind == "many" || kind == "late" {
+		n, _ = strconv.Atoi(number)
+	}
 	for i := range n {
 		name := fmt.Sprintf("do_a_thing_%d", i)
 		sdk.AddTool(s, &sdk.Tool{Name: name, Description: "Does a thing with " + name + "." + strings.Repeat(" It does much.", 10)}, func(context.Context, *sdk.CallToolRequest, line) (*sdk.CallToolResult, any, error) {

@@ -3,12 +3,14 @@
 package app_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,6 +18,7 @@ import (
 
 	"hermes"
 	"hermes/internal/app"
+	"hermes/internal/chatserver"
 	"hermes/internal/sandbox"
 )
 
@@ -137,27 +140,82 @@ func getsNothing(t *testing.T, layer sandbox.Layer, web string) {
 	}
 	// What it started is gone with it, whatever that did to stay.
 	s.boxed("box", `(setsid sh -c 'trap "" TERM HUP INT; while :; do sleep 1; done' >/dev/null 2>&1 &) ; setsid sh -c 'trap "" TERM HUP; exec sleep 987' >/dev/null 2>&1 & echo`)
-	below := len(programsOf(t, serverVariable+"=plain"))
+	below := programsOf(t, serverVariable+"=plain")
 	s.quit()
-	if left := programsOf(t, serverVariable+"=plain"); below == 0 || len(left) > 0 {
-		t.Errorf("%d programs of servers before, left are %v", below, left)
+	if left := programsOf(t, serverVariable+"=plain"); !strings.Contains(strings.Join(below, " "), "sleep 987") || len(left) > 0 {
+		t.Errorf("programs of servers: %q, left are %q", below, left)
 	}
 }
 
-// programsOf lists the programs with some variable in their environment that were started below this
-// test's folder.
+// programsOf lists the servers, and what they started, with some variable in their environment.
 func programsOf(t *testing.T, variable string) (list []string) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	self, _ := os.Executable()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, f := range files {
 		data, _ := os.ReadFile(f)
-		if words, _ := os.ReadFile(filepath.Join(filepath.Dir(f), "cmdline")); strings.Contains(string(data), variable+"\x00") && (strings.Contains(string(words), filepath.Base(filepath.Dir(self))) || strings.Contains(string(words), "sleep 987") || strings.Contains(string(words), "trap ")) {
-			list = append(list, filepath.Base(filepath.Dir(f))+" "+strings.ReplaceAll(string(words), "\x00", " "))
+		raw, _ := os.ReadFile(filepath.Join(filepath.Dir(f), "cmdline"))
+		words := strings.ReplaceAll(string(raw), "\x00", " ")
+		ours := strings.Contains(words, self) || strings.Contains(words, "sleep 987") || strings.Contains(words, "trap ")
+		if strings.Contains(string(data), variable+"\x00") && ours {
+			list = append(list, filepath.Base(filepath.Dir(f))+" "+words)
 		}
 	}
 	return list
+}
+
+// TestAKilledProgramLeavesNoServer kills the whole program, which can clean nothing up then: its servers,
+// which ignore every request to end, and their children are gone.
+func TestAKilledProgramLeavesNoServer(t *testing.T) {
+	t.Parallel()
+	web := httptest.NewServer(&chatserver.Handler{Model: "m", Decide: (&obedient{}).decide})
+	t.Cleanup(web.Close)
+	for i := range 3 {
+		home := t.TempDir()
+		config := fmt.Sprintf("model: {default: m, provider: custom, base_url: '%s/v1'}\nmcp_servers:\n", web.URL)
+		mark := fmt.Sprintf("stays:%d%d", os.Getpid(), i)
+		for n := range 3 {
+			config += toolServer(t, fmt.Sprint("s", n), mark, "")
+		}
+		writeFile(t, filepath.Join(home, "config.yaml"), config)
+		self, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := exec.Command(self)
+		c.Dir, c.Stderr = home, os.Stderr
+		c.Env = append(os.Environ(), serversChild+"="+home, "HOME="+home)
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		line, _ := bufio.NewReader(out).ReadString('\n')
+		ran := len(programsOf(t, serverVariable+"="+mark))
+		if err := c.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Wait() // it was killed
+		if line != "connected 3\n" || ran < 6 {
+			t.Fatalf("it said %q; %d programs of servers ran", line, ran)
+		}
+		var left []string
+		for range 500 {
+			if left = programsOf(t, serverVariable+"="+mark); len(left) == 0 {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if len(left) > 0 {
+			t.Errorf("left: %q", left)
+		}
+	}
 }

@@ -231,6 +231,9 @@ func TestMain(m *testing.M) {
 	if kind := os.Getenv(serverVariable); kind != "" {
 		os.Exit(serveTools(kind))
 	}
+	if home := os.Getenv(serversChild); home != "" {
+		os.Exit(runServers(home))
+	}
 	home := os.Getenv(spendChild)
 	if home == "" {
 		os.Exit(m.Run())
