@@ -326,6 +326,16 @@ func (a *App) KnownMCP() []mcp.State {
 	return nil
 }
 
+// MCPNamed returns a server of the settings, which it does not start.
+func (a *App) MCPNamed(name string) (*mcp.Server, error) {
+	if s := a.mcp(); s != nil {
+		if o, ok := s.Server(name); ok {
+			return o, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no MCP server %q in the settings, or it is switched off; `hermes mcp list` shows all", name)
+}
+
 // ForgetMCP removes what is kept of a server that is removed from the settings.
 func (a *App) ForgetMCP(name string) error {
 	cfg, err := a.config()

@@ -74,7 +74,7 @@ func TestServersOfAProjectStartOnlyAfterTrust(t *testing.T) { // not parallel: i
 	if got := states(); len(got) != 1 || got[0].Name != "db" {
 		t.Fatalf("of a trusted folder: %+v", got)
 	}
-	server, err := s.app.MCPServer("db")
+	server, err := s.app.MCPNamed("db")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestServersOfAProjectStartOnlyAfterTrust(t *testing.T) { // not parallel: i
 	if got := states(); len(got) != 1 {
 		t.Fatalf("another project: %+v", got)
 	}
-	if server, err = s.app.MCPServer("db"); err != nil {
+	if server, err = s.app.MCPNamed("db"); err != nil {
 		t.Fatal(err)
 	}
 	if err := server.Ready(t.Context()); err != nil {

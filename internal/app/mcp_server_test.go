@@ -49,7 +49,7 @@ func runServers(home string) int {
 	time.Sleep(100 * time.Millisecond) // servers start with the turn, in the background
 	n := 0
 	for _, state := range a.KnownMCP() {
-		server, err := a.MCPServer(state.Name)
+		server, err := a.MCPNamed(state.Name)
 		if err == nil {
 			err = server.Ready(context.Background())
 		}

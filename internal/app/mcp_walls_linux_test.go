@@ -89,7 +89,7 @@ func getsNothing(t *testing.T, layer sandbox.Layer, web string) {
 		toolServer(t, "wide", "plain", fmt.Sprintf(", reach: {write: [%q], hosts: ['api.example.org:8080']}", s.dir))
 	s.say("hello") // servers start with the first turn
 	for _, name := range []string{"box", "wide"} {
-		server, err := s.app.MCPServer(name)
+		server, err := s.app.MCPNamed(name)
 		if err != nil {
 			t.Fatal(err)
 		}
