@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"hermes"
 	"hermes/internal/auxiliary"
@@ -147,9 +148,12 @@ func (a *App) mcpConfig(cfg *config.Config) mcp.Config {
 		Client: func(s mcp.Settings) (*http.Client, error) { return a.serverClient(cfg, s) },
 		Sample: a.sampleFor, Malware: a.malware(), Roots: func() []string { return []string{a.serverDir()} },
 		Cache: cfg.Home().Cache("mcp"), Approvals: cfg.Home().Join("mcp-tools.json"), ResultLimit: cfg.ToolBudget().MCPResultChars,
-		Now: a.opts.Now, Log: a.log(),
+		Delay: startDelay, Now: a.opts.Now, Log: a.log(),
 	}
 }
+
+// startDelay is longer than it takes to send the first prompt.
+const startDelay = 300 * time.Millisecond
 
 // serverDir is the folder in which programs of MCP servers work and which they may read.
 func (a *App) serverDir() string {

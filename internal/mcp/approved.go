@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -166,12 +167,6 @@ func (a *approvals) read() int {
 	return a.version
 }
 
-// has reports whether a definition is approved.
-func (a *approvals) has(server string, d definition) bool {
-	_, same := a.of(server, d)
-	return same
-}
-
 // of returns what was approved for a tool, and whether it is this definition.
 func (a *approvals) of(server string, d definition) (was *approval, same bool) {
 	a.mu.Lock()
@@ -184,6 +179,16 @@ func (a *approvals) of(server string, d definition) (was *approval, same bool) {
 		return nil, false
 	}
 	return &k, k.Hash == d.hash()
+}
+
+// all returns what was approved of a server, by tool. It looks at the file once.
+func (a *approvals) all(server string) map[string]approval {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.load() != nil {
+		return nil
+	}
+	return maps.Clone(a.kept[server])
 }
 
 // blocked says why a tool does not run before the user approves it, "" if it is approved.

@@ -390,6 +390,8 @@ func (o *Server) Ready(ctx context.Context) error {
 			return nil
 		case Failed:
 			return errors.New(reason)
+		case Idle:
+			signal(o.wanted)
 		}
 		select {
 		case <-moved:

@@ -37,6 +37,9 @@ type Config struct {
 	// Cache is the folder for lists of tools, Approvals the file with the definitions that the
 	// user approved.
 	Cache, Approvals string
+	// Delay is how long Start leaves a server alone for which nothing waits, so that programs that
+	// start are not in the way of the first prompt.
+	Delay time.Duration
 	// ResultLimit is the size in bytes above which a result is stored outside of the context.
 	ResultLimit int
 	Now         func() time.Time
@@ -107,12 +110,12 @@ func (s *Servers) Start() {
 	}
 	s.started = true
 	for _, o := range s.list {
-		s.start(o)
+		s.start(o, s.cfg.Delay)
 	}
 }
 
-// start runs a server. Call it with the lock held.
-func (s *Servers) start(o *Server) {
+// start runs a server, after a while or when it is wanted. Call it with the lock held.
+func (s *Servers) start(o *Server, delay time.Duration) {
 	ctx, stop := context.WithCancelCause(s.life)
 	o.mu.Lock()
 	o.stopped = make(chan struct{})
@@ -124,6 +127,9 @@ func (s *Servers) start(o *Server) {
 	s.running.Go(func() {
 		defer close(o.stopped)
 		defer stop(nil)
+		if delay > 0 {
+			o.rest(ctx, delay)
+		}
 		o.run(ctx)
 	})
 }
@@ -183,7 +189,7 @@ func (s *Servers) Reload(list []Settings, restart bool) (changes Changes, err er
 			changes.Added = append(changes.Added, set.Name)
 		}
 		if s.started {
-			s.start(o)
+			s.start(o, 0)
 		}
 	}
 	return changes, errors.Join(errs...)

@@ -231,7 +231,11 @@ func (o *Server) fromCache() listing {
 	if err != nil || json.Unmarshal(data, &c) != nil || c.Server != o.set.ID() {
 		return l
 	}
-	c.Tools = slices.DeleteFunc(c.Tools, func(d definition) bool { return !o.approved.has(o.set.ID(), d) })
+	approved := o.approved.all(o.set.ID())
+	c.Tools = slices.DeleteFunc(c.Tools, func(d definition) bool {
+		was, known := approved[d.Name]
+		return !known || was.Hash != d.hash()
+	})
 	l.tools, l.resources, l.prompts = o.offer(c.Tools), c.Resources, c.Prompts
 	return l
 }

@@ -46,15 +46,16 @@ func (o *Server) lists() (lists, listing) {
 		return *m, l
 	}
 	m := lists{version: version, made: true}
+	approved := o.approved.all(o.set.ID())
 	for _, t := range l.tools {
 		d := t.def
-		was, same := o.approved.of(o.set.ID(), d)
+		was, known := approved[d.Name]
 		switch {
-		case same:
+		case known && was.Hash == d.hash():
 			m.cached = append(m.cached, o.tool(t.name, d))
 			m.live = append(m.live, o.tool(t.name, d))
 			continue
-		case was != nil:
+		case known:
 			m.cached = append(m.cached, o.tool(t.name, was.Definition)) // what the user approved is what a model reads
 		}
 		d.Description = "Not approved yet: " + o.blocked(d) + ". A call asks the user." // no model reads the text before the user did

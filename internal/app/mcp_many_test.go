@@ -1,0 +1,104 @@
+package app_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"hermes"
+	"hermes/internal/app"
+	"hermes/internal/chatserver"
+	"hermes/internal/race"
+	"hermes/internal/session"
+)
+
+// TestManyRealServersKeepThePrefixAndTheFirstPrompt runs 20 servers of 30 tools as programs, of which some
+// answer late and change: the first request stays small, each request of fifty turns begins with the
+// one before, and the first answer does not wait for them.
+func TestManyRealServersKeepThePrefixAndTheFirstPrompt(t *testing.T) { // not parallel: it measures
+	p := &prefixes{}
+	server := httptest.NewServer(&chatserver.Handler{Model: "m", Decide: p.decide})
+	defer server.Close()
+	config := "mcp_servers:\n"
+	for i := range 20 {
+		kind := "many:29" // and one more
+		if i%4 == 3 {
+			kind = "late:29"
+		}
+		config += toolServer(t, fmt.Sprintf("server-%d", i), kind, "")
+	}
+	home := t.TempDir()
+	writeFile(t, filepath.Join(home, "config.yaml"), config)
+	open := func(home, id string) (*app.App, *session.Session) {
+		a := app.New(app.Options{Home: home, BaseURL: server.URL + "/v1", BaseModel: "m", Getenv: func(name string) string { return map[string]string{"PATH": os.Getenv("PATH")}[name] }})
+		return a, mustOpen(t, a, session.Open{Run: hermes.RunSpec{Session: id, Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}}, From: hermes.From{Attends: true}})
+	}
+	first := func(home string) time.Duration {
+		a, s := open(home, "")
+		began := time.Now()
+		turn(t, s, "hello", &pausing{})
+		took := time.Since(began)
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return took
+	}
+	a, s := open(home, "") // the servers are seen for the first time
+	turn(t, s, "hello", &pausing{})
+	for i := range 20 {
+		o, err := a.MCPNamed(fmt.Sprintf("server-%d", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := o.Ready(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p.bodies = nil
+	a, s = open(home, "")
+	for i := range race.Rounds(50, 15) {
+		turn(t, s, fmt.Sprintf("turn %d", i), &pausing{})
+		if i == 10 { // a server adds a tool
+			o, err := a.MCPNamed("server-1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := o.Ready(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			turn(t, s, `CALL tool_call {"name":"mcp__server_1__do_a_thing_1","arguments":{"line":"x"}}`, &pausing{})
+			o.Again()
+		}
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.bodies[0]) > 20<<10 {
+		t.Errorf("the first request has %d bytes", len(p.bodies[0]))
+	}
+	for i := 1; i < len(p.bodies); i++ {
+		if !bytes.HasPrefix(p.bodies[i], bytes.TrimRight(p.bodies[i-1], "]}")) {
+			t.Errorf("request %d does not begin with the one before", i)
+		}
+	}
+	var with, without []time.Duration
+	none := t.TempDir()
+	for range race.Rounds(9, 3) {
+		with, without = append(with, first(home)), append(without, first(none))
+	}
+	slices.Sort(with)
+	slices.Sort(without)
+	w, o := with[len(with)/2], without[len(without)/2]
+	t.Logf("%d bytes; %d requests; the first answer after %v with the servers, %v without (best %v, %v)", len(p.bodies[0]), len(p.bodies), w, o, with[0], without[0])
+	if w-o > time.Second { // the programs start on the same cores; waiting for a late one would take longer
+		t.Errorf("the first answer takes %v with the servers, %v without", w, o)
+	}
+}
