@@ -233,7 +233,7 @@ type host struct {
 	answers []hermes.Answer
 	approve hermes.Decision
 	slow    bool // a question is answered when the call ends
-	agrees  bool // with the first choice, else with a word
+	agrees  bool // with the first choice, else with a number
 
 	mu       sync.Mutex
 	progress []string
@@ -260,7 +260,7 @@ func (h *host) Ask(ctx context.Context, q hermes.Question) (hermes.Answer, error
 	defer h.mu.Unlock()
 	h.asked = append(h.asked, q)
 	if h.agrees {
-		return hermes.Answer{Texts: []string{append(slices.Clone(q.Choices), "yes")[0]}}, nil
+		return hermes.Answer{Texts: []string{append(slices.Clone(q.Choices), "5")[0]}}, nil
 	}
 	if len(h.answers) == 0 {
 		return hermes.Answer{Dismissed: true}, nil
@@ -296,7 +296,10 @@ func (f *fixture) call(ctx context.Context, h *host, name, arguments string, app
 			continue
 		}
 		c := &hermes.Call{ID: "1", Name: full, Arguments: json.RawMessage(arguments), Host: h}
-		risks := t.(hermes.RiskAssessor).AssessRisk(ctx, c)
+		var risks []hermes.Risk
+		if a, ok := t.(hermes.RiskAssessor); ok { // utilities have none
+			risks = a.AssessRisk(ctx, c)
+		}
 		if approved {
 			s := t.(hermes.SubjectNamer).Subject(ctx, c)
 			c.Approved = &s
