@@ -16,15 +16,15 @@ import (
 	"hermes/internal/mcp"
 )
 
-// counterparts is the folder with servers of others: node_modules of npm, python of pip.
-const counterparts = "HERMES_SLOW_MCP_SERVERS"
+// othersFolder is the folder with servers of others: node_modules of npm, python of pip.
+const othersFolder = "HERMES_SLOW_MCP_SERVERS"
 
 // TestServersOfOthers calls every tool of known servers, in Node and Python, of both eras of the
 // protocol: each call is answered, and what the server asks reaches the user and the model.
 func TestServersOfOthers(t *testing.T) {
-	folder := os.Getenv(counterparts)
+	folder := os.Getenv(othersFolder)
 	if folder == "" {
-		t.Fatal("set " + counterparts + "; .ci/slow mcp-client does")
+		t.Fatal("set " + othersFolder + "; .ci/slow-mcp-client does")
 	}
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("the file"), 0o600); err != nil {

@@ -16,6 +16,7 @@ import (
 	"hermes/internal/environment"
 	"hermes/internal/mcp"
 	"hermes/internal/proc"
+	"hermes/internal/race"
 )
 
 // marker is the variable by which a test finds the programs that it started.
@@ -134,7 +135,7 @@ func harmsOnlyItself(t *testing.T, fault string) {
 	}
 	add("good", "plain")
 	at := methods
-	if slices.Contains([]string{"insists", "pings", "lines", "floods", "closes-output"}, fault) {
+	if race.Enabled || slices.Contains([]string{"insists", "pings", "lines", "floods", "closes-output"}, fault) {
 		at = []string{"initialize", "tools/list", "tools/call"} // these take long
 	}
 	for i, m := range at {
