@@ -139,7 +139,7 @@ func getsNothing(t *testing.T, layer sandbox.Layer, web string) {
 		}
 	}
 	// What it started is gone with it, whatever that did to stay.
-	s.boxed("box", `(setsid sh -c 'trap "" TERM HUP INT; while :; do sleep 1; done' >/dev/null 2>&1 &) ; setsid sh -c 'trap "" TERM HUP; exec sleep 987' >/dev/null 2>&1 & echo`)
+	s.boxed("box", `(setsid sh -c 'trap "" TERM HUP INT; while :; do sleep 1; done' >/dev/null 2>&1 &) ; setsid sh -c 'trap "" TERM HUP; echo up >~/up; exec sleep 987' >/dev/null 2>&1 & until [ -s ~/up ]; do sleep 0.05; done`)
 	below := programsOf(t, serverVariable+"=plain")
 	s.quit()
 	if left := programsOf(t, serverVariable+"=plain"); !strings.Contains(strings.Join(below, " "), "sleep 987") || len(left) > 0 {

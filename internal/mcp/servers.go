@@ -211,7 +211,7 @@ type Changes struct{ Added, Removed, Restarted []string }
 
 // join adds a server to the list. Call it with the lock held.
 func (s *Servers) join(set Settings) (*Server, error) {
-	if i := slices.IndexFunc(s.list, func(o *Server) bool { return slug(o.set.Name) == slug(set.Name) }); i >= 0 {
+	if i := slices.IndexFunc(s.list, func(o *Server) bool { return part(o.set.Name) == part(set.Name) }); i >= 0 {
 		return nil, fmt.Errorf("the MCP servers %s and %s have the same name for models; rename one of them", s.list[i].set.Name, set.Name)
 	}
 	o := s.server(set)
@@ -292,7 +292,7 @@ func (s *Servers) Server(name string) (*Server, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, o := range s.list {
-		if o.set.Name == name || slug(o.set.Name) == slug(name) {
+		if o.set.Name == name || part(o.set.Name) == part(name) {
 			return o, true
 		}
 	}

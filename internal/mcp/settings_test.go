@@ -92,6 +92,7 @@ func TestNamesOfTools(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	for _, row := range []struct{ server, tool, want string }{
 		{"git-hub", "create.issue", "mcp__git_hub__create_issue"}, {"a", "ü", "mcp__a__tool"}, {"a", "read file", "mcp__a__read_file"},
+		{"a__b", "c", "mcp__a_b__c"}, {"a", "b__c", "mcp__a__b__c"}, {"_a_", "b", "mcp__a__b"},
 	} {
 		if got := mcp.ToolName(row.server, row.tool, nil); got != row.want {
 			t.Errorf("%s %s: %s", row.server, row.tool, got)

@@ -260,8 +260,18 @@ func slug(name string) string {
 	return s
 }
 
+// part is the name of a server within the names of its tools: it has no two underscores in a row, which
+// would end it.
+func part(server string) string {
+	s := slug(server)
+	for strings.Contains(s, "__") {
+		s = strings.ReplaceAll(s, "__", "_")
+	}
+	return strings.Trim(s, "_")
+}
+
 // ToolsetName returns the name of a server's toolset.
-func ToolsetName(server string) string { return "mcp-" + slug(server) }
+func ToolsetName(server string) string { return "mcp-" + part(server) }
 
 // ToolName returns the name under which models see a tool of a server. Long names, and those
 // that taken reports, end with a part of their hash; a nil taken reports none.
@@ -270,7 +280,7 @@ func ToolName(server, tool string, taken func(name string) bool) string {
 	if s == "" {
 		s = "tool"
 	}
-	name := "mcp__" + slug(server) + "__" + s
+	name := "mcp__" + part(server) + "__" + s
 	if len(name) <= maxName && (taken == nil || !taken(name)) {
 		return name
 	}

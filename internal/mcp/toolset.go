@@ -193,7 +193,7 @@ func (t *tool) AssessRisk(_ context.Context, c *hermes.Call) []hermes.Risk {
 func (o *Server) othersText(provenance string) string {
 	var others []string
 	for source := range strings.SplitSeq(hermes.OutsideProvenance(provenance), ";") {
-		if source = strings.TrimSpace(source); source != "" && !strings.HasPrefix(source, "mcp__"+slug(o.set.Name)+"__") {
+		if source = strings.TrimSpace(source); source != "" && !strings.HasPrefix(source, "mcp__"+part(o.set.Name)+"__") {
 			others = append(others, source)
 		}
 	}
@@ -263,7 +263,7 @@ func (t *tool) mayRun(c *hermes.Call) error {
 	if why == "" {
 		return nil
 	}
-	if c.Approved == nil || !strings.Contains(c.Approved.Detail, o.changed(d)) {
+	if c.Approved == nil || c.Approved.Detail != o.changed(d) {
 		return fmt.Errorf("not run: %s; the user can look at it and approve it with `hermes mcp configure %s`", why, o.set.Name)
 	}
 	if err := o.approved.approve(o.set.ID(), d); err != nil {
