@@ -129,7 +129,7 @@ func harmsOnlyItself(t *testing.T, fault string) {
 			t.Fatal(err)
 		}
 		if name != "good" {
-			set.Times.Connect, set.Times.Call = 2*time.Second, 2*time.Second
+			set.Times.Connect, set.Times.Call = time.Second, time.Second
 		}
 		list = append(list, set)
 	}
