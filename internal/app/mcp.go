@@ -284,13 +284,14 @@ func (a *App) sampleFor(ctx context.Context, s mcp.Sample) (mcp.Sampled, error) 
 	return mcp.Sampled{Model: m.ID(), Text: answer.Text()}, nil
 }
 
-// KeepMCP approves the tools of a server that was opened without keeping them.
-func (a *App) KeepMCP(server *mcp.Server) error {
+// KeepMCP approves the tools of a server that was opened without keeping them, as the user was shown
+// them.
+func (a *App) KeepMCP(server *mcp.Server, shown mcp.Listing) error {
 	cfg, err := a.config()
 	if err != nil {
 		return err
 	}
-	return server.Keep(a.mcpConfig(cfg))
+	return server.Keep(a.mcpConfig(cfg), shown)
 }
 
 // OpenMCP connects to a server with these settings. With keep, its tools are approved if it was

@@ -60,7 +60,9 @@ func runServers(home string) int {
 		n++
 	}
 	fmt.Println("connected", n)
-	select {}
+	for { // it waits for a signal
+		time.Sleep(time.Hour)
+	}
 }
 
 // serveTools is a server on the standard streams, with a tool that runs any command line, as a
@@ -75,7 +77,11 @@ func serveTools(kind string) int {
 		c := exec.Command("sh", "-c", `trap "" TERM HUP INT; exec setsid sleep 987`)
 		c.Stdout, c.Stderr = os.Stdout, os.Stderr
 		_ = c.Start() // the test says if it is not there
-		defer func() { select {} }()
+		defer func() {
+			for {
+				time.Sleep(time.Hour)
+			}
+		}()
 	}
 	s := sdk.NewServer(&sdk.Implementation{Name: "box", Version: "1"}, nil)
 	type line struct {

@@ -241,15 +241,19 @@ func (o *Server) Changed(tool string) string {
 	return ""
 }
 
-// Approve approves the definition of a tool that the server has now, by its original name.
-func (o *Server) Approve(tool string) error {
+// Approve approves the definition of a tool, by its original name, if it is still the one of which
+// [Server.Changed] said this.
+func (o *Server) Approve(tool, shown string) error {
 	for _, t := range o.known() {
 		if t.def.Name != tool {
 			continue
+		}
+		if o.changed(t.def) != shown {
+			return fmt.Errorf("the MCP server %s has changed the tool %s again while you looked at it; nothing was approved", o.set.Name, text.VisibleName(tool))
 		}
 		err := o.approved.approve(o.set.ID(), t.def)
 		signal(o.changes)
 		return err
 	}
-	return fmt.Errorf("the MCP server %s has no tool %q now", o.set.Name, tool)
+	return fmt.Errorf("the MCP server %s has no tool %s now", o.set.Name, text.VisibleName(tool))
 }

@@ -322,8 +322,7 @@ func (o *Server) sample(ctx context.Context, r *mcp.CreateMessageRequest) (*mcp.
 	}
 	a, err := host.Approve(ctx, hermes.ApprovalRequest{
 		Tool: ToolsetName(o.set.Name), Subject: fmt.Sprintf("let the MCP server %s ask a model", o.set.Name), Detail: text.Visible(shown(s)),
-		Risks:   []hermes.Risk{{Key: "mcp-sampling:" + o.set.Name, Reason: fmt.Sprintf("the MCP server %s sends its own text to a model, at your cost", o.set.Name)}},
-		Session: []hermes.GrantScope{hermes.ScopeKind}, Always: []hermes.GrantScope{hermes.ScopeKind},
+		Risks: []hermes.Risk{{Key: "mcp-sampling:" + o.set.ID(), Reason: fmt.Sprintf("the MCP server %s sends its own text to a model, at your cost", o.set.Name)}},
 	})
 	if err != nil {
 		return nil, err
@@ -348,7 +347,13 @@ func shown(s Sample) string {
 	}
 	for _, m := range s.Messages {
 		fmt.Fprintf(&b, "%s: %s\n", m.Role, m.Text())
+		for _, p := range m.Parts {
+			if p.Image != nil {
+				fmt.Fprintf(&b, "  with a picture of %s\n", text.Size(int64(len(p.Image.Data))))
+			}
+		}
 	}
+	fmt.Fprintf(&b, "model: %s, at most %d tokens\n", orName(s.Model, "that of side tasks"), s.MaxTokens)
 	return b.String()
 }
 

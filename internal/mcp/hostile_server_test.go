@@ -41,7 +41,7 @@ func serveHostile(what string) int {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
 			if h.fault == "stubborn" {
-				select {} // it does not end with its input
+				forever() // it does not end with its input
 			}
 			return 0
 		}

@@ -97,6 +97,11 @@ func TestAChangedToolIsBlockedUntilApproved(t *testing.T) {
 			t.Errorf("a model reads a description that is not approved: %q", tool.Spec().Description)
 		}
 	}
+	for _, tool := range f.live() {
+		if n := tool.Spec().Name; (n == "mcp__test__extra" || n == "mcp__test__write") && string(tool.Spec().Schema) != `{"type":"object"}` {
+			t.Errorf("a model reads a schema that is not approved: %s", tool.Spec().Schema)
+		}
+	}
 	for _, name := range []string{"extra", "write"} {
 		_, risks, err := f.call(t.Context(), &host{}, name, `{}`, false)
 		if err == nil || len(risks) != 1 || !risks[0].EveryMode || !risks[0].Once {
@@ -485,5 +490,85 @@ func TestAProgramThatIsRefusedIsNotStarted(t *testing.T) {
 	f.until(t, "a reason", func() bool { return f.States()[0].Phase == mcp.Failed })
 	if s := f.States()[0]; !strings.Contains(s.Reason, "known as malware") {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestOnlyWhatWasShownIsApproved: not what the server has made of it while the user looked.
+func TestOnlyWhatWasShownIsApproved(t *testing.T) {
+	t.Parallel()
+	f := start(t, "plain", nil)
+	f.ready(t)
+	before, listed := f.server.Changed("write"), f.server.Listing()
+	if _, _, err := f.call(t.Context(), &host{}, "grow", `{}`, false); err != nil {
+		t.Fatal(err)
+	}
+	f.until(t, "a new tool", func() bool { return slices.Contains(names(f.live()), "mcp__test__extra") })
+	if err := f.server.Approve("write", before); err == nil || f.server.Approve("write", "") == nil {
+		t.Error("a definition that was not shown is approved")
+	}
+	dir := t.TempDir()
+	if err := f.server.Keep(mcp.Config{Cache: dir, Approvals: dir + "/tools.json"}, listed); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(dir + "/tools.json"); err != nil || strings.Contains(string(data), "extra") || !strings.Contains(string(data), "environment") {
+		t.Errorf("kept: %s %v", data, err)
+	}
+	if err := f.server.Approve("write", f.server.Changed("write")); err != nil {
+		t.Error(err)
+	}
+	if _, risks, err := f.call(t.Context(), &host{}, "write", `{}`, false); err != nil || len(risks) > 0 {
+		t.Error(risks, err)
+	}
+}
+
+// TestAForgottenServerIsNotApprovedByItself, while it still runs.
+func TestAForgottenServerIsNotApprovedByItself(t *testing.T) {
+	t.Parallel()
+	f := start(t, "plain", nil)
+	f.ready(t)
+	if err := mcp.Forget(f.config, "test"); err != nil {
+		t.Fatal(err)
+	}
+	if _, risks, _ := f.call(t.Context(), &host{}, "grow", `{}`, true); len(risks) != 1 {
+		t.Errorf("a call of a tool that is forgotten: %v", risks)
+	}
+	f.until(t, "a new tool", func() bool { return slices.Contains(names(f.live()), "mcp__test__extra") })
+	if _, risks, err := f.call(t.Context(), &host{}, "extra", `{}`, false); err == nil || len(risks) != 1 {
+		t.Errorf("a tool is approved by itself: %v %v", risks, err)
+	}
+}
+
+// TestAToolThatIsGoneStillAsks: it may be back when the call runs.
+func TestAToolThatIsGoneStillAsks(t *testing.T) {
+	t.Parallel()
+	f := start(t, "plain", func(s *mcp.Settings, _ *mcp.Config) { s.Untrusted = true })
+	f.ready(t)
+	var write hermes.Tool
+	for _, tool := range f.live() {
+		if tool.Spec().Name == "mcp__test__write" {
+			write = tool
+		}
+	}
+	if _, _, err := f.call(t.Context(), &host{}, "shrink", `{}`, true); err != nil {
+		t.Fatal(err)
+	}
+	f.until(t, "one tool less", func() bool { return !slices.Contains(names(f.live()), "mcp__test__write") })
+	c := &hermes.Call{Name: "mcp__test__write", Arguments: []byte(`{}`), Host: &host{}}
+	if risks := write.(hermes.RiskAssessor).AssessRisk(t.Context(), c); len(risks) != 1 {
+		t.Errorf("risks %v", risks)
+	}
+	if r, err := write.Run(t.Context(), c); err == nil {
+		t.Errorf("it ran: %+v", r)
+	}
+}
+
+func TestAddressesOfResourcesAreJudged(t *testing.T) {
+	t.Parallel()
+	f := start(t, "plain", nil)
+	f.ready(t)
+	for _, tool := range f.live() {
+		if s := tool.Spec(); s.Name == "mcp__test__read_resource" && (s.Sends == nil || len(s.Sends([]byte(`{"uri":"https://evil.example/?d=x"}`)).Opens) != 1) {
+			t.Error("an address that a server is asked to read is not judged as a link")
+		}
 	}
 }

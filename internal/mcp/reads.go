@@ -31,8 +31,10 @@ func (s Settings) Reads(path, home string) []string {
 		case err != nil:
 		case info.IsDir():
 			f.add(filepath.Clean(word))
-		default:
+		case runnable(word, info):
 			f.program(filepath.Clean(word), path)
+		default:
+			f.add(filepath.Clean(word))
 		}
 	}
 	for _, p := range s.Reach.Read {
@@ -40,6 +42,15 @@ func (s Settings) Reads(path, home string) []string {
 	}
 	slices.Sort(f.list)
 	return f.list
+}
+
+// runnable reports whether a file among the arguments is run or interpreted, and not read as data.
+func runnable(file string, info os.FileInfo) bool {
+	switch filepath.Ext(file) {
+	case ".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".rb", ".php", ".lua", ".jar", ".sh":
+		return true
+	}
+	return info.Mode().Perm()&0o111 != 0 && info.Mode().IsRegular()
 }
 
 // find looks for a command as a shell does.
@@ -116,8 +127,8 @@ func (f *finder) beside(file string) string {
 			return ""
 		}
 	}
-	if f.home != "" && dir == filepath.Join(f.home, ".local") {
-		return "" // data of all programs
+	if f.home != "" && filepath.Dir(dir) == filepath.Clean(f.home) && strings.HasPrefix(filepath.Base(dir), ".") {
+		return "" // settings and data of all programs, and keys
 	}
 	return dir
 }

@@ -37,6 +37,7 @@ type Server struct {
 	signals
 	stop    func()        // ends run and waits for that; nil before it was started
 	stopped chan struct{} // closed by the end of run
+	pinned  bool          // run has seen that its first tools are approved
 
 	mu     sync.Mutex
 	phase  Phase
@@ -359,8 +360,11 @@ func (o *Server) connected(ctx context.Context) (*connection, error) {
 	}
 }
 
-func (o *Server) state() State {
-	tools := o.known()
+func (o *Server) state() State { return o.Listing().State(o) }
+
+// State is what is known of the server that the listing is of, with the tools of the listing.
+func (l Listing) State(o *Server) State {
+	tools := l.list.tools
 	o.mu.Lock()
 	s := State{Name: o.set.Name, Phase: o.phase, Reason: text.OneLine(plain(o.reason), 500)}
 	c := o.conn

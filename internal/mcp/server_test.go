@@ -44,7 +44,7 @@ func serve(kind string) int {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 		time.Sleep(time.Hour)
 	case "hang":
-		select {}
+		forever()
 	case "exit":
 		fmt.Fprintln(os.Stderr, "no licence key was found")
 		return 3
@@ -57,7 +57,7 @@ func serve(kind string) int {
 			}
 		}
 		fmt.Println(`"}}`)
-		select {}
+		forever()
 	case "flood":
 		go func() {
 			for {
@@ -96,6 +96,13 @@ type sum struct {
 
 func text(s string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: s}}}
+}
+
+// forever waits for the end by a signal. The runtime ends a program that waits for nothing at all.
+func forever() {
+	for {
+		time.Sleep(time.Hour)
+	}
 }
 
 // input asks the client for something.
@@ -161,6 +168,10 @@ func addTools(s *sdk.Server, kind string) {
 			})
 		}
 		return text("grown"), nil, nil
+	})
+	sdk.AddTool(s, &sdk.Tool{Name: "shrink"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+		s.RemoveTools("write")
+		return text("shrunk"), nil, nil
 	})
 	s.AddResource(&sdk.Resource{URI: "test://note", Name: "note", MIMEType: "text/plain"}, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: "test://note", Text: "the note"}}}, nil

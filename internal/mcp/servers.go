@@ -299,10 +299,17 @@ func (s *Servers) Server(name string) (*Server, bool) {
 	return nil, false
 }
 
-// Keep approves the tools of a server as they are now, if it was never seen, and lists them for
-// the next session: for one that was connected without a place for that.
-func (o *Server) Keep(c Config) error {
-	l := o.current()
+// Listing is what a server offered at some moment.
+type Listing struct{ list listing }
+
+// Listing returns what the server offers now.
+func (o *Server) Listing() Listing { return Listing{o.current()} }
+
+// Keep approves the tools of a listing, which the user was shown, if the server was never seen, and
+// keeps it for the next session: for one that was connected without a place for that. What the
+// server has said since is not approved.
+func (o *Server) Keep(c Config, shown Listing) error {
+	l := shown.list
 	var defs []definition
 	for _, t := range l.tools {
 		defs = append(defs, t.def)

@@ -127,6 +127,11 @@ func TestProgramsReadWhatBelongsToThem(t *testing.T) {
 	server := file("venv/bin/server", "#!"+python+"\n")
 	module := file("app/node_modules/thing/dist/index.js", "#!/usr/bin/env node\n")
 	own := file("loose.py", "")
+	keys := file(".aws/config", "")
+	if err := os.Chmod(keys, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	hidden := file(".ssh/tool.py", "")
 	script := file("servers/notes/main.py", "")
 	data := filepath.Join(home, "data")
 	if err := os.Mkdir(data, 0o700); err != nil {
@@ -138,6 +143,7 @@ func TestProgramsReadWhatBelongsToThem(t *testing.T) {
 	}{
 		{mcp.Settings{Program: mcp.Program{Command: server}}, []string{python, server, home + "/venv"}},
 		{mcp.Settings{Program: mcp.Program{Command: "server"}}, []string{python, server, home + "/venv"}},
+		{mcp.Settings{Program: mcp.Program{Command: "server", Args: []string{"--config", keys, hidden}}}, []string{python, server, home + "/venv", keys, hidden}},
 		{mcp.Settings{Program: mcp.Program{Command: module}}, []string{module, home + "/app/node_modules"}},
 		{mcp.Settings{Program: mcp.Program{Command: "server", Args: []string{own, "--data=" + data}}}, []string{python, server, home + "/venv", own, data}},
 		{mcp.Settings{Program: mcp.Program{Command: "server", Args: []string{script, "relative"}}}, []string{python, server, home + "/venv", script, home + "/servers/notes"}},

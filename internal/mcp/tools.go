@@ -87,9 +87,12 @@ func (o *Server) look(ctx context.Context, c *connection) error {
 		}
 	}
 	l.tools = o.offer(defs)
-	_, err := o.approved.first(o.set.ID(), defs)
-	if err != nil {
-		o.cfg.Log.Warn("the definitions of the tools of an MCP server cannot be kept", "server", o.set.Name, "err", err)
+	if !o.pinned { // one that was forgotten while it runs is not approved again by itself
+		_, err := o.approved.first(o.set.ID(), defs)
+		o.pinned = err == nil
+		if err != nil {
+			o.cfg.Log.Warn("the definitions of the tools of an MCP server cannot be kept", "server", o.set.Name, "err", err)
+		}
 	}
 	o.mu.Lock()
 	o.list = l
@@ -131,8 +134,8 @@ func (o *Server) pages(ctx context.Context, c *connection) ([]definition, error)
 
 // define reads a tool, or says why it is left out.
 func define(t *mcp.Tool) (d definition, why string) {
-	if t == nil || t.Name == "" || len(t.Name) > 256 {
-		return d, "its name is empty or too long"
+	if t == nil || t.Name == "" || len(t.Name) > 256 || strings.IndexFunc(t.Name, func(r rune) bool { return !unicode.IsPrint(r) }) >= 0 {
+		return d, "its name is empty, too long, or has characters that cannot be shown"
 	}
 	d = definition{Name: t.Name, Description: text.Cut(plain(cmp.Or(t.Description, t.Title)), maxDescription)}
 	if a := t.Annotations; a != nil {

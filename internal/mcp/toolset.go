@@ -58,7 +58,8 @@ func (o *Server) lists() (lists, listing) {
 		case known:
 			m.cached = append(m.cached, o.tool(t.name, was.Definition)) // what the user approved is what a model reads
 		}
-		d.Description = "Not approved yet: " + o.blocked(d) + ". A call asks the user." // no model reads the text before the user did
+		// No model reads texts of the server before the user did; the schema has texts, too.
+		d.Description, d.Schema = "The server has added or changed this tool, and the user has not approved it yet. A call asks the user.", json.RawMessage(`{"type":"object"}`)
 		m.live = append(m.live, o.tool(t.name, d))
 	}
 	more := o.utilities(l)
@@ -149,7 +150,7 @@ func (t *tool) Spec() hermes.Spec { return t.spec }
 // now returns the definition that the server has now, or false if it has no such tool any more.
 func (t *tool) now() (definition, bool) {
 	for _, o := range t.server.known() {
-		if o.name == t.spec.Name {
+		if o.name == t.spec.Name && o.def.Name == t.name {
 			return o.def, true
 		}
 	}
@@ -169,20 +170,19 @@ func (t *tool) AssessRisk(_ context.Context, c *hermes.Call) []hermes.Risk {
 	o := t.server
 	var risks []hermes.Risk
 	d, ok := t.now()
-	if !ok {
-		return nil // the call says that the tool is gone
-	}
-	if why := o.blocked(d); why != "" {
-		risks = append(risks, hermes.Risk{Key: keyChanged + o.set.Name + ":" + d.Name, Reason: why, NoRemember: true, EveryMode: true, Bound: true, Once: true})
+	if !ok { // it may be back when the call runs
+		d = definition{Name: t.name, ReadOnly: t.spec.Effect == hermes.EffectNone}
+	} else if why := o.blocked(d); why != "" {
+		risks = append(risks, hermes.Risk{Key: keyChanged + o.set.ID() + ":" + d.Name, Reason: why, NoRemember: true, EveryMode: true, Bound: true, Once: true})
 	}
 	switch {
 	case d.ReadOnly:
 	case o.set.Untrusted:
-		risks = append(risks, hermes.Risk{Key: keyUntrusted + o.set.Name, Reason: fmt.Sprintf("the MCP server %s is not trusted, and %s may change something", o.set.Name, d.Name)})
+		risks = append(risks, hermes.Risk{Key: keyUntrusted + o.set.ID(), Reason: fmt.Sprintf("the MCP server %s is not trusted, and %s may change something", o.set.Name, d.Name)})
 	default:
 		if others := o.othersText(c.Host.Session().Provenance); others != "" {
 			risks = append(risks, hermes.Risk{
-				Key: keyTainted + o.set.Name, Reason: fmt.Sprintf("%s of the MCP server %s may change something or send it elsewhere, after reading %s", d.Name, o.set.Name, others),
+				Key: keyTainted + o.set.ID(), Reason: fmt.Sprintf("%s of the MCP server %s may change something or send it elsewhere, after reading %s", d.Name, o.set.Name, others),
 			})
 		}
 	}

@@ -27,7 +27,7 @@ func (o *Server) utilities(l listing) []hermes.Tool {
 			}
 		}
 		spec := o.spec(full, description, json.RawMessage(schema))
-		spec.Effect, spec.Sends = hermes.EffectNone, nil
+		spec.Effect = hermes.EffectNone
 		list = append(list, &utility{o, spec, run})
 	}
 	const page = `{"type":"object","properties":{"cursor":{"type":"string","description":"From an earlier page."}}}`

@@ -26,7 +26,7 @@ type approval struct {
 	Folder       string    `json:"folder,omitempty"`
 	Risks        []string  `json:"risks" jsonschema:"why it asks"`
 	Asked        time.Time `json:"asked,omitzero"`
-	Cut          bool      `json:"cut,omitempty" jsonschema:"subject or detail were cut, so that it cannot be allowed from here"`
+	Cut          bool      `json:"cut,omitempty" jsonschema:"subject or detail were cut or have secrets that are not shown, so that it cannot be allowed from here"`
 	UserOnly     bool      `json:"user_only,omitempty" jsonschema:"only the user may allow it, where the conversation is shown: it can only be denied from here"`
 }
 
@@ -40,7 +40,8 @@ func (s *Server) approval(q hermes.StoredQuestion, limit int) approval {
 	var more, rest int
 	a.Subject, more = piece(s.cfg.Mask.Text(r.Subject), 0, limit)
 	a.Detail, rest = piece(s.cfg.Mask.Text(r.Detail), 0, limit)
-	a.Cut = more+rest > 0
+	masked := func(text string) bool { return s.cfg.Mask.Text(text) != text } // what is not shown is not allowed from here
+	a.Cut = more+rest > 0 || masked(r.Subject) || masked(r.Detail) || masked(r.Dir)
 	for _, risk := range r.Risks {
 		a.Risks = append(a.Risks, s.cfg.Mask.Text(risk.Reason))
 	}

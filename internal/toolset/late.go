@@ -28,6 +28,7 @@ type Describer interface {
 type wanted struct {
 	tools   map[string]bool // the names of the tools that were known then
 	rest    bool            // toolsets that come later are enabled, too
+	noRest  bool            // they are disabled
 	on, off expanded
 	only    map[string]bool // empty is no limit
 	unknown []string
@@ -40,7 +41,7 @@ func (w *wanted) may(tool string) bool { return len(w.only) == 0 || w.only[tool]
 func (w *wanted) has(toolset, tool string) bool {
 	tool = Canonical(tool)
 	on := w.whole(toolset) || w.on.tools[tool] || slices.Contains(w.on.unknown, tool)
-	off := w.off.whole[toolset] || w.off.tools[tool] || slices.Contains(w.off.unknown, tool)
+	off := w.without(toolset) || w.off.tools[tool] || slices.Contains(w.off.unknown, tool)
 	return on && !off && w.may(tool)
 }
 
@@ -53,9 +54,15 @@ func (w *wanted) whole(toolset string) bool {
 	return w.rest && !ours
 }
 
+// without reports whether a toolset is disabled as a whole, also one that comes later.
+func (w *wanted) without(toolset string) bool {
+	_, ours := find(toolset)
+	return w.noRest && !ours || w.off.whole[toolset] || slices.Contains(w.off.unknown, toolset) || slices.Contains(w.off.unknown, strings.TrimPrefix(toolset, "mcp-"))
+}
+
 // any reports whether the selection has tools of a toolset, or will have those that come.
 func (w *wanted) any(ctx context.Context, c *Catalogue, s hermes.Toolset) bool {
-	if w.whole(s.Name()) && !w.off.whole[s.Name()] && len(w.only) == 0 {
+	if w.whole(s.Name()) && !w.without(s.Name()) && len(w.only) == 0 {
 		return true
 	}
 	return slices.ContainsFunc(c.toolsOf(ctx, s), func(t hermes.Tool) bool { return w.has(s.Name(), t.Spec().Name) })

@@ -336,3 +336,45 @@ func BenchmarkChildOfManyServers(b *testing.B) {
 		}
 	}
 }
+
+// growing are servers that come while sessions run.
+type growing struct {
+	mu   sync.Mutex
+	sets []hermes.Toolset
+	n    int
+}
+
+func (g *growing) Toolsets() ([]hermes.Toolset, int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.sets, g.n
+}
+
+// TestServersThatComeObeyTheSelection: one that is added to a session that runs is found if the
+// selection wants everything, or names it, and never if that disables it.
+func TestServersThatComeObeyTheSelection(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		sel   toolset.Selection
+		found bool
+	}{
+		{toolset.Selection{}, true}, {toolset.Selection{Enabled: []string{"file"}}, false}, {toolset.Selection{Enabled: []string{"file", "mcp-new"}}, true},
+		{toolset.Selection{Enabled: []string{"new"}}, true}, {toolset.Selection{Disabled: []string{"mcp-new"}}, false}, {toolset.Selection{Disabled: []string{"new"}}, false},
+		{toolset.Selection{Disabled: []string{"all"}}, false}, {toolset.Selection{Enabled: []string{"all"}, Disabled: []string{"late"}}, false},
+	} {
+		g := &growing{}
+		c := toolset.NewCatalogue([]hermes.Toolset{&group{name: "file", tools: named("read_file")}, search()}, nil, nil).Join(g)
+		set, err := c.Select(t.Context(), tt.sel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := newServer("new")
+		x.has(described("late")...)
+		g.mu.Lock()
+		g.sets, g.n = []hermes.Toolset{x}, 1
+		g.mu.Unlock()
+		if _, found := set.Find("late"); found != tt.found {
+			t.Errorf("%+v: found %v", tt.sel, found)
+		}
+	}
+}

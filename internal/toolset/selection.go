@@ -86,7 +86,8 @@ func (c *Catalogue) wanted(ctx context.Context, sel Selection) *wanted {
 		}
 	}
 	on, off := c.expand(ctx, ask), c.expandDisabled(ctx, sel.Disabled)
-	w := &wanted{rest: len(sel.Enabled) == 0 || slices.Contains(sel.Enabled, "all") || slices.Contains(sel.Enabled, "*"), tools: make(map[string]bool, len(on.tools)), on: on, off: off, only: make(map[string]bool, len(sel.Only)), unknown: append(on.unknown, off.unknown...)}
+	every := func(names []string) bool { return slices.Contains(names, "all") || slices.Contains(names, "*") }
+	w := &wanted{rest: len(sel.Enabled) == 0 || every(sel.Enabled), noRest: every(sel.Disabled), tools: make(map[string]bool, len(on.tools)), on: on, off: off, only: make(map[string]bool, len(sel.Only)), unknown: append(on.unknown, off.unknown...)}
 	for _, t := range sel.Only {
 		w.only[t] = true
 	}

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ func (o *Options) offerHooks(ctx context.Context) error {
 	}
 	fmt.Fprintln(o.Out, "These hooks would run programs or send requests at events of your sessions:")
 	for _, h := range list {
-		fmt.Fprintf(o.Out, "  %s  %s\n", h.Event, strings.ReplaceAll(text.Visible(h.Line()), "\n", "\n    "))
+		fmt.Fprintf(o.Out, "  %s  %s\n", h.Event, strings.ReplaceAll(text.Visible(cmp.Or(h.Identity.Line, h.Line())), "\n", "\n    "))
 		if h.Project != "" {
 			fmt.Fprintf(o.Out, "    of the project %s\n", text.VisibleName(h.Project))
 		}

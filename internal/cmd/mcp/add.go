@@ -139,6 +139,7 @@ func (n noun) put(ctx context.Context, c *factory.Call, name string, settings ma
 		c.Note("%s", note)
 	}
 	var server *mcp.Server
+	var shown mcp.Listing
 	login := s.Remote != nil && s.Remote.OAuth != nil
 	if !untested && !login {
 		var done func()
@@ -146,7 +147,8 @@ func (n noun) put(ctx context.Context, c *factory.Call, name string, settings ma
 			return fmt.Errorf("%s cannot be used: %w; nothing was changed (--no-test adds it all the same)", name, err)
 		}
 		defer done()
-		state := server.State()
+		shown = server.Listing()
+		state := shown.State(server)
 		c.Say("%s: %s %s, %s", name, state.Title, state.Version, text.Plural(len(state.Tools), "tool", "tools"))
 		if err := tell(c, state); err != nil {
 			return err
@@ -161,6 +163,9 @@ func (n noun) put(ctx context.Context, c *factory.Call, name string, settings ma
 			return err
 		}
 	}
+	if err := free(cfg, secrets); err != nil {
+		return err
+	}
 	for _, v := range slices.Sorted(maps.Keys(secrets)) {
 		if _, err := cfg.SetEnv(ctx, v, secrets[v]); err != nil {
 			return err
@@ -170,7 +175,7 @@ func (n noun) put(ctx context.Context, c *factory.Call, name string, settings ma
 		return err
 	}
 	if server != nil { // what the user has seen is what is approved
-		if err := n.App().KeepMCP(server); err != nil {
+		if err := n.App().KeepMCP(server, shown); err != nil {
 			return fmt.Errorf("%s was added, but what is approved of it cannot be kept: %w", name, err)
 		}
 	}

@@ -87,7 +87,8 @@ func (n noun) approve(ctx context.Context, c *factory.Call, name string, yes boo
 		return nil
 	}
 	for _, t := range waiting {
-		c.Say("\n%s", server.Changed(t.Original))
+		shown := server.Changed(t.Original)
+		c.Say("\n%s", shown)
 		if !yes {
 			if !n.Terminal() {
 				return errNoTerminalApprove
@@ -96,7 +97,7 @@ func (n noun) approve(ctx context.Context, c *factory.Call, name string, yes boo
 				return err
 			}
 		}
-		if err := server.Approve(t.Original); err != nil {
+		if err := server.Approve(t.Original, shown); err != nil {
 			return err
 		}
 		c.Say("Approved %s.", text.VisibleName(t.Original))

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -92,7 +93,7 @@ func (n noun) take(ctx context.Context, c *factory.Call, found map[string]map[st
 	list := map[string]one{}
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		settings, secrets, left := mcp.ForConfig(name, found[name])
-		s, _, err := mcp.ParseServer(name, settings, app.MCPVars(cfg))
+		_, _, err := mcp.ParseServer(name, settings, app.MCPVars(cfg))
 		_, taken := there[name]
 		switch {
 		case taken:
@@ -109,7 +110,11 @@ func (n noun) take(ctx context.Context, c *factory.Call, found map[string]map[st
 		if off {
 			settings["enabled"] = false
 		}
-		c.Say("%s: %s", name, text.Visible(n.Shown(where(s))))
+		all, err := json.Marshal(settings) // all of it: a variable or a path may matter more than the command
+		if err != nil {
+			return err
+		}
+		c.Say("%s: %s", name, text.Visible(n.Shown(string(all))))
 		if len(left) > 0 {
 			c.Say("  without %s, which have no effect here", text.Visible(strings.Join(left, ", ")))
 		}
@@ -127,6 +132,9 @@ func (n noun) take(ctx context.Context, c *factory.Call, found map[string]map[st
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(list)) {
+		if err := free(cfg, list[name].secrets); err != nil {
+			return err
+		}
 		for _, v := range slices.Sorted(maps.Keys(list[name].secrets)) {
 			if _, err := cfg.SetEnv(ctx, v, list[name].secrets[v]); err != nil {
 				return err

@@ -41,7 +41,26 @@ func (n noun) named(name string) (*config.Config, error) {
 	}) >= 0 {
 		return nil, fmt.Errorf("the name %q cannot be used; take letters, digits, - and _, 40 at most", text.VisibleName(name))
 	}
-	return n.Config()
+	cfg, err := n.Config()
+	if err != nil {
+		return nil, err
+	}
+	for other := range cfg.MCPServers() {
+		if other != name && strings.EqualFold(mcp.ToolsetName(other), mcp.ToolsetName(name)) {
+			return nil, fmt.Errorf("there is an MCP server %s, which models could not tell from %s; take another name", text.VisibleName(other), name)
+		}
+	}
+	return cfg, nil
+}
+
+// free refuses secrets whose variables have another value already.
+func free(cfg *config.Config, secrets map[string]string) error {
+	for v, value := range secrets {
+		if was := cfg.Stored(v); was != "" && was != value {
+			return fmt.Errorf("the variable %s has another value in the file of secrets; remove it with `hermes config unset %s`, or take another name for the server", v, v)
+		}
+	}
+	return nil
 }
 
 // there returns the settings of a server by its name.
@@ -82,7 +101,7 @@ func tell(c *factory.Call, s mcp.State) error {
 		if tool.Blocked != "" {
 			about = "NOT APPROVED: " + tool.Blocked
 		}
-		t.Row("  "+tool.Name, about)
+		t.Row("  "+text.VisibleName(tool.Name), text.VisibleName(about))
 	}
 	return t.Print(c.Out)
 }

@@ -213,4 +213,18 @@ func TestImport(t *testing.T) {
 	if out := d.must("", "import", file, "--yes"); !strings.Contains(out, "one is there already.") {
 		t.Error(out)
 	}
+	if !strings.Contains(out, `"env":{"API_KEY":"${MCP_ONE_API_KEY}"}`) {
+		t.Errorf("not all that is added is shown: %s", out)
+	}
+}
+
+// TestServersAreNotMixedUp: names that models could not tell apart, and variables of another server.
+func TestServersAreNotMixedUp(t *testing.T) {
+	d := desk{t, t.TempDir()}
+	d.must("", "add", "git", "--url", "https://one.example", "--header", "Hub-Token: k1", "--yes", "--no-test")
+	for _, args := range [][]string{{"add", "GIT", "--url", "https://two.example"}, {"add", "git_hub", "--url", "https://two.example", "--header", "Token: k2"}} {
+		if out, err := d.run("", append(args, "--yes", "--no-test")...); err == nil || strings.Contains(d.file(".env"), "k2") || strings.Contains(d.file("config.yaml"), "two.example") {
+			t.Errorf("%q: %s\n%s\n%s", args, out, d.file(".env"), d.file("config.yaml"))
+		}
+	}
 }

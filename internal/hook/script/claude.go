@@ -54,16 +54,19 @@ func claudeViews(tool string, args map[string]any, resolve func(string) string) 
 		}
 		return in
 	}
-	if text, ok := args["patch"].(string); ok && tool == "patch" && args["path"] == nil {
+	var views []asked
+	if text, ok := args["patch"].(string); ok && tool == "patch" && text != "" {
 		p, err := patch.Parse(text)
 		if err != nil { // the tool refuses it
-			return []asked{{tool: as.name, input: map[string]any{"patch": text}, fixed: "a patch"}}
+			views = append(views, asked{tool: as.name, input: map[string]any{"patch": text}, fixed: "a patch"})
+		} else {
+			for _, path := range p.Paths() {
+				views = append(views, asked{tool: as.name, input: absolute(map[string]any{"file_path": path, "old_string": "", "new_string": text}), fixed: "a patch"})
+			}
 		}
-		var views []asked
-		for _, path := range p.Paths() {
-			views = append(views, asked{tool: as.name, input: absolute(map[string]any{"file_path": path, "old_string": "", "new_string": text}), fixed: "a patch"})
-		}
-		return views
+		if path, _ := args["path"].(string); path == "" {
+			return views
+		} // else which of both the tool does depends on more than is known here: a script sees both
 	}
 	in := map[string]any{}
 	for key, value := range args {
@@ -77,7 +80,11 @@ func claudeViews(tool string, args map[string]any, resolve func(string) string) 
 			in["timeout"] = s * 1000 // in milliseconds there
 		}
 	}
-	return []asked{{tool: as.name, input: absolute(in)}}
+	view := asked{tool: as.name, input: absolute(in)}
+	if len(views) > 0 {
+		view.fixed = "a patch"
+	}
+	return append(views, view)
 }
 
 // fromClaude returns the arguments of our tool for those that a script returned in Claude Code's

@@ -29,6 +29,8 @@ type program struct {
 	bases []string // the folders to which the line changes
 	// programs are the commands of the line, as far as they are known, and funcs those that it defines.
 	programs, funcs []string
+	// unclear is a word that may name a script, and of which the text is not known before the line runs.
+	unclear string
 }
 
 // read reads a command. A line of words becomes a line for the shell in which each word is quoted.
@@ -149,6 +151,10 @@ func (p *program) look(line string, vars map[string]string, deep int) error {
 			}
 		case *syntax.Word:
 			text, ok := constant(n, vars)
+			source := line[n.Pos().Offset():n.End().Offset()]
+			if (!ok || strings.ContainsAny(text, "*?[")) && namesScript(source) {
+				p.unclear = source
+			}
 			if !ok || text == "" || out[n] {
 				break
 			}
@@ -160,6 +166,19 @@ func (p *program) look(line string, vars map[string]string, deep int) error {
 		return true
 	})
 	return nil
+}
+
+// namesScript reports whether a word looks like the name of a script.
+func namesScript(source string) bool {
+	source = strings.Trim(source, `"'`)
+	if strings.Contains(source, ".hermes") || strings.Contains(source, "hooks/") {
+		return true
+	}
+	switch filepath.Ext(source) {
+	case ".sh", ".bash", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".lua", ".ps1":
+		return true
+	}
+	return false
 }
 
 // constant returns the text of a word, if it can be known.
@@ -256,19 +275,29 @@ func (p program) files(dir string) []string {
 // errInner says that a file of a project cannot be replaced by its copy.
 var errInner = errors.New("name a file of .hermes/hooks as a word of its own in the line, not in a text within it or after cd, so that the version that was trusted runs")
 
-// replaced returns the line with other files for some of those that it names.
+// replaced returns the line with other files for some of those that it names; nil has none. A file that is named
+// by a variable or ~ is named by its path, which is what the user agreed to: the home of what runs may be
+// another one.
 func (p program) replaced(dir string, other func(path string) (string, bool)) (string, error) {
 	line := p.line
 	words := slices.Clone(p.words)
 	slices.SortFunc(words, func(a, b word) int { return b.from - a.from })
 	for _, w := range words {
 		for i, path := range p.paths(w, dir) {
-			to, ok := other(path)
+			to, ok := "", false
+			if other != nil {
+				to, ok = other(path)
+			}
+			if ok && (w.inner || i > 0) {
+				return "", errInner
+			}
+			if !ok && !w.inner && filepath.IsAbs(w.text) && line[w.from:w.to] != w.text {
+				if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+					to, ok = path, true
+				}
+			}
 			if !ok {
 				continue
-			}
-			if w.inner || i > 0 {
-				return "", errInner
 			}
 			line = line[:w.from] + shellstate.Quote(to) + line[w.to:]
 			break

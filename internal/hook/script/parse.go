@@ -68,10 +68,7 @@ func (p *parser) event(name string, value any) {
 			near = "; did you mean " + n + "?"
 		}
 		p.add(key, "is not a known event%s", near)
-		if guards(value) { // it is not known what it was to refuse
-			before, _ := eventOf("pre_tool_call")
-			p.entries = append(p.entries, Entry{Key: key, Source: p.source, Event: name, Timeout: defaultTimeout, FailClosed: true, Fault: key + " is not a known event" + near, event: before})
-		}
+		p.refuse(name, key, "is not a known event"+near, value)
 		return
 	}
 	if e.waits != "" {
@@ -80,6 +77,7 @@ func (p *parser) event(name string, value any) {
 	list, ok := value.([]any)
 	if !ok {
 		p.add(key, "is not a list of hooks")
+		p.refuse(name, key, "is not a list of hooks", value)
 		return
 	}
 	for i, v := range list {
@@ -93,12 +91,22 @@ func guards(value any) bool {
 	case []any:
 		return slices.ContainsFunc(v, guards)
 	case map[string]any:
-		if on, _ := v["fail_closed"].(bool); on {
+		if on := v["fail_closed"]; on != nil && on != false && on != "false" {
 			return true
 		}
 		return guards(v["hooks"])
 	}
 	return false
+}
+
+// refuse adds a guard that refuses every call if a part of the configuration that cannot be read has one: it
+// is not known what it was to refuse.
+func (p *parser) refuse(event, key, why string, value any) {
+	if !guards(value) {
+		return
+	}
+	before, _ := eventOf("pre_tool_call")
+	p.entries = append(p.entries, Entry{Key: key, Source: p.source, Event: event, Timeout: defaultTimeout, FailClosed: true, Fault: key + " " + why, event: before})
 }
 
 // row reads one row of an event: a hook, or in the form of Claude Code a matcher with its hooks.
@@ -114,18 +122,23 @@ func (p *parser) row(e event, key string, value any) {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(row)) {
-		if name != "hooks" && name != "matcher" {
+		if name != "hooks" && name != "matcher" && name != "fail_closed" {
 			p.ignored(key+"."+name, "is not a known key")
 		}
 	}
 	list, ok := inner.([]any)
 	if !ok {
 		p.add(key+".hooks", "is not a list of hooks")
+		p.refuse(e.name, key, "has no list of hooks", value)
 		return
 	}
 	for i, v := range list {
 		at := fmt.Sprintf("%s.hooks.%d", key, i)
 		if m, ok := v.(map[string]any); ok {
+			if on, set := row["fail_closed"]; set && m["fail_closed"] == nil { // it holds for all below
+				m = maps.Clone(m)
+				m["fail_closed"] = on
+			}
 			p.hook(e, at, m, row["matcher"], true)
 		} else {
 			p.add(at, "is not a hook: write type and command")
@@ -140,11 +153,12 @@ var harmlessKeys = []string{"statusMessage", "async", "once", "shell", "if", "al
 func (p *parser) hook(e event, key string, m map[string]any, matcher any, nested bool) {
 	if len(p.entries) >= maxEntries {
 		p.add(key, "is one of more than %d hooks", maxEntries)
+		p.refuse(e.name, key, "is one of too many hooks", m)
 		return
 	}
 	r := &reader{p: p, key: key, m: m, seen: []string{"matcher"}}
 	h := Entry{Key: key, Source: p.source, Event: e.name, event: e}
-	h.FailClosed = r.bool("fail_closed")
+	h.FailClosed = r.bool("fail_closed") || guards(m) // also if its value is wrong
 	if h.FailClosed && e.at != beforeTool {
 		p.ignored(key+".fail_closed", "is for pre_tool_call and PreToolUse only")
 		h.FailClosed = false

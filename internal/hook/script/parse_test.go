@@ -103,6 +103,14 @@ func TestNothingThatIsWrongIsSilent(t *testing.T) {
 	if len(entries) != 1 || entries[0].Fault == "" || !entries[0].Matches("anything") {
 		t.Errorf("a guard that is wrong: %+v", entries)
 	}
+	for _, text := range []string{
+		`pre_tool_call: {command: a, fail_closed: true}`, `PreToolUse: [{matcher: a, hooks: {command: a, fail_closed: true}}]`,
+		`PreToolUse: [{matcher: a, fail_closed: true, hooks: [{command: a}]}]`, `pre_tool_call: [{command: a, fail_closed: "true"}]`,
+	} {
+		if entries, _, _ := parse(t, text); len(entries) != 1 || !entries[0].FailClosed {
+			t.Errorf("%s: the guard is lost: %+v", text, entries)
+		}
+	}
 	if entries, _, _ = parse(t, `PretoolUse: [{hooks: [{command: a, fail_closed: true}]}]`); len(entries) != 1 || entries[0].Fault == "" {
 		t.Errorf("a guard of an event that is misspelt: %+v", entries)
 	}

@@ -91,6 +91,9 @@ func (d delivery) try(ctx context.Context, client *http.Client) ([]byte, error) 
 	if sign := signature(d.secret, d.body); sign != "" {
 		req.Header.Set("X-Hermes-Signature-256", sign)
 	}
+	if client == nil {
+		return nil, errors.New("there is no way to send requests")
+	}
 	resp, err := client.Do(req)
 	if err != nil {
 		return nil, err
@@ -133,5 +136,7 @@ func (r *runner) request(ctx context.Context, h Entry, input []byte) Verdict {
 	if err != nil {
 		return Verdict{Failed: err}
 	}
-	return verdict(h.event, 0, answer, nil)
+	v := verdict(h.event, 0, answer, nil)
+	v.Unread = v.Unread || len(bytes.TrimSpace(answer)) == 0 // a page in between, such as that of a login, has no answer
+	return v
 }

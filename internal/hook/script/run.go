@@ -70,6 +70,9 @@ func (r *runner) run(ctx context.Context, h Entry, o Occasion, view asked) Ran {
 	} else {
 		ran.Verdict = r.command(ctx, h, line, id, ran.Input)
 	}
+	if v := ran.Verdict; h.FailClosed && v.Unread && !v.Blocks && v.Failed == nil {
+		ran.Verdict = Verdict{Failed: errors.New("its answer is not understood")}
+	}
 	if cause := context.Cause(ctx); ran.Verdict.Failed != nil && errors.Is(cause, errLate) {
 		ran.Verdict = Verdict{Failed: fmt.Errorf("it took longer than %s", h.Timeout)}
 	}
@@ -94,8 +97,11 @@ func (r *runner) allowed(ctx context.Context, h Entry) (line string, id Identity
 		return "", id, nil
 	}
 	p, err := known(h.Command, variables(r.config.Dir, r.config.Home))
-	if err != nil || r.set.Copied == nil {
-		return p.line, id, err
+	if err != nil {
+		return "", id, err
+	}
+	if r.set.Project != "" && p.unclear != "" {
+		return "", id, fmt.Errorf("what %s names is known only when it runs: %w", p.unclear, errInner)
 	}
 	line, err = p.replaced(r.config.Dir, r.set.Copied)
 	return line, id, err

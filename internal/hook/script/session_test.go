@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -164,6 +165,8 @@ func TestVerdicts(t *testing.T) {
 		"stop":                  {claude: said{out: `{"continue":false,"stopReason":"enough"}`}, refused: "enough"},
 		"broken JSON":           {own: said{out: `{"action":`}},
 		"unknown decision":      {own: said{out: `{"decision":"perhaps"}`}},
+		"block, and an unknown": {own: said{out: `{"action":"block","decision":"perhaps","message":"no"}`}, refused: "no"},
+		"byte order mark":       {own: said{out: "\ufeff" + `{"action":"block","message":"no"}`}, refused: "no"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -309,5 +312,85 @@ func TestNothingIsCalledWhereNoHookIs(t *testing.T) {
 	h := s.Hook()
 	if h.AfterTool == nil || h.BeforeTool != nil || h.TurnStart != nil || h.TurnEnd != nil || h.BeforeModel != nil || h.AfterModel != nil || h.SessionStart != nil || h.Guard {
 		t.Errorf("%+v", h)
+	}
+}
+
+// TestAGuardMustBeUnderstood: what it says that has no meaning is no consent; of another hook it is.
+func TestAGuardMustBeUnderstood(t *testing.T) {
+	t.Parallel()
+	for _, out := range []string{"BLOCK", "loading\n{\"decision\":\"deny\"}", `["deny"]`, `{"permissionDecision":"deny"}`, `{"hookSpecificOutput":{"decision":"deny"}}`, `{"deny":true}`} {
+		for _, guard := range []bool{false, true} {
+			h, _, _ := begin(t, fmt.Sprintf("pre_tool_call: [{command: a, fail_closed: %t}]", guard), map[string]said{"a": {out: out}})
+			if _, refused := before(t, h, call("terminal", `{"command":"x"}`)); (refused != "") != guard {
+				t.Errorf("%s, guard %t: refused %q", out, guard, refused)
+			}
+		}
+	}
+	h, _, _ := begin(t, "pre_tool_call: [{command: a, fail_closed: true}]", map[string]said{"a": {out: ""}})
+	if _, refused := before(t, h, call("terminal", `{"command":"x"}`)); refused != "" {
+		t.Errorf("a guard that has nothing to say: %q", refused)
+	}
+}
+
+// TestAScriptSeesAllFilesOfAPatch, also if the call names another one beside it.
+func TestAScriptSeesAllFilesOfAPatch(t *testing.T) {
+	t.Parallel()
+	const patch = `"*** Begin Patch\n*** Update File: .env\n@@\n-a\n+b\n*** End Patch"`
+	for _, arguments := range []string{`{"mode":"patch","patch":` + patch + `}`, `{"mode":"patch","path":"README.md","patch":` + patch + `}`, `{"path":"","patch":` + patch + `}`} {
+		h, at, _ := begin(t, "PreToolUse: [{matcher: Edit, hooks: [{command: a}]}]", map[string]said{"a": {}})
+		before(t, h, call("patch", arguments))
+		seen := ""
+		for _, r := range at.inputs {
+			seen += fmt.Sprint(r)
+		}
+		if !strings.Contains(seen, ".env") {
+			t.Errorf("%s: the script sees %s", arguments, seen)
+		}
+	}
+}
+
+// TestScriptsRunByThePathThatWasAgreedTo: the home of what runs may be another one.
+func TestScriptsRunByThePathThatWasAgreedTo(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, "g.py"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	entries, _, problems := parse(t, "PreToolUse: [{hooks: [{command: 'python3 \"$HOME/g.py\" ~/g.py'}]}]")
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	at := &stage{}
+	s := script.NewSession(script.Config{Dir: "/work", Home: home, Consents: script.NewConsents(filepath.Join(t.TempDir(), "c.json"), nil), Accept: true},
+		script.Set{Entries: entries, Open: func(context.Context, script.Needs) (script.Place, error) { return at, nil }})
+	before(t, hook.New(nil, s.Hook()), call("terminal", `{"command":"x"}`))
+	want := "python3 '" + home + "/g.py' '" + home + "/g.py"
+	if len(at.ran) != 1 || at.ran[0] != want {
+		t.Errorf("ran %q, want %q", at.ran, want)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAProjectNamesItsScriptsPlainly: one of which the name is known only when it runs could be another one than
+// was trusted.
+func TestAProjectNamesItsScriptsPlainly(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{`"$(git rev-parse --show-toplevel)"/.hermes/hooks/x.sh`, `sh .hermes/hooks/*.sh`, `"${DIR:-.}"/.hermes/hooks/x.py`} {
+		entries, _, problems := parse(t, "PreToolUse: [{hooks: [{command: '"+strings.ReplaceAll(line, "'", "''")+"'}]}]")
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		at := &stage{}
+		s := script.NewSession(script.Config{Dir: "/work", Consents: script.NewConsents(filepath.Join(t.TempDir(), "c.json"), nil)},
+			script.Set{Entries: entries, Project: "/work", Open: func(context.Context, script.Needs) (script.Place, error) { return at, nil }})
+		before(t, hook.New(nil, s.Hook()), call("terminal", `{"command":"x"}`))
+		if len(at.ran) > 0 {
+			t.Errorf("%s ran as %q", line, at.ran)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -28,6 +28,8 @@ type Verdict struct {
 	Ends string
 	// Message is for the user.
 	Message string
+	// Unread says that something was answered that is not understood. For a guard, that is a failure.
+	Unread bool
 	// Failed is why the answer counts for nothing; nil if it counts.
 	Failed error
 }
@@ -65,7 +67,7 @@ type answer struct {
 // verdict reads what a hook said with an exit status, 0 for an answer of a service. Text that is no JSON is
 // context for the events that add it.
 func verdict(e event, status int, out, errs []byte) Verdict {
-	said := bytes.TrimSpace(out)
+	said := bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(out), []byte("\ufeff")))
 	if status == 2 {
 		reason := cmp.Or(reasonIn(said), text.Clip(strings.TrimSpace(string(errs)), maxStderr))
 		if e.claude { // all of what it says to the model
@@ -84,13 +86,45 @@ func verdict(e event, status int, out, errs []byte) Verdict {
 		if e.at == turnStart || e.at == sessionStart {
 			return Verdict{Context: clipped(string(said))}
 		}
-		return Verdict{}
+		return Verdict{Unread: true}
 	}
 	var a answer
 	if err := json.Unmarshal(said, &a); err != nil {
 		return Verdict{Failed: fmt.Errorf("its answer is no JSON that is understood (%v)", err)}
 	}
-	return a.verdict(e)
+	v := a.verdict(e)
+	v.Unread = v.Unread || unread(said)
+	return v
+}
+
+// unread reports whether an answer has nothing that is known, or something about a decision that is not
+// where it is read.
+func unread(said []byte) bool {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(said, &all) != nil {
+		return true
+	}
+	known := 0
+	for key := range all {
+		switch key {
+		case "action", "message", "args", "context", "result", "decision", "reason", "tool_input", "continue", "stopReason", "systemMessage", "hookSpecificOutput", "suppressOutput":
+			known++
+		case "permissionDecision", "permissionDecisionReason", "updatedInput":
+			return true
+		}
+	}
+	var specific map[string]json.RawMessage
+	if raw, ok := all["hookSpecificOutput"]; ok && json.Unmarshal(raw, &specific) != nil {
+		return true
+	}
+	for key := range specific {
+		switch key {
+		case "hookEventName", "permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext", "updatedToolOutput":
+		default:
+			return true
+		}
+	}
+	return known == 0 && len(all) > 0
 }
 
 // verdict is what an answer means at an event: block outranks ask, and ask outranks a change.
@@ -104,6 +138,7 @@ func (a answer) verdict(e event) Verdict {
 	if s.Result != nil {
 		v.Result = s.Result
 	}
+	var unknown error
 	for _, word := range []string{a.Action, a.Decision, s.Decision} {
 		switch word {
 		case "":
@@ -117,8 +152,11 @@ func (a answer) verdict(e event) Verdict {
 			v.Blocks = v.Blocks || e.at == turnEnd // at the end of a turn it goes on
 		case "allow", "defer", "none", "pass": // nothing is widened
 		default:
-			return Verdict{Failed: fmt.Errorf("its decision %q is not known", text.Clip(word, 40))}
+			unknown = fmt.Errorf("its decision %q is not known", text.Clip(word, 40))
 		}
+	}
+	if unknown != nil && !v.Blocks {
+		return Verdict{Failed: unknown}
 	}
 	if s.Updated != nil {
 		v.Arguments = s.Updated
