@@ -224,21 +224,11 @@ func serverNeeds(s mcp.Settings, path, userHome string) []hermes.Need {
 
 // wallsFor makes walls of their own for a program of a kind, nil if the settings want none.
 func (a *App) wallsFor(cfg *config.Config, local environment.LocalConfig, kind plan.Profile, name string, needs []hermes.Need) (isolation.Walls, error) {
-	mode := cfg.Terminal().Sandbox
-	if mode == isolation.SandboxOff {
-		return nil, nil
+	workspace, none, err := a.walledFolder(cfg, local.Dir)
+	if workspace == "" {
+		return none, err
 	}
-	p, err := a.confinement()
-	if err != nil {
-		return nil, err
-	}
-	if p == nil {
-		if why := a.HostWalls(context.Background()).Refusal(mode); why != "" {
-			return isolation.NoCommands(why), nil
-		}
-		return nil, nil
-	}
-	workspace, err := filepath.EvalSymlinks(local.Dir)
+	p, err := a.confinement() // walledFolder has made it
 	if err != nil {
 		return nil, err
 	}

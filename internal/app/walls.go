@@ -197,23 +197,35 @@ type walled struct {
 	read    func() string        // the untrusted text that it has read
 }
 
-// walls makes the walls around the commands of a session, nil if the settings want none.
-func (a *App) walls(cfg *config.Config, local environment.LocalConfig, of walled) (isolation.Walls, error) {
+// walledFolder returns the folder around which programs get walls, with links followed. If it is "",
+// none are made: then the programs have what it returns in their place, nil if the settings want no
+// walls.
+func (a *App) walledFolder(cfg *config.Config, dir string) (workspace string, none isolation.Walls, err error) {
 	mode := cfg.Terminal().Sandbox
 	if mode == isolation.SandboxOff {
-		return nil, nil
+		return "", nil, nil
 	}
 	p, err := a.confinement()
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	if p == nil {
 		if why := a.HostWalls(context.Background()).Refusal(mode); why != "" {
-			return isolation.NoCommands(why), nil
+			return "", isolation.NoCommands(why), nil
 		}
-		return nil, nil
+		return "", nil, nil
 	}
-	workspace, err := filepath.EvalSymlinks(local.Dir)
+	workspace, err = filepath.EvalSymlinks(dir)
+	return workspace, nil, err
+}
+
+// walls makes the walls around the commands of a session, nil if the settings want none.
+func (a *App) walls(cfg *config.Config, local environment.LocalConfig, of walled) (isolation.Walls, error) {
+	workspace, none, err := a.walledFolder(cfg, local.Dir)
+	if workspace == "" {
+		return none, err
+	}
+	p, err := a.confinement() // walledFolder has made it
 	if err != nil {
 		return nil, err
 	}

@@ -227,7 +227,7 @@ func (f field) question(said string) hermes.Question {
 var errDismissed = errors.New("the user gave no answer")
 
 // ask asks the user for a field. It reports false for an optional one without an answer. A
-// number that is none is asked again once.
+// answer that is no number is asked for once more.
 func (f field) ask(ctx context.Context, host hermes.Host, q hermes.Question) (any, bool, error) {
 	for range 2 {
 		a, err := host.Ask(ctx, q)

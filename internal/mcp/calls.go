@@ -84,7 +84,7 @@ func (o *Server) progress(_ context.Context, r *mcp.ProgressNotificationClientRe
 }
 
 // asker returns the call for which a server asks something: the one that the request belongs
-// to, else the only one that runs. If several sessions could be meant, it is none.
+// to, else the only one that runs. If several sessions could be meant, there is no answer.
 func (o *Server) asker(ctx context.Context) (hermes.Host, bool) {
 	if c, ok := ctx.Value(hostKey{}).(*calling); ok {
 		return c.host, true
