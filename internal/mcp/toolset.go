@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 
 	wire "github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"hermes"
+	"hermes/internal/argument"
 	"hermes/internal/mcp/login"
 	"hermes/internal/text"
 )
@@ -113,35 +113,8 @@ func (o *Server) spec(name, description string, schema json.RawMessage) hermes.S
 
 // opens lists the addresses among the arguments of a call: a server may open them.
 func opens(arguments json.RawMessage) hermes.Outgoing {
-	var v any
-	var out hermes.Outgoing
-	if json.Unmarshal(arguments, &v) != nil {
-		return out
-	}
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case string:
-			lower := strings.ToLower(strings.TrimSpace(v))
-			if strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://") {
-				out.Opens = append(out.Opens, strings.TrimSpace(v))
-			} else if strings.Contains(lower, "://") {
-				out.Texts = append(out.Texts, v)
-			}
-		case []any:
-			for _, x := range v {
-				walk(x)
-			}
-		case map[string]any:
-			for _, x := range v {
-				walk(x)
-			}
-		}
-	}
-	walk(v)
-	slices.Sort(out.Opens) // a map has no order
-	slices.Sort(out.Texts)
-	return out
+	web, others := argument.Addresses(arguments)
+	return hermes.Outgoing{Opens: web, Texts: others}
 }
 
 // Spec describes the tool.
