@@ -224,6 +224,12 @@ func serverNeeds(s mcp.Settings, path, userHome string) []hermes.Need {
 
 // wallsFor makes walls of their own for a program of a kind, nil if the settings want none.
 func (a *App) wallsFor(cfg *config.Config, local environment.LocalConfig, kind plan.Profile, name string, needs []hermes.Need) (isolation.Walls, error) {
+	return a.wallsOf(cfg, local, confine.Config{Profile: kind, Name: name, Granted: func() []hermes.Need { return needs }})
+}
+
+// wallsOf is wallsFor with more of what walls need. Which variables and which folder there are
+// is that of the place.
+func (a *App) wallsOf(cfg *config.Config, local environment.LocalConfig, c confine.Config) (isolation.Walls, error) {
 	workspace, none, err := a.walledFolder(cfg, local.Dir)
 	if workspace == "" {
 		return none, err
@@ -232,10 +238,8 @@ func (a *App) wallsFor(cfg *config.Config, local environment.LocalConfig, kind p
 	if err != nil {
 		return nil, err
 	}
-	return p.Walls(confine.Config{
-		Session: name, Profile: kind, Name: name, Workspace: workspace, Environ: slices.Clone(environment.Variables(local)),
-		Granted: func() []hermes.Need { return needs },
-	}), nil
+	c.Session, c.Workspace, c.Environ = c.Name, workspace, slices.Clone(environment.Variables(local))
+	return p.Walls(c), nil
 }
 
 // malware returns what looks up whether the package of a server is known as malware. What may be

@@ -274,6 +274,7 @@ func (a *App) prompt(ctx context.Context, cfg *config.Config, run hermes.RunSpec
 	}
 	a.rememberIn(ctx, &in, run, specs)
 	a.skillsIn(ctx, &in, run, specs)
+	a.pluginsIn(&in, run)
 	if extra := strings.TrimSpace(run.Prompt.Extra); extra != "" {
 		in.Guides = append(in.Guides, prompt.Section{Name: "extra", Tier: prompt.Context, Text: extra})
 	}

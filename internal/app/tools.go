@@ -11,6 +11,7 @@ import (
 	"hermes/internal/config"
 	"hermes/internal/hook"
 	snapshots "hermes/internal/hook/checkpoint"
+	"hermes/internal/plugin"
 	"hermes/internal/policy"
 	"hermes/internal/redact"
 	"hermes/internal/tool/checkpoint"
@@ -33,6 +34,7 @@ type tooling struct {
 	catalogue *toolset.Catalogue
 	files     *file.Toolset
 	shell     *terminal.Toolset
+	plugins   *plugin.Plugins // nil without a configuration
 }
 
 // makeTooling makes the toolsets. It is the only list of all toolsets and hooks, and starts
@@ -54,14 +56,17 @@ func (a *App) makeTooling() *tooling {
 	if servers := a.mcp(); servers != nil {
 		a.closing(servers.Close)
 	}
+	plugged := a.makePlugins(cfg, sets)
+	sets = append(sets, plugged.Toolsets()...)
+	a.closing(plugged.Close)
 	for _, set := range sets {
 		if c, ok := set.(io.Closer); ok {
 			a.closing(c.Close)
 		}
 	}
 	return &tooling{
-		sets: sets, files: files, shell: shell,
-		hooks:     hook.New(a.log(), files.Hook(), shell.Hook(), scripts.Hook(), a.watch().Hook(), a.learningHook(), a.review().Hook(), kept.Hook(), a.checkpointHook(cfg, stores), a.carriedHook(cfg)),
+		sets: sets, files: files, shell: shell, plugins: plugged,
+		hooks:     hook.New(a.log(), plugged.Hook(), files.Hook(), shell.Hook(), scripts.Hook(), a.watch().Hook(), a.learningHook(), a.review().Hook(), kept.Hook(), a.checkpointHook(cfg, stores), a.carriedHook(cfg)),
 		catalogue: a.newCatalogue(cfg, sets),
 	}
 }

@@ -35,6 +35,7 @@ const (
 	Replay      = "skill_replay"      // of a recorded task
 	Evidence    = "evidence"          // what an answer claims
 	MCP         = "mcp"               // what an MCP server asks
+	Plugin      = "plugin"            // what a plugin asks
 )
 
 // Choice is a model and how to reach it. Without a base URL the provider is one

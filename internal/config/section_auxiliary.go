@@ -59,6 +59,7 @@ var sideTasks = map[string]sideTask{
 	"mcp":               {timeout: 30 * time.Second},
 	"moa_aggregator":    {planned: "mixture of agents"},
 	"moa_reference":     {planned: "mixture of agents"},
+	"plugin":            {timeout: 30 * time.Second},
 	"profile_describer": {planned: "side tasks"},
 	"review":            {planned: "delegation"},
 	"session_summary":   {timeout: 20 * time.Second},

@@ -72,5 +72,5 @@ func (c *Config) MCPServers() map[string]any { return section[map[string]any](c,
 func (c *Config) Hooks() map[string]any { return section[map[string]any](c, "hooks") }
 
 // Free returns a section without fixed keys, which its reader defines: moa, secrets,
-// proxy, plugins, kanban, bot_peers, dashboard.
+// proxy, kanban, bot_peers, dashboard.
 func (c *Config) Free(name string) map[string]any { return section[map[string]any](c, name) }

@@ -72,7 +72,7 @@ type Settings struct {
 	CustomToolsets   map[string]any        `key:"custom_toolsets"`
 	MCP              MCP                   `key:"mcp"`
 	MCPServers       map[string]any        `key:"mcp_servers"`
-	Plugins          map[string]any        `key:"plugins" planned:"plugins"`
+	Plugins          Plugins               `key:"plugins"`
 	Hooks            map[string]any        `key:"hooks"`
 	Spend            Spend                 `key:"spend"`
 	Cron             Cron                  `key:"cron" planned:"cron"`

@@ -89,8 +89,12 @@ func (p *Program) Walls(c Config) *Walls {
 	p.begin(w)
 	w.makeSwap()
 	if p.config.Proxy != nil {
+		allow := p.config.Allow
+		if c.Profile == plan.Plugin { // it reaches what it declared, and not what commands may
+			allow = nil
+		}
 		w.session = p.config.Proxy.Session(egress.SessionConfig{
-			Name: c.Session, Allow: p.config.Allow, Deny: p.config.Deny, Swapper: w.swapper(),
+			Name: c.Session, Allow: allow, Deny: p.config.Deny, Swapper: w.swapper(),
 		})
 	}
 	return w

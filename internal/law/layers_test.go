@@ -191,6 +191,7 @@ var layers = []layer{
 		{path: "internal/memory/external/mem0"},
 		{path: "internal/memory/external/supermemory"},
 		{path: "internal/permission"},
+		{path: "internal/plugin"},
 		{path: "internal/prefixwatch"},
 		{path: "internal/prompt"},
 		{path: "internal/protocol"},

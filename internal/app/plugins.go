@@ -1,0 +1,167 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"hermes"
+	"hermes/internal/auxiliary"
+	"hermes/internal/config"
+	"hermes/internal/confine"
+	"hermes/internal/egress/swap"
+	"hermes/internal/environment"
+	"hermes/internal/mcp"
+	"hermes/internal/plugin"
+	"hermes/internal/prompt"
+	"hermes/internal/sandbox/plan"
+	"hermes/internal/toolset"
+)
+
+// makePlugins makes the plugins that the user enabled. It starts none.
+func (a *App) makePlugins(cfg *config.Config, sets []hermes.Toolset) *plugin.Plugins {
+	set := cfg.Plugins()
+	enabled := slices.DeleteFunc(slices.Clone(set.Enabled), func(name string) bool { return slices.Contains(set.Disabled, name) })
+	var taken func(string) bool
+	if len(enabled) > 0 {
+		taken = takenBy(sets)
+	}
+	all, err := plugin.New(a.pluginConfig(cfg), cfg.Home().Plugins(), enabled, taken)
+	if err != nil {
+		a.log().Warn("plugins", "err", err)
+	}
+	return all
+}
+
+// takenBy reports the names of tools that toolsets have, and those of the table, which may come.
+func takenBy(sets []hermes.Toolset) func(tool string) bool {
+	c := toolset.NewCatalogue(sets, nil, nil)
+	names, _ := c.Expand(context.Background(), c.Names()...)
+	return func(tool string) bool { return slices.Contains(names, tool) }
+}
+
+// TakenTools reports the names that tools of plugins cannot have.
+func (a *App) TakenTools() func(tool string) bool {
+	return takenBy(slices.DeleteFunc(slices.Clone(a.tooling().sets), func(s hermes.Toolset) bool {
+		return strings.HasPrefix(s.Name(), plugin.ToolsetName(""))
+	}))
+}
+
+// LookAtPlugin starts a plugin in its walls, asks what it offers, and ends it.
+func (a *App) LookAtPlugin(ctx context.Context, dir string, m plugin.Manifest) (plugin.Offer, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return plugin.Offer{}, err
+	}
+	return plugin.Look(ctx, a.pluginConfig(cfg), dir, m)
+}
+
+// pluginConfig is what plugins need of the program.
+func (a *App) pluginConfig(cfg *config.Config) plugin.Config {
+	return plugin.Config{
+		Version: Version, Environment: func(m plugin.Manifest, dir string) (hermes.Environment, error) {
+			return a.pluginEnvironment(cfg, m, dir)
+		},
+		Complete: a.completeFor, ResultLimit: cfg.ToolBudget().MCPResultChars, Now: a.opts.Now, Log: a.log(),
+	}
+}
+
+// pluginEnvironment makes the place of the program of a plugin: with basic variables, the secrets
+// that it declares, and walls of its own.
+func (a *App) pluginEnvironment(cfg *config.Config, m plugin.Manifest, dir string) (hermes.Environment, error) {
+	userHome, _ := os.UserHomeDir() // without one ~ stays as it is
+	c := a.variables(cfg)
+	c.Env = slices.DeleteFunc(slices.Clone(c.Env), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return !basicVariable(name)
+	})
+	c.Dir, c.Home, c.Temp, c.Guard = dir, userHome, cfg.Terminal().TempDir, &a.guard
+	secrets, err := pluginSecrets(cfg, m)
+	if err != nil {
+		return nil, err
+	}
+	needs := pluginNeeds(m.Capabilities, variable(c.Env, "PATH"), userHome, m.Program[0])
+	if c.Walls, err = a.wallsOf(cfg, c, confine.Config{
+		Profile: plan.Plugin, Name: m.Name, Granted: func() []hermes.Need { return needs }, Given: func() []string { return []string{dir} },
+		Secrets: swap.Config{Secrets: secrets, Roots: a.opts.Sandbox.Roots},
+	}); err != nil {
+		return nil, err
+	}
+	if c.Walls == nil { // no one could put the values in later
+		for _, s := range secrets {
+			c.Env = append(c.Env, s.Name+"="+string(s.Value))
+		}
+	}
+	return environment.NewLocal(c)
+}
+
+// pluginSecrets are the secrets that a plugin declares, with their values.
+func pluginSecrets(cfg *config.Config, m plugin.Manifest) (list []swap.Secret, err error) {
+	for _, s := range m.Capabilities.Secrets {
+		value, _ := cfg.LookupEnv(s.Name)
+		if value == "" {
+			return nil, fmt.Errorf("it needs the secret %s; set it with `hermes config set %s VALUE`", s.Name, s.Name)
+		}
+		var hosts []string
+		for _, h := range s.Hosts {
+			hosts = append(hosts, strings.TrimSuffix(plugin.WithPort(h), ":443"))
+		}
+		list = append(list, swap.Secret{Name: s.Name, Value: hermes.Secret(value), Hosts: hosts, Methods: []string{"*"}, Paths: []string{"/"}})
+	}
+	return list, nil
+}
+
+// pluginNeeds are what a plugin declares that it reaches.
+func pluginNeeds(c plugin.Capabilities, path, userHome, program string) []hermes.Need {
+	var needs []hermes.Need
+	for _, h := range c.Hosts {
+		needs = append(needs, hermes.Need{Kind: hermes.RefusedHost, Name: plugin.WithPort(h)})
+	}
+	own := func(p string) string {
+		if rest, ok := strings.CutPrefix(p, "~/"); ok {
+			return filepath.Join(userHome, rest)
+		}
+		return filepath.Clean(p)
+	}
+	for _, p := range c.Write {
+		needs = append(needs, hermes.Need{Kind: hermes.RefusedWrite, Name: own(p)})
+	}
+	for _, p := range c.Read {
+		needs = append(needs, hermes.Need{Kind: hermes.RefusedRead, Name: own(p)})
+	}
+	for _, name := range append(slices.Clone(c.Programs), program) {
+		if strings.HasPrefix(name, "./") {
+			continue // its folder is given anyway
+		}
+		for _, p := range (mcp.Settings{Program: mcp.Program{Command: name}}).Reads(path, userHome) { // what a program outside of the system needs to run
+			needs = append(needs, hermes.Need{Kind: hermes.RefusedRead, Name: p})
+		}
+	}
+	return needs
+}
+
+// completeFor asks a model for a plugin, as the side task plugin.
+func (a *App) completeFor(ctx context.Context, c plugin.Completion) (plugin.Completed, error) {
+	m := a.aux().Model(auxiliary.Plugin, c.Session.Model)
+	answer, err := hermes.Collect(m.Stream(ctx, &hermes.Request{
+		System: c.System, Messages: []hermes.Message{{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: c.Prompt}}}}, MaxTokens: c.MaxTokens, Session: c.Session.ID,
+	}))
+	if err != nil {
+		return plugin.Completed{}, fmt.Errorf("the model did not answer: %w", err)
+	}
+	return plugin.Completed{Model: m.ID(), Text: answer.Text()}, nil
+}
+
+// pluginsIn adds the sections of plugins to a prompt.
+func (a *App) pluginsIn(in *prompt.Input, run hermes.RunSpec) {
+	all := a.tooling().plugins
+	if all == nil || run.Prompt.IgnoreRules {
+		return
+	}
+	for _, s := range all.Sections() {
+		in.Guides = append(in.Guides, prompt.Section{Name: "plugin-" + strings.ReplaceAll(s.Name, "/", "-"), Tier: prompt.Context, Text: s.Text})
+	}
+}

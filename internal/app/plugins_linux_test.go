@@ -1,0 +1,75 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hermes"
+	"hermes/internal/app"
+)
+
+// TestAPluginGetsWhatItDeclares: behind walls it writes what it declared and nothing else, reads
+// neither the folder of the session nor Hermes' home, reaches no other host, and sees no secret.
+func TestAPluginGetsWhatItDeclares(t *testing.T) {
+	t.Parallel()
+	s, out := spied(t, hermes.AllowOnce, true)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "REACHED") }))
+	t.Cleanup(server.Close)
+	plain := s.options
+	s.options = func(o *app.Options) {
+		plain(o)
+		o.Sandbox.Resolve = func(context.Context, string) ([]netip.Addr, error) {
+			return []netip.Addr{netip.MustParseAddr("93.184.216.34")}, nil
+		}
+		o.Sandbox.Connect = func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
+		}
+	}
+	s.config += "security: {egress: {allow: ['commands.example.org:8080']}}\n"
+	s.enter()
+	if w := s.app.HostWalls(t.Context()); w.Layer == "" {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("no walls here: " + w.Why)
+		}
+		t.Skip("no walls here: " + w.Why)
+	}
+	s.write("note.txt", "private words")
+	secret := filepath.Join(s.home, ".env")
+	s.say(`CALL spy_write {"what":"` + filepath.Join(out, "mine") + `"}`)
+	if _, err := os.Stat(filepath.Join(out, "mine")); err != nil {
+		t.Error("what it declared cannot be written:", err, s.model.results())
+	}
+	s.say(`CALL spy_write {"what":"` + filepath.Join(s.dir, "evil") + `"}`)
+	s.say(`CALL spy_write {"what":"` + filepath.Join(s.home, "plugins", "spy", "main.py") + `"}`)
+	s.say(`CALL spy_read {"what":"` + filepath.Join(s.dir, "note.txt") + `"}`)
+	s.say(`CALL spy_read {"what":"` + secret + `"}`)
+	s.say(`CALL spy_variable {"what":"SPY_KEY"}`)
+	s.say(`CALL spy_connect {"what":"` + strings.TrimSuffix(strings.TrimPrefix(s.url, "http://"), "/v1") + `"}`)
+	for _, host := range []string{"other.example.org:8080", "commands.example.org:8080", "pypi.org:80"} {
+		s.say(`CALL spy_fetch {"what":"http://` + host + `/"}`)
+	}
+	got := s.model.results()
+	for _, never := range []string{"private words", "the-real-secret", "connected", "SPY_KEY is unset", "REACHED"} {
+		if strings.Contains(got, never) {
+			t.Errorf("the plugin got %q:\n%s", never, got)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "evil")); err == nil {
+		t.Error("the plugin wrote into the folder of the session")
+	}
+	if data, err := os.ReadFile(filepath.Join(s.home, "plugins", "spy", "main.py")); err != nil || string(data) != spy {
+		t.Error("the plugin changed itself", err)
+	}
+	s.say(`CALL spy_fetch {"what":"http://declared.example.org:8080/"}`)
+	if !strings.Contains(s.model.results(), "REACHED") {
+		t.Error("a host that it declared is not reached:", s.model.results())
+	}
+}

@@ -1,0 +1,192 @@
+package app_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hermes"
+	"hermes/internal/app"
+	"hermes/internal/plugin"
+)
+
+// spy is a plugin in Python that tries what it is told.
+const spy = `
+import os, socket, urllib.request
+from hermes_plugin import Failure, Plugin
+plugin = Plugin("spy", "1")
+text = {"type": "object", "properties": {"what": {"type": "string"}}, "required": ["what"]}
+
+@plugin.tool("Read a file.", text, effect="none")
+def spy_read(call, what):
+    try: return open(what).read()
+    except OSError as e: return "no: " + str(e)
+
+@plugin.tool("Write a file.", text)
+def spy_write(call, what):
+    try:
+        open(what, "w").write("x"); return "written"
+    except OSError as e: return "no: " + str(e)
+
+@plugin.tool("Show a variable.", text, effect="none")
+def spy_variable(call, what): return what + " is " + os.environ.get(what, "unset") + "."
+
+@plugin.tool("Connect.", text)
+def spy_connect(call, what):
+    host, port = what.split(":")
+    try:
+        socket.create_connection((host, int(port)), 3); return "connected"
+    except OSError as e: return "no: " + str(e)
+
+@plugin.tool("Fetch an address.", text)
+def spy_fetch(call, what):
+    try: return urllib.request.urlopen(what, timeout=10).read().decode()
+    except OSError as e: return "no: " + str(e)
+
+@plugin.tool("Run a tool.", text)
+def spy_invoke(call, what):
+    try: return "got " + call.invoke("terminal" if what == "terminal" else "read_file", **({"command": "echo x"} if what == "terminal" else {"path": what}))["text"]
+    except Failure as e: return "no: " + str(e)
+
+@plugin.tool("Ask a model.", text)
+def spy_model(call, what): return call.complete(what)
+
+@plugin.hook("pre_tool_call", tools="write_file", guard=True)
+def look(call, params):
+    content = params["tool"]["arguments"].get("content", "")
+    if "forbidden" in content: return {"action": "block", "message": "that word is forbidden"}
+    if "careful" in content: return {"action": "approve", "message": "careful was said"}
+    if "typo" in content: return {"action": "modify", "arguments": {**params["tool"]["arguments"], "content": content.replace("typo", "type")}}
+
+@plugin.hook("pre_llm_call")
+def weather(call, params): return {"context": "The weather is fine."}
+
+plugin.section("spying", "The spy tools only try things.")
+plugin.run()
+`
+
+const spyManifest = `name: spy
+version: "1"
+program: [python3, ./main.py]
+kinds: [tools, hooks, prompt]
+capabilities:
+  tools: [read_file]
+  approvals: true
+  complete: {}
+  write: [%s]
+  secrets: [{name: SPY_KEY, hosts: [api.example.org]}]
+  hosts: [api.example.org, "declared.example.org:8080"]
+`
+
+// spied is a scene with the plugin, enabled as a command does it. Walls are around it if walls says
+// so and this host allows them.
+func spied(t *testing.T, answer hermes.Decision, walls bool) (s *scene, out string) {
+	t.Helper()
+	if _, err := exec.LookPath("python3"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	s = newScene(t, answer)
+	out = t.TempDir()
+	s.options = func(o *app.Options) {
+		o.Sandbox.Keeper = walls
+		o.Environ = func() []string {
+			return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "OPENAI_API_KEY=sk-not-for-plugins", "OTHER=of-the-user"}
+		}
+	}
+	dir := filepath.Join(s.home, "plugins", "spy")
+	if _, err := plugin.Create(dir, "spy", "python"); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, "main.py"), spy)
+	writeFile(t, filepath.Join(dir, "plugin.yaml"), strings.Replace(spyManifest, "%s", out, 1))
+	writeFile(t, filepath.Join(s.home, ".env"), "SPY_KEY=the-real-secret\n")
+	m, notes, err := plugin.ReadManifest(dir)
+	if err != nil || len(notes) > 0 {
+		t.Fatal(notes, err)
+	}
+	d, err := plugin.Digest(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := app.Options{Home: s.home, Getenv: func(name string) string { return map[string]string{"PATH": os.Getenv("PATH")}[name] }}
+	s.options(&o)
+	a := app.New(o)
+	offer, err := a.LookAtPlugin(t.Context(), dir, m)
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if why := offer.Shadows(a.TakenTools()); why != "" {
+		t.Error(why)
+	}
+	if err := plugin.PinsIn(filepath.Join(s.home, "plugins")).Set(t.Context(), "spy", plugin.Pin{Digest: d, Offer: offer}); err != nil {
+		t.Fatal(err)
+	}
+	s.config = "plugins: {enabled: [spy]}\n"
+	return s, out
+}
+
+// TestAPluginWorksInASession: its tools are offered and run, its hook guards what the model does,
+// its section is in the prompt, what it adds is below the message, and its calls go through the
+// tool chain.
+func TestAPluginWorksInASession(t *testing.T) {
+	t.Parallel()
+	s, _ := spied(t, hermes.AllowOnce, false)
+	s.write("note.txt", "a note")
+	s.say(`CALL spy_variable {"what":"SPY_KEY"}`, `CALL spy_variable {"what":"OPENAI_API_KEY"}`, `CALL spy_variable {"what":"OTHER"}`,
+		`CALL spy_invoke {"what":"note.txt"}`, `CALL spy_invoke {"what":"terminal"}`)
+	got := s.model.results()
+	for _, want := range []string{
+		"The weather is fine.", "OPENAI_API_KEY is unset.", "OTHER is unset.", "a note", "not among capabilities.tools",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the model does not read %q in\n%s", want, got)
+		}
+	}
+	if !strings.Contains(s.system(), "The spy tools only try things.") {
+		t.Error("the section is not in the prompt")
+	}
+	s.asked = nil
+	s.say(`CALL write_file {"path":"a.txt","content":"forbidden"}`, `CALL write_file {"path":"b.txt","content":"a typo"}`)
+	if _, err := os.Stat(filepath.Join(s.dir, "a.txt")); err == nil {
+		t.Error("a call that the guard blocks ran")
+	}
+	if data, err := os.ReadFile(filepath.Join(s.dir, "b.txt")); err != nil || string(data) != "a type" {
+		t.Errorf("a call that the hook changes wrote %q, %v", data, err)
+	}
+	s.say(`CALL write_file {"path":"c.txt","content":"careful"}`)
+	asked := false
+	for _, a := range s.asked {
+		for _, r := range a.Risks {
+			asked = asked || strings.Contains(r.Reason, "careful was said")
+		}
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "c.txt")); err != nil || !asked {
+		t.Errorf("the user was asked %v: %+v", err, s.asked)
+	}
+	s.say(`CALL spy_model {"what":"Say something short."}`)
+	if got := s.model.results(); !strings.Contains(got, "I have read") {
+		t.Error("the model that the plugin asks:", got)
+	}
+}
+
+// TestAPluginIsOptIn: without plugins.enabled, or with plugins.disabled, nothing of it is there.
+func TestAPluginIsOptIn(t *testing.T) {
+	t.Parallel()
+	s, _ := spied(t, hermes.AllowOnce, false)
+	for _, config := range []string{"", "plugins: {enabled: [spy], disabled: [spy]}\n"} {
+		s.config = config
+		s.say(`CALL spy_variable {"what":"HOME"}`)
+		if got := s.model.results(); strings.Contains(got, "HOME is") || strings.Contains(got, "The weather") || strings.Contains(s.system(), "spy tools") {
+			t.Errorf("with %q the plugin is used: %s", config, got)
+		}
+		s.quit()
+	}
+}

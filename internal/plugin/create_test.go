@@ -1,0 +1,106 @@
+package plugin_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/environment"
+	"hermes/internal/plugin"
+)
+
+// needs skips a test without a program, except where all must be there.
+func needs(t *testing.T, program string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+}
+
+// TestTemplatesAreToolsetsLikeOthers: the plugin that each template makes passes the suite that
+// built-in toolsets pass, and its hook guards.
+func TestTemplatesAreToolsetsLikeOthers(t *testing.T) {
+	t.Parallel()
+	for language, program := range map[string]string{"python": "python3", "typescript": "node", "go": "go"} {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			needs(t, program)
+			folder := t.TempDir()
+			dir := filepath.Join(folder, "word-counter")
+			if files, err := plugin.Create(dir, "word-counter", language); err != nil || len(files) < 3 {
+				t.Fatal(files, err)
+			}
+			if language == "go" {
+				build := exec.Command("go", "build", "-o", "plugin", "./")
+				build.Dir = dir
+				build.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "CGO_ENABLED=0")
+				if out, err := build.CombinedOutput(); err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
+			}
+			all := enabled(t, folder, "word-counter")
+			hermestest.RunToolset(t, func(t *testing.T) hermes.Toolset {
+				return enabled(t, folder, "word-counter").Toolsets()[0]
+			}, hermestest.ToolSample{Tool: "word_counter_count_words", Arguments: `{"text":"one two  three"}`, Want: "3"})
+			for command, refused := range map[string]bool{"mkfs /dev/x": true, "ls": false} {
+				arguments, _ := json.Marshal(map[string]string{"command": command})
+				_, err := all.Hook().BeforeTool(t.Context(), &hermes.Call{ID: "c", Name: "terminal", Arguments: arguments, Host: &host{}})
+				if (err != nil) != refused || err != nil && !strings.Contains(err.Error(), "mkfs is never run here") {
+					t.Errorf("%s: %v", command, err)
+				}
+			}
+		})
+	}
+}
+
+// enabled looks at a plugin, pins it and loads it as a program does.
+func enabled(t *testing.T, folder, name string) *plugin.Plugins {
+	t.Helper()
+	dir := filepath.Join(folder, name)
+	c := plugin.Config{Environment: func(plugin.Manifest, string) (hermes.Environment, error) {
+		return environment.NewLocal(environment.LocalConfig{Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}})
+	}}
+	m, notes, err := plugin.ReadManifest(dir)
+	if err != nil || len(notes) > 0 {
+		t.Fatal(notes, err)
+	}
+	d, err := plugin.Digest(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := plugin.Look(t.Context(), c, dir, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := plugin.PinsIn(folder).Set(t.Context(), name, plugin.Pin{Digest: d, Offer: o}); err != nil {
+		t.Fatal(err)
+	}
+	all, err := plugin.New(c, folder, []string{name}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = all.Close() }) // it has no error
+	return all
+}
+
+func TestCreateKeepsWhatIsThere(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if _, err := plugin.Create(dir, "x", "python"); err == nil || !strings.Contains(err.Error(), "exists already") {
+		t.Error(err)
+	}
+	if _, err := plugin.Create(filepath.Join(dir, "x"), "x", "cobol"); err == nil || !strings.Contains(err.Error(), "go, javascript, python, typescript") {
+		t.Error(err)
+	}
+	if _, err := plugin.Create(filepath.Join(dir, "x"), "../x", "go"); err == nil {
+		t.Error("a name that leaves the folder")
+	}
+}

@@ -1,0 +1,145 @@
+package plugin_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hermes"
+	"hermes/internal/plugin"
+)
+
+// before has the hooks of the plugins look at a call.
+func (f *fixture) before(h *host, tool, arguments string) (string, error) {
+	f.t.Helper()
+	c := &hermes.Call{ID: "c", Name: tool, Arguments: json.RawMessage(arguments), Host: h}
+	r, err := f.all.Hook().BeforeTool(f.t.Context(), c)
+	if r != nil {
+		f.t.Errorf("a hook answered the call: %+v", r)
+	}
+	return string(c.Arguments), err
+}
+
+func TestAHookBlocksChangesAndHasTheUserAsked(t *testing.T) {
+	t.Parallel()
+	f := begin(t, "plain")
+	h := &host{decision: hermes.AllowOnce}
+	if _, err := f.before(h, "terminal", `{"command":"forbidden"}`); err == nil || err.Error() != "the plugin test refuses it: that word is forbidden" {
+		t.Error("block:", err)
+	}
+	if got, err := f.before(h, "terminal", `{"command":"typo"}`); err != nil || got != `{"command":"type"}` {
+		t.Error("modify:", got, err)
+	}
+	if _, err := f.before(h, "read_file", `{"path":"forbidden"}`); err != nil {
+		t.Error("another tool:", err)
+	}
+	if len(h.requests) > 0 {
+		t.Error("asked:", h.requests)
+	}
+	if _, err := f.before(h, "write_file", `{"path":"careful"}`); err != nil || len(h.requests) != 1 || !strings.Contains(h.requests[0].Risks[0].Reason, "the plugin test wants you to look at it: careful was said") {
+		t.Error("approve:", err, h.requests)
+	}
+	h.decision = hermes.Deny
+	if _, err := f.before(h, "write_file", `{"path":"careful"}`); err == nil || !strings.Contains(err.Error(), "the user refused it") {
+		t.Error("refused:", err)
+	}
+}
+
+// TestAGuardThatFailsRefuses: its program is lost, answers what no one knows, or cannot be used.
+func TestAGuardThatFailsRefuses(t *testing.T) {
+	t.Parallel()
+	lost := begin(t, "lost-guard")
+	odd := begin(t, "plain")
+	changed := begin(t, "plain")
+	changed.put("new.txt", "")
+	reloaded := begin(t, "plain")
+	reloaded.put("new.txt", "")
+	reloaded.load()
+	gone := begin(t, "plain")
+	if err := os.RemoveAll(filepath.Join(gone.folder, "test")); err != nil {
+		t.Fatal(err)
+	}
+	gone.load()
+	for name, f := range map[string]*fixture{"lost": lost, "odd": odd, "changed": changed, "reloaded": reloaded, "gone": gone} {
+		if _, err := f.before(&host{}, "terminal", `{"command":"odd"}`); err == nil || !strings.Contains(err.Error(), "since a guard failed") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(reloaded.all.Toolsets()) > 0 || reloaded.all.Hook().TurnStart != nil {
+		t.Error("a plugin that has changed does more than refuse")
+	}
+}
+
+func TestAHookAddsToAMessageAndChangesAResult(t *testing.T) {
+	t.Parallel()
+	f := begin(t, "plain")
+	hook := f.all.Hook()
+	parts, err := hook.TurnStart(t.Context(), hermes.SessionRef{ID: "s"}, hermes.Message{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "go"}}})
+	if err != nil || len(parts) != 1 || parts[0].Text != "[From the plugin test, not from the user]\nThe weather is fine, go" || parts[0].Provenance != "plugin test" {
+		t.Errorf("%+v %v", parts, err)
+	}
+	r := hermes.Result{Text: "quiet", Provenance: "read_file a"}
+	hook.AfterTool(t.Context(), &hermes.Call{Name: "read_file", Arguments: json.RawMessage(`{}`), Host: &host{}}, &r)
+	if r.Text != "QUIET" || !strings.Contains(r.Provenance, "plugin test") {
+		t.Errorf("%+v", r)
+	}
+	if hook.SessionStart != nil || hook.ChildStart != nil {
+		t.Error("a function without a hook")
+	}
+}
+
+func TestManifestsAreRead(t *testing.T) {
+	t.Parallel()
+	m, notes, err := plugin.ParseManifest([]byte("name: a\nprogram: [python3, ./main.py]\nkinds: [tools, memory]\nflavour: mild\ncapabilities:\n  hosts: [api.example.org]\n  secrets: [{name: A_KEY, hosts: [\"api.example.org:443\"]}]\n  spoon: x\n"))
+	if err != nil || m.Timeouts.Call != 300 || len(notes) != 3 || !strings.Contains(notes[0], "flavour") || !strings.Contains(notes[1], "spoon") || !strings.Contains(notes[2], "memory") {
+		t.Error(m, notes, err)
+	}
+	for text, want := range map[string]string{
+		"name: A\nprogram: [x]\nkinds: [tools]":                                                              "name",
+		"name: ..\nprogram: [x]\nkinds: [tools]":                                                             "name",
+		"name: a\nkinds: [tools]":                                                                            "program",
+		"name: a\nprogram: [x]":                                                                              "kinds",
+		"name: a\nprogram: [x]\nkinds: [spells]":                                                             "not known",
+		"name: a\nprogram: [./../x]\nkinds: [tools]":                                                         "not in the folder",
+		"name: a\nprogram: [/bin/sh]\nkinds: [tools]":                                                        "neither a file",
+		"name: a\nprotocol: 2\nprogram: [x]\nkinds: [tools]":                                                 "update Hermes",
+		"name: a\nprogram: [x]\nkinds: [tools]\ncapabilities: {read: [notes]}":                               "not absolute",
+		"name: a\nprogram: [x]\nkinds: [tools]\ncapabilities: {hosts: [\"*\"]}":                              "not a name",
+		"name: a\nprogram: [x]\nkinds: [tools]\ncapabilities: {secrets: [{name: A}]}":                        "names no hosts",
+		"name: a\nprogram: [x]\nkinds: [tools]\ncapabilities: {secrets: [{name: A, hosts: [evil.example]}]}": "not among the hosts",
+		"name: a\nprogram: [x]\nkinds: [tools]\ntimeouts: {call: 99999}":                                     "at most 3600",
+		"name: a\nprogram: [x]\nkinds: [tools]\ncapabilities: {complete: {max_tokens: 99999}}":               "at most 8192",
+		"name: a\nprogram: [x]\nkinds: [tools]\ndescription: " + strings.Repeat("x", 70_000):                 "larger than",
+	} {
+		if _, _, err := plugin.ParseManifest([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.80q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestALinkOutOfThePluginIsRefused: what it leads to could change unnoticed.
+func TestALinkOutOfThePluginIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, to := range []string{"/etc/hosts", "../../x"} {
+		dir := t.TempDir()
+		if err := os.Symlink(to, filepath.Join(dir, "link")); err != nil {
+			t.Skip(err)
+		}
+		if d, err := plugin.Digest(dir); err == nil {
+			t.Error(to, d)
+		}
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	without, _ := plugin.Digest(dir)
+	if err := os.Symlink("a", filepath.Join(dir, "b")); err != nil {
+		t.Fatal(err)
+	}
+	if with, err := plugin.Digest(dir); err != nil || with == without {
+		t.Error(with, err)
+	}
+}

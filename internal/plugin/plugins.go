@@ -1,0 +1,222 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"hermes"
+)
+
+// Config is what plugins need of the program.
+type Config struct {
+	// Version is that of the program, which plugins are told.
+	Version string
+	// Environment makes the place in which the program of a plugin runs, for it alone: with its
+	// variables and walls. The plugin closes it.
+	Environment func(m Manifest, dir string) (hermes.Environment, error)
+	// Complete asks a model for a plugin. Nil refuses.
+	Complete func(ctx context.Context, c Completion) (Completed, error)
+	// ResultLimit is the size in bytes above which a result is stored outside of the context.
+	ResultLimit int
+	Now         func() time.Time
+	Log         *slog.Logger
+}
+
+// Completion is a question of a plugin to a model, within what it declared.
+type Completion struct {
+	Plugin         string
+	Session        hermes.SessionRef
+	System, Prompt string
+	MaxTokens      int
+}
+
+// Completed is the answer of a model.
+type Completed struct{ Model, Text string }
+
+// Plugins are all plugins of the program. They may be used concurrently.
+type Plugins struct {
+	list []*Plugin
+	life context.Context
+	stop context.CancelCauseFunc
+	once sync.Once
+}
+
+var errClosing = errors.New("Hermes is shutting down")
+
+// New makes the plugins of a folder that the user enabled, by names. It starts none. taken reports
+// the names of tools that others have. An error is about one plugin, which is left out; there may
+// be several, joined.
+func New(c Config, folder string, enabled []string, taken func(tool string) bool) (*Plugins, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Plugins{}
+	s.life, s.stop = context.WithCancelCause(context.Background())
+	if len(enabled) == 0 {
+		return s, nil
+	}
+	pins, err := PinsIn(folder).Read()
+	if err != nil {
+		return s, err
+	}
+	enabled = slices.Compact(slices.Sorted(slices.Values(enabled)))
+	loaded := make([]*Plugin, len(enabled))
+	errs := make([]error, len(enabled))
+	var loading sync.WaitGroup
+	for i, name := range enabled { // their files are read, which takes time
+		loading.Go(func() { loaded[i], errs[i] = load(c, folder, name, pins) })
+	}
+	loading.Wait()
+	own := map[string]string{}
+	chars := 0
+	for i, p := range loaded {
+		if p == nil {
+			continue
+		}
+		p.life = s.life
+		if p.broken != "" {
+			s.list = append(s.list, p)
+			continue
+		}
+		why := p.pin.Offer.Shadows(taken)
+		for _, t := range p.pin.Offer.Tools {
+			if other := own[t.Name]; other != "" {
+				why = fmt.Sprintf("the plugin %s has a tool %s, too; disable one of them", other, t.Name)
+			}
+		}
+		more := 0
+		for _, section := range p.pin.Offer.Sections {
+			more += utf8.RuneCountInString(section.Text)
+		}
+		if chars+more > maxAllSections {
+			why = fmt.Sprintf("the sections of the prompt of all plugins are longer than %d characters together; disable one of them", maxAllSections)
+		}
+		if why != "" {
+			errs[i] = fmt.Errorf("the plugin %s is not used: %s", p.Name(), why)
+			if p.guardsOnly(why) {
+				s.list = append(s.list, p)
+			}
+			continue
+		}
+		chars += more
+		for _, t := range p.pin.Offer.Tools {
+			own[t.Name] = p.Name()
+		}
+		s.list = append(s.list, p)
+	}
+	return s, errors.Join(errs...)
+}
+
+// load reads a plugin, and refuses it if it is not as the user enabled it.
+func load(c Config, folder, name string, pins map[string]Pin) (*Plugin, error) {
+	if !ValidName(name) {
+		return nil, fmt.Errorf("plugins.enabled names %q, which no plugin can be called", name)
+	}
+	pin, ok := pins[name]
+	if !ok {
+		return nil, fmt.Errorf("the plugin %s is named in plugins.enabled, but you did not look at it yet: use `hermes plugins enable %s`", name, name)
+	}
+	p := &Plugin{cfg: c, dir: filepath.Join(folder, name), pin: pin}
+	if err := p.look(name); err != nil {
+		p.manifest = Manifest{Name: name}
+		err = fmt.Errorf("the plugin %s is not used: %w", name, err)
+		if !p.guardsOnly(err.Error()) {
+			p = nil
+		}
+		return p, err
+	}
+	return p, nil
+}
+
+// look reads the manifest and compares the files with what the user enabled.
+func (p *Plugin) look(name string) (err error) {
+	if p.dir, err = filepath.EvalSymlinks(p.dir); err != nil {
+		return fmt.Errorf("it is not installed; `hermes plugins install` installs one, and `hermes plugins disable %s` forgets it", name)
+	}
+	if p.manifest, _, err = ReadManifest(p.dir); err != nil {
+		return err
+	}
+	if p.manifest.Name != name {
+		return fmt.Errorf("its manifest calls it %s", p.manifest.Name)
+	}
+	if d, err := Digest(p.dir); err != nil || d != p.pin.Digest {
+		return p.changed(err)
+	}
+	return nil
+}
+
+// guardsOnly makes a plugin that cannot be used one of guards that refuse, for the reason: what the
+// user had guarded is not unguarded because the guard is broken. It returns false if it has none.
+func (p *Plugin) guardsOnly(why string) bool {
+	p.broken = why
+	p.pin.Offer = Offer{Hooks: slices.DeleteFunc(slices.Clone(p.pin.Offer.Hooks), func(h Hook) bool { return !h.Guard })}
+	return len(p.pin.Offer.Hooks) > 0
+}
+
+// List returns the plugins that are used, sorted by name.
+func (s *Plugins) List() []*Plugin { return slices.Clone(s.list) }
+
+// Toolsets returns a toolset for each plugin with tools, sorted by name.
+func (s *Plugins) Toolsets() []hermes.Toolset {
+	var sets []hermes.Toolset
+	for _, p := range s.list {
+		if len(p.pin.Offer.Tools) > 0 {
+			sets = append(sets, newToolset(p))
+		}
+	}
+	return sets
+}
+
+// Sections returns the sections of the prompt, in the order of the plugins. Names are
+// PLUGIN/SECTION.
+func (s *Plugins) Sections() []Section {
+	var list []Section
+	for _, p := range s.list {
+		for _, section := range p.pin.Offer.Sections {
+			list = append(list, Section{p.Name() + "/" + section.Name, section.Text})
+		}
+	}
+	return list
+}
+
+// Close ends all plugins, at the same time, and returns when everything that they started is gone.
+func (s *Plugins) Close() error {
+	s.once.Do(func() { s.stop(errClosing) })
+	for _, p := range s.list {
+		p.mu.Lock()   // whoever gets it later starts nothing more
+		p.mu.Unlock() //nolint:staticcheck // an empty section: it only waits
+		p.running.Wait()
+	}
+	return nil
+}
+
+// Look starts a plugin that may not be enabled yet, asks what it offers, and ends it.
+func Look(ctx context.Context, c Config, dir string, m Manifest) (o Offer, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, m.startTime(), fmt.Errorf("it did not answer within %v", m.startTime()))
+	defer cancel()
+	env, err := c.Environment(m, dir)
+	if err != nil {
+		return o, err
+	}
+	conn, err := start(ctx, env, dir, m, nil)
+	if err != nil {
+		return o, err
+	}
+	if err = conn.hello(ctx, c.Version, m); err == nil {
+		o, err = conn.ask(ctx, m)
+	}
+	if err != nil {
+		err = reasonOf(conn, err)
+	}
+	return o, errors.Join(err, conn.end())
+}

@@ -1,0 +1,162 @@
+"""What a Hermes plugin in Python needs: one file, only the standard library, Python 3.9 or newer.
+
+The protocol is described in docs/plugin-protocol.md. Standard output belongs to it: this module
+sends what a plugin prints to standard error instead.
+"""
+
+import json
+import sys
+import threading
+
+PROTOCOL = 1
+
+
+class Failure(Exception):
+    """Raised by a tool: the model reads the text. Raised by a hook: the hook failed."""
+
+
+class Call:
+    """One call of a tool or a hook. Its methods work until the function returns."""
+
+    def __init__(self, plugin, params):
+        self._plugin = plugin
+        self.id = params.get("call", "")
+        self.session = params.get("session", {})
+        self._cancelled = threading.Event()
+
+    @property
+    def cancelled(self):
+        """True when the result does not matter any more."""
+        return self._cancelled.is_set()
+
+    def wait(self, seconds):
+        """Waits, or returns True as soon as the call is cancelled."""
+        return self._cancelled.wait(seconds)
+
+    def progress(self, text):
+        """Shows the user in one line what the call is doing."""
+        self._plugin._send({"method": "$/progress", "params": {"call": self.id, "text": text}})
+
+    def invoke(self, name, **arguments):
+        """Runs another tool of the session. The manifest has to name it."""
+        return self._plugin._ask("host/invoke", {"call": self.id, "name": name, "arguments": arguments})
+
+    def ask(self, text, choices=(), multiple=False):
+        """Asks the user and returns a list of answers, or None. The manifest declares approvals."""
+        a = self._plugin._ask("host/ask", {"call": self.id, "text": text, "choices": list(choices), "multiple": multiple})
+        return None if a.get("timed_out") or a.get("dismissed") else a.get("texts", [])
+
+    def complete(self, prompt, system="", max_tokens=0):
+        """Asks a model and returns its text. The manifest declares complete."""
+        return self._plugin._ask("host/complete", {"call": self.id, "prompt": prompt, "system": system, "max_tokens": max_tokens})["text"]
+
+
+class Plugin:
+    """Collects tools, hooks and sections, then serves them with run."""
+
+    def __init__(self, name, version):
+        self.name, self.version = name, version
+        self._tools, self._hooks, self._sections = {}, [], []
+        self._write, self._lock = threading.Lock(), threading.Lock()
+        self._serial, self._waiting, self._calls = 0, {}, {}
+        self._out = sys.stdout
+
+    def tool(self, description, schema, effect="", parallel=False):
+        """Makes a function a tool of its name: f(call, **arguments) returns a text or a result."""
+
+        def add(f):
+            self._tools[f.__name__] = (f, {"name": f.__name__, "description": description, "schema": schema, "effect": effect, "parallel": parallel})
+            return f
+
+        return add
+
+    def hook(self, event, tools="", guard=False, timeout=0):
+        """Makes a function a hook: f(call, params) returns a verdict, or None to go on."""
+
+        def add(f):
+            self._hooks.append((f, {"event": event, "tools": tools, "guard": guard, "timeout": timeout}))
+            return f
+
+        return add
+
+    def section(self, name, text):
+        """Adds a section to the system prompt."""
+        self._sections.append({"name": name, "text": text})
+
+    def run(self):
+        """Serves until standard input ends."""
+        sys.stdout = sys.stderr
+        for line in sys.stdin.buffer:
+            try:
+                m = json.loads(line)
+            except ValueError:
+                continue
+            if "method" not in m:
+                answer = self._waiting.pop(m.get("id"), None)
+                if answer:
+                    answer.append(m)
+                    answer[0].set()
+            elif m["method"] == "$/cancel":
+                call = self._calls.get(m.get("params", {}).get("call"))
+                if call:
+                    call._cancelled.set()
+            elif m["method"] == "shutdown":
+                self._send({"id": m["id"], "result": {}})
+                return
+            elif "id" in m:
+                threading.Thread(target=self._serve, args=(m,), daemon=True).start()
+
+    def _send(self, m):
+        data = json.dumps({"jsonrpc": "2.0", **m})
+        with self._write:
+            self._out.write(data + "\n")
+            self._out.flush()
+
+    def _ask(self, method, params):
+        with self._lock:
+            self._serial += 1
+            id = "p%d" % self._serial
+            answer = self._waiting[id] = [threading.Event()]
+        self._send({"id": id, "method": method, "params": params})
+        answer[0].wait()
+        if "error" in answer[1]:
+            raise Failure(answer[1]["error"].get("message", "refused"))
+        return answer[1].get("result") or {}
+
+    def _serve(self, m):
+        try:
+            self._send({"id": m["id"], "result": self._handle(m["method"], m.get("params") or {})})
+        except Failure as e:
+            self._send({"id": m["id"], "error": {"code": -32000, "message": str(e)}})
+        except Exception as e:  # a mistake in the plugin
+            self._send({"id": m["id"], "error": {"code": -32603, "message": "%s: %s" % (type(e).__name__, e)}})
+
+    def _handle(self, method, params):
+        if method == "initialize":
+            return {"protocol": PROTOCOL, "name": self.name, "version": self.version}
+        if method == "tools/list":
+            return {"tools": [t for _, t in self._tools.values()]}
+        if method == "hooks/list":
+            return {"hooks": [h for _, h in self._hooks]}
+        if method == "prompt/sections":
+            return {"sections": self._sections}
+        if method not in ("tools/call", "hooks/call"):
+            raise Failure("there is no method " + method)
+        call = self._calls[params.get("call")] = Call(self, params)
+        try:
+            if method == "tools/call":
+                if params["name"] not in self._tools:
+                    raise Failure("there is no tool " + params["name"])
+                try:
+                    r = self._tools[params["name"]][0](call, **params.get("arguments", {}))
+                except Failure as e:
+                    return {"text": str(e), "failed": True}
+                return r if isinstance(r, dict) else {"text": str(r)}
+            for f, h in self._hooks:
+                if h["event"] == params["event"]:
+                    v = f(call, params)
+                    if v:
+                        return v
+            return {}
+        finally:
+            self._calls.pop(call.id, None)

@@ -1,0 +1,156 @@
+// @ts-check
+// What a Hermes plugin in JavaScript or TypeScript needs: one file without packages, Node 18 or
+// newer. The types are comments, which the TypeScript compiler checks with `tsc --checkJs`.
+// The protocol is described in docs/plugin-protocol.md. Standard output belongs to it: console.log
+// goes to standard error instead.
+
+import { createInterface } from 'node:readline'
+
+/** Thrown by a tool: the model reads the text. Thrown by a hook: the hook failed. */
+export class Failure extends Error {}
+
+/**
+ * @typedef {{text: string, failed?: boolean, shown?: string, images?: {media_type: string, data: string}[]}} Result
+ * @typedef {{action?: 'block' | 'approve' | 'modify', message?: string, arguments?: object, text?: string, context?: string}} Verdict
+ * @typedef {{name: string, description: string, schema: object, effect?: '' | 'none' | 'idempotent', parallel?: boolean}} ToolSpec
+ * @typedef {{event: string, tools?: string, guard?: boolean, timeout?: number}} HookSpec
+ */
+
+/** One call of a tool or a hook. Its methods work until the function is done. */
+export class Call {
+  #plugin
+  #abort = new AbortController()
+
+  /** @param {Plugin} plugin @param {any} params */
+  constructor(plugin, params) {
+    this.#plugin = plugin
+    this.id = params.call
+    this.session = params.session
+  }
+
+  /** Aborts when the result does not matter any more. */
+  get signal() { return this.#abort.signal }
+
+  cancel() { this.#abort.abort() }
+
+  /** Shows the user in one line what the call is doing. @param {string} text */
+  progress(text) { this.#plugin.send({ method: '$/progress', params: { call: this.id, text } }) }
+
+  /** Runs another tool of the session. The manifest has to name it. @param {string} name @param {object} args @returns {Promise<Result>} */
+  invoke(name, args) { return this.#plugin.ask('host/invoke', { call: this.id, name, arguments: args }) }
+
+  /** Asks the user. The manifest declares approvals. @param {string} text @param {string[]} [choices] @returns {Promise<string[] | null>} */
+  async ask(text, choices = []) {
+    const a = await this.#plugin.ask('host/ask', { call: this.id, text, choices, multiple: false })
+    return a.timed_out || a.dismissed ? null : a.texts ?? []
+  }
+
+  /** Asks a model. The manifest declares complete. @param {string} prompt @param {string} [system] @returns {Promise<string>} */
+  async complete(prompt, system = '') {
+    return (await this.#plugin.ask('host/complete', { call: this.id, prompt, system, max_tokens: 0 })).text
+  }
+}
+
+/** Collects tools, hooks and sections, then serves them with run. */
+export class Plugin {
+  /** @type {Map<string, {spec: ToolSpec, run: (call: Call, args: any) => any}>} */
+  #tools = new Map()
+  /** @type {{spec: HookSpec, run: (call: Call, params: any) => any}[]} */
+  #hooks = []
+  /** @type {{name: string, text: string}[]} */
+  #sections = []
+  #serial = 0
+  /** @type {Map<string, (m: any) => void>} */
+  #waiting = new Map()
+  /** @type {Map<string, Call>} */
+  #calls = new Map()
+
+  /** @param {string} name @param {string} version */
+  constructor(name, version) { this.name = name; this.version = version }
+
+  /** Adds a tool: run returns a text or a result. @param {ToolSpec} spec @param {(call: Call, args: any) => string | Result | Promise<string | Result>} run */
+  tool(spec, run) { this.#tools.set(spec.name, { spec, run }) }
+
+  /** Adds a hook: run returns a verdict, or nothing to go on. @param {HookSpec} spec @param {(call: Call, params: any) => Verdict | void | Promise<Verdict | void>} run */
+  hook(spec, run) { this.#hooks.push({ spec, run }) }
+
+  /** Adds a section to the system prompt. @param {string} name @param {string} text */
+  section(name, text) { this.#sections.push({ name, text }) }
+
+  /** Serves until standard input ends. */
+  run() {
+    console.log = console.error
+    const lines = createInterface({ input: process.stdin })
+    lines.on('line', line => this.#line(line))
+    lines.on('close', () => process.exit(0))
+  }
+
+  /** @param {object} m */
+  send(m) { process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...m }) + '\n') }
+
+  /** @param {string} method @param {object} params @returns {Promise<any>} */
+  ask(method, params) {
+    const id = 'p' + ++this.#serial
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, m => m.error ? reject(new Failure(m.error.message)) : resolve(m.result ?? {}))
+      this.send({ id, method, params })
+    })
+  }
+
+  /** @param {string} line */
+  #line(line) {
+    let m
+    try { m = JSON.parse(line) } catch { return }
+    if (!m.method) {
+      const take = this.#waiting.get(m.id)
+      this.#waiting.delete(m.id)
+      take?.(m)
+    } else if (m.method === '$/cancel') {
+      this.#calls.get(m.params?.call)?.cancel()
+    } else if (m.method === 'shutdown') {
+      this.send({ id: m.id, result: {} })
+      process.stdin.destroy()
+    } else if (m.id !== undefined) {
+      this.#handle(m.method, m.params ?? {}).then(
+        result => this.send({ id: m.id, result }),
+        e => this.send({ id: m.id, error: { code: e instanceof Failure ? -32000 : -32603, message: e.message } }))
+    }
+  }
+
+  /** @param {string} method @param {any} params @returns {Promise<any>} */
+  async #handle(method, params) {
+    switch (method) {
+      case 'initialize': return { protocol: 1, name: this.name, version: this.version }
+      case 'tools/list': return { tools: [...this.#tools.values()].map(t => t.spec) }
+      case 'hooks/list': return { hooks: this.#hooks.map(h => h.spec) }
+      case 'prompt/sections': return { sections: this.#sections }
+      case 'tools/call': case 'hooks/call': break
+      default: throw new Failure('there is no method ' + method)
+    }
+    const call = new Call(this, params)
+    this.#calls.set(call.id, call)
+    try {
+      if (method === 'tools/call') return await this.#tool(call, params)
+      for (const h of this.#hooks) {
+        const verdict = h.spec.event === params.event && await h.run(call, params)
+        if (verdict) return verdict
+      }
+      return {}
+    } finally {
+      this.#calls.delete(call.id)
+    }
+  }
+
+  /** @param {Call} call @param {any} params */
+  async #tool(call, params) {
+    const t = this.#tools.get(params.name)
+    if (!t) throw new Failure('there is no tool ' + params.name)
+    try {
+      const r = await t.run(call, params.arguments ?? {})
+      return typeof r === 'string' ? { text: r } : r
+    } catch (e) {
+      if (e instanceof Failure) return { text: e.message, failed: true }
+      throw e
+    }
+  }
+}
