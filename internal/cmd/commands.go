@@ -21,6 +21,7 @@ import (
 	"hermes/internal/cmd/model"
 	"hermes/internal/cmd/panic"
 	"hermes/internal/cmd/permissions"
+	"hermes/internal/cmd/plugins"
 	"hermes/internal/cmd/profile"
 	"hermes/internal/cmd/promptsize"
 	"hermes/internal/cmd/sessions"
@@ -55,6 +56,7 @@ func commands(g *chat.Options) []*cobra.Command {
 		trust.NewCmd(f),
 		mcp.NewCmd(f),
 		hooks.NewCmd(f),
+		plugins.NewCmd(f),
 		profile.NewCmd(f, nil),
 		tools.NewCmd(f, nil),
 		doctor.NewCmd(f, nil),

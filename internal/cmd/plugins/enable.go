@@ -1,0 +1,166 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hermes/internal/cmd/factory"
+	"hermes/internal/plugin"
+	"hermes/internal/text"
+)
+
+func (n noun) enable() *cobra.Command {
+	var yes bool
+	cmd := factory.Verb("enable NAME", "Look at an installed plugin and switch it on", "hermes plugins enable words", cobra.ExactArgs(1), func(ctx context.Context, c *factory.Call) error {
+		name := c.Arg(0)
+		cfg, err := n.Config()
+		if err != nil {
+			return err
+		}
+		if !plugin.ValidName(name) {
+			return fmt.Errorf("%q is not the name of a plugin", text.VisibleName(name))
+		}
+		dir, err := filepath.EvalSymlinks(filepath.Join(cfg.Home().Plugins(), name))
+		if err != nil {
+			return fmt.Errorf("there is no plugin %s; install it with `hermes plugins install`", name)
+		}
+		m, err := n.manifest(c, name, dir)
+		if err != nil {
+			return err
+		}
+		say(c, m)
+		if !yes { // before it runs for the first time
+			if !n.Terminal() {
+				return errNoTerminal
+			}
+			if err := n.Confirm(c.In, c.Out, "Start it in its sandbox to see what it offers?"); err != nil {
+				return err
+			}
+		}
+		before, err := plugin.Digest(dir)
+		if err != nil {
+			return err
+		}
+		offer, err := n.App().LookAtPlugin(ctx, dir, m)
+		if err != nil {
+			return fmt.Errorf("%s cannot be used: %w", name, err)
+		}
+		if why := offer.Shadows(n.App().TakenTools()); why != "" {
+			return fmt.Errorf("%s cannot be used: %s", name, why)
+		}
+		tell(c, offer)
+		if !yes {
+			if err := n.Confirm(c.In, c.Out, "Enable this plugin?"); err != nil {
+				return err
+			}
+		}
+		if after, err := plugin.Digest(dir); err != nil || after != before {
+			return errors.Join(errors.New("its files changed meanwhile; look at them and try it again"), err)
+		}
+		if err := plugin.PinsIn(cfg.Home().Plugins()).Set(ctx, name, plugin.Pin{Digest: before, Offer: offer, At: n.Now().UTC()}); err != nil {
+			return err
+		}
+		enabled := cfg.Plugins().Enabled
+		if !slices.Contains(enabled, name) {
+			enabled = append(slices.Clone(enabled), name)
+		}
+		if err := put(ctx, cfg, enabled); err != nil {
+			return err
+		}
+		c.Say("Enabled %s. New sessions have it. If a file of it changes, it is off until you enable it again.", name)
+		return nil
+	})
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+// manifest reads the manifest of an installed plugin and shows what is odd about it.
+func (n noun) manifest(c *factory.Call, name, dir string) (plugin.Manifest, error) {
+	m, notes, err := plugin.ReadManifest(dir)
+	for _, note := range notes {
+		c.Note("%s", text.Visible(note))
+	}
+	if err == nil && m.Name != name {
+		err = fmt.Errorf("the manifest in the folder %s calls it %s; rename the folder", name, m.Name)
+	}
+	return m, err
+}
+
+// say shows what a plugin declares.
+func say(c *factory.Call, m plugin.Manifest) {
+	c.Say("%s %s: %s", m.Name, text.Visible(m.Version), text.Visible(m.Description))
+	c.Say("  program    %s", text.Visible(strings.Join(m.Program, " ")))
+	var secrets []string
+	for _, s := range m.Capabilities.Secrets {
+		secrets = append(secrets, s.Name+" for "+strings.Join(s.Hosts, ", "))
+	}
+	declared := m.Capabilities
+	for _, line := range []struct {
+		what string
+		list []string
+	}{{"reaches", declared.Hosts}, {"reads", declared.Read}, {"writes", declared.Write}, {"programs", declared.Programs}, {"secrets", secrets}, {"calls", declared.Tools}} {
+		if len(line.list) > 0 {
+			c.Say("  %-10s %s", line.what, text.Visible(strings.Join(line.list, "; ")))
+		}
+	}
+	if declared.Approvals {
+		c.Say("  asks       you, also whether a call may run")
+	}
+	if q := declared.Complete; q != nil {
+		c.Say("  asks       a model, %d times a minute at most", q.PerMinute)
+	}
+}
+
+// tell shows what a plugin offers.
+func tell(c *factory.Call, o plugin.Offer) {
+	for _, t := range o.Tools {
+		c.Say("  tool       %s: %s", t.Name, text.Visible(text.OneLine(t.Description, 100)))
+	}
+	for _, h := range o.Hooks {
+		guard := ""
+		if h.Guard {
+			guard = ", refuses if it fails"
+		}
+		c.Say("  hook       %s %s%s", h.Event, text.Visible(h.Tools), guard)
+	}
+	for _, s := range o.Sections {
+		c.Say("  prompt     %s: %s", s.Name, text.Visible(s.Text))
+	}
+}
+
+func (n noun) doctor() *cobra.Command {
+	return factory.Verb("doctor", "Check the installed plugins", "hermes plugins doctor", cobra.NoArgs, func(_ context.Context, c *factory.Call) error {
+		rows, err := n.rows()
+		if err != nil {
+			return err
+		}
+		wrong := 0
+		for _, r := range rows {
+			if r.Problem != "" {
+				wrong++
+				c.Say("%s: %s", r.Name, text.Visible(r.Problem))
+			}
+		}
+		cfg, err := n.Config()
+		if err != nil {
+			return err
+		}
+		for _, name := range cfg.Plugins().Enabled {
+			if !slices.ContainsFunc(rows, func(r row) bool { return r.Name == name }) {
+				wrong++
+				c.Say("%s: it is named in plugins.enabled, but is not installed", text.VisibleName(name))
+			}
+		}
+		if wrong > 0 {
+			return fmt.Errorf("%s cannot be used as the settings say", text.Plural(wrong, "plugin", "plugins"))
+		}
+		c.Say("%s, nothing is wrong.", text.Plural(len(rows), "plugin", "plugins"))
+		return nil
+	})
+}

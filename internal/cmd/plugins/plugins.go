@@ -1,0 +1,215 @@
+// Package plugins holds the command `hermes plugins`: programs that bring tools, hooks and sections
+// of the prompt along.
+//
+// It reads flags, asks the user and changes the settings. What a plugin is and what it may do is
+// decided in internal/plugin. Start at NewCmd.
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"hermes/internal/cmd/factory"
+	"hermes/internal/config"
+	"hermes/internal/plugin"
+	"hermes/internal/text"
+)
+
+// noun makes the verbs.
+type noun struct{ *factory.Factory }
+
+// NewCmd makes `hermes plugins`; without a verb it lists them.
+func NewCmd(f *factory.Factory) *cobra.Command {
+	n := noun{f}
+	return factory.Noun("plugins", "Use plugins: programs that bring tools and hooks along", "hermes plugins list\n  hermes plugins create words --language python\n  hermes plugins install ./words\n  hermes plugins enable words",
+		n.list(), n.install(), n.remove(), n.enable(), n.disable(), n.create(), n.doctor())
+}
+
+var errNoTerminal = errors.New("no terminal to ask on; look at it there, or use --yes")
+
+// row is a plugin as `hermes plugins list --json` prints it.
+type row struct {
+	Name    string   `json:"name"`
+	Version string   `json:"version"`
+	State   string   `json:"state"` // on, off, changed or wrong
+	Tools   []string `json:"tools,omitempty"`
+	Problem string   `json:"problem,omitempty"`
+}
+
+func (n noun) list() *cobra.Command {
+	var asJSON bool
+	cmd := factory.Verb("list", "List the installed plugins", "hermes plugins list", cobra.NoArgs, func(_ context.Context, c *factory.Call) error {
+		rows, err := n.rows()
+		switch {
+		case err != nil:
+			return err
+		case asJSON:
+			return factory.WriteJSON(c.Out, rows)
+		case len(rows) == 0:
+			c.Say("No plugins. Install one with `hermes plugins install`, or make one with `hermes plugins create`.")
+			return nil
+		}
+		t := factory.Table{Fit: n.Width()}
+		t.Row("NAME", "VERSION", "STATE", "TOOLS")
+		for _, r := range rows {
+			t.Row(r.Name, r.Version, r.State, len(r.Tools))
+		}
+		return t.Print(c.Out)
+	})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (n noun) rows() ([]row, error) {
+	cfg, err := n.Config()
+	if err != nil {
+		return nil, err
+	}
+	names, err := plugin.Installed(cfg.Home().Plugins())
+	if err != nil {
+		return nil, err
+	}
+	pins, err := plugin.PinsIn(cfg.Home().Plugins()).Read()
+	if err != nil {
+		return nil, err
+	}
+	rows := []row{}
+	for _, name := range names {
+		rows = append(rows, rowOf(cfg, name, pins))
+	}
+	return rows, nil
+}
+
+// rowOf looks at a plugin without starting it.
+func rowOf(cfg *config.Config, name string, pins map[string]plugin.Pin) row {
+	r := row{Name: name, State: "off"}
+	dir := filepath.Join(cfg.Home().Plugins(), name)
+	m, _, err := plugin.ReadManifest(dir)
+	if err == nil && m.Name != name {
+		err = fmt.Errorf("its manifest calls it %s", m.Name)
+	}
+	if err != nil {
+		r.State, r.Problem = "wrong", err.Error()
+		return r
+	}
+	r.Version = m.Version
+	set := cfg.Plugins()
+	pin, pinned := pins[name]
+	for _, t := range pin.Offer.Tools {
+		r.Tools = append(r.Tools, t.Name)
+	}
+	if !slices.Contains(set.Enabled, name) || slices.Contains(set.Disabled, name) {
+		return r
+	}
+	switch d, err := plugin.Digest(dir); {
+	case !pinned:
+		r.State, r.Problem = "wrong", "it is named in plugins.enabled, but you did not look at it; use `hermes plugins enable "+name+"`"
+	case err != nil:
+		r.State, r.Problem = "wrong", err.Error()
+	case d != pin.Digest:
+		r.State, r.Problem = "changed", "its files have changed since you enabled it; look at them, then use `hermes plugins enable "+name+"`"
+	default:
+		r.State = "on"
+	}
+	return r
+}
+
+func (n noun) install() *cobra.Command {
+	var replace bool
+	cmd := factory.Verb("install SOURCE", "Copy a plugin from a folder, a .zip or a .tar.gz", "hermes plugins install ./words", cobra.ExactArgs(1), func(_ context.Context, c *factory.Call) error {
+		cfg, err := n.Config()
+		if err != nil {
+			return err
+		}
+		m, notes, err := plugin.Install(cfg.Home().Plugins(), c.Arg(0), replace)
+		for _, note := range notes {
+			c.Note("%s", text.Visible(note))
+		}
+		if err != nil {
+			return err
+		}
+		c.Say("Installed %s %s. Nothing of it runs before `hermes plugins enable %s`.", m.Name, text.VisibleName(m.Version), m.Name)
+		return nil
+	})
+	cmd.Flags().BoolVar(&replace, "replace", false, "replace an installed plugin of the same name")
+	return cmd
+}
+
+func (n noun) remove() *cobra.Command {
+	return factory.Verb("remove NAME", "Remove a plugin", "hermes plugins remove words", cobra.ExactArgs(1), func(ctx context.Context, c *factory.Call) error {
+		name := c.Arg(0)
+		cfg, err := n.Config()
+		if err != nil {
+			return err
+		}
+		if err := plugin.Uninstall(cfg.Home().Plugins(), name); err != nil {
+			return err
+		}
+		if err := forget(ctx, cfg, name); err != nil {
+			return fmt.Errorf("%s was removed, but it is still named in the settings: %w", name, err)
+		}
+		c.Say("Removed %s.", name)
+		return nil
+	})
+}
+
+// forget takes a plugin out of the settings, and its pin.
+func forget(ctx context.Context, cfg *config.Config, name string) error {
+	if err := plugin.PinsIn(cfg.Home().Plugins()).Remove(ctx, name); err != nil {
+		return err
+	}
+	return put(ctx, cfg, slices.DeleteFunc(slices.Clone(cfg.Plugins().Enabled), func(e string) bool { return e == name }))
+}
+
+// put writes plugins.enabled if it changes.
+func put(ctx context.Context, cfg *config.Config, enabled []string) error {
+	if slices.Equal(enabled, cfg.Plugins().Enabled) {
+		return nil
+	}
+	list := make([]any, len(enabled))
+	for i, e := range enabled {
+		list[i] = e
+	}
+	_, err := cfg.Put(ctx, "plugins.enabled", list)
+	return err
+}
+
+func (n noun) disable() *cobra.Command {
+	return factory.Verb("disable NAME", "Switch a plugin off", "hermes plugins disable words", cobra.ExactArgs(1), func(ctx context.Context, c *factory.Call) error {
+		cfg, err := n.Config()
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(cfg.Plugins().Enabled, c.Arg(0)) {
+			return fmt.Errorf("the plugin %s is not enabled; `hermes plugins list` shows all", text.VisibleName(c.Arg(0)))
+		}
+		if err := forget(ctx, cfg, c.Arg(0)); err != nil {
+			return err
+		}
+		c.Say("Disabled %s. Sessions that run keep it until they end.", c.Arg(0))
+		return nil
+	})
+}
+
+func (n noun) create() *cobra.Command {
+	var language string
+	cmd := factory.Verb("create NAME", "Write a new plugin into a folder of its name", "hermes plugins create words --language python", cobra.ExactArgs(1), func(_ context.Context, c *factory.Call) error {
+		files, err := plugin.Create(c.Arg(0), c.Arg(0), language)
+		if err != nil {
+			return err
+		}
+		c.Say("Wrote %s into %s.", text.Plural(len(files), "file", "files"), c.Arg(0))
+		if language == "go" {
+			c.Say("Build it there with `go build -o plugin ./`.")
+		}
+		c.Say("Then use `hermes plugins install ./%s`.", c.Arg(0))
+		return nil
+	})
+	cmd.Flags().StringVar(&language, "language", "python", "go, python or typescript")
+	return cmd
+}
