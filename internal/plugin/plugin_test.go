@@ -369,3 +369,24 @@ func TestManyCallsAtOnce(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// TestAProgramThatAnswersNoMoreIsEnded: after some calls in a row, and started again later.
+func TestAProgramThatAnswersNoMoreIsEnded(t *testing.T) {
+	t.Parallel()
+	f := install(t, "plain", strings.Replace(manifest, "call: 20", "call: 1", 1))
+	f.enable()
+	f.load()
+	if _, err := f.run(t.Context(), &host{}, "add", `{"a":1,"b":1}`); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if _, err := f.run(t.Context(), &host{}, "slow", `{}`); err == nil || !strings.Contains(err.Error(), "did not answer within 1s") {
+			t.Error(err)
+		}
+	}
+	until(t, "its end", func() bool { return f.all.List()[0].State() != "" })
+	until(t, "another start", func() bool {
+		r, err := f.run(t.Context(), &host{}, "add", `{"a":1,"b":1}`)
+		return err == nil && r.Text == "2"
+	})
+}
