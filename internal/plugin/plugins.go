@@ -48,7 +48,7 @@ type Plugins struct {
 	once sync.Once
 }
 
-var errClosing = errors.New("Hermes is shutting down")
+var errClosing = errors.New("the program is shutting down")
 
 // New makes the plugins of a folder that the user enabled, by names. It starts none. taken reports
 // the names of tools that others have. An error is about one plugin, which is left out; there may
@@ -193,8 +193,9 @@ func (s *Plugins) Sections() []Section {
 func (s *Plugins) Close() error {
 	s.once.Do(func() { s.stop(errClosing) })
 	for _, p := range s.list {
-		p.mu.Lock()   // whoever gets it later starts nothing more
-		p.mu.Unlock() //nolint:staticcheck // an empty section: it only waits
+		p.mu.Lock() // whoever gets it later starts nothing more
+		p.retry = time.Time{}
+		p.mu.Unlock()
 		p.running.Wait()
 	}
 	return nil
