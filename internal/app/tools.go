@@ -66,7 +66,8 @@ func (a *App) makeTooling() *tooling {
 	}
 	return &tooling{
 		sets: sets, files: files, shell: shell, plugins: plugged,
-		hooks:     hook.New(a.log(), plugged.Hook(), files.Hook(), shell.Hook(), scripts.Hook(), a.watch().Hook(), a.learningHook(), a.review().Hook(), kept.Hook(), a.checkpointHook(cfg, stores), a.carriedHook(cfg)),
+		hooks: hook.New(a.log(), append(plugged.Hooks(), files.Hook(), shell.Hook(), scripts.Hook(), a.watch().Hook(), a.learningHook(),
+			a.review().Hook(), kept.Hook(), a.checkpointHook(cfg, stores), a.carriedHook(cfg))...),
 		catalogue: a.newCatalogue(cfg, sets),
 	}
 }

@@ -52,9 +52,9 @@ func TestTemplatesAreToolsetsLikeOthers(t *testing.T) {
 			}, hermestest.ToolSample{Tool: "word_counter_count_words", Arguments: `{"text":"one two  three"}`, Want: "3"})
 			for command, refused := range map[string]bool{"mkfs /dev/x": true, "ls": false} {
 				arguments, _ := json.Marshal(map[string]string{"command": command})
-				_, err := all.Hook().BeforeTool(t.Context(), &hermes.Call{ID: "c", Name: "terminal", Arguments: arguments, Host: &host{}})
-				if (err != nil) != refused || err != nil && !strings.Contains(err.Error(), "mkfs is never run here") {
-					t.Errorf("%s: %v", command, err)
+				_, why := (&fixture{t: t, all: all}).before(&host{}, "terminal", string(arguments))
+				if (why != "") != refused || refused && !strings.Contains(why, "mkfs is never run here") {
+					t.Errorf("%s: %s", command, why)
 				}
 			}
 		})

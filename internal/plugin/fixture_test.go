@@ -3,6 +3,7 @@ package plugin_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -139,14 +140,12 @@ func (f *fixture) run(ctx context.Context, h hermes.Host, name, arguments string
 
 // host is a session that remembers what it was asked.
 type host struct {
-	taint    string
-	decision hermes.Decision
+	taint string
 
 	mu       sync.Mutex
 	progress []string
 	moved    chan struct{}
 	asked    []hermes.Question
-	requests []hermes.ApprovalRequest
 	invoked  []string
 }
 
@@ -154,11 +153,8 @@ func (h *host) Session() hermes.SessionRef {
 	return hermes.SessionRef{ID: "s", Platform: "cli", Provenance: h.taint, Attended: true}
 }
 func (h *host) Environment() hermes.Environment { return nil }
-func (h *host) Approve(_ context.Context, a hermes.ApprovalRequest) (hermes.ApprovalAnswer, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.requests = append(h.requests, a)
-	return hermes.ApprovalAnswer{Decision: h.decision}, nil
+func (h *host) Approve(context.Context, hermes.ApprovalRequest) (hermes.ApprovalAnswer, error) {
+	return hermes.ApprovalAnswer{}, errors.New("a plugin does not ask for approvals itself")
 }
 func (h *host) Ask(_ context.Context, q hermes.Question) (hermes.Answer, error) {
 	h.mu.Lock()

@@ -3,10 +3,9 @@ package plugin
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"strings"
 	"time"
 
@@ -17,48 +16,75 @@ import (
 // maxContext bounds what a plugin adds to a message, in bytes.
 const maxContext = 16 << 10
 
-// longest is how long the hooks of all plugins may take at one event: each has a time of its own,
-// and one may wait for the user.
-const longest = time.Hour
+// slack is how much longer than its own time a hook may take before it counts as hanging.
+const slack = 5 * time.Second
 
-// Hook returns the hooks of all plugins as one, which calls the plugins in the order of their
-// names: each sees what the ones before changed.
-func (s *Plugins) Hook() hermes.Hook {
-	h := hermes.Hook{Name: "plugins", Timeout: longest, Guard: true}
-	on := func(event string) bool { return len(s.at(event, "")) > 0 }
-	if on(EventSessionStart) {
+// Hooks returns the hooks of all plugins, each as one of its own, in the order in which they are
+// called: that of the names of the plugins, and those that only look at a result after those that
+// change it.
+func (s *Plugins) Hooks() []hermes.Hook {
+	var list, look []hermes.Hook
+	for _, p := range s.list {
+		for _, h := range p.pin.Offer.Hooks {
+			m, err := h.matcher()
+			if err != nil {
+				continue // it was checked when it was enabled
+			}
+			a := at{p, h, m}
+			if h.Event == EventAfterTool {
+				look = append(look, a.hook())
+			} else {
+				list = append(list, a.hook())
+			}
+		}
+	}
+	return append(list, look...)
+}
+
+// at is a hook of a plugin.
+type at struct {
+	*Plugin
+	Hook
+	tools *regexp.Regexp
+}
+
+// most is how long the plugin may take.
+func (a at) most() time.Duration { return time.Duration(cmp.Or(a.Timeout, 30)) * time.Second }
+
+// hook makes the hook one of the program.
+func (a at) hook() hermes.Hook {
+	h := hermes.Hook{Name: "of the plugin " + a.Name(), Timeout: a.most() + slack, Guard: a.Guard}
+	switch a.Event {
+	case EventSessionStart:
 		h.SessionStart = func(ctx context.Context, r hermes.SessionRef) error {
-			return s.refusal(ctx, EventSessionStart, hookCall{Session: session(r)})
+			return a.refusal(ctx, hookCall{Session: session(r)})
 		}
-	}
-	if on(EventSessionEnd) {
-		h.SessionEnd = func(ctx context.Context, r hermes.SessionRef) {
-			s.tell(ctx, EventSessionEnd, hookCall{Session: session(r)})
-		}
-	}
-	if on(EventTurnStart) {
-		h.TurnStart = s.turnStart
-	}
-	if on(EventTurnEnd) {
+	case EventSessionEnd:
+		h.SessionEnd = func(ctx context.Context, r hermes.SessionRef) { a.tell(ctx, hookCall{Session: session(r)}) }
+	case EventTurnStart:
+		h.TurnStart = a.turnStart
+	case EventTurnEnd:
 		h.TurnEnd = func(ctx context.Context, r hermes.SessionRef, _ hermes.Outcome, turn []hermes.Message) string {
-			s.tell(ctx, EventTurnEnd, hookCall{Session: session(r), Text: lastText(turn)})
+			a.tell(ctx, hookCall{Session: session(r), Text: lastText(turn)})
 			return ""
 		}
-	}
-	if on(EventBeforeTool) {
-		h.BeforeTool = s.beforeTool
-	}
-	if on(EventAfterTool) || on(EventToolResult) {
-		h.AfterTool = s.afterTool
-	}
-	if on(EventChildStart) {
-		h.ChildStart = func(ctx context.Context, r hermes.SessionRef, t hermes.Task) error {
-			return s.refusal(ctx, EventChildStart, hookCall{Session: session(r), Text: t.Goal})
+	case EventBeforeTool:
+		h.BeforeTool = a.beforeTool
+	case EventToolResult:
+		h.AfterTool = a.change
+	case EventAfterTool:
+		h.AfterTool = func(ctx context.Context, c *hermes.Call, r *hermes.Result) {
+			if a.tools.MatchString(c.Name) {
+				a.tell(ctx, looking(c, r))
+			}
 		}
-	}
-	if on(EventChildEnd) {
+	case EventChildStart:
+		h.ChildStart = func(ctx context.Context, r hermes.SessionRef, t hermes.Task) error {
+			return a.refusal(ctx, hookCall{Session: session(r), Text: t.Goal})
+		}
+	case EventChildEnd:
 		h.ChildEnd = func(ctx context.Context, r hermes.SessionRef, report hermes.Report) {
-			s.tell(ctx, EventChildEnd, hookCall{Session: session(r), Text: report.Summary})
+			a.tell(ctx, hookCall{Session: session(r), Text: report.Summary})
 		}
 	}
 	return h
@@ -74,33 +100,10 @@ func lastText(turn []hermes.Message) string {
 	return ""
 }
 
-// at is a hook of a plugin.
-type at struct {
-	*Plugin
-	Hook
-}
-
-// at lists the hooks at an event, in order. tool is that of the call; "" is every tool.
-func (s *Plugins) at(event, tool string) []at {
-	var list []at
-	for _, p := range s.list {
-		for _, h := range p.pin.Offer.Hooks {
-			if h.Event != event {
-				continue
-			}
-			if m, err := h.matcher(); err == nil && (tool == "" || m.MatchString(tool)) {
-				list = append(list, at{p, h})
-			}
-		}
-	}
-	return list
-}
-
 // call calls the hook. It returns an error only if the hook is a guard: others are logged.
 func (a at) call(ctx context.Context, host hermes.Host, in hookCall) (v verdict, err error) {
-	most := time.Duration(cmp.Or(a.Timeout, 30)) * time.Second
 	in.Event = a.Event
-	err = a.Plugin.call(ctx, methodHook, host, most, func(id string) any {
+	err = a.Plugin.call(ctx, methodHook, host, a.most(), func(id string) any {
 		in.Call = id
 		return in
 	}, &v)
@@ -128,111 +131,77 @@ func (a at) blocked(v verdict) error {
 	return fmt.Errorf("the plugin %s refuses it: %s", a.Name(), cmp.Or(text.Cut(strings.TrimSpace(plain(v.Message)), 2000), "it gives no reason"))
 }
 
-// refusal calls the hooks at an event that can refuse, and returns the first refusal.
-func (s *Plugins) refusal(ctx context.Context, event string, in hookCall) error {
-	for _, a := range s.at(event, "") {
-		v, err := a.call(ctx, nil, in)
-		if err != nil {
-			return err
-		}
-		if v.Action == "block" {
-			return a.blocked(v)
-		}
+// refusal calls the hook at an event that can refuse.
+func (a at) refusal(ctx context.Context, in hookCall) error {
+	v, err := a.call(ctx, nil, in)
+	if err == nil && v.Action == "block" {
+		err = a.blocked(v)
 	}
-	return nil
+	return err
 }
 
-// tell calls the hooks at an event that refuse nothing.
-func (s *Plugins) tell(ctx context.Context, event string, in hookCall) {
-	for _, a := range s.at(event, "") {
-		_, _ = a.call(ctx, nil, in) // logged
-	}
+// tell calls the hook at an event that refuses nothing.
+func (a at) tell(ctx context.Context, in hookCall) {
+	_, _ = a.call(ctx, nil, in) // logged
 }
 
-// turnStart returns what plugins add to a message. It is untrusted text, and marked so.
-func (s *Plugins) turnStart(ctx context.Context, r hermes.SessionRef, m hermes.Message) ([]hermes.Part, error) {
-	var parts []hermes.Part
-	for _, a := range s.at(EventTurnStart, "") {
-		v, err := a.call(ctx, nil, hookCall{Session: session(r), Text: m.Text()})
-		if err != nil {
-			return nil, err
-		}
-		if v.Action == "block" {
-			return nil, a.blocked(v)
-		}
-		if added := strings.TrimSpace(plain(v.Context)); added != "" {
-			parts = append(parts, hermes.Part{Text: fmt.Sprintf("[From the plugin %s, not from the user]\n%s", a.Name(), text.Cut(added, maxContext)), Provenance: hermes.ProvenanceSource("plugin", a.Name())})
-		}
+// turnStart returns what the plugin adds to a message. It is untrusted text, and marked so.
+func (a at) turnStart(ctx context.Context, r hermes.SessionRef, m hermes.Message) ([]hermes.Part, error) {
+	v, err := a.call(ctx, nil, hookCall{Session: session(r), Text: m.Text()})
+	if err != nil {
+		return nil, err
 	}
-	return parts, nil
-}
-
-// beforeTool has plugins look at a call. One that blocks ends it; else, if one wants approval, the
-// user is asked about the call as it is after all changes.
-func (s *Plugins) beforeTool(ctx context.Context, c *hermes.Call) (*hermes.Result, error) {
-	var reasons []string
-	for _, a := range s.at(EventBeforeTool, c.Name) {
-		v, err := a.call(ctx, c.Host, hookCall{Session: session(c.Host.Session()), Tool: &hookTool{c.ID, c.Name, c.Arguments}})
-		if err != nil {
-			return nil, err
-		}
-		switch v.Action {
-		case "block":
-			return nil, a.blocked(v)
-		case "approve":
-			if !a.manifest.Capabilities.Approvals {
-				return nil, fmt.Errorf("refused: the plugin %s wants the user to be asked, but does not declare approvals", a.Name())
-			}
-			reasons = append(reasons, fmt.Sprintf("the plugin %s wants you to look at it: %s", a.Name(), cmp.Or(text.OneLine(plain(v.Message), 500), "it gives no reason")))
-		case "modify":
-			var object map[string]json.RawMessage
-			if json.Unmarshal(v.Arguments, &object) != nil || object == nil {
-				if a.Guard {
-					return nil, fmt.Errorf("refused, since a guard failed: the plugin %s changes the arguments to what is no object", a.Name())
-				}
-				a.cfg.Log.Warn("a hook of a plugin changes the arguments to what is no object", slog.String("plugin", a.Name()))
-				continue
-			}
-			c.Arguments = v.Arguments
-		}
+	if v.Action == "block" {
+		return nil, a.blocked(v)
 	}
-	if len(reasons) == 0 {
+	added := strings.TrimSpace(plain(v.Context))
+	if added == "" {
 		return nil, nil
 	}
-	return nil, approve(ctx, c, reasons)
+	return []hermes.Part{{
+		Text:       fmt.Sprintf("[From the plugin %s, not from the user]\n%s", a.Name(), text.Cut(added, maxContext)),
+		Provenance: hermes.ProvenanceSource("plugin", a.Name()),
+	}}, nil
 }
 
-// approve asks the user about a call, whatever the mode: a plugin that the user enabled wants it.
-func approve(ctx context.Context, c *hermes.Call, reasons []string) error {
-	r := hermes.ApprovalRequest{CallID: c.ID, Tool: c.Name, Subject: text.Visible(string(c.Arguments))}
-	for _, reason := range reasons {
-		r.Risks = append(r.Risks, hermes.Risk{Key: "plugin-hook", Reason: reason, NoRemember: true, Once: true})
+// beforeTool has the plugin look at a call, which it may refuse, change, or have the user asked
+// about.
+func (a at) beforeTool(ctx context.Context, c *hermes.Call) (*hermes.Result, error) {
+	if !a.tools.MatchString(c.Name) {
+		return nil, nil
 	}
-	a, err := c.Host.Approve(ctx, r)
+	v, err := a.call(ctx, c.Host, hookCall{Session: session(c.Host.Session()), Tool: &hookTool{c.ID, c.Name, c.Arguments}})
 	if err != nil {
-		return fmt.Errorf("refused: %s, and the user cannot be asked: %w", strings.Join(reasons, "; "), err)
+		return nil, err
 	}
-	if !a.Allowed() {
-		return errors.New(strings.TrimSpace("the user refused it. " + a.Reason))
+	switch v.Action {
+	case "block":
+		return nil, a.blocked(v)
+	case "modify":
+		c.Arguments = v.Arguments
+	case "approve":
+		if !a.manifest.Capabilities.Approvals {
+			return nil, fmt.Errorf("refused: the plugin %s wants the user to be asked, but does not declare approvals", a.Name())
+		}
+		why := fmt.Sprintf("the plugin %s wants you to look at it: %s", a.Name(), cmp.Or(text.OneLine(plain(v.Message), 500), "it gives no reason"))
+		c.Asks = strings.TrimPrefix(c.Asks+"; "+why, "; ")
 	}
-	return nil
+	return nil, nil
 }
 
-// afterTool shows plugins a result, which some may change.
-func (s *Plugins) afterTool(ctx context.Context, c *hermes.Call, r *hermes.Result) {
-	call := func(a at) verdict {
-		v, _ := a.call(ctx, nil, hookCall{ // logged
-			Session: session(c.Host.Session()), Tool: &hookTool{c.ID, c.Name, c.Arguments}, Result: &hookResult{r.Text, r.Failed},
-		})
-		return v
+// looking is a call that has run, with its result.
+func looking(c *hermes.Call, r *hermes.Result) hookCall {
+	return hookCall{Session: session(c.Host.Session()), Tool: &hookTool{c.ID, c.Name, c.Arguments}, Result: &hookResult{r.Text, r.Failed}}
+}
+
+// change shows the plugin a result, which it may change.
+func (a at) change(ctx context.Context, c *hermes.Call, r *hermes.Result) {
+	if !a.tools.MatchString(c.Name) {
+		return
 	}
-	for _, a := range s.at(EventToolResult, c.Name) {
-		if v := call(a); v.Action == "modify" && v.Text != nil {
-			r.Text = text.Cut(plain(*v.Text), maxText)
-			r.Provenance = hermes.AddProvenance(r.Provenance, hermes.ProvenanceSource("plugin", a.Name()))
-		}
-	}
-	for _, a := range s.at(EventAfterTool, c.Name) {
-		call(a)
+	v, _ := a.call(ctx, nil, looking(c, r)) // logged
+	if v.Action == "modify" && v.Text != nil {
+		r.Text = text.Cut(plain(*v.Text), maxText)
+		r.Provenance = hermes.AddProvenance(r.Provenance, hermes.ProvenanceSource("plugin", a.Name()))
 	}
 }

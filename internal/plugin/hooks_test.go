@@ -2,48 +2,49 @@ package plugin_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"hermes"
+	"hermes/internal/hook"
 	"hermes/internal/plugin"
 )
 
-// before has the hooks of the plugins look at a call.
-func (f *fixture) before(h *host, tool, arguments string) (string, error) {
+// before has the hooks of the plugins look at a call, as a session does. It returns the call as
+// they left it, and the text of a refusal.
+func (f *fixture) before(h *host, tool, arguments string) (c *hermes.Call, refused string) {
 	f.t.Helper()
-	c := &hermes.Call{ID: "c", Name: tool, Arguments: json.RawMessage(arguments), Host: h}
-	r, err := f.all.Hook().BeforeTool(f.t.Context(), c)
+	c = &hermes.Call{ID: "c", Name: tool, Arguments: json.RawMessage(arguments), Host: h}
+	c, r := hook.New(nil, f.all.Hooks()...).BeforeTool(f.t.Context(), c, func(a json.RawMessage) (json.RawMessage, error) {
+		if !json.Valid(a) {
+			return nil, errors.New("no JSON")
+		}
+		return a, nil
+	})
 	if r != nil {
-		f.t.Errorf("a hook answered the call: %+v", r)
+		refused = r.Text
 	}
-	return string(c.Arguments), err
+	return c, refused
 }
 
 func TestAHookBlocksChangesAndHasTheUserAsked(t *testing.T) {
 	t.Parallel()
 	f := begin(t, "plain")
-	h := &host{decision: hermes.AllowOnce}
-	if _, err := f.before(h, "terminal", `{"command":"forbidden"}`); err == nil || err.Error() != "the plugin test refuses it: that word is forbidden" {
-		t.Error("block:", err)
+	if _, why := f.before(&host{}, "terminal", `{"command":"forbidden"}`); !strings.Contains(why, "the plugin test refuses it: that word is forbidden") {
+		t.Error("block:", why)
 	}
-	if got, err := f.before(h, "terminal", `{"command":"typo"}`); err != nil || got != `{"command":"type"}` {
-		t.Error("modify:", got, err)
+	if c, why := f.before(&host{}, "terminal", `{"command":"typo"}`); why != "" || string(c.Arguments) != `{"command":"type"}` {
+		t.Error("modify:", string(c.Arguments), why)
 	}
-	if _, err := f.before(h, "read_file", `{"path":"forbidden"}`); err != nil {
-		t.Error("another tool:", err)
+	if c, why := f.before(&host{}, "read_file", `{"path":"forbidden"}`); why != "" || c.Asks != "" {
+		t.Error("another tool:", why)
 	}
-	if len(h.requests) > 0 {
-		t.Error("asked:", h.requests)
-	}
-	if _, err := f.before(h, "write_file", `{"path":"careful"}`); err != nil || len(h.requests) != 1 || !strings.Contains(h.requests[0].Risks[0].Reason, "the plugin test wants you to look at it: careful was said") {
-		t.Error("approve:", err, h.requests)
-	}
-	h.decision = hermes.Deny
-	if _, err := f.before(h, "write_file", `{"path":"careful"}`); err == nil || !strings.Contains(err.Error(), "the user refused it") {
-		t.Error("refused:", err)
+	if c, why := f.before(&host{}, "write_file", `{"path":"careful"}`); why != "" || c.Asks != "the plugin test wants you to look at it: careful was said" {
+		t.Error("approve:", c.Asks, why)
 	}
 }
 
@@ -63,11 +64,11 @@ func TestAGuardThatFailsRefuses(t *testing.T) {
 	}
 	gone.load()
 	for name, f := range map[string]*fixture{"lost": lost, "odd": odd, "changed": changed, "reloaded": reloaded, "gone": gone} {
-		if _, err := f.before(&host{}, "terminal", `{"command":"odd"}`); err == nil || !strings.Contains(err.Error(), "since a guard failed") {
-			t.Errorf("%s: %v", name, err)
+		if _, why := f.before(&host{}, "terminal", `{"command":"odd"}`); !strings.Contains(why, "since a guard failed") {
+			t.Errorf("%s: %s", name, why)
 		}
 	}
-	if len(reloaded.all.Toolsets()) > 0 || reloaded.all.Hook().TurnStart != nil {
+	if len(reloaded.all.Toolsets()) > 0 || slices.ContainsFunc(reloaded.all.Hooks(), func(h hermes.Hook) bool { return !h.Guard }) {
 		t.Error("a plugin that has changed does more than refuse")
 	}
 }
@@ -75,18 +76,15 @@ func TestAGuardThatFailsRefuses(t *testing.T) {
 func TestAHookAddsToAMessageAndChangesAResult(t *testing.T) {
 	t.Parallel()
 	f := begin(t, "plain")
-	hook := f.all.Hook()
-	parts, err := hook.TurnStart(t.Context(), hermes.SessionRef{ID: "s"}, hermes.Message{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "go"}}})
+	hooks := hook.New(nil, f.all.Hooks()...)
+	parts, err := hooks.TurnStart(t.Context(), hermes.SessionRef{ID: "s"}, hermes.Message{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "go"}}})
 	if err != nil || len(parts) != 1 || parts[0].Text != "[From the plugin test, not from the user]\nThe weather is fine, go" || parts[0].Provenance != "plugin test" {
 		t.Errorf("%+v %v", parts, err)
 	}
 	r := hermes.Result{Text: "quiet", Provenance: "read_file a"}
-	hook.AfterTool(t.Context(), &hermes.Call{Name: "read_file", Arguments: json.RawMessage(`{}`), Host: &host{}}, &r)
+	r = hooks.AfterTool(t.Context(), &hermes.Call{Name: "read_file", Arguments: json.RawMessage(`{}`), Host: &host{}}, r, func(_, now hermes.Result) hermes.Result { return now })
 	if r.Text != "QUIET" || !strings.Contains(r.Provenance, "plugin test") {
 		t.Errorf("%+v", r)
-	}
-	if hook.SessionStart != nil || hook.ChildStart != nil {
-		t.Error("a function without a hook")
 	}
 }
 
