@@ -139,6 +139,7 @@ type field struct {
 	values            []any    // what the server gets, for each choice
 	multiple          bool
 	required          bool
+	preset            string // what the server gets without an answer, as text; "" if nothing
 }
 
 // fieldsOf reads the fields of a form, the required ones first.
@@ -157,6 +158,9 @@ func fieldsOf(schema any) ([]field, error) {
 		p, _ := properties[name].(map[string]any)
 		f := field{name: name, required: slices.Contains(required, any(name))}
 		f.kind, _ = p["type"].(string)
+		if v, ok := p["default"]; ok && !f.required {
+			f.preset = text.OneLine(plain(strings.Trim(fmt.Sprint(v), "[]")), 200)
+		}
 		title, _ := p["title"].(string)
 		description, _ := p["description"].(string)
 		f.title = text.Short(text.Visible(plain(strings.TrimSpace(strings.Join([]string{orName(title, name), description}, " ")))), maxQuestion)
@@ -218,7 +222,10 @@ func (f *field) choicesOf(p map[string]any) {
 
 func (f field) question(said string) hermes.Question {
 	q := hermes.Question{Text: said + "\n" + f.title, Choices: f.choices, Multiple: f.multiple}
-	if !f.required {
+	switch {
+	case f.preset != "":
+		q.Text += " (without an answer: " + text.Visible(f.preset) + ")"
+	case !f.required:
 		q.Text += " (optional)"
 	}
 	return q

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"hermes/internal/httpc"
 	"hermes/internal/mcp/login"
 	"hermes/internal/mcp/message"
 )
@@ -23,13 +25,58 @@ func (o *Server) remote() (mcp.Transport, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	client = message.Answers(client)
+	client = message.Answers(httpc.Through(client, sendOnce))
 	end := func() error { client.CloseIdleConnections(); return nil }
 	if o.set.Remote.SSE {
 		t := &sse{inner: mcp.SSEClientTransport{Endpoint: o.set.Remote.URL, HTTPClient: client, MaxEventSize: maxMessage}}
 		return t, func() error { t.end(); return end() }, nil
 	}
 	return &mcp.StreamableClientTransport{Endpoint: o.set.Remote.URL, HTTPClient: client, MaxEventSize: maxMessage}, end, nil
+}
+
+// attempt is that of making a connection. The SDK takes every error of its first request for a
+// server of an older protocol, and tries that: a login that is needed must not be hidden by what the
+// server says to the second request.
+type attempt struct {
+	mu     sync.Mutex
+	over   bool
+	needed *login.NeededError
+}
+
+type attemptKey struct{}
+
+func (a *attempt) done() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.over = true
+}
+
+// sendOnce sends the requests of an attempt until one needs a login, which is then the error of all
+// that follow. Others are sent.
+func sendOnce(req *http.Request, next http.RoundTripper) (*http.Response, error) {
+	a, _ := req.Context().Value(attemptKey{}).(*attempt)
+	if a == nil {
+		return next.RoundTrip(req)
+	}
+	a.mu.Lock()
+	needed := a.needed
+	if a.over {
+		needed = nil
+	}
+	a.mu.Unlock()
+	if needed != nil {
+		if req.Body != nil {
+			_ = req.Body.Close() // as a RoundTripper must
+		}
+		return nil, needed
+	}
+	resp, err := next.RoundTrip(req)
+	if n, ok := errors.AsType[*login.NeededError](err); ok {
+		a.mu.Lock()
+		a.needed = n
+		a.mu.Unlock()
+	}
+	return resp, err
 }
 
 // sse is the transport of the protocol 2024-11-05. The SDK's ends the stream with the context of

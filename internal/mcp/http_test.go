@@ -114,6 +114,23 @@ func TestServersOnTheNetwork(t *testing.T) {
 	}
 }
 
+// TestALoginThatIsNeededIsSaid has a service of the new protocol only, which refuses the first
+// request of older ones for another reason.
+func TestALoginThatIsNeededIsSaid(t *testing.T) {
+	t.Parallel()
+	f := startHTTP(t, listening(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		if bytes.Contains(raw, []byte("server/discover")) {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		http.Error(w, "Missing MCP-Protocol-Version header", http.StatusBadRequest)
+	})).URL, nil)
+	if err := f.server.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "log in with `hermes mcp login test`") {
+		t.Error(err)
+	}
+}
+
 // TestToolsOfAServiceChange has list_changed in both eras.
 func TestToolsOfAServiceChange(t *testing.T) {
 	t.Parallel()
@@ -434,5 +451,30 @@ func TestACallThatIsCutOffIsNotRepeated(t *testing.T) {
 	calls.Store(0)
 	if err := f.add(t); err != nil || calls.Load() != 2 {
 		t.Errorf("a call that only reads: %v after %d calls", err, calls.Load())
+	}
+}
+
+// TestAFieldWithoutAnAnswerGetsItsDefault shows the user what the server takes without one.
+func TestAFieldWithoutAnAnswerGetsItsDefault(t *testing.T) {
+	t.Parallel()
+	for _, protocol := range []string{"", mcp.ProtocolLegacy} {
+		s := sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+		sdk.AddTool(s, &sdk.Tool{Name: "form"}, func(_ context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+			a, ok := r.Params.InputResponses["a"].(*sdk.ElicitResult)
+			if !ok {
+				return input(&sdk.ElicitParams{Message: "How many?", RequestedSchema: map[string]any{
+					"type": "object", "properties": map[string]any{"count": map[string]any{"type": "integer", "default": 30}},
+				}}), nil, nil
+			}
+			out, _ := json.Marshal(a)
+			return text(string(out)), nil, nil
+		})
+		f := startHTTP(t, listening(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil)).URL, func(s *mcp.Settings, _ *mcp.Config) { s.Protocol = protocol })
+		f.ready(t)
+		h := &host{empty: true}
+		r, _, err := f.call(t.Context(), h, "form", `{}`, false)
+		if err != nil || !strings.Contains(r.Text, `"count":30`) || len(h.asked) != 1 || !strings.Contains(h.asked[0].Text, "(without an answer: 30)") {
+			t.Errorf("%q: %+v %v %+v", protocol, r.Text, err, h.asked)
+		}
 	}
 }

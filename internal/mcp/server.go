@@ -252,6 +252,9 @@ func (o *Server) Again() { signal(o.again) }
 func (o *Server) connect(ctx context.Context) (*connection, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, o.set.Times.Connect, fmt.Errorf("it did not answer within %v; connect_timeout sets how long to wait", o.set.Times.Connect))
 	defer cancel()
+	first := &attempt{}
+	defer first.done()
+	ctx = context.WithValue(ctx, attemptKey{}, first)
 	t, end, err := o.transport(ctx)
 	if err != nil {
 		return nil, err

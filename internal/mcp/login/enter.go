@@ -156,13 +156,31 @@ func (l *Login) refused(ctx context.Context, was record, err error) error {
 	return errors.Join(fmt.Errorf("%w; the service may have forgotten Hermes, so log in again, which registers it once more", err), forget)
 }
 
-// probe sends the first message of the protocol with a token, and returns how it is answered.
+// The first messages of the protocol: of the newest version, whose services may answer no other, and
+// of those before.
+const (
+	discovers   = `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"hermes","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
+	initializes = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"hermes","version":"1"}}}`
+)
+
+// probe sends a first message of the protocol with a token, and returns how it is answered.
 func (l *Login) probe(ctx context.Context, token string) (status int, c challenge, err error) {
-	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"hermes","version":"1"}}}`
 	ctx, cancel := context.WithTimeoutCause(ctx, probeTime, errors.New("it did not answer in time"))
 	defer cancel()
-	method, body := http.MethodPost, io.Reader(strings.NewReader(hello))
 	if l.cfg.SSE {
+		return l.say(ctx, "", token)
+	}
+	status, c, err = l.say(ctx, discovers, token)
+	if err != nil || status < 300 || status == http.StatusUnauthorized || status == http.StatusForbidden {
+		return status, c, err
+	}
+	return l.say(ctx, initializes, token)
+}
+
+// say sends one message; "" opens the stream of the oldest protocol.
+func (l *Login) say(ctx context.Context, message, token string) (status int, c challenge, err error) {
+	method, body := http.MethodPost, io.Reader(strings.NewReader(message))
+	if message == "" {
 		method, body = http.MethodGet, nil
 	}
 	req, err := http.NewRequestWithContext(ctx, method, l.cfg.URL, body)
@@ -170,8 +188,12 @@ func (l *Login) probe(ctx context.Context, token string) (status int, c challeng
 		return 0, c, err
 	}
 	req.Header.Set("Accept", "application/json, text/event-stream")
-	if !l.cfg.SSE {
+	if message != "" {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	if message == discovers {
+		req.Header.Set("MCP-Protocol-Version", "2026-07-28")
+		req.Header.Set("Mcp-Method", "server/discover")
 	}
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
