@@ -41,7 +41,8 @@ type Hook struct {
 	AfterModel func(ctx context.Context, s SessionRef, answer Message, err error)
 	// BeforeTool is called before a call is judged. It may change the call's
 	// arguments, set why the user has to be asked, return a result to use instead of
-	// running the tool, or return an error for the model to refuse the call.
+	// running the tool, or return an error for the model to refuse the call. It is
+	// called again if the arguments in the end are not those that it agreed to.
 	BeforeTool func(ctx context.Context, c *Call) (*Result, error)
 	// BeforeRun is called when a call is approved and about to run. An error for
 	// the model refuses the call.

@@ -307,6 +307,27 @@ hooks:
 	}
 }
 
+// TestAGuardSeesWhatALaterHookChanges: it refuses what that wrote, and not only what the model wrote.
+func TestAGuardSeesWhatALaterHookChanges(t *testing.T) {
+	t.Parallel()
+	s := hooked(t, hermes.AllowOnce, `
+hooks:
+  PreToolUse:
+    - matcher: Write
+      hooks:
+        - {command: "if grep -q to.txt; then echo 'not there' >&2; exit 2; fi"}
+  pre_tool_call:
+    - {matcher: write_file, command: "sh ./change.sh"}
+`)
+	s.write("change.sh", `if grep -q from.txt; then echo '{"action":"modify","args":{"path":"to.txt"}}'; fi`)
+	s.say(`CALL write_file {"path":"from.txt","content":"1"}`, `CALL write_file {"path":"other.txt","content":"1"}`)
+	_, other := os.Stat(filepath.Join(s.dir, "other.txt"))
+	_, to := os.Stat(filepath.Join(s.dir, "to.txt"))
+	if to == nil || other != nil || !strings.Contains(s.model.results(), "not there") {
+		t.Errorf("to.txt: %v, other.txt: %v; read %s", to, other, s.model.results())
+	}
+}
+
 // projectHook gives the project of a scene a hook, whose script is in .hermes/hooks.
 func projectHook(s *scene, settings, script string) {
 	s.t.Helper()

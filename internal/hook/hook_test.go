@@ -2,6 +2,7 @@ package hook_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -139,6 +140,61 @@ func TestAHookCanHaveTheUserAsked(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 	})
+}
+
+// TestGuardsSeeWhatLaterHooksChange: what runs is what each of them has agreed to, also if that takes rounds; hooks
+// that never agree refuse the call.
+func TestGuardsSeeWhatLaterHooksChange(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	rewrite := func(name, from, to string) hermes.Hook {
+		return hermes.Hook{Name: name, BeforeTool: func(_ context.Context, c *hermes.Call) (*hermes.Result, error) {
+			seen = append(seen, name+" "+string(c.Arguments))
+			if string(c.Arguments) == from {
+				c.Arguments = []byte(to)
+			}
+			return nil, nil
+		}}
+	}
+	guard := hermes.Hook{Name: "guard", BeforeTool: func(_ context.Context, c *hermes.Call) (*hermes.Result, error) {
+		seen = append(seen, "guard "+string(c.Arguments))
+		if strings.Contains(string(c.Arguments), "evil") {
+			return nil, errors.New("not evil")
+		}
+		return nil, nil
+	}}
+	coerced := func(raw json.RawMessage) (json.RawMessage, error) {
+		return json.RawMessage(strings.ReplaceAll(string(raw), `"3"`, "3")), nil
+	}
+	for name, tt := range map[string]struct {
+		hooks   []hermes.Hook
+		calls   []string
+		refused string
+		want    string
+	}{
+		"nothing changes":                    {[]hermes.Hook{guard, rewrite("a", "-", "-")}, []string{`guard {"n":1}`, `a {"n":1}`}, "", `{"n":1}`},
+		"a change":                           {[]hermes.Hook{guard, rewrite("a", `{"n":1}`, `{"n":2}`)}, []string{`guard {"n":1}`, `a {"n":1}`, `guard {"n":2}`}, "", `{"n":2}`},
+		"a change to refuse":                 {[]hermes.Hook{guard, rewrite("a", `{"n":1}`, `{"n":"evil"}`)}, []string{`guard {"n":1}`, `a {"n":1}`, `guard {"n":"evil"}`}, "not evil", ""},
+		"what it wrote is it":                {[]hermes.Hook{rewrite("a", `{"n":1}`, `{"n": 2}`)}, []string{`a {"n":1}`}, "", `{"n": 2}`},
+		"what will run is not what it wrote": {[]hermes.Hook{rewrite("a", `{"n":1}`, `{"n":"3"}`)}, []string{`a {"n":1}`, `a {"n":3}`}, "", `{"n":3}`},
+		"an answer to a change": {
+			[]hermes.Hook{rewrite("a", `{"n":2}`, `{"n":4}`), rewrite("b", `{"n":1}`, `{"n":2}`)},
+			[]string{`a {"n":1}`, `b {"n":1}`, `a {"n":2}`, `b {"n":4}`}, "", `{"n":4}`,
+		},
+		"they never agree": {
+			[]hermes.Hook{rewrite("a", `{"n":1}`, `{"n":2}`), rewrite("b", `{"n":2}`, `{"n":1}`)},
+			[]string{`a {"n":1}`, `b {"n":2}`, `a {"n":1}`, `b {"n":2}`, `a {"n":1}`, `b {"n":2}`}, "do not agree", "",
+		},
+	} {
+		seen = nil
+		c, r := hook.New(nil, tt.hooks...).BeforeTool(t.Context(), &hermes.Call{Arguments: []byte(`{"n":1}`)}, coerced)
+		if diff := cmp.Diff(tt.calls, seen); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if (r != nil) != (tt.refused != "") || r != nil && !strings.Contains(r.Text, tt.refused) || r == nil && string(c.Arguments) != tt.want {
+			t.Errorf("%s: %s, %+v", name, c.Arguments, r)
+		}
+	}
 }
 
 // TestAfterModelSeesWhatArrived reads an answer that fails halfway.

@@ -1,59 +1,98 @@
 package hook
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"hermes"
 )
 
+// maxRounds bounds how often the hooks see a call that they change in turn.
+const maxRounds = 3
+
 // BeforeTool calls the hooks of that name. canonical returns arguments in the one form
 // that is judged and run, or why they cannot be: each hook gets what the one before
-// wrote, in this form. The result is the call with these arguments and with why the user has to be
-// asked, or an answer that ends it.
+// wrote, in this form. A hook that has agreed to other arguments than those in the end sees the call
+// again; if they do not settle after a few rounds the call is refused. The result is the call with
+// these arguments and with why the user has to be asked, or an answer that ends it.
 func (h *Hooks) BeforeTool(ctx context.Context, c *hermes.Call, canonical func(json.RawMessage) (json.RawMessage, error)) (*hermes.Call, *hermes.Result) {
-	for _, k := range h.all() {
-		if k.BeforeTool == nil {
-			continue
+	seen := map[int]string{} // the arguments that each hook has agreed to
+	for round := 0; ; round++ {
+		ran := false
+		for i, k := range h.all() {
+			if agreed, ok := seen[i]; k.BeforeTool == nil || ok && agreed == string(c.Arguments) {
+				continue
+			}
+			if round == maxRounds {
+				return c, refused(fmt.Errorf("not run: hooks change this call in turn, and do not agree on one after %d rounds (the last that had to see it again is %s); tell the user", maxRounds, k.Name))
+			}
+			ran = true
+			var answer *hermes.Result
+			if c, answer = h.beforeTool(ctx, k, c, canonical, func(arguments string) { seen[i] = arguments }); answer != nil {
+				return c, answer
+			}
 		}
-		type before struct {
-			answer *hermes.Result
-			err    error
+		if !ran {
+			return c, nil
 		}
-		theirs := own(c)
-		did, broken := call(ctx, h, k, "call", func(ctx context.Context) before {
-			r, err := k.BeforeTool(ctx, theirs)
-			return before{r, err}
-		})
-		if err := refusal(k, did.err, broken); err != nil {
-			return c, refused(err)
-		}
-		if did.answer != nil {
-			return c, did.answer
-		}
-		if broken != nil {
-			continue
-		}
-		if theirs.Asks != c.Asks {
-			asks := *c
-			asks.Asks = theirs.Asks
-			c = &asks
-		}
-		if string(theirs.Arguments) == string(c.Arguments) {
-			continue
-		}
-		arguments, err := canonical(theirs.Arguments)
-		if err != nil {
-			return c, refused(fmt.Errorf("not run: the hook %s made the call invalid: %w", k.Name, err))
-		}
-		changed := *c
-		changed.Arguments = arguments
-		c = &changed
 	}
-	return c, nil
+}
+
+// beforeTool shows one hook a call, and tells agreed the arguments with which the hook lets it run.
+func (h *Hooks) beforeTool(ctx context.Context, k hermes.Hook, c *hermes.Call, canonical func(json.RawMessage) (json.RawMessage, error), agreed func(string)) (*hermes.Call, *hermes.Result) {
+	type before struct {
+		answer *hermes.Result
+		err    error
+	}
+	theirs := own(c)
+	agreed(string(c.Arguments))
+	did, broken := call(ctx, h, k, "call", func(ctx context.Context) before {
+		r, err := k.BeforeTool(ctx, theirs)
+		return before{r, err}
+	})
+	if err := refusal(k, did.err, broken); err != nil {
+		return c, refused(err)
+	}
+	if did.answer != nil {
+		return c, did.answer
+	}
+	if broken != nil {
+		return c, nil
+	}
+	changed := *c
+	if changed.Asks = theirs.Asks; string(theirs.Arguments) == string(c.Arguments) {
+		return &changed, nil
+	}
+	arguments, err := canonical(theirs.Arguments)
+	if err != nil {
+		return c, refused(fmt.Errorf("not run: the hook %s made the call invalid: %w", k.Name, err))
+	}
+	changed.Arguments = arguments
+	if same(theirs.Arguments, arguments) { // else something else will run than it wrote
+		agreed(string(arguments))
+	}
+	return &changed, nil
+}
+
+// same reports whether two texts are the same JSON.
+func same(a, b json.RawMessage) bool {
+	decoded := func(raw json.RawMessage) (v any, err error) {
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.UseNumber()
+		err = d.Decode(&v)
+		return v, err
+	}
+	x, err := decoded(a)
+	if err != nil {
+		return false
+	}
+	y, err := decoded(b)
+	return err == nil && reflect.DeepEqual(x, y)
 }
 
 // BeforeRun calls the hooks of that name. A result ends the call.

@@ -148,12 +148,7 @@ type done struct {
 // each runs the hooks of a point, one after another, and returns what they said. Where hooks can refuse, the first
 // that does is the last that runs.
 func (s *Session) each(ctx context.Context, at point, o Occasion, skip ...func(event) bool) []done {
-	for _, e := range events {
-		if e.at == at && s.config.Outbound.Wants(e.name) && (len(skip) == 0 || !skip[0](e)) {
-			o.Event = e.name
-			s.config.Outbound.Tell(o)
-		}
-	}
+	s.announce(at, o, skip...)
 	var all []done
 	for _, r := range s.runners {
 		if r.set.Trusted != nil && !r.set.Trusted() {
@@ -163,33 +158,50 @@ func (s *Session) each(ctx context.Context, at point, o Occasion, skip ...func(e
 			if h.event.at != at || len(skip) > 0 && skip[0](h.event) {
 				continue
 			}
-			o.Event = h.Event
 			for _, view := range o.views(h.event) {
-				name := o.About
-				if o.Call != nil {
-					name = view.tool
-				}
-				if h.event.name == "transform_terminal_output" && name != "terminal" || h.event.about != "" && !h.Matches(name) {
+				if !o.concerns(h, view) {
 					continue
 				}
-				d := done{Ran: r.run(ctx, h, o, view), event: h.event, view: view, project: r.set.Project != ""}
-				d.provenance = s.source(r, h)
-				s.report(ctx, r, d, o)
+				d := s.show(ctx, r, h, o, view)
 				all = append(all, d)
-				if refuses := at == beforeTool || at == turnStart || at == childStart; refuses && (d.Verdict.Blocks || d.Verdict.Failed != nil && h.FailClosed) {
+				if refuses := at == turnStart || at == childStart; refuses && d.Verdict.Blocks {
 					return all
-				}
-				if o.Call != nil && at == beforeTool && len(d.Verdict.Arguments) > 0 { // the next one sees them
-					if changed, err := o.changed(d); err == nil {
-						call := *o.Call
-						call.Arguments = changed
-						o.Call = &call
-					}
 				}
 			}
 		}
 	}
 	return all
+}
+
+// announce tells webhooks of a point.
+func (s *Session) announce(at point, o Occasion, skip ...func(event) bool) {
+	for _, e := range events {
+		if e.at == at && s.config.Outbound.Wants(e.name) && (len(skip) == 0 || !skip[0](e)) {
+			o.Event = e.name
+			s.config.Outbound.Tell(o)
+		}
+	}
+}
+
+// concerns reports whether a hook is about one view of an occasion.
+func (o Occasion) concerns(h Entry, view asked) bool {
+	name := o.About
+	if o.Call != nil {
+		name = view.tool
+	}
+	if h.event.name == "transform_terminal_output" && name != "terminal" {
+		return false
+	}
+	return h.event.about == "" || h.Matches(name)
+}
+
+// show runs a hook on one view of an occasion.
+func (s *Session) show(ctx context.Context, r *runner, h Entry, o Occasion, view asked) done {
+	o.Event = h.Event
+	d := done{Ran: r.run(ctx, h, o, view), event: h.event, view: view, project: r.set.Project != ""}
+	d.provenance = s.source(r, h)
+	s.report(ctx, r, d, o)
+	return d
 }
 
 // source names a hook as a source of text; "" for one of the user, which counts as their own.

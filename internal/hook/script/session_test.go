@@ -218,6 +218,30 @@ func TestEachHookSeesWhatTheOneBeforeWrote(t *testing.T) {
 	}
 }
 
+// TestScriptsSeeWhatLaterOnesChange, once more and only then; one that asks does not ask twice, and scripts that never
+// agree refuse the call.
+func TestScriptsSeeWhatLaterOnesChange(t *testing.T) {
+	t.Parallel()
+	ask := said{out: `{"hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"sure?"}}`}
+	set := func(path string) said { return said{out: `{"action":"modify","args":{"path":"` + path + `"}}`} }
+	const rows = "PreToolUse: [{matcher: Write, hooks: [{command: guard}]}]\npre_tool_call: [{command: change}]"
+	h, at, _ := begin(t, rows, map[string]said{"guard": ask, "change": set("b")})
+	c, refused := before(t, h, call("write_file", `{"path":"a"}`))
+	var paths []string
+	for i, in := range at.inputs {
+		input := in["tool_input"].(map[string]any)
+		paths = append(paths, fmt.Sprintf("%s %v %v", at.ran[i], input["path"], input["file_path"]))
+	}
+	want := []string{"guard <nil> a", "change a <nil>", "guard <nil> b"}
+	if diff := cmp.Diff(want, paths); diff != "" || refused != "" || c.Asks != "sure?" || string(c.Arguments) != `{"path":"b"}` {
+		t.Errorf("%s, refused %q, asks %q, arguments %s", diff, refused, c.Asks, c.Arguments)
+	}
+	h, at, _ = begin(t, "pre_tool_call: [{command: one}, {command: two}]", map[string]said{"one": set("b"), "two": set("a")})
+	if _, refused = before(t, h, call("write_file", `{"path":"a"}`)); !strings.Contains(refused, "do not agree") || len(at.ran) > 6 {
+		t.Errorf("refused %q after %q", refused, at.ran)
+	}
+}
+
 // TestTextsOfHooksAreHidden below the next message, and a message can be refused.
 func TestTextsOfHooksAreHidden(t *testing.T) {
 	t.Parallel()

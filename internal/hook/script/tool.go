@@ -2,6 +2,7 @@ package script
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -27,44 +28,85 @@ func occasion(c *hermes.Call) Occasion {
 	return o
 }
 
-// beforeTool has hooks look at a call. One that refuses ends it; else one that asks has the user asked; what
-// they change is judged afterwards, as if the model had written it.
+// maxRounds bounds how often hooks see a call that they change in turn.
+const maxRounds = 3
+
+// beforeTool has hooks look at a call, one after another. The first one that refuses ends it; one that asks has the
+// user asked; what they change is judged afterwards, as if the model had written it. A hook that has agreed to other
+// arguments than those in the end sees the call again.
 func (s *Session) beforeTool(ctx context.Context, c *hermes.Call) (*hermes.Result, error) {
-	var asks []string
-	var refusal *hermes.Result
 	o := occasion(c)
-	for _, d := range s.each(ctx, beforeTool, o) {
-		v := d.Verdict
-		switch {
-		case v.Failed != nil && d.Entry.FailClosed:
-			return refused(d, "not run: the hook "+d.Entry.Line()+", which must agree, failed ("+v.Failed.Error()+"); tell the user, and do not try to reach the same goal another way", ""), nil
-		case v.Failed != nil:
-			continue
-		case v.Ends != "":
-			return refused(d, "not run: a hook stopped the turn: "+v.Ends, v.Ends), nil
-		case v.Blocks:
-			return refused(d, "not run: a hook refused this call: "+v.Reason, ""), nil
-		}
-		if len(v.Arguments) > 0 {
-			changed, err := Occasion{Call: c}.changed(d)
-			if err != nil { // it must not run as the hook saw it
-				return refused(d, "not run: "+err.Error(), ""), nil
+	s.announce(beforeTool, o)
+	type key struct {
+		r *runner
+		i int
+	}
+	seen := map[key]string{} // the arguments that each hook has agreed to
+	for round := 0; ; round++ {
+		ran := false
+		for _, r := range s.runners {
+			if r.set.Trusted != nil && !r.set.Trusted() {
+				continue // see each
 			}
-			c.Arguments = changed
-		}
-		if v.Asks {
-			reason := v.Reason
-			if reason == "" {
-				reason = "a hook wants you to decide"
+			for i, h := range r.set.Entries {
+				agreed, ok := seen[key{r, i}]
+				if h.event.at != beforeTool || ok && agreed == string(c.Arguments) {
+					continue
+				}
+				for _, view := range o.views(h.event) {
+					if !o.concerns(h, view) {
+						continue
+					}
+					if round == maxRounds {
+						return refused(done{provenance: s.source(r, h)}, fmt.Sprintf("not run: hooks change this call in turn, and do not agree on one after %d rounds (the last that had to see it again is %s); tell the user", maxRounds, h.Line()), ""), nil
+					}
+					ran = true
+					if refusal := judge(s.show(ctx, r, h, o, view), c); refusal != nil {
+						return refusal, nil
+					}
+				}
+				seen[key{r, i}] = string(c.Arguments)
 			}
-			asks = append(asks, reason)
+		}
+		if !ran {
+			return nil, nil
 		}
 	}
-	if len(asks) > 0 {
-		c.Asks = strings.Join(append(asks, c.Asks), "; ")
-		c.Asks = strings.TrimSuffix(c.Asks, "; ")
+}
+
+// judge applies to a call what a hook said before it; a result refuses the call.
+func judge(d done, c *hermes.Call) *hermes.Result {
+	v := d.Verdict
+	switch {
+	case v.Failed != nil && d.Entry.FailClosed:
+		return refused(d, "not run: the hook "+d.Entry.Line()+", which must agree, failed ("+v.Failed.Error()+"); tell the user, and do not try to reach the same goal another way", "")
+	case v.Failed != nil:
+		return nil
+	case v.Ends != "":
+		return refused(d, "not run: a hook stopped the turn: "+v.Ends, v.Ends)
+	case v.Blocks:
+		return refused(d, "not run: a hook refused this call: "+v.Reason, "")
 	}
-	return refusal, nil
+	if len(v.Arguments) > 0 {
+		changed, err := Occasion{Call: c}.changed(d)
+		if err != nil { // it must not run as the hook saw it
+			return refused(d, "not run: "+err.Error(), "")
+		}
+		c.Arguments = changed
+	}
+	if !v.Asks {
+		return nil
+	}
+	reason := v.Reason
+	if reason == "" {
+		reason = "a hook wants you to decide"
+	}
+	if c.Asks == "" {
+		c.Asks = reason
+	} else if !slices.Contains(strings.Split(c.Asks, "; "), reason) { // one that sees the call again asks again
+		c.Asks += "; " + reason
+	}
+	return nil
 }
 
 // refused is the result of a call that a hook refused.
