@@ -45,6 +45,7 @@ type Hook struct {
 	Agreed   time.Time
 	By       string
 	Project  string // the folder of the project that brings it; "" for the user's own
+	Dir      string // where it runs
 	Webhook  bool   // it is told of events, and cannot answer
 }
 
@@ -59,41 +60,33 @@ func (a *App) Hooks(dir string) (list []Hook) {
 	userHome, _ := os.UserHomeDir() // without one ~ stays as it is
 	s := a.scripts()
 	for _, e := range s.entries {
-		list = append(list, s.hook(e, dir, userHome))
+		list = append(list, s.hook(e, dir, userHome, nil))
 	}
 	for _, w := range s.webhooks {
 		h := Hook{Entry: script.Entry{Event: "outbound", Request: w.Request, Source: cfg.Home().Config()}, Identity: w.Identity(), Webhook: true}
 		list = append(list, s.judged(h))
 	}
 	brought, _ := a.projectHooks(run)
-	for _, e := range brought.Entries {
-		h := s.hook(e, dir, userHome)
-		h.Project = brought.Project
-		switch {
-		case !brought.Trusted():
-			h.State = HookUntrusted
-		case h.State == HookWaits && allCopied(h, brought):
-			h.State = HookAgreed
+	for _, set := range brought {
+		for _, e := range set.Entries {
+			h := s.hook(e, set.Dir, userHome, set.Copied)
+			h.Project = set.Project
+			switch {
+			case !set.Trusted():
+				h.State = HookUntrusted
+			case h.State != HookBroken && len(h.Identity.Files) == 0:
+				h.State = HookAgreed // with the trust
+			}
+			list = append(list, h)
 		}
-		list = append(list, h)
 	}
 	return list
 }
 
-// allCopied reports whether a hook of a project names no file but those that were trusted with it.
-func allCopied(h Hook, of script.Set) bool {
-	for _, f := range h.Identity.Files {
-		if _, ok := of.Copied(f.Path); !ok {
-			return false
-		}
-	}
-	return true
-}
-
-// hook says of a hook what the user has agreed to.
-func (s *scripts) hook(e script.Entry, dir, userHome string) Hook {
-	h := Hook{Entry: e, Why: e.Fault}
-	id, err := e.Identify(dir, userHome)
+// hook says of a hook what the user has agreed to; copied are files that were trusted.
+func (s *scripts) hook(e script.Entry, dir, userHome string, copied func(string) (string, bool)) Hook {
+	h := Hook{Entry: e, Why: e.Fault, Dir: dir}
+	id, err := e.Identify(dir, userHome, copied)
 	if err != nil {
 		h.Why = err.Error()
 	}

@@ -79,13 +79,17 @@ func (a *App) scripted(cfg *config.Config, run hermes.RunSpec) (*tooling, *scrip
 	tools, s := a.tooling(), a.scripts()
 	own := s.entries
 	brought, ready := a.projectHooks(run)
-	if len(own)+len(brought.Entries) == 0 && s.outbound == nil {
+	if len(own)+len(brought) == 0 && s.outbound == nil {
 		return tools, nil
 	}
 	c := a.scriptConfig(cfg, s)
 	c.Dir, c.Child = a.hookDir(cfg, run), run.Origin.Depth > 0
-	brought.Open = a.hookPlace(cfg, c.Dir, "project "+brought.Project, ready)
-	session := script.NewSession(c, script.Set{Entries: own, Open: a.hookPlace(cfg, c.Dir, "user", nil)}, brought)
+	sets := []script.Set{{Entries: own, Open: a.hookPlace(cfg, c.Dir, "user", nil)}}
+	for _, set := range brought {
+		set.Open = a.hookPlace(cfg, set.Dir, "project "+set.Dir, ready)
+		sets = append(sets, set)
+	}
+	session := script.NewSession(c, sets...)
 	if session == nil {
 		return tools, nil
 	}

@@ -409,6 +409,75 @@ memory: {provider: evil}
 	}
 }
 
+// TestAHookOfAProjectMayNameOtherFiles beside those that are copied: it runs once the user has agreed to them, and the list
+// says when it does.
+func TestAHookOfAProjectMayNameOtherFiles(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.AllowOnce)
+	projectHook(s, `
+hooks:
+  post_tool_call:
+    - {matcher: write_file, command: ".hermes/hooks/check.sh words.txt"}
+`, "#!/bin/sh\ncat $1 >> ran.txt")
+	s.write("words.txt", "one")
+	state := func() app.HookState {
+		t.Helper()
+		list := s.app.Hooks(s.dir)
+		if len(list) != 1 {
+			t.Fatalf("hooks %+v", list)
+		}
+		return list[0].State
+	}
+	s.enter()
+	s.trusts()
+	for i, want := range []app.HookState{app.HookWaits, app.HookAgreed, app.HookChanged} {
+		switch want {
+		case app.HookAgreed:
+			agree(t, s)
+		case app.HookChanged:
+			s.write("words.txt", "two")
+		}
+		if got := state(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		_ = os.Remove(filepath.Join(s.dir, "ran.txt"))
+		s.say(fmt.Sprintf(`CALL write_file {"path":"%d.txt","content":"1"}`, i))
+		if b, _ := os.ReadFile(filepath.Join(s.dir, "ran.txt")); (string(b) == "one\n") != (want == app.HookAgreed) {
+			t.Errorf("%s: it printed %q; warned %q", want, b, s.warned)
+		}
+	}
+}
+
+// TestHooksOfAProjectRunInItsFolder, also if the session works in a folder below: they find their scripts, their paths
+// and what they may write there.
+func TestHooksOfAProjectRunInItsFolder(t *testing.T) {
+	t.Parallel()
+	for _, walls := range []bool{false, true} {
+		s := hooked(t, hermes.AllowOnce, "")
+		if walls {
+			inWalls(t, s, sandbox.B)
+		}
+		projectHook(s, `
+hooks:
+  post_tool_call:
+    - {matcher: write_file, command: ".hermes/hooks/check.sh own"}
+  PostToolUse:
+    - hooks: [{command: "\"$CLAUDE_PROJECT_DIR/.hermes/hooks/check.sh\" claude"}]
+`, "#!/bin/sh\ncat >> read.txt\necho $1 >> ran.txt")
+		root := s.dir
+		s.dir = filepath.Join(root, "below", "it")
+		s.write("x", "")
+		s.enter()
+		s.trusts()
+		s.say(`CALL write_file {"path":"a.txt","content":"1"}`)
+		ran, _ := os.ReadFile(filepath.Join(root, "ran.txt"))
+		read, _ := os.ReadFile(filepath.Join(root, "read.txt"))
+		if string(ran) != "claude\nown\n" || strings.Count(string(read), `"cwd":"`+s.live.Workspace().Dir+`"`) != 2 {
+			t.Errorf("walls %v: ran %q, read %s; warned %q", walls, ran, read, s.warned)
+		}
+	}
+}
+
 // TestEventsOfASessionRunHooks: each event of a session with a child, in its order, and once.
 func TestEventsOfASessionRunHooks(t *testing.T) {
 	t.Parallel()

@@ -16,50 +16,46 @@ import (
 	"hermes/internal/yamledit"
 )
 
-// projectHooks returns the hooks that the project of a session brings along. They run as long as exactly
-// these settings are trusted, from the bytes that were hashed: ready writes those to where they run, and returns
-// what commands must be able to read for that.
-func (a *App) projectHooks(run hermes.RunSpec) (set script.Set, ready func() ([]string, error)) {
+// projectHooks returns the hooks that the project of a session brings along: a set for each folder with settings, in
+// which they run as if the session had begun there. They run as long as exactly these settings are trusted, from
+// the bytes that were hashed: ready writes those to where they run, and returns what commands must be able to
+// read for that.
+func (a *App) projectHooks(run hermes.RunSpec) (sets []script.Set, ready func() ([]string, error)) {
 	if run.Workspace.Elsewhere() {
-		return script.Set{}, nil
+		return nil, nil
 	}
 	p, err := a.projects()
 	if err != nil {
-		return script.Set{}, nil
+		return nil, nil
 	}
 	dir := run.Workspace.Dir
 	if here, err := thereOrHere(dir); err == nil {
 		dir = here
 	}
+	cfg, err := a.config()
 	found := p.look(dir)
-	set.Project = found.project.Dir
-	if found.err != nil {
-		return set, nil
+	if found.err != nil || err != nil {
+		return nil, nil
 	}
+	copies := copiesOf(found.project, cfg.Home().Cache(filepath.Join("hooks", found.project.Hash)))
+	chosen := trusted(cfg, run.Workspace)
 	for _, f := range found.project.Named(trust.Config) {
 		entries, problems := readProjectHooks(f)
 		for _, problem := range problems {
 			a.log().Warn("hooks of a project", "file", f.Path, "key", problem.Key, "problem", problem.Text)
 		}
-		set.Entries = append(set.Entries, entries...)
+		if len(entries) == 0 {
+			continue
+		}
+		sets = append(sets, script.Set{
+			Entries: entries, Project: found.project.Dir, Dir: f.Folder, Copied: copies.of, Chosen: chosen != nil && chosen(dir),
+			Trusted: func() bool {
+				d, err := p.decided(dir, found)
+				return err == nil && d.State == trust.Trusted
+			},
+		})
 	}
-	if len(set.Entries) == 0 {
-		return set, nil
-	}
-	set.Trusted = func() bool {
-		d, err := p.decided(dir, found)
-		return err == nil && d.State == trust.Trusted
-	}
-	cfg, err := a.config()
-	if err != nil {
-		return script.Set{}, nil
-	}
-	if trusts := trusted(cfg, run.Workspace); trusts != nil {
-		set.Chosen = trusts(dir)
-	}
-	copies := copiesOf(found.project, cfg.Home().Cache(filepath.Join("hooks", found.project.Hash)))
-	set.Copied = copies.of
-	return set, func() ([]string, error) { return []string{copies.dir}, copies.write(a.opts.Now()) }
+	return sets, func() ([]string, error) { return []string{copies.dir}, copies.write(a.opts.Now()) }
 }
 
 // readProjectHooks reads the hooks of a file of settings of a project. What would send away what happens in a

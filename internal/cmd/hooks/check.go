@@ -138,7 +138,7 @@ func (n noun) faults(list []app.Hook, dir string) (found []string) {
 		case app.HookBroken:
 			say("%s %s does not run: %s.", h.Event, line, h.Why)
 		}
-		if missing := h.Missing(dir, n.App().UserHome(), path); len(missing) > 0 {
+		if missing := h.Missing(h.Dir, n.App().UserHome(), path); len(missing) > 0 {
 			say("%s %s: there is no program %s.", h.Event, line, strings.Join(missing, ", "))
 		}
 	}

@@ -89,12 +89,12 @@ func (s *sums) of(path string) (File, error) {
 	return File{path, hash}, nil
 }
 
-// Identify returns what the user has to agree to before a hook runs in a folder.
-func (h Entry) Identify(dir, home string) (Identity, error) {
-	return h.identify(dir, home, &sums{}, nil)
+// Identify returns what the user has to agree to before a hook runs in a folder. The files that are copied are
+// no part of it: the user has trusted those. A nil copied has none.
+func (h Entry) Identify(dir, home string, copied func(path string) (string, bool)) (Identity, error) {
+	return h.identify(dir, home, &sums{}, copied)
 }
 
-// identify leaves out the files that are copied: the user has trusted those.
 func (h Entry) identify(dir, home string, s *sums, copied func(string) (string, bool)) (Identity, error) {
 	if h.Command.Line == "" {
 		return identity(h.Event, h.Line(), nil), nil

@@ -48,7 +48,7 @@ func TestEachFileThatALineNamesIsPartOfItsIdentity(t *testing.T) {
 		if len(entries) != 1 {
 			t.Fatalf("%s: %+v", line, problems)
 		}
-		id, err := entries[0].Identify(dir, home)
+		id, err := entries[0].Identify(dir, home, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestEachFileThatALineNamesIsPartOfItsIdentity(t *testing.T) {
 		}
 	}
 	entries, _, _ := parse(t, `pre_tool_call: [{command: "~/h.sh '$HOME' | x"}]`)
-	if id, err := entries[0].Identify(dir, home); err != nil || len(id.Files) != 1 {
+	if id, err := entries[0].Identify(dir, home, nil); err != nil || len(id.Files) != 1 {
 		t.Errorf("a line of words: %+v, %v", id, err)
 	}
 }
@@ -79,7 +79,7 @@ func TestAnIdentityChangesWithAllThatItCovers(t *testing.T) {
 		if len(entries) != 1 {
 			t.Fatalf("%+v", problems)
 		}
-		id, err := entries[0].Identify(dir, "")
+		id, err := entries[0].Identify(dir, "", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,8 +112,8 @@ func TestConsentsThatAreNotUnderstoodAgreeToNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "hook-consents.json")
 	c := script.NewConsents(path, nil)
 	entries, _, _ := parse(t, `pre_tool_call: [{command: "true"}, {command: "false"}]`)
-	yes, _ := entries[0].Identify("/", "")
-	no, _ := entries[1].Identify("/", "")
+	yes, _ := entries[0].Identify("/", "", nil)
+	no, _ := entries[1].Identify("/", "", nil)
 	if err := c.Agree(t.Context(), "user", yes); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package script
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,9 @@ type runner struct {
 
 // errClosed is the error of a hook after the end of its session.
 var errClosed = errors.New("the session has ended")
+
+// dir is where commands run.
+func (r *runner) dir() string { return cmp.Or(r.set.Dir, r.config.Dir) }
 
 // Ran is how one run of a hook went.
 type Ran struct {
@@ -85,7 +89,7 @@ var errLate = errors.New("it took too long")
 
 // allowed returns the line of a hook that may run now.
 func (r *runner) allowed(ctx context.Context, h Entry) (line string, id Identity, err error) {
-	if id, err = h.identify(r.config.Dir, r.config.Home, r.sums, r.set.Copied); err != nil {
+	if id, err = h.identify(r.dir(), r.config.Home, r.sums, r.set.Copied); err != nil {
 		return "", id, err
 	}
 	if r.set.Project == "" || len(id.Files) > 0 { // what a project brings is agreed to with its trust
@@ -96,14 +100,15 @@ func (r *runner) allowed(ctx context.Context, h Entry) (line string, id Identity
 	if h.Command.Line == "" {
 		return "", id, nil
 	}
-	p, err := known(h.Command, variables(r.config.Dir, r.config.Home))
+	dir := r.dir()
+	p, err := known(h.Command, variables(dir, r.config.Home))
 	if err != nil {
 		return "", id, err
 	}
 	if r.set.Project != "" && p.unclear != "" {
 		return "", id, fmt.Errorf("what %s names is known only when it runs: %w", p.unclear, errInner)
 	}
-	line, err = p.replaced(r.config.Dir, r.set.Copied)
+	line, err = p.replaced(dir, r.set.Copied)
 	return line, id, err
 }
 
@@ -132,10 +137,11 @@ func (r *runner) command(ctx context.Context, h Entry, line string, id Identity,
 	}
 	defer r.settle(ctx, place)
 	var out, errs limited
+	dir := r.dir()
 	exit, err := place.Exec(ctx, hermes.Command{
-		Line: line, Dir: r.config.Dir, Stdin: bytes.NewReader(append(input, '\n')), Stdout: &out, Stderr: &errs, Grace: time.Second,
+		Line: line, Dir: dir, Stdin: bytes.NewReader(append(input, '\n')), Stdout: &out, Stderr: &errs, Grace: time.Second,
 		Env: []string{
-			"CLAUDE_PROJECT_DIR=" + r.config.Dir, "HERMES_PROJECT_DIR=" + r.config.Dir, "HERMES_HOOK_EVENT=" + h.Event,
+			"CLAUDE_PROJECT_DIR=" + dir, "HERMES_PROJECT_DIR=" + dir, "HERMES_HOOK_EVENT=" + h.Event,
 		},
 	})
 	switch {
@@ -205,6 +211,7 @@ func (r *runner) settle(ctx context.Context, place Place) {
 // needs are what all hooks of the set need beyond reading the working folder.
 func (r *runner) needs() Needs {
 	var n Needs
+	dir := r.dir()
 	full := func(path string) string {
 		if path == "~" {
 			path = "~/"
@@ -215,7 +222,7 @@ func (r *runner) needs() Needs {
 		if filepath.IsAbs(path) {
 			return filepath.Clean(path)
 		}
-		return filepath.Join(r.config.Dir, path)
+		return filepath.Join(dir, path)
 	}
 	for _, h := range r.set.Entries {
 		if h.Command.Line == "" || h.Fault != "" {
@@ -227,11 +234,11 @@ func (r *runner) needs() Needs {
 		for _, path := range h.Command.Write {
 			n.Write = append(n.Write, full(path))
 		}
-		p, err := known(h.Command, variables(r.config.Dir, r.config.Home))
+		p, err := known(h.Command, variables(dir, r.config.Home))
 		if err != nil {
 			continue
 		}
-		for _, file := range p.files(r.config.Dir) {
+		for _, file := range p.files(dir) {
 			n.Read = append(n.Read, file)
 			if dir := filepath.Dir(file); filepath.Base(dir) == "hooks" { // scripts there use what is beside them
 				n.Read = append(n.Read, dir)

@@ -86,6 +86,8 @@ type Set struct {
 	Entries []Entry
 	// Project is the folder whose settings the hooks are from; "" is the user.
 	Project string
+	// Dir is the folder in which its commands run, and of what they name; "" is that of the session.
+	Dir string
 	// Trusted reports whether hooks of the project may run now; nil is yes.
 	Trusted func() bool
 	// Chosen says that the user counts the text of the project as their own.
