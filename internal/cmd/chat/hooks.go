@@ -38,7 +38,11 @@ func (o *Options) offerHooks(ctx context.Context) error {
 	}
 	fmt.Fprintln(o.Out, "These hooks would run programs or send requests at events of your sessions:")
 	for _, h := range list {
-		fmt.Fprintf(o.Out, "  %s  %s\n", h.Event, strings.ReplaceAll(text.Visible(cmp.Or(h.Identity.Line, h.Line())), "\n", "\n    "))
+		event := text.VisibleName(cmp.Or(h.Identity.Event, h.Event)) // of a webhook with what it is told of
+		if h.Identity.Form != "" {
+			event += " (" + text.VisibleName(h.Identity.Form) + ")"
+		}
+		fmt.Fprintf(o.Out, "  %s  %s\n", event, strings.ReplaceAll(text.Visible(cmp.Or(h.Identity.Line, h.Line())), "\n", "\n    "))
 		if h.Project != "" {
 			fmt.Fprintf(o.Out, "    of the project %s\n", text.VisibleName(h.Project))
 		}

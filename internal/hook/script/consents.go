@@ -26,6 +26,7 @@ type Consent struct {
 	Hash  string    `json:"hash"` // of [Identity]
 	Event string    `json:"event"`
 	Line  string    `json:"line"`
+	Form  string    `json:"form,omitempty"`
 	Files []File    `json:"files,omitempty"`
 	By    string    `json:"by"`
 	At    time.Time `json:"at"`
@@ -110,7 +111,7 @@ func (c *Consents) Agree(ctx context.Context, by string, ids ...Identity) error 
 			if slices.ContainsFunc(list, func(o Consent) bool { return o.Hash == id.Hash }) {
 				continue
 			}
-			list = append(list, Consent{id.Hash, id.Event, id.Line, id.Files, by, c.now().UTC().Truncate(time.Second)})
+			list = append(list, Consent{id.Hash, id.Event, id.Line, id.Form, id.Files, by, c.now().UTC().Truncate(time.Second)})
 		}
 		if len(list) > maxConsents {
 			return nil, fmt.Errorf("%s has %d hooks; remove some with `hermes hooks revoke`", c.path, len(list))
@@ -184,7 +185,7 @@ func (c *Consents) read() ([]Consent, error) {
 		return nil, c.unusable(fmt.Errorf("its version %d is not known", file.Version))
 	}
 	for _, o := range file.Hooks { // who changed one may have changed the others
-		if raw, err := hex.DecodeString(o.Hash); err != nil || len(raw) != 32 || identity(o.Event, o.Line, o.Files).Hash != o.Hash {
+		if raw, err := hex.DecodeString(o.Hash); err != nil || len(raw) != 32 || (Identity{Event: o.Event, Line: o.Line, Form: o.Form, Files: o.Files}).hashed().Hash != o.Hash {
 			return nil, c.unusable(fmt.Errorf("the hash of %q is not its own", o.Line))
 		}
 	}

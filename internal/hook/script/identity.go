@@ -23,6 +23,7 @@ type Identity struct {
 	Hash  string
 	Event string
 	Line  string
+	Form  string // how the line is read if that is not usual for the event, or which calls a service is told of
 	Files []File
 }
 
@@ -32,14 +33,18 @@ type File struct {
 	Hash string `json:"hash"` // SHA-256 in hex
 }
 
-// identity returns what the user has to agree to for an event, what runs, and some files.
-func identity(event, line string, files []File) Identity {
+// hashed returns what the user has to agree to with its hash.
+func (id Identity) hashed() Identity {
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%d %s %d %s\n", len(event), event, len(line), line)
-	for _, f := range files {
+	fmt.Fprintf(sum, "%d %s %d %s\n", len(id.Event), id.Event, len(id.Line), id.Line)
+	if id.Form != "" {
+		fmt.Fprintf(sum, "form %d %s\n", len(id.Form), id.Form)
+	}
+	for _, f := range id.Files {
 		fmt.Fprintf(sum, "%d %s %s\n", len(f.Path), f.Path, f.Hash)
 	}
-	return Identity{Hash: hex.EncodeToString(sum.Sum(nil)), Event: event, Line: line, Files: files}
+	id.Hash = hex.EncodeToString(sum.Sum(nil))
+	return id
 }
 
 // sums remembers the hashes of files. It may be used concurrently.
@@ -97,7 +102,7 @@ func (h Entry) Identify(dir, home string, copied func(path string) (string, bool
 
 func (h Entry) identify(dir, home string, s *sums, copied func(string) (string, bool)) (Identity, error) {
 	if h.Command.Line == "" {
-		return identity(h.Event, h.Line(), nil), nil
+		return Identity{Event: h.Event, Line: h.Line()}.hashed(), nil
 	}
 	p, err := known(h.Command, variables(dir, home))
 	if err != nil {
@@ -120,7 +125,11 @@ func (h Entry) identify(dir, home string, s *sums, copied func(string) (string, 
 	if extra := slices.Concat(h.Command.Read, h.Command.Write); !slices.Equal(extra, []string{"."}) { // it may read and change more, or less
 		line += fmt.Sprintf(" (read %q, write %q)", strings.Join(h.Command.Read, ", "), strings.Join(h.Command.Write, ", "))
 	}
-	return identity(h.Event, line, files), nil
+	form := ""
+	if e, known := eventOf(h.Event); !h.Command.Words && known && !e.claude { // a row in the form of Claude Code
+		form = "shell"
+	}
+	return Identity{Event: h.Event, Line: line, Form: form, Files: files}.hashed(), nil
 }
 
 // variables are those of a command whose values are known before it runs.

@@ -90,7 +90,7 @@ func TestAnIdentityChangesWithAllThatItCovers(t *testing.T) {
 	if hash(base) != was || hash(`pre_tool_call: [{command: ./a.sh, timeout: 3, matcher: x}]`) != was {
 		t.Error("the identity is not the same")
 	}
-	for _, other := range []string{`post_tool_call: [{command: ./a.sh}]`, `pre_tool_call: [{command: ./a.sh x}]`, `pre_tool_call: [{command: ./a.sh, write: [/]}]`, `pre_tool_call: [{command: ./a.sh, read: [/]}]`} {
+	for _, other := range []string{`post_tool_call: [{command: ./a.sh}]`, `pre_tool_call: [{command: ./a.sh x}]`, `pre_tool_call: [{command: ./a.sh, write: [/]}]`, `pre_tool_call: [{command: ./a.sh, read: [/]}]`, `pre_tool_call: [{hooks: [{command: ./a.sh}]}]`} {
 		if hash(other) == was {
 			t.Errorf("%s has the same identity", other)
 		}
@@ -98,6 +98,35 @@ func TestAnIdentityChangesWithAllThatItCovers(t *testing.T) {
 	write(t, path, "two")
 	if hash(base) == was {
 		t.Error("a changed script has the same identity")
+	}
+}
+
+// TestAConsentToAWebhookIsForWhatItIsTold: its address, events and matcher.
+func TestAConsentToAWebhookIsForWhatItIsTold(t *testing.T) {
+	t.Parallel()
+	c := script.NewConsents(filepath.Join(t.TempDir(), "c.json"), nil)
+	id := func(row string) script.Identity {
+		t.Helper()
+		_, hooks, problems := parse(t, "outbound: [{url: 'https://example.org/"+row+"}]")
+		if len(hooks) != 1 {
+			t.Fatalf("%+v", problems)
+		}
+		return hooks[0].Identity()
+	}
+	if err := c.Agree(t.Context(), "user", id("', events: [post_tool_call, on_session_end], matcher: terminal")); err != nil {
+		t.Fatal(err)
+	}
+	for row, want := range map[string]bool{
+		"', events: [on_session_end, post_tool_call], matcher: terminal, name: other": true,
+		"', events: [post_tool_call, on_session_end], matcher: '*'":                   false,
+		"', events: [post_tool_call, on_session_end], matcher: 'terminal|write_file'": false,
+		"', events: [post_tool_call], matcher: terminal":                              false,
+		"', matcher: terminal": false,
+		"x', events: [post_tool_call, on_session_end], matcher: terminal": false,
+	} {
+		if ok, err := c.Has(id(row)); ok != want || err != nil {
+			t.Errorf("%s: agreed %t, %v", row, ok, err)
+		}
 	}
 }
 
@@ -130,6 +159,7 @@ func TestConsentsThatAreNotUnderstoodAgreeToNothing(t *testing.T) {
 		"changed":  strings.Replace(string(good), `"true"`, `"rm -rf ~"`, 1),
 		"version":  strings.Replace(string(good), `"version": 1`, `"version": 2`, 1),
 		"unknown":  strings.Replace(string(good), `"version": 1`, `"version": 1, "all": true`, 1),
+		"form":     strings.Replace(string(good), `"line"`, `"form": "shell", "line"`, 1),
 		"upstream": `{"approvals":[{"event":"pre_tool_call","command":"true"}]}`,
 	} {
 		write(t, path, bad)

@@ -26,7 +26,11 @@ type Webhook struct {
 // Identity is what the user has to agree to before the service is told anything.
 func (w Webhook) Identity() Identity {
 	events := slices.Sorted(slices.Values(w.Events))
-	return identity("outbound "+strings.Join(events, " "), "POST "+w.Request.URL, nil)
+	form := ""
+	if w.match != nil {
+		form = "matcher " + w.match.String()
+	}
+	return Identity{Event: "outbound " + strings.Join(events, " "), Line: "POST " + w.Request.URL, Form: form}.hashed()
 }
 
 // outbound reads the list of webhooks.
