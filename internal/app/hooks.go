@@ -192,9 +192,6 @@ func (a *App) hookWalls(cfg *config.Config, local environment.LocalConfig, name 
 	}
 	var granted []hermes.Need
 	for _, path := range need.Write {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			path = real
-		}
 		granted = append(granted, hermes.Need{Kind: hermes.RefusedWrite, Name: path})
 	}
 	return p.Walls(confine.Config{

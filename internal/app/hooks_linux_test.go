@@ -78,6 +78,40 @@ echo "{\"systemMessage\": \"$(tr -d '\"\\\\' < "${TMPDIR:-/tmp}/log" | tr '\n\t'
 	}
 }
 
+// TestAHookWritesThroughNoLink: one that came after the consent leads what the hook may write nowhere, and the hook does not
+// run. What else it declares is its own.
+func TestAHookWritesThroughNoLink(t *testing.T) {
+	t.Parallel()
+	for _, link := range []bool{false, true} {
+		outside := t.TempDir()
+		s := hooked(t, hermes.AllowOnce, `
+hooks:
+  post_tool_call:
+    - {matcher: write_file, command: "sh ./log.sh", write: [logs/deep]}
+`)
+		inWalls(t, s, sandbox.B)
+		s.write("log.sh", "echo ran; echo x > logs/deep/log.txt; echo x > other.txt")
+		s.write("logs/deep/x", "")
+		if link {
+			if err := os.RemoveAll(filepath.Join(s.dir, "logs")); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.MkdirAll(filepath.Join(outside, "deep"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(outside, filepath.Join(s.dir, "logs")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.say(`CALL write_file {"path":"a.txt","content":"1"}`)
+		_, there := os.Stat(filepath.Join(s.dir, "logs", "deep", "log.txt"))
+		_, other := os.Stat(filepath.Join(s.dir, "other.txt"))
+		if (there == nil) == link || other == nil || link != strings.Contains(strings.Join(s.warned, " "), "is a link") {
+			t.Errorf("link %t: log.txt %v, other.txt %v, warned %q", link, there, other, s.warned)
+		}
+	}
+}
+
 // TestHooksOfAHomeAreReadable: scripts in Hermes' own folder and in the user's home run, with what is beside them, also
 // behind walls.
 func TestHooksOfAHomeAreReadable(t *testing.T) {

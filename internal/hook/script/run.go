@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -99,6 +101,9 @@ func (r *runner) allowed(ctx context.Context, h Entry) (line string, id Identity
 	}
 	if h.Command.Line == "" {
 		return "", id, nil
+	}
+	if err := r.linked(h); err != nil {
+		return "", id, err
 	}
 	dir := r.dir()
 	p, err := known(h.Command, variables(dir, r.config.Home))
@@ -212,27 +217,15 @@ func (r *runner) settle(ctx context.Context, place Place) {
 func (r *runner) needs() Needs {
 	var n Needs
 	dir := r.dir()
-	full := func(path string) string {
-		if path == "~" {
-			path = "~/"
-		}
-		if rest, ok := strings.CutPrefix(path, "~/"); ok && r.config.Home != "" {
-			return filepath.Join(r.config.Home, rest)
-		}
-		if filepath.IsAbs(path) {
-			return filepath.Clean(path)
-		}
-		return filepath.Join(dir, path)
-	}
 	for _, h := range r.set.Entries {
 		if h.Command.Line == "" || h.Fault != "" {
 			continue
 		}
 		for _, path := range h.Command.Read {
-			n.Read = append(n.Read, full(path))
+			n.Read = append(n.Read, r.declared(path))
 		}
 		for _, path := range h.Command.Write {
-			n.Write = append(n.Write, full(path))
+			n.Write = append(n.Write, r.declared(path))
 		}
 		p, err := known(h.Command, variables(dir, r.config.Home))
 		if err != nil {
@@ -248,6 +241,35 @@ func (r *runner) needs() Needs {
 	slices.Sort(n.Write)
 	n.Write = slices.Compact(n.Write)
 	return n
+}
+
+// declared is the absolute path of one that a hook declares.
+func (r *runner) declared(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	base := r.dir()
+	if rest, ok := strings.CutPrefix(path+"/", "~/"); ok && r.config.Home != "" {
+		base, path = r.config.Home, rest
+	}
+	if real, err := filepath.EvalSymlinks(base); err == nil { // neither is chosen by who writes below it
+		base = real
+	}
+	return filepath.Join(base, path)
+}
+
+// linked returns an error if a path that a hook may change goes through a link: it may have come after the
+// consent, and lead anywhere.
+func (r *runner) linked(h Entry) error {
+	for _, path := range h.Command.Write {
+		full := r.declared(path)
+		for at := full; at != filepath.Dir(at); at = filepath.Dir(at) {
+			if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+				return fmt.Errorf("its key write names %s, and %s is a link: name the folder to which it leads", path, at)
+			}
+		}
+	}
+	return nil
 }
 
 // close ends what runs.
