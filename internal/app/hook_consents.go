@@ -11,6 +11,7 @@ import (
 	"hermes"
 	"hermes/internal/audit"
 	"hermes/internal/hook/script"
+	"hermes/internal/toolset"
 	"hermes/internal/trust"
 )
 
@@ -63,7 +64,7 @@ func (a *App) Hooks(dir string) (list []Hook) {
 		list = append(list, s.hook(e, dir, userHome, nil))
 	}
 	for _, w := range s.webhooks {
-		h := Hook{Entry: script.Entry{Event: "outbound", Request: w.Request, Source: cfg.Home().Config()}, Identity: w.Identity(), Webhook: true}
+		h := Hook{Entry: w.Entry(cfg.Home().Config()), Identity: w.Identity(), Webhook: true}
 		list = append(list, s.judged(h))
 	}
 	brought, _ := a.projectHooks(run)
@@ -196,6 +197,17 @@ func (a *App) HookProblems(dir string) []script.Problem {
 		}
 	}
 	return list
+}
+
+// HookTools lists the tools of sessions, without those of MCP servers that are not connected, for
+// [script.Entry.Unmatched].
+func (a *App) HookTools(ctx context.Context) ([]string, error) {
+	c := a.tooling().catalogue
+	set, err := c.Select(ctx, toolset.Selection{Enabled: c.Names()})
+	if err != nil {
+		return nil, err
+	}
+	return set.Names(), nil
 }
 
 // HookPath are the folders in which hooks find programs.

@@ -90,7 +90,11 @@ func (n noun) doctor() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		found := n.faults(list, dir)
+		tools, err := n.App().HookTools(ctx)
+		if err != nil {
+			return err
+		}
+		found := n.faults(list, dir, tools)
 		if run {
 			more, err := n.failures(ctx, list, dir)
 			if err != nil {
@@ -118,7 +122,7 @@ func (n noun) doctor() *cobra.Command {
 }
 
 // faults lists what is wrong with hooks, without running any.
-func (n noun) faults(list []app.Hook, dir string) (found []string) {
+func (n noun) faults(list []app.Hook, dir string, tools []string) (found []string) {
 	say := func(format string, args ...any) {
 		found = append(found, strings.TrimSuffix(text.Visible(fmt.Sprintf(format, args...)), "\n"))
 	}
@@ -137,6 +141,9 @@ func (n noun) faults(list []app.Hook, dir string) (found []string) {
 			say("%s %s does not run: the project is not trusted, see `hermes trust show`.", h.Event, line)
 		case app.HookBroken:
 			say("%s %s does not run: %s.", h.Event, line, h.Why)
+		}
+		if why := h.Unmatched(tools); why != "" {
+			say("%s %s: %s", h.Event, line, why)
 		}
 		if missing := h.Missing(h.Dir, n.App().UserHome(), path); len(missing) > 0 {
 			say("%s %s: there is no program %s.", h.Event, line, strings.Join(missing, ", "))

@@ -35,6 +35,7 @@ type view struct {
 	Hook    string        `json:"hook"`
 	State   app.HookState `json:"state"`
 	Why     string        `json:"why,omitempty"`
+	Warning string        `json:"warning,omitempty"`
 	Changed []string      `json:"changed,omitempty"`
 	Agreed  time.Time     `json:"agreed,omitzero"`
 	By      string        `json:"by,omitempty"`
@@ -43,8 +44,8 @@ type view struct {
 	Hash    string        `json:"hash,omitempty"`
 }
 
-func viewOf(h app.Hook) view {
-	return view{h.Event, h.Matcher, h.Line(), h.State, h.Why, h.Changed, h.Agreed, h.By, h.Source, h.Project, h.Identity.Hash}
+func viewOf(h app.Hook, tools []string) view {
+	return view{h.Event, h.Matcher, h.Line(), h.State, h.Why, h.Unmatched(tools), h.Changed, h.Agreed, h.By, h.Source, h.Project, h.Identity.Hash}
 }
 
 func (n noun) hooks() ([]app.Hook, string, error) {
@@ -60,7 +61,7 @@ func (n noun) hooks() ([]app.Hook, string, error) {
 
 func (n noun) list() *cobra.Command {
 	var asJSON, events bool
-	cmd := factory.Verb("list", "List hooks and whether they run", "hermes hooks list", cobra.NoArgs, func(_ context.Context, c *factory.Call) error {
+	cmd := factory.Verb("list", "List hooks and whether they run", "hermes hooks list", cobra.NoArgs, func(ctx context.Context, c *factory.Call) error {
 		if events {
 			return printEvents(c, asJSON)
 		}
@@ -68,10 +69,14 @@ func (n noun) list() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		tools, err := n.App().HookTools(ctx)
+		if err != nil {
+			return err
+		}
 		if asJSON {
 			views := make([]view, len(list))
 			for i, h := range list {
-				views[i] = viewOf(h)
+				views[i] = viewOf(h, tools)
 			}
 			return factory.WriteJSON(c.Out, views)
 		}
@@ -88,7 +93,15 @@ func (n noun) list() *cobra.Command {
 			}
 			t.Row(h.Event, text.VisibleName(h.Matcher), h.State, from, text.OneLine(text.Visible(h.Line()), 400))
 		}
-		return t.Print(c.Out)
+		if err := t.Print(c.Out); err != nil {
+			return err
+		}
+		for _, h := range list {
+			if why := h.Unmatched(tools); why != "" {
+				c.Say("%s %s: %s", h.Event, text.OneLine(text.Visible(h.Line()), 200), text.Visible(why))
+			}
+		}
+		return nil
 	})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	cmd.Flags().BoolVar(&events, "events", false, "list the events instead")

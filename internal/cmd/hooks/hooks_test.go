@@ -125,6 +125,7 @@ hooks:
       hooks: [{type: command, command: "no-such-program --x | sort"}, {type: command, command: "./check.sh"}]
   pre_llm_call:
     - {command: ./broken.sh, timeot: 3}
+  post_tool_call: [{matcher: writefile, command: "true"}, {matcher: mcp__x__y, command: "true"}]
 `)
 	d.write(filepath.Join(d.dir, "check.sh"), "#!/bin/sh\n")
 	d.write(filepath.Join(d.dir, "broken.sh"), "#!/bin/sh\necho '{\"context\": '\n")
@@ -139,7 +140,7 @@ hooks:
 		t.Error("no error")
 	}
 	for _, want := range []struct{ in, text string }{
-		{out, "hooks.PretoolUse is not a known event; did you mean PreToolUse?"}, {out, "waits for the kanban board"}, {out, "there is no program no-such-program"}, {out, "timeot is not a known key"},
+		{out, "hooks.PretoolUse is not a known event; did you mean PreToolUse?"}, {out, "waits for the kanban board"}, {out, "there is no program no-such-program"}, {out, "names writefile, which is no tool for this event; did you mean write_file?"}, {out, "timeot is not a known key"},
 		{out, "Bash|execute_code|process"}, {more, "check.sh changed since you agreed"}, {more, "agrees to nothing here"}, {more, "pre_llm_call ./broken.sh failed: its answer is no JSON"},
 	} {
 		if !strings.Contains(want.in, want.text) {
@@ -148,6 +149,15 @@ hooks:
 	}
 	if strings.Contains(out, "broken.sh failed") || strings.Contains(out, "sort") && strings.Contains(out, "no program sort") {
 		t.Error(out)
+	}
+	if strings.Contains(out, "mcp__x__y, which") {
+		t.Error(out)
+	}
+	if list, err := d.run(false, "list"); err != nil || !strings.Contains(list, "did you mean write_file?") {
+		t.Errorf("%s, %v", list, err)
+	}
+	if list, err := d.run(false, "list", "--json"); err != nil || strings.Count(list, `"warning"`) != 1 {
+		t.Errorf("%s, %v", list, err)
 	}
 	d = newDesk(t, settings)
 	d.write(filepath.Join(d.dir, "check.sh"), "#!/bin/sh\n")

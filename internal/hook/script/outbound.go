@@ -20,7 +20,16 @@ type Webhook struct {
 	Events  []string // empty is every event
 	Request Request
 	Timeout time.Duration
-	match   *regexp.Regexp // of tools; nil is everything
+	matcher string         // of tools, as written
+	match   *regexp.Regexp // nil is everything
+}
+
+// Entry shows the webhook as a hook of the settings in source. It has no event at which it could run.
+func (w Webhook) Entry(source string) Entry {
+	return Entry{
+		Key: "hooks." + outboundKey, Source: source, Event: outboundKey, Matcher: w.matcher, Request: w.Request, Timeout: w.Timeout,
+		event: event{name: outboundKey, about: "tool"}, match: w.match,
+	}
 }
 
 // Identity is what the user has to agree to before the service is told anything.
@@ -28,7 +37,7 @@ func (w Webhook) Identity() Identity {
 	events := slices.Sorted(slices.Values(w.Events))
 	form := ""
 	if w.match != nil {
-		form = "matcher " + w.match.String()
+		form = "matcher " + w.matcher
 	}
 	return Identity{Event: "outbound " + strings.Join(events, " "), Line: "POST " + w.Request.URL, Form: form}.hashed()
 }
@@ -67,7 +76,7 @@ func (p *parser) webhook(key string, m map[string]any) {
 		if err != nil {
 			r.fault("matcher", "is not a pattern that is understood (%v)", err)
 		}
-		w.match = match
+		w.match, w.matcher = match, text
 	}
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		if !slices.Contains(r.seen, name) {

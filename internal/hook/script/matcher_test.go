@@ -1,0 +1,49 @@
+package script_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestAMatcherThatFitsNothingIsReported, and none that may fit a tool of an MCP server or of Claude Code's list.
+func TestAMatcherThatFitsNothingIsReported(t *testing.T) {
+	t.Parallel()
+	tools := []string{"terminal", "write_file", "patch", "execute_code", "memory"}
+	for row, want := range map[string]string{
+		`PreToolUse: [{matcher: "Edit|Wirte", hooks: [{command: a}]}]`:              "names Wirte, which is no tool for this event; did you mean Write?",
+		`PreToolUse: [{matcher: terminal, hooks: [{command: a}]}]`:                  "did you mean Bash?",
+		`pre_tool_call: [{matcher: Bash, command: a}]`:                              "did you mean terminal?",
+		`pre_tool_call: [{matcher: Glob, command: a}]`:                              "did you mean search_files?",
+		`pre_tool_call: [{matcher: nonsense_of_mine, command: a}]`:                  "names nonsense_of_mine, which is no tool",
+		`pre_tool_call: [{matcher: "writ_.*", command: a}]`:                         "writ_.* fits no tool",
+		`PreToolUse: [{matcher: NotebookEdit, hooks: [{command: a}]}]`:              "NotebookEdit fits no tool",
+		`transform_terminal_output: [{matcher: patch, command: a}]`:                 "names patch",
+		`SessionStart: [{matcher: clear, hooks: [{command: a}]}]`:                   "compared with startup or resume",
+		`PreCompact: [{matcher: manual, hooks: [{command: a}]}]`:                    "compared with auto",
+		`PreToolUse: [{matcher: "Edit|MultiEdit|Write", hooks: [{command: a}]}]`:    "",
+		`PreToolUse: [{matcher: "Bash|execute_code", hooks: [{command: a}]}]`:       "",
+		`PreToolUse: [{matcher: "Notebook.*|Write", hooks: [{command: a}]}]`:        "",
+		`PreToolUse: [{matcher: "WebFetch|Glob", hooks: [{command: a}]}]`:           "",
+		`PreToolUse: [{matcher: "mcp__github__create", hooks: [{command: a}]}]`:     "",
+		`pre_tool_call: [{matcher: "mcp__.*__delete_.*", command: a}]`:              "",
+		`pre_tool_call: [{matcher: "(web|memory).*", command: a}]`:                  "",
+		`SessionStart: [{matcher: "startup|clear|compact", hooks: [{command: a}]}]`: "",
+		`pre_tool_call: [{command: a}, {matcher: "*", command: b}]`:                 "",
+	} {
+		entries, _, _ := parse(t, row)
+		if len(entries) == 0 {
+			t.Fatal(row)
+		}
+		got := ""
+		for _, e := range entries {
+			got += e.Unmatched(tools)
+		}
+		if (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", row, got, want)
+		}
+	}
+	_, hooks, _ := parse(t, `outbound: [{url: "https://example.org", matcher: Bash}]`)
+	if got := hooks[0].Entry("config.yaml").Unmatched(tools); !strings.Contains(got, "did you mean terminal?") {
+		t.Errorf("a webhook: %q", got)
+	}
+}
