@@ -503,6 +503,28 @@ func TestEventsOfASessionRunHooks(t *testing.T) {
 	}
 }
 
+// TestARefusedMessageKeepsTheTextOfTheStart: the model reads it with the first message that is stored, and once.
+func TestARefusedMessageKeepsTheTextOfTheStart(t *testing.T) {
+	t.Parallel()
+	s := hooked(t, hermes.AllowOnce, `
+hooks:
+  SessionStart:
+    - hooks: [{command: "cat > /dev/null; echo the words of the start"}]
+  UserPromptSubmit:
+    - hooks: [{command: "if grep -q password; then echo 'no passwords' >&2; exit 2; fi"}]
+`)
+	s.enter()
+	err := s.live.Do(t.Context(), hermes.From{}, hermes.Say{Parts: []hermes.Part{{Text: "my password is x"}}})
+	if err == nil || !strings.Contains(err.Error(), "no passwords") {
+		t.Fatalf("not refused: %v", err)
+	}
+	s.say("hello")
+	s.say("hello again")
+	if read := s.model.results(); strings.Count(read, "the words of the start") != 1 || strings.Contains(read, "password is") {
+		t.Errorf("read %s", read)
+	}
+}
+
 // TestAStopHookHasTheTurnGoOnOnce: it is called again at the end, and reads that it has had its wish.
 func TestAStopHookHasTheTurnGoOnOnce(t *testing.T) {
 	t.Parallel()

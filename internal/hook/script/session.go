@@ -24,7 +24,8 @@ type Session struct {
 	used    map[point]bool // where there are hooks
 
 	mu      sync.Mutex
-	pending []hermes.Part   // for the next message
+	pending []hermes.Part   // from the start of the session, for the first message that is stored
+	with    int64           // the turn with which they were shown; 0 is none
 	told    map[string]bool // what the user was told
 	notices []string        // what no call could show
 }
@@ -312,8 +313,11 @@ func (s *Session) sessionStart(ctx context.Context, ref hermes.SessionRef) error
 
 func (s *Session) turnStart(ctx context.Context, ref hermes.SessionRef, m hermes.Message) ([]hermes.Part, error) {
 	s.mu.Lock()
-	parts := s.pending
-	s.pending = nil
+	if s.with != 0 && s.with != ref.Turn { // a message that was refused has not begun its turn: the next one has its number
+		s.pending = nil
+	}
+	parts := slices.Clone(s.pending)
+	s.with = ref.Turn
 	s.mu.Unlock()
 	if !s.used[turnStart] || m.Synthetic {
 		return parts, nil

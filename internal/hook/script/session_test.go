@@ -255,6 +255,7 @@ pre_llm_call: [{command: own}]`, map[string]said{
 	if err := h.SessionStart(ctx, ref); err != nil {
 		t.Fatal(err)
 	}
+	ref.Turn = 1
 	m := hermes.Message{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "Hello"}}}
 	parts, err := h.TurnStart(ctx, ref, m)
 	if err != nil {
@@ -272,6 +273,7 @@ pre_llm_call: [{command: own}]`, map[string]said{
 			t.Errorf("%q is missing in %q", want, texts)
 		}
 	}
+	ref.Turn = 2
 	if parts, err = h.TurnStart(ctx, ref, m); err != nil || len(parts) != 2 {
 		t.Errorf("the second message has %+v, %v", parts, err)
 	}
