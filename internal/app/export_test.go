@@ -6,4 +6,5 @@ var (
 	TrustCommand = trustCommand
 	CutOff       = (*App).cutOff
 	Scripted     = (*App).scripted
+	HookDir      = (*App).hookDir
 )

@@ -409,6 +409,35 @@ memory: {provider: evil}
 	}
 }
 
+// TestWhatWasTrustedIsOutOfReach: no tool writes the copies of a project's scripts, and no hook has their folder as its
+// own.
+func TestWhatWasTrustedIsOutOfReach(t *testing.T) {
+	t.Parallel()
+	s := hooked(t, hermes.AllowOnce, "")
+	projectHook(s, "hooks:\n  post_tool_call:\n  - {matcher: write_file, command: .hermes/hooks/check.sh}\n", "#!/bin/sh\ncat > /dev/null\necho one >> ran.txt")
+	s.enter()
+	s.trusts()
+	s.say(`CALL write_file {"path":"a.txt","content":"1"}`)
+	copies := filepath.Join(s.home, "hook-copies")
+	found, err := filepath.Glob(filepath.Join(copies, "*", ".hermes", "hooks", "check.sh"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("copies %q, %v", found, err)
+	}
+	s.say(`CALL write_file {"path":"` + found[0] + `","content":"#!/bin/sh\necho evil >> ran.txt"}`)
+	if b, _ := os.ReadFile(filepath.Join(s.dir, "ran.txt")); string(b) != "one\none\n" {
+		t.Errorf("ran %q", b)
+	}
+	cfg, err := s.app.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := app.HookDir(s.app, cfg, hermes.RunSpec{Workspace: hermes.Workspace{Backend: "docker", Dir: "/work"}})
+	rel, err := filepath.Rel(elsewhere, found[0])
+	if info, stat := os.Stat(elsewhere); err != nil || filepath.IsLocal(rel) || stat != nil || !info.IsDir() || strings.HasPrefix(elsewhere, copies) {
+		t.Errorf("hooks run in %s, copies are in %s; %v", elsewhere, copies, stat)
+	}
+}
+
 // TestAHookOfAProjectMayNameOtherFiles beside those that are copied: it runs once the user has agreed to them, and the list
 // says when it does.
 func TestAHookOfAProjectMayNameOtherFiles(t *testing.T) {

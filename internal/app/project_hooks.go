@@ -37,7 +37,7 @@ func (a *App) projectHooks(run hermes.RunSpec) (sets []script.Set, ready func() 
 	if found.err != nil || err != nil {
 		return nil, nil
 	}
-	copies := copiesOf(found.project, cfg.Home().Cache(filepath.Join("hooks", found.project.Hash)))
+	copies := copiesOf(found.project, filepath.Join(cfg.Home().HookCopies(), found.project.Hash))
 	chosen := trusted(cfg, run.Workspace)
 	for _, f := range found.project.Named(trust.Config) {
 		entries, problems := readProjectHooks(f)

@@ -75,6 +75,10 @@ func (d Dir) Plugins() string { return d.Join("plugins") }
 // Hooks is the folder of gateway hooks.
 func (d Dir) Hooks() string { return d.Join("hooks") }
 
+// HookCopies is the folder of copies of the scripts of projects, from which they run. Neither tools nor
+// commands in walls can write it.
+func (d Dir) HookCopies() string { return d.Join("hook-copies") }
+
 // Scripts is the folder of scripts that scheduled jobs may run.
 func (d Dir) Scripts() string { return d.Join("scripts") }
 
