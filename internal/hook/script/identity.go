@@ -31,6 +31,8 @@ type Identity struct {
 type File struct {
 	Path string `json:"path"`
 	Hash string `json:"hash"` // SHA-256 in hex
+
+	stamp filestamp.Stamp // of what was hashed
 }
 
 // hashed returns what the user has to agree to with its hash.
@@ -78,7 +80,7 @@ func (s *sums) of(path string) (File, error) {
 	was, ok := s.seen[path]
 	s.mu.Unlock()
 	if ok && was.stamp == stamp && stamp.Settled(was.at) {
-		return File{path, was.hash}, nil
+		return File{path, was.hash, stamp}, nil
 	}
 	h := sha256.New()
 	if _, err := io.Copy(h, io.LimitReader(f, maxScript)); err != nil {
@@ -91,7 +93,17 @@ func (s *sums) of(path string) (File, error) {
 		s.seen = map[string]sum{}
 	}
 	s.seen[path] = sum{stamp, now, hash}
-	return File{path, hash}, nil
+	return File{path, hash, stamp}, nil
+}
+
+// unchanged returns an error if a file of an identity is no longer the one that was hashed.
+func (s *sums) unchanged(id Identity) error {
+	for _, f := range id.Files {
+		if now, err := s.of(f.Path); err != nil || now.Hash != f.Hash || now.stamp != f.stamp {
+			return fmt.Errorf("%s was changed at the moment when it ran", f.Path)
+		}
+	}
+	return nil
 }
 
 // Identify returns what the user has to agree to before a hook runs in a folder. The files that are copied are

@@ -141,6 +141,9 @@ func (r *runner) command(ctx context.Context, h Entry, line string, id Identity,
 		return Verdict{Failed: fmt.Errorf("its commands cannot run: %w", err)}
 	}
 	defer r.settle(ctx, place)
+	if err := r.sums.unchanged(id); err != nil { // to make the place took its time
+		return Verdict{Failed: err}
+	}
 	var out, errs limited
 	dir := r.dir()
 	exit, err := place.Exec(ctx, hermes.Command{
@@ -156,6 +159,9 @@ func (r *runner) command(ctx context.Context, h Entry, line string, id Identity,
 		return Verdict{Failed: errors.New("its answer is longer than 1 MB")}
 	}
 	v := verdict(h.event, exit.Code, out.b.Bytes(), errs.b.Bytes())
+	if err := r.sums.unchanged(id); err != nil && !v.Blocks { // a script finds its neighbours by its path, so it is no copy that runs
+		return Verdict{Failed: fmt.Errorf("%w: what it said counts for nothing", err)}
+	}
 	if v.Failed != nil && len(exit.Refused) > 0 {
 		var refused []string
 		for _, f := range exit.Refused {

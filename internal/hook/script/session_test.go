@@ -31,6 +31,7 @@ type stage struct {
 	ran     []string
 	inputs  []map[string]any
 	closed  bool
+	during  func() // while a line runs; may be nil
 }
 
 func (s *stage) Exec(_ context.Context, c hermes.Command) (hermes.Exit, error) {
@@ -46,6 +47,9 @@ func (s *stage) Exec(_ context.Context, c hermes.Command) (hermes.Exit, error) {
 	defer s.mu.Unlock()
 	line := strings.Trim(c.Line, "'")
 	s.ran, s.inputs = append(s.ran, line), append(s.inputs, in)
+	if s.during != nil {
+		s.during()
+	}
 	a, ok := s.answers[line]
 	if !ok {
 		return hermes.Exit{}, fmt.Errorf("no answer for %q", c.Line)
@@ -396,6 +400,53 @@ func TestScriptsRunByThePathThatWasAgreedTo(t *testing.T) {
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAScriptThatIsExchangedAsItRunsSaysNothing: a guard refuses then, also if the script is back as it was. One that is
+// exchanged before it starts does not.
+func TestAScriptThatIsExchangedAsItRunsSaysNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.sh")
+	exchange := func(text string) {
+		write(t, path+".new", text)
+		if err := os.Rename(path+".new", path); err != nil {
+			t.Error(err)
+		}
+	}
+	for name, tt := range map[string]struct {
+		during, opening func()
+		answer          said
+		refused         string
+		runs            int
+	}{
+		"not":          {runs: 1},
+		"exchanged":    {during: func() { exchange("evil") }, refused: "counts for nothing", runs: 1},
+		"and back":     {during: func() { exchange("evil"); exchange("one") }, refused: "counts for nothing", runs: 1},
+		"it refuses":   {during: func() { exchange("evil") }, answer: said{code: 2, errs: "no"}, refused: "no", runs: 1},
+		"at the start": {opening: func() { exchange("evil") }, refused: "was changed"},
+	} {
+		write(t, path, "one")
+		entries, _, problems := parse(t, "pre_tool_call: [{command: '"+path+"', fail_closed: true}]")
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		at := &stage{answers: map[string]said{path: tt.answer}, during: tt.during}
+		s := script.NewSession(script.Config{Dir: dir, Consents: script.NewConsents(filepath.Join(t.TempDir(), "c.json"), nil), Accept: true},
+			script.Set{Entries: entries, Open: func(context.Context, script.Needs) (script.Place, error) {
+				if tt.opening != nil {
+					tt.opening()
+				}
+				return at, nil
+			}})
+		_, refused := before(t, hook.New(nil, s.Hook()), call("terminal", `{"command":"x"}`))
+		if (refused == "") != (tt.refused == "") || !strings.Contains(refused, tt.refused) || len(at.ran) != tt.runs {
+			t.Errorf("%s: refused %q, ran %q", name, refused, at.ran)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
