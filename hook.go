@@ -50,6 +50,11 @@ type Hook struct {
 	// AfterTool is called when a call has run or was refused. It may change the
 	// result.
 	AfterTool func(ctx context.Context, c *Call, r *Result)
+	// Asked is called when a question or an approval waits for the user, and Answered
+	// when that has its answer or its time is over, but not when its turn has ended. The
+	// decision of a question is "" if it was answered. Nothing waits for either.
+	Asked    func(ctx context.Context, s SessionRef, a Asked)
+	Answered func(ctx context.Context, s SessionRef, a Asked, d Decision)
 	// TurnEnd is called with the messages of a turn that has its outcome. A turn
 	// that is done goes on once with the text that the hook returns, as if the user
 	// had said it; "" ends it.

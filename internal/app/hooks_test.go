@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"hermes"
 	"hermes/internal/app"
@@ -551,6 +552,45 @@ hooks:
 	s.say("hello again")
 	if read := s.model.results(); strings.Count(read, "the words of the start") != 1 || strings.Contains(read, "password is") {
 		t.Errorf("read %s", read)
+	}
+}
+
+// TestAHookIsToldWhatTheUserIsAsked, beside the question, and what they decided.
+func TestAHookIsToldWhatTheUserIsAsked(t *testing.T) {
+	t.Parallel()
+	s := hooked(t, hermes.AllowOnce, `
+hooks:
+  Notification:
+    - matcher: permission_prompt
+      hooks: [{type: command, command: "sed 's/^/Notification /' >> told.txt"}]
+    - matcher: elicitation_dialog
+      hooks: [{type: command, command: "sed 's/^/question /' >> told.txt"}]
+  pre_approval_request:
+    - {matcher: terminal, command: "sh ./tell.sh before"}
+    - {matcher: write_file, command: "sh ./tell.sh wrong"}
+  post_approval_response:
+    - {command: "sh ./tell.sh after"}
+`)
+	s.write("tell.sh", `sed "s/^/$1 /" >> told.txt`)
+	s.write("build/x", "x")
+	s.say(`CALL terminal {"command":"rm -rf build"}`)
+	var lines []string
+	for late := time.Now().Add(30 * time.Second); len(lines) < 3 && time.Now().Before(late); time.Sleep(10 * time.Millisecond) {
+		b, _ := os.ReadFile(filepath.Join(s.dir, "told.txt"))
+		lines = strings.Split(strings.TrimSpace(string(b)), "\n")
+	}
+	if len(lines) != 3 || len(s.asked) != 1 {
+		t.Fatalf("told %q, asked %+v, warned %q", lines, s.asked, s.warned)
+	}
+	for i, want := range [][]string{
+		{"Notification ", `"notification_type":"permission_prompt"`, `"message":"Hermes needs your permission to use Bash"`, `"hook_event_name":"Notification"`},
+		{"before ", `"subject":"rm -rf build"`, `"tool_name":"terminal"`}, {"after ", `"decision":"once"`, `"allowed":true`},
+	} {
+		for _, part := range want {
+			if !strings.Contains(lines[i], part) {
+				t.Errorf("%q is missing in %s", part, lines[i])
+			}
+		}
 	}
 }
 

@@ -160,6 +160,29 @@ func (h *Hooks) ChildEnd(ctx context.Context, parent hermes.SessionRef, r hermes
 	}
 }
 
+// WantsQuestions reports whether any hook has a function for what the user is asked.
+func (h *Hooks) WantsQuestions() bool {
+	return slices.ContainsFunc(h.all(), func(k hermes.Hook) bool { return k.Asked != nil || k.Answered != nil })
+}
+
+// Asked calls the hooks of that name.
+func (h *Hooks) Asked(ctx context.Context, s hermes.SessionRef, a hermes.Asked) {
+	for _, k := range h.all() {
+		if k.Asked != nil {
+			h.tell(ctx, k, "question", func(ctx context.Context) { k.Asked(ctx, s, a) })
+		}
+	}
+}
+
+// Answered calls the hooks of that name.
+func (h *Hooks) Answered(ctx context.Context, s hermes.SessionRef, a hermes.Asked, d hermes.Decision) {
+	for _, k := range h.all() {
+		if k.Answered != nil {
+			h.tell(ctx, k, "answer to a question", func(ctx context.Context) { k.Answered(ctx, s, a, d) })
+		}
+	}
+}
+
 // SessionEnd calls the hooks of that name, also when ctx has ended.
 func (h *Hooks) SessionEnd(ctx context.Context, s hermes.SessionRef) {
 	for _, k := range h.all() {

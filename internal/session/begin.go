@@ -126,7 +126,7 @@ func (s *Session) newCalls(ref hermes.SessionRef, budget *agent.Budget) (*turn.C
 // lent is what the calls of a turn use. The steps of its child sessions count on the budget.
 func (s *Session) lent(budget *agent.Budget) turn.Lent {
 	return turn.Lent{
-		Session: lender{s, s.run, s.runtime.Tools, budget}, Record: s.record, Tools: s.runtime.Tools, Offered: s.specs, Hooks: s.runtime.Hooks,
+		Session: lender{s, s.run, s.runtime.Tools, s.runtime.Hooks, budget}, Record: s.record, Tools: s.runtime.Tools, Offered: s.specs, Hooks: s.runtime.Hooks,
 		KnowsHost:   turn.KnownHosts(s.cfg.KnownHost, s.record.Messages(), s.run.Origin.Depth > 0),
 		Environment: s.runtime.Environment, Unattended: s.runtime.Unattended, Halted: s.cfg.Halted, Answers: lastOfUser(s.record.Messages()), Log: s.cfg.Log,
 	}

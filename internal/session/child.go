@@ -9,6 +9,7 @@ import (
 
 	"hermes"
 	"hermes/internal/agent"
+	"hermes/internal/hook"
 	"hermes/internal/session/turn"
 )
 
@@ -157,16 +158,38 @@ type lender struct {
 	session *Session
 	run     hermes.RunSpec
 	tools   hermes.Tools
+	hooks   *hook.Hooks
 	budget  *agent.Budget
 }
 
 // Ask asks the user. The settings limit the wait.
-func (l lender) Ask(ctx context.Context, asked hermes.Asked, call string) (turn.Reply, error) {
+func (l lender) Ask(ctx context.Context, ref hermes.SessionRef, asked hermes.Asked, call string) (turn.Reply, error) {
 	wait := l.session.cfg.Ask.Approval
 	if asked.Question != nil {
 		wait = l.session.cfg.Ask.Question
 	}
-	return l.session.askUser(ctx, newQuestion(asked, call), wait)
+	q := newQuestion(asked, call)
+	if !l.hooks.WantsQuestions() {
+		return l.session.askUser(ctx, q, wait)
+	}
+	decided := make(chan hermes.Decision, 1)
+	defer close(decided)
+	q.opened = func(a hermes.Asked) {
+		l.session.jobs.Go(func(ctx context.Context) {
+			l.hooks.Asked(ctx, ref, a)
+			if d, ok := <-decided; ok { // else its turn has ended
+				l.hooks.Answered(ctx, ref, a, d)
+			}
+		})
+	}
+	r, err := l.session.askUser(ctx, q, wait)
+	switch {
+	case errors.Is(err, turn.ErrNoAnswer):
+		decided <- hermes.TimedOut
+	case err == nil:
+		decided <- r.Approval.Decision
+	}
+	return r, err
 }
 
 // Spawn runs a child session.

@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -305,5 +306,52 @@ func TestRefusedMessageDoesNotWait(t *testing.T) {
 	}
 	if all := strings.Join(stored(t, h.store, s.ID()), "\n"); strings.Contains(all, "secret") {
 		t.Errorf("stored %s", all)
+	}
+}
+
+// TestHooksAreToldWhatTheUserIsAsked, and when it has its answer: not where there is no user, and the question waits for
+// none of them.
+func TestHooksAreToldWhatTheUserIsAsked(t *testing.T) {
+	t.Parallel()
+	for _, attended := range []bool{false, true} {
+		told := make(chan string, 2)
+		release := make(chan struct{})
+		hooks := hook.New(nil, hermes.Hook{
+			Asked: func(_ context.Context, s hermes.SessionRef, a hermes.Asked) {
+				<-release // the answer comes before
+				told <- "asked " + a.ID + " " + a.Question.Text
+			},
+			Answered: func(_ context.Context, _ hermes.SessionRef, a hermes.Asked, d hermes.Decision) {
+				told <- "answered " + a.ID + " " + string(d)
+			},
+		})
+		asks := tool{hermes.Spec{Name: "ask", Schema: echo("x").spec.Schema, Effect: hermes.EffectAsk}, func(ctx context.Context, c *hermes.Call) hermes.Result {
+			_, err := c.Host.Ask(ctx, hermes.Question{CallID: c.ID, Text: "sure?"})
+			return hermes.Result{Text: fmt.Sprint(err)}
+		}}
+		b, change := hooked(hooks, asks)
+		h := newFixture(t, hermestest.NewScript(hermestest.CallTool("ask", `{}`), hermestest.Say("ok")), b, change)
+		s := h.open(t, session.Open{From: hermes.From{Attends: attended}})
+		e := listen(t, s)
+		submit(t, s, say("go"))
+		var want []string
+		if attended {
+			asked := until[hermes.Asked](e)
+			submit(t, s, replies(asked.ID, "yes"))
+			want = []string{"asked " + asked.ID + " sure?", "answered " + asked.ID + " "}
+		}
+		until[hermes.TurnDone](e)
+		close(release)
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		close(told)
+		var got []string
+		for text := range told {
+			got = append(got, text)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("attended %t: %s", attended, diff)
+		}
 	}
 }

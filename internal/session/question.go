@@ -36,7 +36,8 @@ type question struct {
 	call      string // the call that asks, if the journal keeps the question
 	escalated time.Time
 	answer    chan turn.Reply
-	touched   chan struct{} // holds one
+	touched   chan struct{}      // holds one
+	opened    func(hermes.Asked) // called when it waits for the user; may be nil
 }
 
 func newQuestion(asked hermes.Asked, call string) *question {
@@ -117,6 +118,9 @@ func (s *Session) ask(q *question) error {
 	}
 	s.questions.open[q.asked.ID] = q
 	s.publish(q.asked)
+	if q.opened != nil {
+		q.opened(q.asked)
+	}
 	return nil
 }
 

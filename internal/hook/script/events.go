@@ -19,6 +19,8 @@ const (
 	compacted
 	childStart
 	childEnd
+	questionOpen
+	questionClosed
 )
 
 // event is one row of the table of events.
@@ -66,7 +68,7 @@ const (
 	theSpeech   = "speech"
 	thePlugins  = "plugins"
 	theStream   = "hooks of streams"
-	theApproval = "hooks of approvals"
+	theApproval = "hooks that answer approvals"
 	theAux      = "hooks of side tasks"
 	theOther    = "something like it in Hermes"
 )
@@ -92,6 +94,9 @@ var events = [...]event{
 	{name: "subagent_start", at: childStart, when: "before a child session begins; may refuse it"},
 	{name: "subagent_stop", at: childEnd, when: "a child session has ended"},
 
+	{name: "pre_approval_request", at: questionOpen, about: "tool", when: "the user is asked for an approval, beside the question"},
+	{name: "post_approval_response", at: questionClosed, about: "tool", when: "the user has decided, or did not in time"},
+
 	{name: "PreToolUse", at: beforeTool, claude: true, about: "tool", when: "as pre_tool_call"},
 	{name: "PostToolUse", at: afterTool, claude: true, about: "tool", when: "a call has run without a failure"},
 	{name: "PostToolUseFailure", at: afterTool, claude: true, about: "tool", when: "a call has failed or was refused"},
@@ -103,11 +108,9 @@ var events = [...]event{
 	{name: "PostCompact", at: compacted, claude: true, about: "trigger", when: "as post_compaction"},
 	{name: "SessionStart", at: sessionStart, claude: true, about: "source", when: "as on_session_start; adds context to the next message"},
 	{name: "SessionEnd", at: sessionEnd, claude: true, about: "reason", when: "as on_session_end"},
+	{name: "Notification", at: questionOpen, claude: true, about: "notification", when: "the user is asked for an approval or a question, beside that"},
 
-	{name: "Notification", claude: true, waits: theApproval},
 	{name: "PermissionRequest", claude: true, waits: theApproval},
-	{name: "pre_approval_request", waits: theApproval},
-	{name: "post_approval_response", waits: theApproval},
 	{name: "on_session_reset", waits: "sessions that are reset in place"},
 	{name: "transform_llm_output", waits: "hooks that change answers"},
 	{name: "pre_auxiliary_call", waits: theAux},

@@ -62,6 +62,8 @@ func (h Entry) names(tools []string) (names []string) {
 		return []string{"auto"}
 	case "reason":
 		return []string{"other"}
+	case "notification":
+		return []string{permissionPrompt, elicitationDialog}
 	}
 	if h.event.name == "transform_terminal_output" {
 		return []string{"terminal"}

@@ -180,7 +180,7 @@ func (p *parser) hook(e event, key string, m map[string]any, matcher any, nested
 	case "http":
 		h.Request = r.request()
 	default:
-		r.fault("type", "%q is not a kind of hook: use command or http", kind)
+		r.fault("type", "%q is not a kind of hook that is supported: use command or http", kind)
 	}
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		switch {

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,6 +64,18 @@ func (s *Session) Try(ctx context.Context, name, tool string) ([]Ran, error) {
 // sample is an occasion that a hook is about.
 func (s *Session) sample(h Entry, tool string) (Occasion, asked, bool) {
 	o := Occasion{Event: h.Event, Session: hermes.SessionRef{ID: "sample", Dir: s.config.Dir, Platform: "cli", Turn: 1}}
+	asks := hermes.Asked{ID: "sample", Approval: &hermes.ApprovalRequest{CallID: "sample", Tool: cmp.Or(tool, "terminal"), Subject: "echo hello"}}
+	switch h.event.at {
+	case questionOpen, questionClosed:
+		about := approvalOccasion(o.Session, asks)
+		if h.event.claude {
+			about = notification(o.Session, asks)
+		} else if h.event.at == questionClosed {
+			about.Extra["decision"], about.Extra["allowed"] = hermes.AllowOnce, true
+		}
+		about.Event, about.Extra["sample"] = h.Event, true
+		return about, asked{}, h.Matches(about.About)
+	}
 	if h.event.about != "tool" {
 		o.Extra = map[string]any{"sample": true, "prompt": "Hello", "user_message": "Hello", "source": "startup", "trigger": "auto", "reason": "other", "stop_hook_active": false}
 		return o, asked{}, true

@@ -133,6 +133,22 @@ func (s *Session) Hook() hermes.Hook {
 			s.each(ctx, childEnd, Occasion{Session: parent, Extra: map[string]any{"child": r.Session, "summary": r.Summary, "status": r.Status, "stop_hook_active": false}})
 		}
 	}
+	if s.used[questionOpen] {
+		h.Asked = func(ctx context.Context, ref hermes.SessionRef, a hermes.Asked) {
+			for _, o := range questionOccasions(ref, a) {
+				s.each(ctx, questionOpen, o.Occasion, o.skip)
+			}
+		}
+	}
+	if s.used[questionClosed] {
+		h.Answered = func(ctx context.Context, ref hermes.SessionRef, a hermes.Asked, d hermes.Decision) {
+			if a.Approval != nil {
+				o := approvalOccasion(ref, a)
+				o.Extra["decision"], o.Extra["allowed"] = d, d.Allowed()
+				s.each(ctx, questionClosed, o)
+			}
+		}
+	}
 	return h
 }
 

@@ -26,8 +26,9 @@ var (
 // concurrently.
 type Session interface {
 	// Ask asks the user and waits for the answer. call, if set, is the call whose question
-	// the journal keeps. The error is ErrUnattended, ErrNoAnswer or the cause of ctx.
-	Ask(ctx context.Context, asked hermes.Asked, call string) (Reply, error)
+	// the journal keeps, and ref what hooks are told of the session. The error is
+	// ErrUnattended, ErrNoAnswer or the cause of ctx.
+	Ask(ctx context.Context, ref hermes.SessionRef, asked hermes.Asked, call string) (Reply, error)
 	// Spawn runs a task in a child session and waits for its report.
 	Spawn(ctx context.Context, parent hermes.SessionRef, t hermes.Task) (hermes.Report, error)
 	Publish(e hermes.Event)
@@ -195,7 +196,7 @@ func (h *host) Approve(ctx context.Context, a hermes.ApprovalRequest) (hermes.Ap
 		kept = h.call.ID // the call asks for approval first: nothing has run so far
 	}
 	defer h.AskUser()()
-	r, err := h.lent.Session.Ask(ctx, hermes.Asked{Approval: &a}, kept)
+	r, err := h.lent.Session.Ask(ctx, h.Now(), hermes.Asked{Approval: &a}, kept)
 	switch {
 	case errors.Is(err, ErrUnattended):
 		return hermes.ApprovalAnswer{Decision: h.unattended(a)}, nil
@@ -233,7 +234,7 @@ func (h *host) Ask(ctx context.Context, q hermes.Question) (hermes.Answer, error
 		kept = h.call.ID
 	}
 	defer h.AskUser()()
-	r, err := h.lent.Session.Ask(ctx, hermes.Asked{Question: &q}, kept)
+	r, err := h.lent.Session.Ask(ctx, h.Now(), hermes.Asked{Question: &q}, kept)
 	if errors.Is(err, ErrNoAnswer) {
 		return hermes.Answer{TimedOut: true}, nil
 	}
