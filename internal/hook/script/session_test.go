@@ -428,11 +428,11 @@ func TestAScriptThatIsExchangedAsItRunsSaysNothing(t *testing.T) {
 		"at the start": {opening: func() { exchange("evil") }, refused: "was changed"},
 	} {
 		write(t, path, "one")
-		entries, _, problems := parse(t, "pre_tool_call: [{command: '"+path+"', fail_closed: true}]")
+		entries, _, problems := parse(t, "pre_tool_call: [{command: ./a.sh, fail_closed: true}]")
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
-		at := &stage{answers: map[string]said{path: tt.answer}, during: tt.during}
+		at := &stage{answers: map[string]said{"./a.sh": tt.answer}, during: tt.during}
 		s := script.NewSession(script.Config{Dir: dir, Consents: script.NewConsents(filepath.Join(t.TempDir(), "c.json"), nil), Accept: true},
 			script.Set{Entries: entries, Open: func(context.Context, script.Needs) (script.Place, error) {
 				if tt.opening != nil {
