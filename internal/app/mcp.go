@@ -341,7 +341,7 @@ func (a *App) ForgetMCP(name string) error {
 	if err != nil {
 		return err
 	}
-	err = os.Remove(tokensOf(cfg, name))
+	err = os.Remove(tokensOf(cfg, mcp.Settings{Name: name}))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}

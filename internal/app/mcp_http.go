@@ -1,6 +1,8 @@
 package app
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"net/http"
@@ -68,7 +70,7 @@ func hasKey(s mcp.Settings) bool {
 func (a *App) serverLogin(cfg *config.Config, s mcp.Settings, link *remote.Link) *login.Login {
 	c := login.Config{
 		Server: s.Name, URL: s.Remote.URL, SSE: s.Remote.SSE, Link: link, Now: a.opts.Now,
-		Path: tokensOf(cfg, s.Name),
+		Path: tokensOf(cfg, s),
 	}
 	if o := s.Remote.OAuth; o != nil {
 		c.Client = login.Client{ID: o.ClientID, Secret: o.ClientSecret, Name: o.ClientName, Document: o.MetadataURL}
@@ -77,9 +79,15 @@ func (a *App) serverLogin(cfg *config.Config, s mcp.Settings, link *remote.Link)
 	return login.New(c)
 }
 
-// tokensOf is the file with the login at a server.
-func tokensOf(cfg *config.Config, server string) string {
-	return cfg.Home().Join("mcp-tokens", strings.TrimPrefix(mcp.ToolsetName(server), "mcp-")+".json")
+// tokensOf is the file with the login at a server. Those of projects have a part of the hash of
+// their ID in the name, so that no project reads or replaces the login at another server of its name.
+func tokensOf(cfg *config.Config, s mcp.Settings) string {
+	name := strings.TrimPrefix(mcp.ToolsetName(s.Name), "mcp-")
+	if s.Project != "" {
+		sum := sha256.Sum256([]byte(s.ID()))
+		name += "-" + hex.EncodeToString(sum[:8]) // no name of a server has a hyphen here
+	}
+	return cfg.Home().Join("mcp-tokens", name+".json")
 }
 
 // ServerLogin returns the login at an MCP server of the settings, and whether it is one by a

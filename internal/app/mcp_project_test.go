@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,6 +32,23 @@ func projectServers(t *testing.T, name string, env map[string]string) string {
 	return string(raw)
 }
 
+// decideTrust keeps what the user of a home thinks of a folder.
+func decideTrust(t *testing.T, home, dir string, d trust.State) {
+	t.Helper()
+	a := app.New(app.Options{Home: home})
+	p, _, err := a.Project(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := a.Trust()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Set(t.Context(), p, d, "user"); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestServersOfAProjectStartOnlyAfterTrust: not before, as what was hashed, without the keys of Hermes,
 // not any more once the file has changed, and with approvals of their own.
 func TestServersOfAProjectStartOnlyAfterTrust(t *testing.T) { // not parallel: it sets the folder
@@ -46,21 +64,7 @@ func TestServersOfAProjectStartOnlyAfterTrust(t *testing.T) { // not parallel: i
 		s.say("hello")
 		return s.app.KnownMCP()
 	}
-	decide := func(dir string, d trust.State) {
-		t.Helper()
-		a := app.New(app.Options{Home: s.home})
-		p, _, err := a.Project(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		store, err := a.Trust()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := store.Set(t.Context(), p, d, "user"); err != nil {
-			t.Fatal(err)
-		}
-	}
+	decide := func(dir string, d trust.State) { t.Helper(); decideTrust(t, s.home, dir, d) }
 	vars := map[string]string{"A": "${ANTHROPIC_API_KEY}", "B": "${SOME_TOKEN}", "C": "${env:STORED_KEY}", "D": "${OPENAI_API_KEY:-none}"}
 	s.write(".mcp.json", projectServers(t, "db", vars))
 	if got := states(); len(got) != 0 {
@@ -127,4 +131,54 @@ func TestServersOfAProjectStartOnlyAfterTrust(t *testing.T) { // not parallel: i
 		t.Errorf("both are %s", one.ID())
 	}
 	s.quit()
+}
+
+// TestLoginsOfAProjectAreItsOwn: a server of a project with the name and address of one of the user's
+// neither uses, nor replaces, nor removes its login.
+func TestLoginsOfAProjectAreItsOwn(t *testing.T) { // not parallel: it sets the folder
+	d := newDocuments(t)
+	s := newScene(t, hermes.AllowOnce)
+	t.Chdir(s.dir)
+	client := `"oauth": {"client_id": "hermes"}`
+	own := fmt.Sprintf("mcp_servers: {docs: {url: %q, %s}}\n", d.http.URL+"/mcp", client)
+	s.config = own
+	s.enter()
+	login := func() {
+		t.Helper()
+		l, _, err := s.app.ServerLogin("docs")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Enter(t.Context(), clicker{}, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	login()
+	file := filepath.Join(s.home, "mcp-tokens", "docs.json")
+	before, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write(".mcp.json", fmt.Sprintf(`{"mcpServers": {"docs": {"url": %q, %s}}}`, d.http.URL+"/mcp", client))
+	decideTrust(t, s.home, s.dir, trust.Trusted)
+	s.quit()
+	s.session, s.config = "", "" // the user's own is gone for now
+	s.say("hello")
+	if st := s.phase("docs", mcp.Failed); !strings.Contains(st.Reason, "demands a login") {
+		t.Errorf("with the login of the user's server: %+v", st)
+	}
+	login()
+	if after, err := os.ReadFile(file); err != nil || string(after) != string(before) {
+		t.Errorf("the login of the user's server is now %s, %v", after, err)
+	}
+	l, _, err := s.app.ServerLogin("docs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if was, _, err := l.Out(t.Context()); !was || err != nil {
+		t.Error(was, err)
+	}
+	if after, err := os.ReadFile(file); err != nil || string(after) != string(before) {
+		t.Errorf("after a logout of the project's server: %s, %v", after, err)
+	}
 }
