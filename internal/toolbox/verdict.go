@@ -61,8 +61,8 @@ func (b *Toolbox) decide(ctx context.Context, c *call) Verdict {
 		seen.Texts = texts(c)
 		seen.Unclear = slices.ContainsFunc(found, func(r hermes.Risk) bool { return r.Unclear })
 	}
-	if keeps || len(sent) > 0 { // what is kept or sent is shown whole
-		c.subject.Text, c.subject.Detail = spelled(c.Arguments), ""
+	if keeps || len(sent) > 0 { // what is kept or sent is shown whole, beside what the tool itself shows
+		c.subject.Text = spelled(c.Arguments)
 	}
 	if ruled {
 		located(ctx, c, seen)
