@@ -241,7 +241,9 @@ func (e *expansion) row(tools, includes []string) {
 		e.tools[Canonical(t)] = true
 	}
 	for _, name := range includes {
-		e.add(name)
+		if name = strings.TrimSpace(name); name != "" && !e.add(name) {
+			e.unknown = append(e.unknown, name) // a server of that name may come later
+		}
 	}
 }
 

@@ -378,3 +378,33 @@ func TestServersThatComeObeyTheSelection(t *testing.T) {
 		}
 	}
 }
+
+// TestACustomToolsetIncludesServersThatCome: its includes are names as those of a selection are.
+func TestACustomToolsetIncludesServersThatCome(t *testing.T) {
+	t.Parallel()
+	custom := map[string]toolset.Custom{"mine": {Tools: []string{"read_file"}, Includes: []string{"mcp-new", "nested"}}, "nested": {Includes: []string{" other "}}}
+	for _, tt := range []struct {
+		sel    toolset.Selection
+		server string
+		found  bool
+	}{
+		{toolset.Selection{Enabled: []string{"mine"}}, "new", true}, {toolset.Selection{Enabled: []string{"mine"}}, "other", true},
+		{toolset.Selection{Enabled: []string{"mine"}}, "third", false}, {toolset.Selection{Enabled: []string{"nested"}}, "new", false},
+		{toolset.Selection{Disabled: []string{"mine"}}, "other", false}, {toolset.Selection{Disabled: []string{"mine"}}, "third", true},
+	} {
+		g := &growing{}
+		c := toolset.NewCatalogue([]hermes.Toolset{&group{name: "file", tools: named("read_file")}, search()}, custom, nil).Join(g)
+		set, err := c.Select(t.Context(), tt.sel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := newServer(tt.server)
+		x.has(described("late")...)
+		g.mu.Lock()
+		g.sets, g.n = []hermes.Toolset{x}, 1
+		g.mu.Unlock()
+		if _, found := set.Find("late"); found != tt.found {
+			t.Errorf("%+v, %s: found %v", tt.sel, tt.server, found)
+		}
+	}
+}
