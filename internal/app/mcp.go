@@ -22,6 +22,7 @@ import (
 	"hermes/internal/isolation"
 	"hermes/internal/mcp"
 	"hermes/internal/mcp/known"
+	"hermes/internal/mcp/login"
 	"hermes/internal/netguard"
 	"hermes/internal/sandbox/plan"
 	"hermes/internal/trust"
@@ -143,9 +144,10 @@ func (a *App) ReloadMCP(restart bool) (changes mcp.Changes, notes []string, err 
 
 // mcpConfig is what MCP servers need of the program.
 func (a *App) mcpConfig(cfg *config.Config) mcp.Config {
+	unsaved := &login.Unsaved{}
 	return mcp.Config{
 		Version: Version, Environment: func(s mcp.Settings) (hermes.Environment, error) { return a.serverEnvironment(cfg, s) },
-		Client: func(s mcp.Settings) (*http.Client, error) { return a.serverClient(cfg, s) },
+		Client: func(s mcp.Settings) (*http.Client, error) { return a.serverClient(cfg, s, unsaved) },
 		Sample: a.sampleFor, Malware: a.malware(), Roots: func() []string { return []string{a.serverDir()} },
 		Cache: cfg.Home().Cache("mcp"), Approvals: cfg.Home().Join("mcp-tools.json"), ResultLimit: cfg.ToolBudget().MCPResultChars,
 		Delay: startDelay, Now: a.opts.Now, Log: a.log(),

@@ -17,8 +17,9 @@ import (
 )
 
 // serverClient makes the HTTP client for an MCP server. It sends the login that
-// `hermes mcp login` has kept, unless the settings have a key for the server.
-func (a *App) serverClient(cfg *config.Config, s mcp.Settings) (*http.Client, error) {
+// `hermes mcp login` has kept, unless the settings have a key for the server. unsaved is shared by the
+// connections of the program.
+func (a *App) serverClient(cfg *config.Config, s mcp.Settings, unsaved *login.Unsaved) (*http.Client, error) {
 	link, err := a.serverLink(cfg, s)
 	if err != nil {
 		return nil, err
@@ -26,7 +27,7 @@ func (a *App) serverClient(cfg *config.Config, s mcp.Settings) (*http.Client, er
 	if hasKey(s) {
 		return link.Server, nil
 	}
-	return a.serverLogin(cfg, s, link).Through(link.Server), nil
+	return a.serverLogin(cfg, s, link, unsaved).Through(link.Server), nil
 }
 
 // serverLink makes what reaches an MCP server, with the proxies and the address guard of the
@@ -67,10 +68,10 @@ func hasKey(s mcp.Settings) bool {
 
 // serverLogin makes the login at an MCP server. Tokens are kept in mcp-tokens of the home, in
 // one file for each server.
-func (a *App) serverLogin(cfg *config.Config, s mcp.Settings, link *remote.Link) *login.Login {
+func (a *App) serverLogin(cfg *config.Config, s mcp.Settings, link *remote.Link, unsaved *login.Unsaved) *login.Login {
 	c := login.Config{
 		Server: s.Name, URL: s.Remote.URL, SSE: s.Remote.SSE, Link: link, Now: a.opts.Now,
-		Path: tokensOf(cfg, s),
+		Path: tokensOf(cfg, s), Unsaved: unsaved, Log: a.log(),
 	}
 	if o := s.Remote.OAuth; o != nil {
 		c.Client = login.Client{ID: o.ClientID, Secret: o.ClientSecret, Name: o.ClientName, Document: o.MetadataURL}
@@ -111,7 +112,7 @@ func (a *App) ServerLogin(name string) (l *login.Login, device bool, err error) 
 		if err != nil {
 			return nil, false, fmt.Errorf("the MCP server %s: %w", name, err)
 		}
-		return a.serverLogin(cfg, s, link), s.Remote.OAuth != nil && s.Remote.OAuth.Device, nil
+		return a.serverLogin(cfg, s, link, nil), s.Remote.OAuth != nil && s.Remote.OAuth.Device, nil
 	}
 	for _, n := range notes { // perhaps that is why
 		a.log().Warn("MCP servers", "note", n)

@@ -62,7 +62,7 @@ func (l *Login) Enter(ctx context.Context, u User, device bool) (Entered, error)
 	if err != nil {
 		return Entered{}, err
 	}
-	if err := l.change(ctx, func(kept *record) { *kept = r }); err != nil {
+	if err := l.replace(ctx, r); err != nil {
 		return Entered{}, err
 	}
 	if status, _, err = l.probe(ctx, r.Access); err != nil {

@@ -4,7 +4,7 @@
 // A [Login] is that of one server. In the background, [Login.Through] adds the token to
 // requests, and renews it: it never opens a browser, but fails with a [NeededError] that says
 // what to do. [Login.Enter] logs in with a user: in the browser, or with a code. Tokens are kept
-// in one file for each server, which other processes renew too (store.go, renew.go).
+// in one file for each server, which other processes renew too (store.go, renew.go, unsaved.go).
 //
 // What servers and login services say is checked before it is used: which service may log in
 // for which server (discover.go), by which client (client.go), and which one answers (oauth).
@@ -50,8 +50,10 @@ type Config struct {
 	// Scope is what to ask for; "" is what the server says.
 	Scope    string
 	Redirect Redirect
-	// Trace logs the steps without secrets; nil logs none.
-	Trace *slog.Logger
+	// Unsaved has what could not be written; nil is one of this Login alone.
+	Unsaved *Unsaved
+	// Log gets what the user should know, Trace the steps without secrets; nil logs none.
+	Log, Trace *slog.Logger
 	// Now and Sleep control the flows; nil means the real ones.
 	Now   func() time.Time
 	Sleep func(context.Context, time.Duration) error
@@ -85,6 +87,9 @@ type Login struct {
 func New(c Config) *Login {
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Unsaved == nil {
+		c.Unsaved = &Unsaved{}
 	}
 	l := &Login{cfg: c, turn: make(chan struct{}, 1)}
 	if u, err := url.Parse(c.URL); err == nil { // remote.New has refused others

@@ -16,6 +16,7 @@ import (
 // token returns the token to send, "" if there is none. refused is one that the server does
 // not accept any more, "" if none was sent.
 func (l *Login) token(ctx context.Context, refused string) (string, error) {
+	l.save(ctx)
 	r, err := l.read()
 	if err != nil {
 		return "", err
@@ -71,7 +72,8 @@ func (l *Login) renew(ctx context.Context, refused string) (token string, err er
 		}
 		r.take(t, r.Scope)
 		token = r.Access
-		return l.write(r)
+		l.keep(r)
+		return nil
 	})
 	if err != nil {
 		return "", err

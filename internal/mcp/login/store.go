@@ -54,13 +54,31 @@ func (r record) fresh(now time.Time) bool {
 // maxRecord bounds the file, in bytes.
 const maxRecord = 1 << 20
 
+// owner says whose file there is.
+type owner int
+
+const (
+	noFile  owner = iota
+	ours          // of this server and client
+	another       // of another address, or of another client of the settings
+)
+
 // read returns what is kept for this server, and only for it: the zero record if the file is
-// about another address or another client of the settings.
+// about another address or another client of the settings. What could not be written is newer.
 func (l *Login) read() (record, error) {
+	r, of, err := l.load()
+	if err != nil {
+		return record{}, err
+	}
+	return l.cfg.Unsaved.newer(l.key(), r, of), nil
+}
+
+// load reads the file. What belongs to others is not returned.
+func (l *Login) load() (record, owner, error) {
 	var r record
 	info, err := os.Stat(l.cfg.Path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return record{}, nil
+		return record{}, noFile, nil
 	}
 	if err == nil && info.Size() > maxRecord {
 		err = errors.New("it is too large")
@@ -70,18 +88,18 @@ func (l *Login) read() (record, error) {
 		raw, err = os.ReadFile(l.cfg.Path)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return record{}, nil
+		return record{}, noFile, nil
 	}
 	if err == nil {
 		err = json.Unmarshal(raw, &r)
 	}
 	if err != nil {
-		return record{}, fmt.Errorf("the file with the login is not readable: %w; log in again with `hermes mcp login %s`", err, l.cfg.Server)
+		return record{}, another, fmt.Errorf("the file with the login is not readable: %w; log in again with `hermes mcp login %s`", err, l.cfg.Server)
 	}
 	if r.URL != l.cfg.URL || l.cfg.Client.ID != "" && r.Client.ID != "" && r.Client.ID != l.cfg.Client.ID {
-		return record{}, nil
+		return record{}, another, nil
 	}
-	return r, nil
+	return r, ours, nil
 }
 
 // write keeps a record, readable by the user only. The caller has the lock.
@@ -97,6 +115,7 @@ func (l *Login) write(r record) error {
 	if err := atomicfile.Write(l.cfg.Path, append(raw, '\n'), atomicfile.Options{Mode: 0o600, Force: true}); err != nil {
 		return fmt.Errorf("keep the login of %s: %w", l.cfg.Server, err)
 	}
+	l.cfg.Unsaved.drop(l.key())
 	return nil
 }
 
@@ -104,11 +123,15 @@ func (l *Login) write(r record) error {
 const lockTime = time.Minute
 
 // locked calls do while no other process changes the file.
-func (l *Login) locked(ctx context.Context, do func() error) (err error) {
+func (l *Login) locked(ctx context.Context, do func() error) error {
+	return l.lockedWithin(ctx, lockTime, do)
+}
+
+func (l *Login) lockedWithin(ctx context.Context, wait time.Duration, do func() error) (err error) {
 	if err := os.MkdirAll(filepath.Dir(l.cfg.Path), 0o700); err != nil {
 		return fmt.Errorf("keep the login of %s: %w", l.cfg.Server, err)
 	}
-	lock, err := atomicfile.Acquire(ctx, l.cfg.Path, "hermes, which renews the login", lockTime)
+	lock, err := atomicfile.Acquire(ctx, l.cfg.Path, "hermes, which renews the login", wait)
 	if err != nil {
 		return err
 	}
@@ -116,13 +139,25 @@ func (l *Login) locked(ctx context.Context, do func() error) (err error) {
 	return do()
 }
 
-// change changes the record. A file that is not readable begins as an empty record.
+// change changes the record of this server. A file that is not readable or belongs to another address
+// stays as it is: only a login replaces it.
 func (l *Login) change(ctx context.Context, do func(*record)) error {
 	return l.locked(ctx, func() error {
-		r, _ := l.read() // the zero record is right where it fails
+		if _, of, err := l.load(); err != nil || of == another {
+			return err
+		}
+		r, err := l.read()
+		if err != nil {
+			return err
+		}
 		do(&r)
 		return l.write(r)
 	})
+}
+
+// replace keeps a record in place of whatever there is.
+func (l *Login) replace(ctx context.Context, r record) error {
+	return l.locked(ctx, func() error { return l.write(r) })
 }
 
 // Out forgets the login, and tells the service if it wants to know. It reports whether there
