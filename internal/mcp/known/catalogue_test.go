@@ -28,8 +28,10 @@ func TestTheCatalogueIsWhole(t *testing.T) {
 		if err != nil || len(notes) > 0 || !strings.HasPrefix(k.Home, "https://") || k.About == "" || k.Title == "" {
 			t.Errorf("%s: %v %q", k.Name, err, notes)
 		}
-		if p, ok := known.PackageOf(s.Command, s.Args); ok && p.Version == "" {
-			t.Errorf("%s runs whatever is the newest version of %s", k.Name, p.Name)
+		for _, p := range known.PackagesOf(s.Command, s.Args) {
+			if p.Version == "" {
+				t.Errorf("%s runs whatever is the newest version of %s", k.Name, p.Name)
+			}
 		}
 		if s.Remote != nil && !strings.HasPrefix(s.Remote.URL, "https://") {
 			t.Errorf("%s: %s", k.Name, s.Remote.URL)
