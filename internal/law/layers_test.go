@@ -134,9 +134,9 @@ var layers = []layer{
 		{path: "internal/sandbox/gitguard", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/window"}, // outputs that ansi cleans
 	}, {
-		{path: "internal/checkpoint"},  // it works with away
-		{path: "internal/mcp/message"}, // it wraps clients as httpc does
-		{path: "internal/mcp/remote"},  // it uses httpc and netguard
+		{path: "internal/checkpoint"}, // it works with away
+		{path: "internal/mcp/message", deps: []string{"github.com/modelcontextprotocol/go-sdk"}}, // it wraps clients as httpc does
+		{path: "internal/mcp/remote"}, // it uses httpc and netguard
 		{path: "internal/sandbox/jobobject", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/sandbox/plan"},
 		{path: "internal/sandbox/seatbelt"}, // it reads the policies of sandbox

@@ -25,7 +25,7 @@ func (o *Server) remote() (mcp.Transport, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	client = message.Answers(httpc.Through(client, sendOnce))
+	client = new(message.Bounds).Answers(httpc.Through(client, sendOnce))
 	end := func() error { client.CloseIdleConnections(); return nil }
 	if o.set.Remote.SSE {
 		t := &sse{inner: mcp.SSEClientTransport{Endpoint: o.set.Remote.URL, HTTPClient: client, MaxEventSize: maxMessage}}

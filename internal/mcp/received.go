@@ -15,17 +15,8 @@ import (
 	"hermes/internal/text"
 )
 
-const (
-	// mostQuestions is how many requests of a server may be unanswered at the same time.
-	mostQuestions = 16
-	// maxQuestions bounds what these have together, in bytes.
-	maxQuestions = 8 << 20
-	// maxDepth bounds how deep the schema of a form is.
-	maxDepth = 8
-	// maxNesting bounds how deep a message is: what reads schemas needs a time that grows with size
-	// and depth.
-	maxNesting = 64
-)
+// maxDepth bounds how deep the schema of a form is.
+const maxDepth = 8
 
 // received runs the handler of a message of the server. One that the SDK cannot handle is refused:
 // it must not end the program.
@@ -52,60 +43,6 @@ func (o *Server) caught(err *error) {
 		o.cfg.Log.Error("an answer of an MCP server cannot be read", "server", o.set.Name, "panic", p, "stack", string(debug.Stack()))
 		*err = errors.New("its answer cannot be read")
 	}
-}
-
-// unanswered are the requests of a server that wait for an answer. It is not safe for concurrent use.
-type unanswered struct {
-	sizes map[wire.ID]int
-	size  int
-}
-
-// add counts a request, and reports false if there are too many.
-func (u *unanswered) add(id wire.ID, size int) bool {
-	if _, twice := u.sizes[id]; twice {
-		return true // the SDK refuses it, with no id
-	}
-	if len(u.sizes) >= mostQuestions || u.size+size > maxQuestions {
-		return false
-	}
-	if u.sizes == nil {
-		u.sizes = map[wire.ID]int{}
-	}
-	u.sizes[id] = size
-	u.size += size
-	return true
-}
-
-// done forgets a request that is answered.
-func (u *unanswered) done(id wire.ID) {
-	u.size -= u.sizes[id]
-	delete(u.sizes, id)
-}
-
-// refusal is the answer to a request that is not passed on.
-func refusal(id wire.ID, why string) *wire.Response {
-	return &wire.Response{ID: id, Error: &wire.Error{Code: wire.CodeInternalError, Message: why}}
-}
-
-// tooDeep reports whether JSON has objects and lists in each other beyond the limit.
-func tooDeep(data []byte) bool {
-	depth, quoted := 0, false
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			if depth++; depth > maxNesting {
-				return true
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return false
 }
 
 // flat checks that the schema of a form has fields of plain types only, as the protocol demands. The

@@ -122,10 +122,10 @@ type lines struct {
 	lines *jsonrpc.Lines
 	now   func() time.Time
 
+	bounds  message.Bounds
 	write   sync.Mutex
-	asked   unanswered // write is held
-	failed  error      // of Write
-	second  time.Time  // of notices
+	failed  error     // of Write
+	second  time.Time // of notices
 	notices int
 }
 
@@ -137,45 +137,20 @@ func (l *lines) Read(ctx context.Context) (wire.Message, error) {
 		if err != nil {
 			return nil, err
 		}
-		m, err := wire.DecodeMessage(line)
+		j, err := l.bounds.Received(line)
 		if err != nil {
 			continue // a line of JSON that is no message, such as a log
 		}
-		deep := tooDeep(line)
-		switch m := m.(type) {
-		case *wire.Response:
-			if deep {
-				return refusal(m.ID, "the answer has too many levels"), nil
-			}
-			m.Result = message.Result(m.Result)
-		case *wire.Request:
-			why := ""
-			switch {
-			case !m.IsCall():
-				if deep || l.tooMany() {
-					continue
-				}
-			case deep:
-				why = "the request has too many levels"
-			case !l.ask(m.ID, len(line)):
-				why = "too many requests at the same time; wait for the answers"
-			}
-			if why != "" {
-				if err := l.Write(ctx, refusal(m.ID, why)); err != nil {
-					return nil, err
-				}
-				continue
+		if j.Refused != nil {
+			if err := l.Write(ctx, j.Refused); err != nil {
+				return nil, err
 			}
 		}
-		return m, nil
+		if r, ok := j.Message.(*wire.Request); j.Message == nil || ok && !r.IsCall() && l.tooMany() {
+			continue
+		}
+		return j.Message, nil
 	}
-}
-
-// ask counts a request, and reports false if there are too many.
-func (l *lines) ask(id wire.ID, size int) bool {
-	l.write.Lock()
-	defer l.write.Unlock()
-	return l.asked.add(id, size)
 }
 
 // tooMany counts a notification.
@@ -195,9 +170,7 @@ func (l *lines) Write(_ context.Context, m wire.Message) error {
 	}
 	l.write.Lock()
 	defer l.write.Unlock()
-	if r, ok := m.(*wire.Response); ok {
-		l.asked.done(r.ID)
-	}
+	l.bounds.Sent(m)
 	if l.failed == nil { // else each write would wait for a program that does not read
 		l.failed = l.lines.Write(data)
 	}

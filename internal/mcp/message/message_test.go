@@ -22,8 +22,8 @@ func TestRequestsForInput(t *testing.T) {
 		`{"input\u0052equests":{"a":null}`:                                                        `null`,
 		`{"structuredContent":{"inputRequests":{"a":null}},"content":[{"text":"inputRequests"}]}`: `{"structuredContent":{"inputRequests":{"a":null}},"content":[{"text":"inputRequests"}]}`,
 	} {
-		if got := string(message.Result(json.RawMessage(in))); got != want {
-			t.Errorf("%s\ngot  %s\nwant %s", in, got, want)
+		if got, err := message.Result(json.RawMessage(in)); string(got) != want || err != nil {
+			t.Errorf("%s\ngot  %s %v\nwant %s", in, got, err, want)
 		}
 	}
 }
@@ -34,7 +34,7 @@ func FuzzResult(f *testing.F) {
 	f.Add([]byte(`{"input\u0052equests":{"a":null},"inputRequests":5}`))
 	f.Add([]byte(`{"content":[null],"_meta":null,"inputRequests":{"":{"method":"elicitation/create","params":[]}}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		out := message.Result(raw)
+		out, _ := message.Result(raw)
 		for _, into := range []any{new(mcp.CallToolResult), new(mcp.GetPromptResult), new(mcp.ReadResourceResult)} {
 			_ = json.Unmarshal(out, into) // it may be refused
 		}
