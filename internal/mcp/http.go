@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -16,22 +17,59 @@ import (
 	"hermes/internal/mcp/message"
 )
 
+// way is how a server is reached.
+type way struct {
+	transport mcp.Transport
+	end       func() error // ends all of it
+	// silent gets a value when a service has ended the stream of changes; it is nil for programs.
+	silent <-chan struct{}
+}
+
 // remote returns how a service is reached.
-func (o *Server) remote() (mcp.Transport, func() error, error) {
+func (o *Server) remote() (way, error) {
 	if o.cfg.Client == nil {
-		return nil, nil, errors.New("MCP servers cannot be reached over the network here")
+		return way{}, errors.New("MCP servers cannot be reached over the network here")
 	}
 	client, err := o.cfg.Client(o.set)
 	if err != nil {
-		return nil, nil, err
+		return way{}, err
 	}
-	client = new(message.Bounds).Answers(httpc.Through(client, sendOnce))
+	silent := make(chan struct{}, 1)
+	client = new(message.Bounds).Answers(subscribing(httpc.Through(client, sendOnce), func() { signal(silent) }))
 	end := func() error { client.CloseIdleConnections(); return nil }
 	if o.set.Remote.SSE {
 		t := &sse{inner: mcp.SSEClientTransport{Endpoint: o.set.Remote.URL, HTTPClient: client, MaxEventSize: maxMessage}}
-		return t, func() error { t.end(); return end() }, nil
+		return way{t, func() error { t.end(); return end() }, nil}, nil
 	}
-	return &mcp.StreamableClientTransport{Endpoint: o.set.Remote.URL, HTTPClient: client, MaxEventSize: maxMessage}, end, nil
+	return way{&mcp.StreamableClientTransport{Endpoint: o.set.Remote.URL, HTTPClient: client, MaxEventSize: maxMessage}, end, silent}, nil
+}
+
+// subscribing returns a client that says when the answer to a subscription has ended: the SDK makes one when
+// it connects, and no other one.
+func subscribing(c *http.Client, ended func()) *http.Client {
+	return httpc.Through(c, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
+		resp, err := next.RoundTrip(req)
+		if err == nil && req.Header.Get("Mcp-Method") == "subscriptions/listen" && resp.StatusCode == http.StatusOK &&
+			strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+			resp.Body = &ending{resp.Body, ended}
+		}
+		return resp, err
+	})
+}
+
+// ending is a body that says when it has ended.
+type ending struct {
+	io.ReadCloser
+	ended func()
+}
+
+// Read reads on.
+func (e *ending) Read(p []byte) (int, error) {
+	n, err := e.ReadCloser.Read(p)
+	if err != nil {
+		e.ended()
+	}
+	return n, err
 }
 
 // attempt is that of making a connection. The SDK takes every error of its first request for a

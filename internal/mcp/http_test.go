@@ -162,6 +162,48 @@ func TestALostSessionIsMadeAgain(t *testing.T) {
 	}
 }
 
+// TestASubscriptionIsMadeAgain: a service that was started again, or that ends the stream of changes only, tells
+// its changes as before, without a call in between.
+func TestASubscriptionIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	var inner atomic.Pointer[http.Handler]
+	var subscribed atomic.Int32
+	fresh := func() *sdk.Server {
+		s := sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+		addTools(s, "plain")
+		var h http.Handler = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, &sdk.StreamableHTTPOptions{Stateless: true})
+		inner.Store(&h)
+		return s
+	}
+	fresh()
+	s := listening(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Method") == "subscriptions/listen" {
+			subscribed.Add(1)
+		}
+		(*inner.Load()).ServeHTTP(w, r)
+	}))
+	f := startHTTP(t, s.URL, nil)
+	f.ready(t)
+	f.until(t, "a subscription", func() bool { return subscribed.Load() == 1 })
+	second := fresh()
+	s.CloseClientConnections()
+	// The SDK says nothing when it has added who subscribed, so tools are added until one is seen.
+	for i := 0; i < 200 && !strings.Contains(strings.Join(names(f.live()), " "), "later"); i++ {
+		if subscribed.Load() > 1 {
+			sdk.AddTool(second, &sdk.Tool{Name: fmt.Sprint("later", i)}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+				return nil, nil, nil
+			})
+		}
+		select {
+		case <-f.server.Changes():
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	if got := strings.Join(names(f.live()), " "); !strings.Contains(got, "later") {
+		t.Errorf("after %d subscriptions: %s", subscribed.Load(), got)
+	}
+}
+
 // TestAServiceThatIsAwayComesBack closes the listener, and opens it again at the same address.
 func TestAServiceThatIsAwayComesBack(t *testing.T) {
 	t.Parallel()

@@ -68,7 +68,8 @@ type use struct {
 type connection struct {
 	session *mcp.ClientSession
 	end     func() error
-	over    chan struct{} // closed when the connection has ended
+	silent  <-chan struct{} // gets a value when it does not tell changes any more; nil never does
+	over    chan struct{}   // closed when the connection has ended
 	once    sync.Once
 	why     error // set before over
 }
@@ -98,10 +99,10 @@ func signal(c chan struct{}) {
 
 // run keeps the server connected until ctx ends.
 func (o *Server) run(ctx context.Context) {
-	wait := firstWait
+	wait, listen := firstWait, firstWait
 	for ctx.Err() == nil {
 		began := o.cfg.Now()
-		idle, err := o.live(ctx)
+		idle, err := o.live(ctx, &listen)
 		switch {
 		case ctx.Err() != nil:
 			o.enter(Failed, context.Cause(ctx).Error(), nil)
@@ -143,8 +144,8 @@ func (o *Server) rest(ctx context.Context, wait time.Duration) {
 }
 
 // live connects and serves one connection until it ends, and says why: it was idle for too
-// long, it failed, or neither.
-func (o *Server) live(ctx context.Context) (idle bool, err error) {
+// long, it failed, or neither. listen is how long to wait once the server tells no changes any more.
+func (o *Server) live(ctx context.Context, listen *time.Duration) (idle bool, err error) {
 	defer o.caught(&err)
 	o.enter(Connecting, "", nil)
 	c, err := o.connect(ctx)
@@ -160,11 +161,11 @@ func (o *Server) live(ctx context.Context) (idle bool, err error) {
 		return false, err
 	}
 	o.enter(Connected, "", c)
-	return o.serve(ctx, c)
+	return o.serve(ctx, c, listen)
 }
 
 // serve waits for the end of a connection.
-func (o *Server) serve(ctx context.Context, c *connection) (idle bool, err error) {
+func (o *Server) serve(ctx context.Context, c *connection, listen *time.Duration) (idle bool, err error) {
 	var end <-chan time.Time
 	if o.set.Times.Lifetime > 0 {
 		t := time.NewTimer(o.set.Times.Lifetime)
@@ -180,6 +181,7 @@ func (o *Server) serve(ctx context.Context, c *connection) (idle bool, err error
 	pulse, still := o.pulse(c)
 	defer still()
 	var last time.Time
+	began := o.cfg.Now()
 	for {
 		select {
 		case <-ctx.Done():
@@ -188,6 +190,12 @@ func (o *Server) serve(ctx context.Context, c *connection) (idle bool, err error
 			return false, fmt.Errorf("the connection was lost: %w", c.why)
 		case <-o.again:
 			return false, nil
+		case <-c.silent: // another connection subscribes again
+			if o.cfg.Now().Sub(began) >= steady {
+				*listen = firstWait
+			}
+			end = time.After(*listen)
+			*listen = min(2**listen, mostWait)
 		case <-end:
 			if o.retire(0) {
 				return false, nil
@@ -255,7 +263,7 @@ func (o *Server) connect(ctx context.Context) (*connection, error) {
 	first := &attempt{}
 	defer first.done()
 	ctx = context.WithValue(ctx, attemptKey{}, first)
-	t, end, err := o.transport(ctx)
+	w, err := o.transport(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +278,7 @@ func (o *Server) connect(ctx context.Context) (*connection, error) {
 	if o.set.Protocol == ProtocolLegacy {
 		opts.ProtocolVersion = lastLegacy
 	}
-	session, err := client.Connect(ctx, t, &opts)
+	session, err := client.Connect(ctx, w.transport, &opts)
 	if err == nil && o.set.Protocol == ProtocolStateless && version(session) < firstStateless {
 		err = fmt.Errorf("it speaks the protocol %s, and its settings demand stateless", version(session))
 		_ = session.Close() // nothing was done with it
@@ -279,9 +287,9 @@ func (o *Server) connect(ctx context.Context) (*connection, error) {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
-		return nil, errors.Join(err, end())
+		return nil, errors.Join(err, w.end())
 	}
-	c := &connection{session: session, over: make(chan struct{})}
+	c := &connection{session: session, silent: w.silent, over: make(chan struct{})}
 	c.end = sync.OnceValue(func() error {
 		closing := make(chan struct{})
 		go func() { // ends when the transport does, which end sees to
@@ -292,7 +300,7 @@ func (o *Server) connect(ctx context.Context) (*connection, error) {
 		case <-closing:
 		case <-time.After(goodbye):
 		}
-		return end()
+		return w.end()
 	})
 	go func() { // ends with the connection
 		c.finish(cmp.Or(o.reached(session.Wait()), errors.New("the server closed it")))
@@ -316,21 +324,21 @@ func version(s *mcp.ClientSession) string {
 	return ""
 }
 
-// transport returns how the server is reached, and what ends all of that.
-func (o *Server) transport(ctx context.Context) (mcp.Transport, func() error, error) {
+// transport returns how the server is reached.
+func (o *Server) transport(ctx context.Context) (way, error) {
 	if o.set.Remote != nil {
 		return o.remote()
 	}
 	if o.cfg.Malware != nil && !o.set.SkipPreflight {
 		if why := o.cfg.Malware(ctx, o.set); why != "" {
-			return nil, nil, errors.New(why)
+			return way{}, errors.New(why)
 		}
 	}
 	if o.cfg.Environment == nil {
-		return nil, nil, errors.New("programs of MCP servers cannot be started here")
+		return way{}, errors.New("programs of MCP servers cannot be started here")
 	}
 	p := &program{set: o.set, environment: o.cfg.Environment, now: o.cfg.Now}
-	return p, p.end, nil
+	return way{p, p.end, nil}, nil
 }
 
 // connected returns the connection, and waits until there is one.
