@@ -22,6 +22,7 @@ type flags struct {
 	env, headers                []string
 	hosts, read, write          []string
 	disabled, yes, untested     bool
+	now                         bool
 }
 
 func (n noun) add() *cobra.Command {
@@ -33,7 +34,7 @@ func (n noun) add() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return n.put(ctx, c, c.Args[0], settings, secrets, f.yes, f.untested || f.disabled)
+			return n.put(ctx, c, c.Args[0], settings, secrets, putting{f.yes, f.untested || f.disabled, f.now})
 		})
 	cmd.Long = "A program runs in a sandbox of its own: it reads the folder in which Hermes works and what its command names,\n" +
 		"writes only what --write names, and reaches package registries and what --host names. Values of --env and\n" +
@@ -51,6 +52,7 @@ func (n noun) add() *cobra.Command {
 	p.BoolVar(&f.disabled, "disabled", false, "add it switched off")
 	p.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	p.BoolVar(&f.untested, "no-test", false, "do not connect to it first")
+	nowFlag(cmd, &f.now)
 	return cmd
 }
 
@@ -113,9 +115,12 @@ func anys(list []string) []any {
 	return out
 }
 
+// putting is how a server is added: without asking, without connecting to it first, and at once.
+type putting struct{ yes, untested, now bool }
+
 // put checks the settings of a server, connects to it, shows what it offers, asks, and keeps
 // them with their secrets.
-func (n noun) put(ctx context.Context, c *factory.Call, name string, settings map[string]any, secrets map[string]string, yes, untested bool) error {
+func (n noun) put(ctx context.Context, c *factory.Call, name string, settings map[string]any, secrets map[string]string, how putting) error {
 	cfg, err := n.named(name)
 	if err != nil {
 		return err
@@ -141,7 +146,7 @@ func (n noun) put(ctx context.Context, c *factory.Call, name string, settings ma
 	var server *mcp.Server
 	var shown mcp.Listing
 	login := s.Remote != nil && s.Remote.OAuth != nil
-	if !untested && !login {
+	if !how.untested && !login {
 		var done func()
 		if server, done, err = n.App().OpenMCP(ctx, s, false); err != nil {
 			return fmt.Errorf("%s cannot be used: %w; nothing was changed (--no-test adds it all the same)", name, err)
@@ -155,7 +160,7 @@ func (n noun) put(ctx context.Context, c *factory.Call, name string, settings ma
 		}
 	}
 	c.Say("%s", text.Visible(n.Shown(where(s))))
-	if !yes {
+	if !how.yes {
 		if !n.Terminal() {
 			return errNoTerminal
 		}
@@ -179,15 +184,16 @@ func (n noun) put(ctx context.Context, c *factory.Call, name string, settings ma
 			return fmt.Errorf("%s was added, but what is approved of it cannot be kept: %w", name, err)
 		}
 	}
-	c.Say("Added %s. New sessions have it; in one that runs, /reload-mcp finds its tools.", name)
+	c.Say("Added %s.", name)
 	if login {
 		c.Say("Log in with `hermes mcp login %s`.", name)
 	}
-	return nil
+	return n.applied(ctx, c, how.now)
 }
 
 func (n noun) remove() *cobra.Command {
-	return factory.Verb("remove NAME", "Remove an MCP server from the settings", "hermes mcp remove notes", cobra.ExactArgs(1), func(ctx context.Context, c *factory.Call) error {
+	var now bool
+	cmd := factory.Verb("remove NAME", "Remove an MCP server from the settings", "hermes mcp remove notes", cobra.ExactArgs(1), func(ctx context.Context, c *factory.Call) error {
 		name := c.Arg(0)
 		cfg, err := n.Config()
 		if err != nil {
@@ -209,6 +215,8 @@ func (n noun) remove() *cobra.Command {
 			return fmt.Errorf("%s was removed from the settings, but what is known of its tools was not: %w", name, err)
 		}
 		c.Say("Removed %s.", name)
-		return nil
+		return n.applied(ctx, c, now)
 	})
+	nowFlag(cmd, &now)
+	return cmd
 }

@@ -16,7 +16,7 @@ import (
 
 func (n noun) configure() *cobra.Command {
 	var include, exclude []string
-	var on, off, all, approve bool
+	var on, off, all, approve, now bool
 	cmd := factory.Verb("configure NAME", "Choose what an MCP server offers, and approve what it changed",
 		"hermes mcp configure github\n  hermes mcp configure github --approve\n  hermes mcp configure github --include 'get_*' --include search", cobra.ExactArgs(1),
 		func(ctx context.Context, c *factory.Call) error {
@@ -43,7 +43,10 @@ func (n noun) configure() *cobra.Command {
 				changes["tools.include"], changes["tools.exclude"] = []any{}, []any{}
 			}
 			if len(changes) == 0 {
-				return n.approve(ctx, c, name, approve)
+				if err := n.approve(ctx, c, name, approve); err != nil || !now {
+					return err // sessions that run see approvals by themselves
+				}
+				return n.applied(ctx, c, now)
 			}
 			cfg, err := n.Config()
 			if err != nil {
@@ -54,14 +57,15 @@ func (n noun) configure() *cobra.Command {
 					return err
 				}
 			}
-			c.Say("Changed %s. New sessions see it; in one that runs, /reload-mcp does.", name)
-			return nil
+			c.Say("Changed %s.", name)
+			return n.applied(ctx, c, now)
 		})
 	cmd.Flags().StringArrayVar(&include, "include", nil, "offer only tools with such names")
 	cmd.Flags().StringArrayVar(&exclude, "exclude", nil, "do not offer tools with such names")
 	cmd.Flags().BoolVar(&all, "all", false, "offer all tools")
 	cmd.Flags().BoolVar(&on, "on", false, "switch the server on")
 	cmd.Flags().BoolVar(&off, "off", false, "switch the server off")
+	nowFlag(cmd, &now)
 	cmd.Flags().BoolVar(&approve, "approve", false, "approve the tools that the server changed or added, without asking")
 	return cmd
 }
@@ -131,7 +135,7 @@ func (n noun) catalog() *cobra.Command {
 }
 
 func (n noun) install() *cobra.Command {
-	var yes, untested bool
+	var how putting
 	var values []string
 	cmd := factory.Verb("install NAME", "Add an MCP server of the catalogue", "hermes mcp install github\n  hermes mcp install filesystem --set FOLDER=/home/ann/notes", cobra.ExactArgs(1), func(ctx context.Context, c *factory.Call) error {
 		k, ok := known.Find(c.Arg(0))
@@ -152,11 +156,12 @@ func (n noun) install() *cobra.Command {
 			v, ok := given[name]
 			return v, ok
 		}}.Expand(k.Settings) // what is missing are its secrets
-		return n.put(ctx, c, k.Name, settings, secrets, yes, untested)
+		return n.put(ctx, c, k.Name, settings, secrets, how)
 	})
 	cmd.Flags().StringArrayVar(&values, "set", nil, "a value that the server needs, as NAME=VALUE")
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	cmd.Flags().BoolVar(&untested, "no-test", false, "do not connect to it first")
+	cmd.Flags().BoolVarP(&how.yes, "yes", "y", false, "do not ask")
+	nowFlag(cmd, &how.now)
+	cmd.Flags().BoolVar(&how.untested, "no-test", false, "do not connect to it first")
 	return cmd
 }
 
