@@ -23,6 +23,7 @@ import (
 	"hermes/internal/mcp"
 	"hermes/internal/mcp/known"
 	"hermes/internal/mcp/login"
+	"hermes/internal/mcp/setting"
 	"hermes/internal/netguard"
 	"hermes/internal/sandbox/plan"
 	"hermes/internal/trust"
@@ -31,7 +32,7 @@ import (
 // mcpSettings reads the settings of the MCP servers: the user's own, and those of the project of
 // the working folder if the user trusts it. notes are for the user: what is ignored, and the
 // servers that cannot be used.
-func (a *App) mcpSettings(cfg *config.Config) (list []mcp.Settings, notes []string) {
+func (a *App) mcpSettings(cfg *config.Config) (list []setting.Server, notes []string) {
 	own := cfg.MCPServers()
 	list, notes = readServers(own, MCPVars(cfg), "")
 	dir, err := os.Getwd()
@@ -47,7 +48,7 @@ func (a *App) mcpSettings(cfg *config.Config) (list []mcp.Settings, notes []stri
 		taken[name] = true
 	}
 	for _, f := range slices.Concat(p.Named(trust.MCP), p.Named(trust.CursorMCP)) {
-		servers, err := mcp.ReadFile(f.Content) // what was hashed
+		servers, err := setting.ReadFile(f.Content) // what was hashed
 		if err != nil {
 			notes = append(notes, fmt.Sprintf("%s: %v", filepath.Join(f.Folder, f.Name), err))
 			continue
@@ -60,7 +61,7 @@ func (a *App) mcpSettings(cfg *config.Config) (list []mcp.Settings, notes []stri
 			}
 			taken[name], raw[name] = true, m
 		}
-		vars := mcp.Vars{Lookup: a.projectLookup(cfg), Home: MCPVars(cfg).Home, Workspace: f.Folder}
+		vars := setting.Vars{Lookup: a.projectLookup(cfg), Home: MCPVars(cfg).Home, Workspace: f.Folder}
 		more, n := readServers(raw, vars, f.Folder)
 		list, notes = append(list, more...), append(notes, n...)
 	}
@@ -81,9 +82,9 @@ func (a *App) projectLookup(cfg *config.Config) func(name string) (string, bool)
 }
 
 // readServers reads the settings of servers. project is the folder that brings them along.
-func readServers(raw map[string]any, vars mcp.Vars, project string) (list []mcp.Settings, notes []string) {
+func readServers(raw map[string]any, vars setting.Vars, project string) (list []setting.Server, notes []string) {
 	for _, name := range slices.Sorted(maps.Keys(raw)) {
-		s, more, err := mcp.ParseServer(name, raw[name], vars)
+		s, more, err := setting.Parse(name, raw[name], vars)
 		if notes = append(notes, more...); err != nil {
 			notes = append(notes, err.Error())
 			continue
@@ -97,8 +98,8 @@ func readServers(raw map[string]any, vars mcp.Vars, project string) (list []mcp.
 }
 
 // MCPVars are what the settings of MCP servers may name.
-func MCPVars(cfg *config.Config) mcp.Vars {
-	vars := mcp.Vars{Lookup: cfg.LookupEnv}
+func MCPVars(cfg *config.Config) setting.Vars {
+	vars := setting.Vars{Lookup: cfg.LookupEnv}
 	vars.Home, _ = os.UserHomeDir() // without one its name stays as it is
 	vars.Workspace, _ = os.Getwd()
 	return vars
@@ -146,8 +147,8 @@ func (a *App) ReloadMCP(restart bool) (changes mcp.Changes, notes []string, err 
 func (a *App) mcpConfig(cfg *config.Config) mcp.Config {
 	unsaved := &login.Unsaved{}
 	return mcp.Config{
-		Version: Version, Environment: func(s mcp.Settings) (hermes.Environment, error) { return a.serverEnvironment(cfg, s) },
-		Client: func(s mcp.Settings) (*http.Client, error) { return a.serverClient(cfg, s, unsaved) },
+		Version: Version, Environment: func(s setting.Server) (hermes.Environment, error) { return a.serverEnvironment(cfg, s) },
+		Client: func(s setting.Server) (*http.Client, error) { return a.serverClient(cfg, s, unsaved) },
 		Sample: a.sampleFor, Malware: a.malware(), Roots: func() []string { return []string{a.serverDir()} },
 		Cache: cfg.Home().Cache("mcp"), Approvals: cfg.Home().Join("mcp-tools.json"), ResultLimit: cfg.ToolBudget().MCPResultChars,
 		Delay: startDelay, Now: a.opts.Now, Log: a.log(),
@@ -171,7 +172,7 @@ func (a *App) serverDir() string {
 
 // serverEnvironment makes the place of one program of an MCP server: with basic variables, and
 // walls of its own.
-func (a *App) serverEnvironment(cfg *config.Config, s mcp.Settings) (hermes.Environment, error) {
+func (a *App) serverEnvironment(cfg *config.Config, s setting.Server) (hermes.Environment, error) {
 	userHome, _ := os.UserHomeDir() // without one ~ stays as it is
 	c := a.variables(cfg)
 	c.Env = slices.DeleteFunc(slices.Clone(c.Env), func(v string) bool {
@@ -210,7 +211,7 @@ func basicVariable(name string) bool {
 }
 
 // serverNeeds are what the settings of a server let its program reach.
-func serverNeeds(s mcp.Settings, path, userHome string) []hermes.Need {
+func serverNeeds(s setting.Server, path, userHome string) []hermes.Need {
 	var needs []hermes.Need
 	for _, h := range s.Reach.Hosts {
 		needs = append(needs, hermes.Need{Kind: hermes.RefusedHost, Name: h})
@@ -247,7 +248,7 @@ func (a *App) wallsOf(cfg *config.Config, local environment.LocalConfig, c confi
 // malware returns what looks up whether the package of a server is known as malware. What may be
 // reached is looked up when a server starts: to know it, the settings are checked, which asks for
 // the toolsets and so for the servers.
-func (a *App) malware() func(ctx context.Context, s mcp.Settings) string {
+func (a *App) malware() func(ctx context.Context, s setting.Server) string {
 	client := sync.OnceValues(func() (*http.Client, error) {
 		guard, err := a.webGuard()
 		if err != nil {
@@ -255,7 +256,7 @@ func (a *App) malware() func(ctx context.Context, s mcp.Settings) string {
 		}
 		return guard.Client(netguard.Limits{UserAgent: "hermes/" + Version}), nil
 	})
-	return func(ctx context.Context, s mcp.Settings) string {
+	return func(ctx context.Context, s setting.Server) string {
 		c, err := client()
 		if err != nil {
 			return "" // it cannot be asked
@@ -292,7 +293,7 @@ func (a *App) KeepMCP(server *mcp.Server, shown mcp.Listing) error {
 
 // OpenMCP connects to a server with these settings. With keep, its tools are approved if it was
 // never seen; else [App.KeepMCP] does that. The caller calls done at the end.
-func (a *App) OpenMCP(ctx context.Context, s mcp.Settings, keep bool) (server *mcp.Server, done func(), err error) {
+func (a *App) OpenMCP(ctx context.Context, s setting.Server, keep bool) (server *mcp.Server, done func(), err error) {
 	cfg, err := a.config()
 	if err != nil {
 		return nil, nil, err
@@ -305,7 +306,7 @@ func (a *App) OpenMCP(ctx context.Context, s mcp.Settings, keep bool) (server *m
 		c.Cache, c.Approvals = "", ""
 	}
 	s.Disabled = false
-	servers, err := mcp.New(c, []mcp.Settings{s})
+	servers, err := mcp.New(c, []setting.Server{s})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -343,7 +344,7 @@ func (a *App) ForgetMCP(name string) error {
 	if err != nil {
 		return err
 	}
-	err = os.Remove(tokensOf(cfg, mcp.Settings{Name: name}))
+	err = os.Remove(tokensOf(cfg, setting.Server{Name: name}))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}

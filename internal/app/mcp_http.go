@@ -14,12 +14,13 @@ import (
 	"hermes/internal/mcp"
 	"hermes/internal/mcp/login"
 	"hermes/internal/mcp/remote"
+	"hermes/internal/mcp/setting"
 )
 
 // serverClient makes the HTTP client for an MCP server. It sends the login that
 // `hermes mcp login` has kept, unless the settings have a key for the server. unsaved is shared by the
 // connections of the program.
-func (a *App) serverClient(cfg *config.Config, s mcp.Settings, unsaved *login.Unsaved) (*http.Client, error) {
+func (a *App) serverClient(cfg *config.Config, s setting.Server, unsaved *login.Unsaved) (*http.Client, error) {
 	link, err := a.serverLink(cfg, s)
 	if err != nil {
 		return nil, err
@@ -32,7 +33,7 @@ func (a *App) serverClient(cfg *config.Config, s mcp.Settings, unsaved *login.Un
 
 // serverLink makes what reaches an MCP server, with the proxies and the address guard of the
 // tools.
-func (a *App) serverLink(cfg *config.Config, s mcp.Settings) (*remote.Link, error) {
+func (a *App) serverLink(cfg *config.Config, s setting.Server) (*remote.Link, error) {
 	guard, err := a.webGuard()
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func (a *App) serverLink(cfg *config.Config, s mcp.Settings) (*remote.Link, erro
 }
 
 // hasKey reports whether the settings have the key for a server.
-func hasKey(s mcp.Settings) bool {
+func hasKey(s setting.Server) bool {
 	if s.Remote.OAuth != nil {
 		return false
 	}
@@ -68,7 +69,7 @@ func hasKey(s mcp.Settings) bool {
 
 // serverLogin makes the login at an MCP server. Tokens are kept in mcp-tokens of the home, in
 // one file for each server.
-func (a *App) serverLogin(cfg *config.Config, s mcp.Settings, link *remote.Link, unsaved *login.Unsaved) *login.Login {
+func (a *App) serverLogin(cfg *config.Config, s setting.Server, link *remote.Link, unsaved *login.Unsaved) *login.Login {
 	c := login.Config{
 		Server: s.Name, URL: s.Remote.URL, SSE: s.Remote.SSE, Link: link, Now: a.opts.Now,
 		Path: tokensOf(cfg, s), Unsaved: unsaved, Log: a.log(),
@@ -82,7 +83,7 @@ func (a *App) serverLogin(cfg *config.Config, s mcp.Settings, link *remote.Link,
 
 // tokensOf is the file with the login at a server. Those of projects have a part of the hash of
 // their ID in the name, so that no project reads or replaces the login at another server of its name.
-func tokensOf(cfg *config.Config, s mcp.Settings) string {
+func tokensOf(cfg *config.Config, s setting.Server) string {
 	name := strings.TrimPrefix(mcp.ToolsetName(s.Name), "mcp-")
 	if s.Project != "" {
 		sum := sha256.Sum256([]byte(s.ID()))

@@ -11,6 +11,7 @@ import (
 	"hermes"
 	"hermes/internal/app"
 	"hermes/internal/mcp"
+	"hermes/internal/mcp/setting"
 	"hermes/internal/trust"
 )
 
@@ -127,7 +128,7 @@ func TestServersOfAProjectStartOnlyAfterTrust(t *testing.T) { // not parallel: i
 	one := server.Settings()
 	two := one
 	two.Project = first
-	if one.ID() == two.ID() || one.ID() == (mcp.Settings{Name: "db"}).ID() {
+	if one.ID() == two.ID() || one.ID() == (setting.Server{Name: "db"}).ID() {
 		t.Errorf("both are %s", one.ID())
 	}
 	s.quit()

@@ -128,6 +128,7 @@ var layers = []layer{
 		{path: "internal/git"},                                      // it starts git with proc
 		{path: "internal/hostlist"},                                 // hosts as netguard writes them
 		{path: "internal/link", deps: []string{"golang.org/x/net"}}, // the same
+		{path: "internal/mcp/setting", deps: []string{"golang.org/x/net"}},
 		{path: "internal/memory/scan"},
 		{path: "internal/policy/shell/inspect", deps: []string{"mvdan.cc/sh/v3"}},
 		{path: "internal/sandbox", deps: []string{"golang.org/x/sys"}}, // it puts landlock, mount and seccomp together

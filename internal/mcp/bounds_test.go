@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hermes/internal/mcp"
+	"hermes/internal/mcp/setting"
 )
 
 // inquisitor is a service that is written by hand, so that it can ask and answer without bounds. What it sends
@@ -88,7 +89,7 @@ func (q *inquisitor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestBoundsHoldForServices(t *testing.T) {
 	t.Parallel()
 	q := &inquisitor{enough: make(chan struct{})}
-	f := startHTTP(t, listening(t, q).URL, func(s *mcp.Settings, _ *mcp.Config) { s.Protocol = mcp.ProtocolLegacy })
+	f := startHTTP(t, listening(t, q).URL, func(s *setting.Server, _ *mcp.Config) { s.Protocol = setting.ProtocolLegacy })
 	f.ready(t)
 	r, _, err := f.call(t.Context(), &host{session: "s", slow: true}, "write", `{}`, false)
 	if err != nil || r.Text != "done" {

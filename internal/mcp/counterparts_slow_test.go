@@ -14,6 +14,7 @@ import (
 	"hermes"
 	"hermes/internal/environment"
 	"hermes/internal/mcp"
+	"hermes/internal/mcp/setting"
 )
 
 // othersFolder is the folder with servers of others: node_modules of npm, python of pip.
@@ -57,16 +58,16 @@ func TestServersOfOthers(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			set, _, err := mcp.ParseServer("test", map[string]any{"command": row.command, "args": anyList(row.args), "env": map[string]any{"MEMORY_FILE_PATH": filepath.Join(dir, "m.json")}}, mcp.Vars{})
+			set, _, err := setting.Parse("test", map[string]any{"command": row.command, "args": anyList(row.args), "env": map[string]any{"MEMORY_FILE_PATH": filepath.Join(dir, "m.json")}}, setting.Vars{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			servers, err := mcp.New(mcp.Config{
 				Cache: dir + "/cache-" + row.name, Approvals: dir + "/" + row.name + ".json", Roots: func() []string { return []string{dir} }, Sample: sampled,
-				Environment: func(mcp.Settings) (hermes.Environment, error) {
+				Environment: func(setting.Server) (hermes.Environment, error) {
 					return environment.NewLocal(environment.LocalConfig{Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}})
 				},
-			}, []mcp.Settings{set})
+			}, []setting.Server{set})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,6 +14,7 @@ import (
 	"hermes"
 	"hermes/internal/environment"
 	"hermes/internal/mcp"
+	"hermes/internal/mcp/setting"
 	"hermes/internal/proc"
 	"hermes/internal/race"
 )
@@ -43,19 +44,19 @@ func TestConnectsAndKillsLeaveNothing(t *testing.T) { // not parallel: it counts
 	if err := os.Mkdir(filepath.Join(dir, "tmp"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	set := func(name, kind string) mcp.Settings {
-		s, _, err := mcp.ParseServer(name, map[string]any{"command": self, "env": map[string]any{serverKind: kind, marker: mark}}, mcp.Vars{})
+	set := func(name, kind string) setting.Server {
+		s, _, err := setting.Parse(name, map[string]any{"command": self, "env": map[string]any{serverKind: kind, marker: mark}}, setting.Vars{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.Times.Call = 5 * time.Second
 		return s
 	}
-	list := []mcp.Settings{set("a", "plain"), set("b", "hostile:stubborn-children@tools/call"), set("c", "hostile:hang@initialize"), set("d", "plain")}
+	list := []setting.Server{set("a", "plain"), set("b", "hostile:stubborn-children@tools/call"), set("c", "hostile:hang@initialize"), set("d", "plain")}
 	round := func(i int) {
 		servers, err := mcp.New(mcp.Config{
 			Cache: dir + "/cache", Approvals: dir + "/mcp-tools.json",
-			Environment: func(mcp.Settings) (hermes.Environment, error) {
+			Environment: func(setting.Server) (hermes.Environment, error) {
 				return environment.NewLocal(environment.LocalConfig{Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH")}})
 			},
 		}, list)
@@ -91,7 +92,7 @@ func TestConnectsAndKillsLeaveNothing(t *testing.T) { // not parallel: it counts
 		case 4:
 			changed := set("a", "plain")
 			changed.Untrusted = true
-			if _, err := servers.Reload([]mcp.Settings{changed, list[2]}, i%16 == 4); err != nil {
+			if _, err := servers.Reload([]setting.Server{changed, list[2]}, i%16 == 4); err != nil {
 				t.Error(err)
 			}
 		case 5:

@@ -6,10 +6,10 @@
 // [Servers.Start], connected again when its connection is lost, and ended by Close, with all
 // that it started.
 //
-// The wire protocol is the official Go SDK's. This package owns what that leaves open: the
-// settings of a server (settings.go), when it runs (server.go), what its tools are called and
-// whether they may run (toolset.go, approved.go), what a call returns (result.go), and what it
-// may ask of Hermes (asks.go). How a program is started and confined, how the network is
+// The wire protocol is the official Go SDK's. This package owns what that leaves open:
+// when a server runs (server.go), what its tools are called and whether they may run
+// (toolset.go, approved.go), what a call returns (calls.go), and what it may ask of Hermes
+// (asks.go). Its settings are read by package setting. How a program is started and confined, how the network is
 // reached and how a model is asked is handed in by [Config].
 //
 // Nothing that a server says is trusted: its texts are data of bounded size, a definition of a

@@ -15,6 +15,7 @@ import (
 	"hermes"
 	"hermes/internal/environment"
 	"hermes/internal/mcp"
+	"hermes/internal/mcp/setting"
 	"hermes/internal/proc"
 	"hermes/internal/race"
 )
@@ -122,9 +123,9 @@ func harmsOnlyItself(t *testing.T, fault string) {
 		t.Fatal(err)
 	}
 	dir, mark := t.TempDir(), fmt.Sprintf("%s-%d", fault, os.Getpid())
-	var list []mcp.Settings
+	var list []setting.Server
 	add := func(name, kind string) {
-		set, _, err := mcp.ParseServer(name, map[string]any{"command": self, "env": map[string]any{serverKind: kind, marker: mark}}, mcp.Vars{})
+		set, _, err := setting.Parse(name, map[string]any{"command": self, "env": map[string]any{serverKind: kind, marker: mark}}, setting.Vars{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +146,7 @@ func harmsOnlyItself(t *testing.T, fault string) {
 	servers, err := mcp.New(mcp.Config{
 		Cache: dir + "/cache", Approvals: dir + "/mcp-tools.json", Roots: func() []string { return []string{dir} },
 		Sample: func(context.Context, mcp.Sample) (mcp.Sampled, error) { return mcp.Sampled{Model: "m", Text: "t"}, nil },
-		Environment: func(mcp.Settings) (hermes.Environment, error) {
+		Environment: func(setting.Server) (hermes.Environment, error) {
 			return environment.NewLocal(environment.LocalConfig{Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH")}})
 		},
 	}, list)
@@ -208,7 +209,7 @@ func TestQuestionsOfAHostileServerHarmNothing(t *testing.T) {
 	for _, fault := range []string{"questions", "inputs"} {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
-			f := start(t, "hostile:"+fault+"@tools/call", func(s *mcp.Settings, c *mcp.Config) {
+			f := start(t, "hostile:"+fault+"@tools/call", func(s *setting.Server, c *mcp.Config) {
 				s.Times.Call = 20 * time.Second
 			})
 			f.ready(t)

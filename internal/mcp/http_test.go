@@ -22,16 +22,17 @@ import (
 	"hermes/internal/mcp"
 	"hermes/internal/mcp/login"
 	"hermes/internal/mcp/remote"
+	"hermes/internal/mcp/setting"
 	"hermes/internal/oauth"
 	"hermes/internal/oauthserver"
 )
 
 // startHTTP starts one server that is reached at an address. change may be nil.
-func startHTTP(t *testing.T, address string, change func(*mcp.Settings, *mcp.Config)) *fixture {
+func startHTTP(t *testing.T, address string, change func(*setting.Server, *mcp.Config)) *fixture {
 	t.Helper()
-	return start(t, "", func(s *mcp.Settings, c *mcp.Config) {
-		s.Command, s.Remote = "", &mcp.Remote{URL: address}
-		c.Client = func(s mcp.Settings) (*http.Client, error) {
+	return start(t, "", func(s *setting.Server, c *mcp.Config) {
+		s.Command, s.Remote = "", &setting.Remote{URL: address}
+		c.Client = func(s setting.Server) (*http.Client, error) {
 			l, err := remote.New(remote.Config{URL: s.Remote.URL, Headers: s.Remote.Headers})
 			if err != nil {
 				return nil, err
@@ -80,9 +81,9 @@ func TestServersOnTheNetwork(t *testing.T) {
 	}{
 		{"stateless", "", &sdk.StreamableHTTPOptions{Stateless: true}, false, "2026-07-28"},
 		{"both", "", &sdk.StreamableHTTPOptions{}, false, ""},
-		{"with a session", mcp.ProtocolLegacy, &sdk.StreamableHTTPOptions{}, false, "2025-11-25"},
-		{"with JSON answers", mcp.ProtocolLegacy, &sdk.StreamableHTTPOptions{JSONResponse: true}, false, "2025-11-25"},
-		{"without sessions and streams", mcp.ProtocolLegacy, &sdk.StreamableHTTPOptions{Stateless: true}, false, "2025-11-25"},
+		{"with a session", setting.ProtocolLegacy, &sdk.StreamableHTTPOptions{}, false, "2025-11-25"},
+		{"with JSON answers", setting.ProtocolLegacy, &sdk.StreamableHTTPOptions{JSONResponse: true}, false, "2025-11-25"},
+		{"without sessions and streams", setting.ProtocolLegacy, &sdk.StreamableHTTPOptions{Stateless: true}, false, "2025-11-25"},
 		{"SSE", "", nil, true, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -95,7 +96,7 @@ func TestServersOnTheNetwork(t *testing.T) {
 			} else {
 				h = service(t, row.options)
 			}
-			f := startHTTP(t, listening(t, h).URL, func(s *mcp.Settings, _ *mcp.Config) { s.Protocol, s.Remote.SSE = row.protocol, row.sse })
+			f := startHTTP(t, listening(t, h).URL, func(s *setting.Server, _ *mcp.Config) { s.Protocol, s.Remote.SSE = row.protocol, row.sse })
 			f.until(t, "connected", func() bool { return f.States()[0].Phase == mcp.Connected })
 			if err := f.add(t); err != nil {
 				t.Fatal(err)
@@ -134,8 +135,8 @@ func TestALoginThatIsNeededIsSaid(t *testing.T) {
 // TestToolsOfAServiceChange has list_changed in both eras.
 func TestToolsOfAServiceChange(t *testing.T) {
 	t.Parallel()
-	for _, protocol := range []string{"", mcp.ProtocolLegacy} {
-		f := startHTTP(t, listening(t, service(t, nil)).URL, func(s *mcp.Settings, _ *mcp.Config) { s.Protocol = protocol })
+	for _, protocol := range []string{"", setting.ProtocolLegacy} {
+		f := startHTTP(t, listening(t, service(t, nil)).URL, func(s *setting.Server, _ *mcp.Config) { s.Protocol = protocol })
 		f.ready(t)
 		if _, _, err := f.call(t.Context(), &host{}, "grow", `{}`, false); err != nil {
 			t.Fatal(err)
@@ -147,12 +148,12 @@ func TestToolsOfAServiceChange(t *testing.T) {
 // TestALostSessionIsMadeAgain forgets all sessions, as a server does that was started again.
 func TestALostSessionIsMadeAgain(t *testing.T) {
 	t.Parallel()
-	for _, protocol := range []string{"", mcp.ProtocolLegacy} {
+	for _, protocol := range []string{"", setting.ProtocolLegacy} {
 		var inner atomic.Pointer[http.Handler]
 		fresh := func() { h := service(t, nil); inner.Store(&h) }
 		fresh()
 		s := listening(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*inner.Load()).ServeHTTP(w, r) }))
-		f := startHTTP(t, s.URL, func(s *mcp.Settings, _ *mcp.Config) { s.Protocol = protocol })
+		f := startHTTP(t, s.URL, func(s *setting.Server, _ *mcp.Config) { s.Protocol = protocol })
 		f.ready(t)
 		fresh()
 		s.CloseClientConnections()
@@ -272,7 +273,7 @@ func TestAHostileServiceHarmsOnlyItself(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			bad := listening(t, answer)
-			f := startHTTP(t, bad.URL+"/?key=canary", func(s *mcp.Settings, _ *mcp.Config) { s.Times.Connect = 5 * time.Second })
+			f := startHTTP(t, bad.URL+"/?key=canary", func(s *setting.Server, _ *mcp.Config) { s.Times.Connect = 5 * time.Second })
 			f.until(t, "failed", func() bool { return f.States()[0].Phase == mcp.Failed })
 			if reason := f.States()[0].Reason; reason == "" || strings.Contains(reason, "canary") || len(reason) > 700 {
 				t.Errorf("the reason is %q", reason)
@@ -292,7 +293,7 @@ func TestAnSSEServerNamesNoOtherServer(t *testing.T) {
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	}))
-	f := startHTTP(t, bad.URL, func(s *mcp.Settings, _ *mcp.Config) {
+	f := startHTTP(t, bad.URL, func(s *setting.Server, _ *mcp.Config) {
 		s.Remote.SSE, s.Remote.Headers = true, map[string]string{"X-Key": "canary"}
 	})
 	f.until(t, "failed", func() bool { return f.States()[0].Phase == mcp.Failed })
@@ -362,7 +363,7 @@ func TestAServiceThatDemandsALogin(t *testing.T) {
 		}
 		s, as := guarded(t, h)
 		var dir string
-		f := startHTTP(t, s.URL, func(s *mcp.Settings, c *mcp.Config) { s.Remote.SSE, dir = sse, filepath.Dir(c.Approvals) })
+		f := startHTTP(t, s.URL, func(s *setting.Server, c *mcp.Config) { s.Remote.SSE, dir = sse, filepath.Dir(c.Approvals) })
 		f.until(t, "failed", func() bool { return f.States()[0].Phase == mcp.Failed })
 		if reason := f.States()[0].Reason; reason != "it demands a login; log in with `hermes mcp login test`" {
 			t.Errorf("the reason is %q", reason)
@@ -418,7 +419,7 @@ func TestALostStreamGoesOn(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	}))
 	u, _ := url.Parse(s.URL)
-	f := startHTTP(t, u.String(), func(s *mcp.Settings, _ *mcp.Config) { s.Protocol = mcp.ProtocolLegacy })
+	f := startHTTP(t, u.String(), func(s *setting.Server, _ *mcp.Config) { s.Protocol = setting.ProtocolLegacy })
 	f.ready(t)
 	if err := f.add(t); err != nil || !cut.Load() {
 		t.Error(err)
@@ -462,7 +463,7 @@ func TestOddRequestsForInput(t *testing.T) {
 				}
 				fmt.Fprint(w, answer)
 			}))
-			f := startHTTP(t, s.URL, func(_ *mcp.Settings, c *mcp.Config) { c.Roots = func() []string { return []string{"/work"} } })
+			f := startHTTP(t, s.URL, func(_ *setting.Server, c *mcp.Config) { c.Roots = func() []string { return []string{"/work"} } })
 			f.ready(t)
 			if r, _, err := f.call(t.Context(), &host{}, "roots", `{}`, false); err != nil || !strings.Contains(r.Text, "file:///work") {
 				t.Errorf("%s: %+v, %v", odd, r, err)

@@ -13,6 +13,7 @@ import (
 	"hermes"
 	"hermes/internal/environment"
 	"hermes/internal/mcp"
+	"hermes/internal/mcp/setting"
 )
 
 func names(tools []hermes.Tool) []string {
@@ -51,7 +52,7 @@ func TestTheListOfTheLastRunIsOfferedAtOnce(t *testing.T) {
 	f.ready(t)
 	first, _ := f.server.Tools(t.Context())
 	f.Close()
-	late := func(s *mcp.Settings, _ *mcp.Config) { s.Env[serverKind] = "hang" }
+	late := func(s *setting.Server, _ *mcp.Config) { s.Env[serverKind] = "hang" }
 	g := startIn(t, dir, "plain", late)
 	again, err := g.server.Tools(t.Context())
 	if err != nil || !slices.Equal(names(first), names(again)) || len(again) == 0 {
@@ -169,7 +170,7 @@ func TestUtilitiesReadResourcesAndPrompts(t *testing.T) {
 // TestAServerSeesNoKey: the environment is the basic one, and what its settings declare.
 func TestAServerSeesNoKey(t *testing.T) {
 	t.Parallel()
-	f := start(t, "plain", func(s *mcp.Settings, _ *mcp.Config) { s.Env["GITHUB_TOKEN"] = "declared" })
+	f := start(t, "plain", func(s *setting.Server, _ *mcp.Config) { s.Env["GITHUB_TOKEN"] = "declared" })
 	f.ready(t)
 	r, _, err := f.call(t.Context(), &host{}, "environment", `{}`, false)
 	if err != nil || !strings.Contains(r.Text, "GITHUB_TOKEN=declared") {
@@ -180,7 +181,7 @@ func TestAServerSeesNoKey(t *testing.T) {
 func TestProgressIsShownAndStopCancels(t *testing.T) {
 	t.Parallel()
 	count := filepath.Join(t.TempDir(), "count")
-	f := start(t, "plain", func(s *mcp.Settings, _ *mcp.Config) { s.Env["MCP_TEST_COUNT"] = count })
+	f := start(t, "plain", func(s *setting.Server, _ *mcp.Config) { s.Env["MCP_TEST_COUNT"] = count })
 	f.ready(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	h := &host{moved: make(chan struct{}, 1)}
@@ -211,11 +212,11 @@ func TestProgressIsShownAndStopCancels(t *testing.T) {
 }
 
 // inEachProtocol runs a test in both eras of the protocol.
-func inEachProtocol(t *testing.T, test func(t *testing.T, with func(*mcp.Settings, *mcp.Config))) {
-	for _, protocol := range []string{mcp.ProtocolLegacy, mcp.ProtocolStateless} {
+func inEachProtocol(t *testing.T, test func(t *testing.T, with func(*setting.Server, *mcp.Config))) {
+	for _, protocol := range []string{setting.ProtocolLegacy, setting.ProtocolStateless} {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
-			test(t, func(s *mcp.Settings, _ *mcp.Config) { s.Protocol = protocol })
+			test(t, func(s *setting.Server, _ *mcp.Config) { s.Protocol = protocol })
 		})
 	}
 }
@@ -224,7 +225,7 @@ func TestAServerAsksTheUser(t *testing.T) {
 	inEachProtocol(t, asksTheUser)
 }
 
-func asksTheUser(t *testing.T, with func(*mcp.Settings, *mcp.Config)) {
+func asksTheUser(t *testing.T, with func(*setting.Server, *mcp.Config)) {
 	f := start(t, "plain", with)
 	f.ready(t)
 	h := &host{answers: []hermes.Answer{{Texts: []string{"many"}}, {Texts: []string{"42"}}, {Texts: []string{"blue"}}, {Texts: []string{""}}}}
@@ -238,7 +239,7 @@ func asksTheUser(t *testing.T, with func(*mcp.Settings, *mcp.Config)) {
 	if r, _, err := f.call(t.Context(), &host{}, "ask", `{}`, false); err != nil || r.Text != `{"action":"cancel"}` {
 		t.Errorf("a user who does not answer: %+v %v", r, err)
 	}
-	g := start(t, "plain", func(s *mcp.Settings, c *mcp.Config) {
+	g := start(t, "plain", func(s *setting.Server, c *mcp.Config) {
 		with(s, c)
 		s.Elicitation.Disabled = true
 	})
@@ -253,9 +254,9 @@ func TestAServerAsksAModelOnceTheUserAllowsIt(t *testing.T) {
 	inEachProtocol(t, asksAModel)
 }
 
-func asksAModel(t *testing.T, protocol func(*mcp.Settings, *mcp.Config)) {
+func asksAModel(t *testing.T, protocol func(*setting.Server, *mcp.Config)) {
 	var got []mcp.Sample
-	with := func(s *mcp.Settings, c *mcp.Config) {
+	with := func(s *setting.Server, c *mcp.Config) {
 		protocol(s, c)
 		s.Sampling.PerMinute = 1
 		c.Sample = func(_ context.Context, x mcp.Sample) (mcp.Sampled, error) {
@@ -285,8 +286,8 @@ func asksAModel(t *testing.T, protocol func(*mcp.Settings, *mcp.Config)) {
 }
 
 func TestServersAreToldTheFolder(t *testing.T) {
-	inEachProtocol(t, func(t *testing.T, with func(*mcp.Settings, *mcp.Config)) {
-		f := start(t, "roots", func(s *mcp.Settings, c *mcp.Config) {
+	inEachProtocol(t, func(t *testing.T, with func(*setting.Server, *mcp.Config)) {
+		f := start(t, "roots", func(s *setting.Server, c *mcp.Config) {
 			with(s, c)
 			c.Roots = func() []string { return []string{"/a b"} }
 		})
@@ -302,7 +303,7 @@ func TestCallsThatMayChangeSomethingAsk(t *testing.T) {
 	t.Parallel()
 	f := start(t, "plain", nil)
 	f.ready(t)
-	u := start(t, "plain", func(s *mcp.Settings, _ *mcp.Config) { s.Untrusted = true })
+	u := start(t, "plain", func(s *setting.Server, _ *mcp.Config) { s.Untrusted = true })
 	u.ready(t)
 	for _, row := range []struct {
 		on    *fixture
@@ -333,7 +334,7 @@ func TestCallsThatMayChangeSomethingAsk(t *testing.T) {
 func TestAServerThatIsLostComesBack(t *testing.T) {
 	t.Parallel()
 	count := filepath.Join(t.TempDir(), "count")
-	f := start(t, "dies-in-call", func(s *mcp.Settings, _ *mcp.Config) { s.Env["MCP_TEST_COUNT"] = count })
+	f := start(t, "dies-in-call", func(s *setting.Server, _ *mcp.Config) { s.Env["MCP_TEST_COUNT"] = count })
 	f.ready(t)
 	_, _, err := f.call(t.Context(), &host{}, "write", `{}`, false)
 	if err == nil || !strings.Contains(err.Error(), "whether the call had an effect is unknown") {
@@ -356,7 +357,7 @@ func TestAServerThatFailsSaysWhy(t *testing.T) {
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			f := start(t, kind, func(s *mcp.Settings, _ *mcp.Config) {
+			f := start(t, kind, func(s *setting.Server, _ *mcp.Config) {
 				if kind == "hang" {
 					s.Times.Connect = 200 * time.Millisecond
 				}
@@ -389,7 +390,7 @@ func TestAFloodOfNoticesLeavesCallsAlone(t *testing.T) {
 // TestAnUnusedServerEndsAndComesBack.
 func TestAnUnusedServerEndsAndComesBack(t *testing.T) {
 	t.Parallel()
-	f := start(t, "plain", func(s *mcp.Settings, _ *mcp.Config) { s.Times.Idle = 100 * time.Millisecond })
+	f := start(t, "plain", func(s *setting.Server, _ *mcp.Config) { s.Times.Idle = 100 * time.Millisecond })
 	f.ready(t)
 	f.until(t, "an end", func() bool { return f.States()[0].Phase == mcp.Idle })
 	if r, _, err := f.call(t.Context(), &host{}, "add", `{"a":1,"b":2}`, false); err != nil || r.Text != "3" {
@@ -404,17 +405,17 @@ func TestManyServersCloseAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var list []mcp.Settings
+	var list []setting.Server
 	for i := range 8 {
 		kind := []string{"plain", "hang"}[i%2]
-		s, _, err := mcp.ParseServer("s"+string(rune('a'+i)), map[string]any{"command": self, "env": map[string]any{serverKind: kind}}, mcp.Vars{})
+		s, _, err := setting.Parse("s"+string(rune('a'+i)), map[string]any{"command": self, "env": map[string]any{serverKind: kind}}, setting.Vars{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		list = append(list, s)
 	}
 	dir := t.TempDir()
-	servers, err := mcp.New(mcp.Config{Environment: func(mcp.Settings) (hermes.Environment, error) {
+	servers, err := mcp.New(mcp.Config{Environment: func(setting.Server) (hermes.Environment, error) {
 		return environment.NewLocal(environment.LocalConfig{Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH")}})
 	}}, list)
 	if err != nil {
@@ -440,7 +441,7 @@ func TestReload(t *testing.T) {
 	was := f.server.Settings()
 	other := was
 	other.Name = "other"
-	ch, err := f.Reload([]mcp.Settings{was, other}, false)
+	ch, err := f.Reload([]setting.Server{was, other}, false)
 	if err != nil || !slices.Equal(ch.Added, []string{"other"}) || ch.Removed != nil || ch.Restarted != nil {
 		t.Fatalf("%+v %v", ch, err)
 	}
@@ -457,7 +458,7 @@ func TestReload(t *testing.T) {
 	twin.Name = "te-st"
 	same := was
 	same.Name = "te_st"
-	ch, err = f.Reload([]mcp.Settings{changed, twin, same}, false)
+	ch, err = f.Reload([]setting.Server{changed, twin, same}, false)
 	if err == nil || !strings.Contains(err.Error(), "same name for models") || !slices.Equal(ch.Removed, []string{"other"}) || !slices.Equal(ch.Restarted, []string{"test"}) || !slices.Equal(ch.Added, []string{"te-st"}) {
 		t.Errorf("%+v %v", ch, err)
 	}
@@ -471,7 +472,7 @@ func TestReload(t *testing.T) {
 	if err := n.Ready(t.Context()); err != nil || n == f.server {
 		t.Errorf("a server with other settings: %v", err)
 	}
-	ch, err = f.Reload([]mcp.Settings{changed}, true)
+	ch, err = f.Reload([]setting.Server{changed}, true)
 	if err != nil || !slices.Equal(ch.Restarted, []string{"test"}) {
 		t.Errorf("a restart: %+v %v", ch, err)
 	}
@@ -480,9 +481,9 @@ func TestReload(t *testing.T) {
 // TestAProgramThatIsRefusedIsNotStarted.
 func TestAProgramThatIsRefusedIsNotStarted(t *testing.T) {
 	t.Parallel()
-	f := start(t, "plain", func(_ *mcp.Settings, c *mcp.Config) {
-		c.Malware = func(context.Context, mcp.Settings) string { return "known as malware" }
-		c.Environment = func(mcp.Settings) (hermes.Environment, error) {
+	f := start(t, "plain", func(_ *setting.Server, c *mcp.Config) {
+		c.Malware = func(context.Context, setting.Server) string { return "known as malware" }
+		c.Environment = func(setting.Server) (hermes.Environment, error) {
 			t.Error("it was started")
 			return nil, errors.New("no")
 		}
@@ -541,7 +542,7 @@ func TestAForgottenServerIsNotApprovedByItself(t *testing.T) {
 // TestAToolThatIsGoneStillAsks: it may be back when the call runs.
 func TestAToolThatIsGoneStillAsks(t *testing.T) {
 	t.Parallel()
-	f := start(t, "plain", func(s *mcp.Settings, _ *mcp.Config) { s.Untrusted = true })
+	f := start(t, "plain", func(s *setting.Server, _ *mcp.Config) { s.Untrusted = true })
 	f.ready(t)
 	var write hermes.Tool
 	for _, tool := range f.live() {

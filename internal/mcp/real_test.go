@@ -34,6 +34,7 @@ import (
 	"hermes/internal/mcp"
 	"hermes/internal/mcp/login"
 	"hermes/internal/mcp/remote"
+	"hermes/internal/mcp/setting"
 	"hermes/internal/oauth"
 )
 
@@ -101,11 +102,11 @@ func run(t *testing.T, port string, env []string, name string, args ...string) {
 // TestServersInPython speaks both eras with a server on the SDK for Python, over HTTP.
 func TestServersInPython(t *testing.T) {
 	python := counterparts(t, "python/bin/python")
-	for protocol, want := range map[string]string{"": "2026-07-28", mcp.ProtocolLegacy: "2025-11-25"} {
+	for protocol, want := range map[string]string{"": "2026-07-28", setting.ProtocolLegacy: "2025-11-25"} {
 		t.Run(want, func(t *testing.T) {
 			port := freePort(t)
 			run(t, port, nil, python, "testdata/real/tools.py", port)
-			f := startHTTP(t, "http://127.0.0.1:"+port+"/mcp", func(s *mcp.Settings, c *mcp.Config) {
+			f := startHTTP(t, "http://127.0.0.1:"+port+"/mcp", func(s *setting.Server, c *mcp.Config) {
 				s.Protocol = protocol
 				c.Roots = func() []string { return []string{"/work place"} }
 				c.Sample = func(context.Context, mcp.Sample) (mcp.Sampled, error) {
@@ -200,8 +201,8 @@ func logsIn(t *testing.T, address string, client login.Client, device bool) {
 	use := func(now func() time.Time) {
 		t.Helper()
 		c.Now = now
-		f := startHTTP(t, address, func(_ *mcp.Settings, cfg *mcp.Config) {
-			cfg.Client = func(mcp.Settings) (*http.Client, error) { return login.New(c).Through(link.Server), nil }
+		f := startHTTP(t, address, func(_ *setting.Server, cfg *mcp.Config) {
+			cfg.Client = func(setting.Server) (*http.Client, error) { return login.New(c).Through(link.Server), nil }
 		})
 		f.ready(t)
 		if err := f.add(t); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"hermes"
+	"hermes/internal/mcp/setting"
 	"hermes/internal/text"
 )
 
@@ -30,7 +31,7 @@ const (
 // Server is one server. It is a [hermes.Toolset] and may be used concurrently.
 type Server struct {
 	cfg      Config
-	set      Settings
+	set      setting.Server
 	approved *approvals
 
 	changes chan struct{} // holds one: the list has changed
@@ -82,7 +83,7 @@ func (c *connection) finish(why error) {
 	})
 }
 
-func (s *Servers) server(set Settings) *Server {
+func (s *Servers) server(set setting.Server) *Server {
 	return &Server{
 		cfg: s.cfg, set: set, approved: s.approved, phase: Idle, moved: make(chan struct{}), use: use{calls: map[*calling]bool{}},
 		changes: make(chan struct{}, 1), signals: signals{make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)},
@@ -275,11 +276,11 @@ func (o *Server) connect(ctx context.Context) (*connection, error) {
 		}
 	}
 	var opts mcp.ClientSessionOptions
-	if o.set.Protocol == ProtocolLegacy {
+	if o.set.Protocol == setting.ProtocolLegacy {
 		opts.ProtocolVersion = lastLegacy
 	}
 	session, err := client.Connect(ctx, w.transport, &opts)
-	if err == nil && o.set.Protocol == ProtocolStateless && version(session) < firstStateless {
+	if err == nil && o.set.Protocol == setting.ProtocolStateless && version(session) < firstStateless {
 		err = fmt.Errorf("it speaks the protocol %s, and its settings demand stateless", version(session))
 		_ = session.Close() // nothing was done with it
 	}
@@ -419,7 +420,7 @@ func (o *Server) Ready(ctx context.Context) error {
 }
 
 // Settings returns the settings of the server, which must not be changed.
-func (o *Server) Settings() Settings { return o.set }
+func (o *Server) Settings() setting.Server { return o.set }
 
 // State returns what is known of the server.
 func (o *Server) State() State { return o.state() }

@@ -22,6 +22,7 @@ import (
 	"hermes"
 	"hermes/internal/environment"
 	"hermes/internal/mcp"
+	"hermes/internal/mcp/setting"
 )
 
 // serverKind is the variable that makes this test program a server.
@@ -199,32 +200,32 @@ type fixture struct {
 }
 
 // start starts one server of a kind. change may be nil.
-func start(t *testing.T, kind string, change func(*mcp.Settings, *mcp.Config)) *fixture {
+func start(t *testing.T, kind string, change func(*setting.Server, *mcp.Config)) *fixture {
 	t.Helper()
 	return startIn(t, t.TempDir(), kind, change)
 }
 
-func startIn(t *testing.T, dir, kind string, change func(*mcp.Settings, *mcp.Config)) *fixture {
+func startIn(t *testing.T, dir, kind string, change func(*setting.Server, *mcp.Config)) *fixture {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	raw := map[string]any{"command": self, "env": map[string]any{serverKind: kind}}
-	set, notes, err := mcp.ParseServer("test", raw, mcp.Vars{})
+	set, notes, err := setting.Parse("test", raw, setting.Vars{})
 	if err != nil || len(notes) > 0 {
 		t.Fatal(err, notes)
 	}
 	c := mcp.Config{
 		Cache: dir + "/cache", Approvals: dir + "/mcp-tools.json", Version: "0",
-		Environment: func(mcp.Settings) (hermes.Environment, error) {
+		Environment: func(setting.Server) (hermes.Environment, error) {
 			return environment.NewLocal(environment.LocalConfig{Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH")}})
 		},
 	}
 	if change != nil {
 		change(&set, &c)
 	}
-	servers, err := mcp.New(c, []mcp.Settings{set})
+	servers, err := mcp.New(c, []setting.Server{set})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/mcp/setting"
 )
 
 // Config is what servers need of the program.
@@ -23,15 +24,15 @@ type Config struct {
 	Version string
 	// Environment makes the place in which the program of a server runs, for it alone: with its
 	// variables and walls. The server closes it.
-	Environment func(s Settings) (hermes.Environment, error)
+	Environment func(s setting.Server) (hermes.Environment, error)
 	// Client makes the HTTP client of a server, with its headers, certificates and login. A
 	// request that needs the user fails with a *login.NeededError.
-	Client func(s Settings) (*http.Client, error)
+	Client func(s setting.Server) (*http.Client, error)
 	// Sample asks a model for a server. Nil refuses.
 	Sample func(ctx context.Context, r Sample) (Sampled, error)
 	// Malware returns why a program must not be started, "" if nothing is known; nil knows
 	// nothing.
-	Malware func(ctx context.Context, s Settings) string
+	Malware func(ctx context.Context, s setting.Server) string
 	// Roots lists the folders that servers are told to work in.
 	Roots func() []string
 	// Cache is the folder for lists of tools, Approvals the file with the definitions that the
@@ -68,7 +69,7 @@ var errClosing = errors.New("the program is shutting down")
 
 // New makes servers. It starts nothing: see Start. Servers that are disabled are left out. An
 // error is about one server, which is left out; there may be several, joined.
-func New(c Config, list []Settings) (*Servers, error) {
+func New(c Config, list []setting.Server) (*Servers, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -140,8 +141,8 @@ var errRemoved = errors.New("it was removed from the settings, or they have chan
 // not in the list any more or has other settings is ended first, and the others go on. restart
 // also ends and starts those that are the same. It returns the names of each kind. An error is
 // about one server, which is left out; there may be several, joined.
-func (s *Servers) Reload(list []Settings, restart bool) (changes Changes, err error) {
-	list = slices.DeleteFunc(slices.Clone(list), func(set Settings) bool { return set.Disabled })
+func (s *Servers) Reload(list []setting.Server, restart bool) (changes Changes, err error) {
+	list = slices.DeleteFunc(slices.Clone(list), func(set setting.Server) bool { return set.Disabled })
 	s.reload.Lock()
 	defer s.reload.Unlock()
 	s.mu.Lock()
@@ -153,7 +154,7 @@ func (s *Servers) Reload(list []Settings, restart bool) (changes Changes, err er
 	was := map[string]bool{}
 	for _, o := range s.list {
 		was[o.set.ID()] = true
-		i := slices.IndexFunc(list, func(set Settings) bool { return set.ID() == o.set.ID() })
+		i := slices.IndexFunc(list, func(set setting.Server) bool { return set.ID() == o.set.ID() })
 		switch {
 		case i >= 0 && !restart && reflect.DeepEqual(list[i], o.set):
 			kept = append(kept, o)
@@ -210,7 +211,7 @@ func endAll(list []*Server) {
 type Changes struct{ Added, Removed, Restarted []string }
 
 // join adds a server to the list. Call it with the lock held.
-func (s *Servers) join(set Settings) (*Server, error) {
+func (s *Servers) join(set setting.Server) (*Server, error) {
 	if i := slices.IndexFunc(s.list, func(o *Server) bool { return part(o.set.Name) == part(set.Name) }); i >= 0 {
 		return nil, fmt.Errorf("the MCP servers %s and %s have the same name for models; rename one of them", s.list[i].set.Name, set.Name)
 	}
@@ -326,7 +327,7 @@ func (o *Server) Keep(c Config, shown Listing) error {
 // Forget removes what is kept of a server: which of its tools were approved, and their list.
 func Forget(c Config, name string) error {
 	a := &approvals{path: c.Approvals, now: c.Now}
-	o := &Server{cfg: c, set: Settings{Name: name}}
+	o := &Server{cfg: c, set: setting.Server{Name: name}}
 	err := os.Remove(o.cachePath())
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil

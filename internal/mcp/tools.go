@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,9 +16,9 @@ import (
 	"unicode"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"golang.org/x/net/http/httpguts"
 
 	"hermes/internal/atomicfile"
+	"hermes/internal/mcp/setting"
 	"hermes/internal/text"
 )
 
@@ -162,7 +161,7 @@ func (o *Server) offer(defs []definition) []offered {
 	defs = slices.Clone(defs)
 	slices.SortStableFunc(defs, func(a, b definition) int { return cmp.Compare(a.Name, b.Name) })
 	for i, d := range defs {
-		if !o.set.Tools.offers(d.Name) || i > 0 && defs[i-1].Name == d.Name {
+		if !o.set.Tools.Offers(d.Name) || i > 0 && defs[i-1].Name == d.Name {
 			continue
 		}
 		name := ToolName(o.set.Name, d.Name, func(n string) bool { return taken[n] })
@@ -187,7 +186,7 @@ type cached struct {
 
 func (o *Server) cachePath() string {
 	sum := sha256.Sum256([]byte(o.set.ID()))
-	return filepath.Join(o.cfg.Cache, slug(o.set.Name)+"-"+hex.EncodeToString(sum[:4])+".json")
+	return filepath.Join(o.cfg.Cache, setting.Slug(o.set.Name)+"-"+hex.EncodeToString(sum[:4])+".json")
 }
 
 // keep writes the list for the next start.
@@ -248,25 +247,10 @@ func cmpText(a, b string) int { return cmp.Compare(a, b) }
 // maxName is the longest name of a tool that all model services accept.
 const maxName = 64
 
-// slug is a name with nothing but letters and digits of ASCII and underscores; "" if it has no
-// letter or digit.
-func slug(name string) string {
-	s := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '_'
-	}, name)
-	if strings.Trim(s, "_") == "" {
-		return ""
-	}
-	return s
-}
-
 // part is the name of a server within the names of its tools: it has no two underscores in a row, which
 // would end it.
 func part(server string) string {
-	s := slug(server)
+	s := setting.Slug(server)
 	for strings.Contains(s, "__") {
 		s = strings.ReplaceAll(s, "__", "_")
 	}
@@ -279,7 +263,7 @@ func ToolsetName(server string) string { return "mcp-" + part(server) }
 // ToolName returns the name under which models see a tool of a server. Long names, and those
 // that taken reports, end with a part of their hash; a nil taken reports none.
 func ToolName(server, tool string, taken func(name string) bool) string {
-	s := slug(tool)
+	s := setting.Slug(tool)
 	if s == "" {
 		s = "tool"
 	}
@@ -290,31 +274,6 @@ func ToolName(server, tool string, taken func(name string) bool) string {
 	sum := sha256.Sum256([]byte(server + "\x00" + tool))
 	end := "_" + hex.EncodeToString(sum[:4])
 	return name[:min(len(name), maxName-len(end))] + end
-}
-
-// offers reports whether a filter offers a tool, by its original name.
-func (f Filter) offers(tool string) bool {
-	in := func(patterns []string) bool {
-		for _, p := range patterns {
-			if ok, err := path.Match(p, strings.ReplaceAll(tool, "/", "_")); err == nil && ok || p == tool {
-				return true
-			}
-		}
-		return false
-	}
-	if len(f.Include) > 0 {
-		return in(f.Include)
-	}
-	return !in(f.Exclude)
-}
-
-func goodPattern(p string) bool {
-	_, err := path.Match(p, "")
-	return err == nil && p != ""
-}
-
-func validHeader(name, value string) bool {
-	return httpguts.ValidHeaderFieldName(name) && httpguts.ValidHeaderFieldValue(value)
 }
 
 // plain removes what people do not see and models may read: characters of the block of tags,

@@ -16,6 +16,7 @@ import (
 	"hermes"
 	"hermes/internal/jsonrpc"
 	"hermes/internal/mcp/message"
+	"hermes/internal/mcp/setting"
 	"hermes/internal/shellstate"
 	"hermes/internal/text"
 )
@@ -34,8 +35,8 @@ const (
 
 // program is a server that runs as a program. It is a transport of the SDK.
 type program struct {
-	set         Settings
-	environment func(Settings) (hermes.Environment, error)
+	set         setting.Server
+	environment func(setting.Server) (hermes.Environment, error)
 	now         func() time.Time
 
 	mu      sync.Mutex

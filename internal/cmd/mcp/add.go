@@ -13,6 +13,7 @@ import (
 	"hermes/internal/app"
 	"hermes/internal/cmd/factory"
 	"hermes/internal/mcp"
+	"hermes/internal/mcp/setting"
 	"hermes/internal/text"
 )
 
@@ -103,7 +104,7 @@ func (f flags) settings(name string, command []string) (map[string]any, map[stri
 	if len(reach) > 0 {
 		m["reach"] = reach
 	}
-	settings, secrets, _ := mcp.ForConfig(name, m)
+	settings, secrets, _ := setting.ForConfig(name, m)
 	return settings, secrets, nil
 }
 
@@ -136,7 +137,7 @@ func (n noun) put(ctx context.Context, c *factory.Call, name string, settings ma
 		}
 		return lookup(v)
 	}
-	s, notes, err := mcp.ParseServer(name, settings, vars)
+	s, notes, err := setting.Parse(name, settings, vars)
 	if err != nil {
 		return err
 	}
@@ -176,7 +177,7 @@ func (n noun) put(ctx context.Context, c *factory.Call, name string, settings ma
 			return err
 		}
 	}
-	if _, err := cfg.Put(ctx, setting(name), settings); err != nil {
+	if _, err := cfg.Put(ctx, keyOf(name), settings); err != nil {
 		return err
 	}
 	if server != nil { // what the user has seen is what is approved
@@ -202,10 +203,10 @@ func (n noun) remove() *cobra.Command {
 		if _, ok := cfg.MCPServers()[name]; !ok {
 			return fmt.Errorf("there is no MCP server %q; `hermes mcp list` shows all", text.VisibleName(name))
 		}
-		if _, err := cfg.Unset(ctx, setting(name)); err != nil {
+		if _, err := cfg.Unset(ctx, keyOf(name)); err != nil {
 			return err
 		}
-		for _, secret := range mcp.SecretsOf(name, slices.Collect(maps.Keys(cfg.MCPServers())), cfg.EnvNames()) {
+		for _, secret := range setting.SecretsOf(name, slices.Collect(maps.Keys(cfg.MCPServers())), cfg.EnvNames()) {
 			if _, err := cfg.Unset(ctx, secret); err != nil {
 				return err
 			}

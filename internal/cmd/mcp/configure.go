@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes/internal/cmd/factory"
-	"hermes/internal/mcp"
 	"hermes/internal/mcp/known"
+	"hermes/internal/mcp/setting"
 	"hermes/internal/text"
 )
 
@@ -53,7 +53,7 @@ func (n noun) configure() *cobra.Command {
 				return err
 			}
 			for key, v := range changes {
-				if _, err := cfg.Put(ctx, setting(name)+"."+key, v); err != nil {
+				if _, err := cfg.Put(ctx, keyOf(name)+"."+key, v); err != nil {
 					return err
 				}
 			}
@@ -152,7 +152,7 @@ func (n noun) install() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		settings, _ := mcp.Vars{Lookup: func(name string) (string, bool) {
+		settings, _ := setting.Vars{Lookup: func(name string) (string, bool) {
 			v, ok := given[name]
 			return v, ok
 		}}.Expand(k.Settings) // what is missing are its secrets

@@ -16,7 +16,7 @@ import (
 
 	"hermes/internal/app"
 	"hermes/internal/cmd/factory"
-	"hermes/internal/mcp"
+	"hermes/internal/mcp/setting"
 	"hermes/internal/text"
 )
 
@@ -30,7 +30,7 @@ func (n noun) imports() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				files = mcp.Others(home)
+				files = setting.Others(home)
 			}
 			found, err := read(c, files, len(c.Args) > 0)
 			if err != nil {
@@ -62,7 +62,7 @@ func read(c *factory.Call, files []string, named bool) (map[string]map[string]an
 		if err != nil {
 			return nil, err
 		}
-		servers, err := mcp.ReadFile(data)
+		servers, err := setting.ReadFile(data)
 		if err != nil {
 			if named {
 				return nil, fmt.Errorf("%s: %w", path, err)
@@ -92,8 +92,8 @@ func (n noun) take(ctx context.Context, c *factory.Call, found map[string]map[st
 	}
 	list := map[string]one{}
 	for _, name := range slices.Sorted(maps.Keys(found)) {
-		settings, secrets, left := mcp.ForConfig(name, found[name])
-		_, _, err := mcp.ParseServer(name, settings, app.MCPVars(cfg))
+		settings, secrets, left := setting.ForConfig(name, found[name])
+		_, _, err := setting.Parse(name, settings, app.MCPVars(cfg))
 		_, taken := there[name]
 		switch {
 		case taken:
@@ -140,7 +140,7 @@ func (n noun) take(ctx context.Context, c *factory.Call, found map[string]map[st
 				return err
 			}
 		}
-		if _, err := cfg.Put(ctx, setting(name), list[name].settings); err != nil {
+		if _, err := cfg.Put(ctx, keyOf(name), list[name].settings); err != nil {
 			return err
 		}
 		c.Say("Added %s.", name)

@@ -12,6 +12,7 @@ import (
 	"hermes/internal/app"
 	"hermes/internal/cmd/factory"
 	"hermes/internal/mcp"
+	"hermes/internal/mcp/setting"
 	"hermes/internal/text"
 )
 
@@ -76,7 +77,7 @@ func (n noun) rows() ([]row, error) {
 	raw := cfg.MCPServers()
 	for _, name := range slices.Sorted(maps.Keys(raw)) {
 		r := row{Name: name, Kind: "program"}
-		s, _, err := mcp.ParseServer(name, raw[name], app.MCPVars(cfg))
+		s, _, err := setting.Parse(name, raw[name], app.MCPVars(cfg))
 		if err != nil {
 			r.Problem = err.Error()
 		}

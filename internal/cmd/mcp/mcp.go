@@ -18,6 +18,7 @@ import (
 	"hermes/internal/cmd/factory"
 	"hermes/internal/config"
 	"hermes/internal/mcp"
+	"hermes/internal/mcp/setting"
 	"hermes/internal/text"
 )
 
@@ -31,8 +32,8 @@ func NewCmd(f *factory.Factory) *cobra.Command {
 		n.list(), n.add(), n.remove(), n.test(), n.configure(), n.catalog(), n.install(), n.imports(), n.login(), n.logout(), newServe(f))
 }
 
-// setting is the key of a server in the settings.
-func setting(name string) string { return "mcp_servers." + name }
+// keyOf is the key of a server in the settings.
+func keyOf(name string) string { return "mcp_servers." + name }
 
 // named refuses a name that no server can have. It returns the settings as they are now.
 func (n noun) named(name string) (*config.Config, error) {
@@ -64,16 +65,16 @@ func free(cfg *config.Config, secrets map[string]string) error {
 }
 
 // there returns the settings of a server by its name.
-func (n noun) there(name string) (mcp.Settings, error) {
+func (n noun) there(name string) (setting.Server, error) {
 	cfg, err := n.Config()
 	if err != nil {
-		return mcp.Settings{}, err
+		return setting.Server{}, err
 	}
 	raw, ok := cfg.MCPServers()[name]
 	if !ok {
-		return mcp.Settings{}, fmt.Errorf("there is no MCP server %q; `hermes mcp list` shows all", text.VisibleName(name))
+		return setting.Server{}, fmt.Errorf("there is no MCP server %q; `hermes mcp list` shows all", text.VisibleName(name))
 	}
-	s, notes, err := mcp.ParseServer(name, raw, app.MCPVars(cfg))
+	s, notes, err := setting.Parse(name, raw, app.MCPVars(cfg))
 	for _, note := range notes {
 		fmt.Fprintln(n.Err, note)
 	}
@@ -81,7 +82,7 @@ func (n noun) there(name string) (mcp.Settings, error) {
 }
 
 // where says how a server is reached, without its secrets.
-func where(s mcp.Settings) string {
+func where(s setting.Server) string {
 	if s.Remote != nil {
 		u, err := url.Parse(s.Remote.URL)
 		if err != nil {

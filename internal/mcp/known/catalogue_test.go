@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"hermes/internal/mcp"
 	"hermes/internal/mcp/known"
+	"hermes/internal/mcp/setting"
 )
 
 // TestTheCatalogueIsWhole: each of its servers can be used as it is, and runs no unpinned package.
@@ -16,7 +16,7 @@ func TestTheCatalogueIsWhole(t *testing.T) {
 		t.Errorf("%d servers", len(list))
 	}
 	for _, k := range list {
-		v := mcp.Vars{Lookup: func(name string) (string, bool) {
+		v := setting.Vars{Lookup: func(name string) (string, bool) {
 			for _, n := range slices.Concat(k.Keys, k.Inputs) {
 				if n.Name == name {
 					return "/value", true
@@ -24,7 +24,7 @@ func TestTheCatalogueIsWhole(t *testing.T) {
 			}
 			return "", false
 		}}
-		s, notes, err := mcp.ParseServer(k.Name, k.Settings, v)
+		s, notes, err := setting.Parse(k.Name, k.Settings, v)
 		if err != nil || len(notes) > 0 || !strings.HasPrefix(k.Home, "https://") || k.About == "" || k.Title == "" {
 			t.Errorf("%s: %v %q", k.Name, err, notes)
 		}

@@ -1,11 +1,11 @@
-package mcp_test
+package setting_test
 
 import (
 	"maps"
 	"slices"
 	"testing"
 
-	"hermes/internal/mcp"
+	"hermes/internal/mcp/setting"
 )
 
 func TestServersOfOtherProgramsAreRead(t *testing.T) {
@@ -14,11 +14,11 @@ func TestServersOfOtherProgramsAreRead(t *testing.T) {
 		"VS Code": `{"servers":{"a":{"type":"stdio","command":"x","args":["1"],"env":{"API_KEY":"s3cret","MODE":"fast"}}}}`,
 		"nested":  `{"mcp":{"servers":{"a":{"command":"x","args":["1"],"env":{"API_KEY":"s3cret","MODE":"fast"}}}}}`,
 	} {
-		list, err := mcp.ReadFile([]byte(text))
+		list, err := setting.ReadFile([]byte(text))
 		if err != nil || len(list) != 1 {
 			t.Fatal(name, err)
 		}
-		settings, secrets, left := mcp.ForConfig("a", list["a"])
+		settings, secrets, left := setting.ForConfig("a", list["a"])
 		env, _ := settings["env"].(map[string]any)
 		if env["API_KEY"] != "${MCP_A_API_KEY}" || env["MODE"] != "fast" || !maps.Equal(secrets, map[string]string{"MCP_A_API_KEY": "s3cret"}) {
 			t.Errorf("%s: %v %v", name, settings, secrets)
@@ -27,19 +27,19 @@ func TestServersOfOtherProgramsAreRead(t *testing.T) {
 			t.Errorf("%s: left out %v", name, left)
 		}
 	}
-	settings, secrets, _ := mcp.ForConfig("b", map[string]any{"url": "https://x", "headers": map[string]any{"Authorization": "Bearer abc", "X-Mode": "1"}})
+	settings, secrets, _ := setting.ForConfig("b", map[string]any{"url": "https://x", "headers": map[string]any{"Authorization": "Bearer abc", "X-Mode": "1"}})
 	if h := settings["headers"].(map[string]any); h["Authorization"] != "Bearer ${MCP_B_AUTHORIZATION}" || h["X-Mode"] != "1" || secrets["MCP_B_AUTHORIZATION"] != "abc" {
 		t.Errorf("%v %v", settings, secrets)
 	}
 	for _, text := range []string{`[]`, `{}`, `{"mcpServers":[]}`, `{"mcpServers":{"a":5}}`, `{"mcp":5}`, `x`} {
-		if _, err := mcp.ReadFile([]byte(text)); err == nil {
+		if _, err := setting.ReadFile([]byte(text)); err == nil {
 			t.Errorf("%s has servers", text)
 		}
 	}
 }
 
 func TestSecretsOfAServerAreItsOwn(t *testing.T) {
-	got := mcp.SecretsOf("a", []string{"a", "a_b", "c"}, []string{"MCP_A_KEY", "MCP_A_B_KEY", "MCP_C_KEY", "OTHER"})
+	got := setting.SecretsOf("a", []string{"a", "a_b", "c"}, []string{"MCP_A_KEY", "MCP_A_B_KEY", "MCP_C_KEY", "OTHER"})
 	if !slices.Equal(got, []string{"MCP_A_KEY"}) {
 		t.Errorf("%q", got)
 	}

@@ -1,4 +1,4 @@
-package mcp
+package setting
 
 import (
 	"bufio"
@@ -13,7 +13,7 @@ import (
 // them: the program itself with what is installed beside it, files and folders among its
 // arguments, and Reach.Read. path is the PATH, home the user's home folder, which is never
 // listed as a whole.
-func (s Settings) Reads(path, home string) []string {
+func (s Server) Reads(path, home string) []string {
 	f := finder{home: home, seen: map[string]bool{}}
 	f.program(find(s.Command, path), path)
 	for _, word := range s.Args {

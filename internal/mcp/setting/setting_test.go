@@ -1,4 +1,4 @@
-package mcp_test
+package setting_test
 
 import (
 	"encoding/json"
@@ -9,20 +9,20 @@ import (
 	"testing"
 	"time"
 
-	"hermes/internal/mcp"
+	"hermes/internal/mcp/setting"
 )
 
-func parse(t *testing.T, text string, v mcp.Vars) (mcp.Settings, []string, error) {
+func parse(t *testing.T, text string, v setting.Vars) (setting.Server, []string, error) {
 	t.Helper()
 	var raw any
 	if err := json.Unmarshal([]byte(text), &raw); err != nil {
 		t.Fatal(err)
 	}
-	return mcp.ParseServer("my server", raw, v)
+	return setting.Parse("my server", raw, v)
 }
 
 func TestSettingsOfAProgram(t *testing.T) {
-	v := mcp.Vars{Home: "/home/ann", Workspace: "/src/app", Lookup: func(n string) (string, bool) { return "secret", n == "KEY" }}
+	v := setting.Vars{Home: "/home/ann", Workspace: "/src/app", Lookup: func(n string) (string, bool) { return "secret", n == "KEY" }}
 	s, notes, err := parse(t, `{"command":"${userHome}/bin/x","args":["--root","${workspaceFolder}",8,"${env:KEY}","${NOPE:-else}"],"env":{"TOKEN":"${KEY}","N":1},
 		"cwd":"~/w","timeout":"90","connect_timeout":5,"keepalive_interval":1,"idle_timeout_seconds":60,"max_lifetime_seconds":3600,"supports_parallel_tool_calls":true,
 		"trust":"untrusted","tools":{"include":["a*"],"prompts":false},"reach":{"hosts":["api.example.org"],"write":["~/out"]},
@@ -30,16 +30,16 @@ func TestSettingsOfAProgram(t *testing.T) {
 	if err != nil || len(notes) != 0 {
 		t.Fatal(err, notes)
 	}
-	want := mcp.Settings{
+	want := setting.Server{
 		Name: "my server",
-		Program: mcp.Program{
+		Program: setting.Program{
 			Command: "/home/ann/bin/x", Args: []string{"--root", "/src/app", "8", "secret", "else"}, Env: map[string]string{"TOKEN": "secret", "N": "1"}, Dir: "/home/ann/w",
-			Reach: mcp.Reach{Hosts: []string{"api.example.org:443"}, Write: []string{"/home/ann/out"}},
+			Reach: setting.Reach{Hosts: []string{"api.example.org:443"}, Write: []string{"/home/ann/out"}},
 		},
-		Times:       mcp.Times{Call: 90 * time.Second, Connect: 5 * time.Second, KeepAlive: 5 * time.Second, Idle: time.Minute, Lifetime: time.Hour},
-		Tools:       mcp.Filter{Include: []string{"a*"}, Resources: true},
-		Elicitation: mcp.Elicitation{Timeout: 9 * time.Second}, Sampling: mcp.Sampling{Disabled: true, MaxTokens: 4096, PerMinute: 10, Timeout: 30 * time.Second},
-		Untrusted: true, Parallel: true, Protocol: mcp.ProtocolLegacy,
+		Times:       setting.Times{Call: 90 * time.Second, Connect: 5 * time.Second, KeepAlive: 5 * time.Second, Idle: time.Minute, Lifetime: time.Hour},
+		Tools:       setting.Filter{Include: []string{"a*"}, Resources: true},
+		Elicitation: setting.Elicitation{Timeout: 9 * time.Second}, Sampling: setting.Sampling{Disabled: true, MaxTokens: 4096, PerMinute: 10, Timeout: 30 * time.Second},
+		Untrusted: true, Parallel: true, Protocol: setting.ProtocolLegacy,
 	}
 	a, _ := json.Marshal(s)
 	b, _ := json.Marshal(want)
@@ -50,12 +50,12 @@ func TestSettingsOfAProgram(t *testing.T) {
 
 func TestSettingsOfAService(t *testing.T) {
 	s, notes, err := parse(t, `{"type":"sse","url":"https://x.example/sse","command":"ignored","headers":{"Authorization":"Bearer k"},"auth":"oauth",
-		"oauth":{"client_id":"i","scope":["a","b"],"redirect_port":27890,"flow":"device"},"client_cert":["c.pem","k.pem"],"ssl_verify":"ca.pem","identity_header":"X-User"}`, mcp.Vars{})
+		"oauth":{"client_id":"i","scope":["a","b"],"redirect_port":27890,"flow":"device"},"client_cert":["c.pem","k.pem"],"ssl_verify":"ca.pem","identity_header":"X-User"}`, setting.Vars{})
 	if err != nil || len(notes) != 0 {
 		t.Fatal(err, notes)
 	}
 	r := s.Remote
-	if r == nil || !r.SSE || r.Headers["Authorization"] != "Bearer k" || r.OAuth.Scope != "a b" || !r.OAuth.Device || r.TLS != (mcp.TLS{Cert: "c.pem", Key: "k.pem", CA: "ca.pem"}) || r.IdentityHeader != "X-User" {
+	if r == nil || !r.SSE || r.Headers["Authorization"] != "Bearer k" || r.OAuth.Scope != "a b" || !r.OAuth.Device || r.TLS != (setting.TLS{Cert: "c.pem", Key: "k.pem", CA: "ca.pem"}) || r.IdentityHeader != "X-User" {
 		t.Errorf("%+v", r)
 	}
 	if s.Times.Call != 300*time.Second || s.Times.Connect != time.Minute || s.Untrusted {
@@ -73,37 +73,18 @@ func TestWrongSettingsSayWhatToDo(t *testing.T) {
 		`{"url":"https://x","auth":"basic"}`: "use oauth", `{"url":"https://x","transport":"ws"}`: "use http or sse", `{"command":"x","env":{"A=B":"c"}}`: "no variable can have",
 		`{"command":"x","protocol":"new"}`: "use auto, stateless or legacy", `{"url":"https://x","client_key":"k"}`: "without client_cert", `{"command":"a\u0000b"}`: "NUL",
 	} {
-		if _, _, err := parse(t, text, mcp.Vars{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := parse(t, text, setting.Vars{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
-	_, notes, err := parse(t, `{"command":"x","timout":5,"tools":{"inclde":[]},"alwaysAllow":["x"],"env":{"A":"${MISSING}"}}`, mcp.Vars{})
+	_, notes, err := parse(t, `{"command":"x","timout":5,"tools":{"inclde":[]},"alwaysAllow":["x"],"env":{"A":"${MISSING}"}}`, setting.Vars{})
 	if err != nil || len(notes) != 4 || !strings.Contains(strings.Join(notes, "\n"), `"timout" is not known`) || !strings.Contains(strings.Join(notes, "\n"), `"tools.inclde"`) || !strings.Contains(notes[0], "MISSING") {
 		t.Errorf("%v %q", err, notes)
 	}
 	for word, untrusted := range map[string]bool{"full": false, "untrusted": true, "ful": true, "FULL": true, "": true} {
-		if s, _, _ := parse(t, `{"command":"x","trust":"`+word+`"}`, mcp.Vars{}); s.Untrusted != untrusted {
+		if s, _, _ := parse(t, `{"command":"x","trust":"`+word+`"}`, setting.Vars{}); s.Untrusted != untrusted {
 			t.Errorf("trust %q: untrusted %v", word, s.Untrusted)
 		}
-	}
-}
-
-func TestNamesOfTools(t *testing.T) {
-	long := strings.Repeat("x", 100)
-	for _, row := range []struct{ server, tool, want string }{
-		{"git-hub", "create.issue", "mcp__git_hub__create_issue"}, {"a", "ü", "mcp__a__tool"}, {"a", "read file", "mcp__a__read_file"},
-		{"a__b", "c", "mcp__a_b__c"}, {"a", "b__c", "mcp__a__b__c"}, {"_a_", "b", "mcp__a__b"},
-	} {
-		if got := mcp.ToolName(row.server, row.tool, nil); got != row.want {
-			t.Errorf("%s %s: %s", row.server, row.tool, got)
-		}
-	}
-	a, b := mcp.ToolName("s", long, nil), mcp.ToolName("s", long+"y", nil)
-	if len(a) != 64 || len(b) != 64 || a == b {
-		t.Errorf("long names: %s %s", a, b)
-	}
-	if got := mcp.ToolName("s", "a.b", func(string) bool { return true }); got == "mcp__s__a_b" || !strings.HasPrefix(got, "mcp__s__a_b_") {
-		t.Errorf("a name that is taken: %s", got)
 	}
 }
 
@@ -138,15 +119,15 @@ func TestProgramsReadWhatBelongsToThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, row := range []struct {
-		s    mcp.Settings
+		s    setting.Server
 		want []string
 	}{
-		{mcp.Settings{Program: mcp.Program{Command: server}}, []string{python, server, home + "/venv"}},
-		{mcp.Settings{Program: mcp.Program{Command: "server"}}, []string{python, server, home + "/venv"}},
-		{mcp.Settings{Program: mcp.Program{Command: "server", Args: []string{"--config", keys, hidden}}}, []string{python, server, home + "/venv", keys, hidden}},
-		{mcp.Settings{Program: mcp.Program{Command: module}}, []string{module, home + "/app/node_modules"}},
-		{mcp.Settings{Program: mcp.Program{Command: "server", Args: []string{own, "--data=" + data}}}, []string{python, server, home + "/venv", own, data}},
-		{mcp.Settings{Program: mcp.Program{Command: "server", Args: []string{script, "relative"}}}, []string{python, server, home + "/venv", script, home + "/servers/notes"}},
+		{setting.Server{Program: setting.Program{Command: server}}, []string{python, server, home + "/venv"}},
+		{setting.Server{Program: setting.Program{Command: "server"}}, []string{python, server, home + "/venv"}},
+		{setting.Server{Program: setting.Program{Command: "server", Args: []string{"--config", keys, hidden}}}, []string{python, server, home + "/venv", keys, hidden}},
+		{setting.Server{Program: setting.Program{Command: module}}, []string{module, home + "/app/node_modules"}},
+		{setting.Server{Program: setting.Program{Command: "server", Args: []string{own, "--data=" + data}}}, []string{python, server, home + "/venv", own, data}},
+		{setting.Server{Program: setting.Program{Command: "server", Args: []string{script, "relative"}}}, []string{python, server, home + "/venv", script, home + "/servers/notes"}},
 	} {
 		got := slices.DeleteFunc(row.s.Reads(home+"/venv/bin", home), func(p string) bool { return !strings.HasPrefix(p, home) })
 		slices.Sort(row.want)
@@ -164,7 +145,7 @@ func FuzzParseServer(f *testing.F) {
 		if json.Unmarshal([]byte(text), &raw) != nil {
 			return
 		}
-		s, _, err := mcp.ParseServer("x", raw, mcp.Vars{Home: "/h"})
+		s, _, err := setting.Parse("x", raw, setting.Vars{Home: "/h"})
 		if err == nil && s.Command == "" && s.Remote == nil {
 			t.Errorf("%s: a server that is neither a program nor a service", text)
 		}

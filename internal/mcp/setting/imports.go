@@ -1,4 +1,4 @@
-package mcp
+package setting
 
 import (
 	"encoding/json"
@@ -90,14 +90,14 @@ func ForConfig(name string, m map[string]any) (settings map[string]any, secrets 
 		}
 		settings[key] = out
 	}
-	own := func(k string) string { return secretPrefix(name) + strings.ToUpper(slug(k)) }
+	own := func(k string) string { return secretPrefix(name) + strings.ToUpper(Slug(k)) }
 	hide("env", SecretName, own)
 	hide("headers", func(k string) bool { return strings.EqualFold(k, "Authorization") || SecretName(k) }, own)
 	return settings, secrets, left
 }
 
 // secretPrefix begins the names of the secrets that ForConfig takes out of a server's settings.
-func secretPrefix(name string) string { return "MCP_" + strings.ToUpper(slug(name)) + "_" }
+func secretPrefix(name string) string { return "MCP_" + strings.ToUpper(Slug(name)) + "_" }
 
 // SecretsOf returns those of some variables that were taken out of a server's settings, and not
 // out of those of others.
