@@ -14,7 +14,7 @@ import (
 	"hermes/internal/confine"
 	"hermes/internal/egress/swap"
 	"hermes/internal/environment"
-	"hermes/internal/mcp"
+	"hermes/internal/mcp/setting"
 	"hermes/internal/plugin"
 	"hermes/internal/prompt"
 	"hermes/internal/sandbox/plan"
@@ -136,7 +136,7 @@ func pluginNeeds(c plugin.Capabilities, path, userHome, program string) []hermes
 		if strings.HasPrefix(name, "./") {
 			continue // its folder is given anyway
 		}
-		for _, p := range (mcp.Settings{Program: mcp.Program{Command: name}}).Reads(path, userHome) { // what a program outside of the system needs to run
+		for _, p := range (setting.Server{Program: setting.Program{Command: name}}).Reads(path, userHome) { // what a program outside of the system needs to run
 			needs = append(needs, hermes.Need{Kind: hermes.RefusedRead, Name: p})
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"hermes/internal/mcp"
 	"hermes/internal/mcp/login"
 	"hermes/internal/mcp/remote"
+	"hermes/internal/mcp/setting"
 )
 
 // TestConformance runs the public suite for clients, in both versions of the protocol. It starts
@@ -76,11 +77,11 @@ func TestActsAsClient(t *testing.T) {
 	}
 	l := login.New(c)
 	connect := func() *fixture {
-		return startHTTP(t, address, func(s *mcp.Settings, cfg *mcp.Config) {
+		return startHTTP(t, address, func(s *setting.Server, cfg *mcp.Config) {
 			if os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION") < "2026" {
-				s.Protocol = mcp.ProtocolLegacy
+				s.Protocol = setting.ProtocolLegacy
 			}
-			cfg.Client = func(mcp.Settings) (*http.Client, error) { return l.Through(link.Server), nil }
+			cfg.Client = func(setting.Server) (*http.Client, error) { return l.Through(link.Server), nil }
 			cfg.Sample = sampled
 		})
 	}

@@ -500,7 +500,7 @@ func TestACallThatIsCutOffIsNotRepeated(t *testing.T) {
 // TestAFieldWithoutAnAnswerGetsItsDefault shows the user what the server takes without one.
 func TestAFieldWithoutAnAnswerGetsItsDefault(t *testing.T) {
 	t.Parallel()
-	for _, protocol := range []string{"", mcp.ProtocolLegacy} {
+	for _, protocol := range []string{"", setting.ProtocolLegacy} {
 		s := sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1"}, nil)
 		sdk.AddTool(s, &sdk.Tool{Name: "form"}, func(_ context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
 			a, ok := r.Params.InputResponses["a"].(*sdk.ElicitResult)
@@ -512,7 +512,7 @@ func TestAFieldWithoutAnAnswerGetsItsDefault(t *testing.T) {
 			out, _ := json.Marshal(a)
 			return text(string(out)), nil, nil
 		})
-		f := startHTTP(t, listening(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil)).URL, func(s *mcp.Settings, _ *mcp.Config) { s.Protocol = protocol })
+		f := startHTTP(t, listening(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil)).URL, func(s *setting.Server, _ *mcp.Config) { s.Protocol = protocol })
 		f.ready(t)
 		h := &host{empty: true}
 		r, _, err := f.call(t.Context(), h, "form", `{}`, false)
