@@ -151,9 +151,12 @@ func (l late) entry(t hermes.Tool) Entry {
 
 // deferAbove takes the tools of deferrable toolsets off the list if they have more tokens than limit.
 func (s *Set) deferAbove(limit int) {
-	sum := 0
+	late, sum := map[string]bool{}, 0
+	for _, l := range s.late.now() {
+		late[l.set.Name()] = true
+	}
 	for _, m := range s.tools {
-		if s.isLate(m) {
+		if late[m.Toolset] {
 			sum += tokens.Texts(m.Spec.Name, m.Spec.Description, string(m.Spec.Schema))
 		}
 	}
@@ -162,7 +165,7 @@ func (s *Set) deferAbove(limit int) {
 	}
 	var listed []Entry
 	for _, m := range s.tools {
-		if s.isLate(m) {
+		if late[m.Toolset] {
 			s.deferred = append(s.deferred, m)
 		} else {
 			listed = append(listed, m)
