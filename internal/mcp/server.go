@@ -33,6 +33,7 @@ type Server struct {
 	cfg      Config
 	set      setting.Server
 	approved *approvals
+	toolset  string // its name as a toolset
 
 	changes chan struct{} // holds one: the list has changed
 	signals
@@ -85,7 +86,7 @@ func (c *connection) finish(why error) {
 
 func (s *Servers) server(set setting.Server) *Server {
 	return &Server{
-		cfg: s.cfg, set: set, approved: s.approved, phase: Idle, moved: make(chan struct{}), use: use{calls: map[*calling]bool{}},
+		cfg: s.cfg, set: set, approved: s.approved, toolset: ToolsetName(set.Name), phase: Idle, moved: make(chan struct{}), use: use{calls: map[*calling]bool{}},
 		changes: make(chan struct{}, 1), signals: signals{make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)},
 	}
 }

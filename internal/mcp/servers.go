@@ -59,6 +59,7 @@ type Servers struct {
 
 	mu   sync.Mutex
 	list []*Server
+	sets []hermes.Toolset // the same, sorted by name; nil until it is asked for
 	// generation counts changes of the list.
 	generation int
 	started    bool
@@ -91,15 +92,17 @@ func New(c Config, list []setting.Server) (*Servers, error) {
 }
 
 // Toolsets returns one toolset for each server, sorted by name, and a number that changes when they
-// do.
+// do. The list must not be changed.
 func (s *Servers) Toolsets() (sets []hermes.Toolset, generation int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, o := range s.list {
-		sets = append(sets, o)
+	if s.sets == nil {
+		for _, o := range s.list {
+			s.sets = append(s.sets, o)
+		}
+		slices.SortFunc(s.sets, func(a, b hermes.Toolset) int { return strings.Compare(a.Name(), b.Name()) })
 	}
-	slices.SortFunc(sets, func(a, b hermes.Toolset) int { return strings.Compare(a.Name(), b.Name()) })
-	return sets, s.generation
+	return s.sets, s.generation
 }
 
 // Start starts all servers in the background and returns at once. Only the first call does.
@@ -166,7 +169,7 @@ func (s *Servers) Reload(list []setting.Server, restart bool) (changes Changes, 
 		}
 		ended = append(ended, o)
 	}
-	s.list = kept
+	s.list, s.sets = kept, nil
 	s.generation++
 	s.mu.Unlock()
 	endAll(ended)
@@ -216,7 +219,7 @@ func (s *Servers) join(set setting.Server) (*Server, error) {
 		return nil, fmt.Errorf("the MCP servers %s and %s have the same name for models; rename one of them", s.list[i].set.Name, set.Name)
 	}
 	o := s.server(set)
-	s.list = append(s.list, o)
+	s.list, s.sets = append(s.list, o), nil
 	return o, nil
 }
 

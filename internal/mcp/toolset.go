@@ -18,7 +18,7 @@ import (
 )
 
 // Name returns mcp-SERVER.
-func (o *Server) Name() string { return ToolsetName(o.set.Name) }
+func (o *Server) Name() string { return o.toolset }
 
 // Available returns "": the tools of a server that is not connected are offered as they were
 // known last, and a call says what is wrong.
