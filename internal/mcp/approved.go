@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,79 +20,122 @@ import (
 
 // approvals are the definitions of tools that the user approved: all that a server had when it
 // was seen first, and later ones one by one. A definition that is not among them does not run
-// before it is approved (spec/security.md, 15). It may be used concurrently, also by several
-// processes.
+// before it is approved (spec/security.md, 15). Their hashes decide, and are read at the start;
+// their texts are in a file of their own, which is read when there is a difference to show. It may
+// be used concurrently, also by several processes.
 type approvals struct {
-	path string
-	now  func() time.Time
+	now func() time.Time
 
 	mu      sync.Mutex
-	stamp   fs.FileInfo
-	kept    map[string]map[string]approval // by server, by tool
-	version int                            // counts what was read
+	hashes  keptFile[approval]
+	texts   keptFile[definition]
+	version int // counts what was read
 }
 
-// approval is an approved definition.
+// approval says that a definition is approved.
 type approval struct {
-	Hash       string     `json:"hash"`
-	At         time.Time  `json:"at"`
-	Definition definition `json:"definition"`
+	Hash string    `json:"hash"`
+	At   time.Time `json:"at"`
 }
 
-type approvalsFile struct {
-	Version int                            `json:"version"`
-	Servers map[string]map[string]approval `json:"servers"`
-}
-
-// load reads the file if it has changed. Call it with the lock held. A file that cannot be read
-// approves nothing.
-func (a *approvals) load() error {
-	if a.path == "" {
-		if a.kept == nil {
-			a.kept = map[string]map[string]approval{}
-		}
-		return nil
+// newApprovals returns the approvals of a file; those of "" are not kept.
+func newApprovals(path string, now func() time.Time) *approvals {
+	a := &approvals{now: now, hashes: keptFile[approval]{path: path}}
+	if path != "" {
+		a.texts.path = textsPath(path)
 	}
-	info, err := os.Stat(a.path)
+	return a
+}
+
+// textsPath is the file of the texts that belongs to one of hashes.
+func textsPath(path string) string { return strings.TrimSuffix(path, ".json") + "-texts.json" }
+
+// keptFile is a file with something for each tool. Its owner locks it.
+type keptFile[T any] struct {
+	path  string
+	stamp fs.FileInfo
+	kept  map[string]map[string]T // by server, by tool; nil if it cannot be read
+}
+
+type keptForm[T any] struct {
+	Version int                     `json:"version"`
+	Servers map[string]map[string]T `json:"servers"`
+}
+
+// load reads the file if it has changed, and reports whether it did.
+func (f *keptFile[T]) load() (read bool, err error) {
+	none := map[string]map[string]T{}
+	if f.path == "" {
+		if f.kept == nil {
+			f.kept = none
+		}
+		return false, nil
+	}
+	info, err := os.Stat(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if a.kept == nil || a.stamp != nil {
-			a.kept, a.stamp = map[string]map[string]approval{}, nil
-			a.version++
+		if read = f.kept == nil || f.stamp != nil; read {
+			f.kept, f.stamp = none, nil
 		}
-		return nil
+		return read, nil
 	}
-	if err == nil && a.stamp != nil && os.SameFile(a.stamp, info) && a.stamp.ModTime().Equal(info.ModTime()) && a.stamp.Size() == info.Size() {
-		return nil
+	if err == nil && f.stamp != nil && os.SameFile(f.stamp, info) && f.stamp.ModTime().Equal(info.ModTime()) && f.stamp.Size() == info.Size() {
+		return false, nil
 	}
-	a.kept, a.stamp = nil, nil
-	a.version++
+	f.kept, f.stamp = nil, nil
 	var data []byte
 	if err == nil {
-		data, err = os.ReadFile(a.path)
+		data, err = os.ReadFile(f.path)
 	}
-	var f approvalsFile
+	var form keptForm[T]
 	if err == nil {
-		err = json.Unmarshal(data, &f)
+		err = json.Unmarshal(data, &form)
 	}
 	if err != nil {
-		return fmt.Errorf("the approved tools of MCP servers in %s cannot be read: %w", a.path, err)
+		return true, fmt.Errorf("the approved tools of MCP servers in %s cannot be read: %w", f.path, err)
 	}
-	a.kept, a.stamp = f.Servers, info
-	if a.kept == nil {
-		a.kept = map[string]map[string]approval{}
+	if f.kept, f.stamp = form.Servers, info; f.kept == nil {
+		f.kept = none
 	}
-	return nil
+	return true, nil
 }
 
-// change changes the file.
-func (a *approvals) change(f func(kept map[string]map[string]approval) bool) error {
+// write writes the file.
+func (f *keptFile[T]) write() error {
+	data, err := json.MarshalIndent(keptForm[T]{1, f.kept}, "", " ")
+	if err != nil || f.path == "" {
+		return err
+	}
+	f.stamp = nil
+	return atomicfile.Write(f.path, append(data, '\n'), atomicfile.Options{Mode: 0o600})
+}
+
+// put keeps something for a tool.
+func (f *keptFile[T]) put(server, tool string, v T) {
+	if f.kept[server] == nil {
+		f.kept[server] = map[string]T{}
+	}
+	f.kept[server][tool] = v
+}
+
+// load reads the hashes if they have changed. Call it with the lock held. A file that cannot be
+// read approves nothing.
+func (a *approvals) load() error {
+	read, err := a.hashes.load()
+	if read {
+		a.version++
+	}
+	return err
+}
+
+// change changes what is approved, unless f returns false.
+func (a *approvals) change(f func() bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.path != "" {
-		if err := os.MkdirAll(filepath.Dir(a.path), 0o700); err != nil {
+	if path := a.hashes.path; path != "" {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return err
 		}
-		lock, err := atomicfile.Acquire(context.Background(), a.path+".lock", "the list of approved tools", 10*time.Second)
+		lock, err := atomicfile.Acquire(context.Background(), path+".lock", "the list of approved tools", 10*time.Second)
 		if err != nil {
 			return err
 		}
@@ -100,18 +144,24 @@ func (a *approvals) change(f func(kept map[string]map[string]approval) bool) err
 	if err := a.load(); err != nil {
 		return err
 	}
-	if !f(a.kept) {
+	if _, err := a.texts.load(); err != nil { // they are only shown: a new file begins
+		a.texts.kept = map[string]map[string]definition{}
+	}
+	if !f() {
 		return nil
 	}
-	if a.version++; a.path == "" {
-		return nil
-	}
-	data, err := json.MarshalIndent(approvalsFile{1, a.kept}, "", " ")
-	if err != nil {
+	a.version++
+	if err := a.texts.write(); err != nil {
+		a.hashes.stamp = nil // what f changed is not approved
 		return err
 	}
-	a.stamp = nil
-	return atomicfile.Write(a.path, append(data, '\n'), atomicfile.Options{Mode: 0o600})
+	return a.hashes.write() // last: a text whose hash is not there counts for nothing
+}
+
+// keep approves a definition. Call it within change.
+func (a *approvals) keep(server string, d definition) {
+	a.hashes.put(server, d.Name, approval{d.hash(), a.now().UTC()})
+	a.texts.put(server, d.Name, d)
 }
 
 // first approves what a server has if it was never seen, and reports whether it was not.
@@ -119,14 +169,14 @@ func (a *approvals) first(server string, defs []definition) (first bool, err err
 	if a.knows(server) {
 		return false, nil
 	}
-	err = a.change(func(kept map[string]map[string]approval) bool {
-		if kept[server] != nil { // another process was faster
+	err = a.change(func() bool {
+		if a.hashes.kept[server] != nil { // another process was faster
 			return false
 		}
 		first = true
-		kept[server] = map[string]approval{}
+		a.hashes.kept[server], a.texts.kept[server] = map[string]approval{}, map[string]definition{}
 		for _, d := range defs {
-			kept[server][d.Name] = approval{d.hash(), a.now().UTC(), d}
+			a.keep(server, d)
 		}
 		return true
 	})
@@ -136,25 +186,23 @@ func (a *approvals) first(server string, defs []definition) (first bool, err err
 func (a *approvals) knows(server string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.load() == nil && a.kept[server] != nil
+	return a.load() == nil && a.hashes.kept[server] != nil
 }
 
 // approve approves one definition.
 func (a *approvals) approve(server string, d definition) error {
-	return a.change(func(kept map[string]map[string]approval) bool {
-		if kept[server] == nil {
-			kept[server] = map[string]approval{}
-		}
-		kept[server][d.Name] = approval{d.hash(), a.now().UTC(), d}
+	return a.change(func() bool {
+		a.keep(server, d)
 		return true
 	})
 }
 
 // forget removes a server, so that the next time it is seen is the first.
 func (a *approvals) forget(server string) error {
-	return a.change(func(kept map[string]map[string]approval) bool {
-		_, had := kept[server]
-		delete(kept, server)
+	return a.change(func() bool {
+		_, had := a.hashes.kept[server]
+		delete(a.hashes.kept, server)
+		delete(a.texts.kept, server)
 		return had
 	})
 }
@@ -167,18 +215,15 @@ func (a *approvals) read() int {
 	return a.version
 }
 
-// of returns what was approved for a tool, and whether it is this definition.
-func (a *approvals) of(server string, d definition) (was *approval, same bool) {
+// of returns whether something was approved for a tool, and whether it is this definition.
+func (a *approvals) of(server string, d definition) (known, same bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.load() != nil {
-		return nil, false
+		return false, false
 	}
-	k, ok := a.kept[server][d.Name]
-	if !ok {
-		return nil, false
-	}
-	return &k, k.Hash == d.hash()
+	k, known := a.hashes.kept[server][d.Name]
+	return known, known && k.Hash == d.hash()
 }
 
 // all returns what was approved of a server, by tool. It looks at the file once.
@@ -188,16 +233,32 @@ func (a *approvals) all(server string) map[string]approval {
 	if a.load() != nil {
 		return nil
 	}
-	return maps.Clone(a.kept[server])
+	return maps.Clone(a.hashes.kept[server])
+}
+
+// text returns the definition that was approved for a tool, or false if it is not kept as it was
+// approved.
+func (a *approvals) text(server, tool string) (definition, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.load() != nil {
+		return definition{}, false
+	}
+	if _, err := a.texts.load(); err != nil {
+		return definition{}, false
+	}
+	k, known := a.hashes.kept[server][tool]
+	d, kept := a.texts.kept[server][tool]
+	return d, known && kept && d.Name == tool && k.Hash == d.hash()
 }
 
 // blocked says why a tool does not run before the user approves it, "" if it is approved.
 func (o *Server) blocked(d definition) string {
-	was, same := o.approved.of(o.set.ID(), d)
+	known, same := o.approved.of(o.set.ID(), d)
 	switch {
 	case same:
 		return ""
-	case was == nil:
+	case !known:
 		return fmt.Sprintf("the MCP server %s has added the tool %s since you approved its tools", o.set.Name, d.Name)
 	}
 	return fmt.Sprintf("the MCP server %s has changed the tool %s since you approved it", o.set.Name, d.Name)
@@ -205,12 +266,15 @@ func (o *Server) blocked(d definition) string {
 
 // changed describes to the user what is new in a definition.
 func (o *Server) changed(d definition) string {
-	was, _ := o.approved.of(o.set.ID(), d)
 	now := d.describe()
-	if was == nil {
+	if known, _ := o.approved.of(o.set.ID(), d); !known {
 		return "New tool:\n" + now
 	}
-	return "Changes of the tool:\n" + patch.Unified("approved", "now", was.Definition.describe(), now)
+	was, ok := o.approved.text(o.set.ID(), d.Name)
+	if !ok {
+		return "The tool has changed, and how it was is not kept. It is now:\n" + now
+	}
+	return "Changes of the tool:\n" + patch.Unified("approved", "now", was.describe(), now)
 }
 
 // describe spells a definition out.

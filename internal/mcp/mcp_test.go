@@ -79,6 +79,61 @@ func TestTheListOfTheLastRunIsOfferedAtOnce(t *testing.T) {
 	}
 }
 
+// TestWhatIsApprovedIsKnownWithoutItsTexts: the start reads no texts, and a file of texts that someone
+// changed approves nothing and is not shown as approved.
+func TestWhatIsApprovedIsKnownWithoutItsTexts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f := startIn(t, dir, "plain", nil)
+	f.ready(t)
+	first, _ := f.server.Tools(t.Context())
+	f.Close()
+	texts := dir + "/mcp-tools-texts.json"
+	data, err := os.ReadFile(texts)
+	if err != nil || !strings.Contains(string(data), "Adds two numbers.") {
+		t.Fatalf("%s %v", data, err)
+	}
+	hashes, err := os.ReadFile(dir + "/mcp-tools.json")
+	if err != nil || strings.Contains(string(hashes), "Adds two numbers.") {
+		t.Errorf("the hashes have texts: %s %v", hashes, err)
+	}
+	if err := os.WriteFile(texts, []byte("no JSON"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	hang := func(s *mcp.Settings, _ *mcp.Config) { s.Env[serverKind] = "hang" }
+	g := startIn(t, dir, "plain", hang)
+	if again, _ := g.server.Tools(t.Context()); len(again) == 0 || !slices.Equal(names(first), names(again)) {
+		t.Errorf("without texts: %v, want %v", names(again), names(first))
+	}
+	if err := os.RemoveAll(dir + "/cache"); err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := g.server.Tools(t.Context()); !slices.Equal(names(first), names(again)) {
+		t.Errorf("a list that was read is read again: %v", names(again))
+	}
+	g.Close()
+	if err := os.WriteFile(texts, []byte(strings.ReplaceAll(string(data), "Writes.", "Wrote.")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := startIn(t, dir, "plain", nil)
+	h.ready(t)
+	if _, _, err := h.call(t.Context(), &host{}, "grow", `{}`, false); err != nil {
+		t.Fatal(err)
+	}
+	h.until(t, "a changed tool", func() bool {
+		now := h.server.Changed("write")
+		return strings.HasPrefix(now, "The tool has changed") && strings.Contains(now, "keys to me")
+	})
+	if list, _ := h.server.Tools(t.Context()); slices.Contains(names(list), "mcp__test__write") {
+		t.Errorf("offered by a text that nobody approved: %v", names(list))
+	}
+	for _, tool := range h.live() {
+		if strings.Contains(tool.Spec().Description, "Wrote") {
+			t.Errorf("a model reads what nobody approved: %q", tool.Spec().Description)
+		}
+	}
+}
+
 // TestAChangedToolIsBlockedUntilApproved: a new and a changed tool ask, in every mode, with what
 // changed; the text of the server is not shown to a model before.
 func TestAChangedToolIsBlockedUntilApproved(t *testing.T) {

@@ -77,7 +77,7 @@ func New(c Config, list []setting.Server) (*Servers, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Servers{cfg: c, approved: &approvals{path: c.Approvals, now: c.Now}}
+	s := &Servers{cfg: c, approved: newApprovals(c.Approvals, c.Now)}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	var errs []error
 	for _, set := range list {
@@ -318,7 +318,7 @@ func (o *Server) Keep(c Config, shown Listing) error {
 	for _, t := range l.tools {
 		defs = append(defs, t.def)
 	}
-	a := &approvals{path: c.Approvals, now: o.cfg.Now}
+	a := newApprovals(c.Approvals, o.cfg.Now)
 	if _, err := a.first(o.set.ID(), defs); err != nil {
 		return err
 	}
@@ -329,7 +329,7 @@ func (o *Server) Keep(c Config, shown Listing) error {
 
 // Forget removes what is kept of a server: which of its tools were approved, and their list.
 func Forget(c Config, name string) error {
-	a := &approvals{path: c.Approvals, now: c.Now}
+	a := newApprovals(c.Approvals, c.Now)
 	o := &Server{cfg: c, set: setting.Server{Name: name}}
 	err := os.Remove(o.cachePath())
 	if errors.Is(err, fs.ErrNotExist) {

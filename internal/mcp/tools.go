@@ -45,6 +45,10 @@ func (d definition) hash() string {
 	if err != nil { // the schema is valid JSON
 		return ""
 	}
+	return hashOf(data)
+}
+
+func hashOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
@@ -53,6 +57,7 @@ func (d definition) hash() string {
 type offered struct {
 	name string
 	def  definition
+	hash string // of def
 }
 
 // listing is what a server offers.
@@ -85,7 +90,10 @@ func (o *Server) look(ctx context.Context, c *connection) error {
 			return fmt.Errorf("list its tools: %w", err)
 		}
 	}
-	l.tools = o.offer(defs)
+	for _, d := range defs {
+		l.tools = append(l.tools, offered{def: d, hash: d.hash()})
+	}
+	l.tools = o.offer(l.tools)
 	if !o.pinned { // one that was forgotten while it runs is not approved again by itself
 		_, err := o.approved.first(o.set.ID(), defs)
 		o.pinned = err == nil
@@ -154,22 +162,22 @@ func define(t *mcp.Tool) (d definition, why string) {
 	return d, ""
 }
 
-// offer names the tools that the settings offer.
-func (o *Server) offer(defs []definition) []offered {
+// offer names the tools that the settings offer. It sorts what it is given.
+func (o *Server) offer(all []offered) []offered {
 	var list []offered
 	taken := map[string]bool{}
-	defs = slices.Clone(defs)
-	slices.SortStableFunc(defs, func(a, b definition) int { return cmp.Compare(a.Name, b.Name) })
-	for i, d := range defs {
-		if !o.set.Tools.Offers(d.Name) || i > 0 && defs[i-1].Name == d.Name {
+	slices.SortStableFunc(all, func(a, b offered) int { return cmp.Compare(a.def.Name, b.def.Name) })
+	for i, t := range all {
+		tool := t.def.Name
+		if !o.set.Tools.Offers(tool) || i > 0 && all[i-1].def.Name == tool {
 			continue
 		}
-		name := ToolName(o.set.Name, d.Name, func(n string) bool { return taken[n] })
-		if taken[name] {
+		t.name = ToolName(o.set.Name, tool, func(n string) bool { return taken[n] })
+		if taken[t.name] {
 			continue
 		}
-		taken[name] = true
-		list = append(list, offered{name, d})
+		taken[t.name] = true
+		list = append(list, t)
 	}
 	slices.SortFunc(list, func(a, b offered) int { return cmp.Compare(a.name, b.name) })
 	return list
@@ -177,11 +185,12 @@ func (o *Server) offer(defs []definition) []offered {
 
 // cached is a list as it is kept between runs.
 type cached struct {
-	Server    string       `json:"server"`
-	At        time.Time    `json:"at"`
-	Resources bool         `json:"resources,omitempty"`
-	Prompts   bool         `json:"prompts,omitempty"`
-	Tools     []definition `json:"tools"`
+	Server    string    `json:"server"`
+	At        time.Time `json:"at"`
+	Resources bool      `json:"resources,omitempty"`
+	Prompts   bool      `json:"prompts,omitempty"`
+	// Tools are definitions in the form of which the hash is.
+	Tools []json.RawMessage `json:"tools"`
 }
 
 func (o *Server) cachePath() string {
@@ -196,7 +205,11 @@ func (o *Server) keep(l listing) error {
 	}
 	c := cached{Server: o.set.ID(), At: o.cfg.Now().UTC(), Resources: l.resources, Prompts: l.prompts}
 	for _, t := range l.tools {
-		c.Tools = append(c.Tools, t.def)
+		raw, err := json.Marshal(t.def)
+		if err != nil {
+			return err
+		}
+		c.Tools = append(c.Tools, raw)
 	}
 	data, err := json.Marshal(c)
 	if err != nil || len(data) > maxCache {
@@ -234,11 +247,14 @@ func (o *Server) fromCache() listing {
 		return l
 	}
 	approved := o.approved.all(o.set.ID())
-	c.Tools = slices.DeleteFunc(c.Tools, func(d definition) bool {
-		was, known := approved[d.Name]
-		return !known || was.Hash != d.hash()
-	})
-	l.tools, l.resources, l.prompts = o.offer(c.Tools), c.Resources, c.Prompts
+	var all []offered
+	for _, raw := range c.Tools {
+		t := offered{hash: hashOf(raw)}
+		if json.Unmarshal(raw, &t.def) == nil && approved[t.def.Name].Hash == t.hash {
+			all = append(all, t)
+		}
+	}
+	l.tools, l.resources, l.prompts = o.offer(all), c.Resources, c.Prompts
 	return l
 }
 

@@ -50,13 +50,15 @@ func (o *Server) lists() (lists, listing) {
 	for _, t := range l.tools {
 		d := t.def
 		was, known := approved[d.Name]
-		switch {
-		case known && was.Hash == d.hash():
-			m.cached = append(m.cached, o.tool(t.name, d))
-			m.live = append(m.live, o.tool(t.name, d))
+		if known && was.Hash == t.hash {
+			same := o.tool(t.name, d)
+			m.cached, m.live = append(m.cached, same), append(m.live, same)
 			continue
-		case known:
-			m.cached = append(m.cached, o.tool(t.name, was.Definition)) // what the user approved is what a model reads
+		}
+		if known {
+			if before, ok := o.approved.text(o.set.ID(), d.Name); ok {
+				m.cached = append(m.cached, o.tool(t.name, before)) // what the user approved is what a model reads
+			}
 		}
 		// No model reads texts of the server before the user did; the schema has texts, too.
 		d.Description, d.Schema = "The server has added or changed this tool, and the user has not approved it yet. A call asks the user.", json.RawMessage(`{"type":"object"}`)

@@ -96,7 +96,7 @@ func TestAddShowsAsksAndKeeps(t *testing.T) {
 	if strings.Contains(out+d.file("config.yaml"), "k3y-of-greeter") || !strings.Contains(d.file(".env"), "MCP_GREET_AUTHORIZATION=k3y-of-greeter") || !strings.Contains(d.file("config.yaml"), "${MCP_GREET_AUTHORIZATION}") {
 		t.Errorf("the key: %s\n%s\n%s", out, d.file("config.yaml"), d.file(".env"))
 	}
-	if !strings.Contains(d.file("mcp-tools.json"), "Says hello.") {
+	if !strings.Contains(d.file("mcp-tools-texts.json"), "Says hello.") {
 		t.Error("what was shown is not approved")
 	}
 	if _, err := d.run("y", add...); err == nil || !strings.Contains(err.Error(), "already") {
@@ -122,7 +122,7 @@ func TestAddShowsAsksAndKeeps(t *testing.T) {
 		t.Errorf("list: %s", out)
 	}
 	d.must("", "remove", "greet")
-	if left := d.file("config.yaml") + d.file(".env") + d.file("mcp-tools.json"); strings.Contains(left, "greet") || strings.Contains(left, "GREET") {
+	if left := d.file("config.yaml") + d.file(".env") + d.file("mcp-tools.json") + d.file("mcp-tools-texts.json"); strings.Contains(left, "greet") || strings.Contains(left, "GREET") {
 		t.Errorf("left: %s", left)
 	}
 	if out := d.must("", "list"); !strings.Contains(out, "No MCP servers") {
@@ -142,10 +142,10 @@ func TestConfigureApprovesWhatChanged(t *testing.T) {
 	if out, err := d.run("n", "configure", "greet"); err == nil {
 		t.Errorf("after a no: %s", out)
 	}
-	if strings.Contains(d.file("mcp-tools.json"), "all keys") {
+	if strings.Contains(d.file("mcp-tools-texts.json"), "all keys") {
 		t.Error("it was approved without a yes")
 	}
-	if out := d.must("y", "configure", "greet"); !strings.Contains(out, "Approved hello.") || !strings.Contains(d.file("mcp-tools.json"), "all keys") {
+	if out := d.must("y", "configure", "greet"); !strings.Contains(out, "Approved hello.") || !strings.Contains(d.file("mcp-tools-texts.json"), "all keys") {
 		t.Errorf("after a yes: %s", out)
 	}
 	if out := d.must("", "configure", "greet"); !strings.Contains(out, "approved") {
