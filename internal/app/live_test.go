@@ -12,7 +12,7 @@ import (
 )
 
 // mustOpen opens a session of an app.
-func mustOpen(t *testing.T, a *app.App, o session.Open) *session.Session {
+func mustOpen(t testing.TB, a *app.App, o session.Open) *session.Session {
 	t.Helper()
 	m, err := a.Sessions(t.Context())
 	if err != nil {

@@ -66,9 +66,11 @@ func runServers(home string) int {
 }
 
 // serveTools is a server on the standard streams, with a tool that runs any command line, as a
-// hostile one would. KIND may be "many:N": N tools that do nothing; "late:N": the same, after a while.
+// hostile one would. KIND may be "many:N" or "many:N:MARK": N tools that do nothing, with MARK in
+// their schemas; "late:N": the same, after a while.
 func serveTools(kind string) int {
 	kind, number, _ := strings.Cut(kind, ":")
+	number, mark, _ := strings.Cut(number, ":")
 	switch kind {
 	case "late":
 		time.Sleep(time.Second)
@@ -97,7 +99,12 @@ func serveTools(kind string) int {
 	}
 	for i := range n {
 		name := fmt.Sprintf("do_a_thing_%d", i)
-		sdk.AddTool(s, &sdk.Tool{Name: name, Description: "Does a thing with " + name + "." + strings.Repeat(" It does much.", 10)}, func(context.Context, *sdk.CallToolRequest, line) (*sdk.CallToolResult, any, error) {
+		var schema any // that of line
+		if mark != "" {
+			about := map[string]any{"type": "string", "description": fmt.Sprintf("What the thing %d of %s is done to.", i, mark)}
+			schema = map[string]any{"type": "object", "properties": map[string]any{"line": about, "title": about, "labels": map[string]any{"type": "array", "items": about}}}
+		}
+		sdk.AddTool(s, &sdk.Tool{Name: name, InputSchema: schema, Description: "Does a thing with " + name + "." + strings.Repeat(" It does much.", 10)}, func(context.Context, *sdk.CallToolRequest, line) (*sdk.CallToolResult, any, error) {
 			sdk.AddTool(s, &sdk.Tool{Name: name + "_more", Description: "New."}, func(context.Context, *sdk.CallToolRequest, line) (*sdk.CallToolResult, any, error) {
 				return nil, nil, nil
 			})
@@ -111,7 +118,7 @@ func serveTools(kind string) int {
 }
 
 // toolServer is the setting of a server of this program, in YAML. more follows its command.
-func toolServer(t *testing.T, name, kind, more string) string {
+func toolServer(t testing.TB, name, kind, more string) string {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {

@@ -83,7 +83,7 @@ func (p *playing) newApp(t *testing.T, home, url string, extra hermes.Toolset) *
 	return a
 }
 
-func turn(t *testing.T, s *session.Session, text string, pause *pausing) hermes.TurnDone {
+func turn(t testing.TB, s *session.Session, text string, pause *pausing) hermes.TurnDone {
 	t.Helper()
 	events, cancel := subscribe(s, 0)
 	defer cancel()

@@ -28,6 +28,7 @@ type plugged struct {
 	now    []hermes.Tool
 	known  bool
 	calls  []string
+	listed chan struct{} // gets one for each look at the cache, if it is not nil
 }
 
 func (p *plugged) Name() string                     { return "mcp-" + p.name }
@@ -36,6 +37,12 @@ func (p *plugged) Available(context.Context) string { return "" }
 func (p *plugged) Tools(context.Context) ([]hermes.Tool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.listed != nil {
+		select {
+		case p.listed <- struct{}{}:
+		default:
+		}
+	}
 	return p.cached, nil
 }
 

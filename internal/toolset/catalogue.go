@@ -32,7 +32,7 @@ type Catalogue struct {
 	mu     sync.Mutex
 	checks map[int]check // by index in sets
 	// schemas are those that were read, so that the sessions of a program share them.
-	schemas *lru.Map[string, readSchema]
+	schemas *lru.Map[schemaKey, readSchema]
 }
 
 // maxSchemas bounds how many schemas are remembered: those of some large MCP servers.
@@ -49,7 +49,7 @@ func NewCatalogue(sets []hermes.Toolset, custom map[string]Custom, now func() ti
 	if now == nil {
 		now = time.Now
 	}
-	return &Catalogue{sets: sets, custom: custom, now: now, checks: map[int]check{}, schemas: lru.New[string, readSchema](maxSchemas)}
+	return &Catalogue{sets: sets, custom: custom, now: now, checks: map[int]check{}, schemas: lru.New[schemaKey, readSchema](maxSchemas)}
 }
 
 // Growing are toolsets that come and go while sessions run. All of them are deferrable.

@@ -310,6 +310,41 @@ func TestManyServersCostLittle(t *testing.T) {
 	}
 }
 
+// TestTheFirstSessionFindsWhatWasReadAhead: it reads no schema again.
+func TestTheFirstSessionFindsWhatWasReadAhead(t *testing.T) {
+	cost := func(c *toolset.Catalogue) float64 {
+		return testing.AllocsPerRun(1, func() {
+			if _, err := c.Select(context.Background(), toolset.Selection{DeferAbove: 4000}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	different := func() []hermes.Toolset {
+		sets := many()
+		for i, s := range sets {
+			if s, ok := s.(*server); ok {
+				for n, d := range s.tools {
+					spec := d.Spec()
+					spec.Schema = json.RawMessage(fmt.Sprintf(`{"properties":{"z":{"type":"string"},"a%d_%d":{"type":"string"}}}`, i, n))
+					s.tools[n] = tool{spec: spec}
+				}
+			}
+		}
+		return sets
+	}
+	ready := toolset.NewCatalogue(different(), nil, nil)
+	ready.Ahead(t.Context())
+	after := cost(ready)
+	fresh := testing.AllocsPerRun(1, func() {
+		if _, err := toolset.NewCatalogue(different(), nil, nil).Select(context.Background(), toolset.Selection{DeferAbove: 4000}); err != nil {
+			t.Error(err)
+		}
+	}) - testing.AllocsPerRun(1, func() { toolset.NewCatalogue(different(), nil, nil) })
+	if after*3 > fresh {
+		t.Errorf("a session after reading ahead takes %v allocations, one that reads %v", after, fresh)
+	}
+}
+
 func BenchmarkSelectManyServers(b *testing.B) {
 	c := toolset.NewCatalogue(many(), nil, nil)
 	for b.Loop() {

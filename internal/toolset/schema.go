@@ -3,7 +3,6 @@ package toolset
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"sync"
 
 	"hermes/internal/argument"
@@ -17,16 +16,27 @@ type readSchema struct {
 
 // schema reads the schema of a tool. What it returns is shared: do not change it.
 func (c *Catalogue) schema(raw json.RawMessage, foreign bool) readSchema {
-	key := fmt.Sprint(foreign, string(raw))
+	key := schemaKey{foreign, string(raw)}
+	c.mu.Lock()
+	read, ok := c.schemas.Get(key)
+	c.mu.Unlock()
+	if ok {
+		return read
+	}
+	text := canonical(raw, foreign)
+	read = readSchema{text, sync.OnceValue(func() map[string]any {
+		shape, _ := argument.Decode(text).(map[string]any)
+		return shape
+	})}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.schemas.Make(key, func() readSchema {
-		text := canonical(raw, foreign)
-		return readSchema{text, sync.OnceValue(func() map[string]any {
-			shape, _ := argument.Decode(text).(map[string]any)
-			return shape
-		})}
-	})
+	return c.schemas.Make(key, func() readSchema { return read }) // another session may have been faster
+}
+
+// schemaKey is a schema as its tool has it.
+type schemaKey struct {
+	foreign bool
+	raw     string
 }
 
 // canonical returns equal schemas as equal bytes. It removes white space and
