@@ -39,6 +39,23 @@ func ProvenanceSource(what ...string) string {
 	return string(runes)
 }
 
+// clientSource begins the source of what a client wrote.
+const clientSource = "MCP client"
+
+// ClientSource returns the source of what a client sent that is a program, and not the user. A turn
+// with such a message is in [ModeAskUser], or a narrower mode.
+func ClientSource(name string) string { return ProvenanceSource(clientSource, name) }
+
+// FromClient reports whether a provenance has a source from [ClientSource].
+func FromClient(provenance string) bool {
+	for source := range strings.SplitSeq(provenance, betweenSources) {
+		if source == clientSource || strings.HasPrefix(source, clientSource+" ") {
+			return true
+		}
+	}
+	return false
+}
+
 // chosenMark begins a source that the user chose: a file or a command of a trusted
 // folder. It is weaker than other sources, see [OutsideProvenance].
 const chosenMark = "project: "

@@ -117,7 +117,11 @@ const (
 	ModeYolo        RightsMode = "yolo"         // what no rule denies is approved, except what untrusted text may have asked to keep
 )
 
-// Modes returns all modes, each wider than the one before it.
+// ModeAskUser is [ModeAsk] where neither a model nor a setting answers for the user: that of turns which a
+// client asked for, see [ClientSource]. A session is never put into it.
+const ModeAskUser RightsMode = "ask-user"
+
+// Modes returns all modes that a session can be put into, each wider than the one before it.
 func Modes() []RightsMode { return []RightsMode{ModePlan, ModeAsk, ModeAcceptEdits, ModeYolo} }
 
 // Narrower returns the mode that allows less. An unknown or empty mode counts as ModeAsk.

@@ -163,6 +163,12 @@ type SessionRef struct {
 	Provenance string
 }
 
+// OnlyUserAllows reports whether no model and no setting may allow a risky call for the user: in a child
+// session, and in a turn that a client asked for.
+func (r SessionRef) OnlyUserAllows() bool {
+	return r.Depth > 0 || r.Mode == ModeAskUser || r.Mode == ModePlan && FromClient(r.Provenance)
+}
+
 // Question is a question for the user. Without choices the answer is free text.
 type Question struct {
 	CallID  string   `json:"call_id,omitempty"`

@@ -157,3 +157,114 @@ func TestAMessageOfAnMCPClientIsUntrusted(t *testing.T) {
 		t.Errorf("kept %v", got)
 	}
 }
+
+// TestOnlyTheUserAllowsWhatAnMCPClientAsks: no model, and no setting for where no user is.
+func TestOnlyTheUserAllowsWhatAnMCPClientAsks(t *testing.T) {
+	t.Parallel()
+	user := hermes.From{Client: "c1", Platform: "cli", Attends: true}
+	for name, tt := range map[string]struct {
+		settings string
+		from     hermes.From
+		mode     hermes.RightsMode
+		asked    bool
+	}{
+		"a model judges":      {"approvals: {mode: smart}\n", user, "", true},
+		"no user is there":    {"approvals: {unattended_mode: approve}\n", hermes.From{Client: "c1", Platform: "cli"}, "", false},
+		"settings allow keys": {"command_allowlist: [recursive-delete]\n", user, "", true},
+		"plan mode":           {"approvals: {mode: smart}\n", user, hermes.ModePlan, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, sessions, dir := office(t, tt.settings)
+			if err := os.Mkdir(filepath.Join(dir, "victim"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			info, err := sessions.Open(t.Context(), tt.from, hermes.RunSpec{Workspace: hermes.Workspace{Dir: dir}, Rights: hermes.Rights{Mode: tt.mode}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, events, err := sessions.Attach(t.Context(), info.ID, tt.from, protocol.After{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			server, err := a.MCPServer(t.Context(), false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			called(t, mcpClient(t, server), "messages_send", map[string]any{"conversation_id": info.ID, "message": `terminal {"command":"rm -rf victim"}`})
+			asked := false
+			for e := range events {
+				if d, ok := e.Event.(hermes.Asked); ok {
+					asked = true
+					if err := sessions.Do(t.Context(), info.ID, tt.from, hermes.Reply{ID: d.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if _, ok := e.Event.(hermes.TurnDone); ok {
+					break
+				}
+			}
+			if _, err := os.Stat(filepath.Join(dir, "victim")); err != nil || asked != tt.asked {
+				t.Errorf("asked %v, want %v: %v", asked, tt.asked, err)
+			}
+		})
+	}
+}
+
+// TestAWaitingMessageOfAnMCPClientGainsNothing: the user changes the mode while it waits.
+func TestAWaitingMessageOfAnMCPClientGainsNothing(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.Deny)
+	s.enter()
+	a, dir := s.app, s.dir
+	sessions := a.Client(nil)
+	if err := os.Mkdir(filepath.Join(dir, "victim"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	user := hermes.From{Client: "c1", Platform: "cli", Attends: true}
+	info, err := sessions.Open(t.Context(), user, hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, events, err := sessions.Attach(t.Context(), info.ID, user, protocol.After{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := a.MCPServer(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	do := func(op hermes.Op) {
+		t.Helper()
+		if err := sessions.Do(t.Context(), info.ID, user, op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(saying(`CALL terminal {"command":"rm -rf other"}`))
+	var asked []string
+	turns := 0
+	for e := range events {
+		switch d := e.Event.(type) {
+		case hermes.Asked:
+			if asked = append(asked, d.Approval.Subject); len(asked) == 1 {
+				got := called(t, mcpClient(t, server), "messages_send", map[string]any{"conversation_id": info.ID, "message": `CALL terminal {"command":"rm -rf victim"}`})
+				if !strings.Contains(got, `"queued"`) {
+					t.Fatalf("the message does not wait: %s", got)
+				}
+				do(hermes.SetMode{Mode: hermes.ModeYolo})
+			}
+			do(hermes.Reply{ID: d.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}})
+		case hermes.TurnDone:
+			turns++
+		}
+		if turns == 2 {
+			break
+		}
+	}
+	if len(asked) != 2 || asked[1] != "rm -rf victim" {
+		t.Errorf("asked %q", asked)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "victim")); err != nil {
+		t.Error(err)
+	}
+}

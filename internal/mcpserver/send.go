@@ -114,7 +114,7 @@ func (s *Server) send(ctx context.Context, c caller, in sendArgs) (sendResult, e
 }
 
 // sourceOf names a client as a source of untrusted text.
-func sourceOf(c caller) string { return hermes.ProvenanceSource("MCP client", clientName(c)) }
+func sourceOf(c caller) string { return hermes.ClientSource(clientName(c)) }
 
 // reach returns the state of the session of a conversation, which is opened unless it is live.
 func (s *Server) reach(ctx context.Context, c caller, info protocol.SessionInfo) (protocol.Snapshot, error) {

@@ -94,6 +94,7 @@ func (s *Session) start(t *turn.Turn, p *preparation, take []int64) error {
 		s.taken(take)
 		s.publish(hermes.TurnStarted{Turn: m.Turn, Message: *m, From: p.from})
 	}
+	s.mode.client.Store(fromClient(s.record.Messages()))
 	ref := s.ref(t.Number) // with what the message brought
 	budget := s.budget.Child(s.steps())
 	calls, err := s.newCalls(ref, budget)

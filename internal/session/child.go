@@ -222,8 +222,8 @@ func (c Children) tree(ctx context.Context, on hermes.Workspace, asked bool) (Tr
 	return nil, nil
 }
 
-// Mode is how risky calls are treated now.
-func (l lender) Mode() hermes.RightsMode { return l.session.Mode() }
+// Mode is how risky calls of the turn are treated now.
+func (l lender) Mode() hermes.RightsMode { return l.session.callMode() }
 
 // Publish passes an event to the subscribers.
 func (l lender) Publish(e hermes.Event) { l.session.publish(e) }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"hermes"
@@ -14,7 +15,8 @@ import (
 // Only the session's goroutine changes it; calls of running turns read it at any time.
 type mode struct {
 	atomic.Value
-	shown hermes.RightsMode // what was published last; only for the session's goroutine
+	client atomic.Bool       // the turn is one that a client asked for
+	shown  hermes.RightsMode // what was published last; only for the session's goroutine
 }
 
 func (m *mode) get() hermes.RightsMode { return m.Load().(hermes.RightsMode) }
@@ -42,6 +44,38 @@ func (s *Session) Mode() hermes.RightsMode {
 		m = m.Narrower(p.mode.get())
 	}
 	return m
+}
+
+// callMode returns how risky calls of the turn are treated now: as Mode says, but no wider than asking the
+// user if a client asked for the turn, here or in a session above. So a message of a client that
+// waited gains nothing by a change of the mode.
+func (s *Session) callMode() hermes.RightsMode {
+	m := s.Mode()
+	for p := s; p != nil && m != hermes.ModePlan; p = p.parent {
+		if p.mode.client.Load() {
+			return hermes.ModeAskUser
+		}
+	}
+	return m
+}
+
+// fromClient reports whether a client asked for the turn of the newest message. What the program sent
+// since, such as the end of a command, belongs to the turn before.
+func fromClient(list []hermes.Message) bool {
+	turn := int64(-1)
+	for _, m := range slices.Backward(list) {
+		if m.Role != hermes.RoleUser || m.Synthetic {
+			continue
+		}
+		if turn >= 0 && m.Turn != turn {
+			break
+		}
+		turn = m.Turn
+		if hermes.FromClient(m.Provenance) || slices.ContainsFunc(m.Parts, func(p hermes.Part) bool { return hermes.FromClient(p.Provenance) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // setMode changes the mode for a user. What runs holds to it from its next call on.

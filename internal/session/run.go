@@ -72,6 +72,6 @@ func (s *Session) steps() int {
 func (s *Session) ref(turn int64) hermes.SessionRef {
 	ref := s.run.Ref()
 	ref.ID, ref.Turn, ref.Dir, ref.Model, ref.Started = s.id, turn, s.run.Workspace.Dir, s.record.Row.Model, s.record.Row.Started
-	ref.Attended, ref.Provenance, ref.Mode = s.attended(), s.record.Provenance(), s.Mode()
+	ref.Attended, ref.Provenance, ref.Mode = s.attended(), s.record.Provenance(), s.callMode()
 	return ref
 }

@@ -298,7 +298,7 @@ func reasons(found []hermes.Risk) string {
 // judge lets the model of the smart mode decide about one call and reports
 // whether it did. If it decided without a refusal, the call runs this once.
 func (b *Toolbox) judge(ctx context.Context, c *call, shown hermes.ApprovalRequest) (decided bool, refused *hermes.Result) {
-	if b.approvals.rules.Judge == nil || !attended(c.Call) || inChild(c.Call) || b.approvals.rules.Mode != ModeSmart || anyNoRemember(shown.Risks) || anyEveryMode(shown.Risks) {
+	if b.approvals.rules.Judge == nil || !attended(c.Call) || onlyUser(c.Call) || b.approvals.rules.Mode != ModeSmart || anyNoRemember(shown.Risks) || anyEveryMode(shown.Risks) {
 		return false, nil
 	}
 	c.Host.Progress("asking a model whether this is safe: " + reasons(shown.Risks))

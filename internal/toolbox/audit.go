@@ -152,7 +152,7 @@ func answerer(c *call, answer hermes.ApprovalAnswer) string {
 	switch {
 	case answer.Decision == hermes.Unattended || answer.Decision == hermes.TimedOut:
 		return byProgram
-	case answer.Allowed() && !attended(c.Call) && !inChild(c.Call): // see approvals.unattended_mode
+	case answer.Allowed() && !attended(c.Call) && !onlyUser(c.Call): // see approvals.unattended_mode
 		return bySetting
 	}
 	return byUser

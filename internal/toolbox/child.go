@@ -2,8 +2,8 @@ package toolbox
 
 import "hermes"
 
-// inChild reports whether a call is one of a child session, which has its parent's rights,
-// narrowed. Its task may hold untrusted text, so what is decided for the user's own conversation
+// onlyUser reports whether a call is one of a child session, which has its parent's rights, narrowed,
+// or of a turn that a client asked for (see [hermes.ModeAskUser]). The task may hold untrusted text, so what is decided for the user's own conversation
 // does not hold for it:
 //
 //   - The mode yolo, and approvals.mode off, hold as for the parent, and lift as little.
@@ -14,4 +14,4 @@ import "hermes"
 //   - What the user allows for the session holds for this child only; grants that are kept hold
 //     if they are for the platform of children, or for any.
 //   - The guardrail treats it like a session that no user watches.
-func inChild(c *hermes.Call) bool { return c.Host != nil && c.Host.Session().Depth > 0 }
+func onlyUser(c *hermes.Call) bool { return c.Host != nil && c.Host.Session().OnlyUserAllows() }

@@ -105,7 +105,7 @@ func (a *approvals) open(c *call, found []hermes.Risk) []hermes.Risk {
 			g := a.described(c, f.Key)
 			return a.answered(g) || !f.NoRemember && a.rules.Grants != nil && a.rules.Grants.Covers(g)
 		}
-		return a.covered(a.described(c, f.Key), inChild(c.Call))
+		return a.covered(a.described(c, f.Key), onlyUser(c.Call))
 	})
 }
 

@@ -78,7 +78,7 @@ func sign(c *hermes.Call) signature {
 func (b *Toolbox) guardrail(next runner) runner {
 	return func(ctx context.Context, c *call) hermes.Result {
 		sig := sign(c.Call)
-		if r, blocked := b.streaks.blocked(sig, attended(c.Call) && !inChild(c.Call)); blocked {
+		if r, blocked := b.streaks.blocked(sig, attended(c.Call) && !onlyUser(c.Call)); blocked {
 			c.by = byGuardrail
 			return r
 		}

@@ -27,7 +27,7 @@ type Undecided struct {
 // answers; silence decides nothing. The question says what the session may have done to them. If it has read untrusted
 // text, which may have had them changed, it does not ask: then why says so for the question about the call.
 func (b *Toolbox) askTrust(ctx context.Context, c *call) (trusted bool, why string) {
-	if b.approvals.rules.Undecided == nil || !attended(c.Call) || inChild(c.Call) || anyEveryMode(c.open) {
+	if b.approvals.rules.Undecided == nil || !attended(c.Call) || onlyUser(c.Call) || anyEveryMode(c.open) {
 		return false, ""
 	}
 	u := b.approvals.rules.Undecided(c.Host.Session().Dir)

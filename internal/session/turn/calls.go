@@ -212,7 +212,7 @@ func (h *host) Approve(ctx context.Context, a hermes.ApprovalRequest) (hermes.Ap
 // must be allowed.
 func (h *host) unattended(a hermes.ApprovalRequest) hermes.Decision {
 	allowed := h.lent.Unattended
-	if allowed == nil || h.ref.Depth > 0 || len(a.Risks) == 0 {
+	if allowed == nil || h.Now().OnlyUserAllows() || len(a.Risks) == 0 {
 		return hermes.Unattended
 	}
 	why := make([]string, len(a.Risks))
