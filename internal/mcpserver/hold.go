@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"hermes"
@@ -18,13 +19,42 @@ const maxHeld = 8
 type held struct {
 	ready chan struct{} // closed when it is open, or err is set
 	err   error
+	use   sync.RWMutex // held to send a message, and alone to leave
+}
+
+// using keeps the server from leaving a session until done is called.
+func (s *Server) using(id string) (done func()) {
+	for {
+		h := s.heldOf(id)
+		if h == nil {
+			return func() {}
+		}
+		h.use.RLock()
+		if s.heldOf(id) == h {
+			return h.use.RUnlock
+		}
+		h.use.RUnlock() // it was left meanwhile
+	}
+}
+
+func (s *Server) heldOf(id string) *held {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open[id]
+}
+
+// forget says that the server does not hold a session any more.
+func (s *Server) forget(h *held, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open[id] == h {
+		delete(s.open, id)
+	}
 }
 
 // mine reports whether the server holds a session open.
 func (s *Server) mine(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.open[id] != nil
+	return s.heldOf(id) != nil
 }
 
 // hold opens a session in this process and keeps it open. Its rights are never wider than asking,
@@ -64,11 +94,7 @@ func (s *Server) hold(ctx context.Context, c caller, id string) error {
 // keep opens a session, stays attached until it is idle for long, and leaves it.
 func (s *Server) keep(h *held, from hermes.From, id string) {
 	defer s.held.Done()
-	defer func() {
-		s.mu.Lock()
-		delete(s.open, id)
-		s.mu.Unlock()
-	}()
+	defer s.forget(h, id)
 	from.Attends = s.cfg.AllowApprovals
 	events, err := s.enter(from, id)
 	h.err = err
@@ -76,7 +102,32 @@ func (s *Server) keep(h *held, from hermes.From, id string) {
 	if err != nil {
 		return
 	}
-	s.follow(events, from, id)
+	left := s.follow(events, h, from, id)
+	if !left {
+		h.use.Lock()
+		defer h.use.Unlock()
+		s.leave(from, id)
+		s.forget(h, id)
+	}
+}
+
+// leaveIdle leaves a session unless a turn runs in it, and reports whether it did. A message that is
+// sent meanwhile waits, and finds the session closed.
+func (s *Server) leaveIdle(h *held, a *attached, from hermes.From, id string) bool {
+	h.use.Lock()
+	defer h.use.Unlock()
+	state, err := s.glance(s.ctx, caller{}, id)
+	if err == nil && state.State != protocol.StateIdle { // a message came just before
+		return false
+	}
+	a.detach()
+	s.leave(from, id)
+	s.forget(h, id)
+	return true
+}
+
+// leave says that nobody is interested in a session any more.
+func (s *Server) leave(from hermes.From, id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
 	defer cancel()
 	if err := s.cfg.Client.Do(ctx, id, from, hermes.Leave{}); err != nil && !errors.Is(err, hermes.ErrClosed) {
@@ -97,6 +148,7 @@ func (s *Server) enter(from hermes.From, id string) (*attached, error) {
 	state, events, err := s.cfg.Client.Attach(ctx, id, from, protocol.After{})
 	if err != nil {
 		detach()
+		s.leave(from, id)
 		return nil, err
 	}
 	return &attached{state, events, detach}, nil
@@ -109,9 +161,9 @@ type attached struct {
 	detach context.CancelFunc
 }
 
-// follow returns when the session was idle for some time, is closed, or Close was called. It
-// detaches.
-func (s *Server) follow(a *attached, from hermes.From, id string) {
+// follow returns when the session was idle for some time and was left, is closed, or Close was
+// called. It detaches.
+func (s *Server) follow(a *attached, h *held, from hermes.From, id string) (left bool) {
 	defer a.detach()
 	var view protocol.View
 	busy := a.state.State != protocol.StateIdle
@@ -121,7 +173,7 @@ func (s *Server) follow(a *attached, from hermes.From, id string) {
 		select {
 		case e, ok := <-a.events:
 			if !ok {
-				return
+				return false
 			}
 			view.Apply(e)
 			if asked, ok := e.Event.(hermes.Asked); ok && asked.Question != nil {
@@ -131,11 +183,15 @@ func (s *Server) follow(a *attached, from hermes.From, id string) {
 				idle.Reset(s.cfg.Idle)
 			}
 		case <-idle.C:
-			if !busy {
-				return
+			if busy {
+				continue
 			}
+			if s.leaveIdle(h, a, from, id) {
+				return true
+			}
+			idle.Reset(s.cfg.Idle)
 		case <-s.ctx.Done():
-			return
+			return false
 		}
 	}
 }

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -111,6 +113,85 @@ func TestASentMessageIsAnswered(t *testing.T) {
 	}
 	if m := e.Events[0].Message; !m.Untrusted || m.Provenance != "MCP client tester" {
 		t.Errorf("the message is %+v", m)
+	}
+	for late := time.Now().Add(time.Minute); r.world.Client.Here(t.Context(), "s1"); time.Sleep(time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatal("the session stays open")
+		}
+	}
+}
+
+// meddling is a client of which some operations are stopped or fail.
+type meddling struct {
+	protocol.Client
+	leaving func()       // called before a session is left
+	left    func()       // called when it was left
+	said    func()       // called when a message was taken
+	attach  func() error // called before each attachment
+}
+
+func (m meddling) Do(ctx context.Context, id string, from hermes.From, op hermes.Op) error {
+	if _, ok := op.(hermes.Leave); ok && m.leaving != nil {
+		m.leaving()
+	}
+	err := m.Client.Do(ctx, id, from, op)
+	if _, ok := op.(hermes.Leave); ok && m.left != nil {
+		m.left()
+	}
+	if _, ok := op.(hermes.Say); ok && err == nil && m.said != nil {
+		m.said()
+	}
+	return err
+}
+
+func (m meddling) Attach(ctx context.Context, id string, from hermes.From, after protocol.After) (protocol.Snapshot, <-chan protocol.Envelope, error) {
+	if m.attach != nil {
+		if err := m.attach(); err != nil {
+			return protocol.Snapshot{}, nil, err
+		}
+	}
+	return m.Client.Attach(ctx, id, from, after)
+}
+
+// TestAMessageIsNotLostWhileTheSessionIsLeft: it waits, and is answered in a session that is opened again.
+func TestAMessageIsNotLostWhileTheSessionIsLeft(t *testing.T) {
+	t.Parallel()
+	leaving, left, said, answer, times := make(chan struct{}), make(chan struct{}, 8), make(chan struct{}, 8), make(chan struct{}), atomic.Int64{}
+	r := newRig(t, func(c *mcpserver.Config) {
+		c.Idle = 20 * time.Millisecond
+		c.Client = meddling{Client: c.Client, said: func() { said <- struct{}{} }, left: func() { left <- struct{}{} }, leaving: func() {
+			if times.Add(1) > 1 {
+				return
+			}
+			close(leaving)
+			select {
+			case <-said: // the second message was taken by the session that is left
+			case <-time.After(300 * time.Millisecond):
+			}
+		}}
+	}, hermestest.Say("One."), hermestest.Step{Wait: answer, Text: "Two."})
+	r.stored(hermes.Session{ID: "s1", Platform: "cli"}, hermes.UserText("hi"), hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "hello"}}})
+	var sent struct{ Cursor int64 }
+	r.must("messages_send", map[string]any{"conversation_id": "s1", "message": "first"}, &sent)
+	<-said
+	<-leaving
+	r.must("messages_send", map[string]any{"conversation_id": "s1", "message": "second"}, &sent)
+	<-left
+	close(answer)
+	if e := r.until("message", sent.Cursor); !slices.Contains(texts(e), "assistant: Two.") {
+		t.Errorf("the events are %v", texts(e))
+	}
+}
+
+// TestASessionThatCannotBeFollowedIsClosed: it was opened, and then the server could not attach to it.
+func TestASessionThatCannotBeFollowedIsClosed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *mcpserver.Config) {
+		c.Client = meddling{Client: c.Client, attach: func() error { return errors.New("no attachment") }}
+	})
+	r.stored(hermes.Session{ID: "s1", Platform: "cli"}, hermes.UserText("hi"), hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "hello"}}})
+	if err := r.call("messages_send", map[string]any{"conversation_id": "s1", "message": "hi"}, nil); err == nil || !strings.Contains(err.Error(), "no attachment") {
+		t.Errorf("sent: %v", err)
 	}
 	for late := time.Now().Add(time.Minute); r.world.Client.Here(t.Context(), "s1"); time.Sleep(time.Millisecond) {
 		if time.Now().After(late) {

@@ -90,27 +90,38 @@ func (s *Server) send(ctx context.Context, c caller, in sendArgs) (sendResult, e
 		return none, err
 	}
 	out := sendResult{Conversation: info.ID, State: "started", Cursor: before.Next}
-	state, err := s.reach(ctx, c, info)
+	say := hermes.Say{Parts: []hermes.Part{{Text: in.Message, Provenance: sourceOf(c)}}, Busy: hermes.BusyQueue, Key: rand.Text()}
+	state, err := s.deliver(ctx, c, info, say)
+	if errors.Is(err, hermes.ErrClosed) && ctx.Err() == nil { // it was left between two looks
+		state, err = s.deliver(ctx, c, info, say)
+	}
 	if err != nil {
 		return none, err
 	}
 	if out.Where = s.conversation(info).Where; s.mine(info.ID) {
 		out.Where = "this server"
 	}
-	if state.Mode != hermes.ModeAsk && state.Mode != hermes.ModePlan && state.Mode != "" {
-		return none, fmt.Errorf("conversation %s is in the mode %s, in which risky calls run without a question: MCP clients may not send to it. The user changes that with /mode ask where it is shown", info.ID, state.Mode)
-	}
 	if state.State != protocol.StateIdle {
 		out.State = "queued"
-	}
-	say := hermes.Say{Parts: []hermes.Part{{Text: in.Message, Provenance: sourceOf(c)}}, Busy: hermes.BusyQueue, Key: rand.Text()}
-	if err := s.cfg.Client.Do(ctx, info.ID, s.from(c), say); err != nil {
-		return none, err
 	}
 	if s.mine(info.ID) && !s.cfg.AllowApprovals {
 		out.Note = "This server runs the conversation, and no user attends: risky calls are refused."
 	}
 	return out, nil
+}
+
+// deliver sends a message to the session of a conversation, which is opened unless it is live, and
+// returns the state before.
+func (s *Server) deliver(ctx context.Context, c caller, info protocol.SessionInfo, say hermes.Say) (protocol.Snapshot, error) {
+	state, err := s.reach(ctx, c, info)
+	if err != nil {
+		return state, err
+	}
+	if state.Mode != hermes.ModeAsk && state.Mode != hermes.ModePlan && state.Mode != "" {
+		return state, fmt.Errorf("conversation %s is in the mode %s, in which risky calls run without a question: MCP clients may not send to it. The user changes that with /mode ask where it is shown", info.ID, state.Mode)
+	}
+	defer s.using(info.ID)()
+	return state, s.cfg.Client.Do(ctx, info.ID, s.from(c), say)
 }
 
 // sourceOf names a client as a source of untrusted text.
