@@ -126,7 +126,7 @@ func (s *Server) leaveIdle(h *held, a *attached, from hermes.From, id string) bo
 	return true
 }
 
-// leave says that nobody is interested in a session any more.
+// leave says that this server does not need a session any more.
 func (s *Server) leave(from hermes.From, id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
 	defer cancel()
