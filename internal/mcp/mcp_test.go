@@ -100,7 +100,7 @@ func TestWhatIsApprovedIsKnownWithoutItsTexts(t *testing.T) {
 	if err := os.WriteFile(texts, []byte("no JSON"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	hang := func(s *mcp.Settings, _ *mcp.Config) { s.Env[serverKind] = "hang" }
+	hang := func(s *setting.Server, _ *mcp.Config) { s.Env[serverKind] = "hang" }
 	g := startIn(t, dir, "plain", hang)
 	if again, _ := g.server.Tools(t.Context()); len(again) == 0 || !slices.Equal(names(first), names(again)) {
 		t.Errorf("without texts: %v, want %v", names(again), names(first))
