@@ -16,6 +16,7 @@ import (
 	"hermes/internal/environment"
 	"hermes/internal/mcp/setting"
 	"hermes/internal/plugin"
+	"hermes/internal/plugin/source"
 	"hermes/internal/prompt"
 	"hermes/internal/sandbox/plan"
 	"hermes/internal/toolset"
@@ -57,6 +58,37 @@ func (a *App) LookAtPlugin(ctx context.Context, dir string, m plugin.Manifest) (
 		return plugin.Offer{}, err
 	}
 	return plugin.Look(ctx, a.pluginConfig(cfg), dir, m)
+}
+
+// PluginInstaller begins to change the folder of plugins. The caller closes it.
+func (a *App) PluginInstaller(ctx context.Context) (*plugin.Installer, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	return plugin.Begin(ctx, cfg.Home().Plugins(), a.sourceTools(cfg))
+}
+
+// NewestPlugin returns a source at the newest commit of its branch, and the name of that.
+func (a *App) NewestPlugin(ctx context.Context, s source.Source) (newest source.Source, branch string, err error) {
+	cfg, err := a.config()
+	if err != nil {
+		return s, "", err
+	}
+	return s.Newest(ctx, a.sourceTools(cfg))
+}
+
+func (a *App) sourceTools(cfg *config.Config) source.Tools {
+	return source.Tools{Env: func() []string { return environment.Variables(a.variables(cfg)) }, Guard: &a.guard}
+}
+
+// RemovePluginData removes what a plugin wrote into its private home.
+func (a *App) RemovePluginData(name string) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	return os.RemoveAll(plan.PrivateFolder(cfg.Home().Cache("sandbox"), plan.Plugin, name))
 }
 
 // pluginConfig is what plugins need of the program.

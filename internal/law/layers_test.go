@@ -97,6 +97,7 @@ var layers = []layer{
 		{path: "internal/patch"},
 		{path: "internal/pending"},
 		{path: "internal/picture"},
+		{path: "internal/plugin/upstream", deps: []string{"go.yaml.in/yaml/v3"}},
 		{path: "internal/policy/shell", deps: []string{"mvdan.cc/sh/v3"}},
 		{path: "internal/proc", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/ratelimit"},
@@ -136,8 +137,12 @@ var layers = []layer{
 		{path: "internal/window"}, // outputs that ansi cleans
 	}, {
 		{path: "internal/checkpoint"}, // it works with away
+		{path: "internal/checkpoint"},    // it works with away
 		{path: "internal/mcp/message", deps: []string{"github.com/modelcontextprotocol/go-sdk"}}, // it wraps clients as httpc does
+		{path: "internal/mcp/message"},   // it wraps clients as httpc does
 		{path: "internal/mcp/remote"}, // it uses httpc and netguard
+		{path: "internal/mcp/remote"},    // it uses httpc and netguard
+		{path: "internal/plugin/source"}, // it runs git
 		{path: "internal/sandbox/jobobject", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/sandbox/plan"},
 		{path: "internal/sandbox/seatbelt"}, // it reads the policies of sandbox

@@ -65,6 +65,9 @@ func New(c Config, folder string, enabled []string, taken func(tool string) bool
 	if len(enabled) == 0 {
 		return s, nil
 	}
+	if err := Recover(s.life, folder); err != nil {
+		c.Log.Warn("what a command on plugins left cannot be cleaned up", slog.Any("err", err))
+	}
 	pins, err := PinsIn(folder).Read()
 	if err != nil {
 		return s, err

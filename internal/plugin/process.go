@@ -68,7 +68,11 @@ func start(ctx context.Context, env hermes.Environment, dir string, m Manifest, 
 	c.process = process
 	go func() { // ends with the program, which end ends
 		exit, err := process.Wait(context.Background())
-		if err == nil {
+		switch {
+		case err != nil:
+		case exit.Code == 126 || exit.Code == 127: // of the shell, which says why
+			err = fmt.Errorf("its program %s was not found or cannot be started", text.Visible(m.Program[0]))
+		default:
 			err = fmt.Errorf("its program ended with exit status %d", exit.Code)
 		}
 		if last := c.errs.last(); last != "" {

@@ -26,6 +26,9 @@ func (n noun) enable() *cobra.Command {
 		if !plugin.ValidName(name) {
 			return fmt.Errorf("%q is not the name of a plugin", text.VisibleName(name))
 		}
+		if err := plugin.Recover(ctx, cfg.Home().Plugins()); err != nil {
+			return err
+		}
 		dir, err := filepath.EvalSymlinks(filepath.Join(cfg.Home().Plugins(), name))
 		if err != nil {
 			return fmt.Errorf("there is no plugin %s; install it with `hermes plugins install`", name)
@@ -96,6 +99,11 @@ func (n noun) manifest(c *factory.Call, name, dir string) (plugin.Manifest, erro
 func say(c *factory.Call, m plugin.Manifest) {
 	c.Say("%s %s: %s", m.Name, text.Visible(m.Version), text.Visible(m.Description))
 	c.Say("  program    %s", text.Visible(strings.Join(m.Program, " ")))
+	granted(c, m)
+}
+
+// granted shows what a plugin may do.
+func granted(c *factory.Call, m plugin.Manifest) {
 	var secrets []string
 	for _, s := range m.Capabilities.Secrets {
 		secrets = append(secrets, s.Name+" for "+strings.Join(s.Hosts, ", "))
@@ -132,35 +140,4 @@ func tell(c *factory.Call, o plugin.Offer) {
 	for _, s := range o.Sections {
 		c.Say("  prompt     %s: %s", s.Name, text.Visible(s.Text))
 	}
-}
-
-func (n noun) doctor() *cobra.Command {
-	return factory.Verb("doctor", "Check the installed plugins", "hermes plugins doctor", cobra.NoArgs, func(_ context.Context, c *factory.Call) error {
-		rows, err := n.rows()
-		if err != nil {
-			return err
-		}
-		wrong := 0
-		for _, r := range rows {
-			if r.Problem != "" {
-				wrong++
-				c.Say("%s: %s", r.Name, text.Visible(r.Problem))
-			}
-		}
-		cfg, err := n.Config()
-		if err != nil {
-			return err
-		}
-		for _, name := range cfg.Plugins().Enabled {
-			if !slices.ContainsFunc(rows, func(r row) bool { return r.Name == name }) {
-				wrong++
-				c.Say("%s: it is named in plugins.enabled, but is not installed", text.VisibleName(name))
-			}
-		}
-		if wrong > 0 {
-			return fmt.Errorf("%s cannot be used as the settings say", text.Plural(wrong, "plugin", "plugins"))
-		}
-		c.Say("%s, nothing is wrong.", text.Plural(len(rows), "plugin", "plugins"))
-		return nil
-	})
 }

@@ -17,6 +17,7 @@ import (
 	"hermes/internal/cmd/factory"
 	"hermes/internal/config"
 	"hermes/internal/plugin"
+	"hermes/internal/plugin/source"
 	"hermes/internal/text"
 )
 
@@ -27,7 +28,7 @@ type noun struct{ *factory.Factory }
 func NewCmd(f *factory.Factory) *cobra.Command {
 	n := noun{f}
 	return factory.Noun("plugins", "Use plugins: programs that bring tools and hooks along", "hermes plugins list\n  hermes plugins create words --language python\n  hermes plugins install ./words\n  hermes plugins enable words",
-		n.list(), n.install(), n.remove(), n.enable(), n.disable(), n.create(), n.doctor())
+		n.list(), n.install(), n.update(), n.remove(), n.enable(), n.disable(), n.create(), n.doctor())
 }
 
 var errNoTerminal = errors.New("no terminal to ask on; look at it there, or use --yes")
@@ -39,12 +40,14 @@ type row struct {
 	State   string   `json:"state"` // on, off, changed or wrong
 	Tools   []string `json:"tools,omitempty"`
 	Problem string   `json:"problem,omitempty"`
+	// Source is where it was installed from; nil if no command installed it.
+	Source *source.Source `json:"source,omitempty"`
 }
 
 func (n noun) list() *cobra.Command {
 	var asJSON bool
-	cmd := factory.Verb("list", "List the installed plugins", "hermes plugins list", cobra.NoArgs, func(_ context.Context, c *factory.Call) error {
-		rows, err := n.rows()
+	cmd := factory.Verb("list", "List the installed plugins", "hermes plugins list", cobra.NoArgs, func(ctx context.Context, c *factory.Call) error {
+		rows, err := n.rows(ctx)
 		switch {
 		case err != nil:
 			return err
@@ -55,9 +58,13 @@ func (n noun) list() *cobra.Command {
 			return nil
 		}
 		t := factory.Table{Fit: n.Width()}
-		t.Row("NAME", "VERSION", "STATE", "TOOLS")
+		t.Row("NAME", "VERSION", "STATE", "TOOLS", "SOURCE")
 		for _, r := range rows {
-			t.Row(r.Name, r.Version, r.State, len(r.Tools))
+			from := "put there by hand"
+			if r.Source != nil {
+				from = r.Source.String()
+			}
+			t.Row(r.Name, r.Version, r.State, len(r.Tools), from)
 		}
 		return t.Print(c.Out)
 	})
@@ -65,9 +72,12 @@ func (n noun) list() *cobra.Command {
 	return cmd
 }
 
-func (n noun) rows() ([]row, error) {
+func (n noun) rows(ctx context.Context) ([]row, error) {
 	cfg, err := n.Config()
 	if err != nil {
+		return nil, err
+	}
+	if err := plugin.Recover(ctx, cfg.Home().Plugins()); err != nil {
 		return nil, err
 	}
 	names, err := plugin.Installed(cfg.Home().Plugins())
@@ -89,6 +99,9 @@ func (n noun) rows() ([]row, error) {
 func rowOf(cfg *config.Config, name string, pins map[string]plugin.Pin) row {
 	r := row{Name: name, State: "off"}
 	dir := filepath.Join(cfg.Home().Plugins(), name)
+	if from, ok, err := source.Of(dir); ok && err == nil {
+		r.Source = &from
+	}
 	m, _, err := plugin.ReadManifest(dir)
 	if err == nil && m.Name != name {
 		err = fmt.Errorf("its manifest calls it %s", m.Name)
@@ -117,53 +130,6 @@ func rowOf(cfg *config.Config, name string, pins map[string]plugin.Pin) row {
 		r.State = "on"
 	}
 	return r
-}
-
-func (n noun) install() *cobra.Command {
-	var replace bool
-	cmd := factory.Verb("install SOURCE", "Copy a plugin from a folder, a .zip or a .tar.gz", "hermes plugins install ./words", cobra.ExactArgs(1), func(_ context.Context, c *factory.Call) error {
-		cfg, err := n.Config()
-		if err != nil {
-			return err
-		}
-		m, notes, err := plugin.Install(cfg.Home().Plugins(), c.Arg(0), replace)
-		for _, note := range notes {
-			c.Note("%s", text.Visible(note))
-		}
-		if err != nil {
-			return err
-		}
-		c.Say("Installed %s %s. Nothing of it runs before `hermes plugins enable %s`.", m.Name, text.VisibleName(m.Version), m.Name)
-		return nil
-	})
-	cmd.Flags().BoolVar(&replace, "replace", false, "replace an installed plugin of the same name")
-	return cmd
-}
-
-func (n noun) remove() *cobra.Command {
-	return factory.Verb("remove NAME", "Remove a plugin", "hermes plugins remove words", cobra.ExactArgs(1), func(ctx context.Context, c *factory.Call) error {
-		name := c.Arg(0)
-		cfg, err := n.Config()
-		if err != nil {
-			return err
-		}
-		if err := plugin.Uninstall(cfg.Home().Plugins(), name); err != nil {
-			return err
-		}
-		if err := forget(ctx, cfg, name); err != nil {
-			return fmt.Errorf("%s was removed, but it is still named in the settings: %w", name, err)
-		}
-		c.Say("Removed %s.", name)
-		return nil
-	})
-}
-
-// forget takes a plugin out of the settings, and its pin.
-func forget(ctx context.Context, cfg *config.Config, name string) error {
-	if err := plugin.PinsIn(cfg.Home().Plugins()).Remove(ctx, name); err != nil {
-		return err
-	}
-	return put(ctx, cfg, slices.DeleteFunc(slices.Clone(cfg.Plugins().Enabled), func(e string) bool { return e == name }))
 }
 
 // put writes plugins.enabled if it changes.

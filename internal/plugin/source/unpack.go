@@ -1,4 +1,4 @@
-package plugin
+package source
 
 import (
 	"archive/tar"
@@ -11,98 +11,25 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"hermes/internal/text"
 )
 
-// Install copies a plugin from a folder, a .zip or a .tar.gz into the folder of plugins, whole or
-// not at all. It starts nothing and enables nothing. One of the same name is only replaced if
-// replace is set.
-func Install(folder, source string, replace bool) (m Manifest, notes []string, err error) {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return m, nil, err
-	}
-	staging, err := os.MkdirTemp(folder, ".new-")
-	if err != nil {
-		return m, nil, err
-	}
-	defer os.RemoveAll(staging)
-	if err := unpack(source, staging); err != nil {
-		return m, nil, fmt.Errorf("read the plugin from %s: %w", source, err)
-	}
-	from, err := rooted(staging)
-	if err != nil {
-		return m, nil, err
-	}
-	if m, notes, err = ReadManifest(from); err != nil {
-		return m, notes, err
-	}
-	if _, err := Digest(from); err != nil {
-		return m, notes, err
-	}
-	to := filepath.Join(folder, m.Name)
-	old := staging + ".old"
-	switch err := os.Rename(to, old); {
-	case err == nil && !replace:
-		return m, notes, errors.Join(fmt.Errorf("there is a plugin %s already; use --replace", m.Name), os.Rename(old, to))
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return m, notes, err
-	}
-	if err := os.Rename(from, to); err != nil {
-		if back := os.Rename(old, to); back != nil && !errors.Is(back, fs.ErrNotExist) {
-			err = errors.Join(err, back)
-		}
-		return m, notes, err
-	}
-	return m, notes, os.RemoveAll(old)
-}
-
-// rooted returns the folder with the manifest: the one that was unpacked, or the only one in it.
-func rooted(dir string) (string, error) {
-	if _, err := os.Lstat(filepath.Join(dir, ManifestName)); err == nil {
-		return dir, nil
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return "", err
-	}
-	if len(entries) == 1 && entries[0].IsDir() {
-		in := filepath.Join(dir, entries[0].Name())
-		if _, err := os.Lstat(filepath.Join(in, ManifestName)); err == nil {
-			return in, nil
-		}
-	}
-	return "", fmt.Errorf("there is no %s in it, so it is no plugin", ManifestName)
-}
+const (
+	maxFiles = 20_000
+	maxBytes = 512 << 20 // of all files of a plugin
+)
 
 // unpacking writes files below a folder, within limits.
 type unpacking struct {
 	root  *os.Root
 	files int
 	bytes int64
+	links []link
 }
 
-func unpack(source, to string) error {
-	root, err := os.OpenRoot(to)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	u := &unpacking{root: root}
-	info, err := os.Stat(source)
-	switch {
-	case err != nil:
-		return err
-	case info.IsDir():
-		return u.folder(source)
-	case strings.HasSuffix(source, ".zip"):
-		return u.zip(source)
-	case strings.HasSuffix(source, ".tar.gz"), strings.HasSuffix(source, ".tgz"):
-		return u.tar(source)
-	}
-	return errors.New("it is neither a folder nor a .zip or .tar.gz")
-}
+// link is a symbolic link in a tar. Its place gets a copy of the file that it leads to.
+type link struct{ name, to string }
 
 // file writes one file. name has slashes.
 func (u *unpacking) file(name string, executable bool, from io.Reader) error {
@@ -195,7 +122,8 @@ func (u *unpacking) zip(source string) error {
 	return nil
 }
 
-func (u *unpacking) tar(source string) error {
+// tarFile reads a .tar.gz.
+func (u *unpacking) tarFile(source string) error {
 	file, err := os.Open(source)
 	if err != nil {
 		return err
@@ -205,17 +133,24 @@ func (u *unpacking) tar(source string) error {
 	if err != nil {
 		return fmt.Errorf("the archive is damaged: %w", err)
 	}
-	t := tar.NewReader(z)
+	return u.tar(z)
+}
+
+func (u *unpacking) tar(from io.Reader) error {
+	t := tar.NewReader(from)
 	for n := 0; ; n++ {
 		h, err := t.Next()
 		switch {
 		case err == io.EOF:
-			return nil
+			return u.copyLinks()
 		case err != nil:
 			return fmt.Errorf("the archive is damaged: %w", err)
 		case n > 2*maxFiles:
 			return fmt.Errorf("there are more than %d entries", 2*maxFiles)
 		case h.Typeflag == tar.TypeDir || h.Typeflag == tar.TypeXGlobalHeader:
+			continue
+		case h.Typeflag == tar.TypeSymlink:
+			u.links = append(u.links, link{path.Clean(h.Name), h.Linkname})
 			continue
 		case h.Typeflag != tar.TypeReg:
 			return fmt.Errorf("%q is no file", text.Visible(h.Name))
@@ -226,36 +161,44 @@ func (u *unpacking) tar(source string) error {
 	}
 }
 
-// Uninstall removes the files of a plugin. Its pin is for [Pins.Remove].
-func Uninstall(folder, name string) error {
-	if !ValidName(name) {
-		return fmt.Errorf("%q is not the name of a plugin", text.VisibleName(name))
-	}
-	gone, err := os.MkdirTemp(folder, ".old-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(gone)
-	if err := os.Rename(filepath.Join(folder, name), filepath.Join(gone, name)); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("there is no plugin %s; `hermes plugins list` shows all", name)
+// copyLinks copies the files that links lead to. One may lead to another. A link to a folder, or out
+// of the plugin, is an error.
+func (u *unpacking) copyLinks() error {
+	for len(u.links) > 0 {
+		var later []link
+		for _, l := range u.links {
+			done, err := u.copyLink(l)
+			if err != nil {
+				return err
+			}
+			if !done {
+				later = append(later, l)
+			}
 		}
-		return err
+		if len(later) == len(u.links) {
+			return fmt.Errorf("%q is a link that leads to no file of the plugin", text.Visible(later[0].name))
+		}
+		u.links = later
 	}
-	return os.RemoveAll(gone)
+	return nil
 }
 
-// Installed lists the names of the plugins in a folder, sorted.
-func Installed(folder string) ([]string, error) {
-	entries, err := os.ReadDir(folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+func (u *unpacking) copyLink(l link) (done bool, err error) {
+	to := path.Join(path.Dir(l.name), l.to)
+	if path.IsAbs(l.to) || !filepath.IsLocal(filepath.FromSlash(to)) {
+		return false, fmt.Errorf("%q is a link to %q, which is not in the plugin", text.Visible(l.name), text.Visible(l.to))
 	}
-	var names []string
-	for _, e := range entries {
-		if e.IsDir() && ValidName(e.Name()) {
-			names = append(names, e.Name())
-		}
+	f, err := u.root.Open(filepath.FromSlash(to))
+	if err != nil {
+		return false, nil // perhaps a link that is not copied yet
 	}
-	return names, err
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	if !info.Mode().IsRegular() {
+		return false, fmt.Errorf("%q is a link to a folder; a plugin holds its files themselves", text.Visible(l.name))
+	}
+	return true, u.file(l.name, info.Mode()&0o111 != 0, f)
 }

@@ -206,8 +206,7 @@ func (p *planner) folders() {
 	case Browser, OwnGit:
 		kind = p.Profile.String()
 	}
-	sum := sha256.Sum256([]byte(key))
-	root := filepath.Join(p.Cache, kind+"-"+plainName(filepath.Base(key))+"-"+hex.EncodeToString(sum[:6]))
+	root := privateFolder(p.Cache, kind, key)
 	p.private = private{root: root, home: filepath.Join(root, "home"), temp: filepath.Join(root, "tmp"), cache: filepath.Join(root, "cache")}
 	p.Policy.Temp = p.private.temp
 	p.Policy.PrivateHome = p.private.home
@@ -223,6 +222,17 @@ func (p *planner) folders() {
 	}
 	p.made = append(p.made, p.private.home, p.private.cache)
 	p.Policy.Write = append(p.Policy.Write, p.made...)
+}
+
+// PrivateFolder returns the folder in the cache that belongs to a server, hook or plugin alone: its
+// home, its temporary files and its cache.
+func PrivateFolder(cache string, p Profile, name string) string {
+	return privateFolder(cache, p.String(), name)
+}
+
+func privateFolder(cache, kind, key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return filepath.Join(cache, kind+"-"+plainName(filepath.Base(key))+"-"+hex.EncodeToString(sum[:6]))
 }
 
 // plainName keeps a name short and free of what a shell or a path could misread.

@@ -47,6 +47,9 @@ func hermesCommand(l *track.Line, words, rest []string, background bool) {
 			if getopt.HasLong(rest, "--run") { // hooks doctor
 				l.Ask("self-config", "runs the hooks of Hermes")
 			}
+			if words[0] == "plugins" && verb == "doctor" && !getopt.HasLong(rest, "--no-start") {
+				l.Ask("self-config", "starts the plugins of Hermes")
+			}
 		default:
 			l.Ask("self-config", "changes Hermes' own settings")
 		}

@@ -1,0 +1,210 @@
+package plugin
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"hermes/internal/patch"
+	"hermes/internal/plugin/source"
+	"hermes/internal/text"
+)
+
+// Changes returns what another version of a manifest changes, a line each: + is new, - is gone.
+func (m Manifest) Changes(next Manifest) []string {
+	return differences(m.lines(), next.lines())
+}
+
+// lines are what a manifest says, a fact each.
+func (m Manifest) lines() []string {
+	c := m.Capabilities
+	lines := []string{
+		"version " + m.Version, "program " + strings.Join(m.Program, " "), fmt.Sprintf("time to start %d s", m.Timeouts.Start), fmt.Sprintf("time of a call %d s", m.Timeouts.Call),
+	}
+	add := func(what string, list []string) {
+		for _, e := range list {
+			lines = append(lines, what+" "+e)
+		}
+	}
+	add("kind", m.Kinds)
+	add("reaches", c.Hosts)
+	add("reads", c.Read)
+	add("writes", c.Write)
+	add("programs", c.Programs)
+	add("calls", c.Tools)
+	for _, s := range c.Secrets {
+		lines = append(lines, "secret "+s.Name+" for "+strings.Join(s.Hosts, ", "))
+	}
+	if c.Approvals {
+		lines = append(lines, "asks you, also whether a call may run")
+	}
+	if c.Complete != nil {
+		lines = append(lines, fmt.Sprintf("asks a model, %d times a minute and %d tokens at most", c.Complete.PerMinute, c.Complete.MaxTokens))
+	}
+	return lines
+}
+
+// Changes returns what another version of an offer changes, a line each: + is new, - is gone, ~ is
+// different.
+func (o Offer) Changes(next Offer) []string {
+	old, now := o.facts(), next.facts()
+	var lines []string
+	for _, key := range slices.Sorted(maps.Keys(old)) {
+		if value, ok := now[key]; !ok {
+			lines = append(lines, "- "+key)
+		} else if value != old[key] {
+			lines = append(lines, "~ "+key)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(now)) {
+		if _, ok := old[key]; !ok {
+			lines = append(lines, "+ "+key)
+		}
+	}
+	return lines
+}
+
+// facts are what is offered: by what people call it, everything that is said of it.
+func (o Offer) facts() map[string]string {
+	facts := map[string]string{}
+	add := func(key string, value any) {
+		data, _ := json.Marshal(value) // plain values
+		facts[key] += string(data)
+	}
+	for _, t := range o.Tools {
+		add("tool "+t.Name, t)
+	}
+	for _, h := range o.Hooks {
+		add(strings.TrimSpace("hook "+h.Event+" "+h.Tools), h)
+	}
+	for _, s := range o.Sections {
+		add("prompt "+s.Name, s)
+	}
+	return facts
+}
+
+// differences are the lines of one list that the other has not.
+func differences(old, now []string) (lines []string) {
+	for _, l := range old {
+		if !slices.Contains(now, l) {
+			lines = append(lines, "- "+l)
+		}
+	}
+	for _, l := range now {
+		if !slices.Contains(old, l) {
+			lines = append(lines, "+ "+l)
+		}
+	}
+	return lines
+}
+
+// mostCompared bounds the file whose lines are compared, in bytes.
+const mostCompared = 256 << 10
+
+// FileChanges returns which files of a plugin another version changes, a line each, and the
+// differences of texts as a unified diff. The record of the source does not count.
+func FileChanges(old, next string) (files []string, diff string, err error) {
+	before, err := fileList(old)
+	if err != nil {
+		return nil, "", err
+	}
+	after, err := fileList(next)
+	if err != nil {
+		return nil, "", err
+	}
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(joined(before, after))) {
+		a, was := before[name]
+		z, is := after[name]
+		if was && is && bytes.Equal(a, z) {
+			continue
+		}
+		mark := "~ "
+		switch {
+		case !was:
+			mark = "+ "
+		case !is:
+			mark = "- "
+		}
+		files = append(files, mark+name)
+		if len(a) <= mostCompared && len(z) <= mostCompared && readable(a) && readable(z) {
+			b.WriteString(patch.Unified(sideOf("a/", name, was), sideOf("b/", name, is), string(a), string(z)))
+		}
+	}
+	return files, b.String(), nil
+}
+
+func joined(a, b map[string][]byte) map[string]bool {
+	all := map[string]bool{}
+	for name := range a {
+		all[name] = true
+	}
+	for name := range b {
+		all[name] = true
+	}
+	return all
+}
+
+func sideOf(prefix, name string, there bool) string {
+	if !there {
+		return "/dev/null"
+	}
+	return prefix + text.VisibleName(name)
+}
+
+func readable(data []byte) bool { return utf8.Valid(data) && !bytes.ContainsRune(data, 0) }
+
+// fileList reads the files of a plugin by their paths. Of large ones it returns the hash.
+func fileList(dir string) (map[string][]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	list := map[string][]byte{}
+	err = fs.WalkDir(root.FS(), ".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || path == source.RecordName {
+			return err
+		}
+		local := filepath.FromSlash(path)
+		if e.Type()&fs.ModeSymlink != 0 {
+			to, err := root.Readlink(local)
+			list[path] = []byte("a link to " + to)
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		data, err := content(root, local, info.Size())
+		if info.Mode()&0o111 != 0 {
+			data = append(data, "\n(a program)"...)
+		}
+		list[path] = data
+		return err
+	})
+	return list, err
+}
+
+func content(root *os.Root, name string, size int64) ([]byte, error) {
+	if size <= mostCompared {
+		return root.ReadFile(name)
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	_, err = io.Copy(sum, f)
+	return append([]byte{0}, sum.Sum(nil)...), err
+}
