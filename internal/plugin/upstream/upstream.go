@@ -126,7 +126,7 @@ func Convert(dir, name string, g Grants) (lacks []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var wants []string
+	wants := []string{}
 	for _, w := range m.RequiresEnv {
 		if w.Name != "" {
 			wants = append(wants, w.Name)
@@ -135,6 +135,9 @@ func Convert(dir, name string, g Grants) (lacks []string, err error) {
 	m.Name = PlainName(cmp.Or(m.Name, name))
 	if err := below(dir); err != nil {
 		return nil, err
+	}
+	if g.Variables == nil {
+		g.Variables = map[string]string{}
 	}
 	manifest, err := yaml.Marshal(ours(m, code, g))
 	if err != nil {
