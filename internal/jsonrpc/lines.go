@@ -17,6 +17,7 @@ type Lines struct {
 	in    *bufio.Reader
 	most  int
 	skip  bool
+	lost  int // bytes that were skipped since the last message
 	out   []byte
 	close sync.Once
 	err   error // of closing
@@ -28,8 +29,12 @@ func NewLines(rwc io.ReadWriteCloser, most int) *Lines {
 	return &Lines{rwc: rwc, in: bufio.NewReaderSize(rwc, 16<<10), most: most}
 }
 
-// Tolerant makes Read skip lines that hold no JSON object, for programs that also log there.
-// It returns the stream.
+// maxSkipped is how much is skipped before the other side is taken for one that sends no messages
+// any more, in bytes, where each line counts 64 more: to skip without end would keep a processor busy.
+const maxSkipped = 64 << 20
+
+// Tolerant makes Read skip lines that hold no JSON object, for programs that also log there: up to
+// 64 MiB between two messages. It returns the stream.
 func (l *Lines) Tolerant() *Lines {
 	l.skip = true
 	return l
@@ -43,10 +48,14 @@ func (l *Lines) Read() ([]byte, error) {
 	for {
 		line, err := l.line()
 		if len(line) > 0 && (!l.skip || line[0] == '{' && json.Valid(line)) {
+			l.lost = 0
 			return line, nil
 		}
 		if err != nil {
 			return nil, err
+		}
+		if l.lost += len(line) + 64; l.lost > maxSkipped {
+			return nil, fmt.Errorf("%w: %d MiB without a message", ErrGarbage, maxSkipped>>20)
 		}
 	}
 }

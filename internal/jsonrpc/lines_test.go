@@ -67,6 +67,35 @@ func TestLinesAreMessages(t *testing.T) {
 	}
 }
 
+// endless repeats a text without end.
+type endless struct{ text string }
+
+func (e endless) Read(p []byte) (int, error) {
+	n := 0
+	for n+len(e.text) <= len(p) {
+		n += copy(p[n:], e.text)
+	}
+	return n, nil
+}
+
+// TestSkippingEnds: a program that only writes what is no message is not read for ever. What it
+// writes between messages may be long.
+func TestSkippingEnds(t *testing.T) {
+	t.Parallel()
+	for _, noise := range []string{strings.Repeat("x", 2000) + "\n", "\n"} {
+		if line, err := jsonrpc.NewLines(&input{Reader: endless{noise}}, 50<<10).Tolerant().Read(); !errors.Is(err, jsonrpc.ErrGarbage) {
+			t.Errorf("%q, %v", line, err)
+		}
+	}
+	log := strings.NewReader(strings.Repeat(strings.Repeat("x", 2000)+"\n", 20_000) + "{}\n" + strings.Repeat(strings.Repeat("x", 2000)+"\n", 20_000) + "{}\n")
+	l := jsonrpc.NewLines(&input{Reader: log}, 50<<10).Tolerant()
+	for range 2 {
+		if line, err := l.Read(); err != nil || string(line) != "{}" {
+			t.Errorf("%q, %v", line, err)
+		}
+	}
+}
+
 // FuzzReader reads anything: it ends, without a panic, and everything that is written is a
 // message for each line.
 func FuzzReader(f *testing.F) {
