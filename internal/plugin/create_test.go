@@ -61,6 +61,38 @@ func TestTemplatesAreToolsetsLikeOthers(t *testing.T) {
 	}
 }
 
+// aroundNode declares what the template uses of Node, so that nothing has to be installed.
+const aroundNode = `declare module 'node:readline' {
+  export function createInterface(options: { input: unknown }): { on(event: 'line', listener: (line: string) => void): void; on(event: 'close', listener: () => void): void }
+}
+declare const process: { stdin: { destroy(): void }; stdout: { write(text: string): void }; exit(code: number): never }
+`
+
+// TestTheTypeScriptTemplateIsWellTyped: the types in its comments are those of its code, as the
+// compiler sees it where it is installed.
+func TestTheTypeScriptTemplateIsWellTyped(t *testing.T) {
+	t.Parallel()
+	needs(t, "node")
+	dir := filepath.Join(t.TempDir(), "words")
+	if _, err := plugin.Create(dir, "words", "typescript"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "node.d.ts"), []byte(aroundNode), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	checks := [][]string{{"node", "--check", "main.mjs"}, {"node", "--check", "hermes_plugin.mjs"}}
+	if _, err := exec.LookPath("tsc"); err == nil {
+		checks = append(checks, []string{"tsc", "--checkJs", "--allowJs", "--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--moduleResolution", "nodenext", "--lib", "es2022,dom", "main.mjs", "hermes_plugin.mjs", "node.d.ts"})
+	}
+	for _, c := range checks {
+		cmd := exec.CommandContext(t.Context(), c[0], c[1:]...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v: %v\n%s", c, err, out)
+		}
+	}
+}
+
 // enabled looks at a plugin, pins it and loads it as a program does.
 func enabled(t *testing.T, folder, name string) *plugin.Plugins {
 	t.Helper()
