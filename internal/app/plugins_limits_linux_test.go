@@ -1,0 +1,155 @@
+package app_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hermes"
+	"hermes/internal/app"
+	"hermes/internal/plugin"
+)
+
+// inPython installs and enables plugins by their names, each with the text of its program.
+func inPython(t *testing.T, programs map[string]string) *scene {
+	t.Helper()
+	needsPython(t)
+	s := newScene(t, hermes.AllowOnce)
+	s.options = func(o *app.Options) {
+		o.Sandbox.Keeper = true
+		o.Environ = func() []string { return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")} }
+	}
+	folder := filepath.Join(s.home, "plugins")
+	o := app.Options{Home: s.home, Getenv: func(name string) string { return map[string]string{"PATH": os.Getenv("PATH")}[name] }}
+	s.options(&o)
+	a := app.New(o)
+	defer a.Close()
+	var names []string
+	for name, program := range programs {
+		dir := filepath.Join(folder, name)
+		if _, err := plugin.Create(dir, name, "python"); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(dir, "main.py"), program)
+		writeFile(t, filepath.Join(dir, "plugin.yaml"), "name: "+name+"\nversion: \"1\"\nprogram: [python3, -S, ./main.py]\nkinds: [tools]\n")
+		m, _, err := plugin.ReadManifest(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		digest, err := plugin.Digest(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		offer, err := a.LookAtPlugin(t.Context(), dir, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := plugin.PinsIn(folder).Set(t.Context(), name, plugin.Pin{Digest: digest, Offer: offer}); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	s.config = "plugins: {enabled: [" + strings.Join(names, ", ") + "]}\n"
+	s.enter()
+	if w := s.app.HostWalls(t.Context()); w.Layer == "" {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("no walls here: " + w.Why)
+		}
+		t.Skip("no walls here: " + w.Why)
+	}
+	return s
+}
+
+const head = `
+import os, sys, threading, time
+from hermes_plugin import Plugin
+plugin = Plugin(os.environ["HERMES_PLUGIN"], "1")
+none = {"type": "object", "properties": {}}
+`
+
+// running counts the processes whose arguments have a text.
+func running(t *testing.T, mark string) (n int) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range all {
+		if data, err := os.ReadFile(path); err == nil && bytes.Contains(data, []byte(mark)) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestAPluginThatMultipliesEndsWithItsProgram: every process that it starts, in whatever session, is
+// gone after Hermes, and another plugin answers meanwhile.
+func TestAPluginThatMultipliesEndsWithItsProgram(t *testing.T) {
+	t.Parallel()
+	s := inPython(t, map[string]string{
+		"calm": head + `
+@plugin.tool("Say hello.", none, effect="none")
+def calm_hello(call): return "hello from the calm one"
+plugin.run()
+`,
+		"bomb": head + `
+@plugin.tool("Multiply.", none)
+def bomb_multiply(call):
+    n = 0
+    for _ in range(60):
+        n += 2
+        if os.fork() == 0:
+            os.setsid()
+            os.fork()
+            while True: time.sleep(60)
+    return "there are %d more" % n
+plugin.run()
+`,
+	})
+	mark := filepath.Join(s.home, "plugins", "bomb")
+	s.say(`CALL bomb_multiply {}`, `CALL calm_hello {}`)
+	s.reads("there are 120 more", "hello from the calm one")
+	if n := running(t, mark); n < 100 {
+		t.Errorf("only %d processes run; the test shows nothing", n)
+	}
+	s.quit()
+	for end := time.Now().Add(time.Minute); running(t, mark) > 0; time.Sleep(20 * time.Millisecond) { // the kernel removes them
+		if time.Now().After(end) {
+			t.Fatalf("%d processes are left", running(t, mark))
+		}
+	}
+}
+
+// TestAPluginBesideAFloodingOneAnswers: one that sends without end, messages or anything else, is
+// ended, and no other one waits for it.
+func TestAPluginBesideAFloodingOneAnswers(t *testing.T) {
+	t.Parallel()
+	flood := func(name, line string) string {
+		return head + fmt.Sprintf(`
+@plugin.tool("Flood.", none)
+def %s_flood(call):
+    line = %s
+    while True: os.write(1, line)
+plugin.run()
+`, name, line)
+	}
+	s := inPython(t, map[string]string{
+		"calm": head + `
+@plugin.tool("Say hello.", none, effect="none")
+def calm_hello(call): return "hello from the calm one"
+plugin.run()
+`,
+		"notices": flood("notices", `b'{"jsonrpc":"2.0","method":"$/progress","params":{"call":"1","text":"x"}}\n' * 50`),
+		"garbage": flood("garbage", `b'x' * 60000 + b'\n'`),
+		"asks":    flood("asks", `b'{"jsonrpc":"2.0","id":"p1","method":"host/invoke","params":{}}\n' * 50`),
+	})
+	s.say(`CALL notices_flood {}`, `CALL garbage_flood {}`, `CALL asks_flood {}`, `CALL calm_hello {}`)
+	s.reads("hello from the calm one")
+	if n := strings.Count(s.model.results(), "before it answered"); n != 3 {
+		t.Errorf("%d of 3 that flood were ended:\n%s", n, s.model.results())
+	}
+}
