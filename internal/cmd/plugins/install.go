@@ -158,7 +158,7 @@ func (n noun) put(ctx context.Context, c *factory.Call, i *plugin.Installer, s s
 	m := staged.Manifest
 	c.Say("Installed %s %s from %s. Nothing of it runs before `hermes plugins enable %s`.", m.Name, text.VisibleName(m.Version), staged.Source, m.Name)
 	if staged.Source.Python != nil {
-		c.Say("It was written for the Python Hermes and declares nothing itself. It reads its own files, and gets what you allow:")
+		c.Say("It was written for the Python Hermes, and declares nothing itself. It reads its own files and gets what you allow with flags of `install`.")
 		granted(c, m)
 	}
 	for _, l := range staged.Lacks {
