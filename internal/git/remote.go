@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -267,7 +268,10 @@ func (r Remote) in(dir string) (Repository, error) {
 			"GIT_SSH_COMMAND=ssh -oBatchMode=yes -oConnectTimeout=10 -oStrictHostKeyChecking=yes", "GIT_SSH_VARIANT=ssh", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C",
 		}
 		if !r.Own { // nor the passwords of .netrc
-			add = append(add, "HOME="+dir, "XDG_CONFIG_HOME="+dir, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1")
+			add = append(add, "HOME="+dir, "XDG_CONFIG_HOME="+dir, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_ATTR_NOSYSTEM=1")
+			if runtime.GOOS != "windows" { // where the settings of the system say which certificates hold
+				add = append(add, "GIT_CONFIG_SYSTEM="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
+			}
 		}
 		return with(func() []string { return all }, add...)
 	}}, nil

@@ -21,36 +21,46 @@ import (
 
 // Changes returns what another version of a manifest changes, a line each: + is new, - is gone.
 func (m Manifest) Changes(next Manifest) []string {
-	return differences(m.lines(), next.lines())
+	return append(differences(m.facts(), next.facts()), differences(m.Capabilities.facts(), next.Capabilities.facts())...)
 }
 
-// lines are what a manifest says, a fact each.
-func (m Manifest) lines() []string {
-	c := m.Capabilities
-	lines := []string{
+// Wider returns what another version of a manifest declares beyond this one, a line each.
+func (m Manifest) Wider(next Manifest) []string {
+	return slices.DeleteFunc(differences(m.Capabilities.facts(), next.Capabilities.facts()), func(line string) bool { return !strings.HasPrefix(line, "+") })
+}
+
+// facts are what a manifest says beside the capabilities.
+func (m Manifest) facts() []string {
+	facts := []string{
 		"version " + m.Version, "program " + strings.Join(m.Program, " "), fmt.Sprintf("time to start %d s", m.Timeouts.Start), fmt.Sprintf("time of a call %d s", m.Timeouts.Call),
 	}
-	add := func(what string, list []string) {
-		for _, e := range list {
-			lines = append(lines, what+" "+e)
+	for _, k := range m.Kinds {
+		facts = append(facts, "kind "+k)
+	}
+	return facts
+}
+
+func (c Capabilities) facts() (facts []string) {
+	for _, list := range []struct {
+		what string
+		of   []string
+	}{{"reaches", c.Hosts}, {"reads", c.Read}, {"writes", c.Write}, {"programs", c.Programs}, {"calls", c.Tools}} {
+		for _, e := range list.of {
+			facts = append(facts, list.what+" "+e)
 		}
 	}
-	add("kind", m.Kinds)
-	add("reaches", c.Hosts)
-	add("reads", c.Read)
-	add("writes", c.Write)
-	add("programs", c.Programs)
-	add("calls", c.Tools)
 	for _, s := range c.Secrets {
-		lines = append(lines, "secret "+s.Name+" for "+strings.Join(s.Hosts, ", "))
+		for _, h := range s.Hosts {
+			facts = append(facts, "secret "+s.Name+" for "+h)
+		}
 	}
 	if c.Approvals {
-		lines = append(lines, "asks you, also whether a call may run")
+		facts = append(facts, "asks you, also whether a call may run")
 	}
 	if c.Complete != nil {
-		lines = append(lines, fmt.Sprintf("asks a model, %d times a minute and %d tokens at most", c.Complete.PerMinute, c.Complete.MaxTokens))
+		facts = append(facts, fmt.Sprintf("asks a model, %d times a minute and %d tokens at most", c.Complete.PerMinute, c.Complete.MaxTokens))
 	}
-	return lines
+	return facts
 }
 
 // Changes returns what another version of an offer changes, a line each: + is new, - is gone, ~ is
@@ -107,11 +117,11 @@ func differences(old, now []string) (lines []string) {
 	return lines
 }
 
-// mostCompared bounds the file whose lines are compared, in bytes.
+// mostCompared bounds the file whose lines are compared, and the diff of all, in bytes.
 const mostCompared = 256 << 10
 
 // FileChanges returns which files of a plugin another version changes, a line each, and the
-// differences of texts as a unified diff. The record of the source does not count.
+// differences of texts as a unified diff, the first 256 KiB or so. The record of the source does not count.
 func FileChanges(old, next string) (files []string, diff string, err error) {
 	before, err := fileList(old)
 	if err != nil {
@@ -136,7 +146,7 @@ func FileChanges(old, next string) (files []string, diff string, err error) {
 			mark = "- "
 		}
 		files = append(files, mark+name)
-		if len(a) <= mostCompared && len(z) <= mostCompared && readable(a) && readable(z) {
+		if b.Len() < mostCompared && readable(a) && readable(z) {
 			b.WriteString(patch.Unified(sideOf("a/", name, was), sideOf("b/", name, is), string(a), string(z)))
 		}
 	}

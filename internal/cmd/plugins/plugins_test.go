@@ -16,20 +16,27 @@ import (
 	"hermes/internal/app"
 	"hermes/internal/cmd/factory"
 	"hermes/internal/cmd/plugins"
+	"hermes/internal/confine"
 	"hermes/internal/plugin"
 )
 
 // desk runs `hermes plugins` in a home.
 type desk struct {
-	t    *testing.T
-	home string
+	t     *testing.T
+	home  string
+	walls bool // around plugins, where this host allows them
+}
+
+func TestMain(m *testing.M) {
+	confine.Main(os.Getenv("HTTPS_PROXY")) // the tests are the program that becomes a keeper
+	os.Exit(m.Run())
 }
 
 // run runs a command; answer is what the user types to each question, "" is no terminal.
 func (d desk) run(answer string, args ...string) (string, error) {
 	d.t.Helper()
 	var out bytes.Buffer
-	f := factory.New(app.Options{Home: d.home, Getenv: func(name string) string { return map[string]string{"PATH": os.Getenv("PATH")}[name] }}, factory.IO{
+	f := factory.New(app.Options{Home: d.home, Sandbox: app.Sandbox{Keeper: d.walls}, Getenv: func(name string) string { return map[string]string{"PATH": os.Getenv("PATH")}[name] }}, factory.IO{
 		Out: &out, Err: &out, Terminal: func() bool { return answer != "" },
 	})
 	defer f.Close()
@@ -91,7 +98,7 @@ func TestAPluginIsInstalledEnabledAndRemoved(t *testing.T) {
 		}
 		t.Skip(err)
 	}
-	d := desk{t, t.TempDir()}
+	d := desk{t: t, home: t.TempDir()}
 	from := words(t)
 	d.must("", "install", from)
 	if d.state("words") != "off" {
@@ -146,7 +153,7 @@ func TestAPluginIsInstalledEnabledAndRemoved(t *testing.T) {
 // TestArchivesAreInstalledWithinTheirFolder: and one that leaves it, or holds links, changes nothing.
 func TestArchivesAreInstalledWithinTheirFolder(t *testing.T) {
 	t.Parallel()
-	d := desk{t, t.TempDir()}
+	d := desk{t: t, home: t.TempDir()}
 	manifest := []byte("name: words\nprogram: [./run]\nkinds: [tools]\n")
 	type entry struct {
 		name, link string
@@ -206,6 +213,8 @@ func TestArchivesAreInstalledWithinTheirFolder(t *testing.T) {
 	for _, bad := range []string{
 		zipped(good, entry{name: "../evil", data: []byte("x")}), tarred(good, entry{name: "../evil", data: []byte("x")}),
 		tarred(good, entry{name: "/etc/evil", data: []byte("x")}), tarred(good, entry{name: "words-1.0/link", link: "/etc"}),
+		tarred(good, run, entry{name: "words-1.0/link", link: "../../run"}), tarred(good, run, entry{name: "words-1.0/link", link: "../words-1.0"}), tarred(good, entry{name: "words-1.0/link", link: "none"}),
+		tarred(good, entry{name: "words-1.0/a", link: "b"}, entry{name: "words-1.0/b", link: "a"}),
 		tarred(good, good), zipped(run), tarred(),
 	} {
 		if out, err := d.run("", "install", bad); err == nil {
@@ -221,6 +230,10 @@ func TestArchivesAreInstalledWithinTheirFolder(t *testing.T) {
 			t.Error(archive, d.state("words"))
 		}
 		d.must("", "remove", "words")
+	}
+	d.must("", "install", tarred(good, entry{name: "words-1.0/one", link: "two"}, entry{name: "words-1.0/two", link: "./run"}, run))
+	if info, err := os.Lstat(filepath.Join(d.home, "plugins", "words", "one")); err != nil || !info.Mode().IsRegular() || d.file("plugins/words/one") != "#!/bin/sh\n" {
+		t.Error("a link in the plugin:", err)
 	}
 	if _, err := os.Stat(filepath.Join(d.home, "evil")); err == nil {
 		t.Error("a file outside of the plugin")

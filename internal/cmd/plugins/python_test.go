@@ -22,7 +22,7 @@ func upstreamPlugin(t *testing.T, name string) string {
 func TestAPluginOfThePythonHermesGetsWhatFlagsAllow(t *testing.T) {
 	t.Parallel()
 	needs(t, "python3")
-	d, tides := desk{t, t.TempDir()}, upstreamPlugin(t, "tides")
+	d, tides := desk{t: t, home: t.TempDir()}, upstreamPlugin(t, "tides")
 	out := d.must("", "install", tides)
 	if !strings.Contains(out, "written for the Python Hermes") || !strings.Contains(out, "--set TIDES_UNIT=VALUE") {
 		t.Error(out)
@@ -64,7 +64,7 @@ func TestAPluginOfThePythonHermesGetsWhatFlagsAllow(t *testing.T) {
 func TestAPluginThatImportsWhatIsNotThereSaysSo(t *testing.T) {
 	t.Parallel()
 	needs(t, "python3")
-	d, dir := desk{t, t.TempDir()}, filepath.Join(t.TempDir(), "old_friend")
+	d, dir := desk{t: t, home: t.TempDir()}, filepath.Join(t.TempDir(), "old_friend")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func (n noun) update() *cobra.Command {
 		}
 		return errors.Join(errs...)
 	})
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask; what was enabled is enabled again")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask; one that wants more than before is not updated")
 	return cmd
 }
 
@@ -138,6 +138,9 @@ func (n noun) updateOne(ctx context.Context, c *factory.Call, name string, yes b
 		}
 		c.Say("Updated %s.", name)
 		return nil
+	}
+	if wider := was.manifest.Wider(next.manifest); yes && len(wider) > 0 {
+		return fmt.Errorf("it wants more than before (%s), to which --yes does not agree; update it without --yes", text.Visible(text.OneLine(strings.Join(wider, "; "), 300)))
 	}
 	return n.replaceEnabled(ctx, c, cfg, i, staged, next, yes)
 }

@@ -78,7 +78,7 @@ func (r repository) change(file, old, now string) {
 func TestAPluginIsInstalledFromACommit(t *testing.T) {
 	t.Parallel()
 	needs(t, "git")
-	d, r := desk{t, t.TempDir()}, newRepository(t)
+	d, r := desk{t: t, home: t.TempDir()}, newRepository(t)
 	first := r.git("rev-parse", "HEAD")
 	r.change("plugin.yaml", "version: 0.1.0", "version: 0.2.0")
 	second := r.commit()
@@ -123,7 +123,7 @@ func TestAPluginIsInstalledFromACommit(t *testing.T) {
 func TestAnUpdateShowsWhatChangesAndAsksOnce(t *testing.T) {
 	t.Parallel()
 	needs(t, "git", "python3")
-	d, r := desk{t, t.TempDir()}, newRepository(t)
+	d, r := desk{t: t, home: t.TempDir()}, newRepository(t)
 	d.must("y", "install", "file://"+r.dir+"#tools/words")
 	d.must("y", "enable", "words")
 	if out := d.must("", "update"); !strings.Contains(out, "words is the newest") {
@@ -164,6 +164,11 @@ func TestAnUpdateShowsWhatChangesAndAsksOnce(t *testing.T) {
 	if d.state("words") != "on" || !strings.Contains(d.file("plugins/words/main.py"), "total_of") {
 		t.Error("with --yes:", d.state("words"))
 	}
+	r.change("plugin.yaml", "[/srv/words]", "[/srv/words, /srv/more]")
+	r.commit()
+	if _, err := d.run("", "update", "--yes"); err == nil || !strings.Contains(err.Error(), "+ reads /srv/more") || strings.Contains(d.file("plugins/words/plugin.yaml"), "/srv/more") {
+		t.Error("--yes agrees to more:", err)
+	}
 	r.change("main.py", "plugin.run()", "import sys; sys.exit('a mistake')")
 	r.commit()
 	if out, err := d.run("y", "update", "words"); err == nil || d.state("words") != "on" || strings.Contains(d.file("plugins/words/main.py"), "a mistake") {
@@ -174,7 +179,7 @@ func TestAnUpdateShowsWhatChangesAndAsksOnce(t *testing.T) {
 // TestAnUpdateOfAFolderReadsItAgain, and one that is not there any more says what to do.
 func TestAnUpdateOfAFolderReadsItAgain(t *testing.T) {
 	t.Parallel()
-	d, from := desk{t, t.TempDir()}, words(t)
+	d, from := desk{t: t, home: t.TempDir()}, words(t)
 	d.must("", "install", from)
 	if err := os.WriteFile(filepath.Join(from, "more.py"), []byte("x = 1\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -202,7 +207,7 @@ func TestAnUpdateOfAFolderReadsItAgain(t *testing.T) {
 // TestRemoveRemovesWhatAPluginStored, of this plugin only, and not with --keep-data.
 func TestRemoveRemovesWhatAPluginStored(t *testing.T) {
 	t.Parallel()
-	d, from := desk{t, t.TempDir()}, words(t)
+	d, from := desk{t: t, home: t.TempDir()}, words(t)
 	cache := filepath.Join(d.home, "cache", "sandbox")
 	const own, other = "plugin-words-dba36bffa5ca", "plugin-words-more-0123456789ab"
 	for _, keep := range []bool{true, false} {
@@ -242,7 +247,7 @@ func TestRemoveRemovesWhatAPluginStored(t *testing.T) {
 func TestDoctorSaysWhatIsWrongWithEach(t *testing.T) {
 	t.Parallel()
 	needs(t, "python3")
-	d := desk{t, t.TempDir()}
+	d := desk{t: t, home: t.TempDir()}
 	for name, code := range map[string]string{"good": "", "fickle": "", "gone": "", "dead": "", "secretive": ""} {
 		dir := filepath.Join(t.TempDir(), name)
 		if _, err := plugin.Create(dir, name, "python"); err != nil {
