@@ -218,7 +218,7 @@ func (i *Installer) Remove(name string) error {
 	}
 	if err := os.Rename(filepath.Join(i.folder, name), filepath.Join(gone, name)); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("there is no plugin %s; `hermes plugins list` shows all: %w", name, fs.ErrNotExist)
+			return fmt.Errorf("there is no plugin %s; `hermes plugins list` shows all", name)
 		}
 		return err
 	}

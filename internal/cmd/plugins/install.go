@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -178,26 +178,31 @@ func (n noun) remove() *cobra.Command {
 		if !plugin.ValidName(name) {
 			return fmt.Errorf("%q is not the name of a plugin", text.VisibleName(name))
 		}
-		pins, err := plugin.PinsIn(cfg.Home().Plugins()).Read()
-		if err != nil {
-			return err
-		}
-		_, known := pins[name]
-		known = known || slices.Contains(cfg.Plugins().Enabled, name)
 		i, err := n.App().PluginInstaller(ctx)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, i.Close()) }()
-		if err := forget(ctx, cfg, name); err != nil { // first, so that a second try finds the files
+		named, err := isNamed(cfg, name)
+		if err != nil {
 			return err
 		}
-		if err := i.Remove(name); err != nil && !(known && errors.Is(err, fs.ErrNotExist)) {
+		_, gone := os.Lstat(filepath.Join(cfg.Home().Plugins(), name))
+		if gone != nil && !named {
+			return fmt.Errorf("there is no plugin %s; `hermes plugins list` shows all", name)
+		}
+		// The files are last, so that after a kill a second try finds the plugin.
+		if err := forget(ctx, cfg, name); err != nil {
 			return err
 		}
 		if !keep {
 			if err := n.App().RemovePluginData(name); err != nil {
-				return fmt.Errorf("%s was removed, but not everything that it stored: %w", name, err)
+				return fmt.Errorf("what %s stored cannot be removed: %w", name, err)
+			}
+		}
+		if gone == nil {
+			if err := i.Remove(name); err != nil {
+				return err
 			}
 		}
 		c.Say("Removed %s.", name)
@@ -205,6 +210,13 @@ func (n noun) remove() *cobra.Command {
 	})
 	cmd.Flags().BoolVar(&keep, "keep-data", false, "keep what the plugin stored")
 	return cmd
+}
+
+// isNamed reports whether settings or pins name a plugin, installed or not.
+func isNamed(cfg *config.Config, name string) (bool, error) {
+	pins, err := plugin.PinsIn(cfg.Home().Plugins()).Read()
+	_, pinned := pins[name]
+	return pinned || slices.Contains(cfg.Plugins().Enabled, name), err
 }
 
 // forget takes a plugin out of the settings, and its pin.
