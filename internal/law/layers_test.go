@@ -97,6 +97,7 @@ var layers = []layer{
 		{path: "internal/patch"},
 		{path: "internal/pending"},
 		{path: "internal/picture"},
+		{path: "internal/plugin/sdk"}, // the plugin's side
 		{path: "internal/plugin/upstream", deps: []string{"go.yaml.in/yaml/v3"}},
 		{path: "internal/policy/shell", deps: []string{"mvdan.cc/sh/v3"}},
 		{path: "internal/proc", deps: []string{"golang.org/x/sys"}},

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"hermes/internal/plugin/sdk"
 )
 
 //go:embed templates
@@ -58,6 +60,13 @@ func Create(dir, name, language string) (files []string, err error) {
 		}
 		file := strings.TrimSuffix(e.Name(), ".txt") // which keeps Go files out of this program
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	if from == "go" {
+		const file = "hermes_plugin.go"
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(sdk.Source("main")), 0o644); err != nil {
 			return nil, err
 		}
 		files = append(files, file)
