@@ -16,6 +16,7 @@ import (
 	"hermes/internal/environment"
 	"hermes/internal/mcp/setting"
 	"hermes/internal/plugin"
+	"hermes/internal/plugin/bundled"
 	"hermes/internal/plugin/source"
 	"hermes/internal/prompt"
 	"hermes/internal/sandbox/plan"
@@ -79,7 +80,16 @@ func (a *App) NewestPlugin(ctx context.Context, s source.Source) (newest source.
 }
 
 func (a *App) sourceTools(cfg *config.Config) source.Tools {
-	return source.Tools{Env: func() []string { return environment.Variables(a.variables(cfg)) }, Guard: &a.guard}
+	return source.Tools{Env: func() []string { return environment.Variables(a.variables(cfg)) }, Guard: &a.guard, Bundled: writeBundled}
+}
+
+// writeBundled writes the files of a plugin that comes along.
+func writeBundled(name, address, dir string) error {
+	b, ok := bundled.Find(name)
+	if !ok {
+		return fmt.Errorf("no plugin %s comes along with this Hermes; `hermes plugins list --available` lists them", name)
+	}
+	return b.Write(dir, address)
 }
 
 // RemovePluginData removes what a plugin wrote into its private home.
@@ -93,9 +103,10 @@ func (a *App) RemovePluginData(name string) error {
 
 // pluginConfig is what plugins need of the program.
 func (a *App) pluginConfig(cfg *config.Config) plugin.Config {
+	self, _ := os.Executable() // without one a manifest that means this program has it from the PATH
 	return plugin.Config{
-		Version: Version, Environment: func(m plugin.Manifest, dir string) (hermes.Environment, error) {
-			return a.pluginEnvironment(cfg, m, dir)
+		Version: Version, Program: self, Environment: func(m plugin.Manifest, dir string) (hermes.Environment, error) {
+			return a.pluginEnvironment(cfg, m, self, dir)
 		},
 		Complete: a.completeFor, ResultLimit: cfg.ToolBudget().MCPResultChars, Now: a.opts.Now, Log: a.log(),
 	}
@@ -103,19 +114,24 @@ func (a *App) pluginConfig(cfg *config.Config) plugin.Config {
 
 // pluginEnvironment makes the place of the program of a plugin: with basic variables, the secrets
 // that it declares, and walls of its own.
-func (a *App) pluginEnvironment(cfg *config.Config, m plugin.Manifest, dir string) (hermes.Environment, error) {
+func (a *App) pluginEnvironment(cfg *config.Config, m plugin.Manifest, self, dir string) (hermes.Environment, error) {
 	userHome, _ := os.UserHomeDir() // without one ~ stays as it is
 	c := a.variables(cfg)
 	c.Env = slices.DeleteFunc(slices.Clone(c.Env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		return !basicVariable(name)
+		return !basicVariable(name) || name == "HOME"
 	})
 	c.Dir, c.Home, c.Temp, c.Guard = dir, userHome, cfg.Terminal().TempDir, &a.guard
+	private := pluginHome(cfg, m.Name) // also where there are no walls, so that it finds the same files
+	if err := os.MkdirAll(private, 0o700); err != nil {
+		return nil, err
+	}
+	c.Env = append(c.Env, "HOME="+private)
 	secrets, err := pluginSecrets(cfg, m)
 	if err != nil {
 		return nil, err
 	}
-	needs := pluginNeeds(m.Capabilities, variable(c.Env, "PATH"), userHome, m.Program[0])
+	needs := pluginNeeds(m.Capabilities, variable(c.Env, "PATH"), userHome, m.Words(self, dir)[0])
 	if c.Walls, err = a.wallsOf(cfg, c, confine.Config{
 		Profile: plan.Plugin, Name: m.Name, Granted: func() []hermes.Need { return needs }, Given: func() []string { return []string{dir} },
 		Secrets: swap.Config{Secrets: secrets, Roots: a.opts.Sandbox.Roots},
@@ -128,6 +144,20 @@ func (a *App) pluginEnvironment(cfg *config.Config, m plugin.Manifest, dir strin
 		}
 	}
 	return environment.NewLocal(c)
+}
+
+// pluginHome is the private home of a plugin, which it finds as HOME.
+func pluginHome(cfg *config.Config, name string) string {
+	return filepath.Join(plan.PrivateFolder(cfg.Home().Cache("sandbox"), plan.Plugin, name), "home")
+}
+
+// PluginHome returns the private home of a plugin, which may not exist yet.
+func (a *App) PluginHome(name string) (string, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return "", err
+	}
+	return pluginHome(cfg, name), nil
 }
 
 // pluginSecrets are the secrets that a plugin declares, with their values.
@@ -165,8 +195,9 @@ func pluginNeeds(c plugin.Capabilities, path, userHome, program string) []hermes
 		needs = append(needs, hermes.Need{Kind: hermes.RefusedRead, Name: own(p)})
 	}
 	for _, name := range append(slices.Clone(c.Programs), program) {
-		if strings.HasPrefix(name, "./") {
-			continue // its folder is given anyway
+		if filepath.IsAbs(name) { // a file of the plugin, whose folder is given anyway, or this program
+			needs = append(needs, hermes.Need{Kind: hermes.RefusedRead, Name: name})
+			continue
 		}
 		for _, p := range (setting.Server{Program: setting.Program{Command: name}}).Reads(path, userHome) { // what a program outside of the system needs to run
 			needs = append(needs, hermes.Need{Kind: hermes.RefusedRead, Name: p})

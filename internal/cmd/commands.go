@@ -36,13 +36,15 @@ import (
 // commands is the list of all commands besides the chat.
 func commands(g *chat.Options) []*cobra.Command {
 	f := g.Factory
+	keys := auth.NewCmd(f, nil)
+	keys.AddCommand(plugins.NewSpotifyCmd(f))
 	return []*cobra.Command{
 		chat.NewCmd(g, false),
 		chat.NewAttachCmd(g),
 		demo.NewCmd(f, g.Appearance),
 		model.NewCmd(f, nil),
 		fallback.NewCmd(f, nil),
-		auth.NewCmd(f, nil),
+		keys,
 		config.NewCmd(f),
 		sessions.NewCmd(f),
 		memory.NewCmd(f, nil),

@@ -118,7 +118,7 @@ func effects() map[string]effectOf {
 		"learning", "learning export", "learning list", "learning pending", "learning search", "learning show", "logs",
 		"mcp", "mcp catalog", "mcp list",
 		"memory", "memory export", "memory list", "memory pending", "memory status",
-		"model list", "permissions", "permissions list", "permissions test", "plugins", "plugins list", "profile", "profile list", "profile show", "prompt-size",
+		"model list", "permissions", "permissions list", "permissions test", "plugins", "plugins list", "plugins run", "profile", "profile list", "profile show", "prompt-size",
 		"sessions", "sessions export", "sessions list", "sessions search", "sessions show", "sessions stats",
 		"skills", "skills audit", "skills browse", "skills check", "skills diff", "skills inspect", "skills list",
 		"skills pending", "skills search", "skills snapshot export", "skills tap list",
@@ -127,7 +127,7 @@ func effects() map[string]effectOf {
 		all[name] = always(reads)
 	}
 	for _, name := range []string{
-		"auth add", "auth logout", "auth priority", "auth refresh", "auth remove", "auth reset",
+		"auth add", "auth logout", "auth priority", "auth refresh", "auth remove", "auth reset", "auth spotify",
 		"bundles create", "bundles delete", "checkpoints prune",
 		"config edit", "config migrate", "config set", "config unset",
 		"curator adopt", "curator archive", "curator backup", "curator pause", "curator pin", "curator restore",
@@ -137,7 +137,7 @@ func effects() map[string]effectOf {
 		"mcp add", "mcp configure", "mcp import", "mcp install", "mcp login", "mcp logout", "mcp remove", "mcp test",
 		"memory add", "memory approve", "memory import", "memory off", "memory reject", "memory remove", "memory replace",
 		"permissions revoke", "permissions unattended",
-		"plugins create", "plugins disable", "plugins enable", "plugins install", "plugins remove", "plugins update",
+		"plugins create", "plugins disable", "plugins enable", "plugins install", "plugins login", "plugins remove", "plugins update",
 		"profile create", "profile delete", "profile use",
 		"sessions archive", "sessions branch", "sessions delete", "sessions import", "sessions optimize", "sessions pin",
 		"sessions rename", "sessions repair", "sessions unarchive", "sessions unpin",

@@ -131,6 +131,8 @@ func forbidden(fromPath, toPath string) string {
 		return "a library does not know what Hermes is"
 	case from.layer == 2 && to.layer == 2 && environmentBase(toPath) && strings.HasPrefix(fromPath, "internal/environment"):
 		return ""
+	case from.layer == 2 && to.layer == 2 && ofBundled(fromPath, toPath):
+		return ""
 	case from.layer == 2 && to.layer == 2 && !(shared(toPath) && strings.HasPrefix(fromPath, strings.TrimSuffix(toPath, "base"))):
 		return "a component imports the core and libraries only"
 	case frontend(fromPath) && to.layer > 1 && toPath != "internal/command" && toPath != "internal/protocol" && !strings.HasPrefix(toPath, fromPath+"/"):
@@ -153,6 +155,14 @@ func frontend(folder string) bool {
 // their commands, with each other, or among rented sandboxes.
 func environmentBase(folder string) bool {
 	return folder == "internal/isolation" || folder == "internal/environment/remote" || folder == "internal/environment/rented"
+}
+
+// ofBundled reports whether a package may import another one because of the plugins that come along: each
+// of them what all share, and their list all of them.
+func ofBundled(fromPath, toPath string) bool {
+	const list = "internal/plugin/bundled"
+	base := slices.Contains([]string{list + "/login", list + "/rest", list + "/typed"}, toPath)
+	return strings.HasPrefix(fromPath, list+"/") && base || fromPath == list && strings.HasPrefix(toPath, list+"/")
 }
 
 // transportBase is what all transports share. It is not a transport itself.

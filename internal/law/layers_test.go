@@ -162,6 +162,9 @@ var layers = []layer{
 		{path: "internal/environment/remote"}, // what all backends share but the local one
 		{path: "internal/isolation"},          // between environments and walls
 		{path: "internal/memory/external"},
+		{path: "internal/plugin/bundled/login"}, // what the plugins that come along share
+		{path: "internal/plugin/bundled/rest"},
+		{path: "internal/plugin/bundled/typed"},
 		{path: "internal/store"},
 		{path: "internal/transport/base"},
 	}, {
@@ -199,6 +202,7 @@ var layers = []layer{
 		{path: "internal/memory/external/supermemory"},
 		{path: "internal/permission"},
 		{path: "internal/plugin"},
+		{path: "internal/plugin/bundled/spotify"},
 		{path: "internal/prefixwatch"},
 		{path: "internal/prompt"},
 		{path: "internal/protocol"},
@@ -232,6 +236,8 @@ var layers = []layer{
 		{path: "internal/trust"}, // the settings that projects bring along
 		{path: "internal/undo"},
 		{path: "internal/upkeep"},
+	}, {
+		{path: "internal/plugin/bundled"}, // the list of them
 	}}},
 
 	{3, "engine", "the agent loop, the tool chain, the model chain; the work beside turns; reviews and replays", [][]row{{

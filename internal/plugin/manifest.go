@@ -36,8 +36,7 @@ type Manifest struct {
 	Description string `yaml:"description"`
 	// Protocol is the lowest version of the protocol that it speaks; 0 is 1.
 	Protocol int `yaml:"protocol"`
-	// Program starts it. A first word that begins with ./ is a file of the plugin, as are further
-	// words; any other is looked up in the PATH.
+	// Program starts it; see [Manifest.Words].
 	Program []string `yaml:"program"`
 	// Kinds are what it brings along; see the constants.
 	Kinds        []string     `yaml:"kinds"`
@@ -276,6 +275,25 @@ func within(numbers map[string][2]int) error {
 		}
 	}
 	return nil
+}
+
+// ownProgram is the first word of a program that is this one.
+const ownProgram = "hermes"
+
+// Words returns the words that start the program of the plugin in a folder. Those that begin with ./
+// are files of the plugin. A first word hermes is this program, whose path is self; any other is
+// looked up in the PATH.
+func (m *Manifest) Words(self, dir string) []string {
+	words := slices.Clone(m.Program)
+	for i, w := range words {
+		switch {
+		case strings.HasPrefix(w, "./"):
+			words[i] = filepath.Join(dir, filepath.FromSlash(w))
+		case i == 0 && w == ownProgram && self != "":
+			words[i] = self
+		}
+	}
+	return words
 }
 
 // has reports whether the plugin brings a kind along.

@@ -112,7 +112,7 @@ func (p *Plugin) open() (c *conn, fatal bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if c, err = start(ctx, env, p.dir, p.manifest, p); err != nil {
+	if c, err = start(ctx, env, p.cfg.Program, p.dir, p.manifest, p); err != nil {
 		return nil, false, err
 	}
 	var offer Offer

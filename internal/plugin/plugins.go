@@ -18,6 +18,8 @@ import (
 type Config struct {
 	// Version is that of the program, which plugins are told.
 	Version string
+	// Program is the path of this program, see [Manifest.Words].
+	Program string
 	// Environment makes the place in which the program of a plugin runs, for it alone: with its
 	// variables and walls. The plugin closes it.
 	Environment func(m Manifest, dir string) (hermes.Environment, error)
@@ -212,7 +214,7 @@ func Look(ctx context.Context, c Config, dir string, m Manifest) (o Offer, err e
 	if err != nil {
 		return o, err
 	}
-	conn, err := start(ctx, env, dir, m, nil)
+	conn, err := start(ctx, env, c.Program, dir, m, nil)
 	if err != nil {
 		return o, err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -42,17 +41,14 @@ type conn struct {
 }
 
 // start starts the program of a plugin in an environment of its own, which conn closes.
-func start(ctx context.Context, env hermes.Environment, dir string, m Manifest, handler jsonrpc.Handler) (*conn, error) {
+// self is the path of this program.
+func start(ctx context.Context, env hermes.Environment, self, dir string, m Manifest, handler jsonrpc.Handler) (*conn, error) {
 	starter, ok := env.(hermes.Starter)
 	if !ok {
 		return nil, errors.Join(errors.New("programs of plugins cannot be started here"), env.Close())
 	}
-	words := make([]string, 0, len(m.Program)+1)
-	words = append(words, "exec")
-	for _, w := range m.Program {
-		if strings.HasPrefix(w, "./") {
-			w = filepath.Join(dir, filepath.FromSlash(w))
-		}
+	words := []string{"exec"}
+	for _, w := range m.Words(self, dir) {
 		words = append(words, shellstate.Quote(w))
 	}
 	read, write := io.Pipe()

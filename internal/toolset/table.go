@@ -61,9 +61,6 @@ var table = []row{
 	{name: "session_search", tools: []string{"session_search"}},
 	{name: "setup", tools: []string{"manage_catalog"}},
 	{name: "skills", tools: []string{"skill_manage", "skill_view", "skills_list"}},
-	{name: "spotify", tools: []string{
-		"spotify_albums", "spotify_devices", "spotify_library", "spotify_playback", "spotify_playlists", "spotify_queue", "spotify_search",
-	}},
 	{name: "terminal", tools: []string{"process", "terminal"}},
 	{name: "todo", tools: []string{"todo"}},
 	{name: Search, tools: []string{"tool_call", "tool_search"}},
@@ -84,15 +81,15 @@ var table = []row{
 
 	{name: "hermes-cli", includes: []string{
 		"browser", "checkpoint", "clarify", "code_execution", "computer_use", "cronjob", "delegation", "file", "homeassistant", "image_gen", "kanban",
-		"learning", "memory", "messaging", "moa", "session_search", "skills", "spotify", "terminal", "todo", "tts", "video_gen", "vision", "web",
+		"learning", "memory", "messaging", "moa", "session_search", "skills", "terminal", "todo", "tts", "video_gen", "vision", "web",
 	}},
 	{name: "hermes-acp", includes: []string{
-		"browser", "checkpoint", "code_execution", "delegation", "file", "learning", "memory", "messaging", "moa", "session_search", "skills", "spotify",
+		"browser", "checkpoint", "code_execution", "delegation", "file", "learning", "memory", "messaging", "moa", "session_search", "skills",
 		"terminal", "todo", "video_gen", "vision", "web",
 	}},
 	{name: "hermes-api-server", includes: []string{
 		"browser", "checkpoint", "code_execution", "cronjob", "delegation", "file", "homeassistant", "image_gen", "learning", "memory", "messaging", "moa",
-		"session_search", "skills", "spotify", "terminal", "todo", "video_gen", "vision", "web",
+		"session_search", "skills", "terminal", "todo", "video_gen", "vision", "web",
 	}},
 	{name: "hermes-webhook", tools: []string{"clarify", "vision_analyze", "web_extract", "web_search"}},
 	{name: "hermes-discord", includes: []string{"hermes-cli", "discord", "discord_admin"}},
@@ -115,6 +112,8 @@ func renamed(name string) string {
 		return "image_gen"
 	case "process":
 		return "terminal"
+	case "spotify":
+		return "plugin-spotify"
 	case "web_tools", "terminal_tools", "vision_tools", "moa_tools", "skills_tools", "browser_tools", "cronjob_tools", "rl_tools",
 		"file_tools", "tts_tools", "todo_tools", "memory_tools", "session_search_tools", "clarify_tools", "delegation_tools",
 		"code_execution_tools", "homeassistant_tools", "messaging_tools":

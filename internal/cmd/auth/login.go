@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -45,55 +44,11 @@ func (o *addition) byCode(ctx context.Context, l credential.Login) (oauth.Token,
 	return l.Poll(ctx, d)
 }
 
-// byBrowser sends the user to the service. It waits until the browser is
-// redirected back, or until the user pastes its final address.
+// byBrowser sends the user to the service.
 func (o *addition) byBrowser(ctx context.Context, l credential.Login) (oauth.Token, error) {
-	login, err := l.Begin()
-	if err != nil {
-		return oauth.Token{}, err
-	}
-	defer login.Close()
-	fmt.Fprintf(o.Out, "Open this address and log in:\n\n  %s\n\n", login.Address)
-	o.browse(ctx, login.Address)
-	if login.Listening {
-		fmt.Fprintln(o.Out, "Waiting for the browser. If it runs on another machine, paste its final address here:")
-	} else {
-		fmt.Fprintln(o.Out, "The browser cannot return to Hermes. After the login, paste its final address here:")
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	// The reader ends with its input, or with the program, since a read from a
-	// terminal cannot be cancelled.
-	go func() {
-		if !o.paste(login) && !login.Listening {
-			cancel(errors.New("no address was pasted"))
-		}
-	}()
-	return login.Wait(ctx)
-}
-
-// paste offers lines to the login until it accepts one, and reports whether it
-// did.
-func (o *addition) paste(login *oauth.Login) bool {
-	lines := bufio.NewScanner(o.In)
-	for lines.Scan() {
-		if lines.Text() == "" {
-			continue
-		}
-		err := login.Offer(lines.Text())
-		if err == nil {
-			return true
-		}
-		fmt.Fprintln(o.Err, err)
-	}
-	return false
+	return o.LogIn(ctx, o.Call, l.Begin, !o.noBrowser)
 }
 
 func (o *addition) browse(ctx context.Context, address string) {
-	if o.noBrowser || o.Browse == nil {
-		return
-	}
-	if err := o.Browse(ctx, address); err != nil {
-		fmt.Fprintln(o.Err, "Could not start the browser. Open the address yourself.")
-	}
+	o.OpenPage(ctx, o.Call, address, !o.noBrowser)
 }

@@ -25,12 +25,13 @@ type wishes struct {
 	replace, yes, credentials bool
 	python                    upstream.Grants
 	secrets, variables        []string
+	address                   string // of the service of a plugin that comes along
 }
 
 func (n noun) install() *cobra.Command {
 	var w wishes
-	cmd := factory.Verb("install SOURCE", "Copy a plugin from a folder, an archive or a git repository", "hermes plugins install ./words\n  hermes plugins install https://example.org/words.git@0123456789abcdef0123456789abcdef01234567\n  hermes plugins install ./calculator --host api.example.org", cobra.ExactArgs(1), func(ctx context.Context, c *factory.Call) error {
-		s, err := w.source(c.Arg(0))
+	cmd := factory.Verb("install SOURCE", "Copy a plugin from a folder, an archive or a git repository, or one that comes along", "hermes plugins install ./words\n  hermes plugins install spotify\n  hermes plugins install https://example.org/words.git@0123456789abcdef0123456789abcdef01234567\n  hermes plugins install ./calculator --host api.example.org", cobra.ExactArgs(1), func(ctx context.Context, c *factory.Call) error {
+		s, err := n.source(c.Arg(0), w)
 		if err != nil {
 			return err
 		}
@@ -58,10 +59,22 @@ func (n noun) install() *cobra.Command {
 	f.StringArrayVar(&w.variables, "set", nil, "a plain variable that it gets, as NAME=VALUE")
 	f.StringArrayVar(&w.python.Tools, "tool", nil, "a tool of the session that it may call")
 	f.BoolVar(&w.python.Complete, "complete", false, "let it ask a model")
+	f.StringVar(&w.address, "address", "", "where the service of a plugin that comes along is, in place of the public one")
 	return cmd
 }
 
-// source reads what the user typed.
+// source is what the user typed: the name of a plugin that comes along, or where to get another.
+func (n noun) source(typed string, w wishes) (source.Source, error) {
+	if b, ok := n.find(typed); ok {
+		return source.Source{Kind: source.Bundled, From: b.Name, Address: w.address}, nil
+	}
+	if w.address != "" {
+		return source.Source{}, errors.New("--address is for plugins that come along; `hermes plugins list --available` lists them")
+	}
+	return w.source(typed)
+}
+
+// source reads where to get a plugin that does not come along.
 func (w wishes) source(typed string) (s source.Source, err error) {
 	if s, err = source.Parse(typed); err != nil {
 		return s, err
@@ -160,6 +173,9 @@ func (n noun) put(ctx context.Context, c *factory.Call, i *plugin.Installer, s s
 	if staged.Source.Python != nil {
 		c.Say("It was written for the Python Hermes, and declares nothing itself. It reads its own files and gets what you allow with flags of `install`.")
 		granted(c, m)
+	}
+	if staged.Source.Kind == source.Bundled {
+		return n.helpBundled(c, m)
 	}
 	for _, l := range staged.Lacks {
 		c.Note("%s", text.Visible(l))

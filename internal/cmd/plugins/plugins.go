@@ -17,18 +17,23 @@ import (
 	"hermes/internal/cmd/factory"
 	"hermes/internal/config"
 	"hermes/internal/plugin"
+	"hermes/internal/plugin/bundled"
 	"hermes/internal/plugin/source"
 	"hermes/internal/text"
 )
 
 // noun makes the verbs.
-type noun struct{ *factory.Factory }
+type noun struct {
+	*factory.Factory
+	// find finds a plugin that comes along.
+	find func(name string) (bundled.Plugin, bool)
+}
 
 // NewCmd makes `hermes plugins`; without a verb it lists them.
 func NewCmd(f *factory.Factory) *cobra.Command {
-	n := noun{f}
+	n := noun{f, bundled.Find}
 	return factory.Noun("plugins", "Use plugins: programs that bring tools and hooks along", "hermes plugins list\n  hermes plugins create words --language python\n  hermes plugins install ./words\n  hermes plugins enable words",
-		n.list(), n.install(), n.update(), n.remove(), n.enable(), n.disable(), n.create(), n.doctor())
+		n.list(), n.install(), n.update(), n.remove(), n.enable(), n.disable(), n.create(), n.doctor(), n.login(), n.run())
 }
 
 var errNoTerminal = errors.New("no terminal to ask on; look at it there, or use --yes")
@@ -45,8 +50,11 @@ type row struct {
 }
 
 func (n noun) list() *cobra.Command {
-	var asJSON bool
+	var asJSON, available bool
 	cmd := factory.Verb("list", "List the installed plugins", "hermes plugins list", cobra.NoArgs, func(ctx context.Context, c *factory.Call) error {
+		if available {
+			return n.available(c, asJSON)
+		}
 		rows, err := n.rows(ctx)
 		switch {
 		case err != nil:
@@ -69,6 +77,7 @@ func (n noun) list() *cobra.Command {
 		return t.Print(c.Out)
 	})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&available, "available", false, "list the plugins that come along with Hermes")
 	return cmd
 }
 

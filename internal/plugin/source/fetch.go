@@ -24,6 +24,8 @@ type Tools struct {
 	Env func() []string
 	// Guard ends git if this process is killed; nil does not.
 	Guard *proc.Guard
+	// Bundled writes the files of a plugin that comes along into a folder; nil knows none.
+	Bundled func(name, address, dir string) error
 }
 
 func (t Tools) remote(s Source) git.Remote {
@@ -42,6 +44,12 @@ func (s Source) Newest(ctx context.Context, t Tools) (newest Source, branch stri
 
 // Fetch writes the files of the source into an empty folder. A repository needs a commit.
 func (s Source) Fetch(ctx context.Context, t Tools, to string) error {
+	if s.Kind == Bundled {
+		if t.Bundled == nil {
+			return fmt.Errorf("no plugin %s comes along here", s.From)
+		}
+		return t.Bundled(s.From, s.Address, to)
+	}
 	root, err := os.OpenRoot(to)
 	if err != nil {
 		return err

@@ -24,14 +24,17 @@ const (
 	Git     = "git"
 	Folder  = "folder"
 	Archive = "archive"
+	Bundled = "bundled"
 )
 
 // Source is where the files of a plugin come from.
 type Source struct {
-	// Kind is Git, Folder or Archive.
+	// Kind is Git, Folder, Archive or Bundled.
 	Kind string `json:"kind"`
-	// From is the address of a repository, or an absolute path.
+	// From is the address of a repository, an absolute path, or the name of a plugin that comes along.
 	From string `json:"from"`
+	// Address is where the service of one that comes along is; "" is the public one.
+	Address string `json:"address,omitempty"`
 	// Branch is the one whose newest commit an update takes; "" is the main one. Commit is the full
 	// id of the one that was taken, and Below the folder in it.
 	Branch string `json:"branch,omitempty"`
@@ -122,6 +125,9 @@ func (s Source) WithCommit(commit string) (Source, error) {
 // String is the source in one line, with the first digits of the commit.
 func (s Source) String() string {
 	out := s.From
+	if s.Kind == Bundled {
+		out = "this version of Hermes"
+	}
 	if s.Below != "" {
 		out += "#" + s.Below
 	}
