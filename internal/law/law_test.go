@@ -161,7 +161,7 @@ func environmentBase(folder string) bool {
 // of them what all share, and their list all of them.
 func ofBundled(fromPath, toPath string) bool {
 	const list = "internal/plugin/bundled"
-	base := slices.Contains([]string{list + "/login", list + "/rest", list + "/typed"}, toPath)
+	base := slices.Contains([]string{list + "/found", list + "/login", list + "/rest", list + "/typed"}, toPath)
 	return strings.HasPrefix(fromPath, list+"/") && base || fromPath == list && strings.HasPrefix(toPath, list+"/")
 }
 

@@ -162,7 +162,8 @@ var layers = []layer{
 		{path: "internal/environment/remote"}, // what all backends share but the local one
 		{path: "internal/isolation"},          // between environments and walls
 		{path: "internal/memory/external"},
-		{path: "internal/plugin/bundled/login"}, // what the plugins that come along share
+		{path: "internal/plugin/bundled/found"}, // what the plugins that come along share
+		{path: "internal/plugin/bundled/login"},
 		{path: "internal/plugin/bundled/rest"},
 		{path: "internal/plugin/bundled/typed"},
 		{path: "internal/store"},
@@ -202,6 +203,9 @@ var layers = []layer{
 		{path: "internal/memory/external/supermemory"},
 		{path: "internal/permission"},
 		{path: "internal/plugin"},
+		{path: "internal/plugin/bundled/hindsight"},
+		{path: "internal/plugin/bundled/openviking"},
+		{path: "internal/plugin/bundled/retaindb"},
 		{path: "internal/plugin/bundled/spotify"},
 		{path: "internal/prefixwatch"},
 		{path: "internal/prompt"},

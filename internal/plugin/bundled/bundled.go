@@ -22,8 +22,11 @@ import (
 	"strings"
 	"time"
 
+	"hermes/internal/plugin/bundled/hindsight"
 	"hermes/internal/plugin/bundled/login"
+	"hermes/internal/plugin/bundled/openviking"
 	"hermes/internal/plugin/bundled/rest"
+	"hermes/internal/plugin/bundled/retaindb"
 	"hermes/internal/plugin/bundled/spotify"
 	"hermes/internal/plugin/sdk"
 )
@@ -60,6 +63,33 @@ func List() []Plugin {
 	music := spotify.Login()
 	return []Plugin{
 		{
+			Name: hindsight.Name, Description: "remembers with Hindsight, in its cloud or on a server of yours", files: hindsight.Files,
+			address: "https://api.hindsight.vectorize.io", settings: map[string]string{"bank": "hermes", "budget": "mid"},
+			start: func(r running) (*sdk.Plugin, error) {
+				return hindsight.New(hindsight.Config{
+					Version: version, Base: r.settings["address"], Key: r.Getenv(hindsight.Key), Bank: r.settings["bank"], Budget: r.settings["budget"], HTTP: r.http,
+				})
+			},
+		},
+		{
+			Name: openviking.Name, Description: "remembers with OpenViking, on a server of yours", files: openviking.Files,
+			address: "http://127.0.0.1:1933", settings: map[string]string{"account": "", "user": ""},
+			start: func(r running) (*sdk.Plugin, error) {
+				return openviking.New(openviking.Config{
+					Version: version, Base: r.settings["address"], Key: r.Getenv(openviking.Key), Account: r.settings["account"], User: r.settings["user"], HTTP: r.http,
+				}), nil
+			},
+		},
+		{
+			Name: retaindb.Name, Description: "remembers with RetainDB, a service for memories", files: retaindb.Files,
+			address: "https://api.retaindb.com", settings: map[string]string{"project": "hermes", "user": "hermes-user"},
+			start: func(r running) (*sdk.Plugin, error) {
+				return retaindb.New(retaindb.Config{
+					Version: version, Base: r.settings["address"], Key: r.Getenv(retaindb.Key), Project: r.settings["project"], User: r.settings["user"], HTTP: r.http,
+				}), nil
+			},
+		},
+		{
 			Name: spotify.Name, Description: "controls Spotify", Login: &music, LogIn: spotify.LogIn, files: spotify.Files,
 			settings: map[string]string{"address": "https://api.spotify.com/v1", "token": ""},
 			start: func(r running) (*sdk.Plugin, error) {
@@ -78,9 +108,6 @@ func Find(name string) (Plugin, bool) {
 	}
 	return list[i], true
 }
-
-// Takes reports whether the plugin can use another address than that of the public service.
-func (p Plugin) Takes() (address bool) { return p.address != "" }
 
 // Write writes the plugin into a folder, ready to be installed. address replaces that of the public
 // service; "" keeps it.

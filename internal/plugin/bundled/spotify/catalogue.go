@@ -30,7 +30,7 @@ type searchArgs struct {
 func (s *service) search() sdk.Tool {
 	return typed.Tool(typed.Spec{
 		Name: "spotify_search", Description: "Search Spotify for tracks, albums, artists, playlists, shows and episodes.", Reads: true,
-	}, func(ctx context.Context, in searchArgs) (any, error) {
+	}, func(ctx context.Context, _ *sdk.Call, in searchArgs) (any, error) {
 		if strings.TrimSpace(in.Query) == "" {
 			return nil, errors.New("query is empty; say what to search for")
 		}
@@ -74,7 +74,7 @@ type albumsArgs struct {
 func (s *service) albums() sdk.Tool {
 	return typed.Tool(typed.Spec{
 		Name: "spotify_albums", Description: "Show an album, or its tracks.", Reads: true,
-	}, func(ctx context.Context, in albumsArgs) (any, error) {
+	}, func(ctx context.Context, _ *sdk.Call, in albumsArgs) (any, error) {
 		album, err := id(in.AlbumID, "album")
 		if err != nil {
 			return nil, err

@@ -24,7 +24,7 @@ type libraryArgs struct {
 func (s *service) library() sdk.Tool {
 	return typed.Tool(typed.Spec{
 		Name: "spotify_library", Description: "List the tracks or albums that the user saved, save more, or remove some.",
-	}, func(ctx context.Context, in libraryArgs) (any, error) {
+	}, func(ctx context.Context, _ *sdk.Call, in libraryArgs) (any, error) {
 		if in.Kind != "tracks" && in.Kind != "albums" {
 			return nil, fmt.Errorf("there is no kind %q; there are tracks and albums", in.Kind)
 		}

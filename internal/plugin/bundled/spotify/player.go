@@ -31,7 +31,7 @@ const playbackActions = "get_state,get_currently_playing,play,pause,next,previou
 func (s *service) playback() sdk.Tool {
 	return typed.Tool(typed.Spec{
 		Name: "spotify_playback", Description: "See and control what Spotify plays, and list what was played. To play something: one spotify_search, then play with its URI.",
-	}, func(ctx context.Context, in playbackArgs) (any, error) {
+	}, func(ctx context.Context, _ *sdk.Call, in playbackArgs) (any, error) {
 		on := url.Values{"device_id": {in.DeviceID}}
 		switch in.Action {
 		case "get_state":
@@ -190,7 +190,7 @@ type devicesArgs struct {
 func (s *service) devices() sdk.Tool {
 	return typed.Tool(typed.Spec{
 		Name: "spotify_devices", Description: "List the devices on which Spotify can play, or move what plays to one of them (Premium).",
-	}, func(ctx context.Context, in devicesArgs) (any, error) {
+	}, func(ctx context.Context, _ *sdk.Call, in devicesArgs) (any, error) {
 		switch in.Action {
 		case "list":
 			var r struct {
@@ -217,7 +217,7 @@ type queueArgs struct {
 func (s *service) queue() sdk.Tool {
 	return typed.Tool(typed.Spec{
 		Name: "spotify_queue", Description: "See what plays next, or add something to it (Premium).",
-	}, func(ctx context.Context, in queueArgs) (any, error) {
+	}, func(ctx context.Context, _ *sdk.Call, in queueArgs) (any, error) {
 		switch in.Action {
 		case "get":
 			var r struct {

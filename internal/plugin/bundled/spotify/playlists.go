@@ -28,7 +28,7 @@ type playlistsArgs struct {
 func (s *service) playlists() sdk.Tool {
 	return typed.Tool(typed.Spec{
 		Name: "spotify_playlists", Description: "List, show, create and change playlists of the user.",
-	}, func(ctx context.Context, in playlistsArgs) (any, error) {
+	}, func(ctx context.Context, _ *sdk.Call, in playlistsArgs) (any, error) {
 		switch in.Action {
 		case "list":
 			var p page[item]

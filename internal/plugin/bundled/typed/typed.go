@@ -22,7 +22,7 @@ type Spec struct {
 // Tool returns a tool that runs a function. The schema comes from In, see [hermes.SchemaOf]; an argument
 // that it requires is there. What the function returns is sent as it is if it is a text, else as JSON.
 // Its errors are for the model.
-func Tool[In any](s Spec, run func(ctx context.Context, in In) (any, error)) sdk.Tool {
+func Tool[In any](s Spec, run func(ctx context.Context, c *sdk.Call, in In) (any, error)) sdk.Tool {
 	schema := hermes.SchemaOf[In]()
 	var needs struct{ Required []string }
 	if err := json.Unmarshal(schema, &needs); err != nil {
@@ -32,12 +32,12 @@ func Tool[In any](s Spec, run func(ctx context.Context, in In) (any, error)) sdk
 	if s.Reads {
 		t.Effect = "none"
 	}
-	t.Run = func(ctx context.Context, _ *sdk.Call, arguments json.RawMessage) (sdk.Result, error) {
+	t.Run = func(ctx context.Context, c *sdk.Call, arguments json.RawMessage) (sdk.Result, error) {
 		var in In
 		if err := decode(arguments, needs.Required, &in); err != nil {
 			return sdk.Result{}, sdk.Failure{Text: err.Error()}
 		}
-		out, err := run(ctx, in)
+		out, err := run(ctx, c, in)
 		if err != nil {
 			return sdk.Result{}, sdk.Failure{Text: err.Error()}
 		}
