@@ -19,10 +19,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"hermes/internal/plugin/bundled/byterover"
+	"hermes/internal/plugin/bundled/googlemeet"
 	"hermes/internal/plugin/bundled/hindsight"
+	"hermes/internal/plugin/bundled/holographic"
 	"hermes/internal/plugin/bundled/login"
 	"hermes/internal/plugin/bundled/openviking"
 	"hermes/internal/plugin/bundled/rest"
@@ -61,7 +65,28 @@ type running struct {
 // List returns the plugins, sorted by name.
 func List() []Plugin {
 	music := spotify.Login()
+	meetings := googlemeet.Login()
 	return []Plugin{
+		{
+			Name: byterover.Name, Description: "remembers with ByteRover, whose program brv keeps notes on this machine", files: byterover.Files,
+			settings: map[string]string{"program": "brv"},
+			start: func(r running) (*sdk.Plugin, error) {
+				var env []string
+				for _, name := range []string{"PATH", "HOME", "LANG", "TMPDIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "SYSTEMROOT", "TEMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA"} {
+					if value := r.Getenv(name); value != "" {
+						env = append(env, name+"="+value)
+					}
+				}
+				return byterover.New(byterover.Config{Version: version, Program: r.settings["program"], Home: r.Getenv("HOME"), Env: env}), nil
+			},
+		},
+		{
+			Name: googlemeet.Name, Description: "makes meetings of Google Meet, and reads transcripts", Login: &meetings, LogIn: googlemeet.LogIn, files: googlemeet.Files,
+			settings: map[string]string{"address": "https://meet.googleapis.com", "token": ""},
+			start: func(r running) (*sdk.Plugin, error) {
+				return googlemeet.New(googlemeet.Config{Version: version, Base: r.settings["address"], HTTP: r.http, Login: r.login}), nil
+			},
+		},
 		{
 			Name: hindsight.Name, Description: "remembers with Hindsight, in its cloud or on a server of yours", files: hindsight.Files,
 			address: "https://api.hindsight.vectorize.io", settings: map[string]string{"bank": "hermes", "budget": "mid"},
@@ -69,6 +94,17 @@ func List() []Plugin {
 				return hindsight.New(hindsight.Config{
 					Version: version, Base: r.settings["address"], Key: r.Getenv(hindsight.Key), Bank: r.settings["bank"], Budget: r.settings["budget"], HTTP: r.http,
 				})
+			},
+		},
+		{
+			Name: holographic.Name, Description: "remembers facts on this machine, without a network", files: holographic.Files,
+			settings: map[string]string{"trust": "0.5", "listen": "yes"},
+			start: func(r running) (*sdk.Plugin, error) {
+				trust, err := strconv.ParseFloat(r.settings["trust"], 64)
+				if err != nil {
+					return nil, fmt.Errorf("the setting trust is %q; it is a number between 0 and 1", r.settings["trust"])
+				}
+				return holographic.New(holographic.Config{Version: version, Home: r.Getenv("HOME"), Trust: trust, Listen: r.settings["listen"] == "yes", Now: r.Now})
 			},
 		},
 		{
