@@ -228,6 +228,9 @@ const spendChild = "HERMES_TEST_SPEND_CHILD"
 // TestMain runs the tests, or one endless turn as a child process.
 func TestMain(m *testing.M) {
 	confine.Main(os.Getenv("HTTPS_PROXY")) // the tests are the program that becomes a keeper
+	if len(os.Args) > 3 && os.Args[1] == "plugins" && os.Args[2] == "run" {
+		os.Exit(runBundled(os.Args[3], os.Args[4:]))
+	}
 	if kind := os.Getenv(serverVariable); kind != "" {
 		os.Exit(serveTools(kind))
 	}
