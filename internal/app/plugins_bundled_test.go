@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +17,7 @@ import (
 	"hermes/internal/plugin"
 	"hermes/internal/plugin/bundled"
 	"hermes/internal/plugin/bundled/login"
+	"hermes/internal/plugin/source"
 )
 
 // runBundled makes the tests the program of a bundled plugin, as hermes is.
@@ -53,10 +55,18 @@ func bring(t *testing.T, s *scene, name, address string, settings ...string) {
 	}
 	writeFile(t, filepath.Join(from, "plugin.yaml"), strings.Replace(string(data), "plugins, run, "+name, "plugins, run, "+name+words, 1))
 	folder := filepath.Join(s.home, "plugins")
-	m, _, err := plugin.Install(folder, from, false)
+	i, err := plugin.Begin(t.Context(), folder, source.Tools{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	staged, err := i.Stage(t.Context(), source.Source{Kind: source.Folder, From: from})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(i.Put(staged, false), i.Close()); err != nil {
+		t.Fatal(err)
+	}
+	m := staged.Manifest
 	dir := filepath.Join(folder, name)
 	d, err := plugin.Digest(dir)
 	if err != nil {

@@ -30,9 +30,10 @@ type noun struct {
 }
 
 // NewCmd makes `hermes plugins`; without a verb it lists them.
-func NewCmd(f *factory.Factory) *cobra.Command {
-	n := noun{f, bundled.Find}
-	return factory.Noun("plugins", "Use plugins: programs that bring tools and hooks along", "hermes plugins list\n  hermes plugins create words --language python\n  hermes plugins install ./words\n  hermes plugins enable words",
+func NewCmd(f *factory.Factory) *cobra.Command { return newCmd(noun{f, bundled.Find}) }
+
+func newCmd(n noun) *cobra.Command {
+	return factory.Noun("plugins", "Use plugins: programs that bring tools and hooks along", "hermes plugins list\n  hermes plugins create words --language python\n  hermes plugins install ./words\n  hermes plugins enable words\n  hermes plugins list --available",
 		n.list(), n.install(), n.update(), n.remove(), n.enable(), n.disable(), n.create(), n.doctor(), n.login(), n.run())
 }
 

@@ -1,0 +1,13 @@
+package plugins
+
+import (
+	"github.com/spf13/cobra"
+
+	"hermes/internal/cmd/factory"
+	"hermes/internal/plugin/bundled"
+)
+
+// NewCmdWith is NewCmd with other plugins that come along.
+func NewCmdWith(f *factory.Factory, find func(name string) (bundled.Plugin, bool)) *cobra.Command {
+	return newCmd(noun{f, find})
+}
