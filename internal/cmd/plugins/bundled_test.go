@@ -49,7 +49,7 @@ func TestBundledPluginsAreListedAndInstalled(t *testing.T) {
 		t.Error(err)
 	}
 	entries, err := os.ReadDir(filepath.Join(d.home, "plugins"))
-	if err != nil || len(entries) != 2 {
+	if err != nil || len(entries) != 3 { // and the lock
 		t.Errorf("the folder of plugins has %v, %v", entries, err)
 	}
 }
