@@ -77,7 +77,9 @@ func (b *brv) run(ctx context.Context, most time.Duration, words ...string) (str
 	ctx, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("brv %s did not end within %v", words[0], most))
 	defer cancel()
 	out, errs := &limited{}, &limited{}
-	st, err := proc.Run(ctx, proc.Command{Path: b.Program, Args: words, Dir: b.dir, Env: b.Env, Stdout: out, Stderr: errs, Grace: time.Second, Drain: time.Second})
+	st, err := proc.Run(ctx, proc.Command{ // Hermes ends it with the plugin, if it is left
+		Path: b.Program, Args: words, Dir: b.dir, Env: b.Env, Stdout: out, Stderr: errs, Files: nil, Grace: time.Second, Drain: time.Second,
+	})
 	said := strings.TrimSpace(ansi.Plain(out.Bytes()))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
