@@ -62,6 +62,7 @@ func start(ctx context.Context, env hermes.Environment, self, dir string, m Mani
 		return nil, errors.Join(fmt.Errorf("start its program: %w", err), env.Close())
 	}
 	c.process = process
+	over := &ending{done: make(chan struct{})}
 	go func() { // ends with the program, which end ends
 		exit, err := process.Wait(context.Background())
 		switch {
@@ -74,9 +75,11 @@ func start(ctx context.Context, env hermes.Environment, self, dir string, m Mani
 		if last := c.errs.last(); last != "" {
 			err = fmt.Errorf("%w; it said: %s", err, last)
 		}
+		over.why = err
+		close(over.done)
 		write.CloseWithError(err)
 	}()
-	lines := jsonrpc.NewLines(streams{read, process}, maxMessage).Tolerant() // a print in a plugin is no reason to end it
+	lines := jsonrpc.NewLines(streams{read, process, over}, maxMessage).Tolerant() // a print in a plugin is no reason to end it
 	c.rpc = jsonrpc.New(context.WithoutCancel(ctx), lines, handler, jsonrpc.Options{Requests: maxRequests, WriteTime: 30 * time.Second, MaxWrite: maxMessage})
 	return c, nil
 }
@@ -135,12 +138,24 @@ func (c *conn) end() error {
 type streams struct {
 	*io.PipeReader
 	process hermes.Process
+	over    *ending
+}
+
+// ending is how a program ended. why is set before done is closed.
+type ending struct {
+	done chan struct{}
+	why  error
 }
 
 // Write passes messages on to the program, which must read each chunk in a few seconds.
 func (s streams) Write(p []byte) (int, error) {
 	for part := range slices.Chunk(p, chunk) {
 		if err := s.process.Input(part); err != nil {
+			select {
+			case <-s.over.done: // how it ended says more
+				return 0, s.over.why
+			case <-time.After(time.Second):
+			}
 			return 0, fmt.Errorf("its program takes no more input: %w", err)
 		}
 	}
