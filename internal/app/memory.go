@@ -1,17 +1,21 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"hermes"
+	"hermes/internal/config"
 	"hermes/internal/memory"
 	"hermes/internal/memory/external"
 	"hermes/internal/memory/external/honcho"
 	localmemory "hermes/internal/memory/external/local"
 	"hermes/internal/memory/external/mem0"
 	"hermes/internal/memory/external/supermemory"
+	"hermes/internal/plugin"
 	"hermes/internal/prompt"
 	"hermes/internal/services"
 	"hermes/internal/undo"
@@ -68,12 +72,50 @@ func remembers(run hermes.RunSpec) bool {
 	return !run.Prompt.IgnoreRules && run.Origin.Platform != "subagent"
 }
 
-// MemoryServices lists the external memory services.
+// MemoryServices lists the external memory services: those that are built in, then the plugins.
 func (a *App) MemoryServices() []external.Service {
 	cfg, err := a.config()
 	if err != nil {
 		return nil
 	}
+	list := a.builtinMemories(cfg)
+	for _, m := range a.pluginMemories() {
+		list = append(list, external.Service{
+			Name: m.Name(), Title: cmp.Or(m.Description(), "a plugin"), Missing: m.Missing(), Make: func() hermes.MemoryProvider { return m },
+		})
+	}
+	return list
+}
+
+// pluginMemories are the memories that plugins bring along.
+func (a *App) pluginMemories() []*plugin.Memory {
+	if all := a.tooling().plugins; all != nil {
+		return all.Memories()
+	}
+	return nil
+}
+
+// PluginMemory returns the memory that the user chose, nil if it is not that of a plugin.
+func (a *App) PluginMemory() *plugin.Memory {
+	cfg, err := a.config()
+	if err != nil || cfg.Memory().Provider == "" || a.isBuiltinMemory(cfg, cfg.Memory().Provider) {
+		return nil
+	}
+	for _, m := range a.pluginMemories() {
+		if m.Name() == cfg.Memory().Provider {
+			return m
+		}
+	}
+	return nil
+}
+
+// isBuiltinMemory reports whether a name is that of a service that no plugin may take.
+func (a *App) isBuiltinMemory(cfg *config.Config, name string) bool {
+	return slices.ContainsFunc(a.builtinMemories(cfg), func(s external.Service) bool { return s.Name == name })
+}
+
+// builtinMemories is the only list of the services that are built in.
+func (a *App) builtinMemories(cfg *config.Config) []external.Service {
 	e := external.Env{
 		Getenv: cfg.Getenv, Client: func() *http.Client { return services.Client(cfg, "hermes/"+Version) }, User: "hermes-" + cfg.Home().Profile(),
 	}
@@ -92,7 +134,11 @@ func (a *App) makeExternalMemory() hermes.MemoryProvider {
 	if err != nil || cfg.Memory().Provider == "" {
 		return nil
 	}
-	p, err := external.Open(a.MemoryServices(), cfg.Memory().Provider, a.Mask)
+	list := a.builtinMemories(cfg)
+	if !a.isBuiltinMemory(cfg, cfg.Memory().Provider) {
+		list = a.MemoryServices() // needs the tools, which need a service that is built in
+	}
+	p, err := external.Open(list, cfg.Memory().Provider, a.Mask)
 	if err != nil {
 		a.log().Warn("memory", "service", cfg.Memory().Provider, "err", err)
 	}
@@ -108,21 +154,29 @@ func (a *App) perUser() bool {
 // externalMemoryOf returns the service for a session, nil without one. It knows only the
 // owner: if each user has a separate memory, others have none.
 func (a *App) externalMemoryOf(run hermes.RunSpec) hermes.MemoryProvider {
-	if !remembers(run) || run.Origin.User != "" && memory.PerUser(run.Ref(), a.perUser()) {
+	if !remembers(run) || !a.ownersMemory(run.Ref()) {
 		return nil
 	}
 	return a.externalMemory()
 }
 
-// memoryTools returns the toolset memory: the tools of the files and of the external
-// service, if there is one.
+// ownersMemory reports whether a session may use what knows the owner only.
+func (a *App) ownersMemory(s hermes.SessionRef) bool {
+	return s.User == "" || !memory.PerUser(s, a.perUser())
+}
+
+// memoryTools returns the toolset memory: the tools of the files and of a service that is
+// built in, if one is used.
 func (a *App) memoryTools() hermes.Toolset {
 	var providers []hermes.MemoryProvider
 	if b, err := a.memoryFile(); err == nil && (b.Has(memory.Notes) || b.Has(memory.User)) {
 		providers = append(providers, memory.Builtin{File: b})
 	}
-	if p := a.externalMemory(); p != nil {
-		providers = append(providers, memory.OwnersOnly(p, a.perUser()))
+	cfg, err := a.config()
+	if err == nil && a.isBuiltinMemory(cfg, cfg.Memory().Provider) { // the tools of a plugin are a toolset of their own
+		if p := a.externalMemory(); p != nil {
+			providers = append(providers, memory.OwnersOnly(p, a.perUser()))
+		}
 	}
 	return memory.New(providers...)
 }

@@ -84,27 +84,44 @@ capabilities:
 // so and this host allows them.
 func spied(t *testing.T, answer hermes.Decision, walls bool) (s *scene, out string) {
 	t.Helper()
+	out = t.TempDir()
+	s = withPlugin(t, answer, walls, "spy", spy, strings.Replace(spyManifest, "%s", out, 1))
+	return s, out
+}
+
+// withPlugin is a scene with a plugin in Python.
+func withPlugin(t *testing.T, answer hermes.Decision, walls bool, name, program, manifest string) *scene {
+	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatal(err)
 		}
 		t.Skip(err)
 	}
-	s = newScene(t, answer)
-	out = t.TempDir()
+	s := newScene(t, answer)
 	s.options = func(o *app.Options) {
 		o.Sandbox.Keeper = walls
 		o.Environ = func() []string {
 			return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "OPENAI_API_KEY=sk-not-for-plugins", "OTHER=of-the-user"}
 		}
 	}
-	dir := filepath.Join(s.home, "plugins", "spy")
-	if _, err := plugin.Create(dir, "spy", "python"); err != nil {
+	dir := filepath.Join(s.home, "plugins", name)
+	if _, err := plugin.Create(dir, name, "python"); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, filepath.Join(dir, "main.py"), spy)
-	writeFile(t, filepath.Join(dir, "plugin.yaml"), strings.Replace(spyManifest, "%s", out, 1))
+	writeFile(t, filepath.Join(dir, "main.py"), program)
+	writeFile(t, filepath.Join(dir, "plugin.yaml"), manifest)
 	writeFile(t, filepath.Join(s.home, ".env"), "SPY_KEY=the-real-secret\n")
+	s.enablePlugin(name)
+	s.config = "plugins: {enabled: [" + name + "]}\n"
+	return s
+}
+
+// enablePlugin pins an installed plugin, as a command does it.
+func (s *scene) enablePlugin(name string) {
+	t := s.t
+	t.Helper()
+	dir := filepath.Join(s.home, "plugins", name)
 	m, notes, err := plugin.ReadManifest(dir)
 	if err != nil || len(notes) > 0 {
 		t.Fatal(notes, err)
@@ -126,11 +143,9 @@ func spied(t *testing.T, answer hermes.Decision, walls bool) (s *scene, out stri
 	if why := offer.Shadows(a.TakenTools()); why != "" {
 		t.Error(why)
 	}
-	if err := plugin.PinsIn(filepath.Join(s.home, "plugins")).Set(t.Context(), "spy", plugin.Pin{Digest: d, Offer: offer}); err != nil {
+	if err := plugin.PinsIn(filepath.Join(s.home, "plugins")).Set(t.Context(), name, plugin.Pin{Digest: d, Offer: offer}); err != nil {
 		t.Fatal(err)
 	}
-	s.config = "plugins: {enabled: [spy]}\n"
-	return s, out
 }
 
 // TestAPluginWorksInASession: its tools are offered and run, its hook guards what the model does,

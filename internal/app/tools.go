@@ -166,5 +166,8 @@ func (a *App) newFiles(cfg *config.Config) *file.Toolset {
 func selection(cfg *config.Config, run hermes.RunSpec) toolset.Selection {
 	s := toolset.Choose(run, toolset.Defaults{Platforms: cfg.PlatformToolsets(), Always: cfg.General().Toolsets, Disabled: cfg.Agent().DisabledToolsets})
 	s.DeferAbove = cfg.MCP().DeferTokens
+	if name := cfg.Memory().Provider; run.Prompt.IgnoreRules && plugin.ValidName(name) { // as Choose does with memory
+		s.Disabled = append(s.Disabled, plugin.ToolsetName(name))
+	}
 	return s
 }

@@ -97,6 +97,7 @@ func effects() map[string]effectOf {
 		"doctor":              with("fix", changes),
 		"hooks doctor":        with("run", changes),
 		"learning merge":      unless("dry-run"),
+		"memory":              withArguments, // a command of the service
 		"memory setup":        withArguments,
 		"model":               choosing,
 		"permissions suggest": given("apply", changes),
@@ -117,7 +118,7 @@ func effects() map[string]effectOf {
 		"diff", "fallback", "fallback list", "help", "hooks", "hooks list", "insights", "journey", "journey list",
 		"learning", "learning export", "learning list", "learning pending", "learning search", "learning show", "logs",
 		"mcp", "mcp catalog", "mcp list",
-		"memory", "memory export", "memory list", "memory pending", "memory status",
+		"memory export", "memory list", "memory pending", "memory status",
 		"model list", "permissions", "permissions list", "permissions test", "plugins", "plugins list", "plugins run", "profile", "profile list", "profile show", "prompt-size",
 		"sessions", "sessions export", "sessions list", "sessions search", "sessions show", "sessions stats",
 		"skills", "skills audit", "skills browse", "skills check", "skills diff", "skills inspect", "skills list",

@@ -90,8 +90,8 @@ func TestAHookAddsToAMessageAndChangesAResult(t *testing.T) {
 
 func TestManifestsAreRead(t *testing.T) {
 	t.Parallel()
-	m, notes, err := plugin.ParseManifest([]byte("name: a\nprogram: [python3, ./main.py]\nkinds: [tools, memory]\nflavour: mild\ncapabilities:\n  hosts: [api.example.org]\n  secrets: [{name: A_KEY, hosts: [\"api.example.org:443\"]}]\n  spoon: x\n"))
-	if err != nil || m.Timeouts.Call != 300 || len(notes) != 3 || !strings.Contains(notes[0], "flavour") || !strings.Contains(notes[1], "spoon") || !strings.Contains(notes[2], "memory") {
+	m, notes, err := plugin.ParseManifest([]byte("name: a\nprogram: [python3, ./main.py]\nkinds: [tools, platform]\nflavour: mild\ncapabilities:\n  hosts: [api.example.org]\n  secrets: [{name: A_KEY, hosts: [\"api.example.org:443\"]}]\n  spoon: x\n"))
+	if err != nil || m.Timeouts.Call != 300 || len(notes) != 3 || !strings.Contains(notes[0], "flavour") || !strings.Contains(notes[1], "spoon") || !strings.Contains(notes[2], "platform") {
 		t.Error(m, notes, err)
 	}
 	for text, want := range map[string]string{

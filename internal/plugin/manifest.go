@@ -85,10 +85,14 @@ const (
 	KindTools  = "tools"
 	KindHooks  = "hooks"
 	KindPrompt = "prompt"
+	KindMemory = "memory"
 )
 
+// kinds are all that this version uses.
+var kinds = [...]string{KindTools, KindHooks, KindPrompt, KindMemory}
+
 // laterKinds are those whose methods are written down, and which this version does not call.
-var laterKinds = [...]string{"commands", "memory", "context", "model", "environment", "platform", "media"}
+var laterKinds = [...]string{"commands", "context", "model", "environment", "platform", "media"}
 
 var (
 	namePattern    = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
@@ -180,7 +184,7 @@ func (m *Manifest) check() error {
 		}
 	}
 	for _, k := range m.Kinds {
-		if !slices.Contains([]string{KindTools, KindHooks, KindPrompt}, k) && !slices.Contains(laterKinds[:], k) {
+		if !slices.Contains(kinds[:], k) && !slices.Contains(laterKinds[:], k) {
 			return fmt.Errorf("the kind %q is not known", text.VisibleName(k))
 		}
 	}

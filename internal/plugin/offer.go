@@ -19,6 +19,7 @@ const (
 	maxTools       = 64
 	maxHooks       = 32
 	maxSections    = 8
+	maxCommands    = 32
 	maxSection     = 4_000 // characters
 	maxAllSections = 8_000 // characters, of all plugins together
 	maxDescription = 4 << 10
@@ -30,6 +31,8 @@ type Offer struct {
 	Tools    []Tool    `json:"tools,omitempty"`
 	Hooks    []Hook    `json:"hooks,omitempty"`
 	Sections []Section `json:"sections,omitempty"`
+	// MemoryCommands are for the shell, as `hermes memory PLUGIN NAME`.
+	MemoryCommands []Command `json:"memory_commands,omitempty"`
 }
 
 // Tool is a tool of a plugin.
@@ -61,6 +64,14 @@ type Section struct {
 	Text string `json:"text"`
 }
 
+// Command is a command of a plugin that the user types.
+type Command struct {
+	Name string `json:"name"`
+	// Args says what may follow the name, such as "[--all] WORD"; Help is one line.
+	Args string `json:"args,omitempty"`
+	Help string `json:"help"`
+}
+
 // The events.
 const (
 	EventBeforeTool   = "pre_tool_call"
@@ -83,6 +94,7 @@ var events = map[string]struct{ refuses, tool bool }{
 
 var (
 	toolPattern    = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+	commandPattern = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 	sectionPattern = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`)
 )
 
@@ -110,6 +122,11 @@ func (c *conn) ask(ctx context.Context, m Manifest) (o Offer, err error) {
 		}
 		if err := c.rpc.Call(ctx, list.method, struct{}{}, list.into); err != nil {
 			return o, fmt.Errorf("%s: %w", list.method, err)
+		}
+	}
+	if m.has(KindMemory) {
+		if o.MemoryCommands, err = c.memoryCommands(ctx); err != nil {
+			return o, err
 		}
 	}
 	return o, o.check()
@@ -151,7 +168,7 @@ func (o *Offer) check() error {
 			return fmt.Errorf("the section %s has %d characters; it has 1 to %d", s.Name, n, maxSection)
 		}
 	}
-	return nil
+	return checkCommands(o.MemoryCommands)
 }
 
 func (t *Tool) check() error {
@@ -198,6 +215,30 @@ func (h Hook) check() error {
 	}
 	if _, err := h.matcher(); err != nil {
 		return fmt.Errorf("the tools of a hook at %s: %w", h.Event, err)
+	}
+	return nil
+}
+
+// checkCommands brings commands into their one form, sorted by name.
+func checkCommands(list []Command) error {
+	if len(list) > maxCommands {
+		return fmt.Errorf("it has %d commands, %d at most", len(list), maxCommands)
+	}
+	for i := range list {
+		c := &list[i]
+		c.Args, c.Help = text.OneLine(plain(c.Args), 80), text.OneLine(plain(c.Help), 120)
+		if !commandPattern.MatchString(c.Name) {
+			return fmt.Errorf("%q is not the name of a command; take lower-case letters, digits and -, 32 at most", text.VisibleName(c.Name))
+		}
+		if c.Help == "" {
+			return fmt.Errorf("the command %s says nothing of what it does; it needs a help", c.Name)
+		}
+	}
+	slices.SortFunc(list, func(a, b Command) int { return cmp.Compare(a.Name, b.Name) })
+	for i := range list {
+		if i > 0 && list[i].Name == list[i-1].Name {
+			return fmt.Errorf("it has two commands %s", list[i].Name)
+		}
 	}
 	return nil
 }

@@ -27,8 +27,13 @@ type Config struct {
 	Complete func(ctx context.Context, c Completion) (Completed, error)
 	// ResultLimit is the size in bytes above which a result is stored outside of the context.
 	ResultLimit int
-	Now         func() time.Time
-	Log         *slog.Logger
+	// Memory says how memories of plugins are used.
+	Memory MemoryUse
+	// Taken reports the names that a plugin of a kind cannot have, because something built in is called
+	// so: a plugin never takes the place of it. Nil is none.
+	Taken func(kind, name string) bool
+	Now   func() time.Time
+	Log   *slog.Logger
 }
 
 // Completion is a question of a plugin to a model, within what it declared.
@@ -154,8 +159,21 @@ func (p *Plugin) look(name string) (err error) {
 	if p.manifest.Name != name {
 		return fmt.Errorf("its manifest calls it %s", p.manifest.Name)
 	}
+	if err := p.cfg.shadows(p.manifest); err != nil {
+		return err
+	}
 	if d, err := Digest(p.dir); err != nil || d != p.pin.Digest {
 		return p.changed(err)
+	}
+	return nil
+}
+
+// shadows refuses a plugin that would be chosen by the name of something built in.
+func (c Config) shadows(m Manifest) error {
+	for _, kind := range m.Kinds {
+		if c.Taken != nil && c.Taken(kind, m.Name) {
+			return fmt.Errorf("the %s %s is built in; the plugin needs another name", kind, m.Name)
+		}
 	}
 	return nil
 }
@@ -208,6 +226,9 @@ func (s *Plugins) Close() error {
 
 // Look starts a plugin that may not be enabled yet, asks what it offers, and ends it.
 func Look(ctx context.Context, c Config, dir string, m Manifest) (o Offer, err error) {
+	if err := c.shadows(m); err != nil {
+		return o, err
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, m.startTime(), fmt.Errorf("it did not answer within %v", m.startTime()))
 	defer cancel()
 	env, err := c.Environment(m, dir)

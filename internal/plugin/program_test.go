@@ -27,6 +27,7 @@ type program struct {
 	write   sync.Mutex
 	serial  int
 	waiting sync.Map // of the ids of its requests to channels
+	memory  memory
 }
 
 type message struct {
@@ -127,6 +128,10 @@ func (p *program) handle(m message) {
 		}
 		return
 	default:
+		if r, known := p.remember(m); known {
+			result = r
+			break
+		}
 		p.send(map[string]any{"id": m.ID, "error": map[string]any{"code": -32601, "message": "no such method"}})
 		return
 	}

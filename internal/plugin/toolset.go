@@ -45,6 +45,9 @@ func (s *toolset) Tools(context.Context) ([]hermes.Tool, error) { return slices.
 // Available returns why the plugin cannot be used at all. One that does not run now is tried again
 // by a call, which says what is wrong.
 func (s *toolset) Available(context.Context) string {
+	if p := s.plugin; p.manifest.has(KindMemory) && p.cfg.Memory.Chosen != p.Name() {
+		return fmt.Sprintf("it is not the memory that you chose; `hermes memory setup %s` does that", p.Name())
+	}
 	s.plugin.mu.Lock()
 	defer s.plugin.mu.Unlock()
 	return s.plugin.broken
@@ -104,7 +107,7 @@ func (p *Plugin) othersText(provenance string) string {
 	for source := range strings.SplitSeq(hermes.OutsideProvenance(provenance), ";") {
 		source = strings.TrimSpace(source)
 		first, _, _ := strings.Cut(source, " ")
-		own := source == "plugin "+p.Name() || slices.ContainsFunc(p.pin.Offer.Tools, func(t Tool) bool { return t.Name == first })
+		own := source == "plugin "+p.Name() || p.manifest.has(KindMemory) && source == "memory service "+p.Name() || slices.ContainsFunc(p.pin.Offer.Tools, func(t Tool) bool { return t.Name == first })
 		if source != "" && !own {
 			others = append(others, source)
 		}
@@ -119,6 +122,9 @@ func (t *tool) Subject(_ context.Context, c *hermes.Call) hermes.Subject {
 
 // Run calls the tool. One that only reads is called a second time if its program ended meanwhile.
 func (t *tool) Run(ctx context.Context, c *hermes.Call) (hermes.Result, error) {
+	if err := t.plugin.remembersFor(c.Host.Session()); err != nil {
+		return hermes.Result{}, err
+	}
 	r, err := t.once(ctx, c)
 	if !errors.Is(err, errLost) || ctx.Err() != nil {
 		return r, err

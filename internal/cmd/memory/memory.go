@@ -17,6 +17,7 @@ import (
 	"hermes/internal/cmd/factory"
 	"hermes/internal/memory"
 	"hermes/internal/memory/external"
+	"hermes/internal/plugin"
 	"hermes/internal/text"
 )
 
@@ -26,6 +27,17 @@ type Source interface {
 	File() (*memory.File, error)
 	// Services lists the external services that can remember in addition.
 	Services() []external.Service
+	// Service returns the service that is used if it brings commands along, else nil.
+	Service() Service
+}
+
+// Service is a memory service with commands of its own.
+type Service interface {
+	Name() string
+	// Commands lists them. Run runs one with its arguments, and returns what to print and the
+	// exit status.
+	Commands() []plugin.Command
+	Run(ctx context.Context, name string, args []string) (text string, code int, err error)
 }
 
 // fromApp is the Source of the app.
@@ -40,6 +52,13 @@ func (f fromApp) File() (*memory.File, error) {
 }
 
 func (f fromApp) Services() []external.Service { return f.App().MemoryServices() }
+
+func (f fromApp) Service() Service {
+	if m := f.App().PluginMemory(); m != nil && len(m.Commands()) > 0 {
+		return m
+	}
+	return nil // not one that is nil
+}
 
 // noun makes the verbs.
 type noun struct {
@@ -60,6 +79,7 @@ func NewCmd(f *factory.Factory, s Source) *cobra.Command {
 		n.status(), n.list(), n.add(), n.replace(), n.remove(), n.export(), n.importCmd(), n.setup(), n.off())
 	cmd.PersistentFlags().StringVar(n.whose, "for", "", "use the USER.md of `platform:user` (default: the owner's; see memory.scope)")
 	cmd.AddCommand(n.pending().Verbs()...)
+	n.serve(cmd)
 	return cmd
 }
 
@@ -134,6 +154,9 @@ func (n noun) service(name string) string {
 		return fmt.Sprintf("%s (unknown; list services with: hermes memory setup)", name)
 	case s.Missing != "":
 		return fmt.Sprintf("%s, not ready: %s", name, s.Missing)
+	}
+	if own := n.Service(); own != nil {
+		return fmt.Sprintf("%s (its commands: hermes memory %s)", name, name)
 	}
 	return name
 }

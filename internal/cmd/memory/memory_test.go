@@ -3,6 +3,7 @@ package memory_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,25 +16,66 @@ import (
 	"hermes/internal/home"
 	"hermes/internal/memory"
 	"hermes/internal/memory/external"
+	"hermes/internal/plugin"
 )
 
 // fixture runs `hermes memory` in a temporary home.
 type fixture struct {
-	t    *testing.T
-	home home.Dir
-	file *memory.File
+	t       *testing.T
+	home    home.Dir
+	file    *memory.File
+	service cmd.Service
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	h := home.At(t.TempDir())
-	return &fixture{t, h, memory.NewFile(memory.Config{Dir: h.Memories(), Pending: h.Pending("memory")})}
+	return &fixture{t: t, home: h, file: memory.NewFile(memory.Config{Dir: h.Memories(), Pending: h.Pending("memory")})}
 }
 
 func (h *fixture) File() (*memory.File, error) { return h.file, nil }
 
 func (h *fixture) Services() []external.Service {
 	return []external.Service{{Name: "elsewhere", Title: "a service", Missing: "set ELSEWHERE_KEY"}}
+}
+
+func (h *fixture) Service() cmd.Service { return h.service }
+
+// talkative is a service with commands of its own.
+type talkative struct{}
+
+func (talkative) Name() string { return "elsewhere" }
+func (talkative) Commands() []plugin.Command {
+	return []plugin.Command{{Name: "stats", Args: "[--all]", Help: "Count what is remembered"}}
+}
+func (talkative) Run(_ context.Context, name string, args []string) (string, int, error) {
+	return name + " " + strings.Join(args, ",") + "\n", len(args) - 1, nil
+}
+
+// TestCommandsOfTheService are there, and in the help, while it is used.
+func TestCommandsOfTheService(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	if out, err := h.run("", "elsewhere", "stats"); err == nil {
+		t.Error("without the service:", out)
+	}
+	if out, err := h.run("", "--help"); err != nil || strings.Contains(out, "stats") {
+		t.Error("the help without the service:", out, err)
+	}
+	h.service = talkative{}
+	h.has("stats --all\n", "elsewhere", "stats", "--all")
+	h.has("hermes memory elsewhere stats [--all]  Count what is remembered", "elsewhere")
+	h.has("hermes memory elsewhere stats [--all]  Count", "--help")
+	_, err := h.run("", "elsewhere", "stats", "--for", "x")
+	if code, ok := errors.AsType[*app.ExitError](err); !ok || code.Status != 1 {
+		t.Error("the exit status:", err)
+	}
+	for _, wrong := range [][]string{{"elsewhere", "other"}, {"nowhere", "stats"}} {
+		if out, err := h.run("", wrong...); err == nil {
+			t.Error(wrong, out)
+		}
+	}
+	h.has("0 entries") // as without the service
 }
 
 func (h *fixture) run(in string, args ...string) (string, error) {

@@ -117,6 +117,9 @@ func granted(c *factory.Call, m plugin.Manifest) {
 			c.Say("  %-10s %s", line.what, text.Visible(strings.Join(line.list, "; ")))
 		}
 	}
+	if slices.Contains(m.Kinds, plugin.KindMemory) {
+		c.Say("  memory     gets what you and the agent say, after `hermes memory setup %s`", m.Name)
+	}
 	if declared.Approvals {
 		c.Say("  asks       you, also whether a call may run")
 	}
@@ -139,5 +142,8 @@ func tell(c *factory.Call, o plugin.Offer) {
 	}
 	for _, s := range o.Sections {
 		c.Say("  prompt     %s: %s", s.Name, text.Visible(s.Text))
+	}
+	for _, m := range o.MemoryCommands {
+		c.Say("  command    hermes memory NAME %s: %s", m.Name, text.Visible(m.Help))
 	}
 }

@@ -56,7 +56,7 @@ class Plugin:
 
     def __init__(self, name, version):
         self.name, self.version = name, version
-        self._tools, self._hooks, self._sections = {}, [], []
+        self._tools, self._hooks, self._sections, self._others = {}, [], [], {}
         self._write, self._lock = threading.Lock(), threading.Lock()
         self._serial, self._waiting, self._calls = 0, {}, {}
         self._out = sys.stdout
@@ -82,6 +82,15 @@ class Plugin:
     def section(self, name, text):
         """Adds a section to the system prompt."""
         self._sections.append({"name": name, "text": text})
+
+    def serves(self, method):
+        """Makes a function answer a method of another kind: f(call, params) returns its result."""
+
+        def add(f):
+            self._others[method] = f
+            return f
+
+        return add
 
     def run(self):
         """Serves until standard input ends."""
@@ -140,10 +149,12 @@ class Plugin:
             return {"hooks": [h for _, h in self._hooks]}
         if method == "prompt/sections":
             return {"sections": self._sections}
-        if method not in ("tools/call", "hooks/call"):
+        if method not in ("tools/call", "hooks/call") and method not in self._others:
             raise Failure("there is no method " + method)
         call = self._calls[params.get("call")] = Call(self, params)
         try:
+            if method in self._others:
+                return self._others[method](call, params) or {}
             if method == "tools/call":
                 if params["name"] not in self._tools:
                     raise Failure("there is no tool " + params["name"])

@@ -59,6 +59,8 @@ export class Plugin {
   #hooks = []
   /** @type {{name: string, text: string}[]} */
   #sections = []
+  /** @type {Map<string, (call: Call, params: any) => any>} */
+  #others = new Map()
   #serial = 0
   /** @type {Map<string, (m: any) => void>} */
   #waiting = new Map()
@@ -76,6 +78,9 @@ export class Plugin {
 
   /** Adds a section to the system prompt. @param {string} name @param {string} text */
   section(name, text) { this.#sections.push({ name, text }) }
+
+  /** Answers a method of another kind: run returns its result. @param {string} method @param {(call: Call, params: any) => any} run */
+  serves(method, run) { this.#others.set(method, run) }
 
   /** Serves until standard input ends. */
   run() {
@@ -125,11 +130,13 @@ export class Plugin {
       case 'hooks/list': return { hooks: this.#hooks.map(h => h.spec) }
       case 'prompt/sections': return { sections: this.#sections }
       case 'tools/call': case 'hooks/call': break
-      default: throw new Failure('there is no method ' + method)
+      default: if (!this.#others.has(method)) throw new Failure('there is no method ' + method)
     }
     const call = new Call(this, params)
     this.#calls.set(call.id, call)
     try {
+      const other = this.#others.get(method)
+      if (other) return await other(call, params) ?? {}
       if (method === 'tools/call') return await this.#tool(call, params)
       for (const h of this.#hooks) {
         const verdict = h.spec.event === params.event && await h.run(call, params)
