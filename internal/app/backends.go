@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"hermes/internal/environment/docker"
 	"hermes/internal/environment/remote"
 	"hermes/internal/environment/ssh"
+	"hermes/internal/plugin"
 )
 
 // backend is a kind of place, other than this machine, where sessions work.
@@ -59,10 +61,14 @@ func (a *App) backendOf(name string) (backend, error) {
 	if i >= 0 {
 		return list[i], nil
 	}
+	if own, ok := strings.CutPrefix(name, pluginBackend); ok {
+		return backend{name: name, dir: "~", open: func(a *App, _ *config.Config, s sessionPlace) (remote.Runner, error) { return a.openPlugin(own, s) }}, nil
+	}
 	names := []string{hermes.BackendLocal}
 	for _, b := range list {
 		names = append(names, b.name)
 	}
+	names = append(names, pluginBackend+"NAME")
 	return backend{}, fmt.Errorf("this version has no backend %q for commands; use one of %s, with --backend or `hermes config set terminal.backend NAME`", name, strings.Join(names, ", "))
 }
 
@@ -132,6 +138,41 @@ func (a *App) OtherBackends() (map[string]error, error) {
 		lacks[b.name] = err
 	}
 	return lacks, nil
+}
+
+// pluginBackend begins the backend that is a plugin. Its name follows.
+const pluginBackend = "plugin:"
+
+// pluginRunner runs scripts by a plugin.
+type pluginRunner struct {
+	*plugin.Place
+	name string
+}
+
+func (a *App) openPlugin(name string, s sessionPlace) (remote.Runner, error) {
+	all := a.tooling().plugins
+	if all == nil {
+		all = &plugin.Plugins{}
+	}
+	p, err := all.Place(name, s.session)
+	if err != nil {
+		return nil, err
+	}
+	return pluginRunner{p, name}, nil
+}
+
+// Exec runs a script.
+func (r pluginRunner) Exec(ctx context.Context, s remote.Script) (int, error) {
+	code, err := r.Place.Exec(ctx, plugin.Script(s))
+	if errors.Is(err, plugin.ErrNotRun) {
+		err = fmt.Errorf("%w: %w", remote.ErrNotRun, err)
+	}
+	return code, err
+}
+
+// Describe claims no walls: what keeps commands from the rest of that place is the plugin's business.
+func (r pluginRunner) Describe() hermes.Description {
+	return hermes.Description{Isolation: hermes.Isolation{Layer: "none", Text: fmt.Sprintf("Commands run where the plugin %s runs them, and may do there what it lets them.", r.name)}}
 }
 
 func openSSH(a *App, cfg *config.Config, _ sessionPlace) (remote.Runner, error) {

@@ -250,7 +250,7 @@ _config_version: 12
 		".env, line 2: no NAME=value here; the other lines are used. Write NAME=value, or start the line with #.",
 		"config.yaml, line 2: model.defualt is not a known setting; it has no effect. Did you mean model.default?",
 		"config.yaml, line 4: terminal.timeout must be a number of seconds (or 90s, 5m, 2h), at least 1, not \"soon\"; it is ignored. Fix it with `hermes config set terminal.timeout VALUE`.",
-		"config.yaml, line 5: terminal.backend must be one of local, docker, ssh, modal, daytona, vercel_sandbox, singularity, e2b, runloop, not \"moon\"; it is ignored. Fix it with `hermes config set terminal.backend VALUE`.",
+		"config.yaml, line 5: terminal.backend must be one of local, docker, ssh, modal, daytona, vercel_sandbox, singularity, e2b, runloop, plugin:NAME, not \"moon\"; it is ignored. Fix it with `hermes config set terminal.backend VALUE`.",
 		"config.yaml, line 6: max_iteration is not a known setting; it has no effect.",
 		"config.yaml, line 7: clarify_timeout is not a known setting; it has no effect. Did you mean agent.clarify_timeout?",
 		"config.yaml, line 8: display must be a section with keys, written as `name: value`; it is ignored. Fix it with `hermes config set display '{tool_progress: VALUE}'`.",

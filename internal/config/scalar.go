@@ -174,7 +174,7 @@ func limit(read any, text string) (int64, bool) {
 	return max(i, 0), ok
 }
 
-// choice finds a text among those allowed. YAML reads a bare off as false, so
+// choice finds a text among those allowed; x:NAME allows any name after x:. YAML reads a bare off as false, so
 // false and true mean off and on where these are allowed.
 func choice(text, oneof string) (string, bool) {
 	allowed := strings.Fields(oneof)
@@ -189,6 +189,9 @@ func choice(text, oneof string) (string, bool) {
 		case false:
 			low = "off"
 		}
+	}
+	if kind, name, named := strings.Cut(low, ":"); named && slices.Contains(allowed, kind+":NAME") {
+		return low, name != "" && !strings.ContainsAny(name, ": \t\n")
 	}
 	return low, slices.Contains(allowed, low)
 }

@@ -5,7 +5,7 @@ import "time"
 // Terminal is the section terminal: where commands run. Each key has a variable
 // TERMINAL_<KEY>.
 type Terminal struct {
-	Backend             string            `key:"backend" default:"local" oneof:"local docker ssh modal daytona vercel_sandbox singularity e2b runloop" env:"TERMINAL_ENV"`
+	Backend             string            `key:"backend" default:"local" oneof:"local docker ssh modal daytona vercel_sandbox singularity e2b runloop plugin:NAME" env:"TERMINAL_ENV"`
 	PlatformBackends    map[string]string `key:"platform_backends"` // by platform, such as telegram; others have backend
 	Cwd                 string            `key:"cwd" default:"."`
 	TempDir             string            `key:"temp_dir"` // "": TMPDIR or the cache folder

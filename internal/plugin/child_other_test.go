@@ -2,5 +2,8 @@
 
 package plugin_test
 
-func startChild() string { return "0" }
-func alive(string) bool  { return false }
+import "os/exec"
+
+func startChild() string           { return "0" }
+func alive(string) bool            { return false }
+func signalOf(*exec.ExitError) int { return 0 }

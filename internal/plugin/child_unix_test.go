@@ -20,6 +20,12 @@ func startChild() string {
 	return fmt.Sprint(c.Process.Pid)
 }
 
+// signalOf returns the signal that ended a program.
+func signalOf(e *exec.ExitError) int {
+	status, _ := e.Sys().(syscall.WaitStatus)
+	return int(status.Signal())
+}
+
 // alive reports whether a process runs. One that has ended and that no one has read the status of
 // does not.
 func alive(pid string) bool {

@@ -50,6 +50,10 @@ type calling struct {
 	requests sync.WaitGroup
 	invokes  int
 	over     bool
+	// chunks gets the output of a script, nil if the call has none; outstanding are its parts without
+	// an answer.
+	chunks      chan outputChunk
+	outstanding int
 }
 
 // begin counts a call. done waits for the requests of the plugin that belong to it, whose context
@@ -115,9 +119,15 @@ func (p *Plugin) Handle(_ context.Context, r *jsonrpc.Request) {
 		}
 		return
 	}
+	if r.Method == requestOutput && p.output(r) {
+		return // it is paced by its answers
+	}
 	if _, end := p.calls.tooMany(p.cfg.Now()); end { // refused requests cost as much
 		_ = r.Conn().Close() // watch ends the program
 		return
+	}
+	if r.Method == requestOutput {
+		return // it is answered
 	}
 	handlers := map[string]func(context.Context, json.RawMessage) (any, error){methodInvoke: p.invoke, methodAsk: p.ask, methodComplete: p.complete}
 	h := handlers[r.Method]

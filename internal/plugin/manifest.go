@@ -82,17 +82,18 @@ type Timeouts struct {
 
 // The kinds that this version uses.
 const (
-	KindTools  = "tools"
-	KindHooks  = "hooks"
-	KindPrompt = "prompt"
-	KindMemory = "memory"
+	KindTools       = "tools"
+	KindHooks       = "hooks"
+	KindPrompt      = "prompt"
+	KindMemory      = "memory"
+	KindEnvironment = "environment"
 )
 
 // kinds are all that this version uses.
-var kinds = [...]string{KindTools, KindHooks, KindPrompt, KindMemory}
+var kinds = [...]string{KindTools, KindHooks, KindPrompt, KindMemory, KindEnvironment}
 
 // laterKinds are those whose methods are written down, and which this version does not call.
-var laterKinds = [...]string{"commands", "context", "model", "environment", "platform", "media"}
+var laterKinds = [...]string{"commands", "context", "model", "platform", "media"}
 
 var (
 	namePattern    = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)

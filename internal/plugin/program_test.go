@@ -28,6 +28,7 @@ type program struct {
 	serial  int
 	waiting sync.Map // of the ids of its requests to channels
 	memory  memory
+	inputs  sync.Map // of scripts, by their calls
 }
 
 type message struct {
@@ -123,11 +124,17 @@ func (p *program) handle(m message) {
 	case "hooks/call":
 		result = p.hook(m)
 	case "$/cancel":
+		if p.cancelled(m) {
+			return
+		}
 		if f := os.Getenv("PLUGIN_TEST_FILE"); f != "" {
 			_ = os.WriteFile(f, []byte("cancelled"), 0o600)
 		}
 		return
 	default:
+		if p.executes(m) {
+			return
+		}
 		if r, known := p.remember(m); known {
 			result = r
 			break

@@ -100,7 +100,7 @@ func NewCmd(o *Options, root bool) *cobra.Command {
 	f.Lookup("continue").NoOptDefVal = anySession
 	f.StringVar(&o.Run.Workspace.Dir, "in", "", "work in this folder")
 	f.BoolVarP(&o.Worktree, "worktree", "w", false, "work in a new Git worktree, which is removed at the end if nothing would be lost")
-	f.StringVar(&o.Run.Workspace.Backend, "backend", "", "run commands there: local, docker, ssh, … (default terminal.backend)")
+	f.StringVar(&o.Run.Workspace.Backend, "backend", "", "run commands there: local, docker, ssh, plugin:NAME, … (default terminal.backend)")
 	f.IntVar(&o.MaxTurns, "max-turns", 0, "maximum model calls per turn; 0 is no limit")
 	f.StringVar((*string)(&o.Run.Rights.Mode), "mode", "", "begin in this mode: ask, plan (change nothing), accept-edits or yolo")
 	f.StringVar(&o.Run.Origin.Label, "source", "", "label of the session in lists (default cli or oneshot)")

@@ -120,6 +120,9 @@ func granted(c *factory.Call, m plugin.Manifest) {
 	if slices.Contains(m.Kinds, plugin.KindMemory) {
 		c.Say("  memory     gets what you and the agent say, after `hermes memory setup %s`", m.Name)
 	}
+	if slices.Contains(m.Kinds, plugin.KindEnvironment) {
+		c.Say("  commands   of sessions with --backend plugin:%s: it sees and runs all of them, with their files", m.Name)
+	}
 	if declared.Approvals {
 		c.Say("  asks       you, also whether a call may run")
 	}

@@ -33,6 +33,10 @@ class Call:
         """Waits, or returns True as soon as the call is cancelled."""
         return self._cancelled.wait(seconds)
 
+    def request(self, method, **params):
+        """Asks Hermes by any method, for this call, and returns the result."""
+        return self._plugin._ask(method, {"call": self.id, **params})
+
     def progress(self, text):
         """Shows the user in one line what the call is doing."""
         self._plugin._send({"method": "$/progress", "params": {"call": self.id, "text": text}})
