@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"slices"
 
 	"hermes"
 	"hermes/internal/command"
@@ -63,13 +64,44 @@ func (a *App) lent() (command.Call, error) {
 	if err != nil {
 		return command.Call{}, err
 	}
-	return command.Call{
+	call := command.Call{
 		Worktrees: trees, Servers: lentServers{a},
 		Confirmed: !cfg.Approvals().DestructiveSlashConfirm,
 		Models:    a.models.References, Limits: a.models.Limits, Settings: a.Settings(), Memory: remembered, Learnings: a.Learned(), Skills: skills, Spend: spent,
 		Checkpoints: a.checkpoints(cfg), Elsewhere: a.checkpointsOf, GitDiff: a.GitDiff,
 		Sessions: func(ctx context.Context) (command.Sessions, error) { return a.Sessions(ctx) },
-	}, nil
+	}
+	if all := a.tooling().plugins; all != nil {
+		call.Plugins = all
+	}
+	return call, nil
+}
+
+// Callable is what can be called by name after a slash, beside the commands of the table: skills, and
+// the commands of plugins.
+type Callable struct{ app *App }
+
+// Callable returns it.
+func (a *App) Callable() Callable { return Callable{a} }
+
+// List returns them as skills; a skill wins over a command of its name.
+func (c Callable) List(ctx context.Context) ([]hermes.Skill, error) {
+	skills, err := c.app.Skills()
+	if err != nil {
+		return nil, err
+	}
+	list, err := skills.List(ctx)
+	all := c.app.tooling().plugins
+	if err != nil || all == nil {
+		return list, err
+	}
+	list = slices.Clone(list)
+	for _, one := range command.OfPlugins(all.SlashCommands()) {
+		if !slices.ContainsFunc(list, func(s hermes.Skill) bool { return s.Name == one.Name }) {
+			list = append(list, hermes.Skill{Name: one.Name, Description: one.Help})
+		}
+	}
+	return list, nil
 }
 
 // made returns the manager of the sessions if it was made, else nil.

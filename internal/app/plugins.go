@@ -10,6 +10,7 @@ import (
 
 	"hermes"
 	"hermes/internal/auxiliary"
+	"hermes/internal/command"
 	"hermes/internal/config"
 	"hermes/internal/confine"
 	"hermes/internal/egress/swap"
@@ -108,8 +109,10 @@ func (a *App) pluginConfig(cfg *config.Config) plugin.Config {
 		Version: Version, Program: self, Environment: func(m plugin.Manifest, dir string) (hermes.Environment, error) {
 			return a.pluginEnvironment(cfg, m, self, dir)
 		},
-		Memory:   plugin.MemoryUse{Chosen: cfg.Memory().Provider, Allowed: a.ownersMemory},
-		Taken:    func(kind, name string) bool { return kind == plugin.KindMemory && a.isBuiltinMemory(cfg, name) },
+		Memory: plugin.MemoryUse{Chosen: cfg.Memory().Provider, Allowed: a.ownersMemory},
+		Taken: func(kind, name string) bool {
+			return kind == plugin.KindMemory && a.isBuiltinMemory(cfg, name) || kind == plugin.KindCommands && command.BuiltIn(name)
+		},
 		Complete: a.completeFor, ResultLimit: cfg.ToolBudget().MCPResultChars, Now: a.opts.Now, Log: a.log(),
 	}
 }

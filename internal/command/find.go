@@ -82,6 +82,9 @@ func Run(ctx context.Context, line string, call Call) (Result, error) {
 		if r, is, err := called(ctx, line, &call); is || err != nil {
 			return r, err
 		}
+		if r, is, err := plugged(ctx, line, name, args, &call); is {
+			return r, err
+		}
 	}
 	if !ok {
 		return Result{}, unknown(name, call.Where)

@@ -14,7 +14,7 @@ import (
 func help(_ context.Context, c *Call) (Result, error) {
 	var b strings.Builder
 	group := ""
-	for _, cmd := range Table() {
+	for _, cmd := range append(Table(), c.pluginCommands()...) {
 		if cmd.Where&c.Where == 0 || !matches(cmd, c.Args) {
 			continue
 		}

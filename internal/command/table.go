@@ -74,6 +74,8 @@ type Call struct {
 	Sessions func(ctx context.Context) (Sessions, error)
 	// Spend reports the cost of model calls; nil has none.
 	Spend Spend
+	// Plugins bring commands of their own; nil has none.
+	Plugins Plugins
 	// Servers are the MCP servers; nil has none.
 	Servers Servers
 	// Worktrees makes worktrees for sessions; nil has none.

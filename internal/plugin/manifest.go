@@ -87,13 +87,14 @@ const (
 	KindPrompt      = "prompt"
 	KindMemory      = "memory"
 	KindEnvironment = "environment"
+	KindCommands    = "commands"
 )
 
 // kinds are all that this version uses.
-var kinds = [...]string{KindTools, KindHooks, KindPrompt, KindMemory, KindEnvironment}
+var kinds = [...]string{KindTools, KindHooks, KindPrompt, KindMemory, KindEnvironment, KindCommands}
 
 // laterKinds are those whose methods are written down, and which this version does not call.
-var laterKinds = [...]string{"commands", "context", "model", "platform", "media"}
+var laterKinds = [...]string{"context", "model", "platform", "media"}
 
 var (
 	namePattern    = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)

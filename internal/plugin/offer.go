@@ -31,6 +31,8 @@ type Offer struct {
 	Tools    []Tool    `json:"tools,omitempty"`
 	Hooks    []Hook    `json:"hooks,omitempty"`
 	Sections []Section `json:"sections,omitempty"`
+	// Commands are slash commands.
+	Commands []Command `json:"commands,omitempty"`
 	// MemoryCommands are for the shell, as `hermes memory PLUGIN NAME`.
 	MemoryCommands []Command `json:"memory_commands,omitempty"`
 }
@@ -116,6 +118,9 @@ func (c *conn) ask(ctx context.Context, m Manifest) (o Offer, err error) {
 		{KindPrompt, methodSections, &struct {
 			Sections *[]Section `json:"sections"`
 		}{&o.Sections}},
+		{KindCommands, methodCommands, &struct {
+			Commands *[]Command `json:"commands"`
+		}{&o.Commands}},
 	} {
 		if !m.has(list.kind) {
 			continue
@@ -167,6 +172,9 @@ func (o *Offer) check() error {
 		if n := utf8.RuneCountInString(s.Text); n > maxSection || n == 0 {
 			return fmt.Errorf("the section %s has %d characters; it has 1 to %d", s.Name, n, maxSection)
 		}
+	}
+	if err := checkCommands(o.Commands); err != nil {
+		return err
 	}
 	return checkCommands(o.MemoryCommands)
 }

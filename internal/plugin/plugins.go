@@ -30,7 +30,7 @@ type Config struct {
 	// Memory says how memories of plugins are used.
 	Memory MemoryUse
 	// Taken reports the names that a plugin of a kind cannot have, because something built in is called
-	// so: a plugin never takes the place of it. Nil is none.
+	// so, nor its commands: a plugin never takes the place of it. Nil is none.
 	Taken func(kind, name string) bool
 	Now   func() time.Time
 	Log   *slog.Logger
@@ -99,6 +99,14 @@ func New(c Config, folder string, enabled []string, taken func(tool string) bool
 			continue
 		}
 		why := p.pin.Offer.Shadows(taken)
+		if err := c.commandsShadow(p.pin.Offer); err != nil {
+			why = err.Error()
+		}
+		for _, one := range p.pin.Offer.Commands {
+			if other := own["/"+one.Name]; other != "" {
+				why = fmt.Sprintf("the plugin %s has a command /%s, too; disable one of them", other, one.Name)
+			}
+		}
 		for _, t := range p.pin.Offer.Tools {
 			if other := own[t.Name]; other != "" {
 				why = fmt.Sprintf("the plugin %s has a tool %s, too; disable one of them", other, t.Name)
@@ -121,6 +129,9 @@ func New(c Config, folder string, enabled []string, taken func(tool string) bool
 		chars += more
 		for _, t := range p.pin.Offer.Tools {
 			own[t.Name] = p.Name()
+		}
+		for _, one := range p.pin.Offer.Commands {
+			own["/"+one.Name] = p.Name()
 		}
 		s.list = append(s.list, p)
 	}
@@ -170,9 +181,19 @@ func (p *Plugin) look(name string) (err error) {
 
 // shadows refuses a plugin that would be chosen by the name of something built in.
 func (c Config) shadows(m Manifest) error {
-	for _, kind := range m.Kinds {
-		if c.Taken != nil && c.Taken(kind, m.Name) {
+	for _, kind := range []string{KindMemory} { // those that are chosen by their names
+		if m.has(kind) && c.Taken != nil && c.Taken(kind, m.Name) {
 			return fmt.Errorf("the %s %s is built in; the plugin needs another name", kind, m.Name)
+		}
+	}
+	return nil
+}
+
+// commandsShadow refuses slash commands that are called as built-in ones.
+func (c Config) commandsShadow(o Offer) error {
+	for _, one := range o.Commands {
+		if c.Taken != nil && c.Taken(KindCommands, one.Name) {
+			return fmt.Errorf("there is a command /%s already; the plugin has to name its own differently", one.Name)
 		}
 	}
 	return nil
@@ -244,6 +265,8 @@ func Look(ctx context.Context, c Config, dir string, m Manifest) (o Offer, err e
 	}
 	if err != nil {
 		err = reasonOf(conn, err)
+	} else {
+		err = c.commandsShadow(o)
 	}
 	return o, errors.Join(err, conn.end())
 }

@@ -59,12 +59,8 @@ func (o *Options) inTerminal(ctx context.Context, t tui.Options) (id string, err
 	if err != nil {
 		return "", err
 	}
-	skills, err := a.Skills()
-	if err != nil {
-		return "", err
-	}
 	t.Places = a.Places(t.Start.Run)
-	t.From, t.Skills, t.History, t.Term = cmp.Or(t.From, o.from(true)), skills, cfg.Home().History(), cfg.Getenv("TERM")
+	t.From, t.Skills, t.History, t.Term = cmp.Or(t.From, o.from(true)), a.Callable(), cfg.Home().History(), cfg.Getenv("TERM")
 	t.Greeting = []string{"Hermes " + app.Version + "   /help for commands, Ctrl+C to stop a turn, Ctrl+D to quit"}
 	if line := a.Sandbox(ctx); line != "" {
 		t.Greeting = append(t.Greeting, line)

@@ -146,6 +146,9 @@ func tell(c *factory.Call, o plugin.Offer) {
 	for _, s := range o.Sections {
 		c.Say("  prompt     %s: %s", s.Name, text.Visible(s.Text))
 	}
+	for _, one := range o.Commands {
+		c.Say("  command    /%s %s: %s", one.Name, text.Visible(one.Args), text.Visible(one.Help))
+	}
 	for _, m := range o.MemoryCommands {
 		c.Say("  command    hermes memory NAME %s: %s", m.Name, text.Visible(m.Help))
 	}
