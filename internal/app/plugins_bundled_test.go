@@ -122,3 +122,28 @@ func TestABundledPluginWorksInASession(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestABundledMemoryRemembers: what one session said reaches the next from the memory that is chosen, and the
+// user can ask it from the shell.
+func TestABundledMemoryRemembers(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.AllowOnce)
+	bring(t, s, "holographic", "")
+	s.config += "memory: {provider: holographic}\n"
+	s.say("The staging server is called heron.")
+	s.quit() // what is observed is waited for
+	s.session = ""
+	s.say("How is the staging server called?")
+	if got := s.model.results(); !strings.Contains(got, "called heron.") {
+		t.Error("it is not recalled:", got)
+	}
+	s.say(`CALL fact_store {"action":"search","query":"staging"}`)
+	if got := s.model.results(); !strings.Contains(got, `"fact_id"`) && !strings.Contains(got, `"category":"said"`) {
+		t.Error("its tools:", got)
+	}
+	if m := s.app.PluginMemory(); m == nil {
+		t.Error("it is not the memory")
+	} else if said, code, err := m.Run(t.Context(), "search", []string{"staging"}); code != 0 || err != nil || !strings.Contains(said, "heron") {
+		t.Error(said, code, err)
+	}
+}

@@ -138,10 +138,7 @@ var layers = []layer{
 		{path: "internal/window"}, // outputs that ansi cleans
 	}, {
 		{path: "internal/checkpoint"}, // it works with away
-		{path: "internal/checkpoint"}, // it works with away
 		{path: "internal/mcp/message", deps: []string{"github.com/modelcontextprotocol/go-sdk"}}, // it wraps clients as httpc does
-		{path: "internal/mcp/message"},   // it wraps clients as httpc does
-		{path: "internal/mcp/remote"},    // it uses httpc and netguard
 		{path: "internal/mcp/remote"},    // it uses httpc and netguard
 		{path: "internal/plugin/source"}, // it runs git
 		{path: "internal/sandbox/jobobject", deps: []string{"golang.org/x/sys"}},

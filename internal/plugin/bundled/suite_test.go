@@ -95,7 +95,7 @@ func install(t *testing.T, name, address string, env []string, settings ...strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.config = plugin.Config{Program: self, Environment: func(_ plugin.Manifest, dir string) (hermes.Environment, error) {
+	p.config = plugin.Config{Program: self, Memory: plugin.MemoryUse{Chosen: name}, Environment: func(_ plugin.Manifest, dir string) (hermes.Environment, error) {
 		return environment.NewLocal(environment.LocalConfig{Dir: dir, Env: append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home}, env...)})
 	}}
 	return p
