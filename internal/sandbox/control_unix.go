@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"runtime"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -41,6 +42,7 @@ func (c *control) send(m *message, files ...*os.File) error {
 			}
 		}
 		n, _, err := c.conn.WriteMsgUnix(b, unix.UnixRights(fds...), nil)
+		runtime.KeepAlive(files) // the collector closes files that nothing names any more
 		if err != nil {
 			return err
 		}

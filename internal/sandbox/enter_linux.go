@@ -83,6 +83,8 @@ func again(self int, m *message, h handed) error {
 	if _, err := order.Write(m.encode()); err != nil {
 		return err
 	}
+	defer runtime.KeepAlive(order) // the collector closes files that nothing names any more
+	defer runtime.KeepAlive(h.list())
 	args := []string{keeperName, insideArg, strconv.Itoa(fd)}
 	for _, f := range h.list() {
 		n := -1
