@@ -151,7 +151,7 @@ func (n noun) service(name string) string {
 	s, err := n.find(name)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("%s (unknown; list services with: hermes memory setup)", name)
+		return fmt.Sprintf("%s (not known, or a plugin that is off; list services with: hermes memory setup)", name)
 	case s.Missing != "":
 		return fmt.Sprintf("%s, not ready: %s", name, s.Missing)
 	}

@@ -31,6 +31,9 @@ func (n noun) enable() *cobra.Command {
 		}
 		dir, err := filepath.EvalSymlinks(filepath.Join(cfg.Home().Plugins(), name))
 		if err != nil {
+			if b, ok := n.find(name); ok {
+				return fmt.Errorf("the plugin %s comes along, but is not installed; use `hermes plugins install %s`", name, b.Name)
+			}
 			return fmt.Errorf("there is no plugin %s; install it with `hermes plugins install`", name)
 		}
 		m, err := n.manifest(c, name, dir)
@@ -57,7 +60,7 @@ func (n noun) enable() *cobra.Command {
 		if why := offer.Shadows(n.App().TakenTools()); why != "" {
 			return fmt.Errorf("%s cannot be used: %s", name, why)
 		}
-		tell(c, offer)
+		tell(c, name, offer)
 		if !yes {
 			if err := n.Confirm(c.In, c.Out, "Enable this plugin?"); err != nil {
 				return err
@@ -132,7 +135,7 @@ func granted(c *factory.Call, m plugin.Manifest) {
 }
 
 // tell shows what a plugin offers.
-func tell(c *factory.Call, o plugin.Offer) {
+func tell(c *factory.Call, name string, o plugin.Offer) {
 	for _, t := range o.Tools {
 		c.Say("  tool       %s: %s", t.Name, text.Visible(text.OneLine(t.Description, 100)))
 	}
@@ -150,6 +153,6 @@ func tell(c *factory.Call, o plugin.Offer) {
 		c.Say("  command    /%s %s: %s", one.Name, text.Visible(one.Args), text.Visible(one.Help))
 	}
 	for _, m := range o.MemoryCommands {
-		c.Say("  command    hermes memory NAME %s: %s", m.Name, text.Visible(m.Help))
+		c.Say("  command    hermes memory %s %s: %s", name, m.Name, text.Visible(m.Help))
 	}
 }

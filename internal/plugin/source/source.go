@@ -95,7 +95,7 @@ func local(typed string) (Source, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return Source{}, fmt.Errorf("read the plugin: %w", err)
+		return Source{}, fmt.Errorf("read the plugin: %w; `hermes plugins list --available` lists those that come along", err)
 	case info.IsDir():
 		return Source{Kind: Folder, From: path}, nil
 	case isArchive(path):
