@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -62,6 +63,26 @@ func (a *App) LookAtPlugin(ctx context.Context, dir string, m plugin.Manifest) (
 	return plugin.Look(ctx, a.pluginConfig(cfg), dir, m)
 }
 
+// TryPlugin starts a plugin that the user has not agreed to yet, asks what it offers, and ends it: in walls
+// that give it nothing that it declares but the files of its programs, and with a home that is removed
+// afterwards.
+func (a *App) TryPlugin(ctx context.Context, dir string, m plugin.Manifest) (o plugin.Offer, err error) {
+	cfg, err := a.config()
+	if err != nil {
+		return o, err
+	}
+	m.Capabilities = plugin.Capabilities{Programs: m.Capabilities.Programs}
+	trial := "trial of " + m.Name // which no plugin can be called
+	c := a.pluginConfig(cfg)
+	c.Environment = func(m plugin.Manifest, dir string) (hermes.Environment, error) {
+		return a.pluginEnvironment(cfg, m, trial, c.Program, dir)
+	}
+	defer func() {
+		err = errors.Join(err, os.RemoveAll(plan.PrivateFolder(cfg.Home().Cache("sandbox"), plan.Plugin, trial)))
+	}()
+	return plugin.Look(ctx, c, dir, m)
+}
+
 // PluginInstaller begins to change the folder of plugins. The caller closes it.
 func (a *App) PluginInstaller(ctx context.Context) (*plugin.Installer, error) {
 	cfg, err := a.config()
@@ -107,7 +128,7 @@ func (a *App) pluginConfig(cfg *config.Config) plugin.Config {
 	self, _ := os.Executable() // without one a manifest that means this program has it from the PATH
 	return plugin.Config{
 		Version: Version, Program: self, Environment: func(m plugin.Manifest, dir string) (hermes.Environment, error) {
-			return a.pluginEnvironment(cfg, m, self, dir)
+			return a.pluginEnvironment(cfg, m, m.Name, self, dir)
 		},
 		Memory: plugin.MemoryUse{Chosen: cfg.Memory().Provider, Allowed: a.ownersMemory},
 		Taken: func(kind, name string) bool {
@@ -118,8 +139,8 @@ func (a *App) pluginConfig(cfg *config.Config) plugin.Config {
 }
 
 // pluginEnvironment makes the place of the program of a plugin: with basic variables, the secrets
-// that it declares, and walls of its own.
-func (a *App) pluginEnvironment(cfg *config.Config, m plugin.Manifest, self, dir string) (hermes.Environment, error) {
+// that it declares, and walls of its own. owner is whose private home it gets.
+func (a *App) pluginEnvironment(cfg *config.Config, m plugin.Manifest, owner, self, dir string) (hermes.Environment, error) {
 	userHome, _ := os.UserHomeDir() // without one ~ stays as it is
 	c := a.variables(cfg)
 	c.Env = slices.DeleteFunc(slices.Clone(c.Env), func(v string) bool {
@@ -127,7 +148,7 @@ func (a *App) pluginEnvironment(cfg *config.Config, m plugin.Manifest, self, dir
 		return !basicVariable(name) || name == "HOME"
 	})
 	c.Dir, c.Home, c.Temp, c.Guard = dir, userHome, cfg.Terminal().TempDir, &a.guard
-	private := pluginHome(cfg, m.Name) // also where there are no walls, so that it finds the same files
+	private := pluginHome(cfg, owner) // also where there are no walls, so that it finds the same files
 	if err := os.MkdirAll(private, 0o700); err != nil {
 		return nil, err
 	}
@@ -138,7 +159,7 @@ func (a *App) pluginEnvironment(cfg *config.Config, m plugin.Manifest, self, dir
 	}
 	needs := pluginNeeds(m.Capabilities, variable(c.Env, "PATH"), userHome, m.Words(self, dir)[0])
 	if c.Walls, err = a.wallsOf(cfg, c, confine.Config{
-		Profile: plan.Plugin, Name: m.Name, Granted: func() []hermes.Need { return needs }, Given: func() []string { return []string{dir} },
+		Profile: plan.Plugin, Name: owner, Granted: func() []hermes.Need { return needs }, Given: func() []string { return []string{dir} },
 		Secrets: swap.Config{Secrets: secrets, Roots: a.opts.Sandbox.Roots},
 	}); err != nil {
 		return nil, err

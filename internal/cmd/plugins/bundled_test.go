@@ -45,6 +45,9 @@ func TestBundledPluginsAreListedAndInstalled(t *testing.T) {
 	if m, _, err := plugin.ReadManifest(filepath.Join(d.home, "plugins", "hindsight")); err != nil || m.Capabilities.Hosts[0] != "127.0.0.1:8888" {
 		t.Error(m, err)
 	}
+	if out := d.must("", "update"); !strings.Contains(out, "spotify is the newest: this version of Hermes") {
+		t.Error(out)
+	}
 	if _, err := d.run("", "install", "./words", "--address", "https://x"); err == nil || !strings.Contains(err.Error(), "--available") {
 		t.Error(err)
 	}

@@ -36,6 +36,10 @@ func (n noun) enable() *cobra.Command {
 			}
 			return fmt.Errorf("there is no plugin %s; install it with `hermes plugins install`", name)
 		}
+		before, err := plugin.Digest(dir) // of what is shown, the manifest too
+		if err != nil {
+			return err
+		}
 		m, err := n.manifest(c, name, dir)
 		if err != nil {
 			return err
@@ -48,10 +52,6 @@ func (n noun) enable() *cobra.Command {
 			if err := n.Confirm(c.In, c.Out, "Start it in its sandbox to see what it offers?"); err != nil {
 				return err
 			}
-		}
-		before, err := plugin.Digest(dir)
-		if err != nil {
-			return err
 		}
 		offer, err := n.App().LookAtPlugin(ctx, dir, m)
 		if err != nil {

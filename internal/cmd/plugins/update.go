@@ -66,7 +66,7 @@ func (n noun) again(ctx context.Context, dir string) (s source.Source, err error
 	case !ok:
 		return s, errors.New("it was not installed by a command, so there is nothing to fetch it from; change its files there, then enable it again")
 	}
-	if s.Kind != source.Git {
+	if s.Kind == source.Folder || s.Kind == source.Archive {
 		if _, err := os.Stat(s.From); err != nil {
 			return s, fmt.Errorf("%s is not there any more; install it from another place with `hermes plugins install SOURCE --replace`", text.Visible(s.From))
 		}
@@ -126,7 +126,12 @@ func (n noun) updateOne(ctx context.Context, c *factory.Call, name string, yes b
 	if err := showChanges(c, was, next); err != nil {
 		return err
 	}
-	on := slices.Contains(cfg.Plugins().Enabled, name) && !slices.Contains(cfg.Plugins().Disabled, name)
+	pins, err := plugin.PinsIn(cfg.Home().Plugins()).Read()
+	if err != nil {
+		return err
+	}
+	on := slices.Contains(cfg.Plugins().Enabled, name) && !slices.Contains(cfg.Plugins().Disabled, name) &&
+		wasOK && pins[name].Digest == was.digest // else what is there is not what the user enabled
 	if !on {
 		if !yes {
 			if err := n.Confirm(c.In, c.Out, "Update it? It stays off."); err != nil {
@@ -193,9 +198,7 @@ func (n noun) replaceEnabled(ctx context.Context, c *factory.Call, cfg *config.C
 	name := staged.Manifest.Name
 	offer, looked := plugin.Offer{}, false
 	if n.App().HostWalls(ctx).Layer != "" {
-		bare := staged.Manifest
-		bare.Capabilities = plugin.Capabilities{Programs: bare.Capabilities.Programs}
-		if offer, err = n.App().LookAtPlugin(ctx, staged.Dir, bare); err == nil {
+		if offer, err = n.App().TryPlugin(ctx, staged.Dir, staged.Manifest); err == nil {
 			looked = true
 			shown(c, pins[name].Offer.Changes(offer))
 		}

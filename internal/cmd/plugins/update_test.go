@@ -152,10 +152,18 @@ func TestAnUpdateShowsWhatChangesAndAsksOnce(t *testing.T) {
 	if d.state("words") != "changed" || !strings.Contains(d.file("plugins/words/main.py"), "words_number_of_words") {
 		t.Error("after an o:", d.state("words"))
 	}
-	r.change("main.py", "number_of", "sum_of")
+	r.change("main.py", "words_number_of", "words_amount_of")
+	r.commit()
+	if out := d.must("", "update", "--yes"); d.state("words") != "changed" || !strings.Contains(d.file("plugins/words/main.py"), "words_amount_of") {
+		t.Error("what the user has not enabled was switched on:", d.state("words"), out)
+	}
+	if out := d.must("y", "enable", "words"); d.state("words") != "on" || !strings.Contains(out, "/srv/words") {
+		t.Error("what it wants is not shown:", d.state("words"), out)
+	}
+	r.change("main.py", "amount_of", "sum_of")
 	r.commit()
 	out = d.must("y", "update", "words")
-	if d.state("words") != "on" || !strings.Contains(out, "+ tool words_sum_of_words") || !strings.Contains(out, "- tool words_count_words") || strings.Count(out, "[y") != 1 {
+	if d.state("words") != "on" || !strings.Contains(out, "+ tool words_sum_of_words") || !strings.Contains(out, "- tool words_amount_of_words") || strings.Count(out, "[y") != 1 {
 		t.Error("after a yes:", d.state("words"), out)
 	}
 	r.change("main.py", "sum_of", "total_of")

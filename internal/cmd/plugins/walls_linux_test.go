@@ -46,10 +46,20 @@ func TestAnUpdateBehindWallsShowsTheOfferBeforeItAsks(t *testing.T) {
 	}
 	put("plugin.yaml", "capabilities: {}", "capabilities: {write: ["+out+"]}")
 	put("main.py", "words_count_words", "words_number")
-	put("main.py", "\n\nif __name__", "\ntry: open("+quoted(filepath.Join(out, "started"))+", 'w').close()\nexcept OSError: pass\n\nif __name__")
+	put("main.py", "\n\nif __name__", "\nimport os\nopen(os.path.expanduser('~/left'), 'w').close()\ntry: open("+quoted(filepath.Join(out, "started"))+", 'w').close()\nexcept OSError: pass\n\nif __name__")
 	said := d.must("n", "update", "words")
 	if !strings.Contains(said, "+ tool words_number") || !strings.Contains(said, "- tool words_count_words") || d.state("words") != "on" {
 		t.Error(said, d.state("words"))
+	}
+	left := func() []string {
+		found, err := filepath.Glob(filepath.Join(d.home, "cache", "sandbox", "plugin-*", "home", "left"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	if found := left(); len(found) > 0 {
+		t.Error("a version that the user refused wrote into the home of the plugin:", found)
 	}
 	if said = d.must("y", "update", "words"); d.state("words") != "on" || strings.Count(said, "[y") != 1 {
 		t.Error(said, d.state("words"))
@@ -60,5 +70,8 @@ func TestAnUpdateBehindWallsShowsTheOfferBeforeItAsks(t *testing.T) {
 	d.must("", "doctor")
 	if _, err := os.Stat(filepath.Join(out, "started")); err != nil {
 		t.Error("it does not get what it declares, so the test shows nothing:", err)
+	}
+	if found := left(); len(found) != 1 || !strings.Contains(found[0], "plugin-words-") {
+		t.Error("the home of the plugin, and no other, has its file:", found)
 	}
 }
