@@ -61,7 +61,7 @@ func (a *App) Hooks(dir string) (list []Hook) {
 	userHome, _ := os.UserHomeDir() // without one ~ stays as it is
 	s := a.scripts()
 	for _, e := range s.entries {
-		list = append(list, s.hook(e, dir, userHome, nil))
+		list = append(list, s.hook(e, dir, userHome, false, nil))
 	}
 	for _, w := range s.webhooks {
 		h := Hook{Entry: w.Entry(cfg.Home().Config()), Identity: w.Identity(), Webhook: true}
@@ -70,7 +70,7 @@ func (a *App) Hooks(dir string) (list []Hook) {
 	brought, _ := a.projectHooks(run)
 	for _, set := range brought {
 		for _, e := range set.Entries {
-			h := s.hook(e, set.Dir, userHome, set.Copied)
+			h := s.hook(e, set.Dir, userHome, true, set.Copied)
 			h.Project = set.Project
 			switch {
 			case !set.Trusted():
@@ -85,9 +85,12 @@ func (a *App) Hooks(dir string) (list []Hook) {
 }
 
 // hook says of a hook what the user has agreed to; copied are files that were trusted.
-func (s *scripts) hook(e script.Entry, dir, userHome string, copied func(string) (string, bool)) Hook {
+func (s *scripts) hook(e script.Entry, dir, userHome string, project bool, copied func(string) (string, bool)) Hook {
 	h := Hook{Entry: e, Why: e.Fault, Dir: dir}
 	id, err := e.Identify(dir, userHome, copied)
+	if err == nil && e.Fault == "" {
+		err = e.Runs(dir, userHome, project, copied)
+	}
 	if err != nil {
 		h.Why = err.Error()
 	}

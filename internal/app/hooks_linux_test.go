@@ -109,6 +109,10 @@ hooks:
 		if (there == nil) == link || other == nil || link != strings.Contains(strings.Join(s.warned, " "), "is a link") {
 			t.Errorf("link %t: log.txt %v, other.txt %v, warned %q", link, there, other, s.warned)
 		}
+		list := s.app.Hooks(s.dir)
+		if len(list) != 1 || (list[0].State == app.HookBroken) != link || link && !strings.Contains(list[0].Why, "is a link") {
+			t.Errorf("link %t: the list says %+v", link, list)
+		}
 	}
 }
 

@@ -148,7 +148,7 @@ func TestGuardsSeeWhatLaterHooksChange(t *testing.T) {
 	t.Parallel()
 	var seen []string
 	rewrite := func(name, from, to string) hermes.Hook {
-		return hermes.Hook{Name: name, BeforeTool: func(_ context.Context, c *hermes.Call) (*hermes.Result, error) {
+		return hermes.Hook{Name: strings.TrimSuffix(name, "!"), Guard: strings.HasSuffix(name, "!"), BeforeTool: func(_ context.Context, c *hermes.Call) (*hermes.Result, error) {
 			seen = append(seen, name+" "+string(c.Arguments))
 			if string(c.Arguments) == from {
 				c.Arguments = []byte(to)
@@ -176,14 +176,22 @@ func TestGuardsSeeWhatLaterHooksChange(t *testing.T) {
 		"a change":                           {[]hermes.Hook{guard, rewrite("a", `{"n":1}`, `{"n":2}`)}, []string{`guard {"n":1}`, `a {"n":1}`, `guard {"n":2}`}, "", `{"n":2}`},
 		"a change to refuse":                 {[]hermes.Hook{guard, rewrite("a", `{"n":1}`, `{"n":"evil"}`)}, []string{`guard {"n":1}`, `a {"n":1}`, `guard {"n":"evil"}`}, "not evil", ""},
 		"what it wrote is it":                {[]hermes.Hook{rewrite("a", `{"n":1}`, `{"n": 2}`)}, []string{`a {"n":1}`}, "", `{"n": 2}`},
-		"what will run is not what it wrote": {[]hermes.Hook{rewrite("a", `{"n":1}`, `{"n":"3"}`)}, []string{`a {"n":1}`, `a {"n":3}`}, "", `{"n":3}`},
+		"what will run is written otherwise": {[]hermes.Hook{rewrite("a!", `{"n":1}`, `{"n":"3"}`)}, []string{`a! {"n":1}`}, "", `{"n":3}`},
 		"an answer to a change": {
 			[]hermes.Hook{rewrite("a", `{"n":2}`, `{"n":4}`), rewrite("b", `{"n":1}`, `{"n":2}`)},
-			[]string{`a {"n":1}`, `b {"n":1}`, `a {"n":2}`, `b {"n":4}`}, "", `{"n":4}`,
+			[]string{`a {"n":1}`, `b {"n":1}`, `a {"n":2}`}, "", `{"n":4}`,
+		},
+		"a wrapper wraps once": {
+			[]hermes.Hook{rewrite("a", `{"n":1}`, `{"n":2}`), rewrite("b", `{"n":2}`, `{"n":1}`), guard},
+			[]string{`a {"n":1}`, `b {"n":2}`, `guard {"n":1}`}, "", `{"n":1}`,
+		},
+		"a guard that changes sees it again": {
+			[]hermes.Hook{rewrite("a!", `{"n":1}`, `{"n":2}`), rewrite("b", `{"n":2}`, `{"n":1}`)},
+			[]string{`a! {"n":1}`, `b {"n":2}`, `a! {"n":1}`}, "", `{"n":2}`,
 		},
 		"they never agree": {
-			[]hermes.Hook{rewrite("a", `{"n":1}`, `{"n":2}`), rewrite("b", `{"n":2}`, `{"n":1}`)},
-			[]string{`a {"n":1}`, `b {"n":2}`, `a {"n":1}`, `b {"n":2}`, `a {"n":1}`, `b {"n":2}`}, "do not agree", "",
+			[]hermes.Hook{rewrite("a!", `{"n":1}`, `{"n":2}`), rewrite("b!", `{"n":2}`, `{"n":1}`)},
+			[]string{`a! {"n":1}`, `b! {"n":2}`, `a! {"n":1}`, `b! {"n":2}`, `a! {"n":1}`, `b! {"n":2}`}, "do not agree", "",
 		},
 	} {
 		seen = nil

@@ -1,12 +1,10 @@
 package hook
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 
 	"hermes"
@@ -18,14 +16,16 @@ const maxRounds = 3
 // BeforeTool calls the hooks of that name. canonical returns arguments in the one form
 // that is judged and run, or why they cannot be: each hook gets what the one before
 // wrote, in this form. A hook that has agreed to other arguments than those in the end sees the call
-// again; if they do not settle after a few rounds the call is refused. The result is the call with
+// again, unless it is no guard and has changed the call itself: what only rewrites does so once. If they
+// do not settle after a few rounds the call is refused. The result is the call with
 // these arguments and with why the user has to be asked, or an answer that ends it.
 func (h *Hooks) BeforeTool(ctx context.Context, c *hermes.Call, canonical func(json.RawMessage) (json.RawMessage, error)) (*hermes.Call, *hermes.Result) {
 	seen := map[int]string{} // the arguments that each hook has agreed to
+	rewrote := map[int]bool{}
 	for round := 0; ; round++ {
 		ran := false
 		for i, k := range h.all() {
-			if agreed, ok := seen[i]; k.BeforeTool == nil || ok && agreed == string(c.Arguments) {
+			if agreed, ok := seen[i]; k.BeforeTool == nil || ok && agreed == string(c.Arguments) || rewrote[i] && !k.Guard {
 				continue
 			}
 			if round == maxRounds {
@@ -33,9 +33,12 @@ func (h *Hooks) BeforeTool(ctx context.Context, c *hermes.Call, canonical func(j
 			}
 			ran = true
 			var answer *hermes.Result
-			if c, answer = h.beforeTool(ctx, k, c, canonical, func(arguments string) { seen[i] = arguments }); answer != nil {
+			was := string(c.Arguments)
+			if c, answer = h.beforeTool(ctx, k, c, canonical); answer != nil {
 				return c, answer
 			}
+			seen[i] = string(c.Arguments)
+			rewrote[i] = rewrote[i] || seen[i] != was
 		}
 		if !ran {
 			return c, nil
@@ -43,14 +46,13 @@ func (h *Hooks) BeforeTool(ctx context.Context, c *hermes.Call, canonical func(j
 	}
 }
 
-// beforeTool shows one hook a call, and tells agreed the arguments with which the hook lets it run.
-func (h *Hooks) beforeTool(ctx context.Context, k hermes.Hook, c *hermes.Call, canonical func(json.RawMessage) (json.RawMessage, error), agreed func(string)) (*hermes.Call, *hermes.Result) {
+// beforeTool shows one hook a call, and returns it as the hook lets it run.
+func (h *Hooks) beforeTool(ctx context.Context, k hermes.Hook, c *hermes.Call, canonical func(json.RawMessage) (json.RawMessage, error)) (*hermes.Call, *hermes.Result) {
 	type before struct {
 		answer *hermes.Result
 		err    error
 	}
 	theirs := own(c)
-	agreed(string(c.Arguments))
 	did, broken := call(ctx, h, k, "call", func(ctx context.Context) before {
 		r, err := k.BeforeTool(ctx, theirs)
 		return before{r, err}
@@ -73,26 +75,7 @@ func (h *Hooks) beforeTool(ctx context.Context, k hermes.Hook, c *hermes.Call, c
 		return c, refused(fmt.Errorf("not run: the hook %s made the call invalid: %w", k.Name, err))
 	}
 	changed.Arguments = arguments
-	if same(theirs.Arguments, arguments) { // else something else will run than it wrote
-		agreed(string(arguments))
-	}
 	return &changed, nil
-}
-
-// same reports whether two texts are the same JSON.
-func same(a, b json.RawMessage) bool {
-	decoded := func(raw json.RawMessage) (v any, err error) {
-		d := json.NewDecoder(bytes.NewReader(raw))
-		d.UseNumber()
-		err = d.Decode(&v)
-		return v, err
-	}
-	x, err := decoded(a)
-	if err != nil {
-		return false
-	}
-	y, err := decoded(b)
-	return err == nil && reflect.DeepEqual(x, y)
 }
 
 // BeforeRun calls the hooks of that name. A result ends the call.

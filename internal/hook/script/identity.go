@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -134,8 +133,8 @@ func (h Entry) identify(dir, home string, s *sums, copied func(string) (string, 
 		files = append(files, f)
 	}
 	line := h.Line()
-	if extra := slices.Concat(h.Command.Read, h.Command.Write); !slices.Equal(extra, []string{"."}) { // it may read and change more, or less
-		line += fmt.Sprintf(" (read %q, write %q)", strings.Join(h.Command.Read, ", "), strings.Join(h.Command.Write, ", "))
+	if c := h.Command; len(c.Read) > 0 || !slices.Equal(c.Write, []string{"."}) { // it may read and change more, or less
+		line += fmt.Sprintf(" (read %q, write %q)", c.Read, c.Write)
 	}
 	form := ""
 	if e, known := eventOf(h.Event); !h.Command.Words && known && !e.claude { // a row in the form of Claude Code

@@ -95,6 +95,17 @@ func TestAnIdentityChangesWithAllThatItCovers(t *testing.T) {
 			t.Errorf("%s has the same identity", other)
 		}
 	}
+	different := []string{base}
+	for _, other := range []string{`read: ["."]`, `read: ["."], write: []`, `read: [a, b]`, `read: ["a, b"]`, `write: [a]`, `read: [a], write: [b]`} {
+		different = append(different, `pre_tool_call: [{command: ./a.sh, `+other+`}]`)
+	}
+	for i, a := range different {
+		for _, b := range different[:i] {
+			if hash(a) == hash(b) {
+				t.Errorf("%s has the identity of %s", a, b)
+			}
+		}
+	}
 	write(t, path, "two")
 	if hash(base) == was {
 		t.Error("a changed script has the same identity")

@@ -160,8 +160,12 @@ func (o *Outbound) Tell(at Occasion) {
 		return
 	}
 	e, _ := eventOf(at.Event)
+	tool := at.About // of an approval
+	if at.Call != nil {
+		tool = at.Call.Name
+	}
 	for _, w := range o.hooks {
-		if !w.wants(at.Event) || at.Call != nil && w.match != nil && !w.match.MatchString(at.Call.Name) || !o.agreed(w.Identity()) {
+		if !w.wants(at.Event) || e.about == "tool" && w.match != nil && !w.match.MatchString(tool) || !o.agreed(w.Identity()) {
 			continue
 		}
 		secret, err := secretOf(w.Request, o.lookup)

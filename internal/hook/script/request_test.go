@@ -145,6 +145,19 @@ func TestWebhooksAreToldOfEvents(t *testing.T) {
 	}
 }
 
+// TestAWebhookWithAMatcherIsToldOfItsToolOnly, also of approvals.
+func TestAWebhookWithAMatcherIsToldOfItsToolOnly(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "", 200)
+	o := outboundTo(t, "outbound: [{name: a, url: '"+s.URL+"', events: [pre_approval_request], matcher: read_file}]", true)
+	for _, tool := range []string{"terminal", "read_file", ""} {
+		o.Tell(script.Occasion{Event: "pre_approval_request", About: tool})
+	}
+	if err := o.Close(); err != nil || len(s.got) != 1 {
+		t.Errorf("told %d times, %v", len(s.got), err)
+	}
+}
+
 // TestASlowWebhookDelaysNothing: its queue is bounded, and what does not fit is counted.
 func TestASlowWebhookDelaysNothing(t *testing.T) {
 	t.Parallel()

@@ -99,22 +99,32 @@ func (r *runner) allowed(ctx context.Context, h Entry) (line string, id Identity
 			return "", id, err
 		}
 	}
-	if h.Command.Line == "" {
-		return "", id, nil
-	}
-	if err := r.linked(h); err != nil {
-		return "", id, err
-	}
-	dir := r.dir()
-	p, err := known(h.Command, variables(dir, r.config.Home))
-	if err != nil {
-		return "", id, err
-	}
-	if r.set.Project != "" && p.unclear != "" {
-		return "", id, fmt.Errorf("what %s names is known only when it runs: %w", p.unclear, errInner)
-	}
-	line, err = p.replaced(dir, r.set.Copied)
+	line, err = h.line(r.dir(), r.config.Home, r.set.Project != "", r.set.Copied)
 	return line, id, err
+}
+
+// Runs returns why a hook would not run in a folder although the user has agreed to it, nil if it would.
+func (h Entry) Runs(dir, home string, project bool, copied func(path string) (string, bool)) error {
+	_, err := h.line(dir, home, project, copied)
+	return err
+}
+
+// line returns the line that runs, "" for a request.
+func (h Entry) line(dir, home string, project bool, copied func(string) (string, bool)) (string, error) {
+	if h.Command.Line == "" {
+		return "", nil
+	}
+	if err := h.linked(dir, home); err != nil {
+		return "", err
+	}
+	p, err := known(h.Command, variables(dir, home))
+	if err != nil {
+		return "", err
+	}
+	if project && p.unclear != "" {
+		return "", fmt.Errorf("what %s names is known only when it runs: %w", p.unclear, errInner)
+	}
+	return p.replaced(dir, copied)
 }
 
 // agreed returns an error if the user has not agreed.
@@ -228,10 +238,10 @@ func (r *runner) needs() Needs {
 			continue
 		}
 		for _, path := range h.Command.Read {
-			n.Read = append(n.Read, r.declared(path))
+			n.Read = append(n.Read, declared(path, dir, r.config.Home))
 		}
 		for _, path := range h.Command.Write {
-			n.Write = append(n.Write, r.declared(path))
+			n.Write = append(n.Write, declared(path, dir, r.config.Home))
 		}
 		p, err := known(h.Command, variables(dir, r.config.Home))
 		if err != nil {
@@ -249,14 +259,14 @@ func (r *runner) needs() Needs {
 	return n
 }
 
-// declared is the absolute path of one that a hook declares.
-func (r *runner) declared(path string) string {
+// declared is the absolute path of one that a hook in a folder declares.
+func declared(path, dir, home string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}
-	base := r.dir()
-	if rest, ok := strings.CutPrefix(path+"/", "~/"); ok && r.config.Home != "" {
-		base, path = r.config.Home, rest
+	base := dir
+	if rest, ok := strings.CutPrefix(path+"/", "~/"); ok && home != "" {
+		base, path = home, rest
 	}
 	if real, err := filepath.EvalSymlinks(base); err == nil { // neither is chosen by who writes below it
 		base = real
@@ -266,9 +276,9 @@ func (r *runner) declared(path string) string {
 
 // linked returns an error if a path that a hook may change goes through a link: it may have come after the
 // consent, and lead anywhere.
-func (r *runner) linked(h Entry) error {
+func (h Entry) linked(dir, home string) error {
 	for _, path := range h.Command.Write {
-		full := r.declared(path)
+		full := declared(path, dir, home)
 		for at := full; at != filepath.Dir(at); at = filepath.Dir(at) {
 			if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 				return fmt.Errorf("its key write names %s, and %s is a link: name the folder to which it leads", path, at)

@@ -240,9 +240,13 @@ func TestScriptsSeeWhatLaterOnesChange(t *testing.T) {
 	if diff := cmp.Diff(want, paths); diff != "" || refused != "" || c.Asks != "sure?" || string(c.Arguments) != `{"path":"b"}` {
 		t.Errorf("%s, refused %q, asks %q, arguments %s", diff, refused, c.Asks, c.Arguments)
 	}
-	h, at, _ = begin(t, "pre_tool_call: [{command: one}, {command: two}]", map[string]said{"one": set("b"), "two": set("a")})
+	h, at, _ = begin(t, "pre_tool_call: [{command: one, fail_closed: true}, {command: two, fail_closed: true}]", map[string]said{"one": set("b"), "two": set("a")})
 	if _, refused = before(t, h, call("write_file", `{"path":"a"}`)); !strings.Contains(refused, "do not agree") || len(at.ran) > 6 {
 		t.Errorf("refused %q after %q", refused, at.ran)
+	}
+	h, at, _ = begin(t, "pre_tool_call: [{command: one}, {command: two}]", map[string]said{"one": set("b"), "two": set("a")})
+	if c, refused = before(t, h, call("write_file", `{"path":"x"}`)); refused != "" || len(at.ran) != 2 || string(c.Arguments) != `{"path":"a"}` {
+		t.Errorf("hooks that are no guards change a call more than once: %q, %s, %q", at.ran, c.Arguments, refused)
 	}
 }
 

@@ -33,7 +33,8 @@ const maxRounds = 3
 
 // beforeTool has hooks look at a call, one after another. The first one that refuses ends it; one that asks has the
 // user asked; what they change is judged afterwards, as if the model had written it. A hook that has agreed to other
-// arguments than those in the end sees the call again.
+// arguments than those in the end sees the call again, unless it is no guard and has changed the call itself: one
+// that puts a wrapper around commands does that once.
 func (s *Session) beforeTool(ctx context.Context, c *hermes.Call) (*hermes.Result, error) {
 	o := occasion(c)
 	s.announce(beforeTool, o)
@@ -42,6 +43,7 @@ func (s *Session) beforeTool(ctx context.Context, c *hermes.Call) (*hermes.Resul
 		i int
 	}
 	seen := map[key]string{} // the arguments that each hook has agreed to
+	rewrote := map[key]bool{}
 	for round := 0; ; round++ {
 		ran := false
 		for _, r := range s.runners {
@@ -49,10 +51,12 @@ func (s *Session) beforeTool(ctx context.Context, c *hermes.Call) (*hermes.Resul
 				continue // see each
 			}
 			for i, h := range r.set.Entries {
-				agreed, ok := seen[key{r, i}]
-				if h.event.at != beforeTool || ok && agreed == string(c.Arguments) {
+				this := key{r, i}
+				agreed, ok := seen[this]
+				if h.event.at != beforeTool || ok && agreed == string(c.Arguments) || rewrote[this] && !h.FailClosed {
 					continue
 				}
+				was := string(c.Arguments)
 				for _, view := range o.views(h.event) {
 					if !o.concerns(h, view) {
 						continue
@@ -65,7 +69,8 @@ func (s *Session) beforeTool(ctx context.Context, c *hermes.Call) (*hermes.Resul
 						return refusal, nil
 					}
 				}
-				seen[key{r, i}] = string(c.Arguments)
+				seen[this] = string(c.Arguments)
+				rewrote[this] = rewrote[this] || seen[this] != was
 			}
 		}
 		if !ran {
