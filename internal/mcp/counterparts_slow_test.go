@@ -5,8 +5,10 @@ package mcp_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -82,7 +84,8 @@ func TestServersOfOthers(t *testing.T) {
 			if !strings.HasPrefix(state.Protocol, row.protocol) || len(state.Tools) < row.tools {
 				t.Errorf("it speaks %s and has %d tools: %+v", state.Protocol, len(state.Tools), state.Tools)
 			}
-			for name, c := range row.calls {
+			for _, name := range slices.Sorted(maps.Keys(row.calls)) { // what is read was written before
+				c := row.calls[name]
 				h := &host{session: "s", approve: hermes.AllowOnce, agrees: true}
 				began := time.Now()
 				r, _, err := f.call(t.Context(), h, name, c[0], false)
