@@ -75,8 +75,16 @@ func Write(ctx context.Context, home string, f File) error {
 	return write(home, f)
 }
 
+const (
+	// renewTime is how long a renewal may take. It goes on if its call is cancelled: the service may have
+	// replaced the refresh token already.
+	renewTime = 30 * time.Second
+	// lockTime is longer, so that who waits for a renewal sees its end.
+	lockTime = renewTime + 15*time.Second
+)
+
 func locked(ctx context.Context, home string) (*atomicfile.Lock, error) {
-	return atomicfile.Acquire(ctx, filepath.Join(home, name), "the login", 30*time.Second)
+	return atomicfile.Acquire(ctx, filepath.Join(home, name), "the login", lockTime)
 }
 
 func write(home string, f File) error {
@@ -87,9 +95,19 @@ func write(home string, f File) error {
 	return atomicfile.Write(filepath.Join(home, name), append(data, '\n'), atomicfile.Options{Mode: 0o600})
 }
 
-// Remove forgets a login. It reports whether there was one.
+// Remove forgets a login. It reports whether there was one. It waits, for at most 45 seconds, for a
+// plugin that is renewing it, which would write it again.
 func Remove(home string) (bool, error) {
-	err := os.Remove(filepath.Join(home, name))
+	path := filepath.Join(home, name)
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	lock, err := locked(context.Background(), home)
+	if err != nil {
+		return false, err
+	}
+	defer lock.Release()
+	err = os.Remove(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -157,10 +175,12 @@ func (s *Session) renew(ctx context.Context, old File) (File, error) {
 		return old, err
 	}
 	defer lock.Release()
-	f, err := Read(s.Home)
+	f, err := s.read()
 	if err != nil || f.Access != old.Access {
 		return f, err
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), renewTime)
+	defer cancel()
 	c := s.OAuth
 	c.ClientID, c.ClientSecret = f.ClientID, f.ClientSecret
 	t, err := c.Refresh(ctx, f.Refresh)
@@ -176,6 +196,9 @@ func (s *Session) renew(ctx context.Context, old File) (File, error) {
 	}
 	if next.Scope == "" {
 		next.Scope = f.Scope
+	}
+	if now, err := s.read(); err != nil || now.Access != f.Access || now.Refresh != f.Refresh { // the user has logged out, or in as another
+		return now, err
 	}
 	return next, write(s.Home, next)
 }
