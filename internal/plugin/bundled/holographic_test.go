@@ -5,12 +5,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"hermes"
 	"hermes/hermestest"
+	"hermes/internal/plugin/bundled"
+	"hermes/internal/plugin/sdk"
 )
 
 func TestHolographicIsAMemoryLikeOthers(t *testing.T) {
@@ -75,6 +79,73 @@ func TestFactsAreFoundByAlgebra(t *testing.T) {
 			t.Errorf("%s: %q, want %q", tt.arguments, got, tt.want)
 		}
 	}
+}
+
+// TestAChangedFactIsFoundByWhatItSaysNow, also in another process that had read it before.
+func TestAChangedFactIsFoundByWhatItSaysNow(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	one, two := facts(t, home), facts(t, home)
+	for _, arguments := range []string{`{"action":"add","content":"alpha: Ada lives in Paris."}`, `{"action":"add","content":"beta: the printer is loud."}`} {
+		direct(t, one, "fact_store", arguments)
+	}
+	direct(t, two, "fact_store", `{"action":"list"}`)
+	direct(t, one, "fact_store", `{"action":"update","fact_id":1,"content":"gamma: Grace moved to Lisbon."}`)
+	direct(t, one, "fact_store", `{"action":"update","fact_id":2,"tags":["hardware"]}`)
+	for _, p := range []*sdk.Plugin{one, two} {
+		for arguments, want := range map[string]string{
+			`{"action":"search","query":"who moved to lisbon"}`: "gamma:",
+			`{"action":"search","query":"paris"}`:               "",
+			`{"action":"probe","entity":"Lisbon"}`:              "gamma:",
+			`{"action":"probe","entity":"Paris"}`:               "",
+			`{"action":"search","query":"hardware"}`:            "beta:",
+		} {
+			if got := contents(t, direct(t, p, "fact_store", arguments)); got != want {
+				t.Errorf("%s: %q, want %q", arguments, got, want)
+			}
+		}
+	}
+}
+
+// TestFactsAreReadWhileTheyChange: the race detector sees what two calls share.
+func TestFactsAreReadWhileTheyChange(t *testing.T) {
+	t.Parallel()
+	p := facts(t, t.TempDir())
+	direct(t, p, "fact_store", `{"action":"add","content":"Ada lives in Paris.","entities":["Ada"]}`)
+	direct(t, p, "fact_store", `{"action":"add","content":"Berlin is where she works now.","entities":["Ada"]}`)
+	var all sync.WaitGroup
+	for _, c := range []struct{ tool, arguments string }{
+		{"fact_feedback", `{"action":"helpful","fact_id":1}`}, {"fact_store", `{"action":"list"}`}, {"fact_store", `{"action":"contradict"}`},
+	} {
+		all.Go(func() {
+			for range 20 {
+				direct(t, p, c.tool, c.arguments)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// facts is the plugin in this process.
+func facts(t *testing.T, home string) *sdk.Plugin {
+	t.Helper()
+	b, _ := bundled.Find("holographic")
+	p, err := b.Start(bundled.Process{Getenv: func(name string) string { return map[string]string{"HOME": home}[name] }, Now: time.Now}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// direct calls a tool of a plugin in this process.
+func direct(t *testing.T, p *sdk.Plugin, name, arguments string) string {
+	t.Helper()
+	i := slices.IndexFunc(p.Tools, func(tool sdk.Tool) bool { return tool.Name == name })
+	r, err := p.Tools[i].Run(t.Context(), &sdk.Call{}, json.RawMessage(arguments))
+	if err != nil || r.Failed {
+		t.Error(arguments, r.Text, err)
+	}
+	return r.Text
 }
 
 // TestTrustDecidesWhatIsRecalled: feedback changes it, and facts with little are left out.

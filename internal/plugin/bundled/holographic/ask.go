@@ -173,6 +173,7 @@ func (m *memory) act(ctx context.Context, _ *sdk.Call, in storeArgs) (any, error
 	return out, errors.Join(err, needs)
 }
 
+// ask answers a question with copies of facts.
 func ask(facts []*fact, in storeArgs, f filter) (any, error) {
 	var list []result
 	switch in.Action {
@@ -196,7 +197,14 @@ func ask(facts []*fact, in storeArgs, f filter) (any, error) {
 		}
 		list = about(facts, in.Entities, f, in.Limit)
 	case "contradict":
-		return map[string]any{"pairs": contradict(facts, f, in.Limit)}, nil
+		pairs := contradict(facts, f, in.Limit)
+		for i := range pairs {
+			pairs[i].A.fact, pairs[i].B.fact = pairs[i].A.copied(), pairs[i].B.copied()
+		}
+		return map[string]any{"pairs": pairs}, nil
+	}
+	for i := range list {
+		list[i].fact = list[i].copied()
 	}
 	return map[string]any{"facts": list, "of": len(facts)}, nil
 }
@@ -234,6 +242,7 @@ func (m *memory) write(ctx context.Context, in storeArgs) (out any, err error) {
 		if in.Entities != nil {
 			f.Entities = in.Entities
 		}
+		f.prepare()
 		f.trust(in.Trust)
 		out = map[string]any{"fact_id": f.ID, "content": f.Content, "trust": f.Trust}
 		return nil

@@ -57,7 +57,7 @@ type store struct {
 	facts file
 }
 
-// view calls f with the facts as they are now.
+// view calls f with the facts as they are now. f keeps none of them, since they are changed in place later.
 func (s *store) view(f func(facts []*fact)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,8 +148,13 @@ func (s *store) load() error {
 	return nil
 }
 
-// key is the same for facts with the same vector.
-func (f *fact) key() string { return f.Content + "\x00" + strings.Join(f.Entities, "\x00") }
+// key is the same for facts with the same words and vector.
+func (f *fact) key() string {
+	return strings.Join([]string{f.Content, strings.Join(f.Entities, "\x00"), strings.Join(f.Tags, "\x00")}, "\x01")
+}
+
+// copied is the fact as it is now, for who keeps it.
+func (f *fact) copied() *fact { c := *f; return &c }
 
 func (f *fact) prepare() {
 	f.words = words(f.Content + " " + strings.Join(f.Tags, " "))
