@@ -152,13 +152,13 @@ func (p Plugin) Write(dir, address string) error {
 		return fmt.Errorf("%s has no other address than that of the service", p.Name)
 	}
 	address = cmp.Or(strings.TrimRight(address, "/"), p.address)
-	host := ""
+	host, plain := "", false
 	if address != "" {
 		u, err := url.Parse(address)
 		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || strings.ContainsAny(address, " '\"#") {
 			return fmt.Errorf("the address %q cannot be used; write it as https://host or http://127.0.0.1:PORT", address)
 		}
-		host = u.Host
+		host, plain = u.Host, u.Scheme == "http" // Parse makes it lower case
 		if u.Port() == "" {
 			host = net.JoinHostPort(u.Hostname(), map[string]string{"https": "443", "http": "80"}[u.Scheme])
 		}
@@ -175,7 +175,7 @@ func (p Plugin) Write(dir, address string) error {
 		}
 		text := string(data)
 		if e.Name() == "plugin.yaml" {
-			text = fill.Replace(fitting(text, strings.HasPrefix(address, "http://")))
+			text = fill.Replace(fitting(text, plain))
 		}
 		if err := os.WriteFile(filepath.Join(dir, e.Name()), []byte(text), 0o644); err != nil {
 			return err

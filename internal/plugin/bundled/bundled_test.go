@@ -73,6 +73,8 @@ func TestAnotherAddressIsInTheManifest(t *testing.T) {
 		"https://memory.example.org": {"memory.example.org:443", 1},
 		"http://127.0.0.1:8888/":     {"127.0.0.1:8888", 0},
 		"http://10.0.0.1":            {"10.0.0.1:80", 0},
+		"HTTP://10.0.0.1":            {"10.0.0.1:80", 0},
+		"HTTPS://memory.example.org": {"memory.example.org:443", 1},
 	} {
 		dir := t.TempDir()
 		if err := b.Write(dir, address); err != nil {
