@@ -62,11 +62,11 @@ func (s Source) Fetch(ctx context.Context, t Tools, to string) error {
 		err = s.clone(ctx, t, to, u)
 	case err != nil:
 	case info.IsDir():
-		err = u.folder(s.From)
+		err = u.folder(ctx, s.From)
 	case strings.HasSuffix(s.From, ".zip"):
-		err = u.zip(s.From)
+		err = u.zip(ctx, s.From)
 	default:
-		err = u.tarFile(s.From)
+		err = u.tarFile(ctx, s.From)
 	}
 	if err != nil {
 		return fmt.Errorf("read the plugin from %s: %w", s, err)
@@ -90,7 +90,7 @@ func (s Source) clone(ctx context.Context, t Tools, to string, u *unpacking) err
 		write.CloseWithError(err)
 		done <- err
 	}()
-	if err = u.tar(read); err == nil {
+	if err = u.tar(ctx, read); err == nil {
 		_, _ = io.Copy(io.Discard, io.LimitReader(read, 1<<20)) // what fills the last block of a tar
 	} else {
 		cancel() // git would wait for a reader

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,8 @@ import (
 const (
 	maxFiles = 20_000
 	maxBytes = 512 << 20 // of all files of a plugin
+	// maxPasses is how many links may lead to one another before a file, at least.
+	maxPasses = 40
 )
 
 // unpacking writes files below a folder, within limits.
@@ -31,12 +34,24 @@ type unpacking struct {
 // link is a symbolic link in a tar. Its place gets a copy of the file that it leads to.
 type link struct{ name, to string }
 
-// file writes one file. name has slashes.
-func (u *unpacking) file(name string, executable bool, from io.Reader) error {
-	name = path.Clean(name)
+// count counts one file or link. It returns an error also if ctx has ended.
+func (u *unpacking) count(ctx context.Context) error {
 	if u.files++; u.files > maxFiles {
 		return fmt.Errorf("there are more than %d files", maxFiles)
 	}
+	return ctx.Err()
+}
+
+// file counts and writes one file. name has slashes.
+func (u *unpacking) file(ctx context.Context, name string, executable bool, from io.Reader) error {
+	if err := u.count(ctx); err != nil {
+		return err
+	}
+	return u.write(name, executable, from)
+}
+
+func (u *unpacking) write(name string, executable bool, from io.Reader) error {
+	name = path.Clean(name)
 	local := filepath.FromSlash(name)
 	if !filepath.IsLocal(local) {
 		return fmt.Errorf("the file %q is not below the plugin", text.Visible(name))
@@ -63,7 +78,7 @@ func (u *unpacking) file(name string, executable bool, from io.Reader) error {
 }
 
 // folder copies a folder. Links are followed if they stay in it.
-func (u *unpacking) folder(source string) error {
+func (u *unpacking) folder(ctx context.Context, source string) error {
 	root, err := os.OpenRoot(source)
 	if err != nil {
 		return err
@@ -91,11 +106,11 @@ func (u *unpacking) folder(source string) error {
 			return err
 		}
 		defer f.Close()
-		return u.file(name, info.Mode()&0o111 != 0, f)
+		return u.file(ctx, name, info.Mode()&0o111 != 0, f)
 	})
 }
 
-func (u *unpacking) zip(source string) error {
+func (u *unpacking) zip(ctx context.Context, source string) error {
 	z, err := zip.OpenReader(source)
 	if err != nil {
 		return fmt.Errorf("the archive is damaged: %w", err)
@@ -113,7 +128,7 @@ func (u *unpacking) zip(source string) error {
 		if err != nil {
 			return fmt.Errorf("the archive is damaged: %w", err)
 		}
-		err = u.file(e.Name, mode&0o111 != 0, f)
+		err = u.file(ctx, e.Name, mode&0o111 != 0, f)
 		_ = f.Close() // it was only read
 		if err != nil {
 			return err
@@ -123,7 +138,7 @@ func (u *unpacking) zip(source string) error {
 }
 
 // tarFile reads a .tar.gz.
-func (u *unpacking) tarFile(source string) error {
+func (u *unpacking) tarFile(ctx context.Context, source string) error {
 	file, err := os.Open(source)
 	if err != nil {
 		return err
@@ -133,16 +148,16 @@ func (u *unpacking) tarFile(source string) error {
 	if err != nil {
 		return fmt.Errorf("the archive is damaged: %w", err)
 	}
-	return u.tar(z)
+	return u.tar(ctx, z)
 }
 
-func (u *unpacking) tar(from io.Reader) error {
+func (u *unpacking) tar(ctx context.Context, from io.Reader) error {
 	t := tar.NewReader(from)
 	for n := 0; ; n++ {
 		h, err := t.Next()
 		switch {
 		case err == io.EOF:
-			return u.copyLinks()
+			return u.copyLinks(ctx)
 		case err != nil:
 			return fmt.Errorf("the archive is damaged: %w", err)
 		case n > 2*maxFiles:
@@ -150,23 +165,33 @@ func (u *unpacking) tar(from io.Reader) error {
 		case h.Typeflag == tar.TypeDir || h.Typeflag == tar.TypeXGlobalHeader:
 			continue
 		case h.Typeflag == tar.TypeSymlink:
+			if err := u.count(ctx); err != nil {
+				return err
+			}
 			u.links = append(u.links, link{path.Clean(h.Name), h.Linkname})
 			continue
 		case h.Typeflag != tar.TypeReg:
 			return fmt.Errorf("%q is no file", text.Visible(h.Name))
 		}
-		if err := u.file(h.Name, h.FileInfo().Mode()&0o111 != 0, t); err != nil {
+		if err := u.file(ctx, h.Name, h.FileInfo().Mode()&0o111 != 0, t); err != nil {
 			return err
 		}
 	}
 }
 
-// copyLinks copies the files that links lead to. One may lead to another. A link to a folder, or out
+// copyLinks copies the files that links lead to. One may lead to another, but not in a long chain: each
+// pass looks at all that are left. A link to a folder, or out
 // of the plugin, is an error.
-func (u *unpacking) copyLinks() error {
-	for len(u.links) > 0 {
+func (u *unpacking) copyLinks(ctx context.Context) error {
+	for pass := 0; len(u.links) > 0; pass++ {
+		if pass == maxPasses {
+			return fmt.Errorf("%q is a link to a link to a link, too often; let it lead to the file", text.Visible(u.links[0].name))
+		}
 		var later []link
 		for _, l := range u.links {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			done, err := u.copyLink(l)
 			if err != nil {
 				return err
@@ -200,5 +225,5 @@ func (u *unpacking) copyLink(l link) (done bool, err error) {
 	if !info.Mode().IsRegular() {
 		return false, fmt.Errorf("%q is a link to a folder; a plugin holds its files themselves", text.Visible(l.name))
 	}
-	return true, u.file(l.name, info.Mode()&0o111 != 0, f)
+	return true, u.write(l.name, info.Mode()&0o111 != 0, f)
 }
