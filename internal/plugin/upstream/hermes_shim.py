@@ -415,8 +415,8 @@ class Shim:
             if not isinstance(v, dict):
                 continue
             action = v.get("action")
-            if action == "block" and v.get("message"):
-                return {"action": "block", "message": str(v["message"])}
+            if action == "block":
+                return {"action": "block", "message": str(v.get("message") or "the plugin gives no reason")}
             if action == "approve":
                 approve = approve or v
             if action == "modify" and isinstance(v.get("args"), dict):
@@ -518,13 +518,25 @@ def says_error(text):
     return isinstance(value, dict) and isinstance(value.get("error"), str) and value["error"] != ""
 
 
-def main():
-    out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # also what programs of the plugin print
+def private_streams():
+    """Takes the protocol off the standard streams, which programs that the plugin starts inherit.
+
+    These read nothing, and what they print goes to standard error.
+    """
+    read, write = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
     sys.stdout = sys.stderr
+    return read, write
+
+
+def main():
+    read, write = private_streams()
     with open(HERE / "hermes_shim.json", encoding="utf-8") as f:
         settings = json.load(f)
-    wire = Wire(sys.stdin.buffer, out)
+    wire = Wire(read, write)
     wire.serve(Shim(wire, settings).handle)
 
 

@@ -219,6 +219,40 @@ func TestCommandsOfAPluginRun(t *testing.T) {
 	}
 }
 
+// TestProgramsOfAPluginShareNoStreams with the protocol: what one reads and prints is not a message.
+func TestProgramsOfAPluginShareNoStreams(t *testing.T) {
+	t.Parallel()
+	dir, _ := converted(t, `import subprocess, sys
+def programs(args, **kwargs):
+    print("printed")
+    return " ".join(str(subprocess.run(c).returncode) for c in (["cat"], ["printf", "abc"])) + repr(sys.stdin.read())
+def register(ctx):
+    ctx.register_tool("programs", schema={}, handler=programs)
+`, upstream.Grants{})
+	w := started(t, dir)
+	if _, fault := w.call("initialize", map[string]any{"protocol": 1}); fault != "" {
+		t.Fatal(fault)
+	}
+	for range 2 {
+		if got, fault := w.call("tools/call", map[string]any{"call": "1", "name": "programs", "arguments": map[string]any{}}); got != `{"text": "0 0''", "failed": false}` {
+			t.Fatal(got, fault)
+		}
+	}
+}
+
+// TestABlockNeedsNoMessage.
+func TestABlockNeedsNoMessage(t *testing.T) {
+	t.Parallel()
+	dir, _ := converted(t, "def register(ctx):\n    ctx.register_hook('pre_tool_call', lambda tool_name, **kw: {'action': 'block'})\n", upstream.Grants{})
+	w := started(t, dir)
+	if _, fault := w.call("initialize", map[string]any{"protocol": 1}); fault != "" {
+		t.Fatal(fault)
+	}
+	if got, fault := w.call("hooks/call", map[string]any{"call": "1", "event": "pre_tool_call", "tool": map[string]any{"name": "terminal"}}); got != `{"action": "block", "message": "the plugin gives no reason"}` {
+		t.Error(got, fault)
+	}
+}
+
 // TestWhatIsNotSupportedIsNamed when the plugin is enabled, whatever it is.
 func TestWhatIsNotSupportedIsNamed(t *testing.T) {
 	t.Parallel()
