@@ -240,7 +240,7 @@ def register(ctx):
 	}
 }
 
-// TestABlockNeedsNoMessage.
+// TestABlockNeedsNoMessage: a hook that gives no reason refuses as well.
 func TestABlockNeedsNoMessage(t *testing.T) {
 	t.Parallel()
 	dir, _ := converted(t, "def register(ctx):\n    ctx.register_hook('pre_tool_call', lambda tool_name, **kw: {'action': 'block'})\n", upstream.Grants{})
