@@ -1,10 +1,11 @@
 """What a Hermes plugin in Python needs: one file, only the standard library, Python 3.9 or newer.
 
-The protocol is described in docs/plugin-protocol.md. Standard output belongs to it: this module
-sends what a plugin prints to standard error instead.
+The protocol is described in docs/plugin-protocol.md. The standard streams belong to it: from run on,
+what a plugin and the programs that it starts print goes to standard error, and they read nothing.
 """
 
 import json
+import os
 import sys
 import threading
 
@@ -55,6 +56,17 @@ class Call:
         return self._plugin._ask("host/complete", {"call": self.id, "prompt": prompt, "system": system, "max_tokens": max_tokens})["text"]
 
 
+def private_streams():
+    """Takes the protocol off the standard streams, which programs that the plugin starts inherit."""
+    read, write = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return read, write
+
+
 class Plugin:
     """Collects tools, hooks and sections, then serves them with run."""
 
@@ -63,7 +75,7 @@ class Plugin:
         self._tools, self._hooks, self._sections, self._others = {}, [], [], {}
         self._write, self._lock = threading.Lock(), threading.Lock()
         self._serial, self._waiting, self._calls = 0, {}, {}
-        self._out = sys.stdout
+        self._out = None
 
     def tool(self, description, schema, effect="", parallel=False):
         """Makes a function a tool of its name: f(call, **arguments) returns a text or a result."""
@@ -98,8 +110,8 @@ class Plugin:
 
     def run(self):
         """Serves until standard input ends."""
-        sys.stdout = sys.stderr
-        for line in sys.stdin.buffer:
+        lines, self._out = private_streams()
+        for line in lines:
             try:
                 m = json.loads(line)
             except ValueError:
@@ -120,9 +132,9 @@ class Plugin:
                 threading.Thread(target=self._serve, args=(m,), daemon=True).start()
 
     def _send(self, m):
-        data = json.dumps({"jsonrpc": "2.0", **m})
+        data = json.dumps({"jsonrpc": "2.0", **m}).encode() + b"\n"
         with self._write:
-            self._out.write(data + "\n")
+            self._out.write(data)
             self._out.flush()
 
     def _ask(self, method, params):

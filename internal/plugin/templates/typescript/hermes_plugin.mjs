@@ -1,8 +1,8 @@
 // @ts-check
 // What a Hermes plugin in JavaScript or TypeScript needs: one file without packages, Node 18 or
 // newer. The types are comments, which the TypeScript compiler checks with `tsc --checkJs`.
-// The protocol is described in docs/plugin-protocol.md. Standard output belongs to it: console.log
-// goes to standard error instead.
+// The protocol is described in docs/plugin-protocol.md. The standard streams belong to it: console.log
+// goes to standard error instead. Start programs with stdio 'pipe' or 'ignore', never with 'inherit'.
 
 import { createInterface } from 'node:readline'
 
