@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"hermes/internal/plugin"
@@ -58,6 +59,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"strings"
 )
 
 func main() {
@@ -105,6 +107,39 @@ func made(t *testing.T, language string) (folder string) {
 		}
 	}
 	return folder
+}
+
+// TestHooksOfTemplatesSeeTheirToolsOnly: in each language, Hermes calls once, the functions whose tools fit
+// run in their order, and a guard sees what one before it changed.
+func TestHooksOfTemplatesSeeTheirToolsOnly(t *testing.T) {
+	t.Parallel()
+	for language := range threeHooks {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			folder := made(t, language)
+			f := &fixture{t: t, all: enabled(t, folder, "three")}
+			pins, err := plugin.PinsIn(folder).Read()
+			want := plugin.Hook{Event: "pre_tool_call", Tools: "(?:terminal)|(?:write_.*)|(?:write_file|terminal)", Guard: true, Timeout: 40}
+			if got := pins["three"].Offer.Hooks; err != nil || len(got) != 1 || got[0] != want {
+				t.Errorf("it offers %+v, %v", got, err)
+			}
+			for _, tt := range []struct{ tool, arguments, refused, left string }{
+				{"terminal", `{"command":"mkfs x"}`, "no mkfs", ""},
+				{"terminal", `{"command":"typo"}`, "", `{"command":"typo"}`},
+				{"write_note", `{"content":"mkfs typo"}`, "", `{"content":"mkfs type"}`},
+				{"write_file", `{"content":"typo"}`, "third saw type", ""},
+				{"read_file", `{"content":"mkfs typo"}`, "", `{"content":"mkfs typo"}`},
+			} {
+				c, why := f.before(&host{}, tt.tool, tt.arguments)
+				if (why != "") != (tt.refused != "") || !strings.Contains(why, tt.refused) {
+					t.Errorf("%s %s: %q", tt.tool, tt.arguments, why)
+				}
+				if why == "" && strings.ReplaceAll(string(c.Arguments), " ", "") != strings.ReplaceAll(tt.left, " ", "") {
+					t.Errorf("%s %s: the call is now %s", tt.tool, tt.arguments, c.Arguments)
+				}
+			}
+		})
+	}
 }
 
 // TestProgramsOfThePythonTemplateShareNoStreams with the protocol: later calls work.

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"strings"
 	"sync"
 	"time"
 )
@@ -57,7 +59,8 @@ type Failure struct{ Text string }
 // Error is the text.
 func (f Failure) Error() string { return f.Text }
 
-// Hook is a hook.
+// Hook is a hook. Tools is a regular expression for the whole name of a tool; "" is every one. Several
+// for one event run in their order: see what the first has changed, unless it blocks.
 type Hook struct {
 	Event   string                                                       `json:"event"`
 	Tools   string                                                       `json:"tools,omitempty"`
@@ -300,7 +303,8 @@ func (p *Plugin) handle(ctx context.Context, method string, params json.RawMessa
 	case "tools/list":
 		return map[string]any{"tools": p.Tools}, nil
 	case "hooks/list":
-		return map[string]any{"hooks": p.Hooks}, nil
+		hooks, err := p.offered()
+		return map[string]any{"hooks": hooks}, err
 	case "prompt/sections":
 		return map[string]any{"sections": p.Sections}, nil
 	case "commands/list":
@@ -372,15 +376,121 @@ func (p *Plugin) hook(ctx context.Context, c *Call, params json.RawMessage) (any
 	if err := json.Unmarshal(params, &e); err != nil {
 		return nil, err
 	}
-	for _, h := range p.Hooks {
-		if h.Event != e.Event {
+	list := p.at(e.Event)
+	var all Verdict
+	for _, h := range list {
+		if len(list) > 1 { // of one alone Hermes has looked at the tools
+			fits, err := h.fits(e.Tool.Name)
+			if err != nil {
+				return nil, err
+			}
+			if !fits {
+				continue
+			}
+		}
+		v, err := h.Run(ctx, c, e)
+		switch {
+		case err != nil && (h.Guard || len(list) == 1):
+			return nil, err
+		case err != nil: // a guard beside it is not to fail for that
+			fmt.Fprintln(os.Stderr, "a hook at "+e.Event+" failed:", err)
 			continue
 		}
-		if v, err := h.Run(ctx, c, e); err != nil || v.Action != "" || v.Context != "" {
-			return v, err
+		if all = all.and(v); all.Action != "" && all.Action != "modify" && all.Action != "approve" {
+			return all, nil
+		}
+		if v.Action == "modify" && v.Arguments != nil {
+			e.Tool.Arguments = v.Arguments
+		}
+		if v.Action == "modify" && v.Text != nil {
+			e.Result.Text = *v.Text
 		}
 	}
-	return Verdict{}, nil
+	return all, nil
+}
+
+// at returns the hooks of an event.
+func (p *Plugin) at(event string) (list []Hook) {
+	for _, h := range p.Hooks {
+		if h.Event == event {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// offered returns one hook for each event, since Hermes says only the event when it calls.
+func (p *Plugin) offered() ([]Hook, error) {
+	var list []Hook
+	seen := map[string]bool{}
+	for _, first := range p.Hooks {
+		if seen[first.Event] {
+			continue
+		}
+		seen[first.Event] = true
+		same := p.at(first.Event)
+		if len(same) > 1 {
+			tools, every := []string{}, false
+			for _, h := range same {
+				if _, err := h.fits(""); err != nil {
+					return nil, err
+				}
+				tools = append(tools, "(?:"+h.Tools+")")
+				every = every || h.Tools == ""
+				first.Guard = first.Guard || h.Guard
+				if first.seconds() < h.seconds() {
+					first.Timeout = h.Timeout
+				}
+			}
+			if first.Tools = strings.Join(tools, "|"); every || len(first.Tools) > 500 { // that is the limit of Hermes
+				first.Tools = ""
+			}
+		}
+		list = append(list, first)
+	}
+	return list, nil
+}
+
+func (h Hook) fits(tool string) (bool, error) {
+	if h.Tools == "" {
+		return true, nil
+	}
+	tools, err := regexp.Compile("^(?:" + h.Tools + ")$")
+	if err != nil {
+		return false, fmt.Errorf("the tools of a hook at %s: %w", h.Event, err)
+	}
+	return tools.MatchString(tool), nil
+}
+
+// seconds is the timeout that holds.
+func (h Hook) seconds() int {
+	if h.Timeout == 0 {
+		return 30
+	}
+	return h.Timeout
+}
+
+// and returns the verdict of two hooks.
+func (v Verdict) and(next Verdict) Verdict {
+	if next.Context != "" && v.Context != "" {
+		next.Context = "\n\n" + next.Context
+	}
+	next.Context = v.Context + next.Context
+	switch {
+	case next.Action == "":
+		v.Context = next.Context
+		return v
+	case v.Action == "approve" && next.Action == "modify", v.Action == "modify" && next.Action == "approve":
+		return Verdict{Action: "block", Message: "one hook wants the user to be asked, another changes the call; only one of the two is possible"}
+	case v.Action == "approve" && next.Action == "approve":
+		next.Message = v.Message + "; " + next.Message
+	case next.Action == "modify" && next.Arguments == nil:
+		next.Arguments = v.Arguments
+	}
+	if next.Action == "modify" && next.Text == nil {
+		next.Text = v.Text
+	}
+	return next
 }
 
 func (p *Plugin) command(ctx context.Context, c *Call, name string, params json.RawMessage) (any, error) {

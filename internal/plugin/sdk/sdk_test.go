@@ -142,6 +142,44 @@ func TestServeSpeaksTheProtocol(t *testing.T) {
 	}
 }
 
+// TestHooksOfOneEventAreOne: they run in their order, and their verdicts are joined.
+func TestHooksOfOneEventAreOne(t *testing.T) {
+	t.Parallel()
+	says := func(v sdk.Verdict) func(context.Context, *sdk.Call, sdk.Event) (sdk.Verdict, error) {
+		return func(context.Context, *sdk.Call, sdk.Event) (sdk.Verdict, error) { return v, nil }
+	}
+	changed := "changed"
+	h := serve(t, &sdk.Plugin{Name: "p", Hooks: []sdk.Hook{
+		{Event: "pre_tool_call", Tools: "a|b", Timeout: 5, Run: says(sdk.Verdict{Action: "approve", Message: "one"})},
+		{Event: "pre_llm_call", Run: says(sdk.Verdict{Context: "one"})},
+		{Event: "pre_tool_call", Tools: "a", Guard: true, Run: says(sdk.Verdict{Action: "modify", Arguments: json.RawMessage(`{"x":1}`)})},
+		{Event: "pre_tool_call", Tools: "b", Run: says(sdk.Verdict{Action: "approve", Message: "two"})},
+		{Event: "pre_llm_call", Run: says(sdk.Verdict{})},
+		{Event: "pre_llm_call", Run: says(sdk.Verdict{Context: "two"})},
+		{Event: "transform_tool_result", Run: says(sdk.Verdict{Action: "modify", Text: &changed})},
+		{Event: "transform_tool_result", Tools: "a", Run: func(_ context.Context, _ *sdk.Call, e sdk.Event) (sdk.Verdict, error) {
+			again := e.Result.Text + " again"
+			return sdk.Verdict{Action: "modify", Text: &again}, nil
+		}},
+	}})
+	h.expect(`{"id":1,"method":"hooks/list","params":{}}`,
+		`{"id":1,"result":{"hooks":[{"event":"pre_tool_call","guard":true,"tools":"(?:a|b)|(?:a)|(?:b)"},{"event":"pre_llm_call"},{"event":"transform_tool_result"}]}}`)
+	for call, want := range map[string]string{
+		`"event":"pre_tool_call","tool":{"name":"a"}`:         `{"action":"block","message":"one hook wants the user to be asked, another changes the call; only one of the two is possible"}`,
+		`"event":"pre_tool_call","tool":{"name":"b"}`:         `{"action":"approve","message":"one; two"}`,
+		`"event":"pre_tool_call","tool":{"name":"ab"}`:        `{}`,
+		`"event":"pre_llm_call"`:                              `{"context":"one\n\ntwo"}`,
+		`"event":"transform_tool_result","tool":{"name":"a"}`: `{"action":"modify","text":"changed again"}`,
+	} {
+		h.expect(`{"id":2,"method":"hooks/call","params":{"call":"1",`+call+`}}`, `{"id":2,"result":`+want+`}`)
+	}
+	wrong := serve(t, &sdk.Plugin{Name: "p", Hooks: []sdk.Hook{{Event: "e", Tools: "("}, {Event: "e"}}})
+	wrong.send(`{"id":1,"method":"hooks/list","params":{}}`)
+	if got := wrong.read(); !strings.Contains(got, "the tools of a hook at e") {
+		t.Error(got)
+	}
+}
+
 // TestServeGoesOnWhileACallRuns: a call that waits for Hermes or is cancelled holds nothing up.
 func TestServeGoesOnWhileACallRuns(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ what a plugin and the programs that it starts print goes to standard error, and 
 
 import json
 import os
+import re
 import sys
 import threading
 
@@ -67,6 +68,20 @@ def private_streams():
     return read, write
 
 
+def joined_verdict(one, two):
+    """The verdict of two hooks."""
+    actions = [v["action"] for v in (one, two) if v.get("action")]
+    if sorted(actions) == ["approve", "modify"]:
+        return {"action": "block", "message": "one hook wants the user to be asked, another changes the call; only one of the two is possible"}
+    joined = {**one, **two} if two.get("action") or not one.get("action") else dict(one)
+    contexts = [v["context"] for v in (one, two) if v.get("context")]
+    if contexts:
+        joined["context"] = "\n\n".join(contexts)
+    if actions == ["approve", "approve"]:
+        joined["message"] = "; ".join(v["message"] for v in (one, two) if v.get("message"))
+    return joined
+
+
 class Plugin:
     """Collects tools, hooks and sections, then serves them with run."""
 
@@ -87,7 +102,11 @@ class Plugin:
         return add
 
     def hook(self, event, tools="", guard=False, timeout=0):
-        """Makes a function a hook: f(call, params) returns a verdict, or None to go on."""
+        """Makes a function a hook: f(call, params) returns a verdict, or None to go on.
+
+        tools is a regular expression for the whole name of a tool. Several hooks for one event run in
+        their order, and see what those before changed, until one blocks.
+        """
 
         def add(f):
             self._hooks.append((f, {"event": event, "tools": tools, "guard": guard, "timeout": timeout}))
@@ -162,7 +181,7 @@ class Plugin:
         if method == "tools/list":
             return {"tools": [t for _, t in self._tools.values()]}
         if method == "hooks/list":
-            return {"hooks": [h for _, h in self._hooks]}
+            return {"hooks": self._offered()}
         if method == "prompt/sections":
             return {"sections": self._sections}
         if method not in ("tools/call", "hooks/call") and method not in self._others:
@@ -179,11 +198,49 @@ class Plugin:
                 except Failure as e:
                     return {"text": str(e), "failed": True}
                 return r if isinstance(r, dict) else {"text": str(r)}
-            for f, h in self._hooks:
-                if h["event"] == params["event"]:
-                    v = f(call, params)
-                    if v:
-                        return v
-            return {}
+            return self._hook(call, params)
         finally:
             self._calls.pop(call.id, None)
+
+    def _at(self, event):
+        return [(f, h) for f, h in self._hooks if h["event"] == event]
+
+    def _offered(self):
+        """One hook for each event, since Hermes says only the event when it calls."""
+        offered = []
+        for event in dict.fromkeys(h["event"] for _, h in self._hooks):
+            same = [h for _, h in self._at(event)]
+            joined = dict(same[0])
+            if len(same) > 1:
+                for h in same:
+                    re.compile(h["tools"])  # an error now, not at a call
+                tools = "|".join("(?:%s)" % h["tools"] for h in same)
+                every = any(not h["tools"] for h in same) or len(tools.encode()) > 500  # that is the limit of Hermes
+                joined["tools"] = "" if every else tools
+                joined["guard"] = any(h["guard"] for h in same)
+                joined["timeout"] = max((h["timeout"] for h in same), key=lambda t: t or 30)
+            offered.append(joined)
+        return offered
+
+    def _hook(self, call, params):
+        same, all = self._at(params["event"]), {}
+        for f, h in same:
+            tool = params.get("tool") or {}
+            # Of one alone Hermes has looked at the tools.
+            if len(same) > 1 and h["tools"] and not re.fullmatch(h["tools"], tool.get("name", "")):
+                continue
+            try:
+                v = f(call, params) or {}
+            except Exception as e:
+                if h["guard"] or len(same) == 1:
+                    raise
+                print("a hook at %s failed: %s: %s" % (h["event"], type(e).__name__, e), file=sys.stderr)  # a guard beside it is not to fail for that
+                continue
+            all = joined_verdict(all, v)
+            if all.get("action", "") not in ("", "approve", "modify"):
+                return all
+            if v.get("action") == "modify" and v.get("arguments") is not None:
+                params = {**params, "tool": {**tool, "arguments": v["arguments"]}}
+            if v.get("action") == "modify" and v.get("text") is not None:
+                params = {**params, "result": {**(params.get("result") or {}), "text": v["text"]}}
+        return all

@@ -51,6 +51,20 @@ export class Call {
   }
 }
 
+/** @param {HookSpec} spec @param {string} tool */
+function fits(spec, tool) { return !spec.tools || new RegExp(`^(?:${spec.tools})$`, 'u').test(tool) }
+
+/** The verdict of two hooks. @param {Verdict} one @param {Verdict} two @returns {Verdict} */
+function joined(one, two) {
+  const actions = [one.action, two.action].filter(Boolean).sort().join()
+  if (actions === 'approve,modify') return { action: 'block', message: 'one hook wants the user to be asked, another changes the call; only one of the two is possible' }
+  const all = two.action || !one.action ? { ...one, ...two } : { ...one }
+  const context = [one.context, two.context].filter(Boolean).join('\n\n')
+  if (context) all.context = context
+  if (actions === 'approve,approve') all.message = [one.message, two.message].filter(Boolean).join('; ')
+  return all
+}
+
 /** Collects tools, hooks and sections, then serves them with run. */
 export class Plugin {
   /** @type {Map<string, {spec: ToolSpec, run: (call: Call, args: any) => any}>} */
@@ -73,7 +87,12 @@ export class Plugin {
   /** Adds a tool: run returns a text or a result. @param {ToolSpec} spec @param {(call: Call, args: any) => string | Result | Promise<string | Result>} run */
   tool(spec, run) { this.#tools.set(spec.name, { spec, run }) }
 
-  /** Adds a hook: run returns a verdict, or nothing to go on. @param {HookSpec} spec @param {(call: Call, params: any) => Verdict | void | Promise<Verdict | void>} run */
+  /**
+   * Adds a hook: run returns a verdict, or nothing to go on. tools is a regular expression for the whole
+   * name of a tool. Several hooks for one event run in their order, and see what those before changed,
+   * until one blocks.
+   * @param {HookSpec} spec @param {(call: Call, params: any) => Verdict | void | Promise<Verdict | void>} run
+   */
   hook(spec, run) { this.#hooks.push({ spec, run }) }
 
   /** Adds a section to the system prompt. @param {string} name @param {string} text */
@@ -127,7 +146,7 @@ export class Plugin {
     switch (method) {
       case 'initialize': return { protocol: 1, name: this.name, version: this.version }
       case 'tools/list': return { tools: [...this.#tools.values()].map(t => t.spec) }
-      case 'hooks/list': return { hooks: this.#hooks.map(h => h.spec) }
+      case 'hooks/list': return { hooks: this.#offered() }
       case 'prompt/sections': return { sections: this.#sections }
       case 'tools/call': case 'hooks/call': break
       default: if (!this.#others.has(method)) throw new Failure('there is no method ' + method)
@@ -138,14 +157,50 @@ export class Plugin {
       const other = this.#others.get(method)
       if (other) return await other(call, params) ?? {}
       if (method === 'tools/call') return await this.#tool(call, params)
-      for (const h of this.#hooks) {
-        const verdict = h.spec.event === params.event && await h.run(call, params)
-        if (verdict) return verdict
-      }
-      return {}
+      return await this.#hook(call, params)
     } finally {
       this.#calls.delete(call.id)
     }
+  }
+
+  /** One hook for each event, since Hermes says only the event when it calls. @returns {HookSpec[]} */
+  #offered() {
+    return [...new Set(this.#hooks.map(h => h.spec.event))].map(event => {
+      const same = this.#hooks.map(h => h.spec).filter(s => s.event === event)
+      if (same.length === 1) return same[0]
+      same.forEach(s => fits(s, '')) // an error now, not at a call
+      const tools = same.map(s => `(?:${s.tools})`).join('|')
+      const every = same.some(s => !s.tools) || new TextEncoder().encode(tools).length > 500 // that is the limit of Hermes
+      return {
+        event, tools: every ? '' : tools, guard: same.some(s => s.guard ?? false),
+        timeout: same.map(s => s.timeout ?? 0).reduce((a, b) => (a || 30) < (b || 30) ? b : a),
+      }
+    })
+  }
+
+  /** @param {Call} call @param {any} params @returns {Promise<Verdict>} */
+  async #hook(call, params) {
+    const same = this.#hooks.filter(h => h.spec.event === params.event)
+    /** @type {Verdict} */
+    let all = {}
+    for (const h of same) {
+      // Of one alone Hermes has looked at the tools.
+      if (same.length > 1 && !fits(h.spec, params.tool?.name ?? '')) continue
+      /** @type {Verdict} */
+      let v
+      try {
+        v = await h.run(call, params) || {}
+      } catch (e) {
+        if (h.spec.guard || same.length === 1) throw e
+        console.error(`a hook at ${params.event} failed:`, e) // a guard beside it is not to fail for that
+        continue
+      }
+      all = joined(all, v)
+      if (all.action && all.action !== 'approve' && all.action !== 'modify') return all
+      if (v.action === 'modify' && v.arguments) params = { ...params, tool: { ...params.tool, arguments: v.arguments } }
+      if (v.action === 'modify' && v.text !== undefined) params = { ...params, result: { ...params.result, text: v.text } }
+    }
+    return all
   }
 
   /** @param {Call} call @param {any} params */
