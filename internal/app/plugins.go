@@ -22,11 +22,12 @@ import (
 	"hermes/internal/plugin/source"
 	"hermes/internal/prompt"
 	"hermes/internal/sandbox/plan"
+	"hermes/internal/text"
 	"hermes/internal/toolset"
 )
 
-// makePlugins makes the plugins that the user enabled. It starts none.
-func (a *App) makePlugins(cfg *config.Config, sets []hermes.Toolset) *plugin.Plugins {
+// makePlugins makes the plugins that the user enabled. It starts none. An error says which are not used.
+func (a *App) makePlugins(cfg *config.Config, sets []hermes.Toolset) (*plugin.Plugins, error) {
 	set := cfg.Plugins()
 	enabled := slices.DeleteFunc(slices.Clone(set.Enabled), func(name string) bool { return slices.Contains(set.Disabled, name) })
 	var taken func(string) bool
@@ -37,7 +38,22 @@ func (a *App) makePlugins(cfg *config.Config, sets []hermes.Toolset) *plugin.Plu
 	if err != nil {
 		a.log().Warn("plugins", "err", err)
 	}
-	return all
+	return all, err
+}
+
+// notPlugged says which plugins that the user enabled are not used, a sentence each.
+func (a *App) notPlugged() (warnings []string) {
+	err := a.tooling().notPlugged
+	list := []error{err}
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		list = many.Unwrap()
+	}
+	for _, err := range list {
+		if err != nil {
+			warnings = append(warnings, text.Visible(text.OneLine(err.Error(), 500)))
+		}
+	}
+	return warnings
 }
 
 // takenBy reports the names of tools that toolsets have, and those of the table, which may come.

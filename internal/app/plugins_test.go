@@ -205,3 +205,16 @@ func TestAPluginIsOptIn(t *testing.T) {
 		s.quit()
 	}
 }
+
+// TestAPluginThatIsNotUsedIsSaidInTheSession, once, with what to do.
+func TestAPluginThatIsNotUsedIsSaidInTheSession(t *testing.T) {
+	t.Parallel()
+	s, _ := spied(t, hermes.AllowOnce, false)
+	writeFile(t, filepath.Join(s.home, "plugins", "spy", "more.py"), "x = 1\n")
+	s.config = "plugins: {enabled: [spy, none]}\n"
+	s.say("hello")
+	got := strings.Join(s.warned, "\n")
+	if len(s.warned) != 2 || !strings.Contains(got, "spy is not used: its files have changed since you enabled it") || !strings.Contains(got, "hermes plugins enable none") {
+		t.Errorf("the user is told %q", s.warned)
+	}
+}

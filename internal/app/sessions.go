@@ -300,6 +300,9 @@ func (a *App) prompt(ctx context.Context, cfg *config.Config, run hermes.RunSpec
 	if w := p.Crowded(specs, in.Window); w != "" {
 		p.Warnings = append(p.Warnings, w)
 	}
+	if run.Origin.Depth == 0 {
+		p.Warnings = append(p.Warnings, a.notPlugged()...)
+	}
 	for _, w := range p.Warnings {
 		a.log().Warn("system prompt", "session", run.Session, "warning", w)
 	}

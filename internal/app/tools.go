@@ -35,6 +35,8 @@ type tooling struct {
 	files     *file.Toolset
 	shell     *terminal.Toolset
 	plugins   *plugin.Plugins // nil without a configuration
+	// notPlugged says why plugins that are enabled are not used.
+	notPlugged error
 }
 
 // makeTooling makes the toolsets. It is the only list of all toolsets and hooks, and starts
@@ -56,7 +58,7 @@ func (a *App) makeTooling() *tooling {
 	if servers := a.mcp(); servers != nil {
 		a.closing(servers.Close)
 	}
-	plugged := a.makePlugins(cfg, sets)
+	plugged, notPlugged := a.makePlugins(cfg, sets)
 	sets = append(sets, plugged.Toolsets()...)
 	a.closing(plugged.Close)
 	for _, set := range sets {
@@ -65,7 +67,7 @@ func (a *App) makeTooling() *tooling {
 		}
 	}
 	return &tooling{
-		sets: sets, files: files, shell: shell, plugins: plugged,
+		sets: sets, files: files, shell: shell, plugins: plugged, notPlugged: notPlugged,
 		hooks: hook.New(a.log(), append(plugged.Hooks(), files.Hook(), shell.Hook(), scripts.Hook(), a.watch().Hook(), a.learningHook(),
 			a.review().Hook(), kept.Hook(), a.checkpointHook(cfg, stores), a.carriedHook(cfg))...),
 		catalogue: a.newCatalogue(cfg, sets),

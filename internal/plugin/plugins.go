@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"hermes"
 )
@@ -58,7 +57,8 @@ type Plugins struct {
 var errClosing = errors.New("the program is shutting down")
 
 // New makes the plugins of a folder that the user enabled, by names. It starts none. taken reports
-// the names of tools that others have. An error is about one plugin, which is left out; there may
+// the names of tools that others have. Of two plugins with the same tool or command, the one that is
+// named first is used. An error is about one plugin, which is left out; there may
 // be several, joined.
 func New(c Config, folder string, enabled []string, taken func(tool string) bool) (*Plugins, error) {
 	if c.Now == nil {
@@ -79,6 +79,7 @@ func New(c Config, folder string, enabled []string, taken func(tool string) bool
 	if err != nil {
 		return s, err
 	}
+	first := slices.Clone(enabled) // where two have the same name, the one that was enabled first has it
 	enabled = slices.Compact(slices.Sorted(slices.Values(enabled)))
 	loaded := make([]*Plugin, len(enabled))
 	errs := make([]error, len(enabled))
@@ -87,53 +88,27 @@ func New(c Config, folder string, enabled []string, taken func(tool string) bool
 		loading.Go(func() { loaded[i], errs[i] = load(c, folder, name, pins) })
 	}
 	loading.Wait()
-	own := map[string]string{}
-	chars := 0
-	for i, p := range loaded {
-		if p == nil {
+	used := map[string]Offer{}
+	for _, name := range first {
+		i, _ := slices.BinarySearch(enabled, name)
+		p := loaded[i]
+		if _, again := used[name]; again || p == nil || p.broken != "" {
 			continue
 		}
-		p.life = s.life
-		if p.broken != "" {
+		if why := c.unusable(p.pin.Offer, taken, used); why != "" {
+			errs[i] = fmt.Errorf("the plugin %s is not used: %s", name, why)
+			if !p.guardsOnly(why) {
+				loaded[i] = nil
+			}
+			continue
+		}
+		used[name] = p.pin.Offer
+	}
+	for _, p := range loaded {
+		if p != nil {
+			p.life = s.life
 			s.list = append(s.list, p)
-			continue
 		}
-		why := p.pin.Offer.Shadows(taken)
-		if err := c.commandsShadow(p.pin.Offer); err != nil {
-			why = err.Error()
-		}
-		for _, one := range p.pin.Offer.Commands {
-			if other := own["/"+one.Name]; other != "" {
-				why = fmt.Sprintf("the plugin %s has a command /%s, too; disable one of them", other, one.Name)
-			}
-		}
-		for _, t := range p.pin.Offer.Tools {
-			if other := own[t.Name]; other != "" {
-				why = fmt.Sprintf("the plugin %s has a tool %s, too; disable one of them", other, t.Name)
-			}
-		}
-		more := 0
-		for _, section := range p.pin.Offer.Sections {
-			more += utf8.RuneCountInString(section.Text)
-		}
-		if chars+more > maxAllSections {
-			why = fmt.Sprintf("the sections of the prompt of all plugins are longer than %d characters together; disable one of them", maxAllSections)
-		}
-		if why != "" {
-			errs[i] = fmt.Errorf("the plugin %s is not used: %s", p.Name(), why)
-			if p.guardsOnly(why) {
-				s.list = append(s.list, p)
-			}
-			continue
-		}
-		chars += more
-		for _, t := range p.pin.Offer.Tools {
-			own[t.Name] = p.Name()
-		}
-		for _, one := range p.pin.Offer.Commands {
-			own["/"+one.Name] = p.Name()
-		}
-		s.list = append(s.list, p)
 	}
 	return s, errors.Join(errs...)
 }
@@ -197,6 +172,18 @@ func (c Config) commandsShadow(o Offer) error {
 		}
 	}
 	return nil
+}
+
+// unusable returns why an offer cannot be used beside what is built in, the tools of others and the
+// offers of other plugins, "" if it can.
+func (c Config) unusable(o Offer, taken func(tool string) bool, others map[string]Offer) string {
+	if why := o.Shadows(taken); why != "" {
+		return why
+	}
+	if err := c.commandsShadow(o); err != nil {
+		return err.Error()
+	}
+	return o.Clash(others)
 }
 
 // guardsOnly makes a plugin that cannot be used one of guards that refuse, for the reason: what the

@@ -2,7 +2,6 @@ package plugins
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -34,7 +33,20 @@ func (n noun) doctor() *cobra.Command {
 			wrong++
 			c.Say("%s: %s", text.VisibleName(name), text.Visible(what))
 		}
+		pins, err := plugin.PinsIn(cfg.Home().Plugins()).Read()
+		if err != nil {
+			return err
+		}
+		enabled := on(cfg)
 		for _, r := range rows {
+			// Of two with the same name, a session uses the one that was enabled first.
+			before := enabled[:max(slices.Index(enabled, r.Name), 0)]
+			if r.State == "on" {
+				if err := n.fits(cfg, r.Name, pins[r.Name].Offer, before); err != nil {
+					fault(r.Name, err.Error())
+					continue
+				}
+			}
 			switch {
 			case r.Problem != "":
 				fault(r.Name, r.Problem)
@@ -88,9 +100,6 @@ func (n noun) try(ctx context.Context, dir, name string) (took time.Duration, er
 	}
 	if changes := pins[name].Offer.Changes(offer); len(changes) > 0 {
 		return took, fmt.Errorf("it offers something else than what you enabled (%s); look at it with `hermes plugins enable %s`", text.OneLine(fmt.Sprint(changes), 200), name)
-	}
-	if why := offer.Shadows(n.App().TakenTools()); why != "" {
-		return took, errors.New(why)
 	}
 	return took, nil
 }

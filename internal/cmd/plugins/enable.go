@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes/internal/cmd/factory"
+	"hermes/internal/config"
 	"hermes/internal/plugin"
 	"hermes/internal/text"
 )
@@ -57,8 +58,8 @@ func (n noun) enable() *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("%s cannot be used: %w", name, err)
 		}
-		if why := offer.Shadows(n.App().TakenTools()); why != "" {
-			return fmt.Errorf("%s cannot be used: %s", name, why)
+		if err := n.fits(cfg, name, offer, on(cfg)); err != nil {
+			return fmt.Errorf("%s cannot be used: %w", name, err)
 		}
 		tell(c, name, offer)
 		if !yes {
@@ -84,6 +85,33 @@ func (n noun) enable() *cobra.Command {
 	})
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
+}
+
+// fits refuses an offer whose names others have: what is built in, or other plugins, by names.
+func (n noun) fits(cfg *config.Config, name string, o plugin.Offer, others []string) error {
+	if why := o.Shadows(n.App().TakenTools()); why != "" {
+		return errors.New(why)
+	}
+	pins, err := plugin.PinsIn(cfg.Home().Plugins()).Read()
+	if err != nil {
+		return err
+	}
+	offers := map[string]plugin.Offer{}
+	for _, other := range others {
+		if pin, ok := pins[other]; ok && other != name {
+			offers[other] = pin.Offer
+		}
+	}
+	if why := o.Clash(offers); why != "" {
+		return errors.New(why)
+	}
+	return nil
+}
+
+// on lists the plugins that are enabled, in the order in which they were.
+func on(cfg *config.Config) []string {
+	set := cfg.Plugins()
+	return slices.DeleteFunc(slices.Clone(set.Enabled), func(name string) bool { return slices.Contains(set.Disabled, name) })
 }
 
 // manifest reads the manifest of an installed plugin and shows what is odd about it.

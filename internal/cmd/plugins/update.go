@@ -130,9 +130,7 @@ func (n noun) updateOne(ctx context.Context, c *factory.Call, name string, yes b
 	if err != nil {
 		return err
 	}
-	on := slices.Contains(cfg.Plugins().Enabled, name) && !slices.Contains(cfg.Plugins().Disabled, name) &&
-		wasOK && pins[name].Digest == was.digest // else what is there is not what the user enabled
-	if !on {
+	if !slices.Contains(on(cfg), name) || !wasOK || pins[name].Digest != was.digest { // what is there is not what the user enabled
 		if !yes {
 			if err := n.Confirm(c.In, c.Out, "Update it? It stays off."); err != nil {
 				return err
@@ -230,8 +228,10 @@ func (n noun) replaceEnabled(ctx context.Context, c *factory.Call, cfg *config.C
 		}
 		shown(c, pins[name].Offer.Changes(offer))
 	}
-	if why := offer.Shadows(n.App().TakenTools()); enable && why != "" {
-		return fmt.Errorf("the new version cannot be used: %s", why)
+	if enable {
+		if err := n.fits(cfg, name, offer, on(cfg)); err != nil {
+			return fmt.Errorf("the new version cannot be used: %w", err)
+		}
 	}
 	if after, err := plugin.Digest(staged.Dir); err != nil || after != next.digest {
 		return errors.Join(errors.New("its files changed meanwhile; try it again"), err)
