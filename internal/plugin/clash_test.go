@@ -80,3 +80,16 @@ func TestOfTwoPluginsTheFirstKeepsItsNames(t *testing.T) {
 		}
 	}
 }
+
+// TestAHookCannotForgeALine of what the user is shown before it is enabled.
+func TestAHookCannotForgeALine(t *testing.T) {
+	t.Parallel()
+	for _, tools := range []string{"x|\n  reaches    nothing", "x|\t", "x|\u202e"} {
+		folder := pinned(t, map[string]plugin.Offer{"words": {Hooks: []plugin.Hook{{Event: plugin.EventBeforeTool, Tools: tools}}}})
+		all, err := plugin.New(plugin.Config{}, folder, []string{"words"}, nil)
+		t.Cleanup(func() { _ = all.Close() }) // it has no error
+		if err == nil || !strings.Contains(err.Error(), "cannot be seen") {
+			t.Errorf("%q: %v", tools, err)
+		}
+	}
+}

@@ -107,6 +107,7 @@ func TestManifestsAreRead(t *testing.T) {
 		"name: a\nprogram: [x]\nkinds: [tools]\ncapabilities: {hosts: [\"*\"]}":                              "not a name",
 		"name: a\nprogram: [x]\nkinds: [tools]\ncapabilities: {secrets: [{name: A}]}":                        "names no hosts",
 		"name: a\nprogram: [x]\nkinds: [tools]\ncapabilities: {secrets: [{name: A, hosts: [evil.example]}]}": "not among the hosts",
+		"name: a\nprogram: [x]\nkinds: [tools]\ncapabilities: {tools: [\"a\\n  reaches nothing\"]}":          "not the name of a tool",
 		"name: a\nprogram: [x]\nkinds: [tools]\ntimeouts: {call: 99999}":                                     "at most 3600",
 		"name: a\nprogram: [x]\nkinds: [tools]\ncapabilities: {complete: {max_tokens: 99999}}":               "at most 8192",
 		"name: a\nprogram: [x]\nkinds: [tools]\ndescription: " + strings.Repeat("x", 70_000):                 "larger than",

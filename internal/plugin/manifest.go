@@ -100,6 +100,7 @@ var (
 	namePattern    = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
 	secretPattern  = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,63}$`)
 	hostPattern    = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$`)
+	calledPattern  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}$`) // also tools of MCP servers
 	programPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$`)
 )
 
@@ -227,6 +228,11 @@ func (c *Capabilities) check() error {
 	for _, p := range c.Programs {
 		if !programPattern.MatchString(p) {
 			return fmt.Errorf("%q is not the name of a program", text.Visible(p))
+		}
+	}
+	for _, t := range c.Tools {
+		if !calledPattern.MatchString(t) {
+			return fmt.Errorf("%q is not the name of a tool", text.VisibleName(t))
 		}
 	}
 	if err := c.checkSecrets(); err != nil {

@@ -255,6 +255,9 @@ func (h Hook) matcher() (*regexp.Regexp, error) {
 	if len(h.Tools) > 500 {
 		return nil, errors.New("the expression is longer than 500 characters")
 	}
+	if text.VisibleName(h.Tools) != h.Tools {
+		return nil, errors.New("the expression has blanks, line breaks or characters that cannot be seen")
+	}
 	return regexp.Compile(`^(?:` + cmp.Or(h.Tools, ".*") + `)$`)
 }
 

@@ -31,7 +31,7 @@ func (n noun) doctor() *cobra.Command {
 		wrong := 0
 		fault := func(name, what string) {
 			wrong++
-			c.Say("%s: %s", text.VisibleName(name), text.Visible(what))
+			c.Say("%s", n.fold(text.VisibleName(name)+": ", what))
 		}
 		pins, err := plugin.PinsIn(cfg.Home().Plugins()).Read()
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -45,7 +44,7 @@ func (n noun) enable() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		say(c, m)
+		n.say(c, m)
 		if !yes { // before it runs for the first time
 			if !n.Terminal() {
 				return errNoTerminal
@@ -61,7 +60,7 @@ func (n noun) enable() *cobra.Command {
 		if err := n.fits(cfg, name, offer, on(cfg)); err != nil {
 			return fmt.Errorf("%s cannot be used: %w", name, err)
 		}
-		tell(c, name, offer)
+		n.tell(c, name, offer)
 		if !yes {
 			if err := n.Confirm(c.In, c.Out, "Enable this plugin?"); err != nil {
 				return err
@@ -118,69 +117,10 @@ func on(cfg *config.Config) []string {
 func (n noun) manifest(c *factory.Call, name, dir string) (plugin.Manifest, error) {
 	m, notes, err := plugin.ReadManifest(dir)
 	for _, note := range notes {
-		c.Note("%s", text.Visible(note))
+		n.note(c, note)
 	}
 	if err == nil && m.Name != name {
 		err = fmt.Errorf("the manifest in the folder %s calls it %s; rename the folder", name, m.Name)
 	}
 	return m, err
-}
-
-// say shows what a plugin declares.
-func say(c *factory.Call, m plugin.Manifest) {
-	c.Say("%s %s: %s", m.Name, text.Visible(m.Version), text.Visible(m.Description))
-	c.Say("  program    %s", text.Visible(strings.Join(m.Program, " ")))
-	granted(c, m)
-}
-
-// granted shows what a plugin may do.
-func granted(c *factory.Call, m plugin.Manifest) {
-	var secrets []string
-	for _, s := range m.Capabilities.Secrets {
-		secrets = append(secrets, s.Name+" for "+strings.Join(s.Hosts, ", "))
-	}
-	declared := m.Capabilities
-	for _, line := range []struct {
-		what string
-		list []string
-	}{{"reaches", declared.Hosts}, {"reads", declared.Read}, {"writes", declared.Write}, {"programs", declared.Programs}, {"secrets", secrets}, {"calls", declared.Tools}} {
-		if len(line.list) > 0 {
-			c.Say("  %-10s %s", line.what, text.Visible(strings.Join(line.list, "; ")))
-		}
-	}
-	if slices.Contains(m.Kinds, plugin.KindMemory) {
-		c.Say("  memory     gets what you and the agent say, after `hermes memory setup %s`", m.Name)
-	}
-	if slices.Contains(m.Kinds, plugin.KindEnvironment) {
-		c.Say("  commands   of sessions with --backend plugin:%s: it sees and runs all of them, with their files", m.Name)
-	}
-	if declared.Approvals {
-		c.Say("  asks       you, also whether a call may run")
-	}
-	if q := declared.Complete; q != nil {
-		c.Say("  asks       a model, %d times a minute at most", q.PerMinute)
-	}
-}
-
-// tell shows what a plugin offers.
-func tell(c *factory.Call, name string, o plugin.Offer) {
-	for _, t := range o.Tools {
-		c.Say("  tool       %s: %s", t.Name, text.Visible(text.OneLine(t.Description, 100)))
-	}
-	for _, h := range o.Hooks {
-		guard := ""
-		if h.Guard {
-			guard = ", refuses if it fails"
-		}
-		c.Say("  hook       %s %s%s", h.Event, text.Visible(h.Tools), guard)
-	}
-	for _, s := range o.Sections {
-		c.Say("  prompt     %s: %s", s.Name, text.Visible(s.Text))
-	}
-	for _, one := range o.Commands {
-		c.Say("  command    /%s %s: %s", one.Name, text.Visible(one.Args), text.Visible(one.Help))
-	}
-	for _, m := range o.MemoryCommands {
-		c.Say("  command    hermes memory %s %s: %s", name, m.Name, text.Visible(m.Help))
-	}
 }

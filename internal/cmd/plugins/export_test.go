@@ -11,3 +11,6 @@ import (
 func NewCmdWith(f *factory.Factory, find func(name string) (bundled.Plugin, bool)) *cobra.Command {
 	return newCmd(noun{f, find})
 }
+
+// Fold is how a text of a plugin is shown at a width.
+var Fold = fold

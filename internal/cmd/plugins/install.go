@@ -163,7 +163,7 @@ func (n noun) put(ctx context.Context, c *factory.Call, i *plugin.Installer, s s
 		return err
 	}
 	for _, note := range staged.Notes {
-		c.Note("%s", text.Visible(note))
+		n.note(c, note)
 	}
 	if err := i.Put(staged, replace); err != nil {
 		return err
@@ -172,13 +172,13 @@ func (n noun) put(ctx context.Context, c *factory.Call, i *plugin.Installer, s s
 	c.Say("Installed %s %s from %s. Nothing of it runs before `hermes plugins enable %s`.", m.Name, text.VisibleName(m.Version), staged.Source, m.Name)
 	if staged.Source.Python != nil {
 		c.Say("It was written for the Python Hermes, and declares nothing itself. It reads its own files and gets what you allow with flags of `install`.")
-		granted(c, m)
+		n.granted(c, m)
 	}
 	if staged.Source.Kind == source.Bundled {
 		return n.helpBundled(c, m)
 	}
 	for _, l := range staged.Lacks {
-		c.Note("%s", text.Visible(l))
+		n.note(c, l)
 	}
 	return nil
 }

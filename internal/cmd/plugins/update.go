@@ -121,9 +121,9 @@ func (n noun) updateOne(ctx context.Context, c *factory.Call, name string, yes b
 	}
 	c.Say("%s: %s %s", name, s, text.VisibleName(staged.Manifest.Version))
 	for _, note := range slices.Concat(staged.Notes, staged.Lacks) {
-		c.Note("%s", text.Visible(note))
+		n.note(c, note)
 	}
-	if err := showChanges(c, was, next); err != nil {
+	if err := n.showChanges(c, was, next); err != nil {
 		return err
 	}
 	pins, err := plugin.PinsIn(cfg.Home().Plugins()).Read()
@@ -160,9 +160,9 @@ func oldVersion(dir string) (v version, ok bool) {
 }
 
 // showChanges shows how the manifest and the files differ.
-func showChanges(c *factory.Call, was, next version) error {
+func (n noun) showChanges(c *factory.Call, was, next version) error {
 	for _, line := range was.manifest.Changes(next.manifest) {
-		c.Say("  %s", text.Visible(text.OneLine(line, 300)))
+		c.Say("%s", n.fold("  ", text.OneLine(line, 300)))
 	}
 	files, diff, err := plugin.FileChanges(was.dir, next.dir)
 	if err != nil {
@@ -170,14 +170,14 @@ func showChanges(c *factory.Call, was, next version) error {
 	}
 	const most = 30
 	for _, f := range files[:min(len(files), most)] {
-		c.Say("  %s", text.Visible(text.OneLine(f, 300)))
+		c.Say("%s", n.fold("  ", text.OneLine(f, 300)))
 	}
 	if len(files) > most {
 		c.Say("  and %d more files", len(files)-most)
 	}
 	lines := strings.Split(strings.TrimRight(diff, "\n"), "\n")
 	for _, line := range lines[:min(len(lines), mostDiff)] {
-		c.Say("%s", text.Visible(text.Short(line, 200)))
+		c.Say("%s", n.fold("  | ", text.Short(line, 200)))
 	}
 	if len(lines) > mostDiff {
 		c.Say("… %s more", text.Plural(len(lines)-mostDiff, "line", "lines"))
