@@ -26,7 +26,8 @@ func (m Manifest) Changes(next Manifest) []string {
 
 // Wider returns what another version of a manifest declares beyond this one, a line each.
 func (m Manifest) Wider(next Manifest) []string {
-	return slices.DeleteFunc(differences(m.Capabilities.facts(), next.Capabilities.facts()), func(line string) bool { return !strings.HasPrefix(line, "+") })
+	old, now := append(m.kinds(), m.Capabilities.facts()...), append(next.kinds(), next.Capabilities.facts()...)
+	return slices.DeleteFunc(differences(old, now), func(line string) bool { return !strings.HasPrefix(line, "+") })
 }
 
 // facts are what a manifest says beside the capabilities.
@@ -34,6 +35,10 @@ func (m Manifest) facts() []string {
 	facts := []string{
 		"version " + m.Version, "program " + strings.Join(m.Program, " "), fmt.Sprintf("time to start %d s", m.Timeouts.Start), fmt.Sprintf("time of a call %d s", m.Timeouts.Call),
 	}
+	return append(facts, m.kinds()...)
+}
+
+func (m Manifest) kinds() (facts []string) {
 	for _, k := range m.Kinds {
 		facts = append(facts, "kind "+k)
 	}
@@ -83,6 +88,52 @@ func (o Offer) Changes(next Offer) []string {
 	return lines
 }
 
+// New returns what another version of an offer has that this one has not, or has otherwise.
+func (o Offer) New(next Offer) Offer {
+	return Offer{
+		Tools: beyond(o.Tools, next.Tools), Hooks: beyond(o.Hooks, next.Hooks), Sections: beyond(o.Sections, next.Sections),
+		Commands: beyond(o.Commands, next.Commands), MemoryCommands: beyond(o.MemoryCommands, next.MemoryCommands),
+	}
+}
+
+// beyond are those of now that are not in old.
+func beyond[T any](old, now []T) (more []T) {
+	text := func(one T) string {
+		data, _ := json.Marshal(one) // plain values
+		return string(data)
+	}
+	left := map[string]int{}
+	for _, one := range old {
+		left[text(one)]++
+	}
+	for _, one := range now {
+		if left[text(one)]--; left[text(one)] < 0 {
+			more = append(more, one)
+		}
+	}
+	return more
+}
+
+// Wider returns what another version of an offer does beyond this one, a line each: all that is new or
+// different, and guards that are gone.
+func (o Offer) Wider(next Offer) (lines []string) {
+	added := o.New(next).facts()
+	for _, line := range o.Changes(next) {
+		if _, ok := added[line[2:]]; ok {
+			lines = append(lines, line)
+		}
+	}
+	for _, h := range next.New(o).Hooks {
+		if _, told := added[h.called()]; h.Guard && !told {
+			lines = append(lines, "- "+h.called())
+		}
+	}
+	return lines
+}
+
+// called is what people call a hook.
+func (h Hook) called() string { return strings.TrimSpace("hook " + h.Event + " " + h.Tools) }
+
 // facts are what is offered: by what people call it, everything that is said of it.
 func (o Offer) facts() map[string]string {
 	facts := map[string]string{}
@@ -94,10 +145,16 @@ func (o Offer) facts() map[string]string {
 		add("tool "+t.Name, t)
 	}
 	for _, h := range o.Hooks {
-		add(strings.TrimSpace("hook "+h.Event+" "+h.Tools), h)
+		add(h.called(), h)
 	}
 	for _, s := range o.Sections {
 		add("prompt "+s.Name, s)
+	}
+	for _, c := range o.Commands {
+		add("command /"+c.Name, c)
+	}
+	for _, c := range o.MemoryCommands {
+		add("memory command "+c.Name, c)
 	}
 	return facts
 }

@@ -261,8 +261,8 @@ func (h Hook) matcher() (*regexp.Regexp, error) {
 	return regexp.Compile(`^(?:` + cmp.Or(h.Tools, ".*") + `)$`)
 }
 
-// same reports whether two offers are the same.
-func (o Offer) same(other Offer) bool {
+// Same reports whether two offers are the same.
+func (o Offer) Same(other Offer) bool {
 	a, errA := json.Marshal(o)
 	b, errB := json.Marshal(other)
 	return errA == nil && errB == nil && string(a) == string(b)

@@ -122,7 +122,7 @@ func (p *Plugin) open() (c *conn, fatal bool, err error) {
 	if err != nil {
 		return nil, false, errors.Join(reasonOf(c, err), c.end())
 	}
-	if !offer.same(p.pin.Offer) {
+	if !offer.Same(p.pin.Offer) {
 		return nil, true, errors.Join(fmt.Errorf("what it offers is not what you enabled; look at it with `hermes plugins enable %s`", p.Name()), c.end())
 	}
 	return c, false, nil

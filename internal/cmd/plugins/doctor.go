@@ -1,10 +1,12 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -98,8 +100,9 @@ func (n noun) try(ctx context.Context, dir, name string) (took time.Duration, er
 	if err != nil {
 		return took, err
 	}
-	if changes := pins[name].Offer.Changes(offer); len(changes) > 0 {
-		return took, fmt.Errorf("it offers something else than what you enabled (%s); look at it with `hermes plugins enable %s`", text.OneLine(fmt.Sprint(changes), 200), name)
+	if was := pins[name].Offer; !was.Same(offer) {
+		changes := cmp.Or(strings.Join(was.Changes(offer), "; "), "in another order")
+		return took, fmt.Errorf("it offers something else than what you enabled (%s); look at it with `hermes plugins enable %s`", text.OneLine(changes, 200), name)
 	}
 	return took, nil
 }

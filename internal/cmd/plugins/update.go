@@ -143,9 +143,14 @@ func (n noun) updateOne(ctx context.Context, c *factory.Call, name string, yes b
 		return nil
 	}
 	if wider := was.manifest.Wider(next.manifest); yes && len(wider) > 0 {
-		return fmt.Errorf("it wants more than before (%s), to which --yes does not agree; update it without --yes", text.Visible(text.OneLine(strings.Join(wider, "; "), 300)))
+		return wantsMore(wider)
 	}
 	return n.replaceEnabled(ctx, c, cfg, i, staged, next, yes)
+}
+
+// wantsMore refuses what the user has to look at.
+func wantsMore(wider []string) error {
+	return fmt.Errorf("it wants more than before (%s), to which --yes does not agree; update it without --yes", text.Visible(text.OneLine(strings.Join(wider, "; "), 300)))
 }
 
 // oldVersion reads an installed plugin. One that cannot be read can be updated, too: what is wrong may
@@ -198,7 +203,7 @@ func (n noun) replaceEnabled(ctx context.Context, c *factory.Call, cfg *config.C
 	if n.App().HostWalls(ctx).Layer != "" {
 		if offer, err = n.App().TryPlugin(ctx, staged.Dir, staged.Manifest); err == nil {
 			looked = true
-			shown(c, pins[name].Offer.Changes(offer))
+			n.shown(c, name, pins[name].Offer, offer)
 		}
 	}
 	enable := true
@@ -226,7 +231,10 @@ func (n noun) replaceEnabled(ctx context.Context, c *factory.Call, cfg *config.C
 		if offer, err = n.App().LookAtPlugin(ctx, staged.Dir, staged.Manifest); err != nil {
 			return fmt.Errorf("the new version cannot be used: %w", err)
 		}
-		shown(c, pins[name].Offer.Changes(offer))
+		n.shown(c, name, pins[name].Offer, offer)
+	}
+	if wider := pins[name].Offer.Wider(offer); yes && len(wider) > 0 {
+		return wantsMore(wider)
 	}
 	if enable {
 		if err := n.fits(cfg, name, offer, on(cfg)); err != nil {
@@ -250,12 +258,13 @@ func (n noun) replaceEnabled(ctx context.Context, c *factory.Call, cfg *config.C
 	return nil
 }
 
-// shown shows how what a plugin offers changes.
-func shown(c *factory.Call, changes []string) {
-	if len(changes) == 0 {
+// shown shows how what a plugin offers changes, and all that is new or different.
+func (n noun) shown(c *factory.Call, name string, old, now plugin.Offer) {
+	if old.Same(now) {
 		c.Say("  what it offers is the same")
 	}
-	for _, line := range changes {
-		c.Say("  %s", text.Visible(line))
+	for _, line := range old.Changes(now) {
+		c.Say("%s", n.fold("  ", line))
 	}
+	n.tell(c, name, old.New(now))
 }

@@ -166,12 +166,26 @@ func TestAnUpdateShowsWhatChangesAndAsksOnce(t *testing.T) {
 	if d.state("words") != "on" || !strings.Contains(out, "+ tool words_sum_of_words") || !strings.Contains(out, "- tool words_amount_of_words") || strings.Count(out, "[y") != 1 {
 		t.Error("after a yes:", d.state("words"), out)
 	}
-	r.change("main.py", "sum_of", "total_of")
+	r.change("main.py", "Count the words of a text.", "Count all words.")
+	r.commit()
+	if out, err := d.run("", "update", "--yes"); err == nil || !strings.Contains(err.Error(), "~ tool words_sum_of_words") || !strings.Contains(out, "Count all words.") || strings.Contains(d.file("plugins/words/main.py"), "all words") {
+		t.Error("--yes agrees to a tool that says something else:", err, out)
+	}
+	if out := d.must("y", "update", "words"); !strings.Contains(out, "tool       words_sum_of_words (says that it only reads, runs beside other calls): Count all words.") || d.state("words") != "on" {
+		t.Error("a tool that says something else:", out)
+	}
+	r.change("main.py", "len(text.split())", "len(text.split(None))")
 	r.commit()
 	d.must("", "update", "--yes")
-	if d.state("words") != "on" || !strings.Contains(d.file("plugins/words/main.py"), "total_of") {
+	if d.state("words") != "on" || !strings.Contains(d.file("plugins/words/main.py"), "split(None)") {
 		t.Error("with --yes:", d.state("words"))
 	}
+	r.change("plugin.yaml", "kinds: [tools, hooks]", "kinds: [tools, hooks, prompt]")
+	r.commit()
+	if _, err := d.run("", "update", "--yes"); err == nil || !strings.Contains(err.Error(), "+ kind prompt") || strings.Contains(d.file("plugins/words/plugin.yaml"), "prompt") {
+		t.Error("--yes agrees to a new kind:", err)
+	}
+	r.change("plugin.yaml", "kinds: [tools, hooks, prompt]", "kinds: [tools, hooks]")
 	r.change("plugin.yaml", "[/srv/words]", "[/srv/words, /srv/more]")
 	r.commit()
 	if _, err := d.run("", "update", "--yes"); err == nil || !strings.Contains(err.Error(), "+ reads /srv/more") || strings.Contains(d.file("plugins/words/plugin.yaml"), "/srv/more") {
