@@ -118,7 +118,12 @@ func (a *App) NewestPlugin(ctx context.Context, s source.Source) (newest source.
 }
 
 func (a *App) sourceTools(cfg *config.Config) source.Tools {
-	return source.Tools{Env: func() []string { return environment.Variables(a.variables(cfg)) }, Guard: &a.guard, Bundled: writeBundled}
+	return source.Tools{Env: func() []string { return environment.Variables(a.variables(cfg)) }, Guard: &a.guard, Bundled: writeBundled, IsBundled: isBundled}
+}
+
+func isBundled(name string) bool {
+	_, ok := bundled.Find(name)
+	return ok
 }
 
 // writeBundled writes the files of a plugin that comes along.

@@ -109,7 +109,7 @@ type Staged struct {
 	Source       source.Source
 }
 
-// Stage fetches a plugin and checks it. It starts nothing and changes no installed one.
+// Stage fetches a plugin and checks it. Another one than that which comes along cannot have its name. It starts nothing and changes no installed one.
 func (i *Installer) Stage(ctx context.Context, s source.Source) (*Staged, error) {
 	staging, err := os.MkdirTemp(i.folder, newPrefix)
 	if err != nil {
@@ -136,6 +136,9 @@ func (i *Installer) Stage(ctx context.Context, s source.Source) (*Staged, error)
 		s.Python = nil
 	}
 	if out.Manifest, out.Notes, err = ReadManifest(out.Dir); err != nil {
+		return nil, err
+	}
+	if err := i.tools.Refuse(out.Manifest.Name, s); err != nil {
 		return nil, err
 	}
 	out.Source = s

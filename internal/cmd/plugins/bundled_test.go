@@ -159,6 +159,11 @@ func TestALoginIsForThePluginOnly(t *testing.T) {
 	if out, err := run("", "spotify"); err != nil { // it knows the client from before
 		t.Error(out, err)
 	}
+	foreign := filepath.Join(home, "plugins", "spotify")
+	desk{t: t, home: home}.write(filepath.Join(foreign, "plugin.yaml"), "name: spotify\nprogram: [x]\nkinds: [tools]\n")
+	if out, err := run("", "spotify"); err == nil || !strings.Contains(err.Error(), "would get the login") {
+		t.Error("for another plugin of that name:", out, err)
+	}
 	if out, err := run("", "spotify", "--logout"); err != nil || !strings.Contains(out, "Forgot") {
 		t.Error(out, err)
 	}

@@ -44,6 +44,10 @@ func (n noun) enable() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		h, err := n.heir(c, name, dir, yes)
+		if err != nil {
+			return err
+		}
 		n.say(c, m)
 		if !yes { // before it runs for the first time
 			if !n.Terminal() {
@@ -52,6 +56,9 @@ func (n noun) enable() *cobra.Command {
 			if err := n.Confirm(c.In, c.Out, "Start it in its sandbox to see what it offers?"); err != nil {
 				return err
 			}
+		}
+		if err := h.enters(); err != nil {
+			return err
 		}
 		offer, err := n.App().LookAtPlugin(ctx, dir, m)
 		if err != nil {

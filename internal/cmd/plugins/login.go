@@ -80,6 +80,9 @@ func (n noun) logIn(ctx context.Context, c *factory.Call, b bundled.Plugin, o lo
 		}
 		return nil
 	}
+	if err := n.onlyBundled(cfg.Home().Plugins(), b.Name); err != nil {
+		return err
+	}
 	with := b.Login.OAuth
 	if with.ClientID, with.ClientSecret, err = n.client(c, cfg, b, o, home); err != nil {
 		return err

@@ -26,6 +26,8 @@ type Tools struct {
 	Guard *proc.Guard
 	// Bundled writes the files of a plugin that comes along into a folder; nil knows none.
 	Bundled func(name, address, dir string) error
+	// IsBundled reports the names of those that come along, which no other plugin can have; nil knows none.
+	IsBundled func(name string) bool
 }
 
 func (t Tools) remote(s Source) git.Remote {
@@ -100,6 +102,15 @@ func (s Source) clone(ctx context.Context, t Tools, to string, u *unpacking) err
 		return failed
 	}
 	return err
+}
+
+// Refuse refuses a plugin from a source that is called as one that comes along: logins for that one
+// would go to it.
+func (t Tools) Refuse(name string, s Source) error {
+	if s.Kind == Bundled || t.IsBundled == nil || !t.IsBundled(name) {
+		return nil
+	}
+	return fmt.Errorf("a plugin %s comes along with Hermes, and no other can have its name; `hermes plugins install %s` installs that one", name, name)
 }
 
 // Write leaves the record of a source in a folder.

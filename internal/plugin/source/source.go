@@ -122,6 +122,14 @@ func (s Source) WithCommit(commit string) (Source, error) {
 	return s, s.check()
 }
 
+// Place is where the source is, without the commit: two versions of one plugin have the same.
+func (s Source) Place() string {
+	if s.Kind == "" {
+		return "files put there by hand"
+	}
+	return s.Kind + " " + s.From + "#" + s.Below
+}
+
 // String is the source in one line, with the first digits of the commit.
 func (s Source) String() string {
 	out := s.From
