@@ -73,7 +73,7 @@ func (n noun) list() *cobra.Command {
 			if r.Source != nil {
 				from = r.Source.String()
 			}
-			t.Row(r.Name, r.Version, r.State, len(r.Tools), from)
+			t.Row(r.Name, text.VisibleName(r.Version), r.State, len(r.Tools), from)
 		}
 		return t.Print(c.Out)
 	})
