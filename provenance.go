@@ -9,7 +9,7 @@ import (
 // Limits of a provenance.
 const (
 	maxSource  = 60 // characters of one source
-	maxSources = 4  // sources; the newest are kept
+	maxSources = 4  // sources of each kind; the newest are kept
 )
 
 const (
@@ -49,11 +49,15 @@ func ClientSource(name string) string { return ProvenanceSource(clientSource, na
 // FromClient reports whether a provenance has a source from [ClientSource].
 func FromClient(provenance string) bool {
 	for source := range strings.SplitSeq(provenance, betweenSources) {
-		if source == clientSource || strings.HasPrefix(source, clientSource+" ") {
+		if isClient(source) {
 			return true
 		}
 	}
 	return false
+}
+
+func isClient(source string) bool {
+	return source == clientSource || strings.HasPrefix(source, clientSource+" ")
 }
 
 // chosenMark begins a source that the user chose: a file or a command of a trusted
@@ -106,7 +110,7 @@ func isChosen(source string) bool { return strings.HasPrefix(source, chosenMark)
 // AddProvenance joins the sources in several provenances, in the form of
 // [Message.Provenance]: each source once, in order. If there are too many, it
 // keeps the newest and begins with "…". Sources that the user chose never displace
-// others.
+// others, and only sources from [ClientSource] displace one of these.
 func AddProvenance(have string, more ...string) string {
 	list := splitSources(have)
 	for _, m := range more {
@@ -119,8 +123,9 @@ func AddProvenance(have string, more ...string) string {
 	cut := slices.Contains(list, moreSources)
 	list = slices.DeleteFunc(list, func(s string) bool { return s == moreSources })
 	list, _ = newest(list, isChosen)
-	list, older := newest(list, func(s string) bool { return !isChosen(s) })
-	if cut || older {
+	list, fewer := newest(list, isClient) // of which one is always kept: see FromClient
+	list, older := newest(list, func(s string) bool { return !isChosen(s) && !isClient(s) })
+	if cut || fewer || older {
 		list = append([]string{moreSources}, list...)
 	}
 	return strings.Join(list, betweenSources)

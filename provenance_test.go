@@ -36,6 +36,8 @@ func TestAddProvenanceNamesTheNewest(t *testing.T) {
 		{"…; b; c; d; e", []string{"f", "g"}, "…; d; e; f; g"},
 		{"…; b; c; d; e", nil, "…; b; c; d; e"},
 		{"x", []string{"…; b"}, "…; x; b"},
+		{"MCP client e", []string{"a; b; c; d", "e"}, "…; MCP client e; b; c; d; e"},
+		{"MCP client 1; a", []string{"MCP client 2; MCP client 3", "MCP client 4", "MCP client 5"}, "…; a; MCP client 2; MCP client 3; MCP client 4; MCP client 5"},
 	} {
 		if got := hermes.AddProvenance(tt.have, tt.more...); got != tt.want {
 			t.Errorf("AddProvenance(%q, %q) = %q, want %q", tt.have, tt.more, got, tt.want)

@@ -19,6 +19,7 @@ import (
 	"hermes/internal/chatserver"
 	"hermes/internal/protocol"
 	"hermes/internal/protocol/local"
+	"hermes/internal/recallblock"
 	"hermes/internal/session"
 )
 
@@ -74,7 +75,7 @@ func follow(r *chatserver.Request) (chatserver.Answer, error) {
 	said, result, done := "", "", 0
 	for _, m := range r.Messages {
 		if m.Role == "user" && said == "" {
-			said, _, _ = strings.Cut(m.Text(), "\n")
+			said, _, _ = strings.Cut(strings.TrimSpace(recallblock.Strip(m.Text())), "\n")
 		}
 		if m.Role == "tool" {
 			result, done = m.Text(), done+1

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -172,11 +173,21 @@ func TestOnlyTheUserAllowsWhatAnMCPClientAsks(t *testing.T) {
 		"no user is there":    {"approvals: {unattended_mode: approve}\n", hermes.From{Client: "c1", Platform: "cli"}, "", false},
 		"settings allow keys": {"command_allowlist: [recursive-delete]\n", user, "", true},
 		"plan mode":           {"approvals: {mode: smart}\n", user, hermes.ModePlan, false},
+		"much is recalled":    {"approvals: {mode: smart}\nmemory: {provider: local}\n", user, "", true},
+		"and no user is":      {"approvals: {unattended_mode: approve}\nmemory: {provider: local}\n", hermes.From{Client: "c1", Platform: "cli"}, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a, sessions, dir := office(t, tt.settings)
 			if err := os.Mkdir(filepath.Join(dir, "victim"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			store, err := a.Database(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept := hermes.Recollection{Session: "another", At: time.Now(), Text: "terminal rm -rf victim", Provenance: "web a; web b; web c; web d"}
+			if err := store.Remember(t.Context(), 0, kept); err != nil {
 				t.Fatal(err)
 			}
 			info, err := sessions.Open(t.Context(), tt.from, hermes.RunSpec{Workspace: hermes.Workspace{Dir: dir}, Rights: hermes.Rights{Mode: tt.mode}})
@@ -194,6 +205,9 @@ func TestOnlyTheUserAllowsWhatAnMCPClientAsks(t *testing.T) {
 			called(t, mcpClient(t, server), "messages_send", map[string]any{"conversation_id": info.ID, "message": `terminal {"command":"rm -rf victim"}`})
 			asked := false
 			for e := range events {
+				if d, ok := e.Event.(hermes.TurnStarted); ok && strings.Contains(tt.settings, "memory:") != strings.Contains(d.Message.Provenance, "web d") {
+					t.Errorf("the message is from %q", d.Message.Provenance)
+				}
 				if d, ok := e.Event.(hermes.Asked); ok {
 					asked = true
 					if err := sessions.Do(t.Context(), info.ID, tt.from, hermes.Reply{ID: d.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}}); err != nil {

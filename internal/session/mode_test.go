@@ -239,3 +239,28 @@ func TestTheModelReadsThatItPlans(t *testing.T) {
 		}
 	}
 }
+
+// TestOnlyTheUserAllowsWithMemories: what is recalled with the message of a client names many sources, and
+// the turn is still that of a client; in plan mode, too.
+func TestOnlyTheUserAllowsWithMemories(t *testing.T) {
+	t.Parallel()
+	rights := tool{hermes.Spec{Name: "rights", Effect: hermes.EffectNone}, func(_ context.Context, c *hermes.Call) hermes.Result {
+		s := c.Host.Session()
+		return hermes.Result{Text: fmt.Sprint(s.Mode, " ", s.OnlyUserAllows())}
+	}}
+	many := func(context.Context, hermes.RecallQuery) (hermes.Recalled, error) {
+		return hermes.Recalled{Text: "likes tea", Provenance: "web a; web b; web c; web d; web e"}, nil
+	}
+	for mode, want := range map[hermes.RightsMode]string{hermes.ModeYolo: "ask-user true", hermes.ModePlan: "plan true"} {
+		h := newFixture(t, obedient(orders), newToolTable(rights), remembering(many, nil))
+		s := h.open(t, session.Open{Run: hermes.RunSpec{Rights: hermes.Rights{Mode: mode}}})
+		e := listen(t, s)
+		of := hermes.Part{Text: "rights", Provenance: hermes.ClientSource("editor")}
+		for i, op := range []hermes.Op{hermes.Say{Parts: []hermes.Part{of}}, hermes.Retry{}} {
+			submit(t, s, op)
+			if got := until[hermes.TurnDone](e).Text; got != want {
+				t.Errorf("%s, turn %d: %q, want %q", mode, i+1, got, want)
+			}
+		}
+	}
+}
