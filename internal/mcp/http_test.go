@@ -252,6 +252,14 @@ func TestAHostileServiceHarmsOnlyItself(t *testing.T) {
 				}
 			}
 		},
+		"endless line ends": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			for r.Context().Err() == nil {
+				if _, err := w.Write(bytes.Repeat([]byte("\r"), 1<<20)); err != nil {
+					return
+				}
+			}
+		},
 		"an endless refusal": func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusBadRequest)
 			for r.Context().Err() == nil {

@@ -3,6 +3,7 @@ package message
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -51,7 +52,13 @@ func (b *Bounds) sends(req *http.Request) {
 	}
 }
 
-// messages is a body with messages: one, or one in each event. The body bounds them.
+// maxBody bounds a message, or an event, where the body that it is in has no bound. Those of services have a
+// lower one.
+const maxBody = 32 << 20
+
+var errTooLarge = errors.New("the server sent a message of more than 32 MiB, which is not read")
+
+// messages is a body with messages: one, or one in each event.
 type messages struct {
 	io.Closer
 	from   *bufio.Reader
@@ -65,8 +72,11 @@ type messages struct {
 func (m *messages) Read(p []byte) (int, error) {
 	for len(m.ready) == 0 && m.err == nil {
 		if m.single {
-			m.ready, m.err = io.ReadAll(m.from)
-			if m.err == nil {
+			m.ready, m.err = io.ReadAll(io.LimitReader(m.from, maxBody+1))
+			switch {
+			case len(m.ready) > maxBody:
+				m.ready, m.err = nil, errTooLarge
+			case m.err == nil:
 				m.ready, m.err = m.bounds.whole(m.ready), io.EOF
 			}
 			break
@@ -82,33 +92,52 @@ func (m *messages) Read(p []byte) (int, error) {
 
 // event reads to the end of an event, and returns it with its data put right. Data may be on several lines.
 func (m *messages) event() ([]byte, error) {
-	var event, others []byte
-	var data [][]byte
+	var event, others, data []byte
+	lines := 0 // of data
 	for {
-		line, err := m.from.ReadBytes('\n')
+		line, err := m.line(maxBody - len(event))
+		if err == errTooLarge {
+			return nil, err
+		}
 		event = append(event, line...)
 		field, value, _ := bytes.Cut(bytes.TrimRight(line, "\r\n"), []byte(":"))
 		switch {
 		case string(field) == "data":
-			data = append(data, bytes.TrimSpace(value))
+			if lines++; lines > 1 {
+				data = append(data, '\n')
+			}
+			data = append(data, bytes.TrimSpace(value)...)
 		case len(bytes.TrimRight(line, "\r\n")) > 0:
 			others = append(others, line...)
 		}
 		if err == nil && len(bytes.TrimRight(line, "\r\n")) > 0 {
 			continue
 		}
-		if err != nil && err != io.EOF || len(data) == 0 {
+		if err != nil && err != io.EOF || lines == 0 {
 			return event, err
 		}
-		whole := bytes.Join(data, []byte("\n"))
-		right := m.bounds.whole(whole)
-		if bytes.Equal(right, whole) {
+		right := m.bounds.whole(data)
+		if bytes.Equal(right, data) {
 			return event, err
 		}
 		if len(others) > 0 && others[len(others)-1] != '\n' {
 			others = append(others, '\n')
 		}
 		return append(append(append(others, "data: "...), right...), "\n\n"...), err
+	}
+}
+
+// line reads a line with its end, of at most so many bytes.
+func (m *messages) line(most int) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := m.from.ReadSlice('\n')
+		if len(line)+len(part) > most {
+			return nil, errTooLarge
+		}
+		if line = append(line, part...); err != bufio.ErrBufferFull {
+			return line, err
+		}
 	}
 }
 

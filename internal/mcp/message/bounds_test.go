@@ -116,3 +116,32 @@ func TestEventsArePutRight(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatHasNoEndIsNotRead: not even line ends that end no event, and without a bound of the body.
+func TestWhatHasNoEndIsNotRead(t *testing.T) {
+	t.Parallel()
+	const most = 32 << 20
+	for name, piece := range map[string]string{"returns": "\r", "lines": "data: x\n", "a line": "x", "JSON": " "} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			more := []byte(strings.Repeat(piece, 1<<20/len(piece)))
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", map[bool]string{true: "application/json", false: "text/event-stream"}[name == "JSON"])
+				for range 2 * most >> 20 {
+					if _, err := w.Write(more); err != nil {
+						return
+					}
+				}
+			}))
+			defer srv.Close()
+			resp, err := new(message.Bounds).Answers(srv.Client()).Post(srv.URL, "application/json", bytes.NewReader(nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			if n, err := io.Copy(io.Discard, resp.Body); n > 0 || err == nil || !strings.Contains(err.Error(), "32 MiB") {
+				t.Errorf("%d bytes, %v", n, err)
+			}
+		})
+	}
+}

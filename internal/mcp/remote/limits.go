@@ -75,7 +75,8 @@ func (b *body) count(p []byte) {
 	}
 	for _, c := range p {
 		switch {
-		case c == '\r':
+		case c == '\r': // is read like any other, but a line of it is empty
+			b.size++
 		case c != '\n':
 			b.size++
 			b.empty = false

@@ -163,9 +163,13 @@ func TestLargeMessages(t *testing.T) {
 			}
 		case "/one":
 			fmt.Fprint(w, part+part)
-		case "/endless":
-			for r.Context().Err() == nil {
-				if _, err := fmt.Fprintf(w, "data: %s\n", part); err != nil {
+		case "/endless", "/returns":
+			more := "data: " + part + "\n"
+			if r.URL.Path == "/returns" {
+				more = strings.Repeat("\r", limit/2)
+			}
+			for sent := 0; sent < 100*limit && r.Context().Err() == nil; sent += len(more) {
+				if _, err := io.WriteString(w, more); err != nil {
 					return
 				}
 			}
@@ -173,7 +177,7 @@ func TestLargeMessages(t *testing.T) {
 	}))
 	defer server.Close()
 	l := mustLink(t, remote.Config{URL: server.URL, MaxMessage: limit})
-	for path, fits := range map[string]bool{"/fits?stream": true, "/one": true, "/fits": false, "/endless": false, "/endless?stream": false, "/one?stream": true} {
+	for path, fits := range map[string]bool{"/fits?stream": true, "/one": true, "/fits": false, "/endless": false, "/endless?stream": false, "/returns?stream": false, "/one?stream": true} {
 		got, err := get(t, l.Server, server.URL+path)
 		_, large := errors.AsType[*remote.TooLargeError](err)
 		if large == fits || len(got) > 3*limit {
