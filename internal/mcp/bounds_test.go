@@ -116,3 +116,15 @@ func TestBoundsHoldForServices(t *testing.T) {
 		t.Errorf("after it: %v", err)
 	}
 }
+
+// TestARefusalEndsNoQuestion: a server gains no room by a request that is refused and has the id of a question
+// that is open.
+func TestARefusalEndsNoQuestion(t *testing.T) {
+	t.Parallel()
+	f := start(t, "hostile:reuses@tools/call", func(s *setting.Server, _ *mcp.Config) { s.Times.Call = 20 * time.Second })
+	f.ready(t)
+	r, _, err := f.call(t.Context(), &host{session: "s", slow: true}, "write", `{}`, false)
+	if err != nil || !strings.Contains(r.Text, "levels") || !strings.Contains(r.Text, "at the same time") {
+		t.Errorf("refused: %q, %v", r.Text, err)
+	}
+}

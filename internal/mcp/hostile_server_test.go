@@ -20,6 +20,7 @@ type hostile struct {
 	out       *bufio.Writer
 	asked     int
 	waiting   message // the call that is answered when the client has answered
+	refusals  string
 }
 
 // message is a JSON-RPC message.
@@ -27,6 +28,9 @@ type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
+	Error  struct {
+		Message string `json:"message"`
+	} `json:"error"`
 }
 
 // serveHostile serves FAULT@METHOD until its input ends.
@@ -47,6 +51,13 @@ func serveHostile(what string) int {
 		}
 		var m message
 		if json.Unmarshal(line, &m) != nil {
+			continue
+		}
+		if m.Method == "" && h.fault == "reuses" {
+			if h.refusals += m.Error.Message + "|"; strings.Count(h.refusals, "|") == 2 {
+				h.send(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%q}]}}`, h.waiting.ID, h.refusals)
+				h.out.Flush()
+			}
 			continue
 		}
 		if m.Method == "" {
@@ -192,6 +203,14 @@ func (h *hostile) wrong(m message) bool {
 			question = "null"
 		}
 		h.send(`{"jsonrpc":"2.0","id":%s,"result":{"resultType":"input_required","inputRequests":{"a":%s}}}`, id, question)
+		return true
+	case "reuses": // the id of an open question, for what is refused
+		for i := range 16 {
+			h.send(`{"jsonrpc":"2.0","id":"q%d","method":"elicitation/create","params":{"message":"m"}}`, i)
+		}
+		h.send(`{"jsonrpc":"2.0","id":"q0","method":"roots/list","params":{"a":%s}}`, deeper)
+		h.send(`{"jsonrpc":"2.0","id":"q16","method":"elicitation/create","params":{"message":"m"}}`)
+		h.waiting = m
 		return true
 	case "insists": // asks again and again, and reads no answer
 		for i := range 2000 {

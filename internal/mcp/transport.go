@@ -132,7 +132,7 @@ type lines struct {
 
 // Read returns the next message. Notifications beyond the limit are dropped, and requests beyond it
 // refused.
-func (l *lines) Read(ctx context.Context) (wire.Message, error) {
+func (l *lines) Read(context.Context) (wire.Message, error) {
 	for {
 		line, err := l.lines.Read()
 		if err != nil {
@@ -143,7 +143,7 @@ func (l *lines) Read(ctx context.Context) (wire.Message, error) {
 			continue // a line of JSON that is no message, such as a log
 		}
 		if j.Refused != nil {
-			if err := l.Write(ctx, j.Refused); err != nil {
+			if err := l.send(j.Refused); err != nil { // not Write: it may have the id of an open question
 				return nil, err
 			}
 		}
@@ -163,15 +163,19 @@ func (l *lines) tooMany() bool {
 	return l.notices > mostNotices
 }
 
-// Write writes a message.
+// Write writes a message, and counts it.
 func (l *lines) Write(_ context.Context, m wire.Message) error {
+	l.bounds.Sent(m)
+	return l.send(m)
+}
+
+func (l *lines) send(m wire.Message) error {
 	data, err := wire.EncodeMessage(m)
 	if err != nil {
 		return err
 	}
 	l.write.Lock()
 	defer l.write.Unlock()
-	l.bounds.Sent(m)
 	if l.failed == nil { // else each write would wait for a program that does not read
 		l.failed = l.lines.Write(data)
 	}
