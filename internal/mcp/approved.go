@@ -151,11 +151,15 @@ func (a *approvals) change(f func() bool) error {
 		return nil
 	}
 	a.version++
-	if err := a.texts.write(); err != nil {
-		a.hashes.stamp = nil // what f changed is not approved
-		return err
+	err := a.texts.write()
+	if err == nil {
+		err = a.hashes.write() // last: a text whose hash is not there counts for nothing
 	}
-	return a.hashes.write() // last: a text whose hash is not there counts for nothing
+	if err != nil { // what f changed is not approved; the files are read again
+		a.hashes.kept, a.texts.kept = nil, nil
+		a.hashes.stamp, a.texts.stamp = nil, nil
+	}
+	return err
 }
 
 // keep approves a definition. Call it within change.

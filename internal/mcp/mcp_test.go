@@ -577,6 +577,37 @@ func TestOnlyWhatWasShownIsApproved(t *testing.T) {
 	}
 }
 
+// TestWhatCannotBeKeptIsNotApproved: not for this run either, whichever of the files cannot be written.
+func TestWhatCannotBeKeptIsNotApproved(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"mcp-tools.json", "mcp-tools-texts.json"} {
+		dir := t.TempDir()
+		loop := func(_ *setting.Server, c *mcp.Config) { // a link that no file can take the place of
+			c.Approvals = dir + "/kept/mcp-tools.json"
+			if err := errors.Join(os.Mkdir(dir+"/kept", 0o700), os.Symlink(dir+"/nowhere", dir+"/kept/"+name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f := startIn(t, dir, "plain", loop)
+		f.ready(t)
+		if _, risks, err := f.call(t.Context(), &host{}, "write", `{}`, true); err == nil || len(risks) != 1 {
+			t.Errorf("%s: a call of a tool whose approval was not kept: %v %v", name, risks, err)
+		}
+		if err := f.server.Approve("write", f.server.Changed("write")); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if _, risks, err := f.call(t.Context(), &host{}, "write", `{}`, false); err == nil || len(risks) != 1 {
+			t.Errorf("%s: after it was approved in vain: %v %v", name, risks, err)
+		}
+		if err := os.Remove(dir + "/kept/" + name); err != nil {
+			t.Fatal(err)
+		}
+		if r, _, err := f.call(t.Context(), &host{}, "write", `{}`, true); err != nil || r.Text == "" {
+			t.Errorf("%s: once it can be kept: %+v %v", name, r, err)
+		}
+	}
+}
+
 // TestAForgottenServerIsNotApprovedByItself, while it still runs.
 func TestAForgottenServerIsNotApprovedByItself(t *testing.T) {
 	t.Parallel()
