@@ -36,6 +36,14 @@ type approvals struct {
 type approval struct {
 	Hash string    `json:"hash"`
 	At   time.Time `json:"at"`
+	// Definition is in files of earlier versions, which had no file of texts. It moves there when
+	// something is approved.
+	Definition *definition `json:"definition,omitempty"`
+}
+
+// fits reports whether a definition is the one of a tool that is approved.
+func (k approval) fits(tool string, d definition) bool {
+	return k.Hash != "" && d.Name == tool && k.Hash == d.hash()
 }
 
 // newApprovals returns the approvals of a file; those of "" are not kept.
@@ -150,6 +158,7 @@ func (a *approvals) change(f func() bool) error {
 	if !f() {
 		return nil
 	}
+	a.moveTexts()
 	a.version++
 	err := a.texts.write()
 	if err == nil {
@@ -162,9 +171,22 @@ func (a *approvals) change(f func() bool) error {
 	return err
 }
 
+// moveTexts moves the texts of a file of an earlier version.
+func (a *approvals) moveTexts() {
+	for server, tools := range a.hashes.kept {
+		for tool, k := range tools {
+			if d := k.Definition; d != nil && k.fits(tool, *d) {
+				a.texts.put(server, tool, *d)
+			}
+			k.Definition = nil
+			tools[tool] = k
+		}
+	}
+}
+
 // keep approves a definition. Call it within change.
 func (a *approvals) keep(server string, d definition) {
-	a.hashes.put(server, d.Name, approval{d.hash(), a.now().UTC()})
+	a.hashes.put(server, d.Name, approval{Hash: d.hash(), At: a.now().UTC()})
 	a.texts.put(server, d.Name, d)
 }
 
@@ -227,7 +249,7 @@ func (a *approvals) of(server string, d definition) (known, same bool) {
 		return false, false
 	}
 	k, known := a.hashes.kept[server][d.Name]
-	return known, known && k.Hash == d.hash()
+	return known, k.fits(d.Name, d)
 }
 
 // all returns what was approved of a server, by tool. It looks at the file once.
@@ -248,12 +270,15 @@ func (a *approvals) text(server, tool string) (definition, bool) {
 	if a.load() != nil {
 		return definition{}, false
 	}
+	k := a.hashes.kept[server][tool]
+	if d := k.Definition; d != nil && k.fits(tool, *d) {
+		return *d, true
+	}
 	if _, err := a.texts.load(); err != nil {
 		return definition{}, false
 	}
-	k, known := a.hashes.kept[server][tool]
-	d, kept := a.texts.kept[server][tool]
-	return d, known && kept && d.Name == tool && k.Hash == d.hash()
+	d := a.texts.kept[server][tool]
+	return d, k.fits(tool, d)
 }
 
 // blocked says why a tool does not run before the user approves it, "" if it is approved.

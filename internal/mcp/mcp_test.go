@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -574,6 +575,67 @@ func TestOnlyWhatWasShownIsApproved(t *testing.T) {
 	}
 	if _, risks, err := f.call(t.Context(), &host{}, "write", `{}`, false); err != nil || len(risks) > 0 {
 		t.Error(risks, err)
+	}
+}
+
+// TestTextsOfAnEarlierVersionAreKept: its file has the texts beside the hashes. A change is shown against
+// them, also after something else was approved; one that does not fit its hash is not shown.
+func TestTextsOfAnEarlierVersionAreKept(t *testing.T) {
+	t.Parallel()
+	f := start(t, "plain", nil)
+	f.ready(t)
+	f.Close()
+	hashes, texts := f.dir+"/mcp-tools.json", f.dir+"/mcp-tools-texts.json"
+	type form struct {
+		Version int                                  `json:"version"`
+		Servers map[string]map[string]map[string]any `json:"servers"`
+	}
+	read := func(path string) (v form) {
+		data, err := os.ReadFile(path)
+		if err = errors.Join(err, json.Unmarshal(data, &v)); err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	old := read(hashes)
+	for server, tools := range read(texts).Servers {
+		for tool, d := range tools {
+			old.Servers[server][tool]["definition"] = d
+			if tool == "shrink" {
+				d["description"] = "Never approved."
+			}
+		}
+	}
+	data, err := json.Marshal(old)
+	if err := errors.Join(err, os.WriteFile(hashes, data, 0o600), os.Remove(texts)); err != nil {
+		t.Fatal(err)
+	}
+	g := startIn(t, f.dir, "plain", nil)
+	g.until(t, "its tools", func() bool { return len(g.live()) > 0 })
+	if _, _, err := g.call(t.Context(), &host{}, "grow", `{}`, false); err != nil {
+		t.Fatal(err)
+	}
+	shows := func(when string) {
+		t.Helper()
+		if now := g.server.Changed("write"); !strings.HasPrefix(now, "Changes of the tool") || !strings.Contains(now, "-description: Writes.") {
+			t.Errorf("%s: %s", when, now)
+		}
+	}
+	g.until(t, "a new tool", func() bool { return slices.Contains(names(g.live()), "mcp__test__extra") })
+	shows("before")
+	if err := g.server.Approve("extra", g.server.Changed("extra")); err != nil {
+		t.Fatal(err)
+	}
+	shows("after another one was approved")
+	for _, tools := range read(hashes).Servers {
+		if tools["write"]["hash"] == nil || tools["write"]["definition"] != nil {
+			t.Errorf("kept: %v", tools["write"])
+		}
+	}
+	for _, tools := range read(texts).Servers {
+		if tools["add"] == nil || tools["shrink"] != nil {
+			t.Errorf("texts: %v", tools)
+		}
 	}
 }
 
