@@ -10,10 +10,12 @@ import (
 	"maps"
 	"net/url"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -40,6 +42,7 @@ type Sampled struct {
 const (
 	maxFields   = 20
 	maxQuestion = 2000 // characters
+	maxPreset   = 1000 // characters
 	maxSample   = 256 << 10
 )
 
@@ -139,7 +142,7 @@ type field struct {
 	values            []any    // what the server gets, for each choice
 	multiple          bool
 	required          bool
-	preset            string // what the server gets without an answer, as text; "" if nothing
+	preset            string // what the server gets without an answer, as the user sees it; "" if nothing
 }
 
 // fieldsOf reads the fields of a form, the required ones first.
@@ -158,9 +161,6 @@ func fieldsOf(schema any) ([]field, error) {
 		p, _ := properties[name].(map[string]any)
 		f := field{name: name, required: slices.Contains(required, any(name))}
 		f.kind, _ = p["type"].(string)
-		if v, ok := p["default"]; ok && !f.required {
-			f.preset = text.OneLine(plain(strings.Trim(fmt.Sprint(v), "[]")), 200)
-		}
 		title, _ := p["title"].(string)
 		description, _ := p["description"].(string)
 		f.title = text.Short(text.Visible(plain(strings.TrimSpace(strings.Join([]string{orName(title, name), description}, " ")))), maxQuestion)
@@ -172,6 +172,11 @@ func fieldsOf(schema any) ([]field, error) {
 		}
 		if f.kind == "boolean" {
 			f.choices, f.values = []string{"Yes", "No"}, []any{true, false}
+		}
+		if v, ok := p["default"]; ok && !f.required {
+			if f.preset = f.spelled(v); utf8.RuneCountInString(f.preset) > maxPreset {
+				return nil, fmt.Errorf("the default of the field %s is too long: the user must see it, and it has more than %d characters", text.OneLine(plain(name), 60), maxPreset)
+			}
 		}
 		list = append(list, f)
 	}
@@ -220,11 +225,40 @@ func (f *field) choicesOf(p map[string]any) {
 	}
 }
 
+// spelled shows the whole of a value that the server gets: choices by their titles, and as JSON what is a
+// list or does not look like what it is.
+func (f field) spelled(v any) string {
+	titled := func(v any) any {
+		if i := slices.IndexFunc(f.values, func(x any) bool { return reflect.DeepEqual(x, v) }); i >= 0 {
+			return f.choices[i]
+		}
+		return v
+	}
+	if list, ok := v.([]any); ok {
+		titles := make([]any, len(list))
+		for i, x := range list {
+			titles[i] = titled(x)
+		}
+		v = titles
+	} else if v = titled(v); v != any("") {
+		if s, ok := v.(string); ok && s == strings.TrimSpace(s) && s == text.VisibleName(s) {
+			return s
+		}
+	}
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil { // not of a value that was read from JSON
+		return err.Error()
+	}
+	return text.Visible(strings.TrimSuffix(b.String(), "\n"))
+}
+
 func (f field) question(said string) hermes.Question {
 	q := hermes.Question{Text: said + "\n" + f.title, Choices: f.choices, Multiple: f.multiple}
 	switch {
 	case f.preset != "":
-		q.Text += " (without an answer: " + text.Visible(f.preset) + ")"
+		q.Text += " (without an answer: " + f.preset + ")"
 	case !f.required:
 		q.Text += " (optional)"
 	}

@@ -5,12 +5,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -505,27 +507,59 @@ func TestACallThatIsCutOffIsNotRepeated(t *testing.T) {
 	}
 }
 
-// TestAFieldWithoutAnAnswerGetsItsDefault shows the user what the server takes without one.
+// TestAFieldWithoutAnAnswerGetsItsDefault shows the user all that the server takes without one. A default that
+// is too long to show is refused, and so is the form.
 func TestAFieldWithoutAnAnswerGetsItsDefault(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range []string{"", setting.ProtocolLegacy} {
+		var fields atomic.Value // of the next form
 		s := sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1"}, nil)
 		sdk.AddTool(s, &sdk.Tool{Name: "form"}, func(_ context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
 			a, ok := r.Params.InputResponses["a"].(*sdk.ElicitResult)
 			if !ok {
-				return input(&sdk.ElicitParams{Message: "How many?", RequestedSchema: map[string]any{
-					"type": "object", "properties": map[string]any{"count": map[string]any{"type": "integer", "default": 30}},
-				}}), nil, nil
+				return input(&sdk.ElicitParams{Message: "How many?", RequestedSchema: map[string]any{"type": "object", "properties": fields.Load()}}), nil, nil
 			}
 			out, _ := json.Marshal(a)
 			return text(string(out)), nil, nil
 		})
 		f := startHTTP(t, listening(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil)).URL, func(s *setting.Server, _ *mcp.Config) { s.Protocol = protocol })
 		f.ready(t)
-		h := &host{empty: true}
-		r, _, err := f.call(t.Context(), h, "form", `{}`, false)
-		if err != nil || !strings.Contains(r.Text, `"count":30`) || len(h.asked) != 1 || !strings.Contains(h.asked[0].Text, "(without an answer: 30)") {
-			t.Errorf("%q: %+v %v %+v", protocol, r.Text, err, h.asked)
+		colors := map[string]any{"anyOf": []any{map[string]any{"const": "r", "title": "Red, or so"}, map[string]any{"const": "g", "title": "Green"}}}
+		for _, tt := range []struct {
+			field       map[string]any
+			shown, sent string
+		}{
+			{map[string]any{"type": "integer", "default": 30}, "30", `30`},
+			{map[string]any{"type": "number", "default": 12000000}, "12000000", `12000000`},
+			{map[string]any{"type": "boolean", "default": false}, "No", `false`},
+			{map[string]any{"type": "string", "default": "a  b [c]"}, `"a  b [c]"`, `"a  b [c]"`},
+			{map[string]any{"type": "string", "default": "[c]"}, `[c]`, `"[c]"`},
+			{map[string]any{"type": "string", "default": "a\nb\u202ec"}, `"a\nb<U+202E>c"`, `"a\nb\u202ec"`},
+			{map[string]any{"type": "string", "default": ""}, `""`, `""`},
+			{map[string]any{"type": "string", "enum": []any{"r", "g"}, "enumNames": []any{"Red", "Green"}, "default": "g"}, "Green", `"g"`},
+			{map[string]any{"type": "array", "items": colors, "default": []any{"r", "g"}}, `["Red, or so","Green"]`, `["r","g"]`},
+			{map[string]any{"type": "array", "items": colors, "default": []any{}}, `[]`, `[]`},
+			{map[string]any{"type": "string", "default": strings.Repeat("x", 1000)}, strings.Repeat("x", 1000), `"` + strings.Repeat("x", 1000) + `"`},
+			{map[string]any{"type": "string", "default": strings.Repeat("x", 1001)}, "", ""},
+		} {
+			fields.Store(map[string]any{"v": tt.field})
+			h := &host{empty: true}
+			r, _, err := f.call(t.Context(), h, "form", `{}`, false)
+			if tt.sent == "" {
+				if err == nil || !strings.Contains(err.Error(), "too long") || len(h.asked) != 0 {
+					t.Errorf("%q: %.100s %v, asked %d", protocol, r.Text, err, len(h.asked))
+				}
+				continue
+			}
+			var got struct{ Content map[string]any }
+			var want any
+			if err := errors.Join(err, json.Unmarshal([]byte(r.Text), &got), json.Unmarshal([]byte(tt.sent), &want)); err != nil {
+				t.Errorf("%q: %v: %v", protocol, tt.field, err)
+				continue
+			}
+			if !reflect.DeepEqual(got.Content["v"], want) || len(h.asked) != 1 || !strings.HasSuffix(h.asked[0].Text, "\nv (without an answer: "+tt.shown+")") {
+				t.Errorf("%q: sent %v, asked %+v; want %s", protocol, got.Content, h.asked, tt.shown)
+			}
 		}
 	}
 }
