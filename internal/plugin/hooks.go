@@ -131,6 +131,14 @@ func (a at) blocked(v verdict) error {
 	return fmt.Errorf("the plugin %s refuses it: %s", a.Name(), cmp.Or(text.Cut(strings.TrimSpace(plain(v.Message)), 2000), "it gives no reason"))
 }
 
+// refused is the result of a call that did not run. Its text may be the plugin's, also where a guard
+// failed, and is marked so.
+func (a at) refused(why error) *hermes.Result {
+	r := hermes.ErrorResult(why.Error())
+	r.Provenance = hermes.ProvenanceSource("plugin", a.Name())
+	return &r
+}
+
 // refusal calls the hook at an event that can refuse.
 func (a at) refusal(ctx context.Context, in hookCall) error {
 	v, err := a.call(ctx, nil, in)
@@ -172,11 +180,11 @@ func (a at) beforeTool(ctx context.Context, c *hermes.Call) (*hermes.Result, err
 	}
 	v, err := a.call(ctx, c.Host, hookCall{Session: session(c.Host.Session()), Tool: &hookTool{c.ID, c.Name, c.Arguments}})
 	if err != nil {
-		return nil, err
+		return a.refused(err), nil
 	}
 	switch v.Action {
 	case "block":
-		return nil, a.blocked(v)
+		return a.refused(a.blocked(v)), nil
 	case "modify":
 		c.Arguments = v.Arguments
 	case "approve":

@@ -73,6 +73,20 @@ func TestAGuardThatFailsRefuses(t *testing.T) {
 	}
 }
 
+// TestTheTextOfARefusalIsThePlugins: it is marked as other text of the plugin is, whether it refuses or
+// fails as a guard, whose program may say anything as it ends.
+func TestTheTextOfARefusalIsThePlugins(t *testing.T) {
+	t.Parallel()
+	for kind, arguments := range map[string]string{"plain": `{"command":"forbidden"}`, "lost-guard": `{}`} {
+		f := begin(t, kind)
+		call := &hermes.Call{ID: "c", Name: "terminal", Arguments: json.RawMessage(arguments), Host: &host{}}
+		_, r := hook.New(nil, f.all.Hooks()...).BeforeTool(t.Context(), call, func(a json.RawMessage) (json.RawMessage, error) { return a, nil })
+		if r == nil || !r.Failed || r.Provenance != "plugin test" {
+			t.Errorf("%s: %+v", kind, r)
+		}
+	}
+}
+
 func TestAHookAddsToAMessageAndChangesAResult(t *testing.T) {
 	t.Parallel()
 	f := begin(t, "plain")
