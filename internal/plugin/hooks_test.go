@@ -73,6 +73,64 @@ func TestAGuardThatFailsRefuses(t *testing.T) {
 	}
 }
 
+// TestGuardsRefuseIfPinsCannotBeRead: a pin that is damaged costs its plugin only, and enabling that
+// repairs it; a file that cannot be read has every call refused.
+func TestGuardsRefuseIfPinsCannotBeRead(t *testing.T) {
+	t.Parallel()
+	f := begin(t, "plain")
+	file := filepath.Join(f.folder, ".enabled.json")
+	good, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := func(pin string) {
+		write(strings.Replace(string(good), `"plugins": {`, `"plugins": {"other": `+pin+`,`, 1))
+	}
+
+	other(`{"digest": 5}`)
+	if f.load(); f.err != nil || len(f.all.Toolsets()) != 1 {
+		t.Error("the pin of a plugin that is not enabled:", f.err)
+	}
+	for pin, refuses := range map[string]bool{
+		`{"digest": 5}`: true, `null`: true,
+		`{"digest": "x", "offer": {"tools": [{"name": "A B"}]}}`:                                                       false,
+		`{"digest": "x", "offer": {"tools": [{"name": "A B"}], "hooks": [{"event": "pre_tool_call", "guard": true}]}}`: true,
+	} {
+		other(pin)
+		all, err := plugin.New(f.config, f.folder, []string{"other", "test"}, nil)
+		if f.all = all; err == nil || !strings.Contains(err.Error(), "hermes plugins enable other") || len(all.Toolsets()) != 1 {
+			t.Errorf("%s: %v", pin, err)
+		}
+		if _, why := f.before(&host{}, "read_file", `{}`); strings.Contains(why, "hermes plugins enable other") != refuses {
+			t.Errorf("%s: refused with %q", pin, why)
+		}
+		_ = all.Close() // it has no error
+	}
+
+	other(`{"digest": 5}`)
+	f.enable()
+	if data, err := os.ReadFile(file); err != nil || !strings.Contains(string(data), `"other"`) {
+		t.Error("enabling one plugin drops the damaged pin of another:", err)
+	}
+	write(string(good[:len(good)/2]))
+	if f.load(); f.err == nil {
+		t.Error("half a file is read")
+	}
+	if _, why := f.before(&host{}, "read_file", `{}`); !strings.Contains(why, "since a guard failed") || !strings.Contains(why, "remove it and enable your plugins again") {
+		t.Error("half a file:", why)
+	}
+	write(strings.Replace(string(good), `"digest": "`, `"digest": 1, "x": "`, 1))
+	f.enable()
+	if f.load(); f.err != nil || len(f.all.Toolsets()) != 1 {
+		t.Error("enabled again:", f.err)
+	}
+}
+
 // TestTheTextOfARefusalIsThePlugins: it is marked as other text of the plugin is, whether it refuses or
 // fails as a guard, whose program may say anything as it ends.
 func TestTheTextOfARefusalIsThePlugins(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"hermes/internal/atomicfile"
@@ -19,6 +20,8 @@ type Pin struct {
 	Digest string    `json:"digest"`
 	Offer  Offer     `json:"offer"`
 	At     time.Time `json:"at"`
+
+	damaged error // why it could not be read
 }
 
 // Pins is the file of all pins. It may be used by several processes.
@@ -28,16 +31,47 @@ type Pins struct{ path string }
 func PinsIn(folder string) Pins { return Pins{filepath.Join(folder, ".enabled.json")} }
 
 type pinsFile struct {
-	Version int            `json:"version"`
-	Plugins map[string]Pin `json:"plugins"`
+	Version int                        `json:"version"`
+	Plugins map[string]json.RawMessage `json:"plugins"`
 }
 
-// Read returns the pins by the names of plugins. A file that cannot be read enables nothing, and
-// is an error.
+// Read returns the pins by the names of plugins. One that is damaged has no digest, so that it enables
+// nothing until the plugin is enabled again. A file that cannot be read enables nothing, and is an error.
 func (p Pins) Read() (map[string]Pin, error) {
+	raw, err := p.read()
+	if err != nil {
+		return nil, err
+	}
+	pins := map[string]Pin{}
+	for name, data := range raw {
+		var pin Pin
+		err := json.Unmarshal(data, &pin)
+		if err == nil && pin.Digest == "" {
+			err = errors.New("it has no digest")
+		}
+		guards := err != nil || slices.ContainsFunc(pin.Offer.Hooks, func(h Hook) bool { return h.Guard })
+		if err == nil {
+			err = pin.Offer.check() // which brings it into its one form
+		}
+		if err != nil {
+			pin = Pin{damaged: fmt.Errorf("what you enabled is damaged in %s (%w); use `hermes plugins enable %s` again", p.path, err, name)}
+			if guards {
+				pin.Offer = guardsAll()
+			}
+		}
+		pins[name] = pin
+	}
+	return pins, nil
+}
+
+// guardsAll is what a plugin guards whose offer cannot be read: it may have been anything.
+func guardsAll() Offer { return Offer{Hooks: []Hook{{Event: EventBeforeTool, Guard: true}}} }
+
+// read returns the pins as they are in the file.
+func (p Pins) read() (map[string]json.RawMessage, error) {
 	data, err := os.ReadFile(p.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return map[string]Pin{}, nil
+		return map[string]json.RawMessage{}, nil
 	}
 	var f pinsFile
 	if err == nil {
@@ -47,31 +81,30 @@ func (p Pins) Read() (map[string]Pin, error) {
 		err = fmt.Errorf("it has the version %d, which this Hermes does not know", f.Version)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("which plugins are enabled cannot be read from %s: %w", p.path, err)
-	}
-	for name, pin := range f.Plugins {
-		if err := pin.Offer.check(); err != nil {
-			return nil, fmt.Errorf("%s is damaged at %s: %w", p.path, name, err)
-		}
-		f.Plugins[name] = pin // check brings it into its one form
+		return nil, fmt.Errorf("which plugins are enabled cannot be read from %s: %w; repair it, or remove it and enable your plugins again", p.path, err)
 	}
 	if f.Plugins == nil {
-		f.Plugins = map[string]Pin{}
+		f.Plugins = map[string]json.RawMessage{}
 	}
 	return f.Plugins, nil
 }
 
 // Set pins a plugin.
 func (p Pins) Set(ctx context.Context, name string, pin Pin) error {
-	return p.change(ctx, func(m map[string]Pin) { m[name] = pin })
+	data, err := json.Marshal(pin)
+	if err != nil {
+		return err
+	}
+	return p.change(ctx, func(m map[string]json.RawMessage) { m[name] = data })
 }
 
 // Remove removes the pin of a plugin, if it has one.
 func (p Pins) Remove(ctx context.Context, name string) error {
-	return p.change(ctx, func(m map[string]Pin) { delete(m, name) })
+	return p.change(ctx, func(m map[string]json.RawMessage) { delete(m, name) })
 }
 
-func (p Pins) change(ctx context.Context, f func(map[string]Pin)) error {
+// change changes the file. Other pins stay as they are, damaged or not.
+func (p Pins) change(ctx context.Context, f func(map[string]json.RawMessage)) error {
 	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
 		return err
 	}
@@ -80,7 +113,7 @@ func (p Pins) change(ctx context.Context, f func(map[string]Pin)) error {
 		return err
 	}
 	defer lock.Release()
-	all, err := p.Read()
+	all, err := p.read()
 	if err != nil {
 		return err
 	}

@@ -77,6 +77,7 @@ func New(c Config, folder string, enabled []string, taken func(tool string) bool
 	}
 	pins, err := PinsIn(folder).Read()
 	if err != nil {
+		s.refuse(c, enabled, err)
 		return s, err
 	}
 	first := slices.Clone(enabled) // where two have the same name, the one that was enabled first has it
@@ -113,6 +114,15 @@ func New(c Config, folder string, enabled []string, taken func(tool string) bool
 	return s, errors.Join(errs...)
 }
 
+// refuse makes plugins of which nothing is known guards that refuse every call, for the reason.
+func (s *Plugins) refuse(c Config, enabled []string, why error) {
+	for _, name := range enabled {
+		if ValidName(name) {
+			s.list = append(s.list, &Plugin{cfg: c, manifest: Manifest{Name: name}, pin: Pin{Offer: guardsAll()}, life: s.life, broken: why.Error()})
+		}
+	}
+}
+
 // load reads a plugin, and refuses it if it is not as the user enabled it.
 func load(c Config, folder, name string, pins map[string]Pin) (*Plugin, error) {
 	if !ValidName(name) {
@@ -136,6 +146,9 @@ func load(c Config, folder, name string, pins map[string]Pin) (*Plugin, error) {
 
 // look reads the manifest and compares the files with what the user enabled.
 func (p *Plugin) look(name string) (err error) {
+	if p.pin.damaged != nil {
+		return p.pin.damaged
+	}
 	if p.dir, err = filepath.EvalSymlinks(p.dir); err != nil {
 		return fmt.Errorf("it is not installed; `hermes plugins install` installs one, and `hermes plugins disable %s` forgets it", name)
 	}
