@@ -146,7 +146,7 @@ func (l *Place) Close() error {
 func (p *Plugin) runs() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.conn != nil
+	return p.conn != nil && p.conn.rpc.Err() == nil
 }
 
 // feed sends input to a script, each part after the one before was taken.

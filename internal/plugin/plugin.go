@@ -58,9 +58,18 @@ func (p *Plugin) connection(ctx context.Context) (*conn, error) {
 		case p.broken != "":
 			defer p.mu.Unlock()
 			return nil, fmt.Errorf("the plugin %s cannot be used: %s", p.Name(), p.broken)
-		case p.conn != nil:
+		case p.conn != nil && p.conn.rpc.Err() == nil:
 			defer p.mu.Unlock()
 			return p.conn, nil
+		case p.conn != nil: // it has ended, and what is left of it is ended now
+			over := p.conn.gone
+			p.mu.Unlock()
+			select {
+			case <-over:
+			case <-ctx.Done():
+				return nil, fmt.Errorf("the plugin %s is still ending: %w", p.Name(), context.Cause(ctx))
+			}
+			continue
 		case p.starting == nil && (asked || p.cfg.Now().Before(p.retry)):
 			defer p.mu.Unlock()
 			return nil, fmt.Errorf("the plugin %s cannot be used now: %s", p.Name(), p.reason)
@@ -144,14 +153,22 @@ func reasonOf(c *conn, err error) error {
 	return err
 }
 
-// failed notes why there is no program, and when to try again. Call it with the lock held.
+// failed notes why there is no program, and when to try again: at once after the first loss of one that
+// ran, and after that of one that ran for long. Call it with the lock held.
 func (p *Plugin) failed(err error) {
-	if p.wait == 0 || p.cfg.Now().Sub(p.began) >= steady && !p.began.IsZero() {
-		p.wait = firstWait
+	now, ran := p.cfg.Now(), !p.began.IsZero()
+	if ran && now.Sub(p.began) >= steady {
+		p.wait = 0
 	}
 	p.reason = text.OneLine(plain(err.Error()), 500)
-	p.retry = p.cfg.Now().Add(p.wait)
-	p.wait = min(2*p.wait, mostWait)
+	switch {
+	case p.wait == 0 && ran:
+		p.retry, p.wait = now, firstWait
+	default:
+		p.wait = max(p.wait, firstWait)
+		p.retry = now.Add(p.wait)
+		p.wait = min(2*p.wait, mostWait)
+	}
 	p.began = time.Time{}
 	p.cfg.Log.Warn("a plugin has ended", slog.String("plugin", p.Name()), slog.String("reason", p.reason))
 }
@@ -169,6 +186,7 @@ func (p *Plugin) watch(c *conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.conn = nil
+	close(c.gone)
 	if why == nil {
 		why = context.Cause(p.life)
 	}

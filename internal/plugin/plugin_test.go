@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -263,6 +264,16 @@ func TestCallsThatMayChangeSomethingAskAfterTextOfOthers(t *testing.T) {
 	}
 }
 
+// TestACallThatOnlyReadsIsMadeOnceMore: its program is lost once, and starts at once.
+func TestACallThatOnlyReadsIsMadeOnceMore(t *testing.T) {
+	t.Parallel()
+	f := begin(t, "plain")
+	if r, err := f.run(t.Context(), &host{}, "dies_once", `{}`); err != nil || r.Text != "lives" {
+		t.Error(r, err)
+	}
+}
+
+// TestAProgramThatDiesComesBack: at once, then after a wait, and at once again if it ran for long.
 func TestAProgramThatDiesComesBack(t *testing.T) {
 	t.Parallel()
 	f := install(t, "plain", manifest)
@@ -271,20 +282,31 @@ func TestAProgramThatDiesComesBack(t *testing.T) {
 	f.config.Now = func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
 	f.enable()
 	f.load()
-	_, err := f.run(t.Context(), &host{}, "dies", `{}`)
-	if err == nil || !strings.Contains(err.Error(), "exit status 9") || !strings.Contains(err.Error(), "check before you repeat it") {
-		t.Fatal(err)
+	later := func(d time.Duration) { mu.Lock(); defer mu.Unlock(); now = now.Add(d) }
+	dies := func() {
+		t.Helper()
+		_, err := f.run(t.Context(), &host{}, "dies", `{}`)
+		if err == nil || !strings.Contains(err.Error(), "exit status 9") || !strings.Contains(err.Error(), "check before you repeat it") {
+			t.Fatal(err)
+		}
 	}
-	until(t, "the end is noticed", func() bool { return f.all.List()[0].State() != "" })
+	works := func(when string) {
+		t.Helper()
+		if r, err := f.run(t.Context(), &host{}, "add", `{"a":1,"b":1}`); err != nil || r.Text != "2" {
+			t.Error(when, r, err)
+		}
+	}
+	dies()
+	works("after the first loss:")
+	dies()
 	if _, err := f.run(t.Context(), &host{}, "add", `{"a":1,"b":1}`); err == nil || !strings.Contains(err.Error(), "cannot be used now") {
-		t.Error("at once:", err)
+		t.Error("at once after the second:", err)
 	}
-	mu.Lock()
-	now = now.Add(2 * time.Second)
-	mu.Unlock()
-	if r, err := f.run(t.Context(), &host{}, "add", `{"a":1,"b":1}`); err != nil || r.Text != "2" {
-		t.Error("later:", r, err)
-	}
+	later(2 * time.Second)
+	works("later:")
+	later(2 * time.Minute)
+	dies()
+	works("after it ran for long:")
 }
 
 func TestAProgramThatFailsSaysWhy(t *testing.T) {
@@ -375,6 +397,12 @@ func TestAProgramThatAnswersNoMoreIsEnded(t *testing.T) {
 	t.Parallel()
 	f := install(t, "plain", strings.Replace(manifest, "call: 20", "call: 1", 1))
 	f.enable()
+	var starts atomic.Int32
+	place := f.config.Environment
+	f.config.Environment = func(m plugin.Manifest, dir string) (hermes.Environment, error) {
+		starts.Add(1)
+		return place(m, dir)
+	}
 	f.load()
 	if _, err := f.run(t.Context(), &host{}, "add", `{"a":1,"b":1}`); err != nil {
 		t.Fatal(err)
@@ -384,9 +412,8 @@ func TestAProgramThatAnswersNoMoreIsEnded(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	until(t, "its end", func() bool { return f.all.List()[0].State() != "" })
 	until(t, "another start", func() bool {
 		r, err := f.run(t.Context(), &host{}, "add", `{"a":1,"b":1}`)
-		return err == nil && r.Text == "2"
+		return err == nil && r.Text == "2" && starts.Load() == 2
 	})
 }

@@ -38,6 +38,7 @@ type conn struct {
 	errs    *tail
 	ended   sync.Once
 	endErr  error
+	gone    chan struct{} // closed when a plugin that was used has ended, and may start again
 }
 
 // start starts the program of a plugin in an environment of its own, which conn closes.
@@ -52,7 +53,7 @@ func start(ctx context.Context, env hermes.Environment, self, dir string, m Mani
 		words = append(words, shellstate.Quote(w))
 	}
 	read, write := io.Pipe()
-	c := &conn{env: env, errs: &tail{}}
+	c := &conn{env: env, errs: &tail{}, gone: make(chan struct{})}
 	process, err := starter.Start(ctx, hermes.Command{
 		Line: strings.Join(words, " "), Dir: dir, Stdout: write, Stderr: c.errs, Background: true,
 		// Nothing may be written beside the files that are pinned, also where there are no walls.

@@ -162,7 +162,7 @@ func (p *program) tools() []any {
 		map[string]any{"name": "add", "description": "Adds two numbers.", "effect": "none", "parallel": true, "schema": map[string]any{
 			"type": "object", "required": []string{"a", "b"}, "properties": map[string]any{"a": map[string]any{"type": "integer"}, "b": map[string]any{"type": "integer"}},
 		}},
-		tool("change", ""), tool("environment", "none"), tool("fails", ""), tool("slow", ""), tool("dies", ""), tool("flood", ""),
+		tool("change", ""), tool("environment", "none"), tool("fails", ""), tool("slow", ""), tool("dies", ""), tool("dies_once", "none"), tool("flood", ""),
 		tool("invoke", ""), tool("question", ""), tool("model", ""), tool("forged", ""), tool("late_request", ""), tool("child", ""),
 	}
 	switch p.kind {
@@ -201,6 +201,12 @@ func (p *program) call(m message) any {
 		select {}
 	case "dies":
 		os.Exit(9)
+	case "dies_once":
+		if _, err := os.Stat(os.Getenv("PLUGIN_TEST_FILE")); err != nil {
+			_ = os.WriteFile(os.Getenv("PLUGIN_TEST_FILE"), nil, 0o600)
+			os.Exit(9)
+		}
+		return text("lives")
 	case "flood":
 		for range 1_000_000 {
 			p.send(map[string]any{"method": "$/progress", "params": map[string]any{"call": in.Call, "text": "flood"}})
