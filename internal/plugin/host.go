@@ -51,9 +51,10 @@ type calling struct {
 	invokes  int
 	over     bool
 	// chunks gets the output of a script, nil if the call has none; outstanding are its parts without
-	// an answer.
+	// an answer, and answers those that are being sent.
 	chunks      chan outputChunk
 	outstanding int
+	answers     int
 }
 
 // begin counts a call. done waits for the requests of the plugin that belong to it, whose context

@@ -25,7 +25,8 @@ const (
 	closeTime       = 20 * time.Second
 	maxChunk        = 1 << 20 // bytes of output in one message
 	inputChunk      = 64 << 10
-	mostOutstanding = 4 // chunks of one script that are not answered yet
+	mostOutstanding = 4  // chunks of one script that are not answered yet
+	mostAnswers     = 64 // answers to them that the plugin does not read
 )
 
 // execCall are the params of environment/exec.
@@ -190,10 +191,15 @@ func (c *calls) stream(ctx context.Context, id string, stdout, stderr io.Writer)
 			if to != nil && ctx.Err() == nil {
 				_, _ = to.Write(k.data) // who reads it no more needs no more
 			}
+			c.mu.Lock()
+			one.outstanding-- // before the answer: the plugin may send the next part as soon as it has that
+			one.answers++
+			c.mu.Unlock()
+			request := k.request
 			go func() { // ends with the connection: the plugin may not read
-				_ = k.request.Reply(struct{}{}, nil)
+				_ = request.Reply(struct{}{}, nil)
 				c.mu.Lock()
-				one.outstanding--
+				one.answers--
 				c.mu.Unlock()
 			}()
 		}
@@ -221,7 +227,7 @@ func (p *Plugin) output(r *jsonrpc.Request) (taken bool) {
 	switch {
 	case one == nil || one.chunks == nil:
 		why = "no script runs under this call"
-	case one.outstanding >= mostOutstanding:
+	case one.outstanding >= mostOutstanding || one.answers >= mostAnswers:
 		why = "wait for the answer before the next part"
 	default:
 		one.outstanding++
