@@ -57,7 +57,7 @@ func plugged(ctx context.Context, line, name, args string, c *Call) (r Result, i
 		if err != nil {
 			return Result{}, true, err
 		}
-		in = hermes.SessionRef{ID: st.Row.ID, Platform: st.Row.Run.Origin.Platform, Dir: st.Row.Dir, Depth: st.Row.Run.Origin.Depth}
+		in = hermes.RunSpec{}.Resumed(st.Row.ID, st.Row.StoredRun()).Ref()
 	}
 	shown, message, err := c.Plugins.RunCommand(ctx, all[i], args, in)
 	if err != nil {

@@ -50,11 +50,14 @@ func (s *Plugins) SlashCommands() []SlashCommand {
 }
 
 // RunCommand runs a slash command for the user. shown is Markdown for the user; message, if it is not
-// empty, is for the model, and untrusted.
+// empty, is for the model, and untrusted. Commands of a memory are refused to whom its tools are.
 func (s *Plugins) RunCommand(ctx context.Context, c SlashCommand, args string, in hermes.SessionRef) (shown, message string, err error) {
 	for _, p := range s.list {
 		if p.Name() != c.Plugin {
 			continue
+		}
+		if err := p.remembersFor(in); err != nil {
+			return "", "", err
 		}
 		var r commandSaid
 		err := p.call(ctx, methodCommand, nil, p.manifest.callTime(), func(id string) any {

@@ -90,3 +90,24 @@ func TestANameOfABuiltInCommandIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestCommandsOfAMemoryAreTheOwners, as its tools are.
+func TestCommandsOfAMemoryAreTheOwners(t *testing.T) {
+	t.Parallel()
+	f := install(t, "plain", strings.Replace(commandManifest, "[commands]", "[commands, memory]", 1))
+	f.config.Memory.Allowed = func(s hermes.SessionRef) bool { return s.User == "" }
+	f.enable()
+	if f.load(); f.err != nil {
+		t.Fatal(f.err)
+	}
+	count := f.all.SlashCommands()[0]
+	for _, row := range []struct {
+		in   hermes.SessionRef
+		want string
+	}{{hermes.SessionRef{ID: "s"}, ""}, {hermes.SessionRef{ID: "s", User: "7"}, "belongs to the owner"}, {hermes.SessionRef{ID: "s", Depth: 1}, "no memory"}} {
+		shown, _, err := f.all.RunCommand(t.Context(), count, "a", row.in)
+		if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) || row.want != "" && shown != "" {
+			t.Errorf("%+v: %q, %v", row.in, shown, err)
+		}
+	}
+}
