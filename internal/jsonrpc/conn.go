@@ -43,6 +43,8 @@ var (
 	ErrSlow = errors.New("the other side does not read")
 	// ErrGarbage means that the peer sent what is not JSON.
 	ErrGarbage = errors.New("the other side sent what is not JSON")
+	// ErrFlood means that the peer sent more than Options.Strays allows.
+	ErrFlood = errors.New("the other side floods the connection")
 )
 
 // Options are the limits of a connection. Zero fields have defaults.
@@ -54,6 +56,9 @@ type Options struct {
 	WriteTime time.Duration
 	// MaxWrite is how large a message may be to be written, in bytes; 0 is no limit.
 	MaxWrite int
+	// Strays is how many messages may come in a second that reach no one: responses that are not
+	// waited for, and messages that cannot be read; 0 is no limit. The handler counts the others.
+	Strays int
 	// Log gets the panics of handlers; nil means none does.
 	Log *slog.Logger
 }
@@ -80,6 +85,9 @@ type Conn struct {
 	serial  int64
 	pending map[string]*call // by id
 	running int              // requests in Request.Go
+
+	second time.Time // of strays, which only the reader counts
+	strays int
 }
 
 // call is a request of ours that waits for its response.
@@ -268,29 +276,44 @@ func (c *Conn) read() {
 			c.end(err)
 			return
 		}
-		if !c.take(raw) {
+		if err := c.take(raw); err != nil {
 			c.out.flush(c.ctx, closeTime)
-			c.end(ErrGarbage)
+			c.end(err)
 			return
 		}
 	}
 }
 
-// take handles one message. It returns false if that is not JSON.
-func (c *Conn) take(raw []byte) bool {
+// take handles one message. An error ends the connection.
+func (c *Conn) take(raw []byte) error {
 	m, err := decode(raw)
 	switch {
 	case err != nil && err.Code == CodeParse:
 		c.refuse(err)
-		return false
+		return ErrGarbage
 	case err != nil:
 		c.refuse(err)
+		return c.stray()
 	case m.Method != "":
 		c.handle(m)
-	default:
-		c.answered(m)
+	case !c.answered(m):
+		return c.stray()
 	}
-	return true
+	return nil
+}
+
+// stray counts a message that reaches no one.
+func (c *Conn) stray() error {
+	if c.options.Strays <= 0 {
+		return nil
+	}
+	if now := time.Now(); now.Sub(c.second) >= time.Second {
+		c.second, c.strays = now, 0
+	}
+	if c.strays++; c.strays > c.options.Strays {
+		return fmt.Errorf("%w: more than %d messages in a second that nothing waits for", ErrFlood, c.options.Strays)
+	}
+	return nil
 }
 
 // refuse answers a message that has no id, or none that can be read.
@@ -298,8 +321,8 @@ func (c *Conn) refuse(e *Error) {
 	_ = c.send(c.ctx, encodeReply(nil, nil, e)) // the connection has ended if it fails
 }
 
-// answered takes the response to a call of ours. Others are ignored: their caller has gone.
-func (c *Conn) answered(m message) {
+// answered takes the response to a call of ours. It returns false for others: their caller has gone.
+func (c *Conn) answered(m message) bool {
 	w, ok := c.remove(m.key())
 	switch {
 	case !ok:
@@ -308,4 +331,5 @@ func (c *Conn) answered(m message) {
 	default:
 		w.over <- w.take(m.Result)
 	}
+	return ok
 }

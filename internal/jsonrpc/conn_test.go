@@ -350,3 +350,29 @@ func TestAPanicInOrderEndsNothing(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
+
+// TestStraysAreBounded: a peer that sends what reaches no one is ended, if it sends much of it in a second.
+func TestStraysAreBounded(t *testing.T) {
+	t.Parallel()
+	for name, stray := range map[string]string{"responses": `{"id":"x","result":1}`, "invalid": `{"id":[],"method":"x"}`, "batches": `[{}]`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				a, b := net.Pipe()
+				c := jsonrpc.New(t.Context(), jsonrpc.NewLines(a, 1<<20), nil, jsonrpc.Options{Strays: 3})
+				go func() { _, _ = io.Copy(io.Discard, b) }() // ends with the connection
+				send := func(n int) { _, _ = b.Write([]byte(strings.Repeat(stray+"\n", n))); synctest.Wait() }
+				send(3)
+				time.Sleep(time.Second)
+				if send(3); c.Err() != nil {
+					t.Error("ended within the limit:", c.Err())
+				}
+				send(1)
+				_ = b.Close()
+				if err := c.Wait(); !errors.Is(err, jsonrpc.ErrFlood) {
+					t.Error("over the limit:", err)
+				}
+			})
+		})
+	}
+}

@@ -333,18 +333,20 @@ func TestAMutePluginEndsInItsTime(t *testing.T) {
 	}
 }
 
-// TestAFloodEndsThePlugin: and a second plugin, or this one later, is not harmed.
+// TestAFloodEndsThePlugin, whatever it is of: and a second plugin, or this one later, is not harmed.
 func TestAFloodEndsThePlugin(t *testing.T) {
 	t.Parallel()
-	f := begin(t, "plain")
-	h := &host{}
-	if _, err := f.run(t.Context(), h, "flood", `{}`); err == nil || !strings.Contains(err.Error(), "before it answered") {
-		t.Error(err)
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if n := len(h.progress); n > 2000 {
-		t.Errorf("%d notices were shown", n)
+	for _, of := range []string{"notices", "responses", "invalid"} {
+		f := begin(t, "plain")
+		h := &host{}
+		if _, err := f.run(t.Context(), h, "flood", `{"of":"`+of+`"}`); err == nil || !strings.Contains(err.Error(), "before it answered") {
+			t.Errorf("%s: %v", of, err)
+		}
+		h.mu.Lock()
+		if n := len(h.progress); n > 2000 {
+			t.Errorf("%d notices were shown", n)
+		}
+		h.mu.Unlock()
 	}
 }
 

@@ -81,7 +81,7 @@ func start(ctx context.Context, env hermes.Environment, self, dir string, m Mani
 		write.CloseWithError(err)
 	}()
 	lines := jsonrpc.NewLines(streams{read, process, over}, maxMessage).Tolerant() // a print in a plugin is no reason to end it
-	c.rpc = jsonrpc.New(context.WithoutCancel(ctx), lines, handler, jsonrpc.Options{Requests: maxRequests, WriteTime: 30 * time.Second, MaxWrite: maxMessage})
+	c.rpc = jsonrpc.New(context.WithoutCancel(ctx), lines, handler, jsonrpc.Options{Requests: maxRequests, WriteTime: 30 * time.Second, MaxWrite: maxMessage, Strays: flood})
 	return c, nil
 }
 

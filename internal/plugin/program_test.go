@@ -208,8 +208,17 @@ func (p *program) call(m message) any {
 		}
 		return text("lives")
 	case "flood":
+		var a struct{ Of string }
+		_ = json.Unmarshal(in.Arguments, &a)
 		for range 1_000_000 {
-			p.send(map[string]any{"method": "$/progress", "params": map[string]any{"call": in.Call, "text": "flood"}})
+			switch a.Of {
+			case "responses":
+				p.send(map[string]any{"id": "none", "result": 1})
+			case "invalid":
+				p.send(map[string]any{"id": []int{1}, "method": "x"})
+			default:
+				p.send(map[string]any{"method": "$/progress", "params": map[string]any{"call": in.Call, "text": "flood"}})
+			}
 		}
 	case "invoke":
 		return asked(p.request("host/invoke", map[string]any{"call": in.Call, "name": "read_file", "arguments": in.Arguments}))
