@@ -73,3 +73,41 @@ func TestAPluginGetsWhatItDeclares(t *testing.T) {
 		t.Error("a host that it declared is not reached:", s.model.results())
 	}
 }
+
+// TestAPluginThatWritesAProjectDoesNotRunThere: what git and the user's tools obey in a folder that it
+// declared is closed to it, and what the user changes of that while it runs stays.
+func TestAPluginThatWritesAProjectDoesNotRunThere(t *testing.T) {
+	t.Parallel()
+	s, out := spied(t, hermes.AllowOnce, true)
+	for _, dir := range []string{".git/hooks", ".git/objects", ".git/refs", ".vscode"} {
+		if err := os.MkdirAll(filepath.Join(out, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config := filepath.Join(out, ".git", "config")
+	writeFile(t, config, "[core]\n\tbare = false\n")
+	writeFile(t, filepath.Join(out, ".git", "HEAD"), "ref: refs/heads/main\n")
+	s.enter()
+	if w := s.app.HostWalls(t.Context()); w.Layer == "" {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("no walls here: " + w.Why)
+		}
+		t.Skip("no walls here: " + w.Why)
+	}
+	s.say(`CALL spy_write {"what":"` + filepath.Join(out, "mine") + `"}`)
+	if _, err := os.Stat(filepath.Join(out, "mine")); err != nil {
+		t.Error("what it declared cannot be written:", err, s.model.results())
+	}
+	for _, file := range []string{".git/hooks/pre-commit", ".git/config", ".vscode/tasks.json"} {
+		s.say(`CALL spy_write {"what":"` + filepath.Join(out, file) + `"}`)
+		if data, err := os.ReadFile(filepath.Join(out, file)); err == nil && !strings.HasPrefix(string(data), "[core]") {
+			t.Errorf("the plugin wrote %s: %q", file, data)
+		}
+	}
+	own := "[core]\n\tbare = false\n\tpager = less -F\n"
+	writeFile(t, config, own)
+	s.quit()
+	if data, err := os.ReadFile(config); err != nil || string(data) != own {
+		t.Errorf("what the user wrote while it ran is %q now, %v", data, err)
+	}
+}

@@ -95,9 +95,9 @@ func secretFile(at string) bool {
 
 // inside protects and hides what a granted folder holds, as if it were a workspace: the user
 // allowed the folder by its name. What a grant names itself stays open. It reports whether
-// the folder can be granted.
+// the folder can be granted. Servers, hooks and plugins read what they declared, secrets included.
 func (p *planner) inside(folder string, write bool) bool {
-	if !p.writes() || within(folder, p.Workspace) {
+	if !write && !p.commands() || !p.writes() || p.reads() && within(folder, p.Workspace) {
 		return true
 	}
 	in := LookInside(gitguard.UserOf(p.home0, p.Environ), folder)

@@ -317,6 +317,9 @@ func (p *planner) finish() {
 	}
 	pol.Read = slices.DeleteFunc(pol.Read, func(r string) bool { return withinAny(r, pol.Write) })
 	pol.Protected = slices.DeleteFunc(sorted(pol.Protected), func(at string) bool { return withinAny(at, pol.Hidden) })
+	if !p.commands() { // else what cannot be written costs mounts for nothing
+		pol.Protected = slices.DeleteFunc(pol.Protected, func(at string) bool { return !withinAny(at, pol.Write) && !holds(at, pol.Write) })
+	}
 	p.Set, p.Unset, pol.Links = sorted(p.Set), sorted(p.Unset), sorted(pol.Links)
 	p.Lacks, p.Notes = unique(p.Lacks), unique(p.Notes)
 }

@@ -256,6 +256,40 @@ func TestAHookThatWritesTheWorkspaceIsACommandThere(t *testing.T) {
 	}
 }
 
+// TestWhatADeclaredFolderHoldsIsProtected: a server, hook or plugin that writes a folder, in the workspace
+// or not, cannot write what git and the user's tools obey in it, nor read its secrets; others of its
+// folders stay as they are.
+func TestWhatADeclaredFolderHoldsIsProtected(t *testing.T) {
+	t.Parallel()
+	for _, profile := range []plan.Profile{plan.MCP, plan.Hook, plan.Plugin} {
+		for _, where := range []string{"project", "src/project/sub"} { // the second is in the workspace
+			u := mustUser(t)
+			dir := filepath.Join(u.home, filepath.FromSlash(where))
+			read := filepath.Join(u.home, "looked-at")
+			for _, file := range []string{dir + "/.git/HEAD", dir + "/.git/config", dir + "/.git/hooks/x", dir + "/.vscode/tasks.json", dir + "/.env", dir + "/notes.md", read + "/.env"} {
+				must(t, os.MkdirAll(filepath.Dir(file), 0o755))
+				must(t, os.WriteFile(file, nil, 0o644))
+			}
+			must(t, os.WriteFile(dir+"/.git/HEAD", []byte("ref: refs/heads/main\n"), 0o644))
+			must(t, os.MkdirAll(dir+"/.git/objects", 0o755))
+			must(t, os.MkdirAll(dir+"/.git/refs", 0o755))
+			u.Profile, u.Name, u.Grants = profile, "name", plan.Grants{Write: []string{dir}, Read: []string{read}}
+			p := mustMake(t, u.Request)
+			if !in(dir+"/notes.md", p.Policy.Write) || in(u.work+"/main.go", p.Policy.Write) {
+				t.Errorf("%v, %s: writes %v", profile, where, p.Policy.Write)
+			}
+			for _, file := range []string{"/.git/config", "/.git/hooks/x", "/.vscode/tasks.json"} {
+				if !in(dir+file, p.Policy.Protected) {
+					t.Errorf("%v, %s: %s is not among the protected %v", profile, where, file, p.Policy.Protected)
+				}
+			}
+			if !in(dir+"/.env", p.Policy.Hidden) || in(read+"/.env", p.Policy.Hidden) {
+				t.Errorf("%v, %s: hides %v", profile, where, p.Policy.Hidden)
+			}
+		}
+	}
+}
+
 // TestNoProxyOfThisMachineIsNamedInside is about its password.
 func TestNoProxyOfThisMachineIsNamedInside(t *testing.T) {
 	t.Parallel()

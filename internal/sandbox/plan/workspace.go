@@ -11,10 +11,18 @@ import (
 	"hermes/internal/sandbox/gitguard"
 )
 
-// writes reports whether programs of the profile change the workspace, or a hook declared that it does:
-// then what git and tools obey is protected as from commands.
+// commands reports whether programs of the profile are those that the model runs.
+func (p *planner) commands() bool { return p.Profile == Command || p.Profile == GitConfig }
+
+// writes reports whether programs of the profile change files of the user: commands do, and a server,
+// hook or plugin that declared it. Then what git and tools obey is protected there.
 func (p *planner) writes() bool {
-	return p.Profile == Command || p.Profile == GitConfig || p.Profile == Hook && slices.Contains(p.Grants.Write, p.Workspace)
+	return p.commands() || len(p.Grants.Write) > 0 && (p.Profile == MCP || p.Profile == Hook || p.Profile == Plugin)
+}
+
+// writesWorkspace reports whether they change the workspace as a whole.
+func (p *planner) writesWorkspace() bool {
+	return p.commands() || p.writes() && p.reads() && slices.Contains(p.Grants.Write, p.Workspace)
 }
 
 // reads reports whether they read it.
@@ -42,7 +50,7 @@ func (p *planner) workspace() error {
 		p.entries()
 	} else {
 		p.Policy.Read = append(p.Policy.Read, p.Workspace)
-		if p.writes() {
+		if p.writesWorkspace() {
 			p.Policy.Write = append(p.Policy.Write, p.Workspace)
 		}
 	}
@@ -141,7 +149,7 @@ func (p *planner) entries() {
 			continue
 		}
 		p.Policy.Read = append(p.Policy.Read, at)
-		if p.writes() && !holds(at, p.searched()) {
+		if p.writesWorkspace() && !holds(at, p.searched()) {
 			p.Policy.Write = append(p.Policy.Write, at)
 		}
 	}
@@ -184,7 +192,7 @@ func (p *planner) env() {
 			continue
 		}
 		p.Policy.Hidden = append(p.Policy.Hidden, at)
-		if p.Layer != sandbox.A && p.writes() {
+		if p.Layer != sandbox.A && p.writesWorkspace() {
 			p.lack("making and removing files directly in %s: %s beside them is closed while the network is on; reading it can be allowed", filepath.Dir(at), filepath.Base(at))
 		}
 	}
@@ -228,7 +236,7 @@ func (p *planner) repository(r gitguard.Repo) {
 	case r.Outside:
 		p.note("%s is a worktree of %s, which is open as well", filepath.Dir(entry), filepath.Dir(r.Git))
 		p.Policy.Read = append(p.Policy.Read, r.Git)
-		if p.writes() {
+		if p.writesWorkspace() {
 			p.Policy.Write = append(p.Policy.Write, r.Git)
 		}
 		p.obeyed(r.Git, 0)
