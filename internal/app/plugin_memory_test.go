@@ -117,7 +117,7 @@ func TestAPluginIsNotCalledAsWhatIsBuiltIn(t *testing.T) {
 	t.Parallel()
 	a := app.New(app.Options{Home: t.TempDir(), Getenv: func(string) string { return "" }})
 	t.Cleanup(func() { _ = a.Close() }) // nothing was opened
-	for kind, name := range map[string]string{plugin.KindMemory: "honcho"} {
+	for kind, name := range map[string]string{plugin.KindMemory: "honcho", plugin.KindContext: "compressor"} {
 		_, err := a.LookAtPlugin(t.Context(), t.TempDir(), plugin.Manifest{Name: name, Program: []string{"false"}, Kinds: []string{kind}})
 		if err == nil || !strings.Contains(err.Error(), "the "+kind+" "+name+" is built in") {
 			t.Errorf("%s %s: %v", kind, name, err)

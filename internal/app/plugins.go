@@ -153,7 +153,13 @@ func (a *App) pluginConfig(cfg *config.Config) plugin.Config {
 		},
 		Memory: plugin.MemoryUse{Chosen: cfg.Memory().Provider, Allowed: a.ownersMemory},
 		Taken: func(kind, name string) bool {
-			return kind == plugin.KindMemory && a.isBuiltinMemory(cfg, name) || kind == plugin.KindCommands && command.BuiltIn(name)
+			switch kind {
+			case plugin.KindMemory:
+				return a.isBuiltinMemory(cfg, name)
+			case plugin.KindContext:
+				return name == builtinEngine
+			}
+			return kind == plugin.KindCommands && command.BuiltIn(name)
 		},
 		Complete: a.completeFor, ResultLimit: cfg.ToolBudget().MCPResultChars, Now: a.opts.Now, Log: a.log(),
 	}

@@ -24,7 +24,6 @@ var capabilities = [...]Capability{
 	{"codex app server", "the Codex app server", ""},
 	{"coding instructions", "coding instructions", ""},
 	{"command homes", "a separate home for commands", ""},
-	{"context plugins", "context engines of plugins", ""},
 	{"cron", "scheduled jobs", "internal/cron"},
 	{"delegation", "sub-agents", "internal/tool/delegation"},
 	{"display options", "further display options", ""},

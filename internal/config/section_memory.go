@@ -32,7 +32,7 @@ type Compression struct {
 
 // Context is the section context: what fills the window.
 type Context struct {
-	Engine      string         `key:"engine" default:"compressor" planned:"context plugins"`
+	Engine      string         `key:"engine" default:"compressor"`         // compressor is the built-in one, else the name of a plugin
 	PromptShare float64        `key:"prompt_share" default:"0.25" min:"0"` // share of the window that the system prompt may take
 	Layers      map[string]int `key:"layers"`                              // maximum characters of single layers of the prompt; 0: no limit
 }

@@ -51,11 +51,16 @@ func gather(w *work, c cut, most int) anchors {
 		}
 	}
 	a.within = c.last >= 0 || w.lastUser(1) < c.head
+	a.limit(most)
+	return a
+}
+
+// limit keeps what tells most, of at most so many tokens.
+func (a *anchors) limit(most int) {
 	a.requests = mostTelling(a.requests, most/2)
 	a.files = lastOf(a.files, maxFiles, most/4)
 	n := fits(openLines(a.open), maxOpen, most/4)
 	a.open, a.more = a.open[:n:n], n < len(a.open)
-	return a
 }
 
 func (a *anchors) add(m hermes.Message) {

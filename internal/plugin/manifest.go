@@ -88,13 +88,14 @@ const (
 	KindMemory      = "memory"
 	KindEnvironment = "environment"
 	KindCommands    = "commands"
+	KindContext     = "context"
 )
 
 // kinds are all that this version uses.
-var kinds = [...]string{KindTools, KindHooks, KindPrompt, KindMemory, KindEnvironment, KindCommands}
+var kinds = [...]string{KindTools, KindHooks, KindPrompt, KindMemory, KindEnvironment, KindCommands, KindContext}
 
 // laterKinds are those whose methods are written down, and which this version does not call.
-var laterKinds = [...]string{"context", "model", "platform", "media"}
+var laterKinds = [...]string{"model", "platform", "media"}
 
 var (
 	namePattern    = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)

@@ -169,7 +169,7 @@ func (p *Plugin) look(name string) (err error) {
 
 // shadows refuses a plugin that would be chosen by the name of something built in.
 func (c Config) shadows(m Manifest) error {
-	for _, kind := range []string{KindMemory} { // those that are chosen by their names
+	for _, kind := range []string{KindMemory, KindContext} { // those that are chosen by their names
 		if m.has(kind) && c.Taken != nil && c.Taken(kind, m.Name) {
 			return fmt.Errorf("the %s %s is built in; the plugin needs another name", kind, m.Name)
 		}

@@ -135,6 +135,10 @@ func (p *program) handle(m message) {
 		if p.executes(m) {
 			return
 		}
+		if r, known := p.fits(m); known {
+			result = r
+			break
+		}
 		if r, known := p.commands(m); known {
 			result = r
 			break
