@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -105,12 +106,13 @@ func TestAnOutlineThatBreaksAPromiseIsNotUsed(t *testing.T) {
 		"is not shorter":                         cat(from(0, 1, 2), insert(strings.Repeat("so many words ", 2000)), from(4), from(seq(5, last)...)),
 		"the disk is full":                       nil,
 	} {
+		now := time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC)
 		e, log := other(func(context.Context, []hermes.Message, hermes.ContextUsage) ([]contextengine.Piece, error) {
 			if pieces == nil {
 				return nil, errors.New("the disk is full")
 			}
 			return pieces, nil
-		}, nil)
+		}, func() time.Time { return now })
 		f, err := e.Fit(t.Context(), tr, full(tr, 128_000))
 		if err != nil {
 			t.Fatal(err)
@@ -123,6 +125,7 @@ func TestAnOutlineThatBreaksAPromiseIsNotUsed(t *testing.T) {
 		if strings.Contains(text(f.Messages), "so many words") {
 			t.Errorf("%s: its text is used", want)
 		}
+		now = now.Add(time.Hour) // it is asked again
 		tr := append(f.Messages, exchanges()[1:]...)
 		if f, err = e.Fit(t.Context(), tr, full(tr, 128_000)); err != nil || f.From == nil || strings.Contains(f.Note, "because") {
 			t.Errorf("%s: the second time %q, %v", want, f.Note, err)
@@ -180,6 +183,41 @@ func TestAnOutlineHasTheAnchorsOfASummary(t *testing.T) {
 	}
 	if got = anchorsIn(t, f.Messages); got.Requests[0] != want.Requests[0] || !cmp.Equal(got.Open, want.Open) {
 		t.Errorf("after a pass of the built-in engine: %+v", got)
+	}
+}
+
+// TestATextTakesThePlaceOfEarlierOnes that the outline keeps, alone or before a message, with their
+// anchors; those are bounded, and have a plan that is older than what is left out.
+func TestATextTakesThePlaceOfEarlierOnes(t *testing.T) {
+	t.Parallel()
+	earlier := hermes.Part{Text: "the earlier text", Hidden: true, Anchors: &hermes.Anchors{Words: "earlier", Requests: []string{"the first request"}}}
+	for name, begin := range map[string][]hermes.Message{
+		"before a message": {{Role: hermes.RoleUser, Parts: []hermes.Part{earlier, {Text: "go on"}}}},
+		"alone":            {user("go on"), assistant("yes"), {Role: hermes.RoleUser, Synthetic: true, Parts: []hermes.Part{earlier}}},
+	} {
+		tr := slices.Concat(begin, act("todo", `{}`, `{"todos":[{"id":"1","content":"write tests","status":"pending"}]}`))
+		kept := len(tr)
+		for i := range 90 {
+			tr = append(tr, assistant(long(1000)), user(fmt.Sprintf("the request %d is to build all of %s", i, long(100))))
+		}
+		e, log := other(func(context.Context, []hermes.Message, hermes.ContextUsage) ([]contextengine.Piece, error) {
+			return slices.Concat(from(seq(0, kept-1)...), insert("the new text"), from(len(tr)-1)), nil
+		}, nil)
+		f, err := e.Fit(t.Context(), tr, full(tr, 128_000))
+		if name == "alone" { // a call of the assistant would follow its answer
+			if err != nil || !strings.Contains(log.String(), "puts two messages of the assistant together") {
+				t.Error(name, err, log)
+			}
+			continue
+		}
+		if err != nil || log.Len() > 0 {
+			t.Fatal(name, err, log)
+		}
+		check(t, tr, f)
+		got := anchorsIn(t, f.Messages)
+		if n := len(got.Requests); n > 60 || !slices.Contains(got.Requests, "the first request") || len(got.Open) != 1 || strings.Contains(text(f.Messages), "the earlier text") {
+			t.Errorf("%s: %d requests, open %v\n%.3000s", name, n, got.Open, text(f.Messages))
+		}
 	}
 }
 

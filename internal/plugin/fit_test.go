@@ -32,7 +32,7 @@ func (p *program) fits(m message) (result any, known bool) {
 	}
 	_ = json.Unmarshal(m.Params, &in) // Hermes sends what it says
 	from := func(i int) any { return map[string]any{"from": i} }
-	said := "The plugin left the rest out.\x1b[2J"
+	said := "The plugin left the rest out."
 	switch p.kind {
 	case "fit-echo":
 		_ = os.WriteFile(os.Getenv("PLUGIN_TEST_FILE"), m.Params, 0o600)
@@ -51,6 +51,7 @@ func (p *program) fits(m message) (result any, known bool) {
 			}
 		}
 	}
+	said += "\x1b[2J"
 	user, tail := 0, len(in.Transcript)-1
 	for i, one := range in.Transcript {
 		if one.Role == "user" && !one.Synthetic {
@@ -190,7 +191,7 @@ func TestAContextEngineAsksAModelAndNothingElse(t *testing.T) {
 	if err != nil || len(got) != 2 {
 		t.Fatal(got, err)
 	}
-	if said := got[0].Text; !strings.Contains(said, "the summary") || strings.Count(said, "not while the conversation is shortened") != 2 {
+	if said := got[0].Text; !strings.Contains(said, "the summary") || strings.Contains(said, "\x1b") || strings.Count(said, "not while the conversation is shortened") != 2 {
 		t.Error(said)
 	}
 	if asked.Session.ID != "s" || asked.Session.Model != "a:b" || asked.Prompt != "Summarize." {
