@@ -5,7 +5,9 @@ import (
 	"os"
 	"time"
 
+	"hermes"
 	"hermes/internal/models"
+	"hermes/internal/plugin"
 	"hermes/internal/provider"
 	"hermes/internal/services"
 )
@@ -41,10 +43,29 @@ func (a *App) providers() (provider.Config, error) {
 		m := a.mark()
 		return m.Environ(), m.Files()
 	}}
+	c.Programs.Plugins = pluginModels{a}
 	c.AskWindows, c.UnattendedWait = true, unattendedWait
 	c.Keys, c.LoginLacks = a.keys, a.logins(cfg).Lacks
 	c.Caps, c.Meter = meter.Caps, meter.Meter
 	return c, nil
+}
+
+// pluginModels are the models of plugins, which are made with the tools.
+type pluginModels struct{ app *App }
+
+func (m pluginModels) all() *plugin.Plugins {
+	if all := m.app.tooling().plugins; all != nil {
+		return all
+	}
+	return &plugin.Plugins{}
+}
+
+// HasModels returns why a plugin does not answer as a model, nil if it does.
+func (m pluginModels) HasModels(name string) error { return m.all().HasModels(name) }
+
+// Answer asks a model of a plugin.
+func (m pluginModels) Answer(ctx context.Context, name, model string, r *hermes.Request, yield func(hermes.Delta) error) error {
+	return m.all().Answer(ctx, name, model, r, yield)
 }
 
 // unattendedWait is how long a model may ask to wait in an unattended run, where a

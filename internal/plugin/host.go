@@ -55,6 +55,7 @@ type calling struct {
 	chunks      chan outputChunk
 	outstanding int
 	answers     int
+	deltas      *deltas // of a model, nil if the call is none
 }
 
 // begin counts a call. done waits for the requests of the plugin that belong to it, whose context
@@ -120,14 +121,14 @@ func (p *Plugin) Handle(_ context.Context, r *jsonrpc.Request) {
 		}
 		return
 	}
-	if r.Method == requestOutput && p.output(r) {
+	if r.Method == requestOutput && p.output(r) || r.Method == requestDelta && p.delta(r) {
 		return // it is paced by its answers
 	}
 	if _, end := p.calls.tooMany(p.cfg.Now()); end { // refused requests cost as much
 		_ = r.Conn().Close() // watch ends the program
 		return
 	}
-	if r.Method == requestOutput {
+	if r.Method == requestOutput || r.Method == requestDelta {
 		return // it is answered
 	}
 	handlers := map[string]func(context.Context, json.RawMessage) (any, error){methodInvoke: p.invoke, methodAsk: p.ask, methodComplete: p.complete}

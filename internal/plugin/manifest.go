@@ -89,13 +89,14 @@ const (
 	KindEnvironment = "environment"
 	KindCommands    = "commands"
 	KindContext     = "context"
+	KindModel       = "model"
 )
 
 // kinds are all that this version uses.
-var kinds = [...]string{KindTools, KindHooks, KindPrompt, KindMemory, KindEnvironment, KindCommands, KindContext}
+var kinds = [...]string{KindTools, KindHooks, KindPrompt, KindMemory, KindEnvironment, KindCommands, KindContext, KindModel}
 
 // laterKinds are those whose methods are written down, and which this version does not call.
-var laterKinds = [...]string{"model", "platform", "media"}
+var laterKinds = [...]string{"platform", "media"}
 
 var (
 	namePattern    = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)

@@ -135,6 +135,9 @@ func (p *program) handle(m message) {
 		if p.executes(m) {
 			return
 		}
+		if p.streams(m) {
+			return
+		}
 		if r, known := p.fits(m); known {
 			result = r
 			break

@@ -26,6 +26,8 @@ type Programs struct {
 	Mark func() (env []string, files []*os.File)
 	// Find says why a program cannot be found; nil looks in PATH.
 	Find func(program string) error
+	// Plugins asks the models of plugins; nil knows none.
+	Plugins Plugins
 }
 
 // command returns the program of a service and its arguments: those of the settings,
@@ -81,6 +83,9 @@ func (c *Catalogue) asProgram(e endpoint, argv []string) (endpoint, error) {
 // program is the transport of a service that is a program.
 func (c *Catalogue) program(ch choice, w base.Config) hermes.Model {
 	w.Key, w.Header = "", nil
+	if ch.id == pluginService {
+		return c.pluginModel(ch, w)
+	}
 	var marks []string
 	var files []*os.File
 	if c.cfg.Programs.Mark != nil {

@@ -109,6 +109,9 @@ func (c *Catalogue) split(ref string) (provider, model string, ok bool) {
 	if _, _, own := c.own([]string{head}); own {
 		return head, rest, true
 	}
+	if head == pluginService {
+		return head, rest, true
+	}
 	if _, known := c.row(head); known && !isTag(rest) {
 		return head, rest, true
 	}
@@ -131,6 +134,9 @@ func isTag(s string) bool {
 func (c *Catalogue) named(name, model string) (choice, error) {
 	if name == "custom" {
 		return c.explicit(model)
+	}
+	if _, _, own := c.own([]string{name}); name == pluginService && !own {
+		return c.ofPlugin(strings.TrimSpace(model))
 	}
 	e, err := c.endpoint(name)
 	if set, mine := c.row(strings.ToLower(c.cfg.Provider)); mine && set.Name == e.Row.Name && e.custom.BaseURL == "" {

@@ -103,6 +103,9 @@ func (n noun) granted(c *factory.Call, m plugin.Manifest) {
 	if slices.Contains(m.Kinds, plugin.KindContext) {
 		n.line(c, "context", "gets whole conversations when they are shortened, after `hermes config set context.engine %s`", m.Name)
 	}
+	if slices.Contains(m.Kinds, plugin.KindModel) {
+		n.line(c, "model", "gets all that a model gets in sessions with the model plugin:%s/MODEL", m.Name)
+	}
 	if slices.Contains(m.Kinds, plugin.KindEnvironment) {
 		n.line(c, "commands", "of sessions with --backend plugin:%s: it sees and runs all of them, with their files", m.Name)
 	}

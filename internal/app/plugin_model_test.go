@@ -1,0 +1,58 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+
+	"hermes"
+)
+
+// parrot is a model in Python, which makes the call that the user names and then repeats its result.
+const parrot = `
+from hermes_plugin import Plugin
+plugin = Plugin("parrot", "1")
+
+@plugin.serves("model/stream")
+def stream(call, params):
+    last = params["messages"][-1]
+    def delta(**what): call.request("model/delta", **what)
+    if "FAIL" in last.get("text", ""): raise RuntimeError("the parrot is tired")
+    if last["role"] == "user" and last["text"].startswith("CALL ") and any(t["name"] == "read_file" for t in params["tools"]):
+        delta(tool_call={"index": 0, "id": "c1", "name": "read_file", "arguments": last["text"][5:]})
+        return {"stop": "calls", "usage": {"input": 100, "output": 10}}
+    delta(text="Parrot %s says: " % params["model"])
+    delta(text=last.get("text", ""))
+    return {"stop": "end", "usage": {"input": 100, "output": 10}}
+
+plugin.run()
+`
+
+// TestAPluginIsTheModelOfASession: its calls run through the tool chain, its usage is booked, and its
+// failure is one of the turn.
+func TestAPluginIsTheModelOfASession(t *testing.T) {
+	t.Parallel()
+	s := withPlugin(t, hermes.AllowOnce, false, "parrot", parrot, "name: parrot\nversion: \"1\"\nprogram: [python3, ./main.py]\nkinds: [model]\n")
+	s.write("a.txt", "the text of the file")
+	s.enter()
+	if err := s.live.Do(t.Context(), hermes.From{}, hermes.SetModel{Ref: "plugin:parrot/small/one"}); err != nil {
+		t.Fatal(err)
+	}
+	s.say(`CALL {"path":"a.txt"}`)
+	if got := s.transcript(); !strings.Contains(got, "Parrot small/one says: ") || !strings.Contains(got, "the text of the file") {
+		t.Error("the transcript:", got)
+	}
+	var last hermes.Message
+	for _, m := range s.messages() {
+		if m.Role == hermes.RoleAssistant {
+			last = m
+		}
+	}
+	if last.Model != "plugin:parrot/small/one" || last.Usage == nil || last.Usage.Input != 100 || last.Usage.Output != 10 {
+		t.Errorf("the answer is of %q with %+v", last.Model, last.Usage)
+	}
+	for ref, want := range map[string]string{"plugin:other/m": `no plugin "other" that is a model is enabled`, "plugin:parrot": "write plugin:NAME/MODEL"} {
+		if _, err := s.app.Models().Model(t.Context(), hermes.ModelChoice{Ref: ref}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", ref, err)
+		}
+	}
+}
