@@ -16,7 +16,6 @@ plugin = Plugin("parrot", "1")
 def stream(call, params):
     last = params["messages"][-1]
     def delta(**what): call.request("model/delta", **what)
-    if "FAIL" in last.get("text", ""): raise RuntimeError("the parrot is tired")
     if last["role"] == "user" and last["text"].startswith("CALL ") and any(t["name"] == "read_file" for t in params["tools"]):
         delta(tool_call={"index": 0, "id": "c1", "name": "read_file", "arguments": last["text"][5:]})
         return {"stop": "calls", "usage": {"input": 100, "output": 10}}
@@ -27,8 +26,8 @@ def stream(call, params):
 plugin.run()
 `
 
-// TestAPluginIsTheModelOfASession: its calls run through the tool chain, its usage is booked, and its
-// failure is one of the turn.
+// TestAPluginIsTheModelOfASession: its calls run through the tool chain, its usage is stored, and a
+// reference to a plugin that is none is refused.
 func TestAPluginIsTheModelOfASession(t *testing.T) {
 	t.Parallel()
 	s := withPlugin(t, hermes.AllowOnce, false, "parrot", parrot, "name: parrot\nversion: \"1\"\nprogram: [python3, ./main.py]\nkinds: [model]\n")
