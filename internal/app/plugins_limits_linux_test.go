@@ -133,7 +133,7 @@ func TestAPluginBesideAFloodingOneAnswers(t *testing.T) {
 @plugin.tool("Flood.", none)
 def %s_flood(call):
     line = %s
-    while True: os.write(1, line)
+    while True: os.write(plugin._out.fileno(), line)
 plugin.run()
 `, name, line)
 	}
