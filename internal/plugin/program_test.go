@@ -64,7 +64,7 @@ func (p *program) request(method string, params any) message {
 func (p *program) serve() int {
 	switch p.kind {
 	case "mute":
-		select {}
+		time.Sleep(time.Hour) // to wait for nothing would end it
 	case "exit":
 		fmt.Fprintln(os.Stderr, "no licence key was found")
 		return 3
