@@ -76,7 +76,7 @@ func (p *program) serve() int {
 			}
 		}
 		fmt.Println(`"}}`)
-		select {}
+		time.Sleep(time.Hour)
 	case "noisy":
 		fmt.Println("starting up ...")
 	}
