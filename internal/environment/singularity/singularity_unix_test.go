@@ -184,11 +184,17 @@ func mustRoot(t *testing.T) string {
 
 func output(t *testing.T, e hermes.Environment, line string) string {
 	t.Helper()
-	var out bytes.Buffer
-	if _, err := e.Exec(t.Context(), hermes.Command{Line: line, Stdout: &out, Stderr: &out}); err != nil {
-		t.Fatalf("%s: %v", line, err)
+	for tries := 1; ; tries++ {
+		var out bytes.Buffer
+		exit, err := e.Exec(t.Context(), hermes.Command{Line: line, Stdout: &out, Stderr: &out})
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		if exit.Code == 128+11 && tries < 3 { // proot itself sometimes ends so, by a fault of its own
+			continue
+		}
+		return strings.TrimSuffix(out.String(), "\n")
 	}
-	return strings.TrimSuffix(out.String(), "\n")
 }
 
 func log(t *testing.T, state string) []string {
