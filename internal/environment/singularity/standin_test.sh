@@ -34,7 +34,7 @@ case "$1 $2" in
 	;;
 "instance stop")
 	[ $# = 3 ] && [ -d "$STATE/$3" ] || fatal "no instance found with name $3"
-	for f in $(grep -ls "STANDIN_INSTANCE=$3" /proc/[0-9]*/environ); do
+	for f in $(grep -lszx "STANDIN_INSTANCE=$3" /proc/[0-9]*/environ); do # the whole name: it may begin that of another
 		f=${f#/proc/}
 		kill -KILL "${f%/*}" 2>/dev/null
 	done
