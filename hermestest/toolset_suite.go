@@ -21,7 +21,8 @@ type ToolSample struct {
 }
 
 // RunToolset checks what each toolset promises: it describes its tools always in the same way, runs
-// them, refuses arguments that it needs and does not get, returns soon when it is stopped, and
+// them, refuses arguments that it needs and does not get, returns soon from a call that begins after
+// the user stopped (one that is stopped as it runs needs a tool that waits: test that beside), and
 // does not change what it is given. open makes a new toolset that can be used now, and sees to its
 // end; there is at least one sample for each of its tools.
 func RunToolset(t *testing.T, open func(t *testing.T) hermes.Toolset, samples ...ToolSample) {

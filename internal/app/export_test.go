@@ -8,3 +8,6 @@ var (
 	Scripted     = (*App).scripted
 	HookDir      = (*App).hookDir
 )
+
+// DeclaredPath is the path that a plugin declares.
+var DeclaredPath = declaredPath

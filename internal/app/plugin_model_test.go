@@ -27,7 +27,7 @@ plugin.run()
 `
 
 // TestAPluginIsTheModelOfASession: its calls run through the tool chain, its usage is stored, and a
-// reference to a plugin that is none is refused.
+// reference to a plugin without that kind is refused.
 func TestAPluginIsTheModelOfASession(t *testing.T) {
 	t.Parallel()
 	s := withPlugin(t, hermes.AllowOnce, false, "parrot", parrot, "name: parrot\nversion: \"1\"\nprogram: [python3, ./main.py]\nkinds: [model]\n")

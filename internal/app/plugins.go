@@ -229,23 +229,45 @@ func pluginSecrets(cfg *config.Config, m plugin.Manifest) (list []swap.Secret, e
 	return list, nil
 }
 
+// declaredPath is the path that a plugin declares. The home of the user may be a link: no plugin chose it.
+func declaredPath(p, userHome string) string {
+	rest, ok := strings.CutPrefix(p, "~/")
+	if !ok {
+		return filepath.Clean(p)
+	}
+	if real, err := filepath.EvalSymlinks(userHome); err == nil {
+		userHome = real
+	}
+	return filepath.Join(userHome, rest)
+}
+
+// PluginGaps says which paths that a plugin declares have no effect behind walls, a sentence each: those that
+// are not there, and links, which could lead elsewhere tomorrow.
+func (a *App) PluginGaps(c plugin.Capabilities) (gaps []string) {
+	userHome, _ := os.UserHomeDir() // without one ~ stays as it is
+	for _, p := range slices.Concat(c.Read, c.Write) {
+		at := declaredPath(p, userHome)
+		switch real, err := filepath.EvalSymlinks(at); {
+		case err != nil:
+			gaps = append(gaps, p+" is not there, so it is not opened; make it, and start the session after that")
+		case real != at:
+			gaps = append(gaps, p+" leads to "+real+" through a link, so it is not opened; declare that path")
+		}
+	}
+	return gaps
+}
+
 // pluginNeeds are what a plugin declares that it reaches.
 func pluginNeeds(c plugin.Capabilities, path, userHome, program string) []hermes.Need {
 	var needs []hermes.Need
 	for _, h := range c.Hosts {
 		needs = append(needs, hermes.Need{Kind: hermes.RefusedHost, Name: plugin.WithPort(h)})
 	}
-	own := func(p string) string {
-		if rest, ok := strings.CutPrefix(p, "~/"); ok {
-			return filepath.Join(userHome, rest)
-		}
-		return filepath.Clean(p)
-	}
 	for _, p := range c.Write {
-		needs = append(needs, hermes.Need{Kind: hermes.RefusedWrite, Name: own(p)})
+		needs = append(needs, hermes.Need{Kind: hermes.RefusedWrite, Name: declaredPath(p, userHome)})
 	}
 	for _, p := range c.Read {
-		needs = append(needs, hermes.Need{Kind: hermes.RefusedRead, Name: own(p)})
+		needs = append(needs, hermes.Need{Kind: hermes.RefusedRead, Name: declaredPath(p, userHome)})
 	}
 	for _, name := range append(slices.Clone(c.Programs), program) {
 		if filepath.IsAbs(name) { // a file of the plugin, whose folder is given anyway, or this program

@@ -218,3 +218,22 @@ func TestAPluginThatIsNotUsedIsSaidInTheSession(t *testing.T) {
 		t.Errorf("the user is told %q", s.warned)
 	}
 }
+
+// TestAHomeMayBeALink: what a plugin declares below it is meant where it leads.
+func TestAHomeMayBeALink(t *testing.T) {
+	t.Parallel()
+	real, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := filepath.Join(t.TempDir(), "home")
+	if err := os.Symlink(real, home); err != nil {
+		t.Skip(err)
+	}
+	if got := app.DeclaredPath("~/notes", home); got != filepath.Join(real, "notes") {
+		t.Errorf("~/notes is %s", got)
+	}
+	if got := app.DeclaredPath(home+"/x/../notes", home); got != filepath.Join(home, "notes") {
+		t.Errorf("an absolute path is %s", got)
+	}
+}

@@ -26,7 +26,7 @@ type Outline func(ctx context.Context, transcript []hermes.Message, p hermes.Con
 
 // Other is the [hermes.ContextEngine] of a session whose outlines are made elsewhere, such as by a
 // plugin. They are asked for when the built-in engine would shorten the transcript. The text of an
-// outline gets the frame and the anchors of a summary. If there is none, or one that breaks a
+// outline gets the frame and the anchors of a summary. Without an outline, or with one that breaks a
 // promise of a context engine, the built-in engine does the work. It must not be used concurrently.
 type Other struct {
 	o        OtherOptions

@@ -59,7 +59,7 @@ func (o *Server) options() *mcp.ClientOptions {
 		ProgressNotificationHandler: o.progress,
 		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) {
 			data, _ := json.Marshal(r.Params.Data) // a part is enough for a log
-			o.cfg.Log.Debug("MCP server", "server", o.set.Name, "level", string(r.Params.Level), "message", text.OneLine(plain(string(data)), 500))
+			o.cfg.Log.Debug("MCP server", "server", o.set.Name, "level", string(r.Params.Level), "message", text.OneLine(text.Plain(string(data)), 500))
 		},
 	}
 	if o.set.Times.KeepAlive > 0 {
@@ -107,7 +107,7 @@ func (o *Server) elicit(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitR
 	if err != nil {
 		return nil, err
 	}
-	said := fmt.Sprintf("The MCP server %s asks: %s", o.set.Name, text.Short(text.Visible(plain(r.Params.Message)), maxQuestion))
+	said := fmt.Sprintf("The MCP server %s asks: %s", o.set.Name, text.Short(text.Visible(text.Plain(r.Params.Message)), maxQuestion))
 	if len(fields) == 0 {
 		a, err := host.Ask(ctx, hermes.Question{Text: said, Choices: []string{"Yes", "No"}})
 		if err != nil || a.TimedOut || a.Dismissed || len(a.Texts) == 0 {
@@ -163,7 +163,7 @@ func fieldsOf(schema any) ([]field, error) {
 		f.kind, _ = p["type"].(string)
 		title, _ := p["title"].(string)
 		description, _ := p["description"].(string)
-		f.title = text.Short(text.Visible(plain(strings.TrimSpace(strings.Join([]string{orName(title, name), description}, " ")))), maxQuestion)
+		f.title = text.Short(text.Visible(text.Plain(strings.TrimSpace(strings.Join([]string{orName(title, name), description}, " ")))), maxQuestion)
 		if items, ok := p["items"].(map[string]any); ok && f.kind == "array" {
 			f.multiple = true
 			f.choicesOf(items)
@@ -175,7 +175,7 @@ func fieldsOf(schema any) ([]field, error) {
 		}
 		if v, ok := p["default"]; ok && !f.required {
 			if f.preset = f.spelled(v); utf8.RuneCountInString(f.preset) > maxPreset {
-				return nil, fmt.Errorf("the default of the field %s is too long: the user must see it, and it has more than %d characters", text.OneLine(plain(name), 60), maxPreset)
+				return nil, fmt.Errorf("the default of the field %s is too long: the user must see it, and it has more than %d characters", text.OneLine(text.Plain(name), 60), maxPreset)
 			}
 		}
 		list = append(list, f)
@@ -209,7 +209,7 @@ func (f *field) choicesOf(p map[string]any) {
 		if i < len(names) {
 			label = fmt.Sprint(names[i])
 		}
-		f.choices, f.values = append(f.choices, text.OneLine(plain(label), 200)), append(f.values, v)
+		f.choices, f.values = append(f.choices, text.OneLine(text.Plain(label), 200)), append(f.values, v)
 	}
 	for _, key := range []string{"oneOf", "anyOf"} {
 		list, _ := p[key].([]any)
@@ -220,7 +220,7 @@ func (f *field) choicesOf(p map[string]any) {
 				continue
 			}
 			title, _ := one["title"].(string)
-			f.choices, f.values = append(f.choices, text.OneLine(plain(orName(title, fmt.Sprint(v))), 200)), append(f.values, v)
+			f.choices, f.values = append(f.choices, text.OneLine(text.Plain(orName(title, fmt.Sprint(v))), 200)), append(f.values, v)
 		}
 	}
 }
@@ -326,7 +326,7 @@ func (o *Server) sample(ctx context.Context, r *mcp.CreateMessageRequest) (*mcp.
 	if !ok {
 		return nil, errors.New("a model may be asked only while one session calls a tool of this server")
 	}
-	s := Sample{Server: o.set.Name, Session: host.Session(), Model: o.set.Sampling.Model, System: plain(r.Params.SystemPrompt), MaxTokens: o.set.Sampling.MaxTokens}
+	s := Sample{Server: o.set.Name, Session: host.Session(), Model: o.set.Sampling.Model, System: text.Plain(r.Params.SystemPrompt), MaxTokens: o.set.Sampling.MaxTokens}
 	if n := r.Params.MaxTokens; n > 0 && n < int64(s.MaxTokens) {
 		s.MaxTokens = int(n)
 	}
@@ -345,7 +345,7 @@ func (o *Server) sample(ctx context.Context, r *mcp.CreateMessageRequest) (*mcp.
 		}
 		c := o.content([]mcp.Content{m.Content})
 		size += len(c.Text)
-		msg := hermes.UserText(plain(c.Text))
+		msg := hermes.UserText(text.Plain(c.Text))
 		if m.Role == "assistant" {
 			msg.Role = hermes.RoleAssistant
 		}

@@ -74,7 +74,7 @@ func (o *Server) progress(_ context.Context, r *mcp.ProgressNotificationClientRe
 	if host == nil {
 		return
 	}
-	line := text.OneLine(plain(r.Params.Message), 200)
+	line := text.OneLine(text.Plain(r.Params.Message), 200)
 	if r.Params.Total > 0 {
 		line = strings.TrimSpace(fmt.Sprintf("%s %.0f of %.0f", line, r.Params.Progress, r.Params.Total))
 	} else if line == "" {
@@ -110,7 +110,7 @@ func (o *Server) result(r *mcp.CallToolResult) hermes.Result {
 			out.Text = strings.TrimSpace(out.Text + "\n" + string(data))
 		}
 	}
-	out.Text = text.Cut(plain(out.Text), maxText)
+	out.Text = text.Cut(text.Plain(out.Text), maxText)
 	if r.IsError {
 		was := out.Images
 		out = hermes.ErrorResult(out.Text)

@@ -126,11 +126,11 @@ func TestWhatIsApprovedIsKnownWithoutItsTexts(t *testing.T) {
 		return strings.HasPrefix(now, "The tool has changed") && strings.Contains(now, "keys to me")
 	})
 	if list, _ := h.server.Tools(t.Context()); slices.Contains(names(list), "mcp__test__write") {
-		t.Errorf("offered by a text that nobody approved: %v", names(list))
+		t.Errorf("offered by a text that was not approved: %v", names(list))
 	}
 	for _, tool := range h.live() {
 		if strings.Contains(tool.Spec().Description, "Wrote") {
-			t.Errorf("a model reads what nobody approved: %q", tool.Spec().Description)
+			t.Errorf("a model reads what was not approved: %q", tool.Spec().Description)
 		}
 	}
 }

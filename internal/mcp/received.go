@@ -67,7 +67,7 @@ func flat(schema any, depth int) error {
 			_, object := x.(map[string]any)
 			_, list := x.([]any)
 			if object || list || strings.HasSuffix(strings.ToLower(key), "ref") {
-				return fmt.Errorf("the schema of the form has %s; a form has fields of plain types only", text.OneLine(plain(key), 60))
+				return fmt.Errorf("the schema of the form has %s; a form has fields of plain types only", text.OneLine(text.Plain(key), 60))
 			}
 		}
 		if depth == 0 && len(inner) > 0 {

@@ -379,13 +379,13 @@ func (o *Server) state() State { return o.Listing().State(o) }
 func (l Listing) State(o *Server) State {
 	tools := l.list.tools
 	o.mu.Lock()
-	s := State{Name: o.set.Name, Phase: o.phase, Reason: text.OneLine(plain(o.reason), 500)}
+	s := State{Name: o.set.Name, Phase: o.phase, Reason: text.OneLine(text.Plain(o.reason), 500)}
 	c := o.conn
 	o.mu.Unlock()
 	if c != nil {
 		s.Protocol = version(c.session)
 		if r := c.session.InitializeResult(); r != nil && r.ServerInfo != nil {
-			s.Title, s.Version = text.OneLine(plain(r.ServerInfo.Name), 100), text.OneLine(plain(r.ServerInfo.Version), 40)
+			s.Title, s.Version = text.OneLine(text.Plain(r.ServerInfo.Name), 100), text.OneLine(text.Plain(r.ServerInfo.Version), 40)
 		}
 	}
 	for _, t := range tools {

@@ -126,7 +126,7 @@ func (o *Server) pages(ctx context.Context, c *connection) ([]definition, error)
 				return defs, nil
 			}
 			if d, why := define(t); why != "" {
-				o.cfg.Log.Warn("a tool of an MCP server is left out", "server", o.set.Name, "tool", text.OneLine(plain(t.Name), 100), "reason", why)
+				o.cfg.Log.Warn("a tool of an MCP server is left out", "server", o.set.Name, "tool", text.OneLine(text.Plain(t.Name), 100), "reason", why)
 			} else {
 				defs = append(defs, d)
 			}
@@ -144,18 +144,18 @@ func define(t *mcp.Tool) (d definition, why string) {
 	if t == nil || t.Name == "" || len(t.Name) > 256 || strings.IndexFunc(t.Name, func(r rune) bool { return !unicode.IsPrint(r) }) >= 0 {
 		return d, "its name is empty, too long, or has characters that cannot be shown"
 	}
-	d = definition{Name: t.Name, Description: text.Cut(plain(cmp.Or(t.Description, t.Title)), maxDescription)}
+	d = definition{Name: t.Name, Description: text.Cut(text.Plain(cmp.Or(t.Description, t.Title)), maxDescription)}
 	if a := t.Annotations; a != nil {
 		d.ReadOnly, d.Idempotent = a.ReadOnlyHint, a.IdempotentHint
 		if d.Description == "" {
-			d.Description = text.Cut(plain(a.Title), maxDescription)
+			d.Description = text.Cut(text.Plain(a.Title), maxDescription)
 		}
 	}
 	schema, err := json.Marshal(t.InputSchema)
 	if err != nil || len(schema) > maxSchema {
 		return d, fmt.Sprintf("its schema is larger than %s", text.Size(maxSchema))
 	}
-	d.Schema = json.RawMessage(plain(string(schema)))
+	d.Schema = json.RawMessage(text.Plain(string(schema)))
 	if !json.Valid(d.Schema) {
 		return d, "its schema is not valid"
 	}
@@ -290,15 +290,4 @@ func ToolName(server, tool string, taken func(name string) bool) string {
 	sum := sha256.Sum256([]byte(server + "\x00" + tool))
 	end := "_" + hex.EncodeToString(sum[:4])
 	return name[:min(len(name), maxName-len(end))] + end
-}
-
-// plain removes what people do not see and models may read: characters of the block of tags,
-// and control characters other than line breaks and tabs.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 0xE0000 && r <= 0xE007F || unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
 }

@@ -254,16 +254,16 @@ func (o *Server) failure(ctx context.Context, c *connection, e hermes.Effect, er
 		return cause
 	}
 	if n, ok := errors.AsType[*login.NeededError](err); ok { // the connection is as it was
-		return fmt.Errorf("the MCP server %s did not do it: %s", o.set.Name, text.OneLine(plain(n.Error()), 300))
+		return fmt.Errorf("the MCP server %s did not do it: %s", o.set.Name, text.OneLine(text.Plain(n.Error()), 300))
 	}
 	_, network := errors.AsType[*url.Error](err) // which the SDK calls a refusal, though the server may have read it
 	_, refused := errors.AsType[*wire.Error](err)
 	_, ours := errors.AsType[*askError](err)
 	if !network && (refused || ours) {
-		return fmt.Errorf("the MCP server %s did not do it: %s", o.set.Name, text.Cut(plain(err.Error()), 4000))
+		return fmt.Errorf("the MCP server %s did not do it: %s", o.set.Name, text.Cut(text.Plain(err.Error()), 4000))
 	}
 	c.finish(err)
-	lost := fmt.Errorf("the MCP server %s: %w (%s)", o.set.Name, errLost, text.OneLine(plain(o.reached(err).Error()), 300))
+	lost := fmt.Errorf("the MCP server %s: %w (%s)", o.set.Name, errLost, text.OneLine(text.Plain(o.reached(err).Error()), 300))
 	if e == hermes.EffectNone || e == hermes.EffectIdempotent {
 		return lost
 	}

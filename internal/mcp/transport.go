@@ -24,8 +24,6 @@ import (
 const (
 	// maxMessage bounds one message of a server, in bytes.
 	maxMessage = 16 << 20
-	// maxErrors is how much of a program's error output is kept, in bytes.
-	maxErrors = 4 << 10
 	// chunk is how much is written at once, in bytes: a program that reads slowly is given up
 	// only if it does not read that.
 	chunk = 32 << 10
@@ -42,7 +40,7 @@ type program struct {
 	mu      sync.Mutex
 	env     hermes.Environment
 	process hermes.Process
-	errs    tail
+	errs    text.Tail
 }
 
 // Connect starts the program.
@@ -64,7 +62,7 @@ func (p *program) Connect(ctx context.Context) (mcp.Connection, error) {
 		if err == nil {
 			err = fmt.Errorf("the program ended with exit status %d", exit.Code)
 		}
-		if last := p.errs.last(); last != "" {
+		if last := p.errs.Last(); last != "" {
 			err = fmt.Errorf("%w; it said: %s", err, last)
 		}
 		write.CloseWithError(err)
@@ -187,26 +185,3 @@ func (l *lines) Close() error { return l.lines.Close() }
 
 // SessionID is empty: programs have none.
 func (l *lines) SessionID() string { return "" }
-
-// tail keeps the end of what is written to it.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-// Write keeps the last bytes.
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, p[max(0, len(p)-maxErrors):]...)
-	t.text = t.text[max(0, len(t.text)-maxErrors):]
-	return len(p), nil
-}
-
-// last returns the last line that is not empty.
-func (t *tail) last() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	list := strings.Split(strings.TrimSpace(string(t.text)), "\n")
-	return text.OneLine(plain(list[len(list)-1]), 300)
-}

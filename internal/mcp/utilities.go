@@ -67,7 +67,7 @@ func (u *utility) Run(ctx context.Context, c *hermes.Call) (hermes.Result, error
 	if err != nil {
 		return hermes.Result{}, o.failure(ctx, conn, hermes.EffectNone, err)
 	}
-	r.Text = text.Cut(plain(r.Text), maxText)
+	r.Text = text.Cut(text.Plain(r.Text), maxText)
 	return r, nil
 }
 

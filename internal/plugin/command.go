@@ -63,7 +63,7 @@ func (s *Plugins) RunCommand(ctx context.Context, c SlashCommand, args string, i
 		err := p.call(ctx, methodCommand, nil, p.manifest.callTime(), func(id string) any {
 			return commandCall{id, c.Name, text.Cut(args, maxSaid), session(in)}
 		}, &r)
-		return text.Cut(plain(r.Text), maxShow), text.Cut(plain(r.Say), maxSaid), err
+		return text.Cut(text.Plain(r.Text), maxShow), text.Cut(text.Plain(r.Say), maxSaid), err
 	}
 	return "", "", fmt.Errorf("the plugin %s is not used any more", c.Plugin)
 }

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"hermes/internal/text"
 )
@@ -103,15 +102,4 @@ func (d *digest) file(path string) error {
 	}
 	fmt.Fprintf(d.sum, "file %q %v %x\n", path, info.Mode()&0o111 != 0, one.Sum(nil))
 	return nil
-}
-
-// plain removes what people do not see and models may read: characters of the block of tags, and
-// control characters other than line breaks and tabs.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 0xE0000 && r <= 0xE007F || r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
 }

@@ -122,7 +122,7 @@ func (f *Fitter) Fit(ctx context.Context, transcript []hermes.Message, u hermes.
 		case m.From != nil:
 			pieces[i].From = *m.From
 		default:
-			pieces[i] = FitPiece{-1, text.Cut(plain(m.Insert.Text), maxFit)}
+			pieces[i] = FitPiece{-1, text.Cut(text.Plain(m.Insert.Text), maxFit)}
 		}
 	}
 	return pieces, nil

@@ -111,7 +111,7 @@ func (a at) call(ctx context.Context, host hermes.Host, in hookCall) (v verdict,
 		switch v.Action {
 		case "", "block", "approve", "modify":
 		default:
-			err = fmt.Errorf("the plugin %s answers with the action %q, which is not known", a.Name(), text.OneLine(plain(v.Action), 40))
+			err = fmt.Errorf("the plugin %s answers with the action %q, which is not known", a.Name(), text.OneLine(text.Plain(v.Action), 40))
 		}
 	}
 	if err == nil {
@@ -128,7 +128,7 @@ func (a at) call(ctx context.Context, host hermes.Host, in hookCall) (v verdict,
 
 // blocked is the error for a verdict that refuses.
 func (a at) blocked(v verdict) error {
-	return fmt.Errorf("the plugin %s refuses it: %s", a.Name(), cmp.Or(text.Cut(strings.TrimSpace(plain(v.Message)), 2000), "it gives no reason"))
+	return fmt.Errorf("the plugin %s refuses it: %s", a.Name(), cmp.Or(text.Cut(strings.TrimSpace(text.Plain(v.Message)), 2000), "it gives no reason"))
 }
 
 // refused is the result of a call that did not run. Its text may be the plugin's, also where a guard
@@ -162,7 +162,7 @@ func (a at) turnStart(ctx context.Context, r hermes.SessionRef, m hermes.Message
 	if v.Action == "block" {
 		return nil, a.blocked(v)
 	}
-	added := strings.TrimSpace(plain(v.Context))
+	added := strings.TrimSpace(text.Plain(v.Context))
 	if added == "" {
 		return nil, nil
 	}
@@ -191,7 +191,7 @@ func (a at) beforeTool(ctx context.Context, c *hermes.Call) (*hermes.Result, err
 		if !a.manifest.Capabilities.Approvals {
 			return nil, fmt.Errorf("refused: the plugin %s wants the user to be asked, but does not declare approvals", a.Name())
 		}
-		why := fmt.Sprintf("the plugin %s wants you to look at it: %s", a.Name(), cmp.Or(text.OneLine(plain(v.Message), 500), "it gives no reason"))
+		why := fmt.Sprintf("the plugin %s wants you to look at it: %s", a.Name(), cmp.Or(text.OneLine(text.Plain(v.Message), 500), "it gives no reason"))
 		c.Asks = strings.TrimPrefix(c.Asks+"; "+why, "; ")
 	}
 	return nil, nil
@@ -209,7 +209,7 @@ func (a at) change(ctx context.Context, c *hermes.Call, r *hermes.Result) {
 	}
 	v, _ := a.call(ctx, nil, looking(c, r)) // logged
 	if v.Action == "modify" && v.Text != nil {
-		r.Text = text.Cut(plain(*v.Text), maxText)
+		r.Text = text.Cut(text.Plain(*v.Text), maxText)
 		r.Provenance = hermes.AddProvenance(r.Provenance, hermes.ProvenanceSource("plugin", a.Name()))
 	}
 }

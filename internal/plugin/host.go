@@ -87,7 +87,7 @@ func (c *calls) enter(id string) (one *calling, done func(), err error) {
 	defer c.mu.Unlock()
 	one = c.running[id]
 	if one == nil || one.over {
-		return nil, nil, refused("no call %q runs; a request belongs to a call of the plugin, and ends with it", text.OneLine(plain(id), 40))
+		return nil, nil, refused("no call %q runs; a request belongs to a call of the plugin, and ends with it", text.OneLine(text.Plain(id), 40))
 	}
 	if one.host == nil {
 		return nil, nil, refused("nothing can be asked during this call")
@@ -135,7 +135,7 @@ func (p *Plugin) Handle(_ context.Context, r *jsonrpc.Request) {
 	h := handlers[r.Method]
 	switch {
 	case h == nil:
-		_ = r.Reply(nil, jsonrpc.NoMethod(text.OneLine(plain(r.Method), 60)))
+		_ = r.Reply(nil, jsonrpc.NoMethod(text.OneLine(text.Plain(r.Method), 60)))
 	case !slices.Contains(p.manifest.Capabilities.methods(), r.Method):
 		_ = r.Reply(nil, refused("%s is not declared: see capabilities in %s", r.Method, ManifestName))
 	default:
@@ -166,7 +166,7 @@ func (p *Plugin) progress(raw json.RawMessage) {
 	}
 	if one, done, err := p.calls.enter(in.Call); err == nil {
 		defer done()
-		one.host.Progress(text.OneLine(plain(in.Text), 200))
+		one.host.Progress(text.OneLine(text.Plain(in.Text), 200))
 	}
 }
 
@@ -177,7 +177,7 @@ func (p *Plugin) invoke(ctx context.Context, raw json.RawMessage) (any, error) {
 		return nil, err
 	}
 	if !slices.Contains(p.manifest.Capabilities.Tools, in.Name) {
-		return nil, refused("the tool %q is not among capabilities.tools in %s", text.OneLine(plain(in.Name), 64), ManifestName)
+		return nil, refused("the tool %q is not among capabilities.tools in %s", text.OneLine(text.Plain(in.Name), 64), ManifestName)
 	}
 	for _, t := range p.pin.Offer.Tools {
 		if t.Name == in.Name {
@@ -212,12 +212,12 @@ func (p *Plugin) ask(ctx context.Context, raw json.RawMessage) (any, error) {
 	if err := read(raw, &in); err != nil {
 		return nil, err
 	}
-	in.Text = strings.TrimSpace(plain(in.Text))
+	in.Text = strings.TrimSpace(text.Plain(in.Text))
 	if in.Text == "" || len([]rune(in.Text)) > maxQuestion || len(in.Choices) > 20 {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeParams, Message: fmt.Sprintf("a question has 1 to %d characters, and 20 choices at most", maxQuestion)}
 	}
 	for i, c := range in.Choices {
-		in.Choices[i] = text.OneLine(plain(c), 200)
+		in.Choices[i] = text.OneLine(text.Plain(c), 200)
 	}
 	one, done, err := p.calls.enter(in.Call)
 	if err != nil {

@@ -139,7 +139,7 @@ func ParseManifest(data []byte) (m Manifest, notes []string, err error) {
 	var again Manifest
 	if unknown, ok := errors.AsType[*yaml.TypeError](strict.Decode(&again)); ok {
 		for _, u := range unknown.Errors {
-			notes = append(notes, text.OneLine(plain(strings.NewReplacer(" in type plugin.", " in ").Replace(u)), 200))
+			notes = append(notes, text.OneLine(text.Plain(strings.NewReplacer(" in type plugin.", " in ").Replace(u)), 200))
 		}
 	}
 	if err := m.check(); err != nil {
@@ -155,8 +155,8 @@ func ParseManifest(data []byte) (m Manifest, notes []string, err error) {
 }
 
 func (m *Manifest) defaults() {
-	m.Description = text.OneLine(plain(m.Description), 300)
-	m.Version = text.OneLine(plain(m.Version), 40)
+	m.Description = text.OneLine(text.Plain(m.Description), 300)
+	m.Version = text.OneLine(text.Plain(m.Version), 40)
 	m.Protocol = cmp.Or(m.Protocol, Protocol)
 	m.Timeouts.Start, m.Timeouts.Call = cmp.Or(m.Timeouts.Start, 30), cmp.Or(m.Timeouts.Call, 300)
 	if c := m.Capabilities.Complete; c != nil {

@@ -168,7 +168,7 @@ func (m *Memory) Run(ctx context.Context, name string, args []string) (said stri
 	if r.Code < 0 || r.Code > 125 { // the others mean signals and missing programs
 		r.Code = 1
 	}
-	return text.Cut(plain(r.Text), maxText), r.Code, nil
+	return text.Cut(text.Plain(r.Text), maxText), r.Code, nil
 }
 
 // remembersFor refuses the tools of a memory to sessions that have none: those of sub-agents, and those
@@ -204,7 +204,7 @@ func (c *conn) memoryCommands(ctx context.Context) ([]Command, error) {
 // may not have been the user.
 func harmless(s string, most int) string {
 	var b strings.Builder
-	for line := range strings.Lines(plain(s)) {
+	for line := range strings.Lines(text.Plain(s)) {
 		if scan.Orders(line) == "" {
 			b.WriteString(line)
 		}

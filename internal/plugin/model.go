@@ -179,7 +179,7 @@ func (p *Plugin) failure(ctx context.Context, c *conn, id string, err error) err
 	switch refused, said := errors.AsType[*jsonrpc.Error](err); {
 	case said:
 		p.answered(c, false)
-		return &ModelFailure{p.Name(), refused.Code, text.Cut(plain(refused.Message), 4000)}
+		return &ModelFailure{p.Name(), refused.Code, text.Cut(text.Plain(refused.Message), 4000)}
 	case ctx.Err() != nil:
 		p.cancel(c, id)
 		if errors.Is(context.Cause(ctx), errLate) {
@@ -188,7 +188,7 @@ func (p *Plugin) failure(ctx context.Context, c *conn, id string, err error) err
 		}
 		return context.Cause(ctx)
 	case errors.Is(err, jsonrpc.ErrEnded):
-		return fmt.Errorf("the plugin %s: %w (%s)", p.Name(), errLost, text.OneLine(plain(c.rpc.Err().Error()), 300))
+		return fmt.Errorf("the plugin %s: %w (%s)", p.Name(), errLost, text.OneLine(text.Plain(c.rpc.Err().Error()), 300))
 	}
 	return err
 }
@@ -198,7 +198,7 @@ func finish(done streamDone, yield func(hermes.Delta) error) error {
 	reasons := map[string]hermes.Finish{"end": hermes.FinishStop, "calls": hermes.FinishCalls, "length": hermes.FinishLength, "filter": hermes.FinishFilter}
 	reason, known := reasons[done.Stop]
 	if !known {
-		return fmt.Errorf("the answer ended with stop %q, which is none of end, calls, length and filter", text.OneLine(plain(done.Stop), 40))
+		return fmt.Errorf("the answer ended with stop %q, which is none of end, calls, length and filter", text.OneLine(text.Plain(done.Stop), 40))
 	}
 	if u := done.Usage; u != nil {
 		usage := &hermes.Usage{Input: max(u.Input, 0), Output: max(u.Output, 0), CacheRead: max(u.CacheRead, 0), CacheWrite: max(u.CacheWrite, 0), Reasoning: max(u.Reasoning, 0), Calls: 1}

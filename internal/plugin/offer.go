@@ -165,7 +165,7 @@ func (o *Offer) check() error {
 	}
 	for i := range o.Sections {
 		s := &o.Sections[i]
-		s.Text = strings.TrimSpace(plain(s.Text))
+		s.Text = strings.TrimSpace(text.Plain(s.Text))
 		if !sectionPattern.MatchString(s.Name) {
 			return fmt.Errorf("%q is not the name of a section", text.VisibleName(s.Name))
 		}
@@ -191,7 +191,7 @@ func (t *Tool) check() error {
 	if !slices.Contains([]string{"", "none", "idempotent"}, t.Effect) {
 		return fmt.Errorf("the effect %q of the tool %s is not none, idempotent or empty", text.VisibleName(t.Effect), t.Name)
 	}
-	if t.Description = strings.TrimSpace(plain(t.Description)); t.Description == "" || len(t.Description) > maxDescription {
+	if t.Description = strings.TrimSpace(text.Plain(t.Description)); t.Description == "" || len(t.Description) > maxDescription {
 		return fmt.Errorf("the description of the tool %s is empty or larger than %s", t.Name, text.Size(maxDescription))
 	}
 	if len(t.Schema) > maxSchema {
@@ -205,7 +205,7 @@ func (t *Tool) check() error {
 	if err != nil {
 		return err
 	}
-	t.Schema = json.RawMessage(plain(string(sorted)))
+	t.Schema = json.RawMessage(text.Plain(string(sorted)))
 	return nil
 }
 
@@ -234,7 +234,7 @@ func checkCommands(list []Command) error {
 	}
 	for i := range list {
 		c := &list[i]
-		c.Args, c.Help = text.OneLine(plain(c.Args), 80), text.OneLine(plain(c.Help), 120)
+		c.Args, c.Help = text.OneLine(text.Plain(c.Args), 80), text.OneLine(text.Plain(c.Help), 120)
 		if !commandPattern.MatchString(c.Name) {
 			return fmt.Errorf("%q is not the name of a command; take lower-case letters, digits and -, 32 at most", text.VisibleName(c.Name))
 		}

@@ -123,14 +123,14 @@ func (l *Place) Exec(ctx context.Context, s Script) (code int, err error) {
 	case err == nil:
 		return r.Code, nil
 	case said && refused.Code == codeNotRun:
-		return 0, fmt.Errorf("%w: the plugin %s says: %s", ErrNotRun, p.Name(), text.Cut(plain(refused.Message), 1000))
+		return 0, fmt.Errorf("%w: the plugin %s says: %s", ErrNotRun, p.Name(), text.Cut(text.Plain(refused.Message), 1000))
 	case said:
-		return 0, fmt.Errorf("the plugin %s says: %s", p.Name(), text.Cut(plain(refused.Message), 1000))
+		return 0, fmt.Errorf("the plugin %s says: %s", p.Name(), text.Cut(text.Plain(refused.Message), 1000))
 	case ctx.Err() != nil:
 		p.cancel(c, id)
 		return 0, context.Cause(ctx)
 	case errors.Is(err, jsonrpc.ErrEnded):
-		return 0, fmt.Errorf("the plugin %s: %w (%s)", p.Name(), errLost, text.OneLine(plain(c.rpc.Err().Error()), 300))
+		return 0, fmt.Errorf("the plugin %s: %w (%s)", p.Name(), errLost, text.OneLine(text.Plain(c.rpc.Err().Error()), 300))
 	}
 	return 0, fmt.Errorf("%w: %w", ErrNotRun, err) // it could not be sent
 }

@@ -160,7 +160,7 @@ func (p *Plugin) failed(err error) {
 	if ran && now.Sub(p.began) >= steady {
 		p.wait = 0
 	}
-	p.reason = text.OneLine(plain(err.Error()), 500)
+	p.reason = text.OneLine(text.Plain(err.Error()), 500)
 	switch {
 	case p.wait == 0 && ran:
 		p.retry, p.wait = now, firstWait
@@ -240,7 +240,7 @@ func (p *Plugin) call(ctx context.Context, method string, host hermes.Host, most
 		return nil
 	case said:
 		p.answered(c, false)
-		return fmt.Errorf("the plugin %s did not do it: %s", p.Name(), text.Cut(plain(refused.Message), 4000))
+		return fmt.Errorf("the plugin %s did not do it: %s", p.Name(), text.Cut(text.Plain(refused.Message), 4000))
 	case ctx.Err() != nil:
 		p.cancel(c, id)
 		if errors.Is(context.Cause(ctx), errLate) {
@@ -249,9 +249,9 @@ func (p *Plugin) call(ctx context.Context, method string, host hermes.Host, most
 		}
 		return context.Cause(ctx)
 	case errors.Is(err, jsonrpc.ErrEnded):
-		return fmt.Errorf("the plugin %s: %w (%s)", p.Name(), errLost, text.OneLine(plain(c.rpc.Err().Error()), 300))
+		return fmt.Errorf("the plugin %s: %w (%s)", p.Name(), errLost, text.OneLine(text.Plain(c.rpc.Err().Error()), 300))
 	}
-	return fmt.Errorf("the plugin %s: %s", p.Name(), text.OneLine(plain(err.Error()), 500))
+	return fmt.Errorf("the plugin %s: %s", p.Name(), text.OneLine(text.Plain(err.Error()), 500))
 }
 
 // errLost means that the program ended before it answered.

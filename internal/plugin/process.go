@@ -19,8 +19,6 @@ import (
 const (
 	// maxMessage bounds one message in either direction, in bytes.
 	maxMessage = 16 << 20
-	// maxErrors is how much of a program's error output is kept, in bytes.
-	maxErrors = 4 << 10
 	// chunk is how much is written at once, in bytes: a program that reads slowly is given up only
 	// if it does not read that.
 	chunk = 32 << 10
@@ -35,7 +33,7 @@ type conn struct {
 	rpc     *jsonrpc.Conn
 	env     hermes.Environment
 	process hermes.Process
-	errs    *tail
+	errs    *text.Tail
 	ended   sync.Once
 	endErr  error
 	gone    chan struct{} // closed when a plugin that was used has ended, and may start again
@@ -53,7 +51,7 @@ func start(ctx context.Context, env hermes.Environment, self, dir string, m Mani
 		words = append(words, shellstate.Quote(w))
 	}
 	read, write := io.Pipe()
-	c := &conn{env: env, errs: &tail{}, gone: make(chan struct{})}
+	c := &conn{env: env, errs: &text.Tail{}, gone: make(chan struct{})}
 	process, err := starter.Start(ctx, hermes.Command{
 		Line: strings.Join(words, " "), Dir: dir, Stdout: write, Stderr: c.errs, Background: true,
 		// Nothing may be written beside the files that are pinned, also where there are no walls.
@@ -73,7 +71,7 @@ func start(ctx context.Context, env hermes.Environment, self, dir string, m Mani
 		default:
 			err = fmt.Errorf("its program ended with exit status %d", exit.Code)
 		}
-		if last := c.errs.last(); last != "" {
+		if last := c.errs.Last(); last != "" {
 			err = fmt.Errorf("%w; it said: %s", err, last)
 		}
 		over.why = err
@@ -161,27 +159,4 @@ func (s streams) Write(p []byte) (int, error) {
 		}
 	}
 	return len(p), nil
-}
-
-// tail keeps the end of what is written to it.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-// Write keeps the last bytes.
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, p[max(0, len(p)-maxErrors):]...)
-	t.text = t.text[max(0, len(t.text)-maxErrors):]
-	return len(p), nil
-}
-
-// last returns the last line that is not empty.
-func (t *tail) last() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	list := strings.Split(strings.TrimSpace(string(t.text)), "\n")
-	return text.OneLine(plain(list[len(list)-1]), 300)
 }

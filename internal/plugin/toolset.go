@@ -151,12 +151,12 @@ func (t *tool) once(ctx context.Context, c *hermes.Call) (hermes.Result, error) 
 
 // result is what a call returns to the model.
 func (r toolResult) result() hermes.Result {
-	body := text.Cut(plain(r.Text), maxText)
+	body := text.Cut(text.Plain(r.Text), maxText)
 	out := hermes.Result{Text: body}
 	if r.Failed {
 		out = hermes.ErrorResult(body)
 	}
-	out.Shown = text.Cut(plain(r.Shown), maxText)
+	out.Shown = text.Cut(text.Plain(r.Shown), maxText)
 	for i, image := range r.Images {
 		if i >= maxImages || len(image.Data) > maxImage || !strings.HasPrefix(image.MediaType, "image/") {
 			out.Text += fmt.Sprintf("\n[a picture of %s that is left out]", text.Size(int64(len(image.Data))))

@@ -35,3 +35,14 @@ func VisibleName(text string) string {
 	}
 	return b.String()
 }
+
+// Plain removes what people do not see and models may read: characters of the block of tags, and
+// control characters other than line breaks and tabs. What is no UTF-8 becomes U+FFFD.
+func Plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 0xE0000 && r <= 0xE007F || unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}

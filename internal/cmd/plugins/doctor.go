@@ -56,7 +56,12 @@ func (n noun) doctor() *cobra.Command {
 				took, err := n.try(ctx, filepath.Join(cfg.Home().Plugins(), r.Name), r.Name)
 				if err != nil {
 					fault(r.Name, err.Error())
-				} else if took > slow {
+				} else if m, _, err := plugin.ReadManifest(filepath.Join(cfg.Home().Plugins(), r.Name)); err == nil {
+					for _, gap := range n.App().PluginGaps(m.Capabilities) {
+						c.Say("%s", n.fold(text.VisibleName(r.Name)+": ", gap))
+					}
+				}
+				if err == nil && took > slow {
 					c.Say("%s: it takes %s to start, and its first call in a session waits for that", r.Name, took.Round(100*time.Millisecond))
 				}
 			}

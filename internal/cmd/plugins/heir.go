@@ -22,9 +22,9 @@ type heir struct {
 	record string
 }
 
-// heir refuses a plugin that has the name of one that comes along, and is none. To the user it says
-// what another plugin of that name stored, which this one would get; with yes it
-// is refused.
+// heir refuses a plugin with the name of one that comes along, unless it is that one. It tells the user
+// what another plugin of that name stored, which this one would get; with yes that is
+// refused.
 func (n noun) heir(c *factory.Call, name, dir string, yes bool) (heir, error) {
 	from, _, err := source.Of(dir)
 	if err != nil {

@@ -239,3 +239,38 @@ func TestArchivesAreInstalledWithinTheirFolder(t *testing.T) {
 		t.Error("a file outside of the plugin")
 	}
 }
+
+// TestPathsWithoutAnEffectAreNamed before a plugin is enabled, and by doctor: nothing is opened for them.
+func TestPathsWithoutAnEffectAreNamed(t *testing.T) {
+	t.Parallel()
+	needs(t, "python3")
+	d, from, dir := desk{t: t, home: t.TempDir()}, words(t), t.TempDir()
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, link, gone := filepath.Join(dir, "there"), filepath.Join(dir, "link"), filepath.Join(dir, "gone")
+	if err := os.Mkdir(there, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(there, link); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(from, "plugin.yaml")
+	data, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(data), "capabilities: {}") {
+		t.Fatal(string(data), err)
+	}
+	changed := strings.Replace(string(data), "capabilities: {}", "capabilities: {read: ["+there+", "+link+"], write: ["+gone+"]}", 1)
+	if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.must("", "install", from)
+	flat := func(s string) string { return strings.Join(strings.Fields(s), " ") } // it is folded
+	for _, out := range []string{d.must("y", "enable", "words"), d.must("", "doctor")} {
+		out = flat(out)
+		if !strings.Contains(out, link+" leads to "+there+" through a link") || !strings.Contains(out, gone+" is not there") || strings.Contains(out, there+" is not there") {
+			t.Error(out)
+		}
+	}
+}

@@ -97,6 +97,9 @@ func (n noun) granted(c *factory.Call, m plugin.Manifest) {
 			n.line(c, line.what, "%s", strings.Join(line.list, "; "))
 		}
 	}
+	for _, gap := range n.App().PluginGaps(declared) {
+		n.line(c, "note", "%s", gap)
+	}
 	if slices.Contains(m.Kinds, plugin.KindMemory) {
 		n.line(c, "memory", "gets what you and the agent say, after `hermes memory setup %s`", m.Name)
 	}

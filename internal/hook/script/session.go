@@ -25,7 +25,7 @@ type Session struct {
 
 	mu      sync.Mutex
 	pending []hermes.Part   // from the start of the session, for the first message that is stored
-	with    int64           // the turn with which they were shown; 0 is none
+	with    int64           // the turn with which they were shown; 0: not shown yet
 	told    map[string]bool // what the user was told
 	notices []string        // what no call could show
 }

@@ -31,11 +31,11 @@ type Judged struct {
 	Message wire.Message
 	// Same says that it is as it came.
 	Same bool
-	// Refused is the answer to a request that is not handed on; nil is none.
+	// Refused is the answer to a request that is not handed on; nil if it is handed on.
 	Refused *wire.Response
 }
 
-// Received judges a message of the server. An error says that it is none.
+// Received judges a message of the server. An error says that it is no message.
 func (b *Bounds) Received(raw []byte) (Judged, error) {
 	m, err := wire.DecodeMessage(raw)
 	if err != nil {
@@ -97,7 +97,7 @@ func (b *Bounds) ask(id wire.ID, size int) bool {
 	return true
 }
 
-// refusal is an answer that says why there is none.
+// refusal answers a request with the reason why it is not done.
 func refusal(id wire.ID, why error) *wire.Response {
 	return &wire.Response{ID: id, Error: &wire.Error{Code: wire.CodeInternalError, Message: why.Error()}}
 }

@@ -68,7 +68,7 @@ type Remote struct {
 	URL     string
 	SSE     bool // the transport of the protocol 2024-11-05
 	Headers map[string]string
-	// IdentityHeader names the header that says whose request it is; "" is none.
+	// IdentityHeader names the header that says whose request it is; "" sends no such header.
 	IdentityHeader string
 	OAuth          *OAuth // nil: none
 	TLS            TLS
@@ -84,7 +84,7 @@ type OAuth struct {
 	RedirectURI string
 	// Device logs in with a code that is typed on another device.
 	Device bool
-	// MetadataURL is the address of a client metadata document; "" is none.
+	// MetadataURL is the address of a client metadata document; "" if there is no such document.
 	MetadataURL string
 }
 
