@@ -8,10 +8,8 @@ import (
 	"slices"
 
 	"hermes"
+	"hermes/internal/settle"
 )
-
-// maxRounds bounds how often the hooks see a call that they change in turn.
-const maxRounds = 3
 
 // BeforeTool calls the hooks of that name. canonical returns arguments in the one form
 // that is judged and run, or why they cannot be: each hook gets what the one before
@@ -20,30 +18,20 @@ const maxRounds = 3
 // do not settle after a few rounds the call is refused. The result is the call with
 // these arguments and with why the user has to be asked, or an answer that ends it.
 func (h *Hooks) BeforeTool(ctx context.Context, c *hermes.Call, canonical func(json.RawMessage) (json.RawMessage, error)) (*hermes.Call, *hermes.Result) {
-	seen := map[int]string{} // the arguments that each hook has agreed to
-	rewrote := map[int]bool{}
-	for round := 0; ; round++ {
-		ran := false
-		for i, k := range h.all() {
-			if agreed, ok := seen[i]; k.BeforeTool == nil || ok && agreed == string(c.Arguments) || rewrote[i] && !k.Guard {
-				continue
-			}
-			if round == maxRounds {
-				return c, refused(fmt.Errorf("not run: hooks change this call in turn, and do not agree on one after %d rounds (the last that had to see it again is %s); tell the user", maxRounds, k.Name))
-			}
-			ran = true
-			var answer *hermes.Result
-			was := string(c.Arguments)
-			if c, answer = h.beforeTool(ctx, k, c, canonical); answer != nil {
-				return c, answer
-			}
-			seen[i] = string(c.Arguments)
-			rewrote[i] = rewrote[i] || seen[i] != was
-		}
-		if !ran {
-			return c, nil
+	var judges []settle.Judge
+	var answer *hermes.Result
+	for _, k := range h.all() {
+		if k.BeforeTool != nil {
+			judges = append(judges, settle.Judge{Name: k.Name, Guard: k.Guard, Show: func() (ends bool) {
+				c, answer = h.beforeTool(ctx, k, c, canonical)
+				return answer != nil
+			}})
 		}
 	}
+	if _, err := settle.Settle(func() string { return string(c.Arguments) }, judges); err != nil {
+		return c, refused(fmt.Errorf("not run: %w", err))
+	}
+	return c, answer
 }
 
 // beforeTool shows one hook a call, and returns it as the hook lets it run.

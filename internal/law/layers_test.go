@@ -112,6 +112,7 @@ var layers = []layer{
 		{path: "internal/sandbox/seccomp", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/schema"},
 		{path: "internal/search", deps: []string{"golang.org/x/sys"}},
+		{path: "internal/settle"},
 		{path: "internal/shellstate"},
 		{path: "internal/skill/guard"},
 		{path: "internal/sqlitefile"},

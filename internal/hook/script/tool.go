@@ -2,11 +2,11 @@ package script
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"hermes"
+	"hermes/internal/settle"
 )
 
 // occasion is a call as hooks see it.
@@ -28,9 +28,6 @@ func occasion(c *hermes.Call) Occasion {
 	return o
 }
 
-// maxRounds bounds how often hooks see a call that they change in turn.
-const maxRounds = 3
-
 // beforeTool has hooks look at a call, one after another. The first one that refuses ends it; one that asks has the
 // user asked; what they change is judged afterwards, as if the model had written it. A hook that has agreed to other
 // arguments than those in the end sees the call again, unless it is no guard and has changed the call itself: one
@@ -38,45 +35,38 @@ const maxRounds = 3
 func (s *Session) beforeTool(ctx context.Context, c *hermes.Call) (*hermes.Result, error) {
 	o := occasion(c)
 	s.announce(beforeTool, o)
-	type key struct {
-		r *runner
-		i int
-	}
-	seen := map[key]string{} // the arguments that each hook has agreed to
-	rewrote := map[key]bool{}
-	for round := 0; ; round++ {
-		ran := false
-		for _, r := range s.runners {
-			if r.set.Trusted != nil && !r.set.Trusted() {
-				continue // see each
-			}
-			for i, h := range r.set.Entries {
-				this := key{r, i}
-				agreed, ok := seen[this]
-				if h.event.at != beforeTool || ok && agreed == string(c.Arguments) || rewrote[this] && !h.FailClosed {
-					continue
-				}
-				was := string(c.Arguments)
-				for _, view := range o.views(h.event) {
-					if !o.concerns(h, view) {
-						continue
-					}
-					if round == maxRounds {
-						return refused(done{provenance: s.source(r, h)}, fmt.Sprintf("not run: hooks change this call in turn, and do not agree on one after %d rounds (the last that had to see it again is %s); tell the user", maxRounds, h.Line()), ""), nil
-					}
-					ran = true
-					if refusal := judge(s.show(ctx, r, h, o, view), c); refusal != nil {
-						return refusal, nil
-					}
-				}
-				seen[this] = string(c.Arguments)
-				rewrote[this] = rewrote[this] || seen[this] != was
-			}
+	var judges []settle.Judge
+	var refusal *hermes.Result
+	var last done // for whom a call is refused that does not settle
+	for _, r := range s.runners {
+		if r.set.Trusted != nil && !r.set.Trusted() {
+			continue // see each
 		}
-		if !ran {
-			return nil, nil
+		for _, h := range r.set.Entries {
+			if h.event.at != beforeTool {
+				continue
+			}
+			views := func() []asked {
+				return slices.DeleteFunc(o.views(h.event), func(view asked) bool { return !o.concerns(h, view) })
+			}
+			judges = append(judges, settle.Judge{
+				Name: h.Line(), Guard: h.FailClosed, Concerned: func() bool { return len(views()) > 0 },
+				Show: func() (ends bool) {
+					last = done{provenance: s.source(r, h)}
+					for _, view := range views() {
+						if refusal = judge(s.show(ctx, r, h, o, view), c); refusal != nil {
+							return true
+						}
+					}
+					return false
+				},
+			})
 		}
 	}
+	if _, err := settle.Settle(func() string { return string(c.Arguments) }, judges); err != nil {
+		return refused(last, "not run: "+err.Error(), ""), nil
+	}
+	return refusal, nil
 }
 
 // judge applies to a call what a hook said before it; a result refuses the call.
