@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
 	"hermes"
 	"hermes/internal/config"
@@ -33,6 +32,9 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 	cfg, err := a.config()
 	if err != nil {
 		return nil, err
+	}
+	if servers := a.mcp(); servers != nil { // closed after the sessions
+		servers.Ahead()
 	}
 	if _, err := a.confinement(); err != nil { // closed after the sessions
 		return nil, err
@@ -72,23 +74,9 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 			KnownHost: a.knownHosts(cfg), Workspace: a.workspace,
 		}, Now: a.opts.Now, Log: a.log(),
 	})
-	a.closers = append(a.closers, ahead(tools.catalogue))
 	unused := upkeep.Unused(ctx, store, a.opts.Now())
 	a.closers = append(a.closers, a.upkeep(store, cfg), a.tidy(store, cfg, unused), a.places.Close, a.sessions.Close)
 	return a.sessions, nil
-}
-
-// ahead reads the lists of tools that servers had, while the user types the first prompt. The
-// function that it returns ends that.
-func ahead(c *toolset.Catalogue) func() error {
-	ctx, stop := context.WithCancel(context.Background())
-	var reading sync.WaitGroup
-	reading.Go(func() { c.Ahead(ctx) })
-	return func() error {
-		stop()
-		reading.Wait()
-		return nil
-	}
 }
 
 // newRuntime makes the runtime of a session.

@@ -104,6 +104,28 @@ func Encode(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
+// CanonicalSchema returns the schema of a tool of others so that equal schemas give equal bytes: without
+// white space and with sorted names, since a server may list them in any order. One that is missing or not an
+// object becomes one without arguments.
+func CanonicalSchema(schema []byte) json.RawMessage {
+	none := json.RawMessage(`{"type":"object","properties":{}}`)
+	shape, _ := Decode(schema).(map[string]any)
+	if shape == nil {
+		return none
+	}
+	if shape["type"] == nil {
+		shape["type"] = "object"
+	}
+	if shape["properties"] == nil {
+		shape["properties"] = map[string]any{}
+	}
+	text, err := Encode(shape)
+	if err != nil {
+		return none
+	}
+	return text
+}
+
 type coercer struct {
 	root    map[string]any // the schema that local references point into
 	changed bool

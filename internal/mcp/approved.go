@@ -63,11 +63,13 @@ type keptFile[T any] struct {
 	path  string
 	stamp fs.FileInfo
 	kept  map[string]map[string]T // by server, by tool; nil if it cannot be read
+	lists map[string]string       // by server: the hash of the list that is kept of it
 }
 
 type keptForm[T any] struct {
 	Version int                     `json:"version"`
 	Servers map[string]map[string]T `json:"servers"`
+	Lists   map[string]string       `json:"lists,omitempty"`
 }
 
 // load reads the file if it has changed, and reports whether it did.
@@ -82,14 +84,14 @@ func (f *keptFile[T]) load() (read bool, err error) {
 	info, err := os.Stat(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if read = f.kept == nil || f.stamp != nil; read {
-			f.kept, f.stamp = none, nil
+			f.kept, f.lists, f.stamp = none, nil, nil
 		}
 		return read, nil
 	}
 	if err == nil && f.stamp != nil && os.SameFile(f.stamp, info) && f.stamp.ModTime().Equal(info.ModTime()) && f.stamp.Size() == info.Size() {
 		return false, nil
 	}
-	f.kept, f.stamp = nil, nil
+	f.reset()
 	var data []byte
 	if err == nil {
 		data, err = os.ReadFile(f.path)
@@ -101,7 +103,7 @@ func (f *keptFile[T]) load() (read bool, err error) {
 	if err != nil {
 		return true, fmt.Errorf("the approved tools of MCP servers in %s cannot be read: %w", f.path, err)
 	}
-	if f.kept, f.stamp = form.Servers, info; f.kept == nil {
+	if f.kept, f.lists, f.stamp = form.Servers, form.Lists, info; f.kept == nil {
 		f.kept = none
 	}
 	return true, nil
@@ -109,13 +111,16 @@ func (f *keptFile[T]) load() (read bool, err error) {
 
 // write writes the file.
 func (f *keptFile[T]) write() error {
-	data, err := json.MarshalIndent(keptForm[T]{1, f.kept}, "", " ")
+	data, err := json.MarshalIndent(keptForm[T]{1, f.kept, f.lists}, "", " ")
 	if err != nil || f.path == "" {
 		return err
 	}
 	f.stamp = nil
 	return atomicfile.Write(f.path, append(data, '\n'), atomicfile.Options{Mode: 0o600})
 }
+
+// reset has the file read again.
+func (f *keptFile[T]) reset() { f.kept, f.lists, f.stamp = nil, nil, nil }
 
 // put keeps something for a tool.
 func (f *keptFile[T]) put(server, tool string, v T) {
@@ -137,6 +142,29 @@ func (a *approvals) load() error {
 
 // change changes what is approved, unless f returns false.
 func (a *approvals) change(f func() bool) error {
+	return a.locked(func() error {
+		if _, err := a.texts.load(); err != nil { // they are only shown: a new file begins
+			a.texts.kept = map[string]map[string]definition{}
+		}
+		if !f() {
+			return nil
+		}
+		a.moveTexts()
+		a.version++
+		err := a.texts.write()
+		if err == nil {
+			err = a.hashes.write() // last: a text whose hash is not there counts for nothing
+		}
+		if err != nil { // what f changed is not approved; the files are read again
+			a.texts.reset()
+			a.hashes.reset()
+		}
+		return err
+	})
+}
+
+// locked calls f with the hashes as they are. No other process changes them meanwhile.
+func (a *approvals) locked(f func() error) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if path := a.hashes.path; path != "" {
@@ -152,23 +180,7 @@ func (a *approvals) change(f func() bool) error {
 	if err := a.load(); err != nil {
 		return err
 	}
-	if _, err := a.texts.load(); err != nil { // they are only shown: a new file begins
-		a.texts.kept = map[string]map[string]definition{}
-	}
-	if !f() {
-		return nil
-	}
-	a.moveTexts()
-	a.version++
-	err := a.texts.write()
-	if err == nil {
-		err = a.hashes.write() // last: a text whose hash is not there counts for nothing
-	}
-	if err != nil { // what f changed is not approved; the files are read again
-		a.hashes.kept, a.texts.kept = nil, nil
-		a.hashes.stamp, a.texts.stamp = nil, nil
-	}
-	return err
+	return f()
 }
 
 // moveTexts moves the texts of a file of an earlier version.
@@ -229,7 +241,36 @@ func (a *approvals) forget(server string) error {
 		_, had := a.hashes.kept[server]
 		delete(a.hashes.kept, server)
 		delete(a.texts.kept, server)
+		delete(a.hashes.lists, server)
 		return had
+	})
+}
+
+// list returns the hash of the list that is kept of a server, "" if there is none.
+func (a *approvals) list(server string) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.load() != nil {
+		return ""
+	}
+	return a.hashes.lists[server]
+}
+
+// keepList keeps the hash of a server's list, which write writes: other processes write none meanwhile.
+func (a *approvals) keepList(server, hash string, write func() error) error {
+	return a.locked(func() error {
+		if err := write(); err != nil {
+			return err
+		}
+		if a.hashes.lists == nil {
+			a.hashes.lists = map[string]string{}
+		}
+		a.hashes.lists[server] = hash
+		err := a.hashes.write()
+		if err != nil {
+			a.hashes.reset()
+		}
+		return err
 	})
 }
 

@@ -391,7 +391,7 @@ func (l Listing) State(o *Server) State {
 	for _, t := range tools {
 		s.Tools = append(s.Tools, ToolState{Name: t.name, Original: t.def.Name, Description: t.def.Description, Blocked: o.blocked(t.def)})
 	}
-	slices.SortFunc(s.Tools, func(a, b ToolState) int { return cmpText(a.Name, b.Name) })
+	slices.SortFunc(s.Tools, func(a, b ToolState) int { return cmp.Compare(a.Name, b.Name) })
 	return s
 }
 

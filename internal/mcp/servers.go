@@ -62,6 +62,7 @@ type Servers struct {
 	sets []hermes.Toolset // the same, sorted by name; nil until it is asked for
 	// generation counts changes of the list.
 	generation int
+	ahead      bool // Ahead was called
 	started    bool
 	closed     bool
 }
@@ -139,6 +140,27 @@ func (s *Servers) start(o *Server, delay time.Duration) {
 }
 
 var errRemoved = errors.New("it was removed from the settings, or they have changed")
+
+// Ahead reads what is kept of all servers in the background, while the database is opened and the user
+// types the first prompt. Only the first call does. It begins with the last server: a session that begins
+// meanwhile reads from the first on.
+func (s *Servers) Ahead() {
+	sets, _ := s.Toolsets()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ahead || s.closed {
+		return
+	}
+	s.ahead = true
+	s.running.Go(func() {
+		for _, set := range slices.Backward(sets) {
+			if s.life.Err() != nil {
+				return
+			}
+			_, _ = set.Tools(s.life) // it has no error
+		}
+	})
+}
 
 // Reload makes the servers those of a list: what is new is started if Start was called, what is
 // not in the list any more or has other settings is ended first, and the others go on. restart
@@ -322,18 +344,22 @@ func (o *Server) Keep(c Config, shown Listing) error {
 	if _, err := a.first(o.set.ID(), defs); err != nil {
 		return err
 	}
-	kept := &Server{cfg: c, set: o.set}
+	kept := &Server{cfg: c, set: o.set, approved: a}
 	kept.cfg.Now = o.cfg.Now
 	return kept.keep(l)
+}
+
+// removed removes a file, and is nil if there is none.
+func removed(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // Forget removes what is kept of a server: which of its tools were approved, and their list.
 func Forget(c Config, name string) error {
 	a := newApprovals(c.Approvals, c.Now)
 	o := &Server{cfg: c, set: setting.Server{Name: name}}
-	err := os.Remove(o.cachePath())
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return errors.Join(a.forget(name), err)
+	return errors.Join(a.forget(name), removed(o.listPath()))
 }

@@ -8,16 +8,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"hermes/internal/atomicfile"
+	"hermes/internal/argument"
 	"hermes/internal/mcp/setting"
 	"hermes/internal/text"
 )
@@ -27,7 +24,7 @@ const (
 	maxPages       = 64
 	maxDescription = 8 << 10 // bytes
 	maxSchema      = 64 << 10
-	maxCache       = 8 << 20
+	maxList        = 16 << 20 // of a file
 )
 
 // definition is a tool as its server describes it, without what models do not need.
@@ -55,9 +52,10 @@ func hashOf(data []byte) string {
 
 // offered is a tool as models call it.
 type offered struct {
-	name string
-	def  definition
-	hash string // of def
+	name   string
+	def    definition
+	hash   string          // of def
+	schema json.RawMessage // of def, in canonical form
 }
 
 // listing is what a server offers.
@@ -91,7 +89,7 @@ func (o *Server) look(ctx context.Context, c *connection) error {
 		}
 	}
 	for _, d := range defs {
-		l.tools = append(l.tools, offered{def: d, hash: d.hash()})
+		l.tools = append(l.tools, offered{def: d, hash: d.hash(), schema: argument.CanonicalSchema(d.Schema)})
 	}
 	l.tools = o.offer(l.tools)
 	if !o.pinned { // one that was forgotten while it runs is not approved again by itself
@@ -183,47 +181,8 @@ func (o *Server) offer(all []offered) []offered {
 	return list
 }
 
-// cached is a list as it is kept between runs.
-type cached struct {
-	Server    string    `json:"server"`
-	At        time.Time `json:"at"`
-	Resources bool      `json:"resources,omitempty"`
-	Prompts   bool      `json:"prompts,omitempty"`
-	// Tools are definitions in the form of which the hash is.
-	Tools []json.RawMessage `json:"tools"`
-}
-
-func (o *Server) cachePath() string {
-	sum := sha256.Sum256([]byte(o.set.ID()))
-	return filepath.Join(o.cfg.Cache, setting.Slug(o.set.Name)+"-"+hex.EncodeToString(sum[:4])+".json")
-}
-
-// keep writes the list for the next start.
-func (o *Server) keep(l listing) error {
-	if o.cfg.Cache == "" {
-		return nil
-	}
-	c := cached{Server: o.set.ID(), At: o.cfg.Now().UTC(), Resources: l.resources, Prompts: l.prompts}
-	for _, t := range l.tools {
-		raw, err := json.Marshal(t.def)
-		if err != nil {
-			return err
-		}
-		c.Tools = append(c.Tools, raw)
-	}
-	data, err := json.Marshal(c)
-	if err != nil || len(data) > maxCache {
-		return errors.Join(err, os.Remove(o.cachePath()))
-	}
-	if err := os.MkdirAll(o.cfg.Cache, 0o700); err != nil {
-		return err
-	}
-	return atomicfile.Write(o.cachePath(), data, atomicfile.Options{Mode: 0o600})
-}
-
 // known returns the tools that may be offered: those that the server told, else those of the
-// last run. Of these, what the user did not approve is left out, so that a file that someone
-// changed offers nothing.
+// last run. Of these, what the user did not approve is left out.
 func (o *Server) known() []offered { return o.current().tools }
 
 func (o *Server) current() listing {
@@ -231,34 +190,10 @@ func (o *Server) current() listing {
 	defer o.mu.Unlock()
 	if !o.list.live && !o.read {
 		o.read = true
-		o.list = o.fromCache()
+		o.list = o.kept()
 	}
 	return o.list
 }
-
-func (o *Server) fromCache() listing {
-	l := listing{made: &lists{}}
-	if o.cfg.Cache == "" {
-		return l
-	}
-	data, err := os.ReadFile(o.cachePath())
-	var c cached
-	if err != nil || json.Unmarshal(data, &c) != nil || c.Server != o.set.ID() {
-		return l
-	}
-	approved := o.approved.all(o.set.ID())
-	var all []offered
-	for _, raw := range c.Tools {
-		t := offered{hash: hashOf(raw)}
-		if json.Unmarshal(raw, &t.def) == nil && approved[t.def.Name].Hash == t.hash {
-			all = append(all, t)
-		}
-	}
-	l.tools, l.resources, l.prompts = o.offer(all), c.Resources, c.Prompts
-	return l
-}
-
-func cmpText(a, b string) int { return cmp.Compare(a, b) }
 
 // maxName is the longest name of a tool that all model services accept.
 const maxName = 64

@@ -51,18 +51,18 @@ func (o *Server) lists() (lists, listing) {
 		d := t.def
 		was, known := approved[d.Name]
 		if known && was.Hash == t.hash {
-			same := o.tool(t.name, d)
+			same := o.tool(t.name, d, t.schema)
 			m.cached, m.live = append(m.cached, same), append(m.live, same)
 			continue
 		}
 		if known {
 			if before, ok := o.approved.text(o.set.ID(), d.Name); ok {
-				m.cached = append(m.cached, o.tool(t.name, before)) // what the user approved is what a model reads
+				m.cached = append(m.cached, o.tool(t.name, before, argument.CanonicalSchema(before.Schema))) // what the user approved is what a model reads
 			}
 		}
 		// No model reads texts of the server before the user did; the schema has texts, too.
-		d.Description, d.Schema = "The server has added or changed this tool, and the user has not approved it yet. A call asks the user.", json.RawMessage(`{"type":"object"}`)
-		m.live = append(m.live, o.tool(t.name, d))
+		d.Description = "The server has added or changed this tool, and the user has not approved it yet. A call asks the user."
+		m.live = append(m.live, o.tool(t.name, d, argument.CanonicalSchema(nil)))
 	}
 	more := o.utilities(l)
 	m.cached, m.live = append(m.cached, more...), append(m.live, more...)
@@ -94,8 +94,9 @@ type tool struct {
 	spec   hermes.Spec
 }
 
-func (o *Server) tool(name string, d definition) *tool {
-	t := &tool{server: o, name: d.Name, spec: o.spec(name, d.Description, d.Schema)}
+// tool returns a tool with a canonical schema.
+func (o *Server) tool(name string, d definition, schema json.RawMessage) *tool {
+	t := &tool{server: o, name: d.Name, spec: o.spec(name, d.Description, schema)}
 	if d.ReadOnly && !o.set.Untrusted {
 		t.spec.Effect = hermes.EffectNone
 	} else if d.Idempotent && !o.set.Untrusted {
@@ -121,6 +122,9 @@ func opens(arguments json.RawMessage) hermes.Outgoing {
 
 // Spec describes the tool.
 func (t *tool) Spec() hermes.Spec { return t.spec }
+
+// CanonicalSchema marks the schema as canonical; see [toolset.CanonicalTool].
+func (t *tool) CanonicalSchema() {}
 
 // now returns the definition that the server has now, or false if it has no such tool any more.
 func (t *tool) now() (definition, bool) {

@@ -85,21 +85,6 @@ func (w *wanted) search(ctx context.Context, c *Catalogue) {
 	}
 }
 
-// Ahead reads the tools of all deferrable toolsets, so that the first session does not wait for that. It
-// begins with the last: a session that begins meanwhile reads from the first on.
-func (c *Catalogue) Ahead(ctx context.Context) {
-	for _, s := range slices.Backward(c.all()) {
-		d, ok := s.(hermes.Deferrable)
-		if !ok || ctx.Err() != nil {
-			continue
-		}
-		l := late{set: d, catalogue: c}
-		for _, t := range c.toolsOf(ctx, s) {
-			l.entry(t)
-		}
-	}
-}
-
 // late is a deferrable toolset of a session.
 type late struct {
 	set       hermes.Deferrable

@@ -311,8 +311,14 @@ func TestManyServersCostLittle(t *testing.T) {
 	}
 }
 
-// TestTheFirstSessionFindsWhatWasReadAhead: it reads no schema again.
-func TestTheFirstSessionFindsWhatWasReadAhead(t *testing.T) {
+// ready is a tool with a canonical schema.
+type ready struct{ tool }
+
+func (ready) CanonicalSchema() {}
+
+// TestACanonicalSchemaIsNotRead: a session with many of them begins at a fraction of the cost, and they are
+// read when they are used.
+func TestACanonicalSchemaIsNotRead(t *testing.T) {
 	cost := func(c *toolset.Catalogue) uint64 { // of the first call: testing.AllocsPerRun calls once before it counts
 		t.Helper()
 		var before, after runtime.MemStats
@@ -323,24 +329,30 @@ func TestTheFirstSessionFindsWhatWasReadAhead(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		return after.Mallocs - before.Mallocs
 	}
-	different := func() []hermes.Toolset {
+	different := func(form func(tool) hermes.Tool) []hermes.Toolset {
 		sets := many()
-		for i, s := range sets {
+		for _, s := range sets {
 			if s, ok := s.(*server); ok {
 				for n, d := range s.tools {
 					spec := d.Spec()
-					spec.Schema = json.RawMessage(fmt.Sprintf(`{"properties":{"z":{"type":"string"},"a%d_%d":{"type":"string"}}}`, i, n))
-					s.tools[n] = tool{spec: spec}
+					spec.Schema = json.RawMessage(fmt.Sprintf(`{"properties":{"%s":{"type":"string"},"z":{"type":"string"}},"type":"object"}`, spec.Name))
+					s.tools[n] = form(tool{spec: spec})
 				}
 			}
 		}
 		return sets
 	}
-	ready, fresh := toolset.NewCatalogue(different(), nil, nil), toolset.NewCatalogue(different(), nil, nil)
-	ready.Ahead(t.Context())
-	after, without := cost(ready), cost(fresh)
-	if after*3 > without {
-		t.Errorf("a session after reading ahead takes %d allocations, one that reads %d", after, without)
+	canonical := toolset.NewCatalogue(different(func(t tool) hermes.Tool { return ready{t} }), nil, nil)
+	other := toolset.NewCatalogue(different(func(t tool) hermes.Tool { return t }), nil, nil)
+	if fast, slow := cost(canonical), cost(other); fast*3 > slow {
+		t.Errorf("a session with canonical schemas takes %d allocations, one with others %d", fast, slow)
+	}
+	set, err := canonical.Select(t.Context(), toolset.Selection{DeferAbove: 4000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, ok := set.Find("mcp__server3__tool7"); !ok || m.Shape()["properties"].(map[string]any)["mcp__server3__tool7"] == nil {
+		t.Errorf("the schema of a tool is read as %v", m.Shape())
 	}
 }
 

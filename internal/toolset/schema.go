@@ -23,15 +23,23 @@ func (c *Catalogue) schema(raw json.RawMessage, foreign bool) readSchema {
 	if ok {
 		return read
 	}
-	text := canonical(raw, foreign)
-	read = readSchema{text, sync.OnceValue(func() map[string]any {
-		shape, _ := argument.Decode(text).(map[string]any)
-		return shape
-	})}
+	read = newSchema(canonical(raw, foreign))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.schemas.Make(key, func() readSchema { return read }) // another session may have been faster
 }
+
+// newSchema reads a canonical schema.
+func newSchema(text json.RawMessage) readSchema {
+	return readSchema{text, sync.OnceValue(func() map[string]any {
+		shape, _ := argument.Decode(text).(map[string]any)
+		return shape
+	})}
+}
+
+// CanonicalTool is implemented by a tool of others whose schema is one that [argument.CanonicalSchema]
+// has written, so that it is not read before it is used.
+type CanonicalTool interface{ CanonicalSchema() }
 
 // schemaKey is a schema as its tool has it.
 type schemaKey struct {
@@ -44,29 +52,11 @@ type schemaKey struct {
 // order. Our own schemas keep their order, which puts the main argument first.
 // A schema that is missing or not an object becomes one without arguments.
 func canonical(schema json.RawMessage, foreign bool) json.RawMessage {
-	none := json.RawMessage(`{"type":"object","properties":{}}`)
 	if !foreign {
 		var b bytes.Buffer
-		if json.Compact(&b, schema) != nil || !bytes.HasPrefix(b.Bytes(), []byte("{")) {
-			return none
+		if json.Compact(&b, schema) == nil && bytes.HasPrefix(b.Bytes(), []byte("{")) {
+			return b.Bytes()
 		}
-		return b.Bytes()
 	}
-	var shape map[string]any
-	d := json.NewDecoder(bytes.NewReader(schema))
-	d.UseNumber()
-	if len(schema) == 0 || d.Decode(&shape) != nil || shape == nil {
-		return none
-	}
-	if shape["type"] == nil {
-		shape["type"] = "object"
-	}
-	if shape["properties"] == nil {
-		shape["properties"] = map[string]any{}
-	}
-	text, err := argument.Encode(shape)
-	if err != nil {
-		return none
-	}
-	return text
+	return argument.CanonicalSchema(schema)
 }

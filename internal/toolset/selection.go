@@ -131,7 +131,12 @@ func (s *Set) join(ctx context.Context, c *Catalogue, place int, ts hermes.Tools
 // entry is a tool of a toolset with its canonical schema.
 func (c *Catalogue) entry(t hermes.Tool, toolset string, foreign bool) Entry {
 	spec := t.Spec()
-	read := c.schema(spec.Schema, foreign)
+	var read readSchema
+	if _, ok := t.(CanonicalTool); ok {
+		read = newSchema(spec.Schema)
+	} else {
+		read = c.schema(spec.Schema, foreign)
+	}
 	spec.Schema = read.text
 	return Entry{Spec: spec, Shape: read.shape, Tool: t, Toolset: toolset}
 }

@@ -1,0 +1,148 @@
+package mcp
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"hermes/internal/atomicfile"
+	"hermes/internal/mcp/setting"
+)
+
+// A server's list of tools is kept between runs with all that the first prompt needs of it: hashes of
+// the definitions and canonical schemas. To read it is to cut it at the lengths that it has. Nothing in
+// it is checked one by one; the approvals have the hash of the whole file, so that one that
+// someone changed offers nothing.
+
+// listForm begins the file of a list. A file of another form offers nothing, and is replaced when the
+// server answers.
+const listForm = "hermes mcp list 1\n"
+
+// What a server offers, and what a definition claims, as bits.
+const (
+	listResources = 1 << iota
+	listPrompts
+)
+
+const (
+	toolReadOnly = 1 << iota
+	toolIdempotent
+)
+
+func flag(on bool, bit byte) byte {
+	if on {
+		return bit
+	}
+	return 0
+}
+
+func (o *Server) listPath() string {
+	sum := sha256.Sum256([]byte(o.set.ID()))
+	return filepath.Join(o.cfg.Cache, setting.Slug(o.set.Name)+"-"+hex.EncodeToString(sum[:4])+".list")
+}
+
+// keep writes the list for the next start, unless it is there.
+func (o *Server) keep(l listing) error {
+	if o.cfg.Cache == "" {
+		return nil
+	}
+	data := l.encode(o.set.ID())
+	if len(data) > maxList {
+		return o.approved.keepList(o.set.ID(), "", func() error { return removed(o.listPath()) })
+	}
+	hash := hashOf(data)
+	if was, err := os.ReadFile(o.listPath()); err == nil && bytes.Equal(was, data) && o.approved.list(o.set.ID()) == hash {
+		return nil
+	}
+	if err := os.MkdirAll(o.cfg.Cache, 0o700); err != nil {
+		return err
+	}
+	return o.approved.keepList(o.set.ID(), hash, func() error {
+		return atomicfile.Write(o.listPath(), data, atomicfile.Options{Mode: 0o600})
+	})
+}
+
+// kept returns the list of the last run, without what the user did not approve.
+func (o *Server) kept() listing {
+	l := listing{made: &lists{}}
+	if o.cfg.Cache == "" {
+		return l
+	}
+	data, err := os.ReadFile(o.listPath())
+	if err != nil || len(data) > maxList || o.approved.list(o.set.ID()) != hashOf(data) {
+		return l
+	}
+	was, ok := decodeList(data, o.set.ID())
+	if !ok {
+		return l
+	}
+	approved := o.approved.all(o.set.ID())
+	var all []offered
+	for _, t := range was.tools {
+		if approved[t.def.Name].Hash == t.hash {
+			all = append(all, t)
+		}
+	}
+	l.tools, l.resources, l.prompts = o.offer(all), was.resources, was.prompts
+	return l
+}
+
+// encode writes what a server offers. Equal lists give equal bytes.
+func (l listing) encode(server string) []byte {
+	b := []byte(listForm)
+	text := func(s string) {
+		b = binary.AppendUvarint(b, uint64(len(s)))
+		b = append(b, s...)
+	}
+	text(server)
+	b = append(b, flag(l.resources, listResources)|flag(l.prompts, listPrompts))
+	for _, t := range l.tools {
+		text(t.def.Name)
+		text(t.hash)
+		b = append(b, flag(t.def.ReadOnly, toolReadOnly)|flag(t.def.Idempotent, toolIdempotent))
+		text(t.def.Description)
+		text(string(t.def.Schema))
+		text(string(t.schema))
+	}
+	return b
+}
+
+// decodeList reads what encode wrote for a server, or returns false. The texts share the memory of data.
+func decodeList(data []byte, server string) (l listing, ok bool) {
+	data, ok = bytes.CutPrefix(data, []byte(listForm))
+	text := func() []byte {
+		n, size := binary.Uvarint(data)
+		if size <= 0 || n > uint64(len(data)-size) {
+			ok = false
+			return nil
+		}
+		t := data[size : size+int(n) : size+int(n)]
+		data = data[size+int(n):]
+		return t
+	}
+	flags := func() (b byte) {
+		if len(data) == 0 {
+			ok = false
+			return 0
+		}
+		b, data = data[0], data[1:]
+		return b
+	}
+	if !ok || string(text()) != server {
+		return l, false
+	}
+	f := flags()
+	l.resources, l.prompts = f&listResources != 0, f&listPrompts != 0
+	for ok && len(data) > 0 {
+		t := offered{def: definition{Name: string(text())}, hash: string(text())}
+		f := flags()
+		t.def.ReadOnly, t.def.Idempotent = f&toolReadOnly != 0, f&toolIdempotent != 0
+		t.def.Description, t.def.Schema, t.schema = string(text()), json.RawMessage(text()), json.RawMessage(text())
+		l.tools = append(l.tools, t)
+	}
+	return l, ok
+}
