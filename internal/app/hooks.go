@@ -83,7 +83,8 @@ func (a *App) scripted(cfg *config.Config, run hermes.RunSpec) (*tooling, *scrip
 		return tools, nil
 	}
 	c := a.scriptConfig(cfg, s)
-	c.Dir, c.Child = a.hookDir(cfg, run), run.Origin.Depth > 0
+	c.Dir, c.Child, c.Session = a.hookDir(cfg, run), run.Origin.Depth > 0, run.Session
+	c.Transcripts = a.hookTranscripts(cfg)
 	sets := []script.Set{{Entries: own, Open: a.hookPlace(cfg, c.Dir, "user", nil)}}
 	for _, set := range brought {
 		set.Open = a.hookPlace(cfg, set.Dir, "project "+set.Dir, ready)
@@ -96,6 +97,21 @@ func (a *App) scripted(cfg *config.Config, run hermes.RunSpec) (*tooling, *scrip
 	with := *tools
 	with.hooks = tools.hooks.With(session.Hook())
 	return &with, session
+}
+
+// hookTranscripts says how hooks get a file of the conversation: out of reach of the tools, as the copies of scripts are.
+func (a *App) hookTranscripts(cfg *config.Config) script.Transcripts {
+	t := script.Transcripts{Folder: cfg.Home().HookTranscripts(), Version: Version, Read: func(ctx context.Context, session string, r hermes.Range) ([]hermes.Message, error) {
+		db, err := a.Database(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return db.Messages(ctx, session, r)
+	}}
+	if cfg.Security().RedactSecrets {
+		t.Mask = a.Mask
+	}
+	return t
 }
 
 // hookDir is the folder in which the hooks of a session run: always one of this machine.

@@ -26,7 +26,7 @@ var personal = []string{"config.yaml", ".env", "SOUL.md", "skills", "memories"}
 
 // past is what no clone copies: what happened, and what can be created again.
 var past = []string{
-	"state.db", "state.db-wal", "state.db-shm", "state.db-journal", "sessions", "checkpoints", "cron", "logs", "audit", "audit.key", "cache", "hook-copies", "backups",
+	"state.db", "state.db-wal", "state.db-shm", "state.db-journal", "sessions", "checkpoints", "cron", "logs", "audit", "audit.key", "cache", "hook-copies", "hook-transcripts", "backups",
 	"state-snapshots", "terminal-sessions", "profiles", "active_profile", "pending", "pairing", "history", "sandboxes",
 }
 

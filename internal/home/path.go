@@ -79,6 +79,9 @@ func (d Dir) Hooks() string { return d.Join("hooks") }
 // commands in walls can write it.
 func (d Dir) HookCopies() string { return d.Join("hook-copies") }
 
+// HookTranscripts is the folder of the files in which hooks read the conversation.
+func (d Dir) HookTranscripts() string { return d.Join("hook-transcripts") }
+
 // Scripts is the folder of scripts that scheduled jobs may run.
 func (d Dir) Scripts() string { return d.Join("scripts") }
 

@@ -114,7 +114,7 @@ func fromClaude(tool string, args, updated map[string]any) map[string]any {
 // claudeInput adds what scripts of Claude Code read besides.
 func (o Occasion) claudeInput(in map[string]any, view asked) {
 	maps.Copy(in, o.Extra)
-	in["transcript_path"] = "" // conversations are in a database
+	in["transcript_path"] = o.transcript
 	mode := map[hermes.RightsMode]string{hermes.ModePlan: "plan", hermes.ModeAcceptEdits: "acceptEdits", hermes.ModeYolo: "bypassPermissions"}[o.Session.Mode]
 	if mode == "" {
 		mode = "default"

@@ -18,7 +18,8 @@ type Occasion struct {
 	// About is what a matcher is compared with, for events that are about no tool.
 	About string
 	// Extra are the other facts: names and values of JSON.
-	Extra map[string]any
+	Extra      map[string]any
+	transcript string // the file of the conversation; "" if there is none
 	// Resolve returns the absolute path of a file that a call names; nil leaves paths as they are.
 	Resolve func(path string) string
 }

@@ -26,6 +26,7 @@ type runner struct {
 	set    Set
 	config *Config
 	sums   *sums
+	file   *transcript
 
 	mu     sync.Mutex
 	place  Place
@@ -64,6 +65,11 @@ func (r *runner) run(ctx context.Context, h Entry, o Occasion, view asked) Ran {
 	line, id, err := r.allowed(ctx, h)
 	if err != nil {
 		return skip(err)
+	}
+	if h.event.claude {
+		if o.transcript, err = r.file.update(ctx, o.Session); err != nil {
+			r.config.Log.Warn("write the conversation for a hook", "event", h.Event, "hook", h.Line(), "err", err)
+		}
 	}
 	if ran.Input, err = o.input(h.event, view, r.config.Profile); err != nil {
 		return skip(err)
@@ -204,6 +210,13 @@ func (r *runner) open(ctx context.Context, id Identity) (Place, error) {
 			r.config.Log.Warn("close the place of hooks", "err", err)
 		}
 		r.place = nil
+	}
+	if r.file.wanted() && slices.ContainsFunc(r.set.Entries, func(h Entry) bool { return h.event.claude }) {
+		dir, err := r.file.make()
+		if err != nil {
+			return nil, err
+		}
+		need.Read = append(need.Read, dir)
 	}
 	place, err := r.set.Open(ctx, need)
 	if err != nil {

@@ -19,6 +19,9 @@ import (
 	"hermes/internal/text"
 )
 
+// sampleSession is the id of the session of samples.
+const sampleSession = "sample"
+
 // samples are calls with which hooks are tried.
 var samples = [...]struct{ tool, arguments string }{
 	{"terminal", `{"command":"echo hello"}`},
@@ -64,7 +67,7 @@ func (s *Session) Try(ctx context.Context, name, tool string) ([]Ran, error) {
 
 // sample is an occasion that a hook is about.
 func (s *Session) sample(h Entry, tool string) (Occasion, asked, bool) {
-	o := Occasion{Event: h.Event, Session: hermes.SessionRef{ID: "sample", Dir: s.config.Dir, Platform: "cli", Turn: 1}}
+	o := Occasion{Event: h.Event, Session: hermes.SessionRef{ID: sampleSession, Dir: s.config.Dir, Platform: "cli", Turn: 1}}
 	asks := hermes.Asked{ID: "sample", Approval: &hermes.ApprovalRequest{CallID: "sample", Tool: cmp.Or(tool, "terminal"), Subject: "echo hello"}}
 	switch h.event.at {
 	case questionOpen, questionClosed:

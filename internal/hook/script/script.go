@@ -120,6 +120,9 @@ type Config struct {
 	// Child says that it is the session of a child, whose beginning, end and turns are events of the
 	// session above.
 	Child bool
+	// Session is the id of the session.
+	Session     string
+	Transcripts Transcripts
 	// Outbound gets every event; nil sends nothing.
 	Outbound *Outbound
 	Now      func() time.Time

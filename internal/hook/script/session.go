@@ -21,6 +21,7 @@ import (
 type Session struct {
 	config  Config
 	runners []*runner
+	file    *transcript
 	used    map[point]bool // where there are hooks
 
 	mu      sync.Mutex
@@ -39,11 +40,12 @@ func NewSession(c Config, sets ...Set) *Session {
 		c.Now = time.Now
 	}
 	s := &Session{config: c, used: map[point]bool{}, told: map[string]bool{}}
+	s.file = &transcript{config: &s.config}
 	for _, set := range sets {
 		if len(set.Entries) == 0 {
 			continue
 		}
-		s.runners = append(s.runners, &runner{set: set, config: &s.config, sums: &sums{}})
+		s.runners = append(s.runners, &runner{set: set, config: &s.config, sums: &sums{}, file: s.file})
 		for _, h := range set.Entries {
 			s.used[h.event.at] = true
 		}
@@ -73,7 +75,7 @@ func (s *Session) Close() error {
 	for _, r := range s.runners {
 		errs = append(errs, r.close())
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.file.close())...)
 }
 
 // most bounds a whole point: each hook has its own time.
