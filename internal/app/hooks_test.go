@@ -20,40 +20,6 @@ import (
 	"hermes/internal/trust"
 )
 
-// claudeSettings are the hooks of a user of Claude Code, as settings.json has them.
-const claudeSettings = `
-hooks:
-  PreToolUse:
-    - matcher: "Bash"
-      hooks:
-        - {type: command, command: "python3 \"$CLAUDE_PROJECT_DIR/.claude/hooks/block_rm.py\""}
-  PostToolUse:
-    - matcher: "Edit|Write"
-      hooks:
-        - {type: command, command: "\"$CLAUDE_PROJECT_DIR\"/.claude/hooks/format.sh", timeout: 120}
-  UserPromptSubmit:
-    - hooks:
-        - {type: command, command: "$CLAUDE_PROJECT_DIR/.claude/hooks/log_prompt.sh"}
-`
-
-// claudeScripts puts the scripts of that user into the working folder of a scene.
-func claudeScripts(s *scene) {
-	s.t.Helper()
-	dir := filepath.Join(s.dir, ".claude", "hooks")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		s.t.Fatal(err)
-	}
-	for _, name := range []string{"block_rm.py", "format.sh", "log_prompt.sh"} {
-		src, err := os.ReadFile(filepath.Join("testdata", "hooks", name))
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), src, 0o700); err != nil {
-			s.t.Fatal(err)
-		}
-	}
-}
-
 // hooked is a scene whose program agrees to all hooks.
 func hooked(t *testing.T, answer hermes.Decision, settings string) *scene {
 	t.Helper()
@@ -83,14 +49,16 @@ func inWalls(t *testing.T, s *scene, layer sandbox.Layer) {
 	}
 }
 
-// TestScriptsOfClaudeCodeRunUnchanged runs three of them, without walls and behind those of each layer.
+// TestScriptsOfClaudeCodeRunUnchanged runs those of docs/hooks.md with the settings there, without walls and behind those of
+// each layer.
 func TestScriptsOfClaudeCodeRunUnchanged(t *testing.T) {
 	t.Parallel()
 	for _, layer := range []sandbox.Layer{sandbox.None, sandbox.B, sandbox.A} {
 		t.Run(layer.String(), func(t *testing.T) {
 			t.Parallel()
-			s := hooked(t, hermes.AllowOnce, claudeSettings)
-			claudeScripts(s)
+			m := readManual(t)
+			s := hooked(t, hermes.AllowOnce, m.settings[0])
+			m.install(s)
 			s.write("build/x", "x")
 			if layer > sandbox.None {
 				inWalls(t, s, layer)
@@ -106,6 +74,9 @@ func TestScriptsOfClaudeCodeRunUnchanged(t *testing.T) {
 			if !strings.Contains(string(log), s.session) || !strings.Contains(string(log), "rm -rf build") || strings.Contains(string(log), "Rule of") {
 				t.Errorf("the log has %q", log)
 			}
+			if answers, _ := os.ReadFile(filepath.Join(s.dir, "logs", "answers.log")); !strings.HasSuffix(string(answers), "\"I have read: \"\n") {
+				t.Errorf("the answers are %q", answers)
+			}
 			read := s.model.results()
 			for _, want := range []string{"recursive delete is not allowed", "formatted a.txt", "Rule of the team"} {
 				if !strings.Contains(read, want) {
@@ -117,28 +88,6 @@ func TestScriptsOfClaudeCodeRunUnchanged(t *testing.T) {
 			}
 			shown(t, s, "Rule of the team")
 		})
-	}
-}
-
-// TestTheManualShowsTheScriptsThatRun, and their settings.
-func TestTheManualShowsTheScriptsThatRun(t *testing.T) {
-	t.Parallel()
-	manual, err := os.ReadFile(filepath.Join("..", "..", "docs", "hooks.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"```yaml" + claudeSettings + "```"}
-	for name, language := range map[string]string{"block_rm.py": "python", "format.sh": "bash", "log_prompt.sh": "sh"} {
-		src, err := os.ReadFile(filepath.Join("testdata", "hooks", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		want = append(want, "```"+language+"\n"+string(src)+"```")
-	}
-	for _, text := range want {
-		if !strings.Contains(string(manual), text) {
-			t.Errorf("docs/hooks.md does not have\n%s", text)
-		}
 	}
 }
 
