@@ -278,6 +278,29 @@ hooks:
 	}
 }
 
+// TestARuleOfClaudeCodeNarrowsAHook: it refuses the calls that fit its key if, and no others.
+func TestARuleOfClaudeCodeNarrowsAHook(t *testing.T) {
+	t.Parallel()
+	s := hooked(t, hermes.AllowOnce, `
+hooks:
+  PreToolUse:
+    - matcher: "Bash"
+      hooks: [{type: command, if: "Bash(touch kept*)", command: "echo 'not this one' >&2; exit 2"}]
+    - matcher: "Edit|Write"
+      hooks: [{type: command, if: "Edit(src/*.ts)", command: "echo 'not this one' >&2; exit 2"}]
+`)
+	s.say(`CALL terminal {"command":"true && touch kept.txt"}`, `CALL terminal {"command":"touch other.txt"}`,
+		`CALL write_file {"path":"src/a.ts","content":"1"}`, `CALL write_file {"path":"src/a.js","content":"1"}`)
+	for name, want := range map[string]bool{"kept.txt": false, "other.txt": true, "src/a.ts": false, "src/a.js": true} {
+		if _, err := os.Stat(filepath.Join(s.dir, name)); (err == nil) != want {
+			t.Errorf("%s is there: %v, want %v", name, err == nil, want)
+		}
+	}
+	if len(s.warned) > 0 {
+		t.Errorf("warned %q", s.warned)
+	}
+}
+
 // projectHook gives the project of a scene a hook, whose script is in .hermes/hooks.
 func projectHook(s *scene, settings, script string) {
 	s.t.Helper()

@@ -32,6 +32,7 @@ func NewCmd(f *factory.Factory) *cobra.Command {
 type view struct {
 	Event   string        `json:"event"`
 	Matcher string        `json:"matcher,omitempty"`
+	If      string        `json:"if,omitempty"`
 	Hook    string        `json:"hook"`
 	State   app.HookState `json:"state"`
 	Why     string        `json:"why,omitempty"`
@@ -45,7 +46,7 @@ type view struct {
 }
 
 func viewOf(h app.Hook, tools []string) view {
-	return view{h.Event, h.Matcher, h.Line(), h.State, h.Why, h.Unmatched(tools), h.Changed, h.Agreed, h.By, h.Source, h.Project, h.Identity.Hash}
+	return view{h.Event, h.Matcher, h.If, h.Line(), h.State, h.Why, h.Unmatched(tools), h.Changed, h.Agreed, h.By, h.Source, h.Project, h.Identity.Hash}
 }
 
 func (n noun) hooks() ([]app.Hook, string, error) {
@@ -91,7 +92,7 @@ func (n noun) list() *cobra.Command {
 			if h.Project != "" {
 				from = text.VisibleName(h.Project)
 			}
-			t.Row(h.Event, text.VisibleName(h.Matcher), h.State, from, text.OneLine(text.Visible(h.Line()), 400))
+			t.Row(h.Event, text.VisibleName(h.Concern()), h.State, from, text.OneLine(text.Visible(h.Line()), 400))
 		}
 		if err := t.Print(c.Out); err != nil {
 			return err

@@ -122,7 +122,7 @@ func (p *parser) row(e event, key string, value any) {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(row)) {
-		if name != "hooks" && name != "matcher" && name != "fail_closed" {
+		if name != "hooks" && name != "matcher" && name != "fail_closed" && name != "if" {
 			p.ignored(key+"."+name, "is not a known key")
 		}
 	}
@@ -139,6 +139,12 @@ func (p *parser) row(e event, key string, value any) {
 				m = maps.Clone(m)
 				m["fail_closed"] = on
 			}
+			if only, set := row["if"]; set && m["if"] == nil {
+				m = maps.Clone(m)
+				m["if"] = only
+			} else if set {
+				p.ignored(key+".if", "does not hold for a hook with a rule of its own")
+			}
 			p.hook(e, at, m, row["matcher"], true)
 		} else {
 			p.add(at, "is not a hook: write type and command")
@@ -147,7 +153,7 @@ func (p *parser) row(e event, key string, value any) {
 }
 
 // harmlessKeys are known to Claude Code and change nothing here.
-var harmlessKeys = []string{"statusMessage", "async", "once", "shell", "if", "allowedEnvVars", "model", "prompt"}
+var harmlessKeys = []string{"statusMessage", "async", "once", "shell", "allowedEnvVars", "model", "prompt"}
 
 // hook reads one hook.
 func (p *parser) hook(e event, key string, m map[string]any, matcher any, nested bool) {
@@ -170,6 +176,7 @@ func (p *parser) hook(e event, key string, m map[string]any, matcher any, nested
 	}
 	h.Timeout = r.seconds("timeout", usual, time.Millisecond, maxTimeout)
 	h.matcher(r, matcher)
+	h.condition(r)
 	switch kind := cmp.Or(r.text("type"), "command"); kind {
 	case "command":
 		h.Command = Command{Line: strings.TrimSpace(r.text("command")), Words: !e.claude && !nested, Read: r.texts("read"), Write: []string{"."}}
@@ -185,8 +192,6 @@ func (p *parser) hook(e event, key string, m map[string]any, matcher any, nested
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		switch {
 		case slices.Contains(r.seen, name):
-		case name == "if": // without it the hook would run for other calls than meant
-			r.fault(name, "conditions are not supported: use matcher")
 		case slices.Contains(harmlessKeys, name):
 			p.ignored(key+"."+name, "has no meaning here")
 		default:
@@ -223,6 +228,28 @@ func (h *Entry) matcher(r *reader, value any) {
 		return
 	}
 	h.match = match
+}
+
+// condition reads which calls a hook is about. Without it, the hook would run for others than meant.
+func (h *Entry) condition(r *reader) {
+	if r.value("if") == nil {
+		return
+	}
+	h.If = strings.TrimSpace(r.text("if"))
+	switch {
+	case h.If == "":
+		r.fault("if", "is not a rule of Claude Code, such as Bash(git push *)")
+		return
+	case !h.event.claude || h.event.about != "tool":
+		r.fault("if", "is for PreToolUse and other events of Claude Code about a call; use matcher")
+		return
+	}
+	only, err := parseCondition(h.If)
+	if err != nil {
+		r.fault("if", "is not understood: %v", err)
+		return
+	}
+	h.only = only
 }
 
 // Matches reports whether a hook is about something with this name.

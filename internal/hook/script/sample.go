@@ -54,9 +54,9 @@ func (s *Session) Try(ctx context.Context, name, tool string) ([]Ran, error) {
 			if h.Event != name {
 				continue
 			}
-			o, view, ok := s.sample(h, tool)
+			o, view, ok := s.sample(r, h, tool)
 			if !ok {
-				all = append(all, Ran{Entry: h, Skipped: "its matcher " + h.Matcher + " fits no tool of the sample: name one with --tool"})
+				all = append(all, Ran{Entry: h, Skipped: "its matcher " + h.Concern() + " fits no tool of the sample: name one with --tool"})
 				continue
 			}
 			all = append(all, r.run(ctx, h, o, view))
@@ -66,7 +66,7 @@ func (s *Session) Try(ctx context.Context, name, tool string) ([]Ran, error) {
 }
 
 // sample is an occasion that a hook is about.
-func (s *Session) sample(h Entry, tool string) (Occasion, asked, bool) {
+func (s *Session) sample(r *runner, h Entry, tool string) (Occasion, asked, bool) {
 	o := Occasion{Event: h.Event, Session: hermes.SessionRef{ID: sampleSession, Dir: s.config.Dir, Platform: "cli", Turn: 1}}
 	asks := hermes.Asked{ID: "sample", Approval: &hermes.ApprovalRequest{CallID: "sample", Tool: cmp.Or(tool, "terminal"), Subject: "echo hello"}}
 	switch h.event.at {
@@ -98,15 +98,38 @@ func (s *Session) sample(h Entry, tool string) (Occasion, asked, bool) {
 		if tool != "" && c.tool != tool {
 			continue
 		}
-		o.Call = &hermes.Call{ID: "sample", Name: c.tool, Arguments: json.RawMessage(c.arguments)}
+		o.Call = &hermes.Call{ID: "sample", Name: c.tool, Arguments: h.only.fitting(c.arguments, s.config.Home)}
 		if h.event.at == afterTool {
 			o.Result = &hermes.Result{Text: `{"output":"hello","exit_code":0}`, Failed: h.Event == "PostToolUseFailure"}
 		}
-		if view := o.views(h.event)[0]; h.Matches(view.tool) {
+		if view := o.views(h.event)[0]; o.concerns(r, h, view) {
 			return o, view, true
 		}
 	}
 	return o, asked{}, false
+}
+
+// fitting returns the arguments of a sample, changed so that they fit a rule.
+func (c *condition) fitting(arguments, home string) json.RawMessage {
+	key, value := c.example(home)
+	var args map[string]any
+	if key == "" || json.Unmarshal([]byte(arguments), &args) != nil || args[key] == nil {
+		return json.RawMessage(arguments)
+	}
+	args[key] = value
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return json.RawMessage(arguments)
+	}
+	return raw
+}
+
+// Concern says what a hook is about, by its matcher and its rule; "" is everything.
+func (h Entry) Concern() string {
+	if h.If == "" {
+		return h.Matcher
+	}
+	return strings.TrimSpace(h.Matcher + " if " + h.If)
 }
 
 // String says what a verdict means, for the user.

@@ -27,9 +27,11 @@ type Entry struct {
 	Key, Source string
 	Event       string
 	Matcher     string // as written; "" is everything
-	Command     Command
-	Request     Request
-	Timeout     time.Duration
+	// If is a rule that a call must fit besides, as written; "" is every call.
+	If      string
+	Command Command
+	Request Request
+	Timeout time.Duration
 	// FailClosed refuses the call if the hook fails, does not run or is not agreed to.
 	FailClosed bool
 	// Untrusted says that what the hook prints counts as text of others.
@@ -39,6 +41,7 @@ type Entry struct {
 
 	event event
 	match *regexp.Regexp // nil is everything
+	only  *condition     // nil is every call
 }
 
 // Command is a program, or a line for the shell.

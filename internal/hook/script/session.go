@@ -1,6 +1,7 @@
 package script
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -178,7 +179,7 @@ func (s *Session) each(ctx context.Context, at point, o Occasion, skip ...func(e
 				continue
 			}
 			for _, view := range o.views(h.event) {
-				if !o.concerns(h, view) {
+				if !o.concerns(r, h, view) {
 					continue
 				}
 				d := s.show(ctx, r, h, o, view)
@@ -203,7 +204,7 @@ func (s *Session) announce(at point, o Occasion, skip ...func(event) bool) {
 }
 
 // concerns reports whether a hook is about one view of an occasion.
-func (o Occasion) concerns(h Entry, view asked) bool {
+func (o Occasion) concerns(r *runner, h Entry, view asked) bool {
 	name := o.About
 	if o.Call != nil {
 		name = view.tool
@@ -211,7 +212,10 @@ func (o Occasion) concerns(h Entry, view asked) bool {
 	if h.event.name == "transform_terminal_output" && name != "terminal" {
 		return false
 	}
-	return h.event.about == "" || h.Matches(name)
+	if h.event.about == "" {
+		return true
+	}
+	return h.Matches(name) && h.only.holds(view, folders{work: cmp.Or(o.Session.Dir, r.dir()), project: r.dir(), home: r.config.Home})
 }
 
 // show runs a hook on one view of an occasion.

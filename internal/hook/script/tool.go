@@ -47,7 +47,7 @@ func (s *Session) beforeTool(ctx context.Context, c *hermes.Call) (*hermes.Resul
 				continue
 			}
 			views := func() []asked {
-				return slices.DeleteFunc(o.views(h.event), func(view asked) bool { return !o.concerns(h, view) })
+				return slices.DeleteFunc(o.views(h.event), func(view asked) bool { return !o.concerns(r, h, view) })
 			}
 			judges = append(judges, settle.Judge{
 				Name: h.Line(), Guard: h.FailClosed, Concerned: func() bool { return len(views()) > 0 },

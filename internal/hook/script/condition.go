@@ -1,0 +1,276 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"hermes/internal/policy/shell"
+)
+
+// condition is the key if of a hook in the form of Claude Code: a rule for permissions, such as Bash(git push *) or
+// Edit(*.ts), that a call must fit. Where it cannot be known whether one does, it does: the hook runs.
+type condition struct {
+	tools   []string // by the names of Claude Code; one with a * fits many
+	subject string   // "" is every call of the tools
+	fits    func(subject string, view asked, on folders) bool
+}
+
+// folders are what paths of a rule are relative to.
+type folders struct {
+	work    string // of the session
+	project string // of the settings
+	home    string
+}
+
+// conditionRule is the form of a rule.
+var conditionRule = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_*-]*)(?:\((.*)\))?$`)
+
+// parseCondition reads a rule. The error says what is wrong with it.
+func parseCondition(text string) (*condition, error) {
+	parts := conditionRule.FindStringSubmatch(strings.TrimSpace(text))
+	if parts == nil {
+		return nil, fmt.Errorf("%q is not a rule of Claude Code, such as Bash(git push *)", text)
+	}
+	c := &condition{tools: []string{parts[1]}, subject: strings.TrimSpace(parts[2])}
+	switch name := parts[1]; {
+	case name == "Bash":
+		c.fits = fitsCommand
+		c.subject = commandGlob(c.subject)
+	case name == "Edit":
+		c.tools, c.fits = []string{"Edit", "Write", "MultiEdit", "NotebookEdit"}, fitsPath
+	case name == "Read":
+		c.tools, c.fits = []string{"Read", "Grep", "Glob"}, fitsPath
+	case name == "Write":
+		c.fits = fitsPath
+	case name == "WebFetch":
+		domain, ok := strings.CutPrefix(c.subject, "domain:")
+		if c.subject != "" && (!ok || domain == "") {
+			return nil, errors.New("WebFetch needs a domain, as in WebFetch(domain:example.org)")
+		}
+		c.subject, c.fits = strings.ToLower(domain), fitsHost
+	case strings.Contains(text, "("):
+		return nil, fmt.Errorf("rules for a part of %s are not supported: leave the part in brackets out", name)
+	case strings.Contains(name, "*") && !strings.HasPrefix(name, "mcp__"):
+		return nil, fmt.Errorf("%q names no tool", name)
+	default:
+		if like := conditionTool(name); like != name {
+			return nil, fmt.Errorf("%s is no tool for this event; did you mean %s?", name, like)
+		}
+	}
+	if c.subject == "" && strings.Contains(text, "(") {
+		return nil, fmt.Errorf("the brackets are empty: write %s for every call", parts[1])
+	}
+	if c.subject == "*" || c.subject == "**" {
+		c.subject = ""
+	}
+	if c.subject != "" && len(c.tools) > 1 || parts[1] == "Write" && c.subject != "" {
+		if _, err := pathRule(c.subject, folders{}); err != nil {
+			return nil, fmt.Errorf("%q is not a pattern for paths (%v)", c.subject, err)
+		}
+	}
+	return c, nil
+}
+
+// conditionTool returns how a tool is called in Claude Code, for one that was named in another way.
+func conditionTool(name string) string {
+	for _, tool := range mapped {
+		if theirs := claudeName(tool, nil).name; name == tool || strings.EqualFold(name, theirs) {
+			return theirs
+		}
+	}
+	return name
+}
+
+// holds reports whether a call fits the rule. A nil condition always holds.
+func (c *condition) holds(view asked, on folders) bool {
+	if c == nil {
+		return true
+	}
+	if !slices.ContainsFunc(c.tools, func(name string) bool {
+		return name == view.tool || strings.HasPrefix(name, "mcp__") && (glob(name, view.tool) || strings.HasPrefix(view.tool, name+"__"))
+	}) {
+		return false
+	}
+	return c.subject == "" || c.fits(c.subject, view, on)
+}
+
+// example is an argument that fits the rule, for samples; "" if there is none.
+func (c *condition) example(home string) (key, value string) {
+	if c == nil || c.subject == "" {
+		return "", ""
+	}
+	value = strings.ReplaceAll(strings.ReplaceAll(c.subject, "**", "*"), "*", "example")
+	switch c.tools[0] {
+	case "Bash":
+		return "command", value
+	case "Edit", "Read", "Write":
+		if rest, ok := strings.CutPrefix(value, "~/"); ok {
+			return "path", filepath.Join(home, rest)
+		}
+		return "path", strings.TrimPrefix(value, "/") // two are the root
+	}
+	return "", ""
+}
+
+// commandGlob is the pattern of a rule for commands: :* at its end is the old form of a blank and *.
+func commandGlob(text string) string {
+	if rest, ok := strings.CutSuffix(text, ":*"); ok {
+		text = rest + " *"
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// fitsCommand reports whether a line runs a command that fits a pattern: as a whole or as one of its commands, also behind
+// sudo and the like, in substitutions and in text for another shell.
+func fitsCommand(pattern string, view asked, _ folders) bool {
+	line, ok := view.input["command"].(string)
+	if !ok {
+		return true
+	}
+	if _, err := syntax.NewParser().Parse(strings.NewReader(line), ""); err != nil {
+		return true
+	}
+	fits := func(text string) bool {
+		rest, open := strings.CutSuffix(pattern, " *") // further words, or none
+		return glob(pattern, text) || open && glob(rest, text)
+	}
+	if fits(strings.Join(strings.Fields(line), " ")) {
+		return true
+	}
+	found := false
+	complete := shell.Commands(line, func(words []string) bool {
+		text := strings.Join(words, " ")
+		if at := strings.IndexByte(text, 0); at >= 0 { // what comes behind is known when it runs
+			fixed, _, _ := strings.Cut(pattern, "*")
+			n := min(at, len(fixed))
+			found = text[:n] == fixed[:n]
+		} else {
+			named := append([]string{filepath.Base(words[0])}, words[1:]...)
+			found = fits(text) || fits(strings.Join(named, " "))
+		}
+		return !found
+	})
+	return found || !complete
+}
+
+// glob matches a whole text; * is anything.
+func glob(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == text
+	}
+	text, ok := strings.CutPrefix(text, parts[0])
+	if !ok {
+		return false
+	}
+	last := len(parts) - 1
+	for _, part := range parts[1:last] {
+		at := strings.Index(text, part)
+		if at < 0 {
+			return false
+		}
+		text = text[at+len(part):]
+	}
+	return strings.HasSuffix(text, parts[last])
+}
+
+// fitsPath reports whether a call is about a file that fits a pattern.
+func fitsPath(pattern string, view asked, on folders) bool {
+	path, ok := view.input["file_path"].(string)
+	if !ok || path == "" || on.home == "" && strings.HasPrefix(pattern, "~/") { // a search reads what it finds
+		return true
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(on.work, path)
+	}
+	paths := []string{filepath.Clean(path)}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		paths = append(paths, real)
+	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		paths = append(paths, filepath.Join(dir, filepath.Base(path)))
+	}
+	bases := []folders{on}
+	real := on
+	for _, at := range []*string{&real.work, &real.project, &real.home} {
+		if to, err := filepath.EvalSymlinks(*at); err == nil && *at != "" {
+			*at = to
+		}
+	}
+	for _, base := range append(bases, real) {
+		match, err := pathRule(pattern, base)
+		if err != nil || slices.ContainsFunc(paths, func(p string) bool { return match.MatchString(filepath.ToSlash(p)) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// pathRule is a pattern for paths as gitignore has them: //x is a path from the root, ~/x one in the home, /x one in the folder
+// of the settings, a/b one in the working folder, and a name without a slash is anywhere. What is in a folder that fits, fits.
+func pathRule(pattern string, on folders) (*regexp.Regexp, error) {
+	pattern = filepath.ToSlash(pattern)
+	base, rest := filepath.ToSlash(on.work), strings.TrimPrefix(pattern, "./")
+	switch {
+	case strings.HasPrefix(pattern, "//"):
+		base, rest = "", pattern[2:]
+	case strings.HasPrefix(pattern, "~/"):
+		base, rest = filepath.ToSlash(on.home), pattern[2:]
+	case strings.HasPrefix(pattern, "/"):
+		base, rest = filepath.ToSlash(on.project), pattern[1:]
+	case rest == pattern && !strings.Contains(strings.TrimSuffix(pattern, "/"), "/"):
+		base, rest = "", "**/"+pattern
+	}
+	var b strings.Builder
+	b.WriteString("^" + regexp.QuoteMeta(strings.TrimSuffix(base, "/")) + "/")
+	rest = strings.TrimSuffix(rest, "/")
+	for rest != "" {
+		switch {
+		case strings.HasPrefix(rest, "**/"):
+			b.WriteString("(?:.*/)?")
+			rest = rest[3:]
+		case strings.HasPrefix(rest, "**"):
+			b.WriteString(".*")
+			rest = rest[2:]
+		case rest[0] == '*':
+			b.WriteString("[^/]*")
+			rest = rest[1:]
+		case rest[0] == '?':
+			b.WriteString("[^/]")
+			rest = rest[1:]
+		case rest[0] == '[' || rest[0] == '{' || rest[0] == '!' || rest[0] == '\\':
+			return nil, fmt.Errorf("%c is not supported: use * and **", rest[0])
+		default:
+			n := strings.IndexAny(rest, `*?[{!\`)
+			if n < 0 {
+				n = len(rest)
+			}
+			b.WriteString(regexp.QuoteMeta(rest[:n]))
+			rest = rest[n:]
+		}
+	}
+	b.WriteString("(?:/.*)?$")
+	return regexp.Compile(b.String())
+}
+
+// fitsHost reports whether a call reads a page of a host.
+func fitsHost(domain string, view asked, _ folders) bool {
+	var pages []any
+	switch v := view.input["url"].(type) {
+	case string:
+		pages = []any{v}
+	case []any:
+		pages = v
+	}
+	return len(pages) == 0 || slices.ContainsFunc(pages, func(page any) bool {
+		text, _ := page.(string)
+		u, err := url.Parse(text)
+		return err != nil || u.Hostname() == "" || glob(domain, strings.TrimSuffix(strings.ToLower(u.Hostname()), "."))
+	})
+}

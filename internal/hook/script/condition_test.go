@@ -1,0 +1,78 @@
+package script_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+)
+
+// TestARuleNarrowsAHook to the calls that fit, as in Claude Code. Where it cannot be known whether a call fits, the hook
+// runs.
+func TestARuleNarrowsAHook(t *testing.T) {
+	t.Parallel()
+	bash := func(command string) string {
+		raw, _ := json.Marshal(map[string]string{"command": command})
+		return string(raw)
+	}
+	path := func(path string) string { return fmt.Sprintf(`{"path":%q,"content":"x","old_string":"a"}`, path) }
+	for _, tt := range []struct {
+		rule, tool string
+		fits, not  []string
+	}{
+		{"Bash(git push *)", "terminal", []string{
+			bash("git push origin main"), bash("git push"), bash("git  push\tx"), bash("ls && git push origin"), bash("FOO=1 git push x"), bash("sudo git push x"), bash("echo $(git push x)"),
+			bash("bash -c 'git push x'"), bash("ls\ngit push x"), bash("/usr/bin/git push x"), bash("git $(verb) x"), bash("$program push"), bash("git push x >/dev/null"), bash("(git push x)"),
+			bash("echo 'open"), bash("if true; then git push x; fi"), `{"command":7}`,
+		}, []string{bash("git status"), bash("git pushed x"), bash("echo push"), bash("echo $X"), bash("git commit -m 'x'")}},
+		{"Bash(git:*)", "terminal", []string{bash("git"), bash("git status")}, []string{bash("gitk"), bash("ls git")}},
+		{"Bash(npm run build)", "terminal", []string{bash("npm run build"), bash("cd x; npm run build")}, []string{bash("npm run build:all"), bash("npm run")}},
+		{"Bash(* --force)", "terminal", []string{bash("git push --force")}, []string{bash("git push")}},
+		{"Bash", "terminal", []string{bash("ls")}, nil},
+		{"Bash(*)", "terminal", []string{bash("ls")}, nil},
+		{"Bash(git *)", "write_file", nil, []string{path("git")}},
+		{"Edit(*.ts)", "patch", []string{path("a.ts"), path("src/deep/a.ts"), path("/elsewhere/a.ts"), `{"patch":"*** Begin Patch\n*** Add File: a.md\n+x\n*** Add File: a.ts\n+x\n*** End Patch"}`}, []string{path("a.tsx"), path("ts")}},
+		{"Edit(*.ts)", "write_file", []string{path("a.ts")}, []string{path("a.js")}},
+		{"Write(*.ts)", "patch", nil, []string{path("a.ts")}},
+		{"Edit(src/**)", "write_file", []string{path("src/a"), path("src/b/c"), path("/work/src/a"), path("x/../src/a")}, []string{path("a"), path("lib/src/a"), path("/src/a")}},
+		{"Edit(src/**/*.ts)", "write_file", []string{path("src/a.ts"), path("src/b/c.ts")}, []string{path("src/a.js")}},
+		{"Edit(/docs/*)", "write_file", []string{path("docs/a"), path("docs/a/b")}, []string{path("x/docs/a")}},
+		{"Edit(//etc/**)", "write_file", []string{path("/etc/a/b")}, []string{path("etc/a")}},
+		{"Edit(.git)", "write_file", []string{path(".git/config"), path("x/.git/hooks/a")}, []string{path(".gitignore")}},
+		{"Read(*.env)", "read_file", []string{path("a.env")}, []string{path("a.txt")}},
+		{"Read(*.env)", "search_files", []string{`{"pattern":"x"}`}, nil},
+		{"WebFetch(domain:example.org)", "web_extract", []string{`{"urls":["https://a.net/","https://EXAMPLE.org./x"]}`, `{"urls":[]}`}, []string{`{"urls":["https://example.org.net/"]}`}},
+		{"mcp__github", "mcp__github__push", []string{`{}`}, nil},
+		{"mcp__github__get_*", "mcp__github__push", nil, []string{`{}`}},
+		{"mcp__github__get_*", "mcp__github__get_issue", []string{`{}`}, nil},
+	} {
+		h, at, _ := begin(t, `PreToolUse: [{hooks: [{command: a, if: "`+tt.rule+`"}]}]`, map[string]said{"a": {}})
+		for i, arguments := range append(tt.fits, tt.not...) {
+			at.ran = nil
+			before(t, h, call(tt.tool, arguments))
+			if got, want := len(at.ran) > 0, i < len(tt.fits); got != want {
+				t.Errorf("%s: %s %s runs the hook: %v, want %v", tt.rule, tt.tool, arguments, got, want)
+			}
+		}
+		at.closed = true
+	}
+}
+
+// TestAGuardWhoseRuleIsNotUnderstoodRefuses.
+func TestAGuardWhoseRuleIsNotUnderstoodRefuses(t *testing.T) {
+	t.Parallel()
+	entries, _, problems := parse(t, `PreToolUse: [{matcher: Bash, hooks: [{command: a, if: "Bash(git", fail_closed: true}, {command: b, if: "Bash(git"}]}]`)
+	if len(problems) != 2 || len(entries) != 1 || entries[0].Fault == "" {
+		t.Errorf("entries %+v, problems %+v", entries, problems)
+	}
+}
+
+// TestASampleFitsTheRuleOfAHook, so that it can be tried.
+func TestASampleFitsTheRuleOfAHook(t *testing.T) {
+	t.Parallel()
+	for _, rule := range []string{"Bash(git push *)", "Bash(git:*)", "Edit(src/**/*.ts)", "Edit(//etc/x)", "Edit(~/x)", "Edit(/x)", "Read(*.env)", "Bash"} {
+		_, at, s := begin(t, `PreToolUse: [{hooks: [{command: a, if: "`+rule+`"}]}]`, map[string]said{"a": {}})
+		if list, err := s.Try(t.Context(), "PreToolUse", ""); err != nil || len(at.ran) != 1 {
+			t.Errorf("%s: %+v, %v", rule, list, err)
+		}
+	}
+}
