@@ -566,6 +566,35 @@ hooks:
 	}
 }
 
+// TestAHookIsToldThatTheUserIsWaitedFor after a turn, once each time, and not in a child.
+func TestAHookIsToldThatTheUserIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := hooked(t, hermes.AllowOnce, `
+hooks_idle_after_seconds: 0.02
+hooks:
+  Notification:
+    - matcher: idle_prompt
+      hooks: [{type: command, command: "cat >> told.txt; echo >> told.txt"}]
+    - matcher: permission_prompt
+      hooks: [{type: command, command: "echo permission >> told.txt"}]
+`)
+	told := func() int {
+		b, _ := os.ReadFile(filepath.Join(s.dir, "told.txt"))
+		if n := strings.Count(string(b), `"notification_type":"idle_prompt"`); n != strings.Count(string(b), "Hermes is waiting for your input") || strings.Contains(string(b), "permission\n") {
+			t.Fatalf("told %s", b)
+		}
+		return strings.Count(string(b), `"hook_event_name":"Notification"`)
+	}
+	for turn := 1; turn <= 2; turn++ {
+		s.say(`CALL errand {"goal":"say something"}`)
+		for late := time.Now().Add(30 * time.Second); told() < turn && time.Now().Before(late); time.Sleep(10 * time.Millisecond) {
+		}
+		if got := told(); got != turn {
+			t.Fatalf("after turn %d told %d times; warned %q", turn, got, s.warned)
+		}
+	}
+}
+
 // TestAStopHookHasTheTurnGoOnOnce: it is called again at the end, and reads that it has had its wish.
 func TestAStopHookHasTheTurnGoOnOnce(t *testing.T) {
 	t.Parallel()

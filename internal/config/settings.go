@@ -100,6 +100,7 @@ type General struct {
 	CommandAllowlist       []string      `key:"command_allowlist"`
 	Toolsets               []string      `key:"toolsets"` // empty: the preset of the frontend
 	HooksAutoAccept        bool          `key:"hooks_auto_accept" env:"HERMES_ACCEPT_HOOKS"`
+	HooksIdleAfter         time.Duration `key:"hooks_idle_after_seconds" default:"60"` // 0: off
 	Worktree               bool          `key:"worktree"`
 	WorktreeSync           bool          `key:"worktree_sync" default:"true"`
 }

@@ -108,7 +108,7 @@ var events = [...]event{
 	{name: "PostCompact", at: compacted, claude: true, about: "trigger", when: "as post_compaction"},
 	{name: "SessionStart", at: sessionStart, claude: true, about: "source", when: "as on_session_start; adds context to the next message"},
 	{name: "SessionEnd", at: sessionEnd, claude: true, about: "reason", when: "as on_session_end"},
-	{name: "Notification", at: questionOpen, claude: true, about: "notification", when: "the user is asked for an approval or a question, beside that"},
+	{name: "Notification", at: questionOpen, claude: true, about: "notification", when: "the user is asked for an approval or a question, or is waited for"},
 
 	{name: "PermissionRequest", claude: true, waits: theApproval},
 	{name: "on_session_reset", waits: "sessions that are reset in place"},

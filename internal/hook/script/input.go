@@ -75,7 +75,11 @@ func (o Occasion) input(e event, view asked, profile string) ([]byte, error) {
 const (
 	permissionPrompt  = "permission_prompt"
 	elicitationDialog = "elicitation_dialog"
+	idlePrompt        = "idle_prompt"
 )
+
+// notificationKinds lists them.
+var notificationKinds = [...]string{permissionPrompt, elicitationDialog, idlePrompt}
 
 // questionOccasion is an occasion of some events of a point.
 type questionOccasion struct {
@@ -103,6 +107,15 @@ func notification(ref hermes.SessionRef, a hermes.Asked) Occasion {
 		kind, title = permissionPrompt, "Permission needed"
 		message = "Hermes needs your permission to use " + claudeName(a.Approval.Tool, nil).name
 	}
+	return notice(ref, kind, title, message)
+}
+
+// idleNotice says in the form of Claude Code that a session waits for the user.
+func idleNotice(ref hermes.SessionRef) Occasion {
+	return notice(ref, idlePrompt, "Waiting for you", "Hermes is waiting for your input")
+}
+
+func notice(ref hermes.SessionRef, kind, title, message string) Occasion {
 	return Occasion{Session: ref, About: kind, Extra: map[string]any{"notification_type": kind, "title": title, "message": message}}
 }
 

@@ -73,7 +73,11 @@ func (s *Session) sample(r *runner, h Entry, tool string) (Occasion, asked, bool
 	case questionOpen, questionClosed:
 		about := approvalOccasion(o.Session, asks)
 		if h.event.claude {
-			about = notification(o.Session, asks)
+			for _, o := range []Occasion{notification(o.Session, asks), notification(o.Session, hermes.Asked{ID: "sample", Question: &hermes.Question{Text: "Which one?"}}), idleNotice(o.Session)} {
+				if about = o; h.Matches(o.About) {
+					break
+				}
+			}
 		} else if h.event.at == questionClosed {
 			about.Extra["decision"], about.Extra["allowed"] = hermes.AllowOnce, true
 		}
@@ -257,7 +261,7 @@ func (h Entry) names(tools []string) (names []string) {
 	case "reason":
 		return []string{"other"}
 	case "notification":
-		return []string{permissionPrompt, elicitationDialog}
+		return notificationKinds[:]
 	}
 	if h.event.name == "transform_terminal_output" {
 		return []string{"terminal"}

@@ -19,7 +19,7 @@ func TestAMatcherThatFitsNothingIsReported(t *testing.T) {
 		`PreToolUse: [{matcher: NotebookEdit, hooks: [{command: a}]}]`:              "NotebookEdit fits no tool",
 		`transform_terminal_output: [{matcher: patch, command: a}]`:                 "names patch",
 		`SessionStart: [{matcher: clear, hooks: [{command: a}]}]`:                   "compared with startup or resume",
-		`Notification: [{matcher: idle_prompt, hooks: [{command: a}]}]`:             "compared with permission_prompt or elicitation_dialog",
+		`Notification: [{matcher: auth_success, hooks: [{command: a}]}]`:             "compared with permission_prompt or elicitation_dialog or idle_prompt",
 		`Notification: [{matcher: permission_prompt, hooks: [{command: a}]}]`:       "",
 		`PreCompact: [{matcher: manual, hooks: [{command: a}]}]`:                    "compared with auto",
 		`PreToolUse: [{matcher: "Edit|MultiEdit|Write", hooks: [{command: a}]}]`:    "",
@@ -47,5 +47,16 @@ func TestAMatcherThatFitsNothingIsReported(t *testing.T) {
 	_, hooks, _ := parse(t, `outbound: [{url: "https://example.org", matcher: Bash}]`)
 	if got := hooks[0].Entry("config.yaml").Unmatched(tools); !strings.Contains(got, "did you mean terminal?") {
 		t.Errorf("a webhook: %q", got)
+	}
+}
+
+// TestEachKindOfNotificationCanBeTried.
+func TestEachKindOfNotificationCanBeTried(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"permission_prompt", "elicitation_dialog", "idle_prompt"} {
+		_, at, s := begin(t, `Notification: [{matcher: `+kind+`, hooks: [{command: a}]}]`, map[string]said{"a": {}})
+		if list, err := s.Try(t.Context(), "Notification", ""); err != nil || len(at.inputs) != 1 || at.inputs[0]["notification_type"] != kind {
+			t.Errorf("%s: %+v, %v", kind, list, err)
+		}
 	}
 }

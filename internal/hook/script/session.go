@@ -155,6 +155,18 @@ func (s *Session) Hook() hermes.Hook {
 	return h
 }
 
+// WantsIdle reports whether a hook is told that the session waits for the user.
+func (s *Session) WantsIdle() bool {
+	return s.config.Outbound.Wants("Notification") || slices.ContainsFunc(s.runners, func(r *runner) bool {
+		return slices.ContainsFunc(r.set.Entries, func(h Entry) bool { return h.event.name == "Notification" && h.Matches(idlePrompt) })
+	})
+}
+
+// Idle tells hooks that the session waits for the user. It returns when they have ended.
+func (s *Session) Idle(ctx context.Context, ref hermes.SessionRef) {
+	s.each(ctx, questionOpen, idleNotice(ref), func(e event) bool { return !e.claude })
+}
+
 // done is what one hook said about an occasion.
 type done struct {
 	Ran
