@@ -44,6 +44,10 @@ type Hook struct {
 	// running the tool, or return an error for the model to refuse the call. It is
 	// called again if the arguments in the end are not those that it agreed to.
 	BeforeTool func(ctx context.Context, c *Call) (*Result, error)
+	// BeforeAsk is called before the user is asked to approve a call, who waits for it. A
+	// result refuses the call; nothing that the function does approves it. It must not
+	// change the call.
+	BeforeAsk func(ctx context.Context, c *Call, a ApprovalRequest) *Result
 	// BeforeRun is called when a call is approved and about to run. An error for
 	// the model refuses the call.
 	BeforeRun func(ctx context.Context, c *Call) error

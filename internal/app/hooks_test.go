@@ -566,6 +566,72 @@ hooks:
 	}
 }
 
+// TestAHookRefusesBeforeTheUserIsAsked: its deny refuses the call, and the user is not asked. It cannot allow one, which
+// is said once, and what it does not decide the user does.
+func TestAHookRefusesBeforeTheUserIsAsked(t *testing.T) {
+	t.Parallel()
+	const settings = `
+hooks:
+  PermissionRequest:
+    - matcher: Bash
+      hooks: [{type: command, if: "Bash(rm *)", timeout: 20, command: "cat >> asked.txt; BODY"}]
+`
+	decision := func(behavior string) string {
+		return `echo '{\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\",\"decision\":{\"behavior\":\"` + behavior + `\",\"message\":\"use the trash\"}}}'`
+	}
+	for name, tt := range map[string]struct {
+		body   string
+		answer hermes.Decision
+		asked  int
+		runs   bool
+		reads  string
+		warned int
+	}{
+		"deny":        {decision("deny"), hermes.AllowOnce, 0, false, "use the trash", 0},
+		"status 2":    {"echo use the trash >&2; exit 2", hermes.AllowOnce, 0, false, "use the trash", 0},
+		"allow":       {decision("allow"), hermes.Deny, 2, false, "the user refused", 1},
+		"nothing":     {"true", hermes.AllowOnce, 2, true, "", 0},
+		"unknown":     {decision("perhaps"), hermes.AllowOnce, 2, true, "", 1},
+		"a failure":   {"exit 1", hermes.AllowOnce, 2, true, "", 1},
+		"unattended":  {decision("allow"), "", 0, false, "no user to ask", 0},
+		"not a fault": {`echo '{\"hookSpecificOutput\":{\"permissionDecision\":\"ask\"}}'`, hermes.AllowOnce, 2, true, "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := hooked(t, tt.answer, strings.Replace(settings, "BODY", tt.body, 1))
+			s.write("build/x", "x")
+			s.write("out/x", "x")
+			s.say(`CALL terminal {"command":"rm -rf build"}`, `CALL terminal {"command":"rm -rf out"}`, `CALL terminal {"command":"true"}`)
+			_, err := os.Stat(filepath.Join(s.dir, "build"))
+			if (err != nil) != tt.runs || len(s.asked) != tt.asked || !strings.Contains(s.model.results(), tt.reads) || len(s.warned) != tt.warned {
+				t.Errorf("ran: %v, asked %+v, warned %q, read %s", err != nil, s.asked, s.warned, s.model.results())
+			}
+			b, _ := os.ReadFile(filepath.Join(s.dir, "asked.txt"))
+			if n := strings.Count(string(b), `"tool_name":"Bash"`); (n == 2) != (tt.answer != "") || n > 0 && !strings.Contains(string(b), `"hook_event_name":"PermissionRequest"`) {
+				t.Errorf("the hook read %s", b)
+			}
+		})
+	}
+}
+
+// TestTheUserWaitsForAHookNoLongerThanItsTime, and a guard that takes longer refuses.
+func TestTheUserWaitsForAHookNoLongerThanItsTime(t *testing.T) {
+	t.Parallel()
+	for _, guard := range []bool{false, true} {
+		s := hooked(t, hermes.AllowOnce, fmt.Sprintf(`
+hooks:
+  PermissionRequest:
+    - hooks: [{type: command, timeout: 0.2, fail_closed: %t, command: "sleep 1000; echo '{\"decision\":\"block\"}'"}]
+`, guard))
+		s.write("build/x", "x")
+		s.say(`CALL terminal {"command":"rm -rf build"}`)
+		_, err := os.Stat(filepath.Join(s.dir, "build"))
+		if (err != nil) == guard || (len(s.asked) == 0) != guard {
+			t.Errorf("guard %v: ran %v, asked %+v, read %s", guard, err != nil, s.asked, s.model.results())
+		}
+	}
+}
+
 // TestAHookIsToldThatTheUserIsWaitedFor after a turn, once each time, and not in a child.
 func TestAHookIsToldThatTheUserIsWaitedFor(t *testing.T) {
 	t.Parallel()

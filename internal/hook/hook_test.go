@@ -32,6 +32,9 @@ func refusing(ctx context.Context, h *hook.Hooks) map[string]string {
 	if _, r := h.BeforeTool(ctx, &hermes.Call{}, nil); r != nil {
 		note("BeforeTool", errors.New(r.Text))
 	}
+	if r := h.BeforeAsk(ctx, &hermes.Call{}, hermes.ApprovalRequest{}); r != nil {
+		note("BeforeAsk", errors.New(r.Text))
+	}
 	if r := h.BeforeRun(ctx, &hermes.Call{}); r != nil {
 		note("BeforeRun", errors.New(r.Text))
 	}

@@ -66,6 +66,24 @@ func (h *Hooks) beforeTool(ctx context.Context, k hermes.Hook, c *hermes.Call, c
 	return &changed, nil
 }
 
+// BeforeAsk calls the hooks of that name. A result refuses the call, whatever it says.
+func (h *Hooks) BeforeAsk(ctx context.Context, c *hermes.Call, a hermes.ApprovalRequest) *hermes.Result {
+	for _, k := range h.all() {
+		if k.BeforeAsk == nil {
+			continue
+		}
+		answer, broken := call(ctx, h, k, "approval", func(ctx context.Context) *hermes.Result { return k.BeforeAsk(ctx, own(c), a) })
+		if err := refusal(k, nil, broken); err != nil {
+			return refused(err)
+		}
+		if answer != nil {
+			answer.Failed = true
+			return answer
+		}
+	}
+	return nil
+}
+
 // BeforeRun calls the hooks of that name. A result ends the call.
 func (h *Hooks) BeforeRun(ctx context.Context, c *hermes.Call) *hermes.Result {
 	for _, k := range h.all() {

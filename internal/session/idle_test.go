@@ -49,5 +49,10 @@ func TestAnIdleSessionIsToldOfOnce(t *testing.T) {
 		wait(59*time.Second, 0)
 		wait(time.Second, 1)
 		wait(24*time.Hour, 1)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		h.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
+		wait(time.Hour, 1)
 	})
 }

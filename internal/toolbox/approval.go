@@ -167,6 +167,9 @@ func (b *Toolbox) ask(ctx context.Context, c *call) (note string, refused *herme
 			}
 			return "", cmp.Or(r, b.recordAnswer(ctx, c, byModel, hermes.ApprovalAnswer{Decision: verdict}))
 		}
+		if refused := b.beforeAsk(ctx, c, shown); refused != nil {
+			return "", refused
+		}
 		var err error
 		answer, err = c.Host.Approve(ctx, shown)
 		switch {

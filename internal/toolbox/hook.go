@@ -28,6 +28,22 @@ func (b *Toolbox) beforeTool(next runner) runner {
 	}
 }
 
+// beforeAsk lets hooks refuse a call about which a user is about to be asked.
+func (b *Toolbox) beforeAsk(ctx context.Context, c *call, a hermes.ApprovalRequest) *hermes.Result {
+	if !attended(c.Call) {
+		return nil
+	}
+	answer := b.o.Hooks.BeforeAsk(ctx, c.Call, a)
+	if answer == nil || ctx.Err() != nil { // an interrupt is no refusal
+		return nil
+	}
+	answer.Text, answer.Shown = b.o.Redact(answer.Text), b.o.Redact(answer.Shown)
+	if refused := b.recordAnswer(ctx, c, byHook, hermes.ApprovalAnswer{Decision: hermes.Deny}); refused != nil {
+		return refused
+	}
+	return answer
+}
+
 // beforeRun shows hooks a call that is approved. It does not start one whose turn has
 // ended meanwhile.
 func (b *Toolbox) beforeRun(next runner) runner {

@@ -14,6 +14,7 @@ const (
 	beforeModel
 	afterModel
 	beforeTool
+	beforeAsk
 	afterTool
 	beforeCompaction
 	compacted
@@ -63,14 +64,13 @@ func eventOf(name string) (event, bool) {
 }
 
 const (
-	theGateway  = "the gateway"
-	theKanban   = "the kanban board"
-	theSpeech   = "speech"
-	thePlugins  = "plugins"
-	theStream   = "hooks of streams"
-	theApproval = "hooks that answer approvals"
-	theAux      = "hooks of side tasks"
-	theOther    = "something like it in Hermes"
+	theGateway = "the gateway"
+	theKanban  = "the kanban board"
+	theSpeech  = "speech"
+	thePlugins = "plugins"
+	theStream  = "hooks of streams"
+	theAux     = "hooks of side tasks"
+	theOther   = "something like it in Hermes"
 )
 
 // events lists what can be configured below hooks.
@@ -98,6 +98,7 @@ var events = [...]event{
 	{name: "post_approval_response", at: questionClosed, about: "tool", when: "the user has decided, or did not in time"},
 
 	{name: "PreToolUse", at: beforeTool, claude: true, about: "tool", when: "as pre_tool_call"},
+	{name: "PermissionRequest", at: beforeAsk, claude: true, about: "tool", when: "before the user is asked for an approval; may refuse the call"},
 	{name: "PostToolUse", at: afterTool, claude: true, about: "tool", when: "a call has run without a failure"},
 	{name: "PostToolUseFailure", at: afterTool, claude: true, about: "tool", when: "a call has failed or was refused"},
 	{name: "UserPromptSubmit", at: turnStart, claude: true, when: "a message of the user; may refuse it or add context"},
@@ -110,7 +111,6 @@ var events = [...]event{
 	{name: "SessionEnd", at: sessionEnd, claude: true, about: "reason", when: "as on_session_end"},
 	{name: "Notification", at: questionOpen, claude: true, about: "notification", when: "the user is asked for an approval or a question, or is waited for"},
 
-	{name: "PermissionRequest", claude: true, waits: theApproval},
 	{name: "on_session_reset", waits: "sessions that are reset in place"},
 	{name: "transform_llm_output", waits: "hooks that change answers"},
 	{name: "pre_auxiliary_call", waits: theAux},

@@ -165,8 +165,8 @@ func (p *parser) hook(e event, key string, m map[string]any, matcher any, nested
 	r := &reader{p: p, key: key, m: m, seen: []string{"matcher"}}
 	h := Entry{Key: key, Source: p.source, Event: e.name, event: e}
 	h.FailClosed = r.bool("fail_closed") || guards(m) // also if its value is wrong
-	if h.FailClosed && e.at != beforeTool {
-		p.ignored(key+".fail_closed", "is for pre_tool_call and PreToolUse only")
+	if h.FailClosed && e.at != beforeTool && e.at != beforeAsk {
+		p.ignored(key+".fail_closed", "is for pre_tool_call, PreToolUse and PermissionRequest only")
 		h.FailClosed = false
 	}
 	h.Untrusted = r.bool("untrusted")

@@ -89,7 +89,7 @@ func TestNothingThatIsWrongIsSilent(t *testing.T) {
 		`PreToolUse: [{hooks: [{command: c, if: "WebFetch(example.org)"}]}]`:            "needs a domain",
 		`PreToolUse: [{hooks: [{command: c, if: ""}]}]`:                                 "is not a rule",
 		`PreToolUse: [{hooks: [{command: c, if: "tool_input.command matches 'git'"}]}]`: "is not a rule",
-		`post_tool_call: [{command: a, fail_closed: true}]`:                             "is for pre_tool_call and PreToolUse only",
+		`post_tool_call: [{command: a, fail_closed: true}]`:                             "is for pre_tool_call, PreToolUse and PermissionRequest only",
 		`pre_llm_call: [{command: a, matcher: b}]`:                                      "matcher means nothing for pre_llm_call",
 		`pre_tool_call: [{type: http, url: "ftp://x"}]`:                                 "begins with https",
 		`pre_tool_call: [{type: http, url: "https://a:b@x/"}]`:                          "password",

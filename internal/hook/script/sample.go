@@ -148,6 +148,9 @@ func (v Verdict) String() string {
 	case v.Asks:
 		say("has the user asked: %s", v.Reason)
 	}
+	if v.Allows && !v.Blocks {
+		say("allows, which has no effect: only the user does")
+	}
 	if len(v.Arguments) > 0 {
 		raw, err := json.Marshal(v.Arguments)
 		if err == nil {

@@ -19,7 +19,7 @@ func TestAMatcherThatFitsNothingIsReported(t *testing.T) {
 		`PreToolUse: [{matcher: NotebookEdit, hooks: [{command: a}]}]`:              "NotebookEdit fits no tool",
 		`transform_terminal_output: [{matcher: patch, command: a}]`:                 "names patch",
 		`SessionStart: [{matcher: clear, hooks: [{command: a}]}]`:                   "compared with startup or resume",
-		`Notification: [{matcher: auth_success, hooks: [{command: a}]}]`:             "compared with permission_prompt or elicitation_dialog or idle_prompt",
+		`Notification: [{matcher: auth_success, hooks: [{command: a}]}]`:            "compared with permission_prompt or elicitation_dialog or idle_prompt",
 		`Notification: [{matcher: permission_prompt, hooks: [{command: a}]}]`:       "",
 		`PreCompact: [{matcher: manual, hooks: [{command: a}]}]`:                    "compared with auto",
 		`PreToolUse: [{matcher: "Edit|MultiEdit|Write", hooks: [{command: a}]}]`:    "",

@@ -115,6 +115,9 @@ func (s *Session) Hook() hermes.Hook {
 	if s.used[beforeTool] {
 		h.BeforeTool = s.beforeTool
 	}
+	if s.used[beforeAsk] {
+		h.BeforeAsk = s.beforeAsk
+	}
 	if s.used[afterTool] {
 		h.AfterTool = s.afterTool
 	}
@@ -197,6 +200,9 @@ func (s *Session) each(ctx context.Context, at point, o Occasion, skip ...func(e
 				d := s.show(ctx, r, h, o, view)
 				all = append(all, d)
 				if refuses := at == turnStart || at == childStart; refuses && d.Verdict.Blocks {
+					return all
+				}
+				if at == beforeAsk && judge(d, o.Call) != nil {
 					return all
 				}
 			}

@@ -2,6 +2,7 @@ package script
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -69,6 +70,22 @@ func (s *Session) beforeTool(ctx context.Context, c *hermes.Call) (*hermes.Resul
 	return refusal, nil
 }
 
+// beforeAsk has hooks look at a call about which the user is about to be asked, one after another. The first one that refuses
+// is the last. None can allow the call.
+func (s *Session) beforeAsk(ctx context.Context, c *hermes.Call, _ hermes.ApprovalRequest) *hermes.Result {
+	o := occasion(c)
+	o.Extra = map[string]any{"permission_suggestions": []any{}}
+	for _, d := range s.each(ctx, beforeAsk, o) {
+		if d.Verdict.Allows {
+			s.once(o, fmt.Sprintf("The hook %q of %s allows a call. That has no effect: only you allow calls.", d.Entry.Line(), d.Entry.Event))
+		}
+		if refusal := judge(d, c); refusal != nil {
+			return refusal
+		}
+	}
+	return nil
+}
+
 // judge applies to a call what a hook said before it; a result refuses the call.
 func judge(d done, c *hermes.Call) *hermes.Result {
 	v := d.Verdict
@@ -81,6 +98,9 @@ func judge(d done, c *hermes.Call) *hermes.Result {
 		return refused(d, "not run: a hook stopped the turn: "+v.Ends, v.Ends)
 	case v.Blocks:
 		return refused(d, "not run: a hook refused this call: "+v.Reason, "")
+	}
+	if d.event.at == beforeAsk {
+		return nil
 	}
 	if len(v.Arguments) > 0 {
 		changed, err := Occasion{Call: c}.changed(d)

@@ -16,6 +16,8 @@ type Verdict struct {
 	// Blocks refuses what the event is about, or for the end of a turn has it go on; Reason says why.
 	Blocks bool
 	Reason string
+	// Allows says that the hook wants to allow a call itself, which it cannot.
+	Allows bool
 	// Asks has the user asked, with Reason.
 	Asks bool
 	// Arguments are those of the call that the hook changed, in the names that it read.
@@ -56,11 +58,12 @@ type answer struct {
 	Stop     string         `json:"stopReason"`
 	System   string         `json:"systemMessage"`
 	Specific struct {
-		Decision string         `json:"permissionDecision"`
-		Reason   string         `json:"permissionDecisionReason"`
-		Updated  map[string]any `json:"updatedInput"`
-		Context  string         `json:"additionalContext"`
-		Result   *string        `json:"updatedToolOutput"`
+		Decision string          `json:"permissionDecision"`
+		Reason   string          `json:"permissionDecisionReason"`
+		Updated  map[string]any  `json:"updatedInput"`
+		Context  string          `json:"additionalContext"`
+		Result   *string         `json:"updatedToolOutput"`
+		Request  json.RawMessage `json:"decision"` // of PermissionRequest
 	} `json:"hookSpecificOutput"`
 }
 
@@ -93,13 +96,13 @@ func verdict(e event, status int, out, errs []byte) Verdict {
 		return Verdict{Failed: fmt.Errorf("its answer is no JSON that is understood (%v)", err)}
 	}
 	v := a.verdict(e)
-	v.Unread = v.Unread || unread(said)
+	v.Unread = v.Unread || unread(e, said)
 	return v
 }
 
 // unread reports whether an answer has nothing that is known, or something about a decision that is not
 // where it is read.
-func unread(said []byte) bool {
+func unread(e event, said []byte) bool {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(said, &all) != nil {
 		return true
@@ -120,6 +123,10 @@ func unread(said []byte) bool {
 	for key := range specific {
 		switch key {
 		case "hookEventName", "permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext", "updatedToolOutput":
+		case "decision":
+			if e.at != beforeAsk {
+				return true
+			}
 		default:
 			return true
 		}
@@ -130,8 +137,12 @@ func unread(said []byte) bool {
 // verdict is what an answer means at an event: block outranks ask, and ask outranks a change.
 func (a answer) verdict(e event) Verdict {
 	s := a.Specific
+	asked, err := a.requested(e)
+	if err != nil {
+		return Verdict{Failed: fmt.Errorf("its decision is not understood (%v)", err)}
+	}
 	v := Verdict{
-		Reason:  text.Clip(cmp.Or(s.Reason, a.Reason, a.Message), maxReason),
+		Reason:  text.Clip(cmp.Or(s.Reason, asked.Message, a.Reason, a.Message), maxReason),
 		Context: clipped(cmp.Or(s.Context, a.Context)), Message: text.Clip(a.System, maxReason),
 		Result: a.Result,
 	}
@@ -139,18 +150,20 @@ func (a answer) verdict(e event) Verdict {
 		v.Result = s.Result
 	}
 	var unknown error
-	for _, word := range []string{a.Action, a.Decision, s.Decision} {
+	for _, word := range []string{a.Action, a.Decision, s.Decision, asked.Behavior} {
 		switch word {
 		case "":
 		case "block", "deny", "reject":
 			v.Blocks = true
 		case "ask", "approve":
 			v.Asks = v.Asks || word == "ask" || e.at == beforeTool && !e.claude // approve in Claude Code is its old word for allow
+			v.Allows = v.Allows || word == "approve" && e.at == beforeAsk
 		case "modify":
 			v.Arguments = cmp2(a.Args, a.Input)
 		case "continue":
 			v.Blocks = v.Blocks || e.at == turnEnd // at the end of a turn it goes on
 		case "allow", "defer", "none", "pass": // nothing is widened
+			v.Allows = v.Allows || word == "allow" && e.at == beforeAsk
 		default:
 			unknown = fmt.Errorf("its decision %q is not known", text.Clip(word, 40))
 		}
@@ -164,6 +177,9 @@ func (a answer) verdict(e event) Verdict {
 	if a.Continue != nil && !*a.Continue {
 		v.Ends = cmp.Or(text.Clip(a.Stop, maxReason), "a hook stopped the turn")
 	}
+	if asked.Interrupt && v.Blocks && e.at == beforeAsk {
+		v.Ends = cmp.Or(v.Ends, v.Reason, "a hook refused a call and stopped the turn")
+	}
 	if a.Action == "modify" && v.Arguments == nil || a.Decision == "modify" && v.Arguments == nil {
 		return Verdict{Failed: errors.New("it changes the arguments, and does not say to what")}
 	}
@@ -171,6 +187,21 @@ func (a answer) verdict(e event) Verdict {
 		v.Reason = "a hook refused it"
 	}
 	return v
+}
+
+// requested is the decision of a hook of PermissionRequest.
+type requested struct {
+	Behavior  string `json:"behavior"`
+	Message   string `json:"message"`
+	Interrupt bool   `json:"interrupt"`
+}
+
+// requested reads it; it is zero for other events.
+func (a answer) requested(e event) (r requested, err error) {
+	if e.at == beforeAsk && a.Specific.Request != nil {
+		err = json.Unmarshal(a.Specific.Request, &r)
+	}
+	return r, err
 }
 
 func cmp2(a, b map[string]any) map[string]any {
