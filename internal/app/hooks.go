@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"slices"
 
 	"hermes"
+	"hermes/internal/auxiliary"
 	"hermes/internal/config"
 	"hermes/internal/confine"
 	"hermes/internal/environment"
@@ -84,7 +86,10 @@ func (a *App) scripted(cfg *config.Config, run hermes.RunSpec) (*tooling, *scrip
 	}
 	c := a.scriptConfig(cfg, s)
 	c.Dir, c.Child, c.Session = a.hookDir(cfg, run), run.Origin.Depth > 0, run.Session
-	c.Transcripts = a.hookTranscripts(cfg)
+	c.Transcripts, c.Ask = a.hookTranscripts(cfg), a.askForHook
+	if cfg.Security().RedactSecrets {
+		c.Mask = a.Mask
+	}
 	sets := []script.Set{{Entries: own, Open: a.hookPlace(cfg, c.Dir, "user", nil)}}
 	for _, set := range brought {
 		set.Open = a.hookPlace(cfg, set.Dir, "project "+set.Dir, ready)
@@ -101,17 +106,21 @@ func (a *App) scripted(cfg *config.Config, run hermes.RunSpec) (*tooling, *scrip
 
 // hookTranscripts says how hooks get a file of the conversation: out of reach of the tools, as the copies of scripts are.
 func (a *App) hookTranscripts(cfg *config.Config) script.Transcripts {
-	t := script.Transcripts{Folder: cfg.Home().HookTranscripts(), Version: Version, Read: func(ctx context.Context, session string, r hermes.Range) ([]hermes.Message, error) {
+	return script.Transcripts{Folder: cfg.Home().HookTranscripts(), Version: Version, Read: func(ctx context.Context, session string, r hermes.Range) ([]hermes.Message, error) {
 		db, err := a.Database(ctx)
 		if err != nil {
 			return nil, err
 		}
 		return db.Messages(ctx, session, r)
 	}}
-	if cfg.Security().RedactSecrets {
-		t.Mask = a.Mask
-	}
-	return t
+}
+
+// askForHook asks a model about an event, as the side task hook.
+func (a *App) askForHook(ctx context.Context, q script.Question) (string, error) {
+	return a.aux().Ask(ctx, auxiliary.Call{
+		Task: auxiliary.Hook, Main: cmp.Or(q.Model, q.Session.Model), Session: q.Session.ID, Scope: hermes.Scope{Turn: q.Session.Turn},
+		System: q.System, Prompt: q.Text, MaxTokens: 2000, Effort: hermes.EffortNone,
+	})
 }
 
 // hookDir is the folder in which the hooks of a session run: always one of this machine.

@@ -36,6 +36,7 @@ const (
 	Evidence    = "evidence"          // what an answer claims
 	MCP         = "mcp"               // what an MCP server asks
 	Plugin      = "plugin"            // what a plugin asks
+	Hook        = "hook"              // what a hook asks about an event
 )
 
 // Choice is a model and how to reach it. Without a base URL the provider is one

@@ -55,6 +55,7 @@ var sideTasks = map[string]sideTask{
 	"curator":           {planned: "side tasks"},
 	"evidence":          {timeout: 15 * time.Second},
 	"goal_judge":        {planned: "goals"},
+	"hook":              {timeout: 30 * time.Second},
 	"kanban_decomposer": {timeout: 120 * time.Second, planned: "kanban"},
 	"mcp":               {timeout: 30 * time.Second},
 	"moa_aggregator":    {planned: "mixture of agents"},

@@ -174,6 +174,9 @@ func (p *parser) hook(e event, key string, m map[string]any, matcher any, nested
 	if e.at == sessionEnd { // the user waits for the program to end
 		usual = endTimeout
 	}
+	if r.m["type"] == "prompt" {
+		usual = promptTimeout
+	}
 	h.Timeout = r.seconds("timeout", usual, time.Millisecond, maxTimeout)
 	h.matcher(r, matcher)
 	h.condition(r)
@@ -186,8 +189,12 @@ func (p *parser) hook(e event, key string, m map[string]any, matcher any, nested
 		r.command(&h)
 	case "http":
 		h.Request = r.request()
+	case "prompt":
+		r.prompt(&h)
+	case "agent":
+		r.fault("type", `"agent" waits for children that hooks can start: use prompt or command`)
 	default:
-		r.fault("type", "%q is not a kind of hook that is supported: use command or http", kind)
+		r.fault("type", "%q is not a kind of hook that is supported: use command, http or prompt", kind)
 	}
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		switch {
@@ -257,11 +264,17 @@ func (h Entry) Matches(name string) bool { return h.match == nil || h.match.Matc
 
 // Line is what runs, for the user.
 func (h Entry) Line() string {
-	if h.Command.Line == "" && h.Request.URL == "" {
+	switch {
+	case h.Prompt.Text != "":
+		return h.Prompt.line()
+	case h.Command.Line == "" && h.Request.URL == "":
 		return h.Key
 	}
 	return cmp.Or(h.Command.Line, "POST "+h.Request.URL)
 }
+
+// short is that in one line of a message.
+func (h Entry) short() string { return text.OneLine(h.Line(), 200) }
 
 // reader reads the keys of one hook.
 type reader struct {

@@ -66,7 +66,7 @@ func (r *runner) run(ctx context.Context, h Entry, o Occasion, view asked) Ran {
 	if err != nil {
 		return skip(err)
 	}
-	if h.event.claude {
+	if h.event.claude && h.Prompt.Text == "" {
 		if o.transcript, err = r.file.update(ctx, o.Session); err != nil {
 			r.config.Log.Warn("write the conversation for a hook", "event", h.Event, "hook", h.Line(), "err", err)
 		}
@@ -77,9 +77,12 @@ func (r *runner) run(ctx context.Context, h Entry, o Occasion, view asked) Ran {
 	begun := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, h.Timeout, errLate)
 	defer cancel()
-	if h.Command.Line == "" {
+	switch {
+	case h.Prompt.Text != "":
+		ran.Verdict = r.ask(ctx, h, o, ran.Input)
+	case h.Command.Line == "":
 		ran.Verdict = r.request(ctx, h, ran.Input)
-	} else {
+	default:
 		ran.Verdict = r.command(ctx, h, line, id, ran.Input)
 	}
 	if v := ran.Verdict; h.FailClosed && v.Unread && !v.Blocks && v.Failed == nil {

@@ -31,6 +31,7 @@ type Entry struct {
 	If      string
 	Command Command
 	Request Request
+	Prompt  Prompt
 	Timeout time.Duration
 	// FailClosed refuses the call if the hook fails, does not run or is not agreed to.
 	FailClosed bool
@@ -126,6 +127,10 @@ type Config struct {
 	// Session is the id of the session.
 	Session     string
 	Transcripts Transcripts
+	// Mask hides the secrets of a text in what hooks read of the session; nil hides nothing.
+	Mask func(text string) string
+	// Ask asks a model for the hooks that have a prompt; nil has none.
+	Ask func(ctx context.Context, q Question) (answer string, err error)
 	// Outbound gets every event; nil sends nothing.
 	Outbound *Outbound
 	Now      func() time.Time

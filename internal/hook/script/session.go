@@ -250,7 +250,7 @@ func (s *Session) source(r *runner, h Entry) string {
 	if r.set.Project == "" && !h.Untrusted {
 		return ""
 	}
-	from := hermes.ProvenanceSource("hook", h.Line())
+	from := hermes.ProvenanceSource("hook", h.short())
 	return hermes.MarkChosen(from, func(string) bool { return r.set.Chosen && !h.Untrusted })
 }
 
@@ -263,8 +263,8 @@ func (s *Session) report(_ context.Context, r *runner, d done, o Occasion) {
 	if v.Failed == nil {
 		return
 	}
-	s.config.Log.Warn("hook failed", "event", d.Entry.Event, "hook", d.Entry.Line(), "err", v.Failed)
-	s.once(o, fmt.Sprintf("The hook %q of %s failed: %v.", d.Entry.Line(), d.Entry.Event, v.Failed))
+	s.config.Log.Warn("hook failed", "event", d.Entry.Event, "hook", d.Entry.short(), "err", v.Failed)
+	s.once(o, fmt.Sprintf("The hook %q of %s failed: %v.", d.Entry.short(), d.Entry.Event, v.Failed))
 }
 
 // once tells the user something once in a session.
@@ -398,7 +398,7 @@ func (s *Session) turnEnd(ctx context.Context, ref hermes.SessionRef, outcome he
 			continue
 		}
 		if d.provenance != "" && hermes.OutsideProvenance(d.provenance) != "" { // it would be said as the user says it
-			s.once(o, fmt.Sprintf("The hook %q of the project wants the turn to go on. That needs a folder in security.trusted_folders.", d.Entry.Line()))
+			s.once(o, fmt.Sprintf("The hook %q of the project wants the turn to go on. That needs a folder in security.trusted_folders.", d.Entry.short()))
 			continue
 		}
 		wishes = append(wishes, d.Verdict.Reason)

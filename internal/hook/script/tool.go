@@ -77,7 +77,7 @@ func (s *Session) beforeAsk(ctx context.Context, c *hermes.Call, _ hermes.Approv
 	o.Extra = map[string]any{"permission_suggestions": []any{}}
 	for _, d := range s.each(ctx, beforeAsk, o) {
 		if d.Verdict.Allows {
-			s.once(o, fmt.Sprintf("The hook %q of %s allows a call. That has no effect: only you allow calls.", d.Entry.Line(), d.Entry.Event))
+			s.once(o, fmt.Sprintf("The hook %q of %s allows a call. That has no effect: only you allow calls.", d.Entry.short(), d.Entry.Event))
 		}
 		if refusal := judge(d, c); refusal != nil {
 			return refusal
@@ -91,7 +91,7 @@ func judge(d done, c *hermes.Call) *hermes.Result {
 	v := d.Verdict
 	switch {
 	case v.Failed != nil && d.Entry.FailClosed:
-		return refused(d, "not run: the hook "+d.Entry.Line()+", which must agree, failed ("+v.Failed.Error()+"); tell the user, and do not try to reach the same goal another way", "")
+		return refused(d, "not run: the hook "+d.Entry.short()+", which must agree, failed ("+v.Failed.Error()+"); tell the user, and do not try to reach the same goal another way", "")
 	case v.Failed != nil:
 		return nil
 	case v.Ends != "":

@@ -25,8 +25,6 @@ type Transcripts struct {
 	Folder string
 	// Read reads stored messages; see [hermes.Transcript].
 	Read func(ctx context.Context, session string, r hermes.Range) ([]hermes.Message, error)
-	// Mask hides the secrets of a text; nil hides nothing.
-	Mask func(text string) string
 	// Version is that of this program.
 	Version string
 }
@@ -366,10 +364,10 @@ func (t *transcript) each(v any) any {
 }
 
 func (t *transcript) mask(s string) string {
-	if t.config.Transcripts.Mask == nil {
+	if t.config.Mask == nil {
 		return s
 	}
-	return t.config.Transcripts.Mask(s)
+	return t.config.Mask(s)
 }
 
 // text is a text without its secrets. Of a long one, the middle is left out.

@@ -37,7 +37,7 @@ func newTalk(t *testing.T, section string) *talk {
 	k := &talk{t: t, folder: filepath.Join(t.TempDir(), "files"), at: &stage{answers: map[string]said{"a": {}}}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	k.session = script.NewSession(script.Config{
 		Dir: "/work", Session: "s1", Consents: script.NewConsents(filepath.Join(t.TempDir(), "c.json"), nil), Accept: true, Now: func() time.Time { return k.now },
-		Transcripts: script.Transcripts{Folder: k.folder, Version: "1.0.0", Read: k.stored, Mask: func(s string) string { return strings.ReplaceAll(s, "secret", "***") }},
+		Transcripts: script.Transcripts{Folder: k.folder, Version: "1.0.0", Read: k.stored}, Mask: func(s string) string { return strings.ReplaceAll(s, "secret", "***") },
 	}, script.Set{Entries: entries, Open: func(context.Context, script.Needs) (script.Place, error) { return k.at, nil }})
 	k.hooks = hook.New(nil, k.session.Hook())
 	t.Cleanup(func() { _ = k.session.Close() })
