@@ -112,6 +112,14 @@ hooks:
 	if read := s.model.results(); strings.Count(read, "run the tests first") != 1 || len(j.asked) != 2 || !strings.Contains(j.asked[1], `"stop_hook_active":true`) {
 		t.Errorf("asked %q, read %q", j.asked, read)
 	}
+	s.quit()
+	s.session = ""
+	s.config = "hooks_auto_accept: true\nhooks: {UserPromptSubmit: [{hooks: [{type: prompt, prompt: It is polite.}]}]}\n"
+	s.enter()
+	err := s.live.Do(t.Context(), hermes.From{}, hermes.Say{Parts: []hermes.Part{{Text: "do it now"}}})
+	if err == nil || !strings.Contains(err.Error(), "run the tests first") {
+		t.Errorf("the message was not refused: %v", err)
+	}
 }
 
 // TestAModelJudgesNoPartOfACall: one that is too long is not judged, so a guard refuses it.
@@ -127,6 +135,28 @@ hooks:
 	s.say(`CALL write_file {"path":"a.txt","content":"` + strings.Repeat("x", 70_000) + `"}`)
 	if _, err := os.Stat(filepath.Join(s.dir, "a.txt")); err == nil || len(j.asked) > 0 {
 		t.Errorf("ran %v, asked %d times", err == nil, len(j.asked))
+	}
+}
+
+// TestACapHoldsForThePromptsOfHooks: a model that would cost more is not asked, so a guard refuses.
+func TestACapHoldsForThePromptsOfHooks(t *testing.T) {
+	t.Parallel()
+	for _, price := range []string{"0.01", "100000"} {
+		s := hooked(t, hermes.AllowOnce, `
+spend:
+  turn: {usd: 0.5}
+  prices: {m: {input: 0.01, output: 0.01}, dear: {input: `+price+`, output: `+price+`}}
+hooks:
+  PreToolUse:
+    - matcher: Write
+      hooks: [{type: prompt, prompt: x, model: dear, fail_closed: true}]
+`)
+		j := judged(t, s, `{"ok": true}`)
+		s.say(`CALL write_file {"path":"a.txt","content":"1"}`)
+		_, err := os.Stat(filepath.Join(s.dir, "a.txt"))
+		if within := price == "0.01"; (err == nil) != within || (len(j.asked) == 1) != within {
+			t.Errorf("price %s: ran %v, asked %q, warned %q, read %s", price, err == nil, j.asked, s.warned, s.model.results())
+		}
 	}
 }
 

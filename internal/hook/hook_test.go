@@ -52,8 +52,12 @@ func failing(fail func(context.Context) error) hermes.Hook {
 		},
 		BeforeModel: func(ctx context.Context, _ hermes.SessionRef, _ hermes.Request) error { return fail(ctx) },
 		BeforeTool:  func(ctx context.Context, _ *hermes.Call) (*hermes.Result, error) { return nil, fail(ctx) },
-		BeforeRun:   func(ctx context.Context, _ *hermes.Call) error { return fail(ctx) },
-		ChildStart:  func(ctx context.Context, _ hermes.SessionRef, _ hermes.Task) error { return fail(ctx) },
+		BeforeAsk: func(ctx context.Context, _ *hermes.Call, _ hermes.ApprovalRequest) *hermes.Result {
+			_ = fail(ctx)
+			return nil
+		},
+		BeforeRun:  func(ctx context.Context, _ *hermes.Call) error { return fail(ctx) },
+		ChildStart: func(ctx context.Context, _ hermes.SessionRef, _ hermes.Task) error { return fail(ctx) },
 	}
 }
 
@@ -75,7 +79,7 @@ func TestGuardsFailClosed(t *testing.T) {
 			}
 			k.Guard = true
 			said := refusing(t.Context(), hook.New(nil, k))
-			for _, point := range []string{"SessionStart", "TurnStart", "BeforeModel", "BeforeTool", "BeforeRun", "ChildStart"} {
+			for _, point := range []string{"SessionStart", "TurnStart", "BeforeModel", "BeforeTool", "BeforeAsk", "BeforeRun", "ChildStart"} {
 				if text := said[point]; !strings.Contains(text, tt.why) || !strings.Contains(text, "the guard h") {
 					t.Errorf("%s at %s: %q", name, point, text)
 				}

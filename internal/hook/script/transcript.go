@@ -99,7 +99,7 @@ func (t *transcript) update(ctx context.Context, ref hermes.SessionRef) (string,
 		t.last = 0
 	}
 	if err := t.follow(ctx, ref); err != nil {
-		t.last = 0 // the next one begins anew, whatever is in the file now
+		t.last = 0 // the next one writes all of it again
 		return "", err
 	}
 	return t.path, nil
