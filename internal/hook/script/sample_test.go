@@ -60,3 +60,14 @@ func TestEachKindOfNotificationCanBeTried(t *testing.T) {
 		}
 	}
 }
+
+// TestPermissionRequestsCanBeTried: what a hook would decide is shown, also that an allow has no effect.
+func TestPermissionRequestsCanBeTried(t *testing.T) {
+	t.Parallel()
+	for behavior, want := range map[string]string{"deny": "refuses: no", "allow": "has no effect", "perhaps": "is not known"} {
+		_, _, s := begin(t, `PermissionRequest: [{matcher: Bash, hooks: [{command: a}]}]`, map[string]said{"a": {out: `{"hookSpecificOutput":{"decision":{"behavior":"` + behavior + `","message":"no"}}}`}})
+		if list, err := s.Try(t.Context(), "PermissionRequest", ""); err != nil || len(list) != 1 || !strings.Contains(list[0].Verdict.String(), want) {
+			t.Errorf("%s: %+v, %v", behavior, list, err)
+		}
+	}
+}
