@@ -43,21 +43,22 @@ func (a *App) makeConfinement() (*confine.Program, error) {
 	if cfg.Terminal().Sandbox == isolation.SandboxAuto {
 		mode = confine.Auto
 	}
+	var registries []egress.Rule
+	if cfg.Security().Egress.Registries {
+		registries = egress.Registries()
+	}
 	return confine.New(confine.Settings{
 		Mode: mode, Home: userHome, State: cfg.Home().Root(), Cache: cfg.Home().Cache("sandbox"), Name: lineage.ProcessName,
-		Proxy: proxy, Allow: allow, Deny: deny, Log: a.log(), Strongest: a.opts.Sandbox.Strongest,
+		Proxy: proxy, Allow: append(allow, registries...), Registries: registries, Deny: deny, Log: a.log(), Strongest: a.opts.Sandbox.Strongest,
 	}), nil
 }
 
-// wayOut makes the proxy of commands, and the hosts that the user allows or forbids.
+// wayOut makes the proxy of commands, and the hosts that the user allows or forbids by name.
 func (a *App) wayOut(cfg *config.Config) (p *egress.Proxy, allow, deny []egress.Rule, err error) {
 	if err := cfg.RestrictionFault("security", "egress"); err != nil {
 		return nil, nil, nil, err
 	}
 	set := cfg.Security().Egress
-	if set.Registries {
-		allow = egress.Registries()
-	}
 	for _, list := range []struct {
 		key   string
 		rules []string

@@ -84,8 +84,9 @@ type Settings struct {
 	Name string
 	// Proxy is the way out; nil leaves commands offline.
 	Proxy *egress.Proxy
-	// Allow are the hosts that every session may reach, Deny those that none may.
-	Allow, Deny []egress.Rule
+	// Allow are the hosts that the commands of every session may reach, Registries those that
+	// MCP servers may, too, and Deny those that nothing may.
+	Allow, Registries, Deny []egress.Rule
 	// Log gets what went wrong without a command failing; nil is slog.Default.
 	Log *slog.Logger
 	// Strongest is the strongest layer to try, for tests of hosts that allow less; 0 is A.

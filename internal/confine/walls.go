@@ -90,8 +90,11 @@ func (p *Program) Walls(c Config) *Walls {
 	w.makeSwap()
 	if p.config.Proxy != nil {
 		allow := p.config.Allow
-		if c.Profile == plan.Plugin { // it reaches what it declared, and not what commands may
+		switch c.Profile { // these reach what they declared, and not what commands may
+		case plan.Plugin:
 			allow = nil
+		case plan.MCP:
+			allow = p.config.Registries
 		}
 		w.session = p.config.Proxy.Session(egress.SessionConfig{
 			Name: c.Session, Allow: allow, Deny: p.config.Deny, Swapper: w.swapper(),
