@@ -16,11 +16,13 @@ import (
 	"hermes/internal/confine"
 	"hermes/internal/egress/swap"
 	"hermes/internal/environment"
+	"hermes/internal/isolation"
 	"hermes/internal/mcp/setting"
 	"hermes/internal/plugin"
 	"hermes/internal/plugin/bundled"
 	"hermes/internal/plugin/source"
 	"hermes/internal/prompt"
+	"hermes/internal/sandbox"
 	"hermes/internal/sandbox/plan"
 	"hermes/internal/text"
 	"hermes/internal/toolset"
@@ -191,12 +193,32 @@ func (a *App) pluginEnvironment(cfg *config.Config, m plugin.Manifest, owner, se
 	}); err != nil {
 		return nil, err
 	}
-	if c.Walls == nil { // no one could put the values in later
+	bare, err := a.withoutWalls(c.Walls, len(secrets) > 0)
+	if err != nil {
+		return nil, err
+	}
+	if bare { // no one could put the values in later
 		for _, s := range secrets {
-			c.Env = append(c.Env, s.Name+"="+string(s.Value))
+			value := string(s.Value)
+			c.Env, c.Passthrough = append(c.Env, s.Name+"="+value), append(c.Passthrough, s.Name)
+			c.Keys = slices.DeleteFunc(c.Keys, func(key string) bool { return key == value }) // else it would be left out
 		}
 	}
 	return environment.NewLocal(c)
+}
+
+// withoutWalls reports whether nothing will be around a program with some walls: the settings want
+// none, or this host is known to allow none. It asks the host only if it matters.
+func (a *App) withoutWalls(w isolation.Walls, matters bool) (bool, error) {
+	if w == nil || !matters {
+		return w == nil, nil
+	}
+	p, err := a.confinement()
+	if err != nil || p == nil { // then the walls let no program run
+		return false, err
+	}
+	s, err := p.Probe(context.Background())
+	return s.Known && s.Layer == sandbox.None, err
 }
 
 // pluginHome is the private home of a plugin, which it finds as HOME.
