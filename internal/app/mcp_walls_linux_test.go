@@ -29,7 +29,13 @@ func (s *scene) boxed(server, line string) string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.say(fmt.Sprintf("CALL mcp__%s__sh %s", server, raw))
+	return s.called(fmt.Sprintf("CALL mcp__%s__sh %s", server, raw))
+}
+
+// called says lines, and returns what the last call of them answered.
+func (s *scene) called(lines ...string) string {
+	s.t.Helper()
+	s.say(lines...)
 	db, err := s.app.Database(s.t.Context())
 	if err != nil {
 		s.t.Fatal(err)
