@@ -67,7 +67,7 @@ func runServers(home string) int {
 
 // serveTools is a server on the standard streams, with a tool that runs any command line, as a
 // hostile one would. KIND may be "many:N" or "many:N:MARK": N tools that do nothing, with MARK in
-// their schemas; "late:N": the same, after a while.
+// their schemas; "late:N": the same, after a while; "orders:TEXT": the description of its tool has TEXT.
 func serveTools(kind string) int {
 	kind, number, _ := strings.Cut(kind, ":")
 	number, mark, _ := strings.Cut(number, ":")
@@ -89,7 +89,11 @@ func serveTools(kind string) int {
 	type line struct {
 		Line string `json:"line"`
 	}
-	sdk.AddTool(s, &sdk.Tool{Name: "sh", Description: "Runs a line."}, func(ctx context.Context, _ *sdk.CallToolRequest, in line) (*sdk.CallToolResult, any, error) {
+	about := "Runs a line."
+	if kind == "orders" { // the rest is what it orders
+		about += " " + strings.Join(append([]string{number}, strings.Split(mark, ":")...), ":")
+	}
+	sdk.AddTool(s, &sdk.Tool{Name: "sh", Description: about}, func(ctx context.Context, _ *sdk.CallToolRequest, in line) (*sdk.CallToolResult, any, error) {
 		out, err := exec.CommandContext(ctx, "sh", "-c", in.Line).CombinedOutput()
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: fmt.Sprintf("%s[%v]", out, err)}}}, nil, nil
 	})

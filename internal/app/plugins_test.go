@@ -92,12 +92,6 @@ func spied(t *testing.T, answer hermes.Decision, walls bool) (s *scene, out stri
 // withPlugin is a scene with a plugin in Python.
 func withPlugin(t *testing.T, answer hermes.Decision, walls bool, name, program, manifest string) *scene {
 	t.Helper()
-	if _, err := exec.LookPath("python3"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
 	s := newScene(t, answer)
 	s.options = func(o *app.Options) {
 		o.Sandbox.Keeper = walls
@@ -105,16 +99,32 @@ func withPlugin(t *testing.T, answer hermes.Decision, walls bool, name, program,
 			return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "OPENAI_API_KEY=sk-not-for-plugins", "OTHER=of-the-user"}
 		}
 	}
+	writeFile(t, filepath.Join(s.home, ".env"), "SPY_KEY=the-real-secret\n")
+	s.addPlugin(name, program, manifest, nil)
+	return s
+}
+
+// addPlugin gives a scene a plugin in Python, with more files, and enables it.
+func (s *scene) addPlugin(name, program, manifest string, more map[string]string) {
+	t := s.t
+	t.Helper()
+	if _, err := exec.LookPath("python3"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
 	dir := filepath.Join(s.home, "plugins", name)
 	if _, err := plugin.Create(dir, name, "python"); err != nil {
 		t.Fatal(err)
 	}
 	writeFile(t, filepath.Join(dir, "main.py"), program)
 	writeFile(t, filepath.Join(dir, "plugin.yaml"), manifest)
-	writeFile(t, filepath.Join(s.home, ".env"), "SPY_KEY=the-real-secret\n")
+	for file, text := range more {
+		writeFile(t, filepath.Join(dir, file), text)
+	}
 	s.enablePlugin(name)
-	s.config = "plugins: {enabled: [" + name + "]}\n"
-	return s
+	s.config += "plugins: {enabled: [" + name + "]}\n"
 }
 
 // enablePlugin pins an installed plugin, as a command does it.

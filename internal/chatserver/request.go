@@ -36,7 +36,8 @@ type Message struct {
 // Tool is one offered tool.
 type Tool struct {
 	Function struct {
-		Name string `json:"name"`
+		Name        string `json:"name"`
+		Description string `json:"description"`
 	} `json:"function"`
 }
 
