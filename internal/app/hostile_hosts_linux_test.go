@@ -53,6 +53,7 @@ func TestHostileProgramsOnEachHost(t *testing.T) {
 	if os.Getenv(hostVariable) != "" {
 		t.Skip("this is a simulated host")
 	}
+	t.Parallel()
 	mustCurl(t)
 	own, err := os.Executable()
 	if err != nil {
