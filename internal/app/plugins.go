@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -162,6 +163,10 @@ func (a *App) pluginConfig(cfg *config.Config) plugin.Config {
 				return name == builtinEngine
 			}
 			return kind == plugin.KindCommands && command.BuiltIn(name)
+		},
+		Started: func(name string) bool {
+			_, err := os.Stat(pluginHome(cfg, name))
+			return !errors.Is(err, fs.ErrNotExist) // unknown is careful
 		},
 		Complete: a.completeFor, ResultLimit: cfg.ToolBudget().MCPResultChars, Now: a.opts.Now, Log: a.log(),
 	}

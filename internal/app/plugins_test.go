@@ -247,3 +247,58 @@ func TestAHomeMayBeALink(t *testing.T) {
 		t.Errorf("an absolute path is %s", got)
 	}
 }
+
+// TestLostPinsRefuse: if it is not known any more what was enabled, no call runs, until each plugin is enabled
+// or disabled again. Settings that name a plugin that was never used here refuse nothing.
+func TestLostPinsRefuse(t *testing.T) {
+	t.Parallel()
+	s, _ := spied(t, hermes.AllowOnce, false)
+	folder := filepath.Join(s.home, "plugins")
+	writes := func(name string) bool {
+		t.Helper()
+		s.warned, s.session = nil, ""
+		s.say(`CALL write_file {"path":"` + name + `","content":"x"}`)
+		s.quit()
+		_, err := os.Stat(filepath.Join(s.dir, name))
+		return err == nil
+	}
+	if !writes("before.txt") {
+		t.Fatal("no call runs with the pins")
+	}
+	remove := func(names ...string) {
+		t.Helper()
+		for _, name := range names {
+			if err := os.Remove(filepath.Join(folder, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	remove(".enabled.json")
+	if writes("lost.txt") {
+		t.Error("a call ran although the pins are gone")
+	}
+	if got := strings.Join(s.warned, "\n"); !strings.Contains(got, ".enabled.json is missing") || !strings.Contains(got, "hermes plugins disable NAME") {
+		t.Errorf("the user is told %q", s.warned)
+	}
+	if err := plugin.PinsIn(folder).Set(t.Context(), "other", plugin.Pin{Digest: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	if writes("other.txt") {
+		t.Error("a call ran although the pin of one plugin is gone")
+	}
+	if got := strings.Join(s.warned, "\n"); !strings.Contains(got, "hermes plugins enable spy") {
+		t.Errorf("the user is told %q", s.warned)
+	}
+	remove(".enabled.json", ".enabled.json.lock.lock")
+	if writes("all.txt") {
+		t.Error("a call ran of a home where the plugin was started before")
+	}
+	s.enablePlugin("spy")
+	if !writes("after.txt") {
+		t.Error("no call runs after the plugin was enabled again")
+	}
+	s.config = "plugins: {enabled: [spy, never]}\n"
+	if !writes("never.txt") {
+		t.Error("no call runs because settings name a plugin that was never there")
+	}
+}

@@ -67,6 +67,22 @@ func (p Pins) Read() (map[string]Pin, error) {
 // guardsAll is what a plugin guards whose offer cannot be read: it may have been anything.
 func guardsAll() Offer { return Offer{Hooks: []Hook{{Event: EventBeforeTool, Guard: true}}} }
 
+// missing returns an error if the file is not there although there was one: its lock stays. Who has it
+// removed, and what it said, is not known. A home where nothing was ever enabled has neither.
+func (p Pins) missing() error {
+	if _, err := os.Stat(p.path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	// The lock of [Pins.change], to whose name Acquire adds an ending.
+	if _, err := os.Stat(p.path + ".lock.lock"); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	return fmt.Errorf("which plugins are enabled is not known, because %s is missing; put it back, or use `hermes plugins enable NAME` or `hermes plugins disable NAME` for each plugin of your settings", p.path)
+}
+
 // read returns the pins as they are in the file.
 func (p Pins) read() (map[string]json.RawMessage, error) {
 	data, err := os.ReadFile(p.path)

@@ -31,8 +31,11 @@ type Config struct {
 	// Taken reports the names that a plugin of a kind cannot have, because something built in is called
 	// so, nor its commands: a plugin never takes the place of it. Nil is none.
 	Taken func(kind, name string) bool
-	Now   func() time.Time
-	Log   *slog.Logger
+	// Started reports whether a plugin was ever started in this home. One of the settings that was, and
+	// has no pin, may have had guards. Nil knows none.
+	Started func(name string) bool
+	Now     func() time.Time
+	Log     *slog.Logger
 }
 
 // Completion is a question of a plugin to a model, within what it declared.
@@ -76,6 +79,9 @@ func New(c Config, folder string, enabled []string, taken func(tool string) bool
 		c.Log.Warn("what a command on plugins left cannot be cleaned up", slog.Any("err", err))
 	}
 	pins, err := PinsIn(folder).Read()
+	if err == nil {
+		err = PinsIn(folder).missing()
+	}
 	if err != nil {
 		s.refuse(c, enabled, err)
 		return s, err
@@ -118,9 +124,16 @@ func New(c Config, folder string, enabled []string, taken func(tool string) bool
 func (s *Plugins) refuse(c Config, enabled []string, why error) {
 	for _, name := range enabled {
 		if ValidName(name) {
-			s.list = append(s.list, &Plugin{cfg: c, manifest: Manifest{Name: name}, pin: Pin{Offer: guardsAll()}, life: s.life, broken: why.Error()})
+			p := refusing(c, name, why)
+			p.life = s.life
+			s.list = append(s.list, p)
 		}
 	}
+}
+
+// refusing is a plugin of which nothing is known: it refuses every call.
+func refusing(c Config, name string, why error) *Plugin {
+	return &Plugin{cfg: c, manifest: Manifest{Name: name}, pin: Pin{Offer: guardsAll()}, broken: why.Error()}
 }
 
 // load reads a plugin, and refuses it if it is not as the user enabled it.
@@ -129,6 +142,10 @@ func load(c Config, folder, name string, pins map[string]Pin) (*Plugin, error) {
 		return nil, fmt.Errorf("plugins.enabled names %q, which no plugin can be called", name)
 	}
 	pin, ok := pins[name]
+	if !ok && c.Started != nil && c.Started(name) {
+		err := fmt.Errorf("the plugin %s is named in plugins.enabled and was used here, but what you enabled is not recorded any more; use `hermes plugins enable %s`, or `hermes plugins disable %s`", name, name, name)
+		return refusing(c, name, err), err
+	}
 	if !ok {
 		return nil, fmt.Errorf("the plugin %s is named in plugins.enabled, but you did not look at it yet: use `hermes plugins enable %s`", name, name)
 	}

@@ -131,7 +131,7 @@ func rowOf(cfg *config.Config, name string, pins map[string]plugin.Pin) row {
 	}
 	switch d, err := plugin.Digest(dir); {
 	case !pinned:
-		r.State, r.Problem = "wrong", "it is named in plugins.enabled, but you did not look at it; use `hermes plugins enable "+name+"`"
+		r.State, r.Problem = "wrong", "it is named in plugins.enabled, but it is not recorded that you looked at it; use `hermes plugins enable "+name+"`"
 	case err != nil:
 		r.State, r.Problem = "wrong", err.Error()
 	case d != pin.Digest:
