@@ -142,7 +142,11 @@ func (i *Installer) Stage(ctx context.Context, s source.Source) (*Staged, error)
 		return nil, err
 	}
 	out.Source = s
-	if err := s.Write(out.Dir); err != nil {
+	sealer, err := source.NewSealer(i.folder)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Write(out.Dir, out.Manifest.Name, sealer); err != nil {
 		return nil, err
 	}
 	if _, err := Digest(out.Dir); err != nil {
@@ -241,4 +245,34 @@ func Installed(folder string) ([]string, error) {
 		}
 	}
 	return names, err
+}
+
+// SourceOf returns where a command installed a plugin of a folder from. ok is false if that is not known, as
+// of files that were put there by hand, whatever they say of themselves.
+func SourceOf(folder, name string) (s source.Source, ok bool, err error) {
+	dir := filepath.Join(folder, name)
+	r, ok, err := source.ReadRecord(dir)
+	if err != nil || !ok {
+		return s, false, err
+	}
+	sealer, err := source.SealerOf(folder)
+	if err != nil {
+		return s, false, err
+	}
+	if sealer.Sealed(name, r) {
+		return r.Source, true, nil
+	}
+	// Records had no seal once: one that the user enabled with the plugin is still good.
+	pins, err := PinsIn(folder).Read()
+	if pin := pins[name]; err != nil || r.Seal != "" || pin.Digest == "" || pin.Source != "" {
+		return s, false, err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return s, false, err
+	}
+	d, err := Digest(dir)
+	if err != nil || d != pins[name].Digest {
+		return s, false, err
+	}
+	return r.Source, true, nil
 }

@@ -72,7 +72,7 @@ func names(t *testing.T, folder string) string {
 	}
 	var list []string
 	for _, e := range entries {
-		if e.Name() != ".install.lock" {
+		if e.Name() != ".install.lock" && e.Name() != ".source-key" {
 			list = append(list, e.Name())
 		}
 	}

@@ -20,6 +20,9 @@ type Pin struct {
 	Digest string    `json:"digest"`
 	Offer  Offer     `json:"offer"`
 	At     time.Time `json:"at"`
+	// Source is where the plugin came from, see [source.Source.Place]. It is empty in a pin of a time when the
+	// record of the source had no seal.
+	Source string `json:"source,omitempty"`
 
 	damaged error // why it could not be read
 }

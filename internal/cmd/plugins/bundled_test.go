@@ -52,7 +52,7 @@ func TestBundledPluginsAreListedAndInstalled(t *testing.T) {
 		t.Error(err)
 	}
 	entries, err := os.ReadDir(filepath.Join(d.home, "plugins"))
-	if err != nil || len(entries) != 3 { // and the lock
+	if err != nil || len(entries) != 4 { // and the lock and the key of sources
 		t.Errorf("the folder of plugins has %v, %v", entries, err)
 	}
 }

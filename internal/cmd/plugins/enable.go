@@ -44,7 +44,7 @@ func (n noun) enable() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		h, err := n.heir(c, name, dir, yes)
+		h, err := n.heir(c, cfg.Home().Plugins(), name, yes)
 		if err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (n noun) enable() *cobra.Command {
 		if after, err := plugin.Digest(dir); err != nil || after != before {
 			return errors.Join(errors.New("its files changed meanwhile; look at them and try it again"), err)
 		}
-		if err := plugin.PinsIn(cfg.Home().Plugins()).Set(ctx, name, plugin.Pin{Digest: before, Offer: offer, At: n.Now().UTC()}); err != nil {
+		if err := plugin.PinsIn(cfg.Home().Plugins()).Set(ctx, name, plugin.Pin{Digest: before, Offer: offer, At: n.Now().UTC(), Source: h.place}); err != nil {
 			return err
 		}
 		enabled := cfg.Plugins().Enabled

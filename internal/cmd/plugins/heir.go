@@ -9,6 +9,7 @@ import (
 
 	"hermes/internal/atomicfile"
 	"hermes/internal/cmd/factory"
+	"hermes/internal/plugin"
 	"hermes/internal/plugin/source"
 	"hermes/internal/text"
 )
@@ -25,8 +26,8 @@ type heir struct {
 // heir refuses a plugin with the name of one that comes along, unless it is that one. It tells the user
 // what another plugin of that name stored, which this one would get; with yes that is
 // refused.
-func (n noun) heir(c *factory.Call, name, dir string, yes bool) (heir, error) {
-	from, _, err := source.Of(dir)
+func (n noun) heir(c *factory.Call, folder, name string, yes bool) (heir, error) {
+	from, _, err := plugin.SourceOf(folder, name)
 	if err != nil {
 		return heir{}, err
 	}
@@ -77,11 +78,10 @@ func (n noun) ownName(name string, from source.Source) error {
 
 // onlyBundled refuses to log in for a plugin that is installed and does not come along.
 func (n noun) onlyBundled(plugins, name string) error {
-	dir := filepath.Join(plugins, name)
-	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(plugins, name)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	from, _, err := source.Of(dir)
+	from, _, err := plugin.SourceOf(plugins, name)
 	if err == nil && from.Kind != source.Bundled {
 		err = fmt.Errorf("the plugin %s that is installed is not the one that comes along, and would get the login; use `hermes plugins remove %s`, then `hermes plugins install %s`", name, name, name)
 	}

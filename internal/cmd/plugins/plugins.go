@@ -46,7 +46,7 @@ type row struct {
 	State   string   `json:"state"` // on, off, changed or wrong
 	Tools   []string `json:"tools,omitempty"`
 	Problem string   `json:"problem,omitempty"`
-	// Source is where it was installed from; nil if no command installed it.
+	// Source is where it was installed from; nil if no command of this home installed it.
 	Source *source.Source `json:"source,omitempty"`
 }
 
@@ -69,7 +69,7 @@ func (n noun) list() *cobra.Command {
 		t := factory.Table{Fit: n.Width()}
 		t.Row("NAME", "VERSION", "STATE", "TOOLS", "SOURCE")
 		for _, r := range rows {
-			from := "put there by hand"
+			from := "unknown (put there by hand)"
 			if r.Source != nil {
 				from = r.Source.String()
 			}
@@ -109,7 +109,7 @@ func (n noun) rows(ctx context.Context) ([]row, error) {
 func rowOf(cfg *config.Config, name string, pins map[string]plugin.Pin) row {
 	r := row{Name: name, State: "off"}
 	dir := filepath.Join(cfg.Home().Plugins(), name)
-	if from, ok, err := source.Of(dir); ok && err == nil {
+	if from, ok, err := plugin.SourceOf(cfg.Home().Plugins(), name); ok && err == nil {
 		r.Source = &from
 	}
 	m, _, err := plugin.ReadManifest(dir)

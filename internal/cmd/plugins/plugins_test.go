@@ -144,7 +144,7 @@ func TestAPluginIsInstalledEnabledAndRemoved(t *testing.T) {
 	}
 	entries, err := os.ReadDir(filepath.Join(d.home, "plugins"))
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), ".enabled.json") && e.Name() != ".install.lock" {
+		if !strings.HasPrefix(e.Name(), ".enabled.json") && e.Name() != ".install.lock" && e.Name() != ".source-key" {
 			t.Error("left:", e.Name(), err)
 		}
 	}

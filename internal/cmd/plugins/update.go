@@ -58,13 +58,13 @@ func (n noun) update() *cobra.Command {
 }
 
 // again returns the source of a plugin as it is now.
-func (n noun) again(ctx context.Context, dir string) (s source.Source, err error) {
-	s, ok, err := source.Of(dir)
+func (n noun) again(ctx context.Context, folder, name string) (s source.Source, err error) {
+	s, ok, err := plugin.SourceOf(folder, name)
 	switch {
 	case err != nil:
 		return s, err
 	case !ok:
-		return s, errors.New("it was not installed by a command, so there is nothing to fetch it from; change its files there, then enable it again")
+		return s, errors.New("it was not installed by a command, so it is not known where to fetch it from; change its files there, then enable it again, or use `hermes plugins install SOURCE --replace`")
 	}
 	if s.Kind == source.Folder || s.Kind == source.Archive {
 		if _, err := os.Stat(s.From); err != nil {
@@ -95,7 +95,7 @@ func (n noun) updateOne(ctx context.Context, c *factory.Call, name string, yes b
 	}
 	dir := filepath.Join(cfg.Home().Plugins(), name)
 	was, wasOK := oldVersion(dir)
-	s, err := n.again(ctx, dir)
+	s, err := n.again(ctx, cfg.Home().Plugins(), name)
 	if err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (n noun) replaceEnabled(ctx context.Context, c *factory.Call, cfg *config.C
 		c.Say("Updated %s. It is off until `hermes plugins enable %s`.", name, name)
 		return nil
 	}
-	if err := plugin.PinsIn(cfg.Home().Plugins()).Set(ctx, name, plugin.Pin{Digest: next.digest, Offer: offer, At: n.Now().UTC()}); err != nil {
+	if err := plugin.PinsIn(cfg.Home().Plugins()).Set(ctx, name, plugin.Pin{Digest: next.digest, Offer: offer, At: n.Now().UTC(), Source: staged.Source.Place()}); err != nil {
 		return fmt.Errorf("it was updated, but is off: %w", err)
 	}
 	c.Say("Updated %s. New sessions have it.", name)

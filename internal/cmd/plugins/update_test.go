@@ -113,7 +113,7 @@ func TestAPluginIsInstalledFromACommit(t *testing.T) {
 	if err := json.Unmarshal([]byte(d.must("", "list", "--json")), &rows); err != nil || len(rows) != 1 || rows[0].Source.Kind != "git" || rows[0].Source.Commit != second {
 		t.Error(rows, err)
 	}
-	if entries, err := os.ReadDir(filepath.Join(d.home, "plugins")); err != nil || len(entries) != 2 {
+	if entries, err := os.ReadDir(filepath.Join(d.home, "plugins")); err != nil || len(entries) != 3 { // with the lock and the key of sources
 		t.Error("left:", entries, err)
 	}
 }
@@ -337,4 +337,77 @@ func TestDoctorSaysWhatIsWrongWithEach(t *testing.T) {
 func quoted(s string) string {
 	data, _ := json.Marshal(s) // a text
 	return string(data)
+}
+
+// TestAPluginCannotSayWhereItComesFrom: files that were put there by hand may hold any record, also that of
+// another plugin of this home. What a command installed keeps its source when the user changes it.
+func TestAPluginCannotSayWhereItComesFrom(t *testing.T) {
+	t.Parallel()
+	needs(t, "python3")
+	d, from := desk{t: t, home: t.TempDir()}, words(t)
+	d.must("", "install", from)
+	record := d.file("plugins/words/.hermes-source.json")
+	d.write(filepath.Join(d.home, "plugins", "words", "more.py"), "x = 1\n")
+	if out := d.must("", "list", "--json"); !strings.Contains(out, from) {
+		t.Error("a plugin of a command that was changed:", out)
+	}
+	elsewhere := words(t)
+	for what, says := range map[string]string{
+		"another record": `{"kind": "folder", "from": "` + elsewhere + `", "seal": "00"}`,
+		"no seal":        `{"kind": "folder", "from": "` + elsewhere + `"}`,
+		"a seal of ours": strings.Replace(record, from, elsewhere, 1),
+		"a stolen one":   record,
+	} {
+		name := "forged"
+		dir := filepath.Join(d.home, "plugins", name)
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := plugin.Create(dir, name, "python"); err != nil {
+			t.Fatal(err)
+		}
+		d.write(filepath.Join(dir, ".hermes-source.json"), says)
+		for _, enabled := range []bool{false, true} {
+			if enabled {
+				d.must("", "enable", name, "--yes")
+			}
+			if out := d.must("", "list", "--json"); strings.Contains(out, elsewhere) {
+				t.Errorf("%s, enabled %v: %s", what, enabled, out)
+			}
+			if out := d.must("", "list"); !strings.Contains(out, "unknown (put there by hand)") {
+				t.Errorf("%s, enabled %v: %s", what, enabled, out)
+			}
+			if out, err := d.run("y", "update", name); err == nil || !strings.Contains(err.Error(), "not installed by a command") {
+				t.Errorf("%s, enabled %v: update: %v %s", what, enabled, err, out)
+			}
+		}
+	}
+}
+
+// TestAnEnabledPluginOfAnOlderHomeKeepsItsSource: its record has no seal, and its pin no source.
+func TestAnEnabledPluginOfAnOlderHomeKeepsItsSource(t *testing.T) {
+	t.Parallel()
+	d, from := desk{t: t, home: t.TempDir()}, words(t)
+	d.must("", "install", from)
+	folder := filepath.Join(d.home, "plugins")
+	dir := filepath.Join(folder, "words")
+	d.write(filepath.Join(dir, ".hermes-source.json"), `{"kind": "folder", "from": "`+from+`"}`)
+	if out := d.must("", "list", "--json"); strings.Contains(out, from) {
+		t.Error("one that was never enabled:", out)
+	}
+	digest, err := plugin.Digest(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := plugin.PinsIn(folder).Set(t.Context(), "words", plugin.Pin{Digest: digest}); err != nil {
+		t.Fatal(err)
+	}
+	if out := d.must("", "list", "--json"); !strings.Contains(out, from) {
+		t.Error("one that was enabled:", out)
+	}
+	d.must("y", "update", "words")
+	d.write(filepath.Join(dir, "more.py"), "x = 1\n")
+	if out := d.must("", "list", "--json"); !strings.Contains(out, from) {
+		t.Error("after its update:", out)
+	}
 }

@@ -15,7 +15,7 @@ import (
 	"hermes/internal/proc"
 )
 
-// RecordName is the file beside those of a plugin that says where they come from.
+// RecordName is the file beside those of a plugin that says where they come from, see [Record].
 const RecordName = ".hermes-source.json"
 
 // Tools are what fetching needs of the program.
@@ -113,9 +113,19 @@ func (t Tools) Refuse(name string, s Source) error {
 	return fmt.Errorf("a plugin %s comes along with Hermes, and no other can have its name; `hermes plugins install %s` installs that one", name, name)
 }
 
-// Write leaves the record of a source in a folder.
-func (s Source) Write(dir string) error {
-	data, err := json.MarshalIndent(s, "", " ")
+// Record is what the file beside those of a plugin says: where they come from, and the seal of who wrote it.
+type Record struct {
+	Source
+	Seal string `json:"seal,omitempty"`
+}
+
+// Write leaves the record of the source of a plugin in a folder.
+func (s Source) Write(dir, plugin string, by Sealer) error {
+	seal, err := by.seal(plugin, s)
+	if err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(Record{s, seal}, "", " ")
 	if err != nil {
 		return err
 	}
@@ -126,20 +136,21 @@ func (s Source) Write(dir string) error {
 	return os.WriteFile(path, append(data, '\n'), 0o644)
 }
 
-// Of reads the record in a folder. ok is false if there is none: the files were put there by hand.
-func Of(dir string) (s Source, ok bool, err error) {
+// ReadRecord reads the record in a folder. ok is false if there is none. Whoever put the files there may have
+// written it: see [Sealer.Sealed].
+func ReadRecord(dir string) (r Record, ok bool, err error) {
 	data, err := os.ReadFile(filepath.Join(dir, RecordName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return s, false, nil
+		return r, false, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(data, &s)
+		err = json.Unmarshal(data, &r)
 	}
-	if err == nil && s.Kind == Git {
-		err = s.check()
+	if err == nil && r.Kind == Git {
+		err = r.check()
 	}
 	if err != nil {
-		return Source{}, false, fmt.Errorf("where the plugin comes from cannot be read from %s: %w", RecordName, err)
+		return Record{}, false, fmt.Errorf("where the plugin comes from cannot be read from %s: %w", RecordName, err)
 	}
-	return s, true, nil
+	return r, true, nil
 }

@@ -1,6 +1,6 @@
 // Package source knows where the files of a plugin come from: a folder, an archive, or one commit of
-// a git repository. It writes them into an empty folder, within limits, and leaves a record of the
-// source beside them, so that the same source can be read again.
+// a git repository. It writes them into an empty folder, within limits, and leaves a sealed record of
+// the source beside them, so that the same source can be read again.
 //
 // It does not know what a plugin is: internal/plugin reads what was written. Start at Parse and
 // Source.Fetch.
