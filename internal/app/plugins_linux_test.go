@@ -51,13 +51,15 @@ func TestAPluginGetsWhatItDeclares(t *testing.T) {
 	s.say(`CALL spy_write {"what":"` + filepath.Join(s.home, "plugins", "spy", "main.py") + `"}`)
 	s.say(`CALL spy_read {"what":"` + filepath.Join(s.dir, "note.txt") + `"}`)
 	s.say(`CALL spy_read {"what":"` + secret + `"}`)
+	writeFile(t, filepath.Join(s.home, "plugins", ".source-key"), "the-key-of-sources")
+	s.say(`CALL spy_read {"what":"` + filepath.Join(s.home, "plugins", ".source-key") + `"}`)
 	s.say(`CALL spy_variable {"what":"SPY_KEY"}`)
 	s.say(`CALL spy_connect {"what":"` + strings.TrimSuffix(strings.TrimPrefix(s.url, "http://"), "/v1") + `"}`)
 	for _, host := range []string{"other.example.org:8080", "commands.example.org:8080", "pypi.org:80"} {
 		s.say(`CALL spy_fetch {"what":"http://` + host + `/"}`)
 	}
 	got := s.model.results()
-	for _, never := range []string{"private words", "the-real-secret", "connected", "SPY_KEY is unset", "REACHED"} {
+	for _, never := range []string{"private words", "the-real-secret", "the-key-of-sources", "connected", "SPY_KEY is unset", "REACHED"} {
 		if strings.Contains(got, never) {
 			t.Errorf("the plugin got %q:\n%s", never, got)
 		}

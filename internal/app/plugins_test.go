@@ -302,3 +302,43 @@ func TestLostPinsRefuse(t *testing.T) {
 		t.Error("no call runs because settings name a plugin that was never there")
 	}
 }
+
+// TestThePluginsCommandSaysWhatEachDoes: what runs, what has failed and why, what is not used, and what to
+// type in a shell.
+func TestThePluginsCommandSaysWhatEachDoes(t *testing.T) {
+	t.Parallel()
+	s, _ := spied(t, hermes.AllowOnce, false)
+	s.config = ""
+	s.enter()
+	if done := s.command("/plugins"); !strings.Contains(done.Text, "No plugin is enabled") {
+		t.Errorf("without plugins: %+v", done)
+	}
+	s.quit()
+	s.session, s.config = "", "plugins: {enabled: [spy, none]}\n"
+	s.enter()
+	done := s.command("/plugins")
+	for _, want := range []string{"**spy** 1: not started, 7 tools, 2 hooks, 1 section of the prompt", "**none**: not used: the plugin none is named in plugins.enabled", "hermes plugins enable none"} {
+		if !strings.Contains(done.Text, want) {
+			t.Errorf("/plugins does not say %q:\n%s", want, done.Text)
+		}
+	}
+	s.say(`CALL spy_variable {"what":"HOME"}`)
+	if done := s.command("/plugins"); !strings.Contains(done.Text, "**spy** 1: running") {
+		t.Errorf("while it runs: %s", done.Text)
+	}
+	if done := s.command("/plugins SPY"); !strings.Contains(done.Text, "tool `spy_read` Read a file.") || !strings.Contains(done.Text, "hook `pre_tool_call write_file`, refuses if it fails") {
+		t.Errorf("one plugin: %s", done.Text)
+	}
+	if done := s.command("/plugins disable spy"); !strings.Contains(done.Text, "hermes plugins disable spy") {
+		t.Errorf("a verb: %+v", done)
+	}
+	if done := s.command("/plugins other"); done.Failure == nil || !strings.Contains(done.Failure.Text, "hermes plugins list") {
+		t.Errorf("one that is not there: %+v", done)
+	}
+	s.quit()
+	writeFile(t, filepath.Join(s.home, "plugins", "spy", "more.py"), "x = 1\n")
+	s.enter()
+	if done := s.command("/plugins"); !strings.Contains(done.Text, "**spy**: not used, and what it guards is refused: its files have changed") {
+		t.Errorf("after a change: %s", done.Text)
+	}
+}

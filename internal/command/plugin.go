@@ -9,8 +9,11 @@ import (
 	"hermes/internal/plugin"
 )
 
-// Plugins are the commands that plugins bring along. Built-in commands and skills of the same name win.
+// Plugins are those that the user enabled, with the commands that they bring along. Built-in commands and
+// skills of the same name win.
 type Plugins interface {
+	// States lists the plugins, sorted by name. It starts none.
+	States() []plugin.State
 	SlashCommands() []plugin.SlashCommand
 	RunCommand(ctx context.Context, c plugin.SlashCommand, args string, in hermes.SessionRef) (shown, message string, err error)
 }

@@ -13,6 +13,8 @@ import (
 // told is a plugin with one command, which remembers the session of the last call.
 type told struct{ in *hermes.SessionRef }
 
+func (told) States() []plugin.State { return nil }
+
 func (told) SlashCommands() []plugin.SlashCommand {
 	return []plugin.SlashCommand{{Command: plugin.Command{Name: "shout", Help: "Shout"}, Plugin: "speaker"}}
 }

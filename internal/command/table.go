@@ -74,7 +74,7 @@ type Call struct {
 	Sessions func(ctx context.Context) (Sessions, error)
 	// Spend reports the cost of model calls; nil has none.
 	Spend Spend
-	// Plugins bring commands of their own; nil has none.
+	// Plugins are shown by /plugins and bring commands of their own; nil has none.
 	Plugins Plugins
 	// Servers are the MCP servers; nil has none.
 	Servers Servers
@@ -141,6 +141,7 @@ func Table() []Command {
 		{Name: "tools", Group: "Model and tools", Help: "List the tools of this session", Where: Terminal, run: tools},
 		{Name: "mcp", Args: "[server]", Group: "Model and tools", Help: "Show the MCP servers, or the tools of one", Where: Everywhere, run: servers},
 		{Name: "reload-mcp", Args: "[all] [now]", Group: "Model and tools", Help: "Read the settings of the MCP servers again", Where: Everywhere, run: reloadServers},
+		{Name: "plugins", Args: "[plugin]", Group: "Model and tools", Help: "Show the plugins that are enabled, or what one brings along", Where: Everywhere, run: plugins},
 		{Name: "usage", Group: "Model and tools", Help: "Show the tokens used and their cost", Where: Everywhere, run: usage},
 		{Name: "budget", Args: "[raise KIND AMOUNT]", Group: "Model and tools", Help: "Show the spending and its caps, raise a cap", Where: Everywhere, run: budget},
 		{Name: "insights", Args: "[days]", Group: "Model and tools", Help: "Show activity and cost of the last days", Where: Everywhere, run: insights},

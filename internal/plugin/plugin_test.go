@@ -419,3 +419,18 @@ func TestAProgramThatAnswersNoMoreIsEnded(t *testing.T) {
 		return err == nil && r.Text == "2" && starts.Load() == 2
 	})
 }
+
+// TestTheStateOfAPluginSaysWhyItFailed.
+func TestTheStateOfAPluginSaysWhyItFailed(t *testing.T) {
+	t.Parallel()
+	f := begin(t, "exit")
+	if got := f.all.States(); len(got) != 1 || got[0].Phase != plugin.PhaseReady || got[0].Name != "test" || got[0].Version != "1" {
+		t.Errorf("before its first use: %+v", got)
+	}
+	if _, err := f.run(t.Context(), &host{}, "add", `{"a":1,"b":1}`); err == nil {
+		t.Fatal("it works")
+	}
+	if got := f.all.States(); len(got) != 1 || got[0].Phase != plugin.PhaseFailed || !strings.Contains(got[0].Reason, "exit status") {
+		t.Errorf("after it ended: %+v", got)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -51,10 +52,11 @@ type Completed struct{ Model, Text string }
 
 // Plugins are all plugins of the program. They may be used concurrently.
 type Plugins struct {
-	list []*Plugin
-	life context.Context
-	stop context.CancelCauseFunc
-	once sync.Once
+	list   []*Plugin
+	unused []State // those of which not even a guard is left
+	life   context.Context
+	stop   context.CancelCauseFunc
+	once   sync.Once
 }
 
 var errClosing = errors.New("the program is shutting down")
@@ -111,10 +113,13 @@ func New(c Config, folder string, enabled []string, taken func(tool string) bool
 		}
 		used[name] = p.pin.Offer
 	}
-	for _, p := range loaded {
+	for i, p := range loaded {
 		if p != nil {
 			p.life = s.life
 			s.list = append(s.list, p)
+		} else if errs[i] != nil {
+			why := strings.TrimPrefix(errs[i].Error(), fmt.Sprintf("the plugin %s is not used: ", enabled[i]))
+			s.unused = append(s.unused, State{Name: enabled[i], Phase: PhaseUnused, Reason: why})
 		}
 	}
 	return s, errors.Join(errs...)
@@ -152,8 +157,9 @@ func load(c Config, folder, name string, pins map[string]Pin) (*Plugin, error) {
 	p := &Plugin{cfg: c, dir: filepath.Join(folder, name), pin: pin}
 	if err := p.look(name); err != nil {
 		p.manifest = Manifest{Name: name}
+		guards := p.guardsOnly(err.Error())
 		err = fmt.Errorf("the plugin %s is not used: %w", name, err)
-		if !p.guardsOnly(err.Error()) {
+		if !guards {
 			p = nil
 		}
 		return p, err
