@@ -6,6 +6,8 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -40,6 +42,13 @@ func TestChangesOfServersAreAppliedNow(t *testing.T) {
 	says([]string{"configure", "other", "--off", "--now"}, "Changed other.", "Ended: other.", "tokens are read again")
 	says([]string{"configure", "other", "--on"}, "New sessions have it.", "--now")
 	says([]string{"remove", "greet", "--now"}, "Removed greet.", "Started: other.", "Ended: greet.")
+	file := filepath.Join(t.TempDir(), "mcp.json")
+	if err := os.WriteFile(file, []byte(`{"mcpServers": {"taken": {"url": "`+srv.URL+`"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	says([]string{"import", file, "--yes", "--now"}, "Added taken.", "Session "+id+", terminal ", "Started: taken.", "tokens are read again")
+	says([]string{"remove", "taken"}, "Removed taken.", "New sessions have it.")
+	says([]string{"import", file, "--yes"}, "Added taken.", "New sessions have it.", "--now")
 	first.press("\x04")
 	first.shows("Resume this session with: hermes --resume ")
 	first.left()

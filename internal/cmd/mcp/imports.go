@@ -21,7 +21,7 @@ import (
 )
 
 func (n noun) imports() *cobra.Command {
-	var yes, off bool
+	var yes, off, now bool
 	cmd := factory.Verb("import [FILE]", "Add the MCP servers of Claude, Cursor, VS Code and others", "hermes mcp import\n  hermes mcp import ~/.cursor/mcp.json", cobra.MaximumNArgs(1),
 		func(ctx context.Context, c *factory.Call) error {
 			files := c.Args
@@ -39,10 +39,11 @@ func (n noun) imports() *cobra.Command {
 			if len(found) == 0 {
 				return errors.New("no file of another program with MCP servers was found; name one")
 			}
-			return n.take(ctx, c, found, yes, off)
+			return n.take(ctx, c, found, taking{yes, off, now})
 		})
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	cmd.Flags().BoolVar(&off, "disabled", false, "add them switched off")
+	nowFlag(cmd, &now)
 	return cmd
 }
 
@@ -78,9 +79,12 @@ func read(c *factory.Call, files []string, named bool) (map[string]map[string]an
 	return found, nil
 }
 
-// take adds servers that are not there yet. They are not started: an import of many would start
-// all their programs at once.
-func (n noun) take(ctx context.Context, c *factory.Call, found map[string]map[string]any, yes, off bool) error {
+// taking says how servers are added.
+type taking struct{ yes, off, now bool }
+
+// take adds servers that are not there yet. They are not started to look at them: an import of many
+// would start all their programs at once. Sessions that run start them with now.
+func (n noun) take(ctx context.Context, c *factory.Call, found map[string]map[string]any, how taking) error {
 	cfg, err := n.Config()
 	if err != nil {
 		return err
@@ -107,7 +111,7 @@ func (n noun) take(ctx context.Context, c *factory.Call, found map[string]map[st
 			c.Note("%v; it is left out", err)
 			continue
 		}
-		if off {
+		if how.off {
 			settings["enabled"] = false
 		}
 		all, err := json.Marshal(settings) // all of it: a variable or a path may matter more than the command
@@ -123,7 +127,7 @@ func (n noun) take(ctx context.Context, c *factory.Call, found map[string]map[st
 	if len(list) == 0 {
 		return nil
 	}
-	if !yes {
+	if !how.yes {
 		if !n.Terminal() {
 			return errNoTerminal
 		}
@@ -145,5 +149,5 @@ func (n noun) take(ctx context.Context, c *factory.Call, found map[string]map[st
 		}
 		c.Say("Added %s.", name)
 	}
-	return nil
+	return n.applied(ctx, c, how.now)
 }
