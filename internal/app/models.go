@@ -63,6 +63,11 @@ func (m pluginModels) all() *plugin.Plugins {
 // HasModels returns why a plugin does not answer as a model, nil if it does.
 func (m pluginModels) HasModels(name string) error { return m.all().HasModels(name) }
 
+// ModelInfo returns what a plugin says of a model.
+func (m pluginModels) ModelInfo(name, model string) (hermes.ModelInfo, bool) {
+	return m.all().ModelInfo(name, model)
+}
+
 // Answer asks a model of a plugin.
 func (m pluginModels) Answer(ctx context.Context, name, model string, r *hermes.Request, yield func(hermes.Delta) error) error {
 	return m.all().Answer(ctx, name, model, r, yield)

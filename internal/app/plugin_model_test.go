@@ -12,6 +12,9 @@ const parrot = `
 from hermes_plugin import Plugin
 plugin = Plugin("parrot", "1")
 
+@plugin.serves("models/list")
+def models(call, params): return {"models": [{"name": "dear", "window": 50000, "max_output": 1000, "prices": {"input": "1000", "output": "2000"}}]}
+
 @plugin.serves("model/stream")
 def stream(call, params):
     last = params["messages"][-1]
@@ -54,4 +57,45 @@ func TestAPluginIsTheModelOfASession(t *testing.T) {
 			t.Errorf("%s: %v", ref, err)
 		}
 	}
+}
+
+// TestPricesAndWindowsOfAPluginsModelCount: its calls cost what the user agreed to and a cap stops them, its window
+// is that of the session, and a model of which it says nothing has no price.
+func TestPricesAndWindowsOfAPluginsModelCount(t *testing.T) {
+	t.Parallel()
+	s := withPlugin(t, hermes.AllowOnce, false, "parrot", parrot, "name: parrot\nversion: \"1\"\nprogram: [python3, ./main.py]\nkinds: [model]\n")
+	s.enter()
+	if info, _ := s.app.Models().Info("plugin:parrot/dear"); info.ContextLength != 50000 || info.OutputLimit != 1000 || info.Price == nil || info.Price.Input != 1000_000_000 {
+		t.Errorf("what is known of it: %+v", info)
+	}
+	if info, _ := s.app.Models().Info("plugin:parrot/other"); info.ContextLength != 0 || info.Price != nil {
+		t.Errorf("what is known of another: %+v", info)
+	}
+	if err := s.live.Do(t.Context(), hermes.From{}, hermes.SetModel{Ref: "plugin:parrot/dear"}); err != nil {
+		t.Fatal(err)
+	}
+	s.say("hello")
+	if done := s.command("/usage"); !strings.Contains(done.Text, "$0.12") { // 100 in and 10 out
+		t.Errorf("/usage: %s", done.Text)
+	}
+	if done := s.command("/context"); !strings.Contains(done.Text, "of 50.0k tokens (0 %); compresses at 42.5k") {
+		t.Errorf("/context: %s", done.Text)
+	}
+	s.quit()
+	s.session = ""
+	s.config += "spend: {turn: {usd: 0.01}}\n"
+	s.enter()
+	if err := s.live.Do(t.Context(), hermes.From{}, hermes.SetModel{Ref: "plugin:parrot/dear"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.live.Do(t.Context(), hermes.From{}, hermes.Say{Parts: []hermes.Part{{Text: "hello"}}}); err != nil {
+		t.Fatal(err)
+	}
+	for e := range s.events {
+		if done, over := e.(hermes.TurnDone); over {
+			mustStop(t, done, "this turn")
+			return
+		}
+	}
+	t.Error("the turn does not end")
 }

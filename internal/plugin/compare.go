@@ -92,7 +92,7 @@ func (o Offer) Changes(next Offer) []string {
 func (o Offer) New(next Offer) Offer {
 	return Offer{
 		Tools: beyond(o.Tools, next.Tools), Hooks: beyond(o.Hooks, next.Hooks), Sections: beyond(o.Sections, next.Sections),
-		Commands: beyond(o.Commands, next.Commands), MemoryCommands: beyond(o.MemoryCommands, next.MemoryCommands),
+		Commands: beyond(o.Commands, next.Commands), MemoryCommands: beyond(o.MemoryCommands, next.MemoryCommands), Models: beyond(o.Models, next.Models),
 	}
 }
 
@@ -155,6 +155,9 @@ func (o Offer) facts() map[string]string {
 	}
 	for _, c := range o.MemoryCommands {
 		add("memory command "+c.Name, c)
+	}
+	for _, m := range o.Models {
+		add("model "+m.Name, m)
 	}
 	return facts
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,8 +16,15 @@ import (
 	"hermes/internal/plugin"
 )
 
-// streams answers model/stream. It reports false if the message is none.
+// models is the kind of a program that answers models/list with what follows.
+const models = "models:"
+
+// streams answers models/list, if its kind says with what, and model/stream. It reports false if the message is none.
 func (p *program) streams(m message) bool {
+	if list, ok := strings.CutPrefix(p.kind, models); ok && m.Method == "models/list" {
+		p.send(map[string]any{"id": m.ID, "result": map[string]any{"models": json.RawMessage(list)}})
+		return true
+	}
 	if m.Method != "model/stream" {
 		return false
 	}
@@ -216,5 +224,68 @@ func TestAnAnswerIsPaced(t *testing.T) {
 	}
 	if data, _ := os.ReadFile(f.file); !strings.Contains(string(data), "wait for the answer before the next delta") {
 		t.Errorf("%q", data)
+	}
+}
+
+// TestModelsOfAPluginSayTheirWindowAndPrices, as the user saw them: another price is another offer.
+func TestModelsOfAPluginSayTheirWindowAndPrices(t *testing.T) {
+	t.Parallel()
+	f := install(t, models+`[{"name": "b"}, {"name": "a/small", "window": 50000, "max_output": 4096, "images": true,
+		"prices": {"input": "0.25", "output": "10", "cached": "0.000001"}}]`, modelManifest)
+	offer := f.enable()
+	if f.load(); f.err != nil {
+		t.Fatal(f.err)
+	}
+	want := hermes.ModelInfo{ContextLength: 50000, OutputLimit: 4096, Vision: true, Price: &hermes.Price{Input: 250_000, Output: 10_000_000, CacheRead: 1, CacheWrite: -1, CacheWriteLong: -1}}
+	if got, known := f.all.ModelInfo("test", "a/small"); !known || !cmp.Equal(got, want) {
+		t.Errorf("%v: %s", known, cmp.Diff(want, got))
+	}
+	if got, known := f.all.ModelInfo("test", "b"); !known || got.Price != nil || got.ContextLength != 0 {
+		t.Errorf("a model of which nothing is said but its name: %v %+v", known, got)
+	}
+	for _, other := range []string{"c", "a"} {
+		if got, known := f.all.ModelInfo("test", other); known {
+			t.Errorf("%s: %+v", other, got)
+		}
+	}
+	if _, known := f.all.ModelInfo("other", "b"); known {
+		t.Error("a plugin that is not there")
+	}
+	next := offer
+	next.Models = slices.Clone(offer.Models)
+	next.Models[0].Prices = &plugin.ModelPrices{Input: "0.26", Output: "10", Cached: "0.000001"}
+	if offer.Same(next) || !slices.Equal(offer.Wider(next), []string{"~ model a/small"}) {
+		t.Errorf("another price is the same offer: %q", offer.Wider(next))
+	}
+	f.kind = models + `[{"name": "b"}]`
+	if _, err := f.answer(t.Context(), "b", "hello"); err == nil || !strings.Contains(err.Error(), "not what you enabled") {
+		t.Error("a program that says something else than what was enabled:", err)
+	}
+}
+
+func TestModelsOfAPluginAreChecked(t *testing.T) {
+	t.Parallel()
+	for list, want := range map[string]string{
+		`[{"name": ""}]`:                                                             "not the name of a model",
+		`[{"name": "a\u202eb"}]`:                                                     "not the name of a model",
+		`[{"name": "a"}, {"name": "a"}]`:                                             "two models a",
+		`[{"name": "a", "window": -1}]`:                                              "between 0 and",
+		`[{"name": "a", "max_output": 30000000}]`:                                    "between 0 and",
+		`[{"name": "a", "prices": {"input": "1"}}]`:                                  "output is",
+		`[{"name": "a", "prices": {"input": "-1", "output": "1"}}]`:                  "input is",
+		`[{"name": "a", "prices": {"input": "1e3", "output": "1"}}]`:                 "input is",
+		`[{"name": "a", "prices": {"input": "1", "output": ".5"}}]`:                  "output is",
+		`[{"name": "a", "prices": {"input": "1", "output": "1", "cached": "free"}}]`: "cached is",
+		`[` + strings.Repeat(`{"name": "a"},`, 64) + `{"name": "a"}]`:                "65 models",
+		`[{"name": "a", "prices": {"input": 1, "output": 1}}]`:                       "models/list",
+	} {
+		f := install(t, models+list, modelManifest)
+		m, _, err := plugin.ReadManifest(f.folder + "/test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := plugin.Look(t.Context(), f.config, f.folder+"/test", m); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", list, err)
+		}
 	}
 }

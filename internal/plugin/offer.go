@@ -35,6 +35,8 @@ type Offer struct {
 	Commands []Command `json:"commands,omitempty"`
 	// MemoryCommands are for the shell, as `hermes memory PLUGIN NAME`.
 	MemoryCommands []Command `json:"memory_commands,omitempty"`
+	// Models are those that it says something of; it may answer as others, too.
+	Models []Model `json:"models,omitempty"`
 }
 
 // Tool is a tool of a plugin.
@@ -134,6 +136,11 @@ func (c *conn) ask(ctx context.Context, m Manifest) (o Offer, err error) {
 			return o, err
 		}
 	}
+	if m.has(KindModel) {
+		if o.Models, err = c.models(ctx); err != nil {
+			return o, err
+		}
+	}
 	return o, o.check()
 }
 
@@ -174,6 +181,9 @@ func (o *Offer) check() error {
 		}
 	}
 	if err := checkCommands(o.Commands); err != nil {
+		return err
+	}
+	if err := checkModels(o.Models); err != nil {
 		return err
 	}
 	return checkCommands(o.MemoryCommands)

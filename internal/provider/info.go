@@ -42,6 +42,9 @@ type editedInfo struct {
 
 // infoOf is Info for a choice.
 func (c *Catalogue) infoOf(ch choice) hermes.ModelInfo {
+	if info, known := c.saidByPlugin(ch); known {
+		return info
+	}
 	info, _ := c.learned.Of(ch.BaseURL, ch.model)
 	info.ID = ch.ref()
 	service, local := ch.Name, isLocal(ch.BaseURL)

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,8 @@ const pluginService = "plugin"
 type Plugins interface {
 	// HasModels returns why a plugin does not answer as a model, nil if it does.
 	HasModels(plugin string) error
+	// ModelInfo returns what a plugin says of a model; known is false if it says nothing.
+	ModelInfo(plugin, model string) (info hermes.ModelInfo, known bool)
 	// Answer asks a model of a plugin and yields its answer until it ends. An error with a method
 	// StatusCode is classified as that status of HTTP.
 	Answer(ctx context.Context, plugin, model string, r *hermes.Request, yield func(hermes.Delta) error) error
@@ -38,6 +41,27 @@ func (c *Catalogue) ofPlugin(ref string) (choice, error) {
 		e.absent = err.Error()
 	}
 	return choice{e, ref}, nil
+}
+
+// saidByPlugin returns what a plugin says of its model. The user's settings come before it, and a shorter
+// window that was found out by a refusal.
+func (c *Catalogue) saidByPlugin(ch choice) (info hermes.ModelInfo, known bool) {
+	if ch.id != pluginService || c.cfg.Programs.Plugins == nil {
+		return info, false
+	}
+	name, model, _ := strings.Cut(ch.model, "/")
+	if info, known = c.cfg.Programs.Plugins.ModelInfo(name, model); !known {
+		return info, false
+	}
+	info.ID = ch.ref()
+	if found, _ := c.learned.Of(ch.BaseURL, ch.model); found.ContextLength > 0 && (info.ContextLength == 0 || found.ContextLength < info.ContextLength) {
+		info.ContextLength = found.ContextLength
+	}
+	if n := c.learned.Guess(ch.BaseURL, ch.model); n > 0 && (info.ContextLength == 0 || n < info.ContextLength) {
+		info.ContextLength = n
+	}
+	info.ContextLength = cmp.Or(c.window(ch), info.ContextLength)
+	return info, true
 }
 
 // pluginModel is the transport of a model of a plugin.

@@ -144,6 +144,9 @@ func (n noun) tell(c *factory.Call, name string, o plugin.Offer) {
 	for _, one := range o.Commands {
 		n.line(c, "command", "/%s %s: %s", one.Name, one.Args, one.Help)
 	}
+	for _, m := range o.Models {
+		n.line(c, "model", "plugin:%s/%s: %s", name, m.Name, m.Facts())
+	}
 	for _, m := range o.MemoryCommands {
 		n.line(c, "command", "hermes memory %s %s: %s", name, m.Name, m.Help)
 	}

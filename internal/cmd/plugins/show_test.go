@@ -69,3 +69,34 @@ func TestATextOfAPluginIsFolded(t *testing.T) {
 		t.Error("without a terminal:", got)
 	}
 }
+
+// TestPricesOfAModelAreShownAndAsked: enabling shows what a plugin says of its models, and an update with another
+// price needs a yes of the user.
+func TestPricesOfAModelAreShownAndAsked(t *testing.T) {
+	t.Parallel()
+	needs(t, "python3")
+	d, from := desk{t: t, home: t.TempDir()}, words(t)
+	program := func(price string) {
+		d.write(filepath.Join(from, "main.py"), `
+from hermes_plugin import Plugin
+plugin = Plugin("words", "1")
+@plugin.serves("models/list")
+def models(call, params): return {"models": [{"name": "dear", "window": 50000, "images": True, "prices": {"input": "`+price+`", "output": "2"}}]}
+plugin.run()
+`)
+	}
+	d.write(filepath.Join(from, "plugin.yaml"), "name: words\nversion: \"1\"\nprogram: [python3, ./main.py]\nkinds: [model]\n")
+	program("0.25")
+	d.must("", "install", from)
+	const shown = "plugin:words/dear: window 50000 tokens, longest answer unknown, sees images, a million tokens cost $0.25 in, $2 out"
+	if out := d.must("", "enable", "words", "--yes"); !strings.Contains(out, shown) {
+		t.Errorf("enable does not say %q:\n%s", shown, out)
+	}
+	program("0.26")
+	if out, err := d.run("", "update", "words", "--yes"); err == nil || !strings.Contains(err.Error(), "~ model dear") || strings.Contains(d.file("plugins/words/main.py"), "0.26") {
+		t.Errorf("an update with another price: %v\n%s", err, out)
+	}
+	if out := d.must("y", "update", "words"); !strings.Contains(out, "~ model dear") || !strings.Contains(out, "$0.26 in") || d.state("words") != "on" {
+		t.Errorf("an update that the user agrees to:\n%s", out)
+	}
+}
