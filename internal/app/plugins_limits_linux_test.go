@@ -124,7 +124,7 @@ plugin.run()
 	}
 }
 
-// TestAPluginBesideAFloodingOneAnswers: one that sends without end, messages or anything else, is
+// TestAPluginBesideAFloodingOneAnswers: one that sends without end, messages, errors or anything else, is
 // ended, and no other one waits for it.
 func TestAPluginBesideAFloodingOneAnswers(t *testing.T) {
 	t.Parallel()
@@ -144,12 +144,18 @@ def calm_hello(call): return "hello from the calm one"
 plugin.run()
 `,
 		"notices": flood("notices", `b'{"jsonrpc":"2.0","method":"$/progress","params":{"call":"1","text":"x"}}\n' * 50`),
+		"errors": head + `
+@plugin.tool("Flood.", none)
+def errors_flood(call):
+    while True: os.write(2, b'x' * 60000 + b'\n')
+plugin.run()
+`,
 		"garbage": flood("garbage", `b'x' * 60000 + b'\n'`),
 		"asks":    flood("asks", `b'{"jsonrpc":"2.0","id":"p1","method":"host/invoke","params":{}}\n' * 50`),
 	})
-	s.say(`CALL notices_flood {}`, `CALL garbage_flood {}`, `CALL asks_flood {}`, `CALL calm_hello {}`)
+	s.say(`CALL notices_flood {}`, `CALL garbage_flood {}`, `CALL asks_flood {}`, `CALL errors_flood {}`, `CALL calm_hello {}`)
 	s.reads("hello from the calm one")
-	if n := strings.Count(s.model.results(), "before it answered"); n != 3 {
-		t.Errorf("%d of 3 that flood were ended:\n%s", n, s.model.results())
+	if n := strings.Count(s.model.results(), "before it answered"); n != 4 {
+		t.Errorf("%d of 4 that flood were ended:\n%s", n, s.model.results())
 	}
 }

@@ -242,6 +242,12 @@ func (h *hostile) wrong(m message) bool {
 				fmt.Fprintln(os.Stdout, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 			}
 		}()
+	case "screams":
+		go func() {
+			for {
+				fmt.Fprintln(os.Stderr, big)
+			}
+		}()
 	case "closes-input":
 		os.Stdin.Close()
 		h.answer(m, id)

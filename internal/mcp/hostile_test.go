@@ -109,7 +109,7 @@ var methods = []string{"server/discover", "initialize", "notifications/initializ
 func TestAHostileServerHarmsOnlyItself(t *testing.T) { // not parallel: it counts goroutines and memory
 	for _, fault := range []string{
 		"die", "hang", "half", "wrong-id", "twice", "deep", "bytes", "nulls", "null", "array", "text", "asks", "insists", "pings",
-		"line", "lines", "floods", "closes-input", "closes-output", "stubborn", "stubborn-children",
+		"line", "lines", "floods", "screams", "closes-input", "closes-output", "stubborn", "stubborn-children",
 	} {
 		t.Run(fault, func(t *testing.T) { harmsOnlyItself(t, fault) })
 	}
@@ -136,7 +136,7 @@ func harmsOnlyItself(t *testing.T, fault string) {
 	}
 	add("good", "plain")
 	at := methods
-	if race.Enabled || slices.Contains([]string{"insists", "pings", "lines", "floods", "closes-output"}, fault) {
+	if race.Enabled || slices.Contains([]string{"insists", "pings", "lines", "floods", "screams", "closes-output"}, fault) {
 		at = []string{"initialize", "tools/list", "tools/call"} // these take long
 	}
 	for i, m := range at {

@@ -460,6 +460,15 @@ func TestAFloodOfNoticesLeavesCallsAlone(t *testing.T) {
 	}
 }
 
+// TestAServerThatFloodsItsErrorsIsEnded, and its state says why.
+func TestAServerThatFloodsItsErrorsIsEnded(t *testing.T) {
+	t.Parallel()
+	f := start(t, "scream", nil)
+	f.until(t, "a failure", func() bool {
+		return f.States()[0].Phase == mcp.Failed && strings.Contains(f.States()[0].Reason, "64.0 MB to its standard error")
+	})
+}
+
 // TestAnUnusedServerEndsAndComesBack.
 func TestAnUnusedServerEndsAndComesBack(t *testing.T) {
 	t.Parallel()

@@ -65,6 +65,12 @@ func serve(kind string) int {
 				fmt.Println(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"flood"}}`)
 			}
 		}()
+	case "scream":
+		go func() {
+			for {
+				fmt.Fprintln(os.Stderr, strings.Repeat("x", 100_000))
+			}
+		}()
 	case "noisy":
 		fmt.Println("starting up ...")
 		fmt.Println(`{"level":"info","msg":"a log in JSON"}`)

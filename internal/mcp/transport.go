@@ -40,7 +40,6 @@ type program struct {
 	mu      sync.Mutex
 	env     hermes.Environment
 	process hermes.Process
-	errs    text.Tail
 }
 
 // Connect starts the program.
@@ -50,7 +49,8 @@ func (p *program) Connect(ctx context.Context) (mcp.Connection, error) {
 		return nil, err
 	}
 	read, write := io.Pipe()
-	process, err := p.start(ctx, env, write)
+	errs := &text.Tail{Flooded: func(why error) { write.CloseWithError(why) }} // who reads ends the program
+	process, err := p.start(ctx, env, write, errs)
 	if err != nil {
 		return nil, errors.Join(err, env.Close())
 	}
@@ -62,7 +62,7 @@ func (p *program) Connect(ctx context.Context) (mcp.Connection, error) {
 		if err == nil {
 			err = fmt.Errorf("the program ended with exit status %d", exit.Code)
 		}
-		if last := p.errs.Last(); last != "" {
+		if last := errs.Last(); last != "" {
 			err = fmt.Errorf("%w; it said: %s", err, last)
 		}
 		write.CloseWithError(err)
@@ -70,7 +70,7 @@ func (p *program) Connect(ctx context.Context) (mcp.Connection, error) {
 	return &lines{lines: jsonrpc.NewLines(streams{read, process}, maxMessage).Tolerant(), now: p.now}, nil
 }
 
-func (p *program) start(ctx context.Context, env hermes.Environment, out io.Writer) (hermes.Process, error) {
+func (p *program) start(ctx context.Context, env hermes.Environment, out, errs io.Writer) (hermes.Process, error) {
 	starter, ok := env.(hermes.Starter)
 	if !ok {
 		return nil, errors.New("programs of MCP servers cannot be started here")
@@ -79,7 +79,7 @@ func (p *program) start(ctx context.Context, env hermes.Environment, out io.Writ
 	for _, a := range p.set.Args {
 		words = append(words, shellstate.Quote(a))
 	}
-	c := hermes.Command{Line: strings.Join(words, " "), Dir: p.set.Dir, Stdout: out, Stderr: &p.errs, Background: true}
+	c := hermes.Command{Line: strings.Join(words, " "), Dir: p.set.Dir, Stdout: out, Stderr: errs, Background: true}
 	for name, value := range p.set.Env {
 		c.Env = append(c.Env, name+"="+value)
 	}

@@ -336,7 +336,7 @@ func TestAMutePluginEndsInItsTime(t *testing.T) {
 // TestAFloodEndsThePlugin, whatever it is of: and a second plugin, or this one later, is not harmed.
 func TestAFloodEndsThePlugin(t *testing.T) {
 	t.Parallel()
-	for _, of := range []string{"notices", "responses", "invalid"} {
+	for _, of := range []string{"notices", "responses", "invalid", "errors"} {
 		f := begin(t, "plain")
 		h := &host{}
 		if _, err := f.run(t.Context(), h, "flood", `{"of":"`+of+`"}`); err == nil || !strings.Contains(err.Error(), "before it answered") {

@@ -51,7 +51,8 @@ func start(ctx context.Context, env hermes.Environment, self, dir string, m Mani
 		words = append(words, shellstate.Quote(w))
 	}
 	read, write := io.Pipe()
-	c := &conn{env: env, errs: &text.Tail{}, gone: make(chan struct{})}
+	c := &conn{env: env, gone: make(chan struct{})}
+	c.errs = &text.Tail{Flooded: func(why error) { write.CloseWithError(why) }} // watch ends the program
 	process, err := starter.Start(ctx, hermes.Command{
 		Line: strings.Join(words, " "), Dir: dir, Stdout: write, Stderr: c.errs, Background: true,
 		// Nothing may be written beside the files that are pinned, also where there are no walls.

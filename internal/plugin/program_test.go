@@ -221,6 +221,8 @@ func (p *program) call(m message) any {
 			switch a.Of {
 			case "responses":
 				p.send(map[string]any{"id": "none", "result": 1})
+			case "errors":
+				fmt.Fprintln(os.Stderr, strings.Repeat("x", 100_000))
 			case "invalid":
 				p.send(map[string]any{"id": []int{1}, "method": "x"})
 			default:
