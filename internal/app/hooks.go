@@ -157,6 +157,7 @@ func (a *App) hookPlace(cfg *config.Config, dir, name string, ready func() (read
 		}
 		c := a.variables(cfg)
 		c.Dir, c.Temp, c.Guard, c.Passthrough = dir, cfg.Terminal().TempDir, &a.guard, cfg.Terminal().EnvPassthrough
+		c.Processes = mostProcesses
 		c.Home, _ = os.UserHomeDir()
 		at := linePlace{}
 		var err error

@@ -180,6 +180,7 @@ func (a *App) serverEnvironment(cfg *config.Config, s setting.Server) (hermes.En
 		return !basicVariable(name)
 	})
 	c.Dir, c.Home, c.Temp, c.Guard = a.serverDir(), userHome, cfg.Terminal().TempDir, &a.guard
+	c.Processes = mostProcesses
 	if s.Dir != "" {
 		c.Dir = s.Dir
 	}

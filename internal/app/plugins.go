@@ -172,6 +172,9 @@ func (a *App) pluginConfig(cfg *config.Config) plugin.Config {
 	}
 }
 
+// mostProcesses is how many processes a plugin, an MCP server or a hook may have at once.
+const mostProcesses = 512
+
 // pluginEnvironment makes the place of the program of a plugin: with basic variables, the secrets
 // that it declares, and walls of its own. owner is whose private home it gets.
 func (a *App) pluginEnvironment(cfg *config.Config, m plugin.Manifest, owner, self, dir string) (hermes.Environment, error) {
@@ -182,6 +185,7 @@ func (a *App) pluginEnvironment(cfg *config.Config, m plugin.Manifest, owner, se
 		return !basicVariable(name) || name == "HOME"
 	})
 	c.Dir, c.Home, c.Temp, c.Guard = dir, userHome, cfg.Terminal().TempDir, &a.guard
+	c.Processes = mostProcesses
 	private := pluginHome(cfg, owner) // also where there are no walls, so that it finds the same files
 	if err := os.MkdirAll(private, 0o700); err != nil {
 		return nil, err

@@ -59,6 +59,9 @@ type LocalConfig struct {
 	// Mark tells programs that a command of an agent started them; nil tells
 	// them nothing. The caller closes it after the environment.
 	Mark *lineage.Mark
+	// Processes is how many processes a command may have at once, where that can be bounded; with more it is
+	// ended. 0 is no limit.
+	Processes int
 	// Walls confine the commands; nil means none. Close closes them.
 	Walls isolation.Walls
 }

@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -86,6 +87,7 @@ func (l *Local) limits(c hermes.Command) (proc.Limits, error) {
 	return proc.Limits{
 		AddressBytes: uint64(want.Memory),
 		CPUSeconds:   uint64((want.CPU + time.Second - 1) / time.Second),
+		Processes:    uint64(max(cmp.Or(want.Processes, l.config.Processes), 0)),
 	}, nil
 }
 

@@ -2,8 +2,10 @@ package proc
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -14,6 +16,8 @@ type hostChild struct {
 	guard   *Guard
 	closing sync.Once
 	closed  chan struct{}
+	bound   *Bounded
+	reaped  atomic.Bool
 }
 
 // hostCommand prepares a command as a direct child of this process.
@@ -35,6 +39,10 @@ func started(cmd *exec.Cmd, c Command) (Child, error) {
 	h.guard.add(h.PID())
 	err := confine(cmd.Process.Pid, c.Limits)
 	if err == nil {
+		stderr, _ := cmd.Stderr.(*os.File) // of a terminal there is none
+		if h.bound = NewBounded(c.Limits.Processes, stderr); h.bound != nil {
+			go h.bound.Watch(h.PID(), func() bool { return !h.reaped.Load() }, func() { h.group.signal(true) }) // ends with the child
+		}
 		return h, nil
 	}
 	h.group.signal(true)
@@ -54,6 +62,8 @@ func (h *hostChild) Wait() int {
 		h.guard.drop(h.PID()) // before its id can be reused
 	}
 	state, _ := h.cmd.Process.Wait()
+	h.reaped.Store(true)
+	h.bound.Close()
 	own.drop(h.PID())
 	h.guard.drop(h.PID())
 	if h.group.outlives() {

@@ -62,6 +62,7 @@ type Limits struct {
 	FileBytes    uint64 // largest file that may be written
 	AddressBytes uint64 // address space; many runtimes reserve far more than they use
 	CPUSeconds   uint64
+	Processes    uint64 // below the child at once; with more it is ended, and all of them (on Linux)
 }
 
 // Status is how a child ended.

@@ -30,7 +30,7 @@ type child struct {
 func (k *Keeper) Launch(s proc.Spec) (proc.Child, error) {
 	m := &message{
 		Kind: launch, Text: s.Path, List: s.Args, Dir: s.Dir, Env: s.Env, Flag: s.Terminal,
-		Limits: [4]uint64{s.Limits.OpenFiles, s.Limits.FileBytes, s.Limits.AddressBytes, s.Limits.CPUSeconds},
+		Limits: [5]uint64{s.Limits.OpenFiles, s.Limits.FileBytes, s.Limits.AddressBytes, s.Limits.CPUSeconds, s.Limits.Processes},
 	}
 	var files []*os.File
 	for _, f := range s.Files {

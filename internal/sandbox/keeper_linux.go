@@ -66,9 +66,10 @@ type keeper struct {
 	dials   chan struct{} // as many at once as fit
 
 	mu       sync.Mutex
-	started  *sync.Cond     // a child was started
-	children map[int]uint32 // ids by process id, until it was reaped
-	groups   map[uint32]int // process ids by id, until it is forgotten
+	started  *sync.Cond            // a child was started
+	children map[int]uint32        // ids by process id, until it was reaped
+	groups   map[uint32]int        // process ids by id, until it is forgotten
+	bounds   map[int]*proc.Bounded // by process id, until it was reaped
 
 	onlyInside bool         // signals to all reach only what is inside
 	frozen     int          // how often
@@ -90,7 +91,7 @@ func keep() error {
 	if err != nil {
 		return err
 	}
-	k := &keeper{control: c, layer: o.policy.Layer, children: map[int]uint32{}, groups: map[uint32]int{}, halted: map[int]bool{}, onlyInside: onlyInside(o), dials: make(chan struct{}, maxDials)}
+	k := &keeper{control: c, layer: o.policy.Layer, children: map[int]uint32{}, groups: map[uint32]int{}, bounds: map[int]*proc.Bounded{}, halted: map[int]bool{}, onlyInside: onlyInside(o), dials: make(chan struct{}, maxDials)}
 	k.started = sync.NewCond(&k.mu)
 	if k.null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
 		return err
@@ -216,8 +217,34 @@ func (k *keeper) launch(m *message, files []*os.File, a *message) error {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 		return fmt.Errorf("limit the child process: %w", err)
 	}
+	if most := m.Limits[4]; most > 0 {
+		var stderr *os.File
+		if s := m.Slots[2]; s >= 0 && s < int64(len(files)) {
+			stderr = files[s]
+		}
+		k.bound(pid, m.ID, proc.NewBounded(most, stderr))
+	}
 	a.Kind, a.N = started, int64(pid)
 	return nil
+}
+
+// bound ends a child, and everything else inside, when there are too many processes inside: who starts them may
+// have left its parents. The caller holds the lock.
+func (k *keeper) bound(pid int, id uint32, b *proc.Bounded) {
+	k.bounds[pid] = b
+	running := func() bool {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		now, ok := k.children[pid]
+		return ok && now == id || b.Over() && !childless()
+	}
+	go b.Watch(os.Getpid(), running, func() { // ends with the child
+		if k.onlyInside {
+			_ = syscall.Kill(-1, syscall.SIGKILL) // not this process
+			return
+		}
+		killChildren()
+	})
 }
 
 // descriptors lists what the child gets as its descriptors from 0 on.
@@ -299,8 +326,11 @@ func (k *keeper) reap() {
 		}
 		k.mu.Lock()
 		id, ok := k.children[pid]
+		b := k.bounds[pid]
 		delete(k.children, pid)
+		delete(k.bounds, pid)
 		k.mu.Unlock()
+		b.Close()
 		if !ok {
 			continue
 		}
@@ -328,5 +358,5 @@ func codeOf(s syscall.WaitStatus) int {
 }
 
 func limitsOf(m *message) proc.Limits {
-	return proc.Limits{OpenFiles: m.Limits[0], FileBytes: m.Limits[1], AddressBytes: m.Limits[2], CPUSeconds: m.Limits[3]}
+	return proc.Limits{OpenFiles: m.Limits[0], FileBytes: m.Limits[1], AddressBytes: m.Limits[2], CPUSeconds: m.Limits[3], Processes: m.Limits[4]}
 }

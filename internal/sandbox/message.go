@@ -52,14 +52,14 @@ type message struct {
 	List   []string
 	Env    []string
 	Slots  []int64
-	Limits [4]uint64
+	Limits [5]uint64
 }
 
 var errMessage = errors.New("the message is malformed")
 
 // encode returns the message with its length before it.
 func (m *message) encode() []byte {
-	n := 64 + len(m.Text) + len(m.Dir) + 8*len(m.Slots)
+	n := 72 + len(m.Text) + len(m.Dir) + 8*len(m.Slots)
 	for _, list := range [][]string{m.List, m.Env} {
 		for _, s := range list {
 			n += 4 + len(s)

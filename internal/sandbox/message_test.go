@@ -11,7 +11,7 @@ func TestMessagesTravelWhole(t *testing.T) {
 	for _, m := range []message{
 		{},
 		{Kind: launch, ID: 1<<32 - 1, N: -1, Flag: true, Text: "/bin/sh", Dir: "/a b", List: []string{"", "-c", "\xff\x00"}, Env: []string{"A=\n"},
-			Slots: []int64{0, -1, 2}, Limits: [4]uint64{1, 2, 3, 1<<64 - 1}},
+			Slots: []int64{0, -1, 2}, Limits: [5]uint64{1, 2, 3, 1<<64 - 1, 512}},
 		*order{policy: Policy{Layer: A, Read: []string{"/usr"}, Nested: true}}.encode(),
 	} {
 		got, err := readMessage(bytes.NewReader(m.encode()), maxToKeeper)

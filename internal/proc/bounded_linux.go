@@ -1,0 +1,88 @@
+package proc
+
+import (
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// boundEvery is how often processes are counted.
+	boundEvery = 250 * time.Millisecond
+	// boundEnd is how long what is too much is killed.
+	boundEnd = 5 * time.Second
+)
+
+// Bounded bounds how many processes a program may have at once: one that has more is ended, with all of them.
+// Nil bounds nothing.
+type Bounded struct {
+	most   int
+	stderr *os.File // of the program; nil has none
+	over   atomic.Bool
+}
+
+// NewBounded makes the bound of a program that is about to start; 0 is none. It copies stderr, which may be
+// nil, to say there why the program was ended.
+func NewBounded(most uint64, stderr *os.File) *Bounded {
+	if most == 0 {
+		return nil
+	}
+	b := &Bounded{most: int(min(most, 1<<20))}
+	if stderr != nil {
+		if fd, err := unix.FcntlInt(stderr.Fd(), unix.F_DUPFD_CLOEXEC, 3); err == nil {
+			b.stderr = os.NewFile(uintptr(fd), "stderr")
+		}
+	}
+	return b
+}
+
+// Watch counts the processes below one while running reports true. If they are too many, it calls end until
+// running reports false, for 5 s at most.
+func (b *Bounded) Watch(of int, running func() bool, end func()) {
+	if b == nil {
+		return
+	}
+	for countBelow(of, b.most+1) <= b.most {
+		time.Sleep(boundEvery)
+		if !running() {
+			return
+		}
+	}
+	b.over.Store(true)
+	for deadline := time.Now().Add(boundEnd); running(); time.Sleep(time.Millisecond) {
+		end()
+		if time.Now().After(deadline) {
+			return
+		}
+	}
+}
+
+// Over reports whether there were too many.
+func (b *Bounded) Over() bool { return b != nil && b.over.Load() }
+
+// Close says on the standard error of the program why it was ended, if it was. Call it once the program has ended.
+func (b *Bounded) Close() {
+	if b == nil || b.stderr == nil {
+		return
+	}
+	if b.over.Load() && unix.SetNonblock(int(b.stderr.Fd()), true) == nil { // whoever does not read is not waited for
+		fmt.Fprintf(b.stderr, "\nit was ended because it had more than %d processes at once\n", b.most)
+	}
+	b.stderr.Close()
+}
+
+// countBelow counts the processes below one, up to a number. Those that have ended and were not collected count.
+func countBelow(of, most int) int {
+	if !ListsChildren() {
+		return len(Descendants(of))
+	}
+	all, _ := ChildrenOf(of) // who has gone has none
+	for i := 0; i < len(all) && len(all) < most; i++ {
+		more, _ := ChildrenOf(all[i])
+		all = append(all, more...)
+	}
+	return len(all)
+}

@@ -1,0 +1,33 @@
+package proc_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"hermes/internal/proc"
+)
+
+// TestAProgramWithTooManyProcessesIsEnded, and is told why; one with fewer goes on.
+func TestAProgramWithTooManyProcessesIsEnded(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		line string
+		want string
+		code int
+	}{
+		{"i=0; while [ $i -lt 60 ]; do sleep 600 & i=$((i+1)); done; wait", "more than 40 processes at once", 137},
+		{"i=0; while [ $i -lt 20 ]; do sleep 0.6 & i=$((i+1)); done; wait; echo done >&2", "done", 0},
+	} {
+		var stderr bytes.Buffer
+		p, err := proc.Start(t.Context(), proc.Command{Path: "/bin/sh", Args: []string{"-c", row.line}, Env: []string{"PATH=/usr/bin:/bin"}, Stderr: &stderr, Limits: proc.Limits{Processes: 40}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, err := p.Wait(t.Context())
+		p.Close()
+		if err != nil || status.Code != row.code || !strings.Contains(stderr.String(), row.want) {
+			t.Errorf("%s: %+v, %v, %q", row.line, status, err, stderr.String())
+		}
+	}
+}
