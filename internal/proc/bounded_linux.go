@@ -74,6 +74,40 @@ func (b *Bounded) Close() {
 	b.stderr.Close()
 }
 
+// killTree kills a process and all below it. It stops them first: whose parent has ended is not found below it any
+// more, and what runs may start another.
+func killTree(of int) {
+	stopped, calm := map[int]bool{}, 0
+	for deadline := time.Now().Add(boundEnd); calm < 3 && time.Now().Before(deadline); calm++ {
+		for _, pid := range append([]int{of}, tree(of)...) {
+			if !stopped[pid] {
+				_ = unix.Kill(pid, unix.SIGSTOP) // it may have ended
+				stopped[pid], calm = true, -1
+			}
+		}
+		time.Sleep(time.Millisecond) // what was starting is there then
+	}
+	for pid := range stopped { // none was collected: its parent does not run
+		if pid != of {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+	}
+	_ = unix.Kill(of, unix.SIGKILL)
+}
+
+// tree lists what is below a process.
+func tree(of int) []int {
+	if !ListsChildren() {
+		return Descendants(of)
+	}
+	all, _ := ChildrenOf(of) // who has gone has none
+	for i := 0; i < len(all); i++ {
+		more, _ := ChildrenOf(all[i])
+		all = append(all, more...)
+	}
+	return all
+}
+
 // countBelow counts the processes below one, up to a number. Those that have ended and were not collected count.
 func countBelow(of, most int) int {
 	if !ListsChildren() {

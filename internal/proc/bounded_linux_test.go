@@ -2,13 +2,16 @@ package proc_test
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"hermes/internal/proc"
 )
 
-// TestAProgramWithTooManyProcessesIsEnded, and is told why; one with fewer goes on.
+// TestAProgramWithTooManyProcessesIsEnded with all of them, and it is said why; one with fewer goes on.
 func TestAProgramWithTooManyProcessesIsEnded(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -17,6 +20,7 @@ func TestAProgramWithTooManyProcessesIsEnded(t *testing.T) {
 		code int
 	}{
 		{"i=0; while [ $i -lt 60 ]; do sleep 600 & i=$((i+1)); done; wait", "more than 40 processes at once", 137},
+		{"while :; do setsid sleep 600." + strconv.Itoa(os.Getpid()) + " & done", "more than 40 processes at once", 137},
 		{"i=0; while [ $i -lt 20 ]; do sleep 0.6 & i=$((i+1)); done; wait; echo done >&2", "done", 0},
 	} {
 		var stderr bytes.Buffer
@@ -28,6 +32,15 @@ func TestAProgramWithTooManyProcessesIsEnded(t *testing.T) {
 		p.Close()
 		if err != nil || status.Code != row.code || !strings.Contains(stderr.String(), row.want) {
 			t.Errorf("%s: %+v, %v, %q", row.line, status, err, stderr.String())
+		}
+		all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range all {
+			if line, err := os.ReadFile(path); err == nil && bytes.Contains(line, []byte("600."+strconv.Itoa(os.Getpid()))) && !bytes.HasPrefix(line, []byte("/bin/sh")) {
+				t.Errorf("%s: %s is left", row.line, path)
+			}
 		}
 	}
 }

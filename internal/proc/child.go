@@ -17,7 +17,7 @@ type hostChild struct {
 	closing sync.Once
 	closed  chan struct{}
 	bound   *Bounded
-	reaped  atomic.Bool
+	reaped  atomic.Bool // or about to be
 }
 
 // hostCommand prepares a command as a direct child of this process.
@@ -41,7 +41,7 @@ func started(cmd *exec.Cmd, c Command) (Child, error) {
 	if err == nil {
 		stderr, _ := cmd.Stderr.(*os.File) // of a terminal there is none
 		if h.bound = NewBounded(c.Limits.Processes, stderr); h.bound != nil {
-			go h.bound.Watch(h.PID(), func() bool { return !h.reaped.Load() }, func() { h.group.signal(true) }) // ends with the child
+			go h.bound.Watch(h.PID(), func() bool { return !h.reaped.Load() }, func() { killTree(h.PID()); h.group.signal(true) }) // ends with the child
 		}
 		return h, nil
 	}
@@ -58,8 +58,9 @@ func (h *hostChild) PID() int { return h.cmd.Process.Pid }
 
 // Wait waits for the child itself, not for other processes of its group.
 func (h *hostChild) Wait() int {
-	if exited(h.PID()) {
-		h.guard.drop(h.PID()) // before its id can be reused
+	if exited(h.PID()) { // before its id can be reused
+		h.reaped.Store(true)
+		h.guard.drop(h.PID())
 	}
 	state, _ := h.cmd.Process.Wait()
 	h.reaped.Store(true)
