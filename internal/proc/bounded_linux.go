@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -84,8 +85,11 @@ func killTree(of int) {
 				_ = unix.Kill(pid, unix.SIGSTOP) // it may have ended
 				stopped[pid], calm = true, -1
 			}
+			if !halted(pid) { // it may be starting another
+				calm = -1
+			}
 		}
-		time.Sleep(time.Millisecond) // what was starting is there then
+		time.Sleep(time.Millisecond)
 	}
 	for pid := range stopped { // none was collected: its parent does not run
 		if pid != of {
@@ -93,6 +97,16 @@ func killTree(of int) {
 		}
 	}
 	_ = unix.Kill(of, unix.SIGKILL)
+}
+
+// halted reports whether a process is stopped or has ended.
+func halted(pid int) bool {
+	b, err := statLine(pid)
+	if err != nil {
+		return true
+	}
+	_, state, ok := bytes.Cut(b[max(bytes.LastIndexByte(b, ')'), 0):], []byte(") "))
+	return ok && len(state) > 0 && bytes.IndexByte([]byte("TtZX"), state[0]) >= 0
 }
 
 // tree lists what is below a process.
