@@ -64,6 +64,9 @@ type LocalConfig struct {
 	Processes int
 	// Walls confine the commands; nil means none. Close closes them.
 	Walls isolation.Walls
+	// Bare starts the commands that have no walls; nil means that they are started below this
+	// process, and that what they detach outlives them. Close closes it.
+	Bare isolation.Bare
 }
 
 // Local is this machine as an environment. Its methods may be called
@@ -185,6 +188,9 @@ func (l *Local) Close() error {
 	if l.config.Walls != nil && !again {
 		err = l.config.Walls.Close()
 	}
+	if l.config.Bare != nil && !again {
+		err = errors.Join(err, l.config.Bare.Close())
+	}
 	return errors.Join(err, l.named.close(l))
 }
 
@@ -196,11 +202,19 @@ func (l *Local) EndLeft() error {
 	l.left = nil
 	l.mu.Unlock()
 	endAll(left)
-	var err error
+	return errors.Join(l.EndInside(), proc.EndOrphans())
+}
+
+// EndInside ends all that runs inside of walls, or was started by Bare.
+func (l *Local) EndInside() error {
+	var errs []error
 	if w, ok := l.config.Walls.(isolation.Ender); ok {
-		err = w.EndInside()
+		errs = append(errs, w.EndInside())
 	}
-	return errors.Join(err, proc.EndOrphans())
+	if l.config.Bare != nil {
+		errs = append(errs, l.config.Bare.EndInside())
+	}
+	return errors.Join(errs...)
 }
 
 // bound returns a context that ends with ctx and with the environment.

@@ -57,14 +57,26 @@ func started(i isolation.Inside) {
 
 // enter asks the walls for a command. What runs outside is never started inside.
 func (l *Local) enter(ctx context.Context, c hermes.Command, dir string) (isolation.Inside, error) {
-	if l.config.Walls == nil {
-		return isolation.Inside{}, nil
+	var inside isolation.Inside
+	var err error
+	if l.config.Walls != nil {
+		inside, err = l.config.Walls.Enter(ctx, c, dir)
+		if err != nil {
+			return inside, err
+		}
 	}
-	inside, err := l.config.Walls.Enter(ctx, c, dir)
-	if err == nil && c.Outside {
+	if c.Outside {
 		inside.Launcher = nil
+		return inside, nil
 	}
-	return inside, err
+	if inside.Launcher == nil && l.config.Bare != nil { // also where no walls can be built
+		if inside.Launcher, err = l.config.Bare.Launcher(ctx); err != nil {
+			started(inside)
+			done(inside, hermes.Exit{}, false)
+			return isolation.Inside{}, err
+		}
+	}
+	return inside, nil
 }
 
 // limits converts what a command may use. It refuses what only walls can enforce where

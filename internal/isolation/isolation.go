@@ -59,6 +59,16 @@ type Places interface {
 // Opener is implemented by Walls that know what a need would open; see [hermes.Opener].
 type Opener = hermes.Opener
 
+// Bare keeps commands together that have no walls: it starts them below a process that ends
+// everything that they started, however it was detached. It may be used concurrently.
+type Bare interface {
+	// Launcher returns what starts commands. ctx bounds only that.
+	Launcher(ctx context.Context) (proc.Launcher, error)
+	Ender
+	// Close ends all that was started, also what commands left running. It is called once.
+	Close() error
+}
+
 // Inside is how to start one command inside of walls. The zero value changes nothing.
 type Inside struct {
 	// Launcher starts the command; nil: as usual.

@@ -61,10 +61,10 @@ func await[T any](k *Keeper, from <-chan T) (T, bool) {
 	}
 }
 
-// wake lets a keeper go on that was stopped from inside, which layer B allows, and its
-// guard, which it allows below Landlock ABI 6.
+// wake lets a keeper go on that was stopped from inside, which layer A alone forbids, and the
+// guard of layer B, which can be stopped below Landlock ABI 6.
 func (k *Keeper) wake() {
-	if k.guard == nil {
+	if k.policy.Layer == A {
 		return
 	}
 	_ = k.process.Process.Signal(syscall.SIGCONT) // none if it has ended
@@ -107,6 +107,8 @@ func (k *Keeper) abandon() error {
 
 var errLeft = errors.New("processes of the sandbox could not be ended; they are still behind its walls")
 
+var errRuns = errors.New("processes that a program left could not be ended; look for them with `ps`, and end them yourself")
+
 // awaitEnd waits until the process that the owner started has ended. After closeWait it is
 // killed: then the kernel ends all in layer A, and its guard's children become the owner's.
 func awaitEnd(k *Keeper, ended <-chan struct{}) error {
@@ -116,6 +118,9 @@ func awaitEnd(k *Keeper, ended <-chan struct{}) error {
 	for killed := false; ; {
 		select {
 		case <-ended:
+			if killed && k.policy.Layer == None {
+				return errRuns
+			}
 			return nil
 		case <-again.C:
 			k.wake()

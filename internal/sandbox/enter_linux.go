@@ -40,6 +40,9 @@ func enter() error {
 	if err != nil {
 		return fail(err)
 	}
+	if o.policy.Layer == None {
+		return keepBare(c, o, fail)
+	}
 	if o.policy.Layer != A { // in layer A this is process 1 of its namespace
 		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 			return fail(fmt.Errorf("adopt orphans: %w", err))

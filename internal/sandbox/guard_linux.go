@@ -15,7 +15,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"hermes/internal/proc"
 	"hermes/internal/sandbox/landlock"
 )
 
@@ -174,11 +173,7 @@ func (g *guard) end(none <-chan struct{}) {
 // used again. What has left its parent's group and is not a child dies later, when it has
 // become one.
 func killChildren() {
-	pids, err := proc.ChildrenOf(os.Getpid())
-	if err != nil || len(pids) == 0 {
-		pids = proc.Children(os.Getpid()) // a kernel without such lists
-	}
-	signalWithGroups(pids, syscall.SIGKILL)
+	signalWithGroups(childrenOf(os.Getpid()), syscall.SIGKILL)
 }
 
 // signalWithGroups signals processes below this one, and their groups. No one outside is

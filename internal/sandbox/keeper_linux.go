@@ -72,6 +72,7 @@ type keeper struct {
 	bounds   map[int]*proc.Bounded // by process id, until it was reaped
 
 	onlyInside bool         // signals to all reach only what is inside
+	ids        sync.Mutex   // held while children are collected, or signalled without walls: no id is used again
 	frozen     int          // how often
 	halted     map[int]bool // stopped before freeze, as by a user
 }
@@ -91,6 +92,11 @@ func keep() error {
 	if err != nil {
 		return err
 	}
+	return serve(c, o, h, m.Env)
+}
+
+// serve does what the owner asks for until it has gone, and ends everything then.
+func serve(c *control, o order, h handed, lacks []string) (err error) {
 	k := &keeper{control: c, layer: o.policy.Layer, children: map[int]uint32{}, groups: map[uint32]int{}, bounds: map[int]*proc.Bounded{}, halted: map[int]bool{}, onlyInside: onlyInside(o), dials: make(chan struct{}, maxDials)}
 	k.started = sync.NewCond(&k.mu)
 	if k.null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
@@ -99,7 +105,7 @@ func keep() error {
 	// What runs inside may not look into this process. It holds no secret, but a
 	// keeper that is taken over can lie about how commands end.
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
-	if err := c.send(&message{Kind: ready, List: m.Env, Slots: h.slots()}, h.files()...); err != nil {
+	if err := c.send(&message{Kind: ready, List: lacks, Slots: h.slots()}, h.files()...); err != nil {
 		return err
 	}
 	closeAll(h.files())
@@ -205,6 +211,9 @@ func (k *keeper) launch(m *message, files []*os.File, a *message) error {
 		return err
 	}
 	attr := &syscall.ProcAttr{Dir: m.Dir, Env: m.Env, Files: fds, Sys: &syscall.SysProcAttr{Setsid: true, Setctty: m.Flag}}
+	if k.layer == None { // there is no guard that ends it if the keeper is killed
+		attr.Sys.Pdeathsig = syscall.SIGKILL
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	pid, err := syscall.ForkExec(path, append([]string{m.Text}, m.List...), attr)
@@ -243,6 +252,8 @@ func (k *keeper) bound(pid int, id uint32, b *proc.Bounded) {
 			_ = syscall.Kill(-1, syscall.SIGKILL) // not this process
 			return
 		}
+		k.ids.Lock()
+		defer k.ids.Unlock()
 		killChildren()
 	})
 }
@@ -312,8 +323,14 @@ func (k *keeper) groupLeft(id uint32) bool {
 func (k *keeper) reap() {
 	for {
 		var status syscall.WaitStatus
-		pid, err := syscall.Wait4(-1, &status, 0, nil)
-		if err == syscall.EINTR {
+		var pid int
+		err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err == nil {
+			k.ids.Lock()
+			pid, err = syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
+			k.ids.Unlock()
+		}
+		if err == syscall.EINTR || err == nil && pid == 0 {
 			continue
 		}
 		if err != nil { // there is none

@@ -32,7 +32,11 @@ const (
 // endAll kills everything below the keeper. Its guard does the same, and without time limit:
 // this is for one that was killed. In layer A the kernel does it.
 func (k *keeper) endAll() {
-	if k.layer == A {
+	switch k.layer {
+	case A:
+		return
+	case None:
+		k.endBare()
 		return
 	}
 	for deadline := time.Now().Add(endTries); !childless() && time.Now().Before(deadline); time.Sleep(endPause / 40) {

@@ -10,6 +10,9 @@ import (
 	"hermes/internal/proc"
 )
 
+// Bare says that there are no keepers without walls either.
+const Bare = false
+
 // errOther is why there is no keeper.
 var errOther = errors.New("there are no walls for this system")
 

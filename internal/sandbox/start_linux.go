@@ -36,8 +36,8 @@ type Keeper struct {
 	policy   Policy
 	lacks    []string
 	control  *control
-	process  *proc.BareProcess // the keeper itself, or its guard in other layers than A
-	guard    *control          // ends everything inside when it is closed; nil in layer A
+	process  *proc.BareProcess // the keeper itself, or its guard in layer B
+	guard    *control          // ends everything inside when it is closed; of layer B only
 	inner    *os.Process       // the keeper itself; nil until it is known
 	stderr   *tail
 	proxy    net.Listener
@@ -75,7 +75,7 @@ func Start(ctx context.Context, c Config) (*Keeper, error) {
 		waiting: map[uint32]question{}, children: map[uint32]*child{}, inside: -1,
 	}
 	files := []*os.File{theirs}
-	if c.Policy.Layer != A {
+	if c.Policy.Layer == B {
 		ours, theirs, err := socketPair()
 		if err != nil {
 			closeAll(files)
@@ -168,7 +168,7 @@ func socketPair() (ours *net.UnixConn, theirs *os.File, err error) {
 // it may be in a folder that commands can write. In layer A it is started by its path:
 // through /proc/self/exe it would be on a mount of this process, and what runs inside
 // could change its mode through /proc/1/exe.
-// In other layers its guard is started, which starts it.
+// In layer B its guard is started, which starts it. Without walls the keeper is its own guard.
 func startProcess(c Config, files []*os.File, stderr *tail) (*proc.BareProcess, error) {
 	l := c.Policy.Layer
 	if l == A {
@@ -177,6 +177,9 @@ func startProcess(c Config, files []*os.File, stderr *tail) (*proc.BareProcess, 
 			return nil, err
 		}
 		return proc.Bare(path, []string{keeperName}, files, stderr, attributes(l))
+	}
+	if l == None {
+		return proc.Bare("/proc/self/exe", []string{keeperName}, files, stderr, attributes(l))
 	}
 	args := []string{keeperName, guardArg}
 	if abi, _ := usedABI(c.ABI); l == B && landlock.ScopesSignals(abi) {
