@@ -175,7 +175,7 @@ func (a *App) hookPlace(cfg *config.Config, dir, name string, ready func() (read
 		if c.Walls, err = a.hookWalls(cfg, c, name, need); err != nil {
 			return nil, err
 		}
-		at.walls = c.Walls
+		c.Bare = a.bare()
 		if at.Local, err = environment.NewLocal(c); err != nil {
 			return nil, err
 		}
@@ -188,15 +188,6 @@ func (a *App) hookPlace(cfg *config.Config, dir, name string, ready func() (read
 type linePlace struct {
 	*environment.Local
 	program string // the shell of lines; "" is that of the environment
-	walls   isolation.Walls
-}
-
-// EndInside ends all that runs inside of the walls; see [script.Ender].
-func (p linePlace) EndInside() error {
-	if w, ok := p.walls.(isolation.Ender); ok {
-		return w.EndInside()
-	}
-	return nil
 }
 
 // Exec runs a line until it ends; see [hermes.Environment].

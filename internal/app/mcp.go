@@ -188,6 +188,7 @@ func (a *App) serverEnvironment(cfg *config.Config, s setting.Server) (hermes.En
 	if c.Walls, err = a.wallsFor(cfg, c, plan.MCP, s.ID(), serverNeeds(s, variable(c.Env, "PATH"), userHome)); err != nil {
 		return nil, err
 	}
+	c.Bare = a.bare()
 	return environment.NewLocal(c)
 }
 

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -26,6 +27,9 @@ const serverVariable = "APP_TEST_MCP_SERVER"
 // serversChild has the home of a program that runs servers until it is killed.
 const serversChild = "APP_TEST_MCP_HOME"
 
+// serversSay has what the user of that program says.
+const serversSay = "APP_TEST_MCP_SAY"
+
 // runServers is that program. It says how many servers are connected.
 func runServers(home string) int {
 	a := app.New(app.Options{Home: home, Sandbox: app.Sandbox{Keeper: true}, Getenv: func(name string) string { return map[string]string{"PATH": os.Getenv("PATH")}[name] }})
@@ -39,7 +43,7 @@ func runServers(home string) int {
 		fmt.Println(err)
 		return 1
 	}
-	if err := s.Do(context.Background(), hermes.From{}, hermes.Say{Parts: []hermes.Part{{Text: "hello"}}}); err != nil {
+	if err := s.Do(context.Background(), hermes.From{}, hermes.Say{Parts: []hermes.Part{{Text: cmp.Or(os.Getenv(serversSay), "hello")}}}); err != nil {
 		fmt.Println(err)
 		return 1
 	}
@@ -74,6 +78,11 @@ func serveTools(kind string) int {
 	switch kind {
 	case "late":
 		time.Sleep(time.Second)
+	case "detaches": // what a script says, and goes on
+		if out, err := exec.Command("sh", number).CombinedOutput(); err != nil {
+			fmt.Fprintln(os.Stderr, err, string(out))
+			return 1
+		}
 	case "stays": // whatever is done to it, with a child
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 		c := exec.Command("sh", "-c", `trap "" TERM HUP INT; exec setsid sleep 987`)

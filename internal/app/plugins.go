@@ -213,6 +213,7 @@ func (a *App) pluginEnvironment(cfg *config.Config, m plugin.Manifest, owner, se
 			c.Keys = slices.DeleteFunc(c.Keys, func(key string) bool { return key == value }) // else it would be left out
 		}
 	}
+	c.Bare = a.bare()
 	return environment.NewLocal(c)
 }
 

@@ -237,6 +237,15 @@ func (a *App) walls(cfg *config.Config, local environment.LocalConfig, of walled
 	}}), nil
 }
 
+// bare returns what ends everything that a program of an MCP server, a plugin or a hook started,
+// where it has no walls; nil if this system, or this program, cannot.
+func (a *App) bare() isolation.Bare {
+	if !a.opts.Sandbox.Keeper || !sandbox.Bare {
+		return nil
+	}
+	return confine.NewBare(lineage.ProcessName)
+}
+
 // hasProgram reports whether a program is in the PATH of an environment.
 func hasProgram(environ []string, name string) bool {
 	for _, v := range environ {
