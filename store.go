@@ -244,8 +244,8 @@ type Questions interface {
 	CloseQuestions(ctx context.Context, l Lease) error
 	// FindQuestion returns a question, open or closed.
 	FindQuestion(ctx context.Context, session, id string) (StoredQuestion, error)
-	// OpenQuestions returns the questions that are not closed, oldest first. The
-	// process that asked may have ended; see [Leases].
+	// OpenQuestions returns the questions that are not closed, and those that the
+	// filter adds, oldest first. The process that asked may have ended; see [Leases].
 	OpenQuestions(ctx context.Context, f QuestionFilter) ([]StoredQuestion, error)
 }
 
@@ -285,7 +285,13 @@ func (q StoredQuestion) Storable() StoredQuestion {
 type QuestionFilter struct {
 	Session   string
 	Escalated bool // only those that were escalated
+	// ClosedSince, unless it is zero, adds those that were closed at that time or
+	// later, of the newest [NewestQuestions] that were asked.
+	ClosedSince time.Time
 }
+
+// NewestQuestions bounds how far [QuestionFilter.ClosedSince] looks back.
+const NewestQuestions = 1_000
 
 // Leases is the part of a [Store] that lets only one process at a time run a
 // session.

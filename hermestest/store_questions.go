@@ -70,12 +70,13 @@ func (s *Store) FindQuestion(ctx context.Context, session, id string) (q hermes.
 	return q, err
 }
 
-// OpenQuestions returns the questions that are not closed.
+// OpenQuestions returns the questions that are not closed, and those that the filter adds.
 func (s *Store) OpenQuestions(ctx context.Context, f hermes.QuestionFilter) (list []hermes.StoredQuestion, err error) {
 	err = s.view(ctx, func() error {
 		for _, r := range s.sessions {
 			for _, q := range r.questions {
-				if q.Closed.IsZero() && (f.Session == "" || f.Session == q.Session) && (!f.Escalated || !q.Escalated.IsZero()) {
+				shown := q.Closed.IsZero() || !f.ClosedSince.IsZero() && !q.Closed.Before(f.ClosedSince)
+				if shown && (f.Session == "" || f.Session == q.Session) && (!f.Escalated || !q.Escalated.IsZero()) {
 					list = append(list, q)
 				}
 			}

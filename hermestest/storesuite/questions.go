@@ -93,6 +93,11 @@ func questionAnswered(t *testing.T, s hermes.Store) {
 		wantErr(t, s.SaveQuestion(t.Context(), l, again), hermes.ErrAnswered{By: q.By})
 	}
 	same(t, findQuestion(t, s, "a", "1.1"), q)
+	open := approval("a", "1.2", 2)
+	saveQuestions(t, s, l, open)
+	same(t, openQuestions(t, s, hermes.QuestionFilter{ClosedSince: q.Closed}), []hermes.StoredQuestion{q, open})
+	same(t, openQuestions(t, s, hermes.QuestionFilter{ClosedSince: q.Closed, Session: "b"}), []hermes.StoredQuestion(nil))
+	same(t, openQuestions(t, s, hermes.QuestionFilter{ClosedSince: q.Closed.Add(time.Nanosecond)}), []hermes.StoredQuestion{open})
 }
 
 func questionUnanswered(t *testing.T, s hermes.Store) {

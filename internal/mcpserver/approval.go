@@ -56,7 +56,13 @@ func userOnly(r *hermes.ApprovalRequest) bool {
 // openApprovals returns the approvals that sessions wait for, oldest first. What a process that
 // has ended had asked is none.
 func (s *Server) openApprovals(ctx context.Context) ([]hermes.StoredQuestion, error) {
-	list, err := s.cfg.Store.OpenQuestions(ctx, hermes.QuestionFilter{})
+	return s.approvals(ctx, time.Time{})
+}
+
+// approvals returns the open approvals, and unless since is zero those that were closed at that
+// time or later.
+func (s *Server) approvals(ctx context.Context, since time.Time) ([]hermes.StoredQuestion, error) {
+	list, err := s.cfg.Store.OpenQuestions(ctx, hermes.QuestionFilter{ClosedSince: since})
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
@@ -65,7 +71,8 @@ func (s *Server) openApprovals(ctx context.Context) ([]hermes.StoredQuestion, er
 		return nil, err
 	}
 	return slices.DeleteFunc(list, func(q hermes.StoredQuestion) bool {
-		return q.Asked.Approval == nil || !slices.ContainsFunc(leases, func(l hermes.Lease) bool { return l.Session == q.Session })
+		waits := slices.ContainsFunc(leases, func(l hermes.Lease) bool { return l.Session == q.Session })
+		return q.Asked.Approval == nil || q.Closed.IsZero() && !waits
 	}), nil
 }
 

@@ -58,9 +58,11 @@ type feed struct {
 	size   int
 	cursor int64 // of the newest event
 	start  time.Time
-	seen   time.Time                // of the newest message
-	last   *lru.Map[string, int64]  // the newest message of a session
-	asked  map[permission]time.Time // the open approvals
+	seen   time.Time                      // of the newest message
+	last   *lru.Map[string, int64]        // the newest message of a session
+	asked  map[permission]time.Time       // the open approvals
+	closed time.Time                      // of the approval that was closed last
+	told   *lru.Map[permission, struct{}] // what became of it is an event
 }
 
 // permission names an approval.
@@ -68,7 +70,7 @@ type permission struct{ session, id string }
 
 func newFeed(s *Server) *feed {
 	now := s.cfg.Now()
-	return &feed{s: s, start: now, seen: now, last: lru.New[string, int64](maxKnown), asked: map[permission]time.Time{}}
+	return &feed{s: s, start: now, seen: now, last: lru.New[string, int64](maxKnown), asked: map[permission]time.Time{}, closed: now, told: lru.New[permission, struct{}](maxKnown)}
 }
 
 // batch is what a client gets of the feed.
@@ -214,35 +216,61 @@ func (f *feed) drop() {
 	f.events, f.size = nil, 0
 }
 
-// approvals finds approvals that were asked or closed.
+// approvals finds approvals that were asked or closed, also those that were both since the last
+// look.
 func (f *feed) approvals(ctx context.Context, found *[]event) error {
-	open, err := f.s.openApprovals(ctx)
+	from := f.closed.Add(-overlap)
+	if from.Before(f.start) {
+		from = f.start
+	}
+	list, err := f.s.approvals(ctx, from)
 	if err != nil {
 		return err
 	}
-	now := map[permission]time.Time{}
-	for _, q := range open {
+	open, news := map[permission]time.Time{}, 0
+	for _, q := range list {
 		key := permission{q.Session, q.Asked.ID}
-		now[key] = q.Asked.At
+		if q.Closed.IsZero() {
+			open[key] = q.Asked.At
+		} else if _, told := f.told.Get(key); told {
+			continue
+		}
 		if _, known := f.asked[key]; !known {
+			news++
 			shown := f.s.approval(q, maxEvent)
 			*found = append(*found, event{Type: eventRequested, Conversation: q.Session, Time: q.Asked.At, Approval: &shown})
 		}
+		if !q.Closed.IsZero() {
+			f.resolve(key, q, found)
+		}
+	}
+	if news >= hermes.NewestQuestions {
+		f.drop() // there may be more of them
 	}
 	for key := range f.asked {
-		if _, still := now[key]; still {
+		if _, still := open[key]; still {
 			continue
 		}
-		end := resolved{ID: key.id, Decision: "closed"}
-		at := f.s.cfg.Now()
-		if q, err := f.s.cfg.Store.FindQuestion(ctx, key.session, key.id); err == nil {
-			at = cmp.Or(q.Closed, at)
-			if q.Answered {
-				end.Decision, end.By = string(q.Reply.Approval.Decision), f.s.cfg.Mask.Text(q.By.String())
-			}
+		q, err := f.s.cfg.Store.FindQuestion(ctx, key.session, key.id)
+		if err != nil {
+			q = hermes.StoredQuestion{}
 		}
-		*found = append(*found, event{Type: eventResolved, Conversation: key.session, Time: at, Resolved: &end})
+		f.resolve(key, q, found)
 	}
-	f.asked = now
+	f.asked = open
 	return nil
+}
+
+// resolve says what became of an approval. That of a process that has ended may not be closed.
+func (f *feed) resolve(key permission, q hermes.StoredQuestion, found *[]event) {
+	end := resolved{ID: key.id, Decision: "closed"}
+	if q.Answered {
+		end.Decision, end.By = string(q.Reply.Approval.Decision), f.s.cfg.Mask.Text(q.By.String())
+	}
+	if q.Closed.After(f.closed) {
+		f.closed = q.Closed
+	}
+	*found = append(*found, event{Type: eventResolved, Conversation: key.session, Time: cmp.Or(q.Closed, f.s.cfg.Now()), Resolved: &end})
+	f.told.Put(key, struct{}{})
+	delete(f.asked, key)
 }

@@ -81,6 +81,94 @@ func TestEventsTellWhatHappens(t *testing.T) {
 	}
 }
 
+// TestAnApprovalBetweenTwoPollsIsTold: it was asked and answered while no client looked, before the
+// first poll as well as between two, in a session of another process.
+func TestAnApprovalBetweenTwoPollsIsTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, hermestest.CallTool("approve", "{}"), hermestest.Say("one"), hermestest.CallTool("approve", "{}"), hermestest.Say("two"))
+	info, err := r.world.Client.Open(t.Context(), user, hermes.RunSpec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := protocoltest.Attach(t, r.world.Client, info.ID, user, protocol.After{})
+	cursor := int64(0)
+	for _, decision := range []hermes.Decision{hermes.AllowOnce, hermes.Deny} {
+		if err := r.world.Client.Do(t.Context(), info.ID, user, hermes.Say{Parts: []hermes.Part{{Text: "remove it"}}}); err != nil {
+			t.Fatal(err)
+		}
+		id := ""
+		for e := range f.Events {
+			if asked, ok := e.Event.(hermes.Asked); ok {
+				id = asked.ID
+				if err := r.world.Client.Do(t.Context(), info.ID, user, hermes.Reply{ID: id, Approval: hermes.ApprovalAnswer{Decision: decision}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, ok := e.Event.(hermes.TurnDone); ok {
+				break
+			}
+		}
+		var e events
+		r.must("events_poll", map[string]any{"after_cursor": cursor}, &e)
+		var got []string
+		for _, x := range e.Events {
+			switch {
+			case x.Approval != nil && x.Approval.ID == id && x.Conversation == info.ID:
+				got = append(got, "asked "+x.Approval.Subject)
+			case x.Resolved != nil:
+				got = append(got, x.Resolved.Decision+" by "+x.Resolved.By)
+			case x.Message == nil:
+				t.Errorf("another event: %+v", x)
+			}
+		}
+		if want := []string{"asked rm -rf build", string(decision) + " by terminal 1"}; !slices.Equal(got, want) {
+			t.Errorf("the events tell %q, want %q", got, want)
+		}
+		cursor = e.Next
+		if r.must("events_poll", map[string]any{"after_cursor": cursor}, &e); len(e.Events) > 0 {
+			t.Errorf("told again: %+v", e.Events)
+		}
+	}
+}
+
+// TestManyApprovalsBetweenTwoPollsAreBounded: the newest are told, and that others are missing.
+func TestManyApprovalsBetweenTwoPollsAreBounded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	r.stored(hermes.Session{ID: "busy", Platform: "cli"})
+	l, err := r.world.Store.Acquire(t.Context(), "busy", hermes.Owner{Name: "another"}, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range hermes.NewestQuestions {
+		at := time.Now()
+		q := hermes.StoredQuestion{
+			Session: "busy", Asked: hermes.Asked{ID: fmt.Sprint(i), At: at, Approval: &hermes.ApprovalRequest{Tool: "terminal", Subject: "ls"}},
+			Closed: at, Answered: true, Reply: hermes.Reply{Approval: hermes.ApprovalAnswer{Decision: hermes.AllowOnce}}, By: user,
+		}
+		if err := r.world.Store.SaveQuestion(t.Context(), l, q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var e events
+	r.must("events_poll", map[string]any{"limit": 200}, &e)
+	if e.Lost == 0 || len(e.Events) != 200 || !e.More {
+		t.Errorf("%d events, lost %d, more %v", len(e.Events), e.Lost, e.More)
+	}
+	told := 0
+	for more, cursor := true, e.Next; more; {
+		var e events
+		r.must("events_poll", map[string]any{"after_cursor": cursor, "limit": 200}, &e)
+		if told += len(e.Events); e.Lost > 0 || told > 2*hermes.NewestQuestions {
+			t.Fatalf("%d more events, lost %d", told, e.Lost)
+		}
+		more, cursor = e.More, e.Next
+	}
+	if told != 800 {
+		t.Errorf("%d more events, want those that are kept", told)
+	}
+}
+
 // texts are the messages of events.
 func texts(e events) (list []string) {
 	for _, e := range e.Events {

@@ -100,9 +100,13 @@ func (s *Store) FindQuestion(ctx context.Context, session, id string) (hermes.St
 	return q, s.cfg.explain(err)
 }
 
-// OpenQuestions returns the questions that are not closed, oldest first.
+// OpenQuestions returns the questions that are not closed, and those that the filter adds, oldest first.
 func (s *Store) OpenQuestions(ctx context.Context, f hermes.QuestionFilter) ([]hermes.StoredQuestion, error) {
 	where, args := []string{"q.closed IS NULL"}, []any{}
+	if !f.ClosedSince.IsZero() {
+		where = []string{"(q.closed IS NULL OR q.closed >= ? AND q.id IN (SELECT id FROM questions ORDER BY id DESC LIMIT ?))"}
+		args = append(args, nanos(f.ClosedSince), hermes.NewestQuestions)
+	}
 	if f.Session != "" {
 		where, args = append(where, "s.id = ?"), append(args, f.Session)
 	}
