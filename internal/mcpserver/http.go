@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -57,6 +58,10 @@ func (h HTTP) Listen(ctx context.Context) (net.Listener, error) {
 		return nil, errors.New("TLS needs both a certificate and its key: use --tls-cert and --tls-key")
 	case !loopback(host) && !secure:
 		return nil, fmt.Errorf("%s can be reached from other machines, so it needs TLS: use 127.0.0.1, or add --tls-cert and --tls-key", h.Addr)
+	case secure:
+		if err := (&certificate{cert: h.Cert, key: h.Key}).load(); err != nil {
+			return nil, err
+		}
 	}
 	return (&net.ListenConfig{}).Listen(ctx, "tcp", h.Addr)
 }
@@ -75,10 +80,18 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, h HTTP) error {
 	server := &http.Server{
 		Handler: s.Handler(h, l.Addr()), ReadHeaderTimeout: headTime, ReadTimeout: bodyTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 	}
+	if h.Cert != "" {
+		c := &certificate{cert: h.Cert, key: h.Key, log: s.cfg.Log}
+		if err := c.load(); err != nil {
+			l.Close()
+			return err
+		}
+		server.TLSConfig = &tls.Config{GetCertificate: c.get, MinVersion: tls.VersionTLS12}
+	}
 	done := make(chan error, 1)
 	go func() { // ends with the server
 		if h.Cert != "" {
-			done <- server.ServeTLS(l, h.Cert, h.Key)
+			done <- server.ServeTLS(l, "", "")
 			return
 		}
 		done <- server.Serve(l)
