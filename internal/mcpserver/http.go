@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -79,6 +80,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, h HTTP) error {
 	defer context.AfterFunc(ctx, s.cancel)() // also of calls that wait
 	server := &http.Server{
 		Handler: s.Handler(h, l.Addr()), ReadHeaderTimeout: headTime, ReadTimeout: bodyTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelDebug), // faults of clients; they see them themselves
 	}
 	if h.Cert != "" {
 		c := &certificate{cert: h.Cert, key: h.Key, log: s.cfg.Log}
