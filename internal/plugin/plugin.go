@@ -187,10 +187,9 @@ func (p *Plugin) watch(c *conn) {
 	defer p.mu.Unlock()
 	p.conn = nil
 	close(c.gone)
-	if why == nil {
-		why = context.Cause(p.life)
+	if why != nil { // else this program ends
+		p.failed(why)
 	}
-	p.failed(why)
 }
 
 // answered counts calls without an answer. A program that gives none any more is ended.
