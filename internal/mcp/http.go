@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -23,6 +24,29 @@ type way struct {
 	end       func() error // ends all of it
 	// silent gets a value when a service has ended the stream of changes; it is nil for programs.
 	silent <-chan struct{}
+	// refused is why a message could not be sent; it is nil where the SDK itself says so.
+	refused *refusal
+}
+
+// refusal keeps the first error of requests.
+type refusal struct{ first atomic.Pointer[error] }
+
+func (r *refusal) keep(req *http.Request, next http.RoundTripper) (*http.Response, error) {
+	resp, err := next.RoundTrip(req)
+	if err != nil && req.Context().Err() == nil {
+		r.first.CompareAndSwap(nil, &err)
+	}
+	return resp, err
+}
+
+// or returns what was kept, or err if nothing was.
+func (r *refusal) or(err error) error {
+	if r != nil && err != nil {
+		if first := r.first.Load(); first != nil {
+			return *first
+		}
+	}
+	return err
 }
 
 // remote returns how a service is reached.
@@ -38,10 +62,11 @@ func (o *Server) remote() (way, error) {
 	client = new(message.Bounds).Answers(subscribing(httpc.Through(client, sendOnce), func() { signal(silent) }))
 	end := func() error { client.CloseIdleConnections(); return nil }
 	if o.set.Remote.SSE {
-		t := &sse{inner: mcp.SSEClientTransport{Endpoint: o.set.Remote.URL, HTTPClient: client, MaxEventSize: maxMessage}}
-		return way{t, func() error { t.end(); return end() }, nil}, nil
+		r := &refusal{} // the SDK may say only that the connection has ended
+		t := &sse{inner: mcp.SSEClientTransport{Endpoint: o.set.Remote.URL, HTTPClient: httpc.Through(client, r.keep), MaxEventSize: maxMessage}}
+		return way{transport: t, end: func() error { t.end(); return end() }, refused: r}, nil
 	}
-	return way{&mcp.StreamableClientTransport{Endpoint: o.set.Remote.URL, HTTPClient: client, MaxEventSize: maxMessage}, end, silent}, nil
+	return way{transport: &mcp.StreamableClientTransport{Endpoint: o.set.Remote.URL, HTTPClient: client, MaxEventSize: maxMessage}, end: end, silent: silent}, nil
 }
 
 // subscribing returns a client that says when the answer to a subscription has ended: the SDK makes one when

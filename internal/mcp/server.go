@@ -281,6 +281,7 @@ func (o *Server) connect(ctx context.Context) (*connection, error) {
 		opts.ProtocolVersion = lastLegacy
 	}
 	session, err := client.Connect(ctx, w.transport, &opts)
+	err = w.refused.or(err)
 	if err == nil && o.set.Protocol == setting.ProtocolStateless && version(session) < firstStateless {
 		err = fmt.Errorf("it speaks the protocol %s, and its settings demand stateless", version(session))
 		_ = session.Close() // nothing was done with it
@@ -340,7 +341,7 @@ func (o *Server) transport(ctx context.Context) (way, error) {
 		return way{}, errors.New("programs of MCP servers cannot be started here")
 	}
 	p := &program{set: o.set, environment: o.cfg.Environment, now: o.cfg.Now}
-	return way{p, p.end, nil}, nil
+	return way{transport: p, end: p.end}, nil
 }
 
 // connected returns the connection, and waits until there is one.
