@@ -109,14 +109,20 @@ func (f *keptFile[T]) load() (read bool, err error) {
 	return true, nil
 }
 
-// write writes the file.
+// write writes the file. The caller holds the lock between processes.
 func (f *keptFile[T]) write() error {
 	data, err := json.MarshalIndent(keptForm[T]{1, f.kept, f.lists}, "", " ")
 	if err != nil || f.path == "" {
 		return err
 	}
 	f.stamp = nil
-	return atomicfile.Write(f.path, append(data, '\n'), atomicfile.Options{Mode: 0o600})
+	if err := atomicfile.Write(f.path, append(data, '\n'), atomicfile.Options{Mode: 0o600}); err != nil {
+		return err
+	}
+	if info, err := os.Stat(f.path); err == nil { // no other process writes meanwhile
+		f.stamp = info
+	}
+	return nil
 }
 
 // reset has the file read again.
@@ -238,7 +244,7 @@ func (a *approvals) approve(server string, d definition) error {
 // forget removes a server, so that the next time it is seen is the first.
 func (a *approvals) forget(server string) error {
 	return a.change(func() bool {
-		_, had := a.hashes.kept[server]
+		had := a.hashes.kept[server] != nil || a.hashes.lists[server] != ""
 		delete(a.hashes.kept, server)
 		delete(a.texts.kept, server)
 		delete(a.hashes.lists, server)
@@ -256,16 +262,15 @@ func (a *approvals) list(server string) string {
 	return a.hashes.lists[server]
 }
 
-// keepList keeps the hash of a server's list, which write writes: other processes write none meanwhile.
-func (a *approvals) keepList(server, hash string, write func() error) error {
+// keepList keeps the hash of a server's list; "" keeps none.
+func (a *approvals) keepList(server, hash string) error {
 	return a.locked(func() error {
-		if err := write(); err != nil {
-			return err
-		}
 		if a.hashes.lists == nil {
 			a.hashes.lists = map[string]string{}
 		}
-		a.hashes.lists[server] = hash
+		if a.hashes.lists[server] = hash; hash == "" {
+			delete(a.hashes.lists, server)
+		}
 		err := a.hashes.write()
 		if err != nil {
 			a.hashes.reset()

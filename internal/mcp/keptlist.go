@@ -6,8 +6,11 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"hermes/internal/atomicfile"
 	"hermes/internal/mcp/setting"
@@ -40,30 +43,60 @@ func flag(on bool, bit byte) byte {
 	return 0
 }
 
-func (o *Server) listPath() string {
-	sum := sha256.Sum256([]byte(o.set.ID()))
-	return filepath.Join(o.cfg.Cache, setting.Slug(o.set.Name)+"-"+hex.EncodeToString(sum[:4])+".list")
+// listPath is the file of a list with a hash. Each content has a file of its own, so that a file and the
+// hash that is kept of it always fit, whoever else writes.
+func (o *Server) listPath(hash string) string {
+	return filepath.Join(o.cfg.Cache, o.listName()+"-"+hash[:min(len(hash), 16)]+".list")
 }
 
-// keep writes the list for the next start, unless it is there.
+func (o *Server) listName() string {
+	sum := sha256.Sum256([]byte(o.set.ID()))
+	return setting.Slug(o.set.Name) + "-" + hex.EncodeToString(sum[:4])
+}
+
+// keep writes the list for the next start, unless it is there. One that is too large is not kept.
 func (o *Server) keep(l listing) error {
 	if o.cfg.Cache == "" {
 		return nil
 	}
-	data := l.encode(o.set.ID())
-	if len(data) > maxList {
-		return o.approved.keepList(o.set.ID(), "", func() error { return removed(o.listPath()) })
+	data, hash, was := l.encode(o.set.ID()), "", o.approved.list(o.set.ID())
+	if len(data) <= maxList {
+		hash = hashOf(data)
+		path := o.listPath(hash)
+		if there, err := os.ReadFile(path); err != nil || !bytes.Equal(there, data) {
+			if err := os.MkdirAll(o.cfg.Cache, 0o700); err != nil {
+				return err
+			}
+			if err := atomicfile.Write(path, data, atomicfile.Options{Mode: 0o600}); err != nil {
+				return err
+			}
+		}
 	}
-	hash := hashOf(data)
-	if was, err := os.ReadFile(o.listPath()); err == nil && bytes.Equal(was, data) && o.approved.list(o.set.ID()) == hash {
+	if hash == was {
 		return nil
 	}
-	if err := os.MkdirAll(o.cfg.Cache, 0o700); err != nil {
-		return err
+	err := o.approved.keepList(o.set.ID(), hash)
+	if err == nil && was != "" {
+		err = removed(o.listPath(was))
 	}
-	return o.approved.keepList(o.set.ID(), hash, func() error {
-		return atomicfile.Write(o.listPath(), data, atomicfile.Options{Mode: 0o600})
-	})
+	return err
+}
+
+// forgetLists removes all files with a list of the server, also that of an earlier form.
+func (o *Server) forgetLists() error {
+	if o.cfg.Cache == "" {
+		return nil
+	}
+	entries, err := os.ReadDir(o.cfg.Cache)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if name := e.Name(); name == o.listName()+".json" || strings.HasPrefix(name, o.listName()+"-") && strings.HasSuffix(name, ".list") {
+			err = errors.Join(err, removed(filepath.Join(o.cfg.Cache, name)))
+		}
+	}
+	return err
 }
 
 // kept returns the list of the last run, without what the user did not approve.
@@ -72,8 +105,12 @@ func (o *Server) kept() listing {
 	if o.cfg.Cache == "" {
 		return l
 	}
-	data, err := os.ReadFile(o.listPath())
-	if err != nil || len(data) > maxList || o.approved.list(o.set.ID()) != hashOf(data) {
+	hash := o.approved.list(o.set.ID())
+	if hash == "" {
+		return l
+	}
+	data, err := os.ReadFile(o.listPath(hash))
+	if err != nil || hashOf(data) != hash {
 		return l
 	}
 	was, ok := decodeList(data, o.set.ID())

@@ -361,5 +361,5 @@ func removed(path string) error {
 func Forget(c Config, name string) error {
 	a := newApprovals(c.Approvals, c.Now)
 	o := &Server{cfg: c, set: setting.Server{Name: name}}
-	return errors.Join(a.forget(name), removed(o.listPath()))
+	return errors.Join(a.forget(name), o.forgetLists())
 }
