@@ -90,9 +90,9 @@ func TestAChatAsksAboutHooks(t *testing.T) {
 func TestHookMistakesAreReported(t *testing.T) {
 	t.Parallel()
 	p := newUser(t)
-	p.configure("hooks:\n  PretoolUse:\n  - {command: a}\n  pre_tool_call:\n  - {command: b, type: prompt, \"timeout\": 3}\n  kanban_task_claimed:\n  - {command: \"${NOT_SET}\"}\n")
+	p.configure("hooks:\n  PretoolUse:\n  - {command: a}\n  pre_tool_call:\n  - {command: b, type: browse, \"timeout\": 3}\n  kanban_task_claimed:\n  - {command: \"${NOT_SET}\"}\n")
 	out, errs, status := p.run("config", "check")
-	for _, want := range []string{"config.yaml, line 3: hooks.PretoolUse is not a known event", `"prompt" is not a kind of hook`, "waits for the kanban board"} {
+	for _, want := range []string{"config.yaml, line 3: hooks.PretoolUse is not a known event", `"browse" is not a kind of hook`, "waits for the kanban board"} {
 		if !strings.Contains(out+errs, want) {
 			t.Errorf("%q is missing in\n%s%s", want, out, errs)
 		}

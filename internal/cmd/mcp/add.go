@@ -169,15 +169,7 @@ func (n noun) put(ctx context.Context, c *factory.Call, name string, settings ma
 			return err
 		}
 	}
-	if err := free(cfg, secrets); err != nil {
-		return err
-	}
-	for _, v := range slices.Sorted(maps.Keys(secrets)) {
-		if _, err := cfg.SetEnv(ctx, v, secrets[v]); err != nil {
-			return err
-		}
-	}
-	if _, err := cfg.Put(ctx, keyOf(name), settings); err != nil {
+	if err := write(ctx, cfg, name, settings, secrets); err != nil {
 		return err
 	}
 	if server != nil { // what the user has seen is what is approved

@@ -16,6 +16,7 @@ import (
 
 	"hermes/internal/app"
 	"hermes/internal/cmd/factory"
+	"hermes/internal/config"
 	"hermes/internal/mcp/setting"
 	"hermes/internal/text"
 )
@@ -135,19 +136,30 @@ func (n noun) take(ctx context.Context, c *factory.Call, found map[string]map[st
 			return err
 		}
 	}
+	added := false
 	for _, name := range slices.Sorted(maps.Keys(list)) {
-		if err := free(cfg, list[name].secrets); err != nil {
-			return err
-		}
-		for _, v := range slices.Sorted(maps.Keys(list[name].secrets)) {
-			if _, err := cfg.SetEnv(ctx, v, list[name].secrets[v]); err != nil {
-				return err
-			}
-		}
-		if _, err := cfg.Put(ctx, keyOf(name), list[name].settings); err != nil {
-			return err
+		if err = write(ctx, cfg, name, list[name].settings, list[name].secrets); err != nil {
+			break
 		}
 		c.Say("Added %s.", name)
+		added = true
 	}
-	return n.applied(ctx, c, how.now)
+	if added { // those before an error, too
+		err = errors.Join(err, n.applied(ctx, c, how.now))
+	}
+	return err
+}
+
+// write writes the settings and secrets of a server.
+func write(ctx context.Context, cfg *config.Config, name string, settings map[string]any, secrets map[string]string) error {
+	if err := free(cfg, secrets); err != nil {
+		return err
+	}
+	for _, v := range slices.Sorted(maps.Keys(secrets)) {
+		if _, err := cfg.SetEnv(ctx, v, secrets[v]); err != nil {
+			return err
+		}
+	}
+	_, err := cfg.Put(ctx, keyOf(name), settings)
+	return err
 }
