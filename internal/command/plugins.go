@@ -56,12 +56,13 @@ func stateOf(s plugin.State) string {
 		one, many string
 	}{
 		{len(s.Offer.Tools), "tool", "tools"}, {len(s.Offer.Hooks), "hook", "hooks"}, {len(s.Offer.Sections), "section of the prompt", "sections of the prompt"}, {len(s.Offer.Commands), "command", "commands"},
+		{len(s.Offer.MemoryCommands), "command of its memory", "commands of its memory"}, {len(s.Offer.Models), "model", "models"},
 	} {
 		if part.n > 0 && s.Phase != plugin.PhaseUnused {
 			line += ", " + text.Plural(part.n, part.one, part.many)
 		}
 	}
-	if s.Phase == plugin.PhaseUnused && len(s.Offer.Hooks) > 0 {
+	if s.Phase == plugin.PhaseUnused && slices.ContainsFunc(s.Offer.Hooks, func(h plugin.Hook) bool { return h.Guard }) {
 		line += ", and what it guards is refused"
 	}
 	if s.Reason != "" {
@@ -89,6 +90,12 @@ func broughtBy(s plugin.State) string {
 	}
 	for _, one := range s.Offer.Commands {
 		fmt.Fprintf(&b, "- command `/%s` %s\n", one.Name, text.Visible(one.Help))
+	}
+	for _, one := range s.Offer.MemoryCommands {
+		fmt.Fprintf(&b, "- command `hermes memory %s %s` %s\n", text.VisibleName(s.Name), one.Name, text.Visible(one.Help))
+	}
+	for _, m := range s.Offer.Models {
+		fmt.Fprintf(&b, "- model `plugin:%s/%s`: %s\n", text.VisibleName(s.Name), text.VisibleName(m.Name), m.Facts())
 	}
 	return b.String()
 }
