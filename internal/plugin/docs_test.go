@@ -19,6 +19,7 @@ type (
 	empty        struct{}
 	listTools    struct{ Tools []Tool }
 	listHooks    struct{ Hooks []Hook }
+	listModels   struct{ Models []Model }
 	listSections struct{ Sections []Section }
 	listCommands struct{ Commands []Command }
 )
@@ -35,8 +36,8 @@ var documented = map[string][]any{
 	"memory/block, memory/recall, memory/observe":            {memoryCall{}, memoryText{}, memoryCall{}, memoryText{}, memoryCall{}, empty{}},
 	"memory/commands, memory/command":                        {empty{}, listCommands{}, memoryCommand{}, commandDone{}},
 	"environment/exec, environment/input, environment/close": {execCall{}, execDone{}, inputCall{}, inputCall{}, empty{}, placeCall{}, empty{}},
-	"context/fit":  {fitCall{}, fitDone{}},
-	"model/stream": {streamCall{}, streamDone{}},
+	"context/fit":               {fitCall{}, fitDone{}},
+	"models/list, model/stream": {empty{}, listModels{}, streamCall{}, streamDone{}},
 }
 
 // inText are the messages that the text and its tables name after a method: its params, then its results.

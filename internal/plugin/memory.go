@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"hermes"
-	"hermes/internal/jsonrpc"
 	"hermes/internal/memory/scan"
 	"hermes/internal/text"
 )
@@ -191,7 +190,7 @@ func (c *conn) memoryCommands(ctx context.Context) ([]Command, error) {
 		Commands []Command `json:"commands"`
 	}
 	err := c.rpc.Call(ctx, methodMemoryCommands, struct{}{}, &r)
-	if _, said := errors.AsType[*jsonrpc.Error](err); said {
+	if noMethod(err) {
 		return nil, nil
 	}
 	if err != nil {

@@ -20,7 +20,8 @@ const (
 	methodModels = "models/list"
 	maxModels    = 64
 	maxModelName = 200        // characters
-	maxWindow    = 20_000_000 // tokens
+	minWindow    = 1_000      // tokens
+	maxWindow    = 20_000_000
 )
 
 // Model is what a plugin says of a model that it answers as. Zero numbers are unknown.
@@ -50,13 +51,20 @@ func (c *conn) models(ctx context.Context) ([]Model, error) {
 		Models []Model `json:"models"`
 	}
 	err := c.rpc.Call(ctx, methodModels, struct{}{}, &r)
-	if _, said := errors.AsType[*jsonrpc.Error](err); said {
+	if noMethod(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", methodModels, err)
 	}
 	return r.Models, nil
+}
+
+// noMethod reports whether a program said that it does not know a method. Any other error may be of
+// the moment: what the plugin offers is not known then.
+func noMethod(err error) bool {
+	said, ok := errors.AsType[*jsonrpc.Error](err)
+	return ok && said.Code == jsonrpc.CodeNoMethod
 }
 
 // checkModels brings models into their one form, sorted by name.
@@ -68,8 +76,8 @@ func checkModels(list []Model) error {
 		if m.Name == "" || utf8.RuneCountInString(m.Name) > maxModelName || text.VisibleName(m.Name) != m.Name {
 			return fmt.Errorf("%q is not the name of a model", text.VisibleName(text.Short(m.Name, maxModelName)))
 		}
-		if m.Window < 0 || m.Window > maxWindow || m.MaxOutput < 0 || m.MaxOutput > maxWindow {
-			return fmt.Errorf("the window and the longest answer of the model %s are between 0 and %d tokens", m.Name, maxWindow)
+		if m.Window != 0 && m.Window < minWindow || m.Window > maxWindow || m.MaxOutput < 0 || m.MaxOutput > maxWindow {
+			return fmt.Errorf("the window of the model %s has %d to %d tokens, and its longest answer that many at most; leave out what is not known", m.Name, minWindow, maxWindow)
 		}
 		if _, err := m.Prices.price(); err != nil {
 			return fmt.Errorf("the prices of the model %s: %w", m.Name, err)

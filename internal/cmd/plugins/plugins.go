@@ -6,6 +6,7 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,11 +107,15 @@ func (n noun) rows(ctx context.Context) ([]row, error) {
 }
 
 // rowOf looks at a plugin without starting it.
-func rowOf(cfg *config.Config, name string, pins map[string]plugin.Pin) row {
-	r := row{Name: name, State: "off"}
+func rowOf(cfg *config.Config, name string, pins map[string]plugin.Pin) (r row) {
+	r = row{Name: name, State: "off"}
 	dir := filepath.Join(cfg.Home().Plugins(), name)
-	if from, ok, err := plugin.SourceOf(cfg.Home().Plugins(), name); ok && err == nil {
+	from, ok, unknown := plugin.SourceOf(cfg.Home().Plugins(), name)
+	if ok && unknown == nil {
 		r.Source = &from
+	}
+	if unknown != nil {
+		defer func() { r.Problem = cmp.Or(r.Problem, "where it comes from is not known: "+unknown.Error()) }()
 	}
 	m, _, err := plugin.ReadManifest(dir)
 	if err == nil && m.Name != name {

@@ -287,10 +287,19 @@ func (p *Plugin) ask(ctx context.Context, method string, params, result any) err
 	}
 }
 
+// noMethod is a method that the plugin does not serve.
+type noMethod string
+
+func (m noMethod) Error() string { return "there is no method " + string(m) }
+
 func (p *Plugin) serve(ctx context.Context, m message) {
 	result, err := p.handle(ctx, m.Method, m.Params)
 	if err != nil {
-		p.send(map[string]any{"id": m.ID, "error": map[string]any{"code": -32000, "message": err.Error()}})
+		code := -32000
+		if errors.As(err, new(noMethod)) {
+			code = -32601
+		}
+		p.send(map[string]any{"id": m.ID, "error": map[string]any{"code": code, "message": err.Error()}})
 		return
 	}
 	p.send(map[string]any{"id": m.ID, "result": result})
@@ -350,7 +359,7 @@ func (p *Plugin) handle(ctx context.Context, method string, params json.RawMessa
 			return p.Memory.command(ctx, c, in.Name, params)
 		}
 	}
-	return nil, errors.New("there is no method " + method)
+	return nil, noMethod(method)
 }
 
 func (p *Plugin) tool(ctx context.Context, c *Call, name string, params json.RawMessage) (any, error) {

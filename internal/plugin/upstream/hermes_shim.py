@@ -34,6 +34,10 @@ class Refused(Exception):
     """What Hermes refused; the text says why."""
 
 
+class NoMethod(Exception):
+    """A method of the protocol that the shim does not serve."""
+
+
 def not_supported(name):
     return NotSupported(f"{name} is not supported for plugins of the Python Hermes here")
 
@@ -90,6 +94,8 @@ class Wire:
             self._calls[call.id] = call
         try:
             self.send({"id": m["id"], "result": handle(m["method"], params)})
+        except NoMethod as e:
+            self.send({"id": m["id"], "error": {"code": -32601, "message": str(e)}})
         except Exception as e:
             said = str(e) if isinstance(e, (Refused, NotSupported)) else f"{type(e).__name__}: {e}"
             self.send({"id": m["id"], "error": {"code": -32000, "message": said}})
@@ -365,7 +371,7 @@ class Shim:
             if params.get("name") not in self.commands:
                 raise Refused(f"there is no command {params.get('name')}")
             return {"text": text_of(run(self.commands[params["name"]]["run"], params.get("args", "")))}
-        raise Refused("there is no method " + method)
+        raise NoMethod("there is no method " + method)
 
     def _tool(self, params):
         t = self.tools.get(params.get("name"))

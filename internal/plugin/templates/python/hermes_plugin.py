@@ -17,6 +17,10 @@ class Failure(Exception):
     """Raised by a tool: the model reads the text. Raised by a hook: the hook failed."""
 
 
+class _NoMethod(Exception):
+    """Hermes asked for something that this plugin does not serve."""
+
+
 class Call:
     """One call of a tool or a hook. Its methods work until the function returns."""
 
@@ -172,6 +176,8 @@ class Plugin:
             self._send({"id": m["id"], "result": self._handle(m["method"], m.get("params") or {})})
         except Failure as e:
             self._send({"id": m["id"], "error": {"code": -32000, "message": str(e)}})
+        except _NoMethod as e:
+            self._send({"id": m["id"], "error": {"code": -32601, "message": str(e)}})
         except Exception as e:  # a mistake in the plugin
             self._send({"id": m["id"], "error": {"code": -32603, "message": "%s: %s" % (type(e).__name__, e)}})
 
@@ -185,7 +191,7 @@ class Plugin:
         if method == "prompt/sections":
             return {"sections": self._sections}
         if method not in ("tools/call", "hooks/call") and method not in self._others:
-            raise Failure("there is no method " + method)
+            raise _NoMethod("there is no method " + method)
         call = self._calls[params.get("call")] = Call(self, params)
         try:
             if method in self._others:

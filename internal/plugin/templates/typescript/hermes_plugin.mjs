@@ -9,6 +9,9 @@ import { createInterface } from 'node:readline'
 /** Thrown by a tool: the model reads the text. Thrown by a hook: the hook failed. */
 export class Failure extends Error {}
 
+/** Hermes asked for something that this plugin does not serve. */
+class NoMethod extends Error {}
+
 /**
  * @typedef {{text: string, failed?: boolean, shown?: string, images?: {media_type: string, data: string}[]}} Result
  * @typedef {{action?: 'block' | 'approve' | 'modify', message?: string, arguments?: object, text?: string, context?: string}} Verdict
@@ -137,7 +140,7 @@ export class Plugin {
     } else if (m.id !== undefined) {
       this.#handle(m.method, m.params ?? {}).then(
         result => this.send({ id: m.id, result }),
-        e => this.send({ id: m.id, error: { code: e instanceof Failure ? -32000 : -32603, message: e.message } }))
+        e => this.send({ id: m.id, error: { code: e instanceof NoMethod ? -32601 : e instanceof Failure ? -32000 : -32603, message: e.message } }))
     }
   }
 
@@ -149,7 +152,7 @@ export class Plugin {
       case 'hooks/list': return { hooks: this.#offered() }
       case 'prompt/sections': return { sections: this.#sections }
       case 'tools/call': case 'hooks/call': break
-      default: if (!this.#others.has(method)) throw new Failure('there is no method ' + method)
+      default: if (!this.#others.has(method)) throw new NoMethod('there is no method ' + method)
     }
     const call = new Call(this, params)
     this.#calls.set(call.id, call)
