@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,8 +20,16 @@ import (
 // models is the kind of a program that answers models/list with what follows.
 const models = "models:"
 
+// modelsError is the kind of a program that answers models/list with the error of the code that follows.
+const modelsError = "models-error:"
+
 // streams answers models/list, if its kind says with what, and model/stream. It reports false if the message is none.
 func (p *program) streams(m message) bool {
+	if code, ok := strings.CutPrefix(p.kind, modelsError); ok && m.Method == "models/list" {
+		n, _ := strconv.Atoi(code)
+		p.send(map[string]any{"id": m.ID, "error": map[string]any{"code": n, "message": "no list now"}})
+		return true
+	}
 	if list, ok := strings.CutPrefix(p.kind, models); ok && m.Method == "models/list" {
 		p.send(map[string]any{"id": m.ID, "result": map[string]any{"models": json.RawMessage(list)}})
 		return true
@@ -260,6 +269,23 @@ func TestModelsOfAPluginSayTheirWindowAndPrices(t *testing.T) {
 	f.kind = models + `[{"name": "b"}]`
 	if _, err := f.answer(t.Context(), "b", "hello"); err == nil || !strings.Contains(err.Error(), "not what you enabled") {
 		t.Error("a program that says something else than what was enabled:", err)
+	}
+}
+
+// TestAnErrorIsNoListOfModels: a program that does not know the method has none; any other error may be of the
+// moment, so the offer is not known, and the plugin is started again later.
+func TestAnErrorIsNoListOfModels(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]string{"-32601": "", "-32000": "no list now", "-32603": "no list now"} {
+		f := install(t, modelsError+code, modelManifest)
+		m, _, err := plugin.ReadManifest(f.folder + "/test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := plugin.Look(t.Context(), f.config, f.folder+"/test", m)
+		if want == "" && (err != nil || len(o.Models) != 0) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %+v %v", code, o.Models, err)
+		}
 	}
 }
 
