@@ -21,7 +21,8 @@ import (
 
 // TestManyServersDelayTheFirstPromptLittle: the first prompt is answered at most 5 ms later with 20 servers of
 // 30 tools that were seen before, whether it is typed or there when the program starts. The best of some
-// is compared, since the machine may do other things.
+// is compared, since the machine may do other things; on one where the answer alone takes longer than
+// that, it may take twice as long.
 func TestManyServersDelayTheFirstPromptLittle(t *testing.T) { // not parallel: it measures
 	race.Skip(t)
 	server := httptest.NewServer(&chatserver.Handler{Model: "m", Decide: func(*chatserver.Request) (chatserver.Answer, error) { return chatserver.Answer{Text: "Hello."}, nil }})
@@ -36,9 +37,10 @@ func TestManyServersDelayTheFirstPromptLittle(t *testing.T) { // not parallel: i
 				break
 			}
 		}
+		most := max(5*time.Millisecond, without)
 		t.Logf("the first answer to a prompt that is typed for %v takes %v with the servers, %v without", typing, with, without)
-		if with-without > 5*time.Millisecond {
-			t.Error("that is more than 5 ms")
+		if with-without > most {
+			t.Errorf("that is more than %v later", most)
 		}
 	}
 }

@@ -19,8 +19,8 @@ import (
 const (
 	methodModels = "models/list"
 	maxModels    = 64
-	maxModelName = 200        // characters
-	minWindow    = 1_000      // tokens
+	maxModelName = 200   // characters
+	minWindow    = 1_000 // tokens
 	maxWindow    = 20_000_000
 )
 
