@@ -1,6 +1,7 @@
 package confine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ type Bare struct {
 	mu     sync.Mutex
 	keeper *sandbox.Keeper // nil until a program is started
 	closed bool
+	left   error // what a keeper that was killed left running
 }
 
 // NewBare starts nothing yet. name is what its process is called.
@@ -38,7 +40,7 @@ func (b *Bare) Launcher(ctx context.Context) (proc.Launcher, error) {
 	if b.keeper != nil {
 		select {
 		case <-b.keeper.Gone():
-			b.keeper = nil // it was killed
+			b.left = cmp.Or(b.left, b.end()) // it was killed
 		default:
 			return b.keeper, nil
 		}
@@ -66,7 +68,7 @@ func (b *Bare) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed = true
-	return b.end()
+	return cmp.Or(b.left, b.end())
 }
 
 func (b *Bare) end() error {

@@ -31,6 +31,7 @@ func adopt(between time.Duration) (stop func()) {
 	if unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != nil {
 		return func() {} // an old kernel: init adopts them
 	}
+	own.adopts(true)
 	ended, quit, done := make(chan os.Signal, 1), make(chan struct{}), make(chan struct{})
 	signal.Notify(ended, unix.SIGCHLD)
 	go collect(ended, quit, done, between) // ends with stop
@@ -38,8 +39,16 @@ func adopt(between time.Duration) (stop func()) {
 		signal.Stop(ended)
 		close(quit)
 		<-done
+		own.adopts(false)
 		_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 	})
+}
+
+// Adopts reports whether [AdoptOrphans] is in force.
+func Adopts() bool {
+	own.mu.Lock()
+	defer own.mu.Unlock()
+	return own.adopting
 }
 
 // collect collects orphans when they end, and looks again later at what may be none.
@@ -161,9 +170,12 @@ const orphanWait = 3 * time.Second
 // running when they ended. It fails if some of it still runs after 3 s. Without
 // [AdoptOrphans] it does nothing.
 func EndOrphans() error {
+	calm := 0
 	for deadline := time.Now().Add(orphanWait); ; time.Sleep(passPause) {
 		left, busy := own.adopted()
-		if len(left) == 0 && !busy {
+		if len(left) > 0 || busy {
+			calm = 0
+		} else if calm++; calm > 1 { // one look misses what is adopted during it
 			return nil
 		}
 		for _, pid := range left {
@@ -172,7 +184,7 @@ func EndOrphans() error {
 			}
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}
-		if time.Now().After(deadline) {
+		if calm == 0 && time.Now().After(deadline) {
 			return fmt.Errorf("%d processes that a command left running do not end", len(left))
 		}
 	}

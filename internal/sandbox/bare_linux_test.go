@@ -5,6 +5,8 @@ package sandbox_test
 import (
 	"context"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -102,6 +104,52 @@ func TestAProgramEndsWithAKilledKeeper(t *testing.T) {
 		}
 		if time.Now().After(late) {
 			t.Fatal("it still runs")
+		}
+	}
+}
+
+// TestWhatAKilledKeeperLeavesEndsWithIt: without walls no guard is above it. A process that adopts orphans ends
+// what was detached; another one says that it may still run. It is tried in a process of its own, since it changes
+// whose children others are.
+func TestWhatAKilledKeeperLeavesEndsWithIt(t *testing.T) {
+	const inside = "SANDBOX_TEST_ADOPTS"
+	if os.Getenv(inside) == "" {
+		t.Parallel()
+		c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
+		c.Env = append(os.Environ(), inside+"=1")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Errorf("%v:\n%s", err, out)
+		}
+		return
+	}
+	lose := func(signal string) (detached int, err error) {
+		k := mustStart(t, sandbox.Policy{})
+		file := filepath.Join(t.TempDir(), "pid")
+		sh(t, k, `setsid sh -c "(setsid env -i /bin/sh -c 'echo \$\$ > `+file+`; exec /bin/sleep 1000' >/dev/null 2>&1 &)"; while ! [ -s `+file+` ]; do sleep 0.01; done; kill -`+signal+` $PPID; sleep 1000`)
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if detached, err = strconv.Atoi(strings.TrimSpace(string(b))); err != nil {
+			t.Fatal(err)
+		}
+		return detached, k.Close()
+	}
+	gone := func(pid int) bool { return syscall.Kill(pid, 0) != nil || zombie(pid) }
+	pid, err := lose("KILL")
+	if err == nil || !strings.Contains(err.Error(), "may still run") || gone(pid) {
+		t.Errorf("closing says %v, and what was detached has ended: %t", err, gone(pid))
+	}
+	_ = syscall.Kill(pid, syscall.SIGKILL)
+	defer proc.AdoptOrphans()()
+	for _, signal := range []string{"KILL", "ABRT"} {
+		pid, err := lose(signal)
+		if err != nil {
+			t.Errorf("after SIG%s closing says %v", signal, err)
+		}
+		if !gone(pid) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			t.Errorf("after SIG%s what was detached still runs", signal)
 		}
 	}
 }

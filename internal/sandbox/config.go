@@ -29,7 +29,8 @@ type Target struct {
 	Owner int
 }
 
-// ErrGone means that the keeper has ended, and with it everything it had started.
+// ErrGone means that the keeper has ended, and with it everything it had started; without walls
+// Close says whether what was detached may still run.
 var ErrGone = errors.New("the sandbox of this session has ended; the next command starts a new one")
 
 // ErrUnavailable is the kind of error that Start returns where the keeper says that the

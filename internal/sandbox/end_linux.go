@@ -4,10 +4,13 @@ package sandbox
 
 import (
 	"errors"
+	"os"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"hermes/internal/proc"
 )
 
 // watch ends the keeper when its guard has ended: nothing runs unguarded.
@@ -34,7 +37,7 @@ func (k *Keeper) hangUp() {
 	}
 }
 
-// cut ends a keeper that does not do what it is told. Its guard ends the rest.
+// cut ends a keeper that does not do what it is told. Its guard ends the rest; without walls abandon does.
 func (k *Keeper) cut() {
 	k.control.conn.Close()
 	if k.inner != nil {
@@ -83,8 +86,12 @@ func (k *Keeper) abandon() error {
 		close(ended)
 	}()
 	left := awaitEnd(k, ended)
-	if left == nil {
+	switch {
+	case left != nil:
+	case k.policy.Layer != None:
 		left = children.ended(k.process.Process.Pid, k.runs)
+	case !endedItself(k.process.ProcessState) && (!proc.Adopts() || proc.EndOrphans() != nil):
+		left = errRuns
 	}
 	if k.stopping != nil {
 		k.stopping()
@@ -107,10 +114,15 @@ func (k *Keeper) abandon() error {
 
 var errLeft = errors.New("processes of the sandbox could not be ended; they are still behind its walls")
 
-var errRuns = errors.New("processes that a program left could not be ended; look for them with `ps`, and end them yourself")
+var errRuns = errors.New("the process that ends what programs leave running was killed, and some of that may still run; look for it with `ps`, and end it yourself")
+
+// endedItself reports whether a keeper without walls came to its own end, before which it ends
+// everything below it. One that was killed, or crashed, did not: then the kernel ends its
+// children, and what was detached becomes a child of the owner.
+func endedItself(s *os.ProcessState) bool { return s != nil && s.Exited() && s.ExitCode() <= 1 }
 
 // awaitEnd waits until the process that the owner started has ended. After closeWait it is
-// killed: then the kernel ends all in layer A, and its guard's children become the owner's.
+// killed: then the kernel ends all in layer A, and its children become the owner's in others.
 func awaitEnd(k *Keeper, ended <-chan struct{}) error {
 	limit, again := time.NewTimer(closeWait), time.NewTicker(wakeEvery)
 	defer limit.Stop()
@@ -118,9 +130,6 @@ func awaitEnd(k *Keeper, ended <-chan struct{}) error {
 	for killed := false; ; {
 		select {
 		case <-ended:
-			if killed && k.policy.Layer == None {
-				return errRuns
-			}
 			return nil
 		case <-again.C:
 			k.wake()
@@ -136,7 +145,7 @@ func awaitEnd(k *Keeper, ended <-chan struct{}) error {
 }
 
 // runs reports whether a process is left behind the filter of layer B, as the kernel says.
-// In layer A none is when the keeper has ended, and without walls none when the guard has.
+// In layer A none is when the keeper has ended.
 func (k *Keeper) runs() bool {
 	if k.inside < 0 {
 		return false
