@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"hermes"
 )
@@ -73,9 +74,20 @@ func (s *Store) FindQuestion(ctx context.Context, session, id string) (q hermes.
 // OpenQuestions returns the questions that are not closed, and those that the filter adds.
 func (s *Store) OpenQuestions(ctx context.Context, f hermes.QuestionFilter) (list []hermes.StoredQuestion, err error) {
 	err = s.view(ctx, func() error {
+		var asked []time.Time
 		for _, r := range s.sessions {
 			for _, q := range r.questions {
-				shown := q.Closed.IsZero() || !f.ClosedSince.IsZero() && !q.Closed.Before(f.ClosedSince)
+				asked = append(asked, q.Asked.At)
+			}
+		}
+		slices.SortFunc(asked, time.Time.Compare)
+		var oldest time.Time // of those that are added
+		if n := len(asked) - hermes.NewestQuestions; n > 0 {
+			oldest = asked[n]
+		}
+		for _, r := range s.sessions {
+			for _, q := range r.questions {
+				shown := q.Closed.IsZero() || !f.ClosedSince.IsZero() && !q.Closed.Before(f.ClosedSince) && !q.Asked.At.Before(oldest)
 				if shown && (f.Session == "" || f.Session == q.Session) && (!f.Escalated || !q.Escalated.IsZero()) {
 					list = append(list, q)
 				}

@@ -1,6 +1,7 @@
 package storesuite
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ func questionCases() []storeCase {
 		{"an answer that is secret is not stored", questionSecret},
 		{"a closed approval does not keep its detail", questionDetail},
 		{"a stale lease changes no question", questionStale},
+		{"of closed questions the newest are added", questionsNewest},
 		{"questions are deleted with their session", questionsDeleted},
 	}
 }
@@ -98,6 +100,22 @@ func questionAnswered(t *testing.T, s hermes.Store) {
 	same(t, openQuestions(t, s, hermes.QuestionFilter{ClosedSince: q.Closed}), []hermes.StoredQuestion{q, open})
 	same(t, openQuestions(t, s, hermes.QuestionFilter{ClosedSince: q.Closed, Session: "b"}), []hermes.StoredQuestion(nil))
 	same(t, openQuestions(t, s, hermes.QuestionFilter{ClosedSince: q.Closed.Add(time.Nanosecond)}), []hermes.StoredQuestion{open})
+}
+
+func questionsNewest(t *testing.T, s hermes.Store) {
+	begin(t, s, hermes.Session{ID: "a"}, 0)
+	l := lease(t, s, "a", "me")
+	open := approval("a", "open", 0)
+	saveQuestions(t, s, l, open)
+	var list []hermes.StoredQuestion
+	for i := range hermes.NewestQuestions + 1 {
+		q := approval("a", fmt.Sprint(i), 1+i)
+		q.Closed = day.Add(time.Hour)
+		list = append(list, q)
+	}
+	saveQuestions(t, s, l, list...)
+	same(t, openQuestions(t, s, hermes.QuestionFilter{ClosedSince: day}), append([]hermes.StoredQuestion{open}, list[1:]...))
+	same(t, openQuestions(t, s, hermes.QuestionFilter{}), []hermes.StoredQuestion{open})
 }
 
 func questionUnanswered(t *testing.T, s hermes.Store) {

@@ -56,15 +56,18 @@ func userOnly(r *hermes.ApprovalRequest) bool {
 // openApprovals returns the approvals that sessions wait for, oldest first. What a process that
 // has ended had asked is none.
 func (s *Server) openApprovals(ctx context.Context) ([]hermes.StoredQuestion, error) {
-	return s.approvals(ctx, time.Time{})
+	list, err := s.cfg.Store.OpenQuestions(ctx, hermes.QuestionFilter{})
+	if err != nil {
+		return nil, err
+	}
+	return s.approvals(ctx, list)
 }
 
-// approvals returns the open approvals, and unless since is zero those that were closed at that
-// time or later.
-func (s *Server) approvals(ctx context.Context, since time.Time) ([]hermes.StoredQuestion, error) {
-	list, err := s.cfg.Store.OpenQuestions(ctx, hermes.QuestionFilter{ClosedSince: since})
-	if err != nil || len(list) == 0 {
-		return nil, err
+// approvals returns the approvals among questions, without the open ones of a process that has
+// ended.
+func (s *Server) approvals(ctx context.Context, list []hermes.StoredQuestion) ([]hermes.StoredQuestion, error) {
+	if len(list) == 0 {
+		return nil, nil
 	}
 	leases, err := s.cfg.Store.Leases(ctx)
 	if err != nil {

@@ -62,6 +62,7 @@ type feed struct {
 	last   *lru.Map[string, int64]        // the newest message of a session
 	asked  map[permission]time.Time       // the open approvals
 	closed time.Time                      // of the approval that was closed last
+	looked time.Time                      // when questions were read last
 	told   *lru.Map[permission, struct{}] // what became of it is an event
 }
 
@@ -70,7 +71,7 @@ type permission struct{ session, id string }
 
 func newFeed(s *Server) *feed {
 	now := s.cfg.Now()
-	return &feed{s: s, start: now, seen: now, last: lru.New[string, int64](maxKnown), asked: map[permission]time.Time{}, closed: now, told: lru.New[permission, struct{}](maxKnown)}
+	return &feed{s: s, start: now, seen: now, last: lru.New[string, int64](maxKnown), asked: map[permission]time.Time{}, closed: now, looked: now, told: lru.New[permission, struct{}](maxKnown)}
 }
 
 // batch is what a client gets of the feed.
@@ -223,11 +224,20 @@ func (f *feed) approvals(ctx context.Context, found *[]event) error {
 	if from.Before(f.start) {
 		from = f.start
 	}
-	list, err := f.s.approvals(ctx, from)
+	now := f.s.cfg.Now()
+	list, err := f.s.cfg.Store.OpenQuestions(ctx, hermes.QuestionFilter{ClosedSince: from})
 	if err != nil {
 		return err
 	}
-	open, news := map[permission]time.Time{}, 0
+	news := f.news(list) // of all kinds, as the store counts them
+	if list, err = f.s.approvals(ctx, list); err != nil {
+		return err
+	}
+	f.looked = now
+	if news >= hermes.NewestQuestions {
+		f.drop() // there may be more of them
+	}
+	open := map[permission]time.Time{}
 	for _, q := range list {
 		key := permission{q.Session, q.Asked.ID}
 		if q.Closed.IsZero() {
@@ -236,16 +246,12 @@ func (f *feed) approvals(ctx context.Context, found *[]event) error {
 			continue
 		}
 		if _, known := f.asked[key]; !known {
-			news++
 			shown := f.s.approval(q, maxEvent)
 			*found = append(*found, event{Type: eventRequested, Conversation: q.Session, Time: q.Asked.At, Approval: &shown})
 		}
 		if !q.Closed.IsZero() {
 			f.resolve(key, q, found)
 		}
-	}
-	if news >= hermes.NewestQuestions {
-		f.drop() // there may be more of them
 	}
 	for key := range f.asked {
 		if _, still := open[key]; still {
@@ -259,6 +265,19 @@ func (f *feed) approvals(ctx context.Context, found *[]event) error {
 	}
 	f.asked = open
 	return nil
+}
+
+// news counts the questions that were asked since the last look.
+func (f *feed) news(list []hermes.StoredQuestion) (n int) {
+	for _, q := range list {
+		key := permission{q.Session, q.Asked.ID}
+		_, known := f.asked[key]
+		_, told := f.told.Get(key)
+		if !known && !told && !q.Asked.At.Before(f.looked.Add(-overlap)) {
+			n++
+		}
+	}
+	return n
 }
 
 // resolve says what became of an approval. That of a process that has ended may not be closed.

@@ -169,6 +169,40 @@ func TestManyApprovalsBetweenTwoPollsAreBounded(t *testing.T) {
 	}
 }
 
+// TestApprovalsBeforeManyQuestionsAreMissed, which is said: questions that are no approvals count, too.
+func TestApprovalsBeforeManyQuestionsAreMissed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	r.stored(hermes.Session{ID: "busy", Platform: "cli"})
+	l, err := r.world.Store.Acquire(t.Context(), "busy", hermes.Owner{Name: "another"}, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range hermes.NewestQuestions + 10 {
+		at := time.Now()
+		q := hermes.StoredQuestion{Session: "busy", Asked: hermes.Asked{ID: fmt.Sprint(i), At: at, Question: &hermes.Question{Text: "Which?"}}, Closed: at}
+		if i < 20 {
+			q.Asked.Question, q.Asked.Approval = nil, &hermes.ApprovalRequest{Tool: "terminal", Subject: "ls"}
+		}
+		if err := r.world.Store.SaveQuestion(t.Context(), l, q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var e, again events
+	r.must("events_poll", map[string]any{"limit": 200}, &e)
+	if e.Lost == 0 || len(e.Events) != 20 {
+		t.Errorf("%d events, lost %d, want those of 10 approvals, and that others are missing", len(e.Events), e.Lost)
+	}
+	open := hermes.StoredQuestion{Session: "busy", Asked: hermes.Asked{ID: "last", At: time.Now(), Approval: &hermes.ApprovalRequest{Tool: "terminal", Subject: "ls"}}}
+	if err := r.world.Store.SaveQuestion(t.Context(), l, open); err != nil {
+		t.Fatal(err)
+	}
+	r.must("events_poll", map[string]any{"after_cursor": e.Next, "limit": 200}, &again)
+	if again.Lost > 0 || len(again.Events) != 1 {
+		t.Errorf("then %d events, lost %d", len(again.Events), again.Lost)
+	}
+}
+
 // texts are the messages of events.
 func texts(e events) (list []string) {
 	for _, e := range e.Events {
