@@ -102,10 +102,18 @@ func (s *Store) FindQuestion(ctx context.Context, session, id string) (hermes.St
 
 // OpenQuestions returns the questions that are not closed, and those that the filter adds, oldest first.
 func (s *Store) OpenQuestions(ctx context.Context, f hermes.QuestionFilter) ([]hermes.StoredQuestion, error) {
-	where, args := []string{"q.closed IS NULL"}, []any{}
-	if !f.ClosedSince.IsZero() {
-		where = []string{"(q.closed IS NULL OR q.closed >= ? AND q.id IN (SELECT id FROM questions ORDER BY id DESC LIMIT ?))"}
-		args = append(args, nanos(f.ClosedSince), hermes.NewestQuestions)
+	query, args := openQuery(f)
+	rows, err := s.read.QueryContext(ctx, query, args...)
+	list, err := scanQuestions(rows, err)
+	return list, s.cfg.explain(err)
+}
+
+func openQuery(f hermes.QuestionFilter) (query string, args []any) {
+	where := []string{"q.closed IS NULL"}
+	if !f.ClosedSince.IsZero() { // with OR, the index of open questions would not be used
+		where = []string{`q.id IN (SELECT id FROM questions WHERE closed IS NULL
+			UNION ALL SELECT id FROM (SELECT id, closed FROM questions ORDER BY id DESC LIMIT ?) WHERE closed >= ?)`}
+		args = append(args, hermes.NewestQuestions, nanos(f.ClosedSince))
 	}
 	if f.Session != "" {
 		where, args = append(where, "s.id = ?"), append(args, f.Session)
@@ -113,9 +121,7 @@ func (s *Store) OpenQuestions(ctx context.Context, f hermes.QuestionFilter) ([]h
 	if f.Escalated {
 		where = append(where, "q.escalated IS NOT NULL")
 	}
-	rows, err := s.read.QueryContext(ctx, selectQuestions+"WHERE "+strings.Join(where, " AND ")+" ORDER BY q.asked, q.id", args...)
-	list, err := scanQuestions(rows, err)
-	return list, s.cfg.explain(err)
+	return selectQuestions + "WHERE " + strings.Join(where, " AND ") + " ORDER BY q.asked, q.id", args
 }
 
 func scanQuestions(rows *sql.Rows, err error) ([]hermes.StoredQuestion, error) {

@@ -59,25 +59,48 @@ func TestRangesUseAnIndex(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			query, args := rangeQuery(key, c.r)
-			rows, err := s.read.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, args...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer rows.Close()
-			var plan strings.Builder
-			for rows.Next() {
-				var a, b, c int
-				var step string
-				if err := rows.Scan(&a, &b, &c, &step); err != nil {
-					t.Fatal(err)
-				}
-				plan.WriteString(step + "\n")
-			}
-			if got := plan.String(); rows.Err() != nil || !strings.Contains(got, "USING INDEX "+c.want+" (") || strings.Contains(got, "TEMP B-TREE") {
-				t.Errorf("%s, %v", got, rows.Err())
+			if got := plan(t, s, query, args); !strings.Contains(got, "USING INDEX "+c.want+" (") || strings.Contains(got, "TEMP B-TREE") {
+				t.Error(got)
 			}
 		})
 	}
+}
+
+// TestOpenQuestionsAreFoundByAnIndex: what was closed long ago is not looked at, also when questions that were
+// closed lately are asked for. Only their number is bounded, by the newest.
+func TestOpenQuestionsAreFoundByAnIndex(t *testing.T) {
+	t.Parallel()
+	s, _ := longSession(t, 1, 1)
+	for _, f := range []hermes.QuestionFilter{{}, {ClosedSince: time.Now()}, {ClosedSince: time.Now(), Escalated: true}} {
+		query, args := openQuery(f)
+		got := plan(t, s, query, args)
+		if !strings.Contains(got, "INDEX questions_open") || strings.Contains(got, "SCAN q\n") {
+			t.Errorf("%+v: %s", f, got)
+		}
+	}
+}
+
+// plan is how the database answers a query.
+func plan(t *testing.T, s *Store, query string, args []any) string {
+	t.Helper()
+	rows, err := s.read.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var steps strings.Builder
+	for rows.Next() {
+		var a, b, c int
+		var step string
+		if err := rows.Scan(&a, &b, &c, &step); err != nil {
+			t.Fatal(err)
+		}
+		steps.WriteString(step + "\n")
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return steps.String()
 }
 
 // BenchmarkMessages reads parts of a session of 10,000 messages, as it is and compacted.
