@@ -55,9 +55,13 @@ func (t *Tail) keep(p []byte) (flood bool) {
 	if t.Now != nil {
 		now = t.Now
 	}
-	if passed := int64(now().Sub(t.since) / time.Second); passed > 0 {
-		t.since = now()
-		t.said = max(0, t.said-min(passed, mostSaid/saidEachSecond)*saidEachSecond)
+	at := now()
+	if passed := at.Sub(t.since).Truncate(time.Second); passed > 0 {
+		t.since = t.since.Add(passed) // what is left of a second counts later
+		t.said -= int64(min(passed, mostSaid/saidEachSecond*time.Second)/time.Second) * saidEachSecond
+	}
+	if t.said <= 0 {
+		t.since, t.said = at, 0
 	}
 	t.said += int64(len(p))
 	t.over = t.said > mostSaid

@@ -34,6 +34,11 @@ func TestATailReportsAFlood(t *testing.T) {
 	var why []error
 	tail := text.Tail{Now: func() time.Time { return now }, Flooded: func(err error) { why = append(why, err) }}
 	part := make([]byte, 1<<20)
+	slow := text.Tail{Now: func() time.Time { return now }, Flooded: func(err error) { t.Errorf("0.8 MiB a second: %v", err) }}
+	for range 300 {
+		_, _ = slow.Write(make([]byte, 3<<19)) // it never fails
+		now = now.Add(1900 * time.Millisecond)
+	}
 	write := func(parts int, each time.Duration) {
 		for range parts {
 			_, _ = tail.Write(part) // it never fails
