@@ -13,8 +13,10 @@ import (
 const (
 	// boundEvery is how often processes are counted.
 	boundEvery = 250 * time.Millisecond
-	// boundEnd is how long what is too much is killed.
-	boundEnd = 5 * time.Second
+	// boundEnd is how long what is too much is killed as fast as it can be, and boundSlow the pause between
+	// two tries later.
+	boundEnd  = 5 * time.Second
+	boundSlow = time.Second
 )
 
 // Bounded bounds how many processes a program may have at once: one that has more is ended, with all of them.
@@ -41,7 +43,7 @@ func NewBounded(most uint64, stderr *os.File) *Bounded {
 }
 
 // Watch counts the processes below one while running reports true. If they are too many, it calls end until
-// running reports false, for 5 s at most.
+// running reports false, after 5 s once a second.
 func (b *Bounded) Watch(of int, running func() bool, end func()) {
 	if b == nil {
 		return
@@ -53,10 +55,11 @@ func (b *Bounded) Watch(of int, running func() bool, end func()) {
 		}
 	}
 	b.over.Store(true)
-	for deadline := time.Now().Add(boundEnd); running(); time.Sleep(time.Millisecond) {
+	pause := time.Millisecond
+	for begin := time.Now(); running(); time.Sleep(pause) {
 		end()
-		if time.Now().After(deadline) {
-			return
+		if time.Since(begin) > boundEnd { // such as what the kernel cannot end now
+			pause = boundSlow
 		}
 	}
 }
