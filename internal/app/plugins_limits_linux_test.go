@@ -184,14 +184,20 @@ def bomb_multiply(call):
 plugin.run()
 `,
 	})
-	plain := s.options
-	for _, layer := range []sandbox.Layer{sandbox.A, sandbox.B, sandbox.None} {
+	plain, enabled := s.options, s.config
+	for _, row := range []struct {
+		layer   sandbox.Layer
+		keeper  bool // without one, as on other architectures, Hermes itself counts
+		setting string
+	}{
+		{sandbox.A, true, ""}, {sandbox.B, true, ""},
+		{sandbox.None, true, "terminal: {sandbox: off}\n"}, {sandbox.None, false, ""},
+	} {
 		s.quit()
-		s.session = ""
+		s.session, s.config = "", enabled+row.setting
 		s.options = func(o *app.Options) {
 			plain(o)
-			o.Sandbox.Strongest = layer
-			o.Sandbox.Keeper = layer != sandbox.None
+			o.Sandbox.Strongest, o.Sandbox.Keeper = row.layer, row.keeper
 		}
 		bombs(t, s)
 	}

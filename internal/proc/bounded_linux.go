@@ -73,7 +73,7 @@ func (b *Bounded) Close() {
 		return
 	}
 	if b.over.Load() && unix.SetNonblock(int(b.stderr.Fd()), true) == nil { // whoever does not read is not waited for
-		fmt.Fprintf(b.stderr, "\nit was ended because it had more than %d processes at once\n", b.most)
+		fmt.Fprintf(b.stderr, "\nit, and what ran beside it, was ended because there were more than %d processes at once\n", b.most)
 	}
 	b.stderr.Close()
 }
