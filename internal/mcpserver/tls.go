@@ -24,7 +24,10 @@ type certificate struct {
 type fileState struct {
 	size int64
 	time time.Time
+	mode os.FileMode
 }
+
+func stateOf(i os.FileInfo) fileState { return fileState{i.Size(), i.ModTime(), i.Mode()} }
 
 // load reads the files. Everybody who can read the key could be this server, so a key that all
 // users may read is refused.
@@ -32,12 +35,13 @@ func (c *certificate) load() error {
 	for i, file := range []string{c.cert, c.key} {
 		info, err := os.Stat(file)
 		if err != nil {
+			c.state[i] = fileState{} // read it when it is there again
 			return fmt.Errorf("the file of %s cannot be read: %w", []string{"--tls-cert", "--tls-key"}[i], err)
 		}
+		c.state[i] = stateOf(info) // also of one that is refused, which is said once
 		if i == 1 && runtime.GOOS != "windows" && info.Mode().Perm()&0o007 != 0 {
 			return fmt.Errorf("every user may read the key %s; run `chmod 600` on it", file)
 		}
-		c.state[i] = fileState{info.Size(), info.ModTime()}
 	}
 	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
 	if err != nil {
@@ -50,7 +54,7 @@ func (c *certificate) load() error {
 // changed reports whether a file is another one than at the last try.
 func (c *certificate) changed() bool {
 	for i, file := range []string{c.cert, c.key} {
-		if info, err := os.Stat(file); err == nil && (c.state[i] != fileState{info.Size(), info.ModTime()}) {
+		if info, err := os.Stat(file); err == nil && c.state[i] != stateOf(info) {
 			return true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -116,6 +118,63 @@ func TestAClientConnectsOverTLS(t *testing.T) {
 	if err := connect(second); err != nil {
 		t.Errorf("a certificate that cannot be read ended the last one: %v", err)
 	}
+}
+
+// TestAKeyThatEveryoneMayReadIsLoggedOnce, however often clients connect, and is used when that is repaired.
+func TestAKeyThatEveryoneMayReadIsLoggedOnce(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("modes say nothing there")
+	}
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	first := mustCertificate(t, cert, key, 1)
+	var log lockedBuffer
+	r := newRig(t, func(c *mcpserver.Config) {
+		c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	})
+	addr := r.endpoint(mcpserver.HTTP{Cert: cert, Key: key})
+	connect := func(roots *x509.CertPool) {
+		t.Helper()
+		for range 5 {
+			c, err := tls.Dial("tcp", addr, &tls.Config{RootCAs: roots})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Close()
+		}
+	}
+	connect(first)
+	second := mustCertificate(t, cert, key, 2)
+	if err := os.Chmod(key, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	connect(first)
+	if n := strings.Count(log.String(), "chmod 600"); n != 1 {
+		t.Errorf("%d lines in the log, want 1:\n%s", n, log.String())
+	}
+	if err := os.Chmod(key, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	connect(second)
+}
+
+// lockedBuffer is a buffer for several goroutines.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }
 
 // TestACertificateThatCannotBeUsedIsRefused before the address is opened.
