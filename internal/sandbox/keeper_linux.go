@@ -102,8 +102,8 @@ func serve(c *control, o order, h handed, lacks []string) (err error) {
 	if k.null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
 		return err
 	}
-	// What runs inside may not look into this process. It holds no secret, but a
-	// keeper that is taken over can lie about how commands end.
+	// What runs inside may not look into this process: it passes on the variables of
+	// programs, and a keeper that is taken over can lie about how commands end.
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	if err := c.send(&message{Kind: ready, List: lacks, Slots: h.slots()}, h.files()...); err != nil {
 		return err
