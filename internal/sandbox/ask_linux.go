@@ -124,7 +124,7 @@ func (k *Keeper) ask(m *message, files ...*os.File) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return answered(await(k, w))
+	return k.answered(await(k, w))
 }
 
 // pose sends a question. Its answer comes, or the end of the keeper.
@@ -133,7 +133,7 @@ func (k *Keeper) pose(m *message, files ...*os.File) (<-chan reply, error) {
 	k.mu.Lock()
 	if k.lost {
 		k.mu.Unlock()
-		return nil, ErrGone
+		return nil, k.policy.Layer.gone()
 	}
 	if m.ID == 0 {
 		k.next++
@@ -150,15 +150,31 @@ func (k *Keeper) pose(m *message, files ...*os.File) (<-chan reply, error) {
 			return nil, err
 		}
 		k.cut() // it may have a part of it, and who waits for the end after ErrGone must see one
-		return nil, ErrGone
+		return nil, k.policy.Layer.gone()
 	}
 	return w, nil
 }
 
+// gone is ErrGone in the words of a layer.
+func (l Layer) gone() error {
+	if l == None {
+		return goneBare{}
+	}
+	return ErrGone
+}
+
+// goneBare is ErrGone where there is no sandbox.
+type goneBare struct{}
+
+func (goneBare) Error() string {
+	return "the process that starts programs here has ended, and they with it; the next program starts a new one"
+}
+func (goneBare) Is(target error) bool { return target == ErrGone }
+
 // answered returns an answer, or the error that it is.
-func answered(r reply, ok bool) (reply, error) {
+func (k *Keeper) answered(r reply, ok bool) (reply, error) {
 	if !ok {
-		return reply{}, ErrGone
+		return reply{}, k.policy.Layer.gone()
 	}
 	if r.Kind == failed {
 		if r.N > 0 && r.N < 4096 {
@@ -217,7 +233,7 @@ func (k *Keeper) askForConnection(port int) (reply, error) {
 	}
 	select {
 	case r, ok := <-w:
-		return answered(r, ok)
+		return k.answered(r, ok)
 	case <-time.After(answerWait):
 		go func() { // ends with the keeper
 			r := <-w

@@ -4,6 +4,7 @@ package sandbox_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -104,6 +105,27 @@ func TestAProgramEndsWithAKilledKeeper(t *testing.T) {
 		}
 		if time.Now().After(late) {
 			t.Fatal("it still runs")
+		}
+	}
+}
+
+// TestWithoutWallsErrorsNameNoSandbox, which the user has switched off.
+func TestWithoutWallsErrorsNameNoSandbox(t *testing.T) {
+	t.Parallel()
+	k := mustStart(t, sandbox.Policy{})
+	if err := sandbox.StopSending(k); err != nil {
+		t.Fatal(err)
+	}
+	late, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, gone := k.Launch(proc.Spec{Path: "/bin/true", Args: []string{"true"}, Dir: "/"})
+	_, start := sandbox.Start(late, sandbox.Config{})
+	if !errors.Is(gone, sandbox.ErrGone) || start == nil {
+		t.Errorf("got %v and %v", gone, start)
+	}
+	for _, err := range []error{gone, start} {
+		if err != nil && strings.Contains(err.Error(), "sandbox") {
+			t.Errorf("it says %q", err)
 		}
 	}
 }

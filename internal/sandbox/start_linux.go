@@ -64,7 +64,7 @@ type Keeper struct {
 }
 
 // Start starts a keeper and returns when its walls stand. The program must call Main
-// first of all. ctx bounds the start only.
+// first of all. ctx bounds the start only. Without walls the caller says in errors what was to start.
 func Start(ctx context.Context, c Config) (*Keeper, error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
@@ -92,6 +92,9 @@ func Start(ctx context.Context, c Config) (*Keeper, error) {
 		if forbids(err) {
 			err = &unavailable{err}
 		}
+		if c.Policy.Layer == None {
+			return nil, err
+		}
 		return nil, fmt.Errorf("start the keeper of the sandbox: %w", err)
 	}
 	limit, cancel := context.WithTimeout(ctx, startWait)
@@ -110,6 +113,9 @@ func Start(ctx context.Context, c Config) (*Keeper, error) {
 		err = errors.Join(err, k.abandon())
 		if text := k.stderr.String(); text != "" {
 			err = fmt.Errorf("%w (%s)", err, text)
+		}
+		if c.Policy.Layer == None {
+			return nil, err
 		}
 		return nil, fmt.Errorf("build the sandbox: %w", err)
 	}
@@ -151,7 +157,7 @@ func passes(err error) bool {
 func socketPair() (ours *net.UnixConn, theirs *os.File, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, nil, fmt.Errorf("make the control socket of the sandbox: %w", err)
+		return nil, nil, fmt.Errorf("make a control socket: %w", err)
 	}
 	f := os.NewFile(uintptr(fds[0]), "control")
 	theirs = os.NewFile(uintptr(fds[1]), "control")
