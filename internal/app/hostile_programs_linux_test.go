@@ -17,12 +17,10 @@ import (
 type attempt struct {
 	name string
 	// line runs in a shell. $H is the user's home, $S Hermes' home, $D the folder of the session, $OUT a folder
-	// that "wide" and "plug" declare to write, $K another one of that kind with a key, $O one that is not declared, $OWNER the process of Hermes, $P and $U ports of the host, $A an abstract socket.
+	// that "wide" and "plug" declare to write, $K another one of that kind with a key, $O one that is not declared, $OWNER the process of Hermes, $N its namespace of processes, $P and $U ports of the host, $A an abstract socket.
 	line string
 	// by is the only program that tries; "" is all of them.
 	by string
-	// only is the one layer that promises it; None is each.
-	only sandbox.Layer
 	// walled says that it reaches nothing without walls either, as a way through the proxy.
 	walled bool
 	// owner says that Hermes keeps it from an ordinary user without walls, too.
@@ -54,7 +52,9 @@ var attempts = []attempt{
 	{name: "sockets in a folder", line: python + "for f in 'O', 'OUT', 'D':\n    try: socket.socket(socket.AF_UNIX).connect(os.environ[f] + '/s.sock')\n    except OSError as e: print(e)\nE\n", got: (*hostileScene).hit},
 	{name: "abstract sockets", line: python + "for kind in socket.SOCK_STREAM, socket.SOCK_DGRAM:\n    try: socket.socket(socket.AF_UNIX, kind).connect('\\0' + os.environ['A'])\n    except OSError as e: print(e)\nE\n", got: (*hostileScene).hit},
 	{name: "raw sockets", line: python + "for a in (socket.AF_INET, socket.SOCK_RAW, 1), (socket.AF_PACKET, socket.SOCK_RAW, 3), (40, socket.SOCK_STREAM, 0), (socket.AF_INET, socket.SOCK_STREAM, 262):\n    try: socket.socket(*a); print('CANA' + 'RY', a)\n    except OSError as e: print(e)\nE\n"},
-	{name: "signals", line: "[ $OWNER != 1 ] && kill -0 $OWNER && echo CANA''RY; [ $OWNER != 1 ] && kill -URG $OWNER && echo CANA''RY"},
+	{name: "signals", line: `# In another namespace a process of its own may have that number.
+own() { n=$(readlink /proc/self/ns/pid); [ "$n" != "$N" ] && { [ $OWNER = 1 ] || [ "$(readlink /proc/$OWNER/ns/pid)" = "$n" ]; }; }
+own || { kill -0 $OWNER && echo CANA''RY; kill -URG $OWNER && echo CANA''RY; }`},
 	{name: "memory and files of Hermes", owner: true, line: python + `owner = int(os.environ['OWNER'])
 if libc.ptrace(0x4206, owner, 0, 0) == 0: print('CANA' + 'RY ptrace') # PTRACE_SEIZE, which does not stop it
 class vec(ctypes.Structure): _fields_ = [('base', ctypes.c_void_p), ('len', ctypes.c_size_t)]
@@ -114,7 +114,7 @@ func (s *hostileScene) run(program, line string) string {
 func (s *hostileScene) attack(layer sandbox.Layer) {
 	for _, program := range []string{"box", "wide", "plug"} {
 		for _, a := range attempts {
-			if a.by != "" && a.by != program || layer > sandbox.None && a.only != sandbox.None && a.only != layer || layer == sandbox.None && (a.walled || a.owner && os.Getuid() != 0) {
+			if a.by != "" && a.by != program || layer == sandbox.None && (a.walled || a.owner && os.Getuid() != 0) {
 				continue
 			}
 			switch got := s.tries(program, a); {
