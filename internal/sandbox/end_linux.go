@@ -135,6 +135,9 @@ func awaitEnd(k *Keeper, ended <-chan struct{}) error {
 			k.wake()
 		case <-limit.C:
 			if killed {
+				if k.policy.Layer == None {
+					return errRuns
+				}
 				return errLeft
 			}
 			_ = k.process.Process.Kill()
