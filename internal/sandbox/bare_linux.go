@@ -24,7 +24,12 @@ const Bare = true
 func keepBare(c *control, o order, fail func(error) error) error {
 	// What ends programs of this user by name asks for the owner's end: the owner sees to this.
 	// Ignoring these instead would go on to all programs.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
+	ended := make(chan os.Signal, 1)
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT} {
+		if !signal.Ignored(s) { // as by nohup, which programs are to know of
+			signal.Notify(ended, s)
+		}
+	}
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fail(fmt.Errorf("adopt orphans: %w", err))
 	}
