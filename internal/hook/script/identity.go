@@ -22,7 +22,7 @@ type Identity struct {
 	Hash  string
 	Event string
 	Line  string
-	Form  string // how the line is read if that is not usual for the event, or which calls a service is told of
+	Form  string // what the line is if it is not a command as usual for the event, or which calls a service is told of
 	Files []File
 }
 
@@ -112,8 +112,11 @@ func (h Entry) Identify(dir, home string, copied func(path string) (string, bool
 }
 
 func (h Entry) identify(dir, home string, s *sums, copied func(string) (string, bool)) (Identity, error) {
-	if h.Command.Line == "" {
-		return Identity{Event: h.Event, Line: h.Line()}.hashed(), nil
+	switch { // a command may have the same text
+	case h.Prompt.Text != "":
+		return Identity{Event: h.Event, Line: h.Line(), Form: "prompt"}.hashed(), nil
+	case h.Command.Line == "":
+		return Identity{Event: h.Event, Line: h.Line(), Form: "request"}.hashed(), nil
 	}
 	p, err := known(h.Command, variables(dir, home))
 	if err != nil {

@@ -112,6 +112,42 @@ func TestAnIdentityChangesWithAllThatItCovers(t *testing.T) {
 	}
 }
 
+// TestAConsentIsForOneKindOfHook: a command with the text of a prompt or of a request is something else.
+func TestAConsentIsForOneKindOfHook(t *testing.T) {
+	t.Parallel()
+	for what, other := range map[string]string{
+		`type: prompt, prompt: rm -r x`:              `command: "ask a model: rm -r x"`,
+		`type: prompt, prompt: rm -r x, model: m`:    `command: "ask a model of m: rm -r x"`,
+		`type: http, url: "https://example.org/a.b"`: `command: "POST https://example.org/a.b"`,
+	} {
+		consents := script.NewConsents(filepath.Join(t.TempDir(), "c.json"), nil)
+		var ids []script.Identity
+		for _, keys := range []string{what, other} {
+			entries, _, problems := parse(t, "PreToolUse: [{hooks: [{"+keys+"}]}]")
+			if len(entries) != 1 {
+				t.Fatalf("%+v", problems)
+			}
+			id, err := entries[0].Identify(t.TempDir(), "", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, id)
+		}
+		if ids[0].Line != ids[1].Line {
+			t.Fatalf("the lines differ: %q, %q", ids[0].Line, ids[1].Line)
+		}
+		if err := consents.Agree(t.Context(), "user", ids[0]); err != nil {
+			t.Fatal(err)
+		}
+		if ok, err := consents.Has(ids[0]); !ok || err != nil {
+			t.Errorf("%s: agreed %t, %v", what, ok, err)
+		}
+		if ok, _ := consents.Has(ids[1]); ok {
+			t.Errorf("who agrees to %s agrees to %s", what, other)
+		}
+	}
+}
+
 // TestAConsentToAWebhookIsForWhatItIsTold: its address, events and matcher.
 func TestAConsentToAWebhookIsForWhatItIsTold(t *testing.T) {
 	t.Parallel()
