@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 
 	"hermes"
 	"hermes/internal/app"
+	"hermes/internal/protocol"
 	"hermes/internal/sandbox"
 	"hermes/internal/trust"
 )
@@ -611,6 +613,51 @@ hooks:
 				t.Errorf("the hook read %s", b)
 			}
 		})
+	}
+}
+
+// arrival is a tool during which a user comes.
+type arrival struct{ come func() }
+
+func (arrival) Name() string                     { return "arrival" }
+func (arrival) Available(context.Context) string { return "" }
+func (a arrival) Tools(context.Context) ([]hermes.Tool, error) {
+	return []hermes.Tool{hermes.NewTool(hermes.Spec{Name: "arrive", Description: "Wait for a user.", Trusted: true},
+		func(context.Context, *hermes.Call, struct{}) (hermes.Result, error) {
+			a.come()
+			return hermes.Result{Text: "a user is there"}, nil
+		})}, nil
+}
+
+// TestAHookRefusesBeforeAUserIsAskedWhoComesDuringTheTurn.
+func TestAHookRefusesBeforeAUserIsAskedWhoComesDuringTheTurn(t *testing.T) {
+	t.Parallel()
+	s := hooked(t, "", `
+hooks:
+  PermissionRequest:
+    - hooks: [{type: command, fail_closed: true, command: "echo use the trash >&2; exit 2"}]
+`)
+	ctx, leave := context.WithCancel(t.Context())
+	t.Cleanup(leave)
+	s.options = func(o *app.Options) {
+		o.Extra = append(o.Extra, arrival{func() {
+			_, events, err := s.live.Attach(ctx, hermes.From{Client: "late", Attends: true}, protocol.After{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			go func() {
+				for range events {
+				}
+			}()
+		}})
+	}
+	s.enter()
+	s.answer = hermes.AllowOnce
+	s.write("build/x", "x")
+	s.say(`CALL arrive {}`, `CALL terminal {"command":"rm -rf build"}`)
+	if _, err := os.Stat(filepath.Join(s.dir, "build")); err != nil || len(s.asked) > 0 || !strings.Contains(s.model.results(), "use the trash") {
+		t.Errorf("%v, asked %+v, read %s", err, s.asked, s.model.results())
 	}
 }
 

@@ -225,6 +225,9 @@ func (c Children) tree(ctx context.Context, on hermes.Workspace, asked bool) (Tr
 // Mode is how risky calls of the turn are treated now.
 func (l lender) Mode() hermes.RightsMode { return l.session.callMode() }
 
+// Attended reports whether a user can be asked now.
+func (l lender) Attended() bool { return l.session.attended() }
+
 // Publish passes an event to the subscribers.
 func (l lender) Publish(e hermes.Event) { l.session.publish(e) }
 

@@ -34,6 +34,8 @@ type Session interface {
 	Publish(e hermes.Event)
 	// Mode returns how risky calls are treated now.
 	Mode() hermes.RightsMode
+	// Attended reports whether a user can be asked now.
+	Attended() bool
 }
 
 // Reply is the user's answer to a question or an approval.
@@ -95,11 +97,10 @@ func (t *Calls) Host(c hermes.ToolCall, r *agent.Running) hermes.Host {
 	return &host{Calls: t, Running: r, call: c}
 }
 
-// Now returns the session with its current provenance, which grows during a turn, and its
-// current mode.
+// Now returns the session as it is now: its provenance grows during a turn, its mode changes, and users come and go.
 func (t *Calls) Now() hermes.SessionRef {
 	ref := t.ref
-	ref.Provenance, ref.Mode = t.taint.String(), t.lent.Session.Mode()
+	ref.Provenance, ref.Mode, ref.Attended = t.taint.String(), t.lent.Session.Mode(), t.lent.Session.Attended()
 	return ref
 }
 
