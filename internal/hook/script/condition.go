@@ -139,25 +139,61 @@ func fitsCommand(pattern string, view asked, _ folders) bool {
 	}
 	fits := func(text string) bool {
 		rest, open := strings.CutSuffix(pattern, " *") // further words, or none
-		return glob(pattern, text) || open && glob(rest, text)
+		return mayFit(pattern, text) || open && mayFit(rest, text)
 	}
 	if fits(strings.Join(strings.Fields(line), " ")) {
 		return true
 	}
 	found := false
 	complete := shell.Commands(line, func(words []string) bool {
-		text := strings.Join(words, " ")
-		if at := strings.IndexByte(text, 0); at >= 0 { // what comes behind is known when it runs
-			fixed, _, _ := strings.Cut(pattern, "*")
-			n := min(at, len(fixed))
-			found = text[:n] == fixed[:n]
-		} else {
-			named := append([]string{filepath.Base(words[0])}, words[1:]...)
-			found = fits(text) || fits(strings.Join(named, " "))
-		}
+		named := append([]string{filepath.Base(words[0])}, words[1:]...)
+		found = strings.Contains(certain(words[0]), unknown) || fits(joined(words)) || fits(joined(named))
 		return !found
 	})
 	return found || !complete
+}
+
+// unknown is a part of a command that is known when it runs.
+const unknown = "\x00"
+
+// certain returns a word of a command. One with a pattern of the shell is unknown: it becomes names of files, or none.
+func certain(word string) string {
+	if at := strings.IndexByte(word, '['); strings.ContainsAny(word, "*?") || at >= 0 && strings.Contains(word[at:], "]") {
+		return unknown
+	}
+	return word
+}
+
+// joined is the text of a command. A word of which nothing is known may be none, or many.
+func joined(words []string) string {
+	var b strings.Builder
+	gap := ""
+	for _, word := range words {
+		word = certain(word)
+		if strings.Trim(word, unknown) == "" && word != "" {
+			b.WriteString(unknown)
+			gap = ""
+			continue
+		}
+		b.WriteString(gap + word)
+		gap = " "
+	}
+	return b.String()
+}
+
+// mayFit reports whether a text fits a pattern, or can where parts of it are unknown.
+func mayFit(pattern, text string) bool {
+	first, last := strings.Index(text, unknown), strings.LastIndex(text, unknown)
+	if first < 0 {
+		return glob(pattern, text)
+	}
+	head, tail := text[:first], text[last+1:]
+	if !strings.Contains(pattern, "*") {
+		return len(head)+len(tail) <= len(pattern) && strings.HasPrefix(pattern, head) && strings.HasSuffix(pattern, tail)
+	}
+	start, end := pattern[:strings.Index(pattern, "*")], pattern[strings.LastIndex(pattern, "*")+1:]
+	n, m := min(len(head), len(start)), min(len(tail), len(end))
+	return head[:n] == start[:n] && tail[len(tail)-m:] == end[len(end)-m:]
 }
 
 // glob matches a whole text; * is anything.
