@@ -217,10 +217,31 @@ var onlyClaude = [...]string{"MultiEdit", "NotebookEdit", "NotebookRead", "LS", 
 // plainMatcher is a matcher of names, as most are.
 var plainMatcher = regexp.MustCompile(`^[A-Za-z0-9_:-]+(\|[A-Za-z0-9_:-]+)*$`)
 
-// Unmatched says which part of the matcher fits nothing that there is; "" if nothing is wrong with it. tools are
-// the names of the tools of sessions. Those of MCP servers come and go, so a matcher that may be for one of them
+// Unmatched says which part of the matcher or of the rule fits nothing that there is; "" if nothing is wrong with them.
+// tools are the names of the tools of sessions. Those of MCP servers come and go, so what may be for one of them
 // is not judged.
 func (h Entry) Unmatched(tools []string) string {
+	return cmp.Or(h.unmatched(tools), h.noTool(tools))
+}
+
+// noTool says that the tool of the rule does not exist.
+func (h Entry) noTool(tools []string) string {
+	if h.only == nil {
+		return ""
+	}
+	names := h.names(tools)
+	if slices.ContainsFunc(h.only.tools, func(name string) bool { return strings.HasPrefix(name, "mcp__") || slices.Contains(names, name) }) {
+		return ""
+	}
+	word := h.only.tools[0]
+	if like := h.like(word, names); like != "" {
+		return fmt.Sprintf("the key if names %s, which is no tool for this event; did you mean %s?", word, like)
+	}
+	return fmt.Sprintf("the key if names %s, which is no tool", word)
+}
+
+// unmatched says which part of the matcher fits nothing.
+func (h Entry) unmatched(tools []string) string {
 	if h.match == nil {
 		return ""
 	}

@@ -30,6 +30,11 @@ func TestAMatcherThatFitsNothingIsReported(t *testing.T) {
 		`pre_tool_call: [{matcher: "mcp__.*__delete_.*", command: a}]`:              "",
 		`pre_tool_call: [{matcher: "(web|memory).*", command: a}]`:                  "",
 		`SessionStart: [{matcher: "startup|clear|compact", hooks: [{command: a}]}]`: "",
+		`PreToolUse: [{hooks: [{command: a, if: Bahs, fail_closed: true}]}]`:        "the key if names Bahs, which is no tool for this event; did you mean Bash?",
+		`PreToolUse: [{matcher: "*", hooks: [{command: a, if: Nonsense_of_mine}]}]`: "the key if names Nonsense_of_mine, which is no tool",
+		`PreToolUse: [{hooks: [{command: a, if: "Edit(*.ts)"}]}]`:                   "",
+		`PreToolUse: [{hooks: [{command: a, if: execute_code}]}]`:                   "",
+		`PreToolUse: [{hooks: [{command: a, if: mcp__github}]}]`:                    "",
 		`pre_tool_call: [{command: a}, {matcher: "*", command: b}]`:                 "",
 	} {
 		entries, _, _ := parse(t, row)
