@@ -3,12 +3,15 @@ package script
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
+	"golang.org/x/net/idna"
 	"mvdan.cc/sh/v3/syntax"
 
 	"hermes/internal/policy/shell"
@@ -54,7 +57,11 @@ func parseCondition(text string) (*condition, error) {
 		if c.subject != "" && (!ok || domain == "") {
 			return nil, errors.New("WebFetch needs a domain, as in WebFetch(domain:example.org)")
 		}
-		c.subject, c.fits = strings.ToLower(domain), fitsHost
+		var err error
+		if domain, err = plainHost(domain); err != nil {
+			return nil, fmt.Errorf("%q is not a domain (%v)", c.subject, err)
+		}
+		c.subject, c.fits = domain, fitsHost
 	case strings.Contains(text, "("):
 		return nil, fmt.Errorf("rules for a part of %s are not supported: leave the part in brackets out", name)
 	case strings.Contains(name, "*") && !strings.HasPrefix(name, "mcp__"):
@@ -226,12 +233,11 @@ func fitsPath(pattern string, view asked, on folders) bool {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(on.work, path)
 	}
-	paths := []string{filepath.Clean(path)}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		paths = append(paths, real)
-	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		paths = append(paths, filepath.Join(dir, filepath.Base(path)))
+	led, err := followed(path)
+	if err != nil {
+		return true
 	}
+	paths := []string{filepath.Clean(path), led}
 	bases := []folders{on}
 	real := on
 	for _, at := range []*string{&real.work, &real.project, &real.home} {
@@ -246,6 +252,19 @@ func fitsPath(pattern string, view asked, on folders) bool {
 		}
 	}
 	return false
+}
+
+// followed follows the links of a path whose last folders may be missing. Where a link without an end leads is not known.
+func followed(path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) || filepath.Dir(path) == path {
+		return real, err
+	}
+	if _, there := os.Lstat(path); there == nil {
+		return "", err
+	}
+	dir, err := followed(filepath.Dir(path))
+	return filepath.Join(dir, filepath.Base(path)), err
 }
 
 // pathRule is a pattern for paths as gitignore has them: //x is a path from the root, ~/x one in the home, /x one in the folder
@@ -264,7 +283,7 @@ func pathRule(pattern string, on folders) (*regexp.Regexp, error) {
 		base, rest = "", "**/"+pattern
 	}
 	var b strings.Builder
-	b.WriteString("^" + regexp.QuoteMeta(strings.TrimSuffix(base, "/")) + "/")
+	b.WriteString("(?s)^" + regexp.QuoteMeta(strings.TrimSuffix(base, "/")) + "/")
 	rest = strings.TrimSuffix(rest, "/")
 	for rest != "" {
 		switch {
@@ -307,6 +326,23 @@ func fitsHost(domain string, view asked, _ folders) bool {
 	return len(pages) == 0 || slices.ContainsFunc(pages, func(page any) bool {
 		text, _ := page.(string)
 		u, err := url.Parse(text)
-		return err != nil || u.Hostname() == "" || glob(domain, strings.TrimSuffix(strings.ToLower(u.Hostname()), "."))
+		if err != nil {
+			return true
+		}
+		host, err := plainHost(u.Hostname())
+		return err != nil || host == "" || glob(domain, host)
 	})
+}
+
+// plainHost is a host as it is looked up. A * in it stays.
+func plainHost(host string) (string, error) {
+	parts := strings.Split(strings.TrimSuffix(host, "."), "*")
+	for i, part := range parts {
+		plain, err := idna.Lookup.ToASCII(strings.ToLower(part))
+		if err != nil {
+			return "", err
+		}
+		parts[i] = plain
+	}
+	return strings.TrimSuffix(strings.Join(parts, "*"), "."), nil
 }

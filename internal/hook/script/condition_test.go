@@ -3,6 +3,8 @@ package script_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -38,13 +40,14 @@ func TestARuleNarrowsAHook(t *testing.T) {
 		{"Edit(*.ts)", "write_file", []string{path("a.ts")}, []string{path("a.js")}},
 		{"Write(*.ts)", "patch", nil, []string{path("a.ts")}},
 		{"Edit(src/**)", "write_file", []string{path("src/a"), path("src/b/c"), path("/work/src/a"), path("x/../src/a")}, []string{path("a"), path("lib/src/a"), path("/src/a")}},
-		{"Edit(src/**/*.ts)", "write_file", []string{path("src/a.ts"), path("src/b/c.ts")}, []string{path("src/a.js")}},
+		{"Edit(src/**/*.ts)", "write_file", []string{path("src/a.ts"), path("src/b/c.ts"), path("src/b\nc/d\ne.ts")}, []string{path("src/a.js")}},
 		{"Edit(/docs/*)", "write_file", []string{path("docs/a"), path("docs/a/b")}, []string{path("x/docs/a")}},
 		{"Edit(//etc/**)", "write_file", []string{path("/etc/a/b")}, []string{path("etc/a")}},
-		{"Edit(.git)", "write_file", []string{path(".git/config"), path("x/.git/hooks/a")}, []string{path(".gitignore")}},
+		{"Edit(.git)", "write_file", []string{path(".git/config"), path(".git/a\nb"), path("x/.git/hooks/a")}, []string{path(".gitignore")}},
 		{"Read(*.env)", "read_file", []string{path("a.env")}, []string{path("a.txt")}},
 		{"Read(*.env)", "search_files", []string{`{"pattern":"x"}`}, nil},
-		{"WebFetch(domain:example.org)", "web_extract", []string{`{"urls":["https://a.net/","https://EXAMPLE.org./x"]}`, `{"urls":[]}`}, []string{`{"urls":["https://example.org.net/"]}`}},
+		{"WebFetch(domain:example.org)", "web_extract", []string{`{"urls":["https://a.net/","https://EXAMPLE.org./x"]}`, `{"urls":[]}`, `{"urls":["https://ｅxample。org/"]}`, `{"urls":["https://xn--a/"]}`}, []string{`{"urls":["https://example.org.net/"]}`}},
+		{"WebFetch(domain:*.Bücher.example)", "web_extract", []string{`{"urls":["https://x.xn--bcher-kva.example/"]}`, `{"urls":["https://x.bücher.example/"]}`}, []string{`{"urls":["https://x.bucher.example/"]}`}},
 		{"mcp__github", "mcp__github__push", []string{`{}`}, nil},
 		{"mcp__github__get_*", "mcp__github__push", nil, []string{`{}`}},
 		{"mcp__github__get_*", "mcp__github__get_issue", []string{`{}`}, nil},
@@ -59,6 +62,29 @@ func TestARuleNarrowsAHook(t *testing.T) {
 		}
 		at.closed = true
 	}
+}
+
+// TestARuleForPathsFollowsLinks, also to a folder that is made with the file.
+func TestARuleForPathsFollowsLinks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "src"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{"link": "src", "nowhere": "src/gone", "round": "round"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Skipf("this system makes no links: %v", err)
+		}
+	}
+	h, at, _ := begin(t, `PreToolUse: [{hooks: [{command: a, if: "Edit(/`+dir+`/src/**)"}]}]`, map[string]said{"a": {}})
+	for path, want := range map[string]bool{"src/a": true, "link/a": true, "link/new/a": true, "link/new/deep/a": true, "nowhere": true, "nowhere/a": true, "round/a": true, "lib/new/a": false} {
+		at.ran = nil
+		before(t, h, call("write_file", fmt.Sprintf(`{"path":%q,"content":"x"}`, filepath.Join(dir, path))))
+		if got := len(at.ran) > 0; got != want {
+			t.Errorf("%s runs the hook: %v, want %v", path, got, want)
+		}
+	}
+	at.closed = true
 }
 
 // TestAGuardWhoseRuleIsNotUnderstoodRefuses.
