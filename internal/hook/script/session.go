@@ -175,9 +175,10 @@ type done struct {
 	Ran
 	event event
 	view  asked
-	// provenance names the hook as a source of untrusted text; "" if its text is the user's own.
-	provenance string
-	project    bool
+	// source names the hook as a source of untrusted text; "" if it is the user's own. provenance is that of what it
+	// said: also the user's own hook is named there if a model has judged text of others for it.
+	source, provenance string
+	project            bool
 }
 
 // each runs the hooks of a point, one after another, and returns what they said. Where hooks can refuse, the first
@@ -240,7 +241,8 @@ func (o Occasion) concerns(r *runner, h Entry, view asked) bool {
 func (s *Session) show(ctx context.Context, r *runner, h Entry, o Occasion, view asked) done {
 	o.Event = h.Event
 	d := done{Ran: r.run(ctx, h, o, view), event: h.event, view: view, project: r.set.Project != ""}
-	d.provenance = s.source(r, h)
+	d.source = s.source(r, h)
+	d.provenance = hermes.AddProvenance(d.source, o.heard(h))
 	s.report(ctx, r, d, o)
 	return d
 }
@@ -252,6 +254,18 @@ func (s *Session) source(r *runner, h Entry) string {
 	}
 	from := hermes.ProvenanceSource("hook", h.short())
 	return hermes.MarkChosen(from, func(string) bool { return r.set.Chosen && !h.Untrusted })
+}
+
+// heard names a hook as a source of untrusted text if a model has judged text of others for it: its reason may repeat that.
+func (o Occasion) heard(h Entry) string {
+	from := o.Session.Provenance
+	if o.Result != nil {
+		from = hermes.AddProvenance(from, o.Result.Provenance)
+	}
+	if h.Prompt.Text == "" || from == "" {
+		return ""
+	}
+	return hermes.MarkChosen(hermes.ProvenanceSource("hook", h.short()), func(string) bool { return hermes.OutsideProvenance(from) == "" })
 }
 
 // report tells the user what a hook has to say, and once that one does not run.
@@ -397,11 +411,15 @@ func (s *Session) turnEnd(ctx context.Context, ref hermes.SessionRef, outcome he
 		if !d.Verdict.Blocks || d.Verdict.Ends != "" || d.event.name != "pre_verify" && d.event.name != "Stop" {
 			continue
 		}
-		if d.provenance != "" && hermes.OutsideProvenance(d.provenance) != "" { // it would be said as the user says it
+		if hermes.OutsideProvenance(d.source) != "" { // it would be said as the user says it
 			s.once(o, fmt.Sprintf("The hook %q of the project wants the turn to go on. That needs a folder in security.trusted_folders.", d.Entry.short()))
 			continue
 		}
-		wishes = append(wishes, d.Verdict.Reason)
+		reason := d.Verdict.Reason
+		if hermes.OutsideProvenance(d.provenance) != "" { // words of others, which would count as the user's
+			reason = "this does not hold: " + d.Entry.Prompt.Text
+		}
+		wishes = append(wishes, reason)
 	}
 	if len(wishes) == 0 {
 		return ""
