@@ -119,7 +119,7 @@ func (a *App) hookTranscripts(cfg *config.Config) script.Transcripts {
 func (a *App) askForHook(ctx context.Context, q script.Question) (string, error) {
 	return a.aux().Ask(ctx, auxiliary.Call{
 		Task: auxiliary.Hook, Main: cmp.Or(q.Model, q.Session.Model), Session: q.Session.ID, Scope: hermes.Scope{Turn: q.Session.Turn},
-		System: q.System, Prompt: q.Text, MaxTokens: 2000, Effort: hermes.EffortNone,
+		System: q.System, Prompt: q.Text, MaxTokens: 2000, Effort: hermes.EffortNone, Within: q.Timeout,
 	})
 }
 

@@ -19,6 +19,7 @@ type judge struct {
 	answer string
 	asked  []string // what it read
 	models []string
+	slow   func(model string) // before it answers; may be nil
 }
 
 // judged gives the model of a scene a judge beside it.
@@ -28,6 +29,9 @@ func judged(t *testing.T, s *scene, answer string) *judge {
 	server := httptest.NewServer(&chatserver.Handler{Model: "m", Decide: func(r *chatserver.Request) (chatserver.Answer, error) {
 		if !strings.HasPrefix(r.Messages[0].Text(), "You judge one event") {
 			return s.model.decide(r)
+		}
+		if j.slow != nil {
+			j.slow(r.Model)
 		}
 		j.mu.Lock()
 		defer j.mu.Unlock()
@@ -119,6 +123,30 @@ hooks:
 	err := s.live.Do(t.Context(), hermes.From{}, hermes.Say{Parts: []hermes.Part{{Text: "do it now"}}})
 	if err == nil || !strings.Contains(err.Error(), "run the tests first") {
 		t.Errorf("the message was not refused: %v", err)
+	}
+}
+
+// TestASlowModelOfAPromptLeavesTimeForAnother.
+func TestASlowModelOfAPromptLeavesTimeForAnother(t *testing.T) {
+	t.Parallel()
+	s := hooked(t, hermes.AllowOnce, `
+fallback_providers: [{provider: custom, model: quick}]
+hooks:
+  PreToolUse:
+    - matcher: Write
+      hooks: [{type: prompt, prompt: x, model: slow, timeout: 4}]
+`)
+	j := judged(t, s, `{"ok": false, "reason": "the other one says no"}`)
+	ended := make(chan struct{})
+	t.Cleanup(func() { close(ended) })
+	j.slow = func(model string) {
+		if model == "slow" {
+			<-ended
+		}
+	}
+	s.say(`CALL write_file {"path":"a.txt","content":"1"}`)
+	if !strings.Contains(s.model.results(), "the other one says no") {
+		t.Errorf("asked %q, warned %q, read %s", j.models, s.warned, s.model.results())
 	}
 }
 

@@ -119,6 +119,9 @@ type Call struct {
 	System, Prompt string
 	MaxTokens      int
 	Effort         hermes.Effort // unless the settings of the task name one
+	// Within is the time that the caller has. Unless the settings of the task limit an attempt, one has half of it,
+	// so that a slow model leaves time for another; 0 is unknown.
+	Within time.Duration
 }
 
 var errEmpty = errors.New("the model returned an empty answer")
@@ -126,7 +129,7 @@ var errEmpty = errors.New("the model returned an empty answer")
 // Ask makes a call and returns the text of the answer, without any thinking that
 // the model wrote into it. An empty answer is an error.
 func (r *Client) Ask(ctx context.Context, c Call) (string, error) {
-	answer, err := hermes.Collect(r.Model(c.Task, c.Main).Stream(ctx, &hermes.Request{
+	answer, err := hermes.Collect((&model{client: r, task: c.Task, main: c.Main, within: c.Within}).Stream(ctx, &hermes.Request{
 		System: c.System, Messages: []hermes.Message{hermes.UserText(c.Prompt)},
 		MaxTokens: c.MaxTokens, Effort: c.Effort, Session: c.Session, Scope: c.Scope,
 	}))

@@ -207,6 +207,23 @@ func TestSlowModelDoesNotUseUpTheTimeOfAll(t *testing.T) {
 	})
 }
 
+// TestTheTimeOfTheCallerIsShared: an attempt has half of it, so that another model can answer, unless the task limits it.
+func TestTheTimeOfTheCallerIsShared(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ within, task, first time.Duration }{
+		{30 * time.Second, 0, 15 * time.Second}, {5 * time.Minute, 0, 150 * time.Second}, {5 * time.Minute, 10 * time.Second, 10 * time.Second}, {0, 0, time.Minute},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &world{hangs: map[string]bool{"main:m": true}, says: map[string]string{"fall:f": "in time"}}
+			began := time.Now()
+			answer, err := newClient(w, auxiliary.Task{Timeout: tt.task}).Ask(t.Context(), auxiliary.Call{Task: "x", Main: "main:m", Within: tt.within})
+			if took := time.Since(began); answer != "in time" || took != tt.first {
+				t.Errorf("%+v: got %q after %v, %v", tt, answer, took, err)
+			}
+		})
+	}
+}
+
 func TestAtMostSoManyAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

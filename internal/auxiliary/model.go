@@ -22,6 +22,7 @@ func (r *Client) Model(task, main string) hermes.Model {
 type model struct {
 	client     *Client
 	task, main string
+	within     time.Duration // see [Call]
 }
 
 var _ hermes.Model = (*model)(nil)
@@ -57,7 +58,7 @@ func (m *model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.
 		request.Purpose = m.task
 		request.Effort = cmp.Or(t.Effort, r.Effort)
 		request.MaxTokens = cmp.Or(max(t.MaxTokens, 0), r.MaxTokens)
-		a := attempt{client: m.client, task: m.task, request: &request, yield: yield, limit: cmp.Or(t.Timeout, defaultTimeout), silence: t.Silence, patient: t.Patient}
+		a := attempt{client: m.client, task: m.task, request: &request, yield: yield, limit: cmp.Or(t.Timeout, m.within/2, defaultTimeout), silence: t.Silence, patient: t.Patient}
 		if err := a.each(ctx, m.client.chain(m.task, m.main, t)); err != nil && !a.left {
 			yield(hermes.Delta{}, err)
 		}

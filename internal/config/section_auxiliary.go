@@ -55,7 +55,7 @@ var sideTasks = map[string]sideTask{
 	"curator":           {planned: "side tasks"},
 	"evidence":          {timeout: 15 * time.Second},
 	"goal_judge":        {planned: "goals"},
-	"hook":              {timeout: 30 * time.Second},
+	"hook":              {},
 	"kanban_decomposer": {timeout: 120 * time.Second, planned: "kanban"},
 	"mcp":               {timeout: 30 * time.Second},
 	"moa_aggregator":    {planned: "mixture of agents"},
@@ -82,10 +82,11 @@ func (c *Config) StreamOnlyURLs() []string {
 }
 
 // Auxiliary returns the settings of one side task with defaults filled in. The
-// timeout of compression may be 0: compression.context_timeout_seconds is its default.
+// timeout of compression may be 0: compression.context_timeout_seconds is its default. That of hook may be 0: the
+// timeout of the hook holds.
 func (c *Config) Auxiliary(task string) Auxiliary {
 	aux := section[Auxiliary](c, "auxiliary", task)
-	if aux.Timeout == 0 && task != "compression" {
+	if aux.Timeout == 0 && task != "compression" && task != "hook" {
 		aux.Timeout = cmp.Or(sideTasks[task].timeout, auxiliaryTimeout)
 	}
 	return aux

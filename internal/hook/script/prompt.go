@@ -28,6 +28,7 @@ type Question struct {
 	Model   string // "" is that of the side task
 	// System says what to do, and Text is what to judge. Parts of Text may be hostile.
 	System, Text string
+	Timeout      time.Duration // of the hook
 }
 
 // Bounds of what a model judges and answers, in bytes.
@@ -85,7 +86,7 @@ func (r *runner) ask(ctx context.Context, h Entry, o Occasion, input []byte) Ver
 	if len(event) > maxJudged { // a part of it is not what runs
 		return Verdict{Failed: errors.New("the event is longer than a model can judge (" + text.Size(maxJudged) + ")")}
 	}
-	q := Question{Session: o.Session, System: promptSystem, Text: framed(h.Prompt.Text, event, rand.Text())}
+	q := Question{Session: o.Session, System: promptSystem, Text: framed(h.Prompt.Text, event, rand.Text()), Timeout: h.Timeout}
 	if r.set.Project == "" { // which model sees the session is the user's choice
 		q.Model = h.Prompt.Model
 	}
