@@ -135,7 +135,7 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runt
 	}
 	if scripted != nil {
 		r.Jobs = append(r.Jobs, jobs.Notices(scripted.Notices))
-		if after := cfg.General().HooksIdleAfter; after > 0 && run.Origin.Depth == 0 && scripted.WantsIdle() {
+		if after := cfg.General().HooksIdleAfter; after > 0 && scripted.WantsIdle() {
 			r.Jobs = append(r.Jobs, jobs.Idle(after, scripted.Idle))
 		}
 	}

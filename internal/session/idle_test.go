@@ -14,11 +14,11 @@ import (
 )
 
 // TestAnIdleSessionIsToldOfOnce: after its time without a turn, once each time it waits, and not if a turn begins before or
-// if it was only opened.
+// if it was only opened or no user attends it.
 func TestAnIdleSessionIsToldOfOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := hermestest.NewScript(answer("one", 10), answer("two", 10))
+		m := hermestest.NewScript(answer("one", 10), answer("two", 10), answer("three", 10))
 		var told atomic.Int32
 		h := newFixture(t, m, newToolTable(), func(c *session.Config) {
 			newRuntime := c.NewRuntime
@@ -31,7 +31,7 @@ func TestAnIdleSessionIsToldOfOnce(t *testing.T) {
 			}
 		})
 		s := h.open(t, session.Open{})
-		e := listen(t, s)
+		e := attend(t, s)
 		wait := func(d time.Duration, want int32) {
 			t.Helper()
 			time.Sleep(d)
@@ -53,6 +53,11 @@ func TestAnIdleSessionIsToldOfOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
+		wait(time.Hour, 1)
+		alone := h.open(t, session.Open{})
+		e = listen(t, alone)
+		submit(t, alone, say("hello"))
+		until[hermes.TurnDone](e)
 		wait(time.Hour, 1)
 	})
 }

@@ -242,6 +242,56 @@ func TestTheEndOfASession(t *testing.T) {
 	}
 }
 
+// TestThatASessionWaitsIsToldOnceEachTime, if a user attends it, and not when it was only opened. Its end does not wait
+// for who is told.
+func TestThatASessionWaitsIsToldOnceEachTime(t *testing.T) {
+	t.Parallel()
+	user, child := hermes.SessionRef{ID: "s", Attended: true}, hermes.SessionRef{ID: "s", Attended: true, Depth: 1}
+	for name, tt := range map[string]struct {
+		ref  hermes.SessionRef
+		done *hermes.TurnDone
+		want int
+	}{
+		"a turn":         {user, &hermes.TurnDone{}, 1},
+		"only opened":    {user, nil, 0},
+		"without a user": {hermes.SessionRef{ID: "s"}, &hermes.TurnDone{}, 0},
+		"a child":        {child, &hermes.TurnDone{}, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			told := 0
+			r, s := running(t, jobs.Idle(time.Minute, func(ctx context.Context, ref hermes.SessionRef) {
+				if told++; told == 3*tt.want { // one that hangs, when the session ends
+					<-ctx.Done()
+				}
+			}))
+			s.shot.Ref = tt.ref
+			rest := func() { s.post(t.Context(), func() { r.Rest(tt.done) }) }
+			rest()
+			time.Sleep(59 * time.Second)
+			s.post(t.Context(), r.Busy) // the next turn begins in time
+			time.Sleep(time.Hour)
+			synctest.Wait()
+			if told != 0 {
+				t.Errorf("%s: told %d times before the time", name, told)
+			}
+			for i := range 3 {
+				rest()
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				if told != tt.want*(i+1) {
+					t.Errorf("%s: told %d times after %d turns", name, told, i+1)
+				}
+				s.post(t.Context(), r.Busy)
+			}
+			start := time.Now()
+			s.post(t.Context(), func() { r.Close(&jobs.Closing{}) })
+			if took := time.Since(start); took != 0 {
+				t.Errorf("%s: the end took %v", name, took)
+			}
+		})
+	}
+}
+
 // final is a job that has work when its session has ended.
 type final struct{ f jobs.Final }
 
