@@ -62,10 +62,19 @@ func (r *runner) run(ctx context.Context, h Entry, o Occasion, view asked) Ran {
 	if h.Fault != "" {
 		return skip(errors.New(h.Fault))
 	}
+	r.mu.Lock()
+	closed := r.closed
+	r.mu.Unlock()
+	if closed {
+		return skip(errClosed)
+	}
 	line, id, err := r.allowed(ctx, h)
 	if err != nil {
 		return skip(err)
 	}
+	begun := time.Now()
+	ctx, cancel := context.WithTimeoutCause(ctx, h.Timeout, errLate)
+	defer cancel()
 	if h.event.claude && h.Prompt.Text == "" {
 		if o.transcript, err = r.file.update(ctx, o.Session); err != nil {
 			r.config.Log.Warn("write the conversation for a hook", "event", h.Event, "hook", h.Line(), "err", err)
@@ -74,9 +83,6 @@ func (r *runner) run(ctx context.Context, h Entry, o Occasion, view asked) Ran {
 	if ran.Input, err = o.input(h.event, view, r.config.Profile); err != nil {
 		return skip(err)
 	}
-	begun := time.Now()
-	ctx, cancel := context.WithTimeoutCause(ctx, h.Timeout, errLate)
-	defer cancel()
 	switch {
 	case h.Prompt.Text != "":
 		ran.Verdict = r.ask(ctx, h, o, ran.Input)

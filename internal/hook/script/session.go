@@ -41,7 +41,7 @@ func NewSession(c Config, sets ...Set) *Session {
 		c.Now = time.Now
 	}
 	s := &Session{config: c, used: map[point]bool{}, told: map[string]bool{}}
-	s.file = &transcript{config: &s.config}
+	s.file = &transcript{config: &s.config, busy: make(chan struct{}, 1)}
 	for _, set := range sets {
 		if len(set.Entries) == 0 {
 			continue
@@ -195,6 +195,9 @@ func (s *Session) each(ctx context.Context, at point, o Occasion, skip ...func(e
 				continue
 			}
 			for _, view := range o.views(h.event) {
+				if ctx.Err() != nil { // what it is about is over
+					return all
+				}
 				if !o.concerns(r, h, view) {
 					continue
 				}

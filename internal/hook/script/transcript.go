@@ -13,7 +13,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"hermes"
@@ -45,7 +44,9 @@ const keepLeft = 30 * 24 * time.Hour
 type transcript struct {
 	config *Config
 
-	mu    sync.Mutex
+	busy   chan struct{} // holds one element while the fields below are used
+	closed bool
+
 	path  string // "" as long as there is none
 	last  int64  // the id of the last message in it
 	prior string // the uuid of that message
@@ -84,8 +85,15 @@ func (t *transcript) update(ctx context.Context, ref hermes.SessionRef) (string,
 	if !t.wanted() {
 		return "", nil
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	select {
+	case t.busy <- struct{}{}:
+		defer func() { <-t.busy }()
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+	if t.closed {
+		return "", errClosed
+	}
 	if t.path == "" {
 		dir, err := t.make()
 		if err != nil {
@@ -113,6 +121,9 @@ func (t *transcript) follow(ctx context.Context, ref hermes.SessionRef) error {
 		}
 	}
 	for again := false; ; {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		r := hermes.Range{After: max(0, t.last-1), First: linesAtOnce, Raw: true}
 		list, err := t.read(ctx, ref.ID, r)
 		if err != nil {
@@ -238,10 +249,26 @@ func (t *transcript) sweep() {
 		return
 	}
 	for _, e := range list {
-		if info, err := e.Info(); err == nil && info.IsDir() && t.config.Now().Sub(info.ModTime()) > keepLeft && e.Name() != filepath.Base(t.folder()) {
-			_ = os.RemoveAll(filepath.Join(t.config.Transcripts.Folder, e.Name()))
+		folder := filepath.Join(t.config.Transcripts.Folder, e.Name())
+		if e.IsDir() && t.config.Now().Sub(changed(folder)) > keepLeft && e.Name() != filepath.Base(t.folder()) {
+			_ = os.RemoveAll(folder)
 		}
 	}
+}
+
+// changed returns when a folder or a file in it was last changed: what is appended changes the file alone.
+func changed(folder string) (last time.Time) {
+	names := []string{"."}
+	list, _ := os.ReadDir(folder)
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	for _, name := range names {
+		if info, err := os.Lstat(filepath.Join(folder, name)); err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last
 }
 
 // close removes the file.
@@ -249,9 +276,9 @@ func (t *transcript) close() error {
 	if !t.wanted() {
 		return nil
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.path = ""
+	t.busy <- struct{}{}
+	defer func() { <-t.busy }()
+	t.path, t.closed = "", true
 	if err := os.RemoveAll(t.folder()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the file of the conversation for hooks: %w", err)
 	}

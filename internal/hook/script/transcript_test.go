@@ -21,11 +21,14 @@ type talk struct {
 	t        *testing.T
 	messages []hermes.Message
 	read     int // messages that were read
+	asked    []string
 	folder   string
 	hooks    *hook.Hooks
 	at       *stage
 	session  *script.Session
 	now      time.Time
+	removed  int64     // messages up to this id were hidden by a compaction, which has inserted one before the next
+	grows    time.Time // until then, each reading finds new messages
 }
 
 func newTalk(t *testing.T, section string) *talk {
@@ -37,6 +40,10 @@ func newTalk(t *testing.T, section string) *talk {
 	k := &talk{t: t, folder: filepath.Join(t.TempDir(), "files"), at: &stage{answers: map[string]said{"a": {}}}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	k.session = script.NewSession(script.Config{
 		Dir: "/work", Session: "s1", Consents: script.NewConsents(filepath.Join(t.TempDir(), "c.json"), nil), Accept: true, Now: func() time.Time { return k.now },
+		Ask: func(context.Context, script.Question) (string, error) {
+			k.asked = append(k.asked, "x")
+			return `{"ok": true}`, nil
+		},
 		Transcripts: script.Transcripts{Folder: k.folder, Version: "1.0.0", Read: k.stored}, Mask: func(s string) string { return strings.ReplaceAll(s, "secret", "***") },
 	}, script.Set{Entries: entries, Open: func(context.Context, script.Needs) (script.Place, error) { return k.at, nil }})
 	k.hooks = hook.New(nil, k.session.Hook())
@@ -45,7 +52,18 @@ func newTalk(t *testing.T, section string) *talk {
 }
 
 func (k *talk) stored(_ context.Context, _ string, r hermes.Range) (list []hermes.Message, _ error) {
+	for time.Now().Before(k.grows) && len(list) < r.First {
+		m := hermes.UserText("more")
+		m.ID = r.After + int64(len(list)) + 1
+		list = append(list, m)
+	}
 	for _, m := range k.messages {
+		if m.ID <= k.removed && !r.Raw {
+			continue
+		}
+		if m.ID == k.removed+1 && !r.Raw {
+			list = append(list, hermes.UserText("a summary"))
+		}
 		if m.ID > r.After && (r.First == 0 || len(list) < r.First) {
 			list = append(list, m)
 		}
@@ -108,6 +126,57 @@ func TestOnlyWhatIsNewIsReadForAHook(t *testing.T) {
 	}
 }
 
+// TestWhatACompactionRemovedIsInTheFileOfAConversation.
+func TestWhatACompactionRemovedIsInTheFileOfAConversation(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t, `Stop: [{hooks: [{command: a}]}]`)
+	for _, text := range []string{"the first", "the second", "the third"} {
+		k.add(hermes.UserText(text))
+	}
+	k.removed = 2
+	if _, lines := k.end(); len(lines) != 3 || !strings.Contains(lines[0], "the first") || !strings.Contains(lines[2], "the third") {
+		t.Errorf("the file has %q", lines)
+	}
+}
+
+// TestTheTimeOfAHookIsAlsoForTheFileOfTheConversation: if it is over before that is written, there is no file.
+func TestTheTimeOfAHookIsAlsoForTheFileOfTheConversation(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t, `Stop: [{hooks: [{command: a, timeout: 0.05}]}]`)
+	k.grows = time.Now().Add(10 * time.Second)
+	k.hooks.TurnEnd(t.Context(), hermes.SessionRef{ID: "s1", Dir: "/work"}, hermes.OutcomeDone, nil)
+	if path := k.at.inputs[0]["transcript_path"]; path != "" || !time.Now().Before(k.grows) {
+		t.Errorf("the hook was told of %v", path)
+	}
+}
+
+// TestNothingIsWrittenOrAskedAfterTheEndOfASession, by a hook that goes on.
+func TestNothingIsWrittenOrAskedAfterTheEndOfASession(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t, `Stop: [{hooks: [{command: a}, {type: prompt, prompt: x}]}]`)
+	k.end()
+	if err := k.session.Close(); err != nil {
+		t.Fatal(err)
+	}
+	asked := len(k.asked)
+	k.hooks.TurnEnd(t.Context(), hermes.SessionRef{ID: "s1", Dir: "/work"}, hermes.OutcomeDone, nil)
+	if list, err := os.ReadDir(k.folder); err != nil || len(list) > 0 || len(k.at.ran) != 1 || asked != 1 || len(k.asked) != 1 {
+		t.Errorf("there are %v, %v; ran %q, asked %d", list, err, k.at.ran, len(k.asked))
+	}
+}
+
+// TestNoHookRunsForWhatIsOver: the one during which it ended is the last.
+func TestNoHookRunsForWhatIsOver(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t, `PostToolUse: [{hooks: [{command: a}, {command: a}]}]`)
+	ctx, end := context.WithCancel(t.Context())
+	k.at.during = end
+	k.session.Hook().AfterTool(ctx, call("terminal", `{"command":"ls"}`), &hermes.Result{})
+	if len(k.at.ran) != 1 {
+		t.Errorf("ran %q", k.at.ran)
+	}
+}
+
 // TestTheFileOfAConversationIsBounded: it keeps the first message and the newest ones.
 func TestTheFileOfAConversationIsBounded(t *testing.T) {
 	t.Parallel()
@@ -153,7 +222,16 @@ func TestAFileOfAConversationThatWasLeftIsRemoved(t *testing.T) {
 	t.Parallel()
 	k := newTalk(t, `Stop: [{hooks: [{command: a}]}]`)
 	old, young := filepath.Join(k.folder, "old"), filepath.Join(k.folder, "young")
-	for path, age := range map[string]time.Duration{old: 31 * 24 * time.Hour, young: time.Hour} {
+	live := filepath.Join(k.folder, "live") // of a session that is long open: only its file changes
+	write(t, filepath.Join(live, "live.jsonl"), "{}\n")
+	if err := os.Chtimes(filepath.Join(live, "live.jsonl"), k.now, k.now.Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(old, "old.jsonl"), "{}\n")
+	if err := os.Chtimes(filepath.Join(old, "old.jsonl"), k.now, k.now.Add(-31*24*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	for path, age := range map[string]time.Duration{old: 31 * 24 * time.Hour, live: 31 * 24 * time.Hour, young: time.Hour} {
 		if err := os.MkdirAll(path, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +259,7 @@ func TestAFileOfAConversationThatWasLeftIsRemoved(t *testing.T) {
 	for _, e := range list {
 		names = append(names, e.Name())
 	}
-	if err != nil || !slices.Equal(names, []string{"young"}) {
+	if err != nil || !slices.Equal(names, []string{"live", "young"}) {
 		t.Errorf("there are %q, %v", names, err)
 	}
 }
