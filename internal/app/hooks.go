@@ -85,7 +85,7 @@ func (a *App) scripted(cfg *config.Config, run hermes.RunSpec) (*tooling, *scrip
 		return tools, nil
 	}
 	c := a.scriptConfig(cfg, s)
-	c.Dir, c.Child, c.Session = a.hookDir(cfg, run), run.Origin.Depth > 0, run.Session
+	c.Dir, c.Session = a.hookDir(cfg, run), script.About{ID: run.Session, Child: run.Origin.Depth > 0, Elsewhere: run.Workspace.Elsewhere()}
 	c.Transcripts, c.Ask = a.hookTranscripts(cfg), a.askForHook
 	if cfg.Security().RedactSecrets {
 		c.Mask = a.Mask

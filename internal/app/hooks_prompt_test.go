@@ -134,7 +134,7 @@ fallback_providers: [{provider: custom, model: quick}]
 hooks:
   PreToolUse:
     - matcher: Write
-      hooks: [{type: prompt, prompt: x, model: slow, timeout: 4}]
+      hooks: [{type: prompt, prompt: x, model: slow, timeout: 8}]
 `)
 	j := judged(t, s, `{"ok": false, "reason": "the other one says no"}`)
 	ended := make(chan struct{})

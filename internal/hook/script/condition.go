@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 	"mvdan.cc/sh/v3/syntax"
@@ -28,6 +29,8 @@ type folders struct {
 	work    string // of the session
 	project string // of the settings
 	home    string
+	// elsewhere says that the files of the session are not on this machine.
+	elsewhere bool
 }
 
 // conditionRule is the form of a rule.
@@ -242,11 +245,16 @@ func fitsHost(domain string, view asked, _ folders) bool {
 	})
 }
 
-// plainHost is a host as it is looked up. A * in it stays.
+// plainHost is a host as it is looked up. A * in it stays, and so does what is ASCII but for its case: names of hosts
+// with _ or -- are in use.
 func plainHost(host string) (string, error) {
 	parts := strings.Split(strings.TrimSuffix(host, "."), "*")
 	for i, part := range parts {
-		plain, err := idna.Lookup.ToASCII(strings.ToLower(part))
+		if part = strings.ToLower(part); ascii(part) {
+			parts[i] = part
+			continue
+		}
+		plain, err := idna.Lookup.ToASCII(part)
 		if err != nil {
 			return "", err
 		}
@@ -254,3 +262,5 @@ func plainHost(host string) (string, error) {
 	}
 	return strings.TrimSuffix(strings.Join(parts, "*"), "."), nil
 }
+
+func ascii(s string) bool { return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 }

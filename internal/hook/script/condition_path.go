@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -14,7 +15,12 @@ import (
 // fitsPath reports whether a call is about a file that fits a pattern.
 func fitsPath(pattern string, view asked, on folders) bool {
 	path, ok := view.input["file_path"].(string)
-	if !ok || path == "" || on.home == "" && strings.HasPrefix(pattern, "~/") { // a search reads what it finds
+	switch {
+	case !ok || path == "": // a search reads what it finds
+		return true
+	case on.elsewhere: // where its home is, and where its links lead, is not known here
+		return true
+	case on.home == "" && strings.HasPrefix(pattern, "~/"):
 		return true
 	}
 	if !filepath.IsAbs(path) {
@@ -70,7 +76,11 @@ func pathRule(pattern string, on folders) (*regexp.Regexp, error) {
 		base, rest = "", "**/"+pattern
 	}
 	var b strings.Builder
-	b.WriteString("(?s)^" + regexp.QuoteMeta(strings.TrimSuffix(base, "/")) + "/")
+	flags := "(?s)^"
+	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" { // their disks take .GIT for .git
+		flags = "(?is)^"
+	}
+	b.WriteString(flags + regexp.QuoteMeta(strings.TrimSuffix(base, "/")) + "/")
 	rest = strings.TrimSuffix(rest, "/")
 	for rest != "" {
 		switch {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"hermes/internal/hook/script"
 )
 
 // TestARuleNarrowsAHook to the calls that fit, as in Claude Code. Where it cannot be known whether a call fits, the hook
@@ -46,7 +48,8 @@ func TestARuleNarrowsAHook(t *testing.T) {
 		{"Edit(.git)", "write_file", []string{path(".git/config"), path(".git/a\nb"), path("x/.git/hooks/a")}, []string{path(".gitignore")}},
 		{"Read(*.env)", "read_file", []string{path("a.env")}, []string{path("a.txt")}},
 		{"Read(*.env)", "search_files", []string{`{"pattern":"x"}`}, nil},
-		{"WebFetch(domain:example.org)", "web_extract", []string{`{"urls":["https://a.net/","https://EXAMPLE.org./x"]}`, `{"urls":[]}`, `{"urls":["https://ｅxample。org/"]}`, `{"urls":["https://xn--a/"]}`}, []string{`{"urls":["https://example.org.net/"]}`}},
+		{"WebFetch(domain:example.org)", "web_extract", []string{`{"urls":["https://a.net/","https://EXAMPLE.org./x"]}`, `{"urls":[]}`, `{"urls":["https://ｅxample。org/"]}`, `{"urls":["https://a b/"]}`}, []string{`{"urls":["https://example.org.net/"]}`, `{"urls":["https://r3---sn-x.a_b.net/"]}`}},
+		{"WebFetch(domain:*-cdn.my_app.org)", "web_extract", []string{`{"urls":["https://eu-cdn.my_app.org/"]}`}, []string{`{"urls":["https://my_app.org/"]}`}},
 		{"WebFetch(domain:*.Bücher.example)", "web_extract", []string{`{"urls":["https://x.xn--bcher-kva.example/"]}`, `{"urls":["https://x.bücher.example/"]}`}, []string{`{"urls":["https://x.bucher.example/"]}`}},
 		{"mcp__github", "mcp__github__push", []string{`{}`}, nil},
 		{"mcp__github__get_*", "mcp__github__push", nil, []string{`{}`}},
@@ -85,6 +88,19 @@ func TestARuleForPathsFollowsLinks(t *testing.T) {
 		}
 	}
 	at.closed = true
+}
+
+// TestARuleForPathsFitsFilesElsewhere: where their home is, and where their links lead, is not known here.
+func TestARuleForPathsFitsFilesElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, elsewhere := range []bool{false, true} {
+		h, at, _ := begin(t, `PreToolUse: [{hooks: [{command: a, if: "Edit(~/.ssh/**)"}]}]`, map[string]said{"a": {}}, func(c *script.Config) { c.Home, c.Session.Elsewhere = "/home/ada", elsewhere })
+		before(t, h, call("write_file", `{"path":"/root/.ssh/authorized_keys","content":"x"}`))
+		if got := len(at.ran) > 0; got != elsewhere {
+			t.Errorf("elsewhere %v: the hook runs: %v", elsewhere, got)
+		}
+		at.closed = true
+	}
 }
 
 // TestAGuardWhoseRuleIsNotUnderstoodRefuses.

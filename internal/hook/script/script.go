@@ -109,6 +109,16 @@ type Needs struct {
 	Read, Write []string
 }
 
+// About is what hooks know of their session from its beginning.
+type About struct {
+	ID string
+	// Child says that it is the session of a child, whose beginning, end and turns are events of the
+	// session above.
+	Child bool
+	// Elsewhere says that its commands and files are not on this machine.
+	Elsewhere bool
+}
+
 // Config is what the hooks of a session share.
 type Config struct {
 	// Dir is the working folder, Home that of the user.
@@ -121,11 +131,7 @@ type Config struct {
 	LookupEnv func(name string) (string, bool)
 	// Client sends requests; it follows no redirect.
 	Client *http.Client
-	// Child says that it is the session of a child, whose beginning, end and turns are events of the
-	// session above.
-	Child bool
-	// Session is the id of the session.
-	Session     string
+	Session     About
 	Transcripts Transcripts
 	// Mask hides the secrets of a text in what hooks read of the session; nil hides nothing.
 	Mask func(text string) string

@@ -56,7 +56,7 @@ func NewSession(c Config, sets ...Set) *Session {
 			s.used[e.at] = true
 		}
 	}
-	if c.Child {
+	if c.Session.Child {
 		for _, at := range []point{sessionStart, sessionEnd, turnStart, turnEnd} {
 			delete(s.used, at)
 		}
@@ -237,7 +237,7 @@ func (o Occasion) concerns(r *runner, h Entry, view asked) bool {
 	if h.event.about == "" {
 		return true
 	}
-	return h.Matches(name) && h.only.holds(view, folders{work: cmp.Or(o.Session.Dir, r.dir()), project: r.dir(), home: r.config.Home})
+	return h.Matches(name) && h.only.holds(view, folders{work: cmp.Or(o.Session.Dir, r.dir()), project: r.dir(), home: r.config.Home, elsewhere: r.config.Session.Elsewhere})
 }
 
 // show runs a hook on one view of an occasion.

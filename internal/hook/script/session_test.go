@@ -62,15 +62,18 @@ func (s *stage) Exec(_ context.Context, c hermes.Command) (hermes.Exit, error) {
 func (s *stage) Close() error { s.closed = true; return nil }
 
 // begin makes a session with hooks to which the user has agreed.
-func begin(t *testing.T, text string, answers map[string]said) (*hook.Hooks, *stage, *script.Session) {
+func begin(t *testing.T, text string, answers map[string]said, change ...func(*script.Config)) (*hook.Hooks, *stage, *script.Session) {
 	t.Helper()
 	entries, _, problems := parse(t, text)
 	if len(problems) > 0 {
 		t.Fatalf("%+v", problems)
 	}
 	at := &stage{answers: answers}
-	s := script.NewSession(script.Config{Dir: "/work", Consents: script.NewConsents(filepath.Join(t.TempDir(), "c.json"), nil), Accept: true},
-		script.Set{Entries: entries, Open: func(context.Context, script.Needs) (script.Place, error) { return at, nil }})
+	c := script.Config{Dir: "/work", Consents: script.NewConsents(filepath.Join(t.TempDir(), "c.json"), nil), Accept: true}
+	for _, f := range change {
+		f(&c)
+	}
+	s := script.NewSession(c, script.Set{Entries: entries, Open: func(context.Context, script.Needs) (script.Place, error) { return at, nil }})
 	if s == nil {
 		t.Fatal("no session")
 	}

@@ -59,7 +59,7 @@ func (t *transcript) wanted() bool { return t.config.Transcripts.Folder != "" }
 
 // folder is where the file of a session is.
 func (t *transcript) folder() string {
-	return filepath.Join(t.config.Transcripts.Folder, plainName(t.config.Session))
+	return filepath.Join(t.config.Transcripts.Folder, plainName(t.config.Session.ID))
 }
 
 // plainName is a name for a file. The ids of sessions are such names.
@@ -107,8 +107,10 @@ func (t *transcript) update(ctx context.Context, ref hermes.SessionRef) (string,
 		t.last = 0
 	}
 	if err := t.follow(ctx, ref); err != nil {
-		t.last = 0 // the next one writes all of it again
-		return "", err
+		if ctx.Err() == nil {
+			t.last = 0 // the next one writes all of it again
+		}
+		return "", err // without time, the next one goes on from here
 	}
 	return t.path, nil
 }
@@ -289,7 +291,7 @@ func (t *transcript) close() error {
 func (t *transcript) line(ref hermes.SessionRef, m hermes.Message) ([]byte, error) {
 	id := uuid(ref.ID, m.ID)
 	line := map[string]any{
-		"type": "user", "uuid": id, "parentUuid": nil, "isSidechain": t.config.Child, "userType": "external", "sessionId": ref.ID, "cwd": ref.Dir,
+		"type": "user", "uuid": id, "parentUuid": nil, "isSidechain": t.config.Session.Child, "userType": "external", "sessionId": ref.ID, "cwd": ref.Dir,
 		"version": t.config.Transcripts.Version, "gitBranch": "", "timestamp": m.Time.UTC().Format("2006-01-02T15:04:05.000Z"),
 	}
 	if t.prior != "" {

@@ -11,7 +11,7 @@ import (
 func TestTheFileOfAConversationIsNotMadeAgain(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	s := NewSession(Config{Session: "s", Transcripts: Transcripts{Folder: folder}}, Set{Entries: []Entry{{event: event{at: turnEnd}}}})
+	s := NewSession(Config{Session: About{ID: "s"}, Transcripts: Transcripts{Folder: folder}}, Set{Entries: []Entry{{event: event{at: turnEnd}}}})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

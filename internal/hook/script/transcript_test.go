@@ -39,7 +39,7 @@ func newTalk(t *testing.T, section string) *talk {
 	}
 	k := &talk{t: t, folder: filepath.Join(t.TempDir(), "files"), at: &stage{answers: map[string]said{"a": {}}}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	k.session = script.NewSession(script.Config{
-		Dir: "/work", Session: "s1", Consents: script.NewConsents(filepath.Join(t.TempDir(), "c.json"), nil), Accept: true, Now: func() time.Time { return k.now },
+		Dir: "/work", Session: script.About{ID: "s1"}, Consents: script.NewConsents(filepath.Join(t.TempDir(), "c.json"), nil), Accept: true, Now: func() time.Time { return k.now },
 		Ask: func(context.Context, script.Question) (string, error) {
 			k.asked = append(k.asked, "x")
 			return `{"ok": true}`, nil

@@ -21,11 +21,13 @@ type idle struct {
 }
 
 func (j *idle) Rest(s Snapshot, done *hermes.TurnDone) *Task {
-	if done == nil || !s.Ref.Attended || s.Ref.Depth > 0 { // without a turn it was only opened
+	if done == nil || s.Ref.Depth > 0 { // without a turn it was only opened
 		return nil
 	}
 	return &Task{After: j.after, Run: func(ctx context.Context, s Snapshot) func(Session) {
-		j.tell(ctx, s.Ref)
+		if s.Ref.Attended { // users come and go while it waits
+			j.tell(ctx, s.Ref)
+		}
 		return nil
 	}}
 }
