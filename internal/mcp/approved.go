@@ -262,18 +262,29 @@ func (a *approvals) list(server string) string {
 	return a.hashes.lists[server]
 }
 
-// keepList keeps the hash of a server's list; "" keeps none.
-func (a *approvals) keepList(server, hash string) error {
+// keepList keeps the hash of a server's list; "" keeps none. No other process keeps one meanwhile: there sees
+// to it that the list is there, and drop removes one that is kept no more.
+func (a *approvals) keepList(server, hash string, there func() error, drop func(hash string) error) error {
 	return a.locked(func() error {
-		if a.hashes.lists == nil {
-			a.hashes.lists = map[string]string{}
+		was := a.hashes.lists[server]
+		err := there()
+		if err == nil && hash != was {
+			if a.hashes.lists == nil {
+				a.hashes.lists = map[string]string{}
+			}
+			if a.hashes.lists[server] = hash; hash == "" {
+				delete(a.hashes.lists, server)
+			}
+			err = a.hashes.write()
 		}
-		if a.hashes.lists[server] = hash; hash == "" {
-			delete(a.hashes.lists, server)
-		}
-		err := a.hashes.write()
-		if err != nil {
+		switch {
+		case err != nil:
 			a.hashes.reset()
+			if hash != "" && hash != was {
+				err = errors.Join(err, drop(hash))
+			}
+		case was != "" && hash != was:
+			err = drop(was)
 		}
 		return err
 	})

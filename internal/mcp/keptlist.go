@@ -59,27 +59,26 @@ func (o *Server) keep(l listing) error {
 	if o.cfg.Cache == "" {
 		return nil
 	}
-	data, hash, was := l.encode(o.set.ID()), "", o.approved.list(o.set.ID())
+	data, hash := l.encode(o.set.ID()), ""
 	if len(data) <= maxList {
 		hash = hashOf(data)
-		path := o.listPath(hash)
-		if there, err := os.ReadFile(path); err != nil || !bytes.Equal(there, data) {
-			if err := os.MkdirAll(o.cfg.Cache, 0o700); err != nil {
-				return err
-			}
-			if err := atomicfile.Write(path, data, atomicfile.Options{Mode: 0o600}); err != nil {
-				return err
-			}
+	}
+	there := func() error {
+		if hash == "" {
+			return nil
 		}
+		if now, err := os.ReadFile(o.listPath(hash)); err == nil && bytes.Equal(now, data) {
+			return nil
+		}
+		if err := os.MkdirAll(o.cfg.Cache, 0o700); err != nil {
+			return err
+		}
+		return atomicfile.Write(o.listPath(hash), data, atomicfile.Options{Mode: 0o600})
 	}
-	if hash == was {
-		return nil
+	if err := there(); err != nil || hash == o.approved.list(o.set.ID()) { // before anyone else has to wait
+		return err
 	}
-	err := o.approved.keepList(o.set.ID(), hash)
-	if err == nil && was != "" {
-		err = removed(o.listPath(was))
-	}
-	return err
+	return o.approved.keepList(o.set.ID(), hash, there, func(was string) error { return removed(o.listPath(was)) })
 }
 
 // forgetLists removes all files with a list of the server, also that of an earlier form.

@@ -3,8 +3,13 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"hermes/internal/mcp/setting"
 )
 
 func someList() listing {
@@ -61,5 +66,36 @@ func TestAListIsReadAsItWasWritten(t *testing.T) {
 		if l, ok := decodeList(data[:i], "box"); ok && len(l.tools) == len(want.tools) {
 			t.Errorf("the first %d of %d bytes are read whole", i, len(data))
 		}
+	}
+}
+
+// TestOneListOfAServerIsKept, whoever writes it: what is kept fits its hash, and nothing else is left.
+func TestOneListOfAServerIsKept(t *testing.T) {
+	t.Parallel()
+	c := Config{Cache: t.TempDir(), Approvals: filepath.Join(t.TempDir(), "mcp-tools.json"), Now: time.Now}
+	var writing sync.WaitGroup
+	for i := range 3 { // as processes of their own
+		o := &Server{cfg: c, set: setting.Server{Name: "box"}, approved: newApprovals(c.Approvals, c.Now)}
+		writing.Go(func() {
+			for n := range 10 {
+				l := someList()
+				l.tools[0].def.Description = strings.Repeat("x", (i+n)%4)
+				if err := o.keep(l); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	writing.Wait()
+	o := &Server{cfg: c, set: setting.Server{Name: "box"}}
+	left, err := filepath.Glob(filepath.Join(c.Cache, "*.list"))
+	if want := o.listPath(newApprovals(c.Approvals, c.Now).list("box")); err != nil || len(left) != 1 || left[0] != want {
+		t.Errorf("left are %v, %v; kept is %s", left, err, want)
+	}
+	if err := o.forgetLists(); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(c.Cache, "*")); len(left) != 0 {
+		t.Errorf("after it was forgotten there are %v", left)
 	}
 }

@@ -112,6 +112,8 @@ func (k *Keeper) abandon() error {
 	return left
 }
 
+const exitTooMuch = 2
+
 var errLeft = errors.New("processes of the sandbox could not be ended; they are still behind its walls")
 
 var errRuns = errors.New("the process that ends what programs leave running was killed, and some of that may still run; look for it with `ps`, and end it yourself")
@@ -119,6 +121,8 @@ var errRuns = errors.New("the process that ends what programs leave running was 
 // endedItself reports whether a keeper without walls came to its own end, before which it ends
 // everything below it. One that was killed, or crashed, did not: then the kernel ends its
 // children, and what was detached becomes a child of the owner.
+//
+// One that gave up because there was too much to end has the status exitTooMuch.
 func endedItself(s *os.ProcessState) bool { return s != nil && s.Exited() && s.ExitCode() <= 1 }
 
 // awaitEnd waits until the process that the owner started has ended. After closeWait it is

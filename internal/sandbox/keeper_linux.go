@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -247,7 +248,13 @@ func (k *keeper) bound(pid int, id uint32, b *proc.Bounded) {
 		now, ok := k.children[pid]
 		return ok && now == id || b.Over() && !childless()
 	}
+	var since time.Time
 	go b.Watch(os.Getpid(), running, func() { // ends with the child
+		if since.IsZero() {
+			since = time.Now()
+		} else if k.layer == None && time.Since(since) > bareTries { // else all that starts later would be ended, too
+			os.Exit(exitTooMuch)
+		}
 		if k.onlyInside {
 			_ = syscall.Kill(-1, syscall.SIGKILL) // not this process
 			return
