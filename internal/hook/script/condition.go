@@ -263,4 +263,6 @@ func plainHost(host string) (string, error) {
 	return strings.TrimSuffix(strings.Join(parts, "*"), "."), nil
 }
 
-func ascii(s string) bool { return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 }
+func ascii(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+}

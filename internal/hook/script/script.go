@@ -130,7 +130,7 @@ type Config struct {
 	// LookupEnv finds secrets of requests; nil finds none.
 	LookupEnv func(name string) (string, bool)
 	// Client sends requests; it follows no redirect.
-	Client *http.Client
+	Client      *http.Client
 	Session     About
 	Transcripts Transcripts
 	// Mask hides the secrets of a text in what hooks read of the session; nil hides nothing.
