@@ -129,7 +129,7 @@ func TestServeSpeaksTheProtocol(t *testing.T) {
 	h.expect(`{"id":4,"method":"tools/call","params":{"call":"8","name":"p_fail","arguments":{}}}`, `{"id":4,"result":{"failed":true,"text":"say more"}}`)
 	h.expect(`{"id":5,"method":"tools/call","params":{"call":"9","name":"p_break","arguments":{}}}`, `{"error":{"code":-32000,"message":"broken"},"id":5}`)
 	h.expect(`{"id":6,"method":"tools/call","params":{"call":"9","name":"other","arguments":{}}}`, `{"error":{"code":-32000,"message":"there is no tool other"},"id":6}`)
-	h.expect(`{"id":6,"method":"model/stream","params":{"call":"9"}}`, `{"error":{"code":-32000,"message":"there is no method model/stream"},"id":6}`)
+	h.expect(`{"id":6,"method":"model/stream","params":{"call":"9"}}`, `{"error":{"code":-32601,"message":"there is no method model/stream"},"id":6}`)
 	h.expect(`{"id":7,"method":"hooks/call","params":{"call":"10","event":"pre_tool_call","tool":{"id":"c","name":"terminal","arguments":{}}}}`, `{"id":7,"result":{"action":"block","message":"terminal"}}`)
 	h.expect(`{"id":8,"method":"commands/run","params":{"call":"11","name":"c","args":"a b"}}`, `{"id":8,"result":{"say":"said","text":"shown a b"}}`)
 	h.expect(`{"id":9,"method":"memory/recall","params":{"call":"12","query":"q","limit":2,"session":{"id":"s"}}}`, `{"id":9,"result":{"text":"qqs"}}`)
