@@ -175,7 +175,7 @@ func (s *hostileScene) saysThatThereIsNone() {
 	}
 }
 
-// strict demands layer A: where there is none, no program of a server or plugin runs.
+// strict demands layer A: without it no program of a server or plugin runs.
 func (h host) strict(t *testing.T) {
 	s := newHostileScene(t)
 	if h.Layer < sandbox.A {

@@ -87,16 +87,19 @@ func running(t *testing.T, mark string) (n int) {
 	return n
 }
 
+// calm is the program of a plugin that answers, beside others that do harm.
+const calm = head + `
+@plugin.tool("Say hello.", none, effect="none")
+def calm_hello(call): return "hello from the calm one"
+plugin.run()
+`
+
 // TestAPluginThatMultipliesEndsWithItsProgram: every process that it starts, in whatever session, is
 // gone after Hermes, and another plugin answers meanwhile.
 func TestAPluginThatMultipliesEndsWithItsProgram(t *testing.T) {
 	t.Parallel()
 	s := inPython(t, map[string]string{
-		"calm": head + `
-@plugin.tool("Say hello.", none, effect="none")
-def calm_hello(call): return "hello from the calm one"
-plugin.run()
-`,
+		"calm": calm,
 		"bomb": head + `
 @plugin.tool("Multiply.", none)
 def bomb_multiply(call):
@@ -139,11 +142,7 @@ plugin.run()
 `, name, line)
 	}
 	s := inPython(t, map[string]string{
-		"calm": head + `
-@plugin.tool("Say hello.", none, effect="none")
-def calm_hello(call): return "hello from the calm one"
-plugin.run()
-`,
+		"calm":    calm,
 		"notices": flood("notices", `b'{"jsonrpc":"2.0","method":"$/progress","params":{"call":"1","text":"x"}}\n' * 50`),
 		"errors": head + `
 @plugin.tool("Flood.", none)
@@ -166,11 +165,7 @@ plugin.run()
 func TestAForkBombInAPluginEndsWithThePlugin(t *testing.T) {
 	t.Parallel()
 	s := inPython(t, map[string]string{
-		"calm": head + `
-@plugin.tool("Say hello.", none, effect="none")
-def calm_hello(call): return "hello from the calm one"
-plugin.run()
-`,
+		"calm": calm,
 		"bomb": head + `
 @plugin.tool("Multiply.", none)
 def bomb_multiply(call):

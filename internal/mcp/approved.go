@@ -252,7 +252,7 @@ func (a *approvals) forget(server string) error {
 	})
 }
 
-// list returns the hash of the list that is kept of a server, "" if there is none.
+// list returns the hash of the list that is kept of a server, "" if no list is kept.
 func (a *approvals) list(server string) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -349,7 +349,7 @@ func (o *Server) Keep(c Config, shown Listing) error {
 	return kept.keep(l)
 }
 
-// removed removes a file, and is nil if there is none.
+// removed removes a file. One that is not there is no error.
 func removed(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -198,7 +198,7 @@ func finish(done streamDone, yield func(hermes.Delta) error) error {
 	reasons := map[string]hermes.Finish{"end": hermes.FinishStop, "calls": hermes.FinishCalls, "length": hermes.FinishLength, "filter": hermes.FinishFilter}
 	reason, known := reasons[done.Stop]
 	if !known {
-		return fmt.Errorf("the answer ended with stop %q, which is none of end, calls, length and filter", text.OneLine(text.Plain(done.Stop), 40))
+		return fmt.Errorf("the answer ended with stop %q, which is not end, calls, length or filter", text.OneLine(text.Plain(done.Stop), 40))
 	}
 	if u := done.Usage; u != nil {
 		usage := &hermes.Usage{Input: max(u.Input, 0), Output: max(u.Output, 0), CacheRead: max(u.CacheRead, 0), CacheWrite: max(u.CacheWrite, 0), Reasoning: max(u.Reasoning, 0), Calls: 1}

@@ -27,7 +27,7 @@ type Bounded struct {
 	over   atomic.Bool
 }
 
-// NewBounded makes the bound of a program that is about to start; 0 is none. It copies stderr, which may be
+// NewBounded makes the bound of a program that is about to start; 0 bounds nothing. It copies stderr, which may be
 // nil, to say there why the program was ended.
 func NewBounded(most uint64, stderr *os.File) *Bounded {
 	if most == 0 {

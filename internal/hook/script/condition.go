@@ -109,7 +109,7 @@ func (c *condition) holds(view asked, on folders) bool {
 	return c.subject == "" || c.fits(c.subject, view, on)
 }
 
-// example is an argument that fits the rule, for samples; "" if there is none.
+// example is an argument that fits the rule, for samples; "" if the rule names no subject.
 func (c *condition) example(home string) (key, value string) {
 	if c == nil || c.subject == "" {
 		return "", ""

@@ -19,7 +19,7 @@ type Occasion struct {
 	About string
 	// Extra are the other facts: names and values of JSON.
 	Extra      map[string]any
-	transcript string // the file of the conversation; "" if there is none
+	transcript string // the file of the conversation; "" if it was not written
 	// Resolve returns the absolute path of a file that a call names; nil leaves paths as they are.
 	Resolve func(path string) string
 }

@@ -47,7 +47,7 @@ type transcript struct {
 	busy   chan struct{} // holds one element while the fields below are used
 	closed bool
 
-	path  string // "" as long as there is none
+	path  string // "" before it is written
 	last  int64  // the id of the last message in it
 	prior string // the uuid of that message
 	size  int64
@@ -80,7 +80,7 @@ func (t *transcript) make() (string, error) {
 	return dir, nil
 }
 
-// update writes what was stored since, and returns the path of the file; "" if there is none.
+// update writes what was stored since, and returns the path of the file; "" where no such files are made.
 func (t *transcript) update(ctx context.Context, ref hermes.SessionRef) (string, error) {
 	if !t.wanted() {
 		return "", nil

@@ -136,7 +136,7 @@ func (s Source) Write(dir, plugin string, by Sealer) error {
 	return os.WriteFile(path, append(data, '\n'), 0o644)
 }
 
-// ReadRecord reads the record in a folder. ok is false if there is none. Whoever put the files there may have
+// ReadRecord reads the record in a folder. ok is false without a record. Whoever put the files there may have
 // written it: see [Sealer.Sealed].
 func ReadRecord(dir string) (r Record, ok bool, err error) {
 	data, err := os.ReadFile(filepath.Join(dir, RecordName))

@@ -40,7 +40,7 @@ func SealerOf(folder string) (Sealer, error) {
 	return Sealer{key}, nil
 }
 
-// NewSealer is SealerOf, and makes a key if there is none. One process at a time calls it for a folder.
+// NewSealer is SealerOf, and makes a key if the folder has no key yet. One process at a time calls it for a folder.
 func NewSealer(folder string) (Sealer, error) {
 	s, err := SealerOf(folder)
 	if err != nil || s.key != nil {
