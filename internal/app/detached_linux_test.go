@@ -30,36 +30,40 @@ while ! [ -s %[1]s ]; do sleep 0.01; done
 `, file)
 }
 
-// detached returns the id that such a program wrote, and fails if it does not run. The test ends it in any case.
+// detached waits until such a program runs, and returns its id. The test ends it in any case.
 func detached(t *testing.T, file string) int {
 	t.Helper()
-	for late := time.Now().Add(30 * time.Second); time.Now().Before(late); time.Sleep(10 * time.Millisecond) {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			continue
+	pid := 0
+	for late := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if b, err := os.ReadFile(file); err == nil {
+			if pid, err = strconv.Atoi(strings.TrimSpace(string(b))); err != nil {
+				t.Fatal(err)
+			}
 		}
-		pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
-		if err != nil {
-			t.Fatal(err)
+		// The shell writes its id before it becomes the program, and no process has words meanwhile.
+		if pid != 0 && sleeping(pid) {
+			break
 		}
-		if !sleeping(pid) {
+		switch {
+		case time.Now().Before(late):
+		case pid == 0:
+			t.Fatalf("nothing was detached: there is no %s", file)
+		default:
 			t.Fatalf("what was to be detached does not run: %d", pid)
 		}
-		t.Cleanup(func() {
-			if sleeping(pid) {
-				_ = syscall.Kill(pid, syscall.SIGKILL)
-			}
-		})
-		return pid
 	}
-	t.Fatalf("nothing was detached: there is no %s", file)
-	return 0
+	t.Cleanup(func() {
+		if sleeping(pid) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
+	return pid
 }
 
 // sleeping reports whether it is the program of detaching that has an id.
 func sleeping(pid int) bool {
 	words, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	return err == nil && (strings.Contains(string(words), "sleep\x001000") || strings.Contains(string(words), "sleep 1000"))
+	return err == nil && string(words) == "sleep\x001000\x00"
 }
 
 func mustEnd(t *testing.T, what string, pid int) {
