@@ -31,27 +31,14 @@ while ! [ -s %[1]s ]; do sleep 0.01; done
 }
 
 // detached waits until such a program runs, and returns its id. The test ends it in any case.
-func detached(t *testing.T, file string) int {
+func detached(t *testing.T, file string) (pid int) {
 	t.Helper()
-	pid := 0
-	for late := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if b, err := os.ReadFile(file); err == nil {
-			if pid, err = strconv.Atoi(strings.TrimSpace(string(b))); err != nil {
-				t.Fatal(err)
-			}
+	eventually(t, 30*time.Second, func() (err error) {
+		if pid, err = written(file); err == nil && !sleeping(pid) {
+			err = fmt.Errorf("what was to be detached does not run: %d", pid)
 		}
-		// The shell writes its id before it becomes the program, and no process has words meanwhile.
-		if pid != 0 && sleeping(pid) {
-			break
-		}
-		switch {
-		case time.Now().Before(late):
-		case pid == 0:
-			t.Fatalf("nothing was detached: there is no %s", file)
-		default:
-			t.Fatalf("what was to be detached does not run: %d", pid)
-		}
-	}
+		return err
+	})
 	t.Cleanup(func() {
 		if sleeping(pid) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -60,7 +47,17 @@ func detached(t *testing.T, file string) int {
 	return pid
 }
 
-// sleeping reports whether it is the program of detaching that has an id.
+// written reads the id of a process from a file.
+func written(file string) (pid int, err error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(string(b)))
+}
+
+// sleeping reports whether it is the program of detaching that has an id. The shell writes the id
+// first; while it is being replaced by the program (execve), its command line reads as empty.
 func sleeping(pid int) bool {
 	words, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	return err == nil && string(words) == "sleep\x001000\x00"
@@ -68,11 +65,12 @@ func sleeping(pid int) bool {
 
 func mustEnd(t *testing.T, what string, pid int) {
 	t.Helper()
-	for late := time.Now().Add(20 * time.Second); sleeping(pid); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(late) {
-			t.Fatalf("%s: process %d still runs", what, pid)
+	eventually(t, 20*time.Second, func() error {
+		if sleeping(pid) {
+			return fmt.Errorf("%s: process %d still runs", what, pid)
 		}
-	}
+		return nil
+	})
 }
 
 // TestWhatAServerDetachesEndsWithIt, when it is removed and when the program ends, while what
@@ -134,16 +132,13 @@ func loose(t *testing.T) (s *scene, file string) {
 	script := filepath.Join(at, "detach.sh")
 	writeFile(t, script, detaching(file))
 	s = withPlugin(t, hermes.AllowOnce, false, "loose", fmt.Sprintf(detachingPlugin, script), "name: loose\nversion: \"1\"\nprogram: [python3, ./main.py]\nkinds: [tools]\n")
-	for late := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) { // to enable it starts it
-		b, err := os.ReadFile(file)
-		if pid, bad := strconv.Atoi(strings.TrimSpace(string(b))); err == nil && bad == nil {
+	eventually(t, 10*time.Second, func() error { // to enable it starts it
+		pid, err := written(file)
+		if err == nil {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
-			break
 		}
-		if time.Now().After(late) {
-			t.Fatal("the plugin did not start")
-		}
-	}
+		return err
+	})
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -699,8 +700,12 @@ hooks:
 		return strings.Count(string(b), `"hook_event_name":"Notification"`)
 	}
 	s.say(`CALL errand {"goal":"say something"}`)
-	for late := time.Now().Add(30 * time.Second); told() < 1 && time.Now().Before(late); time.Sleep(10 * time.Millisecond) {
-	}
+	eventually(t, 30*time.Second, func() error {
+		if told() < 1 {
+			return errors.New("it was not told")
+		}
+		return nil
+	})
 	s.quit()
 	if got := told(); got != 1 {
 		t.Fatalf("told %d times; warned %q", got, s.warned)

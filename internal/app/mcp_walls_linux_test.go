@@ -146,25 +146,15 @@ func getsNothing(t *testing.T, layer sandbox.Layer, web string) {
 	}
 	// What it started is gone with it, whatever that did to stay.
 	s.boxed("box", `(setsid sh -c 'trap "" TERM HUP INT; while :; do sleep 1; done' >/dev/null 2>&1 &) ; setsid sh -c 'trap "" TERM HUP; echo up >~/up; exec sleep 987' >/dev/null 2>&1 & until [ -s ~/up ]; do sleep 0.05; done`)
-	programsUntil(t, serverVariable+"=plain", func(list []string) bool { return strings.Contains(strings.Join(list, " "), "sleep 987") })
+	eventually(t, 20*time.Second, func() error { // while a process is being replaced, its command line reads as empty
+		if below := programsOf(t, serverVariable+"=plain"); !strings.Contains(strings.Join(below, " "), "sleep 987") {
+			return fmt.Errorf("programs of servers: %q", below)
+		}
+		return nil
+	})
 	s.quit()
 	if left := programsOf(t, serverVariable+"=plain"); len(left) > 0 {
 		t.Errorf("programs of servers are left: %q", left)
-	}
-}
-
-// programsUntil waits until the servers, and what they started, are as wanted. A process that
-// becomes another program has no words meanwhile, so that one look does not suffice.
-func programsUntil(t *testing.T, variable string, wanted func([]string) bool) {
-	t.Helper()
-	for late := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		list := programsOf(t, variable)
-		if wanted(list) {
-			return
-		}
-		if time.Now().After(late) {
-			t.Fatalf("programs of servers: %q", list)
-		}
 	}
 }
 
@@ -220,14 +210,24 @@ func TestAKilledProgramLeavesNoServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		line, _ := bufio.NewReader(out).ReadString('\n')
-		programsUntil(t, serverVariable+"="+mark, func(list []string) bool { return len(list) >= 6 })
+		if line != "connected 3\n" {
+			t.Fatalf("it said %q", line)
+		}
+		eventually(t, 20*time.Second, func() error { // while a process is being replaced, its command line reads as empty
+			if ran := programsOf(t, serverVariable+"="+mark); len(ran) < 6 {
+				return fmt.Errorf("of 6 programs of servers run %q", ran)
+			}
+			return nil
+		})
 		if err := c.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
 		_ = c.Wait() // it was killed
-		if line != "connected 3\n" {
-			t.Fatalf("it said %q", line)
-		}
-		programsUntil(t, serverVariable+"="+mark, func(list []string) bool { return len(list) == 0 })
+		eventually(t, 5*time.Second, func() error {
+			if left := programsOf(t, serverVariable+"="+mark); len(left) > 0 {
+				return fmt.Errorf("left: %q", left)
+			}
+			return nil
+		})
 	}
 }

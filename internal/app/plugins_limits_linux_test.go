@@ -87,6 +87,17 @@ func running(t *testing.T, mark string) (n int) {
 	return n
 }
 
+// noneRuns waits until the kernel has removed all processes whose arguments have a text.
+func noneRuns(t *testing.T, mark string) {
+	t.Helper()
+	eventually(t, time.Minute, func() error {
+		if n := running(t, mark); n > 0 {
+			return fmt.Errorf("%d processes are left", n)
+		}
+		return nil
+	})
+}
+
 // calm is the program of a plugin that answers, beside others that do harm.
 const calm = head + `
 @plugin.tool("Say hello.", none, effect="none")
@@ -121,11 +132,7 @@ plugin.run()
 		t.Errorf("only %d processes run; the test shows nothing", n)
 	}
 	s.quit()
-	for end := time.Now().Add(time.Minute); running(t, mark) > 0; time.Sleep(20 * time.Millisecond) { // the kernel removes them
-		if time.Now().After(end) {
-			t.Fatalf("%d processes are left", running(t, mark))
-		}
-	}
+	noneRuns(t, mark)
 }
 
 // TestAPluginBesideAFloodingOneAnswers: one that sends without end, messages, errors or anything else, is
@@ -203,11 +210,7 @@ func bombs(t *testing.T, s *scene) {
 	mark := filepath.Join(s.home, "plugins", "bomb")
 	s.say(`CALL bomb_multiply {}`, `CALL calm_hello {}`)
 	s.reads("hello from the calm one", "more than 512 processes at once")
-	for end := time.Now().Add(time.Minute); running(t, mark) > 0; time.Sleep(20 * time.Millisecond) { // the kernel removes them
-		if time.Now().After(end) {
-			t.Fatalf("%d processes are left", running(t, mark))
-		}
-	}
+	noneRuns(t, mark)
 	s.say(`CALL calm_hello {}`)
 	s.reads("hello from the calm one")
 }

@@ -72,8 +72,8 @@ func TestPanicEndsWhatCommandsLeft(t *testing.T) {
 	}
 }
 
-// sleepers waits for so many processes of the user that sleep. One that becomes another
-// program has no words meanwhile, so that one look does not suffice.
+// sleepers waits for so many processes of the user that sleep. One look does not suffice: while a
+// process is being replaced by another program, its command line reads as empty.
 func (p *user) sleepers(t *testing.T, n int) {
 	t.Helper()
 	for late := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
