@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/idna"
-	"mvdan.cc/sh/v3/syntax"
 
 	"hermes/internal/policy/shell"
+	"hermes/internal/policy/shell/lex"
 )
 
 // condition is the key if of a hook in the form of Claude Code: a rule for permissions, such as Bash(git push *) or
@@ -27,7 +27,7 @@ type condition struct {
 // folders are what paths of a rule are relative to.
 type folders struct {
 	work    string // of the session
-	project string // of the settings
+	project string // of a project's settings, else the working folder
 	home    string
 	// elsewhere says that the files of the session are not on this machine.
 	elsewhere bool
@@ -142,7 +142,7 @@ func fitsCommand(pattern string, view asked, _ folders) bool {
 	if !ok {
 		return true
 	}
-	if _, err := syntax.NewParser().Parse(strings.NewReader(line), ""); err != nil {
+	if _, err := lex.Parse(line); err != nil {
 		return true
 	}
 	fits := func(text string) bool {

@@ -61,7 +61,7 @@ func followed(path string) (string, error) {
 }
 
 // pathRule is a pattern for paths as gitignore has them: //x is a path from the root, ~/x one in the home, /x one in the folder
-// of the settings, a/b one in the working folder, and a name without a slash is anywhere. What is in a folder that fits, fits.
+// of a project's settings (for hooks of the user in the working folder), a/b one in the working folder, and a name without a slash is anywhere. What is in a folder that fits, fits.
 func pathRule(pattern string, on folders) (*regexp.Regexp, error) {
 	pattern = filepath.ToSlash(pattern)
 	base, rest := filepath.ToSlash(on.work), strings.TrimPrefix(pattern, "./")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"hermes/internal/hook/script"
@@ -30,6 +31,7 @@ func TestARuleNarrowsAHook(t *testing.T) {
 			bash("/usr/bin/git push $REMOTE"), bash("/usr/bin/$x push"), bash("./$x y"), bash("git $nothing push x"), bash("git pus$x y"), bash(`git "$x"`), bash("g$x push"),
 			bash("gi? push x"), bash("/usr/bin/gi? push origin"), bash("git pus* origin"), bash("git pus[h] x"), bash("git x* push y"), bash("X='pus*'; git $X y"), bash("bash -c 'git pus? x'"), bash("@(git) push x"), bash("env /usr/bin/git push $X"),
 			bash("echo push x | xargs git"), bash("command git push x"), bash("g() { git push x; }; g"), bash("\\git push x"), bash(`g""it pu's'h x`), bash("{git,push,x}"), bash("git $(echo push) x"),
+			bash(strings.Repeat("nice ", 15) + "git push x"), bash("true; git push x # " + strings.Repeat("(", 2001)),
 		}, []string{bash("git status"), bash("git pushed x"), bash("echo push"), bash("echo $X"), bash("git commit -m 'x'"),
 			bash("git commit -m $MESSAGE"), bash("/usr/bin/git status $X"), bash("git log -- '*.ts'"), bash("ls *.go"), bash("[ -f $X ]"), bash("echo 'really?'")}},
 		{"Bash(git:*)", "terminal", []string{bash("git"), bash("git status")}, []string{bash("gitk"), bash("ls git")}},

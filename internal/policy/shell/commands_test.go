@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hermes/internal/policy/shell"
+	"hermes/internal/policy/shell/lex"
 )
 
 func commands(line string) (all []string, complete bool) {
@@ -59,10 +60,16 @@ func TestInputsAreListedAtEveryPosition(t *testing.T) {
 	}
 }
 
+// TestCommandsSaysWhenThereAreTooMany, also inside of each other.
 func TestCommandsSaysWhenThereAreTooMany(t *testing.T) {
 	t.Parallel()
 	if _, complete := commands(strings.Repeat("a;", 40_000) + "git push"); complete {
 		t.Error("the list of 40,000 commands is complete")
+	}
+	for _, line := range []string{strings.Repeat("nice ", lex.MaxDepth) + "git push", "true; git push # " + strings.Repeat("(", lex.MaxNesting+1)} {
+		if all, complete := commands(line); complete {
+			t.Errorf("the list of %.60q is complete: %.200q", line, all)
+		}
 	}
 	n := 0
 	if complete := shell.Commands("a; b; c", func([]string) bool { n++; return false }); n != 1 || !complete {

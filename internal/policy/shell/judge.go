@@ -2,6 +2,7 @@ package shell
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -120,7 +121,11 @@ func (j *judge) Script(text string) {
 	j.deeper(func() {
 		list, err := lex.Parse(text)
 		j.stmts(list, track.Input{})
-		if err != nil {
+		switch {
+		case errors.Is(err, lex.ErrNested):
+			j.tooDeep()
+			j.MatchText(text)
+		case err != nil:
 			j.Ask("unreadable", "the command cannot be parsed (unbalanced quotes or brackets)")
 			j.MatchText(text)
 		}
@@ -130,13 +135,15 @@ func (j *judge) Script(text string) {
 // deeper judges what is inside of something else, unless that is too deep to check.
 func (j *judge) deeper(inside func()) {
 	if j.Depth >= lex.MaxDepth {
-		j.Ask("too-deep", "commands are nested too deeply to check")
+		j.tooDeep()
 		return
 	}
 	j.Depth++
 	inside()
 	j.Depth--
 }
+
+func (j *judge) tooDeep() { j.Ask("too-deep", "commands are nested too deeply to check") }
 
 // JudgeText judges text for a program that is not a shell, such as a line for a
 // running interpreter. Every protected path in it counts as written.
@@ -155,8 +162,8 @@ func Words(list []*syntax.Word) []string { return newJudge(Context{}).words(list
 // substitutions, functions, here-documents for a shell and text for another shell.
 // Words of unknown programs that may form a command are listed, too, and texts in
 // what is no shell command. A zero byte is a part that is only known at run
-// time. Commands stops when yield returns false. It reports false if there are more
-// commands than it can list.
+// time. Commands stops when yield returns false. It reports false if the line has commands
+// that it does not list: they are too many, or nested too deeply.
 func Commands(line string, yield func(words []string) bool) (complete bool) {
 	return CommandsAndTexts(line, yield, nil)
 }
@@ -179,7 +186,7 @@ func CommandsAndTexts(line string, yield func(words []string) bool, text func(st
 		if stopped {
 			return true
 		}
-		if j.Steps > lex.MaxSteps || j.Work > lex.MaxWork {
+		if j.Steps > lex.MaxSteps || j.Work > lex.MaxWork || slices.ContainsFunc(j.Findings, func(f Finding) bool { return f.Key == "too-deep" }) {
 			return false
 		}
 		if _, err := lex.Parse(lex.WithoutMarks(form)); err != nil {

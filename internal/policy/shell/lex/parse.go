@@ -10,13 +10,14 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-var errNested = errors.New("too many brackets")
+// ErrNested is the error of a text with more than [MaxNesting] brackets, which is not read.
+var ErrNested = errors.New("too many brackets")
 
 // Parse reads statements up to the first syntax error. A shell runs the
 // statements before the error anyway.
 func Parse(text string) ([]*syntax.Stmt, error) {
 	if openers(text) > MaxNesting {
-		return nil, errNested
+		return nil, ErrNested
 	}
 	var list []*syntax.Stmt
 	var first error
