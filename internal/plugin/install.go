@@ -262,9 +262,10 @@ func SourceOf(folder, name string) (s source.Source, ok bool, err error) {
 	if sealer.Sealed(name, r) {
 		return r.Source, true, nil
 	}
-	// Records had no seal once: one that the user enabled with the plugin is still good.
+	// Records had no seal once: one that the user enabled with the plugin is still good. A pin says
+	// where such a plugin comes from if it was enabled again since.
 	pins, err := PinsIn(folder).Read()
-	if pin := pins[name]; err != nil || r.Seal != "" || pin.Digest == "" || pin.Source != "" {
+	if pin := pins[name]; err != nil || r.Seal != "" || pin.Digest == "" || pin.Source != "" && pin.Source != r.Place() {
 		return s, false, err
 	}
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {

@@ -405,6 +405,12 @@ func TestAnEnabledPluginOfAnOlderHomeKeepsItsSource(t *testing.T) {
 	if out := d.must("", "list", "--json"); !strings.Contains(out, from) {
 		t.Error("one that was enabled:", out)
 	}
+	for range 2 {
+		d.must("y", "enable", "words")
+		if out := d.must("", "list", "--json"); !strings.Contains(out, from) {
+			t.Error("one that was enabled again:", out)
+		}
+	}
 	d.must("y", "update", "words")
 	d.write(filepath.Join(dir, "more.py"), "x = 1\n")
 	if out := d.must("", "list", "--json"); !strings.Contains(out, from) {
