@@ -60,7 +60,7 @@ type feed struct {
 	start  time.Time
 	seen   time.Time                      // of the newest message
 	last   *lru.Map[string, int64]        // the newest message of a session
-	asked  map[permission]time.Time       // the open approvals
+	asked  map[permission]struct{}        // the open approvals
 	closed time.Time                      // of the approval that was closed last
 	looked time.Time                      // when questions were read last
 	told   *lru.Map[permission, struct{}] // what became of it is an event
@@ -71,7 +71,7 @@ type permission struct{ session, id string }
 
 func newFeed(s *Server) *feed {
 	now := s.cfg.Now()
-	return &feed{s: s, start: now, seen: now, last: lru.New[string, int64](maxKnown), asked: map[permission]time.Time{}, closed: now, looked: now, told: lru.New[permission, struct{}](maxKnown)}
+	return &feed{s: s, start: now, seen: now, last: lru.New[string, int64](maxKnown), asked: map[permission]struct{}{}, closed: now, looked: now, told: lru.New[permission, struct{}](maxKnown)}
 }
 
 // batch is what a client gets of the feed.
@@ -237,11 +237,11 @@ func (f *feed) approvals(ctx context.Context, found *[]event) error {
 	if news >= hermes.NewestQuestions {
 		f.drop() // there may be more of them
 	}
-	open := map[permission]time.Time{}
+	open := map[permission]struct{}{}
 	for _, q := range list {
 		key := permission{q.Session, q.Asked.ID}
 		if q.Closed.IsZero() {
-			open[key] = q.Asked.At
+			open[key] = struct{}{}
 		} else if _, told := f.told.Get(key); told {
 			continue
 		}

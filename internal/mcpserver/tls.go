@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"crypto/tls"
 	"fmt"
 	"log/slog"
@@ -32,16 +33,21 @@ func stateOf(i os.FileInfo) fileState { return fileState{i.Size(), i.ModTime(), 
 // load reads the files. Everybody who can read the key could be this server, so a key that all
 // users may read is refused.
 func (c *certificate) load() error {
-	for i, file := range []string{c.cert, c.key} {
+	var wrong error
+	for i, file := range []string{c.cert, c.key} { // both: what is wrong is said once for the same files
 		info, err := os.Stat(file)
-		if err != nil {
+		switch {
+		case err != nil:
 			c.state[i] = fileState{} // read it when it is there again
-			return fmt.Errorf("the file of %s cannot be read: %w", []string{"--tls-cert", "--tls-key"}[i], err)
+			wrong = cmp.Or(wrong, fmt.Errorf("the file of %s cannot be read: %w", []string{"--tls-cert", "--tls-key"}[i], err))
+			continue
+		case i == 1 && runtime.GOOS != "windows" && info.Mode().Perm()&0o007 != 0:
+			wrong = cmp.Or(wrong, fmt.Errorf("every user may read the key %s; run `chmod 600` on it", file))
 		}
-		c.state[i] = stateOf(info) // also of one that is refused, which is said once
-		if i == 1 && runtime.GOOS != "windows" && info.Mode().Perm()&0o007 != 0 {
-			return fmt.Errorf("every user may read the key %s; run `chmod 600` on it", file)
-		}
+		c.state[i] = stateOf(info)
+	}
+	if wrong != nil {
+		return wrong
 	}
 	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
 	if err != nil {
@@ -67,7 +73,7 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.changed() {
-		if err := c.load(); err != nil && c.log != nil {
+		if err := c.load(); err != nil {
 			c.log.Warn("the certificate of the endpoint has changed, and the last one is kept", "err", err)
 		}
 	}

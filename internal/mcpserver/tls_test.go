@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"log/slog"
 	"math/big"
 	"net"
@@ -120,7 +121,8 @@ func TestAClientConnectsOverTLS(t *testing.T) {
 	}
 }
 
-// TestAKeyThatEveryoneMayReadIsLoggedOnce, however often clients connect, and is used when that is repaired.
+// TestAKeyThatEveryoneMayReadIsLoggedOnce, however often clients connect, and is used when that is repaired; a missing
+// certificate is logged once, too.
 func TestAKeyThatEveryoneMayReadIsLoggedOnce(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -157,6 +159,13 @@ func TestAKeyThatEveryoneMayReadIsLoggedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	connect(second)
+	if err := errors.Join(os.Remove(cert), os.Chmod(key, 0o400)); err != nil { // one is missing, the other has changed
+		t.Fatal(err)
+	}
+	connect(second)
+	if n := strings.Count(log.String(), "--tls-cert"); n != 1 {
+		t.Errorf("%d lines on a missing file, want 1:\n%s", n, log.String())
+	}
 }
 
 // lockedBuffer is a buffer for several goroutines.
