@@ -12,6 +12,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Fit fits arguments to a tool's schema: arguments that the schema does not
@@ -102,6 +103,15 @@ func Encode(v any) (json.RawMessage, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// Shape returns a func that decodes a schema at its first call, and then returns the same, which must not
+// be changed. It may be called concurrently.
+func Shape(schema json.RawMessage) func() map[string]any {
+	return sync.OnceValue(func() map[string]any {
+		shape, _ := Decode(schema).(map[string]any)
+		return shape
+	})
 }
 
 // CanonicalSchema returns the schema of a tool of others so that equal schemas give equal bytes: without

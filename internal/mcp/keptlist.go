@@ -36,7 +36,7 @@ const (
 	toolIdempotent
 )
 
-func flag(on bool, bit byte) byte {
+func bitIf(on bool, bit byte) byte {
 	if on {
 		return bit
 	}
@@ -135,11 +135,11 @@ func (l listing) encode(server string) []byte {
 		b = append(b, s...)
 	}
 	text(server)
-	b = append(b, flag(l.resources, listResources)|flag(l.prompts, listPrompts))
+	b = append(b, bitIf(l.resources, listResources)|bitIf(l.prompts, listPrompts))
 	for _, t := range l.tools {
 		text(t.def.Name)
 		text(t.hash)
-		b = append(b, flag(t.def.ReadOnly, toolReadOnly)|flag(t.def.Idempotent, toolIdempotent))
+		b = append(b, bitIf(t.def.ReadOnly, toolReadOnly)|bitIf(t.def.Idempotent, toolIdempotent))
 		text(t.def.Description)
 		text(string(t.def.Schema))
 		text(string(t.schema))

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -356,5 +357,16 @@ func (f *fixture) until(t *testing.T, what string, holds func() bool) {
 		case <-late:
 			t.Fatalf("the server never had %s: %+v", what, f.States())
 		}
+	}
+}
+
+// TestASchemaIsReadOnce, however often a tool is called.
+func TestASchemaIsReadOnce(t *testing.T) {
+	t.Parallel()
+	f := start(t, "plain", nil)
+	f.ready(t)
+	shape := func() any { return f.live()[0].(interface{ Shape() map[string]any }).Shape()["properties"] }
+	if first := shape(); first == nil || reflect.ValueOf(first).Pointer() != reflect.ValueOf(shape()).Pointer() {
+		t.Errorf("the schema %v is read again", first)
 	}
 }

@@ -92,11 +92,12 @@ type tool struct {
 	server *Server
 	name   string // the original one
 	spec   hermes.Spec
+	shape  func() map[string]any
 }
 
 // tool returns a tool with a canonical schema.
 func (o *Server) tool(name string, d definition, schema json.RawMessage) *tool {
-	t := &tool{server: o, name: d.Name, spec: o.spec(name, d.Description, schema)}
+	t := &tool{server: o, name: d.Name, spec: o.spec(name, d.Description, schema), shape: argument.Shape(schema)}
 	if d.ReadOnly && !o.set.Untrusted {
 		t.spec.Effect = hermes.EffectNone
 	} else if d.Idempotent && !o.set.Untrusted {
@@ -123,8 +124,8 @@ func opens(arguments json.RawMessage) hermes.Outgoing {
 // Spec describes the tool.
 func (t *tool) Spec() hermes.Spec { return t.spec }
 
-// CanonicalSchema marks the schema as canonical; see [toolset.CanonicalTool].
-func (t *tool) CanonicalSchema() {}
+// Shape is the schema, which is canonical; see [toolset.CanonicalTool].
+func (t *tool) Shape() map[string]any { return t.shape() }
 
 // now returns the definition that the server has now, or false if it has no such tool any more.
 func (t *tool) now() (definition, bool) {

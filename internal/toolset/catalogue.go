@@ -35,7 +35,8 @@ type Catalogue struct {
 	schemas *lru.Map[schemaKey, readSchema]
 }
 
-// maxSchemas bounds how many schemas are remembered: those of some large MCP servers.
+// maxSchemas bounds how many schemas are remembered: those of some large plugins. Tools of MCP servers
+// have their own, see [CanonicalTool].
 const maxSchemas = 1024
 
 type check struct {

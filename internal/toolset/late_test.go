@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
+	"hermes/internal/argument"
 	"hermes/internal/race"
 	"hermes/internal/toolset"
 )
@@ -314,7 +315,7 @@ func TestManyServersCostLittle(t *testing.T) {
 // ready is a tool with a canonical schema.
 type ready struct{ tool }
 
-func (ready) CanonicalSchema() {}
+func (r ready) Shape() map[string]any { return argument.Shape(r.Spec().Schema)() }
 
 // TestACanonicalSchemaIsNotRead: a session with many of them begins at a fraction of the cost, and they are
 // read when they are used.

@@ -3,7 +3,6 @@ package toolset
 import (
 	"bytes"
 	"encoding/json"
-	"sync"
 
 	"hermes/internal/argument"
 )
@@ -31,15 +30,12 @@ func (c *Catalogue) schema(raw json.RawMessage, foreign bool) readSchema {
 
 // newSchema reads a canonical schema.
 func newSchema(text json.RawMessage) readSchema {
-	return readSchema{text, sync.OnceValue(func() map[string]any {
-		shape, _ := argument.Decode(text).(map[string]any)
-		return shape
-	})}
+	return readSchema{text, argument.Shape(text)}
 }
 
 // CanonicalTool is implemented by a tool of others whose schema is one that [argument.CanonicalSchema]
-// has written, so that it is not read before it is used.
-type CanonicalTool interface{ CanonicalSchema() }
+// has written, so that it is not read before it is used. Shape returns it as [argument.Shape] does.
+type CanonicalTool interface{ Shape() map[string]any }
 
 // schemaKey is a schema as its tool has it.
 type schemaKey struct {

@@ -132,8 +132,8 @@ func (s *Set) join(ctx context.Context, c *Catalogue, place int, ts hermes.Tools
 func (c *Catalogue) entry(t hermes.Tool, toolset string, foreign bool) Entry {
 	spec := t.Spec()
 	var read readSchema
-	if _, ok := t.(CanonicalTool); ok {
-		read = newSchema(spec.Schema)
+	if own, ok := t.(CanonicalTool); ok {
+		read = readSchema{spec.Schema, own.Shape}
 	} else {
 		read = c.schema(spec.Schema, foreign)
 	}
