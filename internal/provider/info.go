@@ -42,9 +42,20 @@ type editedInfo struct {
 
 // infoOf is Info for a choice.
 func (c *Catalogue) infoOf(ch choice) hermes.ModelInfo {
-	if info, known := c.saidByPlugin(ch); known {
-		return info
+	info, known := c.saidByPlugin(ch)
+	if !known {
+		info = c.saidByService(ch)
 	}
+	if n := c.learned.Guess(ch.BaseURL, ch.model); n > 0 && (info.ContextLength == 0 || n < info.ContextLength) {
+		info.ContextLength = n
+	}
+	info.ContextLength = cmp.Or(c.window(ch), info.ContextLength)
+	info.Vision = info.Vision || ch.custom.Models[ch.model].Vision
+	return info
+}
+
+// saidByService is what a service said of its model, and what else is known of it.
+func (c *Catalogue) saidByService(ch choice) hermes.ModelInfo {
 	info, _ := c.learned.Of(ch.BaseURL, ch.model)
 	info.ID = ch.ref()
 	service, local := ch.Name, isLocal(ch.BaseURL)
@@ -58,11 +69,6 @@ func (c *Catalogue) infoOf(ch choice) hermes.ModelInfo {
 		known.ContextLength, known.OutputLimit = info.ContextLength, info.OutputLimit
 		known.Price = c.localPrice(ch, known.Price)
 	}
-	if n := c.learned.Guess(ch.BaseURL, ch.model); n > 0 && (known.ContextLength == 0 || n < known.ContextLength) {
-		known.ContextLength = n
-	}
-	known.ContextLength = cmp.Or(c.window(ch), known.ContextLength)
-	known.Vision = known.Vision || ch.custom.Models[ch.model].Vision
 	return known
 }
 

@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,8 +42,8 @@ func (c *Catalogue) ofPlugin(ref string) (choice, error) {
 	return choice{e, ref}, nil
 }
 
-// saidByPlugin returns what a plugin says of its model. The user's settings come before it, and a shorter
-// window that was found out by a refusal.
+// saidByPlugin returns what a plugin says of its model. A shorter window that was found out by a refusal
+// comes before it.
 func (c *Catalogue) saidByPlugin(ch choice) (info hermes.ModelInfo, known bool) {
 	if ch.id != pluginService || c.cfg.Programs.Plugins == nil {
 		return info, false
@@ -57,10 +56,6 @@ func (c *Catalogue) saidByPlugin(ch choice) (info hermes.ModelInfo, known bool) 
 	if found, _ := c.learned.Of(ch.BaseURL, ch.model); found.ContextLength > 0 && (info.ContextLength == 0 || found.ContextLength < info.ContextLength) {
 		info.ContextLength = found.ContextLength
 	}
-	if n := c.learned.Guess(ch.BaseURL, ch.model); n > 0 && (info.ContextLength == 0 || n < info.ContextLength) {
-		info.ContextLength = n
-	}
-	info.ContextLength = cmp.Or(c.window(ch), info.ContextLength)
 	return info, true
 }
 
