@@ -18,14 +18,14 @@ import (
 type Prompt struct {
 	// Text is the condition, as the user wrote it; "" if the hook is something else.
 	Text string
-	// Model is the model to ask; "" is that of the side task.
+	// Model is asked if auxiliary.hook names none; "" is that of the session.
 	Model string
 }
 
 // Question is what a model is asked about an event.
 type Question struct {
 	Session hermes.SessionRef
-	Model   string // "" is that of the side task
+	Model   string // see [Prompt.Model]
 	// System says what to do, and Text is what to judge. Parts of Text may be hostile.
 	System, Text string
 	Timeout      time.Duration // of the hook

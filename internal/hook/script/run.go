@@ -77,7 +77,7 @@ func (r *runner) run(ctx context.Context, h Entry, o Occasion, view asked) Ran {
 	defer cancel()
 	if h.event.claude && h.Prompt.Text == "" {
 		if o.transcript, err = r.file.update(ctx, o.Session); err != nil {
-			r.config.Log.Warn("write the conversation for a hook", "event", h.Event, "hook", h.Line(), "err", err)
+			r.config.Log.Warn("write the conversation for a hook", "event", h.Event, "hook", h.short(), "err", err)
 		}
 	}
 	if ran.Input, err = o.input(h.event, view, r.config.Profile); err != nil {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/interp"
@@ -56,7 +57,7 @@ func (s *Session) Try(ctx context.Context, name, tool string) ([]Ran, error) {
 			}
 			o, view, ok := s.sample(r, h, tool)
 			if !ok {
-				all = append(all, Ran{Entry: h, Skipped: "its matcher " + h.Concern() + " fits no tool of the sample: name one with --tool"})
+				all = append(all, Ran{Entry: h, Skipped: "no tool of the sample fits " + strconv.Quote(h.Concern()) + ": name one with --tool"})
 				continue
 			}
 			all = append(all, r.run(ctx, h, o, view))

@@ -51,7 +51,7 @@ func (s *Session) beforeTool(ctx context.Context, c *hermes.Call) (*hermes.Resul
 				return slices.DeleteFunc(o.views(h.event), func(view asked) bool { return !o.concerns(r, h, view) })
 			}
 			judges = append(judges, settle.Judge{
-				Name: h.Line(), Guard: h.FailClosed, Concerned: func() bool { return len(views()) > 0 },
+				Name: h.short(), Guard: h.FailClosed, Concerned: func() bool { return len(views()) > 0 },
 				Show: func() (ends bool) {
 					last = done{provenance: s.source(r, h)}
 					for _, view := range views() {
