@@ -1,9 +1,11 @@
 package proc
 
 import (
-	"bytes"
 	"fmt"
 	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -48,7 +50,10 @@ func (b *Bounded) Watch(of int, running func() bool, end func()) {
 	if b == nil {
 		return
 	}
-	for countBelow(of, b.most+1) <= b.most {
+	for {
+		if all, _ := AllBelow(of, b.most+1); len(all) > b.most {
+			break
+		}
 		time.Sleep(boundEvery)
 		if !running() {
 			return
@@ -83,7 +88,8 @@ func (b *Bounded) Close() {
 func killTree(of int) {
 	stopped, calm := map[int]bool{}, 0
 	for deadline := time.Now().Add(boundEnd); calm < 3 && time.Now().Before(deadline); calm++ {
-		for _, pid := range append([]int{of}, tree(of)...) {
+		all, _ := AllBelow(of, 0)
+		for _, pid := range append([]int{of}, all...) {
 			if !stopped[pid] {
 				_ = unix.Kill(pid, unix.SIGSTOP) // it may have ended
 				stopped[pid], calm = true, -1
@@ -102,38 +108,19 @@ func killTree(of int) {
 	_ = unix.Kill(of, unix.SIGKILL)
 }
 
-// halted reports whether a process is stopped or has ended.
+// halted reports whether a process is stopped or has ended, with all its threads.
 func halted(pid int) bool {
-	b, err := statLine(pid)
-	if err != nil {
+	p, ok := readStat(pid)
+	if !ok || p.zombie || p.state == 'T' || p.state == 't' {
 		return true
 	}
-	_, state, ok := bytes.Cut(b[max(bytes.LastIndexByte(b, ')'), 0):], []byte(") "))
-	return ok && len(state) > 0 && bytes.IndexByte([]byte("TtZX"), state[0]) >= 0
-}
-
-// tree lists what is below a process.
-func tree(of int) []int {
-	if !ListsChildren() {
-		return Descendants(of)
+	if p.state != 'Z' {
+		return false
 	}
-	all, _ := ChildrenOf(of) // who has gone has none
-	for i := 0; i < len(all); i++ {
-		more, _ := ChildrenOf(all[i])
-		all = append(all, more...)
-	}
-	return all
-}
-
-// countBelow counts the processes below one, up to a number. Those that have ended and were not collected count.
-func countBelow(of, most int) int {
-	if !ListsChildren() {
-		return len(Descendants(of))
-	}
-	all, _ := ChildrenOf(of) // who has gone has none
-	for i := 0; i < len(all) && len(all) < most; i++ {
-		more, _ := ChildrenOf(all[i])
-		all = append(all, more...)
-	}
-	return len(all)
+	threads, _ := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/task") // its first one has ended, and others have not
+	return !slices.ContainsFunc(threads, func(e os.DirEntry) bool {
+		id, _ := strconv.Atoi(e.Name())
+		p, ok := readStat(id)
+		return ok && strings.IndexByte("TtZX", p.state) < 0
+	})
 }

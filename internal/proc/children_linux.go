@@ -49,6 +49,29 @@ func ChildrenOf(pid int) ([]int, error) {
 	return found, nil
 }
 
+// AllBelow lists the processes below one, also those that have ended and were not collected,
+// until there are that many; most 0 is no bound. It is not whole if one went away meanwhile,
+// which may have started another, or could not be looked at, or if the bound was reached. Of
+// processes that start others and end at once, one is in it, or went away. On a kernel that
+// keeps no lists of children it lists the living ones, whatever the bound.
+func AllBelow(of, most int) (all []int, whole bool) {
+	if !ListsChildren() {
+		all, err := AllDescendants(of)
+		return all, err == nil
+	}
+	all, err := ChildrenOf(of)
+	whole = err == nil
+	for i := 0; i < len(all); i++ {
+		if most > 0 && len(all) >= most {
+			return all, false
+		}
+		more, err := ChildrenOf(all[i])
+		whole = whole && err == nil
+		all = append(all, more...)
+	}
+	return all, whole
+}
+
 // readAll is os.ReadFile without what it does for other files than the kernel's.
 func readAll(path string) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)

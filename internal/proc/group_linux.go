@@ -34,6 +34,7 @@ func exited(pid int) bool {
 type process struct {
 	pid, parent, pgrp, session int
 	zombie                     bool // it has ended, with all its threads
+	state                      byte // of its first thread
 }
 
 // processes reads the process table. The error is that of the first entry that cannot be
@@ -84,7 +85,7 @@ func parseStat(pid int, b []byte) (process, bool) {
 	if len(fields) < 18 {
 		return process{}, false
 	}
-	p := process{pid: pid}
+	p := process{pid: pid, state: fields[0][0]}
 	var threads int
 	for i, to := range map[int]*int{1: &p.parent, 2: &p.pgrp, 3: &p.session, 17: &threads} {
 		var err error
@@ -92,7 +93,7 @@ func parseStat(pid int, b []byte) (process, bool) {
 			return process{}, false
 		}
 	}
-	p.zombie = string(fields[0]) == "Z" && threads <= 1
+	p.zombie = p.state == 'Z' && threads <= 1
 	return p, true
 }
 

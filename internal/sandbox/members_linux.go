@@ -94,7 +94,7 @@ func onlyInside(o order) bool {
 func (k *keeper) freeze() error {
 	if k.frozen == 0 {
 		clear(k.halted)
-		all, _ := below()
+		all, _ := proc.AllBelow(os.Getpid(), 0)
 		for _, pid := range all {
 			if look(pid, map[string]int64{}).halted {
 				k.halted[pid] = true
@@ -111,7 +111,7 @@ func (k *keeper) freeze() error {
 		if k.onlyInside {
 			_ = syscall.Kill(-1, syscall.SIGSTOP) // not this process
 		}
-		all, whole := below()
+		all, whole := proc.AllBelow(os.Getpid(), 0)
 		seen, running, stop := map[string]int64{}, !whole, []int(nil)
 		for _, pid := range all {
 			m := look(pid, seen)
@@ -152,30 +152,12 @@ func (k *keeper) thaw() {
 		_ = syscall.Kill(-1, syscall.SIGCONT)
 		return
 	}
-	all, _ := below()
+	all, _ := proc.AllBelow(os.Getpid(), 0)
 	for _, pid := range all {
 		if !k.halted[pid] {
 			_ = syscall.Kill(pid, syscall.SIGCONT)
 		}
 	}
-}
-
-// below lists the processes below this one. It is not whole if one went away meanwhile,
-// which may have started another. Of processes that start others and end at once, one is in
-// it, or went away.
-func below() (all []int, whole bool) {
-	if !proc.ListsChildren() {
-		all, err := proc.AllDescendants(os.Getpid())
-		return all, err == nil
-	}
-	all, err := proc.ChildrenOf(os.Getpid())
-	whole = err == nil
-	for i := 0; i < len(all); i++ {
-		more, err := proc.ChildrenOf(all[i])
-		whole = whole && err == nil
-		all = append(all, more...)
-	}
-	return all, whole
 }
 
 // member is what a process does.
