@@ -28,7 +28,7 @@ type Bare struct {
 // NewBare starts nothing yet. name is what its process is called.
 func NewBare(name string) *Bare { return &Bare{name: name} }
 
-var errBareClosed = errors.New("what ends the programs started here is closed")
+var errBareClosed = errors.New("no program can be started here any more: the session is closing")
 
 // Launcher returns what starts programs.
 func (b *Bare) Launcher(ctx context.Context) (proc.Launcher, error) {
