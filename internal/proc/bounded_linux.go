@@ -25,8 +25,8 @@ const (
 // Nil bounds nothing.
 type Bounded struct {
 	most   int
-	stderr *os.File // of the program; nil has none
-	over   atomic.Bool
+	stderr *os.File     // of the program; nil has none
+	over   atomic.Int64 // how many there might be when there were more; else 0
 }
 
 // NewBounded makes the bound of a program that is about to start; 0 bounds nothing. It copies stderr, which may be
@@ -50,35 +50,52 @@ func (b *Bounded) Watch(of int, running func() bool, end func()) {
 	if b == nil {
 		return
 	}
-	for {
-		if all, _ := AllBelow(of, b.most+1); len(all) > b.most {
-			break
+	most := func() int {
+		if running() {
+			return b.most
+		}
+		return 0
+	}
+	WatchBelow(of, most, func(time.Duration) (gone bool) {
+		if !running() {
+			return true
+		}
+		b.Exceeded(b.most)
+		end()
+		return false
+	})
+}
+
+// WatchBelow counts the processes below one until most, which says how many there may be, is 0. If there are more,
+// it calls end, with the time since the first call, until that reports that they are gone, after 5 s once a second.
+// Then it counts on.
+func WatchBelow(of int, most func() int, end func(took time.Duration) (gone bool)) {
+	for n := most(); n > 0; n = most() {
+		if all, _ := AllBelow(of, n+1); len(all) > n {
+			pause := time.Millisecond
+			for begin := time.Now(); !end(time.Since(begin)); time.Sleep(pause) {
+				if time.Since(begin) > boundEnd { // such as what the kernel cannot end now
+					pause = boundSlow
+				}
+			}
 		}
 		time.Sleep(boundEvery)
-		if !running() {
-			return
-		}
-	}
-	b.over.Store(true)
-	pause := time.Millisecond
-	for begin := time.Now(); running(); time.Sleep(pause) {
-		end()
-		if time.Since(begin) > boundEnd { // such as what the kernel cannot end now
-			pause = boundSlow
-		}
 	}
 }
 
-// Over reports whether there were too many.
-func (b *Bounded) Over() bool { return b != nil && b.over.Load() }
+// Most is how many processes there may be.
+func (b *Bounded) Most() int { return b.most }
+
+// Exceeded notes that there were more than most processes: Close says so.
+func (b *Bounded) Exceeded(most int) { b.over.Store(int64(most)) }
 
 // Close says on the standard error of the program why it was ended, if it was. Call it once the program has ended.
 func (b *Bounded) Close() {
 	if b == nil || b.stderr == nil {
 		return
 	}
-	if b.over.Load() && unix.SetNonblock(int(b.stderr.Fd()), true) == nil { // whoever does not read is not waited for
-		fmt.Fprintf(b.stderr, "\nit, and what ran beside it, was ended because there were more than %d processes at once\n", b.most)
+	if most := b.over.Load(); most > 0 && unix.SetNonblock(int(b.stderr.Fd()), true) == nil { // whoever does not read is not waited for
+		fmt.Fprintf(b.stderr, "\nit, and what ran beside it, was ended because there were more than %d processes at once\n", most)
 	}
 	b.stderr.Close()
 }

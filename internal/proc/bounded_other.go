@@ -15,8 +15,5 @@ func (*Bounded) Watch(int, func() bool, func()) {}
 
 func killTree(int) {}
 
-// Over reports false.
-func (*Bounded) Over() bool { return false }
-
 // Close does nothing.
 func (*Bounded) Close() {}

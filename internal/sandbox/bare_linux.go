@@ -68,9 +68,7 @@ func (k *keeper) endBare() {
 		k.ids.Unlock()
 	}
 	for pause := endPause / 40; !childless(); time.Sleep(pause) {
-		k.ids.Lock()
-		killChildren()
-		k.ids.Unlock()
+		k.kill()
 		switch took := time.Since(begin); {
 		case took > bareTries:
 			pause = bareSlow

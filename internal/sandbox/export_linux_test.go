@@ -24,3 +24,6 @@ var (
 	Listen    = listen
 	ListenBut = listenBut
 )
+
+// Childless reports whether nothing is below a keeper.
+func Childless(k *Keeper) bool { return k.childless() }

@@ -35,9 +35,9 @@ const insideArg = "inside"
 // Main turns the process into a keeper if it was started as one, and does not return
 // then. Programs that use the package call it before anything else.
 //
-// A keeper starts twice. The first time it builds the walls around one of its threads,
-// since a kernel builds them around threads, and then executes itself: all threads of
-// the second time are inside.
+// A keeper starts twice, one without walls once. The first time it builds the walls around
+// one of its threads, since a kernel builds them around threads, and then executes itself:
+// all threads of the second time are inside.
 func Main() {
 	if len(os.Args) == 0 || os.Args[0] != keeperName {
 		return
@@ -71,9 +71,11 @@ type keeper struct {
 	children map[int]uint32        // ids by process id, until it was reaped
 	groups   map[uint32]int        // process ids by id, until it is forgotten
 	bounds   map[int]*proc.Bounded // by process id, until it was reaped
+	most     int                   // how many processes may be inside; 0 if they are not counted
+	fresh    bool                  // since it was read last, all inside ended, and a program was started
 
 	onlyInside bool         // signals to all reach only what is inside
-	ids        sync.Mutex   // held while children are collected, or signalled without walls: no id is used again
+	ids        sync.Mutex   // held while children are collected, and while they are signalled by their ids: none is used again
 	frozen     int          // how often
 	halted     map[int]bool // stopped before freeze, as by a user
 }
@@ -217,6 +219,7 @@ func (k *keeper) launch(m *message, files []*os.File, a *message) error {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.fresh = k.fresh || childless()
 	pid, err := syscall.ForkExec(path, append([]string{m.Text}, m.List...), attr)
 	if err != nil {
 		return err
@@ -232,37 +235,50 @@ func (k *keeper) launch(m *message, files []*os.File, a *message) error {
 		if s := m.Slots[2]; s >= 0 && s < int64(len(files)) {
 			stderr = files[s]
 		}
-		k.bound(pid, m.ID, proc.NewBounded(most, stderr))
+		k.bound(pid, proc.NewBounded(most, stderr))
 	}
 	a.Kind, a.N = started, int64(pid)
 	return nil
 }
 
-// bound ends a child, and everything else inside, when there are too many processes inside: who starts them may
-// have left its parents. The caller holds the lock.
-func (k *keeper) bound(pid int, id uint32, b *proc.Bounded) {
+// bound bounds how many processes are inside, as long as any is: who starts them may have left its parents, and the
+// program that they come from may have ended. The caller holds the lock.
+func (k *keeper) bound(pid int, b *proc.Bounded) {
 	k.bounds[pid] = b
-	running := func() bool {
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		now, ok := k.children[pid]
-		return ok && now == id || b.Over() && !childless()
+	if k.most > 0 {
+		k.most = min(k.most, b.Most())
+		return
 	}
-	var since time.Time
-	go b.Watch(os.Getpid(), running, func() { // ends with the child
-		if since.IsZero() {
-			since = time.Now()
-		} else if k.layer == None && time.Since(since) > bareTries { // else all that starts later would be ended, too
-			os.Exit(exitTooMuch)
-		}
-		if k.onlyInside {
-			_ = syscall.Kill(-1, syscall.SIGKILL) // not this process
-			return
-		}
-		k.ids.Lock()
-		defer k.ids.Unlock()
-		killChildren()
-	})
+	k.most = b.Most()
+	go proc.WatchBelow(os.Getpid(), k.mayRun, k.endTooMany) // ends when nothing is inside
+}
+
+// mayRun says how many processes may be inside; 0 if none is, which ends the counting.
+func (k *keeper) mayRun() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.fresh = false
+	if childless() { // no program is being started: that holds the lock
+		k.most = 0
+	}
+	return k.most
+}
+
+// endTooMany kills everything inside, which is too much, and reports whether it has gone.
+func (k *keeper) endTooMany(took time.Duration) (gone bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.fresh || childless() {
+		return true
+	}
+	if k.layer == None && took > bareTries { // else all that starts later would be ended, too
+		os.Exit(exitTooMuch)
+	}
+	for _, b := range k.bounds {
+		b.Exceeded(k.most)
+	}
+	k.kill()
+	return false
 }
 
 // descriptors lists what the child gets as its descriptors from 0 on.

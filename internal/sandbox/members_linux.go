@@ -40,12 +40,19 @@ func (k *keeper) endAll() {
 		return
 	}
 	for deadline := time.Now().Add(endTries); !childless() && time.Now().Before(deadline); time.Sleep(endPause / 40) {
-		if k.onlyInside {
-			_ = syscall.Kill(-1, syscall.SIGKILL) // not this process
-			continue
-		}
-		killChildren()
+		k.kill()
 	}
+}
+
+// kill kills everything inside, as far as it can be reached at once.
+func (k *keeper) kill() {
+	if k.onlyInside {
+		_ = syscall.Kill(-1, syscall.SIGKILL) // not this process
+		return
+	}
+	k.ids.Lock()
+	defer k.ids.Unlock()
+	killChildren()
 }
 
 var errNotFrozen = errors.New("the processes of the session start new ones faster than they can be stopped")
@@ -111,6 +118,7 @@ func (k *keeper) freeze() error {
 		if k.onlyInside {
 			_ = syscall.Kill(-1, syscall.SIGSTOP) // not this process
 		}
+		k.ids.Lock() // until those that it lists are signalled
 		all, whole := proc.AllBelow(os.Getpid(), 0)
 		seen, running, stop := map[string]int64{}, !whole, []int(nil)
 		for _, pid := range all {
@@ -123,6 +131,7 @@ func (k *keeper) freeze() error {
 		if !k.onlyInside {
 			signalWithGroups(stop, syscall.SIGSTOP)
 		}
+		k.ids.Unlock()
 		switch {
 		case running:
 			last = nil
@@ -152,6 +161,8 @@ func (k *keeper) thaw() {
 		_ = syscall.Kill(-1, syscall.SIGCONT)
 		return
 	}
+	k.ids.Lock()
+	defer k.ids.Unlock()
 	all, _ := proc.AllBelow(os.Getpid(), 0)
 	for _, pid := range all {
 		if !k.halted[pid] {
