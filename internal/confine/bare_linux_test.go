@@ -23,7 +23,7 @@ func TestClosingSaysWhatAKilledKeeperLeft(t *testing.T) {
 	t.Parallel()
 	b := confine.NewBare("")
 	file := filepath.Join(t.TempDir(), "pid")
-	for _, line := range []string{"(setsid sleep 1000 >/dev/null 2>&1 & echo $! > " + file + "); kill -KILL $PPID; sleep 1000", "true"} {
+	for _, line := range []string{"(setsid sleep 1000 >/dev/null 2>&1 & echo $! > " + file + "); kill -KILL $PPID; exec sleep 1000", "true"} {
 		start := func() (*proc.Process, error) {
 			l, err := b.Launcher(t.Context())
 			if err != nil {

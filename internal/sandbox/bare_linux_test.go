@@ -147,7 +147,7 @@ func TestWhatAKilledKeeperLeavesEndsWithIt(t *testing.T) {
 	lose := func(signal string) (detached int, err error) {
 		k := mustStart(t, sandbox.Policy{})
 		file := filepath.Join(t.TempDir(), "pid")
-		sh(t, k, `setsid sh -c "(setsid env -i /bin/sh -c 'echo \$\$ > `+file+`; exec /bin/sleep 1000' >/dev/null 2>&1 &)"; while ! [ -s `+file+` ]; do sleep 0.01; done; kill -`+signal+` $PPID; sleep 1000`)
+		sh(t, k, `setsid sh -c "(setsid env -i /bin/sh -c 'echo \$\$ > `+file+`; exec /bin/sleep 1000' >/dev/null 2>&1 &)"; while ! [ -s `+file+` ]; do sleep 0.01; done; kill -`+signal+` $PPID; exec sleep 1000`)
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
