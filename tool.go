@@ -306,6 +306,10 @@ type ToolGroup struct {
 	// had when the session began.
 	Known bool
 	Tools []Spec // that can be called, sorted by name
+	// Own says that the tools are of Hermes itself, so that their texts are trusted. Hint says in a few words
+	// what they are for.
+	Own  bool
+	Hint string
 }
 
 // Title names the group for a model, with the number of its tools, such as "github (30 tools)".

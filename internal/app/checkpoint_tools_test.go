@@ -214,7 +214,9 @@ func TestWithoutCheckpointsThereAreNoTools(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		has := slices.ContainsFunc(st.Tools, func(spec hermes.Spec) bool { return spec.Name == "restore" || spec.Name == "checkpoint" })
+		has := slices.ContainsFunc(st.Tools, func(spec hermes.Spec) bool {
+			return spec.Name == hermes.SearchTool && strings.Contains(spec.Description, "checkpoint (2 tools)")
+		})
 		if has != (on == "true") {
 			t.Errorf("checkpoints.enabled %s: the tools are there: %v", on, has)
 		}

@@ -28,7 +28,7 @@ func TestPlanModeRefusesEveryToolWithAnEffect(t *testing.T) {
 	home, dir := t.TempDir(), t.TempDir()
 	setCalling(t, home, "", nil)
 	a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
-	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Workspace: hermes.Workspace{Dir: dir}}, From: user})
+	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Workspace: hermes.Workspace{Dir: dir}, Tools: hermes.ToolChoice{Enabled: []string{"all"}}}, From: user})
 	ended(t, mustSay(t, s, "hello"))
 	st, err := s.State(t.Context())
 	if err != nil {

@@ -37,7 +37,7 @@ func (a *App) Measure(ctx context.Context, run hermes.RunSpec) (prompt.Prompt, [
 		return prompt.Prompt{}, nil, err
 	}
 	row := hermes.Session{ID: run.Session, Started: now, Model: cmp.Or(run.Model.Ref, a.opts.BaseModel, cfg.Model().Default)}
-	return a.prompt(ctx, cfg, run, env, row, set.Specs()), set.Specs(), nil
+	return a.prompt(ctx, cfg, run, env, row, set.Specs(), set.Names()), set.Specs(), nil
 }
 
 // ModelFacts returns what is known offline about the model of a new session: its

@@ -119,7 +119,7 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runt
 	}
 	engine, follower := a.contextEngine(cfg, run), a.follow(cfg, run, tools, env)
 	r := &session.Runtime{
-		Environment: env, Tools: tb, Hooks: tools.hooks, Prompt: prompter{a, cfg, run, env}, Follower: follower,
+		Environment: env, Tools: tb, Hooks: tools.hooks, Prompt: prompter{a, cfg, run, env, tb.Names}, Follower: follower,
 		Context: engine, Window: a.models.Window, Unattended: toolbox.UnattendedOf(cfg.Approvals().UnattendedMode, run.Rights),
 		Confirm: a.confirm(cfg, run), EndLeft: endLeft(env),
 		Jobs: a.jobs(cfg, run, engine, tools.hooks), Close: func() error {
@@ -156,6 +156,8 @@ type prompter struct {
 	cfg *config.Config
 	run hermes.RunSpec
 	env hermes.Environment
+	// tools names the tools of the session, also those that are found by a search.
+	tools func() []string
 }
 
 // Prompt builds the system prompt.
@@ -163,7 +165,7 @@ func (b prompter) Prompt(ctx context.Context, row hermes.Session, specs []hermes
 	if err := reachable(ctx, b.run.Workspace, b.env); err != nil {
 		return hermes.SystemPrompt{}, err
 	}
-	p := b.app.prompt(ctx, b.cfg, b.run, b.env, row, specs)
+	p := b.app.prompt(ctx, b.cfg, b.run, b.env, row, specs, b.tools())
 	trusts := trusted(b.cfg, b.run.Workspace)
 	own := trusts != nil && trusts(b.run.Workspace.Dir)
 	from := hermes.MarkChosen(p.Provenance(), func(source string) bool { return own && hermes.IsProjectFile(source) })
@@ -257,7 +259,7 @@ func wallsLine(on hermes.Description) string {
 }
 
 // prompt builds the system prompt of a session.
-func (a *App) prompt(ctx context.Context, cfg *config.Config, run hermes.RunSpec, env hermes.Environment, row hermes.Session, specs []hermes.Spec) prompt.Prompt {
+func (a *App) prompt(ctx context.Context, cfg *config.Config, run hermes.RunSpec, env hermes.Environment, row hermes.Session, specs []hermes.Spec, tools []string) prompt.Prompt {
 	on := env.Describe(ctx)
 	in := prompt.Input{
 		Model: row.Model, Platform: cmp.Or(run.Origin.Platform, "cli"), Started: row.Started, Enforce: cfg.Agent().ToolUseEnforcement,
@@ -279,7 +281,7 @@ func (a *App) prompt(ctx context.Context, cfg *config.Config, run hermes.RunSpec
 		in.SessionID = run.Session
 	}
 	a.rememberIn(ctx, &in, run, specs)
-	a.skillsIn(ctx, &in, run, specs)
+	a.skillsIn(ctx, &in, run, tools)
 	a.pluginsIn(&in, run)
 	if extra := strings.TrimSpace(run.Prompt.Extra); extra != "" {
 		in.Guides = append(in.Guides, prompt.Section{Name: "extra", Tier: prompt.Context, Text: extra})

@@ -90,7 +90,7 @@ func (a *App) skillTools() hermes.Toolset {
 
 // skillsIn adds to a prompt the index of skills, if the tool that loads them is
 // offered, and the skills of the command line.
-func (a *App) skillsIn(ctx context.Context, in *prompt.Input, run hermes.RunSpec, specs []hermes.Spec) {
+func (a *App) skillsIn(ctx context.Context, in *prompt.Input, run hermes.RunSpec, tools []string) {
 	lib, err := a.skills()
 	if err != nil || run.Prompt.IgnoreRules {
 		return
@@ -103,14 +103,10 @@ func (a *App) skillsIn(ctx context.Context, in *prompt.Input, run hermes.RunSpec
 		}
 		in.Guides = append(in.Guides, prompt.Section{Name: "preloaded-skills", Tier: prompt.Context, Text: e.Text, Provenance: e.Provenance})
 	}
-	if !slices.ContainsFunc(specs, func(s hermes.Spec) bool { return s.Name == "skill_view" }) {
+	if !slices.Contains(tools, "skill_view") {
 		return
 	}
-	var names []string
-	for _, s := range specs {
-		names = append(names, s.Name)
-	}
-	list, err := lib.Listing(ctx, skill.Offer{Tools: names, Has: toolset.Has(ctx, names)})
+	list, err := lib.Listing(ctx, skill.Offer{Tools: tools, Has: toolset.Has(ctx, tools)})
 	if err != nil {
 		a.log().Warn("list skills", "session", run.Session, "err", err)
 	}

@@ -26,7 +26,7 @@ func TestSkillsReachTheNextSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, _, err := a.Measure(t.Context(), run)
-	if err != nil || !strings.Contains(before.Text(), "- debugging: ") || strings.Contains(before.Text(), "deploy-shop") {
+	if err != nil || !strings.Contains(before.Text(), "- code-review, debugging, ") || strings.Contains(before.Text(), "deploy-shop") {
 		t.Fatalf("the prompt before: %v\n%s", err, before.Text())
 	}
 	text := "---\nname: deploy-shop\ndescription: Deploy the shop\nrequired_environment_variables: [SHOP_TOKEN]\n---\nRun make deploy.\n"

@@ -628,7 +628,7 @@ func TestEveryToolDeclaresTrustAndWhatPersists(t *testing.T) {
 	lasting := map[string]string{"learning": "learning", "memory": "memory", "skill_manage": "skill"}
 	a := app.New(app.Options{Home: t.TempDir(), Getenv: func(string) string { return "" }})
 	defer a.Close()
-	_, specs, err := a.Measure(t.Context(), hermes.RunSpec{Workspace: hermes.Workspace{Dir: t.TempDir()}})
+	_, specs, err := a.Measure(t.Context(), hermes.RunSpec{Workspace: hermes.Workspace{Dir: t.TempDir()}, Tools: hermes.ToolChoice{Enabled: []string{"all"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

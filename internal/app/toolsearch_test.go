@@ -407,7 +407,7 @@ func TestServersNeverChangeThePrefix(t *testing.T) {
 }
 
 // TestManyServersFitTheFirstRequest: with 20 servers of 30 tools the first request stays small, and
-// names them; without servers it has nothing of them.
+// names them; without servers it names none.
 func TestManyServersFitTheFirstRequest(t *testing.T) {
 	t.Parallel()
 	first := func(extra ...hermes.Toolset) (body []byte, tools string) {
@@ -439,14 +439,41 @@ func TestManyServersFitTheFirstRequest(t *testing.T) {
 		t.Errorf("the servers are not named: %s", body)
 	}
 	none, tools := first()
-	if strings.Contains(tools, "tool_search") || strings.Contains(tools, "tool_call") || len(none) > 16_000 {
+	if strings.Contains(string(none), "Servers:") || len(none) > 16_000 {
 		t.Errorf("without servers: %d bytes, %s", len(none), tools)
 	}
 	one, tools := first((&plugged{name: "hub"}).keep("make"))
-	if !strings.Contains(tools, "mcp__hub__make") || !strings.Contains(tools, "tool_search") || len(one)-len(none) > 1500 {
+	if !strings.Contains(tools, "mcp__hub__make") || len(one)-len(none) > 500 {
 		t.Errorf("a small server costs %d bytes, offered %s", len(one)-len(none), tools)
 	}
 	t.Logf("%d bytes without servers, %d with one of one tool, %d with 20 of 30", len(none), len(one), len(body))
+}
+
+// TestDeferredToolsOfHermesRunAsThemselves: a session is not offered tools of Hermes that are seldom
+// needed, finds them by a search, and runs them through tool_call like any other, without being tainted by it.
+func TestDeferredToolsOfHermesRunAsThemselves(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.AllowOnce)
+	s.rights.Mode = hermes.ModeAsk
+	s.write("a.txt", "old")
+	s.say(`CALL read_file {"path":"a.txt"}`, `CALL tool_search {"query":"keep the state of files"}`, `CALL tool_call {"name":"checkpoint","arguments":{"name":"start"}}`, `CALL write_file {"path":"a.txt","content":"new"}`)
+	if got := s.lastOf("tool_search"); !strings.Contains(got, `"toolset":"checkpoint"`) || !strings.Contains(got, `"input_schema":`) {
+		t.Errorf("the search found %s", got)
+	}
+	st, err := s.live.State(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.ContainsFunc(st.Tools, func(spec hermes.Spec) bool { return spec.Name == "checkpoint" }) {
+		t.Error("checkpoint is offered")
+	}
+	if from := hermes.TranscriptProvenance(st.Transcript); strings.Contains(from, "tool_search") {
+		t.Errorf("tainted by %q", from)
+	}
+	s.say(`CALL tool_call {"name":"restore","arguments":{"checkpoint":"start"}}`)
+	if len(s.asked) != 1 || s.asked[0].Tool != "restore" || s.file("a.txt") != "old\n" {
+		t.Errorf("asked %+v, the file has %q", s.asked, s.file("a.txt"))
+	}
 }
 
 // TestAListIsMadeAgainOnRequest: with /reload-mcp now, and only then, a session is offered what came

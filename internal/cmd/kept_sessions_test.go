@@ -79,7 +79,7 @@ func TestKeptSessionsGoOnAsTheyWereStored(t *testing.T) {
 	t.Run("a new session has the tools that stored sessions know", func(t *testing.T) {
 		t.Parallel()
 		p := &user{t: t, home: p.home, dir: p.dir, env: p.env}
-		p.must("-z", "Go on with new")
+		p.must("--toolsets", "all", "-z", "Go on with new")
 		now := toolArguments(t, string(into[sent](t, string(body(t, "new"))).Tools))
 		for tool, arguments := range toolArguments(t, tools) {
 			for _, a := range arguments {

@@ -41,7 +41,7 @@ func (l *Library) Listing(ctx context.Context, o Offer) (Listing, error) {
 	list := Listing{skills: make([]listed, 0, len(items)), usage: l.Usages}
 	for i := range items {
 		if it := &items[i]; l.hidden(*it) == "" && o.suits(&it.meta) {
-			list.skills = append(list.skills, listed{it.category, it.meta.Name, Short(it.meta.Description)})
+			list.skills = append(list.skills, listed{it.category, it.meta.Name, Short(it.meta.Description), it.bundled != nil})
 		}
 	}
 	return list, nil
@@ -82,7 +82,10 @@ type Listing struct {
 	usage  func() (map[string]Usage, error)
 }
 
-type listed struct{ category, name, about string }
+type listed struct {
+	category, name, about string
+	plain                 bool // of this program, with a name that says what it is for
+}
 
 // form is how much of a skill is listed.
 type form uint8
@@ -147,8 +150,8 @@ func (l Listing) leastUsed() []int {
 	return order
 }
 
-// render writes the list. In each category, skills without a description come
-// last.
+// render writes the list. Plain skills have no description: the text is part of every request. In each
+// category, skills without a description come last.
 func (l Listing) render(forms []form) string {
 	var b strings.Builder
 	b.Grow(len(indexText) + 80*len(l.skills))
@@ -157,7 +160,7 @@ func (l Listing) render(forms []form) string {
 	category, open := "", false
 	end := func() {
 		if len(names) > 0 {
-			b.WriteString("- also " + strings.Join(names, ", ") + "\n")
+			b.WriteString("- " + strings.Join(names, ", ") + "\n")
 			names = names[:0]
 		}
 	}
@@ -171,8 +174,10 @@ func (l Listing) render(forms []form) string {
 			category, open = s.category, true
 			b.WriteString(cmp.Or(category, "other") + ":\n")
 		}
-		if forms[i] == named {
-			nameOnly++
+		if s.plain || forms[i] == named {
+			if !s.plain {
+				nameOnly++
+			}
 			names = append(names, s.name)
 			continue
 		}

@@ -152,6 +152,9 @@ func (b *Toolbox) chain() runner {
 // Specs returns the tools to offer, sorted by name.
 func (b *Toolbox) Specs() []hermes.Spec { return b.set().Specs() }
 
+// Names lists the tools that the session began with, sorted, also those that are found by a search.
+func (b *Toolbox) Names() []string { return b.set().Names() }
+
 // Groups returns the deferrable toolsets of the session; see [hermes.GroupedTools].
 func (b *Toolbox) Groups() []hermes.ToolGroup { return b.set().Groups() }
 

@@ -21,7 +21,7 @@ type Defaults struct {
 func Choose(run hermes.RunSpec, d Defaults) Selection {
 	s := Selection{
 		Enabled: run.Tools.Enabled, Disabled: slices.Concat(d.Disabled, run.Tools.Disabled), Only: run.Tools.Only,
-		Platform: Preset(run.Origin.Platform),
+		Platform: Preset(run.Origin.Platform), Offer: run.Tools.Enabled,
 	}
 	if run.Prompt.IgnoreRules {
 		s.Disabled = append(s.Disabled, "memory")
@@ -79,9 +79,9 @@ func (c *Catalogue) Narrowing(ctx context.Context, names, tools []string) error 
 	return fmt.Errorf("this session has no tool of %s%s", strings.Join(names, " or "), use)
 }
 
-// All returns the specs of all tools; none if ctx has ended.
+// All returns the specs of all tools, as they are offered; none if ctx has ended.
 func (c *Catalogue) All(ctx context.Context) []hermes.Spec {
-	set, err := c.Select(ctx, Selection{Enabled: c.Names()})
+	set, err := c.Select(ctx, Selection{Enabled: c.Names(), Offer: c.Names()})
 	if err != nil {
 		return nil
 	}

@@ -23,7 +23,7 @@ func TestChoose(t *testing.T) {
 		},
 		"a run that names them": {
 			hermes.RunSpec{Tools: hermes.ToolChoice{Enabled: []string{"web"}, Disabled: []string{"file"}, Only: []string{"x"}}},
-			toolset.Selection{Enabled: []string{"web"}, Disabled: []string{"terminal", "file"}, Only: []string{"x"}, Platform: "cli"},
+			toolset.Selection{Enabled: []string{"web"}, Offer: []string{"web"}, Disabled: []string{"terminal", "file"}, Only: []string{"x"}, Platform: "cli"},
 		},
 		"no rules": {
 			hermes.RunSpec{Prompt: hermes.PromptChoice{IgnoreRules: true}}, toolset.Selection{Enabled: []string{"file"}, Disabled: []string{"terminal", "memory"}, Platform: "cli"},

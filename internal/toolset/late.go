@@ -3,6 +3,7 @@ package toolset
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -31,6 +32,7 @@ type wanted struct {
 	noRest  bool            // they are disabled
 	on, off expanded
 	only    map[string]bool // empty is no limit
+	offer   map[string]bool // toolsets that the run names
 	unknown []string
 }
 
@@ -70,10 +72,11 @@ func (w *wanted) any(ctx context.Context, c *Catalogue, s hermes.Toolset) bool {
 
 // search adds the tools of the toolset Search, or removes them, as a selection needs them.
 func (w *wanted) search(ctx context.Context, c *Catalogue) {
-	needed := slices.ContainsFunc(c.all(), func(s hermes.Toolset) bool {
-		_, ok := s.(hermes.Deferrable)
-		return ok && w.any(ctx, c, s)
-	})
+	needed := false
+	for place, s := range c.all() {
+		_, ok := w.deferrable(c, place, s)
+		needed = needed || ok && w.any(ctx, c, s)
+	}
 	for _, s := range c.all() {
 		if s.Name() != Search {
 			continue
@@ -104,12 +107,44 @@ type lates struct {
 }
 
 func latesOf(ctx context.Context, c *Catalogue, w *wanted, sets []hermes.Toolset) (list []late) {
-	for _, ts := range sets {
-		if d, ok := ts.(hermes.Deferrable); ok {
+	for place, ts := range sets {
+		if d, ok := w.deferrable(c, place, ts); ok {
 			list = append(list, late{d, c, w, w.any(ctx, c, ts)})
 		}
 	}
 	return list
+}
+
+// deferrable returns a toolset whose tools a session may not be offered: one whose tools come late, or one
+// of Hermes itself that the table defers and the run does not name, if it can be used.
+func (w *wanted) deferrable(c *Catalogue, place int, ts hermes.Toolset) (hermes.Deferrable, bool) {
+	if d, ok := ts.(hermes.Deferrable); ok {
+		return d, true
+	}
+	r, _ := find(ts.Name())
+	if r.hint == "" || w.offer[r.name] || w.offer["all"] || w.offer["*"] || c.available(context.Background(), place, ts) != "" {
+		return nil, false
+	}
+	return own{ts}, true
+}
+
+// own is a toolset of Hermes itself that is deferred. Its tools are always there.
+type own struct{ hermes.Toolset }
+
+// Live returns its tools.
+func (o own) Live() ([]hermes.Tool, bool) {
+	tools, err := list(context.Background(), o.Toolset)
+	return tools, err == nil
+}
+
+// group returns the toolset without its tools.
+func (l late) group() hermes.ToolGroup {
+	g := hermes.ToolGroup{Toolset: l.set.Name()}
+	if _, g.Own = l.set.(own); g.Own {
+		r, _ := find(g.Toolset)
+		g.Hint = r.hint
+	}
+	return g
 }
 
 // now returns the toolsets that are there now. The list must not be changed.
@@ -149,19 +184,24 @@ func (l late) entry(t hermes.Tool) Entry {
 	return l.catalogue.entry(t, l.set.Name(), !ours)
 }
 
-// deferAbove takes the tools of deferrable toolsets off the list if they have more tokens than limit.
+// deferAbove takes tools off the list: those that the table defers, and those of other deferrable
+// toolsets if they have more tokens than limit.
 func (s *Set) deferAbove(limit int) {
-	late, sum := map[string]bool{}, 0
+	late, other, sum := map[string]bool{}, map[string]bool{}, 0
 	for _, l := range s.late.now() {
-		late[l.set.Name()] = true
+		if l.group().Own {
+			late[l.set.Name()] = true
+		} else {
+			other[l.set.Name()] = true
+		}
 	}
 	for _, m := range s.tools {
-		if late[m.Toolset] {
+		if other[m.Toolset] {
 			sum += tokens.Texts(m.Spec.Name, m.Spec.Description, string(m.Spec.Schema))
 		}
 	}
-	if limit <= 0 || sum <= limit {
-		return
+	if limit > 0 && sum > limit {
+		maps.Copy(late, other)
 	}
 	var listed []Entry
 	for _, m := range s.tools {
@@ -185,7 +225,7 @@ func (s *Set) describe() {
 	for _, l := range s.late.now() {
 		of := func(m Entry) bool { return m.Toolset == l.set.Name() }
 		if l.any && !slices.ContainsFunc(s.tools, of) {
-			g := hermes.ToolGroup{Toolset: l.set.Name()}
+			g := l.group()
 			for _, m := range s.deferred {
 				if of(m) {
 					g.Tools = append(g.Tools, m.Spec)
@@ -230,7 +270,7 @@ func (s *Set) Groups() []hermes.ToolGroup {
 	var groups []hermes.ToolGroup
 	seen, of := map[string]bool{}, s.toolsets()
 	for _, l := range s.late.now() {
-		g := hermes.ToolGroup{Toolset: l.set.Name()}
+		g := l.group()
 		add := func(m Entry) {
 			if !seen[m.Spec.Name] {
 				seen[m.Spec.Name] = true

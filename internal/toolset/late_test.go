@@ -134,6 +134,44 @@ func TestToolsOfServersAreListedOrDeferredTogether(t *testing.T) {
 	}
 }
 
+// TestToolsThatTheTableDefersAreFound: whatever the limit is for those of servers, and unless the run
+// names their toolset. One that cannot be used is not there, and nothing is searched because of it.
+func TestToolsThatTheTableDefersAreFound(t *testing.T) {
+	t.Parallel()
+	sets := func(why string) []hermes.Toolset {
+		return []hermes.Toolset{&group{name: "file", tools: described("read_file")}, &group{name: "checkpoint", tools: described("checkpoint", "restore"), why: why}, search()}
+	}
+	for name, tt := range map[string]struct {
+		sel          toolset.Selection
+		why          string
+		list, groups string
+	}{
+		"a chat":             {toolset.Selection{}, "", "read_file tool_call tool_search", "checkpoint true checkpoint,restore"},
+		"a limit":            {toolset.Selection{DeferAbove: 100_000}, "", "read_file tool_call tool_search", "checkpoint true checkpoint,restore"},
+		"a run names it":     {toolset.Selection{Enabled: []string{"checkpoint"}, Offer: []string{"checkpoint"}}, "", "checkpoint restore", ""},
+		"all":                {toolset.Selection{Enabled: []string{"all"}, Offer: []string{"all"}}, "", "checkpoint read_file restore", ""},
+		"a child":            {toolset.Selection{Only: []string{"read_file", "restore", "tool_call", "tool_search"}}, "", "read_file tool_call tool_search", "checkpoint true restore"},
+		"a child without it": {toolset.Selection{Only: []string{"read_file", "tool_call", "tool_search"}}, "", "read_file", ""},
+		"disabled":           {toolset.Selection{Disabled: []string{"checkpoint"}}, "", "read_file", ""},
+		"cannot be used":     {toolset.Selection{}, "no disk", "read_file", ""},
+	} {
+		set := mustSelect(t, sets(tt.why), tt.sel)
+		if got := strings.Join(listed(set), " "); got != tt.list {
+			t.Errorf("%s: listed %s, want %s", name, got, tt.list)
+		}
+		if got := groups(set); got != tt.groups {
+			t.Errorf("%s: groups %s, want %s", name, got, tt.groups)
+		}
+		if deferred := tt.groups != ""; set.Forwards("restore") != (deferred || tt.sel.Offer == nil) {
+			t.Errorf("%s: forwards restore: %t", name, set.Forwards("restore"))
+		}
+	}
+	g := mustSelect(t, sets(""), toolset.Selection{}).Groups()[0]
+	if !g.Own || g.Hint == "" {
+		t.Errorf("not described: %+v", g)
+	}
+}
+
 // TestLateToolsAreFoundAndNeverListed: what a server brings, changes and takes away after the
 // selection is seen by Find and Groups, and the list stays byte for byte.
 func TestLateToolsAreFoundAndNeverListed(t *testing.T) {

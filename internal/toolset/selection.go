@@ -17,6 +17,8 @@ type Selection struct {
 	Enabled []string
 	// Disabled is removed last and always wins.
 	Disabled []string
+	// Offer names toolsets that are listed although the table defers them; all and * are every one.
+	Offer    []string
 	Platform string
 	// Only, if set, limits the result to these tools: a child has no more than
 	// its parent.
@@ -87,7 +89,10 @@ func (c *Catalogue) wanted(ctx context.Context, sel Selection) *wanted {
 	}
 	on, off := c.expand(ctx, ask), c.expandDisabled(ctx, sel.Disabled)
 	every := func(names []string) bool { return slices.Contains(names, "all") || slices.Contains(names, "*") }
-	w := &wanted{rest: len(sel.Enabled) == 0 || every(sel.Enabled), noRest: every(sel.Disabled), tools: make(map[string]bool, len(on.tools)), on: on, off: off, only: make(map[string]bool, len(sel.Only)), unknown: append(on.unknown, off.unknown...)}
+	w := &wanted{rest: len(sel.Enabled) == 0 || every(sel.Enabled), noRest: every(sel.Disabled), tools: make(map[string]bool, len(on.tools)), on: on, off: off, only: make(map[string]bool, len(sel.Only)), unknown: append(on.unknown, off.unknown...), offer: map[string]bool{}}
+	for _, name := range sel.Offer {
+		w.offer[renamed(name)] = true
+	}
 	for _, t := range sel.Only {
 		w.only[t] = true
 	}

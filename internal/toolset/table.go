@@ -10,18 +10,21 @@ type row struct {
 	includes []string
 	// optIn rows must be enabled by name; "all" does not include them.
 	optIn bool
+	// hint says in a few words what the tools are for, so that a model looks for them: a session is not
+	// offered the tools of such a row, unless its run names it. They are found by a search.
+	hint string
 }
 
 // table lists the known toolsets: core toolsets first, then composites, then
 // the presets of platforms.
 var table = []row{
-	{name: "browser", tools: []string{
+	{name: "browser", hint: "to use web pages that need clicks, input or scripts", tools: []string{
 		"browser_back", "browser_cdp", "browser_click", "browser_console", "browser_dialog", "browser_exec", "browser_get_images",
 		"browser_navigate", "browser_press", "browser_scroll", "browser_snapshot", "browser_type", "browser_vault_enter_code",
 		"browser_vault_fill", "browser_vault_list", "browser_vault_save_login", "browser_vault_unlock", "browser_vision",
 	}},
 	{name: "browser-cdp", tools: []string{"browser_cdp", "browser_dialog"}},
-	{name: "checkpoint", tools: []string{"checkpoint", "restore"}},
+	{name: "checkpoint", hint: "to keep the state of files and go back to it", tools: []string{"checkpoint", "restore"}},
 	{name: "clarify", tools: []string{"clarify"}},
 	{name: "code_execution", tools: []string{"execute_code"}},
 	{name: "computer_use", tools: []string{"computer_use"}},
@@ -48,10 +51,10 @@ var table = []row{
 	}},
 	{name: "matrix_read", tools: []string{"matrix_read"}},
 	{name: "matrix_admin", optIn: true, tools: []string{"matrix_pin", "matrix_room_admin"}},
-	{name: "learning", tools: []string{"learning"}},
+	{name: "learning", hint: "to keep and look up fixes of errors", tools: []string{"learning"}},
 	{name: "memory", tools: []string{"memory", "memory_search"}},
-	{name: "messaging", tools: []string{"send_message"}},
-	{name: "moa", tools: []string{"mixture_of_agents"}},
+	{name: "messaging", hint: "to send the user or others a message in a chat app", tools: []string{"send_message"}},
+	{name: "moa", hint: "to ask several models one hard question", tools: []string{"mixture_of_agents"}},
 	{name: "project", optIn: true, tools: []string{"desktop_project"}},
 	{name: "rl", optIn: true, tools: []string{
 		"rl_check_status", "rl_edit_config", "rl_get_current_config", "rl_get_results", "rl_list_environments", "rl_list_runs",

@@ -71,7 +71,7 @@ func (o *Options) readRules(ctx context.Context) error {
 	if err != nil {
 		return nil // reported where it is needed
 	}
-	all, err := known.Select(ctx, toolset.Selection{Enabled: known.Names()})
+	all, err := known.Select(ctx, toolset.Selection{Enabled: known.Names(), Offer: known.Names()})
 	if err != nil {
 		return err
 	}

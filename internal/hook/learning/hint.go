@@ -48,5 +48,5 @@ func known(l hermes.Learning, exact bool, times int) string {
 
 // unknown returns the text to append for a repeated failure without a fix.
 func unknown(l hermes.Learning) string {
-	return fmt.Sprintf("\n\n[This failure has come up %d times without a known fix. Once you find what helps, save it with learning (action save).]", l.Seen)
+	return fmt.Sprintf("\n\n[This failure has come up %d times without a known fix. Once you find what helps, save it with the tool learning (action save, pattern, fix; if it is not in your list, through tool_call).]", l.Seen)
 }

@@ -28,8 +28,8 @@ func AddToolNews(m *hermes.Message, tools hermes.Tools, offered []hermes.Spec, t
 	}
 	groups := grouped.Groups()
 	for _, g := range groups {
-		if !g.Known {
-			continue // it has not answered so far
+		if !g.Known || g.Own {
+			continue // it has not answered so far, or does not change
 		}
 		n := newsOf(g, groups, offered)
 		line, last := n.line(), lastNews(n.head(), transcript)

@@ -39,7 +39,8 @@ type arguments struct {
 // found is a tool as the model reads it.
 type found struct {
 	Name        string          `json:"name"`
-	Server      string          `json:"server"`
+	Server      string          `json:"server,omitempty"`
+	Toolset     string          `json:"toolset,omitempty"` // of Hermes itself
 	Description string          `json:"description,omitempty"`
 	Schema      json.RawMessage `json:"input_schema"`
 }
@@ -63,7 +64,12 @@ func search(_ context.Context, c *hermes.Call, in arguments) (hermes.Result, err
 	var from []string
 	left := maxTokens
 	for i, hit := range ranked {
-		show := found{Name: hit.Name, Server: hit.server, Description: text.Short(hit.Description, maxDescription), Schema: hit.Schema}
+		show := found{Name: hit.Name, Description: text.Short(hit.Description, maxDescription), Schema: hit.Schema}
+		if hit.own {
+			show.Toolset = hit.group
+		} else {
+			show.Server = hit.group
+		}
 		size := tokens.Texts(show.Name, show.Description, string(show.Schema))
 		fits := size <= left || i == 0 && size <= maxOne
 		if strings.TrimSpace(in.Query) == "" || len(out.Tools) >= min(cmp.Or(max(in.Limit, 0), defaultLimit), maxLimit) || !fits {
@@ -72,7 +78,9 @@ func search(_ context.Context, c *hermes.Call, in arguments) (hermes.Result, err
 		}
 		left -= size
 		out.Tools = append(out.Tools, show)
-		from = append(from, hit.server)
+		if !hit.own {
+			from = append(from, hit.group)
+		}
 	}
 	out.note(len(groups) > 0, in.Query)
 	r, err := hermes.JSONResult(out)
@@ -120,8 +128,9 @@ func waiting(groups []hermes.ToolGroup) string {
 // hit is a tool that fits a query.
 type hit struct {
 	hermes.Spec
-	server string
-	score  float64
+	group string // its toolset or server
+	own   bool
+	score float64
 }
 
 // rank returns the tools that fit a query, the best first. One whose name it is comes first. An
@@ -131,10 +140,10 @@ func rank(groups []hermes.ToolGroup, query string) []hit {
 	wanted := unique(words(query))
 	docs := make([]document, 0, 64)
 	for _, g := range groups {
-		server := strings.TrimPrefix(g.Toolset, "mcp-")
+		group := strings.TrimPrefix(g.Toolset, "mcp-")
 		for _, s := range g.Tools {
-			hits = append(hits, hit{Spec: s, server: server})
-			docs = append(docs, read(s, server))
+			hits = append(hits, hit{Spec: s, group: group, own: g.Own})
+			docs = append(docs, read(s, group, g.Hint))
 		}
 	}
 	exact := strings.ToLower(strings.TrimSpace(query))
@@ -171,12 +180,12 @@ type document struct{ fields [4]map[string]bool }
 // description, the descriptions of arguments. A word that only begins with it counts half.
 func counts() [4]float64 { return [4]float64{8, 3, 3, 1} }
 
-func read(s hermes.Spec, server string) document {
+func read(s hermes.Spec, group, hint string) document {
 	var d document
 	var schema any
 	_ = json.Unmarshal(s.Schema, &schema) // it is canonical
 	names, texts := argumentsOf(schema, 0)
-	for i, t := range []string{s.Name + " " + server, names, s.Description, texts} {
+	for i, t := range []string{s.Name + " " + group, names, s.Description + " " + hint, texts} {
 		d.fields[i] = map[string]bool{}
 		for _, w := range words(text.Short(t, 4*maxDescription)) {
 			d.fields[i][w] = true

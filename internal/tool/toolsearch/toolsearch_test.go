@@ -52,8 +52,8 @@ func office() []hermes.ToolGroup {
 
 type outcome struct {
 	Tools []struct {
-		Name, Server, Description string
-		Schema                    json.RawMessage `json:"input_schema"`
+		Name, Server, Toolset, Description string
+		Schema                             json.RawMessage `json:"input_schema"`
 	}
 	More []string
 	Note string
@@ -154,6 +154,20 @@ func TestATextNamesItsServers(t *testing.T) {
 	}
 }
 
+// TestToolsOfHermesAreTrusted: what a search shows of them is no text of others, and it is found by what
+// they are for.
+func TestToolsOfHermesAreTrusted(t *testing.T) {
+	t.Parallel()
+	own := hermes.ToolGroup{Toolset: "checkpoint", Known: true, Own: true, Hint: "to keep the state of files", Tools: []hermes.Spec{spec("restore", "Go back to a checkpoint.")}}
+	got, r := mustFind(t, []hermes.ToolGroup{own}, `{"query":"state"}`)
+	if len(got.Tools) != 1 || got.Tools[0].Toolset != "checkpoint" || got.Tools[0].Server != "" || r.Provenance != "" {
+		t.Errorf("found %+v from %q", got.Tools, r.Provenance)
+	}
+	if _, r = mustFind(t, append(office(), own), `{"query":"restore search"}`); r.Provenance != "tool_search descriptions of github, mail" {
+		t.Errorf("from %q", r.Provenance)
+	}
+}
+
 // TestAnEmptyQueryNamesAll: without a description, so it is no text of a server.
 func TestAnEmptyQueryNamesAll(t *testing.T) {
 	t.Parallel()
@@ -226,6 +240,10 @@ func TestADescriptionNamesServersWithinBounds(t *testing.T) {
 		t.Errorf("without servers: %q", got)
 	}
 	if got, want := d.Describe(office()), plain+" Servers: github (3 tools), mail (3 tools), slow (not known so far)."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	own := hermes.ToolGroup{Toolset: "browser", Own: true, Hint: "to use web pages", Tools: make([]hermes.Spec, 12)}
+	if got, want := d.Describe(append([]hermes.ToolGroup{own}, office()...)), plain+" Of Hermes: browser (12 tools) to use web pages. Servers: github (3 tools), mail (3 tools), slow (not known so far)."; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	var many []hermes.ToolGroup

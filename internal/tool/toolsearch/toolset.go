@@ -66,21 +66,28 @@ func forward(_ context.Context, _ *hermes.Call, in struct {
 	return hermes.Result{}, fmt.Errorf("%s is in your list of tools: call it by itself", in.Name)
 }
 
-// finder is tool_search. Its description names the servers.
+// finder is tool_search. Its description names what is deferred.
 type finder struct{ hermes.Tool }
 
-// Describe returns the description with the servers of which nothing is listed.
+// Describe returns the description with the toolsets and servers of which nothing is listed.
 func (f finder) Describe(deferred []hermes.ToolGroup) string {
-	text := f.Spec().Description
-	var servers []string
+	var own, servers []string
 	size := 0
 	for i, g := range deferred {
 		title := g.Title()
+		if g.Own {
+			own = append(own, strings.TrimSpace(title+" "+g.Hint))
+			continue
+		}
 		if size += len(title) + 2; size > maxServers {
 			servers = append(servers, "and "+count(len(deferred)-i, "more"))
 			break
 		}
 		servers = append(servers, title)
+	}
+	text := f.Spec().Description
+	if len(own) > 0 {
+		text += " Of Hermes: " + strings.Join(own, ", ") + "."
 	}
 	if len(servers) > 0 {
 		text += " Servers: " + strings.Join(servers, ", ") + "."
