@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"time"
+
+	"hermes/internal/order"
 )
 
 // Approved counts how often the user decided in one way about calls that look the same.
@@ -43,7 +44,7 @@ func (l *Log) Approvals(ctx context.Context, since time.Time) ([]Approved, error
 	for _, a := range counted {
 		all = append(all, a)
 	}
-	slices.SortFunc(all, func(a, b Approved) int {
+	order.By(all, func(a, b Approved) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Risk, b.Risk), cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Decision, b.Decision))
 	})
 	return all, nil

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hermes/internal/order"
 	"hermes/internal/text"
 )
 
@@ -179,7 +180,7 @@ func (l *Log) snapshot(ctx context.Context) (shot snapshot, err error) {
 			shot.others = append(shot.others, e.Name())
 		}
 	}
-	slices.SortFunc(shot.files, func(a, b sized) int { return cmp.Compare(a.number, b.number) })
+	order.By(shot.files, func(a, b sized) int { return cmp.Compare(a.number, b.number) })
 	if len(shot.files) > 0 {
 		shot.files[len(shot.files)-1].last = true
 	}

@@ -12,6 +12,7 @@ import (
 
 	"hermes/internal/atomicfile"
 	"hermes/internal/checkpoint/object"
+	"hermes/internal/order"
 )
 
 // Meta says who makes a snapshot and why.
@@ -150,7 +151,7 @@ func nearest(parents map[string]string, id string) string {
 }
 
 func sortBy[T any, K cmp.Ordered](list []T, key func(T) K) {
-	slices.SortFunc(list, func(a, b T) int { return cmp.Compare(key(a), key(b)) })
+	order.By(list, func(a, b T) int { return cmp.Compare(key(a), key(b)) })
 }
 
 // Branch is one line of the tree that snapshots form.

@@ -12,6 +12,7 @@ import (
 
 	"hermes/internal/checkpoint/away"
 	"hermes/internal/checkpoint/object"
+	"hermes/internal/order"
 )
 
 // SnapshotOptions say how a snapshot is made. The zero value is an ordinary one.
@@ -185,7 +186,7 @@ func (n *node) summary() []Omitted {
 	for _, o := range by {
 		out = append(out, *o)
 	}
-	slices.SortFunc(out, func(a, b Omitted) int { return cmp.Compare(a.Why, b.Why) })
+	order.By(out, func(a, b Omitted) int { return cmp.Compare(a.Why, b.Why) })
 	return out
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/order"
 	"hermes/internal/sandbox/gitguard"
 )
 
@@ -134,7 +135,7 @@ type refusals []refusal
 // sorted returns those that matter before all else, and the rest. What is cut off a long
 // list is not what the user must know.
 func (told refusals) sorted() (first, rest []hermes.Refusal) {
-	slices.SortStableFunc(told, func(a, b refusal) int { return cmp.Compare(a.weight, b.weight) })
+	order.By(told, func(a, b refusal) int { return cmp.Compare(a.weight, b.weight) })
 	for _, r := range told {
 		if r.weight == restoredOnly {
 			rest = append(rest, r.Refusal)

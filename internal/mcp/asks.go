@@ -20,6 +20,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"hermes"
+	"hermes/internal/order"
 	"hermes/internal/text"
 )
 
@@ -180,7 +181,7 @@ func fieldsOf(schema any) ([]field, error) {
 		}
 		list = append(list, f)
 	}
-	slices.SortStableFunc(list, func(a, b field) int {
+	order.By(list, func(a, b field) int {
 		switch {
 		case a.required == b.required:
 			return 0

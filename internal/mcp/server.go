@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 
 	"hermes"
 	"hermes/internal/mcp/setting"
+	"hermes/internal/order"
 	"hermes/internal/text"
 )
 
@@ -392,7 +392,7 @@ func (l Listing) State(o *Server) State {
 	for _, t := range tools {
 		s.Tools = append(s.Tools, ToolState{Name: t.name, Original: t.def.Name, Description: t.def.Description, Blocked: o.blocked(t.def)})
 	}
-	slices.SortFunc(s.Tools, func(a, b ToolState) int { return cmp.Compare(a.Name, b.Name) })
+	order.By(s.Tools, func(a, b ToolState) int { return cmp.Compare(a.Name, b.Name) })
 	return s
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"hermes"
 	"hermes/internal/mcp/setting"
+	"hermes/internal/order"
 )
 
 // Config is what servers need of the program.
@@ -101,7 +102,7 @@ func (s *Servers) Toolsets() (sets []hermes.Toolset, generation int) {
 		for _, o := range s.list {
 			s.sets = append(s.sets, o)
 		}
-		slices.SortFunc(s.sets, func(a, b hermes.Toolset) int { return strings.Compare(a.Name(), b.Name()) })
+		order.By(s.sets, func(a, b hermes.Toolset) int { return strings.Compare(a.Name(), b.Name()) })
 	}
 	return s.sets, s.generation
 }
@@ -309,7 +310,7 @@ func (s *Servers) States() []State {
 	for _, o := range list {
 		out = append(out, o.state())
 	}
-	slices.SortFunc(out, func(a, b State) int { return strings.Compare(a.Name, b.Name) })
+	order.By(out, func(a, b State) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 

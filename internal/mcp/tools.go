@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -16,6 +15,7 @@ import (
 
 	"hermes/internal/argument"
 	"hermes/internal/mcp/setting"
+	"hermes/internal/order"
 	"hermes/internal/text"
 )
 
@@ -164,7 +164,7 @@ func define(t *mcp.Tool) (d definition, why string) {
 func (o *Server) offer(all []offered) []offered {
 	var list []offered
 	taken := map[string]bool{}
-	slices.SortStableFunc(all, func(a, b offered) int { return cmp.Compare(a.def.Name, b.def.Name) })
+	order.By(all, func(a, b offered) int { return cmp.Compare(a.def.Name, b.def.Name) })
 	for i, t := range all {
 		tool := t.def.Name
 		if !o.set.Tools.Offers(tool) || i > 0 && all[i-1].def.Name == tool {
@@ -177,7 +177,7 @@ func (o *Server) offer(all []offered) []offered {
 		taken[t.name] = true
 		list = append(list, t)
 	}
-	slices.SortFunc(list, func(a, b offered) int { return cmp.Compare(a.name, b.name) })
+	order.By(list, func(a, b offered) int { return cmp.Compare(a.name, b.name) })
 	return list
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"hermes"
 	"hermes/internal/lru"
+	"hermes/internal/order"
 )
 
 // The kinds of events.
@@ -151,7 +152,7 @@ func (f *feed) scan(ctx context.Context) error {
 	if err == nil {
 		err = f.approvals(ctx, &found)
 	}
-	slices.SortStableFunc(found, func(a, b event) int { return a.Time.Compare(b.Time) })
+	order.By(found, func(a, b event) int { return a.Time.Compare(b.Time) })
 	for _, e := range found {
 		f.add(e)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hermes/internal/lazy"
+	"hermes/internal/order"
 	"hermes/internal/policy/shell/getopt"
 	"hermes/internal/policy/shell/inspect"
 	"hermes/internal/yamledit"
@@ -77,7 +78,7 @@ func Suggest(answers []Answered, least int) []Suggestion {
 			list = append(list, Suggestion{Rule: rule, Count: n, Last: l.last, Call: l.line, Risks: risks})
 		}
 	}
-	slices.SortFunc(list, func(a, b Suggestion) int {
+	order.By(list, func(a, b Suggestion) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), b.Last.Compare(a.Last), strings.Compare(a.Rule, b.Rule))
 	})
 	return list

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"hermes"
 	"hermes/internal/jsonrpc"
+	"hermes/internal/order"
 	"hermes/internal/text"
 )
 
@@ -83,7 +83,7 @@ func checkModels(list []Model) error {
 			return fmt.Errorf("the prices of the model %s: %w", m.Name, err)
 		}
 	}
-	slices.SortFunc(list, func(a, b Model) int { return cmp.Compare(a.Name, b.Name) })
+	order.By(list, func(a, b Model) int { return cmp.Compare(a.Name, b.Name) })
 	for i := range list {
 		if i > 0 && list[i].Name == list[i-1].Name {
 			return fmt.Errorf("it has two models %s", list[i].Name)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"hermes/internal/order"
 	"hermes/internal/text"
 )
 
@@ -164,7 +165,7 @@ func (o *Offer) check() error {
 		}
 		seen[o.Tools[i].Name] = true
 	}
-	slices.SortFunc(o.Tools, func(a, b Tool) int { return cmp.Compare(a.Name, b.Name) })
+	order.By(o.Tools, func(a, b Tool) int { return cmp.Compare(a.Name, b.Name) })
 	for _, h := range o.Hooks {
 		if err := h.check(); err != nil {
 			return err
@@ -252,7 +253,7 @@ func checkCommands(list []Command) error {
 			return fmt.Errorf("the command %s says nothing of what it does; it needs a help", c.Name)
 		}
 	}
-	slices.SortFunc(list, func(a, b Command) int { return cmp.Compare(a.Name, b.Name) })
+	order.By(list, func(a, b Command) int { return cmp.Compare(a.Name, b.Name) })
 	for i := range list {
 		if i > 0 && list[i].Name == list[i-1].Name {
 			return fmt.Errorf("it has two commands %s", list[i].Name)

@@ -3,6 +3,8 @@ package plugin
 import (
 	"cmp"
 	"slices"
+
+	"hermes/internal/order"
 )
 
 // Phase says whether a plugin can be used.
@@ -37,7 +39,7 @@ func (s *Plugins) States() []State {
 	for _, p := range s.list {
 		list = append(list, p.state())
 	}
-	slices.SortFunc(list, func(a, b State) int { return cmp.Compare(a.Name, b.Name) })
+	order.By(list, func(a, b State) int { return cmp.Compare(a.Name, b.Name) })
 	return list
 }
 

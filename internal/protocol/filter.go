@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"hermes/internal/order"
 )
 
 // The number of sessions in a list that does not say how many.
@@ -21,7 +23,7 @@ func (f Filter) Of(list []SessionInfo) []SessionInfo {
 			found = append(found, s)
 		}
 	}
-	slices.SortFunc(found, func(a, b SessionInfo) int {
+	order.By(found, func(a, b SessionInfo) int {
 		return cmp.Or(b.Active.Compare(a.Active), cmp.Compare(b.ID, a.ID))
 	})
 	found = found[min(max(f.Offset, 0), len(found)):]

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"hermes/internal/order"
 )
 
 // The settings of a folder, by their paths in it.
@@ -55,7 +57,7 @@ func (p Project) Empty() bool { return len(p.Files) == 0 }
 // Named returns the files with a name, such as [Permissions], from the top folder down.
 func (p Project) Named(name string) []File {
 	files := slices.DeleteFunc(slices.Clone(p.Files), func(f File) bool { return f.Name != name })
-	slices.SortFunc(files, func(a, b File) int { return len(a.Folder) - len(b.Folder) })
+	order.By(files, func(a, b File) int { return len(a.Folder) - len(b.Folder) })
 	return files
 }
 
@@ -106,7 +108,7 @@ func within(folder, dir string) bool {
 
 // hashOf sorts files and returns the hash of all.
 func hashOf(files []File) string {
-	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	order.By(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	sum := sha256.New()
 	for _, f := range files {
 		fmt.Fprintf(sum, "%d %s %t %d\n", len(f.Path), f.Path, f.Program, len(f.Content))

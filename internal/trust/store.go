@@ -23,6 +23,7 @@ import (
 	"hermes"
 	"hermes/internal/atomicfile"
 	"hermes/internal/filestamp"
+	"hermes/internal/order"
 	"hermes/internal/text"
 )
 
@@ -265,7 +266,7 @@ func (s *Store) change(ctx context.Context, what string, edit func([]Entry) ([]E
 	if list, err = edit(list); err != nil {
 		return err
 	}
-	slices.SortFunc(list, func(a, b Entry) int { return cmp.Compare(a.Dir, b.Dir) })
+	order.By(list, func(a, b Entry) int { return cmp.Compare(a.Dir, b.Dir) })
 	out, err := json.MarshalIndent(content{version, list}, "", "  ")
 	if err != nil {
 		return err

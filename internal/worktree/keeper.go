@@ -28,6 +28,7 @@ import (
 
 	"hermes/internal/atomicfile"
 	"hermes/internal/git"
+	"hermes/internal/order"
 )
 
 // State is what is known of a worktree.
@@ -102,7 +103,7 @@ func (k *Keeper) Records() ([]Record, error) {
 			all = append(all, r)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Record) int { return b.Made.Compare(a.Made) })
+	order.By(all, func(a, b Record) int { return b.Made.Compare(a.Made) })
 	return all, err
 }
 

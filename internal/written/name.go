@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"hermes/internal/order"
 	"hermes/internal/policy/shell"
 	"hermes/internal/policy/shell/inspect"
 	"hermes/internal/policy/shell/lex"
@@ -62,7 +63,7 @@ func readLine(line, home string) *names {
 	if n.open && n.project {
 		n.files(upward(projectFiles))
 	}
-	slices.SortStableFunc(n.all, func(a, b name) int { return cmp.Compare(a.rank, b.rank) })
+	order.By(n.all, func(a, b name) int { return cmp.Compare(a.rank, b.rank) })
 	return n
 }
 

@@ -8,13 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
 	"hermes/internal/atomicfile"
+	"hermes/internal/order"
 )
 
 // Bounds of what the user is shown, and of what is read for it.
@@ -27,7 +27,7 @@ const (
 
 // told lists what was found, with what identifies it.
 func (f *finder) told() []string {
-	slices.SortStableFunc(f.found, func(a, b file) int { return cmp.Compare(a.rank, b.rank) })
+	order.By(f.found, func(a, b file) int { return cmp.Compare(a.rank, b.rank) })
 	var list []string
 	for _, one := range f.found[:min(len(f.found), maxShown)] {
 		list = append(list, f.shown(one.path)+" ("+content(one)+")")

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"hermes/internal/checkpoint/object"
+	"hermes/internal/order"
 )
 
 // Location is where the place keeps a content: a path below its folder of contents.
@@ -228,7 +229,7 @@ func (c *Copied) finish(b *strings.Builder) {
 
 // EncodeIndex writes an index: a line for each content.
 func EncodeIndex(list []Content) []byte {
-	slices.SortFunc(list, func(a, b Content) int { return strings.Compare(string(a.At), string(b.At)) })
+	order.By(list, func(a, b Content) int { return strings.Compare(string(a.At), string(b.At)) })
 	var b bytes.Buffer
 	for _, c := range list {
 		fmt.Fprintf(&b, "%s %d %s\n", c.Hash, c.Size, c.At)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hermes/internal/checkpoint"
+	"hermes/internal/order"
 	"hermes/internal/undo"
 )
 
@@ -70,7 +71,7 @@ func (n noun) records() (*records, error) {
 		r.all = append(r.all, change{ID: e.ID, Time: e.Time, Kind: kindFile, What: describe(e), By: e.By, Folder: e.Folder, Paths: e.Paths, Undone: e.Undone, IsUndo: e.IsUndo()})
 	}
 	// Both are in the order of their making, which the clock may not be.
-	slices.SortStableFunc(r.all, func(a, b change) int { return a.Time.Compare(b.Time) })
+	order.By(r.all, func(a, b change) int { return a.Time.Compare(b.Time) })
 	slices.Reverse(r.all)
 	return r, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"hermes/internal/order"
 	"hermes/internal/shellstate"
 )
 
@@ -281,7 +282,7 @@ var errInner = errors.New("name a file of .hermes/hooks as a word of its own in 
 func (p program) replaced(dir string, other func(path string) (string, bool)) (string, error) {
 	line := p.line
 	words := slices.Clone(p.words)
-	slices.SortFunc(words, func(a, b word) int { return b.from - a.from })
+	order.By(words, func(a, b word) int { return b.from - a.from })
 	for _, w := range words {
 		for i, path := range p.paths(w, dir) {
 			to, ok := "", false

@@ -4,8 +4,9 @@
 package known
 
 import (
-	"slices"
 	"strings"
+
+	"hermes/internal/order"
 )
 
 // Server is a server of the catalogue, with what it needs.
@@ -63,7 +64,7 @@ func Catalogue() []Server {
 		service("stripe", "Stripe", "Payments and customers.", "https://docs.stripe.com/mcp", "https://mcp.stripe.com"),
 		program("time", "Time", "The time in other zones.", servers, uvx("mcp-server-time==2026.10.19")),
 	}
-	slices.SortFunc(list, func(a, b Server) int { return strings.Compare(a.Name, b.Name) })
+	order.By(list, func(a, b Server) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 

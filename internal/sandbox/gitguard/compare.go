@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"hermes/internal/order"
 )
 
 // Event says what happened to a file.
@@ -122,7 +124,7 @@ func (s Snapshot) Compare(before Snapshot) []Change {
 	for i := range out {
 		out[i].known, out[i].remotes = before.states, s.remotes[repositoryOf(out[i].Path)]
 	}
-	slices.SortFunc(out, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
+	order.By(out, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }
 

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"hermes/internal/order"
 )
 
 // The bounds of a search. It is made before a session starts and costs about 10 µs a
@@ -131,7 +133,7 @@ func find(r *os.Root, root string, before Found, w *watch) Found {
 		}
 	}
 	f.nested(r, before.indexes)
-	slices.SortFunc(f.Repos, func(a, b Repo) int {
+	order.By(f.Repos, func(a, b Repo) int {
 		return cmp.Or(strings.Compare(a.Dir, b.Dir), strings.Compare(a.Name, b.Name))
 	})
 	for _, list := range []*[]string{&f.Tools, &f.Env, &f.Closed} {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/order"
 )
 
 // positions is the order of arguments that scripts may leave unnamed. The others are by name.
@@ -53,7 +54,7 @@ func parameters(s hermes.Spec) []parameter {
 		}
 		return len(positions[s.Name])
 	}
-	slices.SortFunc(all, func(a, b parameter) int {
+	order.By(all, func(a, b parameter) int {
 		if a.Required != b.Required && a.Required {
 			return -1
 		} else if a.Required != b.Required {

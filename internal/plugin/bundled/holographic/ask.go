@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"hermes/internal/order"
 	"hermes/internal/plugin/sdk"
 	"hermes/internal/text"
 )
@@ -40,7 +41,7 @@ func ranked(facts []*fact, f filter, limit int, score func(*fact) float64) []res
 			list = append(list, result{one, math.Round(s*1000) / 1000})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b result) int { return cmp.Or(cmp.Compare(b.Score, a.Score), b.At.Compare(a.At)) })
+	order.By(list, func(a, b result) int { return cmp.Or(cmp.Compare(b.Score, a.Score), b.At.Compare(a.At)) })
 	return list[:min(len(list), limit)]
 }
 
@@ -134,7 +135,7 @@ func contradict(facts []*fact, f filter, limit int) []conflict {
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b conflict) int { return cmp.Compare(b.Score, a.Score) })
+	order.By(list, func(a, b conflict) int { return cmp.Compare(b.Score, a.Score) })
 	return list[:min(len(list), limit)]
 }
 
