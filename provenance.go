@@ -46,7 +46,22 @@ const clientSource = "MCP client"
 // with such a message is in [ModeAskUser], or a narrower mode.
 func ClientSource(name string) string { return ProvenanceSource(clientSource, name) }
 
-// FromClient reports whether a provenance has a source from [ClientSource].
+// sessionSource begins the source of what the model of another session wrote.
+const sessionSource = "message from session"
+
+// SessionSource returns the source of a message that another session of the same user sent. Its turn is
+// treated as one that a client asked for.
+func SessionSource(session string) string { return ProvenanceSource(sessionSource, session) }
+
+// WithoutSessions returns a provenance without the sources from [SessionSource]. A message brings what its session
+// has read along, so that without them it has what is more than the words of a model.
+func WithoutSessions(provenance string) string {
+	return strings.Join(slices.DeleteFunc(splitSources(provenance), isSession), betweenSources)
+}
+
+func isSession(source string) bool { return strings.HasPrefix(source, sessionSource+" ") }
+
+// FromClient reports whether a provenance has a source from [ClientSource] or [SessionSource].
 func FromClient(provenance string) bool {
 	for source := range strings.SplitSeq(provenance, betweenSources) {
 		if isClient(source) {
@@ -57,7 +72,7 @@ func FromClient(provenance string) bool {
 }
 
 func isClient(source string) bool {
-	return source == clientSource || strings.HasPrefix(source, clientSource+" ")
+	return source == clientSource || strings.HasPrefix(source, clientSource+" ") || isSession(source)
 }
 
 // chosenMark begins a source that the user chose: a file or a command of a trusted
@@ -110,7 +125,7 @@ func isChosen(source string) bool { return strings.HasPrefix(source, chosenMark)
 // AddProvenance joins the sources in several provenances, in the form of
 // [Message.Provenance]: each source once, in order. If there are too many, it
 // keeps the newest and begins with "…". Sources that the user chose never displace
-// others, and only sources from [ClientSource] displace one of these.
+// others, and only sources from [ClientSource] and [SessionSource] displace one of these.
 func AddProvenance(have string, more ...string) string {
 	list := splitSources(have)
 	for _, m := range more {

@@ -163,6 +163,7 @@ type process struct {
 	projects    func() (*projects, error)
 	worktrees   func() (*Worktrees, error)
 	listening   func() *owner.Owner // where other processes reach its sessions
+	messenger   atomic.Pointer[hermes.Messenger]
 }
 
 // New makes an app. It reads nothing yet.

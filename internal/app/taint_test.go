@@ -162,6 +162,7 @@ type scene struct {
 	reviews  bool
 	config   string
 	options  func(*app.Options) // may be nil
+	made     func(*app.App)     // may be nil
 	session  string
 	asked    []hermes.ApprovalRequest
 	asking   func() // while the user is asked; may be nil
@@ -222,6 +223,9 @@ auxiliary:
 		s.options(&o)
 	}
 	s.app = app.New(o)
+	if s.made != nil {
+		s.made(s.app)
+	}
 	m, err := s.app.Sessions(s.t.Context())
 	if err != nil {
 		s.t.Fatal(err)
@@ -624,8 +628,8 @@ func TestPendingChangesAreNotAskedAboutTwice(t *testing.T) {
 // tool: unlisted tools return untrusted text and keep nothing.
 func TestEveryToolDeclaresTrustAndWhatPersists(t *testing.T) {
 	t.Parallel()
-	trusted := []string{"clarify", "learning", "memory", "session_search", "skill_manage", "skill_view", "skills_list", "todo", "write_file"}
-	lasting := map[string]string{"learning": "learning", "memory": "memory", "skill_manage": "skill"}
+	trusted := []string{"clarify", "learning", "memory", "session_search", "sessions_list", "sessions_send", "skill_manage", "skill_view", "skills_list", "todo", "write_file"}
+	lasting := map[string]string{"learning": "learning", "memory": "memory", "sessions_send": "session", "skill_manage": "skill"}
 	a := app.New(app.Options{Home: t.TempDir(), Getenv: func(string) string { return "" }})
 	defer a.Close()
 	_, specs, err := a.Measure(t.Context(), hermes.RunSpec{Workspace: hermes.Workspace{Dir: t.TempDir()}, Tools: hermes.ToolChoice{Enabled: []string{"all"}}})

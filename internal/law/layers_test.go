@@ -224,6 +224,9 @@ var layers = []layer{
 		{path: "internal/tool/codeexecution", deps: []string{"github.com/tetratelabs/wazero", "modernc.org/libc", "modernc.org/libquickjs", "modernc.org/quickjs"}},
 		{path: "internal/tool/file", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/tool/learning"},
+		{path: "internal/tool/messaging"},
+		{path: "internal/tool/moa"},
+		{path: "internal/tool/sessions"},
 		{path: "internal/tool/sessionsearch"},
 		{path: "internal/tool/skills"},
 		{path: "internal/tool/terminal"},
@@ -282,6 +285,7 @@ var layers = []layer{
 	}, {
 		{path: "internal/demo"},
 		{path: "internal/mcpserver"}, // editors and other agents
+		{path: "internal/peer"},      // sessions that ask each other
 		{path: "internal/tui"},
 	}}},
 

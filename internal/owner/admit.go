@@ -12,7 +12,7 @@ import (
 )
 
 // platforms are what a peer may say that it is, and how others are told.
-var platforms = map[string]string{"cli": "terminal", "oneshot": "oneshot", "web": "web page", "acp": "editor", "mcp": "MCP client"}
+var platforms = map[string]string{"cli": "terminal", "oneshot": "oneshot", "web": "web page", "acp": "editor", "mcp": "MCP client", "session": "another session"}
 
 // refusal returns why a peer may not reach the sessions, whatever key it shows: an agent started
 // it, or that cannot be ruled out.
@@ -61,7 +61,7 @@ func (o *Owner) from(ctx context.Context, peer localsocket.Peer, h remote.Hello,
 	}
 	label, known := platforms[h.Platform]
 	if !known {
-		return hermes.From{}, fmt.Errorf("unknown platform %.40q: a frontend on this machine is one of cli, oneshot, web, acp and mcp", h.Platform)
+		return hermes.From{}, fmt.Errorf("unknown platform %.40q: a frontend on this machine is one of cli, oneshot, web, acp, mcp and session", h.Platform)
 	}
 	name := fmt.Sprintf("%s %d", label, peer.PID)
 	return hermes.From{Client: name + ", " + h.Own(), Platform: h.Platform, Name: name}, nil

@@ -237,11 +237,14 @@ func outside(kind, provenance string) string {
 	if remembered(kind) {
 		from = hermes.OutsideProvenance(provenance)
 	}
+	if kind == "session" { // what another one wrote may be passed on, as what the model itself writes
+		from = hermes.WithoutSessions(from)
+	}
 	return strings.TrimSpace(from)
 }
 
 // remembered reports whether a kind of change is only remembered, not run.
-func remembered(kind string) bool { return kind == "memory" || kind == "learning" }
+func remembered(kind string) bool { return kind == "memory" || kind == "learning" || kind == "session" }
 
 // lessAsking tells the user how to be asked less about a change, if all sources seem
 // to be files or commands of the working folder. It goes by the names of the sources,

@@ -62,6 +62,7 @@ var table = []row{
 	}},
 	{name: "search", tools: []string{"web_search"}},
 	{name: "session_search", tools: []string{"session_search"}},
+	{name: "sessions", tools: []string{"sessions_list", "sessions_send"}},
 	{name: "setup", tools: []string{"manage_catalog"}},
 	{name: "skills", tools: []string{"skill_manage", "skill_view", "skills_list"}},
 	{name: "terminal", tools: []string{"process", "terminal"}},
@@ -84,15 +85,15 @@ var table = []row{
 
 	{name: "hermes-cli", includes: []string{
 		"browser", "checkpoint", "clarify", "code_execution", "computer_use", "cronjob", "delegation", "file", "homeassistant", "image_gen", "kanban",
-		"learning", "memory", "messaging", "moa", "session_search", "skills", "terminal", "todo", "tts", "video_gen", "vision", "web",
+		"learning", "memory", "messaging", "moa", "session_search", "sessions", "skills", "terminal", "todo", "tts", "video_gen", "vision", "web",
 	}},
 	{name: "hermes-acp", includes: []string{
-		"browser", "checkpoint", "code_execution", "delegation", "file", "learning", "memory", "messaging", "moa", "session_search", "skills",
+		"browser", "checkpoint", "code_execution", "delegation", "file", "learning", "memory", "messaging", "moa", "session_search", "sessions", "skills",
 		"terminal", "todo", "video_gen", "vision", "web",
 	}},
 	{name: "hermes-api-server", includes: []string{
 		"browser", "checkpoint", "code_execution", "cronjob", "delegation", "file", "homeassistant", "image_gen", "learning", "memory", "messaging", "moa",
-		"session_search", "skills", "terminal", "todo", "video_gen", "vision", "web",
+		"session_search", "sessions", "skills", "terminal", "todo", "video_gen", "vision", "web",
 	}},
 	{name: "hermes-webhook", tools: []string{"clarify", "vision_analyze", "web_extract", "web_search"}},
 	{name: "hermes-discord", includes: []string{"hermes-cli", "discord", "discord_admin"}},

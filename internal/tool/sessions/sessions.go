@@ -1,0 +1,88 @@
+// Package sessions is the toolset with which the model of one session lists the other sessions of the
+// same user, and asks one of them: sessions_list and sessions_send.
+//
+// It decides who may ask whom: never another user's session, a child or a group, never with more tools or in
+// another place than the asking session has, never in a circle, and only so deep and so often. What an
+// answer brings along of untrusted text is named in its result. How a message reaches a session is
+// the [Peers]'s, which may be in other processes. Start at sessions_send.go.
+package sessions
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"hermes"
+)
+
+// Peer is a session as others see it.
+type Peer struct {
+	Row   hermes.Session // complete
+	State string         // idle, working, asking, or stored: no program runs it
+}
+
+// Message is what one session sends to another.
+type Message struct {
+	From   string // the session that sends it
+	To     string
+	Header string // says where the message comes from
+	Text   string
+	// Provenance names the sources of untrusted text in it.
+	Provenance string
+}
+
+// Answer is the outcome of the turn that answers a message.
+type Answer struct {
+	Outcome hermes.Outcome
+	Text    string // the answer, or why there is none
+	// Provenance names the sources of untrusted text that the session has read.
+	Provenance string
+}
+
+// Peers reaches the sessions of the home. Its methods may be called concurrently.
+type Peers interface {
+	// List returns the newest stored sessions, last active first.
+	List(ctx context.Context, limit int) ([]Peer, error)
+	// Find returns a session by its id, a unique prefix of it or its title, or hermes.ErrNotFound.
+	Find(ctx context.Context, ref string) (Peer, error)
+	// Said returns the newest message of a session that the program did not send.
+	Said(ctx context.Context, session string) (hermes.Message, error)
+	// Send brings a message to a session, which is opened unless it is live, and returns when it is
+	// stored there. The channel gets one answer, when the turn of the message is over. That goes
+	// on when ctx ends; end stops it, if this message opened the session.
+	Send(ctx context.Context, m Message) (answer <-chan Answer, end func(), err error)
+}
+
+// Toolset is the two tools. It may be used concurrently.
+type Toolset struct {
+	peers func(ctx context.Context) (Peers, error)
+	now   func() time.Time
+
+	mu    sync.Mutex
+	sent  map[string][]time.Time // by session, the messages of the last minute
+	asked map[pair]bool          // the exchanges that go on; true if the first waits
+}
+
+// pair is a session and the one that it asked.
+type pair struct{ from, to string }
+
+var _ hermes.Toolset = (*Toolset)(nil)
+
+// New makes the toolset. peers is called at the first use; now is the clock, nil is time.Now.
+func New(peers func(ctx context.Context) (Peers, error), now func() time.Time) *Toolset {
+	if now == nil {
+		now = time.Now
+	}
+	return &Toolset{peers: peers, now: now, sent: map[string][]time.Time{}, asked: map[pair]bool{}}
+}
+
+// Name is "sessions".
+func (t *Toolset) Name() string { return "sessions" }
+
+// Available always returns "".
+func (t *Toolset) Available(context.Context) string { return "" }
+
+// Tools returns the two tools.
+func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
+	return []hermes.Tool{t.list(), t.send()}, nil
+}
