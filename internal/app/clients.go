@@ -74,6 +74,9 @@ func (a *App) lent() (command.Call, error) {
 	if all := a.tooling().plugins; all != nil {
 		call.Plugins = all
 	}
+	if mixture := a.tooling().mixture; mixture != nil {
+		call.Mixture = mixture
+	}
 	return call, nil
 }
 

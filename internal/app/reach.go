@@ -1,12 +1,17 @@
 package app
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 
 	"hermes"
+	"hermes/internal/auxiliary"
+	"hermes/internal/config"
 	"hermes/internal/peer"
 	"hermes/internal/tool/messaging"
+	"hermes/internal/tool/moa"
 	"hermes/internal/tool/sessions"
 )
 
@@ -42,4 +47,61 @@ func (a *App) newSessionTools() *sessions.Toolset {
 		a.closing(peers.Close)
 		return peers, nil
 	}, a.opts.Now)
+}
+
+// newMixture makes the tool that asks several models.
+func (a *App) newMixture(cfg *config.Config) *moa.Toolset {
+	c := moa.Config{Default: cfg.MoA().DefaultPreset, Ask: func(ctx context.Context, q moa.Question) (string, error) {
+		return a.aux().Ask(ctx, auxiliary.Call{
+			Task: q.Task, Main: cmp.Or(q.Slot.Model, q.Of.Model), Exact: q.Slot.Model != "", Effort: q.Slot.Effort,
+			Session: q.Of.ID, Scope: hermes.Scope{Turn: q.Of.Turn}, System: q.System, Prompt: q.Prompt,
+		})
+	}}
+	if a.opts.BaseURL == "" { // a run with its own service, such as the demo, uses no other
+		c.Presets = presets(cfg)
+	}
+	return moa.New(c)
+}
+
+// presets returns the mixtures that the settings name. Without any, the default model and the fallbacks are
+// one, if these are several.
+func presets(cfg *config.Config) map[string]moa.Preset {
+	all := map[string]moa.Preset{}
+	for name, p := range cfg.MoA().Presets {
+		preset := moa.Preset{Aggregator: slot(p.Aggregator)}
+		for _, r := range p.References {
+			preset.References = append(preset.References, slot(r))
+		}
+		all[name] = preset
+	}
+	if len(all) > 0 {
+		return all
+	}
+	var models []moa.Slot
+	add := func(provider, model string) {
+		s := slot(config.MoASlot{Provider: provider, Model: model})
+		if s.Model != "" && !slices.Contains(models, s) {
+			models = append(models, s)
+		}
+	}
+	if m := cfg.Model(); m.BaseURL == "" {
+		add(m.Provider, m.Default)
+	}
+	for _, f := range cfg.Fallback() {
+		if f.BaseURL == "" && f.APIKey == "" && f.KeyEnv == "" { // others have no name
+			add(f.Provider, f.Model)
+		}
+	}
+	if len(models) < 2 {
+		return nil
+	}
+	return map[string]moa.Preset{"default": {References: models[:min(len(models), 4)]}}
+}
+
+func slot(s config.MoASlot) moa.Slot {
+	c := auxiliary.Choice{Provider: s.Provider, Model: s.Model}
+	if s.Model == "" {
+		return moa.Slot{}
+	}
+	return moa.Slot{Model: c.Ref(), Effort: hermes.Effort(s.ReasoningEffort)}
 }

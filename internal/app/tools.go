@@ -19,6 +19,7 @@ import (
 	"hermes/internal/tool/codeexecution"
 	"hermes/internal/tool/file"
 	"hermes/internal/tool/learning"
+	"hermes/internal/tool/moa"
 	"hermes/internal/tool/sessionsearch"
 	"hermes/internal/tool/terminal"
 	"hermes/internal/tool/todo"
@@ -34,6 +35,7 @@ type tooling struct {
 	catalogue *toolset.Catalogue
 	files     *file.Toolset
 	shell     *terminal.Toolset
+	mixture   *moa.Toolset    // nil without a configuration
 	plugins   *plugin.Plugins // nil without a configuration
 	// notPlugged says why plugins that are enabled are not used.
 	notPlugged error
@@ -51,9 +53,10 @@ func (a *App) makeTooling() *tooling {
 	scripts := a.newCodeExecution(cfg, shell)
 	stores := a.checkpointStores(cfg)
 	kept := a.newCheckpoint(cfg, stores, files)
+	mixture := a.newMixture(cfg)
 	sets := append([]hermes.Toolset{
 		files, kept, shell, scripts, todo.New(), sessionsearch.New(func(ctx context.Context) (sessionsearch.Store, error) { return a.Database(ctx) }, a.opts.Now), a.memoryTools(), clarify.New(), a.skillTools(), learning.New(a.Learned(), a.opts.Now),
-		a.newMessaging(), a.newSessionTools(),
+		a.newMessaging(), a.newSessionTools(), mixture,
 		toolsearch.New(), // only sessions with a toolset whose tools come late have it
 	}, a.opts.Extra...)
 	if servers := a.mcp(); servers != nil {
@@ -68,7 +71,7 @@ func (a *App) makeTooling() *tooling {
 		}
 	}
 	return &tooling{
-		sets: sets, files: files, shell: shell, plugins: plugged, notPlugged: notPlugged,
+		sets: sets, mixture: mixture, files: files, shell: shell, plugins: plugged, notPlugged: notPlugged,
 		hooks: hook.New(a.log(), append(plugged.Hooks(), files.Hook(), shell.Hook(), scripts.Hook(), a.watch().Hook(), a.learningHook(),
 			a.review().Hook(), kept.Hook(), a.checkpointHook(cfg, stores), a.carriedHook(cfg))...),
 		catalogue: a.newCatalogue(cfg, sets),

@@ -37,6 +37,8 @@ const (
 	MCP         = "mcp"               // what an MCP server asks
 	Plugin      = "plugin"            // what a plugin asks
 	Hook        = "hook"              // what a hook asks about an event
+	Reference   = "moa_reference"     // one model of a mixture
+	Aggregator  = "moa_aggregator"    // the model that makes one answer of theirs
 )
 
 // Choice is a model and how to reach it. Without a base URL the provider is one
@@ -122,6 +124,8 @@ type Call struct {
 	// Within is the time that the caller has. Unless the settings of the task limit an attempt, one has half of it,
 	// so that a slow model leaves time for another; 0 is unknown.
 	Within time.Duration
+	// Exact asks Main, and if that fails only the fallback models of the task.
+	Exact bool
 }
 
 var errEmpty = errors.New("the model returned an empty answer")
@@ -129,7 +133,7 @@ var errEmpty = errors.New("the model returned an empty answer")
 // Ask makes a call and returns the text of the answer, without any thinking that
 // the model wrote into it. An empty answer is an error.
 func (r *Client) Ask(ctx context.Context, c Call) (string, error) {
-	answer, err := hermes.Collect((&model{client: r, task: c.Task, main: c.Main, within: c.Within}).Stream(ctx, &hermes.Request{
+	answer, err := hermes.Collect((&model{client: r, task: c.Task, main: c.Main, within: c.Within, exact: c.Exact}).Stream(ctx, &hermes.Request{
 		System: c.System, Messages: []hermes.Message{hermes.UserText(c.Prompt)},
 		MaxTokens: c.MaxTokens, Effort: c.Effort, Session: c.Session, Scope: c.Scope,
 	}))

@@ -23,6 +23,7 @@ type model struct {
 	client     *Client
 	task, main string
 	within     time.Duration // see [Call]
+	exact      bool          // the same
 }
 
 var _ hermes.Model = (*model)(nil)
@@ -59,7 +60,11 @@ func (m *model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.
 		request.Effort = cmp.Or(t.Effort, r.Effort)
 		request.MaxTokens = cmp.Or(max(t.MaxTokens, 0), r.MaxTokens)
 		a := attempt{client: m.client, task: m.task, request: &request, yield: yield, limit: cmp.Or(t.Timeout, m.within/2, defaultTimeout), silence: t.Silence, patient: t.Patient}
-		if err := a.each(ctx, m.client.chain(m.task, m.main, t)); err != nil && !a.left {
+		choices := m.client.chain(m.task, m.main, t)
+		if m.exact {
+			choices = append([]Choice{{Model: m.main}}, t.Fallback...)
+		}
+		if err := a.each(ctx, choices); err != nil && !a.left {
 			yield(hermes.Delta{}, err)
 		}
 	}

@@ -25,6 +25,7 @@ type fake struct {
 	// back are the messages that Rollback brought back, and undone those that it can.
 	back   []int64
 	undone []hermes.Message
+	with   []string // what SayWith got: the model and the text
 }
 
 func (f *fake) ID() string { return f.state.Row.ID }
@@ -38,6 +39,13 @@ func (f *fake) Submit(_ context.Context, op hermes.Op) error {
 		if m, ok := op.(hermes.SetModel); ok {
 			f.state.Row.Model = m.Ref
 		}
+	}
+	return f.err
+}
+
+func (f *fake) SayWith(_ context.Context, text string, m hermes.Model) error {
+	if f.err == nil {
+		f.with = append(f.with, m.ID()+": "+text)
 	}
 	return f.err
 }

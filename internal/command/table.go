@@ -50,6 +50,8 @@ type Session interface {
 	// Undone returns messages that were undone.
 	Undone(ctx context.Context, ids []int64) ([]hermes.Message, error)
 	State(ctx context.Context) (session.State, error)
+	// SayWith sends a message of the user that m answers instead of the session's model.
+	SayWith(ctx context.Context, text string, m hermes.Model) error
 }
 
 // Call is one use of a command.
@@ -76,6 +78,8 @@ type Call struct {
 	Spend Spend
 	// Plugins are shown by /plugins and bring commands of their own; nil has none.
 	Plugins Plugins
+	// Mixture has several models answer together; nil has none.
+	Mixture Mixture
 	// Servers are the MCP servers; nil has none.
 	Servers Servers
 	// Worktrees makes worktrees for sessions; nil has none.
@@ -138,6 +142,7 @@ func Table() []Command {
 		{Name: "plan", Args: "[PROMPT]", Group: "Model and tools", Help: "Enter or leave plan mode, in which nothing is changed; or send a message in it", Where: Everywhere, run: plan},
 		{Name: "yolo", Group: "Model and tools", Help: "Run risky calls without asking, or ask again", Where: Everywhere, run: yolo},
 		{Name: "reasoning", Args: "[level|show|hide] [--global]", Group: "Model and tools", Help: "Show or set the reasoning effort, show or hide the thinking", Where: Everywhere, run: reasoning},
+		{Name: "moa", Args: "PROMPT", Group: "Model and tools", Help: "Have several models answer one prompt together", Where: Everywhere, run: mixture},
 		{Name: "tools", Group: "Model and tools", Help: "List the tools of this session", Where: Terminal, run: tools},
 		{Name: "mcp", Args: "[server]", Group: "Model and tools", Help: "Show the MCP servers, or the tools of one", Where: Everywhere, run: servers},
 		{Name: "reload-mcp", Args: "[all] [now]", Group: "Model and tools", Help: "Read the settings of the MCP servers again", Where: Everywhere, run: reloadServers},

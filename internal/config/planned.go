@@ -36,7 +36,6 @@ var capabilities = [...]Capability{
 	{"kanban", "the kanban board", "internal/tool/kanban"},
 	{"language servers", "diagnostics of language servers", "internal/lsp"},
 	{"memory checkpoints", "memory services that store whole conversations", ""},
-	{"mixture of agents", "mixtures of agents", "internal/tool/moa"},
 	{"persistent shell", "a shell that lives on between commands", ""},
 	{"quick commands", "quick commands", ""},
 	{"run budgets", "budgets of time and early warnings", ""},

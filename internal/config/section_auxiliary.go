@@ -58,8 +58,8 @@ var sideTasks = map[string]sideTask{
 	"hook":              {},
 	"kanban_decomposer": {timeout: 120 * time.Second, planned: "kanban"},
 	"mcp":               {timeout: 30 * time.Second},
-	"moa_aggregator":    {planned: "mixture of agents"},
-	"moa_reference":     {planned: "mixture of agents"},
+	"moa_aggregator":    {timeout: 180 * time.Second},
+	"moa_reference":     {timeout: 120 * time.Second},
 	"plugin":            {timeout: 30 * time.Second},
 	"profile_describer": {planned: "side tasks"},
 	"review":            {planned: "delegation"},
@@ -107,3 +107,25 @@ func (c *Config) checkSideTasks(at []layeredNode, add func(Problem)) {
 		}
 	}
 }
+
+// MoA is the section moa: mixtures of models that answer together.
+type MoA struct {
+	DefaultPreset string               `key:"default_preset"` // empty: the first one by name
+	Presets       map[string]MoAPreset `key:"presets"`
+}
+
+// MoAPreset is one mixture.
+type MoAPreset struct {
+	References []MoASlot `key:"reference_models"` // they answer independently
+	Aggregator MoASlot   `key:"aggregator"`       // it makes one answer of theirs
+}
+
+// MoASlot is a model of a mixture.
+type MoASlot struct {
+	Provider        string `key:"provider"`
+	Model           string `key:"model"` // or a reference, such as openrouter:vendor/name
+	ReasoningEffort string `key:"reasoning_effort"`
+}
+
+// MoA returns the section moa.
+func (c *Config) MoA() MoA { return section[MoA](c, "moa") }

@@ -71,6 +71,6 @@ func (c *Config) MCPServers() map[string]any { return section[map[string]any](c,
 // Hooks returns hooks. Texts of commands are as they are written: a shell reads their variables.
 func (c *Config) Hooks() map[string]any { return section[map[string]any](c, "hooks") }
 
-// Free returns a section without fixed keys, which its reader defines: moa, secrets,
-// proxy, kanban, bot_peers, dashboard.
+// Free returns a section without fixed keys, which its reader defines: secrets, proxy,
+// kanban, bot_peers, dashboard.
 func (c *Config) Free(name string) map[string]any { return section[map[string]any](c, name) }

@@ -32,7 +32,7 @@ type Settings struct {
 	OpenRouter       OpenRouter            `key:"openrouter"`
 	PromptCaching    PromptCaching         `key:"prompt_caching"`
 	Auxiliary        AuxiliaryTasks        `key:"auxiliary"`
-	MoA              map[string]any        `key:"moa" planned:"mixture of agents"`
+	MoA              MoA                   `key:"moa"`
 	Agent            Agent                 `key:"agent"`
 	Guardrails       Guardrails            `key:"tool_loop_guardrails"`
 	Goals            Goals                 `key:"goals" planned:"goals"`

@@ -1,6 +1,11 @@
 package session
 
-import "hermes"
+import (
+	"context"
+	"errors"
+
+	"hermes"
+)
 
 // choice is the model of a session.
 type choice struct {
@@ -40,4 +45,37 @@ func (s *Session) effortOf(model string) hermes.Effort {
 		return s.model.effort
 	}
 	return s.cfg.Effort(model)
+}
+
+// SayWith sends a message of the user that m answers instead of the session's model. It is refused while a
+// turn runs.
+func (s *Session) SayWith(ctx context.Context, from hermes.From, op hermes.Say, m hermes.Model) error {
+	taken := make(chan error, 1)
+	err := s.call(ctx, func() error {
+		switch {
+		case s.ending():
+			return hermes.ErrClosed
+		case s.turn != nil:
+			return errors.New("a turn is running; stop it first with /stop, or wait until it ends")
+		}
+		s.model.once = m
+		s.say(op, from, func(err error) {
+			if err != nil {
+				s.model.once = nil
+			}
+			taken <- err
+		})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	select {
+	case err := <-taken:
+		return err
+	case <-s.done:
+		return hermes.ErrClosed
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }

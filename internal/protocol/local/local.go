@@ -172,6 +172,11 @@ type caller struct {
 // Submit sends an operation of the frontend.
 func (c caller) Submit(ctx context.Context, op hermes.Op) error { return c.Do(ctx, c.from, op) }
 
+// SayWith sends a message of the frontend that m answers.
+func (c caller) SayWith(ctx context.Context, text string, m hermes.Model) error {
+	return c.Session.SayWith(ctx, c.from, hermes.Say{Parts: []hermes.Part{{Text: text}}}, m)
+}
+
 // where says which commands a frontend has. Unknown platforms have those of messengers, which
 // are fewer.
 func where(from hermes.From) command.Where {
