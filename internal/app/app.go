@@ -226,6 +226,9 @@ func (a *App) loadConfig() (*config.Config, error) {
 		IgnoreUser: a.opts.IgnoreUserConfig, Now: a.opts.Now, Toolset: func(cfg *config.Config, name string) (bool, []string) {
 			return a.newCatalogue(cfg, a.tooling().sets).Known(name)
 		},
+		Coming: func(cfg *config.Config, name string) bool {
+			return a.newCatalogue(cfg, a.tooling().sets).Coming(name)
+		},
 		Hooks: func(cfg *config.Config) []config.HookFault {
 			_, _, problems := script.Parse(cfg.Hooks(), cfg.Home().Config())
 			return hookFaults(problems)

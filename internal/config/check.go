@@ -144,6 +144,11 @@ func (c *Config) checkToolsets(add func(Problem)) {
 
 func (c *Config) checkToolset(e Entry, name string, add func(Problem)) {
 	known, names := c.options.Toolset(c, name)
+	if coming := c.options.Coming; coming != nil && coming(c, name) {
+		add(Problem{Severity: Note, File: e.File, Line: e.Line, Key: e.Key, Planned: true,
+			Text: fmt.Sprintf("lists the toolset %q", name), Served: "this version does not have it; the name has no effect"})
+		return
+	}
 	if name == "" || known {
 		return
 	}

@@ -41,6 +41,8 @@ type Options struct {
 	// Toolset reports whether a toolset or tool has this name, and lists all
 	// names. With nil, names are not checked.
 	Toolset func(c *Config, name string) (known bool, names []string)
+	// Coming reports whether a toolset has this name that a later version brings; nil knows none.
+	Coming func(c *Config, name string) bool
 	// Hooks returns what is wrong in the section hooks. With nil, it is not checked.
 	Hooks func(c *Config) []HookFault
 	// KeyOf returns a func that says whose key a variable holds if it never reaches

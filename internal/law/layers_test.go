@@ -276,6 +276,7 @@ var layers = []layer{
 		{path: "internal/protocol/remote"},
 	}, {
 		{path: "internal/owner"},                 // this process as one that others reach
+		{path: "internal/peer"},                  // sessions that ask each other
 		{path: "internal/protocol/protocoltest"}, // the contract of the clients
 		{path: "internal/protocol/router"},
 	}}},
@@ -285,7 +286,6 @@ var layers = []layer{
 	}, {
 		{path: "internal/demo"},
 		{path: "internal/mcpserver"}, // editors and other agents
-		{path: "internal/peer"},      // sessions that ask each other
 		{path: "internal/tui"},
 	}}},
 

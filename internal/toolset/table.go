@@ -1,9 +1,13 @@
 package toolset
 
-import "slices"
+import (
+	"slices"
+	"strings"
 
-// row is a toolset of the table: tools, and other toolsets it includes. It may
-// name tools that this program does not have; they are simply not available.
+	"hermes"
+)
+
+// row is a toolset of the table: tools, and other toolsets it includes.
 type row struct {
 	name     string
 	tools    []string
@@ -13,75 +17,65 @@ type row struct {
 	// hint says in a few words what the tools are for, so that a model looks for them: a session is not
 	// offered the tools of such a row, unless its run names it. They are found by a search.
 	hint string
+	// later rows are toolsets that this version does not have. Settings may name them, with no effect.
+	later bool
 }
 
 // table lists the known toolsets: core toolsets first, then composites, then
-// the presets of platforms.
+// the presets of platforms. It names no tool that this program does not have.
 var table = []row{
 	{name: "browser", hint: "to use web pages that need clicks, input or scripts", tools: []string{
-		"browser_back", "browser_cdp", "browser_click", "browser_console", "browser_dialog", "browser_exec", "browser_get_images",
-		"browser_navigate", "browser_press", "browser_scroll", "browser_snapshot", "browser_type", "browser_vault_enter_code",
-		"browser_vault_fill", "browser_vault_list", "browser_vault_save_login", "browser_vault_unlock", "browser_vision",
+		"browser_back", "browser_cdp", "browser_click", "browser_console", "browser_dialog", "browser_get_images",
+		"browser_navigate", "browser_press", "browser_scroll", "browser_snapshot", "browser_type", "browser_vision",
 	}},
 	{name: "browser-cdp", tools: []string{"browser_cdp", "browser_dialog"}},
 	{name: "checkpoint", hint: "to keep the state of files and go back to it", tools: []string{"checkpoint", "restore"}},
 	{name: "clarify", tools: []string{"clarify"}},
 	{name: "code_execution", tools: []string{"execute_code"}},
-	{name: "computer_use", tools: []string{"computer_use"}},
-	{name: "connections", tools: []string{"manage_connections"}},
+	{name: "computer_use", later: true},
+	{name: "connections", later: true},
 	{name: "context_engine"},
-	{name: "cronjob", tools: []string{"cronjob"}},
+	{name: "cronjob", later: true},
 	{name: "delegation", tools: []string{"delegate_task"}},
-	{name: "desktop_ui", optIn: true, tools: []string{
-		"annotate_preview", "apply_layout", "close_terminal", "desktop_preview", "drive_preview", "focus_pane", "gui_tour",
-		"react_to_message", "read_terminal", "read_window_below", "show_tip",
-	}},
-	{name: "discord", tools: []string{"discord"}},
-	{name: "discord_admin", tools: []string{"discord_admin"}},
-	{name: "feishu_doc", tools: []string{"feishu_doc_read"}},
-	{name: "feishu_drive", tools: []string{
-		"feishu_drive_add_comment", "feishu_drive_list_comment_replies", "feishu_drive_list_comments", "feishu_drive_reply_comment",
-	}},
+	{name: "desktop_ui", optIn: true, later: true},
+	{name: "discord", later: true},
+	{name: "discord_admin", later: true},
+	{name: "feishu_doc", later: true},
+	{name: "feishu_drive", later: true},
 	{name: "file", tools: []string{"patch", "read_file", "search_files", "write_file"}},
-	{name: "homeassistant", tools: []string{"ha_call_service", "ha_get_state", "ha_list_entities", "ha_list_services"}},
-	{name: "image_gen", tools: []string{"image_generate"}},
-	{name: "kanban", optIn: true, tools: []string{
-		"kanban_archive", "kanban_assign", "kanban_block", "kanban_comment", "kanban_complete", "kanban_create", "kanban_heartbeat",
-		"kanban_link", "kanban_list", "kanban_move", "kanban_show", "kanban_unblock", "kanban_unlink", "kanban_update",
-	}},
-	{name: "matrix_read", tools: []string{"matrix_read"}},
-	{name: "matrix_admin", optIn: true, tools: []string{"matrix_pin", "matrix_room_admin"}},
+	{name: "homeassistant", later: true},
+	{name: "image_gen", later: true},
+	{name: "kanban", optIn: true, later: true},
+	{name: "matrix_read", later: true},
+	{name: "matrix_admin", optIn: true, later: true},
 	{name: "learning", hint: "to keep and look up fixes of errors", tools: []string{"learning"}},
 	{name: "memory", tools: []string{"memory", "memory_search"}},
 	{name: "messaging", hint: "to send the user or others a message in a chat app", tools: []string{"send_message"}},
 	{name: "moa", hint: "to ask several models one hard question", tools: []string{"mixture_of_agents"}},
-	{name: "project", optIn: true, tools: []string{"desktop_project"}},
-	{name: "rl", optIn: true, tools: []string{
-		"rl_check_status", "rl_edit_config", "rl_get_current_config", "rl_get_results", "rl_list_environments", "rl_list_runs",
-		"rl_select_environment", "rl_start_training", "rl_stop_training", "rl_test_inference",
-	}},
+	{name: "project", optIn: true, later: true},
+	{name: "rl", optIn: true, later: true},
 	{name: "search", tools: []string{"web_search"}},
 	{name: "session_search", tools: []string{"session_search"}},
-	{name: "sessions", tools: []string{"sessions_list", "sessions_send"}},
-	{name: "setup", tools: []string{"manage_catalog"}},
+	{name: "sessions", hint: "to list or ask the user's other sessions", tools: []string{"sessions_list", "sessions_send"}},
+	{name: "setup", later: true},
 	{name: "skills", tools: []string{"skill_manage", "skill_view", "skills_list"}},
 	{name: "terminal", tools: []string{"process", "terminal"}},
 	{name: "todo", tools: []string{"todo"}},
 	{name: Search, tools: []string{"tool_call", "tool_search"}},
-	{name: "tts", tools: []string{"text_to_speech"}},
-	{name: "video", optIn: true, tools: []string{"video_analyze"}},
-	{name: "video_gen", tools: []string{"video_generate", "xai_video_edit", "xai_video_extend"}},
-	{name: "vision", tools: []string{"vision_analyze"}},
+	{name: "tts", later: true},
+	{name: "video", optIn: true, later: true},
+	{name: "video_gen", later: true},
+	{name: "vision", later: true},
 	{name: "web", tools: []string{"web_extract", "web_search"}},
-	{name: "x_search", optIn: true, tools: []string{"x_search"}},
-	{name: "yuanbao", tools: []string{"yb_get_group_info", "yb_get_group_members", "yb_search_stickers", "yb_send_dm", "yb_send_sticker"}},
+	{name: "x_search", optIn: true, later: true},
+	{name: "yuanbao", later: true},
 
 	{name: "coding", includes: []string{
 		"file", "checkpoint", "terminal", "search", "web", "skills", "browser", "todo", "memory", "learning", "session_search", "clarify",
 		"code_execution", "delegation", "vision",
 	}},
 	{name: "debugging", includes: []string{"file", "terminal", "web"}},
-	{name: "safe", tools: []string{"image_generate", "vision_analyze", "web_extract", "web_search"}},
+	{name: "safe", includes: []string{"image_gen", "vision", "web"}},
 
 	{name: "hermes-cli", includes: []string{
 		"browser", "checkpoint", "clarify", "code_execution", "computer_use", "cronjob", "delegation", "file", "homeassistant", "image_gen", "kanban",
@@ -95,7 +89,7 @@ var table = []row{
 		"browser", "checkpoint", "code_execution", "cronjob", "delegation", "file", "homeassistant", "image_gen", "learning", "memory", "messaging", "moa",
 		"session_search", "sessions", "skills", "terminal", "todo", "video_gen", "vision", "web",
 	}},
-	{name: "hermes-webhook", tools: []string{"clarify", "vision_analyze", "web_extract", "web_search"}},
+	{name: "hermes-webhook", includes: []string{"clarify", "vision", "web"}},
 	{name: "hermes-discord", includes: []string{"hermes-cli", "discord", "discord_admin"}},
 	{name: "hermes-matrix", includes: []string{"hermes-cli", "matrix_read"}},
 	{name: "hermes-feishu", includes: []string{"hermes-cli", "feishu_doc", "feishu_drive"}},
@@ -137,6 +131,14 @@ func Canonical(tool string) string {
 		return "cronjob"
 	}
 	return tool
+}
+
+// Coming reports whether a name is that of a toolset which this program does not have, but a later version
+// will. Settings may name it, with no effect.
+func (c *Catalogue) Coming(name string) bool {
+	name = renamed(strings.TrimSpace(name))
+	r, ok := find(name)
+	return ok && r.later && !slices.ContainsFunc(c.all(), func(s hermes.Toolset) bool { return s.Name() == name })
 }
 
 // find returns the row of a toolset by its name or an old name.

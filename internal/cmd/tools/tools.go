@@ -91,6 +91,11 @@ func (n noun) list() *cobra.Command {
 			c.Say("%s: %d of %d toolsets are on (tools: %d, not available: %d).", platform, on, len(states), len(set.Names()), off)
 			return nil
 		}
+		for _, name := range slices.Concat(opened.Selection.Enabled, opened.Selection.Disabled) {
+			if opened.Catalogue.Coming(name) {
+				lines = append(lines, fmt.Sprintf("· %-16s is in the settings; this version does not have it", name))
+			}
+		}
 		for _, name := range set.Unknown {
 			lines = append(lines, fmt.Sprintf("? %-16s is in the settings, but no toolset or tool has this name", name))
 		}
