@@ -60,11 +60,7 @@ func TestSendMessageIsHiddenWithoutATarget(t *testing.T) {
 		if m != nil {
 			a.UseMessenger(m)
 		}
-		_, specs, err := a.Measure(t.Context(), hermes.RunSpec{Workspace: hermes.Workspace{Dir: t.TempDir()}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		has := slices.ContainsFunc(specs, func(s hermes.Spec) bool { return s.Name == "send_message" })
+		has := hasTool(t, a, "send_message")
 		if want := m != nil && !m.none; has != want {
 			t.Errorf("%+v: the tool is offered: %v", m, has)
 		}
@@ -111,4 +107,19 @@ func TestAFailedMessageShowsNoKey(t *testing.T) {
 	if !strings.Contains(read, "there is no target") || !strings.Contains(read, "action list") {
 		t.Errorf("of a target that there is not, the model reads %q", read)
 	}
+}
+
+// hasTool reports whether a new session has a tool, listed or found by a search.
+func hasTool(t *testing.T, a *app.App, name string) bool {
+	t.Helper()
+	all, chosen, err := a.Toolsets(hermes.RunSpec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := all.Select(t.Context(), chosen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, has := set.Find(name)
+	return has
 }

@@ -131,11 +131,7 @@ func TestTheMixtureIsHiddenWithoutModels(t *testing.T) {
 		home := t.TempDir()
 		writeFile(t, home+"/config.yaml", settings)
 		a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
-		_, specs, err := a.Measure(t.Context(), hermes.RunSpec{Workspace: hermes.Workspace{Dir: t.TempDir()}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if has := slices.ContainsFunc(specs, func(s hermes.Spec) bool { return s.Name == "mixture_of_agents" }); has != want {
+		if has := hasTool(t, a, "mixture_of_agents"); has != want {
 			t.Errorf("%s: the tool is offered: %v", settings, has)
 		}
 		if err := a.Close(); err != nil {
