@@ -89,3 +89,18 @@ func TestTranscriptProvenance(t *testing.T) {
 		t.Errorf("got %q for a transcript without untrusted text", got)
 	}
 }
+
+// TestAMessageOfASessionIsFromAClient: only the user allows what it asks for.
+func TestAMessageOfASessionIsFromAClient(t *testing.T) {
+	t.Parallel()
+	all := hermes.AddProvenance("read_file notes.md", hermes.SessionSource("20261129_1"))
+	if !hermes.FromClient(all) || hermes.FromClient("message from sessions") || hermes.FromClient("read_file message from session 1") {
+		t.Errorf("from a client: %q", all)
+	}
+	if got := hermes.WithoutSessions(all); got != "read_file notes.md" {
+		t.Errorf("without sessions: %q", got)
+	}
+	if got := hermes.OutsideProvenance(all); got != all {
+		t.Errorf("outside: %q", got)
+	}
+}

@@ -65,7 +65,9 @@ func TestAToolsetThatComesLaterIsNoMistake(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"tts", "homeassistant"} {
-		if !slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, `"`+name+`"`) && strings.Contains(n, "this version does not have it") }) {
+		if !slices.ContainsFunc(notes, func(n string) bool {
+			return strings.Contains(n, `"`+name+`"`) && strings.Contains(n, "this version does not have it")
+		}) {
 			t.Errorf("nothing is said about %s: %q", name, notes)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
+	"hermes/hermestest"
 	"hermes/internal/tool/moa"
 )
 
@@ -141,4 +142,10 @@ func TestAStoppedMixtureAsksNoAggregator(t *testing.T) {
 	if _, err := set.Mix(ctx, hermes.SessionRef{}, "", "why?", quiet); !errors.Is(err, hermes.ErrInterrupted) || len(p.asked) != 1 {
 		t.Errorf("%v, asked %+v", err, p.asked)
 	}
+}
+
+func TestToolset(t *testing.T) {
+	t.Parallel()
+	hermestest.RunToolset(t, func(*testing.T) hermes.Toolset { return (&panel{}).set() },
+		hermestest.ToolSample{Tool: "mixture_of_agents", Arguments: `{"user_prompt":"why?"}`, Want: "the best of 3"})
 }

@@ -51,6 +51,8 @@ type outcome struct {
 
 func (t *Toolset) runSend(ctx context.Context, c *hermes.Call, in sendArguments) (hermes.Result, error) {
 	switch {
+	case strings.TrimSpace(in.Session) == "":
+		return hermes.Result{}, errors.New("session is missing; see sessions_list")
 	case strings.TrimSpace(in.Message) == "":
 		return hermes.Result{}, errors.New("the message is empty")
 	case len(in.Message) > maxMessage:

@@ -1,0 +1,27 @@
+package messaging_test
+
+import (
+	"context"
+	"testing"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/tool/messaging"
+)
+
+type one struct{}
+
+func (one) Targets() []hermes.MessageTarget {
+	return []hermes.MessageTarget{{ID: "telegram:1", Name: "Ann"}}
+}
+func (one) Resolve(target string) (string, bool) { return "telegram:1", target == "telegram" }
+func (one) Send(context.Context, hermes.SessionRef, string, string) (hermes.Delivery, error) {
+	return hermes.Delivery{MessageID: "7", Note: "a picture was left out"}, nil
+}
+
+func TestToolset(t *testing.T) {
+	t.Parallel()
+	hermestest.RunToolset(t, func(*testing.T) hermes.Toolset { return messaging.New(func() hermes.Messenger { return one{} }) },
+		hermestest.ToolSample{Tool: "send_message", Arguments: `{"target":"telegram","message":"hello"}`, Want: `"note":"a picture was left out"`},
+		hermestest.ToolSample{Tool: "send_message", Arguments: `{"action":"list"}`, Want: "Ann"})
+}
