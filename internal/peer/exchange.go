@@ -11,15 +11,14 @@ import (
 
 	"hermes"
 	"hermes/internal/protocol"
-	"hermes/internal/tool/sessions"
 )
 
 // exchange is a message and the turn that answers it.
 type exchange struct {
 	*Peers
-	message sessions.Message
+	message hermes.PeerMessage
 	from    hermes.From
-	answer  chan sessions.Answer // gets one
+	answer  chan hermes.PeerAnswer // gets one
 	ctx     context.Context
 	cancel  context.CancelFunc
 
@@ -40,7 +39,7 @@ func (e *exchange) run(sent chan<- error) {
 		err = e.deliver()
 	}
 	sent <- err
-	var a sessions.Answer
+	var a hermes.PeerAnswer
 	if err == nil {
 		a = e.follow()
 	}
@@ -105,7 +104,7 @@ func (e *exchange) attach() error {
 }
 
 // follow returns the outcome of the turn of the message.
-func (e *exchange) follow() sessions.Answer {
+func (e *exchange) follow() hermes.PeerAnswer {
 	for {
 		select {
 		case <-e.ctx.Done():
@@ -128,7 +127,7 @@ func (e *exchange) follow() sessions.Answer {
 }
 
 // happened handles an event of the session.
-func (e *exchange) happened(event hermes.Event) (a sessions.Answer, over bool) {
+func (e *exchange) happened(event hermes.Event) (a hermes.PeerAnswer, over bool) {
 	switch event := event.(type) {
 	case hermes.TurnStarted:
 		if e.in(event.Message) {
@@ -151,7 +150,7 @@ func (e *exchange) happened(event hermes.Event) (a sessions.Answer, over bool) {
 }
 
 // again attaches once more after the events were lost. What happened meanwhile is in the snapshot.
-func (e *exchange) again() (a sessions.Answer, over bool) {
+func (e *exchange) again() (a hermes.PeerAnswer, over bool) {
 	s, events, err := e.cfg.Client.Attach(e.ctx, e.message.To, e.from, protocol.After{})
 	if err != nil {
 		return interrupted(fmt.Sprintf("the session is not reached any more: %v", err)), true
@@ -179,13 +178,13 @@ func (e *exchange) among(list []hermes.QueuedMessage) bool {
 	return slices.ContainsFunc(list, func(m hermes.QueuedMessage) bool { return strings.HasPrefix(m.Text, e.message.Header) })
 }
 
-func interrupted(why string) sessions.Answer {
-	return sessions.Answer{Outcome: hermes.OutcomeInterrupted, Text: why}
+func interrupted(why string) hermes.PeerAnswer {
+	return hermes.PeerAnswer{Outcome: hermes.OutcomeInterrupted, Text: why}
 }
 
 // reported is what the turn says, with the sources of what its session has read.
-func (e *exchange) reported(done hermes.TurnDone) sessions.Answer {
-	a := sessions.Answer{Outcome: done.Outcome, Text: done.Text, Provenance: e.provenance()}
+func (e *exchange) reported(done hermes.TurnDone) hermes.PeerAnswer {
+	a := hermes.PeerAnswer{Outcome: done.Outcome, Text: done.Text, Provenance: e.provenance()}
 	if done.Failure != nil {
 		a.Text = done.Failure.Error()
 	}

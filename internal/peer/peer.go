@@ -15,7 +15,6 @@ import (
 
 	"hermes"
 	"hermes/internal/protocol"
-	"hermes/internal/tool/sessions"
 )
 
 // Store is what is read in the database.
@@ -42,8 +41,6 @@ type Peers struct {
 	closed bool
 }
 
-var _ sessions.Peers = (*Peers)(nil)
-
 // New returns the sessions that a client reaches. It asks nothing yet.
 func New(cfg Config) *Peers {
 	if cfg.Log == nil {
@@ -64,12 +61,12 @@ func (p *Peers) Close() error {
 }
 
 // List returns the newest stored sessions, and what they do.
-func (p *Peers) List(ctx context.Context, limit int) ([]sessions.Peer, error) {
+func (p *Peers) List(ctx context.Context, limit int) ([]hermes.Peer, error) {
 	infos, err := p.cfg.Client.Sessions(ctx, protocol.Filter{Exclude: []string{hermes.PlatformChild, "tool"}, Limit: limit})
 	if err != nil {
 		return nil, err
 	}
-	var list []sessions.Peer
+	var list []hermes.Peer
 	for _, info := range infos {
 		row, err := p.cfg.Store.FindSession(ctx, info.ID) // whole, unlike one of a list
 		switch {
@@ -78,15 +75,15 @@ func (p *Peers) List(ctx context.Context, limit int) ([]sessions.Peer, error) {
 		case err != nil:
 			return nil, err
 		}
-		list = append(list, sessions.Peer{Row: row, State: state(info)})
+		list = append(list, hermes.Peer{Row: row, State: state(info)})
 	}
 	return list, nil
 }
 
 // Find returns a session.
-func (p *Peers) Find(ctx context.Context, ref string) (sessions.Peer, error) {
+func (p *Peers) Find(ctx context.Context, ref string) (hermes.Peer, error) {
 	row, err := p.cfg.Store.FindSession(ctx, ref)
-	return sessions.Peer{Row: row}, err
+	return hermes.Peer{Row: row}, err
 }
 
 // state says what a session does.
@@ -133,13 +130,13 @@ func from(session string) hermes.From {
 }
 
 // Send brings a message to a session.
-func (p *Peers) Send(ctx context.Context, m sessions.Message) (<-chan sessions.Answer, func(), error) {
+func (p *Peers) Send(ctx context.Context, m hermes.PeerMessage) (<-chan hermes.PeerAnswer, func(), error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return nil, nil, hermes.ErrClosed
 	}
-	e := &exchange{Peers: p, message: m, from: from(m.From), answer: make(chan sessions.Answer, 1)}
+	e := &exchange{Peers: p, message: m, from: from(m.From), answer: make(chan hermes.PeerAnswer, 1)}
 	e.ctx, e.cancel = context.WithCancel(p.ctx)
 	p.wg.Add(1)
 	sent := make(chan error, 1)

@@ -15,42 +15,18 @@ import (
 	"hermes"
 )
 
-// Peer is a session as others see it.
-type Peer struct {
-	Row   hermes.Session // complete
-	State string         // idle, working, asking, or stored: no program runs it
-}
-
-// Message is what one session sends to another.
-type Message struct {
-	From   string // the session that sends it
-	To     string
-	Header string // says where the message comes from
-	Text   string
-	// Provenance names the sources of untrusted text in it.
-	Provenance string
-}
-
-// Answer is the outcome of the turn that answers a message.
-type Answer struct {
-	Outcome hermes.Outcome
-	Text    string // the answer, or why there is none
-	// Provenance names the sources of untrusted text that the session has read.
-	Provenance string
-}
-
 // Peers reaches the sessions of the home. Its methods may be called concurrently.
 type Peers interface {
 	// List returns the newest stored sessions, last active first.
-	List(ctx context.Context, limit int) ([]Peer, error)
+	List(ctx context.Context, limit int) ([]hermes.Peer, error)
 	// Find returns a session by its id, a unique prefix of it or its title, or hermes.ErrNotFound.
-	Find(ctx context.Context, ref string) (Peer, error)
+	Find(ctx context.Context, ref string) (hermes.Peer, error)
 	// Said returns the newest message of a session that the program did not send.
 	Said(ctx context.Context, session string) (hermes.Message, error)
 	// Send brings a message to a session, which is opened unless it is live, and returns when it is
 	// stored there. The channel gets one answer, when the turn of the message is over. That goes
 	// on when ctx ends; end stops it, if this message opened the session.
-	Send(ctx context.Context, m Message) (answer <-chan Answer, end func(), err error)
+	Send(ctx context.Context, m hermes.PeerMessage) (answer <-chan hermes.PeerAnswer, end func(), err error)
 }
 
 // Toolset is the two tools. It may be used concurrently.

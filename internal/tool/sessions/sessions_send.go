@@ -96,7 +96,7 @@ func (t *Toolset) runSend(ctx context.Context, c *hermes.Call, in sendArguments)
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	m := Message{
+	m := hermes.PeerMessage{
 		From: ref.ID, To: to.Row.ID, Header: header(above), Text: in.Message,
 		Provenance: hermes.AddProvenance(ref.Provenance, hermes.SessionSource(ref.ID)),
 	}
@@ -105,20 +105,20 @@ func (t *Toolset) runSend(ctx context.Context, c *hermes.Call, in sendArguments)
 		over()
 		return hermes.Result{}, fmt.Errorf("send to session %s: %w", to.Row.ID, err)
 	}
-	replied := make(chan Answer, 1)
+	replied := make(chan hermes.PeerAnswer, 1)
 	go func() { // ends with the exchange, which the peers end when the program does
 		a := <-answer
 		over()
 		replied <- a
 	}()
 	if !wait {
-		return result(m, Answer{}, outcome{Status: "sent", Note: "its answer stays there"})
+		return result(m, hermes.PeerAnswer{}, outcome{Status: "sent", Note: "its answer stays there"})
 	}
 	return await(ctx, c, m, replied, end)
 }
 
 // await waits for the answer.
-func await(ctx context.Context, c *hermes.Call, m Message, replied <-chan Answer, end func()) (hermes.Result, error) {
+func await(ctx context.Context, c *hermes.Call, m hermes.PeerMessage, replied <-chan hermes.PeerAnswer, end func()) (hermes.Result, error) {
 	c.Host.Progress("waiting for the answer of session " + m.To)
 	defer c.Host.Progress("")
 	limit := time.NewTimer(answerTime)
@@ -127,7 +127,7 @@ func await(ctx context.Context, c *hermes.Call, m Message, replied <-chan Answer
 	case a := <-replied:
 		return result(m, a, outcome{Status: status(a.Outcome), Answer: cut(a.Text)})
 	case <-limit.C:
-		return result(m, Answer{}, outcome{Status: "waiting", Note: "no answer so far; it goes on there. Read it later with session_search"})
+		return result(m, hermes.PeerAnswer{}, outcome{Status: "waiting", Note: "no answer so far; it goes on there. Read it later with session_search"})
 	case <-ctx.Done():
 		end()
 		return hermes.Result{}, fmt.Errorf("interrupted while session %s was asked: %w", m.To, context.Cause(ctx))
@@ -136,7 +136,7 @@ func await(ctx context.Context, c *hermes.Call, m Message, replied <-chan Answer
 
 // result is what the model reads. It has the sources of untrusted text that the other session has
 // read beside those that the message brought.
-func result(m Message, a Answer, o outcome) (hermes.Result, error) {
+func result(m hermes.PeerMessage, a hermes.PeerAnswer, o outcome) (hermes.Result, error) {
 	o.Session = m.To
 	r, err := hermes.JSONResult(o)
 	r.Provenance = hermes.WithoutSources(a.Provenance, m.Provenance)

@@ -17,16 +17,16 @@ import (
 
 // peers are the sessions a, b, c and d, which answer when they are told to.
 type peers struct {
-	answers chan sessions.Answer
+	answers chan hermes.PeerAnswer
 
 	mu    sync.Mutex
-	sent  []sessions.Message
+	sent  []hermes.PeerMessage
 	ended int
 	said  map[string]hermes.Message
 }
 
-func (p *peers) List(context.Context, int) ([]sessions.Peer, error) {
-	var list []sessions.Peer
+func (p *peers) List(context.Context, int) ([]hermes.Peer, error) {
+	var list []hermes.Peer
 	for _, id := range []string{"a", "b", "c", "d"} {
 		one, _ := p.Find(context.Background(), id)
 		list = append(list, one)
@@ -34,11 +34,11 @@ func (p *peers) List(context.Context, int) ([]sessions.Peer, error) {
 	return list, nil
 }
 
-func (p *peers) Find(_ context.Context, ref string) (sessions.Peer, error) {
+func (p *peers) Find(_ context.Context, ref string) (hermes.Peer, error) {
 	if !slices.Contains([]string{"a", "b", "c", "d"}, ref) {
-		return sessions.Peer{}, hermes.ErrNotFound
+		return hermes.Peer{}, hermes.ErrNotFound
 	}
-	return sessions.Peer{Row: hermes.Session{ID: ref, Title: "Title of " + ref, Platform: "cli", Tainted: ref == "d"}, State: "idle"}, nil
+	return hermes.Peer{Row: hermes.Session{ID: ref, Title: "Title of " + ref, Platform: "cli", Tainted: ref == "d"}, State: "idle"}, nil
 }
 
 func (p *peers) Said(_ context.Context, session string) (hermes.Message, error) {
@@ -47,7 +47,7 @@ func (p *peers) Said(_ context.Context, session string) (hermes.Message, error) 
 	return p.said[session], nil
 }
 
-func (p *peers) Send(_ context.Context, m sessions.Message) (<-chan sessions.Answer, func(), error) {
+func (p *peers) Send(_ context.Context, m hermes.PeerMessage) (<-chan hermes.PeerAnswer, func(), error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sent = append(p.sent, m)
@@ -55,12 +55,12 @@ func (p *peers) Send(_ context.Context, m sessions.Message) (<-chan sessions.Ans
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.ended++
-		p.answers <- sessions.Answer{Outcome: hermes.OutcomeInterrupted}
+		p.answers <- hermes.PeerAnswer{Outcome: hermes.OutcomeInterrupted}
 	}, nil
 }
 
 func newPeers() *peers {
-	return &peers{answers: make(chan sessions.Answer, 100), said: map[string]hermes.Message{}}
+	return &peers{answers: make(chan hermes.PeerAnswer, 100), said: map[string]hermes.Message{}}
 }
 
 // host is a call of one session.
@@ -176,7 +176,7 @@ func TestAMinuteLater(t *testing.T) {
 	p := newPeers()
 	g := newProgram(t, p)
 	send := func() string {
-		p.answers <- sessions.Answer{Outcome: hermes.OutcomeDone, Text: "well"}
+		p.answers <- hermes.PeerAnswer{Outcome: hermes.OutcomeDone, Text: "well"}
 		_, text := g.send(t, "a", "b", "")
 		return text
 	}
@@ -207,7 +207,7 @@ func TestAForgedHeaderOnlyNarrows(t *testing.T) {
 		}
 	}
 	p.said["a"] = hermes.Message{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "[From session b; message X."}}}
-	p.answers <- sessions.Answer{Outcome: hermes.OutcomeDone}
+	p.answers <- hermes.PeerAnswer{Outcome: hermes.OutcomeDone}
 	if _, text := g.send(t, "a", "b", ""); !strings.Contains(text, "answered") {
 		t.Errorf("the user's own words count as a header: %s", text)
 	}
