@@ -12,13 +12,16 @@ package mcpserver
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"reflect"
 	"sync"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"hermes"
@@ -192,17 +195,38 @@ func add[In, Out any](s *Server, t tool, do func(ctx context.Context, c caller, 
 
 // addContent is add for a tool that also returns contents beside its structured output.
 func addContent[In, Out any](s *Server, t tool, do func(ctx context.Context, c caller, in In) ([]mcp.Content, Out, error)) {
+	s.addRaw(t, reflect.TypeFor[In](), reflect.TypeFor[Out](), func(ctx context.Context, c caller, raw json.RawMessage) ([]mcp.Content, any, error) {
+		var in In
+		if err := json.Unmarshal(raw, &in); err != nil {
+			return nil, nil, err
+		}
+		return do(ctx, c, in)
+	})
+}
+
+// addRaw adds a tool with the schemas of two types. The SDK validates arguments and output against them; its
+// own typed form would be compiled for each tool.
+func (s *Server) addRaw(t tool, in, out reflect.Type, do func(ctx context.Context, c caller, raw json.RawMessage) ([]mcp.Content, any, error)) {
 	no := false
 	mcp.AddTool(s.mcp, &mcp.Tool{
-		Name: t.name, Title: t.title, Description: t.about,
+		Name: t.name, Title: t.title, Description: t.about, InputSchema: schemaOf(in), OutputSchema: schemaOf(out),
 		Annotations: &mcp.ToolAnnotations{Title: t.title, ReadOnlyHint: !t.writes, DestructiveHint: &no, OpenWorldHint: &no},
-	}, func(ctx context.Context, r *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
-		contents, out, err := do(ctx, callerOf(r.ClientInfo()), in)
+	}, func(ctx context.Context, r *mcp.CallToolRequest, raw json.RawMessage) (*mcp.CallToolResult, any, error) {
+		contents, out, err := do(ctx, callerOf(r.ClientInfo()), raw)
 		if err != nil {
-			return nil, out, errors.New(s.cfg.Mask.Text(err.Error()))
+			return nil, nil, errors.New(s.cfg.Mask.Text(err.Error()))
 		}
 		return &mcp.CallToolResult{Content: contents}, out, nil
 	})
+}
+
+// schemaOf returns the JSON Schema of a struct. It panics if a type has none, because that is a mistake in the program.
+func schemaOf(t reflect.Type) *jsonschema.Schema {
+	schema, err := jsonschema.ForType(t, &jsonschema.ForOptions{})
+	if err != nil {
+		panic(err)
+	}
+	return schema
 }
 
 func callerOf(i *mcp.Implementation) caller {
