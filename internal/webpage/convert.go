@@ -38,16 +38,59 @@ func Convert(source string, base *url.URL, max int) Page {
 		text, cut := clip(plain(source), max)
 		return Page{Text: text, Cut: cut}
 	}
-	w := &writer{max: max, base: base}
 	p := Page{Title: title(doc)}
 	if href := attribute(find(doc, atom.Base), "href"); href != "" {
 		if u, err := url.Parse(href); err == nil && base != nil {
-			w.base = base.ResolveReference(u)
+			base = base.ResolveReference(u)
 		}
 	}
-	w.node(body(doc))
-	p.Text, p.Cut = w.text()
+	p.Text, p.Cut = pageText(doc, base, max)
 	return p
+}
+
+// pageText returns the main part of a page, or the whole page if it has none that can be told from the rest.
+// A note at the end says what is missing, as far as the page tells.
+func pageText(doc *html.Node, base *url.URL, max int) (string, bool) {
+	d := dataOf(doc)
+	top := bodyOf(doc)
+	m := measure(top)
+	shown := m.total.text
+	if text := d.embeddedText(base, shown, max); text != "" {
+		return noted(text, scriptNote, max)
+	}
+	s, walled := mainPart(top, m)
+	w := &writer{max: max, base: base}
+	if s != nil {
+		w.drop = s.drop
+		w.node(s.head)
+		w.node(s.root)
+	} else {
+		w.node(body(doc))
+	}
+	text, cut := w.text()
+	switch {
+	case cut:
+		return text, true
+	case d.sealed || walled:
+		return noted(text, paywallNote, max)
+	case shown < leastMain && d.scripts > 0 && (shown == 0 || d.noscript != ""):
+		if little := d.little(); little != "" && !strings.Contains(text, little) {
+			text = strings.TrimSpace(text + "\n\n" + little)
+		}
+		return noted(text, scriptNote, max)
+	}
+	return text, false
+}
+
+// noted adds a note to a text, if there is one and the bound allows it.
+func noted(text, note string, max int) (string, bool) {
+	if text == "" {
+		return "", false
+	}
+	if len(text)+len(note)+2 > max {
+		return clip(text, max)
+	}
+	return text + "\n\n" + note, false
 }
 
 // Decode converts the bytes of a text to UTF-8. It finds the charset by a byte
@@ -69,6 +112,10 @@ func body(doc *html.Node) *html.Node {
 	if main != nil && len(strings.TrimSpace(content(main, 400))) >= 200 {
 		return main
 	}
+	return bodyOf(doc)
+}
+
+func bodyOf(doc *html.Node) *html.Node {
 	if b := find(doc, atom.Body); b != nil {
 		return b
 	}

@@ -64,7 +64,11 @@ func Read(raw []byte, contentType string, from *url.URL, limit int) (Page, error
 		return Page{}, &NotTextError{}
 	}
 	if kind == "text/html" || kind == "application/xhtml+xml" {
-		p = Convert(p.Text, from, limit)
+		source := p.Text
+		p = Convert(source, from, limit)
+		if strings.TrimSpace(p.Text) == "" && strings.Contains(strings.ToLower(source), "<script") {
+			return p, errors.New("it has no text without its scripts: open it in a browser")
+		}
 	}
 	if strings.TrimSpace(p.Text) == "" {
 		return p, errors.New("it has no text")

@@ -35,17 +35,21 @@ func (w *writer) table(n *html.Node) {
 		w.block(caption, 2, "")
 	}
 	w.open(2)
-	for i, r := range rows {
-		w.row(r, columns)
-		if i == 0 {
-			w.open(1)
-			w.write("|" + strings.Repeat(" --- |", columns))
+	first := true
+	for _, r := range rows {
+		if !w.row(r, columns) || !first {
+			continue
 		}
+		first = false
+		w.open(1)
+		w.write("|" + strings.Repeat(" --- |", columns))
 	}
 	w.open(2)
 }
 
-func (w *writer) row(cells []*html.Node, columns int) {
+// row writes a row, unless it is empty.
+func (w *writer) row(cells []*html.Node, columns int) bool {
+	empty := true
 	var b strings.Builder
 	b.WriteString("|")
 	for i := range columns {
@@ -55,9 +59,14 @@ func (w *writer) row(cells []*html.Node, columns int) {
 			text, _ = clip(text, maxCell)
 		}
 		b.WriteString(" " + text + " |")
+		empty = empty && text == ""
+	}
+	if empty {
+		return false
 	}
 	w.open(1)
 	w.write(b.String())
+	return true
 }
 
 // rowsOf returns the cells of a table, row by row, without those of nested

@@ -23,12 +23,13 @@ type writer struct {
 	blank  bool     // write a space before the next words of the line
 	full   bool
 	lists  []int // number of the next item, -1 for an unordered list
+	drop   map[*html.Node]bool
 }
 
 // node writes a node and its content.
 func (w *writer) node(n *html.Node) {
 	switch {
-	case n == nil || w.full || silent(n):
+	case n == nil || w.full || w.drop[n] || silent(n):
 	case n.Type == html.TextNode:
 		w.words(n.Data)
 	case n.Type == html.ElementNode:

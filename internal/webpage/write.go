@@ -9,7 +9,7 @@ import (
 
 // sub converts a node to text within a line.
 func (w *writer) sub(n *html.Node) string {
-	s := &writer{max: w.max - w.out.Len(), base: w.base, deep: w.deep + 1}
+	s := &writer{max: w.max - w.out.Len(), base: w.base, deep: w.deep + 1, drop: w.drop}
 	s.children(n)
 	text, cut := s.text()
 	w.full = w.full || cut && len(text) >= w.max-w.out.Len()
