@@ -33,6 +33,7 @@ var layers = []layer{
 	}, {
 		{path: "internal/atomicfile", deps: []string{"github.com/gofrs/flock"}},
 		{path: "internal/lru"}, // bounded maps for whatever remembers
+		{path: "internal/pdf", deps: []string{"golang.org/x/text"}},                      // the text of a file, which documents and pages may be
 		{path: "internal/policy", deps: []string{"golang.org/x/text", "mvdan.cc/sh/v3"}}, // the table of protected paths, which policy/shell asks
 		{path: "internal/policy/shell/lex", deps: []string{"mvdan.cc/sh/v3"}},
 	}, {
