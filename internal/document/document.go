@@ -1,5 +1,5 @@
-// Package document turns documents into text: notebooks, and the text documents, sheets
-// and slides of office programs. It knows neither files nor tools, and bounds what it reads
+// Package document turns documents into text: notebooks, PDF files, and the text documents,
+// sheets and slides of office programs. It knows neither files nor tools, and bounds what it reads
 // and unpacks.
 package document
 
@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"hermes/internal/pdf"
 )
 
 const (
@@ -39,6 +41,8 @@ func Extractor(path string) func(r io.Reader, size int64) (string, error) {
 		return zipped(sheetText)
 	case ".pptx":
 		return zipped(slideText)
+	case ".pdf":
+		return pdfText
 	}
 	return nil
 }
@@ -94,6 +98,24 @@ func notebook(r io.Reader, size int64) (string, error) {
 		}
 	}
 	return out.String(), nil
+}
+
+// pdfText shows the text of a PDF file, page by page.
+func pdfText(r io.Reader, size int64) (string, error) {
+	data, err := readDocument(r, size)
+	if err != nil {
+		return "", err
+	}
+	text, cut, err := pdf.Text(data, maxUnpacked)
+	switch {
+	case errors.Is(err, pdf.ErrNoText):
+		return "", fmt.Errorf("%w: to see them, turn them into pictures with the terminal tool (pdftoppm)", err)
+	case err != nil:
+		return "", err
+	case cut:
+		text += "[The file has more text than is extracted.]\n"
+	}
+	return text, nil
 }
 
 func readDocument(r io.Reader, size int64) ([]byte, error) {

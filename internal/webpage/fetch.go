@@ -1,6 +1,7 @@
 package webpage
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -10,6 +11,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"hermes/internal/pdf"
 )
 
 // NotTextError is the error for what is no kind of text.
@@ -30,7 +33,7 @@ func Fetch(ctx context.Context, client *http.Client, address string, limit int) 
 	if err != nil {
 		return Page{}, err
 	}
-	req.Header.Set("Accept", "text/html, application/xhtml+xml, text/markdown, text/plain, application/json;q=0.9, */*;q=0.1")
+	req.Header.Set("Accept", "text/html, application/xhtml+xml, text/markdown, text/plain, application/json;q=0.9, application/pdf;q=0.8, */*;q=0.1")
 	resp, err := client.Do(req)
 	if err != nil {
 		return Page{}, err
@@ -56,6 +59,9 @@ func Read(raw []byte, contentType string, from *url.URL, limit int) (Page, error
 		contentType = http.DetectContentType(raw)
 		kind, _, _ = mime.ParseMediaType(contentType) // the detector writes well-formed types
 	}
+	if kind == "application/pdf" || kind == "application/x-pdf" || bytes.HasPrefix(raw, []byte("%PDF-")) {
+		return document(raw, limit)
+	}
 	if !textual(kind) {
 		return Page{}, &NotTextError{kind}
 	}
@@ -74,6 +80,18 @@ func Read(raw []byte, contentType string, from *url.URL, limit int) (Page, error
 		return p, errors.New("it has no text")
 	}
 	return p, nil
+}
+
+// document returns the text of a PDF file.
+func document(raw []byte, limit int) (Page, error) {
+	text, cut, err := pdf.Text(raw, limit)
+	if errors.Is(err, pdf.ErrNotPDF) {
+		return Page{}, &NotTextError{"application/pdf"}
+	}
+	if err != nil {
+		return Page{}, fmt.Errorf("it %w", err)
+	}
+	return Page{Text: strings.TrimSpace(text), Cut: cut}, nil
 }
 
 // textual reports whether a media type is readable text.

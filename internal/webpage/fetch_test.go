@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ import (
 
 func TestFetch(t *testing.T) {
 	t.Parallel()
-	const limit = 1000
+	const limit = 60_000
 	bodies := map[string][2]string{
 		"/page":  {"text/html; charset=iso-8859-1", "<title>T\xfcr</title><script>x()</script><h1>Gr\xfc\xdfe</h1><p>See <a href='/next'>next</a>."},
 		"/json":  {"application/json", `{"a":"ü"}`},
@@ -23,6 +24,10 @@ func TestFetch(t *testing.T) {
 		"/full":  {"text/plain", strings.Repeat("x", limit)},
 		"/long":  {"text/plain", strings.Repeat("x", limit+1)},
 		"/pdf":   {"application/pdf", "%PDF-1.7\n\x00"},
+		"/paper": {"application/pdf", mustRead(t, "../pdf/testdata/chromium.pdf")},
+		"/bytes": {"application/octet-stream", mustRead(t, "../pdf/testdata/encrypted.pdf")},
+		"/lock":  {"application/pdf", mustRead(t, "../pdf/testdata/password.pdf")},
+		"/app":   {"text/html", "<div id=root></div><script src=x></script>"},
 		"/liar":  {"text/plain", "a\x00b\x00\x01"},
 		"/empty": {"text/html", "<p> "},
 	}
@@ -39,6 +44,11 @@ func TestFetch(t *testing.T) {
 		_, _ = io.WriteString(w, body[1])
 	}))
 	defer s.Close()
+	for path, want := range map[string]string{"/paper": "Tides at the harbour\nThe office", "/bytes": "Report of the harbour office\n"} {
+		if got, err := webpage.Fetch(t.Context(), s.Client(), s.URL+path, limit); err != nil || !strings.Contains(got.Text, want) || got.Cut {
+			t.Errorf("%s: %+v, %v", path, got, err)
+		}
+	}
 	for path, want := range map[string]struct {
 		page webpage.Page
 		err  string
@@ -49,6 +59,8 @@ func TestFetch(t *testing.T) {
 		"/full":  {page: webpage.Page{Text: strings.Repeat("x", limit)}},
 		"/long":  {page: webpage.Page{Text: strings.Repeat("x", limit), Cut: true}},
 		"/pdf":   {err: "it is application/pdf, not text"},
+		"/lock":  {err: "it is a PDF file with a password: it cannot be read without it"},
+		"/app":   {err: "it has no text without its scripts: open it in a browser"},
 		"/liar":  {err: "it is not text"},
 		"/empty": {err: "it has no text"},
 		"/gone":  {err: "the server answered Not Found (404)"},
@@ -67,4 +79,13 @@ func TestFetch(t *testing.T) {
 			t.Errorf("%s: %s, %v", path, diff, err)
 		}
 	}
+}
+
+func mustRead(t testing.TB, path string) string {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
 }

@@ -190,6 +190,12 @@ func TestReadDocuments(t *testing.T) {
 	}))
 	w.put("p.pptx", zipOf(t, map[string]string{"ppt/slides/slide2.xml": `<p><a:p><a:t>second</a:t></a:p></p>`, "ppt/slides/slide1.xml": `<p><a:p><a:t>first</a:t></a:p></p>`}))
 	w.put("broken.docx", "no zip")
+	paper, err := os.ReadFile("../../pdf/testdata/encrypted.pdf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.put("p.PDF", string(paper))
+	w.put("broken.pdf", "no PDF")
 	w.put("broken.ipynb", "{")
 	for name, want := range map[string]string{
 		"n.ipynb": "1|--- cell 1 (markdown)\n2|# Title\n3|text\n4|--- cell 2 (code)\n5|print(1)\n6|--- output\n7|1\n8|\n9|--- output\n10|2\n11|--- output\n12|E: bad\n",
@@ -201,6 +207,10 @@ func TestReadDocuments(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
+	if got, _ := w.ok("read_file", args{"path": "p.PDF"})["content"].(string); !strings.HasPrefix(got, "1|Report of the harbour office\n") {
+		t.Errorf("%.200q", got)
+	}
+	w.refused("read_file", args{"path": "broken.pdf"}, "not a valid PDF file")
 	w.refused("read_file", args{"path": "broken.docx"}, "not a valid document")
 	w.refused("read_file", args{"path": "broken.ipynb"}, "not a valid notebook")
 }
