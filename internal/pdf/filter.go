@@ -156,7 +156,7 @@ func unlzw(data []byte, early int) []byte {
 	return out
 }
 
-// predict takes back what a predictor did.
+// predict undoes what a predictor did.
 func (f *file) predict(data []byte, p dict) []byte {
 	kind := whole(f.resolve(p["Predictor"]))
 	if kind < 2 {

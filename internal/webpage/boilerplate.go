@@ -120,7 +120,7 @@ func inlineNoise(n *html.Node) bool {
 	return false
 }
 
-// labels are what stands above parts that are not content: whole, or as its beginning where
+// labels are the words above parts that are not content: whole, or as its beginning where
 // it ends in a star.
 const labels = "|related*|read also|read next|read more|also read|see also|more from*|more in*|more stories*|more on this*|more recipes*|you may also*|you might also*|" +
 	"recommended*|most read|most popular|most viewed|popular*|trending*|top stories|today s top stories|latest news|recent posts|recent comments|recently viewed*|archives|categories|" +

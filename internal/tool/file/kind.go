@@ -21,8 +21,6 @@ func refuseByName(path string) error {
 	switch ext {
 	case "png", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "ico", "heic", "heif", "avif", "psd":
 		return fmt.Errorf("%s is an image, which cannot be read as text: use an image tool such as vision_analyze if there is one", path)
-	case "pdf":
-		return fmt.Errorf("%s is a PDF: extract its text with the terminal tool, for example with pdftotext", path)
 	case "zip", "gz", "tgz", "bz2", "xz", "zst", "7z", "rar", "tar", "jar", "war", "whl":
 		return fmt.Errorf("%s is an archive: list or unpack it with the terminal tool", path)
 	case "exe", "dll", "so", "dylib", "a", "o", "class", "pyc", "pyo", "wasm", "bin", "iso", "dmg",
