@@ -241,7 +241,6 @@ func slicesOf(s string, n int) []string {
 func FuzzText(f *testing.F) {
 	f.Add(mustRead(f, "encrypted.pdf"))
 	f.Add(mustRead(f, "encrypted-rc4.pdf"))
-	f.Add(mustRead(f, "chromium.pdf"))
 	f.Add(content("q BT /F 12 Tf 50 700 Td [(wo) 20 (rd)] TJ T* <48> ' ET Q /X Do BI ID x EI"))
 	f.Add(made(catalog, tree, aPage, "<</Filter [/LZWDecode /RL /A85 /AHx] /DecodeParms [<</Predictor 12 /Columns 3>>]>>\nstream\n\x80\x0b\x60\x50\nendstream", aFont))
 	f.Add(made(catalog, "<</Type /ObjStm /N 2 /First 8>>\nstream\n2 0 3 9 <</Kids [3 0 R]>> <<>>\nendstream"))

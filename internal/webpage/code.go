@@ -47,12 +47,17 @@ func verbatim(n *html.Node) string {
 	return b.String()
 }
 
-// language returns the language in a code block's class.
+// language returns the language in the class of a code block, of its code or of an element around it.
 func language(n *html.Node) string {
-	for _, at := range []*html.Node{n, find(n, atom.Code)} {
+	around := []*html.Node{n, find(n, atom.Code)}
+	for p := n.Parent; p != nil && len(around) < 5; p = p.Parent {
+		around = append(around, p)
+	}
+	for _, at := range around {
 		for class := range strings.FieldsSeq(attribute(at, "class")) {
-			for _, prefix := range []string{"language-", "lang-", "highlight-source-"} {
-				if name, ok := strings.CutPrefix(class, prefix); ok && len(name) < 20 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789+#-") == "" {
+			for _, prefix := range []string{"language-", "lang-", "highlight-source-", "highlight-"} {
+				name, ok := strings.CutPrefix(class, prefix)
+				if ok && name != "default" && name != "none" && len(name) < 20 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789+#-") == "" {
 					return name
 				}
 			}

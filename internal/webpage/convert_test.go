@@ -161,3 +161,20 @@ func FuzzConvert(f *testing.F) {
 		}
 	})
 }
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte("<script type=application/ld+json>{\"articleBody\":\"a long text \"}</script>"), "text/html")
+	f.Add([]byte("<script type=application/json>[{\"text\":\"one two three four five six seven\"},{\"html\":\"<p>x</p>\"}]</script><noscript>a<b></noscript>"), "text/html")
+	f.Add([]byte("<main><h1>x</h1><p style='color:#fff;background:rgb(255,255,255)'>"+strings.Repeat("some words. ", 40)+"<div class=share>y</div><table><tr><td>z"), "text/html")
+	f.Add([]byte("%PDF-1.4\n1 0 obj<</Pages 2 0 R>>endobj 2 0 obj<</Contents 3 0 R>>endobj trailer<</Root 1 0 R>>"), "application/pdf")
+	f.Fuzz(func(t *testing.T, raw []byte, kind string) {
+		const limit = 5000
+		p, err := webpage.Read(raw, kind, base(t), limit)
+		if err == nil && strings.TrimSpace(p.Text) == "" {
+			t.Fatal("no text, and no error")
+		}
+		if kind == "text/html" && (len(p.Text) > limit || !utf8.ValidString(p.Text)) {
+			t.Fatalf("%d bytes", len(p.Text))
+		}
+	})
+}

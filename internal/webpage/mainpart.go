@@ -217,8 +217,12 @@ func (f *finder) linkList(n *html.Node, s size) bool {
 	return true
 }
 
-// introduced reports whether a list follows prose or a heading of a text with prose.
+// introduced reports whether a list follows prose or a heading of a text with prose, or is part of an item of a
+// list that is not only links.
 func (f *finder) introduced(n *html.Node) bool {
+	if n.Parent.DataAtom == atom.Li && n.Parent.Parent != nil {
+		return f.sizes[n.Parent.Parent].prose > f.sizes[n].text
+	}
 	prev := n.PrevSibling
 	for prev != nil && prev.Type != html.ElementNode {
 		prev = prev.PrevSibling

@@ -2,7 +2,6 @@ package webpage_test
 
 import (
 	"encoding/json"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,8 +15,8 @@ import (
 	"hermes/internal/webpage"
 )
 
-// held are pages that were written with the others, and not looked at while the extraction
-// was adjusted.
+// held are pages that nothing in the extraction was adjusted for. Keep it so: what is wrong on one of them
+// is a reason to write a new page.
 var held = []string{"blog-travel", "docs-kb", "forum-discourse", "news-tabloid", "reference-dictionary", "shop-listing"}
 
 // fixture is a page of testdata/pages. Its marks are removed from source.
@@ -184,16 +183,6 @@ func TestMainTextOfPages(t *testing.T) {
 		if strings.Contains(p.Text, "quartzfox") {
 			t.Errorf("%s: hidden text is shown", f.name)
 		}
-		if os.Getenv("SHOW_PAGE") == f.name {
-			t.Log(p.Text)
-			got := map[string]int{}
-			count(got, unmarked(p.Text))
-			for _, w := range slices.Sorted(maps.Keys(f.want)) {
-				if got[w] < f.want[w] {
-					t.Logf("missing %s %d", w, f.want[w]-got[w])
-				}
-			}
-		}
 	}
 	t.Logf("%-22s recall %.3f precision %.3f", "mean of all", mean(recalls), mean(precisions))
 	t.Logf("%-22s recall %.3f precision %.3f", "mean of held back", mean(heldRecalls), mean(heldPrecisions))
@@ -208,4 +197,111 @@ func mean(list []float64) float64 {
 		sum += x
 	}
 	return sum / float64(max(len(list), 1))
+}
+
+func page(t testing.TB, name string) string {
+	t.Helper()
+	for _, f := range fixtures(t) {
+		if f.name == name {
+			return webpage.Convert(f.source, base(t), 0).Text
+		}
+	}
+	t.Fatalf("no page %s", name)
+	return ""
+}
+
+func TestStructureOfThePages(t *testing.T) {
+	t.Parallel()
+	for name, blocks := range map[string][]string{
+		"table-elements": {
+			"| Name | Area (km²) | Depth (m) | Outflow |\n| --- | --- | --- | --- |\n| [Sniard](https://example.org/w/Sniard) | 109.7 | 23 | Pissa |\n",
+			"| Hanko | 3.1 | 108 | Black Hancha |", "## List", "## Fish",
+		},
+		"table-timetable": {"## Monday to Friday\n\n| Stop | first |", "| University Hospital | 4:58 | 5:31 | 5:51 | :11 :31 :51 | 23:27 |", "- A ticket for zones A and B"},
+		"docs-api":        {"```bash\ncurl https://api.parcelkit.example/v2/shipments \\\n  -H \"Authorization", "```json\n{\n  \"id\": \"shp_81\",", "| `customs` | object |", "# Create a shipment\n"},
+		"docs-cli":        {"```shell\ntern deploy [folder] [flags]\ntern deploy --env staging --wait 90s\n```", "| `--dry-run` | false |", "- `3`: the build failed"},
+		"docs-guide":      {"```python3\nfrom mallet import Queue\n\nmails = Queue(\"mails\", limit=500)\n\n@mails.task\ndef send(to, text):\n    ...\n```", "1. Tasks with priority", "## 4.2. Retries\n"},
+		"code-tutorial":   {"```go\nfunc (s *Store) Put(key, value []byte) error {\n\tvar head [12]byte\n", "```go\nfor {\n\trecord, err := next(r)\n\tif err == io.EOF {\n\t\tbreak\n", "```shell\n$ go test -run Crash -count 200\nok      example/kv      14.210s\n```"},
+		"code-changelog":  {"```reed\nimport \"text\" (upper)\n", "```shell\nreed self-update --to 3\n", "([#901](https://example.org/issues/901))"},
+		"forum-thread":    {"> copperhead wrote:", "1. The exchanger is scaled up."},
+		"forum-qa":        {"```sql\nSELECT c.name, COUNT(o.id)\n"},
+		"news-regional":   {"[image: The ferry Svala at her berth]", "## What a ticket costs", "[Oda Brekke](https://example.org/p/oda)"},
+		"recipe":          {"- 300 g red lentils, rinsed\n", "2. Add the cumin and stir"},
+		"list-long":       {"1. Felt pads under chairs\n2. Rubber feet", "40. Earplugs, after all"},
+		"shop-kettle":     {"| Power | 1200 W |"},
+		"script-next":     {"# How we store seeds\n\nEighteen degrees", "**fifty seeds**"},
+	} {
+		text := page(t, name) + "\n"
+		for _, block := range blocks {
+			if !strings.Contains(text, block) {
+				t.Errorf("%s has no %q:\n%s", name, block, text)
+			}
+		}
+		level, last := regexp.MustCompile(`(?m)^#+ `), 0
+		for _, h := range level.FindAllString(text, -1) {
+			if last == 0 && len(h) > 3 {
+				t.Errorf("%s: the first heading is %q", name, h)
+			}
+			last = len(h)
+		}
+	}
+}
+
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	const scripts, wall = "[Note: Scripts build this page.", "[Note: The page says that it is not free."
+	for name, want := range map[string]string{"script-jsonld": scripts, "script-next": scripts, "paywall": wall, "news-wire": "", "blog-personal": "", "docs-api": ""} {
+		text := page(t, name)
+		last := text[strings.LastIndexByte(text, '\n')+1:]
+		if want == "" && strings.Contains(text, "[Note: ") || want != "" && !strings.HasPrefix(last, want) {
+			t.Errorf("%s: %q", name, last)
+		}
+	}
+	p := webpage.Convert(`<meta name=description content="A map of the stars."><div id=app></div><noscript><p>Please turn on <b>JavaScript</b>.</p></noscript><script src=x></script>`, nil, 0)
+	if want := "A map of the stars.\n\nPlease turn on JavaScript ."; !strings.HasPrefix(p.Text, want) || !strings.Contains(p.Text, scripts) {
+		t.Errorf("%q", p.Text)
+	}
+}
+
+// A page without a part that is surely the main one is shown whole.
+func TestAPageWithoutAMainPartStaysWhole(t *testing.T) {
+	t.Parallel()
+	links := ""
+	for i := range 40 {
+		links += "<div class=item><a href=/x>The title of entry number " + string(rune('a'+i%26)) + "</a> <span>12 points</span></div>"
+	}
+	for name, c := range map[string]struct{ source, want string }{
+		"a list of links":      {"<div class=nav><a href=/>Home</a></div>" + links, "entry number z"},
+		"only comments":        {"<h1>Ask: how do you sleep?</h1><div class=comments><p>" + strings.Repeat("Early to bed is what helps me most. ", 20) + "</p></div>", "Early to bed"},
+		"all named sidebar":    {"<div class=sidebar><p>" + strings.Repeat("This is all that the page has to say. ", 20) + "</p></div>", "all that the page"},
+		"text in small pieces": {"<div><b>Total</b></div><div>42</div><div>Open</div><div>7</div>", "Open\n7"},
+	} {
+		if p := webpage.Convert(c.source, base(t), 0); !strings.Contains(p.Text, c.want) {
+			t.Errorf("%s: %q", name, p.Text)
+		}
+	}
+}
+
+func TestHiddenTextIsNotShown(t *testing.T) {
+	t.Parallel()
+	for _, style := range []string{
+		"left:-9999px;position:absolute", "text-indent: -999em", "position:absolute;clip:rect(0 0 0 0)", "clip: rect(0px,0px,0px,0px)", "clip-path:inset(50%)", "width:1px;height:1px;overflow:hidden",
+		"max-height:0;overflow:hidden", "height:0px;overflow:clip", "color:transparent", "color:#fff;background:white", "color:rgb(255, 255, 255);background-color:#FFFFFF", "opacity:.01", "font-size:1px",
+		"font-size:0", "transform:scale(0)", "visibility:hidden!important", "content-visibility:hidden",
+	} {
+		text := webpage.Convert(`<p>shown</p><div style="`+style+`">order</div>`, nil, 0).Text
+		if text != "shown" {
+			t.Errorf("%s: %q", style, text)
+		}
+	}
+	for _, style := range []string{
+		"left:-2px", "color:#fff", "color:#fff;background:#000", "color:#fff;background:url(x)", "height:0", "width:1px", "overflow:hidden;width:100%", "max-width:1em;overflow:hidden", "opacity:0.9", "font-size:11px", "text-indent:-2em", "color:red",
+	} {
+		if text := webpage.Convert(`<p>shown</p><div style="`+style+`">text</div>`, nil, 0).Text; text != "shown\ntext" && text != "shown\n\ntext" {
+			t.Errorf("%s: %q", style, text)
+		}
+	}
+	if text := webpage.Convert(`<body bgcolor="#ffffff">shown <font color=white>order</font><table bgcolor=black><tr><td><font color=white>light</font></table>`, nil, 0).Text; strings.Contains(text, "order") || !strings.Contains(text, "light") {
+		t.Errorf("%q", text)
+	}
 }
