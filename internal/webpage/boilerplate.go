@@ -3,6 +3,7 @@ package webpage
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -160,8 +161,15 @@ func isLabel(text string) bool {
 		return false
 	}
 	text = strings.ToLower(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }), " "))
-	if text == "" {
-		return false
+	begin := text
+	for i := range text {
+		if i > 0 && utf8.RuneCountInString(text[:i]) == 3 {
+			begin = text[:i]
+			break
+		}
+	}
+	if text == "" || !strings.Contains(labels, "|"+begin) && !strings.Contains(labels, "|"+begin[:len(begin)-len(lastRune(begin))]+"*|") {
+		return false // for speed
 	}
 	if strings.Contains(labels, "|"+text+"|") {
 		return true
@@ -172,6 +180,11 @@ func isLabel(text string) bool {
 		}
 	}
 	return strings.Contains(labels, "|"+text+"*|")
+}
+
+func lastRune(s string) string {
+	_, size := utf8.DecodeLastRuneInString(s)
+	return s[len(s)-size:]
 }
 
 // labelled drops a label and what is below it, if the label says that it is not content.

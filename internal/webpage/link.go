@@ -55,7 +55,11 @@ func (w *writer) resolve(href string) string {
 	}
 	switch u.Scheme {
 	case "http", "https", "mailto", "":
-		return strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29").Replace(visible(u.String()))
+		address := visible(u.String())
+		if strings.ContainsAny(address, " ()") {
+			address = strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29").Replace(address)
+		}
+		return address
 	}
 	return ""
 }
