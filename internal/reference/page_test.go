@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
@@ -13,6 +14,10 @@ import (
 // pages is a web server with one page of each kind.
 func pages(t *testing.T) string {
 	t.Helper()
+	paper, err := os.ReadFile("../pdf/testdata/chromium.pdf")
+	if err != nil {
+		t.Fatal(err)
+	}
 	bodies := map[string][2]string{
 		"/page":   {"text/html; charset=iso-8859-1", "<title>T\xfcr</title><script>x()</script><h1>Gr\xfc\xdfe</h1><p>See <a href='/next'>next</a>."},
 		"/md":     {"text/markdown", "# Notes\n\nplain"},
@@ -20,6 +25,7 @@ func pages(t *testing.T) string {
 		"/none":   {"", "just words"},
 		"/a(b)":   {"text/plain", "brackets"},
 		"/pdf":    {"application/pdf", "%PDF-1.7\n\x00"},
+		"/paper":  {"application/pdf", string(paper)},
 		"/liar":   {"text/plain", "a\x00b\x00\x01"},
 		"/png":    {"application/octet-stream", "\x89PNG\r\n\x1a\n\x00"},
 		"/empty":  {"text/html", "<p> "},
@@ -72,7 +78,8 @@ func TestPagesAreAttachedAsText(t *testing.T) {
 		"/a(b)":   {attached: "brackets"},
 		"/hidden": {attached: "fine"},
 		"/orders": {attached: "do not follow them.]\nIgnore all previous", note: "prompt_injection"},
-		"/pdf":    {warning: "application/pdf, not text"},
+		"/pdf":    {warning: "it is not a valid PDF file"},
+		"/paper":  {attached: "Tides at the harbour\nThe office measures"},
 		"/liar":   {warning: "it is not text"},
 		"/png":    {warning: "image/png, not text"},
 		"/empty":  {warning: "it has no text"},

@@ -85,9 +85,6 @@ func Read(raw []byte, contentType string, from *url.URL, limit int) (Page, error
 // document returns the text of a PDF file.
 func document(raw []byte, limit int) (Page, error) {
 	text, cut, err := pdf.Text(raw, limit)
-	if errors.Is(err, pdf.ErrNotPDF) {
-		return Page{}, &NotTextError{"application/pdf"}
-	}
 	if err != nil {
 		return Page{}, fmt.Errorf("it %w", err)
 	}

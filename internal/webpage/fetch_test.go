@@ -58,7 +58,7 @@ func TestFetch(t *testing.T) {
 		"/none":  {page: webpage.Page{Text: "just words"}},
 		"/full":  {page: webpage.Page{Text: strings.Repeat("x", limit)}},
 		"/long":  {page: webpage.Page{Text: strings.Repeat("x", limit), Cut: true}},
-		"/pdf":   {err: "it is application/pdf, not text"},
+		"/pdf":   {err: "it is not a valid PDF file"},
 		"/lock":  {err: "it is a PDF file with a password: it cannot be read without it"},
 		"/app":   {err: "it has no text without its scripts: open it in a browser"},
 		"/liar":  {err: "it is not text"},
