@@ -305,3 +305,15 @@ func TestHiddenTextIsNotShown(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 }
+
+// The heading above a part says what it is, where its names say nothing.
+func TestPartsBelowALabelAreLeftOut(t *testing.T) {
+	t.Parallel()
+	text := "<p>" + strings.Repeat("This is what the article has to say. ", 12) + "</p>"
+	for _, label := range []string{"Related articles", "Read also:", "You may also like", "Meistgelesen", "À lire aussi", "Читайте также", "اقرأ أيضا", "関連記事"} {
+		p := webpage.Convert("<h1>Head</h1>"+text+"<h2>"+label+"</h2><div>Another story about something else entirely.</div><h2>Next part</h2>"+text, nil, 0)
+		if strings.Contains(p.Text, "Another story") || !strings.Contains(p.Text, "## Next part") {
+			t.Errorf("%s: %q", label, p.Text)
+		}
+	}
+}
