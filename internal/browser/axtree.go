@@ -185,7 +185,7 @@ func (p *Page) clickable(ctx context.Context, session string) map[int64]bool {
 	var answer struct {
 		Documents []struct {
 			Nodes struct {
-				Backend   []int64 `json:"backendNodeId"`
+				Backend   []int64               `json:"backendNodeId"`
 				Clickable struct{ Index []int } `json:"isClickable"`
 			}
 		}

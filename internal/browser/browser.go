@@ -93,6 +93,9 @@ type Tab struct {
 	Open  bool // it is one of those that this Browser works with
 }
 
+// ErrGone says that the browser has ended, or the connection to it.
+var ErrGone = cdp.ErrClosed
+
 // ErrNoTab says that there is no such tab.
 var ErrNoTab = errors.New("there is no such tab: list the tabs")
 

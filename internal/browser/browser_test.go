@@ -169,6 +169,36 @@ func TestSnapshotShowsWhatAPersonSees(t *testing.T) {
 		<table><tr><th>Hat<th>Price</tr><tr><td>Red<td>5</tr><tr><td>Blue<td><button>Buy</button></tr></table>
 		<ul><li>one</li><li><a href="#2">two</a></li></ul><div onclick="1">Click me</div><div role=alert>Sold &quot;out&quot;</div>
 		<details><summary>Help</summary>inside</details><img alt="A hat" src="data:,">`)
-	got := p.text()
-	t.Log(got)
+	want := `heading "Hats" level=1
+text "All our hats."
+link "More" @e1 url=/more?x=1
+form
+  text "Name"
+  textbox "Name" @e2 value="Ann" required
+  checkbox "News" @e4 checked
+  combobox "Size" @e5 value="M" collapsed options: S | *M
+  button "Send" @e6 disabled
+  textbox "Pin" @e7 value="••••"
+table
+  row "Hat | Price"
+  row "Red | 5"
+  row "Blue"
+    cell "Buy"
+      button "Buy" @e8
+list
+  text "one"
+  link "two" @e9 url=/#2
+clickable "Click me" @e10
+alert
+  text "Sold 'out'"
+button "Help" @e11 collapsed
+image "A hat"`
+	if got := p.text(); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+	p.wants("@e8", "@e11") // the refs of a second snapshot are the same
+	part, err := p.Snapshot(p.ctx, browser.SnapshotOptions{Ref: "@e5"})
+	if err != nil || part.Text != `combobox "Size" @e5 value="M" collapsed options: S | *M` {
+		t.Errorf("a part: %q, %v", part.Text, err)
+	}
 }

@@ -72,7 +72,6 @@ func (b *Browser) loses(target string) {
 type attached struct {
 	SessionID  string
 	TargetInfo targetRow
-	Waiting    bool `json:"waitingForDebugger"`
 }
 
 // attached adds the session of a tab, or of a frame with a process of its own.
@@ -101,10 +100,9 @@ func (b *Browser) attached(parent string, a attached) {
 	b.work.Go(func() {
 		if s != nil {
 			s.page.prepare(b.life, s)
+			return
 		}
-		if a.Waiting {
-			b.conn.Post(b.life, a.SessionID, "Runtime.runIfWaitingForDebugger", nil)
-		}
+		b.conn.Post(b.life, a.SessionID, "Runtime.runIfWaitingForDebugger", nil)
 	})
 }
 
@@ -140,6 +138,7 @@ func (p *Page) prepare(ctx context.Context, s *session) {
 					"deviceScaleFactor": 0, "mobile": false})
 			}
 		}
+		post("Runtime.runIfWaitingForDebugger", nil) // a new tab answers nothing else before
 		var tree struct{ FrameTree frameTree }
 		if err := p.b.call(ctx, s.id, "Page.getFrameTree", nil, &tree); err != nil {
 			return err

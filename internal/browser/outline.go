@@ -2,6 +2,7 @@ package browser
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -106,7 +107,7 @@ func (o *outline) node(t *axTree, n *axNode, parent, depth int) {
 	if dropped[role] || depth > maxDepth {
 		return
 	}
-	clickable := n.Node != 0 && o.clickable[t.frame.session][n.Node]
+	clickable := n.Node != 0 && role != "LabelText" && o.clickable[t.frame.session][n.Node]
 	editable := n.property("editable") == "richtext" && n.property("focusable") == "true"
 	uses := acting[role] || editable || (clickable || n.property("focusable") == "true") && role != "RootWebArea"
 	name := clean(n.Name.text(), maxName)
@@ -152,6 +153,10 @@ func (o *outline) node(t *axTree, n *axNode, parent, depth int) {
 // close simplifies a line whose lines below are known.
 func (o *outline) close(i int) {
 	l := &o.lines[i]
+	if l.role == "clickable" && l.name == "" && slices.ContainsFunc(o.lines[i+1:], func(below line) bool { return below.ref != 0 }) && !o.hasWords(i) {
+		o.dissolve(i) // a label, or a box of what is used by itself
+		return
+	}
 	words, plain := "", true
 	for _, below := range o.lines[i+1:] {
 		if below.role != "text" && below.role != "image" || below.ref != 0 {
@@ -169,13 +174,35 @@ func (o *outline) close(i int) {
 	case l.role == "row":
 		o.joinCells(i)
 	case l.ref == 0 && l.name == "" && (l.role == "listitem" || l.role == "clickable") && len(o.lines) > i+1 && o.lines[i+1].parent == i && o.onlyChild(i):
-		o.lift(i)
+		o.dissolve(i)
+		return
 	case l.ref == 0 && l.name == "" && len(o.lines) == i+1 && l.more == "" && l.role != "image":
 		o.lines = o.lines[:i] // nothing to see
 		return
 	}
 	if i < len(o.lines) {
 		o.lines[i].end = len(o.lines)
+	}
+}
+
+// hasWords reports whether there is text directly below a line.
+func (o *outline) hasWords(i int) bool {
+	return slices.ContainsFunc(o.lines[i+1:], func(l line) bool { return l.parent == i && l.role == "text" })
+}
+
+// dissolve replaces a line by all that are below it.
+func (o *outline) dissolve(i int) {
+	parent := o.lines[i].parent
+	o.lines = append(o.lines[:i], o.lines[i+1:]...)
+	for j := i; j < len(o.lines); j++ {
+		l := &o.lines[j]
+		l.depth--
+		l.end--
+		if l.parent == i {
+			l.parent = parent
+		} else {
+			l.parent--
+		}
 	}
 }
 
@@ -186,22 +213,6 @@ func (o *outline) onlyChild(i int) bool {
 		}
 	}
 	return true
-}
-
-// lift replaces a line by the one below it.
-func (o *outline) lift(i int) {
-	parent := o.lines[i].parent
-	o.lines = append(o.lines[:i], o.lines[i+1:]...)
-	for j := i; j < len(o.lines); j++ {
-		l := &o.lines[j]
-		l.depth--
-		l.end--
-		if j == i {
-			l.parent = parent
-		} else {
-			l.parent--
-		}
-	}
 }
 
 // joinCells writes a row of words in one line. Cells with more in them stay below it.

@@ -131,9 +131,6 @@ func (p *Page) call(ctx context.Context, session, method string, params, result 
 	p.mu.Lock()
 	err, quiet := p.usable(), p.state.quiet
 	p.mu.Unlock()
-	if errors.Is(err, ErrCrashed) && (method == "Page.reload" || method == "Page.navigate") {
-		err = nil
-	}
 	if err != nil {
 		return err
 	}
@@ -174,7 +171,7 @@ func (p *Page) Navigate(ctx context.Context, url string) (Info, error) {
 	defer p.acting.Unlock()
 	var answer struct{ LoaderID, ErrorText string }
 	begun, cancel := context.WithTimeoutCause(ctx, p.b.opts.LoadTimeout, fmt.Errorf("%s did not answer within %s", clean(url, 200), p.b.opts.LoadTimeout))
-	err := p.call(begun, p.main, "Page.navigate", fields{"url": url}, &answer)
+	err := p.revive(begun, "Page.navigate", fields{"url": url}, &answer)
 	cancel()
 	if err != nil {
 		if begun.Err() != nil && ctx.Err() == nil {
@@ -199,10 +196,21 @@ func (p *Page) Reload(ctx context.Context) (Info, error) {
 	p.acting.Lock()
 	defer p.acting.Unlock()
 	old := p.loader()
-	if err := p.call(ctx, p.main, "Page.reload", nil, nil); err != nil {
+	if err := p.revive(ctx, "Page.reload", nil, nil); err != nil {
 		return Info{}, err
 	}
 	return p.arrive(ctx, func(f *frame) bool { return f.loader != old })
+}
+
+// revive calls what works in a crashed tab, too.
+func (p *Page) revive(ctx context.Context, method string, params, result any) error {
+	var crashed bool
+	p.update(func() { crashed, p.state.crashed = p.state.crashed, false })
+	err := p.call(ctx, p.main, method, params, result)
+	if err != nil && crashed {
+		p.update(func() { p.state.crashed = true })
+	}
+	return err
 }
 
 // ErrNoHistory says that there is no page to go back to.

@@ -207,29 +207,29 @@ func (c *Conn) read() {
 }
 
 func (c *Conn) receive(m message) {
-	if m.ID != 0 {
+	if m.id != 0 {
 		c.mu.Lock()
-		w, ok := c.calls[m.ID]
-		delete(c.calls, m.ID)
+		w, ok := c.calls[m.id]
+		delete(c.calls, m.id)
 		c.mu.Unlock()
 		if ok {
-			w.answer <- answer{m.Result, m.failure()}
+			w.answer <- answer{m.result, m.failure()}
 		}
 		return
 	}
-	if m.Method == "" {
+	if m.method == "" {
 		return
 	}
-	switch m.Method {
+	switch m.method {
 	case "Inspector.targetCrashed":
-		c.drop(m.Session, ErrCrashed)
+		c.drop(m.session, ErrCrashed)
 	case "Target.detachedFromTarget":
 		var p struct{ SessionID string }
-		if json.Unmarshal(m.Params, &p) == nil && p.SessionID != "" {
+		if json.Unmarshal(m.params, &p) == nil && p.SessionID != "" {
 			defer c.drop(p.SessionID, ErrDetached)
 		}
 	}
-	c.event(Event{m.Session, m.Method, m.Params})
+	c.event(Event{m.session, m.method, m.params})
 }
 
 // drop fails the calls of a session that will not be answered any more.

@@ -1,6 +1,7 @@
 package cdp
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -67,14 +68,12 @@ type request struct {
 	Session string `json:"sessionId,omitempty"`
 }
 
-// message is what the browser sends: an answer if ID is not 0, else an event.
+// message is what the browser sends: an answer if id is not 0, else an event.
 type message struct {
-	ID      int64           `json:"id"`
-	Method  string          `json:"method"`
-	Session string          `json:"sessionId"`
-	Params  json.RawMessage `json:"params"`
-	Result  json.RawMessage `json:"result"`
-	Error   *Error          `json:"error"`
+	id              int64
+	method, session string
+	params, result  json.RawMessage
+	err             *Error
 
 	cut bool
 }
@@ -83,8 +82,8 @@ func (m message) failure() error {
 	switch {
 	case m.cut:
 		return ErrTooLarge
-	case m.Error != nil:
-		return m.Error
+	case m.err != nil:
+		return m.err
 	}
 	return nil
 }
@@ -93,13 +92,112 @@ func (m message) failure() error {
 // an event that is not told.
 func parse(raw []byte, whole bool) (message, error) {
 	if !whole {
-		return message{ID: leadingID(raw), cut: true}, nil
+		return message{id: leadingID(raw), cut: true}, nil
 	}
 	var m message
-	if err := json.Unmarshal(raw, &m); err != nil {
-		return message{}, err
+	err := members(raw, func(name string, value json.RawMessage) error {
+		switch name {
+		case "id":
+			return json.Unmarshal(value, &m.id)
+		case "method":
+			return json.Unmarshal(value, &m.method)
+		case "sessionId":
+			return json.Unmarshal(value, &m.session)
+		case "params":
+			m.params = value
+		case "result":
+			m.result = value
+		case "error":
+			return json.Unmarshal(value, &m.err)
+		}
+		return nil
+	})
+	return m, err
+}
+
+var errJSON = errors.New("it is no JSON object")
+
+// members calls do with the members of an object. Answers have many megabytes, so that values
+// are not looked into: who reads one finds out whether it is JSON.
+func members(raw []byte, do func(name string, value json.RawMessage) error) error {
+	rest := blank(raw)
+	if len(rest) == 0 || rest[0] != '{' {
+		return errJSON
 	}
-	return m, nil
+	rest = blank(rest[1:])
+	if len(rest) > 0 && rest[0] == '}' && len(blank(rest[1:])) == 0 {
+		return nil
+	}
+	for {
+		n := length(rest)
+		if n < 2 || rest[0] != '"' {
+			return errJSON
+		}
+		name := string(rest[1 : n-1])
+		if rest = blank(rest[n:]); len(rest) == 0 || rest[0] != ':' {
+			return errJSON
+		}
+		rest = blank(rest[1:])
+		if n = length(rest); n == 0 {
+			return errJSON
+		}
+		if err := do(name, json.RawMessage(rest[:n:n])); err != nil {
+			return err
+		}
+		if rest = blank(rest[n:]); len(rest) == 0 {
+			return errJSON
+		}
+		if rest[0] == '}' && len(blank(rest[1:])) == 0 {
+			return nil
+		}
+		if rest[0] != ',' {
+			return errJSON
+		}
+		rest = blank(rest[1:])
+	}
+}
+
+func blank(b []byte) []byte { return bytes.TrimLeft(b, " \t\r\n") }
+
+// length returns how long the value is that begins here; 0 if it does not end.
+func length(b []byte) int {
+	depth := 0
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			n := stringLength(b[i:])
+			if n == 0 {
+				return 0
+			}
+			if i += n - 1; depth == 0 {
+				return i + 1
+			}
+		case '{', '[':
+			depth++
+		case '}', ']', ',', ' ', '\t', '\r', '\n', ':':
+			if depth == 0 {
+				return i // behind a number or a word
+			}
+			if b[i] == '}' || b[i] == ']' {
+				if depth--; depth == 0 {
+					return i + 1
+				}
+			}
+		}
+	}
+	return 0
+}
+
+func stringLength(b []byte) int {
+	for i := 1; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return 0
 }
 
 // leadingID reads the id of an answer from its beginning, where browsers write it; 0 is none.
