@@ -171,6 +171,7 @@ func (b *Browser) Close() error {
 		b.work.Wait()
 		if b.program != nil {
 			err = b.program.close()
+			b.removeLost()
 		}
 	})
 	return err

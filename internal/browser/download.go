@@ -36,6 +36,7 @@ type Download struct {
 type downloads struct {
 	list  []*Download
 	begun map[string]*Download // by id, as long as they are not done
+	lost  []string             // files that may be left of others
 }
 
 const mostListed = 200
@@ -113,11 +114,27 @@ func (b *Browser) downloadEvent(e cdp.Event) {
 		d.Err = fmt.Errorf("the download was cancelled")
 	}
 	if d.Err != nil && o.Folder != "" {
-		_ = os.Remove(saved) // it may not have come to a file
+		b.downloads.lost = append(b.downloads.lost, saved, saved+".crdownload")
 	}
 	d.Done = true
 	delete(b.downloads.begun, v.GUID)
 	b.tell()
+}
+
+// removeLost removes what the browser left of downloads that were not kept. Call it when it
+// has ended: it writes on for a moment.
+func (b *Browser) removeLost() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id, d := range b.downloads.begun {
+		if !d.Done && b.opts.Downloads.Folder != "" {
+			saved := filepath.Join(b.opts.Downloads.Folder, id)
+			b.downloads.lost = append(b.downloads.lost, saved, saved+".crdownload")
+		}
+	}
+	for _, path := range b.downloads.lost {
+		_ = os.Remove(path) // most are not there
+	}
 }
 
 func (b *Browser) cancelDownload(id string) {

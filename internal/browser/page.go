@@ -171,6 +171,7 @@ func (p *Page) Navigate(ctx context.Context, url string) (Info, error) {
 	defer p.acting.Unlock()
 	var answer struct{ LoaderID, ErrorText string }
 	begun, cancel := context.WithTimeoutCause(ctx, p.b.opts.LoadTimeout, fmt.Errorf("%s did not answer within %s", clean(url, 200), p.b.opts.LoadTimeout))
+	old := p.loader()
 	err := p.revive(begun, "Page.navigate", fields{"url": url}, &answer)
 	cancel()
 	if err != nil {
@@ -188,7 +189,7 @@ func (p *Page) Navigate(ctx context.Context, url string) (Info, error) {
 	if answer.LoaderID == "" { // another place in the same document
 		return p.info(ctx, true)
 	}
-	return p.arrive(ctx, func(f *frame) bool { return f.loader == answer.LoaderID || f.loaded == f.loader })
+	return p.arrive(ctx, func(f *frame) bool { return f.loader == answer.LoaderID || f.loader != old && f.loaded == f.loader })
 }
 
 // Reload loads the page again, also after a crash.

@@ -408,6 +408,9 @@ func TestDownloads(t *testing.T) {
 	if s := strings.Join(got, ", "); s != want {
 		t.Errorf("got  %s\nwant %s", s, want)
 	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
 	if entries, err := os.ReadDir(c.Downloads.Folder); err != nil || len(entries) != 3 {
 		t.Errorf("the folder has %v, %v", entries, err)
 	}
