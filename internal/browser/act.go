@@ -31,7 +31,7 @@ const settleWait = 10 * time.Second
 
 // act does an action and waits for what the page makes of it. Call it with acting held.
 func (p *Page) act(ctx context.Context, do func(context.Context) error) (Outcome, error) {
-	before := p.place()
+	before := p.mainFrame()
 	p.mu.Lock()
 	starting := p.state.starting
 	p.state.answered = nil
@@ -50,7 +50,7 @@ func (p *Page) act(ctx context.Context, do func(context.Context) error) (Outcome
 	if err != nil {
 		return Outcome{}, err
 	}
-	after := p.place()
+	after := p.mainFrame()
 	out.Navigated = after.loader != before.loader || after.url != before.url
 	p.mu.Lock()
 	out.Dialog = p.state.answered
@@ -103,7 +103,7 @@ func (p *Page) onRef(ctx context.Context, ref string, do func(context.Context, *
 	if err != nil {
 		return Outcome{}, err
 	}
-	defer e.free(ctx)
+	defer e.free()
 	return p.act(ctx, func(ctx context.Context) error { return do(ctx, e) })
 }
 
@@ -246,7 +246,7 @@ func (p *Page) Select(ctx context.Context, ref string, options ...string) (Outco
 }
 
 // Upload gives files to a file field, or to the one that a button opens. They are given by
-// path; the caller decides which files may leave.
+// path; the caller decides which files a page may have.
 func (p *Page) Upload(ctx context.Context, ref string, paths ...string) (Outcome, error) {
 	for i, path := range paths {
 		info, err := os.Stat(path)
@@ -292,13 +292,11 @@ const chooserWait = 5 * time.Second
 // choose clicks an element and returns the file field that it opens.
 func (p *Page) choose(ctx context.Context, e *element) (c *chooser, err error) {
 	p.update(func() { p.state.chooser = nil })
-	intercept := func(on bool) error {
-		return p.call(ctx, e.session, "Page.setInterceptFileChooserDialog", fields{"enabled": on}, nil)
-	}
-	if err := intercept(true); err != nil {
+	const method = "Page.setInterceptFileChooserDialog"
+	if err := p.call(ctx, e.session, method, fields{"enabled": true}, nil); err != nil {
 		return nil, err
 	}
-	defer func() { _ = intercept(false) }() // a page that has gone needs none
+	defer p.b.conn.Post(p.b.life, e.session, method, fields{"enabled": false})
 	if err := e.click(ctx, 1); err != nil {
 		return nil, err
 	}

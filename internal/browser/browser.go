@@ -14,6 +14,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -181,7 +182,10 @@ func (b *Browser) closeOwnTabs() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	for _, p := range b.list() {
-		if p.own {
+		b.mu.Lock()
+		own := p.own
+		b.mu.Unlock()
+		if own {
 			_ = b.conn.Call(ctx, "", "Target.closeTarget", fields{"targetId": p.target}, nil)
 		}
 	}
@@ -209,7 +213,9 @@ func (b *Browser) NewPage(ctx context.Context) (*Page, error) {
 	}
 	p, err := b.await(ctx, made.TargetID)
 	if err == nil {
+		b.mu.Lock()
 		p.own = true
+		b.mu.Unlock()
 	}
 	return p, err
 }
@@ -266,7 +272,7 @@ func (b *Browser) Tabs() []Tab {
 			others = append(others, Tab{ID: id, Title: row.Title, URL: row.URL})
 		}
 	}
-	slices.SortFunc(others, func(x, y Tab) int { return cmpText(x.ID, y.ID) })
+	slices.SortFunc(others, func(x, y Tab) int { return cmp.Compare(x.ID, y.ID) })
 	return append(all, others...)
 }
 
@@ -312,14 +318,4 @@ func (b *Browser) join(target string) *Page {
 func (b *Browser) tell() {
 	close(b.changed)
 	b.changed = make(chan struct{})
-}
-
-func cmpText(x, y string) int {
-	switch {
-	case x < y:
-		return -1
-	case x > y:
-		return 1
-	}
-	return 0
 }

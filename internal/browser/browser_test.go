@@ -183,8 +183,7 @@ table
   row "Hat | Price"
   row "Red | 5"
   row "Blue"
-    cell "Buy"
-      button "Buy" @e8
+    button "Buy" @e8
 list
   text "one"
   link "two" @e9 url=/#2

@@ -52,7 +52,7 @@ func (p *Page) PDF(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer p.b.conn.Post(ctx, p.main, "IO.close", fields{"handle": answer.Stream})
+	defer p.b.conn.Post(p.b.life, p.main, "IO.close", fields{"handle": answer.Stream})
 	var pdf []byte
 	for {
 		var part struct {
@@ -121,7 +121,7 @@ func (p *Page) Evaluate(ctx context.Context, script string) (result string, err 
 	p.acting.Lock()
 	defer p.acting.Unlock()
 	var v evaluated
-	_, err = p.act(ctx, func(ctx context.Context) error {
+	out, err := p.act(ctx, func(ctx context.Context) error {
 		err := p.call(ctx, p.main, "Runtime.evaluate", fields{
 			"expression": script, "returnByValue": true, "awaitPromise": true, "userGesture": true, "replMode": true,
 		}, &v)
@@ -130,10 +130,11 @@ func (p *Page) Evaluate(ctx context.Context, script string) (result string, err 
 		}
 		return err
 	})
-	if err != nil {
-		return "", err
-	}
 	switch {
+	case err != nil:
+		return "", err
+	case out.Dialog != nil && out.Dialog.Answer == "":
+		return "", &DialogError{*out.Dialog}
 	case len(v.Result.Value) > 0:
 		result = string(v.Result.Value)
 	case v.Result.Unserial != "":

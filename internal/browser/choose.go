@@ -38,9 +38,13 @@ func choose(lines []line, query string, most int) (text, full string) {
 			kept[j] = true
 		}
 	}
+	others := room / 4 // of the room is for what the query does not name
 	for _, i := range hits(lines, query) {
+		if room <= others {
+			break
+		}
 		take(i)
-		for j, end := around(lines, i); j < end; j++ {
+		for j, end := around(lines, i); j < end && room > others; j++ {
 			take(j)
 		}
 	}
@@ -81,12 +85,16 @@ func hits(lines []line, query string) []int {
 			}
 		}
 	}
+	rare := func(w string) bool { return wanted[w] <= max(20, len(lines)/50) }
+	some := slices.ContainsFunc(slices.Collect(maps.Keys(wanted)), func(w string) bool { return wanted[w] > 0 && rare(w) })
 	scores := make(map[int]float64)
 	for i, ws := range found {
 		for _, w := range ws {
-			scores[i] += 1 / float64(wanted[w])
+			if rare(w) || !some { // a word that is everywhere tells nothing
+				scores[i] += 1 / float64(wanted[w])
+			}
 		}
-		if lines[i].ref != 0 && len(ws) > 0 {
+		if lines[i].ref != 0 && scores[i] > 0 {
 			scores[i] *= 1.2
 		}
 	}

@@ -17,8 +17,8 @@ const maxVersion = 64 << 10 // bytes of /json/version
 
 // Connect connects to a browser that runs: the address where it was told to be debugged
 // (http://127.0.0.1:9222), or its WebSocket (ws://, wss://). The client decides what can be
-// reached; nil is http.DefaultClient. Who can choose the address can have the browser's
-// logins, so it must come from the user.
+// reached. Who chooses the address gives away what is logged in there, so it must come from
+// the user.
 func Connect(ctx context.Context, address string, client *http.Client, o Options) (*Browser, error) {
 	o.Downloads = Downloads{} // where the files of somebody's own browser go is theirs
 	u, err := url.Parse(address)
@@ -48,9 +48,6 @@ func Connect(ctx context.Context, address string, client *http.Client, o Options
 // socketOf asks a browser for its WebSocket. Its host stays the one that was asked: a
 // browser behind a tunnel names an address of its own.
 func socketOf(ctx context.Context, u *url.URL, client *http.Client) (string, error) {
-	if client == nil {
-		client = http.DefaultClient
-	}
 	ask := *u
 	ask.Path = strings.TrimSuffix(u.Path, "/") + "/json/version"
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, ask.String(), nil)

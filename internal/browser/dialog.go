@@ -58,15 +58,15 @@ func (p *Page) dialogOpens(s *session, raw json.RawMessage) {
 			return
 		}
 		p.state.disturb()
-		d.timer = time.AfterFunc(p.b.opts.DialogTimeout, func() { p.answerAlone(d, false) })
+		d.timer = time.AfterFunc(p.b.opts.DialogTimeout, func() { p.answerByPolicy(d, false) })
 	})
 	if policy == AutoDismiss || policy == AutoAccept {
-		p.b.work.Go(func() { p.answerAlone(d, policy == AutoAccept) })
+		p.b.work.Go(func() { p.answerByPolicy(d, policy == AutoAccept) })
 	}
 }
 
-// answerAlone answers a dialog as the policy says, if it is still open.
-func (p *Page) answerAlone(d *openDialog, accept bool) {
+// answerByPolicy answers a dialog as the policy says, if it is still open.
+func (p *Page) answerByPolicy(d *openDialog, accept bool) {
 	p.mu.Lock()
 	open := p.state.dialog == d
 	p.mu.Unlock()

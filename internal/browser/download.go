@@ -109,7 +109,7 @@ func (b *Browser) downloadEvent(e cdp.Event) {
 	switch {
 	case d.Err != nil:
 	case v.State == "completed":
-		d.Path, d.Err = settle(o.Folder, saved, d.Name)
+		d.Path, d.Err = saveAs(o.Folder, saved, d.Name)
 	default:
 		d.Err = fmt.Errorf("the download was cancelled")
 	}
@@ -146,8 +146,8 @@ func plainID(id string) bool {
 	return id != "" && len(id) < 100 && strings.Trim(id, "abcdefABCDEF0123456789-") == ""
 }
 
-// settle gives a file its name in the folder, or one with a number if there is such a file.
-func settle(folder, saved, name string) (string, error) {
+// saveAs gives a file its name in the folder, or one with a number if there is such a file.
+func saveAs(folder, saved, name string) (string, error) {
 	ext := filepath.Ext(name)
 	stem := strings.TrimSuffix(name, ext)
 	for i := 1; i < 1000; i++ {

@@ -66,8 +66,8 @@ func (p *Page) holdNode(ctx context.Context, id nodeID) (*element, error) {
 }
 
 // free lets go of what was held.
-func (e *element) free(ctx context.Context) {
-	e.page.b.conn.Post(ctx, e.session, "Runtime.releaseObjectGroup", fields{"objectGroup": group})
+func (e *element) free() {
+	e.page.b.conn.Post(e.page.b.life, e.session, "Runtime.releaseObjectGroup", fields{"objectGroup": group})
 }
 
 // run calls a script of ours on the element.
@@ -148,7 +148,7 @@ func (e *element) inTab(ctx context.Context, at point) (point, error) {
 		}
 		shows.ref = e.ref
 		at, err = shows.through(ctx, at)
-		shows.free(ctx)
+		shows.free()
 		if err != nil {
 			return at, err
 		}

@@ -90,7 +90,7 @@ func (b *Browser) attached(parent string, a attached) {
 		b.targets[a.TargetInfo.ID] = a.TargetInfo
 		s = &session{a.SessionID, b.join(a.TargetInfo.ID), a.TargetInfo.ID}
 		s.page.main, s.page.opener = a.SessionID, a.TargetInfo.Opener
-	case above != nil && a.TargetInfo.Type == "iframe":
+	case above != nil && a.TargetInfo.Type == "iframe" && len(b.sessions) < maxTabs+mostFrames:
 		s = &session{a.SessionID, above.page, a.TargetInfo.ID}
 	}
 	if s != nil {
@@ -147,12 +147,12 @@ func (p *Page) prepare(ctx context.Context, s *session) {
 		return nil
 	}()
 	if s.id == p.main {
-		p.readied(failed)
+		p.markReady(failed)
 	}
 }
 
-// readied says that the page can be worked with, or why not.
-func (p *Page) readied(failed error) {
+// markReady says that the page can be worked with, or why not.
+func (p *Page) markReady(failed error) {
 	p.once.Do(func() {
 		p.failed = failed
 		close(p.ready)
@@ -228,7 +228,7 @@ func (p *Page) event(s *session, e cdp.Event) {
 func (p *Page) lost(s *session) {
 	if s.id == p.main {
 		p.update(func() { p.state.closed = true })
-		p.readied(cdp.ErrDetached)
+		p.markReady(cdp.ErrDetached)
 		p.dialogCloses()
 		return
 	}

@@ -18,12 +18,14 @@ import (
 	"hermes/internal/browser"
 	"hermes/internal/proc"
 	"hermes/internal/race"
+	"hermes/internal/sandbox"
 )
 
 // ownerFolder makes this test program the owner of a browser that is killed.
 const ownerFolder = "HERMES_TEST_BROWSER_FOLDER"
 
 func TestMain(m *testing.M) {
+	sandbox.Main() // the tests are the program that becomes a keeper
 	if folder := os.Getenv(ownerFolder); folder != "" {
 		os.Exit(own(folder))
 	}
@@ -203,7 +205,7 @@ func TestConnect(t *testing.T) {
 		t.Fatal(err)
 	}
 	number, _, _ := strings.Cut(string(port), "\n")
-	b, err := browser.Connect(limited(t), "http://127.0.0.1:"+number, nil, browser.Options{})
+	b, err := browser.Connect(limited(t), "http://127.0.0.1:"+number, new(http.Client), browser.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +232,7 @@ func TestConnect(t *testing.T) {
 		t.Errorf("their browser: %v, tabs %+v", theirs.Err(), theirs.Tabs())
 	}
 	for _, address := range []string{"9222", "ftp://x", s.URL} {
-		if _, err := browser.Connect(limited(t), address, nil, browser.Options{}); err == nil {
+		if _, err := browser.Connect(limited(t), address, new(http.Client), browser.Options{}); err == nil {
 			t.Errorf("connected to %s", address)
 		}
 	}

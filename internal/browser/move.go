@@ -31,7 +31,7 @@ func (p *Page) Scroll(ctx context.Context, ref, direction string) (Scrolled, err
 	if err != nil {
 		return s, err
 	}
-	defer e.free(ctx)
+	defer e.free()
 	return s, e.run(ctx, scrollScript, &s, way[0], way[1])
 }
 
@@ -66,9 +66,7 @@ func (p *Page) drag(ctx context.Context, start, end point) error {
 	if err := p.call(ctx, p.main, "Input.setInterceptDrags", fields{"enabled": true}, nil); err != nil {
 		return err
 	}
-	defer func() {
-		p.b.conn.Post(ctx, p.main, "Input.setInterceptDrags", fields{"enabled": false})
-	}()
+	defer p.b.conn.Post(p.b.life, p.main, "Input.setInterceptDrags", fields{"enabled": false})
 	held := fields{"button": "left", "buttons": 1}
 	p.post(ctx, mouseEvent("mouseMoved", start, nil))
 	if err := p.mouse(ctx, "mousePressed", start, fields{"button": "left", "buttons": 1, "clickCount": 1}); err != nil {

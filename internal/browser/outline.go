@@ -52,6 +52,7 @@ var (
 		"LabelText MenuListPopup Abbr strong emphasis mark superscript subscript time FigureCaption insertion deletion")
 	// dropped roles are not shown.
 	dropped = set("InlineTextBox LineBreak ListMarker StaticTextMarker Ruby RubyAnnotation")
+	cells   = set("cell gridcell columnheader rowheader")
 	// named roles have their content as their name.
 	named = set("button link heading tab option menuitem menuitemcheckbox menuitemradio treeitem cell gridcell columnheader " +
 		"rowheader checkbox radio switch DisclosureTriangle caption legend tooltip")
@@ -171,6 +172,9 @@ func (o *outline) close(i int) {
 		o.lines = o.lines[:i+1]
 	case plain && l.name != "" && (named[l.role] || l.ref != 0):
 		o.lines = o.lines[:i+1]
+	case cells[l.role] && l.ref == 0 && len(o.lines) == i+2 && o.lines[i+1].name == l.name:
+		o.dissolve(i)
+		return
 	case l.role == "row":
 		o.joinCells(i)
 	case l.ref == 0 && l.name == "" && (l.role == "listitem" || l.role == "clickable") && len(o.lines) > i+1 && o.lines[i+1].parent == i && o.onlyChild(i):
@@ -217,14 +221,14 @@ func (o *outline) onlyChild(i int) bool {
 
 // joinCells writes a row of words in one line. Cells with more in them stay below it.
 func (o *outline) joinCells(i int) {
-	var cells []string
+	var names []string
 	rest := o.lines[i+1:]
 	var kept []line
 	shift := make([]int, len(rest))
 	for j, l := range rest {
-		cell := l.parent == i && l.ref == 0 && (l.role == "cell" || l.role == "gridcell" || l.role == "columnheader" || l.role == "rowheader")
+		cell := l.parent == i && l.ref == 0 && cells[l.role]
 		if cell && l.end == i+1+j+1 {
-			cells = append(cells, l.name)
+			names = append(names, l.name)
 			shift[j] = -1
 			continue
 		}
@@ -245,7 +249,7 @@ func (o *outline) joinCells(i int) {
 	}
 	o.lines = append(o.lines[:i+1], kept...)
 	if removed > 0 {
-		o.lines[i].name = clean(strings.Join(cells, " | "), maxText)
+		o.lines[i].name = clean(strings.Join(names, " | "), maxText)
 	}
 }
 

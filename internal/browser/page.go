@@ -235,15 +235,15 @@ func (p *Page) Back(ctx context.Context) (Info, error) {
 	if i < 0 || i >= len(history.Entries) || i == 0 && history.Entries[0].URL == "about:blank" {
 		return Info{}, ErrNoHistory
 	}
-	old, want := p.place(), history.Entries[i].URL
+	old, want := p.mainFrame(), history.Entries[i].URL
 	if err := p.call(ctx, p.main, "Page.navigateToHistoryEntry", fields{"entryId": history.Entries[i].ID}, nil); err != nil {
 		return Info{}, err
 	}
 	return p.arrive(ctx, func(f *frame) bool { return f.loader != old.loader || f.url != old.url || f.url == want })
 }
 
-// place returns a copy of the main frame.
-func (p *Page) place() frame {
+// mainFrame returns a copy of the main frame.
+func (p *Page) mainFrame() frame {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if f := p.frames[p.target]; f != nil {
@@ -252,7 +252,7 @@ func (p *Page) place() frame {
 	return frame{}
 }
 
-func (p *Page) loader() string { return p.place().loader }
+func (p *Page) loader() string { return p.mainFrame().loader }
 
 // arrive waits until the main frame is where there says, and its document has loaded.
 func (p *Page) arrive(ctx context.Context, there func(*frame) bool) (Info, error) {
@@ -284,7 +284,7 @@ func (p *Page) info(ctx context.Context, loaded bool) (Info, error) {
 
 // Info returns where the page is.
 func (p *Page) Info(ctx context.Context) (Info, error) {
-	f := p.place()
+	f := p.mainFrame()
 	return p.info(ctx, f.loader == f.loaded)
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hermes/internal/cdp"
 )
@@ -84,15 +85,12 @@ func orInt(n, otherwise int) int {
 
 // outline reads the trees of the page, or of one element, and makes lines of them.
 func (p *Page) outline(ctx context.Context, only nodeID) (lines []line, more int, info Info, err error) {
-	clicks := make(chan map[string]map[int64]bool, 1)
-	go func() { clicks <- p.clickables(ctx) }() // received below
-	infos := make(chan Info, 1)
-	go func() {
-		info, _ := p.Info(ctx) // the title is not worth an error
-		infos <- info
-	}()
+	var clickable map[string]map[int64]bool
+	var all sync.WaitGroup
+	all.Go(func() { clickable = p.clickables(ctx) })
+	all.Go(func() { info, _ = p.Info(ctx) }) // the title is not worth an error
 	top, more, err := p.readTrees(ctx)
-	clickable, info := <-clicks, <-infos
+	all.Wait()
 	if err != nil {
 		return nil, 0, Info{}, err
 	}

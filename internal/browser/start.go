@@ -36,6 +36,8 @@ type Config struct {
 	Launch func(context.Context, proc.Command) (*proc.Process, error)
 	// Env is the environment. Home and temporary folder are set to those of the profile.
 	Env []string
+	// Files are open files that it gets as descriptors, from 5 on.
+	Files []*os.File
 	// Proxy is the address of a proxy for all traffic, also that to this machine.
 	Proxy string
 	// Args are further arguments.
@@ -134,53 +136,66 @@ func (p *program) start(ctx context.Context, path string, c Config) (cdp.Transpo
 		Path: path, Args: arguments(c, p.profile), Dir: p.profile, Grace: grace, Stdout: io.Discard, Stderr: &p.said,
 		Env: append(slices.Clone(c.Env), "HOME="+p.profile, "TMPDIR="+scratch, "XDG_CONFIG_HOME="+p.profile,
 			"XDG_CACHE_HOME="+p.profile, "XDG_DATA_HOME="+p.profile),
-	}
-	launch := c.Launch
-	if launch == nil {
-		launch = proc.Start
+		Files: append([]*os.File{nil, nil}, c.Files...),
 	}
 	if c.Port {
-		address := make(chan string, 1)
-		p.said.watch = address
-		process, err := launch(context.WithoutCancel(ctx), command)
-		if err != nil {
-			return nil, err
+		if runtime.GOOS == "windows" {
+			command.Files = nil
 		}
-		p.process = process
-		select {
-		case url := <-address:
-			return cdp.Dial(ctx, url, nil)
-		case <-process.Done():
-			return nil, errors.New("the browser ended at once")
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
+		return p.startWithPort(ctx, c, command)
 	}
-	var files [4]*os.File // what it reads and we write, what it writes and we read
-	for i := 0; i < 4; i += 2 {
-		r, w, err := os.Pipe()
-		if err != nil {
-			closeAll(files[:])
-			return nil, err
-		}
-		files[i], files[i+1] = r, w
-	}
-	command.Files = []*os.File{files[0], files[3]}
-	process, err := launch(context.WithoutCancel(ctx), command)
-	closeAll(command.Files)
-	if err != nil {
-		closeAll([]*os.File{files[1], files[2]})
-		return nil, err
-	}
-	p.process = process
-	return cdp.Pipe(files[2], files[1]), nil
+	return p.startWithPipe(ctx, c, command)
 }
 
-func closeAll(files []*os.File) {
+// launch starts the program, which goes on when ctx ends.
+func (p *program) launch(ctx context.Context, c Config, command proc.Command) (err error) {
+	start := c.Launch
+	if start == nil {
+		start = proc.Start
+	}
+	p.process, err = start(context.WithoutCancel(ctx), command)
+	return err
+}
+
+func (p *program) startWithPort(ctx context.Context, c Config, command proc.Command) (cdp.Transport, error) {
+	address := make(chan string, 1)
+	p.said.watch = address
+	if err := p.launch(ctx, c, command); err != nil {
+		return nil, err
+	}
+	select {
+	case url := <-address:
+		return cdp.Dial(ctx, url, nil)
+	case <-p.process.Done():
+		return nil, errors.New("the browser ended at once")
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (p *program) startWithPipe(ctx context.Context, c Config, command proc.Command) (cdp.Transport, error) {
+	its, toIt, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	fromIt, itsOut, err := os.Pipe()
+	if err != nil {
+		closeAll(its, toIt)
+		return nil, err
+	}
+	command.Files[0], command.Files[1] = its, itsOut
+	err = p.launch(ctx, c, command)
+	closeAll(its, itsOut)
+	if err != nil {
+		closeAll(fromIt, toIt)
+		return nil, err
+	}
+	return cdp.Pipe(fromIt, toIt), nil
+}
+
+func closeAll(files ...*os.File) {
 	for _, f := range files {
-		if f != nil {
-			f.Close()
-		}
+		f.Close()
 	}
 }
 

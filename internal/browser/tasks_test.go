@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 	"image/png"
 	"io"
 	"net/http"
@@ -288,6 +289,15 @@ func TestDialogs(t *testing.T) {
 		}
 		if _, err := p.AnswerDialog(p.ctx, false, ""); err != nil || p.info().Title != "done" {
 			t.Errorf("then %v, %v", p.info(), err)
+		}
+		if _, err := p.Evaluate(p.ctx, "confirm('Script?')"); !errors.As(err, &d) || d.Dialog.Message != "Script?" {
+			t.Errorf("a script that asks: %v", err)
+		}
+		if _, err := p.Click(p.ctx, "@e1"); !errors.As(err, &d) {
+			t.Errorf("a click meanwhile: %v", err)
+		}
+		if _, err := p.AnswerDialog(p.ctx, false, ""); err != nil {
+			t.Error(err)
 		}
 		if _, err := p.AnswerDialog(p.ctx, false, ""); !errors.Is(err, browser.ErrNoDialog) {
 			t.Errorf("no dialog: %v", err)
@@ -594,4 +604,13 @@ func TestCrashes(t *testing.T) {
 	if b.Err() == nil {
 		t.Error("the browser says nothing of its end")
 	}
+}
+
+func mustDecode(t *testing.T, raw []byte) image.Image {
+	t.Helper()
+	m, err := png.Decode(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
