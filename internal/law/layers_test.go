@@ -62,6 +62,7 @@ var layers = []layer{
 		{path: "internal/ansi"},
 		{path: "internal/argument"},
 		{path: "internal/brake"},
+		{path: "internal/cdp", deps: []string{"github.com/coder/websocket"}},
 		{path: "internal/chatserver"},
 		{path: "internal/checkpoint/object"},
 		{path: "internal/chooser", deps: []string{"github.com/clipperhouse/displaywidth", "golang.org/x/term"}},
@@ -139,6 +140,7 @@ var layers = []layer{
 		{path: "internal/sandbox/gitguard", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/window"}, // outputs that ansi cleans
 	}, {
+		{path: "internal/browser"},    // it starts a browser with proc, and its tests do so below a keeper
 		{path: "internal/checkpoint"}, // it works with away
 		{path: "internal/mcp/message", deps: []string{"github.com/modelcontextprotocol/go-sdk"}}, // it wraps clients as httpc does
 		{path: "internal/mcp/remote"},    // it uses httpc and netguard
