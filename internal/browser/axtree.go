@@ -153,7 +153,7 @@ func (p *Page) readTree(ctx context.Context, f frame) *axTree {
 	return t
 }
 
-var errMoved = errors.New("the page went to another one meanwhile")
+var errMoved = errors.New("the tab went to another page meanwhile: try again")
 
 // owner returns the node that shows a frame; 0 if there is none.
 func (p *Page) owner(ctx context.Context, f frame) int64 {

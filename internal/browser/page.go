@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"hermes/internal/cdp"
 )
@@ -148,6 +149,8 @@ func (p *Page) call(ctx context.Context, session, method string, params, result 
 		return err
 	case errors.Is(err, cdp.ErrCrashed):
 		return ErrCrashed
+	case errors.Is(err, cdp.ErrMoved):
+		return errMoved
 	case errors.Is(err, cdp.ErrDetached) && session == p.main:
 		return ErrTabClosed
 	}
@@ -155,6 +158,9 @@ func (p *Page) call(ctx context.Context, session, method string, params, result 
 }
 
 var errDialog = errors.New("a dialog has opened")
+
+// errorPageWait bounds the wait for the page that a browser shows in place of one that it cannot load.
+const errorPageWait = 2 * time.Second
 
 // Info is where a page is.
 type Info struct {
@@ -184,6 +190,9 @@ func (p *Page) Navigate(ctx context.Context, url string) (Info, error) {
 		if answer.ErrorText == "net::ERR_ABORTED" {
 			return Info{}, fmt.Errorf("%s showed no page: it is a download, or it was stopped", clean(url, 200))
 		}
+		shown, cancel := context.WithTimeout(ctx, errorPageWait)
+		_, _ = p.arrive(shown, func(f *frame) bool { return f.loader != old }) // what the browser shows instead
+		cancel()
 		return Info{}, fmt.Errorf("%s cannot be loaded: %s", clean(url, 200), strings.TrimPrefix(answer.ErrorText, "net::"))
 	}
 	if answer.LoaderID == "" { // another place in the same document

@@ -133,6 +133,7 @@ func TestErrorsTellWhatHasGone(t *testing.T) {
 	}{
 		{"node", `{"id":%d,"error":{"code":-32000,"message":"No node with given id found"}}`, cdp.ErrNoNode},
 		{"session", `{"id":%d,"error":{"code":-32001,"message":"Session with given id not found."}}`, cdp.ErrDetached},
+		{"moved", `{"id":%d,"error":{"code":-32000,"message":"Not attached to an active page"}}`, cdp.ErrMoved},
 		{"crash", `{"method":"Inspector.targetCrashed","params":{},"sessionId":"s","x":%d}`, cdp.ErrCrashed},
 		{"detached", `{"method":"Target.detachedFromTarget","params":{"sessionId":"s"},"x":%d}`, cdp.ErrDetached},
 		{"garbage", `{"id":%d`, cdp.ErrClosed},

@@ -18,12 +18,14 @@ var (
 	ErrCrashed = errors.New("the tab has crashed")
 	// ErrNoNode: the node is not there any more, or its page.
 	ErrNoNode = errors.New("the element is not on the page any more")
+	// ErrMoved: the tab is just going to another page.
+	ErrMoved = errors.New("the tab is going to another page")
 	// ErrTooLarge: the answer is longer than MaxMessage.
 	ErrTooLarge = errors.New("the answer of the browser is too large")
 )
 
-// Error is what the browser answers to a call that it refuses. It is an ErrNoNode or an
-// ErrDetached if it says so.
+// Error is what the browser answers to a call that it refuses. It is an ErrNoNode, ErrDetached,
+// ErrCrashed or ErrMoved if it says so.
 type Error struct {
 	Code    int
 	Message string
@@ -54,7 +56,9 @@ func (e *Error) Is(target error) bool {
 			"does not belong to the document", "annot find context", "xecution context was destroyed",
 			"Inspected target navigated", "No frame", "Frame with the given")
 	case ErrDetached:
-		return has("Session with given id not found", "ot attached to an active page", "No target with given id")
+		return has("Session with given id not found", "No target with given id")
+	case ErrMoved:
+		return has("ot attached to an active page")
 	case ErrCrashed:
 		return has("Target crashed")
 	}
