@@ -85,16 +85,12 @@ func hits(lines []line, query string) []int {
 			}
 		}
 	}
-	rare := func(w string) bool { return wanted[w] <= max(20, len(lines)/50) }
-	some := slices.ContainsFunc(slices.Collect(maps.Keys(wanted)), func(w string) bool { return wanted[w] > 0 && rare(w) })
 	scores := make(map[int]float64)
 	for i, ws := range found {
 		for _, w := range ws {
-			if rare(w) || !some { // a word that is everywhere tells nothing
-				scores[i] += 1 / float64(wanted[w])
-			}
+			scores[i] += 1 / float64(wanted[w])
 		}
-		if lines[i].ref != 0 && scores[i] > 0 {
+		if lines[i].ref != 0 && len(ws) > 0 {
 			scores[i] *= 1.2
 		}
 	}

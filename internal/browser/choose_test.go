@@ -84,3 +84,17 @@ func TestLabelsAreDrawn(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesOfDownloadsAreCleaned whatever a browser lets through.
+func TestNamesOfDownloadsAreCleaned(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"report.csv": "report.csv", "../../etc/passwd": "_.._etc_passwd", `..\x`: "_x", "": "download", "...": "download", "-rf": "rf",
+		"con": "download", "NUL.txt": "download", "a\u202etxt.exe": "a_txt.exe", "x. ": "x", "a\x00b\n": "a_b_", "/": "_", "~": "~",
+		strings.Repeat("é", 200): strings.Repeat("é", 100) + "…",
+	} {
+		if got := browser.FileName(name); got != want {
+			t.Errorf("%q becomes %q, want %q", name, got, want)
+		}
+	}
+}
