@@ -216,6 +216,23 @@ func TestARefNeverMeansAnotherElement(t *testing.T) {
 	}
 }
 
+// TestARefDoesNotPassToAnotherProcess, which numbers its nodes from the beginning again.
+func TestARefDoesNotPassToAnotherProcess(t *testing.T) {
+	t.Parallel()
+	s := site(t, map[string]string{"/": "<button>Pay</button>", "/many": strings.Repeat(`<button onclick="document.title='hit'">Pay</button>`, 300)})
+	p := mustVisit(t, mustStart(t, config(t)), s.URL)
+	old := p.ref("Pay")
+	if _, err := p.Navigate(p.ctx, strings.Replace(s.URL, "127.0.0.1", "localhost", 1)+"/many"); err != nil {
+		t.Fatal(err)
+	}
+	p.wants("Pay")
+	_, err := p.Click(p.ctx, old)
+	wantRefError(t, err, "new snapshot")
+	if got := p.info().Title; got == "hit" {
+		t.Error("an old ref clicked")
+	}
+}
+
 func (p tab) info() browser.Info {
 	p.t.Helper()
 	info, err := p.Info(p.ctx)
