@@ -67,7 +67,7 @@ type Browser struct {
 	targets   map[string]targetRow // tabs that are there, by target id
 	made      int                  // tabs so far
 	downloads downloads
-	changed   chan struct{} // closed and replaced when a tab comes or goes
+	changed   chan struct{} // closed and replaced when a tab or download changes
 }
 
 // targetRow is a tab as the browser tells of it.
@@ -228,29 +228,40 @@ func (b *Browser) attach(ctx context.Context, target string) error {
 func (b *Browser) await(ctx context.Context, target string) (*Page, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, b.opts.CallTimeout, errors.New("the tab did not open in time"))
 	defer cancel()
-	for {
-		b.mu.Lock()
-		changed := b.changed
+	var p *Page
+	err := b.wait(ctx, func() bool {
 		i := slices.IndexFunc(b.pages, func(p *Page) bool { return p.target == target })
-		var p *Page
 		if i >= 0 {
 			p = b.pages[i]
 		}
+		return i >= 0
+	})
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-p.ready:
+		return p, p.failed
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// wait waits until done, which is asked with the lock held when tabs or downloads have changed.
+func (b *Browser) wait(ctx context.Context, done func() bool) error {
+	for {
+		b.mu.Lock()
+		ok, changed := done(), b.changed
 		b.mu.Unlock()
-		if p != nil {
-			select {
-			case <-p.ready:
-				return p, p.failed
-			case <-ctx.Done():
-				return nil, context.Cause(ctx)
-			}
+		if ok {
+			return nil
 		}
 		select {
 		case <-changed:
 		case <-b.conn.Gone():
-			return nil, b.conn.Err()
+			return b.conn.Err()
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 	}
 }

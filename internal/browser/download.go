@@ -204,19 +204,6 @@ func (b *Browser) Downloads() []Download {
 
 // AwaitDownloads waits until no download goes on, and lists them.
 func (b *Browser) AwaitDownloads(ctx context.Context) ([]Download, error) {
-	for {
-		b.mu.Lock()
-		left, changed := len(b.downloads.begun), b.changed
-		b.mu.Unlock()
-		if left == 0 {
-			return b.Downloads(), nil
-		}
-		select {
-		case <-changed:
-		case <-b.conn.Gone():
-			return b.Downloads(), b.conn.Err()
-		case <-ctx.Done():
-			return b.Downloads(), context.Cause(ctx)
-		}
-	}
+	err := b.wait(ctx, func() bool { return len(b.downloads.begun) == 0 })
+	return b.Downloads(), err
 }

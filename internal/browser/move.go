@@ -102,13 +102,3 @@ func (p *Page) dragBegins(raw json.RawMessage) {
 		p.update(func() { p.state.drag = v.Data })
 	}
 }
-
-func (p *Page) chooserOpens(s *session, raw json.RawMessage) {
-	var v struct {
-		Node int64 `json:"backendNodeId"`
-		Mode string
-	}
-	if json.Unmarshal(raw, &v) == nil && v.Node != 0 {
-		p.update(func() { p.state.chooser = &chooser{s.id, v.Node, v.Mode == "selectMultiple"} })
-	}
-}

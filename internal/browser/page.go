@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -302,27 +303,5 @@ func (p *Page) Close(ctx context.Context) error {
 	if err := p.b.call(ctx, "", "Target.closeTarget", fields{"targetId": p.target}, nil); err != nil {
 		return err
 	}
-	p.b.mu.Lock()
-	defer p.b.mu.Unlock()
-	for there := true; there; {
-		there = false
-		for _, q := range p.b.pages {
-			there = there || q == p
-		}
-		if !there {
-			break
-		}
-		changed := p.b.changed
-		p.b.mu.Unlock()
-		select {
-		case <-changed:
-		case <-p.b.conn.Gone():
-			there = false
-		case <-ctx.Done():
-			p.b.mu.Lock()
-			return context.Cause(ctx)
-		}
-		p.b.mu.Lock()
-	}
-	return nil
+	return p.b.wait(ctx, func() bool { return !slices.Contains(p.b.pages, p) })
 }
