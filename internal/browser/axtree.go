@@ -131,7 +131,7 @@ func (p *Page) readTree(ctx context.Context, f frame) *axTree {
 	t := &axTree{frame: f, index: map[string]int{}, frames: map[int64]*axTree{}}
 	switch {
 	case f.crashed:
-		t.lost = errors.New("this frame has crashed")
+		t.lost = errFrameCrashed
 		return t
 	case f.session == "":
 		t.lost = errNoFrame

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"hermes/internal/cdp"
 )
@@ -16,9 +17,6 @@ type element struct {
 	session string
 	object  string
 }
-
-// group names what is held, to be let go.
-const group = "hermes"
 
 // hold returns the element of a ref. It is the one that the snapshot showed, or an error.
 func (p *Page) hold(ctx context.Context, ref string) (*element, error) {
@@ -47,7 +45,7 @@ func (p *Page) holdNode(ctx context.Context, id nodeID) (*element, error) {
 			return nil, errMoved
 		}
 		var answer struct{ Object struct{ ObjectID string } }
-		err = p.call(ctx, session, "DOM.resolveNode", fields{"backendNodeId": id.node, "executionContextId": world, "objectGroup": group}, &answer)
+		err = p.call(ctx, session, "DOM.resolveNode", fields{"backendNodeId": id.node, "executionContextId": world}, &answer)
 		if errors.Is(err, cdp.ErrNoNode) && try == 0 {
 			p.forgetWorld(id.frame, world) // a document may be the same and its world another
 			continue
@@ -67,7 +65,7 @@ func (p *Page) holdNode(ctx context.Context, id nodeID) (*element, error) {
 
 // free lets go of what was held.
 func (e *element) free() {
-	e.page.b.conn.Post(e.page.b.life, e.session, "Runtime.releaseObjectGroup", fields{"objectGroup": group})
+	e.page.b.conn.Post(e.page.b.life, e.session, "Runtime.releaseObject", fields{"objectId": e.object})
 }
 
 // run calls a script of ours on the element.
@@ -100,14 +98,62 @@ type point struct {
 
 // reach scrolls the element into view and returns a point that is its own: nothing covers it.
 func (e *element) reach(ctx context.Context) (point, error) {
-	var at point
-	if err := e.run(ctx, reachScript, &at); err != nil {
-		return at, err
+	if e.session != e.page.main {
+		return e.aim(ctx)
 	}
-	if err := e.refuse(at); err != nil {
-		return at, err
+	_, at, err := e.locate(ctx)
+	return at, err
+}
+
+// locate returns a point of the element in its own document and in the tab.
+func (e *element) locate(ctx context.Context) (own, at point, err error) {
+	if err := e.run(ctx, reachScript, &own); err != nil {
+		return own, at, err
 	}
-	return e.inTab(ctx, at)
+	if err := e.refuse(own); err != nil {
+		return own, at, err
+	}
+	at, err = e.inTab(ctx, own)
+	return own, at, err
+}
+
+// moves are the moves of the mouse that a document saw.
+type moves struct {
+	N    int
+	X, Y float64 // of the last one
+}
+
+// aimTries bounds how many times the mouse is moved to a frame of another process.
+const aimTries = 30
+
+// aim is reach for a frame of another process. The browser decides by what it drew last which
+// process gets an event, and where that is, and what it drew may be older than the last
+// scrolling. So the mouse is moved until the element's document sees it at the right place.
+func (e *element) aim(ctx context.Context) (point, error) {
+	p := e.page
+	for try := range aimTries {
+		own, at, err := e.locate(ctx)
+		if err != nil {
+			return at, err
+		}
+		var before, after moves
+		if err := e.run(ctx, movesScript, &before); err != nil {
+			return at, err
+		}
+		if err := p.mouse(ctx, "mouseMoved", point{X: at.X + float64(try%2), Y: at.Y}, nil); err != nil {
+			return at, err
+		}
+		if err := e.run(ctx, movesScript, &after); err != nil {
+			return at, err
+		}
+		if after.N > before.N && math.Abs(after.X-own.X) <= 2 && math.Abs(after.Y-own.Y) <= 2 {
+			return at, nil
+		}
+		if err := p.call(ctx, p.main, "Runtime.evaluate", fields{"awaitPromise": true, "expression": drawnScript}, nil); err != nil {
+			return at, err
+		}
+	}
+	return point{}, &RefError{e.ref, "cannot be reached with the mouse now: take a new snapshot and try again"}
 }
 
 func (e *element) refuse(at point) error {

@@ -201,8 +201,8 @@ func (p *Page) event(s *session, e cdp.Event) {
 		}
 	case "Page.lifecycleEvent":
 		var v struct{ FrameID, LoaderID, Name string }
-		if json.Unmarshal(e.Params, &v) == nil {
-			p.lifecycle(v.FrameID, v.LoaderID, v.Name)
+		if json.Unmarshal(e.Params, &v) == nil && v.Name == "load" {
+			p.loaded(s, v.FrameID, v.LoaderID)
 		}
 	case "Page.frameRequestedNavigation", "Page.frameStartedNavigating", "Page.frameStartedLoading", "Page.frameStoppedLoading":
 		var v struct{ FrameID, Disposition, NavigationType string }

@@ -1,9 +1,29 @@
 package browser
 
-import "context"
+import (
+	"context"
+	"errors"
+	"strings"
+)
 
 // Crash ends the browser as an error of it does.
 func (b *Browser) Crash(ctx context.Context) { b.conn.Post(ctx, "", "Browser.crash", nil) }
 
 // FileName is how the name of a download is cleaned.
 var FileName = fileName
+
+// CrashFrame ends the process of a frame as an error of it does.
+func (p *Page) CrashFrame(ctx context.Context, url string) error {
+	p.mu.Lock()
+	session := ""
+	for _, f := range p.frames {
+		if strings.Contains(f.url, url) {
+			session = f.session
+		}
+	}
+	p.mu.Unlock()
+	if session == p.main {
+		return errors.New("the frame has no process of its own")
+	}
+	return p.call(ctx, session, "Page.crash", nil, nil)
+}

@@ -88,21 +88,13 @@ func (p *Page) cutFrame(id string) {
 	}
 }
 
-func (p *Page) lifecycle(id, loader, name string) {
-	switch name {
-	case "load":
-		p.update(func() {
-			if f := p.frames[id]; f != nil {
-				f.loaded = loader
-			}
-		})
-	case "init": // a new document, also one that is not told as a navigation
-		p.update(func() {
-			if f := p.frames[id]; f != nil && f.loader != loader {
-				f.loader, f.world = loader, 0
-			}
-		})
-	}
+// loaded notes that a document has loaded. A session that the frame has left tells nothing of it.
+func (p *Page) loaded(s *session, id, loader string) {
+	p.update(func() {
+		if f := p.frames[id]; f != nil && f.session == s.id {
+			f.loaded = loader
+		}
+	})
 }
 
 // loads notes that the main frame begins or ends to load.

@@ -46,6 +46,7 @@ func (p *Page) Drag(ctx context.Context, from, to string) (Outcome, error) {
 		if err != nil {
 			return err
 		}
+		defer target.free()
 		end, err := target.reach(ctx)
 		if err != nil {
 			return err

@@ -148,15 +148,21 @@ func (p *Page) call(ctx context.Context, session, method string, params, result 
 			return &DialogError{d.Dialog}
 		}
 		return err
-	case errors.Is(err, cdp.ErrCrashed):
+	case errors.Is(err, cdp.ErrCrashed) && session == p.main:
 		return ErrCrashed
+	case errors.Is(err, cdp.ErrCrashed):
+		return errFrameCrashed
 	case errors.Is(err, cdp.ErrMoved):
 		return errMoved
 	case errors.Is(err, cdp.ErrDetached) && session == p.main:
 		return ErrTabClosed
+	case errors.Is(err, cdp.ErrDetached):
+		return errNoFrame
 	}
 	return err
 }
+
+var errFrameCrashed = errors.New("this frame has crashed: reload the page")
 
 var errDialog = errors.New("a dialog has opened")
 

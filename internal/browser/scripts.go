@@ -114,3 +114,16 @@ const imagesScript = `(() => {
 	look(document);
 	return list;
 })()`
+
+// movesScript counts the moves of the mouse that a document saw since this was first called.
+const movesScript = `function() {
+	const view = this.ownerDocument.defaultView;
+	if (!view.hermesMoves) {
+		view.hermesMoves = {n: 0, x: 0, y: 0};
+		view.addEventListener("mousemove", e => { view.hermesMoves = {n: view.hermesMoves.n + 1, x: e.clientX, y: e.clientY} }, {capture: true, passive: true});
+	}
+	return view.hermesMoves;
+}`
+
+// drawnScript waits until the page is drawn again, or for a short time if it is not.
+const drawnScript = `new Promise(r => { requestAnimationFrame(r); setTimeout(r, 50); }).then(() => 0)`

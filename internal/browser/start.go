@@ -203,7 +203,7 @@ func closeAll(files ...*os.File) {
 // behind is off.
 func arguments(c Config, profile string) []string {
 	args := []string{
-		"--user-data-dir=" + profile, "--no-first-run", "--no-default-browser-check", "--no-pings",
+		"--user-data-dir=" + profile, "--site-per-process", "--no-first-run", "--no-default-browser-check", "--no-pings",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic",
 		"--disable-default-apps", "--disable-extensions", "--disable-breakpad", "--disable-crash-reporter",
 		"--disable-client-side-phishing-detection", "--disable-domain-reliability", "--disable-dev-shm-usage",

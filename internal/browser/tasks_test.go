@@ -623,6 +623,25 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
+// TestACrashOfAFrameLeavesTheRest of the page, and a reload brings it back.
+func TestACrashOfAFrameLeavesTheRest(t *testing.T) {
+	t.Parallel()
+	s := site(t, map[string]string{"/": "<h1>Page</h1><iframe src='{other}/far'></iframe><button>Go</button>", "/far": "<button>Far</button>"})
+	p := mustVisit(t, mustStart(t, config(t)), s.URL)
+	far := p.ref("Far")
+	if err := p.CrashFrame(p.ctx, "/far"); err == nil || !strings.Contains(err.Error(), "frame has crashed") {
+		t.Errorf("the call that crashed it: %v", err)
+	}
+	p.wants("Page", "this frame has crashed", "Go")
+	_, err := p.Click(p.ctx, far)
+	wantRefError(t, err, "new snapshot")
+	p.click("Go")
+	if _, err := p.Reload(p.ctx); err != nil {
+		t.Fatal(err)
+	}
+	p.click("Far")
+}
+
 func mustDecode(t *testing.T, raw []byte) image.Image {
 	t.Helper()
 	m, err := png.Decode(bytes.NewReader(raw))

@@ -52,7 +52,7 @@ func (e *Error) Is(target error) bool {
 	}
 	switch target {
 	case ErrNoNode:
-		return has("ould not find node", "o node with given id", "o node found", "ode is detached",
+		return has("ould not find node", "ould not find object", "o node with given id", "o node found", "ode is detached",
 			"does not belong to the document", "annot find context", "xecution context was destroyed",
 			"Inspected target navigated", "No frame", "Frame with the given")
 	case ErrDetached:
