@@ -223,7 +223,7 @@ const describe = n => {
 };`
 
 // reachScript runs in a world of its own, so that the page cannot tell it a wrong place.
-const reachScript = `function() {` + describe + `
+const reachScript = `function(still) {` + describe + `
 	const el = this.nodeType === 1 ? this : this.parentElement;
 	if (!el || !el.isConnected) return {gone: true};
 	if (el.matches(":disabled")) return {blocked: "disabled"};
@@ -271,7 +271,7 @@ const reachScript = `function() {` + describe + `
 	};
 	const seen = find();
 	if (seen) return seen;
-	if (!places().length) return {hidden: true};
+	if (!places().length || still) return {hidden: true};
 	(boxes(el).length || !el.labels || !el.labels.length ? el : el.labels[0]).scrollIntoView({block: "center", inline: "center", behavior: "instant"});
 	const now = find();
 	if (now) return now;

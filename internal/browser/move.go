@@ -47,15 +47,22 @@ func (p *Page) Drag(ctx context.Context, from, to string) (Outcome, error) {
 			return err
 		}
 		defer target.free()
+		if _, err := e.reach(ctx); err != nil {
+			return err
+		}
 		end, err := target.reach(ctx)
 		if err != nil {
 			return err
 		}
-		start, err := e.reach(ctx)
-		if err != nil {
+		var own point
+		if err := e.run(ctx, reachScript, &own, true); err != nil { // the other one may have scrolled it away
 			return err
 		}
-		if end, err = target.reach(ctx); err != nil { // the other one may have scrolled it
+		if e.refuse(own) != nil {
+			return &RefError{e.ref, "cannot be seen together with " + target.ref + ": scroll so that both are visible"}
+		}
+		start, err := e.inTab(ctx, own)
+		if err != nil {
 			return err
 		}
 		return p.drag(ctx, start, end)

@@ -478,6 +478,9 @@ func TestUploadAndDrag(t *testing.T) {
 	if _, err := p.Drag(p.ctx, p.ref("Knob"), p.ref("End")); err != nil {
 		t.Fatal(err)
 	}
+	p.js(`document.body.insertAdjacentHTML("beforeend", "<div style='position:absolute;top:5000px'><button>Low</button></div>"); 0`)
+	_, err = p.Drag(p.ctx, p.ref("Card"), p.ref("Low"))
+	wantRefError(t, err, "together")
 	if got := p.js("parseInt(knob.style.left)"); got != "410" {
 		t.Errorf("the knob is at %s", got)
 	}
