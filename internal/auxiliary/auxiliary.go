@@ -39,6 +39,7 @@ const (
 	Hook        = "hook"              // what a hook asks about an event
 	Reference   = "moa_reference"     // one model of a mixture
 	Aggregator  = "moa_aggregator"    // the model that makes one answer of theirs
+	Page        = "web_extract"       // what a web page says
 )
 
 // Choice is a model and how to reach it. Without a base URL the provider is one

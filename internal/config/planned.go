@@ -54,7 +54,6 @@ var capabilities = [...]Capability{
 	{"verification", "verification of finished work", ""},
 	{"vim keys", "vim keys", ""},
 	{"vision", "the vision tools", "internal/tool/vision"},
-	{"web", "the web tools", "internal/tool/web"},
 	{"web page", "the web page", "internal/web"},
 }
 

@@ -70,6 +70,7 @@ var sideTasks = map[string]sideTask{
 	"triage_specifier":  {timeout: 120 * time.Second, planned: "kanban"},
 	"tts_audio_tags":    {timeout: 30 * time.Second, planned: "speech"},
 	"vision":            {timeout: 120 * time.Second, planned: "vision"},
+	"web_extract":       {},
 }
 
 // auxiliaryTimeout is the timeout of the other side tasks.

@@ -4,12 +4,17 @@ import "time"
 
 // Web is the section web: searching and reading pages.
 type Web struct {
-	Backend        string       `key:"backend"`
-	SearchBackend  string       `key:"search_backend"`
-	ExtractBackend string       `key:"extract_backend"`
-	Keyless        bool         `key:"keyless_fallback" default:"true"`
-	KeylessRescue  bool         `key:"keyless_rescue" default:"true"`
-	ProviderTier   ProviderTier `key:"provider_tier"`
+	Backend        string        `key:"backend"`         // for both, as far as it can
+	SearchBackend  string        `key:"search_backend"`  // "": what is set up
+	ExtractBackend string        `key:"extract_backend"` // "": without a service first
+	Keyless        bool          `key:"keyless_fallback" default:"true"`
+	KeylessRescue  bool          `key:"keyless_rescue" default:"true"`
+	ProviderTier   ProviderTier  `key:"provider_tier"`
+	CharLimit      int           `key:"extract_char_limit" default:"15000" min:"2000" max:"500000"`
+	Timeout        time.Duration `key:"extract_timeout" default:"120" min:"1"`
+	Cache          bool          `key:"cache_enabled" default:"true"`
+	CacheMinutes   int           `key:"cache_ttl_minutes" default:"20" min:"1" max:"1440"`
+	CacheExempt    []string      `key:"cache_exempt_hosts"`
 }
 
 // ProviderTier says which plan an account has.

@@ -79,7 +79,7 @@ type Settings struct {
 	Kanban           map[string]any        `key:"kanban" planned:"kanban"`
 	BotPeers         map[string]any        `key:"bot_peers" planned:"gateway"`
 	Dashboard        map[string]any        `key:"dashboard" planned:"web page"`
-	Web              Web                   `key:"web" planned:"web"`
+	Web              Web                   `key:"web"`
 	Browser          Browser               `key:"browser" planned:"browser"`
 	STT              STT                   `key:"stt" planned:"speech"`
 	TTS              TTS                   `key:"tts" planned:"speech"`

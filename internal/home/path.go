@@ -104,7 +104,7 @@ func (d Dir) Backups(kind string) string { return d.Join("backups", kind) }
 func (d Dir) Pending(kind string) string { return d.Join("pending", kind) }
 
 // Cache is the folder of one kind of files that can be recreated: images,
-// audio, videos, documents, screenshots, citations, spillover, terminal, exec.
+// audio, videos, documents, screenshots, citations, spillover, terminal, web, exec.
 func (d Dir) Cache(kind string) string { return d.Join("cache", kind) }
 
 // CacheInUse is like Cache, but returns the folder of an older layout as long as it

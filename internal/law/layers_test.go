@@ -125,6 +125,7 @@ var layers = []layer{
 		{path: "internal/tokens"},
 		{path: "internal/usage"},
 		{path: "internal/webpage", deps: []string{"golang.org/x/net"}},
+		{path: "internal/websearch/websearchtest"},
 		{path: "internal/yamledit", deps: []string{"go.yaml.in/yaml/v3"}},
 	}, {
 		{path: "internal/checkpoint/away"}, // it keeps contents as object does
@@ -169,6 +170,7 @@ var layers = []layer{
 		{path: "internal/plugin/bundled/typed"},
 		{path: "internal/store"},
 		{path: "internal/transport/base"},
+		{path: "internal/websearch"}, // services that tool/web asks
 	}, {
 		{path: "internal/environment/rented"}, // what the services that rent out sandboxes share
 	}, {
@@ -235,6 +237,7 @@ var layers = []layer{
 		{path: "internal/tool/terminal"},
 		{path: "internal/tool/todo"},
 		{path: "internal/tool/toolsearch"},
+		{path: "internal/tool/web"},
 		{path: "internal/toolset"},
 		{path: "internal/transcript"},
 		{path: "internal/transport/acp"},

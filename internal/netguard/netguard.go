@@ -196,3 +196,20 @@ func On(value string) bool {
 	}
 	return false
 }
+
+// Blocks names the rule of the user that forbids the host of a URL, without looking anything up. A URL that
+// cannot be read counts as forbidden if there are rules.
+func (g *Guard) Blocks(raw string) (rule string, blocked bool) {
+	if g.Blocked == nil {
+		return "", false
+	}
+	u, err := parse(raw)
+	if err != nil {
+		return err.Error(), true
+	}
+	refused, blocked := errors.AsType[*Refused](g.forbidden(u))
+	if !blocked {
+		return "", false
+	}
+	return refused.Why, true
+}
