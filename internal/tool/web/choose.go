@@ -100,11 +100,14 @@ func (c Choice) readers() (first *websearch.Service, after []websearch.Service, 
 		return nil, nil, nil
 	}
 	if c.Extract != "" {
-		s, err := c.find(c.Extract, "web.extract_backend")
-		if err == nil && !s.Extracts() {
-			err = fmt.Errorf("web.extract_backend is %s, which does not read pages; the user can choose tavily, exa, firecrawl, parallel or %s", s.Name, Own)
+		if b, known := websearch.Find(c.Extract); known && !b.Extracts() {
+			return nil, nil, fmt.Errorf("web.extract_backend is %s, which does not read pages; the user can choose tavily, exa, firecrawl, parallel or %s", b.Name, Own)
 		}
-		return &s, nil, err
+		s, err := c.find(c.Extract, "web.extract_backend")
+		if err != nil {
+			return nil, nil, err
+		}
+		return &s, nil, nil
 	}
 	for _, s := range c.Services {
 		if s.Extracts() && ready(s) {
@@ -126,7 +129,7 @@ func (c Choice) Describe() (search, pages string, err error) {
 	}
 	first, after, fault := c.readers()
 	names = nil
-	if first != nil && fault == nil {
+	if first != nil {
 		names = append(names, first.Title)
 	}
 	names = append(names, "Hermes")

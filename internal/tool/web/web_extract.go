@@ -82,7 +82,11 @@ func (t *Toolset) extract(ctx context.Context, c *hermes.Call, in extractArgs) (
 	case len(in.URLs) > maxURLs:
 		return hermes.Result{}, fmt.Errorf("urls has %d pages; name at most %d at a time", len(in.URLs), maxURLs)
 	}
-	limit := min(max(cmp.Or(max(in.CharLimit, 0), t.cfg.CharLimit), minCharLimit), maxCharLimit)
+	usual := t.cfg.CharLimit
+	if c.Invoked() { // what a script reads does not go into the context
+		usual = maxCharLimit
+	}
+	limit := min(max(cmp.Or(max(in.CharLimit, 0), usual), minCharLimit), maxCharLimit)
 	g, err := t.cfg.Guard()
 	if err != nil {
 		return hermes.Result{}, err
