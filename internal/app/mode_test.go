@@ -20,7 +20,7 @@ var user = hermes.From{Client: "terminal 1", Platform: "cli", Name: "terminal 1"
 
 // inPlan are the tools that run in plan mode with the arguments that leastOf makes. A new tool is
 // refused unless its effect says that it only reads; then it belongs here.
-var inPlan = []string{"clarify", "read_file", "search_files", "session_search", "sessions_list", "skill_view", "skills_list", "todo"}
+var inPlan = []string{"clarify", "read_file", "search_files", "session_search", "sessions_list", "skill_view", "skills_list", "todo", "web_extract", "web_search"}
 
 // TestPlanModeRefusesEveryToolWithAnEffect has an obedient model call every tool that there is.
 func TestPlanModeRefusesEveryToolWithAnEffect(t *testing.T) {
@@ -47,7 +47,8 @@ func TestPlanModeRefusesEveryToolWithAnEffect(t *testing.T) {
 		chatserver.Function{Name: "terminal", Arguments: `{"command":"echo x > planted"}`},
 		chatserver.Function{Name: "memory", Arguments: `{"action":"add","target":"memory","content":"planted by the model"}`})
 	setCalling(t, home, "mode: off", calls)
-	a = app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
+	nowhere := map[string]string{"DUCKDUCKGO_URL": "http://127.0.0.1:1"} // a search must not leave this machine
+	a = app.New(app.Options{Home: home, Getenv: func(name string) string { return nowhere[name] }})
 	defer a.Close()
 	s = mustOpen(t, a, session.Open{Run: hermes.RunSpec{Workspace: hermes.Workspace{Dir: dir}, Rights: hermes.Rights{Mode: hermes.ModePlan}}, From: user})
 	_, events, err := s.Attach(t.Context(), user, protocol.After{})

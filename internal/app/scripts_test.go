@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -12,36 +11,20 @@ import (
 
 	"hermes"
 	"hermes/internal/app"
+	"hermes/internal/websearch/websearchtest"
 )
-
-// webPages are the tools of the web, with pages of their own.
-type webPages struct{}
-
-func (webPages) Name() string                     { return "pages" }
-func (webPages) Available(context.Context) string { return "" }
-func (webPages) Tools(context.Context) ([]hermes.Tool, error) {
-	type query struct {
-		Query string `json:"query"`
-		Limit int    `json:"limit,omitempty"`
-	}
-	type list struct {
-		URLs []string `json:"urls"`
-	}
-	return []hermes.Tool{
-		hermes.NewTool(hermes.Spec{Name: "web_search", Description: "Search.", Effect: hermes.EffectNone}, func(_ context.Context, _ *hermes.Call, in query) (hermes.Result, error) {
-			return hermes.JSONResult(map[string]any{"data": map[string]any{"web": []any{map[string]any{"title": in.Query, "url": "https://a.example/1"}}}})
-		}),
-		hermes.NewTool(hermes.Spec{Name: "web_extract", Description: "Read.", Effect: hermes.EffectNone}, func(_ context.Context, _ *hermes.Call, in list) (hermes.Result, error) {
-			return hermes.JSONResult(map[string]any{"results": []any{map[string]any{"url": in.URLs[0], "content": "Tokio is fast." + strings.Repeat(".", len(in.URLs[0])/1000*100_000)}}})
-		}),
-	}, nil
-}
 
 // scripts is a scene that runs scripts.
 func scripts(t *testing.T, answer hermes.Decision) *scene {
 	t.Helper()
 	s := newScene(t, answer)
-	s.options = func(o *app.Options) { o.Extra = []hermes.Toolset{webPages{}} }
+	s.options = func(o *app.Options) { o.Extra = nil }
+	w := onWeb(t, s)
+	w.services.Hits = func(query string) []websearchtest.Hit {
+		return []websearchtest.Hit{{Title: query, URL: "http://a.example/1"}}
+	}
+	w.pages["a.example/1"] = "<p>Tokio is fast."
+	w.pages["a.example/long"] = "<p>" + strings.Repeat("x", 400_014)
 	return s
 }
 
@@ -255,7 +238,7 @@ func TestResultsOfScriptsAreWhole(t *testing.T) {
 same = [read_file("a.txt").get("content", "") for _ in range(6)]
 found = [len(search_files("zeb", path="a.txt").get("matches", [])) for _ in range(6)]
 failed = ["error" in read_file("none") for _ in range(9)]
-long = web_extract(["https://a.example/" + "x" * 4000])["results"][0]["content"]
+long = web_extract(["http://a.example/long"])["results"][0]["content"]
 print(all("zeb" + "ra" in c for c in same), found, failed, len(long))
 `, nil)
 	if want := "True [1, 1, 1, 1, 1, 1] [True, True, True, True, True, True, True, True, True] 400014\n"; status != "success" || output != want {

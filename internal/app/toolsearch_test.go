@@ -373,7 +373,7 @@ func TestServersNeverChangeThePrefix(t *testing.T) {
 			t.Errorf("turn %d: told %q, want %q", i, got, want[i])
 		}
 	}
-	if want := "mcp__listed__drop mcp__listed__get mcp__listed__make mcp__slow__wait"; !strings.Contains(p.tools, want) || !strings.HasSuffix(p.tools, "tool_call tool_search write_file") {
+	if want := "mcp__listed__drop mcp__listed__get mcp__listed__make mcp__slow__wait"; !strings.Contains(p.tools, want) || !strings.HasSuffix(p.tools, "tool_call tool_search web_extract web_search write_file") {
 		t.Errorf("offered: %s", p.tools)
 	}
 	if err := a.Close(); err != nil {

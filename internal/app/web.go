@@ -57,9 +57,11 @@ func webChoice(cfg *config.Config) web.Choice {
 	}
 	for _, b := range websearch.Backends() {
 		one := websearch.Service{Backend: b, At: cfg.Getenv(b.Address)}
+		var key hermes.Secret
 		for _, name := range b.Keys {
-			one.Key = cmp.Or(one.Key, hermes.Secret(cfg.Getenv(name)))
+			key = cmp.Or(key, hermes.Secret(cfg.Getenv(name)))
 		}
+		one.Key = key.Reveal
 		switch b.Name {
 		case "parallel":
 			one.Thorough = s.ProviderTier.Parallel == "paid"

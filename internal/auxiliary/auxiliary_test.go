@@ -382,3 +382,21 @@ func TestJudge(t *testing.T) {
 		t.Errorf("asked %v", w.asked)
 	}
 }
+
+// TestAPageIsReadAsMaterial: it stays in its fence with its title, and what a model did not read is said.
+func TestAPageIsReadAsMaterial(t *testing.T) {
+	t.Parallel()
+	w := &world{says: map[string]string{"main:m": "In short."}}
+	c := newClient(w, auxiliary.Task{})
+	got, err := c.ReadPage(t.Context(), "main:m", "s", " </question> Why? ", "A\"</page>", "begin </page> "+strings.Repeat("x", 150_000)+" end")
+	if err != nil || !strings.HasPrefix(got, "In short.\n\n[The page has 150018 characters; the 30018 in the middle were not read.]") {
+		t.Errorf("%q, %v", got, err)
+	}
+	prompt := w.requests[0].Messages[0].Text()
+	if strings.Count(prompt, "</page>") != 1 || strings.Count(prompt, "</question>") != 1 || !strings.Contains(prompt, "Why?") || !strings.Contains(prompt, " end\n</page>") {
+		t.Errorf("the prompt is %.700s", prompt)
+	}
+	if got, err := c.ReadPage(t.Context(), "main:m", "s", "", "", "short"); err != nil || got != "In short." || strings.Contains(w.requests[1].Messages[0].Text(), "question") {
+		t.Errorf("without a question: %q, %v", got, err)
+	}
+}

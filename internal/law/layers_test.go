@@ -139,7 +139,8 @@ var layers = []layer{
 		{path: "internal/policy/shell/inspect", deps: []string{"mvdan.cc/sh/v3"}},
 		{path: "internal/sandbox", deps: []string{"golang.org/x/sys"}}, // it puts landlock, mount and seccomp together
 		{path: "internal/sandbox/gitguard", deps: []string{"golang.org/x/sys"}},
-		{path: "internal/window"}, // outputs that ansi cleans
+		{path: "internal/websearch", deps: []string{"golang.org/x/net"}}, // its clients are of httpc
+		{path: "internal/window"},                                        // outputs that ansi cleans
 	}, {
 		{path: "internal/browser"},    // it starts a browser with proc, and its tests do so below a keeper
 		{path: "internal/checkpoint"}, // it works with away
@@ -170,7 +171,6 @@ var layers = []layer{
 		{path: "internal/plugin/bundled/typed"},
 		{path: "internal/store"},
 		{path: "internal/transport/base"},
-		{path: "internal/websearch"}, // services that tool/web asks
 	}, {
 		{path: "internal/environment/rented"}, // what the services that rent out sandboxes share
 	}, {

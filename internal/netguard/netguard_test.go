@@ -192,3 +192,28 @@ func FuzzJudge(f *testing.F) {
 		}
 	})
 }
+
+// TestBlocksLooksNothingUp: the rules of the user are asked about the host as it is written, and what cannot be
+// read counts as forbidden.
+func TestBlocksLooksNothingUp(t *testing.T) {
+	t.Parallel()
+	g := netguard.Guard{
+		Resolve: func(context.Context, string) ([]netip.Addr, error) {
+			t.Error("a name was looked up")
+			return nil, nil
+		},
+		Blocked: func(host string, port uint16) (string, bool) {
+			return "bad.example", host == "bad.example" && port == 443
+		},
+	}
+	for address, want := range map[string]bool{
+		"https://BAD.example./x": true, "https://good.example/": false, "http://bad.example/": false, "ftp://good.example/": true, "https://good..example/": true,
+	} {
+		if rule, got := g.Blocks(address); got != want || got && rule == "" {
+			t.Errorf("%s: %q, %v", address, rule, got)
+		}
+	}
+	if _, blocked := (&netguard.Guard{}).Blocks("nonsense"); blocked {
+		t.Error("without rules something is forbidden")
+	}
+}

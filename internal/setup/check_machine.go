@@ -75,6 +75,17 @@ func backendCheck(d Deps) Check {
 	}}
 }
 
+// webCheck says which services search the web and read pages. It asks none of them.
+func webCheck(d Deps) Check {
+	return Check{Name: "web", Run: func(context.Context) Finding {
+		services, err := d.Web()
+		if err != nil {
+			return Finding{Warn, services + ": " + err.Error(), "See `hermes config show web` and the keys in .env"}
+		}
+		return Finding{OK, services, ""}
+	}}
+}
+
 // otherBackendsCheck says what is missing for each backend that is not used. None of it is a
 // fault.
 func otherBackendsCheck(d Deps) Check {

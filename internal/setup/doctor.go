@@ -59,7 +59,7 @@ type Result struct {
 
 // Deps are what the checks need. Home, Load, LookPath, Getenv, Free and Now are
 // required; without Database, Model,
-// Sandbox, Backend or Project their checks are skipped.
+// Sandbox, Backend, Web or Project their checks are skipped.
 type Deps struct {
 	Home home.Dir
 	// Load reads the configuration again at every call.
@@ -76,6 +76,9 @@ type Deps struct {
 	// OtherBackends says of each backend that new sessions do not use what is missing here
 	// to use it, nil for nothing; nil skips the check.
 	OtherBackends func() (map[string]error, error)
+	// Web says which services search the web and read pages, and what is wrong with their settings;
+	// nil skips the check.
+	Web func() (string, error)
 	// Project returns the project settings of the working folder and what the user
 	// decided about them; nil skips the check.
 	Project  func() (trust.Project, trust.Decision, error)
@@ -117,6 +120,9 @@ func Checks(d Deps) []Check {
 	}
 	if d.OtherBackends != nil {
 		checks = append(checks, otherBackendsCheck(d))
+	}
+	if d.Web != nil {
+		checks = append(checks, webCheck(d))
 	}
 	if d.Project != nil {
 		checks = append(checks, projectCheck(d))

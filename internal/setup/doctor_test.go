@@ -96,6 +96,9 @@ func TestEachFaultIsFound(t *testing.T) {
 			write(d, d.Home.Database(), "x", 0o600)
 			d.Database = func(context.Context) error { return errors.New("page 3 is damaged") }
 		}, "database", setup.Fail, "page 3"},
+		{"a wrong search service", func(d *setup.Deps) {
+			d.Web = func() (string, error) { return "searches with no service", errors.New("EXA_API_KEY is not set") }
+		}, "web", setup.Warn, "EXA_API_KEY"},
 		{"no model", func(d *setup.Deps) {
 			d.Model = func(context.Context) (string, error) { return "", errors.New("no provider is set up") }
 		}, "model", setup.Fail, "no provider"},

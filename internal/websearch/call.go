@@ -63,7 +63,7 @@ func (s *Service) send(ctx context.Context, a auth, method, path, kind string, b
 	if kind != "" {
 		req.Header.Set("Content-Type", kind)
 	}
-	if key := s.Key.Reveal(); key != "" {
+	if key := s.key(); key != "" {
 		switch a {
 		case apiKey:
 			req.Header.Set("X-Api-Key", key)

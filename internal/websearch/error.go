@@ -89,8 +89,8 @@ func (s *Service) wrap(ctx context.Context, err error) error {
 	if len(s.Keys) > 0 {
 		e.Key = s.Keys[0]
 	}
-	if s.Key != "" {
-		e.Detail = strings.ReplaceAll(e.Detail, s.Key.Reveal(), "***")
+	if key := s.key(); key != "" {
+		e.Detail = strings.ReplaceAll(e.Detail, key, "***")
 	}
 	e.Detail = text.OneLine(e.Detail, maxDetail)
 	return e

@@ -11,8 +11,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-
-	"hermes"
 )
 
 // Query is what is searched for.
@@ -84,27 +82,36 @@ func (b Backend) Keyless() bool { return len(b.Keys) == 0 && b.Base != "" }
 // Extracts reports whether the service also returns the text of pages.
 func (b Backend) Extracts() bool { return b.extract != nil }
 
-// Missing says which variable is missing for a service with this key and address; "" if none is.
-func (b Backend) Missing(key hermes.Secret, address string) string {
-	switch {
-	case b.Base == "" && address == "":
-		return b.Address
-	case len(b.Keys) > 0 && key == "" && !(b.KeyOptional && address != ""):
-		return b.Keys[0]
-	}
-	return ""
-}
-
 // Service is a backend that can be asked. It may be used concurrently.
 type Service struct {
 	Backend
-	Key hermes.Secret
+	// Key returns the key, "" if there is none. It is a function so that no text of a service
+	// shows it. Nil is none.
+	Key func() string
 	// At is the base URL that the user chose; "" is the usual one.
 	At string
 	// Thorough asks for the better and slower search, where a service has one.
 	Thorough bool
 	// HTTP sends the requests. It decides which addresses may be reached.
 	HTTP *http.Client
+}
+
+// Missing says which variable is not set that the service needs; "" if none is.
+func (s *Service) Missing() string {
+	switch {
+	case s.URL() == "":
+		return s.Address
+	case len(s.Keys) > 0 && s.key() == "" && !(s.KeyOptional && s.At != ""):
+		return s.Keys[0]
+	}
+	return ""
+}
+
+func (s *Service) key() string {
+	if s.Key == nil {
+		return ""
+	}
+	return s.Key()
 }
 
 // URL returns the base URL, without a final slash.

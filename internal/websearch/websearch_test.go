@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -24,8 +25,10 @@ func service(t *testing.T, s *websearchtest.Server, name string) *websearch.Serv
 	if !ok {
 		t.Fatalf("there is no %s", name)
 	}
-	return &websearch.Service{Backend: b, Key: websearchtest.Key, At: s.At(b.Name) + "/", HTTP: s.Client()}
+	return &websearch.Service{Backend: b, Key: key(websearchtest.Key), At: s.At(b.Name) + "/", HTTP: s.Client()}
 }
+
+func key(value string) func() string { return func() string { return value } }
 
 func newServer(t *testing.T) *websearchtest.Server {
 	t.Helper()
@@ -89,7 +92,7 @@ func TestServicesExtract(t *testing.T) {
 				t.Errorf("the page is %+v", pages[1])
 			}
 			wrong := service(t, s, b.Name)
-			wrong.Key = "another"
+			wrong.Key = key("another")
 			_, err = wrong.Extract(t.Context(), []string{"https://a.example/x"})
 			if e, ok := errors.AsType[*websearch.Error](err); !ok || e.Class != websearch.BadKey {
 				t.Errorf("with a wrong key: %v", err)
@@ -120,7 +123,7 @@ func TestErrorsHaveAClass(t *testing.T) {
 			continue
 		}
 		wrong := service(t, s, b.Name)
-		wrong.Key = "a-wrong-key-0815"
+		wrong.Key = key("a-wrong-key-0815")
 		_, err := wrong.Search(t.Context(), websearch.Query{Text: "x", Count: 5})
 		if e, ok := errors.AsType[*websearch.Error](err); !ok || e.Class != websearch.BadKey || !strings.Contains(err.Error(), b.Keys[0]) || strings.Contains(err.Error(), "0815") {
 			t.Errorf("%s with a wrong key: %v", b.Name, err)
@@ -214,5 +217,33 @@ func TestSearXNGSaysThatJSONIsOff(t *testing.T) {
 		if _, err := s.Search(t.Context(), websearch.Query{Text: query, Count: 5}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", query, err)
 		}
+	}
+}
+
+// TestTheManualListsTheServices in their order, with their variables.
+func TestTheManualListsTheServices(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/web.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want strings.Builder
+	for _, b := range websearch.Backends() {
+		reads := "no"
+		if b.Extracts() {
+			reads = "yes"
+		}
+		var keys []string
+		for _, k := range b.Keys {
+			keys = append(keys, "`"+k+"`")
+		}
+		variables := "`" + b.Address + "`"
+		if len(keys) > 0 {
+			variables = strings.Join(keys, " or ") + ", " + variables
+		}
+		fmt.Fprintf(&want, "| `%s` | %s | %s | %s |\n", b.Name, b.Title, variables, reads)
+	}
+	if !strings.Contains(string(page), want.String()) {
+		t.Errorf("docs/web.md does not have these lines:\n%s", want.String())
 	}
 }

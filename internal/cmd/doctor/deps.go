@@ -41,6 +41,7 @@ func fromApp(f *factory.Factory) (setup.Deps, error) {
 		},
 		Sandbox: f.App().HostWalls,
 		Backend: f.App().CheckBackend, OtherBackends: f.App().OtherBackends,
+		Web: f.App().WebServices,
 		Project: func() (trust.Project, trust.Decision, error) {
 			dir, err := f.Dir()
 			if err != nil {

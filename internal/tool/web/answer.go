@@ -58,7 +58,7 @@ func newAnswers(ttl time.Duration, now func() time.Time) *answers {
 	return &answers{ttl: ttl, now: now, kept: lru.New[string, *answer](maxAnswers), flights: map[string]*flight{}}
 }
 
-// get returns the answer to what key stands for: one that is kept, that of a request which runs, or that of
+// get returns the answer that a key names: one that is kept, that of a request which runs, or that of
 // ask. A call that ends early does not end the request of the others; the last one does.
 func (a *answers) get(ctx context.Context, key string, ask func(context.Context) (*answer, error)) (*answer, error) {
 	a.mu.Lock()

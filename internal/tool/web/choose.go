@@ -25,7 +25,7 @@ type Choice struct {
 }
 
 // ready reports whether a service has what it needs.
-func ready(s websearch.Service) bool { return s.Missing(s.Key, s.At) == "" }
+func ready(s websearch.Service) bool { return s.Missing() == "" }
 
 // find returns the service with a name, or an error that says what to do.
 func (c Choice) find(name, setting string) (websearch.Service, error) {
@@ -41,7 +41,7 @@ func (c Choice) find(name, setting string) (websearch.Service, error) {
 		if s.Name != b.Name {
 			continue
 		}
-		if missing := s.Missing(s.Key, s.At); missing != "" {
+		if missing := s.Missing(); missing != "" {
 			return s, fmt.Errorf("%s is %s, but %s is not set; the user can put it into .env", setting, b.Name, missing)
 		}
 		return s, nil

@@ -9,7 +9,6 @@ package web
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -34,7 +33,7 @@ type Config struct {
 	Remember time.Duration
 	// Exempt reports whether pages of a host are never kept; nil is none.
 	Exempt func(host string) bool
-	// Secret reports whether a text holds a secret, which must not leave; nil finds none.
+	// Secret reports whether a text holds a secret, which must not be sent; nil finds none.
 	Secret func(text string) bool
 	// Mask hides secrets in what is stored; nil hides none.
 	Mask func(text string) string
@@ -99,6 +98,6 @@ func (t *Toolset) reach(s websearch.Service, g netguard.Guard) (*websearch.Servi
 	}
 	// A thorough search may take long to begin its answer; package websearch bounds the size.
 	client := g.Client(netguard.Limits{Streams: true, Redirect: httpc.WithinOrigin.Check, UserAgent: t.cfg.UserAgent})
-	s.HTTP = &http.Client{Transport: client.Transport}
+	s.HTTP = client
 	return &s, client.CloseIdleConnections
 }

@@ -102,7 +102,7 @@ func newWorld(t *testing.T, pages map[string]http.HandlerFunc, keys ...string) *
 	for _, b := range websearch.Backends() {
 		s := websearch.Service{Backend: b}
 		if slices.Contains(keys, b.Name) || b.Keyless() {
-			s.Key = websearchtest.Key
+			s.Key = func() string { return websearchtest.Key }
 			s.Base = w.services.At(b.Name) // as if that were its usual address
 		}
 		w.cfg.Services = append(w.cfg.Services, s)
@@ -259,7 +259,7 @@ func TestTheChoiceOfAService(t *testing.T) {
 func TestTheNextServiceIsAsked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, "tavily", "exa")
-	w.cfg.Services[0].Key = "wrong"
+	w.cfg.Services[0].Key = func() string { return "wrong" }
 	set := w.make()
 	got := search(t, set, "green tea", 2)
 	if got.Backend != "exa" || len(got.Data.Web) != 2 || got.Data.Web[1].Position != 2 || len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "Tavily does not accept the key") {
@@ -331,56 +331,6 @@ func TestLocalPagesAreNotKept(t *testing.T) {
 		if want := fmt.Sprintf("Number %d.", i+1); got[0].Content != want {
 			t.Errorf("got %+v, want %s", got[0], want)
 		}
-	}
-}
-
-// TestEqualRequestsShareOne, and a call that is stopped leaves it to the others.
-func TestEqualRequestsShareOne(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil, "tavily")
-	began, goOn := make(chan struct{}, 10), make(chan struct{})
-	w.services.Wait = func(string) { began <- struct{}{}; <-goOn }
-	set := w.make()
-	type outcome struct {
-		text string
-		err  error
-	}
-	ask := func(ctx context.Context) chan outcome {
-		done := make(chan outcome, 1)
-		go func() {
-			r, err := run(ctx, t, set, "web_search", args{"query": "green tea"})
-			done <- outcome{r.Text, err}
-		}()
-		return done
-	}
-	stopped, stop := context.WithCancel(t.Context())
-	first := ask(stopped)
-	<-began
-	second := ask(t.Context())
-	stop()
-	if o := <-first; !errors.Is(o.err, context.Canceled) {
-		t.Errorf("the stopped call: %v", o.err)
-	}
-	close(goOn)
-	if o := <-second; o.err != nil || !strings.Contains(o.text, "green tea, result 1") {
-		t.Errorf("the other call: %+v", o)
-	}
-}
-
-// TestTheLastCallEndsTheRequest.
-func TestTheLastCallEndsTheRequest(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil, "tavily")
-	began, goOn := make(chan struct{}, 10), make(chan struct{})
-	w.services.Wait = func(string) { began <- struct{}{}; <-goOn }
-	defer close(goOn)
-	ctx, stop := context.WithCancel(t.Context())
-	go func() { <-began; stop() }()
-	if _, err := run(ctx, t, w.make(), "web_search", args{"query": "green tea"}); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-	if n := len(w.asks()); n != 1 {
-		t.Errorf("%d services were asked after the call was stopped", n)
 	}
 }
 

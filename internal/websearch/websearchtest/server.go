@@ -67,6 +67,9 @@ func (s *Server) Requests() []Request {
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	name, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if name == "v2" { // Firecrawl's own client leaves out the path of its base URL
+		name, path = "firecrawl", "v2/"+path
+	}
 	raw, _ := io.ReadAll(r.Body)
 	req := Request{Service: name, Method: r.Method, Path: "/" + path, Query: r.URL.Query(), Header: r.Header.Clone(), Raw: string(raw)}
 	_ = json.Unmarshal(raw, &req.Body) // a form is none
