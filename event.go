@@ -88,6 +88,8 @@ type (
 		Step  Usage  `json:"step"`
 		Turn  Usage  `json:"turn"`
 		Model string `json:"model"`
+		// Cost is what a child session has cost so far; 0 in other sessions.
+		Cost Money `json:"cost_micros,omitempty"`
 	}
 	// TurnDone ends a turn, whatever its outcome.
 	TurnDone struct {

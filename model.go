@@ -318,4 +318,7 @@ const (
 	// process ends stays open. When the session is opened again, the call runs
 	// again and asks only what was not answered.
 	EffectAsk
+	// EffectResumes calls keep what they have done by the id of the call. One that a crash cut
+	// off stays open until the user continues the turn; then it runs again and goes on where it was.
+	EffectResumes
 )

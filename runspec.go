@@ -38,11 +38,14 @@ type Origin struct {
 	User string `json:"user,omitempty"`
 	// Chat is the kind of chat, such as private or group; "" is unknown, or no chat.
 	Chat string `json:"chat,omitempty"`
-	// Root is the platform of the outermost session above this one; "" if there is none.
-	Root string `json:"root,omitempty"`
+	// Root is the platform of the outermost session above this one, RootID its id; "" if there is none.
+	Root   string `json:"root,omitempty"`
+	RootID string `json:"root_id,omitempty"`
 	// Parent is the session that started this one, and Depth how many there are above it.
 	Parent string `json:"parent,omitempty"`
 	Depth  int    `json:"depth,omitempty"`
+	// Task is what a child session was started for.
+	Task TaskOrigin `json:"task,omitzero"`
 	// Provenance names the sources of untrusted text that the session begins with, as in
 	// [Message].
 	Provenance string `json:"provenance,omitempty"`
@@ -204,7 +207,7 @@ func (r RunSpec) Stored() StoredRun {
 func (r RunSpec) Ref() SessionRef {
 	return SessionRef{
 		ID: r.Session, Platform: r.Origin.Platform, User: r.Origin.User, Dir: r.Workspace.Dir, Depth: r.Origin.Depth,
-		Chat: r.Origin.Chat, Root: r.Origin.Root,
+		Chat: r.Origin.Chat, Root: SessionRoot{ID: r.Origin.RootID, Platform: r.Origin.Root},
 		IgnoreRules: r.Prompt.IgnoreRules, MemoryScope: r.Prompt.MemoryScope,
 	}
 }

@@ -139,13 +139,13 @@ type Notifier interface {
 type SessionRef struct {
 	ID       string
 	Turn     int64
-	Platform string // "cli", "telegram", …
-	User     string // the platform's id of the user; "" is the owner of this home
-	Chat     string // the kind of chat, such as private or group; "" is unknown, or no chat
-	Root     string // the platform of the outermost session above this one; "" if there is none
-	Dir      string // the working folder at the start of the session
-	Depth    int    // 0 for a conversation, 1 for its children, and so on
-	Model    string // the reference of its model now; "" is unknown
+	Platform string      // "cli", "telegram", …
+	User     string      // the platform's id of the user; "" is the owner of this home
+	Chat     string      // the kind of chat, such as private or group; "" is unknown, or no chat
+	Root     SessionRoot // the outermost session above this one; the zero value if there is none
+	Dir      string      // the working folder at the start of the session
+	Depth    int         // 0 for a conversation, 1 for its children, and so on
+	Model    string      // the reference of its model now; "" is unknown
 	// Started is when the session began; zero is unknown.
 	Started time.Time
 	// Mode says how risky calls of the session are treated now. It is never wider than that of a
@@ -162,6 +162,16 @@ type SessionRef struct {
 	// so far, as in [Message]; empty means none.
 	Provenance string
 }
+
+// SessionRoot is the outermost session above a child session.
+type SessionRoot struct {
+	ID       string // "" is unknown
+	Platform string
+}
+
+// Outermost returns the id of the outermost session that a session belongs to: its own, if there is
+// none above it. What all sessions of a tree share, such as a browser, is kept under this id.
+func (r SessionRef) Outermost() string { return cmp.Or(r.Root.ID, r.ID) }
 
 // OnlyUserAllows reports whether no model and no setting may allow a risky call for the user: in a child
 // session, and in a turn that a client asked for.
@@ -190,39 +200,6 @@ type Answer struct {
 	Texts     []string `json:"texts,omitempty"`
 	TimedOut  bool     `json:"timed_out,omitempty"`
 	Dismissed bool     `json:"dismissed,omitempty"`
-}
-
-// Task is work for a child session.
-type Task struct {
-	Goal     string
-	Context  string
-	Toolsets []string // narrows the parent's; empty inherits
-	Model    string
-	MaxSteps int
-	// Worktree lets the child work in a Git worktree of its own, which is removed at its end if
-	// nothing in it would be lost.
-	Worktree bool
-}
-
-// Report is the result of a child session.
-type Report struct {
-	Session    string
-	Summary    string
-	Status     string // completed, failed, interrupted, timeout
-	Steps      int
-	Usage      Usage
-	Provenance string // of the child session, as in SessionRef
-	// Worktree is where the child worked, if it had a worktree of its own.
-	Worktree Worktree
-}
-
-// Worktree is the Git worktree of a child session.
-type Worktree struct {
-	Path, Branch string
-	// Kept says that it is still there, because something in it would have been lost. Note says
-	// what, and what to do, in words for a model or a user.
-	Kept bool
-	Note string
 }
 
 // Toolset is a group of tools that is turned on or off as a whole.

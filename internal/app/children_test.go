@@ -34,8 +34,9 @@ func (*crew) Name() string                     { return "crew" }
 func (*crew) Available(context.Context) string { return "" }
 func (w *crew) Tools(context.Context) ([]hermes.Tool, error) {
 	type work struct {
-		Goals    []string `json:"goals"`
-		Toolsets []string `json:"toolsets,omitempty"`
+		Goals    []string         `json:"goals"`
+		Toolsets []string         `json:"toolsets,omitempty"`
+		Role     hermes.ChildRole `json:"role,omitempty"`
 	}
 	type number struct {
 		N int `json:"n"`
@@ -46,7 +47,7 @@ func (w *crew) Tools(context.Context) ([]hermes.Tool, error) {
 			var wg sync.WaitGroup
 			for i, goal := range in.Goals {
 				wg.Go(func() {
-					r, err := c.Host.Spawn(ctx, hermes.Task{Goal: goal, Toolsets: in.Toolsets})
+					r, err := c.Host.Spawn(ctx, hermes.Task{Goal: goal, Toolsets: in.Toolsets, Role: in.Role})
 					if out[i] = fmt.Sprintf("%s, %s, %d steps", r.Status, r.Summary, r.Steps); err != nil {
 						out[i] = err.Error()
 						w.once.Do(func() { close(w.refused) })
@@ -97,7 +98,11 @@ func follow(r *chatserver.Request) (chatserver.Answer, error) {
 }
 
 func team(toolsets []string, goals ...string) string {
-	raw, _ := json.Marshal(map[string]any{"goals": goals, "toolsets": toolsets})
+	work := map[string]any{"goals": goals, "toolsets": toolsets}
+	if strings.HasPrefix(goals[0], "crew ") {
+		work["role"] = hermes.RoleOrchestrator
+	}
+	raw, _ := json.Marshal(work)
 	return "crew " + string(raw)
 }
 
@@ -225,18 +230,18 @@ func TestDelegationIsBounded(t *testing.T) {
 		settings, orders, want string
 		steps                  int // of all children, with the one of each that says that there are no more
 	}{
-		"the defaults":         {"", team(nil, "again"), "completed", 51},
-		"as many as there are": {"", team(nil, "again", "again", "again"), "completed", 89 + 3},
+		"the defaults":         {"", team(nil, "again"), "budget", 51},
+		"as many as there are": {"", team(nil, "again", "again", "again"), "budget", 89 + 3},
 		"one too many":         {"delegation: {max_iterations: 1}\n", team(nil, "hold", "hold", "hold", "hold"), "this session runs 3 child sessions already", 3 * 2},
 		"at once":              {"delegation: {max_concurrent_children: 1, max_iterations: 3}\n", team(nil, "hold", "hold"), "this session runs 1 child sessions already", 4},
-		"steps":                {"delegation: {max_iterations: 3}\n", team(nil, "again"), "completed", 4},
-		"more than there are":  {"agent: {max_turns: 5}\n", team(nil, "again", "again"), "completed", 4 + 2},
-		"no own limit":         {"delegation: {max_iterations: none}\nagent: {max_turns: 70}\n", team(nil, "again"), "completed", 69 + 1},
-		"depth":                {"", team(nil, team(nil, "again")), "this session may start no child session: delegation.max_spawn_depth allows a depth of 1; do the work yourself", 2},
-		"deeper":               {"delegation: {max_spawn_depth: 2}\n", team(nil, team(nil, team(nil, "again"))), "delegation.max_spawn_depth allows a depth of 2", 2 + 2},
-		"unknown toolset":      {"", team([]string{"attic", "file"}, "again"), "there is no toolset attic; use any of these: checkpoint, clarify, code_execution, crew, file, ", 0},
+		"steps":                {"delegation: {max_iterations: 3}\n", team(nil, "again"), "budget", 4},
+		"more than there are":  {"agent: {max_turns: 5}\n", team(nil, "again", "again"), "budget", 4 + 2},
+		"no own limit":         {"delegation: {max_iterations: none}\nagent: {max_turns: 70}\n", team(nil, "again"), "budget", 69 + 1},
+		"depth":                {"", team(nil, team(nil, "again")), "delegation.max_spawn_depth allows a depth of 1, so that this child would start none itself; use the role leaf", 0},
+		"deeper":               {"delegation: {max_spawn_depth: 2}\n", team(nil, team(nil, team(nil, "again"))), "delegation.max_spawn_depth allows a depth of 2", 2},
+		"unknown toolset":      {"", team([]string{"attic", "file"}, "again"), "there is no toolset attic; use any of these: checkpoint, code_execution, crew, file, ", 0},
 		"a toolset that the parent does not have": {
-			"agent: {disabled_toolsets: [file]}\n", team([]string{"file"}, "again"), "this session has no tool of file; use any of these: checkpoint, clarify, code_execution, crew, learning, ", 0,
+			"agent: {disabled_toolsets: [file]}\n", team([]string{"file"}, "again"), "this session has no tool of file; use any of these: checkpoint, code_execution, crew, learning, ", 0,
 		},
 		"a toolset": {"", team([]string{"todo"}, `read_file {"path":"x"}`), "The tools are: todo", 2},
 	} {

@@ -104,6 +104,9 @@ type Child struct {
 	ModelCalls int       `json:"model_calls,omitempty"`
 	Calls      []Call    `json:"calls,omitempty"`
 	Activity   Activity  `json:"activity,omitzero"`
+	// Usage is that of its turn, Cost what it has cost, so far.
+	Usage hermes.Usage `json:"usage,omitzero"`
+	Cost  hermes.Money `json:"cost_micros,omitempty"`
 }
 
 // Progress says what the session is doing and for how long, in one line; "" if it is idle.

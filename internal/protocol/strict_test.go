@@ -106,7 +106,7 @@ func TestParametersAreReadStrictly(t *testing.T) {
 		`{"op":{"a":1,"a":2}}`:                                           `op.a: it is there twice`,
 		`{"op":{"a":[{"b":{},"b":0}]}}`:                                  `op.a[0].b: it is there twice`,
 		`{"op":[` + strings.Repeat(`0,`, protocol.MaxValues) + `0]}`:     `op[99998]: the message has more than 100000 values`,
-		`{"run":{"origin":{"depth":1,"parents":["a"]}}}`:                 `run.origin.parents: there is no such field; there are platform, label, user, chat, root, parent, depth, provenance`,
+		`{"run":{"origin":{"depth":1,"parents":["a"]}}}`:                 `run.origin.parents: there is no such field; there are platform, label, user, chat, root, root_id, parent, depth, task, provenance`,
 		`{"run":{"budget":{"money_micros":"5"}}}`:                        `run.budget.money_micros: it must be a number`,
 		`{"names":{"a":"b","c":1}}`:                                      `names.c: it must be a text`,
 		`{"names":{"a":"b","a":"c"}}`:                                    `names.a: it is there twice`,

@@ -212,6 +212,8 @@ func (v *View) child(e Envelope) {
 	case hermes.StepStarted:
 		c.ModelCalls++
 		c.Activity.What = "waiting for the model"
+	case hermes.UsageUpdated:
+		c.Usage, c.Cost = d.Turn, d.Cost
 	case hermes.CallStarted, hermes.CallProgress, hermes.CallDone:
 		c.Calls = call(c.Calls, e, &c.Activity)
 	}

@@ -82,7 +82,7 @@ func (s *Session) start(t *turn.Turn, p *preparation, take []int64) error {
 				return err
 			}
 		}
-		if err := s.record.CloseCalls(s.ctx, s.runtime.Tools, false, nil); err != nil {
+		if err := s.record.CloseCalls(s.ctx, s.runtime.Tools, false, nil, s.leftChildren); err != nil {
 			return s.writeFailed(err)
 		}
 		if err := s.record.CloseUnanswered(s.ctx); err != nil {
@@ -158,7 +158,13 @@ func (s *Session) work(ref hermes.SessionRef, calls *turn.Calls) agent.Turn {
 		Last: s.record.Last, Counted: s.record.Counted,
 		Now: s.cfg.Now,
 		End: func(ctx context.Context, o hermes.Outcome, turn []hermes.Message) string {
-			return hooks.TurnEnd(ctx, calls.Now(), o, turn)
+			goOn := hooks.TurnEnd(ctx, calls.Now(), o, turn)
+			if goOn == "" && s.misfit != nil && o == hermes.OutcomeDone {
+				if wrong := s.misfit(lastText(turn)); wrong != "" {
+					goOn = "Your answer cannot be used: " + wrong + ". Answer again with one JSON value that fits the schema of your task, and nothing else."
+				}
+			}
+			return goOn
 		},
 	}
 	if confirm := s.runtime.Confirm; confirm != nil {
@@ -195,9 +201,14 @@ func (s *Session) take(e turn.Event) {
 
 // happened publishes what a turn has stored.
 func (s *Session) happened(e hermes.Event) {
-	switch e.(type) {
+	switch d := e.(type) {
 	case hermes.Compacted:
 		s.compacted()
+	case hermes.UsageUpdated:
+		if cost := s.cfg.Children.Cost; cost != nil && s.parent != nil {
+			d.Cost = cost(s.ctx, s.id)
+			e = d
+		}
 	case hermes.StepStarted, hermes.CallStarted: // no message of `hermes panic` may have come through
 		if s.turn != nil && !s.halt.held && s.cfg.halted() != nil {
 			s.haltNow()

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"time"
 
 	"hermes"
 	"hermes/internal/agent"
@@ -19,12 +19,25 @@ type Children struct {
 	AtOnce int // how many a session may have at once
 	// Steps is how many model calls one may make; 0 or less means what its parent has left.
 	Steps int
+	// LeavesOnly lets no child start children itself.
+	LeavesOnly bool
+	// Model is the model of children whose task names none; the zero value is their parent's.
+	Model hermes.ModelChoice
+	// Default are the toolsets of children whose task names none; nil means those of their parent.
+	Default []string
+	// Quiet is after how long without progress a child is stopped, also within a call; 0 means
+	// the defaults.
+	Quiet time.Duration
 	// Toolsets refuses the toolsets of a task that are not there, among the tools of the
 	// parent, with an error for the model; nil accepts all.
 	Toolsets func(ctx context.Context, names, tools []string) error
 	// Worktree makes a worktree for a child that would work in a workspace; asked says that the task wants one,
 	// so that it is an error if there can be none. It may return nil: the child has none. Nil makes none.
 	Worktree func(ctx context.Context, on hermes.Workspace, asked bool) (Tree, error)
+	// Changed lists the files that the file tools of a session changed, by their real paths. Nil knows none.
+	Changed func(session string, transcript []hermes.Message) []string
+	// Cost returns what the model calls of a session cost. Nil knows none.
+	Cost func(ctx context.Context, session string) hermes.Money
 }
 
 // Tree is the worktree of a child session.
@@ -50,6 +63,8 @@ func (m *Manager) admit(parent *Session) (release func(), err error) {
 	defer m.mu.Unlock()
 	most := cmp.Or(m.cfg.Children.AtOnce, DefaultChildren)
 	switch {
+	case m.paused:
+		return nil, errors.New("the user has paused new child sessions; do the work yourself, or end your turn and say what remains (the user goes on with /agents resume)")
 	case parent.children >= most:
 		return nil, fmt.Errorf("this session runs %d child sessions already, and delegation.max_concurrent_children allows no more; wait until one has ended, or do the work yourself", most)
 	case m.children >= maxChildren:
@@ -63,94 +78,6 @@ func (m *Manager) admit(parent *Session) (release func(), err error) {
 		parent.children--
 		m.children--
 	}, nil
-}
-
-// spawn runs a task in a new child session until it ends. The child's context
-// is the call's, so it ends with its parent. What it asks goes to its parent's
-// frontends. The task may hold untrusted text, so the child starts with its
-// parent's provenance.
-func (m *Manager) spawn(ctx context.Context, run hermes.RunSpec, l lender, t hermes.Task) (hermes.Report, error) {
-	release, err := m.admit(l.session)
-	if err != nil {
-		return hermes.Report{}, err
-	}
-	defer release()
-	over := make(chan hermes.TurnDone, 1)
-	s, err := m.Open(ctx, Open{Run: run, parent: l.session, budget: l.budget, done: over})
-	if err != nil {
-		return hermes.Report{}, fmt.Errorf("open the child session: %w", err)
-	}
-	defer s.Close()
-	begun := context.AfterFunc(ctx, func() { _ = s.Close() }) // a turn that is prepared ends, too
-	err = s.Do(ctx, hermes.From{}, hermes.Say{Parts: []hermes.Part{{Text: taskText(t)}}})
-	begun()
-	interrupted := hermes.Report{Session: s.id, Status: "interrupted"}
-	switch {
-	case err == nil:
-	case errors.Is(err, hermes.ErrInterrupted) && ctx.Err() == nil: // only this child was stopped
-		return interrupted, nil
-	default:
-		return hermes.Report{}, err
-	}
-	select {
-	case done := <-over:
-		return s.reported(ctx, done), nil
-	case <-ctx.Done():
-		return interrupted, context.Cause(ctx)
-	case <-s.done:
-	}
-	select {
-	case done := <-over: // just before its end
-		return s.reported(ctx, done), nil
-	default:
-		return interrupted, hermes.ErrClosed
-	}
-}
-
-// childRun returns the spec of a child session: its parent's, narrowed by the task. A child
-// never has more rights, tools, steps or money than its parent has left. Which calls need the
-// user is decided with its depth; see package toolbox.
-func (l lender) childRun(ctx context.Context, parent hermes.SessionRef, task hermes.Task) (hermes.RunSpec, error) {
-	limits := l.session.cfg.Children
-	run := l.run
-	run.Session = ""
-	run.Origin = hermes.Origin{
-		Platform: hermes.PlatformChild, User: parent.User, Chat: parent.Chat, Root: cmp.Or(parent.Root, parent.Platform),
-		Parent: parent.ID, Depth: parent.Depth + 1, Provenance: parent.Provenance,
-	}
-	if most := cmp.Or(limits.Depth, DefaultChildDepth); run.Origin.Depth > most {
-		return run, fmt.Errorf("this session may start no child session: delegation.max_spawn_depth allows a depth of %d; do the work yourself", most)
-	}
-	run.Rights.Mode = "" // its parent's, at each call
-	run.Workspace.Dir = parent.Dir
-	run.Model.Ref = cmp.Or(task.Model, parent.Model)
-	run.Tools.Only = nil
-	for _, s := range turn.Callable(l.tools) {
-		run.Tools.Only = append(run.Tools.Only, s.Name)
-	}
-	run.Tools.Enabled = task.Toolsets
-	if len(task.Toolsets) == 0 {
-		run.Tools.Enabled = run.Tools.Only
-	} else if limits.Toolsets != nil {
-		if err := limits.Toolsets(ctx, task.Toolsets, run.Tools.Only); err != nil {
-			return run, err
-		}
-	}
-	left := l.budget.Left()
-	if left == 0 {
-		return run, errors.New("no steps are left for a child session; do the work yourself, or say what remains to be done")
-	}
-	run.Budget.Steps = fewest(task.MaxSteps, limits.Steps, left)
-	return run, nil
-}
-
-// fewest returns the smallest limit; 0 or less is none, and -1 is returned if there is none.
-func fewest(limits ...int) int {
-	limits = slices.DeleteFunc(limits, func(n int) bool { return n <= 0 })
-	if len(limits) == 0 {
-		return -1
-	}
-	return slices.Min(limits)
 }
 
 // lender is the session as the calls of a turn see it.
@@ -192,25 +119,6 @@ func (l lender) Ask(ctx context.Context, ref hermes.SessionRef, asked hermes.Ask
 	return r, err
 }
 
-// Spawn runs a child session.
-func (l lender) Spawn(ctx context.Context, parent hermes.SessionRef, t hermes.Task) (hermes.Report, error) {
-	run, err := l.childRun(ctx, parent, t)
-	if err != nil {
-		return hermes.Report{}, err
-	}
-	tree, err := l.session.cfg.Children.tree(ctx, run.Workspace, t.Worktree)
-	if err != nil {
-		return hermes.Report{}, fmt.Errorf("make a worktree for the child session: %w", err)
-	}
-	if tree == nil {
-		return l.session.manager.spawn(ctx, run, l, t)
-	}
-	run.Workspace.Dir = tree.Dir()
-	r, err := l.session.manager.spawn(ctx, run, l, t)
-	r.Worktree = tree.End(context.WithoutCancel(ctx))
-	return r, err
-}
-
 // tree makes the worktree of a child, nil if it gets none.
 func (c Children) tree(ctx context.Context, on hermes.Workspace, asked bool) (Tree, error) {
 	if c.Worktree != nil {
@@ -230,33 +138,3 @@ func (l lender) Attended() bool { return l.session.attended() }
 
 // Publish passes an event to the subscribers.
 func (l lender) Publish(e hermes.Event) { l.session.publish(e) }
-
-// provenanceOf returns the provenance of a child session. A child whose state
-// cannot be read counts as tainted.
-func provenanceOf(ctx context.Context, s *Session) string {
-	st, err := s.State(ctx)
-	if err != nil {
-		return hermes.ProvenanceSource("a child session")
-	}
-	return hermes.AddProvenance(st.Row.Provenance, hermes.TranscriptProvenance(st.Transcript))
-}
-
-func taskText(t hermes.Task) string {
-	if t.Context == "" {
-		return t.Goal
-	}
-	return t.Goal + "\n\nWhat you need to know:\n" + t.Context
-}
-
-// reported is what a child says of its turn.
-func (s *Session) reported(ctx context.Context, done hermes.TurnDone) hermes.Report {
-	r := hermes.Report{Session: s.id, Summary: done.Text, Status: "completed", Steps: done.Steps, Usage: done.Usage, Provenance: provenanceOf(ctx, s)}
-	switch done.Outcome {
-	case hermes.OutcomeInterrupted:
-		r.Status = "interrupted"
-	case hermes.OutcomeFailed:
-		r.Status = "failed"
-		r.Summary = done.Failure.Error()
-	}
-	return r
-}

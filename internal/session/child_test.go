@@ -57,6 +57,7 @@ func delegating() tool {
 			Goals    []string
 			Steps    int
 			Toolsets []string
+			Role     hermes.ChildRole
 		}
 		if err := json.Unmarshal(c.Arguments, &in); err != nil {
 			return hermes.ErrorResult(err.Error())
@@ -65,7 +66,7 @@ func delegating() tool {
 		var wg sync.WaitGroup
 		for i, goal := range in.Goals {
 			wg.Go(func() {
-				r, err := c.Host.Spawn(ctx, hermes.Task{Goal: goal, MaxSteps: in.Steps, Toolsets: in.Toolsets})
+				r, err := c.Host.Spawn(ctx, hermes.Task{Goal: goal, MaxSteps: in.Steps, Toolsets: in.Toolsets, Role: in.Role})
 				out[i] = fmt.Sprintf("%s, %s, %v", r.Status, r.Summary, err)
 			})
 		}
@@ -74,9 +75,14 @@ func delegating() tool {
 	}}
 }
 
-// delegation is a message that has a session run children with these goals.
+// delegation is a message that has a session run children with these goals. One with children of its
+// own is an orchestrator.
 func delegation(goals ...string) string {
-	raw, _ := json.Marshal(map[string]any{"goals": goals})
+	work := map[string]any{"goals": goals}
+	if slices.ContainsFunc(goals, func(g string) bool { return strings.HasPrefix(g, "delegate ") }) {
+		work["role"] = hermes.RoleOrchestrator
+	}
+	raw, _ := json.Marshal(work)
 	return "delegate " + string(raw)
 }
 
@@ -163,7 +169,7 @@ func TestChildrenAreBounded(t *testing.T) {
 		}},
 		"one after another": {session.Children{AtOnce: 1}, delegation("say a"), []string{"completed, say a, <nil>"}},
 		"depth": {session.Children{}, delegation(delegation("say a")), []string{
-			"completed, , , this session may start no child session: delegation.max_spawn_depth allows a depth of 1; do the work yourself, <nil>",
+			", , delegation.max_spawn_depth allows a depth of 1, so that this child would start none itself; use the role leaf",
 		}},
 		"deeper": {session.Children{Depth: 2}, delegation(delegation("say a")), []string{"completed, completed, say a, <nil>, <nil>"}},
 		"program": {session.Children{AtOnce: 99}, delegation(slices.Repeat([]string{"say a"}, 65)...), append([]string{

@@ -28,7 +28,8 @@ type Manager struct {
 	live     map[string]*liveSession
 	closed   bool
 	closing  jobs.Closing
-	children int // running child sessions; guarded by mu
+	children int  // running child sessions; guarded by mu
+	paused   bool // no child session begins; guarded by mu
 	// attended says that a user attended a session.
 	attended atomic.Bool
 }
@@ -58,10 +59,11 @@ type Open struct {
 	// gets the calls.
 	Waiting func(string)
 	// parent is that of a child session, whose steps come from the budget; done gets the
-	// outcome of its turn.
+	// outcome of its turn. misfit says what is wrong with its answer, "" if nothing is; nil accepts all.
 	parent *Session
 	budget *agent.Budget
 	done   chan<- hermes.TurnDone
+	misfit func(answer string) string
 }
 
 // Open returns the live session, or starts it if it is not live. If another
@@ -214,7 +216,7 @@ func (m *Manager) isLive(id string) bool {
 // newSession returns the actor of a session; the caller starts it.
 func (m *Manager) newSession(ctx context.Context, o Open, row hermes.Session) (*Session, error) {
 	s := &Session{
-		cfg: &m.cfg, id: row.ID, workspace: runOf(o.Run, row).Workspace, manager: m, kin: kin{parent: o.parent, budget: o.budget, over: o.done},
+		cfg: &m.cfg, id: row.ID, workspace: runOf(o.Run, row).Workspace, manager: m, kin: kin{parent: o.parent, budget: o.budget, over: o.done, misfit: o.misfit},
 		feed: newFeed(row.ID, m.cfg.Now, o.parent), inbox: make(chan request), closing: make(chan struct{}), done: make(chan struct{}),
 	}
 	s.mode.Store(m.beginMode(o.Run, row, o.parent != nil))
@@ -286,6 +288,9 @@ func (s *Session) resume() error {
 	if err := s.recover(); err != nil {
 		return err
 	}
+	if err := s.loadChildren(); err != nil {
+		return err
+	}
 	s.jobs.Rest(nil)
 	return nil
 }
@@ -308,7 +313,7 @@ func (s *Session) recover() error {
 		}
 		calls := turn.NewCalls(s.lent(s.budget.Child(s.steps())), s.ref(s.record.LastTurn()), journaled...)
 		return hermes.ToolMessage(c, agent.RunCall(ctx, s.runtime.Tools, calls.Host, c))
-	})
+	}, nil)
 	s.cut = s.record.Unanswered() || s.waiting()
 	return err
 }

@@ -64,16 +64,23 @@ func (s *Session) loadQueue() error {
 	return err
 }
 
-// dropQueue deletes everything that waits, notes for the turn included.
+// dropQueue deletes everything that waits, notes for the turn included, but not the results of child
+// sessions. Those wait until a turn is asked for.
 func (s *Session) dropQueue() error {
 	var ids []int64
+	var kept []turn.Queued
 	for _, q := range s.queue {
+		if isResult(q.Message) {
+			kept = append(kept, q)
+			continue
+		}
 		ids = append(ids, q.IDs...)
 	}
 	if s.turn != nil {
 		ids = append(ids, s.turn.Note.Rest().IDs...)
 	}
-	s.queue = nil
+	s.queue = kept
+	s.halt.held = s.halt.held || len(kept) > 0
 	s.publishQueue()
 	return s.dropWaiting(ids)
 }

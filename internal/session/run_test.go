@@ -59,7 +59,10 @@ func TestAChildHasNoMoreThanItsParent(t *testing.T) {
 			turnOf(t, s, say("go"))
 			want := parent
 			want.Session = runs[1].Session
-			want.Origin = hermes.Origin{Platform: "subagent", User: "7", Root: "telegram", Parent: s.ID(), Depth: 1}
+			want.Origin = hermes.Origin{
+				Platform: "subagent", User: "7", Root: "telegram", RootID: s.ID(), Parent: s.ID(), Depth: 1,
+				Task: hermes.TaskOrigin{Steps: tt.steps, Cost: hermes.USD(1)},
+			}
 			want.Model.Ref = tt.model
 			want.Tools = hermes.ToolChoice{Enabled: tt.enabled, Disabled: []string{"web"}, Only: []string{"delegate", "other"}}
 			want.Budget.Steps = tt.steps
@@ -74,7 +77,11 @@ func TestAChildHasNoMoreThanItsParent(t *testing.T) {
 func TestDepthCountsTheSessionsAbove(t *testing.T) {
 	t.Parallel()
 	delegate := tool{hermes.Spec{Name: "delegate", Schema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, c *hermes.Call) hermes.Result {
-		r, err := c.Host.Spawn(ctx, hermes.Task{Goal: "g"})
+		role := hermes.RoleOrchestrator
+		if c.Host.Session().Depth > 0 {
+			role = hermes.RoleLeaf
+		}
+		r, err := c.Host.Spawn(ctx, hermes.Task{Goal: "g", Role: role})
 		return hermes.Result{Text: fmt.Sprint(c.Host.Session().Depth, r.Summary, err)}
 	}}
 	m := hermestest.NewScript(hermestest.CallTool("delegate", `{}`), hermestest.CallTool("delegate", `{}`),

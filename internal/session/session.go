@@ -36,10 +36,13 @@ type Session struct {
 
 // kin is what a session has to do with others.
 type kin struct {
-	parent   *Session               // that started this one and waits for it; nil if there is none
-	budget   *agent.Budget          // of the parent's turn; nil if there is none, or no limit
-	over     chan<- hermes.TurnDone // gets the outcome of a child's turn; nil otherwise
-	children int                    // how many child sessions run; guarded by manager.mu
+	parent   *Session                   // that started this one and waits for it; nil if there is none
+	budget   *agent.Budget              // of the parent's turn; nil if there is none, or no limit
+	over     chan<- hermes.TurnDone     // gets the outcome of a child's turn; nil otherwise
+	misfit   func(answer string) string // what is wrong with the answer of a child; may be nil
+	children int                        // how many child sessions run; guarded by manager.mu
+	beside   besides                    // the child sessions in the background
+	left     []hermes.Session           // those that an earlier process did not end
 }
 
 // actor is what the goroutine of a session works with.
@@ -160,6 +163,7 @@ func (s *Session) live() {
 	after := orNever(s.cfg.IdleAfter)
 	idle := time.NewTimer(after)
 	defer idle.Stop()
+	s.goOnBeside()
 	for {
 		if s.turn == nil {
 			s.record.Trim()
@@ -174,7 +178,7 @@ func (s *Session) live() {
 			s.renew()
 			continue
 		case <-idle.C:
-			if s.turn == nil && s.feed.frontends("") == 0 {
+			if s.turn == nil && s.feed.frontends("") == 0 && !s.manager.hasChildren(s) {
 				s.shutdown()
 				return
 			}
@@ -295,6 +299,7 @@ func (s *Session) shutdown() {
 			}
 		}
 	}
+	s.beside.end()
 	s.jobs.Close(&s.manager.closing)
 	s.err = s.free()
 	s.publish(hermes.Closed{})

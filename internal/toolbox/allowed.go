@@ -27,8 +27,8 @@ func (b *Toolbox) seen(c *call) *permission.Call {
 	if s.Platform != "" {
 		seen.Who.Platforms = append(seen.Who.Platforms, s.Platform)
 	}
-	if s.Root != "" {
-		seen.Who.Platforms = append(seen.Who.Platforms, s.Root)
+	if s.Root.Platform != "" {
+		seen.Who.Platforms = append(seen.Who.Platforms, s.Root.Platform)
 	}
 	return seen
 }

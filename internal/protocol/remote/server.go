@@ -194,8 +194,8 @@ func (v *served) open(ctx context.Context, r *jsonrpc.Request) (any, error) {
 		return nil, err
 	}
 	o := &p.Run.Origin
-	if o.Chat != "" || o.Root != "" || o.Parent != "" || o.Depth != 0 || o.Provenance != "" {
-		return nil, invalid(errors.New("run.origin: the chat, root, parent, depth and provenance of a session are not for a client to set"))
+	if o.Chat != "" || o.Root != "" || o.RootID != "" || o.Task != (hermes.TaskOrigin{}) || o.Parent != "" || o.Depth != 0 || o.Provenance != "" {
+		return nil, invalid(errors.New("run.origin: the chat, root, parent, depth, task and provenance of a session are not for a client to set"))
 	}
 	o.Platform, o.User = v.from.Platform, v.from.User
 	info, err := v.Client.Open(ctx, v.speaker(p.Attends), p.Run)

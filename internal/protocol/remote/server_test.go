@@ -139,8 +139,9 @@ func TestAServerRefusesWhatItDoesNotUnderstand(t *testing.T) {
 	for _, tt := range [][2]string{
 		{`"initialize","params":{"version":1,"key":"key"}`, "initialized already"},
 		{`"sessions","params":{"filters":{}}`, "filters: there is no such field"},
-		{`"open","params":{"run":{"origin":{"parent":"x"}}}`, "parent, depth and provenance"},
-		{`"open","params":{"run":{"origin":{"depth":1}}}`, "parent, depth and provenance"},
+		{`"open","params":{"run":{"origin":{"parent":"x"}}}`, "depth, task and provenance"},
+		{`"open","params":{"run":{"origin":{"depth":1}}}`, "depth, task and provenance"},
+		{`"open","params":{"run":{"origin":{"task":{"role":"orchestrator"}}}}`, "depth, task and provenance"},
 		{`"open","params":{"run":{"origin":{"root":"cli"}}}`, "chat, root, parent"},
 		{`"open","params":{"run":{"origin":{"chat":"private"}}}`, "chat, root, parent"},
 		{`"do","params":{"session":"s","op":{"type":"say","parts":[],"synthetic":true}}`, "synthetic: there is no such field"},

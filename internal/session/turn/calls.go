@@ -29,8 +29,9 @@ type Session interface {
 	// the journal keeps, and ref what hooks are told of the session. The error is
 	// ErrUnattended, ErrNoAnswer or the cause of ctx.
 	Ask(ctx context.Context, ref hermes.SessionRef, asked hermes.Asked, call string) (Reply, error)
-	// Spawn runs a task in a child session and waits for its report.
-	Spawn(ctx context.Context, parent hermes.SessionRef, t hermes.Task) (hermes.Report, error)
+	// Spawn runs a task in a child session and waits for its report, unless it goes on in the
+	// background; then the session calls the hooks at its end. again says that an earlier turn began the call.
+	Spawn(ctx context.Context, parent hermes.SessionRef, t hermes.Task, again bool) (hermes.Report, error)
 	Publish(e hermes.Event)
 	// Mode returns how risky calls are treated now.
 	Mode() hermes.RightsMode
@@ -184,10 +185,12 @@ func (h *host) Spawn(ctx context.Context, t hermes.Task) (hermes.Report, error) 
 	if err := h.lent.Hooks.ChildStart(ctx, parent, t); err != nil {
 		return hermes.Report{}, err
 	}
-	r, err := h.lent.Session.Spawn(ctx, parent, t)
+	r, err := h.lent.Session.Spawn(ctx, parent, t, h.begun[h.call.ID])
 	h.callTaint.Add(r.Provenance)
 	h.taint.Add(r.Provenance)
-	h.lent.Hooks.ChildEnd(ctx, parent, r)
+	if r.Status != hermes.ChildRunning {
+		h.lent.Hooks.ChildEnd(ctx, parent, r)
+	}
 	return r, err
 }
 

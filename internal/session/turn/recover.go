@@ -13,15 +13,19 @@ const (
 	neverBegun     = "the process stopped before this ran; nothing was done, call it again if you still need it"
 )
 
+// Left returns a result for a call that an earlier process began and that could go on, but that the
+// user does not want to continue.
+type Left func(c hermes.ToolCall) hermes.Result
+
 // Again runs a call again that an earlier process did not finish. begun says that the
 // journal has it.
 type Again func(c hermes.ToolCall, begun bool) hermes.Message
 
 // CloseCalls adds results for the calls that have none: the recorded result, the result
 // of running a read-only call again, or a text that says what is unknown. If asking is
-// set, questions to the user stay open, with the calls after them. If again is nil, no
-// call runs again.
-func (r *Record) CloseCalls(ctx context.Context, tools hermes.Tools, asking bool, again Again) error {
+// set, questions to the user stay open, and calls that can go on, with the calls after them. If again is
+// nil, no call runs again. Where calls that can go on do not stay open, left has their results.
+func (r *Record) CloseCalls(ctx context.Context, tools hermes.Tools, asking bool, again Again, left Left) error {
 	open := hermes.OpenCalls(r.messages)
 	if len(open) == 0 {
 		return nil
@@ -37,11 +41,14 @@ func (r *Record) CloseCalls(ctx context.Context, tools hermes.Tools, asking bool
 	for _, c := range open {
 		st := stepOf(steps, c)
 		ask := asksOnly(tools, c) && (st == nil || st.Result == nil)
-		waits = waits || asking && ask
+		resumes := st != nil && st.Result == nil && !st.Pending.AwaitingApproval && effectOf(tools, c) == hermes.EffectResumes
+		waits = waits || asking && (ask || resumes)
 		var m hermes.Message
 		switch {
-		case waits && (ask || st == nil):
+		case waits && (ask || resumes || st == nil):
 			continue
+		case resumes && left != nil:
+			m = hermes.ToolMessage(c, left(c))
 		case ask && st == nil:
 			m = hermes.ToolMessage(c, notAnswered(hermes.PendingCall{}))
 		default:
@@ -86,8 +93,13 @@ func stepOf(steps []hermes.Step, c hermes.ToolCall) *hermes.Step {
 
 // asksOnly reports whether a call only asks the user.
 func asksOnly(tools hermes.Tools, c hermes.ToolCall) bool {
-	spec, ok := tools.Spec(c.Forwarded().Name)
-	return ok && spec.Effect == hermes.EffectAsk
+	return effectOf(tools, c) == hermes.EffectAsk
+}
+
+// effectOf returns the effect of the tool of a call.
+func effectOf(tools hermes.Tools, c hermes.ToolCall) hermes.Effect {
+	spec, _ := tools.Spec(c.Forwarded().Name)
+	return spec.Effect
 }
 
 // resultOf returns a result for a call that has none in the transcript.

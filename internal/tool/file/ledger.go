@@ -103,6 +103,7 @@ type record struct {
 	reported bool                    // the last call was answered with the unchanged notice
 	once     *lru.Map[string, bool]  // what is shown once a session
 	named    *lru.Map[string, stamp] // file states that were reported to the model
+	changed  *lru.Map[string, bool]  // the files that it wrote or removed, by real path
 }
 
 type pageKey struct {
@@ -120,6 +121,7 @@ func (l *ledger) of(session string) *record {
 		return &record{
 			files: lru.New[string, state](maxRemembered), pages: lru.New[pageKey, view](maxRemembered),
 			once: lru.New[string, bool](maxRemembered), named: lru.New[string, stamp](maxRemembered),
+			changed: lru.New[string, bool](maxRemembered),
 		}
 	})
 }
@@ -258,6 +260,7 @@ func (l *ledger) wrote(session, real string, info fs.FileInfo, content *string, 
 	r := l.of(session)
 	r.repeat("write "+real, sum{})
 	l.writers.Put(real, lastWrite{session, l.now()})
+	r.changed.Put(real, true)
 	if info == nil {
 		r.files.Delete(real)
 		return
@@ -276,6 +279,7 @@ func (l *ledger) replaced(session, real string, now stamp) {
 	r := l.of(session)
 	r.repeat("write "+real, sum{})
 	l.writers.Put(real, lastWrite{session, l.now()})
+	r.changed.Put(real, true)
 	r.named.Put(real, now) // the session knows of the change itself
 }
 
@@ -369,6 +373,22 @@ func (t *Toolset) Wrote(session string) []string {
 	var out []string
 	for path, by := range l.writers.All() {
 		if by.session == session {
+			out = append(out, path)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// ChangedBy lists the files that a session changed or removed, by their real paths, sorted, as far as this
+// program remembers.
+func (t *Toolset) ChangedBy(session string) []string {
+	l := t.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []string
+	if r, ok := l.sessions.Get(session); ok {
+		for path := range r.changed.All() {
 			out = append(out, path)
 		}
 	}

@@ -1,0 +1,300 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"hermes"
+)
+
+// besides are the child sessions that go on beside the turns of a session. The zero value is ready
+// to use.
+type besides struct {
+	once sync.Once
+	ctx  context.Context
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+}
+
+// Go does a work until the session ends, which ends its context and waits for it. The session's
+// goroutine calls it, the calls of its turn, and such work.
+func (b *besides) Go(work func(ctx context.Context)) {
+	b.begin()
+	b.wg.Go(func() { work(b.ctx) })
+}
+
+func (b *besides) begin() {
+	b.once.Do(func() { b.ctx, b.stop = context.WithCancel(context.Background()) })
+}
+
+// end ends the work and waits for it.
+func (b *besides) end() {
+	b.begin()
+	b.stop()
+	b.wg.Wait()
+}
+
+// hasChildren reports whether a session has child sessions that run.
+func (m *Manager) hasChildren(s *Session) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return s.children > 0
+}
+
+// PauseChildren lets no new child session begin, until it is called with false. Those that run go on.
+func (m *Manager) PauseChildren(pause bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.paused = pause
+}
+
+// ChildrenPaused reports whether no new child session begins.
+func (m *Manager) ChildrenPaused() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.paused
+}
+
+// childOf finds the child session that a task of this key began.
+func (m *Manager) childOf(ctx context.Context, parent, key string) (hermes.Session, bool, error) {
+	list, err := m.childrenOf(ctx, parent, nil)
+	for _, row := range list {
+		if row.Run.Origin.Task.Key == key {
+			return row, true, nil
+		}
+	}
+	return hermes.Session{}, false, err
+}
+
+// childrenOf returns the complete rows of the child sessions of a session, oldest first; only those that
+// a func wants by their short ones, if it is set.
+func (m *Manager) childrenOf(ctx context.Context, parent string, wants func(hermes.Session) bool) ([]hermes.Session, error) {
+	list, err := m.cfg.Store.ListSessions(ctx, hermes.SessionFilter{Parent: parent, Platform: hermes.PlatformChild, Archived: true, Limit: -1})
+	if err != nil {
+		return nil, fmt.Errorf("find the child sessions: %w", err)
+	}
+	var rows []hermes.Session
+	for _, short := range slices.Backward(list) {
+		if wants != nil && !wants(short) {
+			continue
+		}
+		row, err := m.cfg.Store.FindSession(ctx, short.ID)
+		if err != nil {
+			return nil, fmt.Errorf("find the child session %s: %w", short.ID, err)
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// goOn goes on with a child session that an earlier process began. One that has ended has its report.
+func (l lender) goOn(ctx context.Context, row hermes.Session, t hermes.Task, fits fits) (*running, error) {
+	m, origin := l.session.manager, row.Run.Origin.Task
+	list, err := m.cfg.Store.Messages(ctx, row.ID, hermes.Range{Raw: true})
+	if err != nil {
+		return nil, fmt.Errorf("read the child session %s: %w", row.ID, err)
+	}
+	c := &running{by: l, fits: fits, over: make(chan hermes.TurnDone, 1), release: func() {}}
+	n := len(list)
+	answered := n > 0 && list[n-1].Role == hermes.RoleAssistant && len(list[n-1].Calls) == 0
+	if isMark(row.EndReason) || answered {
+		how := hermes.ChildCompleted
+		if isMark(row.EndReason) {
+			how = hermes.ChildStatus(row.EndReason)
+		}
+		r := m.described(ctx, row, list, l.tools, how)
+		structured(&r, fits)
+		c.ended = &r
+		return c, nil
+	}
+	run := hermes.RunSpec{Session: row.ID, Model: l.childModel(hermes.SessionRef{Model: row.Model}, hermes.Task{Model: row.Model}), Rights: l.run.Rights}
+	run.Rights.Mode = ""
+	run.Budget.Money = origin.Cost
+	left := 0
+	if origin.Steps > 0 {
+		left = max(origin.Steps-steps(list), 1)
+	}
+	run.Budget.Steps = fewest(left, l.budget.Left())
+	if c.release, err = m.admit(l.session); err != nil {
+		return nil, err
+	}
+	var op hermes.Op = hermes.Continue{}
+	if n == 0 {
+		op = hermes.Say{Parts: taskParts(t)}
+	}
+	return c, c.begin(ctx, run, op)
+}
+
+// resultHead begins the message with the result of a child session in the background. Stored
+// transcripts have it, so it must not change.
+const resultHead = "[Result of the background task "
+
+// isResult reports whether a message has the result of a child session in the background.
+func isResult(m hermes.Message) bool {
+	return m.Synthetic && strings.HasPrefix(m.Text(), resultHead)
+}
+
+// resultMessage is the message with the result of a child session in the background.
+func resultMessage(r hermes.Report) hermes.Message {
+	text := resultHead + r.Session + ": " + string(r.Status) + "]\n" + cmp.Or(string(r.Result), r.Summary)
+	if r.Misfit != "" {
+		text += "\n[" + r.Misfit + "]"
+	}
+	if len(r.Files) > 0 {
+		text += "\n[Files changed: " + strings.Join(r.Files, ", ") + "]"
+	}
+	if r.MayBeMore {
+		text += "\n[Commands that it ran may have changed more.]"
+	}
+	if r.Worktree.Note != "" {
+		text += "\n[" + r.Worktree.Note + "]"
+	}
+	return hermes.Message{Role: hermes.RoleUser, Synthetic: true, Parts: []hermes.Part{{Text: text}}, Provenance: hermes.AddProvenance(r.Provenance, "a child session")}
+}
+
+// deliver waits for the end of a child in the background, and gives its result to its parent: between
+// turns, in a turn of its own. It is stored before the child is marked as ended, so that neither a crash nor a
+// stop loses it.
+func (c *running) deliver(ctx context.Context, parent hermes.SessionRef) {
+	r, how := hermes.Report{}, hermes.ChildStatus("")
+	if c.ended != nil {
+		r, how = *c.ended, c.ended.Status
+	} else {
+		var err error
+		if r, how, err = c.outcome(ctx); err != nil || ctx.Err() != nil {
+			return // it goes on when its parent is opened again
+		}
+	}
+	c.by.hooks.ChildEnd(ctx, parent, r)
+	up := c.by.session
+	err := up.call(ctx, func() error { return up.takeResult(r) })
+	switch {
+	case err == nil:
+		up.manager.mark(ctx, r.Session, how)
+	case ctx.Err() == nil && !errors.Is(err, hermes.ErrClosed):
+		up.cfg.Log.Error("store the result of a child session; it comes when the session is opened again", "session", up.id, "child", r.Session, "err", err)
+	}
+}
+
+// takeResult stores the result of a child session in the background, and begins a turn with it unless
+// one runs.
+func (s *Session) takeResult(r hermes.Report) error {
+	if s.ending() {
+		return hermes.ErrClosed
+	}
+	has, err := s.hasResult(r.Session)
+	if has || err != nil {
+		return err
+	}
+	q, err := s.storeWaiting(resultMessage(r), hermes.From{}, false)
+	if err != nil {
+		return err
+	}
+	s.queue = append(s.queue, q)
+	s.publishQueue()
+	if s.turn == nil && !s.waiting() {
+		s.next()
+	}
+	return nil
+}
+
+// hasResult reports whether the result of a child session waits, or is in the transcript.
+func (s *Session) hasResult(child string) (bool, error) {
+	head := resultHead + child + ":"
+	is := func(m hermes.Message) bool { return m.Synthetic && strings.HasPrefix(m.Text(), head) }
+	for _, q := range s.queue {
+		if is(q.Message) {
+			return true, nil
+		}
+	}
+	list, err := s.cfg.Store.Messages(s.ctx, s.id, hermes.Range{Raw: true})
+	return slices.ContainsFunc(list, is), err
+}
+
+// loadChildren finds the child sessions in the background that an earlier process did not end.
+func (s *Session) loadChildren() error {
+	if s.parent != nil {
+		return nil
+	}
+	rows, err := s.manager.childrenOf(s.ctx, s.id, func(short hermes.Session) bool { return !isMark(short.EndReason) })
+	s.left = slices.DeleteFunc(rows, func(row hermes.Session) bool { return !row.Run.Origin.Task.Background })
+	return err
+}
+
+// goOnBeside goes on with them.
+func (s *Session) goOnBeside() {
+	if len(s.left) == 0 {
+		return
+	}
+	l := lender{s, s.run, s.runtime.Tools, s.runtime.Hooks, s.budget.Child(s.steps())}
+	ref := s.ref(s.record.LastTurn())
+	for _, row := range s.left {
+		s.beside.Go(func(ctx context.Context) { l.goOnWith(ctx, ref, row) })
+	}
+	s.left = nil
+}
+
+// goOnWith goes on with one child session in the background.
+func (l lender) goOnWith(ctx context.Context, ref hermes.SessionRef, row hermes.Session) {
+	task := row.Run.Origin.Task
+	list, _ := l.session.cfg.Store.Messages(ctx, row.ID, hermes.Range{First: 1, Raw: true})
+	if len(list) == 0 {
+		return // it never began: its call says so
+	}
+	fits, err := readFits(json.RawMessage(task.Schema))
+	var c *running
+	if err == nil {
+		t := hermes.Task{Goal: list[0].Visible(), Key: task.Key, Background: true, Schema: json.RawMessage(task.Schema)}
+		c, err = l.goOn(ctx, row, t, fits)
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			l.session.cfg.Log.Warn("go on with a child session in the background", "session", l.session.id, "child", row.ID, "err", err)
+			l.session.publish(hermes.Notice{Level: hermes.NoticeWarning, Text: fmt.Sprintf("The background task %s could not go on: %v. It is tried again when this session is opened again.", row.ID, err)})
+		}
+		return
+	}
+	c.deliver(ctx, ref)
+}
+
+// leftChildren is the result of a delegation that a crash cut off, and that the user does not continue: what
+// is known of its children.
+func (s *Session) leftChildren(call hermes.ToolCall) hermes.Result {
+	type child struct {
+		Session string `json:"session"`
+		Status  string `json:"status"`
+		Summary string `json:"summary,omitempty"`
+	}
+	out := struct {
+		Error    string  `json:"error"`
+		Children []child `json:"children,omitempty"`
+	}{Error: "the process stopped while this ran, and the user said something else instead of continuing it; what its child sessions had done is below, the rest was not done"}
+	rows, err := s.manager.childrenOf(s.ctx, s.id, nil)
+	if err != nil {
+		s.cfg.Log.Warn("find the children of a call", "session", s.id, "call", call.ID, "err", err)
+	}
+	provenance := ""
+	for _, row := range rows {
+		if !strings.HasPrefix(row.Run.Origin.Task.Key, call.ID+"/") {
+			continue
+		}
+		list, _ := s.cfg.Store.Messages(s.ctx, row.ID, hermes.Range{Raw: true})
+		status := "cut off"
+		if isMark(row.EndReason) {
+			status = row.EndReason
+		}
+		out.Children = append(out.Children, child{row.ID, status, lastText(list)})
+		provenance = hermes.AddProvenance(provenance, hermes.AddProvenance(row.Provenance, hermes.TranscriptProvenance(list)))
+	}
+	text, err := json.Marshal(out)
+	if err != nil { // texts always have a JSON form
+		text = []byte(out.Error)
+	}
+	return hermes.Result{Text: string(text), Failed: true, Provenance: provenance}
+}
