@@ -18,6 +18,9 @@ func (a *App) contextEngine(cfg *config.Config, run hermes.RunSpec) hermes.Conte
 	if !c.Enabled {
 		return nil
 	}
+	if most := cfg.Delegation().CompressionTokens; most > 0 && run.Origin.Depth > 0 {
+		c.ThresholdTokens = most
+	}
 	builtin := contextengine.New(contextengine.Options{
 		Config: contextengine.Config{
 			Threshold: c.Threshold, ThresholdTokens: c.ThresholdTokens, ModelThresholds: c.ModelThresholds, SmallWindow: c.SmallWindowFloor,

@@ -59,17 +59,15 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 	if a.sessions != nil {
 		return a.sessions, nil
 	}
-	agent, children := cfg.Agent(), cfg.Delegation()
+	agent := cfg.Agent()
 	a.sessions = session.NewManager(session.Config{
 		Store: listening.Leasing(store), Models: a.models, NewRuntime: a.newRuntime, Owner: leaseOwner,
 		Steps: int(agent.MaxTurns), Busy: hermes.Busy(cfg.Display().BusyInputMode), MaxResume: cfg.Sessions().MaxResumeMessages,
 		Effort: func(model string) hermes.Effort { // reasoning_overrides, else reasoning_effort
 			return hermes.EffortOf(model, agent.ReasoningEffort, agent.ReasoningOverrides)
 		}, MaxTokens: cfg.Model().MaxTokens,
-		Ask: session.AskTimes{Approval: cfg.Approvals().Timeout, Question: agent.ClarifyTimeout, Escalate: cfg.Approvals().EscalateAfter},
-		Children: session.Children{
-			Depth: children.MaxDepth, AtOnce: children.MaxConcurrent, Steps: int(children.MaxIterations), Toolsets: tools.catalogue.Narrowing, Worktree: worktrees.Child,
-		}, Bounds: session.Bounds{
+		Ask:      session.AskTimes{Approval: cfg.Approvals().Timeout, Question: agent.ClarifyTimeout, Escalate: cfg.Approvals().EscalateAfter},
+		Children: a.children(cfg, tools, worktrees), Bounds: session.Bounds{
 			Mode: func(r hermes.Rights) hermes.RightsMode { return toolbox.BeginMode(cfg.Approvals().Mode, r) }, Halted: a.CheckHalt, EndLeft: proc.EndOrphans, RecordMode: a.recordMode,
 			KnownHost: a.knownHosts(cfg), Workspace: a.workspace,
 		}, Now: a.opts.Now, Log: a.log(),
@@ -280,6 +278,7 @@ func (a *App) prompt(ctx context.Context, cfg *config.Config, run hermes.RunSpec
 	if run.Prompt.PassSessionID {
 		in.SessionID = run.Session
 	}
+	childIn(cfg, &in, run)
 	a.rememberIn(ctx, &in, run, specs)
 	a.skillsIn(ctx, &in, run, tools)
 	a.pluginsIn(&in, run)

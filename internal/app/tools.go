@@ -56,7 +56,7 @@ func (a *App) makeTooling() *tooling {
 	mixture := a.newMixture(cfg)
 	sets := append([]hermes.Toolset{
 		files, kept, shell, scripts, todo.New(), sessionsearch.New(func(ctx context.Context) (sessionsearch.Store, error) { return a.Database(ctx) }, a.opts.Now), a.memoryTools(), clarify.New(), a.skillTools(), learning.New(a.Learned(), a.opts.Now),
-		a.newMessaging(), a.newSessionTools(), mixture,
+		newDelegation(cfg), a.newMessaging(), a.newSessionTools(), mixture,
 		a.newWeb(cfg),
 		toolsearch.New(), // only sessions with a toolset whose tools come late have it
 	}, a.opts.Extra...)

@@ -19,7 +19,7 @@ const addressKey = "base_url"
 // keyedSections have entries with a key and an address. An entry whose address is
 // written in an unknown way is not used, because its key would be sent to the address
 // that the service has otherwise.
-var keyedSections = [...]string{"model", "providers", "fallback_providers", "model_aliases", "auxiliary"}
+var keyedSections = [...]string{"model", "providers", "fallback_providers", "model_aliases", "auxiliary", "delegation"}
 
 // AddressFaults returns the entries whose address is unclear: an unknown field that
 // looks like one, an invalid value, two different ones, or something else in place of

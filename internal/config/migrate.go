@@ -88,6 +88,12 @@ var gone = [...]struct {
 	reason string
 }{
 	{[]string{"runtime", "nofile_soft_limit"}, "Hermes raises the limit of open files itself"},
+	{[]string{"delegation", "subagent_auto_approve"}, "a child session asks the user of the session that started it; approvals.mode and rules hold for both"},
+	{[]string{"delegation", "request_overrides"}, "set fields of requests for a service, in the section providers"},
+	{[]string{"delegation", "fallback_providers"}, "child sessions fall back as other sessions do, see fallback_providers"},
+	{[]string{"delegation", "surface_child_process_notifications"}, "what a child session runs in the background ends with it"},
+	{[]string{"delegation", "independent_completions"}, "each task in the background reports when it has ended"},
+	{[]string{"delegation", "routes"}, "child sessions have one model, see delegation.model"},
 }
 
 func isGone(path []string) bool { return goneReason(path) != "" }

@@ -25,7 +25,6 @@ var capabilities = [...]Capability{
 	{"coding instructions", "coding instructions", ""},
 	{"command homes", "a separate home for commands", ""},
 	{"cron", "scheduled jobs", "internal/cron"},
-	{"delegation", "sub-agents", "internal/tool/delegation"},
 	{"display options", "further display options", ""},
 	{"execution guidance", "execution guidance", ""},
 	{"external proxy", "a separate proxy program for commands", ""},

@@ -93,25 +93,19 @@ type Goals struct {
 
 // Delegation is the section delegation: subagents.
 type Delegation struct {
-	Model                  string         `key:"model" planned:"delegation"`
-	Provider               string         `key:"provider" planned:"delegation"`
-	BaseURL                string         `key:"base_url" planned:"delegation"`
-	APIKey                 hermes.Secret  `key:"api_key" planned:"delegation"`
-	APIMode                string         `key:"api_mode" planned:"delegation"`
-	RequestOverrides       map[string]any `key:"request_overrides" planned:"delegation"`
-	Fallback               []Fallback     `key:"fallback_providers" planned:"delegation"`
-	MaxConcurrent          int            `key:"max_concurrent_children" default:"3" min:"1"` // of one session
-	MaxDepth               int            `key:"max_spawn_depth" default:"1" min:"1" max:"3"` // a child of a conversation has depth 1
-	Orchestrator           bool           `key:"orchestrator_enabled" default:"true" planned:"delegation"`
-	WorktreeIsolation      bool           `key:"worktree_isolation"`                                // each child works in a worktree of its own
-	CompressionTokens      int            `key:"compression_threshold_tokens" planned:"delegation"` // 0: the parent's
-	SurfaceProcesses       bool           `key:"surface_child_process_notifications" planned:"delegation"`
-	MaxIterations          Limit          `key:"max_iterations" default:"50"`                // steps of a child; 0: what its parent has left
-	ChildTimeout           time.Duration  `key:"child_timeout_seconds" planned:"delegation"` // 0: none
-	DefaultToolsets        []string       `key:"default_toolsets" planned:"delegation"`
-	IndependentCompletions bool           `key:"independent_completions" planned:"delegation"`
-	AutoApprove            bool           `key:"subagent_auto_approve" planned:"delegation"`
-	Routes                 map[string]any `key:"routes" planned:"delegation"`
+	Model             string        `key:"model"`
+	Provider          string        `key:"provider"`
+	BaseURL           string        `key:"base_url"`
+	APIKey            hermes.Secret `key:"api_key"`
+	APIMode           string        `key:"api_mode"`
+	MaxConcurrent     int           `key:"max_concurrent_children" default:"3" min:"1"` // of one session
+	MaxDepth          int           `key:"max_spawn_depth" default:"1" min:"1" max:"3"` // a child of a conversation has depth 1
+	Orchestrator      bool          `key:"orchestrator_enabled" default:"true"`
+	WorktreeIsolation bool          `key:"worktree_isolation"`           // each child works in a worktree of its own
+	CompressionTokens int           `key:"compression_threshold_tokens"` // 0: the parent's
+	MaxIterations     Limit         `key:"max_iterations" default:"50"`  // steps of a child; 0: what its parent has left
+	ChildTimeout      time.Duration `key:"child_timeout_seconds"`        // 0: none
+	DefaultToolsets   []string      `key:"default_toolsets"`
 }
 
 // Agent returns the section agent.

@@ -62,7 +62,7 @@ var sideTasks = map[string]sideTask{
 	"moa_reference":     {timeout: 120 * time.Second},
 	"plugin":            {timeout: 30 * time.Second},
 	"profile_describer": {planned: "side tasks"},
-	"review":            {planned: "delegation"},
+	"review":            {planned: "side tasks"},
 	"session_summary":   {timeout: 20 * time.Second},
 	"skill_replay":      {},
 	"skills_hub":        {timeout: 30 * time.Second, planned: "side tasks"},

@@ -227,6 +227,7 @@ var layers = []layer{
 		{path: "internal/tool/checkpoint"},
 		{path: "internal/tool/clarify"},
 		{path: "internal/tool/codeexecution", deps: []string{"github.com/tetratelabs/wazero", "modernc.org/libc", "modernc.org/libquickjs", "modernc.org/quickjs"}},
+		{path: "internal/tool/delegation"},
 		{path: "internal/tool/file", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/tool/learning"},
 		{path: "internal/tool/messaging"},

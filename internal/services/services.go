@@ -12,6 +12,7 @@ import (
 	"os"
 	"strconv"
 
+	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/provider"
 	"hermes/internal/yamledit"
@@ -48,6 +49,9 @@ func Providers(cfg *config.Config) (provider.Config, error) {
 		return c, err
 	}
 	c.Custom = custom
+	if d := cfg.Delegation(); d.BaseURL != "" || faults[childService] != nil {
+		c.Custom[childService] = provider.Custom{BaseURL: d.BaseURL, Key: d.APIKey, APIMode: d.APIMode, Model: d.Model, Fault: faults[childService]}
+	}
 	withAliases(&c, cfg.ModelAliases(), faults)
 	return c, nil
 }
@@ -118,4 +122,17 @@ func customProviders(all map[string]config.Provider, faults map[string]error) (m
 		out[name] = c
 	}
 	return out, nil
+}
+
+// childService is the name of the service that the section delegation describes, where it has an address.
+const childService = "delegation"
+
+// ChildModel returns the model of child sessions that the settings name; the zero value is none.
+func ChildModel(cfg *config.Config) hermes.ModelChoice {
+	d := cfg.Delegation()
+	c := hermes.ModelChoice{Ref: d.Model, Provider: d.Provider}
+	if d.BaseURL != "" || cfg.AddressFaults()[childService] != nil {
+		c.Provider = childService
+	}
+	return c
 }
