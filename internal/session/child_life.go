@@ -149,7 +149,9 @@ func (c *running) report(ctx context.Context) (hermes.Report, error) {
 		return *c.ended, nil
 	}
 	r, how, err := c.outcome(ctx)
-	c.by.session.manager.mark(ctx, c.child.id, how)
+	if !errors.Is(err, hermes.ErrClosed) && !errors.Is(err, hermes.ErrStaleLease) { // else another process may have it
+		c.by.session.manager.mark(ctx, c.child.id, how)
+	}
 	return r, err
 }
 

@@ -19,6 +19,9 @@ const DelegateTool = "delegate_task"
 // others.
 var blocked = [...]string{"clarify", "memory", "send_message", "cronjob", "sessions_send"}
 
+// noTool is no name of a tool: a list of only this name allows none.
+const noTool = "no tool"
+
 // childTools returns the tools that a child may have, of those of its parent.
 func childTools(parent []string, delegates bool) []string {
 	return slices.DeleteFunc(slices.Clone(parent), func(tool string) bool {
@@ -71,7 +74,7 @@ func (l lender) childRun(ctx context.Context, parent hermes.SessionRef, task her
 	}
 	run.Tools.Only = childTools(tools, task.Role == hermes.RoleOrchestrator)
 	if len(run.Tools.Only) == 0 { // an empty list would narrow nothing
-		return run, errors.New("this session has no tool that a child session may have; do the work yourself")
+		run.Tools.Only = []string{noTool}
 	}
 	if err := l.narrow(ctx, &run.Tools, task); err != nil {
 		return run, err
