@@ -39,6 +39,8 @@ const (
 	AccountTurn    AccountKind = "turn"
 	AccountSession AccountKind = "session"
 	AccountJob     AccountKind = "job"
+	// AccountBranch is a child session with its own children.
+	AccountBranch AccountKind = "branch"
 	// AccountTree is a session with all its children.
 	AccountTree AccountKind = "tree"
 	// AccountDay and AccountMonth are named like 2026-11-20 and 2026-11. Later

@@ -102,7 +102,7 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runt
 	if err != nil {
 		return nil, err
 	}
-	meter.Bound(run.Session, run.Budget.Money)
+	meter.Bound(run.Session, run.Origin.Parent, run.Budget.Money)
 	if servers := a.mcp(); servers != nil {
 		servers.Start()
 	}
@@ -122,7 +122,7 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runt
 		Confirm: a.confirm(cfg, run), EndLeft: endLeft(env),
 		Jobs: a.jobs(cfg, run, engine, tools.hooks), Close: func() error {
 			if run.Origin.Depth > 0 { // a child never runs again, and there may be many
-				meter.Bound(run.Session, 0)
+				meter.Forget(run.Session)
 			}
 			follower.done()
 			return errors.Join(scripted.Close(), end())

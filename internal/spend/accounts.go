@@ -65,7 +65,10 @@ func (g *Governor) limits(ctx context.Context, r *hermes.Request) []hermes.Limit
 		if scope.Tree == "" {
 			scope.Tree = r.Session
 		}
-		own = g.bound(r.Session, scope.Tree)
+		for _, b := range g.branches(r.Session, scope.Tree) {
+			list = append(list, hermes.Limit{Account: hermes.Account{Kind: hermes.AccountBranch, Name: b.session}, Cap: hermes.Amount{Money: b.most}})
+		}
+		own = g.bound(scope.Tree)
 		add(hermes.AccountTree, scope.Tree)
 	}
 	if scope.Job != "" {
@@ -92,29 +95,56 @@ func (g *Governor) turn(r *hermes.Request, m *memory) int64 {
 	return m.turn
 }
 
+// bound is what a session and its children may cost in total; 0 is no bound.
+type bound struct {
+	most   hermes.Money
+	parent string // of a child session
+}
+
 // Bound limits what a session and its children may cost in total, beside the caps and for its
-// side tasks too, until it is called again; 0 sets no bound.
-func (g *Governor) Bound(session string, most hermes.Money) {
+// side tasks too, until it is forgotten; 0 sets no bound. parent is the session that started a child.
+func (g *Governor) Bound(session, parent string, most hermes.Money) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if most <= 0 {
+	if most <= 0 && parent == "" {
 		delete(g.bounds, session)
 		return
 	}
-	g.bounds[session] = most
+	g.bounds[session] = bound{max(most, 0), parent}
 }
 
-// bound returns the smallest bound of the sessions; 0 is none.
-func (g *Governor) bound(sessions ...string) hermes.Money {
+// Forget forgets the bound of a session that has ended.
+func (g *Governor) Forget(session string) { g.Bound(session, "", 0) }
+
+// bound returns the bound of a session; 0 is none.
+func (g *Governor) bound(session string) hermes.Money {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	var least hermes.Money
-	for _, s := range sessions {
-		if b := g.bounds[s]; b > 0 && (least == 0 || b < least) {
-			least = b
+	return g.bounds[session].most
+}
+
+// branch is a child session with a bound.
+type branch struct {
+	session string
+	most    hermes.Money
+}
+
+// branches returns the child sessions with bounds that a session belongs to: itself and those above it,
+// below the root of its tree.
+func (g *Governor) branches(session, root string) (list []branch) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for range maxDepth {
+		b, known := g.bounds[session]
+		if !known || session == root {
+			break
 		}
+		if b.most > 0 {
+			list = append(list, branch{session, b.most})
+		}
+		session = b.parent
 	}
-	return least
+	return list
 }
 
 func turnName(session string, turn int64) string {

@@ -367,7 +367,7 @@ func TestABoundHoldsForTheTree(t *testing.T) {
 		if lookups == 1 {
 			return hermes.Scope{}, errors.New("the database is busy")
 		}
-		return hermes.Scope{Tree: strings.TrimPrefix(session, "child of ")}, nil
+		return hermes.Scope{Tree: strings.ReplaceAll(session, "child of ", "")}, nil
 	}
 	g := spend.New(cfg)
 	m := layers(g, hermestest.NewScript(said(30, 10)).Named("p:m").Forever())
@@ -385,21 +385,26 @@ func TestABoundHoldsForTheTree(t *testing.T) {
 		}
 	}
 	_ = ask("child of root", "") // what it belongs to could not be looked up
-	g.Bound("root", hermes.USD(1))
+	g.Bound("root", "", hermes.USD(1))
 	refused("root", "title") // before any other call of the session
 	refused("child of root", "")
 	refused("child of root", "compression")
-	g.Bound("child of root", hermes.USD(2000)) // a child never has more
+	g.Bound("child of root", "root", hermes.USD(2000)) // a child never has more
 	refused("child of root", "")
 	if err := ask("another", ""); err != nil {
 		t.Errorf("a bound of one session stops another: %v", err)
 	}
-	g.Bound("root", 0)
+	g.Forget("root")
 	if err := ask("root", ""); err != nil {
 		t.Errorf("a bound that was removed: %v", err)
 	}
-	g.Bound("child of root", hermes.USD(1))
-	refused("child of root", "")
+	g.Bound("child of root", "root", hermes.USD(1))
+	g.Bound("child of child of root", "child of root", 0) // it has no bound of its own
+	for _, session := range []string{"child of root", "child of child of root"} {
+		if err := ask(session, ""); hermes.ClassOf(err) != hermes.ClassBudget || !strings.Contains(err.Error(), "the budget of this sub-agent is reached") {
+			t.Errorf("%s: %v", session, err)
+		}
+	}
 	if err := ask("root", ""); err != nil {
 		t.Errorf("a bound of a child stops its parent: %v", err)
 	}

@@ -76,7 +76,7 @@ type Governor struct {
 	sessions *lru.Map[string, *memory] // by session
 	outputs  *lru.Map[string, float64] // tokens of a typical answer, by model
 	warned   *lru.Map[string, bool]    // models with a warning about their unknown price
-	bounds   map[string]hermes.Money   // by session; those of children are removed when they end
+	bounds   map[string]bound          // by session; those of children are removed when they end
 	calls    map[int64]*call           // running, by the number in Scope.Call
 	last     int64                     // of those numbers
 }
@@ -111,7 +111,7 @@ func New(cfg Config) *Governor {
 	if cfg.Longest == nil {
 		cfg.Longest = func(string, int64) int64 { return 0 }
 	}
-	return &Governor{cfg: cfg, bounds: map[string]hermes.Money{}, calls: map[int64]*call{}, sessions: lru.New[string, *memory](maxSessions), outputs: lru.New[string, float64](maxModels), warned: lru.New[string, bool](maxModels)}
+	return &Governor{cfg: cfg, bounds: map[string]bound{}, calls: map[int64]*call{}, sessions: lru.New[string, *memory](maxSessions), outputs: lru.New[string, float64](maxModels), warned: lru.New[string, bool](maxModels)}
 }
 
 // openLedger opens the ledger on first use.

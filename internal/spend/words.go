@@ -36,6 +36,9 @@ func (g *Governor) capText(over *hermes.OverCap, now time.Time, cut bool) string
 	if ofRun {
 		text = fmt.Sprintf("the budget of this session is reached: %s of %s used", used, cap)
 	}
+	if kind == hermes.AccountBranch {
+		text = fmt.Sprintf("the budget of this sub-agent is reached: %s of %s used", used, cap)
+	}
 	switch {
 	case cut:
 		text += "; the answer was stopped there. "
@@ -46,6 +49,9 @@ func (g *Governor) capText(over *hermes.OverCap, now time.Time, cut bool) string
 	}
 	if end := g.ends(kind, now); !end.IsZero() {
 		text += fmt.Sprintf("It applies until %s. ", end.Format("2006-01-02 15:04 MST"))
+	}
+	if kind == hermes.AccountBranch {
+		return text + "Delegate what remains with a larger max_cost."
 	}
 	if ofRun {
 		return text + "Open the session again with a larger budget to go on."
@@ -72,6 +78,8 @@ func nameOf(kind hermes.AccountKind) string {
 		return "this session"
 	case hermes.AccountJob:
 		return "this scheduled job"
+	case hermes.AccountBranch:
+		return "this sub-agent"
 	case hermes.AccountTree:
 		return "this session with its sub-agents"
 	case hermes.AccountDay:
