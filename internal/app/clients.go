@@ -70,6 +70,7 @@ func (a *App) lent() (command.Call, error) {
 		Models:    a.models.References, Limits: a.models.Limits, Settings: a.Settings(), Memory: remembered, Learnings: a.Learned(), Skills: skills, Spend: spent,
 		Checkpoints: a.checkpoints(cfg), Elsewhere: a.checkpointsOf, GitDiff: a.GitDiff,
 		Sessions: func(ctx context.Context) (command.Sessions, error) { return a.Sessions(ctx) },
+		Agents:   func(ctx context.Context) (command.Agents, error) { return a.Sessions(ctx) },
 	}
 	if all := a.tooling().plugins; all != nil {
 		call.Plugins = all

@@ -1,15 +1,25 @@
 package app_test
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
+	"hermes/internal/app"
+	"hermes/internal/chatserver"
+	"hermes/internal/protocol/local"
+	"hermes/internal/race"
+	"hermes/internal/recallblock"
 )
 
 // delegated is what delegate_task returns.
@@ -74,5 +84,149 @@ func TestDelegatedTasksReport(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "d")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestDelegationSettings: the section says with which model, tools and service children work, and which of
+// them may delegate.
+func TestDelegationSettings(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(&chatserver.Handler{Model: "small", Decide: func(r *chatserver.Request) (chatserver.Answer, error) {
+		var names []string
+		for _, tool := range r.Tools {
+			names = append(names, tool.Function.Name)
+		}
+		return chatserver.Answer{Text: "small has " + strings.Join(names, " ")}, nil
+	}})
+	t.Cleanup(other.Close)
+	for name, tt := range map[string]struct{ settings, order, want string }{
+		"model and tools": {
+			"delegation: {model: small, base_url: \"" + other.URL + "/v1\", api_key: k, default_toolsets: [todo, clarify, memory]}\n", `delegate_task {"goal":"look"}`, `"summary":"small has todo"`,
+		},
+		"the task names tools": {
+			"delegation: {model: small, base_url: \"" + other.URL + "/v1\", api_key: k, default_toolsets: [todo]}\n", `delegate_task {"goal":"look","toolsets":["file"]}`, `"summary":"small has patch read_file search_files write_file"`,
+		},
+		"an orchestrator": {
+			"delegation: {model: small, base_url: \"" + other.URL + "/v1\", api_key: k, max_spawn_depth: 2}\n", `delegate_task {"goal":"look","toolsets":["file"],"role":"orchestrator"}`, `"summary":"small has delegate_task patch`,
+		},
+		"no orchestrators": {
+			"delegation: {max_spawn_depth: 2, orchestrator_enabled: false}\n", `crew {"goals":["look"],"role":"orchestrator"}`, `delegation.orchestrator_enabled is off`,
+		},
+		"too many tasks": {"delegation: {max_concurrent_children: 2}\n", `delegate_task {"tasks":[{"goal":"a"},{"goal":"b"},{"goal":"c"}]}`, "3 tasks are too many at once"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, client, dir := office(t, tt.settings)
+			done, _ := work(t, client, hermes.From{Client: "c1", Attends: true}, dir, tt.order, hermes.AllowOnce)
+			if !strings.Contains(done.Text, tt.want) {
+				t.Errorf("%s", done.Text)
+			}
+		})
+	}
+}
+
+// TestAChildHasAPromptOfItsOwn: it is told its place and how to report, has the files of the project, and
+// neither SOUL.md nor memory. Siblings share it.
+func TestAChildHasAPromptOfItsOwn(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.AllowOnce)
+	writeFile(t, filepath.Join(s.home, "SOUL.md"), "You are a pirate.\n")
+	if err := os.MkdirAll(filepath.Join(s.home, "memories"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(s.home, "memories", "MEMORY.md"), "The user likes rum.\n")
+	s.write("AGENTS.md", "Use tabs.")
+	s.say("CALL delegate_task {\"tasks\":[{\"goal\":\"one\",\"context\":\"first\"},{\"goal\":\"two\"}]}")
+	db, err := s.app.Database(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := db.ListSessions(t.Context(), hermes.SessionFilter{Platform: hermes.PlatformChild, Limit: -1})
+	if err != nil || len(rows) != 2 {
+		t.Fatalf("%d children, %v", len(rows), err)
+	}
+	var prompts []string
+	for _, row := range rows {
+		whole, err := db.FindSession(t.Context(), row.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prompts = append(prompts, whole.System)
+	}
+	if prompts[0] != prompts[1] {
+		t.Error("siblings have different prompts")
+	}
+	for _, want := range []string{"You are a sub-agent", "Use tabs.", s.dir} {
+		if !strings.Contains(prompts[0], want) {
+			t.Errorf("the prompt does not say %q", want)
+		}
+	}
+	for _, no := range []string{"pirate", "rum", "delegate_task"} {
+		if strings.Contains(prompts[0], no) {
+			t.Errorf("the prompt says %q", no)
+		}
+	}
+}
+
+// TestFiftyChildrenAtOnce report, and take little memory.
+func TestFiftyChildrenAtOnce(t *testing.T) {
+	const many = 50
+	together := make(chan struct{})
+	var begun sync.WaitGroup
+	begun.Add(many)
+	go func() { begun.Wait(); close(together) }()
+	var most uint64
+	measure := sync.OnceFunc(func() {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		most = m.HeapAlloc
+	})
+	server := httptest.NewServer(&chatserver.Handler{Model: "played", Decide: func(r *chatserver.Request) (chatserver.Answer, error) {
+		said := ""
+		for _, m := range r.Messages {
+			if m.Role == "user" && said == "" {
+				said, _, _ = strings.Cut(recallblock.Strip(m.Text()), "\n")
+			}
+		}
+		if !strings.HasPrefix(said, "part ") {
+			return follow(r)
+		}
+		begun.Done()
+		<-together
+		measure()
+		return chatserver.Answer{Text: "did " + said}, nil
+	}})
+	t.Cleanup(server.Close)
+	home, dir := t.TempDir(), t.TempDir()
+	writeFile(t, filepath.Join(home, "config.yaml"), "model: {default: played, provider: custom, base_url: \""+server.URL+"/v1\"}\ndelegation: {max_concurrent_children: 50}\n"+
+		"tool_loop_guardrails: {loop_caps: {max_subagents: 60}}\n")
+	a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
+	t.Cleanup(func() { _ = a.Close() })
+	client := local.New(local.Config{Sessions: a.Sessions, Store: func(ctx context.Context) (hermes.Store, error) { return a.Database(ctx) }})
+	work(t, client, hermes.From{}, dir, `todo {}`, hermes.Deny) // what the program needs anyway
+	var before runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	var tasks []map[string]any
+	for i := range many {
+		tasks = append(tasks, map[string]any{"goal": fmt.Sprintf("part %d", i)})
+	}
+	raw, err := json.Marshal(map[string]any{"tasks": tasks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, _ := work(t, client, hermes.From{}, dir, "delegate_task "+string(raw), hermes.Deny)
+	d := delegatedOf(t, done.Text)
+	if len(d.Results) != many {
+		t.Fatalf("%d results", len(d.Results))
+	}
+	for i, r := range d.Results {
+		if want := fmt.Sprintf("did part %d", i); r.Status != "completed" || r.Summary != want {
+			t.Errorf("result %d: %+v", i, r)
+		}
+	}
+	if grown := int64(most) - int64(before.HeapAlloc); grown > 60<<20 && !race.Enabled {
+		t.Errorf("50 children take %d MB", grown>>20)
 	}
 }

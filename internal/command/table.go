@@ -82,6 +82,8 @@ type Call struct {
 	Mixture Mixture
 	// Servers are the MCP servers; nil has none.
 	Servers Servers
+	// Agents are the child sessions that run; nil has none.
+	Agents func(ctx context.Context) (Agents, error)
 	// Worktrees makes worktrees for sessions; nil has none.
 	Worktrees Worktrees
 	// Limits returns what the services said about their limits, and the time;
@@ -135,6 +137,7 @@ func Table() []Command {
 
 		{Name: "queue", Aliases: []string{"q"}, Args: "PROMPT", Group: "While it works", Help: "Send a message after the current turn", Where: Everywhere, run: queue},
 		{Name: "steer", Args: "PROMPT", Group: "While it works", Help: "Send a message to the running turn without stopping it", Where: Everywhere, run: steer},
+		{Name: "agents", Args: "[stop ID | steer ID TEXT | pause | resume]", Group: "While it works", Help: "Show the sub-agents that run, stop or steer one, pause new ones", Where: Everywhere, run: agents},
 		{Name: "stop", Group: "While it works", Help: "Stop the turn and its background processes", Where: Everywhere, run: stop},
 
 		{Name: "model", Args: "[provider:model] [--once|--global]", Group: "Model and tools", Help: "Show or change the model of this session", Where: Everywhere, run: model},

@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"hermes"
+	"hermes/internal/protocol"
 )
 
 // besides are the child sessions that go on beside the turns of a session. The zero value is ready
@@ -297,4 +299,24 @@ func (s *Session) leftChildren(call hermes.ToolCall) hermes.Result {
 		text = []byte(out.Error)
 	}
 	return hermes.Result{Text: string(text), Failed: true, Provenance: provenance}
+}
+
+// Children returns the child sessions that run below a live session, and the time.
+func (m *Manager) Children(ctx context.Context, session string) ([]protocol.Child, time.Time, error) {
+	s, err := m.Get(ctx, session)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	var st protocol.Snapshot
+	s.feed.fill(&st)
+	return st.Children, m.cfg.Now(), nil
+}
+
+// Send sends an operation to a live session.
+func (m *Manager) Send(ctx context.Context, session string, op hermes.Op) error {
+	s, err := m.Get(ctx, session)
+	if err != nil {
+		return err
+	}
+	return s.Do(ctx, hermes.From{}, op)
 }
