@@ -21,7 +21,7 @@ func (a *App) children(cfg *config.Config, tools *tooling, trees *Worktrees) ses
 	return session.Children{
 		Depth: d.MaxDepth, AtOnce: d.MaxConcurrent, Steps: int(d.MaxIterations), LeavesOnly: !d.Orchestrator,
 		Model: services.ChildModel(cfg), Default: d.DefaultToolsets, Quiet: d.ChildTimeout,
-		Toolsets: tools.catalogue.Narrowing, Worktree: trees.Child,
+		Toolsets: tools.catalogue.Narrowing, Worktree: trees.Child, WorktreeOf: trees.childOf,
 		Changed: func(session string, transcript []hermes.Message) []string {
 			return append(writtenFiles(transcript), tools.files.ChangedBy(session)...)
 		},

@@ -199,6 +199,15 @@ func (w *Worktrees) Child(ctx context.Context, on hermes.Workspace, asked bool) 
 	return childTree{w, m}, nil
 }
 
+// childOf returns the worktree that a child session of an earlier process has for itself; nil is none.
+func (w *Worktrees) childOf(dir, parent string) session.Tree {
+	r, ok := w.Of(dir)
+	if above, in := w.Of(parent); !ok || r.State != worktree.Ready || in && above.Path == r.Path {
+		return nil
+	}
+	return childTree{w, worktree.Made{Record: r}}
+}
+
 // childTree is the worktree of a child session.
 type childTree struct {
 	all  *Worktrees

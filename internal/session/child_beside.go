@@ -102,7 +102,7 @@ func (l lender) goOn(ctx context.Context, row hermes.Session, t hermes.Task, fit
 	if err != nil {
 		return nil, fmt.Errorf("read the child session %s: %w", row.ID, err)
 	}
-	c := &running{by: l, fits: fits, over: make(chan hermes.TurnDone, 1), release: func() {}}
+	c := &running{by: l, fits: fits, pauses: t.Background, over: make(chan hermes.TurnDone, 1), release: func() {}}
 	n := len(list)
 	answered := n > 0 && list[n-1].Role == hermes.RoleAssistant && len(list[n-1].Calls) == 0
 	if isMark(row.EndReason) || answered {
@@ -125,6 +125,9 @@ func (l lender) goOn(ctx context.Context, row hermes.Session, t hermes.Task, fit
 	run.Budget.Steps = fewest(left, l.budget.Left())
 	if c.release, err = m.admit(l.session); err != nil {
 		return nil, err
+	}
+	if again := l.session.cfg.Children.WorktreeOf; again != nil {
+		c.tree = again(row.Run.Workspace.Dir, l.run.Workspace.Dir)
 	}
 	var op hermes.Op = hermes.Continue{}
 	if n == 0 {

@@ -27,6 +27,7 @@ type running struct {
 	over    chan hermes.TurnDone
 	release func()
 	tree    Tree // nil if it has no worktree of its own
+	pauses  bool // it runs in the background, and goes on when its parent is opened again
 	// ended is the report of a child that has nothing to do: an earlier process ended it.
 	ended *hermes.Report
 }
@@ -68,7 +69,7 @@ func (l lender) child(ctx context.Context, parent hermes.SessionRef, t hermes.Ta
 	if err != nil {
 		return nil, err
 	}
-	c := &running{by: l, fits: fits, over: make(chan hermes.TurnDone, 1), release: release}
+	c := &running{by: l, fits: fits, pauses: t.Background, over: make(chan hermes.TurnDone, 1), release: release}
 	if c.tree, err = l.tree(ctx, run.Workspace, t.Worktree); err != nil {
 		release()
 		return nil, fmt.Errorf("make a worktree for the child session: %w", err)
@@ -94,7 +95,7 @@ func (l lender) tree(ctx context.Context, on hermes.Workspace, asked bool) (Tree
 func (c *running) begin(ctx context.Context, run hermes.RunSpec, op hermes.Op) error {
 	s, err := c.by.session.manager.Open(ctx, Open{Run: run, parent: c.by.session, budget: c.by.budget, done: c.over, misfit: c.fits.misfit})
 	if err != nil {
-		c.close(ctx)
+		c.close(ctx, false)
 		return fmt.Errorf("open the child session: %w", err)
 	}
 	c.child = s
@@ -106,19 +107,19 @@ func (c *running) begin(ctx context.Context, run hermes.RunSpec, op hermes.Op) e
 		return nil
 	}
 	if err != nil {
-		c.close(ctx)
+		c.close(ctx, false)
 	}
 	return err
 }
 
-// close closes the session, and returns what became of its worktree.
-func (c *running) close(ctx context.Context) (w hermes.Worktree) {
+// close closes the session, and returns what became of its worktree. One that only pauses keeps it.
+func (c *running) close(ctx context.Context, pauses bool) (w hermes.Worktree) {
 	if c.child != nil {
 		if err := c.child.Close(); err != nil {
 			c.child.cfg.Log.Warn("close a child session", "session", c.child.id, "err", err)
 		}
 	}
-	if c.tree != nil {
+	if c.tree != nil && !pauses {
 		w = c.tree.End(context.WithoutCancel(ctx))
 	}
 	c.release()
@@ -160,10 +161,10 @@ func (c *running) outcome(ctx context.Context) (r hermes.Report, how hermes.Chil
 	done, how, hangs, err := c.wait(ctx)
 	r = c.reported(ctx, done, how)
 	if hangs {
-		go c.close(ctx) // ends with the session, which the manager waits for
+		go c.close(ctx, false) // ends with the session, which the manager waits for
 		return r, how, nil
 	}
-	r.Worktree = c.close(ctx)
+	r.Worktree = c.close(ctx, err != nil && c.pauses)
 	return r, how, err
 }
 

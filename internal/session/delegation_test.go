@@ -418,7 +418,9 @@ func TestRightsOfAChildAreItsParentsWithinItsRole(t *testing.T) {
 				runs = append(runs, run)
 				r, err := next(ctx, run)
 				if err == nil && run.Origin.Depth > 0 { // as a selection does
-					r.Tools = newToolTable(slices.DeleteFunc(append(slices.Clone(table), delegate), func(t tool) bool { return !slices.Contains(run.Tools.Only, t.spec.Name) || !slices.Contains(run.Tools.Enabled, t.spec.Name) })...)
+					r.Tools = newToolTable(slices.DeleteFunc(append(slices.Clone(table), delegate), func(t tool) bool {
+						return !slices.Contains(run.Tools.Only, t.spec.Name) || !slices.Contains(run.Tools.Enabled, t.spec.Name)
+					})...)
 				}
 				return r, err
 			}
