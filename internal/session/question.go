@@ -296,3 +296,8 @@ func (s *Session) saveAnswer(q *question, r hermes.Reply, from hermes.From) erro
 
 // waiting reports whether a question of a turn that has ended is still open.
 func (s *Session) waiting() bool { return s.turn == nil && s.record.Waiting() }
+
+// parked reports whether a question to the user stays open between turns, and not only a call that can go on.
+func (s *Session) parked() bool {
+	return s.waiting() && (s.runtime == nil || s.record.Asks(s.runtime.Tools))
+}

@@ -64,7 +64,7 @@ func (s *Session) State(ctx context.Context) (State, error) {
 func (s *Session) state() State {
 	st := State{
 		Row: s.record.Row, Transcript: s.record.Messages(), Running: s.turn != nil, Queued: len(s.queue),
-		Cut: s.cut, Asking: s.waiting(), Last: s.record.Last, Tools: s.specs, Mode: s.Mode(), Effort: s.effortOf(s.record.Row.Model),
+		Cut: s.cut, Asking: s.parked(), Last: s.record.Last, Tools: s.specs, Mode: s.Mode(), Effort: s.effortOf(s.record.Row.Model),
 	}
 	if s.model.once != nil {
 		st.Next = s.model.once.ID()

@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"hermes"
 )
@@ -89,6 +90,11 @@ func stepOf(steps []hermes.Step, c hermes.ToolCall) *hermes.Step {
 		}
 	}
 	return nil
+}
+
+// Asks reports whether one of the calls that have no result only asks the user.
+func (r *Record) Asks(tools hermes.Tools) bool {
+	return slices.ContainsFunc(hermes.OpenCalls(r.messages), func(c hermes.ToolCall) bool { return asksOnly(tools, c) })
 }
 
 // asksOnly reports whether a call only asks the user.
