@@ -230,3 +230,29 @@ func TestFiftyChildrenAtOnce(t *testing.T) {
 		t.Errorf("50 children take %d MB", grown>>20)
 	}
 }
+
+// TestATaskInTheBackgroundReportsLater through the whole program: its call returns a handle, and the report
+// begins a turn of its own, which untrusted text taints as it did the child.
+func TestATaskInTheBackgroundReportsLater(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.AllowOnce)
+	s.say(`CALL delegate_task {"goal":"CALL read_file {\"path\":\"notes.md\"}","background":true}`)
+	db, err := s.app.Database(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := db.Messages(t.Context(), s.session, hermes.Range{})
+	if err != nil || !strings.Contains(list[2].Text(), `"status":"running"`) {
+		t.Errorf("the transcript is %+v, %v", list, err)
+	}
+	for e := range s.events {
+		if d, ok := e.(hermes.TurnStarted); ok {
+			text, from := d.Message.Text(), d.Message.Provenance
+			if !d.Message.Synthetic || !strings.HasPrefix(text, "[Result of the background task ") || !strings.Contains(text, "I have read") || !strings.Contains(from, "notes.md") {
+				t.Errorf("the turn is about %q, from %q", text, from)
+			}
+			return
+		}
+	}
+	t.Error("the session ended")
+}

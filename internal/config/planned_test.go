@@ -98,9 +98,11 @@ func TestSetSaysThatAPlannedSettingHasNoEffect(t *testing.T) {
 // TestRemovedSettingsStillLoad has a key that was removed: it is read, ignored and reported.
 func TestRemovedSettingsStillLoad(t *testing.T) {
 	t.Parallel()
-	c := load(setup(t, "runtime: {nofile_soft_limit: 10}\nagent: {max_turns: 3}\n", ""))
+	c := load(setup(t, "runtime: {nofile_soft_limit: 10}\nagent: {max_turns: 3}\ndelegation: {subagent_auto_approve: true}\n", ""))
 	want := []string{"config.yaml, line 1: runtime.nofile_soft_limit was removed: Hermes raises the limit of open files itself; " +
-		"it is ignored. Remove it with `hermes config unset runtime.nofile_soft_limit`."}
+		"it is ignored. Remove it with `hermes config unset runtime.nofile_soft_limit`.",
+		"config.yaml, line 3: delegation.subagent_auto_approve was removed: a child session asks the user of the session that started it; approvals.mode and rules hold for both; " +
+			"it is ignored. Remove it with `hermes config unset delegation.subagent_auto_approve`."}
 	if d := cmp.Diff(want, texts(c.Check())); d != "" {
 		t.Error(d)
 	}

@@ -161,14 +161,9 @@ func (t Toolset) run(ctx context.Context, c *hermes.Call, in args) (hermes.Resul
 	return r, err
 }
 
-// finite reports whether a session ends with its turn: it waits for what it delegates.
-func finite(s hermes.SessionRef) bool {
-	switch s.Platform {
-	case "oneshot", "batch", "eval", "cron":
-		return true
-	}
-	return s.Depth > 0
-}
+// finite reports whether a session may end with its turn: no user attends it, or it is a child. It waits
+// for what it delegates.
+func finite(s hermes.SessionRef) bool { return !s.Attended || s.Depth > 0 || s.Platform == "oneshot" }
 
 func progress(ended, all int) string {
 	if all == 1 {

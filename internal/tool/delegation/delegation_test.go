@@ -61,14 +61,15 @@ func TestTasks(t *testing.T) {
 		want      []hermes.Task
 		err       string
 	}{
-		"one": {hermes.SessionRef{}, `{"goal":" look ","context":"here","toolsets":["file"],"role":"orchestrator","max_iterations":3,"max_cost":0.5,"worktree":true,"background":true,"output_schema":{"type":"object"}}`, []hermes.Task{{
+		"one": {hermes.SessionRef{Attended: true}, `{"goal":" look ","context":"here","toolsets":["file"],"role":"orchestrator","max_iterations":3,"max_cost":0.5,"worktree":true,"background":true,"output_schema":{"type":"object"}}`, []hermes.Task{{
 			Goal: "look", Context: "here", Toolsets: []string{"file"}, Role: hermes.RoleOrchestrator, MaxSteps: 3, MaxCost: hermes.USD(0.5), Worktree: true, Background: true, Key: "c1/1", Schema: json.RawMessage(`{"type":"object"}`),
 		}}, ""},
 		"what holds for all": {hermes.SessionRef{}, `{"tasks":[{"goal":"a"},{"goal":"b","role":"leaf","toolsets":["web"]}],"toolsets":["file"],"context":"here"}`, []hermes.Task{
 			{Goal: "a", Context: "here", Toolsets: []string{"file"}, Key: "c1/1"}, {Goal: "b", Context: "here", Toolsets: []string{"web"}, Key: "c1/2"},
 		}, ""},
-		"a run that ends":   {hermes.SessionRef{Platform: "oneshot"}, `{"goal":"a","background":true}`, []hermes.Task{{Goal: "a", Key: "c1/1"}}, ""},
-		"a child delegates": {hermes.SessionRef{Depth: 1}, `{"goal":"a","background":true}`, []hermes.Task{{Goal: "a", Key: "c1/1"}}, ""},
+		"no user attends":   {hermes.SessionRef{Platform: "telegram"}, `{"goal":"a","background":true}`, []hermes.Task{{Goal: "a", Key: "c1/1"}}, ""},
+		"a run that ends":   {hermes.SessionRef{Platform: "oneshot", Attended: true}, `{"goal":"a","background":true}`, []hermes.Task{{Goal: "a", Key: "c1/1"}}, ""},
+		"a child delegates": {hermes.SessionRef{Depth: 1, Attended: true}, `{"goal":"a","background":true}`, []hermes.Task{{Goal: "a", Key: "c1/1"}}, ""},
 		"no goal":           {hermes.SessionRef{}, `{}`, nil, "task 1 has no goal"},
 		"no goal of one":    {hermes.SessionRef{}, `{"tasks":[{"goal":"a"},{}]}`, nil, "task 2 has no goal"},
 		"both":              {hermes.SessionRef{}, `{"goal":"a","tasks":[{"goal":"b"}]}`, nil, "not both"},
