@@ -18,7 +18,7 @@ type Task struct {
 	// Worktree lets the child work in a Git worktree of its own, which is removed at its end if
 	// nothing in it would be lost.
 	Worktree bool
-	// Key names the task among those of its parent: the call and the number of the task in it. A
+	// Key names the task among those of its turn: the call and the number of the task in it. A
 	// call that runs again after a crash finds the child that it had started by this name. A task
 	// without one is always new.
 	Key string
@@ -38,6 +38,7 @@ const (
 
 // TaskOrigin is what is stored of the task of a child session.
 type TaskOrigin struct {
+	// Key is that of [Task], below the number of the turn.
 	Key        string    `json:"key,omitempty"`
 	Role       ChildRole `json:"role,omitempty"`
 	Background bool      `json:"background,omitempty"`

@@ -284,9 +284,9 @@ func (s *Session) leftChildren(call hermes.ToolCall) hermes.Result {
 	if err != nil {
 		s.cfg.Log.Warn("find the children of a call", "session", s.id, "call", call.ID, "err", err)
 	}
-	provenance := ""
+	provenance, key := "", keyIn(s.record.LastTurn(), call.ID+"/")
 	for _, row := range rows {
-		if !strings.HasPrefix(row.Run.Origin.Task.Key, call.ID+"/") {
+		if !strings.HasPrefix(row.Run.Origin.Task.Key, key) {
 			continue
 		}
 		list, _ := s.cfg.Store.Messages(s.ctx, row.ID, hermes.Range{Raw: true})

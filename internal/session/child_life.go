@@ -52,6 +52,9 @@ func (l lender) child(ctx context.Context, parent hermes.SessionRef, t hermes.Ta
 	if err != nil {
 		return nil, err
 	}
+	if t.Key != "" { // ids of calls may come again in another turn
+		t.Key = keyIn(parent.Turn, t.Key)
+	}
 	if again && t.Key != "" {
 		row, found, err := l.session.manager.childOf(ctx, parent.ID, t.Key)
 		switch {
@@ -79,6 +82,9 @@ func (l lender) child(ctx context.Context, parent hermes.SessionRef, t hermes.Ta
 	}
 	return c, c.begin(ctx, run, hermes.Say{Parts: taskParts(t)})
 }
+
+// keyIn is the key of a task, or its beginning, among all of a session.
+func keyIn(turn int64, key string) string { return fmt.Sprintf("%d/%s", turn, key) }
 
 // tree makes the worktree of a child, nil if it gets none. Plan mode changes nothing, also no repository.
 func (l lender) tree(ctx context.Context, on hermes.Workspace, asked bool) (Tree, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -459,5 +460,51 @@ func TestRightsOfAChildAreItsParentsWithinItsRole(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// sameID is a model whose calls all have one id, and that obeys the newest message.
+type sameID func(said string) hermestest.Step
+
+func (sameID) ID() string { return "script:test" }
+
+func (m sameID) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
+	last := r.Messages[len(r.Messages)-1]
+	step := hermestest.Say(last.Text())
+	if last.Role == hermes.RoleUser {
+		step = m(last.Visible())
+	}
+	for i := range step.Calls {
+		step.Calls[i].ID = "x"
+	}
+	return hermestest.NewScript(step).Stream(ctx, r)
+}
+
+// TestACallFindsNoChildOfAnotherTurn, although a call of that had the same id.
+func TestACallFindsNoChildOfAnotherTurn(t *testing.T) {
+	t.Parallel()
+	hangs := make(chan struct{}, 1)
+	model := func(hang bool) sameID {
+		return func(said string) hermestest.Step {
+			if hang && said == "say two" {
+				hangs <- struct{}{}
+				return hermestest.Step{Hang: true}
+			}
+			return orders(said, hermes.UserText(said))
+		}
+	}
+	h := newFixture(t, model(true), newToolTable(tasks()))
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	submit(t, s, say(tasksOf(false, "say one")))
+	until[hermes.TurnDone](e)
+	submit(t, s, say(tasksOf(false, "say two")))
+	<-hangs
+	after := newFixture(t, model(false), newToolTable(tasks()), func(c *session.Config) { c.Store = h.store })
+	s = after.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
+	e = listen(t, s)
+	submit(t, s, hermes.Continue{})
+	if got := until[hermes.TurnDone](e).Text; got != "completed, say two" {
+		t.Errorf("the child said %q", got)
 	}
 }
