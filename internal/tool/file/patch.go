@@ -23,7 +23,7 @@ type patchArgs struct {
 	OldString  *string `json:"old_string,omitempty" doc:"With enough context to be unique"`
 	NewString  *string `json:"new_string,omitempty" doc:"Empty deletes"`
 	ReplaceAll bool    `json:"replace_all,omitempty"`
-	Patch      string  `json:"patch,omitempty" doc:"For mode patch"`
+	Patch      string  `json:"patch,omitempty"`
 }
 
 type patchResult struct {

@@ -24,7 +24,7 @@ var readDoc string
 // readArgs is the schema of read_file: json names the argument, doc describes
 // it for the model, a pointer or omitempty makes it optional.
 type readArgs struct {
-	Path   string  `json:"path" doc:"Absolute, relative or ~ path"`
+	Path   string  `json:"path"`
 	Offset *number `json:"offset,omitempty" doc:"First line" default:"1" min:"1"`
 	Limit  *number `json:"limit,omitempty" default:"500" min:"1" max:"2000"`
 }

@@ -33,9 +33,9 @@ type searchArgs struct {
 	Pattern    string  `json:"pattern"`
 	Target     string  `json:"target,omitempty" enum:"content,files" default:"content"`
 	Path       string  `json:"path,omitempty" default:"."`
-	FileGlob   string  `json:"file_glob,omitempty" doc:"Only files such as *.{ts,tsx}"`
+	FileGlob   string  `json:"file_glob,omitempty" doc:"Such as *.{ts,tsx}"`
 	OutputMode string  `json:"output_mode,omitempty" enum:"content,files_only,count" default:"content"`
-	Context    *number `json:"context,omitempty" doc:"Lines around each match"`
+	Context    *number `json:"context,omitempty" doc:"Lines"`
 	Limit      *number `json:"limit,omitempty" default:"50"`
 	Offset     *number `json:"offset,omitempty"`
 }

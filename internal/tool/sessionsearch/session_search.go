@@ -17,8 +17,8 @@ type arguments struct {
 	Query   string `json:"query,omitempty"`
 	Session string `json:"session_id,omitempty"`
 	Around  int64  `json:"around_message_id,omitempty"`
-	Window  int    `json:"window,omitempty" doc:"messages on each side" default:"10" min:"1" max:"50"`
-	Limit   int    `json:"limit,omitempty" doc:"sessions" default:"3" min:"1" max:"20"`
+	Window  int    `json:"window,omitempty" default:"10" min:"1" max:"50"`
+	Limit   int    `json:"limit,omitempty" default:"3" min:"1" max:"20"`
 	Sort    string `json:"sort,omitempty" enum:"relevance,newest,oldest"`
 	Roles   string `json:"role_filter,omitempty" default:"user,assistant"`
 	Detail  string `json:"detail,omitempty" enum:"adaptive,full"`

@@ -33,7 +33,7 @@ const (
 
 type arguments struct {
 	Query string `json:"query" doc:"words, or a name; empty lists all names"`
-	Limit int    `json:"limit,omitempty" default:"5" min:"1" max:"20"`
+	Limit int    `json:"limit,omitempty" default:"5"`
 }
 
 // found is a tool as the model reads it.

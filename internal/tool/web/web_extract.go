@@ -28,9 +28,9 @@ const (
 
 type extractArgs struct {
 	URLs      []string `json:"urls" min:"1" max:"5"`
-	CharLimit int      `json:"char_limit,omitempty" doc:"characters of each page" min:"2000" max:"500000"`
-	Summary   bool     `json:"summary,omitempty" doc:"summarise long pages"`
-	Question  string   `json:"question,omitempty" doc:"have long pages answer it instead"`
+	CharLimit int      `json:"char_limit,omitempty" min:"2000" max:"500000"`
+	Summary   bool     `json:"summary,omitempty"`
+	Question  string   `json:"question,omitempty" doc:"for long pages, instead of a summary"`
 }
 
 // extracted is one page as the model gets it.
