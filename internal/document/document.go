@@ -6,6 +6,7 @@ package document
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,9 +26,9 @@ const (
 )
 
 // Extractor returns the function that turns a document with this name into text, or nil for
-// plain files. The function reads size bytes, and its error goes on after the name of the
+// plain files. The function reads size bytes, stops soon after the context ends, and its error goes on after the name of the
 // file, as in "is too large to extract".
-func Extractor(path string) func(r io.Reader, size int64) (string, error) {
+func Extractor(path string) func(ctx context.Context, r io.Reader, size int64) (string, error) {
 	i := strings.LastIndexByte(path, '.')
 	if i < 0 {
 		return nil
@@ -64,7 +65,7 @@ func (l *lines) UnmarshalJSON(data []byte) error {
 }
 
 // notebook shows the cells of a Jupyter notebook with their text outputs.
-func notebook(r io.Reader, size int64) (string, error) {
+func notebook(_ context.Context, r io.Reader, size int64) (string, error) {
 	data, err := readDocument(r, size)
 	if err != nil {
 		return "", err
@@ -101,12 +102,12 @@ func notebook(r io.Reader, size int64) (string, error) {
 }
 
 // pdfText shows the text of a PDF file, page by page.
-func pdfText(r io.Reader, size int64) (string, error) {
+func pdfText(ctx context.Context, r io.Reader, size int64) (string, error) {
 	data, err := readDocument(r, size)
 	if err != nil {
 		return "", err
 	}
-	text, cut, err := pdf.Text(data, maxUnpacked)
+	text, cut, err := pdf.Text(ctx, data, maxUnpacked)
 	switch {
 	case errors.Is(err, pdf.ErrNoText):
 		return "", fmt.Errorf("%w: to see them, turn them into pictures with the terminal tool (pdftoppm)", err)
@@ -133,8 +134,8 @@ func readDocument(r io.Reader, size int64) ([]byte, error) {
 type archive map[string]*zip.File
 
 // zipped opens an office document and hands its parts to a text extractor.
-func zipped(text func(archive) (string, error)) func(io.Reader, int64) (string, error) {
-	return func(r io.Reader, size int64) (string, error) {
+func zipped(text func(archive) (string, error)) func(context.Context, io.Reader, int64) (string, error) {
+	return func(_ context.Context, r io.Reader, size int64) (string, error) {
 		data, err := readDocument(r, size)
 		if err != nil {
 			return "", err

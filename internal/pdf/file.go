@@ -6,16 +6,6 @@ import (
 	"slices"
 )
 
-// Bounds of what is read.
-const (
-	maxObjects = 500_000
-	maxStream  = 32 << 20  // bytes of one stream, unpacked
-	maxDecoded = 160 << 20 // bytes of all streams together
-	maxSteps   = 20_000_000
-	maxPages   = 5_000
-	maxKept    = 4_000_000 // items of lists and dictionaries
-)
-
 // place is where an object is: at an offset of the file, or in an object stream.
 type place struct {
 	offset int
@@ -31,21 +21,21 @@ type packed struct {
 // file is an open file. It finds objects by looking for them, not by the table at its end, which is
 // often damaged and may be made up.
 type file struct {
-	data    []byte
-	places  map[int]place
-	objects map[int]any
-	busy    map[int]bool // being read
-	trailer dict
-	key     *key // nil if it is not encrypted
-	decoded int
-	steps   int
-	items   int // in the objects that are kept
+	work
+	data      []byte
+	places    map[int]place
+	objects   map[int]any
+	busy      map[int]bool // being read
+	trailer   dict
+	key       *key // nil if it is not encrypted
+	fonts     map[any]*font
+	fontItems int
+	off       map[int]bool // the layers that are not shown
 }
 
-// tick counts a step of work, and reports whether there may be more.
-func (f *file) tick() bool {
-	f.steps++
-	return f.steps < maxSteps
+// lexer returns a lexer whose bytes are counted.
+func (f *file) lexer(data []byte, at int, content bool) *lexer {
+	return &lexer{data: data, at: at, content: content, work: &f.work}
 }
 
 // scan finds the objects. Where a number is used twice, the later one counts, as in a file that was changed.
@@ -53,10 +43,10 @@ func (f *file) scan() {
 	f.places, f.objects, f.busy, f.trailer = map[int]place{}, map[int]any{}, map[int]bool{}, dict{}
 	var packs []int
 	trailer := f.after("trailer", 0)
-	for at := 0; len(f.places) < maxObjects && f.tick(); {
+	for at := 0; !f.over(len(f.places) >= maxObjects) && f.tick(); {
 		next := f.after("obj", at)
-		for trailer < next {
-			l := &lexer{data: f.data, at: trailer}
+		for trailer < next && f.tick() {
+			l := f.lexer(f.data, trailer, false)
 			if v, ok := l.next(); ok {
 				f.mergeTrailer(v)
 			}
@@ -141,12 +131,12 @@ func (f *file) unpack(s *stream) {
 	if first <= 0 || first > len(data) {
 		return
 	}
-	l := &lexer{data: data[:first], content: true}
+	l := f.lexer(data[:first], 0, true)
 	p := &packed{stream: s, data: data}
 	for range min(count, maxObjects) {
 		number, ok := l.next()
 		offset, ok2 := l.next()
-		if !ok || !ok2 || len(f.places) > maxObjects {
+		if !ok || !ok2 || f.over(len(f.places) > maxObjects) || !f.tick() {
 			return
 		}
 		at := first + whole(offset)
@@ -163,13 +153,13 @@ func (f *file) unpack(s *stream) {
 
 // objectAt reads the object after its header, and returns where it ends.
 func (f *file) objectAt(at int, id ref, decrypt bool) (any, int) {
-	l := &lexer{data: f.data, at: at}
+	l := f.lexer(f.data, at, false)
 	v, ok := l.next()
 	if !ok {
 		return nil, l.at
 	}
 	if decrypt {
-		f.items += l.items
+		f.keep(l, at)
 	}
 	d, ok := v.(dict)
 	if !ok {
@@ -211,6 +201,7 @@ func (f *file) objectAt(at int, id ref, decrypt bool) (any, int) {
 		} else {
 			stop = begin + i
 		}
+		f.bytes((stop - min(begin, stop)) >> 3)
 	}
 	begin = min(begin, stop)
 	if decrypt {
@@ -236,16 +227,16 @@ func (f *file) object(number int) any {
 		return v
 	}
 	p, ok := f.places[number]
-	if !ok || f.busy[number] || len(f.busy) > maxNesting || f.items > maxKept || !f.tick() {
+	if !ok || f.busy[number] || len(f.busy) > maxNesting || f.over(f.items > maxKept || f.kept > maxKeptBytes) || !f.tick() {
 		return nil
 	}
 	f.busy[number] = true
 	defer delete(f.busy, number)
 	var v any
 	if p.in != nil {
-		l := &lexer{data: p.in.data, at: p.offset}
+		l := f.lexer(p.in.data, p.offset, false)
 		v, _ = l.next()
-		f.items += l.items
+		f.keep(l, p.offset)
 	} else {
 		id, _ := f.header(p.offset - len("obj"))
 		v, _ = f.objectAt(p.offset, id, true)
@@ -256,6 +247,12 @@ func (f *file) object(number int) any {
 	}
 	f.objects[number] = v
 	return v
+}
+
+// keep counts an object that a lexer read and that is kept.
+func (f *file) keep(l *lexer, from int) {
+	f.items += l.items
+	f.kept += l.at - from
 }
 
 func (f *file) dict(v any) dict {
@@ -293,7 +290,7 @@ func (f *file) pages() []page {
 			seen[r.number] = true
 		}
 		d, ok := f.resolve(v).(dict)
-		if !ok || depth > maxNesting || len(list) >= maxPages || !f.tick() {
+		if !ok || f.over(depth > maxNesting || len(list) >= maxPages) || !f.tick() {
 			return
 		}
 		p := page{dict: d, resources: d["Resources"], box: f.list(d["CropBox"])}
@@ -314,6 +311,9 @@ func (f *file) pages() []page {
 			return
 		}
 		for _, kid := range kids {
+			if f.over(len(list) >= maxPages) || !f.tick() {
+				return
+			}
 			walk(kid, p, depth+1)
 		}
 	}
@@ -323,7 +323,7 @@ func (f *file) pages() []page {
 		return list
 	}
 	for _, number := range f.numbers() {
-		if d, ok := f.object(number).(dict); ok && d["Type"] == name("Page") && len(list) < maxPages {
+		if d, ok := f.object(number).(dict); ok && d["Type"] == name("Page") && !f.over(len(list) >= maxPages) {
 			list = append(list, page{dict: d, resources: d["Resources"], box: f.list(d["MediaBox"])})
 		}
 	}

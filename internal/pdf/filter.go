@@ -10,10 +10,13 @@ import (
 // decode returns the bytes of a stream without its filters, as far as they can be read. It is
 // empty for pictures, and once the file has unpacked to too much.
 func (f *file) decode(s *stream) []byte {
-	if s == nil || f.decoded > maxDecoded {
+	if s == nil || f.over(f.decoded > maxDecoded) || !f.bytes(len(s.raw)>>2) {
 		return nil
 	}
 	data := s.raw
+	if f.key != nil && !f.bytes(len(data)) {
+		return nil
+	}
 	if s.dict["Type"] != name("XRef") {
 		data = f.key.decrypt(data, s.id)
 	}
@@ -30,6 +33,9 @@ func (f *file) decode(s *stream) []byte {
 		return nil
 	}
 	for i, n := range names {
+		if !f.spend(100 + len(data)>>5) { // making a decoder is a lot of work, even if it returns nothing
+			return nil
+		}
 		var p dict
 		if i < len(list) {
 			p = f.dict(list[i])
@@ -58,8 +64,7 @@ func (f *file) decode(s *stream) []byte {
 			return nil
 		}
 		f.decoded += len(data)
-		f.steps += len(data) >> 6
-		if f.decoded > maxDecoded {
+		if !f.bytes(len(data)) || f.over(f.decoded > maxDecoded) {
 			return nil
 		}
 	}

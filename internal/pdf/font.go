@@ -13,6 +13,7 @@ import (
 
 // font tells what the codes of a string mean and how wide they are.
 type font struct {
+	from      any  // its entry in the resources
 	composite bool // codes have two bytes, unless the map says otherwise
 	unicode   *cmap
 	utf16     bool // codes are UTF-16
@@ -42,8 +43,8 @@ func (f *file) font(v any) *font {
 	f.encoding(t, d)
 	widths := f.list(d["Widths"])
 	first := whole(f.resolve(d["FirstChar"]))
-	for i, w := range widths {
-		if n, ok := f.resolve(w).(float64); ok && i < 256 {
+	for i, w := range widths[:min(len(widths), 256)] {
+		if n, ok := f.resolve(w).(float64); ok && f.tick() {
 			t.widths[first+i] = n
 		}
 	}
@@ -62,17 +63,23 @@ func (f *file) font(v any) *font {
 	return t
 }
 
+// maxWidths bounds the widths of a font. Codes have two bytes.
+const maxWidths = 1 << 16
+
 func (f *file) compositeWidths(t *font, d dict) {
 	t.width = 1000
 	if w, ok := f.resolve(d["DW"]).(float64); ok {
 		t.width = w
 	}
 	list := f.list(d["W"])
-	for i := 0; i+1 < len(list) && f.tick() && len(t.widths) < 1<<16; {
+	for i := 0; i+1 < len(list) && f.tick() && !f.over(len(t.widths) >= maxWidths); {
 		first := whole(f.resolve(list[i]))
 		switch next := f.resolve(list[i+1]).(type) {
 		case []any:
 			for j, w := range next {
+				if f.over(len(t.widths) >= maxWidths) || !f.tick() {
+					return
+				}
 				n, _ := f.resolve(w).(float64)
 				t.widths[first+j] = n
 			}
@@ -82,7 +89,7 @@ func (f *file) compositeWidths(t *font, d dict) {
 				return
 			}
 			n, _ := f.resolve(list[i+2]).(float64)
-			for code := first; code <= min(whole(next), first+1<<16) && f.tick(); code++ {
+			for code := first; code <= min(whole(next), first+maxWidths) && f.tick() && len(t.widths) < maxWidths; code++ {
 				t.widths[code] = n
 			}
 			i += 3
@@ -116,6 +123,9 @@ func (f *file) encoding(t *font, d dict) {
 	}
 	code := 0
 	for _, v := range f.list(details["Differences"]) {
+		if !f.spend(10) { // looking up a name
+			return
+		}
 		switch v := f.resolve(v).(type) {
 		case float64:
 			code = whole(v)
@@ -164,6 +174,13 @@ func lookUp(table, key string) (string, bool) {
 // glyph returns the text of a glyph by its name, or "".
 func glyph(n string) string {
 	n, _, _ = strings.Cut(n, ".")
+	if parts := strings.Split(n, "_"); len(parts) > 1 && len(parts) <= 8 { // a ligature
+		out := ""
+		for _, part := range parts {
+			out += glyph(part)
+		}
+		return out
+	}
 	if len(n) == 1 {
 		return n
 	}
@@ -185,9 +202,9 @@ func glyph(n string) string {
 	return ""
 }
 
-// each calls show for the codes of a string: with their text, width, and whether the code is one byte of a
-// space, to which the space between words is added.
-func (t *font) each(s text, show func(text string, width float64, space bool)) {
+// each calls show for the codes of a string until it returns false: with their text, width, and whether the
+// code is one byte of a space, to which the space between words is added.
+func (t *font) each(s text, show func(text string, width float64, space bool) bool) {
 	for i := 0; i < len(s); {
 		code, n := int(s[i]), 1
 		if t.composite {
@@ -221,7 +238,9 @@ func (t *font) each(s text, show func(text string, width float64, space bool)) {
 				width = guessed(out)
 			}
 		}
-		show(out, width, n == 1 && code == ' ')
+		if !show(out, width, n == 1 && code == ' ') {
+			return
+		}
 	}
 }
 
@@ -261,7 +280,7 @@ type lengths struct {
 // cmap reads a map of codes to Unicode.
 func (f *file) cmap(s *stream) *cmap {
 	c := &cmap{one: map[int]string{}}
-	l := &lexer{data: f.decode(s), content: true}
+	l := f.lexer(f.decode(s), 0, true)
 	var args []any
 	for f.tick() {
 		v, ok := l.next()
@@ -306,6 +325,9 @@ func (f *file) cmap(s *stream) *cmap {
 					}
 				case []any:
 					for j, v := range to {
+						if !f.tick() {
+							return c
+						}
 						if v, ok := v.(text); ok && len(c.one) < 1<<17 {
 							c.one[codeOf(a)+j] = utf16Text(v)
 						}
@@ -327,9 +349,12 @@ func codeOf(s text) int {
 	return code
 }
 
+// maxUnits bounds the text of one code.
+const maxUnits = 16
+
 func utf16Text(s text) string {
 	var units []uint16
-	for i := 0; i+1 < min(len(s), 200); i += 2 {
+	for i := 0; i+1 < min(len(s), 2*maxUnits); i += 2 {
 		units = append(units, uint16(s[i])<<8|uint16(s[i+1]))
 	}
 	if len(s) == 1 {

@@ -31,7 +31,8 @@ const maxNesting = 60
 type lexer struct {
 	data    []byte
 	at      int
-	content bool // words are operators, and there are no references
+	content bool  // words are operators, and there are no references
+	work    *work // counts what is read
 	depth   int
 	items   int // in lists and dictionaries of the object that is read
 }
@@ -66,8 +67,23 @@ func (l *lexer) skipSpace() {
 	}
 }
 
-// next returns the next object, and false at the end.
+// next returns the next object, and false at the end, or if the file makes too much work.
 func (l *lexer) next() (any, bool) {
+	if l.depth > 0 {
+		return l.object()
+	}
+	if l.work.done {
+		return nil, false
+	}
+	from := l.at
+	l.items = 0
+	v, ok := l.object()
+	l.work.bytes(l.at - from)
+	l.work.spend(l.items >> 1)
+	return v, ok
+}
+
+func (l *lexer) object() (any, bool) {
 	l.skipSpace()
 	if l.at >= len(l.data) {
 		return nil, false
@@ -303,7 +319,7 @@ func (l *lexer) array() []any {
 				return list // damaged
 			}
 		}
-		if l.items++; l.items < maxItems {
+		if l.items++; !l.work.over(l.items >= maxItems) {
 			list = append(list, v)
 		}
 	}
@@ -311,9 +327,6 @@ func (l *lexer) array() []any {
 
 // enter goes into a list or dictionary. What it returns goes out.
 func (l *lexer) enter() func() {
-	if l.depth == 0 {
-		l.items = 0
-	}
 	l.depth++
 	return func() { l.depth-- }
 }
@@ -337,7 +350,7 @@ func (l *lexer) dict() dict {
 		if !ok || v == delimiter(">>") {
 			return d
 		}
-		if _, odd := v.(delimiter); !odd && l.items < maxItems {
+		if _, odd := v.(delimiter); !odd && !l.work.over(l.items >= maxItems) {
 			l.items++
 			d[k] = v
 		}

@@ -7,12 +7,11 @@ package pdf
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // The reasons why a file has no text, worded to go on after its name.
@@ -20,24 +19,36 @@ var (
 	ErrNotPDF   = errors.New("is not a valid PDF file")
 	ErrPassword = errors.New("is a PDF file with a password: it cannot be read without it")
 	ErrNoText   = errors.New("is a PDF file without text: its pages may be pictures, as of a scan")
+	ErrWork     = errors.New("is a PDF file that takes too much work to read")
 )
 
-// Text returns the text of a PDF file, page by page, in at most most bytes. cut says that there is more.
-func Text(raw []byte, most int) (out string, cut bool, err error) {
+// Text returns the text of a PDF file, page by page, in at most most bytes. cut says that there may be more:
+// the text is longer, or a bound was met. It stops soon after ctx ends, and returns the error of ctx.
+func Text(ctx context.Context, raw []byte, most int) (out string, cut bool, err error) {
+	return read(&file{data: raw, work: work{ctx: ctx, limit: maxSteps}}, most)
+}
+
+func read(f *file, most int) (out string, cut bool, err error) {
 	defer func() {
 		if recover() != nil { // a fault of ours on a damaged file
-			out, err = "", ErrNotPDF
+			out, cut, err = "", false, ErrNotPDF
 		}
 	}()
-	if !bytes.Contains(raw[:min(len(raw), 1024)], []byte("%PDF-")) {
+	if !bytes.Contains(f.data[:min(len(f.data), 1024)], []byte("%PDF-")) {
 		return "", false, ErrNotPDF
 	}
-	f := &file{data: raw}
 	f.scan()
+	f.layers()
 	if f.key != nil && f.key.wrong {
 		return "", false, ErrPassword
 	}
 	pages := f.pages()
+	if err := f.ctx.Err(); err != nil {
+		return "", false, fmt.Errorf("was not read to its end: %w", err)
+	}
+	if len(pages) == 0 && f.done {
+		return "", false, ErrWork
+	}
 	if len(pages) == 0 {
 		return "", false, ErrNotPDF
 	}
@@ -55,18 +66,20 @@ func Text(raw []byte, most int) (out string, cut bool, err error) {
 		if b.Len() > most {
 			return strings.ToValidUTF8(b.String()[:most], ""), true, nil
 		}
-		if f.steps >= maxSteps || f.decoded > maxDecoded {
-			cut = true
+		if f.done {
 			break
 		}
 	}
-	if !found {
-		if cut {
-			return "", false, errors.New("is a PDF file that takes too much work to read")
-		}
-		return "", false, ErrNoText
+	if err := f.ctx.Err(); err != nil {
+		return "", false, fmt.Errorf("was not read to its end: %w", err)
 	}
-	return b.String(), cut, nil
+	switch {
+	case found:
+		return b.String(), f.cut, nil
+	case f.cut:
+		return "", false, ErrWork
+	}
+	return "", false, ErrNoText
 }
 
 // matrix is a transformation: a b c d e f.
@@ -91,6 +104,7 @@ type state struct {
 	char, word         float64
 	scale, lead, raise float64
 	mode               int
+	clear              bool // drawn without any colour
 }
 
 // reader reads the content of one page.
@@ -100,15 +114,16 @@ type reader struct {
 	saved   []state
 	matrix  matrix // of the text
 	line    matrix // of the beginning of the line
-	fonts   map[any]*font
 	box     [4]float64
 	layout  layout
 	picture bool   // the page has pictures, so invisible text may be what a scan says
 	unseen  layout // invisible text
+	marked  []bool // the open parts of the content: whether a layer hides them
+	hidden  int    // of marked
 }
 
 func (f *file) pageText(p page) string {
-	r := &reader{file: f, fonts: map[any]*font{}, state: state{to: identity, scale: 1}, box: [4]float64{-1e9, -1e9, 1e9, 1e9}}
+	r := &reader{file: f, layout: layout{work: &f.work}, unseen: layout{work: &f.work}, state: state{to: identity, scale: 1}, box: [4]float64{-1e9, -1e9, 1e9, 1e9}}
 	if len(p.box) == 4 {
 		for i := range r.box {
 			r.box[i], _ = f.resolve(p.box[i]).(float64)
@@ -126,11 +141,15 @@ func (f *file) pageText(p page) string {
 		parts = []any{p.dict["Contents"]}
 	}
 	for _, part := range parts {
-		if s, ok := f.resolve(part).(*stream); ok && len(content) < maxStream {
+		if f.over(len(content) >= maxStream) || !f.tick() {
+			break
+		}
+		if s, ok := f.resolve(part).(*stream); ok {
 			content = append(append(content, f.decode(s)...), '\n')
 		}
 	}
 	r.run(content, f.dict(p.resources), 0)
+	r.fields(p)
 	shown := r.layout.text()
 	if r.picture && strings.TrimSpace(shown) == "" {
 		return r.unseen.text() // what was read from a scan
@@ -140,9 +159,9 @@ func (f *file) pageText(p page) string {
 
 // run reads content. depth counts forms in forms.
 func (r *reader) run(content []byte, resources dict, depth int) {
-	l := &lexer{data: content, content: true}
+	l := r.file.lexer(content, 0, true)
 	var args []any
-	for r.file.tick() && r.layout.out.Len() < maxStream {
+	for r.file.tick() {
 		v, ok := l.next()
 		if !ok {
 			return
@@ -155,7 +174,9 @@ func (r *reader) run(content []byte, resources dict, depth int) {
 			continue
 		}
 		if op == "BI" {
+			from := l.at
 			skipImage(l)
+			r.file.bytes(l.at - from)
 			r.picture = true
 		} else {
 			r.do(op, args, resources, depth)
@@ -261,6 +282,9 @@ func (r *reader) do(op operator, args []any, resources dict, depth int) {
 		}
 		list, _ := args[len(args)-1].([]any)
 		for _, v := range list {
+			if !r.file.tick() {
+				return
+			}
 			switch v := v.(type) {
 			case text:
 				r.show(v)
@@ -270,6 +294,17 @@ func (r *reader) do(op operator, args []any, resources dict, depth int) {
 		}
 	case "Do":
 		r.draw(args, resources, depth)
+	case "gs":
+		r.setState(args, resources)
+	case "BMC", "BDC":
+		r.mark(args, resources)
+	case "EMC":
+		if last := len(r.marked) - 1; last >= 0 {
+			if r.marked[last] {
+				r.hidden--
+			}
+			r.marked = r.marked[:last]
+		}
 	}
 }
 
@@ -287,74 +322,30 @@ func (r *reader) setFont(args []any, resources dict) {
 	if !ok {
 		return
 	}
-	v := r.file.dict(resources["Font"])[n]
-	var id any = v
-	if _, isRef := v.(ref); !isRef {
-		id = n + name(fmt.Sprintf(" %d", len(resources)))
-	}
-	t, known := r.fonts[id]
-	if !known && len(r.fonts) < 1000 {
-		t = r.file.font(v)
-		r.fonts[id] = t
-	}
-	r.state.font = t
-}
-
-// draw runs a form, or notes a picture.
-func (r *reader) draw(args []any, resources dict, depth int) {
-	if len(args) == 0 || depth > 10 {
-		return
-	}
-	n, _ := args[len(args)-1].(name)
-	x, ok := r.file.resolve(r.file.dict(resources["XObject"])[n]).(*stream)
-	if !ok {
-		return
-	}
-	if x.dict["Subtype"] != name("Form") {
-		r.picture = true
-		return
-	}
-	state, saved := r.state, r.saved
-	r.saved = nil
-	if m, ok := numbers(r.file.values(x.dict["Matrix"]), 6); ok {
-		r.state.to = matrix(m).after(r.state.to)
-	}
-	inner := r.file.dict(x.dict["Resources"])
-	if inner == nil {
-		inner = resources
-	}
-	r.file.steps += 100
-	r.run(r.file.decode(x), inner, depth+1)
-	r.state, r.saved = state, saved
-}
-
-// values returns a list with its references resolved.
-func (f *file) values(v any) []any {
-	list := f.list(v)
-	out := make([]any, len(list))
-	for i := range list {
-		out[i] = f.resolve(list[i])
-	}
-	return out
+	r.state.font = r.file.fontOf(r.file.dict(resources["Font"])[n])
 }
 
 // show shows a string.
 func (r *reader) show(t text) {
 	s := &r.state
-	if s.font == nil || s.size == 0 {
+	if s.font == nil || s.size == 0 || r.hidden > 0 {
 		return
 	}
 	var b strings.Builder
 	begin := matrix{s.size * s.scale, 0, 0, s.size, 0, s.raise}.after(r.matrix).after(s.to)
-	s.font.each(t, func(out string, width float64, space bool) {
+	s.font.each(t, func(out string, width float64, space bool) bool {
 		b.WriteString(out)
+		r.file.text += len(out)
 		step := width / 1000 * s.size
 		step += s.char
 		if space {
 			step += s.word
 		}
 		r.matrix = matrix{1, 0, 0, 1, step * s.scale, 0}.after(r.matrix)
-		r.file.steps++
+		if r.file.over(r.file.text > maxText) {
+			r.file.done = true
+		}
+		return r.file.tick() && !r.file.done
 	})
 	end := r.matrix.after(s.to)
 	at := r.matrix.after(s.to)
@@ -369,106 +360,12 @@ func (r *reader) show(t text) {
 		p.dirX, p.dirY = -p.dirX, -p.dirY
 	}
 	const margin = 2
-	if p.x < r.box[0]-margin && p.endX < r.box[0]-margin || p.x > r.box[2]+margin || p.y < r.box[1]-margin || p.y > r.box[3]+margin || size < 0.5 {
-		return // outside of the page, or too small to be seen
+	if p.x < r.box[0]-margin && p.endX < r.box[0]-margin || p.x > r.box[2]+margin || p.y < r.box[1]-margin || p.y > r.box[3]+margin || size < 0.5 || along < size/20 || s.clear {
+		return // outside of the page, too small or too narrow to be seen, or without colour
 	}
 	if s.mode == 3 || s.mode == 7 {
 		r.unseen.add(p)
 		return
 	}
 	r.layout.add(p)
-}
-
-// piece is a string on a page.
-type piece struct {
-	text       string
-	x, y       float64
-	endX, endY float64
-	dirX, dirY float64 // of its line
-	size       float64
-}
-
-// layout puts pieces together to lines and paragraphs, in the order in which they are drawn.
-type layout struct {
-	out   strings.Builder
-	line  strings.Builder
-	last  piece
-	begin piece // of the line
-	any   bool
-}
-
-func (l *layout) add(p piece) {
-	if p.text == "" {
-		return
-	}
-	if !l.any {
-		l.any, l.last, l.begin = true, p, p
-		l.line.WriteString(p.text)
-		return
-	}
-	// where the piece begins, seen from the end of the last one, along and across its line
-	dx, dy := p.x-l.last.endX, p.y-l.last.endY
-	along := dx*l.last.dirX + dy*l.last.dirY
-	across := -dx*l.last.dirY + dy*l.last.dirX
-	size := max(p.size, l.last.size)
-	turned := p.dirX*l.last.dirX+p.dirY*l.last.dirY < 0.9
-	if !turned && math.Abs(across) < size*0.5 && along > -size*0.6 {
-		before, _ := utf8.DecodeLastRuneInString(l.line.String())
-		after, _ := utf8.DecodeRuneInString(p.text)
-		switch gap := along / size; {
-		case gap > 1.8 && !unicode.IsSpace(after):
-			l.line.WriteString("  ")
-		case gap > 0.17 && !unicode.IsSpace(before) && !unicode.IsSpace(after):
-			l.line.WriteByte(' ')
-		}
-		l.line.WriteString(p.text)
-		l.last = p
-		return
-	}
-	if !turned && rightToLeft(p.text) { // words from the right to the left
-		dx, dy = l.begin.x-p.endX, l.begin.y-p.endY
-		along, across = dx*p.dirX+dy*p.dirY, -dx*p.dirY+dy*p.dirX
-		if math.Abs(across) < size*0.5 && along > -size*0.6 {
-			line := l.line.String()
-			l.line.Reset()
-			l.line.WriteString(p.text)
-			if along/size > 0.17 && !strings.HasPrefix(line, " ") && !strings.HasSuffix(p.text, " ") && len(line) < 1<<16 {
-				l.line.WriteByte(' ')
-			}
-			l.line.WriteString(line)
-			l.begin = p
-			return
-		}
-	}
-	dx, dy = p.x-l.begin.x, p.y-l.begin.y
-	down := math.Abs(-dx*l.begin.dirY + dy*l.begin.dirX)
-	l.flush()
-	if turned || down > size*1.9 || down > max(l.begin.size, p.size)*1.9 || p.size > l.begin.size*1.15 {
-		l.out.WriteByte('\n')
-	}
-	l.line.WriteString(p.text)
-	l.last, l.begin = p, p
-}
-
-// flush ends the line.
-func (l *layout) flush() {
-	line := strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t' || r == '\n' || r == 0xA0:
-			return ' '
-		case unicode.IsControl(r) || r == 0xAD:
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(l.line.String(), ""))
-	l.line.Reset()
-	line = logical(plainForms(line))
-	if line = strings.TrimRight(line, " "); line != "" {
-		l.out.WriteString(line + "\n")
-	}
-}
-
-func (l *layout) text() string {
-	l.flush()
-	return strings.TrimLeft(l.out.String(), "\n")
 }

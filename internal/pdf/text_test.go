@@ -28,7 +28,7 @@ func mustRead(t testing.TB, name string) []byte {
 // The file was printed by a browser from testdata/page.html.
 func TestTextOfAPrintedPage(t *testing.T) {
 	t.Parallel()
-	got, cut, err := pdf.Text(mustRead(t, "chromium.pdf"), 1<<20)
+	got, cut, err := pdf.Text(t.Context(), mustRead(t, "chromium.pdf"), 1<<20)
 	want := `--- page 1
 Tides at the harbour
 The office measures the level every six minutes. “High
@@ -58,13 +58,13 @@ Zażółć gęślą jaźń. Цены в евро: 12 €.
 func TestEncryptedFiles(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"encrypted.pdf", "encrypted-rc4.pdf"} {
-		got, _, err := pdf.Text(mustRead(t, name), 1<<20)
+		got, _, err := pdf.Text(t.Context(), mustRead(t, name), 1<<20)
 		if err != nil || !strings.HasPrefix(got, "Report of the harbour office\n") || !strings.Contains(got, "41,200") {
 			t.Errorf("%s: %.100q, %v", name, got, err)
 		}
 	}
 	for _, name := range []string{"password.pdf", "password-rc4.pdf"} {
-		if got, _, err := pdf.Text(mustRead(t, name), 1<<20); err != pdf.ErrPassword || got != "" {
+		if got, _, err := pdf.Text(t.Context(), mustRead(t, name), 1<<20); err != pdf.ErrPassword || got != "" {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
@@ -120,7 +120,7 @@ func TestContent(t *testing.T) {
 		"BI /W 1 /H 1 ID (BT) EI BT /F 12 Tf 50 700 Td (after) Tj ET":                 "after\n",
 		"BT /F 12 Tf 0 1 -1 0 300 300 Tm (up) Tj ET":                                  "up\n",
 	} {
-		got, cut, err := pdf.Text(content(in), 1000)
+		got, cut, err := pdf.Text(t.Context(), content(in), 1000)
 		if got != want || cut || err != nil {
 			t.Errorf("%s\n got %q, cut %v, %v\nwant %q", in, got, cut, err, want)
 		}
@@ -141,7 +141,7 @@ func TestFilesWithoutText(t *testing.T) {
 		"no pages":               {made("<</Type /Catalog>>"), pdf.ErrNotPDF},
 		"numbers where it names": {made("1", "2"), pdf.ErrNotPDF},
 	} {
-		if got, _, err := pdf.Text(c.raw, 1000); err != c.want || got != "" {
+		if got, _, err := pdf.Text(t.Context(), c.raw, 1000); err != c.want || got != "" {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
@@ -159,19 +159,19 @@ func TestADamagedFileIsReadAsFarAsItGoes(t *testing.T) {
 		if name == "no trailer" || name == "no tree" {
 			damaged = bytes.ReplaceAll(damaged, []byte("/Type /Pages"), []byte("/Type /Pagez"))
 		}
-		if got, _, err := pdf.Text(damaged, 1000); got != "one\n" && !strings.Contains(got, "one\n") || err != nil {
+		if got, _, err := pdf.Text(t.Context(), damaged, 1000); got != "one\n" && !strings.Contains(got, "one\n") || err != nil {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
 	changed := append(raw, []byte("4 0 obj\n"+stream("", "BT /F 12 Tf 50 700 Td (changed) Tj ET")+"\nendobj\n")...)
-	if got, _, err := pdf.Text(changed, 1000); got != "changed\n" || err != nil {
+	if got, _, err := pdf.Text(t.Context(), changed, 1000); got != "changed\n" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 }
 
 func TestTheTextIsBounded(t *testing.T) {
 	t.Parallel()
-	got, cut, err := pdf.Text(content("BT /F 12 Tf 50 700 Td "+strings.Repeat("(w\xf6rter) Tj ", 1000)+"ET"), 101)
+	got, cut, err := pdf.Text(t.Context(), content("BT /F 12 Tf 50 700 Td "+strings.Repeat("(w\xf6rter) Tj ", 1000)+"ET"), 101)
 	if len(got) > 101 || !cut || err != nil || !utf8.ValidString(got) || !strings.HasPrefix(got, "wörter") {
 		t.Errorf("%d bytes, cut %v, %v", len(got), cut, err)
 	}
@@ -218,7 +218,7 @@ func TestHostileFiles(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
-			text, _, err := pdf.Text(raw, 1<<20)
+			text, _, err := pdf.Text(t.Context(), raw, 1<<20)
 			runtime.ReadMemStats(&after)
 			if len(text) > 1<<20 || !utf8.ValidString(text) {
 				t.Errorf("%d bytes, %v", len(text), err)
@@ -245,7 +245,7 @@ func FuzzText(f *testing.F) {
 	f.Add(made(catalog, tree, aPage, "<</Filter [/LZWDecode /RL /A85 /AHx] /DecodeParms [<</Predictor 12 /Columns 3>>]>>\nstream\n\x80\x0b\x60\x50\nendstream", aFont))
 	f.Add(made(catalog, "<</Type /ObjStm /N 2 /First 8>>\nstream\n2 0 3 9 <</Kids [3 0 R]>> <<>>\nendstream"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		text, _, err := pdf.Text(raw, 10_000)
+		text, _, err := pdf.Text(t.Context(), raw, 10_000)
 		if len(text) > 10_000 || !utf8.ValidString(text) || err != nil && text != "" {
 			t.Fatalf("%d bytes, %v", len(text), err)
 		}

@@ -15,7 +15,7 @@ import (
 
 // Limits of a page that is fetched for a message.
 const (
-	maxFetched = 2 << 20 // bytes, for the page and for its text
+	maxFetched = 2 << 20 // bytes, for a page that is no PDF file, and for the text of any
 	fetchTime  = 30 * time.Second
 )
 
@@ -31,7 +31,9 @@ func (s Sources) page(ctx context.Context, address string) (Page, error) {
 	if s.Tell != nil {
 		s.Tell("fetching " + address)
 	}
-	client := g.Client(netguard.Limits{Time: fetchTime, Bytes: maxFetched + 1, Redirect: httpc.Pages.Check, UserAgent: s.UserAgent})
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	client := g.Client(netguard.Limits{Time: fetchTime, Bytes: webpage.MaxDocument + 1, Redirect: httpc.Pages.Check, UserAgent: s.UserAgent})
 	defer client.CloseIdleConnections()
 	fetched, err := webpage.Fetch(ctx, client, address, maxFetched)
 	if err != nil {
@@ -63,6 +65,9 @@ func unfetched(err error) error {
 	}
 	if other, ok := errors.AsType[*webpage.NotTextError](err); ok {
 		return fmt.Errorf("%w, and is not attached", other)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("no answer within %d seconds", int(fetchTime.Seconds()))
 	}
 	if at, ok := errors.AsType[*url.Error](err); ok { // its text repeats the whole address
 		if at.Timeout() {

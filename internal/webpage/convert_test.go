@@ -169,7 +169,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("%PDF-1.4\n1 0 obj<</Pages 2 0 R>>endobj 2 0 obj<</Contents 3 0 R>>endobj trailer<</Root 1 0 R>>"), "application/pdf")
 	f.Fuzz(func(t *testing.T, raw []byte, kind string) {
 		const limit = 5000
-		p, err := webpage.Read(raw, kind, base(t), limit)
+		p, err := webpage.Read(t.Context(), raw, kind, base(t), limit)
 		if err == nil && strings.TrimSpace(p.Text) == "" {
 			t.Fatal("no text, and no error")
 		}

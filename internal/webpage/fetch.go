@@ -27,7 +27,8 @@ func (e *NotTextError) Error() string {
 }
 
 // Fetch requests a page and converts it to text. The client decides which addresses and
-// redirects are allowed. At most limit bytes are read, and the text has at most that many.
+// redirects are allowed. At most limit bytes are read, of a PDF file MaxDocument, and the text has at most
+// limit bytes.
 func Fetch(ctx context.Context, client *http.Client, address string, limit int) (Page, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -46,21 +47,41 @@ func Fetch(ctx context.Context, client *http.Client, address string, limit int) 
 	if err != nil {
 		return Page{}, err
 	}
-	p, err := Read(raw[:min(len(raw), limit)], resp.Header.Get("Content-Type"), resp.Request.URL, limit)
+	kind := resp.Header.Get("Content-Type")
+	if len(raw) > limit && isPDF(raw, kind) { // a part of it would be damaged
+		rest, err := io.ReadAll(io.LimitReader(resp.Body, int64(max(MaxDocument+1-len(raw), 0))))
+		if err != nil {
+			return Page{}, err
+		}
+		if raw = append(raw, rest...); len(raw) > MaxDocument {
+			return Page{}, fmt.Errorf("it is a PDF file with more than %d MB: download it and attach the file", MaxDocument>>20)
+		}
+		return document(ctx, raw, limit)
+	}
+	p, err := Read(ctx, raw[:min(len(raw), limit)], kind, resp.Request.URL, limit)
 	p.Cut = p.Cut || len(raw) > limit
 	return p, err
 }
 
+// MaxDocument bounds a PDF file that is fetched, in bytes.
+const MaxDocument = 16 << 20
+
+func isPDF(raw []byte, contentType string) bool {
+	kind, _, _ := mime.ParseMediaType(contentType) // an invalid one is unknown
+	return kind == "application/pdf" || kind == "application/x-pdf" || bytes.HasPrefix(raw, []byte("%PDF-"))
+}
+
 // Read converts the body of an answer to text of at most limit bytes. It fails with a
-// *NotTextError if the content is no kind of text. from is the page's URL; it may be nil.
-func Read(raw []byte, contentType string, from *url.URL, limit int) (Page, error) {
+// *NotTextError if the content is no kind of text. from is the page's URL; it may be nil. Reading
+// a PDF file stops soon after ctx ends.
+func Read(ctx context.Context, raw []byte, contentType string, from *url.URL, limit int) (Page, error) {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil || kind == "application/octet-stream" {
 		contentType = http.DetectContentType(raw)
 		kind, _, _ = mime.ParseMediaType(contentType) // the detector writes well-formed types
 	}
-	if kind == "application/pdf" || kind == "application/x-pdf" || bytes.HasPrefix(raw, []byte("%PDF-")) {
-		return document(raw, limit)
+	if isPDF(raw, contentType) {
+		return document(ctx, raw, limit)
 	}
 	if !textual(kind) {
 		return Page{}, &NotTextError{kind}
@@ -83,8 +104,8 @@ func Read(raw []byte, contentType string, from *url.URL, limit int) (Page, error
 }
 
 // document returns the text of a PDF file.
-func document(raw []byte, limit int) (Page, error) {
-	text, cut, err := pdf.Text(raw, limit)
+func document(ctx context.Context, raw []byte, limit int) (Page, error) {
+	text, cut, err := pdf.Text(ctx, raw, limit)
 	if err != nil {
 		return Page{}, fmt.Errorf("it %w", err)
 	}

@@ -290,7 +290,7 @@ func (p location) open(ctx context.Context) (io.ReadCloser, error) {
 	}
 	if extract := document.Extractor(p.path); extract != nil {
 		defer f.Close()
-		text, err := extract(f, p.info.Size())
+		text, err := extract(ctx, f, p.info.Size())
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.path, err)
 		}

@@ -24,7 +24,7 @@ const (
 	// maxPage bounds a page and the text of anything that is read, in bytes.
 	maxPage = 2 << 20
 	// maxDocument bounds a PDF file or an office document, in bytes.
-	maxDocument = 16 << 20
+	maxDocument = webpage.MaxDocument
 )
 
 // page is the text of a page.
@@ -43,6 +43,8 @@ func (e statusError) Error() string {
 
 // fetch reads a page without any service.
 func (t *Toolset) fetch(ctx context.Context, g *netguard.Guard, address string) (page, error) {
+	ctx, cancel := context.WithTimeout(ctx, t.cfg.Timeout) // for a document, also of turning it into text
+	defer cancel()
 	client := g.Client(netguard.Limits{Time: t.cfg.Timeout, Bytes: maxDocument + 1, Redirect: httpc.Pages.Check, UserAgent: t.cfg.UserAgent})
 	defer client.CloseIdleConnections()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
@@ -76,12 +78,12 @@ func (t *Toolset) fetch(ctx context.Context, g *netguard.Guard, address string) 
 	}
 	p := page{host: resp.Request.URL.Hostname(), cut: len(raw) > limit}
 	if name != "" {
-		p.text, err = documentText(name, raw, limit)
+		p.text, err = documentText(ctx, name, raw, limit)
 		p.cut = p.cut || len(p.text) > maxPage
 		p.text = text.Prefix(p.text, maxPage)
 		return p, err
 	}
-	read, err := webpage.Read(raw[:min(len(raw), limit)], kind, resp.Request.URL, maxPage)
+	read, err := webpage.Read(ctx, raw[:min(len(raw), limit)], kind, resp.Request.URL, maxPage)
 	p.title, p.text, p.cut = read.Title, read.Text, p.cut || read.Cut
 	return p, err
 }
@@ -117,7 +119,7 @@ func documentName(contentType string, from *url.URL, head []byte) string {
 }
 
 // documentText returns the text of a document.
-func documentText(name string, raw []byte, limit int) (string, error) {
+func documentText(ctx context.Context, name string, raw []byte, limit int) (string, error) {
 	kind := strings.ToUpper(name[1:])
 	read := document.Extractor("page" + name)
 	switch {
@@ -126,7 +128,7 @@ func documentText(name string, raw []byte, limit int) (string, error) {
 	case len(raw) > limit:
 		return "", fmt.Errorf("the %s file has more than %d MB; download it with the terminal tool if you need it", kind, limit>>20)
 	}
-	out, err := read(bytes.NewReader(raw), int64(len(raw)))
+	out, err := read(ctx, bytes.NewReader(raw), int64(len(raw)))
 	if err != nil {
 		return "", fmt.Errorf("the %s file %w", kind, err)
 	}
