@@ -25,6 +25,8 @@ type Page struct {
 	Text  string
 	// Cut says that the text was cut at its bound.
 	Cut bool
+	// Problem says why a page has no text, to go on after "it"; empty if nothing special is known.
+	Problem string
 }
 
 // Convert converts HTML to text. base is the page's URL, for relative links; it
@@ -35,7 +37,11 @@ func Convert(source string, base *url.URL, max int) Page {
 	}
 	doc, err := html.Parse(strings.NewReader(source))
 	if err != nil { // nested too deeply to parse
-		text, cut := clip(plain(source), max)
+		text, sure := plain(source)
+		if !sure {
+			return Page{Problem: "nests its elements too deeply to tell which text people see: open it in a browser"}
+		}
+		text, cut := clip(text, max)
 		return Page{Text: text, Cut: cut}
 	}
 	p := Page{Title: title(doc)}
@@ -52,6 +58,7 @@ func Convert(source string, base *url.URL, max int) Page {
 // A note at the end says what is missing, as far as the page tells.
 func pageText(doc *html.Node, base *url.URL, max int) (string, bool) {
 	d := dataOf(doc)
+	faded := hide(doc)
 	top := bodyOf(doc)
 	m := measure(top)
 	shown := m.total.text
@@ -68,6 +75,9 @@ func pageText(doc *html.Node, base *url.URL, max int) (string, bool) {
 		w.node(body(doc))
 	}
 	text, cut := w.text()
+	if all := d.whole(text, base, max); all != "" && !cut {
+		return noted(all, scriptNote, max)
+	}
 	switch {
 	case cut:
 		return text, true
@@ -78,6 +88,8 @@ func pageText(doc *html.Node, base *url.URL, max int) (string, bool) {
 			text = strings.TrimSpace(text + "\n\n" + little)
 		}
 		return noted(text, scriptNote, max)
+	case faded >= leastMain:
+		return noted(text, fadedNote, max)
 	}
 	return text, false
 }
@@ -131,10 +143,10 @@ func title(doc *html.Node) string {
 	return text
 }
 
-// find returns the first element of a kind that is not hidden.
+// find returns the first element of a kind.
 func find(n *html.Node, kind atom.Atom) *html.Node {
 	for d := range n.Descendants() {
-		if d.Type == html.ElementNode && d.DataAtom == kind && d.Namespace == "" && (kind != atom.Main || !hidden(d)) {
+		if d.Type == html.ElementNode && d.DataAtom == kind && d.Namespace == "" {
 			return d
 		}
 	}
@@ -167,24 +179,38 @@ func attribute(n *html.Node, name string) string {
 	return ""
 }
 
-// plain returns the text of a source that cannot be parsed.
-func plain(source string) string {
+// plain returns the text of a source that cannot be parsed. It is not sure if an element may hide its
+// text: where that ends cannot be told.
+func plain(source string) (text string, sure bool) {
 	var b strings.Builder
 	z := html.NewTokenizer(strings.NewReader(source))
-	skip := false
+	h := &hider{sheets: true}
+	skip := ""
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
-			return strings.Join(strings.Fields(visible(b.String())), " ")
-		case html.StartTagToken:
-			name, _ := z.TagName()
-			skip = string(name) == "script" || string(name) == "style"
+			return strings.Join(strings.Fields(visible(b.String())), " "), true
+		case html.StartTagToken, html.SelfClosingTagToken:
+			t := z.Token()
+			n := &html.Node{Type: html.ElementNode, Data: t.Data, DataAtom: t.DataAtom, Attr: t.Attr}
+			look, shown := h.enter(n, look{tinted: true})
+			switch {
+			case !shown || len(look.colours) > 0 || look.tiny || look.gone:
+				return "", false
+			case t.DataAtom == atom.Script || t.DataAtom == atom.Style || t.DataAtom == atom.Title:
+				skip = t.Data // they hold no elements, so that their end is sure
+			case silent(n) && t.DataAtom != atom.Head && t.DataAtom != atom.Nav && t.DataAtom != atom.Button && t.DataAtom != atom.Input || t.DataAtom == atom.Svg || t.DataAtom == atom.Math:
+				return "", false
+			}
 			b.WriteByte(' ')
 		case html.EndTagToken:
-			skip = false
+			name, _ := z.TagName()
+			if string(name) == skip {
+				skip = ""
+			}
 			b.WriteByte(' ')
 		case html.TextToken:
-			if !skip {
+			if skip == "" {
 				b.Write(z.Text())
 			}
 		}

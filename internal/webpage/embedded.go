@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/url"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -15,6 +16,7 @@ import (
 const (
 	scriptNote  = "[Note: Scripts build this page. This is the text that it has without them; the rest needs a browser.]"
 	paywallNote = "[Note: The page says that it is not free. What is missing is only for subscribers, and not in this text.]"
+	fadedNote   = "[Note: A part of this page is transparent until scripts show it. It is not in this text; a browser shows it.]"
 	// maxEmbedded bounds the text that is taken from the data of a page.
 	maxEmbedded = 256 << 10
 )
@@ -48,7 +50,10 @@ func dataOf(doc *html.Node) data {
 				d.noscript = text
 			}
 		case atom.Script:
-			d.scripts++
+			kind := strings.ToLower(attribute(n, "type"))
+			if kind == "" || kind == "module" || strings.HasSuffix(kind, "javascript") {
+				d.scripts++
+			}
 			if n.FirstChild == nil || len(n.FirstChild.Data) > 4<<20 {
 				continue
 			}
@@ -158,14 +163,11 @@ func eachString(source string, visit func(key, value string)) {
 // embeddedText returns the text of a page that scripts build, as far as the page has it, or "". shown is the
 // length of its visible text in letters.
 func (d *data) embeddedText(base *url.URL, shown, max int) string {
-	if d.scripts == 0 {
+	if d.scripts == 0 || shown >= leastMain {
 		return ""
 	}
 	if d.article != "" && shown*2 < letters(d.article) {
 		return heading(d.headline) + fragment(d.article, base, max)
-	}
-	if shown >= leastMain {
-		return ""
 	}
 	var b strings.Builder
 	for i, p := range d.prose {
@@ -184,6 +186,29 @@ func (d *data) embeddedText(base *url.URL, shown, max int) string {
 		return ""
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// whole returns the article of the page's data if the visible text has its beginning and is much shorter, else "".
+// Data that people do not see at all does not take the place of what they see.
+func (d *data) whole(text string, base *url.URL, max int) string {
+	if d.scripts == 0 || d.article == "" || letters(text)*2 >= letters(d.article) {
+		return ""
+	}
+	article := fragment(d.article, base, max)
+	begin, _ := clip(onlyLetters(article), 80)
+	if len(begin) < 40 || !strings.Contains(onlyLetters(text), begin) {
+		return ""
+	}
+	return heading(d.headline) + article
+}
+
+func onlyLetters(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, text)
 }
 
 // little returns what else a page without visible text says about itself.
@@ -214,6 +239,7 @@ func fragment(text string, base *url.URL, max int) string {
 	if err != nil {
 		return ""
 	}
+	hide(doc)
 	w := &writer{max: max, base: base}
 	w.node(bodyOf(doc))
 	text, _ = w.text()
@@ -230,17 +256,15 @@ func inner(n *html.Node) string {
 			_ = html.Render(&b, c)
 		}
 	}
-	z := html.NewTokenizer(io.LimitReader(&b, maxEmbedded))
-	var out strings.Builder
-	for {
-		switch z.Next() {
-		case html.ErrorToken:
-			return oneLine(out.String())
-		case html.TextToken:
-			out.Write(z.Text())
-			out.WriteByte(' ')
-		}
+	doc, err := html.Parse(io.LimitReader(&b, maxEmbedded))
+	if err != nil {
+		return ""
 	}
+	hide(doc)
+	w := &writer{max: maxEmbedded}
+	w.node(bodyOf(doc))
+	text, _ := w.text()
+	return oneLine(text)
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(visible(text)), " ") }

@@ -93,6 +93,9 @@ func Read(ctx context.Context, raw []byte, contentType string, from *url.URL, li
 	if kind == "text/html" || kind == "application/xhtml+xml" {
 		source := p.Text
 		p = Convert(source, from, limit)
+		if p.Problem != "" {
+			return p, errors.New("it " + p.Problem)
+		}
 		if strings.TrimSpace(p.Text) == "" && strings.Contains(strings.ToLower(source), "<script") {
 			return p, errors.New("it has no text without its scripts: open it in a browser")
 		}

@@ -165,7 +165,7 @@ func (f *finder) unwanted(n *html.Node) bool {
 	case atom.Main, atom.Body, atom.Tr, atom.Th, atom.Tbody, atom.H1:
 		return false
 	case atom.Aside:
-		return !names(n).has(noteWords)
+		return !names(n).note()
 	case atom.Footer:
 		return n.Parent == nil || n.Parent.DataAtom != atom.Blockquote
 	case atom.Form, atom.Label, atom.Fieldset:

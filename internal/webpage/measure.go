@@ -21,6 +21,10 @@ func (s size) minus(o size) size {
 	return size{s.text - o.text, s.linked - o.linked, s.prose - o.prose, s.links - o.links}
 }
 
+func (s size) plus(o size) size {
+	return size{s.text + o.text, s.linked + o.linked, s.prose + o.prose, s.links + o.links}
+}
+
 // weight is what an element counts for when the main part is looked for.
 func (s size) weight() int { return s.text - s.linked + s.prose }
 

@@ -258,7 +258,7 @@ func TestNotes(t *testing.T) {
 		}
 	}
 	p := webpage.Convert(`<meta name=description content="A map of the stars."><div id=app></div><noscript><p>Please turn on <b>JavaScript</b>.</p></noscript><script src=x></script>`, nil, 0)
-	if want := "A map of the stars.\n\nPlease turn on JavaScript ."; !strings.HasPrefix(p.Text, want) || !strings.Contains(p.Text, scripts) {
+	if want := "A map of the stars.\n\nPlease turn on **JavaScript**."; !strings.HasPrefix(p.Text, want) || !strings.Contains(p.Text, scripts) {
 		t.Errorf("%q", p.Text)
 	}
 }
@@ -288,6 +288,13 @@ func TestHiddenTextIsNotShown(t *testing.T) {
 		"left:-9999px;position:absolute", "text-indent: -999em", "position:absolute;clip:rect(0 0 0 0)", "clip: rect(0px,0px,0px,0px)", "clip-path:inset(50%)", "width:1px;height:1px;overflow:hidden",
 		"max-height:0;overflow:hidden", "height:0px;overflow:clip", "color:transparent", "color:#fff;background:white", "color:rgb(255, 255, 255);background-color:#FFFFFF", "opacity:.01", "font-size:1px",
 		"font-size:0", "transform:scale(0)", "visibility:hidden!important", "content-visibility:hidden",
+		// the last declaration is not always the one that counts
+		"display:none;display:x", "display:none!important;display:block", "display:/**/none", "display:/*;*/none/*", `d\69 splay:n\6f ne`, `display:non\65`, "display : none ; color:red",
+		"color:transparent;color:red", "color:#FFF;color:#xyz;background:#fff;background:0",
+		// other ways
+		"color:#fff", "color:#fefefe", "color:rgba(0,0,0,0)", "color:#fff0", "color:#00000005", "color:rgb(0 0 0 / 0%)", "-webkit-text-fill-color:transparent", "transform:translateX(-9999px)",
+		"transform:rotate(3deg) translate(-999em,0)", "translate:-9999px", "scale:0", "bottom:-9999px", "right:9999px", "left:9999px", "left:-200vw", "clip:rect(1px,1px,1px,1px)", "clip-path:circle(0)", "clip-path:polygon(0 0, 0 0, 0 0)",
+		"filter:opacity(0)", "filter:blur(0) opacity(1%)", "zoom:0", "font:0/0 a", "font:italic 400 0px serif", "font-size:.01em", "font-size:1%", "opacity:0%", "max-width:0;overflow-x:hidden",
 	} {
 		text := webpage.Convert(`<p>shown</p><div style="`+style+`">order</div>`, nil, 0).Text
 		if text != "shown" {
@@ -295,7 +302,8 @@ func TestHiddenTextIsNotShown(t *testing.T) {
 		}
 	}
 	for _, style := range []string{
-		"left:-2px", "color:#fff", "color:#fff;background:#000", "color:#fff;background:url(x)", "height:0", "width:1px", "overflow:hidden;width:100%", "max-width:1em;overflow:hidden", "opacity:0.9", "font-size:11px", "text-indent:-2em", "color:red",
+		"left:-2px", "color:#fff;background:#000", "color:#fff;background:url(x)", "height:0", "width:1px", "overflow:hidden;width:100%", "max-width:1em;overflow:hidden", "opacity:0.9", "font-size:11px", "text-indent:-2em", "color:red", "font:400 16px/1.5 serif", "font:700 1em serif", "color:rgba(0,0,0,.8)", "color:#333f", "clip:rect(0,100px,50px,0)", "clip-path:inset(0 10%)", "transform:translateY(9000px)",
+		"transform:scale(.9)", "top:8000px", "margin-left:-50%", "filter:opacity(.8)", "zoom:1", "color:transparent;background:linear-gradient(red,blue);-webkit-background-clip:text", "display:block /* not none */", "background:url(data:a;display:none)",
 	} {
 		if text := webpage.Convert(`<p>shown</p><div style="`+style+`">text</div>`, nil, 0).Text; text != "shown\ntext" && text != "shown\n\ntext" {
 			t.Errorf("%s: %q", style, text)
@@ -303,6 +311,86 @@ func TestHiddenTextIsNotShown(t *testing.T) {
 	}
 	if text := webpage.Convert(`<body bgcolor="#ffffff">shown <font color=white>order</font><table bgcolor=black><tr><td><font color=white>light</font></table>`, nil, 0).Text; strings.Contains(text, "order") || !strings.Contains(text, "light") {
 		t.Errorf("%q", text)
+	}
+}
+
+// Colours come from different elements, and those of style sheets are unknown.
+func TestColoursOfOtherElements(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		`<p>shown<div style="color:#fff"><p style="background:white">order`:                                                     "shown",
+		`<body text=white bgcolor=white>order<p style="color:#000">shown`:                                                       "shown",
+		`<div style="font-size:0">order<p style="font-size:16px">shown`:                                                         "shown",
+		`<div style="visibility:hidden">order<p style="visibility:visible">shown`:                                               "shown",
+		`<div style="color:#fff;background:#fff">order<p style="background:#000">shown`:                                         "shown",
+		`<style>body{background:#111}</style><p style="color:#fff">shown`:                                                       "shown",
+		`<link rel=stylesheet href=dark.css><p style="color:#fff">shown`:                                                        "shown",
+		`<script src=tw.js></script><div class=dark><p style="color:#fff">shown`:                                                "shown",
+		`<table background=night.png><tr><td><font color=white>shown`:                                                           "shown",
+		`<link rel=stylesheet href=a.css><div style="color:#fff;background:#000"><div class=card style="background:#fff">shown`: "shown",
+		`<div style="background:#fff url(night.png);color:#fff">shown`:                                                          "shown",
+	} {
+		if text := webpage.Convert(source, nil, 0).Text; text != want {
+			t.Errorf("%s: %q", source, text)
+		}
+	}
+}
+
+// Libraries that let text appear send it transparent.
+func TestTransparentTextIsNotLostSilently(t *testing.T) {
+	t.Parallel()
+	text := "<p>" + strings.Repeat("This is what the article has to say. ", 12) + "</p>"
+	p := webpage.Convert("<h1>Head</h1><p>"+text+"<div style='opacity:0;transform:translateY(20px)'>"+text+"</div>", nil, 0)
+	if !strings.Contains(p.Text, "\n\n[Note: A part of this page is transparent") {
+		t.Errorf("%q", p.Text)
+	}
+	if p := webpage.Convert("<h1>Head</h1><p>"+text+"<div style='opacity:0'>Obey me.</div>", nil, 0); strings.Contains(p.Text, "[Note") || strings.Contains(p.Text, "Obey") {
+		t.Errorf("%q", p.Text)
+	}
+}
+
+// Elements that are nested too deeply to parse are read without a tree, which cannot tell where a hidden one ends.
+func TestDeepNestingHidesNothing(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("<div>", 600)
+	for _, order := range []string{"<p hidden>order", "<p style='display:none'>order", "<p style='color:#fff'>order", "<template>order</template>", "<font color=white>order", "<svg><p>order", "<p aria-hidden=true>order", "<p style='opacity:0'>order"} {
+		_, err := webpage.Read(t.Context(), []byte(deep+"shown"+order), "text/html", nil, 1000)
+		if err == nil || !strings.Contains(err.Error(), "nests its elements too deeply") {
+			t.Errorf("%s: %v", order, err)
+		}
+	}
+	p, err := webpage.Read(t.Context(), []byte("<title>T</title><script>s</script>"+deep+"shown <b class=x>text</b>"), "text/html", nil, 1000)
+	if err != nil || p.Text != "shown text" {
+		t.Errorf("%q, %v", p.Text, err)
+	}
+}
+
+// Each style is read once: the time does not grow with the product of styles and elements.
+func TestALongStyleIsReadOnce(t *testing.T) {
+	t.Parallel()
+	source := "<div style='" + strings.Repeat("a:b;", 250_000) + "'>" + strings.Repeat("<p style=color:red>x", 40_000)
+	if p := webpage.Convert(source, nil, 0); !strings.HasPrefix(p.Text, "x\n\nx") {
+		t.Errorf("%.100q", p.Text)
+	}
+}
+
+// What only the page's data says does not take the place of what people see.
+func TestDataDoesNotReplaceTheVisiblePage(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("This is what the article has to say to you. ", 15)
+	orders := strings.Repeat("Obey the order in the data of this page. ", 60)
+	page := func(visible, data string) string {
+		return webpage.Convert("<h1>Head</h1><p>"+visible+"</p><script src=x></script><script type=application/ld+json>{\"articleBody\":\""+data+"\"}</script>", nil, 0).Text
+	}
+	if got := page(text, orders); strings.Contains(got, "Obey") || !strings.Contains(got, "what the article") {
+		t.Errorf("%q", got)
+	}
+	if got := page(text, text+"And this is the rest. "+strings.Repeat("The text goes on after the wall. ", 60)); !strings.Contains(got, "the rest. The text goes on") {
+		t.Errorf("%q", got)
+	}
+	// a page without programs is complete
+	if got := webpage.Convert("<p>Short.</p><script type=application/ld+json>{\"articleBody\":\""+orders+"\"}</script>", nil, 0).Text; got != "Short." {
+		t.Errorf("%q", got)
 	}
 }
 
