@@ -156,8 +156,8 @@ func (f *finder) named(n *html.Node) bool {
 	return false
 }
 
-// littleProse is less than a paragraph, in letters.
-const littleProse = 120
+// littleProse is less than a short paragraph, in letters.
+const littleProse = 100
 
 // inlineNoise reports whether an element within a line is not content.
 func inlineNoise(n *html.Node) bool {
