@@ -15,9 +15,9 @@ import (
 	"hermes/internal/webpage"
 )
 
-// held are pages that nothing in the extraction was adjusted for. Keep it so: what is wrong on one of them
-// is a reason to write a new page.
-var held = []string{"blog-travel", "docs-kb", "forum-discourse", "news-tabloid", "reference-dictionary", "shop-listing"}
+// held are the pages that were written last, after the rules and the lists of words: nothing was adjusted for them. Keep it
+// so: what is wrong on one of them is a reason to write a new page.
+func held(name string) bool { return strings.HasPrefix(name, "held-") }
 
 // fixture is a page of testdata/pages. Its marks are removed from source.
 type fixture struct {
@@ -32,7 +32,7 @@ type fixture struct {
 func fixtures(t testing.TB) []fixture {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/pages/*.html")
-	if err != nil || len(paths) < 30 {
+	if err != nil || len(paths) < 36 {
 		t.Fatalf("%d pages, %v", len(paths), err)
 	}
 	marks := regexp.MustCompile(` data-(main|either)(="[^"]*")?`)
@@ -171,7 +171,7 @@ func TestMainTextOfPages(t *testing.T) {
 		p := webpage.Convert(f.source, base(t), 0)
 		recall, precision := f.score(unmarked(p.Text))
 		mark := ""
-		if slices.Contains(held, f.name) {
+		if held(f.name) {
 			heldRecalls, heldPrecisions = append(heldRecalls, recall), append(heldPrecisions, precision)
 			mark = "held back"
 		}
@@ -179,6 +179,9 @@ func TestMainTextOfPages(t *testing.T) {
 		t.Logf("%-22s recall %.3f precision %.3f %s", f.name, recall, precision, mark)
 		if recall < 0.85 || precision < 0.85 {
 			t.Errorf("%s: recall %.3f, precision %.3f", f.name, recall, precision)
+		}
+		if !strings.Contains(f.source, "quartzfox") {
+			t.Errorf("%s has no hidden text", f.name)
 		}
 		if strings.Contains(p.Text, "quartzfox") {
 			t.Errorf("%s: hidden text is shown", f.name)
