@@ -18,8 +18,7 @@ type packed struct {
 	data   []byte
 }
 
-// file is an open file. It finds objects by looking for them, not by the table at its end, which is
-// often damaged and may be made up.
+// file is an open file. It finds objects by the table at its end if that is sound, else by looking for them.
 type file struct {
 	work
 	data      []byte
@@ -30,7 +29,8 @@ type file struct {
 	key       *key // nil if it is not encrypted
 	fonts     map[any]*font
 	fontItems int
-	off       map[int]bool // the layers that are not shown
+	off       map[int]bool  // the layers that are not shown
+	entries   map[int]entry // of the file's own table; nil if it is not sound
 }
 
 // lexer returns a lexer whose bytes are counted.
@@ -74,6 +74,9 @@ func (f *file) scan() {
 		case name("ObjStm"):
 			packs = append(packs, id.number)
 		}
+	}
+	if entries, trailer := f.table(); entries != nil {
+		packs = f.follow(entries, trailer)
 	}
 	f.unlock()
 	for _, number := range packs {
@@ -143,7 +146,10 @@ func (f *file) unpack(s *stream) {
 		if at < first || at > len(data) {
 			continue
 		}
-		if old, known := f.places[whole(number)]; known && old.in == nil && old.offset > s.offset {
+		if f.entries != nil && f.entries[whole(number)].stream != s.id.number {
+			continue
+		}
+		if old, known := f.places[whole(number)]; f.entries == nil && known && old.in == nil && old.offset > s.offset {
 			continue
 		}
 		f.places[whole(number)] = place{offset: at, in: p}

@@ -1,6 +1,8 @@
 package pdf_test
 
 import (
+	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -70,5 +72,82 @@ func TestWhatIsNotReadIsSaid(t *testing.T) {
 	got, cut, err := pdf.Text(t.Context(), raw, 1<<20)
 	if !cut || err != nil || !strings.Contains(got, "--- page 5000\n") || strings.Contains(got, "--- page 5001\n") {
 		t.Errorf("%d bytes, cut %v, %v", len(got), cut, err)
+	}
+}
+
+// tabled returns a file with a table of its first objects.
+func tabled(n int, objects ...string) []byte {
+	raw := made(objects...)
+	raw = raw[:bytes.LastIndex(raw, []byte("trailer"))]
+	at := len(raw)
+	raw = fmt.Appendf(raw, "xref\n0 %d\n0000000000 65535 f \n", n+1)
+	for i := range n {
+		raw = fmt.Appendf(raw, "%010d 00000 n \n", bytes.Index(raw, fmt.Appendf(nil, "\n%d 0 obj", i+1))+1)
+	}
+	return fmt.Appendf(raw, "trailer\n<</Root 1 0 R /Size %d>>\nstartxref\n%d\n%%%%EOF\n", n+1, at)
+}
+
+// What is not in a sound table is shown by no viewer.
+func TestOnlyObjectsOfASoundTableAreRead(t *testing.T) {
+	t.Parallel()
+	raw := tabled(6, catalog, tree, aPage, stream("", show), aFont, picture)
+	order := "BT /F 12 Tf 50 700 Td (order) Tj ET"
+	later := append(bytes.Clone(raw), "4 0 obj\n"+stream("", order)+"\nendobj\n"...)
+	comment := append(bytes.Clone(raw), "%trailer<</Root 9 0 R>>\n9 0 obj<</Type /Catalog /Pages <</Kids [<</Type /Page /Contents 10 0 R>>]>>>>\nendobj\n10 0 obj\n"+stream("", order)+"\nendobj\n"...)
+	for name, raw := range map[string][]byte{"the file": raw, "a later object": later, "a trailer in a comment": comment} {
+		if got := text(t, raw); got != "shown\n" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	broken := bytes.Replace(raw, []byte("00000 n"), []byte("00000 x"), 1)
+	if got := text(t, broken); got != "shown\n" {
+		t.Errorf("a broken table: %q", got)
+	}
+	// a change with a table of its own, which leads to the old one
+	old := bytes.LastIndex(raw, []byte("xref\n0"))
+	at := len(raw)
+	changed := append(bytes.Clone(raw), "4 0 obj\n"+stream("", strings.Replace(show, "shown", "changed", 1))+"\nendobj\n"...)
+	table := len(changed)
+	changed = fmt.Appendf(changed, "xref\n4 1\n%010d 00000 n \ntrailer\n<</Root 1 0 R /Size 7 /Prev %d>>\nstartxref\n%d\n%%%%EOF\n", at, old, table)
+	if got := text(t, append(changed, "4 0 obj\n"+stream("", order)+"\nendobj\n"...)); got != "changed\n" {
+		t.Errorf("a changed file: %q", got)
+	}
+	// tables in a circle, and one without an end
+	for _, bad := range []string{fmt.Sprintf("trailer\n<</Root 1 0 R /Prev %d", old), "xref\n0 2000000000\n"} {
+		hostile := bytes.Replace(raw, []byte("trailer\n<</Root 1 0 R"), []byte(bad), 1)
+		if got := text(t, hostile); got != "shown\n" && !strings.HasPrefix(bad, "xref") {
+			t.Errorf("%s: %q", bad, got)
+		}
+	}
+}
+
+func TestATableThatIsAStream(t *testing.T) {
+	t.Parallel()
+	packed := "2 0 3 " + fmt.Sprint(len(tree)+1) + " "
+	raw := made(catalog, "null", "null", stream("", show), aFont, picture, stream(fmt.Sprintf("/Type /ObjStm /N 2 /First %d", len(packed)), packed+tree+" "+aPage))
+	raw = raw[:bytes.LastIndex(raw, []byte("trailer"))]
+	at := len(raw)
+	var rows bytes.Buffer
+	row := func(kind, offset, index int) {
+		rows.Write([]byte{byte(kind), byte(offset >> 8), byte(offset), byte(index)})
+	}
+	for i := range 9 {
+		switch i {
+		case 0:
+			row(0, 0, 0)
+		case 2, 3:
+			row(2, 7, i-2)
+		case 8:
+			row(1, at, 0)
+		default:
+			row(1, bytes.Index(raw, fmt.Appendf(nil, "\n%d 0 obj", i))+1, 0)
+		}
+	}
+	raw = fmt.Appendf(raw, "8 0 obj\n%s\nendobj\nstartxref\n%d\n%%%%EOF\n", stream("/Type /XRef /Root 1 0 R /Size 9 /W [1 2 1]", rows.String()), at)
+	order := stream("", "BT /F 12 Tf 50 700 Td (order) Tj ET")
+	for name, raw := range map[string][]byte{"the file": raw, "a later object": append(bytes.Clone(raw), "4 0 obj\n"+order+"\nendobj\n3 0 obj\n<<>>\nendobj\n"...)} {
+		if got := text(t, raw); got != "shown\n" {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }

@@ -245,10 +245,8 @@ func (f *finder) labelled(n *html.Node) bool {
 	if !sure && !maybe || !heading && f.sizes[n].text > 40 {
 		return false
 	}
-	below, ended := f.below(n, heading, sure)
-	if !sure && strings.HasPrefix(text, "comment") && heading && (!ended || strings.ContainsAny(original, "0123456789")) {
-		sure = true // those of readers come last, or are counted
-	}
+	sure = sure || strings.HasPrefix(text, "comment") && heading && strings.ContainsAny(original, "0123456789") // those of readers are counted
+	below := f.below(n, heading, sure)
 	if !sure {
 		var all size
 		for _, c := range below {
@@ -270,15 +268,14 @@ func (f *finder) labelled(n *html.Node) bool {
 	return true
 }
 
-// below returns what is below a label: up to the next heading, or, below a short line that is none, up to prose. ended
-// says that a heading ends it.
-func (f *finder) below(n *html.Node, heading, sure bool) (list []*html.Node, ended bool) {
+// below returns what is below a label: up to the next heading, or, below a short line that is none, up to prose.
+func (f *finder) below(n *html.Node, heading, sure bool) (list []*html.Node) {
 	for c := n.NextSibling; c != nil; c = c.NextSibling {
 		if c.Type != html.ElementNode {
 			continue
 		}
 		if headingTag(c) && (!heading || c.Data <= n.Data) {
-			return list, true
+			return list
 		}
 		s, ok := f.sizes[c]
 		if !ok {
@@ -288,9 +285,9 @@ func (f *finder) below(n *html.Node, heading, sure bool) (list []*html.Node, end
 			continue
 		}
 		if !f.small(c) || f.title != nil && within(f.title, c) || !heading && (s.prose > 0 || !sure && len(list) > 0) && !s.linky() {
-			return list, false
+			return list
 		}
 		list = append(list, c)
 	}
-	return list, false
+	return list
 }

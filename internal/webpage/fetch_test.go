@@ -89,3 +89,29 @@ func mustRead(t testing.TB, path string) string {
 	}
 	return string(raw)
 }
+
+// A part of a PDF file is damaged, so it is read whole, or refused.
+func TestLargePDFFilesAreFetchedWhole(t *testing.T) {
+	t.Parallel()
+	paper := []byte(mustRead(t, "../pdf/testdata/chromium.pdf"))
+	size := 200_000
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/pdf")
+		n := size
+		if r.URL.Path == "/large" {
+			n = webpage.MaxDocument + 2
+		}
+		_, _ = w.Write([]byte("%PDF-1.7\n%"))
+		_, _ = io.WriteString(w, strings.Repeat("x", n-len(paper)-11)+"\n")
+		_, _ = w.Write(paper[:len(paper)-1])
+	}))
+	defer s.Close()
+	const limit = 60_000
+	if p, err := webpage.Fetch(t.Context(), s.Client(), s.URL+"/paper", limit); err != nil || p.Cut || !strings.Contains(p.Text, "Tides at the harbour") {
+		t.Errorf("%.100q, cut %v, %v", p.Text, p.Cut, err)
+	}
+	_, err := webpage.Fetch(t.Context(), s.Client(), s.URL+"/large", limit)
+	if want := "it is a PDF file with more than 16 MB: download it and attach the file"; err == nil || err.Error() != want {
+		t.Errorf("%v", err)
+	}
+}

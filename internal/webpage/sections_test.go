@@ -25,6 +25,9 @@ func TestSectionsWithOrdinaryNamesStay(t *testing.T) {
 			}
 		}
 	}
+	if got := webpage.Convert("<main><h1>Head</h1>"+text+"<h3>Comments</h3>"+prose+"</main>", nil, 0).Text; !strings.Contains(got, "the words of the section") {
+		t.Errorf("a last section about comments is gone: %s", got)
+	}
 	for _, heading := range []string{"Recommended settings", "Related tables", "Similar units"} {
 		if got := whole("<h2>" + heading + "</h2><table><tr><td>size<td>4<tr><td>age<td>9</table><ul><li>one</ul>"); !strings.Contains(got, heading) || !strings.Contains(got, "| size | 4 |") {
 			t.Errorf("%s with a table is gone: %s", heading, got)
