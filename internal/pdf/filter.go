@@ -56,7 +56,9 @@ func (f *file) decode(s *stream) []byte {
 			}
 			data = unhex(data[:end])
 		case name("ASCII85Decode"), name("A85"):
-			data = unascii85(data)
+			const most = maxStream / 4 // a sign may become four bytes
+			f.over(len(data) > most)
+			data = unascii85(data[:min(len(data), most)])
 		case name("RunLengthDecode"), name("RL"):
 			data = unrun(data)
 		case name("Crypt"):

@@ -184,9 +184,12 @@ func (f *file) hides(v any) bool {
 	if list == nil {
 		list = []any{d["OCGs"]}
 	}
+	if !f.spend(len(list)) {
+		return true
+	}
 	off := 0
 	for _, v := range list {
-		if r, ok := v.(ref); ok && f.off[r.number] && f.tick() {
+		if r, ok := v.(ref); ok && f.off[r.number] {
 			off++
 		}
 	}

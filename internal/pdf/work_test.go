@@ -64,6 +64,7 @@ func TestWorkIsCounted(t *testing.T) {
 		"widths of many fonts":         made(catalog, tree, fonts("/Subtype /Type0 /DescendantFonts [<</W 6 0 R>>]"), stream("", useFonts.String()), aFont, "["+strings.Repeat("0 7 0 R ", 200_000)+"]", many),
 		"names of many fonts":          made(catalog, tree, fonts("/Encoding <</Differences 6 0 R>>"), stream("", strings.Repeat(useFonts.String(), 40)), aFont, many),
 		"the matrix of a form":         made(catalog, tree, aPage, stream("", strings.Repeat("/X Do ", 1_000_000)), aFont, plainStream("/Subtype /Form /Matrix 7 0 R", "/F"), many),
+		"a group of many layers":       made(strings.Replace(catalog, "/Pages", "/OCProperties <</D <</OFF [7 0 R]>>>> /Pages", 1), tree, strings.Replace(aPage, "/XObject", "/Properties <</P 6 0 R>> /XObject", 1), stream("", strings.Repeat("/OC /P BDC EMC ", 200_000)), aFont, "<</Type /OCMD /OCGs ["+strings.Repeat("7 0 R ", 400_000)+"]>>"),
 		"words from right to left":     hebrew(strings.Repeat("<41> Tj -2 0 Td ", 1_500_000)),
 	} {
 		t.Run(name, func(t *testing.T) {
