@@ -5,7 +5,7 @@
 // Decode decodes bytes by the charset that the server or the page names. Convert
 // reads valid and broken HTML as browsers do, and its output is bounded. The
 // package fetches nothing and does not judge the page. Start at Convert.
-// walk.go handles the elements, visible.go decides which are visible, and
+// walk.go handles the elements, hide.go takes out what people do not see, and
 // link.go, code.go and table.go have special formats.
 package webpage
 
