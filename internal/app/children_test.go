@@ -239,9 +239,9 @@ func TestDelegationIsBounded(t *testing.T) {
 		"no own limit":         {"delegation: {max_iterations: none}\nagent: {max_turns: 70}\n", team(nil, "again"), "budget", 69 + 1},
 		"depth":                {"", team(nil, team(nil, "again")), "delegation.max_spawn_depth allows a depth of 1, so that this child would start none itself; use the role leaf", 0},
 		"deeper":               {"delegation: {max_spawn_depth: 2}\n", team(nil, team(nil, team(nil, "again"))), "delegation.max_spawn_depth allows a depth of 2", 2},
-		"unknown toolset":      {"", team([]string{"attic", "file"}, "again"), "there is no toolset attic; use any of these: checkpoint, code_execution, crew, file, ", 0},
+		"unknown toolset":      {"agent: {disabled_toolsets: [browser]}\n", team([]string{"attic", "file"}, "again"), "there is no toolset attic; use any of these: checkpoint, code_execution, crew, file, ", 0},
 		"a toolset that the parent does not have": {
-			"agent: {disabled_toolsets: [file]}\n", team([]string{"file"}, "again"), "this session has no tool of file; use any of these: checkpoint, code_execution, crew, learning, ", 0,
+			"agent: {disabled_toolsets: [browser, file]}\n", team([]string{"file"}, "again"), "this session has no tool of file; use any of these: checkpoint, code_execution, crew, learning, ", 0,
 		},
 		"a toolset": {"", team([]string{"todo"}, `read_file {"path":"x"}`), "The tools are: todo", 2},
 	} {

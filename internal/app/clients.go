@@ -65,7 +65,7 @@ func (a *App) lent() (command.Call, error) {
 		return command.Call{}, err
 	}
 	call := command.Call{
-		Worktrees: trees, Servers: lentServers{a},
+		Worktrees: trees, Servers: lentServers{a}, Browsers: a,
 		Confirmed: !cfg.Approvals().DestructiveSlashConfirm,
 		Models:    a.models.References, Limits: a.models.Limits, Settings: a.Settings(), Memory: remembered, Learnings: a.Learned(), Skills: skills, Spend: spent,
 		Checkpoints: a.checkpoints(cfg), Elsewhere: a.checkpointsOf, GitDiff: a.GitDiff,

@@ -20,7 +20,10 @@ var user = hermes.From{Client: "terminal 1", Platform: "cli", Name: "terminal 1"
 
 // inPlan are the tools that run in plan mode with the arguments that leastOf makes. A new tool is
 // refused unless its effect says that it only reads; then it belongs here.
-var inPlan = []string{"clarify", "read_file", "search_files", "session_search", "sessions_list", "skill_view", "skills_list", "todo", "web_extract", "web_search"}
+var inPlan = []string{
+	"browser_console", "browser_get_images", "browser_snapshot", "browser_tabs", "browser_vision", "clarify", "read_file", "search_files", "session_search",
+	"sessions_list", "skill_view", "skills_list", "todo", "web_extract", "web_search",
+}
 
 // TestPlanModeRefusesEveryToolWithAnEffect has an obedient model call every tool that there is.
 func TestPlanModeRefusesEveryToolWithAnEffect(t *testing.T) {

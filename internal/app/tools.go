@@ -14,6 +14,7 @@ import (
 	"hermes/internal/plugin"
 	"hermes/internal/policy"
 	"hermes/internal/redact"
+	"hermes/internal/tool/browser"
 	"hermes/internal/tool/checkpoint"
 	"hermes/internal/tool/clarify"
 	"hermes/internal/tool/codeexecution"
@@ -35,6 +36,8 @@ type tooling struct {
 	catalogue *toolset.Catalogue
 	files     *file.Toolset
 	shell     *terminal.Toolset
+	surf      *browser.Toolset
+	browsers  *browsers       // nil without a configuration
 	mixture   *moa.Toolset    // nil without a configuration
 	plugins   *plugin.Plugins // nil without a configuration
 	// notPlugged says why plugins that are enabled are not used.
@@ -54,10 +57,11 @@ func (a *App) makeTooling() *tooling {
 	stores := a.checkpointStores(cfg)
 	kept := a.newCheckpoint(cfg, stores, files)
 	mixture := a.newMixture(cfg)
+	surf, browsers := a.newBrowser(cfg)
 	sets := append([]hermes.Toolset{
 		files, kept, shell, scripts, todo.New(), sessionsearch.New(func(ctx context.Context) (sessionsearch.Store, error) { return a.Database(ctx) }, a.opts.Now), a.memoryTools(), clarify.New(), a.skillTools(), learning.New(a.Learned(), a.opts.Now),
 		newDelegation(cfg), a.newMessaging(), a.newSessionTools(), mixture,
-		a.newWeb(cfg),
+		a.newWeb(cfg), surf,
 		toolsearch.New(), // only sessions with a toolset whose tools come late have it
 	}, a.opts.Extra...)
 	if servers := a.mcp(); servers != nil {
@@ -72,8 +76,8 @@ func (a *App) makeTooling() *tooling {
 		}
 	}
 	return &tooling{
-		sets: sets, mixture: mixture, files: files, shell: shell, plugins: plugged, notPlugged: notPlugged,
-		hooks: hook.New(a.log(), append(plugged.Hooks(), files.Hook(), shell.Hook(), scripts.Hook(), a.watch().Hook(), a.learningHook(),
+		sets: sets, surf: surf, browsers: browsers, mixture: mixture, files: files, shell: shell, plugins: plugged, notPlugged: notPlugged,
+		hooks: hook.New(a.log(), append(plugged.Hooks(), files.Hook(), shell.Hook(), scripts.Hook(), surf.Hook(), a.watch().Hook(), a.learningHook(),
 			a.review().Hook(), kept.Hook(), a.checkpointHook(cfg, stores), a.carriedHook(cfg))...),
 		catalogue: a.newCatalogue(cfg, sets),
 	}

@@ -27,7 +27,7 @@ func TestTheToolsetTableNamesOnlyToolsThatThereAre(t *testing.T) {
 	}
 	table := toolset.NewCatalogue(nil, nil, nil)
 	// The toolsets that are made at the same time as this test. Remove those that are there.
-	soon, _ := table.Expand(t.Context(), "browser", "delegation", "web")
+	soon, _ := table.Expand(t.Context(), "delegation", "web")
 	named, unknown := table.Expand(t.Context(), table.Names()...)
 	if len(unknown) > 0 {
 		t.Errorf("the table includes %q, which it does not have", unknown)

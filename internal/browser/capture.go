@@ -123,8 +123,15 @@ func (p *Page) Evaluate(ctx context.Context, script string) (result string, err 
 	var v evaluated
 	out, err := p.act(ctx, func(ctx context.Context) error {
 		err := p.call(ctx, p.main, "Runtime.evaluate", fields{
-			"expression": script, "returnByValue": true, "awaitPromise": true, "userGesture": true, "replMode": true,
+			"expression": script, "awaitPromise": true, "userGesture": true, "replMode": true,
 		}, &v)
+		if object := v.Result.ObjectID; err == nil && v.Exception == nil && object != "" { // awaitPromise is for await alone there
+			v = evaluated{}
+			err = p.call(ctx, p.main, "Runtime.callFunctionOn", fields{
+				"functionDeclaration": "async function() { return await this }", "objectId": object, "returnByValue": true, "awaitPromise": true, "userGesture": true,
+			}, &v)
+			p.b.conn.Post(p.b.life, p.main, "Runtime.releaseObject", fields{"objectId": object})
+		}
 		if err == nil && v.Exception != nil {
 			err = &ScriptError{v.Exception.text()}
 		}

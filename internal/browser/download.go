@@ -207,3 +207,8 @@ func (b *Browser) AwaitDownloads(ctx context.Context) ([]Download, error) {
 	err := b.wait(ctx, func() bool { return len(b.downloads.begun) == 0 })
 	return b.Downloads(), err
 }
+
+// AwaitDownload waits until there are more downloads than a number of them, however far they are.
+func (b *Browser) AwaitDownload(ctx context.Context, than int) error {
+	return b.wait(ctx, func() bool { return len(b.downloads.list) > than })
+}

@@ -56,7 +56,7 @@ func (p *Page) Snapshot(ctx context.Context, o SnapshotOptions) (Snapshot, error
 	}
 	switch {
 	case errors.Is(err, cdp.ErrTooLarge):
-		return Snapshot{}, errors.New("the page is too large to be read: take the snapshot of a part (ref), or read the page with a script")
+		return Snapshot{}, errors.New("the page is too large to be read as an outline: look at a picture of it, or read parts of it with a script")
 	case err != nil:
 		return Snapshot{}, err
 	}

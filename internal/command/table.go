@@ -80,6 +80,8 @@ type Call struct {
 	Plugins Plugins
 	// Mixture has several models answer together; nil has none.
 	Mixture Mixture
+	// Browsers connects sessions with browsers; nil has none.
+	Browsers Browsers
 	// Servers are the MCP servers; nil has none.
 	Servers Servers
 	// Agents are the child sessions that run; nil has none.
@@ -149,6 +151,7 @@ func Table() []Command {
 		{Name: "tools", Group: "Model and tools", Help: "List the tools of this session", Where: Terminal, run: tools},
 		{Name: "mcp", Args: "[server]", Group: "Model and tools", Help: "Show the MCP servers, or the tools of one", Where: Everywhere, run: servers},
 		{Name: "reload-mcp", Args: "[all] [now]", Group: "Model and tools", Help: "Read the settings of the MCP servers again", Where: Everywhere, run: reloadServers},
+		{Name: "browser", Args: "[connect [URL]|disconnect|status]", Group: "Model and tools", Help: "Work with a browser that runs, such as your own", Where: Terminal, run: browser},
 		{Name: "plugins", Args: "[plugin]", Group: "Model and tools", Help: "Show the plugins that are enabled, or what one brings along", Where: Everywhere, run: plugins},
 		{Name: "usage", Group: "Model and tools", Help: "Show the tokens used and their cost", Where: Everywhere, run: usage},
 		{Name: "budget", Args: "[raise KIND AMOUNT]", Group: "Model and tools", Help: "Show the spending and its caps, raise a cap", Where: Everywhere, run: budget},

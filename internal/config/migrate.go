@@ -87,6 +87,8 @@ var gone = [...]struct {
 	path   []string
 	reason string
 }{
+	{[]string{"browser", "record_sessions"}, "Hermes makes no films of what a browser shows"},
+	{[]string{"browser", "camofox"}, "Hermes drives Chromium only"},
 	{[]string{"runtime", "nofile_soft_limit"}, "Hermes raises the limit of open files itself"},
 	{[]string{"delegation", "subagent_auto_approve"}, "a child session asks the user of the session that started it; approvals.mode and rules hold for both"},
 	{[]string{"delegation", "request_overrides"}, "set fields of requests for a service, in the section providers"},

@@ -19,7 +19,6 @@ type Capability struct {
 // capabilities lists what planned settings may wait for, sorted by name.
 var capabilities = [...]Capability{
 	{"azure sign-in", "signing in with Azure", ""},
-	{"browser", "the browser tools", "internal/tool/browser"},
 	{"classic interface", "the classic interface", ""},
 	{"codex app server", "the Codex app server", ""},
 	{"coding instructions", "coding instructions", ""},

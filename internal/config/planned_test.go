@@ -17,7 +17,7 @@ func TestPlannedSettingsInUseAreReported(t *testing.T) {
 	h := setup(t, `
 group_sessions_per_user: false
 terminal: {local_persistent: true, timeout: 5}
-browser: {backend: local}
+tts: {provider: edge}
 platforms:
   telegram: {enabled: true, colour: red}
 auxiliary:
@@ -27,7 +27,7 @@ auxiliary:
 	want := []string{
 		"config.yaml, line 2: group_sessions_per_user is set; it has no effect before the gateway.",
 		"config.yaml, line 3: terminal.local_persistent is set; it has no effect before a shell that lives on between commands.",
-		"config.yaml, line 4: browser.backend is set; it has no effect before the browser tools.",
+		"config.yaml, line 4: tts.provider is set; it has no effect before speech.",
 		"config.yaml, line 6: platforms.telegram.enabled is set; it has no effect before the gateway.",
 		"config.yaml, line 6: platforms.telegram.colour is set; it has no effect before the gateway.",
 		"config.yaml, line 8: auxiliary.vision.model is set; it has no effect before the vision tools.",
@@ -81,7 +81,7 @@ func TestSetSaysThatAPlannedSettingHasNoEffect(t *testing.T) {
 	c := load(setup(t, "", ""))
 	for key, want := range map[string]string{
 		"group_sessions_per_user": "saved; has no effect before the gateway",
-		"browser.record_sessions": "saved; has no effect before the browser tools",
+		"voice.auto_tts":          "saved; has no effect before speech",
 		"auxiliary.vision.model":  "saved; has no effect before the vision tools",
 		"agent.max_turns":         "",
 	} {
@@ -140,5 +140,15 @@ func TestUnknownPersonalityIsReported(t *testing.T) {
 		if got := strings.Join(texts(c.Warnings()), "\n"); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
+	}
+}
+
+// TestTheSectionOfRemovedSettingsIsStillRead: what is left of it works, and what was removed is named once.
+func TestTheSectionOfRemovedSettingsIsStillRead(t *testing.T) {
+	t.Parallel()
+	c := load(setup(t, "browser: {backend: local, record_sessions: true, camofox: {url: x}}\n", ""))
+	got := strings.Join(texts(c.Check()), "\n")
+	if c.Browser().Backend != "local" || strings.Count(got, "was removed") != 2 || strings.Contains(got, "backend") {
+		t.Errorf("backend %q, check:\n%s", c.Browser().Backend, got)
 	}
 }

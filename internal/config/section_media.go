@@ -25,14 +25,17 @@ type ProviderTier struct {
 
 // Browser is the section browser.
 type Browser struct {
-	InactivityTimeout time.Duration  `key:"inactivity_timeout" default:"120"`
-	CommandTimeout    time.Duration  `key:"command_timeout" default:"30"`
-	RecordSessions    bool           `key:"record_sessions"`
-	CDPURL            string         `key:"cdp_url"`
-	DialogPolicy      string         `key:"dialog_policy" default:"must_respond" oneof:"must_respond auto_dismiss auto_accept"`
-	DialogTimeout     time.Duration  `key:"dialog_timeout_s" default:"300"`
-	Backend           string         `key:"backend"`
-	Camofox           map[string]any `key:"camofox"`
+	Backend           string        `key:"backend" default:"auto" oneof:"auto local cdp"`
+	CDPURL            string        `key:"cdp_url"`
+	Program           string        `key:"program"`
+	Profile           string        `key:"profile"`
+	Headed            bool          `key:"headed"`
+	InactivityTimeout time.Duration `key:"inactivity_timeout" default:"120" min:"1"`
+	CommandTimeout    time.Duration `key:"command_timeout" default:"30" min:"1"`
+	DialogPolicy      string        `key:"dialog_policy" default:"must_respond" oneof:"must_respond auto_dismiss auto_accept"`
+	DialogTimeout     time.Duration `key:"dialog_timeout_s" default:"300" min:"1"`
+	AllowEvaluate     bool          `key:"allow_evaluate" default:"true"`
+	RestrictEvaluate  bool          `key:"restrict_evaluate" default:"true"`
 }
 
 // STT is the section stt: speech to text.

@@ -80,7 +80,7 @@ type Settings struct {
 	BotPeers         map[string]any        `key:"bot_peers" planned:"gateway"`
 	Dashboard        map[string]any        `key:"dashboard" planned:"web page"`
 	Web              Web                   `key:"web"`
-	Browser          Browser               `key:"browser" planned:"browser"`
+	Browser          Browser               `key:"browser"`
 	STT              STT                   `key:"stt" planned:"speech"`
 	TTS              TTS                   `key:"tts" planned:"speech"`
 	Voice            Voice                 `key:"voice" planned:"speech"`

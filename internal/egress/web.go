@@ -105,7 +105,7 @@ func (o *one) Addr() net.Addr { return o.conn.LocalAddr() }
 func (s *Session) admitted(w http.ResponseWriter, r *http.Request) bool {
 	list := r.Header.Values("Proxy-Authorization")
 	delete(r.Header, "Proxy-Authorization")
-	if len(list) == 1 && s.authentic(password(list[0])) {
+	if s.config.Open || len(list) == 1 && s.authentic(password(list[0])) {
 		return true
 	}
 	if len(list) == 0 {
@@ -168,7 +168,7 @@ func connectReply(c *conn, failed error) error {
 		_, err := io.WriteString(c, "HTTP/1.1 200 Connection established\r\n\r\n")
 		return err
 	}
-	code, body := describe(failed)
+	code, body := c.session.describe(failed)
 	_, err := fmt.Fprintf(c, "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
 		code, plainLine(failed), len(body), body)
 	return err
@@ -189,8 +189,11 @@ func plainLine(err error) string {
 }
 
 // describe returns the status and the text for a failure.
-func describe(err error) (int, string) {
+func (s *Session) describe(err error) (int, string) {
 	if r, ok := errors.AsType[*refused](err); ok {
+		if s.config.Open { // it runs no commands
+			return http.StatusForbidden, "Hermes refused the connection: " + r.Error() + ".\n"
+		}
 		return http.StatusForbidden, r.advice()
 	}
 	if u, ok := errors.AsType[*unreachable](err); ok {
@@ -202,7 +205,7 @@ func describe(err error) (int, string) {
 // answer refuses a request and records it.
 func (s *Session) answer(w http.ResponseWriter, err error) {
 	s.fail(err)
-	code, body := describe(err)
+	code, body := s.describe(err)
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Connection", "close") // what follows on the connection is not read
 	w.WriteHeader(code)

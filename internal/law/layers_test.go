@@ -224,6 +224,7 @@ var layers = []layer{
 		{path: "internal/store/sqlite"},
 		{path: "internal/storetest"},
 		{path: "internal/surroundings"},
+		{path: "internal/tool/browser"},
 		{path: "internal/tool/checkpoint"},
 		{path: "internal/tool/clarify"},
 		{path: "internal/tool/codeexecution", deps: []string{"github.com/tetratelabs/wazero", "modernc.org/libc", "modernc.org/libquickjs", "modernc.org/quickjs"}},

@@ -25,8 +25,8 @@ type row struct {
 // the presets of platforms. It names no tool that this program does not have.
 var table = []row{
 	{name: "browser", hint: "to use web pages that need clicks, input or scripts", tools: []string{
-		"browser_back", "browser_cdp", "browser_click", "browser_console", "browser_dialog", "browser_get_images",
-		"browser_navigate", "browser_press", "browser_scroll", "browser_snapshot", "browser_type", "browser_vision",
+		"browser_act", "browser_back", "browser_cdp", "browser_click", "browser_console", "browser_dialog", "browser_files", "browser_get_images",
+		"browser_navigate", "browser_press", "browser_scroll", "browser_snapshot", "browser_tabs", "browser_type", "browser_vision",
 	}},
 	{name: "browser-cdp", tools: []string{"browser_cdp", "browser_dialog"}},
 	{name: "checkpoint", hint: "to save and restore files", tools: []string{"checkpoint", "restore"}},

@@ -13,7 +13,10 @@ import (
 )
 
 // callable are the tools that scripts may call, if the session has them.
-var callable = [...]string{"patch", "read_file", "search_files", "terminal", "web_extract", "web_search", "write_file"}
+var callable = [...]string{
+	"browser_act", "browser_back", "browser_click", "browser_get_images", "browser_navigate", "browser_press", "browser_scroll", "browser_snapshot", "browser_tabs", "browser_type",
+	"patch", "read_file", "search_files", "terminal", "web_extract", "web_search", "write_file",
+}
 
 // foreground are arguments of the tool terminal that scripts cannot use.
 var foreground = [...]string{"background", "notify_on_complete", "pty", "watch_patterns"}

@@ -12,13 +12,20 @@ import (
 
 // positions is the order of arguments that scripts may leave unnamed. The others are by name.
 var positions = map[string][]string{
-	"patch":        {"path", "old_string", "new_string", "replace_all"},
-	"read_file":    {"path", "offset", "limit"},
-	"search_files": {"pattern", "target", "path", "file_glob", "limit", "offset"},
-	"terminal":     {"command", "timeout", "workdir"},
-	"web_extract":  {"urls"},
-	"web_search":   {"query", "limit"},
-	"write_file":   {"path", "content"},
+	"browser_act":      {"action", "ref", "text", "to"},
+	"browser_click":    {"ref"},
+	"browser_navigate": {"url"},
+	"browser_press":    {"key"},
+	"browser_scroll":   {"direction", "ref"},
+	"browser_tabs":     {"action", "id"},
+	"browser_type":     {"ref", "text"},
+	"patch":            {"path", "old_string", "new_string", "replace_all"},
+	"read_file":        {"path", "offset", "limit"},
+	"search_files":     {"pattern", "target", "path", "file_glob", "limit", "offset"},
+	"terminal":         {"command", "timeout", "workdir"},
+	"web_extract":      {"urls"},
+	"web_search":       {"query", "limit"},
+	"write_file":       {"path", "content"},
 }
 
 // parameter is one argument of a tool.

@@ -1,0 +1,238 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"hermes"
+	"hermes/internal/browser"
+)
+
+var errSecret = errors.New("the text has a secret in it, which must not be sent to a page; leave it out, or ask the user to type it")
+
+func (t *Toolset) click(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
+	at, p, err := t.page(ctx, c)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	o, err := p.Click(ctx, in.Ref)
+	return t.outcome(ctx, at, p, o, err)
+}
+
+func (t *Toolset) typeText(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
+	at, p, err := t.page(ctx, c)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	if t.config.Secret(in.Text) {
+		return hermes.Result{}, errSecret
+	}
+	o, err := p.Fill(ctx, in.Ref, in.Text)
+	return t.outcome(ctx, at, p, o, err)
+}
+
+func (t *Toolset) press(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
+	at, p, err := t.page(ctx, c)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	o, err := p.Press(ctx, in.Key)
+	return t.outcome(ctx, at, p, o, err)
+}
+
+// writes reports whether a key puts a character into a field.
+func writes(key string) bool { return utf8.RuneCountInString(key) == 1 }
+
+func (t *Toolset) act(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
+	at, p, err := t.page(ctx, c)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	var o browser.Outcome
+	switch in.Action {
+	case "hover":
+		o, err = p.Hover(ctx, in.Ref)
+	case "double_click":
+		o, err = p.DoubleClick(ctx, in.Ref)
+	case "select":
+		o, err = p.Select(ctx, in.Ref, in.Text)
+	case "drag":
+		if in.To == "" {
+			return hermes.Result{}, errors.New("to is missing: the ref of the element to drop on")
+		}
+		o, err = p.Drag(ctx, in.Ref, in.To)
+	default:
+		return hermes.Result{}, fmt.Errorf("there is no action %q", in.Action)
+	}
+	return t.outcome(ctx, at, p, o, err)
+}
+
+func (t *Toolset) scroll(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
+	_, p, err := t.page(ctx, c)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	s, err := p.Scroll(ctx, in.Ref, in.Direction)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	return hermes.JSONResult(struct {
+		Moved  float64 `json:"moved"`
+		At     float64 `json:"at"`
+		Height float64 `json:"of"`
+	}{s.Moved, s.Y, s.Height})
+}
+
+func (t *Toolset) back(ctx context.Context, c *hermes.Call, _ arguments) (hermes.Result, error) {
+	_, p, err := t.page(ctx, c)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	info, err := p.Back(ctx)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	if err := t.checked(ctx, p, info); err != nil {
+		return hermes.Result{}, err
+	}
+	return t.shows(ctx, c, p, shownOf(info), browser.SnapshotOptions{}, false)
+}
+
+func (t *Toolset) dialog(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
+	at, p, err := t.page(ctx, c)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	if t.config.Secret(in.Prompt) {
+		return hermes.Result{}, errSecret
+	}
+	o, err := p.AnswerDialog(ctx, in.Action == "accept", in.Prompt)
+	return t.outcome(ctx, at, p, o, err)
+}
+
+// listedTab is a tab in a list.
+type listedTab struct {
+	ID      string `json:"id"`
+	Title   string `json:"title,omitempty"`
+	URL     string `json:"url"`
+	Current bool   `json:"current,omitempty"`
+}
+
+func (t *Toolset) tabs(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
+	at, err := t.seat(ctx, c.Host.Session())
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	b, err := at.owner.get(ctx, in.Action == "open")
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	if b == nil {
+		_, err := at.here(ctx)
+		return hermes.Result{}, err
+	}
+	if in.Action == "open" {
+		p, err := b.NewPage(ctx)
+		if err != nil {
+			return hermes.Result{}, err
+		}
+		at.take(p)
+	}
+	if in.Action == "select" || in.Action == "close" {
+		if err := t.tab(ctx, at, b, in); err != nil {
+			return hermes.Result{}, err
+		}
+	}
+	current := at.current(b)
+	list := []listedTab{}
+	for _, tab := range b.Tabs() {
+		if !t.others(at, tab.ID) && allowed(tab.URL) {
+			list = append(list, listedTab{tab.ID, tab.Title, tab.URL, current != nil && current.ID == tab.ID})
+		}
+	}
+	return hermes.JSONResult(struct {
+		Tabs []listedTab `json:"tabs"`
+	}{list})
+}
+
+// tab selects or closes a tab of the session.
+func (t *Toolset) tab(ctx context.Context, at *seat, b *browser.Browser, in arguments) error {
+	i := slices.IndexFunc(b.Tabs(), func(tab browser.Tab) bool { return tab.ID == in.ID })
+	if i < 0 || t.others(at, in.ID) || !allowed(b.Tabs()[i].URL) {
+		return browser.ErrNoTab
+	}
+	p, err := b.Select(ctx, in.ID)
+	if err != nil {
+		return err
+	}
+	if in.Action == "close" {
+		return p.Close(ctx)
+	}
+	at.take(p)
+	return nil
+}
+
+func (t *Toolset) images(ctx context.Context, c *hermes.Call, _ arguments) (hermes.Result, error) {
+	_, p, err := t.page(ctx, c)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	found, err := p.Images(ctx)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	type listed struct {
+		URL    string `json:"url"`
+		Text   string `json:"alt,omitempty"`
+		Width  int    `json:"width"`
+		Height int    `json:"height"`
+	}
+	const most = 100
+	out := struct {
+		Images []listed `json:"images"`
+		More   int      `json:"more,omitempty"`
+	}{Images: []listed{}, More: max(len(found)-most, 0)}
+	for _, i := range found[:min(len(found), most)] {
+		out.Images = append(out.Images, listed{i.URL, i.Text, i.Width, i.Height})
+	}
+	return hermes.JSONResult(out)
+}
+
+func (t *Toolset) console(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
+	_, p, err := t.page(ctx, c)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	var out struct {
+		Result   string   `json:"result,omitempty"`
+		Messages []string `json:"messages"`
+		Dropped  int      `json:"older_dropped,omitempty"`
+	}
+	if in.Expression != "" {
+		switch {
+		case t.config.NoScripts:
+			return hermes.Result{}, errors.New("the user does not allow scripts in pages (browser.allow_evaluate); work with the page itself")
+		case t.config.Secret(in.Expression):
+			return hermes.Result{}, errSecret
+		}
+		if out.Result, err = p.Evaluate(ctx, in.Expression); err != nil {
+			return hermes.Result{}, err
+		}
+		info, err := p.Info(ctx)
+		if err != nil {
+			return hermes.Result{}, err
+		}
+		if err := t.checked(ctx, p, info); err != nil {
+			return hermes.Result{}, err
+		}
+	}
+	messages, dropped := p.Console(in.Clear)
+	out.Messages, out.Dropped = []string{}, dropped
+	for _, m := range messages {
+		out.Messages = append(out.Messages, fmt.Sprintf("%s: %s", m.Level, m.Text))
+	}
+	return hermes.JSONResult(out)
+}

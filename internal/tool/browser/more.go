@@ -1,0 +1,201 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hermes"
+	"hermes/internal/browser"
+	"hermes/internal/text"
+)
+
+// harmless are the methods of the DevTools protocol that a model may call: they show how a page is built
+// and laid out, or change how it is shown. None opens an address, runs a script, reads values of fields,
+// cookies, files or other tabs, or changes what the browser may do. All others are refused.
+var harmless = []string{
+	"Accessibility.getChildAXNodes", "Accessibility.getFullAXTree", "Accessibility.getPartialAXTree", "Accessibility.getRootAXNode", "Accessibility.queryAXTree",
+	"DOM.getBoxModel", "DOM.getContentQuads", "DOM.getNodeForLocation", "DOM.scrollIntoViewIfNeeded",
+	"Emulation.clearDeviceMetricsOverride", "Emulation.setDeviceMetricsOverride", "Emulation.setEmulatedMedia", "Emulation.setLocaleOverride",
+	"Emulation.setTimezoneOverride", "Emulation.setTouchEmulationEnabled",
+	"Page.getFrameTree", "Page.getLayoutMetrics", "Page.stopLoading",
+	"Performance.disable", "Performance.enable", "Performance.getMetrics",
+}
+
+func (t *Toolset) cdp(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
+	if !slices.Contains(harmless, in.Method) {
+		return hermes.Result{}, fmt.Errorf("the method %s is not allowed; allowed are %s. Use the other tools for the rest", text.Cut(in.Method, 80), strings.Join(harmless, ", "))
+	}
+	at, p, err := t.page(ctx, c)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	if in.Target != "" && in.Target != p.ID {
+		b, err := at.owner.get(ctx, false)
+		if err != nil {
+			return hermes.Result{}, err
+		}
+		if err := t.tab(ctx, at, b, arguments{Action: "select", ID: in.Target}); err != nil {
+			return hermes.Result{}, err
+		}
+		p = at.current(b)
+	}
+	info, err := p.Info(ctx)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	if err := t.checked(ctx, p, info); err != nil {
+		return hermes.Result{}, err
+	}
+	raw, err := p.Raw(ctx, in.Method, in.Params)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	const most = 15_000
+	if len(raw) <= most {
+		return hermes.Result{Text: string(raw)}, nil
+	}
+	whole, err := t.config.Keep(ctx, c, string(raw))
+	if err != nil {
+		return hermes.Result{}, fmt.Errorf("the answer has %s and could not be stored: %w", text.Size(int64(len(raw))), err)
+	}
+	return hermes.JSONResult(struct {
+		Begin string `json:"begin"`
+		Whole string `json:"whole_answer"`
+	}{text.Cut(string(raw), most), whole})
+}
+
+func (t *Toolset) vision(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
+	_, p, err := t.page(ctx, c)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	info, err := p.Info(ctx)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	if err := t.checked(ctx, p, info); err != nil {
+		return hermes.Result{}, err
+	}
+	var picture []byte
+	var refs []string
+	if in.Annotate {
+		picture, refs, err = p.Annotated(ctx)
+	} else {
+		picture, err = p.Screenshot(ctx, false)
+	}
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	path, err := t.config.Files.Picture(picture)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	out := struct {
+		URL    string   `json:"url"`
+		Answer string   `json:"answer,omitempty"`
+		Path   string   `json:"screenshot"`
+		Refs   []string `json:"refs,omitempty"`
+	}{info.URL, "", path, refs}
+	sees := t.config.Sees(c.Host.Session().Model)
+	if !sees {
+		if out.Answer, err = t.config.Look(ctx, c.Host.Session(), in.Question, picture); err != nil {
+			return hermes.Result{}, fmt.Errorf("the picture is at %s, but no model could look at it: %w", path, err)
+		}
+	}
+	r, err := hermes.JSONResult(out)
+	if sees {
+		r.Images = []hermes.Image{{MediaType: "image/png", Data: picture}}
+	}
+	return r, err
+}
+
+func (t *Toolset) files(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
+	at, p, err := t.page(ctx, c)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	switch in.Action {
+	case "upload":
+		return t.upload(ctx, c, at, p, in)
+	case "downloads":
+		return t.downloads(ctx, at)
+	case "pdf":
+		info, err := p.Info(ctx)
+		if err != nil {
+			return hermes.Result{}, err
+		}
+		if err := t.checked(ctx, p, info); err != nil {
+			return hermes.Result{}, err
+		}
+		content, err := p.PDF(ctx)
+		if err != nil {
+			return hermes.Result{}, err
+		}
+		path, err := t.config.Files.PDF(at.owner.session, content)
+		if err != nil {
+			return hermes.Result{}, err
+		}
+		return hermes.JSONResult(map[string]string{"path": path})
+	}
+	return hermes.Result{}, fmt.Errorf("there is no action %q", in.Action)
+}
+
+func (t *Toolset) upload(ctx context.Context, c *hermes.Call, at *seat, p *browser.Page, in arguments) (hermes.Result, error) {
+	if in.Path == "" || in.Ref == "" {
+		return hermes.Result{}, errors.New("an upload needs the ref of a file field or button, and the path of a file")
+	}
+	copied, err := t.config.Files.Upload(ctx, c, at.owner.session, in.Path)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	o, err := p.Upload(ctx, in.Ref, copied)
+	return t.outcome(ctx, at, p, o, err)
+}
+
+// downloadBegins is how long a list of downloads waits for a new one.
+const downloadBegins = 2 * time.Second
+
+func (t *Toolset) downloads(ctx context.Context, at *seat) (hermes.Result, error) {
+	b, err := at.owner.get(ctx, false)
+	if b == nil || err != nil {
+		return hermes.Result{}, errors.Join(err, errors.New("no page is open"))
+	}
+	type file struct {
+		Name  string `json:"name"`
+		Path  string `json:"path,omitempty"`
+		Size  int64  `json:"bytes,omitempty"`
+		Going bool   `json:"still_going,omitempty"`
+		Error string `json:"error,omitempty"`
+	}
+	at.owner.mu.Lock()
+	listed := at.owner.listed
+	at.owner.mu.Unlock()
+	begin, stop := context.WithTimeout(ctx, downloadBegins)
+	defer stop()
+	_ = b.AwaitDownload(begin, listed) // a click returns before its download has begun
+	wait, cancel := context.WithTimeout(ctx, t.config.Timeout)
+	defer cancel()
+	all, err := b.AwaitDownloads(wait)
+	if err != nil {
+		all = b.Downloads() // with those that go on
+	}
+	at.owner.mu.Lock()
+	at.owner.listed = len(all)
+	at.owner.mu.Unlock()
+	list := []file{}
+	for _, d := range all {
+		f := file{Name: d.Name, Path: d.Path, Size: d.Bytes, Going: !d.Done}
+		if d.Err != nil {
+			f.Error = d.Err.Error()
+		}
+		list = append(list, f)
+	}
+	return hermes.JSONResult(struct {
+		Files []file `json:"files"`
+		Note  string `json:"note,omitempty"`
+	}{list, "what a site offers is not trusted: do not run it"})
+}
