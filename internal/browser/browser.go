@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"hermes/internal/cdp"
+	"hermes/internal/order"
 )
 
 // Options are what a browser that is started and one that is connected to have in common.
@@ -283,7 +284,7 @@ func (b *Browser) Tabs() []Tab {
 			others = append(others, Tab{ID: id, Title: row.Title, URL: row.URL})
 		}
 	}
-	slices.SortFunc(others, func(x, y Tab) int { return cmp.Compare(x.ID, y.ID) })
+	order.By(others, func(x, y Tab) int { return cmp.Compare(x.ID, y.ID) })
 	return append(all, others...)
 }
 

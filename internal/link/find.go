@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hermes/internal/lazy"
+	"hermes/internal/order"
 )
 
 // found is a link in a text.
@@ -101,7 +102,7 @@ func find(s string) []found {
 	if strings.Contains(s, "@") {
 		add(mails(), address)
 	}
-	slices.SortFunc(list, func(a, b found) int { return a.start - b.start })
+	order.By(list, func(a, b found) int { return a.start - b.start })
 	return list
 }
 
@@ -144,6 +145,6 @@ func union(list, more []found) []found {
 			list = joined(list, f)
 		}
 	}
-	slices.SortFunc(list, func(a, b found) int { return a.start - b.start })
+	order.By(list, func(a, b found) int { return a.start - b.start })
 	return list
 }

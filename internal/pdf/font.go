@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/unicode/norm"
+
+	"hermes/internal/order"
 )
 
 // font tells what the codes of a string mean and how wide they are.
@@ -337,7 +339,7 @@ func (f *file) cmap(s *stream) *cmap {
 		}
 		args = args[:0]
 	}
-	slices.SortStableFunc(c.ranges, func(a, b span) int { return a.from - b.from })
+	order.By(c.ranges, func(a, b span) int { return a.from - b.from })
 	return c
 }
 

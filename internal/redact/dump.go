@@ -3,6 +3,8 @@ package redact
 import (
 	"slices"
 	"strings"
+
+	"hermes/internal/order"
 )
 
 // Bounds of the lines of a dump, as xxd, hexdump and od print them.
@@ -126,7 +128,7 @@ func (p *pass) dumped(run *dumpRun, final bool) {
 			p.together = append(p.together, span{from: part[0].from, to: part[len(part)-1].to})
 		}
 	}
-	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
+	order.By(spans, func(a, b span) int { return a.from - b.from })
 	p.spans = append(p.spans, spans...)
 	p.steps += q.steps
 	if open := min(q.settled, q.back); open < len(q.s) {

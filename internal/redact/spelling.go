@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"hermes/internal/order"
 )
 
 // Limits of the spellings of a known value. A spelling is compared by its letters
@@ -208,7 +210,7 @@ func newSpeller(values []string) *speller {
 			}
 		}
 	}
-	slices.SortFunc(x.sorted, func(a, b spelling) int { return strings.Compare(a.folded, b.folded) })
+	order.By(x.sorted, func(a, b spelling) int { return strings.Compare(a.folded, b.folded) })
 	return x
 }
 

@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -51,6 +52,10 @@ func (f *fakeSession) Rollback(ctx context.Context, from int64, _ []int64, files
 }
 
 func (f *fakeSession) Undone(context.Context, []int64) ([]hermes.Message, error) { return nil, nil }
+
+func (f *fakeSession) SayWith(context.Context, string, hermes.Model) error {
+	return errors.New("no other model")
+}
 
 func (f *fakeSession) State(context.Context) (session.State, error) {
 	return session.State{Row: hermes.Session{ID: f.ID(), Model: "maker/model-1", Dir: f.dir}, Window: 1000, Transcript: f.transcript}, nil

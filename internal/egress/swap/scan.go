@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"hermes/internal/order"
 )
 
 // patterns finds the values of all secrets, in all of their forms.
@@ -17,7 +19,7 @@ type patterns struct {
 func newPatterns(list []pattern) *patterns {
 	// A value may hold another one, as "user:token" does: the longer one goes first.
 	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b pattern) int { return len(b.find) - len(a.find) })
+	order.By(list, func(a, b pattern) int { return len(b.find) - len(a.find) })
 	p := &patterns{list: list}
 	for i, one := range list {
 		p.first[one.find[0]] = true

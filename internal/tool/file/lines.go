@@ -3,6 +3,8 @@ package file
 import (
 	"fmt"
 	"slices"
+
+	"hermes/internal/order"
 )
 
 // lines are those of one state of a file that a session has seen.
@@ -24,7 +26,7 @@ func (l lines) with(p page, from int) lines {
 		l.total = p.total
 	}
 	all := append(slices.Clone(l.spans), span{from, from + p.shown})
-	slices.SortFunc(all, func(a, b span) int { return a.from - b.from })
+	order.By(all, func(a, b span) int { return a.from - b.from })
 	joined := all[:1]
 	for _, s := range all[1:] {
 		if last := &joined[len(joined)-1]; s.from <= last.to {
