@@ -16,6 +16,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/net/publicsuffix"
 
@@ -35,6 +36,24 @@ func (g Guard) Text(s string) (text string, hosts []string) {
 	stream := g.Stream()
 	text = stream.Feed(s) + stream.End()
 	return text, stream.Hosts()
+}
+
+// One reports whether an address that a program opens is one link as [Guard.Text] reads it, from the first byte to the
+// last; one mark that may end a sentence may follow. Of any other a program may open more than was judged: some
+// programs escape a space or a bracket, where a text ends its link.
+func One(address string) bool {
+	if len(address) > maxHeld || strings.ContainsFunc(address, Ends) {
+		return false
+	}
+	read := plain(address)
+	links := find(read)
+	return len(links) == 1 && links[0].start == 0 && links[0].end >= len(read)-1
+}
+
+// Ends reports whether a character ends a link in a text, or is read in several ways or by no one there. In an address it
+// has to be percent-encoded.
+func Ends(r rune) bool {
+	return unicode.IsSpace(r) || unicode.IsControl(r) || visible(r) < 0 || strings.ContainsRune("<>\"'`|\\^{}", r)
 }
 
 // Hosts returns the hosts that texts name, in their plain form, each once: what the user writes makes

@@ -696,3 +696,26 @@ func TestHostileTextsTakeLinearTime(t *testing.T) {
 		}
 	}
 }
+
+// TestAnAddressIsOneLink: what a program may open further than a text reads it is none.
+func TestAnAddressIsOneLink(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{
+		"https://a.example", "http://a.example:8080/x?y=1&z=2#part", "HTTPS://a.example/Washington,_D.C.", "https://a.example/a_(b)",
+		"https://a.example/a%20b%7Cc", "https://a.example/bücher", "https://a.example/?q=a+b&copy=1", "http://[::1]:80/x", "example.com/x", "ftp://a.example/x",
+	} {
+		if !link.One(address) {
+			t.Errorf("%s is not one link", address)
+		}
+	}
+	for _, address := range []string{
+		"", "words", "https://a.example/a b", "https://a.example/a\u00a0b", "https://a.example/a\tb", "https://a.example/a||b", "https://a.example/a<b",
+		`https://a.example/a"b`, "https://a.example/a'b", "https://a.example/a`b", `https://a.example/a\b`, "https://a.example/a^b", "https://a.example/{b}",
+		"https://a.example/a\u200bb", "https://a.example/a&lt;b", "https://a.example/a&#124;b", "https://a.example/a\uff5cb", "https://a.example/a,;.!", " https://a.example/",
+		"see https://a.example/", "https://a.example/" + strings.Repeat("a/", 3000),
+	} {
+		if link.One(address) {
+			t.Errorf("%q is one link", address)
+		}
+	}
+}

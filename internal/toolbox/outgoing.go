@@ -42,7 +42,11 @@ func (b *Toolbox) sends(c *call) []hermes.Risk {
 	if k, ok := c.Host.(hermes.HostKnower); ok {
 		guard.Known = k.KnowsHost
 	}
-	if _, hosts := guard.Text(strings.Join(slices.Concat(out.Texts, out.Opens), "\n")); len(hosts) > 0 {
+	_, hosts := guard.Text(strings.Join(slices.Concat(out.Texts, out.Opens), "\n"))
+	if slices.ContainsFunc(out.Opens, func(address string) bool { return !link.One(address) }) && len(hosts) == 0 {
+		hosts = []string{"an unclear address"}
+	}
+	if len(hosts) > 0 {
 		risks = append(risks, hermes.Risk{Key: "taint:link", NoRemember: true, EveryMode: true, Once: true,
 			Reason: "a link to " + strings.Join(hosts, ", ") + " may carry data there, and this session has read text that you may not have written (" + from + ")"})
 	}
