@@ -83,7 +83,7 @@ func (s *Service) send(ctx context.Context, a auth, method, path, kind string, b
 		return nil, err
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, refusal(resp, raw)
+		return nil, s.refusal(resp, raw)
 	}
 	if len(raw) > maxAnswer {
 		return nil, failure(BadAnswer, "it is larger than %d MB", maxAnswer>>20)

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -34,18 +35,28 @@ func installed(t *testing.T, path ...string) string {
 	return filepath.Join(append([]string{dir}, path...)...)
 }
 
-// asked is what of a request both clients have to send alike.
-func asked(list []websearchtest.Request, service string) (out []string) {
-	for _, r := range list {
-		if r.Service == service {
-			out = append(out, fmt.Sprintf("%s %s key %s%s", r.Method, r.Path, r.Header.Get("Authorization"), r.Header.Get("X-Api-Key")))
+// asked is what of a request, besides its body, both clients have to send alike.
+func asked(r websearchtest.Request) string {
+	return fmt.Sprintf("%s %s key %s%s", r.Method, r.Path, r.Header.Get("Authorization"), r.Header.Get("X-Api-Key"))
+}
+
+// has reports whether a body has all fields of another one, with the same values. A client may send more.
+func has(body, fields map[string]any) bool {
+	for name, v := range fields {
+		inner, ok := v.(map[string]any)
+		if there, both := body[name].(map[string]any); ok && both {
+			if !has(there, inner) {
+				return false
+			}
+		} else if !reflect.DeepEqual(body[name], v) {
+			return false
 		}
 	}
-	return out
+	return true
 }
 
 // TestClientsOfTheVendorsReadTheSame: the vendors' own clients talk to the server of the tests, so that it is
-// shown to speak the API; what they read, and where and with which key they ask, is what this package does.
+// shown to speak the API; what they read, where and with which key they ask, and each field that this package sends, is the same.
 func TestClientsOfTheVendorsReadTheSame(t *testing.T) {
 	const page = "https://a.example/x"
 	s := newServer(t)
@@ -75,8 +86,8 @@ func TestClientsOfTheVendorsReadTheSame(t *testing.T) {
 		}
 		read[v.Name] = v.Read
 	}
-	if calls != 11 {
-		t.Errorf("%d calls, want 11:\n%s", calls, out)
+	if calls != 13 {
+		t.Errorf("%d calls, want 13:\n%s", calls, out)
 	}
 	for _, name := range []string{"exa", "tavily", "firecrawl", "parallel"} {
 		before := len(s.Requests())
@@ -92,6 +103,12 @@ func TestClientsOfTheVendorsReadTheSame(t *testing.T) {
 		if diff := cmp.Diff(read[name+" search"], found); diff != "" {
 			t.Errorf("%s search: %s", name, diff)
 		}
+		if thorough := *service; name == "exa" || name == "parallel" {
+			thorough.Thorough = true
+			if _, err := thorough.Search(t.Context(), websearch.Query{Text: "green tea", Count: 2}); err != nil {
+				t.Error(err)
+			}
+		}
 		pages, err := service.Extract(t.Context(), []string{page})
 		if err != nil {
 			t.Fatal(err)
@@ -99,9 +116,15 @@ func TestClientsOfTheVendorsReadTheSame(t *testing.T) {
 		if diff := cmp.Diff(read[name+" extract"], [][]string{{pages[0].URL, pages[0].Text}}); diff != "" {
 			t.Errorf("%s extract: %s", name, diff)
 		}
-		for _, line := range asked(s.Requests()[before:], name) {
-			if !slices.Contains(asked(theirs, name), line) {
-				t.Errorf("%s: its client never sends %s, but %q", name, line, asked(theirs, name))
+		for _, ours := range s.Requests()[before:] {
+			same := slices.ContainsFunc(theirs, func(r websearchtest.Request) bool {
+				return r.Service == name && asked(r) == asked(ours) && has(r.Body, ours.Body)
+			})
+			if !same {
+				t.Errorf("%s: its client never sends %s %s", name, asked(ours), ours.Raw)
+				for _, r := range theirs {
+					t.Log(asked(r), r.Raw)
+				}
 			}
 		}
 	}

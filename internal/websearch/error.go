@@ -35,8 +35,9 @@ type Error struct {
 	// Detail is what the service said, or what went wrong on the way; it may be empty.
 	Detail string
 	// Key is the variable of the key, for BadKey.
-	Key string
-	err error
+	Key    string
+	status int // of the answer, 0 if there was none
+	err    error
 }
 
 // Error says what happened and what to do.
@@ -111,8 +112,8 @@ func plain(err error) string {
 }
 
 // refusal reads an answer that is no success.
-func refusal(r *http.Response, body []byte) error {
-	e := &Error{Class: Rejected, Detail: fmt.Sprintf("status %d", r.StatusCode)}
+func (s *Service) refusal(r *http.Response, body []byte) error {
+	e := &Error{Class: Rejected, Detail: fmt.Sprintf("status %d", r.StatusCode), status: r.StatusCode}
 	if said := message(body); said != "" {
 		e.Detail += ": " + said
 	}
@@ -125,7 +126,9 @@ func refusal(r *http.Response, body []byte) error {
 		if strings.Contains(lower, "quota") || strings.Contains(lower, "credits") {
 			e.Class = Quota
 		}
-	case r.StatusCode == http.StatusUnauthorized, r.StatusCode == http.StatusForbidden:
+	case r.StatusCode == http.StatusUnauthorized && len(s.Keys) > 0:
+		e.Class = BadKey
+	case r.StatusCode == http.StatusForbidden && s.key() != "" && speaksOfKeys(lower): // it may be about anything else
 		e.Class = BadKey
 	case r.StatusCode == http.StatusUnprocessableEntity && strings.Contains(lower, "token"): // Brave's answer to a wrong key
 		e.Class = BadKey
@@ -133,6 +136,11 @@ func refusal(r *http.Response, body []byte) error {
 		e.Class = Down
 	}
 	return e
+}
+
+// speaksOfKeys reports whether a text in lower case is about who asks.
+func speaksOfKeys(s string) bool {
+	return strings.Contains(s, "key") || strings.Contains(s, "token") || strings.Contains(s, "auth")
 }
 
 // maxAfter bounds the time that a service asks to wait.

@@ -3,6 +3,7 @@ package websearch
 import (
 	"context"
 	"errors"
+	"net/http"
 	"sync"
 )
 
@@ -36,7 +37,7 @@ func firecrawlExtract(ctx context.Context, s *Service, urls []string) ([]Page, e
 		}
 		// The service answers with 4xx and 5xx also for a page that it cannot read.
 		e, ok := errors.AsType[*Error](err)
-		if !ok || e.Class != Rejected && e.Class != Down {
+		if !ok || e.Class != Rejected && e.Class != Down && e.status != http.StatusForbidden {
 			return nil, err
 		}
 		pages[i] = Page{URL: urls[i], Problem: "Firecrawl could not read it: " + e.Detail}
@@ -51,7 +52,8 @@ func firecrawlPage(ctx context.Context, s *Service, address string) (Page, error
 		Data    struct {
 			Markdown string
 			Metadata struct {
-				Title any // a text, or a list of them
+				Title any    // a text, or a list of them
+				URL   string // where it was led to
 			}
 		}
 	}
@@ -63,5 +65,5 @@ func firecrawlPage(ctx context.Context, s *Service, address string) (Page, error
 		return Page{}, failure(Rejected, "%s", out.Error)
 	}
 	title, _ := out.Data.Metadata.Title.(string)
-	return Page{URL: address, Title: title, Text: out.Data.Markdown}, nil
+	return Page{URL: address, From: out.Data.Metadata.URL, Title: title, Text: out.Data.Markdown}, nil
 }

@@ -3,6 +3,7 @@ package websearch
 import (
 	"context"
 	"errors"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -22,11 +23,14 @@ func searxngSearch(ctx context.Context, s *Service, q Query) ([]Hit, error) {
 		}
 		query := url.Values{"q": {q.Text}, "format": {"json"}, "pageno": {strconv.Itoa(page)}}
 		err := s.get(ctx, bearer, "/search", query, &out)
-		if e, ok := errors.AsType[*Error](err); ok && e.Class == BadKey { // it has no keys
+		if len(hits) > 0 && err != nil && ctx.Err() == nil { // what the pages before had is worth something
+			break
+		}
+		if e, ok := errors.AsType[*Error](err); ok && e.status == http.StatusForbidden {
 			return nil, failure(Rejected, "it forbids answers in JSON; add json to search.formats in its settings")
 		}
 		if err != nil {
-			return hits, err
+			return nil, err
 		}
 		before := len(hits)
 		for _, r := range out.Results {

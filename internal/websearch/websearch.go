@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Query is what is searched for.
@@ -26,9 +27,10 @@ type Hit struct {
 	Description string `json:"description"`
 }
 
-// Page is the text of a page. Problem says in words why there is none.
+// Page is the text of a page. Problem says in words why there is none. URL is the address that was asked for, From the one
+// that the service says it read, which may be another; "" if it does not say.
 type Page struct {
-	URL, Title, Text, Problem string
+	URL, From, Title, Text, Problem string
 }
 
 // Backend is one kind of service.
@@ -45,6 +47,8 @@ type Backend struct {
 	KeyOptional bool
 	// Most is how many results one search can return.
 	Most int
+	// MaxText and MaxWords bound a query, in characters and words; 0 is no limit.
+	MaxText, MaxWords int
 
 	search  func(ctx context.Context, s *Service, q Query) ([]Hit, error)
 	extract func(ctx context.Context, s *Service, urls []string) ([]Page, error)
@@ -54,11 +58,11 @@ type Backend struct {
 // server, those that need nothing.
 func Backends() []Backend {
 	return []Backend{
-		{Name: "tavily", Title: "Tavily", Keys: []string{"TAVILY_API_KEY"}, Address: "TAVILY_BASE_URL", Base: "https://api.tavily.com", Most: 20, search: tavilySearch, extract: tavilyExtract},
+		{Name: "tavily", Title: "Tavily", Keys: []string{"TAVILY_API_KEY"}, Address: "TAVILY_BASE_URL", Base: "https://api.tavily.com", Most: 20, MaxText: 400, search: tavilySearch, extract: tavilyExtract},
 		{Name: "exa", Title: "Exa", Keys: []string{"EXA_API_KEY"}, Address: "EXA_BASE_URL", Base: "https://api.exa.ai", Most: 100, search: exaSearch, extract: exaExtract},
 		{Name: "firecrawl", Title: "Firecrawl", Keys: []string{"FIRECRAWL_API_KEY"}, Address: "FIRECRAWL_API_URL", Base: "https://api.firecrawl.dev", KeyOptional: true, Most: 100, search: firecrawlSearch, extract: firecrawlExtract},
 		{Name: "parallel", Title: "Parallel", Keys: []string{"PARALLEL_API_KEY"}, Address: "PARALLEL_BASE_URL", Base: "https://api.parallel.ai", Most: 20, search: parallelSearch, extract: parallelExtract},
-		{Name: "brave", Also: []string{"brave-free"}, Title: "Brave Search", Keys: []string{"BRAVE_SEARCH_API_KEY", "BRAVE_API_KEY"}, Address: "BRAVE_BASE_URL", Base: "https://api.search.brave.com", Most: 20, search: braveSearch},
+		{Name: "brave", Also: []string{"brave-free"}, Title: "Brave Search", Keys: []string{"BRAVE_SEARCH_API_KEY", "BRAVE_API_KEY"}, Address: "BRAVE_BASE_URL", Base: "https://api.search.brave.com", Most: 20, MaxText: 400, MaxWords: 50, search: braveSearch},
 		{Name: "perplexity", Title: "Perplexity", Keys: []string{"PERPLEXITY_API_KEY", "PPLX_API_KEY"}, Address: "PERPLEXITY_BASE_URL", Base: "https://api.perplexity.ai", Most: 20, search: perplexitySearch},
 		{Name: "searxng", Title: "SearXNG", Address: "SEARXNG_URL", KeyOptional: true, Most: 100, search: searxngSearch},
 		{Name: "duckduckgo", Also: []string{"ddgs", "ddg"}, Title: "DuckDuckGo", Address: "DUCKDUCKGO_URL", Base: "https://html.duckduckgo.com", KeyOptional: true, Most: 30, search: duckduckgoSearch},
@@ -108,7 +112,7 @@ func (s *Service) Missing() string {
 }
 
 func (s *Service) key() string {
-	if s.Key == nil {
+	if s.Key == nil || len(s.Keys) == 0 {
 		return ""
 	}
 	return s.Key()
@@ -123,8 +127,14 @@ func (s *Service) URL() string {
 }
 
 // Search returns at most q.Count results. Results without a web address are left out. An error is an
-// *Error, or the end of ctx.
+// *Error, or the end of ctx. A query that is too long for the service is not sent.
 func (s *Service) Search(ctx context.Context, q Query) ([]Hit, error) {
+	if s.MaxText > 0 && utf8.RuneCountInString(q.Text) > s.MaxText {
+		return nil, s.wrap(ctx, failure(Rejected, "the query has more than %d characters; use a few words", s.MaxText))
+	}
+	if s.MaxWords > 0 && len(strings.Fields(q.Text)) > s.MaxWords {
+		return nil, s.wrap(ctx, failure(Rejected, "the query has more than %d words; use fewer", s.MaxWords))
+	}
 	q.Count = min(max(q.Count, 1), s.Most)
 	found, err := s.search(ctx, s, q)
 	if err != nil {
@@ -162,6 +172,12 @@ func (s *Service) Extract(ctx context.Context, urls []string) ([]Page, error) {
 			if strings.TrimSpace(pages[i].Text) == "" && pages[i].Problem == "" {
 				pages[i].Problem = s.Title + " found no text in it"
 			}
+		}
+		if pages[i].From == "" {
+			pages[i].From = pages[i].URL
+		}
+		if pages[i].Problem != "" {
+			pages[i].From = ""
 		}
 		pages[i].URL, pages[i].Title, pages[i].Problem = u, line(pages[i].Title, maxTitle), line(pages[i].Problem, maxDescription)
 	}

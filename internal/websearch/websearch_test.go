@@ -141,6 +141,163 @@ func TestErrorsHaveAClass(t *testing.T) {
 	}
 }
 
+// TestWhatEachServiceIsSent: the fields by which it is asked, word for word.
+func TestWhatEachServiceIsSent(t *testing.T) {
+	t.Parallel()
+	want := map[string]string{
+		"tavily":            `POST /search {"max_results":7,"query":"green tea"}`,
+		"tavily page":       `POST /extract {"format":"markdown","urls":["https://a.example/x"]}`,
+		"exa":               `POST /search {"contents":{"text":{"maxCharacters":800}},"numResults":7,"query":"green tea"}`,
+		"exa thorough":      `POST /search {"contents":{"text":{"maxCharacters":800}},"numResults":7,"query":"green tea","type":"deep"}`,
+		"exa page":          `POST /contents {"text":true,"urls":["https://a.example/x"]}`,
+		"firecrawl":         `POST /v2/search {"limit":7,"query":"green tea"}`,
+		"firecrawl page":    `POST /v2/scrape {"formats":["markdown"],"onlyMainContent":true,"url":"https://a.example/x"}`,
+		"parallel":          `POST /v1/search {"advanced_settings":{"max_results":7},"mode":"basic","objective":"green tea","search_queries":["green tea"]}`,
+		"parallel thorough": `POST /v1/search {"advanced_settings":{"max_results":7},"mode":"advanced","objective":"green tea","search_queries":["green tea"]}`,
+		"parallel page":     `POST /v1/extract {"advanced_settings":{"full_content":true},"urls":["https://a.example/x"]}`,
+		"brave":             `GET /res/v1/web/search?count=7&q=green+tea&text_decorations=false `,
+		"perplexity":        `POST /search {"max_results":7,"query":"green tea"}`,
+		"searxng":           `GET /search?format=json&pageno=1&q=green+tea `,
+		"duckduckgo":        `POST /html/ q=green+tea`,
+	}
+	got := map[string]string{}
+	for _, b := range websearch.Backends() {
+		for _, how := range []string{"", " thorough", " page"} {
+			s := newServer(t)
+			one := service(t, s, b.Name)
+			one.Thorough = how == " thorough"
+			var err error
+			if how != " page" {
+				_, err = one.Search(t.Context(), websearch.Query{Text: "green tea", Count: 7})
+			} else if b.Extracts() {
+				_, err = one.Extract(t.Context(), []string{"https://a.example/x"})
+			} else {
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s%s: %v", b.Name, how, err)
+			}
+			r := s.Requests()[0]
+			sent := r.Method + " " + r.Path
+			if len(r.Query) > 0 {
+				sent += "?" + r.Query.Encode()
+			}
+			if sent += " " + r.Raw; how == "" || sent != got[b.Name] {
+				got[b.Name+how] = sent
+			}
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestAQueryThatIsTooLongIsNotSent: each service has its own bound.
+func TestAQueryThatIsTooLongIsNotSent(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ fits, long, why string }{
+		"brave":  {strings.TrimSpace(strings.Repeat("word ", 50)), strings.Repeat("word ", 51), "more than 50 words"},
+		"tavily": {strings.Repeat("ä", 400), strings.Repeat("ä", 401), "more than 400 characters"},
+		"exa":    {strings.Repeat("word ", 200), "", ""},
+	} {
+		s := newServer(t)
+		if _, err := service(t, s, name).Search(t.Context(), websearch.Query{Text: c.fits, Count: 5}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if c.long == "" {
+			continue
+		}
+		_, err := service(t, s, name).Search(t.Context(), websearch.Query{Text: c.long, Count: 5})
+		if e, ok := errors.AsType[*websearch.Error](err); !ok || e.Class != websearch.Rejected || !strings.Contains(err.Error(), c.why) || len(s.Requests()) != 1 {
+			t.Errorf("%s: %v after %d requests", name, err, len(s.Requests()))
+		}
+	}
+}
+
+// TestARefusalIsAboutTheKeyOnlyIfItSaysSo: a page, a country or a robot may be refused as well.
+func TestARefusalIsAboutTheKeyOnlyIfItSaysSo(t *testing.T) {
+	t.Parallel()
+	status, said := 0, ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = fmt.Fprintf(w, `{"error":%q}`, said)
+	}))
+	defer server.Close()
+	ask := func(name, secret string) error {
+		b, _ := websearch.Find(name)
+		s := &websearch.Service{Backend: b, Key: key(secret), At: server.URL, HTTP: server.Client()}
+		_, err := s.Search(t.Context(), websearch.Query{Text: "x", Count: 5})
+		return err
+	}
+	for _, c := range []struct {
+		name, key string
+		status    int
+		said      string
+		want      websearch.Class
+	}{
+		{"tavily", "k", 401, "", websearch.BadKey},
+		{"tavily", "k", 403, "Your API key has no right to this", websearch.BadKey},
+		{"tavily", "k", 403, "Unauthorized", websearch.BadKey},
+		{"tavily", "k", 403, "Your country is not served", websearch.Rejected},
+		{"firecrawl", "", 403, "API key missing", websearch.Rejected},
+		{"firecrawl", "", 401, "", websearch.BadKey},
+		{"duckduckgo", "", 403, "no key", websearch.Rejected},
+		{"duckduckgo", "", 401, "", websearch.Rejected},
+	} {
+		status, said = c.status, c.said
+		err := ask(c.name, c.key)
+		if e, ok := errors.AsType[*websearch.Error](err); !ok || e.Class != c.want {
+			t.Errorf("%s, %d %s: %v", c.name, c.status, c.said, err)
+		}
+	}
+	status, said = 403, "the site wants authentication"
+	b, _ := websearch.Find("firecrawl")
+	s := &websearch.Service{Backend: b, Key: key("k"), At: server.URL, HTTP: server.Client()}
+	pages, err := s.Extract(t.Context(), []string{"https://a.example/"})
+	if err != nil || len(pages) != 1 || !strings.Contains(pages[0].Problem, said) {
+		t.Errorf("a page that is forbidden: %+v, %v", pages, err)
+	}
+}
+
+// TestAPageNamesWhereItCameFrom, which may be another address than was asked for.
+func TestAPageNamesWhereItCameFrom(t *testing.T) {
+	t.Parallel()
+	for _, b := range websearch.Backends() {
+		if !b.Extracts() {
+			continue
+		}
+		s := newServer(t)
+		s.Pages = map[string]string{"https://a.example/x": "Text.", "https://a.example/y": "Text."}
+		s.Moved = map[string]string{"https://a.example/x": "https://b.example/z"}
+		for asked, from := range map[string]string{"https://a.example/x": "https://b.example/z", "https://a.example/y": "https://a.example/y"} {
+			pages, err := service(t, s, b.Name).Extract(t.Context(), []string{asked})
+			if err != nil || pages[0].URL != asked || pages[0].From != from || pages[0].Text != "Text." {
+				t.Errorf("%s: %+v, %v", b.Name, pages, err)
+			}
+		}
+	}
+}
+
+// TestSearXNGKeepsWhatItFound if a later page fails.
+func TestSearXNGKeepsWhatItFound(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{403, 429, 500} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Query().Get("pageno") != "1" {
+				w.WriteHeader(status)
+				return
+			}
+			_, _ = io.WriteString(w, `{"results":[{"title":"One","url":"https://a.example/","content":"x"}]}`)
+		}))
+		b, _ := websearch.Find("searxng")
+		s := &websearch.Service{Backend: b, At: server.URL, HTTP: server.Client()}
+		if hits, err := s.Search(t.Context(), websearch.Query{Text: "x", Count: 20}); err != nil || len(hits) != 1 {
+			t.Errorf("%d: %v, %v", status, hits, err)
+		}
+		server.Close()
+	}
+}
+
 // TestAKeyIsSentToItsServiceOnly: no redirect takes it along, and a service of another kind never gets it.
 func TestAKeyIsSentToItsServiceOnly(t *testing.T) {
 	t.Parallel()
@@ -154,7 +311,26 @@ func TestAKeyIsSentToItsServiceOnly(t *testing.T) {
 	defer moved.Close()
 	s := newServer(t)
 	for _, b := range websearch.Backends() {
+		own := "key-of-" + b.Name
 		one := service(t, s, b.Name)
+		one.Key = key(own)
+		_, _ = one.Search(t.Context(), websearch.Query{Text: "x", Count: 1}) // the server knows another key
+		if b.Extracts() {
+			_, _ = one.Extract(t.Context(), []string{"https://a.example/"})
+		}
+		requests, gets := 0, b.Name != "searxng" && b.Name != "duckduckgo"
+		for _, r := range s.Requests() {
+			sent := strings.Contains(fmt.Sprint(r.Header, r.Raw, r.Query, r.Path), own)
+			if sent != (r.Service == b.Name && gets) || strings.Contains(r.Raw+r.Path+r.Query.Encode(), own) {
+				t.Errorf("the key of %s: %s got it: %v", b.Name, r.Service, sent)
+			}
+			if r.Service == b.Name {
+				requests++
+			}
+		}
+		if requests == 0 {
+			t.Errorf("%s was not asked", b.Name)
+		}
 		one.At = moved.URL
 		if _, err := one.Search(t.Context(), websearch.Query{Text: "x", Count: 1}); err == nil || !strings.Contains(err.Error(), "redirects") {
 			t.Errorf("%s follows a redirect: %v", b.Name, err)

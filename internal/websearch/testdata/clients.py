@@ -16,6 +16,7 @@ from exa_py import Exa
 
 exa = Exa(key, base_url=base + "/exa")
 say("exa search", lambda: [[r.title, r.url, r.text] for r in exa.search("green tea", num_results=2, contents={"text": {"max_characters": 800}}).results])
+say("exa thorough search", lambda: [[r.title, r.url, r.text] for r in exa.search("green tea", num_results=2, type="deep", contents={"text": {"max_characters": 800}}).results])
 say("exa extract", lambda: [[r.url, r.text] for r in exa.get_contents([page], text=True).results])
 
 from tavily import TavilyClient
@@ -36,5 +37,6 @@ from parallel import Parallel
 
 parallel = Parallel(api_key=key, base_url=base + "/parallel", max_retries=0)
 say("parallel search", lambda: [[r.title, r.url, " … ".join(r.excerpts)] for r in parallel.search(search_queries=["green tea"], objective="green tea", mode="basic", advanced_settings={"max_results": 2}).results])
+say("parallel thorough search", lambda: [[r.title, r.url, " … ".join(r.excerpts)] for r in parallel.search(search_queries=["green tea"], objective="green tea", mode="advanced", advanced_settings={"max_results": 2}).results])
 say("parallel extract", lambda: [[r.url, r.full_content] for r in parallel.extract(urls=[page], advanced_settings={"full_content": True}).results])
 say("parallel wrong key", lambda: str(Parallel(api_key="wrong", base_url=base + "/parallel", max_retries=0).search(search_queries=["green tea"], objective="x")))

@@ -2,7 +2,8 @@
 // its name: Tavily, Exa, Firecrawl, Parallel, Brave Search, Perplexity, SearXNG and DuckDuckGo. The slow test of
 // package websearch lets the vendors' own clients talk to it.
 //
-// It accepts the key [Key], and refuses requests that lack what the service needs. A query such as
+// It accepts the key [Key], and refuses requests with a field that the service does not know, or without one that it
+// needs; fields.go lists both. A query such as
 // "!429" is answered with that status in the service's own form. Start at New.
 package websearchtest
 
@@ -41,6 +42,8 @@ type Server struct {
 	Hits func(query string) []Hit
 	// Pages are the texts of pages. A page that is not here cannot be read.
 	Pages map[string]string
+	// Moved says where a page was found that is not at the address that was asked for.
+	Moved map[string]string
 	// Wait is called in each search before the answer; nil does not wait.
 	Wait func(query string)
 
@@ -91,6 +94,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		a.fail(http.StatusNotFound, "there is no "+r.Method+" "+req.Path)
 		return
 	}
+	if wrong := wrongField(name+" "+r.Method+" "+req.Path, req); wrong != "" {
+		a.fail(http.StatusBadRequest, wrong)
+		return
+	}
 	serve(a)
 }
 
@@ -133,6 +140,14 @@ func (a *answer) number(v any, usual int) int {
 		return int(n)
 	}
 	return usual
+}
+
+// at is where a page was found.
+func (a *answer) at(page string) string {
+	if to := a.Moved[page]; to != "" {
+		return to
+	}
+	return page
 }
 
 // texts returns a field that is one text or a list of them.
@@ -206,7 +221,7 @@ var apis = map[string]api{
 			good, bad := []object{}, []object{}
 			for _, u := range a.texts("urls") {
 				if text, ok := a.Pages[u]; ok {
-					good = append(good, object{"url": u, "raw_content": text, "images": []any{}})
+					good = append(good, object{"url": a.at(u), "raw_content": text, "images": []any{}})
 				} else {
 					bad = append(bad, object{"url": u, "error": "no such page"})
 				}
@@ -224,7 +239,7 @@ var apis = map[string]api{
 			good, states := []object{}, []object{}
 			for _, u := range a.texts("urls") {
 				if text, ok := a.Pages[u]; ok {
-					good = append(good, object{"id": u, "url": u, "title": "A page", "text": text})
+					good = append(good, object{"id": u, "url": a.at(u), "title": "A page", "text": text})
 					states = append(states, object{"id": u, "status": "success", "source": "cached"})
 				} else {
 					states = append(states, object{"id": u, "status": "error", "error": object{"tag": "CRAWL_NOT_FOUND", "httpStatusCode": 404}})
@@ -250,7 +265,7 @@ var apis = map[string]api{
 				a.fail(500, "no such page")
 				return
 			}
-			a.send(object{"success": true, "data": object{"markdown": text, "metadata": object{"title": "A page", "sourceURL": u, "url": u, "statusCode": 200}}})
+			a.send(object{"success": true, "data": object{"markdown": text, "metadata": object{"title": "A page", "sourceURL": u, "url": a.at(u), "statusCode": 200}}})
 		},
 	}},
 	"parallel": {"X-Api-Key", "", 401, func(_ int, text string) any {
@@ -271,7 +286,7 @@ var apis = map[string]api{
 					bad = append(bad, object{"url": u, "error_type": "fetch_error", "http_status_code": 404, "content": nil})
 					continue
 				}
-				page := object{"url": u, "title": "A page", "excerpts": []string{text[:min(len(text), 100)]}}
+				page := object{"url": a.at(u), "title": "A page", "excerpts": []string{text[:min(len(text), 100)]}}
 				if settings["full_content"] != nil && settings["full_content"] != false {
 					page["full_content"] = text
 				}
