@@ -97,7 +97,8 @@ type Sandbox struct {
 	Keeper bool
 	// Strongest is the strongest layer to build; 0 is every one.
 	Strongest sandbox.Layer
-	// Connect and Resolve are the network that commands reach; nil is the real one.
+	// Connect and Resolve are the network that commands reach; nil is the real one. The requests of tools find their
+	// hosts with Resolve, too.
 	Connect func(ctx context.Context, network, address string) (net.Conn, error)
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 	Roots   []*x509.Certificate // authorities of that network

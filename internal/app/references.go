@@ -148,6 +148,6 @@ func (a *App) webGuard() (*netguard.Guard, error) {
 	choose, err := httpc.ProxiesOf(cfg.Getenv).Func()
 	return &netguard.Guard{
 		Private: cfg.Security().AllowPrivateURLs || netguard.On(cfg.Getenv("HERMES_ALLOW_PRIVATE_URLS")),
-		IPv4:    cfg.Network().ForceIPv4, Proxy: choose, Blocked: blocked.forbids,
+		IPv4:    cfg.Network().ForceIPv4, Proxy: choose, Blocked: blocked.forbids, Resolve: a.opts.Sandbox.Resolve,
 	}, err
 }

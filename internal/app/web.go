@@ -3,13 +3,16 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"strings"
+	"net/url"
+	"strconv"
 	"time"
 
 	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/hostlist"
+	"hermes/internal/netguard"
 	"hermes/internal/tool/web"
 	"hermes/internal/toolbox"
 	"hermes/internal/websearch"
@@ -34,9 +37,10 @@ func (a *App) newWeb(cfg *config.Config) *web.Toolset {
 	}
 	if exempt := (&hostlist.Source{Entries: s.CacheExempt, Now: a.opts.Now}); len(s.CacheExempt) > 0 {
 		broken := exempt.Err() != nil // what cannot be read may be any host
-		c.Exempt = func(host string) bool {
-			_, found := exempt.Match(strings.ToLower(strings.TrimSuffix(host, ".")), 443)
-			return broken || found
+		c.Exempt = func(at *url.URL) bool {
+			host, err := netguard.Canonical(at.Hostname())
+			_, found := exempt.Match(host, portOf(at))
+			return broken || err != nil || found
 		}
 	}
 	if cfg.Security().RedactSecrets {
@@ -45,15 +49,25 @@ func (a *App) newWeb(cfg *config.Config) *web.Toolset {
 	return web.New(c)
 }
 
+// portOf returns the port of an address of the web, 0 if it cannot be read.
+func portOf(at *url.URL) uint16 {
+	usual := "443"
+	if at.Scheme == "http" {
+		usual = "80"
+	}
+	n, _ := strconv.ParseUint(cmp.Or(at.Port(), usual), 10, 16)
+	return uint16(n)
+}
+
 // webChoice reads which services the user chose, and their keys and addresses.
 func webChoice(cfg *config.Config) web.Choice {
 	s := cfg.Web()
-	c := web.Choice{Search: cmp.Or(s.SearchBackend, s.Backend), Extract: s.ExtractBackend, Keyless: s.Keyless, Rescue: s.KeylessRescue}
-	if b, ok := websearch.Find(s.Backend); c.Extract == "" && (!ok || b.Extracts()) {
-		c.Extract = s.Backend
+	c := web.Choice{Search: s.SearchBackend, Extract: s.ExtractBackend, Keyless: s.Keyless, Rescue: s.KeylessRescue}
+	if c.Search == "" && !web.IsOwn(s.Backend) { // that one reads pages only
+		c.Search, c.SearchSetting = s.Backend, "web.backend"
 	}
-	if c.Search == web.Own { // it reads pages only
-		c.Search = ""
+	if b, ok := websearch.Find(s.Backend); c.Extract == "" && (!ok || b.Extracts()) {
+		c.Extract, c.ExtractSetting = s.Backend, "web.backend"
 	}
 	for _, b := range websearch.Backends() {
 		one := websearch.Service{Backend: b, At: cfg.Getenv(b.Address)}
@@ -80,5 +94,8 @@ func (a *App) WebServices() (string, error) {
 		return "", err
 	}
 	search, pages, err := webChoice(cfg).Describe()
+	if wrong := (&hostlist.Source{Entries: cfg.Web().CacheExempt}).Err(); wrong != nil {
+		err = errors.Join(err, fmt.Errorf("web.cache_exempt_hosts: %w; no page is kept until that is right", wrong))
+	}
 	return fmt.Sprintf("searches with %s, reads pages with %s", cmp.Or(search, "no service"), pages), err
 }

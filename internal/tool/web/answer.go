@@ -14,6 +14,8 @@ const (
 	maxAnswers = 256
 	// maxKept bounds the texts of all answers that are kept, in bytes.
 	maxKept = 8 << 20
+	// endTime is how long a call that was stopped waits for the end of its request.
+	endTime = 500 * time.Millisecond
 )
 
 // answer is the result of one request, which several calls may share. It is not changed.
@@ -92,7 +94,10 @@ func (a *answers) get(ctx context.Context, key string, ask func(context.Context)
 	a.mu.Unlock()
 	if last {
 		f.cancel()
-		<-f.done
+		select {
+		case <-f.done:
+		case <-time.After(endTime):
+		}
 	}
 	return nil, context.Cause(ctx)
 }

@@ -83,6 +83,45 @@ func TestTheLastCallEndsTheRequest(t *testing.T) {
 	})
 }
 
+// TestAStoppedCallDoesNotWaitForWhatGoesOn: neither for a request that does not end, nor for a page that takes long to
+// become text; and only so many of these go on.
+func TestAStoppedCallDoesNotWaitForWhatGoesOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a, goOn := newAnswers(time.Minute, time.Now), make(chan struct{})
+		ctx, stop := context.WithCancel(t.Context())
+		first := asking(ctx, a, func(context.Context) (*answer, error) {
+			<-goOn
+			return &answer{}, nil
+		})
+		synctest.Wait()
+		began := time.Now()
+		stop()
+		if o := <-first; !errors.Is(o.err, context.Canceled) || time.Since(began) > time.Second {
+			t.Errorf("got %+v after %v", o, time.Since(began))
+		}
+		set, read := New(Config{}), 0
+		for range maxReading + 2 {
+			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+			if _, err := set.apart(ctx, func() (page, error) { read++; <-goOn; return page{}, nil }); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("a slow page: %v", err)
+			}
+			stop()
+		}
+		if read != maxReading {
+			t.Errorf("%d pages are read, want %d", read, maxReading)
+		}
+		close(goOn)
+		synctest.Wait()
+		if p, err := set.apart(t.Context(), func() (page, error) { return page{text: "Tea."}, nil }); err != nil || p.text != "Tea." {
+			t.Errorf("afterwards: %+v, %v", p, err)
+		}
+		if _, err := set.apart(t.Context(), func() (page, error) { panic("oh") }); err == nil || !strings.Contains(err.Error(), "oh") {
+			t.Errorf("a mistake: %v", err)
+		}
+	})
+}
+
 // TestAMistakeEndsOneRequest only, as an error.
 func TestAMistakeEndsOneRequest(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -17,6 +18,9 @@ const Own = "local"
 type Choice struct {
 	// Search and Extract are the names of the services that the user chose; "" chooses by what is set.
 	Search, Extract string
+	// SearchSetting and ExtractSetting are the settings that have these names, for errors; "" is
+	// web.search_backend and web.extract_backend.
+	SearchSetting, ExtractSetting string
 	// Services are all that there are, in the order in which they are chosen, with the keys and addresses
 	// that are set.
 	Services []websearch.Service
@@ -27,16 +31,32 @@ type Choice struct {
 // ready reports whether a service has what it needs.
 func ready(s websearch.Service) bool { return s.Missing() == "" }
 
-// find returns the service with a name, or an error that says what to do.
-func (c Choice) find(name, setting string) (websearch.Service, error) {
-	b, ok := websearch.Find(name)
+// chosen returns the service to search with that the user named, or an error that says what to do.
+func (c Choice) chosen() (websearch.Service, error) {
+	setting := cmp.Or(c.SearchSetting, "web.search_backend")
+	b, ok := websearch.Find(c.Search)
 	if !ok {
-		var names []string
-		for _, b := range websearch.Backends() {
-			names = append(names, b.Name)
-		}
-		return websearch.Service{}, fmt.Errorf("%s is %q, which is not known; the user can choose one of %s", setting, name, strings.Join(names, ", "))
+		return websearch.Service{}, fmt.Errorf("%s is %q, which is not known; the user can choose one of %s", setting, c.Search, names(false))
 	}
+	return c.find(b, setting)
+}
+
+// names lists the services, or those that read pages, for a user who chooses.
+func names(pages bool) string {
+	var list []string
+	for _, b := range websearch.Backends() {
+		if !pages || b.Extracts() {
+			list = append(list, b.Name)
+		}
+	}
+	if pages {
+		list = append(list, Own)
+	}
+	return strings.Join(list, ", ")
+}
+
+// find returns a service with what it needs, or an error that says what to do.
+func (c Choice) find(b websearch.Backend, setting string) (websearch.Service, error) {
 	for _, s := range c.Services {
 		if s.Name != b.Name {
 			continue
@@ -59,12 +79,20 @@ func (c Choice) keyless() (list []websearch.Service) {
 	return list
 }
 
-// searchers lists the services to search with, in order. What is meant for a server of the user goes
+// untilOwn cuts a list of services after the first if that is a server of the user: what is meant for it goes
 // nowhere else.
+func untilOwn(list []websearch.Service) []websearch.Service {
+	if len(list) > 0 && list[0].At != "" {
+		return list[:1]
+	}
+	return list
+}
+
+// searchers lists the services to search with, in order.
 func (c Choice) searchers() []websearch.Service {
 	var list []websearch.Service
 	if c.Search != "" {
-		s, err := c.find(c.Search, "web.search_backend")
+		s, err := c.chosen()
 		if err != nil {
 			return nil
 		}
@@ -77,16 +105,16 @@ func (c Choice) searchers() []websearch.Service {
 		}
 	}
 	switch {
-	case len(list) == 0 && c.Keyless, len(list) > 0 && c.Rescue && list[0].At == "" && !list[0].Keyless():
+	case len(list) == 0 && c.Keyless, len(list) > 0 && c.Rescue && !list[0].Keyless():
 		list = append(list, c.keyless()...)
 	}
-	return list
+	return untilOwn(list)
 }
 
 // searchFault says why there is no service to search with.
 func (c Choice) searchFault() error {
 	if c.Search != "" {
-		if _, err := c.find(c.Search, "web.search_backend"); err != nil {
+		if _, err := c.chosen(); err != nil {
 			return err
 		}
 	}
@@ -96,14 +124,19 @@ func (c Choice) searchFault() error {
 // readers returns the service that reads pages before this program does, if the user chose one, and those
 // that are asked after it.
 func (c Choice) readers() (first *websearch.Service, after []websearch.Service, err error) {
-	if c.Extract == Own {
+	if IsOwn(c.Extract) {
 		return nil, nil, nil
 	}
 	if c.Extract != "" {
-		if b, known := websearch.Find(c.Extract); known && !b.Extracts() {
-			return nil, nil, fmt.Errorf("web.extract_backend is %s, which does not read pages; the user can choose tavily, exa, firecrawl, parallel or %s", b.Name, Own)
+		setting := cmp.Or(c.ExtractSetting, "web.extract_backend")
+		b, known := websearch.Find(c.Extract)
+		switch {
+		case !known:
+			return nil, nil, fmt.Errorf("%s is %q, which is not known; the user can choose one of %s", setting, c.Extract, names(true))
+		case !b.Extracts():
+			return nil, nil, fmt.Errorf("%s is %s, which does not read pages; the user can choose one of %s", setting, b.Name, names(true))
 		}
-		s, err := c.find(c.Extract, "web.extract_backend")
+		s, err := c.find(b, setting)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -114,8 +147,11 @@ func (c Choice) readers() (first *websearch.Service, after []websearch.Service, 
 			after = append(after, s)
 		}
 	}
-	return nil, after, nil
+	return nil, untilOwn(after), nil
 }
+
+// IsOwn reports whether a name in the settings means reading pages without a service.
+func IsOwn(name string) bool { return strings.EqualFold(strings.TrimSpace(name), Own) }
 
 // Describe says in words which services are used for searches and for pages, and what is wrong with
 // the choice.

@@ -30,7 +30,7 @@ const (
 // page is the text of a page.
 type page struct {
 	title, text string
-	host        string // where it came from in the end
+	from        string // the address that it came from in the end; "" if a service does not say
 	cut         bool   // it is longer than the limit
 }
 
@@ -76,16 +76,51 @@ func (t *Toolset) fetch(ctx context.Context, g *netguard.Guard, address string) 
 	if err != nil {
 		return page{}, err
 	}
-	p := page{host: resp.Request.URL.Hostname(), cut: len(raw) > limit}
-	if name != "" {
-		p.text, err = documentText(ctx, name, raw, limit)
-		p.cut = p.cut || len(p.text) > maxPage
-		p.text = text.Prefix(p.text, maxPage)
+	at := *resp.Request.URL
+	at.Fragment, at.RawFragment = "", ""
+	return t.apart(ctx, func() (page, error) {
+		p := page{from: at.String(), cut: len(raw) > limit}
+		if name != "" {
+			whole, err := documentText(ctx, name, raw, limit)
+			p.text, p.cut = text.Prefix(whole, maxPage), p.cut || len(whole) > maxPage
+			return p, err
+		}
+		read, err := webpage.Read(ctx, raw[:min(len(raw), limit)], kind, resp.Request.URL, maxPage)
+		p.title, p.text, p.cut = read.Title, read.Text, p.cut || read.Cut
 		return p, err
+	})
+}
+
+// maxReading bounds how many pages are turned into text at the same time, also of calls that have ended.
+const maxReading = 8
+
+// apart turns a page into text, and does not wait for that longer than the call may take: a page can be made so
+// that it takes long.
+func (t *Toolset) apart(ctx context.Context, read func() (page, error)) (page, error) {
+	select {
+	case t.reading <- struct{}{}:
+	case <-ctx.Done():
+		return page{}, context.Cause(ctx)
 	}
-	read, err := webpage.Read(ctx, raw[:min(len(raw), limit)], kind, resp.Request.URL, maxPage)
-	p.title, p.text, p.cut = read.Title, read.Text, p.cut || read.Cut
-	return p, err
+	var p page
+	err := errors.New("the page could not be read, by a mistake in the program")
+	done := make(chan struct{})
+	go func() {
+		defer func() { <-t.reading }()
+		defer close(done)
+		defer func() {
+			if fault := recover(); fault != nil {
+				err = fmt.Errorf("the page could not be read, by a mistake in the program: %v", fault)
+			}
+		}()
+		p, err = read()
+	}()
+	select {
+	case <-done:
+		return p, err
+	case <-ctx.Done():
+		return page{}, context.Cause(ctx)
+	}
 }
 
 // documentKinds are the media types of documents, and the names by which package document knows them.
@@ -137,6 +172,9 @@ func documentText(ctx context.Context, name string, raw []byte, limit int) (stri
 	}
 	return out, nil
 }
+
+// why says it as one line that is not long: the page and the service decide what is in it.
+func (t *Toolset) why(err error) string { return text.OneLine(t.unread(err).Error(), maxSaid) }
 
 // unread says in words for a model why a page was not read, without repeating its address.
 func (t *Toolset) unread(err error) error {

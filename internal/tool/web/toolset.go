@@ -31,8 +31,8 @@ type Config struct {
 	Timeout time.Duration
 	// Remember is how long answers are kept in memory; 0 keeps none.
 	Remember time.Duration
-	// Exempt reports whether pages of a host are never kept; nil is none.
-	Exempt func(host string) bool
+	// Exempt reports whether the page at an address is never kept; nil keeps all.
+	Exempt func(at *url.URL) bool
 	// Secret reports whether a text holds a secret, which must not be sent; nil finds none.
 	Secret func(text string) bool
 	// Mask hides secrets in what is stored; nil hides none.
@@ -50,6 +50,7 @@ type Toolset struct {
 	cfg     Config
 	answers *answers
 	resting *resting
+	reading chan struct{} // has an element for each page that becomes text
 }
 
 // New makes the toolset. It sends nothing.
@@ -69,7 +70,7 @@ func New(c Config) *Toolset {
 	if c.Mask == nil {
 		c.Mask = func(text string) string { return text }
 	}
-	return &Toolset{cfg: c, answers: newAnswers(c.Remember, c.Now), resting: &resting{now: c.Now, until: map[string]rest{}}}
+	return &Toolset{cfg: c, answers: newAnswers(c.Remember, c.Now), resting: &resting{now: c.Now, until: map[string]rest{}}, reading: make(chan struct{}, maxReading)}
 }
 
 // Name returns "web".

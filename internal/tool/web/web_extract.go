@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
 
 	"hermes"
+	"hermes/internal/link"
 	"hermes/internal/netguard"
 	"hermes/internal/text"
 	"hermes/internal/websearch"
@@ -24,6 +24,9 @@ const (
 	maxCharLimit = 500_000
 	// summarised is from how many characters on a page is summarised.
 	summarised = 5_000
+	// maxSaid bounds why one way to read a page failed, and maxError what is said of all, in characters.
+	maxSaid  = 300
+	maxError = 1_000
 )
 
 type extractArgs struct {
@@ -122,32 +125,53 @@ func (t *Toolset) one(ctx context.Context, c *hermes.Call, g *netguard.Guard, ad
 	out := extracted{URL: address}
 	u, local, err := t.judge(ctx, g, address)
 	if err != nil {
-		out.Error = t.unread(err).Error()
+		out.Error = t.why(err)
 		return out, ""
 	}
 	u.Fragment = "" // it is not sent
 	a, err := t.answers.get(ctx, "page "+u.String(), func(ctx context.Context) (*answer, error) {
 		ctx, cancel := context.WithTimeout(ctx, t.cfg.Timeout)
 		defer cancel()
-		a, err := t.read(ctx, g, u.String())
+		a, err := t.read(ctx, g, u.String(), local)
 		if err == nil {
-			a.private = local || t.cfg.Exempt != nil && (t.cfg.Exempt(u.Hostname()) || t.cfg.Exempt(a.page.host))
+			a.private = local || t.exempt(u) || a.page.from != "" && a.page.from != u.String() && !t.mayKeep(ctx, g, a.page.from)
 		}
 		return a, err
 	})
 	if err != nil {
-		out.Error = t.unread(err).Error()
+		out.Error = text.OneLine(t.unread(err).Error(), maxError)
 		return out, u.Hostname()
 	}
 	out.Title, out.Backend, out.Notes = text.Line(a.page.title, 300), a.backend, a.notes[:len(a.notes):len(a.notes)]
 	t.fit(ctx, c, &out, a.page, limit, in)
-	return out, cmp.Or(a.page.host, u.Hostname())
+	return out, cmp.Or(hostOf(a.page.from), u.Hostname())
 }
 
-// judge decides whether an address may be opened, and whether it is one of this machine or its network.
+// mayKeep reports whether the text of a page may be kept that came from another address than was asked for.
+func (t *Toolset) mayKeep(ctx context.Context, g *netguard.Guard, from string) bool {
+	u, local, err := t.judge(ctx, g, from)
+	return err == nil && !local && !t.exempt(u)
+}
+
+func (t *Toolset) exempt(u *url.URL) bool { return t.cfg.Exempt != nil && t.cfg.Exempt(u) }
+
+// hostOf returns the host of an address, "" if it cannot be read.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// judge decides whether an address may be opened, and whether it is one of this machine or its network, as far as
+// this machine can tell: a name that has no address here may be one that only a proxy knows.
 func (t *Toolset) judge(ctx context.Context, g *netguard.Guard, address string) (u *url.URL, local bool, err error) {
 	if t.secret(address) {
 		return nil, false, errors.New("the address holds a password or key, which must not leave this machine")
+	}
+	if strings.ContainsFunc(address, link.Ends) {
+		return nil, false, errors.New("the address has a space, an invisible character or one of <>\"'`|\\^{} in it; percent-encode these, such as %20 for a space")
 	}
 	u, err = url.Parse(address)
 	if err != nil {
@@ -156,36 +180,33 @@ func (t *Toolset) judge(ctx context.Context, g *netguard.Guard, address string) 
 	if u.User != nil {
 		return nil, false, errors.New("the address has a user name or password in it; leave that out")
 	}
-	list, err := g.Judge(ctx, address)
-	if err != nil {
+	if _, err := g.Judge(ctx, address); err != nil {
 		return nil, false, err
 	}
-	kind, _ := netguard.ClassifyName(strings.ToLower(u.Hostname()))
-	local = kind != netguard.Public || !strings.ContainsAny(u.Hostname(), ".:")
-	for _, a := range list {
-		kind, _ := netguard.ClassifyOn(a, netguard.Networks())
-		local = local || kind != netguard.Public
-	}
-	if a, err := netip.ParseAddr(u.Hostname()); err == nil {
-		kind, _ := netguard.Classify(a)
-		local = local || kind != netguard.Public
-	}
-	return u, local, nil
+	public := *g
+	public.Private, public.Own, public.Proxy = false, nil, nil
+	_, err = public.Judge(ctx, address)
+	return u, err != nil || !strings.ContainsAny(u.Hostname(), ".:"), nil
 }
 
-// read reads a page with what the user chose for it, and then with what else there is.
-func (t *Toolset) read(ctx context.Context, g *netguard.Guard, address string) (*answer, error) {
+// read reads a page with what the user chose for it, and then with what else there is. A service never
+// learns of a local address.
+func (t *Toolset) read(ctx context.Context, g *netguard.Guard, address string, local bool) (*answer, error) {
 	first, after, err := t.cfg.readers()
 	if err != nil {
 		return nil, err
 	}
 	var notes []string
+	const inside = "no service is asked, since the host has no public address that this machine could find"
+	if local && first != nil {
+		first, notes = nil, []string{inside}
+	}
 	if first != nil {
 		a, err := t.readAt(ctx, g, *first, address)
 		if err == nil || ctx.Err() != nil {
 			return a, err
 		}
-		notes = append(notes, t.unread(err).Error())
+		notes = append(notes, t.why(err))
 	}
 	p, err := t.fetch(ctx, g, address)
 	if err == nil {
@@ -195,7 +216,10 @@ func (t *Toolset) read(ctx context.Context, g *netguard.Guard, address string) (
 	if ctx.Err() != nil || final(err) {
 		return nil, err
 	}
-	notes = append(notes, "read without a service: "+t.unread(err).Error())
+	notes = append(notes, "read without a service: "+t.why(err))
+	if local && len(after) > 0 {
+		after, notes = nil, append(notes, inside)
+	}
 	for _, s := range after {
 		a, err := t.readAt(ctx, g, s, address)
 		if err == nil {
@@ -205,7 +229,7 @@ func (t *Toolset) read(ctx context.Context, g *netguard.Guard, address string) (
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		notes = append(notes, t.unread(err).Error())
+		notes = append(notes, t.why(err))
 	}
 	if len(notes) == 1 {
 		return nil, err
@@ -223,14 +247,9 @@ func final(err error) bool {
 	return errors.As(err, &status) && (status == http.StatusNotFound || status == http.StatusGone)
 }
 
-// readAt has a service read a page. It never learns of an address that is not public.
+// readAt has a service read a page.
 func (t *Toolset) readAt(ctx context.Context, g *netguard.Guard, s websearch.Service, address string) (*answer, error) {
 	if err := t.resting.why(s.Name); err != nil {
-		return nil, err
-	}
-	public := *g
-	public.Private, public.Own = false, nil
-	if _, err := public.Judge(ctx, address); err != nil {
 		return nil, err
 	}
 	service, done := t.reach(s, *g)
@@ -244,8 +263,13 @@ func (t *Toolset) readAt(ctx context.Context, g *netguard.Guard, s websearch.Ser
 	if p.Problem != "" {
 		return nil, errors.New(p.Problem)
 	}
+	if p.From != "" {
+		if why, blocked := g.Blocks(p.From); blocked {
+			return nil, fmt.Errorf("%s was led to another address, which is blocked: %s", s.Title, why)
+		}
+	}
 	body := text.Prefix(strings.ToValidUTF8(p.Text, "\uFFFD"), maxPage)
-	return &answer{page: page{title: p.Title, text: body, cut: len(body) < len(p.Text)}, backend: s.Name}, nil
+	return &answer{page: page{title: p.Title, text: body, from: p.From, cut: len(body) < len(p.Text)}, backend: s.Name}, nil
 }
 
 // fit puts the text of a page, or what a model makes of it, into a result.

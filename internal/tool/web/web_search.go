@@ -124,7 +124,7 @@ func (t *Toolset) ask(ctx context.Context, g netguard.Guard, q websearch.Query) 
 			}
 			t.resting.note(s.Name, err)
 		}
-		notes = append(notes, err.Error())
+		notes = append(notes, text.OneLine(err.Error(), maxSaid))
 		failed = err
 	}
 	return nil, fmt.Errorf("no search service answered: %s; try again later, or tell the user", strings.Join(notes, "; "))

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -235,6 +236,9 @@ func TestTheChoiceOfAService(t *testing.T) {
 		"the user's own server":  {own: "searxng", want: "SearXNG"},
 		"a key and a server":     {keys: []string{"exa"}, own: "searxng", want: "Exa, then SearXNG, then DuckDuckGo"},
 		"an own Firecrawl":       {own: "firecrawl", want: "Firecrawl"},
+		"an own one and a key":   {keys: []string{"brave"}, own: "firecrawl", want: "Firecrawl"},
+		"a wrong name for both":  {change: func(c *web.Choice) { c.Search, c.SearchSetting = "bing", "web.backend" }, wrong: `web.backend is "bing", which is not known; the user can choose one of tavily, exa, firecrawl, parallel, brave,`},
+		"a page reader searches": {change: func(c *web.Choice) { c.Search = "local" }, wrong: `web.search_backend is "local"`},
 	} {
 		w := newWorld(t, nil, c.keys...)
 		for i, s := range w.cfg.Services {
@@ -252,6 +256,72 @@ func TestTheChoiceOfAService(t *testing.T) {
 		if _, err := run(t.Context(), t, w.make(), "web_search", args{"query": "x"}); c.wrong != "" && (err == nil || len(w.asks()) > 0) {
 			t.Errorf("%s: asked %q, %v", name, w.asks(), err)
 		}
+	}
+}
+
+// TestTheChoiceForPages: what the user named, in whatever case; else what has a key, after this program; and only the
+// user's own server if that comes first.
+func TestTheChoiceForPages(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		keys         []string
+		extract, own string
+		want, wrong  string
+	}{
+		"nothing is set":       {want: "Hermes"},
+		"keys":                 {keys: []string{"exa", "brave", "parallel"}, want: "Hermes, then Exa, then Parallel"},
+		"local":                {keys: []string{"exa"}, extract: " Local ", want: "Hermes"},
+		"a name":               {keys: []string{"exa", "tavily"}, extract: "Exa", want: "Exa, then Hermes"},
+		"an own one and a key": {keys: []string{"parallel"}, own: "firecrawl", want: "Hermes, then Firecrawl"},
+		"a key and an own one": {keys: []string{"exa"}, own: "firecrawl", want: "Hermes, then Exa, then Firecrawl"},
+		"a wrong name":         {extract: "bing", want: "Hermes", wrong: `web.extract_backend is "bing", which is not known; the user can choose one of tavily, exa, firecrawl, parallel, local`},
+		"one that only finds":  {extract: "brave", want: "Hermes", wrong: "web.extract_backend is brave, which does not read pages; the user can choose one of tavily, exa, firecrawl, parallel, local"},
+		"one without its key":  {extract: "exa", want: "Hermes", wrong: "web.extract_backend is exa, but EXA_API_KEY is not set"},
+	} {
+		w := newWorld(t, nil, c.keys...)
+		for i, s := range w.cfg.Services {
+			if s.Name == c.own {
+				w.cfg.Services[i].At = w.services.At(s.Name)
+			}
+		}
+		w.cfg.Extract = c.extract
+		if _, got, err := w.cfg.Describe(); got != c.want || (err != nil) != (c.wrong != "") || err != nil && err.Error() != c.wrong && !strings.HasPrefix(err.Error(), c.wrong) {
+			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
+		}
+	}
+}
+
+// TestWhatIsMeantForAnOwnServerGoesNowhereElse if that fails, neither a query nor an address.
+func TestWhatIsMeantForAnOwnServerGoesNowhereElse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, "firecrawl", "parallel", "brave")
+	for i, s := range w.cfg.Services {
+		if s.Name == "firecrawl" {
+			w.cfg.Services[i].At = w.services.At("firecrawl")
+		}
+	}
+	set := w.make()
+	if _, err := run(t.Context(), t, set, "web_search", args{"query": "!500"}); err == nil || !strings.Contains(err.Error(), "Firecrawl") {
+		t.Errorf("the search: %v", err)
+	}
+	w.pages.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
+	if got, _ := extract(t, set, args{"urls": []string{"http://a.example/"}}); !strings.Contains(got[0].Error, "Firecrawl could not read it") {
+		t.Errorf("the page: %+v", got[0])
+	}
+	for _, service := range w.asks() {
+		if service != "firecrawl" {
+			t.Errorf("%s was asked", service)
+		}
+	}
+}
+
+// TestAQueryThatIsTooLongForOneServiceGoesToTheNext, with a note.
+func TestAQueryThatIsTooLongForOneServiceGoesToTheNext(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, "tavily", "exa")
+	got := search(t, w.make(), strings.Repeat("word ", 100), 2)
+	if got.Backend != "exa" || len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "more than 400 characters") || !slices.Equal(w.asks(), []string{"exa"}) {
+		t.Errorf("got %+v, asked %q", got, w.asks())
 	}
 }
 
@@ -286,7 +356,7 @@ func TestTheNextServiceIsAsked(t *testing.T) {
 func TestAnswersAreKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]http.HandlerFunc{"a.example/": html("<p>Hello."), "exempt.example/": html("<p>Hello.")}, "tavily")
-	w.cfg.Exempt = func(host string) bool { return host == "exempt.example" }
+	w.cfg.Exempt = func(at *url.URL) bool { return at.Hostname() == "exempt.example" }
 	set := w.make()
 	for _, limit := range []int{2, 3, 10} {
 		search(t, set, "  green   tea ", limit)
@@ -330,6 +400,129 @@ func TestLocalPagesAreNotKept(t *testing.T) {
 		got, _ := extract(t, set, args{"urls": []string{address}})
 		if want := fmt.Sprintf("Number %d.", i+1); got[0].Content != want {
 			t.Errorf("got %+v, want %s", got[0], want)
+		}
+	}
+}
+
+// TestPagesOfTheInsideAreNotKept: also where a redirect leads there, where only a proxy knows the name, and where a
+// service was led to another address than was asked for. What a redirect leads to in public is kept.
+func TestPagesOfTheInsideAreNotKept(t *testing.T) {
+	t.Parallel()
+	leads := func(to string) http.HandlerFunc { return http.RedirectHandler(to, http.StatusFound).ServeHTTP }
+	pages := map[string]http.HandlerFunc{
+		"a.example/in": leads("http://inside.example/"), "inside.example/": html("<p>Inside."),
+		"a.example/out": leads("http://b.example/"), "b.example/": html("<p>Public."),
+		"a.example/exempt": leads("http://exempt.example/"), "exempt.example/": html("<p>Exempt."),
+		"wiki.corp/": html("<p>Corporate."),
+	}
+	w := newWorld(t, pages, "tavily")
+	w.cfg.Exempt = func(at *url.URL) bool { return at.Hostname() == "exempt.example" }
+	guard := w.cfg.Guard
+	w.cfg.Guard = func() (*netguard.Guard, error) {
+		g, err := guard()
+		g.Own = append(g.Own, "inside.example")
+		resolve := g.Resolve
+		g.Resolve = func(ctx context.Context, name string) ([]netip.Addr, error) {
+			if strings.HasSuffix(name, ".corp") {
+				return nil, errors.New("no such host")
+			}
+			if name == "inside.example" {
+				return []netip.Addr{netip.MustParseAddr("10.0.0.7")}, nil
+			}
+			return resolve(ctx, name)
+		}
+		g.Connect = func(ctx context.Context, network, to string) (net.Conn, error) {
+			if !strings.HasPrefix(to, "127.0.0.1:") {
+				to = w.pages.Listener.Addr().String()
+			}
+			return (&net.Dialer{}).DialContext(ctx, network, to)
+		}
+		g.Proxy = func(r *http.Request) (*url.URL, error) {
+			if strings.HasSuffix(r.URL.Hostname(), ".corp") {
+				return url.Parse(w.pages.URL)
+			}
+			return nil, nil
+		}
+		return g, err
+	}
+	for address, c := range map[string]struct {
+		text string
+		kept bool
+	}{
+		"http://a.example/in": {"Inside.", false}, "http://a.example/out": {"Public.", true},
+		"http://a.example/exempt": {"Exempt.", false}, "http://wiki.corp/": {"Corporate.", false},
+	} {
+		set := w.make()
+		before := len(w.seen())
+		first, _ := extract(t, set, args{"urls": []string{address}})
+		once := len(w.seen()) - before
+		extract(t, set, args{"urls": []string{address}})
+		if again := len(w.seen()) - before - once; first[0].Content != c.text || once == 0 || (again == 0) != c.kept {
+			t.Errorf("%s: %+v, requested %d and %d times", address, first[0], once, again)
+		}
+	}
+	if len(w.asks()) > 0 {
+		t.Errorf("asked %q", w.asks())
+	}
+	for i, p := range []string{"http://wiki.corp/gone", "http://wiki.corp/"} { // a service never learns of it
+		w.cfg.Extract = []string{"", "tavily"}[i]
+		w.pages.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusForbidden) })
+		got, _ := extract(t, w.make(), args{"urls": []string{p}})
+		if !strings.Contains(got[0].Error, "no service is asked") || strings.Contains(got[0].Error, "allow_private_urls") || len(w.asks()) > 0 {
+			t.Errorf("%s: %+v, asked %q", p, got[0], w.asks())
+		}
+	}
+}
+
+// TestAServiceThatWasLedElsewhere: the address that it names is the source, is judged, and decides what is kept.
+func TestAServiceThatWasLedElsewhere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, "tavily")
+	w.pages.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusForbidden) })
+	w.cfg.Extract = "tavily"
+	w.cfg.Exempt = func(at *url.URL) bool { return at.Hostname() == "exempt.example" }
+	w.services.Pages, w.services.Moved = map[string]string{}, map[string]string{}
+	for path, to := range map[string]string{"same": "", "moved": "http://b.example/", "exempt": "http://exempt.example/", "inside": "http://10.0.0.7/", "odd": "not an address", "blocked": "http://x.bad.example/"} {
+		w.services.Pages["http://a.example/"+path], w.services.Moved["http://a.example/"+path] = "Text.", to
+	}
+	for path, c := range map[string]struct {
+		source string
+		times  int
+	}{
+		"same": {"a.example", 1}, "moved": {"b.example", 1}, "exempt": {"exempt.example", 2}, "inside": {"10.0.0.7", 2}, "odd": {"", 2}, "blocked": {"", 2},
+	} {
+		set := w.make()
+		before := len(w.asks())
+		extract(t, set, args{"urls": []string{"http://a.example/" + path}})
+		got, r := extract(t, set, args{"urls": []string{"http://a.example/" + path}})
+		if c.source == "" {
+			if !strings.Contains(got[0].Error, "was led to another address, which is blocked") || got[0].Content != "" {
+				t.Errorf("%s: %+v", path, got[0])
+			}
+		} else if got[0].Content != "Text." || r.Provenance != "web_extract "+c.source {
+			t.Errorf("%s: %+v from %s", path, got[0], r.Provenance)
+		}
+		if n := len(w.asks()) - before; n != c.times {
+			t.Errorf("%s: asked %d times, want %d", path, n, c.times)
+		}
+	}
+}
+
+// TestWhatAPageSaysOfItsFailureIsBounded: a media type, a status, the words of a service.
+func TestWhatAPageSaysOfItsFailureIsBounded(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 5000)
+	w := newWorld(t, map[string]http.HandlerFunc{
+		"a.example/kind": func(rw http.ResponseWriter, _ *http.Request) {
+			rw.Header().Set("Content-Type", "image/"+long)
+			_, _ = io.WriteString(rw, "\x89PNG\r\n\x1a\n\x00\x00")
+		},
+		"a.example/away": http.RedirectHandler("http://"+long+".example/", http.StatusFound).ServeHTTP,
+	})
+	for _, path := range []string{"kind", "away"} {
+		got, _ := extract(t, w.make(), args{"urls": []string{"http://a.example/" + path}})
+		if n := len(got[0].Error); n == 0 || n > 1100 || strings.ContainsAny(got[0].Error, "\n\x1b") {
+			t.Errorf("%s: %d bytes: %.100q", path, n, got[0].Error)
 		}
 	}
 }
@@ -390,6 +583,12 @@ func TestWhatMustNotBeOpened(t *testing.T) {
 			"http://a.example/?d=canary%2Dsecret":   "password or key",
 			"http://a.example/?d=canary%252Dsecret": "password or key",
 			"a.example/x":                           "only http and https",
+			"http://a.example/a b":                  "percent-encode",
+			"http://a.example/a\u00a0b":             "percent-encode",
+			"http://a.example/a||b":                 "percent-encode",
+			"http://a.example/a\\b":                 "percent-encode",
+			"http://a.example/{b}":                  "percent-encode",
+			"http://a.example/a\u200bb":             "percent-encode",
 		} {
 			got, _ := extract(t, w.make(), args{"urls": []string{address}})
 			if !strings.Contains(got[0].Error, want) || got[0].Content != "" {
