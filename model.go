@@ -273,7 +273,8 @@ type Outgoing struct {
 	// Texts are what they get. After untrusted text, the user is asked if a link in them may
 	// carry data to an unknown host.
 	Texts []string
-	// Opens are addresses that the call itself opens; they are judged as links in a text are.
+	// Opens are addresses that the call itself opens. They are judged as links in a text are, and one that is not
+	// one link from its beginning to its end may carry data.
 	Opens []string
 }
 
