@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -100,16 +101,16 @@ func TestAStoppedCallDoesNotWaitForWhatGoesOn(t *testing.T) {
 		if o := <-first; !errors.Is(o.err, context.Canceled) || time.Since(began) > time.Second {
 			t.Errorf("got %+v after %v", o, time.Since(began))
 		}
-		set, read := New(Config{}), 0
+		set, read := New(Config{}), atomic.Int32{}
 		for range maxReading + 2 {
 			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
-			if _, err := set.apart(ctx, func() (page, error) { read++; <-goOn; return page{}, nil }); !errors.Is(err, context.DeadlineExceeded) {
+			if _, err := set.apart(ctx, func() (page, error) { read.Add(1); <-goOn; return page{}, nil }); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("a slow page: %v", err)
 			}
 			stop()
 		}
-		if read != maxReading {
-			t.Errorf("%d pages are read, want %d", read, maxReading)
+		if n := read.Load(); n != maxReading {
+			t.Errorf("%d pages are read, want %d", n, maxReading)
 		}
 		close(goOn)
 		synctest.Wait()
