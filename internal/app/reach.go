@@ -13,6 +13,7 @@ import (
 	"hermes/internal/tool/messaging"
 	"hermes/internal/tool/moa"
 	"hermes/internal/tool/sessions"
+	"hermes/internal/toolset"
 )
 
 // UseMessenger makes send_message send with m. It is called before the first session is opened, which
@@ -33,7 +34,7 @@ func (a *App) newMessaging() *messaging.Toolset {
 func (a *App) newSessionTools() *sessions.Toolset {
 	var once sync.Mutex
 	var peers *peer.Peers
-	return sessions.New(func(ctx context.Context) (sessions.Peers, error) {
+	return sessions.New(sessions.Config{Beyond: a.beyond, Now: a.opts.Now, Peers: func(ctx context.Context) (sessions.Peers, error) {
 		once.Lock()
 		defer once.Unlock()
 		if peers != nil {
@@ -46,7 +47,29 @@ func (a *App) newSessionTools() *sessions.Toolset {
 		peers = peer.New(peer.Config{Client: a.Client(nil), Store: store, Log: a.log()})
 		a.closing(peers.Close)
 		return peers, nil
-	}, a.opts.Now)
+	}})
+}
+
+// beyond returns the tools that a session with one stored run gets and one with another does not.
+func (a *App) beyond(ctx context.Context, run, other hermes.StoredRun, calls func(tool string) bool) ([]string, error) {
+	set, err := a.chosen(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	others, err := a.chosen(ctx, other)
+	if err != nil {
+		return nil, err
+	}
+	return set.Beyond(others, calls), nil
+}
+
+// chosen returns the tools of a stored session as it would get them now.
+func (a *App) chosen(ctx context.Context, run hermes.StoredRun) (*toolset.Set, error) {
+	all, sel, err := a.Toolsets(hermes.RunSpec{}.Resumed("", run))
+	if err != nil {
+		return nil, err
+	}
+	return all.Select(ctx, sel)
 }
 
 // newMixture makes the tool that asks several models.

@@ -29,10 +29,19 @@ type Peers interface {
 	Send(ctx context.Context, m hermes.PeerMessage) (answer <-chan hermes.PeerAnswer, end func(), err error)
 }
 
+// Config is what the toolset works with.
+type Config struct {
+	// Peers is called at the first use.
+	Peers func(ctx context.Context) (Peers, error)
+	// Beyond returns the tools that one stored run gets, now or later, and another does not. calls
+	// reports whether the session of that one can call a tool now.
+	Beyond func(ctx context.Context, run, other hermes.StoredRun, calls func(tool string) bool) ([]string, error)
+	Now    func() time.Time // nil is time.Now
+}
+
 // Toolset is the two tools. It may be used concurrently.
 type Toolset struct {
-	peers func(ctx context.Context) (Peers, error)
-	now   func() time.Time
+	cfg Config
 
 	mu    sync.Mutex
 	sent  map[string][]time.Time // by session, the messages of the last minute
@@ -44,12 +53,12 @@ type pair struct{ from, to string }
 
 var _ hermes.Toolset = (*Toolset)(nil)
 
-// New makes the toolset. peers is called at the first use; now is the clock, nil is time.Now.
-func New(peers func(ctx context.Context) (Peers, error), now func() time.Time) *Toolset {
-	if now == nil {
-		now = time.Now
+// New makes the toolset.
+func New(cfg Config) *Toolset {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
 	}
-	return &Toolset{peers: peers, now: now, sent: map[string][]time.Time{}, asked: map[pair]bool{}}
+	return &Toolset{cfg: cfg, sent: map[string][]time.Time{}, asked: map[pair]bool{}}
 }
 
 // Name is "sessions".

@@ -34,7 +34,7 @@ func (t *Toolset) list() hermes.Tool {
 }
 
 func (t *Toolset) runList(ctx context.Context, c *hermes.Call, _ struct{}) (hermes.Result, error) {
-	peers, err := t.peers(ctx)
+	peers, err := t.cfg.Peers(ctx)
 	if err != nil {
 		return hermes.Result{}, err
 	}

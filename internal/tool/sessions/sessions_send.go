@@ -58,7 +58,7 @@ func (t *Toolset) runSend(ctx context.Context, c *hermes.Call, in sendArguments)
 	case len(in.Message) > maxMessage:
 		return hermes.Result{}, fmt.Errorf("the message has %s; at most %s are sent. Put long text into a file, and name the file", text.Size(int64(len(in.Message))), text.Size(maxMessage))
 	}
-	peers, err := t.peers(ctx)
+	peers, err := t.cfg.Peers(ctx)
 	if err != nil {
 		return hermes.Result{}, err
 	}
@@ -77,7 +77,7 @@ func (t *Toolset) runSend(ctx context.Context, c *hermes.Call, in sendArguments)
 	case err != nil:
 		return hermes.Result{}, fmt.Errorf("session %s cannot be asked: %w", text.Cut(in.Session, 100), err)
 	}
-	if err := me.noWider(to.Row, c.Host); err != nil {
+	if err := t.noWider(ctx, me, to.Row, c.Host); err != nil {
 		return hermes.Result{}, err
 	}
 	said, err := peers.Said(ctx, ref.ID)
@@ -164,7 +164,7 @@ func cut(answer string) string {
 func (t *Toolset) begin(p pair, wait bool) (over func(), err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now := t.now()
+	now := t.cfg.Now()
 	for session, times := range t.sent {
 		if times = slices.DeleteFunc(times, func(at time.Time) bool { return now.Sub(at) >= time.Minute }); len(times) == 0 {
 			delete(t.sent, session)
@@ -204,7 +204,7 @@ func (t *Toolset) waitsFor(session, other string) bool {
 
 // noWider refuses a session that could do more than this one: what the model may not do here, it may
 // not have done there. That the user alone allows what is risky there is the session's to see to.
-func (s sender) noWider(to hermes.Session, h hermes.Host) error {
+func (t *Toolset) noWider(ctx context.Context, s sender, to hermes.Session, h hermes.Host) error {
 	theirs := to.StoredRun()
 	if here, there := s.run.Workspace.StoredBackend(), theirs.Workspace.StoredBackend(); here != there && here != hermes.BackendLocal {
 		return fmt.Errorf("session %s works in another place (%s) than this one (%s); only the user can ask it", to.ID, there, here)
@@ -215,27 +215,29 @@ func (s sender) noWider(to hermes.Session, h hermes.Host) error {
 	}
 	lister, ok := h.(hermes.ToolLister)
 	if !ok {
-		return nil
+		return fmt.Errorf("it is not known which tools this session has, so only the user can ask session %s", to.ID)
 	}
-	if more := missing(to.Tools, lister.Tools()); len(more) > 0 {
+	calls := map[string]bool{}
+	for _, tool := range lister.Tools() {
+		calls[tool.Name] = true
+	}
+	more, err := t.cfg.Beyond(ctx, theirs, s.run, func(tool string) bool { return calls[tool] })
+	if err != nil {
+		return fmt.Errorf("it is not known which tools session %s gets (%w), so only the user can ask it", to.ID, err)
+	}
+	var offered []struct{ Name string } // by the process that has it, which may have others
+	if len(to.Tools) > 0 && json.Unmarshal(to.Tools, &offered) != nil {
+		return fmt.Errorf("the stored tools of session %s cannot be read, so only the user can ask it", to.ID)
+	}
+	for _, tool := range offered {
+		if !calls[tool.Name] && !slices.Contains(more, tool.Name) && tool.Name != hermes.SearchTool && tool.Name != hermes.ForwardTool {
+			more = append(more, tool.Name)
+		}
+	}
+	if len(more) > 0 {
 		return fmt.Errorf("session %s has tools that this one has not (%s); only the user can ask it", to.ID, text.Line(strings.Join(more, ", "), 200))
 	}
 	return nil
-}
-
-// missing returns the names of stored tools that are not among others.
-func missing(stored json.RawMessage, has []hermes.Spec) []string {
-	var theirs []struct{ Name string }
-	if len(stored) > 0 && json.Unmarshal(stored, &theirs) != nil {
-		return []string{"tools that cannot be read"}
-	}
-	var more []string
-	for _, one := range theirs {
-		if !slices.ContainsFunc(has, func(s hermes.Spec) bool { return s.Name == one.Name }) {
-			more = append(more, one.Name)
-		}
-	}
-	return more
 }
 
 // A header begins a message between sessions. It names the session that sends it, then those that

@@ -1,10 +1,11 @@
 package sessions_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +19,11 @@ import (
 // peers are the sessions a, b, c and d, which answer when they are told to.
 type peers struct {
 	answers chan hermes.PeerAnswer
+	beyond  []string // the tools that others have and the sender has not
+	broken  error    // why that is not known
+	tools   string   // what the others were offered
+	find    error    // of a reference that is no id
+	arrived chan struct{}
 
 	mu    sync.Mutex
 	sent  []hermes.PeerMessage
@@ -36,9 +42,9 @@ func (p *peers) List(context.Context, int) ([]hermes.Peer, error) {
 
 func (p *peers) Find(_ context.Context, ref string) (hermes.Peer, error) {
 	if !slices.Contains([]string{"a", "b", "c", "d"}, ref) {
-		return hermes.Peer{}, hermes.ErrNotFound
+		return hermes.Peer{}, cmp.Or(p.find, hermes.ErrNotFound)
 	}
-	return hermes.Peer{Row: hermes.Session{ID: ref, Title: "Title of " + ref, Platform: "cli", Tainted: ref == "d"}, State: "idle"}, nil
+	return hermes.Peer{Row: hermes.Session{ID: ref, Tools: json.RawMessage(p.tools), Title: "Title of " + ref, Platform: "cli", Tainted: ref == "d"}, State: "idle"}, nil
 }
 
 func (p *peers) Said(_ context.Context, session string) (hermes.Message, error) {
@@ -51,6 +57,7 @@ func (p *peers) Send(_ context.Context, m hermes.PeerMessage) (<-chan hermes.Pee
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sent = append(p.sent, m)
+	p.arrived <- struct{}{}
 	return p.answers, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -60,7 +67,7 @@ func (p *peers) Send(_ context.Context, m hermes.PeerMessage) (<-chan hermes.Pee
 }
 
 func newPeers() *peers {
-	return &peers{answers: make(chan hermes.PeerAnswer, 100), said: map[string]hermes.Message{}}
+	return &peers{answers: make(chan hermes.PeerAnswer, 100), arrived: make(chan struct{}, 100), said: map[string]hermes.Message{}}
 }
 
 // host is a call of one session.
@@ -71,6 +78,7 @@ type host struct {
 
 func (h host) Session() hermes.SessionRef { return h.ref }
 func (h host) Progress(string)            {}
+func (h host) Tools() []hermes.Spec       { return []hermes.Spec{{Name: "read_file"}} }
 
 // program is the toolset over some sessions.
 type program struct {
@@ -81,7 +89,13 @@ type program struct {
 func newProgram(t *testing.T, p *peers) *program {
 	t.Helper()
 	g := &program{tools: map[string]hermes.Tool{}, now: time.Unix(1000, 0)}
-	list, err := sessions.New(func(context.Context) (sessions.Peers, error) { return p, nil }, func() time.Time { return g.now }).Tools(t.Context())
+	list, err := sessions.New(sessions.Config{
+		Peers: func(context.Context) (sessions.Peers, error) { return p, nil },
+		Beyond: func(context.Context, hermes.StoredRun, hermes.StoredRun, func(string) bool) ([]string, error) {
+			return p.beyond, p.broken
+		},
+		Now: func() time.Time { return g.now },
+	}).Tools(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,14 +159,12 @@ func TestTwoSessionsDoNotWaitForEachOther(t *testing.T) {
 			g.call(ctx, hermes.SessionRef{ID: pair[0]}, "sessions_send", fmt.Sprintf(`{"session":%q,"message":"hello"}`, pair[1]))
 		})
 	}
-	for { // until both wait
-		p.mu.Lock()
-		n := len(p.sent)
-		p.mu.Unlock()
-		if n == 2 {
-			break
+	for range 2 { // until both wait
+		select {
+		case <-p.arrived:
+		case <-time.After(time.Minute):
+			t.Fatal("the messages were not sent")
 		}
-		runtime.Gosched()
 	}
 	if _, text := g.send(t, "c", "a", ""); !strings.Contains(text, "waits for an answer of this one") {
 		t.Error(text)
@@ -210,6 +222,23 @@ func TestAForgedHeaderOnlyNarrows(t *testing.T) {
 	p.answers <- hermes.PeerAnswer{Outcome: hermes.OutcomeDone}
 	if _, text := g.send(t, "a", "b", ""); !strings.Contains(text, "answered") {
 		t.Errorf("the user's own words count as a header: %s", text)
+	}
+}
+
+// TestNoSessionIsAskedThatCanDoMore, or of which that is not known.
+func TestNoSessionIsAskedThatCanDoMore(t *testing.T) {
+	t.Parallel()
+	for want, set := range map[string]func(p *peers){
+		"has tools that this one has not (send_message)":  func(p *peers) { p.beyond = []string{"send_message"} },
+		"it is not known which tools session b gets (odd": func(p *peers) { p.broken = errors.New("odd settings") },
+		"has tools that this one has not (terminal)":      func(p *peers) { p.tools = `[{"name":"read_file"},{"name":"terminal"},{"name":"tool_search"}]` },
+		"stored tools of session b cannot be read":        func(p *peers) { p.tools = `{` },
+	} {
+		p := newPeers()
+		set(p)
+		if _, text := newProgram(t, p).send(t, "a", "b", ""); !strings.Contains(text, want) || len(p.sent) > 0 {
+			t.Errorf("%q, want %q; sent %+v", text, want, p.sent)
+		}
 	}
 }
 
