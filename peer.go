@@ -6,12 +6,19 @@ type Peer struct {
 	State string  // idle, working, asking, open, or stored: no program runs it
 }
 
+// PlatformPeer is the platform of the frontend with which a session asks another one. It has no user.
+const PlatformPeer = "session"
+
+// PeerTool is the tool that waits for the answer of another session.
+const PeerTool = "sessions_send"
+
 // PeerMessage is what one session sends to another.
 type PeerMessage struct {
 	From   string // the session that sends it
 	To     string
 	Header string // says where the message comes from; unlike that of any other message
 	Text   string
+	Waits  bool   // the sender waits for the answer
 	// Provenance names the sources of untrusted text in it, as in [Message].
 	Provenance string
 }

@@ -59,6 +59,11 @@ func WithoutSessions(provenance string) string {
 	return strings.Join(slices.DeleteFunc(splitSources(provenance), isSession), betweenSources)
 }
 
+// FromSession reports whether a provenance has a source from [SessionSource].
+func FromSession(provenance string) bool {
+	return slices.ContainsFunc(splitSources(provenance), isSession)
+}
+
 func isSession(source string) bool { return strings.HasPrefix(source, sessionSource+" ") }
 
 // FromClient reports whether a provenance has a source from [ClientSource] or [SessionSource].

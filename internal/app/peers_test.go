@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -17,7 +18,7 @@ import (
 )
 
 // asker is a model that makes the calls of its newest message, which are lines such as CALL name {…}. Without one it
-// answers with the last line of the message, or with the last result. A message with HOLD is answered when the
+// answers with the last line of the message, or with the last result. A message with a line HOLD … is answered when the
 // model is let go.
 type asker struct {
 	hold chan struct{}
@@ -25,6 +26,8 @@ type asker struct {
 	mu   sync.Mutex
 	read []string // the newest messages of all requests
 }
+
+var hold = regexp.MustCompile(`(?m)^HOLD`)
 
 func (k *asker) decide(r *chatserver.Request) (chatserver.Answer, error) {
 	said, result, calls := "", "", 0
@@ -40,7 +43,7 @@ func (k *asker) decide(r *chatserver.Request) (chatserver.Answer, error) {
 	k.mu.Lock()
 	k.read = append(k.read, said)
 	k.mu.Unlock()
-	if strings.Contains(said, "HOLD") && k.hold != nil {
+	if hold.MatchString(said) && k.hold != nil {
 		<-k.hold
 	}
 	if wishes := wish.FindAllStringSubmatch(said, -1); calls < len(wishes) {

@@ -2,11 +2,11 @@ package peer
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"hermes"
@@ -22,11 +22,11 @@ type exchange struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 
-	opened atomic.Bool // for this message; it is left afterwards
-	events <-chan protocol.Envelope
-	turn   int64 // that answers the message; 0 is none so far
-	waits  bool  // the message was seen to wait
-	gone   bool  // it waits no more
+	reached bool // the session may know of this exchange
+	events  <-chan protocol.Envelope
+	turn    int64 // that answers the message; 0 is none so far
+	waits   bool  // the message was seen to wait
+	gone    bool  // it waits no more
 }
 
 // leaveTime bounds how long a session is waited for that is left.
@@ -43,25 +43,24 @@ func (e *exchange) run(sent chan<- error) {
 	if err == nil {
 		a = e.follow()
 	}
-	if e.opened.Load() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), leaveTime)
-		defer cancel()
-		if err := e.cfg.Client.Do(ctx, e.message.To, e.from, hermes.Leave{}); err != nil && !errors.Is(err, hermes.ErrClosed) {
-			e.cfg.Log.Warn("leave a session that was asked", "session", e.message.To, "err", err)
+	if e.reached {
+		if e.ctx.Err() != nil && e.Peers.ctx.Err() == nil { // the caller waits no more, but the message may be there
+			e.do(hermes.Stop{})
 		}
+		e.do(hermes.Leave{})
 	}
 	e.answer <- a
 }
 
-// end stops the turn, if the session was opened for this message; else whoever is there decides.
-func (e *exchange) end() {
-	if !e.opened.Load() {
-		return
-	}
-	ctx, cancel := context.WithTimeout(e.ctx, leaveTime)
+// end stops the turn of the message; the session refuses that while a user attends it.
+func (e *exchange) end() { e.do(hermes.Stop{}) }
+
+// do asks the session for something that it does for this exchange only.
+func (e *exchange) do(op hermes.Op) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), leaveTime)
 	defer cancel()
-	if err := e.cfg.Client.Do(ctx, e.message.To, e.from, hermes.Stop{}); err != nil && !errors.Is(err, hermes.ErrClosed) {
-		e.cfg.Log.Warn("stop a session that was asked", "session", e.message.To, "err", err)
+	if err := e.cfg.Client.Do(ctx, e.message.To, e.from, op); err != nil && !errors.Is(err, hermes.ErrClosed) {
+		e.cfg.Log.Warn("end an exchange between sessions", "session", e.message.To, "err", err)
 	}
 }
 
@@ -83,11 +82,16 @@ func (e *exchange) deliver() error {
 		case err != nil:
 			return err
 		default:
-			e.opened.Store(true)
+			e.reached = true
 		}
 	}
-	if err := e.attach(); err != nil {
+	state, events, err := client.Attach(e.ctx, id, e.from, protocol.After{})
+	if err != nil {
 		return err
+	}
+	e.events, e.reached = events, true
+	if e.message.Waits && (infos[0].Running == nil || !infos[0].Running.Here) && waits(state) {
+		return errors.New("it waits for the answer of another session itself, in another process; try again later, or send the message without waiting")
 	}
 	say := hermes.Say{
 		Parts: []hermes.Part{{Text: e.message.Header, Provenance: e.message.Provenance}, {Text: e.message.Text, Provenance: e.message.Provenance}},
@@ -96,11 +100,13 @@ func (e *exchange) deliver() error {
 	return client.Do(e.ctx, id, e.from, say)
 }
 
-// attach follows the session from now on.
-func (e *exchange) attach() error {
-	_, events, err := e.cfg.Client.Attach(e.ctx, e.message.To, e.from, protocol.After{})
-	e.events = events
-	return err
+// waits reports whether a turn waits for the answer of a session. Of those in this process it is known for which.
+func waits(s protocol.Snapshot) bool {
+	return s.Turn != nil && slices.ContainsFunc(s.Turn.Calls, func(c protocol.Call) bool {
+		call := c.Call.Forwarded()
+		var in struct{ Wait *bool }
+		return call.Name == hermes.PeerTool && (json.Unmarshal([]byte(call.Arguments), &in) != nil || in.Wait == nil || *in.Wait)
+	})
 }
 
 // follow returns the outcome of the turn of the message.
@@ -159,7 +165,9 @@ func (e *exchange) again() (a hermes.PeerAnswer, over bool) {
 	switch {
 	case s.Turn != nil && e.in(s.Turn.Said):
 		e.turn = s.Turn.Number
-	case e.among(s.Queue), e.turn != 0 && s.Turn != nil && s.Turn.Number == e.turn:
+	case e.among(s.Queue):
+		e.waits = true // it may be dropped before anything else is seen
+	case e.turn != 0 && s.Turn != nil && s.Turn.Number == e.turn:
 	case e.turn != 0 && s.Done != nil && s.Done.Turn == e.turn:
 		return e.reported(*s.Done), true
 	default:

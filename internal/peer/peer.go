@@ -55,7 +55,7 @@ func (p *Peers) Close() error {
 	p.mu.Lock()
 	p.closed = true
 	p.mu.Unlock()
-	p.stop()
+	p.stop() // also of a delivery that takes long
 	p.wg.Wait()
 	return nil
 }
@@ -126,25 +126,16 @@ func (p *Peers) Said(ctx context.Context, session string) (hermes.Message, error
 
 // from is the frontend of the messages that a session sends. It has no user who could be asked.
 func from(session string) hermes.From {
-	return hermes.From{Client: "session " + session, Platform: "session", Name: "session " + session}
+	return hermes.From{Client: "session " + session, Platform: hermes.PlatformPeer, Name: "session " + session}
 }
 
 // Send brings a message to a session.
 func (p *Peers) Send(ctx context.Context, m hermes.PeerMessage) (<-chan hermes.PeerAnswer, func(), error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return nil, nil, hermes.ErrClosed
-	}
 	e := &exchange{Peers: p, message: m, from: from(m.From), answer: make(chan hermes.PeerAnswer, 1)}
-	e.ctx, e.cancel = context.WithCancel(p.ctx)
-	p.wg.Add(1)
 	sent := make(chan error, 1)
-	go func() { // ends with the turn of the message, or with Close
-		defer p.wg.Done()
-		defer e.cancel()
-		e.run(sent)
-	}()
+	if err := p.start(e, sent); err != nil {
+		return nil, nil, err
+	}
 	select {
 	case err := <-sent:
 		if err != nil {
@@ -155,6 +146,21 @@ func (p *Peers) Send(ctx context.Context, m hermes.PeerMessage) (<-chan hermes.P
 		e.cancel()
 		return nil, nil, context.Cause(ctx)
 	}
+}
+
+// start begins an exchange, unless the peers are closed. It ends with the turn of the message, or with Close.
+func (p *Peers) start(e *exchange, sent chan<- error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return hermes.ErrClosed
+	}
+	e.ctx, e.cancel = context.WithCancel(p.ctx)
+	p.wg.Go(func() {
+		defer e.cancel()
+		e.run(sent)
+	})
+	return nil
 }
 
 // key names a message, so that a session takes it once.

@@ -23,7 +23,7 @@ func (s *Session) begin(m *hermes.Message, from hermes.From, reply func(error), 
 	s.halt.held = false
 	s.jobs.Busy()
 	p := s.prepare(m)
-	p.from = from
+	p.from, s.said.by = from, from
 	t := turn.New(s.ctx, p.ref.Turn, s.cfg.Now())
 	s.turn, s.cut = t, false
 	go func() { // ends with the session's prepared, which the session waits for

@@ -23,6 +23,8 @@ func (s *Session) say(op hermes.Say, from hermes.From, reply func(error)) {
 		reply(s.enqueue(m, from))
 	case s.turn == nil && op.Synthetic && s.waiting(): // the program must not drop a question to the user
 		reply(s.enqueue(m, from))
+	case s.turn == nil && s.waiting() && hermes.FromSession(m.Provenance): // nor may another session
+		reply(errWaits)
 	case s.turn == nil && (op.Synthetic || s.waiting()):
 		s.begin(&m, from, reply)
 	case s.turn == nil:
@@ -32,6 +34,9 @@ func (s *Session) say(op hermes.Say, from hermes.From, reply func(error)) {
 		reply(s.sayMeanwhile(m, from, op.Busy))
 	}
 }
+
+// errWaits is why a session takes no message of another one. It is worded for the model there.
+var errWaits = errors.New("a question or a call there waits for its user, and a message would drop it; ask the user to answer it there first")
 
 // sayMeanwhile takes a message while a turn runs.
 func (s *Session) sayMeanwhile(m hermes.Message, from hermes.From, busy hermes.Busy) error {
@@ -88,6 +93,31 @@ func (s *Session) stop(op hermes.Stop) error {
 		s.runtime.Follower.Stop()
 	}
 	if s.turn != nil {
+		s.turn.Stop(hermes.ErrInterrupted)
+	}
+	return err
+}
+
+// stopPeer stops what another session asked for, and nothing else, unless a user attends who may want it.
+func (s *Session) stopPeer(from hermes.From) error {
+	if s.attended() {
+		return nil
+	}
+	var ids []int64
+	for _, q := range s.queue {
+		if q.From.Client == from.Client {
+			ids = append(ids, q.IDs...)
+		}
+	}
+	err := s.dropWaiting(ids)
+	s.deferred = slices.DeleteFunc(s.deferred, func(e request) bool {
+		if _, says := e.op.(hermes.Say); !says || e.from.Client != from.Client {
+			return false
+		}
+		e.reply <- hermes.ErrInterrupted
+		return true
+	})
+	if s.turn != nil && s.said.by.Client == from.Client {
 		s.turn.Stop(hermes.ErrInterrupted)
 	}
 	return err

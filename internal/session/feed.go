@@ -37,7 +37,9 @@ type feed struct {
 	view  protocol.View
 	subs  []*subscriber
 	ended bool
-	left  time.Time // when the last frontend that attends was detached; zero if there was none
+	left  time.Time // when the last frontend that attends was detached; zero if there was none or it left for good
+	opens string    // the client that opened the session
+	freed bool      // a frontend has left for good while others were attached: the last one ends the session
 }
 
 // ring holds the newest envelopes. All of them are counted, across epochs.
@@ -57,6 +59,7 @@ type subscriber struct {
 	next int64         // the number of the event that it reads next; guarded by feed.mu
 	wake chan struct{} // holds one
 	out  chan protocol.Envelope
+	gone bool // its frontend has left for good; guarded by feed.mu
 }
 
 // newFeed returns the feed of a session that no process has run; see renumber.
@@ -402,9 +405,27 @@ func (f *feed) remove(s *subscriber) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.subs = slices.DeleteFunc(f.subs, func(x *subscriber) bool { return x == s })
-	if s.from.Attends {
+	if s.from.Attends && !s.gone {
 		f.left = f.now()
 	}
+}
+
+// leave takes note that a frontend goes away for good, and reports whether the session ends: no other one is
+// attached. Another session that asked this one ends it only if it opened it, or if whoever did has left.
+func (f *feed) leave(from hermes.From) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	others := false
+	for _, s := range f.subs {
+		s.gone = s.gone || s.from.Client == from.Client
+		others = others || !s.gone
+	}
+	if from.Attends {
+		f.left = time.Time{}
+	}
+	stays := from.Platform == hermes.PlatformPeer && from.Client != f.opens && !f.freed
+	f.freed = f.freed || others && !stays
+	return !others && !stays
 }
 
 // close ends every subscription once its events are read.
@@ -421,16 +442,16 @@ func (f *feed) close() {
 func (f *feed) attended() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return !f.left.IsZero() && f.now().Sub(f.left) < attendGrace || slices.ContainsFunc(f.subs, func(s *subscriber) bool { return s.from.Attends })
+	return !f.left.IsZero() && f.now().Sub(f.left) < attendGrace || slices.ContainsFunc(f.subs, func(s *subscriber) bool { return s.from.Attends && !s.gone })
 }
 
-// frontends returns how many frontends are attached, except that of a client.
-func (f *feed) frontends(except string) int {
+// frontends returns how many frontends are attached.
+func (f *feed) frontends() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := 0
 	for _, s := range f.subs {
-		if except == "" || s.from.Client != except {
+		if !s.gone {
 			n++
 		}
 	}

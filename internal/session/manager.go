@@ -221,6 +221,7 @@ func (m *Manager) newSession(ctx context.Context, o Open, row hermes.Session) (*
 	}
 	s.mode.Store(m.beginMode(o.Run, row, o.parent != nil))
 	s.mode.shown = s.Mode()
+	s.feed.opens = o.From.Client
 	s.feed.expect(o.From)
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	s.actor = actor{

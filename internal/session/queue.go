@@ -131,6 +131,9 @@ func (s *Session) next() {
 		return // what waits stays stored
 	}
 	first := s.queue[0]
+	if s.waiting() && (first.Message.Synthetic || hermes.FromSession(first.Message.Provenance)) {
+		return // it must not drop a question to the user
+	}
 	s.begin(&first.Message, first.From, func(err error) {
 		_, dropped := errors.AsType[refused](err)
 		if dropped { // it must not come again with the next message

@@ -3,6 +3,8 @@ package session
 import (
 	"errors"
 	"slices"
+
+	"hermes"
 )
 
 // The limits of the keys of messages: how long one may be, and how many a session remembers.
@@ -11,11 +13,12 @@ const (
 	maxSaid = 256
 )
 
-// said are the keys of the messages that a session has taken, so that one that is sent again
+// said are the messages that a session has taken: their keys, so that one that is sent again
 // because its answer was lost is not taken twice.
 type said struct {
 	taken   []string                 // oldest first
 	waiting map[string][]func(error) // by key of a message that is being taken: who sent it again
+	by      hermes.From              // who sent what the newest turn answers
 }
 
 // once returns the reply for a message that is to be taken, or nil if it has been or is being

@@ -178,7 +178,7 @@ func (s *Session) live() {
 			s.renew()
 			continue
 		case <-idle.C:
-			if s.turn == nil && s.feed.frontends("") == 0 && !s.manager.hasChildren(s) {
+			if s.turn == nil && s.feed.frontends() == 0 && !s.manager.hasChildren(s) {
 				s.shutdown()
 				return
 			}
@@ -235,6 +235,9 @@ func (s *Session) do(e request, reply func(error)) {
 func (s *Session) change(op hermes.Op, from hermes.From) error {
 	switch op := op.(type) {
 	case hermes.Stop:
+		if from.Platform == hermes.PlatformPeer {
+			return s.stopPeer(from)
+		}
 		return s.stop(op)
 	case hermes.Reply:
 		return s.reply(op, from)
@@ -264,7 +267,7 @@ func (s *Session) change(op hermes.Op, from hermes.From) error {
 	case hermes.SetTitle:
 		return s.setTitle(op.Title)
 	case hermes.Leave:
-		if s.parent == nil && s.feed.frontends(from.Client) == 0 { // a child is its parent's to close
+		if s.feed.leave(from) && s.parent == nil { // a child is its parent's to close
 			s.close.Do(func() { close(s.closing) })
 		}
 		return nil

@@ -98,7 +98,7 @@ func (s *Session) described() protocol.Snapshot {
 func (s *Session) Running() protocol.Running {
 	var st protocol.Snapshot
 	s.feed.fill(&st)
-	return protocol.Running{Owner: s.cfg.Owner.Name, Here: true, State: st.State, Activity: st.Activity, Frontends: s.feed.frontends(""), Questions: len(st.Questions)}
+	return protocol.Running{Owner: s.cfg.Owner.Name, Here: true, State: st.State, Activity: st.Activity, Frontends: s.feed.frontends(), Questions: len(st.Questions)}
 }
 
 func (s *Session) info() protocol.SessionInfo {

@@ -33,7 +33,7 @@ type sendArguments struct {
 
 func (t *Toolset) send() hermes.Tool {
 	return hermes.NewTool(hermes.Spec{
-		Name: "sessions_send", Description: "Send a message to another session of the user (see sessions_list) and get its answer. It has its own context: say all it needs.",
+		Name: hermes.PeerTool, Description: "Send a message to another session of the user (see sessions_list) and get its answer. It has its own context: say all it needs.",
 		Mode:    hermes.ModeParallel,
 		Trusted: true, // each result reports its own provenance
 		// What is said there stays there.
@@ -97,7 +97,7 @@ func (t *Toolset) runSend(ctx context.Context, c *hermes.Call, in sendArguments)
 		return hermes.Result{}, err
 	}
 	m := hermes.PeerMessage{
-		From: ref.ID, To: to.Row.ID, Header: header(above), Text: in.Message,
+		From: ref.ID, To: to.Row.ID, Header: header(above), Text: in.Message, Waits: wait,
 		Provenance: hermes.AddProvenance(ref.Provenance, hermes.SessionSource(ref.ID)),
 	}
 	answer, end, err := peers.Send(ctx, m)
