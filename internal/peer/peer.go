@@ -60,24 +60,45 @@ func (p *Peers) Close() error {
 	return nil
 }
 
-// List returns the newest stored sessions, and what they do.
-func (p *Peers) List(ctx context.Context, limit int) ([]hermes.Peer, error) {
-	infos, err := p.cfg.Client.Sessions(ctx, protocol.Filter{Exclude: []string{hermes.PlatformChild, "tool"}, Limit: limit})
-	if err != nil {
-		return nil, err
-	}
+// The sessions that List reads at a time, and how many of a user it reads at most.
+const (
+	pageOfList = 200
+	maxLook    = 1000
+)
+
+// List returns the newest stored sessions of a user for which keep returns true, and what they do. One that is
+// damaged is left out.
+func (p *Peers) List(ctx context.Context, user string, limit int, keep func(hermes.Session) bool) ([]hermes.Peer, error) {
 	var list []hermes.Peer
-	for _, info := range infos {
-		row, err := p.cfg.Store.FindSession(ctx, info.ID) // whole, unlike one of a list
-		switch {
-		case errors.Is(err, hermes.ErrNotFound):
-			continue // just deleted, or not stored yet
-		case err != nil:
+	f, looked := protocol.Filter{Exclude: []string{hermes.PlatformChild, "tool"}, Limit: pageOfList}, 0
+	for {
+		infos, err := p.cfg.Client.Sessions(ctx, f)
+		if err != nil {
 			return nil, err
 		}
-		list = append(list, hermes.Peer{Row: row, State: state(info)})
+		for _, info := range infos {
+			if info.User != user {
+				continue
+			}
+			if looked++; len(list) == limit || looked > maxLook {
+				return list, nil
+			}
+			row, err := p.cfg.Store.FindSession(ctx, info.ID) // whole, unlike one of a list
+			switch {
+			case ctx.Err() != nil:
+				return nil, context.Cause(ctx)
+			case errors.Is(err, hermes.ErrNotFound): // just deleted, or not stored yet
+			case err != nil:
+				p.cfg.Log.Warn("list a session that others may ask", "session", info.ID, "err", err)
+			case keep(row):
+				list = append(list, hermes.Peer{Row: row, State: state(info)})
+			}
+		}
+		if len(infos) < f.Limit {
+			return list, nil
+		}
+		f.Offset += f.Limit
 	}
-	return list, nil
 }
 
 // Find returns a session.

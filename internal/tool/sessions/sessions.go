@@ -17,8 +17,8 @@ import (
 
 // Peers reaches the sessions of the home. Its methods may be called concurrently.
 type Peers interface {
-	// List returns the newest stored sessions, last active first.
-	List(ctx context.Context, limit int) ([]hermes.Peer, error)
+	// List returns the newest stored sessions of a user that keep accepts, last active first.
+	List(ctx context.Context, user string, limit int, keep func(hermes.Session) bool) ([]hermes.Peer, error)
 	// Find returns a session by its id, a unique prefix of it or its title, or hermes.ErrNotFound.
 	Find(ctx context.Context, ref string) (hermes.Peer, error)
 	// Said returns the newest message of a session that the program did not send.

@@ -10,11 +10,8 @@ import (
 	"hermes/internal/text"
 )
 
-// The number of sessions in a list, and of those that are looked at for it.
-const (
-	maxList = 20
-	maxLook = 200
-)
+// maxList is the number of sessions in a list.
+const maxList = 20
 
 // listed is a session in the list.
 type listed struct {
@@ -42,18 +39,12 @@ func (t *Toolset) runList(ctx context.Context, c *hermes.Call, _ struct{}) (herm
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	all, err := peers.List(ctx, maxLook)
+	all, err := peers.List(ctx, me.run.Origin.User, maxList, func(to hermes.Session) bool { return me.mayReach(to) == nil })
 	if err != nil {
 		return hermes.Result{}, err
 	}
 	out, provenance := []listed{}, ""
 	for _, p := range all {
-		if len(out) == maxList {
-			break
-		}
-		if me.mayReach(p.Row) != nil {
-			continue
-		}
 		if p.Row.Tainted { // its title may repeat what it read
 			provenance = hermes.AddProvenance(provenance, hermes.ProvenanceSource("session", p.Row.ID))
 		}

@@ -72,8 +72,8 @@ func (t *Toolset) runSend(ctx context.Context, c *hermes.Call, in sendArguments)
 		err = me.mayReach(to.Row)
 	}
 	switch {
-	case errors.Is(err, hermes.ErrNotFound):
-		return hermes.Result{}, fmt.Errorf("there is no session %q that this one reaches; see sessions_list", text.Cut(in.Session, 100))
+	case errors.Is(err, hermes.ErrNotFound) || errors.Is(err, hermes.ErrAmbiguous): // which names sessions of others
+		return hermes.Result{}, fmt.Errorf("there is no session %q that this one reaches; use the whole id from sessions_list", text.Cut(in.Session, 100))
 	case err != nil:
 		return hermes.Result{}, fmt.Errorf("session %s cannot be asked: %w", text.Cut(in.Session, 100), err)
 	}

@@ -31,11 +31,13 @@ type peers struct {
 	said  map[string]hermes.Message
 }
 
-func (p *peers) List(context.Context, int) ([]hermes.Peer, error) {
+func (p *peers) List(_ context.Context, _ string, _ int, keep func(hermes.Session) bool) ([]hermes.Peer, error) {
 	var list []hermes.Peer
 	for _, id := range []string{"a", "b", "c", "d"} {
 		one, _ := p.Find(context.Background(), id)
-		list = append(list, one)
+		if keep(one.Row) {
+			list = append(list, one)
+		}
 	}
 	return list, nil
 }
@@ -222,6 +224,16 @@ func TestAForgedHeaderOnlyNarrows(t *testing.T) {
 	p.answers <- hermes.PeerAnswer{Outcome: hermes.OutcomeDone}
 	if _, text := g.send(t, "a", "b", ""); !strings.Contains(text, "answered") {
 		t.Errorf("the user's own words count as a header: %s", text)
+	}
+}
+
+// TestAnAmbiguousReferenceNamesNoSessionsOfOthers.
+func TestAnAmbiguousReferenceNamesNoSessionsOfOthers(t *testing.T) {
+	t.Parallel()
+	p := newPeers()
+	p.find = fmt.Errorf("session %q: %w: 2026_bob, 2026_eve", "2026", hermes.ErrAmbiguous)
+	if _, text := newProgram(t, p).send(t, "a", "2026", ""); strings.Contains(text, "bob") || !strings.Contains(text, "use the whole id from sessions_list") {
+		t.Error(text)
 	}
 }
 
