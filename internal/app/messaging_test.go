@@ -16,8 +16,9 @@ import (
 type messenger struct {
 	none bool
 
-	mu   sync.Mutex
-	sent []string
+	mu    sync.Mutex
+	sent  []string
+	moved bool // the chat has another id
 }
 
 func (m *messenger) Targets() []hermes.MessageTarget {
@@ -28,6 +29,11 @@ func (m *messenger) Targets() []hermes.MessageTarget {
 }
 
 func (m *messenger) Resolve(target string) (string, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.moved && target == "telegram" {
+		return "telegram:9", true
+	}
 	id, ok := map[string]string{"telegram": "telegram:1", "telegram:1": "telegram:1", "telegram:#news": "telegram:2"}[target]
 	return id, ok
 }
@@ -91,6 +97,29 @@ func TestSendMessageAsksAboutEachTarget(t *testing.T) {
 	s.say(`CALL send_message {"target":"telegram:#news","message":"hello"}`)
 	if len(s.asked) != 2 || s.asked[1].Risks[0].Key != "message:telegram:2" || len(m.did()) != 2 {
 		t.Errorf("asked %+v, sent %q", s.asked, m.did())
+	}
+}
+
+// TestTheUserIsAskedOnlyAboutATargetThatThereIs, and a target that is another one by then gets nothing.
+func TestTheUserIsAskedOnlyAboutATargetThatThereIs(t *testing.T) {
+	t.Parallel()
+	s, m := newScene(t, hermes.AllowOnce), &messenger{}
+	withMessenger(s, m)
+	s.asking = func() { // between the question and the call
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.moved = true
+	}
+	s.say(`CALL send_message {"target":"telegram:nowhere","message":"hello"}`, `CALL send_message {"message":"hello"}`, `CALL send_message {"target":"telegram"}`)
+	if len(s.asked) > 0 {
+		t.Errorf("the user was asked about %+v", s.asked)
+	}
+	s.say(`CALL send_message {"target":"telegram","message":"hello"}`)
+	if len(s.asked) != 1 || !strings.Contains(s.asked[0].Detail, "goes to telegram:1") || len(m.did()) > 0 {
+		t.Errorf("asked %+v, sent %q", s.asked, m.did())
+	}
+	if read := s.model.results(); !strings.Contains(read, "would go to telegram:9 by now") {
+		t.Errorf("the model reads %q", read)
 	}
 }
 

@@ -9,6 +9,7 @@ package messaging
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -39,13 +40,41 @@ const name = "send_message"
 
 // Tools returns the tool.
 func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
-	return []hermes.Tool{hermes.NewTool(hermes.Spec{
+	tool := hermes.NewTool(hermes.Spec{
 		Name: name, Description: "Send a text to a person or chat of a messaging platform, or list the targets. The user is asked about each new target.",
 		ReadsOnly: func(raw json.RawMessage) bool { return read(raw).Action == "list" },
 		Sends:     t.sends,
 		Trusted:   true, // what others wrote is named in each result
-	}, t.run)}, nil
+	}, t.run)
+	return []hermes.Tool{checked{tool, t}}, nil
 }
+
+// checked is the tool, which refuses a call that cannot be sent before the user is asked, and says to whom it goes.
+type checked struct {
+	hermes.Tool
+	set *Toolset
+}
+
+// AssessRisk refuses what run would refuse; see [hermes.RiskAssessor]. Whom a message goes to is a risk by itself.
+func (k checked) AssessRisk(_ context.Context, c *hermes.Call) []hermes.Risk {
+	in := read(c.Arguments)
+	if in.Action == "list" {
+		return nil
+	}
+	if _, err := k.set.check(c, in); err != nil {
+		return []hermes.Risk{{Key: "message", Reason: err.Error(), Deny: true, Mistake: true}}
+	}
+	return nil
+}
+
+// Subject says to whom the message goes. Rules read all that is written in the call; see [hermes.SubjectNamer].
+func (k checked) Subject(_ context.Context, c *hermes.Call) hermes.Subject {
+	in := read(c.Arguments)
+	id, _ := k.set.check(c, in)
+	return hermes.Subject{Text: id, Detail: goesTo(id), Commands: []string{in.Action, in.Message, in.Target, id}}
+}
+
+func goesTo(id string) string { return "goes to " + id }
 
 type arguments struct {
 	Action  string `json:"action,omitempty" enum:"send,list" default:"send"`
@@ -80,29 +109,41 @@ func (t *Toolset) sends(raw json.RawMessage) hermes.Outgoing {
 	return hermes.Outgoing{To: []string{to}, Texts: []string{in.Message}}
 }
 
-func (t *Toolset) run(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
-	m, from := t.connected(), c.Host.Session()
+// check returns the target of a message in its one form, or why it cannot be sent, worded for the model.
+func (t *Toolset) check(c *hermes.Call, in arguments) (id string, err error) {
+	m, to := t.connected(), strings.TrimSpace(in.Target)
 	switch {
 	case m == nil:
-		return hermes.Result{}, fmt.Errorf("no messaging platform is connected; tell the user what you wanted to send")
-	case from.Depth > 0:
-		return hermes.Result{}, fmt.Errorf("a child session sends no messages; put the text into your report")
+		return "", errors.New("no messaging platform is connected; tell the user what you wanted to send")
+	case c.Host != nil && c.Host.Session().Depth > 0:
+		return "", errors.New("a child session sends no messages; put the text into your report")
 	case in.Action == "list":
-		return list(m.Targets())
-	}
-	to := strings.TrimSpace(in.Target)
-	id, ok := m.Resolve(to)
-	switch {
+		return "", nil
 	case to == "":
-		return hermes.Result{}, fmt.Errorf("target is missing; call %s with action list to see the targets", name)
-	case !ok:
-		return hermes.Result{}, fmt.Errorf("there is no target %q; call %s with action list to see the targets", text.Cut(to, 200), name)
+		return "", fmt.Errorf("target is missing; call %s with action list to see the targets", name)
 	case strings.TrimSpace(in.Message) == "":
-		return hermes.Result{}, fmt.Errorf("the message is empty")
+		return "", errors.New("the message is empty")
 	case len(in.Message) > maxMessage:
-		return hermes.Result{}, fmt.Errorf("the message has %s; at most %s are sent. Shorten it, or send it in parts", text.Size(int64(len(in.Message))), text.Size(maxMessage))
+		return "", fmt.Errorf("the message has %s; at most %s are sent. Shorten it, or send it in parts", text.Size(int64(len(in.Message))), text.Size(maxMessage))
 	}
-	return send(ctx, m, from, id, in.Message)
+	id, ok := m.Resolve(to)
+	if !ok {
+		return "", fmt.Errorf("there is no target %q; call %s with action list to see the targets", text.Cut(to, 200), name)
+	}
+	return id, nil
+}
+
+func (t *Toolset) run(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
+	id, err := t.check(c, in)
+	switch {
+	case err != nil:
+		return hermes.Result{}, err
+	case in.Action == "list":
+		return list(t.connected().Targets())
+	case c.Approved != nil && c.Approved.Detail != goesTo(id):
+		return hermes.Result{}, fmt.Errorf("the message would go to %s by now, and that is not what the user allowed; call it again", id)
+	}
+	return send(ctx, t.connected(), c.Host.Session(), id, in.Message)
 }
 
 // sent is the result of a message.
@@ -127,7 +168,7 @@ func send(ctx context.Context, m hermes.Messenger, from hermes.SessionRef, id, m
 	}
 	r, failed := hermes.JSONResult(out)
 	r.Failed = err != nil
-	if out.Note != "" || out.Error != "" {
+	if out.Note != "" || out.Error != "" || out.MessageID != "" {
 		r.Provenance = hermes.ProvenanceSource(name, id)
 	}
 	return r, failed
