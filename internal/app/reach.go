@@ -74,8 +74,8 @@ func (a *App) chosen(ctx context.Context, run hermes.StoredRun) (*toolset.Set, e
 
 // newMixture makes the tool that asks several models.
 func (a *App) newMixture(cfg *config.Config) *moa.Toolset {
-	c := moa.Config{Default: cfg.MoA().DefaultPreset, Ask: func(ctx context.Context, q moa.Question) (string, error) {
-		return a.aux().Ask(ctx, auxiliary.Call{
+	c := moa.Config{Default: cfg.MoA().DefaultPreset, Ask: func(ctx context.Context, q moa.Question) (answer, by string, err error) {
+		return a.aux().AskNamed(ctx, auxiliary.Call{
 			Task: q.Task, Main: cmp.Or(q.Slot.Model, q.Of.Model), Exact: q.Slot.Model != "", Effort: q.Slot.Effort,
 			Session: q.Of.ID, Scope: hermes.Scope{Turn: q.Of.Turn}, System: q.System, Prompt: q.Prompt,
 		})

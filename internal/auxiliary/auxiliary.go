@@ -13,6 +13,7 @@
 package auxiliary
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -134,18 +135,31 @@ var errEmpty = errors.New("the model returned an empty answer")
 // Ask makes a call and returns the text of the answer, without any thinking that
 // the model wrote into it. An empty answer is an error.
 func (r *Client) Ask(ctx context.Context, c Call) (string, error) {
-	answer, err := hermes.Collect((&model{client: r, task: c.Task, main: c.Main, within: c.Within, exact: c.Exact}).Stream(ctx, &hermes.Request{
+	text, _, err := r.AskNamed(ctx, c)
+	return text, err
+}
+
+// AskNamed is Ask, and names the model that answered if it was not the first one.
+func (r *Client) AskNamed(ctx context.Context, c Call) (answer, by string, err error) {
+	stream := (&model{client: r, task: c.Task, main: c.Main, within: c.Within, exact: c.Exact}).Stream(ctx, &hermes.Request{
 		System: c.System, Messages: []hermes.Message{hermes.UserText(c.Prompt)},
 		MaxTokens: c.MaxTokens, Effort: c.Effort, Session: c.Session, Scope: c.Scope,
-	}))
+	})
+	m, err := hermes.Collect(func(yield func(hermes.Delta, error) bool) {
+		for d, err := range stream {
+			by = cmp.Or(d.Model, by)
+			if !yield(d, err) {
+				return
+			}
+		}
+	})
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", c.Task, err)
+		return "", by, fmt.Errorf("%s: %w", c.Task, err)
 	}
-	text := thinktag.Answer(answer.Text())
-	if text == "" {
-		return "", fmt.Errorf("%s: %w", c.Task, errEmpty)
+	if answer = thinktag.Answer(m.Text()); answer == "" {
+		return "", by, fmt.Errorf("%s: %w", c.Task, errEmpty)
 	}
-	return text, nil
+	return answer, by, nil
 }
 
 // slot waits until a call of the task may run.

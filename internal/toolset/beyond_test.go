@@ -53,3 +53,15 @@ func TestBeyondCountsWhatIsDeferredAndWhatComesLater(t *testing.T) {
 		}
 	}
 }
+
+// TestWithoutASearchNothingOfHermesIsDeferred: it would be lost.
+func TestWithoutASearchNothingOfHermesIsDeferred(t *testing.T) {
+	t.Parallel()
+	sets := []hermes.Toolset{&group{name: "file", tools: described("read_file")}, &group{name: "learning", tools: described("learning")}, search()}
+	for disabled, want := range map[string]string{"": "read_file tool_call tool_search", "tool_search": "learning read_file", "terminal": "read_file tool_call tool_search"} {
+		set := mustSelect(t, sets, toolset.Selection{Disabled: []string{disabled}})
+		if got := strings.Join(listed(set), " "); got != want {
+			t.Errorf("without %q: %q, want %q", disabled, got, want)
+		}
+	}
+}

@@ -185,12 +185,14 @@ func (l late) entry(t hermes.Tool) Entry {
 }
 
 // deferAbove takes tools off the list: those that the table defers, and those of other deferrable
-// toolsets if they have more tokens than limit.
+// toolsets if they have more tokens than limit. Without the tools that find them, those of the table stay listed.
 func (s *Set) deferAbove(limit int) {
+	_, finds := s.fixed(hermes.SearchTool)
+	_, forwards := s.fixed(hermes.ForwardTool)
 	late, other, sum := map[string]bool{}, map[string]bool{}, 0
 	for _, l := range s.late.now() {
 		if l.group().Own {
-			late[l.set.Name()] = true
+			late[l.set.Name()] = finds && forwards
 		} else {
 			other[l.set.Name()] = true
 		}

@@ -7,6 +7,7 @@
 package moa
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -51,8 +52,9 @@ type Question struct {
 type Config struct {
 	Presets map[string]Preset
 	Default string // a name; empty is the only preset, or the first one
-	// Ask asks a model and returns the text of its answer. It is called concurrently.
-	Ask func(ctx context.Context, q Question) (string, error)
+	// Ask asks a model and returns the text of its answer, and the name of the model that gave it if that is
+	// another one than was asked. It is called concurrently.
+	Ask func(ctx context.Context, q Question) (answer, by string, err error)
 }
 
 // Toolset is the tool. It may be used concurrently.
@@ -136,6 +138,9 @@ func (t *Toolset) Mix(ctx context.Context, of hermes.SessionRef, name, prompt st
 	case len(prompt) > maxPrompt:
 		return Answer{}, fmt.Errorf("user_prompt has %s; at most %s are asked. Shorten it", text.Size(int64(len(prompt))), text.Size(maxPrompt))
 	}
+	if _, ok := t.cfg.Presets[t.cfg.Default]; name == "" && t.cfg.Default != "" && !ok {
+		return Answer{}, fmt.Errorf("moa.default_preset in config.yaml is %q, which is no preset; use one of: %s", text.Cut(t.cfg.Default, 60), strings.Join(names, ", "))
+	}
 	if name == "" {
 		name = names[0]
 	}
@@ -145,6 +150,9 @@ func (t *Toolset) Mix(ctx context.Context, of hermes.SessionRef, name, prompt st
 		return Answer{}, fmt.Errorf("there is no preset %q; use one of: %s", text.Cut(name, 60), strings.Join(names, ", "))
 	case len(preset.References) == 0 || len(preset.References) > maxModels:
 		return Answer{}, fmt.Errorf("the preset %s names %s; set 1 to %d in moa.presets.%s.reference_models", name, text.Plural(len(preset.References), "model", "models"), maxModels, name)
+	}
+	if i := slices.IndexFunc(preset.References, func(s Slot) bool { return s.Model == "" }); i >= 0 {
+		return Answer{}, fmt.Errorf("reference model %d of the preset %s names no model; the user sets one in moa.presets.%s.reference_models", i+1, name, name)
 	}
 	progress(fmt.Sprintf("asking %s", text.Plural(len(preset.References), "model", "models")))
 	given, failed, err := t.references(ctx, of, preset, prompt)
@@ -156,7 +164,7 @@ func (t *Toolset) Mix(ctx context.Context, of hermes.SessionRef, name, prompt st
 		return out, err
 	}
 	progress(fmt.Sprintf("making one answer of %d", len(given)))
-	answer, err := t.cfg.Ask(ctx, Question{Task: Aggregator, Slot: preset.Aggregator, Of: of, System: aggregatorSystem, Prompt: material(prompt, given)})
+	answer, _, err := t.cfg.Ask(ctx, Question{Task: Aggregator, Slot: preset.Aggregator, Of: of, System: aggregatorSystem, Prompt: material(prompt, given)})
 	if err != nil {
 		return out, fmt.Errorf("the models answered, but the one that makes one answer of theirs failed: %w", err)
 	}
@@ -169,11 +177,11 @@ type given struct{ model, text string }
 
 // references asks all models at once. At least one must answer.
 func (t *Toolset) references(ctx context.Context, of hermes.SessionRef, p Preset, prompt string) (answers []given, failed []string, err error) {
-	texts, errs := make([]string, len(p.References)), make([]error, len(p.References))
+	texts, by, errs := make([]string, len(p.References)), make([]string, len(p.References)), make([]error, len(p.References))
 	var wg sync.WaitGroup
 	for i, slot := range p.References {
 		wg.Go(func() {
-			texts[i], errs[i] = t.cfg.Ask(ctx, Question{Task: Reference, Slot: slot, Of: of, Prompt: prompt})
+			texts[i], by[i], errs[i] = t.cfg.Ask(ctx, Question{Task: Reference, Slot: slot, Of: of, Prompt: prompt})
 		})
 	}
 	wg.Wait()
@@ -185,7 +193,7 @@ func (t *Toolset) references(ctx context.Context, of hermes.SessionRef, p Preset
 			failed = append(failed, slot.Model+": "+text.Line(errs[i].Error(), 300))
 			continue
 		}
-		answers = append(answers, given{slot.Model, bounded(texts[i], maxAnswer)})
+		answers = append(answers, given{cmp.Or(by[i], slot.Model), bounded(texts[i], maxAnswer)})
 	}
 	if len(answers) == 0 {
 		return nil, failed, fmt.Errorf("none of the models answered: %w", errors.Join(errs...))

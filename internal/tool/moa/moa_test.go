@@ -19,13 +19,14 @@ import (
 // panel answers as its models; those in broken fail.
 type panel struct {
 	broken []string
+	by     map[string]string // who answers for others
 
 	mu    sync.Mutex
 	asked []moa.Question
 	meet  *sync.WaitGroup // of the references; may be nil
 }
 
-func (p *panel) ask(ctx context.Context, q moa.Question) (string, error) {
+func (p *panel) ask(ctx context.Context, q moa.Question) (answer, by string, err error) {
 	p.mu.Lock()
 	p.asked = append(p.asked, q)
 	p.mu.Unlock()
@@ -34,12 +35,12 @@ func (p *panel) ask(ctx context.Context, q moa.Question) (string, error) {
 		p.meet.Wait()
 	}
 	if slices.Contains(p.broken, q.Slot.Model) {
-		return "", fmt.Errorf("%s is down", q.Slot.Model)
+		return "", "", fmt.Errorf("%s is down", q.Slot.Model)
 	}
 	if q.Task == moa.Aggregator {
-		return "the best of " + fmt.Sprint(strings.Count(q.Prompt, "end of answer")), nil
+		return "the best of " + fmt.Sprint(strings.Count(q.Prompt, "end of answer")), "", nil
 	}
-	return "says " + q.Slot.Model, nil
+	return "says " + q.Slot.Model, p.by[q.Slot.Model], nil
 }
 
 func (p *panel) set() *moa.Toolset {
@@ -69,6 +70,28 @@ func TestTheModelsAnswerAtOnce(t *testing.T) {
 	for _, q := range p.asked {
 		if q.Task == moa.Reference && (q.Prompt != "why?" || q.Slot.Model == "b" && q.Slot.Effort != hermes.EffortHigh) {
 			t.Errorf("asked %+v", q)
+		}
+	}
+}
+
+// TestAMixtureNamesWhoAnswered, not who was asked.
+func TestAMixtureNamesWhoAnswered(t *testing.T) {
+	t.Parallel()
+	a, err := (&panel{by: map[string]string{"b": "y"}}).set().Mix(t.Context(), hermes.SessionRef{}, "", "why?", quiet)
+	if want := []string{"a", "y", "c"}; err != nil || !slices.Equal(a.Models, want) {
+		t.Errorf("%q, want %q, %v", a.Models, want, err)
+	}
+}
+
+// TestWrongSettingsAskNoOne: another model or preset is never taken instead.
+func TestWrongSettingsAskNoOne(t *testing.T) {
+	t.Parallel()
+	p := &panel{}
+	presets := map[string]moa.Preset{"one": {References: []moa.Slot{{Model: "a"}, {}}}, "two": {References: []moa.Slot{{Model: "a"}}}}
+	for name, want := range map[string]string{"one": "reference model 2 of the preset one names no model", "": `moa.default_preset in config.yaml is "tow"`} {
+		_, err := moa.New(moa.Config{Presets: presets, Default: "tow", Ask: p.ask}).Mix(t.Context(), hermes.SessionRef{}, name, "why?", quiet)
+		if err == nil || !strings.Contains(err.Error(), want) || len(p.asked) > 0 {
+			t.Errorf("%q: %v, want %q; asked %+v", name, err, want, p.asked)
 		}
 	}
 }
@@ -134,10 +157,9 @@ func TestAStoppedMixtureAsksNoAggregator(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancelCause(t.Context())
 	p := &panel{}
-	set := moa.New(moa.Config{Presets: map[string]moa.Preset{"one": {References: []moa.Slot{{Model: "a"}}}}, Ask: func(ctx context.Context, q moa.Question) (string, error) {
-		text, err := p.ask(ctx, q)
-		stop(hermes.ErrInterrupted)
-		return text, err
+	set := moa.New(moa.Config{Presets: map[string]moa.Preset{"one": {References: []moa.Slot{{Model: "a"}}}}, Ask: func(ctx context.Context, q moa.Question) (answer, by string, err error) {
+		defer stop(hermes.ErrInterrupted)
+		return p.ask(ctx, q)
 	}})
 	if _, err := set.Mix(ctx, hermes.SessionRef{}, "", "why?", quiet); !errors.Is(err, hermes.ErrInterrupted) || len(p.asked) != 1 {
 		t.Errorf("%v, asked %+v", err, p.asked)

@@ -250,7 +250,14 @@ func TestADescriptionNamesServersWithinBounds(t *testing.T) {
 	for i := range 1000 {
 		many = append(many, hermes.ToolGroup{Toolset: fmt.Sprintf("mcp-server%d", i)})
 	}
+	last := hermes.ToolGroup{Toolset: "web", Own: true, Hint: "to read pages"} // however many servers come before it
+	if got := d.Describe(append(many[:len(many):len(many)], last)); !strings.Contains(got, "Of Hermes: web (") {
+		t.Errorf("many servers hide a toolset of Hermes: %s", got)
+	}
 	got := d.Describe(many)
+	if servers := strings.Count(got, "server"); !strings.Contains(got, fmt.Sprintf("and %d more.", 1000-servers)) {
+		t.Errorf("%d servers are named: %s", servers, got)
+	}
 	if len(got) > 2000 || !strings.HasSuffix(got, " more.") || !strings.Contains(got, "server0 (") {
 		t.Errorf("%d bytes: %s", len(got), got)
 	}

@@ -73,17 +73,21 @@ type finder struct{ hermes.Tool }
 func (f finder) Describe(deferred []hermes.ToolGroup) string {
 	var own, servers []string
 	size := 0
-	for i, g := range deferred {
+	left := 0
+	for _, g := range deferred {
 		title := g.Title()
-		if g.Own {
+		switch size += len(title) + 2; {
+		case g.Own: // few, and always named
 			own = append(own, strings.TrimSpace(title+" "+g.Hint))
-			continue
+			size -= len(title) + 2
+		case size > maxServers:
+			left++
+		default:
+			servers = append(servers, title)
 		}
-		if size += len(title) + 2; size > maxServers {
-			servers = append(servers, "and "+count(len(deferred)-i, "more"))
-			break
-		}
-		servers = append(servers, title)
+	}
+	if left > 0 {
+		servers = append(servers, "and "+count(left, "more"))
 	}
 	text := f.Spec().Description
 	if len(own) > 0 {
