@@ -109,6 +109,7 @@ func (c *Config) check() []Problem {
 	c.checkPrices(add)
 	c.checkToolsets(add)
 	c.checkPersonality(add)
+	c.checkMoA(add)
 	c.checkSideTasks(d.at([]string{"auxiliary"}), add)
 	c.checkPassthrough(add)
 	c.checkHooks(add)

@@ -2,8 +2,10 @@ package config
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -126,6 +128,46 @@ type MoASlot struct {
 	Provider        string `key:"provider"`
 	Model           string `key:"model"` // or a reference, such as openrouter:vendor/name
 	ReasoningEffort string `key:"reasoning_effort"`
+}
+
+// checkMoA reports settings of mixtures that cannot be meant: an unknown default, a reference without a model, and
+// an unknown effort.
+func (c *Config) checkMoA(add func(Problem)) {
+	presets := c.MoA().Presets
+	for _, e := range c.EntriesBelow("moa") {
+		text := fmt.Sprint(e.Value)
+		p := Problem{Severity: Warning, File: e.File, Line: e.Line, Key: e.Key, Served: "it is not used"}
+		switch {
+		case e.Key == "moa.default_preset":
+			if _, known := presets[text]; known || text == "" {
+				continue
+			}
+			p.Text, p.Do = fmt.Sprintf("is %q, which is not in moa.presets", text), "Name one of moa.presets"
+			if near := nearest(text, slices.Sorted(maps.Keys(presets))); near != "" {
+				p.Do = "Did you mean " + near + "?"
+			}
+		case strings.HasSuffix(e.Key, ".reasoning_effort"):
+			if _, known := hermes.ParseEffort(text); known || text == "" {
+				continue
+			}
+			p.Text, p.Do = fmt.Sprintf("is %q, which is no level", text), "Use none, minimal, low, medium, high, xhigh or max"
+		default:
+			continue
+		}
+		add(p)
+	}
+	for _, name := range slices.Sorted(maps.Keys(presets)) {
+		refs := presets[name].References
+		if len(refs) > 0 && !slices.ContainsFunc(refs, func(s MoASlot) bool { return s.Model == "" }) {
+			continue
+		}
+		p := Problem{Severity: Warning, Key: "moa.presets." + name + ".reference_models", Text: "names no model in one of its entries, or has none", Served: "the preset is refused", Do: "Set model in each entry"}
+		for _, e := range c.EntriesBelow("moa", "presets", name) {
+			p.File, p.Line = e.File, e.Line
+			break
+		}
+		add(p)
+	}
 }
 
 // MoA returns the section moa.

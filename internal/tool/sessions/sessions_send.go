@@ -206,8 +206,12 @@ func (t *Toolset) waitsFor(session, other string) bool {
 // not have done there. That the user alone allows what is risky there is the session's to see to.
 func (t *Toolset) noWider(ctx context.Context, s sender, to hermes.Session, h hermes.Host) error {
 	theirs := to.StoredRun()
-	if here, there := s.run.Workspace.StoredBackend(), theirs.Workspace.StoredBackend(); here != there && here != hermes.BackendLocal {
-		return fmt.Errorf("session %s works in another place (%s) than this one (%s); only the user can ask it", to.ID, there, here)
+	here, there := s.run.Workspace, theirs.Workspace
+	if here.Elsewhere() && (here.StoredBackend() != there.StoredBackend() || here.Profile != there.Profile) {
+		return fmt.Errorf("session %s works in another place (%s) than this one (%s); only the user can ask it", to.ID, there.StoredBackend(), here.StoredBackend())
+	}
+	if here.Elsewhere() && there.Mount != "" && there.Mount != here.Mount {
+		return fmt.Errorf("session %s sees another folder of this machine than this one; only the user can ask it", to.ID)
 	}
 	narrowed := !reflect.DeepEqual(s.run.Tools, hermes.ToolChoice{}) || s.run.Prompt.IgnoreRules
 	if narrowed && !(reflect.DeepEqual(s.run.Tools, theirs.Tools) && s.run.Prompt.IgnoreRules == theirs.Prompt.IgnoreRules) {

@@ -24,6 +24,7 @@ type peers struct {
 	tools   string   // what the others were offered
 	find    error    // of a reference that is no id
 	arrived chan struct{}
+	places  map[string]hermes.Workspace
 
 	mu    sync.Mutex
 	sent  []hermes.PeerMessage
@@ -46,7 +47,7 @@ func (p *peers) Find(_ context.Context, ref string) (hermes.Peer, error) {
 	if !slices.Contains([]string{"a", "b", "c", "d"}, ref) {
 		return hermes.Peer{}, cmp.Or(p.find, hermes.ErrNotFound)
 	}
-	return hermes.Peer{Row: hermes.Session{ID: ref, Tools: json.RawMessage(p.tools), Title: "Title of " + ref, Platform: "cli", Tainted: ref == "d"}, State: "idle"}, nil
+	return hermes.Peer{Row: hermes.Session{ID: ref, Run: hermes.StoredRun{Workspace: p.places[ref]}, Tools: json.RawMessage(p.tools), Title: "Title of " + ref, Platform: "cli", Tainted: ref == "d"}, State: "idle"}, nil
 }
 
 func (p *peers) Said(_ context.Context, session string) (hermes.Message, error) {
@@ -250,6 +251,27 @@ func TestNoSessionIsAskedThatCanDoMore(t *testing.T) {
 		set(p)
 		if _, text := newProgram(t, p).send(t, "a", "b", ""); !strings.Contains(text, want) || len(p.sent) > 0 {
 			t.Errorf("%q, want %q; sent %+v", text, want, p.sent)
+		}
+	}
+}
+
+// TestASessionElsewhereReachesNothingMoreOfThisMachine.
+func TestASessionElsewhereReachesNothingMoreOfThisMachine(t *testing.T) {
+	t.Parallel()
+	box := func(mount string) hermes.Workspace { return hermes.Workspace{Backend: "docker", Mount: mount} }
+	for _, tt := range []struct {
+		from, to hermes.Workspace
+		want     string
+	}{
+		{box(""), hermes.Workspace{}, "works in another place (local) than this one (docker)"},
+		{box(""), box("/home/me"), "sees another folder of this machine"}, {box("/home/me"), box("/home"), "sees another folder of this machine"},
+		{box("/home/me"), box("/home/me"), "answered"}, {box("/home/me"), box(""), "answered"}, {hermes.Workspace{}, box("/home"), "answered"},
+	} {
+		p := newPeers()
+		p.places = map[string]hermes.Workspace{"a": tt.from, "b": tt.to}
+		p.answers <- hermes.PeerAnswer{Outcome: hermes.OutcomeDone}
+		if _, text := newProgram(t, p).send(t, "a", "b", ""); !strings.Contains(text, tt.want) {
+			t.Errorf("%+v asks %+v: %q, want %q", tt.from, tt.to, text, tt.want)
 		}
 	}
 }
