@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/agent"
 	"hermes/internal/protocol"
 )
 
@@ -104,7 +105,7 @@ func (l lender) goOn(ctx context.Context, row hermes.Session, t hermes.Task, fit
 	}
 	c := &running{by: l, fits: fits, pauses: t.Background, over: make(chan hermes.TurnDone, 1), release: func() {}}
 	n := len(list)
-	answered := n > 0 && list[n-1].Role == hermes.RoleAssistant && len(list[n-1].Calls) == 0
+	answered := n > 0 && list[n-1].Role == hermes.RoleAssistant && len(list[n-1].Calls) == 0 && !agent.Interrupted(list[n-1])
 	if isMark(row.EndReason) || answered {
 		how := hermes.ChildCompleted
 		if isMark(row.EndReason) {
@@ -134,6 +135,16 @@ func (l lender) goOn(ctx context.Context, row hermes.Session, t hermes.Task, fit
 		op = hermes.Say{Parts: taskParts(t)}
 	}
 	return c, c.begin(ctx, run, op)
+}
+
+// resumeTurn removes the mark of the interruption from a child session that goes on, and the part of an answer
+// above it: it paused because a program ended, and its turn goes on.
+func (s *Session) resumeTurn() error {
+	list := s.record.Messages()
+	if n := len(list); s.parent != nil && n > 0 && agent.Interrupted(list[n-1]) {
+		return s.record.Rewind(s.ctx, list[n-1].ID)
+	}
+	return nil
 }
 
 // resultHead begins the message with the result of a child session in the background. Stored

@@ -214,6 +214,69 @@ func TestAChildInTheBackgroundReportsLater(t *testing.T) {
 	}
 }
 
+// TestAPausedAnswerIsAskedForAgain: a child in the background that is closed while its model answers goes on when
+// its parent is opened again, and what it had of the answer is no result.
+func TestAPausedAnswerIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	for name, had := range map[string]string{"before its first word": "", "within a text": "half a sentence"} {
+		for _, first := range []string{"write", "slow"} {
+			t.Run(name+" of "+first, func(t *testing.T) {
+				t.Parallel()
+				slow, _, leave := gate("slow")
+				close(leave)
+				hangs := make(chan struct{}, 1)
+				model := func(hang bool) hermes.Model {
+					return obedient(func(said string, last hermes.Message) hermestest.Step {
+						switch {
+						case last.Synthetic:
+							return hermestest.Say("noted")
+						case said != first || first == "slow" && last.Role == hermes.RoleUser:
+							return orders(said, last)
+						case !hang:
+							return hermestest.Say("the whole answer")
+						}
+						hangs <- struct{}{}
+						return hermestest.Step{Text: had, Hang: true}
+					})
+				}
+				h := newFixture(t, model(true), newToolTable(tasks(), slow))
+				s := h.open(t, session.Open{})
+				e := listen(t, s)
+				submit(t, s, say(tasksOf(true, first)))
+				until[hermes.TurnDone](e)
+				<-hangs
+				child := childrenOf(t, h.store, s.ID())[0].ID
+				if had != "" {
+					running, err := h.Get(t.Context(), child)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for {
+						st, _, err := running.Attach(t.Context(), hermes.From{}, protocol.After{})
+						if err != nil {
+							t.Fatal(err)
+						}
+						if st.Turn != nil && st.Turn.Text == had {
+							break
+						}
+					}
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+				next := newFixture(t, model(false), newToolTable(tasks(), slow), func(c *session.Config) { c.Store = h.store })
+				s = next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
+				e = listen(t, s)
+				until[hermes.TurnDone](e)
+				list := stored(t, h.store, s.ID())
+				if got, want := list[len(list)-2], "user: [Result of the background task "+child+": completed]\nthe whole answer"; strings.TrimSuffix(got, "\n[Commands that it ran may have changed more.]") != want {
+					t.Errorf("the result is %q, want %q", got, want)
+				}
+			})
+		}
+	}
+}
+
 // TestAResultWaitsThroughAStop: what a child in the background said is not dropped with the messages that
 // wait, and begins no turn by itself then.
 func TestAResultWaitsThroughAStop(t *testing.T) {

@@ -286,6 +286,9 @@ func (s *Session) resume() error {
 	if err := s.loadQueue(); err != nil {
 		return err
 	}
+	if err := s.resumeTurn(); err != nil {
+		return err
+	}
 	if err := s.recover(); err != nil {
 		return err
 	}
