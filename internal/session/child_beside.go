@@ -14,6 +14,7 @@ import (
 	"hermes"
 	"hermes/internal/agent"
 	"hermes/internal/protocol"
+	"hermes/internal/session/turn"
 )
 
 // besides are the child sessions that go on beside the turns of a session. The zero value is ready
@@ -104,6 +105,16 @@ func (l lender) goOn(ctx context.Context, row hermes.Session, t hermes.Task, fit
 		return nil, fmt.Errorf("read the child session %s: %w", row.ID, err)
 	}
 	c := &running{by: l, fits: fits, pauses: t.Background, over: make(chan hermes.TurnDone, 1), release: func() {}}
+	if t.Background {
+		how, err := l.delivered(ctx, row.ID)
+		if err != nil {
+			return nil, err
+		}
+		if how != "" {
+			c.ended = &hermes.Report{Session: row.ID, Status: how}
+			return c, nil
+		}
+	}
 	n := len(list)
 	answered := n > 0 && list[n-1].Role == hermes.RoleAssistant && len(list[n-1].Calls) == 0 && !agent.Interrupted(list[n-1])
 	if isMark(row.EndReason) || answered {
@@ -135,6 +146,19 @@ func (l lender) goOn(ctx context.Context, row hermes.Session, t hermes.Task, fit
 		op = hermes.Say{Parts: taskParts(t)}
 	}
 	return c, c.begin(ctx, run, op)
+}
+
+// delivered returns how a child session in the background is, if it needs nothing more: it runs, or its parent has
+// its result.
+func (l lender) delivered(ctx context.Context, child string) (how hermes.ChildStatus, err error) {
+	if s, err := l.session.manager.Get(ctx, child); err == nil && s.parent == l.session {
+		return hermes.ChildRunning, nil
+	}
+	err = l.session.call(ctx, func() error {
+		how, _, err = l.session.resultOf(child)
+		return err
+	})
+	return how, err
 }
 
 // resumeTurn removes the mark of the interruption from a child session that goes on, and the part of an answer
@@ -179,17 +203,25 @@ func resultMessage(r hermes.Report) hermes.Message {
 // stop loses it.
 func (c *running) deliver(ctx context.Context, parent hermes.SessionRef) {
 	r, how := hermes.Report{}, hermes.ChildStatus("")
-	if c.ended != nil {
+	switch {
+	case c.ended != nil && c.ended.Status == hermes.ChildRunning:
+		return
+	case c.ended != nil:
 		r, how = *c.ended, c.ended.Status
-	} else {
+	default:
 		var err error
 		if r, how, err = c.outcome(ctx); err != nil || ctx.Err() != nil {
 			return // it goes on when its parent is opened again
 		}
 	}
-	c.by.hooks.ChildEnd(ctx, parent, r)
-	up := c.by.session
-	err := up.call(ctx, func() error { return up.takeResult(r) })
+	up, taken := c.by.session, false
+	err := up.call(ctx, func() (err error) {
+		taken, err = up.takeResult(r)
+		return err
+	})
+	if taken {
+		c.by.hooks.ChildEnd(ctx, parent, r)
+	}
 	switch {
 	case err == nil:
 		up.manager.mark(ctx, r.Session, how)
@@ -198,49 +230,62 @@ func (c *running) deliver(ctx context.Context, parent hermes.SessionRef) {
 	}
 }
 
-// takeResult stores the result of a child session in the background, and begins a turn with it unless
-// one runs.
-func (s *Session) takeResult(r hermes.Report) error {
+// takeResult stores the result of a child session in the background, unless it is stored already, and begins a
+// turn with it unless one runs.
+func (s *Session) takeResult(r hermes.Report) (taken bool, err error) {
 	if s.ending() {
-		return hermes.ErrClosed
+		return false, hermes.ErrClosed
 	}
-	has, err := s.hasResult(r.Session)
-	if has || err != nil {
-		return err
+	if _, has, err := s.resultOf(r.Session); has || err != nil {
+		return false, err
 	}
 	q, err := s.storeWaiting(resultMessage(r), hermes.From{}, false)
 	if err != nil {
-		return err
+		return false, err
 	}
 	s.queue = append(s.queue, q)
 	s.publishQueue()
 	if s.turn == nil && !s.waiting() {
 		s.next()
 	}
-	return nil
+	return true, nil
 }
 
-// hasResult reports whether the result of a child session waits, or is in the transcript.
-func (s *Session) hasResult(child string) (bool, error) {
-	head := resultHead + child + ":"
-	is := func(m hermes.Message) bool { return m.Synthetic && strings.HasPrefix(m.Text(), head) }
-	for _, q := range s.queue {
-		if is(q.Message) {
-			return true, nil
+// resultOf returns how a child session in the background ended, if its result waits or is in the transcript.
+func (s *Session) resultOf(child string) (how hermes.ChildStatus, has bool, err error) {
+	is := func(m hermes.Message) bool {
+		head, _, found := strings.Cut(m.Text(), "]\n")
+		text, ours := strings.CutPrefix(head, resultHead+child+": ")
+		if !m.Synthetic || !found || !ours {
+			return false
 		}
+		how = hermes.ChildStatus(text)
+		return true
+	}
+	if slices.ContainsFunc(s.queue, func(q turn.Queued) bool { return is(q.Message) }) {
+		return how, true, nil
 	}
 	list, err := s.cfg.Store.Messages(s.ctx, s.id, hermes.Range{Raw: true})
-	return slices.ContainsFunc(list, is), err
+	return how, slices.ContainsFunc(list, is), err
 }
 
-// loadChildren finds the child sessions in the background that an earlier process did not end.
+// loadChildren finds the child sessions in the background that an earlier process did not end. Those of a call
+// that is open belong to it.
 func (s *Session) loadChildren() error {
 	if s.parent != nil {
 		return nil
 	}
 	rows, err := s.manager.childrenOf(s.ctx, s.id, func(short hermes.Session) bool { return !isMark(short.EndReason) })
-	s.left = slices.DeleteFunc(rows, func(row hermes.Session) bool { return !row.Run.Origin.Task.Background })
+	s.left = slices.DeleteFunc(rows, func(row hermes.Session) bool {
+		task := row.Run.Origin.Task
+		return !task.Background || slices.ContainsFunc(hermes.OpenCalls(s.record.Messages()), func(c hermes.ToolCall) bool { return s.startedBy(c, task) })
+	})
 	return err
+}
+
+// startedBy reports whether a task is one of an open call.
+func (s *Session) startedBy(c hermes.ToolCall, task hermes.TaskOrigin) bool {
+	return strings.HasPrefix(task.Key, keyIn(s.record.LastTurn(), c.ID+"/"))
 }
 
 // goOnBeside goes on with them.
@@ -290,24 +335,29 @@ func (s *Session) leftChildren(call hermes.ToolCall) hermes.Result {
 	out := struct {
 		Error    string  `json:"error"`
 		Children []child `json:"children,omitempty"`
-	}{Error: "the process stopped while this ran, and the user said something else instead of continuing it; what its child sessions had done is below, the rest was not done"}
+	}{Error: "the process stopped while this ran, and the user said something else instead of continuing it; what its child sessions had done is below, those in the background go on, and the rest was not done"}
 	rows, err := s.manager.childrenOf(s.ctx, s.id, nil)
 	if err != nil {
 		s.cfg.Log.Warn("find the children of a call", "session", s.id, "call", call.ID, "err", err)
 	}
-	provenance, key := "", keyIn(s.record.LastTurn(), call.ID+"/")
+	provenance := ""
 	for _, row := range rows {
-		if !strings.HasPrefix(row.Run.Origin.Task.Key, key) {
+		if !s.startedBy(call, row.Run.Origin.Task) {
 			continue
 		}
 		list, _ := s.cfg.Store.Messages(s.ctx, row.ID, hermes.Range{Raw: true})
-		status := "cut off"
-		if isMark(row.EndReason) {
+		status, summary := "cut off", lastText(list)
+		switch {
+		case row.Run.Origin.Task.Background && len(list) > 0: // its result is a message of its own
+			status, summary = string(hermes.ChildRunning), ""
+			s.left = append(s.left, row)
+		case isMark(row.EndReason):
 			status = row.EndReason
 		}
-		out.Children = append(out.Children, child{row.ID, status, lastText(list)})
+		out.Children = append(out.Children, child{row.ID, status, summary})
 		provenance = hermes.AddProvenance(provenance, hermes.AddProvenance(row.Provenance, hermes.TranscriptProvenance(list)))
 	}
+	s.goOnBeside()
 	text, err := json.Marshal(out)
 	if err != nil { // texts always have a JSON form
 		text = []byte(out.Error)

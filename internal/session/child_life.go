@@ -32,6 +32,14 @@ type running struct {
 	ended *hermes.Report
 }
 
+// id is that of the child session.
+func (c *running) id() string {
+	if c.ended != nil {
+		return c.ended.Session
+	}
+	return c.child.id
+}
+
 // Spawn runs a child session. again says that an earlier process began the call, which may have
 // started the child.
 func (l lender) Spawn(ctx context.Context, parent hermes.SessionRef, t hermes.Task, again bool) (hermes.Report, error) {
@@ -39,9 +47,9 @@ func (l lender) Spawn(ctx context.Context, parent hermes.SessionRef, t hermes.Ta
 	if err != nil {
 		return hermes.Report{}, err
 	}
-	if t.Background && c.ended == nil {
+	if t.Background {
 		l.session.beside.Go(func(ctx context.Context) { c.deliver(ctx, parent) })
-		return hermes.Report{Session: c.child.id, Status: hermes.ChildRunning, Provenance: parent.Provenance}, nil
+		return hermes.Report{Session: c.id(), Status: hermes.ChildRunning, Provenance: parent.Provenance}, nil
 	}
 	return c.report(ctx)
 }

@@ -123,7 +123,7 @@ type liveSession struct {
 	err     error
 }
 
-// join returns the live session to another caller. If the session is ending, join waits for
+// join returns the live session to another caller, but to no session that wants it as its child. If the session is ending, join waits for
 // that and returns hermes.ErrClosed.
 func (p *liveSession) join(ctx context.Context, o Open) (*Session, error) {
 	select {
@@ -137,6 +137,9 @@ func (p *liveSession) join(ctx context.Context, o Open) (*Session, error) {
 	err := p.session.call(ctx, func() error {
 		if p.session.ending() {
 			return hermes.ErrClosed
+		}
+		if o.parent != nil { // a child belongs to the session that started it in this process
+			return fmt.Errorf("session %s is open already; close it there first", p.session.id)
 		}
 		if asked, has := o.Run.Rights.Mode, p.session.Mode(); asked != "" && has.Narrower(asked) != has {
 			return fmt.Errorf("session %s is open already, in the mode %s, which allows more than %s; first change it there with /mode %s", p.session.id, has, asked, asked)
