@@ -51,11 +51,13 @@ type TaskOrigin struct {
 // Report is the result of a child session.
 type Report struct {
 	Session string
-	// Summary is the last answer of the child, or what it had when it ended, or why it failed.
-	Summary string
-	Status  ChildStatus
-	Steps   int
-	Usage   Usage
+	// Summary is the last answer of the child, or what it had when it ended, or why it failed. Truncated
+	// says that the rest is only in its session.
+	Summary   string
+	Truncated bool
+	Status    ChildStatus
+	Steps     int
+	Usage     Usage
 	// Cost is what the child and its own children cost.
 	Cost       Money
 	Provenance string // of the child session, as in SessionRef
@@ -63,9 +65,11 @@ type Report struct {
 	// does not.
 	Result json.RawMessage
 	Misfit string
-	// Files are those that file tools of the child and its children changed, by their real paths.
-	// MayBeMore says that it also ran what may have changed others, such as commands.
+	// Files are those that file tools of the child and its children changed, by their real paths, and
+	// MoreFiles is how many others there are. MayBeMore says that it also ran what may have changed
+	// others, such as commands.
 	Files     []string
+	MoreFiles int
 	MayBeMore bool
 	// Worktree is where the child worked, if it had a worktree of its own.
 	Worktree Worktree

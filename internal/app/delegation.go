@@ -18,8 +18,13 @@ import (
 // children says how child sessions are run.
 func (a *App) children(cfg *config.Config, tools *tooling, trees *Worktrees) session.Children {
 	d := cfg.Delegation()
+	var redact func(string) string
+	if cfg.Security().RedactSecrets {
+		redact = a.Mask
+	}
 	return session.Children{
-		Depth: d.MaxDepth, AtOnce: d.MaxConcurrent, Steps: int(d.MaxIterations), LeavesOnly: !d.Orchestrator,
+		Redact: redact,
+		Depth:  d.MaxDepth, AtOnce: d.MaxConcurrent, Steps: int(d.MaxIterations), LeavesOnly: !d.Orchestrator,
 		Model: services.ChildModel(cfg), Default: d.DefaultToolsets, Quiet: d.ChildTimeout,
 		Toolsets: tools.catalogue.Narrowing, Worktree: trees.Child, WorktreeOf: trees.childOf,
 		Changed: func(session string, transcript []hermes.Message) []string {
@@ -30,8 +35,8 @@ func (a *App) children(cfg *config.Config, tools *tooling, trees *Worktrees) ses
 			if err != nil {
 				return 0
 			}
-			cost, _ := meter.CostOf(ctx, session)
-			return cost
+			spent, _ := meter.Cost(ctx, session) // what is not known counts as nothing, as in other reports
+			return spent.Money
 		},
 	}
 }

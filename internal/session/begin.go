@@ -94,7 +94,7 @@ func (s *Session) start(t *turn.Turn, p *preparation, take []int64) error {
 		s.taken(take)
 		s.publish(hermes.TurnStarted{Turn: m.Turn, Message: *m, From: p.from})
 	}
-	s.mode.client.Store(fromClient(s.record.Messages()))
+	s.mode.client.Store(fromClient(s.record.Messages()) || s.run.Origin.Depth > 0 && hermes.FromClient(s.run.Origin.Provenance))
 	ref := s.ref(t.Number) // with what the message brought
 	budget := s.budget.Child(s.steps())
 	calls, err := s.newCalls(ref, budget)

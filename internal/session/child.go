@@ -39,6 +39,8 @@ type Children struct {
 	WorktreeOf func(dir, parent string) Tree
 	// Changed lists the files that the file tools of a session changed, by their real paths. Nil knows none.
 	Changed func(session string, transcript []hermes.Message) []string
+	// Redact masks secrets in what children say; nil leaves it alone.
+	Redact func(text string) string
 	// Cost returns what the model calls of a session cost. Nil knows none.
 	Cost func(ctx context.Context, session string) hermes.Money
 }
@@ -120,6 +122,14 @@ func (l lender) Ask(ctx context.Context, ref hermes.SessionRef, asked hermes.Ask
 		decided <- r.Approval.Decision
 	}
 	return r, err
+}
+
+// redacted masks secrets in a text.
+func (c Children) redacted(text string) string {
+	if c.Redact == nil {
+		return text
+	}
+	return c.Redact(text)
 }
 
 // tree makes the worktree of a child, nil if it gets none.

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -123,11 +122,14 @@ func (l lender) goOn(ctx context.Context, row hermes.Session, t hermes.Task, fit
 			how = hermes.ChildStatus(row.EndReason)
 		}
 		r := m.described(ctx, row, list, l.tools, how)
-		structured(&r, fits)
+		m.cfg.Children.finish(&r, fits)
 		c.ended = &r
 		return c, nil
 	}
-	run := hermes.RunSpec{Session: row.ID, Model: l.childModel(hermes.SessionRef{Model: row.Model}, hermes.Task{Model: row.Model}), Rights: l.run.Rights}
+	run := hermes.RunSpec{Session: row.ID, Model: l.run.Model, Rights: l.run.Rights}
+	if run.Model.Ref = row.Model; strings.Contains(row.Model, ":") { // it names its service
+		run.Model.Provider = ""
+	}
 	run.Rights.Mode = ""
 	run.Budget.Money = origin.Cost
 	left := 0
@@ -181,13 +183,21 @@ func isResult(m hermes.Message) bool {
 }
 
 // resultMessage is the message with the result of a child session in the background.
-func resultMessage(r hermes.Report) hermes.Message {
-	text := resultHead + r.Session + ": " + string(r.Status) + "]\n" + cmp.Or(string(r.Result), r.Summary)
+func (c Children) resultMessage(r hermes.Report) hermes.Message {
+	said := r.Summary
+	if r.Result != nil {
+		said, _ = c.clipped(string(r.Result))
+	}
+	text := "]\n" + said
 	if r.Misfit != "" {
 		text += "\n[" + r.Misfit + "]"
 	}
 	if len(r.Files) > 0 {
-		text += "\n[Files changed: " + strings.Join(r.Files, ", ") + "]"
+		text += "\n[Files changed: " + strings.Join(r.Files, ", ")
+		if r.MoreFiles > 0 {
+			text += fmt.Sprintf(", and %d more", r.MoreFiles)
+		}
+		text += "]"
 	}
 	if r.MayBeMore {
 		text += "\n[Commands that it ran may have changed more.]"
@@ -195,7 +205,8 @@ func resultMessage(r hermes.Report) hermes.Message {
 	if r.Worktree.Note != "" {
 		text += "\n[" + r.Worktree.Note + "]"
 	}
-	return hermes.Message{Role: hermes.RoleUser, Synthetic: true, Parts: []hermes.Part{{Text: text}}, Provenance: hermes.AddProvenance(r.Provenance, "a child session")}
+	text = resultHead + r.Session + ": " + string(r.Status) + c.redacted(text)
+	return hermes.Message{Role: hermes.RoleUser, Synthetic: true, Parts: []hermes.Part{{Text: text}}, Provenance: hermes.AddProvenance(r.Provenance, unread)}
 }
 
 // deliver waits for the end of a child in the background, and gives its result to its parent: between
@@ -239,7 +250,7 @@ func (s *Session) takeResult(r hermes.Report) (taken bool, err error) {
 	if _, has, err := s.resultOf(r.Session); has || err != nil {
 		return false, err
 	}
-	q, err := s.storeWaiting(resultMessage(r), hermes.From{}, false)
+	q, err := s.storeWaiting(s.cfg.Children.resultMessage(r), hermes.From{}, false)
 	if err != nil {
 		return false, err
 	}
@@ -336,16 +347,20 @@ func (s *Session) leftChildren(call hermes.ToolCall) hermes.Result {
 		Error    string  `json:"error"`
 		Children []child `json:"children,omitempty"`
 	}{Error: "the process stopped while this ran, and the user said something else instead of continuing it; what its child sessions had done is below, those in the background go on, and the rest was not done"}
+	provenance := ""
 	rows, err := s.manager.childrenOf(s.ctx, s.id, nil)
 	if err != nil {
 		s.cfg.Log.Warn("find the children of a call", "session", s.id, "call", call.ID, "err", err)
+		provenance = unread
 	}
-	provenance := ""
 	for _, row := range rows {
 		if !s.startedBy(call, row.Run.Origin.Task) {
 			continue
 		}
-		list, _ := s.cfg.Store.Messages(s.ctx, row.ID, hermes.Range{Raw: true})
+		list, err := s.cfg.Store.Messages(s.ctx, row.ID, hermes.Range{Raw: true})
+		if err != nil {
+			provenance = hermes.AddProvenance(provenance, unread)
+		}
 		status, summary := "cut off", lastText(list)
 		switch {
 		case row.Run.Origin.Task.Background && len(list) > 0: // its result is a message of its own
@@ -354,6 +369,7 @@ func (s *Session) leftChildren(call hermes.ToolCall) hermes.Result {
 		case isMark(row.EndReason):
 			status = row.EndReason
 		}
+		summary, _ = s.cfg.Children.clipped(summary)
 		out.Children = append(out.Children, child{row.ID, status, summary})
 		provenance = hermes.AddProvenance(provenance, hermes.AddProvenance(row.Provenance, hermes.TranscriptProvenance(list)))
 	}

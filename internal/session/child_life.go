@@ -178,7 +178,8 @@ func (c *running) outcome(ctx context.Context) (r hermes.Report, how hermes.Chil
 		go c.close(ctx, false) // ends with the session, which the manager waits for
 		return r, how, nil
 	}
-	r.Worktree = c.close(ctx, err != nil && c.pauses)
+	pauses := errors.Is(err, hermes.ErrClosed) || errors.Is(err, hermes.ErrStaleLease) || c.pauses && (err != nil || ctx.Err() != nil || c.by.session.ending())
+	r.Worktree = c.close(ctx, pauses)
 	return r, how, err
 }
 
@@ -191,13 +192,13 @@ func (c *running) wait(ctx context.Context) (done hermes.TurnDone, how hermes.Ch
 	for {
 		select {
 		case done := <-c.over:
-			return done, endOf(done, stopped), false, nil
+			return done, endOf(done, stopped), false, c.paused(done, stopped)
 		case <-ctx.Done():
 			return done, hermes.ChildInterrupted, false, context.Cause(ctx)
 		case <-c.child.done:
 			select {
 			case done := <-c.over: // just before its end
-				return done, endOf(done, stopped), false, nil
+				return done, endOf(done, stopped), false, c.paused(done, stopped)
 			default:
 				return done, hermes.ChildInterrupted, false, hermes.ErrClosed
 			}
@@ -220,7 +221,16 @@ func (c *running) wait(ctx context.Context) (done hermes.TurnDone, how hermes.Ch
 	}
 }
 
-// quiet returns how long the child may still make no progress.
+// paused returns ErrClosed for a turn that ended because the child's session does, such as at the end of the program.
+func (c *running) paused(done hermes.TurnDone, stopped hermes.ChildStatus) error {
+	if done.Outcome == hermes.OutcomeInterrupted && stopped == "" && c.child.ending() {
+		return hermes.ErrClosed
+	}
+	return nil
+}
+
+// quiet returns how long the child may still make no progress. While it has children of its own, they are what
+// is watched.
 func (c *running) quiet() time.Duration {
 	var st protocol.Snapshot
 	c.child.feed.fill(&st)
@@ -229,7 +239,7 @@ func (c *running) quiet() time.Duration {
 	if set == 0 && st.Turn != nil && len(st.Turn.Calls) > 0 {
 		limit = inCallTime
 	}
-	if st.State == protocol.StateAsking || st.Activity.At.IsZero() {
+	if st.State == protocol.StateAsking || st.Activity.At.IsZero() || c.by.session.manager.hasChildren(c.child) {
 		return limit
 	}
 	return limit - c.child.cfg.Now().Sub(st.Activity.At)

@@ -72,15 +72,23 @@ func (f fits) value(answer string) (json.RawMessage, error) {
 	return json.RawMessage(text), nil
 }
 
+// unread is the source of a child session whose transcript cannot be read.
+const unread = "a child session"
+
 // reported is what a child says of its turn.
 func (c *running) reported(ctx context.Context, done hermes.TurnDone, how hermes.ChildStatus) hermes.Report {
 	ctx = context.WithoutCancel(ctx)
+	m := c.by.session.manager
 	r := hermes.Report{Session: c.child.id, Summary: done.Text, Status: how, Steps: done.Steps, Usage: done.Usage}
-	st, err := c.child.State(ctx)
-	if err != nil { // one whose state cannot be read counts as tainted
-		r.Provenance, r.MayBeMore = hermes.ProvenanceSource("a child session"), true
+	row, err := m.cfg.Store.FindSession(ctx, c.child.id)
+	var list []hermes.Message
+	if err == nil { // all of it: a compaction removes calls
+		list, err = m.cfg.Store.Messages(ctx, c.child.id, hermes.Range{Raw: true})
+	}
+	if err != nil { // one that cannot be read counts as tainted
+		r.Provenance, r.MayBeMore = unread, true
 	} else {
-		r = c.by.session.manager.described(ctx, st.Row, st.Transcript, c.by.tools, how)
+		r = m.described(ctx, row, list, c.by.tools, how)
 		r.Steps = max(r.Steps, done.Steps)
 		if done.Text != "" {
 			r.Summary = done.Text
@@ -89,8 +97,32 @@ func (c *running) reported(ctx context.Context, done hermes.TurnDone, how hermes
 	if how == hermes.ChildFailed && done.Failure != nil {
 		r.Summary = done.Failure.Error()
 	}
-	structured(&r, c.fits)
+	m.cfg.Children.finish(&r, c.fits)
 	return r
+}
+
+// The limits of what one child says.
+const (
+	maxSummary = 12_000 // characters
+	maxFiles   = 100
+)
+
+// finish reads the result of a child that has a schema, masks secrets, and cuts what is long.
+func (c Children) finish(r *hermes.Report, f fits) {
+	structured(r, f)
+	r.Summary, r.Truncated = c.clipped(r.Summary)
+	if n := len(r.Files) - maxFiles; n > 0 {
+		r.Files, r.MoreFiles = r.Files[:maxFiles], n
+	}
+}
+
+// clipped masks the secrets of a text, and then cuts it: no part of one may be left.
+func (c Children) clipped(text string) (string, bool) {
+	runes := []rune(c.redacted(text))
+	if len(runes) <= maxSummary {
+		return string(runes), false
+	}
+	return string(runes[:maxSummary]) + "… (cut; session_search reads the whole session)", true
 }
 
 // structured reads the result of a child that has a schema.
@@ -114,12 +146,12 @@ func (m *Manager) described(ctx context.Context, row hermes.Session, transcript 
 	below, err := m.cfg.Store.ListSessions(ctx, hermes.SessionFilter{Parent: row.ID, Platform: hermes.PlatformChild, Archived: true, Limit: -1})
 	if err != nil {
 		m.cfg.Log.Warn("list the children of a child session", "session", row.ID, "err", err)
-		r.MayBeMore = true
+		r.Provenance, r.MayBeMore = hermes.AddProvenance(r.Provenance, unread), true
 	}
 	for _, c := range below {
 		list, err := m.cfg.Store.Messages(ctx, c.ID, hermes.Range{Raw: true})
 		if err != nil {
-			r.MayBeMore = true
+			r.Provenance, r.MayBeMore = hermes.AddProvenance(r.Provenance, unread), true
 			continue
 		}
 		sub := m.described(ctx, c, list, tools, "")

@@ -2,11 +2,18 @@ package session_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"hermes"
 	"hermes/hermestest"
+	"hermes/internal/hook"
 	"hermes/internal/session"
 )
 
@@ -195,5 +202,225 @@ func TestALookAtAChildRunsNothingAgain(t *testing.T) {
 	}
 	if got := results(t, h.store, s.ID()); len(got) != 1 {
 		t.Errorf("the results are %q", got)
+	}
+}
+
+// masked is a fixture's change: secrets are masked.
+func masked(c *session.Config) {
+	c.Children.Redact = func(text string) string { return strings.ReplaceAll(text, "secret", "***") }
+	c.Children.Changed = func(string, []hermes.Message) (files []string) {
+		for i := range 250 {
+			files = append(files, fmt.Sprintf("/%03d", i))
+		}
+		return files
+	}
+}
+
+// TestWhatAChildSaysIsShortAndWithoutSecrets: as the result of a call, as a message, and after a crash.
+func TestWhatAChildSaysIsShortAndWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	check := func(name, got string, files bool) {
+		t.Helper()
+		if n := len([]rune(got)); n > 14_000 || strings.Contains(got, "secret") || !strings.Contains(got, "*** x") || !strings.Contains(got, "(cut; session_search reads the whole session)") {
+			t.Errorf("%s: %d characters: %.300s", name, n, got)
+		}
+		if files && (!strings.Contains(got, "/099, and 150 more]") || strings.Contains(got, "/100")) {
+			t.Errorf("%s: %s", name, got[len(got)-200:])
+		}
+	}
+	hangs := make(chan struct{}, 1)
+	m := obedient(func(said string, last hermes.Message) hermestest.Step {
+		switch said {
+		case "long":
+			return hermestest.Say("secret " + strings.Repeat("x", 20_000) + "secret")
+		case "hang":
+			hangs <- struct{}{}
+			return hermestest.Step{Hang: true}
+		}
+		return polite(said, last)
+	})
+	h := newFixture(t, m, newToolTable(tasks()), masked)
+	for _, background := range []bool{true, false} {
+		s := h.open(t, session.Open{})
+		e := listen(t, s)
+		submit(t, s, say(tasksOf(background, "long")))
+		until[hermes.TurnDone](e)
+		if background {
+			until[hermes.TurnDone](e)
+			check("in the background", results(t, h.store, s.ID())[0], true)
+			continue
+		}
+		check("a call", stored(t, h.store, s.ID())[2], false)
+	}
+	s := h.open(t, session.Open{})
+	submit(t, s, say(tasksOf(false, "long", "hang")))
+	<-hangs
+	next := newFixture(t, m, newToolTable(tasks()), masked, func(c *session.Config) { c.Store = h.store })
+	s = next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
+	e := listen(t, s)
+	submit(t, s, say("hello"))
+	until[hermes.TurnDone](e)
+	check("after a crash", stored(t, h.store, s.ID())[2], false)
+}
+
+// countedTree is a worktree that counts how often it was ended.
+type countedTree struct {
+	mu   *sync.Mutex
+	ends *int
+}
+
+func (countedTree) Dir() string { return "/tree" }
+func (c countedTree) End(context.Context) hermes.Worktree {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*c.ends++
+	return hermes.Worktree{}
+}
+
+// TestAChildThatPausesKeepsItsWorktree, also if its session is closed before that of its parent, as at the end of
+// the program.
+func TestAChildThatPausesKeepsItsWorktree(t *testing.T) {
+	t.Parallel()
+	for _, first := range []string{"the child", "the parent", "all"} {
+		for _, background := range []bool{true, false} {
+			if !background && first != "the child" {
+				continue // its call ends with its parent
+			}
+			slow, entered, _ := gate("slow")
+			tree := countedTree{new(sync.Mutex), new(int)}
+			h := newFixture(t, obedient(polite), newToolTable(tasks(), slow), func(c *session.Config) {
+				c.Children.Worktree = func(context.Context, hermes.Workspace, bool) (session.Tree, error) { return tree, nil }
+			})
+			s := h.open(t, session.Open{})
+			submit(t, s, say(tasksOf(background, "slow")))
+			<-entered
+			id := childrenOf(t, h.store, s.ID())[0].ID
+			if first == "the child" {
+				child, err := h.Get(t.Context(), id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := child.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if first != "all" {
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := h.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if row := childrenOf(t, h.store, s.ID())[0]; row.EndReason != "closed" || *tree.ends != 0 {
+				t.Errorf("%s first, background is %v: the child ended as %q, its worktree %d times", first, background, row.EndReason, *tree.ends)
+			}
+		}
+	}
+}
+
+// TestAStalledGrandchildLeavesItsParentRunning: while a child waits for children of its own, those are what is
+// watched.
+func TestAStalledGrandchildLeavesItsParentRunning(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := obedient(func(said string, last hermes.Message) hermestest.Step {
+			if said == "stall" {
+				return hermestest.Step{Text: "half", Hang: true}
+			}
+			return orders(said, last)
+		})
+		deep := tasks()
+		run := deep.run
+		deep.run = func(ctx context.Context, c *hermes.Call) hermes.Result {
+			if c.Host.Session().Depth == 0 {
+				r, err := c.Host.Spawn(ctx, hermes.Task{Goal: tasksOf(false, "stall"), Role: hermes.RoleOrchestrator})
+				return hermes.Result{Text: fmt.Sprintf("%s, %s, %v", r.Status, r.Summary, err)}
+			}
+			time.Sleep(time.Second)
+			return run(ctx, c)
+		}
+		h := newFixture(t, m, newToolTable(deep), func(c *session.Config) { c.Children.Depth, c.Children.Quiet = 2, time.Minute })
+		s := h.open(t, session.Open{})
+		e := listen(t, s)
+		submit(t, s, say(session.DelegateTool))
+		if got := until[hermes.TurnDone](e).Text; got != "completed, timeout, half, <nil>" {
+			t.Errorf("the child said %q", got)
+		}
+		s.Close()
+	})
+}
+
+// TestAHookThatRefusesAResultDoesNotDropIt: it waits, and other messages do not wait for it.
+func TestAHookThatRefusesAResultDoesNotDropIt(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	refuses := true
+	hooks := []hermes.Hook{{Name: "strict", TurnStart: func(_ context.Context, _ hermes.SessionRef, m hermes.Message) ([]hermes.Part, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if refuses && m.Synthetic {
+			return nil, errors.New("no results today")
+		}
+		return nil, nil
+	}}}
+	h := newFixture(t, obedient(polite), newToolTable(tasks()), func(c *session.Config) {
+		next := c.NewRuntime
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec) (*session.Runtime, error) {
+			r, err := next(ctx, run)
+			if err == nil {
+				r.Hooks = hook.New(nil, hooks...)
+			}
+			return r, err
+		}
+	})
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	submit(t, s, say(tasksOf(true, "say one")))
+	until[hermes.TurnDone](e)
+	if d := until[hermes.TurnDone](e); d.Outcome != hermes.OutcomeFailed || state(t, s).Queued != 1 {
+		t.Errorf("done %+v, %d wait", d, state(t, s).Queued)
+	}
+	mu.Lock()
+	refuses = false
+	mu.Unlock()
+	submit(t, s, say("hello"))
+	until[hermes.TurnDone](e)
+	if d := until[hermes.TurnDone](e); d.Text != "noted" || len(results(t, h.store, s.ID())) != 1 {
+		t.Errorf("the turn of the result: %+v", d)
+	}
+}
+
+// chosen is models that note what they are asked for.
+type chosen struct {
+	models
+	mu   *sync.Mutex
+	seen *[]hermes.ModelChoice
+}
+
+func (c chosen) Model(ctx context.Context, m hermes.ModelChoice) (hermes.Model, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*c.seen = append(*c.seen, m)
+	return c.models.Model(ctx, m)
+}
+
+// TestAChildThatGoesOnKeepsTheServiceOfItsModel, although its parent is opened with another service.
+func TestAChildThatGoesOnKeepsTheServiceOfItsModel(t *testing.T) {
+	t.Parallel()
+	slow, entered, _ := gate("slow")
+	h := newFixture(t, obedient(polite), newToolTable(tasks(), slow))
+	s := h.open(t, session.Open{})
+	submit(t, s, say(tasksOf(true, "slow")))
+	<-entered
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	list := chosen{models{obedient(polite)}, new(sync.Mutex), new([]hermes.ModelChoice)}
+	next := newFixture(t, nil, newToolTable(tasks(), slow), func(c *session.Config) { c.Store, c.Models = h.store, list })
+	s = next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID(), Model: hermes.ModelChoice{Provider: "other"}}})
+	until[hermes.TurnDone](listen(t, s))
+	if !slices.ContainsFunc(*list.seen, func(c hermes.ModelChoice) bool { return c.Ref == "script:test" && c.Provider == "" }) {
+		t.Errorf("the models are %+v", *list.seen)
 	}
 }

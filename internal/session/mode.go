@@ -48,7 +48,8 @@ func (s *Session) Mode() hermes.RightsMode {
 
 // callMode returns how risky calls of the turn are treated now: as Mode says, but no wider than asking the
 // user if a client asked for the turn, here or in a session above. So a message of a client that
-// waited gains nothing by a change of the mode.
+// waited gains nothing by a change of the mode. A child session whose parent had heard of a client keeps to that, also while
+// the parent has other turns.
 func (s *Session) callMode() hermes.RightsMode {
 	m := s.Mode()
 	for p := s; p != nil && m != hermes.ModePlan; p = p.parent {
@@ -60,11 +61,12 @@ func (s *Session) callMode() hermes.RightsMode {
 }
 
 // fromClient reports whether a client asked for the turn of the newest message. What the program sent
-// since, such as the end of a command, belongs to the turn before.
+// since, such as the end of a command, belongs to the turn before; but the result of a child in the background
+// belongs to a client if one had a part in its session.
 func fromClient(list []hermes.Message) bool {
 	turn := int64(-1)
 	for _, m := range slices.Backward(list) {
-		if m.Role != hermes.RoleUser || m.Synthetic {
+		if m.Role != hermes.RoleUser || m.Synthetic && !(turn < 0 && isResult(m) && hermes.FromClient(m.Provenance)) {
 			continue
 		}
 		if turn >= 0 && m.Turn != turn {

@@ -125,6 +125,16 @@ func (s *Session) withWaiting(m hermes.Message) (hermes.Message, []int64) {
 	return m, ids
 }
 
+// postpone moves a result of a child session that a hook refused behind what else waits: it is never lost. If only
+// results wait, they wait until a turn is asked for.
+func (s *Session) postpone(ids []int64) {
+	if i := slices.IndexFunc(s.queue, func(q turn.Queued) bool { return slices.Equal(q.IDs, ids) }); i >= 0 {
+		q := s.queue[i]
+		s.queue = append(slices.Delete(s.queue, i, i+1), q)
+	}
+	s.halt.held = !slices.ContainsFunc(s.queue, func(q turn.Queued) bool { return !isResult(q.Message) })
+}
+
 // next begins a turn with the first message of the queue.
 func (s *Session) next() {
 	if len(s.queue) == 0 || s.ending() || s.halt.held || s.cfg.halted() != nil {
@@ -136,6 +146,11 @@ func (s *Session) next() {
 	}
 	s.begin(&first.Message, first.From, func(err error) {
 		_, dropped := errors.AsType[refused](err)
+		if dropped && isResult(first.Message) {
+			dropped = false
+			s.postpone(first.IDs)
+			defer s.next()
+		}
 		if dropped { // it must not come again with the next message
 			err = errors.Join(err, s.dropWaiting(first.IDs))
 		}

@@ -58,11 +58,19 @@ func (t Toolset) tasks(call string, in args) ([]hermes.Task, error) {
 			role = hermes.RoleLeaf
 		}
 		out[i] = hermes.Task{
-			Goal: strings.TrimSpace(one.Goal), Context: strings.TrimSpace(one.Context), Toolsets: one.Toolsets, Role: role, MaxSteps: one.Steps, MaxCost: hermes.USD(one.Cost),
+			Goal: strings.TrimSpace(one.Goal), Context: strings.TrimSpace(one.Context), Toolsets: one.Toolsets, Role: role, MaxSteps: one.Steps, MaxCost: money(one.Cost),
 			Schema: one.given(), Worktree: one.Worktree, Key: fmt.Sprintf("%s/%d", call, i+1), Background: in.Background,
 		}
 	}
 	return out, nil
+}
+
+// money is a limit in dollars; the smallest is a millionth, since 0 is no limit.
+func money(usd float64) hermes.Money {
+	if usd <= 0 {
+		return 0
+	}
+	return max(1, hermes.USD(usd))
 }
 
 // given is the schema, nil if there is none.
@@ -113,12 +121,6 @@ type entry struct {
 	More      string          `json:"files_note,omitempty"`
 	Worktree  string          `json:"worktree,omitempty"`
 }
-
-// The limits of what one child says.
-const (
-	maxSummary = 12_000 // characters
-	maxFiles   = 100
-)
 
 // why says what a status means that is not plain, and what to do.
 var why = map[hermes.ChildStatus]string{
@@ -204,10 +206,10 @@ func entryOf(r hermes.Report, err error, t hermes.Task) entry {
 		}
 	}
 	if r.Result == nil {
-		e.Summary, e.Truncated = clip(r.Summary)
+		e.Summary, e.Truncated = r.Summary, r.Truncated
 	}
-	if n := len(e.Files) - maxFiles; n > 0 {
-		e.Files, e.More = e.Files[:maxFiles], fmt.Sprintf("%d more; ", n)
+	if r.MoreFiles > 0 {
+		e.More = fmt.Sprintf("%d more; ", r.MoreFiles)
 	}
 	if r.MayBeMore {
 		e.More += "commands may have changed others"
@@ -217,13 +219,4 @@ func entryOf(r hermes.Report, err error, t hermes.Task) entry {
 		e.Summary, e.Error = "", e.Summary
 	}
 	return e
-}
-
-// clip cuts a long summary.
-func clip(text string) (string, bool) {
-	runes := []rune(text)
-	if len(runes) <= maxSummary {
-		return text, false
-	}
-	return string(runes[:maxSummary]) + "… (cut; session_search reads the whole session)", true
 }

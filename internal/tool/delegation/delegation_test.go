@@ -103,12 +103,12 @@ func TestReports(t *testing.T) {
 		case "stalls":
 			return hermes.Report{Session: "s2", Status: hermes.ChildStalled, Summary: "half", Steps: 2, Usage: hermes.Usage{Input: 10, Output: 5}, Cost: hermes.USD(0.01), Files: []string{"/a"}, MayBeMore: true}, nil
 		}
-		return hermes.Report{Session: "s3", Status: hermes.ChildCompleted, Summary: strings.Repeat("x", 13_000)}, nil
+		return hermes.Report{Session: "s3", Status: hermes.ChildCompleted, Summary: "much… (cut)", Truncated: true, Files: []string{"/b"}, MoreFiles: 7}, nil
 	}}
 	r, err := run(t, h, delegation.Limits{AtOnce: 3, Depth: 1}, `{"tasks":[{"goal":"fails"},{"goal":"stalls"},{"goal":"talks"}]}`)
 	want := `{"results":[{"status":"failed","error":"there is no toolset attic"},` +
 		`{"status":"stalled","session":"s2","summary":"half","error":"it made no progress and was stopped; the summary is what it had","api_calls":2,"tokens":15,"cost":"$0.01","files_changed":["/a"],"files_note":"commands may have changed others"},` +
-		`{"status":"completed","session":"s3","summary":"` + strings.Repeat("x", 12_000) + `… (cut; session_search reads the whole session)","truncated":true}]}`
+		`{"status":"completed","session":"s3","summary":"much… (cut)","truncated":true,"files_changed":["/b"],"files_note":"7 more"}]}`
 	if err != nil || r.Text != want || r.Failed {
 		t.Errorf("%v, failed is %v\n%.900s", err, r.Failed, r.Text)
 	}
