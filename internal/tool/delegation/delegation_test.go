@@ -67,6 +67,7 @@ func TestTasks(t *testing.T) {
 		"what holds for all": {hermes.SessionRef{}, `{"tasks":[{"goal":"a"},{"goal":"b","role":"leaf","toolsets":["web"]}],"toolsets":["file"],"context":"here"}`, []hermes.Task{
 			{Goal: "a", Context: "here", Toolsets: []string{"file"}, Key: "c1/1"}, {Goal: "b", Context: "here", Toolsets: []string{"web"}, Key: "c1/2"},
 		}, ""},
+		"a tiny limit":      {hermes.SessionRef{}, `{"goal":"a","max_cost":0.0000004}`, []hermes.Task{{Goal: "a", MaxCost: 1, Key: "c1/1"}}, ""},
 		"no user attends":   {hermes.SessionRef{Platform: "telegram"}, `{"goal":"a","background":true}`, []hermes.Task{{Goal: "a", Key: "c1/1"}}, ""},
 		"a run that ends":   {hermes.SessionRef{Platform: "oneshot", Attended: true}, `{"goal":"a","background":true}`, []hermes.Task{{Goal: "a", Key: "c1/1"}}, ""},
 		"a child delegates": {hermes.SessionRef{Depth: 1, Attended: true}, `{"goal":"a","background":true}`, []hermes.Task{{Goal: "a", Key: "c1/1"}}, ""},
