@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -422,5 +423,43 @@ func TestAChildThatGoesOnKeepsTheServiceOfItsModel(t *testing.T) {
 	until[hermes.TurnDone](listen(t, s))
 	if !slices.ContainsFunc(*list.seen, func(c hermes.ModelChoice) bool { return c.Ref == "script:test" && c.Provider == "" }) {
 		t.Errorf("the models are %+v", *list.seen)
+	}
+}
+
+// TestACompactionHidesNoCommandFromAReport: a child whose transcript was shortened still says that commands may
+// have changed more files.
+func TestACompactionHidesNoCommandFromAReport(t *testing.T) {
+	t.Parallel()
+	big := func(c hermestest.Step, used int64) hermestest.Step {
+		c.Text = fmt.Sprint(used) + strings.Repeat(" thought", 2500)
+		c.Usage = &hermes.Usage{Input: used, Output: 10, Calls: 1}
+		return c
+	}
+	read := tool{hermes.Spec{Name: "read", Schema: echo("read").spec.Schema, Effect: hermes.EffectNone}, func(context.Context, *hermes.Call) hermes.Result {
+		return hermes.Result{Text: "a word"}
+	}}
+	m := hermestest.NewScript(hermestest.CallTool(session.DelegateTool, `{}`))
+	for i := range 20 {
+		if i == 6 {
+			m.Add(hermestest.CallTool("shell", `{}`))
+		}
+		m.Add(big(hermestest.CallTool("read", `{}`), min(2_000+5_000*int64(i), 95_000)))
+	}
+	m.Add(hermestest.Say("done"), hermestest.Say("thanks"))
+	var restored []hermes.Message
+	give := tool{tasks().spec, func(ctx context.Context, c *hermes.Call) hermes.Result {
+		r, err := c.Host.Spawn(ctx, hermes.Task{Goal: "work"})
+		return hermes.Result{Text: fmt.Sprintf("%s, %v, %v", r.Summary, r.MayBeMore, err)}
+	}}
+	h := newFixture(t, m, newToolTable(give, read, echo("shell")), compressing(t, filepath.Join(t.TempDir(), "state.db"), &restored))
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	submit(t, s, say("go"))
+	until[hermes.TurnDone](e)
+	if got := stored(t, h.store, s.ID())[2]; got != "tool: done, true, <nil>" {
+		t.Errorf("the report is %q", got)
+	}
+	if list := stored(t, h.store, childrenOf(t, h.store, s.ID())[0].ID); slices.Contains(list, "tool: did shell") {
+		t.Errorf("the transcript was not shortened: %.60q", list)
 	}
 }
