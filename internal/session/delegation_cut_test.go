@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -461,5 +462,49 @@ func TestACompactionHidesNoCommandFromAReport(t *testing.T) {
 	}
 	if list := stored(t, h.store, childrenOf(t, h.store, s.ID())[0].ID); slices.Contains(list, "tool: did shell") {
 		t.Errorf("the transcript was not shortened: %.60q", list)
+	}
+}
+
+// unreadable is a store that reads the transcript of a grandchild only once, for its own report.
+type unreadable struct {
+	hermes.Store
+	reads *atomic.Int64
+}
+
+func (s unreadable) Messages(ctx context.Context, id string, r hermes.Range) ([]hermes.Message, error) {
+	if row, err := s.FindSession(ctx, id); err == nil && row.Run.Origin.Depth == 2 && r.Raw && s.reads.Add(1) > 1 {
+		return nil, errors.New("the disk is gone")
+	}
+	return s.Store.Messages(ctx, id, r)
+}
+
+// TestAChildThatCannotBeReadTaintsTheReport of the one that started it.
+func TestAChildThatCannotBeReadTaintsTheReport(t *testing.T) {
+	t.Parallel()
+	for _, broken := range []bool{false, true} {
+		from := make(chan string, 1)
+		deep := tasks()
+		run := deep.run
+		deep.run = func(ctx context.Context, c *hermes.Call) hermes.Result {
+			if c.Host.Session().Depth > 0 {
+				return run(ctx, c)
+			}
+			r, err := c.Host.Spawn(ctx, hermes.Task{Goal: tasksOf(false, "say one"), Role: hermes.RoleOrchestrator})
+			from <- r.Provenance
+			return hermes.Result{Text: fmt.Sprintf("%s, %v", r.Status, err)}
+		}
+		h := newFixture(t, obedient(orders), newToolTable(deep), func(c *session.Config) {
+			c.Children.Depth = 2
+			if broken {
+				c.Store = unreadable{c.Store, new(atomic.Int64)}
+			}
+		})
+		s := h.open(t, session.Open{})
+		e := listen(t, s)
+		submit(t, s, say(session.DelegateTool))
+		until[hermes.TurnDone](e)
+		if got := <-from; strings.Contains(got, "a child session") != broken {
+			t.Errorf("broken is %v: the report is from %q", broken, got)
+		}
 	}
 }
