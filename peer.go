@@ -18,7 +18,7 @@ type PeerMessage struct {
 	To     string
 	Header string // says where the message comes from; unlike that of any other message
 	Text   string
-	Waits  bool   // the sender waits for the answer
+	Waits  bool // the sender waits for the answer
 	// Provenance names the sources of untrusted text in it, as in [Message].
 	Provenance string
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"hermes"
@@ -176,7 +177,7 @@ func largest(st session.State) string {
 		}
 		items = append(items, item{name, n})
 	}
-	slices.SortStableFunc(items, func(a, b item) int { return b.tokens - a.tokens })
+	sort.SliceStable(items, func(i, j int) bool { return items[i].tokens > items[j].tokens })
 	var b strings.Builder
 	b.WriteString("\n| largest | tokens (estimate) |\n|---|---:|\n")
 	for _, it := range items[:min(len(items), 20)] {

@@ -11,7 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
+	"sort"
 )
 
 const (
@@ -227,7 +227,7 @@ func (s *Store) sorted() []Hash {
 	for h := range s.pending {
 		out = append(out, h)
 	}
-	slices.SortFunc(out, func(a, b Hash) int { return bytes.Compare(a[:], b[:]) })
+	sort.Slice(out, func(i, j int) bool { return bytes.Compare(out[i][:], out[j][:]) < 0 })
 	return out
 }
 

@@ -15,6 +15,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"hermes/internal/order"
 )
 
 // listening remembers a socket that listens now.
@@ -77,7 +79,7 @@ func (s *Supervisor) Listening() []netip.AddrPort {
 			own = append(own, l.address)
 		}
 	}
-	slices.SortFunc(own, netip.AddrPort.Compare)
+	order.By(own, netip.AddrPort.Compare)
 	return slices.Compact(own)
 }
 
