@@ -63,7 +63,7 @@ func (b *browsers) forget(session string) {
 // missing says why there is no browser.
 func (b *browsers) missing() string {
 	s := b.config.Browser()
-	if s.Backend == "cdp" || s.Backend == "auto" && s.CDPURL != "" {
+	if s.Backend == "cdp" || s.Backend != "local" && s.CDPURL != "" {
 		return ""
 	}
 	if _, err := browser.Find(s.Program); err != nil {

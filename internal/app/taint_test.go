@@ -634,7 +634,7 @@ func TestPendingChangesAreNotAskedAboutTwice(t *testing.T) {
 // tool: unlisted tools return untrusted text and keep nothing.
 func TestEveryToolDeclaresTrustAndWhatPersists(t *testing.T) {
 	t.Parallel()
-	trusted := []string{"clarify", "learning", "memory", "session_search", "sessions_list", "sessions_send", "skill_manage", "skill_view", "skills_list", "todo", "write_file"}
+	trusted := []string{"clarify", "delegate_task", "learning", "memory", "session_search", "sessions_list", "sessions_send", "skill_manage", "skill_view", "skills_list", "todo", "write_file"}
 	sending := []string{"browser_act", "browser_console", "browser_dialog", "browser_navigate", "browser_type", "web_extract", "web_search"}
 	lasting := map[string]string{"learning": "learning", "memory": "memory", "sessions_send": "session", "skill_manage": "skill"}
 	a := app.New(app.Options{Home: t.TempDir(), Getenv: func(string) string { return "" }})

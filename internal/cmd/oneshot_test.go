@@ -203,7 +203,7 @@ func TestWrongCommandLinesHaveNoResult(t *testing.T) {
 		"too little":          {[]string{"--max-usd", "1e-9"}, "the smallest cap"},
 		"no amount":           {[]string{"--max-usd", "x"}, "--max-usd"},
 		"an unknown tool":     {[]string{"--allow-tools", "terminal: go test*,nope: x"}, `only the calls of terminal`},
-		"another one":         {[]string{"--allow-tools", "nope"}, `there is no tool "nope"; the tools are checkpoint, clarify, `},
+		"another one":         {[]string{"--allow-tools", "nope"}, `there is no tool "nope"; the tools are `},
 		"a toolset":           {[]string{"--allow-tools", "file"}, `there is no tool "file"`},
 		"an empty rule":       {[]string{"--allow-tools", "terminal,"}, "names no tool"},
 		"a rule of two":       {[]string{"--allow-tools", "terminal: a; b"}, "one simple command"},

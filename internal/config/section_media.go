@@ -25,7 +25,7 @@ type ProviderTier struct {
 
 // Browser is the section browser.
 type Browser struct {
-	Backend           string        `key:"backend" default:"auto" oneof:"auto local cdp"`
+	Backend           string        `key:"backend" oneof:"auto local cdp"` // "": auto
 	CDPURL            string        `key:"cdp_url"`
 	Program           string        `key:"program"`
 	Profile           string        `key:"profile"`

@@ -24,7 +24,7 @@ type row struct {
 // table lists the known toolsets: core toolsets first, then composites, then
 // the presets of platforms. It names no tool that this program does not have.
 var table = []row{
-	{name: "browser", hint: "to use web pages that need clicks, input or scripts", tools: []string{
+	{name: "browser", hint: "for pages that need clicks or input", tools: []string{
 		"browser_act", "browser_back", "browser_cdp", "browser_click", "browser_console", "browser_dialog", "browser_files", "browser_get_images",
 		"browser_navigate", "browser_press", "browser_scroll", "browser_snapshot", "browser_tabs", "browser_type", "browser_vision",
 	}},
@@ -56,7 +56,7 @@ var table = []row{
 	{name: "rl", optIn: true, later: true},
 	{name: "search", tools: []string{"web_search"}},
 	{name: "session_search", tools: []string{"session_search"}},
-	{name: "sessions", hint: "to ask the user's other sessions", tools: []string{"sessions_list", "sessions_send"}},
+	{name: "sessions", hint: "to ask other sessions", tools: []string{"sessions_list", "sessions_send"}},
 	{name: "setup", later: true},
 	{name: "skills", tools: []string{"skill_manage", "skill_view", "skills_list"}},
 	{name: "terminal", tools: []string{"process", "terminal"}},
