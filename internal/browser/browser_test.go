@@ -48,7 +48,7 @@ func mustStart(t testing.TB, c browser.Config) *browser.Browser {
 
 // limited is the context of a test whose browser may hang.
 func limited(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

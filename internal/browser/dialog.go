@@ -41,9 +41,15 @@ var ErrNoDialog = errors.New("the page shows no dialog")
 
 type openDialog struct {
 	Dialog
-	session string
-	timer   *time.Timer
+	session  string
+	timer    *time.Timer
+	byPolicy bool // it is answered without a caller
 }
+
+// dialogOpened ends calls that cannot go on until a dialog is answered.
+type dialogOpened struct{ *openDialog }
+
+func (*dialogOpened) Error() string { return "a dialog has opened" }
 
 func (p *Page) dialogOpens(s *session, raw json.RawMessage) {
 	var v struct{ Message, Type, DefaultPrompt string }
@@ -57,7 +63,7 @@ func (p *Page) dialogOpens(s *session, raw json.RawMessage) {
 		if policy == AutoDismiss || policy == AutoAccept {
 			return
 		}
-		p.state.disturb()
+		p.state.disturb(&dialogOpened{d})
 		d.timer = time.AfterFunc(p.b.opts.DialogTimeout, func() { p.answerByPolicy(d, false) })
 	})
 	if policy == AutoDismiss || policy == AutoAccept {
@@ -69,9 +75,10 @@ func (p *Page) dialogOpens(s *session, raw json.RawMessage) {
 func (p *Page) answerByPolicy(d *openDialog, accept bool) {
 	p.mu.Lock()
 	open := p.state.dialog == d
+	d.byPolicy = d.byPolicy || open
 	p.mu.Unlock()
-	if open && p.answer(p.b.life, d, accept, d.Default) == nil {
-		p.update(func() { p.state.answered = &d.Dialog })
+	if open {
+		_ = p.answer(p.b.life, d, accept, d.Default) // if it fails, the dialog or the browser has gone
 	}
 }
 
@@ -80,32 +87,34 @@ func (p *Page) answer(ctx context.Context, d *openDialog, accept bool, text stri
 	if err != nil {
 		return err
 	}
-	p.update(func() {
-		d.Answer = "dismissed"
-		if accept {
-			d.Answer = "accepted"
-		}
-		p.dialogEnds(d)
-	})
+	p.update(func() { p.dialogEnds(d, accept) })
 	return nil
 }
 
 // dialogEnds makes the page usable again. Call it within update.
-func (p *Page) dialogEnds(d *openDialog) {
+func (p *Page) dialogEnds(d *openDialog, accepted bool) {
 	if d == nil || p.state.dialog != d {
 		return
+	}
+	d.Answer = "dismissed"
+	if accepted {
+		d.Answer = "accepted"
+	}
+	if d.byPolicy {
+		answer := d.Dialog
+		p.state.answered = &answer
 	}
 	if d.timer != nil {
 		d.timer.Stop()
 	}
 	p.state.dialog = nil
 	if p.state.quiet.Err() != nil {
-		p.state.quiet, p.state.disturb = context.WithCancel(p.b.life)
+		p.state.quiet, p.state.disturb = context.WithCancelCause(p.b.life)
 	}
 }
 
-func (p *Page) dialogCloses() {
-	p.update(func() { p.dialogEnds(p.state.dialog) })
+func (p *Page) dialogCloses(accepted bool) {
+	p.update(func() { p.dialogEnds(p.state.dialog, accepted) })
 }
 
 // Dialog returns the dialog that the page shows, or nil.

@@ -212,7 +212,9 @@ func (p *Page) event(s *session, e cdp.Event) {
 	case "Page.javascriptDialogOpening":
 		p.dialogOpens(s, e.Params)
 	case "Page.javascriptDialogClosed":
-		p.dialogCloses()
+		var v struct{ Result bool }
+		_ = json.Unmarshal(e.Params, &v)
+		p.dialogCloses(v.Result)
 	case "Page.fileChooserOpened":
 		p.chooserOpens(s, e.Params)
 	case "Input.dragIntercepted":
@@ -229,7 +231,7 @@ func (p *Page) lost(s *session) {
 	if s.id == p.main {
 		p.update(func() { p.state.closed = true })
 		p.markReady(cdp.ErrDetached)
-		p.dialogCloses()
+		p.dialogCloses(false)
 		return
 	}
 	p.update(func() {

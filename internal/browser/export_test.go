@@ -4,10 +4,18 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 )
 
 // Crash ends the browser as an error of it does.
 func (b *Browser) Crash(ctx context.Context) { b.conn.Post(ctx, "", "Browser.crash", nil) }
+
+// SetLoadTimeout changes how long a load may take, and returns how long it might before. No
+// action may go on.
+func (b *Browser) SetLoadTimeout(d time.Duration) (before time.Duration) {
+	before, b.opts.LoadTimeout = b.opts.LoadTimeout, d
+	return before
+}
 
 // FileName is how the name of a download is cleaned.
 var FileName = fileName

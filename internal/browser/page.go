@@ -51,7 +51,7 @@ type state struct {
 	loading  bool
 	dialog   *openDialog
 	quiet    context.Context // ends when a dialog opens
-	disturb  context.CancelFunc
+	disturb  context.CancelCauseFunc
 	answered *Dialog // the last one that was answered without a caller
 	chooser  *chooser
 	drag     json.RawMessage
@@ -72,7 +72,7 @@ type frame struct {
 func newPage(b *Browser, target, id string) *Page {
 	p := &Page{ID: id, b: b, target: target, ready: make(chan struct{}), frames: map[string]*frame{}}
 	p.state.changed = make(chan struct{})
-	p.state.quiet, p.state.disturb = context.WithCancel(b.life)
+	p.state.quiet, p.state.disturb = context.WithCancelCause(b.life)
 	return p
 }
 
@@ -138,16 +138,14 @@ func (p *Page) call(ctx context.Context, session, method string, params, result 
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(quiet, func() { cancel(errDialog) })()
+	defer context.AfterFunc(quiet, func() { cancel(context.Cause(quiet)) })()
 	err = p.b.call(ctx, session, method, params, result)
+	var opened *dialogOpened
 	switch {
-	case errors.Is(err, errDialog):
+	case errors.As(err, &opened):
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if d := p.state.dialog; d != nil {
-			return &DialogError{d.Dialog}
-		}
-		return err
+		return &DialogError{opened.Dialog} // it may have been answered meanwhile
 	case errors.Is(err, cdp.ErrCrashed) && session == p.main:
 		return ErrCrashed
 	case errors.Is(err, cdp.ErrCrashed):
@@ -164,10 +162,8 @@ func (p *Page) call(ctx context.Context, session, method string, params, result 
 
 var errFrameCrashed = errors.New("this frame has crashed: reload the page")
 
-var errDialog = errors.New("a dialog has opened")
-
 // errorPageWait bounds the wait for the page that a browser shows in place of one that it cannot load.
-const errorPageWait = 2 * time.Second
+const errorPageWait = 10 * time.Second
 
 // Info is where a page is.
 type Info struct {

@@ -54,8 +54,9 @@ type Config struct {
 
 const (
 	prefix      = "hermes-browser-"
-	startWait   = 30 * time.Second
+	startWait   = 60 * time.Second
 	grace       = 3 * time.Second
+	storeWait   = 10 * time.Second // for what the profile keeps
 	profileLock = "hermes-" + liveness.LockName
 )
 
@@ -249,7 +250,7 @@ func (p *program) explain(err error) error {
 
 // ask asks the browser to end, so that it stores what the profile keeps.
 func (p *program) ask(b *Browser) {
-	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	ctx, cancel := context.WithTimeout(context.Background(), storeWait)
 	defer cancel()
 	if b.conn.Call(ctx, "", "Browser.close", nil, nil) == nil {
 		_, _ = p.process.Wait(ctx)

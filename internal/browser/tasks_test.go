@@ -337,7 +337,9 @@ func TestDialogs(t *testing.T) {
 		c := config(t)
 		c.DialogTimeout = time.Millisecond
 		p := mustOpenIn(t, mustStart(t, c), page)
-		p.click("Ask")
+		if out := p.click("Ask"); out.Dialog == nil {
+			t.Errorf("outcome %+v", out)
+		}
 		for p.Dialog() != nil && p.ctx.Err() == nil {
 			<-time.After(time.Millisecond) // nothing tells of it
 		}
@@ -410,16 +412,13 @@ func TestDownloads(t *testing.T) {
 	var all []browser.Download
 	for i, name := range []string{"One", "Two", "Evil", "Big", "Data"} {
 		p.click(name)
-		for len(all) <= i {
-			var err error
-			if all, err = b.AwaitDownloads(p.ctx); err != nil {
-				t.Fatal(err)
-			}
+		if err := b.AwaitDownload(p.ctx, i); err != nil {
+			t.Fatal(err)
 		}
-	}
-	all, err := b.AwaitDownloads(p.ctx)
-	if err != nil {
-		t.Fatal(err)
+		var err error
+		if all, err = b.AwaitDownloads(p.ctx); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var got []string
 	for _, d := range all {
@@ -563,16 +562,17 @@ func TestSlowPagesAndErrorsOfPages(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	t.Cleanup(func() { close(stop) })
-	c := config(t)
-	c.LoadTimeout = 500 * time.Millisecond
-	p := mustVisit(t, mustStart(t, c), s.URL)
+	p := mustVisit(t, mustStart(t, config(t)), s.URL)
+	usual := p.b.SetLoadTimeout(4 * time.Second) // long enough for the half
 	if info, err := p.Navigate(p.ctx, s.URL+"/half"); err != nil || info.Loaded {
 		t.Errorf("half a page: %+v, %v", info, err)
 	}
 	p.wants("Half")
+	p.b.SetLoadTimeout(500 * time.Millisecond)
 	if _, err := p.Navigate(p.ctx, s.URL+"/never"); err == nil || !strings.Contains(err.Error(), "did not answer") {
 		t.Errorf("no page: %v", err)
 	}
+	p.b.SetLoadTimeout(usual)
 	if info, err := p.Navigate(p.ctx, s.URL+"/none"); err != nil || info.Status != 404 || !info.Loaded {
 		t.Errorf("a missing page: %+v, %v", info, err)
 	}

@@ -156,8 +156,8 @@ func (t *Toolset) upload(ctx context.Context, c *hermes.Call, at *seat, p *brows
 	return t.outcome(ctx, at, p, o, err)
 }
 
-// downloadBegins is how long a list of downloads waits for a new one.
-const downloadBegins = 2 * time.Second
+// A list of downloads waits so long for a new one, and so long for the first.
+const downloadBegins, firstBegins = 2 * time.Second, 10 * time.Second
 
 func (t *Toolset) downloads(ctx context.Context, at *seat) (hermes.Result, error) {
 	b, err := at.owner.get(ctx, false)
@@ -174,7 +174,11 @@ func (t *Toolset) downloads(ctx context.Context, at *seat) (hermes.Result, error
 	at.owner.mu.Lock()
 	listed := at.owner.listed
 	at.owner.mu.Unlock()
-	begin, stop := context.WithTimeout(ctx, downloadBegins)
+	limit := downloadBegins
+	if listed == 0 {
+		limit = firstBegins
+	}
+	begin, stop := context.WithTimeout(ctx, limit)
 	defer stop()
 	_ = b.AwaitDownload(begin, listed) // a click returns before its download has begun
 	wait, cancel := context.WithTimeout(ctx, t.config.Timeout)
