@@ -264,7 +264,14 @@ func (b *browsers) start(ctx context.Context, session string, o browser.Options)
 	read := []string{"/usr", "/etc", "/opt", "/proc", "/sys"}
 	if program, err := browser.Find(s.Program); err == nil {
 		if real, err := filepath.EvalSymlinks(program); err == nil {
-			read = append(read, filepath.Dir(real))
+			dir := filepath.Dir(real)
+			user, _ := os.UserHomeDir() // without one, there is none to keep closed
+			for _, home := range []string{user, b.config.Home().Path()} {
+				if to, err := filepath.Rel(dir, home); home != "" && err == nil && to != ".." && !strings.HasPrefix(to, ".."+string(filepath.Separator)) {
+					return nil, nil, errors.Join(fmt.Errorf("the browser may read the folder of its program, and %s has %s in it: move the program into a folder of its own and set browser.program", dir, home), p.close())
+				}
+			}
+			read = append(read, dir)
 		}
 	}
 	if err := p.enter(ctx, b.app, b.config, s.Headed, read, write); err != nil {

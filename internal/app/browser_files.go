@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"unicode/utf8"
 
 	"hermes"
 	"hermes/internal/auxiliary"
@@ -89,7 +88,7 @@ func (b *browsers) Upload(ctx context.Context, c *hermes.Call, session, name str
 		return "", fmt.Errorf("%s cannot be read: %w", name, err)
 	case len(content) > maxUpload:
 		return "", fmt.Errorf("%s is not given to a page: only files of at most 50 MB are", name)
-	case utf8.Valid(content) && b.app.Mask(string(content)) != string(content):
+	case b.app.Mask(string(content)) != string(content):
 		return "", fmt.Errorf("%s is not given to a page: it has a secret in it", name)
 	}
 	b.mu.Lock()

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"hermes/internal/cdp"
@@ -65,7 +66,7 @@ func (p *Page) opened() []string {
 	defer p.b.mu.Unlock()
 	var ids []string
 	for _, q := range p.b.pages {
-		if q.opener == p.target {
+		if n := len(q.openers); n > 0 && q.openers[n-1] == p.ID {
 			ids = append(ids, q.ID)
 		}
 	}
@@ -180,7 +181,7 @@ func (e *element) prepareField(ctx context.Context, text string, replace bool) (
 
 // Fill replaces the text of a field. The outcome has what the field holds then.
 func (p *Page) Fill(ctx context.Context, ref, text string) (Outcome, error) {
-	return p.field(ctx, ref, func(ctx context.Context, e *element) error {
+	return p.field(ctx, ref, text, func(ctx context.Context, e *element) error {
 		f, err := e.prepareField(ctx, text, true)
 		if err != nil || f.Done {
 			return err
@@ -194,7 +195,7 @@ func (p *Page) Fill(ctx context.Context, ref, text string) (Outcome, error) {
 
 // Type types text behind that of a field, key by key.
 func (p *Page) Type(ctx context.Context, ref, text string) (Outcome, error) {
-	return p.field(ctx, ref, func(ctx context.Context, e *element) error {
+	return p.field(ctx, ref, text, func(ctx context.Context, e *element) error {
 		if f, err := e.prepareField(ctx, text, false); err != nil || f.Done {
 			return err
 		}
@@ -203,18 +204,25 @@ func (p *Page) Type(ctx context.Context, ref, text string) (Outcome, error) {
 }
 
 // field does an action on a field and reads it then.
-func (p *Page) field(ctx context.Context, ref string, do func(context.Context, *element) error) (Outcome, error) {
+func (p *Page) field(ctx context.Context, ref, text string, do func(context.Context, *element) error) (Outcome, error) {
 	var value string
 	out, err := p.onRef(ctx, ref, func(ctx context.Context, e *element) error {
 		if err := do(ctx, e); err != nil {
 			return err
 		}
-		var v struct{ Value string }
-		err := e.run(ctx, valueScript, &v)
+		var v struct {
+			Value string
+			Lost  bool
+		}
+		before, _, _ := strings.Cut(text, "\t") // then it is to lose the focus
+		err := e.run(ctx, valueScript, &v, before)
 		if r := (*RefError)(nil); errors.As(err, &r) { // the page took it and went on
 			return nil
 		}
 		value = v.Value
+		if err == nil && v.Lost {
+			return &RefError{e.ref, "lost the focus while it was filled, and the text may have gone elsewhere on the page: take a new snapshot"}
+		}
 		return err
 	})
 	out.Value = clean(value, maxText)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 )
 
 // axValue is a value of the accessibility tree.
@@ -84,9 +85,14 @@ func (p *Page) readTrees(ctx context.Context) (top *axTree, more int, err error)
 	trees := make([]*axTree, len(list))
 	owners := make([]int64, len(list))
 	var all sync.WaitGroup
+	var left atomic.Int64
+	left.Store(maxTrees)
+	turns := make(chan struct{}, 4) // what is read at once is bounded, too
 	for i, f := range list {
+		turns <- struct{}{}
 		all.Go(func() {
-			trees[i] = p.readTree(ctx, f)
+			defer func() { <-turns }()
+			trees[i] = p.readTree(ctx, f, &left)
 			if i > 0 {
 				owners[i] = p.owner(ctx, f)
 			}
@@ -127,7 +133,7 @@ func (p *Page) inOrder() []frame {
 	return list
 }
 
-func (p *Page) readTree(ctx context.Context, f frame) *axTree {
+func (p *Page) readTree(ctx context.Context, f frame, left *atomic.Int64) *axTree {
 	t := &axTree{frame: f, index: map[string]int{}, frames: map[int64]*axTree{}}
 	switch {
 	case f.crashed:
@@ -136,9 +142,20 @@ func (p *Page) readTree(ctx context.Context, f frame) *axTree {
 	case f.session == "":
 		t.lost = errNoFrame
 		return t
+	case left.Load() <= 0:
+		t.lost = errTooMuch
+		return t
 	}
 	var answer struct{ Nodes []axNode }
 	if t.lost = p.call(ctx, f.session, "Accessibility.getFullAXTree", fields{"frameId": f.id}, &answer); t.lost != nil {
+		return t
+	}
+	size := int64(0)
+	for i := range answer.Nodes {
+		size += 200 + int64(len(answer.Nodes[i].Name.text()))
+	}
+	if left.Add(-size) < 0 && f.id != p.target {
+		t.lost = errTooMuch
 		return t
 	}
 	t.nodes = answer.Nodes
@@ -152,6 +169,11 @@ func (p *Page) readTree(ctx context.Context, f frame) *axTree {
 	}
 	return t
 }
+
+// maxTrees bounds the trees of all frames together, in bytes: 200 for a node, and its name.
+const maxTrees = 64 << 20
+
+var errTooMuch = errors.New("the page is too large: this frame was not read")
 
 var errMoved = errors.New("the tab went to another page meanwhile: try again")
 

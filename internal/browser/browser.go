@@ -93,6 +93,8 @@ type Tab struct {
 	Title string
 	URL   string
 	Open  bool // it is one of those that this Browser works with
+	// Openers are the ids of the tabs that led to it: the one that opened it is the last.
+	Openers []string
 }
 
 // ErrGone says that the browser has ended, or the connection to it.
@@ -276,12 +278,12 @@ func (b *Browser) Tabs() []Tab {
 	for _, p := range b.pages {
 		row := b.targets[p.target]
 		known[p.target] = true
-		all = append(all, Tab{ID: p.ID, Title: row.Title, URL: row.URL, Open: true})
+		all = append(all, Tab{ID: p.ID, Title: row.Title, URL: row.URL, Open: true, Openers: p.openers})
 	}
 	var others []Tab
 	for id, row := range b.targets {
 		if !known[id] {
-			others = append(others, Tab{ID: id, Title: row.Title, URL: row.URL})
+			others = append(others, Tab{ID: id, Title: row.Title, URL: row.URL, Openers: b.openers(row.Opener)})
 		}
 	}
 	order.By(others, func(x, y Tab) int { return cmp.Compare(x.ID, y.ID) })
@@ -324,6 +326,17 @@ func (b *Browser) join(target string) *Page {
 	b.pages = append(b.pages, p)
 	b.tell()
 	return p
+}
+
+// openers returns the tabs that led to one that this target opened. Call it with the lock held.
+func (b *Browser) openers(target string) []string {
+	for _, p := range b.pages {
+		if p.target == target {
+			most := p.openers[max(0, len(p.openers)-maxTabs):]
+			return append(slices.Clone(most), p.ID)
+		}
+	}
+	return nil
 }
 
 // tell wakes who waits for tabs. Call it with the lock held.

@@ -171,12 +171,12 @@ func TestSnapshotShowsWhatAPersonSees(t *testing.T) {
 		<details><summary>Help</summary>inside</details><img alt="A hat" src="data:,">`)
 	want := `heading "Hats" level=1
 text "All our hats."
-link "More" @e1 url=/more?x=1
+link "More" @e1 url="/more?x=1"
 form
   text "Name"
   textbox "Name" @e2 value="Ann" required
   checkbox "News" @e4 checked
-  combobox "Size" @e5 value="M" collapsed options: S | *M
+  combobox "Size" @e5 value="M" collapsed options: "S" | *"M"
   button "Send" @e6 disabled
   textbox "Pin" @e7 value="••••"
 table
@@ -186,7 +186,7 @@ table
     button "Buy" @e8
 list
   text "one"
-  link "two" @e9 url=/#2
+  link "two" @e9 url="/#2"
 clickable "Click me" @e10
 alert
   text "Sold 'out'"
@@ -197,7 +197,7 @@ image "A hat"`
 	}
 	p.wants("@e8", "@e11") // the refs of a second snapshot are the same
 	part, err := p.Snapshot(p.ctx, browser.SnapshotOptions{Ref: "@e5"})
-	if err != nil || part.Text != `combobox "Size" @e5 value="M" collapsed options: S | *M` {
+	if err != nil || part.Text != `combobox "Size" @e5 value="M" collapsed options: "S" | *"M"` {
 		t.Errorf("a part: %q, %v", part.Text, err)
 	}
 }

@@ -85,13 +85,28 @@ func TestLabelsAreDrawn(t *testing.T) {
 	}
 }
 
+// TestKeysThatPutTextIn are known, in any spelling.
+func TestKeysThatPutTextIn(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"c", "C", "Shift+c", "+c", "é", "+", "Space", " ", "space", "Shift+Space", "Control+V", "meta+v", "Ctrl+Shift+V", "Shift+Insert"} {
+		if !browser.Writes(key) {
+			t.Errorf("%q writes nothing", key)
+		}
+	}
+	for _, key := range []string{"Enter", "Tab", "Escape", "Backspace", "Control+A", "Alt+c", "Shift+Tab", "ArrowUp", "Insert", "Hyper+c", ""} {
+		if browser.Writes(key) {
+			t.Errorf("%q writes", key)
+		}
+	}
+}
+
 // TestNamesOfDownloadsAreCleaned whatever a browser lets through.
 func TestNamesOfDownloadsAreCleaned(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"report.csv": "report.csv", "../../etc/passwd": "_.._etc_passwd", `..\x`: "_x", "": "download", "...": "download", "-rf": "rf",
 		"con": "download", "NUL.txt": "download", "a\u202etxt.exe": "a_txt.exe", "x. ": "x", "a\x00b\n": "a_b_", "/": "_", "~": "~",
-		strings.Repeat("é", 200): strings.Repeat("é", 100) + "…",
+		strings.Repeat("é", 200) + ".tar.gz": strings.Repeat("é", 98) + ".gz", "x." + strings.Repeat("y", 300): "x." + strings.Repeat("y", 198),
 	} {
 		if got := browser.FileName(name); got != want {
 			t.Errorf("%q becomes %q, want %q", name, got, want)

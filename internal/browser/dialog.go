@@ -23,6 +23,7 @@ type Dialog struct {
 	Kind    string // alert, confirm, prompt, beforeunload
 	Message string
 	Default string // of a prompt
+	URL     string // of the document that asks
 	// Answer is empty as long as it is open; else accepted or dismissed.
 	Answer string
 }
@@ -52,11 +53,11 @@ type dialogOpened struct{ *openDialog }
 func (*dialogOpened) Error() string { return "a dialog has opened" }
 
 func (p *Page) dialogOpens(s *session, raw json.RawMessage) {
-	var v struct{ Message, Type, DefaultPrompt string }
+	var v struct{ Message, Type, DefaultPrompt, URL string }
 	if json.Unmarshal(raw, &v) != nil {
 		return
 	}
-	d := &openDialog{Dialog: Dialog{Kind: v.Type, Message: clean(v.Message, 2000), Default: clean(v.DefaultPrompt, 500)}, session: s.id}
+	d := &openDialog{Dialog: Dialog{Kind: v.Type, Message: clean(v.Message, 2000), Default: clean(v.DefaultPrompt, 500), URL: clean(v.URL, maxURL)}, session: s.id}
 	policy := p.b.opts.Dialogs
 	p.update(func() {
 		p.state.dialog = d

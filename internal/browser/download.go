@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"hermes/internal/cdp"
+	"hermes/internal/text"
 )
 
 // Downloads says where files of pages go. Of those that are too many or too large, none is
@@ -171,6 +172,9 @@ func saveAs(folder, saved, name string) (string, error) {
 	return "", fmt.Errorf("there are too many files called %s", name)
 }
 
+// maxFileName bounds a name, in bytes: a number may be added to it.
+const maxFileName = 200
+
 // fileName makes a plain name of one that a page suggests.
 func fileName(s string) string {
 	s = strings.Map(func(r rune) rune {
@@ -179,8 +183,15 @@ func fileName(s string) string {
 		}
 		return r
 	}, s)
-	s = strings.TrimSpace(strings.TrimLeft(clean(s, 100), ". -"))
+	s = strings.TrimSpace(strings.TrimLeft(clean(s, 1000), ". -"))
 	s = strings.TrimRight(s, ". ")
+	if len(s) > maxFileName {
+		ext := filepath.Ext(s)
+		if len(ext) > 20 {
+			ext = ""
+		}
+		s = text.Prefix(s, maxFileName-len(ext)) + ext
+	}
 	base, _, _ := strings.Cut(strings.ToLower(s), ".")
 	if s == "" || reserved[base] {
 		return "download"

@@ -89,7 +89,7 @@ func (b *Browser) attached(parent string, a attached) {
 		}
 		b.targets[a.TargetInfo.ID] = a.TargetInfo
 		s = &session{a.SessionID, b.join(a.TargetInfo.ID), a.TargetInfo.ID}
-		s.page.main, s.page.opener = a.SessionID, a.TargetInfo.Opener
+		s.page.main, s.page.openers = a.SessionID, b.openers(a.TargetInfo.Opener)
 	case above != nil && a.TargetInfo.Type == "iframe" && len(b.sessions) < maxTabs+mostFrames:
 		s = &session{a.SessionID, above.page, a.TargetInfo.ID}
 	}

@@ -86,6 +86,16 @@ func character(r rune) key {
 	return k
 }
 
+// Writes reports whether a key puts text into a field: its character, or what is on the clipboard.
+// Enter does not; what it sends was put there before.
+func Writes(name string) bool {
+	k, held, err := keyOf(name)
+	if err != nil {
+		return false // it is not pressed
+	}
+	return k.text != "" && k.text != "\r" && held&^8 == 0 || held&6 != 0 && strings.EqualFold(k.name, "v") || held&8 != 0 && k.name == "Insert"
+}
+
 // Press presses a key such as Enter, Escape, a or Control+A.
 func (p *Page) Press(ctx context.Context, name string) (Outcome, error) {
 	if _, _, err := keyOf(name); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -173,6 +174,17 @@ func TestAProfileIsKept(t *testing.T) {
 	}
 }
 
+// TestALockThatWasLeftLocksNoProfile, as after the end of the machine.
+func TestALockThatWasLeftLocksNoProfile(t *testing.T) {
+	t.Parallel()
+	c := config(t)
+	c.Profile = t.TempDir()
+	if err := os.WriteFile(filepath.Join(c.Profile, "hermes-owner.lock"), []byte("\x00linux another-boot"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mustStart(t, c)
+}
+
 // TestAllTrafficTakesTheProxy also that to this machine.
 func TestAllTrafficTakesTheProxy(t *testing.T) {
 	t.Parallel()
@@ -186,6 +198,25 @@ func TestAllTrafficTakesTheProxy(t *testing.T) {
 	c.Proxy = proxy.URL
 	p := mustVisit(t, mustStart(t, c), direct.URL)
 	p.wants("by proxy " + direct.URL)
+	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer udp.Close()
+	p.js(fmt.Sprintf(`const c = new RTCPeerConnection({iceServers: [{urls: "stun:%s"}]}); c.createDataChannel("x");
+		const gathered = new Promise(r => c.onicegatheringstatechange = () => c.iceGatheringState === "complete" && r()); await c.setLocalDescription(await c.createOffer()); await gathered; 0`, udp.LocalAddr()))
+	sender, err := net.Dial("udp", udp.LocalAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sender.Close()
+	if _, err := sender.Write([]byte("last")); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, 100)
+	if n, _, err := udp.ReadFrom(got); err != nil || string(got[:n]) != "last" {
+		t.Errorf("WebRTC went beside the proxy: %q, %v", got[:n], err)
+	}
 }
 
 // TestConnect works with tabs of its own in a browser that runs, and leaves the others.

@@ -24,7 +24,7 @@ func (l *line) text() string {
 	}
 	b.WriteString(l.role)
 	if l.name != "" {
-		b.WriteString(` "` + strings.ReplaceAll(l.name, `"`, `'`) + `"`)
+		b.WriteString(" " + quoted(l.name))
 	}
 	if l.ref != 0 {
 		b.WriteString(" " + refName(l.ref))
@@ -32,6 +32,9 @@ func (l *line) text() string {
 	b.WriteString(l.more)
 	return b.String()
 }
+
+// quoted keeps text of a page apart from what is ours.
+func quoted(s string) string { return `"` + strings.ReplaceAll(s, `"`, `'`) + `"` }
 
 // Bounds of one line, in runes.
 const (
@@ -157,17 +160,20 @@ func (o *outline) close(i int) {
 		o.dissolve(i) // a label, or a box of what is used by itself
 		return
 	}
-	words, plain := "", true
+	var words strings.Builder
+	plain := true
 	for _, below := range o.lines[i+1:] {
 		if below.role != "text" && below.role != "image" || below.ref != 0 {
 			plain = false
 			break
 		}
-		words = strings.TrimSpace(words + " " + below.name)
+		if words.Len() <= 4*maxName { // in bytes; more is not shown
+			words.WriteString(below.name + " ")
+		}
 	}
 	switch {
 	case plain && l.role == "clickable" && l.name == "":
-		l.name = clean(words, maxName)
+		l.name = clean(words.String(), maxName)
 		o.lines = o.lines[:i+1]
 	case plain && l.name != "" && (named[l.role] || l.ref != 0):
 		o.lines = o.lines[:i+1]

@@ -26,10 +26,10 @@ type Page struct {
 	ID string
 
 	b       *Browser
-	target  string // its id, which is that of its main frame
-	main    string // the session of the tab
-	opener  string // the tab that opened it
-	own     bool   // opened by NewPage
+	target  string   // its id, which is that of its main frame
+	main    string   // the session of the tab
+	openers []string // the ids of the tabs that led to it; the last one opened it
+	own     bool     // opened by NewPage
 	ready   chan struct{}
 	once    sync.Once
 	failed  error // why it never got ready; set before ready is closed
@@ -75,6 +75,9 @@ func newPage(b *Browser, target, id string) *Page {
 	p.state.quiet, p.state.disturb = context.WithCancelCause(b.life)
 	return p
 }
+
+// Browser returns the browser that the page is a tab of.
+func (p *Page) Browser() *Browser { return p.b }
 
 // Errors of a page that a caller decides by.
 var (

@@ -2,7 +2,7 @@ package browser
 
 import (
 	"context"
-	"encoding/json"
+	"slices"
 )
 
 // receiversScript lists the origin of the document of an element and the addresses of its form.
@@ -17,36 +17,65 @@ const receiversScript = `function() {
       if (to) { try { out.push(new URL(to, document.baseURI).href) } catch { out.push('') } }
     }
   }
-  return out.slice(0, 20);
+  return out.length > 20 ? [...out.slice(0, 20), ''] : out;
 }`
 
-// focusReceivers does it for the element that has the focus, also in open shadow roots.
-const focusReceivers = `(() => {
+// focusedScript returns the element that has the focus, also in open shadow roots.
+const focusedScript = `(() => {
   let e = document.activeElement;
   while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
-  return e instanceof HTMLIFrameElement ? [''] : e ? (` + receiversScript + `).call(e) : [self.origin];
+  return e || document.documentElement;
 })()`
+
+// holders are elements whose content may be another document.
+var holders = []string{"IFRAME", "FRAME", "OBJECT", "EMBED", "FENCEDFRAME", "PORTAL"}
 
 // Receivers returns the addresses of those who get what is put into an element: the origin of its
 // document, which is "null" if it has none, and what its form is sent to. Without a ref it is
-// the element that has the focus; of one in a frame, an address is empty.
+// the element that has the focus. An address is empty if others may get it, too: those of a frame,
+// of a closed shadow root, or of a form with too many addresses.
 func (p *Page) Receivers(ctx context.Context, ref string) ([]string, error) {
-	if ref == "" {
-		focus, err := p.Evaluate(ctx, focusReceivers)
-		var list []string
-		if err == nil {
-			err = json.Unmarshal([]byte(focus), &list)
-		}
-		return list, err
-	}
 	p.acting.Lock()
 	defer p.acting.Unlock()
-	e, err := p.hold(ctx, ref)
+	hold := p.hold
+	if ref == "" {
+		hold = p.holdFocus
+	}
+	e, err := hold(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
 	defer e.free()
 	var list []string
-	err = e.run(ctx, receiversScript, &list)
-	return list, err
+	if err := e.run(ctx, receiversScript, &list); err != nil {
+		return nil, err
+	}
+	var is struct {
+		Node struct {
+			NodeName    string
+			ShadowRoots []struct{ ShadowRootType string }
+		}
+	}
+	if err := p.call(ctx, e.session, "DOM.describeNode", fields{"objectId": e.object}, &is); err != nil {
+		return nil, err
+	}
+	holds := slices.Contains(holders, is.Node.NodeName)
+	for _, root := range is.Node.ShadowRoots {
+		holds = holds || root.ShadowRootType == "closed"
+	}
+	if holds {
+		list = append(list, "")
+	}
+	return list, nil
+}
+
+// holdFocus returns the element that has the focus in the main frame.
+func (p *Page) holdFocus(ctx context.Context, _ string) (*element, error) {
+	session, world, _, err := p.world(ctx, p.target)
+	if err != nil {
+		return nil, err
+	}
+	var v evaluated
+	err = p.call(ctx, session, "Runtime.evaluate", fields{"expression": focusedScript, "contextId": world}, &v)
+	return &element{page: p, ref: "the focus", session: session, object: v.Result.ObjectID}, err
 }

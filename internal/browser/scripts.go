@@ -46,10 +46,15 @@ const focusScript = `function(text, replace) {
 	return {};
 }`
 
-const valueScript = `function() {
+// valueScript also says whether the field has lost the focus without having got the text.
+const valueScript = `function(text) {
 	const el = this.nodeType === 1 ? this : this.parentElement;
-	if (el.localName !== "input" && el.localName !== "textarea") return {value: el.innerText || ""};
-	return {value: el.type === "password" ? "•".repeat(el.value.length) : el.value};
+	const field = el.localName === "input" || el.localName === "textarea";
+	const value = field ? el.value : el.innerText || "", plain = s => s.replace(/\s/g, "");
+	let active = el.getRootNode().activeElement;
+	const here = active && (active === el || el.contains(active) || active.contains(el));
+	return {value: field && el.type === "password" ? "•".repeat(value.length) : value,
+		lost: !here && !plain(value).includes(plain(text))};
 }`
 
 const selectScript = `function(wanted) {

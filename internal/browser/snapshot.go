@@ -96,9 +96,11 @@ func (p *Page) outline(ctx context.Context, only nodeID) (lines []line, more int
 	}
 	base, _ := url.Parse(info.URL)
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.refs.prune(p.shows)
+	p.mu.Unlock()
 	o := outline{base: base, clickable: clickable, ref: func(f *frame, node int64) int {
+		p.mu.Lock()
+		defer p.mu.Unlock()
 		return p.refs.number(nodeID{f.id, f.loader, node})
 	}}
 	if only.node == 0 {

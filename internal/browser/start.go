@@ -112,11 +112,7 @@ func (p *program) take(c Config) error {
 	if err := os.MkdirAll(c.Profile, 0o700); err != nil {
 		return fmt.Errorf("make the folder of the profile: %w", err)
 	}
-	path := filepath.Join(c.Profile, profileLock)
-	if liveness.Ended(path) {
-		_ = os.Remove(path) // its owner was killed
-	}
-	lock, err := liveness.Hold(path)
+	lock, err := liveness.Take(filepath.Join(c.Profile, profileLock))
 	switch {
 	case errors.Is(err, os.ErrExist):
 		return fmt.Errorf("the profile %s is used by another browser: close that one first", c.Profile)
@@ -221,7 +217,7 @@ func arguments(c Config, profile string) []string {
 	}
 	if c.Proxy != "" {
 		args = append(args, "--proxy-server="+c.Proxy, "--proxy-bypass-list=<-loopback>",
-			"--force-webrtc-ip-handling-policy=disable_non_proxied_udp")
+			"--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--webrtc-ip-handling-policy=disable_non_proxied_udp") // the name depends on the version
 	}
 	if c.Port {
 		args = append(args, "--remote-debugging-port=0", "--remote-debugging-address=127.0.0.1")
@@ -266,7 +262,7 @@ func (p *program) close() error {
 		return p.temp.Remove()
 	}
 	if p.lock != nil {
-		return p.lock.Release()
+		return p.lock.Free()
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func plainRole(role string, editable bool) string {
 func (o *outline) states(n *axNode, role string) string {
 	var b strings.Builder
 	if v := clean(n.Value.text(), maxName); v != "" && role != "link" && role != "heading" && role != "listitem" {
-		b.WriteString(` value="` + strings.ReplaceAll(v, `"`, `'`) + `"`)
+		b.WriteString(" value=" + quoted(v))
 	}
 	for i := range n.Properties {
 		name, v := n.Properties[i].Name, n.Properties[i].Value.text()
@@ -59,7 +59,7 @@ func (o *outline) states(n *axNode, role string) string {
 			}
 		case "url":
 			if role == "link" {
-				b.WriteString(" url=" + o.short(v))
+				b.WriteString(" url=" + quoted(o.short(v)))
 			}
 		}
 	}
@@ -104,7 +104,7 @@ func optionsOf(t *axTree, n *axNode) (text string, whole bool) {
 			}
 			switch role := c.Role.text(); {
 			case role == "option":
-				name := clean(c.Name.text(), 80)
+				name := quoted(clean(c.Name.text(), 80))
 				if c.property("selected") == "true" {
 					name = "*" + name
 				}

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -151,6 +152,39 @@ func TestFormsAreFilled(t *testing.T) {
 		if !strings.Contains(log, want) {
 			t.Errorf("the page did not see %s: %s", want, log)
 		}
+	}
+}
+
+// TestTextThatMayHaveGoneElsewhereIsAnError, for it may be in a field of another host.
+func TestTextThatMayHaveGoneElsewhereIsAnError(t *testing.T) {
+	t.Parallel()
+	p := mustOpen(t, `<input id=a aria-label=Name><input id=b aria-label=Other><script>a.onkeydown = e => { if (e.key === "x") { e.preventDefault(); b.focus() } }</script>`)
+	_, err := p.Type(p.ctx, p.ref("Name"), "xyz")
+	wantRefError(t, err, "may have gone elsewhere")
+}
+
+// TestReceivers are all who may get what is typed where the focus is.
+func TestReceivers(t *testing.T) {
+	t.Parallel()
+	b := mustStart(t, config(t))
+	s := site(t, map[string]string{
+		"/": `<input id=plain><div id=host></div><object id=o data="{other}/far" type="text/html"></object><iframe id=f src="{other}/far"></iframe>
+			<form id=many><input id=field></form><div id=edit contenteditable></div>
+			<script>host.attachShadow({mode: "closed"}).innerHTML = "<input>";
+			for (let i = 0; i < 30; i++) many.insertAdjacentHTML("beforeend", "<button formaction=http://x" + i + ".example/>");
+			Element.prototype.closest = () => null; document.__defineGetter__("activeElement", () => plain)</script>`,
+		"/far": "<input autofocus>"})
+	p := mustVisit(t, b, s.URL)
+	for id, unknown := range map[string]bool{"plain": false, "o": true, "f": true, "field": true, "edit": false} {
+		p.js(id + ".focus(); 0")
+		list, err := p.Receivers(p.ctx, "")
+		if err != nil || slices.Contains(list, "") != unknown || list[0] != s.URL {
+			t.Errorf("%s: %q, %v", id, list, err)
+		}
+	}
+	p.js(`const root = document.body.appendChild(document.createElement("div")).attachShadow({mode: "closed"}); root.innerHTML = "<iframe></iframe>"; root.firstChild.focus(); 0`)
+	if list, err := p.Receivers(p.ctx, ""); err != nil || !slices.Contains(list, "") {
+		t.Errorf("a closed shadow root: %q, %v", list, err)
 	}
 }
 

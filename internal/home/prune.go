@@ -42,7 +42,6 @@ func Classes() []Class {
 		{Name: "citations", Folder: "cache/citations", Bytes: 64 * mib, Age: 30 * day},
 		{Name: "spillover", Folder: "cache/spillover", Bytes: 256 * mib, Files: 5000, Age: 7 * day},
 		{Name: "terminal", Folder: "cache/terminal", Bytes: 256 * mib, Age: 3 * day},
-		{Name: "web", Folder: "cache/web", Bytes: 128 * mib, Files: 5000, Age: 7 * day},
 		{Name: "exec", Folder: "cache/exec", Bytes: 128 * mib, Age: 7 * day},
 		{Name: "cron output", Folder: "cron/output", Bytes: 256 * mib, Files: 10000, Age: 90 * day},
 		{Name: "terminal notes", Folder: "terminal-sessions", Files: 1000, Age: 30 * day},

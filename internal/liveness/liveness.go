@@ -65,6 +65,24 @@ func Hold(path string) (*Lock, error) {
 	return l, nil
 }
 
+// Take locks a file that stays, and makes it if it is missing, until Free or the end of the
+// process. If another process holds it, the error is an os.ErrExist.
+func Take(path string) (*Lock, error) {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("lock %s: it is no file", path)
+	}
+	l := &Lock{flock: flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600)), path: path}
+	free, err := l.flock.TryLock()
+	if err == nil && !free {
+		err = os.ErrExist
+	}
+	if err != nil {
+		_ = l.flock.Close()
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return l, nil
+}
+
 // Release removes the file and the lock.
 func (l *Lock) Release() error {
 	// Where an open file cannot be removed, it is removed when it is closed.

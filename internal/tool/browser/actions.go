@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"hermes"
 	"hermes/internal/browser"
@@ -14,16 +13,16 @@ import (
 var errSecret = errors.New("the text has a secret in it, which must not be sent to a page; leave it out, or ask the user to type it")
 
 func (t *Toolset) click(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
-	at, p, err := t.page(ctx, c)
+	_, p, err := t.page(ctx, c)
 	if err != nil {
 		return hermes.Result{}, err
 	}
 	o, err := p.Click(ctx, in.Ref)
-	return t.outcome(ctx, at, p, o, err)
+	return t.outcome(ctx, p, o, err)
 }
 
 func (t *Toolset) typeText(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
-	at, p, err := t.page(ctx, c)
+	_, p, err := t.page(ctx, c)
 	if err != nil {
 		return hermes.Result{}, err
 	}
@@ -31,23 +30,20 @@ func (t *Toolset) typeText(ctx context.Context, c *hermes.Call, in arguments) (h
 		return hermes.Result{}, errSecret
 	}
 	o, err := p.Fill(ctx, in.Ref, in.Text)
-	return t.outcome(ctx, at, p, o, err)
+	return t.outcome(ctx, p, o, err)
 }
 
 func (t *Toolset) press(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
-	at, p, err := t.page(ctx, c)
+	_, p, err := t.page(ctx, c)
 	if err != nil {
 		return hermes.Result{}, err
 	}
 	o, err := p.Press(ctx, in.Key)
-	return t.outcome(ctx, at, p, o, err)
+	return t.outcome(ctx, p, o, err)
 }
 
-// writes reports whether a key puts a character into a field.
-func writes(key string) bool { return utf8.RuneCountInString(key) == 1 }
-
 func (t *Toolset) act(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
-	at, p, err := t.page(ctx, c)
+	_, p, err := t.page(ctx, c)
 	if err != nil {
 		return hermes.Result{}, err
 	}
@@ -67,7 +63,7 @@ func (t *Toolset) act(ctx context.Context, c *hermes.Call, in arguments) (hermes
 	default:
 		return hermes.Result{}, fmt.Errorf("there is no action %q", in.Action)
 	}
-	return t.outcome(ctx, at, p, o, err)
+	return t.outcome(ctx, p, o, err)
 }
 
 func (t *Toolset) scroll(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
@@ -102,7 +98,7 @@ func (t *Toolset) back(ctx context.Context, c *hermes.Call, _ arguments) (hermes
 }
 
 func (t *Toolset) dialog(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
-	at, p, err := t.page(ctx, c)
+	_, p, err := t.page(ctx, c)
 	if err != nil {
 		return hermes.Result{}, err
 	}
@@ -110,7 +106,7 @@ func (t *Toolset) dialog(ctx context.Context, c *hermes.Call, in arguments) (her
 		return hermes.Result{}, errSecret
 	}
 	o, err := p.AnswerDialog(ctx, in.Action == "accept", in.Prompt)
-	return t.outcome(ctx, at, p, o, err)
+	return t.outcome(ctx, p, o, err)
 }
 
 // listedTab is a tab in a list.
@@ -149,7 +145,7 @@ func (t *Toolset) tabs(ctx context.Context, c *hermes.Call, in arguments) (herme
 	current := at.current(b)
 	list := []listedTab{}
 	for _, tab := range b.Tabs() {
-		if !t.others(at, tab.ID) && allowed(tab.URL) {
+		if !t.others(at, b, tab) && allowed(tab.URL) {
 			list = append(list, listedTab{tab.ID, tab.Title, tab.URL, current != nil && current.ID == tab.ID})
 		}
 	}
@@ -160,8 +156,9 @@ func (t *Toolset) tabs(ctx context.Context, c *hermes.Call, in arguments) (herme
 
 // tab selects or closes a tab of the session.
 func (t *Toolset) tab(ctx context.Context, at *seat, b *browser.Browser, in arguments) error {
-	i := slices.IndexFunc(b.Tabs(), func(tab browser.Tab) bool { return tab.ID == in.ID })
-	if i < 0 || t.others(at, in.ID) || !allowed(b.Tabs()[i].URL) {
+	tabs := b.Tabs()
+	i := slices.IndexFunc(tabs, func(tab browser.Tab) bool { return tab.ID == in.ID })
+	if i < 0 || t.others(at, b, tabs[i]) || !allowed(tabs[i].URL) {
 		return browser.ErrNoTab
 	}
 	p, err := b.Select(ctx, in.ID)

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,12 +16,11 @@ import (
 
 // harmless are the methods of the DevTools protocol that a model may call: they show how a page is built
 // and laid out, or change how it is shown. None opens an address, runs a script, reads values of fields,
-// cookies, files or other tabs, or changes what the browser may do. All others are refused.
+// cookies, files or other tabs, changes what the browser may do, or hands text to the page. All others are refused.
 var harmless = []string{
 	"Accessibility.getChildAXNodes", "Accessibility.getFullAXTree", "Accessibility.getPartialAXTree", "Accessibility.getRootAXNode", "Accessibility.queryAXTree",
 	"DOM.getBoxModel", "DOM.getContentQuads", "DOM.getNodeForLocation", "DOM.scrollIntoViewIfNeeded",
-	"Emulation.clearDeviceMetricsOverride", "Emulation.setDeviceMetricsOverride", "Emulation.setEmulatedMedia", "Emulation.setLocaleOverride",
-	"Emulation.setTimezoneOverride", "Emulation.setTouchEmulationEnabled",
+	"Emulation.clearDeviceMetricsOverride", "Emulation.setDeviceMetricsOverride", "Emulation.setTouchEmulationEnabled",
 	"Page.getFrameTree", "Page.getLayoutMetrics", "Page.stopLoading",
 	"Performance.disable", "Performance.enable", "Performance.getMetrics",
 }
@@ -28,6 +28,15 @@ var harmless = []string{
 func (t *Toolset) cdp(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
 	if !slices.Contains(harmless, in.Method) {
 		return hermes.Result{}, fmt.Errorf("the method %s is not allowed; allowed are %s. Use the other tools for the rest", text.Cut(in.Method, 80), strings.Join(harmless, ", "))
+	}
+	if t.config.Secret(string(in.Params)) {
+		return hermes.Result{}, errSecret
+	}
+	if strings.HasPrefix(in.Method, "Emulation.set") {
+		var err error
+		if in.Params, err = bounded(in.Params); err != nil {
+			return hermes.Result{}, err
+		}
 	}
 	at, p, err := t.page(ctx, c)
 	if err != nil {
@@ -66,6 +75,22 @@ func (t *Toolset) cdp(ctx context.Context, c *hermes.Call, in arguments) (hermes
 		Begin string `json:"begin"`
 		Whole string `json:"whole_answer"`
 	}{text.Cut(string(raw), most), whole})
+}
+
+// bounded keeps of an emulation what a page may be told: it sees these values.
+func bounded(raw json.RawMessage) (json.RawMessage, error) {
+	var v struct {
+		Width   int  `json:"width"`
+		Height  int  `json:"height"`
+		Scale   int  `json:"deviceScaleFactor"`
+		Mobile  bool `json:"mobile"`
+		Enabled bool `json:"enabled"`
+	}
+	err := json.Unmarshal(raw, &v)
+	if err != nil || min(v.Width, v.Height, v.Scale) < 0 || max(v.Width, v.Height) > 4096 || v.Scale > 4 {
+		return nil, errors.New("params must be whole numbers: width and height of at most 4096, deviceScaleFactor of at most 4")
+	}
+	return json.Marshal(v)
 }
 
 func (t *Toolset) vision(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
@@ -153,7 +178,7 @@ func (t *Toolset) upload(ctx context.Context, c *hermes.Call, at *seat, p *brows
 		return hermes.Result{}, err
 	}
 	o, err := p.Upload(ctx, in.Ref, copied)
-	return t.outcome(ctx, at, p, o, err)
+	return t.outcome(ctx, p, o, err)
 }
 
 // A list of downloads waits so long for a new one, and so long for the first.

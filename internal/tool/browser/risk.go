@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/browser"
 	"hermes/internal/netguard"
 )
 
@@ -34,7 +35,7 @@ func (t *tool) AssessRisk(ctx context.Context, c *hermes.Call) []hermes.Risk {
 		r := asks(keyScript, "runs a script in a page")
 		r.Once = true
 		return []hermes.Risk{r}
-	case t.name == "browser_press" && !writes(in.Key):
+	case t.name == "browser_press" && !browser.Writes(in.Key):
 		return nil
 	case !slices.Contains([]string{"browser_type", "browser_press", "browser_dialog", "browser_files"}, t.name),
 		t.name == "browser_dialog" && in.Prompt == "",
@@ -99,7 +100,7 @@ func (t *Toolset) receivers(ctx context.Context, c *hermes.Call, ref string) []s
 		more = []string{""} // a ref of before, or a page that does not answer
 	}
 	if open := p.Dialog(); open != nil {
-		more = nil // its answer goes to the page
+		more = []string{open.URL} // its answer goes there
 	}
 	var hosts []string
 	for _, a := range append(addresses, more...) {

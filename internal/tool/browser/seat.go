@@ -34,8 +34,9 @@ type seat struct {
 	owner *owner
 
 	mu   sync.Mutex
-	page *browser.Page // nil: none is open
-	own  []string      // the ids of tabs that it opened
+	of   *browser.Browser // whose tabs these are; those of another one have the same ids
+	page *browser.Page    // nil: none is open
+	own  []string         // the ids of tabs that it opened
 }
 
 var errEnding = errors.New("the session is closing; no browser is started any more")
@@ -203,6 +204,7 @@ func (s *seat) here(ctx context.Context) (*browser.Page, error) {
 func (s *seat) current(b *browser.Browser) *browser.Page {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.turnTo(b)
 	if s.page == nil {
 		return nil
 	}
@@ -213,26 +215,29 @@ func (s *seat) current(b *browser.Browser) *browser.Page {
 	return s.page
 }
 
-// take makes a tab the one that the session works in.
-func (s *seat) take(p *browser.Page, more ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p != nil {
-		s.page = p
-		more = append(more, p.ID)
-	}
-	for _, id := range more {
-		if !slices.Contains(s.own, id) {
-			s.own = append(s.own, id)
-		}
+// turnTo forgets the tabs of another browser. Call it with the lock held.
+func (s *seat) turnTo(b *browser.Browser) {
+	if s.of != b {
+		s.of, s.page, s.own = b, nil, nil
 	}
 }
 
-// has reports whether the session opened a tab.
-func (s *seat) has(id string) bool {
+// take makes a tab the one that the session works in.
+func (s *seat) take(p *browser.Page) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Contains(s.own, id)
+	s.turnTo(p.Browser())
+	s.page = p
+	if !slices.Contains(s.own, p.ID) {
+		s.own = append(s.own, p.ID)
+	}
+}
+
+// has reports whether the session opened a tab, or a page of it did.
+func (s *seat) has(b *browser.Browser, tab browser.Tab) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.of == b && slices.ContainsFunc(s.own, func(id string) bool { return id == tab.ID || slices.Contains(tab.Openers, id) })
 }
 
 // leave closes the tabs of a child.
@@ -244,7 +249,7 @@ func (s *seat) leave() {
 		return
 	}
 	for _, tab := range b.Tabs() {
-		if s.has(tab.ID) && tab.Open {
+		if s.has(b, tab) && tab.Open {
 			if p, err := b.Select(ctx, tab.ID); err == nil {
 				_ = p.Close(ctx)
 			}
@@ -253,11 +258,11 @@ func (s *seat) leave() {
 }
 
 // others reports whether a tab is one of another session with this browser.
-func (t *Toolset) others(s *seat, id string) bool {
+func (t *Toolset) others(s *seat, b *browser.Browser, tab browser.Tab) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, at := range t.seats {
-		if at != s && at.owner == s.owner && at.has(id) {
+		if at != s && at.owner == s.owner && at.has(b, tab) {
 			return true
 		}
 	}

@@ -150,7 +150,7 @@ func (s *seat) address() string {
 	s.mu.Lock()
 	p := s.page
 	s.mu.Unlock()
-	if b == nil || p == nil {
+	if b == nil || p == nil || p.Browser() != b {
 		return ""
 	}
 	for _, tab := range b.Tabs() {
@@ -304,8 +304,7 @@ func (t *Toolset) page(ctx context.Context, c *hermes.Call) (*seat, *browser.Pag
 }
 
 // outcome tells what an action led to.
-func (t *Toolset) outcome(ctx context.Context, at *seat, p *browser.Page, o browser.Outcome, err error) (hermes.Result, error) {
-	at.take(nil, o.Tabs...)
+func (t *Toolset) outcome(ctx context.Context, p *browser.Page, o browser.Outcome, err error) (hermes.Result, error) {
 	if err != nil {
 		return hermes.Result{}, err
 	}
