@@ -366,6 +366,14 @@ func TestDialogs(t *testing.T) {
 			}
 		})
 	}
+	t.Run("of a frame", func(t *testing.T) {
+		t.Parallel()
+		s := site(t, map[string]string{"/": "<iframe src=/inner></iframe>", "/inner": page})
+		p := mustVisit(t, mustStart(t, config(t)), s.URL)
+		if out := p.click("Ask"); out.Dialog == nil || out.Dialog.URL != s.URL+"/inner" {
+			t.Errorf("outcome %+v", out)
+		}
+	})
 	t.Run("timeout", func(t *testing.T) {
 		t.Parallel()
 		c := config(t)
@@ -403,7 +411,7 @@ func TestTabs(t *testing.T) {
 			t.Fatal(err)
 		}
 		two.wants("Two")
-		if n := len(b.Tabs()); n != 3 { // with the empty one of the start
+		if n := len(b.Tabs()); n != 3 || !slices.Equal(b.Tabs()[2].Openers, []string{p.ID}) { // with the empty one of the start
 			t.Errorf("%d tabs: %+v", n, b.Tabs())
 		}
 		if err := q.Close(p.ctx); err != nil {

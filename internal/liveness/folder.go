@@ -44,7 +44,8 @@ func (f *Folder) Remove() error {
 }
 
 // Sweep removes the folders that TempFolder made in parent with this prefix, if they belong
-// to this user and their process has certainly ended. It ignores what it cannot remove: the
+// to this user and their process has certainly ended, or if they are a day old and of an earlier
+// start of this machine. It ignores what it cannot remove: the
 // next one tries again. An empty parent is the folder of the system, as for TempFolder.
 func Sweep(parent, prefix string) {
 	if parent == "" {
@@ -72,5 +73,6 @@ func Sweep(parent, prefix string) {
 // abandoned reports whether a folder is of this user and its process has ended.
 func abandoned(dir string) bool {
 	info, err := os.Lstat(dir) // not behind a link
-	return err == nil && info.IsDir() && own(info) && Ended(filepath.Join(dir, LockName))
+	return err == nil && info.IsDir() && own(info) &&
+		(Ended(filepath.Join(dir, LockName)) || endedBefore(filepath.Join(dir, LockName)))
 }

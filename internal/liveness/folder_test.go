@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"hermes/internal/liveness"
 )
@@ -42,8 +43,21 @@ func TestSweepRemovesWhatKilledProcessesLeft(t *testing.T) {
 		t.Log(err)
 		link = target
 	}
+	before := func(name, kernel string, age time.Duration) string {
+		dir := mkdir(name)
+		path := filepath.Join(dir, "owner.lock")
+		machine := liveness.MachineID()
+		if err := os.WriteFile(path, []byte("\x00"+kernel+"\n"+machine), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if then := time.Now().Add(-age); os.Chtimes(path, then, then) != nil {
+			t.Fatal("the time cannot be set")
+		}
+		return dir
+	}
+	earlier, young := before("x-earlier", "linux of-yesterday", 25*time.Hour), before("x-young", "linux of-today", time.Hour)
 	liveness.Sweep(parent, "x-")
-	for dir, stays := range map[string]bool{killed: false, other: true, living: true, unlocked: true, mine.Path: true, link: true, target: true} {
+	for dir, stays := range map[string]bool{killed: false, earlier: liveness.MachineID() == "", young: true, other: true, living: true, unlocked: true, mine.Path: true, link: true, target: true} {
 		if _, err := os.Lstat(dir); stays != (err == nil) {
 			t.Errorf("%s stays: want %v, %v", filepath.Base(dir), stays, err)
 		}

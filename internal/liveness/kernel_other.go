@@ -8,6 +8,9 @@ import (
 	"runtime"
 )
 
+// machineID is not needed: kernelID is the same after another start.
+func machineID() string { return "" }
+
 // kernelID is the name of the machine: the system has no number for its start. After
 // another start no process of before is left, so that a free lock still proves it.
 func kernelID() (string, error) {

@@ -53,7 +53,7 @@ func Hold(path string) (*Lock, error) {
 	defer cancel()
 	if _, err = l.flock.TryLockContext(ctx, holdPoll); err == nil {
 		// The content comes last: without it the file proves nothing.
-		_, err = f.WriteAt([]byte(kernel), contentAt)
+		_, err = f.WriteAt([]byte(kernel+"\n"+machineID()), contentAt)
 	}
 	if closed := f.Close(); err == nil {
 		err = closed
@@ -119,7 +119,29 @@ func Ended(path string) bool {
 	l := flock.New(path, flock.SetFlag(os.O_RDWR))
 	free, err := l.TryRLock() // shared, so that several may ask at once
 	defer l.Close()
-	return err == nil && free && content(path) == kernel
+	named, _ := content(path)
+	return err == nil && free && named == kernel
+}
+
+// longAgo is the least age of what an earlier kernel left, for Sweep: a copy of this machine may
+// share its folders, and not its locks.
+const longAgo = 24 * time.Hour
+
+// endedBefore reports whether a file is of an earlier start of this machine.
+func endedBefore(path string) bool {
+	kernel, err := kernelID()
+	if err != nil {
+		return false
+	}
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) < longAgo {
+		return false
+	}
+	l := flock.New(path, flock.SetFlag(os.O_RDWR))
+	free, err := l.TryRLock()
+	defer l.Close()
+	named, machine := content(path)
+	return err == nil && free && named != "" && named != kernel && machine != "" && machine == machineID()
 }
 
 // Held reports whether a process certainly holds the lock of this file. It is false whenever
@@ -129,7 +151,10 @@ func Held(path string) bool {
 	if err != nil {
 		return false
 	}
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || content(path) != kernel {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	if named, _ := content(path); named != kernel {
 		return false
 	}
 	l := flock.New(path, flock.SetFlag(os.O_RDWR))
@@ -138,14 +163,15 @@ func Held(path string) bool {
 	return err == nil && !free
 }
 
-// content is the kernel that a file names, "" if it names none.
-func content(path string) string {
+// content is the kernel and the machine that a file names, "" if it names none.
+func content(path string) (kernel, machine string) {
 	f, err := os.Open(path)
 	if err != nil {
-		return ""
+		return "", ""
 	}
 	defer f.Close()
 	text := make([]byte, maxKernel)
 	n, _ := f.ReadAt(text, contentAt)
-	return strings.TrimSpace(string(text[:n]))
+	kernel, machine, _ = strings.Cut(strings.TrimSpace(string(text[:n])), "\n")
+	return kernel, machine
 }

@@ -2,6 +2,7 @@ package liveness_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -176,5 +177,32 @@ func TestALinkIsNoLock(t *testing.T) {
 	}
 	if liveness.Ended(link) || !liveness.Ended(path) {
 		t.Error("a link counts as a lock")
+	}
+}
+
+// TestALockThatStaysIsFreeAfterItsProcess, whatever the file says.
+func TestALockThatStaysIsFreeAfterItsProcess(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "lock")
+	for range 2 {
+		l, err := liveness.Take(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := liveness.Take(path); !errors.Is(err, os.ErrExist) {
+			t.Errorf("two have it: %v", err)
+		}
+		if err := l.Free(); err != nil {
+			t.Error(err)
+		}
+	}
+	c := holder(t, path+"2")
+	if _, err := liveness.Take(path + "2"); !errors.Is(err, os.ErrExist) {
+		t.Errorf("another process has it: %v", err)
+	}
+	_ = c.Process.Kill()
+	_ = c.Wait()
+	if _, err := liveness.Take(path + "2"); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,0 +1,4 @@
+package liveness
+
+// MachineID is what lock files name beside the kernel.
+var MachineID = machineID
