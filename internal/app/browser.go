@@ -225,6 +225,18 @@ func (b *browsers) folder(kind, session string) (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
+// closed reports whether a folder is a home or has one in it.
+func (b *browsers) closed(dir string) bool {
+	const end = string(filepath.Separator)
+	user, _ := os.UserHomeDir() // without one, there is none to keep closed
+	for _, home := range []string{user, b.config.Home().Path()} {
+		if real, err := filepath.EvalSymlinks(home); err == nil && strings.HasPrefix(real+end, strings.TrimSuffix(dir, end)+end) {
+			return true
+		}
+	}
+	return false
+}
+
 const browserFolder = "hermes-browser-"
 
 // start starts a browser within the strongest walls that this host allows, with one way out.
@@ -265,11 +277,8 @@ func (b *browsers) start(ctx context.Context, session string, o browser.Options)
 	if program, err := browser.Find(s.Program); err == nil {
 		if real, err := filepath.EvalSymlinks(program); err == nil {
 			dir := filepath.Dir(real)
-			user, _ := os.UserHomeDir() // without one, there is none to keep closed
-			for _, home := range []string{user, b.config.Home().Path()} {
-				if to, err := filepath.Rel(dir, home); home != "" && err == nil && to != ".." && !strings.HasPrefix(to, ".."+string(filepath.Separator)) {
-					return nil, nil, errors.Join(fmt.Errorf("the browser may read the folder of its program, and %s has %s in it: move the program into a folder of its own and set browser.program", dir, home), p.close())
-				}
+			if b.closed(dir) {
+				return nil, nil, errors.Join(errors.New("the browser may read the folder of its program, and a home is in that one: move the program into a folder of its own and set browser.program"), p.close())
 			}
 			read = append(read, dir)
 		}

@@ -66,7 +66,7 @@ func (p *Page) opened() []string {
 	defer p.b.mu.Unlock()
 	var ids []string
 	for _, q := range p.b.pages {
-		if n := len(q.openers); n > 0 && q.openers[n-1] == p.ID {
+		if q.opener == p.target {
 			ids = append(ids, q.ID)
 		}
 	}

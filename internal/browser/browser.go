@@ -66,6 +66,7 @@ type Browser struct {
 	pages     []*Page              // in the order of their opening
 	sessions  map[string]*session  // by session id
 	targets   map[string]targetRow // tabs that are there, by target id
+	owners    map[string]string    // of tabs, by target id
 	made      int                  // tabs so far
 	downloads downloads
 	changed   chan struct{} // closed and replaced when a tab or download changes
@@ -93,8 +94,8 @@ type Tab struct {
 	Title string
 	URL   string
 	Open  bool // it is one of those that this Browser works with
-	// Openers are the ids of the tabs that led to it: the one that opened it is the last.
-	Openers []string
+	// Owner is whom it was given to, or the tab that opened it; see Page.Give.
+	Owner string
 }
 
 // ErrGone says that the browser has ended, or the connection to it.
@@ -111,7 +112,7 @@ func open(t cdp.Transport, p *program, o Options) *Browser {
 		o.Width, o.Height = 1280, 800
 	}
 	b := &Browser{
-		opts: o, program: p, sessions: map[string]*session{}, targets: map[string]targetRow{},
+		opts: o, program: p, sessions: map[string]*session{}, targets: map[string]targetRow{}, owners: map[string]string{},
 		changed: make(chan struct{}), downloads: downloads{begun: map[string]*Download{}},
 	}
 	b.life, b.end = context.WithCancel(context.Background())
@@ -278,12 +279,12 @@ func (b *Browser) Tabs() []Tab {
 	for _, p := range b.pages {
 		row := b.targets[p.target]
 		known[p.target] = true
-		all = append(all, Tab{ID: p.ID, Title: row.Title, URL: row.URL, Open: true, Openers: p.openers})
+		all = append(all, Tab{ID: p.ID, Title: row.Title, URL: row.URL, Open: true, Owner: b.owners[p.target]})
 	}
 	var others []Tab
 	for id, row := range b.targets {
 		if !known[id] {
-			others = append(others, Tab{ID: id, Title: row.Title, URL: row.URL, Openers: b.openers(row.Opener)})
+			others = append(others, Tab{ID: id, Title: row.Title, URL: row.URL, Owner: b.owners[id]})
 		}
 	}
 	order.By(others, func(x, y Tab) int { return cmp.Compare(x.ID, y.ID) })
@@ -328,15 +329,11 @@ func (b *Browser) join(target string) *Page {
 	return p
 }
 
-// openers returns the tabs that led to one that this target opened. Call it with the lock held.
-func (b *Browser) openers(target string) []string {
-	for _, p := range b.pages {
-		if p.target == target {
-			most := p.openers[max(0, len(p.openers)-maxTabs):]
-			return append(slices.Clone(most), p.ID)
-		}
+// inherit gives a tab the owner of the one that opened it. Call it with the lock held.
+func (b *Browser) inherit(row targetRow) {
+	if owner := b.owners[row.Opener]; owner != "" && b.owners[row.ID] == "" {
+		b.owners[row.ID] = owner
 	}
-	return nil
 }
 
 // tell wakes who waits for tabs. Call it with the lock held.

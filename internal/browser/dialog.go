@@ -48,7 +48,7 @@ type openDialog struct {
 }
 
 // dialogOpened ends calls that cannot go on until a dialog is answered.
-type dialogOpened struct{ *openDialog }
+type dialogOpened struct{ dialog *openDialog }
 
 func (*dialogOpened) Error() string { return "a dialog has opened" }
 

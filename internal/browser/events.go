@@ -55,6 +55,7 @@ func (b *Browser) sees(row targetRow) {
 		return
 	}
 	b.targets[row.ID] = row
+	b.inherit(row)
 	opened := b.program == nil && !known && slices.ContainsFunc(b.pages, func(p *Page) bool { return p.target == row.Opener })
 	b.mu.Unlock()
 	if opened {
@@ -65,6 +66,7 @@ func (b *Browser) sees(row targetRow) {
 func (b *Browser) loses(target string) {
 	b.mu.Lock()
 	delete(b.targets, target)
+	delete(b.owners, target)
 	b.mu.Unlock()
 }
 
@@ -88,8 +90,9 @@ func (b *Browser) attached(parent string, a attached) {
 			return
 		}
 		b.targets[a.TargetInfo.ID] = a.TargetInfo
+		b.inherit(a.TargetInfo)
 		s = &session{a.SessionID, b.join(a.TargetInfo.ID), a.TargetInfo.ID}
-		s.page.main, s.page.openers = a.SessionID, b.openers(a.TargetInfo.Opener)
+		s.page.main, s.page.opener = a.SessionID, a.TargetInfo.Opener
 	case above != nil && a.TargetInfo.Type == "iframe" && len(b.sessions) < maxTabs+mostFrames:
 		s = &session{a.SessionID, above.page, a.TargetInfo.ID}
 	}

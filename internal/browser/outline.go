@@ -160,20 +160,19 @@ func (o *outline) close(i int) {
 		o.dissolve(i) // a label, or a box of what is used by itself
 		return
 	}
-	var words strings.Builder
-	plain := true
+	words, plain := "", true
 	for _, below := range o.lines[i+1:] {
 		if below.role != "text" && below.role != "image" || below.ref != 0 {
 			plain = false
 			break
 		}
-		if words.Len() <= 4*maxName { // in bytes; more is not shown
-			words.WriteString(below.name + " ")
+		if len(words) <= 4*maxName { // in bytes; more is not shown
+			words += below.name + " "
 		}
 	}
 	switch {
 	case plain && l.role == "clickable" && l.name == "":
-		l.name = clean(words.String(), maxName)
+		l.name = clean(words, maxName)
 		o.lines = o.lines[:i+1]
 	case plain && l.name != "" && (named[l.role] || l.ref != 0):
 		o.lines = o.lines[:i+1]

@@ -26,10 +26,10 @@ type Page struct {
 	ID string
 
 	b       *Browser
-	target  string   // its id, which is that of its main frame
-	main    string   // the session of the tab
-	openers []string // the ids of the tabs that led to it; the last one opened it
-	own     bool     // opened by NewPage
+	target  string // its id, which is that of its main frame
+	main    string // the session of the tab
+	opener  string // the tab that opened it
+	own     bool   // opened by NewPage
 	ready   chan struct{}
 	once    sync.Once
 	failed  error // why it never got ready; set before ready is closed
@@ -78,6 +78,13 @@ func newPage(b *Browser, target, id string) *Page {
 
 // Browser returns the browser that the page is a tab of.
 func (p *Page) Browser() *Browser { return p.b }
+
+// Give notes whose tab it is. The tabs that it opens are theirs, too.
+func (p *Page) Give(owner string) {
+	p.b.mu.Lock()
+	defer p.b.mu.Unlock()
+	p.b.owners[p.target] = owner
+}
 
 // Errors of a page that a caller decides by.
 var (
@@ -148,7 +155,7 @@ func (p *Page) call(ctx context.Context, session, method string, params, result 
 	case errors.As(err, &opened):
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		return &DialogError{opened.Dialog} // it may have been answered meanwhile
+		return &DialogError{opened.dialog.Dialog} // it may have been answered meanwhile
 	case errors.Is(err, cdp.ErrCrashed) && session == p.main:
 		return ErrCrashed
 	case errors.Is(err, cdp.ErrCrashed):

@@ -37,11 +37,13 @@ var holders = []string{"IFRAME", "FRAME", "OBJECT", "EMBED", "FENCEDFRAME", "POR
 func (p *Page) Receivers(ctx context.Context, ref string) ([]string, error) {
 	p.acting.Lock()
 	defer p.acting.Unlock()
-	hold := p.hold
+	var e *element
+	var err error
 	if ref == "" {
-		hold = p.holdFocus
+		e, err = p.holdFocus(ctx)
+	} else {
+		e, err = p.hold(ctx, ref)
 	}
-	e, err := hold(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +72,7 @@ func (p *Page) Receivers(ctx context.Context, ref string) ([]string, error) {
 }
 
 // holdFocus returns the element that has the focus in the main frame.
-func (p *Page) holdFocus(ctx context.Context, _ string) (*element, error) {
+func (p *Page) holdFocus(ctx context.Context) (*element, error) {
 	session, world, _, err := p.world(ctx, p.target)
 	if err != nil {
 		return nil, err

@@ -109,18 +109,22 @@ func (l *Lock) Free() error { return l.flock.Close() }
 // kernel runs here than where it was made. It changes nothing.
 func Ended(path string) bool {
 	kernel, err := kernelID()
-	if err != nil {
-		return false
-	}
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return false
+	named, _ := left(path)
+	return err == nil && named == kernel
+}
+
+// left is the content of a file whose lock is free.
+func left(path string) (kernel, machine string) {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return "", ""
 	}
 	l := flock.New(path, flock.SetFlag(os.O_RDWR))
 	free, err := l.TryRLock() // shared, so that several may ask at once
 	defer l.Close()
-	named, _ := content(path)
-	return err == nil && free && named == kernel
+	if err != nil || !free {
+		return "", ""
+	}
+	return content(path)
 }
 
 // longAgo is the least age of what an earlier kernel left, for Sweep: a copy of this machine may
@@ -130,18 +134,12 @@ const longAgo = 24 * time.Hour
 // endedBefore reports whether a file is of an earlier start of this machine.
 func endedBefore(path string) bool {
 	kernel, err := kernelID()
-	if err != nil {
+	named, machine := left(path)
+	if err != nil || machine == "" || machine != machineID() || named == kernel {
 		return false
 	}
 	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) < longAgo {
-		return false
-	}
-	l := flock.New(path, flock.SetFlag(os.O_RDWR))
-	free, err := l.TryRLock()
-	defer l.Close()
-	named, machine := content(path)
-	return err == nil && free && named != "" && named != kernel && machine != "" && machine == machineID()
+	return err == nil && time.Since(info.ModTime()) > longAgo
 }
 
 // Held reports whether a process certainly holds the lock of this file. It is false whenever

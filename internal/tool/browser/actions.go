@@ -145,7 +145,7 @@ func (t *Toolset) tabs(ctx context.Context, c *hermes.Call, in arguments) (herme
 	current := at.current(b)
 	list := []listedTab{}
 	for _, tab := range b.Tabs() {
-		if !t.others(at, b, tab) && allowed(tab.URL) {
+		if !t.others(at, tab) && allowed(tab.URL) {
 			list = append(list, listedTab{tab.ID, tab.Title, tab.URL, current != nil && current.ID == tab.ID})
 		}
 	}
@@ -158,7 +158,7 @@ func (t *Toolset) tabs(ctx context.Context, c *hermes.Call, in arguments) (herme
 func (t *Toolset) tab(ctx context.Context, at *seat, b *browser.Browser, in arguments) error {
 	tabs := b.Tabs()
 	i := slices.IndexFunc(tabs, func(tab browser.Tab) bool { return tab.ID == in.ID })
-	if i < 0 || t.others(at, b, tabs[i]) || !allowed(tabs[i].URL) {
+	if i < 0 || t.others(at, tabs[i]) || !allowed(tabs[i].URL) {
 		return browser.ErrNoTab
 	}
 	p, err := b.Select(ctx, in.ID)

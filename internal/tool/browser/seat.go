@@ -31,12 +31,11 @@ type owner struct {
 
 // seat is where a session works: a tab of the browser.
 type seat struct {
-	owner *owner
+	owner   *owner
+	session string // whose tabs are given to it
 
 	mu   sync.Mutex
-	of   *browser.Browser // whose tabs these are; those of another one have the same ids
-	page *browser.Page    // nil: none is open
-	own  []string         // the ids of tabs that it opened
+	page *browser.Page // nil: none is open
 }
 
 var errEnding = errors.New("the session is closing; no browser is started any more")
@@ -59,7 +58,7 @@ func (t *Toolset) seat(ctx context.Context, s hermes.SessionRef) (*seat, error) 
 	}
 	at := t.seats[s.ID]
 	if at == nil || at.owner != o {
-		at = &seat{owner: o}
+		at = &seat{owner: o, session: s.ID}
 		t.seats[s.ID] = at
 	}
 	return at, nil
@@ -204,40 +203,22 @@ func (s *seat) here(ctx context.Context) (*browser.Page, error) {
 func (s *seat) current(b *browser.Browser) *browser.Page {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.turnTo(b)
 	if s.page == nil {
 		return nil
 	}
-	if !slices.ContainsFunc(b.Tabs(), func(tab browser.Tab) bool { return tab.ID == s.page.ID }) {
+	if s.page.Browser() != b || !slices.ContainsFunc(b.Tabs(), func(tab browser.Tab) bool { return tab.ID == s.page.ID }) {
 		s.page = nil
 		return nil
 	}
 	return s.page
 }
 
-// turnTo forgets the tabs of another browser. Call it with the lock held.
-func (s *seat) turnTo(b *browser.Browser) {
-	if s.of != b {
-		s.of, s.page, s.own = b, nil, nil
-	}
-}
-
 // take makes a tab the one that the session works in.
 func (s *seat) take(p *browser.Page) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.turnTo(p.Browser())
 	s.page = p
-	if !slices.Contains(s.own, p.ID) {
-		s.own = append(s.own, p.ID)
-	}
-}
-
-// has reports whether the session opened a tab, or a page of it did.
-func (s *seat) has(b *browser.Browser, tab browser.Tab) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.of == b && slices.ContainsFunc(s.own, func(id string) bool { return id == tab.ID || slices.Contains(tab.Openers, id) })
+	p.Give(s.session)
 }
 
 // leave closes the tabs of a child.
@@ -249,7 +230,7 @@ func (s *seat) leave() {
 		return
 	}
 	for _, tab := range b.Tabs() {
-		if s.has(b, tab) && tab.Open {
+		if tab.Owner == s.session && tab.Open {
 			if p, err := b.Select(ctx, tab.ID); err == nil {
 				_ = p.Close(ctx)
 			}
@@ -258,13 +239,8 @@ func (s *seat) leave() {
 }
 
 // others reports whether a tab is one of another session with this browser.
-func (t *Toolset) others(s *seat, b *browser.Browser, tab browser.Tab) bool {
+func (t *Toolset) others(s *seat, tab browser.Tab) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, at := range t.seats {
-		if at != s && at.owner == s.owner && at.has(b, tab) {
-			return true
-		}
-	}
-	return false
+	return tab.Owner != s.session && t.seats[tab.Owner] != nil
 }
