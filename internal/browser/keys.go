@@ -119,19 +119,36 @@ func (p *Page) press(ctx context.Context, name string) error {
 }
 
 func (k key) events(held int) (down, up fields) {
-	base := func(kind string) fields {
-		return fields{"type": kind, "key": k.name, "code": k.code, "windowsVirtualKeyCode": k.vk, "modifiers": held}
+	for _, kind := range []string{"rawKeyDown", "keyUp"} {
+		down, up = up, fields{"type": kind, "key": k.name, "code": k.code, "windowsVirtualKeyCode": k.vk, "modifiers": held}
 	}
-	down, up = base("rawKeyDown"), base("keyUp")
 	if k.text != "" && held&^8 == 0 {
 		down["type"], down["text"] = "keyDown", k.text
 	}
 	if held == 2 || held == 4 { // editing keys do nothing by themselves
-		if c, ok := map[string]string{"a": "selectAll", "c": "copy", "v": "paste", "x": "cut", "z": "undo", "y": "redo"}[strings.ToLower(k.name)]; ok {
+		if c := editing(k.name); c != "" {
 			down["commands"] = []string{c}
 		}
 	}
 	return down, up
+}
+
+func editing(key string) string {
+	switch strings.ToLower(key) {
+	case "a":
+		return "selectAll"
+	case "c":
+		return "copy"
+	case "v":
+		return "paste"
+	case "x":
+		return "cut"
+	case "y":
+		return "redo"
+	case "z":
+		return "undo"
+	}
+	return ""
 }
 
 // mostKeys is how much is typed key by key. More is inserted at once.

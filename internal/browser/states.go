@@ -24,46 +24,46 @@ func plainRole(role string, editable bool) string {
 
 // states writes what a person sees of the state of a node.
 func (o *outline) states(n *axNode, role string) string {
-	var b strings.Builder
+	s := ""
 	if v := clean(n.Value.text(), maxName); v != "" && role != "link" && role != "heading" && role != "listitem" {
-		b.WriteString(" value=" + quoted(v))
+		s += " value=" + quoted(v)
 	}
 	for i := range n.Properties {
 		name, v := n.Properties[i].Name, n.Properties[i].Value.text()
 		switch name {
 		case "level":
 			if role == "heading" {
-				b.WriteString(" level=" + v)
+				s += " level=" + v
 			}
 		case "checked", "pressed":
 			if v != "" && v != "false" || name == "checked" {
-				b.WriteString(state3(name, v))
+				s += state3(name, v)
 			}
 		case "expanded":
 			if v == "false" {
-				b.WriteString(" collapsed")
+				s += " collapsed"
 			} else if v == "true" {
-				b.WriteString(" expanded")
+				s += " expanded"
 			}
 		case "disabled", "required", "focused", "readonly", "modal", "busy", "multiselectable":
 			if v == "true" && role != "RootWebArea" {
-				b.WriteString(" " + name)
+				s += " " + name
 			}
 		case "selected":
 			if v == "true" {
-				b.WriteString(" selected")
+				s += " selected"
 			}
 		case "invalid":
 			if v != "" && v != "false" {
-				b.WriteString(" invalid")
+				s += " invalid"
 			}
 		case "url":
 			if role == "link" {
-				b.WriteString(" url=" + quoted(o.short(v)))
+				s += " url=" + quoted(o.short(v))
 			}
 		}
 	}
-	return b.String()
+	return s
 }
 
 func state3(name, v string) string {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"hermes/internal/order"
@@ -29,24 +30,24 @@ const (
 
 // Classes lists every kind of artefact with its quota. Config backups, checkpoints
 // and the database are not in it: their packages prune them.
-func Classes() []Class {
-	return []Class{
-		{Name: "logs", Folder: "logs", Bytes: 64 * mib, Files: 200, Age: 90 * day},
-		{Name: "images", Folder: "cache/images", Bytes: 512 * mib, Age: 30 * day},
-		{Name: "audio", Folder: "cache/audio", Bytes: 256 * mib, Age: 14 * day},
-		{Name: "videos", Folder: "cache/videos", Bytes: 1024 * mib, Age: 14 * day},
-		{Name: "documents", Folder: "cache/documents", Bytes: 512 * mib, Age: 30 * day},
-		{Name: "screenshots", Folder: "cache/screenshots", Bytes: 128 * mib, Age: day},
-		{Name: "web", Folder: "cache/web", Bytes: 256 * mib, Files: 5000, Age: 7 * day},
-		{Name: "browser downloads", Folder: "cache/browser-downloads", Bytes: 1024 * mib, Age: 14 * day},
-		{Name: "citations", Folder: "cache/citations", Bytes: 64 * mib, Age: 30 * day},
-		{Name: "spillover", Folder: "cache/spillover", Bytes: 256 * mib, Files: 5000, Age: 7 * day},
-		{Name: "terminal", Folder: "cache/terminal", Bytes: 256 * mib, Age: 3 * day},
-		{Name: "exec", Folder: "cache/exec", Bytes: 128 * mib, Age: 7 * day},
-		{Name: "cron output", Folder: "cron/output", Bytes: 256 * mib, Files: 10000, Age: 90 * day},
-		{Name: "terminal notes", Folder: "terminal-sessions", Files: 1000, Age: 30 * day},
-		{Name: "snapshots", Folder: "state-snapshots", Bytes: 1024 * mib, Files: 20, Age: 90 * day},
-	}
+func Classes() []Class { return slices.Clone(classes) }
+
+var classes = []Class{
+	{Name: "logs", Folder: "logs", Bytes: 64 * mib, Files: 200, Age: 90 * day},
+	{Name: "images", Folder: "cache/images", Bytes: 512 * mib, Age: 30 * day},
+	{Name: "audio", Folder: "cache/audio", Bytes: 256 * mib, Age: 14 * day},
+	{Name: "videos", Folder: "cache/videos", Bytes: 1024 * mib, Age: 14 * day},
+	{Name: "documents", Folder: "cache/documents", Bytes: 512 * mib, Age: 30 * day},
+	{Name: "screenshots", Folder: "cache/screenshots", Bytes: 128 * mib, Age: day},
+	{Name: "web", Folder: "cache/web", Bytes: 256 * mib, Files: 5000, Age: 7 * day},
+	{Name: "browser downloads", Folder: "cache/browser-downloads", Bytes: 1024 * mib, Age: 14 * day},
+	{Name: "citations", Folder: "cache/citations", Bytes: 64 * mib, Age: 30 * day},
+	{Name: "spillover", Folder: "cache/spillover", Bytes: 256 * mib, Files: 5000, Age: 7 * day},
+	{Name: "terminal", Folder: "cache/terminal", Bytes: 256 * mib, Age: 3 * day},
+	{Name: "exec", Folder: "cache/exec", Bytes: 128 * mib, Age: 7 * day},
+	{Name: "cron output", Folder: "cron/output", Bytes: 256 * mib, Files: 10000, Age: 90 * day},
+	{Name: "terminal notes", Folder: "terminal-sessions", Files: 1000, Age: 30 * day},
+	{Name: "snapshots", Folder: "state-snapshots", Bytes: 1024 * mib, Files: 20, Age: 90 * day},
 }
 
 const (

@@ -29,6 +29,8 @@ func (s Stored) covered() hermes.Grant {
 
 // entry is a grant as it is written.
 type entry struct {
+	_ [0]func() // it is never compared, which saves the code for it
+
 	Tool       string `yaml:"tool"`
 	Key        string `yaml:"key"`
 	Subject    string `yaml:"subject"`

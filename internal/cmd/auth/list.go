@@ -146,6 +146,8 @@ func clock(t, now time.Time) string {
 
 // entryJSON is a credential in JSON output. No field holds a secret.
 type entryJSON struct {
+	_ [0]func() // it is never compared, which saves the code for it
+
 	Provider  string    `json:"provider"`
 	Position  int       `json:"place"`
 	ID        string    `json:"id"`

@@ -218,11 +218,7 @@ func (t *Toolset) console(ctx context.Context, c *hermes.Call, in arguments) (he
 		if out.Result, err = p.Evaluate(ctx, in.Expression); err != nil {
 			return hermes.Result{}, err
 		}
-		info, err := p.Info(ctx)
-		if err != nil {
-			return hermes.Result{}, err
-		}
-		if err := t.checked(ctx, p, info); err != nil {
+		if _, err := t.where(ctx, p); err != nil {
 			return hermes.Result{}, err
 		}
 	}

@@ -52,11 +52,7 @@ func (t *Toolset) cdp(ctx context.Context, c *hermes.Call, in arguments) (hermes
 		}
 		p = at.current(b)
 	}
-	info, err := p.Info(ctx)
-	if err != nil {
-		return hermes.Result{}, err
-	}
-	if err := t.checked(ctx, p, info); err != nil {
+	if _, err := t.where(ctx, p); err != nil {
 		return hermes.Result{}, err
 	}
 	raw, err := p.Raw(ctx, in.Method, in.Params)
@@ -98,11 +94,8 @@ func (t *Toolset) vision(ctx context.Context, c *hermes.Call, in arguments) (her
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	info, err := p.Info(ctx)
+	info, err := t.where(ctx, p)
 	if err != nil {
-		return hermes.Result{}, err
-	}
-	if err := t.checked(ctx, p, info); err != nil {
 		return hermes.Result{}, err
 	}
 	var picture []byte
@@ -149,11 +142,7 @@ func (t *Toolset) files(ctx context.Context, c *hermes.Call, in arguments) (herm
 	case "downloads":
 		return t.downloads(ctx, at)
 	case "pdf":
-		info, err := p.Info(ctx)
-		if err != nil {
-			return hermes.Result{}, err
-		}
-		if err := t.checked(ctx, p, info); err != nil {
+		if _, err := t.where(ctx, p); err != nil {
 			return hermes.Result{}, err
 		}
 		content, err := p.PDF(ctx)

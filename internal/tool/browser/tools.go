@@ -228,6 +228,15 @@ func (t *Toolset) checked(ctx context.Context, p *browser.Page, info browser.Inf
 	return fmt.Errorf("the page led to an address that is not read: %s", text.Cut(info.URL, 80))
 }
 
+// where returns where a page is that may be read.
+func (t *Toolset) where(ctx context.Context, p *browser.Page) (browser.Info, error) {
+	info, err := p.Info(ctx)
+	if err == nil {
+		err = t.checked(ctx, p, info)
+	}
+	return info, err
+}
+
 func (t *Toolset) navigate(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
 	address, err := t.address(ctx, in.URL)
 	if err != nil {
