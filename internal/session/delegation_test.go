@@ -251,14 +251,12 @@ func TestAPausedAnswerIsAskedForAgain(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					for {
-						st, _, err := running.Attach(t.Context(), hermes.From{}, protocol.After{})
-						if err != nil {
-							t.Fatal(err)
-						}
-						if st.Turn != nil && st.Turn.Text == had {
-							break
-						}
+					st, events, err := running.Attach(t.Context(), hermes.From{}, protocol.After{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					for writes := st.Turn != nil && st.Turn.Text == had; !writes; {
+						_, writes = (<-events).Event.(hermes.TextDelta)
 					}
 				}
 				if err := s.Close(); err != nil {
