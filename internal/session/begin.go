@@ -20,7 +20,9 @@ func (s *Session) begin(m *hermes.Message, from hermes.From, reply func(error), 
 		reply(err)
 		return
 	}
-	s.halt.held = false
+	if s.halt.held = false; m == nil || !m.Synthetic {
+		s.askedFor()
+	}
 	s.jobs.Busy()
 	p := s.prepare(m)
 	p.from, s.said.by = from, from

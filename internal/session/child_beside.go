@@ -36,11 +36,16 @@ func (b *besides) begin() {
 	b.once.Do(func() { b.ctx, b.stop = context.WithCancel(context.Background()) })
 }
 
-// end ends the work and waits for it.
-func (b *besides) end() {
+// end ends the work. It returns a channel that is closed when the work has ended.
+func (b *besides) end() <-chan struct{} {
 	b.begin()
 	b.stop()
-	b.wg.Wait()
+	ended := make(chan struct{})
+	go func() { // ends with the work, which the session waits for
+		defer close(ended)
+		b.wg.Wait()
+	}()
+	return ended
 }
 
 // hasChildren reports whether a session has child sessions that run.
@@ -48,6 +53,31 @@ func (m *Manager) hasChildren(s *Session) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return s.children > 0
+}
+
+// waits reports whether a session has child sessions that run and have not been given up.
+func (m *Manager) waits(s *Session) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return s.children > s.hanging
+}
+
+// hangs counts a child session that was given up and has not ended, until ended is called.
+func (m *Manager) hangs(parent *Session) (ended func()) {
+	add := func(n int) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		parent.hanging += n
+	}
+	add(1)
+	return func() { add(-1) }
+}
+
+// goesOn reports whether neither a session nor the program ends.
+func (m *Manager) goesOn(s *Session) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return !m.closed && !s.ending()
 }
 
 // PauseChildren lets no new child session begin, until it is called with false. Those that run go on.
@@ -104,7 +134,7 @@ func (l lender) goOn(ctx context.Context, row hermes.Session, t hermes.Task, fit
 		return nil, fmt.Errorf("read the child session %s: %w", row.ID, err)
 	}
 	c := &running{by: l, fits: fits, pauses: t.Background, over: make(chan hermes.TurnDone, 1), release: func() {}}
-	if t.Background {
+	if t.Background || origin.Background { // where no user attends, its call goes on without the background
 		how, err := l.delivered(ctx, row.ID)
 		if err != nil {
 			return nil, err
@@ -123,6 +153,9 @@ func (l lender) goOn(ctx context.Context, row hermes.Session, t hermes.Task, fit
 		}
 		r := m.described(ctx, row, list, l.tools, how)
 		m.cfg.Children.finish(&r, fits)
+		if tree := l.oldTree(row); tree != nil {
+			r.Worktree = tree.End(context.WithoutCancel(ctx))
+		}
 		c.ended = &r
 		return c, nil
 	}
@@ -140,14 +173,20 @@ func (l lender) goOn(ctx context.Context, row hermes.Session, t hermes.Task, fit
 	if c.release, err = m.admit(l.session); err != nil {
 		return nil, err
 	}
-	if again := l.session.cfg.Children.WorktreeOf; again != nil {
-		c.tree = again(row.Run.Workspace.Dir, l.run.Workspace.Dir)
-	}
+	c.tree = l.oldTree(row)
 	var op hermes.Op = hermes.Continue{}
 	if n == 0 {
 		op = hermes.Say{Parts: taskParts(t)}
 	}
-	return c, c.begin(ctx, run, op)
+	return c, c.begin(ctx, run, op, true)
+}
+
+// oldTree returns the worktree that a child session of an earlier process has for itself; nil is none.
+func (l lender) oldTree(row hermes.Session) Tree {
+	if of := l.session.cfg.Children.WorktreeOf; of != nil {
+		return of(row.Run.Workspace.Dir, l.run.Workspace.Dir)
+	}
+	return nil
 }
 
 // delivered returns how a child session in the background is, if it needs nothing more: it runs, or its parent has
@@ -167,7 +206,11 @@ func (l lender) delivered(ctx context.Context, child string) (how hermes.ChildSt
 // above it: it paused because a program ended, and its turn goes on.
 func (s *Session) resumeTurn() error {
 	list := s.record.Messages()
-	if n := len(list); s.parent != nil && n > 0 && agent.Interrupted(list[n-1]) {
+	n := len(list)
+	if s.parent == nil || n == 0 {
+		return nil
+	}
+	if last := list[n-1]; last.Role == hermes.RoleAssistant && len(last.Calls) == 0 && agent.Interrupted(last) {
 		return s.record.Rewind(s.ctx, list[n-1].ID)
 	}
 	return nil
@@ -211,7 +254,7 @@ func (c Children) resultMessage(r hermes.Report) hermes.Message {
 
 // deliver waits for the end of a child in the background, and gives its result to its parent: between
 // turns, in a turn of its own. It is stored before the child is marked as ended, so that neither a crash nor a
-// stop loses it.
+// stop loses it, also while the parent is closed: then the worktree of the child may be gone already.
 func (c *running) deliver(ctx context.Context, parent hermes.SessionRef) {
 	r, how := hermes.Report{}, hermes.ChildStatus("")
 	switch {
@@ -221,12 +264,12 @@ func (c *running) deliver(ctx context.Context, parent hermes.SessionRef) {
 		r, how = *c.ended, c.ended.Status
 	default:
 		var err error
-		if r, how, err = c.outcome(ctx); err != nil || ctx.Err() != nil {
+		if r, how, err = c.outcome(ctx); err != nil {
 			return // it goes on when its parent is opened again
 		}
 	}
 	up, taken := c.by.session, false
-	err := up.call(ctx, func() (err error) {
+	err := up.call(context.WithoutCancel(ctx), func() (err error) { // the parent waits for it
 		taken, err = up.takeResult(r)
 		return err
 	})
@@ -236,7 +279,7 @@ func (c *running) deliver(ctx context.Context, parent hermes.SessionRef) {
 	switch {
 	case err == nil:
 		up.manager.mark(ctx, r.Session, how)
-	case ctx.Err() == nil && !errors.Is(err, hermes.ErrClosed):
+	case !errors.Is(err, hermes.ErrStaleLease):
 		up.cfg.Log.Error("store the result of a child session; it comes when the session is opened again", "session", up.id, "child", r.Session, "err", err)
 	}
 }
@@ -244,9 +287,6 @@ func (c *running) deliver(ctx context.Context, parent hermes.SessionRef) {
 // takeResult stores the result of a child session in the background, unless it is stored already, and begins a
 // turn with it unless one runs.
 func (s *Session) takeResult(r hermes.Report) (taken bool, err error) {
-	if s.ending() {
-		return false, hermes.ErrClosed
-	}
 	if _, has, err := s.resultOf(r.Session); has || err != nil {
 		return false, err
 	}

@@ -88,7 +88,7 @@ func (l lender) child(ctx context.Context, parent hermes.SessionRef, t hermes.Ta
 	if c.tree != nil {
 		run.Workspace.Dir = c.tree.Dir()
 	}
-	return c, c.begin(ctx, run, hermes.Say{Parts: taskParts(t)})
+	return c, c.begin(ctx, run, hermes.Say{Parts: taskParts(t)}, false)
 }
 
 // keyIn is the key of a task, or its beginning, among all of a session.
@@ -105,11 +105,12 @@ func (l lender) tree(ctx context.Context, on hermes.Workspace, asked bool) (Tree
 	return l.session.cfg.Children.tree(ctx, on, asked)
 }
 
-// begin opens the session and sends it its first op. After an error the child is gone.
-func (c *running) begin(ctx context.Context, run hermes.RunSpec, op hermes.Op) error {
+// begin opens the session and sends it its first op. After an error a new child is gone; one that was to go on, as
+// again says, has paused.
+func (c *running) begin(ctx context.Context, run hermes.RunSpec, op hermes.Op, again bool) error {
 	s, err := c.by.session.manager.Open(ctx, Open{Run: run, parent: c.by.session, budget: c.by.budget, done: c.over, misfit: c.fits.misfit})
 	if err != nil {
-		c.close(ctx, false)
+		c.close(ctx, again)
 		return fmt.Errorf("open the child session: %w", err)
 	}
 	c.child = s
@@ -121,7 +122,7 @@ func (c *running) begin(ctx context.Context, run hermes.RunSpec, op hermes.Op) e
 		return nil
 	}
 	if err != nil {
-		c.close(ctx, false)
+		c.close(ctx, again)
 	}
 	return err
 }
@@ -160,12 +161,20 @@ func isMark(reason string) bool {
 
 // report waits for the end of the child and says what came of it.
 func (c *running) report(ctx context.Context) (hermes.Report, error) {
+	m := c.by.session.manager
 	if c.ended != nil {
+		if c.ended.Status != hermes.ChildRunning {
+			m.mark(ctx, c.ended.Session, c.ended.Status)
+		}
 		return *c.ended, nil
 	}
 	r, how, err := c.outcome(ctx)
-	if !errors.Is(err, hermes.ErrClosed) && !errors.Is(err, hermes.ErrStaleLease) { // else another process may have it
-		c.by.session.manager.mark(ctx, c.child.id, how)
+	switch {
+	case errors.Is(err, hermes.ErrClosed): // its parent ends, too
+		<-ctx.Done()
+		err = context.Cause(ctx)
+	case !errors.Is(err, hermes.ErrStaleLease): // else another process may have it
+		m.mark(ctx, c.child.id, how)
 	}
 	return r, err
 }
@@ -173,12 +182,19 @@ func (c *running) report(ctx context.Context) (hermes.Report, error) {
 // outcome waits for the end of the child and closes it.
 func (c *running) outcome(ctx context.Context) (r hermes.Report, how hermes.ChildStatus, err error) {
 	done, how, hangs, err := c.wait(ctx)
+	if errors.Is(err, hermes.ErrClosed) && !c.pauses && c.by.session.manager.goesOn(c.by.session) && ctx.Err() == nil {
+		err = nil // only the child was closed: nothing would go on with it
+	}
 	r = c.reported(ctx, done, how)
 	if hangs {
-		go c.close(ctx, false) // ends with the session, which the manager waits for
+		done := c.by.session.manager.hangs(c.by.session)
+		go func() { // ends with the session, which the manager waits for
+			defer done()
+			c.close(ctx, false)
+		}()
 		return r, how, nil
 	}
-	pauses := errors.Is(err, hermes.ErrClosed) || errors.Is(err, hermes.ErrStaleLease) || c.pauses && (err != nil || ctx.Err() != nil || c.by.session.ending())
+	pauses := errors.Is(err, hermes.ErrClosed) || errors.Is(err, hermes.ErrStaleLease) || c.pauses && err != nil
 	r.Worktree = c.close(ctx, pauses)
 	return r, how, err
 }
@@ -239,7 +255,7 @@ func (c *running) quiet() time.Duration {
 	if set == 0 && st.Turn != nil && len(st.Turn.Calls) > 0 {
 		limit = inCallTime
 	}
-	if st.State == protocol.StateAsking || st.Activity.At.IsZero() || c.by.session.manager.hasChildren(c.child) {
+	if st.State == protocol.StateAsking || st.Activity.At.IsZero() || c.by.session.manager.waits(c.child) {
 		return limit
 	}
 	return limit - c.child.cfg.Now().Sub(st.Activity.At)

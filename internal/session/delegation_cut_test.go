@@ -160,12 +160,27 @@ func TestAChildThatTheUserOpenedIsTheirs(t *testing.T) {
 	}
 }
 
+// marking is a store that tells how sessions are marked to have ended, once that is stored.
+type marking struct {
+	hermes.Store
+	marks chan string
+}
+
+func (m marking) UpdateSession(ctx context.Context, id string, change hermes.SessionChange) error {
+	err := m.Store.UpdateSession(ctx, id, change)
+	if change.Reopen && change.End != "" {
+		m.marks <- change.End
+	}
+	return err
+}
+
 // TestALookAtAChildRunsNothingAgain: a child in the background that ended without an answer stays ended, although
 // the user opened it since.
 func TestALookAtAChildRunsNothingAgain(t *testing.T) {
 	t.Parallel()
 	slow, entered, _ := gate("slow")
-	h := newFixture(t, obedient(polite), newToolTable(tasks(), slow))
+	marks := make(chan string, 8)
+	h := newFixture(t, obedient(polite), newToolTable(tasks(), slow), func(c *session.Config) { c.Store = marking{c.Store, marks} })
 	s := h.open(t, session.Open{})
 	e := listen(t, s)
 	submit(t, s, say(tasksOf(true, "slow")))
@@ -180,6 +195,7 @@ func TestALookAtAChildRunsNothingAgain(t *testing.T) {
 	if got := until[hermes.TurnDone](e).Text; got != "noted" {
 		t.Errorf("the turn of the result says %q", got)
 	}
+	<-marks
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -280,12 +296,12 @@ func (c countedTree) End(context.Context) hermes.Worktree {
 }
 
 // TestAChildThatPausesKeepsItsWorktree, also if its session is closed before that of its parent, as at the end of
-// the program.
+// the program. A child whose call goes on was interrupted.
 func TestAChildThatPausesKeepsItsWorktree(t *testing.T) {
 	t.Parallel()
 	for _, first := range []string{"the child", "the parent", "all"} {
 		for _, background := range []bool{true, false} {
-			if !background && first != "the child" {
+			if !background && first == "the parent" {
 				continue // its call ends with its parent
 			}
 			slow, entered, _ := gate("slow")
@@ -294,6 +310,7 @@ func TestAChildThatPausesKeepsItsWorktree(t *testing.T) {
 				c.Children.Worktree = func(context.Context, hermes.Workspace, bool) (session.Tree, error) { return tree, nil }
 			})
 			s := h.open(t, session.Open{})
+			e := listen(t, s)
 			submit(t, s, say(tasksOf(background, "slow")))
 			<-entered
 			id := childrenOf(t, h.store, s.ID())[0].ID
@@ -305,6 +322,11 @@ func TestAChildThatPausesKeepsItsWorktree(t *testing.T) {
 				if err := child.Close(); err != nil {
 					t.Fatal(err)
 				}
+				if !background {
+					if got := until[hermes.TurnDone](e).Text; got != "interrupted, " {
+						t.Errorf("the call says %q", got)
+					}
+				}
 			}
 			if first != "all" {
 				if err := s.Close(); err != nil {
@@ -314,7 +336,11 @@ func TestAChildThatPausesKeepsItsWorktree(t *testing.T) {
 			if err := h.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if row := childrenOf(t, h.store, s.ID())[0]; row.EndReason != "closed" || *tree.ends != 0 {
+			end, ends := "closed", 0
+			if !background && first == "the child" { // its call goes on
+				end, ends = "interrupted", 1
+			}
+			if row := childrenOf(t, h.store, s.ID())[0]; row.EndReason != end || *tree.ends != ends {
 				t.Errorf("%s first, background is %v: the child ended as %q, its worktree %d times", first, background, row.EndReason, *tree.ends)
 			}
 		}

@@ -136,7 +136,7 @@ func (s *Session) continueTurn(reply func(error)) {
 			reply(err)
 			return
 		}
-		s.halt.held = false
+		s.askedFor()
 		s.next()
 		reply(nil)
 	default:

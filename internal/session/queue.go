@@ -71,6 +71,7 @@ func (s *Session) dropQueue() error {
 	var kept []turn.Queued
 	for _, q := range s.queue {
 		if isResult(q.Message) {
+			q.Held = true
 			kept = append(kept, q)
 			continue
 		}
@@ -80,7 +81,6 @@ func (s *Session) dropQueue() error {
 		ids = append(ids, s.turn.Note.Rest().IDs...)
 	}
 	s.queue = kept
-	s.halt.held = s.halt.held || len(kept) > 0
 	s.publishQueue()
 	return s.dropWaiting(ids)
 }
@@ -125,22 +125,28 @@ func (s *Session) withWaiting(m hermes.Message) (hermes.Message, []int64) {
 	return m, ids
 }
 
-// postpone moves a result of a child session that a hook refused behind what else waits: it is never lost. If only
-// results wait, they wait until a turn is asked for.
+// postpone keeps a result of a child session that a hook refused until a turn is asked for: it is never lost.
 func (s *Session) postpone(ids []int64) {
-	if i := slices.IndexFunc(s.queue, func(q turn.Queued) bool { return slices.Equal(q.IDs, ids) }); i >= 0 {
-		q := s.queue[i]
-		s.queue = append(slices.Delete(s.queue, i, i+1), q)
+	for i := range s.queue {
+		s.queue[i].Held = s.queue[i].Held || slices.Equal(s.queue[i].IDs, ids)
 	}
-	s.halt.held = !slices.ContainsFunc(s.queue, func(q turn.Queued) bool { return !isResult(q.Message) })
 }
 
-// next begins a turn with the first message of the queue.
+// askedFor lets what was held come after the turn that is asked for.
+func (s *Session) askedFor() {
+	s.halt.held = false
+	for i := range s.queue {
+		s.queue[i].Held = false
+	}
+}
+
+// next begins a turn with the first message of the queue that is not held.
 func (s *Session) next() {
-	if len(s.queue) == 0 || s.ending() || s.halt.held || s.cfg.halted() != nil {
+	i := slices.IndexFunc(s.queue, func(q turn.Queued) bool { return !q.Held })
+	if i < 0 || s.ending() || s.halt.held || s.cfg.halted() != nil {
 		return // what waits stays stored
 	}
-	first := s.queue[0]
+	first := s.queue[i]
 	if s.waiting() && (first.Message.Synthetic || hermes.FromSession(first.Message.Provenance)) {
 		return // it must not drop a question to the user
 	}

@@ -41,6 +41,7 @@ type kin struct {
 	over     chan<- hermes.TurnDone     // gets the outcome of a child's turn; nil otherwise
 	misfit   func(answer string) string // what is wrong with the answer of a child; may be nil
 	children int                        // how many child sessions run; guarded by manager.mu
+	hanging  int                        // how many of them were given up, and have not ended; guarded by manager.mu
 	beside   besides                    // the child sessions in the background
 	left     []hermes.Session           // those that an earlier process did not end
 }
@@ -302,7 +303,14 @@ func (s *Session) shutdown() {
 			}
 		}
 	}
-	s.beside.end()
+	for rest := s.beside.end(); rest != nil; { // they store their results
+		select {
+		case <-rest:
+			rest = nil
+		case e := <-s.inbox:
+			s.refuse(e)
+		}
+	}
 	s.jobs.Close(&s.manager.closing)
 	s.err = s.free()
 	s.publish(hermes.Closed{})

@@ -13,6 +13,7 @@ type Queued struct {
 	IDs     []int64
 	Message hermes.Message
 	From    hermes.From // the zero value if an earlier process took it
+	Held    bool        // it waits until a turn is asked for
 }
 
 // Note is the text that waits for the next result of the running turn. The
