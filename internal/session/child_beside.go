@@ -339,6 +339,29 @@ func (s *Session) startedBy(c hermes.ToolCall, task hermes.TaskOrigin) bool {
 	return strings.HasPrefix(task.Key, keyIn(s.record.LastTurn(), c.ID+"/"))
 }
 
+// dropped returns the child sessions that calls began which a crash cut off: a rewind removes
+// the calls, so that nothing goes on with them.
+func (s *Session) dropped() (rows []hermes.Session) {
+	calls := hermes.OpenCalls(s.record.Messages())
+	if len(calls) == 0 || !s.record.Stored() {
+		return nil
+	}
+	rows, err := s.manager.childrenOf(s.ctx, s.id, func(short hermes.Session) bool { return !isMark(short.EndReason) && !s.manager.isLive(short.ID) })
+	if err != nil {
+		s.cfg.Log.Warn("find the children of calls that are undone", "session", s.id, "err", err)
+	}
+	return slices.DeleteFunc(rows, func(row hermes.Session) bool {
+		return !slices.ContainsFunc(calls, func(c hermes.ToolCall) bool { return s.startedBy(c, row.Run.Origin.Task) })
+	})
+}
+
+// markDropped marks child sessions as interrupted.
+func (s *Session) markDropped(rows []hermes.Session) {
+	for _, row := range rows {
+		s.manager.mark(s.ctx, row.ID, hermes.ChildInterrupted)
+	}
+}
+
 // goOnBeside goes on with them.
 func (s *Session) goOnBeside() {
 	if len(s.left) == 0 {
@@ -386,7 +409,7 @@ func (s *Session) leftChildren(call hermes.ToolCall) hermes.Result {
 	out := struct {
 		Error    string  `json:"error"`
 		Children []child `json:"children,omitempty"`
-	}{Error: "the process stopped while this ran, and the user said something else instead of continuing it; what its child sessions had done is below, those in the background go on, and the rest was not done"}
+	}{Error: "the process stopped while this ran, and the user said something else instead of continuing it; what its child sessions had done is below, those in the background go on if they can, and the rest was not done"}
 	provenance := ""
 	rows, err := s.manager.childrenOf(s.ctx, s.id, nil)
 	if err != nil {
@@ -404,7 +427,7 @@ func (s *Session) leftChildren(call hermes.ToolCall) hermes.Result {
 		status, summary := "cut off", lastText(list)
 		switch {
 		case row.Run.Origin.Task.Background && len(list) > 0: // its result is a message of its own
-			status, summary = string(hermes.ChildRunning), ""
+			status, summary = "goes on if it can", ""
 			s.left = append(s.left, row)
 		case isMark(row.EndReason):
 			status = row.EndReason

@@ -65,8 +65,8 @@ func TestACutCallOwnsItsChildrenInTheBackground(t *testing.T) {
 	}{
 		{"the call goes on", false, hermes.Continue{}, "running, ", "completed"},
 		{"the call goes on after its result", true, hermes.Continue{}, "running, ", "completed"},
-		{"something else is said", false, say("hello"), `"status":"running"}`, "completed"},
-		{"something else is said after its result", true, say("hello"), `"status":"running"}`, "completed"},
+		{"something else is said", false, say("hello"), `"status":"goes on if it can"}`, "completed"},
+		{"something else is said after its result", true, say("hello"), `"status":"goes on if it can"}`, "completed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -387,7 +387,7 @@ func TestAHookThatRefusesAResultDoesNotDropIt(t *testing.T) {
 	hooks := []hermes.Hook{{Name: "strict", TurnStart: func(_ context.Context, _ hermes.SessionRef, m hermes.Message) ([]hermes.Part, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if refuses && m.Synthetic {
+		if refuses && m.Synthetic && m.Text() != "a note" {
 			return nil, errors.New("no results today")
 		}
 		return nil, nil
@@ -407,6 +407,10 @@ func TestAHookThatRefusesAResultDoesNotDropIt(t *testing.T) {
 	submit(t, s, say(tasksOf(true, "say one")))
 	until[hermes.TurnDone](e)
 	if d := until[hermes.TurnDone](e); d.Outcome != hermes.OutcomeFailed || state(t, s).Queued != 1 {
+		t.Errorf("done %+v, %d wait", d, state(t, s).Queued)
+	}
+	submit(t, s, hermes.Say{Parts: []hermes.Part{{Text: "a note"}}, Synthetic: true})
+	if d := until[hermes.TurnDone](e); d.Text != "noted" || state(t, s).Queued != 1 { // which does not wait for the user
 		t.Errorf("done %+v, %d wait", d, state(t, s).Queued)
 	}
 	mu.Lock()
@@ -532,5 +536,59 @@ func TestAChildThatCannotBeReadTaintsTheReport(t *testing.T) {
 		if got := <-from; strings.Contains(got, "a child session") != broken {
 			t.Errorf("broken is %v: the report is from %q", broken, got)
 		}
+	}
+}
+
+// TestAnUndoneCallStartsNoChildLater: its children in the background, which a crash cut off, do not go on.
+func TestAnUndoneCallStartsNoChildLater(t *testing.T) {
+	t.Parallel()
+	slow, entered, _ := gate("slow")
+	held, started := holding(make(chan struct{}))
+	h := newFixture(t, obedient(polite), newToolTable(held, slow))
+	s := h.open(t, session.Open{})
+	submit(t, s, say(tasksOf(true, "slow")))
+	<-started
+	<-entered
+	again, runs, leave := gate("slow")
+	close(leave)
+	next := newFixture(t, obedient(polite), newToolTable(tasks(), again), func(c *session.Config) { c.Store = h.store })
+	s = next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
+	submit(t, s, hermes.Undo{})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
+	e := listen(t, s)
+	submit(t, s, say("hello"))
+	until[hermes.TurnDone](e)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if rows := childrenOf(t, h.store, s.ID()); len(runs) > 0 || rows[0].EndReason != "interrupted" {
+		t.Errorf("%d children run later, the first ended as %q", len(runs), rows[0].EndReason)
+	}
+}
+
+// TestAChildThatEndedBeforeACrashEndsItsWorktree when its call goes on.
+func TestAChildThatEndedBeforeACrashEndsItsWorktree(t *testing.T) {
+	t.Parallel()
+	hold, holds, _ := gate("slow")
+	h := newFixture(t, obedient(polite), newToolTable(tasks(), hold))
+	s := h.open(t, session.Open{})
+	submit(t, s, say(tasksOf(false, "say one", "slow")))
+	<-holds
+	again, _, leave := gate("slow")
+	close(leave)
+	tree := countedTree{new(sync.Mutex), new(int)}
+	next := newFixture(t, obedient(polite), newToolTable(tasks(), again), func(c *session.Config) {
+		c.Store = h.store
+		c.Children.WorktreeOf = func(string, string) session.Tree { return tree }
+	})
+	s = next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
+	e := listen(t, s)
+	submit(t, s, hermes.Continue{})
+	until[hermes.TurnDone](e)
+	if *tree.ends != 2 {
+		t.Errorf("%d worktrees of 2 children were ended", *tree.ends)
 	}
 }
