@@ -339,6 +339,9 @@ func (f *file) cmap(s *stream) *cmap {
 		}
 		args = args[:0]
 	}
+	if !f.spend(16 * len(c.ranges)) { // sorting
+		return c
+	}
 	order.By(c.ranges, func(a, b span) int { return a.from - b.from })
 	return c
 }
