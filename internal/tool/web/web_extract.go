@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -123,7 +124,9 @@ func (t *Toolset) extract(ctx context.Context, c *hermes.Call, in extractArgs) (
 // one reads one page for a call. It returns where the page came from, too.
 func (t *Toolset) one(ctx context.Context, c *hermes.Call, g *netguard.Guard, address string, limit int, in extractArgs) (extracted, string) {
 	out := extracted{URL: address}
-	u, local, err := t.judge(ctx, g, address)
+	limited, cancel := context.WithTimeout(ctx, t.cfg.Timeout)
+	u, local, err := t.judge(limited, g, address)
+	cancel()
 	if err != nil {
 		out.Error = t.why(err)
 		return out, ""
@@ -180,10 +183,14 @@ func (t *Toolset) judge(ctx context.Context, g *netguard.Guard, address string) 
 	if u.User != nil {
 		return nil, false, errors.New("the address has a user name or password in it; leave that out")
 	}
-	if _, err := g.Judge(ctx, address); err != nil {
+	list, err := g.Judge(ctx, address)
+	if err != nil {
 		return nil, false, err
 	}
 	public := *g
+	if len(list) > 0 { // it was looked up
+		public.Resolve = func(context.Context, string) ([]netip.Addr, error) { return list, nil }
+	}
 	public.Private, public.Own, public.Proxy = false, nil, nil
 	_, err = public.Judge(ctx, address)
 	return u, err != nil || !strings.ContainsAny(u.Hostname(), ".:"), nil
