@@ -33,6 +33,9 @@ type Call struct {
 	// Approved is what the user agreed to, or nil if the user was not asked. A tool that would
 	// do anything else by now must refuse.
 	Approved *Subject
+	// To lists whom the call was judged to send something to; see [Spec.Sends]. A tool that would send
+	// it to others by now must refuse. Only the tool chain sets it.
+	To []string
 	// Asks says in the words of a hook why the user has to be asked before the call runs, in every mode but
 	// yolo, each time; "" is no such reason. Only hooks set it.
 	Asks string

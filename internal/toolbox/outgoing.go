@@ -18,6 +18,7 @@ func (b *Toolbox) sends(c *call) []hermes.Risk {
 		return nil
 	}
 	out := c.Spec.Sends(c.Arguments)
+	c.To = out.To
 	from := ""
 	if c.Host != nil {
 		from = strings.TrimSpace(c.Host.Session().Provenance)

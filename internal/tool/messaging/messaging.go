@@ -140,8 +140,8 @@ func (t *Toolset) run(ctx context.Context, c *hermes.Call, in arguments) (hermes
 		return hermes.Result{}, err
 	case in.Action == "list":
 		return list(t.connected().Targets())
-	case c.Approved != nil && c.Approved.Detail != goesTo(id):
-		return hermes.Result{}, fmt.Errorf("the message would go to %s by now, and that is not what the user allowed; call it again", id)
+	case len(c.To) > 0 && c.To[0] != id || c.Approved != nil && c.Approved.Detail != goesTo(id):
+		return hermes.Result{}, fmt.Errorf("the message would go to %s by now, and that is not what was allowed; call it again", id)
 	}
 	return send(ctx, t.connected(), c.Host.Session(), id, in.Message)
 }

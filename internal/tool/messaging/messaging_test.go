@@ -39,6 +39,21 @@ func TestTheIDOfAMessageIsTextOfThePlatform(t *testing.T) {
 	}
 }
 
+// TestAMessageGoesToWhomItWasJudgedFor, also if the user was not asked.
+func TestAMessageGoesToWhomItWasJudgedFor(t *testing.T) {
+	t.Parallel()
+	list, err := messaging.New(func() hermes.Messenger { return one{} }).Tools(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for to, want := range map[string]bool{"telegram:1": true, "telegram:2": false} {
+		r, err := list[0].Run(t.Context(), &hermes.Call{Arguments: []byte(`{"target":"telegram","message":"hello"}`), Host: host{}, To: []string{to}})
+		if sent := err == nil && !r.Failed; sent != want {
+			t.Errorf("judged for %s: sent is %v, %+v, %v", to, sent, r, err)
+		}
+	}
+}
+
 type plain struct{ one }
 
 func (plain) Send(context.Context, hermes.SessionRef, string, string) (hermes.Delivery, error) {
