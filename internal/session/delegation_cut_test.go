@@ -592,3 +592,66 @@ func TestAChildThatEndedBeforeACrashEndsItsWorktree(t *testing.T) {
 		t.Errorf("%d worktrees of 2 children were ended", *tree.ends)
 	}
 }
+
+// full is a store that stores no waiting messages.
+type full struct {
+	hermes.Store
+	refused chan struct{}
+}
+
+func (f full) AddWaiting(context.Context, hermes.Lease, hermes.WaitingMessage) (int64, error) {
+	f.refused <- struct{}{}
+	return 0, errors.New("the disk is full")
+}
+
+// TestAResultOfTheBackgroundComesOnce, although its call goes on without the background, as where no user attends: as a
+// message if that was stored before the crash, else with the call.
+func TestAResultOfTheBackgroundComesOnce(t *testing.T) {
+	t.Parallel()
+	for _, stores := range []bool{true, false} {
+		slow, entered, leave := gate("slow")
+		held, started := holding(make(chan struct{}))
+		refused := make(chan struct{}, 8)
+		memory := hermestest.NewStore()
+		h := newFixture(t, obedient(polite), newToolTable(held, slow), func(c *session.Config) {
+			if c.Store = memory; !stores {
+				c.Store = full{memory, refused}
+			}
+		})
+		s := h.open(t, session.Open{})
+		e := listen(t, s)
+		submit(t, s, say(tasksOf(true, "slow")))
+		<-started
+		<-entered
+		close(leave)
+		if stores {
+			for len(until[hermes.Queued](e).Messages) == 0 {
+			}
+		} else {
+			<-refused
+		}
+		inner := tasks()
+		unattended := tool{inner.spec, func(ctx context.Context, c *hermes.Call) hermes.Result {
+			c.Arguments = []byte(strings.Replace(string(c.Arguments), "true", "false", 1))
+			return inner.run(ctx, c)
+		}}
+		for cut := range 2 {
+			next := newFixture(t, obedient(polite), newToolTable(unattended, slow), func(c *session.Config) { c.Store = memory })
+			s = next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
+			e = listen(t, s)
+			if cut == 0 {
+				submit(t, s, hermes.Continue{})
+				until[hermes.TurnDone](e)
+			}
+			submit(t, s, say("hello"))
+			until[hermes.TurnDone](e)
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		called := strings.Contains(stored(t, memory, s.ID())[2], "let go")
+		if got := len(results(t, memory, s.ID())); called == stores || (got == 1) != stores || got > 1 {
+			t.Errorf("the message was stored: %v; the call has the result: %v; %d messages", stores, called, got)
+		}
+	}
+}
