@@ -75,7 +75,10 @@ func TestTheCostOfAChildIsKnown(t *testing.T) {
 // TestAChildOfAClientsTurnAsks, also while its parent has a turn of the user who allows everything.
 func TestAChildOfAClientsTurnAsks(t *testing.T) {
 	t.Parallel()
-	for name, source := range map[string]string{"an MCP client": hermes.ClientSource("editor"), "another session": hermes.SessionSource("20260101_000000_abcdef")} {
+	for name, source := range map[string]string{
+		"an MCP client": hermes.ClientSource("editor"), "another session": hermes.SessionSource("20260101_000000_abcdef"),
+		"an MCP client, reopened": hermes.ClientSource("editor"),
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m, s, dir, hold := delegating(t, "approvals: {mode: \"off\"}\n")
@@ -91,6 +94,26 @@ func TestAChildOfAClientsTurnAsks(t *testing.T) {
 				t.Fatal(err)
 			}
 			turns, asked := 0, false
+			if strings.HasSuffix(name, "reopened") {
+				for holds := false; turns == 0 || !holds; {
+					switch e := <-events; d := e.Event.(type) {
+					case hermes.CallStarted:
+						holds = holds || d.Call.Name == "hold"
+					case hermes.TurnDone:
+						turns++
+					}
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+				if s, err = m.Open(t.Context(), session.Open{Run: hermes.RunSpec{Session: s.ID()}, From: user}); err != nil {
+					t.Fatal(err)
+				}
+				if _, events, err = s.Attach(t.Context(), user, protocol.After{}); err != nil {
+					t.Fatal(err)
+				}
+				turns = 2 // the next one has the result
+			}
 			for e := range events {
 				switch d := e.Event.(type) {
 				case hermes.Asked:
