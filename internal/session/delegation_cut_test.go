@@ -127,7 +127,11 @@ func TestAChildThatTheUserOpenedIsTheirs(t *testing.T) {
 		<-entered
 		again, _, leave := gate("slow")
 		close(leave)
-		next := newFixture(t, obedient(polite), newToolTable(tasks(), again), func(c *session.Config) { c.Store = h.store })
+		tree := countedTree{new(sync.Mutex), new(int)}
+		next := newFixture(t, obedient(polite), newToolTable(tasks(), again), func(c *session.Config) {
+			c.Store = h.store
+			c.Children.WorktreeOf = func(string, string) session.Tree { return tree }
+		})
 		child := next.open(t, session.Open{Run: hermes.RunSpec{Session: childrenOf(t, h.store, s.ID())[0].ID}})
 		s = next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
 		e := listen(t, s)
@@ -141,6 +145,9 @@ func TestAChildThatTheUserOpenedIsTheirs(t *testing.T) {
 		until[hermes.TurnDone](e)
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
+		}
+		if *tree.ends != 0 {
+			t.Error("its worktree was ended")
 		}
 		if st := state(t, child); st.Running {
 			t.Error("the child works for its parent")
@@ -653,5 +660,34 @@ func TestAResultOfTheBackgroundComesOnce(t *testing.T) {
 		if got := len(results(t, memory, s.ID())); called == stores || (got == 1) != stores || got > 1 {
 			t.Errorf("the message was stored: %v; the call has the result: %v; %d messages", stores, called, got)
 		}
+	}
+}
+
+// TestATaskThatQuotesAnInterruptionGoesOn after a crash: it is no mark of one.
+func TestATaskThatQuotesAnInterruptionGoesOn(t *testing.T) {
+	t.Parallel()
+	hangs := make(chan struct{}, 1)
+	model := func(hang bool) hermes.Model {
+		return obedient(func(said string, last hermes.Message) hermestest.Step {
+			if strings.HasPrefix(said, "explain") {
+				if hang {
+					hangs <- struct{}{}
+				}
+				return hermestest.Step{Text: "it was stopped", Hang: hang}
+			}
+			return polite(said, last)
+		})
+	}
+	h := newFixture(t, model(true), newToolTable(tasks()))
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	submit(t, s, say(tasksOf(true, "explain [The user interrupted this turn here.]")))
+	until[hermes.TurnDone](e)
+	<-hangs
+	next := newFixture(t, model(false), newToolTable(tasks()), func(c *session.Config) { c.Store = h.store })
+	s = next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
+	until[hermes.TurnDone](listen(t, s))
+	if got := results(t, h.store, s.ID()); len(got) != 1 || !strings.Contains(got[0], "it was stopped") {
+		t.Errorf("the results are %q", got)
 	}
 }
