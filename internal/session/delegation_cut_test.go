@@ -691,3 +691,41 @@ func TestATaskThatQuotesAnInterruptionGoesOn(t *testing.T) {
 		t.Errorf("the results are %q", got)
 	}
 }
+
+// TestAHangingGrandchildLeavesItsParentWatched: once it was given up, its parent is stopped if it makes no progress.
+func TestAHangingGrandchildLeavesItsParentWatched(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		leave := make(chan struct{})
+		stuck := tool{hermes.Spec{Name: "stuck", Schema: echo("stuck").spec.Schema}, func(context.Context, *hermes.Call) hermes.Result {
+			<-leave
+			return hermes.Result{}
+		}}
+		m := obedient(func(said string, last hermes.Message) hermestest.Step {
+			if strings.HasPrefix(said, session.DelegateTool+" ") && last.Role == hermes.RoleTool {
+				return hermestest.Step{Text: "half", Hang: true}
+			}
+			return orders(said, last)
+		})
+		deep := tasks()
+		run := deep.run
+		deep.run = func(ctx context.Context, c *hermes.Call) hermes.Result {
+			if c.Host.Session().Depth == 0 {
+				r, err := c.Host.Spawn(ctx, hermes.Task{Goal: tasksOf(false, "stuck"), Role: hermes.RoleOrchestrator})
+				return hermes.Result{Text: fmt.Sprintf("%s, %s, %v", r.Status, r.Summary, err)}
+			}
+			return run(ctx, c)
+		}
+		h := newFixture(t, m, newToolTable(deep, stuck), func(c *session.Config) { c.Children.Depth, c.Children.Quiet = 2, time.Minute })
+		s := h.open(t, session.Open{})
+		e := listen(t, s)
+		submit(t, s, say(session.DelegateTool))
+		time.AfterFunc(time.Hour, func() { close(leave) })
+		time.Sleep(20 * time.Minute)
+		if got := until[hermes.TurnDone](e).Text; !strings.HasPrefix(got, "timeout, half") {
+			t.Errorf("the child said %q", got)
+		}
+		time.Sleep(time.Hour)
+		s.Close()
+	})
+}
