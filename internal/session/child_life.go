@@ -169,11 +169,7 @@ func (c *running) report(ctx context.Context) (hermes.Report, error) {
 		return *c.ended, nil
 	}
 	r, how, err := c.outcome(ctx)
-	switch {
-	case errors.Is(err, hermes.ErrClosed): // its parent ends, too
-		<-ctx.Done()
-		err = context.Cause(ctx)
-	case !errors.Is(err, hermes.ErrStaleLease): // else another process may have it
+	if !errors.Is(err, hermes.ErrClosed) && !errors.Is(err, hermes.ErrStaleLease) { // else another process may have it
 		m.mark(ctx, c.child.id, how)
 	}
 	return r, err
@@ -182,8 +178,11 @@ func (c *running) report(ctx context.Context) (hermes.Report, error) {
 // outcome waits for the end of the child and closes it.
 func (c *running) outcome(ctx context.Context) (r hermes.Report, how hermes.ChildStatus, err error) {
 	done, how, hangs, err := c.wait(ctx)
-	if errors.Is(err, hermes.ErrClosed) && !c.pauses && c.by.session.manager.goesOn(c.by.session) && ctx.Err() == nil {
-		err = nil // only the child was closed: nothing would go on with it
+	if errors.Is(err, hermes.ErrClosed) && !c.pauses { // nothing would go on with it
+		if err = nil; !c.by.session.manager.goesOn(c.by.session) {
+			<-ctx.Done() // its call ends, too
+			err = context.Cause(ctx)
+		}
 	}
 	r = c.reported(ctx, done, how)
 	if hangs {
