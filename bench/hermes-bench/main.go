@@ -62,7 +62,7 @@ func build(ctx context.Context, scratch, pkg string) (string, error) {
 	if runtime.GOOS == "windows" {
 		target += ".exe"
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags", "-s -w -funcalign=16", "-o", target, pkg)
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w -funcalign=16", "-o", target, pkg)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
