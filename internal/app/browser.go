@@ -228,7 +228,7 @@ func (b *browsers) folder(kind, session string) (string, error) {
 // closed reports whether a folder is a home or has one in it.
 func (b *browsers) closed(dir string) bool {
 	const end = string(filepath.Separator)
-	user, _ := os.UserHomeDir() // without one, there is none to keep closed
+	user, _ := os.UserHomeDir() // without one there is nothing to protect
 	for _, home := range []string{user, b.config.Home().Path()} {
 		if real, err := filepath.EvalSymlinks(home); err == nil && strings.HasPrefix(real+end, strings.TrimSuffix(dir, end)+end) {
 			return true

@@ -237,7 +237,7 @@ func TestDelegationIsBounded(t *testing.T) {
 		"steps":                {"delegation: {max_iterations: 3}\n", team(nil, "again"), "budget", 4},
 		"more than there are":  {"agent: {max_turns: 5}\n", team(nil, "again", "again"), "budget", 4 + 2},
 		"no own limit":         {"delegation: {max_iterations: none}\nagent: {max_turns: 70}\n", team(nil, "again"), "budget", 69 + 1},
-		"depth":                {"", team(nil, team(nil, "again")), "delegation.max_spawn_depth allows a depth of 1, so that this child would start none itself; use the role leaf", 0},
+		"depth":                {"", team(nil, team(nil, "again")), "delegation.max_spawn_depth allows a depth of 1, so this child could not start others; use the role leaf", 0},
 		"deeper":               {"delegation: {max_spawn_depth: 2}\n", team(nil, team(nil, team(nil, "again"))), "delegation.max_spawn_depth allows a depth of 2", 2},
 		"unknown toolset":      {"agent: {disabled_toolsets: [browser]}\n", team([]string{"attic", "file"}, "again"), "there is no toolset attic; use any of these: checkpoint, code_execution, crew, file, ", 0},
 		"a toolset that the parent does not have": {

@@ -199,7 +199,7 @@ func (w *Worktrees) Child(ctx context.Context, on hermes.Workspace, asked bool) 
 	return childTree{w, m}, nil
 }
 
-// childOf returns the worktree that a child session of an earlier process has for itself; nil is none.
+// childOf returns the worktree that a child session of an earlier process has for itself, or nil.
 func (w *Worktrees) childOf(dir, parent string) session.Tree {
 	r, ok := w.Of(dir)
 	if above, in := w.Of(parent); !ok || r.State != worktree.Ready || in && above.Path == r.Path {

@@ -41,7 +41,7 @@ func Addresses(arguments json.RawMessage) (opens, others []string) {
 }
 
 // How an address begins. Programs read a backslash as a slash, and leave out tabs and ends of lines in one of the web.
-// A host behind two slashes that is one word is none of the internet: it may be a comment.
+// A single word after two slashes is no host of the internet; it may be a comment.
 var (
 	web   = lazy.Regexp(`^(?i:https?|wss?|ftps?):\S`)
 	other = lazy.Regexp(`^(?:[A-Za-z][\w+.-]+:[/\\]|[/\\]{2,}[^\s/\\])`)

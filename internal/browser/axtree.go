@@ -177,7 +177,7 @@ var errTooMuch = errors.New("the page is too large: this frame was not read")
 
 var errMoved = errors.New("the tab went to another page meanwhile: try again")
 
-// owner returns the node that shows a frame; 0 if there is none.
+// owner returns the node that shows a frame, or 0.
 func (p *Page) owner(ctx context.Context, f frame) int64 {
 	if f.owner != 0 {
 		return f.owner

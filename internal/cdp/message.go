@@ -204,7 +204,7 @@ func stringLength(b []byte) int {
 	return 0
 }
 
-// leadingID reads the id of an answer from its beginning, where browsers write it; 0 is none.
+// leadingID reads the id of an answer from its beginning, where browsers write it; 0 if it has none.
 func leadingID(head []byte) int64 {
 	rest, ok := strings.CutPrefix(string(head[:min(len(head), 40)]), `{"id":`)
 	if !ok {

@@ -110,6 +110,7 @@ func (c *Config) check() []Problem {
 	c.checkToolsets(add)
 	c.checkPersonality(add)
 	c.checkMoA(add)
+	c.checkWeb(add)
 	c.checkSideTasks(d.at([]string{"auxiliary"}), add)
 	c.checkPassthrough(add)
 	c.checkHooks(add)

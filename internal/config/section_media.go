@@ -1,6 +1,12 @@
 package config
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"hermes/internal/websearch"
+)
 
 // Web is the section web: searching and reading pages.
 type Web struct {
@@ -73,6 +79,33 @@ type Voice struct {
 	BeepVolume       float64       `key:"beep_volume" default:"0.3" min:"0"`
 	SilenceThreshold int           `key:"silence_threshold" default:"200" min:"0"`
 	SilenceDuration  time.Duration `key:"silence_duration" default:"3.0"`
+}
+
+// checkWeb reports services that are not known: a session refuses to search or read with them.
+func (c *Config) checkWeb(add func(Problem)) {
+	for _, e := range c.EntriesBelow("web") {
+		name := strings.TrimSpace(fmt.Sprint(e.Value))
+		pages := e.Key == "web.extract_backend"
+		if name == "" || !pages && e.Key != "web.backend" && e.Key != "web.search_backend" {
+			continue
+		}
+		if b, known := websearch.Find(name); known && (!pages || b.Extracts()) || pages && strings.EqualFold(name, "local") {
+			continue
+		}
+		var names []string
+		for _, b := range websearch.Backends() {
+			if !pages || b.Extracts() {
+				names = append(names, b.Name)
+			}
+		}
+		if pages {
+			names = append(names, "local")
+		}
+		add(Problem{
+			Severity: Warning, File: e.File, Line: e.Line, Key: e.Key, Text: fmt.Sprintf("is %q, which does not do that or is not known", name),
+			Served: "the web tools refuse it", Do: "Use one of " + strings.Join(names, ", "),
+		})
+	}
 }
 
 // Web returns the section web.

@@ -697,7 +697,7 @@ func TestHostileTextsTakeLinearTime(t *testing.T) {
 	}
 }
 
-// TestAnAddressIsOneLink: what a program may open further than a text reads it is none.
+// TestAnAddressIsOneLink: an address of which a program may open more than a reader of the text sees is not one link.
 func TestAnAddressIsOneLink(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{

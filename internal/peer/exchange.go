@@ -24,7 +24,7 @@ type exchange struct {
 
 	reached bool // the session may know of this exchange
 	events  <-chan protocol.Envelope
-	turn    int64 // that answers the message; 0 is none so far
+	turn    int64 // that answers the message; 0 until it begins
 	waits   bool  // the message was seen to wait
 	gone    bool  // it waits no more
 }

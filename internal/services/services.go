@@ -127,7 +127,7 @@ func customProviders(all map[string]config.Provider, faults map[string]error) (m
 // childService is the name of the service that the section delegation describes, where it has an address.
 const childService = "delegation"
 
-// ChildModel returns the model of child sessions that the settings name; the zero value is none.
+// ChildModel returns the model of child sessions that the settings name, or the zero value.
 func ChildModel(cfg *config.Config) hermes.ModelChoice {
 	d := cfg.Delegation()
 	c := hermes.ModelChoice{Ref: d.Model, Provider: d.Provider}

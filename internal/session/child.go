@@ -32,10 +32,10 @@ type Children struct {
 	// parent, with an error for the model; nil accepts all.
 	Toolsets func(ctx context.Context, names, tools []string) error
 	// Worktree makes a worktree for a child that would work in a workspace; asked says that the task wants one,
-	// so that it is an error if there can be none. It may return nil: the child has none. Nil makes none.
+	// so that it is an error if there can be none. It may return nil for a child without one. A nil func makes no worktrees.
 	Worktree func(ctx context.Context, on hermes.Workspace, asked bool) (Tree, error)
 	// WorktreeOf returns the worktree that a child of an earlier process has for itself, by its folder and
-	// that of its parent; nil is none. Nil knows none.
+	// that of its parent, or nil. A nil func knows no worktrees.
 	WorktreeOf func(dir, parent string) Tree
 	// Changed lists the files that the file tools of a session changed, by their real paths. Nil knows none.
 	Changed func(session string, transcript []hermes.Message) []string

@@ -181,7 +181,7 @@ func (l lender) goOn(ctx context.Context, row hermes.Session, t hermes.Task, fit
 	return c, c.begin(ctx, run, op, true)
 }
 
-// oldTree returns the worktree that a child session of an earlier process has for itself; nil is none.
+// oldTree returns the worktree that a child session of an earlier process has for itself, or nil.
 func (l lender) oldTree(row hermes.Session) Tree {
 	if of := l.session.cfg.Children.WorktreeOf; of != nil {
 		return of(row.Run.Workspace.Dir, l.run.Workspace.Dir)

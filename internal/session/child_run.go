@@ -42,9 +42,9 @@ func (c Children) mayStart(parent hermes.Origin, role hermes.ChildRole) error {
 	case role == hermes.RoleLeaf:
 		return nil
 	case c.LeavesOnly:
-		return errors.New("delegation.orchestrator_enabled is off, so that a child session starts none itself; use the role leaf")
+		return errors.New("delegation.orchestrator_enabled is off, so a child session cannot start others; use the role leaf")
 	case depth == most:
-		return fmt.Errorf("delegation.max_spawn_depth allows a depth of %d, so that this child would start none itself; use the role leaf", most)
+		return fmt.Errorf("delegation.max_spawn_depth allows a depth of %d, so this child could not start others; use the role leaf", most)
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func (l lender) childModel(parent hermes.SessionRef, task hermes.Task) hermes.Mo
 	return own
 }
 
-// fewest returns the smallest limit; 0 or less is none, and -1 is returned if there is none.
+// fewest returns the smallest limit; 0 or less means no limit. Without any limit it returns -1.
 func fewest(limits ...int) int {
 	limits = slices.DeleteFunc(limits, func(n int) bool { return n <= 0 })
 	if len(limits) == 0 {

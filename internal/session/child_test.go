@@ -169,7 +169,7 @@ func TestChildrenAreBounded(t *testing.T) {
 		}},
 		"one after another": {session.Children{AtOnce: 1}, delegation("say a"), []string{"completed, say a, <nil>"}},
 		"depth": {session.Children{}, delegation(delegation("say a")), []string{
-			", , delegation.max_spawn_depth allows a depth of 1, so that this child would start none itself; use the role leaf",
+			", , delegation.max_spawn_depth allows a depth of 1, so this child could not start others; use the role leaf",
 		}},
 		"deeper": {session.Children{Depth: 2}, delegation(delegation("say a")), []string{"completed, completed, say a, <nil>, <nil>"}},
 		"program": {session.Children{AtOnce: 99}, delegation(slices.Repeat([]string{"say a"}, 65)...), append([]string{

@@ -36,7 +36,7 @@ type Session struct {
 
 // kin is what a session has to do with others.
 type kin struct {
-	parent   *Session                   // that started this one and waits for it; nil if there is none
+	parent   *Session                   // that started this one and waits for it, or nil
 	budget   *agent.Budget              // of the parent's turn; nil if there is none, or no limit
 	over     chan<- hermes.TurnDone     // gets the outcome of a child's turn; nil otherwise
 	misfit   func(answer string) string // what is wrong with the answer of a child; may be nil
