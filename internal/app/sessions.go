@@ -121,7 +121,7 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec) (*session.Runt
 		Context: engine, Window: a.models.Window, Unattended: toolbox.UnattendedOf(cfg.Approvals().UnattendedMode, run.Rights),
 		Confirm: a.confirm(cfg, run), EndLeft: endLeft(env),
 		Jobs: a.jobs(cfg, run, engine, tools.hooks), Close: func() error {
-			if run.Origin.Depth > 0 { // a child never runs again, and there may be many
+			if run.Origin.Depth > 0 { // there may be many, and one that goes on is bounded again when it is opened
 				meter.Forget(run.Session)
 			}
 			follower.done()

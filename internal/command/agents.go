@@ -62,7 +62,7 @@ func tellAgent(ctx context.Context, all Agents, session, verb, rest string) (Res
 	case err != nil:
 		return Result{}, err
 	case verb == "steer" && note == "":
-		return Result{}, errors.New("say what the sub-agent shall know: /agents steer ID TEXT")
+		return Result{}, errors.New("write what to tell the sub-agent: /agents steer ID TEXT")
 	case verb == "steer":
 		if err := all.Send(ctx, child.ID, hermes.Steer{Text: note}); err != nil {
 			return Result{}, err

@@ -106,24 +106,26 @@ func (m *Manager) childOf(ctx context.Context, parent, key string) (hermes.Sessi
 }
 
 // childrenOf returns the complete rows of the child sessions of a session, oldest first; only those that
-// a func wants by their short ones, if it is set.
+// a func wants by their short ones, if it is set. Rows that cannot be read are left out, and the error says which.
 func (m *Manager) childrenOf(ctx context.Context, parent string, wants func(hermes.Session) bool) ([]hermes.Session, error) {
 	list, err := m.cfg.Store.ListSessions(ctx, hermes.SessionFilter{Parent: parent, Platform: hermes.PlatformChild, Archived: true, Limit: -1})
 	if err != nil {
 		return nil, fmt.Errorf("find the child sessions: %w", err)
 	}
 	var rows []hermes.Session
+	var failed []error
 	for _, short := range slices.Backward(list) {
 		if wants != nil && !wants(short) {
 			continue
 		}
 		row, err := m.cfg.Store.FindSession(ctx, short.ID)
 		if err != nil {
-			return nil, fmt.Errorf("find the child session %s: %w", short.ID, err)
+			failed = append(failed, fmt.Errorf("find the child session %s: %w", short.ID, err))
+			continue
 		}
 		rows = append(rows, row)
 	}
-	return rows, nil
+	return rows, errors.Join(failed...)
 }
 
 // goOn goes on with a child session that an earlier process began. One that has ended has its report.
@@ -321,17 +323,19 @@ func (s *Session) resultOf(child string) (how hermes.ChildStatus, has bool, err 
 }
 
 // loadChildren finds the child sessions in the background that an earlier process did not end. Those of a call
-// that is open belong to it.
-func (s *Session) loadChildren() error {
+// that is open belong to it. What cannot be read is logged: it keeps no one from the conversation.
+func (s *Session) loadChildren() {
 	if s.parent != nil {
-		return nil
+		return
 	}
 	rows, err := s.manager.childrenOf(s.ctx, s.id, func(short hermes.Session) bool { return !isMark(short.EndReason) })
 	s.left = slices.DeleteFunc(rows, func(row hermes.Session) bool {
 		task := row.Run.Origin.Task
 		return !task.Background || slices.ContainsFunc(hermes.OpenCalls(s.record.Messages()), func(c hermes.ToolCall) bool { return s.startedBy(c, task) })
 	})
-	return err
+	if err != nil {
+		s.cfg.Log.Warn("find the child sessions that go on", "session", s.id, "err", err)
+	}
 }
 
 // startedBy reports whether a task is one of an open call.
@@ -385,8 +389,7 @@ func (l lender) goOnWith(ctx context.Context, ref hermes.SessionRef, row hermes.
 	fits, err := readFits(json.RawMessage(task.Schema))
 	var c *running
 	if err == nil {
-		t := hermes.Task{Goal: list[0].Visible(), Key: task.Key, Background: true, Schema: json.RawMessage(task.Schema)}
-		c, err = l.goOn(ctx, row, t, fits)
+		c, err = l.goOn(ctx, row, hermes.Task{Background: true}, fits)
 	}
 	if err != nil {
 		if ctx.Err() == nil {
@@ -431,6 +434,8 @@ func (s *Session) leftChildren(call hermes.ToolCall) hermes.Result {
 			s.left = append(s.left, row)
 		case isMark(row.EndReason):
 			status = row.EndReason
+		default: // nothing goes on with it
+			s.manager.mark(s.ctx, row.ID, hermes.ChildInterrupted)
 		}
 		summary, _ = s.cfg.Children.clipped(summary)
 		out.Children = append(out.Children, child{row.ID, status, summary})

@@ -17,7 +17,7 @@ const DelegateTool = "delegate_task"
 
 // blocked are the tools that no child session has: they ask the user, act for later sessions, or reach
 // others.
-var blocked = [...]string{"clarify", "memory", "send_message", "cronjob", "sessions_send"}
+var blocked = [...]string{"clarify", "memory", "send_message", "cronjob", hermes.PeerTool}
 
 // noTool is no name of a tool: a list of only this name allows none.
 const noTool = "no tool"

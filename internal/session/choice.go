@@ -58,11 +58,10 @@ func (s *Session) SayWith(ctx context.Context, from hermes.From, op hermes.Say, 
 		case s.turn != nil:
 			return errors.New("a turn is running; stop it first with /stop, or wait until it ends")
 		}
+		before := s.model.once // of /model NAME --once, which this message leaves alone
 		s.model.once = m
 		s.say(op, from, func(err error) {
-			if err != nil {
-				s.model.once = nil
-			}
+			s.model.once = before
 			taken <- err
 		})
 		return nil

@@ -137,7 +137,7 @@ func TestAChildThatTheUserOpenedIsTheirs(t *testing.T) {
 		e := listen(t, s)
 		if !background {
 			submit(t, s, hermes.Continue{})
-			if got := until[hermes.TurnDone](e).Text; !strings.Contains(got, child.ID()+" is open already; close it there first") {
+			if got := until[hermes.TurnDone](e).Text; !strings.Contains(got, child.ID()+" is open in a frontend of its own already; close it there") {
 				t.Errorf("the call says %q", got)
 			}
 		}

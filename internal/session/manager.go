@@ -123,8 +123,8 @@ type liveSession struct {
 	err     error
 }
 
-// join returns the live session to another caller, but to no session that wants it as its child. If the session is ending, join waits for
-// that and returns hermes.ErrClosed.
+// join returns the live session to another caller. A session that wants it as its child is refused. If the
+// session is ending, join waits for that and returns hermes.ErrClosed.
 func (p *liveSession) join(ctx context.Context, o Open) (*Session, error) {
 	select {
 	case <-p.ready:
@@ -139,7 +139,7 @@ func (p *liveSession) join(ctx context.Context, o Open) (*Session, error) {
 			return hermes.ErrClosed
 		}
 		if o.parent != nil { // a child belongs to the session that started it in this process
-			return fmt.Errorf("session %s is open already; close it there first", p.session.id)
+			return fmt.Errorf("session %s is open in a frontend of its own already; close it there, then continue", p.session.id)
 		}
 		if asked, has := o.Run.Rights.Mode, p.session.Mode(); asked != "" && has.Narrower(asked) != has {
 			return fmt.Errorf("session %s is open already, in the mode %s, which allows more than %s; first change it there with /mode %s", p.session.id, has, asked, asked)
@@ -295,9 +295,7 @@ func (s *Session) resume() error {
 	if err := s.recover(); err != nil {
 		return err
 	}
-	if err := s.loadChildren(); err != nil {
-		return err
-	}
+	s.loadChildren()
 	s.jobs.Rest(nil)
 	return nil
 }

@@ -291,6 +291,7 @@ func (s *Session) attended() bool {
 
 // shutdown ends the turn and the jobs, then frees the session's resources.
 func (s *Session) shutdown() {
+	s.close.Do(func() { close(s.closing) }) // an idle session, too, starts no turn any more
 	s.jobs.Free()
 	if s.turn != nil {
 		s.turn.Stop(hermes.ErrInterrupted)

@@ -125,17 +125,19 @@ func (w *wanted) deferrable(c *Catalogue, place int, ts hermes.Toolset) (hermes.
 	if r.hint == "" || w.offer[r.name] || w.offer["all"] || w.offer["*"] || c.available(context.Background(), place, ts) != "" {
 		return nil, false
 	}
-	return own{ts}, true
+	tools, err := list(context.Background(), ts)
+	return own{ts, tools, err == nil}, true
 }
 
-// own is a toolset of Hermes itself that is deferred. Its tools are always there.
-type own struct{ hermes.Toolset }
+// own is a toolset of Hermes itself that is deferred. Its tools do not change.
+type own struct {
+	hermes.Toolset
+	tools []hermes.Tool
+	known bool
+}
 
 // Live returns its tools.
-func (o own) Live() ([]hermes.Tool, bool) {
-	tools, err := list(context.Background(), o.Toolset)
-	return tools, err == nil
-}
+func (o own) Live() ([]hermes.Tool, bool) { return o.tools, o.known }
 
 // group returns the toolset without its tools.
 func (l late) group() hermes.ToolGroup {

@@ -51,7 +51,7 @@ func (t Toolset) tasks(call string, in args) ([]hermes.Task, error) {
 			one = one.or(in.task)
 		}
 		if one.Steps < 0 || one.Cost < 0 {
-			return nil, fmt.Errorf("task %d: max_iterations and max_cost are more than 0, or left out", i+1)
+			return nil, fmt.Errorf("task %d: max_iterations and max_cost must be more than 0; leave them out for no limit", i+1)
 		}
 		role := hermes.ChildRole(one.Role)
 		if one.Role == "leaf" {
@@ -192,9 +192,6 @@ func entryOf(r hermes.Report, err error, t hermes.Task) entry {
 	e := entry{
 		Status: string(r.Status), Session: r.Session, Result: r.Result, Error: why[r.Status], Steps: r.Steps, Tokens: r.Usage.Prompt() + r.Usage.Output,
 		Files: r.Files, Worktree: r.Worktree.Note,
-	}
-	if r.Status == hermes.ChildRunning {
-		e.Error = "" // its report is a message of its own
 	}
 	if r.Cost > 0 {
 		e.Cost = r.Cost.String()

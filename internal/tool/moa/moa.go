@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"hermes"
 	"hermes/internal/text"
@@ -221,8 +220,5 @@ func bounded(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most] + " … [cut]"
+	return text.Prefix(s, most) + " … [cut]"
 }

@@ -94,7 +94,7 @@ func (s sender) mayReach(to hermes.Session) error {
 	case !private(o.Chat):
 		return hermes.ErrNotFound
 	case o.Depth > 0 || slices.Contains(belonging, o.Platform) || slices.Contains(belonging, to.Platform):
-		return errors.New("it belongs to another session; send to that one")
+		return errors.New("it is not a conversation of the user; choose one from sessions_list")
 	case to.Archived:
 		return errors.New("it is archived; the user brings it back with `hermes sessions unarchive`")
 	}
