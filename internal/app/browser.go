@@ -45,7 +45,7 @@ func (a *App) newBrowser(cfg *config.Config) (*webtools.Toolset, *browsers) {
 	b := &browsers{app: a, config: cfg, attached: map[string]string{}, folders: map[string]string{}}
 	b.proxy = sync.OnceValues(b.makeProxy)
 	return webtools.New(webtools.Config{
-		Open: b.open, Missing: b.missing, Outermost: a.outermost, Request: a.requestOf, Judge: b.judge,
+		Open: b.open, Missing: b.missing, Request: a.requestOf, Judge: b.judge,
 		Secret: func(text string) bool { return a.Mask(text) != text },
 		Keep:   toolbox.Spillover{Dir: cfg.Home().Cache("web")}.Keep,
 		Idle:   s.InactivityTimeout, Timeout: s.CommandTimeout, NoScripts: !s.AllowEvaluate, Free: !s.RestrictEvaluate,
@@ -70,22 +70,6 @@ func (b *browsers) missing() string {
 		return err.Error()
 	}
 	return ""
-}
-
-// outermost finds the session that no other one started.
-func (a *App) outermost(ctx context.Context, s hermes.SessionRef) string {
-	id := s.ID
-	db, err := a.Database(ctx)
-	for range s.Depth {
-		if err != nil {
-			return s.ID // with a browser of its own
-		}
-		var row hermes.Session
-		if row, err = db.FindSession(ctx, id); err == nil && row.Parent != "" {
-			id = row.Parent
-		}
-	}
-	return id
 }
 
 // requestOf returns the newest message of the user, or the task of a child.
@@ -278,7 +262,7 @@ func (b *browsers) start(ctx context.Context, session string, o browser.Options)
 		if real, err := filepath.EvalSymlinks(program); err == nil {
 			dir := filepath.Dir(real)
 			if b.closed(dir) {
-				return nil, nil, errors.Join(errors.New("the browser may read the folder of its program, and a home is in that one: move the program into a folder of its own and set browser.program"), p.close())
+				return nil, nil, errors.Join(fmt.Errorf("the browser's program is in %s, which contains a home folder, and a browser may read the folder of its program: move the program into a folder of its own and set browser.program to its path", dir), p.close())
 			}
 			read = append(read, dir)
 		}

@@ -204,25 +204,34 @@ func (b *Browser) list() []*Page {
 // NewPage opens a tab with an empty page.
 func (b *Browser) NewPage(ctx context.Context) (*Page, error) {
 	if len(b.list()) >= maxTabs {
-		return nil, fmt.Errorf("%d tabs are open: close one first", maxTabs)
+		return nil, errTabs()
 	}
 	var made struct{ TargetID string }
 	if err := b.call(ctx, "", "Target.createTarget", fields{"url": "about:blank"}, &made); err != nil {
 		return nil, err
 	}
+	var p *Page
+	var err error
 	if b.program == nil {
-		if err := b.attach(ctx, made.TargetID); err != nil {
-			return nil, err
-		}
+		err = b.attach(ctx, made.TargetID)
 	}
-	p, err := b.await(ctx, made.TargetID)
 	if err == nil {
-		b.mu.Lock()
-		p.own = true
-		b.mu.Unlock()
+		p, err = b.await(ctx, made.TargetID)
 	}
-	return p, err
+	if err != nil { // no one has it
+		b.conn.Post(b.life, "", "Target.closeTarget", fields{"targetId": made.TargetID})
+		return nil, err
+	}
+	b.mu.Lock()
+	p.own = true
+	b.mu.Unlock()
+	return p, nil
 }
+
+func errTabs() error { return fmt.Errorf("%d tabs are open: close one first", maxTabs) }
+
+// Started reports whether the browser was started here, and not connected to.
+func (b *Browser) Started() bool { return b.program != nil }
 
 func (b *Browser) attach(ctx context.Context, target string) error {
 	return b.call(ctx, "", "Target.attachToTarget", fields{"targetId": target, "flatten": true}, nil)
@@ -304,9 +313,13 @@ func (b *Browser) Select(ctx context.Context, id string) (*Page, error) {
 		target = id
 	}
 	attached := slices.ContainsFunc(b.pages, func(p *Page) bool { return p.target == target })
+	full := len(b.pages) >= maxTabs
 	b.mu.Unlock()
-	if target == "" {
+	switch {
+	case target == "":
 		return nil, ErrNoTab
+	case !attached && full:
+		return nil, errTabs()
 	}
 	if !attached {
 		if err := b.attach(ctx, target); err != nil {

@@ -84,13 +84,17 @@ func (b *Browser) attached(parent string, a attached) {
 	case a.TargetInfo.Type == "page" && parent == "":
 		if len(b.pages) >= maxTabs {
 			b.mu.Unlock()
-			b.work.Go(func() {
-				_ = b.call(b.life, "", "Target.closeTarget", fields{"targetId": a.TargetInfo.ID}, nil)
-			})
+			method, of := "Target.closeTarget", fields{"targetId": a.TargetInfo.ID}
+			if b.program == nil { // it may be the user's own
+				method, of = "Target.detachFromTarget", fields{"sessionId": a.SessionID}
+			}
+			b.work.Go(func() { _ = b.call(b.life, "", method, of, nil) })
 			return
 		}
-		b.targets[a.TargetInfo.ID] = a.TargetInfo
-		b.inherit(a.TargetInfo)
+		row := a.TargetInfo
+		row.Title, row.URL = clean(row.Title, maxTitle), clean(row.URL, maxURL)
+		b.targets[row.ID] = row
+		b.inherit(row)
 		s = &session{a.SessionID, b.join(a.TargetInfo.ID), a.TargetInfo.ID}
 		s.page.main, s.page.opener = a.SessionID, a.TargetInfo.Opener
 	case above != nil && a.TargetInfo.Type == "iframe" && len(b.sessions) < maxTabs+mostFrames:

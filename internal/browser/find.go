@@ -10,7 +10,7 @@ import (
 )
 
 // ErrNotFound says that no browser is installed.
-var ErrNotFound = errors.New("no Chromium was found: install chromium or Google Chrome, or set the path of a browser")
+var ErrNotFound = errors.New("no Chromium was found: install chromium or Google Chrome, or set browser.program to the path of a browser")
 
 // names are programs that can be driven, best first.
 var names = []string{

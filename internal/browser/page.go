@@ -90,8 +90,8 @@ func (p *Page) Give(owner string) {
 
 // Errors of a page that a caller decides by.
 var (
-	// ErrCrashed says that the tab has crashed. Reload or navigate to go on.
-	ErrCrashed = errors.New("the tab has crashed: reload it, or navigate")
+	// ErrCrashed says that the tab has crashed. Navigate to go on.
+	ErrCrashed = errors.New("the tab has crashed: open its address again")
 	// ErrTabClosed says that the tab has been closed.
 	ErrTabClosed = errors.New("the tab has been closed: select another one or open a new one")
 )
@@ -172,7 +172,7 @@ func (p *Page) call(ctx context.Context, session, method string, params, result 
 	return err
 }
 
-var errFrameCrashed = errors.New("this frame has crashed: reload the page")
+var errFrameCrashed = errors.New("this frame has crashed: open the page again")
 
 // errorPageWait bounds the wait for the page that a browser shows in place of one that it cannot load.
 const errorPageWait = 10 * time.Second

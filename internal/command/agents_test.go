@@ -64,7 +64,7 @@ func TestAgentsShowsTheTree(t *testing.T) {
 		t.Error(got)
 	}
 	for line, want := range map[string]string{
-		"/agents stop": "say which sub-agent", "/agents stop zzz": "no sub-agent", "/agents stop 1_": "names 3 sub-agents", "/agents steer bbb": "say what", "/agents dance": "takes no",
+		"/agents stop": "say which sub-agent", "/agents stop zzz": "no sub-agent", "/agents stop 1_": "names 3 sub-agents", "/agents steer bbb": "write what", "/agents dance": "takes no",
 	} {
 		if _, err := run(line); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", line, err)

@@ -118,7 +118,7 @@ type listedTab struct {
 }
 
 func (t *Toolset) tabs(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
-	at, err := t.seat(ctx, c.Host.Session())
+	at, err := t.seat(c.Host.Session())
 	if err != nil {
 		return hermes.Result{}, err
 	}

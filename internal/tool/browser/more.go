@@ -43,14 +43,12 @@ func (t *Toolset) cdp(ctx context.Context, c *hermes.Call, in arguments) (hermes
 		return hermes.Result{}, err
 	}
 	if in.Target != "" && in.Target != p.ID {
-		b, err := at.owner.get(ctx, false)
-		if err != nil {
+		if err := t.tab(ctx, at, p.Browser(), arguments{Action: "select", ID: in.Target}); err != nil {
 			return hermes.Result{}, err
 		}
-		if err := t.tab(ctx, at, b, arguments{Action: "select", ID: in.Target}); err != nil {
+		if p, err = at.here(ctx); err != nil {
 			return hermes.Result{}, err
 		}
-		p = at.current(b)
 	}
 	if _, err := t.where(ctx, p); err != nil {
 		return hermes.Result{}, err
@@ -177,6 +175,9 @@ func (t *Toolset) downloads(ctx context.Context, at *seat) (hermes.Result, error
 	b, err := at.owner.get(ctx, false)
 	if b == nil || err != nil {
 		return hermes.Result{}, errors.Join(err, errors.New("no page is open"))
+	}
+	if !b.Started() {
+		return hermes.Result{}, errors.New("downloads of this browser go where its user has set, and are not listed here")
 	}
 	type file struct {
 		Name  string `json:"name"`

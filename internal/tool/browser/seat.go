@@ -41,11 +41,8 @@ type seat struct {
 var errEnding = errors.New("the session is closing; no browser is started any more")
 
 // seat returns the place of the session of a call.
-func (t *Toolset) seat(ctx context.Context, s hermes.SessionRef) (*seat, error) {
-	top := s.ID
-	if s.Depth > 0 {
-		top = t.config.Outermost(ctx, s)
-	}
+func (t *Toolset) seat(s hermes.SessionRef) (*seat, error) {
+	top := s.Outermost()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {

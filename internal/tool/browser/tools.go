@@ -109,7 +109,7 @@ func (t *tool) Run(ctx context.Context, c *hermes.Call) (hermes.Result, error) {
 	if err := json.Unmarshal(c.Arguments, &in); err != nil {
 		return hermes.Result{}, fmt.Errorf("the arguments do not match the schema of %s (%w); correct them and call it again", c.Name, err)
 	}
-	at, err := t.set.seat(ctx, c.Host.Session())
+	at, err := t.set.seat(c.Host.Session())
 	if err != nil {
 		return hermes.Result{}, err
 	}
@@ -242,7 +242,7 @@ func (t *Toolset) navigate(ctx context.Context, c *hermes.Call, in arguments) (h
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	at, err := t.seat(ctx, c.Host.Session())
+	at, err := t.seat(c.Host.Session())
 	if err != nil {
 		return hermes.Result{}, err
 	}
@@ -304,11 +304,14 @@ func (t *Toolset) snapshot(ctx context.Context, c *hermes.Call, in arguments) (h
 
 // page returns the place of the session and its tab.
 func (t *Toolset) page(ctx context.Context, c *hermes.Call) (*seat, *browser.Page, error) {
-	at, err := t.seat(ctx, c.Host.Session())
+	at, err := t.seat(c.Host.Session())
 	if err != nil {
 		return nil, nil, err
 	}
 	p, err := at.here(ctx)
+	if now := at.address(); err == nil && now != "" { // it may have gone elsewhere by itself
+		err = t.checked(ctx, p, browser.Info{URL: now})
+	}
 	return at, p, err
 }
 

@@ -27,8 +27,6 @@ type Config struct {
 	Ended func(session string)
 	// Missing says why there is no browser, worded for the user; "" if there is one.
 	Missing func() string
-	// Outermost returns the id of the outermost session above a child, or its own.
-	Outermost func(ctx context.Context, s hermes.SessionRef) string
 	// Request returns what the user asked for in the newest message.
 	Request func(ctx context.Context, s hermes.SessionRef) string
 	// Judge decides whether an address may be opened. The error says why not.
