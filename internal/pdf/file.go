@@ -38,10 +38,27 @@ func (f *file) lexer(data []byte, at int, content bool) *lexer {
 	return &lexer{data: data, at: at, content: content, work: &f.work}
 }
 
-// scan finds the objects. Where a number is used twice, the later one counts, as in a file that was changed.
+// scan finds the objects: by the table of the file, or by looking for them if that is damaged.
 func (f *file) scan() {
 	f.places, f.objects, f.busy, f.trailer = map[int]place{}, map[int]any{}, map[int]bool{}, dict{}
 	var packs []int
+	if entries, trailer := f.table(); entries != nil {
+		packs = f.follow(entries, trailer)
+	} else {
+		packs = f.search()
+	}
+	f.unlock()
+	for _, number := range packs {
+		if s, ok := f.object(number).(*stream); ok {
+			f.unpack(s)
+		}
+	}
+}
+
+// search looks for the objects in the whole file. Where a number is used twice, the later one counts, as in a
+// file that was changed. It returns the object streams.
+func (f *file) search() (packs []int) {
+	f.places, f.objects, f.trailer = map[int]place{}, map[int]any{}, dict{}
 	trailer := f.after("trailer", 0)
 	for at := 0; !f.over(len(f.places) >= maxObjects) && f.tick(); {
 		next := f.after("obj", at)
@@ -75,15 +92,7 @@ func (f *file) scan() {
 			packs = append(packs, id.number)
 		}
 	}
-	if entries, trailer := f.table(); entries != nil {
-		packs = f.follow(entries, trailer)
-	}
-	f.unlock()
-	for _, number := range packs {
-		if s, ok := f.object(number).(*stream); ok {
-			f.unpack(s)
-		}
-	}
+	return packs
 }
 
 // after returns the offset behind the next occurrence of a word, or one past the end of the file.
