@@ -729,3 +729,40 @@ func TestAHangingGrandchildLeavesItsParentWatched(t *testing.T) {
 		s.Close()
 	})
 }
+
+// damagedRow is a store that cannot read one session.
+type damagedRow struct {
+	hermes.Store
+	id string
+}
+
+func (d damagedRow) FindSession(ctx context.Context, ref string) (hermes.Session, error) {
+	if ref == d.id {
+		return hermes.Session{}, errors.New("the row is damaged")
+	}
+	return d.Store.FindSession(ctx, ref)
+}
+
+// TestADamagedChildKeepsNoConversationClosed: its parent is opened and works, also if what went on in the background cannot be read.
+func TestADamagedChildKeepsNoConversationClosed(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t, obedient(orders), newToolTable())
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	submit(t, s, say("say hello"))
+	until[hermes.TurnDone](e)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	child := hermes.Session{ID: "20260101_000000_damaged", Platform: hermes.PlatformChild, Parent: s.ID(), Started: time.Now()}
+	if err := h.store.CreateSession(t.Context(), child); err != nil {
+		t.Fatal(err)
+	}
+	next := newFixture(t, obedient(orders), newToolTable(), func(c *session.Config) { c.Store = damagedRow{h.store, child.ID} })
+	again := next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
+	e = listen(t, again)
+	submit(t, again, say("say again"))
+	if got := until[hermes.TurnDone](e); got.Failure != nil {
+		t.Errorf("the turn failed: %v", got.Failure)
+	}
+}
