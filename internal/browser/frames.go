@@ -114,6 +114,9 @@ func (p *Page) crashes(s *session) {
 	p.update(func() {
 		if s.id == p.main {
 			p.state.crashed = true
+			p.dialogEnds(p.state.dialog, false)
+			p.state.disturb(cdp.ErrCrashed) // also calls that are not sent yet: they would get no answer
+			p.state.quiet, p.state.disturb = context.WithCancelCause(p.b.life)
 			return
 		}
 		for _, f := range p.frames {

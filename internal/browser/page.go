@@ -50,7 +50,7 @@ type state struct {
 	starting int // navigations of the main frame that were begun so far
 	loading  bool
 	dialog   *openDialog
-	quiet    context.Context // ends when a dialog opens
+	quiet    context.Context // ends when a dialog opens or the tab crashes
 	disturb  context.CancelCauseFunc
 	answered *Dialog // the last one that was answered without a caller
 	chooser  *chooser

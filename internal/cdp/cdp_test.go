@@ -10,7 +10,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/coder/websocket"
@@ -121,6 +123,33 @@ func TestEventsComeInOrder(t *testing.T) {
 	}
 	if want := `sE.a{"x":"}\"]"} E.b`; strings.Join(all, " ") != want {
 		t.Errorf("events %q before the answer, want %q", all, want)
+	}
+}
+
+// TestAnEventIsTakenBeforeItsCallsFail: who sees the error finds the page as the event left it.
+func TestAnEventIsTakenBeforeItsCallsFail(t *testing.T) {
+	t.Parallel()
+	for _, says := range []string{
+		`{"method":"Inspector.targetCrashed","params":{},"sessionId":"s"}`,
+		`{"method":"Target.detachedFromTarget","params":{"sessionId":"s"}}`,
+	} {
+		var taken atomic.Bool
+		conn, p := newPeer(t, func(cdp.Event) {
+			for range 1000 {
+				runtime.Gosched()
+			}
+			taken.Store(true)
+		})
+		seen := make(chan bool, 1)
+		go func() {
+			_ = conn.Call(t.Context(), "s", "A.one", nil, nil)
+			seen <- taken.Load()
+		}()
+		p.read()
+		p.send("%s", says)
+		if !<-seen {
+			t.Errorf("the call failed before %s was taken", says)
+		}
 	}
 }
 

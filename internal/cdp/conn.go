@@ -220,9 +220,9 @@ func (c *Conn) receive(m message) {
 	if m.method == "" {
 		return
 	}
-	switch m.method {
+	switch m.method { // who is told that a call failed finds that the event has been taken
 	case "Inspector.targetCrashed":
-		c.drop(m.session, ErrCrashed)
+		defer c.drop(m.session, ErrCrashed)
 	case "Target.detachedFromTarget":
 		var p struct{ SessionID string }
 		if json.Unmarshal(m.params, &p) == nil && p.SessionID != "" {

@@ -459,6 +459,8 @@ func TestAChildThatGoesOnKeepsTheServiceOfItsModel(t *testing.T) {
 	next := newFixture(t, nil, newToolTable(tasks(), slow), func(c *session.Config) { c.Store, c.Models = h.store, list })
 	s = next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID(), Model: hermes.ModelChoice{Provider: "other"}}})
 	until[hermes.TurnDone](listen(t, s))
+	list.mu.Lock()
+	defer list.mu.Unlock()
 	if !slices.ContainsFunc(*list.seen, func(c hermes.ModelChoice) bool { return c.Ref == "script:test" && c.Provider == "" }) {
 		t.Errorf("the models are %+v", *list.seen)
 	}
