@@ -89,7 +89,7 @@ func TestACutCallOwnsItsChildrenInTheBackground(t *testing.T) {
 			free, _ := holding(now)
 			next := newFixture(t, obedient(polite), newToolTable(free, again), func(c *session.Config) { c.Store = h.store })
 			s = next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
-			e = listen(t, s)
+			e = hear(t, s)
 			child := childrenOf(t, h.store, s.ID())[0].ID
 			if _, err := next.Get(t.Context(), child); err == nil {
 				t.Error("the child goes on before its call")
@@ -134,7 +134,7 @@ func TestAChildThatTheUserOpenedIsTheirs(t *testing.T) {
 		})
 		child := next.open(t, session.Open{Run: hermes.RunSpec{Session: childrenOf(t, h.store, s.ID())[0].ID}})
 		s = next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
-		e := listen(t, s)
+		e := hear(t, s)
 		if !background {
 			submit(t, s, hermes.Continue{})
 			if got := until[hermes.TurnDone](e).Text; !strings.Contains(got, child.ID()+" is open in a frontend of its own already; close it there") {
@@ -159,7 +159,7 @@ func TestAChildThatTheUserOpenedIsTheirs(t *testing.T) {
 			t.Fatal(err)
 		}
 		s = next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
-		e = listen(t, s)
+		e = hear(t, s)
 		until[hermes.TurnDone](e)
 		if got := results(t, h.store, s.ID()); len(got) != 1 {
 			t.Errorf("the results are %q", got)
@@ -211,7 +211,7 @@ func TestALookAtAChildRunsNothingAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = h.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
-	e = listen(t, s)
+	e = hear(t, s)
 	submit(t, s, say("hello"))
 	until[hermes.TurnDone](e)
 	if err := s.Close(); err != nil {
@@ -282,7 +282,7 @@ func TestWhatAChildSaysIsShortAndWithoutSecrets(t *testing.T) {
 	<-hangs
 	next := newFixture(t, m, newToolTable(tasks()), masked, func(c *session.Config) { c.Store = h.store })
 	s = next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
-	e := listen(t, s)
+	e := hear(t, s)
 	submit(t, s, say("hello"))
 	until[hermes.TurnDone](e)
 	check("after a crash", stored(t, h.store, s.ID())[2], false)
@@ -458,7 +458,7 @@ func TestAChildThatGoesOnKeepsTheServiceOfItsModel(t *testing.T) {
 	list := chosen{models{obedient(polite)}, new(sync.Mutex), new([]hermes.ModelChoice)}
 	next := newFixture(t, nil, newToolTable(tasks(), slow), func(c *session.Config) { c.Store, c.Models = h.store, list })
 	s = next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID(), Model: hermes.ModelChoice{Provider: "other"}}})
-	until[hermes.TurnDone](listen(t, s))
+	until[hermes.TurnDone](hear(t, s))
 	list.mu.Lock()
 	defer list.mu.Unlock()
 	if !slices.ContainsFunc(*list.seen, func(c hermes.ModelChoice) bool { return c.Ref == "script:test" && c.Provider == "" }) {
@@ -567,7 +567,7 @@ func TestAnUndoneCallStartsNoChildLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
-	e := listen(t, s)
+	e := hear(t, s)
 	submit(t, s, say("hello"))
 	until[hermes.TurnDone](e)
 	if err := s.Close(); err != nil {
@@ -594,7 +594,7 @@ func TestAChildThatEndedBeforeACrashEndsItsWorktree(t *testing.T) {
 		c.Children.WorktreeOf = func(string, string) session.Tree { return tree }
 	})
 	s = next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
-	e := listen(t, s)
+	e := hear(t, s)
 	submit(t, s, hermes.Continue{})
 	until[hermes.TurnDone](e)
 	if *tree.ends != 2 {
@@ -647,7 +647,7 @@ func TestAResultOfTheBackgroundComesOnce(t *testing.T) {
 		for cut := range 2 {
 			next := newFixture(t, obedient(polite), newToolTable(unattended, slow), func(c *session.Config) { c.Store = memory })
 			s = next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
-			e = listen(t, s)
+			e = hear(t, s)
 			if cut == 0 {
 				submit(t, s, hermes.Continue{})
 				until[hermes.TurnDone](e)
@@ -688,7 +688,7 @@ func TestATaskThatQuotesAnInterruptionGoesOn(t *testing.T) {
 	<-hangs
 	next := newFixture(t, model(false), newToolTable(tasks()), func(c *session.Config) { c.Store = h.store })
 	s = next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
-	until[hermes.TurnDone](listen(t, s))
+	until[hermes.TurnDone](hear(t, s))
 	if got := results(t, h.store, s.ID()); len(got) != 1 || !strings.Contains(got[0], "it was stopped") {
 		t.Errorf("the results are %q", got)
 	}
@@ -762,7 +762,7 @@ func TestADamagedChildKeepsNoConversationClosed(t *testing.T) {
 	}
 	next := newFixture(t, obedient(orders), newToolTable(), func(c *session.Config) { c.Store = damagedRow{h.store, child.ID} })
 	again := next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
-	e = listen(t, again)
+	e = hear(t, again)
 	submit(t, again, say("say again"))
 	if got := until[hermes.TurnDone](e); got.Failure != nil {
 		t.Errorf("the turn failed: %v", got.Failure)

@@ -139,7 +139,7 @@ func TestWhoDoesNotContinueADelegationHasWhatItKnows(t *testing.T) {
 	<-hangs
 	after := newFixture(t, hermestest.NewScript(hermestest.Say("I see")), newToolTable(tasks()), func(c *session.Config) { c.Store = h.store })
 	again := after.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
-	e := listen(t, again)
+	e := hear(t, again)
 	submit(t, again, say("never mind"))
 	until[hermes.TurnDone](e)
 	rows := childrenOf(t, h.store, s.ID())
@@ -179,7 +179,7 @@ func TestAChildInTheBackgroundReportsLater(t *testing.T) {
 				close(leave)
 				next := newFixture(t, obedient(noting), newToolTable(tasks(), again), func(c *session.Config) { c.Store = h.store })
 				s = next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
-				e = listen(t, s)
+				e = hear(t, s)
 			}
 			if how == "the session is closed" || how == "the process dies" {
 				reopen()
@@ -264,7 +264,7 @@ func TestAPausedAnswerIsAskedForAgain(t *testing.T) {
 				}
 				next := newFixture(t, model(false), newToolTable(tasks(), slow), func(c *session.Config) { c.Store = h.store })
 				s = next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
-				e = listen(t, s)
+				e = hear(t, s)
 				until[hermes.TurnDone](e)
 				list := stored(t, h.store, s.ID())
 				if got, want := list[len(list)-2], "user: [Result of the background task "+child+": completed]\nthe whole answer"; strings.TrimSuffix(got, "\n[Commands that it ran may have changed more.]") != want {
@@ -563,7 +563,7 @@ func TestACallFindsNoChildOfAnotherTurn(t *testing.T) {
 	<-hangs
 	after := newFixture(t, model(false), newToolTable(tasks()), func(c *session.Config) { c.Store = h.store })
 	s = after.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
-	e = listen(t, s)
+	e = hear(t, s)
 	submit(t, s, hermes.Continue{})
 	if got := until[hermes.TurnDone](e).Text; got != "completed, say two" {
 		t.Errorf("the child said %q", got)

@@ -167,6 +167,26 @@ func listen(t *testing.T, s *session.Session) *ear {
 	return &ear{t: t, events: events}
 }
 
+// hear is listen for a session that has just been opened, and may have begun a turn by itself: nothing of it
+// is missed.
+func hear(t *testing.T, s *session.Session) *ear {
+	t.Helper()
+	for {
+		ctx, leave := context.WithCancel(t.Context())
+		now, _, err := s.Attach(ctx, hermes.From{Client: "test"}, protocol.After{})
+		leave()
+		if err != nil {
+			t.Fatal(err)
+		}
+		events, continued, cancel := follow(s, 0, hermes.From{Client: "test"}, protocol.After{Epoch: now.Epoch})
+		if continued {
+			t.Cleanup(cancel)
+			return &ear{t: t, events: events}
+		}
+		cancel() // another epoch has begun
+	}
+}
+
 // attend is listen for a frontend whose user is there to answer.
 func attend(t *testing.T, s *session.Session) *ear {
 	events, cancel := attach(s, 0, hermes.From{Client: "user", Attends: true})

@@ -16,12 +16,18 @@ func subscribe(s *session.Session, buffer int) (<-chan hermes.Event, func()) {
 
 // attach returns the events for a frontend.
 func attach(s *session.Session, buffer int, from hermes.From) (<-chan hermes.Event, func()) {
+	events, _, cancel := follow(s, buffer, from, protocol.After{})
+	return events, cancel
+}
+
+// follow is attach for one that knows what came before.
+func follow(s *session.Session, buffer int, from hermes.From, after protocol.After) (_ <-chan hermes.Event, continued bool, cancel func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	out := make(chan hermes.Event, buffer)
-	_, events, err := s.Attach(ctx, from, protocol.After{})
+	st, events, err := s.Attach(ctx, from, after)
 	if err != nil {
 		close(out)
-		return out, cancel
+		return out, false, cancel
 	}
 	go func() {
 		defer close(out)
@@ -36,5 +42,5 @@ func attach(s *session.Session, buffer int, from hermes.From) (<-chan hermes.Eve
 			}
 		}
 	}()
-	return out, cancel
+	return out, st.Continued, cancel
 }
