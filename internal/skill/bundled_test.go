@@ -1,12 +1,19 @@
 package skill_test
 
 import (
+	"archive/zip"
+	"bytes"
+	"compress/flate"
+	"flag"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"hermes"
 	"hermes/internal/home"
@@ -18,6 +25,58 @@ import (
 func bundledLibrary(t *testing.T) *skill.Library {
 	t.Helper()
 	return skill.New(skill.Config{Home: home.At(t.TempDir()), OS: "linux"})
+}
+
+var update = flag.Bool("update", false, "write the archive of bundled skills again")
+
+// TestTheArchiveOfBundledSkills has each file of the folder, and no other.
+func TestTheArchiveOfBundledSkills(t *testing.T) {
+	t.Parallel()
+	const name = "bundled.zip"
+	folder := os.DirFS("bundled")
+	if *update {
+		var out bytes.Buffer
+		w := zip.NewWriter(&out)
+		w.RegisterCompressor(zip.Deflate, func(to io.Writer) (io.WriteCloser, error) { return flate.NewWriter(to, flate.BestCompression) })
+		must(t, fs.WalkDir(folder, ".", func(p string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			raw, err := fs.ReadFile(folder, p)
+			if err != nil {
+				return err
+			}
+			to, err := w.Create(p)
+			if err != nil {
+				return err
+			}
+			_, err = to.Write(raw)
+			return err
+		}))
+		must(t, w.Close())
+		must(t, os.WriteFile(name, out.Bytes(), 0o644))
+	}
+	archive, err := zip.OpenReader(name)
+	must(t, err)
+	defer archive.Close()
+	if diff := cmp.Diff(textsOf(t, folder), textsOf(t, archive)); diff != "" {
+		t.Errorf("the archive is old: run go test ./internal/skill -run Archive -update; -folder +archive:\n%s", diff)
+	}
+}
+
+// textsOf returns the text of each file.
+func textsOf(t *testing.T, from fs.FS) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	must(t, fs.WalkDir(from, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		raw, err := fs.ReadFile(from, p)
+		all[p] = string(raw)
+		return err
+	}))
+	return all
 }
 
 func TestBundledSkills(t *testing.T) {

@@ -1,9 +1,10 @@
 package skill
 
 import (
+	"archive/zip"
 	"cmp"
 	"context"
-	"embed"
+	_ "embed"
 	"hash/crc32"
 	"io"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"hermes"
 	"hermes/internal/order"
@@ -168,6 +170,13 @@ func contentStamp(from fs.FS, name string, buf []byte) (stamp, error) {
 		return stamp{}, err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return stamp{}, err
+	}
+	if h, ok := info.Sys().(*zip.FileHeader); ok { // an archive knows it
+		return stamp{int64(h.CRC32), info.Size()}, nil
+	}
 	sum := crc32.NewIEEE()
 	n, err := io.CopyBuffer(sum, f, buf)
 	return stamp{int64(sum.Sum32()), n}, err
@@ -214,14 +223,16 @@ func (l *Library) bundledItem(name string) (item, bool) {
 	return all[at], true
 }
 
-//go:embed all:bundled
-var bundledFiles embed.FS
+// bundledArchive is the folder bundled, compressed. TestTheArchiveOfBundledSkills makes it.
+//
+//go:embed bundled.zip
+var bundledArchive string
 
 // bundledSet returns the built-in skills.
-func bundledSet() fs.FS {
-	sub, err := fs.Sub(bundledFiles, "bundled")
+var bundledSet = sync.OnceValue(func() fs.FS {
+	r, err := zip.NewReader(strings.NewReader(bundledArchive), int64(len(bundledArchive)))
 	if err != nil {
-		panic(err) // the folder is embedded
+		panic(err) // the archive is embedded
 	}
-	return sub
-}
+	return r
+})
