@@ -1,6 +1,9 @@
 package hermes
 
-import "encoding/json"
+import (
+	"cmp"
+	"encoding/json"
+)
 
 // Task is work for a child session.
 type Task struct {
@@ -46,18 +49,24 @@ type TaskOrigin struct {
 	Schema string `json:"schema,omitempty"`
 	Steps  int    `json:"steps,omitempty"`
 	Cost   Money  `json:"cost_micros,omitempty"`
+	// Ended is how the child ended, "" while it goes on, and Failure why, if it failed. It is stored before
+	// the worktree of the child is removed.
+	Ended   ChildStatus `json:"ended,omitempty"`
+	Failure string      `json:"failure,omitempty"`
 }
 
 // Report is the result of a child session.
 type Report struct {
 	Session string
-	// Summary is the last answer of the child, or what it had when it ended, or why it failed. Truncated
-	// says that the rest is only in its session.
+	// Summary is the last answer of the child, or what it had when it ended. Truncated says that the rest
+	// is only in its session.
 	Summary   string
 	Truncated bool
 	Status    ChildStatus
-	Steps     int
-	Usage     Usage
+	// Failure is why it failed; "" if it did not.
+	Failure string
+	Steps   int
+	Usage   Usage
 	// Cost is what the child and its own children cost.
 	Cost       Money
 	Provenance string // of the child session, as in SessionRef
@@ -74,6 +83,21 @@ type Report struct {
 	// Worktree is where the child worked, if it had a worktree of its own.
 	Worktree Worktree
 }
+
+// Text returns the summary. For a child that failed it says so and why, and what the child had written.
+func (r Report) Text() string {
+	if r.Status != ChildFailed {
+		return r.Summary
+	}
+	text := "It failed: " + cmp.Or(r.Failure, UnknownFailure)
+	if r.Summary != "" {
+		text += "\nWhat it wrote last, which is no answer:\n" + r.Summary
+	}
+	return text
+}
+
+// UnknownFailure is why a child failed of which that was not stored.
+const UnknownFailure = "why is not known"
 
 // ChildStatus says how a child session ended.
 type ChildStatus string

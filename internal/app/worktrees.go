@@ -202,7 +202,7 @@ func (w *Worktrees) Child(ctx context.Context, on hermes.Workspace, asked bool) 
 // childOf returns the worktree that a child session of an earlier process has for itself, or nil.
 func (w *Worktrees) childOf(dir, parent string) session.Tree {
 	r, ok := w.Of(dir)
-	if above, in := w.Of(parent); !ok || r.State != worktree.Ready || in && above.Path == r.Path {
+	if above, in := w.Of(parent); !ok || r.State != worktree.Ready && r.State != worktree.Removing || in && above.Path == r.Path {
 		return nil
 	}
 	return childTree{w, worktree.Made{Record: r}}

@@ -84,7 +84,7 @@ func (a at) hook() hermes.Hook {
 		}
 	case EventChildEnd:
 		h.ChildEnd = func(ctx context.Context, r hermes.SessionRef, report hermes.Report) {
-			a.tell(ctx, hookCall{Session: session(r), Text: report.Summary})
+			a.tell(ctx, hookCall{Session: session(r), Text: report.Text()})
 		}
 	}
 	return h

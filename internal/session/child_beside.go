@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -143,21 +144,23 @@ func (l lender) goOn(ctx context.Context, row hermes.Session, t hermes.Task, fit
 		}
 		if how != "" {
 			c.ended = &hermes.Report{Session: row.ID, Status: how}
+			if how != hermes.ChildRunning && row.EndReason == "" { // its last step was not taken
+				l.endTree(ctx, row)
+			}
 			return c, nil
 		}
 	}
 	n := len(list)
 	answered := n > 0 && list[n-1].Role == hermes.RoleAssistant && len(list[n-1].Calls) == 0 && !agent.Interrupted(list[n-1])
-	if isMark(row.EndReason) || answered {
-		how := hermes.ChildCompleted
-		if isMark(row.EndReason) {
-			how = hermes.ChildStatus(row.EndReason)
-		}
+	how := howEnded(row)
+	if how == "" && answered {
+		how = hermes.ChildCompleted
+	}
+	if how != "" {
 		r := m.described(ctx, row, list, l.tools, how)
+		r.Failure = origin.Failure
 		m.cfg.Children.finish(&r, fits)
-		if tree := l.oldTree(row); tree != nil {
-			r.Worktree = tree.End(context.WithoutCancel(ctx))
-		}
+		r.Worktree = l.endTree(ctx, row)
 		c.ended = &r
 		return c, nil
 	}
@@ -175,7 +178,7 @@ func (l lender) goOn(ctx context.Context, row hermes.Session, t hermes.Task, fit
 	if c.release, err = m.admit(l.session); err != nil {
 		return nil, err
 	}
-	c.tree = l.oldTree(row)
+	c.tree = m.treeOf(row, l.run.Workspace.Dir)
 	var op hermes.Op = hermes.Continue{}
 	if n == 0 {
 		op = hermes.Say{Parts: taskParts(t)}
@@ -183,12 +186,14 @@ func (l lender) goOn(ctx context.Context, row hermes.Session, t hermes.Task, fit
 	return c, c.begin(ctx, run, op, true)
 }
 
-// oldTree returns the worktree that a child session of an earlier process has for itself, or nil.
-func (l lender) oldTree(row hermes.Session) Tree {
-	if of := l.session.cfg.Children.WorktreeOf; of != nil {
-		return of(row.Run.Workspace.Dir, l.run.Workspace.Dir)
+// endTree ends the worktree that a child session of an earlier process has for itself, unless it has none or a user
+// works in it.
+func (l lender) endTree(ctx context.Context, row hermes.Session) (w hermes.Worktree) {
+	m := l.session.manager
+	if tree := m.treeOf(row, l.run.Workspace.Dir); tree != nil && !m.isLive(row.ID) {
+		return tree.End(context.WithoutCancel(ctx))
 	}
-	return nil
+	return w
 }
 
 // delivered returns how a child session in the background is, if it needs nothing more: it runs, or its parent has
@@ -229,12 +234,12 @@ func isResult(m hermes.Message) bool {
 
 // resultMessage is the message with the result of a child session in the background.
 func (c Children) resultMessage(r hermes.Report) hermes.Message {
-	said := r.Summary
+	said := r.Text()
 	if r.Result != nil {
 		said, _ = c.clipped(string(r.Result))
 	}
 	text := "]\n" + said
-	if r.Misfit != "" {
+	if r.Misfit != "" && r.Status != hermes.ChildFailed {
 		text += "\n[" + r.Misfit + "]"
 	}
 	if len(r.Files) > 0 {
@@ -255,8 +260,8 @@ func (c Children) resultMessage(r hermes.Report) hermes.Message {
 }
 
 // deliver waits for the end of a child in the background, and gives its result to its parent: between
-// turns, in a turn of its own. It is stored before the child is marked as ended, so that neither a crash nor a
-// stop loses it, also while the parent is closed: then the worktree of the child may be gone already.
+// turns, in a turn of its own. It is stored before the child is marked as done with, so that neither a crash nor a
+// stop loses it, also while the parent is closed.
 func (c *running) deliver(ctx context.Context, parent hermes.SessionRef) {
 	r, how := hermes.Report{}, hermes.ChildStatus("")
 	switch {
@@ -279,6 +284,7 @@ func (c *running) deliver(ctx context.Context, parent hermes.SessionRef) {
 		c.by.hooks.ChildEnd(ctx, parent, r)
 	}
 	switch {
+	case err == nil && c.hung: // it is marked when it ends
 	case err == nil:
 		up.manager.mark(ctx, r.Session, how)
 	case !errors.Is(err, hermes.ErrStaleLease):
@@ -322,8 +328,8 @@ func (s *Session) resultOf(child string) (how hermes.ChildStatus, has bool, err 
 	return how, slices.ContainsFunc(list, is), err
 }
 
-// loadChildren finds the child sessions in the background that an earlier process did not end. Those of a call
-// that is open belong to it. What cannot be read is logged: it keeps no one from the conversation.
+// loadChildren finds the child sessions in the background that an earlier process did not end, and those of which
+// only the worktree is left. Those of a call that is open belong to it. What cannot be read is logged: it keeps no one from the conversation.
 func (s *Session) loadChildren() {
 	if s.parent != nil {
 		return
@@ -331,7 +337,7 @@ func (s *Session) loadChildren() {
 	rows, err := s.manager.childrenOf(s.ctx, s.id, func(short hermes.Session) bool { return !isMark(short.EndReason) })
 	s.left = slices.DeleteFunc(rows, func(row hermes.Session) bool {
 		task := row.Run.Origin.Task
-		return !task.Background || slices.ContainsFunc(hermes.OpenCalls(s.record.Messages()), func(c hermes.ToolCall) bool { return s.startedBy(c, task) })
+		return !task.Background && !unfinished(row) || slices.ContainsFunc(hermes.OpenCalls(s.record.Messages()), func(c hermes.ToolCall) bool { return s.startedBy(c, task) })
 	})
 	if err != nil {
 		s.cfg.Log.Warn("find the child sessions that go on", "session", s.id, "err", err)
@@ -343,27 +349,20 @@ func (s *Session) startedBy(c hermes.ToolCall, task hermes.TaskOrigin) bool {
 	return strings.HasPrefix(task.Key, keyIn(s.record.LastTurn(), c.ID+"/"))
 }
 
-// dropped returns the child sessions that calls began which a crash cut off: a rewind removes
+// undone returns the child sessions that calls began which a crash cut off: a rewind removes
 // the calls, so that nothing goes on with them.
-func (s *Session) dropped() (rows []hermes.Session) {
+func (s *Session) undone() (rows []hermes.Session) {
 	calls := hermes.OpenCalls(s.record.Messages())
 	if len(calls) == 0 || !s.record.Stored() {
 		return nil
 	}
-	rows, err := s.manager.childrenOf(s.ctx, s.id, func(short hermes.Session) bool { return !isMark(short.EndReason) && !s.manager.isLive(short.ID) })
+	rows, err := s.manager.childrenOf(s.ctx, s.id, func(short hermes.Session) bool { return !s.manager.isLive(short.ID) })
 	if err != nil {
 		s.cfg.Log.Warn("find the children of calls that are undone", "session", s.id, "err", err)
 	}
 	return slices.DeleteFunc(rows, func(row hermes.Session) bool {
 		return !slices.ContainsFunc(calls, func(c hermes.ToolCall) bool { return s.startedBy(c, row.Run.Origin.Task) })
 	})
-}
-
-// markDropped marks child sessions as interrupted.
-func (s *Session) markDropped(rows []hermes.Session) {
-	for _, row := range rows {
-		s.manager.mark(s.ctx, row.ID, hermes.ChildInterrupted)
-	}
 }
 
 // goOnBeside goes on with them.
@@ -379,9 +378,13 @@ func (s *Session) goOnBeside() {
 	s.left = nil
 }
 
-// goOnWith goes on with one child session in the background.
+// goOnWith goes on with one child session in the background, or does what is left to do for one.
 func (l lender) goOnWith(ctx context.Context, ref hermes.SessionRef, row hermes.Session) {
 	task := row.Run.Origin.Task
+	if unfinished(row) {
+		l.session.clear(ctx, []hermes.Session{row}, l.run.Workspace.Dir)
+		return
+	}
 	list, _ := l.session.cfg.Store.Messages(ctx, row.ID, hermes.Range{First: 1, Raw: true})
 	if len(list) == 0 {
 		return // it never began: its call says so
@@ -405,15 +408,17 @@ func (l lender) goOnWith(ctx context.Context, ref hermes.SessionRef, row hermes.
 // is known of its children.
 func (s *Session) leftChildren(call hermes.ToolCall) hermes.Result {
 	type child struct {
-		Session string `json:"session"`
-		Status  string `json:"status"`
-		Summary string `json:"summary,omitempty"`
+		Session  string `json:"session"`
+		Status   string `json:"status"`
+		Summary  string `json:"summary,omitempty"`
+		Worktree string `json:"worktree,omitempty"`
 	}
 	out := struct {
 		Error    string  `json:"error"`
 		Children []child `json:"children,omitempty"`
 	}{Error: "the process stopped while this ran, and the user said something else instead of continuing it; what its child sessions had done is below, those in the background go on if they can, and the rest was not done"}
 	provenance := ""
+	var ended []hermes.Session
 	rows, err := s.manager.childrenOf(s.ctx, s.id, nil)
 	if err != nil {
 		s.cfg.Log.Warn("find the children of a call", "session", s.id, "call", call.ID, "err", err)
@@ -427,20 +432,24 @@ func (s *Session) leftChildren(call hermes.ToolCall) hermes.Result {
 		if err != nil {
 			provenance = hermes.AddProvenance(provenance, unread)
 		}
-		status, summary := "cut off", lastText(list)
-		switch {
-		case row.Run.Origin.Task.Background && len(list) > 0: // its result is a message of its own
+		status, summary, tree := cmp.Or(howEnded(row), "cut off"), lastText(list), ""
+		if status == hermes.ChildFailed {
+			summary = hermes.Report{Status: status, Summary: summary, Failure: row.Run.Origin.Task.Failure}.Text()
+		}
+		if row.Run.Origin.Task.Background && len(list) > 0 { // its result is a message of its own
 			status, summary = "goes on if it can", ""
 			s.left = append(s.left, row)
-		case isMark(row.EndReason):
-			status = row.EndReason
-		default: // nothing goes on with it
-			s.manager.mark(s.ctx, row.ID, hermes.ChildInterrupted)
+		} else { // nothing goes on with it
+			ended = append(ended, row)
+			if t := s.manager.treeOf(row, s.run.Workspace.Dir); t != nil {
+				tree = t.Dir() + ", unless nothing in it would be lost"
+			}
 		}
 		summary, _ = s.cfg.Children.clipped(summary)
-		out.Children = append(out.Children, child{row.ID, status, summary})
+		out.Children = append(out.Children, child{row.ID, string(status), summary, tree})
 		provenance = hermes.AddProvenance(provenance, hermes.AddProvenance(row.Provenance, hermes.TranscriptProvenance(list)))
 	}
+	s.dropChildren(ended)
 	s.goOnBeside()
 	text, err := json.Marshal(out)
 	if err != nil { // texts always have a JSON form

@@ -30,6 +30,7 @@ type running struct {
 	pauses  bool // it runs in the background, and goes on when its parent is opened again
 	// ended is the report of a child that has nothing to do: an earlier process ended it.
 	ended *hermes.Report
+	hung  bool // it was given up; what is left to do comes when it ends
 }
 
 // id is that of the child session.
@@ -110,7 +111,7 @@ func (l lender) tree(ctx context.Context, on hermes.Workspace, asked bool) (Tree
 func (c *running) begin(ctx context.Context, run hermes.RunSpec, op hermes.Op, again bool) error {
 	s, err := c.by.session.manager.Open(ctx, Open{Run: run, parent: c.by.session, budget: c.by.budget, done: c.over, misfit: c.fits.misfit})
 	if err != nil {
-		c.close(ctx, again)
+		c.abandon(ctx, err, again)
 		return fmt.Errorf("open the child session: %w", err)
 	}
 	c.child = s
@@ -122,41 +123,9 @@ func (c *running) begin(ctx context.Context, run hermes.RunSpec, op hermes.Op, a
 		return nil
 	}
 	if err != nil {
-		c.close(ctx, again)
+		c.abandon(ctx, err, again)
 	}
 	return err
-}
-
-// close closes the session, and returns what became of its worktree. One that only pauses keeps it.
-func (c *running) close(ctx context.Context, pauses bool) (w hermes.Worktree) {
-	if c.child != nil {
-		if err := c.child.Close(); err != nil {
-			c.child.cfg.Log.Warn("close a child session", "session", c.child.id, "err", err)
-		}
-	}
-	if c.tree != nil && !pauses {
-		w = c.tree.End(context.WithoutCancel(ctx))
-	}
-	c.release()
-	return w
-}
-
-// mark stores how a child session ended: its task is done with. One without a mark is gone on with if its
-// call runs again, or its parent is opened again.
-func (m *Manager) mark(ctx context.Context, child string, how hermes.ChildStatus) {
-	change := hermes.SessionChange{Reopen: true, End: string(how)}
-	if err := m.cfg.Store.UpdateSession(context.WithoutCancel(ctx), child, change); err != nil && !errors.Is(err, hermes.ErrNotFound) {
-		m.cfg.Log.Warn("store how a child session ended", "session", child, "err", err)
-	}
-}
-
-// isMark reports whether a session that ended for this reason is a child that is done with.
-func isMark(reason string) bool {
-	switch hermes.ChildStatus(reason) {
-	case hermes.ChildCompleted, hermes.ChildFailed, hermes.ChildInterrupted, hermes.ChildStalled, hermes.ChildTimedOut, hermes.ChildOverBudget:
-		return true
-	}
-	return false
 }
 
 // report waits for the end of the child and says what came of it.
@@ -169,7 +138,7 @@ func (c *running) report(ctx context.Context) (hermes.Report, error) {
 		return *c.ended, nil
 	}
 	r, how, err := c.outcome(ctx)
-	if !errors.Is(err, hermes.ErrClosed) && !errors.Is(err, hermes.ErrStaleLease) { // else another process may have it
+	if !c.hung && !errors.Is(err, hermes.ErrClosed) && !errors.Is(err, hermes.ErrStaleLease) { // else another process may have it
 		m.mark(ctx, c.child.id, how)
 	}
 	return r, err
@@ -186,15 +155,24 @@ func (c *running) outcome(ctx context.Context) (r hermes.Report, how hermes.Chil
 	}
 	r = c.reported(ctx, done, how)
 	if hangs {
-		done := c.by.session.manager.hangs(c.by.session)
+		m := c.by.session.manager
+		c.hung = true
+		if err := m.storeEnd(ctx, c.child.id, how, r.Failure); err != nil {
+			c.child.cfg.Log.Warn("store how a child session ended", "session", c.child.id, "err", err)
+		}
+		done := m.hangs(c.by.session)
 		go func() { // ends with the session, which the manager waits for
 			defer done()
-			c.close(ctx, false)
+			c.close(ctx, how, r.Failure)
+			m.mark(ctx, c.child.id, how)
 		}()
 		return r, how, nil
 	}
-	pauses := errors.Is(err, hermes.ErrClosed) || errors.Is(err, hermes.ErrStaleLease) || c.pauses && err != nil
-	r.Worktree = c.close(ctx, pauses)
+	if errors.Is(err, hermes.ErrClosed) || errors.Is(err, hermes.ErrStaleLease) || c.pauses && err != nil {
+		c.close(ctx, "", "") // it pauses
+		return r, how, err
+	}
+	r.Worktree = c.close(ctx, how, r.Failure)
 	return r, how, err
 }
 

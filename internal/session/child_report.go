@@ -95,7 +95,7 @@ func (c *running) reported(ctx context.Context, done hermes.TurnDone, how hermes
 		}
 	}
 	if how == hermes.ChildFailed && done.Failure != nil {
-		r.Summary = done.Failure.Error()
+		r.Failure = done.Failure.Error()
 	}
 	m.cfg.Children.finish(&r, c.fits)
 	return r
@@ -111,6 +111,7 @@ const (
 func (c Children) finish(r *hermes.Report, f fits) {
 	structured(r, f)
 	r.Summary, r.Truncated = c.clipped(r.Summary)
+	r.Failure, _ = c.clipped(r.Failure)
 	if n := len(r.Files) - maxFiles; n > 0 {
 		r.Files, r.MoreFiles = r.Files[:maxFiles], n
 	}
@@ -125,9 +126,13 @@ func (c Children) clipped(text string) (string, bool) {
 	return string(runes[:maxSummary]) + "… (cut; session_search reads the whole session)", true
 }
 
-// structured reads the result of a child that has a schema.
+// structured reads the result of a child that has a schema. What a child wrote before it failed is none.
 func structured(r *hermes.Report, f fits) {
 	if f.schema == nil {
+		return
+	}
+	if r.Status == hermes.ChildFailed {
+		r.Misfit = "there is no answer"
 		return
 	}
 	value, err := f.value(r.Summary)

@@ -169,11 +169,11 @@ func (s *Session) undo() error {
 
 // rewind removes a message and everything after it from the transcript.
 func (s *Session) rewind(id int64) error {
-	children := s.dropped()
+	children := s.undone()
 	if err := s.record.Rewind(s.ctx, id); err != nil {
 		return s.writeFailed(err)
 	}
-	s.markDropped(children)
+	s.dropChildren(children)
 	s.rewritten(hermes.Rewound{ID: id})
 	return nil
 }

@@ -119,11 +119,11 @@ func (s *Session) Undone(ctx context.Context, ids []int64) ([]hermes.Message, er
 
 // replace removes a message and everything after it, 0 none, and brings undone ones back.
 func (s *Session) replace(from int64, back []int64) error {
-	children := s.dropped()
+	children := s.undone()
 	if err := s.record.Replace(s.ctx, from, back); err != nil {
 		return s.writeFailed(err)
 	}
-	s.markDropped(children)
+	s.dropChildren(children)
 	s.rewritten(hermes.Rewound{ID: from, Back: back})
 	s.cut = false
 	return nil

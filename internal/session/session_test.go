@@ -135,7 +135,7 @@ func newFixture(t *testing.T, m hermes.Model, b hermes.Tools, change ...func(*se
 	h.store = cfg.Store
 	h.Manager = session.NewManager(cfg)
 	t.Cleanup(func() {
-		if err := h.Close(); err != nil {
+		if err := h.Close(); err != nil && !errors.Is(err, errDead) {
 			t.Errorf("close: %v", err)
 		}
 	})

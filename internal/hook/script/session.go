@@ -136,7 +136,7 @@ func (s *Session) Hook() hermes.Hook {
 	}
 	if s.used[childEnd] {
 		h.ChildEnd = func(ctx context.Context, parent hermes.SessionRef, r hermes.Report) {
-			s.each(ctx, childEnd, Occasion{Session: parent, Extra: map[string]any{"child": r.Session, "summary": r.Summary, "status": r.Status, "stop_hook_active": false}})
+			s.each(ctx, childEnd, Occasion{Session: parent, Extra: map[string]any{"child": r.Session, "summary": r.Text(), "status": r.Status, "stop_hook_active": false}})
 		}
 	}
 	if s.used[questionOpen] {

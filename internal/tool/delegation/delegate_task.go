@@ -1,6 +1,7 @@
 package delegation
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -213,7 +214,10 @@ func entryOf(r hermes.Report, err error, t hermes.Task) entry {
 	}
 	e.More = strings.TrimSuffix(e.More, "; ")
 	if r.Status == hermes.ChildFailed {
-		e.Summary, e.Error = "", e.Summary
+		e.Error = cmp.Or(r.Failure, hermes.UnknownFailure)
+		if e.Summary != "" {
+			e.Error += "; the summary is what it wrote last, and no answer"
+		}
 	}
 	return e
 }

@@ -104,14 +104,18 @@ func TestReports(t *testing.T) {
 		case "stalls":
 			return hermes.Report{Session: "s2", Status: hermes.ChildStalled, Summary: "half", Steps: 2, Usage: hermes.Usage{Input: 10, Output: 5}, Cost: hermes.USD(0.01), Files: []string{"/a"}, MayBeMore: true}, nil
 		}
+		if t.Goal == "breaks" {
+			return hermes.Report{Session: "s4", Status: hermes.ChildFailed, Failure: "the model is gone", Summary: "I look first.", Steps: 1}, nil
+		}
 		return hermes.Report{Session: "s3", Status: hermes.ChildCompleted, Summary: "much… (cut)", Truncated: true, Files: []string{"/b"}, MoreFiles: 7}, nil
 	}}
-	r, err := run(t, h, delegation.Limits{AtOnce: 3, Depth: 1}, `{"tasks":[{"goal":"fails"},{"goal":"stalls"},{"goal":"talks"}]}`)
+	r, err := run(t, h, delegation.Limits{AtOnce: 4, Depth: 1}, `{"tasks":[{"goal":"fails"},{"goal":"stalls"},{"goal":"talks"},{"goal":"breaks"}]}`)
 	want := `{"results":[{"status":"failed","error":"there is no toolset attic"},` +
 		`{"status":"stalled","session":"s2","summary":"half","error":"it made no progress and was stopped; the summary is what it had","api_calls":2,"tokens":15,"cost":"$0.01","files_changed":["/a"],"files_note":"commands may have changed others"},` +
-		`{"status":"completed","session":"s3","summary":"much… (cut)","truncated":true,"files_changed":["/b"],"files_note":"7 more"}]}`
+		`{"status":"completed","session":"s3","summary":"much… (cut)","truncated":true,"files_changed":["/b"],"files_note":"7 more"},` +
+		`{"status":"failed","session":"s4","summary":"I look first.","error":"the model is gone; the summary is what it wrote last, and no answer","api_calls":1}]}`
 	if err != nil || r.Text != want || r.Failed {
-		t.Errorf("%v, failed is %v\n%.900s", err, r.Failed, r.Text)
+		t.Errorf("%v, failed is %v\n%.1200s", err, r.Failed, r.Text)
 	}
 }
 

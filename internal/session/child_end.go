@@ -1,0 +1,167 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"hermes"
+)
+
+// How a child session ends: first it is stored how it ended, then its worktree is removed, then its parent gets
+// the report, and at last it is marked as done with. The next process goes on with the first of these steps that
+// was not taken, so that a child never goes on without its folder, and no report is lost.
+
+// dropped is how a child session ended whose call was undone, or cut off and not continued: there is
+// no one who gets its report.
+const dropped hermes.ChildStatus = "dropped"
+
+// storeEnd stores how a child session ended. One that was never stored needs nothing.
+func (m *Manager) storeEnd(ctx context.Context, child string, how hermes.ChildStatus, failure string) error {
+	ctx = context.WithoutCancel(ctx)
+	row, err := m.cfg.Store.FindSession(ctx, child)
+	if errors.Is(err, hermes.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	row.Run.Origin.Task.Ended, row.Run.Origin.Task.Failure = how, failure
+	return m.cfg.Store.UpdateSession(ctx, row.ID, hermes.SessionChange{Run: &row.Run})
+}
+
+// mark stores that a child session is done with: nothing is left to do for it.
+func (m *Manager) mark(ctx context.Context, child string, how hermes.ChildStatus) {
+	change := hermes.SessionChange{Reopen: true, End: string(how)}
+	if err := m.cfg.Store.UpdateSession(context.WithoutCancel(ctx), child, change); err != nil && !errors.Is(err, hermes.ErrNotFound) {
+		m.cfg.Log.Warn("mark a child session as done with", "session", child, "err", err)
+	}
+}
+
+// isMark reports whether a session that ended for this reason is a child that is done with.
+func isMark(reason string) bool {
+	switch hermes.ChildStatus(reason) {
+	case hermes.ChildCompleted, hermes.ChildFailed, hermes.ChildInterrupted, hermes.ChildStalled, hermes.ChildTimedOut, hermes.ChildOverBudget:
+		return true
+	}
+	return false
+}
+
+// howEnded returns how a stored child session ended, "" if it goes on.
+func howEnded(row hermes.Session) hermes.ChildStatus {
+	switch how := row.Run.Origin.Task.Ended; {
+	case how == dropped:
+		return hermes.ChildInterrupted
+	case how == "" && isMark(row.EndReason):
+		return hermes.ChildStatus(row.EndReason)
+	default:
+		return how
+	}
+}
+
+// close closes the session, stores how it ended, and returns what became of its worktree. One that only pauses
+// has not ended, so how is "", and it keeps the worktree.
+func (c *running) close(ctx context.Context, how hermes.ChildStatus, failure string) (w hermes.Worktree) {
+	defer c.release()
+	if c.child != nil {
+		if err := c.child.Close(); err != nil {
+			c.child.cfg.Log.Warn("close a child session", "session", c.child.id, "err", err)
+		}
+	}
+	if how == "" {
+		return w
+	}
+	var err error
+	if c.child != nil {
+		err = c.by.session.manager.storeEnd(ctx, c.child.id, how, failure)
+	}
+	switch {
+	case err != nil && c.tree != nil: // the next process may go on there
+		c.child.cfg.Log.Warn("store how a child session ended", "session", c.child.id, "err", err)
+		return hermes.Worktree{Path: c.tree.Dir(), Kept: true, Note: fmt.Sprintf("The worktree %s is kept, since the end of its session could not be stored: %v", c.tree.Dir(), err)}
+	case err != nil:
+		c.child.cfg.Log.Warn("store how a child session ended", "session", c.child.id, "err", err)
+	case c.tree != nil:
+		return c.tree.End(context.WithoutCancel(ctx))
+	}
+	return w
+}
+
+// abandon closes a child that could not begin. One that was to go on, as again says, pauses.
+func (c *running) abandon(ctx context.Context, why error, again bool) {
+	if again {
+		c.close(ctx, "", "")
+		return
+	}
+	failure, _ := c.by.session.cfg.Children.clipped(why.Error())
+	c.close(ctx, hermes.ChildFailed, failure)
+	if c.child != nil {
+		c.by.session.manager.mark(ctx, c.child.id, hermes.ChildFailed)
+	}
+}
+
+// treeOf returns the worktree that a child session of an earlier process has for itself, or nil; parent is the folder
+// of the session above it.
+func (m *Manager) treeOf(row hermes.Session, parent string) Tree {
+	if of := m.cfg.Children.WorktreeOf; of != nil {
+		return of(row.Run.Workspace.Dir, parent)
+	}
+	return nil
+}
+
+// dropChildren ends child sessions with which nothing goes on. Their worktrees are removed beside the turns.
+func (s *Session) dropChildren(rows []hermes.Session) {
+	rows = s.manager.storeDropped(s.ctx, rows)
+	if len(rows) > 0 {
+		s.beside.Go(func(ctx context.Context) { s.clear(ctx, rows, s.run.Workspace.Dir) })
+	}
+}
+
+// storeDropped stores that nothing goes on with child sessions. It returns those of which that is stored now.
+func (m *Manager) storeDropped(ctx context.Context, rows []hermes.Session) (done []hermes.Session) {
+	for _, row := range rows {
+		if howEnded(row) == "" {
+			if err := m.storeEnd(ctx, row.ID, dropped, ""); err != nil {
+				m.cfg.Log.Warn("store that nothing goes on with a child session", "session", row.ID, "err", err)
+				continue
+			}
+			row.Run.Origin.Task.Ended = dropped
+		}
+		done = append(done, row)
+	}
+	return done
+}
+
+// clear removes the worktrees of child sessions with which nothing goes on, and of all below them, where nothing
+// would be lost, and says which it keeps. Then they are done with. above is the folder of the session above them.
+func (s *Session) clear(ctx context.Context, rows []hermes.Session, above string) {
+	for _, row := range s.manager.storeDropped(ctx, rows) {
+		if s.manager.isLive(row.ID) { // a user works in it; the next process looks again
+			continue
+		}
+		below, err := s.manager.childrenOf(ctx, row.ID, func(short hermes.Session) bool { return !isMark(short.EndReason) })
+		if err != nil {
+			s.cfg.Log.Warn("find the children of a child session", "session", row.ID, "err", err)
+		}
+		s.clear(ctx, below, row.Run.Workspace.Dir)
+		if tree := s.manager.treeOf(row, above); tree != nil {
+			if w := tree.End(context.WithoutCancel(ctx)); w.Kept {
+				s.publish(hermes.Notice{Level: hermes.NoticeInfo, Text: w.Note})
+			}
+		}
+		s.manager.mark(ctx, row.ID, howEnded(row))
+	}
+}
+
+// unfinished reports whether something is left to do for a child session without a mark of which no call is open:
+// it was dropped, or given up when it made no progress, and its worktree may be there.
+func unfinished(row hermes.Session) bool {
+	switch task := row.Run.Origin.Task; {
+	case task.Ended == dropped:
+		return true
+	case task.Ended == "":
+		return !task.Background
+	default:
+		return !task.Background && row.EndReason == "" // else a user has opened it since
+	}
+}
