@@ -3,6 +3,7 @@
 package cmd_test
 
 import (
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -97,5 +98,57 @@ func TestSubAgentsSurviveSIGKILL(t *testing.T) {
 	defer mu.Unlock()
 	if asked["part one"] != 1 || asked["part two"] != 2 || asked["part three"] != 2 {
 		t.Errorf("the model was asked %v times", asked)
+	}
+}
+
+// TestAnUndoneDelegationLeavesOnlyWhatHoldsWork: the program is killed while two sub-agents work in worktrees of their own. After
+// the undo the empty one is gone, and the user reads where the other one is.
+func TestAnUndoneDelegationLeavesOnlyWhatHoldsWork(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("worktrees are kept here")
+	}
+	release := make(chan struct{})
+	defer close(release)
+	var working sync.WaitGroup
+	working.Add(2)
+	p := newUser(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
+		said := ""
+		for _, m := range r.Messages {
+			if m.Role == "user" && said == "" {
+				said = m.Text()
+			}
+		}
+		switch {
+		case len(r.Tools) == 0: // a title, say
+			return chatserver.Answer{Text: "Split up"}, nil
+		case strings.Contains(said, "split it"):
+			return call("delegate_task", map[string]any{"worktree": true, "tasks": []map[string]any{{"goal": "write"}, {"goal": "read"}}}), nil
+		case strings.HasPrefix(said, "write") && results(r) == 0:
+			return call("write_file", map[string]string{"path": "new.txt", "content": "new\n"}), nil
+		}
+		working.Done()
+		<-release
+		return chatserver.Answer{Text: "done"}, nil
+	})...)
+	p.repository()
+	s := p.sit("xterm-256color", "-m", "custom:played", "-q", "split it")
+	working.Wait()
+	if all := p.trees(); len(all) != 2 {
+		t.Fatalf("before: %+v", all)
+	}
+	s.signal(syscall.SIGKILL)
+	s.left()
+
+	s = p.sit("xterm-256color", "-m", "custom:played", "-c")
+	s.shows("Use /continue to resume it.")
+	s.press("/undo\r")
+	s.shows("Undo the last exchange")
+	s.press("y\r")
+	s.shows("Remove it with: hermes worktree remove")
+	s.press("\x04")
+	s.left()
+	if all := p.trees(); len(all) != 1 || len(all[0].Lost) != 1 || !strings.Contains(all[0].Lost[0], "new.txt") {
+		t.Errorf("after: %+v", all)
 	}
 }
