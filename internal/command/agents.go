@@ -120,25 +120,14 @@ func writeAgents(b *strings.Builder, list []protocol.Child, parent string, depth
 			continue
 		}
 		fmt.Fprintf(b, "%s- `%s` %s: %s, for %s, %s, %s", strings.Repeat("  ", depth), c.ID, text.Visible(text.OneLine(c.Goal, 60)),
-			cmp.Or(c.Activity.What, "begins"), age(now.Sub(c.Began)), text.Plural(c.ModelCalls, "step", "steps"), text.Plural(int(c.Usage.Prompt()+c.Usage.Output), "token", "tokens"))
+			cmp.Or(c.Activity.What, "begins"), text.Age(now.Sub(c.Began)), text.Plural(c.ModelCalls, "step", "steps"), text.Plural(int(c.Usage.Prompt()+c.Usage.Output), "token", "tokens"))
 		if c.Cost > 0 {
 			b.WriteString(", " + c.Cost.String())
 		}
 		if quiet := now.Sub(c.Activity.At); !c.Activity.At.IsZero() && quiet > time.Minute {
-			b.WriteString("; no progress for " + age(quiet))
+			b.WriteString("; no progress for " + text.Age(quiet))
 		}
 		b.WriteString("\n")
 		writeAgents(b, list, c.ID, depth+1, now)
 	}
-}
-
-// age is a duration in one unit.
-func age(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", max(int(d.Seconds()), 0))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	}
-	return fmt.Sprintf("%d h", int(d.Hours()))
 }

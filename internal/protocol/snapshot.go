@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/text"
 )
 
 // Snapshot is the state of a session at one moment.
@@ -116,20 +117,20 @@ func (s Snapshot) Progress(now time.Time) string {
 	}
 	var parts []string
 	if !s.Turn.Began.IsZero() {
-		parts = append(parts, "working for "+ago(now.Sub(s.Turn.Began)))
+		parts = append(parts, "working for "+text.Age(now.Sub(s.Turn.Began)))
 	}
 	for _, q := range s.Questions {
-		parts = append(parts, "waiting for an answer for "+ago(now.Sub(q.Asked.At)))
+		parts = append(parts, "waiting for an answer for "+text.Age(now.Sub(q.Asked.At)))
 		break
 	}
 	for _, c := range s.Turn.Calls {
-		parts = append(parts, fmt.Sprintf("%s for %s", c.name(), ago(now.Sub(c.Began))))
+		parts = append(parts, fmt.Sprintf("%s for %s", c.name(), text.Age(now.Sub(c.Began))))
 	}
 	if n := s.Turn.ModelCalls; n > 0 {
 		parts = append(parts, fmt.Sprintf("model call %d", n))
 	}
 	if quiet := now.Sub(s.Activity.At); !s.Activity.At.IsZero() && quiet >= time.Minute {
-		parts = append(parts, "no progress for "+ago(quiet))
+		parts = append(parts, "no progress for "+text.Age(quiet))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -140,15 +141,4 @@ func (c Call) name() string {
 		return c.Call.Name
 	}
 	return c.Call.Name + ": " + c.Preview
-}
-
-// ago formats a duration in its largest unit.
-func ago(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", max(int(d.Seconds()), 0))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	}
-	return fmt.Sprintf("%.1f h", d.Hours())
 }

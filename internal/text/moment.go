@@ -20,7 +20,7 @@ func Moment(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	back, ok := age(text)
+	back, ok := readAge(text)
 	if !ok {
 		return time.Time{}, fmt.Errorf("invalid time %q: use a date such as 2026-11-20 or 2026-11-20 15:04, or an age such as 90d, 12h or 2w", text)
 	}
@@ -30,9 +30,9 @@ func Moment(text string, now time.Time) (time.Time, error) {
 // maxAge bounds an age, so that no moment is out of range.
 const maxAge = 100_000 * 24 * time.Hour
 
-// age parses a duration: a number of days, a number followed by s, m, min, h, d or w, or
+// readAge parses a duration: a number of days, a number followed by s, m, min, h, d or w, or
 // one in the form of Go.
-func age(text string) (time.Duration, bool) {
+func readAge(text string) (time.Duration, bool) {
 	for _, u := range []struct {
 		suffix string
 		length time.Duration
@@ -49,4 +49,15 @@ func age(text string) (time.Duration, bool) {
 	}
 	d, err := time.ParseDuration(text)
 	return d, err == nil && d >= 0 && d <= maxAge
+}
+
+// Age writes how long something has lasted, in its largest unit: 12 s, 3 min, 1.5 h. Less than nothing is 0 s.
+func Age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", max(int(d.Seconds()), 0))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	}
+	return fmt.Sprintf("%.1f h", d.Hours())
 }

@@ -34,3 +34,14 @@ func TestMoment(t *testing.T) {
 		}
 	}
 }
+
+func TestAge(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[time.Duration]string{
+		-time.Hour: "0 s", 59*time.Second + 999*time.Millisecond: "59 s", time.Minute: "1 min", time.Hour - 1: "59 min", 90 * time.Minute: "1.5 h", 50 * time.Hour: "50.0 h",
+	} {
+		if got := text.Age(in); got != want {
+			t.Errorf("%v is %q, want %q", in, got, want)
+		}
+	}
+}
