@@ -124,7 +124,9 @@ func (m *Manager) childrenOf(ctx context.Context, parent string, wants func(herm
 			failed = append(failed, fmt.Errorf("find the child session %s: %w", short.ID, err))
 			continue
 		}
-		rows = append(rows, row)
+		if row.Run.Origin.Parent == parent { // else it is a copy that a user made of the parent
+			rows = append(rows, row)
+		}
 	}
 	return rows, errors.Join(failed...)
 }

@@ -367,6 +367,72 @@ func TestAWorktreeThatHoldsSomethingIsKept(t *testing.T) {
 	}
 }
 
+// TestAnUndoEndsWhatIsBelowADroppedChild: children of its own, but not a copy that the user has made of it.
+func TestAnUndoEndsWhatIsBelowADroppedChild(t *testing.T) {
+	t.Parallel()
+	st := hermestest.NewStore()
+	slow, entered, _ := gate("slow")
+	deep := tasks()
+	run := deep.run
+	deep.run = func(ctx context.Context, c *hermes.Call) hermes.Result {
+		if c.Host.Session().Depth > 0 {
+			return run(ctx, c)
+		}
+		_, err := c.Host.Spawn(ctx, hermes.Task{Goal: tasksOf(false, "slow"), Role: hermes.RoleOrchestrator, Key: c.ID + "/1"})
+		return hermes.Result{Text: fmt.Sprint(err)}
+	}
+	var mu sync.Mutex
+	ended := map[string]int{}
+	change := func(c *session.Config) {
+		c.Store, c.Children.Depth = st, 2
+		c.Children.WorktreeOf = func(dir, parent string) session.Tree { return namedTree{dir + " of " + parent, &mu, ended} }
+		c.Children.Worktree = func(_ context.Context, on hermes.Workspace, _ bool) (session.Tree, error) {
+			return namedTree{on.Dir + "/tree", nil, nil}, nil
+		}
+	}
+	h := newFixture(t, obedient(polite), newToolTable(deep, slow), change)
+	s := h.open(t, session.Open{Run: hermes.RunSpec{Workspace: hermes.Workspace{Dir: "/work"}}})
+	submit(t, s, say(session.DelegateTool))
+	<-entered
+	child := childrenOf(t, st, s.ID())[0]
+	copied, err := h.Branch(t.Context(), child.ID, "mine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h = newFixture(t, obedient(polite), newToolTable(deep, slow), change)
+	s = h.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
+	submit(t, s, hermes.Undo{})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if len(ended) != 2 || ended["/work/tree of /work"] != 1 || ended["/work/tree/tree of /work/tree"] != 1 {
+		t.Errorf("the worktrees that ended are %v", ended)
+	}
+	for _, row := range append(childrenOf(t, st, child.ID), childrenOf(t, st, s.ID())...) {
+		if want := map[bool]string{true: "", false: "interrupted"}[row.ID == copied.ID]; row.EndReason != want {
+			t.Errorf("%s at depth %d ended as %q, want %q", row.ID, row.Run.Origin.Depth, row.EndReason, want)
+		}
+	}
+}
+
+// namedTree is a worktree that notes its end.
+type namedTree struct {
+	dir   string
+	mu    *sync.Mutex
+	ended map[string]int
+}
+
+func (n namedTree) Dir() string { return n.dir }
+
+func (n namedTree) End(context.Context) hermes.Worktree {
+	if n.mu != nil {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.ended[n.dir]++
+	}
+	return hermes.Worktree{}
+}
+
 // TestAFailedChildSaysWhyAfterACrash: its report has the failure, and what it wrote last is not its answer. So it is
 // when its call goes on, and when the user says something else.
 func TestAFailedChildSaysWhyAfterACrash(t *testing.T) {
