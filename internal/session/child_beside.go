@@ -384,7 +384,7 @@ func (s *Session) goOnBeside() {
 func (l lender) goOnWith(ctx context.Context, ref hermes.SessionRef, row hermes.Session) {
 	task := row.Run.Origin.Task
 	if unfinished(row) {
-		l.session.clear(ctx, []hermes.Session{row}, l.run.Workspace.Dir)
+		l.session.clear(context.WithoutCancel(ctx), []hermes.Session{row}, l.run.Workspace.Dir)
 		return
 	}
 	list, _ := l.session.cfg.Store.Messages(ctx, row.ID, hermes.Range{First: 1, Raw: true})

@@ -113,7 +113,7 @@ func (m *Manager) treeOf(row hermes.Session, parent string) Tree {
 func (s *Session) dropChildren(rows []hermes.Session) {
 	rows = s.manager.storeDropped(s.ctx, rows)
 	if len(rows) > 0 {
-		s.beside.Go(func(ctx context.Context) { s.clear(ctx, rows, s.run.Workspace.Dir) })
+		s.beside.Go(func(ctx context.Context) { s.clear(context.WithoutCancel(ctx), rows, s.run.Workspace.Dir) })
 	}
 }
 
@@ -134,18 +134,20 @@ func (m *Manager) storeDropped(ctx context.Context, rows []hermes.Session) (done
 
 // clear removes the worktrees of child sessions with which nothing goes on, and of all below them, where nothing
 // would be lost, and says which it keeps. Then they are done with. above is the folder of the session above them.
+// The end of the session waits for it, so the context must not end before.
 func (s *Session) clear(ctx context.Context, rows []hermes.Session, above string) {
 	for _, row := range s.manager.storeDropped(ctx, rows) {
 		if s.manager.isLive(row.ID) { // a user works in it; the next process looks again
 			continue
 		}
 		below, err := s.manager.childrenOf(ctx, row.ID, func(short hermes.Session) bool { return !isMark(short.EndReason) })
-		if err != nil {
+		if err != nil { // the next process looks again
 			s.cfg.Log.Warn("find the children of a child session", "session", row.ID, "err", err)
+			continue
 		}
 		s.clear(ctx, below, row.Run.Workspace.Dir)
 		if tree := s.manager.treeOf(row, above); tree != nil {
-			if w := tree.End(context.WithoutCancel(ctx)); w.Kept {
+			if w := tree.End(ctx); w.Kept {
 				s.publish(hermes.Notice{Level: hermes.NoticeInfo, Text: w.Note})
 			}
 		}
