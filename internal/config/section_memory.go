@@ -11,7 +11,7 @@ type Compression struct {
 	ModelThresholds        map[string]float64 `key:"model_thresholds" max:"1"`                     // threshold of single models: part of a name, or provider:part; the longest wins
 	SmallWindowFloor       float64            `key:"small_window_floor" max:"1"`                   // least threshold of windows below 512K tokens; 0: none
 	TargetRatio            float64            `key:"target_ratio" default:"0.20" min:"0"`          // size of the tail as a share of the threshold, in tail mode legacy
-	TailMode               string             `key:"tail_mode" default:"lean" oneof:"lean legacy"` // lean: the tail is a fortieth of the window, 10,000 to 25,000 tokens, at most a fifth
+	TailMode               string             `key:"tail_mode" default:"lean" oneof:"lean legacy"` // lean: the tail is a fortieth of the window, 10,000 to 25,000 tokens, at most a fifth, and two fifths of the threshold
 	ProtectLast            int                `key:"protect_last_n" default:"20" min:"0"`          // messages that stay as far as one and a half times the tail allows; at least 3 stay
 	ProtectFirst           int                `key:"protect_first_n" default:"3" min:"0"`
 	InPlace                bool               `key:"in_place" default:"true" planned:"session chains"`

@@ -21,7 +21,7 @@ type Config struct {
 	SmallWindow float64
 	TargetRatio float64 // size of the tail as part of the threshold, 0.10 to 0.80; default 0.20
 	// LeanTail makes the tail a fortieth of the window instead, from 10,000 to
-	// 25,000 tokens and at most a fifth of the window.
+	// 25,000 tokens and at most a fifth of the window and two fifths of the threshold.
 	LeanTail     bool
 	ProtectFirst int // messages of the head; default 3
 	// ProtectLast is how many messages of the tail stay although they exceed its
@@ -97,7 +97,7 @@ func (c Config) budget(model string, window, fixed int) budget {
 	t = min(t, int(nearlyFull*float64(window)))
 	tail := int(c.TargetRatio * float64(t))
 	if c.LeanTail {
-		tail = min(max(window/40, minLeanTail), maxLeanTail, window/5)
+		tail = min(max(window/40, minLeanTail), maxLeanTail, window/5, t*2/5)
 	}
 	b := budget{
 		threshold: t,
