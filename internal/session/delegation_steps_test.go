@@ -221,7 +221,7 @@ func TestACrashWithinTheEndOfAChildLosesNothing(t *testing.T) {
 				asked := false
 				next := disk.process(t, st, newLife(0), failing(may, func() { asked = true }), tasks(), echo("look"))
 				s = next.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
-				e = listen(t, s)
+				e = hear(t, s)
 				if state(t, s).Cut {
 					submit(t, s, hermes.Continue{})
 					until[hermes.TurnDone](e)
@@ -293,7 +293,7 @@ func TestAnUndoneCallLeavesNoWorktree(t *testing.T) {
 			}
 			h = disk.process(t, st, newLife(0), obedient(polite), tasks(), again)
 			s = h.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
-			e := listen(t, s)
+			e := hear(t, s)
 			submit(t, s, say("hello"))
 			until[hermes.TurnDone](e)
 			goesOn := background && step < 2 // it was not undone, or it is not stored yet that the child does not go on
@@ -335,7 +335,7 @@ func TestAWorktreeThatHoldsSomethingIsKept(t *testing.T) {
 		<-entered
 		h = disk.process(t, st, newLife(0), obedient(polite), tasks(), slow)
 		s = h.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
-		e := listen(t, s)
+		e := hear(t, s)
 		submit(t, s, op)
 		_, says := op.(hermes.Say)
 		if says {
@@ -466,7 +466,7 @@ func TestAFailedChildSaysWhyAfterACrash(t *testing.T) {
 		close(leave)
 		h = newFixture(t, failing(may, func() { t.Error("the child that failed goes on") }), newToolTable(reported, again, echo("look")), func(c *session.Config) { c.Store = st })
 		s = h.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
-		e := listen(t, s)
+		e := hear(t, s)
 		submit(t, s, op)
 		until[hermes.TurnDone](e)
 		got := stored(t, st, s.ID())[2]
