@@ -131,6 +131,7 @@ var layers = []layer{
 		{path: "internal/checkpoint/away"}, // it keeps contents as object does
 		{path: "internal/environment/enginetest"},
 		{path: "internal/environment/sshdtest"},                     // it starts sshd with proc
+		{path: "internal/cloudbrowser"},                             // its clients are of httpc
 		{path: "internal/git"},                                      // it starts git with proc
 		{path: "internal/hostlist"},                                 // hosts as netguard writes them
 		{path: "internal/link", deps: []string{"golang.org/x/net"}}, // the same

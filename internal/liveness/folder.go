@@ -43,6 +43,14 @@ func (f *Folder) Remove() error {
 	return errors.Join(err, os.RemoveAll(f.Path))
 }
 
+// Free frees the lock and keeps the folder, which is then that of a process that has ended.
+func (f *Folder) Free() error {
+	if f.lock == nil {
+		return nil
+	}
+	return f.lock.Free()
+}
+
 // Sweep removes the folders that TempFolder made in parent with this prefix, if they belong
 // to this user and their process has certainly ended, or if they are a day old and of an earlier
 // start of this machine. It ignores what it cannot remove: the
