@@ -45,7 +45,7 @@ func (a *App) newBrowser(cfg *config.Config) (*webtools.Toolset, *browsers) {
 	b := &browsers{app: a, config: cfg, attached: map[string]string{}, folders: map[string]string{}}
 	b.proxy = sync.OnceValues(b.makeProxy)
 	return webtools.New(webtools.Config{
-		Open: b.open, Missing: b.missing, Request: a.requestOf, Judge: b.judge,
+		Open: b.open, Place: b.place, Outside: b.outside, Missing: b.missing, Request: a.requestOf, Judge: b.judge,
 		Secret: func(text string) bool { return a.Mask(text) != text },
 		Keep:   toolbox.Spillover{Dir: cfg.Home().Cache("web")}.Keep,
 		Idle:   s.InactivityTimeout, Timeout: s.CommandTimeout, NoScripts: !s.AllowEvaluate, Free: !s.RestrictEvaluate,
@@ -62,14 +62,8 @@ func (b *browsers) forget(session string) {
 
 // missing says why there is no browser.
 func (b *browsers) missing() string {
-	s := b.config.Browser()
-	if s.Backend == "cdp" || s.Backend != "local" && s.CDPURL != "" {
-		return ""
-	}
-	if _, err := browser.Find(s.Program); err != nil {
-		return err.Error()
-	}
-	return ""
+	_, why := b.choice()
+	return why
 }
 
 // requestOf returns the newest message of the user, or the task of a child.
@@ -147,8 +141,8 @@ func (b *browsers) makeProxy() (*egress.Proxy, error) {
 	return p, nil
 }
 
-// open starts a browser for a session, or connects to one.
-func (b *browsers) open(ctx context.Context, session string) (*browser.Browser, func() error, error) {
+// open starts a browser for a session, or connects to one. local starts one in any case.
+func (b *browsers) open(ctx context.Context, session string, local bool) (*browser.Browser, func() error, error) {
 	s := b.config.Browser()
 	downloads, err := b.folder("browser-downloads", session)
 	if err != nil {
@@ -158,16 +152,22 @@ func (b *browsers) open(ctx context.Context, session string) (*browser.Browser, 
 	b.mu.Lock()
 	address := b.attached[session]
 	b.mu.Unlock()
-	if address == "" && s.Backend != "local" {
-		address = s.CDPURL
-	}
+	kind, why := b.choice()
 	switch {
+	case local:
+		return b.start(ctx, session, o)
 	case address != "":
 		return b.connect(ctx, address, o)
-	case s.Backend == "cdp":
+	case kind == "cdp" && s.CDPURL == "":
 		return nil, nil, errors.New("browser.backend is cdp, and browser.cdp_url is empty: set it to the address of a running browser, such as http://127.0.0.1:9222")
+	case kind == "cdp":
+		return b.connect(ctx, s.CDPURL, o)
+	case kind == "local":
+		return b.start(ctx, session, o)
+	case why != "":
+		return nil, nil, errors.New(why)
 	}
-	return b.start(ctx, session, o)
+	return b.rent(ctx, kind, o)
 }
 
 func (b *browsers) options(downloads string) browser.Options {

@@ -11,6 +11,7 @@ import (
 
 	"hermes"
 	"hermes/internal/auxiliary"
+	"hermes/internal/cloudbrowser"
 	"hermes/internal/policy"
 )
 
@@ -153,13 +154,19 @@ func (a *App) BrowserOf(session string) string {
 	t.browsers.mu.Lock()
 	address := t.browsers.attached[session]
 	t.browsers.mu.Unlock()
-	switch runs := t.surf.Runs(session); {
+	kind, why := t.browsers.choice()
+	service, _ := cloudbrowser.Find(kind)
+	switch runs, rented := t.surf.Runs(session); {
 	case address != "":
 		return "This session uses the browser at " + a.Mask(address) + "."
+	case rented != "":
+		return "This session uses a browser of " + rented + ", a service on the web."
 	case runs:
 		return "A browser of this session is running."
-	case t.browsers.missing() != "":
-		return "No browser: " + t.browsers.missing() + "."
+	case why != "":
+		return "No browser: " + why + "."
+	case service.Title != "":
+		return "No browser is running. One of " + service.Title + ", a service on the web, starts when it is needed."
 	}
 	return "No browser is running. One starts when it is needed."
 }

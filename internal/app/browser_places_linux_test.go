@@ -16,14 +16,14 @@ import (
 )
 
 // runningBrowser starts a browser as a user does, and returns its address.
-func runningBrowser(t *testing.T) string {
+func runningBrowser(t *testing.T, arguments ...string) string {
 	t.Helper()
 	needBrowser(t)
 	path, err := browser.Find("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.CommandContext(t.Context(), path, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", "--user-data-dir="+filepath.Join(t.TempDir(), "profile"), "about:blank")
+	c := exec.CommandContext(t.Context(), path, append(arguments, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", "--user-data-dir="+filepath.Join(t.TempDir(), "profile"), "about:blank")...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it is a script that starts the browser
 	out, err := c.StderrPipe()
 	if err != nil {

@@ -43,6 +43,9 @@ type Options struct {
 	// Width and Height are the size of the viewport; 0 is 1280 by 800. A browser that is
 	// connected to keeps its own.
 	Width, Height int
+	// Remote is the title of the service on the web that runs a browser that is connected to, "" for others.
+	// Such a browser keeps no downloads.
+	Remote string
 }
 
 // Bounds of what pages can make grow.
@@ -229,6 +232,9 @@ func (b *Browser) NewPage(ctx context.Context) (*Page, error) {
 }
 
 func errTabs() error { return fmt.Errorf("%d tabs are open: close one first", maxTabs) }
+
+// Remote returns the title of the service that runs the browser, "" if none does.
+func (b *Browser) Remote() string { return b.opts.Remote }
 
 // Started reports whether the browser was started here, and not connected to.
 func (b *Browser) Started() bool { return b.program != nil }

@@ -45,6 +45,10 @@ const mostListed = 200
 func (b *Browser) prepareDownloads(ctx context.Context) error {
 	d := &b.opts.Downloads
 	d.MaxBytes, d.MaxFiles = orBytes(d.MaxBytes, 100<<20), orInt(d.MaxFiles, 20)
+	if b.opts.Remote != "" {
+		b.conn.Post(b.life, "", "Browser.setDownloadBehavior", fields{"behavior": "deny"}) // what a service may not know; no file comes here
+		return nil
+	}
 	if b.program == nil {
 		return nil
 	}

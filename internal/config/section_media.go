@@ -31,7 +31,7 @@ type ProviderTier struct {
 
 // Browser is the section browser.
 type Browser struct {
-	Backend           string        `key:"backend" oneof:"auto local cdp"` // "": auto
+	Backend           string        `key:"backend" oneof:"auto local cdp browserbase browser_use"` // "": auto
 	CDPURL            string        `key:"cdp_url"`
 	Program           string        `key:"program"`
 	Profile           string        `key:"profile"`
@@ -40,6 +40,9 @@ type Browser struct {
 	CommandTimeout    time.Duration `key:"command_timeout" default:"30" min:"1"`
 	DialogPolicy      string        `key:"dialog_policy" default:"must_respond" oneof:"must_respond auto_dismiss auto_accept"`
 	DialogTimeout     time.Duration `key:"dialog_timeout_s" default:"300" min:"1"`
+	AutoLocal         bool          `key:"auto_local_for_private_urls" default:"true"`
+	CloudProxies      bool          `key:"cloud_proxies" default:"true"`
+	CloudTimeout      time.Duration `key:"cloud_timeout" default:"3600" min:"60" max:"21600"`
 	AllowEvaluate     bool          `key:"allow_evaluate" default:"true"`
 	RestrictEvaluate  bool          `key:"restrict_evaluate" default:"true"`
 }

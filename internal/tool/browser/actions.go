@@ -1,10 +1,12 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"hermes"
 	"hermes/internal/browser"
@@ -13,16 +15,16 @@ import (
 var errSecret = errors.New("the text has a secret in it, which must not be sent to a page; leave it out, or ask the user to type it")
 
 func (t *Toolset) click(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
-	_, p, err := t.page(ctx, c)
+	at, p, err := t.page(ctx, c)
 	if err != nil {
 		return hermes.Result{}, err
 	}
 	o, err := p.Click(ctx, in.Ref)
-	return t.outcome(ctx, p, o, err)
+	return t.outcome(ctx, at, p, o, err)
 }
 
 func (t *Toolset) typeText(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
-	_, p, err := t.page(ctx, c)
+	at, p, err := t.page(ctx, c)
 	if err != nil {
 		return hermes.Result{}, err
 	}
@@ -30,20 +32,20 @@ func (t *Toolset) typeText(ctx context.Context, c *hermes.Call, in arguments) (h
 		return hermes.Result{}, errSecret
 	}
 	o, err := p.Fill(ctx, in.Ref, in.Text)
-	return t.outcome(ctx, p, o, err)
+	return t.outcome(ctx, at, p, o, err)
 }
 
 func (t *Toolset) press(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
-	_, p, err := t.page(ctx, c)
+	at, p, err := t.page(ctx, c)
 	if err != nil {
 		return hermes.Result{}, err
 	}
 	o, err := p.Press(ctx, in.Key)
-	return t.outcome(ctx, p, o, err)
+	return t.outcome(ctx, at, p, o, err)
 }
 
 func (t *Toolset) act(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
-	_, p, err := t.page(ctx, c)
+	at, p, err := t.page(ctx, c)
 	if err != nil {
 		return hermes.Result{}, err
 	}
@@ -63,7 +65,7 @@ func (t *Toolset) act(ctx context.Context, c *hermes.Call, in arguments) (hermes
 	default:
 		return hermes.Result{}, fmt.Errorf("there is no action %q", in.Action)
 	}
-	return t.outcome(ctx, p, o, err)
+	return t.outcome(ctx, at, p, o, err)
 }
 
 func (t *Toolset) scroll(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
@@ -98,7 +100,7 @@ func (t *Toolset) back(ctx context.Context, c *hermes.Call, _ arguments) (hermes
 }
 
 func (t *Toolset) dialog(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
-	_, p, err := t.page(ctx, c)
+	at, p, err := t.page(ctx, c)
 	if err != nil {
 		return hermes.Result{}, err
 	}
@@ -106,7 +108,7 @@ func (t *Toolset) dialog(ctx context.Context, c *hermes.Call, in arguments) (her
 		return hermes.Result{}, errSecret
 	}
 	o, err := p.AnswerDialog(ctx, in.Action == "accept", in.Prompt)
-	return t.outcome(ctx, p, o, err)
+	return t.outcome(ctx, at, p, o, err)
 }
 
 // listedTab is a tab in a list.
@@ -122,54 +124,120 @@ func (t *Toolset) tabs(ctx context.Context, c *hermes.Call, in arguments) (herme
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	b, err := at.owner.get(ctx, in.Action == "open")
-	if err != nil {
-		return hermes.Result{}, err
-	}
-	if b == nil {
-		_, err := at.here(ctx)
-		return hermes.Result{}, err
-	}
-	if in.Action == "open" {
+	switch in.Action {
+	case "open":
+		b, err := at.owner.get(ctx, true)
+		if err != nil {
+			return hermes.Result{}, err
+		}
 		p, err := b.NewPage(ctx)
 		if err != nil {
 			return hermes.Result{}, err
 		}
 		at.take(p)
-	}
-	if in.Action == "select" || in.Action == "close" {
-		if err := t.tab(ctx, at, b, in); err != nil {
+	case "select", "close":
+		if err := t.tab(ctx, c, in); err != nil {
 			return hermes.Result{}, err
 		}
 	}
-	current := at.current(b)
-	list := []listedTab{}
-	for _, tab := range b.Tabs() {
-		if !t.others(at, tab) && allowed(tab.URL) {
-			list = append(list, listedTab{tab.ID, tab.Title, tab.URL, current != nil && current.ID == tab.ID})
-		}
+	list, there, err := t.list(ctx, c)
+	if err == nil && !there {
+		_, err = at.here(ctx)
+	}
+	if err != nil {
+		return hermes.Result{}, err
 	}
 	return hermes.JSONResult(struct {
 		Tabs []listedTab `json:"tabs"`
 	}{list})
 }
 
-// tab selects or closes a tab of the session.
-func (t *Toolset) tab(ctx context.Context, at *seat, b *browser.Browser, in arguments) error {
+// list lists the tabs of a session in the browsers that it has; there is false if it has none.
+func (t *Toolset) list(ctx context.Context, c *hermes.Call) (list []listedTab, there bool, err error) {
+	s := c.Host.Session()
+	now, err := t.seat(s)
+	if err != nil {
+		return nil, false, err
+	}
+	list = []listedTab{}
+	for _, local := range []bool{false, true} {
+		at, b, err := t.running(ctx, s, local)
+		if err != nil {
+			return nil, false, err
+		}
+		if b == nil {
+			continue
+		}
+		there = true
+		current := at.current(b)
+		for _, tab := range b.Tabs() {
+			if !t.others(at, tab) && allowed(tab.URL) {
+				list = append(list, listedTab{at.owner.tabID(tab.ID), tab.Title, tab.URL, at == now && current != nil && current.ID == tab.ID})
+			}
+		}
+	}
+	return list, there, nil
+}
+
+// running returns a place of a session and its browser, nil if none runs there.
+func (t *Toolset) running(ctx context.Context, s hermes.SessionRef, local bool) (*seat, *browser.Browser, error) {
+	t.mu.Lock()
+	there := t.owners[place{s.Outermost(), local}] != nil
+	t.mu.Unlock()
+	if !there {
+		return nil, nil, nil
+	}
+	t.mu.Lock()
+	at, err := t.sit(s, local)
+	t.mu.Unlock()
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := at.owner.get(ctx, false)
+	return at, b, err
+}
+
+// localTab begins the ids of tabs of the local browser beside one of a service: both number their tabs alike.
+const localTab = "local:"
+
+// tabID is the id of a tab as the model knows it.
+func (o *owner) tabID(id string) string {
+	if o.local {
+		return localTab + id
+	}
+	return id
+}
+
+// tab selects or closes a tab of the session, which then works in the browser of the one that it selected.
+func (t *Toolset) tab(ctx context.Context, c *hermes.Call, in arguments) error {
+	id, local := strings.CutPrefix(in.ID, localTab)
+	at, b, err := t.running(ctx, c.Host.Session(), local)
+	if err != nil {
+		return err
+	}
+	if b == nil {
+		if at, err = t.seat(c.Host.Session()); err == nil {
+			_, err = at.here(ctx) // it says why none runs
+		}
+		return cmp.Or(err, browser.ErrNoTab)
+	}
+	defer at.owner.begin()()
 	tabs := b.Tabs()
-	i := slices.IndexFunc(tabs, func(tab browser.Tab) bool { return tab.ID == in.ID })
+	i := slices.IndexFunc(tabs, func(tab browser.Tab) bool { return tab.ID == id })
 	if i < 0 || t.others(at, tabs[i]) || !allowed(tabs[i].URL) {
 		return browser.ErrNoTab
 	}
-	p, err := b.Select(ctx, in.ID)
+	p, err := b.Select(ctx, id)
 	if err != nil {
 		return err
 	}
 	if in.Action == "close" {
 		return p.Close(ctx)
 	}
-	at.take(p)
-	return nil
+	if at, err = t.move(c.Host.Session(), local); err == nil {
+		at.take(p)
+	}
+	return err
 }
 
 func (t *Toolset) images(ctx context.Context, c *hermes.Call, _ arguments) (hermes.Result, error) {

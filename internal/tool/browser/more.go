@@ -42,11 +42,11 @@ func (t *Toolset) cdp(ctx context.Context, c *hermes.Call, in arguments) (hermes
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	if in.Target != "" && in.Target != p.ID {
-		if err := t.tab(ctx, at, p.Browser(), arguments{Action: "select", ID: in.Target}); err != nil {
+	if in.Target != "" && in.Target != at.owner.tabID(p.ID) {
+		if err := t.tab(ctx, c, arguments{Action: "select", ID: in.Target}); err != nil {
 			return hermes.Result{}, err
 		}
-		if p, err = at.here(ctx); err != nil {
+		if _, p, err = t.page(ctx, c); err != nil {
 			return hermes.Result{}, err
 		}
 	}
@@ -160,12 +160,15 @@ func (t *Toolset) upload(ctx context.Context, c *hermes.Call, at *seat, p *brows
 	if in.Path == "" || in.Ref == "" {
 		return hermes.Result{}, errors.New("an upload needs the ref of a file field or button, and the path of a file")
 	}
+	if !p.Browser().Started() {
+		return hermes.Result{}, errors.New("files are given only to pages of a browser that was started here")
+	}
 	copied, err := t.config.Files.Upload(ctx, c, at.owner.session, in.Path)
 	if err != nil {
 		return hermes.Result{}, err
 	}
 	o, err := p.Upload(ctx, in.Ref, copied)
-	return t.outcome(ctx, p, o, err)
+	return t.outcome(ctx, at, p, o, err)
 }
 
 // A list of downloads waits so long for a new one, and so long for the first.
@@ -175,6 +178,9 @@ func (t *Toolset) downloads(ctx context.Context, at *seat) (hermes.Result, error
 	b, err := at.owner.get(ctx, false)
 	if b == nil || err != nil {
 		return hermes.Result{}, errors.Join(err, errors.New("no page is open"))
+	}
+	if service := b.Remote(); service != "" {
+		return hermes.Result{}, fmt.Errorf("a browser of %s keeps no downloads; web_extract reads documents of the web", service)
 	}
 	if !b.Started() {
 		return hermes.Result{}, errors.New("downloads of this browser go where its user has set, and are not listed here")

@@ -11,10 +11,10 @@ import (
 	"hermes/internal/browser"
 )
 
-// owner is the browser of an outermost session and its children.
+// owner is a browser of an outermost session and its children.
 type owner struct {
-	session string
-	set     *Toolset
+	place
+	set *Toolset
 
 	// turn is held while the browser is started or ended.
 	turn chan struct{}
@@ -36,36 +36,54 @@ type seat struct {
 
 	mu   sync.Mutex
 	page *browser.Page // nil: none is open
+	told bool          // that the browser is one of a service
 }
 
 var errEnding = errors.New("the session is closing; no browser is started any more")
 
-// seat returns the place of the session of a call.
+// seat returns the place where the session of a call works now.
 func (t *Toolset) seat(s hermes.SessionRef) (*seat, error) {
-	top := s.Outermost()
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.sit(s, t.local[s.ID])
+}
+
+// move has a session work in its usual browser, or in its local one.
+func (t *Toolset) move(s hermes.SessionRef, local bool) (*seat, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	at, err := t.sit(s, local)
+	if err == nil {
+		t.local[s.ID] = local
+	}
+	return at, err
+}
+
+// sit returns a place of a session. Call it with the lock held.
+func (t *Toolset) sit(s hermes.SessionRef, local bool) (*seat, error) {
 	if t.closed {
 		return nil, errEnding
 	}
+	top := place{s.Outermost(), local}
 	o := t.owners[top]
 	if o == nil {
-		o = &owner{session: top, set: t, turn: make(chan struct{}, 1)}
+		o = &owner{place: top, set: t, turn: make(chan struct{}, 1)}
 		t.owners[top] = o
 	}
-	at := t.seats[s.ID]
+	here := place{s.ID, local}
+	at := t.seats[here]
 	if at == nil || at.owner != o {
 		at = &seat{owner: o, session: s.ID}
-		t.seats[s.ID] = at
+		t.seats[here] = at
 	}
 	return at, nil
 }
 
-// sitting returns the place of a session if it has one.
+// sitting returns the place where a session works now, if it has one.
 func (t *Toolset) sitting(s hermes.SessionRef) *seat {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.seats[s.ID]
+	return t.seats[place{s.ID, t.local[s.ID]}]
 }
 
 // begin keeps the browser from being closed for idleness until the call is over.
@@ -118,7 +136,7 @@ func (o *owner) get(ctx context.Context, start bool) (*browser.Browser, error) {
 	if b != nil || !start {
 		return b, nil
 	}
-	b, after, err := o.set.config.Open(ctx, o.session)
+	b, after, err := o.set.config.Open(ctx, o.session, o.local)
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +177,17 @@ func (o *owner) said() string {
 	note := o.note
 	o.note = ""
 	return note
+}
+
+// greeting says, once, that the session works in a browser of a service.
+func (s *seat) greeting(b *browser.Browser) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b.Remote() == "" || s.told {
+		return ""
+	}
+	s.told = true
+	return "this page is opened by " + b.Remote() + ", a service on the web, which sees what is on it and what is typed"
 }
 
 // open returns the tab of the session, a new one if it has none.
@@ -239,5 +268,5 @@ func (s *seat) leave() {
 func (t *Toolset) others(s *seat, tab browser.Tab) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return tab.Owner != s.session && t.seats[tab.Owner] != nil
+	return tab.Owner != s.session && t.seats[place{tab.Owner, s.owner.local}] != nil
 }

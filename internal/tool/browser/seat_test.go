@@ -19,18 +19,18 @@ func TestTabsOfABrowserThatEndedAreNotMistaken(t *testing.T) {
 		t.Skip(err)
 	}
 	dir := t.TempDir()
-	set := New(Config{Open: func(ctx context.Context, _ string) (*browser.Browser, func() error, error) {
+	set := New(Config{Open: func(ctx context.Context, _ string, _ bool) (*browser.Browser, func() error, error) {
 		b, err := browser.Start(ctx, browser.Config{Folder: dir, Env: []string{"PATH=/usr/bin:/bin"}, NoSandbox: true})
 		return b, func() error { return nil }, err
 	}})
-	o := &owner{session: "s", set: set, turn: make(chan struct{}, 1)}
+	o := &owner{place: place{session: "s"}, set: set, turn: make(chan struct{}, 1)}
 	t.Cleanup(func() {
 		if err := o.end(true); err != nil {
 			t.Error(err)
 		}
 	})
 	parent, child := &seat{owner: o, session: "s"}, &seat{owner: o, session: "c"}
-	set.seats["s"], set.seats["c"] = parent, child
+	set.seats[place{session: "s"}], set.seats[place{session: "c"}] = parent, child
 	old, err := child.open(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -115,6 +115,9 @@ func (t *tool) Run(ctx context.Context, c *hermes.Call) (hermes.Result, error) {
 	}
 	defer at.owner.begin()()
 	r, err := t.run(t.set, ctx, c, in)
+	if now := t.set.sitting(c.Host.Session()); now != nil { // it may have moved to another browser
+		at = now
+	}
 	var opened *browser.DialogError
 	switch {
 	case errors.As(err, &opened):
@@ -221,11 +224,39 @@ func allowed(address string) bool {
 
 // checked leaves a page that must not be read, and says so.
 func (t *Toolset) checked(ctx context.Context, p *browser.Page, info browser.Info) error {
-	if allowed(info.URL) {
-		return nil
+	if !allowed(info.URL) {
+		_, _ = p.Navigate(ctx, "about:blank")
+		return fmt.Errorf("the page led to an address that is not read: %s", text.Cut(info.URL, 80))
+	}
+	service := p.Browser().Remote()
+	err := t.outside(ctx, service, info.URL)
+	if err == nil || ctx.Err() != nil {
+		return err
 	}
 	_, _ = p.Navigate(ctx, "about:blank")
-	return fmt.Errorf("the page led to an address that is not read: %s", text.Cut(info.URL, 80))
+	return fmt.Errorf("the page led to an address that a browser of %s must not open, and was left: %w. For an address of this network use browser_navigate, which opens it in a local browser if the settings allow that", service, err)
+}
+
+// outside decides whether a browser may be at an address: one of a service only at those of the web.
+func (t *Toolset) outside(ctx context.Context, service, address string) error {
+	scheme, _, _ := strings.Cut(strings.ToLower(address), ":")
+	if service == "" || t.config.Outside == nil || scheme != "http" && scheme != "https" {
+		return nil
+	}
+	return t.config.Outside(ctx, address)
+}
+
+// placed returns the place of the session for an address, which is then where it works.
+func (t *Toolset) placed(ctx context.Context, c *hermes.Call, address string) (*seat, error) {
+	s := c.Host.Session()
+	local := false
+	if t.config.Place != nil {
+		var err error
+		if local, err = t.config.Place(ctx, s.Outermost(), address); err != nil {
+			return nil, err
+		}
+	}
+	return t.move(s, local)
 }
 
 // where returns where a page is that may be read.
@@ -242,12 +273,16 @@ func (t *Toolset) navigate(ctx context.Context, c *hermes.Call, in arguments) (h
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	at, err := t.seat(c.Host.Session())
+	at, err := t.placed(ctx, c, address)
 	if err != nil {
 		return hermes.Result{}, err
 	}
+	defer at.owner.begin()()
 	p, err := at.open(ctx)
 	if err != nil {
+		return hermes.Result{}, err
+	}
+	if err := t.outside(ctx, p.Browser().Remote(), address); err != nil { // the settings changed since it was placed
 		return hermes.Result{}, err
 	}
 	note := at.owner.said()
@@ -259,8 +294,10 @@ func (t *Toolset) navigate(ctx context.Context, c *hermes.Call, in arguments) (h
 		return hermes.Result{}, err
 	}
 	s := shownOf(info)
-	if note != "" {
-		s.Note = strings.TrimPrefix(s.Note+"; "+note, "; ")
+	for _, note := range []string{note, at.greeting(p.Browser())} {
+		if note != "" {
+			s.Note = strings.TrimPrefix(s.Note+"; "+note, "; ")
+		}
 	}
 	return t.shows(ctx, c, p, s, browser.SnapshotOptions{}, false)
 }
@@ -316,7 +353,7 @@ func (t *Toolset) page(ctx context.Context, c *hermes.Call) (*seat, *browser.Pag
 }
 
 // outcome tells what an action led to.
-func (t *Toolset) outcome(ctx context.Context, p *browser.Page, o browser.Outcome, err error) (hermes.Result, error) {
+func (t *Toolset) outcome(ctx context.Context, at *seat, p *browser.Page, o browser.Outcome, err error) (hermes.Result, error) {
 	if err != nil {
 		return hermes.Result{}, err
 	}
@@ -324,7 +361,10 @@ func (t *Toolset) outcome(ctx context.Context, p *browser.Page, o browser.Outcom
 		return hermes.Result{}, err
 	}
 	s := shownOf(o.Info)
-	s.Navigated, s.Value, s.Tabs = o.Navigated, o.Value, o.Tabs
+	s.Navigated, s.Value = o.Navigated, o.Value
+	for _, id := range o.Tabs {
+		s.Tabs = append(s.Tabs, at.owner.tabID(id))
+	}
 	if !o.Navigated {
 		s.Status, s.Note = 0, ""
 	}

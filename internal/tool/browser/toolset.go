@@ -11,6 +11,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,9 +22,14 @@ import (
 
 // Config is what the tools need of the program. Its funcs may be called concurrently.
 type Config struct {
-	// Open starts a browser for an outermost session, or connects to one. after is called when it is
-	// closed.
-	Open func(ctx context.Context, session string) (b *browser.Browser, after func() error, err error)
+	// Open starts a browser for an outermost session, or connects to one; local is the one for which
+	// Place asks. after is called when it is closed.
+	Open func(ctx context.Context, session string, local bool) (b *browser.Browser, after func() error, err error)
+	// Place reports whether an address that Judge allows is opened in a local browser that an outermost
+	// session has beside one of a service. Nil: none is.
+	Place func(ctx context.Context, session, url string) (local bool, err error)
+	// Outside decides whether a browser of a service may be at an address; nil: at all. The error says why not.
+	Outside func(ctx context.Context, url string) error
 	// Ended is called when a session has ended; nil is not.
 	Ended func(session string)
 	// Missing says why there is no browser, worded for the user; "" if there is one.
@@ -68,9 +75,19 @@ type Toolset struct {
 
 	mu     sync.Mutex
 	closed bool
-	owners map[string]*owner // by the id of an outermost session
-	seats  map[string]*seat  // by the id of a session
+	owners map[place]*owner // of outermost sessions
+	seats  map[place]*seat  // of sessions
+	local  map[string]bool  // by session: it works in its local browser now
 }
+
+// place is one of the two browsers that a session may have: the usual one, or the local one beside one of a service.
+type place struct {
+	session string
+	local   bool
+}
+
+// both are the places of a session.
+func both(session string) [2]place { return [2]place{{session, false}, {session, true}} }
 
 var (
 	_ hermes.Toolset = (*Toolset)(nil)
@@ -85,7 +102,7 @@ func New(c Config) *Toolset {
 	if c.Timeout <= 0 {
 		c.Timeout = 30 * time.Second
 	}
-	t := &Toolset{config: c, owners: map[string]*owner{}, seats: map[string]*seat{}}
+	t := &Toolset{config: c, owners: map[place]*owner{}, seats: map[place]*seat{}, local: map[string]bool{}}
 	for _, d := range definitions {
 		t.tools = append(t.tools, &tool{set: t, definition: d})
 	}
@@ -111,62 +128,85 @@ func (t *Toolset) Hook() hermes.Hook {
 	}}
 }
 
-// Stop closes the tabs of a session, and the browser of an outermost one.
+// Stop closes the tabs of a session, and the browsers of an outermost one.
 func (t *Toolset) Stop(s hermes.SessionRef) {
+	var owners []*owner
+	var seats []*seat
 	t.mu.Lock()
-	at := t.seats[s.ID]
-	delete(t.seats, s.ID)
-	var o *owner
-	if s.Depth == 0 {
-		o = t.owners[s.ID]
-		delete(t.owners, s.ID)
+	for _, p := range both(s.ID) {
+		if at := t.seats[p]; at != nil {
+			seats = append(seats, at)
+		}
+		delete(t.seats, p)
+		if o := t.owners[p]; o != nil && s.Depth == 0 {
+			owners = append(owners, o)
+			delete(t.owners, p)
+		}
 	}
+	delete(t.local, s.ID)
 	t.mu.Unlock()
-	switch {
-	case o != nil:
-		_ = o.end(true) // it is logged nowhere: what was left is removed by the next start
-	case at != nil:
-		at.leave()
+	_ = endAll(owners) // it is logged nowhere: what was left is removed by the next start
+	if len(owners) == 0 {
+		for _, at := range seats {
+			at.leave()
+		}
 	}
 }
 
-// Runs reports whether an outermost session has a browser.
-func (t *Toolset) Runs(session string) bool {
+// Runs reports whether an outermost session has a browser, and returns the title of the service that runs it, if one does.
+func (t *Toolset) Runs(session string) (runs bool, service string) {
 	t.mu.Lock()
-	o := t.owners[session]
+	owners := t.ownersOf(session)
 	t.mu.Unlock()
-	if o == nil {
-		return false
+	for _, o := range owners {
+		o.mu.Lock()
+		if o.browser != nil && o.browser.Err() == nil {
+			runs = true
+			service += o.browser.Remote() // one of them at most is of a service
+		}
+		o.mu.Unlock()
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.browser != nil && o.browser.Err() == nil
+	return runs, service
 }
 
-// Leave closes the browser of an outermost session, which gets another one when it needs it.
+// ownersOf lists the browsers of an outermost session. Call it with the lock held.
+func (t *Toolset) ownersOf(session string) (all []*owner) {
+	for _, p := range both(session) {
+		if o := t.owners[p]; o != nil {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// Leave closes the browsers of an outermost session, which gets others when it needs them.
 func (t *Toolset) Leave(session string) error {
 	t.mu.Lock()
-	o := t.owners[session]
-	delete(t.owners, session) // its children come to the new one, too
-	t.mu.Unlock()
-	if o == nil {
-		return nil
+	owners := t.ownersOf(session)
+	for _, o := range owners {
+		delete(t.owners, o.place) // its children come to the new one, too
 	}
-	return o.end(true)
+	delete(t.local, session)
+	t.mu.Unlock()
+	return endAll(owners)
+}
+
+func endAll(owners []*owner) error {
+	var errs []error
+	for _, o := range owners {
+		errs = append(errs, o.end(true))
+	}
+	return errors.Join(errs...)
 }
 
 // Close closes all browsers.
 func (t *Toolset) Close() error {
 	t.mu.Lock()
 	t.closed = true
-	owners := t.owners
-	t.owners, t.seats = map[string]*owner{}, map[string]*seat{}
+	owners := slices.Collect(maps.Values(t.owners))
+	t.owners, t.seats = map[place]*owner{}, map[place]*seat{}
 	t.mu.Unlock()
-	var errs []error
-	for _, o := range owners {
-		errs = append(errs, o.end(true))
-	}
-	return errors.Join(errs...)
+	return endAll(owners)
 }
 
 // arguments are those of all tools; each has some of them.
