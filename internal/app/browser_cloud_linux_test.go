@@ -1,15 +1,25 @@
 package app_test
 
 import (
-	"net/http"
-	"strings"
-	"testing"
-
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
 	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
 
+	"hermes"
 	"hermes/internal/app"
+	"hermes/internal/cloudbrowser"
 	"hermes/internal/cloudbrowser/cloudbrowsertest"
+	"hermes/internal/httpc"
 )
 
 // rented is a session whose browser is one of a service. The web has one site, http://shop.example, whose name
@@ -18,19 +28,34 @@ type rented struct {
 	*web
 	service   *cloudbrowsertest.Server
 	variables map[string]string
+
+	mu     sync.Mutex
+	remote []string // hosts that the browser of the service asked for
 }
 
 func newRented(t *testing.T, backend string, pages http.Handler) *rented {
 	t.Helper()
-	w := newWeb(t, pages)
+	r := &rented{}
+	w := newWeb(t, http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if q.UserAgent() == "Elsewhere" {
+			r.mu.Lock()
+			r.remote = append(r.remote, q.Host)
+			r.mu.Unlock()
+		}
+		pages.ServeHTTP(w, q)
+	}))
 	service := cloudbrowsertest.New()
-	t.Cleanup(service.Close)
-	service.Browser = runningBrowser(t, "--host-resolver-rules=MAP shop.example "+strings.TrimPrefix(w.site.URL, "http://"))
-	r := &rented{web: w, service: service, variables: map[string]string{
+	t.Cleanup(func() {
+		w.quit() // its release comes first
+		service.Close()
+	})
+	service.Browser = runningBrowser(t, "--user-agent=Elsewhere", "--host-resolver-rules=MAP shop.example "+strings.TrimPrefix(w.site.URL, "http://"))
+	r.web, r.service, r.variables = w, service, map[string]string{
 		"BROWSERBASE_API_KEY": cloudbrowsertest.Key, "BROWSERBASE_BASE_URL": service.URL + "/bb",
 		"BROWSER_USE_API_KEY": cloudbrowsertest.Key, "BROWSER_USE_BASE_URL": service.URL + "/bu",
-	}}
+	}
 	w.config += "browser: {backend: " + backend + "}\n"
+	w.answer = hermes.AllowOnce
 	w.options = func(o *app.Options) {
 		o.Sandbox.Keeper = true
 		o.Sandbox.Resolve = func(_ context.Context, host string) ([]netip.Addr, error) {
@@ -86,4 +111,329 @@ func TestAModelWorksAPageInABrowserOfAService(t *testing.T) {
 			}
 		})
 	}
+}
+
+// sets adds settings of the browser.
+func (r *rented) sets(settings string) {
+	r.config = strings.Replace(r.config, "browser: {", "browser: {"+settings+", ", 1)
+}
+
+// released checks that the service has no browser open.
+func (r *rented) released() {
+	r.t.Helper()
+	if open := r.service.Open(); len(open) > 0 {
+		r.t.Fatalf("still open: %q", open)
+	}
+}
+
+// stays checks that the browser of the service saw the site under its public name only.
+func (r *rented) stays() {
+	r.t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, host := range r.remote {
+		if host != "shop.example" {
+			r.t.Fatalf("the browser of the service was at %s", host)
+		}
+	}
+}
+
+// keeps checks that neither the model nor a file of the home got the key of a service, or of its browser.
+func (r *rented) keeps() {
+	r.t.Helper()
+	if all := strings.Join(r.surfer.results, "\n"); strings.Contains(all, "canary") {
+		r.t.Errorf("a key is in a result: %s", all)
+	}
+	files := 0
+	err := filepath.WalkDir(r.home, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		files++
+		raw, err := os.ReadFile(path)
+		if bytes.Contains(raw, []byte("canary")) {
+			r.t.Errorf("a key is in %s", path)
+		}
+		return err
+	})
+	if err != nil || files < 3 {
+		r.t.Fatalf("%d files, %v", files, err)
+	}
+}
+
+func (r *rented) at(private string) string {
+	return strings.Replace(r.site.URL, "127.0.0.1", private, 1)
+}
+
+var twoPages = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/html")
+	fmt.Fprintf(w, `<h1>Host %s</h1><input type=file aria-label=File>`, r.Host)
+})
+
+// TestAPrivateAddressIsOpenedInALocalBrowser beside the one of a service, by its number and by its name, and the
+// session may go on in either.
+func TestAPrivateAddressIsOpenedInALocalBrowser(t *testing.T) {
+	t.Parallel()
+	r := newRented(t, "browserbase", twoPages)
+	r.write("cargo.txt", "cargo")
+	upload := step{"browser_files", `{"action":"upload","ref":"{REF File}","path":"cargo.txt"}`}
+	look := step{"browser_snapshot", `{}`}
+	r.play("Look at http://shop.example and {URL}",
+		step{"browser_navigate", `{"url":"http://shop.example/"}`}, upload, step{"browser_files", `{"action":"downloads"}`},
+		step{"browser_navigate", `{"url":"{URL}/"}`}, upload,
+		step{"browser_tabs", `{"action":"list"}`},
+		step{"browser_tabs", `{"action":"select","id":"t1"}`}, look, upload,
+		step{"browser_tabs", `{"action":"select","id":"local:t2"}`}, look,
+		step{"browser_navigate", `{"url":"` + r.at("nas.example") + `/"}`},
+		step{"browser_navigate", `{"url":"http://shop.example/"}`})
+	private := strings.TrimPrefix(r.site.URL, "http://")
+	for i, want := range []string{
+		`Host shop.example`, `only to pages of a browser that was started here`, `a browser of Browserbase keeps no downloads`,
+		`Host ` + private, `{"url":"` + r.site.URL + `/"}`,
+		`"id":"local:t2"`,
+		`"id":"t1","title":"shop.example","url":"http://shop.example/","current":true`, `Host shop.example`, `only to pages of a browser that was started here`,
+		`"id":"local:t2","title":"` + private + `","url":"` + r.site.URL + `/","current":true`, `Host ` + private,
+		`Host ` + strings.TrimPrefix(r.at("nas.example"), "http://"),
+		`Host shop.example`,
+	} {
+		if i >= len(r.surfer.results) || !strings.Contains(r.surfer.results[i], want) {
+			t.Fatalf("result %d has no %q:\n%s", i, want, strings.Join(r.surfer.results, "\n"))
+		}
+	}
+	if open := r.service.Open(); len(open) != 1 || browserFolders(t, r.home) != 1 {
+		t.Errorf("open are %q and %d", open, browserFolders(t, r.home))
+	}
+	r.stays()
+	r.fresh()
+	r.released()
+	r.leaves()
+	r.keeps()
+}
+
+// TestAPrivateAddressNeverComesToABrowserOfAService: whatever the settings are, and whether the model, a redirect or a
+// page leads there.
+func TestAPrivateAddressNeverComesToABrowserOfAService(t *testing.T) {
+	t.Parallel()
+	for name, one := range map[string]struct{ settings, want string }{
+		"without the setting":        {"auto_local_for_private_urls: false", "and is not opened in a browser of Browser Use; the user can set browser.auto_local_for_private_urls to true"},
+		"without a local browser":    {"program: /none/chromium", "and is not opened in a browser of Browser Use; a local browser would open it, but"},
+		"where it may not be opened": {"", "is blocked"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRented(t, "browser_use", twoPages)
+			if one.settings == "" {
+				r.config = strings.Replace(r.config, "allow_private_urls: true", "allow_private_urls: false", 1)
+			} else {
+				r.sets(one.settings)
+			}
+			for _, at := range []string{r.site.URL, r.at("nas.example"), r.at("localhost"), r.at("[::1]"), "http://169.254.169.254/", "http://unknown.example/"} {
+				r.play("Look at it", step{"browser_navigate", `{"url":"` + at + `"}`})
+				if at == r.site.URL {
+					r.wants(one.want)
+				} else {
+					r.wants("is blocked")
+				}
+			}
+			if requests := r.service.Requests(); len(requests) > 0 || browserFolders(t, r.home) > 0 {
+				t.Errorf("a browser was opened: %v", requests)
+			}
+		})
+	}
+	t.Run("by a redirect or a script", func(t *testing.T) {
+		t.Parallel()
+		var r *rented
+		r = newRented(t, "browser_use", http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			switch {
+			case q.Host != "shop.example":
+				fmt.Fprint(w, "<title>Inside</title><h1>The words of the router</h1>")
+			case q.URL.Path == "/away":
+				http.Redirect(w, q, r.at("127.0.0.1"), http.StatusFound)
+			default:
+				fmt.Fprintf(w, `<button onclick="location='%s'">Go</button>`, r.at("127.0.0.1"))
+			}
+		}))
+		r.play("Look at it", step{"browser_navigate", `{"url":"http://shop.example/away"}`})
+		r.wants("a browser of Browser Use must not open, and was left: 127.0.0.1 is blocked")
+		r.play("And now", step{"browser_snapshot", `{}`})
+		r.wants(`"url":"about:blank"`)
+		r.play("And there", step{"browser_navigate", `{"url":"http://shop.example/"}`}, step{"browser_click", `{"ref":"{REF Go}"}`}, step{"browser_snapshot", `{}`})
+		if all := strings.Join(r.surfer.results, "\n"); strings.Contains(all, "router") || strings.Contains(all, "Inside") || strings.Count(all, "and was left") != 2 {
+			t.Errorf("the model saw %s", all)
+		}
+	})
+}
+
+// TestABrowserOfAServiceThatIsNotUsedIsReleased, and the next call opens another one.
+func TestABrowserOfAServiceThatIsNotUsedIsReleased(t *testing.T) {
+	t.Parallel()
+	r := newRented(t, "browser_use", twoPages)
+	r.sets("inactivity_timeout: 1")
+	open := step{"browser_navigate", `{"url":"http://shop.example/"}`}
+	r.play("Look at it", open)
+	r.wants("Host shop.example")
+	eventually(t, time.Minute, func() error {
+		if open := r.service.Open(); len(open) > 0 {
+			return fmt.Errorf("open: %q", open)
+		}
+		return nil
+	})
+	r.play("Go on", step{"browser_snapshot", `{}`})
+	r.wants("was not used for some time; open one with browser_navigate")
+	r.play("Go on", open)
+	r.wants("Host shop.example")
+	if open := r.service.Open(); len(open) != 1 {
+		t.Errorf("open: %q", open)
+	}
+	r.quit()
+	r.released()
+}
+
+// TestABrowserOfAKilledOwnerIsReleasedByTheNextStart, and one that could not be released by the one after.
+func TestABrowserOfAKilledOwnerIsReleasedByTheNextStart(t *testing.T) {
+	t.Parallel()
+	r := newRented(t, "browserbase", twoPages)
+	service, _ := cloudbrowser.Find("browser_use")
+	c, err := httpc.New(httpc.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.CloseIdleConnections()
+	other := &cloudbrowser.Client{Service: service, Secret: cloudbrowsertest.Key, At: r.service.URL + "/bu", HTTP: c}
+	lost, err := other.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := filepath.Join(r.home, "cache", "cloud-browsers")
+	if err := os.MkdirAll(notes, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	note, err := cloudbrowser.Begin(notes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(note.Opened("browser_use", lost.ID), note.Keep()); err != nil { // what is left of a process that ended
+		t.Fatal(err)
+	}
+	var down sync.Map
+	r.service.Refuse = func(q cloudbrowsertest.Request) (int, string) {
+		if _, is := down.Load(q.Method); is && q.Body["status"] != nil {
+			return http.StatusServiceUnavailable, `{"message":"down, ` + cloudbrowsertest.Key + `"}`
+		}
+		return 0, ""
+	}
+	open := step{"browser_navigate", `{"url":"http://shop.example/"}`}
+	r.play("Look at it", open)
+	r.wants("Host shop.example")
+	if left := r.service.Open(); len(left) != 1 || left[0] == lost.ID {
+		t.Fatalf("open: %q", left)
+	}
+	down.Store(http.MethodPost, true)
+	r.fresh() // it cannot be released
+	if left := r.service.Open(); len(left) != 1 {
+		t.Fatalf("open: %q", left)
+	}
+	down.Delete(http.MethodPost)
+	r.play("Look at it", open)
+	r.wants("Host shop.example")
+	if left := r.service.Open(); len(left) != 1 {
+		t.Errorf("open: %q", left)
+	}
+	r.quit()
+	r.released()
+	if left, err := os.ReadDir(notes); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	r.keeps()
+}
+
+// TestWhatAServiceRefusesIsTold, without its key, and nothing stays open.
+func TestWhatAServiceRefusesIsTold(t *testing.T) {
+	t.Parallel()
+	for name, one := range map[string]struct {
+		change func(r *rented)
+		want   string
+	}{
+		"a wrong key": {func(r *rented) { r.variables["BROWSERBASE_API_KEY"] = "wrong-canary-4713" }, "Browserbase does not accept the key: check BROWSERBASE_API_KEY"},
+		"too many": {func(r *rented) {
+			r.service.Refuse = func(cloudbrowsertest.Request) (int, string) { return 429, "{}" }
+		}, "too many browsers open"},
+		"no connection": {func(r *rented) { r.service.Browser = "http://127.0.0.1:1" }, "Browserbase opened a browser, and no connection to it could be made"},
+		"no connection, asked first": {func(r *rented) {
+			r.service.Browser = "http://127.0.0.1:1"
+			r.config = strings.Replace(r.config, "browserbase", "browser_use", 1)
+		}, "Browser Use opened a browser, and no connection to it could be made"},
+		"a wrong address": {func(r *rented) { r.variables["BROWSERBASE_BASE_URL"] = "http://api.example" }, "BROWSERBASE_BASE_URL must be an address that begins with https://"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRented(t, "browserbase", twoPages)
+			one.change(r)
+			r.play("Look at it", step{"browser_navigate", `{"url":"http://shop.example/"}`})
+			r.wants(one.want)
+			r.released()
+			r.quit()
+			r.keeps()
+		})
+	}
+}
+
+// TestWhichBrowserIsUsed is told before one starts, and what is missing.
+func TestWhichBrowserIsUsed(t *testing.T) {
+	t.Parallel()
+	const bb, bu = "BROWSERBASE_API_KEY", "BROWSER_USE_API_KEY"
+	for name, one := range map[string]struct {
+		settings string
+		unset    []string
+		want     string
+	}{
+		"a local one is found":  {"backend: auto", nil, "No browser is running. One starts when it is needed."},
+		"none is found":         {"backend: auto, program: /none", nil, "One of Browserbase, a service on the web, starts when it is needed."},
+		"one key":               {"program: /none", []string{bb}, "One of Browser Use, a service on the web, starts when it is needed."},
+		"no key":                {"program: /none", []string{bb, bu}, "a browser of a service needs BROWSERBASE_API_KEY or BROWSER_USE_API_KEY."},
+		"local without a local": {"backend: local, program: /none", nil, "No browser: "},
+		"one that runs":         {"program: /none, cdp_url: 'http://127.0.0.1:1'", nil, "No browser is running. One starts when it is needed."},
+		"named":                 {"backend: browser_use", []string{bb}, "One of Browser Use, a service on the web, starts when it is needed."},
+		"named without its key": {"backend: browser_use", []string{bu}, "No browser: browser.backend is browser_use, and BROWSER_USE_API_KEY is not set: set it to a key of Browser Use."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRented(t, "auto", twoPages)
+			r.config = strings.Replace(r.config, "backend: auto", one.settings, 1)
+			for _, name := range one.unset {
+				delete(r.variables, name)
+			}
+			r.enter()
+			if got := r.app.BrowserOf(r.session); !strings.HasSuffix(got, one.want) && !strings.HasPrefix(got, one.want) {
+				t.Errorf("it says %q", got)
+			}
+			if requests := r.service.Requests(); len(requests) > 0 {
+				t.Errorf("it asked %v", requests)
+			}
+			if strings.HasPrefix(one.want, "No browser: ") || len(one.unset) > 1 {
+				r.play("Look at it", step{"browser_navigate", `{"url":"http://shop.example/"}`})
+				t.Log(r.surfer.last())
+			}
+		})
+	}
+}
+
+// TestABrowserOfTheUserIsUsedInsteadOfOneOfAService, for private addresses too.
+func TestABrowserOfTheUserIsUsedInsteadOfOneOfAService(t *testing.T) {
+	t.Parallel()
+	r := newRented(t, "browserbase", twoPages)
+	own := runningBrowser(t)
+	r.play("Look at both", step{"browser_navigate", `{"url":"http://shop.example/"}`}, step{"browser_navigate", `{"url":"{URL}/"}`})
+	if err := r.app.AttachBrowser(t.Context(), r.session, own); err != nil {
+		t.Fatal(err)
+	}
+	r.released()
+	r.leaves()
+	r.play("Look at {URL}", step{"browser_navigate", `{"url":"{URL}/"}`}, step{"browser_tabs", `{"action":"list"}`})
+	if strings.Contains(r.surfer.last(), "local:") || browserFolders(t, r.home) > 0 {
+		t.Errorf("another browser is used: %s", r.surfer.last())
+	}
+	r.wants(r.site.URL)
+	r.released()
 }

@@ -28,15 +28,17 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-// send sends an object with the key, and reads the answer into out, if that is not nil.
+// send sends an object with the key, nil for none, and reads the answer into out, if that is not nil.
 func (c *Client) send(ctx context.Context, limit time.Duration, method, path string, in map[string]any, out any) error {
 	base, err := url.Parse(c.base())
 	if err != nil || base.Hostname() == "" || base.User != nil || base.Scheme != "https" && !(base.Scheme == "http" && loopback(base.Hostname())) {
 		return fmt.Errorf("%s must be an address that begins with https://", c.Address)
 	}
-	body, err := json.Marshal(in)
-	if err != nil {
-		return err
+	var body []byte
+	if in != nil {
+		if body, err = json.Marshal(in); err != nil {
+			return err
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -45,7 +47,9 @@ func (c *Client) send(ctx context.Context, limit time.Duration, method, path str
 		return fmt.Errorf("%s is not valid", c.Address)
 	}
 	req.Header.Set("Accept", "application/json")
-	req.Header.Set("Content-Type", "application/json")
+	if in != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
 	req.Header.Set(c.header, c.Secret.Reveal())
 	client := *c.HTTP
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -175,10 +175,26 @@ func (c *Client) Release(ctx context.Context, id string) error {
 		return errors.New("that is no id of a browser")
 	}
 	err := c.send(ctx, releaseTime, c.method, c.path+"/"+id, c.end(c), nil)
-	if r, ok := errors.AsType[*refusal](err); ok && (r.status == http.StatusNotFound || r.status == http.StatusConflict || r.status == http.StatusGone) {
+	if r, ok := errors.AsType[*refusal](err); ok && c.ended(ctx, id, r.status) {
 		return nil
 	}
 	return err
+}
+
+// ended reports whether a browser whose release was refused has ended already. Browserbase ends one with its connection.
+func (c *Client) ended(ctx context.Context, id string, status int) bool {
+	switch status {
+	case http.StatusNotFound, http.StatusGone:
+		return true
+	case http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity:
+	default:
+		return false
+	}
+	var now struct {
+		Status string `json:"status"`
+	}
+	err := c.send(ctx, releaseTime, http.MethodGet, c.path+"/"+id, nil, &now)
+	return err == nil && slices.Contains([]string{"COMPLETED", "ERROR", "TIMED_OUT", "stopped"}, now.Status)
 }
 
 // base is the base URL without a final slash.

@@ -53,6 +53,12 @@ func New() *Server {
 	mux.HandleFunc("POST /bb/v1/sessions/{id}", s.api("X-BB-API-Key", http.StatusOK, s.endBrowserbase))
 	mux.HandleFunc("POST /bu/browsers", s.api("X-Browser-Use-API-Key", http.StatusCreated, s.openBrowserUse))
 	mux.HandleFunc("PATCH /bu/browsers/{id}", s.api("X-Browser-Use-API-Key", http.StatusOK, s.endBrowserUse))
+	mux.HandleFunc("GET /bb/v1/sessions/{id}", s.api("X-BB-API-Key", http.StatusOK, func(r Request) (any, *fault) {
+		return s.browserbase(last(r.Path), s.status(last(r.Path), "RUNNING", "COMPLETED"), nil), nil
+	}))
+	mux.HandleFunc("GET /bu/browsers/{id}", s.api("X-Browser-Use-API-Key", http.StatusOK, func(r Request) (any, *fault) {
+		return s.browserUse(last(r.Path), s.status(last(r.Path), "active", "stopped"), nil), nil
+	}))
 	mux.HandleFunc("GET /connect", func(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("signingKey") != Signing {
 			http.Error(w, "wrong signing key", http.StatusUnauthorized)
@@ -94,7 +100,10 @@ func (s *Server) api(header string, status int, do func(r Request) (any, *fault)
 	return func(w http.ResponseWriter, hr *http.Request) {
 		raw, err := io.ReadAll(io.LimitReader(hr.Body, 1<<20))
 		r := Request{Method: hr.Method, Path: hr.URL.Path, Key: hr.Header.Get(header)}
-		if err != nil || json.Unmarshal(raw, &r.Body) != nil || !strings.HasPrefix(hr.Header.Get("Content-Type"), "application/json") {
+		if r.Method == http.MethodGet && len(raw) > 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil || r.Method != http.MethodGet && (json.Unmarshal(raw, &r.Body) != nil || !strings.HasPrefix(hr.Header.Get("Content-Type"), "application/json")) {
 			answer(w, http.StatusBadRequest, map[string]any{"message": "the body is not a JSON object"})
 			return
 		}
@@ -156,6 +165,17 @@ func (s *Server) begin(prefix string) string {
 	return id
 }
 
+func last(path string) string { return path[strings.LastIndex(path, "/")+1:] }
+
+func (s *Server) status(id, runs, ended string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open[id] {
+		return runs
+	}
+	return ended
+}
+
 // end ends a session; false if it has ended.
 func (s *Server) end(id string) bool {
 	s.mu.Lock()
@@ -187,7 +207,7 @@ func (s *Server) endBrowserbase(r Request) (any, *fault) {
 	if wrong := fields(r.Body, map[string]func(any) bool{"projectId": str, "status": func(v any) bool { return v == "REQUEST_RELEASE" }}); wrong != nil {
 		return nil, wrong
 	}
-	id := r.Path[strings.LastIndex(r.Path, "/")+1:]
+	id := last(r.Path)
 	if r.Body["status"] == nil {
 		return nil, &fault{http.StatusUnprocessableEntity, "status is missing"}
 	}
@@ -216,12 +236,12 @@ func (s *Server) endBrowserUse(r Request) (any, *fault) {
 	if wrong := fields(r.Body, map[string]func(any) bool{"action": func(v any) bool { return v == "stop" }}); wrong != nil {
 		return nil, wrong
 	}
-	id := r.Path[strings.LastIndex(r.Path, "/")+1:]
+	id := last(r.Path)
 	if r.Body["action"] == nil {
 		return nil, &fault{http.StatusUnprocessableEntity, "action is missing"}
 	}
 	if !s.end(id) {
-		return nil, &fault{http.StatusNotFound, "there is no such browser"}
+		return nil, &fault{http.StatusBadRequest, "the browser has stopped"}
 	}
 	return s.browserUse(id, "stopped", nil), nil
 }
