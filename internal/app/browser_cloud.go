@@ -24,8 +24,9 @@ func (b *browsers) choice() (kind, why string) {
 		return "cdp", ""
 	case "local", "", "auto":
 	default:
-		c, ok := b.cloud(s.Backend)
-		if !ok || c.Secret == "" {
+		if c, ok := b.cloud(s.Backend); !ok {
+			why = "browser.backend names no browser that is known"
+		} else if c.Secret() == "" {
 			why = fmt.Sprintf("browser.backend is %s, and %s is not set: set it to a key of %s", s.Backend, c.Key, c.Title)
 		}
 		return s.Backend, why
@@ -57,14 +58,17 @@ func (b *browsers) choice() (kind, why string) {
 func (b *browsers) cloud(name string) (*cloudbrowser.Client, bool) {
 	service, ok := cloudbrowser.Find(name)
 	s := b.config.Browser()
-	c := &cloudbrowser.Client{Service: service, Proxies: s.CloudProxies, Timeout: s.CloudTimeout}
-	if ok {
-		c.Secret, c.At = hermes.Secret(b.config.Getenv(service.Key)), b.config.Getenv(service.Address)
+	if !ok {
+		return nil, false
+	}
+	key := hermes.Secret(b.config.Getenv(service.Key))
+	c := &cloudbrowser.Client{
+		Service: service, Secret: key.Reveal, At: b.config.Getenv(service.Address), Proxies: s.CloudProxies, Timeout: s.CloudTimeout,
 	}
 	if service.Project != "" {
 		c.ProjectID = b.config.Getenv(service.Project)
 	}
-	return c, ok
+	return c, true
 }
 
 // outside decides whether a browser of a service may be at an address: at none of this machine or its network,
@@ -136,9 +140,9 @@ func (b *browsers) rent(ctx context.Context, name string, o browser.Options) (*b
 		return nil, nil, errors.Join(err, release())
 	}
 	o.Remote = c.Title
-	made, err := browser.Connect(ctx, rented.Address.Reveal(), c.HTTP, o)
+	made, err := browser.Connect(ctx, rented.Address(), c.HTTP, o)
 	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("%s opened a browser, and no connection to it could be made (%s): try again", c.Title, without(err, rented.Address.Reveal())), release())
+		return nil, nil, errors.Join(fmt.Errorf("%s opened a browser, and no connection to it could be made (%s): try again", c.Title, without(err, rented.Address())), release())
 	}
 	return made, release, nil
 }
@@ -159,7 +163,7 @@ func (b *browsers) releaseLeft(ctx context.Context, notes string, usual *cloudbr
 	defer cancel()
 	err := cloudbrowser.Left(notes, func(service, id string) error {
 		c, ok := b.cloud(service)
-		if !ok || c.Secret == "" {
+		if !ok || c.Secret() == "" {
 			return fmt.Errorf("a browser of %s is open, and its key is not set", service)
 		}
 		c.HTTP = usual.HTTP
@@ -174,6 +178,9 @@ func (b *browsers) releaseLeft(ctx context.Context, notes string, usual *cloudbr
 func without(err error, address string) string {
 	if at, ok := errors.AsType[*url.Error](err); ok {
 		err = at.Err
+	}
+	if _, ok := errors.AsType[*httpc.RedirectError](err); ok {
+		return "it leads to another address"
 	}
 	said := strings.ReplaceAll(err.Error(), address, "its address")
 	u, wrong := url.Parse(address)

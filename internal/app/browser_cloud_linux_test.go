@@ -49,7 +49,7 @@ func newRented(t *testing.T, backend string, pages http.Handler) *rented {
 		w.quit() // its release comes first
 		service.Close()
 	})
-	service.Browser = runningBrowser(t, "--user-agent=Elsewhere", "--host-resolver-rules=MAP shop.example "+strings.TrimPrefix(w.site.URL, "http://"))
+	service.Browser = runningBrowser(t, "--user-agent=Elsewhere", "--host-resolver-rules=MAP *.example "+strings.TrimPrefix(w.site.URL, "http://"))
 	r.web, r.service, r.variables = w, service, map[string]string{
 		"BROWSERBASE_API_KEY": cloudbrowsertest.Key, "BROWSERBASE_BASE_URL": service.URL + "/bb",
 		"BROWSER_USE_API_KEY": cloudbrowsertest.Key, "BROWSER_USE_BASE_URL": service.URL + "/bu",
@@ -200,6 +200,9 @@ func TestAPrivateAddressIsOpenedInALocalBrowser(t *testing.T) {
 			t.Fatalf("result %d has no %q:\n%s", i, want, strings.Join(r.surfer.results, "\n"))
 		}
 	}
+	if got := r.app.BrowserOf(r.session); got != "This session uses a browser of Browserbase, a service on the web, and a local one for private addresses." {
+		t.Errorf("the status is %q", got)
+	}
 	if open := r.service.Open(); len(open) != 1 || browserFolders(t, r.home) != 1 {
 		t.Errorf("open are %q and %d", open, browserFolders(t, r.home))
 	}
@@ -246,6 +249,8 @@ func TestAPrivateAddressNeverComesToABrowserOfAService(t *testing.T) {
 		r = newRented(t, "browser_use", http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			switch {
+			case q.URL.Path == "/forbidden":
+				http.Redirect(w, q, "http://hermes.example/", http.StatusFound)
 			case q.Host != "shop.example":
 				fmt.Fprint(w, "<title>Inside</title><h1>The words of the router</h1>")
 			case q.URL.Path == "/away":
@@ -254,12 +259,15 @@ func TestAPrivateAddressNeverComesToABrowserOfAService(t *testing.T) {
 				fmt.Fprintf(w, `<button onclick="location='%s'">Go</button>`, r.at("127.0.0.1"))
 			}
 		}))
+		r.config = strings.Replace(r.config, "security: {", "security: {website_blocklist: {enabled: true, domains: [hermes.example]}, ", 1)
 		r.play("Look at it", step{"browser_navigate", `{"url":"http://shop.example/away"}`})
-		r.wants("a browser of Browser Use must not open, and was left: 127.0.0.1 is blocked")
+		r.wants("a browser of Browser Use must not open, and was left: 127.0.0.1 is blocked: it is this machine. Open it with browser_navigate")
 		r.play("And now", step{"browser_snapshot", `{}`})
 		r.wants(`"url":"about:blank"`)
 		r.play("And there", step{"browser_navigate", `{"url":"http://shop.example/"}`}, step{"browser_click", `{"ref":"{REF Go}"}`}, step{"browser_snapshot", `{}`})
-		if all := strings.Join(r.surfer.results, "\n"); strings.Contains(all, "router") || strings.Contains(all, "Inside") || strings.Count(all, "and was left") != 2 {
+		r.play("And what the user forbids", step{"browser_navigate", `{"url":"http://shop.example/forbidden"}`})
+		r.wants("was left: hermes.example is blocked: the rule hermes.example of security.website_blocklist.domains forbids it")
+		if all := strings.Join(r.surfer.results, "\n"); strings.Contains(all, "router") || strings.Contains(all, "Inside") || strings.Count(all, "and was left") != 3 {
 			t.Errorf("the model saw %s", all)
 		}
 	})
@@ -300,7 +308,7 @@ func TestABrowserOfAKilledOwnerIsReleasedByTheNextStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.CloseIdleConnections()
-	other := &cloudbrowser.Client{Service: service, Secret: cloudbrowsertest.Key, At: r.service.URL + "/bu", HTTP: c}
+	other := &cloudbrowser.Client{Service: service, Secret: func() string { return cloudbrowsertest.Key }, At: r.service.URL + "/bu", HTTP: c}
 	lost, err := other.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -412,8 +420,15 @@ func TestWhichBrowserIsUsed(t *testing.T) {
 				t.Errorf("it asked %v", requests)
 			}
 			if strings.HasPrefix(one.want, "No browser: ") || len(one.unset) > 1 {
-				r.play("Look at it", step{"browser_navigate", `{"url":"http://shop.example/"}`})
-				t.Log(r.surfer.last())
+				catalogue, _, err := r.app.Toolsets(hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, state := range catalogue.States(t.Context()) {
+					if state.Name == "browser" && (state.Off == "" || !strings.Contains(r.app.BrowserOf(r.session), state.Off)) {
+						t.Errorf("the tools are off: %q", state.Off)
+					}
+				}
 			}
 		})
 	}

@@ -156,12 +156,14 @@ func (a *App) BrowserOf(session string) string {
 	t.browsers.mu.Unlock()
 	kind, why := t.browsers.choice()
 	service, _ := cloudbrowser.Find(kind)
-	switch runs, rented := t.surf.Runs(session); {
+	switch own, rented := t.surf.Runs(session); {
 	case address != "":
 		return "This session uses the browser at " + a.Mask(address) + "."
+	case rented != "" && own:
+		return "This session uses a browser of " + rented + ", a service on the web, and a local one for private addresses."
 	case rented != "":
 		return "This session uses a browser of " + rented + ", a service on the web."
-	case runs:
+	case own:
 		return "A browser of this session is running."
 	case why != "":
 		return "No browser: " + why + "."

@@ -50,7 +50,7 @@ func (c *Client) send(ctx context.Context, limit time.Duration, method, path str
 	if in != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	req.Header.Set(c.header, c.Secret.Reveal())
+	req.Header.Set(c.header, c.Secret())
 	client := *c.HTTP
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	resp, err := client.Do(req)
@@ -87,7 +87,7 @@ func plain(err error) string {
 
 // masked returns a text on one line, short, and without the key.
 func (c *Client) masked(s string) string {
-	if key := c.Secret.Reveal(); key != "" {
+	if key := c.Secret(); key != "" {
 		s = strings.ReplaceAll(s, key, "***")
 	}
 	return text.OneLine(s, maxDetail)

@@ -19,8 +19,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"hermes"
 )
 
 // Service is one kind of service. Key, Project and Address are names of variables.
@@ -77,8 +75,8 @@ func Find(name string) (Service, bool) {
 // Client is a service that can be asked. It may be used concurrently.
 type Client struct {
 	Service
-	// Secret is the key.
-	Secret hermes.Secret
+	// Secret returns the key. It is a function so that no text of a client shows it.
+	Secret func() string
 	// ProjectID is the project of the account; "" is the one of the key.
 	ProjectID string
 	// At is the base URL that the user chose; "" is the usual one.
@@ -94,9 +92,9 @@ type Client struct {
 // Session is a browser that is open and must be released.
 type Session struct {
 	ID string
-	// Address is where the browser is spoken to: a WebSocket, or a page that names it. Who knows it can use
-	// the browser.
-	Address hermes.Secret
+	// Address returns where the browser is spoken to: a WebSocket, or a page that names it. Who knows it can
+	// use the browser, so it is a function, too.
+	Address func() string
 }
 
 // within counts the timeout in units, rounded up, within the bounds of a service.
@@ -138,8 +136,9 @@ func (c *Client) Open(ctx context.Context) (Session, error) {
 	if !plainID.MatchString(made.ID) {
 		return Session{}, fmt.Errorf("%s names no id of the browser that it opened; it ends by itself after browser.cloud_timeout", c.Title)
 	}
-	s := Session{ID: made.ID, Address: hermes.Secret(cmp.Or(made.ConnectURL, made.CDPURL))}
-	err := c.connects(s.Address.Reveal())
+	address := cmp.Or(made.ConnectURL, made.CDPURL)
+	s := Session{ID: made.ID, Address: func() string { return address }}
+	err := c.connects(address)
 	if err == nil {
 		err = context.Cause(ctx)
 	}

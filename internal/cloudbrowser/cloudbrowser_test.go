@@ -48,7 +48,7 @@ func client(t *testing.T, s *cloudbrowsertest.Server, name string) *cloudbrowser
 		t.Fatal(err)
 	}
 	t.Cleanup(c.CloseIdleConnections)
-	return &cloudbrowser.Client{Service: service, Secret: cloudbrowsertest.Key, At: s.URL + at, Proxies: true, Timeout: time.Hour, HTTP: c}
+	return &cloudbrowser.Client{Service: service, Secret: func() string { return cloudbrowsertest.Key }, At: s.URL + at, Proxies: true, Timeout: time.Hour, HTTP: c}
 }
 
 func newServer(t *testing.T) *cloudbrowsertest.Server {
@@ -79,7 +79,7 @@ func TestABrowserIsOpenedAndReleased(t *testing.T) {
 		if diff := cmp.Diff(s.Open(), []string{made.ID}); diff != "" {
 			t.Error(diff)
 		}
-		if address := made.Address.Reveal(); !strings.Contains(address, cloudbrowsertest.Signing) {
+		if address := made.Address(); !strings.Contains(address, cloudbrowsertest.Signing) {
 			t.Errorf("it is at %s", address)
 		}
 		for range 2 { // the second time it has ended already

@@ -66,6 +66,7 @@ var layers = []layer{
 		{path: "internal/chatserver"},
 		{path: "internal/checkpoint/object"},
 		{path: "internal/chooser", deps: []string{"github.com/clipperhouse/displaywidth", "golang.org/x/term"}},
+		{path: "internal/cloudbrowser/cloudbrowsertest"},
 		{path: "internal/compose"},
 		{path: "internal/credentialfile"},
 		{path: "internal/document"},
@@ -129,9 +130,9 @@ var layers = []layer{
 		{path: "internal/yamledit", deps: []string{"go.yaml.in/yaml/v3"}},
 	}, {
 		{path: "internal/checkpoint/away"}, // it keeps contents as object does
+		{path: "internal/cloudbrowser"},    // its clients are of httpc
 		{path: "internal/environment/enginetest"},
 		{path: "internal/environment/sshdtest"},                     // it starts sshd with proc
-		{path: "internal/cloudbrowser"},                             // its clients are of httpc
 		{path: "internal/git"},                                      // it starts git with proc
 		{path: "internal/hostlist"},                                 // hosts as netguard writes them
 		{path: "internal/link", deps: []string{"golang.org/x/net"}}, // the same

@@ -10,6 +10,7 @@ import (
 
 	"hermes"
 	"hermes/internal/browser"
+	"hermes/internal/netguard"
 	"hermes/internal/text"
 )
 
@@ -234,7 +235,11 @@ func (t *Toolset) checked(ctx context.Context, p *browser.Page, info browser.Inf
 		return err
 	}
 	_, _ = p.Navigate(ctx, "about:blank")
-	return fmt.Errorf("the page led to an address that a browser of %s must not open, and was left: %w. For an address of this network use browser_navigate, which opens it in a local browser if the settings allow that", service, err)
+	err = fmt.Errorf("the page led to an address that a browser of %s must not open, and was left: %w", service, err)
+	if refused, ok := errors.AsType[*netguard.Refused](err); ok && refused.Private {
+		err = fmt.Errorf("%w. Open it with browser_navigate, which uses a local browser if the settings allow that", err)
+	}
+	return err
 }
 
 // outside decides whether a browser may be at an address: one of a service only at those of the web.

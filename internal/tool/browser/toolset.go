@@ -153,20 +153,21 @@ func (t *Toolset) Stop(s hermes.SessionRef) {
 	}
 }
 
-// Runs reports whether an outermost session has a browser, and returns the title of the service that runs it, if one does.
-func (t *Toolset) Runs(session string) (runs bool, service string) {
+// Runs reports whether an outermost session has a browser that no service runs, and returns the title of the service
+// that runs its other one, if it has one.
+func (t *Toolset) Runs(session string) (own bool, service string) {
 	t.mu.Lock()
 	owners := t.ownersOf(session)
 	t.mu.Unlock()
 	for _, o := range owners {
 		o.mu.Lock()
 		if o.browser != nil && o.browser.Err() == nil {
-			runs = true
+			own = own || o.browser.Remote() == ""
 			service += o.browser.Remote() // one of them at most is of a service
 		}
 		o.mu.Unlock()
 	}
-	return runs, service
+	return own, service
 }
 
 // ownersOf lists the browsers of an outermost session. Call it with the lock held.
