@@ -93,6 +93,8 @@ func TestAModelWorksAPageInABrowserOfAService(t *testing.T) {
 				step{"browser_snapshot", `{}`},
 			)
 			r.wants(`"title":"Hello Ann"`)
+			r.play("And again", step{"browser_navigate", `{"url":"http://shop.example/"}`})
+			r.wants(`"title":"Hats"`)
 			if got := r.surfer.results[0]; !strings.Contains(got, "this page is opened by "+title+", a service on the web") {
 				t.Errorf("the first page says nothing of the service: %s", got)
 			}
@@ -371,6 +373,23 @@ func TestWhatAServiceRefusesIsTold(t *testing.T) {
 		"no connection, asked first": {func(r *rented) {
 			r.service.Browser = "http://127.0.0.1:1"
 			r.config = strings.Replace(r.config, "browserbase", "browser_use", 1)
+		}, "Browser Use opened a browser, and no connection to it could be made"},
+		"nothing at its address": {func(r *rented) {
+			r.service.Refuse = func(q cloudbrowsertest.Request) (int, string) {
+				if q.Body["keepAlive"] == nil {
+					return 0, ""
+				}
+				return 201, `{"id":"b-1","connectUrl":"ws://127.0.0.1:1/` + cloudbrowsertest.Signing + `?signingKey=` + cloudbrowsertest.Signing + `"}`
+			}
+		}, "Browserbase opened a browser, and no connection to it could be made"},
+		"nothing at its address, asked first": {func(r *rented) {
+			r.config = strings.Replace(r.config, "browserbase", "browser_use", 1)
+			r.service.Refuse = func(q cloudbrowsertest.Request) (int, string) {
+				if q.Body["timeout"] == nil {
+					return 0, ""
+				}
+				return 201, `{"id":"b-1","cdpUrl":"http://127.0.0.1:1/` + cloudbrowsertest.Signing + `"}`
+			}
 		}, "Browser Use opened a browser, and no connection to it could be made"},
 		"a wrong address": {func(r *rented) { r.variables["BROWSERBASE_BASE_URL"] = "http://api.example" }, "BROWSERBASE_BASE_URL must be an address that begins with https://"},
 	} {
