@@ -53,8 +53,12 @@ func (t *Toolset) move(s hermes.SessionRef, local bool) (*seat, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	at, err := t.sit(s, local)
-	if err == nil {
-		t.local[s.ID] = local
+	switch {
+	case err != nil:
+	case local:
+		t.local[s.ID] = true
+	default:
+		delete(t.local, s.ID)
 	}
 	return at, err
 }
