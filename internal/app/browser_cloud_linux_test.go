@@ -471,3 +471,47 @@ func TestABrowserOfTheUserIsUsedInsteadOfOneOfAService(t *testing.T) {
 	r.wants(r.site.URL)
 	r.released()
 }
+
+// TestAChildWorksInEitherBrowser: where it goes is not where its parent goes, and its tabs end with it.
+func TestAChildWorksInEitherBrowser(t *testing.T) {
+	t.Parallel()
+	r := newRented(t, "browser_use", twoPages)
+	r.surfer.child = []step{{"browser_navigate", `{"url":"{URL}/child"}`}, {"browser_tabs", `{"action":"list"}`}}
+	list := step{"browser_tabs", `{"action":"list"}`}
+	r.play("Look at http://shop.example and {URL}", step{"browser_navigate", `{"url":"http://shop.example/"}`}, step{"errand", `{"goal":"CHILD look"}`},
+		step{"browser_snapshot", `{}`}, list)
+	all := strings.Join(r.surfer.results, "\n")
+	if !strings.Contains(all, r.site.URL+`/child","current":true`) {
+		t.Fatalf("the child was not there: %s", all)
+	}
+	last := r.surfer.results[len(r.surfer.results)-2:]
+	if !strings.Contains(last[0], "Host shop.example") || strings.Contains(last[1], "/child") {
+		t.Errorf("the parent has %q", last)
+	}
+	if open := r.service.Open(); len(open) != 1 {
+		t.Errorf("open: %q", open)
+	}
+	r.stays()
+	r.quit()
+	r.released()
+	r.leaves()
+}
+
+// TestAServiceGetsTheSettingsOfTheUser.
+func TestAServiceGetsTheSettingsOfTheUser(t *testing.T) {
+	t.Parallel()
+	r := newRented(t, "browserbase", twoPages)
+	r.sets("cloud_proxies: false, cloud_timeout: 120")
+	r.variables["BROWSERBASE_PROJECT_ID"] = "my-project"
+	r.play("Look at it", step{"browser_navigate", `{"url":"http://shop.example/"}`})
+	r.wants("Host shop.example")
+	r.quit()
+	var sent []string
+	for _, q := range r.service.Requests() {
+		sent = append(sent, fmt.Sprint(q.Method, " ", q.Body))
+	}
+	want := []string{"POST map[keepAlive:false projectId:my-project proxies:false timeout:120]", "POST map[projectId:my-project status:REQUEST_RELEASE]"}
+	if fmt.Sprint(sent) != fmt.Sprint(want) {
+		t.Errorf("it was sent %q", sent)
+	}
+}
