@@ -1,8 +1,10 @@
 package cloudbrowser_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -31,7 +33,9 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			os.Exit(2)
 		}
-		os.Exit(0) // as far as the note goes, it was killed
+		fmt.Println("noted")
+		_, _ = bufio.NewReader(os.Stdin).ReadString('\n') // until it is killed
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
@@ -242,8 +246,23 @@ func TestABrowserOfAKilledProcessIsFound(t *testing.T) {
 	for _, id := range []string{"killed", "../keys"} {
 		c := exec.CommandContext(t.Context(), self)
 		c.Env = append(os.Environ(), noteAt+"="+dir, "HERMES_TEST_ID="+id)
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.StdinPipe(); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		said, _ := bufio.NewReader(out).ReadString('\n')
+		if err := c.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Wait() // it says that it was killed
+		if said != "noted\n" {
+			t.Fatalf("the other process says %q", said)
 		}
 	}
 	old := filepath.Join(dir, "session-old")
