@@ -18,7 +18,8 @@ import (
 	"hermes/internal/race"
 )
 
-// browsersOf lists the processes whose command line names a folder.
+// browsersOf lists the processes whose command line names a folder, or whose current folder is in it: only the first
+// process of a browser names its profile.
 func browsersOf(t *testing.T, dir string) (pids []int) {
 	t.Helper()
 	entries, err := os.ReadDir("/proc")
@@ -30,7 +31,9 @@ func browsersOf(t *testing.T, dir string) (pids []int) {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		if line, err := os.ReadFile("/proc/" + e.Name() + "/cmdline"); err == nil && bytes.Contains(line, []byte(dir)) {
+		line, _ := os.ReadFile("/proc/" + e.Name() + "/cmdline") // of one that has ended, nothing
+		cwd, _ := os.Readlink("/proc/" + e.Name() + "/cwd")
+		if bytes.Contains(line, []byte(dir)) || strings.Contains(cwd, dir) {
 			pids = append(pids, pid)
 		}
 	}

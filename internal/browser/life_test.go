@@ -53,8 +53,8 @@ func own(folder string) int {
 	return 0
 }
 
-// processes lists those that have a folder in their command line, as all of a browser have
-// its profile.
+// processes lists those that have a folder in their command line, as the first of a browser has
+// its profile, or that work in it, as all of them do.
 func processes(t testing.TB, folder string) []string {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -66,8 +66,9 @@ func processes(t testing.TB, folder string) []string {
 	}
 	var found []string
 	for _, path := range paths {
-		raw, err := os.ReadFile(path)
-		if err == nil && strings.Contains(string(raw), folder) {
+		raw, _ := os.ReadFile(path) // of one that has ended, nothing
+		cwd, _ := os.Readlink(filepath.Join(filepath.Dir(path), "cwd"))
+		if strings.Contains(string(raw), folder) || strings.Contains(cwd, folder) {
 			found = append(found, strings.ReplaceAll(string(raw[:min(len(raw), 200)]), "\x00", " "))
 		}
 	}
