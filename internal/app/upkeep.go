@@ -8,6 +8,7 @@ import (
 	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/lease"
+	"hermes/internal/liveness"
 	"hermes/internal/owner"
 	"hermes/internal/skill"
 	"hermes/internal/store"
@@ -63,7 +64,8 @@ func (a *App) chores(db store.Database, cfg *config.Config, unused time.Duration
 	before := a.opts.Now().AddDate(0, 0, -s.RetentionDays)
 	every := time.Duration(s.MinIntervalHours) * time.Hour
 	return []upkeep.Chore{
-		{Name: "remove locks and sockets", Do: func(ctx context.Context) error {
+		{Name: "remove locks, sockets and folders of browsers", Do: func(ctx context.Context) error {
+			liveness.Sweep(cfg.Home().Cache("browser"), browserFolder)
 			return errors.Join(lease.Tidy(ctx, cfg.Home().Join("run"), db.LeaseOwners), owner.Tidy(ctx, cfg.Home().Join("run")))
 		}},
 		{Name: "curate skills", Do: func(ctx context.Context) error {
