@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -134,23 +132,5 @@ func TestTheDescriptionNamesTheLimits(t *testing.T) {
 		if !strings.Contains(s.Description, "At most 7 at once") || strings.Contains(string(s.Schema), `"role"`) != tt.role || !json.Valid(s.Schema) {
 			t.Errorf("%+v: %s %s", tt.limits, s.Description, s.Schema)
 		}
-	}
-}
-
-// TestTheExampleOfTheDocumentRuns as it is.
-func TestTheExampleOfTheDocumentRuns(t *testing.T) {
-	t.Parallel()
-	raw, err := os.ReadFile("../../../docs/delegation.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := regexp.MustCompile("(?s)```json\n(.*?)```").FindStringSubmatch(string(raw))
-	if found == nil {
-		t.Fatal("no example")
-	}
-	h := &host{}
-	r, err := run(t, h, delegation.Limits{AtOnce: 3, Depth: 1}, found[1])
-	if err != nil || r.Failed || len(h.tasks) != 2 {
-		t.Errorf("%v, %d tasks, %s", err, len(h.tasks), r.Text)
 	}
 }
