@@ -188,3 +188,26 @@ func TestStopEndsAMixture(t *testing.T) {
 		t.Errorf("the turn ended with %+v", done)
 	}
 }
+
+// TestMoaKeepsTheModelOfTheNextTurn: what /model NAME --once chose answers the message after that of /moa, and only that.
+func TestMoaKeepsTheModelOfTheNextTurn(t *testing.T) {
+	t.Parallel()
+	s, _ := newPanel(t, mixtures)
+	s.enter()
+	c := s.app.Client(nil)
+	events := attach(t, c, s.session, terminal("one"))
+	for _, line := range []string{"/model custom:box:one --once", "/moa why is it so?"} {
+		if err := c.Command(t.Context(), s.session, terminal("one"), line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if done := until[hermes.TurnDone](t, events); done.Text != "Judged." {
+		t.Fatalf("the turn ended with %+v", done)
+	}
+	for _, tt := range []struct{ said, want string }{{"And now?", "one says And now?"}, {"And then?", "Read: And then?"}} {
+		tell(t, c, s.session, terminal("one"), tt.said)
+		if done := until[hermes.TurnDone](t, events); done.Text != tt.want {
+			t.Errorf("%s was answered with %q, want %q", tt.said, done.Text, tt.want)
+		}
+	}
+}
