@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -147,7 +148,7 @@ func (p *Page) Evaluate(ctx context.Context, script string) (result string, err 
 	case v.Result.Unserial != "":
 		result = v.Result.Unserial
 	default:
-		result = orText(v.Result.Description, orText(v.Result.Subtype, v.Result.Type))
+		result = cmp.Or(v.Result.Description, v.Result.Subtype, v.Result.Type)
 	}
 	if len(result) > maxResult {
 		result = strings.ToValidUTF8(result[:maxResult], "") + "…"
@@ -155,16 +156,33 @@ func (p *Page) Evaluate(ctx context.Context, script string) (result string, err 
 	return result, nil
 }
 
-// Raw calls a method of the protocol on the tab, for what has no method here. The caller
-// decides which are allowed.
-func (p *Page) Raw(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+// Raw calls a method of the protocol on the tab, or on one of its frames, for what has no method here: it reaches
+// the process of the frame. The caller decides which are allowed.
+func (p *Page) Raw(ctx context.Context, frame, method string, params json.RawMessage) (json.RawMessage, error) {
 	p.acting.Lock()
 	defer p.acting.Unlock()
+	session := p.main
+	if frame != "" {
+		crashed := false
+		p.mu.Lock()
+		if f := p.frames[frame]; f != nil {
+			session, crashed = f.session, f.crashed
+		} else {
+			session = ""
+		}
+		p.mu.Unlock()
+		switch {
+		case crashed:
+			return nil, errFrameCrashed
+		case session == "":
+			return nil, errFrameID
+		}
+	}
 	var result json.RawMessage
 	var given any
 	if len(params) > 0 {
 		given = params
 	}
-	err := p.call(ctx, p.main, method, given, &result)
+	err := p.call(ctx, session, method, given, &result)
 	return result, err
 }

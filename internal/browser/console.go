@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"sync"
@@ -70,7 +71,7 @@ func readMessage(e cdp.Event) (Message, bool) {
 			case len(a.Value) > 0:
 				s = string(a.Value)
 			default:
-				s = orText(a.Description, orText(a.UnserializableValue, a.Type))
+				s = cmp.Or(a.Description, a.UnserializableValue, a.Type)
 			}
 			parts = append(parts, s)
 		}

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -44,7 +45,7 @@ const mostListed = 200
 
 func (b *Browser) prepareDownloads(ctx context.Context) error {
 	d := &b.opts.Downloads
-	d.MaxBytes, d.MaxFiles = orBytes(d.MaxBytes, 100<<20), orInt(d.MaxFiles, 20)
+	d.MaxBytes, d.MaxFiles = cmp.Or(d.MaxBytes, 100<<20), cmp.Or(d.MaxFiles, 20)
 	if b.opts.Remote != "" {
 		b.conn.Post(b.life, "", "Browser.setDownloadBehavior", fields{"behavior": "deny"}) // what a service may not know; no file comes here
 		return nil
@@ -58,13 +59,6 @@ func (b *Browser) prepareDownloads(ctx context.Context) error {
 	return b.call(ctx, "", "Browser.setDownloadBehavior", fields{
 		"behavior": "allowAndName", "downloadPath": d.Folder, "eventsEnabled": true,
 	}, nil)
-}
-
-func orBytes(n, otherwise int64) int64 {
-	if n <= 0 {
-		return otherwise
-	}
-	return n
 }
 
 func (b *Browser) downloadEvent(e cdp.Event) {

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,7 +27,7 @@ func (p *Page) add(s *session, t frameTree, parent string) {
 		f = &frame{id: t.Frame.ID}
 		p.frames[f.id] = f
 	}
-	if parent = orText(t.Frame.Parent, parent); parent != "" {
+	if parent = cmp.Or(t.Frame.Parent, parent); parent != "" {
 		f.parent = parent
 	}
 	if t.Frame.Loader != "" && f.loader != t.Frame.Loader {
@@ -35,17 +36,10 @@ func (p *Page) add(s *session, t frameTree, parent string) {
 	if f.session != s.id {
 		f.session, f.world = s.id, 0
 	}
-	f.url, f.crashed = orText(t.Frame.URL, f.url), false
+	f.url, f.crashed = cmp.Or(t.Frame.URL, f.url), false
 	for _, c := range t.Children {
 		p.add(s, c, f.id)
 	}
-}
-
-func orText(s, otherwise string) string {
-	if s != "" {
-		return s
-	}
-	return otherwise
 }
 
 // navigated notes that a frame shows another document.
@@ -108,6 +102,36 @@ func (p *Page) loads(method, id, disposition, kind string) {
 			p.state.starting++
 		}
 	})
+}
+
+var errFrameID = errors.New("there is no such frame on this page: take its id from Page.getFrameTree")
+
+// FrameTree lists the frames of the page as Page.getFrameTree does, but with those of other processes.
+func (p *Page) FrameTree() (json.RawMessage, error) {
+	p.mu.Lock()
+	list := p.inOrder()
+	p.mu.Unlock()
+	if len(list) == 0 {
+		return nil, errNoFrame
+	}
+	type row struct {
+		ID     string `json:"id"`
+		Parent string `json:"parentId,omitempty"`
+		URL    string `json:"url"`
+	}
+	type tree struct {
+		Frame    row     `json:"frame"`
+		Children []*tree `json:"childFrames,omitempty"`
+	}
+	all := map[string]*tree{}
+	for i := range list { // parents come first
+		t := &tree{Frame: row{list[i].id, list[i].parent, clean(list[i].url, maxURL)}}
+		all[list[i].id] = t
+		if above := all[list[i].parent]; above != nil {
+			above.Children = append(above.Children, t)
+		}
+	}
+	return json.Marshal(map[string]*tree{"frameTree": all[list[0].id]})
 }
 
 func (p *Page) crashes(s *session) {

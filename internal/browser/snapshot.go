@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -69,18 +70,11 @@ func (p *Page) Snapshot(ctx context.Context, o SnapshotOptions) (Snapshot, error
 			s.Refs++
 		}
 	}
-	s.Text, s.Full = choose(lines, o.Query, orInt(o.Most, defaultMost))
+	s.Text, s.Full = choose(lines, o.Query, cmp.Or(o.Most, defaultMost))
 	if more > 0 {
 		s.Text += "\n(" + strconv.Itoa(more) + " more frames were not read)"
 	}
 	return s, nil
-}
-
-func orInt(n, otherwise int) int {
-	if n <= 0 {
-		return otherwise
-	}
-	return n
 }
 
 // outline reads the trees of the page, or of one element, and makes lines of them.

@@ -640,7 +640,7 @@ func TestCrashes(t *testing.T) {
 	b := mustStart(t, config(t))
 	p := mustOpenIn(t, b, "<h1>Alive</h1><button>Go</button>")
 	ref := p.ref("Go")
-	if _, err := p.Raw(p.ctx, "Page.crash", nil); !errors.Is(err, browser.ErrCrashed) {
+	if _, err := p.Raw(p.ctx, "", "Page.crash", nil); !errors.Is(err, browser.ErrCrashed) {
 		t.Errorf("the call that crashed it: %v", err)
 	}
 	if _, err := p.Snapshot(p.ctx, browser.SnapshotOptions{}); !errors.Is(err, browser.ErrCrashed) {

@@ -53,7 +53,7 @@ func (t *Toolset) cdp(ctx context.Context, c *hermes.Call, in arguments) (hermes
 	if _, err := t.where(ctx, p); err != nil {
 		return hermes.Result{}, err
 	}
-	raw, err := p.Raw(ctx, in.Method, in.Params)
+	raw, err := call(ctx, p, in)
 	if err != nil {
 		return hermes.Result{}, err
 	}
@@ -69,6 +69,25 @@ func (t *Toolset) cdp(ctx context.Context, c *hermes.Call, in arguments) (hermes
 		Begin string `json:"begin"`
 		Whole string `json:"whole_answer"`
 	}{text.Cut(string(raw), most), whole})
+}
+
+// call calls a method on the page, or in the frame that is named.
+func call(ctx context.Context, p *browser.Page, in arguments) (json.RawMessage, error) {
+	switch {
+	case in.Method == "Page.getFrameTree" && in.Frame == "":
+		return p.FrameTree()
+	case in.Frame != "" && (in.Method == "Accessibility.getFullAXTree" || in.Method == "Accessibility.getRootAXNode"):
+		params := map[string]json.RawMessage{}
+		if len(in.Params) > 0 && json.Unmarshal(in.Params, &params) != nil {
+			return nil, errors.New("params must be an object")
+		}
+		params["frameId"], _ = json.Marshal(in.Frame) // its process may show others, too
+		var err error
+		if in.Params, err = json.Marshal(params); err != nil {
+			return nil, err
+		}
+	}
+	return p.Raw(ctx, in.Frame, in.Method, in.Params)
 }
 
 // bounded keeps of an emulation what a page may be told: it sees these values.

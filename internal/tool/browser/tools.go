@@ -57,7 +57,7 @@ var definitions = []definition{
 		`"action":{"type":"string","enum":["upload","downloads","pdf"]},"ref":{"type":"string"},"path":{"type":"string"}`, `"action"`,
 		func(in arguments) bool { return in.Action == "downloads" }, (*Toolset).files},
 	{"browser_cdp", "Call a method of the DevTools protocol on the page: those of Accessibility, Emulation, Performance, and layout.",
-		`"method":{"type":"string"},"params":{"type":"object"},"target_id":{"type":"string","description":"id of a tab"}`, `"method"`, nil, (*Toolset).cdp},
+		`"method":{"type":"string"},"params":{"type":"object"},"target_id":{"type":"string","description":"id of a tab"},"frame_id":{"type":"string","description":"from Page.getFrameTree"}`, `"method"`, nil, (*Toolset).cdp},
 }
 
 // tool is one of them.

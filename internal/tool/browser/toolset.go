@@ -216,6 +216,7 @@ type arguments struct {
 
 	Prompt   string `json:"prompt_text"`
 	Target   string `json:"target_id"`
+	Frame    string `json:"frame_id"`
 	Full     bool
 	Annotate bool
 	Clear    bool
