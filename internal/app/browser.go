@@ -144,47 +144,40 @@ func (b *browsers) makeProxy() (*egress.Proxy, error) {
 // open starts a browser for a session, or connects to one. local starts one in any case.
 func (b *browsers) open(ctx context.Context, session string, local bool) (*browser.Browser, func() error, error) {
 	s := b.config.Browser()
-	downloads, err := b.folder("browser-downloads", session)
-	if err != nil {
-		return nil, nil, err
-	}
-	o := b.options(downloads)
 	b.mu.Lock()
 	address := b.attached[session]
 	b.mu.Unlock()
 	kind, why := b.choice()
 	switch {
 	case local:
-		return b.start(ctx, session, o)
+		return b.start(ctx, session)
 	case address != "":
-		return b.connect(ctx, address, o)
+		return b.connect(ctx, address)
 	case kind == "cdp" && s.CDPURL == "":
 		return nil, nil, errors.New("browser.backend is cdp, and browser.cdp_url is empty: set it to the address of a running browser, such as http://127.0.0.1:9222")
 	case kind == "cdp":
-		return b.connect(ctx, s.CDPURL, o)
+		return b.connect(ctx, s.CDPURL)
 	case kind == "local":
-		return b.start(ctx, session, o)
+		return b.start(ctx, session)
 	case why != "":
 		return nil, nil, errors.New(why)
 	}
-	return b.rent(ctx, kind, o)
+	return b.rent(ctx, kind)
 }
 
-func (b *browsers) options(downloads string) browser.Options {
+// options are those of the settings. Without more, downloads are refused.
+func (b *browsers) options() browser.Options {
 	s := b.config.Browser()
-	return browser.Options{
-		Dialogs: browser.DialogPolicy(s.DialogPolicy), DialogTimeout: s.DialogTimeout, CallTimeout: s.CommandTimeout,
-		Downloads: browser.Downloads{Folder: downloads},
-	}
+	return browser.Options{Dialogs: browser.DialogPolicy(s.DialogPolicy), DialogTimeout: s.DialogTimeout, CallTimeout: s.CommandTimeout}
 }
 
 // connect connects to a browser that the user named. Nothing of it is started or ended here.
-func (b *browsers) connect(ctx context.Context, address string, o browser.Options) (*browser.Browser, func() error, error) {
+func (b *browsers) connect(ctx context.Context, address string) (*browser.Browser, func() error, error) {
 	client, err := httpc.New(httpc.Options{})
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := browser.Connect(ctx, address, client, o)
+	c, err := browser.Connect(ctx, address, client, b.options())
 	if err != nil {
 		return nil, nil, fmt.Errorf("connect to the browser at %s: %w", b.app.Mask(address), err)
 	}
@@ -224,7 +217,7 @@ func (b *browsers) closed(dir string) bool {
 const browserFolder = "hermes-browser-"
 
 // start starts a browser within the strongest walls that this host allows, with one way out.
-func (b *browsers) start(ctx context.Context, session string, o browser.Options) (*browser.Browser, func() error, error) {
+func (b *browsers) start(ctx context.Context, session string) (*browser.Browser, func() error, error) {
 	s := b.config.Browser()
 	proxy, err := b.proxy()
 	if err != nil {
@@ -240,6 +233,11 @@ func (b *browsers) start(ctx context.Context, session string, o browser.Options)
 		return nil, nil, fmt.Errorf("make a folder for the browser: %w", err)
 	}
 	p := &place{session: proxy.Session(egress.SessionConfig{Name: session, Open: true}), own: own}
+	if p.downloads, err = b.folder("browser-downloads", session); err != nil {
+		return nil, nil, errors.Join(err, p.close())
+	}
+	o := b.options()
+	o.Downloads.Folder = p.downloads
 	c := browser.Config{
 		Options: o, Program: s.Program, Folder: own.Path, Headed: s.Headed, NoSandbox: os.Geteuid() == 0,
 		Env: b.app.clientVariables(b.config), Args: []string{"--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"},
@@ -253,7 +251,7 @@ func (b *browsers) start(ctx context.Context, session string, o browser.Options)
 			return nil, nil, errors.Join(err, p.close())
 		}
 	}
-	write := []string{own.Path, o.Downloads.Folder}
+	write := []string{own.Path, p.downloads}
 	if c.Profile != "" {
 		write = append(write, c.Profile)
 	}
@@ -294,15 +292,16 @@ func (b *browsers) start(ctx context.Context, session string, o browser.Options)
 	}, nil
 }
 
-// place is where a browser runs: its walls, its way out and its folder.
+// place is where a browser runs: its walls, its way out and its folders.
 type place struct {
-	session  *egress.Session
-	own      *liveness.Folder
-	launcher proc.Launcher // nil below this process
-	walls    bool
-	listener net.Listener
-	end      func() error // of the launcher; may be nil
-	serving  sync.WaitGroup
+	session   *egress.Session
+	own       *liveness.Folder
+	downloads string
+	launcher  proc.Launcher // nil below this process
+	walls     bool
+	listener  net.Listener
+	end       func() error // of the launcher; may be nil
+	serving   sync.WaitGroup
 }
 
 // enter builds the strongest walls that this host and the settings allow. Within those of layer A there is no
@@ -352,7 +351,7 @@ func (p *place) enter(ctx context.Context, a *App, cfg *config.Config, headed bo
 	return nil
 }
 
-// close ends what is left below the launcher, the way out, and the folder.
+// close ends what is left below the launcher, the way out, and the folders. One with downloads stays.
 func (p *place) close() error {
 	var err error
 	if p.end != nil {
@@ -360,5 +359,8 @@ func (p *place) close() error {
 	}
 	p.session.Close()
 	p.serving.Wait()
+	if p.downloads != "" {
+		_ = os.Remove(p.downloads) // not if something is in it
+	}
 	return errors.Join(err, p.own.Remove())
 }

@@ -110,7 +110,7 @@ func (b *browsers) place(ctx context.Context, session, address string) (local bo
 }
 
 // rent opens a browser of a service and connects to it. It is released when it is closed.
-func (b *browsers) rent(ctx context.Context, name string, o browser.Options) (*browser.Browser, func() error, error) {
+func (b *browsers) rent(ctx context.Context, name string) (*browser.Browser, func() error, error) {
 	c, ok := b.cloud(name)
 	if !ok {
 		return nil, nil, fmt.Errorf("there is no browser service %q", name)
@@ -139,6 +139,7 @@ func (b *browsers) rent(ctx context.Context, name string, o browser.Options) (*b
 	if err := note.Opened(c.Name, rented.ID); err != nil {
 		return nil, nil, errors.Join(err, release())
 	}
+	o := b.options()
 	o.Remote = c.Title
 	made, err := browser.Connect(ctx, rented.Address(), c.HTTP, o)
 	if err != nil {

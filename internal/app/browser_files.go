@@ -128,7 +128,7 @@ func (a *App) AttachBrowser(ctx context.Context, session, address string) error 
 		return err
 	}
 	if address != "" { // before anything is closed
-		b, end, err := t.browsers.connect(ctx, address, t.browsers.options(""))
+		b, end, err := t.browsers.connect(ctx, address)
 		if err != nil {
 			return err
 		}

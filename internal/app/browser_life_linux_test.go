@@ -40,7 +40,7 @@ func browsersOf(t *testing.T, dir string) (pids []int) {
 	return pids
 }
 
-// leaves checks that no process and no profile of a browser is left.
+// leaves checks that no process, no profile and no empty folder of a browser is left.
 func (w *web) leaves() {
 	w.t.Helper()
 	if pids := browsersOf(w.t, filepath.Join(w.home, "cache", "browser")); len(pids) > 0 {
@@ -51,8 +51,10 @@ func (w *web) leaves() {
 		}
 		w.t.Fatalf("processes are left: %q", lines)
 	}
-	if entries, err := os.ReadDir(filepath.Join(w.home, "cache", "browser")); err != nil || len(entries) > 0 {
-		w.t.Fatalf("left: %v, %v", entries, err)
+	for _, folder := range []string{"browser", "browser-downloads"} {
+		if entries, err := os.ReadDir(filepath.Join(w.home, "cache", folder)); err != nil || len(entries) > 0 {
+			w.t.Fatalf("left: %v, %v", entries, err)
+		}
 	}
 }
 

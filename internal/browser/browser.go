@@ -160,9 +160,6 @@ func (b *Browser) call(ctx context.Context, session, method string, params, resu
 // Err says why the browser has gone; nil as long as it is there.
 func (b *Browser) Err() error { return b.conn.Err() }
 
-// Gone is closed when the browser has gone.
-func (b *Browser) Gone() <-chan struct{} { return b.conn.Gone() }
-
 // Close ends a browser that Start started, with all its processes, and removes its profile
 // unless that is a persistent one. Of one that was connected to, it closes the tabs that were
 // opened here. It may be called more than once.

@@ -12,12 +12,12 @@ import (
 
 // Bounds of what is read of a page.
 const (
-	maxHeight = 16_384 // of a picture of a whole page, in pixels
+	maxSide   = 8_000 // of a picture of a whole page, in pixels: models refuse larger ones
 	maxPDF    = 50 << 20
 	maxResult = 50_000 // bytes of the result of a script
 )
 
-// Screenshot returns a picture of the viewport, or of the whole page down to 16,384 pixels, as
+// Screenshot returns a picture of the viewport, or of the whole page down to 8,000 pixels, as
 // PNG.
 func (p *Page) Screenshot(ctx context.Context, whole bool) ([]byte, error) {
 	p.acting.Lock()
@@ -35,7 +35,7 @@ func (p *Page) screenshot(ctx context.Context, whole bool) ([]byte, error) {
 			return nil, err
 		}
 		params["captureBeyondViewport"] = true
-		params["clip"] = fields{"x": 0, "y": 0, "scale": 1, "width": max(1, min(m.Size.Width, maxHeight)), "height": max(1, min(m.Size.Height, maxHeight))}
+		params["clip"] = fields{"x": 0, "y": 0, "scale": 1, "width": max(1, min(m.Size.Width, maxSide)), "height": max(1, min(m.Size.Height, maxSide))}
 	}
 	var answer struct{ Data []byte }
 	if err := p.call(ctx, p.main, "Page.captureScreenshot", params, &answer); err != nil {

@@ -35,3 +35,17 @@ func (p *Page) CrashFrame(ctx context.Context, url string) error {
 	}
 	return p.call(ctx, session, "Page.crash", nil, nil)
 }
+
+// Gone is closed when the browser has gone.
+func (b *Browser) Gone() <-chan struct{} { return b.conn.Gone() }
+
+// Reload loads the page again, also after a crash.
+func (p *Page) Reload(ctx context.Context) (Info, error) {
+	p.acting.Lock()
+	defer p.acting.Unlock()
+	old := p.loader()
+	if err := p.revive(ctx, "Page.reload", nil, nil); err != nil {
+		return Info{}, err
+	}
+	return p.arrive(ctx, func(f *frame) bool { return f.loader != old })
+}

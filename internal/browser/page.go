@@ -216,17 +216,6 @@ func (p *Page) Navigate(ctx context.Context, url string) (Info, error) {
 	return p.arrive(ctx, func(f *frame) bool { return f.loader == answer.LoaderID || f.loader != old && f.loaded == f.loader })
 }
 
-// Reload loads the page again, also after a crash.
-func (p *Page) Reload(ctx context.Context) (Info, error) {
-	p.acting.Lock()
-	defer p.acting.Unlock()
-	old := p.loader()
-	if err := p.revive(ctx, "Page.reload", nil, nil); err != nil {
-		return Info{}, err
-	}
-	return p.arrive(ctx, func(f *frame) bool { return f.loader != old })
-}
-
 // revive calls what works in a crashed tab, too.
 func (p *Page) revive(ctx context.Context, method string, params, result any) error {
 	var crashed bool

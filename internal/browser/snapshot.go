@@ -32,8 +32,6 @@ type Snapshot struct {
 	Text string
 	// Full is the whole outline, if something was left out of Text; else it is empty.
 	Full string
-	// Refs counts the elements in Full that can be acted on.
-	Refs int
 }
 
 // Snapshot reads the page. A ref stays the same as long as its element lives.
@@ -65,11 +63,6 @@ func (p *Page) Snapshot(ctx context.Context, o SnapshotOptions) (Snapshot, error
 		return Snapshot{}, stale(o.Ref)
 	}
 	s := Snapshot{Info: info}
-	for i := range lines {
-		if lines[i].ref != 0 {
-			s.Refs++
-		}
-	}
 	s.Text, s.Full = choose(lines, o.Query, cmp.Or(o.Most, defaultMost))
 	if more > 0 {
 		s.Text += "\n(" + strconv.Itoa(more) + " more frames were not read)"

@@ -107,6 +107,9 @@ func bounded(raw json.RawMessage) (json.RawMessage, error) {
 }
 
 func (t *Toolset) vision(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
+	if in.Annotate && in.Full {
+		return hermes.Result{}, errors.New("refs are drawn on what is visible: use annotate or full, not both")
+	}
 	_, p, err := t.page(ctx, c)
 	if err != nil {
 		return hermes.Result{}, err
@@ -120,7 +123,7 @@ func (t *Toolset) vision(ctx context.Context, c *hermes.Call, in arguments) (her
 	if in.Annotate {
 		picture, refs, err = p.Annotated(ctx)
 	} else {
-		picture, err = p.Screenshot(ctx, false)
+		picture, err = p.Screenshot(ctx, in.Full)
 	}
 	if err != nil {
 		return hermes.Result{}, err
