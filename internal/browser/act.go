@@ -3,7 +3,6 @@ package browser
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"hermes/internal/cdp"
@@ -164,10 +163,10 @@ type focused struct {
 	Value string
 }
 
-// prepareField gives a field the focus, with all of its text selected if it is to be replaced.
-func (e *element) prepareField(ctx context.Context, text string, replace bool) (focused, error) {
+// prepareField gives a field the focus, with all of its text selected.
+func (e *element) prepareField(ctx context.Context, text string) (focused, error) {
 	var f focused
-	if err := e.run(ctx, focusScript, &f, text, replace); err != nil {
+	if err := e.run(ctx, focusScript, &f, text); err != nil {
 		return f, err
 	}
 	switch {
@@ -181,41 +180,16 @@ func (e *element) prepareField(ctx context.Context, text string, replace bool) (
 
 // Fill replaces the text of a field. The outcome has what the field holds then.
 func (p *Page) Fill(ctx context.Context, ref, text string) (Outcome, error) {
-	return p.field(ctx, ref, text, func(ctx context.Context, e *element) error {
-		f, err := e.prepareField(ctx, text, true)
-		if err != nil || f.Done {
-			return err
-		}
-		if text == "" {
-			return p.press(ctx, "Delete")
-		}
-		return p.call(ctx, p.main, "Input.insertText", fields{"text": text}, nil)
-	})
-}
-
-// Type types text behind that of a field, key by key.
-func (p *Page) Type(ctx context.Context, ref, text string) (Outcome, error) {
-	return p.field(ctx, ref, text, func(ctx context.Context, e *element) error {
-		if f, err := e.prepareField(ctx, text, false); err != nil || f.Done {
-			return err
-		}
-		return p.keys(ctx, text)
-	})
-}
-
-// field does an action on a field and reads it then.
-func (p *Page) field(ctx context.Context, ref, text string, do func(context.Context, *element) error) (Outcome, error) {
 	var value string
 	out, err := p.onRef(ctx, ref, func(ctx context.Context, e *element) error {
-		if err := do(ctx, e); err != nil {
+		if err := p.fill(ctx, e, text); err != nil {
 			return err
 		}
 		var v struct {
 			Value string
 			Lost  bool
 		}
-		before, _, _ := strings.Cut(text, "\t") // then it is to lose the focus
-		err := e.run(ctx, valueScript, &v, before)
+		err := e.run(ctx, valueScript, &v, text)
 		if r := (*RefError)(nil); errors.As(err, &r) { // the page took it and went on
 			return nil
 		}
@@ -227,6 +201,18 @@ func (p *Page) field(ctx context.Context, ref, text string, do func(context.Cont
 	})
 	out.Value = clean(value, maxText)
 	return out, err
+}
+
+// fill gives a field a text.
+func (p *Page) fill(ctx context.Context, e *element, text string) error {
+	f, err := e.prepareField(ctx, text)
+	if err != nil || f.Done {
+		return err
+	}
+	if text == "" {
+		return p.press(ctx, "Delete")
+	}
+	return p.call(ctx, p.main, "Input.insertText", fields{"text": text}, nil)
 }
 
 // Select chooses options of a select by their text or value.

@@ -150,21 +150,3 @@ func editing(key string) string {
 	}
 	return ""
 }
-
-// mostKeys is how much is typed key by key. More is inserted at once.
-const mostKeys = 1000
-
-// keys types a text.
-func (p *Page) keys(ctx context.Context, text string) error {
-	if utf8.RuneCountInString(text) > mostKeys {
-		return p.call(ctx, p.main, "Input.insertText", fields{"text": text}, nil)
-	}
-	for _, r := range text {
-		down, up := character(r).events(0)
-		p.b.conn.Post(ctx, p.main, "Input.dispatchKeyEvent", down)
-		if err := p.call(ctx, p.main, "Input.dispatchKeyEvent", up, nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -2,7 +2,7 @@ package browser
 
 // The scripts below run in a world of their own: the page neither sees nor changes them.
 
-const focusScript = `function(text, replace) {
+const focusScript = `function(text) {
 	if (!this.isConnected) return {gone: true};
 	const el = this.nodeType === 1 ? this : this.parentElement;
 	if (el.matches(":disabled")) return {error: "is disabled"};
@@ -34,12 +34,10 @@ const focusScript = `function(text, replace) {
 	let active = el.getRootNode().activeElement;
 	if (!active || active !== el && !el.contains(active) && !active.contains(el)) return {error: "does not take the focus"};
 	if (field) {
-		if (replace) el.select();
-		else try { el.setSelectionRange(el.value.length, el.value.length); } catch (e) {}
+		el.select();
 	} else {
 		const range = el.ownerDocument.createRange(), chosen = el.ownerDocument.defaultView.getSelection();
 		range.selectNodeContents(el);
-		if (!replace) range.collapse(false);
 		chosen.removeAllRanges();
 		chosen.addRange(range);
 	}
