@@ -114,24 +114,21 @@ func (p *Page) FrameTree() (json.RawMessage, error) {
 	if len(list) == 0 {
 		return nil, errNoFrame
 	}
-	type row struct {
-		ID     string `json:"id"`
-		Parent string `json:"parentId,omitempty"`
-		URL    string `json:"url"`
-	}
-	type tree struct {
-		Frame    row     `json:"frame"`
-		Children []*tree `json:"childFrames,omitempty"`
-	}
-	all := map[string]*tree{}
-	for i := range list { // parents come first
-		t := &tree{Frame: row{list[i].id, list[i].parent, clean(list[i].url, maxURL)}}
-		all[list[i].id] = t
-		if above := all[list[i].parent]; above != nil {
-			above.Children = append(above.Children, t)
+	var tree func(f *frame) fields
+	tree = func(f *frame) fields {
+		t := fields{"frame": fields{"id": f.id, "url": clean(f.url, maxURL)}}
+		var below []any
+		for i := 1; i < len(list); i++ { // the first is the root
+			if list[i].parent == f.id {
+				below = append(below, tree(&list[i]))
+			}
 		}
+		if below != nil {
+			t["childFrames"] = below
+		}
+		return t
 	}
-	return json.Marshal(map[string]*tree{"frameTree": all[list[0].id]})
+	return json.Marshal(fields{"frameTree": tree(&list[0])})
 }
 
 func (p *Page) crashes(s *session) {
