@@ -40,3 +40,9 @@ say("parallel search", lambda: [[r.title, r.url, " … ".join(r.excerpts)] for r
 say("parallel thorough search", lambda: [[r.title, r.url, " … ".join(r.excerpts)] for r in parallel.search(search_queries=["green tea"], objective="green tea", mode="advanced", advanced_settings={"max_results": 2}).results])
 say("parallel extract", lambda: [[r.url, r.full_content] for r in parallel.extract(urls=[page], advanced_settings={"full_content": True}).results])
 say("parallel wrong key", lambda: str(Parallel(api_key="wrong", base_url=base + "/parallel", max_retries=0).search(search_queries=["green tea"], objective="x")))
+
+from perplexity import Perplexity
+
+perplexity = Perplexity(api_key=key, base_url=base + "/perplexity", max_retries=0)
+say("perplexity search", lambda: [[r.title, r.url, r.snippet] for r in perplexity.search.create(query="green tea", max_results=2).results])
+say("perplexity wrong key", lambda: str(Perplexity(api_key="wrong", base_url=base + "/perplexity", max_retries=0).search.create(query="green tea")))
