@@ -10,43 +10,55 @@ import (
 
 // Map is a map of at most so many entries. It must not be used concurrently.
 type Map[K comparable, V any] struct {
-	most  int
-	order list.List // of *entry[K, V], the last one used first
-	at    map[K]*list.Element
+	all entries
 }
 
-type entry[K comparable, V any] struct {
-	key   K
-	value V
+// entries does the work for maps of all types, so that the program has it once.
+type entries struct {
+	most  int
+	order list.List // of *entry, the last one used first
+	at    map[any]*list.Element
 }
+
+type entry struct{ key, value any }
 
 // New returns an empty map of at most this many entries, at least one.
 func New[K comparable, V any](most int) *Map[K, V] {
-	return &Map[K, V]{most: max(most, 1), at: map[K]*list.Element{}}
+	return &Map[K, V]{entries{most: max(most, 1), at: map[any]*list.Element{}}}
 }
 
 // Get returns the value of a key, and whether there is one. That counts as a use.
 func (m *Map[K, V]) Get(key K) (value V, ok bool) {
-	e, ok := m.at[key]
-	if !ok {
-		return value, false
+	found, ok := m.all.get(key)
+	if ok {
+		value, _ = found.(V) // a nil interface is the zero value
 	}
-	m.order.MoveToFront(e)
-	return e.Value.(*entry[K, V]).value, true
+	return value, ok
+}
+
+func (a *entries) get(key any) (value any, ok bool) {
+	e, ok := a.at[key]
+	if !ok {
+		return nil, false
+	}
+	a.order.MoveToFront(e)
+	return e.Value.(*entry).value, true
 }
 
 // Put sets the value of a key. A new key may replace the entry that was not used
 // for longest.
-func (m *Map[K, V]) Put(key K, value V) {
-	if e, ok := m.at[key]; ok {
-		e.Value.(*entry[K, V]).value = value
-		m.order.MoveToFront(e)
+func (m *Map[K, V]) Put(key K, value V) { m.all.put(key, value) }
+
+func (a *entries) put(key, value any) {
+	if e, ok := a.at[key]; ok {
+		e.Value.(*entry).value = value
+		a.order.MoveToFront(e)
 		return
 	}
-	if m.order.Len() >= m.most {
-		m.Delete(m.order.Back().Value.(*entry[K, V]).key)
+	if a.order.Len() >= a.most {
+		a.remove(a.order.Back().Value.(*entry).key)
 	}
-	m.at[key] = m.order.PushFront(&entry[K, V]{key, value})
+	a.at[key] = a.order.PushFront(&entry{key, value})
 }
 
 // Make returns the value of a key; if there is none, it sets the one that fresh
@@ -61,28 +73,31 @@ func (m *Map[K, V]) Make(key K, fresh func() V) V {
 }
 
 // Delete removes a key, if it is there.
-func (m *Map[K, V]) Delete(key K) {
-	if e, ok := m.at[key]; ok {
-		m.order.Remove(e)
-		delete(m.at, key)
+func (m *Map[K, V]) Delete(key K) { m.all.remove(key) }
+
+func (a *entries) remove(key any) {
+	if e, ok := a.at[key]; ok {
+		a.order.Remove(e)
+		delete(a.at, key)
 	}
 }
 
 // Clear removes all entries.
 func (m *Map[K, V]) Clear() {
-	m.order.Init()
-	clear(m.at)
+	m.all.order.Init()
+	clear(m.all.at)
 }
 
 // Len returns the number of entries.
-func (m *Map[K, V]) Len() int { return m.order.Len() }
+func (m *Map[K, V]) Len() int { return m.all.order.Len() }
 
 // All yields the entries, the last one used first. That does not count as a use.
 // The map must not change meanwhile.
 func (m *Map[K, V]) All() iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
-		for e := m.order.Front(); e != nil; e = e.Next() {
-			if at := e.Value.(*entry[K, V]); !yield(at.key, at.value) {
+		for e := m.all.order.Front(); e != nil; e = e.Next() {
+			at := e.Value.(*entry)
+			if value, _ := at.value.(V); !yield(at.key.(K), value) {
 				return
 			}
 		}
