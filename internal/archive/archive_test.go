@@ -15,6 +15,7 @@ func TestEveryFormatHasWhatWasSaid(t *testing.T) {
 	mask := archive.Mask(func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") })
 	for _, format := range []string{"", "jsonl", "md", "html", "trajectory", "trace"} {
 		row := hermes.Session{ID: "s1", Title: "about hunter2", System: "the key is hunter2"}
+		row.Run.Origin.Task = hermes.TaskOrigin{Failure: "no hunter2", Schema: `{"const":"hunter2"}`}
 		list := []hermes.Message{
 			{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "blue, with hunter2"}}},
 			{Role: hermes.RoleAssistant, Calls: []hermes.ToolCall{{ID: "c", Name: "terminal", Arguments: `{"command":"login \u0068unter2"}`, Signature: "sig"}}},

@@ -16,6 +16,7 @@ func (k Mask) Session(row *hermes.Session, list []hermes.Message) {
 	row.Title, row.System = k(row.Title), k(row.System)
 	run := &row.Run
 	run.Prompt.Extra, run.Origin.Provenance = k(run.Prompt.Extra), k(run.Origin.Provenance)
+	run.Origin.Task.Failure, run.Origin.Task.Schema = k(run.Origin.Task.Failure), k.json(run.Origin.Task.Schema)
 	k.Messages(list)
 }
 

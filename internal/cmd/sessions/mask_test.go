@@ -24,7 +24,8 @@ func leaky(t *testing.T) *hermestest.Store {
 	s := hermestest.NewStore()
 	s.Now = func() time.Time { return now }
 	row := hermes.Session{ID: "20261120_090000_aaaaaa", Platform: "cli", Title: "About " + phrase, System: "Note " + formed, Started: now.Add(-time.Hour), Ended: now.Add(-time.Minute),
-		Run: hermes.StoredRun{Origin: hermes.Origin{Platform: "cli", Provenance: "terminal curl -u bob:hunter2 https://x.example"}, Prompt: hermes.PromptChoice{Extra: "Use " + formed}}}
+		Run: hermes.StoredRun{Origin: hermes.Origin{Platform: "cli", Provenance: "terminal curl -u bob:hunter2 https://x.example",
+			Task: hermes.TaskOrigin{Failure: "refused " + formed, Schema: `{"const":"` + phrase + `"}`}}, Prompt: hermes.PromptChoice{Extra: "Use " + formed}}}
 	if err := s.CreateSession(t.Context(), row); err != nil {
 		t.Fatal(err)
 	}
