@@ -110,8 +110,7 @@ func TestAnUndoneDelegationLeavesOnlyWhatHoldsWork(t *testing.T) {
 	}
 	release := make(chan struct{})
 	defer close(release)
-	var working sync.WaitGroup
-	working.Add(2)
+	working := make(chan struct{}, 64)
 	p := newUser(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
 		said := ""
 		for _, m := range r.Messages {
@@ -127,13 +126,15 @@ func TestAnUndoneDelegationLeavesOnlyWhatHoldsWork(t *testing.T) {
 		case strings.HasPrefix(said, "write") && results(r) == 0:
 			return call("write_file", map[string]string{"path": "new.txt", "content": "new\n"}), nil
 		}
-		working.Done()
+		working <- struct{}{}
 		<-release
 		return chatserver.Answer{Text: "done"}, nil
 	})...)
 	p.repository()
 	s := p.sit("xterm-256color", "-m", "custom:played", "-q", "split it")
-	working.Wait()
+	for range 2 {
+		<-working
+	}
 	if all := p.trees(); len(all) != 2 {
 		t.Fatalf("before: %+v", all)
 	}
