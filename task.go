@@ -120,4 +120,6 @@ type Worktree struct {
 	// what, and what to do, in words for a model or a user.
 	Kept bool
 	Note string
+	// Later says that it may be removed later: it is only in use, or could not be looked at or removed now.
+	Later bool
 }

@@ -173,7 +173,7 @@ func (w *Worktrees) End(ctx context.Context, tell func(text string)) {
 	}
 	for _, path := range here {
 		if r, ok := w.Of(path); ok {
-			if said, _ := w.Keeper.End(ctx, r, w.sessions(ctx, r)...); said != "" {
+			if said, _, _ := w.Keeper.End(ctx, r, w.sessions(ctx, r)...); said != "" {
 				tell(said)
 			}
 		}
@@ -219,8 +219,8 @@ func (t childTree) Dir() string { return t.made.Start }
 
 // End removes the worktree if nothing would be lost.
 func (t childTree) End(ctx context.Context) hermes.Worktree {
-	said, kept := t.all.Keeper.End(ctx, t.made.Record, t.all.sessions(ctx, t.made.Record)...)
-	return hermes.Worktree{Path: t.made.Path, Branch: t.made.Branch, Kept: kept, Note: said}
+	said, kept, later := t.all.Keeper.End(ctx, t.made.Record, t.all.sessions(ctx, t.made.Record)...)
+	return hermes.Worktree{Path: t.made.Path, Branch: t.made.Branch, Kept: kept, Note: said, Later: later}
 }
 
 // changedRepository is repository for git that changes what is in a folder: it can write below that, but no hooks.

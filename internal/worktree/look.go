@@ -19,6 +19,9 @@ import (
 	"hermes/internal/text"
 )
 
+// unseen begins a loss that is none but could not be found out.
+const unseen = "it cannot be looked at: "
+
 // Look returns what would be lost with a worktree, in words for the user; nothing if all of it
 // is somewhere else. What cannot be found out counts as a loss.
 func (k *Keeper) Look(ctx context.Context, r Record) []string {
@@ -30,11 +33,11 @@ func (k *Keeper) Look(ctx context.Context, r Record) []string {
 	defer done()
 	var err error
 	if l.git, err = g.Unfiltered(ctx); err != nil {
-		return []string{"it cannot be looked at: " + text.OneLine(text.Visible(err.Error()), 200)}
+		return []string{unseen + text.OneLine(text.Visible(err.Error()), 200)}
 	}
 	for _, look := range []func(context.Context) error{l.locked, l.files, l.index, l.commits, l.left, l.own, l.stashes} {
 		if err := look(ctx); err != nil {
-			l.lost("it cannot be looked at: %s", text.OneLine(text.Visible(err.Error()), 200))
+			l.lost(unseen+"%s", text.OneLine(text.Visible(err.Error()), 200))
 		}
 	}
 	return l.found

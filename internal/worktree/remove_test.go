@@ -1,6 +1,7 @@
 package worktree_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -178,11 +179,14 @@ func TestTheEndSaysWhatBecameOfIt(t *testing.T) {
 	s := newScene(t)
 	m := s.make(worktree.Ask{Name: "x"})
 	s.write(m.Path+"/new.txt", "x")
-	said, kept := s.keeper.End(t.Context(), m.Record)
+	said, kept, _ := s.keeper.End(t.Context(), m.Record)
 	for _, want := range []string{m.Path, "1 new file: new.txt", "git merge hermes/x", "hermes worktree remove x"} {
 		if !kept || !strings.Contains(said, want) {
 			t.Errorf("%v %q, want %q", kept, said, want)
 		}
+	}
+	if _, _, later := s.keeper.End(t.Context(), m.Record, "a session works in it"); later {
+		t.Error("what holds a new file is tried again")
 	}
 	if err := os.Remove(m.Path + "/new.txt"); err != nil {
 		t.Fatal(err)
@@ -190,10 +194,18 @@ func TestTheEndSaysWhatBecameOfIt(t *testing.T) {
 	if _, known := worktree.Uses(m.Path); !known {
 		return
 	}
-	if said, kept := s.keeper.End(t.Context(), m.Record); kept || !strings.Contains(said, "was removed") {
+	if said, kept, later := s.keeper.End(t.Context(), m.Record, "a session works in it"); !kept || !later {
+		t.Errorf("in use: %v %v %q", kept, later, said)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if said, kept, later := s.keeper.End(ended, m.Record); !kept || !later {
+		t.Errorf("not looked at: %v %v %q", kept, later, said)
+	}
+	if said, kept, _ := s.keeper.End(t.Context(), m.Record); kept || !strings.Contains(said, "was removed") {
 		t.Errorf("%v %q", kept, said)
 	}
-	if said, kept := s.keeper.End(t.Context(), m.Record); kept || said != "" {
+	if said, kept, _ := s.keeper.End(t.Context(), m.Record); kept || said != "" {
 		t.Errorf("again: %v %q", kept, said)
 	}
 }
