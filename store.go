@@ -71,6 +71,9 @@ type SessionChange struct {
 	Run        *StoredRun
 	Archived   *bool
 	Pinned     *bool
+	// TaskEnded and TaskFailure say how a child session ended. Nothing else of its run changes.
+	TaskEnded   ChildStatus
+	TaskFailure string
 	// End closes the session with this reason, unless it is closed already.
 	// Reopen opens it again.
 	End    string

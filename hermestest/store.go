@@ -256,6 +256,9 @@ func (s *Store) UpdateSession(ctx context.Context, id string, c hermes.SessionCh
 		row.Model, row.System, row.Dir = or(c.Model, row.Model), or(c.System, row.System), or(c.Dir, row.Dir)
 		row.Tools, row.Layers, row.Provenance = or(c.Tools, row.Tools), or(c.Layers, row.Layers), or(c.Provenance, row.Provenance)
 		row.Run = or(c.Run, row.Run)
+		if task := &row.Run.Origin.Task; c.TaskEnded != "" {
+			task.Ended, task.Failure = c.TaskEnded, c.TaskFailure
+		}
 		row.Archived, row.Pinned = or(c.Archived, row.Archived), or(c.Pinned, row.Pinned)
 		if c.Reopen {
 			row.Ended, row.EndReason = time.Time{}, ""

@@ -221,6 +221,16 @@ func changes(t *testing.T, s hermes.Store) {
 	}
 	want.Archived, want.Pinned = false, false
 	same(t, find(t, s, "a"), want)
+	begin(t, s, hermes.Session{ID: "without a run"}, 0)
+	for id, want := range map[string]hermes.Session{"a": want, "without a run": {ID: "without a run", Started: day}} {
+		for _, failure := range []string{`the "model" is gone`, ""} {
+			if err := s.UpdateSession(t.Context(), id, hermes.SessionChange{TaskEnded: hermes.ChildFailed, TaskFailure: failure}); err != nil {
+				t.Error(err)
+			}
+			want.Run.Origin.Task.Ended, want.Run.Origin.Task.Failure = hermes.ChildFailed, failure
+			same(t, find(t, s, id), want)
+		}
+	}
 }
 
 func firstEnd(t *testing.T, s hermes.Store) {

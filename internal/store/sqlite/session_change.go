@@ -61,6 +61,11 @@ func (t *tx) changeTexts(key int64, c hermes.SessionChange) error {
 			return err
 		}
 	}
+	if c.TaskEnded != "" {
+		if err := t.exec(`UPDATE sessions SET run = json_set(coalesce(run, '{}'), '$.origin.task.ended', ?, '$.origin.task.failure', ?) WHERE key = ?`, string(c.TaskEnded), c.TaskFailure, key); err != nil {
+			return err
+		}
+	}
 	if c.Provenance != nil {
 		if err := t.exec(`UPDATE sessions SET outside = ? WHERE key = ?`, *c.Provenance, key); err != nil {
 			return err
