@@ -148,7 +148,7 @@ func (m *Manager) described(ctx context.Context, row hermes.Session, transcript 
 		Provenance: hermes.AddProvenance(row.Provenance, hermes.TranscriptProvenance(transcript)),
 	}
 	m.addChanges(ctx, &r, row.ID, transcript, tools)
-	below, err := m.cfg.Store.ListSessions(ctx, hermes.SessionFilter{Parent: row.ID, Platform: hermes.PlatformChild, Archived: true, Limit: -1})
+	below, err := m.childrenOf(ctx, row.ID, nil)
 	if err != nil {
 		m.cfg.Log.Warn("list the children of a child session", "session", row.ID, "err", err)
 		r.Provenance, r.MayBeMore = hermes.AddProvenance(r.Provenance, unread), true
