@@ -138,7 +138,7 @@ func (l lender) goOn(ctx context.Context, row hermes.Session, t hermes.Task, fit
 	if err != nil {
 		return nil, fmt.Errorf("read the child session %s: %w", row.ID, err)
 	}
-	c := &running{by: l, fits: fits, pauses: t.Background, over: make(chan hermes.TurnDone, 1), release: func() {}}
+	c := &running{by: l, fits: fits, pauses: t.Background, over: make(chan hermes.TurnDone, 1), release: func() {}, told: make(chan bool, 1)}
 	if t.Background || origin.Background { // where no user attends, its call goes on without the background
 		how, err := l.delivered(ctx, row.ID)
 		if err != nil {
@@ -146,16 +146,16 @@ func (l lender) goOn(ctx context.Context, row hermes.Session, t hermes.Task, fit
 		}
 		if how != "" {
 			c.ended = &hermes.Report{Session: row.ID, Status: how}
-			if how != hermes.ChildRunning && row.EndReason == "" { // its last step was not taken
-				l.endTree(ctx, row)
+			if how != hermes.ChildRunning && !isMark(row.EndReason) { // its last step was not taken
+				if w := l.endTree(ctx, row); w.Kept {
+					l.session.publish(hermes.Notice{Level: hermes.NoticeInfo, Text: w.Note})
+				}
 			}
 			return c, nil
 		}
 	}
-	n := len(list)
-	answered := n > 0 && list[n-1].Role == hermes.RoleAssistant && len(list[n-1].Calls) == 0 && !agent.Interrupted(list[n-1])
 	how := howEnded(row)
-	if how == "" && answered {
+	if how == "" && answered(list) {
 		how = hermes.ChildCompleted
 	}
 	if how != "" {
@@ -182,20 +182,29 @@ func (l lender) goOn(ctx context.Context, row hermes.Session, t hermes.Task, fit
 	}
 	c.tree = m.treeOf(row, l.run.Workspace.Dir)
 	var op hermes.Op = hermes.Continue{}
-	if n == 0 {
+	if len(list) == 0 {
 		op = hermes.Say{Parts: taskParts(t)}
 	}
 	return c, c.begin(ctx, run, op, true)
 }
 
+// answered reports whether a transcript ends with a whole answer.
+func answered(list []hermes.Message) bool {
+	n := len(list)
+	return n > 0 && list[n-1].Role == hermes.RoleAssistant && len(list[n-1].Calls) == 0 && !agent.Interrupted(list[n-1])
+}
+
 // endTree ends the worktree that a child session of an earlier process has for itself, unless it has none or a user
 // works in it.
 func (l lender) endTree(ctx context.Context, row hermes.Session) (w hermes.Worktree) {
-	m := l.session.manager
-	if tree := m.treeOf(row, l.run.Workspace.Dir); tree != nil && !m.isLive(row.ID) {
-		return tree.End(context.WithoutCancel(ctx))
+	tree := l.session.manager.treeOf(row, l.run.Workspace.Dir)
+	switch {
+	case tree == nil:
+		return w
+	case l.session.manager.isLive(row.ID):
+		return hermes.Worktree{Path: tree.Dir(), Kept: true, Note: fmt.Sprintf("The worktree %s is kept: a session works in it.", tree.Dir())}
 	}
-	return w
+	return tree.End(context.WithoutCancel(ctx))
 }
 
 // delivered returns how a child session in the background is, if it needs nothing more: it runs, or its parent has
@@ -285,8 +294,11 @@ func (c *running) deliver(ctx context.Context, parent hermes.SessionRef) {
 	if taken {
 		c.by.hooks.ChildEnd(ctx, parent, r)
 	}
+	if c.hung { // it is marked when it ends
+		c.told <- err == nil
+	}
 	switch {
-	case err == nil && c.hung: // it is marked when it ends
+	case err == nil && c.hung:
 	case err == nil:
 		up.manager.mark(ctx, r.Session, how)
 	case !errors.Is(err, hermes.ErrStaleLease):
@@ -338,11 +350,25 @@ func (s *Session) loadChildren() {
 	}
 	rows, err := s.manager.childrenOf(s.ctx, s.id, func(short hermes.Session) bool { return !isMark(short.EndReason) })
 	s.left = slices.DeleteFunc(rows, func(row hermes.Session) bool {
-		task := row.Run.Origin.Task
-		return !task.Background && !unfinished(row) || slices.ContainsFunc(hermes.OpenCalls(s.record.Messages()), func(c hermes.ToolCall) bool { return s.startedBy(c, task) })
+		return slices.ContainsFunc(hermes.OpenCalls(s.record.Messages()), func(c hermes.ToolCall) bool { return s.startedBy(c, row.Run.Origin.Task) })
 	})
 	if err != nil {
 		s.cfg.Log.Warn("find the child sessions that go on", "session", s.id, "err", err)
+	}
+	if len(s.left) == 0 {
+		return
+	}
+	all, err := s.cfg.Store.Messages(s.ctx, s.id, hermes.Range{Raw: true}) // a compaction removes calls
+	if err != nil {
+		s.cfg.Log.Warn("find the calls of the child sessions that go on", "session", s.id, "err", err)
+		return
+	}
+	for i := range s.left { // one of a call that was undone does not go on
+		if task := &s.left[i].Run.Origin.Task; task.Key != "" && !slices.ContainsFunc(all, func(m hermes.Message) bool {
+			return slices.ContainsFunc(m.Calls, func(c hermes.ToolCall) bool { return strings.HasPrefix(task.Key, keyIn(m.Turn, c.ID+"/")) })
+		}) {
+			task.Background = false
+		}
 	}
 }
 
@@ -367,28 +393,33 @@ func (s *Session) undone() (rows []hermes.Session) {
 	})
 }
 
-// goOnBeside goes on with them.
+// goOnBeside goes on with them. Those that do not go on are cleared once a frontend can tell what is kept.
 func (s *Session) goOnBeside() {
 	if len(s.left) == 0 {
 		return
 	}
 	l := lender{s, s.run, s.runtime.Tools, s.runtime.Hooks, s.budget.Child(s.steps())}
 	ref := s.ref(s.record.LastTurn())
+	var over []hermes.Session
 	for _, row := range s.left {
-		s.beside.Go(func(ctx context.Context) { l.goOnWith(ctx, ref, row) })
+		if unfinished(row) {
+			over = append(over, row)
+		} else {
+			s.beside.Go(func(ctx context.Context) { l.goOnWith(ctx, ref, row) })
+		}
 	}
-	s.left = nil
+	s.left = over
+	if s.feed.frontends() > 0 {
+		s.left = nil
+		s.dropChildren(over)
+	}
 }
 
-// goOnWith goes on with one child session in the background, or does what is left to do for one.
+// goOnWith goes on with one child session in the background.
 func (l lender) goOnWith(ctx context.Context, ref hermes.SessionRef, row hermes.Session) {
 	task := row.Run.Origin.Task
-	if unfinished(row) {
-		l.session.clear(context.WithoutCancel(ctx), []hermes.Session{row}, l.run.Workspace.Dir)
-		return
-	}
-	list, _ := l.session.cfg.Store.Messages(ctx, row.ID, hermes.Range{First: 1, Raw: true})
-	if len(list) == 0 {
+	list, err := l.session.cfg.Store.Messages(ctx, row.ID, hermes.Range{First: 1, Raw: true})
+	if err == nil && len(list) == 0 {
 		return // it never began: its call says so
 	}
 	fits, err := readFits(json.RawMessage(task.Schema))

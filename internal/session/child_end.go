@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"hermes"
+	"hermes/internal/session/turn"
 )
 
 // How a child session ends: first it is stored how it ended, then its worktree is removed, then its parent gets
@@ -18,16 +20,11 @@ const dropped hermes.ChildStatus = "dropped"
 
 // storeEnd stores how a child session ended. One that was never stored needs nothing.
 func (m *Manager) storeEnd(ctx context.Context, child string, how hermes.ChildStatus, failure string) error {
-	ctx = context.WithoutCancel(ctx)
-	row, err := m.cfg.Store.FindSession(ctx, child)
+	err := m.cfg.Store.UpdateSession(context.WithoutCancel(ctx), child, hermes.SessionChange{TaskEnded: how, TaskFailure: failure})
 	if errors.Is(err, hermes.ErrNotFound) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	row.Run.Origin.Task.Ended, row.Run.Origin.Task.Failure = how, failure
-	return m.cfg.Store.UpdateSession(ctx, row.ID, hermes.SessionChange{Run: &row.Run})
+	return err
 }
 
 // mark stores that a child session is done with: nothing is left to do for it.
@@ -109,61 +106,90 @@ func (m *Manager) treeOf(row hermes.Session, parent string) Tree {
 	return nil
 }
 
+// clearTime is how long the end of a session waits for worktrees that are removed. The next start does the rest.
+const clearTime = 5 * time.Second
+
 // dropChildren ends child sessions with which nothing goes on. Their worktrees are removed beside the turns.
 func (s *Session) dropChildren(rows []hermes.Session) {
-	rows = s.manager.storeDropped(s.ctx, rows)
-	if len(rows) > 0 {
-		s.beside.Go(func(ctx context.Context) { s.clear(context.WithoutCancel(ctx), rows, s.run.Workspace.Dir) })
+	if len(rows) == 0 {
+		return
 	}
-}
-
-// storeDropped stores that nothing goes on with child sessions. It returns those of which that is stored now.
-func (m *Manager) storeDropped(ctx context.Context, rows []hermes.Session) (done []hermes.Session) {
-	for _, row := range rows {
-		if howEnded(row) == "" {
-			if err := m.storeEnd(ctx, row.ID, dropped, ""); err != nil {
-				m.cfg.Log.Warn("store that nothing goes on with a child session", "session", row.ID, "err", err)
-				continue
-			}
-			row.Run.Origin.Task.Ended = dropped
-		}
-		done = append(done, row)
-	}
-	return done
+	dir := s.run.Workspace.Dir
+	s.beside.Go(func(ends context.Context) {
+		ctx, cancel := context.WithCancel(context.WithoutCancel(ends))
+		defer cancel()
+		defer context.AfterFunc(ends, func() { time.AfterFunc(clearTime, cancel) })()
+		s.clear(ctx, rows, dir)
+	})
 }
 
 // clear removes the worktrees of child sessions with which nothing goes on, and of all below them, where nothing
-// would be lost, and says which it keeps. Then they are done with. above is the folder of the session above them.
-// The end of the session waits for it, so the context must not end before.
-func (s *Session) clear(ctx context.Context, rows []hermes.Session, above string) {
-	for _, row := range s.manager.storeDropped(ctx, rows) {
-		if s.manager.isLive(row.ID) { // a user works in it; the next process looks again
-			continue
+// would be lost, and says which it keeps. Then they are done with. It reports whether all are; the next start does
+// the rest. above is the folder of the session above them.
+func (s *Session) clear(ctx context.Context, rows []hermes.Session, above string) (all bool) {
+	all = true
+	for _, row := range rows {
+		if ctx.Err() != nil {
+			return false
 		}
-		below, err := s.manager.childrenOf(ctx, row.ID, func(short hermes.Session) bool { return !isMark(short.EndReason) })
-		if err != nil { // the next process looks again
-			s.cfg.Log.Warn("find the children of a child session", "session", row.ID, "err", err)
-			continue
+		if err := s.clearOne(ctx, row, above); err != nil {
+			all = false
+			s.cfg.Log.Info("a child session is not done with yet; the next start tries it again", "session", row.ID, "err", err)
 		}
-		s.clear(ctx, below, row.Run.Workspace.Dir)
-		if tree := s.manager.treeOf(row, above); tree != nil {
-			if w := tree.End(ctx); w.Kept {
-				s.publish(hermes.Notice{Level: hermes.NoticeInfo, Text: w.Note})
-			}
-		}
-		s.manager.mark(ctx, row.ID, howEnded(row))
 	}
+	return all
 }
 
-// unfinished reports whether something is left to do for a child session without a mark of which no call is open:
-// it was dropped, or given up when it made no progress, and its worktree may be there.
-func unfinished(row hermes.Session) bool {
-	switch task := row.Run.Origin.Task; {
-	case task.Ended == dropped:
-		return true
-	case task.Ended == "":
-		return !task.Background
-	default:
-		return !task.Background && row.EndReason == "" // else a user has opened it since
+// errLeft is why a child session is not done with yet.
+var errLeft = errors.New("it is in use, or something below it is left")
+
+func (s *Session) clearOne(ctx context.Context, row hermes.Session, above string) error {
+	m := s.manager
+	if m.isLive(row.ID) { // a user works in it
+		return errLeft
 	}
+	lease, err := m.cfg.Store.Acquire(ctx, row.ID, m.cfg.Owner, turn.LeaseTime) // nor in another process
+	if err != nil {
+		return err
+	}
+	defer func() { _ = m.cfg.Store.Release(context.WithoutCancel(ctx), lease) }() // else it expires
+	how := howEnded(row)
+	if how == "" {
+		list, err := m.cfg.Store.Messages(ctx, row.ID, hermes.Range{Raw: true})
+		if err != nil {
+			return err
+		}
+		ended := dropped
+		if how = hermes.ChildInterrupted; answered(list) {
+			how, ended = hermes.ChildCompleted, hermes.ChildCompleted
+		}
+		if err := m.storeEnd(ctx, row.ID, ended, ""); err != nil {
+			return err
+		}
+	}
+	below, err := m.childrenOf(ctx, row.ID, func(short hermes.Session) bool { return !isMark(short.EndReason) })
+	done := s.clear(ctx, below, row.Run.Workspace.Dir)
+	if tree := m.treeOf(row, above); tree != nil {
+		if w := tree.End(ctx); w.Kept && ctx.Err() == nil {
+			s.publish(hermes.Notice{Level: hermes.NoticeInfo, Text: w.Note})
+			done = done && !w.Later
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case !done:
+		return errLeft
+	}
+	m.mark(ctx, row.ID, how)
+	return nil
+}
+
+// unfinished reports whether something is left to do for a child session without a mark of which no call is open, but it
+// does not go on: its worktree may be there.
+func unfinished(row hermes.Session) bool {
+	task := row.Run.Origin.Task
+	return !task.Background || task.Ended == dropped
 }

@@ -30,7 +30,8 @@ type running struct {
 	pauses  bool // it runs in the background, and goes on when its parent is opened again
 	// ended is the report of a child that has nothing to do: an earlier process ended it.
 	ended *hermes.Report
-	hung  bool // it was given up; what is left to do comes when it ends
+	hung  bool      // it was given up; what is left to do comes when it ends
+	told  chan bool // of one that pauses: whether its parent has the result, if it hung
 }
 
 // id is that of the child session.
@@ -81,7 +82,7 @@ func (l lender) child(ctx context.Context, parent hermes.SessionRef, t hermes.Ta
 	if err != nil {
 		return nil, err
 	}
-	c := &running{by: l, fits: fits, pauses: t.Background, over: make(chan hermes.TurnDone, 1), release: release}
+	c := &running{by: l, fits: fits, pauses: t.Background, over: make(chan hermes.TurnDone, 1), release: release, told: make(chan bool, 1)}
 	if c.tree, err = l.tree(ctx, run.Workspace, t.Worktree); err != nil {
 		release()
 		return nil, fmt.Errorf("make a worktree for the child session: %w", err)
@@ -164,7 +165,9 @@ func (c *running) outcome(ctx context.Context) (r hermes.Report, how hermes.Chil
 		go func() { // ends with the session, which the manager waits for
 			defer done()
 			c.close(ctx, how, r.Failure)
-			m.mark(ctx, c.child.id, how)
+			if !c.pauses || <-c.told { // else the result comes when the parent is opened again
+				m.mark(ctx, c.child.id, how)
+			}
 		}()
 		return r, how, nil
 	}

@@ -36,7 +36,7 @@ func holding(leave <-chan struct{}) (held tool, started chan struct{}) {
 
 // polite obeys, takes note of what the program says, and greets.
 func polite(said string, last hermes.Message) hermestest.Step {
-	if last.Text() == "hello" {
+	if last.Role == hermes.RoleUser && !last.Synthetic && strings.Contains(last.Text(), "hello") {
 		return hermestest.Say("good day")
 	}
 	return noting(said, last)

@@ -38,21 +38,22 @@ func (l *life) arm(on bool) (alive bool) {
 	return l.left >= 0
 }
 
-// step waits for the end of the test if the process dies here.
-func (l *life) step() error {
+// step does a step, or waits for the end of the test if the process dies here. It does nothing half: another step that is under way
+// when the process dies is done.
+func (l *life) step(do func() error) error {
 	l.mu.Lock()
 	if l.armed && l.left >= 0 {
 		if l.left--; l.left < 0 {
 			close(l.died)
 		}
 	}
-	dead := l.left < 0
-	l.mu.Unlock()
-	if dead {
-		<-l.after
-		return errDead
+	if l.left >= 0 {
+		defer l.mu.Unlock()
+		return do()
 	}
-	return nil
+	l.mu.Unlock()
+	<-l.after
+	return errDead
 }
 
 // doomed is the store of a process that dies.
@@ -62,45 +63,37 @@ type doomed struct {
 }
 
 func (m doomed) UpdateSession(ctx context.Context, id string, c hermes.SessionChange) error {
-	if err := m.life.step(); err != nil {
-		return err
-	}
-	return m.Store.UpdateSession(ctx, id, c)
+	return m.life.step(func() error { return m.Store.UpdateSession(ctx, id, c) })
 }
 
 func (m doomed) Commit(ctx context.Context, l hermes.Lease, c hermes.Change) (hermes.Committed, error) {
-	if err := m.life.step(); err != nil {
-		return hermes.Committed{}, err
-	}
-	return m.Store.Commit(ctx, l, c)
+	var done hermes.Committed
+	err := m.life.step(func() (err error) {
+		done, err = m.Store.Commit(ctx, l, c)
+		return err
+	})
+	return done, err
 }
 
 func (m doomed) Rewind(ctx context.Context, l hermes.Lease, from int64, back ...int64) error {
-	if err := m.life.step(); err != nil {
-		return err
-	}
-	return m.Store.Rewind(ctx, l, from, back...)
+	return m.life.step(func() error { return m.Store.Rewind(ctx, l, from, back...) })
 }
 
 func (m doomed) AddWaiting(ctx context.Context, l hermes.Lease, w hermes.WaitingMessage) (int64, error) {
-	if err := m.life.step(); err != nil {
-		return 0, err
-	}
-	return m.Store.AddWaiting(ctx, l, w)
+	var id int64
+	err := m.life.step(func() (err error) {
+		id, err = m.Store.AddWaiting(ctx, l, w)
+		return err
+	})
+	return id, err
 }
 
 func (m doomed) EndCall(ctx context.Context, l hermes.Lease, call string, result hermes.Message) error {
-	if err := m.life.step(); err != nil {
-		return err
-	}
-	return m.Store.EndCall(ctx, l, call, result)
+	return m.life.step(func() error { return m.Store.EndCall(ctx, l, call, result) })
 }
 
 func (m doomed) Release(ctx context.Context, l hermes.Lease) error {
-	if err := m.life.step(); err != nil {
-		return err
-	}
-	return m.Store.Release(ctx, l)
+	return m.life.step(func() error { return m.Store.Release(ctx, l) })
 }
 
 // yard is the disk with the one worktree of a test, which is kept if it holds something.
@@ -108,6 +101,7 @@ type yard struct {
 	mu          sync.Mutex
 	gone, holds bool
 	entered     bool // after it was gone
+	busy        bool // it cannot be removed now
 }
 
 func (y *yard) here() bool {
@@ -124,16 +118,21 @@ type plot struct {
 
 func (plot) Dir() string { return "/tree" }
 
-func (p plot) End(context.Context) hermes.Worktree {
-	if err := p.life.step(); err != nil {
-		return hermes.Worktree{}
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.gone = !p.holds; !p.gone {
-		return hermes.Worktree{Path: "/tree", Kept: true, Note: "The worktree /tree is kept: new.txt"}
-	}
-	return hermes.Worktree{Note: "removed"}
+func (p plot) End(context.Context) (w hermes.Worktree) {
+	_ = p.life.step(func() error { // a process that is dead does not get it
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		switch p.gone = !p.holds && !p.busy; {
+		case p.busy:
+			w = hermes.Worktree{Path: "/tree", Kept: true, Later: true, Note: "The worktree /tree could not be removed"}
+		case p.holds:
+			w = hermes.Worktree{Path: "/tree", Kept: true, Note: "The worktree /tree is kept: new.txt"}
+		default:
+			w = hermes.Worktree{Note: "removed"}
+		}
+		return nil
+	})
+	return w
 }
 
 // process makes a process whose children work in the yard.
@@ -258,21 +257,28 @@ func TestACrashWithinTheEndOfAChildLosesNothing(t *testing.T) {
 	}
 }
 
-// TestAnUndoneCallLeavesNoWorktree of children that a crash cut off, wherever the process that undoes it dies.
+// TestAnUndoneCallLeavesNoWorktree of children that a crash cut off, and no report of one that had ended, wherever the process
+// that undoes it dies.
 func TestAnUndoneCallLeavesNoWorktree(t *testing.T) {
 	t.Parallel()
-	for _, background := range []bool{false, true} {
+	for _, kind := range []string{"a call", "the background", "the background, ended"} {
+		background, ended := kind != "a call", kind == "the background, ended"
 		alive := false
 		for step := 0; !alive; step++ {
-			name := fmt.Sprintf("background is %v, step %d", background, step)
+			name := fmt.Sprintf("%s, step %d", kind, step)
 			st, disk := hermestest.NewStore(), &yard{}
-			slow, entered, _ := gate("slow")
+			slow, entered, may := gate("slow")
 			held, started := holding(make(chan struct{}))
-			h := disk.process(t, st, newLife(0), obedient(polite), held, slow)
+			refused := make(chan struct{}, 8)
+			h := disk.process(t, full{st, refused}, newLife(0), obedient(polite), held, slow)
 			s := h.open(t, session.Open{})
 			submit(t, s, say(tasksOf(background, "slow")))
 			if <-entered; background {
 				<-started
+			}
+			if ended {
+				close(may)
+				<-refused
 			}
 			again, runs, leave := gate("slow")
 			close(leave)
@@ -296,7 +302,7 @@ func TestAnUndoneCallLeavesNoWorktree(t *testing.T) {
 			e := hear(t, s)
 			submit(t, s, say("hello"))
 			until[hermes.TurnDone](e)
-			goesOn := background && step < 2 // it was not undone, or it is not stored yet that the child does not go on
+			goesOn := background && step == 0 // it was not undone
 			for goesOn && len(results(t, st, s.ID())) == 0 {
 				until[hermes.TurnDone](e)
 			}
@@ -309,11 +315,11 @@ func TestAnUndoneCallLeavesNoWorktree(t *testing.T) {
 			if goesOn {
 				continue
 			}
-			if row := childrenOf(t, st, s.ID())[0]; len(runs) > 0 || row.EndReason != "interrupted" || len(results(t, st, s.ID())) > 0 {
+			if row := childrenOf(t, st, s.ID())[0]; len(runs) > 0 || row.EndReason != map[bool]string{true: "completed", false: "interrupted"}[ended] || len(results(t, st, s.ID())) > 0 {
 				t.Errorf("%s: %d children run, the first ended as %q; the results are %q", name, len(runs), row.EndReason, results(t, st, s.ID()))
 			}
 			if alive {
-				t.Logf("background is %v: %d steps", background, step)
+				t.Logf("%s: %d steps", kind, step)
 			}
 			if step > 40 {
 				t.Fatal("there is no end of steps")

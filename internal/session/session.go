@@ -137,6 +137,7 @@ func (s *Session) Attach(ctx context.Context, from hermes.From, after protocol.A
 			return hermes.ErrClosed
 		}
 		snapshot, events = s.feed.attach(ctx, from, after, s.described())
+		s.goOnBeside()
 		return nil
 	})
 	if from.Attends && err == nil {
