@@ -363,8 +363,12 @@ func (s *Session) loadChildren() {
 		s.cfg.Log.Warn("find the calls of the child sessions that go on", "session", s.id, "err", err)
 		return
 	}
-	for i := range s.left { // one of a call that was undone does not go on
-		if task := &s.left[i].Run.Origin.Task; task.Key != "" && !slices.ContainsFunc(all, func(m hermes.Message) bool {
+	for i := range s.left { // one that has reported does not go on, nor one of a call that was undone
+		task, reported := &s.left[i].Run.Origin.Task, false
+		if task.Ended != "" {
+			_, reported, _ = s.resultOf(s.left[i].ID) // else going on with it says why
+		}
+		if reported || task.Key != "" && !slices.ContainsFunc(all, func(m hermes.Message) bool {
 			return slices.ContainsFunc(m.Calls, func(c hermes.ToolCall) bool { return strings.HasPrefix(task.Key, keyIn(m.Turn, c.ID+"/")) })
 		}) {
 			task.Background = false

@@ -213,27 +213,59 @@ func endOf(t *testing.T, st hermes.Store, id string) string {
 	return row.EndReason
 }
 
-// TestAWorktreeThatCouldNotBeRemovedIsTriedAgain at the next start, and the user is told both times.
+// TestAWorktreeThatCouldNotBeRemovedIsTriedAgain at the next start, and the user is told both times: that of a child of a
+// call, and of one in the background that has reported.
 func TestAWorktreeThatCouldNotBeRemovedIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	st, id := family(t, [2]string{"child", ""})
-	disk := &yard{busy: true}
-	trees := func(string, string) session.Tree { return plot{disk, newLife(0)} }
-	if told := reopened(t, st, id, trees); len(told) != 1 || told[0] != "The worktree /tree could not be removed" {
-		t.Errorf("the user is told %q", told)
+	for _, background := range []bool{false, true} {
+		st, id := family(t, [2]string{"child", ""})
+		want := "interrupted"
+		if background {
+			want = "completed"
+			row, err := st.FindSession(t.Context(), "child")
+			if err != nil {
+				t.Fatal(err)
+			}
+			row.Run.Origin.Task = hermes.TaskOrigin{Background: true, Ended: hermes.ChildCompleted}
+			if err := st.UpdateSession(t.Context(), "child", hermes.SessionChange{Run: &row.Run}); err != nil {
+				t.Fatal(err)
+			}
+			add(t, st, "child", hermes.UserText("count"))
+			add(t, st, id, hermes.Message{Role: hermes.RoleUser, Synthetic: true, Parts: []hermes.Part{{Text: "[Result of the background task child: completed]\none"}}})
+		}
+		disk := &yard{busy: true}
+		trees := func(string, string) session.Tree { return plot{disk, newLife(0)} }
+		if told := reopened(t, st, id, trees); !slices.Equal(told, []string{"The worktree /tree could not be removed"}) {
+			t.Errorf("the user is told %q", told)
+		}
+		if got := endOf(t, st, "child"); got != "closed" {
+			t.Errorf("a child whose worktree is busy ended as %q", got)
+		}
+		disk.busy, disk.holds = false, true
+		if told := reopened(t, st, id, trees); !slices.Equal(told, []string{"The worktree /tree is kept: new.txt"}) {
+			t.Errorf("the user is told %q", told)
+		}
+		if got := endOf(t, st, "child"); got != want {
+			t.Errorf("a child whose worktree is kept ended as %q", got)
+		}
+		if told := reopened(t, st, id, trees); len(told) != 0 {
+			t.Errorf("later the user is told %q", told)
+		}
 	}
-	if got := endOf(t, st, "child"); got != "closed" {
-		t.Errorf("a child whose worktree is busy ended as %q", got)
+}
+
+// add adds messages to the transcript of a session.
+func add(t *testing.T, st hermes.Store, id string, list ...hermes.Message) {
+	t.Helper()
+	lease, err := st.Acquire(t.Context(), id, hermes.Owner{Name: "earlier"}, time.Hour)
+	if err != nil {
+		t.Fatal(err)
 	}
-	disk.busy, disk.holds = false, true
-	if told := reopened(t, st, id, trees); len(told) != 1 || told[0] != "The worktree /tree is kept: new.txt" {
-		t.Errorf("the user is told %q", told)
+	if _, err := st.Commit(t.Context(), lease, hermes.Change{Append: list}); err != nil {
+		t.Fatal(err)
 	}
-	if got := endOf(t, st, "child"); got != "interrupted" {
-		t.Errorf("a child whose worktree is kept ended as %q", got)
-	}
-	if told := reopened(t, st, id, trees); len(told) != 0 {
-		t.Errorf("later the user is told %q", told)
+	if err := st.Release(t.Context(), lease); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -265,17 +297,7 @@ func TestAChildThatIsOpenInAnotherProcessIsLeftAlone(t *testing.T) {
 func TestAnAnsweredChildOfAnEarlierVersionHasCompleted(t *testing.T) {
 	t.Parallel()
 	st, id := family(t, [2]string{"child", ""})
-	lease, err := st.Acquire(t.Context(), "child", hermes.Owner{Name: "earlier"}, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := []hermes.Message{{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "count"}}}, {Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "one"}}}}
-	if _, err := st.Commit(t.Context(), lease, hermes.Change{Append: list}); err != nil {
-		t.Fatal(err)
-	}
-	if err := st.Release(t.Context(), lease); err != nil {
-		t.Fatal(err)
-	}
+	add(t, st, "child", hermes.UserText("count"), hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "one"}}})
 	reopened(t, st, id, nil)
 	if got := endOf(t, st, "child"); got != "completed" {
 		t.Errorf("it ended as %q", got)
