@@ -48,6 +48,9 @@ type Options struct {
 	Remote string
 }
 
+// callTimeout bounds a wait for the browser, if the options do not.
+const callTimeout = 30 * time.Second
+
 // Bounds of what pages can make grow.
 const (
 	maxTabs   = 50
@@ -110,7 +113,7 @@ var ErrNoTab = errors.New("there is no such tab: list the tabs")
 func open(t cdp.Transport, p *program, o Options) *Browser {
 	o.DialogTimeout = orDefault(o.DialogTimeout, 5*time.Minute)
 	o.LoadTimeout = orDefault(o.LoadTimeout, 20*time.Second)
-	o.CallTimeout = orDefault(o.CallTimeout, 30*time.Second)
+	o.CallTimeout = orDefault(o.CallTimeout, callTimeout)
 	if o.Width <= 0 || o.Height <= 0 {
 		o.Width, o.Height = 1280, 800
 	}

@@ -89,11 +89,11 @@ func (s *Session) stop(op hermes.Stop) error {
 	}
 	s.deferred = nil
 	s.jobs.Free()
-	if op.Processes && s.runtime != nil && s.runtime.Follower != nil {
-		s.runtime.Follower.Stop()
-	}
-	if s.turn != nil {
+	if s.turn != nil { // first: what the processes end with may wait for a call
 		s.turn.Stop(hermes.ErrInterrupted)
+	}
+	if op.Processes {
+		s.endProcesses()
 	}
 	return err
 }

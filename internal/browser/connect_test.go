@@ -1,0 +1,27 @@
+package browser_test
+
+import (
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"hermes/internal/browser"
+)
+
+// TestAnAddressThatDoesNotAnswerIsNotWaitedForLong, whether it is asked for a WebSocket or is one.
+func TestAnAddressThatDoesNotAnswerIsNotWaitedForLong(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0") // connections are made, and nothing is said
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, scheme := range []string{"http", "ws"} {
+		_, err := browser.Connect(limited(t), scheme+"://"+l.Addr().String(), new(http.Client), browser.Options{CallTimeout: time.Millisecond})
+		if err == nil || !strings.Contains(err.Error(), "did not answer within 1ms") {
+			t.Errorf("%s: %v", scheme, err)
+		}
+	}
+}
