@@ -132,11 +132,11 @@ func (b *browsers) rent(ctx context.Context, name string) (*browser.Browser, fun
 		return nil, nil, err
 	}
 	rented, err := c.Open(ctx)
-	if err != nil {
+	if rented.ID == "" {
 		return nil, nil, errors.Join(err, note.Released())
 	}
 	release := func() error { return b.release(c, rented.ID, note) }
-	if err := note.Opened(c.Name, rented.ID); err != nil {
+	if err := errors.Join(note.Opened(c.Name, c.Account(), rented.ID), err); err != nil {
 		return nil, nil, errors.Join(err, release())
 	}
 	o := b.options()
@@ -162,10 +162,10 @@ func (b *browsers) release(c *cloudbrowser.Client, id string, note *cloudbrowser
 func (b *browsers) releaseLeft(ctx context.Context, notes string, usual *cloudbrowser.Client) {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
-	err := cloudbrowser.Left(notes, func(service, id string) error {
+	err := cloudbrowser.Left(notes, func(service, account, id string) error {
 		c, ok := b.cloud(service)
-		if !ok || c.Secret() == "" {
-			return fmt.Errorf("a browser of %s is open, and its key is not set", service)
+		if !ok || c.Account() != account { // it would say that there is no such browser
+			return fmt.Errorf("a browser of %s may be open, and its key or address is not set or another one now; without it, the browser ends after browser.cloud_timeout", service)
 		}
 		c.HTTP = usual.HTTP
 		return c.Release(ctx, id)

@@ -293,8 +293,14 @@ func TestABrowserOfAServiceThatIsNotUsedIsReleased(t *testing.T) {
 	r.wants("was not used for some time; open one with browser_navigate")
 	r.play("Go on", open)
 	r.wants("Host shop.example")
-	if open := r.service.Open(); len(open) != 1 {
-		t.Errorf("open: %q", open)
+	opened := 0
+	for _, q := range r.service.Requests() {
+		if q.Method == http.MethodPost {
+			opened++
+		}
+	}
+	if opened != 2 {
+		t.Errorf("%d browsers were opened", opened)
 	}
 	r.quit()
 	r.released()
@@ -323,7 +329,7 @@ func TestABrowserOfAKilledOwnerIsReleasedByTheNextStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(note.Opened("browser_use", lost.ID), note.Keep()); err != nil { // what is left of a process that ended
+	if err := errors.Join(note.Opened("browser_use", other.Account(), lost.ID), note.Keep()); err != nil { // what is left of a process that ended
 		t.Fatal(err)
 	}
 	var down sync.Map
@@ -356,6 +362,56 @@ func TestABrowserOfAKilledOwnerIsReleasedByTheNextStart(t *testing.T) {
 		t.Errorf("left: %v, %v", left, err)
 	}
 	r.keeps()
+}
+
+// TestABrowserThatCannotBeUsedIsReleasedLater: its address is not used, and the service does not release it at once.
+// One of another account is left alone, since its service would say that there is none.
+func TestABrowserThatCannotBeUsedIsReleasedLater(t *testing.T) {
+	t.Parallel()
+	r := newRented(t, "browserbase", twoPages)
+	var mu sync.Mutex
+	broken, asked := true, []string{}
+	r.service.Refuse = func(q cloudbrowsertest.Request) (int, string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if id := q.Path[strings.LastIndex(q.Path, "/")+1:]; q.Method == http.MethodPost && q.Body["status"] != nil {
+			asked = append(asked, id)
+		}
+		switch {
+		case !broken:
+			return 0, ""
+		case q.Body["status"] != nil:
+			return http.StatusServiceUnavailable, "{}"
+		}
+		return http.StatusCreated, `{"id":"unusable","connectUrl":"ws://elsewhere.example/"}`
+	}
+	notes := filepath.Join(r.home, "cache", "cloud-browsers")
+	if err := os.MkdirAll(notes, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	foreign, err := cloudbrowser.Begin(notes)
+	if err == nil {
+		err = errors.Join(foreign.Opened("browserbase", "another", "foreign"), foreign.Keep())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := step{"browser_navigate", `{"url":"http://shop.example/"}`}
+	r.play("Look at it", open)
+	r.wants("is not encrypted; it is not used")
+	mu.Lock()
+	broken = false
+	mu.Unlock()
+	r.play("Look at it", open)
+	r.wants("Host shop.example")
+	mu.Lock()
+	defer mu.Unlock()
+	if fmt.Sprint(asked) != "[unusable unusable]" {
+		t.Errorf("asked to release %q", asked)
+	}
+	if left, err := os.ReadDir(notes); err != nil || len(left) != 2 { // the foreign one and that of the open one
+		t.Errorf("left: %v, %v", left, err)
+	}
 }
 
 // TestWhatAServiceRefusesIsTold, without its key, and nothing stays open.

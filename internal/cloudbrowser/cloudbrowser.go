@@ -10,6 +10,8 @@ package cloudbrowser
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -118,8 +120,8 @@ const (
 // plainID is what an id of a session may be: it becomes part of a path.
 var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
 
-// Open opens a browser. It does not return before the service has answered, also if ctx ends meanwhile: a
-// browser that was opened is then released, instead of being forgotten.
+// Open opens a browser. It does not return before the service has answered, also if ctx ends meanwhile. If it
+// fails and a browser is open nevertheless, the session has its ID, and the caller must release it.
 func (c *Client) Open(ctx context.Context) (Session, error) {
 	var made struct {
 		ID         string `json:"id"`
@@ -129,8 +131,7 @@ func (c *Client) Open(ctx context.Context) (Session, error) {
 	if err := context.Cause(ctx); err != nil {
 		return Session{}, err
 	}
-	whole := context.WithoutCancel(ctx)
-	if err := c.send(whole, openTime, http.MethodPost, c.path, c.open(c), &made); err != nil {
+	if err := c.send(context.WithoutCancel(ctx), openTime, http.MethodPost, c.path, c.open(c), &made); err != nil {
 		return Session{}, err
 	}
 	if !plainID.MatchString(made.ID) {
@@ -143,7 +144,7 @@ func (c *Client) Open(ctx context.Context) (Session, error) {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		return Session{}, errors.Join(err, c.Release(whole, s.ID))
+		return Session{ID: made.ID}, err
 	}
 	return s, nil
 }
@@ -166,6 +167,12 @@ func (c *Client) connects(address string) error {
 		}
 	}
 	return fmt.Errorf("%s names an address of its browser that is not encrypted; it is not used", c.Title)
+}
+
+// Account names the account at the service: browsers of another one cannot be released. The key cannot be read from it.
+func (c *Client) Account() string {
+	sum := sha256.Sum256([]byte(c.base() + "\n" + c.Secret()))
+	return hex.EncodeToString(sum[:8])
 }
 
 // Release ends a browser. One that has ended already is no error.

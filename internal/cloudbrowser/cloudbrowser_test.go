@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(noteAt); dir != "" {
 		n, err := cloudbrowser.Begin(dir)
 		if err == nil {
-			err = n.Opened("browser_use", os.Getenv("HERMES_TEST_ID"))
+			err = n.Opened("browser_use", "account", os.Getenv("HERMES_TEST_ID"))
 		}
 		if err != nil {
 			os.Exit(2)
@@ -212,18 +213,16 @@ func TestNothingIsSentToAnAddressThatIsNotEncrypted(t *testing.T) {
 	}
 }
 
-// TestABrowserThatIsNotWantedAnyMoreIsReleased: the turn ends while the service opens it.
-func TestABrowserThatIsNotWantedAnyMoreIsReleased(t *testing.T) {
+// TestABrowserThatIsNotWantedAnyMoreIsNamed: the turn ends while the service opens it, and the caller must release it.
+func TestABrowserThatIsNotWantedAnyMoreIsNamed(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *cloudbrowsertest.Server, c *cloudbrowser.Client) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		stopped := errors.New("the user stopped it")
 		s.Refuse = func(r cloudbrowsertest.Request) (int, string) { cancel(stopped); return 0, "" }
-		if _, err := c.Open(ctx); !errors.Is(err, stopped) {
-			t.Errorf("it says %v", err)
-		}
-		if open := s.Open(); len(open) > 0 || len(s.Requests()) != 2 {
-			t.Errorf("open: %q, after %v", open, s.Requests())
+		made, err := c.Open(ctx)
+		if open := s.Open(); !errors.Is(err, stopped) || len(open) != 1 || open[0] != made.ID {
+			t.Errorf("open: %q, named: %q, %v", open, made.ID, err)
 		}
 	})
 }
@@ -236,7 +235,7 @@ func TestABrowserOfAKilledProcessIsFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := mine.Opened("browserbase", "mine"); err != nil {
+	if err := mine.Opened("browserbase", "account", "mine"); err != nil {
 		t.Fatal(err)
 	}
 	self, err := os.Executable()
@@ -269,7 +268,7 @@ func TestABrowserOfAKilledProcessIsFound(t *testing.T) {
 	if err := os.Mkdir(old, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if then := time.Now().Add(-25 * time.Hour); os.Chtimes(old, then, then) != nil {
+	if then := time.Now().Add(-8 * time.Hour); os.Chtimes(old, then, then) != nil {
 		t.Fatal("the time cannot be set")
 	}
 	if err := os.WriteFile(filepath.Join(dir, "notes.txt"), nil, 0o600); err != nil {
@@ -279,12 +278,12 @@ func TestABrowserOfAKilledProcessIsFound(t *testing.T) {
 	down := errors.New("it is down")
 	look := func(err error) error {
 		asked = nil
-		return cloudbrowser.Left(dir, func(service, id string) error { asked = append(asked, service+" "+id); return err })
+		return cloudbrowser.Left(dir, func(service, account, id string) error { asked = append(asked, service+" "+account+" "+id); return err })
 	}
 	if err := look(down); !errors.Is(err, down) {
 		t.Errorf("it says %v", err)
 	}
-	if diff := cmp.Diff(asked, []string{"browser_use killed"}); diff != "" {
+	if diff := cmp.Diff(asked, []string{"browser_use account killed"}); diff != "" {
 		t.Error(diff)
 	}
 	if err := look(nil); err != nil || len(asked) != 1 {
@@ -296,7 +295,7 @@ func TestABrowserOfAKilledProcessIsFound(t *testing.T) {
 	if err := mine.Keep(); err != nil { // it could not be released
 		t.Fatal(err)
 	}
-	if err := look(nil); err != nil || len(asked) != 1 || asked[0] != "browserbase mine" {
+	if err := look(nil); err != nil || len(asked) != 1 || asked[0] != "browserbase account mine" {
 		t.Errorf("one that was kept: %q, %v", asked, err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
@@ -304,6 +303,27 @@ func TestABrowserOfAKilledProcessIsFound(t *testing.T) {
 	}
 	if err := cloudbrowser.Left(filepath.Join(dir, "none"), nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAnotherKeyOrAddressIsAnotherAccount.
+func TestAnotherKeyOrAddressIsAnotherAccount(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	c := client(t, s, "browserbase")
+	usual := c.Account()
+	c.At = strings.TrimSuffix(c.At, "/")
+	if c.Account() != usual {
+		t.Error("a final slash makes another account")
+	}
+	c.At = "https://api.example"
+	if c.Account() == usual {
+		t.Error("another address is the same account")
+	}
+	c = client(t, s, "browserbase")
+	c.Secret = func() string { return "another" }
+	if c.Account() == usual {
+		t.Error("another key is the same account")
 	}
 }
 
@@ -315,7 +335,7 @@ func TestANoteHoldsNoSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := n.Opened("browser_use", "an-id"); err != nil {
+	if err := n.Opened("browser_use", client(t, newServer(t), "browser_use").Account(), "an-id"); err != nil {
 		t.Fatal(err)
 	}
 	found, err := filepath.Glob(filepath.Join(dir, "*", "session.json"))
@@ -323,7 +343,7 @@ func TestANoteHoldsNoSecret(t *testing.T) {
 		t.Fatalf("%q, %v", found, err)
 	}
 	raw, err := os.ReadFile(found[0])
-	if err != nil || string(raw) != `{"service":"browser_use","id":"an-id"}` {
+	if err != nil || !regexp.MustCompile(`^{"service":"browser_use","account":"[0-9a-f]{16}","id":"an-id"}$`).Match(raw) {
 		t.Errorf("%s, %v", raw, err)
 	}
 	if err := n.Released(); err != nil {

@@ -20,15 +20,17 @@ const (
 	maxNote    = 1 << 10 // bytes
 	maxNotes   = 1_000   // that Left looks at
 	// longest is longer than any service keeps a browser open.
-	longest = 24 * time.Hour
+	longest = 7 * time.Hour
 )
 
 // Note is a folder that says that a browser is open, for as long as this process lives. If the process is
-// killed, [Left] of a later one finds it. It has the names of the service and of the session, no key and no address.
+// killed, [Left] of a later one finds it. It has the names of the service, of the account ([Client.Account]) and of
+// the session, no key and no address.
 type Note struct{ folder *liveness.Folder }
 
 type noted struct {
 	Service string `json:"service"`
+	Account string `json:"account"`
 	ID      string `json:"id"`
 }
 
@@ -42,8 +44,8 @@ func Begin(parent string) (*Note, error) {
 }
 
 // Opened notes which browser it is.
-func (n *Note) Opened(service, id string) error {
-	raw, err := json.Marshal(noted{service, id})
+func (n *Note) Opened(service, account, id string) error {
+	raw, err := json.Marshal(noted{service, account, id})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(n.folder.Path, noteName), raw, 0o600)
 	}
@@ -61,7 +63,7 @@ func (n *Note) Keep() error { return n.folder.Free() }
 
 // Left calls release for each noted browser whose process has ended, or could not release it, and removes
 // the note if that succeeds; it returns the first error. Notes of browsers that no service still keeps open are removed.
-func Left(parent string, release func(service, id string) error) error {
+func Left(parent string, release func(service, account, id string) error) error {
 	f, err := os.Open(parent)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -91,7 +93,7 @@ func Left(parent string, release func(service, id string) error) error {
 				continue
 			}
 			if n, ok := readNote(filepath.Join(dir, noteName)); ok {
-				if err := release(n.Service, n.ID); err != nil {
+				if err := release(n.Service, n.Account, n.ID); err != nil {
 					keep(err)
 					continue
 				}
