@@ -187,16 +187,23 @@ func (t *Toolset) Leave(session string) error {
 	for _, o := range owners {
 		delete(t.owners, o.place) // its children come to the new one, too
 	}
-	delete(t.local, session)
+	for p, at := range t.seats {
+		if slices.Contains(owners, at.owner) {
+			delete(t.local, p.session)
+		}
+	}
 	t.mu.Unlock()
 	return endAll(owners)
 }
 
+// endAll ends browsers at the same time: a service may be slow.
 func endAll(owners []*owner) error {
-	var errs []error
-	for _, o := range owners {
-		errs = append(errs, o.end(true))
+	errs := make([]error, len(owners))
+	var all sync.WaitGroup
+	for i, o := range owners {
+		all.Go(func() { errs[i] = o.end(true) })
 	}
+	all.Wait()
 	return errors.Join(errs...)
 }
 
