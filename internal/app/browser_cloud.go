@@ -96,7 +96,7 @@ func (b *browsers) place(ctx context.Context, session, address string) (local bo
 	}
 	err = b.outside(ctx, address)
 	refused, ok := errors.AsType[*netguard.Refused](err)
-	if !ok {
+	if !ok || !refused.Private {
 		return false, err
 	}
 	s := b.config.Browser()

@@ -66,6 +66,9 @@ type Refused struct {
 	Private bool
 }
 
+// Unknown reports whether the host has no address here, which may be so for a moment only.
+func (r *Refused) Unknown() bool { return r.Why == unresolved }
+
 func (r *Refused) Error() string {
 	if r.Host == "" {
 		return "the address is blocked: " + r.Why

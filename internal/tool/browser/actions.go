@@ -10,6 +10,7 @@ import (
 
 	"hermes"
 	"hermes/internal/browser"
+	"hermes/internal/netguard"
 )
 
 var errSecret = errors.New("the text has a secret in it, which must not be sent to a page; leave it out, or ask the user to type it")
@@ -124,6 +125,7 @@ func (t *Toolset) tabs(ctx context.Context, c *hermes.Call, in arguments) (herme
 	if err != nil {
 		return hermes.Result{}, err
 	}
+	note := ""
 	switch in.Action {
 	case "open":
 		b, err := at.owner.get(ctx, true)
@@ -135,6 +137,7 @@ func (t *Toolset) tabs(ctx context.Context, c *hermes.Call, in arguments) (herme
 			return hermes.Result{}, err
 		}
 		at.take(p)
+		note = at.greeting(b)
 	case "select", "close":
 		if err := t.tab(ctx, c, in); err != nil {
 			return hermes.Result{}, err
@@ -149,7 +152,8 @@ func (t *Toolset) tabs(ctx context.Context, c *hermes.Call, in arguments) (herme
 	}
 	return hermes.JSONResult(struct {
 		Tabs []listedTab `json:"tabs"`
-	}{list})
+		Note string      `json:"note,omitempty"`
+	}{list, note})
 }
 
 // list lists the tabs of a session in the browsers that it has; there is false if it has none.
@@ -171,12 +175,29 @@ func (t *Toolset) list(ctx context.Context, c *hermes.Call) (list []listedTab, t
 		there = true
 		current := at.current(b)
 		for _, tab := range b.Tabs() {
-			if !t.others(at, tab) && allowed(tab.URL) {
+			if t.visible(ctx, at, tab) {
 				list = append(list, listedTab{at.owner.tabID(tab.ID), tab.Title, tab.URL, at == now && current != nil && current.ID == tab.ID})
 			}
 		}
 	}
 	return list, there, nil
+}
+
+// visible reports whether a tab may be shown to a session. One of a service at an address where it must not be is closed.
+func (t *Toolset) visible(ctx context.Context, at *seat, tab browser.Tab) bool {
+	b, err := at.owner.get(ctx, false)
+	if b == nil || err != nil || t.others(at, tab) || !allowed(tab.URL) {
+		return false
+	}
+	if err = t.outside(ctx, b.Remote(), tab.URL); err == nil {
+		return true
+	}
+	if refused, ok := errors.AsType[*netguard.Refused](err); ok && !refused.Unknown() {
+		if p, err := b.Select(ctx, tab.ID); err == nil {
+			_ = p.Close(ctx) // if it stays, it is not shown either
+		}
+	}
+	return false
 }
 
 // running returns a place of a session and its browser, nil if none runs there.
@@ -224,7 +245,7 @@ func (t *Toolset) tab(ctx context.Context, c *hermes.Call, in arguments) error {
 	defer at.owner.begin()()
 	tabs := b.Tabs()
 	i := slices.IndexFunc(tabs, func(tab browser.Tab) bool { return tab.ID == id })
-	if i < 0 || t.others(at, tabs[i]) || !allowed(tabs[i].URL) {
+	if i < 0 || !t.visible(ctx, at, tabs[i]) {
 		return browser.ErrNoTab
 	}
 	p, err := b.Select(ctx, id)
@@ -246,6 +267,9 @@ func (t *Toolset) images(ctx context.Context, c *hermes.Call, _ arguments) (herm
 		return hermes.Result{}, err
 	}
 	found, err := p.Images(ctx)
+	if err == nil {
+		_, err = t.where(ctx, p)
+	}
 	if err != nil {
 		return hermes.Result{}, err
 	}

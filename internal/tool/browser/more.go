@@ -50,10 +50,10 @@ func (t *Toolset) cdp(ctx context.Context, c *hermes.Call, in arguments) (hermes
 			return hermes.Result{}, err
 		}
 	}
-	if _, err := t.where(ctx, p); err != nil {
-		return hermes.Result{}, err
-	}
 	raw, err := call(ctx, p, in)
+	if err == nil {
+		_, err = t.where(ctx, p)
+	}
 	if err != nil {
 		return hermes.Result{}, err
 	}
@@ -114,10 +114,6 @@ func (t *Toolset) vision(ctx context.Context, c *hermes.Call, in arguments) (her
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	info, err := t.where(ctx, p)
-	if err != nil {
-		return hermes.Result{}, err
-	}
 	var picture []byte
 	var refs []string
 	if in.Annotate {
@@ -125,6 +121,10 @@ func (t *Toolset) vision(ctx context.Context, c *hermes.Call, in arguments) (her
 	} else {
 		picture, err = p.Screenshot(ctx, in.Full)
 	}
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	info, err := t.where(ctx, p)
 	if err != nil {
 		return hermes.Result{}, err
 	}
@@ -162,10 +162,10 @@ func (t *Toolset) files(ctx context.Context, c *hermes.Call, in arguments) (herm
 	case "downloads":
 		return t.downloads(ctx, at)
 	case "pdf":
-		if _, err := t.where(ctx, p); err != nil {
-			return hermes.Result{}, err
-		}
 		content, err := p.PDF(ctx)
+		if err == nil {
+			_, err = t.where(ctx, p)
+		}
 		if err != nil {
 			return hermes.Result{}, err
 		}

@@ -36,7 +36,7 @@ type seat struct {
 
 	mu   sync.Mutex
 	page *browser.Page // nil: none is open
-	told bool          // that the browser is one of a service
+	told bool          // whose browser it is
 }
 
 var errEnding = errors.New("the session is closing; no browser is started any more")
@@ -183,14 +183,17 @@ func (o *owner) said() string {
 	return note
 }
 
-// greeting says, once, that the session works in a browser of a service.
+// greeting says, once, that the session works in a browser of a service, or in a local one beside it.
 func (s *seat) greeting(b *browser.Browser) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if b.Remote() == "" || s.told {
+	if s.told || b.Remote() == "" && !s.owner.local {
 		return ""
 	}
 	s.told = true
+	if s.owner.local {
+		return "this private address is opened in a local browser of the user, not in the one of the service"
+	}
 	return "this page is opened by " + b.Remote() + ", a service on the web, which sees what is on it and what is typed"
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"hermes"
@@ -122,7 +123,13 @@ func (t *tool) Run(ctx context.Context, c *hermes.Call) (hermes.Result, error) {
 	var opened *browser.DialogError
 	switch {
 	case errors.As(err, &opened):
-		err = fmt.Errorf("the page shows a dialog, %s: answer it with browser_dialog", opened.Dialog)
+		p, wrong := at.here(ctx)
+		if wrong == nil { // its text is one of a page, too
+			wrong = t.set.checked(ctx, p, browser.Info{URL: opened.Dialog.URL})
+		}
+		if err = wrong; err == nil {
+			err = fmt.Errorf("the page shows a dialog, %s: answer it with browser_dialog", opened.Dialog)
+		}
 	case errors.Is(err, browser.ErrGone):
 		err = errors.New("the browser has ended; open the page again with browser_navigate")
 	}
@@ -226,20 +233,46 @@ func allowed(address string) bool {
 // checked leaves a page that must not be read, and says so.
 func (t *Toolset) checked(ctx context.Context, p *browser.Page, info browser.Info) error {
 	if !allowed(info.URL) {
-		_, _ = p.Navigate(ctx, "about:blank")
+		leave(ctx, p)
 		return fmt.Errorf("the page led to an address that is not read: %s", text.Cut(info.URL, 80))
 	}
 	service := p.Browser().Remote()
+	if service != "" && info.URL == "" {
+		return errors.New("it is not known where the page is; try again")
+	}
 	err := t.outside(ctx, service, info.URL)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	_, _ = p.Navigate(ctx, "about:blank")
-	err = fmt.Errorf("the page led to an address that a browser of %s must not open, and was left: %w", service, err)
-	if refused, ok := errors.AsType[*netguard.Refused](err); ok && refused.Private {
+	refused, ok := errors.AsType[*netguard.Refused](err)
+	if !ok || refused.Unknown() {
+		return fmt.Errorf("nothing of the page is shown, since its address could not be judged: %w; try again, or open another one", err)
+	}
+	err = fmt.Errorf("the page led to an address that a browser of %s must not open, and %s: %w", service, leave(ctx, p), err)
+	if refused.Private {
 		err = fmt.Errorf("%w. Open it with browser_navigate, which uses a local browser if the settings allow that", err)
 	}
 	return err
+}
+
+// leave leaves a page, with what it wrote and its history, and says so. The tab of a service that cannot do that is closed.
+func leave(ctx context.Context, p *browser.Page) string {
+	var err error
+	for range 3 { // a dialog may be followed by others
+		if p.Dialog() != nil {
+			_, _ = p.AnswerDialog(ctx, false, "") // Blank says if it is still there
+		}
+		if err = p.Blank(ctx); err == nil {
+			return "was left"
+		}
+	}
+	if p.Browser().Remote() != "" {
+		err = p.Close(ctx)
+	}
+	if err != nil {
+		return "could not be left"
+	}
+	return "was closed"
 }
 
 // outside decides whether a browser may be at an address: one of a service only at those of the web.
@@ -251,7 +284,7 @@ func (t *Toolset) outside(ctx context.Context, service, address string) error {
 	return t.config.Outside(ctx, address)
 }
 
-// placed returns the place of the session for an address, which is then where it works.
+// placed returns the place of the session for an address.
 func (t *Toolset) placed(ctx context.Context, c *hermes.Call, address string) (*seat, error) {
 	s := c.Host.Session()
 	local := false
@@ -261,7 +294,9 @@ func (t *Toolset) placed(ctx context.Context, c *hermes.Call, address string) (*
 			return nil, err
 		}
 	}
-	return t.move(s, local)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.sit(s, local)
 }
 
 // where returns where a page is that may be read.
@@ -290,6 +325,9 @@ func (t *Toolset) navigate(ctx context.Context, c *hermes.Call, in arguments) (h
 	if err := t.outside(ctx, p.Browser().Remote(), address); err != nil { // the settings changed since it was placed
 		return hermes.Result{}, err
 	}
+	if _, err := t.move(c.Host.Session(), at.owner.local); err != nil {
+		return hermes.Result{}, err
+	}
 	note := at.owner.said()
 	info, err := p.Navigate(ctx, address)
 	if err != nil {
@@ -314,7 +352,7 @@ func (t *Toolset) shows(ctx context.Context, c *hermes.Call, p *browser.Page, s 
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	if err := t.checked(ctx, p, snap.Info); err != nil {
+	if _, err := t.where(ctx, p); err != nil {
 		return hermes.Result{}, err
 	}
 	s.Snapshot = snap.Text
@@ -351,8 +389,8 @@ func (t *Toolset) page(ctx context.Context, c *hermes.Call) (*seat, *browser.Pag
 		return nil, nil, err
 	}
 	p, err := at.here(ctx)
-	if now := at.address(); err == nil && now != "" { // it may have gone elsewhere by itself
-		err = t.checked(ctx, p, browser.Info{URL: now})
+	if err == nil { // it may have gone elsewhere by itself
+		err = t.checked(ctx, p, browser.Info{URL: at.address()})
 	}
 	return at, p, err
 }
@@ -362,13 +400,22 @@ func (t *Toolset) outcome(ctx context.Context, at *seat, p *browser.Page, o brow
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	if err := t.checked(ctx, p, o.Info); err != nil {
-		return hermes.Result{}, err
+	if o.Dialog != nil { // while it waits, the page does not say where it is
+		if err := t.checked(ctx, p, browser.Info{URL: o.Dialog.URL}); err != nil {
+			return hermes.Result{}, err
+		}
+	}
+	if o.Dialog == nil || o.URL != "" {
+		if err := t.checked(ctx, p, o.Info); err != nil {
+			return hermes.Result{}, err
+		}
 	}
 	s := shownOf(o.Info)
 	s.Navigated, s.Value = o.Navigated, o.Value
-	for _, id := range o.Tabs {
-		s.Tabs = append(s.Tabs, at.owner.tabID(id))
+	for _, tab := range p.Browser().Tabs() {
+		if slices.Contains(o.Tabs, tab.ID) && t.visible(ctx, at, tab) {
+			s.Tabs = append(s.Tabs, at.owner.tabID(tab.ID))
+		}
 	}
 	if !o.Navigated {
 		s.Status, s.Note = 0, ""
