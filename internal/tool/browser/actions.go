@@ -310,11 +310,13 @@ func (t *Toolset) console(ctx context.Context, c *hermes.Call, in arguments) (he
 		if out.Result, err = p.Evaluate(ctx, in.Expression); err != nil {
 			return hermes.Result{}, err
 		}
+	}
+	messages, dropped := p.Console(in.Clear)
+	if in.Expression != "" || p.Browser().Remote() != "" {
 		if _, err := t.where(ctx, p); err != nil {
 			return hermes.Result{}, err
 		}
 	}
-	messages, dropped := p.Console(in.Clear)
 	out.Messages, out.Dropped = []string{}, dropped
 	for _, m := range messages {
 		out.Messages = append(out.Messages, fmt.Sprintf("%s: %s", m.Level, m.Text))

@@ -113,7 +113,7 @@ func TestWhatIsReadIsJudgedAfterwards(t *testing.T) {
 	l := newLent(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		if r.URL.Path == "/private" {
-			fmt.Fprint(w, `<title>Router</title><body style="background:#f00">Router <img src="/router.png" width=9 height=9>`)
+			fmt.Fprint(w, `<title>Router</title><body style="background:#f00">Router <img src="/router.png" width=9 height=9><script>console.log("Router")</script>`)
 			return
 		}
 		fmt.Fprint(w, `<title>Shop</title><body style="background:#fff">Shop`)
@@ -123,6 +123,7 @@ func TestWhatIsReadIsJudgedAfterwards(t *testing.T) {
 		"browser_get_images": `{}`,
 		"browser_cdp":        `{"method":"Accessibility.getFullAXTree"}`,
 		"browser_snapshot":   `{}`,
+		"browser_console":    `{}`,
 	} {
 		for n := 1; n <= 3; n++ {
 			l.judge = func(string) error { return nil }
