@@ -44,7 +44,7 @@ type Options struct {
 	// connected to keeps its own.
 	Width, Height int
 	// Remote is the title of the service on the web that runs a browser that is connected to, "" for others.
-	// Such a browser keeps no downloads.
+	// Such a browser keeps no downloads, and the console only of the page that is shown.
 	Remote string
 }
 

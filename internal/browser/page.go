@@ -216,10 +216,9 @@ func (p *Page) Navigate(ctx context.Context, url string) (Info, error) {
 	return p.arrive(ctx, func(f *frame) bool { return f.loader == answer.LoaderID || f.loader != old && f.loaded == f.loader })
 }
 
-// Blank leaves the page, with what it wrote to its console and, in a browser of a service, the way back to it.
+// Blank leaves the page, and, in a browser of a service, the way back to it.
 func (p *Page) Blank(ctx context.Context) error {
 	_, err := p.Navigate(ctx, "about:blank")
-	p.Console(true)
 	if err != nil || p.b.opts.Remote == "" {
 		return err
 	}

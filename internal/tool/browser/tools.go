@@ -389,8 +389,13 @@ func (t *Toolset) page(ctx context.Context, c *hermes.Call) (*seat, *browser.Pag
 		return nil, nil, err
 	}
 	p, err := at.here(ctx)
-	if err == nil { // it may have gone elsewhere by itself
-		err = t.checked(ctx, p, browser.Info{URL: at.address()})
+	if err != nil {
+		return nil, nil, err
+	}
+	if now := at.address(); now != "" { // it may have gone elsewhere by itself
+		err = t.checked(ctx, p, browser.Info{URL: now})
+	} else if p.Browser().Remote() != "" { // a new tab, of which the browser has not told yet
+		_, err = t.where(ctx, p)
 	}
 	return at, p, err
 }
