@@ -21,23 +21,22 @@ const maxVersion = 64 << 10 // bytes of /json/version
 // the user.
 func Connect(ctx context.Context, address string, client *http.Client, o Options) (*Browser, error) {
 	o.Downloads = Downloads{} // where the files of somebody's own browser go is theirs
-	limit := orDefault(o.CallTimeout, callTimeout)
-	reach, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("the browser did not answer within %s", limit))
-	defer cancel()
+	limited := *client
+	limited.Timeout = orDefault(o.CallTimeout, callTimeout) // until the connection is made
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return nil, fmt.Errorf("%q is no address of a browser: write http://127.0.0.1:9222 or ws://…", address)
 	}
 	switch u.Scheme {
 	case "http", "https":
-		if address, err = socketOf(reach, u, client); err != nil {
+		if address, err = socketOf(ctx, u, &limited); err != nil {
 			return nil, err
 		}
 	case "ws", "wss":
 	default:
 		return nil, fmt.Errorf("%q is no address of a browser: write http://127.0.0.1:9222 or ws://…", address)
 	}
-	t, err := cdp.Dial(reach, address, client)
+	t, err := cdp.Dial(ctx, address, &limited)
 	if err != nil {
 		return nil, err
 	}

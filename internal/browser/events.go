@@ -190,6 +190,9 @@ func (p *Page) event(s *session, e cdp.Event) {
 		}
 		if json.Unmarshal(e.Params, &v) == nil {
 			p.navigated(s, v.Frame, v.Type == "BackForwardCacheRestore")
+			if v.Frame.ID == p.target && p.b.opts.Remote != "" {
+				p.Console(true) // what another page wrote there was judged with that page
+			}
 		}
 	case "Page.navigatedWithinDocument":
 		var v struct{ FrameID, URL string }

@@ -58,9 +58,6 @@ func (p *Page) navigated(s *session, row frameRow, whole bool) {
 			p.state.crashed = false
 		}
 	})
-	if row.ID == p.target && p.b.opts.Remote != "" {
-		p.Console(true) // what another page wrote there was judged with that page
-	}
 }
 
 // moved notes that a frame has another address in the same document.

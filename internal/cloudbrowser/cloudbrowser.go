@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -172,7 +171,7 @@ func (c *Client) connects(address string) error {
 // Account names the account at the service: browsers of another one cannot be released. The key cannot be read from it.
 func (c *Client) Account() string {
 	sum := sha256.Sum256([]byte(c.base() + "\n" + c.Secret()))
-	return hex.EncodeToString(sum[:8])
+	return fmt.Sprintf("%x", sum[:8])
 }
 
 // Release ends a browser. One that has ended already is no error.

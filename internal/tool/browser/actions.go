@@ -94,7 +94,7 @@ func (t *Toolset) back(ctx context.Context, c *hermes.Call, _ arguments) (hermes
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	if err := t.checked(ctx, p, info); err != nil {
+	if err := t.checked(ctx, p, info.URL); err != nil {
 		return hermes.Result{}, err
 	}
 	return t.shows(ctx, c, p, shownOf(info), browser.SnapshotOptions{}, false)
@@ -175,7 +175,7 @@ func (t *Toolset) list(ctx context.Context, c *hermes.Call) (list []listedTab, t
 		there = true
 		current := at.current(b)
 		for _, tab := range b.Tabs() {
-			if t.visible(ctx, at, tab) {
+			if t.visible(ctx, at, b, tab) {
 				list = append(list, listedTab{at.owner.tabID(tab.ID), tab.Title, tab.URL, at == now && current != nil && current.ID == tab.ID})
 			}
 		}
@@ -184,12 +184,12 @@ func (t *Toolset) list(ctx context.Context, c *hermes.Call) (list []listedTab, t
 }
 
 // visible reports whether a tab may be shown to a session. One of a service at an address where it must not be is closed.
-func (t *Toolset) visible(ctx context.Context, at *seat, tab browser.Tab) bool {
-	b, err := at.owner.get(ctx, false)
-	if b == nil || err != nil || t.others(at, tab) || !allowed(tab.URL) {
+func (t *Toolset) visible(ctx context.Context, at *seat, b *browser.Browser, tab browser.Tab) bool {
+	if t.others(at, tab) || !allowed(tab.URL) {
 		return false
 	}
-	if err = t.outside(ctx, b.Remote(), tab.URL); err == nil {
+	err := t.outside(ctx, b.Remote(), tab.URL)
+	if err == nil {
 		return true
 	}
 	if refused, ok := errors.AsType[*netguard.Refused](err); ok && !refused.Unknown() {
@@ -245,7 +245,7 @@ func (t *Toolset) tab(ctx context.Context, c *hermes.Call, in arguments) error {
 	defer at.owner.begin()()
 	tabs := b.Tabs()
 	i := slices.IndexFunc(tabs, func(tab browser.Tab) bool { return tab.ID == id })
-	if i < 0 || !t.visible(ctx, at, tabs[i]) {
+	if i < 0 || !t.visible(ctx, at, b, tabs[i]) {
 		return browser.ErrNoTab
 	}
 	p, err := b.Select(ctx, id)

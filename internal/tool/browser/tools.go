@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 
 	"hermes"
@@ -125,7 +124,7 @@ func (t *tool) Run(ctx context.Context, c *hermes.Call) (hermes.Result, error) {
 	case errors.As(err, &opened):
 		p, wrong := at.here(ctx)
 		if wrong == nil { // its text is one of a page, too
-			wrong = t.set.checked(ctx, p, browser.Info{URL: opened.Dialog.URL})
+			wrong = t.set.checked(ctx, p, opened.Dialog.URL)
 		}
 		if err = wrong; err == nil {
 			err = fmt.Errorf("the page shows a dialog, %s: answer it with browser_dialog", opened.Dialog)
@@ -231,16 +230,13 @@ func allowed(address string) bool {
 }
 
 // checked leaves a page that must not be read, and says so.
-func (t *Toolset) checked(ctx context.Context, p *browser.Page, info browser.Info) error {
-	if !allowed(info.URL) {
+func (t *Toolset) checked(ctx context.Context, p *browser.Page, address string) error {
+	if !allowed(address) {
 		leave(ctx, p)
-		return fmt.Errorf("the page led to an address that is not read: %s", text.Cut(info.URL, 80))
+		return fmt.Errorf("the page led to an address that is not read: %s", text.Cut(address, 80))
 	}
 	service := p.Browser().Remote()
-	if service != "" && info.URL == "" {
-		return errors.New("it is not known where the page is; try again")
-	}
-	err := t.outside(ctx, service, info.URL)
+	err := t.outside(ctx, service, address)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
@@ -295,15 +291,16 @@ func (t *Toolset) placed(ctx context.Context, c *hermes.Call, address string) (*
 		}
 	}
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.sit(s, local)
+	at, err := t.sit(s, local)
+	t.mu.Unlock()
+	return at, err
 }
 
 // where returns where a page is that may be read.
 func (t *Toolset) where(ctx context.Context, p *browser.Page) (browser.Info, error) {
 	info, err := p.Info(ctx)
 	if err == nil {
-		err = t.checked(ctx, p, info)
+		err = t.checked(ctx, p, info.URL)
 	}
 	return info, err
 }
@@ -333,7 +330,7 @@ func (t *Toolset) navigate(ctx context.Context, c *hermes.Call, in arguments) (h
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	if err := t.checked(ctx, p, info); err != nil {
+	if err := t.checked(ctx, p, info.URL); err != nil {
 		return hermes.Result{}, err
 	}
 	s := shownOf(info)
@@ -393,7 +390,7 @@ func (t *Toolset) page(ctx context.Context, c *hermes.Call) (*seat, *browser.Pag
 		return nil, nil, err
 	}
 	if now := at.address(); now != "" { // it may have gone elsewhere by itself
-		err = t.checked(ctx, p, browser.Info{URL: now})
+		err = t.checked(ctx, p, now)
 	} else if p.Browser().Remote() != "" { // a new tab, of which the browser has not told yet
 		_, err = t.where(ctx, p)
 	}
@@ -402,25 +399,19 @@ func (t *Toolset) page(ctx context.Context, c *hermes.Call) (*seat, *browser.Pag
 
 // outcome tells what an action led to.
 func (t *Toolset) outcome(ctx context.Context, at *seat, p *browser.Page, o browser.Outcome, err error) (hermes.Result, error) {
+	if err == nil { // while a dialog waits, there is no address
+		err = t.checked(ctx, p, o.URL)
+	}
+	if err == nil && o.Dialog != nil {
+		err = t.checked(ctx, p, o.Dialog.URL)
+	}
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	if o.Dialog != nil { // while it waits, the page does not say where it is
-		if err := t.checked(ctx, p, browser.Info{URL: o.Dialog.URL}); err != nil {
-			return hermes.Result{}, err
-		}
-	}
-	if o.Dialog == nil || o.URL != "" {
-		if err := t.checked(ctx, p, o.Info); err != nil {
-			return hermes.Result{}, err
-		}
-	}
 	s := shownOf(o.Info)
 	s.Navigated, s.Value = o.Navigated, o.Value
-	for _, tab := range p.Browser().Tabs() {
-		if slices.Contains(o.Tabs, tab.ID) && t.visible(ctx, at, tab) {
-			s.Tabs = append(s.Tabs, at.owner.tabID(tab.ID))
-		}
+	for _, id := range o.Tabs {
+		s.Tabs = append(s.Tabs, at.owner.tabID(id))
 	}
 	if !o.Navigated {
 		s.Status, s.Note = 0, ""
