@@ -216,15 +216,6 @@ func (p *Page) Navigate(ctx context.Context, url string) (Info, error) {
 	return p.arrive(ctx, func(f *frame) bool { return f.loader == answer.LoaderID || f.loader != old && f.loaded == f.loader })
 }
 
-// Blank leaves the page, and, in a browser of a service, the way back to it.
-func (p *Page) Blank(ctx context.Context) error {
-	_, err := p.Navigate(ctx, "about:blank")
-	if err != nil || p.b.opts.Remote == "" {
-		return err
-	}
-	return p.call(ctx, p.main, "Page.resetNavigationHistory", nil, nil)
-}
-
 // revive calls what works in a crashed tab, too.
 func (p *Page) revive(ctx context.Context, method string, params, result any) error {
 	var crashed bool

@@ -52,15 +52,8 @@ func (t *Toolset) seat(s hermes.SessionRef) (*seat, error) {
 func (t *Toolset) move(s hermes.SessionRef, local bool) (*seat, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	at, err := t.sit(s, local)
-	switch {
-	case err != nil:
-	case local:
-		t.local[s.ID] = true
-	default:
-		delete(t.local, s.ID)
-	}
-	return at, err
+	t.local[s.ID] = local
+	return t.sit(s, local)
 }
 
 // sit returns a place of a session. Call it with the lock held.

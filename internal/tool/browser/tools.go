@@ -253,19 +253,16 @@ func (t *Toolset) checked(ctx context.Context, p *browser.Page, address string) 
 
 // leave leaves a page, with what it wrote and its history, and says so. The tab of a service that cannot do that is closed.
 func leave(ctx context.Context, p *browser.Page) string {
-	var err error
 	for range 3 { // a dialog may be followed by others
-		if p.Dialog() != nil {
-			_, _ = p.AnswerDialog(ctx, false, "") // Blank says if it is still there
-		}
-		if err = p.Blank(ctx); err == nil {
+		_, _ = p.AnswerDialog(ctx, false, "") // Navigate says if one is there
+		if _, err := p.Navigate(ctx, "about:blank"); err == nil {
+			if p.Browser().Remote() != "" {
+				_, _ = p.Raw(ctx, "", "Page.resetNavigationHistory", nil) // if that fails, the page is judged after browser_back
+			}
 			return "was left"
 		}
 	}
-	if p.Browser().Remote() != "" {
-		err = p.Close(ctx)
-	}
-	if err != nil {
+	if p.Browser().Remote() == "" || p.Close(ctx) != nil {
 		return "could not be left"
 	}
 	return "was closed"
