@@ -87,14 +87,14 @@ func (t *Toolset) scroll(ctx context.Context, c *hermes.Call, in arguments) (her
 
 func (t *Toolset) back(ctx context.Context, c *hermes.Call, _ arguments) (hermes.Result, error) {
 	_, p, err := t.page(ctx, c)
-	if err != nil {
-		return hermes.Result{}, err
+	var info browser.Info
+	if err == nil {
+		info, err = p.Back(ctx)
 	}
-	info, err := p.Back(ctx)
-	if err != nil {
-		return hermes.Result{}, err
+	if err == nil {
+		err = t.checked(ctx, p, info.URL)
 	}
-	if err := t.checked(ctx, p, info.URL); err != nil {
+	if err != nil {
 		return hermes.Result{}, err
 	}
 	return t.shows(ctx, c, p, shownOf(info), browser.SnapshotOptions{}, false)
@@ -129,10 +129,10 @@ func (t *Toolset) tabs(ctx context.Context, c *hermes.Call, in arguments) (herme
 	switch in.Action {
 	case "open":
 		b, err := at.owner.get(ctx, true)
-		if err != nil {
-			return hermes.Result{}, err
+		var p *browser.Page
+		if err == nil {
+			p, err = b.NewPage(ctx)
 		}
-		p, err := b.NewPage(ctx)
 		if err != nil {
 			return hermes.Result{}, err
 		}
@@ -263,10 +263,10 @@ func (t *Toolset) tab(ctx context.Context, c *hermes.Call, in arguments) error {
 
 func (t *Toolset) images(ctx context.Context, c *hermes.Call, _ arguments) (hermes.Result, error) {
 	_, p, err := t.page(ctx, c)
-	if err != nil {
-		return hermes.Result{}, err
+	var found []browser.Image
+	if err == nil {
+		found, err = p.Images(ctx)
 	}
-	found, err := p.Images(ctx)
 	if err == nil {
 		_, err = t.where(ctx, p)
 	}

@@ -121,14 +121,14 @@ func (t *Toolset) vision(ctx context.Context, c *hermes.Call, in arguments) (her
 	} else {
 		picture, err = p.Screenshot(ctx, in.Full)
 	}
-	if err != nil {
-		return hermes.Result{}, err
+	var info browser.Info
+	var path string
+	if err == nil {
+		info, err = t.where(ctx, p)
 	}
-	info, err := t.where(ctx, p)
-	if err != nil {
-		return hermes.Result{}, err
+	if err == nil {
+		path, err = t.config.Files.Picture(picture)
 	}
-	path, err := t.config.Files.Picture(picture)
 	if err != nil {
 		return hermes.Result{}, err
 	}
@@ -163,13 +163,13 @@ func (t *Toolset) files(ctx context.Context, c *hermes.Call, in arguments) (herm
 		return t.downloads(ctx, at)
 	case "pdf":
 		content, err := p.PDF(ctx)
+		path := ""
 		if err == nil {
 			_, err = t.where(ctx, p)
 		}
-		if err != nil {
-			return hermes.Result{}, err
+		if err == nil {
+			path, err = t.config.Files.PDF(at.owner.session, content)
 		}
-		path, err := t.config.Files.PDF(at.owner.session, content)
 		if err != nil {
 			return hermes.Result{}, err
 		}

@@ -304,30 +304,30 @@ func (t *Toolset) where(ctx context.Context, p *browser.Page) (browser.Info, err
 
 func (t *Toolset) navigate(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
 	address, err := t.address(ctx, in.URL)
-	if err != nil {
-		return hermes.Result{}, err
+	var at *seat
+	if err == nil {
+		at, err = t.placed(ctx, c, address)
 	}
-	at, err := t.placed(ctx, c, address)
 	if err != nil {
 		return hermes.Result{}, err
 	}
 	defer at.owner.begin()()
 	p, err := at.open(ctx)
+	if err == nil { // the settings may have changed since it was placed
+		err = t.outside(ctx, p.Browser().Remote(), address)
+	}
+	if err == nil {
+		_, err = t.move(c.Host.Session(), at.owner.local)
+	}
 	if err != nil {
-		return hermes.Result{}, err
-	}
-	if err := t.outside(ctx, p.Browser().Remote(), address); err != nil { // the settings changed since it was placed
-		return hermes.Result{}, err
-	}
-	if _, err := t.move(c.Host.Session(), at.owner.local); err != nil {
 		return hermes.Result{}, err
 	}
 	note := at.owner.said()
 	info, err := p.Navigate(ctx, address)
-	if err != nil {
-		return hermes.Result{}, err
+	if err == nil {
+		err = t.checked(ctx, p, info.URL)
 	}
-	if err := t.checked(ctx, p, info.URL); err != nil {
+	if err != nil {
 		return hermes.Result{}, err
 	}
 	s := shownOf(info)
@@ -343,10 +343,10 @@ func (t *Toolset) navigate(ctx context.Context, c *hermes.Call, in arguments) (h
 func (t *Toolset) shows(ctx context.Context, c *hermes.Call, p *browser.Page, s shown, o browser.SnapshotOptions, full bool) (hermes.Result, error) {
 	o.Query = t.config.Request(ctx, c.Host.Session())
 	snap, err := p.Snapshot(ctx, o)
-	if err != nil {
-		return hermes.Result{}, err
+	if err == nil {
+		_, err = t.where(ctx, p)
 	}
-	if _, err := t.where(ctx, p); err != nil {
+	if err != nil {
 		return hermes.Result{}, err
 	}
 	s.Snapshot = snap.Text
@@ -366,10 +366,10 @@ func (t *Toolset) shows(ctx context.Context, c *hermes.Call, p *browser.Page, s 
 
 func (t *Toolset) snapshot(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
 	_, p, err := t.page(ctx, c)
-	if err != nil {
-		return hermes.Result{}, err
+	var info browser.Info
+	if err == nil {
+		info, err = p.Info(ctx)
 	}
-	info, err := p.Info(ctx)
 	if err != nil {
 		return hermes.Result{}, err
 	}
