@@ -26,11 +26,11 @@ func (t *Toolset) click(ctx context.Context, c *hermes.Call, in arguments) (herm
 
 func (t *Toolset) typeText(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
 	at, p, err := t.page(ctx, c)
+	if err == nil && t.config.Secret(in.Text) {
+		err = errSecret
+	}
 	if err != nil {
 		return hermes.Result{}, err
-	}
-	if t.config.Secret(in.Text) {
-		return hermes.Result{}, errSecret
 	}
 	o, err := p.Fill(ctx, in.Ref, in.Text)
 	return t.outcome(ctx, at, p, o, err)
@@ -71,10 +71,10 @@ func (t *Toolset) act(ctx context.Context, c *hermes.Call, in arguments) (hermes
 
 func (t *Toolset) scroll(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
 	_, p, err := t.page(ctx, c)
-	if err != nil {
-		return hermes.Result{}, err
+	var s browser.Scrolled
+	if err == nil {
+		s, err = p.Scroll(ctx, in.Ref, in.Direction)
 	}
-	s, err := p.Scroll(ctx, in.Ref, in.Direction)
 	if err != nil {
 		return hermes.Result{}, err
 	}
@@ -102,11 +102,11 @@ func (t *Toolset) back(ctx context.Context, c *hermes.Call, _ arguments) (hermes
 
 func (t *Toolset) dialog(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
 	at, p, err := t.page(ctx, c)
+	if err == nil && t.config.Secret(in.Prompt) {
+		err = errSecret
+	}
 	if err != nil {
 		return hermes.Result{}, err
-	}
-	if t.config.Secret(in.Prompt) {
-		return hermes.Result{}, errSecret
 	}
 	o, err := p.AnswerDialog(ctx, in.Action == "accept", in.Prompt)
 	return t.outcome(ctx, at, p, o, err)
@@ -303,11 +303,13 @@ func (t *Toolset) console(ctx context.Context, c *hermes.Call, in arguments) (he
 	if in.Expression != "" {
 		switch {
 		case t.config.NoScripts:
-			return hermes.Result{}, errors.New("the user does not allow scripts in pages (browser.allow_evaluate); work with the page itself")
+			err = errors.New("the user does not allow scripts in pages (browser.allow_evaluate); work with the page itself")
 		case t.config.Secret(in.Expression):
-			return hermes.Result{}, errSecret
+			err = errSecret
+		default:
+			out.Result, err = p.Evaluate(ctx, in.Expression)
 		}
-		if out.Result, err = p.Evaluate(ctx, in.Expression); err != nil {
+		if err != nil {
 			return hermes.Result{}, err
 		}
 	}

@@ -39,18 +39,15 @@ func (t *Toolset) cdp(ctx context.Context, c *hermes.Call, in arguments) (hermes
 		}
 	}
 	at, p, err := t.page(ctx, c)
-	if err != nil {
-		return hermes.Result{}, err
-	}
-	if in.Target != "" && in.Target != at.owner.tabID(p.ID) {
-		if err := t.tab(ctx, c, arguments{Action: "select", ID: in.Target}); err != nil {
-			return hermes.Result{}, err
-		}
-		if _, p, err = t.page(ctx, c); err != nil {
-			return hermes.Result{}, err
+	if err == nil && in.Target != "" && in.Target != at.owner.tabID(p.ID) {
+		if err = t.tab(ctx, c, arguments{Action: "select", ID: in.Target}); err == nil {
+			_, p, err = t.page(ctx, c)
 		}
 	}
-	raw, err := call(ctx, p, in)
+	var raw json.RawMessage
+	if err == nil {
+		raw, err = call(ctx, p, in)
+	}
 	if err == nil {
 		_, err = t.where(ctx, p)
 	}
@@ -179,13 +176,15 @@ func (t *Toolset) files(ctx context.Context, c *hermes.Call, in arguments) (herm
 }
 
 func (t *Toolset) upload(ctx context.Context, c *hermes.Call, at *seat, p *browser.Page, in arguments) (hermes.Result, error) {
-	if in.Path == "" || in.Ref == "" {
-		return hermes.Result{}, errors.New("an upload needs the ref of a file field or button, and the path of a file")
+	copied, err := "", error(nil)
+	switch {
+	case in.Path == "" || in.Ref == "":
+		err = errors.New("an upload needs the ref of a file field or button, and the path of a file")
+	case !p.Browser().Started():
+		err = errors.New("files are given only to pages of a browser that was started here")
+	default:
+		copied, err = t.config.Files.Upload(ctx, c, at.owner.session, in.Path)
 	}
-	if !p.Browser().Started() {
-		return hermes.Result{}, errors.New("files are given only to pages of a browser that was started here")
-	}
-	copied, err := t.config.Files.Upload(ctx, c, at.owner.session, in.Path)
 	if err != nil {
 		return hermes.Result{}, err
 	}
@@ -198,14 +197,16 @@ const downloadBegins, firstBegins = 2 * time.Second, 10 * time.Second
 
 func (t *Toolset) downloads(ctx context.Context, at *seat) (hermes.Result, error) {
 	b, err := at.owner.get(ctx, false)
-	if b == nil || err != nil {
-		return hermes.Result{}, errors.Join(err, errors.New("no page is open"))
+	switch {
+	case b == nil || err != nil:
+		err = errors.Join(err, errors.New("no page is open"))
+	case b.Remote() != "":
+		err = fmt.Errorf("a browser of %s keeps no downloads; web_extract reads documents of the web", b.Remote())
+	case !b.Started():
+		err = errors.New("downloads of this browser go where its user has set, and are not listed here")
 	}
-	if service := b.Remote(); service != "" {
-		return hermes.Result{}, fmt.Errorf("a browser of %s keeps no downloads; web_extract reads documents of the web", service)
-	}
-	if !b.Started() {
-		return hermes.Result{}, errors.New("downloads of this browser go where its user has set, and are not listed here")
+	if err != nil {
+		return hermes.Result{}, err
 	}
 	type file struct {
 		Name  string `json:"name"`
