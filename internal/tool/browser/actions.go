@@ -17,31 +17,32 @@ var errSecret = errors.New("the text has a secret in it, which must not be sent 
 
 func (t *Toolset) click(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
 	at, p, err := t.page(ctx, c)
-	if err != nil {
-		return hermes.Result{}, err
+	var o browser.Outcome
+	if err == nil {
+		o, err = p.Click(ctx, in.Ref)
 	}
-	o, err := p.Click(ctx, in.Ref)
 	return t.outcome(ctx, at, p, o, err)
 }
 
 func (t *Toolset) typeText(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
 	at, p, err := t.page(ctx, c)
-	if err == nil && t.config.Secret(in.Text) {
+	var o browser.Outcome
+	switch {
+	case err != nil:
+	case t.config.Secret(in.Text):
 		err = errSecret
+	default:
+		o, err = p.Fill(ctx, in.Ref, in.Text)
 	}
-	if err != nil {
-		return hermes.Result{}, err
-	}
-	o, err := p.Fill(ctx, in.Ref, in.Text)
 	return t.outcome(ctx, at, p, o, err)
 }
 
 func (t *Toolset) press(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
 	at, p, err := t.page(ctx, c)
-	if err != nil {
-		return hermes.Result{}, err
+	var o browser.Outcome
+	if err == nil {
+		o, err = p.Press(ctx, in.Key)
 	}
-	o, err := p.Press(ctx, in.Key)
 	return t.outcome(ctx, at, p, o, err)
 }
 
@@ -59,12 +60,12 @@ func (t *Toolset) act(ctx context.Context, c *hermes.Call, in arguments) (hermes
 	case "select":
 		o, err = p.Select(ctx, in.Ref, in.Text)
 	case "drag":
-		if in.To == "" {
-			return hermes.Result{}, errors.New("to is missing: the ref of the element to drop on")
+		err = errors.New("to is missing: the ref of the element to drop on")
+		if in.To != "" {
+			o, err = p.Drag(ctx, in.Ref, in.To)
 		}
-		o, err = p.Drag(ctx, in.Ref, in.To)
 	default:
-		return hermes.Result{}, fmt.Errorf("there is no action %q", in.Action)
+		err = fmt.Errorf("there is no action %q", in.Action)
 	}
 	return t.outcome(ctx, at, p, o, err)
 }
@@ -102,13 +103,14 @@ func (t *Toolset) back(ctx context.Context, c *hermes.Call, _ arguments) (hermes
 
 func (t *Toolset) dialog(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
 	at, p, err := t.page(ctx, c)
-	if err == nil && t.config.Secret(in.Prompt) {
+	var o browser.Outcome
+	switch {
+	case err != nil:
+	case t.config.Secret(in.Prompt):
 		err = errSecret
+	default:
+		o, err = p.AnswerDialog(ctx, in.Action == "accept", in.Prompt)
 	}
-	if err != nil {
-		return hermes.Result{}, err
-	}
-	o, err := p.AnswerDialog(ctx, in.Action == "accept", in.Prompt)
 	return t.outcome(ctx, at, p, o, err)
 }
 

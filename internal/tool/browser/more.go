@@ -185,10 +185,10 @@ func (t *Toolset) upload(ctx context.Context, c *hermes.Call, at *seat, p *brows
 	default:
 		copied, err = t.config.Files.Upload(ctx, c, at.owner.session, in.Path)
 	}
-	if err != nil {
-		return hermes.Result{}, err
+	var o browser.Outcome
+	if err == nil {
+		o, err = p.Upload(ctx, in.Ref, copied)
 	}
-	o, err := p.Upload(ctx, in.Ref, copied)
 	return t.outcome(ctx, at, p, o, err)
 }
 
