@@ -176,8 +176,10 @@ func (t *Toolset) list(ctx context.Context, c *hermes.Call) (list []listedTab, t
 		}
 		there = true
 		current := at.current(b)
+		judging, cancel := context.WithTimeout(ctx, t.config.Timeout) // for all of them
+		defer cancel()
 		for _, tab := range b.Tabs() {
-			if t.visible(ctx, at, b, tab) {
+			if t.visible(judging, at, b, tab) {
 				list = append(list, listedTab{at.owner.tabID(tab.ID), tab.Title, tab.URL, at == now && current != nil && current.ID == tab.ID})
 			}
 		}
@@ -247,7 +249,7 @@ func (t *Toolset) tab(ctx context.Context, c *hermes.Call, in arguments) error {
 	defer at.owner.begin()()
 	tabs := b.Tabs()
 	i := slices.IndexFunc(tabs, func(tab browser.Tab) bool { return tab.ID == id })
-	if i < 0 || !t.visible(ctx, at, b, tabs[i]) {
+	if i < 0 || t.others(at, tabs[i]) || !allowed(tabs[i].URL) || in.Action != "close" && !t.visible(ctx, at, b, tabs[i]) {
 		return browser.ErrNoTab
 	}
 	p, err := b.Select(ctx, id)

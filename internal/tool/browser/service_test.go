@@ -158,7 +158,11 @@ func TestAPageWhoseNameIsNotKnownForAMomentStays(t *testing.T) {
 	t.Parallel()
 	l := newLent(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprint(w, `<title>Shop</title>`)
+		if r.URL.Path == "/other" {
+			fmt.Fprint(w, `<title>Other</title>`)
+			return
+		}
+		fmt.Fprint(w, `<title>Shop</title><button onclick="alert('Shop words')">Ask</button>`)
 	})
 	open := `{"url":"` + l.site.URL + `/"}`
 	l.call("browser_navigate", open)
@@ -172,6 +176,23 @@ func TestAPageWhoseNameIsNotKnownForAMomentStays(t *testing.T) {
 	}
 	l.judge = func(string) error { return nil }
 	if got := l.call("browser_snapshot", `{}`); !strings.Contains(got, `"title":"Shop"`) {
+		t.Errorf("it says %s", got)
+	}
+	if got := l.call("browser_click", `{"ref":"@e1"}`); !strings.Contains(got, "Shop words") { // a dialog keeps no other page away
+		t.Errorf("it says %s", got)
+	}
+	l.judge = func(url string) error {
+		if strings.HasSuffix(url, "/other") {
+			return nil
+		}
+		_, err := g.Judge(t.Context(), "http://shop.example/")
+		return err
+	}
+	other := `{"url":"` + l.site.URL + `/other"}`
+	if got := l.call("browser_navigate", other); strings.Contains(got, "Shop words") {
+		t.Errorf("it says %s", got)
+	}
+	if got := l.call("browser_navigate", other); !strings.Contains(got, `"title":"Other"`) {
 		t.Errorf("it says %s", got)
 	}
 }
@@ -258,8 +279,10 @@ func TestATabAtAPrivateAddressIsClosed(t *testing.T) {
 		_, id, _ := strings.Cut(l.call("browser_click", `{"ref":"@`+ref+`"}`), `"new_tabs":["`)
 		id, _, _ = strings.Cut(id, `"`)
 		l.call("browser_tabs", `{"action":"select","id":"`+id+`"}`)
-		if got := l.call("browser_snapshot", `{}`); !strings.Contains(got, "Router") {
-			t.Fatalf("it says %s", got)
+		for late := time.Now().Add(20 * time.Second); !strings.Contains(l.call("browser_snapshot", `{}`), "Router"); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(late) {
+				t.Fatal("the tab does not load")
+			}
 		}
 		l.call("browser_tabs", `{"action":"select","id":"t2"}`) // the first is that with which the browser began
 		l.judge = noPrivate

@@ -124,7 +124,7 @@ func (t *tool) Run(ctx context.Context, c *hermes.Call) (hermes.Result, error) {
 	case errors.As(err, &opened):
 		p, wrong := at.here(ctx)
 		if wrong == nil { // its text is one of a page, too
-			wrong = t.set.checked(ctx, p, opened.Dialog.URL)
+			wrong = t.set.heard(ctx, at, p, &opened.Dialog)
 		}
 		if err = wrong; err == nil {
 			err = fmt.Errorf("the page shows a dialog, %s: answer it with browser_dialog", opened.Dialog)
@@ -242,6 +242,7 @@ func (t *Toolset) checked(ctx context.Context, p *browser.Page, address string) 
 	}
 	refused, ok := errors.AsType[*netguard.Refused](err)
 	if !ok || refused.Unknown() {
+		_, _ = p.AnswerDialog(ctx, false, "") // else no other page could be opened
 		return fmt.Errorf("nothing of the page is shown, since its address could not be judged: %w; try again, or open another one", err)
 	}
 	err = fmt.Errorf("the page led to an address that a browser of %s must not open, and %s: %w", service, leave(ctx, p), err)
@@ -249,6 +250,17 @@ func (t *Toolset) checked(ctx context.Context, p *browser.Page, address string) 
 		err = fmt.Errorf("%w. Open it with browser_navigate, which uses a local browser if the settings allow that", err)
 	}
 	return err
+}
+
+// heard checks the page that shows a dialog, and the frame that it comes from.
+func (t *Toolset) heard(ctx context.Context, at *seat, p *browser.Page, d *browser.Dialog) error {
+	if d == nil || p.Browser().Remote() == "" {
+		return nil // the page is checked when something is read
+	}
+	if err := t.checked(ctx, p, d.URL); err != nil {
+		return err
+	}
+	return t.checked(ctx, p, at.address())
 }
 
 // leave leaves a page, with what it wrote and its history, and says so. The tab of a service that cannot do that is closed.
@@ -343,8 +355,12 @@ func (t *Toolset) navigate(ctx context.Context, c *hermes.Call, in arguments) (h
 func (t *Toolset) shows(ctx context.Context, c *hermes.Call, p *browser.Page, s shown, o browser.SnapshotOptions, full bool) (hermes.Result, error) {
 	o.Query = t.config.Request(ctx, c.Host.Session())
 	snap, err := p.Snapshot(ctx, o)
-	if err == nil {
-		_, err = t.where(ctx, p)
+	switch {
+	case err != nil:
+	case p.Browser().Remote() != "":
+		_, err = t.where(ctx, p) // after it was read
+	default:
+		err = t.checked(ctx, p, snap.Info.URL)
 	}
 	if err != nil {
 		return hermes.Result{}, err
@@ -399,8 +415,8 @@ func (t *Toolset) outcome(ctx context.Context, at *seat, p *browser.Page, o brow
 	if err == nil { // while a dialog waits, there is no address
 		err = t.checked(ctx, p, o.URL)
 	}
-	if err == nil && o.Dialog != nil {
-		err = t.checked(ctx, p, o.Dialog.URL)
+	if err == nil {
+		err = t.heard(ctx, at, p, o.Dialog)
 	}
 	if err != nil {
 		return hermes.Result{}, err
