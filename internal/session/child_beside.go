@@ -147,7 +147,8 @@ func (l lender) goOn(ctx context.Context, row hermes.Session, t hermes.Task, fit
 		if how != "" {
 			c.ended = &hermes.Report{Session: row.ID, Status: how}
 			if how != hermes.ChildRunning && !isMark(row.EndReason) { // its last step was not taken
-				if w := l.endTree(ctx, row); w.Kept {
+				c.ended.Worktree = l.endTree(ctx, row)
+				if w := c.ended.Worktree; w.Kept {
 					l.session.publish(hermes.Notice{Level: hermes.NoticeInfo, Text: w.Note})
 				}
 			}
@@ -202,7 +203,7 @@ func (l lender) endTree(ctx context.Context, row hermes.Session) (w hermes.Workt
 	case tree == nil:
 		return w
 	case l.session.manager.isLive(row.ID):
-		return hermes.Worktree{Path: tree.Dir(), Kept: true, Note: fmt.Sprintf("The worktree %s is kept: a session works in it.", tree.Dir())}
+		return hermes.Worktree{Path: tree.Dir(), Kept: true, Later: true, Note: fmt.Sprintf("The worktree %s is kept: a session works in it.", tree.Dir())}
 	}
 	return tree.End(context.WithoutCancel(ctx))
 }
@@ -298,7 +299,7 @@ func (c *running) deliver(ctx context.Context, parent hermes.SessionRef) {
 		c.told <- err == nil
 	}
 	switch {
-	case err == nil && c.hung:
+	case err == nil && (c.hung || r.Worktree.Later):
 	case err == nil:
 		up.manager.mark(ctx, r.Session, how)
 	case !errors.Is(err, hermes.ErrStaleLease):

@@ -349,7 +349,7 @@ func TestADamagedGrandchildKeepsNoOtherWorktree(t *testing.T) {
 }
 
 // TestAReportKnowsWhatAUserHasMadeOfItsChild: a copy of the child is not one of its children, and its worktree is kept
-// while the user has it open.
+// while the user has it open; a later start removes that.
 func TestAReportKnowsWhatAUserHasMadeOfItsChild(t *testing.T) {
 	t.Parallel()
 	hold, holds, _ := gate("slow")
@@ -393,5 +393,44 @@ func TestAReportKnowsWhatAUserHasMadeOfItsChild(t *testing.T) {
 	until[hermes.TurnDone](e)
 	if got, want := stored(t, h.store, s.ID())[2], fmt.Sprintf(`[%q] "The worktree /tree is kept: a session works in it." <nil>`, first); !strings.HasSuffix(got, want) {
 		t.Errorf("the call says %s, want %s", got, want)
+	}
+	if got := endOf(t, h.store, first); got != "" {
+		t.Errorf("what a user works in ended as %q", got)
+	}
+	if err := next.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before := *tree.ends
+	reopened(t, h.store, s.ID(), func(string, string) session.Tree { return tree })
+	if got := endOf(t, h.store, first); got != "completed" || *tree.ends != before+1 {
+		t.Errorf("later it ended as %q, and %d worktrees", got, *tree.ends-before)
+	}
+}
+
+// TestTheWorktreeOfAChildThatHasReportedIsTriedAgain at the next start, if something still worked in it at the end of the child.
+func TestTheWorktreeOfAChildThatHasReportedIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	for _, background := range []bool{false, true} {
+		st, disk, may := hermestest.NewStore(), &yard{busy: true}, make(chan struct{})
+		close(may)
+		h := disk.process(t, st, newLife(0), failing(may, func() {}), tasks(), echo("look"))
+		s := h.open(t, session.Open{})
+		e := hear(t, s)
+		submit(t, s, say(tasksOf(background, "fail")))
+		for until[hermes.TurnDone](e); background && len(results(t, st, s.ID())) == 0; {
+			until[hermes.TurnDone](e)
+		}
+		if err := h.Close(); err != nil {
+			t.Fatal(err)
+		}
+		child := childrenOf(t, st, s.ID())[0].ID
+		if got := endOf(t, st, child); got != "closed" {
+			t.Errorf("background is %v: a child whose worktree is busy ended as %q", background, got)
+		}
+		disk.busy = false
+		reopened(t, st, s.ID(), func(string, string) session.Tree { return plot{disk, newLife(0)} })
+		if got := endOf(t, st, child); got != "failed" || disk.here() {
+			t.Errorf("background is %v: later it ended as %q, its worktree is there: %v", background, got, disk.here())
+		}
 	}
 }
