@@ -136,6 +136,9 @@ func (k *Keeper) finish(ctx context.Context, g *Gone) error {
 			g.Kept = ""
 		}
 	}
+	if ctx.Err() != nil { // else a branch that git could not delete stays for good
+		return context.Cause(ctx)
+	}
 	return k.removed(g)
 }
 
