@@ -76,13 +76,16 @@ func (k *Keeper) lookGone(ctx context.Context, r Record) []string {
 	defer done()
 	_ = l.locked(ctx) // never fails
 	out, err := l.git.Run(ctx, "--git-dir="+r.Own, "rev-list", "--count", "HEAD", "--not", "--branches", "--remotes", "--tags")
-	if n := strings.TrimSpace(out); err == nil && n != "0" {
+	const moved = "its folder is gone; if you moved it, run `git worktree repair` in it"
+	if err != nil {
+		l.lost(unseen+"%s; "+moved, text.OneLine(text.Visible(err.Error()), 200))
+		return l.found
+	}
+	if n := strings.TrimSpace(out); n != "0" {
 		l.lost("commits that no branch has: %s", n)
-	} else if err != nil {
-		l.lost("its commits cannot be looked at: %s", text.OneLine(text.Visible(err.Error()), 200))
 	}
 	if len(l.found) > 0 {
-		l.lost("its folder is gone; if you moved it, run `git worktree repair` in it")
+		l.lost(moved)
 	}
 	return l.found
 }

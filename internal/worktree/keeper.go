@@ -107,17 +107,28 @@ func (k *Keeper) Records() ([]Record, error) {
 	return all, err
 }
 
-// Of returns the worktree that a folder is or is in. It need not exist any more.
+// Of returns the worktree that a folder is or is in. It need not exist any more. Of one that exists and whose record
+// cannot be read it returns where it is, as Ready; Remove then says why.
 func (k *Keeper) Of(dir string) (Record, bool) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
-	all, _ := k.Records() // what cannot be read is none
+	all, _ := k.Records() // what cannot be read is looked for below
 	i := slices.IndexFunc(all, func(r Record) bool { return below(dir, r.Path) })
-	if i < 0 {
-		return Record{}, false
+	if i >= 0 {
+		return all[i], true
 	}
-	return all[i], true
+	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
+		trees := filepath.Dir(at)
+		if filepath.Base(trees) != folderName {
+			continue
+		}
+		_, there := os.Lstat(at)
+		if _, err := os.Lstat(filepath.Join(k.Folder, k.file(at))); there == nil && !errors.Is(err, fs.ErrNotExist) {
+			return Record{Path: at, Start: dir, Main: filepath.Dir(trees), Name: filepath.Base(at), State: Ready}, true
+		}
+	}
+	return Record{}, false
 }
 
 // Named returns the worktree with a name in the repository of a folder. The path of a worktree

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,9 +43,12 @@ func (k *Keeper) Remove(ctx context.Context, r Record, force bool, uses ...strin
 		return Gone{}, err
 	}
 	defer lock.Release()
-	tried := r.State == Removing
-	if r, err = k.read(k.file(r.Path)); err == nil && tried && r.State == Removed { // just now
+	path, tried := r.Path, r.State == Removing
+	if r, err = k.read(k.file(path)); err == nil && tried && r.State == Removed { // just now
 		return Gone{Record: r}, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Gone{}, fmt.Errorf("its record %s cannot be read: %w; if it is damaged, delete that file and run `git worktree remove`", filepath.Join(k.Folder, k.file(path)), err)
 	}
 	if err != nil || r.State != Ready && r.State != Removing { // another process was first
 		return Gone{}, ErrUnknown

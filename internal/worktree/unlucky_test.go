@@ -318,6 +318,69 @@ func TestABranchThatGitCannotLookForIsNotGone(t *testing.T) {
 	}
 }
 
+// TestARecordThatCannotBeReadIsNotAnEnd: the worktree is kept, and its removal is tried again and then succeeds.
+func TestARecordThatCannotBeReadIsNotAnEnd(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	m := s.make(worktree.Ask{Name: "x"})
+	files, err := filepath.Glob(filepath.Join(s.keeper.Folder, "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	whole := content(files[0])
+	s.write(files[0], whole[:len(whole)/2])
+	r, ok := s.keeper.Of(filepath.Join(m.Path, "sub"))
+	if !ok || r.Path != m.Path || r.State != worktree.Ready {
+		t.Fatalf("of its folder it is known: %v %+v", ok, r)
+	}
+	for _, r := range []worktree.Record{r, m.Record} {
+		if said, kept, later := s.keeper.End(t.Context(), r); !kept || !later || !strings.Contains(said, files[0]) || !exists(m.Path) {
+			t.Errorf("%v %v %q", kept, later, said)
+		}
+	}
+	s.write(files[0], whole)
+	s.remove(m.Record)
+}
+
+// TestAFolderThatIsGoneAndCannotBeLookedAtIsTriedAgain: git did not say what would be lost.
+func TestAFolderThatIsGoneAndCannotBeLookedAtIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	m := s.make(worktree.Ask{Name: "x"})
+	if err := os.RemoveAll(m.Path); err != nil {
+		t.Fatal(err)
+	}
+	if _, known := worktree.Uses(m.Path); !known {
+		t.Skip("it is kept here")
+	}
+	s.onRead(1, func(r git.Repository) git.Repository { r.Dir += "/none"; return r })
+	if said, kept, later := s.keeper.End(t.Context(), m.Record); !kept || !later || !strings.Contains(said, "git worktree repair") {
+		t.Errorf("%v %v %q", kept, later, said)
+	}
+	if said, kept, _ := s.keeper.End(t.Context(), m.Record); kept {
+		t.Errorf("then: %q", said)
+	}
+}
+
+// TestARemovalThatIsStoppedAtItsBranchIsFinished with the next change of the repository.
+func TestARemovalThatIsStoppedAtItsBranchIsFinished(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	m := s.make(worktree.Ask{Name: "x"})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	write := s.keeper.Write
+	s.keeper.Write = func(top string) (git.Repository, func()) { cancel(); return write(top) }
+	if g, err := s.keeper.Remove(ctx, m.Record, false); !errors.Is(err, context.Canceled) {
+		t.Errorf("%+v %v", g, err)
+	}
+	s.keeper.Write = write
+	s.make(worktree.Ask{Name: "y"})
+	if r, _ := s.keeper.Of(m.Path); r.State != worktree.Removed || s.git("branch", "--list", "hermes/x") != "" {
+		t.Errorf("%+v, branches %q", r, s.git("branch"))
+	}
+}
+
 // TestAWorktreeWhoseRepositoryIsGoneIsForgotten: there is no git to ask.
 func TestAWorktreeWhoseRepositoryIsGoneIsForgotten(t *testing.T) {
 	t.Parallel()
