@@ -147,7 +147,9 @@ func (l lender) goOn(ctx context.Context, row hermes.Session, t hermes.Task, fit
 		if how != "" {
 			c.ended = &hermes.Report{Session: row.ID, Status: how}
 			if how != hermes.ChildRunning && !isMark(row.EndReason) { // its last step was not taken
-				c.ended.Worktree = l.endTree(ctx, row)
+				if c.ended.Worktree, err = l.endTree(ctx, row); err != nil {
+					return nil, err
+				}
 				if w := c.ended.Worktree; w.Kept {
 					l.session.publish(hermes.Notice{Level: hermes.NoticeInfo, Text: w.Note})
 				}
@@ -163,9 +165,9 @@ func (l lender) goOn(ctx context.Context, row hermes.Session, t hermes.Task, fit
 		r := m.described(ctx, row, list, l.tools, how)
 		r.Failure = origin.Failure
 		m.cfg.Children.finish(&r, fits)
-		r.Worktree = l.endTree(ctx, row)
+		r.Worktree, err = l.endTree(ctx, row)
 		c.ended = &r
-		return c, nil
+		return c, err
 	}
 	run := hermes.RunSpec{Session: row.ID, Model: l.run.Model, Rights: l.run.Rights}
 	if run.Model.Ref = row.Model; strings.Contains(row.Model, ":") { // it names its service
@@ -196,16 +198,21 @@ func answered(list []hermes.Message) bool {
 }
 
 // endTree ends the worktree that a child session of an earlier process has for itself, unless it has none or a user
-// works in it.
-func (l lender) endTree(ctx context.Context, row hermes.Session) (w hermes.Worktree) {
+// works in it. An error means that the context ended before the worktree was removed: the child pauses.
+func (l lender) endTree(ctx context.Context, row hermes.Session) (w hermes.Worktree, err error) {
 	tree := l.session.manager.treeOf(row, l.run.Workspace.Dir)
 	switch {
 	case tree == nil:
-		return w
+		return w, nil
 	case l.session.manager.isLive(row.ID):
-		return hermes.Worktree{Path: tree.Dir(), Kept: true, Later: true, Note: fmt.Sprintf("The worktree %s is kept: a session works in it.", tree.Dir())}
+		return hermes.Worktree{Path: tree.Dir(), Kept: true, Later: true, Note: fmt.Sprintf("The worktree %s is kept: a session works in it.", tree.Dir())}, nil
 	}
-	return tree.End(context.WithoutCancel(ctx))
+	ctx, done := clearing(ctx)
+	defer done()
+	if w = tree.End(ctx); w.Kept {
+		err = context.Cause(ctx)
+	}
+	return w, err
 }
 
 // delivered returns how a child session in the background is, if it needs nothing more: it runs, or its parent has

@@ -109,6 +109,13 @@ func (m *Manager) treeOf(row hermes.Session, parent string) Tree {
 // clearTime is how long the end of a session waits for worktrees that are removed. The next start does the rest.
 const clearTime = 5 * time.Second
 
+// clearing returns the context in which worktrees are removed: it ends clearTime after ends, or with done.
+func clearing(ends context.Context) (ctx context.Context, done func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ends))
+	stop := context.AfterFunc(ends, func() { time.AfterFunc(clearTime, cancel) })
+	return ctx, func() { stop(); cancel() }
+}
+
 // dropChildren ends child sessions with which nothing goes on. Their worktrees are removed beside the turns.
 func (s *Session) dropChildren(rows []hermes.Session) {
 	if len(rows) == 0 {
@@ -116,9 +123,8 @@ func (s *Session) dropChildren(rows []hermes.Session) {
 	}
 	dir := s.run.Workspace.Dir
 	s.beside.Go(func(ends context.Context) {
-		ctx, cancel := context.WithCancel(context.WithoutCancel(ends))
-		defer cancel()
-		defer context.AfterFunc(ends, func() { time.AfterFunc(clearTime, cancel) })()
+		ctx, done := clearing(ends)
+		defer done()
 		s.clear(ctx, rows, dir)
 	})
 }

@@ -333,6 +333,60 @@ func TestWorktreesDoNotHoldUpTheEndOfASession(t *testing.T) {
 	})
 }
 
+// unreported makes a stored child session one in the background that has ended and has not reported.
+func unreported(t *testing.T, st hermes.Store, id string) {
+	t.Helper()
+	row, err := st.FindSession(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row.Run.Origin.Task = hermes.TaskOrigin{Background: true, Ended: hermes.ChildCompleted}
+	if err := st.UpdateSession(t.Context(), id, hermes.SessionChange{Run: &row.Run}); err != nil {
+		t.Fatal(err)
+	}
+	add(t, st, id, hermes.UserText("count"), hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "one"}}})
+}
+
+// TestWorktreesOfUnreportedChildrenDoNotHoldUpTheEndOfASession for more than some seconds either; the next start reports.
+func TestWorktreesOfUnreportedChildrenDoNotHoldUpTheEndOfASession(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		st, id := family(t, [2]string{"one", ""}, [2]string{"two", ""})
+		unreported(t, st, "one")
+		unreported(t, st, "two")
+		tree := waitingTree{make(chan struct{}, 8)}
+		h := newFixture(t, obedient(polite), newToolTable(), func(c *session.Config) {
+			c.Store, c.Children.WorktreeOf = st, func(string, string) session.Tree { return tree }
+		})
+		s := h.open(t, session.Open{Run: hermes.RunSpec{Session: id}})
+		<-tree.ends
+		<-tree.ends
+		begun := time.Now()
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begun); took > 10*time.Second {
+			t.Errorf("the end took %v", took)
+		}
+		if got := results(t, st, id); len(got) > 0 || endOf(t, st, "one") != "closed" {
+			t.Errorf("the results are %q, one ended as %q", got, endOf(t, st, "one"))
+		}
+		var mu sync.Mutex
+		ended := map[string]int{}
+		h = newFixture(t, obedient(polite), newToolTable(), func(c *session.Config) {
+			c.Store, c.Children.WorktreeOf = st, func(dir, _ string) session.Tree { return namedTree{dir, &mu, ended} }
+		})
+		s = h.open(t, session.Open{Run: hermes.RunSpec{Session: id}})
+		time.Sleep(time.Minute)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := results(t, st, id); len(got) != 2 || ended["/one"] != 1 || endOf(t, st, "one") != "completed" {
+			t.Errorf("later the results are %q, %v ended, one as %q", got, ended, endOf(t, st, "one"))
+		}
+	})
+}
+
 // TestADamagedGrandchildKeepsNoOtherWorktree: only its parent is looked at again.
 func TestADamagedGrandchildKeepsNoOtherWorktree(t *testing.T) {
 	t.Parallel()
