@@ -371,12 +371,13 @@ func (s *Session) loadChildren() {
 		s.cfg.Log.Warn("find the calls of the child sessions that go on", "session", s.id, "err", err)
 		return
 	}
-	for i := range s.left { // one that has reported does not go on, nor one of a call that was undone
+	for i := range s.left { // one that has reported or never began does not go on, nor one of a call that was undone
 		task, reported := &s.left[i].Run.Origin.Task, false
+		list, err := s.cfg.Store.Messages(s.ctx, s.left[i].ID, hermes.Range{First: 1, Raw: true})
 		if task.Ended != "" {
 			_, reported, _ = s.resultOf(s.left[i].ID) // else going on with it says why
 		}
-		if reported || task.Key != "" && !slices.ContainsFunc(all, func(m hermes.Message) bool {
+		if reported || err == nil && len(list) == 0 || task.Key != "" && !slices.ContainsFunc(all, func(m hermes.Message) bool {
 			return slices.ContainsFunc(m.Calls, func(c hermes.ToolCall) bool { return strings.HasPrefix(task.Key, keyIn(m.Turn, c.ID+"/")) })
 		}) {
 			task.Background = false

@@ -222,14 +222,7 @@ func TestAWorktreeThatCouldNotBeRemovedIsTriedAgain(t *testing.T) {
 		want := "interrupted"
 		if background {
 			want = "completed"
-			row, err := st.FindSession(t.Context(), "child")
-			if err != nil {
-				t.Fatal(err)
-			}
-			row.Run.Origin.Task = hermes.TaskOrigin{Background: true, Ended: hermes.ChildCompleted}
-			if err := st.UpdateSession(t.Context(), "child", hermes.SessionChange{Run: &row.Run}); err != nil {
-				t.Fatal(err)
-			}
+			inBackground(t, st, "child", hermes.ChildCompleted)
 			add(t, st, "child", hermes.UserText("count"))
 			add(t, st, id, hermes.Message{Role: hermes.RoleUser, Synthetic: true, Parts: []hermes.Part{{Text: "[Result of the background task child: completed]\none"}}})
 		}
@@ -304,6 +297,20 @@ func TestAnAnsweredChildOfAnEarlierVersionHasCompleted(t *testing.T) {
 	}
 }
 
+// TestAChildInTheBackgroundThatNeverBeganLeavesNoWorktree, whether it is stored that it failed or nothing is.
+func TestAChildInTheBackgroundThatNeverBeganLeavesNoWorktree(t *testing.T) {
+	t.Parallel()
+	for how, want := range map[hermes.ChildStatus]string{"": "interrupted", hermes.ChildFailed: "failed"} {
+		st, id := family(t, [2]string{"child", ""})
+		inBackground(t, st, "child", how)
+		disk := &yard{}
+		reopened(t, st, id, func(string, string) session.Tree { return plot{disk, newLife(0)} })
+		if got := endOf(t, st, "child"); got != want || disk.here() || len(results(t, st, id)) > 0 {
+			t.Errorf("%q: it ended as %q, its worktree is there: %v, the results are %q", how, got, disk.here(), results(t, st, id))
+		}
+	}
+}
+
 // waitingTree cannot be removed before its context ends.
 type waitingTree struct{ ends chan struct{} }
 
@@ -333,18 +340,17 @@ func TestWorktreesDoNotHoldUpTheEndOfASession(t *testing.T) {
 	})
 }
 
-// unreported makes a stored child session one in the background that has ended and has not reported.
-func unreported(t *testing.T, st hermes.Store, id string) {
+// inBackground makes a stored child session one in the background that ended so.
+func inBackground(t *testing.T, st hermes.Store, id string, how hermes.ChildStatus) {
 	t.Helper()
 	row, err := st.FindSession(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	row.Run.Origin.Task = hermes.TaskOrigin{Background: true, Ended: hermes.ChildCompleted}
+	row.Run.Origin.Task = hermes.TaskOrigin{Background: true, Ended: how}
 	if err := st.UpdateSession(t.Context(), id, hermes.SessionChange{Run: &row.Run}); err != nil {
 		t.Fatal(err)
 	}
-	add(t, st, id, hermes.UserText("count"), hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "one"}}})
 }
 
 // TestWorktreesOfUnreportedChildrenDoNotHoldUpTheEndOfASession for more than some seconds either; the next start reports.
@@ -352,8 +358,10 @@ func TestWorktreesOfUnreportedChildrenDoNotHoldUpTheEndOfASession(t *testing.T) 
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		st, id := family(t, [2]string{"one", ""}, [2]string{"two", ""})
-		unreported(t, st, "one")
-		unreported(t, st, "two")
+		for _, child := range []string{"one", "two"} {
+			inBackground(t, st, child, hermes.ChildCompleted)
+			add(t, st, child, hermes.UserText("count"), hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "one"}}})
+		}
 		tree := waitingTree{make(chan struct{}, 8)}
 		h := newFixture(t, obedient(polite), newToolTable(), func(c *session.Config) {
 			c.Store, c.Children.WorktreeOf = st, func(string, string) session.Tree { return tree }
