@@ -186,8 +186,11 @@ func (s *Session) clearOne(ctx context.Context, row hermes.Session, above string
 		return err
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case !done:
+	case !done || m.isLive(row.ID): // or a user has opened it since
 		return errLeft
+	}
+	if _, err := m.cfg.Store.Renew(ctx, lease, turn.LeaseTime); err != nil { // another process may have it
+		return err
 	}
 	m.mark(ctx, row.ID, how)
 	return nil

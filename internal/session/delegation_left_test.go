@@ -311,6 +311,50 @@ func TestAChildInTheBackgroundThatNeverBeganLeavesNoWorktree(t *testing.T) {
 	}
 }
 
+// openingTree is a worktree that is opened while Hermes ends it.
+type openingTree struct{ open func() }
+
+func (openingTree) Dir() string { return "/tree" }
+func (o openingTree) End(context.Context) hermes.Worktree {
+	o.open()
+	return hermes.Worktree{}
+}
+
+// TestAChildThatIsOpenedWhileItIsClearedIsNotDoneWith, by a user of this process or of another one.
+func TestAChildThatIsOpenedWhileItIsClearedIsNotDoneWith(t *testing.T) {
+	t.Parallel()
+	for _, here := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			st, id := family(t, [2]string{"child", ""})
+			ended := make(chan struct{})
+			var h *fixture
+			tree := openingTree{func() {
+				if here {
+					h.open(t, session.Open{Run: hermes.RunSpec{Session: "child"}})
+				} else {
+					time.Sleep(time.Hour) // its lease expires
+					if _, err := st.Acquire(t.Context(), "child", hermes.Owner{Name: "another process"}, time.Hour); err != nil {
+						t.Error(err)
+					}
+				}
+				close(ended)
+			}}
+			h = newFixture(t, obedient(polite), newToolTable(), func(c *session.Config) {
+				c.Store, c.Children.WorktreeOf = st, func(string, string) session.Tree { return tree }
+			})
+			hear(t, h.open(t, session.Open{Run: hermes.RunSpec{Session: id}}))
+			<-ended
+			synctest.Wait()
+			if got := endOf(t, st, "child"); got != "" && got != "closed" {
+				t.Errorf("opened here is %v: it ended as %q", here, got)
+			}
+			if err := h.Close(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
 // waitingTree cannot be removed before its context ends.
 type waitingTree struct{ ends chan struct{} }
 
