@@ -205,7 +205,7 @@ func (l lender) endTree(ctx context.Context, row hermes.Session) (w hermes.Workt
 	case tree == nil:
 		return w, nil
 	case l.session.manager.isLive(row.ID):
-		return hermes.Worktree{Path: tree.Dir(), Kept: true, Later: true, Note: fmt.Sprintf("The worktree %s is kept: a session works in it.", tree.Dir())}, nil
+		return hermes.Worktree{Path: tree.Dir(), Kept: true, Later: true, Note: fmt.Sprintf("The worktree %s is kept: a session works in it. It is looked at again when this session is opened again.", tree.Dir())}, nil
 	}
 	ctx, done := clearing(ctx)
 	defer done()
@@ -306,9 +306,9 @@ func (c *running) deliver(ctx context.Context, parent hermes.SessionRef) {
 		c.told <- err == nil
 	}
 	switch {
-	case err == nil && (c.hung || r.Worktree.Later):
+	case err == nil && c.hung:
 	case err == nil:
-		up.manager.mark(ctx, r.Session, how)
+		up.manager.done(ctx, r.Session, how, r.Worktree)
 	case !errors.Is(err, hermes.ErrStaleLease):
 		up.cfg.Log.Error("store the result of a child session; it comes when the session is opened again", "session", up.id, "child", r.Session, "err", err)
 	}
@@ -332,8 +332,15 @@ func (s *Session) takeResult(r hermes.Report) (taken bool, err error) {
 	return true, nil
 }
 
-// resultOf returns how a child session in the background ended, if its result waits or is in the transcript.
+// resultOf returns how a child session in the background ended, if its result waits or came, also if it was undone.
 func (s *Session) resultOf(child string) (how hermes.ChildStatus, has bool, err error) {
+	list, err := s.cfg.Store.Messages(s.ctx, s.id, hermes.Range{Hidden: true})
+	how, has = s.resultIn(list, child)
+	return how, has, err
+}
+
+// resultIn is resultOf among the messages of the session.
+func (s *Session) resultIn(list []hermes.Message, child string) (how hermes.ChildStatus, has bool) {
 	is := func(m hermes.Message) bool {
 		head, _, found := strings.Cut(m.Text(), "]\n")
 		text, ours := strings.CutPrefix(head, resultHead+child+": ")
@@ -343,46 +350,64 @@ func (s *Session) resultOf(child string) (how hermes.ChildStatus, has bool, err 
 		how = hermes.ChildStatus(text)
 		return true
 	}
-	if slices.ContainsFunc(s.queue, func(q turn.Queued) bool { return is(q.Message) }) {
-		return how, true, nil
-	}
-	list, err := s.cfg.Store.Messages(s.ctx, s.id, hermes.Range{Raw: true})
-	return how, slices.ContainsFunc(list, is), err
+	has = slices.ContainsFunc(s.queue, func(q turn.Queued) bool { return is(q.Message) }) || slices.ContainsFunc(list, is)
+	return how, has
 }
 
-// loadChildren finds the child sessions in the background that an earlier process did not end, and those of which
-// only the worktree is left. Those of a call that is open belong to it. What cannot be read is logged: it keeps no one from the conversation.
+// loadChildren finds the child sessions that an earlier process did not mark as done with: those in the background that
+// go on, and those of which only the worktree is left. Those of a call that is open belong to it. What cannot be read is
+// logged, and left for the next start: it keeps no one from the conversation.
 func (s *Session) loadChildren() {
 	if s.parent != nil {
 		return
 	}
 	rows, err := s.manager.childrenOf(s.ctx, s.id, func(short hermes.Session) bool { return !isMark(short.EndReason) })
-	s.left = slices.DeleteFunc(rows, func(row hermes.Session) bool {
-		return slices.ContainsFunc(hermes.OpenCalls(s.record.Messages()), func(c hermes.ToolCall) bool { return s.startedBy(c, row.Run.Origin.Task) })
-	})
 	if err != nil {
 		s.cfg.Log.Warn("find the child sessions that go on", "session", s.id, "err", err)
 	}
-	if len(s.left) == 0 {
+	open := hermes.OpenCalls(s.record.Messages())
+	rows = slices.DeleteFunc(rows, func(row hermes.Session) bool {
+		return slices.ContainsFunc(open, func(c hermes.ToolCall) bool { return s.startedBy(c, row.Run.Origin.Task) })
+	})
+	if len(rows) == 0 {
 		return
 	}
-	all, err := s.cfg.Store.Messages(s.ctx, s.id, hermes.Range{Raw: true}) // a compaction removes calls
+	calls, err := s.cfg.Store.Messages(s.ctx, s.id, hermes.Range{Raw: true}) // a compaction removes calls
+	var all []hermes.Message
+	if err == nil {
+		all, err = s.cfg.Store.Messages(s.ctx, s.id, hermes.Range{Hidden: true})
+	}
 	if err != nil {
 		s.cfg.Log.Warn("find the calls of the child sessions that go on", "session", s.id, "err", err)
 		return
 	}
-	for i := range s.left { // one that has reported or never began does not go on, nor one of a call that was undone
-		task, reported := &s.left[i].Run.Origin.Task, false
-		list, err := s.cfg.Store.Messages(s.ctx, s.left[i].ID, hermes.Range{First: 1, Raw: true})
-		if task.Ended != "" {
-			_, reported, _ = s.resultOf(s.left[i].ID) // else going on with it says why
-		}
-		if reported || err == nil && len(list) == 0 || task.Key != "" && !slices.ContainsFunc(all, func(m hermes.Message) bool {
-			return slices.ContainsFunc(m.Calls, func(c hermes.ToolCall) bool { return strings.HasPrefix(task.Key, keyIn(m.Turn, c.ID+"/")) })
-		}) {
-			task.Background = false
+	for _, row := range rows {
+		if s.continues(row, calls, all) {
+			s.left = append(s.left, row)
+		} else {
+			s.dropped = append(s.dropped, row)
 		}
 	}
+}
+
+// continues reports whether a child session that an earlier process left goes on: it is one in the background that has
+// begun and has not reported, and its call was not undone. all are the messages of its parent, calls those of them that
+// were not undone.
+func (s *Session) continues(row hermes.Session, calls, all []hermes.Message) bool {
+	task := row.Run.Origin.Task
+	if !task.Background || task.Ended == dropped {
+		return false
+	}
+	if _, reported := s.resultIn(all, row.ID); reported && task.Ended != "" {
+		return false
+	}
+	list, err := s.cfg.Store.Messages(s.ctx, row.ID, hermes.Range{First: 1, Raw: true})
+	if err == nil && len(list) == 0 {
+		return false
+	}
+	return task.Key == "" || slices.ContainsFunc(calls, func(m hermes.Message) bool {
+		return slices.ContainsFunc(m.Calls, func(c hermes.ToolCall) bool { return strings.HasPrefix(task.Key, keyIn(m.Turn, c.ID+"/")) })
+	})
 }
 
 // startedBy reports whether a task is one of an open call.
@@ -406,25 +431,19 @@ func (s *Session) undone() (rows []hermes.Session) {
 	})
 }
 
-// goOnBeside goes on with them. Those that do not go on are cleared once a frontend can tell what is kept.
+// goOnBeside goes on with those that go on. The others are cleared once a frontend can tell what is kept.
 func (s *Session) goOnBeside() {
-	if len(s.left) == 0 {
-		return
-	}
-	l := lender{s, s.run, s.runtime.Tools, s.runtime.Hooks, s.budget.Child(s.steps())}
-	ref := s.ref(s.record.LastTurn())
-	var over []hermes.Session
-	for _, row := range s.left {
-		if unfinished(row) {
-			over = append(over, row)
-		} else {
+	if len(s.left) > 0 {
+		l := lender{s, s.run, s.runtime.Tools, s.runtime.Hooks, s.budget.Child(s.steps())}
+		ref := s.ref(s.record.LastTurn())
+		for _, row := range s.left {
 			s.beside.Go(func(ctx context.Context) { l.goOnWith(ctx, ref, row) })
 		}
-	}
-	s.left = over
-	if s.feed.frontends() > 0 {
 		s.left = nil
-		s.dropChildren(over)
+	}
+	if s.feed.frontends() > 0 {
+		s.dropChildren(s.dropped)
+		s.dropped = nil
 	}
 }
 
@@ -488,7 +507,7 @@ func (s *Session) leftChildren(call hermes.ToolCall) hermes.Result {
 		} else { // nothing goes on with it
 			ended = append(ended, row)
 			if t := s.manager.treeOf(row, s.run.Workspace.Dir); t != nil {
-				tree = t.Dir() + ", unless nothing in it would be lost"
+				tree = t.Dir() + ", if something in it would be lost; else it is removed"
 			}
 		}
 		summary, _ = s.cfg.Children.clipped(summary)

@@ -35,6 +35,15 @@ func (m *Manager) mark(ctx context.Context, child string, how hermes.ChildStatus
 	}
 }
 
+// done marks a child session as done with, unless its worktree or something below it is left: then the next start
+// tries it again.
+func (m *Manager) done(ctx context.Context, child string, how hermes.ChildStatus, w hermes.Worktree) {
+	below, err := m.childrenOf(context.WithoutCancel(ctx), child, func(short hermes.Session) bool { return !isMark(short.EndReason) })
+	if err == nil && len(below) == 0 && !w.Later {
+		m.mark(ctx, child, how)
+	}
+}
+
 // isMark reports whether a session that ended for this reason is a child that is done with.
 func isMark(reason string) bool {
 	switch hermes.ChildStatus(reason) {
@@ -75,7 +84,7 @@ func (c *running) close(ctx context.Context, how hermes.ChildStatus, failure str
 	switch {
 	case err != nil && c.tree != nil: // the next process may go on there
 		c.child.cfg.Log.Warn("store how a child session ended", "session", c.child.id, "err", err)
-		return hermes.Worktree{Path: c.tree.Dir(), Kept: true, Note: fmt.Sprintf("The worktree %s is kept, since the end of its session could not be stored: %v", c.tree.Dir(), err)}
+		return hermes.Worktree{Path: c.tree.Dir(), Kept: true, Later: true, Note: fmt.Sprintf("The worktree %s is kept, since the end of its session could not be stored: %v", c.tree.Dir(), err)}
 	case err != nil:
 		c.child.cfg.Log.Warn("store how a child session ended", "session", c.child.id, "err", err)
 	case c.tree != nil:
@@ -91,9 +100,12 @@ func (c *running) abandon(ctx context.Context, why error, again bool) {
 		return
 	}
 	failure, _ := c.by.session.cfg.Children.clipped(why.Error())
-	c.close(ctx, hermes.ChildFailed, failure)
+	w := c.close(ctx, hermes.ChildFailed, failure)
+	if w.Kept {
+		c.by.session.publish(hermes.Notice{Level: hermes.NoticeInfo, Text: w.Note})
+	}
 	if c.child != nil {
-		c.by.session.manager.mark(ctx, c.child.id, hermes.ChildFailed)
+		c.by.session.manager.done(ctx, c.child.id, hermes.ChildFailed, w)
 	}
 }
 
@@ -189,16 +201,11 @@ func (s *Session) clearOne(ctx context.Context, row hermes.Session, above string
 	case !done || m.isLive(row.ID): // or a user has opened it since
 		return errLeft
 	}
-	if _, err := m.cfg.Store.Renew(ctx, lease, turn.LeaseTime); err != nil { // another process may have it
+	again, err := m.cfg.Store.Acquire(ctx, row.ID, m.cfg.Owner, turn.LeaseTime) // it may have taken long, and another process may have it
+	if err != nil {
 		return err
 	}
+	lease = again
 	m.mark(ctx, row.ID, how)
 	return nil
-}
-
-// unfinished reports whether something is left to do for a child session without a mark of which no call is open, but it
-// does not go on: its worktree may be there.
-func unfinished(row hermes.Session) bool {
-	task := row.Run.Origin.Task
-	return !task.Background || task.Ended == dropped
 }

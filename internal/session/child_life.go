@@ -133,14 +133,14 @@ func (c *running) begin(ctx context.Context, run hermes.RunSpec, op hermes.Op, a
 func (c *running) report(ctx context.Context) (hermes.Report, error) {
 	m := c.by.session.manager
 	if c.ended != nil {
-		if c.ended.Status != hermes.ChildRunning && !c.ended.Worktree.Later {
-			m.mark(ctx, c.ended.Session, c.ended.Status)
+		if c.ended.Status != hermes.ChildRunning {
+			m.done(ctx, c.ended.Session, c.ended.Status, c.ended.Worktree)
 		}
 		return *c.ended, nil
 	}
 	r, how, err := c.outcome(ctx)
-	if !c.hung && !r.Worktree.Later && !errors.Is(err, hermes.ErrClosed) && !errors.Is(err, hermes.ErrStaleLease) { // else another process may have it
-		m.mark(ctx, c.child.id, how)
+	if !c.hung && !errors.Is(err, hermes.ErrClosed) && !errors.Is(err, hermes.ErrStaleLease) { // else another process may have it
+		m.done(ctx, c.child.id, how, r.Worktree)
 	}
 	return r, err
 }
@@ -165,8 +165,8 @@ func (c *running) outcome(ctx context.Context) (r hermes.Report, how hermes.Chil
 		go func() { // ends with the session, which the manager waits for
 			defer done()
 			w := c.close(ctx, how, r.Failure)
-			if told := !c.pauses || <-c.told; told && !w.Later { // else the result comes, or the worktree goes, when the parent is opened again
-				m.mark(ctx, c.child.id, how)
+			if !c.pauses || <-c.told { // else the result comes when the parent is opened again
+				m.done(ctx, c.child.id, how, w)
 			}
 		}()
 		return r, how, nil

@@ -497,7 +497,7 @@ func TestAReportKnowsWhatAUserHasMadeOfItsChild(t *testing.T) {
 	e := hear(t, s)
 	submit(t, s, hermes.Continue{})
 	until[hermes.TurnDone](e)
-	if got, want := stored(t, h.store, s.ID())[2], fmt.Sprintf(`[%q] "The worktree /tree is kept: a session works in it." <nil>`, first); !strings.HasSuffix(got, want) {
+	if got, want := stored(t, h.store, s.ID())[2], fmt.Sprintf(`[%q] "The worktree /tree is kept: a session works in it. It is looked at again when this session is opened again." <nil>`, first); !strings.HasSuffix(got, want) {
 		t.Errorf("the call says %s, want %s", got, want)
 	}
 	if got := endOf(t, h.store, first); got != "" {
@@ -539,4 +539,78 @@ func TestTheWorktreeOfAChildThatHasReportedIsTriedAgain(t *testing.T) {
 			t.Errorf("background is %v: later it ended as %q, its worktree is there: %v", background, got, disk.here())
 		}
 	}
+}
+
+// TestAChildIsNotDoneWithWhileSomethingBelowItIsLeft: the next start ends the worktree of a grandchild that was in use.
+func TestAChildIsNotDoneWithWhileSomethingBelowItIsLeft(t *testing.T) {
+	t.Parallel()
+	disk, one := &yard{busy: true}, tasks()
+	run := one.run
+	one.run = func(ctx context.Context, c *hermes.Call) hermes.Result {
+		if c.Host.Session().Depth > 0 {
+			return run(ctx, c)
+		}
+		r, err := c.Host.Spawn(ctx, hermes.Task{Goal: tasksOf(false, "say one"), Role: hermes.RoleOrchestrator, Key: c.ID + "/1"})
+		return hermes.Result{Text: fmt.Sprint(r.Status, err)}
+	}
+	trees := 0
+	h := newFixture(t, obedient(polite), newToolTable(one), func(c *session.Config) {
+		c.Children.Depth = 2
+		c.Children.Worktree = func(context.Context, hermes.Workspace, bool) (session.Tree, error) {
+			if trees++; trees == 1 { // the child works where its parent does
+				return nil, nil
+			}
+			return plot{disk, newLife(0)}, nil
+		}
+	})
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	submit(t, s, say(session.DelegateTool))
+	until[hermes.TurnDone](e)
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	child := childrenOf(t, h.store, s.ID())[0].ID
+	below := childrenOf(t, h.store, child)[0].ID
+	if a, b := endOf(t, h.store, child), endOf(t, h.store, below); a != "closed" || b != "closed" || !disk.here() {
+		t.Fatalf("the child ended as %q, the one below it as %q", a, b)
+	}
+	disk.busy = false
+	reopened(t, h.store, s.ID(), func(dir, _ string) session.Tree {
+		if dir == "/tree" {
+			return plot{disk, newLife(0)}
+		}
+		return nil
+	})
+	if a, b := endOf(t, h.store, child), endOf(t, h.store, below); a != "completed" || b != "completed" || disk.here() {
+		t.Errorf("later the child ended as %q, the one below it as %q, and its worktree is there: %v", a, b, disk.here())
+	}
+}
+
+// TestAnUndoneResultDoesNotComeAgain, although its child is not done with.
+func TestAnUndoneResultDoesNotComeAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		st, id := family(t, [2]string{"child", ""})
+		inBackground(t, st, "child", hermes.ChildCompleted)
+		add(t, st, "child", hermes.UserText("count"), hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "one"}}})
+		add(t, st, id, hermes.UserText("and?"), hermes.Message{Role: hermes.RoleUser, Synthetic: true, Parts: []hermes.Part{{Text: "[Result of the background task child: completed]\none"}}})
+		for _, undo := range []bool{true, false} {
+			h := newFixture(t, obedient(polite), newToolTable(), func(c *session.Config) {
+				c.Store = st
+				c.Children.WorktreeOf = func(string, string) session.Tree { return plot{&yard{busy: true}, newLife(0)} }
+			})
+			s := h.open(t, session.Open{Run: hermes.RunSpec{Session: id}})
+			if undo {
+				submit(t, s, hermes.Undo{})
+			}
+			synctest.Wait()
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if got := results(t, st, id); len(got) != 0 || endOf(t, st, "child") != "closed" {
+				t.Errorf("undo is %v: the results are %q", undo, got)
+			}
+		}
+	})
 }

@@ -360,7 +360,7 @@ func TestAWorktreeThatHoldsSomethingIsKept(t *testing.T) {
 			t.Errorf("%T: the user is told %+v", op, e.heard)
 		}
 		if says {
-			if got := stored(t, st, s.ID())[2]; !strings.Contains(got, `"worktree":"/tree, unless nothing in it would be lost"`) {
+			if got := stored(t, st, s.ID())[2]; !strings.Contains(got, `"worktree":"/tree, if something in it would be lost; else it is removed"`) {
 				t.Errorf("the call says %s", got)
 			}
 		}

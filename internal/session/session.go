@@ -43,7 +43,8 @@ type kin struct {
 	children int                        // how many child sessions run; guarded by manager.mu
 	hanging  int                        // how many of them were given up, and have not ended; guarded by manager.mu
 	beside   besides                    // the child sessions in the background
-	left     []hermes.Session           // those that an earlier process did not end
+	left     []hermes.Session           // those that an earlier process did not end, and that go on
+	dropped  []hermes.Session           // those with which nothing goes on, but their worktrees may be there
 }
 
 // actor is what the goroutine of a session works with.
