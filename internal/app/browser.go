@@ -60,9 +60,12 @@ func (b *browsers) forget(session string) {
 	delete(b.attached, session)
 }
 
-// missing says why there is no browser.
+// missing says why there is no browser. The address of one that runs may still come from /browser connect.
 func (b *browsers) missing() string {
-	_, why := b.choice()
+	kind, why := b.choice()
+	if kind == "cdp" {
+		return ""
+	}
 	return why
 }
 
@@ -153,14 +156,12 @@ func (b *browsers) open(ctx context.Context, session string, local bool) (*brows
 		return b.start(ctx, session)
 	case address != "":
 		return b.connect(ctx, address)
-	case kind == "cdp" && s.CDPURL == "":
-		return nil, nil, errors.New("browser.backend is cdp, and browser.cdp_url is empty: set it to the address of a running browser, such as http://127.0.0.1:9222")
-	case kind == "cdp":
-		return b.connect(ctx, s.CDPURL)
 	case kind == "local":
 		return b.start(ctx, session)
 	case why != "":
 		return nil, nil, errors.New(why)
+	case kind == "cdp":
+		return b.connect(ctx, s.CDPURL)
 	}
 	return b.rent(ctx, kind)
 }

@@ -21,7 +21,10 @@ func (b *browsers) choice() (kind, why string) {
 	s := b.config.Browser()
 	switch s.Backend {
 	case "cdp":
-		return "cdp", ""
+		if s.CDPURL == "" {
+			why = "browser.backend is cdp, and browser.cdp_url is empty: set it to the address of a running browser, such as http://127.0.0.1:9222"
+		}
+		return "cdp", why
 	case "local", "", "auto":
 	default:
 		if c, ok := b.cloud(s.Backend); !ok {
@@ -164,8 +167,11 @@ func (b *browsers) releaseLeft(ctx context.Context, notes string, usual *cloudbr
 	defer cancel()
 	err := cloudbrowser.Left(notes, func(service, account, id string) error {
 		c, ok := b.cloud(service)
-		if !ok || c.Account() != account { // it would say that there is no such browser
-			return fmt.Errorf("a browser of %s may be open, and its key or address is not set or another one now; without it, the browser ends after browser.cloud_timeout", service)
+		if !ok {
+			return fmt.Errorf("a browser of %q may be open, which is no service that is known", service)
+		}
+		if c.Account() != account { // it would say that there is no such browser
+			return fmt.Errorf("a browser of %s may be open under another key or address than the one that is set now; set that one again, or it ends after browser.cloud_timeout", c.Title)
 		}
 		c.HTTP = usual.HTTP
 		return c.Release(ctx, id)

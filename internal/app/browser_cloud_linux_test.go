@@ -190,10 +190,10 @@ func TestAPrivateAddressIsOpenedInALocalBrowser(t *testing.T) {
 		step{"browser_navigate", `{"url":"http://shop.example/"}`})
 	private := strings.TrimPrefix(r.site.URL, "http://")
 	for i, want := range []string{
-		`Host shop.example`, `only to pages of a browser that was started here`, `a browser of Browserbase keeps no downloads`,
+		`Host shop.example`, `a browser of Browserbase gets no files of this machine: ask the user to upload it, or to set browser.backend to local`, `a browser of Browserbase keeps no downloads`,
 		`Host ` + private, `{"url":"` + r.site.URL + `/"}`,
 		`"id":"local:t2"`,
-		`"id":"t1","title":"shop.example","url":"http://shop.example/","current":true`, `Host shop.example`, `only to pages of a browser that was started here`,
+		`"id":"t1","title":"shop.example","url":"http://shop.example/","current":true`, `Host shop.example`, `a browser of Browserbase gets no files of this machine: ask the user to upload it, or to set browser.backend to local`,
 		`"id":"local:t2","title":"` + private + `","url":"` + r.site.URL + `/","current":true`, `Host ` + private,
 		`Host ` + strings.TrimPrefix(r.at("nas.example"), "http://"),
 		`Host shop.example`,
@@ -477,6 +477,7 @@ func TestWhichBrowserIsUsed(t *testing.T) {
 		"no key":                {"program: /none", []string{bb, bu}, "a browser of a service needs BROWSERBASE_API_KEY or BROWSER_USE_API_KEY."},
 		"local without a local": {"backend: local, program: /none", nil, "No browser: "},
 		"one that runs":         {"program: /none, cdp_url: 'http://127.0.0.1:1'", nil, "No browser is running. One starts when it is needed."},
+		"none that runs":        {"backend: cdp", nil, "No browser: browser.backend is cdp, and browser.cdp_url is empty: set it to the address of a running browser, such as http://127.0.0.1:9222."},
 		"named":                 {"backend: browser_use", []string{bb}, "One of Browser Use, a service on the web, starts when it is needed."},
 		"named without its key": {"backend: browser_use", []string{bu}, "No browser: browser.backend is browser_use, and BROWSER_USE_API_KEY is not set: set it to a key of Browser Use."},
 	} {
@@ -494,18 +495,33 @@ func TestWhichBrowserIsUsed(t *testing.T) {
 			if requests := r.service.Requests(); len(requests) > 0 {
 				t.Errorf("it asked %v", requests)
 			}
+			attaches := one.settings == "backend: cdp" // the tools work with /browser connect
 			if strings.HasPrefix(one.want, "No browser: ") || len(one.unset) > 1 {
 				catalogue, _, err := r.app.Toolsets(hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}})
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, state := range catalogue.States(t.Context()) {
-					if state.Name == "browser" && (state.Off == "" || !strings.Contains(r.app.BrowserOf(r.session), state.Off)) {
+					if state.Name == "browser" && ((state.Off == "") != attaches || !strings.Contains(r.app.BrowserOf(r.session), state.Off)) {
 						t.Errorf("the tools are off: %q", state.Off)
 					}
 				}
 			}
 		})
+	}
+}
+
+// TestALocalBrowserBesideOneOfAService is told as such, also before there is one of the service.
+func TestALocalBrowserBesideOneOfAService(t *testing.T) {
+	t.Parallel()
+	r := newRented(t, "browser_use", twoPages)
+	r.play("Look at {URL}", step{"browser_navigate", `{"url":"{URL}/"}`})
+	r.wants("Host 127.0.0.1")
+	if got := r.app.BrowserOf(r.session); got != "A local browser of this session is running, for private addresses. For pages of the web, one of Browser Use, a service on the web, starts when it is needed." {
+		t.Errorf("the status is %q", got)
+	}
+	if requests := r.service.Requests(); len(requests) > 0 {
+		t.Errorf("it asked %v", requests)
 	}
 }
 

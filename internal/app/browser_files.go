@@ -163,6 +163,8 @@ func (a *App) BrowserOf(session string) string {
 		return "This session uses a browser of " + rented + ", a service on the web, and a local one for private addresses."
 	case rented != "":
 		return "This session uses a browser of " + rented + ", a service on the web."
+	case own && service.Title != "" && why == "":
+		return "A local browser of this session is running, for private addresses. For pages of the web, one of " + service.Title + ", a service on the web, starts when it is needed."
 	case own:
 		return "A browser of this session is running."
 	case why != "":

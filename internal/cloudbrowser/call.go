@@ -114,8 +114,10 @@ func (c *Client) refuse(status int, body []byte) error {
 		said = "answers with another address, which does not get the key: check " + c.Address
 	case status == http.StatusRequestTimeout, status >= 500:
 		said = "has a failure: try again later"
+	case status == http.StatusNotFound:
+		said = "does not know this request: check " + c.Address + " if it is set"
 	default:
-		said = "does not accept the request"
+		said = "does not accept the request: check browser.cloud_timeout and browser.cloud_proxies"
 	}
 	return &refusal{status, fmt.Sprintf("%s %s (%s)", c.Title, said, c.masked(detail))}
 }

@@ -223,7 +223,7 @@ func (l *Library) bundledItem(name string) (item, bool) {
 	return all[at], true
 }
 
-// bundledArchive is the folder bundled, compressed. TestTheArchiveOfBundledSkills makes it.
+// bundledArchive is the folder bundled, compressed. After a change of the folder: go test ./internal/skill -run Archive -update.
 //
 //go:embed bundled.zip
 var bundledArchive string

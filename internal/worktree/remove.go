@@ -48,7 +48,7 @@ func (k *Keeper) Remove(ctx context.Context, r Record, force bool, uses ...strin
 		return Gone{Record: r}, nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Gone{}, fmt.Errorf("its record %s cannot be read: %w; if it is damaged, delete that file and run `git worktree remove`", filepath.Join(k.Folder, k.file(path)), err)
+		return Gone{}, fmt.Errorf("its record %s cannot be read: %w; if it is damaged, delete that file and run `git worktree remove %s`", filepath.Join(k.Folder, k.file(path)), err, path)
 	}
 	if err != nil || r.State != Ready && r.State != Removing { // another process was first
 		return Gone{}, ErrUnknown

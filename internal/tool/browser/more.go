@@ -180,6 +180,8 @@ func (t *Toolset) upload(ctx context.Context, c *hermes.Call, at *seat, p *brows
 	switch {
 	case in.Path == "" || in.Ref == "":
 		err = errors.New("an upload needs the ref of a file field or button, and the path of a file")
+	case p.Browser().Remote() != "":
+		err = fmt.Errorf("a browser of %s gets no files of this machine: ask the user to upload it, or to set browser.backend to local", p.Browser().Remote())
 	case !p.Browser().Started():
 		err = errors.New("files are given only to pages of a browser that was started here")
 	default:

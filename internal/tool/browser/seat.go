@@ -126,8 +126,12 @@ func (o *owner) get(ctx context.Context, start bool) (*browser.Browser, error) {
 	}
 	if b != nil && b.Err() != nil {
 		_ = errors.Join(b.Close(), after()) // it has ended by itself
+		note := "the browser has ended unexpectedly; what it had open is gone"
+		if service := b.Remote(); service != "" {
+			note = "the browser of " + service + " has ended, perhaps after browser.cloud_timeout; what it had open is gone"
+		}
 		o.mu.Lock()
-		b, o.browser, o.note = nil, nil, "the browser has ended unexpectedly; what it had open is gone"
+		b, o.browser, o.note = nil, nil, note
 		o.mu.Unlock()
 	}
 	if b != nil || !start {

@@ -302,6 +302,20 @@ func TestATabAtAPrivateAddressIsClosed(t *testing.T) {
 	}
 }
 
+// TestABrowserThatItsServiceEndedIsNamed: it may have reached its time.
+func TestABrowserThatItsServiceEndedIsNamed(t *testing.T) {
+	t.Parallel()
+	l := newLent(t, func(http.ResponseWriter, *http.Request) {})
+	l.call("browser_navigate", `{"url":"`+l.site.URL+`"}`)
+	if err := l.owners[place{session: "s"}].browser.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got := l.call("browser_snapshot", `{}`)
+	if want := "the browser of Cloud has ended, perhaps after browser.cloud_timeout; what it had open is gone; open one with browser_navigate"; !strings.Contains(got, want) {
+		t.Errorf("the next call says %s", got)
+	}
+}
+
 // TestAChildGoesWithItsParent: the user names another browser while a child works in a local one.
 func TestAChildGoesWithItsParent(t *testing.T) {
 	t.Parallel()

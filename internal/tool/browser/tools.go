@@ -247,7 +247,7 @@ func (t *Toolset) checked(ctx context.Context, p *browser.Page, address string) 
 	}
 	err = fmt.Errorf("the page led to an address that a browser of %s must not open, and %s: %w", service, leave(ctx, p), err)
 	if refused.Private {
-		err = fmt.Errorf("%w. Open it with browser_navigate, which uses a local browser if the settings allow that", err)
+		err = fmt.Errorf("%w. Open it with browser_navigate, which uses a local browser if security.allow_private_urls and browser.auto_local_for_private_urls allow that", err)
 	}
 	return err
 }

@@ -145,7 +145,7 @@ func (t *Toolset) Stop(s hermes.SessionRef) {
 	}
 	delete(t.local, s.ID)
 	t.mu.Unlock()
-	_ = endAll(owners) // it is logged nowhere: what was left is removed by the next start
+	_ = endAll(owners) // what could not be removed or released is tried again by the next start of such a browser
 	if len(owners) == 0 {
 		for _, at := range seats {
 			at.leave()
