@@ -66,7 +66,7 @@ func TestPanicEndsWhatCommandsLeft(t *testing.T) {
 				}
 				first.press("start once more\r")
 				first.shows("Second answer.")
-				p.sleepers(t, 5) // commands run again
+				p.sleepers(t, 5)                                      // commands run again
 				if out, errs, status := p.run("panic"); status != 0 { // what ignores signals would outlive the test
 					t.Errorf("panic again: status %d: %s%s", status, out, errs)
 				}
