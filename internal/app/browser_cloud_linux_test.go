@@ -365,7 +365,7 @@ func TestABrowserOfAKilledOwnerIsReleasedByTheNextStart(t *testing.T) {
 }
 
 // TestABrowserThatCannotBeUsedIsReleasedLater: its address is not used, and the service does not release it at once.
-// One of another account is left alone, since its service would say that there is none.
+// One of another account is left alone: with this key, its service would say that it does not exist.
 func TestABrowserThatCannotBeUsedIsReleasedLater(t *testing.T) {
 	t.Parallel()
 	r := newRented(t, "browserbase", twoPages)

@@ -1,17 +1,14 @@
 package app_test
 
 import (
-	"bufio"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 
 	"hermes/internal/browser"
+	"hermes/internal/browser/browsertest"
 	"hermes/internal/chatserver"
 )
 
@@ -19,35 +16,11 @@ import (
 func runningBrowser(t *testing.T, arguments ...string) string {
 	t.Helper()
 	needBrowser(t)
-	path, err := browser.Find("")
+	program, err := browser.Find("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.CommandContext(t.Context(), path, append(arguments, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", "--user-data-dir="+filepath.Join(t.TempDir(), "profile"), "about:blank")...)
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it is a script that starts the browser
-	out, err := c.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
-		_ = c.Wait()
-	})
-	said := regexp.MustCompile(`ws://([^/]+)/`)
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if m := said.FindStringSubmatch(lines.Text()); m != nil {
-			go func() {
-				for lines.Scan() {
-				}
-			}()
-			return "http://" + m[1]
-		}
-	}
-	t.Fatal("the browser did not start")
-	return ""
+	return browsertest.Run(t, program, arguments...)
 }
 
 // TestABrowserThatRunsIsUsed: by the settings, and by /browser; it goes on when the session ends.

@@ -1,61 +1,27 @@
 package browser_test
 
 import (
-	"bufio"
 	"net/http"
-	"os/exec"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"hermes/internal/browser"
+	"hermes/internal/browser/browsertest"
 )
-
-// running starts a browser as a user does, and returns its address.
-func running(t *testing.T) string {
-	t.Helper()
-	needBrowser(t)
-	path, err := browser.Find("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := exec.CommandContext(t.Context(), path, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", "--user-data-dir="+filepath.Join(t.TempDir(), "profile"), "about:blank")
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it may be a script that starts the browser
-	out, err := c.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
-		_ = c.Wait()
-	})
-	said := regexp.MustCompile(`ws://([^/]+)/`)
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if m := said.FindStringSubmatch(lines.Text()); m != nil {
-			go func() {
-				for lines.Scan() {
-				}
-			}()
-			return "http://" + m[1]
-		}
-	}
-	t.Fatal("the browser did not start")
-	return ""
-}
 
 // TestATabOfTheUserBeyondTheLimitStays: a page opens a tab too many in a browser that was connected to. It is not
 // worked with, but it is not closed either, and is selected when there is room.
 func TestATabOfTheUserBeyondTheLimitStays(t *testing.T) {
 	t.Parallel()
 	s := site(t, map[string]string{"/": "<a href=/more target=_blank>Pop</a>", "/more": "<title>More</title><h1>Hi</h1>"})
-	b, err := browser.Connect(limited(t), running(t), new(http.Client), browser.Options{})
+	needBrowser(t)
+	program, err := browser.Find("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := browser.Connect(limited(t), browsertest.Run(t, program), new(http.Client), browser.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

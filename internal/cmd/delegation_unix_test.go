@@ -24,11 +24,8 @@ func TestSubAgentsSurviveSIGKILL(t *testing.T) {
 	var mu sync.Mutex
 	asked := map[string]int{}
 	p := newUser(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
-		said, reports := "", ""
+		said, reports := taskOf(r), ""
 		for _, m := range r.Messages {
-			if m.Role == "user" && said == "" {
-				said = m.Text()
-			}
 			if m.Role == "tool" {
 				reports = m.Text()
 			}
@@ -112,12 +109,7 @@ func TestAnUndoneDelegationLeavesOnlyWhatHoldsWork(t *testing.T) {
 	defer close(release)
 	working := make(chan struct{}, 64)
 	p := newUser(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
-		said := ""
-		for _, m := range r.Messages {
-			if m.Role == "user" && said == "" {
-				said = m.Text()
-			}
-		}
+		said := taskOf(r)
 		switch {
 		case len(r.Tools) == 0: // a title, say
 			return chatserver.Answer{Text: "Split up"}, nil
@@ -152,4 +144,14 @@ func TestAnUndoneDelegationLeavesOnlyWhatHoldsWork(t *testing.T) {
 	if all := p.trees(); len(all) != 1 || len(all[0].Lost) != 1 || !strings.Contains(all[0].Lost[0], "new.txt") {
 		t.Errorf("after: %+v", all)
 	}
+}
+
+// taskOf returns the first message of the user, which is the task of a child.
+func taskOf(r *chatserver.Request) string {
+	for _, m := range r.Messages {
+		if m.Role == "user" {
+			return m.Text()
+		}
+	}
+	return ""
 }

@@ -129,8 +129,9 @@ var layers = []layer{
 		{path: "internal/websearch/websearchtest"},
 		{path: "internal/yamledit", deps: []string{"go.yaml.in/yaml/v3"}},
 	}, {
-		{path: "internal/checkpoint/away"}, // it keeps contents as object does
-		{path: "internal/cloudbrowser"},    // its clients are of httpc
+		{path: "internal/browser/browsertest"}, // it starts a browser with proc
+		{path: "internal/checkpoint/away"},     // it keeps contents as object does
+		{path: "internal/cloudbrowser"},        // its clients are of httpc
 		{path: "internal/environment/enginetest"},
 		{path: "internal/environment/sshdtest"},                     // it starts sshd with proc
 		{path: "internal/git"},                                      // it starts git with proc

@@ -126,7 +126,7 @@ func (c Children) clipped(text string) (string, bool) {
 	return string(runes[:maxSummary]) + "… (cut; session_search reads the whole session)", true
 }
 
-// structured reads the result of a child that has a schema. What a child wrote before it failed is none.
+// structured reads the result of a child that has a schema. What a child wrote before it failed does not count as one.
 func structured(r *hermes.Report, f fits) {
 	if f.schema == nil {
 		return

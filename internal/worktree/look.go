@@ -19,7 +19,7 @@ import (
 	"hermes/internal/text"
 )
 
-// unseen begins a loss that is none but could not be found out.
+// unseen begins what is listed as a loss because it could not be looked at.
 const unseen = "it cannot be looked at: "
 
 // Look returns what would be lost with a worktree, in words for the user; nothing if all of it
