@@ -87,7 +87,7 @@ func (t *Toolset) scroll(ctx context.Context, c *hermes.Call, in arguments) (her
 }
 
 func (t *Toolset) back(ctx context.Context, c *hermes.Call, _ arguments) (hermes.Result, error) {
-	_, p, err := t.page(ctx, c)
+	at, p, err := t.page(ctx, c)
 	var info browser.Info
 	if err == nil {
 		info, err = p.Back(ctx)
@@ -98,7 +98,7 @@ func (t *Toolset) back(ctx context.Context, c *hermes.Call, _ arguments) (hermes
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	return t.shows(ctx, c, p, shownOf(info), browser.SnapshotOptions{}, false)
+	return t.shows(ctx, c, at, p, shownOf(info), browser.SnapshotOptions{}, false)
 }
 
 func (t *Toolset) dialog(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
@@ -207,15 +207,13 @@ func (t *Toolset) visible(ctx context.Context, at *seat, b *browser.Browser, tab
 // running returns a place of a session and its browser, nil if none runs there.
 func (t *Toolset) running(ctx context.Context, s hermes.SessionRef, local bool) (*seat, *browser.Browser, error) {
 	t.mu.Lock()
-	there := t.owners[place{s.Outermost(), local}] != nil
-	t.mu.Unlock()
-	if !there {
-		return nil, nil, nil
+	var at *seat
+	var err error
+	if t.owners[place{s.Outermost(), local}] != nil {
+		at, err = t.sit(s, local)
 	}
-	t.mu.Lock()
-	at, err := t.sit(s, local)
 	t.mu.Unlock()
-	if err != nil {
+	if at == nil || err != nil {
 		return nil, nil, err
 	}
 	b, err := at.owner.get(ctx, false)

@@ -101,7 +101,7 @@ func (l *lent) call(name, arguments string) string {
 
 // noPrivate refuses the private pages of a test.
 func noPrivate(url string) error {
-	if strings.HasSuffix(url, "/private") {
+	if strings.HasSuffix(url, "/private") || strings.HasPrefix(url, "http://localhost") {
 		return &netguard.Refused{Why: "private", Private: true}
 	}
 	return nil
@@ -123,7 +123,8 @@ func TestWhatIsReadIsJudgedAfterwards(t *testing.T) {
 		"browser_get_images": `{}`,
 		"browser_cdp":        `{"method":"Accessibility.getFullAXTree"}`,
 		"browser_snapshot":   `{}`,
-		"browser_console":    `{}`,
+		"browser_console":    `{"expression":"document.title"}`,
+		"browser_files":      `{"action":"pdf"}`,
 	} {
 		for n := 1; n <= 3; n++ {
 			l.judge = func(string) error { return nil }
@@ -146,7 +147,7 @@ func TestWhatIsReadIsJudgedAfterwards(t *testing.T) {
 				return noPrivate(url)
 			}
 			got := l.call(name, arguments)
-			if strings.Contains(got, "outer") || strings.Contains(got, "{255 0 0 255}") {
+			if strings.Contains(got, "outer") || strings.Contains(got, "{255 0 0 255}") || n == 1 && strings.Contains(got, `"path":`) {
 				t.Errorf("%s, moved after %d: %s", name, n, got)
 			}
 		}
@@ -313,6 +314,27 @@ func TestABrowserThatItsServiceEndedIsNamed(t *testing.T) {
 	got := l.call("browser_snapshot", `{}`)
 	if want := "the browser of Cloud has ended, perhaps after browser.cloud_timeout; what it had open is gone; open one with browser_navigate"; !strings.Contains(got, want) {
 		t.Errorf("the next call says %s", got)
+	}
+}
+
+// TestWhatAPrivatePageMadeIsPrivateToo: a document that it keeps under a blob address.
+func TestWhatAPrivatePageMadeIsPrivateToo(t *testing.T) {
+	t.Parallel()
+	l := newLent(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<title>Outer</title><button onclick="window.open(window.URL.createObjectURL(new Blob(['<title>Router</title>'], {type: 'text/html'})))">Go</button>`)
+	})
+	_, ref, _ := strings.Cut(l.call("browser_navigate", `{"url":"`+strings.Replace(l.site.URL, "127.0.0.1", "localhost", 1)+`/"}`), "@")
+	ref, _, _ = strings.Cut(ref, `"`)
+	l.call("browser_click", `{"ref":"@`+ref+`"}`)
+	for late := time.Now().Add(20 * time.Second); !strings.Contains(l.call("browser_tabs", `{"action":"list"}`), "blob:"); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatal(l.call("browser_tabs", `{"action":"list"}`))
+		}
+	}
+	l.judge = noPrivate
+	if got := l.call("browser_tabs", `{"action":"list"}`); strings.Contains(got, "blob:") {
+		t.Errorf("it says %s", got)
 	}
 }
 

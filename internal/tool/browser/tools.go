@@ -282,6 +282,7 @@ func leave(ctx context.Context, p *browser.Page) string {
 
 // outside decides whether a browser may be at an address: one of a service only at those of the web.
 func (t *Toolset) outside(ctx context.Context, service, address string) error {
+	address = strings.TrimPrefix(address, "blob:") // what a page made is at its own address
 	scheme, _, _ := strings.Cut(strings.ToLower(address), ":")
 	if service == "" || t.config.Outside == nil || scheme != "http" && scheme != "https" {
 		return nil
@@ -334,7 +335,6 @@ func (t *Toolset) navigate(ctx context.Context, c *hermes.Call, in arguments) (h
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	note := at.owner.said()
 	info, err := p.Navigate(ctx, address)
 	if err == nil {
 		err = t.checked(ctx, p, info.URL)
@@ -342,28 +342,26 @@ func (t *Toolset) navigate(ctx context.Context, c *hermes.Call, in arguments) (h
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	s := shownOf(info)
-	for _, note := range []string{note, at.greeting(p.Browser())} {
-		if note != "" {
-			s.Note = strings.TrimPrefix(s.Note+"; "+note, "; ")
-		}
-	}
-	return t.shows(ctx, c, p, s, browser.SnapshotOptions{}, false)
+	return t.shows(ctx, c, at, p, shownOf(info), browser.SnapshotOptions{}, false)
 }
 
-// shows adds the outline of the page.
-func (t *Toolset) shows(ctx context.Context, c *hermes.Call, p *browser.Page, s shown, o browser.SnapshotOptions, full bool) (hermes.Result, error) {
+// shows adds the outline of the page, and what is to be known of its browser.
+func (t *Toolset) shows(ctx context.Context, c *hermes.Call, at *seat, p *browser.Page, s shown, o browser.SnapshotOptions, full bool) (hermes.Result, error) {
 	o.Query = t.config.Request(ctx, c.Host.Session())
 	snap, err := p.Snapshot(ctx, o)
-	switch {
-	case err != nil:
-	case p.Browser().Remote() != "":
+	if err == nil && p.Browser().Remote() != "" {
 		_, err = t.where(ctx, p) // after it was read
-	default:
+	}
+	if err == nil {
 		err = t.checked(ctx, p, snap.Info.URL)
 	}
 	if err != nil {
 		return hermes.Result{}, err
+	}
+	for _, note := range []string{at.owner.said(), at.greeting(p.Browser())} {
+		if note != "" {
+			s.Note = strings.TrimPrefix(s.Note+"; "+note, "; ")
+		}
 	}
 	s.Snapshot = snap.Text
 	whole := snap.Full
@@ -381,15 +379,15 @@ func (t *Toolset) shows(ctx context.Context, c *hermes.Call, p *browser.Page, s 
 }
 
 func (t *Toolset) snapshot(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
-	_, p, err := t.page(ctx, c)
+	at, p, err := t.page(ctx, c)
 	var info browser.Info
 	if err == nil {
-		info, err = p.Info(ctx)
+		info, err = t.where(ctx, p)
 	}
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	return t.shows(ctx, c, p, shownOf(info), browser.SnapshotOptions{Ref: in.Ref}, in.Full)
+	return t.shows(ctx, c, at, p, shownOf(info), browser.SnapshotOptions{Ref: in.Ref}, in.Full)
 }
 
 // page returns the place of the session and its tab.
