@@ -422,7 +422,7 @@ func (s *Session) undone() (rows []hermes.Session) {
 	if len(calls) == 0 || !s.record.Stored() {
 		return nil
 	}
-	rows, err := s.manager.childrenOf(s.ctx, s.id, func(short hermes.Session) bool { return !s.manager.isLive(short.ID) })
+	rows, err := s.manager.childrenOf(s.ctx, s.id, func(short hermes.Session) bool { return !isMark(short.EndReason) })
 	if err != nil {
 		s.cfg.Log.Warn("find the children of calls that are undone", "session", s.id, "err", err)
 	}
@@ -501,10 +501,11 @@ func (s *Session) leftChildren(call hermes.ToolCall) hermes.Result {
 		if status == hermes.ChildFailed {
 			summary = hermes.Report{Status: status, Summary: summary, Failure: row.Run.Origin.Task.Failure}.Text()
 		}
-		if row.Run.Origin.Task.Background && len(list) > 0 { // its result is a message of its own
+		done := isMark(row.EndReason)
+		if row.Run.Origin.Task.Background && len(list) > 0 && !done { // its result is a message of its own
 			status, summary = "goes on if it can", ""
 			s.left = append(s.left, row)
-		} else { // nothing goes on with it
+		} else if !done { // nothing goes on with it
 			ended = append(ended, row)
 			if t := s.manager.treeOf(row, s.run.Workspace.Dir); t != nil {
 				tree = t.Dir() + ", if something in it would be lost; else it is removed"

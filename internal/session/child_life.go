@@ -165,6 +165,9 @@ func (c *running) outcome(ctx context.Context) (r hermes.Report, how hermes.Chil
 		go func() { // ends with the session, which the manager waits for
 			defer done()
 			w := c.close(ctx, how, r.Failure)
+			if w.Kept { // its report is out already
+				c.by.session.publish(hermes.Notice{Level: hermes.NoticeInfo, Text: w.Note})
+			}
 			if !c.pauses || <-c.told { // else the result comes when the parent is opened again
 				m.done(ctx, c.child.id, how, w)
 			}

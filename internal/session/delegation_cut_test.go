@@ -66,7 +66,7 @@ func TestACutCallOwnsItsChildrenInTheBackground(t *testing.T) {
 		{"the call goes on", false, hermes.Continue{}, "running, ", "completed"},
 		{"the call goes on after its result", true, hermes.Continue{}, "running, ", "completed"},
 		{"something else is said", false, say("hello"), `"status":"goes on if it can"}`, "completed"},
-		{"something else is said after its result", true, say("hello"), `"status":"goes on if it can"}`, "completed"},
+		{"something else is said after its result", true, say("hello"), `"status":"completed","summary":"let go"}`, "completed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

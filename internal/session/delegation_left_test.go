@@ -614,3 +614,25 @@ func TestAnUndoneResultDoesNotComeAgain(t *testing.T) {
 		}
 	})
 }
+
+// TestTheWorktreeOfAHangingChildIsTold when its session has ended at last: its report came before.
+func TestTheWorktreeOfAHangingChildIsTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		disk, leave := &yard{holds: true}, make(chan struct{})
+		h := newFixture(t, obedient(polite), newToolTable(tasks(), stuckUntil(leave)), minute, func(c *session.Config) {
+			c.Children.Worktree = func(context.Context, hermes.Workspace, bool) (session.Tree, error) {
+				return plot{disk, newLife(0)}, nil
+			}
+		})
+		s := h.open(t, session.Open{})
+		e := listen(t, s)
+		submit(t, s, say(tasksOf(false, "stuck")))
+		time.AfterFunc(time.Hour, func() { close(leave) })
+		time.Sleep(2 * time.Hour)
+		until[hermes.TurnDone](e)
+		if n := until[hermes.Notice](e); n.Text != "The worktree /tree is kept: new.txt" {
+			t.Errorf("the user is told %q", n.Text)
+		}
+	})
+}
