@@ -332,7 +332,7 @@ func TestAnUndoneCallLeavesNoWorktree(t *testing.T) {
 // message instead of continuing, where the model is told, too.
 func TestAWorktreeThatHoldsSomethingIsKept(t *testing.T) {
 	t.Parallel()
-	for _, op := range []hermes.Op{hermes.Undo{}, say("hello")} {
+	for _, op := range []hermes.Op{hermes.Undo{}, hermes.Retry{}, say("hello")} {
 		st, disk := hermestest.NewStore(), &yard{holds: true}
 		slow, entered, _ := gate("slow")
 		h := disk.process(t, st, newLife(0), obedient(polite), tasks(), slow)
